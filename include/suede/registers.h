@@ -9,7 +9,7 @@
 #define SUEDE_REGISTERS_H_
 /* clang-format off */
 
-#define SUEDE_REG_MAP_HASH 0x94ddb7c0u
+#define SUEDE_REG_MAP_HASH 0xfe2a0bc3u
 
 /* Bits of event.status and event.mask. */
 #define SUEDE_EVENT_LINK_CHANGE (1u << 0) /* The link of a port went up or down: event.link has which */
@@ -484,6 +484,8 @@
 #define SUEDE_REG_COUNTER_MEMORY_WAITED_TOTAL_BITS 64 /* RO */
 #define SUEDE_REG_COUNTER_MEMORY_PASSED_ON_TOTAL 0x040410u
 #define SUEDE_REG_COUNTER_MEMORY_PASSED_ON_TOTAL_BITS 64 /* RO */
+#define SUEDE_REG_COUNTER_SESSION_FENCES_TOTAL 0x040418u
+#define SUEDE_REG_COUNTER_SESSION_FENCES_TOTAL_BITS 64 /* RO */
 
 /* lcore_counter: Counters of each lcore, for events of no known instance. */
 #define SUEDE_REG_LCORE_COUNTER_TX_COMMANDS_TOTAL(n) (0x080000u + (n) * 0x1000u)
@@ -748,6 +750,8 @@
 #define SUEDE_REG_LCORE_COUNTER_MEMORY_WAITED_TOTAL_BITS 64 /* RO */
 #define SUEDE_REG_LCORE_COUNTER_MEMORY_PASSED_ON_TOTAL(n) (0x080410u + (n) * 0x1000u)
 #define SUEDE_REG_LCORE_COUNTER_MEMORY_PASSED_ON_TOTAL_BITS 64 /* RO */
+#define SUEDE_REG_LCORE_COUNTER_SESSION_FENCES_TOTAL(n) (0x080418u + (n) * 0x1000u)
+#define SUEDE_REG_LCORE_COUNTER_SESSION_FENCES_TOTAL_BITS 64 /* RO */
 
 /* instance_counter: Counters of each instance. */
 #define SUEDE_REG_INSTANCE_COUNTER_TX_COMMANDS_TOTAL(n) (0x200000u + (n) * 0x1000u)
@@ -1012,6 +1016,8 @@
 #define SUEDE_REG_INSTANCE_COUNTER_MEMORY_WAITED_TOTAL_BITS 64 /* RO */
 #define SUEDE_REG_INSTANCE_COUNTER_MEMORY_PASSED_ON_TOTAL(n) (0x200410u + (n) * 0x1000u)
 #define SUEDE_REG_INSTANCE_COUNTER_MEMORY_PASSED_ON_TOTAL_BITS 64 /* RO */
+#define SUEDE_REG_INSTANCE_COUNTER_SESSION_FENCES_TOTAL(n) (0x200418u + (n) * 0x1000u)
+#define SUEDE_REG_INSTANCE_COUNTER_SESSION_FENCES_TOTAL_BITS 64 /* RO */
 
 /* plane: Planes of own instances, in the order of planes.list. */
 #define SUEDE_REG_PLANE_INSTANCE(n) (0x600000u + (n) * 0x40u)

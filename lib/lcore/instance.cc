@@ -26,6 +26,7 @@ Instance::Instance(const InstanceParams& instance_params,
       vc_mask(static_cast<uint8_t>((1u << vc_bits) - 1)),
       lane_is_plane(is_strict() || plane_bits == 0),
       has_homes(is_strict() && plane_bits != 0),
+      spreads(!is_strict() && plane_bits + session_bits != 0),
       own(params.xpuid, plane_count(), session_count(), params.transport, params.paths,
           params.secret),
       scheduler(static_cast<uint32_t>(instance_params.peers.size())) {
@@ -96,6 +97,7 @@ Instance::Instance(const InstanceParams& instance_params,
 
 void Instance::StartSealing(Crypto* crypto) {
   if (params.seal.mode == SealMode::kOff) return;
+  seals_ = true;
   seal_own.crypto = crypto;
   seal_own.params = params.seal;
   seal_own.partition = params.partition;
@@ -148,16 +150,24 @@ PathLimits Instance::LimitsOf(uint32_t plane, uint64_t speed_bps) const {
 
 void Instance::WriteHeaders(uint32_t peer) {
   for (uint32_t plane = 0; plane < plane_count(); ++plane) {
-    for (uint32_t slot = 0; slot < session_count(); ++slot) WriteHeaders(peer, plane, slot);
+    const uint32_t first = PlaneIndex(peer, plane) << session_bits;
+    for (uint32_t c = 0; c < kClasses; ++c) {
+      // Where there is one session its number is as configured.
+      const HeaderTemplate header = MakeHeader(peer, plane, c, ports[plane]->params.session);
+      for (uint32_t slot = 0; slot < session_count(); ++slot) {
+        headers[(first | slot) * kClasses + c] = header;
+      }
+    }
+    for (uint32_t slot = 0; has_groups() && slot < session_count(); ++slot) {
+      Renumber(peer, plane, slot);
+    }
   }
 }
 
-void Instance::WriteHeaders(uint32_t peer, uint32_t plane, uint32_t slot) {
+void Instance::Renumber(uint32_t peer, uint32_t plane, uint32_t slot) {
   const uint32_t first = PlaneIndex(peer, plane) << session_bits | slot;
-  // Where there is one session its number is as configured.
-  const uint16_t number = session_bits == 0 ? ports[plane]->params.session : slots[first].number;
   for (uint32_t c = 0; c < kClasses; ++c) {
-    headers[first * kClasses + c] = MakeHeader(peer, plane, c, number);
+    SetSession(headers[first * kClasses + c], slots[first].number);
   }
 }
 
@@ -180,7 +190,7 @@ HeaderTemplate Instance::MakeHeader(uint32_t peer, uint32_t plane, uint32_t traf
                                                               : params.classes[traffic_class]});
 }
 
-bool Instance::AnySessionCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
+bool Instance::AnyOpenCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
   for (SlotMask left = groups[PlaneIndex(peer, plane)].open(); left != 0; left &= left - 1) {
     const auto slot = static_cast<uint32_t>(std::countr_zero(left));
     if (connections[ConnectionIndex(peer, plane, slot, vc)].CanSend(bytes, params.transport)) {

@@ -114,6 +114,10 @@ struct Instance {
     return headers[(connection >> vc_bits) * kClasses + traffic_class];
   }
   PlaneSession& session(uint32_t peer, uint32_t plane) { return sessions[PlaneIndex(peer, plane)]; }
+  SessionGroup& GroupOf(uint32_t peer, uint32_t plane) { return groups[PlaneIndex(peer, plane)]; }
+  const SessionGroup& GroupOf(uint32_t peer, uint32_t plane) const {
+    return groups[PlaneIndex(peer, plane)];
+  }
   // Whether the MAC address of the peer is not known yet on the plane.
   bool IsResolving(uint32_t peer, uint32_t plane) const {
     return (paths[peer].resolving & 1u << plane) != 0;
@@ -128,7 +132,11 @@ struct Instance {
   bool IsUnreachable(uint32_t peer) const;
   // On at least one VC of a plane that is in use.
   bool IsPaused(uint32_t peer) const;
-  // Whether the next PDU to the peer may take the plane, with so many bytes of commands.
+  // Whether the next PDU to the peer may take the plane, with so many bytes of commands, and
+  // whether a connection can take it, too.
+  bool MayTake(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
+    return (paths[peer].choice[vc] & 1u << plane) != 0 && Permits(peer, plane, bytes);
+  }
   bool CanSend(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
     return (paths[peer].choice[vc] & 1u << plane) != 0 &&
            (has_groups()
@@ -137,7 +145,15 @@ struct Instance {
            Permits(peer, plane, bytes);
   }
   // Whether one of its sessions may, as far as its connection goes.
-  bool AnySessionCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const;
+  bool AnySessionCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
+    return RunGoesOn(peer, plane, vc, bytes) || AnyOpenCan(peer, plane, vc, bytes);
+  }
+  // Whether the run of the group's sessions takes the PDU.
+  bool RunGoesOn(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
+    const SessionGroup& group = groups[PlaneIndex(peer, plane)];
+    return group.InRun() && connections[ConnectionIndex(peer, plane, group.run_slot(), vc)].CanSend(
+                                bytes, params.transport);
+  }
   // Queues of the VCs of the mask are on the lane of the plane from now on.
   void SetLane(uint32_t peer, uint32_t vcs, uint32_t plane) {
     for (uint32_t left = vcs; left != 0; left &= left - 1) {
@@ -189,7 +205,7 @@ struct Instance {
   }
 
   // Whether some of its PDUs are sealed, or all (docs/sealing.md).
-  bool seals() const { return !sealed_peers.empty(); }
+  bool seals() const { return seals_; }
   // The stream of a connection's packet numbers: its number among those with the peer.
   uint32_t StreamOf(uint32_t connection) const {
     return connection & ((1u << of_peer_bits) - 1);
@@ -213,13 +229,20 @@ struct Instance {
   void Take(const Settings& settings);
   // The headers of a peer, by its parameters, the classes and the numbers of the sessions.
   void WriteHeaders(uint32_t peer);
-  // Those of one session.
-  void WriteHeaders(uint32_t peer, uint32_t plane, uint32_t slot);
-  // One with a session number of its own.
-  HeaderTemplate MakeHeader(uint32_t peer, uint32_t plane, uint32_t traffic_class,
-                            uint16_t number) const;
+  // The session of the slot has another number, `slots` says which: its headers have it from now
+  // on.
+  void Renumber(uint32_t peer, uint32_t plane, uint32_t slot);
+  // That of a PDU without commands, with a session number of its own.
+  HeaderTemplate HeaderWith(uint32_t peer, uint32_t plane, uint16_t session) const {
+    HeaderTemplate header = this->header(ConnectionIndex(peer, plane, 0), kAckClass);
+    SetSession(header, session);
+    return header;
+  }
   void SetHello();
   uint32_t ReceiveBytes() const;
+  bool AnyOpenCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const;
+  HeaderTemplate MakeHeader(uint32_t peer, uint32_t plane, uint32_t traffic_class,
+                            uint16_t number) const;
   // What congestion control goes by on a plane; `speed_bps`: of its link, 0: not known.
   PathLimits LimitsOf(uint32_t plane, uint64_t speed_bps) const;
 
@@ -241,6 +264,7 @@ struct Instance {
   const uint8_t vc_mask;
   const bool lane_is_plane;  // PDUs take the plane that is their queue's lane,
   const bool has_homes;      // which is one of several
+  const bool spreads;        // each PDU may take any of several planes or sessions
 
   std::array<uint16_t, kMaxXpus> peer_of_xpu;
   std::vector<HeaderTemplate> headers;  // of sessions: [(connection >> vc_bits) * kClasses + class]
@@ -264,6 +288,7 @@ struct Instance {
   SealOwn seal_own;
   std::vector<SealedPeer> sealed_peers;  // [peer]; empty where nothing is sealed
   std::vector<SealCell> seal_cells;      // likewise: read by any thread
+  bool seals_ = false;                   // there are some
 
   // Congestion control, the sender's side of each plane; empty where windows are all there is.
   std::vector<CongestionContext> congestion;  // [PlaneIndex]

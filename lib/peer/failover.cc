@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PDUs that were in flight on a plane that died: FENCE and FENCED (docs/planes.md, "Failover").
+// The PDUs that were in flight on a plane that died: FENCE and FENCED (docs/planes.md, "Failover");
+// and on a session that is fenced (docs/sessions.md, "Fences").
 #include "peer/peer.h"
 
 namespace suede {
@@ -85,6 +86,39 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   if (!rest.empty() && cut_off_) GiveUpQueued(kAllVcs, effects);
   UpdateUsable(effects);
   ArmSession(dead, effects);
+  Unblock(effects);
+}
+
+// What the peer has accepted on a session that was fenced is done, and the rest moves.
+void Peer::OnSessionFenced(uint32_t plane, const SessionNumber& answer, Time now,
+                           Effects& effects) {
+  SessionGroup& group = groups_[plane];
+  if (!group.IsFenced(answer)) return effects.Add(effect::Count{Counter::kRxSessionStale});
+  PduList rest;
+  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+    const uint32_t number = own_->ConnectionOf(answer.slot, vc);
+    const auto hear = [&](Connection& fenced_one, PduList& acked) {
+      return fenced_one.OnFenced(answer.psns[vc], now, own_->transport, acked);
+    };
+    if (Acknowledge(plane, number, effects, hear)) continue;
+    // The counts of the two disagree.
+    effects.Add(effect::Count{Counter::kRxRpsnInvalid});
+    return StartOver(now, effects);
+  }
+  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+    const uint32_t number = own_->ConnectionOf(answer.slot, vc);
+    Connection& fenced_one = connection(plane, number);
+    const uint32_t bytes = fenced_one.unacked_bytes();
+    // Far from the PSNs of frames that are still under way, and those far from plausible.
+    fenced_one.Restart(fenced_one.next_psn().Plus(3 << 13), rest);
+    if (bytes != 0) CountOut(plane, number, bytes);
+  }
+  group.OnFenced(answer.slot, own_->paths.hold_down, now);
+  effects.Add(effect::Count{Counter::kSessionFences});
+  paths_->Join(plane);
+  if (!rest.empty()) effects.Add(effect::Requeue{static_cast<uint8_t>(plane), rest});
+  if (!rest.empty() && cut_off_) GiveUpQueued(kAllVcs, effects);
+  if (paths_->moving != 0) OnEnded(effects);
   Unblock(effects);
 }
 

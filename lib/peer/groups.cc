@@ -24,7 +24,12 @@ void Peer::BeginGroups(Time now, Effects& effects) {
 }
 
 void Peer::SaySession(uint32_t plane, uint32_t slot, Effects& effects) {
-  const SessionNumber request = groups_[plane].RequestOf(slot);
+  SessionNumber request = groups_[plane].RequestOf(slot);
+  // A fence takes any path.
+  if (request.fence) return Say(plane, request, effects);
+  if (request.anew) {
+    FillPsns(plane, slot, request.psns, [](const Connection& one) { return one.next_psn(); });
+  }
   effects.Add(effect::SayFrom{static_cast<uint8_t>(plane), request.number, request});
 }
 
@@ -45,11 +50,26 @@ void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
       fact.tx_pdus += one.tx_pdus();
       fact.retransmissions += one.retransmissions();
       fact.unacked_pdus += one.unacked_count();
+      fact.stalled |= one.tries() >= own_->paths.sessions.stall_timeouts;
     }
   }
   const SlotMask before = group.open();
-  SlotMask asks = group.OnTimer({facts.data(), group.count()}, own_->paths.sessions,
-                                own_->paths.hello_interval, own_->numbers, now);
+  const SlotMask fencing = group.fencing();
+  // To one whose congestion control goes by round trips the peer acknowledges without waiting. (An
+  // acknowledgement is late by the peer's loop, too.)
+  const bool prompt = own_->hello.wants_echoes && hello_.answers_congestion;
+  SlotMask asks =
+      group.OnTimer({facts.data(), group.count()}, own_->paths.sessions,
+                    {.ask_again = own_->paths.hello_interval,
+                     .ack = prompt ? Duration(0) : own_->transport.ack_bound() * 9 / 8,
+                     .rest = own_->paths.hold_down},
+                    own_->numbers, now);
+  for (SlotMask left = group.fencing() & ~fencing; left != 0; left &= left - 1) {
+    const auto slot = static_cast<uint32_t>(std::countr_zero(left));
+    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+      connection(plane, own_->ConnectionOf(slot, vc)).Freeze();
+    }
+  }
   for (SlotMask closed = before & ~group.open(); closed != 0; closed &= closed - 1) {
     TellPlane(PeerEvent::kSessionClosed, plane, static_cast<uint8_t>(std::countr_zero(closed)),
               effects);
@@ -57,7 +77,7 @@ void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
   for (; asks != 0; asks &= asks - 1) {
     SaySession(plane, static_cast<uint32_t>(std::countr_zero(asks)), effects);
   }
-  Unblock(effects);
+  if ((group.open() & ~before) != 0) Unblock(effects);
 }
 
 // Whether PDUs of ours are on their way in the session.
@@ -68,30 +88,46 @@ bool Peer::HasInFlight(uint32_t plane, uint32_t slot) const {
   return false;
 }
 
-void Peer::OnSession(uint32_t plane, const SessionNumber& message, Time now, Effects& effects) {
+// The peer asks for a number, or fences one of its sessions.
+void Peer::OnSessionRequest(uint32_t plane, const SessionNumber& message, Time now,
+                            Effects& effects) {
   SessionGroup& group = groups_[plane];
-  if (!message.answer) {
-    const bool repeated =
-        message.slot < group.count() && group.slot(message.slot).rx_turn == message.turn;
-    if (!group.OnRequest(message)) return effects.Add(effect::Count{Counter::kRxSessionStale});
-    effects.Add(effect::Count{Counter::kRxSessions});
-    SessionNumber answer = message;
-    answer.answer = true;
-    Say(plane, answer, effects);
-    const bool answers = !HasInFlight(plane, message.slot);
-    if (repeated || !group.OnPeerMoved(message.slot, answers, own_->numbers, now)) return;
-    return ArmSession(plane, effects);
+  const bool repeated =
+      message.slot < group.count() && group.slot(message.slot).rx_turn == message.turn;
+  const bool heeded = message.fence ? group.OnFence(message) : group.OnRequest(message);
+  if (!heeded) return effects.Add(effect::Count{Counter::kRxSessionStale});
+  effects.Add(effect::Count{Counter::kRxSessions});
+  for (uint32_t vc = 0; !repeated && vc < own_->vc_count; ++vc) {
+    Connection& one = connection(plane, own_->ConnectionOf(message.slot, vc));
+    if (message.fence) one.CloseReceive();
+    if (message.anew) one.OpenReceive(message.psns[vc]);
   }
-  const SlotMask before = group.open();
+  SessionNumber answer = message;
+  answer.answer = true;
+  if (message.fence) {
+    FillPsns(plane, message.slot, answer.psns,
+             [](const Connection& one) { return one.expected(); });
+  }
+  Say(plane, answer, effects);
+  const bool answers = !HasInFlight(plane, message.slot);
+  if (repeated || !group.OnPeerMoved(message.slot, answers, own_->numbers, now)) return;
+  ArmSession(plane, effects);
+}
+
+void Peer::OnSession(uint32_t plane, const SessionNumber& message, Time now, Effects& effects) {
+  if (!message.answer) return OnSessionRequest(plane, message, now, effects);
+  SessionGroup& group = groups_[plane];
+  const bool opened = message.slot < group.count() &&
+                      group.slot(message.slot).state == SessionSlot::State::kOpening;
   if (!group.OnAnswer(message, now)) return effects.Add(effect::Count{Counter::kRxSessionStale});
   effects.Add(effect::Count{Counter::kSessionMoves});
-  const bool opened = ((group.open() & ~before) >> message.slot & 1) != 0;
   TellPlane(opened ? PeerEvent::kSessionOpened : PeerEvent::kSessionMoved, plane, message.slot,
             effects);
   effects.Add(effect::Renumber{static_cast<uint8_t>(plane), message.slot});
   for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
     const uint32_t number = own_->ConnectionOf(message.slot, vc);
     if (!connection(plane, number).OnNewPath(now, own_->transport)) continue;
+    paths_->Join(plane);  // what it could not carry is not owed to it
     effects.Add(effect::Retransmit{static_cast<uint8_t>(plane), static_cast<uint8_t>(number)});
     ArmConnection(plane, number, effects);
   }

@@ -46,7 +46,9 @@ void Peer::OnControl(uint32_t plane, const ControlMessage& message, const Contro
   } else if (const auto* congestion = std::get_if<Congestion>(&message)) {
     effects.Add(effect::CongestionHeard{static_cast<uint8_t>(plane), *congestion});
   } else if (const auto* session = std::get_if<SessionNumber>(&message)) {
-    OnSession(plane, *session, now, effects);
+    const bool answers_fence = session->answer && session->fence;
+    answers_fence ? OnSessionFenced(plane, *session, now, effects)
+                  : OnSession(plane, *session, now, effects);
   }
 }
 
@@ -149,8 +151,9 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
       const Connection& one = connection(plane, number);
       one.CheckInvariants(widest);
       bytes += one.unacked_bytes();
-      // A connection that stands still waits for a FENCED.
-      check(!one.frozen() || session.fencing());
+      // A connection that stands still waits for a FENCED, of its plane or its session.
+      const bool fencing = (groups_[plane].fencing() >> own_->SlotOf(number) & 1) != 0;
+      check(!one.frozen() || session.fencing() || fencing);
       // Where there is no association, nothing is in flight and nothing is accepted.
       check(handshake_.open() || (one.receive_closed() && one.unacked_bytes() == 0));
     }

@@ -237,6 +237,14 @@ class Peer {
   }
   void OnGroupDeadline(uint32_t plane, Time now, Effects& effects);
   void OnSession(uint32_t plane, const SessionNumber& message, Time now, Effects& effects);
+  void OnSessionRequest(uint32_t plane, const SessionNumber& message, Time now, Effects& effects);
+  // Fills in a PSN of each of the session's connections.
+  template <typename PsnOf>
+  void FillPsns(uint32_t plane, uint32_t slot, VcPsns& psns, PsnOf&& psn_of) const {
+    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+      psns[vc] = psn_of(connection(plane, own_->ConnectionOf(slot, vc)));
+    }
+  }
   void OnStall(uint32_t plane, uint32_t number, Time now, Effects& effects);
   bool HasInFlight(uint32_t plane, uint32_t slot) const;
   void SaySession(uint32_t plane, uint32_t slot, Effects& effects);
@@ -245,6 +253,7 @@ class Peer {
   bool CloseUnnamed();
   void OnFence(uint32_t plane, const Fence& fence, Time now, Effects& effects);
   void OnFenced(const Fenced& fenced, Time now, Effects& effects);
+  void OnSessionFenced(uint32_t plane, const SessionNumber& answer, Time now, Effects& effects);
 
   // homes.cc
   void Unblock(Effects& effects) const;

@@ -92,8 +92,10 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
   return Want::kPlane;
 }
 
-void PlaneSession::OnTraffic(Time now, const PathParams& params) {
-  if (deadline_ - now > params.hello_interval) deadline_ = now + params.hello_interval;
+bool PlaneSession::OnTraffic(Time now, const PathParams& params) {
+  if (deadline_ - now <= params.hello_interval) return false;
+  deadline_ = now + params.hello_interval;
+  return true;
 }
 
 void PlaneSession::OnHeldUp(Time now, Duration span) {

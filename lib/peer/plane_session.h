@@ -80,8 +80,8 @@ class PlaneSession {
   };
   enum class Want : uint8_t { kNothing, kPlane, kFence, kGoDown, kHeldUp };
   Want OnTimer(Time now, const Facts& facts, const PathParams& params);
-  // PDUs were put in flight: looks soon whether they arrive.
-  void OnTraffic(Time now, const PathParams& params);
+  // PDUs were put in flight: looks soon whether they arrive. Returns whether the deadline moved.
+  bool OnTraffic(Time now, const PathParams& params);
   // A sent PLANE was acknowledged.
   void OnProgress(Time now) {
     last_heard_ = now;

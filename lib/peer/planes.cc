@@ -12,7 +12,8 @@ bool Peer::FreezeIfInDoubt(uint32_t plane) {
   bool in_doubt = false;
   const uint32_t count = own_->connection_count;
   for (uint32_t number = 0; number < count; ++number) {
-    in_doubt |= connection(plane, number).InDoubt();
+    // (One that is frozen already, for its session, waits for an answer that may be lost.)
+    in_doubt |= connection(plane, number).InDoubt() || connection(plane, number).frozen();
   }
   for (uint32_t number = 0; in_doubt && number < count; ++number) {
     connection(plane, number).Freeze();

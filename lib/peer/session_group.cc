@@ -10,7 +10,6 @@ namespace {
 
 using State = SessionSlot::State;
 
-constexpr uint32_t kMostWeight = SessionSlot::kWeightOne << 10;
 // A session moves only if it was congested in so many intervals in a row.
 constexpr uint8_t kHighIntervals = 2;
 // So many moves in a row may be bad luck. From then on the time until the next one doubles: what
@@ -23,46 +22,20 @@ constexpr uint8_t kEvenLooks = 8;   // after which moves are free again
 // Of its age, the part after which a session gets its next number, in eighths.
 constexpr int kReplaceAtEighths = 7;
 
-// A look at the weights costs about as much as a PDU or two: there is one for so many at most.
-constexpr uint32_t kPdusOfLook = 16;
-// Congestion on paths is told from delays up to so many times the least one.
-constexpr uint64_t kMostDelay = uint64_t{SessionSlot::kWeightOne} * 10;
-
 // PDUs after which a smoothed round trip has forgotten the path before.
 constexpr uint32_t kPdusOfFreshRtt = 16;
+
+// Numbers that a session on which nothing gets through asks for in vain: then its PDUs move to
+// another one. All numbers of a slot may lead to the same dead link, where a switch chooses by their
+// low bits.
+constexpr uint8_t kAsksBeforeFence = 3;
+// Numbers that a session asks for in vain before it stays closed for a while.
+constexpr uint8_t kAsksOfOpening = 16;
 
 // A peer that moves a session twice within this time may not get our acknowledgements.
 constexpr Duration kMovesAgain = std::chrono::milliseconds(100);
 
 constexpr uint32_t Percent(uint32_t percent) { return SessionSlot::kWeightOne * percent / 100; }
-
-// A value goes up at once, and down by half of the difference; of a session that is not used, where
-// nothing is known, by less. One that PDUs were lost on doubles.
-uint32_t Followed(uint64_t value, uint32_t before, bool used, bool lost) {
-  constexpr uint64_t kSlow = 8;
-  if (lost) value = 2 * std::max<uint64_t>(value, before);
-  if (value < before)
-    value = used ? (value + before) / 2 : before - (before - value + kSlow - 1) / kSlow;
-  return static_cast<uint32_t>(std::min<uint64_t>(value, kMostWeight));
-}
-
-uint64_t RatioOf(Duration time, Duration base) {
-  return SessionSlot::kWeightOne * static_cast<uint64_t>(time.count()) /
-         static_cast<uint64_t>(std::max<int64_t>(base.count(), 1));
-}
-
-// What a byte in flight costs where delay is so many times the least: the third power. With the
-// first, a path that takes twice as long would still have a quarter of what another one has.
-uint32_t WeightOf(uint64_t delay) {
-  constexpr uint64_t kOne = SessionSlot::kWeightOne;
-  delay = std::min(delay, kMostDelay);
-  return static_cast<uint32_t>(delay * delay * delay / (kOne * kOne));
-}
-
-template <typename Each>
-void ForEach(SlotMask mask, Each&& each) {
-  for (; mask != 0; mask &= mask - 1) each(static_cast<uint32_t>(std::countr_zero(mask)));
-}
 
 }  // namespace
 
@@ -79,9 +52,11 @@ std::string_view NameOf(State state) {
     case State::kDraining:
       return "draining";
     case State::kClearing:
+      return "clearing";
+    case State::kFencing:
       break;
   }
-  return "clearing";
+  return "fencing";
 }
 
 void SessionGroup::Begin(uint32_t count, uint32_t numbers, Time now) {
@@ -94,10 +69,14 @@ void SessionGroup::Begin(uint32_t count, uint32_t numbers, Time now) {
   slots_[0].state = State::kOpen;
   slots_[0].since = now;
   open_ = BitOf(0);
+  fencing_ = 0;
   deadline_ = kNever;
   looked_at_ = now;
   calm_since_ = kNever;
   pace_ns_ = 0;
+  least_weight_ = SessionSlot::kWeightOne;
+  run_left_ = 0;
+  run_slot_ = 0;
 }
 
 // ---- Numbers.
@@ -112,7 +91,19 @@ bool SessionGroup::OnRequest(const SessionNumber& request) {
   if (ahead <= 0) return ahead == 0 && request.number == slot.rx_number;
   slot.rx_turn = request.turn;
   slot.rx_number = request.number;
-  slot.rx_former = request.in_use;
+  // Frames of before a fence are none of the session's.
+  slot.rx_former = request.anew ? request.number : request.in_use;
+  if (request.anew) slot.rx_fenced = false;
+  return true;
+}
+
+bool SessionGroup::OnFence(const SessionNumber& request) {
+  if (request.slot >= count_ || count_ == 1) return false;
+  SessionSlot& slot = slots_[request.slot];
+  const auto ahead = static_cast<int32_t>(request.turn - slot.rx_turn);
+  if (ahead <= 0) return ahead == 0 && slot.rx_fenced;
+  slot.rx_turn = request.turn;
+  slot.rx_fenced = true;
   return true;
 }
 
@@ -121,6 +112,7 @@ bool SessionGroup::OnAnswer(const SessionNumber& answer, Time now) {
   SessionSlot& slot = slots_[answer.slot];
   if (answer.turn != slot.turn || answer.number != slot.asked) return false;
   slot.number = slot.asked;
+  slot.fenced = false;
   slot.since = now;
   slot.weight = SessionSlot::kWeightOne;
   slot.measured = SessionSlot::kWeightOne;
@@ -142,10 +134,54 @@ bool SessionGroup::OnAnswer(const SessionNumber& answer, Time now) {
 }
 
 SessionNumber SessionGroup::RequestOf(uint32_t slot) const {
+  const bool fence = slots_[slot].state == State::kFencing;
   return {.slot = static_cast<uint8_t>(slot),
           .number = slots_[slot].asked,
           .in_use = slots_[slot].number,
-          .turn = slots_[slot].turn};
+          .turn = slots_[slot].turn,
+          .fence = fence,
+          .anew = !fence && slots_[slot].fenced};
+}
+
+// ---- Fences.
+
+void SessionGroup::Fence(uint32_t slot, Time now) {
+  SessionSlot& each = slots_[slot];
+  each.state = State::kFencing;
+  each.asked = each.number;
+  each.fenced = true;
+  each.ask_at = now;
+  ++each.turn;
+  open_ &= ~BitOf(slot);
+  fencing_ |= BitOf(slot);
+}
+
+bool SessionGroup::IsFenced(const SessionNumber& answer) const {
+  return answer.slot < count_ && slots_[answer.slot].state == State::kFencing &&
+         slots_[answer.slot].turn == answer.turn;
+}
+
+void SessionGroup::OnFenced(uint32_t slot, Duration rest, Time now) {
+  slots_[slot].state = State::kIdle;
+  slots_[slot].rest_until = now + rest;
+  fencing_ &= ~BitOf(slot);
+}
+
+// What was asked for before leads nowhere, or the answer was lost.
+void SessionGroup::OnUnanswered(uint32_t slot, bool stalled, const Waits& waits,
+                                SecretNumbers& random, Time now) {
+  SessionSlot& each = slots_[slot];
+  each.unanswered = std::min<uint8_t>(each.unanswered + uint8_t{1}, kAsksOfOpening);
+  if (each.state == State::kOpening && each.unanswered == kAsksOfOpening) {
+    each.state = State::kIdle;
+    each.rest_until = now + waits.rest;
+    return;
+  }
+  if (stalled && !each.answers_only && each.unanswered >= kAsksBeforeFence) {
+    if ((open_ & ~BitOf(slot)) != 0) return Fence(slot, now);
+    OpenAnother(random, now);  // there is none to move to
+  }
+  AskAgain(slot, random, now);
 }
 
 // Draws another number for the slot; OnTimer says when the peer is asked for it.
@@ -159,6 +195,7 @@ void SessionGroup::Ask(uint32_t slot, State state, SecretNumbers& random, Time n
   asking.asked = static_cast<uint16_t>(chosen * count_ + slot);
   asking.state = state;
   asking.ask_at = now;
+  asking.unanswered = 0;
   asking.requested = false;
   asking.leaves_slow = false;
   asking.answers_only = false;
@@ -172,10 +209,13 @@ void SessionGroup::AskAgain(uint32_t slot, SecretNumbers& random, Time now) {
   Ask(slot, before.state, random, now);
   slots_[slot].leaves_slow = before.leaves_slow;
   slots_[slot].answers_only = before.answers_only;
+  slots_[slot].unanswered = before.unanswered;
 }
 
 bool SessionGroup::OnStall(uint32_t slot, SecretNumbers& random, Time now) {
-  if (count_ == 1 || IsAsking(slot)) return false;
+  if (count_ == 1 || slots_[slot].state == State::kFencing) return false;
+  if ((open_ & ~BitOf(slot)) != 0) open_ &= ~BitOf(slot);
+  if (IsAsking(slot)) return false;
   Ask(slot, State::kMoving, random, now);
   return true;
 }
@@ -185,6 +225,7 @@ bool SessionGroup::OnPeerMoved(uint32_t slot, bool answers, SecretNumbers& rando
   const bool again = moved.rx_moved_at != Time{} && now - moved.rx_moved_at < kMovesAgain;
   moved.rx_moved_at = now;
   if (count_ == 1 || !again || !answers || IsAsking(slot)) return false;
+  if (moved.state == State::kFencing) return false;
   moved.rx_moved_at = Time{};
   const bool idle = (open_ & BitOf(slot)) == 0;
   Ask(slot, State::kMoving, random, now);
@@ -195,11 +236,14 @@ bool SessionGroup::OnPeerMoved(uint32_t slot, bool answers, SecretNumbers& rando
 void SessionGroup::OnPlaneDown() {
   for (uint32_t slot = 0; slot < count_; ++slot) {
     SessionSlot& asking = slots_[slot];
-    if (asking.state == State::kOpening) asking.state = State::kIdle;
+    // The plane's own fence is about all of its sessions.
+    if (asking.state == State::kOpening || asking.state == State::kFencing)
+      asking.state = State::kIdle;
     if (asking.state == State::kMoving) {
       asking.state = (open_ & BitOf(slot)) != 0 ? State::kOpen : State::kDraining;
     }
   }
+  fencing_ = 0;
   deadline_ = kNever;
 }
 
@@ -213,93 +257,35 @@ bool SessionGroup::OnTraffic(Time now, const SessionParams& params) {
 }
 
 SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams& params,
-                               Duration ask_every, SecretNumbers& random, Time now) {
+                               const Waits& waits, SecretNumbers& random, Time now) {
   if (now < deadline_) return 0;
   SetPace(facts, params, now);
-  Weigh(facts);
   EndDrains(facts);
-  Judge(params, random, now);
-  MoveCongested(params, random, now);
+  const Extremes extremes = Weigh(facts, waits.ack, now);
+  Judge(extremes, params, random, now);
+  MoveCongested(extremes, params, random, now);
   SlotMask asks = 0;
   deadline_ = kNever;
+  run_left_ = 0;
   for (uint32_t slot = 0; slot < count_; ++slot) {
     Expire(slot, params, random, now);
     SessionSlot& each = slots_[slot];
-    if (IsAsking(slot) && now >= each.ask_at) {
-      // One that was asked for before leads nowhere, or the answer was lost.
-      if (each.requested) AskAgain(slot, random, now);
+    if (IsAsking(slot) && each.requested && now >= each.ask_at) {
+      OnUnanswered(slot, facts[slot].stalled, waits, random, now);
+    }
+    if ((IsAsking(slot) || each.state == State::kFencing) && now >= each.ask_at) {
       each.requested = true;
-      each.ask_at = now + ask_every;
+      each.ask_at = now + waits.ask_again;
       asks |= BitOf(slot);
     }
-    const bool drains = each.state == State::kDraining || each.state == State::kClearing;
+    const bool drains = each.state == State::kDraining || each.state == State::kClearing ||
+                        each.state == State::kFencing;
     if (IsAsking(slot) || drains || facts[slot].unacked_pdus != 0) {
       deadline_ = std::min(deadline_, now + PaceOf(params));
     }
   }
   if (deadline_ <= now) deadline_ = now + PaceOf(params);
   return asks;
-}
-
-// What all sessions wait for together, as in the own port, is no reason to prefer one: the weight
-// is of what a session takes longer than the fastest one. What nothing was sent on is not known to
-// be congested.
-void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration least,
-                              Duration fastest) {
-  const bool used = (fact.tx_pdus != slot.tx_pdus || fact.unacked_pdus != 0) && IsFresh(slot, fact);
-  uint64_t delay = SessionSlot::kWeightOne;
-  uint64_t weight = SessionSlot::kWeightOne;
-  if (used && fact.srtt > least) delay = RatioOf(fact.srtt, least);
-  if (used && fact.srtt > fastest) weight = WeightOf(RatioOf(least + fact.srtt - fastest, least));
-  const bool lost = fact.retransmissions != slot.retransmissions;
-  slot.delay = Followed(delay, slot.delay, used, lost);
-  slot.measured = Followed(weight, slot.measured, used, lost);
-  slot.tx_pdus = fact.tx_pdus;
-  slot.retransmissions = fact.retransmissions;
-}
-
-// The path of a new session counts as free until it was measured: the others are as much worse as
-// they are late. One that waits for its next number takes PDUs where no other one can.
-void SessionGroup::SetWeight(SessionSlot& slot, bool beside_new) {
-  slot.weight = beside_new ? std::max(slot.measured, WeightOf(slot.delay)) : slot.measured;
-  if (slot.state == State::kMoving && slot.leaves_slow) slot.weight = kMostWeight;
-}
-
-// Its round trip is known, and of the path that it has.
-bool SessionGroup::IsFresh(const SessionSlot& slot, const Facts& fact) const {
-  return fact.srtt != Duration(0) && static_cast<int32_t>(fact.tx_pdus - slot.fresh_pdus) >= 0;
-}
-
-void SessionGroup::Weigh(std::span<const Facts> facts) {
-  Duration least = Duration::max();
-  Duration fastest = Duration::max();
-  bool has_new = false;
-  ForEach(open_, [&](uint32_t slot) {
-    const Facts& fact = facts[slot];
-    if (fact.least_rtt != Duration(0)) least = std::min(least, fact.least_rtt);
-    if (IsFresh(slots_[slot], fact)) fastest = std::min(fastest, fact.srtt);
-    has_new |= fact.srtt == Duration(0);
-  });
-  ForEach(open_, [&](uint32_t slot) {
-    NoteWeight(slots_[slot], facts[slot], least, fastest);
-    SetWeight(slots_[slot], has_new && facts[slot].srtt != Duration(0));
-  });
-}
-
-// While much is sent, there is a look in each round trip; the less is sent, the fewer there are.
-void SessionGroup::SetPace(std::span<const Facts> facts, const SessionParams& params, Time now) {
-  uint32_t sum = 0;
-  Duration least = params.interval;
-  for (uint32_t slot = 0; slot < count_; ++slot) {
-    sum += facts[slot].tx_pdus;
-    if (facts[slot].least_rtt != Duration(0)) least = std::min(least, facts[slot].least_rtt);
-  }
-  const uint32_t pdus = std::max(sum - tx_pdus_, 1u);
-  const Duration of_pdus = (now - looked_at_) * kPdusOfLook / pdus;
-  const Duration most = std::min(params.interval, 2 * PaceOf(params));  // step by step
-  pace_ns_ = static_cast<uint32_t>(std::clamp(of_pdus, std::min(least, most), most).count());
-  tx_pdus_ = sum;
-  looked_at_ = now;
 }
 
 void SessionGroup::EndDrains(std::span<const Facts> facts) {
@@ -317,13 +303,10 @@ void SessionGroup::EndDrains(std::span<const Facts> facts) {
 }
 
 // Whether there are too few sessions, or too many.
-void SessionGroup::Judge(const SessionParams& params, SecretNumbers& random, Time now) {
-  bool all_high = true;
-  bool all_low = true;
-  ForEach(open_, [&](uint32_t slot) {
-    all_high &= slots_[slot].delay >= Percent(params.open_percent);
-    all_low &= slots_[slot].delay < Percent((100 + params.open_percent) / 2);
-  });
+void SessionGroup::Judge(const Extremes& extremes, const SessionParams& params,
+                         SecretNumbers& random, Time now) {
+  const bool all_high = extremes.least_delay >= Percent(params.open_percent);
+  const bool all_low = extremes.most_delay < Percent((100 + params.open_percent) / 2);
   calm_since_ = all_low ? std::min(calm_since_, now) : kNever;
   if (all_high) return OpenAnother(random, now);
   const bool calm = all_low && now - calm_since_ >= params.idle_intervals * params.interval;
@@ -337,7 +320,8 @@ void SessionGroup::OpenAnother(SecretNumbers& random, Time now) {
   uint32_t idle = count_;
   for (uint32_t slot = 0; slot < count_; ++slot) {
     if (slots_[slot].state == State::kOpening) return;
-    if (slots_[slot].state == State::kIdle && idle == count_) idle = slot;
+    const bool may = slots_[slot].state == State::kIdle && now >= slots_[slot].rest_until;
+    if (may && idle == count_) idle = slot;
   }
   if (idle != count_) Ask(idle, State::kOpening, random, now);
 }
@@ -354,14 +338,17 @@ void SessionGroup::DrainWorst() {
   open_ &= ~BitOf(worst);
 }
 
-void SessionGroup::MoveCongested(const SessionParams& params, SecretNumbers& random, Time now) {
-  uint32_t best = kMostWeight;
-  ForEach(open_, [&](uint32_t slot) { best = std::min(best, slots_[slot].measured); });
-  bool even = true;
-  ForEach(open_, [&](uint32_t slot) {
+void SessionGroup::MoveCongested(const Extremes& extremes, const SessionParams& params,
+                                 SecretNumbers& random, Time now) {
+  const auto is_high = [&](uint32_t weight) {
+    return uint64_t{weight} * 100 >= uint64_t{extremes.best} * params.move_percent;
+  };
+  const bool even = !is_high(extremes.worst);
+  // Where the last look found them even, none has been high for an interval.
+  const bool looks = !even || even_looks_ == 0;
+  ForEach(looks ? open_ : 0, [&](uint32_t slot) {
     SessionSlot& each = slots_[slot];
-    const bool high = uint64_t{each.measured} * 100 >= uint64_t{best} * params.move_percent;
-    even &= !high;
+    const bool high = is_high(each.measured);
     each.high_intervals =
         high ? std::min<uint8_t>(each.high_intervals + uint8_t{1}, kHighIntervals) : uint8_t{0};
     if (each.high_intervals < kHighIntervals || each.state != State::kOpen) return;
@@ -411,9 +398,12 @@ void SessionGroup::CheckInvariants() const {
     check(SlotOf(each.rx_number) == slot && SlotOf(each.rx_former) == slot);
     check(!open || each.state == State::kOpen || each.state == State::kMoving);
     check(open || each.state != State::kOpen);
+    const bool fencing = (fencing_ & BitOf(slot)) != 0;
+    check(fencing == (each.state == State::kFencing));
+    check(!fencing || (each.fenced && deadline_ != kNever));
     check(!IsAsking(slot) || deadline_ != kNever);
     for (const uint32_t value : {each.weight, each.measured, each.delay}) {
-      check(value >= SessionSlot::kWeightOne && value <= kMostWeight);
+      check(value >= SessionSlot::kWeightOne && value <= SessionSlot::kMostWeight);
     }
   }
 }

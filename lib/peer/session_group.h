@@ -8,6 +8,7 @@
 #define SUEDE_PEER_SESSION_GROUP_H_
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -32,8 +33,11 @@ struct SessionSlot {
     kDraining,  // nothing new takes it, until it is idle
     kClearing,  // likewise, until it is open: what is in flight is on a slower path than its new
                 // one
+    kFencing,   // nothing gets through, nor does any other number: the peer is asked what has
+                // arrived, and the rest moves to other sessions
   };
   static constexpr uint32_t kWeightOne = 256;
+  static constexpr uint32_t kMostWeight = kWeightOne << 10;
 
   uint16_t number = 0;             // of our PDUs
   uint16_t asked = 0;              // that the peer was asked to take
@@ -49,8 +53,14 @@ struct SessionSlot {
   Time since{};                    // it has its number
   Time rx_moved_at{};              // the peer has asked for another one of its own, last
   Time ask_at{};                   // when the peer is asked again
+  Time sent_at{};                  // of the last look that saw PDUs sent on it,
+  Duration gap{};                  // and the time for each of those
   State state = State::kIdle;
   uint32_t fresh_pdus = 0;     // before tx_pdus is that, round trips are of its former path
+  Time rest_until{};           // it is not opened before
+  bool fenced = false;         // the peer accepts nothing on it before it is told the first PSNs
+  bool rx_fenced = false;      // likewise of what the peer sends
+  uint8_t unanswered = 0;      // numbers that it was asked for in vain, in a row
   bool requested = false;      // what was asked for has been said at least once
   bool leaves_slow = false;    // it moves as it is congested
   bool answers_only = false;   // it moves for our acknowledgements, and is idle afterwards
@@ -72,6 +82,27 @@ class SessionGroup {
   // Those that PDUs may take.
   SlotMask open() const { return open_; }
 
+  // ---- Runs: PDUs that could take any session follow one for a short while where none is better,
+  // so that the choice costs little, and one acknowledgement covers several.
+
+  // The session that the run takes, if any.
+  uint32_t run_slot() const { return run_slot_; }
+  // Whether the run goes on.
+  bool InRun() const { return run_left_ > 0 && (open_ >> run_slot_ & 1) != 0; }
+  // PDUs of which the run takes no more, 1 or more.
+  uint32_t MostInRun() const {
+    return run_left_ <= 0 ? 1 : (static_cast<uint32_t>(run_left_) + kRunStep - 1) / kRunStep;
+  }
+  // The next PDU takes this session. Where none had less weight at the last look, others may follow.
+  void BeginRun(uint32_t slot) {
+    run_slot_ = static_cast<uint8_t>(slot);
+    run_left_ = slots_[slot].weight <= least_weight_ ? kRunBytes : 0;
+  }
+  // PDUs with so many bytes of commands have taken it.
+  void OnTaken(uint32_t pdus, uint32_t bytes) {
+    run_left_ -= static_cast<int32_t>(std::max(bytes, pdus * kRunStep));
+  }
+
   // ---- The peer's numbers.
 
   uint32_t SlotOf(uint16_t number) const { return number & (count_ - 1); }
@@ -82,6 +113,8 @@ class SessionGroup {
   }
   // The peer asks for a number: true where it is to be answered.
   bool OnRequest(const SessionNumber& request);
+  // The peer fences one of its sessions: likewise.
+  bool OnFence(const SessionNumber& request);
 
   // ---- Our numbers.
 
@@ -94,15 +127,27 @@ class SessionGroup {
   // Nothing gets through on the slot: another number, as soon as the peer has taken it. False: it
   // is asked already.
   bool OnStall(uint32_t slot, SecretNumbers& random, Time now);
+  // The sessions that are being fenced.
+  SlotMask fencing() const { return fencing_; }
+  // Whether this answers a fence of ours.
+  bool IsFenced(const SessionNumber& answer) const;
+  // It was: what was in flight there has left it. The session rests so long, in which no frame of
+  // it is on its way any more.
+  void OnFenced(uint32_t slot, Duration rest, Time now);
   // The plane is down: what was asked for is not waited for any longer.
   void OnPlaneDown();
-  // What to ask for the slot.
+  // What to ask for the slot. The PSNs of one that is opened anew are to be filled in.
   SessionNumber RequestOf(uint32_t slot) const;
 
   // ---- Time.
 
   // When OnTimer wants to be called.
   Time deadline() const { return deadline_; }
+  struct Waits {
+    Duration ask_again;  // until the peer is asked again
+    Duration ack;        // that its acknowledgement of a single PDU takes, at most
+    Duration rest;       // of a session that leads nowhere, until it is opened again
+  };
   // A PDU has left where none was in flight. Returns whether the deadline moved.
   bool OnTraffic(Time now, const SessionParams& params);
   struct Facts {
@@ -111,21 +156,34 @@ class SessionGroup {
     uint32_t tx_pdus;
     uint32_t retransmissions;
     uint32_t unacked_pdus;
+    bool stalled;  // so many timeouts in a row that it moves, and nothing was acknowledged since
   };
   // `facts`: of each slot. Returns the slots for which the peer is to be asked now.
-  SlotMask OnTimer(std::span<const Facts> facts, const SessionParams& params, Duration ask_every,
+  SlotMask OnTimer(std::span<const Facts> facts, const SessionParams& params, const Waits& waits,
                    SecretNumbers& random, Time now);
 
   // Aborts where the state contradicts itself; for tests and fuzzers.
   void CheckInvariants() const;
 
  private:
-  void Weigh(std::span<const Facts> facts);
-  void NoteWeight(SessionSlot& slot, const Facts& fact, Duration least, Duration fastest);
+  // Of the sessions that are open.
+  struct Extremes {
+    uint32_t least_delay = UINT32_MAX;
+    uint32_t most_delay = 0;
+    uint32_t best = UINT32_MAX;  // of their weights, as they were measured
+    uint32_t worst = 0;
+  };
+  Extremes Weigh(std::span<const Facts> facts, Duration ack_wait, Time now);
+  static Duration RttOf(SessionSlot& slot, const Facts& fact, Duration ack_wait, Time now);
+  static bool IsAtRest(const SessionSlot& slot, const Facts& fact);
+  void NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt, Duration least,
+                  Duration fastest);
   static void SetWeight(SessionSlot& slot, bool beside_new);
   void SetPace(std::span<const Facts> facts, const SessionParams& params, Time now);
-  void Judge(const SessionParams& params, SecretNumbers& random, Time now);
-  void MoveCongested(const SessionParams& params, SecretNumbers& random, Time now);
+  void Judge(const Extremes& extremes, const SessionParams& params, SecretNumbers& random,
+             Time now);
+  void MoveCongested(const Extremes& extremes, const SessionParams& params, SecretNumbers& random,
+                     Time now);
   void NoteMove(const SessionParams& params, Time now);
   void Expire(uint32_t slot, const SessionParams& params, SecretNumbers& random, Time now);
   void EndDrains(std::span<const Facts> facts);
@@ -134,6 +192,9 @@ class SessionGroup {
   void DrainWorst();
   void Ask(uint32_t slot, SessionSlot::State state, SecretNumbers& random, Time now);
   void AskAgain(uint32_t slot, SecretNumbers& random, Time now);
+  void OnUnanswered(uint32_t slot, bool stalled, const Waits& waits, SecretNumbers& random,
+                    Time now);
+  void Fence(uint32_t slot, Time now);
   // From one look at the weights to the next.
   // (The first looks of an association come soon.)
   Duration PaceOf(const SessionParams& params) const {
@@ -144,8 +205,21 @@ class SessionGroup {
            slots_[slot].state == SessionSlot::State::kMoving;
   }
   static SlotMask BitOf(uint32_t slot) { return SlotMask{1} << slot; }
+  // Calls `each` with the slots of the mask.
+  template <typename Each>
+  static void ForEach(SlotMask mask, Each&& each) {
+    for (; mask != 0; mask &= mask - 1) each(static_cast<uint32_t>(std::countr_zero(mask)));
+  }
+  // Of a run: commands' bytes in all, and what a PDU counts for at least. Runs are for small PDUs:
+  // two large ones in a row are much of what congestion control lets be in flight.
+  static constexpr int32_t kRunBytes = 2048;
+  static constexpr uint32_t kRunStep = 256;
 
   SlotMask open_ = 1;
+  SlotMask fencing_ = 0;
+  uint32_t least_weight_ = SessionSlot::kWeightOne;  // of those that were open at the last look
+  int32_t run_left_ = 0;  // bytes of commands that may follow the PDU before; 0 or less: none
+  uint8_t run_slot_ = 0;
   SessionSlot* slots_ = nullptr;
   Time deadline_ = kNever;
   Time looked_at_{};          // at weights, last

@@ -57,13 +57,13 @@ struct Effector::OnePeer {
   }
   void operator()(effect::SayFrom& what) const {
     const HeaderTemplate header =
-        instance.MakeHeader(peer, what.plane, Instance::kAckClass, what.number);
+        instance.HeaderWith(peer, what.plane, what.number);
     const bool staged =
         Speaker::SendControl(instance, peer, what.plane, header, std::move(what.message));
     if (staged) instance.counters.Add(Counter::kTxSessions);
   }
   void operator()(const effect::Renumber& what) const {
-    instance.WriteHeaders(peer, what.plane, what.slot);
+    instance.Renumber(peer, what.plane, what.slot);
   }
   void operator()(const effect::SayHeldUp& what) const {
     on.pauses_.SayHeldUp(instance, peer, what, now());

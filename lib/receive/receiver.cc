@@ -31,6 +31,7 @@ uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count
   rcrcs_end_ = 0;
   series_count_ = 0;
   marks_ = 0;
+  versions_ = 0;
   if (port.link.down()) [[unlikely]]
     return Refuse(port, frames, count);
   frames_ = frames;
@@ -42,7 +43,7 @@ uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count
   const uint64_t bytes = Parse(port);
   if (port.link.handover().is_shared()) [[unlikely]]
     PassOver(port);
-  if (marks_ >> kVersionBit != 0) [[unlikely]]
+  if (versions_ >> (kVersionBit + 1) != 0) [[unlikely]]
     OpenSealed(port);
   return bytes;
 }

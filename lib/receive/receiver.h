@@ -139,6 +139,7 @@ class Receiver {
     series.destination = destination;
     series.flow = flow;
     marks_ |= flow;
+    versions_ |= flow ^ flow << 1;
     return series_count_++;
   }
   void Note(uint32_t i, uint32_t series, RhWord rh, const uint8_t* pdu, uint32_t pdu_bytes) {
@@ -217,6 +218,7 @@ class Receiver {
   CongestionUse& congestion_;
   PeerRef effects_of_{};
   Flow flow_;
+  uint64_t versions_ = 0;   // the highest bit: some frames of the burst are sealed
   uint64_t marks_ = 0;      // kMarked: ECN fields of the burst's frames,
   bool has_marks_ = false;  // and whether some of them may be marked
   DeliveredRun run_;        // of flow_, accepted and not yet counted

@@ -71,14 +71,20 @@ void Speaker::SendAck(Instance& instance, uint32_t number, const RpsnField& fiel
                                          .vc = instance.VcOfConnection(number),
                                          .partition = instance.params.partition,
                                          .rpsn = field.rpsn});
-  if (!FinishUnsequenced(instance, port, header, number, frame, {.start = pdu, .bytes = bytes})) return;
+  if (instance.seals()) [[unlikely]] {
+    if (!SealUnsequenced(instance, port, header, number, frame, {.start = pdu, .bytes = bytes}))
+      return;
+  } else {
+    SetFrame(port, header, frame, pdu, bytes);
+  }
   port.link.StageFront(frame);
 }
 
-// Of an unsequenced PDU. False: it is lost on the way.
-bool Speaker::FinishUnsequenced(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                                uint32_t number, Frame* frame, const PlainPdu& pdu) {
-  if (instance.seals() && instance.SealOf(instance.PeerOfConnection(number)).IsSealed()) [[unlikely]] {
+// Of an unsequenced PDU of an instance that seals. False: it is lost on the way.
+[[gnu::noinline]] bool Speaker::SealUnsequenced(Instance& instance, PortContext& port,
+                                                const HeaderTemplate& header, uint32_t number,
+                                                Frame* frame, const PlainPdu& pdu) {
+  if (instance.SealOf(instance.PeerOfConnection(number)).IsSealed()) {
     const bool is_sealed = Sealing::SealOneShot(instance, port, header, number, frame, pdu);
     if (!is_sealed) port.link.Release(frame);
     return is_sealed;
@@ -110,7 +116,12 @@ bool Speaker::SendUnsequenced(Instance& instance, uint32_t number, RpsnField fie
                                               : instance.VcOfConnection(number),
                                     .partition = instance.params.partition,
                                     .rpsn = field.rpsn});
-  if (!FinishUnsequenced(instance, *instance.ports[plane], header, number, frame, pdu)) return false;
+  PortContext& port = *instance.ports[plane];
+  if (instance.seals()) [[unlikely]] {
+    if (!SealUnsequenced(instance, port, header, number, frame, pdu)) return false;
+  } else {
+    SetFrame(port, header, frame, pdu.start, pdu.bytes);
+  }
   link.StageFront(frame, has_vc ? static_cast<uint8_t>(traffic_class) : TxNote::kNoVc);
   return true;
 }

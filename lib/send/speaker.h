@@ -36,8 +36,7 @@ class Speaker {
                           ControlMessage&& message) {
     if (!instance.has_groups()) return SendControl(instance, peer, plane, 0u, std::move(message));
     return SendControl(instance, peer, plane,
-                       instance.MakeHeader(peer, plane, Instance::kAckClass,
-                                           instance.own.DrawSessionNumber(plane)),
+                       instance.HeaderWith(peer, plane, instance.own.DrawSessionNumber(plane)),
                        std::move(message));
   }
   // The acknowledgement of a connection with that number, `field`, in a PDU without commands. Its
@@ -54,8 +53,8 @@ class Speaker {
   static bool WriteSealedControl(Instance& instance, uint32_t peer, uint32_t plane,
                                  const HeaderTemplate& header, Frame* frame, uint32_t bytes,
                                  const ReliabilityHeader& rh, const ControlMessage& message);
-  static bool FinishUnsequenced(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                                uint32_t number, Frame* frame, const PlainPdu& pdu);
+  static bool SealUnsequenced(Instance& instance, PortContext& port, const HeaderTemplate& header,
+                              uint32_t number, Frame* frame, const PlainPdu& pdu);
   static void WriteOneShot(const PortContext& port, const HeaderTemplate& header, Frame* frame,
                            uint32_t bytes, const ReliabilityHeader& rh);
 };

@@ -15,6 +15,8 @@ namespace {
 // PDU could take another: the loads of planes differ by no more.
 constexpr uint32_t kPdusInARow = 8;
 constexpr uint32_t kBytesInARow = 8192;
+// Likewise of sessions: what is in flight on each may be little.
+constexpr uint32_t kBytesOfSessionInARow = 4096;
 
 }  // namespace
 
@@ -115,12 +117,15 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   }
 }
 
-// The plane that a PDU of the lane takes, as PickPlane says it.
+// The plane that a PDU of the lane takes, as PickPlane says it. Where that has several sessions,
+// PickSlot finds out whether one of them can.
 [[gnu::always_inline]] inline uint32_t Stager::PlaneFor(const Instance& instance, uint32_t lane,
                                                         uint32_t peer, uint32_t vc,
                                                         uint32_t bytes) {
   if (!instance.lane_is_plane) return PickPlane(instance, peer, vc, bytes);
-  return instance.CanSend(peer, lane, vc, bytes) ? lane : PeerPaths::kNoPlane;
+  const bool can = instance.has_groups() ? instance.MayTake(peer, lane, vc, bytes)
+                                         : instance.CanSend(peer, lane, vc, bytes);
+  return can ? lane : PeerPaths::kNoPlane;
 }
 
 // The only PDU in flight on its connection has left.
@@ -130,12 +135,11 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   if (instance.own.has_sessions) instance.own.OnBusy(plane);
   PlaneSession& session = instance.session(peer, plane);
   if (!session.up()) return;
-  session.OnTraffic(now, instance.params.paths);
+  bool moved = session.OnTraffic(now, instance.params.paths);
   if (instance.has_groups()) {
-    instance.groups[instance.PlaneIndex(peer, plane)].OnTraffic(now,
-                                                                instance.params.paths.sessions);
+    moved |= instance.GroupOf(peer, plane).OnTraffic(now, instance.params.paths.sessions);
   }
-  lcore_.timers.ArmSession(instance, peer, plane);
+  if (moved) lcore_.timers.ArmSession(instance, peer, plane);
 }
 
 [[gnu::always_inline]] inline void Stager::CountNew(Instance& instance, const Run& run) {
@@ -174,6 +178,8 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
     connection.OnSend(pdus, run.count, run.bytes, now, instance.params.transport);
   }
   instance.OnLeft(path.peer, path.plane, run.count, run.bytes);
+  if (instance.has_groups()) [[unlikely]]
+    instance.GroupOf(path.peer, path.plane).OnTaken(run.count, run.bytes);
   if (instance.is_paced) {
     congestion_.OnSent(instance, path.peer, path.plane, instance.OctetsOf(run.count, run.bytes),
                        now);
@@ -188,12 +194,16 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 [[gnu::always_inline]] inline uint32_t Stager::MostInARow(const Instance& instance, uint32_t lane,
                                                           const PathRef& path) const {
   if (run_queue_.size() != 1 || instance.scheduler.HasWork(lane)) return 1;
-  // Of a few PDUs that could take any plane, each plane has some; likewise each session.
-  const bool spreads = !instance.lane_is_plane || (instance.has_groups() && !instance.is_strict());
-  const uint32_t most =
-      spreads ? std::clamp(instance.queued >> (instance.plane_bits + instance.session_bits + 1), 1u,
-                           kPdusInARow)
-              : kBurst;
+  // Of a few PDUs that could take any plane, each plane has some; likewise each session, where one
+  // is better than others.
+  uint32_t most = kBurst;
+  if (instance.spreads) {
+    uint32_t share = instance.queued >> (instance.plane_bits + 1);
+    if (instance.has_groups()) [[unlikely]]
+      share = std::min(
+          share, std::max(instance.GroupOf(path.peer, path.plane).MostInRun(), share >> 1));
+    most = std::clamp(share, 1u, kPdusInARow);
+  }
   const Connection& connection = instance.connections[path.connection];
   return std::min({most, instance.ports[path.plane]->link.RoomOf(path.vc),
                    connection.WindowLeft(instance.params.transport),
@@ -204,7 +214,8 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 [[gnu::always_inline]] inline Stager::Run Stager::TakeRun(const Instance& instance, TxQueue& queue,
                                                           const PathRef& path, uint32_t most) {
   const Connection& connection = instance.connections[path.connection];
-  uint32_t most_bytes = instance.lane_is_plane ? UINT32_MAX : kBytesInARow;
+  uint32_t most_bytes = UINT32_MAX;
+  if (instance.spreads) most_bytes = instance.has_groups() ? kBytesOfSessionInARow : kBytesInARow;
   if (instance.is_paced)
     most_bytes =
         std::min(most_bytes, CongestionUse::BytesFor(instance, path.peer, path.plane, most));
@@ -443,10 +454,13 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
 
 // The session that the queue's next PDU takes on the plane. In strict mode that is another one than
 // before only where nothing is in flight that the PDU could overtake.
-[[gnu::noinline]] uint32_t Stager::PickSlot(const Instance& instance, TxQueue& queue, uint32_t peer,
+[[gnu::noinline]] uint32_t Stager::PickSlot(Instance& instance, TxQueue& queue, uint32_t peer,
                                             uint32_t plane, uint32_t vc, uint32_t bytes) {
-  if (!instance.is_strict()) return BestSlot(instance, peer, plane, vc, bytes);
-  const SessionGroup& group = instance.groups[instance.PlaneIndex(peer, plane)];
+  SessionGroup& group = instance.GroupOf(peer, plane);
+  if (instance.spreads) {
+    return instance.RunGoesOn(peer, plane, vc, bytes) ? group.run_slot()
+                                                      : BeginRun(instance, peer, plane, vc, bytes);
+  }
   const Connection& bound =
       instance.connections[instance.ConnectionIndex(peer, plane, queue.slot, vc)];
   if (bound.unacked_count() != 0) {
@@ -458,10 +472,18 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
   return best;
 }
 
+// The session that the PDU takes, and maybe others after it.
+uint32_t Stager::BeginRun(Instance& instance, uint32_t peer, uint32_t plane, uint32_t vc,
+                          uint32_t bytes) {
+  const uint32_t best = BestSlot(instance, peer, plane, vc, bytes);
+  if (best != kNoSlot) instance.GroupOf(peer, plane).BeginRun(best);
+  return best;
+}
+
 // Of the sessions that can take a PDU, the one with the least expected delay.
 uint32_t Stager::BestSlot(const Instance& instance, uint32_t peer, uint32_t plane, uint32_t vc,
                           uint32_t bytes) {
-  const SessionGroup& group = instance.groups[instance.PlaneIndex(peer, plane)];
+  const SessionGroup& group = instance.GroupOf(peer, plane);
   uint32_t best = kNoSlot;
   uint64_t least = UINT64_MAX;
   for (SlotMask left = group.open(); left != 0; left &= left - 1) {

@@ -65,8 +65,10 @@ class Stager {
 
   bool StageOn(Instance& instance, uint32_t lane, uint32_t index, uint32_t plane, Time now);
   static constexpr uint32_t kNoSlot = ~0u;
-  static uint32_t PickSlot(const Instance& instance, TxQueue& queue, uint32_t peer, uint32_t plane,
+  static uint32_t PickSlot(Instance& instance, TxQueue& queue, uint32_t peer, uint32_t plane,
                            uint32_t vc, uint32_t bytes);
+  static uint32_t BeginRun(Instance& instance, uint32_t peer, uint32_t plane, uint32_t vc,
+                           uint32_t bytes);
   static uint32_t BestSlot(const Instance& instance, uint32_t peer, uint32_t plane, uint32_t vc,
                            uint32_t bytes);
   Turn StageOne(Instance& instance, uint32_t lane, Time now);

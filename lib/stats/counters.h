@@ -212,7 +212,9 @@ enum class Severity : uint8_t {
   X(RxSealReplay, "rx_drop_seal_replay_total", Drop,                                               \
     "Sealed PDUs whose packet number was seen before, or is too old to know")                      \
   X(SealRotations, "seal_rotations_total", Info, "Epochs begun for sending")                       \
-  X(SealEpochs, "seal_epochs_received_total", Info, "Epochs that peers have begun")
+  X(SealEpochs, "seal_epochs_received_total", Info, "Epochs that peers have begun")                \
+  X(SessionFences, "session_fences_total", Error,                                                  \
+    "Times that PDUs of a session on which nothing got through moved to other sessions")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,

@@ -20,7 +20,7 @@ constexpr uint32_t kFenceBytes = 28;
 constexpr uint32_t kFencedBytes = 28;
 constexpr uint32_t kCreditBytes = 36;
 constexpr uint32_t kCongestionBytes = 44;
-constexpr uint32_t kSessionBytes = 28;
+constexpr uint32_t kSessionBytes = 36;
 constexpr uint8_t kReplyWanted = 0x01;
 constexpr uint8_t kHeard = 0x02;
 constexpr uint8_t kHeldUp = 0x04;
@@ -32,6 +32,8 @@ constexpr uint8_t kRequest = 0x01;  // of a CONGESTION
 constexpr uint8_t kGrantOfRate = 0x02;
 constexpr uint8_t kEcho = 0x04;
 constexpr uint8_t kAnswer = 0x02;  // of a SESSION
+constexpr uint8_t kFenceOfSession = 0x04;
+constexpr uint8_t kAnew = 0x08;
 constexpr uint8_t kAnswersPlanes = 0x01;
 constexpr uint8_t kSendsGenerations = 0x02;
 constexpr uint8_t kCountsCredit = 0x04;
@@ -186,12 +188,16 @@ uint32_t Encode(const Congestion& congestion, uint8_t* out) {
 }
 
 uint32_t Encode(const SessionNumber& session, uint8_t* out) {
-  uint8_t* body = StartControl(ControlType::kSession, session.answer ? kAnswer : 0,
-                               session.identities, kSessionBytes, out);
+  const auto flags = static_cast<uint8_t>((session.answer ? kAnswer : 0) |
+                                          (session.fence ? kFenceOfSession : 0) |
+                                          (session.anew ? kAnew : 0));
+  uint8_t* body =
+      StartControl(ControlType::kSession, flags, session.identities, kSessionBytes, out);
   body[16] = session.slot;
   StoreBe16(body + 18, session.number);
   StoreBe16(body + 20, session.in_use);
   StoreBe32(body + 24, session.turn);
+  StorePsns(body + 28, session.psns);
   return kControlHeadBytes + kSessionBytes;
 }
 
@@ -320,13 +326,18 @@ ControlError DecodeCredit(uint8_t flags, const uint8_t* body, const Identities& 
 
 ControlError DecodeSession(uint8_t flags, const uint8_t* body, const Identities& identities,
                            ControlMessage& out) {
-  if (body[16] >= kSlots) return ControlError::kMalformed;
+  const bool fence = (flags & kFenceOfSession) != 0;
+  const bool anew = (flags & kAnew) != 0;
+  if (body[16] >= kSlots || (fence && anew)) return ControlError::kMalformed;
   out.emplace<SessionNumber>(SessionNumber{.identities = identities,
                                            .slot = body[16],
                                            .number = LoadBe16(body + 18),
                                            .in_use = LoadBe16(body + 20),
                                            .turn = LoadBe32(body + 24),
-                                           .answer = (flags & kAnswer) != 0});
+                                           .answer = (flags & kAnswer) != 0,
+                                           .fence = fence,
+                                           .anew = anew,
+                                           .psns = LoadPsns(body + 28)});
   return ControlError::kNone;
 }
 

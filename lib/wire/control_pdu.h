@@ -161,14 +161,17 @@ struct Congestion {
   friend bool operator==(const Congestion&, const Congestion&) = default;
 };
 
-// A session of the sender's takes another number (docs/sessions.md), or the answer.
+// A session of the sender's takes another number (docs/sessions.md), or is fenced; or the answer.
 struct SessionNumber {
   Identities identities;
   uint8_t slot = 0;
   uint16_t number = 0;
   uint16_t in_use = 0;  // the number that PDUs have until the answer
-  uint32_t turn = 0;    // grows by one with each number of the slot
+  uint32_t turn = 0;    // grows by one with each number of the slot, and each fence
   bool answer = false;  // of the receiver, which has taken it
+  bool fence = false;   // the receiver accepts nothing more in the session
+  bool anew = false;    // it does again, from `psns` on
+  VcPsns psns{};        // the first ones; of the answer to a fence, those that are expected
   friend bool operator==(const SessionNumber&, const SessionNumber&) = default;
 };
 

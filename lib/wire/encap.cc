@@ -3,9 +3,7 @@
 
 namespace suede {
 
-namespace {
-
-HeaderTemplate MakeBare(Encap encap, const HeaderSpec& spec) {
+HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec) {
   switch (encap) {
 #define SUEDE_ENCAP_MAKE(id, ...) \
   case Encap::k##id:              \
@@ -16,12 +14,13 @@ HeaderTemplate MakeBare(Encap encap, const HeaderSpec& spec) {
   return Udp4::MakeTemplate(spec);
 }
 
-}  // namespace
-
-HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec) {
-  HeaderTemplate header = MakeBare(encap, spec);
-  if (SessionCount(encap) > 1) header.session = spec.session;
-  return header;
+void SetSession(HeaderTemplate& header, uint16_t session) {
+#define SUEDE_ENCAP_SET_SESSION(id, ...)                                              \
+  if constexpr (TraitsOf(Encap::k##id).sessions > 1) {                                \
+    if (header.encap == Encap::k##id) return id::SetSession(header, session);         \
+  }
+  SUEDE_ENCAPS(SUEDE_ENCAP_SET_SESSION)
+#undef SUEDE_ENCAP_SET_SESSION
 }
 
 }  // namespace suede

@@ -17,11 +17,12 @@
 namespace suede {
 
 // Write, Parse and Restore are those of WriteHeader, ParseFrame and RestoreFrame below. Restore is
-// there where the header holds the RH.
+// there where the header holds the RH, SetSession where the header has a number of a session.
 #define SUEDE_ENCAP_STRUCT(id, ...)                                                          \
   struct id {                                                                                \
     static constexpr uint32_t kHeaderBytes = TraitsOf(Encap::k##id).header_bytes;            \
     static HeaderTemplate MakeTemplate(const HeaderSpec& spec);                              \
+    static void SetSession(HeaderTemplate& header, uint16_t session);                        \
     static uint8_t* Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_bytes,    \
                           bool offload);                                                     \
     static ParsedFrame Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes,        \
@@ -32,6 +33,10 @@ SUEDE_ENCAPS(SUEDE_ENCAP_STRUCT)
 #undef SUEDE_ENCAP_STRUCT
 
 HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec);
+
+// Gives the header another session, a number below SessionCount of its encapsulation: the header is
+// then the one that MakeTemplate makes with that number. Without effect where a header has none.
+void SetSession(HeaderTemplate& header, uint16_t session);
 
 // Writes the header in front of `pdu`, a PDU that FinishPdu has completed, and returns where the
 // frame starts: `header.length` bytes in front of it. Writes up to HeaderTemplate::kRoomBytes

@@ -50,6 +50,25 @@ def test_sessions_open_and_move_under_load(count, most, ordering):
         check_ends(left, right)
 
 
+@orderings
+def test_sessions_are_drained_and_expire_under_load(ordering):
+    # A calm moment closes a session, and the next busy one opens it.
+    changes = {"sessions": {"max": 4, "interval_us": 50, "open_percent": 101, "idle_intervals": 1, "max_age_us": 5000}}
+    with e2e.memif_planes(1, ordering, changes) as (directory, left, right):
+        with contextlib.ExitStack() as stack:
+            load = Load(stack, directory, left, right)
+            for daemon in (left, right):
+                kinds = set()
+
+                def all_seen(d=daemon, seen=kinds):
+                    seen |= {event["kind"] for event in e2e.managed(d, "events", "list", "--limit", 1000)["events"]}
+                    return {"session_opened", "session_closed", "session_moved"} <= seen
+                e2e.wait_until(all_seen, e2e.TRAFFIC_S, f"sessions of {daemon.name} come and go")
+            load.goes_on()
+            load.end()
+        check_ends(left, right)
+
+
 def test_the_smaller_of_both_ends_values_counts():
     changes = [{"sessions": {"max": 8}}, {"sessions": {"max": 2}}]
     with e2e.memif_planes(2, "unordered", changes) as (directory, left, right):

@@ -122,6 +122,7 @@ class PeerBench : public ::testing::Test {
                      .heard = heard[plane],
                      .has_heard = heard[plane] != 0,
                      .reply_wanted = reply_wanted};
+    hello.more.count = static_cast<uint8_t>((groups[plane].count() - 1) * own->vc_count);
     return hello;
   }
   // Asks on a plane, and is answered: it is up.
@@ -145,17 +146,17 @@ class PeerBench : public ::testing::Test {
     }
   }
   // As the data path puts PDUs in flight.
-  void Put(uint32_t plane, uint32_t vc, uint32_t count) {
+  void Put(uint32_t plane, uint32_t vc, uint32_t count, uint32_t slot = 0) {
     for (uint32_t i = 0; i < count; ++i) {
       Pdu& pdu = pdus.emplace_back();
       pdu.vc = static_cast<uint8_t>(vc);
       pdu.bytes = 100;
       pdu.sent_at = now;
-      connections[plane * own->connection_count + own->ConnectionOf(0, vc)].OnSend(&pdu, now,
-                                                                                   transport);
+      connections[plane * own->connection_count + own->ConnectionOf(slot, vc)].OnSend(&pdu, now,
+                                                                                      transport);
       paths.OnSend(plane, pdu.bytes);
       own->inflight_bytes[plane] += pdu.bytes;
-      if (own->has_sessions && At(plane, own->ConnectionOf(0, vc)).unacked_count() == 1)
+      if (own->has_sessions && At(plane, own->ConnectionOf(slot, vc)).unacked_count() == 1)
         own->OnBusy(plane);
     }
   }

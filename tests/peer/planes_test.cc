@@ -113,6 +113,41 @@ TEST_F(Planes, WhatIsHeardFirstPardonsTheOthers) {
   EXPECT_EQ(peer->session(0).missed(), 0u);
 }
 
+// With default hellos, and a route that does not notice: whenever in an interval the last
+// acknowledgement came.
+TEST_F(Planes, APlaneThatForwardsNothingIsUnusableWithinTwentyMilliseconds) {
+  for (int part = 0; part < 8; ++part) {
+    SCOPED_TRACE(part);
+    Make({});
+    BringAllUp();
+    now += params.hello_interval * part / 8;
+    Put(0, 0, 1);
+    Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
+    const Time silent = now;
+    for (int i = 0; i < 1000 && (paths.usable & 1) != 0; ++i) {
+      // Plane 1 answers what it is asked, as it comes due.
+      for (const uint32_t plane : {0u, 1u}) {
+        sessions[plane].OnTraffic(now, params);
+        if (now < sessions[plane].deadline()) continue;
+        Do([&](Effects& e) { peer->OnSessionDeadline(plane, Hold::kNone, now, e); });
+        if (plane == 1) peer->OnProof(1, now);
+      }
+      now += std::chrono::microseconds(100);
+    }
+    EXPECT_EQ(paths.usable, 2u);
+    EXPECT_LE(now - silent, std::chrono::milliseconds(20));
+    for (Connection& connection : connections) {
+      PduList left;
+      connection.Abandon(left);
+      connection = {};
+    }
+    own->inflight_bytes = {};
+    paths = {};
+    sessions = {};
+    heard = {};
+  }
+}
+
 TEST_F(Planes, ADeviceThatIsHeldExcusesSilence) {
   Make({});
   BringAllUp();

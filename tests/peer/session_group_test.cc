@@ -38,7 +38,7 @@ class SessionGroups : public ::testing::Test {
     Use();
     group.OnTraffic(now, params);
     now = std::max(now, group.deadline());
-    const SlotMask asks = group.OnTimer(facts, params, kAskEvery, random, now);
+    const SlotMask asks = group.OnTimer(facts, params, waits, random, now);
     group.CheckInvariants();
     return asks;
   }
@@ -72,6 +72,7 @@ class SessionGroups : public ::testing::Test {
   // Looks are often enough for ages of milliseconds, and twelve of them are too few to close one.
   static constexpr SessionParams kParams{.interval = microseconds(100), .idle_intervals = 100};
   SessionParams params = kParams;
+  SessionGroup::Waits waits{.ask_again = kAskEvery, .ack = {}};
   std::array<SessionSlot, kCount> slots;
   SessionGroup group;
   std::array<SessionGroup::Facts, kCount> facts{};
@@ -146,11 +147,11 @@ TEST_F(SessionGroups, TheMostCongestedIsDrainedAfterCalm) {
   EXPECT_EQ(group.slot(1).state, State::kDraining);
   facts[1].unacked_pdus = 1;
   now += params.interval;
-  group.OnTimer(facts, params, kAskEvery, random, now);
+  group.OnTimer(facts, params, waits, random, now);
   EXPECT_EQ(group.slot(1).state, State::kDraining);
   facts[1].unacked_pdus = 0;
   now += params.interval;
-  group.OnTimer(facts, params, kAskEvery, random, now);
+  group.OnTimer(facts, params, waits, random, now);
   EXPECT_EQ(group.slot(1).state, State::kIdle);
 }
 
@@ -205,7 +206,7 @@ TEST_F(SessionGroups, WhatNothingIsSentOnIsNotCongested) {
     ++facts[0].tx_pdus;
     facts[0].unacked_pdus = 1;
     facts[1].unacked_pdus = 0;
-    EXPECT_EQ(group.OnTimer(facts, params, kAskEvery, random, now), 0u);
+    EXPECT_EQ(group.OnTimer(facts, params, waits, random, now), 0u);
   }
 }
 
@@ -253,7 +254,7 @@ TEST_F(SessionGroups, WithNothingInFlightThereIsNoTimer) {
   Open(2);
   for (auto& fact : facts) fact.unacked_pdus = 0;
   now = group.deadline();
-  group.OnTimer(facts, params, kAskEvery, random, now);
+  group.OnTimer(facts, params, waits, random, now);
   EXPECT_EQ(group.deadline(), kNever);
 }
 
@@ -307,11 +308,11 @@ TEST_F(SessionGroups, OneThatLeavesASlowPathTakesNothingBeforeWhatIsInFlightHasA
   EXPECT_EQ(group.open(), 1u);
   facts[1].unacked_pdus = 1;
   now = std::max(now, group.deadline());
-  group.OnTimer(facts, params, kAskEvery, random, now);
+  group.OnTimer(facts, params, waits, random, now);
   EXPECT_EQ(group.open(), 1u);
   facts[1].unacked_pdus = 0;
   now = std::max(now, group.deadline());
-  group.OnTimer(facts, params, kAskEvery, random, now);
+  group.OnTimer(facts, params, waits, random, now);
   group.CheckInvariants();
   EXPECT_EQ(group.slot(1).state, State::kOpen);
   EXPECT_EQ(group.open(), 3u);
@@ -332,6 +333,79 @@ TEST_F(SessionGroups, TheLastOneThatLeavesASlowPathStaysOpen) {
   EXPECT_EQ(group.open(), 2u);
 }
 
+// ---- Runs.
+
+TEST_F(SessionGroups, SmallPdusFollowOneSessionForAWhileWhereNoneIsBetter) {
+  Open(2);
+  EXPECT_FALSE(group.InRun());
+  group.BeginRun(1);
+  group.OnTaken(1, 40);
+  uint32_t followed = 0;
+  for (; group.InRun(); ++followed) {
+    EXPECT_EQ(group.run_slot(), 1u);
+    EXPECT_EQ(group.MostInRun(), 7 - followed);
+    group.OnTaken(1, 40);
+  }
+  EXPECT_EQ(followed, 7u);
+  group.BeginRun(1);
+  group.OnTaken(1, 4000);
+  EXPECT_FALSE(group.InRun()) << "a large one is a run by itself";
+  EXPECT_EQ(group.MostInRun(), 1u);
+}
+
+TEST_F(SessionGroups, ARunEndsWithALookAndWithItsSession) {
+  Open(2);
+  group.BeginRun(1);
+  EXPECT_TRUE(group.InRun());
+  Look();
+  EXPECT_FALSE(group.InRun());
+  group.BeginRun(1);
+  facts[1].srtt = microseconds(11);
+  params.idle_intervals = 1;
+  for (int i = 0; i < 1000 && group.open() == 3u; ++i) Look();
+  ASSERT_EQ(group.open(), 1u);
+  EXPECT_FALSE(group.InRun());
+}
+
+TEST_F(SessionGroups, NoRunTakesASessionThatIsWorseThanAnother) {
+  Open(2);
+  facts[1].srtt = microseconds(14);
+  Look();
+  group.BeginRun(1);
+  EXPECT_FALSE(group.InRun());
+  EXPECT_EQ(group.MostInRun(), 1u);
+  group.BeginRun(0);
+  EXPECT_TRUE(group.InRun());
+}
+
+// ---- Acknowledgements that wait for another PDU.
+
+TEST_F(SessionGroups, TheTimeThatAnAcknowledgementWaitsIsNoCongestion) {
+  Open(2);
+  waits.ack = microseconds(125);
+  params.idle_intervals = 1000;
+  facts[1].srtt = microseconds(130);
+  // A PDU on each in 100 us: its acknowledgement may wait for the next one.
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(Look(), 0u);
+    EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
+  }
+  // Many: that comes at once, and what takes so long is the path.
+  for (int i = 0; i < 3; ++i) {
+    for (SessionGroup::Facts& each : facts) each.tx_pdus += 1000;
+    Look();
+  }
+  EXPECT_GT(group.slot(1).weight, 100 * SessionSlot::kWeightOne);
+}
+
+TEST_F(SessionGroups, WhatTakesLongerThanAnAcknowledgementMayWaitIsCongestion) {
+  Open(2);
+  waits.ack = microseconds(125);
+  facts[1].srtt = microseconds(200);
+  for (int i = 0; i < 3; ++i) Look();
+  EXPECT_GT(group.slot(1).weight, 100 * SessionSlot::kWeightOne);
+}
+
 // ---- The pace of looks.
 
 TEST_F(SessionGroups, WhileMuchIsSentThereIsALookInEachRoundTrip) {
@@ -348,7 +422,7 @@ TEST_F(SessionGroups, TheLessIsSentTheFewerLooksThereAre) {
       facts[0].tx_pdus += pdus * static_cast<uint32_t>((group.deadline() - now) / microseconds(10));
       now = group.deadline();
       facts[0].unacked_pdus = 1;
-      group.OnTimer(facts, params, kAskEvery, random, now);
+      group.OnTimer(facts, params, waits, random, now);
     }
     return group.deadline() - now;
   };
@@ -367,7 +441,7 @@ TEST_F(SessionGroups, WhereThePeerMovesTwiceOurAcknowledgementsTakeAnotherPath) 
   EXPECT_EQ(group.slot(2).state, State::kMoving);
   EXPECT_EQ(group.open(), 1u);
   now = std::max(now, group.deadline());
-  EXPECT_EQ(group.OnTimer(facts, params, kAskEvery, random, now), 4u);
+  EXPECT_EQ(group.OnTimer(facts, params, waits, random, now), 4u);
   EXPECT_TRUE(Answer(2));
   EXPECT_NE(group.slot(2).number, 2);
   EXPECT_EQ(group.open(), 1u) << "it carries acknowledgements alone";
@@ -472,7 +546,9 @@ TEST_F(PeerGroups, PlaneFenceAndFencedNameThePsnsOfAllConnections) {
 TEST_F(PeerGroups, APlaneThatDoesNotNameThemAllIsIgnored) {
   Make({.planes = 2, .sessions = 4});
   Associate();
-  const Lines effects = Hears(0, PlaneOfTheirs(0, PlaneState::kInit));
+  PlaneHello plane = PlaneOfTheirs(0, PlaneState::kInit);
+  --plane.more.count;
+  const Lines effects = Hears(0, plane);
   EXPECT_EQ(peer->session(0).peer_plane(), PlaneSession::kUnknownPlane);
 }
 

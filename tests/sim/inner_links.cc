@@ -52,7 +52,8 @@ InnerLinks::InnerLinks(const InnerOptions& options, uint64_t seed,
 }
 
 bool InnerLinks::Passes(size_t number, std::span<const uint8_t> bytes) const {
-  return dead_until_[number][Hash(NumberOf(bytes)) % options_.links] <= now_;
+  const uint32_t chosen = options_.plain ? NumberOf(bytes) : Hash(NumberOf(bytes));
+  return dead_until_[number][chosen % options_.links] <= now_;
 }
 
 void InnerLinks::SetDead(size_t number, uint32_t link, bool dead) {

@@ -20,6 +20,7 @@ struct InnerOptions {
   Duration until{};    // no link dies later, and those that are dead come back
   Duration gap{};      // from one that dies to the next, on average; 0: none dies by itself
   Duration longest{};  // that one is dead
+  bool plain = false;  // by the low bits of the number alone: all numbers of a slot may take one link
 };
 
 class InnerLinks {

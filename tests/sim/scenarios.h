@@ -216,6 +216,7 @@ inline constexpr Scenario kScenarios[] = {
     {"double_identity", DoubleIdentity},
     // See sessions.h.
     {"sessions", Sessions},
+    {"session_churn", SessionChurn},
     // See sealing.h.
     {"sealed", Sealed},
     {"attacked_sealed", AttackedSealed},

@@ -39,7 +39,21 @@ inline WorldOptions Sessions(uint32_t seed) {
   options.inner = {.links = several ? static_cast<uint32_t>(2 + dice.Below(7)) : 0,
                    .until = options.trouble.until,
                    .gap = dice.OfAnyScale(Micros(300), Micros(10'000)),
-                   .longest = dice.OfAnyScale(Micros(200), Micros(20'000))};
+                   .longest = dice.OfAnyScale(Micros(200), Micros(20'000)),
+                   .plain = dice.Chance(0.3)};
+  return options;
+}
+
+// The same, where sessions open, drain, move and grow too old all the time, under load and faults.
+inline WorldOptions SessionChurn(uint32_t seed) {
+  Dice dice(uint64_t{seed} << 32 | 0xc4012);
+  WorldOptions options = Sessions(seed);
+  SessionParams& sessions = options.paths.sessions;
+  sessions.interval = Micros(20 + dice.Below(40));
+  sessions.open_percent = static_cast<uint32_t>(101 + dice.Below(10));
+  sessions.move_percent = static_cast<uint32_t>(150 + dice.Below(100));
+  sessions.idle_intervals = static_cast<uint32_t>(1 + dice.Below(3));
+  sessions.max_age = Micros(300 + dice.Below(2'000));
   return options;
 }
 

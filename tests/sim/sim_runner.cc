@@ -96,6 +96,8 @@ int main(int argc, char** argv) {
     uint64_t retransmissions = 0;
     uint64_t given_up = 0;
     uint64_t hits = 0;
+    uint64_t fences = 0;
+    uint64_t moves = 0;
     uint64_t by_chance = 0;
     for (uint64_t seed = first; seed < first + count; ++seed) {
       WorldOptions options = OptionsOf(scenario, seed);
@@ -106,6 +108,8 @@ int main(int argc, char** argv) {
       retransmissions += world.Sum(Counter::kTxRetransmissions);
       given_up += world.given_up();
       hits += world.hits();
+      fences += world.Sum(Counter::kSessionFences);
+      moves += world.Sum(Counter::kSessionMoves);
       if (verdict.empty()) continue;
       ++(world.by_chance() ? by_chance : failed);
       std::printf("seed %llu: %s\n  replay: sim_runner %s %llu 1 %u\n",
@@ -117,6 +121,10 @@ int main(int argc, char** argv) {
                 static_cast<unsigned long long>(count), static_cast<unsigned long long>(failed),
                 static_cast<unsigned long long>(retransmissions),
                 static_cast<unsigned long long>(given_up));
+    if (moves != 0) {
+      std::printf(", sessions took %llu numbers and were fenced %llu times",
+                  static_cast<unsigned long long>(moves), static_cast<unsigned long long>(fences));
+    }
     if (hits != 0) std::printf(", %llu lucky guesses", static_cast<unsigned long long>(hits));
     if (by_chance != 0) std::printf(", %llu by chance", static_cast<unsigned long long>(by_chance));
     std::printf("\n");

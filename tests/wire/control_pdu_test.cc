@@ -80,7 +80,12 @@ const ControlMessage kCongestion = Congestion{.identities = kSome,
                                               .marked = 0x61626364,
                                               .trimmed = 0x71727374};
 const ControlMessage kSession = SessionNumber{
-    .identities = kSome, .slot = 3, .number = 0x1112, .in_use = 0x2122, .turn = 0x31323334};
+    .identities = kSome,
+    .slot = 3,
+    .number = 0x1112,
+    .in_use = 0x2122,
+    .turn = 0x31323334,
+    .psns = {Psn(0x4142), Psn(0x4344), Psn(0x4546), Psn(0x4748)}};
 const ControlMessage kAll[] = {kHello,  kNotReady, kReady,      kPlane,  kFence,
                                kFenced, kCredit,   kCongestion, kSession};
 
@@ -119,7 +124,8 @@ TEST(ControlPdu, Layout) {
                          0x32, 0x33, 0,    0x41, 0x42, 0x43, 0x51, 0x52, 0x53, 0x54,
                          0x61, 0x62, 0x63, 0x64, 0x71, 0x72, 0x73, 0x74}));
   EXPECT_EQ(Encoded(kSession),
-            Laid(16, 0, {3, 0, 0x11, 0x12, 0x21, 0x22, 0, 0, 0x31, 0x32, 0x33, 0x34}));
+            Laid(16, 0, {3,    0,    0x11, 0x12, 0x21, 0x22, 0,    0,    0x31, 0x32,
+                         0x33, 0x34, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48}));
 }
 
 TEST(ControlPdu, Flags) {
@@ -136,6 +142,8 @@ TEST(ControlPdu, Flags) {
   EXPECT_EQ(Encoded(PlaneHello{.has_heard = true})[1], 2);
   EXPECT_EQ(Encoded(PlaneHello{.held_up = true})[1], 4);
   EXPECT_EQ(Encoded(SessionNumber{.answer = true})[1], 2);
+  EXPECT_EQ(Encoded(SessionNumber{.fence = true})[1], 4);
+  EXPECT_EQ(Encoded(SessionNumber{.anew = true})[1], 8);
   EXPECT_EQ(Encoded(Credit{.grant = true})[1], 1);
   EXPECT_EQ(Encoded(Credit{.give_back = true})[1], 2);
   EXPECT_EQ(Encoded(Credit{.reply_wanted = true})[1], 4);
@@ -292,7 +300,8 @@ TEST(ControlPdu, ValuesThatCannotBe) {
       Fenced{.identities = kSome, .plane = 4},
       // Nobody's identity is 0.
       Hello{.nonce = 1}, NotReady{}, Ready{}, PlaneHello{}, Fence{}, Fenced{}, Credit{},
-      Congestion{}, SessionNumber{}, SessionNumber{.identities = kSome, .slot = 64}};
+      Congestion{}, SessionNumber{}, SessionNumber{.identities = kSome, .slot = 64},
+      SessionNumber{.identities = kSome, .fence = true, .anew = true}};
   for (const ControlMessage& message : wrong) {
     EXPECT_EQ(Decode(Encoded(message)), ControlError::kMalformed);
   }

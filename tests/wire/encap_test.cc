@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 #include <set>
 
@@ -53,6 +54,19 @@ TEST_P(EncapTest, Template) {
   EXPECT_EQ(header.length, header_bytes());
   EXPECT_EQ(header.l2_length, GetParam().tagged ? 18 : 14);
   EXPECT_EQ(header.l3_length, encap() == Encap::kUdp4 ? 20 : encap() == Encap::kUdp6 ? 40 : 0);
+}
+
+TEST_P(EncapTest, AnotherSessionMakesTheHeaderOfThatSession) {
+  HeaderSpec spec = Spec();
+  HeaderTemplate header = MakeTemplate(encap(), spec);
+  const uint32_t count = SessionCount(encap());
+  for (const uint32_t session : {count - 1, count / 3, 0u}) {
+    spec.session = static_cast<uint16_t>(session);
+    SetSession(header, spec.session);
+    const HeaderTemplate made = MakeTemplate(encap(), spec);
+    EXPECT_EQ(std::memcmp(header.bytes, made.bytes, sizeof(header.bytes)), 0) << session;
+    EXPECT_EQ(header.checksum, made.checksum) << session;
+  }
 }
 
 TEST_P(EncapTest, OnlyThoseWithATagWriteIt) {

@@ -201,7 +201,7 @@ local MOST_MORE_PSNS = 63
 local CONTROL_FLAGS = { [HELLO] = { "reply_wanted" },
   [PLANE] = { "reply_wanted", "has_heard", "held_up" },
   [CREDIT] = { "grant", "give_back", "reply_wanted", "on_demand" },
-  [CONGESTION] = { "request", "grant", "has_echo" }, [SESSION] = { [2] = "is_answer" } }
+  [CONGESTION] = { "request", "grant", "has_echo" }, [SESSION] = { [2] = "is_answer", [3] = "fence", [4] = "anew" } }
 local SCOPES = { [0] = "per port", [1] = "per port and VC" }
 local PLANE_STATES = { [0] = "down", [1] = "init", [2] = "up" }
 local DEAD_PLANES = { [0] = "another one", [1] = "the one that this travels on" }
@@ -317,6 +317,9 @@ local f = {
   control_in_use = ProtoField.uint16("suede.control.in_use", "Number in use until then"),
   control_turn = ProtoField.uint32("suede.control.turn", "Turn"),
   control_is_answer = ProtoField.bool("suede.control.is_answer", "Answer", 8, nil, 0x02),
+  control_fence = ProtoField.bool("suede.control.fence", "Fence", 8, nil, 0x04),
+  control_anew = ProtoField.bool("suede.control.anew", "Accepted anew", 8, nil, 0x08),
+  control_session_psn = ProtoField.uint16("suede.control.session_psn", "First or expected PSN"),
   control_more_psn = ProtoField.uint16("suede.control.more_psn", "PSN of a further session"),
   control_vc = ProtoField.uint8("suede.control.vc", "VC"),
   control_expected = ProtoField.uint16("suede.control.expected", "Expected PSN"),
@@ -716,10 +719,14 @@ dissect_body[SESSION] = function(body, item, control)
   item:add(f.control_in_use, body(20, 2))
   item:add(f.control_reserved, body(22, 2))
   item:add(f.control_turn, body(24, 4))
+  local _, psns = dissect_psns(body(28, 8), f.control_session_psn, item)
   if body(16, 1):uint() > 63 then broken = broken or "there is no such slot" end
+  if control.fence and control.anew then broken = broken or "a fence opens nothing" end
   if broken then return broken end
-  return nil, string.format("%sslot=%d number=%d in_use=%d turn=%u", control.is_answer and "answer " or "",
-    body(16, 1):uint(), body(18, 2):uint(), body(20, 2):uint(), body(24, 4):uint())
+  return nil, string.format("%s%sslot=%d number=%d in_use=%d turn=%u%s",
+    control.is_answer and "answer " or "", control.fence and "fence " or "", body(16, 1):uint(),
+    body(18, 2):uint(), body(20, 2):uint(), body(24, 4):uint(),
+    (control.anew or control.fence and control.is_answer) and " psns=" .. psns or "")
 end
 
 -- The PSNs behind the body that there is without further sessions.

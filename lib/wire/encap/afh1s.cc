@@ -65,8 +65,14 @@ HeaderTemplate Afh1s::MakeTemplate(const HeaderSpec& spec) {
   shim[1] = spec.traffic_class.ds_byte();
   shim[2] = kHopLimit;
   shim[3] = kNextHeaderSue;
-  StoreBe16(shim + 4, spec.session);
+  SetSession(header, spec.session);
   return header;
+}
+
+void Afh1s::SetSession(HeaderTemplate& header, uint16_t session) {
+  header.session = session;
+  uint8_t* shim = header.bytes + HeaderTemplate::kMaxBytes - kShimBytes;
+  StoreBe16(shim + 4, session);
 }
 
 uint8_t* Afh1s::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_bytes, bool) {

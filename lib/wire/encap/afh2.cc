@@ -51,9 +51,15 @@ HeaderTemplate Afh2::MakeTemplate(const HeaderSpec& spec) {
   at[0] = afh2::kNormal;
   at[1] = kHopCount;
   StoreBe32(at + 2, static_cast<uint32_t>(spec.destination.low));
-  at[7] = static_cast<uint8_t>(spec.session);
   StoreBe32(at + 8, static_cast<uint32_t>(spec.source.low));
+  SetSession(header, spec.session);
   return header;
+}
+
+void Afh2::SetSession(HeaderTemplate& header, uint16_t session) {
+  header.session = session;
+  uint8_t* at = header.bytes + HeaderTemplate::kMaxBytes - kEthernetBytes;
+  at[7] = static_cast<uint8_t>(session);
 }
 
 uint8_t* Afh2::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t, bool) {

@@ -152,10 +152,15 @@ HeaderTemplate Udp4::MakeTemplate(const HeaderSpec& spec) {
   StoreBe32(ip + 12, static_cast<Ipv4Address>(spec.source.low));
   StoreBe32(ip + 16, static_cast<Ipv4Address>(spec.destination.low));
   header.checksum = FoldSum(InternetSum(ip, kIpBytes));  // total length and checksum are still 0
-  uint8_t* udp = ip + kIpBytes;
-  StoreBe16(udp, static_cast<uint16_t>(kFirstSourcePort + spec.session));
-  StoreBe16(udp + 2, spec.udp_port);
+  StoreBe16(ip + kIpBytes + 2, spec.udp_port);
+  SetSession(header, spec.session);
   return header;
+}
+
+void Udp4::SetSession(HeaderTemplate& header, uint16_t session) {
+  header.session = session;
+  uint8_t* udp = header.bytes + HeaderTemplate::kMaxBytes - kUdpBytes;
+  StoreBe16(udp, static_cast<uint16_t>(kFirstSourcePort + session));
 }
 
 uint8_t* Udp4::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_bytes, bool offload) {

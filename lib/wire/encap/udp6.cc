@@ -97,14 +97,19 @@ HeaderTemplate Udp6::MakeTemplate(const HeaderSpec& spec) {
   ip[7] = 64;
   StoreAddress(spec.source, ip + 8);
   StoreAddress(spec.destination, ip + 8 + kAddressBytes);
-  uint8_t* udp = ip + kIpBytes;
-  StoreBe16(udp, static_cast<uint16_t>(kFirstSourcePort + spec.session));
-  StoreBe16(udp + 2, spec.udp_port);
-  // Both lengths and the checksum are still 0.
+  StoreBe16(ip + kIpBytes + 2, spec.udp_port);
   header.pseudo_checksum =
       FoldSum(InternetSum(ip + 8, 2 * kAddressBytes) + SumOf(kProtocolUdp));
-  header.checksum = FoldSum(header.pseudo_checksum + InternetSum(udp, kUdpBytes));
+  SetSession(header, spec.session);
   return header;
+}
+
+void Udp6::SetSession(HeaderTemplate& header, uint16_t session) {
+  header.session = session;
+  uint8_t* udp = header.bytes + HeaderTemplate::kMaxBytes - kUdpBytes;
+  StoreBe16(udp, static_cast<uint16_t>(kFirstSourcePort + session));
+  // Both lengths and the checksum are 0 in the template.
+  header.checksum = FoldSum(header.pseudo_checksum + InternetSum(udp, kUdpBytes));
 }
 
 uint8_t* Udp6::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_bytes, bool offload) {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// How congested each session of a group is, and how often the group looks (docs/sessions.md, "Which
+// session").
+#include <algorithm>
+#include <array>
+
+#include "peer/session_group.h"
+
+namespace suede {
+namespace {
+
+// A look at the weights costs about as much as a PDU or two: there is one for so many at most.
+constexpr uint32_t kPdusOfLook = 16;
+// Congestion on paths is told from delays up to so many times the least one.
+constexpr uint64_t kMostDelay = uint64_t{SessionSlot::kWeightOne} * 10;
+
+// A value goes up at once, and down by half of the difference; of a session that is not used, where
+// nothing is known, by less. One that PDUs were lost on doubles.
+uint32_t Followed(uint64_t value, uint32_t before, bool used, bool lost) {
+  constexpr uint64_t kSlow = 8;
+  if (lost) value = 2 * std::max<uint64_t>(value, before);
+  if (value < before)
+    value = used ? (value + before) / 2 : before - (before - value + kSlow - 1) / kSlow;
+  return static_cast<uint32_t>(std::min<uint64_t>(value, SessionSlot::kMostWeight));
+}
+
+uint64_t RatioOf(Duration time, Duration base) {
+  return SessionSlot::kWeightOne * static_cast<uint64_t>(time.count()) /
+         static_cast<uint64_t>(std::max<int64_t>(base.count(), 1));
+}
+
+// What a byte in flight costs where delay is so many times the least: the third power. With the
+// first, a path that takes twice as long would still have a quarter of what another one has.
+uint32_t WeightOf(uint64_t delay) {
+  constexpr uint64_t kOne = SessionSlot::kWeightOne;
+  delay = std::min(delay, kMostDelay);
+  return static_cast<uint32_t>(delay * delay * delay / (kOne * kOne));
+}
+
+}  // namespace
+
+// Nothing was sent since the last look that would say something new of it, and it counts as free.
+bool SessionGroup::IsAtRest(const SessionSlot& slot, const Facts& fact) {
+  constexpr uint32_t kOne = SessionSlot::kWeightOne;
+  return ((fact.tx_pdus - slot.tx_pdus) | fact.unacked_pdus |
+          (fact.retransmissions - slot.retransmissions) | (slot.weight ^ kOne) |
+          (slot.measured ^ kOne) | (slot.delay ^ kOne)) == 0;
+}
+
+// What all sessions wait for together, as in the own port, is no reason to prefer one: the weight
+// is of what a session takes longer than the fastest one. What nothing was sent on is not known to
+// be congested.
+void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt, Duration least,
+                              Duration fastest) {
+  const bool used = (fact.tx_pdus != slot.tx_pdus || fact.unacked_pdus != 0) && IsFresh(slot, fact);
+  uint64_t delay = SessionSlot::kWeightOne;
+  uint64_t weight = SessionSlot::kWeightOne;
+  if (used && rtt > least) delay = RatioOf(rtt, least);
+  if (used && rtt > fastest) weight = WeightOf(RatioOf(least + rtt - fastest, least));
+  const bool lost = fact.retransmissions != slot.retransmissions;
+  slot.delay = Followed(delay, slot.delay, used, lost);
+  slot.measured = Followed(weight, slot.measured, used, lost);
+  slot.tx_pdus = fact.tx_pdus;
+  slot.retransmissions = fact.retransmissions;
+}
+
+// The path of a new session counts as free until it was measured: the others are as much worse as
+// they are late. One that waits for its next number takes PDUs where no other one can.
+void SessionGroup::SetWeight(SessionSlot& slot, bool beside_new) {
+  slot.weight = beside_new ? std::max(slot.measured, WeightOf(slot.delay)) : slot.measured;
+  if (slot.state == State::kMoving && slot.leaves_slow) slot.weight = SessionSlot::kMostWeight;
+}
+
+// Its round trip is known, and of the path that it has.
+bool SessionGroup::IsFresh(const SessionSlot& slot, const Facts& fact) const {
+  return fact.srtt != Duration(0) && static_cast<int32_t>(fact.tx_pdus - slot.fresh_pdus) >= 0;
+}
+
+// The round trip that its path is judged by: without the time for which the peer may have waited for
+// another PDU, to acknowledge both. That is no longer than from one PDU to the next, on average as
+// long as the slot took for each that it has sent, and twice as long where they come unevenly.
+Duration SessionGroup::RttOf(SessionSlot& slot, const Facts& fact, Duration ack_wait, Time now) {
+  const uint32_t pdus = fact.tx_pdus - slot.tx_pdus;
+  if (pdus != 0) {
+    slot.gap = (now - slot.sent_at) / pdus;
+    slot.sent_at = now;
+  }
+  return fact.srtt - std::min(ack_wait, 2 * slot.gap);
+}
+
+SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duration ack_wait,
+                                           Time now) {
+  Duration least = Duration::max();
+  Duration fastest = Duration::max();
+  bool has_new = false;
+  std::array<Duration, kMaxSessions> rtts;  // (Of most groups a few are needed.)
+  ForEach(open_, [&](uint32_t slot) {
+    const Facts& fact = facts[slot];
+    rtts[slot] = RttOf(slots_[slot], fact, ack_wait, now);
+    if (fact.least_rtt != Duration(0)) least = std::min(least, fact.least_rtt);
+    if (IsFresh(slots_[slot], fact)) fastest = std::min(fastest, rtts[slot]);
+    has_new |= fact.srtt == Duration(0);
+  });
+  fastest = std::max(fastest, least);
+  Extremes extremes;
+  least_weight_ = SessionSlot::kMostWeight;
+  ForEach(open_, [&](uint32_t slot) {
+    SessionSlot& each = slots_[slot];
+    if (!IsAtRest(each, facts[slot])) {
+      NoteWeight(each, facts[slot], rtts[slot], least, fastest);
+      SetWeight(each, has_new && facts[slot].srtt != Duration(0));
+    }
+    least_weight_ = std::min(least_weight_, each.weight);
+    extremes.least_delay = std::min(extremes.least_delay, each.delay);
+    extremes.most_delay = std::max(extremes.most_delay, each.delay);
+    extremes.best = std::min(extremes.best, each.measured);
+    extremes.worst = std::max(extremes.worst, each.measured);
+  });
+  return extremes;
+}
+
+// While much is sent, there is a look in each round trip; the less is sent, the fewer there are.
+void SessionGroup::SetPace(std::span<const Facts> facts, const SessionParams& params, Time now) {
+  uint32_t sum = 0;
+  Duration least = params.interval;
+  for (uint32_t slot = 0; slot < count_; ++slot) {
+    sum += facts[slot].tx_pdus;
+    if (facts[slot].least_rtt != Duration(0)) least = std::min(least, facts[slot].least_rtt);
+  }
+  const uint32_t pdus = std::max(sum - tx_pdus_, 1u);
+  const Duration of_pdus = (now - looked_at_) * kPdusOfLook / pdus;
+  const Duration most = std::min(params.interval, 2 * PaceOf(params));  // step by step
+  pace_ns_ = static_cast<uint32_t>(std::clamp(of_pdus, std::min(least, most), most).count());
+  tx_pdus_ = sum;
+  looked_at_ = now;
+}
+
+}  // namespace suede
