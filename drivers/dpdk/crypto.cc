@@ -41,7 +41,7 @@ struct DeviceKey {
 };
 
 // Locks the pages of a chunk of the sessions' pool and keeps them out of core files. Pages may be
-// huge, and the kernel divides none.
+// huge: the kernel divides none, and swaps none, locked or not.
 void ProtectChunk(rte_mempool*, void* result, rte_mempool_memhdr* chunk, unsigned) {
   const rte_memseg_list* list = rte_mem_virt2memseg_list(chunk->addr);
   const auto page = list == nullptr ? uintptr_t{4096} : static_cast<uintptr_t>(list->page_sz);
