@@ -175,6 +175,24 @@ class FakeEndpoint : public EndpointWithChanges {
       return left == inflight_bytes / 3 ? std::nullopt : std::optional(left);
     };
   }
+  std::vector<SealedPeerView> SealedPeers() override {
+    return {{.xpu = 3,
+             .instance = 1,
+             .peer = 5,
+             .sealing = "required",
+             .sealed = true,
+             .secret_id = 2,
+             .tx_epoch = 7,
+             .rx_epoch = 6}};
+  }
+  absl::Status RotateKeys() override {
+    ++rotations;
+    return absl::OkStatus();
+  }
+  absl::Status ReloadSecrets() override {
+    return absl::InvalidArgumentError("/etc/suede/secrets:3:7: this is no id");
+  }
+  int rotations = 0;
   QueueQuestion Queues() override {
     return [asked = 0]() mutable -> std::optional<std::vector<QueueView>> {
       if (++asked < 3) return std::nullopt;

@@ -60,6 +60,9 @@ class NoEndpoint : public EndpointWithChanges {
   absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view, bool) override {
     return [] { return true; };
   }
+  std::vector<SealedPeerView> SealedPeers() override { return {}; }
+  absl::Status RotateKeys() override { return absl::OkStatus(); }
+  absl::Status ReloadSecrets() override { return absl::OkStatus(); }
   PlanesQuestion Planes() override {
     return [] { return std::vector<PlaneView>(); };
   }
