@@ -185,13 +185,12 @@ class FakeEndpoint : public EndpointWithChanges {
              .tx_epoch = 7,
              .rx_epoch = 6}};
   }
-  absl::Status RotateKeys() override {
+  absl::StatusOr<uint32_t> RotateKeys() override {
     ++rotations;
-    return absl::OkStatus();
+    return 1;
   }
-  absl::Status ReloadSecrets() override {
-    return absl::InvalidArgumentError("/etc/suede/secrets:3:7: this is no id");
-  }
+  absl::StatusOr<uint32_t> ReloadSecrets() override { return secrets; }
+  absl::StatusOr<uint32_t> secrets = 3;
   int rotations = 0;
   QueueQuestion Queues() override {
     return [asked = 0]() mutable -> std::optional<std::vector<QueueView>> {

@@ -20,11 +20,14 @@ TEST_F(KeyMethodsTest, ListHasARowForEachPeer) {
 }
 
 TEST_F(KeyMethodsTest, RotateRotates) {
-  EXPECT_EQ(Dump(client_.Result("keys.rotate")), "{}");
+  EXPECT_EQ(Dump(client_.Result("keys.rotate")), R"({"peers":1})");
   EXPECT_EQ(bench_.endpoint.rotations, 1);
 }
 
 TEST_F(KeyMethodsTest, ReloadSaysWhatIsWrong) {
+  EXPECT_EQ(Dump(client_.Result("keys.reload")), R"({"secrets":3})");
+  bench_.endpoint.secrets =
+      absl::InvalidArgumentError("/etc/suede/secrets:3:7: this is no id");
   EXPECT_NE(Dump(client_.Ask(R"({"jsonrpc":"2.0","id":1,"method":"keys.reload","params":{}})"))
                 .find("/etc/suede/secrets:3:7: this is no id"),
             std::string::npos);

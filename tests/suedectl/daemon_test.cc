@@ -61,8 +61,8 @@ class NoEndpoint : public EndpointWithChanges {
     return [] { return true; };
   }
   std::vector<SealedPeerView> SealedPeers() override { return {}; }
-  absl::Status RotateKeys() override { return absl::OkStatus(); }
-  absl::Status ReloadSecrets() override { return absl::OkStatus(); }
+  absl::StatusOr<uint32_t> RotateKeys() override { return 0; }
+  absl::StatusOr<uint32_t> ReloadSecrets() override { return 0; }
   PlanesQuestion Planes() override {
     return [] { return std::vector<PlaneView>(); };
   }
