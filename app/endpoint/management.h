@@ -107,7 +107,7 @@ class Management final : public EndpointView {
   // KeyView.
   std::vector<SealedPeerView> SealedPeers() override;
   absl::Status RotateKeys() override;
-  absl::Status ReloadSecrets() override { return endpoint_->seal_keys().Reload(); }
+  absl::Status ReloadSecrets() override { return endpoint_->ReloadSecrets(); }
 
   // PeerAskView.
   absl::StatusOr<PingQuestion> Ping(const PingQuery& query) override {

@@ -36,6 +36,9 @@ class FakeEndpoint : public EndpointWithChanges {
   VersionView Version() override {
     return {.version = "1.2.3", .revision = "abc", .dpdk = "DPDK 0", .name = "left", .uptime_s = 7};
   }
+  std::vector<SealedPeerView> SealedPeers() override { return {}; }
+  absl::Status RotateKeys() override { return absl::OkStatus(); }
+  absl::Status ReloadSecrets() override { return absl::OkStatus(); }
   std::vector<InstanceView> Instances() override {
     return {{.xpu = 3, .instance = 1, .lcore = 5, .port = "p0", .address = "198.18.0.1"}};
   }
