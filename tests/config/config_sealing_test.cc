@@ -29,8 +29,6 @@ TEST_P(SealingConfigTest, IsRefusedWithPlaceAndMend) {
 }
 
 const Wrong kWrong[] = {
-    {"sealing:\n  tls: {listen: '[::1]:7420', certificate: /a.pem, key: /a.key, ca: /ca.pem}\n", "",
-     "5:21: instances[0].sealing: ", "sealing.tls"},
     {", key: /a.key", "", "8:8: sealing.tls.key: missing", "add key:"},
     {", ca: /ca.pem", "", "8:8: sealing.tls.ca: missing", "add ca:"},
     {"listen: '[::1]:7420', ", "", "8:8: sealing.tls.listen: missing", "add listen:"},
@@ -40,14 +38,23 @@ const Wrong kWrong[] = {
     {"'[::1]:7420'", "'127.0.0.1:0'", "8:17: sealing.tls.listen: ", "198.18.0.1:7420"},
     {"'[::1]:7420'", "'127.0.0.1:65536'", "8:17: sealing.tls.listen: ", "198.18.0.1:7420"},
     {"198.18.0.2:7420", "198.18.0.2", "6:30: peers[0].control: ", "198.18.0.1:7420"},
-    {"/a.key", "a.key", "8:62: sealing.tls.key: ", "begin it with /"},
-    {"ca: /ca.pem", "ca: /ca.pem, refresh_s: 0", "8:96: sealing.tls.refresh_s: ", "1 to"},
+    {"/a.key", "a.key", "8:57: sealing.tls.key: ", "begin it with /"},
+    {"ca: /ca.pem", "ca: /ca.pem, refresh_s: 0", "8:89: sealing.tls.refresh_s: ", "1 to"},
     {"sealing:\n  tls: {listen: '[::1]:7420', certificate: /a.pem, key: /a.key, ca: /ca.pem}\n",
      "sealing: {secrets: /s}\n", "6:30: peers[0].control: ", "add sealing.tls"},
 };
 INSTANTIATE_TEST_SUITE_P(Tls, SealingConfigTest, testing::ValuesIn(kWrong));
 
-TEST(SealingConfigTest, TlsNeedsNoFile) {
+TEST(SealingConfigSourcesTest, SealingNeedsSecrets) {
+  std::string text = kGood;
+  text.resize(text.find("sealing:\n"));
+  ExpectRefused(text,
+                {"control: '198.18.0.2:7420', ", "", "5:31: instances[0].sealing: ",
+                 "agree on them by sealing.tls"},
+                kMachine);
+}
+
+TEST(SealingConfigSourcesTest, TlsNeedsNoFile) {
   const auto config = ParseConfig(kGood, "good.yaml", kMachine);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_TRUE(config->sealing.secrets.empty());

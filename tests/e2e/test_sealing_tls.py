@@ -163,7 +163,8 @@ def test_two_daemons_agree():
             assert key["sealed"] and key["secret_id"] == 128
             counters = daemon.counters()
             assert counters["tx_sealed_total"] >= counters["tx_pdus_total"] > 0
-            assert reasons_of(daemon) == []
+            # The one that is up first finds nobody yet.
+            assert set(reasons_of(daemon)) <= {"Connection refused"}
         e2e.check_ends(*ends.both, NEVER)
 
 

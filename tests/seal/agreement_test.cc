@@ -318,7 +318,9 @@ class Model {
     }
     if (shared_ == 0) return;
     const SealSecret* const same = client.count != 0 ? server.Find(client.all[0].id) : nullptr;
-    if (same != nullptr) ASSERT_EQ(same->prk, client.all[0].prk);
+    if (same != nullptr) {
+      ASSERT_EQ(same->prk, client.all[0].prk);
+    }
   }
 
   std::mt19937 random_;
