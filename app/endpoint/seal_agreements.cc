@@ -169,8 +169,8 @@ void SealAgreements::MakeRoom(Time now) {
   auto victim = std::find_if(served_.begin(), served_.end(),
                              [&](const auto& c) { return is_its(c) && !c->established(); });
   if (victim == served_.end()) victim = std::find_if(served_.begin(), served_.end(), is_its);
-  (*victim)->GiveUp(now, StrCat("it gives its place to a newer one: there are ", kMostServed,
-                                " connections"));
+  (*victim)->GiveUp(
+      now, StrCat("it gives its place to a newer one: there are ", kMostServed, " connections"));
   served_.erase(victim);
 }
 
@@ -184,8 +184,8 @@ void SealAgreements::AdvanceAll(Time now) {
   for (Group& group : groups_) {
     if (group.connection == nullptr) continue;
     groups.push_back(&group);
-    fds.push_back({.fd = group.connection->fd(), .events = group.connection->events(),
-                   .revents = 0});
+    fds.push_back(
+        {.fd = group.connection->fd(), .events = group.connection->events(), .revents = 0});
   }
   if (fds.empty() || poll(fds.data(), fds.size(), 0) < 0) return;
   const auto is_over = [&](size_t i, SealConnection& connection) {

@@ -24,7 +24,7 @@ namespace suede {
 
 class SealAgreements {
  public:
-  static constexpr size_t kMostServed = 64;     // connections that came
+  static constexpr size_t kMostServed = 64;  // connections that came
   static constexpr size_t kMostConnecting = 16;
   static constexpr uint32_t kAcceptsPerSecond = 100;
   static constexpr uint32_t kAcceptBurst = 8;
@@ -60,8 +60,7 @@ class SealAgreements {
   void ConnectDue(Time now);
   void Connect(Group& group, std::vector<AgreementPair*> pairs, Time now);
   void DrawInner(Time now);
-  void TellFailed(const AgreementPair& pair, const SocketAddress& address,
-                  std::string_view reason);
+  void TellFailed(const AgreementPair& pair, const SocketAddress& address, std::string_view reason);
 
   const SealingTlsConfig config_;
   std::shared_ptr<const TlsContext> context_;

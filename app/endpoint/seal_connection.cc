@@ -146,9 +146,9 @@ bool SealServerConnection::OnMessage(const AgreementMessage& message, Time now) 
       break;
     case AgreementStatus::kUnknown: {
       const AgreementRequest request = DecodeAgreementRequest(message);
-      Tell(nullptr, StrCat("a request for XPUs ", request.client, " and ", request.server,
-                           " of partition ", request.partition,
-                           ", a pair that is not configured here"));
+      Tell(nullptr,
+           StrCat("a request for XPUs ", request.client, " and ", request.server, " of partition ",
+                  request.partition, ", a pair that is not configured here"));
       break;
     }
     case AgreementStatus::kNotNamed:

@@ -18,8 +18,8 @@ bool OpensslMemoryIsOurs();
 // it frees goes back to where it came from, at any time and in any thread.
 class KeyMemory {
  public:
-  // Of blocks that are larger than LockedMemory holds: there are none, or they lie outside. Those of
-  // a connection are buffers of its records.
+  // Of blocks that are larger than LockedMemory holds: there are none, or they lie outside. Those
+  // of a connection are buffers of its records.
   enum class Large : uint8_t { kNone, kOutside };
 
   explicit KeyMemory(Large large = Large::kNone) : outer_(active_), outer_large_(large_) {

@@ -54,8 +54,7 @@ absl::StatusOr<std::shared_ptr<TlsContext>> TlsContext::Open(const TlsFiles& fil
   const auto* protocols = reinterpret_cast<const unsigned char*>(made->alpn_.data());
   if (SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
       SSL_CTX_set_alpn_protos(context, protocols, static_cast<unsigned>(made->alpn_.size())) != 0) {
-    return absl::UnavailableError(StrCat("OpenSSL has no TLS 1.3: ",
-                                               internal::TakeTlsError()));
+    return absl::UnavailableError(StrCat("OpenSSL has no TLS 1.3: ", internal::TakeTlsError()));
   }
   SSL_CTX_set_alpn_select_cb(context, ChooseProtocol, made.get());
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);

@@ -59,8 +59,8 @@ absl::Status CheckReadable(std::string_view key, const std::string& file) {
 }
 
 absl::Status NotPem(std::string_view key, const std::string& file, std::string_view content) {
-  return absl::InvalidArgumentError(StrCat("sealing.tls.", key, ": ", file, " holds no ",
-                                                 content, " in PEM form: ", TakeTlsError()));
+  return absl::InvalidArgumentError(StrCat("sealing.tls.", key, ": ", file, " holds no ", content,
+                                           " in PEM form: ", TakeTlsError()));
 }
 
 // Keeps OpenSSL from asking a terminal.
@@ -109,7 +109,7 @@ absl::Status LoadKey(const std::string& file, SSL_CTX* context) {
   if (absl::Status status = ReadKeyFile(file, bytes, size); !status.ok()) return status;
   if (size == kKeyFileRoom) {
     return absl::InvalidArgumentError(StrCat("sealing.tls.key: ", file, " is larger than ",
-                                                   kKeyFileRoom - 1, " bytes; use a smaller key"));
+                                             kKeyFileRoom - 1, " bytes; use a smaller key"));
   }
   const KeyMemory locked(KeyMemory::Large::kOutside);
   const std::unique_ptr<BIO, Free> bio(BIO_new_mem_buf(bytes.get(), static_cast<int>(size)));
@@ -117,13 +117,11 @@ absl::Status LoadKey(const std::string& file, SSL_CTX* context) {
       bio != nullptr ? PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, nullptr)
                      : nullptr);
   if (key == nullptr) return NotPem("key", file, "private key without a passphrase");
-  if (SSL_CTX_use_PrivateKey(context, key.get()) == 1 &&
-      SSL_CTX_check_private_key(context) == 1) {
+  if (SSL_CTX_use_PrivateKey(context, key.get()) == 1 && SSL_CTX_check_private_key(context) == 1) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(StrCat("sealing.tls.key: ", file,
-                                                 " is not the key of the certificate: ",
-                                                 TakeTlsError()));
+  return absl::InvalidArgumentError(
+      StrCat("sealing.tls.key: ", file, " is not the key of the certificate: ", TakeTlsError()));
 }
 
 }  // namespace
@@ -140,10 +138,9 @@ std::string WhyNotVerified(long result) {
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
       return StrCat("its certificate is of an authority that sealing.tls.ca does not hold: ",
-                          X509_verify_cert_error_string(result));
+                    X509_verify_cert_error_string(result));
     default:
-      return StrCat("its certificate is not accepted: ",
-                          X509_verify_cert_error_string(result));
+      return StrCat("its certificate is not accepted: ", X509_verify_cert_error_string(result));
   }
 }
 

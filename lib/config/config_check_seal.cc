@@ -23,9 +23,8 @@ absl::Status CheckSealingTls(const ConfigDraft& draft) {
   const auto* const missing = std::find_if_not(std::begin(keys), std::end(keys), is_given);
   if (given != std::end(keys) && missing != std::end(keys)) {
     return draft.Error(StrCat("sealing.tls.", missing->first),
-                       StrCat("missing, where sealing.tls.", given->first,
-                              " is there; add ", missing->first,
-                              ": (docs/sealing.md), or remove sealing.tls"));
+                       StrCat("missing, where sealing.tls.", given->first, " is there; add ",
+                              missing->first, ": (docs/sealing.md), or remove sealing.tls"));
   }
   for (size_t i = 0; given == std::end(keys) && i < draft.config.peers.size(); ++i) {
     if (draft.config.peers[i].control.empty()) continue;

@@ -334,8 +334,7 @@ constexpr ConfigField<PfcConfig> kPfc[] = {
 };
 
 constexpr ConfigField<SealingConfig> kSealing[] = {
-    Key<&SealingConfig::secrets>("secrets", "",
-                                 {.max = 512, .rule = TextRule::kAbsolutePath},
+    Key<&SealingConfig::secrets>("secrets", "", {.max = 512, .rule = TextRule::kAbsolutePath},
                                  "File of the partition's secrets, which nobody else may read.",
                                  kNoDefault),
     Key<&SealingConfig::cipher>("cipher", "", {}, "The cipher; the same at both ends."),
@@ -351,8 +350,7 @@ constexpr ConfigField<SealingConfig> kSealing[] = {
 constexpr ValueLimits kPemFile{.max = 512, .rule = TextRule::kAbsolutePath};
 
 constexpr ConfigField<SealingTlsConfig> kSealingTls[] = {
-    Key<&SealingTlsConfig::listen>("listen", "",
-                                   {.max = 64, .rule = TextRule::kSocketAddress},
+    Key<&SealingTlsConfig::listen>("listen", "", {.max = 64, .rule = TextRule::kSocketAddress},
                                    "Address and port at which peers agree on secrets.", kNoDefault),
     Key<&SealingTlsConfig::certificate>(
         "certificate", "", kPemFile,

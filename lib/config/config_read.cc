@@ -28,8 +28,8 @@ class SectionReader {
         ReadPlain(root, "planes", config_.planes) &&
         ReadPlain(root, "sessions", config_.sessions) && ReadPlain(root, "pfc", config_.pfc) &&
         ReadPlain(root, "congestion", config_.congestion) && ReadPlain(root, "llr", config_.llr) &&
-        ReadPlain(root, "cbfc", config_.cbfc) &&
-        ReadSealing(root) && ReadPlain(root, "clients", config_.clients) &&
+        ReadPlain(root, "cbfc", config_.cbfc) && ReadSealing(root) &&
+        ReadPlain(root, "clients", config_.clients) &&
         ReadPlain(root, "management", config_.management) && ReadPlain(root, "log", config_.log);
     return reader_.status();
   }
@@ -247,10 +247,8 @@ class SectionReader {
                                  " addresses; use fewer ports"));
     }
     for (uint32_t id = ids.first; id <= ids.last; ++id) {
-      config_.peers.push_back({.xpu = id,
-                               .hello = entry.hello,
-                               .control = entry.control.value_or(""),
-                               .ports = {}});
+      config_.peers.push_back(
+          {.xpu = id, .hello = entry.hello, .control = entry.control.value_or(""), .ports = {}});
       draft_.peer_entries.push_back(static_cast<uint32_t>(entry_index));
     }
     for (size_t i = 0; i < ports.size(); ++i) {

@@ -110,11 +110,13 @@ Problem CheckText(string_view text, const ValueLimits& limits) {
     return StrCat(Quoted(text), " is not an absolute path; begin it with /");
   }
   if (limits.rule == TextRule::kListenAddress && !ParseListenAddress(text)) {
-    return StrCat(Quoted(text), " is no address to listen at; use 127.0.0.1:PORT, another IPv4 "
+    return StrCat(Quoted(text),
+                  " is no address to listen at; use 127.0.0.1:PORT, another IPv4 "
                   "address of this machine, or \"\" for none");
   }
   if (limits.rule == TextRule::kSocketAddress && !ParseSocketAddress(text)) {
-    return StrCat(Quoted(text), " is no address and port; write them as in 198.18.0.1:7420, an "
+    return StrCat(Quoted(text),
+                  " is no address and port; write them as in 198.18.0.1:7420, an "
                   "IPv6 address as in \"[2001:db8::1]:7420\"");
   }
   return {};
@@ -291,8 +293,9 @@ Problem ReadValue(const ConfigNode& node, const ValueLimits& limits,
 
 Problem ReadValue(const ConfigNode& node, const ValueLimits&, std::vector<ClientRule>& out) {
   constexpr size_t kMaxRules = 1024;
-  constexpr string_view kForm = "UID:XPU, UID:FIRST-LAST or either with :VC,VC, as in "
-                                "[\"1000:3\", \"1001:4-7:0,1\"]";
+  constexpr string_view kForm =
+      "UID:XPU, UID:FIRST-LAST or either with :VC,VC, as in "
+      "[\"1000:3\", \"1001:4-7:0,1\"]";
   out.clear();
   if (node.kind == ConfigNode::Kind::kNull) return {};
   if (node.kind != ConfigNode::Kind::kList) {

@@ -99,9 +99,8 @@ std::optional<CertifiedXpus> ParseCertifiedXpus(std::string_view uri) {
   const std::string_view xpus = uri.substr(colon + 1);
   const size_t dash = xpus.find('-');
   const auto first = ReadDecimal(xpus.substr(0, dash), kMaxXpus - 1);
-  const auto last = dash == std::string_view::npos
-                        ? first
-                        : ReadDecimal(xpus.substr(dash + 1), kMaxXpus - 1);
+  const auto last =
+      dash == std::string_view::npos ? first : ReadDecimal(xpus.substr(dash + 1), kMaxXpus - 1);
   if (!partition || !first || !last || *first > *last) return std::nullopt;
   return CertifiedXpus{.partition = *partition, .first = *first, .last = *last};
 }

@@ -13,20 +13,18 @@ namespace {
 const MachineFacts kMachine{.cpu_count = 4};
 
 constexpr char kGood[] =
-    "version: 1\n"                                                                    // 1
-    "name: left\n"                                                                    // 2
-    "lcores: [{cpu: 1}]\n"                                                            // 3
-    "ports: [{name: p0, device: net_null0, encapsulation: afh2}]\n"                   // 4
-    "instances: [{xpu: 0, sealing: required, ports: [{port: p0}]}]\n"                 // 5
-    "peers: [{xpus: 1-2, control: '198.18.0.2:7420', ports: [{port: p0}]}]\n"         // 6
-    "sealing:\n"                                                                      // 7
+    "version: 1\n"                                                                     // 1
+    "name: left\n"                                                                     // 2
+    "lcores: [{cpu: 1}]\n"                                                             // 3
+    "ports: [{name: p0, device: net_null0, encapsulation: afh2}]\n"                    // 4
+    "instances: [{xpu: 0, sealing: required, ports: [{port: p0}]}]\n"                  // 5
+    "peers: [{xpus: 1-2, control: '198.18.0.2:7420', ports: [{port: p0}]}]\n"          // 6
+    "sealing:\n"                                                                       // 7
     "  tls: {listen: '[::1]:7420', certificate: /a.pem, key: /a.key, ca: /ca.pem}\n";  // 8
 
 class SealingConfigTest : public testing::TestWithParam<Wrong> {};
 
-TEST_P(SealingConfigTest, IsRefusedWithPlaceAndMend) {
-  ExpectRefused(kGood, GetParam(), kMachine);
-}
+TEST_P(SealingConfigTest, IsRefusedWithPlaceAndMend) { ExpectRefused(kGood, GetParam(), kMachine); }
 
 const Wrong kWrong[] = {
     {", key: /a.key", "", "8:8: sealing.tls.key: missing", "add key:"},
@@ -49,8 +47,8 @@ TEST(SealingConfigSourcesTest, SealingNeedsSecrets) {
   std::string text = kGood;
   text.resize(text.find("sealing:\n"));
   ExpectRefused(text,
-                {"control: '198.18.0.2:7420', ", "", "5:31: instances[0].sealing: ",
-                 "agree on them by sealing.tls"},
+                {"control: '198.18.0.2:7420', ", "",
+                 "5:31: instances[0].sealing: ", "agree on them by sealing.tls"},
                 kMachine);
 }
 

@@ -225,10 +225,10 @@ TEST(AgreementClientTest, AnswersThatItDidNotAskFor) {
   EXPECT_EQ(read({.status = static_cast<AgreementStatus>(77)}), Kind::kRefused);
   EXPECT_FALSE(ReasonOf(static_cast<AgreementStatus>(77)).empty());
   AgreementPair asks(2, 1, true);
-  EXPECT_EQ(ReadAgreementAnswer(Encode(AgreementAnswer{.secret_id = 130}),
-                                asks.Request(kPartition), asks)
-                .kind,
-            Kind::kMalformed);
+  EXPECT_EQ(
+      ReadAgreementAnswer(Encode(AgreementAnswer{.secret_id = 130}), asks.Request(kPartition), asks)
+          .kind,
+      Kind::kMalformed);
 }
 
 // Both ends of the pair {1, 2}, of which 1 is the client.
@@ -269,7 +269,9 @@ class Model {
  private:
   uint32_t Below(uint32_t n) { return static_cast<uint32_t>(random_() % n); }
   bool Breaks() { return breaks_ && Below(3) == 0; }
-  AgreementPair& Pair(uint32_t end) { return end == 0 ? *ends_[0].Find(1, 2) : *ends_[1].Find(2, 1); }
+  AgreementPair& Pair(uint32_t end) {
+    return end == 0 ? *ends_[0].Find(1, 2) : *ends_[1].Find(2, 1);
+  }
   SealSecrets Secrets(uint32_t end) {
     SealSecrets secrets;
     Pair(end).secrets().CopyTo(secrets);
@@ -286,8 +288,8 @@ class Model {
     pair.OnBegun();
     if (Breaks()) return pair.OnFailed(now_);
     const AgreementRequest request = pair.Request(kPartition);
-    const AgreementReply reply = AnswerAgreement(
-        Encode(request), std::span(&kAll, 1), kPartition, ends_[1 - end], now_, kRoom);
+    const AgreementReply reply = AnswerAgreement(Encode(request), std::span(&kAll, 1), kPartition,
+                                                 ends_[1 - end], now_, kRoom);
     ASSERT_FALSE(reply.closes);
     const auto fill = static_cast<uint8_t>(++agreements_);
     if (reply.status == AgreementStatus::kAgreed) {
