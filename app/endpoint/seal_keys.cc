@@ -8,6 +8,7 @@
 #include "config/config_values.h"
 #include "endpoint/new_crypto.h"
 #include "openssl/openssl_crypto.h"
+#include "seal/sealed_peer.h"
 
 namespace suede {
 namespace {
@@ -24,6 +25,28 @@ uint32_t SealingOn(const Config& config, uint32_t lcore) {
       }));
 }
 
+// Takes the locked memory that peers will need, and gives it back to the process.
+absl::Status ReserveMemory(const Config& config) {
+  std::vector<void*> blocks;
+  bool has_all = true;
+  const auto take = [&](size_t bytes) {
+    blocks.push_back(LockedMemory::OfProcess().Allocate(bytes));
+    has_all &= blocks.back() != nullptr;
+  };
+  for (uint32_t l = 0; l < config.lcores.size() && has_all; ++l) {
+    const uint32_t instances = SealingOn(config, l);
+    if (instances != 0) take(sizeof(SecretsUpdate));
+    for (uint32_t i = 0; i < instances && has_all; ++i) {
+      take(sizeof(SealOwn));
+      for (size_t peer = 0; peer < config.peers.size() && has_all; ++peer) take(sizeof(SealedPeer));
+    }
+  }
+  for (void* block : blocks) LockedMemory::OfProcess().Free(block);
+  if (has_all) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      StrCat("no memory for the keys of peers: ", LockedMemory::OfProcess().Shortage()));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SealKeys>> SealKeys::Open(const Config& config) {
@@ -36,6 +59,7 @@ absl::StatusOr<std::unique_ptr<SealKeys>> SealKeys::Open(const Config& config) {
 
 absl::Status SealKeys::OpenLibraries(const Config& config) {
   libraries_.resize(config.lcores.size());
+  if (absl::Status status = ReserveMemory(config); !status.ok()) return status;
   for (uint32_t l = 0; l < config.lcores.size(); ++l) {
     const uint32_t instances = SealingOn(config, l);
     if (instances == 0) continue;
@@ -46,7 +70,7 @@ absl::Status SealKeys::OpenLibraries(const Config& config) {
     if (!chosen.ok()) return chosen.status();
     if (!chosen->passed_over.empty()) warnings_.push_back(chosen->passed_over);
     libraries_[l] = {.crypto = std::move(chosen->crypto),
-                     .update = std::make_unique<SecretsUpdate>()};
+                     .update = std::unique_ptr<SecretsUpdate>(new SecretsUpdate)};
     libraries_[l].update->done = true;
     if (kdf_ != nullptr) continue;
     absl::StatusOr<std::unique_ptr<Crypto>> kdf = OpenOpensslCrypto();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "client/command_sink.h"
 #include "lcore/port_context.h"
@@ -98,14 +99,16 @@ Instance::Instance(const InstanceParams& instance_params,
 void Instance::StartSealing(Crypto* crypto) {
   if (params.seal.mode == SealMode::kOff) return;
   seals_ = true;
-  seal_own.crypto = crypto;
-  seal_own.params = params.seal;
-  seal_own.partition = params.partition;
-  seal_own.xpuid = params.xpuid;
-  sealed_peers.reserve(peers.size());
+  seal_own.reset(new SealOwn);
+  if (seal_own == nullptr) std::abort();
+  seal_own->crypto = crypto;
+  seal_own->params = params.seal;
+  seal_own->partition = params.partition;
+  seal_own->xpuid = params.xpuid;
   seal_cells = std::vector<SealCell>(peers.size());
   for (size_t i = 0; i < peers.size(); ++i) {
-    sealed_peers.emplace_back(seal_own, peers[i].xpuid(), &seal_cells[i]);
+    sealed_peers.emplace_back(new SealedPeer(*seal_own, peers[i].xpuid(), &seal_cells[i]));
+    if (sealed_peers.back() == nullptr) std::abort();
   }
   for (PortContext* port : ports) port->link.ExpectSealed();
   frame_octets += kSessionSealBytes;
@@ -242,7 +245,7 @@ void Instance::Take(const Settings& settings) {
   const PsnScope scope = params.transport.psn_scope;
   widest_window = std::max(widest_window, settings.transport.window_pdus);
   params.partition = settings.partition;
-  seal_own.partition = settings.partition;
+  if (seal_own != nullptr) seal_own->partition = settings.partition;
   params.classes = settings.classes;
   params.ack_class = settings.ack_class;
   params.pack_limit_bytes = settings.pack_limit_bytes;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "congestion/context.h"
@@ -212,7 +213,7 @@ struct Instance {
   }
   // What seals PDUs to the peer, with the identities that are valid now.
   SealedPeer& SealOf(uint32_t peer) {
-    SealedPeer& sealed = sealed_peers[peer];
+    SealedPeer& sealed = *sealed_peers[peer];
     sealed.Sync(peers[peer].handshake().identities());
     return sealed;
   }
@@ -222,7 +223,7 @@ struct Instance {
             .destination = params.peers[peer].planes[plane].address,
             .session = session};
   }
-  // Begins sealing, before the first turn.
+  // Begins sealing, before the first turn. Aborts where locked memory has no room for that.
   void StartSealing(Crypto* crypto);
 
   // Takes the settings that a running pipeline may change: see settings.h.
@@ -285,8 +286,8 @@ struct Instance {
   static constexpr uint8_t kOnRetransmit = 4;
   static constexpr uint8_t kAwaitsPermit = 8;  // it is to send again, and may not yet
 
-  SealOwn seal_own;
-  std::vector<SealedPeer> sealed_peers;  // [peer]; empty where nothing is sealed
+  std::unique_ptr<SealOwn> seal_own;  // null where nothing is sealed
+  std::vector<std::unique_ptr<SealedPeer>> sealed_peers;  // [peer]; empty likewise
   std::vector<SealCell> seal_cells;      // likewise: read by any thread
   bool seals_ = false;                   // there are some
 

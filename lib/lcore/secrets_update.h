@@ -10,7 +10,7 @@
 namespace suede {
 
 // Written by the control thread, then by the lcore until `done`, which overwrites the secrets.
-struct SecretsUpdate {
+struct SecretsUpdate : InLockedMemory {
   SealSecrets secrets;
   std::atomic<bool> done{false};
 };

@@ -8,8 +8,9 @@ namespace suede {
 void SealWork::Begin(Time now) {
   bool soon = false;
   for (const auto& instance : lcore_.instances) {
-    instance->seal_own.now = now;
-    soon |= std::exchange(instance->seal_own.asks, false);
+    if (!instance->seals()) continue;
+    instance->seal_own->now = now;
+    soon |= std::exchange(instance->seal_own->asks, false);
   }
   if (now < ask_at_ && !soon) return;
   ask_at_ = now + kAskEvery;
@@ -34,7 +35,8 @@ void SealWork::Flush() {
     if (!port->seals.empty()) port->seals.Flush(*lcore_.crypto);
   }
   for (const auto& instance : lcore_.instances) {
-    SealOwn& own = instance->seal_own;
+    if (!instance->seals()) continue;
+    SealOwn& own = *instance->seal_own;
     own.retired.clear();
     if ((own.rotations | own.advances) == 0) continue;
     instance->counters.Add(Counter::kSealRotations, std::exchange(own.rotations, 0));
@@ -45,7 +47,7 @@ void SealWork::Flush() {
 void SealWork::Take(SecretsUpdate& update) {
   for (const auto& instance : lcore_.instances) {
     if (!instance->seals()) continue;
-    instance->seal_own.secrets = update.secrets;
+    instance->seal_own->secrets = update.secrets;
     for (uint32_t peer = 0; peer < instance->peers.size(); ++peer) {
       instance->SealOf(peer).OnSecrets();
     }
@@ -66,7 +68,9 @@ void SealWork::End(SecretsUpdate& update) {
 }
 
 void SealWork::Rotate() {
-  for (const auto& instance : lcore_.instances) ++instance->seal_own.rotations_asked;
+  for (const auto& instance : lcore_.instances) {
+    if (instance->seals()) ++instance->seal_own->rotations_asked;
+  }
 }
 
 }  // namespace suede

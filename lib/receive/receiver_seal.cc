@@ -98,7 +98,7 @@ bool Receiver::FitsForm(Instance& instance, uint32_t i, uint32_t peer,
                         const ControlMessage& message) const {
   const auto* hello = std::get_if<Hello>(&message);
   if (!series_[series_of_[i]].opened()) {
-    if (hello != nullptr) instance.sealed_peers[peer].OnPlainHello();
+    if (hello != nullptr) instance.sealed_peers[peer]->OnPlainHello();
     return true;
   }
   const bool is_hello_form = (hello_forms_ >> i & 1) != 0;

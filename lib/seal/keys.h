@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "seal/crypto.h"
+#include "seal/locked_memory.h"
 #include "seal/shim.h"
 
 namespace suede {
@@ -19,6 +20,15 @@ using SealChain = std::array<uint8_t, kSealSecretBytes>;  // S[e], or a secret's
 
 // Overwrites memory in a way that is not optimized out.
 void Cleanse(std::span<uint8_t> bytes);
+
+// Objects with keys or what they come from: `new` takes them from LockedMemory::OfProcess(), and gives
+// null where that has no more.
+struct InLockedMemory {
+  static void* operator new(size_t bytes) noexcept {
+    return LockedMemory::OfProcess().Allocate(bytes);
+  }
+  static void operator delete(void* block) { LockedMemory::OfProcess().Free(block); }
+};
 
 // A secret as the lcore has it: what HKDF-Extract makes of it.
 struct SealSecret {

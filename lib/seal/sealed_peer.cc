@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "seal/sealed_peer.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace suede {
@@ -16,6 +17,7 @@ void SealedPeer::Rekey(const Identities& identities) {
   for (Tx& tx : txs_) EndTx(tx);
   for (Rx& rx : rx_) rx = Rx();
   rx_epoch_ = 0;
+  lost_since_ = kNever;
   for (ReplayWindow& window : *windows_) window.Clear();
   sealed_ = identities.peer != 0 && identities.peer == sealed_identity_;
   if (identities.peer == 0) return Show();
@@ -224,7 +226,10 @@ SealError SealedPeer::PrepareSession(const SealShim& shim, SealJob& job, uint32_
   const SealKey* const keys[] = {&rx->current, &rx->next, nullptr, &rx->former};
   const uint32_t ahead = (shim.epoch - rx->epoch) & 3;
   const SealKey* const key = keys[ahead];
-  if (key == nullptr || !*key) return SealError::kKey;
+  if (key == nullptr || !*key) {
+    lost_since_ = std::min(lost_since_, own_.now);
+    return SealError::kKey;
+  }
   if (!(*windows_)[shim.number.stream()].IsNew(shim.number.count())) return SealError::kReplay;
   epoch = ahead == 3 ? rx->epoch - 1 : rx->epoch + ahead;
   key->Fill(shim.number, job);
@@ -265,6 +270,7 @@ SealError SealedPeer::FinishSession(const Opening& opening) {
   if (!(*windows_)[shim.number.stream()].Accept(shim.number.count())) return SealError::kReplay;
   Rx* const rx = RxOf(shim.secret_id);
   if (opening.epoch == rx->epoch + 1) Advance(*rx);
+  lost_since_ = kNever;
   if (rx_epoch_ != rx->epoch) {
     rx_epoch_ = rx->epoch;
     Show();

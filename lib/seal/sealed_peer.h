@@ -34,7 +34,7 @@ struct SealParams {
 };
 
 // The instance's own end: what all of its peers have in common. The lcore's secrets may change.
-struct SealOwn {
+struct SealOwn : InLockedMemory {
   static constexpr uint32_t kHellosPerSecond = 1000;
 
   Crypto* crypto = nullptr;  // null: nothing is sealed
@@ -89,7 +89,7 @@ class SealCell {
   std::atomic<uint64_t> word_{0};
 };
 
-class SealedPeer {
+class SealedPeer : public InLockedMemory {
  public:
   // All of them outlive this. `cell` may be null.
   SealedPeer(SealOwn& own, uint16_t xpuid, SealCell* cell = nullptr)
@@ -115,6 +115,15 @@ class SealedPeer {
   // Whether the peer is to be asked by a HELLO, in an association that there is: it has not shown
   // that it seals, or that it has the newest secret. Of the former, some times.
   bool WantsAsking();
+
+  // True once where nothing of the peer has been authentic for a second, while PDUs of this
+  // association come whose epoch is not one of ours: the two ends have lost each other, and only
+  // another association helps.
+  bool TakeLost() {
+    const bool is_lost = lost_since_ != kNever && own_.now - lost_since_ >= kLostAfter;
+    if (is_lost) lost_since_ = kNever;
+    return is_lost;
+  }
 
   // ---- Sending. `pdu`: the RH, with the version of a sealed PDU, and behind it room for the shim.
 
@@ -143,6 +152,7 @@ class SealedPeer {
   static constexpr int kPlainAnswer = -1;
   static constexpr uint32_t kMostSecrets = 2 * SealSecrets::kMost;
   static constexpr uint8_t kAsks = 10;
+  static constexpr Duration kLostAfter = std::chrono::seconds(1);
   static constexpr uint64_t kMostInEpoch = uint64_t{1} << 36;
   using Windows = std::array<ReplayWindow, kSealStreams>;
 
@@ -251,6 +261,7 @@ class SealedPeer {
   uint32_t rotations_done_ = 0;
 
   std::array<Rx, kMostSecrets> rx_;
+  Time lost_since_ = kNever;  // PDUs come of no epoch of ours, and no other ones
   uint32_t rx_epoch_ = 0;  // of the last authentic PDU
   HelloRx known_;      // of the association's identity
   HelloRx candidate_;  // of another one

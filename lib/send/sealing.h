@@ -30,7 +30,7 @@ class Sealing {
   static void Finish(Instance& instance, PortContext& port, const HeaderTemplate& header,
                      Frame* frame, uint8_t* sealed, uint32_t shim_bytes, uint32_t plain_bytes);
   static SealJob& NextJob(Instance& instance, PortContext& port) {
-    if (port.seals.full()) port.seals.Flush(*instance.seal_own.crypto);
+    if (port.seals.full()) port.seals.Flush(*instance.seal_own->crypto);
     return port.seals.Next();
   }
 };

@@ -287,6 +287,54 @@ TEST_F(SealedPeers, ASecretThatIsTakenAwayLeavesTheOther) {
   EXPECT_EQ(a.Open(b.Seal()), SealError::kNone);
 }
 
+// A secret is taken from one end and put back, which forgets its epochs.
+TEST_F(SealedPeers, EndsThatHaveLostEachOtherKnowIt) {
+  End a(*crypto_, 1, {.mode = SealMode::kRequired, .rotate_pdus = 1}), b(*crypto_, 2);
+  Associate(a, b);
+  const auto pass = [&](Duration time) {
+    a.own().now += time;
+    b.own().now += time;
+  };
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+    ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+  }
+  // Two ahead of where it begins again.
+  while (b.state().rx_epoch % 4 != 2) {
+    ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+    ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+  }
+  a.own().params.rotate_pdus = 100;
+  a.SetSecrets({});
+  a.SetSecrets({1});
+  ASSERT_EQ(b.Open(a.Seal()), SealError::kKey);
+  EXPECT_FALSE(b.peer().TakeLost());
+  pass(std::chrono::milliseconds(999));
+  EXPECT_EQ(b.Open(a.Seal()), SealError::kKey);
+  EXPECT_FALSE(b.peer().TakeLost());
+  pass(std::chrono::milliseconds(1));
+  EXPECT_TRUE(b.peer().TakeLost());
+  EXPECT_FALSE(b.peer().TakeLost());
+  // Another association heals it.
+  a.Sync(101, 201);
+  b.Sync(201, 101);
+  EXPECT_EQ(b.Open(a.Seal()), SealError::kNone);
+}
+
+// Forged epochs alone are no reason.
+TEST_F(SealedPeers, EndsThatHearEachOtherAreNotLost) {
+  End a(*crypto_, 1), b(*crypto_, 2);
+  Associate(a, b);
+  for (int i = 0; i < 30; ++i) {
+    Bytes forged = a.Seal();
+    forged[kRhBytes] = 2 << 2;
+    ASSERT_EQ(b.Open(forged), SealError::kKey);
+    b.own().now += std::chrono::milliseconds(100);
+    ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+    ASSERT_FALSE(b.peer().TakeLost());
+  }
+}
+
 TEST_F(SealedPeers, WithoutASecretTheAssociationIsClosed) {
   End a(*crypto_, 1), b(*crypto_, 2);
   Associate(a, b);

@@ -69,8 +69,8 @@ def congestion(flags, target=0, sent=0, limit=0, granted=0, received=0, marked=0
                                                   marked, trimmed))
 
 
-def session(slot, number, in_use, turn, flags=0, identity=1, peer=7):
-    return control(SESSION, flags, struct.pack(">QQBxHHxxI", identity, peer, slot, number, in_use, turn))
+def session(slot, number, in_use, turn, flags=0, identity=1, peer=7, psns=(0, 0, 0, 0)):
+    return control(SESSION, flags, struct.pack(">QQBxHHxxI4H", identity, peer, slot, number, in_use, turn, *psns))
 
 
 def plane(identity, peer, state=UP, generations=(1, 1), first=(0, 0, 0, 0), number=0,

@@ -526,12 +526,17 @@ def test_info_of_congestion(shark):
 
 def test_session(shark):
     packet = dissect_control(shark, session(63, 16383, 65, 2**32 - 1, flags=2))
-    assert_fields(packet, {"type": SESSION, "flags": 2, "length": 28, "slot": 63, "number": 16383,
+    assert_fields(packet, {"type": SESSION, "flags": 2, "length": 36, "slot": 63, "number": 16383,
                            "in_use": 65, "turn": 2**32 - 1, "is_answer": 1})
-    bodies = [session(3, 4003, 3, 1), session(3, 4003, 3, 1, flags=2)]
+    bodies = [session(3, 4003, 3, 1), session(3, 4003, 3, 1, flags=2),
+              session(3, 3, 3, 2, flags=4), session(3, 3, 3, 2, flags=6, psns=(9, 8, 7, 6)),
+              session(3, 5003, 3, 3, flags=8, psns=(1, 2, 3, 4))]
     infos = shark.infos([frame("afh2", rh(5, ver=CONTROL), body, to=9) for body in bodies])
     assert infos == ["0.5 > 0.9 SESSION slot=3 number=4003 in_use=3 turn=1",
-                     "0.5 > 0.9 SESSION answer slot=3 number=4003 in_use=3 turn=1"]
+                     "0.5 > 0.9 SESSION answer slot=3 number=4003 in_use=3 turn=1",
+                     "0.5 > 0.9 SESSION fence slot=3 number=3 in_use=3 turn=2",
+                     "0.5 > 0.9 SESSION answer fence slot=3 number=3 in_use=3 turn=2 psns=9,8,7,6",
+                     "0.5 > 0.9 SESSION slot=3 number=5003 in_use=3 turn=3 psns=1,2,3,4"]
 
 
 def test_psns_of_further_sessions(shark):
@@ -581,8 +586,9 @@ def test_malformed_control_pdus(shark):
         "identity 0 in CREDIT": credit(1, 1, identity=0),
         "short CONGESTION": control(CONGESTION, 0, congestion(7)[4:47]),
         "identity 0 in CONGESTION": congestion(7, identity=0),
-        "short SESSION": control(SESSION, 0, session(1, 1, 1, 1)[4:31]),
+        "short SESSION": control(SESSION, 0, session(1, 1, 1, 1)[4:39]),
         "slot 64 in SESSION": session(64, 64, 64, 1),
+        "fence that opens a session": session(1, 1, 1, 1, flags=12),
         "short FENCED": control(FENCED, 0, fenced(1, 2, 1)[4:31]),
     }
     packets = shark.dissect([frame("udp6", rh(5, ver=CONTROL), body, to=9, pad=False)

@@ -193,7 +193,7 @@ local CONTROL_TYPES = { [HELLO] = "HELLO", [NOT_READY] = "NOT_READY", [READY] = 
   [PLANE] = "PLANE", [FENCE] = "FENCE", [FENCED] = "FENCED",
   [CREDIT] = "CREDIT", [CONGESTION] = "CONGESTION", [SESSION] = "SESSION" }
 local CONTROL_BODY_BYTES = { [HELLO] = 68, [NOT_READY] = 24, [READY] = 20, [PLANE] = 40,
-  [FENCE] = 28, [FENCED] = 28, [CREDIT] = 36, [CONGESTION] = 44, [SESSION] = 28 }
+  [FENCE] = 28, [FENCED] = 28, [CREDIT] = 36, [CONGESTION] = 44, [SESSION] = 36 }
 -- Types whose bodies go on with a PSN for each connection of further sessions.
 local HAS_MORE_PSNS = { [PLANE] = true, [FENCE] = true, [FENCED] = true }
 local MOST_MORE_PSNS = 63
