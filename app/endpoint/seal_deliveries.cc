@@ -21,7 +21,9 @@ SealDeliveries::SealDeliveries(const Config& config) {
 }
 
 SealDeliveries::~SealDeliveries() {
-  for (const auto& delivery : under_way_) CleanseSecrets(delivery->update.secrets);
+  for (const auto& delivery : under_way_) {
+    if (delivery->update != nullptr) CleanseSecrets(delivery->update->secrets);
+  }
 }
 
 void SealDeliveries::Add(const AgreementPair& pair) {
@@ -37,9 +39,7 @@ bool SealDeliveries::IsDone(const AgreementPair& pair) const {
 }
 
 void SealDeliveries::Tick(const EndpointPipelines& pipelines) {
-  std::erase_if(under_way_, [](const auto& delivery) {
-    return delivery->pushed && delivery->update.done.load(std::memory_order_acquire);
-  });
+  std::erase_if(under_way_, [](const auto& delivery) { return delivery->IsOver(); });
   while (!waiting_.empty() && under_way_.size() < kMost) {
     const AgreementPair* const pair = waiting_.front();
     waiting_.pop_front();
@@ -55,7 +55,7 @@ void SealDeliveries::Tick(const EndpointPipelines& pipelines) {
   }
 }
 
-// Has no effect where the mailbox is full: it is tried again.
+// Has no effect where the mailbox is full, or locked memory short: it is tried again.
 void SealDeliveries::Push(const EndpointPipelines& pipelines, Delivery& delivery) {
   Pipeline& pipeline = pipelines.pipeline(delivery.to.lcore);
   const uint32_t number = pipelines.number_of(delivery.to.instance);
@@ -65,15 +65,15 @@ void SealDeliveries::Push(const EndpointPipelines& pipelines, Delivery& delivery
   });
   if (found == peers.end()) {  // no port of the instance leads there
     delivery.pushed = true;
-    delivery.update.done = true;
     return;
   }
-  delivery.pair->secrets().CopyTo(delivery.update.secrets);
-  delivery.pushed = pipeline.mailbox().requests.Push(
-      request::SetPeerSecrets{.instance = number,
-                              .peer = static_cast<uint32_t>(found - peers.begin()),
-                              .update = &delivery.update});
-  if (!delivery.pushed) CleanseSecrets(delivery.update.secrets);
+  if (delivery.update == nullptr) delivery.update.reset(new SecretsUpdate);
+  if (delivery.update == nullptr) return;  // no locked memory now
+  SecretsUpdate& update = *delivery.update;
+  delivery.pair->secrets().CopyTo(update.secrets);
+  delivery.pushed = pipeline.mailbox().requests.Push(request::SetPeerSecrets{
+      .instance = number, .peer = static_cast<uint32_t>(found - peers.begin()), .update = &update});
+  if (!delivery.pushed) CleanseSecrets(update.secrets);
 }
 
 }  // namespace suede

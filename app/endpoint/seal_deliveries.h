@@ -3,6 +3,7 @@
 #ifndef SUEDE_APP_ENDPOINT_SEAL_DELIVERIES_H_
 #define SUEDE_APP_ENDPOINT_SEAL_DELIVERIES_H_
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -41,8 +42,11 @@ class SealDeliveries {
   struct Delivery {
     const AgreementPair* pair = nullptr;
     Own to;
-    SecretsUpdate update;
+    std::unique_ptr<SecretsUpdate> update;  // null: pushed is false, or nobody needs it
     bool pushed = false;
+    bool IsOver() const {
+      return pushed && (update == nullptr || update->done.load(std::memory_order_acquire));
+    }
   };
   static void Push(const EndpointPipelines& pipelines, Delivery& delivery);
 

@@ -48,7 +48,8 @@ class TlsContext {
 };
 
 // One end of a connection. An error is final: its message says in plain words what is wrong, and
-// nothing but the end of the connection may follow. Calls return at once.
+// nothing but the end of the connection may follow. Calls return at once. The process ignores
+// SIGPIPE.
 class TlsConnection {
  public:
   enum class Role : uint8_t { kClient, kServer };

@@ -7,6 +7,8 @@ import json
 import os
 import random
 import socket
+import ssl
+import struct
 import subprocess
 
 from cryptography import x509
@@ -264,6 +266,73 @@ def test_strangers_do_not_stop_peers():
         assert ends.right.running()
 
 
+def tls_client(ends, paths):
+    """A connection to the right daemon, by Python's TLS."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.check_hostname = False
+    context.load_verify_locations(ends.authority.file)
+    context.load_cert_chain(paths["certificate"], paths["key"])
+    context.set_alpn_protocols(["suede-seal/1"])
+    host, port = ends.listen[1].split(":")
+    plain = socket.create_connection((host, int(port)))
+    plain.settimeout(e2e.START_S)
+    return context.wrap_socket(plain)
+
+
+def request(last=0, partition=0, client=0, server=1, version=1):
+    return struct.pack(">BBHHH", version, last, partition, client, server)
+
+
+def test_peers_that_break_the_protocol():
+    with pair() as ends, contextlib.ExitStack() as stack:
+        wait_for_agreement(ends.right)
+        own = ends.authority.certify("tester", ["suede:0:0", "suede:0:5-9"])
+        with tls_client(ends, own) as tls:
+            for bad, status in ((request(version=2), 1), (request(partition=1), 2),
+                                (request(client=3), 2), (request(client=1), 2), (request(last=1), 2),
+                                (request(server=2), 2)):
+                tls.sendall(bad[:3])
+                tls.sendall(bad[3:])
+                assert tls.recv(8) == bytes((1, status, 0, 0, 0, 0, 0, 0))
+            tls.sendall(request(last=5))
+            assert tls.recv(8) == b""
+        wait_for_reason(ends.right, "malformed")
+        with tls_client(ends, ends.authority.certify("another", ["suede:0:7"])) as tls:
+            tls.sendall(request() * 2)
+            assert tls.recv(16)[:2] == bytes((1, 3))
+        wait_for_reason(ends.right, "does not name its XPU")
+        # One of TLS and one without it that say nothing more.
+        silent = stack.enter_context(tls_client(ends, own))
+        silent.sendall(request()[:5])
+        plain = stack.enter_context(socket.create_connection(ends.listen[1].split(":")))
+        plain.sendall(b"\x16\x03\x01\x00\xff")
+        plain.settimeout(e2e.START_S)
+        assert plain.recv(1) == b""
+        assert silent.recv(1) == b""
+        wait_for_reason(ends.right, "the handshake takes longer than 10 s")
+        wait_for_reason(ends.right, "says nothing for 10 s")
+        # None of it is taken for an agreement, and the pair goes on.
+        assert [event["secret_id"] for event in events_of(ends.right, "seal_agreed")] == [128]
+        assert e2e.both_ways(ends.directory, *ends.both, 0.3) > 0
+
+
+def test_another_partition_agrees_anew():
+    with pair(lambda authority, _: authority.certify("right", ["suede:0:1", "suede:5:0-3"])) as ends:
+        left = ends.authority.certify("left", ["suede:0:0", "suede:5:0"])
+        assert left["key"] == ends.left.config["sealing"]["tls"]["key"]
+        e2e.suedectl(ends.left, "keys", "reload")
+        assert e2e.both_ways(ends.directory, *ends.both, 0.3) > 0
+        for daemon in ends.both:
+            path = ends.directory / f"{daemon.name}-5.yaml"
+            path.write_text(json.dumps({**daemon.config, "partition": 5}))
+            e2e.suedectl(daemon, "config", "load", path)
+        wait_for_agreement(ends.left, 2)
+        wait_for_agreement(ends.right, 2)
+        assert e2e.both_ways(ends.directory, *ends.both, 0.3) > 0
+        assert keys_of(ends.left)["secret_id"] >= 128
+
+
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_a_daemon_that_restarts(side):
     with pair() as ends:
@@ -294,11 +363,14 @@ def test_two_own_xpus_need_no_connection():
             def sealed():
                 keys = e2e.managed(daemon, "keys", "list")["keys"]
                 return [key["secret_id"] for key in keys if key["peer"] != key["xpu"]]
-            with e2e.perf_server(directory, daemon, "0"), \
-                    e2e.perf(directory, "client", daemon.socket, "--destinations", 1, "--xpu", 0,
-                             "--duration", 0.3, "--check") as run:
+            trace = directory / "trace.csv"
+            trace.write_text("time_us,source,destination,bytes\n0,0,1,5000\n20000,1,0,300\n")
+            with e2e.perf(directory, "trace", daemon.socket, "--mode", "workload", "--workload",
+                          "trace", "--trace", trace, "--ranks", "0,1", "--own", "0,1", "--check",
+                          "--connect_timeout", 60) as run:
                 run.expect(0, e2e.TRAFFIC_S)
-            assert 128 in sealed()
+            assert sealed() == [128, 128]
+            assert daemon.counters()["rx_sealed_total"] > 0
 
 
 def run_suede(directory, config):
