@@ -40,6 +40,7 @@ Endpoint::Endpoint(const Config& config, Log log) : config_(config), log_(std::m
 Endpoint::~Endpoint() {
   Stop();
   built_.reset();
+  seal_agreements_.reset();
   seal_keys_.reset();
   for (const auto& port : ports_) port->Close();
   ports_.clear();
@@ -92,7 +93,18 @@ absl::Status Endpoint::OpenKeys() {
   for (const std::string& warning : seal_keys_->warnings()) {
     log_(EalLogLevel::kWarning, "control", warning);
   }
+  absl::StatusOr<std::unique_ptr<SealAgreements>> agreements =
+      SealAgreements::Open(config_, &events_);
+  if (!agreements.ok()) return agreements.status();
+  seal_agreements_ = *std::move(agreements);
   return absl::OkStatus();
+}
+
+absl::StatusOr<uint32_t> Endpoint::ReloadSecrets() {
+  absl::StatusOr<uint32_t> secrets = seal_keys_->Reload();
+  if (!secrets.ok() || seal_agreements_ == nullptr) return secrets;
+  if (absl::Status status = seal_agreements_->Reload(); !status.ok()) return status;
+  return secrets;
 }
 
 void Endpoint::Tick() {
@@ -100,6 +112,9 @@ void Endpoint::Tick() {
   const auto now_s = static_cast<int64_t>(std::time(nullptr));
   const std::optional<uint32_t> secrets = seal_keys_->Tick(*built_, config_.partition, now_s);
   if (secrets) events_.Raise(EventKind::kSecretsChanged, {{EventField::kCount, *secrets}});
+  if (seal_agreements_ != nullptr) {
+    seal_agreements_->Tick(*built_, config_.partition, clock_->Now());
+  }
 }
 
 std::vector<uint64_t> Endpoint::LinkSpeeds() const {

@@ -20,6 +20,7 @@
 #include "dpdk/lcores.h"
 #include "endpoint/administration.h"
 #include "endpoint/endpoint_pipelines.h"
+#include "endpoint/seal_agreements.h"
 #include "endpoint/seal_keys.h"
 #include "endpoint/watch.h"
 #include "mgmt/event_log.h"
@@ -57,8 +58,8 @@ class Endpoint {
 
   // The endpoint's events; each is a line of the log, too.
   EventLog& events() { return events_; }
-  // The keys of instances that seal: they are told of by events.
-  SealKeys& seal_keys() { return *seal_keys_; }
+  // Reads the files of secrets and certificates again. Files that cannot be used change nothing.
+  absl::StatusOr<uint32_t> ReloadSecrets();
   bool RotateKeys() const { return seal_keys_->Rotate(*built_); }
   Administration& administration() { return *administration_; }
 
@@ -130,6 +131,7 @@ class Endpoint {
   std::unique_ptr<TscClock> clock_;
   std::atomic<bool> stop_{false};
   EventLog events_;
+  std::unique_ptr<SealAgreements> seal_agreements_;  // null: there is no sealing.tls
   std::unique_ptr<Administration> administration_;
   std::unique_ptr<Watch> watch_;
 };

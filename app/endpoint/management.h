@@ -107,7 +107,7 @@ class Management final : public EndpointView {
   // KeyView.
   std::vector<SealedPeerView> SealedPeers() override;
   absl::StatusOr<uint32_t> RotateKeys() override;
-  absl::StatusOr<uint32_t> ReloadSecrets() override { return endpoint_->seal_keys().Reload(); }
+  absl::StatusOr<uint32_t> ReloadSecrets() override { return endpoint_->ReloadSecrets(); }
 
   // PeerAskView.
   absl::StatusOr<PingQuestion> Ping(const PingQuery& query) override {

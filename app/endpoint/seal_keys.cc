@@ -91,6 +91,7 @@ absl::StatusOr<uint32_t> SealKeys::Reload() {
     return absl::FailedPreconditionError(
         "no instance seals; set instances[].sealing in the configuration");
   }
+  if (config_.secrets.empty()) return 0;  // they are agreed on
   absl::StatusOr<FileSecrets> read = ReadSecrets(config_.secrets);
   if (!read.ok()) return read.status();
   secrets_ = *std::move(read);
@@ -112,7 +113,7 @@ SealSecrets SealKeys::Extracted(uint32_t partition, int64_t now_s) {
 
 std::optional<uint32_t> SealKeys::Tick(const EndpointPipelines& pipelines, uint32_t partition,
                                        int64_t now_s) {
-  if (kdf_ == nullptr) return std::nullopt;
+  if (kdf_ == nullptr || config_.secrets.empty()) return std::nullopt;
   if (!is_new_ && partition == partition_ && now_s < change_s_) return std::nullopt;
   for (uint32_t l = 0; l < libraries_.size(); ++l) {
     // Another time, where a former change is under way.

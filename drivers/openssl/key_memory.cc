@@ -14,7 +14,7 @@ namespace {
 
 // The arguments of OpenSSL's hooks: the place that allocates, which OpenSSL gives as 0 and "" here.
 void* Allocate(size_t bytes, const char*, int) {
-  return KeyMemory::active() ? LockedMemory::OfProcess().Allocate(bytes) : std::malloc(bytes);
+  return KeyMemory::Takes(bytes) ? LockedMemory::OfProcess().Allocate(bytes) : std::malloc(bytes);
 }
 
 void Free(void* block, const char*, int) {
@@ -35,7 +35,7 @@ void* Reallocate(void* block, size_t bytes, const char* file, int line) {
   }
   const size_t old_bytes = locked.BytesOf(block);
   if (bytes <= old_bytes) return block;
-  void* const larger = locked.Allocate(bytes);
+  void* const larger = KeyMemory::LiesOutside(bytes) ? std::malloc(bytes) : locked.Allocate(bytes);
   if (larger == nullptr) return nullptr;
   std::memcpy(larger, block, old_bytes);
   locked.Free(block);
@@ -47,6 +47,7 @@ const bool is_ours = CRYPTO_set_mem_functions(Allocate, Reallocate, Free) == 1;
 }  // namespace
 
 thread_local bool KeyMemory::active_ = false;
+thread_local KeyMemory::Large KeyMemory::large_ = KeyMemory::Large::kNone;
 
 bool OpensslMemoryIsOurs() { return is_ours; }
 

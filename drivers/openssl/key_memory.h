@@ -3,6 +3,11 @@
 #ifndef SUEDE_OPENSSL_KEY_MEMORY_H_
 #define SUEDE_OPENSSL_KEY_MEMORY_H_
 
+#include <cstddef>
+#include <cstdint>
+
+#include "seal/locked_memory.h"
+
 namespace suede::internal {
 
 // Whether OpenSSL takes its memory from this room: then KeyMemory works. It is arranged before
@@ -13,16 +18,33 @@ bool OpensslMemoryIsOurs();
 // it frees goes back to where it came from, at any time and in any thread.
 class KeyMemory {
  public:
-  KeyMemory() : outer_(active_) { active_ = true; }
-  ~KeyMemory() { active_ = outer_; }
+  // Of blocks that are larger than LockedMemory holds: there are none, or they lie outside. Those
+  // of a connection are buffers of its records.
+  enum class Large : uint8_t { kNone, kOutside };
+
+  explicit KeyMemory(Large large = Large::kNone) : outer_(active_), outer_large_(large_) {
+    active_ = true;
+    large_ = large;
+  }
+  ~KeyMemory() {
+    active_ = outer_;
+    large_ = outer_large_;
+  }
   KeyMemory(const KeyMemory&) = delete;
   KeyMemory& operator=(const KeyMemory&) = delete;
 
-  static bool active() { return active_; }
+  // Whether a block of that size belongs into locked memory,
+  static bool Takes(size_t bytes) { return active_ && !LiesOutside(bytes); }
+  // or is of the large ones that may lie outside.
+  static bool LiesOutside(size_t bytes) {
+    return active_ && large_ == Large::kOutside && bytes > LockedMemory::kMostBytes;
+  }
 
  private:
   static thread_local bool active_;
+  static thread_local Large large_;
   const bool outer_;
+  const Large outer_large_;
 };
 
 }  // namespace suede::internal

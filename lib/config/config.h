@@ -124,6 +124,7 @@ struct PeerConfig {
   enum class Hello : uint8_t { kAuto, kNever };
   uint32_t xpu = 0;
   Hello hello = Hello::kAuto;
+  std::string control;  // address and port of its sealing.tls.listen; empty: it connects itself
   std::vector<PeerPort> ports;  // at least one, each {port, instance} at most once
   friend bool operator==(const PeerConfig&, const PeerConfig&) = default;
 };
@@ -228,6 +229,17 @@ struct CongestionConfig {
   friend bool operator==(const CongestionConfig&, const CongestionConfig&) = default;
 };
 
+// docs/sealing.md. All of the first four are there, or none of them.
+struct SealingTlsConfig {
+  std::string listen;  // address and port
+  std::string certificate;
+  std::string key;
+  std::string ca;
+  uint32_t refresh_s = 3600;
+  bool enabled() const { return !listen.empty(); }
+  friend bool operator==(const SealingTlsConfig&, const SealingTlsConfig&) = default;
+};
+
 // docs/sealing.md. Of instances with sealing: preferred or required.
 struct SealingConfig {
   enum class Cipher : uint8_t { kAes128Gcm, kAes256Gcm };
@@ -237,6 +249,7 @@ struct SealingConfig {
   Device device = Device::kAuto;
   uint32_t rotate_s = 3600;
   uint64_t rotate_pdus = uint64_t{1} << 28;
+  SealingTlsConfig tls;
   friend bool operator==(const SealingConfig&, const SealingConfig&) = default;
 };
 

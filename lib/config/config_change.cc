@@ -31,6 +31,7 @@ void VisitSections(A& a, B& b, const Visit& visit) {
   visit("congestion.", a.congestion, b.congestion);
   visit("llr.", a.llr, b.llr);
   visit("cbfc.", a.cbfc, b.cbfc);
+  visit("sealing.tls.", a.sealing.tls, b.sealing.tls);
   visit("sealing.", a.sealing, b.sealing);
   visit("clients.", a.clients, b.clients);
   visit("management.", a.management, b.management);

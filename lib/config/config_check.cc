@@ -12,6 +12,7 @@
 #include "config/config_check_addresses.h"
 #include "config/config_check_device.h"
 #include "config/config_check_link.h"
+#include "config/config_check_seal.h"
 #include "config/config_draft.h"
 #include "config/config_encapsulation.h"
 #include "config/config_values.h"
@@ -392,19 +393,6 @@ Status CheckTransport(const ConfigDraft& draft) {
                               " is not less than rto_min_us, so that peers would "
                               "retransmit PDUs that have arrived; use less than ",
                               Us(t.rto_min)));
-  }
-  return OkStatus();
-}
-
-// --- Sealing
-
-Status CheckSealing(ConfigDraft& draft) {
-  for (size_t i = 0; i < draft.config.instances.size(); ++i) {
-    const bool is_off = draft.config.instances[i].sealing == InstanceConfig::Sealing::kOff;
-    if (is_off || !draft.config.sealing.secrets.empty()) continue;
-    return draft.Error(StrCat(Entry("instances", i), ".sealing"),
-                       "there are no secrets to seal with; name their file in sealing.secrets "
-                       "(docs/sealing.md), or set off");
   }
   return OkStatus();
 }

@@ -63,7 +63,9 @@ void AppendPeers(const Config& config, std::string& out) {
       if (port.mac != ConfigMac{}) entry.mac = port.mac;
       ports.push_back(Inline(entry));
     }
-    AppendEntry(PeerEntry{.xpu = peer.xpu, .hello = peer.hello}, ports, out);
+    PeerEntry entry{.xpu = peer.xpu, .hello = peer.hello};
+    if (!peer.control.empty()) entry.control = peer.control;
+    AppendEntry(entry, ports, out);
   }
 }
 
@@ -91,6 +93,7 @@ std::string DumpConfig(const Config& config) {
   AppendSection("llr", config.llr, out);
   AppendSection("cbfc", config.cbfc, out);
   AppendSection("sealing", config.sealing, out);
+  StrAppend(&out, "  tls: ", Inline(config.sealing.tls), "\n");
   AppendSection("clients", config.clients, out);
   AppendSection("management", config.management, out);
   AppendSection("log", config.log, out);

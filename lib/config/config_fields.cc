@@ -222,6 +222,11 @@ constexpr ConfigField<PeerEntry> kPeer[] = {
         "hello", "", {},
         "never: the peer does not speak HELLO and answers no probe, so its connections begin with "
         "PSN 0, unasked; auto: it is asked, and its answer decides."),
+    Key<&PeerEntry::control>(
+        "control", "", {.min = 1, .max = 64, .rule = TextRule::kSocketAddress},
+        "Address and port at which the peer agrees on secrets: its sealing.tls.listen. Without it "
+        "the peer has to connect.",
+        kNoDefault),
 };
 
 constexpr ConfigField<PeerPortEntry> kPeerPort[] = {
@@ -340,6 +345,26 @@ constexpr ConfigField<SealingConfig> kSealing[] = {
                                   "Longest time that one key seals; 0: no limit."),
     Key<&SealingConfig::rotate_pdus>("rotate_pdus", "PDUs", Between(1, uint64_t{1} << 36),
                                      "Most PDUs that one key seals."),
+};
+
+constexpr ValueLimits kPemFile{.max = 512, .rule = TextRule::kAbsolutePath};
+
+constexpr ConfigField<SealingTlsConfig> kSealingTls[] = {
+    Key<&SealingTlsConfig::listen>("listen", "", {.max = 64, .rule = TextRule::kSocketAddress},
+                                   "Address and port at which peers agree on secrets.", kNoDefault),
+    Key<&SealingTlsConfig::certificate>(
+        "certificate", "", kPemFile,
+        "PEM file of the own certificate, with the authorities between it and ca behind it. It "
+        "names the own XPUs.",
+        kNoDefault),
+    Key<&SealingTlsConfig::key>("key", "", kPemFile,
+                                "PEM file of its private key, which nobody else may read.",
+                                kNoDefault),
+    Key<&SealingTlsConfig::ca>("ca", "", kPemFile,
+                               "PEM file of the authorities whose certificates are accepted.",
+                               kNoDefault),
+    Key<&SealingTlsConfig::refresh_s>("refresh_s", "s", Between(1, 1u << 30),
+                                      "Time after which a pair of XPUs agrees anew."),
 };
 
 constexpr ConfigField<CongestionConfig> kCongestion[] = {
@@ -666,6 +691,10 @@ std::span<const ConfigField<CbfcConfig>> FieldsOf() {
 template <>
 std::span<const ConfigField<SealingConfig>> FieldsOf() {
   return kSealing;
+}
+template <>
+std::span<const ConfigField<SealingTlsConfig>> FieldsOf() {
+  return kSealingTls;
 }
 template <>
 std::span<const ConfigField<PackingConfig>> FieldsOf() {

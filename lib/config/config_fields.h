@@ -78,6 +78,7 @@ struct PeerEntry {
   std::optional<uint32_t> xpu;
   std::optional<XpuRange> xpus;
   PeerConfig::Hello hello = PeerConfig::Hello::kAuto;
+  std::optional<std::string> control;
 };
 struct PeerPortEntry {
   std::string port;

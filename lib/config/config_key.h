@@ -58,6 +58,8 @@ std::string RangeOf(const ValueLimits& limits) {
         return StrCat("absolute path of up to ", limits.max, " characters");
       case TextRule::kListenAddress:
         return "ADDRESS:PORT or PORT";
+      case TextRule::kSocketAddress:
+        return "ADDRESS:PORT";
       case TextRule::kPrintable:
         break;
     }

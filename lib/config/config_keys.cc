@@ -38,6 +38,7 @@ constexpr ConfigSection kSections[] = {
     {"llr", "Link-level retry, for ports with llr: on (link.md)."},
     {"cbfc", "Credit-based flow control, for ports with cbfc: on (link.md)."},
     {"sealing", "Keys of instances that seal their PDUs (sealing.md)."},
+    {"sealing.tls", "Secrets that are agreed with peers over TLS. Absent: those of a file alone."},
     {"clients", "Places, rings and credit of client processes."},
     {"management", "How the endpoint is monitored and controlled."},
     {"log", "The log, on standard error."},
@@ -133,6 +134,7 @@ std::vector<ConfigKey> MakeKeys() {
   AddSectionWithFields<LlrConfig>("llr", "llr.", keys);
   AddSectionWithFields<CbfcConfig>("cbfc", "cbfc.", keys);
   AddSectionWithFields<SealingConfig>("sealing", "sealing.", keys);
+  AddSectionWithFields<SealingTlsConfig>("sealing.tls", "sealing.tls.", keys);
   AddSectionWithFields<ClientsConfig>("clients", "clients.", keys);
   AddSectionWithFields<ManagementConfig>("management", "management.", keys);
   AddSectionWithFields<LogConfig>("log", "log.", keys);

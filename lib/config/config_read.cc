@@ -28,8 +28,8 @@ class SectionReader {
         ReadPlain(root, "planes", config_.planes) &&
         ReadPlain(root, "sessions", config_.sessions) && ReadPlain(root, "pfc", config_.pfc) &&
         ReadPlain(root, "congestion", config_.congestion) && ReadPlain(root, "llr", config_.llr) &&
-        ReadPlain(root, "cbfc", config_.cbfc) &&
-        ReadPlain(root, "sealing", config_.sealing) && ReadPlain(root, "clients", config_.clients) &&
+        ReadPlain(root, "cbfc", config_.cbfc) && ReadSealing(root) &&
+        ReadPlain(root, "clients", config_.clients) &&
         ReadPlain(root, "management", config_.management) && ReadPlain(root, "log", config_.log);
     return reader_.status();
   }
@@ -56,6 +56,13 @@ class SectionReader {
     const std::string_view key = path.substr(path.rfind('.') + 1);  // npos + 1 is 0
     const ConfigNode* node = ConfigReader::Find(parent, key);
     return node == nullptr || reader_.ReadFields(*node, std::string(path), {}, out);
+  }
+
+  bool ReadSealing(const ConfigNode& root) {
+    const ConfigNode* node = ConfigReader::Find(root, "sealing");
+    if (node == nullptr) return true;
+    return reader_.ReadFields(*node, "sealing", {"tls"}, config_.sealing) &&
+           ReadPlain(*node, "sealing.tls", config_.sealing.tls);
   }
 
   bool ReadLcores(const ConfigNode& root) {
@@ -240,7 +247,8 @@ class SectionReader {
                                  " addresses; use fewer ports"));
     }
     for (uint32_t id = ids.first; id <= ids.last; ++id) {
-      config_.peers.push_back({.xpu = id, .hello = entry.hello, .ports = {}});
+      config_.peers.push_back(
+          {.xpu = id, .hello = entry.hello, .control = entry.control.value_or(""), .ports = {}});
       draft_.peer_entries.push_back(static_cast<uint32_t>(entry_index));
     }
     for (size_t i = 0; i < ports.size(); ++i) {

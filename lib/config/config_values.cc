@@ -11,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "base/listen_address.h"
+#include "base/socket_address.h"
 #include "base/text.h"
 
 namespace suede {
@@ -92,6 +93,7 @@ bool IsNameCharacter(char c) { return absl::ascii_isalnum(c) || c == '_' || c ==
 
 Problem CheckText(string_view text, const ValueLimits& limits) {
   if (text.size() < limits.min) return "empty; write a value";
+  if (text.empty()) return {};
   if (text.size() > limits.max) {
     return StrCat(text.size(), " characters are too long; use at most ", limits.max);
   }
@@ -107,9 +109,15 @@ Problem CheckText(string_view text, const ValueLimits& limits) {
   if (limits.rule == TextRule::kAbsolutePath && !text.empty() && text[0] != '/') {
     return StrCat(Quoted(text), " is not an absolute path; begin it with /");
   }
-  if (limits.rule == TextRule::kListenAddress && !text.empty() && !ParseListenAddress(text)) {
-    return StrCat(Quoted(text), " is no address to listen at; use 127.0.0.1:PORT, another IPv4 "
+  if (limits.rule == TextRule::kListenAddress && !ParseListenAddress(text)) {
+    return StrCat(Quoted(text),
+                  " is no address to listen at; use 127.0.0.1:PORT, another IPv4 "
                   "address of this machine, or \"\" for none");
+  }
+  if (limits.rule == TextRule::kSocketAddress && !ParseSocketAddress(text)) {
+    return StrCat(Quoted(text),
+                  " is no address and port; write them as in 198.18.0.1:7420, an "
+                  "IPv6 address as in \"[2001:db8::1]:7420\"");
   }
   return {};
 }
@@ -285,8 +293,9 @@ Problem ReadValue(const ConfigNode& node, const ValueLimits& limits,
 
 Problem ReadValue(const ConfigNode& node, const ValueLimits&, std::vector<ClientRule>& out) {
   constexpr size_t kMaxRules = 1024;
-  constexpr string_view kForm = "UID:XPU, UID:FIRST-LAST or either with :VC,VC, as in "
-                                "[\"1000:3\", \"1001:4-7:0,1\"]";
+  constexpr string_view kForm =
+      "UID:XPU, UID:FIRST-LAST or either with :VC,VC, as in "
+      "[\"1000:3\", \"1001:4-7:0,1\"]";
   out.clear();
   if (node.kind == ConfigNode::Kind::kNull) return {};
   if (node.kind != ConfigNode::Kind::kList) {

@@ -25,6 +25,7 @@ enum class TextRule : uint8_t {
   kName,
   kAbsolutePath,
   kListenAddress,  // or empty
+  kSocketAddress,
 };
 
 // The limits of a value: bounds of a number, or of a text's length.

@@ -41,6 +41,8 @@ std::string_view NameOf(EventSeverity severity);
   X(Own, "own", Text, "Own value of the key.")                                                    \
   X(Theirs, "theirs", Text, "The peer's value of the key.")                                       \
   X(Reason, "reason", Text, "The cause.")                                                         \
+  X(Address, "address", Text, "Address and port of the other end.")                               \
+  X(SecretId, "secret_id", Integer, "Id of the secret.")                                          \
   X(Limit, "limit", Text, "Name of the limit.")                                                   \
   X(Seconds, "seconds", Integer, "Longest time of the drain.")                                    \
   X(Source, "source", Text, "The place of the loss: the lcore, or the kind that came too often.") \
@@ -151,6 +153,13 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
     kXpu, kInstance, kPeer, kOwn, kTheirs)                                                         \
   X(SecretsChanged, "secrets_changed", Info, "control", 0,                                         \
     "The secrets to seal with have been read, or the time of one has begun or ended.", kCount)     \
+  X(SealAgreed, "seal_agreed", Info, "control", 5,                                                 \
+    "A pair of XPUs has a new secret, by TLS (sealing.md). Not told of pairs of two own XPUs.",    \
+    kXpu, kPeer, kAddress, kSecretId)                                                              \
+  X(SealAgreementFailed, "seal_agreement_failed", Warning, "control", 5,                           \
+    "A connection for agreeing on secrets has failed, or a request was refused. The pair is not "  \
+    "there where it is not known. Whoever reaches sealing.tls.listen can cause it.",               \
+    kXpu, kPeer, kAddress, kReason)                                                                \
   X(HelloMismatch, "hello_mismatch", Error, "peer", 20,                                            \
     "A peer is configured otherwise: nothing can be exchanged.", kXpu, kInstance, kPeer, kKey,     \
     kOwn, kTheirs)                                                                                 \

@@ -21,6 +21,11 @@ constexpr char kBase[] =
     "peers: [{xpus: 1-3, ports: [{port: p0, ip_base: 198.18.1.0, mac_base: "
     "'02:00:00:00:00:00'}]}]\n";
 
+// Its keys need each other.
+constexpr char kTls[] =
+    "sealing: {tls: {listen: '127.0.0.1:7420', certificate: /tmp/a.pem, key: /tmp/a.key, "
+    "ca: /tmp/ca.pem}}\n";
+
 Config Parse(const std::string& more, const std::vector<ConfigOverride>& overrides = {}) {
   auto config = ParseConfig(kBase + more, "test.yaml", kMachine, overrides);
   EXPECT_TRUE(config.ok()) << config.status();
@@ -131,6 +136,16 @@ TEST(ConfigChangeTest, EveryValueIsFoundWithItsDeclaredEffect) {
       {"cbfc.cf_spacing_bytes", "9000"},
       {"cbfc.cf_wait_us", "9"},
       {"cbfc.cc_interval_us", "500"},
+      {"sealing.secrets", "/tmp/x.secrets"},
+      {"sealing.cipher", "aes_256_gcm"},
+      {"sealing.device", "openssl"},
+      {"sealing.rotate_s", "60"},
+      {"sealing.rotate_pdus", "1000"},
+      {"sealing.tls.listen", "\"[::1]:7420\""},
+      {"sealing.tls.certificate", "/tmp/other.pem"},
+      {"sealing.tls.key", "/tmp/other.key"},
+      {"sealing.tls.ca", "/tmp/other-ca.pem"},
+      {"sealing.tls.refresh_s", "60"},
       {"clients.socket", "/tmp/x.sock"},
       {"clients.socket_mode", "0600"},
       {"clients.max_clients", "3"},
@@ -152,14 +167,16 @@ TEST(ConfigChangeTest, EveryValueIsFoundWithItsDeclaredEffect) {
       {"management.http_address", "127.0.0.1:0"},
       {"log.level", "error"},
       {"log.format", "json"}};
-  const Config base = Parse("");
   for (const ConfigKey& key : ConfigKeys()) {
     if (key.is_section || key.path == "version" || key.path.find("[]") != std::string::npos ||
         key.path.starts_with("classes.")) {
       continue;
     }
     ASSERT_TRUE(values.contains(key.path)) << key.path << ": give it a value above";
-    const Config wanted = With(key.path, values.at(key.path));
+    const std::string others = key.path.starts_with("sealing.tls.") ? kTls : "";
+    const Config base = Parse(others);
+    const Config wanted =
+        Parse(others, {{.path = key.path, .value = values.at(key.path), .place = "test"}});
     const ConfigPlan plan = PlanOf(base, wanted);
     const bool at_once = key.effect != Effect::kRestart;
     std::vector<std::string> paths = Paths(plan);

@@ -243,7 +243,8 @@ std::vector<ControlMessage> Messages() {
                         .number = 16383,
                         .in_use = 65,
                         .turn = 4000000000,
-                        .answer = true}};
+                        .answer = true,
+                        .psns = {Psn(1), Psn(2), Psn(65535), Psn(3)}}};
 }
 
 #define SOME R"("identity": "000000000000004d", "peer_identity": "fedcba9876543210")"

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Agrees on secrets with peers, over TLS (docs/sealing.md, "Secrets by TLS"): the sockets of both
+// roles, which pairs are to be agreed now, and what of it the lcores are told. Control thread; no
+// call waits.
+#ifndef SUEDE_APP_ENDPOINT_SEAL_AGREEMENTS_H_
+#define SUEDE_APP_ENDPOINT_SEAL_AGREEMENTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/socket_address.h"
+#include "base/time.h"
+#include "base/token_bucket.h"
+#include "config/config.h"
+#include "endpoint/endpoint_pipelines.h"
+#include "endpoint/seal_connection.h"
+#include "mgmt/event_log.h"
+#include "openssl/tls.h"
+
+namespace suede {
+
+class SealAgreements {
+ public:
+  static constexpr size_t kMostServed = 64;  // connections that came
+  static constexpr size_t kMostConnecting = 16;
+  static constexpr uint32_t kAcceptsPerSecond = 100;
+  static constexpr uint32_t kAcceptBurst = 8;
+
+  // Reads the files and opens the socket. Null: the configuration has no sealing.tls, or no
+  // instance seals. `events` outlives it.
+  static absl::StatusOr<std::unique_ptr<SealAgreements>> Open(const Config& config,
+                                                              EventLog* events);
+  ~SealAgreements();
+
+  // Reads certificate, key and authorities again, for the connections to come. Files that cannot
+  // be used change nothing.
+  absl::Status Reload();
+  // Every 10 ms or so.
+  void Tick(const EndpointPipelines& pipelines, uint32_t partition, Time now);
+
+ private:
+  // Pairs whose peers are at one address.
+  struct Group {
+    SocketAddress address;
+    std::vector<AgreementPair*> pairs;
+    std::unique_ptr<SealConnection> connection;
+  };
+  using Connections = std::vector<std::unique_ptr<SealConnection>>;
+
+  SealAgreements(const Config& config, EventLog* events);
+  void AddPairs(const Config& config);
+  absl::Status Listen();
+  void Start(uint32_t partition, Time now);
+  void Accept(Time now);
+  void MakeRoom(Time now);
+  void AdvanceAll(Time now);
+  void ConnectDue(Time now);
+  void Connect(Group& group, std::vector<AgreementPair*> pairs, Time now);
+  void DrawInner(Time now);
+  void TellFailed(const AgreementPair& pair, const SocketAddress& address, std::string_view reason);
+
+  const SealingTlsConfig config_;
+  std::shared_ptr<const TlsContext> context_;
+  SealAgreementState state_;
+  std::vector<Group> groups_;
+  AgreementPairs inner_;  // of two own XPUs, in both directions
+  int listener_ = -1;
+  Connections served_;  // the oldest first
+  size_t connecting_ = 0;
+  TokenBucket accepts_{kAcceptsPerSecond, kAcceptBurst};
+  bool started_ = false;
+  Time next_look_{};  // for pairs that are due
+  Time next_draw_ = kNever;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_SEAL_AGREEMENTS_H_

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "endpoint/seal_connection.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+
+namespace suede {
+namespace {
+
+constexpr int kMostMessages = 16;  // of a connection in one turn
+
+std::string Text(const absl::Status& status) { return std::string(status.message()); }
+
+}  // namespace
+
+short SealConnection::events() const {
+  return out_bytes_ != 0 || tls_->wants_write() ? POLLOUT : POLLIN;
+}
+
+bool SealConnection::Advance(Time now) {
+  has_more_ = false;
+  if (now >= deadline_) {
+    return Fail(now, tls_->established() ? "the other end says nothing for 10 s"
+                                         : "the handshake takes longer than 10 s");
+  }
+  bool waits = false;
+  if (!tls_->established() && !Shake(now, waits)) return false;
+  for (int i = 0; i < kMostMessages && !waits; ++i) {
+    if (!WriteOut(now, waits)) return false;
+    if (!waits && !ReadIn(now, waits)) return false;
+  }
+  has_more_ = !waits;
+  return true;
+}
+
+bool SealConnection::Shake(Time now, bool& waits) {
+  if (const absl::Status status = tls_->Handshake(); !status.ok()) return Fail(now, Text(status));
+  waits = !tls_->established();
+  if (waits) return true;
+  for (const std::string& uri : tls_->PeerUris()) {
+    if (const auto xpus = ParseCertifiedXpus(uri)) certified_.push_back(*xpus);
+  }
+  return OnEstablished(now);
+}
+
+bool SealConnection::WriteOut(Time now, bool& waits) {
+  while (out_bytes_ != 0) {
+    const std::span<const uint8_t> rest = std::span(out_).last(out_bytes_);
+    const absl::StatusOr<size_t> sent = tls_->Write(rest);
+    if (!sent.ok()) return Fail(now, Text(sent.status()));
+    waits = *sent == 0;
+    if (waits) return true;
+    out_bytes_ -= *sent;
+  }
+  return true;
+}
+
+// Reads a message, and lets it be answered.
+bool SealConnection::ReadIn(Time now, bool& waits) {
+  std::array<uint8_t, kAgreementBytes> bytes;
+  const absl::StatusOr<size_t> count = tls_->Read(std::span(bytes).first(in_.missing()));
+  if (!count.ok()) {
+    if (absl::IsUnavailable(count.status()) && in_.empty() && MayEnd()) return false;
+    return Fail(now, Text(count.status()));
+  }
+  waits = *count == 0;
+  in_.Take(std::span(bytes).first(*count));
+  if (!in_.whole()) return true;
+  Renew(now);
+  return OnMessage(in_.Pop(), now);
+}
+
+bool SealConnection::Fail(Time now, std::string_view reason) {
+  Tell(pair(), reason);
+  OnFailed(now);
+  return false;
+}
+
+void SealConnection::Tell(const AgreementPair* pair, std::string_view reason) const {
+  std::vector<EventValue> values;
+  if (pair != nullptr) {
+    values.emplace_back(EventField::kXpu, pair->own());
+    values.emplace_back(EventField::kPeer, pair->peer());
+  }
+  values.emplace_back(EventField::kAddress, address_.text());
+  values.emplace_back(EventField::kReason, reason);
+  state_.events->Raise(EventKind::kSealAgreementFailed, std::move(values));
+}
+
+bool SealConnection::Agree(AgreementPair& pair, const AgreementMessage& request,
+                           const AgreementMessage& answer, uint8_t id, uint8_t stays, Time now) {
+  std::array<uint8_t, 2 * kAgreementBytes> context;
+  std::copy(request.begin(), request.end(), context.begin());
+  std::copy(answer.begin(), answer.end(), context.begin() + kAgreementBytes);
+  Secret secret;
+  if (!secret.Make()) {
+    Tell(&pair, LockedMemory::OfProcess().Shortage());
+    return false;
+  }
+  if (const absl::Status made = tls_->Export(kAgreementLabel, context, secret.bytes());
+      !made.ok()) {
+    Tell(&pair, Text(made));
+    return false;
+  }
+  SealChain prk = ExtractSecret(*state_.kdf, secret.bytes());
+  std::memcpy(secret.bytes().data(), prk.data(), prk.size());
+  Cleanse(prk);
+  pair.OnAgreed(now, state_.refresh, id, std::move(secret), stays);
+  state_.deliveries.Add(pair);
+  state_.events->Raise(EventKind::kSealAgreed, {{EventField::kXpu, pair.own()},
+                                                {EventField::kPeer, pair.peer()},
+                                                {EventField::kAddress, address_.text()},
+                                                {EventField::kSecretId, id}});
+  return true;
+}
+
+bool SealServerConnection::OnEstablished(Time now) {
+  if (!certified().empty()) return true;
+  GiveUp(now, "its certificate names no XPU; it needs a URI suede:PARTITION:XPU");
+  return false;
+}
+
+bool SealServerConnection::OnMessage(const AgreementMessage& message, Time now) {
+  const AgreementReply reply =
+      AnswerAgreement(message, certified(), state_.partition, state_.pairs, now,
+                      [this](const AgreementPair& pair) { return state_.deliveries.IsDone(pair); });
+  if (reply.closes) {
+    Tell(nullptr, "a request that is malformed");
+    return false;
+  }
+  switch (reply.status) {
+    case AgreementStatus::kAgreed:
+      if (!Agree(*reply.pair, message, reply.message, reply.secret_id, reply.stays, now)) {
+        return false;
+      }
+      break;
+    case AgreementStatus::kVersion:
+      Tell(nullptr, "a request of another version");
+      break;
+    case AgreementStatus::kUnknown: {
+      const AgreementRequest request = DecodeAgreementRequest(message);
+      Tell(nullptr,
+           StrCat("a request for XPUs ", request.client, " and ", request.server, " of partition ",
+                  request.partition, ", a pair that is not configured here"));
+      break;
+    }
+    case AgreementStatus::kNotNamed:
+      Tell(reply.pair, "its certificate does not name its XPU");
+      break;
+    default:
+      break;  // busy or asked: the peer comes again, or is called
+  }
+  Send(reply.message);
+  return true;
+}
+
+SealClientConnection::SealClientConnection(SealAgreementState& state,
+                                           std::unique_ptr<TlsConnection> tls,
+                                           const SocketAddress& address,
+                                           std::vector<AgreementPair*> pairs, Time now)
+    : SealConnection(state, std::move(tls), address, now), pairs_(std::move(pairs)) {
+  for (AgreementPair* const each : pairs_) each->OnBegun();
+}
+
+void SealClientConnection::OnFailed(Time now) {
+  for (; at_ < pairs_.size(); ++at_) pairs_[at_]->OnFailed(now);
+}
+
+bool SealClientConnection::Ask(Time now) {
+  for (; at_ < pairs_.size(); ++at_) {
+    AgreementPair& next = *pairs_[at_];
+    if (IsCertified(certified(), state_.partition, next.peer())) {
+      request_ = next.Request(static_cast<uint16_t>(state_.partition));
+      Send(Encode(request_));
+      return true;
+    }
+    Tell(&next, StrCat("its certificate does not name XPU ", next.peer(), " of partition ",
+                       state_.partition));
+    next.OnFailed(now);
+  }
+  return false;
+}
+
+bool SealClientConnection::OnMessage(const AgreementMessage& message, Time now) {
+  AgreementPair& asked = *pairs_[at_];
+  const AgreementOutcome outcome = ReadAgreementAnswer(message, request_, asked);
+  switch (outcome.kind) {
+    case AgreementOutcome::Kind::kMalformed:
+      GiveUp(now, "an answer that is malformed");
+      return false;
+    case AgreementOutcome::Kind::kRefused:
+      Tell(&asked, ReasonOf(outcome.status));
+      asked.OnFailed(now);
+      break;
+    case AgreementOutcome::Kind::kAsked:
+      asked.OnAsked(now);
+      break;
+    case AgreementOutcome::Kind::kAgreed:
+      if (!Agree(asked, Encode(request_), message, outcome.secret_id, request_.last, now)) {
+        OnFailed(now);
+        return false;
+      }
+      break;
+  }
+  ++at_;
+  return Ask(now);
+}
+
+}  // namespace suede

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection over which secrets are agreed (docs/sealing.md, "Secrets by TLS"): the server's end
+// and the client's. Control thread; no call waits.
+#ifndef SUEDE_APP_ENDPOINT_SEAL_CONNECTION_H_
+#define SUEDE_APP_ENDPOINT_SEAL_CONNECTION_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/socket_address.h"
+#include "base/time.h"
+#include "endpoint/seal_deliveries.h"
+#include "mgmt/event_log.h"
+#include "openssl/tls.h"
+#include "seal/agreement.h"
+#include "seal/crypto.h"
+
+namespace suede {
+
+// What the connections of an endpoint share. All of it outlives them.
+struct SealAgreementState {
+  uint32_t partition = 0;
+  Duration refresh{};
+  AgreementPairs pairs;
+  SealDeliveries deliveries;
+  std::unique_ptr<Crypto> kdf;
+  EventLog* events = nullptr;
+};
+
+class SealConnection {
+ public:
+  // For a whole request or answer, and for the handshake with the first one.
+  static constexpr Duration kIdleLimit = std::chrono::seconds(10);
+
+  virtual ~SealConnection() = default;
+  SealConnection(const SealConnection&) = delete;
+  SealConnection& operator=(const SealConnection&) = delete;
+
+  int fd() const { return tls_->fd(); }
+  // What poll() is to wait for.
+  short events() const;
+  // Whether it goes on although its socket is as it was.
+  bool IsDue(Time now) const { return has_more_ || now >= deadline_; }
+  bool established() const { return tls_->established(); }
+  const SocketAddress& address() const { return address_; }
+
+  // Goes on, as far as the socket permits. False: it is over.
+  bool Advance(Time now);
+  // It gives its place to another one.
+  void GiveUp(Time now, std::string_view reason) { Fail(now, reason); }
+
+ protected:
+  SealConnection(SealAgreementState& state, std::unique_ptr<TlsConnection> tls,
+                 const SocketAddress& address, Time now)
+      : state_(state), tls_(std::move(tls)), address_(address), deadline_(now + kIdleLimit) {}
+
+  // The handshake is over, and the certificate's XPUs are read. False: the connection is over.
+  virtual bool OnEstablished(Time now) = 0;
+  // A message has come.
+  virtual bool OnMessage(const AgreementMessage& message, Time now) = 0;
+  // The connection fails.
+  virtual void OnFailed(Time now) = 0;
+  // The other end has ended it between two messages. Whether that is as it should be.
+  virtual bool MayEnd() const = 0;
+  // The pair that a failure is told of; null: it is not known.
+  virtual const AgreementPair* pair() const = 0;
+
+  void Send(const AgreementMessage& message) {
+    out_ = message;
+    out_bytes_ = message.size();
+  }
+  void Renew(Time now) { deadline_ = now + kIdleLimit; }
+  const std::vector<CertifiedXpus>& certified() const { return certified_; }
+  // Makes the secret of request and answer, and gives it to the pair.
+  bool Agree(AgreementPair& pair, const AgreementMessage& request, const AgreementMessage& answer,
+             uint8_t id, uint8_t stays, Time now);
+  void Tell(const AgreementPair* pair, std::string_view reason) const;
+
+  SealAgreementState& state_;
+
+ private:
+  // Each: false, the connection is over; `waits`: nothing more can be done now.
+  bool Shake(Time now, bool& waits);
+  bool WriteOut(Time now, bool& waits);
+  bool ReadIn(Time now, bool& waits);
+  bool Fail(Time now, std::string_view reason);
+
+  const std::unique_ptr<TlsConnection> tls_;
+  const SocketAddress address_;
+  std::vector<CertifiedXpus> certified_;
+  AgreementBuffer in_;
+  AgreementMessage out_{};
+  size_t out_bytes_ = 0;  // of out_, not sent yet
+  Time deadline_;
+  bool has_more_ = false;
+};
+
+// A connection that came.
+class SealServerConnection final : public SealConnection {
+ public:
+  SealServerConnection(SealAgreementState& state, std::unique_ptr<TlsConnection> tls,
+                       const SocketAddress& address, Time now)
+      : SealConnection(state, std::move(tls), address, now) {}
+
+ private:
+  bool OnEstablished(Time now) override;
+  bool OnMessage(const AgreementMessage& message, Time now) override;
+  void OnFailed(Time) override {}
+  bool MayEnd() const override { return true; }
+  const AgreementPair* pair() const override { return nullptr; }
+};
+
+// A connection to a peer, for some pairs, which are not empty.
+class SealClientConnection final : public SealConnection {
+ public:
+  SealClientConnection(SealAgreementState& state, std::unique_ptr<TlsConnection> tls,
+                       const SocketAddress& address, std::vector<AgreementPair*> pairs, Time now);
+
+ private:
+  bool OnEstablished(Time now) override { return Ask(now); }
+  bool OnMessage(const AgreementMessage& message, Time now) override;
+  void OnFailed(Time now) override;
+  bool MayEnd() const override { return false; }
+  const AgreementPair* pair() const override { return pairs_[at_]; }
+  // Sends the request for the next pair that may be asked for. False: there is none.
+  bool Ask(Time now);
+
+  const std::vector<AgreementPair*> pairs_;
+  size_t at_ = 0;
+  AgreementRequest request_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_SEAL_CONNECTION_H_

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// An IP address and a port, as of a TCP connection: "198.18.0.1:7420", "[2001:db8::1]:7420". No
+// names: nothing here asks a server.
+#ifndef SUEDE_BASE_SOCKET_ADDRESS_H_
+#define SUEDE_BASE_SOCKET_ADDRESS_H_
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace suede {
+
+class SocketAddress {
+ public:
+  SocketAddress() = default;
+  // What accept() and the like have filled in.
+  explicit SocketAddress(const sockaddr_storage& storage) : storage_(storage) {}
+
+  int family() const { return storage_.ss_family; }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage_); }
+  socklen_t bytes() const { return is_v6() ? sizeof(sockaddr_in6) : sizeof(sockaddr_in); }
+  // The IPv4 address, or the first half of the IPv6 one: what one source has.
+  uint64_t network() const {
+    uint64_t network = 0;
+    if (is_v6()) {
+      std::memcpy(&network, &v6()->sin6_addr, sizeof network);
+    } else {
+      network = v4()->sin_addr.s_addr;
+    }
+    return network;
+  }
+  std::string text() const {
+    char host[INET6_ADDRSTRLEN] = "";
+    if (is_v6()) {
+      inet_ntop(AF_INET6, &v6()->sin6_addr, host, sizeof host);
+      return StrCat("[", host, "]:", ntohs(v6()->sin6_port));
+    }
+    inet_ntop(AF_INET, &v4()->sin_addr, host, sizeof host);
+    return StrCat(host, ":", ntohs(v4()->sin_port));
+  }
+
+ private:
+  friend std::optional<SocketAddress> ParseSocketAddress(std::string_view text);
+  bool is_v6() const { return storage_.ss_family == AF_INET6; }
+  const sockaddr_in* v4() const { return reinterpret_cast<const sockaddr_in*>(&storage_); }
+  const sockaddr_in6* v6() const { return reinterpret_cast<const sockaddr_in6*>(&storage_); }
+
+  sockaddr_storage storage_{};
+};
+
+// Nothing: it is none. Port 0 is none.
+inline std::optional<SocketAddress> ParseSocketAddress(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = text.substr(colon + 1);
+  uint16_t port = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() || port == 0) {
+    return std::nullopt;
+  }
+  std::string host(text.substr(0, colon));
+  if (host.find('\0') != std::string::npos) return std::nullopt;
+  SocketAddress address;
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    auto* const v6 = reinterpret_cast<sockaddr_in6*>(&address.storage_);
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = htons(port);
+    host = host.substr(1, host.size() - 2);
+    if (inet_pton(AF_INET6, host.c_str(), &v6->sin6_addr) != 1) return std::nullopt;
+    return address;
+  }
+  auto* const v4 = reinterpret_cast<sockaddr_in*>(&address.storage_);
+  v4->sin_family = AF_INET;
+  v4->sin_port = htons(port);
+  if (inet_pton(AF_INET, host.c_str(), &v4->sin_addr) != 1) return std::nullopt;
+  return address;
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_BASE_SOCKET_ADDRESS_H_

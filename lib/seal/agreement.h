@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// How two endpoints agree on the secret of a pair of XPUs (docs/sealing.md, "Secrets by TLS"):
+// messages, the pairs and their secrets, which of them are to be agreed when, and the dialogs of
+// both ends. Bytes, facts and the time in, bytes and verdicts out: no sockets, no clock, no cipher.
+// One thread.
+#ifndef SUEDE_SEAL_AGREEMENT_H_
+#define SUEDE_SEAL_AGREEMENT_H_
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "seal/keys.h"
+#include "seal/secret.h"
+
+namespace suede {
+
+inline constexpr size_t kAgreementBytes = 8;
+inline constexpr uint8_t kAgreementVersion = 1;
+inline constexpr uint8_t kFirstAgreedId = 128;  // to 255
+inline constexpr std::string_view kAgreementAlpn = "suede-seal/1";
+inline constexpr std::string_view kAgreementLabel = "EXPORTER-suede-seal-v1";
+using AgreementMessage = std::array<uint8_t, kAgreementBytes>;
+
+struct AgreementRequest {
+  static constexpr uint8_t kNone = 0;  // the client has no secret of the pair
+  static constexpr uint8_t kAsk = 1;   // the server is to connect and agree
+  uint8_t version = kAgreementVersion;
+  uint8_t last = kNone;  // or the id of the client's newest secret
+  uint16_t partition = 0;
+  uint16_t client = 0;  // XPU ids
+  uint16_t server = 0;
+
+  // Whether `last` is a value that the format has.
+  bool IsWellFormed() const { return last <= kAsk || last >= kFirstAgreedId; }
+  friend bool operator==(const AgreementRequest&, const AgreementRequest&) = default;
+};
+AgreementMessage Encode(const AgreementRequest& request);
+AgreementRequest DecodeAgreementRequest(const AgreementMessage& message);
+
+enum class AgreementStatus : uint8_t {
+  kAgreed,
+  kVersion,   // another version
+  kUnknown,   // no such pair, or another partition
+  kNotNamed,  // the client's certificate does not name its XPU
+  kBusy,      // too soon after the last agreement
+  kAsked,     // the server will connect
+};
+// "the peer knows no such pair of XPUs, or has another partition". Any value of the octet.
+std::string_view ReasonOf(AgreementStatus status);
+
+struct AgreementAnswer {
+  uint8_t version = kAgreementVersion;
+  AgreementStatus status = AgreementStatus::kAgreed;
+  uint8_t secret_id = 0;  // with kAgreed
+  friend bool operator==(const AgreementAnswer&, const AgreementAnswer&) = default;
+};
+AgreementMessage Encode(const AgreementAnswer& answer);
+// Nothing: no answer of this version, or with a secret id that does not fit its status.
+std::optional<AgreementAnswer> DecodeAgreementAnswer(const AgreementMessage& message);
+
+// Collects the bytes of a message.
+class AgreementBuffer {
+ public:
+  // Takes bytes until a message is whole. How many it took.
+  size_t Take(std::span<const uint8_t> bytes);
+  bool empty() const { return count_ == 0; }
+  bool whole() const { return count_ == kAgreementBytes; }
+  size_t missing() const { return kAgreementBytes - count_; }
+  // The message, which is whole; the next one begins.
+  AgreementMessage Pop();
+
+ private:
+  AgreementMessage bytes_{};
+  size_t count_ = 0;
+};
+
+// XPUs that a certificate names.
+struct CertifiedXpus {
+  uint16_t partition = 0;
+  uint16_t first = 0;
+  uint16_t last = 0;
+  friend bool operator==(const CertifiedXpus&, const CertifiedXpus&) = default;
+};
+// Of a URI: "suede:7:3", "suede:7:0-15". Nothing: it is another one, or names XPUs that there
+// cannot be.
+std::optional<CertifiedXpus> ParseCertifiedXpus(std::string_view uri);
+bool IsCertified(std::span<const CertifiedXpus> certified, uint32_t partition, uint32_t xpu);
+
+// The last two secrets of a pair: what HKDF-Extract makes of them, in locked memory.
+class AgreedSecrets {
+ public:
+  // The id of the newest; AgreementRequest::kNone.
+  uint8_t last() const { return kept_[0].prk ? kept_[0].id : AgreementRequest::kNone; }
+  bool Has(uint8_t id) const;
+  // A new one. Of the former ones that with the id `stays` stays, the others end.
+  void Add(uint8_t id, Secret prk, uint8_t stays);
+  // The newest first.
+  void CopyTo(SealSecrets& secrets) const;
+  void Clear();
+
+ private:
+  struct Kept {
+    uint8_t id = 0;
+    Secret prk;
+  };
+  std::array<Kept, 2> kept_;
+};
+
+// The id of the next secret of a pair whose server has `own`, and whose client's newest one is
+// `last`. Neither has it.
+uint8_t NextAgreedId(const AgreedSecrets& own, uint8_t last);
+
+// A pair of an own XPU and a peer's: its secrets, and when it is to be agreed.
+class AgreementPair {
+ public:
+  static constexpr Duration kFirstWait = std::chrono::seconds(1);
+  static constexpr Duration kLongestWait = std::chrono::seconds(60);
+  static constexpr Duration kLeastGap = std::chrono::milliseconds(500);
+
+  // `reachable`: there is an address at which the peer may be asked.
+  AgreementPair(uint16_t own, uint16_t peer, bool reachable)
+      : own_(own), peer_(peer), reachable_(reachable) {}
+
+  uint16_t own() const { return own_; }
+  uint16_t peer() const { return peer_; }
+  // Whether this end connects and agrees; else it asks the peer to.
+  bool is_client() const { return own_ < peer_; }
+  const AgreedSecrets& secrets() const { return secrets_; }
+
+  // It is as new.
+  void Start(Time now);
+  // When this end is to connect; kNever while there is no reason to, and while it tries.
+  Time due() const { return due_; }
+  // This end connects.
+  void OnBegun() { due_ = kNever; }
+  // What became of that. `stays`: the peer has it, too.
+  void OnAgreed(Time now, Duration refresh, uint8_t id, Secret prk, uint8_t stays);
+  void OnFailed(Time now);
+  // The peer has been asked, and will connect. Should it not come, it is asked again.
+  void OnAsked(Time now) { OnFailed(now); }
+  // The peer asks this end to connect.
+  void OnAsking(Time now);
+  // Whether the last agreement is over for long enough.
+  bool MayAgree(Time now) const { return now >= free_at_; }
+  // The request of this end.
+  AgreementRequest Request(uint16_t partition) const;
+
+ private:
+  uint16_t own_;
+  uint16_t peer_;
+  bool reachable_;
+  AgreedSecrets secrets_;
+  Time due_ = kNever;
+  Time free_at_{};
+  Duration wait_ = kFirstWait;
+};
+
+// All pairs of an endpoint.
+class AgreementPairs {
+ public:
+  // `reachable` as there. A pair that is there already stays as it is.
+  void Add(uint16_t own, uint16_t peer, bool reachable);
+  AgreementPair* Find(uint16_t own, uint16_t peer);
+  auto& all() { return pairs_; }
+  bool empty() const { return pairs_.empty(); }
+  void Start(Time now);
+  // The earliest time at which one is due.
+  Time due() const;
+
+ private:
+  std::map<std::pair<uint16_t, uint16_t>, AgreementPair> pairs_;
+};
+
+// What the server makes of a request.
+struct AgreementReply {
+  AgreementMessage message{};  // the answer
+  AgreementStatus status = AgreementStatus::kAgreed;
+  AgreementPair* pair = nullptr;  // null: none that this end has
+  uint8_t secret_id = 0;          // with kAgreed; the caller makes the secret,
+  uint8_t stays = 0;              // and calls AgreementPair::OnAgreed with this
+  bool closes = false;            // the request is malformed: there is no answer
+};
+// `certified`: of the client's certificate. `has_room`: whether the lcores can take the pair's
+// secrets now.
+template <typename HasRoom>
+AgreementReply AnswerAgreement(const AgreementMessage& message,
+                               std::span<const CertifiedXpus> certified, uint32_t partition,
+                               AgreementPairs& pairs, Time now, const HasRoom& has_room);
+
+// What the client makes of an answer to its request for a pair.
+struct AgreementOutcome {
+  enum class Kind : uint8_t { kAgreed, kAsked, kRefused, kMalformed };
+  Kind kind = Kind::kMalformed;
+  AgreementStatus status = AgreementStatus::kAgreed;
+  uint8_t secret_id = 0;  // with kAgreed
+};
+AgreementOutcome ReadAgreementAnswer(const AgreementMessage& message,
+                                     const AgreementRequest& request, const AgreementPair& pair);
+
+// ---- Below: implementation.
+
+// What AnswerAgreement says before the lcores are asked.
+AgreementReply JudgeAgreement(const AgreementMessage& message,
+                              std::span<const CertifiedXpus> certified, uint32_t partition,
+                              AgreementPairs& pairs, Time now);
+AgreementReply RefuseAgreement(AgreementPair* pair, AgreementStatus status);
+
+template <typename HasRoom>
+AgreementReply AnswerAgreement(const AgreementMessage& message,
+                               std::span<const CertifiedXpus> certified, uint32_t partition,
+                               AgreementPairs& pairs, Time now, const HasRoom& has_room) {
+  const AgreementReply reply = JudgeAgreement(message, certified, partition, pairs, now);
+  const bool agrees = !reply.closes && reply.status == AgreementStatus::kAgreed;
+  if (!agrees || has_room(*reply.pair)) return reply;
+  return RefuseAgreement(reply.pair, AgreementStatus::kBusy);
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_SEAL_AGREEMENT_H_
