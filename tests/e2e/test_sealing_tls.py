@@ -216,9 +216,10 @@ def test_a_certificate_that_is_refused(case):
         wait_for_reason(ends.right, *there)
         # Both connect: the left one to agree, and the right one to ask.
         for daemon, peer, texts in ((ends.left, 1, here), (ends.right, 0, there)):
-            failed = events_of(daemon, "seal_agreement_failed")
-            assert any(event["peer"] == peer and all(text in event["reason"] for text in texts)
-                       for event in failed), failed
+            def is_told(daemon=daemon, peer=peer, texts=texts):
+                return any(event["peer"] == peer and all(text in event["reason"] for text in texts)
+                           for event in events_of(daemon, "seal_agreement_failed"))
+            e2e.wait_until(is_told, e2e.START_S, f"{texts} of peer {peer}")
         check_no_traffic(ends)
 
 
