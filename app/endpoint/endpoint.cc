@@ -100,9 +100,11 @@ absl::Status Endpoint::OpenKeys() {
   return absl::OkStatus();
 }
 
-absl::Status Endpoint::ReloadSecrets() {
-  if (absl::Status status = seal_keys_->Reload(); !status.ok()) return status;
-  return seal_agreements_ != nullptr ? seal_agreements_->Reload() : absl::OkStatus();
+absl::StatusOr<uint32_t> Endpoint::ReloadSecrets() {
+  absl::StatusOr<uint32_t> secrets = seal_keys_->Reload();
+  if (!secrets.ok() || seal_agreements_ == nullptr) return secrets;
+  if (absl::Status status = seal_agreements_->Reload(); !status.ok()) return status;
+  return secrets;
 }
 
 void Endpoint::Tick() {

@@ -319,8 +319,12 @@ std::vector<SealedPeerView> Management::SealedPeers() {
   return views;
 }
 
-absl::Status Management::RotateKeys() {
-  if (endpoint_->RotateKeys()) return absl::OkStatus();
+absl::StatusOr<uint32_t> Management::RotateKeys() {
+  if (endpoint_->RotateKeys()) {
+    const std::vector<SealedPeerView> peers = SealedPeers();
+    return static_cast<uint32_t>(std::count_if(
+        peers.begin(), peers.end(), [](const SealedPeerView& peer) { return peer.sealed; }));
+  }
   return absl::UnavailableError("an lcore has no room for the request now; try again");
 }
 

@@ -106,8 +106,8 @@ class Management final : public EndpointView {
 
   // KeyView.
   std::vector<SealedPeerView> SealedPeers() override;
-  absl::Status RotateKeys() override;
-  absl::Status ReloadSecrets() override { return endpoint_->ReloadSecrets(); }
+  absl::StatusOr<uint32_t> RotateKeys() override;
+  absl::StatusOr<uint32_t> ReloadSecrets() override { return endpoint_->ReloadSecrets(); }
 
   // PeerAskView.
   absl::StatusOr<PingQuestion> Ping(const PingQuery& query) override {

@@ -53,7 +53,7 @@ absl::StatusOr<std::unique_ptr<SealKeys>> SealKeys::Open(const Config& config) {
   std::unique_ptr<SealKeys> keys(new SealKeys(config));
   if (absl::Status status = keys->OpenLibraries(config); !status.ok()) return status;
   if (keys->kdf_ == nullptr) return keys;
-  if (absl::Status status = keys->Reload(); !status.ok()) return status;
+  if (absl::Status status = keys->Reload().status(); !status.ok()) return status;
   return keys;
 }
 
@@ -86,17 +86,17 @@ std::vector<Crypto*> SealKeys::libraries() const {
   return libraries;
 }
 
-absl::Status SealKeys::Reload() {
+absl::StatusOr<uint32_t> SealKeys::Reload() {
   if (kdf_ == nullptr) {
     return absl::FailedPreconditionError(
         "no instance seals; set instances[].sealing in the configuration");
   }
-  if (config_.secrets.empty()) return absl::OkStatus();  // they are agreed on
+  if (config_.secrets.empty()) return 0;  // they are agreed on
   absl::StatusOr<FileSecrets> read = ReadSecrets(config_.secrets);
   if (!read.ok()) return read.status();
   secrets_ = *std::move(read);
   is_new_ = true;
-  return absl::OkStatus();
+  return static_cast<uint32_t>(secrets_.size());
 }
 
 // The newest of those that are valid.

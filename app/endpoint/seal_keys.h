@@ -29,8 +29,8 @@ class SealKeys {
   // Null where no instance of the lcore seals.
   std::vector<Crypto*> libraries() const;
 
-  // Reads the file again. A file that cannot be used changes nothing.
-  absl::Status Reload();
+  // Reads the file again. A file that cannot be used changes nothing. How many secrets it has.
+  absl::StatusOr<uint32_t> Reload();
   // Hands the secrets of the partition that are valid at `now_s` (UTC, since 1970) to the lcores,
   // where they are others than they have. How many there are, where they have changed. Called again
   // and again.

@@ -146,6 +146,9 @@ void VisitFields(SessionNumber& m, Visit visit) {
   visit("in_use", m.in_use, 0, kMost16);
   visit("turn", m.turn, 0, kMost32);
   visit("answer", m.answer, 0, 1);
+  visit("fence", m.fence, 0, 1);
+  visit("anew", m.anew, 0, 1);
+  visit("psns", m.psns, 0, kMost16);
 }
 
 constexpr std::string_view kUseType =

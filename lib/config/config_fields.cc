@@ -335,8 +335,8 @@ constexpr ConfigField<PfcConfig> kPfc[] = {
 
 constexpr ConfigField<SealingConfig> kSealing[] = {
     Key<&SealingConfig::secrets>("secrets", "", {.max = 512, .rule = TextRule::kAbsolutePath},
-                                 "File of the partition's secrets, which nobody else may read.",
-                                 kNoDefault),
+                                 "File of the partition's secrets, which nobody else may read. "
+                                 "\"\": none."),
     Key<&SealingConfig::cipher>("cipher", "", {}, "The cipher; the same at both ends."),
     Key<&SealingConfig::device>(
         "device", "", {},

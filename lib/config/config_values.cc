@@ -106,7 +106,7 @@ Problem CheckText(string_view text, const ValueLimits& limits) {
   if (!std::all_of(text.begin(), text.end(), absl::ascii_isprint)) {
     return StrCat(Quoted(text), " holds characters other than printable ASCII; replace them");
   }
-  if (limits.rule == TextRule::kAbsolutePath && text[0] != '/') {
+  if (limits.rule == TextRule::kAbsolutePath && !text.empty() && text[0] != '/') {
     return StrCat(Quoted(text), " is not an absolute path; begin it with /");
   }
   if (limits.rule == TextRule::kListenAddress && !ParseListenAddress(text)) {

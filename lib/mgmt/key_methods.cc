@@ -23,13 +23,15 @@ Answer ListKeys(Call& call) {
 }
 
 Answer RotateKeys(Call& call) {
-  if (absl::Status status = call.endpoint().RotateKeys(); !status.ok()) return status;
-  return Json::object();
+  const absl::StatusOr<uint32_t> peers = call.endpoint().RotateKeys();
+  if (!peers.ok()) return peers.status();
+  return Json{{"peers", *peers}};
 }
 
 Answer ReloadSecrets(Call& call) {
-  if (absl::Status status = call.endpoint().ReloadSecrets(); !status.ok()) return status;
-  return Json::object();
+  const absl::StatusOr<uint32_t> secrets = call.endpoint().ReloadSecrets();
+  if (!secrets.ok()) return secrets.status();
+  return Json{{"secrets", *secrets}};
 }
 
 constexpr Member kRow[] = {
@@ -44,6 +46,10 @@ constexpr Member kRow[] = {
 };
 constexpr Member kListResult[] = {Member::Rows("keys", kRow)};
 
+constexpr Member kRotateResult[] = {Member::Integer("peers", "that seal now")};
+constexpr Member kReloadResult[] = {
+    Member::Integer("secrets", "that the file has, of any partition and time")};
+
 constexpr Method kKeyMethods[] = {
     {.name = "keys.list",
      .sentence = "Peers of instances that seal their PDUs: which secret and epoch their keys have.",
@@ -52,10 +58,14 @@ constexpr Method kKeyMethods[] = {
     {.name = "keys.rotate",
      .sentence = "Begins another epoch with every peer, as soon as it has confirmed the present "
                  "one. Nothing is lost.",
+     .result = kRotateResult,
      .run = RotateKeys,
      .changes = true},
     {.name = "keys.reload",
-     .sentence = "Reads the file of secrets again. A file that cannot be used changes nothing.",
+     .sentence =
+         "Reads the file of secrets and those of sealing.tls again. A file that cannot be used "
+         "changes nothing.",
+     .result = kReloadResult,
      .run = ReloadSecrets,
      .changes = true},
 };

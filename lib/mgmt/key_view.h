@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace suede {
 
@@ -29,10 +29,12 @@ class KeyView {
 
   // Peers of instances that seal.
   virtual std::vector<SealedPeerView> SealedPeers() = 0;
-  // Has every peer begin another epoch, as soon as it has confirmed the present one.
-  virtual absl::Status RotateKeys() = 0;
-  // Reads the file of secrets again; one that cannot be used changes nothing.
-  virtual absl::Status ReloadSecrets() = 0;
+  // Has every peer begin another epoch, as soon as it has confirmed the present one. Returns how
+  // many there are that seal.
+  virtual absl::StatusOr<uint32_t> RotateKeys() = 0;
+  // Reads the file of secrets again; one that cannot be used changes nothing. Returns how many
+  // secrets it has, valid or not.
+  virtual absl::StatusOr<uint32_t> ReloadSecrets() = 0;
 };
 
 }  // namespace suede

@@ -36,9 +36,6 @@ class FakeEndpoint : public EndpointWithChanges {
   VersionView Version() override {
     return {.version = "1.2.3", .revision = "abc", .dpdk = "DPDK 0", .name = "left", .uptime_s = 7};
   }
-  std::vector<SealedPeerView> SealedPeers() override { return {}; }
-  absl::Status RotateKeys() override { return absl::OkStatus(); }
-  absl::Status ReloadSecrets() override { return absl::OkStatus(); }
   std::vector<InstanceView> Instances() override {
     return {{.xpu = 3, .instance = 1, .lcore = 5, .port = "p0", .address = "198.18.0.1"}};
   }
@@ -178,6 +175,23 @@ class FakeEndpoint : public EndpointWithChanges {
       return left == inflight_bytes / 3 ? std::nullopt : std::optional(left);
     };
   }
+  std::vector<SealedPeerView> SealedPeers() override {
+    return {{.xpu = 3,
+             .instance = 1,
+             .peer = 5,
+             .sealing = "required",
+             .sealed = true,
+             .secret_id = 2,
+             .tx_epoch = 7,
+             .rx_epoch = 6}};
+  }
+  absl::StatusOr<uint32_t> RotateKeys() override {
+    ++rotations;
+    return 1;
+  }
+  absl::StatusOr<uint32_t> ReloadSecrets() override { return secrets; }
+  absl::StatusOr<uint32_t> secrets = 3;
+  int rotations = 0;
   QueueQuestion Queues() override {
     return [asked = 0]() mutable -> std::optional<std::vector<QueueView>> {
       if (++asked < 3) return std::nullopt;

@@ -60,6 +60,9 @@ class NoEndpoint : public EndpointWithChanges {
   absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view, bool) override {
     return [] { return true; };
   }
+  std::vector<SealedPeerView> SealedPeers() override { return {}; }
+  absl::StatusOr<uint32_t> RotateKeys() override { return 0; }
+  absl::StatusOr<uint32_t> ReloadSecrets() override { return 0; }
   PlanesQuestion Planes() override {
     return [] { return std::vector<PlaneView>(); };
   }

@@ -271,7 +271,7 @@ const char* const kMessageTexts[] = {
         "target": 16777215, "sent": 16770000, "limit": 70000, "granted": 3,
         "received": 4294967295, "marked": 71000, "trimmed": 300})",
     R"({"type": "session_number", )" SOME R"(, "slot": 63, "number": 16383, "in_use": 65,
-        "turn": 4000000000, "answer": true})"};
+        "turn": 4000000000, "answer": true, "fence": false, "anew": false, "psns": [1, 2, 65535, 3]})"};
 static_assert(std::size(kMessageTexts) == std::variant_size_v<ControlMessage>);
 #undef SOME
 
@@ -345,6 +345,8 @@ TEST(FrameRoundTrip, OfControlPdusThatSayMore) {
       Bytes body(kMaxControlPduBytes);
       body.resize(EncodeControl(message, body.data()));
       if (i % 2 == 0) body[1] = static_cast<uint8_t>(random());  // flags
+      // One that fences and lets in anew would be malformed.
+      if (std::holds_alternative<SessionNumber>(message)) body[1] &= static_cast<uint8_t>(~4);
       if (i % 7 == 0 && std::holds_alternative<Hello>(message)) {
         body[13] = static_cast<uint8_t>(random());  // features
       }
