@@ -145,8 +145,8 @@ void Endpoint::BuildPipelines() {
     const auto pairs = static_cast<uint32_t>(PairsOf(config_, p).size());
     for (uint32_t pair = 0; pair < pairs; ++pair) devices[p].pairs.push_back(&port.pair(pair));
   }
-  built_ = std::make_unique<EndpointPipelines>(config_, devices, DrawSecret,
-                                               seal_keys_->libraries());
+  built_ =
+      std::make_unique<EndpointPipelines>(config_, devices, DrawSecret, seal_keys_->libraries());
 }
 
 absl::Status Endpoint::Start() {

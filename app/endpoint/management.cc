@@ -302,8 +302,7 @@ std::vector<SealedPeerView> Management::SealedPeers() {
   std::vector<SealedPeerView> views;
   for (uint32_t i = 0; i < config.instances.size(); ++i) {
     const InstanceConfig& own = config.instances[i];
-    const Instance& instance =
-        endpoint_->instance_pipeline(i).instance(endpoint_->number_of(i));
+    const Instance& instance = endpoint_->instance_pipeline(i).instance(endpoint_->number_of(i));
     for (size_t peer = 0; peer < instance.seal_cells.size(); ++peer) {
       const SealCell::State state = instance.seal_cells[peer].Get();
       views.push_back({.xpu = own.xpu,

@@ -134,8 +134,8 @@ void SealAgreements::Start(uint32_t partition, Time now) {
 
 void SealAgreements::Tick(const EndpointPipelines& pipelines, uint32_t partition, Time now) {
   if (!started_ || partition != state_.partition) Start(partition, now);
-  Accept(now);
   AdvanceAll(now);
+  if (has_waiting_) Accept(now);
   if (now >= next_draw_) DrawInner(now);
   if (now >= next_look_) ConnectDue(now);
   state_.deliveries.Tick(pipelines);
@@ -147,7 +147,13 @@ void SealAgreements::Accept(Time now) {
     socklen_t bytes = sizeof storage;
     const int fd = accept4(listener_, reinterpret_cast<sockaddr*>(&storage), &bytes,
                            SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) return;
+    if (fd < 0) {
+      if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
+      state_.events->Raise(
+          EventKind::kSealConnectionRefused,
+          {{EventField::kAddress, config_.listen}, {EventField::kReason, std::strerror(errno)}});
+      return;
+    }
     SendAtOnce(fd);
     std::unique_ptr<TlsConnection> tls =
         TlsConnection::Make(context_, fd, TlsConnection::Role::kServer);
@@ -176,31 +182,32 @@ void SealAgreements::MakeRoom(Time now) {
 
 // Goes on with the connections whose sockets have something for them.
 void SealAgreements::AdvanceAll(Time now) {
-  std::vector<pollfd> fds;
-  for (const auto& connection : served_) {
+  std::vector<SealConnection*> connections;
+  for (const auto& connection : served_) connections.push_back(connection.get());
+  for (const Group& group : groups_) {
+    if (group.connection != nullptr) connections.push_back(group.connection.get());
+  }
+  std::vector<pollfd> fds{{.fd = listener_, .events = POLLIN, .revents = 0}};
+  for (const SealConnection* connection : connections) {
     fds.push_back({.fd = connection->fd(), .events = connection->events(), .revents = 0});
   }
-  std::vector<Group*> groups;
-  for (Group& group : groups_) {
-    if (group.connection == nullptr) continue;
-    groups.push_back(&group);
-    fds.push_back(
-        {.fd = group.connection->fd(), .events = group.connection->events(), .revents = 0});
+  if (poll(fds.data(), fds.size(), 0) < 0) return;
+  has_waiting_ = fds[0].revents != 0;
+  std::vector<const SealConnection*> over;
+  for (size_t i = 0; i < connections.size(); ++i) {
+    const bool goes_on = fds[i + 1].revents == 0 && !connections[i]->IsDue(now);
+    if (!goes_on && !connections[i]->Advance(now)) over.push_back(connections[i]);
   }
-  if (fds.empty() || poll(fds.data(), fds.size(), 0) < 0) return;
-  const auto is_over = [&](size_t i, SealConnection& connection) {
-    return (fds[i].revents != 0 || connection.IsDue(now)) && !connection.Advance(now);
+  const auto is_over = [&](const std::unique_ptr<SealConnection>& connection) {
+    return std::find(over.begin(), over.end(), connection.get()) != over.end();
   };
-  for (size_t i = 0; i < served_.size(); ++i) {
-    if (is_over(i, *served_[i])) fds[i].fd = -1;
-  }
-  for (size_t g = 0; g < groups.size(); ++g) {
-    if (!is_over(served_.size() + g, *groups[g]->connection)) continue;
-    groups[g]->connection.reset();
+  if (over.empty()) return;
+  std::erase_if(served_, is_over);
+  for (Group& group : groups_) {
+    if (group.connection == nullptr || !is_over(group.connection)) continue;
+    group.connection.reset();
     --connecting_;
   }
-  size_t i = 0;
-  std::erase_if(served_, [&](const auto&) { return fds[i++].fd < 0; });
 }
 
 void SealAgreements::ConnectDue(Time now) {

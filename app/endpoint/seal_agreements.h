@@ -68,7 +68,8 @@ class SealAgreements {
   std::vector<Group> groups_;
   AgreementPairs inner_;  // of two own XPUs, in both directions
   int listener_ = -1;
-  Connections served_;  // the oldest first
+  bool has_waiting_ = false;  // connections, in the kernel's queue
+  Connections served_;        // the oldest first
   size_t connecting_ = 0;
   TokenBucket accepts_{kAcceptsPerSecond, kAcceptBurst};
   bool started_ = false;

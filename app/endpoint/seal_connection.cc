@@ -84,14 +84,15 @@ bool SealConnection::Fail(Time now, std::string_view reason) {
 }
 
 void SealConnection::Tell(const AgreementPair* pair, std::string_view reason) const {
-  std::vector<EventValue> values;
-  if (pair != nullptr) {
-    values.emplace_back(EventField::kXpu, pair->own());
-    values.emplace_back(EventField::kPeer, pair->peer());
+  if (pair == nullptr) {
+    state_.events->Raise(EventKind::kSealConnectionRefused,
+                         {{EventField::kAddress, address_.text()}, {EventField::kReason, reason}});
+    return;
   }
-  values.emplace_back(EventField::kAddress, address_.text());
-  values.emplace_back(EventField::kReason, reason);
-  state_.events->Raise(EventKind::kSealAgreementFailed, std::move(values));
+  state_.events->Raise(EventKind::kSealAgreementFailed, {{EventField::kXpu, pair->own()},
+                                                         {EventField::kPeer, pair->peer()},
+                                                         {EventField::kAddress, address_.text()},
+                                                         {EventField::kReason, reason}});
 }
 
 bool SealConnection::Agree(AgreementPair& pair, const AgreementMessage& request,
@@ -152,7 +153,8 @@ bool SealServerConnection::OnMessage(const AgreementMessage& message, Time now) 
       break;
     }
     case AgreementStatus::kNotNamed:
-      Tell(reply.pair, "its certificate does not name its XPU");
+      Tell(nullptr,
+           StrCat("its certificate does not name XPU ", reply.pair->peer(), ", which it asks for"));
       break;
     default:
       break;  // busy or asked: the peer comes again, or is called

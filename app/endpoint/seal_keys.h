@@ -54,7 +54,7 @@ class SealKeys {
   std::unique_ptr<Crypto> kdf_;     // the control thread's
   std::vector<std::string> warnings_;
   FileSecrets secrets_;
-  bool is_new_ = false;  // they are read, and no lcore has them
+  bool is_new_ = false;     // they are read, and no lcore has them
   uint32_t partition_ = 0;  // that the lcores have them of,
   int64_t change_s_ = 0;    // until this time
 };

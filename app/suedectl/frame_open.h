@@ -79,7 +79,7 @@ class FrameOpener {
 
   const std::unique_ptr<Crypto> crypto_;
   std::vector<FileKey> secrets_;
-  SealPath path_;  // of the frame
+  SealPath path_;                                   // of the frame
   absl::flat_hash_map<NetAddress, uint16_t> xpus_;  // by address, as frames have shown
   // By partition and sending XPU; the one that opened the last frame in front.
   absl::flat_hash_map<uint32_t, std::deque<Session>> sessions_;

@@ -102,9 +102,9 @@ std::string DeviceIdentity(std::string_view device) {
 constexpr uint32_t kSealingBytes = 26;
 
 bool Seals(const Config& config) {
-  return std::any_of(
-      config.instances.begin(), config.instances.end(),
-      [](const InstanceConfig& i) { return i.sealing != InstanceConfig::Sealing::kOff; });
+  return std::any_of(config.instances.begin(), config.instances.end(), [](const InstanceConfig& i) {
+    return i.sealing != InstanceConfig::Sealing::kOff;
+  });
 }
 
 Status CheckMtu(ConfigDraft& draft, PortConfig& port, const std::string& path) {

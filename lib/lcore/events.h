@@ -34,9 +34,9 @@ enum class LcoreEventKind : uint8_t {
   kSessionMoved,     // likewise
   kSessionStalled,   // likewise
   kSessionClosed,    // likewise
-  kSealMismatch,     // the peer sends sealed PDUs, and we do not, or the other way round: `own` is a
-                     // SealMode, `theirs` whether it seals
-  kNoGrant,          // the peer grants no sending credit on the plane, though it is asked
+  kSealMismatch,  // the peer sends sealed PDUs, and we do not, or the other way round: `own` is a
+                  // SealMode, `theirs` whether it seals
+  kNoGrant,       // the peer grants no sending credit on the plane, though it is asked
 };
 
 // Whether it is about a session: `what` is its slot. These may come by the thousand.

@@ -208,9 +208,7 @@ struct Instance {
   // Whether some of its PDUs are sealed, or all (docs/sealing.md).
   bool seals() const { return seals_; }
   // The stream of a connection's packet numbers: its number among those with the peer.
-  uint32_t StreamOf(uint32_t connection) const {
-    return connection & ((1u << of_peer_bits) - 1);
-  }
+  uint32_t StreamOf(uint32_t connection) const { return connection & ((1u << of_peer_bits) - 1); }
   // What seals PDUs to the peer, with the identities that are valid now.
   SealedPeer& SealOf(uint32_t peer) {
     SealedPeer& sealed = *sealed_peers[peer];
@@ -286,10 +284,10 @@ struct Instance {
   static constexpr uint8_t kOnRetransmit = 4;
   static constexpr uint8_t kAwaitsPermit = 8;  // it is to send again, and may not yet
 
-  std::unique_ptr<SealOwn> seal_own;  // null where nothing is sealed
+  std::unique_ptr<SealOwn> seal_own;                      // null where nothing is sealed
   std::vector<std::unique_ptr<SealedPeer>> sealed_peers;  // [peer]; empty likewise
-  std::vector<SealCell> seal_cells;      // likewise: read by any thread
-  bool seals_ = false;                   // there are some
+  std::vector<SealCell> seal_cells;                       // likewise: read by any thread
+  bool seals_ = false;                                    // there are some
 
   // Congestion control, the sender's side of each plane; empty where windows are all there is.
   std::vector<CongestionContext> congestion;  // [PlaneIndex]

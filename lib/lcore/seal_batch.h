@@ -19,7 +19,8 @@ class SealBatch {
   bool full() const { return count_ == kMost; }
   // Not full. The place of a job: Commit follows where it is to be done.
   SealJob& Next() { return jobs_[count_]; }
-  // `udp6`: behind whose UDP header the PDU is, where its checksum is over what is sealed; else null.
+  // `udp6`: behind whose UDP header the PDU is, where its checksum is over what is sealed; else
+  // null.
   void Commit(uint8_t* udp6) { checksums_[count_++] = udp6; }
   void Flush(Crypto& crypto);
 

@@ -76,8 +76,8 @@ class BasicLink {
       DropSealed(pdu);
     Release(FrameOf(pdu));
   }
-  // The PDU leaves in this frame from now on, which goes with the PDU's own; `sealed` is of the same
-  // pool.
+  // The PDU leaves in this frame from now on, which goes with the PDU's own; `sealed` is of the
+  // same pool.
   void SetSealed(Pdu* pdu, Frame* sealed) {
     if (pdu->sealed) DropSealed(pdu);
     FrameOf(pdu)->sealed = sealed;
@@ -301,8 +301,8 @@ void BasicLink<Layer>::Transmit(CounterBlock& counters, Time now) {
   layer_.Flush(now);
   if (burst_.empty() || down_) return;
   const StagedBurst::Offer offer = burst_.Begin();
-  const uint32_t sent = !seals_ ? layer_.Transmit(offer.first, offer.count, now)
-                                : TransmitSealed(offer, now);
+  const uint32_t sent =
+      !seals_ ? layer_.Transmit(offer.first, offer.count, now) : TransmitSealed(offer, now);
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < sent; ++i) {
     Frame* frame = offer.first[i];
@@ -324,7 +324,7 @@ void BasicLink<Layer>::Transmit(CounterBlock& counters, Time now) {
 // Offers the layers, of each frame that has a sealed one, that one.
 template <LinkLayer Layer>
 [[gnu::noinline]] uint32_t BasicLink<Layer>::TransmitSealed(const StagedBurst::Offer& offer,
-                                                           Time now) {
+                                                            Time now) {
   std::array<Frame*, kFront + kBurst> leaving;
   for (uint32_t i = 0; i < offer.count; ++i) {
     Frame* const frame = offer.first[i];

@@ -174,9 +174,9 @@ std::span<const Method> SwitchRpcMethods() { return kSwitchRpcMethods; }
 
 const Catalog& EndpointCatalog() {
   static const Catalog catalog{
-      RpcMethods(),        DaemonMethods(),  EndpointMethods(), LogMethods(),   CounterMethods(),
-      ConnectionMethods(), CaptureMethods(), EventMethods(),    AdminMethods(), KeyMethods(), PeerMethods(),
-      PlaneMethods(),      ConfigMethods(),  RegisterMethods(), LinkMethods()};
+      RpcMethods(),        DaemonMethods(),  EndpointMethods(), LogMethods(),      CounterMethods(),
+      ConnectionMethods(), CaptureMethods(), EventMethods(),    AdminMethods(),    KeyMethods(),
+      PeerMethods(),       PlaneMethods(),   ConfigMethods(),   RegisterMethods(), LinkMethods()};
   return catalog;
 }
 

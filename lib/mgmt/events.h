@@ -157,9 +157,13 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
     "A pair of XPUs has a new secret, by TLS (sealing.md). Not told of pairs of two own XPUs.",    \
     kXpu, kPeer, kAddress, kSecretId)                                                              \
   X(SealAgreementFailed, "seal_agreement_failed", Warning, "control", 5,                           \
-    "A connection for agreeing on secrets has failed, or a request was refused. The pair is not "  \
-    "there where it is not known. Whoever reaches sealing.tls.listen can cause it.",               \
+    "A pair of XPUs could not agree on a secret: the last one goes on sealing, and it is tried "   \
+    "again (sealing.md).",                                                                         \
     kXpu, kPeer, kAddress, kReason)                                                                \
+  X(SealConnectionRefused, "seal_connection_refused", Warning, "control", 5,                       \
+    "A connection to sealing.tls.listen has failed, or a request on it was refused, and the XPUs " \
+    "that it was for are not proved. Whoever reaches the port can cause it.",                      \
+    kAddress, kReason)                                                                             \
   X(HelloMismatch, "hello_mismatch", Error, "peer", 20,                                            \
     "A peer is configured otherwise: nothing can be exchanged.", kXpu, kInstance, kPeer, kKey,     \
     kOwn, kTheirs)                                                                                 \

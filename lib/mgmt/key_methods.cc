@@ -62,7 +62,9 @@ constexpr Method kKeyMethods[] = {
      .run = RotateKeys,
      .changes = true},
     {.name = "keys.reload",
-     .sentence = "Reads the file of secrets again. A file that cannot be used changes nothing.",
+     .sentence =
+         "Reads the file of secrets and those of sealing.tls again. A file that cannot be used "
+         "changes nothing.",
      .result = kReloadResult,
      .run = ReloadSecrets,
      .changes = true},

@@ -58,11 +58,10 @@ struct PlaneSet {
 
 // Requests that stand here concern peers and are left to the caller as they are; their instance is
 // there.
-using Todo =
-    std::variant<std::monostate, todo::ClaimsMoved, todo::ClientLeft, todo::QueueInReset,
-                 todo::InstanceUp, todo::PlaneSet, request::ChangeSettings, request::SetPeerMac,
-                 request::LosePeer, request::SetWeight, request::Ping, request::SetSecrets,
-                 request::SetPeerSecrets, request::RotateKeys>;
+using Todo = std::variant<std::monostate, todo::ClaimsMoved, todo::ClientLeft, todo::QueueInReset,
+                          todo::InstanceUp, todo::PlaneSet, request::ChangeSettings,
+                          request::SetPeerMac, request::LosePeer, request::SetWeight, request::Ping,
+                          request::SetSecrets, request::SetPeerSecrets, request::RotateKeys>;
 
 class RequestServer {
  public:

@@ -363,10 +363,11 @@ uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer, 
   Instance& instance = *lcore_.instances[place.instance];
   const RhWord rh(parsed->pdu);
   const uint32_t peer = instance.peer_of_xpu[rh.xpuid()];
-  const bool fits = rh.Is(RhVersion::kData) ||
-                    (instance.seals() && rh.ver() == SealedVersion(static_cast<uint8_t>(RhVersion::kData)));
-  const bool known = !instance.down && fits &&
-                     rh.partition() == instance.params.partition && peer != Instance::kNoPeer &&
+  const bool fits =
+      rh.Is(RhVersion::kData) ||
+      (instance.seals() && rh.ver() == SealedVersion(static_cast<uint8_t>(RhVersion::kData)));
+  const bool known = !instance.down && fits && rh.partition() == instance.params.partition &&
+                     peer != Instance::kNoPeer &&
                      parsed->source == instance.sources[instance.PlaneIndex(peer, place.plane)];
   const uint32_t number =
       known ? ConnectionOfSession(instance, peer, place.plane, parsed->session, rh.vc()) : kNone;

@@ -32,11 +32,10 @@ bool Receiver::PrepareToOpen(PortContext& port, uint32_t i, SealJob& job,
   counters = &instance.counters;
   // The frame is ours: its bytes may be changed.
   auto* const pdu = const_cast<uint8_t*>(spans_[i].data);
-  seal_errors_[i] = peer->Prepare(pdu, bytes,
-                                  {.source = series.source,
-                                   .destination = series.destination,
-                                   .session = series.session()},
-                                  job, opening);
+  seal_errors_[i] = peer->Prepare(
+      pdu, bytes,
+      {.source = series.source, .destination = series.destination, .session = series.session()},
+      job, opening);
   return seal_errors_[i] == SealError::kNone;
 }
 
@@ -71,8 +70,8 @@ bool Receiver::PrepareToOpen(PortContext& port, uint32_t i, SealJob& job,
   }
 }
 
-// Frame i is authentic: puts its plain RH in front of its commands, over the shim. `from`, `to`: the
-// series of the frame that was opened before it, and the one that this has become.
+// Frame i is authentic: puts its plain RH in front of its commands, over the shim. `from`, `to`:
+// the series of the frame that was opened before it, and the one that this has become.
 void Receiver::TakeOpened(uint32_t i, const SealShim& shim, uint32_t& from, uint32_t& to) {
   auto* const sealed = const_cast<uint8_t*>(spans_[i].data);
   uint8_t* const plain = sealed + shim.bytes();
@@ -85,8 +84,8 @@ void Receiver::TakeOpened(uint32_t i, const SealShim& shim, uint32_t& from, uint
     from = series_of_[i];
     const Series& series = series_[from];
     constexpr uint64_t kVersions = uint64_t{3} << kVersionBit;
-    const uint64_t flow = (series.flow & ~kVersions) | (rhs_[i].Flow() & kVersions) |
-                          uint64_t{1} << kOpenedBit;
+    const uint64_t flow =
+        (series.flow & ~kVersions) | (rhs_[i].Flow() & kVersions) | uint64_t{1} << kOpenedBit;
     to = AddSeries(series.source, series.destination, flow);
   }
   series_of_[i] = static_cast<uint8_t>(to);

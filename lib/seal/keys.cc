@@ -85,9 +85,8 @@ SealKey SealKey::OfEpoch(Crypto& crypto, SealCipher cipher, const SealChain& cha
 SealChain FirstChain(Crypto& crypto, const SealChain& prk, const SealContext& context,
                      uint64_t sender_identity, uint64_t receiver_identity) {
   SealChain chain;
-  crypto.Expand(prk,
-                Info("session").Add(context).Add(sender_identity).Add(receiver_identity).bytes(),
-                chain);
+  crypto.Expand(
+      prk, Info("session").Add(context).Add(sender_identity).Add(receiver_identity).bytes(), chain);
   return chain;
 }
 

@@ -21,8 +21,8 @@ using SealChain = std::array<uint8_t, kSealSecretBytes>;  // S[e], or a secret's
 // Overwrites memory in a way that is not optimized out.
 void Cleanse(std::span<uint8_t> bytes);
 
-// Objects with keys or what they come from: `new` takes them from LockedMemory::OfProcess(), and gives
-// null where that has no more.
+// Objects with keys or what they come from: `new` takes them from LockedMemory::OfProcess(), and
+// gives null where that has no more.
 struct InLockedMemory {
   static void* operator new(size_t bytes) noexcept {
     return LockedMemory::OfProcess().Allocate(bytes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of a stream that have been accepted: the last kNumbers, a bit each. Owned by one lcore.
+// The numbers of a stream that have been accepted: the last kNumbers, a bit each. Owned by one
+// lcore.
 #ifndef SUEDE_SEAL_REPLAY_WINDOW_H_
 #define SUEDE_SEAL_REPLAY_WINDOW_H_
 

@@ -65,8 +65,8 @@ bool SealedPeer::UseSecret(uint8_t id) {
   if (place == kMostSecrets) return false;
   Tx& tx = txs_[place];
   tx.secret_id = id;
-  tx.chain = FirstChain(*own_.crypto, secret->prk, ContextOfTx(), identities_.own,
-                        identities_.peer);
+  tx.chain =
+      FirstChain(*own_.crypto, secret->prk, ContextOfTx(), identities_.own, identities_.peer);
   tx.key = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, tx.chain);
   tx_ = place;
   rotations_done_ = own_.rotations_asked;
@@ -180,8 +180,7 @@ SealedPeer::Rx* SealedPeer::RxOf(uint8_t secret_id) {
   Crypto& crypto = *own_.crypto;
   free->secret_id = secret_id;
   free->epoch = 0;
-  free->chain =
-      FirstChain(crypto, secret->prk, ContextOfRx(), identities_.peer, identities_.own);
+  free->chain = FirstChain(crypto, secret->prk, ContextOfRx(), identities_.peer, identities_.own);
   free->current = SealKey::OfEpoch(crypto, own_.params.cipher, free->chain);
   NextChain(crypto, free->chain);
   free->next = SealKey::OfEpoch(crypto, own_.params.cipher, free->chain);
@@ -207,8 +206,7 @@ SealError SealedPeer::PrepareHello(const SealShim& shim, SealJob& job) {
       if (secret == nullptr) return SealError::kKey;
       if (candidate_busy_ || !own_.hello_budget.Take(own_.now)) return SealError::kBudget;
       candidate_ = HelloRx();
-      candidate_.key =
-          SealKey::OfHello(*own_.crypto, secret->prk, ContextOfRx(), shim.identity);
+      candidate_.key = SealKey::OfHello(*own_.crypto, secret->prk, ContextOfRx(), shim.identity);
       candidate_.secret_id = shim.secret_id;
       candidate_.identity = shim.identity;
       if (!candidate_.key) return SealError::kKey;
@@ -243,8 +241,8 @@ SealError SealedPeer::Prepare(uint8_t* pdu, uint32_t bytes, const SealPath& path
   const bool is_control = pdu[0] >> 6 == 2;
   if (!shim || (shim->hello && !is_control)) return SealError::kMalformed;
   opening.shim = *shim;
-  const SealError error = shim->hello ? PrepareHello(*shim, job)
-                                      : PrepareSession(*shim, job, opening.epoch);
+  const SealError error =
+      shim->hello ? PrepareHello(*shim, job) : PrepareSession(*shim, job, opening.epoch);
   if (error != SealError::kNone) return error;
   FillSealAad(pdu, shim->bytes(), path, job);
   const uint32_t head = kRhBytes + shim->bytes();

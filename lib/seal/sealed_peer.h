@@ -29,7 +29,7 @@ enum class SealMode : uint8_t { kOff, kPreferred, kRequired };
 struct SealParams {
   SealMode mode = SealMode::kOff;
   SealCipher cipher = SealCipher::kAes128Gcm;
-  Duration rotate = std::chrono::hours(1);  // an epoch's longest time; 0: no limit
+  Duration rotate = std::chrono::hours(1);   // an epoch's longest time; 0: no limit
   uint64_t rotate_pdus = uint64_t{1} << 28;  // and frames, at least 1
 };
 
@@ -43,9 +43,9 @@ struct SealOwn : InLockedMemory {
   uint16_t xpuid = 0;
   SealSecrets secrets;
   TokenBucket hello_budget{kHellosPerSecond, 32};  // derivations for HELLOs of unknown identities
-  Time now{};                    // of this turn
-  uint64_t rotations = 0;        // epochs begun to send in,
-  uint64_t advances = 0;         // and by peers
+  Time now{};                                      // of this turn
+  uint64_t rotations = 0;                          // epochs begun to send in,
+  uint64_t advances = 0;                           // and by peers
   // Keys that jobs of the turn may still have: they end with it.
   std::vector<SealKey> retired;
   bool asks = false;             // some peer is to be asked soon: SealedPeer::WantsAsking
@@ -248,23 +248,23 @@ class SealedPeer : public InLockedMemory {
 
   SealSecrets agreed_;
   std::array<Tx, kMostSecrets> txs_;
-  uint32_t tx_ = 0;  // the one that is used
+  uint32_t tx_ = 0;                            // the one that is used
   std::array<uint64_t, kSealStreams> sent_{};  // frames of each stream, over all keys
   SealKey hello_key_;
   uint8_t hello_secret_ = 0;
   uint64_t hello_identity_ = 0;
-  uint64_t hellos_sent_ = 0;  // over all keys
-  uint32_t turn_ = 0;         // of questions
+  uint64_t hellos_sent_ = 0;   // over all keys
+  uint32_t turn_ = 0;          // of questions
   int answer_ = kPlainAnswer;  // the secret of the last HELLO that came
   uint8_t asks_left_ = 0;      // whether it seals
   uint8_t next_secret_ = 0;    // of the HELLO that SealsHello was asked about
   uint32_t rotations_done_ = 0;
 
   std::array<Rx, kMostSecrets> rx_;
-  Time lost_since_ = kNever;  // PDUs come of no epoch of ours, and no other ones
-  uint32_t rx_epoch_ = 0;  // of the last authentic PDU
-  HelloRx known_;      // of the association's identity
-  HelloRx candidate_;  // of another one
+  Time lost_since_ = kNever;     // PDUs come of no epoch of ours, and no other ones
+  uint32_t rx_epoch_ = 0;        // of the last authentic PDU
+  HelloRx known_;                // of the association's identity
+  HelloRx candidate_;            // of another one
   bool candidate_busy_ = false;  // a job of the burst has its key
   std::unique_ptr<Windows> windows_;
 };

@@ -15,8 +15,8 @@ namespace suede {
 
 class Sealing {
  public:
-  // Lays the sealed form of a kept PDU out in a frame beside its own. The instance's home link has a
-  // frame. False: there is no key; it is counted, and as if it were lost on the way.
+  // Lays the sealed form of a kept PDU out in a frame beside its own. The instance's home link has
+  // a frame. False: there is no key; it is counted, and as if it were lost on the way.
   static bool SealKept(Instance& instance, PortContext& port, const HeaderTemplate& header,
                        uint32_t connection, Pdu* pdu, const PlainPdu& plain);
   // Likewise in its own frame, in which there is room behind it: of a PDU that is not kept.

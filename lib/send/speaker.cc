@@ -106,16 +106,16 @@ bool Speaker::SendUnsequenced(Instance& instance, uint32_t number, RpsnField fie
   Frame* frame = link.NewFrame();
   const bool has_vc = traffic_class < kVcCount;
   const HeaderTemplate& header = instance.header(number, traffic_class);
-  const PlainPdu pdu = FinishPlain(header, frame->buffer + Frame::kCommandOffset, 0,
-                                   {.ver = static_cast<uint8_t>(RhVersion::kData),
-                                    .op = field.op,
-                                    .xpuid = instance.params.xpuid,
-                                    .psn = psn,
-                                    .vc = has_vc && instance.vc_bits == 0
-                                              ? static_cast<uint8_t>(traffic_class)
-                                              : instance.VcOfConnection(number),
-                                    .partition = instance.params.partition,
-                                    .rpsn = field.rpsn});
+  const PlainPdu pdu =
+      FinishPlain(header, frame->buffer + Frame::kCommandOffset, 0,
+                  {.ver = static_cast<uint8_t>(RhVersion::kData),
+                   .op = field.op,
+                   .xpuid = instance.params.xpuid,
+                   .psn = psn,
+                   .vc = has_vc && instance.vc_bits == 0 ? static_cast<uint8_t>(traffic_class)
+                                                         : instance.VcOfConnection(number),
+                   .partition = instance.params.partition,
+                   .rpsn = field.rpsn});
   PortContext& port = *instance.ports[plane];
   if (instance.seals()) [[unlikely]] {
     if (!SealUnsequenced(instance, port, header, number, frame, pdu)) return false;

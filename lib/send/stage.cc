@@ -86,8 +86,8 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   }
 }
 
-// The same of an instance that seals: each PDU is sealed where the peer seals, too. One without a key
-// is as if it were lost on the way.
+// The same of an instance that seals: each PDU is sealed where the peer seals, too. One without a
+// key is as if it were lost on the way.
 [[gnu::noinline]] void Stager::StageSealed(Instance& instance, const PathRef& path, Pdu* first,
                                            uint32_t count) {
   Connection& connection = instance.connections[path.connection];

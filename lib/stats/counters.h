@@ -198,8 +198,7 @@ enum class Severity : uint8_t {
     "Memory requests for windows that the client serves, passed on to it")                         \
   X(TxSealed, "tx_sealed_total", Info, "PDUs sealed, each time that they are sent")                \
   X(RxSealed, "rx_sealed_total", Info, "Sealed PDUs that were opened")                             \
-  X(TxSealKey, "tx_drop_seal_key_total", Drop,                                                     \
-    "PDUs not sent: there is no key to seal them with")                                            \
+  X(TxSealKey, "tx_drop_seal_key_total", Drop, "PDUs not sent: there is no key to seal them with") \
   X(RxUnsealed, "rx_drop_unsealed_total", Error,                                                   \
     "Plain PDUs of peers from which sealed ones alone are accepted")                               \
   X(RxSealMalformed, "rx_drop_seal_malformed_total", Drop,                                         \

@@ -26,8 +26,7 @@ TEST_F(KeyMethodsTest, RotateRotates) {
 
 TEST_F(KeyMethodsTest, ReloadSaysWhatIsWrong) {
   EXPECT_EQ(Dump(client_.Result("keys.reload")), R"({"secrets":3})");
-  bench_.endpoint.secrets =
-      absl::InvalidArgumentError("/etc/suede/secrets:3:7: this is no id");
+  bench_.endpoint.secrets = absl::InvalidArgumentError("/etc/suede/secrets:3:7: this is no id");
   EXPECT_NE(Dump(client_.Ask(R"({"jsonrpc":"2.0","id":1,"method":"keys.reload","params":{}})"))
                 .find("/etc/suede/secrets:3:7: this is no id"),
             std::string::npos);

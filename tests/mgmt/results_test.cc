@@ -148,7 +148,7 @@ TEST_F(AnswersTest, OfEveryMethodAreAsDeclared) {
         "peers.list",     "clients.list",     "log.get_level", "counters.get",   "counters.delta",
         "counters.delta", "connections.list", "links.list",    "capture.list",   "events.list",
         "queues.list",    "planes.list",      "planes.peers",  "reg.list",       "sessions.list",
-        "windows.list", "keys.list", "keys.rotate", "keys.reload"}) {
+        "windows.list",   "keys.list",        "keys.rotate",   "keys.reload"}) {
     Call(method);
   }
   Call("log.set_level", R"(["debug"])");

@@ -51,8 +51,8 @@ TEST(ReplayWindow, AsASetHasIt) {
       const uint64_t back = random() % (ReplayWindow::kNumbers + 70);
       const uint64_t ahead = random() % 16 == 0 ? random() % 5000 : random() % 70;
       const uint64_t number = random() % 2 == 0 ? end + ahead : end > back ? end - back : 0;
-      const bool is_new = number >= end || (end - number <= ReplayWindow::kNumbers &&
-                                            !seen.contains(number));
+      const bool is_new =
+          number >= end || (end - number <= ReplayWindow::kNumbers && !seen.contains(number));
       ASSERT_EQ(window.IsNew(number), is_new) << seed << " " << step;
       ASSERT_EQ(window.Accept(number), is_new);
       if (!is_new) continue;

@@ -45,15 +45,13 @@ class End {
 
   // A sealed PDU with some text in it; empty: there is no key.
   Bytes Seal(uint32_t stream = 0, uint8_t version = 1) {
-    return Make(kSessionShimBytes, version, [&](uint8_t* pdu, SealJob& job) {
-      return peer_->Seal(pdu, kThere, stream, job);
-    });
+    return Make(kSessionShimBytes, version,
+                [&](uint8_t* pdu, SealJob& job) { return peer_->Seal(pdu, kThere, stream, job); });
   }
   Bytes SealHello() {
     if (!peer_->SealsHello(false)) return {};
-    return Make(kHelloShimBytes, 2, [&](uint8_t* pdu, SealJob& job) {
-      return peer_->SealHello(pdu, kThere, job);
-    });
+    return Make(kHelloShimBytes, 2,
+                [&](uint8_t* pdu, SealJob& job) { return peer_->SealHello(pdu, kThere, job); });
   }
   SealError Open(Bytes pdu, const SealPath& path = kThere) {
     SealJob job;
@@ -276,7 +274,9 @@ TEST_F(SealedPeers, ASecretThatIsTakenAwayLeavesTheOther) {
   b.SetSecrets({2, 1});
   for (int i = 0; i < 2; ++i) {
     const Bytes hello = b.SealHello();
-    if (hello[kRhBytes + 1] == 2) { ASSERT_EQ(a.Open(hello), SealError::kNone); }
+    if (hello[kRhBytes + 1] == 2) {
+      ASSERT_EQ(a.Open(hello), SealError::kNone);
+    }
   }
   ASSERT_EQ(a.state().secret_id, 2);
   ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);

@@ -234,7 +234,8 @@ void Attacker::Inject(Time now) {
   Send(number, {frame.begin(), frame.end()});
 }
 
-// Sends a recorded frame again as it is, with some bits changed, cut, or with the rest of another one.
+// Sends a recorded frame again as it is, with some bits changed, cut, or with the rest of another
+// one.
 void Attacker::Mutate(uint32_t number) {
   auto& records = records_[number];
   if (records.empty()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library of ciphers that aborts where a key seals with a nonce twice, whoever does so: hosts of a
-// world share the record, and a key is known by its bytes.
+// A library of ciphers that aborts where a key seals with a nonce twice, whoever does so: hosts of
+// a world share the record, and a key is known by its bytes.
 #ifndef SUEDE_TESTS_SIM_CHECKED_CRYPTO_H_
 #define SUEDE_TESTS_SIM_CHECKED_CRYPTO_H_
 

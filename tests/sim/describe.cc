@@ -22,11 +22,32 @@ void World::Describe() {
 }
 
 void World::DescribeSealing(const Host& host) {
-  for (const Counter counter :
-       {Counter::kTxFrames, Counter::kRxFrames, Counter::kTxPortFull, Counter::kTxControlPdus, Counter::kRxTruncated, Counter::kRxRcrc, Counter::kRxAdminDown, Counter::kRxUnknownXpu, Counter::kRxSession, Counter::kRxNotSue, Counter::kRxUnknownDestination, Counter::kRxSource, Counter::kRxVersion, Counter::kRxPartition, Counter::kTxNoFrame, Counter::kTxSealed, Counter::kRxSealed, Counter::kTxSealKey, Counter::kRxUnsealed,
-        Counter::kRxSealMalformed, Counter::kRxSealKey, Counter::kRxSealBudget,
-        Counter::kRxSealTag, Counter::kRxSealReplay, Counter::kSealRotations,
-        Counter::kSealEpochs}) {
+  for (const Counter counter : {Counter::kTxFrames,
+                                Counter::kRxFrames,
+                                Counter::kTxPortFull,
+                                Counter::kTxControlPdus,
+                                Counter::kRxTruncated,
+                                Counter::kRxRcrc,
+                                Counter::kRxAdminDown,
+                                Counter::kRxUnknownXpu,
+                                Counter::kRxSession,
+                                Counter::kRxNotSue,
+                                Counter::kRxUnknownDestination,
+                                Counter::kRxSource,
+                                Counter::kRxVersion,
+                                Counter::kRxPartition,
+                                Counter::kTxNoFrame,
+                                Counter::kTxSealed,
+                                Counter::kRxSealed,
+                                Counter::kTxSealKey,
+                                Counter::kRxUnsealed,
+                                Counter::kRxSealMalformed,
+                                Counter::kRxSealKey,
+                                Counter::kRxSealBudget,
+                                Counter::kRxSealTag,
+                                Counter::kRxSealReplay,
+                                Counter::kSealRotations,
+                                Counter::kSealEpochs}) {
     log_.Add(now_, "  %s %llu",
              std::string(CounterRows()[static_cast<size_t>(counter)].name).c_str(),
              static_cast<unsigned long long>(host.Count(counter)));

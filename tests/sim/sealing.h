@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scenarios of sealing (docs/sealing.md): hosts of other scenarios that seal, with epochs of some
-// hundred PDUs; and those among which an attacker replays, changes and joins what it has recorded.
+// The scenarios of sealing (docs/sealing.md): hosts of other scenarios that seal, with epochs of
+// some hundred PDUs; and those among which an attacker replays, changes and joins what it has
+// recorded.
 #ifndef SUEDE_TESTS_SIM_SEALING_H_
 #define SUEDE_TESTS_SIM_SEALING_H_
 
@@ -31,7 +32,8 @@ inline WorldOptions Sealed(uint32_t seed) {
   return options;
 }
 
-// Only what is authentic and new has an effect, whatever an attacker on the path does with the rest.
+// Only what is authentic and new has an effect, whatever an attacker on the path does with the
+// rest.
 inline WorldOptions AttackedSealed(uint32_t seed) {
   Dice dice(uint64_t{seed} << 32 | 0xa77ac5ea);
   WorldOptions options = seed % 2 == 0 ? Attacked(seed) : AttackedSessions(seed);

@@ -172,7 +172,9 @@ void World::LogEvents(Host& host) {
       case LcoreEventKind::kPeerUnreachable: what = "is unreachable"; break;
       case LcoreEventKind::kPeerReachable: what = "is reachable"; break;
       case LcoreEventKind::kHelloMismatch: what = "does not agree"; break;
-      case LcoreEventKind::kSealMismatch: what = "seals otherwise"; break;
+      case LcoreEventKind::kSealMismatch:
+        what = "seals otherwise";
+        break;
       case LcoreEventKind::kPlaneUp: what = "is there by plane"; break;
       case LcoreEventKind::kPlaneDown: what = "is lost by plane"; break;
       case LcoreEventKind::kQueueBroken: Fail("a good client's queue is broken"); break;

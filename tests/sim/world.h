@@ -88,7 +88,7 @@ struct WorldOptions {
   LinkParams link;  // of hosts' ports, and of their cables' other ends (docs/link.md)
   CreditOptions credit;
   SealParams seal;
-  uint32_t secrets = 1;          // of all hosts, where they seal
+  uint32_t secrets = 1;  // of all hosts, where they seal
   bool counts_credit = true;
   uint32_t rx_lines = 16384;
   uint32_t fixed_data_bytes = 0; // 0: sizes are random

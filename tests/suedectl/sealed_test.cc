@@ -63,9 +63,8 @@ class SealedFrames : public testing::Test {
     std::copy_n(parsed.pdu + kRhBytes, text_bytes, pdu + clear_bytes);
     SealJob job;
     key.Fill(shim.number, job);
-    const SealPath path{.source = parsed.source,
-                        .destination = parsed.destination,
-                        .session = parsed.session};
+    const SealPath path{
+        .source = parsed.source, .destination = parsed.destination, .session = parsed.session};
     FillSealAad(pdu, shim.bytes(), path, job);
     job.text = pdu + clear_bytes;
     job.text_bytes = text_bytes;
