@@ -59,10 +59,7 @@ class Endpoint {
   // The endpoint's events; each is a line of the log, too.
   EventLog& events() { return events_; }
   // Reads the files of secrets and certificates again. Files that cannot be used change nothing.
-<<<<<<< HEAD
-=======
   // How many secrets the file has.
->>>>>>> tls
   absl::StatusOr<uint32_t> ReloadSecrets();
   bool RotateKeys() const { return seal_keys_->Rotate(*built_); }
   Administration& administration() { return *administration_; }
