@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kKeyFileRoom = LockedMemory::kMostBytes;
 
-struct Free {
+struct OpensslFree {
   void operator()(BIO* bio) const { BIO_free(bio); }
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
 };
@@ -112,8 +112,8 @@ absl::Status LoadKey(const std::string& file, SSL_CTX* context) {
                                              kKeyFileRoom - 1, " bytes; use a smaller key"));
   }
   const KeyMemory locked(KeyMemory::Large::kOutside);
-  const std::unique_ptr<BIO, Free> bio(BIO_new_mem_buf(bytes.get(), static_cast<int>(size)));
-  const std::unique_ptr<EVP_PKEY, Free> key(
+  const std::unique_ptr<BIO, OpensslFree> bio(BIO_new_mem_buf(bytes.get(), static_cast<int>(size)));
+  const std::unique_ptr<EVP_PKEY, OpensslFree> key(
       bio != nullptr ? PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, nullptr)
                      : nullptr);
   if (key == nullptr) return NotPem("key", file, "private key without a passphrase");

@@ -50,6 +50,9 @@ class FuzzEndpoint : public EndpointWithChanges {
   absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view, bool) override {
     return [] { return true; };
   }
+  std::vector<SealedPeerView> SealedPeers() override { return {{.xpu = 1, .sealing = "off"}}; }
+  absl::StatusOr<uint32_t> RotateKeys() override { return 1; }
+  absl::StatusOr<uint32_t> ReloadSecrets() override { return 2; }
   PlanesQuestion Planes() override {
     return [] { return std::vector<PlaneView>(); };
   }

@@ -35,7 +35,8 @@ std::vector<uint8_t> IdsOf(const AgreementPair& pair) {
 class Play {
  public:
   explicit Play(Input* input) : input_(*input) {
-    for (const uint16_t peer : {1, 2, 8, 9}) pairs_.Add(kOwn, peer, true);
+    constexpr uint16_t kPeers[] = {1, 2, 8, 9};
+    for (const uint16_t peer : kPeers) pairs_.Add(kOwn, peer, true);
     pairs_.Start(now_);
   }
 
