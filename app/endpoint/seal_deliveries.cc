@@ -4,25 +4,12 @@
 #include <algorithm>
 
 namespace suede {
-namespace {
-
-void CleanseSecrets(SealSecrets& secrets) {
-  Cleanse({reinterpret_cast<uint8_t*>(&secrets), sizeof secrets});
-}
-
-}  // namespace
 
 SealDeliveries::SealDeliveries(const Config& config) {
   for (uint32_t i = 0; i < config.instances.size(); ++i) {
     const InstanceConfig& instance = config.instances[i];
     if (instance.sealing == InstanceConfig::Sealing::kOff) continue;
     instances_.push_back({.xpu = instance.xpu, .lcore = instance.lcore, .instance = i});
-  }
-}
-
-SealDeliveries::~SealDeliveries() {
-  for (const auto& delivery : under_way_) {
-    if (delivery->update != nullptr) CleanseSecrets(delivery->update->secrets);
   }
 }
 
@@ -73,7 +60,7 @@ void SealDeliveries::Push(const EndpointPipelines& pipelines, Delivery& delivery
   delivery.pair->secrets().CopyTo(update.secrets);
   delivery.pushed = pipeline.mailbox().requests.Push(request::SetPeerSecrets{
       .instance = number, .peer = static_cast<uint32_t>(found - peers.begin()), .update = &update});
-  if (!delivery.pushed) CleanseSecrets(update.secrets);
+  if (!delivery.pushed) update.secrets.Clear();
 }
 
 }  // namespace suede

@@ -22,7 +22,6 @@ class SealDeliveries {
   static constexpr size_t kMost = 128;
 
   explicit SealDeliveries(const Config& config);
-  ~SealDeliveries();
 
   // The secrets of the pair are others: all sealing instances of the own XPU get them. The pair
   // stays as long as this.

@@ -133,7 +133,7 @@ std::optional<uint32_t> SealKeys::Tick(const EndpointPipelines& pipelines, uint3
     update->done = true;
     all = false;
   }
-  Cleanse({reinterpret_cast<uint8_t*>(&secrets), sizeof secrets});
+  secrets.Clear();
   if (!all) return std::nullopt;
   is_new_ = false;
   partition_ = partition;

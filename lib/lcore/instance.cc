@@ -98,7 +98,6 @@ Instance::Instance(const InstanceParams& instance_params,
 
 void Instance::StartSealing(Crypto* crypto) {
   if (params.seal.mode == SealMode::kOff) return;
-  seals_ = true;
   seal_own.reset(new SealOwn);
   if (seal_own == nullptr) std::abort();
   seal_own->crypto = crypto;
@@ -245,7 +244,7 @@ void Instance::Take(const Settings& settings) {
   const PsnScope scope = params.transport.psn_scope;
   widest_window = std::max(widest_window, settings.transport.window_pdus);
   params.partition = settings.partition;
-  if (seal_own != nullptr) seal_own->partition = settings.partition;
+  if (seals()) seal_own->partition = settings.partition;
   params.classes = settings.classes;
   params.ack_class = settings.ack_class;
   params.pack_limit_bytes = settings.pack_limit_bytes;

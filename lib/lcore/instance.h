@@ -206,7 +206,7 @@ struct Instance {
   }
 
   // Whether some of its PDUs are sealed, or all (docs/sealing.md).
-  bool seals() const { return seals_; }
+  bool seals() const { return seal_own != nullptr; }
   // The stream of a connection's packet numbers: its number among those with the peer.
   uint32_t StreamOf(uint32_t connection) const { return connection & ((1u << of_peer_bits) - 1); }
   // What seals PDUs to the peer, with the identities that are valid now.
@@ -287,7 +287,6 @@ struct Instance {
   std::unique_ptr<SealOwn> seal_own;                      // null where nothing is sealed
   std::vector<std::unique_ptr<SealedPeer>> sealed_peers;  // [peer]; empty likewise
   std::vector<SealCell> seal_cells;                       // likewise: read by any thread
-  bool seals_ = false;                                    // there are some
 
   // Congestion control, the sender's side of each plane; empty where windows are all there is.
   std::vector<CongestionContext> congestion;  // [PlaneIndex]

@@ -148,7 +148,7 @@ struct SetPeerSecrets {
   uint32_t peer = 0;
   SecretsUpdate* update = nullptr;
 };
-// Begin another epoch with each peer, or with one: as soon as it has confirmed the present one.
+// Begin another epoch with each peer, as soon as it has confirmed the present one.
 struct RotateKeys {};
 
 }  // namespace request

@@ -62,7 +62,7 @@ void SealWork::Take(Instance& instance, uint32_t peer, SecretsUpdate& update) {
 
 // Peers are asked at once whether they have them.
 void SealWork::End(SecretsUpdate& update) {
-  Cleanse({reinterpret_cast<uint8_t*>(&update.secrets), sizeof update.secrets});
+  update.secrets.Clear();
   update.done.store(true, std::memory_order_release);
   ask_at_ = {};
 }

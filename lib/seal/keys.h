@@ -55,6 +55,8 @@ struct SealSecrets {
     while (i < count && all[i].id != id) ++i;
     return i;
   }
+  // Overwrites them: there are none any more.
+  void Clear() { Cleanse({reinterpret_cast<uint8_t*>(this), sizeof *this}); }
 };
 
 // HKDF-Extract with the salt of this format.

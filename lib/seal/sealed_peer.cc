@@ -5,6 +5,7 @@
 #include <utility>
 
 namespace suede {
+
 void SealedPeer::Rekey(const Identities& identities) {
   const bool new_peer = identities.peer != identities_.peer;
   identities_ = identities;

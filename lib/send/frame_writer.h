@@ -5,7 +5,9 @@
 
 #include <cstdint>
 
+#include "lcore/instance.h"
 #include "lcore/port_context.h"
+#include "transport/connection.h"
 #include "wire/frame_builder.h"
 
 namespace suede {
@@ -18,6 +20,18 @@ namespace suede {
   frame->tx_offload = port.tx_offload;
   frame->l2_length = header.l2_length;
   frame->l3_length = header.l3_length;
+}
+
+// The RH of a data PDU of the instance's.
+[[gnu::always_inline]] inline ReliabilityHeader DataRh(const Instance& instance, uint32_t vc,
+                                                       Psn psn, const RpsnField& field) {
+  return {.ver = static_cast<uint8_t>(RhVersion::kData),
+          .op = field.op,
+          .xpuid = instance.params.xpuid,
+          .psn = psn,
+          .vc = static_cast<uint8_t>(vc),
+          .partition = instance.params.partition,
+          .rpsn = field.rpsn};
 }
 
 // A PDU that is complete, R-CRC included.

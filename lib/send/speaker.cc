@@ -25,15 +25,17 @@ bool Speaker::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
       hello->credit_lines[vc] = instance.rx_credit[Scheduler::QueueIndex(peer, vc)].limit;
     }
   }
-  const uint32_t bytes = EncodeControl(message, frame->buffer + Frame::kCommandOffset);
-  const ReliabilityHeader rh = ControlRh(instance.params.xpuid, instance.params.partition);
+  uint8_t* const commands = frame->buffer + Frame::kCommandOffset;
+  const uint32_t bytes = EncodeControl(message, commands);
+  const PlainPdu pdu = FinishPlain(header, commands, bytes,
+                                   ControlRh(instance.params.xpuid, instance.params.partition));
   if (instance.seals()) [[unlikely]] {
-    if (!WriteSealedControl(instance, peer, plane, header, frame, bytes, rh, message)) {
+    if (!SealControl(instance, peer, plane, header, frame, pdu, message)) {
       link.Release(frame);
       return true;  // it is lost on the way
     }
   } else {
-    WriteOneShot(*instance.ports[plane], header, frame, bytes, rh);
+    SetFrame(*instance.ports[plane], header, frame, pdu.start, pdu.bytes);
   }
   link.StageFront(frame);
   instance.counters.Add(Counter::kTxControlPdus);
@@ -41,11 +43,10 @@ bool Speaker::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
 }
 
 // Of an instance that seals. False: there is no key.
-bool Speaker::WriteSealedControl(Instance& instance, uint32_t peer, uint32_t plane,
-                                 const HeaderTemplate& header, Frame* frame, uint32_t bytes,
-                                 const ReliabilityHeader& rh, const ControlMessage& message) {
+bool Speaker::SealControl(Instance& instance, uint32_t peer, uint32_t plane,
+                          const HeaderTemplate& header, Frame* frame, const PlainPdu& pdu,
+                          const ControlMessage& message) {
   PortContext& port = *instance.ports[plane];
-  const PlainPdu pdu = FinishPlain(header, frame->buffer + Frame::kCommandOffset, bytes, rh);
   const auto* hello = std::get_if<Hello>(&message);
   SealedPeer& sealed = instance.SealOf(peer);
   if (hello != nullptr ? !sealed.SealsHello(hello->echo != 0) : !sealed.IsSealed()) {
@@ -57,27 +58,29 @@ bool Speaker::WriteSealedControl(Instance& instance, uint32_t peer, uint32_t pla
                               pdu);
 }
 
+// The network header of an unsequenced PDU, or all that sealing takes. False: it is lost on the
+// way.
+[[gnu::always_inline]] inline bool Speaker::FinishUnsequenced(Instance& instance, PortContext& port,
+                                                              const HeaderTemplate& header,
+                                                              uint32_t number, Frame* frame,
+                                                              const PlainPdu& pdu) {
+  if (instance.seals()) [[unlikely]]
+    return SealUnsequenced(instance, port, header, number, frame, pdu);
+  SetFrame(port, header, frame, pdu.start, pdu.bytes);
+  return true;
+}
+
 void Speaker::SendAck(Instance& instance, uint32_t number, const RpsnField& field, Psn psn) {
   const uint32_t plane = instance.PlaneOfConnection(number);
   PortContext& port = *instance.ports[plane];
   const HeaderTemplate& header = instance.header(number, Instance::kAckClass);
   Frame* const frame = port.link.NewFrame();
   uint8_t* const pdu = frame->buffer + Frame::kCommandOffset - kRhBytes;
-  const uint32_t bytes = FinishEmptyPdu(pdu, header.length,
-                                        {.ver = static_cast<uint8_t>(RhVersion::kData),
-                                         .op = field.op,
-                                         .xpuid = instance.params.xpuid,
-                                         .psn = psn,
-                                         .vc = instance.VcOfConnection(number),
-                                         .partition = instance.params.partition,
-                                         .rpsn = field.rpsn});
-  if (instance.seals()) [[unlikely]] {
-    if (!SealUnsequenced(instance, port, header, number, frame, {.start = pdu, .bytes = bytes}))
-      return;
-  } else {
-    SetFrame(port, header, frame, pdu, bytes);
+  const uint32_t bytes = FinishEmptyPdu(
+      pdu, header.length, DataRh(instance, instance.VcOfConnection(number), psn, field));
+  if (FinishUnsequenced(instance, port, header, number, frame, {.start = pdu, .bytes = bytes})) {
+    port.link.StageFront(frame);
   }
-  port.link.StageFront(frame);
 }
 
 // Of an unsequenced PDU of an instance that seals. False: it is lost on the way.
@@ -106,21 +109,12 @@ bool Speaker::SendUnsequenced(Instance& instance, uint32_t number, RpsnField fie
   Frame* frame = link.NewFrame();
   const bool has_vc = traffic_class < kVcCount;
   const HeaderTemplate& header = instance.header(number, traffic_class);
-  const PlainPdu pdu =
-      FinishPlain(header, frame->buffer + Frame::kCommandOffset, 0,
-                  {.ver = static_cast<uint8_t>(RhVersion::kData),
-                   .op = field.op,
-                   .xpuid = instance.params.xpuid,
-                   .psn = psn,
-                   .vc = has_vc && instance.vc_bits == 0 ? static_cast<uint8_t>(traffic_class)
-                                                         : instance.VcOfConnection(number),
-                   .partition = instance.params.partition,
-                   .rpsn = field.rpsn});
-  PortContext& port = *instance.ports[plane];
-  if (instance.seals()) [[unlikely]] {
-    if (!SealUnsequenced(instance, port, header, number, frame, pdu)) return false;
-  } else {
-    SetFrame(port, header, frame, pdu.start, pdu.bytes);
+  const uint32_t vc =
+      has_vc && instance.vc_bits == 0 ? traffic_class : instance.VcOfConnection(number);
+  const PlainPdu pdu = FinishPlain(header, frame->buffer + Frame::kCommandOffset, 0,
+                                   DataRh(instance, vc, psn, field));
+  if (!FinishUnsequenced(instance, *instance.ports[plane], header, number, frame, pdu)) {
+    return false;
   }
   link.StageFront(frame, has_vc ? static_cast<uint8_t>(traffic_class) : TxNote::kNoVc);
   return true;
@@ -135,12 +129,6 @@ uint32_t Speaker::PlaneWithRoom(const Instance& instance, uint32_t peer) {
     if ((among & 1u << plane) != 0 && instance.ports[plane]->link.HasFrontRoom()) return plane;
   }
   return static_cast<uint32_t>(std::countr_zero(among));
-}
-
-// Of a frame whose commands, `bytes` of them, lie where commands start.
-void Speaker::WriteOneShot(const PortContext& port, const HeaderTemplate& header, Frame* frame,
-                           uint32_t bytes, const ReliabilityHeader& rh) {
-  FillFrame(port, header, frame, frame->buffer + Frame::kCommandOffset, bytes, rh);
 }
 
 }  // namespace suede

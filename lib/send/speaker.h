@@ -50,13 +50,13 @@ class Speaker {
   static uint32_t PlaneWithRoom(const Instance& instance, uint32_t peer);
 
  private:
-  static bool WriteSealedControl(Instance& instance, uint32_t peer, uint32_t plane,
-                                 const HeaderTemplate& header, Frame* frame, uint32_t bytes,
-                                 const ReliabilityHeader& rh, const ControlMessage& message);
+  static bool SealControl(Instance& instance, uint32_t peer, uint32_t plane,
+                          const HeaderTemplate& header, Frame* frame, const PlainPdu& pdu,
+                          const ControlMessage& message);
+  static bool FinishUnsequenced(Instance& instance, PortContext& port, const HeaderTemplate& header,
+                                uint32_t number, Frame* frame, const PlainPdu& pdu);
   static bool SealUnsequenced(Instance& instance, PortContext& port, const HeaderTemplate& header,
                               uint32_t number, Frame* frame, const PlainPdu& pdu);
-  static void WriteOneShot(const PortContext& port, const HeaderTemplate& header, Frame* frame,
-                           uint32_t bytes, const ReliabilityHeader& rh);
 };
 
 }  // namespace suede

@@ -71,13 +71,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
     Pdu* const next = pdu->next;
     if (next != nullptr) __builtin_prefetch(next->commands - HeaderTemplate::kRoomBytes, 1);
     FillFrame(port, header, FrameOf(pdu), pdu->commands, pdu->bytes,
-              {.ver = static_cast<uint8_t>(RhVersion::kData),
-               .op = field.op,
-               .xpuid = instance.params.xpuid,
-               .psn = pdu->psn,
-               .vc = static_cast<uint8_t>(path.vc),
-               .partition = instance.params.partition,
-               .rpsn = field.rpsn});
+              DataRh(instance, path.vc, pdu->psn, field));
     port.link.Stage(pdu);
     if (--count == 0) return;
     if (field.op == RhOp::kNack) [[unlikely]]
@@ -98,14 +92,8 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
     Pdu* const next = pdu->next;
     const RpsnField field = connection.TakeRpsn();
     if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
-    const PlainPdu plain = FinishPlain(header, pdu->commands, pdu->bytes,
-                                       {.ver = static_cast<uint8_t>(RhVersion::kData),
-                                        .op = field.op,
-                                        .xpuid = instance.params.xpuid,
-                                        .psn = pdu->psn,
-                                        .vc = static_cast<uint8_t>(path.vc),
-                                        .partition = instance.params.partition,
-                                        .rpsn = field.rpsn});
+    const PlainPdu plain =
+        FinishPlain(header, pdu->commands, pdu->bytes, DataRh(instance, path.vc, pdu->psn, field));
     if (!seals) {
       if (pdu->sealed) port.link.DropSealed(pdu);
       SetFrame(port, header, FrameOf(pdu), plain.start, plain.bytes);
