@@ -22,7 +22,7 @@ import e2e
 # Methods that have a test of their own below, or end the daemon.
 CHANGES = {"drain", "log.set_level", "capture.start", "capture.stop", "ports.set_admin",
            "ports.hint", "planes.drain", "planes.set_admin", "planes.set_weight", "events.wait",
-           "peers.ping", "reg.read", "reg.write"}
+           "peers.ping", "reg.read", "reg.write", "keys.rotate", "keys.reload"}
 SCOPES = ["total", "instance", "lcore", "port"]
 
 
@@ -151,6 +151,8 @@ def test_what_the_lists_say(pair):
     port, = e2e.managed(right, "ports", "list")["ports"]
     assert port["mac"] == e2e.mac_of(1) and port["link_up"] and port["driver"] == "net_memif"
     assert 0 < port["pool_free"] <= port["pool_frames"]
+    assert "no instance seals" in e2e.suedectl(left, "keys", "reload", code=1)
+    assert e2e.managed(left, "keys", "rotate") == {"peers": 0}
     assert "link_up" in e2e.suedectl(right, "ports", "list").splitlines()[0]
 
 
