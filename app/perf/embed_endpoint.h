@@ -27,7 +27,15 @@ class EmbedEndpoint : public SingleLane {
 
   SendResult Send(const ClientCommand& command, uint32_t /*lane*/ = 0) {
     const SendResult result = queue_.Send(command);
-    if (result == SendResult::kBroken) [[unlikely]] lost_ = true;
+    if (result == SendResult::kBroken) [[unlikely]]
+      lost_ = true;
+    return result;
+  }
+  // `count` commands of one shape; how many were taken goes to `sent`.
+  SendResult SendRun(const ClientRun& run, uint32_t count, uint32_t* sent) {
+    const SendResult result = queue_.SendRun(run, count, sent);
+    if (result == SendResult::kBroken) [[unlikely]]
+      lost_ = true;
     return result;
   }
   SendResult Reserve(const ClientShape& shape, uint32_t count, CommandSpan* span,

@@ -16,6 +16,8 @@
 #include "dpdk/eal.h"
 #include "endpoint/endpoint.h"
 #include "perf/embed_endpoint.h"
+#include "perf/embedded_calls.h"
+#include "perf/memory_load.h"
 #include "perf/peers_of.h"
 #include "perf/programs.h"
 #include "perf/progress.h"
@@ -54,8 +56,8 @@ class WorkloadHook : public PollHook {
   bool HasIt() const { return current_.load(std::memory_order_acquire) != nullptr; }
 
  private:
-  static bool IsDone(const Workload& workload) { return workload.done(); }
   static bool IsDone(const Server&) { return false; }
+  static bool IsDone(const auto& workload) { return workload.done(); }
 
   std::atomic<W*> current_ = nullptr;
   std::atomic<bool> asked_back_ = false;
@@ -78,7 +80,8 @@ int FindInstance(const Config& config, const Options& options) {
 class Host {
  public:
   Host(Endpoint& endpoint, uint32_t instance)
-      : endpoint_(endpoint), lcore_(endpoint.pipeline_of(instance)),
+      : endpoint_(endpoint),
+        lcore_(endpoint.pipeline_of(instance)),
         number_(endpoint.number_of(instance)) {}
 
   uint32_t lcore() const { return lcore_; }
@@ -172,6 +175,23 @@ int RunClient(const Options& options, Host& host, EmbedEndpoint& end, uint16_t o
   return Conclude(options, *document);
 }
 
+int RunMemoryClient(const Options& options, Host& host, EmbedEndpoint& end, uint16_t /*own*/,
+                    WorkloadHook<MemoryLoad>& hook, Document* document,
+                    const std::atomic<bool>& stop) {
+  PrintHead(options, *document);
+  EmbeddedCalls calls(end, options);
+  for (const uint32_t bytes : options.sizes) {
+    const double before = ProbeCacheline(options);
+    Progress progress(options, bytes, 1);
+    MemoryLoad load(calls, options, bytes, stop, progress.worker(0));
+    RunOnLcore(host, hook, load, [] { return false; });
+    FinishMemoryRun(options, bytes, before, load.TakeResult(), document);
+    if (document->results.back().outcome != Outcome::kDone || load.has_open() || stop) break;
+  }
+  document->end = std::chrono::system_clock::now();
+  return Conclude(options, *document);
+}
+
 int RunServer(const Options& options, Host& host, EmbedEndpoint& end, uint16_t own,
               WorkloadHook<Server>& hook, Document* document, const std::atomic<bool>& stop) {
   using Clock = std::chrono::steady_clock;
@@ -203,8 +223,10 @@ absl::Status CheckDestinations(const Config& config, const Options& options) {
   for (const uint16_t xpuid : options.destinations) {
     if (std::find(peers.begin(), peers.end(), xpuid) != peers.end()) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("XPU ", xpuid, " is no peer that the endpoint's configuration names; its "
-                     "peers are XPU ", RangesOf(std::move(peers)), " (", options.config, ")"));
+        absl::StrCat("XPU ", xpuid,
+                     " is no peer that the endpoint's configuration names; its "
+                     "peers are XPU ",
+                     RangesOf(std::move(peers)), " (", options.config, ")"));
   }
   return absl::OkStatus();
 }
@@ -214,9 +236,10 @@ std::string CountersLine(const Endpoint& endpoint) {
   return absl::StrCat("suede-perf: counters", FormatCounters(endpoint.Counters(), true), "\n");
 }
 
-// Attaches to the running endpoint, runs, and leaves it quiet.
+// Attaches to the running endpoint, with the VCs of `mask` to receive on, runs, and leaves it
+// quiet.
 template <class W, class Run>
-int RunHosted(const Options& options, Host& host, uint16_t own, Document* document,
+int RunHosted(const Options& options, Host& host, uint16_t own, uint32_t mask, Document* document,
               const std::atomic<bool>& stop, const Run& run) {
   if (absl::Status status = host.MakeSegment(); !status.ok()) return Fail(status, kExitPreflight);
   Endpoint& endpoint = host.endpoint();
@@ -225,8 +248,6 @@ int RunHosted(const Options& options, Host& host, uint16_t own, Document* docume
   EmbedEndpoint end(host.segment().base(), host.segment().shape().completion_count,
                     endpoint.config().packing.limit_bytes, endpoint.clock());
   if (absl::Status status = endpoint.Start(); !status.ok()) return Fail(status, kExitPreflight);
-  uint32_t mask = 0;
-  for (uint8_t vc : options.vcs) mask |= 1u << vc;
   absl::Status attached = host.Attach(mask);
   int code = kExitFailure;
   if (attached.ok()) {
@@ -256,8 +277,8 @@ int RunEmbedded(const Options& options, Document document, const std::atomic<boo
   }
   const int instance = FindInstance(*config, options);
   if (instance < 0) {
-    return Fail(absl::InvalidArgumentError(absl::StrCat(
-                    "--xpuid ", options.xpuid, ": ", options.config, " has no such instance")),
+    return Fail(absl::InvalidArgumentError(absl::StrCat("--xpuid ", options.xpuid, ": ",
+                                                        options.config, " has no such instance")),
                 kExitUsage);
   }
   if (absl::Status status = CheckDestinations(*config, options); !status.ok()) {
@@ -288,11 +309,16 @@ int RunEmbedded(const Options& options, Document document, const std::atomic<boo
   }
   Host host(**endpoint, static_cast<uint32_t>(instance));
   const auto own = static_cast<uint16_t>(placed.xpu);
+  const uint32_t vcs = MaskOf(options.vcs);
   if (options.mode == Mode::kServer) {
-    return RunHosted<Server>(options, host, own, &document, stop,
+    return RunHosted<Server>(options, host, own, vcs, &document, stop,
                              [](auto&&... of) { return RunServer(of...); });
   }
-  return RunHosted<Workload>(options, host, own, &document, stop,
+  if (options.UsesMemory()) {
+    return RunHosted<MemoryLoad>(options, host, own, 1u << ResponseVc(vcs), &document, stop,
+                                 [](auto&&... of) { return RunMemoryClient(of...); });
+  }
+  return RunHosted<Workload>(options, host, own, vcs, &document, stop,
                              [](auto&&... of) { return RunClient(of...); });
 }
 

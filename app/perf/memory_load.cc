@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/memory_load.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "perf/clock.h"
 
 namespace suede::perf {
 namespace {
@@ -26,13 +26,11 @@ void Fill(uint8_t* octets, uint32_t bytes, uint64_t seed) {
 
 }  // namespace
 
-MemoryLoad::MemoryLoad(suede_mem* mem, const Options& options, uint32_t bytes,
-                       const TscClock& clock, const std::atomic<bool>& stop,
-                       WorkerProgress* progress)
-    : mem_(mem),
+MemoryLoad::MemoryLoad(MemoryCalls& calls, const Options& options, uint32_t bytes,
+                       const std::atomic<bool>& stop, WorkerProgress* progress)
+    : calls_(calls),
       options_(options),
       bytes_(bytes),
-      clock_(clock),
       stop_(stop),
       progress_(progress),
       slots_(options.inflight),
@@ -48,153 +46,210 @@ MemoryLoad::MemoryLoad(suede_mem* mem, const Options& options, uint32_t bytes,
   result_.latency_is_rtt = true;
 }
 
-RunResult MemoryLoad::Run() {
-  if (FindServers() && Prepare()) {
-    progress_->stage = Stage::kLoad;
-    Load();
-    progress_->stage = Stage::kDrain;
-    Drain();
-    Verify();
+bool MemoryLoad::Turn(Time now) {
+  const int ended = calls_.Poll(now);
+  if (ended < 0) EndWith(Outcome::kEndpointLost, "the endpoint went away");
+  switch (step_) {
+    case Step::kFind:
+      FindServers(now);
+      break;
+    case Step::kPrepare:
+      Prepare();
+      break;
+    case Step::kLoad:
+      Load(now, ended > 0);
+      break;
+    case Step::kDrain:
+      Drain(now, ended > 0);
+      break;
+    case Step::kVerify:
+      Verify();
+      break;
+    case Step::kOver:
+      break;
   }
+  calls_.Flush();
+  return ended > 0;
+}
+
+RunResult MemoryLoad::TakeResult() {
   result_.interrupted = stop_;
   // A run shorter than a window has no peak of its own.
   result_.peak_per_second = std::max(track_.Peak(), result_.achieved_per_second());
   return std::move(result_);
 }
 
-bool MemoryLoad::EndWith(Outcome outcome, std::string explanation) {
-  result_.outcome = outcome;
-  result_.explanation = std::move(explanation);
-  return false;
+void MemoryLoad::Begin(Step step) {
+  step_ = step;
+  at_ = 0;
+  until_ = {};
+  const bool ends_early = stop_ || HasFailed();
+  if (step == Step::kLoad) {
+    progress_->stage = Stage::kLoad;
+    measured_from_ = calls_.Now() + Seconds(options_.warmup_s);
+    last_end_ = measured_from_;
+  }
+  if (step == Step::kDrain) {
+    progress_->stage = Stage::kDrain;
+    until_ = calls_.Now() + Seconds(options_.drain_s);
+  }
+  if (ends_early && (step == Step::kPrepare || step == Step::kVerify)) step_ = Step::kOver;
 }
 
-suede_mem_call MemoryLoad::CallOf(uint16_t xpuid, uint64_t offset, suede_mem_result* result) const {
-  suede_mem_call call{};
-  call.size = sizeof call;
-  call.xpuid = xpuid;
-  call.window = kMemoryWindow;
-  call.offset = offset;
-  call.plane = SUEDE_MEM_AUTO;
-  call.vc = SUEDE_MEM_AUTO;
-  call.result = result;
-  return call;
+void MemoryLoad::EndWith(Outcome outcome, std::string explanation) {
+  if (HasFailed()) return;
+  result_.outcome = outcome;
+  result_.explanation = std::move(explanation);
+}
+
+uint32_t MemoryLoad::Ask(MemoryOperation operation) {
+  if (!is_asked_) {
+    operation.result = &answer_;
+    const int error = calls_.Start(operation);
+    if (error == -EAGAIN) return SUEDE_MEM_PENDING;
+    if (error != 0) {
+      EndWith(Outcome::kEndpointLost, calls_.Error());
+      return SUEDE_MEM_PENDING;
+    }
+    is_asked_ = true;
+  }
+  if (answer_.status != SUEDE_MEM_PENDING) is_asked_ = false;
+  return answer_.status;
 }
 
 // ---- Before the load.
 
-uint32_t MemoryLoad::Await(const suede_mem_result& result) {
-  while (result.status == SUEDE_MEM_PENDING && !stop_) {
-    if (suede_mem_poll(mem_) == -ECONNRESET)
-      EndWith(Outcome::kEndpointLost, "the daemon went away");
-    Rest(/*worked=*/false);
-  }
-  return result.status;
+// The last octets of its window that the load needs.
+void MemoryLoad::FindServers(Time now) {
+  if (stop_ || HasFailed()) return Begin(Step::kOver);
+  if (at_ == options_.destinations.size()) return Begin(Step::kPrepare);
+  if (until_ == Time{}) until_ = now + Seconds(options_.connect_s);
+  if (now < again_) return;
+  room_.resize(sizeof(uint64_t));
+  const uint32_t status = Ask({.xpuid = options_.destinations[at_],
+                               .offset = needed_bytes_ - room_.size(),
+                               .octets = room_.data(),
+                               .bytes = room_.size(),
+                               .deadline_ms = 500});
+  if (status == SUEDE_MEM_PENDING) return;
+  if (status != SUEDE_MEM_OK) return OnRefusal(status, now);
+  ++at_;
+  until_ = {};
 }
 
-bool MemoryLoad::FindServer(uint16_t xpuid) {
-  const Time until = clock_.Now() + Seconds(options_.connect_s);
-  for (;;) {
-    uint64_t room = 0;
-    suede_mem_result result{};
-    suede_mem_call call = CallOf(xpuid, needed_bytes_ - sizeof room, &result);
-    call.deadline_ms = 500;
-    const int error = suede_mem_get(mem_, &call, &room, sizeof room);
-    if (error != 0) return EndWith(Outcome::kEndpointLost, suede_mem_error_text());
-    const uint32_t status = Await(result);
-    if (status == SUEDE_MEM_OK) return true;
-    if (stop_ || result_.outcome != Outcome::kDone) return false;
-    const char* const name = suede_mem_status_name(status);
-    if (status == SUEDE_MEM_BOUNDS) {
-      return EndWith(Outcome::kRefused,
-                     absl::StrCat("the window of XPU ", xpuid, " has less than the ", needed_bytes_,
-                                  " bytes that this load takes: --window there"));
-    }
-    if (clock_.Now() >= until) {
-      return EndWith(Outcome::kPeerSilent,
-                     absl::StrCat("XPU ", xpuid, " executes no memory operations (", name,
-                                  "): is suede-perf --mode server --reaction memory there?"));
-    }
-    // One that is unreachable is told so at once.
-    const Time again = clock_.Now() + std::chrono::milliseconds(20);
-    while (clock_.Now() < again && !stop_) sched_yield();
+void MemoryLoad::OnRefusal(uint32_t status, Time now) {
+  const uint16_t xpuid = options_.destinations[at_];
+  if (status == SUEDE_MEM_BOUNDS) {
+    return EndWith(Outcome::kRefused,
+                   absl::StrCat("the window of XPU ", xpuid, " has less than the ", needed_bytes_,
+                                " bytes that this load takes: --window there"));
   }
-}
-
-bool MemoryLoad::FindServers() {
-  return std::all_of(options_.destinations.begin(), options_.destinations.end(),
-                     [&](uint16_t xpuid) { return FindServer(xpuid); });
+  if (now >= until_) {
+    return EndWith(Outcome::kPeerSilent,
+                   absl::StrCat("XPU ", xpuid, " executes no memory operations (",
+                                suede_mem_status_name(status),
+                                "): is suede-perf --mode server --reaction memory there?"));
+  }
+  // One that is unreachable is told so at once.
+  again_ = now + std::chrono::milliseconds(20);
 }
 
 // What gets are to find, and where atomics begin.
-bool MemoryLoad::Prepare() {
-  for (const uint16_t xpuid : options_.destinations) {
-    suede_mem_result result{};
-    if (IsAtomic()) {
-      const suede_mem_call call = CallOf(xpuid, 0, &result);
-      if (suede_mem_swap(mem_, &call, 64, 0) != 0 || Await(result) != SUEDE_MEM_OK) {
-        return EndWith(Outcome::kEndpointLost, "the word of the atomics was not set");
-      }
-    }
-    if (options_.mode != Mode::kGet || !options_.check) continue;
-    const suede_mem_call call = CallOf(xpuid, kFirstOffset, &result);
-    if (suede_mem_put(mem_, &call, memory_.data(), memory_.size()) != 0 ||
-        Await(result) != SUEDE_MEM_OK) {
-      return EndWith(Outcome::kEndpointLost, "the octets of the gets were not written");
-    }
+void MemoryLoad::Prepare() {
+  if (stop_ || HasFailed()) return Begin(Step::kOver);
+  const bool has_octets = options_.mode == Mode::kGet && options_.check;
+  if (at_ == options_.destinations.size() || (!IsAtomic() && !has_octets)) {
+    return Begin(Step::kLoad);
   }
-  return result_.outcome == Outcome::kDone && !stop_;
+  MemoryOperation operation{.opcode = mem::Opcode::kSwap, .xpuid = options_.destinations[at_]};
+  if (has_octets) {
+    operation.opcode = mem::Opcode::kPut;
+    operation.offset = kFirstOffset;
+    operation.octets = memory_.data();
+    operation.bytes = memory_.size();
+  }
+  const uint32_t status = Ask(operation);
+  if (status == SUEDE_MEM_PENDING) return;
+  if (status == SUEDE_MEM_OK) {
+    ++at_;
+    return;
+  }
+  EndWith(Outcome::kEndpointLost,
+          absl::StrCat(has_octets ? "the octets of the gets were" : "the word of the atomics was",
+                       " not written: ", suede_mem_status_name(status)));
 }
 
 // ---- The load.
 
-int MemoryLoad::StartAtomic(const suede_mem_call& call, uint64_t number) {
+MemoryOperation MemoryLoad::AtomicOf(const Slot& slot) const {
   const uint32_t bits = bytes_ * 8;
+  MemoryOperation operation{.bits = bits, .operand = 1};
   switch (options_.atomic) {
     case Atomic::kFetchAdd:
-      return suede_mem_fetch_add(mem_, &call, bits, 1);
-    case Atomic::kCompareSwap:
-      return suede_mem_compare_swap(mem_, &call, bits, 0, 0);
+      operation.opcode = mem::Opcode::kFetchAdd;
+      break;
+    case Atomic::kCompareSwap:  // of zero with zero
+      operation.opcode = mem::Opcode::kCompareSwap;
+      operation.operand = 0;
+      break;
     case Atomic::kSwap:
-      return suede_mem_swap(mem_, &call, bits, number + 1);
+      operation.opcode = mem::Opcode::kSwap;
+      operation.operand = slot.number + 1;
+      break;
     case Atomic::kIncrement:
-      return suede_mem_increment(mem_, &call, bits, 1, std::min(kBoundary, bits - 1));
+      operation.opcode = mem::Opcode::kIncrement;
+      operation.boundary = std::min(kBoundary, bits - 1);
+      break;
     case Atomic::kReadIncrement:
-      return suede_mem_read_increment(mem_, &call, bits, 1, std::min(kBoundary, bits - 1));
+      operation.opcode = mem::Opcode::kReadIncrement;
+      operation.boundary = std::min(kBoundary, bits - 1);
+      break;
   }
-  return -EINVAL;
+  return operation;
+}
+
+MemoryOperation MemoryLoad::OperationOf(Slot& slot) const {
+  MemoryOperation operation;
+  if (IsAtomic()) {
+    operation = AtomicOf(slot);
+  } else {
+    operation.opcode = options_.mode == Mode::kGet ? mem::Opcode::kGet : mem::Opcode::kPut;
+    operation.octets = slot.octets;
+    operation.bytes = bytes_;
+  }
+  operation.xpuid = options_.destinations[slot.destination];
+  operation.offset = slot.offset;
+  operation.result = &slot.result;
+  return operation;
 }
 
 int MemoryLoad::Start(Slot& slot) {
   const auto destinations = static_cast<uint32_t>(options_.destinations.size());
   slot.destination = static_cast<uint32_t>(started_ % destinations);
   slot.number = started_ / destinations;  // of those to it
-  const suede_mem_call call =
-      CallOf(options_.destinations[slot.destination], slot.offset, &slot.result);
-  if (IsAtomic()) return StartAtomic(call, slot.number);
-  if (options_.mode == Mode::kGet) {
-    if (options_.check) std::memset(slot.octets, 0, bytes_);
-    return suede_mem_get(mem_, &call, slot.octets, bytes_);
-  }
+  if (options_.check && options_.mode == Mode::kGet) std::memset(slot.octets, 0, bytes_);
   // Of each put the octets are others.
-  if (options_.check) slot.octets[0] = static_cast<uint8_t>(started_);
-  return suede_mem_put(mem_, &call, slot.octets, bytes_);
+  if (options_.check && options_.mode == Mode::kPut)
+    slot.octets[0] = static_cast<uint8_t>(started_);
+  return calls_.Start(OperationOf(slot));
 }
 
 bool MemoryLoad::IsOver(Time now) const {
-  if (stop_ || result_.outcome != Outcome::kDone) return true;
+  if (stop_ || HasFailed()) return true;
   if (options_.count > 0)
     return result_.measured + open_ >= options_.count && now >= measured_from_;
   return now >= measured_from_ + Seconds(options_.duration_s);
 }
 
-void MemoryLoad::StartFree(Time now) {
+void MemoryLoad::StartFree() {
+  Time now = calls_.Now();
   for (size_t i = 0; i < slots_.size() && !IsOver(now); ++i) {
     Slot& slot = slots_[next_slot_];
     if (slot.is_open) return;
     const int error = Start(slot);
     if (error == -EAGAIN) return;
     if (error != 0) {
-      EndWith(Outcome::kEndpointLost, suede_mem_error_text());
+      EndWith(Outcome::kEndpointLost, calls_.Error());
       return;
     }
     slot.start = now;
@@ -202,7 +257,7 @@ void MemoryLoad::StartFree(Time now) {
     ++started_;
     ++open_;
     next_slot_ = (next_slot_ + 1) % slots_.size();
-    if (slots_.size() > 1) now = clock_.Now();
+    if (slots_.size() > 1) now = calls_.Now();
   }
 }
 
@@ -258,11 +313,8 @@ void MemoryLoad::OnEnd(Slot& slot, Time now) {
   last_end_ = now;
 }
 
-bool MemoryLoad::TakeEnds() {
-  const int ended = suede_mem_poll(mem_);
-  if (ended == -ECONNRESET) EndWith(Outcome::kEndpointLost, "the daemon went away");
-  if (ended == 0) return false;
-  const Time now = clock_.Now();
+void MemoryLoad::TakeEnds() {
+  const Time now = calls_.Now();
   // The oldest first. To one destination they end in order; otherwise later ones are looked at,
   // too.
   const bool one = options_.destinations.size() == 1 && !options_.unordered;
@@ -275,59 +327,69 @@ bool MemoryLoad::TakeEnds() {
     else if (one)
       break;
   }
-  return true;
 }
 
-void MemoryLoad::Rest(bool worked) {
-  constexpr uint32_t kTurnsToYield = 64;
-  idle_turns_ = worked ? 0 : idle_turns_ + 1;
-  if (!options_.spin && idle_turns_ >= kTurnsToYield) sched_yield();
+void MemoryLoad::Load(Time now, bool has_ends) {
+  if (has_ends) TakeEnds();
+  if (IsOver(now)) return Begin(Step::kDrain);
+  StartFree();
+  progress_->sent.store(started_, std::memory_order_relaxed);
 }
 
-void MemoryLoad::Load() {
-  measured_from_ = clock_.Now() + Seconds(options_.warmup_s);
-  last_end_ = measured_from_;
-  for (Time now = clock_.Now(); !IsOver(now); now = clock_.Now()) {
-    StartFree(now);
-    const bool worked = TakeEnds();
-    progress_->sent.store(started_, std::memory_order_relaxed);
-    Rest(worked);
-  }
-}
-
-void MemoryLoad::Drain() {
-  const Time until = clock_.Now() + Seconds(options_.drain_s);
-  while (open_ != 0 && result_.outcome != Outcome::kEndpointLost && clock_.Now() < until) {
-    Rest(TakeEnds());
+void MemoryLoad::Drain(Time now, bool has_ends) {
+  if (has_ends) TakeEnds();
+  const bool is_lost = result_.outcome == Outcome::kEndpointLost;
+  if (open_ != 0 && !is_lost && now < until_) return;
+  if (open_ != 0 && result_.explanation.empty()) {
+    result_.explanation = absl::StrCat(open_, " operations did not end within --drain");
   }
   result_.sent = started_;
   result_.measured_time = last_end_ - measured_from_;
+  Begin(Step::kVerify);
 }
+
+// ---- After it.
 
 // What the puts have left at the servers, and where the atomics have got.
 void MemoryLoad::Verify() {
-  if (!options_.check || open_ != 0 || result_.outcome != Outcome::kDone) return;
-  std::vector<uint8_t> room(bytes_);
-  for (size_t i = 0; i < options_.destinations.size() && IsAtomic(); ++i) {
-    suede_mem_result result{};
-    uint64_t value = 0;
-    const suede_mem_call call = CallOf(options_.destinations[i], 0, &result);
-    const bool counts = options_.atomic != Atomic::kSwap;
-    if (suede_mem_get(mem_, &call, &value, bytes_) != 0 || Await(result) != SUEDE_MEM_OK ||
-        (counts && value != (bytes_ == 4 ? values_[i] & UINT32_MAX : values_[i]))) {
+  const size_t count = IsAtomic()                    ? options_.destinations.size()
+                       : options_.mode == Mode::kPut ? slots_.size()
+                                                     : 0;
+  if (!options_.check || open_ != 0 || at_ == count || stop_ || HasFailed()) {
+    return Begin(Step::kOver);
+  }
+  room_.resize(std::max<size_t>(bytes_, sizeof(uint64_t)));
+  if (IsAtomic())
+    VerifyWord();
+  else
+    VerifySlot();
+}
+
+void MemoryLoad::VerifyWord() {
+  const uint32_t status =
+      Ask({.xpuid = options_.destinations[at_], .octets = room_.data(), .bytes = sizeof(uint64_t)});
+  if (status == SUEDE_MEM_PENDING) return;
+  uint64_t value = 0;
+  std::memcpy(&value, room_.data(), bytes_);
+  const bool counts = options_.atomic != Atomic::kSwap;
+  const uint64_t expected = bytes_ == 4 ? values_[at_] & UINT32_MAX : values_[at_];
+  if (status != SUEDE_MEM_OK || (counts && value != expected)) ++result_.forward.wrong;
+  ++at_;
+}
+
+void MemoryLoad::VerifySlot() {
+  Slot& slot = slots_[at_];
+  if (slot.is_used) {
+    MemoryOperation operation = OperationOf(slot);
+    operation.opcode = mem::Opcode::kGet;
+    operation.octets = room_.data();
+    const uint32_t status = Ask(operation);
+    if (status == SUEDE_MEM_PENDING) return;
+    if (status != SUEDE_MEM_OK || std::memcmp(room_.data(), slot.octets, bytes_) != 0) {
       ++result_.forward.wrong;
     }
   }
-  for (Slot& slot : slots_) {
-    if (options_.mode != Mode::kPut || !slot.is_used) continue;
-    suede_mem_result result{};
-    const suede_mem_call call =
-        CallOf(options_.destinations[slot.destination], slot.offset, &result);
-    if (suede_mem_get(mem_, &call, room.data(), bytes_) != 0 || Await(result) != SUEDE_MEM_OK ||
-        std::memcmp(room.data(), slot.octets, bytes_) != 0) {
-      ++result_.forward.wrong;
-    }
-  }
+  ++at_;
 }
 
 }  // namespace suede::perf

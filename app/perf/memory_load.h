@@ -2,7 +2,8 @@
 // The load of memory operations: keeps a number of puts, gets or atomics under way and measures
 // each.
 //
-// Over libsuede-mem; blocks. One thread uses it.
+// Never blocks: the thread of a daemon's client steps it, or the lcore of an endpoint in this
+// process does. One thread uses it.
 #ifndef SUEDE_APP_PERF_MEMORY_LOAD_H_
 #define SUEDE_APP_PERF_MEMORY_LOAD_H_
 
@@ -12,26 +13,29 @@
 #include <vector>
 
 #include "base/time.h"
-#include "perf/clock.h"
+#include "perf/memory_calls.h"
 #include "perf/options.h"
 #include "perf/progress.h"
 #include "perf/results.h"
-#include "suede/mem.h"
 
 namespace suede::perf {
-
-// The window of a server of memory operations.
-inline constexpr uint16_t kMemoryWindow = 0;
 
 class MemoryLoad {
  public:
   // Of one size. All outlive it.
-  MemoryLoad(suede_mem* mem, const Options& options, uint32_t bytes, const TscClock& clock,
+  MemoryLoad(MemoryCalls& calls, const Options& options, uint32_t bytes,
              const std::atomic<bool>& stop, WorkerProgress* progress);
 
-  RunResult Run();
+  // A step. Returns whether there was something to do.
+  bool Turn(Time now);
+  bool done() const { return step_ == Step::kOver; }
+  // Once it is done: whether `calls` still know operations of it. They must not be polled then.
+  bool has_open() const { return open_ != 0 || is_asked_; }
+  RunResult TakeResult();
 
  private:
+  enum class Step : uint8_t { kFind, kPrepare, kLoad, kDrain, kVerify, kOver };
+
   // An operation under way, with octets of its own at both ends.
   struct Slot {
     suede_mem_result result = {};
@@ -44,34 +48,43 @@ class MemoryLoad {
     bool is_used = false;
   };
 
-  // They return false where the run is over.
-  bool FindServers();
-  bool Prepare();
-  void Load();
-  void Drain();
+  // One step each, and what follows.
+  void FindServers(Time now);
+  void Prepare();
+  void Load(Time now, bool has_ends);
+  void Drain(Time now, bool has_ends);
   void Verify();
+  void Begin(Step step);
 
-  bool FindServer(uint16_t xpuid);
-  suede_mem_call CallOf(uint16_t xpuid, uint64_t offset, suede_mem_result* result) const;
+  // Asks for one operation beside the load: to be called again until its status is not PENDING.
+  uint32_t Ask(MemoryOperation operation);
+  void OnRefusal(uint32_t status, Time now);
+  MemoryOperation AtomicOf(const Slot& slot) const;
+  MemoryOperation OperationOf(Slot& slot) const;
   int Start(Slot& slot);
-  int StartAtomic(const suede_mem_call& call, uint64_t number);
-  // Polls until the operation is complete; its status, PENDING where a signal came before.
-  uint32_t Await(const suede_mem_result& result);
-  void StartFree(Time now);
-  bool TakeEnds();
+  void StartFree();
+  void TakeEnds();
   void OnEnd(Slot& slot, Time now);
   void CheckValue(Slot& slot);
+  void VerifyWord();
+  void VerifySlot();
   bool IsOver(Time now) const;
-  void Rest(bool worked);
-  bool EndWith(Outcome outcome, std::string explanation);
+  bool HasFailed() const { return result_.outcome != Outcome::kDone; }
+  void EndWith(Outcome outcome, std::string explanation);
   bool IsAtomic() const { return options_.mode == Mode::kAtomic; }
 
-  suede_mem* const mem_;
+  MemoryCalls& calls_;
   const Options& options_;
   const uint32_t bytes_;
-  const TscClock clock_;
   const std::atomic<bool>& stop_;
   WorkerProgress* const progress_;
+  Step step_ = Step::kFind;
+  size_t at_ = 0;  // the destination or slot that the step has got to
+  suede_mem_result answer_ = {};
+  bool is_asked_ = false;
+  std::vector<uint8_t> room_;  // of the answer
+  Time until_{};               // of the server that is looked for, or the drain
+  Time again_{};               // when it is asked again
   std::vector<uint8_t> memory_;
   std::vector<Slot> slots_;
   size_t next_slot_ = 0;       // the one that was started longest ago
@@ -81,7 +94,6 @@ class MemoryLoad {
   uint64_t started_ = 0;
   uint64_t open_ = 0;
   std::vector<uint64_t> values_;  // the next one that an atomic returns, by destination
-  uint32_t idle_turns_ = 0;
   RateTrack track_;
   RunResult result_;
 };

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "perf/call_error.h"
+#include "perf/library_calls.h"
 #include "perf/memory_load.h"
 #include "perf/peers_of.h"
 #include "perf/programs.h"
@@ -26,12 +27,6 @@ absl::Status Explain(int error, const Options& options) {
       error, absl::StrCat("endpoint \"", options.endpoint, "\": ", suede_mem_error_text()));
 }
 
-uint32_t MaskOf(const std::vector<uint8_t>& vcs) {
-  uint32_t mask = 0;
-  for (const uint8_t vc : vcs) mask |= 1u << vc;
-  return mask;
-}
-
 // The own instance that the options name, in the parameters of a suede_mem or its target.
 template <class Params>
 Params ParamsOf(const Options& options) {
@@ -45,14 +40,6 @@ Params ParamsOf(const Options& options) {
                         .reserved = 0};
   }
   return params;
-}
-
-// VC 1, or the first one that no request takes.
-uint32_t ResponseVcs(uint32_t request_vcs) {
-  for (const uint32_t vc : {1u, 2u, 3u, 0u}) {
-    if ((request_vcs & 1u << vc) == 0) return 1u << vc;
-  }
-  return 0;  // the options leave one
 }
 
 using Target = std::unique_ptr<suede_mem_target, decltype(&suede_mem_target_close)>;
@@ -132,32 +119,42 @@ bool Serve(const Options& options, suede_mem_target* target, const std::atomic<b
 
 }  // namespace
 
+void FinishMemoryRun(const Options& options, uint32_t bytes, double cacheline_before,
+                     RunResult result, Document* document) {
+  if (result.outcome == Outcome::kPeerSilent && !options.embed) {
+    result.explanation += PeersOf(options.endpoint);
+  }
+  if (result.outcome == Outcome::kDone && !result.explanation.empty()) {
+    std::fprintf(stderr, "suede-perf: %s\n", result.explanation.c_str());
+  }
+  FinishRun(options, bytes, cacheline_before, std::move(result), document);
+}
+
 int RunMemory(const Options& options, Document document, const std::atomic<bool>& stop) {
   auto params = ParamsOf<suede_mem_params>(options);
-  params.response_vcs = ResponseVcs(params.request_vcs);
+  params.response_vcs = 1u << ResponseVc(params.request_vcs);
   params.unordered = options.unordered ? 1 : 0;
-  // As many as are asked for may be under way to one server.
-  constexpr uint32_t kUsual = 1024;
-  params.max_requests_to_target = std::max(kUsual, options.inflight);
+  params.max_requests_to_target = RequestsToTarget(options.inflight);
   suede_mem* opened = nullptr;
   const int error = suede_mem_open(options.endpoint.c_str(), &params, &opened);
   if (error != 0) return FailToConnect(Explain(error, options));
   const std::unique_ptr<suede_mem, decltype(&suede_mem_close)> mem(opened, &suede_mem_close);
-  const TscClock clock = TscClock::Calibrate();
+  LibraryCalls calls(mem.get(), TscClock::Calibrate());
   PrintHead(options, document);
   for (const uint32_t bytes : options.sizes) {
     const double before = ProbeCacheline(options);
     Progress progress(options, bytes, 1);
     RunResult result;
+    bool has_open = false;
     InWorkers(1, options.cpus, [&](uint32_t) {
-      result = MemoryLoad(mem.get(), options, bytes, clock, stop, progress.worker(0)).Run();
+      MemoryLoad load(calls, options, bytes, stop, progress.worker(0));
+      WorkerLoop(calls, options.spin)
+          .Run([&](Time now) { return load.Turn(now); }, [&] { return load.done(); });
+      has_open = load.has_open();
+      result = load.TakeResult();
     });
-    if (result.outcome == Outcome::kPeerSilent) result.explanation += PeersOf(options.endpoint);
-    if (result.outcome == Outcome::kDone && !result.explanation.empty()) {
-      std::fprintf(stderr, "suede-perf: %s\n", result.explanation.c_str());
-    }
-    FinishRun(options, bytes, before, std::move(result), &document);
-    if (document.results.back().outcome != Outcome::kDone || stop) break;
+    FinishMemoryRun(options, bytes, before, std::move(result), &document);
+    if (document.results.back().outcome != Outcome::kDone || has_open || stop) break;
   }
   document.end = std::chrono::system_clock::now();
   return Conclude(options, document);

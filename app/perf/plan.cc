@@ -85,7 +85,6 @@ absl::Status ValidateLatency(const Options& o) {
 
 // Of memory operations and messages.
 absl::Status ValidateOperations(const Options& o) {
-  if (o.embed) return Bad("--mode put, get, atomic and message are for clients of a daemon");
   if (o.destinations.empty()) {
     return Bad("--destinations: name at least one XPU, as in 2 or 2,8-11");
   }
@@ -103,6 +102,7 @@ absl::Status ValidateOperations(const Options& o) {
 }
 
 absl::Status ValidateMessages(const Options& o) {
+  if (o.embed) return Bad("--mode message is for clients of a daemon: leave --embed out");
   if (o.destinations.size() > 1) return Bad("--destinations: a stream of messages has one");
   if (o.vcs.size() != 1) return Bad("--vcs: a stream of messages has one");
   return absl::OkStatus();

@@ -20,6 +20,9 @@ int RunOverDaemon(const Options& options, Document document, const std::atomic<b
 // Memory operations as a client of a running daemon: those of a mode, or a server of them.
 int RunMemory(const Options& options, Document document, const std::atomic<bool>& stop);
 int ServeMemory(const Options& options, Document document, const std::atomic<bool>& stop);
+// FinishRun, and says what went wrong.
+void FinishMemoryRun(const Options& options, uint32_t data_bytes, double cacheline_before_ns,
+                     RunResult result, Document* document);
 // Likewise with message sockets.
 int RunMessages(const Options& options, Document document, const std::atomic<bool>& stop);
 int ServeMessages(const Options& options, Document document, const std::atomic<bool>& stop);

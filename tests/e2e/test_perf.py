@@ -86,6 +86,44 @@ def test_memory_operations(served):
             assert document["served"]["received"] > 100 and document["served"]["lost"] == 0
 
 
+def test_memory_operations_on_the_lcore(directory):
+    """suede-perf hosts the endpoint that starts them; the far lcore has the window."""
+    left, right = (e2e.endpoint_config(directory, side, e2e.memif_device(directory, role))
+                   for side, role in (("left", "server"), ("right", "client")))
+    config = directory / "left.yaml"
+    config.write_text(json.dumps(left))
+
+    def load(number, code, *arguments):
+        file = directory / f"{number}.json"
+        with e2e.Process(directory, f"load{number}", [
+                e2e.PERF, "--embed", "--config", config, "--destinations", "1", "--duration", "0.3",
+                "--check", "--json", file, *arguments]) as run:
+            run.expect(code, e2e.TRAFFIC_S)
+        return run.stderr() if code else e2e.results_of(file)["results"]
+
+    with e2e.Daemon(directory, right) as daemon:
+        silence = load("nobody", 4, "--mode", "get", "--connect_timeout", "0.5")
+        assert "--reaction memory" in silence, silence
+        with e2e.perf(directory, "server", daemon.socket, "--mode", "server", "--reaction", "memory",
+                      "--lcore", "--window", 1 << 20) as server:
+            e2e.wait_until(lambda: "serving memory operations" in server.stderr(), e2e.START_S,
+                           "the server")
+            operations = 0
+            for number, (sizes, mode) in enumerate([
+                    ("8,256,5000", ("put", "--inflight", "16")),
+                    ("8,256,5000", ("get", "--inflight", "16", "--unordered")),
+                    ("4,8", ("atomic", "--inflight", "4")),
+                    ("4,8", ("atomic", "--atomic", "read_increment"))]):
+                results = load(number, 0, "--sizes", sizes, "--mode", *mode)
+                assert len(results) == len(sizes.split(","))
+                for result in results:
+                    assert result["completed"] and result["delivered"] == result["sent"] > 0
+                    assert result["lost"] == result["wrong"] == 0, result
+                    operations += result["sent"]
+            assert daemon.counters()["memory_requests_total"] >= operations
+            assert "--window" in load("large", 1, "--mode", "put", "--size", 1 << 20)
+
+
 def test_message_sockets():
     """Streams of messages one way and there and back, with their content checked, to one server."""
     with e2e.memif_pair() as (directory, left, right):

@@ -150,6 +150,15 @@ TEST_F(ValidateTest, EachMistakeNamesItsFlag) {
   EXPECT_EQ(blames([](Options& o) { o.duration_s = 0; }), "--duration");
   EXPECT_EQ(blames([](Options& o) { o.queues = 4, o.count = 3; }), "--count");
   EXPECT_EQ(blames([](Options& o) { o.embed = true; }), "--embed");
+  const auto hosts = [&](Mode mode) {
+    return blames([mode](Options& o) {
+      o.embed = true, o.config = "x", o.mode = mode;
+      if (mode == Mode::kServer) o.reaction = Reaction::kMemory;
+    });
+  };
+  EXPECT_EQ(hosts(Mode::kPut), "ok");
+  EXPECT_EQ(hosts(Mode::kMessage), "--mode");
+  EXPECT_EQ(hosts(Mode::kServer), "--reaction");
   EXPECT_EQ(blames([](Options& o) { o.config = "x"; }), "--config");
   EXPECT_EQ(blames([](Options& o) { o.eal = {"-m", "1"}; }), "EAL");
   EXPECT_EQ(blames([](Options& o) { o.max_p99_us = 1; }), "--max_p99_us");

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/embedded_calls.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <iterator>
+
+namespace suede::perf {
+namespace {
+
+constexpr uint32_t kOperations = 4096;
+constexpr auto kDeadline = std::chrono::seconds(10);
+
+}  // namespace
+
+EmbeddedCalls::EmbeddedCalls(EmbedEndpoint& end, const Options& options)
+    : end_(end),
+      response_vc_(ResponseVc(MaskOf(options.vcs))),
+      initiator_({.requests = kOperations,
+                  .requests_to_target = RequestsToTarget(options.inflight),
+                  .operations = kOperations,
+                  .request_vcs = MaskOf(options.vcs),
+                  .response_vc = response_vc_,
+                  .is_unordered = options.unordered,
+                  .first_number = static_cast<uint32_t>(end.Now().time_since_epoch().count())}) {}
+
+int EmbeddedCalls::Start(const MemoryOperation& operation) {
+  mem::Call call{.opcode = operation.opcode,
+                 .is_wide = mem::IsAtomic(operation.opcode) && operation.bits == 64,
+                 .boundary = static_cast<uint8_t>(operation.boundary),
+                 .xpuid = operation.xpuid,
+                 .window = kMemoryWindow,
+                 .offset = operation.offset,
+                 .bytes = operation.bytes,
+                 .source = operation.octets,
+                 .room = operation.octets,
+                 .operand = operation.operand,
+                 .result = operation.result};
+  call.deadline =
+      Now() + (operation.deadline_ms == 0 ? Duration(kDeadline)
+                                          : std::chrono::milliseconds(operation.deadline_ms));
+  switch (initiator_.Start(call, nullptr)) {
+    case mem::Started::kOk:
+      return 0;
+    case mem::Started::kNoRoom:
+      return -EAGAIN;
+    case mem::Started::kInvalid:
+      break;
+  }
+  return -EINVAL;
+}
+
+int EmbeddedCalls::Poll(Time now) {
+  TakeCompletions();
+  TakeResponses();
+  if (end_.lost()) {
+    initiator_.OnPlaneLost(0);
+    return -ECONNRESET;
+  }
+  initiator_.OnTime(now);
+  Flush();
+  const uint64_t completed = initiator_.completed() - told_;
+  told_ += completed;
+  return static_cast<int>(completed);
+}
+
+void EmbeddedCalls::Flush() {
+  initiator_.Pump(*this);
+  end_.Flush();
+}
+
+int EmbeddedCalls::Send(const mem::Burst& burst) {
+  const ClientRun run{
+      .first = {.xpuid = burst.to.xpuid,
+                .vc = burst.to.vc,
+                .flags = burst.wants_completion ? uint8_t{SUEDE_RECORD_COMPLETION} : uint8_t{0},
+                .tag = burst.number,
+                .control = burst.controls,
+                .data = burst.data},
+      .control_stride = mem::kRequestControlBytes,
+      .data_stride = burst.data_bytes};
+  uint32_t sent = 0;
+  end_.SendRun(run, burst.count, &sent);
+  return end_.lost() ? kLost : static_cast<int>(sent);
+}
+
+void EmbeddedCalls::TakeCompletions() {
+  suede_completion completions[64];
+  uint32_t count;
+  do {
+    count = end_.PollCompletions(completions, std::size(completions));
+    for (uint32_t i = 0; i < count; ++i) {
+      const suede_completion& each = completions[i];
+      initiator_.OnCompletion({.xpuid = each.xpuid, .vc = each.vc}, static_cast<uint32_t>(each.tag),
+                              each.status);
+    }
+  } while (count == std::size(completions));
+}
+
+// As many as a burst of full PDUs has at most, so that the lcore goes on.
+void EmbeddedCalls::TakeResponses() {
+  constexpr uint32_t kMost = 1024;
+  ReceivedSpan span;
+  uint32_t taken = 0;
+  while (taken < kMost) {
+    const uint32_t count = end_.Receive(response_vc_, &span, kMost - taken);
+    if (count == 0) break;
+    const mem::Route from{.xpuid = span.source_xpuid, .vc = response_vc_};
+    for (uint32_t i = 0; i < count; ++i) {
+      const size_t at = size_t{i} * span.stride;
+      initiator_.OnCommand(from, span.control + at, span.control_bytes,
+                           span.data == nullptr ? nullptr : span.data + at, span.data_bytes);
+    }
+    taken += count;
+  }
+  if (taken != 0) end_.Release(response_vc_);
+}
+
+}  // namespace suede::perf

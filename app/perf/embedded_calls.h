@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory operations of an endpoint in this process, on the lcore that serves it.
+#ifndef SUEDE_APP_PERF_EMBEDDED_CALLS_H_
+#define SUEDE_APP_PERF_EMBEDDED_CALLS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "base/time.h"
+#include "mem/initiator.h"
+#include "perf/embed_endpoint.h"
+#include "perf/memory_calls.h"
+#include "perf/options.h"
+
+namespace suede::perf {
+
+class EmbeddedCalls final : public MemoryCalls, private mem::RequestSink {
+ public:
+  // Outlived by `end`, which has claimed the VC of the responses.
+  EmbeddedCalls(EmbedEndpoint& end, const Options& options);
+
+  int Start(const MemoryOperation& operation) override;
+  int Poll(Time now) override;
+  void Flush() override;
+  Time Now() const override { return end_.Now(); }
+  std::string Error() const override { return "the lcore has stopped serving the queue"; }
+
+ private:
+  int Send(const mem::Burst& burst) override;
+  void TakeCompletions();
+  void TakeResponses();
+
+  EmbedEndpoint& end_;
+  const uint8_t response_vc_;
+  mem::Initiator initiator_;
+  uint64_t told_ = 0;  // of the operations that are complete
+};
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_EMBEDDED_CALLS_H_
