@@ -44,7 +44,8 @@ SessionParams ToSessions(const SessionsConfig& config) {
 }
 
 PathParams ToPaths(const PlanesConfig& config, const SessionsConfig& sessions) {
-  return {.hello_interval = config.hello_interval,
+  return {.measures = config.weights == PlanesConfig::Weights::kMeasured,
+          .hello_interval = config.hello_interval,
           .hello_multiplier = config.hello_multiplier,
           .hello_idle = config.hello_idle,
           .hold_down = config.hold_down,

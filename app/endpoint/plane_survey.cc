@@ -34,6 +34,10 @@ PlanePeerView ToView(const PlaneRow& row, const InstanceConfig& instance) {
       .held_ns = row.held_ns,
       .deaths = row.deaths};
   if (row.peer_plane != kPeerPlaneUnknown) view.peer_plane = row.peer_plane;
+  if (row.measured_part != 0) {
+    view.measured_percent = (row.measured_part * 100 + PathRate::kWhole / 2) / PathRate::kWhole;
+  }
+  if (row.measured_bps != 0) view.measured_bps = row.measured_bps;
   if (row.heard_ago_ns >= 0) view.heard_ago_ns = row.heard_ago_ns;
   return view;
 }
@@ -103,6 +107,7 @@ void PlaneList::Take(const PlaneSnapshot& snapshot) {
     if (!row.sessions) continue;
     PlaneView& view = views_[begin_ + row.plane];
     ++(row.state == PlaneState::kUp ? view.peers_up : view.peers_down);
+    view.peers_slow += row.measured_part != 0 && row.measured_part != PathRate::kWhole ? 1 : 0;
   }
 }
 

@@ -181,12 +181,14 @@ struct TransportConfig {
 
 // docs/planes.md.
 struct PlanesConfig {
+  enum class Weights : uint8_t { kStatic, kMeasured };
   Duration hello_interval = std::chrono::milliseconds(1);
   uint32_t hello_multiplier = 3;
   Duration hello_idle = std::chrono::seconds(1);
   Duration hold_down = std::chrono::seconds(1);
   Duration hold_down_max = std::chrono::seconds(60);
   Duration unreachable = std::chrono::seconds(1);
+  Weights weights = Weights::kStatic;
   friend bool operator==(const PlanesConfig&, const PlanesConfig&) = default;
 };
 

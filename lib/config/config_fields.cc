@@ -511,6 +511,11 @@ constexpr ConfigField<PlanesConfig> kPlanes[] = {
                                     "Time without a sign of life on any plane after which commands "
                                     "for a peer complete as unreachable.",
                                     kAtOnce),
+    Key<&PlanesConfig::weights>("weights", "", {},
+                                "static: the weights of planes are those of their ports, or as "
+                                "planes.set_weight says. measured: what a plane was measured to "
+                                "carry to a peer bounds them; that needs the bandwidths of all "
+                                "ports of the instance, by their links or by bandwidth_gbps."),
 };
 
 constexpr ConfigField<SessionsConfig> kSessions[] = {

@@ -25,6 +25,7 @@ constexpr string_view kIdles[] = {"spin", "yield", "sleep"};
 constexpr string_view kQueues[] = {"lcore", "instance"};
 constexpr string_view kPfcs[] = {"off", "software", "device"};
 constexpr string_view kPfcClasses[] = {"dscp", "pcp"};
+constexpr string_view kWeights[] = {"static", "measured"};
 constexpr string_view kOrderings[] = {"strict", "unordered"};
 constexpr string_view kCongestions[] = {"fixed", "rccc", "nscc"};
 constexpr string_view kSealings[] = {"off", "preferred", "required"};
@@ -193,6 +194,7 @@ std::span<const string_view> NamesOf(PortConfig::Queues) { return kQueues; }
 std::span<const string_view> NamesOf(PortConfig::Pfc) { return kPfcs; }
 std::span<const string_view> NamesOf(PortConfig::PfcClass) { return kPfcClasses; }
 std::span<const string_view> NamesOf(InstanceConfig::Ordering) { return kOrderings; }
+std::span<const string_view> NamesOf(PlanesConfig::Weights) { return kWeights; }
 std::span<const string_view> NamesOf(InstanceConfig::Congestion) { return kCongestions; }
 std::span<const string_view> NamesOf(InstanceConfig::Sealing) { return kSealings; }
 std::span<const string_view> NamesOf(SealingConfig::Cipher) { return kSealCiphers; }

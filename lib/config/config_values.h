@@ -57,6 +57,7 @@ std::span<const std::string_view> NamesOf(PortConfig::Queues);
 std::span<const std::string_view> NamesOf(PortConfig::Pfc);
 std::span<const std::string_view> NamesOf(PortConfig::PfcClass);
 std::span<const std::string_view> NamesOf(InstanceConfig::Ordering);
+std::span<const std::string_view> NamesOf(PlanesConfig::Weights);
 std::span<const std::string_view> NamesOf(InstanceConfig::Congestion);
 std::span<const std::string_view> NamesOf(InstanceConfig::Sealing);
 std::span<const std::string_view> NamesOf(SealingConfig::Cipher);

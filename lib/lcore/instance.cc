@@ -27,6 +27,7 @@ Instance::Instance(const InstanceParams& instance_params,
       vc_mask(static_cast<uint8_t>((1u << vc_bits) - 1)),
       lane_is_plane(is_strict() || plane_bits == 0),
       has_homes(is_strict() && plane_bits != 0),
+      measures(params.paths.measures && plane_bits != 0),
       spreads(!is_strict() && plane_bits + session_bits != 0),
       own(params.xpuid, plane_count(), session_count(), params.transport, params.paths,
           params.secret),
@@ -38,6 +39,7 @@ Instance::Instance(const InstanceParams& instance_params,
   flags.resize(connections.size());
   last_given_up.resize(connections.size());
   sessions.resize(planes);
+  if (measures) rates.resize(planes);
   slots.resize(planes << session_bits);
   groups.resize(planes);
   headers.resize((planes << session_bits) * kClasses);
@@ -72,7 +74,8 @@ Instance::Instance(const InstanceParams& instance_params,
                        Peer::Places{.paths = &paths[peer],
                                     .sessions = &sessions[PlaneIndex(peer, 0)],
                                     .groups = &groups[PlaneIndex(peer, 0)],
-                                    .connections = &connections[ConnectionAt(peer, 0, 0)]});
+                                    .connections = &connections[ConnectionAt(peer, 0, 0)],
+                                    .rates = measures ? &rates[PlaneIndex(peer, 0)] : nullptr});
     for (uint32_t vc = 0; known.plain && vc < kVcCount; ++vc) {
       scheduler.queue(Scheduler::QueueIndex(peer, vc)).most_lines = UINT16_MAX;
     }
@@ -87,6 +90,8 @@ Instance::Instance(const InstanceParams& instance_params,
     frame_octets = std::max(frame_octets, header(ConnectionAt(0, plane, 0), 0).length + kRhBytes +
                                               kRcrcBytes + kWireOctets);
   }
+  own.frame_octets = frame_octets;
+  for (uint32_t plane = 0; plane < plane_count(); ++plane) NoteLinkSpeed(plane);
   marks.resize(planes);
   is_paced = params.congestion.control != CongestionControl::kFixed;
   if (is_paced) {
@@ -111,6 +116,7 @@ void Instance::StartSealing(Crypto* crypto) {
   }
   for (PortContext* port : ports) port->link.ExpectSealed();
   frame_octets += kSessionSealBytes;
+  own.frame_octets = frame_octets;
   SetHello();
 }
 
@@ -143,6 +149,12 @@ void Instance::SetHello() {
                .hears_pauses = true,
                .answers_congestion = true,
                .wants_echoes = params.congestion.control != CongestionControl::kFixed};
+}
+
+void Instance::NoteLinkSpeed(uint32_t plane) {
+  const PortContext& port = *ports[plane];
+  own.link_bps[plane] =
+      port.params.rate_bps != 0 ? port.params.rate_bps : port.link.state().speed_bps;
 }
 
 PathLimits Instance::LimitsOf(uint32_t plane, uint64_t speed_bps) const {

@@ -190,7 +190,7 @@ struct Instance {
     inflight_bytes += bytes;
     CountIn(peer, plane, bytes);
   }
-  // Bytes of commands that are put in flight, or are no longer.
+  // Bytes of commands that are put in flight, or were acknowledged.
   void CountIn(uint32_t peer, uint32_t plane, uint32_t bytes) {
     if (lane_is_plane) {
       paths[peer].OnSendHome(plane, bytes);
@@ -203,6 +203,9 @@ struct Instance {
   void CountOut(uint32_t peer, uint32_t plane, uint32_t bytes) {
     paths[peer].OnEnd(plane, bytes);
     own.inflight_bytes[plane] -= bytes;
+    if (!measures) [[likely]]
+      return;
+    rates[PlaneIndex(peer, plane)].OnAcked(bytes, paths[peer].inflight_bytes[plane]);
   }
 
   // Whether some of its PDUs are sealed, or all (docs/sealing.md).
@@ -238,6 +241,8 @@ struct Instance {
     return header;
   }
   void SetHello();
+  // The link of the plane's port has come up, or is looked at for the first time.
+  void NoteLinkSpeed(uint32_t plane);
   uint32_t ReceiveBytes() const;
   bool AnyOpenCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const;
   HeaderTemplate MakeHeader(uint32_t peer, uint32_t plane, uint32_t traffic_class,
@@ -263,6 +268,7 @@ struct Instance {
   const uint8_t vc_mask;
   const bool lane_is_plane;  // PDUs take the plane that is their queue's lane,
   const bool has_homes;      // which is one of several
+  const bool measures;       // what planes carry
   const bool spreads;        // each PDU may take any of several planes or sessions
 
   std::array<uint16_t, kMaxXpus> peer_of_xpu;
@@ -274,6 +280,7 @@ struct Instance {
   std::vector<Connection> connections;  // [ConnectionIndex]
   std::vector<PeerPaths> paths;         // [peer]
   std::vector<PlaneSession> sessions;   // [PlaneIndex]
+  std::vector<PathRate> rates;          // [PlaneIndex]; empty where nothing is measured
   std::vector<SessionSlot> slots;       // [PlaneIndex << session_bits | slot],
   std::vector<SessionGroup> groups;     // by [PlaneIndex]
   std::vector<uint8_t> blocked;         // [peer]: VCs whose queue waits for one, a mask

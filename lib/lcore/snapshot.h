@@ -93,6 +93,8 @@ struct PlaneRow {
   uint16_t tx_generation = 0;
   uint16_t rx_generation = 0;
   uint16_t weight = 0;
+  uint16_t measured_part = 0;  // of it, of PathRate::kWhole; 0: it is not measured
+  uint64_t measured_bps = 0;   // when it was the limit last; 0: it never was
   uint32_t inflight_bytes = 0;
   uint32_t deaths = 0;
   int64_t heard_ago_ns = -1;  // since the way there and back was last proved; -1: never

@@ -68,6 +68,7 @@ Json ToJson(const PlaneView& plane) {
   out["weight"] = plane.weight;
   out["peers_up"] = plane.peers_up;
   out["peers_down"] = plane.peers_down;
+  out["peers_slow"] = plane.peers_slow;
   out["inflight_bytes"] = plane.inflight_bytes;
   return out;
 }
@@ -94,6 +95,8 @@ Json ToJson(const PlanePeerView& peer) {
               {"tx_generation", peer.tx_generation},
               {"rx_generation", peer.rx_generation},
               {"weight", peer.weight},
+              {"measured_percent", peer.measured_percent ? Json(*peer.measured_percent) : Json()},
+              {"measured_bits_per_second", peer.measured_bps ? Json(*peer.measured_bps) : Json()},
               {"inflight_bytes", peer.inflight_bytes},
               {"heard_ago_us", peer.heard_ago_ns ? Us(*peer.heard_ago_ns) : Json()},
               {"held_us", Us(peer.held_ns)},
@@ -191,6 +194,7 @@ constexpr Member kPlaneRow[] = {
     Member::Integer("weight"),
     Member::Integer("peers_up", "peers to which it is up"),
     Member::Integer("peers_down", "those to which it is not"),
+    Member::Integer("peers_slow", "those to which it was measured to carry less than its weight"),
     kInflight,
 };
 constexpr Member kPlanesResult[] = {Member::Rows("planes", kPlaneRow)};
@@ -208,6 +212,10 @@ constexpr Member kPlanePeerRow[] = {
     Member::Integer("tx_generation"),
     Member::Integer("rx_generation"),
     Member::Integer("weight", "0: no route"),
+    Member::Integer("measured_percent", "part of the weight that the plane was measured to carry")
+        .OrNull("weights are not measured"),
+    Member::Integer("measured_bits_per_second", "carried when the plane was the limit last")
+        .OrNull("it never was"),
     kInflight,
     Member::Number("heard_ago_us", "since the way there and back was last proved")
         .Unit("µs")

@@ -40,6 +40,7 @@ struct PlaneView {
   uint32_t weight = 1;
   uint32_t peers_up = 0;    // to which it is up; none where there is one plane
   uint32_t peers_down = 0;  // those whose session has begun, and is not up
+  uint32_t peers_slow = 0;  // those to which it was measured to carry less than its weight says
   uint64_t inflight_bytes = 0;
 };
 
@@ -62,6 +63,8 @@ struct PlanePeerView {
   uint32_t tx_generation = 0;
   uint32_t rx_generation = 0;
   uint32_t weight = 0;
+  std::optional<uint32_t> measured_percent;  // of the weight; none: it is not measured
+  std::optional<uint64_t> measured_bps;      // when it was the limit last; none: it never was
   uint32_t inflight_bytes = 0;
   std::optional<uint32_t> peer_plane;      // its number of the plane
   std::optional<int64_t> heard_ago_ns;     // none: never

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strict mode: the plane that each flow to the peer takes, its home (docs/planes.md, "Flows"). And
 // which queues may go on.
+#include <algorithm>
 #include <bit>
 
 #include "peer/peer.h"
 
 namespace suede {
+namespace {
+
+// What a flow that begins counts for where its plane is chosen by what it has carried. (How much it
+// will send is not known; on average the flows of each plane send alike.)
+constexpr uint32_t kBytesOfFlow = 1500;
+
+}  // namespace
 
 // Lets the queues go on that wait for a connection, where that can send.
 void Peer::Unblock(uint32_t plane, uint32_t vc, Effects& effects) const {
@@ -147,15 +155,34 @@ void Peer::BalanceFlows(Effects& effects) {
   }
 }
 
+// Of the planes that are less loaded than any would be with the flow, the one that has had the fewest
+// flows for its weight. So shares are by weight, too, where few flows are busy at a time.
 [[gnu::noinline]] bool Peer::OnFlowBegins(uint32_t vc) {
   const uint32_t flow = own_->VcOf(vc);
   const uint32_t home = paths_->home[flow];
   const PlaneMask mask = paths_->choice[vc] != 0 ? HomesFor(flow) : PlaneMask{0};
-  if (mask == 0 || BusyOf(flow, home) != 0) return false;
-  const auto others = static_cast<PlaneMask>(mask & ~(1u << home));
-  const uint32_t least = LeastLoaded(others, flow, 1, LoadOf(home, 1));
-  if (least == kNoPlane) return false;
-  paths_->home[flow] = static_cast<uint8_t>(least);
+  if ((mask & (mask - 1)) == 0 || BusyOf(flow, home) != 0) return false;
+  uint64_t bound = UINT64_MAX;
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    bound = std::min(bound, LoadOf(static_cast<uint32_t>(std::countr_zero(left)), 1));
+  }
+  uint32_t best = home;
+  uint32_t least = UINT32_MAX;
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const auto plane = static_cast<uint32_t>(std::countr_zero(left));
+    if (LoadOf(plane, 0) >= bound) continue;
+    const uint32_t carried = paths_->carried[plane];
+    if (carried > least || (carried == least && plane != home)) continue;
+    best = plane;
+    least = carried;
+  }
+  if (best == home) {
+    // It begins now. (What the plane has carried is flows alone.)
+    paths_->OnSend(best, kBytesOfFlow);
+    paths_->OnEnd(best, kBytesOfFlow);
+    return false;
+  }
+  paths_->home[flow] = static_cast<uint8_t>(best);
   SetChoice(flow);
   return true;
 }

@@ -41,6 +41,7 @@ struct SessionParams {
 
 struct PathParams {
   Ordering ordering = Ordering::kStrict;
+  bool measures = false;  // what planes carry counts in their weights
   Duration hello_interval = std::chrono::milliseconds(1);  // with PDUs in flight
   uint32_t hello_multiplier = 3;                           // unanswered ones that end a plane
   Duration hello_idle = std::chrono::seconds(1);           // without

@@ -12,6 +12,7 @@ Peer::Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places)
       sessions_(places.sessions),
       groups_(places.groups),
       connections_(places.connections),
+      rates_(places.rates),
       xpuid_(xpuid) {
   handshake_.Begin(own->numbers, plain);
   // Nothing is accepted before there is an association, or the peer is plain.
@@ -108,6 +109,7 @@ void Peer::OnNoMac(Effects& effects) {
 void Peer::SetWeight(uint32_t plane, uint32_t weight, Time now, Effects& effects) {
   const bool had_route = paths_->HasRoute(plane);
   paths_->SetWeight(plane, weight);
+  ForgetRate(plane, effects);
   paths_->TellShares(own_->shares);
   if (had_route == (weight != 0)) return ChooseHomes(effects);
   UpdateUsable(effects);
@@ -161,6 +163,8 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
     check(!session.up() || (session.begun() && !session.fencing()));
     check(paths_->sessions || !session.begun());
     check((paths_->open & 1u << plane) == 0 || IsOpen(plane));
+    const uint32_t part = rates_ == nullptr ? PathRate::kWhole : rates_[plane].part();
+    check(paths_->part[plane] == part && part >= PathRate::kLeast && part <= PathRate::kWhole);
     check((paths_->usable & 1u << plane) == 0 || paths_->HasRoute(plane));
   }
   check((paths_->usable & ~paths_->open) == 0);

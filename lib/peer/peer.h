@@ -19,6 +19,7 @@
 #include "peer/handshake.h"
 #include "peer/hello_check.h"
 #include "peer/own_end.h"
+#include "peer/path_rate.h"
 #include "peer/peer_paths.h"
 #include "peer/plane_session.h"
 #include "peer/session_group.h"
@@ -49,6 +50,7 @@ class Peer {
     PlaneSession* sessions;   // [plane]
     SessionGroup* groups;     // [plane]
     Connection* connections;  // [plane][session][VC]
+    PathRate* rates = nullptr;  // [plane]; null: nothing is measured
   };
   // `plain`: the peer is known not to speak HELLO.
   Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places);
@@ -62,6 +64,8 @@ class Peer {
   const PeerPaths& paths() const { return *paths_; }
   const PlaneSession& session(uint32_t plane) const { return sessions_[plane]; }
   const SessionGroup& group(uint32_t plane) const { return groups_[plane]; }
+  // Null: nothing is measured.
+  const PathRate* rate(uint32_t plane) const { return rates_ == nullptr ? nullptr : &rates_[plane]; }
   // By its number on the plane, here and below: that counts sessions, and VCs where each has a
   // connection.
   const Connection& connection(uint32_t plane, uint32_t number) const {
@@ -272,6 +276,13 @@ class Peer {
   void ChooseHomes(Effects& effects);
   void BalanceFlows(Effects& effects);
 
+  // rates.cc
+  uint64_t ExpectedBps(uint32_t plane) const;
+  PathRate::Facts RateFactsOf(uint32_t plane, Hold hold) const;
+  void LookAtRate(uint32_t plane, Hold hold, Time now, Effects& effects);
+  void ForgetRate(uint32_t plane, Effects& effects);
+  void TakePart(uint32_t plane, Effects& effects);
+
   // sessions.cc
   PlaneSession::Facts FactsOf(uint32_t plane, Hold hold, Time now) const;
   void AskSiblings(Time now, Effects& effects);
@@ -292,6 +303,7 @@ class Peer {
   PlaneSession* sessions_;
   SessionGroup* groups_;
   Connection* connections_;
+  PathRate* rates_;
   Handshake handshake_;
   Hello hello_;
   uint16_t xpuid_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peer/peer_paths.h"
 
+#include <bit>
 #include <cmath>
 
 namespace suede {
@@ -38,7 +39,25 @@ void PlaneShares::SetCosts() {
 
 void PeerPaths::SetWeight(uint32_t plane, uint32_t value) {
   weight[plane] = static_cast<uint16_t>(value);
-  if (value != 0) cost[plane] = kWeightOne / value;
+  SetCosts();
+}
+
+void PeerPaths::SetPart(uint32_t plane, uint32_t value) {
+  part[plane] = static_cast<uint16_t>(value);
+  SetCosts();
+}
+
+// Small weights have no room for parts of them: then all are shifted, as far as the sum of four
+// leaves `cost_of_sum` exact enough.
+void PeerPaths::SetCosts() {
+  constexpr int kBitsOfParts = 13;
+  any_part = std::any_of(part.begin(), part.end(),
+                         [](uint16_t one) { return one != PathRate::kWhole; });
+  const uint32_t most = *std::max_element(weight.begin(), weight.end());
+  weight_shift = static_cast<uint8_t>(std::max(0, kBitsOfParts - static_cast<int>(std::bit_width(most))));
+  for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+    if (weight[plane] != 0) cost[plane] = kWeightOne / MeasuredWeight(plane);
+  }
   SetShares();
 }
 
@@ -56,13 +75,13 @@ void PeerPaths::TellShares(PlaneShares& shares) {
 void PeerPaths::SetShares() {
   uint32_t sum = 0;
   for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
-    if ((usable & 1u << plane) != 0) sum += weight[plane];
+    if ((usable & 1u << plane) != 0) sum += MeasuredWeight(plane);
   }
   cost_of_sum = kWeightOne / std::max(sum, 1u);
   carried_limit = kCarriedBase + (cost_of_sum * (kBytesOfBase >> kCarriedBits));
   for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
     const bool has = (usable & 1u << plane) != 0;
-    share[plane] = has ? uint32_t{weight[plane]} * cost_of_sum : 0;
+    share[plane] = has ? MeasuredWeight(plane) * cost_of_sum : 0;
   }
 }
 
@@ -88,7 +107,7 @@ uint32_t PeerPaths::Draw(PlaneMask mask, uint32_t key) const {
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const auto plane = static_cast<uint32_t>(std::countr_zero(left));
     // Exponential with the weight for its rate: the least of them is that plane's in proportion.
-    const double score = -std::log(Lot(key, plane)) / weight[plane];
+    const double score = -std::log(Lot(key, plane)) / MeasuredWeight(plane);
     if (best != kNoPlane && score >= least) continue;
     best = plane;
     least = score;

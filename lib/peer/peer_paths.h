@@ -14,6 +14,7 @@
 #include "base/sue.h"
 #include "base/time.h"
 #include "peer/params.h"
+#include "peer/path_rate.h"
 
 namespace suede {
 
@@ -77,7 +78,8 @@ struct alignas(64) PeerPaths {
   static constexpr uint32_t kCarriedBase = 1u << 30;
 
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, without an acknowledgement
-  std::array<uint32_t, kMaxPlanes> cost{};            // of an byte: kWeightOne / weight
+  std::array<uint32_t, kMaxPlanes> cost{};            // of an byte: kWeightOne / weight,
+                                                      // of which the measured part counts
   std::array<uint32_t, kMaxPlanes> carried{
       kCarriedBase, kCarriedBase, kCarriedBase,
       kCarriedBase};                          // bytes' cost so far, above a common base
@@ -96,12 +98,18 @@ struct alignas(64) PeerPaths {
   bool sessions = false;  // the peer answers PLANE and FENCE: its planes are as their sessions say
   uint8_t moving = 0;     // strict, flows: stand still until nothing is in flight on their homes
   bool unreachable = false;
-  bool uneven = false;  // its shares are not the usual ones
+  bool uneven = false;    // its shares are not the usual ones
+  bool any_part = false;  // a part is not whole, and weights are shifted
+  uint8_t weight_shift = 0;
   uint8_t turn = 0;     // of planes, for messages that may take any
   Time alive_at{};  // the last sign of life while there was something to send
   std::array<FlowMove, kVcCount> moves{};  // of flows that are moving
+  std::array<uint16_t, kMaxPlanes> part{PathRate::kWhole, PathRate::kWhole, PathRate::kWhole,
+                                        PathRate::kWhole};  // of its weight, as it was measured
 
   void SetWeight(uint32_t plane, uint32_t value);
+  // What of its weight the plane was measured to carry, of PathRate::kWhole.
+  void SetPart(uint32_t plane, uint32_t value);
   void SetUsable(PlaneMask planes);
   // After these.
   void TellShares(PlaneShares& shares);
@@ -174,6 +182,13 @@ struct alignas(64) PeerPaths {
     return LoadOf(plane, bytes, shares.any_uneven() ? bytes : 0, shares);
   }
   void SetShares();
+  void SetCosts();
+  // The weight less what was measured to be missing, in a unit of its own where that is so.
+  uint32_t MeasuredWeight(uint32_t plane) const {
+    if (weight[plane] == 0 || !any_part) return weight[plane];
+    const uint32_t value = (uint32_t{weight[plane]} << weight_shift) * part[plane];
+    return std::max(value / PathRate::kWhole, 1u);
+  }
   uint32_t StepOf(uint32_t plane, uint32_t bytes) const {
     return static_cast<uint32_t>(uint64_t{bytes} * cost[plane] >> kCarriedBits);
   }

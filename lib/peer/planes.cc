@@ -42,6 +42,7 @@ void Peer::BeginSessions(Time now, Effects& effects) {
 }
 
 void Peer::PlaneUp(uint32_t plane, Effects& effects) {
+  ForgetRate(plane, effects);
   effects.Add(effect::Count{Counter::kPlaneReturns});
   TellPlane(PeerEvent::kPlaneUp, plane, 0, effects);
   if (paths_->unreachable) {

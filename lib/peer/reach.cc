@@ -85,6 +85,7 @@ void Peer::FindAgain(Effects& effects) {
 // Of a connection that had PDUs in flight: `bytes` are no longer.
 void Peer::CountOut(uint32_t plane, uint32_t number, uint32_t bytes) {
   paths_->OnEnd(plane, bytes);
+  if (rates_ != nullptr) rates_[plane].Spoil();
   own_->inflight_bytes[plane] -= bytes;
   const bool idle = connection(plane, number).unacked_bytes() == 0;
   if (own_->has_sessions && idle) own_->OnIdle(plane);

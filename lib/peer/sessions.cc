@@ -77,6 +77,7 @@ void Peer::OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effec
       break;
   }
   CheckReach(now, effects);
+  LookAtRate(plane, hold, now, effects);
   // The plane may have become the dearer one for what is in flight there.
   if (paths_->inflight_bytes[plane] != 0) BalanceFlows(effects);
   ArmSession(plane, effects);

@@ -31,7 +31,9 @@ void PlaneWatch::OnPortChange(PortContext& port, bool up, Time now) {
   port.usable = up;
   for (const auto& instance : lcore_.instances) {
     for (uint32_t plane = 0; plane < instance->plane_count(); ++plane) {
-      if (instance->ports[plane] != &port || !instance->own.SetPort(plane, up)) continue;
+      if (instance->ports[plane] != &port) continue;
+      instance->NoteLinkSpeed(plane);
+      if (!instance->own.SetPort(plane, up)) continue;
       OnPlaneChange(*instance, plane, PlaneDownReason::kLink, now);
     }
   }

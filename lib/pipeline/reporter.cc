@@ -89,6 +89,7 @@ PlaneRow RowOf(const Instance& instance, uint32_t peer, uint32_t plane, Time now
   const PeerPaths& paths = instance.paths[peer];
   const PlaneSession& session = instance.sessions[instance.PlaneIndex(peer, plane)];
   const bool heard = session.last_heard() != Time{};
+  const PathRate* const rate = instance.peers[peer].rate(plane);
   return {.peer_xpuid = instance.params.peers[peer].xpuid,
           .plane = static_cast<uint8_t>(plane),
           .peer_plane = session.peer_plane(),
@@ -100,6 +101,8 @@ PlaneRow RowOf(const Instance& instance, uint32_t peer, uint32_t plane, Time now
           .tx_generation = session.tx_generation(),
           .rx_generation = session.rx_generation(),
           .weight = paths.weight[plane],
+          .measured_part = static_cast<uint16_t>(rate == nullptr ? 0 : rate->part()),
+          .measured_bps = rate == nullptr ? 0 : rate->rate_bps(),
           .inflight_bytes = paths.inflight_bytes[plane],
           .deaths = session.deaths(),
           .heard_ago_ns = heard ? (now - session.last_heard()).count() : -1,

@@ -254,7 +254,8 @@ std::vector<RegisterBlock> MakeBlocks() {
                          {0x08, "hello_idle_us"},
                          {0x0c, "hold_down_us"},
                          {0x10, "hold_down_max_us"},
-                         {0x14, "unreachable_us"}}));
+                         {0x14, "unreachable_us"},
+                         {0x18, "weights"}}));
   add("sessions", 0x0380, "Session groups.",
       OfKeys("sessions.", {{0x00, "max"},
                            {0x04, "interval_us"},

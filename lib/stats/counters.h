@@ -213,7 +213,11 @@ enum class Severity : uint8_t {
   X(SealRotations, "seal_rotations_total", Info, "Epochs begun for sending")                       \
   X(SealEpochs, "seal_epochs_received_total", Info, "Epochs that peers have begun")                \
   X(SessionFences, "session_fences_total", Error,                                                  \
-    "Times that PDUs of a session on which nothing got through moved to other sessions")
+    "Times that PDUs of a session on which nothing got through moved to other sessions")           \
+  X(PlaneRates, "plane_rates_total", Info,                                                         \
+    "Windows in which a plane to a peer let no more through, so that its bandwidth was measured")  \
+  X(PlaneRateChanges, "plane_rate_changes_total", Info,                                            \
+    "Changes of the part of its weight that a plane was measured to carry to a peer")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,

@@ -93,6 +93,7 @@ TEST(ConfigChangeTest, EveryValueIsFoundWithItsDeclaredEffect) {
       {"planes.hold_down_us", "5000"},
       {"planes.hold_down_max_us", "2000000"},
       {"planes.unreachable_us", "9000"},
+      {"planes.weights", "measured"},
       {"sessions.max", "2"},
       {"sessions.interval_us", "200"},
       {"sessions.open_percent", "160"},

@@ -118,7 +118,7 @@ class FakeEndpoint : public EndpointWithChanges {
       return std::vector<PlaneView>{{.name = {3, 1, 1}, .port = "p0", .admin = plane,
                                      .link_up = true,
                                      .up = plane != PlaneSetting::kDown && port_up,
-                                     .weight = weight, .peers_up = 6, .peers_down = 2,
+                                     .weight = weight, .peers_up = 6, .peers_down = 2, .peers_slow = 1,
                                      .inflight_bytes = inflight_bytes}};
     };
   }
@@ -130,6 +130,7 @@ class FakeEndpoint : public EndpointWithChanges {
                                      query.plane.value_or(1)},
                             .peer = query.peer.value_or(4), .state = "up", .usable = true,
                             .tx_generation = 5, .rx_generation = 65535, .weight = 100,
+                            .measured_percent = 48, .measured_bps = 12'000'000'000,
                             .inflight_bytes = 77, .deaths = 2});
       view.peers.push_back({.name = {3, 1, 0},
                             .peer = 9,

@@ -24,7 +24,7 @@ class PlaneMethodsTest : public testing::Test {
 TEST_F(PlaneMethodsTest, ListHasARowForEach) {
   EXPECT_EQ(Dump(Result("planes.list")),
             R"({"planes":[{"xpu":3,"instance":1,"plane":1,"port":"p0","admin":"up","link":"up",)"
-            R"("state":"up","weight":400,"peers_up":6,"peers_down":2,"inflight_bytes":999}]})");
+            R"("state":"up","weight":400,"peers_up":6,"peers_down":2,"peers_slow":1,"inflight_bytes":999}]})");
   endpoint_.port_up = false;
   EXPECT_EQ(Result("planes.list")["planes"][0]["state"], "down");
   EXPECT_EQ(Result("planes.list")["planes"][0]["admin"], "up");
@@ -35,11 +35,11 @@ TEST_F(PlaneMethodsTest, PeersHaveWhatTheSessionKnows) {
       Dump(Result("planes.peers")),
       R"({"peers":[{"xpu":3,"instance":1,"peer":4,"plane":1,"peer_plane":null,"state":"up",)"
       R"("usable":true,"home":false,"home_vcs":[],"fencing":false,"tx_generation":5,)"
-      R"("rx_generation":65535,"weight":100,"inflight_bytes":77,"heard_ago_us":null,)"
+      R"("rx_generation":65535,"weight":100,"measured_percent":48,"measured_bits_per_second":12000000000,"inflight_bytes":77,"heard_ago_us":null,)"
       R"("held_us":0.0,"deaths":2},)"
       R"({"xpu":3,"instance":1,"peer":9,"plane":0,"peer_plane":3,"state":"down",)"
       R"("usable":false,"home":true,"home_vcs":[0,3],"fencing":true,"tx_generation":0,"rx_generation":0,)"
-      R"("weight":0,"inflight_bytes":0,"heard_ago_us":1.5,"held_us":2000.0,"deaths":0}],)"
+      R"("weight":0,"measured_percent":null,"measured_bits_per_second":null,"inflight_bytes":0,"heard_ago_us":1.5,"held_us":2000.0,"deaths":0}],)"
       R"("more":false})");
 }
 

@@ -16,7 +16,8 @@ class Homes : public PeerBench {
     for (uint32_t plane = 0; plane < planes; ++plane) Weigh(plane, 4);
   }
   uint32_t Begin(uint32_t vc) {
-    peer->OnFlowBegins(vc);
+    const bool moves = peer->OnFlowBegins(vc);
+    EXPECT_FALSE(moves && peer->OnFlowBegins(vc)) << "it has moved already";
     const uint32_t home = paths.home[vc];
     Put(home, vc, 1);
     return home;
@@ -54,8 +55,8 @@ TEST_F(Homes, FlowsThatBeginGoByTheWeights) {
   Weigh(light, 1);
   std::array<uint32_t, 2> taken{};
   for (uint32_t vc = 0; vc < kVcCount; ++vc) ++taken[Begin(vc)];
-  EXPECT_EQ(taken[light], 0u) << "one there is as much as four on the other";
-  EXPECT_EQ(taken[1], 4u);
+  EXPECT_LE(taken[light], 1u) << "one there is as much as four on the other";
+  EXPECT_GE(taken[1], 3u);
 }
 
 TEST_F(Homes, AFlowWithPdusInFlightBeginsNothing) {
@@ -68,7 +69,32 @@ TEST_F(Homes, AFlowWithPdusInFlightBeginsNothing) {
   EXPECT_TRUE(peer->OnFlowBegins(0));
   EXPECT_EQ(paths.home[0], 1 - home);
   EXPECT_EQ(paths.choice[0], 1u << (1 - home));
-  EXPECT_FALSE(peer->OnFlowBegins(0)) << "as good where it is";
+  EXPECT_FALSE(peer->OnFlowBegins(0)) << "the other one is too loaded";
+}
+
+// One flow at a time: none is ever busy when the next one begins.
+TEST_F(Homes, FlowsThatBeginShareByTheWeightsHoweverFewAreBusy) {
+  MakeFlows(4);
+  Weigh(0, 2);
+  Weigh(1, 4);
+  std::array<int, kMaxPlanes> flows{};
+  for (int i = 0; i < 1400; ++i) {
+    const uint32_t vc = static_cast<uint32_t>(i) % kVcCount;
+    const uint32_t home = Begin(vc);
+    ++flows[home];
+    End(home, vc);
+  }
+  EXPECT_NEAR(flows[0], 200, 2);
+  for (uint32_t plane = 1; plane < kMaxPlanes; ++plane) EXPECT_NEAR(flows[plane], 400, 2);
+}
+
+TEST_F(Homes, AFlowThatBeginsAloneGoesOnWhereOnePlaneIsLeft) {
+  MakeFlows(2);
+  Weigh(0, 0);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_FALSE(peer->OnFlowBegins(0));
+    EXPECT_EQ(paths.home[0], 1);
+  }
 }
 
 TEST_F(Homes, AsManyFlowsMoveAsTheWeightsAsk) {

@@ -214,6 +214,79 @@ bool MeasureSlowed(double load, int times) {
   return Tell(good, Finish(world), line);
 }
 
+// Four planes of 1 Gb/s with 60 % to send, and weights that say that they are alike. Nothing
+// announces that one of them carries half for a while: the endpoint measures it.
+class MeasuredRun {
+ public:
+  explicit MeasuredRun(uint64_t seed) : world_(seed, Options()), meter_(world_) {}
+
+  bool Run() {
+    meter_.Run(std::chrono::milliseconds(10));
+    const double before = WorstShareOver(std::chrono::milliseconds(40), 0.25);
+    world_.host(0).ports[kSlow]->faults().bits_per_ns = kGbps / 2;
+    const Duration found = TimeUntil([this] { return Part() < PathRate::kWhole * 55 / 100; });
+    const double slow = WorstShareOver(std::chrono::milliseconds(200), kSlowShare);
+    world_.host(0).ports[kSlow]->faults().bits_per_ns = kGbps;
+    const Duration back = TimeUntil([this] { return Part() == PathRate::kWhole; });
+    const double after = WorstShareOver(std::chrono::milliseconds(40), 0.25);
+    char line[240];
+    std::snprintf(line, sizeof line,
+                  "measured: one of 4 planes falls to half, 60 %% loaded: found after %.1f ms, "
+                  "whole again after %.1f ms; error of its share before %.4f, meanwhile %.4f, "
+                  "afterwards %.4f; %llu windows",
+                  Ms(found), Ms(back), before, slow, after,
+                  static_cast<unsigned long long>(world_.host(0).Count(Counter::kPlaneRates)));
+    const bool good = found <= kMostUntilFound && back <= kMostUntilBack && before <= kShareError &&
+                      slow <= kMeasuredError && after <= kShareError;
+    return Tell(good, Finish(world_), line);
+  }
+
+ private:
+  static constexpr uint32_t kSlow = 3;
+  static constexpr double kGbps = 1;
+  static constexpr double kSlowShare = 0.5 / 3.5;
+  static constexpr double kMeasuredError = 0.05;
+  static constexpr Duration kInterval = microseconds(300);
+  // In simulated time.
+  static constexpr Duration kMostUntilFound = std::chrono::milliseconds(20);
+  static constexpr Duration kMostUntilBack = std::chrono::milliseconds(1000);
+
+  static WorldOptions Options() {
+    WorldOptions options = Planes(std::vector<double>(4, kGbps), {}, 0.6);
+    options.wiring.rate_bps = static_cast<uint64_t>(kGbps * 1e9);
+    options.paths.measures = true;
+    options.paths.hello_interval = kInterval;
+    options.burst_gap = options.burst_gap * 4 / options.burst;
+    options.burst = 4;
+    return options;
+  }
+  static double Ms(Duration time) { return static_cast<double>(time.count()) / 1e6; }
+  uint32_t Part() { return world_.host(0).pipeline().instance(0).paths[0].part[kSlow]; }
+  double WorstShareOver(Duration time, double want) {
+    meter_.Begin();
+    meter_.Run(time);
+    return std::abs(meter_.shares()[kSlow] / want - 1);
+  }
+  template <typename Condition>
+  Duration TimeUntil(Condition&& condition) {
+    const Time began = world_.now();
+    while (!condition() && world_.now() - began < std::chrono::seconds(2) &&
+           world_.failure().empty()) {
+      meter_.Run(kInterval);
+    }
+    return world_.now() - began;
+  }
+
+  World world_;
+  Meter meter_;
+};
+
+bool MeasureMeasured() {
+  bool passed = true;
+  for (const uint64_t seed : {1, 2, 3}) passed &= MeasuredRun(seed).Run();
+  return passed;
+}
+
 }  // namespace
 
 int RunPlaneShares() {
@@ -223,6 +296,7 @@ int RunPlaneShares() {
   passed &= MeasureShares(0.5);
   passed &= MeasureSlowed(0, 1);
   passed &= MeasureSlowed(0.6, 25);
+  passed &= MeasureMeasured();
   return passed ? 0 : 1;
 }
 

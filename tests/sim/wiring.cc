@@ -30,7 +30,8 @@ PortParams Wiring::PortOf(uint32_t host, uint32_t plane) const {
   const uint32_t number = SwitchOf(host, plane);
   return {.rules = {.encap = EncapOf(number)},
           .tagged = tagged_frames && EncapOf(number) < Encap::kAfh2,
-          .mac = MacOf(host, number)};
+          .mac = MacOf(host, number),
+          .rate_bps = rate_bps};
 }
 
 void Wiring::Connect(uint32_t host, InstanceParams& params) const {

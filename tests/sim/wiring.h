@@ -20,6 +20,7 @@ struct Wiring {
   bool tagged_frames = false;                  // with an 802.1Q tag
   bool shifted = false;           // plane 0 of a host is on the switch of its number, and so on
   std::vector<uint32_t> weights;  // of each switch; empty: all have 1
+  uint64_t rate_bps = 0;          // that ports are said to have; 0: it is not known
   uint32_t single = ~0u;          // this host has one port
 
   uint32_t PlanesOf(uint32_t host) const { return host == single ? 1 : switches; }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "peer/path_rate.h"
+
+namespace suede {
+namespace {
+
+// A window of fewer PDUs, or of fewer round trips, is too coarse, and a longer one says nothing of
+// now.
+constexpr uint32_t kLeastPdus = 32;
+constexpr int kRoundTrips = 8;
+constexpr Duration kLongestWindow = std::chrono::seconds(1);
+// In flight at least, in quarters of what the rate carries within the smallest round trip.
+constexpr uint64_t kQuartersInFlight = 5;
+constexpr uint64_t kPdusInFlight = 2;  // beyond that, as PDUs are indivisible
+// Part of the way to the best plane that a plane gets beyond what was measured: where something
+// else than paths was the limit, all become equal.
+constexpr uint32_t kTowardBest = 32;
+// Windows until more than what was measured is tried: doubled each time that it was tried in vain.
+constexpr int kFirstHold = 64;
+constexpr uint32_t kMostHolds = 16;
+constexpr int64_t kMostSteps = 32;  // of growth at once: from the least to the whole
+constexpr Duration kRttSpan = std::chrono::seconds(4);
+
+}  // namespace
+
+void PathRate::Reset() {
+  part_ = kWhole;
+  last_ = 0;
+  holds_ = 1;
+  growing_ = false;
+  spoiled_ = true;
+  rate_bps_ = 0;
+  rtt_ = Duration(0);
+  rtt_before_ = Duration(0);
+}
+
+void PathRate::Begin(const Facts& facts, Time now) {
+  bytes_ = 0;
+  least_left_ = facts.inflight_bytes;
+  spoiled_ = facts.disturbed;
+  acked_pdus_ = facts.acked_pdus;
+  begun_at_ = now;
+}
+
+// While a queue stands, no round trip is that of the way alone: the smallest one is remembered.
+void PathRate::NoteRtt(Duration least_rtt, Time now) {
+  if (least_rtt == Duration(0)) return;
+  if (now - rtt_since_ >= kRttSpan) {
+    rtt_before_ = rtt_;
+    rtt_ = Duration(0);
+    rtt_since_ = now;
+  }
+  rtt_ = rtt_ == Duration(0) ? least_rtt : std::min(rtt_, least_rtt);
+}
+
+// Whether there was a queue throughout: as much was in flight at any time as the way alone holds at
+// this rate, and a quarter more. If the queue had ever been empty, all that was in flight would have
+// passed within one round trip, faster than the rate; and while it is not empty nothing is faster.
+bool PathRate::WasLimit(const Facts& facts, Duration span) const {
+  const uint32_t pdus = facts.acked_pdus - acked_pdus_;
+  if (pdus < kLeastPdus || span > kLongestWindow || rtt_ == Duration(0)) return false;
+  const Duration rtt =
+      facts.ack_wait + (rtt_before_ == Duration(0) ? rtt_ : std::min(rtt_, rtt_before_));
+  const uint64_t of_way = bytes_ * static_cast<uint64_t>(rtt.count()) * kQuartersInFlight / 4 /
+                          static_cast<uint64_t>(span.count());
+  return least_left_ >= of_way + kPdusInFlight * (bytes_ / pdus);
+}
+
+PathRate::Verdict PathRate::Look(const Facts& facts, Duration interval, Time now) {
+  NoteRtt(facts.least_rtt, now);
+  const Duration span = now - begun_at_;
+  if (span < std::max(interval, kRoundTrips * rtt_)) return {};
+  const bool counts = !spoiled_ && !facts.disturbed && facts.expected_bps != 0;
+  Verdict verdict;
+  if (!counts) {
+    last_ = 0;
+  } else if (WasLimit(facts, span)) {
+    verdict = {.was_limit = true, .changed = OnRate(facts, span, interval, now)};
+  } else {
+    last_ = 0;
+    verdict.changed = Grow(span, interval, now);
+  }
+  Begin(facts, now);
+  return verdict;
+}
+
+// Two windows in a row have to agree that it is more, or less: acknowledgements that were held back
+// make one poorer and the next one richer.
+bool PathRate::OnRate(const Facts& facts, Duration span, Duration interval, Time now) {
+  const uint64_t pdus = facts.acked_pdus - acked_pdus_;
+  const auto octets = static_cast<double>(bytes_ + pdus * facts.frame_octets);
+  const double bps = octets * 8e9 / static_cast<double>(span.count());
+  rate_bps_ = static_cast<uint64_t>(bps);
+  const double ratio = std::min(bps / static_cast<double>(facts.expected_bps), 1.0);
+  const uint32_t part = std::max(static_cast<uint32_t>(ratio * kWhole), kLeast);
+  const uint32_t before = last_;
+  last_ = static_cast<uint16_t>(part);
+  if (before == 0) return false;
+  uint32_t value =
+      std::clamp<uint32_t>(part_, std::min(before, part), std::max(before, part));
+  if (value < facts.best) value += (facts.best - value) / kTowardBest;
+  if (growing_) holds_ = std::min(2 * holds_, kMostHolds);
+  growing_ = false;
+  hold_until_ = now + static_cast<int64_t>(holds_) * kFirstHold * interval;
+  const bool changed = value != part_;
+  part_ = static_cast<uint16_t>(value);
+  return changed;
+}
+
+// It carries all that it is given: after a while it is given more, until that is too much again.
+bool PathRate::Grow(Duration span, Duration interval, Time now) {
+  if (part_ == kWhole || now < hold_until_) return false;
+  growing_ = true;
+  uint32_t part = part_;
+  for (int64_t steps = std::min(span / interval, kMostSteps); steps != 0; --steps) {
+    part = std::min(part + part / 8, kWhole);
+  }
+  part_ = static_cast<uint16_t>(part);
+  if (part_ != kWhole) return true;
+  growing_ = false;
+  holds_ = 1;
+  return true;
+}
+
+}  // namespace suede

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plane carries to one peer, as it was measured (docs/planes.md, "Measured bandwidth"): which
+// part of the bandwidth that its weight stands for.
+//
+// Takes facts and the time, sends nothing, reads no clock. Owned by one lcore.
+#ifndef SUEDE_PEER_PATH_RATE_H_
+#define SUEDE_PEER_PATH_RATE_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace suede {
+
+class PathRate {
+ public:
+  static constexpr uint32_t kWhole = 1024;         // as much as the weight says
+  static constexpr uint32_t kLeast = kWhole / 16;  // never less: more has to be measured by it
+
+  // Commands with `bytes` bytes were acknowledged, and `left` are in flight now.
+  void OnAcked(uint32_t bytes, uint32_t left) {
+    bytes_ += bytes;
+    least_left_ = std::min(least_left_, left);
+  }
+  // PDUs have left the plane without an acknowledgement: the window says nothing.
+  void Spoil() { spoiled_ = true; }
+  // The plane comes up, or its weight is another one: it counts as whole.
+  void Reset();
+
+  // When Look wants to be called, `interval` being the least length of a window.
+  Time due(Duration interval) const { return begun_at_ + interval; }
+  struct Facts {
+    uint32_t inflight_bytes = 0;  // of commands
+    uint32_t acked_pdus = 0;      // in all, modulo 2^32
+    uint32_t frame_octets = 0;    // on the wire, around the commands of a PDU
+    uint64_t expected_bps = 0;    // that the weight stands for, of octets on the wire; 0: not known
+    uint32_t best = kWhole;       // the largest part that any plane to the peer has
+    Duration least_rtt{};         // the smallest round trip of late; 0: not known
+    Duration ack_wait{};          // for which the peer may keep an acknowledgement back
+    bool disturbed = false;       // it stands still, or waits for something else than its path
+  };
+  struct Verdict {
+    bool was_limit = false;  // throughout the window, the path let no more through
+    bool changed = false;    // part() is another one
+  };
+  // Nothing where the window is too short yet.
+  Verdict Look(const Facts& facts, Duration interval, Time now);
+
+  // Of kWhole: kLeast to kWhole.
+  uint32_t part() const { return part_; }
+  // Of octets on the wire in the last window in which the path was the limit; 0: there was none.
+  uint64_t rate_bps() const { return rate_bps_; }
+
+ private:
+  void Begin(const Facts& facts, Time now);
+  void NoteRtt(Duration least_rtt, Time now);
+  bool WasLimit(const Facts& facts, Duration span) const;
+  bool OnRate(const Facts& facts, Duration span, Duration interval, Time now);
+  bool Grow(Duration span, Duration interval, Time now);
+
+  // Of the window. (The first ones are what acknowledgements touch.)
+  uint64_t bytes_ = 0;
+  uint32_t least_left_ = 0;
+  bool spoiled_ = true;   // until the first one begins
+  bool growing_ = false;  // no window since has shown that it carries more than was measured
+  uint16_t part_ = kWhole;
+  uint16_t last_ = 0;  // part that the window before showed; 0: it showed none
+  uint32_t acked_pdus_ = 0;
+  uint32_t holds_ = 1;  // what is waited before it grows, in first waits
+  Time begun_at_{};
+  Time hold_until_{};
+  // The smallest round trips of two spans, one after the other.
+  Duration rtt_before_{};
+  Duration rtt_{};
+  Time rtt_since_{};
+  uint64_t rate_bps_ = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PEER_PATH_RATE_H_

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What planes were measured to carry to the peer (docs/planes.md, "Measured bandwidth"): the facts
+// of it, and what follows for the choice.
+#include <algorithm>
+
+#include "peer/peer.h"
+
+namespace suede {
+
+// What the weight of the plane stands for: as much of the bandwidth of its link as its weight is of
+// the largest one. Of the planes, the one with the largest weight for its link counts as whole.
+uint64_t Peer::ExpectedBps(uint32_t plane) const {
+  uint64_t of_weight = UINT64_MAX;
+  for (uint32_t other = 0; other < own_->plane_count; ++other) {
+    if (!IsPresent(other) || !paths_->HasRoute(other)) continue;
+    of_weight = std::min(of_weight, own_->link_bps[other] / paths_->weight[other]);
+  }
+  return paths_->HasRoute(plane) ? of_weight * paths_->weight[plane] : 0;
+}
+
+PathRate::Facts Peer::RateFactsOf(uint32_t plane, Hold hold) const {
+  PathRate::Facts facts{.inflight_bytes = paths_->inflight_bytes[plane],
+                        .frame_octets = own_->frame_octets,
+                        .expected_bps = ExpectedBps(plane),
+                        .best = 0,
+                        .disturbed = hold != Hold::kNone || !sessions_[plane].up()};
+  // An acknowledgement is of all that its connection has delivered. Those of other connections may
+  // wait meanwhile.
+  const bool prompt = own_->hello.wants_echoes && hello_.answers_congestion;
+  if (!prompt && own_->connection_count != 1) facts.ack_wait = own_->transport.ack_delay;
+  for (uint32_t number = 0; number < own_->connection_count; ++number) {
+    const Connection& one = connection(plane, number);
+    facts.acked_pdus += one.tx_pdus() - one.unacked_count();
+    facts.disturbed |= one.tries() != 0 || one.paused() || one.frozen() || one.lost();
+    const Duration least = one.least_rtt();
+    if (least == Duration(0)) continue;
+    facts.least_rtt = facts.least_rtt == Duration(0) ? least : std::min(facts.least_rtt, least);
+  }
+  for (uint32_t left = paths_->usable; left != 0; left &= left - 1) {
+    facts.best = std::max(facts.best, rates_[std::countr_zero(left)].part());
+  }
+  return facts;
+}
+
+void Peer::LookAtRate(uint32_t plane, Hold hold, Time now, Effects& effects) {
+  const Duration interval = own_->paths.hello_interval;
+  if (rates_ == nullptr || now < rates_[plane].due(interval)) return;
+  const PathRate::Verdict verdict =
+      rates_[plane].Look(RateFactsOf(plane, hold), interval, now);
+  if (verdict.was_limit) effects.Add(effect::Count{Counter::kPlaneRates});
+  if (verdict.changed) effects.Add(effect::Count{Counter::kPlaneRateChanges});
+  TakePart(plane, effects);
+}
+
+// The plane is as it was at first: nothing is known of what it carries.
+void Peer::ForgetRate(uint32_t plane, Effects& effects) {
+  if (rates_ == nullptr) return;
+  rates_[plane].Reset();
+  TakePart(plane, effects);
+}
+
+void Peer::TakePart(uint32_t plane, Effects& effects) {
+  const uint32_t part = rates_[plane].part();
+  if (part == paths_->part[plane]) return;
+  paths_->SetPart(plane, part);
+  paths_->TellShares(own_->shares);
+  ChooseHomes(effects);
+}
+
+}  // namespace suede

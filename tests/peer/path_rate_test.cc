@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "peer/path_rate.h"
+
+#include <gtest/gtest.h>
+
+namespace suede {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr Duration kInterval = std::chrono::milliseconds(1);
+constexpr Duration kRtt = microseconds(10);
+constexpr uint32_t kPduBytes = 1000;
+constexpr uint64_t kFullBps = 8'000'000'000;  // 1,000 such PDUs in a window
+
+// A plane whose windows are looked at one after the other.
+class PathRateTest : public testing::Test {
+ protected:
+  PathRateTest() { Look({.least_left = 100 * kPduBytes}); }
+
+  struct Window {
+    uint32_t pdus = 0;
+    uint32_t least_left = 0;  // of bytes, right after an acknowledgement
+    Duration span = kInterval;
+    bool disturbed = false;
+    Duration least_rtt = kRtt;
+    uint64_t expected_bps = kFullBps;
+    uint32_t best = PathRate::kWhole;
+  };
+  PathRate::Verdict Look(const Window& window) {
+    now_ += window.span;
+    acked_ += window.pdus;
+    for (uint32_t i = 0; i < window.pdus; ++i) {
+      rate_.OnAcked(kPduBytes, window.least_left + (i == window.pdus / 2 ? 0 : 5000));
+    }
+    return rate_.Look({.inflight_bytes = window.least_left + 5000,
+                       .acked_pdus = acked_,
+                       .expected_bps = window.expected_bps,
+                       .best = window.best,
+                       .least_rtt = window.least_rtt,
+                       .disturbed = window.disturbed},
+                      kInterval, now_);
+  }
+  // The way alone holds 10 PDUs at the full rate: these stand in a queue.
+  static Window Queued(uint32_t pdus) { return {.pdus = pdus, .least_left = 100 * kPduBytes}; }
+  // All that is sent passes at once.
+  static Window Free(uint32_t pdus) { return {.pdus = pdus, .least_left = pdus / 100 * kPduBytes}; }
+  void Halve() {
+    Look(Queued(500));
+    Look(Queued(500));
+  }
+  static constexpr uint32_t kHalf = PathRate::kWhole / 2;
+  static constexpr uint32_t kFound = kHalf + kHalf / 32;  // with what is tried beyond it
+
+  PathRate rate_;
+  Time now_{std::chrono::seconds(5)};
+  uint32_t acked_ = UINT32_MAX - 700;  // counts wrap
+};
+
+TEST_F(PathRateTest, TwoWindowsWithAQueueMeasure) {
+  const PathRate::Verdict first = Look(Queued(500));
+  EXPECT_TRUE(first.was_limit);
+  EXPECT_FALSE(first.changed);
+  EXPECT_EQ(rate_.part(), PathRate::kWhole);
+  const PathRate::Verdict second = Look(Queued(500));
+  EXPECT_TRUE(second.was_limit);
+  EXPECT_TRUE(second.changed);
+  EXPECT_EQ(rate_.part(), kFound);
+  EXPECT_EQ(rate_.rate_bps(), kFullBps / 2);
+}
+
+TEST_F(PathRateTest, FramesCountWithTheirHeaders) {
+  rate_.OnAcked(0, 0);
+  Look(Queued(400));
+  now_ += kInterval;
+  acked_ += 400;
+  for (int i = 0; i < 400; ++i) rate_.OnAcked(kPduBytes, 100 * kPduBytes);
+  rate_.Look({.acked_pdus = acked_,
+              .frame_octets = 250,
+              .expected_bps = kFullBps,
+              .least_rtt = kRtt},
+             kInterval, now_);
+  EXPECT_EQ(rate_.rate_bps(), kFullBps / 2);
+}
+
+TEST_F(PathRateTest, TheApplicationIsNoLimit) {
+  for (const uint32_t pdus : {100, 500, 900}) {
+    for (int i = 0; i < 4; ++i) EXPECT_FALSE(Look(Free(pdus)).was_limit);
+  }
+  EXPECT_EQ(rate_.part(), PathRate::kWhole);
+}
+
+TEST_F(PathRateTest, AWindowThatWasIdleOnceSaysNothing) {
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_FALSE(Look({.pdus = 500, .least_left = 0}).was_limit) << "a burst, and then nothing";
+  }
+  EXPECT_EQ(rate_.part(), PathRate::kWhole);
+}
+
+TEST_F(PathRateTest, ALongWayIsNoQueue) {
+  // All that the window of the transport lets out is on its way.
+  const Window window{
+      .pdus = 500, .least_left = 100 * kPduBytes, .least_rtt = microseconds(200)};
+  Look({.least_rtt = microseconds(200)});
+  rate_.Reset();
+  for (int i = 0; i < 6; ++i) EXPECT_FALSE(Look(window).was_limit);
+}
+
+TEST_F(PathRateTest, FewPdusAreNoMeasure) {
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(Look(Queued(31)).was_limit);
+  EXPECT_EQ(rate_.part(), PathRate::kWhole);
+}
+
+TEST_F(PathRateTest, WhatStandsStillIsNoMeasure) {
+  Window paused = Queued(500);
+  paused.disturbed = true;
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(Look(paused).was_limit);
+  Look(Queued(500));
+  rate_.Spoil();
+  EXPECT_FALSE(Look(Queued(500)).was_limit);
+  EXPECT_FALSE(Look(Queued(500)).changed) << "one window after it is alone";
+  Window unknown = Queued(500);
+  unknown.expected_bps = 0;
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(Look(unknown).was_limit);
+  EXPECT_EQ(rate_.part(), PathRate::kWhole);
+}
+
+TEST_F(PathRateTest, AcknowledgementsThatWereHeldBackChangeNothing) {
+  // A poor window, and a rich one.
+  for (int i = 0; i < 8; ++i) Look(Queued(i % 2 == 0 ? 100 : 1900));
+  EXPECT_EQ(rate_.part(), PathRate::kWhole);
+  Halve();
+  for (int i = 0; i < 8; ++i) {
+    Look(Queued(i % 2 == 0 ? 50 : 950));
+    EXPECT_LE(rate_.part(), kHalf + kHalf / 4) << "what comes at once is no more than was carried";
+  }
+}
+
+TEST_F(PathRateTest, NeverMoreThanTheWeightNorLessThanASixteenth) {
+  for (int i = 0; i < 4; ++i) Look(Queued(5000));
+  EXPECT_EQ(rate_.part(), PathRate::kWhole);
+  for (int i = 0; i < 4; ++i) Look(Queued(40));
+  EXPECT_GE(rate_.part(), PathRate::kLeast);
+  EXPECT_LE(rate_.part(), PathRate::kLeast + PathRate::kWhole / 32);
+}
+
+TEST_F(PathRateTest, ARecoveredPathIsFoundAtOnceWhereItIsTheLimit) {
+  Halve();
+  Look(Queued(900));
+  Look(Queued(900));
+  EXPECT_GE(rate_.part(), PathRate::kWhole * 9 / 10 - 1);
+}
+
+TEST_F(PathRateTest, ARecoveredPathIsFoundByTryingMore) {
+  Halve();
+  int looks = 0;
+  while (rate_.part() == kFound) {
+    Look(Free(400));
+    ++looks;
+  }
+  EXPECT_EQ(looks, 64);
+  for (; rate_.part() != PathRate::kWhole; ++looks) Look(Free(400));
+  EXPECT_LE(looks, 64 + 8);
+}
+
+TEST_F(PathRateTest, WhatIsTriedInVainIsTriedMoreRarely) {
+  Halve();
+  int waits[6];
+  for (int& wait : waits) {
+    for (wait = 0; rate_.part() <= kFound; ++wait) Look(Free(400));
+    Halve();
+    EXPECT_LE(rate_.part(), kFound);
+  }
+  EXPECT_EQ(waits[1], 128);
+  EXPECT_EQ(waits[2], 256);
+  EXPECT_EQ(waits[4], 1024);
+  EXPECT_EQ(waits[5], 1024) << "the longest";
+}
+
+TEST_F(PathRateTest, AnIdlePlaneIsTriedAtItsNextLook) {
+  Halve();
+  Look({.span = std::chrono::seconds(2)});
+  EXPECT_EQ(rate_.part(), PathRate::kWhole);
+}
+
+TEST_F(PathRateTest, PlanesThatSomethingElseLimitsBecomeEqual) {
+  // What each carries follows from its own share.
+  for (int i = 0; i < 300; ++i) Look(Queued(1000 * rate_.part() / PathRate::kWhole * 9 / 10));
+  const uint32_t before = rate_.part();
+  EXPECT_LT(before, PathRate::kWhole);
+  for (int i = 0; i < 300; ++i) Look(Queued(1000 * rate_.part() / PathRate::kWhole));
+  EXPECT_GT(rate_.part(), PathRate::kWhole * 9 / 10);
+}
+
+TEST_F(PathRateTest, ResetForgetsIt) {
+  Halve();
+  rate_.Reset();
+  EXPECT_EQ(rate_.part(), PathRate::kWhole);
+  EXPECT_EQ(rate_.rate_bps(), 0u);
+  EXPECT_FALSE(Look(Queued(500)).was_limit) << "the window that was cut";
+}
+
+}  // namespace
+}  // namespace suede
