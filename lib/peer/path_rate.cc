@@ -54,8 +54,9 @@ void PathRate::NoteRtt(Duration least_rtt, Time now) {
 }
 
 // Whether there was a queue throughout: as much was in flight at any time as the way alone holds at
-// this rate, and a quarter more. If the queue had ever been empty, all that was in flight would have
-// passed within one round trip, faster than the rate; and while it is not empty nothing is faster.
+// this rate, and a quarter more. If the queue had ever been empty, all that was in flight would
+// have passed within one round trip, faster than the rate; and while it is not empty nothing is
+// faster.
 bool PathRate::WasLimit(const Facts& facts, Duration span) const {
   const uint32_t pdus = facts.acked_pdus - acked_pdus_;
   if (pdus < kLeastPdus || span > kLongestWindow || rtt_ == Duration(0)) return false;
@@ -96,8 +97,7 @@ bool PathRate::OnRate(const Facts& facts, Duration span, Duration interval, Time
   const uint32_t before = last_;
   last_ = static_cast<uint16_t>(part);
   if (before == 0) return false;
-  uint32_t value =
-      std::clamp<uint32_t>(part_, std::min(before, part), std::max(before, part));
+  uint32_t value = std::clamp<uint32_t>(part_, std::min(before, part), std::max(before, part));
   if (value < facts.best) value += (facts.best - value) / kTowardBest;
   if (growing_) holds_ = std::min(2 * holds_, kMostHolds);
   growing_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plane carries to one peer, as it was measured (docs/planes.md, "Measured bandwidth"): which
-// part of the bandwidth that its weight stands for.
+// What a plane carries to one peer, as it was measured (docs/planes.md, "Measured bandwidth"):
+// which part of the bandwidth that its weight stands for.
 //
 // Takes facts and the time, sends nothing, reads no clock. Owned by one lcore.
 #ifndef SUEDE_PEER_PATH_RATE_H_

@@ -45,8 +45,7 @@ PathRate::Facts Peer::RateFactsOf(uint32_t plane, Hold hold) const {
 void Peer::LookAtRate(uint32_t plane, Hold hold, Time now, Effects& effects) {
   const Duration interval = own_->paths.hello_interval;
   if (rates_ == nullptr || now < rates_[plane].due(interval)) return;
-  const PathRate::Verdict verdict =
-      rates_[plane].Look(RateFactsOf(plane, hold), interval, now);
+  const PathRate::Verdict verdict = rates_[plane].Look(RateFactsOf(plane, hold), interval, now);
   if (verdict.was_limit) effects.Add(effect::Count{Counter::kPlaneRates});
   if (verdict.changed) effects.Add(effect::Count{Counter::kPlaneRateChanges});
   TakePart(plane, effects);

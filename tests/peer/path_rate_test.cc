@@ -75,11 +75,9 @@ TEST_F(PathRateTest, FramesCountWithTheirHeaders) {
   now_ += kInterval;
   acked_ += 400;
   for (int i = 0; i < 400; ++i) rate_.OnAcked(kPduBytes, 100 * kPduBytes);
-  rate_.Look({.acked_pdus = acked_,
-              .frame_octets = 250,
-              .expected_bps = kFullBps,
-              .least_rtt = kRtt},
-             kInterval, now_);
+  rate_.Look(
+      {.acked_pdus = acked_, .frame_octets = 250, .expected_bps = kFullBps, .least_rtt = kRtt},
+      kInterval, now_);
   EXPECT_EQ(rate_.rate_bps(), kFullBps / 2);
 }
 
@@ -99,8 +97,7 @@ TEST_F(PathRateTest, AWindowThatWasIdleOnceSaysNothing) {
 
 TEST_F(PathRateTest, ALongWayIsNoQueue) {
   // All that the window of the transport lets out is on its way.
-  const Window window{
-      .pdus = 500, .least_left = 100 * kPduBytes, .least_rtt = microseconds(200)};
+  const Window window{.pdus = 500, .least_left = 100 * kPduBytes, .least_rtt = microseconds(200)};
   Look({.least_rtt = microseconds(200)});
   rate_.Reset();
   for (int i = 0; i < 6; ++i) EXPECT_FALSE(Look(window).was_limit);
