@@ -321,7 +321,9 @@ void BasicLink<Layer>::Transmit(CounterBlock& counters, Time now) {
   LookAtCredit();
 }
 
-// Offers the layers, of each frame that has a sealed one, that one.
+// Offers the layers, of each frame that has a sealed one, that one. Of a kept PDU it goes back
+// where the device has already read it: the next PDU has a frame that is still in the nearest
+// cache.
 template <LinkLayer Layer>
 [[gnu::noinline]] uint32_t BasicLink<Layer>::TransmitSealed(const StagedBurst::Offer& offer,
                                                             Time now) {
@@ -335,7 +337,11 @@ template <LinkLayer Layer>
   }
   const uint32_t sent = layer_.Transmit(leaving.data(), offer.count, now);
   for (uint32_t i = 0; i < offer.count; ++i) {
-    if (offer.first[i]->sealed != nullptr) NoteOf(offer.first[i]->sealed) = TxNote();
+    Frame* const frame = offer.first[i];
+    if (frame->sealed == nullptr) continue;
+    NoteOf(frame->sealed) = TxNote();
+    const bool is_kept = NoteOf(frame).kind != TxKind::kOneShot;
+    if (i < sent && is_kept && !layer_.IsBusy(frame->sealed)) DropSealed(PduOf(frame));
   }
   return sent;
 }

@@ -115,6 +115,20 @@ class Receiver {
     uint32_t plane = 0;
     uint32_t number = 0;  // of the connection
   };
+  // What is known of sealed PDUs, by their series: frames of one agree in all of this.
+  struct SealedSeries {
+    uint32_t series = kNone;
+    bool is_here = false;        // of an instance of this lcore's
+    SealedPeer* peer = nullptr;  // null: they are of no peer that seals
+    CounterBlock* counters = nullptr;
+  };
+  // A sealed PDU that is being opened.
+  struct Opened {
+    SealedPeer* peer = nullptr;
+    CounterBlock* counters = nullptr;
+    uint32_t frame = 0;  // of the burst
+    SealedPeer::Opening opening;
+  };
   static constexpr uint64_t kMarked = uint64_t{3} << kMarkBit;
   static uint64_t MarkOf(const ParsedFrame& parsed) { return uint64_t{parsed.ecn} << kMarkBit; }
   // The slot of the session of a frame of the peer's; Peer::kNoSlot: its number was not agreed.
@@ -154,8 +168,9 @@ class Receiver {
   uint64_t Refuse(PortContext& port, Frame* const* frames, uint32_t count);
   void PassOver(PortContext& port);
   void OpenSealed(PortContext& port);
-  bool PrepareToOpen(PortContext& port, uint32_t i, SealJob& job, SealedPeer::Opening& opening,
-                     SealedPeer*& peer, CounterBlock*& counters);
+  SealedSeries SealedSeriesAt(PortContext& port, uint32_t i);
+  bool PrepareToOpen(PortContext& port, uint32_t i, SealedSeries& sealed, SealJob& job,
+                     Opened& opened);
   void TakeOpened(uint32_t i, const SealShim& shim, uint32_t& from, uint32_t& to);
   bool RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time now);
   Checked OnSealed(Instance& instance, uint32_t i, uint32_t plane, Time now);
@@ -244,6 +259,11 @@ class Receiver {
   std::array<Foreign, kMostFrames> foreign_;
   uint32_t foreign_count_ = 0;
   Effects effects_;
+  // Of OpenSealed alone: here, as it would have to be cleared for each burst.
+  struct Openings {
+    std::array<SealJob, kMostFrames> jobs;
+    std::array<Opened, kMostFrames> of;
+  } openings_;
 };
 
 }  // namespace suede

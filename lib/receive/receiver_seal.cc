@@ -8,64 +8,71 @@
 #include "wire/rh.h"
 
 namespace suede {
-// The frame is for an instance here that seals, and of one of its peers: fills in the job. A sealed
-// PDU that is not opened has no R-CRC to check, and keeps its version.
-bool Receiver::PrepareToOpen(PortContext& port, uint32_t i, SealJob& job,
-                             SealedPeer::Opening& opening, SealedPeer*& peer,
-                             CounterBlock*& counters) {
-  const Series& series = series_[series_of_[i]];
+// Whose the sealed PDUs of a series are: of one that is no peer of an instance here that seals,
+// none.
+Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
+  SealedSeries sealed{.series = series_of_[i]};
+  const Series& series = series_[sealed.series];
   const RhWord rh = rhs_[i];
-  if (series.error() != FrameError::kNone || !IsSealedVersion(rh.ver())) return false;
+  if (series.error() != FrameError::kNone || !IsSealedVersion(rh.ver())) return sealed;
   const PortContext::Place place = port.PlaceAt(series.destination);
-  if (place.instance >= PortContext::Place::kElsewhere) return false;
-  const uint32_t bytes = spans_[i].bytes + kRcrcBytes;
-  spans_[i].bytes = 0;
-  seal_errors_[i] = SealError::kNone;
+  if (place.instance >= PortContext::Place::kElsewhere) return sealed;
+  sealed.is_here = true;
   Instance& instance = *lcore_.instances[place.instance];
-  if (!instance.seals() || rh.partition() != instance.params.partition) return false;
+  if (!instance.seals() || rh.partition() != instance.params.partition) return sealed;
   const uint32_t number = instance.peer_of_xpu[rh.xpuid()];
   if (number == Instance::kNoPeer ||
       series.source != instance.sources[instance.PlaneIndex(number, place.plane)]) {
-    return false;
+    return sealed;
   }
-  peer = &instance.SealOf(number);
-  counters = &instance.counters;
+  sealed.peer = &instance.SealOf(number);
+  sealed.counters = &instance.counters;
+  return sealed;
+}
+
+// The frame is for an instance here that seals, and of one of its peers: fills in the job. A sealed
+// PDU that is not opened has no R-CRC to check, and keeps its version. `sealed`: what is known of
+// the series of the frame before this one.
+[[gnu::always_inline]] inline bool Receiver::PrepareToOpen(PortContext& port, uint32_t i,
+                                                           SealedSeries& sealed, SealJob& job,
+                                                           Opened& opened) {
+  if (sealed.series != series_of_[i]) sealed = SealedSeriesAt(port, i);
+  if (!sealed.is_here) return false;
+  const uint32_t bytes = spans_[i].bytes + kRcrcBytes;
+  spans_[i].bytes = 0;
+  seal_errors_[i] = SealError::kNone;
+  if (sealed.peer == nullptr) return false;
+  opened.peer = sealed.peer;
+  opened.counters = sealed.counters;
+  opened.frame = i;
+  const Series& series = series_[sealed.series];
   // The frame is ours: its bytes may be changed.
   auto* const pdu = const_cast<uint8_t*>(spans_[i].data);
-  seal_errors_[i] = peer->Prepare(
+  seal_errors_[i] = opened.peer->Prepare(
       pdu, bytes,
       {.source = series.source, .destination = series.destination, .session = series.session()},
-      job, opening);
+      job, opened.opening);
   return seal_errors_[i] == SealError::kNone;
 }
 
 [[gnu::noinline]] void Receiver::OpenSealed(PortContext& port) {
-  struct Opened {
-    SealedPeer* peer;
-    CounterBlock* counters;
-    uint32_t frame;
-    SealedPeer::Opening opening;
-  };
-  std::array<SealJob, kMostFrames> jobs;
-  std::array<Opened, kMostFrames> opened;
   uint32_t count = 0;
   hello_forms_ = 0;
+  SealedSeries sealed;
   for (uint32_t i = 0; i < count_; ++i) {
-    Opened& one = opened[count];
-    one.frame = i;
-    if (PrepareToOpen(port, i, jobs[count], one.opening, one.peer, one.counters)) ++count;
+    if (PrepareToOpen(port, i, sealed, openings_.jobs[count], openings_.of[count])) ++count;
   }
   if (count == 0) return;
-  lcore_.crypto->Open({jobs.data(), count});
+  lcore_.crypto->Open({openings_.jobs.data(), count});
   uint32_t from = kNone;
   uint32_t to = kNone;
   for (uint32_t n = 0; n < count; ++n) {
-    const Opened& one = opened[n];
-    const SealError error = one.peer->Finish(jobs[n], one.opening);
+    const Opened& one = openings_.of[n];
+    const SealError error = one.peer->Finish(openings_.jobs[n], one.opening);
     seal_errors_[one.frame] = error;
     if (error != SealError::kNone) continue;
     one.counters->Add(Counter::kRxSealed);
-    spans_[one.frame].bytes = jobs[n].text_bytes - kRcrcBytes + kRhBytes;
+    spans_[one.frame].bytes = openings_.jobs[n].text_bytes - kRcrcBytes + kRhBytes;
     TakeOpened(one.frame, one.opening.shim, from, to);
   }
 }
@@ -75,8 +82,7 @@ bool Receiver::PrepareToOpen(PortContext& port, uint32_t i, SealJob& job,
 void Receiver::TakeOpened(uint32_t i, const SealShim& shim, uint32_t& from, uint32_t& to) {
   auto* const sealed = const_cast<uint8_t*>(spans_[i].data);
   uint8_t* const plain = sealed + shim.bytes();
-  std::memmove(plain, sealed, kRhBytes);
-  SetVersion(plain, OpenedVersion(rhs_[i].ver()));
+  CopyRh(sealed, plain, OpenedVersion(rhs_[i].ver()));
   spans_[i].data = plain;
   rhs_[i] = RhWord(plain);
   if (shim.hello) hello_forms_ |= uint64_t{1} << i;

@@ -76,8 +76,7 @@ bool SealedPeer::UseSecret(uint8_t id) {
 
 // The peer has shown that it has the secret: it is used where it is newer than the one that is, or
 // the peer has not shown to have that.
-void SealedPeer::OnSecretShown(uint8_t id) {
-  if (identities_.peer == 0 || (tx().key && tx().secret_id == id)) return;
+void SealedPeer::OnOtherSecretShown(uint8_t id) {
   const bool is_newer = PlaceOf(id) < PlaceOf(tx().secret_id);
   if (tx().key && sealed_ && !is_newer) return;
   UseSecret(id);
@@ -168,12 +167,14 @@ bool SealedPeer::Seal(uint8_t* pdu, const SealPath& path, uint32_t stream, SealJ
   return true;
 }
 
-// The keys of a secret that the peer may seal with; null: there are none.
-SealedPeer::Rx* SealedPeer::RxOf(uint8_t secret_id) {
+SealedPeer::Rx* SealedPeer::OtherRxOf(uint8_t secret_id) {
   if (identities_.peer == 0) return nullptr;
   Rx* free = nullptr;
   for (Rx& rx : rx_) {
-    if (rx.current && rx.secret_id == secret_id) return &rx;
+    if (rx.current && rx.secret_id == secret_id) {
+      rx_place_ = static_cast<uint32_t>(&rx - rx_.data());
+      return &rx;
+    }
     if (!rx.current) free = &rx;
   }
   const SealSecret* const secret = Find(secret_id);

@@ -222,13 +222,25 @@ class SealedPeer : public InLockedMemory {
   void UseNewest();
   bool MustRotate() const;
   void Rotate();
-  Rx* RxOf(uint8_t secret_id);
+  // The keys of a secret that the peer may seal with; null: there are none.
+  Rx* RxOf(uint8_t secret_id) {
+    Rx& last = rx_[rx_place_];
+    if (last.current && last.secret_id == secret_id && identities_.peer != 0) [[likely]]
+      return &last;
+    return OtherRxOf(secret_id);
+  }
+  Rx* OtherRxOf(uint8_t secret_id);
   void Advance(Rx& rx);
   SealError PrepareHello(const SealShim& shim, SealJob& job);
   SealError PrepareSession(const SealShim& shim, SealJob& job, uint32_t& epoch);
   SealError FinishHello(const SealShim& shim);
   SealError FinishSession(const Opening& opening);
-  void OnSecretShown(uint8_t id);
+  void OnSecretShown(uint8_t id) {
+    if (identities_.peer == 0 || (tx().key && tx().secret_id == id)) [[likely]]
+      return;
+    OnOtherSecretShown(id);
+  }
+  void OnOtherSecretShown(uint8_t id);
   void Show() const;
   void SetSealed() {
     if (std::exchange(sealed_, true)) return;
@@ -261,6 +273,7 @@ class SealedPeer : public InLockedMemory {
   uint32_t rotations_done_ = 0;
 
   std::array<Rx, kMostSecrets> rx_;
+  uint32_t rx_place_ = 0;        // of the last one that was asked for
   Time lost_since_ = kNever;     // PDUs come of no epoch of ours, and no other ones
   uint32_t rx_epoch_ = 0;        // of the last authentic PDU
   HelloRx known_;                // of the association's identity

@@ -100,7 +100,14 @@ inline void FillSealAad(const uint8_t* pdu, uint32_t shim_bytes, const SealPath&
                         SealJob& job) {
   const uint32_t head = kRhBytes + shim_bytes;
   job.aad_bytes = static_cast<uint16_t>(head + SealPath::kBytes);
-  std::memcpy(job.aad.data(), pdu, head);
+  // Field by field, as they were written: a load of what several stores have just written waits for
+  // all of them to reach the cache.
+  std::memcpy(job.aad.data(), pdu, kRhBytes);
+  std::memcpy(job.aad.data() + kRhBytes, pdu + kRhBytes, 2);
+  std::memcpy(job.aad.data() + kRhBytes + 2, pdu + kRhBytes + 2, 8);
+  if (shim_bytes == kHelloShimBytes) {
+    std::memcpy(job.aad.data() + kRhBytes + 10, pdu + kRhBytes + 10, 8);
+  }
   uint8_t* const behind = job.aad.data() + head;
   StoreBe64(behind, path.source.high);
   StoreBe64(behind + 8, path.source.low);
@@ -117,6 +124,12 @@ constexpr bool IsSealedVersion(uint8_t version) { return version == 1 || version
 // Sets the version of an RH in memory.
 inline void SetVersion(uint8_t* rh, uint8_t version) {
   rh[0] = static_cast<uint8_t>((rh[0] & 0x3f) | version << 6);
+}
+// Copies an RH with another version. Both may overlap.
+inline void CopyRh(const uint8_t* from, uint8_t* to, uint8_t version) {
+  constexpr int kVersionBit = 62;
+  constexpr uint64_t kRest = (uint64_t{1} << kVersionBit) - 1;
+  StoreBe64(to, (LoadBe64(from) & kRest) | uint64_t{version} << kVersionBit);
 }
 
 }  // namespace suede

@@ -10,9 +10,7 @@ namespace {
 
 // The RH of the sealed form, which lies at `sealed`.
 void WriteSealedRh(const uint8_t* plain, uint8_t* sealed) {
-  const uint8_t version = RhWord(plain).ver();
-  std::memcpy(sealed, plain, kRhBytes);
-  SetVersion(sealed, SealedVersion(version));
+  CopyRh(plain, sealed, SealedVersion(RhWord(plain).ver()));
 }
 
 // Makes room for the shim behind the RH.
@@ -42,40 +40,31 @@ void Sealing::Finish(Instance& instance, PortContext& port, const HeaderTemplate
   instance.counters.Add(Counter::kTxSealed);
 }
 
-[[gnu::noinline]] bool Sealing::SealKept(Instance& instance, PortContext& port,
-                                         const HeaderTemplate& header, uint32_t connection,
-                                         Pdu* pdu, const PlainPdu& plain) {
-  const uint32_t number = instance.PeerOfConnection(connection);
-  const SealPath path =
-      instance.SealPathOf(number, instance.PlaneOfConnection(connection), header.session);
-  SealedPeer& peer = instance.SealOf(number);
+bool Sealing::SealKept(Instance& instance, const Run& run, Pdu* pdu, const PlainPdu& plain) {
   Link& home = instance.home().link;
   Frame* const frame = home.NewFrame();
   uint8_t* const sealed = frame->buffer + Frame::kCommandOffset - kRhBytes;
   WriteSealedRh(plain.start, sealed);
-  SealJob& job = NextJob(instance, port);
-  if (!peer.Seal(sealed, path, instance.StreamOf(connection), job)) [[unlikely]] {
+  SealJob& job = NextJob(instance, run.port);
+  if (!run.peer.Seal(sealed, run.path, run.stream, job)) [[unlikely]] {
     home.Release(frame);
     instance.counters.Add(Counter::kTxSealKey);
     return false;
   }
   std::memcpy(sealed + kRhBytes + kSessionShimBytes, plain.start + kRhBytes,
               plain.bytes - kRhBytes);
-  Finish(instance, port, header, frame, sealed, kSessionShimBytes, plain.bytes);
+  Finish(instance, run.port, run.header, frame, sealed, kSessionShimBytes, plain.bytes);
   home.SetSealed(pdu, frame);
   return true;
 }
 
 bool Sealing::SealOneShot(Instance& instance, PortContext& port, const HeaderTemplate& header,
                           uint32_t connection, Frame* frame, const PlainPdu& plain) {
-  const uint32_t number = instance.PeerOfConnection(connection);
-  const SealPath path =
-      instance.SealPathOf(number, instance.PlaneOfConnection(connection), header.session);
-  SealedPeer& peer = instance.SealOf(number);
+  const Run run = RunOf(instance, port, header, connection);
   MoveBehindShim(plain, kSessionShimBytes);
   WriteSealedRh(plain.start, plain.start);
   SealJob& job = NextJob(instance, port);
-  if (!peer.Seal(plain.start, path, instance.StreamOf(connection), job)) {
+  if (!run.peer.Seal(plain.start, run.path, run.stream, job)) {
     instance.counters.Add(Counter::kTxSealKey);
     return false;
   }

@@ -15,10 +15,27 @@ namespace suede {
 
 class Sealing {
  public:
+  // Where the PDUs of a run go, which are of one connection.
+  struct Run {
+    PortContext& port;
+    const HeaderTemplate& header;
+    SealedPeer& peer;
+    SealPath path;
+    uint32_t stream;
+  };
+  static Run RunOf(Instance& instance, PortContext& port, const HeaderTemplate& header,
+                   uint32_t connection) {
+    const uint32_t number = instance.PeerOfConnection(connection);
+    return {
+        .port = port,
+        .header = header,
+        .peer = instance.SealOf(number),
+        .path = instance.SealPathOf(number, instance.PlaneOfConnection(connection), header.session),
+        .stream = instance.StreamOf(connection)};
+  }
   // Lays the sealed form of a kept PDU out in a frame beside its own. The instance's home link has
   // a frame. False: there is no key; it is counted, and as if it were lost on the way.
-  static bool SealKept(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                       uint32_t connection, Pdu* pdu, const PlainPdu& plain);
+  static bool SealKept(Instance& instance, const Run& run, Pdu* pdu, const PlainPdu& plain);
   // Likewise in its own frame, in which there is room behind it: of a PDU that is not kept.
   static bool SealOneShot(Instance& instance, PortContext& port, const HeaderTemplate& header,
                           uint32_t connection, Frame* frame, const PlainPdu& plain);

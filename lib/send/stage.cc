@@ -87,7 +87,8 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   Connection& connection = instance.connections[path.connection];
   PortContext& port = *instance.ports[path.plane];
   const HeaderTemplate& header = instance.header(path.connection, path.vc);
-  const bool seals = instance.SealOf(path.peer).IsSealed();
+  const Sealing::Run run = Sealing::RunOf(instance, port, header, path.connection);
+  const bool seals = run.peer.IsSealed();
   for (Pdu* pdu = first; count != 0; --count) {
     Pdu* const next = pdu->next;
     const RpsnField field = connection.TakeRpsn();
@@ -98,7 +99,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
       if (pdu->sealed) port.link.DropSealed(pdu);
       SetFrame(port, header, FrameOf(pdu), plain.start, plain.bytes);
       port.link.Stage(pdu);
-    } else if (Sealing::SealKept(instance, port, header, path.connection, pdu, plain)) {
+    } else if (Sealing::SealKept(instance, run, pdu, plain)) {
       port.link.Stage(pdu);
     }
     pdu = next;

@@ -1,326 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data path alone, in one thread: ring -> pack -> frame -> (a copy) -> unpack -> ring, with
 // the cost of each stage per command. datapath_bench DATA_BYTES PACK DESTINATIONS COMMANDS PLANES
-// [to-one]. PACK: commands per PDU by transmit-now hints, 0: as many as fit. PLANES: ports of each
+// [WORDS]. PACK: commands per PDU by transmit-now hints, 0: as many as fit. PLANES: ports of each
 // side, in unordered mode. DESTINATIONS: XPUs that one sends to; with to-one, XPUs that send to
 // one, by several pipelines, and on one plane. No more than a window of commands is under way, so
 // each turn produces as much as the one before has consumed. Under callgrind the functions Produce,
 // PollSender, PollReceiver and Consume hold the instructions of their stage.
-#include <malloc.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "client/client_queue.h"
+#include "datapath.h"
 #include "dpdk/eal.h"
-#include "loop_port.h"
-#include "pipeline/pipeline.h"
 
 namespace suede {
 namespace {
 
-constexpr Ipv4Address kIpBase = 0xc6120000u;
-constexpr uint32_t kControlBytes = 8;
-
-// One end: a pipeline with its ports and clients.
-struct Side {
-  explicit Side(uint32_t frames) : pool(frames) {}
-  Side(Side&&) = delete;
-  ~Side() {
-    for (void* segment : segments) std::free(segment);
-  }
-  template <typename PortType = LoopPort>
-  PortType* AddPort() {
-    auto port = std::make_unique<PortType>(&pool);
-    PortType* const added = port.get();
-    ports.push_back(std::move(port));
-    pipeline.AddPort(added, {});
-    return added;
-  }
-  // A client whose queues are of these instances; all that arrives for `claimed` is for it.
-  void* Attach(const SegmentShape& shape, const std::vector<uint32_t>& instances,
-               uint32_t claimed) {
-    const uint64_t bytes = SegmentOffsets(shape).bytes;
-    void* const segment = std::aligned_alloc(4096, bytes);
-    std::memset(segment, 0, bytes);
-    FormatSegment(segment, shape);
-    segments.push_back(segment);
-    const auto client = static_cast<uint32_t>(segments.size());
-    pipeline.mailbox().requests.Push(request::Attach{.client = client,
-                                                     .queue_instances = instances.data(),
-                                                     .segment = segment,
-                                                     .shape = &shape});
-    for (uint32_t i = 0; i < claimed; ++i) {
-      pipeline.mailbox().requests.Push(
-          request::Claim{.vc_mask = 0xf, .client = client, .instance = i});
-      pipeline.Poll(TimeFromNs(0));
-    }
-    pipeline.Poll(TimeFromNs(0));
-    return segment;
-  }
-  LoopPool pool;
-  std::vector<std::unique_ptr<LoopPort>> ports;
-  Pipeline pipeline;
-  std::vector<void*> segments;
-};
-
-constexpr SegmentShape kShape{.queue_count = 1,
-                              .tx_lines = 4096,
-                              .rx_lines = 16384,
-                              .completion_count = 4096,
-                              .credit_lines = 2048,
-                              .aggregate_lines = 4096};
-// Of those clients of the sender whose queues send for an instance each.
-constexpr SegmentShape kSmallShape{.queue_count = SUEDE_MAX_QUEUES,
-                                   .tx_lines = 256,
-                                   .rx_lines = 512,
-                                   .completion_count = 64,
-                                   .credit_lines = 128,
-                                   .aggregate_lines = 256};
-
 constexpr std::string_view kSessions = "sessions-";
-
-// What is sent.
-struct Traffic {
-  uint32_t data_bytes = 32;
-  uint32_t pack = 0;
-  uint32_t destinations = 1;
-  uint32_t planes = 1;
-  bool to_one = false;  // `destinations` XPUs send to one
-  CongestionControl control = CongestionControl::kFixed;
-  uint32_t sessions = 1;  // all of them open
-};
-
-// Pairs of XPUs: one sends to many, by one queue, or each of many to one, by a queue of its own.
-struct Bench {
-  // Commands under way. A PDU for another destination may first have to ask for its credit: a turn
-  // has others to send.
-  static constexpr uint32_t kWindow = 256;
-  static constexpr uint32_t kPackedWindow = 1024;
-  static constexpr uint32_t kFrames = 16384;
-
-  const Traffic traffic;
-  const uint32_t commands_of_pdu;
-  Side receiver{kFrames};
-  std::vector<std::unique_ptr<Side>> senders;
-  std::vector<std::unique_ptr<ClientQueue>> queues;
-  std::vector<std::unique_ptr<ClientReceiver>> receivers;
-  ClientCommand command;
-  uint8_t control[kMaxControlBytes] = {};
-  uint8_t data[kMaxDataBytes] = {};
-  uint32_t next = 0;    // of the pairs
-  uint32_t of_run = 0;  // commands that it has had, of a PDU
-  uint64_t sent = 0;
-  Time now = TimeFromNs(1'000'000);
-  double peer_bytes = 0;  // of the heap, for each peer of the sender
-
-  static size_t HeapBytes() {
-    const struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-  }
-  // An XPU's address on a plane.
-  static NetAddress AddressOf(uint32_t xpu, uint32_t plane) {
-    return {.low = kIpBase + (plane << 12) + xpu};
-  }
-  static InstanceParams ParamsOf(uint32_t xpu, const Traffic& traffic) {
-    InstanceParams params{.xpuid = static_cast<uint16_t>(xpu)};
-    params.paths.ordering = Ordering::kUnordered;
-    // However little congested the open ones are, another one is opened.
-    params.sessions = traffic.sessions;
-    params.paths.sessions.open_percent = 100;
-    params.inflight_pdus = 8192;
-    params.congestion.control = traffic.control;
-    for (uint32_t plane = 0; plane < traffic.planes; ++plane) {
-      params.planes.push_back({.port = plane, .address = AddressOf(xpu, plane)});
-    }
-    return params;
-  }
-  static PeerParams PeerOf(uint32_t xpu, uint32_t planes) {
-    PeerParams peer{.xpuid = static_cast<uint16_t>(xpu)};
-    for (uint32_t plane = 0; plane < planes; ++plane) {
-      peer.planes.push_back({.address = AddressOf(xpu, plane)});
-    }
-    return peer;
-  }
-  // XPU `xpu` with those from `first` to `last` as its peers.
-  static void AddXpu(Side& side, const Traffic& traffic, uint32_t xpu, uint32_t first,
-                     uint32_t last) {
-    InstanceParams params = ParamsOf(xpu, traffic);
-    for (uint32_t p = first; p <= last; ++p) params.peers.push_back(PeerOf(p, traffic.planes));
-    side.pipeline.AddInstance(params);
-  }
-
-  explicit Bench(const Traffic& what)
-      : traffic(what), commands_of_pdu(kDefaultPackBytes / (kControlBytes + what.data_bytes)) {
-    traffic.to_one ? BuildManyToOne() : BuildOneToMany();
-    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-      receivers.push_back(std::make_unique<ClientReceiver>(receiver.segments[0], vc));
-    }
-    control[0] =
-        static_cast<uint8_t>(0x20 | (traffic.data_bytes != 0 ? 0x10 : 0) | kControlBytes / 2);
-    control[1] = static_cast<uint8_t>(traffic.data_bytes - 1);
-    command.control = control;
-    command.data = data;
-  }
-  void BuildOneToMany() {
-    senders.push_back(std::make_unique<Side>(kFrames));
-    Side& sender = *senders[0];
-    for (uint32_t plane = 0; plane < traffic.planes; ++plane) {
-      LoopPort* const to = sender.AddPort();
-      LoopPort* const from = receiver.AddPort();
-      to->ConnectTo(from);
-      from->ConnectTo(to);
-    }
-    const size_t before = HeapBytes();
-    AddXpu(sender, traffic, 0, 1, traffic.destinations);
-    peer_bytes = static_cast<double>(HeapBytes() - before) / traffic.destinations;
-    for (uint32_t d = 1; d <= traffic.destinations; ++d) AddXpu(receiver, traffic, d, 0, 0);
-    queues.push_back(std::make_unique<ClientQueue>(sender.Attach(kShape, {0}, 1), 0));
-    receiver.Attach(kShape, {0}, traffic.destinations);
-  }
-  // A pipeline serves no more than so many queues: there are several that send.
-  void BuildManyToOne() {
-    auto* const from = receiver.AddPort<FanPort>();
-    AddXpu(receiver, traffic, 0, 1, traffic.destinations);
-    for (uint32_t xpu = 1; xpu <= traffic.destinations;) {
-      senders.push_back(std::make_unique<Side>(kFrames / 4));
-      Side& sender = *senders.back();
-      LoopPort* const to = sender.AddPort();
-      to->ConnectTo(receiver.ports[0].get());
-      from->AddOther(to);
-      uint32_t count = 0;
-      do {
-        AddXpu(sender, traffic, xpu, 0, 0);
-        ++count;
-        ++xpu;
-      } while (xpu <= traffic.destinations && xpu % FanPort::kXpus != 0);
-      for (uint32_t first = 0; first < count; first += SUEDE_MAX_QUEUES) {
-        AttachSmall(sender, first, std::min(count - first, SUEDE_MAX_QUEUES));
-      }
-    }
-    receiver.Attach(kShape, {0}, 1);
-  }
-  void AttachSmall(Side& sender, uint32_t first, uint32_t count) {
-    SegmentShape shape = kSmallShape;
-    shape.queue_count = count;
-    std::vector<uint32_t> instances;
-    for (uint32_t i = 0; i < count; ++i) instances.push_back(first + i);
-    void* const segment = sender.Attach(shape, instances, 0);
-    for (uint32_t i = 0; i < count; ++i) {
-      queues.push_back(std::make_unique<ClientQueue>(segment, i));
-    }
-  }
-
-  // Until each pair has exchanged a command: handshakes and the first grants of credit are over.
-  void WarmUp() {
-    for (uint64_t received = 0; received < traffic.destinations;) {
-      if (sent < traffic.destinations) {
-        next = static_cast<uint32_t>(sent);
-        if (Begin().Send(command) == SendResult::kOk) ++sent;
-        QueueOf(next).Flush();
-      }
-      for (const auto& sender : senders) sender->pipeline.Poll(now);
-      receiver.pipeline.Poll(now);
-      received += Consume();
-      now += Duration(5000);
-    }
-    next = 0;
-    sent = 0;
-  }
-  ClientQueue& QueueOf(uint32_t pair) { return *queues[traffic.to_one ? pair : 0]; }
-  // The queue of the pair whose turn it is. `command` then has its destination.
-  ClientQueue& Begin() {
-    command.xpuid = static_cast<uint16_t>(traffic.to_one ? 0 : 1 + next);
-    return QueueOf(next);
-  }
-  void GoOn() {
-    if (traffic.to_one) QueueOf(next).Flush();
-    next = next + 1 == traffic.destinations ? 0 : next + 1;
-  }
-  // As many commands as fit are sent in batches of up to a full PDU, each to another destination; a
-  // mark makes each command a call of its own.
-  __attribute__((noinline)) void Produce(uint64_t received) {
-    const bool packed = traffic.pack == 0 && traffic.destinations > 1;
-    const uint64_t window = packed ? kPackedWindow : kWindow;
-    const auto count = static_cast<uint32_t>(window - std::min<uint64_t>(window, sent - received));
-    if (packed) {
-      SendPdus(count / commands_of_pdu);
-    } else if (traffic.pack == 0) {
-      SendBatches(count);
-    } else {
-      SendEach(count);
-    }
-    QueueOf(next).Flush();
-  }
-  void SendPdus(uint32_t count) {
-    for (; count != 0; --count, GoOn()) {
-      uint32_t left = commands_of_pdu - of_run;
-      while (left != 0) {
-        uint32_t accepted;
-        const SendResult result = Begin().SendRun({.first = command}, left, &accepted);
-        sent += accepted;
-        left -= accepted;
-        of_run = commands_of_pdu - left;
-        if (result != SendResult::kOk) return;
-      }
-      of_run = 0;
-    }
-  }
-  void SendBatches(uint32_t count) {
-    while (count != 0) {
-      uint32_t accepted;
-      const SendResult result =
-          Begin().SendRun({.first = command}, std::min(count, commands_of_pdu), &accepted);
-      sent += accepted;
-      count -= accepted;
-      if (result != SendResult::kOk) break;
-    }
-  }
-  void SendEach(uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) {
-      ClientQueue& queue = Begin();
-      command.flags = (sent + 1) % traffic.pack == 0 ? SUEDE_RECORD_TRANSMIT_NOW : 0;
-      if (queue.Send(command) != SendResult::kOk) break;
-      ++sent;
-      GoOn();
-    }
-  }
-  __attribute__((noinline)) void PollSender() {
-    for (const auto& sender : senders) sender->pipeline.Poll(now);
-  }
-  __attribute__((noinline)) void PollReceiver() { receiver.pipeline.Poll(now); }
-  __attribute__((noinline)) uint64_t Consume() {
-    ReceivedSpan got;
-    uint64_t total = 0;
-    while (const uint32_t count = receivers[0]->PollRun(&got, 256)) total += count;
-    receivers[0]->Release();
-    return total;
-  }
-  uint64_t CountSent(Counter counter) const {
-    uint64_t sum = 0;
-    for (const auto& sender : senders) {
-      for (uint32_t i = 0; i < sender->pipeline.instance_count(); ++i) {
-        sum += sender->pipeline.counters(i).Get(counter);
-      }
-    }
-    return sum;
-  }
-  uint64_t CountReceived(Counter counter) const {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < receiver.pipeline.instance_count(); ++i) {
-      sum += receiver.pipeline.counters(i).Get(counter);
-    }
-    return sum;
-  }
-};
+constexpr std::string_view kSealed = "sealed-";
 
 void Print(const Bench& bench, uint64_t received, uint64_t cycles, const uint64_t* stage) {
   const Traffic& traffic = bench.traffic;
@@ -343,37 +45,23 @@ void Print(const Bench& bench, uint64_t received, uint64_t cycles, const uint64_
               100 * static_cast<double>(bench.CountSent(Counter::kTxRetransmissions)) / pdus);
 }
 
-// The words behind the numbers: "to-one", a congestion control, and "sessions-N".
+// The words behind the numbers: "to-one", a congestion control, "sessions-N", and "sealed-LIBRARY"
+// with a library of OpenBenchCrypto.
 void ReadWords(int count, char** words, Traffic& traffic) {
   for (int i = 0; i < count; ++i) {
     const std::string_view word = words[i];
     if (word == "to-one") traffic.to_one = true;
     if (word == "rccc") traffic.control = CongestionControl::kRccc;
     if (word == "nscc") traffic.control = CongestionControl::kNscc;
+    if (word.starts_with(kSealed)) traffic.crypto = word.substr(kSealed.size());
     if (word.starts_with(kSessions)) {
       traffic.sessions = static_cast<uint32_t>(std::atoi(words[i] + kSessions.size()));
     }
   }
 }
 
-int Main(int argc, char** argv) {
-  const auto arg = [&](int i, uint32_t value) {
-    return i < argc ? static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)) : value;
-  };
-  const uint64_t wanted = arg(4, 4'000'000);
-  Traffic traffic{.data_bytes = arg(1, 32),
-                  .pack = arg(2, 0),
-                  .destinations = arg(3, 1),
-                  .planes = arg(5, 1)};
-  if (argc > 6) ReadWords(argc - 6, argv + 6, traffic);
-  const absl::Status eal = StartEal({.file_prefix = "suede_bench_" + std::to_string(getpid()),
-                                     .no_huge = true,
-                                     .memory_mb = 64,
-                                     .log = [](EalLogLevel, std::string_view) {}});
-  if (!eal.ok()) {
-    std::fprintf(stderr, "%s\n", std::string(eal.message()).c_str());
-    return 5;
-  }
+// `wanted`: commands. Keys of crypto devices end with it.
+void Run(const Traffic& traffic, uint64_t wanted) {
   Bench bench(traffic);
   bench.WarmUp();
   uint64_t stage[4] = {};
@@ -394,6 +82,25 @@ int Main(int argc, char** argv) {
     bench.now += Duration(5000);
   }
   Print(bench, received, __rdtsc() - start, stage);
+}
+
+int Main(int argc, char** argv) {
+  const auto arg = [&](int i, uint32_t value) {
+    return i < argc ? static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)) : value;
+  };
+  const uint64_t wanted = arg(4, 4'000'000);
+  Traffic traffic{
+      .data_bytes = arg(1, 32), .pack = arg(2, 0), .destinations = arg(3, 1), .planes = arg(5, 1)};
+  if (argc > 6) ReadWords(argc - 6, argv + 6, traffic);
+  const absl::Status eal = StartEal({.file_prefix = "suede_bench_" + std::to_string(getpid()),
+                                     .no_huge = true,
+                                     .memory_mb = 64,
+                                     .log = [](EalLogLevel, std::string_view) {}});
+  if (!eal.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(eal.message()).c_str());
+    return 5;
+  }
+  Run(traffic, wanted);
   StopEal();
   return 0;
 }
