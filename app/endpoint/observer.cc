@@ -54,6 +54,7 @@ Observer::Observer(Endpoint* endpoint, const ClientService* clients, const Manag
   AddInstances();
   AddLcores();
   AddPorts();
+  AddSealing();
   AddClients();
   Tick();
 }
@@ -163,6 +164,24 @@ void Observer::AddClients() {
 #undef SUEDE_SHM_COUNTER_CELL
 }
 
+// Where there is no sealing.tls there are none of these series.
+void Observer::AddSealing() {
+  const SealAgreements* const agreements = endpoint_->seal_agreements();
+  if (agreements == nullptr) return;
+  const SealAgreementCounts& counts = agreements->counts();
+  const auto copy = [this](const uint64_t& from, std::string_view name, MetricLabels labels = {}) {
+    copies_.push_back({.from = &from, .to = page_.NewCell(name, std::move(labels))});
+  };
+  copy(counts.agreed, "seal_agreements_total");
+  for (size_t i = 0; i < kSealFailureNames.size(); ++i) {
+    copy(counts.failed[i], "seal_agreement_failures_total",
+         {{"reason", std::string(kSealFailureNames[i])}});
+  }
+  copy(counts.refused, "seal_connections_refused_total");
+  copy(counts.last_agreed_s, "seal_last_agreement_seconds");
+  certificate_until_ = page_.NewCell("seal_certificate_expiry_seconds", {});
+}
+
 void Observer::Tick() {
   const int64_t now = Pulses::NowNs();
   pulses_.Beat(now);
@@ -175,6 +194,10 @@ void Observer::Tick() {
   process_.CopyManagement();
   for (const InstanceCells& cells : instances_) {
     Set(cells.inflight_limit, endpoint_->config().transport.inflight_pdus);
+  }
+  if (certificate_until_ != nullptr && ask_devices) {
+    Set(certificate_until_,
+        static_cast<uint64_t>(endpoint_->seal_agreements()->certificate_until_s()));
   }
   CopyLcores();
   CopyPorts(ask_devices);

@@ -90,6 +90,7 @@ class Observer final : public Observed {
   void AddInstances();
   void AddLcores();
   void AddPorts();
+  void AddSealing();
   void AddClients();
   void CopyLcores();
   void CopyPorts(bool ask_devices);
@@ -120,6 +121,7 @@ class Observer final : public Observed {
   MetricCell* clients_open_ = nullptr;
   MetricCell* clients_packets_ = nullptr;
   MetricCell* clients_leaving_ = nullptr;
+  MetricCell* certificate_until_ = nullptr;  // null: there is no sealing.tls
   std::atomic<bool> started_{false};
   std::atomic<bool> draining_{false};
   std::atomic<bool> copied_planes_{false};

@@ -246,7 +246,7 @@ absl::StatusOr<uint8_t> MakeDevice(const std::string& driver, const std::string&
   if ((info.feature_flags & RTE_CRYPTODEV_FF_SYM_CPU_CRYPTO) == 0) {
     status = absl::UnavailableError(absl::StrCat(
         "the crypto device ", name,
-        " does not compute on the calling lcore: set sealing.device to aesni_gcm or openssl"));
+        " does not compute on the calling lcore: set sealing.device to aesni_gcm, aesni_mb or openssl"));
   } else if (!Start(device)) {
     status = absl::UnavailableError(
         absl::StrCat("the crypto device ", name,

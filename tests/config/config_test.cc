@@ -239,6 +239,7 @@ TEST(ConfigTest, EveryExampleLoadsWithoutWarning) {
 TEST(ConfigTest, PairsOfExamplesKnowEachOther) {
   for (const auto& [a, b] :
        {std::pair("conf/memif-pair-left.yaml", "conf/memif-pair-right.yaml"),
+        std::pair("conf/memif-sealed-left.yaml", "conf/memif-sealed-right.yaml"),
         std::pair("conf/servers-pair-a.yaml", "conf/servers-pair-b.yaml"),
         std::pair("conf/memif-afh2c-left.yaml", "conf/memif-afh2c-right.yaml"),
         std::pair("conf/memif-planes-left.yaml", "conf/memif-planes-right.yaml")}) {

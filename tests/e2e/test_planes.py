@@ -90,6 +90,8 @@ class Load:
     def end(self):
         """Ends it, and checks what became of every command."""
         for process in self.clients:
+            # Its first line of progress: it is there, and ends in an orderly way.
+            e2e.wait_until(process.stderr, e2e.START_S, "a client that has begun")
             process.signal(signal.SIGINT)
         e2e.end_of_load(self.clients, self.servers)
         for file in self.files:

@@ -131,10 +131,13 @@ class Insert:
 
 
 def bits_of(frame, dice):
-    """All bits of headers and shim, and one of each octet behind them."""
+    """All bits of headers and shim, and one of each octet behind them. But for those that make a fragment of an IP
+    datagram: the kernel keeps fragments for itself, as net_af_packet asks it to join them."""
     head = HEADER + RH + shim_bytes(frame)
     for at in range(len(frame)):
         for bit in range(8) if at < head else (dice.randrange(8),):
+            if at == 21 or (at == 20 and bit < 6):
+                continue
             changed = bytearray(frame)
             changed[at] ^= 1 << bit
             yield bytes(changed)
@@ -147,12 +150,11 @@ def test_no_bit_can_be_changed(kind):
     with attacked() as ends:
         dice = random.Random(7)
         todo = [None, None]
-        taken = [0, 0]
 
         def make(source, frame):
             if todo[0] is not None and not todo[0] and todo[1] is not None and not todo[1]:
                 return None
-            if not kind(frame) or taken[source] >= 30:
+            if not kind(frame):
                 return []
             # Some copies for each frame, so that no queue is too short for them. Lengths may differ.
             if todo[source] is None:
@@ -178,7 +180,7 @@ def test_no_bit_can_be_changed(kind):
             stop.set()
             if asker.is_alive():
                 asker.join()
-        assert min(inserted) > 500
+        assert min(inserted) > 400
         for each in ends.check_refused(before, inserted):
             # What is encrypted, the tag, and the numbers of the shim.
             assert each["rx_drop_seal_tag_total"] > 50

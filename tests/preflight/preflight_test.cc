@@ -341,6 +341,20 @@ TEST_F(PreflightTest, EverythingThatIsMissingIsListedAtOnce) {
                                                 "sockets", "prefix"}));
 }
 
+TEST_F(PreflightTest, FilesOfSealingAreReadWhereAnInstanceSeals) {
+  machine.sealing = {"sealing.secrets: /etc/s: others may read it; chmod 0640 /etc/s",
+                     "sealing.tls.ca: /etc/ca holds no certificate"};
+  config.instances = {{.xpu = 1}};
+  ExpectNone();
+  config.instances[0].sealing = InstanceConfig::Sealing::kRequired;
+  EXPECT_THAT(Lines(),
+              ::testing::ElementsAre(
+                  "error sealing: sealing.secrets: /etc/s: others may read it; mend: chmod 0640 "
+                  "/etc/s",
+                  "error sealing: sealing.tls.ca: /etc/ca holds no certificate; mend: see "
+                  "docs/sealing.md"));
+}
+
 TEST(DeviceTest, IsTakenApart) {
   EXPECT_EQ(VdevDriver("net_af_packet12,iface=eth0"), "net_af_packet");
   EXPECT_EQ(DeviceArgument("net_af_packet0,iface=eth0,framesz=4096", "framesz"), "4096");
