@@ -87,8 +87,9 @@ std::vector<MetricRow> ClientRows() {
 
 std::vector<MetricRow> AllMetricRows() {
   std::vector<MetricRow> rows;
-  for (std::vector<MetricRow> part : {ProcessMetricRows(), StatsMetricRows(), InstanceRows(),
-                                      PortRows(), SealingRows(), ClientRows(), ManagementMetricRows()}) {
+  for (std::vector<MetricRow> part :
+       {ProcessMetricRows(), StatsMetricRows(), InstanceRows(), PortRows(), SealingRows(),
+        ClientRows(), ManagementMetricRows()}) {
     rows.insert(rows.end(), std::make_move_iterator(part.begin()),
                 std::make_move_iterator(part.end()));
   }

@@ -16,12 +16,18 @@ constexpr int64_t kDeviceNs = 1'000'000'000;
 
 std::string FamilyOf(DeviceCounterKind kind) {
   switch (kind) {
-    case DeviceCounterKind::kRxPause: return "port_rx_pause_total";
-    case DeviceCounterKind::kTxPause: return "port_tx_pause_total";
-    case DeviceCounterKind::kRxPfc: return "port_rx_pfc_total";
-    case DeviceCounterKind::kTxPfc: return "port_tx_pfc_total";
-    case DeviceCounterKind::kRxDiscards: return "port_rx_discards_total";
-    case DeviceCounterKind::kTxDiscards: break;
+    case DeviceCounterKind::kRxPause:
+      return "port_rx_pause_total";
+    case DeviceCounterKind::kTxPause:
+      return "port_tx_pause_total";
+    case DeviceCounterKind::kRxPfc:
+      return "port_rx_pfc_total";
+    case DeviceCounterKind::kTxPfc:
+      return "port_tx_pfc_total";
+    case DeviceCounterKind::kRxDiscards:
+      return "port_rx_discards_total";
+    case DeviceCounterKind::kTxDiscards:
+      break;
   }
   return "port_tx_discards_total";
 }
@@ -139,7 +145,8 @@ void Observer::AddPorts() {
     const auto number = static_cast<uint32_t>(ports_.size());
     // Ports that say nothing to a neighbour have none of these series.
     if (const LinkCounters* const link = endpoint_->link_counters(number); link != nullptr) {
-      AddLinkMetrics(page_, "", labels, *link, endpoint_->config().ports[number].cbfc == OnOff::kOn);
+      AddLinkMetrics(page_, "", labels, *link,
+                     endpoint_->config().ports[number].cbfc == OnOff::kOn);
     }
     const bool pauses = endpoint_->pauses(number) != nullptr;
     for (uint32_t flow = 0; pauses && flow < kLinkFlows; ++flow) {

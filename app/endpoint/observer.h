@@ -56,7 +56,7 @@ class Observer final : public Observed {
     const GaugeBlock* gauges = nullptr;
     const HistogramBlock* histograms = nullptr;
     MetricCell* inflight_limit = nullptr;
-    std::vector<uint32_t> ports{};        // of its planes, as Config::ports
+    std::vector<uint32_t> ports{};  // of its planes, as Config::ports
     std::vector<MetricCell*> plane_up{};
   };
   const std::vector<InstanceCells>& instances() const { return instances_; }

@@ -27,10 +27,9 @@ std::vector<std::string> SealingFaults(const SealingConfig& sealing) {
     if (!read.ok()) faults.push_back(StrCat("sealing.secrets: ", read.message()));
   }
   if (sealing.tls.enabled()) {
-    add(TlsContext::Open({.certificate = sealing.tls.certificate,
-                          .key = sealing.tls.key,
-                          .ca = sealing.tls.ca},
-                         kAgreementAlpn)
+    add(TlsContext::Open(
+            {.certificate = sealing.tls.certificate, .key = sealing.tls.key, .ca = sealing.tls.ca},
+            kAgreementAlpn)
             .status());
   }
   return faults;

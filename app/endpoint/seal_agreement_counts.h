@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has become of agreements on secrets (docs/sealing.md, "Secrets by TLS"), for metrics. Control
-// thread.
+// What has become of agreements on secrets (docs/sealing.md, "Secrets by TLS"), for metrics.
+// Control thread.
 #ifndef SUEDE_APP_ENDPOINT_SEAL_AGREEMENT_COUNTS_H_
 #define SUEDE_APP_ENDPOINT_SEAL_AGREEMENT_COUNTS_H_
 

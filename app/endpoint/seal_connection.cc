@@ -30,7 +30,7 @@ bool SealConnection::Advance(Time now) {
   if (now >= deadline_) {
     return Fail(now, SealFailure::kConnection,
                 tls_->established() ? "the other end says nothing for 10 s"
-                                         : "the handshake takes longer than 10 s");
+                                    : "the handshake takes longer than 10 s");
   }
   bool waits = false;
   if (!tls_->established() && !Shake(now, waits)) return false;
@@ -142,7 +142,8 @@ bool SealConnection::Agree(AgreementPair& pair, const AgreementMessage& request,
 
 bool SealServerConnection::OnEstablished(Time now) {
   if (!certified().empty()) return true;
-  GiveUp(now, SealFailure::kXpu, "its certificate names no XPU; it needs a URI suede:PARTITION:XPU");
+  GiveUp(now, SealFailure::kXpu,
+         "its certificate names no XPU; it needs a URI suede:PARTITION:XPU");
   return false;
 }
 
@@ -201,8 +202,9 @@ bool SealClientConnection::Ask(Time now) {
       Send(Encode(request_));
       return true;
     }
-    Tell(&next, SealFailure::kXpu, StrCat("its certificate does not name XPU ", next.peer(), " of partition ",
-                       state_.partition));
+    Tell(&next, SealFailure::kXpu,
+         StrCat("its certificate does not name XPU ", next.peer(), " of partition ",
+                state_.partition));
     next.OnFailed(now);
   }
   return false;

@@ -99,7 +99,7 @@ struct InstancePort {
 
 struct InstanceConfig {
   enum class Ordering : uint8_t { kStrict, kUnordered };
-  enum class Congestion : uint8_t { kFixed, kRccc, kNscc };  // docs/congestion.md
+  enum class Congestion : uint8_t { kFixed, kRccc, kNscc };      // docs/congestion.md
   enum class Sealing : uint8_t { kOff, kPreferred, kRequired };  // docs/sealing.md
   uint32_t xpu = 0;
   uint32_t instance = 0;  // instance number of the XPU

@@ -85,9 +85,9 @@ void CheckSealing(const PreflightSubject& s, std::vector<Finding>& findings) {
   if (std::none_of(s.config.instances.begin(), s.config.instances.end(), seals)) return;
   for (const std::string& fault : s.machine.SealingFaults(s.config.sealing)) {
     const size_t mend = fault.rfind("; ");
-    findings.push_back({.problem = fault.substr(0, mend),
-                        .mend = mend == std::string::npos ? "see docs/sealing.md"
-                                                          : fault.substr(mend + 2)});
+    findings.push_back(
+        {.problem = fault.substr(0, mend),
+         .mend = mend == std::string::npos ? "see docs/sealing.md" : fault.substr(mend + 2)});
   }
 }
 

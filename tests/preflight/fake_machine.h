@@ -35,7 +35,7 @@ class FakeMachine final : public Machine {
       {"/dev/vfio/7", kNode}};
   std::set<std::string> served;
   std::map<std::string, std::string> listened;  // why not
-  std::vector<std::string> sealing;  // its faults
+  std::vector<std::string> sealing;             // its faults
   uint64_t descriptors = 1024;
   std::map<std::string, pid_t> holders;
   std::vector<std::string> drivers = {"crypto_null", "net_af_packet", "net_memif", "net_tap"};

@@ -219,8 +219,8 @@ TEST_F(SealedPeers, AnEpochEndsWithItsTimeAndByCommand) {
 }
 
 // However long the peer is not heard, the sender is one epoch ahead at most.
-// By command, or as they have all begun at once: keys are derived some in a turn, however many peers
-// there are, and the others seal with those that they have.
+// By command, or as they have all begun at once: keys are derived some in a turn, however many
+// peers there are, and the others seal with those that they have.
 TEST_F(SealedPeers, ATurnBeginsFewEpochs) {
   constexpr uint16_t kPeers = 1023;
   const auto end_of = [&](uint16_t xpuid) {
