@@ -218,7 +218,6 @@ TEST_F(SealedPeers, AnEpochEndsWithItsTimeAndByCommand) {
   EXPECT_EQ(a.state().tx_epoch, 2u);
 }
 
-// However long the peer is not heard, the sender is one epoch ahead at most.
 // By command, or as they have all begun at once: keys are derived some in a turn, however many
 // peers there are, and the others seal with those that they have.
 TEST_F(SealedPeers, ATurnBeginsFewEpochs) {
@@ -277,6 +276,7 @@ TEST_F(SealedPeers, ATurnBeginsFewEpochs) {
   EXPECT_EQ(turn(), 0u);
 }
 
+// However long the peer is not heard, the sender is one epoch ahead at most.
 TEST_F(SealedPeers, AnEpochWaitsForTheLastOnesEcho) {
   End a(*crypto_, 1, {.mode = SealMode::kRequired, .rotate_pdus = 1}), b(*crypto_, 2);
   Associate(a, b);
