@@ -59,6 +59,22 @@ std::vector<MetricRow> InstanceRows() {
   };
 }
 
+std::vector<MetricRow> SealingRows() {
+  return {
+      {"seal_agreements_total", kCounter, "",
+       "Secrets that were agreed on by TLS, of each pair of XPUs (sealing.tls; likewise below)"},
+      {"seal_agreement_failures_total", kCounter, "reason",
+       "Tries of a pair to agree that failed: connection, tls (certificates too), xpu (that the "
+       "certificate does not name), refused, protocol, memory"},
+      {"seal_connections_refused_total", kCounter, "",
+       "Connections of others that were refused or ended"},
+      {"seal_last_agreement_seconds", kGauge, "",
+       "When a pair agreed last, since 1970; 0: none has"},
+      {"seal_certificate_expiry_seconds", kGauge, "",
+       "When the own certificate expires, since 1970"},
+  };
+}
+
 std::vector<MetricRow> ClientRows() {
   return {{"clients", kGauge, "state", "Client processes by state, as clients.list has them"},
 #define SUEDE_SOCKET_ROW(id, name, sentence) {name, kCounter, "", sentence},
@@ -71,8 +87,9 @@ std::vector<MetricRow> ClientRows() {
 
 std::vector<MetricRow> AllMetricRows() {
   std::vector<MetricRow> rows;
-  for (std::vector<MetricRow> part : {ProcessMetricRows(), StatsMetricRows(), InstanceRows(),
-                                      PortRows(), ClientRows(), ManagementMetricRows()}) {
+  for (std::vector<MetricRow> part :
+       {ProcessMetricRows(), StatsMetricRows(), InstanceRows(), PortRows(), SealingRows(),
+        ClientRows(), ManagementMetricRows()}) {
     rows.insert(rows.end(), std::make_move_iterator(part.begin()),
                 std::make_move_iterator(part.end()));
   }

@@ -16,12 +16,18 @@ constexpr int64_t kDeviceNs = 1'000'000'000;
 
 std::string FamilyOf(DeviceCounterKind kind) {
   switch (kind) {
-    case DeviceCounterKind::kRxPause: return "port_rx_pause_total";
-    case DeviceCounterKind::kTxPause: return "port_tx_pause_total";
-    case DeviceCounterKind::kRxPfc: return "port_rx_pfc_total";
-    case DeviceCounterKind::kTxPfc: return "port_tx_pfc_total";
-    case DeviceCounterKind::kRxDiscards: return "port_rx_discards_total";
-    case DeviceCounterKind::kTxDiscards: break;
+    case DeviceCounterKind::kRxPause:
+      return "port_rx_pause_total";
+    case DeviceCounterKind::kTxPause:
+      return "port_tx_pause_total";
+    case DeviceCounterKind::kRxPfc:
+      return "port_rx_pfc_total";
+    case DeviceCounterKind::kTxPfc:
+      return "port_tx_pfc_total";
+    case DeviceCounterKind::kRxDiscards:
+      return "port_rx_discards_total";
+    case DeviceCounterKind::kTxDiscards:
+      break;
   }
   return "port_tx_discards_total";
 }
@@ -54,6 +60,7 @@ Observer::Observer(Endpoint* endpoint, const ClientService* clients, const Manag
   AddInstances();
   AddLcores();
   AddPorts();
+  AddSealing();
   AddClients();
   Tick();
 }
@@ -138,7 +145,8 @@ void Observer::AddPorts() {
     const auto number = static_cast<uint32_t>(ports_.size());
     // Ports that say nothing to a neighbour have none of these series.
     if (const LinkCounters* const link = endpoint_->link_counters(number); link != nullptr) {
-      AddLinkMetrics(page_, "", labels, *link, endpoint_->config().ports[number].cbfc == OnOff::kOn);
+      AddLinkMetrics(page_, "", labels, *link,
+                     endpoint_->config().ports[number].cbfc == OnOff::kOn);
     }
     const bool pauses = endpoint_->pauses(number) != nullptr;
     for (uint32_t flow = 0; pauses && flow < kLinkFlows; ++flow) {
@@ -163,6 +171,24 @@ void Observer::AddClients() {
 #undef SUEDE_SHM_COUNTER_CELL
 }
 
+// Where there is no sealing.tls there are none of these series.
+void Observer::AddSealing() {
+  const SealAgreements* const agreements = endpoint_->seal_agreements();
+  if (agreements == nullptr) return;
+  const SealAgreementCounts& counts = agreements->counts();
+  const auto copy = [this](const uint64_t& from, std::string_view name, MetricLabels labels = {}) {
+    copies_.push_back({.from = &from, .to = page_.NewCell(name, std::move(labels))});
+  };
+  copy(counts.agreed, "seal_agreements_total");
+  for (size_t i = 0; i < kSealFailureNames.size(); ++i) {
+    copy(counts.failed[i], "seal_agreement_failures_total",
+         {{"reason", std::string(kSealFailureNames[i])}});
+  }
+  copy(counts.refused, "seal_connections_refused_total");
+  copy(counts.last_agreed_s, "seal_last_agreement_seconds");
+  certificate_until_ = page_.NewCell("seal_certificate_expiry_seconds", {});
+}
+
 void Observer::Tick() {
   const int64_t now = Pulses::NowNs();
   pulses_.Beat(now);
@@ -175,6 +201,10 @@ void Observer::Tick() {
   process_.CopyManagement();
   for (const InstanceCells& cells : instances_) {
     Set(cells.inflight_limit, endpoint_->config().transport.inflight_pdus);
+  }
+  if (certificate_until_ != nullptr && ask_devices) {
+    Set(certificate_until_,
+        static_cast<uint64_t>(endpoint_->seal_agreements()->certificate_until_s()));
   }
   CopyLcores();
   CopyPorts(ask_devices);

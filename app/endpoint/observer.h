@@ -56,7 +56,7 @@ class Observer final : public Observed {
     const GaugeBlock* gauges = nullptr;
     const HistogramBlock* histograms = nullptr;
     MetricCell* inflight_limit = nullptr;
-    std::vector<uint32_t> ports{};        // of its planes, as Config::ports
+    std::vector<uint32_t> ports{};  // of its planes, as Config::ports
     std::vector<MetricCell*> plane_up{};
   };
   const std::vector<InstanceCells>& instances() const { return instances_; }
@@ -90,6 +90,7 @@ class Observer final : public Observed {
   void AddInstances();
   void AddLcores();
   void AddPorts();
+  void AddSealing();
   void AddClients();
   void CopyLcores();
   void CopyPorts(bool ask_devices);
@@ -120,6 +121,7 @@ class Observer final : public Observed {
   MetricCell* clients_open_ = nullptr;
   MetricCell* clients_packets_ = nullptr;
   MetricCell* clients_leaving_ = nullptr;
+  MetricCell* certificate_until_ = nullptr;  // null: there is no sealing.tls
   std::atomic<bool> started_{false};
   std::atomic<bool> draining_{false};
   std::atomic<bool> copied_planes_{false};

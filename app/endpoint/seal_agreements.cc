@@ -54,7 +54,8 @@ SealAgreements::SealAgreements(const Config& config, EventLog* events)
              .pairs = {},
              .deliveries = SealDeliveries(config),
              .kdf = nullptr,
-             .events = events} {
+             .events = events,
+             .counts = {}} {
   AddPairs(config);
 }
 
@@ -149,9 +150,7 @@ void SealAgreements::Accept(Time now) {
                            SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
-      state_.events->Raise(
-          EventKind::kSealConnectionRefused,
-          {{EventField::kAddress, config_.listen}, {EventField::kReason, std::strerror(errno)}});
+      state_.TellRefused(config_.listen, std::strerror(errno));
       return;
     }
     SendAtOnce(fd);
@@ -176,7 +175,8 @@ void SealAgreements::MakeRoom(Time now) {
                              [&](const auto& c) { return is_its(c) && !c->established(); });
   if (victim == served_.end()) victim = std::find_if(served_.begin(), served_.end(), is_its);
   (*victim)->GiveUp(
-      now, StrCat("it gives its place to a newer one: there are ", kMostServed, " connections"));
+      now, SealFailure::kConnection,
+      StrCat("it gives its place to a newer one: there are ", kMostServed, " connections"));
   served_.erase(victim);
 }
 
@@ -239,7 +239,7 @@ void SealAgreements::Connect(Group& group, std::vector<AgreementPair*> pairs, Ti
     close(fd);
   }
   if (tls == nullptr) {
-    TellFailed(*pairs.front(), address, std::strerror(error));
+    state_.TellFailed(*pairs.front(), address, SealFailure::kConnection, std::strerror(error));
     for (AgreementPair* const pair : pairs) {
       pair->OnBegun();
       pair->OnFailed(now);
@@ -277,14 +277,6 @@ void SealAgreements::DrawInner(Time now) {
     state_.deliveries.Add(back);
   }
   next_draw_ = now + state_.refresh;
-}
-
-void SealAgreements::TellFailed(const AgreementPair& pair, const SocketAddress& address,
-                                std::string_view reason) {
-  state_.events->Raise(EventKind::kSealAgreementFailed, {{EventField::kXpu, pair.own()},
-                                                         {EventField::kPeer, pair.peer()},
-                                                         {EventField::kAddress, address.text()},
-                                                         {EventField::kReason, reason}});
 }
 
 }  // namespace suede

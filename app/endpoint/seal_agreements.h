@@ -40,6 +40,9 @@ class SealAgreements {
   absl::Status Reload();
   // Every 10 ms or so.
   void Tick(const EndpointPipelines& pipelines, uint32_t partition, Time now);
+  const SealAgreementCounts& counts() const { return state_.counts; }
+  // When the own certificate expires, in seconds since 1970.
+  int64_t certificate_until_s() const { return context_->certificate_until_s(); }
 
  private:
   // Pairs whose peers are at one address.
@@ -60,7 +63,6 @@ class SealAgreements {
   void ConnectDue(Time now);
   void Connect(Group& group, std::vector<AgreementPair*> pairs, Time now);
   void DrawInner(Time now);
-  void TellFailed(const AgreementPair& pair, const SocketAddress& address, std::string_view reason);
 
   const SealingTlsConfig config_;
   std::shared_ptr<const TlsContext> context_;

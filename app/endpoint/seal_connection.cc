@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <ctime>
 #include <optional>
 #include <utility>
 
@@ -27,8 +28,9 @@ short SealConnection::events() const {
 bool SealConnection::Advance(Time now) {
   has_more_ = false;
   if (now >= deadline_) {
-    return Fail(now, tls_->established() ? "the other end says nothing for 10 s"
-                                         : "the handshake takes longer than 10 s");
+    return Fail(now, SealFailure::kConnection,
+                tls_->established() ? "the other end says nothing for 10 s"
+                                    : "the handshake takes longer than 10 s");
   }
   bool waits = false;
   if (!tls_->established() && !Shake(now, waits)) return false;
@@ -41,7 +43,7 @@ bool SealConnection::Advance(Time now) {
 }
 
 bool SealConnection::Shake(Time now, bool& waits) {
-  if (const absl::Status status = tls_->Handshake(); !status.ok()) return Fail(now, Text(status));
+  if (const absl::Status status = tls_->Handshake(); !status.ok()) return Fail(now, status);
   waits = !tls_->established();
   if (waits) return true;
   for (const std::string& uri : tls_->PeerUris()) {
@@ -54,7 +56,7 @@ bool SealConnection::WriteOut(Time now, bool& waits) {
   while (out_bytes_ != 0) {
     const std::span<const uint8_t> rest = std::span(out_).last(out_bytes_);
     const absl::StatusOr<size_t> sent = tls_->Write(rest);
-    if (!sent.ok()) return Fail(now, Text(sent.status()));
+    if (!sent.ok()) return Fail(now, sent.status());
     waits = *sent == 0;
     if (waits) return true;
     out_bytes_ -= *sent;
@@ -68,7 +70,7 @@ bool SealConnection::ReadIn(Time now, bool& waits) {
   const absl::StatusOr<size_t> count = tls_->Read(std::span(bytes).first(in_.missing()));
   if (!count.ok()) {
     if (absl::IsUnavailable(count.status()) && in_.empty() && MayEnd()) return false;
-    return Fail(now, Text(count.status()));
+    return Fail(now, count.status());
   }
   waits = *count == 0;
   in_.Take(std::span(bytes).first(*count));
@@ -77,22 +79,36 @@ bool SealConnection::ReadIn(Time now, bool& waits) {
   return OnMessage(in_.Pop(), now);
 }
 
-bool SealConnection::Fail(Time now, std::string_view reason) {
-  Tell(pair(), reason);
+bool SealConnection::Fail(Time now, SealFailure kind, std::string_view reason) {
+  Tell(pair(), kind, reason);
   OnFailed(now);
   return false;
 }
 
-void SealConnection::Tell(const AgreementPair* pair, std::string_view reason) const {
-  if (pair == nullptr) {
-    state_.events->Raise(EventKind::kSealConnectionRefused,
-                         {{EventField::kAddress, address_.text()}, {EventField::kReason, reason}});
-    return;
-  }
-  state_.events->Raise(EventKind::kSealAgreementFailed, {{EventField::kXpu, pair->own()},
-                                                         {EventField::kPeer, pair->peer()},
-                                                         {EventField::kAddress, address_.text()},
-                                                         {EventField::kReason, reason}});
+// Of TLS.
+bool SealConnection::Fail(Time now, const absl::Status& status) {
+  const bool ended = absl::IsUnavailable(status);
+  return Fail(now, ended ? SealFailure::kConnection : SealFailure::kTls, Text(status));
+}
+
+void SealConnection::Tell(const AgreementPair* pair, SealFailure kind, std::string_view reason) {
+  if (pair != nullptr) return state_.TellFailed(*pair, address_, kind, reason);
+  state_.TellRefused(address_.text(), reason);
+}
+
+void SealAgreementState::TellFailed(const AgreementPair& pair, const SocketAddress& address,
+                                    SealFailure kind, std::string_view reason) {
+  ++counts.failed[static_cast<size_t>(kind)];
+  events->Raise(EventKind::kSealAgreementFailed, {{EventField::kXpu, pair.own()},
+                                                  {EventField::kPeer, pair.peer()},
+                                                  {EventField::kAddress, address.text()},
+                                                  {EventField::kReason, reason}});
+}
+
+void SealAgreementState::TellRefused(std::string_view address, std::string_view reason) {
+  ++counts.refused;
+  events->Raise(EventKind::kSealConnectionRefused,
+                {{EventField::kAddress, address}, {EventField::kReason, reason}});
 }
 
 bool SealConnection::Agree(AgreementPair& pair, const AgreementMessage& request,
@@ -102,12 +118,12 @@ bool SealConnection::Agree(AgreementPair& pair, const AgreementMessage& request,
   std::copy(answer.begin(), answer.end(), context.begin() + kAgreementBytes);
   Secret secret;
   if (!secret.Make()) {
-    Tell(&pair, LockedMemory::OfProcess().Shortage());
+    Tell(&pair, SealFailure::kMemory, LockedMemory::OfProcess().Shortage());
     return false;
   }
   if (const absl::Status made = tls_->Export(kAgreementLabel, context, secret.bytes());
       !made.ok()) {
-    Tell(&pair, Text(made));
+    Tell(&pair, SealFailure::kTls, Text(made));
     return false;
   }
   SealChain prk = ExtractSecret(*state_.kdf, secret.bytes());
@@ -115,6 +131,8 @@ bool SealConnection::Agree(AgreementPair& pair, const AgreementMessage& request,
   Cleanse(prk);
   pair.OnAgreed(now, state_.refresh, id, std::move(secret), stays);
   state_.deliveries.Add(pair);
+  ++state_.counts.agreed;
+  state_.counts.last_agreed_s = static_cast<uint64_t>(std::time(nullptr));
   state_.events->Raise(EventKind::kSealAgreed, {{EventField::kXpu, pair.own()},
                                                 {EventField::kPeer, pair.peer()},
                                                 {EventField::kAddress, address_.text()},
@@ -124,7 +142,8 @@ bool SealConnection::Agree(AgreementPair& pair, const AgreementMessage& request,
 
 bool SealServerConnection::OnEstablished(Time now) {
   if (!certified().empty()) return true;
-  GiveUp(now, "its certificate names no XPU; it needs a URI suede:PARTITION:XPU");
+  GiveUp(now, SealFailure::kXpu,
+         "its certificate names no XPU; it needs a URI suede:PARTITION:XPU");
   return false;
 }
 
@@ -133,7 +152,7 @@ bool SealServerConnection::OnMessage(const AgreementMessage& message, Time now) 
       AnswerAgreement(message, certified(), state_.partition, state_.pairs, now,
                       [this](const AgreementPair& pair) { return state_.deliveries.IsDone(pair); });
   if (reply.closes) {
-    Tell(nullptr, "a request that is malformed");
+    Tell(nullptr, SealFailure::kProtocol, "a request that is malformed");
     return false;
   }
   switch (reply.status) {
@@ -143,17 +162,17 @@ bool SealServerConnection::OnMessage(const AgreementMessage& message, Time now) 
       }
       break;
     case AgreementStatus::kVersion:
-      Tell(nullptr, "a request of another version");
+      Tell(nullptr, SealFailure::kProtocol, "a request of another version");
       break;
     case AgreementStatus::kUnknown: {
       const AgreementRequest request = DecodeAgreementRequest(message);
-      Tell(nullptr,
+      Tell(nullptr, SealFailure::kProtocol,
            StrCat("a request for XPUs ", request.client, " and ", request.server, " of partition ",
                   request.partition, ", a pair that is not configured here"));
       break;
     }
     case AgreementStatus::kNotNamed:
-      Tell(nullptr,
+      Tell(nullptr, SealFailure::kXpu,
            StrCat("its certificate does not name XPU ", reply.pair->peer(), ", which it asks for"));
       break;
     default:
@@ -183,8 +202,9 @@ bool SealClientConnection::Ask(Time now) {
       Send(Encode(request_));
       return true;
     }
-    Tell(&next, StrCat("its certificate does not name XPU ", next.peer(), " of partition ",
-                       state_.partition));
+    Tell(&next, SealFailure::kXpu,
+         StrCat("its certificate does not name XPU ", next.peer(), " of partition ",
+                state_.partition));
     next.OnFailed(now);
   }
   return false;
@@ -195,10 +215,10 @@ bool SealClientConnection::OnMessage(const AgreementMessage& message, Time now) 
   const AgreementOutcome outcome = ReadAgreementAnswer(message, request_, asked);
   switch (outcome.kind) {
     case AgreementOutcome::Kind::kMalformed:
-      GiveUp(now, "an answer that is malformed");
+      GiveUp(now, SealFailure::kProtocol, "an answer that is malformed");
       return false;
     case AgreementOutcome::Kind::kRefused:
-      Tell(&asked, ReasonOf(outcome.status));
+      Tell(&asked, SealFailure::kRefused, ReasonOf(outcome.status));
       asked.OnFailed(now);
       break;
     case AgreementOutcome::Kind::kAsked:

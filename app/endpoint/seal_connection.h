@@ -13,6 +13,7 @@
 
 #include "base/socket_address.h"
 #include "base/time.h"
+#include "endpoint/seal_agreement_counts.h"
 #include "endpoint/seal_deliveries.h"
 #include "mgmt/event_log.h"
 #include "openssl/tls.h"
@@ -29,6 +30,13 @@ struct SealAgreementState {
   SealDeliveries deliveries;
   std::unique_ptr<Crypto> kdf;
   EventLog* events = nullptr;
+  SealAgreementCounts counts;
+
+  // A pair could not agree: the event, and its count.
+  void TellFailed(const AgreementPair& pair, const SocketAddress& address, SealFailure kind,
+                  std::string_view reason);
+  // Likewise a connection that came, and is ended.
+  void TellRefused(std::string_view address, std::string_view reason);
 };
 
 class SealConnection {
@@ -51,7 +59,7 @@ class SealConnection {
   // Goes on, as far as the socket permits. False: it is over.
   bool Advance(Time now);
   // It gives its place to another one.
-  void GiveUp(Time now, std::string_view reason) { Fail(now, reason); }
+  void GiveUp(Time now, SealFailure kind, std::string_view reason) { Fail(now, kind, reason); }
 
  protected:
   SealConnection(SealAgreementState& state, std::unique_ptr<TlsConnection> tls,
@@ -78,7 +86,7 @@ class SealConnection {
   // Makes the secret of request and answer, and gives it to the pair.
   bool Agree(AgreementPair& pair, const AgreementMessage& request, const AgreementMessage& answer,
              uint8_t id, uint8_t stays, Time now);
-  void Tell(const AgreementPair* pair, std::string_view reason) const;
+  void Tell(const AgreementPair* pair, SealFailure kind, std::string_view reason);
 
   SealAgreementState& state_;
 
@@ -87,7 +95,8 @@ class SealConnection {
   bool Shake(Time now, bool& waits);
   bool WriteOut(Time now, bool& waits);
   bool ReadIn(Time now, bool& waits);
-  bool Fail(Time now, std::string_view reason);
+  bool Fail(Time now, SealFailure kind, std::string_view reason);
+  bool Fail(Time now, const absl::Status& status);
 
   const std::unique_ptr<TlsConnection> tls_;
   const SocketAddress address_;

@@ -13,8 +13,8 @@
 namespace suede {
 namespace {
 
-// Of a peer: those of three epochs and HELLOs for two secrets, and as many to send with.
-constexpr uint32_t kKeysOfPeer = 16;
+// Of a peer: those of four epochs and HELLOs for two secrets, and as many to send with.
+constexpr uint32_t kKeysOfPeer = 20;
 constexpr uint32_t kMostKeys = 1 << 20;
 
 // Instances of the lcore that seal.

@@ -244,9 +244,10 @@ absl::StatusOr<uint8_t> MakeDevice(const std::string& driver, const std::string&
   rte_cryptodev_info_get(device, &info);
   absl::Status status;
   if ((info.feature_flags & RTE_CRYPTODEV_FF_SYM_CPU_CRYPTO) == 0) {
-    status = absl::UnavailableError(absl::StrCat(
-        "the crypto device ", name,
-        " does not compute on the calling lcore: set sealing.device to aesni_gcm or openssl"));
+    status =
+        absl::UnavailableError(absl::StrCat("the crypto device ", name,
+                                            " does not compute on the calling lcore: set "
+                                            "sealing.device to aesni_gcm, aesni_mb or openssl"));
   } else if (!Start(device)) {
     status = absl::UnavailableError(
         absl::StrCat("the crypto device ", name,

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "base/text.h"
@@ -66,6 +67,15 @@ absl::StatusOr<std::shared_ptr<TlsContext>> TlsContext::Open(const TlsFiles& fil
   SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   if (absl::Status status = internal::LoadTlsFiles(files, context); !status.ok()) return status;
   return made;
+}
+
+int64_t TlsContext::certificate_until_s() const {
+  std::tm until{};
+  const X509* const certificate = SSL_CTX_get0_certificate(context_);
+  if (certificate == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &until) != 1) {
+    return 0;
+  }
+  return timegm(&until);
 }
 
 TlsContext::~TlsContext() { SSL_CTX_free(context_); }

@@ -39,6 +39,8 @@ class TlsContext {
   TlsContext& operator=(const TlsContext&) = delete;
 
   ssl_ctx_st* get() const { return context_; }
+  // When the own certificate expires, in seconds since 1970.
+  int64_t certificate_until_s() const;
   const std::string& alpn() const { return alpn_; }  // with its length in front
 
  private:

@@ -99,7 +99,7 @@ struct InstancePort {
 
 struct InstanceConfig {
   enum class Ordering : uint8_t { kStrict, kUnordered };
-  enum class Congestion : uint8_t { kFixed, kRccc, kNscc };  // docs/congestion.md
+  enum class Congestion : uint8_t { kFixed, kRccc, kNscc };      // docs/congestion.md
   enum class Sealing : uint8_t { kOff, kPreferred, kRequired };  // docs/sealing.md
   uint32_t xpu = 0;
   uint32_t instance = 0;  // instance number of the XPU
@@ -245,7 +245,7 @@ struct SealingTlsConfig {
 // docs/sealing.md. Of instances with sealing: preferred or required.
 struct SealingConfig {
   enum class Cipher : uint8_t { kAes128Gcm, kAes256Gcm };
-  enum class Device : uint8_t { kAuto, kAesniGcm, kOpenssl };
+  enum class Device : uint8_t { kAuto, kAesniGcm, kAesniMb, kOpenssl };
   std::string secrets;
   Cipher cipher = Cipher::kAes128Gcm;
   Device device = Device::kAuto;

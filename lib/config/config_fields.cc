@@ -338,9 +338,9 @@ constexpr ConfigField<SealingConfig> kSealing[] = {
                                  "File of the partition's secrets, which nobody else may read. "
                                  "\"\": none."),
     Key<&SealingConfig::cipher>("cipher", "", {}, "The cipher; the same at both ends."),
-    Key<&SealingConfig::device>(
-        "device", "", {},
-        "The library that runs it: DPDK's aesni_gcm, or openssl; auto takes the first that works."),
+    Key<&SealingConfig::device>("device", "", {},
+                                "The library that runs it: DPDK's aesni_gcm or aesni_mb, or "
+                                "openssl; auto takes aesni_gcm where it works, else openssl."),
     Key<&SealingConfig::rotate_s>("rotate_s", "s", Between(0, 1u << 30),
                                   "Longest time that one key seals; 0: no limit."),
     Key<&SealingConfig::rotate_pdus>("rotate_pdus", "PDUs", Between(1, uint64_t{1} << 36),

@@ -85,12 +85,12 @@ class Peer {
   }
   // `echo`: the nonce of the HELLO that it answers; 0: of none.
   Hello MakeHello(bool reply_wanted, uint64_t echo) const;
-  // A sealed PDU of it cannot be opened: it, or we, may have started anew. `lost`: nothing else has
-  // come of this association for some time.
-  void OnUnopened(bool lost, Time now, Effects& effects) {
-    if (!handshake_.open()) return Greet(now, effects);
-    if (lost && handshake_.associated()) StartOver(now, effects);
+  // A sealed PDU of it cannot be opened: it, or we, may have started anew.
+  void OnUnopened(Time now, Effects& effects) {
+    if (!handshake_.open()) Greet(now, effects);
   }
+  // PDUs of the association that there is can be sealed no more.
+  void OnKeysLost(Time now, Effects& effects) { StartOver(now, effects); }
   // Asks it by a HELLO, which changes nothing in an association.
   void Ask(Effects& effects) { SayHello(effects); }
 

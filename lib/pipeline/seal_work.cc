@@ -14,17 +14,23 @@ void SealWork::Begin(Time now) {
   }
   if (now < ask_at_ && !soon) return;
   ask_at_ = now + kAskEvery;
-  AskPeers();
+  AskPeers(now);
 }
 
-void SealWork::AskPeers() {
+void SealWork::AskPeers(Time now) {
   for (const auto& instance : lcore_.instances) {
     if (!instance->seals()) continue;
     for (uint32_t peer = 0; peer < instance->peers.size(); ++peer) {
       if (!instance->peers[peer].handshake().associated()) continue;
-      if (!instance->SealOf(peer).WantsAsking()) continue;
+      SealedPeer& sealed = instance->SealOf(peer);
+      const bool is_lost = sealed.TakeLost();
+      if (!is_lost && !sealed.WantsAsking()) continue;
       Effects effects;
-      instance->peers[peer].Ask(effects);
+      if (is_lost) {
+        instance->peers[peer].OnKeysLost(now, effects);
+      } else {
+        instance->peers[peer].Ask(effects);
+      }
       effector_.Apply(*instance, peer, effects);
     }
   }

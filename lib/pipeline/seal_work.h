@@ -30,7 +30,7 @@ class SealWork {
  private:
   static constexpr Duration kAskEvery = std::chrono::milliseconds(100);
 
-  void AskPeers();
+  void AskPeers(Time now);
   void End(SecretsUpdate& update);
 
   Lcore& lcore_;

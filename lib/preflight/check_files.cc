@@ -2,6 +2,7 @@
 // Sockets, directories, and other processes that hold them.
 #include "preflight/check_files.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/listen_address.h"
@@ -75,6 +76,19 @@ void CheckHttp(const PreflightSubject& s, std::vector<Finding>& findings) {
   if (why.empty()) return;
   findings.push_back({.problem = StrCat("management.http_address: ", address->text(), ": ", why),
                       .mend = "choose another port or address; ss -ltnp shows the listeners"});
+}
+
+void CheckSealing(const PreflightSubject& s, std::vector<Finding>& findings) {
+  const auto seals = [](const InstanceConfig& instance) {
+    return instance.sealing != InstanceConfig::Sealing::kOff;
+  };
+  if (std::none_of(s.config.instances.begin(), s.config.instances.end(), seals)) return;
+  for (const std::string& fault : s.machine.SealingFaults(s.config.sealing)) {
+    const size_t mend = fault.rfind("; ");
+    findings.push_back(
+        {.problem = fault.substr(0, mend),
+         .mend = mend == std::string::npos ? "see docs/sealing.md" : fault.substr(mend + 2)});
+  }
 }
 
 void CheckDescriptors(const PreflightSubject& s, std::vector<Finding>& findings) {

@@ -19,9 +19,10 @@ class LinuxMachine final : public Machine {
     std::function<pid_t(const std::string& prefix)> prefix_holder;
     std::function<std::vector<std::string>()> vdev_drivers;
   };
-  // `root` is put before the paths of /sys and /proc, in tests.
-  explicit LinuxMachine(Dpdk dpdk, std::string root = "")
-      : dpdk_(std::move(dpdk)), root_(std::move(root)) {}
+  using SealingCheck = std::function<std::vector<std::string>(const SealingConfig& sealing)>;
+  // `root` is put before the paths of /sys and /proc, in tests. `sealing`: reads its files.
+  explicit LinuxMachine(Dpdk dpdk, std::string root = "", SealingCheck sealing = nullptr)
+      : dpdk_(std::move(dpdk)), root_(std::move(root)), sealing_(std::move(sealing)) {}
 
   std::string User() const override;
   bool Has(Capability capability) const override;
@@ -35,6 +36,9 @@ class LinuxMachine final : public Machine {
   FileFacts File(const std::string& path) const override;
   bool IsServed(const std::string& socket_path) const override;
   std::string WhyNotListen(const ListenAddress& address) const override;
+  std::vector<std::string> SealingFaults(const SealingConfig& sealing) const override {
+    return sealing_ ? sealing_(sealing) : std::vector<std::string>();
+  }
   uint64_t DescriptorLimit() const override;
   pid_t PrefixHolder(const std::string& prefix) const override {
     return dpdk_.prefix_holder(prefix);
@@ -44,6 +48,7 @@ class LinuxMachine final : public Machine {
  private:
   const Dpdk dpdk_;
   const std::string root_;
+  const SealingCheck sealing_;
 };
 
 }  // namespace suede

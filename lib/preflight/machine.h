@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/listen_address.h"
+#include "config/config.h"
 
 namespace suede {
 
@@ -71,6 +72,9 @@ class Machine {
   virtual bool IsServed(const std::string& socket_path) const = 0;
   // Why a server cannot listen at the TCP address; empty: it can.
   virtual std::string WhyNotListen(const ListenAddress& address) const = 0;
+  // What is wrong with the files of secrets and certificates, each with its mend behind the last
+  // "; ", if it has one. Of a configuration whose instances seal.
+  virtual std::vector<std::string> SealingFaults(const SealingConfig& sealing) const = 0;
   virtual uint64_t DescriptorLimit() const = 0;
   // The process that runs with the EAL file prefix; 0: none.
   virtual pid_t PrefixHolder(const std::string& prefix) const = 0;

@@ -50,6 +50,10 @@ constexpr PreflightCheck kChecks[] = {
      "make; no program listens on them, and no other kind of file is there.",
      CheckSockets},
     {"http", "The address of the web server can be listened on.", CheckHttp},
+    {"sealing",
+     "Where an instance seals, the file of `sealing.secrets` and the three of `sealing.tls` can be "
+     "used, and their rights keep others out.",
+     CheckSealing},
     {"descriptors",
      "This process may open as many files as the endpoint takes to start. Warns where they are too "
      "few for as many clients as are permitted.",

@@ -73,6 +73,7 @@ void CheckInterfaces(const PreflightSubject& subject, std::vector<Finding>& find
 void CheckTaps(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckMemifSockets(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckHttp(const PreflightSubject& subject, std::vector<Finding>& findings);
+void CheckSealing(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckDescriptors(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckSockets(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckFilePrefix(const PreflightSubject& subject, std::vector<Finding>& findings);

@@ -279,8 +279,7 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time
   if (peer == Instance::kNoPeer) return Checked::kDone;
   instance.counters.Add(DropCounter(seal_errors_[i]));
   if (seal_errors_[i] == SealError::kKey) {
-    instance.peers[peer].OnUnopened(instance.SealOf(peer).TakeLost(), now,
-                                    EffectsFor(instance, peer));
+    instance.peers[peer].OnUnopened(now, EffectsFor(instance, peer));
   }
   return Checked::kDone;
 }

@@ -18,8 +18,12 @@ void SealedPeer::Rekey(const Identities& identities) {
   for (Tx& tx : txs_) EndTx(tx);
   for (Rx& rx : rx_) rx = Rx();
   rx_epoch_ = 0;
-  lost_since_ = kNever;
+  lost_ = false;
+  forgotten_.reset();
   for (ReplayWindow& window : *windows_) window.Clear();
+  if (candidate_.authentic && candidate_.identity == identities.peer) {
+    sealed_identity_ = identities.peer;
+  }
   sealed_ = identities.peer != 0 && identities.peer == sealed_identity_;
   if (identities.peer == 0) return Show();
   asks_left_ = IsSealed() ? 0 : kAsks;
@@ -33,17 +37,26 @@ void SealedPeer::Rekey(const Identities& identities) {
 void SealedPeer::OnSecrets() {
   const auto is_gone = [&](uint8_t id) { return Find(id) == nullptr; };
   for (Rx& rx : rx_) {
-    if (rx.current && is_gone(rx.secret_id)) rx = Rx();
+    if (!rx.current || !is_gone(rx.secret_id)) continue;
+    Forget(rx.secret_id, rx.epoch);
+    rx = Rx();
   }
   for (HelloRx* hello : {&known_, &candidate_}) {
     if (hello->key && is_gone(hello->secret_id)) *hello = HelloRx();
   }
   if (is_gone(hello_secret_)) Retire(hello_key_);
   for (Tx& tx : txs_) {
-    if (tx.key && is_gone(tx.secret_id)) EndTx(tx);
+    if (!tx.key || !is_gone(tx.secret_id)) continue;
+    Forget(tx.secret_id, tx.epoch);
+    EndTx(tx);
   }
   if (!tx().key && identities_.peer != 0) UseNewest();
   Show();
+}
+
+// Epoch 0 begins again where a secret comes back, so nothing is forgotten of that.
+void SealedPeer::Forget(uint8_t id, uint32_t epoch) {
+  if (epoch != 0) forgotten_.set(id);
 }
 
 void SealedPeer::UseNewest() {
@@ -71,6 +84,8 @@ bool SealedPeer::UseSecret(uint8_t id) {
   tx.key = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, tx.chain);
   tx_ = place;
   rotations_done_ = own_.rotations_asked;
+  lost_ |= forgotten_.test(id);
+  own_.asks |= lost_;
   return static_cast<bool>(tx.key);
 }
 
@@ -130,7 +145,7 @@ bool SealedPeer::SealHello(uint8_t* pdu, const SealPath& path, SealJob& job) {
 
 bool SealedPeer::MustRotate() const {
   const SealParams& params = own_.params;
-  return tx().confirmed &&
+  return tx().confirmed && own_.rotations < SealOwn::kRotationsPerTurn &&
          (tx().frames >= params.rotate_pdus || rotations_done_ != own_.rotations_asked ||
           (params.rotate != Duration::zero() && own_.now - tx().since >= params.rotate));
 }
@@ -195,7 +210,19 @@ void SealedPeer::Advance(Rx& rx) {
   ++rx.epoch;
   ++own_.advances;
   NextChain(*own_.crypto, rx.chain);
-  rx.next = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, rx.chain);
+  rx.next = rx.beyond ? std::move(rx.beyond)
+                      : SealKey::OfEpoch(*own_.crypto, own_.params.cipher, rx.chain);
+}
+
+// That of epoch + 2, which is made once for an epoch, however many PDUs name it.
+const SealKey& SealedPeer::KeyBeyond(Rx& rx) {
+  if (!rx.beyond) {
+    SealChain chain = rx.chain;
+    NextChain(*own_.crypto, chain);
+    rx.beyond = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, chain);
+    Cleanse(chain);
+  }
+  return rx.beyond;
 }
 
 SealError SealedPeer::PrepareHello(const SealShim& shim, SealJob& job) {
@@ -223,14 +250,12 @@ SealError SealedPeer::PrepareHello(const SealShim& shim, SealJob& job) {
 SealError SealedPeer::PrepareSession(const SealShim& shim, SealJob& job, uint32_t& epoch) {
   Rx* const rx = RxOf(shim.secret_id);
   if (rx == nullptr) return SealError::kKey;
-  const SealKey* const keys[] = {&rx->current, &rx->next, nullptr, &rx->former};
-  const uint32_t ahead = (shim.epoch - rx->epoch) & 3;
-  const SealKey* const key = keys[ahead];
-  if (key == nullptr || !*key) {
-    lost_since_ = std::min(lost_since_, own_.now);
-    return SealError::kKey;
-  }
   if (!(*windows_)[shim.number.stream()].IsNew(shim.number.count())) return SealError::kReplay;
+  const uint32_t ahead = (shim.epoch - rx->epoch) & 3;
+  const SealKey* const keys[] = {&rx->current, &rx->next, ahead == 2 ? &KeyBeyond(*rx) : nullptr,
+                                 &rx->former};
+  const SealKey* const key = keys[ahead];
+  if (!*key) return SealError::kKey;
   epoch = ahead == 3 ? rx->epoch - 1 : rx->epoch + ahead;
   key->Fill(shim.number, job);
   return SealError::kNone;
@@ -257,8 +282,10 @@ SealError SealedPeer::FinishHello(const SealShim& shim) {
   HelloRx& hello = known_.Is(shim) ? known_ : candidate_;
   if (!hello.window.Accept(shim.number.count())) return SealError::kReplay;
   answer_ = shim.secret_id;
-  sealed_identity_ = shim.identity;
+  hello.authentic = true;
+  // One of another identity may be old: it counts where the handshake has found it to be fresh.
   if (shim.identity == identities_.peer) {
+    sealed_identity_ = shim.identity;
     OnSecretShown(shim.secret_id);
     SetSealed();
   }
@@ -269,8 +296,7 @@ SealError SealedPeer::FinishSession(const Opening& opening) {
   const SealShim& shim = opening.shim;
   if (!(*windows_)[shim.number.stream()].Accept(shim.number.count())) return SealError::kReplay;
   Rx* const rx = RxOf(shim.secret_id);
-  if (opening.epoch == rx->epoch + 1) Advance(*rx);
-  lost_since_ = kNever;
+  while (static_cast<int32_t>(opening.epoch - rx->epoch) > 0) Advance(*rx);
   if (rx_epoch_ != rx->epoch) {
     rx_epoch_ = rx->epoch;
     Show();

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -36,6 +37,8 @@ struct SealParams {
 // The instance's own end: what all of its peers have in common. The lcore's secrets may change.
 struct SealOwn : InLockedMemory {
   static constexpr uint32_t kHellosPerSecond = 1000;
+  // Epochs that may be begun in a turn, for which a key each is derived.
+  static constexpr uint32_t kRotationsPerTurn = 16;
 
   Crypto* crypto = nullptr;  // null: nothing is sealed
   SealParams params;
@@ -44,7 +47,7 @@ struct SealOwn : InLockedMemory {
   SealSecrets secrets;
   TokenBucket hello_budget{kHellosPerSecond, 32};  // derivations for HELLOs of unknown identities
   Time now{};                                      // of this turn
-  uint64_t rotations = 0;                          // epochs begun to send in,
+  uint64_t rotations = 0;                          // of this turn: epochs begun to send in,
   uint64_t advances = 0;                           // and by peers
   // Keys that jobs of the turn may still have: they end with it.
   std::vector<SealKey> retired;
@@ -116,14 +119,10 @@ class SealedPeer : public InLockedMemory {
   // that it seals, or that it has the newest secret. Of the former, some times.
   bool WantsAsking();
 
-  // True once where nothing of the peer has been authentic for a second, while PDUs of this
-  // association come whose epoch is not one of ours: the two ends have lost each other, and only
-  // another association helps.
-  bool TakeLost() {
-    const bool is_lost = lost_since_ != kNever && own_.now - lost_since_ >= kLostAfter;
-    if (is_lost) lost_since_ = kNever;
-    return is_lost;
-  }
+  // True once where PDUs are to be sealed with a secret that was taken away in this association and
+  // has come back: its epochs are forgotten here, but not by the peer. Only another association
+  // helps. Nothing that comes from outside leads to it.
+  bool TakeLost() { return std::exchange(lost_, false); }
 
   // ---- Sending. `pdu`: the RH, with the version of a sealed PDU, and behind it room for the shim.
 
@@ -152,7 +151,6 @@ class SealedPeer : public InLockedMemory {
   static constexpr int kPlainAnswer = -1;
   static constexpr uint32_t kMostSecrets = 2 * SealSecrets::kMost;
   static constexpr uint8_t kAsks = 10;
-  static constexpr Duration kLostAfter = std::chrono::seconds(1);
   static constexpr uint64_t kMostInEpoch = uint64_t{1} << 36;
   using Windows = std::array<ReplayWindow, kSealStreams>;
 
@@ -170,7 +168,8 @@ class SealedPeer : public InLockedMemory {
     SealChain chain{};  // S[epoch + 1]
     SealKey former;     // of epoch - 1,
     SealKey current;    // epoch,
-    SealKey next;       // and epoch + 1
+    SealKey next;       // epoch + 1
+    SealKey beyond;     // and, where it was asked for, epoch + 2
     uint8_t secret_id = 0;
     uint32_t epoch = 0;
   };
@@ -178,6 +177,7 @@ class SealedPeer : public InLockedMemory {
     SealKey key;
     uint8_t secret_id = 0;
     uint64_t identity = 0;
+    bool authentic = false;  // a HELLO has been
     ReplayWindow window;
     bool Is(const SealShim& shim) const {
       return key && identity == shim.identity && secret_id == shim.secret_id;
@@ -231,6 +231,8 @@ class SealedPeer : public InLockedMemory {
   }
   Rx* OtherRxOf(uint8_t secret_id);
   void Advance(Rx& rx);
+  const SealKey& KeyBeyond(Rx& rx);
+  void Forget(uint8_t id, uint32_t epoch);
   SealError PrepareHello(const SealShim& shim, SealJob& job);
   SealError PrepareSession(const SealShim& shim, SealJob& job, uint32_t& epoch);
   SealError FinishHello(const SealShim& shim);
@@ -253,7 +255,7 @@ class SealedPeer : public InLockedMemory {
   Identities identities_{};
   uint16_t partition_ = 0;  // that the keys are of
   bool sealed_ = false;
-  uint64_t sealed_identity_ = 0;  // of the last authentic PDU of the peer's
+  uint64_t sealed_identity_ = 0;  // of the peer, in the last association that was sealed
 
   Tx& tx() { return txs_[tx_]; }
   const Tx& tx() const { return txs_[tx_]; }
@@ -273,8 +275,9 @@ class SealedPeer : public InLockedMemory {
   uint32_t rotations_done_ = 0;
 
   std::array<Rx, kMostSecrets> rx_;
+  bool lost_ = false;
+  std::bitset<256> forgotten_;   // secrets whose epochs were, in this association
   uint32_t rx_place_ = 0;        // of the last one that was asked for
-  Time lost_since_ = kNever;     // PDUs come of no epoch of ours, and no other ones
   uint32_t rx_epoch_ = 0;        // of the last authentic PDU
   HelloRx known_;                // of the association's identity
   HelloRx candidate_;            // of another one

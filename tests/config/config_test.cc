@@ -147,11 +147,10 @@ TEST(ConfigTest, RangesAreExpanded) {
             (InstancePort{.port = 1, .address = {.low = 0xc6120010u}}));
   ASSERT_EQ(config.peers.size(), 1024u);
   ASSERT_EQ(config.peers[1023].ports.size(), 2u);
-  EXPECT_EQ(config.peers[1023].ports[0],
-            (PeerPort{.port = 0,
-                      .instance = {},
-                      .address = ConfigAddress{.low = 0xc61303ffu},
-                      .mac = {2, 0, 0, 0, 4, 0xfe}}));
+  EXPECT_EQ(config.peers[1023].ports[0], (PeerPort{.port = 0,
+                                                   .instance = {},
+                                                   .address = ConfigAddress{.low = 0xc61303ffu},
+                                                   .mac = {2, 0, 0, 0, 4, 0xfe}}));
   EXPECT_EQ(config.peers[1023].ports[1].mac, (ConfigMac{2, 0, 0, 0, 1, 0}));
   ExpectDumpLoadsToTheSame(config);
 }
@@ -180,9 +179,8 @@ TEST(ConfigTest, EveryKeyOutsideListsIsReadAndDumped) {
   EXPECT_EQ(config.eal.args[1], "a \"b\\");
   EXPECT_EQ(config.clients.socket_mode, 0600u);
   EXPECT_EQ(config.clients.rules,
-            (std::vector<ClientRule>{
-                {.uid = 1000, .first_xpu = 3, .last_xpu = 3},
-                {.uid = 1001, .first_xpu = 4, .last_xpu = 7, .vc_mask = 3}}));
+            (std::vector<ClientRule>{{.uid = 1000, .first_xpu = 3, .last_xpu = 3},
+                                     {.uid = 1001, .first_xpu = 4, .last_xpu = 7, .vc_mask = 3}}));
   EXPECT_EQ(config.management.max_clients, 2u);
   EXPECT_EQ(config.management.http_address, "127.0.0.1:9464");
   EXPECT_EQ(config.transport.psn_scope, TransportConfig::PsnScope::kVc);
@@ -239,6 +237,7 @@ TEST(ConfigTest, EveryExampleLoadsWithoutWarning) {
 TEST(ConfigTest, PairsOfExamplesKnowEachOther) {
   for (const auto& [a, b] :
        {std::pair("conf/memif-pair-left.yaml", "conf/memif-pair-right.yaml"),
+        std::pair("conf/memif-sealed-left.yaml", "conf/memif-sealed-right.yaml"),
         std::pair("conf/servers-pair-a.yaml", "conf/servers-pair-b.yaml"),
         std::pair("conf/memif-afh2c-left.yaml", "conf/memif-afh2c-right.yaml"),
         std::pair("conf/memif-planes-left.yaml", "conf/memif-planes-right.yaml")}) {

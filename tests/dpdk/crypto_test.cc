@@ -159,7 +159,7 @@ TEST(CryptoDevice, ADeviceThatComputesElsewhereIsRefused) {
   EXPECT_EQ(
       crypto.status().message(),
       "the crypto device crypto_null0 does not compute on the calling lcore: set sealing.device to "
-      "aesni_gcm or openssl");
+      "aesni_gcm, aesni_mb or openssl");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ def wait_for_planes(daemon, count, condition=lambda row: row["usable"]):
 class Load:
     """suede-perf over both daemons, both ways, with its content checked, until the end of the block."""
 
-    def __init__(self, stack, directory, left, right, prefixes=((), ())):
+    def __init__(self, stack, directory, left, right, prefixes=((), ()), rate=20000):
         self.left, self.right = left, right
         for daemon in (left, right):
             daemon.wait_for_link()
@@ -76,7 +76,7 @@ class Load:
             # Slower than the machine can: a queue that never ends would make every step take long.
             self.clients.append(stack.enter_context(e2e.perf(
                 directory, f"load-{daemon.name}", daemon.socket, "--destinations", peer, "--vcs", vcs,
-                "--duration", 600, "--rate", 20000, "--bidirectional", "--check", "--drain", 30,
+                "--duration", 600, "--rate", rate, "--bidirectional", "--check", "--drain", 30,
                 "--json", self.files[-1], *e2e.orderly(left), prefix=prefix)))
         self.goes_on(1000)
 
@@ -90,6 +90,8 @@ class Load:
     def end(self):
         """Ends it, and checks what became of every command."""
         for process in self.clients:
+            # Its first line of progress: it is there, and ends in an orderly way.
+            e2e.wait_until(process.stderr, e2e.START_S, "a client that has begun")
             process.signal(signal.SIGINT)
         e2e.end_of_load(self.clients, self.servers)
         for file in self.files:

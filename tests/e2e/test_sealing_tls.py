@@ -6,10 +6,13 @@ import datetime
 import json
 import os
 import random
+import re
 import socket
 import ssl
 import struct
 import subprocess
+import time
+import urllib.request
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -105,7 +108,7 @@ class Ends:
 @contextlib.contextmanager
 def pair(certify=None, changes=None, **section):
     """Two daemons without files of secrets. `certify`: (authority, directory) to what the right one has
-    instead of its certificate."""
+    instead of its certificate. `changes`: of both, or a list of those of each."""
     with e2e.work_directory() as directory, contextlib.ExitStack() as stack:
         authority = Authority(directory, "authority")
         listen = addresses()
@@ -113,7 +116,7 @@ def pair(certify=None, changes=None, **section):
         for own, (side, role) in enumerate((("left", "server"), ("right", "client"))):
             config = e2e.changed(
                 e2e.endpoint_config(directory, side, e2e.memif_device(directory, role)),
-                changes or {})
+                changes[own] if isinstance(changes, list) else changes or {})
             paths = (certify(authority, directory) if certify and side == "right" else
                      authority.certify(side, [f"suede:0:{own}"]))
             daemons.append(stack.enter_context(e2e.Daemon(directory, tls_config(
@@ -195,7 +198,83 @@ def test_refresh_under_load():
                 assert counters[name] == 0, (name, counters[name])
 
 
+def metrics_of(daemon):
+    """Values of /metrics of seal_..., by the name with its labels but for the endpoint's."""
+    text = daemon.config["management"]["http_address"]
+    with urllib.request.urlopen(f"http://{text}/metrics", timeout=e2e.START_S) as answer:
+        lines = answer.read().decode().splitlines()
+    found = {}
+    for line in lines:
+        if match := re.match(r"suede_(seal_\w+)\{(.*)\} (\S+)$", line):
+            labels = ",".join(l for l in match[2].split(",") if not l.startswith("endpoint="))
+            found[f"{match[1]}{{{labels}}}"] = float(match[3])
+    return found
+
+
+def failures_of(metrics):
+    return {name.split('"')[1]: count for name, count in metrics.items()
+            if name.startswith("seal_agreement_failures_total") and count}
+
+
+HOUR = datetime.timedelta(hours=1)
+
+
+def http_changes():
+    with socket.socket() as free:
+        free.bind((addresses()[0].split(":")[0], 0))
+        host, port = free.getsockname()
+    return {**e2e.GIVEN_UP_SOON, "management": {"http_address": f"{host}:{port}"}}
+
+
+def test_metrics_of_agreements():
+    changes = [http_changes() for _ in range(2)]
+    with pair(None, changes) as ends:
+        wait_for_agreement(ends.left)
+        wait_for_agreement(ends.right)
+        for daemon in ends.both:
+            e2e.wait_until(lambda d=daemon: metrics_of(d)["seal_agreements_total{}"] == 1, e2e.START_S,
+                           "the count of agreements")
+            metrics = metrics_of(daemon)
+            assert abs(metrics["seal_last_agreement_seconds{}"] - time.time()) < 2 * e2e.START_S
+            with open(daemon.config["sealing"]["tls"]["certificate"], "rb") as file:
+                until = x509.load_pem_x509_certificate(file.read()).not_valid_after
+            until = until.replace(tzinfo=datetime.timezone.utc).timestamp()
+            e2e.wait_until(lambda d=daemon, u=until: metrics_of(d)["seal_certificate_expiry_seconds{}"] == u,
+                           e2e.START_S, "the expiry of the certificate")
+            assert set(failures_of(metrics)) <= {"connection"}  # of the one that is up first
+        assert metrics_of(ends.right)["seal_connections_refused_total{}"] == 0
+        host, port = ends.listen[1].split(":")
+        for _ in range(3):
+            with socket.create_connection((host, int(port))) as stranger:
+                stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                stranger.settimeout(e2e.START_S)
+                with contextlib.suppress(ConnectionResetError):
+                    while stranger.recv(4096):
+                        pass
+        e2e.wait_until(lambda: metrics_of(ends.right)["seal_connections_refused_total{}"] == 3, e2e.START_S,
+                       "the count of refused connections")
+
+
+@pytest.mark.parametrize("valid,uris,reason", [
+    (EXPIRED, ["suede:0:1"], "tls"), (VALID, ["suede:0:2"], "xpu")])
+def test_metrics_of_failures(valid, uris, reason):
+    changes = [http_changes() for _ in range(2)]
+    with pair(lambda authority, _: authority.certify("right", uris, valid), changes) as ends:
+        e2e.wait_until(lambda: failures_of(metrics_of(ends.left)).get(reason, 0) >= 1, e2e.START_S,
+                       f"the count of failures: {metrics_of(ends.left)}")
+        metrics = metrics_of(ends.left)
+        assert set(failures_of(metrics)) <= {reason, "connection"}
+        assert metrics["seal_agreements_total{}"] == metrics["seal_last_agreement_seconds{}"] == 0
+
+
 REFUSED = {
+    # As a clock that is an hour ahead, or behind, sees a certificate.
+    "expired for an hour": (
+        lambda authority, _: authority.certify("right", ["suede:0:1"], (-DAY, -HOUR)),
+        ("has expired",), ("refuses", "expired")),
+    "valid in an hour": (
+        lambda authority, _: authority.certify("right", ["suede:0:1"], (HOUR, DAY)),
+        ("not yet valid",), ("refuses", "not valid yet")),
     "expired": (
         lambda authority, _: authority.certify("right", ["suede:0:1"], EXPIRED),
         ("has expired",), ("refuses", "expired")),
@@ -381,10 +460,10 @@ def test_two_own_xpus_need_no_connection():
             assert daemon.counters()["rx_sealed_total"] > 0
 
 
-def run_suede(directory, config):
+def run_suede(directory, config, *arguments):
     file = directory / "alone.yaml"
     file.write_text(json.dumps(config))
-    return subprocess.run([e2e.SUEDE, "--config", str(file)], check=False, capture_output=True, text=True,
+    return subprocess.run([e2e.SUEDE, "--config", str(file), *arguments], check=False, capture_output=True, text=True,
                           timeout=e2e.START_S)
 
 
@@ -397,8 +476,14 @@ def test_files_that_cannot_be_used():
 
         def failure(**changed):
             config = tls_config(base, *addresses(), authority, {**paths, **changed})
+            # The check says what the start would.
+            checked = run_suede(directory, config, "--check")
+            assert checked.returncode == 5, checked
             failed = run_suede(directory, config)
             assert failed.returncode not in (0, None)
+            line, = [line for line in checked.stdout.splitlines() if "error sealing: " in line]
+            problem, mend = line.split("error sealing: ")[1].split("; mend: ")
+            assert problem in failed.stderr and (mend in failed.stderr or mend == "see docs/sealing.md")
             return failed.stderr
         assert "sealing.tls.certificate: cannot read /no/such" in failure(certificate="/no/such")
         assert "is not the key of the certificate" in failure(key=other["key"])
@@ -406,6 +491,15 @@ def test_files_that_cannot_be_used():
         assert "holds no private key" in failure(key=paths["certificate"])
         os.chmod(paths["key"], 0o644)
         assert "chmod 0640" in failure()
+        os.chmod(paths["key"], 0o600)
+        checked = run_suede(directory, tls_config(base, *addresses(), authority, paths), "--check")
+        assert "error sealing" not in checked.stdout, checked.stdout
+        secrets = directory / "some.secrets"
+        secrets.write_text("0 1 what - -\n")
+        secrets.chmod(0o600)
+        checked = run_suede(directory, e2e.changed(
+            tls_config(base, *addresses(), authority, paths), {"sealing": {"secrets": str(secrets)}}), "--check")
+        assert checked.returncode == 5 and f"error sealing: sealing.secrets: {secrets}:1:5: " in checked.stdout
 
 
 def test_certificates_are_read_again():

@@ -35,6 +35,7 @@ class FakeMachine final : public Machine {
       {"/dev/vfio/7", kNode}};
   std::set<std::string> served;
   std::map<std::string, std::string> listened;  // why not
+  std::vector<std::string> sealing;             // its faults
   uint64_t descriptors = 1024;
   std::map<std::string, pid_t> holders;
   std::vector<std::string> drivers = {"crypto_null", "net_af_packet", "net_memif", "net_tap"};
@@ -59,6 +60,7 @@ class FakeMachine final : public Machine {
   std::string WhyNotListen(const ListenAddress& address) const override {
     return Find(listened, address.text());
   }
+  std::vector<std::string> SealingFaults(const SealingConfig&) const override { return sealing; }
   uint64_t DescriptorLimit() const override { return descriptors; }
   pid_t PrefixHolder(const std::string& prefix) const override { return Find(holders, prefix); }
   std::vector<std::string> VdevDrivers() const override { return drivers; }

@@ -267,8 +267,9 @@ TEST_F(PreflightTest, MemifServersNeedTheirPlace) {
 
 TEST_F(PreflightTest, AMemifSocketWithoutAFileIsOpenToAll) {
   UseDevice("net_memif0,role=server,socket=pair");
-  EXPECT_THAT(Lines(), ::testing::ElementsAre(HasSubstr("warning memif: ports[0].device: net_memif0: "
-                                                        "any process")));
+  EXPECT_THAT(Lines(),
+              ::testing::ElementsAre(HasSubstr("warning memif: ports[0].device: net_memif0: "
+                                               "any process")));
   UseDevice("net_memif0,role=server,socket=pair,secret=topsy");
   ExpectNone();
   UseDevice("net_memif0,role=client,socket=pair");
@@ -288,9 +289,10 @@ TEST_F(PreflightTest, TheWebServersAddressMustBeFree) {
 
 TEST_F(PreflightTest, Descriptors) {
   machine.descriptors = 16;
-  EXPECT_THAT(Lines(), ::testing::ElementsAre(HasSubstr("error descriptors: ports: the endpoint takes "
-                                                        "68 descriptors to start, and this process "
-                                                        "may open 16; mend: ulimit -n")));
+  EXPECT_THAT(Lines(),
+              ::testing::ElementsAre(HasSubstr("error descriptors: ports: the endpoint takes "
+                                               "68 descriptors to start, and this process "
+                                               "may open 16; mend: ulimit -n")));
   machine.descriptors = 68;
   EXPECT_THAT(Lines(),
               ::testing::ElementsAre(HasSubstr("warning descriptors: clients.max_clients: with")));
@@ -339,6 +341,20 @@ TEST_F(PreflightTest, EverythingThatIsMissingIsListedAtOnce) {
   }
   EXPECT_EQ(checks, (std::set<std::string_view>{"hugepages", "hugetlbfs", "memlock", "cpus", "pci",
                                                 "sockets", "prefix"}));
+}
+
+TEST_F(PreflightTest, FilesOfSealingAreReadWhereAnInstanceSeals) {
+  machine.sealing = {"sealing.secrets: /etc/s: others may read it; chmod 0640 /etc/s",
+                     "sealing.tls.ca: /etc/ca holds no certificate"};
+  config.instances = {{.xpu = 1}};
+  ExpectNone();
+  config.instances[0].sealing = InstanceConfig::Sealing::kRequired;
+  EXPECT_THAT(Lines(),
+              ::testing::ElementsAre(
+                  "error sealing: sealing.secrets: /etc/s: others may read it; mend: chmod 0640 "
+                  "/etc/s",
+                  "error sealing: sealing.tls.ca: /etc/ca holds no certificate; mend: see "
+                  "docs/sealing.md"));
 }
 
 TEST(DeviceTest, IsTakenApart) {

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "openssl/openssl_crypto.h"
@@ -73,7 +75,9 @@ class End {
     job.text = pdu.data() + kRhBytes + shim_bytes;
     job.text_bytes = kText;
     own_.crypto->Seal({&job, 1});
+    // Each is a turn of its own.
     own_.retired.clear();
+    own_.rotations = 0;
     return pdu;
   }
   static constexpr uint32_t kText = 20;
@@ -214,6 +218,64 @@ TEST_F(SealedPeers, AnEpochEndsWithItsTimeAndByCommand) {
   EXPECT_EQ(a.state().tx_epoch, 2u);
 }
 
+// By command, or as they have all begun at once: keys are derived some in a turn, however many
+// peers there are, and the others seal with those that they have.
+TEST_F(SealedPeers, ATurnBeginsFewEpochs) {
+  constexpr uint16_t kPeers = 1023;
+  const auto end_of = [&](uint16_t xpuid) {
+    auto own = std::make_unique<SealOwn>();
+    own->crypto = crypto_.get();
+    own->params = {.mode = SealMode::kRequired};
+    own->xpuid = xpuid;
+    own->secrets.count = 1;
+    own->secrets.all[0].id = 1;
+    return own;
+  };
+  const auto own = end_of(0);
+  std::vector<std::unique_ptr<SealOwn>> others;
+  std::vector<std::unique_ptr<SealedPeer>> there;
+  std::vector<std::unique_ptr<SealedPeer>> here;
+  for (uint16_t xpu = 1; xpu <= kPeers; ++xpu) {
+    others.push_back(end_of(xpu));
+    there.emplace_back(new SealedPeer(*others.back(), 0));
+    here.emplace_back(new SealedPeer(*own, xpu));
+    here.back()->Sync({.own = 5, .peer = xpu});
+    there.back()->Sync({.own = xpu, .peer = 5});
+  }
+  const auto pass = [&](SealedPeer& from, SealedPeer& to) {
+    Bytes pdu(kRhBytes + kSessionShimBytes + 20 + kSealTagBytes, 0x5a);
+    SetVersion(pdu.data(), 1);
+    SealJob job;
+    ASSERT_TRUE(from.Seal(pdu.data(), kThere, 0, job));
+    job.text = pdu.data() + kRhBytes + kSessionShimBytes;
+    job.text_bytes = 20;
+    crypto_->Seal({&job, 1});
+    SealedPeer::Opening opening;
+    const auto bytes = static_cast<uint32_t>(pdu.size());
+    ASSERT_EQ(to.Prepare(pdu.data(), bytes, kThere, job, opening), SealError::kNone);
+    crypto_->Open({&job, 1});
+    ASSERT_EQ(to.Finish(job, opening), SealError::kNone);
+  };
+  const auto turn = [&] {
+    for (size_t i = 0; i < here.size(); ++i) {
+      pass(*here[i], *there[i]);
+      pass(*there[i], *here[i]);
+    }
+    own->retired.clear();
+    return std::exchange(own->rotations, 0);
+  };
+  ASSERT_EQ(turn(), 0u);
+  ++own->rotations_asked;
+  uint64_t all = 0;
+  for (uint32_t turns = 0; all < kPeers; ++turns) {
+    ASSERT_LT(turns, kPeers / SealOwn::kRotationsPerTurn + 1);
+    const uint64_t begun = turn();
+    EXPECT_EQ(begun, std::min<uint64_t>(SealOwn::kRotationsPerTurn, kPeers - all));
+    all += begun;
+  }
+  EXPECT_EQ(turn(), 0u);
+}
+
 // However long the peer is not heard, the sender is one epoch ahead at most.
 TEST_F(SealedPeers, AnEpochWaitsForTheLastOnesEcho) {
   End a(*crypto_, 1, {.mode = SealMode::kRequired, .rotate_pdus = 1}), b(*crypto_, 2);
@@ -287,52 +349,102 @@ TEST_F(SealedPeers, ASecretThatIsTakenAwayLeavesTheOther) {
   EXPECT_EQ(a.Open(b.Seal()), SealError::kNone);
 }
 
-// A secret is taken from one end and put back, which forgets its epochs.
-TEST_F(SealedPeers, EndsThatHaveLostEachOtherKnowIt) {
+// A secret is taken from one end and put back, which forgets its epochs, whichever they were.
+TEST_F(SealedPeers, AnEndThatHasForgottenEpochsKnowsIt) {
+  for (uint32_t epochs = 1; epochs <= 5; ++epochs) {
+    End a(*crypto_, 1, {.mode = SealMode::kRequired, .rotate_pdus = 1}), b(*crypto_, 2);
+    Associate(a, b);
+    while (b.state().rx_epoch < epochs) {
+      ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+      ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+    }
+    a.SetSecrets({});
+    EXPECT_FALSE(a.peer().TakeLost());
+    a.own().asks = false;
+    a.SetSecrets({1});
+    EXPECT_TRUE(a.own().asks);
+    EXPECT_TRUE(a.peer().TakeLost());
+    EXPECT_FALSE(a.peer().TakeLost());
+    EXPECT_FALSE(b.peer().TakeLost());
+    // Another association heals it.
+    a.Sync(101, 201);
+    b.Sync(201, 101);
+    EXPECT_EQ(b.Open(a.Seal()), SealError::kNone);
+    EXPECT_EQ(a.Open(b.Seal()), SealError::kNone);
+    EXPECT_FALSE(a.peer().TakeLost());
+  }
+}
+
+// The other one seals, and nobody has to know.
+TEST_F(SealedPeers, EpochsOfASecretThatIsNotUsedMayBeForgotten) {
   End a(*crypto_, 1, {.mode = SealMode::kRequired, .rotate_pdus = 1}), b(*crypto_, 2);
   Associate(a, b);
-  const auto pass = [&](Duration time) {
-    a.own().now += time;
-    b.own().now += time;
-  };
   for (int i = 0; i < 6; ++i) {
     ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
     ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
   }
-  // Two ahead of where it begins again.
-  while (b.state().rx_epoch % 4 != 2) {
-    ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
-    ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+  for (End* end : {&a, &b}) end->SetSecrets({2, 1});
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(b.Open(a.SealHello()), SealError::kNone);
+    ASSERT_EQ(a.Open(b.SealHello()), SealError::kNone);
   }
-  a.own().params.rotate_pdus = 100;
-  a.SetSecrets({});
-  a.SetSecrets({1});
-  ASSERT_EQ(b.Open(a.Seal()), SealError::kKey);
-  EXPECT_FALSE(b.peer().TakeLost());
-  pass(std::chrono::milliseconds(999));
-  EXPECT_EQ(b.Open(a.Seal()), SealError::kKey);
-  EXPECT_FALSE(b.peer().TakeLost());
-  pass(std::chrono::milliseconds(1));
-  EXPECT_TRUE(b.peer().TakeLost());
-  EXPECT_FALSE(b.peer().TakeLost());
-  // Another association heals it.
-  a.Sync(101, 201);
-  b.Sync(201, 101);
+  ASSERT_EQ(a.state().secret_id, 2);
+  a.SetSecrets({2});
+  a.SetSecrets({2, 1});
+  EXPECT_FALSE(a.peer().TakeLost());
   EXPECT_EQ(b.Open(a.Seal()), SealError::kNone);
 }
 
-// Forged epochs alone are no reason.
-TEST_F(SealedPeers, EndsThatHearEachOtherAreNotLost) {
-  End a(*crypto_, 1), b(*crypto_, 2);
+// PDUs of all epochs that an attacker may claim, while the peer says nothing: forged ones, and old
+// ones that were accepted.
+TEST_F(SealedPeers, NobodyElseMakesAnEndLost) {
+  End a(*crypto_, 1, {.mode = SealMode::kRequired, .rotate_pdus = 1}), b(*crypto_, 2);
   Associate(a, b);
+  std::vector<Bytes> old;
+  for (int i = 0; i < 9; ++i) {
+    old.push_back(a.Seal());
+    ASSERT_EQ(b.Open(old.back()), SealError::kNone);
+    ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+  }
+  const uint32_t epoch = b.state().rx_epoch;
   for (int i = 0; i < 30; ++i) {
-    Bytes forged = a.Seal();
-    forged[kRhBytes] = 2 << 2;
-    ASSERT_EQ(b.Open(forged), SealError::kKey);
     b.own().now += std::chrono::milliseconds(100);
-    ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+    for (const Bytes& pdu : old) ASSERT_EQ(b.Open(pdu), SealError::kReplay);
+    Bytes forged = old.back();
+    forged[kRhBytes] = static_cast<uint8_t>(i % 4 << 2);
+    forged[kRhBytes + 9] = 200;
+    ASSERT_EQ(b.Open(forged), SealError::kTag);
     ASSERT_FALSE(b.peer().TakeLost());
   }
+  EXPECT_EQ(b.state().rx_epoch, epoch);
+  EXPECT_EQ(b.Open(a.Seal()), SealError::kNone);
+}
+
+// A frame that was held back for four epochs confirms one that the peer has not received.
+TEST_F(SealedPeers, TheEpochBehindTheNextOneIsTaken) {
+  End a(*crypto_, 1, {.mode = SealMode::kRequired, .rotate_pdus = 1}), b(*crypto_, 2);
+  Associate(a, b);
+  Bytes held;
+  while (a.state().tx_epoch < 6) {
+    ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+    // It echoes epoch 3, as one of 7 would.
+    if (b.state().rx_epoch == 3 && held.empty()) held = b.Seal(1);
+    ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+  }
+  const uint32_t at = b.state().rx_epoch;
+  ASSERT_EQ(at, 6u);
+  const Bytes lost = a.Seal();
+  ASSERT_EQ(a.state().tx_epoch, at + 1);
+  ASSERT_EQ(a.Open(held), SealError::kNone);
+  const Bytes two_ahead = a.Seal();
+  ASSERT_EQ(a.state().tx_epoch, at + 2);
+  EXPECT_EQ(b.Open(two_ahead), SealError::kNone);
+  EXPECT_EQ(b.state().rx_epoch, at + 2);
+  // The one before is still taken, and the next one as well.
+  EXPECT_EQ(b.Open(lost), SealError::kNone);
+  ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+  EXPECT_EQ(b.Open(a.Seal()), SealError::kNone);
+  EXPECT_EQ(b.state().rx_epoch, at + 3);
 }
 
 TEST_F(SealedPeers, WithoutASecretTheAssociationIsClosed) {
@@ -399,6 +511,51 @@ TEST_F(SealedPeers, PreferredIsSealedOnceThePeerHasShownItself) {
   // Another boot of the peer may be plain.
   b.Sync(200, 101);
   EXPECT_FALSE(b.peer().IsSealed());
+}
+
+// An old HELLO is authentic, but it says nothing of the association that is agreed now.
+TEST_F(SealedPeers, AReplayedHelloOfAFormerBootMakesNoPlainAssociationSealed) {
+  const SealParams preferred{.mode = SealMode::kPreferred};
+  End a(*crypto_, 1, preferred), b(*crypto_, 2, preferred);
+  a.Sync(100, 0);
+  b.Sync(200, 0);
+  const Bytes old = a.SealHello();
+  ASSERT_FALSE(old.empty());
+  // The former boot was sealed.
+  ASSERT_EQ(b.Open(old), SealError::kNone);
+  b.Sync(200, 100);
+  ASSERT_TRUE(b.peer().IsSealed());
+  // Another one is plain, as is what it says: it has no secret.
+  b.Sync(201, 0);
+  b.Sync(201, 300);
+  b.peer().OnPlainHello();
+  ASSERT_FALSE(b.peer().IsSealed());
+  // The old HELLO, between two of the handshake's steps and within the association.
+  for (const uint64_t peer : {uint64_t{0}, uint64_t{300}}) {
+    b.Sync(peer == 0 ? 202 : 203, peer);
+    EXPECT_NE(b.Open(old), SealError::kTag);
+    EXPECT_FALSE(b.peer().IsSealed());
+    b.Sync(204 + peer, 300);
+    EXPECT_FALSE(b.peer().IsSealed());
+  }
+}
+
+// Nor does it make one plain that is sealed, when the own end starts over.
+TEST_F(SealedPeers, AReplayedHelloOfAFormerBootMakesNoSealedAssociationPlain) {
+  const SealParams preferred{.mode = SealMode::kPreferred};
+  End a(*crypto_, 1, preferred), b(*crypto_, 2, preferred);
+  a.Sync(100, 0);
+  b.Sync(200, 0);
+  const Bytes old = a.SealHello();
+  a.Sync(101, 200);
+  ASSERT_EQ(b.Open(a.SealHello()), SealError::kNone);
+  b.Sync(200, 101);
+  ASSERT_TRUE(b.peer().IsSealed());
+  ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+  ASSERT_EQ(b.Open(old), SealError::kNone);
+  EXPECT_TRUE(b.peer().IsSealed());
+  b.Sync(201, 101);
+  EXPECT_TRUE(b.peer().IsSealed());
 }
 
 TEST_F(SealedPeers, PreferredEndsThatAgreedInPlainFormAskEachOther) {

@@ -21,7 +21,8 @@ inline SealParams RandomSeal(Dice& dice) {
           .rotate_pdus = static_cast<uint64_t>(1 + dice.Below(400))};
 }
 
-// In turn: planes in trouble, session groups, hosts that restart.
+// In turn: planes in trouble, session groups, hosts that restart; most of the latter on links that
+// lose, reorder and duplicate at the same time.
 inline WorldOptions Sealed(uint32_t seed) {
   Dice dice(uint64_t{seed} << 32 | 0x5ea1);
   WorldOptions options = seed % 3 == 0   ? Planes(seed)
@@ -29,6 +30,12 @@ inline WorldOptions Sealed(uint32_t seed) {
                                          : Restarts(seed);
   options.seal = RandomSeal(dice);
   options.secrets = static_cast<uint32_t>(1 + dice.Below(3));
+  if (seed % 3 == 2 && dice.Chance(0.7)) {
+    for (SimFaults& link : options.faults) {
+      link.loss = link.reorder = link.duplicate = 0.02;
+      link.reorder_delay = dice.OfAnyScale(Micros(5), Micros(200));
+    }
+  }
   return options;
 }
 
