@@ -436,9 +436,9 @@ def test_the_bandwidth_of_a_port_is_the_weight_of_its_planes(directory):
 # ---- The kernel's links.
 
 @contextlib.contextmanager
-def veth_planes(directory, ordering):
+def veth_planes(directory, ordering, arguments=""):
     """Two daemons with two planes over veth pairs between namespaces: yields them with their prefixes
-    and the names of the namespaces."""
+    and the names of the namespaces. `arguments`: more of each device."""
     with links.empty_namespaces(2) as names:
         interfaces = [[f"pl{side}{p}" for p in range(2)] for side in "ab"]
         for p in range(2):
@@ -450,7 +450,7 @@ def veth_planes(directory, ordering):
         prefixes = [("ip", "netns", "exec", name) for name in names]
         configs = []
         for own, side in enumerate(("left", "right")):
-            devices = [links.af_packet(interface, 4096).replace("packet0", f"packet{p}")
+            devices = [links.af_packet(interface, 4096).replace("packet0", f"packet{p}") + arguments
                        for p, interface in enumerate(interfaces[own])]
             config = e2e.planes_config(directory, side, devices, ordering)
             for port in config["ports"]:
