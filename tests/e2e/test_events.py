@@ -147,7 +147,8 @@ def test_a_peer_that_dies_and_comes_back(stack):
     assert plane["sequence"] > down["sequence"]
     assert e2e.managed(left, "planes", "list")["planes"] == [
         {"xpu": 0, "instance": 0, "plane": 0, "port": "p0", "admin": "up", "link": "down",
-         "state": "down", "weight": 100, "peers_up": 0, "peers_down": 0, "inflight_bytes": 0}]
+         "state": "down", "weight": 100, "peers_up": 0, "peers_down": 0, "peers_slow": 0,
+         "inflight_bytes": 0}]
     new = stack.enter_context(e2e.Daemon(directory, right.config))
     watcher.sees("link_up", port="p0")
     watcher.sees("plane_up", xpu=0, instance=0, plane=0, port="p0")

@@ -292,12 +292,15 @@ def test_a_sender_that_ignores_credit_is_refused(directory):
 
 
 def test_a_process_that_ends_and_comes_back():
-    with pair() as (one, other, _, right):
+    with pair() as (one, other, left, right):
         sender, _ = connected(one, other)
         back = other.sender(0, 1)
         home = one.receiver(1, 1)
         assert home.connect() == 0 and back.connect() == 0
+        received = left.counters()["rx_commands_total"]
         back.send(b"before")
+        # A process that ends takes along what its daemon has not taken from it yet.
+        e2e.wait_until(lambda: left.counters()["rx_commands_total"] > received, e2e.START_S, "the message")
         other.close()
         with sockets.Sockets(right.socket) as again:
             receiver, new = again.receiver(0), again.sender(0, 1)
