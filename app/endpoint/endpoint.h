@@ -90,9 +90,9 @@ class Endpoint {
 
   // The pauses of Config::ports[port], where it has pfc: software; else null.
   const PortPauses* pauses(uint32_t port) const { return built_->pauses(port); }
-  // Of the port's end of its link, where it has one (docs/link.md); else null.
   // Null: there is no sealing.tls.
   const SealAgreements* seal_agreements() const { return seal_agreements_.get(); }
+  // Of the port's end of its link, where it has one (docs/link.md); else null.
   const LinkCounters* link_counters(uint32_t port) const { return built_->link_counters(port); }
   // Those of its flows (link/pauses.h) that are paused now.
   VcMask PausedFlows(uint32_t port) const;

@@ -19,18 +19,17 @@ namespace {
 // Reads them as the endpoint does at its start.
 std::vector<std::string> SealingFaults(const SealingConfig& sealing) {
   std::vector<std::string> faults;
-  const auto add = [&](const absl::Status& status) {
-    if (!status.ok()) faults.emplace_back(status.message());
-  };
   if (!sealing.secrets.empty()) {
     const absl::Status read = ReadSecrets(sealing.secrets).status();
     if (!read.ok()) faults.push_back(StrCat("sealing.secrets: ", read.message()));
   }
   if (sealing.tls.enabled()) {
-    add(TlsContext::Open(
+    const absl::Status read =
+        TlsContext::Open(
             {.certificate = sealing.tls.certificate, .key = sealing.tls.key, .ca = sealing.tls.ca},
             kAgreementAlpn)
-            .status());
+            .status();
+    if (!read.ok()) faults.emplace_back(read.message());
   }
   return faults;
 }

@@ -52,9 +52,7 @@ absl::Status ClientSession::ReadLimits() {
 }
 
 absl::Status ClientSession::Claim(const Options& options) {
-  uint32_t mask = 0;
-  for (uint8_t vc : options.vcs) mask |= 1u << vc;
-  const int error = suede_claim(client_.get(), own_.xpuid, own_.instance, mask);
+  const int error = suede_claim(client_.get(), own_.xpuid, own_.instance, MaskOf(options.vcs));
   if (error != 0) return Explain(error, options, absl::StrCat("claiming XPU ", own_.xpuid));
   return absl::OkStatus();
 }

@@ -101,8 +101,7 @@ void Serve(const Options& options, Endpoints& endpoints, Servers& servers,
   for (uint32_t i = 0; i < endpoints.size(); ++i) servers[i].TellTo(progress.worker(i));
   InWorkers(static_cast<uint32_t>(endpoints.size()), options.cpus, [&](uint32_t worker) {
     ClientEndpoint& endpoint = endpoints[worker];
-    uint32_t vc_mask = 0;
-    for (uint8_t vc : VcsOfWorker(options, worker % options.queues)) vc_mask |= 1u << vc;
+    const uint32_t vc_mask = MaskOf(VcsOfWorker(options, worker % options.queues));
     WorkerLoop(endpoint, options.spin)
         .Run([&](Time now) { return servers[worker].Turn(now); },
              [&] { return stop || endpoint.lost() || endpoint.Now() >= until; },

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "base/sue.h"
 #include "base/time.h"
@@ -38,8 +37,8 @@ class MemoryCalls {
 
   // 0, -EAGAIN where there is no room for another operation now, or another negative errno value.
   virtual int Start(const MemoryOperation& operation) = 0;
-  // Sends, receives and completes. Returns how many operations became complete, or a negative
-  // value where the endpoint has gone.
+  // Receives and completes. Returns how many operations became complete, or a negative value where
+  // the endpoint has gone.
   virtual int Poll(Time now) = 0;
   // Sends all that was started.
   virtual void Flush() = 0;
@@ -47,12 +46,6 @@ class MemoryCalls {
   // What was wrong with the last call.
   virtual std::string Error() const = 0;
 };
-
-inline uint32_t MaskOf(const std::vector<uint8_t>& vcs) {
-  uint32_t mask = 0;
-  for (const uint8_t vc : vcs) mask |= 1u << vc;
-  return mask;
-}
 
 // VC 1, or the first one that no request takes; the options leave one.
 inline uint8_t ResponseVc(uint32_t request_vcs) {

@@ -83,7 +83,6 @@ void MemoryLoad::Begin(Step step) {
   step_ = step;
   at_ = 0;
   until_ = {};
-  const bool ends_early = stop_ || HasFailed();
   if (step == Step::kLoad) {
     progress_->stage = Stage::kLoad;
     measured_from_ = calls_.Now() + Seconds(options_.warmup_s);
@@ -93,7 +92,6 @@ void MemoryLoad::Begin(Step step) {
     progress_->stage = Stage::kDrain;
     until_ = calls_.Now() + Seconds(options_.drain_s);
   }
-  if (ends_early && (step == Step::kPrepare || step == Step::kVerify)) step_ = Step::kOver;
 }
 
 void MemoryLoad::EndWith(Outcome outcome, std::string explanation) {

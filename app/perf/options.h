@@ -144,6 +144,12 @@ absl::StatusOr<std::vector<uint32_t>> ParseNumbers(absl::string_view text, uint3
 absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text,
                                                  Mode mode = Mode::kBandwidth);
 
+inline uint32_t MaskOf(const std::vector<uint8_t>& vcs) {
+  uint32_t mask = 0;
+  for (const uint8_t vc : vcs) mask |= 1u << vc;
+  return mask;
+}
+
 // The streams of every queue: all destinations on all VCs.
 std::vector<StreamId> StreamsOf(const Options& options);
 // One run of one worker.

@@ -178,8 +178,7 @@ void Peer::BalanceFlows(Effects& effects) {
   }
   if (best == home) {
     // It begins now. (What the plane has carried is flows alone.)
-    paths_->OnSend(best, kBytesOfFlow);
-    paths_->OnEnd(best, kBytesOfFlow);
+    paths_->Carry(best, kBytesOfFlow);
     return false;
   }
   paths_->home[flow] = static_cast<uint8_t>(best);

@@ -144,6 +144,10 @@ struct alignas(64) PeerPaths {
   void OnSendHome(uint32_t plane, uint32_t bytes) { inflight_bytes[plane] += bytes; }
   void OnSend(uint32_t plane, uint32_t bytes) {
     inflight_bytes[plane] += bytes;
+    Carry(plane, bytes);
+  }
+  // It counts among what the plane has carried.
+  void Carry(uint32_t plane, uint32_t bytes) {
     carried[plane] += StepOf(plane, bytes);
     if (carried[plane] >= carried_limit) [[unlikely]]
       Rebase();
