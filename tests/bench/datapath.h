@@ -5,8 +5,10 @@
 #define SUEDE_TESTS_BENCH_DATAPATH_H_
 
 #include <malloc.h>
+#include <x86intrin.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -323,6 +325,23 @@ struct Bench {
     while (const uint32_t count = receivers[0]->PollRun(&got, 256)) total += count;
     receivers[0]->Release();
     return total;
+  }
+  // One turn of all stages, whose cycles are added. Returns the commands that were consumed.
+  using Stages = std::array<uint64_t, 4>;  // produce, sender, receiver, consume
+  uint64_t Turn(uint64_t received, Stages& cycles) {
+    uint64_t t[5];
+    t[0] = __rdtsc();
+    Produce(received);
+    t[1] = __rdtsc();
+    PollSender();
+    t[2] = __rdtsc();
+    PollReceiver();
+    t[3] = __rdtsc();
+    const uint64_t consumed = Consume();
+    t[4] = __rdtsc();
+    for (size_t i = 0; i < cycles.size(); ++i) cycles[i] += t[i + 1] - t[i];
+    now += Duration(5000);
+    return consumed;
   }
   uint64_t CountSent(Counter counter) const {
     uint64_t sum = 0;

@@ -6,7 +6,6 @@
 // one, by several pipelines, and on one plane. No more than a window of commands is under way, so
 // each turn produces as much as the one before has consumed. Under callgrind the functions Produce,
 // PollSender, PollReceiver and Consume hold the instructions of their stage.
-#include <unistd.h>
 #include <x86intrin.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "bench_machine.h"
 #include "datapath.h"
 #include "dpdk/eal.h"
 
@@ -24,7 +24,7 @@ namespace {
 constexpr std::string_view kSessions = "sessions-";
 constexpr std::string_view kSealed = "sealed-";
 
-void Print(const Bench& bench, uint64_t received, uint64_t cycles, const uint64_t* stage) {
+void Print(const Bench& bench, uint64_t received, uint64_t cycles, const Bench::Stages& stage) {
   const Traffic& traffic = bench.traffic;
   const double commands = static_cast<double>(received);
   std::printf("data %u, pack %u, %s %u, planes %u: %.1f cycles per command", traffic.data_bytes,
@@ -64,22 +64,11 @@ void ReadWords(int count, char** words, Traffic& traffic) {
 void Run(const Traffic& traffic, uint64_t wanted) {
   Bench bench(traffic);
   bench.WarmUp();
-  uint64_t stage[4] = {};
+  Bench::Stages stage{};
   uint64_t received = 0;
   const uint64_t start = __rdtsc();
   while (received < wanted) {
-    uint64_t t[5];
-    t[0] = __rdtsc();
-    bench.Produce(received);
-    t[1] = __rdtsc();
-    bench.PollSender();
-    t[2] = __rdtsc();
-    bench.PollReceiver();
-    t[3] = __rdtsc();
-    received += bench.Consume();
-    t[4] = __rdtsc();
-    for (int i = 0; i < 4; ++i) stage[i] += t[i + 1] - t[i];
-    bench.now += Duration(5000);
+    received += bench.Turn(received, stage);
   }
   Print(bench, received, __rdtsc() - start, stage);
 }
@@ -92,14 +81,7 @@ int Main(int argc, char** argv) {
   Traffic traffic{
       .data_bytes = arg(1, 32), .pack = arg(2, 0), .destinations = arg(3, 1), .planes = arg(5, 1)};
   if (argc > 6) ReadWords(argc - 6, argv + 6, traffic);
-  const absl::Status eal = StartEal({.file_prefix = "suede_bench_" + std::to_string(getpid()),
-                                     .no_huge = true,
-                                     .memory_mb = 64,
-                                     .log = [](EalLogLevel, std::string_view) {}});
-  if (!eal.ok()) {
-    std::fprintf(stderr, "%s\n", std::string(eal.message()).c_str());
-    return 5;
-  }
+  if (!StartBenchEal(64)) return kNoEal;
   Run(traffic, wanted);
   StopEal();
   return 0;

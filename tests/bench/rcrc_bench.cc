@@ -4,16 +4,15 @@
 // independent PDUs. The PDUs of a burst lie 2 KiB (or their size) apart and stay in the nearest
 // caches.
 #include <rte_net_crc.h>
-#include <unistd.h>
 #include <x86intrin.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "bench_machine.h"
 #include "dpdk/crc.h"
 #include "dpdk/eal.h"
 #include "wire/rcrc.h"
@@ -81,24 +80,8 @@ double Copies(Burst& burst) {
   });
 }
 
-double CyclesPerNanosecond() {
-  const auto start = std::chrono::steady_clock::now();
-  const uint64_t cycles = __rdtsc();
-  std::chrono::nanoseconds took{};
-  while ((took = std::chrono::steady_clock::now() - start) < std::chrono::milliseconds(50)) {
-  }
-  return static_cast<double>(__rdtsc() - cycles) / static_cast<double>(took.count());
-}
-
 int Main() {
-  const absl::Status eal = StartEal({.file_prefix = "suede_bench_" + std::to_string(getpid()),
-                                     .no_huge = true,
-                                     .memory_mb = 64,
-                                     .log = [](EalLogLevel, std::string_view) {}});
-  if (!eal.ok()) {
-    std::fprintf(stderr, "%s\n", std::string(eal.message()).c_str());
-    return 5;
-  }
+  if (!StartBenchEal(64)) return kNoEal;
   const double clock = CyclesPerNanosecond();
   std::printf("%.2f cycles of the TSC per nanosecond; cycles per PDU\n\n", clock);
   std::printf(

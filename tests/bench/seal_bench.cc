@@ -3,7 +3,6 @@
 // size, 2 KiB (or their size) apart, with additional data of 52 bytes as in form S; first all with
 // one key, then each with the key of another peer. Least time of several rounds. At the end the
 // cost of keys.
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "bench_machine.h"
 #include "dpdk/crypto.h"
 #include "dpdk/eal.h"
 #include "openssl/openssl_crypto.h"
@@ -126,14 +126,7 @@ void PrintKeys(Crypto& crypto) {
 }
 
 int Main() {
-  const absl::Status eal = StartEal({.file_prefix = "suede_bench_" + std::to_string(getpid()),
-                                     .no_huge = true,
-                                     .memory_mb = 128,
-                                     .log = [](EalLogLevel, std::string_view) {}});
-  if (!eal.ok()) {
-    std::fprintf(stderr, "%s\n", std::string(eal.message()).c_str());
-    return 5;
-  }
+  if (!StartBenchEal(128)) return kNoEal;
   std::vector<std::unique_ptr<Crypto>> all;
   for (const char* driver : {"crypto_aesni_gcm", "crypto_aesni_mb"}) {
     auto crypto = OpenCryptoDevice({.driver = driver, .keys = 128}, NewOpensslCrypto());

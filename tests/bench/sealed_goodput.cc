@@ -4,25 +4,23 @@
 // in turn, some hundred PDUs each; a table has the medians over all turns of what a PDU takes,
 // whole and by stage, and the median of the ratios of neighbouring turns. So what else runs on the
 // machine concerns both alike.
-#include <unistd.h>
-#include <x86intrin.h>
-
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "bench_machine.h"
 #include "datapath.h"
 #include "dpdk/eal.h"
 
 namespace suede {
 namespace {
 
-constexpr uint32_t kStages = 4;
+constexpr size_t kStages = std::tuple_size_v<Bench::Stages>;
 constexpr uint64_t kPdusOfTurn = 512;
 
 struct Shape {
@@ -38,42 +36,20 @@ double Median(std::vector<double> values) {
   return *middle;
 }
 
-double TscPerNs() {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
-  const uint64_t from = __rdtsc();
-  while (Clock::now() - start < std::chrono::milliseconds(50)) {
-  }
-  const uint64_t cycles = __rdtsc() - from;
-  const std::chrono::duration<double, std::nano> took = Clock::now() - start;
-  return static_cast<double>(cycles) / took.count();
-}
-
 // One of the two that are compared.
 struct Runner {
   explicit Runner(const Traffic& traffic) : bench(traffic) { bench.WarmUp(); }
   // Cycles for each PDU of another turn.
   double Turn() {
-    std::array<uint64_t, kStages> cycles{};
+    Bench::Stages cycles{};
     const uint64_t wanted = received + kPdusOfTurn * bench.traffic.pack;
     const uint64_t before = received;
     while (received < wanted) {
-      uint64_t t[kStages + 1];
-      t[0] = __rdtsc();
-      bench.Produce(received);
-      t[1] = __rdtsc();
-      bench.PollSender();
-      t[2] = __rdtsc();
-      bench.PollReceiver();
-      t[3] = __rdtsc();
-      received += bench.Consume();
-      t[4] = __rdtsc();
-      for (uint32_t i = 0; i < kStages; ++i) cycles[i] += t[i + 1] - t[i];
-      bench.now += Duration(5000);
+      received += bench.Turn(received, cycles);
     }
     const double pdus = static_cast<double>(received - before) / bench.traffic.pack;
     double sum = 0;
-    for (uint32_t i = 0; i < kStages; ++i) {
+    for (size_t i = 0; i < kStages; ++i) {
       stages[i].push_back(static_cast<double>(cycles[i]) / pdus);
       sum += stages[i].back();
     }
@@ -118,15 +94,8 @@ void Compare(const Shape& shape, const std::string& library, uint32_t pairs, dou
 int Main(int argc, char** argv) {
   const std::string library = argc > 1 ? argv[1] : "aesni_gcm";
   const uint32_t pairs = argc > 2 ? static_cast<uint32_t>(std::atoi(argv[2])) : 500;
-  const absl::Status eal = StartEal({.file_prefix = "suede_bench_" + std::to_string(getpid()),
-                                     .no_huge = true,
-                                     .memory_mb = 64,
-                                     .log = [](EalLogLevel, std::string_view) {}});
-  if (!eal.ok()) {
-    std::fprintf(stderr, "%s\n", std::string(eal.message()).c_str());
-    return 5;
-  }
-  const double cycles_per_ns = TscPerNs();
+  if (!StartBenchEal(64)) return kNoEal;
+  const double cycles_per_ns = CyclesPerNanosecond();
   std::printf(
       "| octets | sealing | ns per PDU, median | least | produce | sender's turn | receiver's turn "
       "| consume | goodput |\n|---|---|---|---|---|---|---|---|---|\n");
