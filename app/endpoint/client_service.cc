@@ -61,7 +61,8 @@ absl::StatusOr<std::unique_ptr<ClientService>> ClientService::Create(Endpoint* e
                          .max_clients = config.clients.max_clients,
                          .pack_limit_bytes = config.packing.limit_bytes,
                          .version = version,
-                         .rules = config.clients.rules};
+                         .rules = config.clients.rules,
+                         .boards = endpoint->wait_boards()};
   for (const InstanceConfig& instance : config.instances) {
     server.instances.push_back({.xpuid = static_cast<uint16_t>(instance.xpu),
                                 .instance = static_cast<uint8_t>(instance.instance)});
@@ -171,6 +172,12 @@ int ClientService::FindInstance(const InstanceKey& key) const {
     }
   }
   return -1;
+}
+
+int ClientService::BoardOf(const OpenRequest& request) {
+  const int instance = FindInstance(request.queues[0]);
+  return instance < 0 ? -1
+                      : static_cast<int>(endpoint_->pipeline_of(static_cast<uint32_t>(instance)));
 }
 
 absl::Status ClientService::OnOpen(ClientId client, const OpenRequest& request, Segment& segment) {

@@ -48,6 +48,7 @@ class ClientService : public ClientHandler {
   bool Drained() const { return draining_ == 0; }
 
   // ClientHandler.
+  int BoardOf(const OpenRequest& request) override;
   absl::Status OnOpen(ClientId client, const OpenRequest& request, Segment& segment) override;
   absl::Status OnClaim(ClientId client, const ClaimRequest& request) override;
   absl::Status OnUnclaim(ClientId client, const ClaimRequest& request) override;

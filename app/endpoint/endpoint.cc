@@ -2,7 +2,9 @@
 #include "endpoint/endpoint.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <ctime>
 #include <numeric>
 #include <random>
@@ -28,6 +30,7 @@ absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Create(const Config& config,
   if (absl::Status status = endpoint->OpenPorts(); !status.ok()) return status;
   if (absl::Status status = endpoint->OpenKeys(); !status.ok()) return status;
   endpoint->BuildPipelines();
+  if (absl::Status status = endpoint->PostLookouts(); !status.ok()) return status;
   endpoint->administration_ = std::make_unique<Administration>(endpoint.get());
   endpoint->watch_ = std::make_unique<Watch>(endpoint.get());
   return endpoint;
@@ -147,6 +150,24 @@ void Endpoint::BuildPipelines() {
   }
   built_ =
       std::make_unique<EndpointPipelines>(config_, devices, DrawSecret, seal_keys_->libraries());
+}
+
+absl::Status Endpoint::PostLookouts() {
+  for (uint32_t l = 0; l < pipeline_count(); ++l) {
+    std::unique_ptr<WaitBoard> board = WaitBoard::Create();
+    if (board == nullptr) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "no descriptor for an lcore: ", std::strerror(errno), "; raise the open file limit"));
+    }
+    pipeline(l).SetLookout(lookouts_.emplace_back(new Lookout(std::move(board))).get());
+  }
+  return absl::OkStatus();
+}
+
+std::vector<WaitBoard*> Endpoint::wait_boards() const {
+  std::vector<WaitBoard*> boards;
+  for (const auto& lookout : lookouts_) boards.push_back(lookout->board());
+  return boards;
 }
 
 absl::Status Endpoint::Start() {

@@ -20,6 +20,7 @@
 #include "dpdk/lcores.h"
 #include "endpoint/administration.h"
 #include "endpoint/endpoint_pipelines.h"
+#include "endpoint/lookout.h"
 #include "endpoint/seal_agreements.h"
 #include "endpoint/seal_keys.h"
 #include "endpoint/watch.h"
@@ -46,6 +47,9 @@ class Endpoint {
 
   // Lets `hook` share the lcore of Config::lcores[lcore]; before Start.
   void SetHook(uint32_t lcore, PollHook* hook) { pipeline(lcore).SetHook(hook); }
+
+  // Where each lcore looks whether its clients' waits are over.
+  std::vector<WaitBoard*> wait_boards() const;
 
   // Starts the lcores.
   absl::Status Start();
@@ -122,6 +126,7 @@ class Endpoint {
   template <typename Each>
   void ForEachBlock(Each each) const;
   void BuildPipelines();
+  absl::Status PostLookouts();
 
   Config config_;
   const Log log_;
@@ -130,6 +135,7 @@ class Endpoint {
   bool running_ = false;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   std::unique_ptr<SealKeys> seal_keys_;
+  std::vector<std::unique_ptr<Lookout>> lookouts_;  // of each lcore
   std::unique_ptr<EndpointPipelines> built_;
   std::unique_ptr<TscClock> clock_;
   std::atomic<bool> stop_{false};

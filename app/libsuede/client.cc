@@ -195,8 +195,8 @@ uint32_t suede_client::ReceiveState(uint32_t vc) const {
 }
 
 bool suede_client::IsReady(const protocol::Wait& wait, suede_wait_set* ready) const {
-  protocol::Wait found = wait;
-  if (!suede::FindReady(segment, *offsets, &found)) return false;
+  const suede::WaitReady found = suede::FindReady(segment, *offsets, wait);
+  if (!found.any()) return false;
   *ready = {found.credit_queues, found.completion_queues, found.rx_vcs};
   return true;
 }

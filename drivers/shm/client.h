@@ -9,6 +9,7 @@
 #include "local/bell.h"
 #include "local/fd.h"
 #include "shm/server.h"
+#include "shm/wait_board.h"
 
 namespace suede {
 
@@ -30,6 +31,7 @@ struct ShmServer::Client {
   bool is_waiting = false;
   bool said_goodbye = false;
   protocol::Wait wait;
+  WaitBoard::Place place;  // none: the control thread looks at `wait` every 100 us
   // A connection for management packets, which has no segment.
   bool has_packets = false;
   bool receives_packets = false;

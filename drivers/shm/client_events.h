@@ -88,6 +88,8 @@ class ClientHandler {
 
   // The NUMA node for the segment of such a client, -1 for any.
   virtual int NumaNode(const OpenRequest&) { return -1; }
+  // Which of ShmServerConfig::boards is of the lcore that serves such a client; -1: none.
+  virtual int BoardOf(const OpenRequest&) { return -1; }
 
   // Serve the queues of `segment` → FinishOpen. After an error the segment is gone.
   virtual absl::Status OnOpen(ClientId client, const OpenRequest& request, Segment& segment) = 0;

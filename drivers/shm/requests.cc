@@ -204,6 +204,10 @@ absl::Status ShmServer::PrepareOpen(Client& client, const protocol::Open& reques
   client.bell = Bell::Create();
   if (!client.bell) return absl::ResourceExhaustedError("no descriptors to wake the client by");
   client.segment = std::move(*segment);
+  if (const int board = handler_->BoardOf(*open); board >= 0) {
+    client.place = config_.boards[static_cast<size_t>(board)]->TakePlace(client.segment->base(),
+                                                                         client.segment->offsets());
+  }
   return absl::OkStatus();
 }
 
@@ -291,6 +295,7 @@ void ShmServer::HandleRegister(Client& client, const protocol::Register& request
 }
 
 void ShmServer::HandleWait(Client& client, const protocol::Wait& request) {
+  client.place.TakeDown();
   client.wait = request;
   const uint32_t queues = (1u << client.segment->shape().queue_count) - 1;
   client.wait.credit_queues &= queues;
@@ -334,6 +339,7 @@ void ShmServer::FinishRegister(ClientId id, const absl::Status& status, uint64_t
 void ShmServer::FinishDetach(ClientId id) {
   Client* client = Find(id);
   if (client == nullptr || !client->is_gone()) return;
+  client->place = {};
   client->segment.reset();
   client->is_attached = false;  // Poll removes it
 }
@@ -346,7 +352,8 @@ void ShmServer::FinishPending(ClientId id, Type type, const absl::Status& status
     client->is_open = status.ok();
     ++(status.ok() ? counters_.opened : counters_.open_failed);
     if (!status.ok()) {
-      client->is_attached = false;
+      client->is_attached = client->is_waiting = false;
+      client->place = {};
       client->segment.reset();
     } else {
       handler_->OnOpened(InfoOf(*client));

@@ -20,6 +20,7 @@ namespace {
 
 constexpr uint64_t kListenerEvent = 0;  // no ClientId
 constexpr uint64_t kTimerEvent = ~uint64_t{0};
+constexpr uint64_t kBoardEvent = ~uint64_t{1};
 constexpr int kAcceptsPerPoll = 16;
 constexpr int64_t kFastNs = 100'000;
 constexpr int64_t kSlowNs = 500'000'000;
@@ -64,6 +65,12 @@ absl::StatusOr<std::unique_ptr<ShmServer>> ShmServer::Create(const ShmServerConf
     return absl::ResourceExhaustedError(
         absl::StrCat("client server: ", std::strerror(errno), "; raise the open file limit"));
   }
+  for (const WaitBoard* const board : config.boards) {
+    if (!Watch(epoll, board->fd(), kBoardEvent)) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("client server: ", std::strerror(errno), "; raise the open file limit"));
+    }
+  }
   server->timer_is_fast_ = true;
   server->SetTimer(false);
   return server;
@@ -91,6 +98,8 @@ void ShmServer::Poll() {
       AcceptClients();
     } else if (event.data.u64 == kTimerEvent) {
       OnTimer();
+    } else if (event.data.u64 == kBoardEvent) {
+      OnBoard();
     } else if (Client* client = Find(ClientId{event.data.u64}); client != nullptr) {
       Serve(*client);
     }
@@ -202,6 +211,7 @@ void ShmServer::Drop(Client& client, Counter reason) {
                       .error = NameOf(reason)};
   client.socket.Reset();  // epoll forgets it
   client.bell.reset();
+  client.place.TakeDown();
   client.is_waiting = client.is_open = client.has_pending = client.has_packets = false;
   if (client.is_attached) handler_->OnGone(client.id);
   if (client.receives_packets) {
@@ -242,20 +252,38 @@ void ShmServer::OnTimer() {
   }
 }
 
+void ShmServer::OnBoard() {
+  ++counters_.wait_calls;
+  for (const WaitBoard* const board : config_.boards) board->Hear();
+  WakeWaiting();
+}
+
+// The lcores look at the other waits from here on; those of clients without a place are for the
+// timer.
 void ShmServer::WakeWaiting() {
   bool any = false;
+  ++counters_.wait_checks;
   for (const std::unique_ptr<Client>& client : clients_) {
     if (!client->is_waiting) continue;
-    protocol::Wait ready = client->wait;
-    if (!FindReady(client->segment->base(), client->segment->offsets(), &ready)) {
-      any = true;
+    const Segment& segment = *client->segment;
+    if (!FindReady(segment.base(), segment.offsets(), client->wait).any()) {
+      any |= !PutUp(*client);
       continue;
     }
     client->is_waiting = false;
+    client->place.TakeDown();
     ++counters_.wakeups;
     client->bell->Ring();
   }
   SetTimer(any);
+}
+
+// False: there is no lcore to look at its wait. One that has not taken the client on yet, or not
+// any more, must not.
+bool ShmServer::PutUp(Client& client) {
+  if (!client.place.ok() || !client.is_open) return false;
+  if (!client.place.is_up()) client.place.PutUp(client.wait);
+  return true;
 }
 
 void ShmServer::SetEventSummary(bool is_set) {
@@ -266,6 +294,7 @@ void ShmServer::SetEventSummary(bool is_set) {
     auto* const head = static_cast<suede_segment*>(client->segment->base());
     StoreRelease(head->event_summary, is_set ? 1 : 0);
   }
+  if (is_set) WakeWaiting();
 }
 
 void ShmServer::SetTimer(bool is_fast) {

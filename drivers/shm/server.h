@@ -25,6 +25,7 @@
 #include "shm/client_events.h"
 #include "shm/packet_events.h"
 #include "shm/protocol.h"
+#include "shm/wait_board.h"
 
 namespace suede {
 
@@ -41,6 +42,8 @@ struct ShmServerConfig {
   std::vector<InstanceKey> instances;  // that this daemon serves
   std::vector<ClientRule> rules;       // clients.rules
   std::function<bool(uid_t)> is_privileged = IsPrivileged;
+  // Of each lcore; they outlive the server.
+  std::vector<WaitBoard*> boards{};
 };
 
 // Identifier, metric name, sentence.
@@ -60,7 +63,9 @@ struct ShmServerConfig {
   X(punched, "clients_punched_total", "Clients disconnected: pages of the segment vanished") \
   X(requests, "client_requests_total", "Requests of clients, WAIT included")                 \
   X(requests_failed, "client_requests_failed_total", "Requests that were refused")           \
-  X(wakeups, "client_wakeups_total", "Waiting clients woken")
+  X(wakeups, "client_wakeups_total", "Waiting clients woken")                                \
+  X(wait_checks, "client_wait_checks_total", "Times that waits were looked at")              \
+  X(wait_calls, "client_wait_calls_total", "Calls of lcores that a client's wait is over")
 
 struct ShmServerCounters {
 #define SUEDE_SHM_COUNTER_FIELD(id, name, sentence) uint64_t id = 0;
@@ -157,7 +162,9 @@ class ShmServer {
   void Drop(Client& client, Counter reason);
   void Reap();
   void OnTimer();
+  void OnBoard();
   void WakeWaiting();
+  static bool PutUp(Client& client);
   void SetTimer(bool is_fast);
   Client* Find(ClientId id);
   static ClientInfo InfoOf(const Client& client);

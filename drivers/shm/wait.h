@@ -1,47 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a client's wait is over. The daemon's control thread asks, and so does the client itself
-// before it goes to sleep.
+// When a client's wait is over. The daemon's control thread and the lcore ask, and so does the
+// client itself before it goes to sleep.
 #ifndef SUEDE_SHM_WAIT_H_
 #define SUEDE_SHM_WAIT_H_
+
+#include <bit>
 
 #include "client/segment.h"
 #include "shm/protocol.h"
 
 namespace suede {
 
-// Leaves in `wait` the masks of ready queues and VCs, and says whether anything is ready. All masks
-// must lie within the segment's queues and VCs. The values read are only a hint: nothing is done
-// with them.
-inline bool FindReady(void* segment, const SegmentOffsets& offsets, protocol::Wait* wait) {
+// What a client waited for and is there: the masks of a protocol::Wait.
+struct WaitReady {
+  uint32_t credit_queues = 0;
+  uint32_t completion_queues = 0;
+  uint32_t rx_vcs = 0;
+  bool any() const { return (credit_queues | completion_queues | rx_vcs) != 0; }
+};
+
+// All masks of `wait` must lie within the segment's queues and VCs. The values read are only a
+// hint: nothing is done with them. Another thread may be writing values of `wait`.
+inline WaitReady FindReady(void* segment, const SegmentOffsets& offsets,
+                           const protocol::Wait& wait) {
   const auto* head = static_cast<const suede_segment*>(segment);
-  for (uint32_t q = 0; q < SUEDE_MAX_QUEUES; ++q) {
-    const uint32_t bit = 1u << q;
-    if ((wait->credit_queues & bit) != 0) {
-      const auto* credits = AtOffset<suede_credits>(segment, offsets.credits[q]);
-      const auto* ring = AtOffset<suede_ring>(segment, offsets.tx_ring[q]);
-      if (LoadAcquire(credits->aggregate_returned) == wait->returned[q] &&
-          LoadAcquire(ring->tail.value) == wait->tail[q] &&
-          LoadAcquire(head->queue_state[q].value) == wait->state[q]) {
-        wait->credit_queues &= ~bit;
-      }
-    }
-    if ((wait->completion_queues & bit) != 0 &&
-        LoadAcquire(AtOffset<suede_ring>(segment, offsets.completion_ring[q])->head.value) ==
-            wait->completion[q]) {
-      wait->completion_queues &= ~bit;
+  WaitReady ready;
+  for (uint32_t left = LoadRelaxed(wait.credit_queues); left != 0; left &= left - 1) {
+    const auto q = static_cast<uint32_t>(std::countr_zero(left));
+    const auto* credits = AtOffset<suede_credits>(segment, offsets.credits[q]);
+    const auto* ring = AtOffset<suede_ring>(segment, offsets.tx_ring[q]);
+    if (LoadAcquire(credits->aggregate_returned) != LoadRelaxed(wait.returned[q]) ||
+        LoadAcquire(ring->tail.value) != LoadRelaxed(wait.tail[q]) ||
+        LoadAcquire(head->queue_state[q].value) != LoadRelaxed(wait.state[q])) {
+      ready.credit_queues |= 1u << q;
     }
   }
-  for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
-    if ((wait->rx_vcs & 1u << vc) == 0) continue;
-    const bool is_same = wait->rx_state[vc] == 0 ||
-                         LoadAcquire(head->rx_state[vc].value) == wait->rx_state[vc];
-    if (is_same && LoadAcquire(AtOffset<suede_ring>(segment, offsets.rx_ring[vc])->head.value) ==
-                       wait->rx[vc]) {
-      wait->rx_vcs &= ~(1u << vc);
+  for (uint32_t left = LoadRelaxed(wait.completion_queues); left != 0; left &= left - 1) {
+    const auto q = static_cast<uint32_t>(std::countr_zero(left));
+    const auto* ring = AtOffset<suede_ring>(segment, offsets.completion_ring[q]);
+    if (LoadAcquire(ring->head.value) != LoadRelaxed(wait.completion[q])) {
+      ready.completion_queues |= 1u << q;
     }
   }
-  if (LoadAcquire(head->event_summary) == 0) wait->rx_vcs &= ~protocol::kWaitForEvents;
-  return (wait->credit_queues | wait->completion_queues | wait->rx_vcs) != 0;
+  const uint32_t rx_vcs = LoadRelaxed(wait.rx_vcs);
+  for (uint32_t left = rx_vcs & ~protocol::kWaitForEvents; left != 0; left &= left - 1) {
+    const auto vc = static_cast<uint32_t>(std::countr_zero(left));
+    const auto* ring = AtOffset<suede_ring>(segment, offsets.rx_ring[vc]);
+    const uint8_t state = __atomic_load_n(&wait.rx_state[vc], __ATOMIC_RELAXED);
+    if ((state != 0 && LoadAcquire(head->rx_state[vc].value) != state) ||
+        LoadAcquire(ring->head.value) != LoadRelaxed(wait.rx[vc])) {
+      ready.rx_vcs |= 1u << vc;
+    }
+  }
+  if ((rx_vcs & protocol::kWaitForEvents) != 0 && LoadAcquire(head->event_summary) != 0) {
+    ready.rx_vcs |= protocol::kWaitForEvents;
+  }
+  return ready;
 }
 
 }  // namespace suede

@@ -235,7 +235,11 @@ void Pipeline::Report(Time now) {
                                 looked_at.end);
     }
   }
-  if (now >= reporter_.load_due()) reporter_.PublishLoad(now);
+  if (now >= reporter_.load_due()) {
+    reporter_.PublishLoad(now);
+    const bool is_round_over = now < reporter_.load_due();
+    if (is_round_over && lookout_ != nullptr) lookout_->Poll(now);
+  }
 }
 
 bool Pipeline::IsQuiet() const {

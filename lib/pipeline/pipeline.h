@@ -72,6 +72,8 @@ class Pipeline {
   // What instances that seal do so with; outlives the pipeline. Before those instances are added.
   void SetCrypto(Crypto* crypto) { lcore_.crypto = crypto; }
   void SetHook(PollHook* hook) { hook_ = hook; }
+  // Polled every 64 us, when the load of clients' queues is published; it outlives the pipeline.
+  void SetLookout(PollHook* lookout) { lookout_ = lookout; }
 
   // ---- Running it.
 
@@ -165,6 +167,7 @@ class Pipeline {
                           reporter_, lcore_.ports,   lcore_.instances};
   RequestWork request_work_;
   PollHook* hook_ = nullptr;
+  PollHook* lookout_ = nullptr;
   bool has_pauses_ = false;  // a port obeys pauses, or sends on credit
 };
 

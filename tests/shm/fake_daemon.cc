@@ -29,7 +29,11 @@ ShmServerConfig TestConfig(const std::string& socket) {
           .instances = {{1, 0}, {2, 0}, {2, 1}}};
 }
 
-FakeDaemon::FakeDaemon(const ShmServerConfig& config) {
+FakeDaemon::FakeDaemon(ShmServerConfig config, bool has_board) {
+  if (has_board) {
+    board_ = WaitBoard::Create();
+    config.boards.push_back(board_.get());
+  }
   absl::StatusOr<std::unique_ptr<ShmServer>> server = ShmServer::Create(config, this);
   if (!server.ok()) {
     status = server.status();
@@ -205,6 +209,7 @@ void FakeDaemon::Run() {
     }
     for (auto& question : questions) question();
     if (!paused_) Turn();
+    if (board_ != nullptr) board_->Look();
     usleep(20);
   }
 }

@@ -40,7 +40,8 @@ ShmServerConfig TestConfig(const std::string& socket);
 
 class FakeDaemon : public ClientHandler, public PacketHandler {
  public:
-  explicit FakeDaemon(const ShmServerConfig& config);
+  // Looks at waits itself, as an lcore does, unless `has_board` is false.
+  explicit FakeDaemon(ShmServerConfig config, bool has_board = true);
   ~FakeDaemon() override { Stop(); }
   void Stop();
 
@@ -70,6 +71,7 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   void ShowLoad(InstanceKey instance, const LoadState& state,
                 const DestinationMap& unreachable = {});
 
+  int BoardOf(const OpenRequest&) override { return board_ == nullptr ? -1 : 0; }
   absl::Status OnOpen(ClientId id, const OpenRequest& request, Segment& segment) override;
   absl::Status OnClaim(ClientId id, const ClaimRequest& request) override;
   absl::Status OnUnclaim(ClientId id, const ClaimRequest& request) override;
@@ -133,6 +135,7 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   void Serve(Queue& queue, const TxRecord& record);
   uint8_t Deliver(InstanceKey source, const TxRecord& record);
 
+  std::unique_ptr<WaitBoard> board_;
   std::unique_ptr<ShmServer> server_;
   std::map<ClientId, Attached> clients_;
   std::map<std::pair<uint16_t, uint32_t>, ClientId> claims_;

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// An lcore's looks at the waits of its clients.
+#ifndef SUEDE_APP_ENDPOINT_LOOKOUT_H_
+#define SUEDE_APP_ENDPOINT_LOOKOUT_H_
+
+#include <memory>
+#include <utility>
+
+#include "pipeline/pipeline.h"
+#include "shm/wait_board.h"
+
+namespace suede {
+
+class Lookout final : public PollHook {
+ public:
+  explicit Lookout(std::unique_ptr<WaitBoard> board) : board_(std::move(board)) {}
+
+  WaitBoard* board() { return board_.get(); }
+  // The lcore.
+  bool Poll(Time) override {
+    board_->Look();
+    return false;
+  }
+
+ private:
+  const std::unique_ptr<WaitBoard> board_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_LOOKOUT_H_

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The waits of an lcore's clients, which the lcore looks at now and then, so that no other thread
+// has to wake up for that while clients sleep.
+#ifndef SUEDE_SHM_WAIT_BOARD_H_
+#define SUEDE_SHM_WAIT_BOARD_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "client/segment.h"
+#include "local/fd.h"
+#include "shm/protocol.h"
+
+namespace suede {
+
+// The control thread puts waits up and takes them down. The lcore takes a wait down that is over,
+// and makes fd() readable. The memory of a client's segment stays until the lcore has forgotten the
+// client, after its wait was taken down.
+class WaitBoard {
+ public:
+  static constexpr uint32_t kPlaces = 64;
+
+  // A client's place. Control thread.
+  class Place {
+   public:
+    Place() = default;  // none
+    Place(Place&& other) noexcept
+        : board_(std::exchange(other.board_, nullptr)), number_(other.number_) {}
+    Place& operator=(Place&& other) noexcept {
+      std::swap(board_, other.board_);
+      std::swap(number_, other.number_);
+      return *this;
+    }
+    ~Place() {
+      if (board_ != nullptr) board_->Free(number_);
+    }
+    bool ok() const { return board_ != nullptr; }
+    // Its masks lie within the segment's queues and VCs. Nothing is up. There is a place.
+    void PutUp(const protocol::Wait& wait) { board_->PutUp(number_, wait); }
+    void TakeDown() {
+      if (board_ != nullptr) board_->TakeDown(uint64_t{1} << number_);
+    }
+    bool is_up() const { return board_->IsUp(number_); }
+
+   private:
+    friend class WaitBoard;
+    Place(WaitBoard* board, uint32_t number) : board_(board), number_(number) {}
+    WaitBoard* board_ = nullptr;
+    uint32_t number_ = 0;
+  };
+
+  // Null: there is no descriptor for it.
+  static std::unique_ptr<WaitBoard> Create();
+
+  // ---- Control thread.
+
+  // For a client of this segment. None: all are taken.
+  Place TakePlace(void* segment, const SegmentOffsets& offsets);
+  // Readable when a wait is over.
+  int fd() const { return fd_.get(); }
+  // Until the next one.
+  void Hear() const;
+
+  // ---- The lcore.
+
+  // Takes down what is over, and makes fd() readable if anything was: a system call at most.
+  void Look() {
+    if (const uint64_t up = up_.load(std::memory_order_acquire); up != 0) [[unlikely]]
+      LookAt(up);
+  }
+
+ private:
+  struct Entry {
+    void* segment = nullptr;  // null: the place is free
+    const SegmentOffsets* offsets = nullptr;
+    protocol::Wait wait;  // its words are written and read as relaxed atomics
+  };
+
+  explicit WaitBoard(Fd fd) : fd_(std::move(fd)) {}
+  void PutUp(uint32_t number, const protocol::Wait& wait);
+  void TakeDown(uint64_t bits) { up_.fetch_and(~bits, std::memory_order_acq_rel); }
+  bool IsUp(uint32_t number) const {
+    return (up_.load(std::memory_order_acquire) >> number & 1) != 0;
+  }
+  void Free(uint32_t number);
+  void LookAt(uint64_t up);
+
+  const Fd fd_;
+  std::array<Entry, kPlaces> entries_;
+  std::atomic<uint64_t> up_ = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_SHM_WAIT_BOARD_H_
