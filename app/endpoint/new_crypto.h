@@ -19,9 +19,10 @@ struct ChosenCrypto {
   std::string passed_over;
 };
 
-// `preference` is the value of sealing.device: aesni_gcm, aesni_mb, openssl, or auto, which takes
-// aesni_gcm where it works, else openssl. `keys` is how many keys the lcore can hold at once, 1 to
-// 1048576. Control thread, while EAL runs; the Crypto ends before StopEal.
+// `preference` is the value of sealing.device: ipsec_mb, aesni_gcm, aesni_mb, openssl, or auto,
+// which takes ipsec_mb where it works, else openssl. `keys` is how many keys the lcore can hold at
+// once, 1 to 1048576, or as many as have room in locked memory. Control thread, while EAL runs; the
+// Crypto ends before StopEal.
 absl::StatusOr<ChosenCrypto> NewCrypto(std::string_view preference, uint32_t keys);
 
 }  // namespace suede

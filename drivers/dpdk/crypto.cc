@@ -20,6 +20,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dpdk/vdev_drivers.h"
+#include "seal/hashed_crypto.h"
 #include "seal/locked_memory.h"
 
 namespace suede {
@@ -54,15 +55,15 @@ void ProtectChunk(rte_mempool*, void* result, rte_mempool_memhdr* chunk, unsigne
   }
 }
 
-class DeviceCrypto final : public Crypto {
+class DeviceCrypto final : public HashedCrypto {
  public:
   DeviceCrypto(std::string_view name, uint8_t device, rte_mempool* sessions, uint32_t keys,
                std::unique_ptr<Crypto> hashes)
-      : name_(name),
+      : HashedCrypto(std::move(hashes)),
+        name_(name),
         device_(device),
         sessions_(sessions),
-        keys_left_(keys),
-        hashes_(std::move(hashes)) {
+        keys_left_(keys) {
     for (size_t i = 0; i < kMostJobs; ++i) {
       texts_[i].tot_len = 0;
       lists_[i] = {.vec = &texts_[i], .num = 1};
@@ -93,6 +94,10 @@ class DeviceCrypto final : public Crypto {
   }
 
   void Seal(std::span<SealJob> jobs) override {
+    // DPDK's drivers seal in place.
+    for (const SealJob& job : jobs) {
+      if (job.plain != nullptr) std::memcpy(job.text, job.plain, job.text_bytes);
+    }
     InRuns(jobs, true);
     for (SealJob& job : jobs) {
       if (job.good) [[likely]]
@@ -104,15 +109,6 @@ class DeviceCrypto final : public Crypto {
   }
 
   void Open(std::span<SealJob> jobs) override { InRuns(jobs, false); }
-
-  void Extract(std::string_view salt, std::span<const uint8_t> secret,
-               std::span<uint8_t, 32> out) override {
-    hashes_->Extract(salt, secret, out);
-  }
-  void Expand(std::span<const uint8_t, 32> prk, std::span<const uint8_t> info,
-              std::span<uint8_t> out) override {
-    hashes_->Expand(prk, info, out);
-  }
 
  private:
   // A frame of its own shows that the device takes the key. It also makes the driver allocate now
@@ -197,7 +193,6 @@ class DeviceCrypto final : public Crypto {
   const uint8_t device_;
   rte_mempool* const sessions_;
   uint32_t keys_left_;
-  const std::unique_ptr<Crypto> hashes_;
   // The device's view of a run of jobs.
   std::array<rte_crypto_vec, kMostJobs> texts_{};
   std::array<rte_crypto_sgl, kMostJobs> lists_{};

@@ -47,7 +47,7 @@ bool SealOne(SealJob& job) {
   uint8_t* const tag = job.text + job.text_bytes;
   int taken = 0;
   if (!Begin(context, job, 1) ||
-      EVP_CipherUpdate(context, job.text, &taken, job.text, static_cast<int>(job.text_bytes)) !=
+      EVP_CipherUpdate(context, job.text, &taken, job.Source(), static_cast<int>(job.text_bytes)) !=
           1 ||
       EVP_CipherFinal_ex(context, tag, &taken) != 1) {
     return false;

@@ -245,7 +245,7 @@ struct SealingTlsConfig {
 // docs/sealing.md. Of instances with sealing: preferred or required.
 struct SealingConfig {
   enum class Cipher : uint8_t { kAes128Gcm, kAes256Gcm };
-  enum class Device : uint8_t { kAuto, kAesniGcm, kAesniMb, kOpenssl };
+  enum class Device : uint8_t { kAuto, kIpsecMb, kAesniGcm, kAesniMb, kOpenssl };
   std::string secrets;
   Cipher cipher = Cipher::kAes128Gcm;
   Device device = Device::kAuto;

@@ -101,11 +101,12 @@ Instance::Instance(const InstanceParams& instance_params,
   SetHello();
 }
 
-void Instance::StartSealing(Crypto* crypto) {
+void Instance::StartSealing(Crypto* crypto, SealTurn* turn) {
   if (params.seal.mode == SealMode::kOff) return;
   seal_own.reset(new SealOwn);
   if (seal_own == nullptr) std::abort();
   seal_own->crypto = crypto;
+  seal_own->turn = turn;
   seal_own->params = params.seal;
   seal_own->partition = params.partition;
   seal_own->xpuid = params.xpuid;

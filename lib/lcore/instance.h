@@ -225,7 +225,7 @@ struct Instance {
             .session = session};
   }
   // Begins sealing, before the first turn. Aborts where locked memory has no room for that.
-  void StartSealing(Crypto* crypto);
+  void StartSealing(Crypto* crypto, SealTurn* turn);
 
   // Takes the settings that a running pipeline may change: see settings.h.
   void Take(const Settings& settings);

@@ -48,6 +48,7 @@ struct Lcore {
   Timers timers;
   Events events;
   Crypto* crypto = nullptr;  // where instances seal
+  SealTurn seal_turn;        // likewise
 };
 
 }  // namespace suede

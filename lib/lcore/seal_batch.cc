@@ -11,6 +11,7 @@ void SealBatch::Flush(Crypto& crypto) {
     if (checksums_[i] != nullptr) FinishUdpChecksum(checksums_[i]);
   }
   count_ = 0;
+  bytes_ = 0;
 }
 
 }  // namespace suede

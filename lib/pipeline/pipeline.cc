@@ -66,7 +66,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   lcore_.instances.push_back(std::make_unique<Instance>(params, ports, lcore_.stats.back().get()));
   Instance& instance = *lcore_.instances.back();
   instance.number = number;
-  instance.StartSealing(lcore_.crypto);
+  instance.StartSealing(lcore_.crypto, &lcore_.seal_turn);
   lcore_.timers.Add(instance);
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
     PortContext& port = *ports[plane];
@@ -120,9 +120,8 @@ void Pipeline::SharePort(uint32_t number, const PortNeighbour& neighbour) {
 bool Pipeline::Poll(Time now) {
   const Duration since = now - lcore_.now;
   lcore_.now = now;
-  if (lcore_.crypto != nullptr) [[unlikely]]
-    seals_.Begin(now);
-  bool work = request_work_.Poll(now);
+  bool work = lcore_.crypto != nullptr && seals_.Begin(now);
+  work |= request_work_.Poll(now);
   planes_.Poll(now, since);
   work |= settings_.Poll(now);
   for (const auto& port : lcore_.ports) work |= PollPort(*port, now);

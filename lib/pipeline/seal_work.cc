@@ -5,35 +5,63 @@
 
 namespace suede {
 
-void SealWork::Begin(Time now) {
+template <typename Visit>
+void SealWork::Walk::Go(Lcore& lcore, uint32_t most, Visit&& visit) {
+  for (; instance < lcore.instances.size(); ++instance, peer = 0) {
+    Instance& at = *lcore.instances[instance];
+    for (; peer < at.sealed_peers.size(); ++peer) {
+      if (most == 0) return;
+      --most;
+      if (!visit(at, peer)) most = 0;
+    }
+  }
+  under_way = false;
+}
+
+bool SealWork::Begin(Time now) {
   bool soon = false;
   for (const auto& instance : lcore_.instances) {
     if (!instance->seals()) continue;
     instance->seal_own->now = now;
     soon |= std::exchange(instance->seal_own->asks, false);
   }
-  if (now < ask_at_ && !soon) return;
-  ask_at_ = now + kAskEvery;
-  AskPeers(now);
+  if (updates_.under_way) [[unlikely]] {
+    updates_.Go(lcore_, kUpdatesPerTurn, [](Instance& instance, uint32_t peer) {
+      instance.SealOf(peer).OnSecrets();
+      return true;
+    });
+    if (!updates_.under_way) EndUpdate();
+  }
+  const bool owes = lcore_.seal_turn.Begin();
+  if (soon) ask_at_ = now;
+  if (now >= ask_at_ && !asks_.under_way) {
+    ask_at_ = now + kAskEvery;
+    asks_.Start();
+  }
+  if (asks_.under_way) {
+    uint32_t left = kAsksPerTurn;
+    asks_.Go(lcore_, kLooksPerTurn, [&](Instance& instance, uint32_t peer) {
+      if (Ask(instance, peer, now)) --left;
+      return left != 0;
+    });
+  }
+  return owes || updates_.under_way || asks_.under_way;
 }
 
-void SealWork::AskPeers(Time now) {
-  for (const auto& instance : lcore_.instances) {
-    if (!instance->seals()) continue;
-    for (uint32_t peer = 0; peer < instance->peers.size(); ++peer) {
-      if (!instance->peers[peer].handshake().associated()) continue;
-      SealedPeer& sealed = instance->SealOf(peer);
-      const bool is_lost = sealed.TakeLost();
-      if (!is_lost && !sealed.WantsAsking()) continue;
-      Effects effects;
-      if (is_lost) {
-        instance->peers[peer].OnKeysLost(now, effects);
-      } else {
-        instance->peers[peer].Ask(effects);
-      }
-      effector_.Apply(*instance, peer, effects);
-    }
+// Asks the peer where that is of use now. Returns whether it was.
+bool SealWork::Ask(Instance& instance, uint32_t peer, Time now) {
+  if (!instance.peers[peer].handshake().associated()) return false;
+  SealedPeer& sealed = instance.SealOf(peer);
+  const bool is_lost = sealed.TakeLost();
+  if (!is_lost && !sealed.WantsAsking()) return false;
+  Effects effects;
+  if (is_lost) {
+    instance.peers[peer].OnKeysLost(now, effects);
+  } else {
+    instance.peers[peer].Ask(effects);
   }
+  effector_.Apply(instance, peer, effects);
+  return true;
 }
 
 void SealWork::Flush() {
@@ -50,24 +78,26 @@ void SealWork::Flush() {
   }
 }
 
+// Instances have the secrets at once, peers one after the other.
 void SealWork::Take(SecretsUpdate& update) {
   for (const auto& instance : lcore_.instances) {
-    if (!instance->seals()) continue;
-    instance->seal_own->secrets = update.secrets;
-    for (uint32_t peer = 0; peer < instance->peers.size(); ++peer) {
-      instance->SealOf(peer).OnSecrets();
-    }
+    if (instance->seals()) instance->seal_own->secrets = update.secrets;
   }
-  End(update);
+  update.secrets.Clear();
+  if (update_ != nullptr && update_ != &update)
+    update_->done.store(true, std::memory_order_release);
+  update_ = &update;
+  updates_.Start();
+}
+
+// Peers are asked at once whether they have the secrets.
+void SealWork::EndUpdate() {
+  std::exchange(update_, nullptr)->done.store(true, std::memory_order_release);
+  ask_at_ = {};
 }
 
 void SealWork::Take(Instance& instance, uint32_t peer, SecretsUpdate& update) {
   if (peer < instance.sealed_peers.size()) instance.SealOf(peer).SetAgreed(update.secrets);
-  End(update);
-}
-
-// Peers are asked at once whether they have them.
-void SealWork::End(SecretsUpdate& update) {
   update.secrets.Clear();
   update.done.store(true, std::memory_order_release);
   ask_at_ = {};

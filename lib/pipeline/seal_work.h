@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sealing, once in a turn (docs/sealing.md): the time for it, secrets that have changed, and the
-// burst of what was laid out. Owned by the lcore.
+// burst of what was laid out. What concerns every peer comes to some of them in a turn. Owned by
+// the lcore.
 #ifndef SUEDE_PIPELINE_SEAL_WORK_H_
 #define SUEDE_PIPELINE_SEAL_WORK_H_
 
@@ -17,8 +18,8 @@ class SealWork {
   // Both outlive this.
   SealWork(Lcore& lcore, Effector& effector) : lcore_(lcore), effector_(effector) {}
 
-  // Before the turn's first frame.
-  void Begin(Time now);
+  // Before the turn's first frame. Returns whether there is more to do at once.
+  bool Begin(Time now);
   // Behind the turn's last frame that is staged.
   void Flush();
 
@@ -29,12 +30,32 @@ class SealWork {
 
  private:
   static constexpr Duration kAskEvery = std::chrono::milliseconds(100);
+  // Peers in a turn: that get other secrets, that are looked at whether they are to be asked, and
+  // that are asked.
+  static constexpr uint32_t kUpdatesPerTurn = 16;
+  static constexpr uint32_t kLooksPerTurn = 64;
+  static constexpr uint32_t kAsksPerTurn = 16;
 
-  void AskPeers(Time now);
-  void End(SecretsUpdate& update);
+  // The peers of all instances that seal, one after the other.
+  struct Walk {
+    void Start() { *this = {.under_way = true}; }
+    // Calls `visit(instance, peer)` for so many of the next ones at most, until it returns false.
+    template <typename Visit>
+    void Go(Lcore& lcore, uint32_t most, Visit&& visit);
+
+    bool under_way = false;
+    uint32_t instance = 0;  // of the next one
+    uint32_t peer = 0;
+  };
+
+  bool Ask(Instance& instance, uint32_t peer, Time now);
+  void EndUpdate();
 
   Lcore& lcore_;
   Effector& effector_;
+  SecretsUpdate* update_ = nullptr;  // the one under way
+  Walk updates_;
+  Walk asks_;
   Time ask_at_{};
 };
 

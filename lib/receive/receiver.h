@@ -121,6 +121,7 @@ class Receiver {
     bool is_here = false;        // of an instance of this lcore's
     SealedPeer* peer = nullptr;  // null: they are of no peer that seals
     CounterBlock* counters = nullptr;
+    SealPathBytes path;
   };
   // A sealed PDU that is being opened.
   struct Opened {

@@ -26,6 +26,8 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
     return sealed;
   }
   sealed.peer = &instance.SealOf(number);
+  sealed.path = SealPathBytes(
+      {.source = series.source, .destination = series.destination, .session = series.session()});
   sealed.counters = &instance.counters;
   return sealed;
 }
@@ -45,13 +47,9 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   opened.peer = sealed.peer;
   opened.counters = sealed.counters;
   opened.frame = i;
-  const Series& series = series_[sealed.series];
   // The frame is ours: its bytes may be changed.
   auto* const pdu = const_cast<uint8_t*>(spans_[i].data);
-  seal_errors_[i] = opened.peer->Prepare(
-      pdu, bytes,
-      {.source = series.source, .destination = series.destination, .session = series.session()},
-      job, opened.opening);
+  seal_errors_[i] = opened.peer->Prepare(pdu, bytes, sealed.path, job, opened.opening);
   return seal_errors_[i] == SealError::kNone;
 }
 

@@ -25,21 +25,23 @@ inline constexpr size_t kSealIvBytes = 12;
 inline constexpr size_t kSealTagBytes = 16;
 inline constexpr size_t kMostSealAadBytes = 64;
 
-// A frame to be sealed or opened, in place.
+// A frame to be sealed or opened, in place; or sealed from elsewhere.
 struct SealJob {
   void* key = nullptr;  // of Crypto::NewKey
   std::array<uint8_t, kSealIvBytes> nonce;
   uint16_t aad_bytes = 0;
   std::array<uint8_t, kMostSealAadBytes> aad;  // additional data; the rest is not read
   uint8_t* text = nullptr;                     // plain or encrypted, with the tag behind it
+  const uint8_t* plain = nullptr;  // of Seal: the text, which stays as it is; null: it is at `text`
   uint32_t text_bytes = 0;                     // without the tag; at least 1
   bool good = false;                           // of Open: it is authentic. Else text is undefined.
+  const uint8_t* Source() const { return plain != nullptr ? plain : text; }
 };
 
 class Crypto {
  public:
   virtual ~Crypto() = default;
-  // For people: "openssl", "aesni_gcm".
+  // For people: "openssl", "ipsec_mb".
   virtual std::string_view name() const = 0;
   // A key for Seal and Open; `key` has KeyBytesOf(cipher) bytes and may be overwritten afterwards.
   // Null where no more keys are to be had.

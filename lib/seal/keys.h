@@ -79,7 +79,9 @@ class SealKey {
   SealKey& operator=(SealKey&& other) noexcept {
     std::swap(crypto_, other.crypto_);
     std::swap(key_, other.key_);
-    std::swap(iv_, other.iv_);
+    const std::array<uint8_t, kSealIvBytes> iv = iv_;
+    iv_ = other.iv_;
+    other.iv_ = iv;
     return *this;
   }
   ~SealKey() { End(); }

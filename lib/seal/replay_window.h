@@ -42,7 +42,9 @@ class ReplayWindow {
   }
   // The window ends behind `number`; those that enter it have not been seen.
   void Advance(uint64_t number) {
-    if (number - end_ >= kNumbers) {
+    if (number == end_) [[likely]] {
+      WordOf(number) &= ~BitOf(number);
+    } else if (number - end_ >= kNumbers) {
       seen_.fill(0);
     } else {
       for (uint64_t at = end_; at <= number;) {

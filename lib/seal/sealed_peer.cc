@@ -50,8 +50,30 @@ void SealedPeer::OnSecrets() {
     Forget(tx.secret_id, tx.epoch);
     EndTx(tx);
   }
-  if (!tx().key && identities_.peer != 0) UseNewest();
+  if (!tx().key && identities_.peer != 0) Owe();
   Show();
+}
+
+void SealedPeer::MakeOwed() {
+  if (!tx().key && identities_.peer != 0) UseNewest();
+  for (Rx& rx : rx_) {
+    if (rx.current && !rx.next) MakeNext(rx);
+  }
+  Show();
+}
+
+void SealedPeer::MakeNext(Rx& rx) {
+  SealChain chain = rx.chain;
+  NextChain(*own_.crypto, chain);
+  rx.next = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, chain);
+  if (rx.next) rx.chain = chain;
+  Cleanse(chain);
+}
+
+SealError SealedPeer::HaveNext(const Rx& rx) {
+  if (rx.next) return SealError::kNone;
+  Owe();
+  return SealError::kBudget;
 }
 
 // Epoch 0 begins again where a secret comes back, so nothing is forgotten of that.
@@ -122,10 +144,13 @@ bool SealedPeer::SealsHello(bool is_answer) {
   return true;
 }
 
-bool SealedPeer::SealHello(uint8_t* pdu, const SealPath& path, SealJob& job) {
+bool SealedPeer::SealHello(uint8_t* pdu, const SealPathBytes& path, SealJob& job) {
   if (!hello_key_ || hello_identity_ != identities_.own || hello_secret_ != next_secret_) {
     const SealSecret* const secret = Find(next_secret_);
     if (secret == nullptr) return false;
+    // A peer that has both may make us go from one to the other, by what it asks.
+    const bool is_switch = hello_key_ && hello_identity_ == identities_.own;
+    if (is_switch && !own_.turn->TakeHelloSwitch()) return false;
     Retire(hello_key_);
     hello_key_ = SealKey::OfHello(*own_.crypto, secret->prk, ContextOfTx(), identities_.own);
     hello_identity_ = identities_.own;
@@ -143,11 +168,11 @@ bool SealedPeer::SealHello(uint8_t* pdu, const SealPath& path, SealJob& job) {
   return true;
 }
 
-bool SealedPeer::MustRotate() const {
+bool SealedPeer::MustRotate(const Tx& tx) const {
   const SealParams& params = own_.params;
-  return tx().confirmed && own_.rotations < SealOwn::kRotationsPerTurn &&
-         (tx().frames >= params.rotate_pdus || rotations_done_ != own_.rotations_asked ||
-          (params.rotate != Duration::zero() && own_.now - tx().since >= params.rotate));
+  return tx.confirmed &&
+         (tx.frames >= params.rotate_pdus || rotations_done_ != own_.rotations_asked ||
+          (params.rotate != Duration::zero() && own_.now - tx.since >= params.rotate));
 }
 
 void SealedPeer::Rotate() {
@@ -163,66 +188,75 @@ void SealedPeer::Rotate() {
   Show();
 }
 
-bool SealedPeer::Seal(uint8_t* pdu, const SealPath& path, uint32_t stream, SealJob& job) {
-  if (!tx().key) [[unlikely]]
+bool SealedPeer::Seal(uint8_t* pdu, const SealPathBytes& path, uint32_t stream, SealJob& job) {
+  Tx& tx = txs_[tx_];
+  if (!tx.key) [[unlikely]]
     return false;
-  if (tx().frames == 0 && tx().epoch == 0) tx().since = own_.now;
-  if (MustRotate()) [[unlikely]]
+  if (tx.frames == 0 && tx.epoch == 0) tx.since = own_.now;
+  if (MustRotate(tx) && own_.turn->TakeRotation()) [[unlikely]]
     Rotate();
-  if (!tx().key || tx().frames >= kMostInEpoch) [[unlikely]]
+  if (!tx.key || tx.frames >= kMostInEpoch) [[unlikely]]
     return false;
-  ++tx().frames;
-  const SealShim shim{.secret_id = tx().secret_id,
+  ++tx.frames;
+  const SealShim shim{.secret_id = tx.secret_id,
                       .number = PacketNumber(stream, sent_[stream]++),
-                      .epoch = static_cast<uint8_t>(tx().epoch & 3),
+                      .epoch = static_cast<uint8_t>(tx.epoch & 3),
                       .echo = static_cast<uint8_t>(rx_epoch_ & 3)};
+  tx.key.Fill(shim.number, job);
   EncodeShim(shim, pdu + kRhBytes);
-  tx().key.Fill(shim.number, job);
   FillSealAad(pdu, kSessionShimBytes, path, job);
   return true;
 }
 
 SealedPeer::Rx* SealedPeer::OtherRxOf(uint8_t secret_id) {
   if (identities_.peer == 0) return nullptr;
-  Rx* free = nullptr;
   for (Rx& rx : rx_) {
-    if (rx.current && rx.secret_id == secret_id) {
-      rx_place_ = static_cast<uint32_t>(&rx - rx_.data());
-      return &rx;
-    }
-    if (!rx.current) free = &rx;
+    if (!rx.current || rx.secret_id != secret_id) continue;
+    rx_place_ = static_cast<uint32_t>(&rx - rx_.data());
+    return &rx;
   }
+  return nullptr;
+}
+
+// A PDU names a secret from which no key has been made in this association. Whether the PDU is
+// authentic is not known yet.
+SealError SealedPeer::MakeRx(uint8_t secret_id) {
   const SealSecret* const secret = Find(secret_id);
-  if (secret == nullptr || free == nullptr) return nullptr;
+  const auto free = std::find_if(rx_.begin(), rx_.end(), [](const Rx& rx) { return !rx.current; });
+  if (identities_.peer == 0 || secret == nullptr || free == rx_.end()) return SealError::kKey;
+  if (!own_.turn->TakeFirstKey()) return SealError::kBudget;
   Crypto& crypto = *own_.crypto;
   free->secret_id = secret_id;
   free->epoch = 0;
   free->chain = FirstChain(crypto, secret->prk, ContextOfRx(), identities_.peer, identities_.own);
   free->current = SealKey::OfEpoch(crypto, own_.params.cipher, free->chain);
-  NextChain(crypto, free->chain);
-  free->next = SealKey::OfEpoch(crypto, own_.params.cipher, free->chain);
-  return free->current ? free : nullptr;
+  if (!free->current) return SealError::kKey;
+  Owe();
+  return SealError::kNone;
 }
 
+// The peer cannot be in epoch + 2 before it has heard of this one, so there is time for its key.
 void SealedPeer::Advance(Rx& rx) {
+  rx.former.End();
   rx.former = std::move(rx.current);
   rx.current = std::move(rx.next);
   ++rx.epoch;
   ++own_.advances;
+  if (!rx.beyond) return Owe();
   NextChain(*own_.crypto, rx.chain);
-  rx.next = rx.beyond ? std::move(rx.beyond)
-                      : SealKey::OfEpoch(*own_.crypto, own_.params.cipher, rx.chain);
+  rx.next = std::move(rx.beyond);
 }
 
-// That of epoch + 2, which is made once for an epoch, however many PDUs name it.
-const SealKey& SealedPeer::KeyBeyond(Rx& rx) {
-  if (!rx.beyond) {
-    SealChain chain = rx.chain;
-    NextChain(*own_.crypto, chain);
-    rx.beyond = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, chain);
-    Cleanse(chain);
-  }
-  return rx.beyond;
+// The key of epoch + 2, once for an epoch, however many PDUs name it.
+SealError SealedPeer::MakeBeyond(Rx& rx) {
+  if (rx.beyond) return SealError::kNone;
+  if (const SealError error = HaveNext(rx); error != SealError::kNone) return error;
+  if (!own_.turn->TakeBeyond()) return SealError::kBudget;
+  SealChain chain = rx.chain;
+  NextChain(*own_.crypto, chain);
+  rx.beyond = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, chain);
+  Cleanse(chain);
+  return SealError::kNone;
 }
 
 SealError SealedPeer::PrepareHello(const SealShim& shim, SealJob& job) {
@@ -233,7 +267,11 @@ SealError SealedPeer::PrepareHello(const SealShim& shim, SealJob& job) {
     if (!candidate_.Is(shim)) {
       const SealSecret* const secret = Find(shim.secret_id);
       if (secret == nullptr) return SealError::kKey;
-      if (candidate_busy_ || !own_.hello_budget.Take(own_.now)) return SealError::kBudget;
+      // (The instance's is asked before the lcore's: a flood at one takes nothing from others.)
+      if (candidate_busy_ || !own_.turn->HasHello() || !own_.hello_budget.Take(own_.now) ||
+          !own_.turn->TakeHello(own_.now)) {
+        return SealError::kBudget;
+      }
       candidate_ = HelloRx();
       candidate_.key = SealKey::OfHello(*own_.crypto, secret->prk, ContextOfRx(), shim.identity);
       candidate_.secret_id = shim.secret_id;
@@ -248,12 +286,24 @@ SealError SealedPeer::PrepareHello(const SealShim& shim, SealJob& job) {
 }
 
 SealError SealedPeer::PrepareSession(const SealShim& shim, SealJob& job, uint32_t& epoch) {
-  Rx* const rx = RxOf(shim.secret_id);
-  if (rx == nullptr) return SealError::kKey;
+  Rx* rx = RxOf(shim.secret_id);
+  if (rx == nullptr) [[unlikely]] {
+    const SealError error = MakeRx(shim.secret_id);
+    if (error != SealError::kNone) return error;
+    rx = RxOf(shim.secret_id);
+  }
   if (!(*windows_)[shim.number.stream()].IsNew(shim.number.count())) return SealError::kReplay;
   const uint32_t ahead = (shim.epoch - rx->epoch) & 3;
-  const SealKey* const keys[] = {&rx->current, &rx->next, ahead == 2 ? &KeyBeyond(*rx) : nullptr,
-                                 &rx->former};
+  if (ahead == 0) [[likely]] {
+    epoch = rx->epoch;
+    rx->current.Fill(shim.number, job);
+    return SealError::kNone;
+  }
+  if (ahead == 1 || ahead == 2) [[unlikely]] {
+    const SealError error = ahead == 1 ? HaveNext(*rx) : MakeBeyond(*rx);
+    if (error != SealError::kNone) return error;
+  }
+  const SealKey* const keys[] = {nullptr, &rx->next, &rx->beyond, &rx->former};
   const SealKey* const key = keys[ahead];
   if (!*key) return SealError::kKey;
   epoch = ahead == 3 ? rx->epoch - 1 : rx->epoch + ahead;
@@ -261,18 +311,19 @@ SealError SealedPeer::PrepareSession(const SealShim& shim, SealJob& job, uint32_
   return SealError::kNone;
 }
 
-SealError SealedPeer::Prepare(uint8_t* pdu, uint32_t bytes, const SealPath& path, SealJob& job,
+SealError SealedPeer::Prepare(uint8_t* pdu, uint32_t bytes, const SealPathBytes& path, SealJob& job,
                               Opening& opening) {
-  const std::optional<SealShim> shim =
-      bytes < kLeastSealedBytes ? std::nullopt : DecodeShim(pdu + kRhBytes, bytes - kRhBytes);
+  if (bytes < kLeastSealedBytes || !DecodeShim(pdu + kRhBytes, bytes - kRhBytes, opening.shim)) {
+    return SealError::kMalformed;
+  }
+  const SealShim& shim = opening.shim;
   const bool is_control = pdu[0] >> 6 == 2;
-  if (!shim || (shim->hello && !is_control)) return SealError::kMalformed;
-  opening.shim = *shim;
+  if (shim.hello && !is_control) return SealError::kMalformed;
   const SealError error =
-      shim->hello ? PrepareHello(*shim, job) : PrepareSession(*shim, job, opening.epoch);
+      shim.hello ? PrepareHello(shim, job) : PrepareSession(shim, job, opening.epoch);
   if (error != SealError::kNone) return error;
-  FillSealAad(pdu, shim->bytes(), path, job);
-  const uint32_t head = kRhBytes + shim->bytes();
+  FillSealAad(pdu, shim.bytes(), path, job);
+  const uint32_t head = kRhBytes + shim.bytes();
   job.text = pdu + head;
   job.text_bytes = bytes - head - static_cast<uint32_t>(kSealTagBytes);
   return SealError::kNone;

@@ -20,6 +20,7 @@
 #include "base/token_bucket.h"
 #include "seal/keys.h"
 #include "seal/replay_window.h"
+#include "seal/seal_turn.h"
 #include "seal/shim.h"
 #include "wire/control_pdu.h"
 
@@ -36,19 +37,21 @@ struct SealParams {
 
 // The instance's own end: what all of its peers have in common. The lcore's secrets may change.
 struct SealOwn : InLockedMemory {
+  // Derivations for HELLOs of unknown identities, and so many at once: as many as it has peers,
+  // which may all restart.
   static constexpr uint32_t kHellosPerSecond = 1000;
-  // Epochs that may be begun in a turn, for which a key each is derived.
-  static constexpr uint32_t kRotationsPerTurn = 16;
+  static constexpr uint32_t kHelloBurst = 1024;
 
   Crypto* crypto = nullptr;  // null: nothing is sealed
+  SealTurn* turn = nullptr;  // the lcore's; outlives this
   SealParams params;
   uint16_t partition = 0;
   uint16_t xpuid = 0;
   SealSecrets secrets;
-  TokenBucket hello_budget{kHellosPerSecond, 32};  // derivations for HELLOs of unknown identities
-  Time now{};                                      // of this turn
-  uint64_t rotations = 0;                          // of this turn: epochs begun to send in,
-  uint64_t advances = 0;                           // and by peers
+  TokenBucket hello_budget{kHellosPerSecond, kHelloBurst};
+  Time now{};              // of this turn
+  uint64_t rotations = 0;  // of this turn: epochs begun to send in
+  uint64_t advances = 0;   // and by peers
   // Keys that jobs of the turn may still have: they end with it.
   std::vector<SealKey> retired;
   bool asks = false;             // some peer is to be asked soon: SealedPeer::WantsAsking
@@ -60,7 +63,7 @@ enum class SealError : uint8_t {
   kNone,
   kMalformed,
   kKey,     // of a secret, cipher, epoch or association that is not ours
-  kBudget,  // too many HELLOs of unknown identities
+  kBudget,  // its key is not made yet: others were made in this turn
   kTag,     // not authentic
   kReplay,
 };
@@ -119,6 +122,9 @@ class SealedPeer : public InLockedMemory {
   // that it seals, or that it has the newest secret. Of the former, some times.
   bool WantsAsking();
 
+  // Makes the keys that it owes (SealTurn::Owe).
+  void MakeOwed();
+
   // True once where PDUs are to be sealed with a secret that was taken away in this association and
   // has come back: its epochs are forgotten here, but not by the peer. Only another association
   // helps. Nothing that comes from outside leads to it.
@@ -130,8 +136,8 @@ class SealedPeer : public InLockedMemory {
   bool SealsHello(bool is_answer);
   // Fills in the shim, and the job but for its text. False: there is no key, and the PDU must not
   // leave. `stream`: below kSealStreams.
-  bool SealHello(uint8_t* pdu, const SealPath& path, SealJob& job);
-  bool Seal(uint8_t* pdu, const SealPath& path, uint32_t stream, SealJob& job);
+  bool SealHello(uint8_t* pdu, const SealPathBytes& path, SealJob& job);
+  bool Seal(uint8_t* pdu, const SealPathBytes& path, uint32_t stream, SealJob& job);
 
   // ---- Receiving.
 
@@ -141,7 +147,7 @@ class SealedPeer : public InLockedMemory {
   };
   // A sealed PDU of `bytes`, R-CRC and tag included: fills in the job, or says why not. Each job is
   // done, and Finish called, before the end of the burst.
-  SealError Prepare(uint8_t* pdu, uint32_t bytes, const SealPath& path, SealJob& job,
+  SealError Prepare(uint8_t* pdu, uint32_t bytes, const SealPathBytes& path, SealJob& job,
                     Opening& opening);
   SealError Finish(const SealJob& job, const Opening& opening);
   // A plain HELLO of the peer was accepted.
@@ -165,10 +171,10 @@ class SealedPeer : public InLockedMemory {
     Time since{};
   };
   struct Rx {
-    SealChain chain{};  // S[epoch + 1]
+    SealChain chain{};  // S[epoch + 1] where there is `next`, else S[epoch]
     SealKey former;     // of epoch - 1,
     SealKey current;    // epoch,
-    SealKey next;       // epoch + 1
+    SealKey next;       // epoch + 1; owed where there is none
     SealKey beyond;     // and, where it was asked for, epoch + 2
     uint8_t secret_id = 0;
     uint32_t epoch = 0;
@@ -220,7 +226,7 @@ class SealedPeer : public InLockedMemory {
   }
   bool UseSecret(uint8_t id);
   void UseNewest();
-  bool MustRotate() const;
+  bool MustRotate(const Tx& tx) const;
   void Rotate();
   // The keys of a secret that the peer may seal with; null: there are none.
   Rx* RxOf(uint8_t secret_id) {
@@ -230,8 +236,12 @@ class SealedPeer : public InLockedMemory {
     return OtherRxOf(secret_id);
   }
   Rx* OtherRxOf(uint8_t secret_id);
+  SealError MakeRx(uint8_t secret_id);
   void Advance(Rx& rx);
-  const SealKey& KeyBeyond(Rx& rx);
+  void MakeNext(Rx& rx);
+  SealError HaveNext(const Rx& rx);
+  SealError MakeBeyond(Rx& rx);
+  void Owe() { own_.turn->Owe(*this); }
   void Forget(uint8_t id, uint32_t epoch);
   SealError PrepareHello(const SealShim& shim, SealJob& job);
   SealError PrepareSession(const SealShim& shim, SealJob& job, uint32_t& epoch);
@@ -283,6 +293,10 @@ class SealedPeer : public InLockedMemory {
   HelloRx candidate_;            // of another one
   bool candidate_busy_ = false;  // a job of the burst has its key
   std::unique_ptr<Windows> windows_;
+
+  friend class SealTurn;
+  SealedPeer* next_owing_ = nullptr;
+  bool owes_ = false;  // it is on the lcore's list
 };
 
 }  // namespace suede

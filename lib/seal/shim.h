@@ -3,6 +3,7 @@
 #ifndef SUEDE_SEAL_SHIM_H_
 #define SUEDE_SEAL_SHIM_H_
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -31,6 +32,19 @@ struct SealPath {
   uint16_t session = 0;  // 0 where the header has no field for it
 };
 static_assert(kRhBytes + kHelloShimBytes + SealPath::kBytes <= kMostSealAadBytes);
+
+// The same as it is authenticated: made once for PDUs that take one path.
+struct SealPathBytes {
+  SealPathBytes() = default;
+  SealPathBytes(const SealPath& path) {  // NOLINT(google-explicit-constructor)
+    StoreBe64(bytes.data(), path.source.high);
+    StoreBe64(bytes.data() + 8, path.source.low);
+    StoreBe64(bytes.data() + 16, path.destination.high);
+    StoreBe64(bytes.data() + 24, path.destination.low);
+    StoreBe16(bytes.data() + 32, path.session);
+  }
+  std::array<uint8_t, SealPath::kBytes> bytes{};
+};
 
 // A frame's number: the stream, and the count of the frames of that.
 class PacketNumber {
@@ -73,30 +87,33 @@ inline void EncodeShim(const SealShim& shim, uint8_t* out) {
   }
 }
 
-// Nothing: malformed, or fewer than `bytes` that a sealed PDU has behind its RH.
-inline std::optional<SealShim> DecodeShim(const uint8_t* in, uint32_t bytes) {
+// False: malformed, or fewer than `bytes` that a sealed PDU has behind its RH. `shim` is undefined
+// then.
+inline bool DecodeShim(const uint8_t* in, uint32_t bytes, SealShim& shim) {
   constexpr uint32_t kRest = kRcrcBytes + kSealTagBytes;
-  if (bytes < kSessionShimBytes + kRest || (in[0] & 0x70) != 0) return std::nullopt;
-  SealShim shim;
+  if (bytes < kSessionShimBytes + kRest || (in[0] & 0x70) != 0) return false;
   shim.hello = (in[0] & 0x80) != 0;
   shim.secret_id = in[1];
-  if (shim.hello) {
-    if (bytes < kHelloShimBytes + kRest) return std::nullopt;
-    shim.cipher = in[0] & 0x0f;
-    shim.identity = LoadBe64(in + 2);
-    shim.number = PacketNumber(LoadBe64(in + 10));
-    if (shim.number.stream() != 0 || shim.identity == 0) return std::nullopt;
-  } else {
+  if (!shim.hello) [[likely]] {
     shim.epoch = in[0] >> 2 & 3;
     shim.echo = in[0] & 3;
     shim.number = PacketNumber(LoadBe64(in + 2));
-    if (shim.number.stream() >= kSealStreams) return std::nullopt;
+    return shim.number.stream() < kSealStreams;
   }
+  if (bytes < kHelloShimBytes + kRest) return false;
+  shim.cipher = in[0] & 0x0f;
+  shim.identity = LoadBe64(in + 2);
+  shim.number = PacketNumber(LoadBe64(in + 10));
+  return shim.number.stream() == 0 && shim.identity != 0;
+}
+inline std::optional<SealShim> DecodeShim(const uint8_t* in, uint32_t bytes) {
+  SealShim shim;
+  if (!DecodeShim(in, bytes, shim)) return std::nullopt;
   return shim;
 }
 
 // The additional data of a sealed PDU: its RH and shim, which lie at `pdu`, and the path.
-inline void FillSealAad(const uint8_t* pdu, uint32_t shim_bytes, const SealPath& path,
+inline void FillSealAad(const uint8_t* pdu, uint32_t shim_bytes, const SealPathBytes& path,
                         SealJob& job) {
   const uint32_t head = kRhBytes + shim_bytes;
   job.aad_bytes = static_cast<uint16_t>(head + SealPath::kBytes);
@@ -108,12 +125,7 @@ inline void FillSealAad(const uint8_t* pdu, uint32_t shim_bytes, const SealPath&
   if (shim_bytes == kHelloShimBytes) {
     std::memcpy(job.aad.data() + kRhBytes + 10, pdu + kRhBytes + 10, 8);
   }
-  uint8_t* const behind = job.aad.data() + head;
-  StoreBe64(behind, path.source.high);
-  StoreBe64(behind + 8, path.source.low);
-  StoreBe64(behind + 16, path.destination.high);
-  StoreBe64(behind + 24, path.destination.low);
-  StoreBe16(behind + 32, path.session);
+  std::memcpy(job.aad.data() + head, path.bytes.data(), SealPath::kBytes);
 }
 
 // RH versions of sealed PDUs: that of the plain one, and back.

@@ -21,10 +21,10 @@ void MoveBehindShim(const PlainPdu& plain, uint32_t shim_bytes) {
 
 }  // namespace
 
-// The shim is written, and the plain text stands behind it.
+// The shim is written, and the plain text stands behind it, or is where the job says.
 void Sealing::Finish(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                     Frame* frame, uint8_t* sealed, uint32_t shim_bytes, uint32_t plain_bytes) {
-  SealJob& job = port.seals.Next();
+                     SealJob& job, Frame* frame, uint8_t* sealed, uint32_t shim_bytes,
+                     uint32_t plain_bytes) {
   job.text = sealed + kRhBytes + shim_bytes;
   job.text_bytes = plain_bytes - kRhBytes;
   const uint32_t bytes = plain_bytes + shim_bytes + static_cast<uint32_t>(kSealTagBytes);
@@ -51,9 +51,8 @@ bool Sealing::SealKept(Instance& instance, const Run& run, Pdu* pdu, const Plain
     instance.counters.Add(Counter::kTxSealKey);
     return false;
   }
-  std::memcpy(sealed + kRhBytes + kSessionShimBytes, plain.start + kRhBytes,
-              plain.bytes - kRhBytes);
-  Finish(instance, run.port, run.header, frame, sealed, kSessionShimBytes, plain.bytes);
+  job.plain = plain.start + kRhBytes;  // which stays until the batch is sealed, in this turn
+  Finish(instance, run.port, run.header, job, frame, sealed, kSessionShimBytes, plain.bytes);
   home.SetSealed(pdu, frame);
   return true;
 }
@@ -68,7 +67,7 @@ bool Sealing::SealOneShot(Instance& instance, PortContext& port, const HeaderTem
     instance.counters.Add(Counter::kTxSealKey);
     return false;
   }
-  Finish(instance, port, header, frame, plain.start, kSessionShimBytes, plain.bytes);
+  Finish(instance, port, header, job, frame, plain.start, kSessionShimBytes, plain.bytes);
   return true;
 }
 
@@ -82,7 +81,7 @@ bool Sealing::SealHello(Instance& instance, PortContext& port, const HeaderTempl
     instance.counters.Add(Counter::kTxSealKey);
     return false;
   }
-  Finish(instance, port, header, frame, plain.start, kHelloShimBytes, plain.bytes);
+  Finish(instance, port, header, job, frame, plain.start, kHelloShimBytes, plain.bytes);
   return true;
 }
 

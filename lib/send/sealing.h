@@ -20,7 +20,7 @@ class Sealing {
     PortContext& port;
     const HeaderTemplate& header;
     SealedPeer& peer;
-    SealPath path;
+    SealPathBytes path;
     uint32_t stream;
   };
   static Run RunOf(Instance& instance, PortContext& port, const HeaderTemplate& header,
@@ -45,7 +45,8 @@ class Sealing {
 
  private:
   static void Finish(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                     Frame* frame, uint8_t* sealed, uint32_t shim_bytes, uint32_t plain_bytes);
+                     SealJob& job, Frame* frame, uint8_t* sealed, uint32_t shim_bytes,
+                     uint32_t plain_bytes);
   static SealJob& NextJob(Instance& instance, PortContext& port) {
     if (port.seals.full()) port.seals.Flush(*instance.seal_own->crypto);
     return port.seals.Next();

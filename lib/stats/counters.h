@@ -206,7 +206,7 @@ enum class Severity : uint8_t {
   X(RxSealKey, "rx_drop_seal_key_total", Drop,                                                     \
     "Sealed PDUs of a secret, epoch or association that is not ours")                              \
   X(RxSealBudget, "rx_drop_seal_budget_total", Drop,                                               \
-    "Sealed HELLOs of unknown identities beyond the rate at which keys are derived for them")      \
+    "Sealed PDUs for which a key would have had to be derived, beyond the bound of such keys")     \
   X(RxSealTag, "rx_drop_seal_tag_total", Drop, "Sealed PDUs that are not authentic")               \
   X(RxSealReplay, "rx_drop_seal_replay_total", Drop,                                               \
     "Sealed PDUs whose packet number was seen before, or is too old to know")                      \

@@ -11,15 +11,23 @@
 #include <utility>
 
 #include "dpdk/crypto.h"
+#include "ipsec_mb/ipsec_mb_crypto.h"
 #include "openssl/openssl_crypto.h"
 
 namespace suede {
 
-// "openssl", or a crypto device: "aesni_gcm", "aesni_mb". With another name, or where the device
-// does not work here, the program ends with status 77, that of a test that is skipped.
+// "ipsec_mb", "openssl", or a crypto device: "aesni_gcm", "aesni_mb".
+inline absl::StatusOr<std::unique_ptr<Crypto>> TryBenchCrypto(const std::string& library,
+                                                              uint32_t keys) {
+  if (library == "openssl") return OpenOpensslCrypto();
+  if (library == "ipsec_mb") return OpenIpsecMbCrypto(keys, NewOpensslCrypto());
+  return OpenCryptoDevice({.driver = "crypto_" + library, .keys = keys}, NewOpensslCrypto());
+}
+
+// The same. With another name, or where the library does not work here, the program ends with
+// status 77, that of a test that is skipped.
 inline std::unique_ptr<Crypto> OpenBenchCrypto(const std::string& library, uint32_t keys) {
-  if (library == "openssl") return NewOpensslCrypto();
-  auto crypto = OpenCryptoDevice({.driver = "crypto_" + library, .keys = keys}, NewOpensslCrypto());
+  auto crypto = TryBenchCrypto(library, keys);
   if (crypto.ok()) return *std::move(crypto);
   std::fprintf(stderr, "%s\n", std::string(crypto.status().message()).c_str());
   std::exit(77);

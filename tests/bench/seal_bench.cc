@@ -12,10 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "bench_crypto.h"
 #include "bench_machine.h"
-#include "dpdk/crypto.h"
 #include "dpdk/eal.h"
-#include "openssl/openssl_crypto.h"
 #include "seal/locked_memory.h"
 
 namespace suede {
@@ -128,15 +127,14 @@ void PrintKeys(Crypto& crypto) {
 int Main() {
   if (!StartBenchEal(128)) return kNoEal;
   std::vector<std::unique_ptr<Crypto>> all;
-  for (const char* driver : {"crypto_aesni_gcm", "crypto_aesni_mb"}) {
-    auto crypto = OpenCryptoDevice({.driver = driver, .keys = 128}, NewOpensslCrypto());
+  for (const char* library : {"ipsec_mb", "aesni_gcm", "aesni_mb", "openssl"}) {
+    auto crypto = TryBenchCrypto(library, 128);
     if (crypto.ok()) {
       all.push_back(*std::move(crypto));
     } else {
       std::fprintf(stderr, "%s\n", std::string(crypto.status().message()).c_str());
     }
   }
-  if (auto openssl = NewOpensslCrypto(); openssl != nullptr) all.push_back(std::move(openssl));
   std::printf(
       "| library | key bits | bytes | seal, ns | bytes/ns | 32 keys, ns | open, ns | bytes/ns "
       "| 32 keys, ns |\n|---|---|---|---|---|---|---|---|---|\n");

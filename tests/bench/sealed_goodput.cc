@@ -92,7 +92,7 @@ void Compare(const Shape& shape, const std::string& library, uint32_t pairs, dou
 }
 
 int Main(int argc, char** argv) {
-  const std::string library = argc > 1 ? argv[1] : "aesni_gcm";
+  const std::string library = argc > 1 ? argv[1] : "ipsec_mb";
   const uint32_t pairs = argc > 2 ? static_cast<uint32_t>(std::atoi(argv[2])) : 500;
   if (!StartBenchEal(64)) return kNoEal;
   const double cycles_per_ns = CyclesPerNanosecond();

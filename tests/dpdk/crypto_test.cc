@@ -45,6 +45,7 @@ TEST_P(CryptoDeviceTest, GcmVectors) { CheckGcmVectors(*crypto_); }
 TEST_P(CryptoDeviceTest, HkdfVectors) { CheckHkdfVectors(*crypto_); }
 TEST_P(CryptoDeviceTest, Bursts) { CheckBursts(*crypto_); }
 TEST_P(CryptoDeviceTest, FlippedBits) { CheckFlippedBits(*crypto_); }
+TEST_P(CryptoDeviceTest, SealingFromElsewhere) { CheckSealingFromElsewhere(*crypto_); }
 TEST_P(CryptoDeviceTest, Keys) { CheckKeys(*crypto_, 200); }
 
 TEST_P(CryptoDeviceTest, KeysHaveABound) {
@@ -72,33 +73,7 @@ TEST_P(CryptoDeviceTest, KeysHaveABound) {
   for (void* key : keys) (*small)->EndKey(key);
 }
 
-// What the device seals OpenSSL opens, and the other way round.
-TEST_P(CryptoDeviceTest, AgreesWithOpenssl) {
-  const std::unique_ptr<Crypto> openssl = NewOpensslCrypto();
-  for (const size_t key_bytes : {16, 32}) {
-    const SealCipher cipher = key_bytes == 16 ? SealCipher::kAes128Gcm : SealCipher::kAes256Gcm;
-    const Bytes key(key_bytes, 0x42);
-    void* const ours = crypto_->NewKey(cipher, key);
-    void* const theirs = openssl->NewKey(cipher, key);
-    for (size_t bytes = 1; bytes < 4200; bytes += 37) {
-      const Bytes plain(bytes, static_cast<uint8_t>(bytes));
-      Bytes text = plain;
-      SealJob job = JobOf(ours, Bytes(kSealIvBytes, 1), Bytes(bytes % 2 == 0 ? 18 : 26, 2), text);
-      crypto_->Seal({&job, 1});
-      job.key = theirs;
-      openssl->Open({&job, 1});
-      ASSERT_TRUE(job.good) << bytes;
-      ASSERT_TRUE(std::equal(plain.begin(), plain.end(), text.begin())) << bytes;
-      openssl->Seal({&job, 1});
-      job.key = ours;
-      crypto_->Open({&job, 1});
-      ASSERT_TRUE(job.good) << bytes;
-      ASSERT_TRUE(std::equal(plain.begin(), plain.end(), text.begin())) << bytes;
-    }
-    crypto_->EndKey(ours);
-    openssl->EndKey(theirs);
-  }
-}
+TEST_P(CryptoDeviceTest, AgreesWithOpenssl) { CheckAgreement(*crypto_, *NewOpensslCrypto()); }
 
 struct Search {
   const Bytes* key;

@@ -53,8 +53,14 @@ struct End {
     own.partition = 7;
     own.xpuid = xpuid;
     own.params.rotate_pdus = 16;
+    own.turn = &turn;
+  }
+  void EndTurn() {
+    own.retired.clear();
+    turn.Begin();
   }
   const uint16_t xpuid;
+  SealTurn turn;
   SealOwn own;
   SealCell cell;
   SealedPeer peer;
@@ -107,7 +113,7 @@ class Play {
   }
   void Sync(int number) {
     ends_[number].peer.Sync(ends_[number].identities);
-    ends_[number].own.retired.clear();
+    ends_[number].EndTurn();
   }
   void Pass() {
     time_ += Duration(input_.Byte() * int64_t{1'000'000});
@@ -124,7 +130,7 @@ class Play {
       own.secrets.all[own.secrets.count++] = {.id = id, .prk = ExtractSecret(Openssl(), secret)};
     }
     ends_[number].peer.OnSecrets();
-    own.retired.clear();
+    ends_[number].EndTurn();
   }
 
   // Seals a PDU and puts it on the path.
@@ -152,7 +158,7 @@ class Play {
       if (held_.size() == kMostHeld) held_.erase(held_.begin());
       held_.push_back(std::move(held));
     }
-    end.own.retired.clear();
+    end.EndTurn();
   }
   static SealPath PathOf(int number) {
     return {.source = {.low = 10U + static_cast<unsigned>(number)},
@@ -233,7 +239,7 @@ class Play {
         RequireSame(before, end.cell.Get());
       }
     }
-    end.own.retired.clear();
+    end.EndTurn();
   }
 
   void OnAccepted(const End& end, const Arrival& arrival) {

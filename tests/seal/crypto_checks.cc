@@ -225,6 +225,55 @@ void CheckFlippedBits(Crypto& crypto) {
   }
 }
 
+void CheckSealingFromElsewhere(Crypto& crypto) {
+  void* const key = crypto.NewKey(SealCipher::kAes128Gcm, Bytes(16, 7));
+  for (const size_t bytes : {1, 15, 16, 64, 65, 1000, 2052, 4100}) {
+    SCOPED_TRACE(bytes);
+    Bytes plain(bytes);
+    for (size_t i = 0; i < bytes; ++i) plain[i] = static_cast<uint8_t>(i * 31);
+    const Bytes before = plain;
+    Bytes in_place = plain;
+    Bytes elsewhere(bytes, 0xee);
+    std::array<SealJob, 2> jobs = {JobOf(key, Bytes(kSealIvBytes, 5), Bytes(52, 2), in_place),
+                                   JobOf(key, Bytes(kSealIvBytes, 5), Bytes(52, 2), elsewhere)};
+    jobs[1].plain = plain.data();
+    crypto.Seal(jobs);
+    EXPECT_EQ(in_place, elsewhere);
+    EXPECT_EQ(plain, before);
+    crypto.Open({&jobs[1], 1});
+    EXPECT_TRUE(jobs[1].good);
+    elsewhere.resize(bytes);
+    EXPECT_EQ(elsewhere, plain);
+  }
+  crypto.EndKey(key);
+}
+
+void CheckAgreement(Crypto& ours, Crypto& theirs) {
+  constexpr size_t kAadBytes[] = {18, 26, 52};
+  for (const SealCipher cipher : {SealCipher::kAes128Gcm, SealCipher::kAes256Gcm}) {
+    const Bytes key(KeyBytesOf(cipher), 0x42);
+    void* const our_key = ours.NewKey(cipher, key);
+    void* const their_key = theirs.NewKey(cipher, key);
+    for (size_t bytes = 1; bytes < 4200; bytes += 37) {
+      const Bytes plain(bytes, static_cast<uint8_t>(bytes));
+      Bytes text = plain;
+      SealJob job = JobOf(our_key, Bytes(kSealIvBytes, 1), Bytes(kAadBytes[bytes % 3], 2), text);
+      ours.Seal({&job, 1});
+      job.key = their_key;
+      theirs.Open({&job, 1});
+      ASSERT_TRUE(job.good) << bytes;
+      ASSERT_TRUE(std::equal(plain.begin(), plain.end(), text.begin())) << bytes;
+      theirs.Seal({&job, 1});
+      job.key = our_key;
+      ours.Open({&job, 1});
+      ASSERT_TRUE(job.good) << bytes;
+      ASSERT_TRUE(std::equal(plain.begin(), plain.end(), text.begin())) << bytes;
+    }
+    ours.EndKey(our_key);
+    theirs.EndKey(their_key);
+  }
+}
+
 void CheckKeys(Crypto& crypto, size_t keys) {
   EXPECT_EQ(crypto.NewKey(SealCipher::kAes128Gcm, Bytes(15)), nullptr);
   EXPECT_EQ(crypto.NewKey(SealCipher::kAes256Gcm, Bytes(16)), nullptr);

@@ -28,6 +28,7 @@ TEST_F(OpensslCryptoTest, GcmVectors) { CheckGcmVectors(*crypto_); }
 TEST_F(OpensslCryptoTest, HkdfVectors) { CheckHkdfVectors(*crypto_); }
 TEST_F(OpensslCryptoTest, Bursts) { CheckBursts(*crypto_); }
 TEST_F(OpensslCryptoTest, FlippedBits) { CheckFlippedBits(*crypto_); }
+TEST_F(OpensslCryptoTest, SealingFromElsewhere) { CheckSealingFromElsewhere(*crypto_); }
 TEST_F(OpensslCryptoTest, Keys) { CheckKeys(*crypto_, 200); }
 
 // Everything that OpenSSL makes of a key is in locked memory, and is given back.

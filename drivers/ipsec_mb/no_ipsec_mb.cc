@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the library is not there: it is of x86-64 alone.
+#include "ipsec_mb/ipsec_mb_crypto.h"
+
+namespace suede {
+
+absl::StatusOr<std::unique_ptr<Crypto>> OpenIpsecMbCrypto(uint32_t, std::unique_ptr<Crypto>) {
+  return absl::UnavailableError(
+      "ipsec_mb: this program was built without it; set sealing.device to openssl");
+}
+
+}  // namespace suede

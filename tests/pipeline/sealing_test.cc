@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of many peers: however many change at once, a turn derives few.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "../seal/counted_crypto.h"
+#include "bench.h"
+#include "lcore/secrets_update.h"
+#include "openssl/openssl_crypto.h"
+
+namespace suede {
+namespace {
+
+class ManySealedTest : public PipelineTest {
+ protected:
+  static constexpr uint32_t kPeers = 512;
+  // Of keys that a turn makes, and ends, whatever happens.
+  static constexpr uint32_t kFew = 100;
+
+  // One end, and the most that it has done in a turn.
+  struct End {
+    std::unique_ptr<Crypto> library = NewOpensslCrypto();
+    CountedCrypto crypto{*library};
+    std::unique_ptr<SecretsUpdate> update{new SecretsUpdate};
+    Host* host = nullptr;
+    uint32_t most_keys = 0;
+    uint32_t most_ended = 0;
+    uint32_t keys = 0;
+  };
+
+  void SetUp() override {
+    ASSERT_NE(a.library, nullptr);
+    params.seal.mode = SealMode::kRequired;
+    params.transport.max_tries = 10;  // as it is by default
+  }
+  // Pipelines end their keys, so before their libraries end.
+  void TearDown() override { hosts.clear(); }
+  // End a is XPU 0; all others are instances of one pipeline, each with a for its only peer.
+  void Start() {
+    NewHost(b, 1);
+    for (uint32_t xpu = 1; xpu <= kPeers; ++xpu) {
+      InstanceParams p = ParamsOf(xpu);
+      p.peers.push_back(PeerAt(0, 0));
+      b.host->pipeline->AddInstance(p);
+    }
+    NewHost(a, 0);
+    InstanceParams p = ParamsOf(0);
+    for (uint32_t xpu = 1; xpu <= kPeers; ++xpu) p.peers.push_back(PeerAt(xpu, 1));
+    a.host->pipeline->AddInstance(p);
+    for (End* end : {&a, &b}) SetSecrets(*end, {1});
+    client = &Attach(*a.host);
+    SendToAll();
+    ASSERT_TRUE(TurnsUntil([&] { return AllSealWith(1); }));
+    for (int turns = 0; turns < 1000; ++turns)
+      Turn();  // until what else they owe each other is made
+    for (End* end : {&a, &b}) end->most_keys = end->most_ended = end->keys = 0;
+  }
+  void NewHost(End& end, uint32_t number) {
+    hosts.push_back(std::make_unique<Host>());
+    end.host = hosts.back().get();
+    end.host->number = number;
+    end.host->pipeline = std::make_unique<Pipeline>();
+    end.host->pipeline->SetCrypto(&end.crypto);
+    uint8_t mac[6];
+    std::copy_n(MacOf(number).begin(), 6, mac);
+    end.host->port = network.AddPort(mac, 16384, 1024, SimFaults());
+    end.host->pipeline->AddPort(end.host->port, {.mac = MacOf(number)});
+  }
+  InstanceParams ParamsOf(uint32_t xpu) const {
+    InstanceParams p = params;
+    p.xpuid = static_cast<uint16_t>(xpu);
+    p.secret = {xpu, 1};
+    p.planes.push_back({.port = 0, .address = {.low = IpOf(xpu)}});
+    return p;
+  }
+  static PeerParams PeerAt(uint32_t xpu, uint32_t host) {
+    PeerParams peer{.xpuid = static_cast<uint16_t>(xpu), .planes = {}};
+    peer.planes.push_back({.address = {.low = IpOf(xpu)}, .mac = MacOf(host)});
+    return peer;
+  }
+  // The newest first.
+  static void SetSecrets(End& end, const std::vector<uint8_t>& ids) {
+    SealSecrets& secrets = end.update->secrets;
+    secrets = {};
+    for (const uint8_t id : ids) {
+      SealChain secret;
+      secret.fill(id);
+      secrets.all[secrets.count++] = {.id = id, .prk = ExtractSecret(*end.library, secret)};
+    }
+    end.update->done = false;
+    end.host->pipeline->mailbox().requests.Push(request::SetSecrets{.update = end.update.get()});
+  }
+  void SendToAll() {
+    for (uint32_t xpu = 1; xpu <= kPeers; ++xpu) {
+      while (client->Send(TestCommand(8, 16, 1), static_cast<uint16_t>(xpu)) != SendResult::kOk) {
+        Turn();
+      }
+    }
+  }
+  void Turn() {
+    network.AdvanceTo(network.now() + microseconds(10));
+    for (End* end : {&a, &b}) {
+      end->host->pipeline->Poll(network.now());
+      const uint32_t keys = end->crypto.TakeKeys();
+      end->keys += keys;
+      end->most_keys = std::max(end->most_keys, keys);
+      end->most_ended = std::max(end->most_ended, end->crypto.TakeEnded());
+    }
+    client->Completions();
+  }
+  template <typename Done>
+  bool TurnsUntil(Done done) {
+    for (int left = 500'000; left != 0; --left) {
+      Turn();
+      if (done()) return true;
+    }
+    return false;
+  }
+  bool AllSealWith(uint8_t secret) const {
+    const auto with = [&](const Instance& instance) {
+      return std::all_of(instance.seal_cells.begin(), instance.seal_cells.end(),
+                         [&](const SealCell& cell) {
+                           return cell.Get().sealed && cell.Get().secret_id == secret;
+                         });
+    };
+    for (const End* end : {&a, &b}) {
+      for (uint32_t i = 0; i < end->host->pipeline->instance_count(); ++i) {
+        if (!with(end->host->pipeline->instance(i))) return false;
+      }
+    }
+    return true;
+  }
+  uint64_t Count(const End& end, Counter counter) const {
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < end.host->pipeline->instance_count(); ++i) {
+      all += end.host->pipeline->counters(i).Get(counter);
+    }
+    return all;
+  }
+
+  End a, b;
+  Client* client = nullptr;
+};
+
+// All at once, and none is found unreachable.
+TEST_F(ManySealedTest, PeersThatAreMetAtOnceAreMet) {
+  Start();
+  for (const End* end : {&a, &b}) EXPECT_EQ(Count(*end, Counter::kUnreachable), 0u);
+}
+
+TEST_F(ManySealedTest, ANewSecretComesToPeersSomeInATurn) {
+  Start();
+  for (End* end : {&a, &b}) SetSecrets(*end, {2, 1});
+  ASSERT_TRUE(TurnsUntil([&] { return AllSealWith(2); }));
+  for (const End* end : {&a, &b}) {
+    EXPECT_TRUE(end->update->done);
+    EXPECT_LE(end->most_keys, kFew);
+    EXPECT_LE(end->most_ended, kFew);
+    EXPECT_EQ(Count(*end, Counter::kTxSealKey), 0u);
+  }
+}
+
+// The one that all send with is taken away, and nobody has shown to have the other one.
+TEST_F(ManySealedTest, ASecretThatEndsIsReplacedAtPeersSomeInATurn) {
+  Start();
+  for (End* end : {&a, &b}) SetSecrets(*end, {2});
+  ASSERT_TRUE(TurnsUntil([&] { return AllSealWith(2); }));
+  for (const End* end : {&a, &b}) {
+    EXPECT_TRUE(end->update->done);
+    EXPECT_GE(end->keys, kPeers);
+    EXPECT_LE(end->most_keys, kFew);
+    EXPECT_LE(end->most_ended, kFew);
+  }
+}
+
+// Nothing is lost, and all have begun another epoch.
+TEST_F(ManySealedTest, InstancesOfAnLcoreShareTheBoundOfEpochs) {
+  Start();
+  b.host->pipeline->mailbox().requests.Push(request::RotateKeys{});
+  const uint64_t refused = Count(a, Counter::kRxSealBudget);
+  SendToAll();
+  ASSERT_TRUE(TurnsUntil([&] { return Count(b, Counter::kSealRotations) == kPeers; }));
+  ASSERT_TRUE(TurnsUntil([&] { return Count(a, Counter::kSealEpochs) == kPeers; }));
+  EXPECT_LE(b.most_keys, SealTurn::kRotations + SealTurn::kOwing);
+  EXPECT_LE(a.most_keys, SealTurn::kOwing);
+  EXPECT_EQ(Count(a, Counter::kRxSealBudget), refused);
+  for (const Counter drop : {Counter::kRxSealTag, Counter::kRxSealReplay, Counter::kRxSealKey}) {
+    EXPECT_EQ(Count(a, drop) + Count(b, drop), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace suede
