@@ -4,7 +4,7 @@
 // docs/configuration.md lists every key.
 //
 // The defaults below are the defaults of the file's keys; unit, range and sentence of each key
-// are in config_fields.cc.
+// are in config_fields*.cc.
 #ifndef SUEDE_CONFIG_CONFIG_H_
 #define SUEDE_CONFIG_CONFIG_H_
 
@@ -340,7 +340,7 @@ struct Config {
 };
 
 // The address of an instance of an XPU where none is configured: AFH only.
-ConfigAddress DefaultForwardingAddress(uint32_t xpu, uint32_t instance);
+ConfigAddress DefaultConfigAddress(uint32_t xpu, uint32_t instance);
 
 // The entry by which own instances with the number `instance` find `peer` through the port: the one
 // for that number, else the one for all numbers, else nullptr.

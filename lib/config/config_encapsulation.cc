@@ -124,7 +124,7 @@ std::string FormatAddress(Encapsulation e, const ConfigAddress& address) {
   return FormatIp({.is_v6 = IsIpv6(e), .value = address});
 }
 
-ConfigAddress DefaultForwardingAddress(uint32_t xpu, uint32_t instance) {
+ConfigAddress DefaultConfigAddress(uint32_t xpu, uint32_t instance) {
   return {.low = uint64_t{instance} << kXpuBits | xpu};
 }
 
@@ -143,7 +143,7 @@ const PeerPort* FindPeerPort(const PeerConfig& peer, uint32_t port, uint32_t ins
 }
 
 ConfigAddress PeerAddress(const PeerConfig& peer, const PeerPort& at, uint32_t instance) {
-  return at.address.value_or(DefaultForwardingAddress(peer.xpu, instance));
+  return at.address.value_or(DefaultConfigAddress(peer.xpu, instance));
 }
 
 }  // namespace suede

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes a row of the declaration from a pointer to the member that holds the value. For
-// config_fields.cc, which holds the rows.
+// the files config_fields*.cc and their like, which hold the rows.
 #ifndef SUEDE_CONFIG_CONFIG_KEY_H_
 #define SUEDE_CONFIG_CONFIG_KEY_H_
 
@@ -85,6 +85,11 @@ struct Extra {
   std::string_view otherwise{};
   Effect effect = Effect::kRestart;
 };
+
+inline constexpr Extra kRequired{.required = true};
+inline constexpr Extra kAtOnce{.effect = Effect::kAtOnce};
+inline constexpr Extra kAtOnceUpToStart{.effect = Effect::kAtOnceUpToStart};
+inline constexpr Extra kNoDefault{.shown_default = "none"};
 
 template <class T>
 struct ValueNumber {

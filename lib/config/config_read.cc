@@ -170,7 +170,7 @@ class SectionReader {
       instance.xpu = id;
       instance.ports.clear();
       for (const PlaneRule& plane : planes) {
-        const ConfigAddress usual = DefaultForwardingAddress(id, entry.instance);
+        const ConfigAddress usual = DefaultConfigAddress(id, entry.instance);
         instance.ports.push_back(
             {.port = plane.port, .address = plane.address.Of(id).value_or(usual)});
       }

@@ -7,22 +7,22 @@ namespace suede {
 namespace {
 
 using config_key::Between;
-using config_key::Extra;
 using config_key::Key;
+using config_key::kRequired;
 using config_key::Name;
 
-constexpr Extra kNeeded{.required = true};
 constexpr ValueLimits kPath{.min = 1, .max = 107, .rule = TextRule::kAbsolutePath};
 constexpr ValueLimits kPenalty = Between(1, 1000000);
 constexpr std::string_view kSources[] = {"kernel", "bgp"};
 
 constexpr ConfigField<FareRoot> kFareRoot[] = {
-    Key<&FareRoot::version>("version", "", Between(1, 1), "Version of the file's format.", kNeeded),
+    Key<&FareRoot::version>("version", "", Between(1, 1), "Version of the file's format.",
+                            kRequired),
     Key<&FareRoot::endpoint>("endpoint", "", Name(64),
                              "Name of the endpoint whose weights are set."),
     Key<&FareRoot::socket>("socket", "", kPath, "Its management socket.",
                            {.shown_default = "the endpoint's, by its name"}),
-    Key<&FareRoot::xpu>("xpu", "", Between(0, 1023), "XPU of the endpoint.", kNeeded),
+    Key<&FareRoot::xpu>("xpu", "", Between(0, 1023), "XPU of the endpoint.", kRequired),
     Key<&FareRoot::instance>("instance", "", Between(0, 63), "Instance of the XPU."),
     Key<&FareRoot::source>("source", "", {},
                            "Where weights come from: kernel, the shares of the kernel's routes; "
@@ -38,21 +38,21 @@ constexpr ConfigField<FareRoot> kFareRoot[] = {
 };
 
 constexpr ConfigField<FarePlaneConfig> kFarePlane[] = {
-    Key<&FarePlaneConfig::plane>("plane", "", Between(0, 3), "Number of the plane.", kNeeded),
+    Key<&FarePlaneConfig::plane>("plane", "", Between(0, 3), "Number of the plane.", kRequired),
     Key<&FarePlaneConfig::interfaces>("interfaces", "", {.min = 1, .max = 15},
                                       "Network interfaces through which the routes of the plane "
                                       "leave.",
-                                      kNeeded),
+                                      kRequired),
     Key<&FarePlaneConfig::bandwidth_gbps>("bandwidth_gbps", "Gbit/s", Between(0, 65535),
                                           "Bandwidth of this end's link, which bounds what is "
                                           "announced; 0: not known. With source: bgp."),
 };
 
 constexpr ConfigField<FarePeerConfig> kFarePeer[] = {
-    Key<&FarePeerConfig::xpu>("xpu", "", Between(0, 1023), "XPU of the peer.", kNeeded),
+    Key<&FarePeerConfig::xpu>("xpu", "", Between(0, 1023), "XPU of the peer.", kRequired),
     Key<&FarePeerConfig::prefix>("prefix", "", {.min = 1, .max = 64},
                                  "Its loopback as it is announced: ADDRESS/LENGTH, or an ADDRESS.",
-                                 kNeeded),
+                                 kRequired),
 };
 
 constexpr ConfigField<FareBgpConfig> kFareBgp[] = {

@@ -8,24 +8,23 @@ namespace suede {
 namespace {
 
 using config_key::Between;
-using config_key::Extra;
 using config_key::Hex;
 using config_key::Key;
+using config_key::kRequired;
 using config_key::Microseconds;
 using config_key::Name;
 
-constexpr ValueLimits kClass = Between(0, 7);
+constexpr ValueLimits kTrafficClass = Between(0, 7);
 constexpr ValueLimits kShare = Between(0, 1);
 constexpr ValueLimits kGbps = Between(0, 3200);
-constexpr Extra kNeeded{.required = true};
 
 constexpr ConfigField<SwitchRoot> kSwitchRoot[] = {
     Key<&SwitchRoot::version>("version", "", Between(1, 1), "Version of the file's format.",
-                              kNeeded),
+                              kRequired),
     Key<&SwitchRoot::name>("name", "", Name(64),
                            "Name of the switch, as an endpoint's: of its runtime files in "
                            "/run/suede/NAME, and of its EAL file prefix.",
-                           kNeeded),
+                           kRequired),
     Key<&SwitchRoot::seed>("seed", "", Between(0, UINT32_MAX),
                            "Seed of everything that is drawn: ECN marks and impairments."),
     Key<&SwitchRoot::forwarding>("forwarding", "", {},
@@ -54,17 +53,17 @@ constexpr ConfigField<SwitchBuffer> kBuffer[] = {
 constexpr ConfigField<SwitchClassesConfig> kClasses[] = {
     Key<&SwitchClassesConfig::pcp_first>("pcp_first", "", {},
                                          "Of a frame with PCP and DSCP, the PCP gives the class."),
-    Key<&SwitchClassesConfig::other>("other", "", kClass, "Class of frames with neither."),
-    Key<&SwitchClassesConfig::pcp>("pcp", "", kClass, "Classes of PCP 0 to 7."),
+    Key<&SwitchClassesConfig::other>("other", "", kTrafficClass, "Class of frames with neither."),
+    Key<&SwitchClassesConfig::pcp>("pcp", "", kTrafficClass, "Classes of PCP 0 to 7."),
 };
 
 constexpr ConfigField<SwitchDscpConfig> kDscp[] = {
-    Key<&SwitchDscpConfig::dscp>("dscp", "", Between(0, 63), "A DSCP.", kNeeded),
-    Key<&SwitchDscpConfig::traffic_class>("class", "", kClass, "Its class.", kNeeded),
+    Key<&SwitchDscpConfig::dscp>("dscp", "", Between(0, 63), "A DSCP.", kRequired),
+    Key<&SwitchDscpConfig::traffic_class>("class", "", kTrafficClass, "Its class.", kRequired),
 };
 
 constexpr ConfigField<SwitchClassConfig> kOfClass[] = {
-    Key<&SwitchClassConfig::traffic_class>("class", "", kClass, "The class.", kNeeded),
+    Key<&SwitchClassConfig::traffic_class>("class", "", kTrafficClass, "The class.", kRequired),
     Key<&SwitchClassConfig::lossless>("lossless", "", {},
                                       "PFC keeps frames of the class from being dropped."),
     Key<&SwitchClassConfig::strict>("strict", "", {},
@@ -91,9 +90,10 @@ constexpr ConfigField<SwitchClassConfig> kOfClass[] = {
 
 constexpr ConfigField<SwitchEcnConfig> kEcn[] = {
     Key<&SwitchEcnConfig::least_bytes>("least_bytes", "bytes", Between(0, 1u << 30),
-                                       "Depth of a queue up to which no frame is marked.", kNeeded),
+                                       "Depth of a queue up to which no frame is marked.",
+                                       kRequired),
     Key<&SwitchEcnConfig::most_bytes>("most_bytes", "bytes", Between(0, 1u << 30),
-                                      "Depth from which every frame is marked.", kNeeded),
+                                      "Depth from which every frame is marked.", kRequired),
     Key<&SwitchEcnConfig::probability>("probability", "", kShare,
                                        "Share of marked frames just below most_bytes."),
 };
@@ -104,7 +104,7 @@ constexpr ConfigField<SwitchTrimConfig> kTrim[] = {
                                   "nothing is trimmed."),
     Key<&SwitchTrimConfig::trimmed_dscp>("trimmed_dscp", "", Between(0, 63),
                                          "DSCP of a trimmed frame."),
-    Key<&SwitchTrimConfig::trimmed_class>("class", "", kClass, "Class of a trimmed frame."),
+    Key<&SwitchTrimConfig::trimmed_class>("class", "", kTrafficClass, "Class of a trimmed frame."),
     Key<&SwitchTrimConfig::ipv4_bytes>("ipv4_bytes", "bytes", Between(46, 9600),
                                        "Length of a trimmed frame with IPv4 or a shim."),
     Key<&SwitchTrimConfig::ipv6_bytes>("ipv6_bytes", "bytes", Between(66, 9600),
@@ -148,16 +148,17 @@ constexpr ConfigField<SwitchImpairConfig> kImpair[] = {
     Key<&SwitchImpairConfig::longest_bytes>("longest_bytes", "bytes", Between(0, 65535),
                                             "Longer frames are lost; 0: no limit."),
     Key<&SwitchImpairConfig::down>("down", "", {}, "No frame passes in this direction."),
-    Key<&SwitchImpairConfig::hole_classes>("hole_classes", "", kClass, "Classes that disappear."),
+    Key<&SwitchImpairConfig::hole_classes>("hole_classes", "", kTrafficClass,
+                                           "Classes that disappear."),
     Key<&SwitchImpairConfig::hole_destinations>(
         "hole_destinations", "", {.min = 1, .max = 32},
         "MAC addresses or forwarding addresses whose frames disappear."),
 };
 
 constexpr ConfigField<SwitchPortConfig> kPort[] = {
-    Key<&SwitchPortConfig::name>("name", "", Name(32), "Name of the port.", kNeeded),
+    Key<&SwitchPortConfig::name>("name", "", Name(32), "Name of the port.", kRequired),
     Key<&SwitchPortConfig::device>("device", "", Between(1, 512),
-                                   "PCI address or DPDK vdev with its arguments.", kNeeded),
+                                   "PCI address or DPDK vdev with its arguments.", kRequired),
     Key<&SwitchPortConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
                                         "Permissions of the socket that the server of a memif "
                                         "makes."),
@@ -211,7 +212,7 @@ constexpr ConfigField<SwitchAddressConfig> kAddress[] = {
                                   "An IPv4 or IPv6 address of a host; with forwarding ip.",
                                   {.shown_default = "none"}),
     Key<&SwitchAddressConfig::port>("port", "", Name(32), "Name of the port that leads there.",
-                                    kNeeded),
+                                    kRequired),
 };
 
 }  // namespace

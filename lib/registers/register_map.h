@@ -3,7 +3,7 @@
 // methods of the management socket and the accesses of clients derive from it.
 //
 // Of a register that stands for a configuration key, unit, sentence, default and effect are the
-// key's (lib/config/config_fields.cc); of one that stands for a counter, the counter's row
+// key's (lib/config/config_fields*.cc); of one that stands for a counter, the counter's row
 // (lib/stats/counters.h). Registers that are neither are facts, declared here.
 #ifndef SUEDE_REGISTERS_REGISTER_MAP_H_
 #define SUEDE_REGISTERS_REGISTER_MAP_H_

@@ -123,8 +123,8 @@ TEST(EncapsulationTest, AnEntryForAnInstanceGoesBeforeThatForAll) {
   const PeerPort* of_2 = FindPeerPort(peer, 3, 2);
   ASSERT_TRUE(of_1 != nullptr && of_2 != nullptr);
   EXPECT_EQ(PeerAddress(peer, *of_1, 1), (ConfigAddress{0, 0x2009}));
-  EXPECT_EQ(PeerAddress(peer, *of_2, 2), DefaultForwardingAddress(9, 2));
-  EXPECT_EQ(DefaultForwardingAddress(9, 2), (ConfigAddress{0, 2 << 10 | 9}));
+  EXPECT_EQ(PeerAddress(peer, *of_2, 2), DefaultConfigAddress(9, 2));
+  EXPECT_EQ(DefaultConfigAddress(9, 2), (ConfigAddress{0, 2 << 10 | 9}));
   EXPECT_EQ(FindPeerPort(config.peers[8], 3, 1), nullptr);
 }
 

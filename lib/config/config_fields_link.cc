@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of links and classes.
+#include "config/config_fields.h"
+#include "config/config_key.h"
+#include "link/link_params.h"
+
+namespace suede {
+namespace {
+
+using config_key::Between;
+using config_key::kAtOnce;
+using config_key::Key;
+using config_key::Microseconds;
+using config_key::PowerOfTwo;
+
+constexpr ConfigField<ConfigClass> kClass[] = {
+    Key<&ConfigClass::pcp>("pcp", "", Between(0, 7),
+                           "Priority in the VLAN tag; not sent on an untagged port.", kAtOnce),
+    Key<&ConfigClass::dscp>("dscp", "", Between(0, 63),
+                            "DSCP of the IP or AFH header; not sent with {classless}.", kAtOnce),
+    Key<&ConfigClass::ecn>("ecn", "", Between(0, 3),
+                           "ECN bits of the IP or AFH header; not sent with {classless}.", kAtOnce),
+};
+
+constexpr ConfigField<ConfigVcClass> kVcClass[] = {
+    Key<&ConfigVcClass::pcp>("pcp", "", Between(0, 7),
+                             "Priority in the VLAN tag; not sent on an untagged port.", kAtOnce),
+    Key<&ConfigVcClass::dscp>("dscp", "", Between(0, 63),
+                              "DSCP of the IP or AFH header; not sent with {classless}.", kAtOnce),
+    Key<&ConfigVcClass::ecn>("ecn", "", Between(0, 3),
+                             "ECN bits of the IP or AFH header; not sent with {classless}.",
+                             kAtOnce),
+    Key<&ConfigVcClass::xoff_percent>(
+        "xoff_percent", "%", Between(1, 100),
+        "Used part of the VC's receive ring, or of clients.unclaimed_pdus, from which on ports "
+        "with pfc: software ask their neighbour to pause the class."),
+    Key<&ConfigVcClass::xon_percent>("xon_percent", "%", Between(0, 99),
+                                     "Used part at which that pause ends; less than xoff_percent."),
+};
+
+constexpr ConfigField<LlrConfig> kLlr[] = {
+    Key<&LlrConfig::window_frames>("window_frames", "", Between(1, 16384),
+                                   "Frames that are held for replay, at most; more are not sent."),
+    Key<&LlrConfig::window_octets>("window_octets", "bytes", Between(64, 1u << 30),
+                                   "Their length; one frame may always be held."),
+    Key<&LlrConfig::replay_count>("replay_count", "", Between(0, 16),
+                                  "Times in a row that held frames are sent again without "
+                                  "progress, before the link is given up and begins anew."),
+    Key<&LlrConfig::replay>("replay_us", "µs", Microseconds(1, 10000000),
+                            "Time without progress after which held frames are sent again; doubled "
+                            "each time."),
+    Key<&LlrConfig::max_age>("max_age_us", "µs", Microseconds(10, 60000000),
+                             "Time that a frame may be held, before the link is given up and "
+                             "begins anew."),
+    Key<&LlrConfig::ack_frames>("ack_frames", "", Between(1, 4096),
+                                "Frames that are acknowledged together, at most; no more than a "
+                                "quarter of the neighbour's window."),
+    Key<&LlrConfig::ack_delay>("ack_delay_us", "µs", Microseconds(0, 1000000),
+                               "Time that an acknowledgement may wait for others."),
+    Key<&LlrConfig::hello>("hello_us", "µs", Microseconds(100, 10000000),
+                           "Interval of HELLOs to the neighbour. After eight without one the link "
+                           "begins anew."),
+};
+
+constexpr ConfigField<CbfcConfig> kCbfc[] = {
+    Key<&CbfcConfig::credit_bytes>("credit_bytes", "bytes", PowerOfTwo(32, 4096),
+                                   "Size of a credit that this end grants."),
+    Key<&CbfcConfig::overhead_bytes>("overhead_bytes", "bytes", Between(0, 127),
+                                     "A frame that this end receives counts as so much longer."),
+    Key<&CbfcConfig::credits>("credits", "", Between(0, kMostLinkCredits),
+                              "Credits that each port grants: eight limits, of link VC 0 to 7; "
+                              "0: frames of the VC use no credit.",
+                              {.shown_default = "computed (link.md)"}),
+    Key<&CbfcConfig::cf_spacing_bytes>("cf_spacing_bytes", "bytes", Between(800, 1u << 20),
+                                       "Freed bytes of a link VC that are told at once; less "
+                                       "where a quarter of its limit is."),
+    Key<&CbfcConfig::cf_wait>("cf_wait_us", "µs", Microseconds(0, 10000),
+                              "Time after which what was freed is told at the latest."),
+    Key<&CbfcConfig::cc_interval>("cc_interval_us", "µs", Microseconds(1, 250000),
+                                  "Interval at which the sender says what it has used, as long as "
+                                  "credits are in use."),
+};
+
+constexpr ConfigField<PfcConfig> kPfc[] = {
+    Key<&PfcConfig::quanta>("quanta", "512 bit times", Between(64, 65535),
+                            "Length of a pause that the endpoint asks for. It asks again at half "
+                            "of it."),
+    Key<&PfcConfig::storm>("storm_us", "µs", Microseconds(0, 60000000),
+                           "Watchdog: an event tells of a pause for which PDUs wait longer than "
+                           "this, and the endpoint asks nobody longer than this to pause for a VC "
+                           "that does not drain. 0: never."),
+};
+
+}  // namespace
+
+template <>
+std::span<const ConfigField<ConfigClass>> FieldsOf() {
+  return kClass;
+}
+template <>
+std::span<const ConfigField<ConfigVcClass>> FieldsOf() {
+  return kVcClass;
+}
+template <>
+std::span<const ConfigField<PfcConfig>> FieldsOf() {
+  return kPfc;
+}
+template <>
+std::span<const ConfigField<LlrConfig>> FieldsOf() {
+  return kLlr;
+}
+template <>
+std::span<const ConfigField<CbfcConfig>> FieldsOf() {
+  return kCbfc;
+}
+
+}  // namespace suede
