@@ -136,6 +136,7 @@ void VisitFields(Congestion& m, Visit visit) {
   visit("received", m.received, 0, kMost32);
   visit("marked", m.marked, 0, kMost32);
   visit("trimmed", m.trimmed, 0, kMost32);
+  visit("marked_sessions", m.sessions, 0, kMost64);
 }
 
 template <class Visit>

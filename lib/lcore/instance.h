@@ -45,6 +45,7 @@ struct ReceivedMarks {
   uint32_t received = 0;
   uint32_t marked = 0;
   uint32_t trimmed = 0;
+  uint64_t sessions = 0;  // by slot: of those marked since the last echo
   bool wanted = false;  // the peer wants echoes
   bool asks = false;    // the peer has asked for credit
   bool due = false;     // on the list of those that are to be echoed
@@ -192,8 +193,8 @@ struct Instance {
   }
   // Bytes of commands that are put in flight, or were acknowledged.
   void CountIn(uint32_t peer, uint32_t plane, uint32_t bytes) {
-    if (lane_is_plane) {
-      paths[peer].OnSendHome(plane, bytes);
+    if (plane_bits == 0) {
+      paths[peer].OnSendAlone(bytes);
     } else {
       paths[peer].OnSend(plane, bytes);
       own.shares.Note(paths[peer].share);

@@ -46,7 +46,10 @@ void Peer::OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now
     case TimerVerdict::kNothing:
       break;
     case TimerVerdict::kRetransmit:
-      if (due.tries() != tries) effects.Add(effect::Count{Counter::kRtoFired});
+      if (due.tries() != tries) {
+        effects.Add(effect::Count{Counter::kRtoFired});
+        SetAside(plane, vc);
+      }
       if (due.tries() >= own_->paths.sessions.stall_timeouts) OnStall(plane, vc, now, effects);
       effects.Add(effect::Retransmit{on_plane, of_vc});
       // The peer's window may be another one than it told, or it may be another peer.

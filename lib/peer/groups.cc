@@ -108,8 +108,10 @@ void Peer::OnSessionRequest(uint32_t plane, const SessionNumber& message, Time n
              [](const Connection& one) { return one.expected(); });
   }
   Say(plane, answer, effects);
+  // (While the plane is not up here, nothing is asked for over it.)
+  if (repeated || !sessions_[plane].up()) return;
   const bool answers = !HasInFlight(plane, message.slot);
-  if (repeated || !group.OnPeerMoved(message.slot, answers, own_->numbers, now)) return;
+  if (!group.OnPeerMoved(message.slot, answers, own_->numbers, now)) return;
   ArmSession(plane, effects);
 }
 
@@ -118,7 +120,14 @@ void Peer::OnSession(uint32_t plane, const SessionNumber& message, Time now, Eff
   SessionGroup& group = groups_[plane];
   const bool opened = message.slot < group.count() &&
                       group.slot(message.slot).state == SessionSlot::State::kOpening;
-  if (!group.OnAnswer(message, now)) return effects.Add(effect::Count{Counter::kRxSessionStale});
+  switch (group.OnAnswer(message, own_->paths.sessions, own_->numbers, now)) {
+    case SessionGroup::Answer::kStale:
+      return effects.Add(effect::Count{Counter::kRxSessionStale});
+    case SessionGroup::Answer::kSlow:
+      return ArmSession(plane, effects);
+    case SessionGroup::Answer::kTaken:
+      break;
+  }
   effects.Add(effect::Count{Counter::kSessionMoves});
   TellPlane(opened ? PeerEvent::kSessionOpened : PeerEvent::kSessionMoved, plane, message.slot,
             effects);

@@ -3,15 +3,15 @@
 // which queues may go on.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "peer/peer.h"
 
 namespace suede {
 namespace {
 
-// What a flow that begins counts for where its plane is chosen by what it has carried. (How much it
-// will send is not known; on average the flows of each plane send alike.)
-constexpr uint32_t kBytesOfFlow = 1500;
+// After the point, of a few flows over a share.
+constexpr int kFineBits = 10;
 
 }  // namespace
 
@@ -49,9 +49,26 @@ PlaneMask Peer::HomesFor(uint32_t flow) const {
   return mask;
 }
 
-// How loaded the plane is for its weight, with so many busy connections more.
+// The flows' connections with PDUs in flight on the plane that is their home.
+uint32_t Peer::BusyAtHome(uint32_t plane) const {
+  if (paths_->InFlightOn(plane) == 0) return 0;
+  uint32_t busy = 0;
+  for (uint32_t flow = 0; flow < own_->vc_count; ++flow) {
+    if (paths_->home[flow] == plane) busy += BusyOf(flow, plane);
+  }
+  return busy;
+}
+
+// How loaded the plane is for its weight, with so many busy connections more. Where destinations
+// differ in their weights, a plane that some of them lack is no emptier for the others: those of
+// all count by their shares then, and ours by our weights.
 uint64_t Peer::LoadOf(uint32_t plane, uint32_t more) const {
-  return uint64_t{own_->LoadOf(plane) + more} * paths_->cost[plane];
+  const uint32_t of_all = own_->LoadOf(plane) + more;
+  const PlaneShares& shares = own_->shares;
+  if (!shares.any_uneven()) return uint64_t{of_all} * paths_->cost[plane];
+  const uint32_t ours = BusyAtHome(plane) + more;
+  return (uint64_t{ours} << kFineBits) * paths_->cost[plane] +
+         shares.SumFor(plane, of_all << kFineBits) * paths_->cost_of_sum;
 }
 
 // Of the planes of `mask`, the one that is the least loaded with `more` busy connections, if that
@@ -146,22 +163,27 @@ bool Peer::MoveFlow(uint32_t flow, Effects& effects) {
   if (moved) Unblock(effects);
 }
 
-// Now and then: flows that are busy go where there is more bandwidth left for them.
+// Now and then: flows that are busy all the time go where there is more bandwidth left for them.
+// The others will choose when they begin again.
 void Peer::BalanceFlows(Effects& effects) {
   if (!own_->is_strict()) return;
+  const int stay = paths_->moving | paths_->begun | paths_->begun_before;
   for (uint32_t flow = 0; flow < own_->vc_count; ++flow) {
     const bool busy = BusyOf(flow, paths_->home[flow]) != 0;
-    if (busy && (paths_->moving & 1u << flow) == 0) MoveFlow(flow, effects);
+    if (busy && (stay & 1 << flow) == 0) MoveFlow(flow, effects);
   }
+  paths_->begun_before = std::exchange(paths_->begun, uint8_t{0});
 }
 
-// Of the planes that are less loaded than any would be with the flow, the one that has had the fewest
-// flows for its weight. So shares are by weight, too, where few flows are busy at a time.
+// Of the planes that are less loaded than any would be with the flow, the one that has carried the
+// least to the peer for its weight. So shares are by weight, too, where few flows are busy at a
+// time.
 [[gnu::noinline]] bool Peer::OnFlowBegins(uint32_t vc) {
   const uint32_t flow = own_->VcOf(vc);
   const uint32_t home = paths_->home[flow];
   const PlaneMask mask = paths_->choice[vc] != 0 ? HomesFor(flow) : PlaneMask{0};
   if ((mask & (mask - 1)) == 0 || BusyOf(flow, home) != 0) return false;
+  paths_->begun = static_cast<uint8_t>(paths_->begun | 1u << flow);
   uint64_t bound = UINT64_MAX;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     bound = std::min(bound, LoadOf(static_cast<uint32_t>(std::countr_zero(left)), 1));
@@ -176,11 +198,7 @@ void Peer::BalanceFlows(Effects& effects) {
     best = plane;
     least = carried;
   }
-  if (best == home) {
-    // It begins now. (What the plane has carried is flows alone.)
-    paths_->Carry(best, kBytesOfFlow);
-    return false;
-  }
+  if (best == home) return false;
   paths_->home[flow] = static_cast<uint8_t>(best);
   SetChoice(flow);
   return true;

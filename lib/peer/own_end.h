@@ -90,7 +90,8 @@ struct OwnEnd {
   std::array<uint64_t, kMaxPlanes> link_bps{};         // of each plane's port; 0: not known
   uint32_t frame_octets = 0;  // on the wire, around the commands of a PDU
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, on each plane to all peers
-  PlaneShares shares;  // of what is sent, where each PDU may take any plane
+  std::array<uint32_t, kMaxPlanes> aside_bytes{};     // likewise, and not in these: see PeerPaths
+  PlaneShares shares;                                 // of what is sent
   // Where planes have sessions: connections of each plane with PDUs in flight, to all peers; and
   // those of flows that are moving, modulo 2^32, which a plane has more of when they have moved.
   std::array<uint32_t, kMaxPlanes> busy{};

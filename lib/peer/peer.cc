@@ -19,6 +19,7 @@ Peer::Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places)
   for (uint32_t i = 0; !plain && i < own->plane_count * uint32_t{own->connection_count}; ++i) {
     connections_[i].CloseReceive();
   }
+  paths_->flows = own_->is_strict();
 }
 
 void Peer::OnControl(uint32_t plane, const ControlMessage& message, const ControlFacts& facts,
@@ -159,7 +160,7 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
       // Where there is no association, nothing is in flight and nothing is accepted.
       check(handshake_.open() || (one.receive_closed() && one.unacked_bytes() == 0));
     }
-    check(bytes == paths_->inflight_bytes[plane]);
+    check(bytes == paths_->InFlightOn(plane));
     check(!session.up() || (session.begun() && !session.fencing()));
     check(paths_->sessions || !session.begun());
     check((paths_->open & 1u << plane) == 0 || IsOpen(plane));

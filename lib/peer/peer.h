@@ -109,6 +109,8 @@ class Peer {
   // The far side has acknowledged something on the plane: the way there and back was proved. For
   // peers of an instance whose planes have sessions.
   void OnProof(uint32_t plane, Time now);
+  // PDUs of a connection that has_aside() were acknowledged, and are not counted out yet.
+  [[gnu::cold]] void TakeBack(uint32_t plane, uint32_t number);
   // PDUs have ended while paths().moving.
   void OnEnded(Effects& effects);
   // Strict: a PDU of the VC is about to leave, and nothing of it is in flight on its home. True
@@ -165,6 +167,8 @@ class Peer {
   void GiveUpQueued(uint8_t vcs, Effects& effects);
   void FindAgain(Effects& effects);
   void CountOut(uint32_t plane, uint32_t number, uint32_t bytes);
+  [[gnu::cold]] void SetAside(uint32_t plane, uint32_t number);
+  [[gnu::cold]] void CountAside(uint32_t plane, uint32_t bytes);
   // Runs `hear`, which moves PDUs of the connection that have arrived to a list.
   template <typename Hear>
   auto Acknowledge(uint32_t plane, uint32_t vc, Effects& effects, Hear&& hear) {
@@ -267,6 +271,7 @@ class Peer {
   uint32_t KeyOf(uint32_t flow) const { return uint32_t{own_->xpuid} << 12 | flow << 10 | xpuid_; }
   uint32_t BusyOf(uint32_t flow, uint32_t plane) const;
   PlaneMask HomesFor(uint32_t flow) const;
+  uint32_t BusyAtHome(uint32_t plane) const;
   uint64_t LoadOf(uint32_t plane, uint32_t more) const;
   uint32_t LeastLoaded(PlaneMask mask, uint32_t flow, uint32_t more, uint64_t bound) const;
   uint32_t WantedHome(uint32_t flow, uint32_t busy) const;

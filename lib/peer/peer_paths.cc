@@ -94,10 +94,14 @@ void PeerPaths::Join(uint32_t plane) {
   carried[plane] = most;
 }
 
-void PeerPaths::Rebase() {
+void PeerPaths::Rebase(uint32_t bytes) {
   const uint32_t most = *std::max_element(carried.begin(), carried.end());
   for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
-    carried[plane] = kCarriedBase - std::min(most - carried[plane], StepOf(plane, kMostOwed));
+    // A plane whose turn is next is owed a PDU.
+    const uint32_t owed = most - carried[plane];
+    const uint32_t of_turn = flows ? owed : std::min(owed, StepOf(plane, bytes));
+    carried[plane] =
+        kCarriedBase - std::min(of_turn + (owed - of_turn) / 2, StepOf(plane, kMostOwed));
   }
 }
 

@@ -97,13 +97,19 @@ struct alignas(64) PeerPaths {
   std::array<uint8_t, kVcCount> home{};       // strict: the plane that all of a flow takes
   bool sessions = false;  // the peer answers PLANE and FENCE: its planes are as their sessions say
   uint8_t moving = 0;     // strict, flows: stand still until nothing is in flight on their homes
+  uint8_t begun = 0;      // strict, flows: have begun since busy ones were looked at,
+  uint8_t begun_before = 0;  // or since they were before that
   bool unreachable = false;
   bool uneven = false;    // its shares are not the usual ones
+  bool flows = false;  // strict: what a plane is owed stays owed, as few flows are free to choose
   bool any_part = false;  // a part is not whole, and weights are shifted
   uint8_t weight_shift = 0;
-  uint8_t turn = 0;     // of planes, for messages that may take any
-  Time alive_at{};  // the last sign of life while there was something to send
+  uint8_t turn = 0;  // of planes, for messages that may take any
+  Time alive_at{};   // the last sign of life while there was something to send
   std::array<FlowMove, kVcCount> moves{};  // of flows that are moving
+  // In flight in sessions that lead nowhere while the plane does: not in `inflight_bytes`, as it is
+  // no load (docs/planes.md, "Weights").
+  std::array<uint32_t, kMaxPlanes> aside_bytes{};
   std::array<uint16_t, kMaxPlanes> part{PathRate::kWhole, PathRate::kWhole, PathRate::kWhole,
                                         PathRate::kWhole};  // of its weight, as it was measured
 
@@ -140,19 +146,20 @@ struct alignas(64) PeerPaths {
     }
     return best;
   }
-  // A PDU takes the plane; the second where that was chosen among several.
-  void OnSendHome(uint32_t plane, uint32_t bytes) { inflight_bytes[plane] += bytes; }
+  // A PDU takes the plane; the first where there is no other one.
+  void OnSendAlone(uint32_t bytes) { inflight_bytes[0] += bytes; }
   void OnSend(uint32_t plane, uint32_t bytes) {
     inflight_bytes[plane] += bytes;
-    Carry(plane, bytes);
-  }
-  // It counts among what the plane has carried.
-  void Carry(uint32_t plane, uint32_t bytes) {
     carried[plane] += StepOf(plane, bytes);
     if (carried[plane] >= carried_limit) [[unlikely]]
-      Rebase();
+      Rebase(bytes);
   }
   void OnEnd(uint32_t plane, uint32_t bytes) { inflight_bytes[plane] -= bytes; }
+  void SetAside(uint32_t plane, uint32_t bytes) {
+    inflight_bytes[plane] -= bytes;
+    aside_bytes[plane] += bytes;
+  }
+  uint32_t InFlightOn(uint32_t plane) const { return inflight_bytes[plane] + aside_bytes[plane]; }
   // A plane that comes back has carried no less than the others: it owes them nothing.
   void Join(uint32_t plane);
   // Of any VC.
@@ -169,7 +176,8 @@ struct alignas(64) PeerPaths {
   // the least is below kCarriedBase (2^28).
   static constexpr int kCarriedBits = 10;
   // Bytes that a plane may be owed: one that was full or paused for long does not take everything
-  // for as long afterwards. More than the largest PDU.
+  // for as long afterwards, and what it could not carry for a moment is forgotten soon. More than
+  // the largest PDU.
   static constexpr uint32_t kMostOwed = 32 << 10;
   static constexpr uint32_t kBytesOfBase = 64 << 10;  // to the peer, until the base is taken anew
 
@@ -196,8 +204,9 @@ struct alignas(64) PeerPaths {
   uint32_t StepOf(uint32_t plane, uint32_t bytes) const {
     return static_cast<uint32_t>(uint64_t{bytes} * cost[plane] >> kCarriedBits);
   }
-  // Takes the common part off `carried`, and what a plane is owed beyond the bound.
-  [[gnu::cold]] void Rebase();
+  // Takes the common part off `carried`, and what a plane is owed beyond the bound; without flows
+  // also half of what it is owed beyond its turn with `bytes`, as the PDU that has just left has.
+  [[gnu::cold]] void Rebase(uint32_t bytes);
 };
 
 }  // namespace suede

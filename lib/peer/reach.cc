@@ -84,11 +84,37 @@ void Peer::FindAgain(Effects& effects) {
 
 // Of a connection that had PDUs in flight: `bytes` are no longer.
 void Peer::CountOut(uint32_t plane, uint32_t number, uint32_t bytes) {
+  if (connection(plane, number).has_aside()) TakeBack(plane, number);
   paths_->OnEnd(plane, bytes);
   if (rates_ != nullptr) rates_[plane].Spoil();
   own_->inflight_bytes[plane] -= bytes;
   const bool idle = connection(plane, number).unacked_bytes() == 0;
   if (own_->has_sessions && idle) own_->OnIdle(plane);
+}
+
+// A session has timed out. Where the plane has led there since its PDUs were sent, and another
+// session of it is open, they are no load of the plane: it would carry nothing else until they
+// arrive.
+void Peer::SetAside(uint32_t plane, uint32_t number) {
+  Connection& stuck = connection(plane, number);
+  const SlotMask others = groups_[plane].open() & ~(SlotMask{1} << own_->SlotOf(number));
+  if (own_->plane_count == 1 || others == 0 || stuck.next_retransmission() == nullptr ||
+      sessions_[plane].last_heard() <= stuck.next_retransmission()->sent_at) {
+    return;
+  }
+  CountAside(plane, stuck.SetAside());
+  if (rates_ != nullptr) rates_[plane].Spoil();
+}
+
+void Peer::TakeBack(uint32_t plane, uint32_t number) {
+  CountAside(plane, 0u - connection(plane, number).TakeBack());
+}
+
+// `bytes` of a plane are set aside; or taken back where they are negative, modulo 2^32.
+void Peer::CountAside(uint32_t plane, uint32_t bytes) {
+  paths_->SetAside(plane, bytes);
+  own_->inflight_bytes[plane] -= bytes;
+  own_->aside_bytes[plane] += bytes;
 }
 
 void Peer::GiveUp(uint32_t plane, uint32_t vc, Ending ending, bool hold_last, uint32_t bytes,

@@ -29,8 +29,20 @@ constexpr uint32_t kPdusOfFreshRtt = 16;
 // another one. All numbers of a slot may lead to the same dead link, where a switch chooses by
 // their low bits.
 constexpr uint8_t kAsksBeforeFence = 3;
+// From then on the wait for the next answer doubles, so often at most.
+constexpr int kMostAskDoublings = 6;
 // Numbers that a session asks for in vain before it stays closed for a while.
 constexpr uint8_t kAsksOfOpening = 16;
+
+// Sessions that are asked for at once where all are congested: the first that is answered opens.
+constexpr uint32_t kOpenings = 2;
+// Numbers in a row that are not taken as their paths were slow: with the next one it may be what
+// all paths have in common.
+constexpr uint8_t kSlowNumbers = 3;
+// No answer is slow that takes less than this of the smallest round trip, in percent.
+constexpr uint32_t kLeastSlow = 125;
+// An answer that takes so many times as long as a slow one is not waited for.
+constexpr int kLate = 2;
 
 // A peer that moves a session twice within this time may not get our acknowledgements.
 constexpr Duration kMovesAgain = std::chrono::milliseconds(100);
@@ -73,6 +85,8 @@ void SessionGroup::Begin(uint32_t count, uint32_t numbers, Time now) {
   deadline_ = kNever;
   looked_at_ = now;
   calm_since_ = kNever;
+  least_rtt_ = Duration(0);
+  fastest_rtt_ = Duration(0);
   pace_ns_ = 0;
   least_weight_ = SessionSlot::kWeightOne;
   run_left_ = 0;
@@ -107,30 +121,60 @@ bool SessionGroup::OnFence(const SessionNumber& request) {
   return true;
 }
 
-bool SessionGroup::OnAnswer(const SessionNumber& answer, Time now) {
-  if (answer.slot >= count_ || !IsAsking(answer.slot)) return false;
+SessionGroup::Answer SessionGroup::OnAnswer(const SessionNumber& answer,
+                                            const SessionParams& params, SecretNumbers& random,
+                                            Time now) {
+  if (answer.slot >= count_ || !IsAsking(answer.slot)) return Answer::kStale;
   SessionSlot& slot = slots_[answer.slot];
-  if (answer.turn != slot.turn || answer.number != slot.asked) return false;
+  if (answer.turn != slot.turn || answer.number != slot.asked) return Answer::kStale;
+  if (MayBeSlow(slot) && now - slot.asked_at > SlowAfter(slot, params)) {
+    ++slot.slow_numbers;
+    AskAgain(answer.slot, random, now);
+    return Answer::kSlow;
+  }
+  if (slot.state == State::kOpening) ForgetOtherOpenings(answer.slot);
   slot.number = slot.asked;
   slot.fenced = false;
   slot.since = now;
   slot.weight = SessionSlot::kWeightOne;
   slot.measured = SessionSlot::kWeightOne;
   slot.delay = SessionSlot::kWeightOne;
+  slot.marked = 0;
+  slot.marks = 0;
   slot.high_intervals = 0;
   if (slot.answers_only) {
     slot.state = State::kDraining;
-    return true;
+    return Answer::kTaken;
   }
   open_ |= BitOf(answer.slot);
   if (slot.leaves_slow && !std::has_single_bit(open_)) {
     slot.state = State::kClearing;
     open_ &= ~BitOf(answer.slot);
-    return true;
+    return Answer::kTaken;
   }
   slot.state = State::kOpen;
   ForEach(open_ & ~BitOf(answer.slot), [&](uint32_t other) { SetWeight(slots_[other], true); });
-  return true;
+  return Answer::kTaken;
+}
+
+// It is asked for because other paths are congested, and may be asked for by another number.
+bool SessionGroup::MayBeSlow(const SessionSlot& slot) const {
+  return (slot.state == State::kOpening || slot.leaves_slow) && slot.slow_numbers < kSlowNumbers &&
+         least_rtt_ != Duration(0);
+}
+
+// A path on which the request and the answer take longer is none to be had: one more session would
+// be wanted if all had it, or one that moves is no faster there than others.
+Duration SessionGroup::SlowAfter(const SessionSlot& slot, const SessionParams& params) const {
+  const Duration limit = least_rtt_ * std::max(params.open_percent, kLeastSlow) / 100;
+  return slot.state == State::kOpening ? limit : std::max(limit, fastest_rtt_);
+}
+
+// One is enough for now; whether it is shows when it is used.
+void SessionGroup::ForgetOtherOpenings(uint32_t opened) {
+  for (uint32_t slot = 0; slot < count_; ++slot) {
+    if (slot != opened && slots_[slot].state == State::kOpening) slots_[slot].state = State::kIdle;
+  }
 }
 
 SessionNumber SessionGroup::RequestOf(uint32_t slot) const {
@@ -171,6 +215,10 @@ void SessionGroup::OnFenced(uint32_t slot, Duration rest, Time now) {
 void SessionGroup::OnUnanswered(uint32_t slot, bool stalled, const Waits& waits,
                                 SecretNumbers& random, Time now) {
   SessionSlot& each = slots_[slot];
+  if (MayBeSlow(each)) {
+    ++each.slow_numbers;
+    return AskAgain(slot, random, now);
+  }
   each.unanswered = std::min<uint8_t>(each.unanswered + uint8_t{1}, kAsksOfOpening);
   if (each.state == State::kOpening && each.unanswered == kAsksOfOpening) {
     each.state = State::kIdle;
@@ -196,6 +244,7 @@ void SessionGroup::Ask(uint32_t slot, State state, SecretNumbers& random, Time n
   asking.state = state;
   asking.ask_at = now;
   asking.unanswered = 0;
+  asking.slow_numbers = 0;
   asking.requested = false;
   asking.leaves_slow = false;
   asking.answers_only = false;
@@ -210,6 +259,7 @@ void SessionGroup::AskAgain(uint32_t slot, SecretNumbers& random, Time now) {
   slots_[slot].leaves_slow = before.leaves_slow;
   slots_[slot].answers_only = before.answers_only;
   slots_[slot].unanswered = before.unanswered;
+  slots_[slot].slow_numbers = before.slow_numbers;
 }
 
 bool SessionGroup::OnStall(uint32_t slot, SecretNumbers& random, Time now) {
@@ -260,37 +310,53 @@ SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams
                                const Waits& waits, SecretNumbers& random, Time now) {
   if (now < deadline_) return 0;
   SetPace(facts, params, now);
-  EndDrains(facts);
+  const bool used = EndDrains(facts);
   const Extremes extremes = Weigh(facts, waits.ack, now);
   Judge(extremes, params, random, now);
   MoveCongested(extremes, params, random, now);
   SlotMask asks = 0;
+  Time next = kNever;
   deadline_ = kNever;
   run_left_ = 0;
   for (uint32_t slot = 0; slot < count_; ++slot) {
-    Expire(slot, params, random, now);
+    if (used) Expire(slot, params, random, now);
     SessionSlot& each = slots_[slot];
     if (IsAsking(slot) && each.requested && now >= each.ask_at) {
       OnUnanswered(slot, facts[slot].stalled, waits, random, now);
     }
     if ((IsAsking(slot) || each.state == State::kFencing) && now >= each.ask_at) {
-      each.requested = true;
-      each.ask_at = now + waits.ask_again;
+      NoteAsked(each, params, waits, now);
       asks |= BitOf(slot);
     }
     const bool drains = each.state == State::kDraining || each.state == State::kClearing ||
                         each.state == State::kFencing;
+    if (IsAsking(slot)) next = std::min(next, each.ask_at);
     if (IsAsking(slot) || drains || facts[slot].unacked_pdus != 0) {
-      deadline_ = std::min(deadline_, now + PaceOf(params));
+      next = std::min(next, now + PaceOf(params));
     }
   }
-  if (deadline_ <= now) deadline_ = now + PaceOf(params);
+  // (One that the loop had passed may ask at the next look.)
+  deadline_ = deadline_ <= now ? std::min(next, now + PaceOf(params)) : next;
   return asks;
 }
 
-void SessionGroup::EndDrains(std::span<const Facts> facts) {
+void SessionGroup::NoteAsked(SessionSlot& slot, const SessionParams& params, const Waits& waits,
+                             Time now) const {
+  // It may be that every answer takes longer than the wait: then that has to become longer.
+  const int more = std::clamp(slot.unanswered - kAsksBeforeFence + 1, 0, kMostAskDoublings);
+  Duration wait = waits.ask_again * (1 << more);
+  if (MayBeSlow(slot)) wait = std::min(wait, kLate * SlowAfter(slot, params));
+  slot.requested = true;
+  slot.asked_at = now;
+  slot.ask_at = now + wait;
+}
+
+// Returns whether PDUs are in flight.
+bool SessionGroup::EndDrains(std::span<const Facts> facts) {
+  bool used = false;
   for (uint32_t slot = 0; slot < count_; ++slot) {
     SessionSlot& each = slots_[slot];
+    used |= facts[slot].unacked_pdus != 0;
     if (facts[slot].unacked_pdus != 0) continue;
     if (each.state == State::kDraining) each.state = State::kIdle;
     if (each.state != State::kClearing) continue;
@@ -300,6 +366,7 @@ void SessionGroup::EndDrains(std::span<const Facts> facts) {
     each.fresh_pdus = facts[slot].tx_pdus + kPdusOfFreshRtt;
     open_ |= BitOf(slot);
   }
+  return used;
 }
 
 // Whether there are too few sessions, or too many.
@@ -315,15 +382,18 @@ void SessionGroup::Judge(const Extremes& extremes, const SessionParams& params,
   DrainWorst();
 }
 
-// One at a time: whether it is enough shows when it is used.
+// The first that is answered opens (ForgetOtherOpenings).
 void SessionGroup::OpenAnother(SecretNumbers& random, Time now) {
-  uint32_t idle = count_;
+  uint32_t opening = 0;
   for (uint32_t slot = 0; slot < count_; ++slot) {
-    if (slots_[slot].state == State::kOpening) return;
-    const bool may = slots_[slot].state == State::kIdle && now >= slots_[slot].rest_until;
-    if (may && idle == count_) idle = slot;
+    opening += slots_[slot].state == State::kOpening ? 1 : 0;
   }
-  if (idle != count_) Ask(idle, State::kOpening, random, now);
+  if (opening != 0) return;
+  for (uint32_t slot = 0; slot < count_ && opening < kOpenings; ++slot) {
+    if (slots_[slot].state != State::kIdle || now < slots_[slot].rest_until) continue;
+    Ask(slot, State::kOpening, random, now);
+    ++opening;
+  }
 }
 
 void SessionGroup::DrainWorst() {

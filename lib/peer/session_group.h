@@ -50,9 +50,12 @@ struct SessionSlot {
   uint32_t delay = kWeightOne;     // of it over the least of the group; kWeightOne: no more
   uint32_t tx_pdus = 0;            // of its connections, when they were looked at last,
   uint32_t retransmissions = 0;    // likewise
+  uint32_t marked = 0;             // PDUs since then that switches have marked (ECN)
+  uint32_t marks = 0;              // of its PDUs of late, the part that was; kWeightOne: all
   Time since{};                    // it has its number
   Time rx_moved_at{};              // the peer has asked for another one of its own, last
-  Time ask_at{};                   // when the peer is asked again
+  Time asked_at{};                 // the peer was asked for the last number,
+  Time ask_at{};                   // and when it is asked again
   Time sent_at{};                  // of the last look that saw PDUs sent on it,
   Duration gap{};                  // and the time for each of those
   State state = State::kIdle;
@@ -61,6 +64,7 @@ struct SessionSlot {
   bool fenced = false;         // the peer accepts nothing on it before it is told the first PSNs
   bool rx_fenced = false;      // likewise of what the peer sends
   uint8_t unanswered = 0;      // numbers that it was asked for in vain, in a row
+  uint8_t slow_numbers = 0;    // whose paths were found slow before anything took them, in a row
   bool requested = false;      // what was asked for has been said at least once
   bool leaves_slow = false;    // it moves as it is congested
   bool answers_only = false;   // it moves for our acknowledgements, and is idle afterwards
@@ -119,8 +123,14 @@ class SessionGroup {
 
   // ---- Our numbers.
 
-  // The peer has taken a number of ours: true where the slot has it from now on.
-  bool OnAnswer(const SessionNumber& answer, Time now);
+  enum class Answer : uint8_t {
+    kStale,  // it is about nothing that was asked for last
+    kSlow,   // the way there and back was slow: the peer is asked for another number
+    kTaken,  // the slot has the number from now on
+  };
+  // The peer has taken a number of ours.
+  Answer OnAnswer(const SessionNumber& answer, const SessionParams& params, SecretNumbers& random,
+                  Time now);
   // The peer has asked for a number of the slot, and `answers` says whether all that we send there
   // are acknowledgements. Where it asks again soon, these may be what is lost: we take another
   // number, too. False: we do not.
@@ -139,6 +149,9 @@ class SessionGroup {
   void OnPlaneDown();
   // What to ask for the slot. The PSNs of one that is opened anew are to be filled in.
   SessionNumber RequestOf(uint32_t slot) const;
+
+  // The peer has seen so many more PDUs with a mark, in the slots of the mask.
+  void OnMarked(SlotMask slots, uint32_t pdus);
 
   // ---- Time.
 
@@ -177,8 +190,14 @@ class SessionGroup {
   Extremes Weigh(std::span<const Facts> facts, Duration ack_wait, Time now);
   static Duration RttOf(SessionSlot& slot, const Facts& fact, Duration ack_wait, Time now);
   static bool IsAtRest(const SessionSlot& slot, const Facts& fact);
-  void NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt, Duration least,
-                  Duration fastest);
+  static void NoteMarks(SessionSlot& slot, const Facts& fact);
+  // What sessions are held against, of those that are open.
+  struct Common {
+    Duration least;    // the smallest round trip of any
+    Duration fastest;  // the one of the fastest now
+    uint32_t fewest_marks;
+  };
+  void NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt, const Common& common);
   static void SetWeight(SessionSlot& slot, bool beside_new);
   void SetPace(std::span<const Facts> facts, const SessionParams& params, Time now);
   void Judge(const Extremes& extremes, const SessionParams& params, SecretNumbers& random,
@@ -187,9 +206,14 @@ class SessionGroup {
                      Time now);
   void NoteMove(const SessionParams& params, Time now);
   void Expire(uint32_t slot, const SessionParams& params, SecretNumbers& random, Time now);
-  void EndDrains(std::span<const Facts> facts);
+  bool EndDrains(std::span<const Facts> facts);
   bool IsFresh(const SessionSlot& slot, const Facts& fact) const;
   void OpenAnother(SecretNumbers& random, Time now);
+  void NoteAsked(SessionSlot& slot, const SessionParams& params, const Waits& waits,
+                 Time now) const;
+  bool MayBeSlow(const SessionSlot& slot) const;
+  Duration SlowAfter(const SessionSlot& slot, const SessionParams& params) const;
+  void ForgetOtherOpenings(uint32_t opened);
   void DrainWorst();
   void Ask(uint32_t slot, SessionSlot::State state, SecretNumbers& random, Time now);
   void AskAgain(uint32_t slot, SecretNumbers& random, Time now);
@@ -226,6 +250,9 @@ class SessionGroup {
   Time looked_at_{};          // at weights, last
   Time calm_since_ = kNever;  // all weights are low
   Time move_at_{};            // no congested session moves before
+  // Of the open sessions, at the last look; 0: not known.
+  Duration least_rtt_{};      // the smallest round trip of any,
+  Duration fastest_rtt_{};    // and the smoothed one of the fastest
   uint32_t pace_ns_ = 0;      // from one look to the next; 0: the longest that there may be
   uint32_t tx_pdus_ = 0;      // of all slots, at the last look
   uint32_t numbers_ = 1;

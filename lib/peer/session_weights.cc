@@ -14,6 +14,9 @@ constexpr uint32_t kPdusOfLook = 16;
 // Congestion on paths is told from delays up to so many times the least one.
 constexpr uint64_t kMostDelay = uint64_t{SessionSlot::kWeightOne} * 10;
 
+// PDUs after which marks of before count no more.
+constexpr uint32_t kPdusOfMarks = 16;
+
 // A value goes up at once, and down by half of the difference; of a session that is not used, where
 // nothing is known, by less. One that PDUs were lost on doubles.
 uint32_t Followed(uint64_t value, uint32_t before, bool used, bool lost) {
@@ -47,16 +50,44 @@ bool SessionGroup::IsAtRest(const SessionSlot& slot, const Facts& fact) {
           (slot.measured ^ kOne) | (slot.delay ^ kOne)) == 0;
 }
 
-// What all sessions wait for together, as in the own port, is no reason to prefer one: the weight
-// is of what a session takes longer than the fastest one. What nothing was sent on is not known to
-// be congested.
-void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt, Duration least,
-                              Duration fastest) {
+// The marks of those that several slots may have had are divided.
+void SessionGroup::OnMarked(SlotMask slots, uint32_t pdus) {
+  slots &= open_;
+  if (count_ == 1 || slots == 0) return;
+  const uint32_t each = std::max<uint32_t>(pdus / static_cast<uint32_t>(std::popcount(slots)), 1);
+  ForEach(slots, [&](uint32_t slot) { slots_[slot].marked += each; });
+}
+
+// The more were sent, the more they say.
+void SessionGroup::NoteMarks(SessionSlot& slot, const Facts& fact) {
+  const uint32_t pdus = fact.tx_pdus - slot.tx_pdus;
+  if ((slot.marks | slot.marked) == 0 || (pdus | slot.marked) == 0) return;
+  const uint32_t all = std::max(pdus, slot.marked);
+  const auto part = static_cast<int32_t>(SessionSlot::kWeightOne * uint64_t{slot.marked} / all);
+  const auto before = static_cast<int32_t>(slot.marks);
+  const auto counted = static_cast<int32_t>(std::min(all, kPdusOfMarks));
+  slot.marks = static_cast<uint32_t>(before + (part - before) * counted / int32_t{kPdusOfMarks});
+  slot.marked = 0;
+}
+
+// What all sessions wait for together, as in the own port, is no reason to prefer one, nor are
+// marks that all have: the weight is of what a session takes longer than the fastest one, and has
+// more marks for than the one with the fewest. A path that marks all counts for the weight as one
+// that takes half of the smallest round trip longer. What nothing was sent on is not known to be
+// congested.
+void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt,
+                              const Common& common) {
   const bool used = (fact.tx_pdus != slot.tx_pdus || fact.unacked_pdus != 0) && IsFresh(slot, fact);
   uint64_t delay = SessionSlot::kWeightOne;
   uint64_t weight = SessionSlot::kWeightOne;
-  if (used && rtt > least) delay = RatioOf(rtt, least);
-  if (used && rtt > fastest) weight = WeightOf(RatioOf(least + rtt - fastest, least));
+  const uint32_t own_marks = slot.marks - std::min(slot.marks, common.fewest_marks);
+  if (used && (rtt > common.least || slot.marks != 0)) {
+    delay = RatioOf(std::max(rtt, common.least), common.least) + slot.marks;
+  }
+  if (used && (rtt > common.fastest || own_marks != 0)) {
+    const Duration later = std::max(rtt, common.fastest) - common.fastest;
+    weight = WeightOf(RatioOf(common.least + later, common.least) + own_marks / 2);
+  }
   const bool lost = fact.retransmissions != slot.retransmissions;
   slot.delay = Followed(delay, slot.delay, used, lost);
   slot.measured = Followed(weight, slot.measured, used, lost);
@@ -93,6 +124,7 @@ SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duratio
                                            Time now) {
   Duration least = Duration::max();
   Duration fastest = Duration::max();
+  uint32_t fewest_marks = UINT32_MAX;
   bool has_new = false;
   std::array<Duration, kMaxSessions> rtts;  // (Of most groups a few are needed.)
   ForEach(open_, [&](uint32_t slot) {
@@ -101,14 +133,19 @@ SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duratio
     if (fact.least_rtt != Duration(0)) least = std::min(least, fact.least_rtt);
     if (IsFresh(slots_[slot], fact)) fastest = std::min(fastest, rtts[slot]);
     has_new |= fact.srtt == Duration(0);
+    NoteMarks(slots_[slot], fact);
+    fewest_marks = std::min(fewest_marks, slots_[slot].marks);
   });
-  fastest = std::max(fastest, least);
+  const Common common{
+      .least = least, .fastest = std::max(fastest, least), .fewest_marks = fewest_marks};
+  least_rtt_ = least == Duration::max() ? Duration(0) : least;
+  fastest_rtt_ = fastest == Duration::max() ? Duration(0) : common.fastest;
   Extremes extremes;
   least_weight_ = SessionSlot::kMostWeight;
   ForEach(open_, [&](uint32_t slot) {
     SessionSlot& each = slots_[slot];
     if (!IsAtRest(each, facts[slot])) {
-      NoteWeight(each, facts[slot], rtts[slot], least, fastest);
+      NoteWeight(each, facts[slot], rtts[slot], common);
       SetWeight(each, has_new && facts[slot].srtt != Duration(0));
     }
     least_weight_ = std::min(least_weight_, each.weight);

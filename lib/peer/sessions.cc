@@ -25,7 +25,7 @@ PlaneSession::Facts Peer::FactsOf(uint32_t plane, Hold hold, Time now) const {
   PlaneSession::Facts facts{
       .port_up = own_->port_up(plane),
       .held = own_->admin[plane] == PlaneAdmin::kDown,
-      .in_flight = paths_->inflight_bytes[plane] != 0 || hold == Hold::kNeighbour,
+      .in_flight = paths_->InFlightOn(plane) != 0 || hold == Hold::kNeighbour,
       .held_up = hold == Hold::kOwn || hold == Hold::kPeers || hold == Hold::kNeighbour,
       .held_too_long = hold == Hold::kTooLong || hold == Hold::kNeighbour};
   // While another plane is heard, that one's timer sees when it falls silent.
@@ -79,7 +79,7 @@ void Peer::OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effec
   CheckReach(now, effects);
   LookAtRate(plane, hold, now, effects);
   // The plane may have become the dearer one for what is in flight there.
-  if (paths_->inflight_bytes[plane] != 0) BalanceFlows(effects);
+  if (paths_->InFlightOn(plane) != 0) BalanceFlows(effects);
   ArmSession(plane, effects);
 }
 

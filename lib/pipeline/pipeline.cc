@@ -267,7 +267,8 @@ void Pipeline::CheckInvariants() const {
       busy[instance->PlaneOfConnection(number)] += connection.unacked_bytes() != 0 ? 1 : 0;
     }
     for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
-      if (bytes_on[plane] != instance->own.inflight_bytes[plane]) std::abort();
+      const OwnEnd& own = instance->own;
+      if (bytes_on[plane] != own.inflight_bytes[plane] + own.aside_bytes[plane]) std::abort();
       if (instance->own.has_sessions && busy[plane] != instance->own.busy[plane]) std::abort();
     }
     if (inflight != instance->inflight || bytes != instance->inflight_bytes) std::abort();

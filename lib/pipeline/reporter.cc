@@ -103,7 +103,7 @@ PlaneRow RowOf(const Instance& instance, uint32_t peer, uint32_t plane, Time now
           .weight = paths.weight[plane],
           .measured_part = static_cast<uint16_t>(rate == nullptr ? 0 : rate->part()),
           .measured_bps = rate == nullptr ? 0 : rate->rate_bps(),
-          .inflight_bytes = paths.inflight_bytes[plane],
+          .inflight_bytes = paths.InFlightOn(plane),
           .deaths = session.deaths(),
           .heard_ago_ns = heard ? (now - session.last_heard()).count() : -1,
           .held_ns = std::max<int64_t>(0, (session.held_until() - now).count())};
@@ -292,7 +292,10 @@ void Reporter::Write(PlaneSnapshot& out, Time now) const {
   out.more = false;
   if (out.instance < instances_.size()) {
     const Instance& instance = *instances_[out.instance];
-    out.inflight_bytes = instance.own.inflight_bytes;
+    for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+      out.inflight_bytes[plane] =
+          instance.own.inflight_bytes[plane] + instance.own.aside_bytes[plane];
+    }
     const auto end = static_cast<uint32_t>(instance.sessions.size());
     const uint32_t stop = std::min(end, out.first + PlaneSnapshot::kMaxLooks);
     for (; out.next < stop && out.count < PlaneSnapshot::kMaxRows; ++out.next) {

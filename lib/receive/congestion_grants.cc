@@ -15,9 +15,6 @@ namespace {
 constexpr uint32_t kMostOfLines = 16 * SUEDE_LINE_BYTES;
 constexpr uint32_t kLeastOfLines = 16 * 2;
 
-// Of a CONGESTION: head and body.
-constexpr uint32_t kRequestBytes = kControlHeadBytes + 44;
-
 }  // namespace
 
 void CongestionGrants::AddInstance(Instance& instance) {
@@ -54,25 +51,27 @@ void CongestionGrants::OnRequest(Instance& instance, uint32_t peer, uint32_t pla
                            .sent = Credit24(request.sent),
                            .limit = Credit24(request.limit)},
                           now);
-  target.credit.OnUngranted(instance.OctetsOf(1, kRequestBytes));
+  target.credit.OnUngranted(instance.OctetsOf(1, kCongestionMessageBytes));
   ShowActive(target);
   if (target.listed) return;
   target.listed = true;
   active_.push_back(&target);
 }
 
-void CongestionGrants::OnReceived(Instance& instance, uint32_t peer, uint32_t plane, uint32_t pdus,
+void CongestionGrants::OnReceived(Instance& instance, uint32_t connection, uint32_t pdus,
                                   uint64_t bytes, bool marked) {
-  const uint32_t index = instance.PlaneIndex(peer, plane);
+  const uint32_t index = instance.PlaneIndexOf(connection);
   ReceivedMarks& marks = instance.marks[index];
   marks.received += pdus;
   if (marks.asks) {
-    TargetOf(instance, plane)
-        .credit.OnArrived(peer, instance.OctetsOf(pdus, static_cast<uint32_t>(bytes)));
+    TargetOf(instance, instance.PlaneOfConnection(connection))
+        .credit.OnArrived(instance.PeerOfConnection(connection),
+                          instance.OctetsOf(pdus, static_cast<uint32_t>(bytes)));
   }
   if (!marked) return;
   instance.counters.Add(Counter::kRxMarked, pdus);
   marks.marked += pdus;
+  marks.sessions |= uint64_t{1} << instance.SlotOfConnection(connection);
   if (marks.wanted) WantEcho(instance, index);
 }
 
@@ -199,10 +198,12 @@ void CongestionGrants::SendEchoes() {
                               Congestion{.echo = true,
                                          .received = marks.received,
                                          .marked = marks.marked,
-                                         .trimmed = marks.trimmed})) {
+                                         .trimmed = marks.trimmed,
+                                         .sessions = marks.sessions})) {
       WantEcho(instance, ref.index);
       continue;
     }
+    marks.sessions = 0;
     instance.counters.Add(Counter::kTxCongestionEchoes);
   }
 }

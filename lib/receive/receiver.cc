@@ -452,7 +452,7 @@ bool Receiver::CountHandedOver(bool handed) {
                                                           uint64_t bytes) {
   const bool marked = has_marks_ && (series_[flow_.series].flow & kMarked) == kMarked;
   if (!marked && !flow_.connection->counted()) return;
-  congestion_grants_.OnReceived(instance, flow_.peer, flow_.plane, pdus, bytes, marked);
+  congestion_grants_.OnReceived(instance, flow_.number, pdus, bytes, marked);
 }
 
 // For congestion control.
@@ -608,7 +608,10 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
   if (instance.is_paced) {
     congestion_.OnAcked(instance, number, acked, bytes, lcore_.now);
   }
-  instance.CountOut(peer, instance.PlaneOfConnection(number), bytes);
+  const uint32_t plane = instance.PlaneOfConnection(number);
+  if (instance.connections[number].has_aside()) [[unlikely]]
+    instance.peers[peer].TakeBack(plane, instance.NumberOnPlane(number));
+  instance.CountOut(peer, plane, bytes);
   completions_.EndAcked(instance, number, acked);
   if (instance.paths[peer].moving == 0) [[likely]]
     return;

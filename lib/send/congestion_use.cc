@@ -126,6 +126,7 @@ void CongestionUse::OnHeard(Instance& instance, uint32_t peer, uint32_t plane,
       last.marked = heard.marked;
       last.trimmed = heard.trimmed;
       context.OnEcho(echo);
+      instance.groups[index].OnMarked(heard.sessions, echo.marked);
     }
   }
   LookAt(instance, index);

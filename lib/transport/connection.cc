@@ -63,6 +63,17 @@ Pdu* Connection::TakeRetransmission(Time now, const TransportParams& params) {
   return pdu;
 }
 
+uint32_t Connection::SetAside() {
+  const uint32_t before = std::exchange(aside_bytes_, unacked_bytes_);
+  has_aside_ = aside_bytes_ != 0;
+  return aside_bytes_ - before;
+}
+
+uint32_t Connection::TakeBack() {
+  has_aside_ = false;
+  return std::exchange(aside_bytes_, 0);
+}
+
 RpsnVerdict Connection::OnAck(Psn rpsn, Time now, const TransportParams& params, PduList& acked) {
   const int ahead = rpsn.Next().DistanceFrom(oldest_unacked());
   if (ahead <= 0 || ahead > static_cast<int>(unacked_count_) || lost_) [[unlikely]] {

@@ -289,6 +289,14 @@ class alignas(64) Connection {
     return pdu != nullptr;
   }
 
+  // ---- What is in flight on a path that leads nowhere: it is no load of its plane.
+
+  // All that is in flight is set aside. Returns the bytes that were not.
+  uint32_t SetAside();
+  bool has_aside() const { return has_aside_; }
+  // Nothing is any longer. Returns the bytes that were.
+  uint32_t TakeBack();
+
   uint32_t unacked_count() const { return unacked_count_; }
   uint32_t unacked_bytes() const { return unacked_bytes_; }
   // The smallest round trip of late; 0 until one was measured.
@@ -356,6 +364,7 @@ class alignas(64) Connection {
   bool names_other_ : 1 = false;    // the far side has named a PSN that was never sent: named_
   bool out_of_step_ : 1 = false;    // see desynchronized
   bool accepted_any_ : 1 = false;
+  bool has_aside_ : 1 = false;  // aside_bytes_ is not 0
   // What is looked at where PDUs have come.
   static constexpr uint8_t kCounted = 1;        // see SetCounted
   static constexpr uint8_t kAwaitsTrimmed = 2;  // trimmed_ has come without its commands
@@ -391,6 +400,7 @@ class alignas(64) Connection {
   Psn gap_begin_;               // and the expected one when it was looked at last
   Psn trimmed_;                 // the first one, of those that have
   uint16_t was_in_flight_ = 0;  // PDUs at most when the window was changed
+  uint32_t aside_bytes_ = 0;    // see SetAside
   // While lost_.
   bool probing_ : 1 = false;  // a probe has left, and has no answer yet
   bool held_ : 1 = false;     // see OnProbeSent

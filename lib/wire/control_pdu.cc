@@ -20,6 +20,7 @@ constexpr uint32_t kFenceBytes = 28;
 constexpr uint32_t kFencedBytes = 28;
 constexpr uint32_t kCreditBytes = 36;
 constexpr uint32_t kCongestionBytes = 44;
+constexpr uint32_t kCongestionOfSessionsBytes = kCongestionMessageBytes - kControlHeadBytes;
 constexpr uint32_t kSessionBytes = 36;
 constexpr uint8_t kReplyWanted = 0x01;
 constexpr uint8_t kHeard = 0x02;
@@ -176,7 +177,7 @@ uint32_t Encode(const Congestion& congestion, uint8_t* out) {
                                           (congestion.grant ? kGrantOfRate : 0) |
                                           (congestion.echo ? kEcho : 0));
   uint8_t* body = StartControl(ControlType::kCongestion, flags, congestion.identities,
-                               kCongestionBytes, out);
+                               kCongestionOfSessionsBytes, out);
   StoreBe32(body + 16, congestion.target & Congestion::kMaxCredit);
   StoreBe32(body + 20, congestion.sent & Congestion::kMaxCredit);
   StoreBe32(body + 24, congestion.limit & Congestion::kMaxCredit);
@@ -184,7 +185,8 @@ uint32_t Encode(const Congestion& congestion, uint8_t* out) {
   StoreBe32(body + 32, congestion.received);
   StoreBe32(body + 36, congestion.marked);
   StoreBe32(body + 40, congestion.trimmed);
-  return kControlHeadBytes + kCongestionBytes;
+  StoreBe64(body + 44, congestion.sessions);
+  return kCongestionMessageBytes;
 }
 
 uint32_t Encode(const SessionNumber& session, uint8_t* out) {
@@ -291,8 +293,9 @@ ControlError DecodeFenced(const uint8_t* body, uint32_t bytes, const Identities&
 }
 
 // The upper octets of credits are reserved.
-ControlError DecodeCongestion(uint8_t flags, const uint8_t* body, const Identities& identities,
-                              ControlMessage& out) {
+ControlError DecodeCongestion(uint8_t flags, const uint8_t* body, uint32_t bytes,
+                              const Identities& identities, ControlMessage& out) {
+  const bool names_sessions = bytes >= kCongestionOfSessionsBytes;
   out.emplace<Congestion>(Congestion{.identities = identities,
                                      .request = (flags & kRequest) != 0,
                                      .grant = (flags & kGrantOfRate) != 0,
@@ -303,7 +306,8 @@ ControlError DecodeCongestion(uint8_t flags, const uint8_t* body, const Identiti
                                      .granted = LoadBe32(body + 28) & Congestion::kMaxCredit,
                                      .received = LoadBe32(body + 32),
                                      .marked = LoadBe32(body + 36),
-                                     .trimmed = LoadBe32(body + 40)});
+                                     .trimmed = LoadBe32(body + 40),
+                                     .sessions = names_sessions ? LoadBe64(body + 44) : 0});
   return ControlError::kNone;
 }
 
@@ -385,7 +389,8 @@ ControlError DecodeControl(const uint8_t* in, uint32_t bytes, ControlMessage& me
     case ControlType::kFenced:
       return DecodeFenced(body, body_bytes, identities, message);
     case ControlType::kCredit: return DecodeCredit(in[1], body, identities, message);
-    case ControlType::kCongestion: return DecodeCongestion(in[1], body, identities, message);
+    case ControlType::kCongestion:
+      return DecodeCongestion(in[1], body, body_bytes, identities, message);
     case ControlType::kSession:
       return DecodeSession(in[1], body, identities, message);
   }

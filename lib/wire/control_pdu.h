@@ -157,7 +157,8 @@ struct Congestion {
   uint32_t granted = 0;   // a grant's: the limit
   uint32_t received = 0;  // an echo's: data PDUs that came, modulo 2^32,
   uint32_t marked = 0;    // of these, those with a mark,
-  uint32_t trimmed = 0;   // and those that came trimmed, which are none of these
+  uint32_t trimmed = 0;   // and those that came trimmed, which are none of these,
+  uint64_t sessions = 0;  // and by slot, a bit each, those in which marks came since the last echo
   friend bool operator==(const Congestion&, const Congestion&) = default;
 };
 
@@ -182,6 +183,8 @@ using ControlMessage = std::variant<Ready, NotReady, Credit, Congestion, Session
 enum class ControlError : uint8_t { kNone, kUnknownType, kMalformed };
 
 inline constexpr uint32_t kControlHeadBytes = 4;
+// Of a Congestion as it is encoded: head and body, with the sessions of the marks.
+inline constexpr uint32_t kCongestionMessageBytes = kControlHeadBytes + 52;
 // Head and longest body: that of a PLANE.
 inline constexpr uint32_t kMaxControlPduBytes = kControlHeadBytes + 40 + 2 * MorePsns::kMost;
 

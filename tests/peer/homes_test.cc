@@ -13,6 +13,9 @@ class Homes : public PeerBench {
   void MakeFlows(uint32_t planes) {
     Make({.planes = planes, .per_vc = true, .ordering = Ordering::kStrict});
     BringAllUp();
+    std::array<uint32_t, kMaxPlanes> usual{};
+    std::fill_n(usual.begin(), planes, PlaneShares::kOne / planes);
+    own->shares.Begin(usual);
     for (uint32_t plane = 0; plane < planes; ++plane) Weigh(plane, 4);
   }
   uint32_t Begin(uint32_t vc) {
@@ -27,7 +30,7 @@ class Homes : public PeerBench {
     PduList acked;
     Connection& ended = connections[plane * own->connection_count + own->ConnectionOf(0, vc)];
     const uint32_t bytes = ended.unacked_bytes();
-    ended.OnAck(ended.oldest_unacked(), now, transport, acked);
+    ended.OnAck(ended.next_psn().Plus(-1), now, transport, acked);
     EXPECT_EQ(ended.unacked_bytes(), 0u);
     paths.OnEnd(plane, bytes);
     own->inflight_bytes[plane] -= bytes;
@@ -38,6 +41,12 @@ class Homes : public PeerBench {
   // Flows of other peers.
   void Others(const std::array<uint32_t, kMaxPlanes>& busy) {
     for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) own->busy[plane] += busy[plane];
+  }
+  // A PLANE is due on the plane, and there was an answer to the last one.
+  Lines Look(uint32_t plane) {
+    Do([&](Effects&) { peer->OnProof(plane, now); });
+    now = std::max(now, sessions[plane].deadline());
+    return Do([&](Effects& e) { peer->OnSessionDeadline(plane, Hold::kNone, now, e); });
   }
   uint32_t Moving() const { return static_cast<uint32_t>(std::popcount(paths.moving)); }
 };
@@ -117,15 +126,63 @@ TEST_F(Homes, AsManyFlowsMoveAsTheWeightsAsk) {
   EXPECT_EQ(paths.moving, 0);
 }
 
+// One with gaps chooses anew after each of them: it need not stand still in the midst of a burst.
+TEST_F(Homes, BusyFlowsMoveWhereTheyHaveNoGaps) {
+  MakeFlows(2);
+  for (int burst = 0; burst < 10; ++burst) {
+    const uint32_t home = Begin(0);
+    own->busy[home] += 9;
+    Look(home);
+    Look(home);
+    EXPECT_EQ(paths.moving, 0) << "it has begun since the look before the last";
+    own->busy[home] -= 9;
+    End(home, 0);
+  }
+  const uint32_t home = Begin(0);
+  own->busy[home] += 9;
+  for (int i = 0; i < 3; ++i) Look(home);
+  EXPECT_EQ(paths.moving, 1);
+}
+
 TEST_F(Homes, FlowsThatMoveCountWhereTheyGo) {
   MakeFlows(2);
   Others({8, 8});
   for (uint32_t vc = 0; vc < kVcCount; ++vc) Begin(vc);
-  Weigh(1, 8);
-  EXPECT_EQ(Moving(), 2u) << "10 : 10 for 1 : 2, and none of ours is left on plane 0";
+  Weigh(1, 40);
+  EXPECT_EQ(Moving(), 2u) << "none of ours is left on plane 0";
   EXPECT_EQ(own->LoadOf(0), 8u);
   EXPECT_EQ(own->LoadOf(1), 12u);
   EXPECT_EQ(own->busy[0], 10u);
+}
+
+// Half of the other destinations lack plane 0: what is in flight there is as even a load as can be.
+TEST_F(Homes, APlaneThatOthersLackIsNoEmptierForAFlowThatBegins) {
+  MakeFlows(2);
+  own->shares.OnUneven(true);
+  for (int i = 0; i < 4096; ++i)
+    own->shares.Note({PlaneShares::kOne / 4, PlaneShares::kOne / 4 * 3});
+  Others({4, 12});
+  std::array<int, kMaxPlanes> flows{};
+  for (int i = 0; i < 100; ++i) {
+    const uint32_t home = Begin(0);
+    ++flows[home];
+    End(home, 0);
+  }
+  EXPECT_NEAR(flows[0], flows[1], 4);
+}
+
+TEST_F(Homes, FlowsShareByWhatTheySend) {
+  MakeFlows(2);
+  std::array<uint32_t, kMaxPlanes> bytes{};
+  for (uint32_t i = 0; i < 200; ++i) {
+    const uint32_t vc = i % kVcCount;
+    uint32_t home = Begin(vc);
+    // Those of every second VC are long.
+    for (uint32_t more = 0; vc % 2 == 0 && more < 9; ++more) Put(home, vc, 1);
+    bytes[home] += vc % 2 == 0 ? 10 : 1;
+    End(home, vc);
+  }
+  EXPECT_NEAR(bytes[0], bytes[1], 20);
 }
 
 TEST_F(Homes, TheFlowsOfAPlaneThatDiesMoveAndStay) {

@@ -159,6 +159,7 @@ void PeerPair::OnRpsn(Host& host, uint32_t plane, uint32_t vc, const Letter& let
     host.peer->OnProof(plane, now_);
     if (connection.unacked_bytes() == 0) host.own->OnIdle(plane);
   }
+  if (connection.has_aside()) host.peer->TakeBack(plane, vc);
   host.paths.OnEnd(plane, before - connection.unacked_bytes());
   host.own->inflight_bytes[plane] -= before - connection.unacked_bytes();
   End(acked, Status::kOk);

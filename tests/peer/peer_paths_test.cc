@@ -183,6 +183,20 @@ TEST(PeerPaths, WhatAPlaneIsOwedIsBounded) {
   EXPECT_LE(shares[3], 1000u + 50);
 }
 
+TEST(PeerPaths, HalfOfWhatAPlaneIsOwedIsForgottenWhereEachPduChooses) {
+  for (const bool flows : {false, true}) {
+    PeerPaths paths = WithWeights({1, 1, 1, 1});
+    paths.flows = flows;
+    const uint32_t step = PeerPaths::kWeightOne / 1024 * 1000;  // of 1000 bytes
+    const uint32_t most = paths.carried_limit - 1;
+    paths.carried = {most, most, most, most - (20 * step)};
+    paths.OnSend(0, 1000);
+    // The PDU of its turn, and 20.
+    EXPECT_EQ(PeerPaths::kCarriedBase - paths.carried[3], (1 + (flows ? 20 : 10)) * step);
+    EXPECT_EQ(PeerPaths::kCarriedBase - paths.carried[1], step);
+  }
+}
+
 TEST(PeerPaths, OneThatJoinsOwesNothing) {
   PeerPaths paths = WithWeights({1, 1, 1, 1});
   paths.usable = 0x7;

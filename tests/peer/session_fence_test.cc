@@ -55,6 +55,7 @@ class SessionFences : public PeerBench {
     PduList acked;
     connections[1].OnAck(At(0, 1).oldest_unacked().Plus(static_cast<int>(count) - 1), now,
                          transport, acked);
+    if (connections[1].has_aside()) peer->TakeBack(0, 1);
     for (; !acked.empty(); acked.PopFront()) {
       paths.OnEnd(0, 100);
       own->inflight_bytes[0] -= 100;
@@ -85,6 +86,43 @@ TEST_F(SessionFences, WhereNoNumberIsAnsweredPdusMoveOnce) {
   EXPECT_EQ(paths.inflight_bytes[0], 0u);
   EXPECT_EQ(peer->group(0).slot(1).state, State::kIdle);
   EXPECT_EQ(Hears(0, fence), Lines{"count rx_session_stale_total"}) << "once";
+}
+
+// One of two sessions leads nowhere, and the plane does lead there.
+TEST_F(SessionFences, WhatIsStuckInASessionIsNoLoadOfItsPlane) {
+  OpenTwo({.planes = 2, .sessions = 2});
+  Put(0, 0, 5, 1);
+  now += microseconds(1);
+  Do([&](Effects&) { peer->OnProof(0, now); });
+  ConnectionDue(0, 1);
+  EXPECT_EQ(paths.inflight_bytes[0], 0u);
+  EXPECT_EQ(own->inflight_bytes[0], 0u);
+  EXPECT_EQ(paths.InFlightOn(0), 500u);
+  Put(0, 0, 1, 0);
+  EXPECT_EQ(paths.inflight_bytes[0], 100u) << "the other session's";
+  Acknowledge(2);
+  EXPECT_EQ(paths.inflight_bytes[0], 400u) << "it leads there again";
+  EXPECT_EQ(own->aside_bytes[0], 0u);
+}
+
+TEST_F(SessionFences, WhereThePlaneWasNotHeardSinceItIsItsLoad) {
+  OpenTwo({.planes = 2, .sessions = 2});
+  Put(0, 0, 5, 1);
+  ConnectionDue(0, 1);
+  EXPECT_EQ(At(0, 1).tries(), 1u);
+  EXPECT_EQ(paths.inflight_bytes[0], 500u);
+}
+
+TEST_F(SessionFences, WhatIsStuckInTheOnlyOpenSessionIsALoad) {
+  params.sessions.open_percent = 1000;
+  Make({.planes = 2, .sessions = 2});
+  BringAllUp();
+  Put(0, 0, 5);
+  now += microseconds(1);
+  Do([&](Effects&) { peer->OnProof(0, now); });
+  ConnectionDue(0, 0);
+  EXPECT_EQ(At(0, 0).tries(), 1u);
+  EXPECT_EQ(paths.inflight_bytes[0], 500u);
 }
 
 TEST_F(SessionFences, ItIsRepeatedAsItIs) {

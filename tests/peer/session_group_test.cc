@@ -19,6 +19,8 @@ using State = SessionSlot::State;
 constexpr uint32_t kCount = 4;
 constexpr uint32_t kNumbers = 16384;
 constexpr Duration kAskEvery = microseconds(300);
+constexpr Duration kSlow = microseconds(15);  // beyond that the path of a number is slow
+constexpr SlotMask kTwo = 6;                  // the slots that are asked for first
 
 class SessionGroups : public ::testing::Test {
  protected:
@@ -47,12 +49,14 @@ class SessionGroups : public ::testing::Test {
     for (int i = 0; i < times && asks == 0; ++i) asks = Look();
     return asks;
   }
-  bool Answer(uint32_t slot) {
-    SessionNumber answer = group.RequestOf(slot);
-    answer.answer = true;
-    const bool taken = group.OnAnswer(answer, now);
+  SessionGroup::Answer AnswerTo(SessionNumber request) {
+    request.answer = true;
+    const SessionGroup::Answer answer = group.OnAnswer(request, params, random, now);
     group.CheckInvariants();
-    return taken;
+    return answer;
+  }
+  bool Answer(uint32_t slot) {
+    return AnswerTo(group.RequestOf(slot)) == SessionGroup::Answer::kTaken;
   }
   // Opens so many, as if all were congested.
   void Open(uint32_t count) {
@@ -103,10 +107,10 @@ TEST_F(SessionGroups, WithoutCongestionThereIsOne) {
 
 TEST_F(SessionGroups, WhenAllAreCongestedOneMoreIsOpenedAndNotUsedBeforeItIsAnswered) {
   facts[0].srtt = microseconds(16);
-  const SlotMask asks = LookTimes(3);
-  ASSERT_EQ(asks, 2u);
+  ASSERT_EQ(LookTimes(3), kTwo);
   EXPECT_EQ(group.open(), 1u);
   EXPECT_EQ(group.slot(1).state, State::kOpening);
+  EXPECT_EQ(group.slot(2).state, State::kOpening);
   const SessionNumber request = group.RequestOf(1);
   EXPECT_EQ(request.number % kCount, 1);
   EXPECT_NE(request.number, 1);  // another one than it had
@@ -114,23 +118,131 @@ TEST_F(SessionGroups, WhenAllAreCongestedOneMoreIsOpenedAndNotUsedBeforeItIsAnsw
   EXPECT_TRUE(Answer(1));
   EXPECT_EQ(group.open(), 3u);
   EXPECT_EQ(group.slot(1).number, request.number);
+  EXPECT_EQ(group.slot(2).state, State::kIdle) << "the first that is answered is enough";
+  EXPECT_EQ(AnswerTo(group.RequestOf(2)), SessionGroup::Answer::kStale);
 }
 
+// The path of a number is known to be slow after twice the time that a good one takes at most. From
+// the fourth on it may be the peer that is late, and later than the wait.
 TEST_F(SessionGroups, AsksAgainForAnotherNumberWhereNoAnswerComes) {
   facts[0].srtt = microseconds(16);
-  ASSERT_EQ(LookTimes(3), 2u);
+  ASSERT_EQ(LookTimes(3), kTwo);
   const SessionNumber first = group.RequestOf(1);
-  const Time asked = now;
-  ASSERT_EQ(LookTimes(100), 2u);
-  EXPECT_GE(now - asked, kAskEvery);
-  const SessionNumber second = group.RequestOf(1);
-  EXPECT_NE(first.number, second.number);
-  EXPECT_EQ(second.turn, first.turn + 1);
-  SessionNumber late = first;
-  late.answer = true;
-  EXPECT_FALSE(group.OnAnswer(late, now));
+  for (uint32_t numbers = 1; numbers <= 14; ++numbers) {
+    const Time asked = now;
+    ASSERT_EQ(LookTimes(1000), kTwo);
+    const int doublings = std::clamp(static_cast<int>(numbers) - 6, 0, 6);
+    const Duration wait = numbers <= 3 ? 2 * kSlow : kAskEvery * (1 << doublings);
+    EXPECT_GE(now - asked, wait) << numbers;
+    EXPECT_LT(now - asked, wait + 2 * params.interval / 16) << numbers;
+    EXPECT_EQ(group.RequestOf(1).turn, first.turn + numbers);
+  }
+  EXPECT_NE(first.number, group.RequestOf(1).number);
+  EXPECT_EQ(AnswerTo(first), SessionGroup::Answer::kStale);
   EXPECT_TRUE(Answer(1));
   EXPECT_FALSE(Answer(1)) << "once";
+}
+
+TEST_F(SessionGroups, ANumberWhosePathIsSlowIsNotTaken) {
+  facts[0].srtt = microseconds(16);
+  ASSERT_EQ(LookTimes(3), kTwo);
+  for (int slow = 0; slow < 3; ++slow) {
+    const SessionNumber request = group.RequestOf(1);
+    now += kSlow + microseconds(1);
+    EXPECT_EQ(AnswerTo(request), SessionGroup::Answer::kSlow);
+    EXPECT_EQ(group.open(), 1u);
+    EXPECT_NE(group.RequestOf(1).number, request.number);
+    EXPECT_EQ(group.deadline(), now) << "the next number is asked for at once";
+    ASSERT_NE(Look() & 2u, 0u);
+  }
+  now += kSlow + microseconds(1);
+  EXPECT_TRUE(Answer(1)) << "all paths may be like that";
+}
+
+TEST_F(SessionGroups, ANumberWhosePathIsFastIsTaken) {
+  facts[0].srtt = microseconds(16);
+  ASSERT_EQ(LookTimes(3), kTwo);
+  now += kSlow;
+  EXPECT_TRUE(Answer(2));
+}
+
+// All take long, as at a busy peer: then a path on which the request takes no longer is good.
+TEST_F(SessionGroups, OneThatMovesTakesAPathAsFastAsTheFastest) {
+  Open(2);
+  facts[0].srtt = microseconds(40);
+  facts[1].srtt = microseconds(400);
+  params.open_percent = 1000;
+  ASSERT_EQ(LookTimes(20), 2u);
+  now += microseconds(101);
+  EXPECT_EQ(AnswerTo(group.RequestOf(1)), SessionGroup::Answer::kSlow);
+  ASSERT_NE(Look() & 2u, 0u);
+  params.open_percent = 150;
+  now += microseconds(40);
+  EXPECT_TRUE(Answer(1));
+}
+
+// What is asked for another reason than congestion is taken from the first path that leads there.
+TEST_F(SessionGroups, AStalledOneTakesAPathThatIsSlow) {
+  Look();
+  EXPECT_TRUE(group.OnStall(0, random, now));
+  EXPECT_EQ(Look(), 1u);
+  now += microseconds(200);
+  EXPECT_TRUE(Answer(0));
+}
+
+// ---- Marks.
+
+TEST_F(SessionGroups, WhatSwitchesMarkIsCongested) {
+  Open(2);
+  for (int i = 0; i < 8; ++i) {
+    for (auto& fact : facts) fact.tx_pdus += 16;
+    group.OnMarked(2, 16);
+    Look();
+  }
+  EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne);
+  EXPECT_EQ(group.slot(1).marks, SessionSlot::kWeightOne * 16 / 17);
+  EXPECT_GT(group.slot(1).weight, 3 * SessionSlot::kWeightOne) << "(1 + 1/2) to the third power";
+  EXPECT_LT(group.slot(1).weight, 4 * SessionSlot::kWeightOne);
+  EXPECT_GT(group.slot(1).delay, SessionSlot::kWeightOne * 19 / 10);
+}
+
+TEST_F(SessionGroups, MarksThatAllHaveAreNoReasonToPreferOneButToOpenAnother) {
+  Open(2);
+  SlotMask asks = 0;
+  for (int i = 0; i < 8; ++i) {
+    for (auto& fact : facts) fact.tx_pdus += 16;
+    group.OnMarked(3, 32);
+    asks |= Look();
+  }
+  EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne);
+  EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
+  EXPECT_NE(asks, 0u);
+}
+
+TEST_F(SessionGroups, AFewPdusWithoutMarksDoNotMakeAPathFree) {
+  Open(2);
+  facts[1].tx_pdus += 16;
+  group.OnMarked(2, 16);
+  Look();
+  const uint32_t before = group.slot(1).marks;
+  Look();  // one PDU
+  EXPECT_LT(group.slot(1).marks, before);
+  EXPECT_GT(group.slot(1).marks, before * 9 / 10);
+}
+
+// A peer may say what it likes: it weighs no more than that all was marked.
+TEST_F(SessionGroups, MarksOfNoSessionAndMoreThanWereSentAreHarmless) {
+  Open(2);
+  group.OnMarked(~SlotMask{0}, UINT32_MAX);
+  group.OnMarked(0xc, 1u << 20);
+  group.OnMarked(0, 5);
+  Look();
+  EXPECT_LE(group.slot(0).marks, SessionSlot::kWeightOne);
+  EXPECT_LE(group.slot(1).marks, SessionSlot::kWeightOne);
+  EXPECT_EQ(group.slot(2).marked, 0u);
+  group.Begin(1, kNumbers, now);
+  group.OnMarked(1, 7);
+  EXPECT_EQ(group.slot(0).marked, 0u) << "one session is not weighed";
 }
 
 TEST_F(SessionGroups, NoMoreThanAgreedAreOpened) {
@@ -250,6 +362,19 @@ TEST_F(SessionGroups, AtItsAgeNothingTakesItUntilItIsReplacedIfThereIsAnother) {
   EXPECT_EQ(group.open(), 3u);
 }
 
+// Two ends that send nothing would keep each other moving otherwise: the peer that moves twice
+// makes us ask, and what we ask for is a move to it.
+TEST_F(SessionGroups, WithNothingInFlightNoneIsTooOld) {
+  Open(2);
+  for (auto& fact : facts) fact.unacked_pdus = 0;
+  params.max_age = microseconds(1000);
+  now += 2 * params.max_age;
+  EXPECT_FALSE(group.OnPeerMoved(3, true, random, now));
+  EXPECT_TRUE(group.OnPeerMoved(3, true, random, now));
+  EXPECT_EQ(group.OnTimer(facts, params, waits, random, now), 8u) << "that one alone";
+  EXPECT_EQ(group.open(), 3u);
+}
+
 TEST_F(SessionGroups, WithNothingInFlightThereIsNoTimer) {
   Open(2);
   for (auto& fact : facts) fact.unacked_pdus = 0;
@@ -260,7 +385,7 @@ TEST_F(SessionGroups, WithNothingInFlightThereIsNoTimer) {
 
 TEST_F(SessionGroups, APlaneThatIsDownAsksForNothing) {
   facts[0].srtt = microseconds(16);
-  ASSERT_EQ(LookTimes(3), 2u);
+  ASSERT_EQ(LookTimes(3), kTwo);
   group.OnPlaneDown();
   EXPECT_EQ(group.deadline(), kNever);
   EXPECT_EQ(group.slot(1).state, State::kIdle);
@@ -286,7 +411,7 @@ TEST_F(SessionGroups, WhatAllSessionsWaitForIsNoReasonToPreferOne) {
 TEST_F(SessionGroups, ANewOneCountsAsFreeUntilItWasMeasured) {
   facts[0].srtt = microseconds(20);
   facts[1] = {};
-  ASSERT_EQ(LookTimes(3), 2u);
+  ASSERT_EQ(LookTimes(3), kTwo);
   EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne) << "there is no other one";
   EXPECT_TRUE(Answer(1));
   EXPECT_EQ(group.slot(0).weight, 8 * SessionSlot::kWeightOne);
@@ -564,6 +689,19 @@ TEST_F(PeerGroups, ASessionIsAnsweredAndASecondOneOnlyOnce) {
   EXPECT_FALSE(peer->group(0).Accepts(4003)) << "of its plane alone";
   Hears(1, SessionNumber{.slot = 3, .number = 5003, .in_use = 3, .turn = 0});
   EXPECT_EQ(Said<SessionNumber>(), nullptr);
+}
+
+// Its timer would be due at once again and again otherwise.
+TEST_F(PeerGroups, APeerThatMovesWhereThePlaneIsNotUpYetMovesNoneOfOurs) {
+  Make({.planes = 2, .sessions = 4});
+  Associate();
+  ASSERT_FALSE(peer->session(1).up());
+  for (uint16_t turn = 1; turn <= 4; ++turn) {
+    const auto number = static_cast<uint16_t>(3 + 4 * turn);
+    Hears(1, SessionNumber{.slot = 3, .number = number, .in_use = 3, .turn = turn});
+    EXPECT_TRUE(peer->group(1).Accepts(number));
+  }
+  EXPECT_EQ(peer->group(1).deadline(), kNever);
 }
 
 TEST_F(PeerGroups, NotReadyOfASessionThatWasNotAgreedIsDropped) {

@@ -360,5 +360,58 @@ TEST_F(DropsTest, ControlOfAnotherAssociation) {
   EXPECT_TRUE(std::get<Hello>(message).reply_wanted);
 }
 
+// ---- Sessions: the UDP source port is a session's number.
+
+class SessionFloodTest : public ByHandTest {
+ protected:
+  static constexpr uint32_t kSessions = 4;
+  static constexpr uint32_t kSourcePortAt = 34;  // in a frame of UDP over IPv4
+  void SetUp() override {
+    params.sessions = kSessions;
+    Start();
+    Hello hello = HelloTo(InstanceAt(0));
+    hello.answers_planes = true;
+    hello.sends_generations = true;
+    hello.sessions = kSessions;
+    Inject({Control(hello)});
+    ASSERT_EQ(Group().count(), kSessions);
+    TakeSent();
+  }
+  const SessionGroup& Group() const { return host->pipeline->instance(0).groups[0]; }
+  // A good PDU but for its source port.
+  std::vector<uint8_t> From(uint32_t source_port) const {
+    std::vector<uint8_t> frame = Build(Rh(), Command(1));
+    StoreBe16(&frame[kSourcePortAt], static_cast<uint16_t>(source_port));
+    return frame;
+  }
+  bool IsAgreed(uint32_t source_port) const {
+    return source_port >= kFirstSourcePort && source_port < kFirstSourcePort + kSessions;
+  }
+};
+
+TEST_F(SessionFloodTest, PortsWithoutEndAreCountedAndOpenNothing) {
+  constexpr uint32_t kPorts = 1u << 16;
+  constexpr uint32_t kAtOnce = 32;
+  std::vector<std::vector<uint8_t>> frames;
+  for (uint32_t source_port = 0; source_port < kPorts; ++source_port) {
+    if (!IsAgreed(source_port)) frames.push_back(From(source_port));
+    if (frames.size() != kAtOnce && source_port + 1 != kPorts) continue;
+    Inject(frames);
+    frames.clear();
+  }
+  EXPECT_EQ(host->Count(Counter::kRxSession), kPorts - kSessions);
+  EXPECT_EQ(host->Count(Counter::kRxPdus), 0u);
+  EXPECT_EQ(Group().open(), 1u);
+  for (uint32_t slot = 0; slot < kSessions; ++slot) {
+    EXPECT_EQ(Group().slot(slot).rx_number, slot);
+    EXPECT_EQ(Group().slot(slot).state == SessionSlot::State::kOpen, slot == 0);
+  }
+  EXPECT_LT(TakeSent().size(), kPorts / 100) << "its own PLANEs, and no answers";
+  ExpectNoFramesOut();
+  // The agreed ones are none of them.
+  for (uint32_t slot = 0; slot < kSessions; ++slot) Inject({From(kFirstSourcePort + slot)});
+  EXPECT_EQ(host->Count(Counter::kRxSession), kPorts - kSessions);
+}
+
 }  // namespace
 }  // namespace suede

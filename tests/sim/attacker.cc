@@ -165,6 +165,7 @@ std::vector<uint8_t> Attacker::Control(Kind kind) {
       type = static_cast<uint8_t>(ControlType::kCongestion);
       // Both identities, then credit and marks.
       for (int i = 0; i < 9; ++i) Guess(body, i < 2 ? 8 : 4);
+      if (dice_.Chance(0.5)) Guess(body, 8);
       break;
     default:  // its bytes are not looked at, or are too few
       type = static_cast<uint8_t>(kind == kUnknown ? 7 + dice_.Below(249) : 1 + dice_.Below(6));

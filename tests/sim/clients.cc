@@ -150,6 +150,7 @@ void World::Receive(Host& host, uint32_t most) {
 // Notes which lives of others the host's daemon has an association with after this turn. PDUs that
 // it had accepted of former ones lie in the rings, or wait for their client: they were in time.
 void World::NoteMet(Host& host) {
+  if (restarts_ == 0) return;
   const Instance& instance = host.pipeline().instance(0);
   for (const auto& other : hosts_) {
     if (other->number == host.number || !other->alive()) continue;

@@ -18,23 +18,40 @@ namespace {
 constexpr uint32_t kPlanes = 4;
 constexpr uint32_t kInner = 4;
 constexpr uint32_t kFullWeight = 4;  // of a plane; half of it over half a Y-cable
-constexpr double kPlaneGbps = 1;
+constexpr double kFabricPlaneGbps = 1;
 constexpr double kLoad = 0.15;  // of all planes of a host: what is left of them is never full
 constexpr uint32_t kCommandBytes = kMaxDataBytes;
 constexpr uint32_t kLeastOfPdu = 250;  // octets of a frame that has commands
 constexpr int kChanges = 5;
+constexpr uint32_t kFlows = 4;  // in strict mode, to each host: one for each VC
 constexpr const char* kChangeNames[] = {"half a Y-cable", "a cable", "a whole plane", "routes",
                                         "an inner link"};
-// On every second seed inner links die, too. A plane is without most of its sessions then for as
-// long as they need to notice, and is owed up to 48 KiB to each host afterwards, which at the
-// rates of this fabric takes milliseconds: these shares are told, and no criterion.
-constexpr bool HasInnerFaults(uint64_t seed) { return seed % 2 == 1; }
 constexpr Duration kBegin = std::chrono::milliseconds(2);
 constexpr Duration kSettling = std::chrono::milliseconds(5);  // after a change,
-constexpr Duration kMeasured = std::chrono::milliseconds(5);  // and until the next one
+constexpr Duration kMeasured = std::chrono::milliseconds(5);  // and until the next one,
+constexpr uint32_t kHostsOfMeasured = 16;  // and as much longer as there are more hosts: a share of
+                                           // the few PDUs to each of them cannot be told exactly
 constexpr double kMostError = 0.03;  // relative, of a host's share where each PDU goes by itself
 constexpr double kMostFlowError =
     0.1;  // of all hosts' together, where flows do: told, no criterion
+
+// Where changes overtake each other: the time from one to the next, at least and at most, how long
+// a host's turn and the silence of an idle plane may be, and the loads, from kLoad down.
+constexpr Duration kSoonest = std::chrono::microseconds(100);
+constexpr Duration kLatest = std::chrono::milliseconds(2);
+constexpr Duration kLongerTurn = std::chrono::microseconds(8);
+constexpr Duration kLongerIdle = std::chrono::milliseconds(20);
+constexpr uint64_t kLoads = 5;
+
+// How parts of the fabric fail.
+struct Pace {
+  bool inner;    // inner links die, too
+  bool settles;  // shares are measured after each change; false: changes overtake each other
+};
+// On every second seed inner links die, too. A plane is without some of its sessions then for as
+// long as they need to notice: these shares are told, and no criterion.
+constexpr Pace Calm(uint64_t seed) { return {.inner = seed % 2 == 1, .settles = true}; }
+constexpr Pace kHasty{.inner = true, .settles = false};
 
 struct Case {
   const char* name;
@@ -48,7 +65,7 @@ constexpr Case kCases[] = {
     {"per flow, permutation", Ordering::kStrict, false},
 };
 
-WorldOptions OptionsOf(const Case& which, uint64_t seed, uint32_t hosts) {
+WorldOptions OptionsOf(const Case& which, const Pace& pace, uint64_t seed, uint32_t hosts) {
   WorldOptions options;
   options.wiring.hosts = hosts;
   options.wiring.switches = kPlanes;
@@ -61,19 +78,25 @@ WorldOptions OptionsOf(const Case& which, uint64_t seed, uint32_t hosts) {
   options.paths.hello_idle = Micros(1000);
   options.paths.hold_down = Micros(1000);
   options.paths.hold_down_max = Micros(2000);
+  if (!pace.settles) {
+    options.longest_turn = kLongerTurn;
+    options.paths.hello_idle = kLongerIdle;
+    options.idles = seed / std::size(kCases) % 4 == 0;
+  }
   options.transport.rto_initial = Micros(1000);
   options.transport.rto_min = Micros(400);
   options.transport.rto_max = Micros(4000);
   options.transport.window_pdus = 64;
   options.inflight_pdus = 1024;
-  options.faults = {{.delay = Micros(2), .bits_per_ns = kPlaneGbps}};
+  options.faults = {{.delay = Micros(2), .bits_per_ns = kFabricPlaneGbps}};
   options.classes.links.on = true;
   options.classes.links.most_held = 512;
   options.inner = {.links = kInner, .until = std::chrono::hours(1)};
   options.commands = ~0u;
   options.burst = 2;
   const double bits = 1.5 * kCommandBytes * 8;  // of a burst: one command or two
-  options.burst_gap = Duration(static_cast<int64_t>(bits / (kPlanes * kPlaneGbps * kLoad)));
+  const double load = pace.settles ? kLoad : kLoad / static_cast<double>(1 + seed % kLoads);
+  options.burst_gap = Duration(static_cast<int64_t>(bits / (kPlanes * kFabricPlaneGbps * load)));
   options.fixed_data_bytes = kCommandBytes;
   options.tagged = 0;
   options.transmit_now = 0;
@@ -113,16 +136,30 @@ struct ShareErrors {
   std::vector<double> of_all;    // of all hosts' together
 };
 
+// Flows that moved while they had PDUs in flight, from a change until its shares count: of hosts
+// of which it changed a plane, and of the others.
+struct FlowMoves {
+  struct Count {
+    uint64_t moves = 0;
+    uint64_t hosts = 0;
+    double each() const {
+      return hosts == 0 ? 0 : static_cast<double>(moves) / static_cast<double>(hosts);
+    }
+  };
+  Count concerned;
+  Count others;
+};
+
 class FabricRun {
  public:
   // `tells`: prints what changes, and the shares of hosts that are far from the weights.
-  FabricRun(const Case& which, uint64_t seed, uint32_t hosts, bool tells)
+  FabricRun(const Case& which, const Pace& pace, uint64_t seed, uint32_t hosts, bool tells)
       : hosts_(hosts),
         tells_(tells),
-        seed_(seed),
-        world_(seed, OptionsOf(which, seed, hosts)),
+        pace_(pace),
+        world_(seed, OptionsOf(which, pace, seed, hosts)),
         dice_(seed << 8 ^ 0xfab),
-        shift_(OptionsOf(which, seed, hosts).shift),
+        shift_(OptionsOf(which, pace, seed, hosts).shift),
         state_(hosts),
         octets_(size_t{hosts} * hosts) {
     for (uint32_t host = 0; host < hosts; ++host) {
@@ -134,19 +171,29 @@ class FabricRun {
   }
 
   // Empty, or what is wrong.
-  std::string Run(ShareErrors& shares) {
-    RunFor(kBegin);
+  std::string Run(ShareErrors& shares, FlowMoves& moves) {
+    RunFor(pace_.settles ? kBegin : dice_.Up(kBegin));
     for (int change = 0; change < kChanges; ++change) {
+      if (!pace_.settles) {
+        Change();
+        RunFor(dice_.OfAnyScale(kSoonest, kLatest));
+        continue;
+      }
+      const std::vector<uint64_t> before = MovesOfHosts();
+      const std::vector<std::array<double, kPlanes>> shares_before = WantedShares();
       Change();
       RunFor(kSettling);
+      NoteMoves(before, shares_before, moves);
       for (auto& of_pair : octets_) of_pair.fill(0);
-      RunFor(kMeasured);
+      RunFor(kMeasured * std::max(1u, hosts_ / kHostsOfMeasured));
       Judge(shares);
     }
     Heal();
     for (uint32_t host = 0; host < hosts_; ++host) world_.host(host).to_send = 0;
     return world_.Run();
   }
+
+  const World& world() const { return world_; }
 
  private:
   void RunFor(Duration time) {
@@ -169,12 +216,13 @@ class FabricRun {
   void Change() {
     const uint32_t host = AnyHost();
     const auto plane = static_cast<uint32_t>(dice_.Below(kPlanes));
-    const uint64_t kind = dice_.Below(std::size(kChangeNames) - (HasInnerFaults(seed_) ? 0 : 1));
+    const uint64_t kind = dice_.Below(std::size(kChangeNames) - (pace_.inner ? 0 : 1));
     Tell(kChangeNames[kind], host, plane);
     switch (kind) {
       case 0: {  // half a Y-cable
         const bool half = state_.FlipHalf(host, plane);
-        world_.host(host).ports[plane]->faults().bits_per_ns = half ? kPlaneGbps / 2 : kPlaneGbps;
+        world_.host(host).ports[plane]->faults().bits_per_ns =
+            half ? kFabricPlaneGbps / 2 : kFabricPlaneGbps;
         return Announce(host, plane);
       }
       case 1:  // a cable
@@ -231,7 +279,7 @@ class FabricRun {
     for (uint32_t host = 0; host < hosts_; ++host) {
       for (uint32_t plane = 0; plane < kPlanes; ++plane) {
         world_.host(host).ports[plane]->SetLink(true);
-        world_.host(host).ports[plane]->faults().bits_per_ns = kPlaneGbps;
+        world_.host(host).ports[plane]->faults().bits_per_ns = kFabricPlaneGbps;
       }
     }
     state_ = whole;
@@ -247,6 +295,45 @@ class FabricRun {
     }
     while (!due_.empty() && world_.failure().empty()) RunFor(Micros(10));
     world_.inner().End();
+  }
+
+  std::vector<uint64_t> MovesOfHosts() {
+    std::vector<uint64_t> moves;
+    for (uint32_t host = 0; host < hosts_; ++host) {
+      moves.push_back(world_.host(host).Count(Counter::kFlowMoves));
+    }
+    return moves;
+  }
+  // By which a change is told that concerns a host: the shares of its planes, to each host.
+  std::vector<std::array<double, kPlanes>> WantedShares() const {
+    std::vector<std::array<double, kPlanes>> all;
+    for (uint32_t from = 0; from < hosts_; ++from) {
+      for (uint32_t to = 0; to < hosts_; ++to) {
+        if (to == from || (shift_ != 0 && to != (from + shift_) % hosts_)) continue;
+        std::array<double, kPlanes>& of_pair = all.emplace_back();
+        for (uint32_t plane = 0; plane < kPlanes; ++plane) {
+          of_pair[plane] = state_.IsDown(from, to, plane) ? 0 : state_.WeightOf(from, to, plane);
+        }
+      }
+    }
+    return all;
+  }
+  // Dead inner links are not in the state: these changes concern anybody.
+  void NoteMoves(const std::vector<uint64_t>& before,
+                 const std::vector<std::array<double, kPlanes>>& shares_before, FlowMoves& moves) {
+    if (pace_.inner) return;
+    const std::vector<uint64_t> after = MovesOfHosts();
+    const std::vector<std::array<double, kPlanes>> now = WantedShares();
+    const size_t pairs = now.size() / hosts_;
+    for (uint32_t host = 0; host < hosts_; ++host) {
+      const auto begin = static_cast<ptrdiff_t>(host * pairs);
+      const auto end = begin + static_cast<ptrdiff_t>(pairs);
+      const bool same =
+          std::equal(now.begin() + begin, now.begin() + end, shares_before.begin() + begin);
+      FlowMoves::Count& count = same ? moves.others : moves.concerned;
+      count.moves += after[host] - before[host];
+      ++count.hosts;
+    }
   }
 
   // What each plane should have had of what was sent, by the weights.
@@ -313,7 +400,7 @@ class FabricRun {
 
   const uint32_t hosts_;
   const bool tells_;
-  const uint64_t seed_;
+  const Pace pace_;
   World world_;
   Dice dice_;
   const uint32_t shift_;
@@ -348,24 +435,55 @@ void Tell(const char* where, ShareErrors& shares, double most) {
   std::fflush(stdout);
 }
 
+// Whether the oracle was not content.
+bool TellVerdict(const char* scenario, const Case& which, uint64_t seed, uint32_t hosts,
+                 const std::string& verdict) {
+  if (verdict.empty()) return false;
+  std::printf("%s, seed %llu: %s\n  replay: sim_runner %s %llu 1 %u\n", which.name,
+              static_cast<unsigned long long>(seed), verdict.c_str(), scenario,
+              static_cast<unsigned long long>(seed), hosts);
+  std::fflush(stdout);
+  return true;
+}
+
 }  // namespace
+
+int RunFabricChanges(uint64_t first_seed, uint64_t count, uint32_t hosts) {
+  uint64_t failed = 0;
+  uint64_t commands = 0;
+  uint64_t moved = 0;
+  for (uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
+    const Case& which = kCases[seed % std::size(kCases)];
+    ShareErrors shares;
+    FlowMoves moves;
+    FabricRun run(which, kHasty, seed, hosts, count == 1);
+    const std::string verdict = run.Run(shares, moves);
+    commands += run.world().Sum(Counter::kRxCommands);
+    moved += run.world().Sum(Counter::kTxMoved);
+    const bool fails = TellVerdict("fabric_changes", which, seed, hosts, verdict);
+    if (fails && count == 1) run.world().log().Print();
+    failed += fails ? 1 : 0;
+  }
+  std::printf("fabric_changes: %u hosts, %llu seeds, %llu failed, %llu commands, %llu PDUs moved\n",
+              hosts, static_cast<unsigned long long>(count),
+              static_cast<unsigned long long>(failed), static_cast<unsigned long long>(commands),
+              static_cast<unsigned long long>(moved));
+  return failed == 0 ? 0 : 1;
+}
 
 int RunFabricPaths(uint64_t first_seed, uint64_t count, uint32_t hosts) {
   bool passed = true;
   for (const Case& which : kCases) {
     ShareErrors shares;
     ShareErrors disturbed;
+    FlowMoves moves;
     uint64_t failed = 0;
     for (uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
-      ShareErrors& errors = HasInnerFaults(seed) ? disturbed : shares;
+      const Pace pace = Calm(seed);
+      ShareErrors& errors = pace.inner ? disturbed : shares;
       const std::string verdict =
-          FabricRun(which, seed, hosts, count == 1 && which.ordering == Ordering::kUnordered)
-              .Run(errors);
-      if (verdict.empty()) continue;
-      ++failed;
-      std::printf("%s, seed %llu: %s\n  replay: sim_runner fabric_paths %llu 1 %u\n", which.name,
-                  static_cast<unsigned long long>(seed), verdict.c_str(),
-                  static_cast<unsigned long long>(seed), hosts);
+          FabricRun(which, pace, seed, hosts, count == 1).Run(errors, moves);
+      failed += TellVerdict("fabric_paths", which, seed, hosts, verdict) ? 1 : 0;
     }
     std::printf("fabric_paths: %s: %u hosts, %llu seeds, %llu failed\n", which.name, hosts,
                 static_cast<unsigned long long>(count), static_cast<unsigned long long>(failed));
@@ -373,6 +491,13 @@ int RunFabricPaths(uint64_t first_seed, uint64_t count, uint32_t hosts) {
     const double most = strict ? kMostFlowError : kMostError;
     Tell("", shares, most);
     Tell(", inner links die", disturbed, most);
+    if (strict) {
+      std::printf(
+          "  flows that moved within 5 ms of a change, of the %u of a host: %.3f where it "
+          "concerned the host, %.3f of the others\n",
+          which.to_all ? kFlows * (hosts - 1) : kFlows, moves.concerned.each(),
+          moves.others.each());
+    }
     const bool near = Beyond(shares.of_hosts, kMostError) == 0;
     passed &= failed == 0 && (near || strict);
   }

@@ -14,6 +14,10 @@ namespace suede {
 // is not content, or where PDUs that go by themselves do not keep to the weights.
 int RunFabricPaths(uint64_t first_seed, uint64_t count, uint32_t hosts);
 
+// Runs so many seeds in which parts fail and come back faster than hosts settle, inner links among
+// them, one of the four kinds each. Returns 1 where the oracle is not content.
+int RunFabricChanges(uint64_t first_seed, uint64_t count, uint32_t hosts);
+
 }  // namespace suede
 
 #endif  // SUEDE_TESTS_SIM_FABRIC_PATHS_H_

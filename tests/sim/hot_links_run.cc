@@ -300,6 +300,8 @@ HotReaction MeasureHotReaction(const HotLinksOptions& options) {
     if (one.least_rtt() == Duration(0)) continue;
     reaction.base_round_trip = std::min(reaction.base_round_trip, one.least_rtt());
   }
+  // (That of a session that has just moved is not known.)
+  reaction.round_trip = std::max(reaction.round_trip, reaction.base_round_trip);
   SetLoads(run, options, hot);
 
   std::vector<uint64_t> hot_sum{run.Offered(hot)};

@@ -5,7 +5,7 @@
 // its last events. Or measures the cost of loss: sim_runner goodput FIRST_SEED COUNT; and that with
 // link-level retry: sim_runner llr_goodput FIRST_SEED COUNT.
 // Or the goodput of several planes: sim_runner plane_shares. Or the shares of planes of a fabric of
-// which parts fail: sim_runner fabric_paths FIRST_SEED COUNT HOSTS.
+// which parts fail: sim_runner fabric_paths|fabric_changes FIRST_SEED COUNT HOSTS.
 // Or compares runs of the same seeds: sim_runner repeats.
 #include <algorithm>
 #include <cstdio>
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr,
                  "\nor: sim_runner goodput FIRST_SEED COUNT\n"
                  "or: sim_runner llr_goodput FIRST_SEED COUNT\n"
-                 "or: sim_runner fabric_paths FIRST_SEED COUNT HOSTS\n"
+                 "or: sim_runner fabric_paths|fabric_changes FIRST_SEED COUNT HOSTS\n"
                  "or: sim_runner plane_shares\nor: sim_runner repeats\n");
     return 2;
   }
@@ -87,8 +87,10 @@ int main(int argc, char** argv) {
   const uint64_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : SeedsOfTests(argv[1]);
   if (std::strcmp(argv[1], "goodput") == 0) return RunGoodput(first, count);
   if (std::strcmp(argv[1], "llr_goodput") == 0) return RunLlrGoodput(first, count);
-  if (argc == 5 && std::strcmp(argv[1], "fabric_paths") == 0) {
-    return RunFabricPaths(first, count, static_cast<uint32_t>(std::strtoul(argv[4], nullptr, 10)));
+  if (argc == 5 && std::strncmp(argv[1], "fabric_", 7) == 0) {
+    const auto hosts = static_cast<uint32_t>(std::strtoul(argv[4], nullptr, 10));
+    if (std::strcmp(argv[1], "fabric_paths") == 0) return RunFabricPaths(first, count, hosts);
+    if (std::strcmp(argv[1], "fabric_changes") == 0) return RunFabricChanges(first, count, hosts);
   }
   for (const Scenario& scenario : kScenarios) {
     if (std::strcmp(scenario.name, argv[1]) != 0) continue;

@@ -237,7 +237,8 @@ std::vector<ControlMessage> Messages() {
                      .granted = 3,
                      .received = 4294967295,
                      .marked = 71000,
-                     .trimmed = 300},
+                     .trimmed = 300,
+                     .sessions = 0x8000000000000005},
           SessionNumber{.identities = kSome,
                         .slot = 63,
                         .number = 16383,
@@ -270,7 +271,8 @@ const char* const kMessageTexts[] = {
         "sent": 71000, "wanted": 300})",
     R"({"type": "congestion", )" SOME R"(, "request": true, "grant": false, "echo": true,
         "target": 16777215, "sent": 16770000, "limit": 70000, "granted": 3,
-        "received": 4294967295, "marked": 71000, "trimmed": 300})",
+        "received": 4294967295, "marked": 71000, "trimmed": 300,
+        "marked_sessions": "8000000000000005"})",
     R"({"type": "session_number", )" SOME R"(, "slot": 63, "number": 16383, "in_use": 65,
         "turn": 4000000000, "answer": true, "fence": false, "anew": false, "psns": [1, 2, 65535, 3]})"};
 static_assert(std::size(kMessageTexts) == std::variant_size_v<ControlMessage>);

@@ -78,7 +78,8 @@ const ControlMessage kCongestion = Congestion{.identities = kSome,
                                               .granted = 0x414243,
                                               .received = 0x51525354,
                                               .marked = 0x61626364,
-                                              .trimmed = 0x71727374};
+                                              .trimmed = 0x71727374,
+                                              .sessions = 0x8182838485868788};
 const ControlMessage kSession =
     SessionNumber{.identities = kSome,
                   .slot = 3,
@@ -120,9 +121,9 @@ TEST(ControlPdu, Layout) {
             Laid(14, 5, {2,    0,    0x11, 0x12, 0x21, 0x22, 0x23, 0x24, 0x31, 0x32,
                          0x33, 0x34, 0x41, 0x42, 0x43, 0x44, 0x51, 0x52, 0x53, 0x54}));
   EXPECT_EQ(Encoded(kCongestion),
-            Laid(15, 5, {0,    0x11, 0x12, 0x13, 0,    0x21, 0x22, 0x23, 0,    0x31,
-                         0x32, 0x33, 0,    0x41, 0x42, 0x43, 0x51, 0x52, 0x53, 0x54,
-                         0x61, 0x62, 0x63, 0x64, 0x71, 0x72, 0x73, 0x74}));
+            Laid(15, 5, {0,    0x11, 0x12, 0x13, 0,    0x21, 0x22, 0x23, 0,    0x31, 0x32, 0x33,
+                         0,    0x41, 0x42, 0x43, 0x51, 0x52, 0x53, 0x54, 0x61, 0x62, 0x63, 0x64,
+                         0x71, 0x72, 0x73, 0x74, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88}));
   EXPECT_EQ(Encoded(kSession),
             Laid(16, 0, {3,    0,    0x11, 0x12, 0x21, 0x22, 0,    0,    0x31, 0x32,
                          0x33, 0x34, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48}));
@@ -260,7 +261,9 @@ TEST(ControlPdu, ShortBodyIsMalformedAndLongBodyIsNot) {
   for (const ControlMessage& message : kAll) {
     Bytes bytes = Encoded(message);
     const uint8_t body_bytes = bytes[3];
-    for (uint8_t shorter = 0; shorter < body_bytes; ++shorter) {
+    // The sessions of the marks came later.
+    const uint8_t least = message == kCongestion ? uint8_t{44} : body_bytes;
+    for (uint8_t shorter = 0; shorter < least; ++shorter) {
       bytes[3] = shorter;
       EXPECT_EQ(Decode(bytes), ControlError::kMalformed);
     }
@@ -322,6 +325,17 @@ TEST(ControlPdu, ReservedIsIgnored) {
   for (size_t at = 16; at < 32; at += 4) bytes[kControlHeadBytes + at] = 0xff;
   EXPECT_EQ(Decode(bytes, read), ControlError::kNone);
   EXPECT_EQ(read, kCongestion);
+}
+
+TEST(ControlPdu, ACongestionMayEndBeforeTheSessionsOfTheMarks) {
+  Bytes bytes = Encoded(kCongestion);
+  bytes.resize(bytes.size() - 8);
+  bytes[3] = static_cast<uint8_t>(bytes[3] - 8);
+  Congestion shorter = std::get<Congestion>(kCongestion);
+  shorter.sessions = 0;
+  ControlMessage read;
+  EXPECT_EQ(Decode(bytes, read), ControlError::kNone);
+  EXPECT_EQ(read, ControlMessage(shorter));
 }
 
 // Credit is counted modulo 2^24: what is more goes as its low bits, and never into reserved ones.

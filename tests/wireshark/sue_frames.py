@@ -63,10 +63,10 @@ def credit(vc, limit, flags=0, number=0, accepted=0, sent=0, wanted=0, identity=
 
 
 def congestion(flags, target=0, sent=0, limit=0, granted=0, received=0, marked=0, trimmed=0,
-               reserved=0, identity=1, peer=2):
+               sessions=0, reserved=0, identity=1, peer=2):
     credits = (reserved << 24 | number for number in (target, sent, limit, granted))
-    return control(CONGESTION, flags, struct.pack(">QQ4I3I", identity, peer, *credits, received,
-                                                  marked, trimmed))
+    return control(CONGESTION, flags, struct.pack(">QQ4I3IQ", identity, peer, *credits, received,
+                                                  marked, trimmed, sessions))
 
 
 def session(slot, number, in_use, turn, flags=0, identity=1, peer=7, psns=(0, 0, 0, 0)):

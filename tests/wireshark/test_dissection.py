@@ -495,14 +495,14 @@ def test_flags_of_credit(shark):
 
 @pytest.mark.parametrize("encap", ENCAPS)
 def test_congestion(shark, encap):
-    body = congestion(5, 2**24 - 1, 70000, 70001, 3, 2**32 - 1, 9, 8, identity=0x8000000000000001,
-                      peer=7)
+    body = congestion(5, 2**24 - 1, 70000, 70001, 3, 2**32 - 1, 9, 8, 2**63 + 5,
+                      identity=0x8000000000000001, peer=7)
     packet = dissect_control(shark, body, encap)
     assert_fields(packet, {
-        "type": CONGESTION, "flags": 5, "length": 44, "identity": 0x8000000000000001,
+        "type": CONGESTION, "flags": 5, "length": 52, "identity": 0x8000000000000001,
         "peer_identity": 7, "request": 1, "grant": 0, "has_echo": 1, "target": 2**24 - 1,
         "sent": 70000, "limit": 70001, "granted": 3, "received": 2**32 - 1, "marked": 9,
-        "trimmed": 8})
+        "trimmed": 8, "marked_sessions": 2**63 + 5})
     assert packet.raw("suede.control.reserved") == [bytes(1)] * 4
     assert "suede.control.rest" not in packet and "suede.control.reply_wanted" not in packet
 
@@ -513,6 +513,12 @@ def test_reserved_bits_of_congestion(shark):
     assert_fields(packet, {"request": 1, "grant": 1, "has_echo": 1, "target": 1, "sent": 2,
                            "limit": 3, "granted": 4})
     assert packet.raw("suede.control.reserved") == [b"\xa5"] * 4
+
+
+def test_congestion_without_sessions(shark):
+    packet = dissect_control(shark, control(CONGESTION, 4, congestion(4, marked=9)[4:48]))
+    assert_fields(packet, {"length": 44, "marked": 9})
+    assert "suede.control.marked_sessions" not in packet and "suede.control.rest" not in packet
 
 
 def test_info_of_congestion(shark):

@@ -336,6 +336,8 @@ local f = {
   control_received = ProtoField.uint32("suede.control.received", "PDUs with commands received"),
   control_marked = ProtoField.uint32("suede.control.marked", "Of these with an ECN mark"),
   control_trimmed = ProtoField.uint32("suede.control.trimmed", "PDUs that arrived trimmed"),
+  control_marked_sessions = ProtoField.uint64("suede.control.marked_sessions",
+    "Slots of sessions with marks", base.HEX),
   control_state = ProtoField.uint8("suede.control.state", "State", base.DEC, PLANE_STATES),
   control_plane = ProtoField.uint8("suede.control.plane", "The sender's number of the plane"),
   control_tx_generation = ProtoField.uint16("suede.control.tx_generation", "Generation sent"),
@@ -682,6 +684,8 @@ dissect_body[CREDIT] = function(body, item, control)
     control.on_demand and " on demand" or "")
 end
 
+-- With the sessions of the marks, which a shorter one has not.
+local CONGESTION_OF_SESSIONS_BYTES = 52
 -- Each with a reserved octet in front.
 local CONGESTION_CREDITS = { [16] = "target", [20] = "congestion_sent", [24] = "congestion_limit",
   [28] = "granted" }
@@ -695,6 +699,9 @@ dissect_body[CONGESTION] = function(body, item, control)
   item:add(f.control_received, body(32, 4))
   item:add(f.control_marked, body(36, 4))
   item:add(f.control_trimmed, body(40, 4))
+  if body:len() >= CONGESTION_OF_SESSIONS_BYTES then
+    item:add(f.control_marked_sessions, body(44, 8))
+  end
   if broken then return broken end
   local texts = {}
   if control.request then
@@ -823,6 +830,8 @@ local function dissect_control(tvb, from, to, captured, tree)
     if HAS_MORE_PSNS[control.type] then
       local more = math.min(math.floor((body_bytes - known_bytes) / 2), MOST_MORE_PSNS)
       known_bytes = known_bytes + 2 * more
+    elseif control.type == CONGESTION and body_bytes >= CONGESTION_OF_SESSIONS_BYTES then
+      known_bytes = CONGESTION_OF_SESSIONS_BYTES
     end
     broken, text = dissect_body[control.type](tvb(from + 4, known_bytes):tvb(), item, control)
   end
