@@ -6,6 +6,8 @@
 #include <chrono>
 #include <iterator>
 
+#include "serve/burst_run.h"
+
 namespace suede::perf {
 namespace {
 
@@ -37,9 +39,10 @@ int EmbeddedCalls::Start(const MemoryOperation& operation) {
                  .room = operation.octets,
                  .operand = operation.operand,
                  .result = operation.result};
+  // As of the last Poll: the clock is not read for each operation.
   call.deadline =
-      Now() + (operation.deadline_ms == 0 ? Duration(kDeadline)
-                                          : std::chrono::milliseconds(operation.deadline_ms));
+      polled_ + (operation.deadline_ms == 0 ? Duration(kDeadline)
+                                            : std::chrono::milliseconds(operation.deadline_ms));
   switch (initiator_.Start(call, nullptr)) {
     case mem::Started::kOk:
       return 0;
@@ -52,6 +55,7 @@ int EmbeddedCalls::Start(const MemoryOperation& operation) {
 }
 
 int EmbeddedCalls::Poll(Time now) {
+  polled_ = now;
   TakeCompletions();
   TakeResponses();
   if (end_.lost()) {
@@ -70,17 +74,8 @@ void EmbeddedCalls::Flush() {
 }
 
 int EmbeddedCalls::Send(const mem::Burst& burst) {
-  const ClientRun run{
-      .first = {.xpuid = burst.to.xpuid,
-                .vc = burst.to.vc,
-                .flags = burst.wants_completion ? uint8_t{SUEDE_RECORD_COMPLETION} : uint8_t{0},
-                .tag = burst.number,
-                .control = burst.controls,
-                .data = burst.data},
-      .control_stride = mem::kRequestControlBytes,
-      .data_stride = burst.data_bytes};
   uint32_t sent = 0;
-  end_.SendRun(run, burst.count, &sent);
+  end_.SendRun(RunOf(burst), burst.count, &sent);
   return end_.lost() ? kLost : static_cast<int>(sent);
 }
 

@@ -33,6 +33,7 @@ class EmbeddedCalls final : public MemoryCalls, private mem::RequestSink {
   EmbedEndpoint& end_;
   const uint8_t response_vc_;
   mem::Initiator initiator_;
+  Time polled_{};
   uint64_t told_ = 0;  // of the operations that are complete
 };
 

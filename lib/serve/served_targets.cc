@@ -30,14 +30,25 @@ bool ServedTargets::SetWindow(uint32_t client, uint32_t id, const ServedWindow& 
   return left != kRequestsPerTurn;
 }
 
+// Null: it has gone, or is going. A client keeps its slot.
+ClientSlot* ServedTargets::OwnerOf(Entry& entry) const {
+  const ClientSlot& seen = clients_.client(entry.owner_slot);
+  if (!seen.used || seen.client != entry.owner) [[unlikely]] {
+    const uint32_t slot = clients_.Find(entry.owner);
+    if (slot == ClientTable::kNone) return nullptr;
+    entry.owner_slot = slot;
+  }
+  ClientSlot& owner = clients_.client(entry.owner_slot);
+  return owner.detaching ? nullptr : &owner;
+}
+
 uint32_t ServedTargets::PollOne(Entry& entry, uint32_t most) {
-  const uint32_t owner = clients_.Find(entry.owner);
-  const bool is_there = owner != ClientTable::kNone && !clients_.client(owner).detaching;
+  ClientSlot* const owner = OwnerOf(entry);
   const uint32_t served =
-      entry.target->Poll(most, *entry.partition, is_there ? &clients_.ring(owner, 0) : nullptr);
+      entry.target->Poll(most, *entry.partition, owner != nullptr ? owner->rings.data() : nullptr);
   if (const uint8_t vcs = entry.target->TakePassedOn(); vcs != 0) [[unlikely]] {
     for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-      if ((vcs & 1u << vc) != 0) clients_.MarkReceived(clients_.client(owner), vc);
+      if ((vcs & 1u << vc) != 0) clients_.MarkReceived(*owner, vc);
     }
     clients_.PublishReceived();
   }

@@ -35,6 +35,7 @@ class ServedTargets {
     const uint16_t* partition = nullptr;  // likewise
     mem::TargetCounters counted = {};     // as they are in `counters`
     uint64_t counted_passed_on = 0;
+    uint32_t owner_slot = 0;  // of the ClientTable, where the owner was seen last
   };
   void Add(const Entry& entry);
   // Its windows are touched no more. False: there is no such target.
@@ -47,6 +48,7 @@ class ServedTargets {
 
  private:
   uint32_t PollOne(Entry& entry, uint32_t most);
+  ClientSlot* OwnerOf(Entry& entry) const;
   static void Count(Entry& entry);
 
   ClientTable& clients_;

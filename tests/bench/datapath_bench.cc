@@ -6,6 +6,8 @@
 // one, by several pipelines, and on one plane. No more than a window of commands is under way, so
 // each turn produces as much as the one before has consumed. Under callgrind the functions Produce,
 // PollSender, PollReceiver and Consume hold the instructions of their stage.
+// With put, get or fetch-add: memory operations of DATA_BYTES at a window of the receiver's lcore,
+// PACK of them under way, and the cost of each operation.
 #include <x86intrin.h>
 
 #include <algorithm>
@@ -17,6 +19,7 @@
 #include "bench_machine.h"
 #include "datapath.h"
 #include "dpdk/eal.h"
+#include "memory_datapath.h"
 
 namespace suede {
 namespace {
@@ -73,6 +76,35 @@ void Run(const Traffic& traffic, uint64_t wanted) {
   Print(bench, received, __rdtsc() - start, stage);
 }
 
+void RunMemory(mem::Opcode opcode, uint32_t bytes, uint32_t window, uint64_t wanted) {
+  const auto bench = std::make_unique<MemoryBench>(opcode, bytes, window);
+  bench->WarmUp();
+  Bench::Stages stage{};
+  uint64_t done = 0;
+  const uint64_t start = __rdtsc();
+  while (done < wanted) done += bench->Turn(stage);
+  const auto each = [done](uint64_t count) {
+    return static_cast<double>(count) / static_cast<double>(done);
+  };
+  std::printf(
+      "memory operations of %u bytes, %u under way: %.1f cycles each  produce %.1f  sender "
+      "%.1f  receiver %.1f  consume %.1f  of each request: PDUs %.3f responses %.3f\n",
+      bytes, window, each(__rdtsc() - start), each(stage[0]), each(stage[1]), each(stage[2]),
+      each(stage[3]), bench->pdus_per_request(), bench->responses_per_request());
+}
+
+// Whether the words name a memory operation.
+bool FindOperation(int count, char** words, mem::Opcode* opcode) {
+  for (int i = 0; i < count; ++i) {
+    const std::string_view word = words[i];
+    if (word == "put") *opcode = mem::Opcode::kPut;
+    if (word == "get") *opcode = mem::Opcode::kGet;
+    if (word == "fetch-add") *opcode = mem::Opcode::kFetchAdd;
+    if (word == "put" || word == "get" || word == "fetch-add") return true;
+  }
+  return false;
+}
+
 int Main(int argc, char** argv) {
   const auto arg = [&](int i, uint32_t value) {
     return i < argc ? static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)) : value;
@@ -82,7 +114,12 @@ int Main(int argc, char** argv) {
       .data_bytes = arg(1, 32), .pack = arg(2, 0), .destinations = arg(3, 1), .planes = arg(5, 1)};
   if (argc > 6) ReadWords(argc - 6, argv + 6, traffic);
   if (!StartBenchEal(64)) return kNoEal;
-  Run(traffic, wanted);
+  mem::Opcode opcode{};
+  if (FindOperation(argc - 6, argv + 6, &opcode)) {
+    RunMemory(opcode, traffic.data_bytes, std::max(1u, traffic.pack), wanted);
+  } else {
+    Run(traffic, wanted);
+  }
   StopEal();
   return 0;
 }

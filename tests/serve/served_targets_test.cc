@@ -136,5 +136,40 @@ TEST_F(ServedTargetsTest, WhatIsPassedOnIsShownToTheClient) {
   EXPECT_FALSE(owner.receiver.HasWork());
 }
 
+// Owners have slots of their own, which go from client to client.
+TEST_F(ServedTargetsTest, NothingIsPassedOnToAClientThatHasTheSlotOfAnother) {
+  Owner& first = Add();
+  Owner& second = Add();
+  for (Owner* owner : {&first, &second}) {
+    targets.SetWindow(owner->number | kTarget, 2, {.kind = ServedWindow::Kind::kProgram});
+  }
+  mem::Request request = Put(1);
+  request.window = 2;
+  for (Owner* owner : {&first, &second}) {
+    Deliver(owner->side.requests, request, 5);
+    targets.Poll();
+    ReceivedCommand command;
+    EXPECT_EQ(owner->receiver.Poll(&command, 1), 1u);
+  }
+  const uint32_t slot = clients.Find(second.number);
+  EXPECT_EQ(clients.Detach(second.number), ClientVerdict::kDone);
+  clients.RetireQueues();
+  EXPECT_EQ(clients.TakeDetached(), second.number);
+  SegmentMemory segment{TestShape()};
+  ClientReceiver receiver(segment.base(), kRequestVc);
+  const uint32_t instance = 0;
+  ASSERT_EQ(clients.Attach({.client = 77,
+                            .segment = segment.base(),
+                            .shape = &segment.shape,
+                            .queue_instances = &instance}),
+            ClientVerdict::kDone);
+  ASSERT_EQ(clients.Find(77), slot);
+  Deliver(second.side.requests, request, 5);
+  targets.Poll();
+  EXPECT_FALSE(receiver.HasWork());
+  EXPECT_FALSE(second.receiver.HasWork());
+  EXPECT_EQ(second.counters.Get(Counter::kMemoryPassedOn), 1u);
+}
+
 }  // namespace
 }  // namespace suede

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an initiator sends at once, as a client's queue takes it.
+#ifndef SUEDE_SERVE_BURST_RUN_H_
+#define SUEDE_SERVE_BURST_RUN_H_
+
+#include "client/client_records.h"
+#include "mem/initiator.h"
+#include "mem/request.h"
+
+namespace suede {
+
+// As long as the burst's memory lasts.
+inline ClientRun RunOf(const mem::Burst& burst) {
+  return {.first = {.xpuid = burst.to.xpuid,
+                    .vc = burst.to.vc,
+                    .flags = burst.wants_completion ? uint8_t{SUEDE_RECORD_COMPLETION} : uint8_t{0},
+                    .tag = burst.number,
+                    .control = burst.controls,
+                    .data = burst.data},
+          .control_stride = mem::kRequestControlBytes,
+          .data_stride = burst.data_bytes};
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_SERVE_BURST_RUN_H_
