@@ -35,4 +35,18 @@ void CheckIsolation(const PreflightSubject& s, std::vector<Finding>& findings) {
   }
 }
 
+void CheckScheduler(const PreflightSubject& s, std::vector<Finding>& findings) {
+  if (!s.machine.SharesBySession()) return;
+  for (size_t i = 0; i < s.config.lcores.size(); ++i) {
+    const LcoreConfig& lcore = s.config.lcores[i];
+    if (lcore.idle == LcoreConfig::Idle::kSpin || s.machine.Cpu(lcore.cpu).isolated) continue;
+    findings.push_back({.severity = Finding::Severity::kWarning,
+                        .problem = StrCat("lcores[", i, "].idle: the lcore leaves CPU ", lcore.cpu,
+                                          " to others, and kernel.sched_autogroup_enabled lets "
+                                          "some kernels starve it, or them, for seconds"),
+                        .mend = "sysctl -w kernel.sched_autogroup_enabled=0"});
+    return;  // it is one setting of the machine
+  }
+}
+
 }  // namespace suede

@@ -156,6 +156,15 @@ CpuFacts LinuxMachine::Cpu(uint32_t cpu) const {
   return facts;
 }
 
+bool LinuxMachine::SharesBySession() const {
+  int major = 0;
+  int minor = 0;
+  const std::string release = LineIn(root_ + "/proc/sys/kernel/osrelease");
+  if (std::sscanf(release.c_str(), "%d.%d", &major, &minor) != 2) return false;
+  const bool is_eevdf = major > 6 || (major == 6 && minor >= 6);
+  return is_eevdf && NumberIn(root_ + "/proc/sys/kernel/sched_autogroup_enabled") != 0;
+}
+
 std::optional<PciFacts> LinuxMachine::Pci(const std::string& address) const {
   const fs::path device = fs::path(root_ + "/sys/bus/pci/devices") / address;
   std::error_code error;

@@ -31,6 +31,7 @@ class LinuxMachine final : public Machine {
   std::vector<HugepagePool> Hugepages() const override;
   std::vector<std::string> HugetlbfsMounts() const override;
   CpuFacts Cpu(uint32_t cpu) const override;
+  bool SharesBySession() const override;
   std::optional<PciFacts> Pci(const std::string& address) const override;
   std::optional<InterfaceFacts> Interface(const std::string& name) const override;
   FileFacts File(const std::string& path) const override;

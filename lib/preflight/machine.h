@@ -64,6 +64,9 @@ class Machine {
   // Mount points of hugetlbfs.
   virtual std::vector<std::string> HugetlbfsMounts() const = 0;
   virtual CpuFacts Cpu(uint32_t cpu) const = 0;
+  // Whether the fair scheduler is EEVDF (Linux 6.6 and later) and gives each session a share of a
+  // CPU of its own (kernel.sched_autogroup_enabled).
+  virtual bool SharesBySession() const = 0;
   // Of an address in full, as in 0000:03:00.0.
   virtual std::optional<PciFacts> Pci(const std::string& address) const = 0;
   virtual std::optional<InterfaceFacts> Interface(const std::string& name) const = 0;

@@ -27,6 +27,11 @@ constexpr PreflightCheck kChecks[] = {
     {"isolation",
      "Warns of an lcore that spins on a CPU where the kernel schedules other programs too.",
      CheckIsolation},
+    {"scheduler",
+     "Warns of an lcore that yields or sleeps where the kernel gives each session a share of a "
+     "CPU, "
+     "by which Linux 6.18 starves threads for up to 100 s.",
+     CheckScheduler},
     {"vdev", "DPDK as it is installed here has the driver of each virtual device.",
      CheckVdevDrivers},
     {"pci", "Each PCI device is there and bound to a driver that DPDK can use.", CheckPciDevices},

@@ -66,6 +66,7 @@ void CheckMemory(const PreflightSubject& subject, std::vector<Finding>& findings
 void CheckMemlock(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckCpus(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckIsolation(const PreflightSubject& subject, std::vector<Finding>& findings);
+void CheckScheduler(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckVdevDrivers(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckPciDevices(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckVfio(const PreflightSubject& subject, std::vector<Finding>& findings);

@@ -25,6 +25,7 @@ class FakeMachine final : public Machine {
       {.node = 1, .page_bytes = 2 << 20, .total = 512, .free = 512, .directory = "/n1/2M"}};
   std::vector<std::string> mounts = {"/dev/hugepages"};
   std::map<uint32_t, CpuFacts> cpus = {{0, {true, true, true}}, {1, {true, true, true}}};
+  bool shares_by_session = false;
   std::map<std::string, PciFacts> pci = {
       {"0000:03:00.0", {.driver = "vfio-pci", .iommu_group = 7, .numa_node = 1}}};
   std::map<std::string, InterfaceFacts> interfaces = {{"eth0", {.mtu = 9000, .up = true}}};
@@ -47,6 +48,7 @@ class FakeMachine final : public Machine {
   std::vector<HugepagePool> Hugepages() const override { return pools; }
   std::vector<std::string> HugetlbfsMounts() const override { return mounts; }
   CpuFacts Cpu(uint32_t cpu) const override { return Find(cpus, cpu); }
+  bool SharesBySession() const override { return shares_by_session; }
   std::optional<PciFacts> Pci(const std::string& address) const override {
     const auto at = pci.find(address);
     return at == pci.end() ? std::nullopt : std::optional(at->second);

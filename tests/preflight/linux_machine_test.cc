@@ -69,6 +69,18 @@ TEST_F(LinuxMachineTest, Mounts) {
   EXPECT_EQ(Made().HugetlbfsMounts(), std::vector<std::string>{"/run/suede/hugepages"});
 }
 
+TEST_F(LinuxMachineTest, SharesOfSessions) {
+  EXPECT_FALSE(Made().SharesBySession());
+  Write("/proc/sys/kernel/osrelease", "6.18.3-amd64\n");
+  Write("/proc/sys/kernel/sched_autogroup_enabled", "1\n");
+  EXPECT_TRUE(Made().SharesBySession());
+  Write("/proc/sys/kernel/sched_autogroup_enabled", "0\n");
+  EXPECT_FALSE(Made().SharesBySession());
+  Write("/proc/sys/kernel/sched_autogroup_enabled", "1\n");
+  Write("/proc/sys/kernel/osrelease", "6.1.0-28-amd64\n");
+  EXPECT_FALSE(Made().SharesBySession());
+}
+
 TEST_F(LinuxMachineTest, Cpus) {
   Write("/sys/devices/system/cpu/online", "0-2,5\n");
   Write("/sys/devices/system/cpu/isolated", "2\n");

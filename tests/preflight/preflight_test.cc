@@ -155,6 +155,18 @@ TEST_F(PreflightTest, Cpus) {
   ExpectNone();
 }
 
+TEST_F(PreflightTest, Scheduler) {
+  machine.shares_by_session = true;
+  ExpectNone();
+  machine.cpus[1].isolated = false;
+  config.lcores[0].idle = LcoreConfig::Idle::kSleep;
+  EXPECT_THAT(Lines(), ::testing::ElementsAre(AllOf(
+                           HasSubstr("warning scheduler: lcores[0].idle: the lcore leaves CPU 1"),
+                           HasSubstr("mend: sysctl -w kernel.sched_autogroup_enabled=0"))));
+  machine.shares_by_session = false;
+  ExpectNone();
+}
+
 TEST_F(PreflightTest, VirtualDevices) {
   UseDevice("net_tap0");
   ExpectNone();
