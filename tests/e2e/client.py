@@ -128,6 +128,12 @@ class Client:
         return self._library.suede_wait(self._client, ctypes.byref(want), None,
                                         ctypes.c_int(timeout_ms))
 
+    def wait_to_receive(self, timeout_ms):
+        """1 where a command arrives on VC 0 in time, 0 otherwise."""
+        want = (ctypes.c_uint32 * 3)(0, 0, 1)
+        return self._library.suede_wait(self._client, ctypes.byref(want), None,
+                                        ctypes.c_int(timeout_ms))
+
     def reconnect(self):
         return self._library.suede_reconnect(self._client)
 

@@ -45,13 +45,14 @@ def seconds_of(text):
 
 
 def wait_until(condition, seconds, what):
+    """`what`: a text, or a function that makes one of how things stand at the end."""
     deadline = time.monotonic() + seconds
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > deadline:
-            raise E2eError(f"not within {seconds} s: {what}")
+            raise E2eError(f"not within {seconds} s: {what() if callable(what) else what}")
         time.sleep(0.01)
 
 
@@ -210,8 +211,19 @@ class Process:
         if self.process is not None:
             self.process.wait()
 
+    def threads(self):
+        """Where the threads are, and how long each has run and has waited for a CPU, in seconds."""
+        lines = []
+        for task in pathlib.Path(f"/proc/{self.pid}/task").glob("*") if self.running() else ():
+            with contextlib.suppress(OSError):
+                run, waited = (int(n) / 1e9 for n in (task / "schedstat").read_text().split()[:2])
+                state = (task / "stat").read_text().rpartition(")")[2].split()[0]
+                lines.append(f"{(task / 'comm').read_text().strip()} {state} {(task / 'wchan').read_text()} "
+                             f"ran {run:.1f} s, waited {waited:.1f} s\n")
+        return "".join(lines)
+
     def report(self):
-        return (f"$ {' '.join(self.argv)}\n--- stdout\n{self.stdout()[-4000:]}"
+        return (f"$ {' '.join(self.argv)}\n{self.threads()}--- stdout\n{self.stdout()[-4000:]}"
                 f"--- stderr\n{self.stderr()[-6000:]}")
 
     def expect(self, code, seconds):
@@ -252,7 +264,7 @@ class Daemon(Process):
             if not self.running():
                 raise E2eError(f"{self.name} ended with {self.process.returncode} before '{text}'\n{self.report()}")
             return False
-        wait_until(look, seconds, f"'{text}' from {self.name}\n{self.stderr()[-3000:]}")
+        wait_until(look, seconds, lambda: f"'{text}' from {self.name}\n{self.report()}")
 
     def wait_for_link(self):
         """Waits until the links of all ports are up."""
@@ -262,7 +274,7 @@ class Daemon(Process):
                 if match := re.search(r" port: link_(up|down) port=(\S+)", line):
                     last[match[2]] = match[1]
             return list(last.values()) == ["up"] * len(self.config["ports"])
-        wait_until(is_up, START_S, f"the links of {self.name}\n{self.stderr()[-3000:]}")
+        wait_until(is_up, START_S, lambda: f"the links of {self.name}\n{self.report()}")
 
     def counters(self):
         """All counters by name, of now or, once it has ended, of its end."""
@@ -284,7 +296,7 @@ class Daemon(Process):
                 self.signal(signal.SIGUSR1)
             return False
         if self.running():
-            wait_until(answered, START_S, f"counters of {self.name}\n{self.stderr()[-3000:]}")
+            wait_until(answered, START_S, lambda: f"counters of {self.name}\n{self.report()}")
         lines = written()
         if not lines:
             raise E2eError(f"no counters\n{self.report()}")

@@ -40,7 +40,7 @@ class Router:
             for process, sockets in zip(self.processes, (("zebra.vty", "zserv.api"), ("bgpd.vty",))):
                 stack.enter_context(process)
                 e2e.wait_until(lambda w=sockets: all((RUN / self.name / s).exists() for s in w), e2e.START_S,
-                               f"FRR in {self.name}\n{process.report()}")
+                               lambda p=process: f"FRR in {self.name}\n{p.report()}")
             self.vtysh("-f", self.file)
             self._end = stack.pop_all()
         return self

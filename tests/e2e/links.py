@@ -85,5 +85,6 @@ def segment(count, mtu):
             subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True, timeout=10)
 
 
-def af_packet(interface, framesz=2048):
-    return f"net_af_packet0,iface={interface},framesz={framesz},blocksz=65536,framecnt=512"
+def af_packet(interface, framesz=2048, framecnt=512):
+    """`framecnt`: frames that the kernel keeps for an lcore that waits for a CPU. It drops those behind them, uncounted."""
+    return f"net_af_packet0,iface={interface},framesz={framesz},blocksz=65536,framecnt={framecnt}"

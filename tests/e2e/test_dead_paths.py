@@ -3,7 +3,7 @@
 alone. The planes' own hellos find them dead, commands go over the other plane, and nothing is lost or doubled.
 
 $SUEDE_PATH_TIMES: cut so often, and print how long it took until the endpoint's event of the plane that is
-down (docs/planes.md, "How it is tested")."""
+down; $SUEDE_PATH_HELLO_US: with that planes.hello_interval_us (docs/planes.md, "How it is tested")."""
 
 import contextlib
 import datetime
@@ -19,6 +19,8 @@ from test_planes import Load, check_ends, orderings, veth_planes, wait_for_plane
 
 CUTS = int(os.environ.get("SUEDE_PATH_TIMES", "1"))
 TIMES = "SUEDE_PATH_TIMES" in os.environ
+HELLO = {"planes": {"hello_interval_us": int(os.environ["SUEDE_PATH_HELLO_US"])}} \
+    if "SUEDE_PATH_HELLO_US" in os.environ else {}
 ENDS = (0, 1)
 
 
@@ -29,9 +31,13 @@ class Cable:
         self.ends = [(names[end], interfaces[end][plane]) for end in ENDS]
 
     def cut(self, ends):
+        """Returns between which times the first end was cut."""
+        begun, times = time.time(), []
         for name, interface in (self.ends[end] for end in ends):
             links.ip("netns", "exec", name, "tc", "qdisc", "add", "dev", interface, "root", "tbf",
                      "rate", "8bit", "burst", "10", "limit", "10")
+            times.append(time.time())
+        return begun, times[0]
 
     def heal(self, ends):
         for name, interface in (self.ends[end] for end in ends):
@@ -45,7 +51,7 @@ def seconds_of(event):
 @contextlib.contextmanager
 def watched_load(stack, directory, ordering):
     left, right, prefixes, names, interfaces = stack.enter_context(
-        veth_planes(directory, ordering, ",qdisc_bypass=0"))
+        veth_planes(directory, ordering, ",qdisc_bypass=0", HELLO))
     watchers = [stack.enter_context(Watcher(directory, daemon)) for daemon in (left, right)]
     load = Load(stack, directory, left, right, prefixes)
     wait_for_planes(left, 2)
@@ -62,8 +68,7 @@ def test_a_plane_that_forwards_nothing(stack, directory, as_root, ordering, ends
     with watched_load(stack, directory, ordering) as (left, right, watchers, load, cables):
         for plane in (0, 1) * CUTS:
             before = [len(watcher.events()) for watcher in watchers]
-            cables[plane].cut(ends)
-            at = time.time()
+            begun, cut = cables[plane].cut(ends)
             downs = []
             for end, watcher in enumerate(watchers):
                 def down(watcher=watcher, end=end):
@@ -73,8 +78,9 @@ def test_a_plane_that_forwards_nothing(stack, directory, as_root, ordering, ends
             # No link went down, and no operator did it.
             assert {event["reason"] for event in downs} <= {"silence", "peer", "fence", "timeouts", "paused"}, downs
             if TIMES:
-                print(f"{ordering} {ends} plane {plane}: down after "
-                      f"{' '.join(f'{1000 * (seconds_of(event) - at):.1f}' for event in downs)} ms")
+                after = (f"{1000 * (seconds_of(event) - cut):.1f} to {1000 * (seconds_of(event) - begun):.1f}"
+                         for event in downs)
+                print(f"{ordering} {ends} plane {plane}: down after {', '.join(after)} ms")
             # Sending goes on over the other plane, in both directions.
             load.goes_on()
             cables[plane].heal(ends)

@@ -41,7 +41,7 @@ class Watcher(e2e.Process):
             return [e for e in events if e.get("kind") == kind and fields.items() <= e.items()]
 
         event = e2e.wait_until(lambda: find(self.events()), e2e.START_S,
-                               f"{kind} {fields} in\n{self.report()}")[-1]
+                               lambda: f"{kind} {fields} in\n{self.report()}")[-1]
         listed = e2e.managed(self.daemon, "events", "list", "--limit", 1000)["events"]
         assert event in listed, (event, listed)
         self.daemon.wait_for_line(f": {kind} ")

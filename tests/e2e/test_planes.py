@@ -85,7 +85,7 @@ class Load:
         before = [received(daemon) for daemon in (self.left, self.right)]
         for daemon, count in zip((self.left, self.right), before):
             e2e.wait_until(lambda d=daemon, c=count: received(d) >= c + commands, e2e.TRAFFIC_S,
-                           f"traffic to {daemon.name}\n{daemon.report()}")
+                           lambda d=daemon: f"traffic to {d.name}\n{d.report()}")
 
     def end(self):
         """Ends it, and checks what became of every command."""
@@ -339,7 +339,7 @@ def test_a_drain_that_is_not_over_in_time_and_one_that_is_called_off(stack):
     tags = sender.send_all(1, 8, first=100)
     busy = e2e.wait_until(
         lambda: [plane for plane, row in planes(left).items() if row["inflight_bytes"]],
-        e2e.START_S, f"something in flight\n{left.report()}")
+        e2e.START_S, lambda: f"something in flight\n{left.report()}")
     result = e2e.managed(left, "planes", "drain", 0, 0, busy[0], "--seconds", 0)
     assert result["drained"] is False
     waiting = stack.enter_context(e2e.Process(directory, "drain", [
@@ -436,9 +436,10 @@ def test_the_bandwidth_of_a_port_is_the_weight_of_its_planes(directory):
 # ---- The kernel's links.
 
 @contextlib.contextmanager
-def veth_planes(directory, ordering, arguments=""):
+def veth_planes(directory, ordering, arguments="", changes=None, **port_keys):
     """Two daemons with two planes over veth pairs between namespaces: yields them with their prefixes
-    and the names of the namespaces. `arguments`: more of each device."""
+    and the names of the namespaces. `arguments`: more of each device; `changes` of the configuration;
+    `port_keys`: more of each port."""
     with links.empty_namespaces(2) as names:
         interfaces = [[f"pl{side}{p}" for p in range(2)] for side in "ab"]
         for p in range(2):
@@ -454,8 +455,8 @@ def veth_planes(directory, ordering, arguments=""):
                        for p, interface in enumerate(interfaces[own])]
             config = e2e.planes_config(directory, side, devices, ordering)
             for port in config["ports"]:
-                port["mtu_bytes"] = 2200
-            configs.append(config)
+                port.update({"mtu_bytes": 2200, **port_keys})
+            configs.append(e2e.changed(config, changes or {}))
         with e2e.Daemon(directory, configs[0], prefix=prefixes[0]) as left, \
              e2e.Daemon(directory, configs[1], prefix=prefixes[1]) as right:
             yield left, right, prefixes, names, interfaces

@@ -49,8 +49,9 @@ class Ends:
         path = self.keys.write("both", secret_line(1, self.keys.secret))
         self.daemons = []
         for side, (prefix, interface) in zip(("left", "right"), self.places):
-            config = sealed(e2e.endpoint_config(self.directory, side, links.af_packet(interface, 4096)), path,
-                            **section)
+            # Every frame is to be counted: several hundred come at once, while the lcore may have no CPU.
+            device = links.af_packet(interface, 4096, framecnt=4096)
+            config = sealed(e2e.endpoint_config(self.directory, side, device), path, **section)
             config["ports"][0]["mtu_bytes"] = middles.MTU
             # An end that waits for a CPU is not dead.
             config["transport"] = {"rto_initial_us": 20000, "rto_min_us": 20000, "max_tries": 100}
@@ -71,7 +72,7 @@ class Ends:
         def look():
             return [reasons(*pair) for pair in zip(before, self.counters())]
         e2e.wait_until(lambda: all(sum(each.values()) >= count for each, count in zip(look(), wanted)),
-                       e2e.START_S, f"refusals: {look()} of {wanted}")
+                       e2e.START_S, lambda: f"refusals: {look()} of {wanted}")
         self.load.goes_on()
         found = look()
         assert [sum(each.values()) for each in found] == list(wanted), found

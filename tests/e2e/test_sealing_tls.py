@@ -132,7 +132,7 @@ def events_of(daemon, kind):
 
 def wait_for_agreement(daemon, least=1):
     e2e.wait_until(lambda: len(events_of(daemon, "seal_agreed")) >= least, e2e.START_S,
-                   f"an agreement of {daemon.name}\n{daemon.stderr()[-2000:]}")
+                   lambda: f"an agreement of {daemon.name}\n{daemon.report()}")
     return events_of(daemon, "seal_agreed")
 
 

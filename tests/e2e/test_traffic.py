@@ -2,6 +2,7 @@
 """Traffic between two daemons, with its content checked at the other end."""
 
 import contextlib
+import threading
 import time
 
 import pytest
@@ -109,6 +110,29 @@ def test_late_claim():
                 e2e.wait_until(poll, e2e.START_S, "40 commands")
                 for vc, commands in got.items():
                     assert commands == [(0, f"command {t}".encode()) for t in range(vc, 40, 4)]
+
+
+def test_a_sleeping_client_is_woken_by_its_lcore():
+    """While it sleeps no thread of the daemon looks after it."""
+    with e2e.memif_pair() as (_, left, right):
+        with client.Client(left.socket) as sender, client.Client(right.socket) as receiver:
+            receiver.claim(1)
+            count = lambda name: right.counters()[f"client_wait_{name}_total"]
+            before = count("checks")
+            assert receiver.wait_to_receive(1000) == 0
+            # The library says ten times a second that it waits; a timer of 500 us or less would look thousands of times.
+            assert count("checks") - before < 200
+
+            def is_called():
+                later = threading.Timer(0.05, sender.send_all, (1, 4))
+                later.start()
+                woken = receiver.wait_to_receive(20000)
+                later.join()
+                assert woken == 1
+                e2e.wait_until(lambda: sum(len(receiver.receive(vc)) for vc in range(4)) != 0, e2e.START_S, "the commands")
+                return count("calls") != 0
+
+            e2e.wait_until(is_called, e2e.START_S, "a call of the lcore")
 
 
 def test_term_drains():
