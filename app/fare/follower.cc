@@ -273,11 +273,11 @@ void Follower::Connect() {
   weights_.ForgetSet();
 }
 
-// The endpoint does not answer. Told once.
+// The endpoint does not answer. Each reason is told once until it does: while an endpoint starts or
+// ends, its socket may be there one time and not the next.
 void Follower::NoteGone(const absl::Status& why) {
-  const std::string message(why.message());
-  if (gone_ != message) log_(EalLogLevel::kWarning, kComponent, message);
-  gone_ = message;
+  const auto [reason, is_new] = gone_.emplace(why.message());
+  if (is_new) log_(EalLogLevel::kWarning, kComponent, *reason);
   retry_at_ = Clock::now() + milliseconds(config_.root.retry_ms);
   if (options_.once) exit_code_ = kExitUnreachable;
 }

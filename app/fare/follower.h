@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,8 +69,8 @@ class Follower {
   Clock::time_point retry_at_ = Clock::time_point::max();  // of the endpoint
   Clock::time_point ask_at_{};                             // not before: bgpd has failed
   std::map<std::pair<uint32_t, uint32_t>, std::string> refusals_;  // told, by {peer, plane}
-  std::string gone_;                                               // told last of the endpoint
-  std::string failure_;  // and of bgpd; empty: they answer
+  std::set<std::string> gone_;  // why the endpoint does not answer, all that was told
+  std::string failure_;         // why bgpd does not, as told last; empty: it does
   bool read_ = false;    // the kernel's routes are known
   bool ends_ = false;
   bool refused_ = false;

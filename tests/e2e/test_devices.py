@@ -111,3 +111,29 @@ def test_fanout_groups_do_not_meet(directory):
         with e2e.Daemon(directory, config, hold) as daemon:
             daemon.wait_for_link()
             assert daemon.terminate() == 0
+
+
+# Sends over the loopback interface until it is ended.
+FLOOD = """
+import socket
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+while True:
+    sender.sendto(bytes(1000), ("127.0.0.1", 9))
+"""
+
+
+def test_a_port_receives_from_its_interface_alone(directory):
+    """Also at its start: until a packet socket is bound to an interface it may receive from all of them."""
+    with links.namespaces(mtu=4000) as (((left, interface), _), _):
+        links.ip("-n", left[-1], "link", "set", "lo", "up")
+        flood = subprocess.Popen([*left, "/usr/bin/python3", "-c", FLOOD])
+        try:
+            config = e2e.endpoint_config(directory, "left", links.af_packet(interface, 4096))
+            with e2e.Daemon(directory, config, left) as daemon:
+                daemon.wait_for_link()
+                received = daemon.counters()["rx_frames_total"]
+                assert daemon.terminate() == 0
+        finally:
+            flood.kill()
+            flood.wait()
+        assert received < 10, received  # the kernel's own on that interface

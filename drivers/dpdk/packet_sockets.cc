@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// net_af_packet makes a fanout group of a port's sockets, and takes for the group's number one that
-// it computes from the process id and the interface's index. Numbers are of the whole network
+// Two calls of net_af_packet come here, by names that go before libc's.
+//
+// It makes a fanout group of a port's sockets, and takes for the group's number one that it
+// computes from the process id and the interface's index. Numbers are of the whole network
 // namespace: with two processes that compute the same for different interfaces the second has no
-// port, and with the same interface it takes part of the first one's frames. The driver has no
-// argument for it. So its call comes here, by a name that goes before libc's, and the kernel
+// port, and with the same interface it takes part of the first one's frames. Here the kernel
 // chooses a number that nobody has.
-#include "dpdk/packet_fanout.h"
+//
+// It opens its sockets with a protocol (before DPDK 24.11), so that they receive from all
+// interfaces of the network namespace until they are bound to the port's: frames of the others
+// would come in as the port's first ones. Here they are opened without.
+#include "dpdk/packet_sockets.h"
 
+#include <arpa/inet.h>
+#include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -67,4 +74,12 @@ extern "C" [[gnu::visibility("default"), gnu::used]] int setsockopt(int fd, int 
     return suede::internal::JoinFanout(fd, wanted);
   }
   return suede::internal::Set(fd, level, name, value, length);
+}
+
+// NOLINTNEXTLINE: likewise.
+extern "C" [[gnu::visibility("default"), gnu::used]] int socket(int domain, int type,
+                                                                int protocol) noexcept {
+  // The driver binds to an interface and a protocol later.
+  const bool is_drivers = domain == AF_PACKET && type == SOCK_RAW && protocol == htons(ETH_P_ALL);
+  return static_cast<int>(syscall(SYS_socket, domain, type, is_drivers ? 0 : protocol));
 }

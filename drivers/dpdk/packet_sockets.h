@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fanout groups of packet sockets with numbers of their own.
-#ifndef SUEDE_DPDK_PACKET_FANOUT_H_
-#define SUEDE_DPDK_PACKET_FANOUT_H_
+// Packet sockets of net_af_packet: fanout groups with numbers of their own.
+#ifndef SUEDE_DPDK_PACKET_SOCKETS_H_
+#define SUEDE_DPDK_PACKET_SOCKETS_H_
 
 #include <cstdint>
 
@@ -14,4 +14,4 @@ int JoinFanout(int fd, uint32_t wanted);
 
 }  // namespace suede::internal
 
-#endif  // SUEDE_DPDK_PACKET_FANOUT_H_
+#endif  // SUEDE_DPDK_PACKET_SOCKETS_H_
