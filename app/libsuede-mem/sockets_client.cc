@@ -352,12 +352,13 @@ int suede_sockets::Send(const suede_socket& socket, const void* data, uint64_t b
                         int timeout_ms, uint64_t* pushed_bytes) {
   suede_socket_result result{};
   uint64_t number = 0;
-  int error = 0;
-  {
-    const Turn turn(this);
-    PollPlanes();
-    error = StartLocked(socket, data, bytes, DeadlineOf(timeout_ms), &result, &number);
-  }
+  const int64_t deadline = DeadlineOf(timeout_ms);
+  int started = 0;
+  int error = PollUntil(timeout_ms, [&] {
+    started = StartLocked(socket, data, bytes, deadline, &result, &number);
+    return started != -EAGAIN;
+  });
+  if (error == 0) error = started;
   if (error == 0) {
     // The deadline of the operation ends it.
     Status status = Status::kOk;

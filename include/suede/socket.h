@@ -152,11 +152,12 @@ SUEDE_API int suede_socket_open(suede_sockets* sockets, const suede_socket_param
 SUEDE_API int suede_socket_connect(suede_socket* socket, int timeout_ms);
 
 /* Sends `bytes` octets, or a datagram of so many (at most what fits into half of each receiver's
- * ring). Blocks until they are pushed: handed to the daemon for all targets. Returns 0; -ETIMEDOUT
+ * ring). Blocks until they are pushed: handed to the daemon for all targets. While max_operations
+ * are not complete it waits for one of them first. Returns 0; -ETIMEDOUT
  * the deadline passed: a part of a stream's octets may have been sent, as *pushed_bytes (may be
  * NULL) says, nothing of a datagram is received, and targets of a multicast stream that have less
  * than others were given up; -EIO a target has failed, others have the octets; -ENOTCONN,
- * -EMSGSIZE; -EAGAIN max_operations are not complete. `timeout_ms` < 0: for ever. */
+ * -EMSGSIZE. `timeout_ms` < 0: for ever. */
 SUEDE_API int suede_socket_send(suede_socket* socket, const void* data, uint64_t bytes,
                                 int timeout_ms, uint64_t* pushed_bytes);
 
@@ -168,7 +169,8 @@ typedef struct suede_socket_result {
   uint64_t pushed_bytes; /* all of them: the octets in memory are the caller's again */
 } suede_socket_result;
 
-/* Starts to send, and returns 0 at once; otherwise as suede_socket_send. `data` is read until
+/* Starts to send, and returns 0 at once; otherwise as suede_socket_send, and -EAGAIN where
+ * max_operations are not complete. `data` is read until
  * result->pushed_bytes is `bytes` or the status is not SUEDE_SOCKET_PENDING. `deadline_ms`: 0 or
  * SUEDE_MEM_NO_DEADLINE: none. `result` may be NULL; otherwise it
  * belongs to the library until its status is not SUEDE_SOCKET_PENDING, or the socket is closed. */

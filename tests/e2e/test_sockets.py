@@ -125,6 +125,22 @@ def test_a_full_ring_has_a_clear_status_and_loses_nothing(both):
     assert sender.close()[0] == 0 and receiver.close()[0] == 0
 
 
+def test_a_send_waits_for_an_operation(both):
+    """More sends than operations: each waits until one before it is complete, and not longer than it may."""
+    one, other = both
+    sender, receiver = one.sender(1, 0, max_operations=1), other.receiver(0, 0, ring_bytes=4096)
+    assert sender.connect() == 0 and receiver.connect() == 0
+    for i in range(200):
+        assert sender.send(bytes([i])) == (0, 1)
+    assert sender.drain() == 0
+    held = sender.start_send(bytes(8192))
+    assert sender.start_send(b"x") == -errno.EAGAIN
+    assert sender.send(b"x", timeout_ms=50) == (-errno.ETIMEDOUT, 0)
+    assert receiver.receive_all(200 + 8192) == bytes(range(200)) + bytes(8192)
+    assert sender.drain() == 0 and held.status == sockets.OK
+    assert sender.close()[0] == 0 and receiver.close()[0] == 0
+
+
 def test_epochs(both):
     one, other = both
     sender = one.sender(1, 5, epoch=1)
