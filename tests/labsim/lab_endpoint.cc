@@ -11,11 +11,6 @@
 #include "sim/checks.h"
 
 namespace suede::lab {
-namespace {
-
-constexpr uint32_t kCpus = 4096;  // as many as a configuration may name
-
-}  // namespace
 
 absl::StatusOr<Config> EndpointConfigOf(const PlanNode& node) {
   ForeignJson config = node.config;

@@ -17,8 +17,6 @@
 namespace suede::lab {
 namespace {
 
-constexpr uint32_t kCpus = 4096;
-
 // The PCI addresses stand for devices, which nobody opens.
 std::string DeviceOf(uint32_t number) {
   return absl::StrFormat("%04x:%02x:%02x.0", number / 1024, number / 32 % 32, number % 32);

@@ -16,6 +16,9 @@
 
 namespace suede::lab {
 
+// Of a node: as many as a configuration may name.
+inline constexpr uint32_t kCpus = 4096;
+
 struct PlanNode {
   std::string name;
   bool is_switch = false;

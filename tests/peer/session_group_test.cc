@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of docs/sessions.md, by name, and groups of both ends of a peer.
+// The rules of docs/sessions.md, by name.
 #include "peer/session_group.h"
 
 #include <gtest/gtest.h>
@@ -7,8 +7,6 @@
 #include <array>
 #include <bit>
 #include <vector>
-
-#include "peer_bench.h"
 
 namespace suede {
 namespace {
@@ -635,80 +633,6 @@ TEST_F(SessionGroups, StragglersAndNumbersOfAnotherSlotChangeNothing) {
   EXPECT_FALSE(group.OnRequest({.slot = 60, .number = 60, .in_use = 60, .turn = 8}));
   EXPECT_TRUE(group.Accepts(4002));
   EXPECT_FALSE(group.Accepts(6002));
-}
-
-// ---- A peer with groups.
-
-class PeerGroups : public PeerBench {};
-
-TEST_F(PeerGroups, TheSmallerNumberOfBothEndsCounts) {
-  Make({.planes = 2, .sessions = 8});
-  EXPECT_EQ(peer->group(0).count(), 1u);
-  theirs.sessions = 4;
-  Associate();
-  EXPECT_EQ(peer->group(0).count(), 4u);
-  EXPECT_EQ(peer->group(1).count(), 4u);
-}
-
-TEST_F(PeerGroups, APeerThatDoesNotSendInGenerationsHasOne) {
-  Make({.planes = 2, .sessions = 8});
-  theirs.sends_generations = false;
-  Associate();
-  EXPECT_EQ(peer->group(0).count(), 1u);
-}
-
-TEST_F(PeerGroups, PlaneFenceAndFencedNameThePsnsOfAllConnections) {
-  Make({.planes = 2, .per_vc = true, .sessions = 4});
-  Associate();
-  now = std::max(now, peer->session(0).deadline());
-  Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
-  const auto* plane = Said<PlaneHello>();
-  ASSERT_NE(plane, nullptr);
-  EXPECT_EQ(plane->more.count, 12);
-  EXPECT_EQ(plane->more.psns[0], At(0, 4).oldest_unacked());
-}
-
-TEST_F(PeerGroups, APlaneThatDoesNotNameThemAllIsIgnored) {
-  Make({.planes = 2, .sessions = 4});
-  Associate();
-  PlaneHello plane = PlaneOfTheirs(0, PlaneState::kInit);
-  --plane.more.count;
-  const Lines effects = Hears(0, plane);
-  EXPECT_EQ(peer->session(0).peer_plane(), PlaneSession::kUnknownPlane);
-}
-
-TEST_F(PeerGroups, ASessionIsAnsweredAndASecondOneOnlyOnce) {
-  Make({.planes = 2, .sessions = 4});
-  Associate();
-  Hears(1, SessionNumber{.slot = 3, .number = 4003, .in_use = 3, .turn = 1});
-  const auto* answer = Said<SessionNumber>();
-  ASSERT_NE(answer, nullptr);
-  EXPECT_TRUE(answer->answer);
-  EXPECT_EQ(answer->number, 4003);
-  EXPECT_TRUE(peer->group(1).Accepts(4003));
-  EXPECT_FALSE(peer->group(0).Accepts(4003)) << "of its plane alone";
-  Hears(1, SessionNumber{.slot = 3, .number = 5003, .in_use = 3, .turn = 0});
-  EXPECT_EQ(Said<SessionNumber>(), nullptr);
-}
-
-// Its timer would be due at once again and again otherwise.
-TEST_F(PeerGroups, APeerThatMovesWhereThePlaneIsNotUpYetMovesNoneOfOurs) {
-  Make({.planes = 2, .sessions = 4});
-  Associate();
-  ASSERT_FALSE(peer->session(1).up());
-  for (uint16_t turn = 1; turn <= 4; ++turn) {
-    const auto number = static_cast<uint16_t>(3 + 4 * turn);
-    Hears(1, SessionNumber{.slot = 3, .number = number, .in_use = 3, .turn = turn});
-    EXPECT_TRUE(peer->group(1).Accepts(number));
-  }
-  EXPECT_EQ(peer->group(1).deadline(), kNever);
-}
-
-TEST_F(PeerGroups, NotReadyOfASessionThatWasNotAgreedIsDropped) {
-  Make({.planes = 2, .sessions = 4});
-  Associate();
-  const Lines effects = Hears(0, NotReady{.vc = 0, .expected = Psn(0)}, {.slot = Peer::kNoSlot});
-  EXPECT_EQ(effects.size(), 1u);
 }
 
 }  // namespace

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Receiver: what a peer has acknowledged, or asks for again.
+#include "receive/receiver.h"
+
+namespace suede {
+
+void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Time now) {
+  Connection& connection = instance.connections[number];
+  const TransportParams& params = instance.params.transport;
+  const uint32_t bytes = connection.unacked_bytes();
+  PduList acked;
+  RpsnVerdict verdict;
+  if (op == RhOp::kAck) {
+    verdict = connection.OnAck(rpsn, now, params, acked);
+  } else {
+    instance.counters.Add(Counter::kRxNacks);
+    if (instance.ping.probe != 0) [[unlikely]] {
+      instance.ping.OnNack(instance.PeerOfConnection(number), instance.PlaneOfConnection(number),
+                           now);
+    }
+    verdict = connection.OnNack(rpsn, now, params, acked);
+    if (connection.HasRetransmission()) stager_.WantRetransmission(instance, number);
+    lcore_.timers.ArmConnection(instance, number);
+  }
+  if (verdict == RpsnVerdict::kNothingNew) return;
+  if (verdict == RpsnVerdict::kOutOfWindow) {
+    instance.counters.Add(Counter::kRxRpsnInvalid);
+    return;
+  }
+  if (verdict == RpsnVerdict::kResumed) {
+    OnResumed(instance, number);
+  }
+  if (instance.own.has_sessions && !acked.empty()) {
+    const uint32_t plane = instance.PlaneOfConnection(number);
+    instance.peer_of(number).OnProof(plane, now);
+    if (connection.unacked_bytes() == 0) instance.own.OnIdle(plane);
+  }
+  OnAcked(instance, number, bytes - connection.unacked_bytes(), acked);
+  if (instance.blocked[instance.PeerOfConnection(number)] != 0)
+    run_queue_.Unblock(instance, number);
+}
+
+// `bytes`: of the commands in them.
+[[gnu::always_inline]] inline void Receiver::OnAcked(Instance& instance, uint32_t number,
+                                                     uint32_t bytes, PduList& acked) {
+  const uint32_t peer = instance.PeerOfConnection(number);
+  if (instance.is_paced) {
+    congestion_.OnAcked(instance, number, acked, bytes, lcore_.now);
+  }
+  const uint32_t plane = instance.PlaneOfConnection(number);
+  if (instance.connections[number].has_aside()) [[unlikely]]
+    instance.peers[peer].TakeBack(plane, instance.NumberOnPlane(number));
+  instance.CountOut(peer, plane, bytes);
+  completions_.EndAcked(instance, number, acked);
+  if (instance.paths[peer].moving == 0) [[likely]]
+    return;
+  instance.peers[peer].OnEnded(EffectsFor(instance, peer));
+}
+
+// The peer could not send the PDU's own PSN next to those that it has sent.
+[[gnu::cold]] void Receiver::OnImplausible(Instance& instance, uint32_t number, RhOp op, Psn rpsn,
+                                           Time now) {
+  Connection& connection = instance.connections[number];
+  // A peer that does not speak HELLO may have restarted without a word, and says so by nothing
+  // else.
+  if (connection.lost() && instance.peer_of(number).handshake().plain()) {
+    return OnRpsn(instance, number, op, rpsn, now);
+  }
+  connection.OnImplausible();
+  instance.counters.Add(Counter::kRxRpsnImplausible);
+}
+
+[[gnu::cold]] void Receiver::OnResumed(Instance& instance, uint32_t number) {
+  completions_.LetGo(instance, number);
+  const uint32_t peer = instance.PeerOfConnection(number);
+  instance.peers[peer].OnResumed(instance.PlaneOfConnection(number), instance.NumberOnPlane(number),
+                                 EffectsFor(instance, peer));
+}
+
+}  // namespace suede

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Receiver: the stages that a burst passes as a whole. Its frames are parsed into series, those of
+// other lcores are passed over, and R-CRCs are computed.
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "receive/receiver.h"
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kLineBytes = 64;  // of the cache
+// Of short PDUs so many are checked together that none waits for the products of another; of long
+// ones so few that the nearest cache still has their bytes when they are delivered.
+constexpr uint32_t kRcrcsBytes = 4096;
+
+}  // namespace
+
+uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count) {
+  flow_.series = kNone;
+  next_ = 0;
+  count_ = 0;
+  rcrcs_end_ = 0;
+  series_count_ = 0;
+  marks_ = 0;
+  versions_ = 0;
+  if (port.link.down()) [[unlikely]]
+    return Refuse(port, frames, count);
+  frames_ = frames;
+  count_ = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    __builtin_prefetch(frames[i]->data);
+    __builtin_prefetch(frames[i]->data + kLineBytes);
+  }
+  const uint64_t bytes = Parse(port);
+  if (port.link.handover().is_shared()) [[unlikely]]
+    PassOver(port);
+  if (versions_ >> (kVersionBit + 1) != 0) [[unlikely]]
+    OpenSealed(port);
+  return bytes;
+}
+
+// Parses all frames of the burst. Returns their bytes.
+uint64_t Receiver::Parse(PortContext& port) {
+  const FrameRules& rules = port.params.rules;
+  udp4::Headers headers;
+  uint32_t headers_series = 0;  // of the frame that has them,
+  uint64_t headers_flow = 0;    // and the part of its flow that they say
+  uint32_t last = kNone;
+  uint64_t bytes = 0;
+  ParsedFrame parsed;
+  for (uint32_t i = 0; i < count_; ++i) {
+    Frame* const frame = frames_[i];
+    bytes += frame->length;
+    const bool trusted = frame->rx_checksum == ChecksumState::kGood;
+    if (headers.AreOf(frame->data, frame->length, trusted)) [[likely]] {
+      const uint8_t* pdu = frame->data + headers.pdu_at();
+      const RhWord rh(pdu);
+      const Series& same = series_[headers_series];
+      const uint64_t flow = rh.Flow() | headers_flow;
+      if (flow != same.flow) [[unlikely]]
+        headers_series = AddSeries(same.source, same.destination, flow);
+      last = headers_series;
+      Note(i, last, rh, pdu, headers.pdu_bytes());
+      continue;
+    }
+    if (ParseInPlace(rules, frame->data, frame->length, trusted, parsed)) [[likely]] {
+      last = NoteParsed(i, last, parsed);
+      headers.Keep(frame->data, frame->length, trusted, parsed);
+      headers_series = last;
+      headers_flow = MarkOf(parsed) | parsed.session;
+    } else {
+      last = ParseOther(port, i, last, trusted);
+    }
+  }
+  has_marks_ = (marks_ & kMarked) == kMarked;
+  return bytes;
+}
+
+// Notes a frame that was parsed. Returns its series; `last` is that of the frame before it.
+[[gnu::always_inline]] inline uint32_t Receiver::NoteParsed(uint32_t i, uint32_t last,
+                                                            const ParsedFrame& parsed) {
+  const RhWord rh(parsed.pdu);
+  const uint64_t flow = rh.Flow() | MarkOf(parsed) | parsed.session;
+  if (last == kNone || !series_[last].Has(parsed, flow)) {
+    last = AddSeries(parsed.source, parsed.destination, flow);
+  }
+  Note(i, last, rh, parsed.pdu, parsed.pdu_bytes);
+  return last;
+}
+
+// Parses a frame that ParseInPlace has left. Returns its series.
+[[gnu::noinline]] uint32_t Receiver::ParseOther(PortContext& port, uint32_t i, uint32_t last,
+                                                bool trusted) {
+  Frame* const frame = frames_[i];
+  const ParsedFrame parsed = ParseFrame(port.params.rules, frame->data, frame->length, trusted);
+  if (parsed.error != FrameError::kNone) {
+    const uint32_t series = AddSeries({}, {}, static_cast<uint64_t>(parsed.error) << kErrorBit);
+    spans_[i] = {.data = frame->data};
+    series_of_[i] = static_cast<uint8_t>(series);
+    return series;
+  }
+  // For RestoreFrame, should the frame be another lcore's.
+  if (port.link.handover().is_shared()) new (frame->notes) ParsedFrame(parsed);
+  return NoteParsed(i, last, parsed);
+}
+
+// All frames of a port that an operator has set down.
+[[gnu::cold]] uint64_t Receiver::Refuse(PortContext& port, Frame* const* frames, uint32_t count) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    bytes += frames[i]->length;
+    port.link.Release(frames[i]);
+  }
+  lcore_.counters.Add(Counter::kRxAdminDown, count);
+  return bytes;
+}
+
+// Where lcores share a port, the one that a frame is for checks its R-CRC.
+[[gnu::noinline]] void Receiver::PassOver(PortContext& port) {
+  uint32_t last = kNone;
+  bool passes = false;
+  for (uint32_t i = 0; i < count_; ++i) {
+    if (series_of_[i] != last) {
+      last = series_of_[i];
+      const Series& series = series_[last];
+      passes = series.error() == FrameError::kNone &&
+               port.PlaceAt(series.destination).instance >= PortContext::Place::kElsewhere;
+    }
+    if (passes) spans_[i].bytes = 0;
+  }
+}
+
+// Computes the R-CRCs of the next PDUs, of as many as make up kRcrcsBytes if all are as the first.
+[[gnu::noinline]] void Receiver::ComputeRcrcs() {
+  const uint32_t first = rcrcs_end_;
+  const uint32_t some = std::max(kRcrcsBytes >> std::bit_width(spans_[first].bytes), 1u);
+  rcrcs_end_ = std::min(first + some, count_);
+  Rcrcs(spans_.data() + first, rcrcs_end_ - first);
+}
+
+}  // namespace suede

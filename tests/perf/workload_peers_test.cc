@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peers: each sends to all others and serves them.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "loopback.h"
+#include "perf/peer_rest.h"
+#include "perf/server.h"
+#include "perf/workload.h"
+
+namespace suede::perf {
+namespace {
+
+class PeersTest : public ::testing::Test {
+ protected:
+  struct Peer {
+    Peer(Loopback& link, uint16_t xpuid) : own(xpuid), end(link, xpuid), server(end, xpuid) {}
+    const uint16_t own;
+    LoopbackEndpoint end;
+    ServerWorkload<LoopbackEndpoint> server;
+    RunPlan plan;
+    std::unique_ptr<RunBoard> board;
+    std::unique_ptr<ClientWorkload<LoopbackEndpoint>> client;
+    std::unique_ptr<PeerRest<LoopbackEndpoint>> rest;
+    std::vector<uint16_t> others;
+    std::vector<RunResult> results;
+  };
+
+  // All-to-all among `count` peers on `vcs`, `runs` runs each; peer i begins i * `apart` later.
+  void Run(uint16_t count, const std::vector<uint8_t>& vcs, size_t runs, Duration apart = {}) {
+    for (uint16_t i = 0; i < count; ++i) {
+      Peer& peer = peers_.emplace_back(link_, static_cast<uint16_t>(i + 1));
+      peer.plan.shape = {.control_bytes = 12, .data_bytes = 33, .check = true};
+      peer.plan.count = 300;
+      peer.plan.connect_timeout = std::chrono::seconds(2);
+      peer.plan.drain_timeout = std::chrono::seconds(1);
+      for (uint16_t other = 1; other <= count; ++other) {
+        if (other == peer.own) continue;
+        peer.others.push_back(other);
+        for (const uint8_t vc : vcs) peer.plan.streams.push_back({other, vc});
+      }
+    }
+    bool all_done = false;
+    for (int round = 0; round < 5'000'000 && !all_done; ++round) {
+      link_.now += std::chrono::microseconds(1);
+      all_done = true;
+      for (Peer& peer : peers_) {
+        if (link_.now < Time() + apart * (peer.own - 1)) {
+          all_done = false;
+          continue;
+        }
+        all_done &= Step(peer, vcs, runs);
+      }
+    }
+    EXPECT_TRUE(all_done);
+  }
+
+  // Returns whether the peer has left.
+  bool Step(Peer& peer, const std::vector<uint8_t>& vcs, size_t runs) {
+    if (peer.rest != nullptr) return peer.rest->done() || (peer.rest->Turn(link_.now), false);
+    if (peer.client != nullptr) {
+      peer.client->Turn(link_.now);
+      if (!peer.client->done()) return false;
+      peer.results.push_back(
+          Combine({&peer.client->result()}, {&peer.client->track()}, *peer.board));
+      peer.client.reset();
+    }
+    if (peer.results.size() == runs) {
+      peer.rest = std::make_unique<PeerRest<LoopbackEndpoint>>(peer.end, peer.server, peer.others,
+                                                               vcs, runs, std::chrono::seconds(1));
+      return false;
+    }
+    const auto run = static_cast<uint32_t>(peer.own * 100 + peer.results.size());
+    peer.board = std::make_unique<RunBoard>(run, 1, 1, peer.plan.streams);
+    peer.client = std::make_unique<ClientWorkload<LoopbackEndpoint>>(
+        peer.end, peer.plan, *peer.board, peer.own, 0, vcs, stop_, &peer.server);
+    return false;
+  }
+
+  void ExpectAllArrived(size_t runs) {
+    for (Peer& peer : peers_) {
+      ASSERT_EQ(peer.results.size(), runs);
+      for (const RunResult& r : peer.results) {
+        EXPECT_EQ(r.outcome, Outcome::kDone) << r.explanation;
+        EXPECT_EQ(r.measured, 300u);
+        EXPECT_EQ(r.forward.received, r.sent);
+        EXPECT_EQ(r.lost() + r.wrong() + r.duplicated() + r.misordered(), 0u);
+      }
+      const StreamCounts served = peer.server.Total();
+      EXPECT_EQ(served.received, 300 * runs);
+      EXPECT_EQ(served.wrong + served.lost + served.duplicated, 0u);
+    }
+  }
+
+  Loopback link_;
+  std::atomic<bool> stop_ = false;
+  std::deque<Peer> peers_;
+};
+
+TEST_F(PeersTest, ThreeSendToAndServeEachOther) {
+  Run(3, {0, 2}, 2);
+  ExpectAllArrived(2);
+  EXPECT_LT(link_.now, Time() + std::chrono::seconds(1));  // nobody waited for nobody
+}
+
+// Receive rings of two commands, which both sides fill with load: answers have to get through.
+TEST_F(PeersTest, TwoWhoseRingsAreFullDoNotWaitForEachOther) {
+  link_.credit = 2;
+  Run(2, {0}, 3);
+  ExpectAllArrived(3);
+}
+
+// The first waits for the last, and does not leave before it has been served.
+TEST_F(PeersTest, OneThatBeginsLateIsServedToItsEnd) {
+  Run(3, {0}, 1, std::chrono::milliseconds(700));
+  ExpectAllArrived(1);
+}
+
+TEST_F(PeersTest, WrongContentIsSeenByBothSides) {
+  int n = 0;
+  link_.fault = [&](Loopback::Stored& c) {
+    if (++n == 100) c.data[5] ^= 1;
+    return Loopback::Fate::kDeliver;
+  };
+  Run(2, {1}, 1);
+  uint64_t sent = 0, served = 0;
+  for (Peer& peer : peers_) {
+    sent += peer.results[0].wrong();
+    served += peer.server.Total().wrong;
+  }
+  EXPECT_EQ(sent, 1u);
+  EXPECT_EQ(served, 1u);
+}
+
+// An end that is no peer but a server only is not waited for longer than the drain takes.
+TEST_F(PeersTest, AServerThatSendsNothingIsNotWaitedForForEver) {
+  Peer& peer = peers_.emplace_back(link_, 1);
+  peer.plan.streams = {{2, 0}};
+  peer.plan.count = 300;
+  peer.plan.drain_timeout = std::chrono::milliseconds(5);
+  peer.others = {2};
+  LoopbackEndpoint end(link_, 2);
+  ServerWorkload<LoopbackEndpoint> server(end, 2, {0}, false);
+  for (int round = 0; round < 5'000'000 && !(peer.rest && peer.rest->done()); ++round) {
+    link_.now += std::chrono::microseconds(1);
+    Step(peer, {0}, 1);
+    server.Turn(link_.now);
+  }
+  EXPECT_TRUE(peer.rest->done());
+  EXPECT_EQ(peer.results[0].forward.received, 300u);
+}
+
+}  // namespace
+}  // namespace suede::perf

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sender's rules of the wire profile §6: pauses, and PDUs that cannot pass.
+#include "connection_fixture.h"
+
+namespace suede {
+namespace {
+
+// ---- A PDU that cannot pass.
+
+// The far side hears the PDUs behind the lost one, and reports the gap again and again.
+TEST_F(ConnectionTest, NacksDoNotPutOffTheTimeoutOfAPduThatMakesNoProgress) {
+  params.max_tries = 3;
+  Send(1);
+  now += microseconds(50);
+  Ack(0);
+  Send(4);
+  int unreachable = 0;
+  for (int i = 0; i < 1000 && unreachable == 0; ++i) {
+    now += params.nack_timeout;
+    Nack(1);
+    Retransmit();
+    if (c.deadline() > now) continue;
+    unreachable = c.OnTimer(now, params) == TimerVerdict::kUnreachable;
+    Retransmit();
+  }
+  EXPECT_EQ(unreachable, 1);
+}
+
+TEST_F(ConnectionTest, NacksBeforeTheFirstRoundTripGoBackOncePerTimeout) {
+  Send(8);
+  size_t sent_again = 0;
+  for (int i = 0; i < 20; ++i) {
+    now += microseconds(100);
+    Nack(0);
+    sent_again += Retransmit().size();
+  }
+  EXPECT_EQ(sent_again, 8u);
+  now += params.rto_initial;
+  Nack(0);
+  EXPECT_EQ(Retransmit().size(), 8u);
+}
+
+// Where the port was busy, the timeout counts from the time at which the PDU has in fact left
+// again: once.
+TEST_F(ConnectionTest, TimeoutCountsFromTheRetransmissionThatItAskedFor) {
+  Send(2);
+  ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
+  const Time asked = c.deadline();
+  now += microseconds(700);
+  Retransmit();
+  EXPECT_EQ(c.deadline(), asked + microseconds(700));
+  now += 2 * params.rto_initial - microseconds(100);
+  const Time armed = c.deadline();
+  Nack(0);
+  Retransmit();
+  EXPECT_EQ(c.deadline(), armed);
+}
+
+// A network that repeats a NOT_READY neither makes the wait longer nor begins it anew.
+TEST_F(ConnectionTest, CopiesOfANotReadyDoNotProlongTheWait) {
+  Send(2);
+  NotReady(0, microseconds(300));
+  const Time ends = c.deadline();
+  for (int i = 0; i < 10; ++i) {
+    now += microseconds(10);
+    NotReady(0, microseconds(300));
+  }
+  EXPECT_EQ(c.deadline(), ends);
+}
+
+// A receiver that is not ready is there. One that says so of a PDU, and then nothing more, is not.
+TEST_F(ConnectionTest, PduThatIsLostAfterANotReadyIsUnreachableAsAnyOther) {
+  Send(1);
+  NotReady(0);
+  ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
+  Retransmit();
+  GiveUp();
+  EXPECT_TRUE(c.lost());
+}
+
+TEST_F(ConnectionTest, NotReadysBeforeItWasLostDoNotProlongTheWaitAfterIt) {
+  Send(1);
+  for (int i = 0; i < 4; ++i) {
+    NotReady(0);
+    ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
+    Retransmit();
+  }
+  GiveUp();
+  while (c.lost()) Answer(0);
+  Send(1);
+  NotReady(0);
+  EXPECT_EQ(c.deadline(), now + params.not_ready_backoff);
+}
+
+TEST_F(ConnectionTest, ResetGivesUpWhatIsInFlightAndStartsAtPsnZero) {
+  Accept(3);
+  Send(3);
+  Ack(0);
+  Acked();
+  PduList given_up;
+  c.Reset(given_up);
+  EXPECT_EQ(Take(given_up), (Psns{1, 2}));
+  EXPECT_EQ(c.next_psn(), Psn(0));
+  EXPECT_EQ(c.expected(), Psn(0));
+  EXPECT_FALSE(c.HasHistory());
+  EXPECT_EQ(c.deadline(), kNever);
+  c.CheckInvariants(params);
+}
+
+// ---- NOT_READY and READY.
+
+TEST_F(ConnectionTest, NotReadyAcknowledgesWhatIsBeforeItAndPauses) {
+  Send(4);
+  EXPECT_EQ(NotReady(2), RpsnVerdict::kProgress);
+  EXPECT_EQ(Acked(), (Psns{0, 1}));
+  EXPECT_FALSE(c.CanSend(0, params));
+  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
+  EXPECT_EQ(Retransmit(), (Psns{2, 3}));
+}
+
+TEST_F(ConnectionTest, NotReadyPauseIsNotCountedAsATry) {
+  Send(1);
+  for (uint32_t i = 0; i < 3 * params.max_tries; ++i) {
+    NotReady(0);
+    ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
+    EXPECT_EQ(c.tries(), 0u);
+    Retransmit();
+  }
+}
+
+TEST_F(ConnectionTest, NotReadyForgetsTheTriesBefore) {
+  Send(1);
+  Expire();
+  Retransmit();
+  EXPECT_EQ(c.tries(), 1u);
+  NotReady(0);
+  EXPECT_EQ(c.tries(), 0u);
+}
+
+TEST_F(ConnectionTest, NotReadyPausesAsLongAsAskedAndLongerEachTime) {
+  params.not_ready_backoff = microseconds(100);
+  params.rto_max = milliseconds(2);
+  Send(1);
+  std::vector<Duration> waits;
+  for (int i = 0; i < 5; ++i) {
+    NotReady(0, microseconds(250));
+    waits.push_back(c.deadline() - now);
+    Expire();
+    Retransmit();
+  }
+  EXPECT_EQ(waits, (std::vector<Duration>{microseconds(250), microseconds(500), microseconds(1000),
+                                          microseconds(2000), microseconds(2000)}));
+  Ack(0);
+  Send(1);
+  NotReady(1, microseconds(1));
+  EXPECT_EQ(c.deadline() - now, params.not_ready_backoff);
+}
+
+TEST_F(ConnectionTest, NackDuringAPauseDoesNotEndIt) {
+  Send(3);
+  NotReady(1);
+  EXPECT_EQ(Nack(1), RpsnVerdict::kNothingNew);
+  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_FALSE(c.CanSend(0, params));
+}
+
+TEST_F(ConnectionTest, ReadyResumesAtOnce) {
+  Send(3);
+  NotReady(1, milliseconds(100));
+  now += microseconds(10);
+  c.OnReady(Psn(1), now);
+  EXPECT_EQ(c.OnTimer(now, params), TimerVerdict::kRetransmit);
+  EXPECT_EQ(Retransmit(), (Psns{1, 2}));
+}
+
+TEST_F(ConnectionTest, ReadyForAnotherPsnOrWithoutAPauseIsIgnored) {
+  Send(3);
+  const Time deadline = c.deadline();
+  c.OnReady(Psn(0), now);
+  EXPECT_EQ(c.deadline(), deadline);
+  NotReady(1, milliseconds(100));
+  const Time paused_until = c.deadline();
+  c.OnReady(Psn(2), now);
+  EXPECT_EQ(c.deadline(), paused_until);
+}
+
+TEST_F(ConnectionTest, NotReadyOfStaleOrNeverSentIsIgnored) {
+  EXPECT_EQ(NotReady(0), RpsnVerdict::kNothingNew);
+  Send(3);
+  Ack(1);
+  EXPECT_EQ(NotReady(1), RpsnVerdict::kNothingNew);
+  EXPECT_EQ(NotReady(4), RpsnVerdict::kOutOfWindow);
+  EXPECT_TRUE(c.CanSend(0, params));
+}
+
+}  // namespace
+}  // namespace suede
