@@ -19,7 +19,10 @@ constexpr uint32_t kTowardBest = 32;
 constexpr int kFirstHold = 64;
 constexpr uint32_t kMostHolds = 16;
 constexpr int64_t kMostSteps = 32;  // of growth at once: from the least to the whole
+// In a span in which the smallest round trip was never seen again it grows, by a quarter at most: a
+// way that has become longer is known after some spans, a queue that stands for long is none.
 constexpr Duration kRttSpan = std::chrono::seconds(4);
+constexpr int kRttGrowth = 4;
 
 }  // namespace
 
@@ -46,7 +49,8 @@ void PathRate::Begin(const Facts& facts, Time now) {
 void PathRate::NoteRtt(Duration least_rtt, Time now) {
   if (least_rtt == Duration(0)) return;
   if (now - rtt_since_ >= kRttSpan) {
-    rtt_before_ = rtt_;
+    rtt_before_ =
+        rtt_before_ == Duration(0) ? rtt_ : std::min(rtt_, rtt_before_ + rtt_before_ / kRttGrowth);
     rtt_ = Duration(0);
     rtt_since_ = now;
   }

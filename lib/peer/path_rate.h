@@ -70,7 +70,7 @@ class PathRate {
   uint32_t holds_ = 1;  // what is waited before it grows, in first waits
   Time begun_at_{};
   Time hold_until_{};
-  // The smallest round trips of two spans, one after the other.
+  // The smallest round trips: of the spans before this one, and of this one.
   Duration rtt_before_{};
   Duration rtt_{};
   Time rtt_since_{};

@@ -103,6 +103,24 @@ TEST_F(PathRateTest, ALongWayIsNoQueue) {
   for (int i = 0; i < 6; ++i) EXPECT_FALSE(Look(window).was_limit);
 }
 
+TEST_F(PathRateTest, AQueueThatStandsForLongIsNoLongWay) {
+  Halve();
+  Window window = Queued(1000);
+  window.least_rtt = microseconds(200);  // that of the queue
+  window.span = 2 * kInterval;
+  for (const Time end = now_ + std::chrono::seconds(40); now_ < end;) {
+    ASSERT_TRUE(Look(window).was_limit);
+  }
+  EXPECT_EQ(rate_.part(), kFound);
+}
+
+TEST_F(PathRateTest, AWayThatHasBecomeLongerIsKnownInTime) {
+  Halve();
+  Window window{.pdus = 500, .least_left = 10 * kPduBytes, .least_rtt = microseconds(20)};
+  for (const Time end = now_ + std::chrono::seconds(16); now_ < end;) Look(window);
+  for (int i = 0; i < 100; ++i) ASSERT_FALSE(Look(window).was_limit);
+}
+
 TEST_F(PathRateTest, FewPdusAreNoMeasure) {
   for (int i = 0; i < 4; ++i) EXPECT_FALSE(Look(Queued(31)).was_limit);
   EXPECT_EQ(rate_.part(), PathRate::kWhole);
