@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys that an lcore derives in a turn (docs/sealing.md, "Keys in a turn"): a key costs as much
-// as the sealing of dozens of PDUs, so a turn makes few, whoever wants them. Shared by the
-// instances of an lcore, and owned by it.
+// The keys that an lcore derives in a turn (docs/sealing.md, "Keys in a poll iteration"): a key
+// costs as much as the sealing of dozens of PDUs, so a turn makes few, whoever wants them. Shared
+// by the instances of an lcore, and owned by it.
 #ifndef SUEDE_SEAL_SEAL_TURN_H_
 #define SUEDE_SEAL_SEAL_TURN_H_
 

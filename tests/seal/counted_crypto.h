@@ -5,44 +5,30 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <utility>
 
-#include "seal/crypto.h"
+#include "passing_crypto.h"
 
 namespace suede {
 
-class CountedCrypto final : public Crypto {
+class CountedCrypto final : public PassingCrypto {
  public:
-  // Outlives this.
-  explicit CountedCrypto(Crypto& library) : library_(library) {}
+  using PassingCrypto::PassingCrypto;
 
   // Since the last call.
   uint32_t TakeKeys() { return std::exchange(keys_, 0); }
   uint32_t TakeEnded() { return std::exchange(ended_, 0); }
 
-  std::string_view name() const override { return library_.name(); }
   void* NewKey(SealCipher cipher, std::span<const uint8_t> key) override {
     ++keys_;
-    return library_.NewKey(cipher, key);
+    return PassingCrypto::NewKey(cipher, key);
   }
   void EndKey(void* key) override {
     ++ended_;
-    library_.EndKey(key);
-  }
-  void Seal(std::span<SealJob> jobs) override { library_.Seal(jobs); }
-  void Open(std::span<SealJob> jobs) override { library_.Open(jobs); }
-  void Extract(std::string_view salt, std::span<const uint8_t> secret,
-               std::span<uint8_t, 32> out) override {
-    library_.Extract(salt, secret, out);
-  }
-  void Expand(std::span<const uint8_t, 32> prk, std::span<const uint8_t> info,
-              std::span<uint8_t> out) override {
-    library_.Expand(prk, info, out);
+    PassingCrypto::EndKey(key);
   }
 
  private:
-  Crypto& library_;
   uint32_t keys_ = 0;
   uint32_t ended_ = 0;
 };

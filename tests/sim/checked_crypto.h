@@ -11,10 +11,9 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "seal/crypto.h"
+#include "../seal/passing_crypto.h"
 
 namespace suede {
 
@@ -27,24 +26,15 @@ struct UsedNonces {
   uint64_t refused = 0;
 };
 
-class CheckedCrypto final : public Crypto {
+class CheckedCrypto final : public PassingCrypto {
  public:
   // Both outlive this.
-  CheckedCrypto(Crypto& library, UsedNonces& used) : library_(library), used_(used) {}
+  CheckedCrypto(Crypto& library, UsedNonces& used) : PassingCrypto(library), used_(used) {}
 
-  std::string_view name() const override { return library_.name(); }
   void* NewKey(SealCipher cipher, std::span<const uint8_t> key) override;
   void EndKey(void* key) override;
   void Seal(std::span<SealJob> jobs) override;
   void Open(std::span<SealJob> jobs) override;
-  void Extract(std::string_view salt, std::span<const uint8_t> secret,
-               std::span<uint8_t, 32> out) override {
-    library_.Extract(salt, secret, out);
-  }
-  void Expand(std::span<const uint8_t, 32> prk, std::span<const uint8_t> info,
-              std::span<uint8_t> out) override {
-    library_.Expand(prk, info, out);
-  }
 
  private:
   struct Key {
@@ -54,7 +44,6 @@ class CheckedCrypto final : public Crypto {
   template <class Do>
   void With(std::span<SealJob> jobs, Do act);
 
-  Crypto& library_;
   UsedNonces& used_;
 };
 
