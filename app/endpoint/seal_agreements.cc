@@ -139,7 +139,7 @@ void SealAgreements::Tick(const EndpointPipelines& pipelines, uint32_t partition
   if (has_waiting_) Accept(now);
   if (now >= next_draw_) DrawInner(now);
   if (now >= next_look_) ConnectDue(now);
-  state_.deliveries.Tick(pipelines);
+  state_.deliveries.Tick(pipelines, static_cast<uint16_t>(state_.partition));
 }
 
 void SealAgreements::Accept(Time now) {

@@ -126,7 +126,7 @@ bool SealConnection::Agree(AgreementPair& pair, const AgreementMessage& request,
     Tell(&pair, SealFailure::kTls, Text(made));
     return false;
   }
-  SealChain prk = ExtractSecret(*state_.kdf, secret.bytes());
+  SealPrk prk = ExtractSecret(*state_.kdf, secret.bytes());
   std::memcpy(secret.bytes().data(), prk.data(), prk.size());
   Cleanse(prk);
   pair.OnAgreed(now, state_.refresh, id, std::move(secret), stays);

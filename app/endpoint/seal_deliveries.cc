@@ -25,7 +25,7 @@ bool SealDeliveries::IsDone(const AgreementPair& pair) const {
                       [&](const auto& delivery) { return delivery->pair == &pair; });
 }
 
-void SealDeliveries::Tick(const EndpointPipelines& pipelines) {
+void SealDeliveries::Tick(const EndpointPipelines& pipelines, uint16_t partition) {
   std::erase_if(under_way_, [](const auto& delivery) { return delivery->IsOver(); });
   while (!waiting_.empty() && under_way_.size() < kMost) {
     const AgreementPair* const pair = waiting_.front();
@@ -38,12 +38,13 @@ void SealDeliveries::Tick(const EndpointPipelines& pipelines) {
     }
   }
   for (const auto& delivery : under_way_) {
-    if (!delivery->pushed) Push(pipelines, *delivery);
+    if (!delivery->pushed) Push(pipelines, partition, *delivery);
   }
 }
 
 // Has no effect where the mailbox is full, or locked memory short: it is tried again.
-void SealDeliveries::Push(const EndpointPipelines& pipelines, Delivery& delivery) {
+void SealDeliveries::Push(const EndpointPipelines& pipelines, uint16_t partition,
+                          Delivery& delivery) {
   Pipeline& pipeline = pipelines.pipeline(delivery.to.lcore);
   const uint32_t number = pipelines.number_of(delivery.to.instance);
   const auto& peers = pipeline.instance(number).params.peers;
@@ -58,6 +59,7 @@ void SealDeliveries::Push(const EndpointPipelines& pipelines, Delivery& delivery
   if (delivery.update == nullptr) return;  // no locked memory now
   SecretsUpdate& update = *delivery.update;
   delivery.pair->secrets().CopyTo(update.secrets);
+  update.secrets.partition = partition;
   delivery.pushed = pipeline.mailbox().requests.Push(request::SetPeerSecrets{
       .instance = number, .peer = static_cast<uint32_t>(found - peers.begin()), .update = &update});
   if (!delivery.pushed) update.secrets.Clear();

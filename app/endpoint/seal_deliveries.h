@@ -29,7 +29,7 @@ class SealDeliveries {
   // Whether all that was added of the pair has arrived.
   bool IsDone(const AgreementPair& pair) const;
   // Called again and again: hands on what there is room for.
-  void Tick(const EndpointPipelines& pipelines);
+  void Tick(const EndpointPipelines& pipelines, uint16_t partition);
 
  private:
   struct Own {
@@ -47,7 +47,7 @@ class SealDeliveries {
       return pushed && (update == nullptr || update->done.load(std::memory_order_acquire));
     }
   };
-  static void Push(const EndpointPipelines& pipelines, Delivery& delivery);
+  static void Push(const EndpointPipelines& pipelines, uint16_t partition, Delivery& delivery);
 
   std::vector<Own> instances_;  // those that seal
   std::deque<const AgreementPair*> waiting_;

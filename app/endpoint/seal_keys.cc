@@ -102,6 +102,7 @@ absl::StatusOr<uint32_t> SealKeys::Reload() {
 // The newest of those that are valid.
 SealSecrets SealKeys::Extracted(uint32_t partition, int64_t now_s) {
   SealSecrets extracted;
+  extracted.partition = static_cast<uint16_t>(partition);
   for (const FileSecret* secret :
        SecretsValidAt(secrets_, static_cast<uint16_t>(partition), now_s)) {
     if (extracted.count == SealSecrets::kMost) break;

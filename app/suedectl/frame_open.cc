@@ -13,7 +13,6 @@
 namespace suede::ctl {
 namespace {
 
-constexpr size_t kChains = 4;            // epochs that are kept: frames may overtake a rotation
 constexpr uint32_t kEpochsAhead = 4096;  // that are searched: the capture may have gaps
 constexpr uint32_t kFewEpochsAhead = 8;  // after kPatience searches in vain
 constexpr uint32_t kPatience = 8;
@@ -129,25 +128,22 @@ void FrameOpener::OnHello(const SealContext& context, const Bytes& pdu) {
   std::swap(back.sender, back.receiver);
   for (const FileKey& secret : secrets_) {
     if (secret.partition != context.partition) continue;
-    AddSession(secret, context, identities.own, identities.peer);
-    AddSession(secret, back, identities.peer, identities.own);
+    AddSession(secret, context, {.sender = identities.own, .receiver = identities.peer});
+    AddSession(secret, back, {.sender = identities.peer, .receiver = identities.own});
   }
 }
 
-void FrameOpener::AddSession(const FileKey& secret, const SealContext& context, uint64_t sender,
-                             uint64_t receiver) {
+void FrameOpener::AddSession(const FileKey& secret, const SealContext& context,
+                             const SealEnds& ends) {
   std::deque<Session>& sessions = sessions_[KeyOf(context.partition, context.sender)];
   for (const Session& session : sessions) {
-    if (session.secret_id == secret.id && session.sender == sender &&
-        session.receiver == receiver && session.context.receiver == context.receiver &&
-        session.context.cipher == context.cipher) {
+    if (session.secret_id == secret.id && session.ends == ends &&
+        session.context.receiver == context.receiver && session.context.cipher == context.cipher) {
       return;
     }
   }
   if (sessions.size() == kMostSessions) sessions.pop_back();
-  sessions.push_front(
-      {.context = context, .sender = sender, .receiver = receiver, .secret_id = secret.id});
-  sessions.front().chains.push_back(FirstChain(*crypto_, secret.prk, context, sender, receiver));
+  sessions.push_front({.context = context, .ends = ends, .secret_id = secret.id});
 }
 
 void FrameOpener::OpenSession(const FileKey& secret, const SealShim& shim,
@@ -158,7 +154,7 @@ void FrameOpener::OpenSession(const FileKey& secret, const SealShim& shim,
   for (auto session = sessions.begin(); session != sessions.end(); ++session) {
     if (session->secret_id != secret.id) continue;
     ++tried;
-    if (!TryEpochs(*session, shim, pdu, out)) continue;
+    if (!TryEpochs(*session, secret.prk, shim, pdu, out)) continue;
     std::rotate(sessions.begin(), session, session + 1);
     return;
   }
@@ -170,32 +166,19 @@ void FrameOpener::OpenSession(const FileKey& secret, const SealShim& shim,
                             " that are known opens it");
 }
 
-bool FrameOpener::TryEpoch(const Session& session, const SealChain& chain, const SealShim& shim,
-                           std::span<const uint8_t> pdu, OpenedPdu& out) const {
-  return OpenWith(SealKey::OfEpoch(*crypto_, session.context.cipher, chain), shim, pdu, out);
-}
-
-bool FrameOpener::TryEpochs(Session& session, const SealShim& shim, std::span<const uint8_t> pdu,
-                            OpenedPdu& out) const {
-  const auto fits = [&](uint32_t epoch) { return (epoch & 3) == shim.epoch; };
-  for (size_t i = session.chains.size(); i-- != 0;) {
-    out.epoch = session.epoch + static_cast<uint32_t>(i);
-    if (fits(out.epoch) && TryEpoch(session, session.chains[i], shim, pdu, out)) return true;
-  }
-  std::deque<SealChain> chains = session.chains;
-  uint32_t first = session.epoch;
+bool FrameOpener::TryEpochs(Session& session, const SealPrk& prk, const SealShim& shim,
+                            std::span<const uint8_t> pdu, OpenedPdu& out) const {
+  const auto opens = [&](uint32_t epoch) {
+    out.epoch = epoch;
+    return OpenWith(SealKey::OfEpoch(*crypto_, prk, session.context, session.ends, epoch), shim,
+                    pdu, out);
+  };
+  const uint32_t back = (session.epoch - shim.epoch) & 3;
+  if (back <= session.epoch && opens(session.epoch - back)) return true;
   const uint32_t ahead = session.failures < kPatience ? kEpochsAhead : kFewEpochsAhead;
-  for (uint32_t step = 0; step < ahead; ++step) {
-    chains.push_back(chains.back());
-    NextChain(*crypto_, chains.back());
-    if (chains.size() > kChains) {
-      chains.pop_front();
-      ++first;
-    }
-    out.epoch = first + static_cast<uint32_t>(chains.size()) - 1;
-    if (!fits(out.epoch) || !TryEpoch(session, chains.back(), shim, pdu, out)) continue;
-    session.chains = std::move(chains);
-    session.epoch = first;
+  for (uint32_t step = 4 - back; step <= ahead; step += 4) {
+    if (!opens(session.epoch + step)) continue;
+    session.epoch = out.epoch;
     session.failures = 0;
     return true;
   }

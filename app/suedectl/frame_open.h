@@ -46,17 +46,15 @@ class FrameOpener {
   // One direction of an association, with one secret.
   struct Session {
     SealContext context;
-    uint64_t sender = 0;  // identities
-    uint64_t receiver = 0;
+    SealEnds ends;
     uint8_t secret_id = 0;
-    uint32_t epoch = 0;            // of chains[0]
-    std::deque<SealChain> chains;  // of epochs, one after the other; kChains at most
-    uint32_t failures = 0;         // searches of later epochs in a row that found none
+    uint32_t epoch = 0;     // the latest one that opened a frame
+    uint32_t failures = 0;  // searches of later epochs in a row that found none
   };
   struct FileKey {
     uint16_t partition = 0;
     uint8_t id = 0;
-    SealChain prk{};
+    SealPrk prk{};
   };
 
   explicit FrameOpener(std::unique_ptr<Crypto> crypto) : crypto_(std::move(crypto)) {}
@@ -70,12 +68,9 @@ class FrameOpener {
   void OnHello(const SealContext& context, const Bytes& pdu);
   void OpenSession(const FileKey& secret, const SealShim& shim, std::span<const uint8_t> pdu,
                    OpenedPdu& out);
-  void AddSession(const FileKey& secret, const SealContext& context, uint64_t sender,
-                  uint64_t receiver);
-  bool TryEpochs(Session& session, const SealShim& shim, std::span<const uint8_t> pdu,
-                 OpenedPdu& out) const;
-  bool TryEpoch(const Session& session, const SealChain& chain, const SealShim& shim,
-                std::span<const uint8_t> pdu, OpenedPdu& out) const;
+  void AddSession(const FileKey& secret, const SealContext& context, const SealEnds& ends);
+  bool TryEpochs(Session& session, const SealPrk& prk, const SealShim& shim,
+                 std::span<const uint8_t> pdu, OpenedPdu& out) const;
 
   const std::unique_ptr<Crypto> crypto_;
   std::vector<FileKey> secrets_;

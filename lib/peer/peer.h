@@ -89,8 +89,6 @@ class Peer {
   void OnUnopened(Time now, Effects& effects) {
     if (!handshake_.open()) Greet(now, effects);
   }
-  // PDUs of the association that there is can be sealed no more.
-  void OnKeysLost(Time now, Effects& effects) { StartOver(now, effects); }
   // Asks it by a HELLO, which changes nothing in an association.
   void Ask(Effects& effects) { SayHello(effects); }
 

@@ -41,7 +41,7 @@ bool SealWork::Begin(Time now) {
   if (asks_.under_way) {
     uint32_t left = kAsksPerTurn;
     asks_.Go(lcore_, kLooksPerTurn, [&](Instance& instance, uint32_t peer) {
-      if (Ask(instance, peer, now)) --left;
+      if (Ask(instance, peer)) --left;
       return left != 0;
     });
   }
@@ -49,17 +49,12 @@ bool SealWork::Begin(Time now) {
 }
 
 // Asks the peer where that is of use now. Returns whether it was.
-bool SealWork::Ask(Instance& instance, uint32_t peer, Time now) {
+bool SealWork::Ask(Instance& instance, uint32_t peer) {
   if (!instance.peers[peer].handshake().associated()) return false;
   SealedPeer& sealed = instance.SealOf(peer);
-  const bool is_lost = sealed.TakeLost();
-  if (!is_lost && !sealed.WantsAsking()) return false;
+  if (!sealed.WantsAsking()) return false;
   Effects effects;
-  if (is_lost) {
-    instance.peers[peer].OnKeysLost(now, effects);
-  } else {
-    instance.peers[peer].Ask(effects);
-  }
+  instance.peers[peer].Ask(effects);
   effector_.Apply(instance, peer, effects);
   return true;
 }

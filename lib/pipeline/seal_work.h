@@ -48,7 +48,7 @@ class SealWork {
     uint32_t peer = 0;
   };
 
-  bool Ask(Instance& instance, uint32_t peer, Time now);
+  bool Ask(Instance& instance, uint32_t peer);
   void EndUpdate();
 
   Lcore& lcore_;

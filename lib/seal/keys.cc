@@ -24,6 +24,11 @@ class Info {
     StoreBe64(bytes, identity);
     return Add(bytes, sizeof bytes);
   }
+  Info& Add(uint32_t number) {
+    uint8_t bytes[sizeof number];
+    StoreBe32(bytes, number);
+    return Add(bytes, sizeof bytes);
+  }
   Info& Add(uint16_t number) {
     uint8_t bytes[sizeof number];
     StoreBe16(bytes, number);
@@ -48,8 +53,8 @@ void Cleanse(std::span<uint8_t> bytes) {
   asm volatile("" : : "r"(bytes.data()) : "memory");
 }
 
-SealChain ExtractSecret(Crypto& crypto, std::span<const uint8_t, kSealSecretBytes> secret) {
-  SealChain prk;
+SealPrk ExtractSecret(Crypto& crypto, std::span<const uint8_t, kSealSecretBytes> secret) {
+  SealPrk prk;
   crypto.Extract(kSalt, secret, prk);
   return prk;
 }
@@ -60,7 +65,7 @@ void SealKey::End() {
   Cleanse(iv_);
 }
 
-SealKey SealKey::Make(Crypto& crypto, SealCipher cipher, const SealChain& prk,
+SealKey SealKey::Make(Crypto& crypto, SealCipher cipher, const SealPrk& prk,
                       std::span<const uint8_t> info) {
   std::array<uint8_t, 32 + kSealIvBytes> bytes;
   const size_t key_bytes = KeyBytesOf(cipher);
@@ -73,28 +78,15 @@ SealKey SealKey::Make(Crypto& crypto, SealCipher cipher, const SealChain& prk,
   return made;
 }
 
-SealKey SealKey::OfHello(Crypto& crypto, const SealChain& prk, const SealContext& context,
+SealKey SealKey::OfHello(Crypto& crypto, const SealPrk& prk, const SealContext& context,
                          uint64_t identity) {
   return Make(crypto, context.cipher, prk, Info("hello").Add(context).Add(identity).bytes());
 }
 
-SealKey SealKey::OfEpoch(Crypto& crypto, SealCipher cipher, const SealChain& chain) {
-  return Make(crypto, cipher, chain, Info("key").bytes());
-}
-
-SealChain FirstChain(Crypto& crypto, const SealChain& prk, const SealContext& context,
-                     uint64_t sender_identity, uint64_t receiver_identity) {
-  SealChain chain;
-  crypto.Expand(
-      prk, Info("session").Add(context).Add(sender_identity).Add(receiver_identity).bytes(), chain);
-  return chain;
-}
-
-void NextChain(Crypto& crypto, SealChain& chain) {
-  SealChain next;
-  crypto.Expand(chain, Info("next").bytes(), next);
-  chain = next;
-  Cleanse(next);
+SealKey SealKey::OfEpoch(Crypto& crypto, const SealPrk& prk, const SealContext& context,
+                         const SealEnds& ends, uint32_t epoch) {
+  const Info info = Info("session").Add(context).Add(ends.sender).Add(ends.receiver).Add(epoch);
+  return Make(crypto, context.cipher, prk, info.bytes());
 }
 
 }  // namespace suede

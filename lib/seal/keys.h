@@ -17,7 +17,7 @@
 namespace suede {
 
 inline constexpr size_t kSealSecretBytes = 32;
-using SealChain = std::array<uint8_t, kSealSecretBytes>;  // S[e], or a secret's prk
+using SealPrk = std::array<uint8_t, kSealSecretBytes>;  // what keys are derived from
 
 // Overwrites memory in a way that is not optimized out.
 void Cleanse(std::span<uint8_t> bytes);
@@ -34,7 +34,7 @@ struct InLockedMemory {
 // A secret as the lcore has it: what HKDF-Extract makes of it.
 struct SealSecret {
   uint8_t id = 0;
-  SealChain prk{};
+  SealPrk prk{};
 };
 
 // The valid secrets of a partition, the newest first.
@@ -42,6 +42,7 @@ struct SealSecrets {
   static constexpr uint32_t kMost = 4;
   std::array<SealSecret, kMost> all;
   uint32_t count = 0;
+  uint16_t partition = 0;
 
   // Null: there is none with that id.
   const SealSecret* Find(uint8_t id) const {
@@ -61,7 +62,7 @@ struct SealSecrets {
 };
 
 // HKDF-Extract with the salt of this format.
-SealChain ExtractSecret(Crypto& crypto, std::span<const uint8_t, kSealSecretBytes> secret);
+SealPrk ExtractSecret(Crypto& crypto, std::span<const uint8_t, kSealSecretBytes> secret);
 
 // The parties that keys are for.
 struct SealContext {
@@ -69,6 +70,13 @@ struct SealContext {
   uint16_t partition = 0;
   uint16_t sender = 0;  // XPU ids
   uint16_t receiver = 0;
+};
+
+// The identities of an association.
+struct SealEnds {
+  uint64_t sender = 0;
+  uint64_t receiver = 0;
+  bool operator==(const SealEnds&) const = default;
 };
 
 // A key of the library's and its iv. Ends with its owner.
@@ -99,25 +107,20 @@ class SealKey {
   }
 
   // That of HELLOs of a sender with the identity.
-  static SealKey OfHello(Crypto& crypto, const SealChain& prk, const SealContext& context,
+  static SealKey OfHello(Crypto& crypto, const SealPrk& prk, const SealContext& context,
                          uint64_t identity);
-  // That of an epoch, of S[e].
-  static SealKey OfEpoch(Crypto& crypto, SealCipher cipher, const SealChain& chain);
+  // That of an epoch of an association.
+  static SealKey OfEpoch(Crypto& crypto, const SealPrk& prk, const SealContext& context,
+                         const SealEnds& ends, uint32_t epoch);
 
  private:
-  static SealKey Make(Crypto& crypto, SealCipher cipher, const SealChain& prk,
+  static SealKey Make(Crypto& crypto, SealCipher cipher, const SealPrk& prk,
                       std::span<const uint8_t> info);
 
   Crypto* crypto_ = nullptr;
   void* key_ = nullptr;
   std::array<uint8_t, kSealIvBytes> iv_{};
 };
-
-// S[0] of an association.
-SealChain FirstChain(Crypto& crypto, const SealChain& prk, const SealContext& context,
-                     uint64_t sender_identity, uint64_t receiver_identity);
-// From S[e] to S[e + 1], which takes its place.
-void NextChain(Crypto& crypto, SealChain& chain);
 
 }  // namespace suede
 

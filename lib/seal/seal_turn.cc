@@ -11,7 +11,6 @@ bool SealTurn::Begin() {
   rotations_ = kRotations;
   first_keys_ = kFirstKeys;
   hello_switches_ = kHelloSwitches;
-  beyond_ = kBeyond;
   hellos_ = kHellos;
   for (uint32_t left = kOwing; left != 0 && first_owing_ != nullptr; --left) {
     SealedPeer& peer = *first_owing_;

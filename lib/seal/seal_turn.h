@@ -16,16 +16,14 @@ class SealedPeer;
 
 class SealTurn {
  public:
-  // Of a turn: epochs that are begun for sending,
+  // Of a turn: epochs that are begun for sending by this end's own need,
   static constexpr uint32_t kRotations = 16;
   // peers whose owed keys are made,
   static constexpr uint32_t kOwing = 16;
-  // keys that are made because a PDU, not authentic yet, names the secret,
+  // keys that are made because a PDU, not authentic yet, names them,
   static constexpr uint32_t kFirstKeys = 32;
   // keys of HELLOs of another secret than the last HELLO to that peer had,
   static constexpr uint32_t kHelloSwitches = 32;
-  // keys of the epoch behind the next one,
-  static constexpr uint32_t kBeyond = 4;
   // and keys for HELLOs of unknown identities.
   static constexpr uint32_t kHellos = 32;
   // The latter also in a second, and in a short time.
@@ -39,7 +37,6 @@ class SealTurn {
   bool TakeRotation() { return TakeOne(rotations_); }
   bool TakeFirstKey() { return TakeOne(first_keys_); }
   bool TakeHelloSwitch() { return TakeOne(hello_switches_); }
-  bool TakeBeyond() { return TakeOne(beyond_); }
   bool HasHello() const { return hellos_ != 0; }
   bool TakeHello(Time now) { return hello_rate_.Take(now) && TakeOne(hellos_); }
 
@@ -57,7 +54,6 @@ class SealTurn {
   uint32_t rotations_ = kRotations;
   uint32_t first_keys_ = kFirstKeys;
   uint32_t hello_switches_ = kHelloSwitches;
-  uint32_t beyond_ = kBeyond;
   uint32_t hellos_ = kHellos;
   TokenBucket hello_rate_{kHellosPerSecond, kHelloBurst};
   // Peers that owe keys, in the order in which they are served.

@@ -8,19 +8,22 @@ namespace suede {
 
 void SealedPeer::Rekey(const Identities& identities) {
   const bool new_peer = identities.peer != identities_.peer;
+  if (identities != identities_) {
+    EndTxKey();
+    tx_ = Tx();
+    rotations_done_ = own_.rotations_asked;
+    rx_epoch_ = 0;
+    for (ReplayWindow& window : *windows_) window.Clear();
+  }
   identities_ = identities;
   if (partition_ != own_.partition) {
     partition_ = own_.partition;
-    Retire(hello_key_);
+    EndHelloKey();
     known_ = HelloRx();
     candidate_ = HelloRx();
   }
-  for (Tx& tx : txs_) EndTx(tx);
+  EndTxKey();
   for (Rx& rx : rx_) rx = Rx();
-  rx_epoch_ = 0;
-  lost_ = false;
-  forgotten_.reset();
-  for (ReplayWindow& window : *windows_) window.Clear();
   if (candidate_.authentic && candidate_.identity == identities.peer) {
     sealed_identity_ = identities.peer;
   }
@@ -35,94 +38,65 @@ void SealedPeer::Rekey(const Identities& identities) {
 }
 
 void SealedPeer::OnSecrets() {
-  const auto is_gone = [&](uint8_t id) { return Find(id) == nullptr; };
   for (Rx& rx : rx_) {
-    if (!rx.current || !is_gone(rx.secret_id)) continue;
-    Forget(rx.secret_id, rx.epoch);
-    rx = Rx();
+    if (rx.taken && IsGone(rx.secret_id, rx.prk)) rx = Rx();
   }
   for (HelloRx* hello : {&known_, &candidate_}) {
-    if (hello->key && is_gone(hello->secret_id)) *hello = HelloRx();
+    if (hello->key && IsGone(hello->secret_id, hello->prk)) *hello = HelloRx();
   }
-  if (is_gone(hello_secret_)) Retire(hello_key_);
-  for (Tx& tx : txs_) {
-    if (!tx.key || !is_gone(tx.secret_id)) continue;
-    Forget(tx.secret_id, tx.epoch);
-    EndTx(tx);
-  }
-  if (!tx().key && identities_.peer != 0) Owe();
+  if (hello_key_ && IsGone(hello_secret_, hello_prk_)) EndHelloKey();
+  if (tx_.key && IsGone(tx_.secret_id, tx_.prk)) EndTxKey();
+  if (!tx_.key && identities_.peer != 0) Owe();
   Show();
 }
 
 void SealedPeer::MakeOwed() {
-  if (!tx().key && identities_.peer != 0) UseNewest();
+  if (!tx_.key && identities_.peer != 0) UseNewest();
   for (Rx& rx : rx_) {
-    if (rx.current && !rx.next) MakeNext(rx);
+    if (rx.in_use && !rx.keys[kNext]) MakeRxKey(rx, kNext);
   }
+  if (tx_.key && Follows()) Rotate();
   Show();
 }
 
-void SealedPeer::MakeNext(Rx& rx) {
-  SealChain chain = rx.chain;
-  NextChain(*own_.crypto, chain);
-  rx.next = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, chain);
-  if (rx.next) rx.chain = chain;
-  Cleanse(chain);
+void SealedPeer::MakeRxKey(Rx& rx, uint32_t place) {
+  rx.keys[place] = SealKey::OfEpoch(*own_.crypto, rx.prk, ContextOfRx(),
+                                    {.sender = identities_.peer, .receiver = identities_.own},
+                                    rx_epoch_ + place - kCurrent);
 }
 
-SealError SealedPeer::HaveNext(const Rx& rx) {
-  if (rx.next) return SealError::kNone;
-  Owe();
-  return SealError::kBudget;
-}
-
-// Epoch 0 begins again where a secret comes back, so nothing is forgotten of that.
-void SealedPeer::Forget(uint8_t id, uint32_t epoch) {
-  if (epoch != 0) forgotten_.set(id);
+void SealedPeer::MakeTxKey() {
+  Retire(tx_.key);
+  tx_.key = SealKey::OfEpoch(*own_.crypto, tx_.prk, ContextOfTx(),
+                             {.sender = identities_.own, .receiver = identities_.peer}, tx_.epoch);
 }
 
 void SealedPeer::UseNewest() {
   if (SecretCount() != 0) UseSecret(SecretAt(0).id);
 }
 
-// Sends with the keys of this secret in the association that there is: from epoch 0 on, or where it
-// was left. False: there are none.
+// Seals with this secret from now on, in the association that there is. False: there is none.
 bool SealedPeer::UseSecret(uint8_t id) {
   const SealSecret* const secret = Find(id);
   if (secret == nullptr) return false;
-  uint32_t place = kMostSecrets;
-  for (uint32_t i = 0; i < txs_.size(); ++i) {
-    if (txs_[i].key && txs_[i].secret_id == id) {
-      tx_ = i;
-      return true;
-    }
-    if (!txs_[i].key) place = i;
-  }
-  if (place == kMostSecrets) return false;
-  Tx& tx = txs_[place];
-  tx.secret_id = id;
-  tx.chain =
-      FirstChain(*own_.crypto, secret->prk, ContextOfTx(), identities_.own, identities_.peer);
-  tx.key = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, tx.chain);
-  tx_ = place;
-  rotations_done_ = own_.rotations_asked;
-  lost_ |= forgotten_.test(id);
-  own_.asks |= lost_;
-  return static_cast<bool>(tx.key);
+  tx_.secret_id = id;
+  tx_.prk = secret->prk;
+  MakeTxKey();
+  return static_cast<bool>(tx_.key);
 }
 
 // The peer has shown that it has the secret: it is used where it is newer than the one that is, or
 // the peer has not shown to have that.
 void SealedPeer::OnOtherSecretShown(uint8_t id) {
-  const bool is_newer = PlaceOf(id) < PlaceOf(tx().secret_id);
-  if (tx().key && sealed_ && !is_newer) return;
+  const bool is_newer = PlaceOf(id) < PlaceOf(tx_.secret_id);
+  if (tx_.key && sealed_ && !is_newer) return;
   UseSecret(id);
   Show();
 }
 
 bool SealedPeer::WantsAsking() {
   if (identities_.peer == 0 || SecretCount() == 0) return false;
-  if (IsSealed()) return tx().key && PlaceOf(tx().secret_id) != 0;
+  if (IsSealed()) return tx_.key && PlaceOf(tx_.secret_id) != 0;
   if (asks_left_ == 0) return false;
   --asks_left_;
   return true;
@@ -152,7 +126,8 @@ bool SealedPeer::SealHello(uint8_t* pdu, const SealPathBytes& path, SealJob& job
     const bool is_switch = hello_key_ && hello_identity_ == identities_.own;
     if (is_switch && !own_.turn->TakeHelloSwitch()) return false;
     Retire(hello_key_);
-    hello_key_ = SealKey::OfHello(*own_.crypto, secret->prk, ContextOfTx(), identities_.own);
+    hello_prk_ = secret->prk;
+    hello_key_ = SealKey::OfHello(*own_.crypto, hello_prk_, ContextOfTx(), identities_.own);
     hello_identity_ = identities_.own;
     hello_secret_ = next_secret_;
     if (!hello_key_) return false;
@@ -168,32 +143,30 @@ bool SealedPeer::SealHello(uint8_t* pdu, const SealPathBytes& path, SealJob& job
   return true;
 }
 
-bool SealedPeer::MustRotate(const Tx& tx) const {
+bool SealedPeer::MustRotate() const {
   const SealParams& params = own_.params;
-  return tx.confirmed &&
-         (tx.frames >= params.rotate_pdus || rotations_done_ != own_.rotations_asked ||
-          (params.rotate != Duration::zero() && own_.now - tx.since >= params.rotate));
+  return tx_.confirmed &&
+         (tx_.frames >= params.rotate_pdus || rotations_done_ != own_.rotations_asked ||
+          (params.rotate != Duration::zero() && own_.now - tx_.since >= params.rotate));
 }
 
 void SealedPeer::Rotate() {
-  NextChain(*own_.crypto, tx().chain);
-  Retire(tx().key);
-  tx().key = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, tx().chain);
-  ++tx().epoch;
+  ++tx_.epoch;
+  MakeTxKey();
   ++own_.rotations;
-  tx().frames = 0;
-  tx().confirmed = false;
-  tx().since = own_.now;
+  tx_.frames = 0;
+  tx_.confirmed = false;
+  tx_.since = own_.now;
   rotations_done_ = own_.rotations_asked;
   Show();
 }
 
 bool SealedPeer::Seal(uint8_t* pdu, const SealPathBytes& path, uint32_t stream, SealJob& job) {
-  Tx& tx = txs_[tx_];
+  Tx& tx = tx_;
   if (!tx.key) [[unlikely]]
     return false;
   if (tx.frames == 0 && tx.epoch == 0) tx.since = own_.now;
-  if (MustRotate(tx) && own_.turn->TakeRotation()) [[unlikely]]
+  if (MustRotate() && own_.turn->TakeRotation()) [[unlikely]]
     Rotate();
   if (!tx.key || tx.frames >= kMostInEpoch) [[unlikely]]
     return false;
@@ -209,54 +182,51 @@ bool SealedPeer::Seal(uint8_t* pdu, const SealPathBytes& path, uint32_t stream, 
 }
 
 SealedPeer::Rx* SealedPeer::OtherRxOf(uint8_t secret_id) {
-  if (identities_.peer == 0) return nullptr;
+  Rx* free = nullptr;
+  Rx* found = nullptr;
   for (Rx& rx : rx_) {
-    if (!rx.current || rx.secret_id != secret_id) continue;
-    rx_place_ = static_cast<uint32_t>(&rx - rx_.data());
-    return &rx;
+    if (!rx.taken) {
+      free = &rx;
+    } else if (rx.secret_id == secret_id) {
+      found = &rx;
+    }
   }
-  return nullptr;
+  if (found == nullptr) {
+    const SealSecret* const secret = Find(secret_id);
+    if (identities_.peer == 0 || secret == nullptr || free == nullptr) return nullptr;
+    found = free;
+    found->prk = secret->prk;
+    found->secret_id = secret_id;
+    found->taken = true;
+  }
+  rx_place_ = static_cast<uint32_t>(found - rx_.data());
+  return found;
 }
 
-// A PDU names a secret from which no key has been made in this association. Whether the PDU is
-// authentic is not known yet.
-SealError SealedPeer::MakeRx(uint8_t secret_id) {
-  const SealSecret* const secret = Find(secret_id);
-  const auto free = std::find_if(rx_.begin(), rx_.end(), [](const Rx& rx) { return !rx.current; });
-  if (identities_.peer == 0 || secret == nullptr || free == rx_.end()) return SealError::kKey;
+// A PDU names a key that has not been made. Whether the PDU is authentic is not known yet.
+SealError SealedPeer::MakeNamedKey(Rx& rx, uint32_t place) {
+  if (place == kFormer) return SealError::kKey;
+  if (place == kNext && rx.in_use) {
+    Owe();
+    return SealError::kBudget;
+  }
   if (!own_.turn->TakeFirstKey()) return SealError::kBudget;
-  Crypto& crypto = *own_.crypto;
-  free->secret_id = secret_id;
-  free->epoch = 0;
-  free->chain = FirstChain(crypto, secret->prk, ContextOfRx(), identities_.peer, identities_.own);
-  free->current = SealKey::OfEpoch(crypto, own_.params.cipher, free->chain);
-  if (!free->current) return SealError::kKey;
-  Owe();
-  return SealError::kNone;
+  MakeRxKey(rx, place);
+  return rx.keys[place] ? SealError::kNone : SealError::kKey;
 }
 
-// The peer cannot be in epoch + 2 before it has heard of this one, so there is time for its key.
-void SealedPeer::Advance(Rx& rx) {
-  rx.former.End();
-  rx.former = std::move(rx.current);
-  rx.current = std::move(rx.next);
-  ++rx.epoch;
+// The peer cannot be in the epoch behind the next one before it has heard of this one, so there is
+// time for its key.
+void SealedPeer::Advance() {
+  ++rx_epoch_;
   ++own_.advances;
-  if (!rx.beyond) return Owe();
-  NextChain(*own_.crypto, rx.chain);
-  rx.next = std::move(rx.beyond);
-}
-
-// The key of epoch + 2, once for an epoch, however many PDUs name it.
-SealError SealedPeer::MakeBeyond(Rx& rx) {
-  if (rx.beyond) return SealError::kNone;
-  if (const SealError error = HaveNext(rx); error != SealError::kNone) return error;
-  if (!own_.turn->TakeBeyond()) return SealError::kBudget;
-  SealChain chain = rx.chain;
-  NextChain(*own_.crypto, chain);
-  rx.beyond = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, chain);
-  Cleanse(chain);
-  return SealError::kNone;
+  for (Rx& rx : rx_) {
+    rx.keys[kFormer].End();
+    rx.keys[kFormer] = std::move(rx.keys[kCurrent]);
+    rx.keys[kCurrent] = std::move(rx.keys[kNext]);
+    rx.in_use = false;
+  }
+  Show();
 }
 
 SealError SealedPeer::PrepareHello(const SealShim& shim, SealJob& job) {
@@ -273,6 +243,7 @@ SealError SealedPeer::PrepareHello(const SealShim& shim, SealJob& job) {
         return SealError::kBudget;
       }
       candidate_ = HelloRx();
+      candidate_.prk = secret->prk;
       candidate_.key = SealKey::OfHello(*own_.crypto, secret->prk, ContextOfRx(), shim.identity);
       candidate_.secret_id = shim.secret_id;
       candidate_.identity = shim.identity;
@@ -286,28 +257,18 @@ SealError SealedPeer::PrepareHello(const SealShim& shim, SealJob& job) {
 }
 
 SealError SealedPeer::PrepareSession(const SealShim& shim, SealJob& job, uint32_t& epoch) {
-  Rx* rx = RxOf(shim.secret_id);
-  if (rx == nullptr) [[unlikely]] {
-    const SealError error = MakeRx(shim.secret_id);
-    if (error != SealError::kNone) return error;
-    rx = RxOf(shim.secret_id);
-  }
+  Rx* const rx = RxOf(shim.secret_id);
+  if (rx == nullptr) [[unlikely]]
+    return SealError::kKey;
   if (!(*windows_)[shim.number.stream()].IsNew(shim.number.count())) return SealError::kReplay;
-  const uint32_t ahead = (shim.epoch - rx->epoch) & 3;
-  if (ahead == 0) [[likely]] {
-    epoch = rx->epoch;
-    rx->current.Fill(shim.number, job);
-    return SealError::kNone;
+  const uint32_t place = (shim.epoch - rx_epoch_ + kCurrent) & 3;
+  if (place == kRxPlaces) return SealError::kKey;
+  const SealKey& key = rx->keys[place];
+  if (!key) [[unlikely]] {
+    if (const SealError error = MakeNamedKey(*rx, place); error != SealError::kNone) return error;
   }
-  if (ahead == 1 || ahead == 2) [[unlikely]] {
-    const SealError error = ahead == 1 ? HaveNext(*rx) : MakeBeyond(*rx);
-    if (error != SealError::kNone) return error;
-  }
-  const SealKey* const keys[] = {nullptr, &rx->next, &rx->beyond, &rx->former};
-  const SealKey* const key = keys[ahead];
-  if (!*key) return SealError::kKey;
-  epoch = ahead == 3 ? rx->epoch - 1 : rx->epoch + ahead;
-  key->Fill(shim.number, job);
+  epoch = rx_epoch_ + place - kCurrent;
+  key.Fill(shim.number, job);
   return SealError::kNone;
 }
 
@@ -346,17 +307,30 @@ SealError SealedPeer::FinishHello(const SealShim& shim) {
 SealError SealedPeer::FinishSession(const Opening& opening) {
   const SealShim& shim = opening.shim;
   if (!(*windows_)[shim.number.stream()].Accept(shim.number.count())) return SealError::kReplay;
-  Rx* const rx = RxOf(shim.secret_id);
-  while (static_cast<int32_t>(opening.epoch - rx->epoch) > 0) Advance(*rx);
-  if (rx_epoch_ != rx->epoch) {
-    rx_epoch_ = rx->epoch;
-    Show();
+  Rx& rx = *RxOf(shim.secret_id);
+  if (opening.epoch > rx_epoch_) [[unlikely]]
+    Advance();
+  if (!rx.in_use) [[unlikely]] {
+    rx.in_use = true;
+    Owe();
   }
-  if (shim.echo == (tx().epoch & 3)) tx().confirmed = true;
+  if (!tx_.confirmed || rx_epoch_ != tx_.epoch) [[unlikely]]
+    Heed(opening);
   OnSecretShown(shim.secret_id);
   sealed_identity_ = identities_.peer;
   SetSealed();
   return SealError::kNone;
+}
+
+// What an authentic PDU says of this end's epoch. When the peer sent it, the epochs of the two
+// directions were one apart at most, and so is the echo from the epoch of the PDU, which is beyond
+// doubt: no other key opens it.
+void SealedPeer::Heed(const Opening& opening) {
+  const uint32_t least = opening.epoch - 1;
+  const uint32_t echo = least + ((opening.shim.echo - least) & 3);
+  const auto reaches = [&](uint32_t epoch) { return static_cast<int32_t>(epoch - tx_.epoch) >= 0; };
+  if (reaches(opening.epoch) && reaches(echo)) tx_.confirmed = true;
+  if (Follows()) Owe();
 }
 
 SealError SealedPeer::Finish(const SealJob& job, const Opening& opening) {
@@ -367,9 +341,9 @@ SealError SealedPeer::Finish(const SealJob& job, const Opening& opening) {
 
 void SealedPeer::Show() const {
   if (cell_ == nullptr) return;
-  cell_->Show({.sealed = IsSealed() && tx().key,
-               .secret_id = tx().secret_id,
-               .tx_epoch = tx().epoch,
+  cell_->Show({.sealed = IsSealed() && tx_.key,
+               .secret_id = tx_.secret_id,
+               .tx_epoch = tx_.epoch,
                .rx_epoch = rx_epoch_});
 }
 

@@ -9,7 +9,6 @@
 
 #include <array>
 #include <atomic>
-#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -125,11 +124,6 @@ class SealedPeer : public InLockedMemory {
   // Makes the keys that it owes (SealTurn::Owe).
   void MakeOwed();
 
-  // True once where PDUs are to be sealed with a secret that was taken away in this association and
-  // has come back: its epochs are forgotten here, but not by the peer. Only another association
-  // helps. Nothing that comes from outside leads to it.
-  bool TakeLost() { return std::exchange(lost_, false); }
-
   // ---- Sending. `pdu`: the RH, with the version of a sealed PDU, and behind it room for the shim.
 
   // Whether a HELLO is to be sealed: a question as its turn is, an answer as its question was.
@@ -155,31 +149,33 @@ class SealedPeer : public InLockedMemory {
 
  private:
   static constexpr int kPlainAnswer = -1;
+  static constexpr SealSecrets kNoSecrets{};
   static constexpr uint32_t kMostSecrets = 2 * SealSecrets::kMost;
   static constexpr uint8_t kAsks = 10;
   static constexpr uint64_t kMostInEpoch = uint64_t{1} << 36;
   using Windows = std::array<ReplayWindow, kSealStreams>;
 
-  // Of one secret.
   struct Tx {
-    SealChain chain{};  // S[epoch]
-    SealKey key;
+    SealPrk prk{};
+    SealKey key;  // of the epoch
     uint8_t secret_id = 0;
     uint32_t epoch = 0;
     uint64_t frames = 0;     // of the epoch
-    bool confirmed = false;  // the peer has echoed the epoch
+    bool confirmed = false;  // the peer has received it, and has begun its own of this number
     Time since{};
   };
+  // Epochs of which there are keys to open with: those around rx_epoch_.
+  enum RxPlace : uint8_t { kFormer, kCurrent, kNext, kRxPlaces };
+  // Of one secret.
   struct Rx {
-    SealChain chain{};  // S[epoch + 1] where there is `next`, else S[epoch]
-    SealKey former;     // of epoch - 1,
-    SealKey current;    // epoch,
-    SealKey next;       // epoch + 1; owed where there is none
-    SealKey beyond;     // and, where it was asked for, epoch + 2
+    SealPrk prk{};
+    std::array<SealKey, kRxPlaces> keys;
     uint8_t secret_id = 0;
-    uint32_t epoch = 0;
+    bool taken = false;   // it is of a secret
+    bool in_use = false;  // the peer seals with it: the next key is owed where there is none
   };
   struct HelloRx {
+    SealPrk prk{};
     SealKey key;
     uint8_t secret_id = 0;
     uint64_t identity = 0;
@@ -202,53 +198,71 @@ class SealedPeer : public InLockedMemory {
             .sender = xpuid_,
             .receiver = own_.xpuid};
   }
+  // Those that are of another partition than the instance is in now are none: others are on their
+  // way.
+  const SealSecrets& OfPartition(const SealSecrets& secrets) const {
+    return secrets.partition == own_.partition ? secrets : kNoSecrets;
+  }
+  const SealSecrets& Agreed() const { return OfPartition(agreed_); }
+  const SealSecrets& Shared() const { return OfPartition(own_.secrets); }
   // Of both kinds, the newest first.
-  uint32_t SecretCount() const { return agreed_.count + own_.secrets.count; }
+  uint32_t SecretCount() const { return Agreed().count + Shared().count; }
   const SealSecret& SecretAt(uint32_t place) const {
-    return place < agreed_.count ? agreed_.all[place] : own_.secrets.all[place - agreed_.count];
+    const uint32_t agreed = Agreed().count;
+    return place < agreed ? Agreed().all[place] : Shared().all[place - agreed];
   }
   const SealSecret* Find(uint8_t id) const {
-    const SealSecret* const agreed = agreed_.Find(id);
-    return agreed != nullptr ? agreed : own_.secrets.Find(id);
+    const SealSecret* const agreed = Agreed().Find(id);
+    return agreed != nullptr ? agreed : Shared().Find(id);
   }
   uint32_t PlaceOf(uint8_t id) const {
-    const uint32_t place = agreed_.PlaceOf(id);
-    return place < agreed_.count ? place : place + own_.secrets.PlaceOf(id);
+    const uint32_t place = Agreed().PlaceOf(id);
+    return place < Agreed().count ? place : place + Shared().PlaceOf(id);
+  }
+  // Whether this is no secret of them any more, or the id is another one's now.
+  bool IsGone(uint8_t id, const SealPrk& prk) const {
+    const SealSecret* const secret = Find(id);
+    return secret == nullptr || secret->prk != prk;
   }
   void Rekey(const Identities& identities);
   // A key to send with is not used any more.
   void Retire(SealKey& key) {
     if (key) own_.retired.push_back(std::exchange(key, SealKey()));
   }
-  void EndTx(Tx& tx) {
-    Retire(tx.key);
-    tx = Tx();
+  void EndTxKey() {
+    Retire(tx_.key);
+    Cleanse(tx_.prk);
+  }
+  void EndHelloKey() {
+    Retire(hello_key_);
+    Cleanse(hello_prk_);
   }
   bool UseSecret(uint8_t id);
   void UseNewest();
-  bool MustRotate(const Tx& tx) const;
+  void MakeTxKey();
+  bool MustRotate() const;
+  // Whether the peer has begun an epoch that this end has not, and has received this end's.
+  bool Follows() const { return tx_.confirmed && rx_epoch_ > tx_.epoch; }
   void Rotate();
-  // The keys of a secret that the peer may seal with; null: there are none.
+  // The keys of a secret that the peer may seal with; null: there is no such secret.
   Rx* RxOf(uint8_t secret_id) {
     Rx& last = rx_[rx_place_];
-    if (last.current && last.secret_id == secret_id && identities_.peer != 0) [[likely]]
+    if (last.taken && last.secret_id == secret_id) [[likely]]
       return &last;
     return OtherRxOf(secret_id);
   }
   Rx* OtherRxOf(uint8_t secret_id);
-  SealError MakeRx(uint8_t secret_id);
-  void Advance(Rx& rx);
-  void MakeNext(Rx& rx);
-  SealError HaveNext(const Rx& rx);
-  SealError MakeBeyond(Rx& rx);
+  void MakeRxKey(Rx& rx, uint32_t place);
+  SealError MakeNamedKey(Rx& rx, uint32_t place);
+  void Advance();
+  void Heed(const Opening& opening);
   void Owe() { own_.turn->Owe(*this); }
-  void Forget(uint8_t id, uint32_t epoch);
   SealError PrepareHello(const SealShim& shim, SealJob& job);
   SealError PrepareSession(const SealShim& shim, SealJob& job, uint32_t& epoch);
   SealError FinishHello(const SealShim& shim);
   SealError FinishSession(const Opening& opening);
   void OnSecretShown(uint8_t id) {
-    if (identities_.peer == 0 || (tx().key && tx().secret_id == id)) [[likely]]
+    if (identities_.peer == 0 || (tx_.key && tx_.secret_id == id)) [[likely]]
       return;
     OnOtherSecretShown(id);
   }
@@ -267,13 +281,10 @@ class SealedPeer : public InLockedMemory {
   bool sealed_ = false;
   uint64_t sealed_identity_ = 0;  // of the peer, in the last association that was sealed
 
-  Tx& tx() { return txs_[tx_]; }
-  const Tx& tx() const { return txs_[tx_]; }
-
   SealSecrets agreed_;
-  std::array<Tx, kMostSecrets> txs_;
-  uint32_t tx_ = 0;                            // the one that is used
+  Tx tx_;
   std::array<uint64_t, kSealStreams> sent_{};  // frames of each stream, over all keys
+  SealPrk hello_prk_{};
   SealKey hello_key_;
   uint8_t hello_secret_ = 0;
   uint64_t hello_identity_ = 0;
@@ -285,10 +296,8 @@ class SealedPeer : public InLockedMemory {
   uint32_t rotations_done_ = 0;
 
   std::array<Rx, kMostSecrets> rx_;
-  bool lost_ = false;
-  std::bitset<256> forgotten_;   // secrets whose epochs were, in this association
   uint32_t rx_place_ = 0;        // of the last one that was asked for
-  uint32_t rx_epoch_ = 0;        // of the last authentic PDU
+  uint32_t rx_epoch_ = 0;        // the highest that was received
   HelloRx known_;                // of the association's identity
   HelloRx candidate_;            // of another one
   bool candidate_busy_ = false;  // a job of the burst has its key

@@ -39,7 +39,7 @@ struct Side {
   // All instances have this secret.
   void SetSecret() {
     if (crypto == nullptr) return;
-    SealChain secret;
+    std::array<uint8_t, kSealSecretBytes> secret;
     secret.fill(1);
     secrets.reset(new SecretsUpdate);
     if (secrets == nullptr) std::abort();

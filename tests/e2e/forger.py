@@ -112,7 +112,7 @@ class Forger:
             v.update(op=2, psn=0, rpsn=0, vc=0)
         plain = maker.plain_pdu(v, commands)
         in_key = {**v, "partition": v.get("key_partition", v["partition"])}
-        _, _, key, iv = maker.keys_of(in_key)
+        _, key, iv = maker.keys_of(in_key)
         return with_pdu(self.sample, maker.seal(plain, maker.rh(2 if control else 1, v), v, key, iv))
 
     def hello(self, plain=False, **others):

@@ -14,8 +14,8 @@ NEVER = ("rx_drop_seal_tag_total", "rx_drop_seal_malformed_total", "rx_drop_unse
          "rx_drop_version_total")
 
 
-def secret_line(number, secret, since="-", until="-"):
-    return f"0 {number} {secret} {since} {until}\n"
+def secret_line(number, secret, since="-", until="-", partition=0):
+    return f"{partition} {number} {secret} {since} {until}\n"
 
 
 class Keys:
@@ -108,6 +108,33 @@ def test_encapsulations(encapsulation):
             assert e2e.both_ways(directory, *daemons, 0.5) > 0
             assert keys_of(daemons[0])["sealed"]
             e2e.check_ends(*daemons, NEVER)
+
+
+def test_partitions_come_and_go_under_load():
+    """The ends go to another partition, whose secret has the same id, and back, with epochs in each: nothing is lost."""
+    other = secrets.token_hex(32)
+    lines = lambda keys: [[secret_line(1, keys.secret), secret_line(1, other, partition=5)]] * 2
+    with pair(lines=lines) as (directory, _, left, right), contextlib.ExitStack() as stack:
+        server = e2e.perf_server(directory, right, "0")
+        stack.enter_context(contextlib.closing(e2e._Closing(server)))
+        with e2e.perf(directory, "load", left.socket, "--destinations", 1, "--rate", 20000,
+                      "--duration", 600, "--check") as load:
+            e2e.wait_until(lambda: keys_of(left)["sealed"], e2e.START_S, "sealing")
+            for partition in (5, 0, 5, 0):
+                epoch = keys_of(left)["tx_epoch"] + 1
+                e2e.suedectl(left, "keys", "rotate")
+                e2e.wait_until(lambda e=epoch: keys_of(right)["tx_epoch"] == e, e2e.START_S, "an epoch")
+                for daemon in (left, right):
+                    e2e.suedectl(daemon, "reg", "write", "control.partition", partition)
+                before = right.counters()["rx_sealed_total"]
+                e2e.wait_until(lambda b=before: right.counters()["rx_sealed_total"] > b + 1000, e2e.START_S,
+                               "PDUs in the partition")
+            assert load.running(), load.report()
+        counters = left.counters()
+        assert counters["peer_reset_total"] == counters["desynchronized_total"] == 0
+        assert counters["tx_drop_unreachable_total"] == counters["tx_drop_in_doubt_total"] == 0
+        for name in NEVER:
+            assert right.counters()[name] == left.counters()[name] == 0, name
 
 
 def test_rotation_by_command_under_load():

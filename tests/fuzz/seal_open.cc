@@ -50,7 +50,7 @@ struct End {
       : xpuid(static_cast<uint16_t>(number)),
         own{.crypto = &Openssl(), .params = {.mode = SealMode::kPreferred}},
         peer(own, static_cast<uint16_t>(1 - number), &cell) {
-    own.partition = 7;
+    own.partition = own.secrets.partition = 7;
     own.xpuid = xpuid;
     own.params.rotate_pdus = 16;
     own.turn = &turn;

@@ -33,20 +33,16 @@ def expand(key, info, length):
 
 
 def keys_of(v):
-    """prk, S[epoch] (None in form H), key and iv."""
+    """prk, key and iv."""
     key_bytes = KEY_BYTES[v["cipher"]]
     context = struct.pack(">BHHH", CIPHER_NUMBER[v["cipher"]], v["partition"], v["sender"], v["receiver"])
     prk = extract(bytes.fromhex(v["secret"]))
     own = bytes.fromhex(v["sender_identity"])
     peer = bytes.fromhex(v["receiver_identity"])
-    if v["form"] == "H":
-        both = expand(prk, b"hello" + context + own, key_bytes + 12)
-        return prk, None, both[:key_bytes], both[key_bytes:]
-    state = expand(prk, b"session" + context + own + peer, 32)
-    for _ in range(v["epoch"]):
-        state = expand(state, b"next", 32)
-    both = expand(state, b"key", key_bytes + 12)
-    return prk, state, both[:key_bytes], both[key_bytes:]
+    info = b"hello" + context + own if v["form"] == "H" else \
+        b"session" + context + own + peer + struct.pack(">I", v["epoch"])
+    both = expand(prk, info, key_bytes + 12)
+    return prk, both[:key_bytes], both[key_bytes:]
 
 
 def rh(ver, v):
@@ -202,19 +198,19 @@ def vector(index, encap, cipher, form, control):
         v.update(epoch=0, echo=0, stream=0, count=index)
     else:
         counts = (0, 1, 2047, 2**32 + 5, 2**56 - 1)
-        v.update(epoch=index % 4 if index % 9 else 6, echo=(index + 3) % 4, stream=(0, 1, 17, 63)[index % 4],
-                 count=counts[index % len(counts)])
+        v.update(epoch=index % 4 if index % 9 else (6, 0x01020304)[index % 2], echo=(index + 3) % 4,
+                 stream=(0, 1, 17, 63)[index % 4], count=counts[index % len(counts)])
     if control:
         v.update(op=2, psn=0, rpsn=0, vc=0)
     addresses(v, index)
     commands = hello(v) if form == "H" else not_ready(v) if control else data_commands(index // 3)
     plain = plain_pdu(v, commands)
-    prk, state, key, iv = keys_of(v)
+    prk, key, iv = keys_of(v)
     sealed_rh = rh(2 if control else 1, v)
     sealed = seal(plain, sealed_rh, v, key, iv)
-    v.update(packet_number=f"{packet_number(v):016x}", prk=prk.hex(), session=v["session"],
-             state=state.hex() if state else "", key=key.hex(), iv=iv.hex(), plain=plain.hex(), sealed=sealed.hex(),
-             plain_frame=frame(v, plain).hex(), frame=frame(v, sealed).hex())
+    v.update(packet_number=f"{packet_number(v):016x}", prk=prk.hex(), session=v["session"], key=key.hex(),
+             iv=iv.hex(), plain=plain.hex(), sealed=sealed.hex(), plain_frame=frame(v, plain).hex(),
+             frame=frame(v, sealed).hex())
     del v["count"]
     return v
 

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "base/big_endian.h"
+
 namespace suede {
 
 void Host::Boot(const InstanceParams& params, const Wiring& wiring, const SegmentShape& shape,
@@ -36,23 +38,30 @@ void Host::Boot(const InstanceParams& params, const Wiring& wiring, const Segmen
   const uint32_t instances[SUEDE_MAX_QUEUES] = {};
   pipeline_->mailbox().requests.Push(request::Attach{
       .client = 1, .queue_instances = instances, .segment = segment_.get(), .shape = &shape_});
-  if (params.seal.mode != SealMode::kOff) SetSecrets();
+  seals = params.seal.mode != SealMode::kOff;
+  secrets_.done = true;
+  if (seals) SetSecrets(params.partition);
   pipeline_->Poll(now);
   for (uint32_t q = 0; q < shape_.queue_count; ++q) queues.emplace_back(segment_.get(), q);
   for (uint32_t vc = 0; vc < kVcCount; ++vc) receivers.emplace_back(segment_.get(), vc);
   in_ring.resize(shape_.queue_count);
 }
 
-// The secrets 1 to `secrets`, of which the last one is the newest.
-void Host::SetSecrets() {
+// The secrets 1 to `secrets` of the partition, of which the last one is the newest. False: the
+// lcore has not taken the last ones.
+bool Host::SetSecrets(uint16_t partition) {
+  if (!secrets_.done.load(std::memory_order_acquire)) return false;
+  secrets_.done.store(false, std::memory_order_relaxed);
   secrets_.secrets = {};
+  secrets_.secrets.partition = partition;
   for (uint32_t id = secrets; id != 0; --id) {
-    SealChain secret;
+    std::array<uint8_t, kSealSecretBytes> secret;
     secret.fill(static_cast<uint8_t>(id));
+    StoreBe16(secret.data(), partition);
     secrets_.secrets.all[secrets_.secrets.count++] = {.id = static_cast<uint8_t>(id),
                                                       .prk = ExtractSecret(*crypto, secret)};
   }
-  pipeline_->mailbox().requests.Push(request::SetSecrets{.update = &secrets_});
+  return pipeline_->mailbox().requests.Push(request::SetSecrets{.update = &secrets_});
 }
 
 const suede_ring& Host::RingOf(uint32_t queue) const {

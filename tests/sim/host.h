@@ -92,13 +92,15 @@ class Host {
   std::vector<uint32_t> known_lives;  // of each host: see Tagged
   std::vector<uint32_t> met_lives;    // of each host: nothing of earlier ones is accepted any more
   SettingsChange change;
+  bool seals = false;
+  bool wants_secrets = false;  // of another partition
+  bool SetSecrets(uint16_t partition);
 
  private:
   struct Free {
     void operator()(void* memory) const { std::free(memory); }
   };
   const suede_ring& RingOf(uint32_t queue) const;
-  void SetSecrets();
 
   uint32_t boots_ = 0;
   SegmentShape shape_;

@@ -288,6 +288,15 @@ Settings World::RandomSettings() {
   return settings;
 }
 
+// As the control thread does, some time after the lcore has gone to another partition.
+void World::HandOnSecrets() {
+  for (const auto& host : hosts_) {
+    if (!host->wants_secrets || !host->alive()) continue;
+    if (!host->change.done.load(std::memory_order_acquire) || dice_.Below(4) != 0) continue;
+    if (host->SetSecrets(partition_)) host->wants_secrets = false;
+  }
+}
+
 // Gives a host other settings, and now and then all of them another partition.
 void World::ChangeSettings() {
   if (!options_.changes || now_ < next_change_) return;
@@ -301,6 +310,7 @@ void World::ChangeSettings() {
   const uint64_t chosen = dice_.Below(hosts_.size());
   for (const auto& host : hosts_) {
     if (!host->alive() || (!all && host->number != chosen)) continue;
+    host->wants_secrets |= all && host->seals;
     host->change.settings = RandomSettings();
     host->change.done.store(false, std::memory_order_relaxed);
     host->pipeline().mailbox().requests.Push(request::ChangeSettings{.settings = &host->change});

@@ -265,6 +265,7 @@ bool World::Turn() {
   inner_->Turn(now_);
   PauseClasses();
   AskForPauses();
+  HandOnSecrets();
   ChangeSettings();
   Ping();
   EndAndBegin();

@@ -198,6 +198,7 @@ class World {
   void PauseClasses();
   void AskForPauses();
   void Ask(SimPort* port, uint8_t classes, uint16_t quanta);
+  void HandOnSecrets();
   void ChangeSettings();
   void Ping();
   Settings RandomSettings();

@@ -99,13 +99,12 @@ class SealedFrames : public testing::Test {
                       {.xpuid = from.xpuid, .psn = Psn(psn), .partition = kPartition});
   }
   Bytes DataFrame(const End& from, const End& to, uint16_t psn, uint32_t epoch) {
-    SealChain chain = FirstChain(*crypto_, prk_, ContextOf(from, to), from.identity, to.identity);
-    for (uint32_t e = 0; e < epoch; ++e) NextChain(*crypto_, chain);
     const SealShim shim{.secret_id = kSecretId,
                         .number = PacketNumber(2, psn),
                         .epoch = static_cast<uint8_t>(epoch & 3)};
     return Seal(from, PlainFrame(from, psn), shim,
-                SealKey::OfEpoch(*crypto_, SealCipher::kAes128Gcm, chain));
+                SealKey::OfEpoch(*crypto_, prk_, ContextOf(from, to),
+                                 {.sender = from.identity, .receiver = to.identity}, epoch));
   }
 
   // An object for each frame.
@@ -130,7 +129,7 @@ class SealedFrames : public testing::Test {
   std::filesystem::path directory_;
   std::filesystem::path keys_;
   const std::unique_ptr<Crypto> crypto_ = NewOpensslCrypto();
-  SealChain prk_;
+  SealPrk prk_;
   End a_{.xpuid = 7, .identity = 0xa1, .spec = suede::SpecOf({kEncap})};
   End b_{.xpuid = 9, .identity = 0xb1, .spec = suede::SpecOf({kEncap})};
   uint64_t hellos_ = 0;
