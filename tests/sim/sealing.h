@@ -48,6 +48,8 @@ inline WorldOptions AttackedSealed(uint32_t seed) {
   options.seal.mode = SealMode::kRequired;
   options.attack.kinds = ~0u;
   options.attack.mutates = true;
+  // Partitions, too, come and go, so that keys come back of which the attacker has frames.
+  options.changes = seed % 5 == 4;
   return options;
 }
 

@@ -301,12 +301,15 @@ void World::HandOnSecrets() {
 void World::ChangeSettings() {
   if (!options_.changes || now_ < next_change_) return;
   if (options_.trouble.until != Duration{} && trouble_->over()) return;
+  if (options_.attack.time != Duration{} && now_ > Time{} + options_.attack.time) return;
   next_change_ = now_ + dice_.Up(std::chrono::milliseconds(1));
   for (const auto& host : hosts_) {
     if (!host->change.done.load(std::memory_order_acquire)) return;
   }
   const bool all = dice_.Below(8) == 0;
-  if (all) partition_ = static_cast<uint16_t>(dice_.Below(16));
+  // (Where they seal each comes back soon.)
+  const uint32_t partitions = options_.seal.mode == SealMode::kOff ? 16 : 3;
+  if (all) partition_ = static_cast<uint16_t>(dice_.Below(partitions));
   const uint64_t chosen = dice_.Below(hosts_.size());
   for (const auto& host : hosts_) {
     if (!host->alive() || (!all && host->number != chosen)) continue;
