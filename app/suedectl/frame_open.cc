@@ -19,8 +19,6 @@ constexpr uint32_t kPatience = 8;
 constexpr size_t kMostSessions = 4096;  // of an XPU
 constexpr size_t kMostAddresses = 1 << 16;
 
-uint32_t KeyOf(uint16_t partition, uint16_t sender) { return uint32_t{partition} << 16 | sender; }
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<FrameOpener>> FrameOpener::Create(const FileSecrets& secrets) {
@@ -117,44 +115,40 @@ bool FrameOpener::OpenHelloTo(uint16_t receiver, const FileKey& secret, const Se
   return true;
 }
 
-// A HELLO that names both identities begins the sessions of both directions, with each secret.
+// A HELLO that names both identities begins the sessions of both directions.
 void FrameOpener::OnHello(const SealContext& context, const Bytes& pdu) {
   ControlMessage message;
   const auto body_bytes = static_cast<uint32_t>(pdu.size()) - kRhBytes - kRcrcBytes;
   if (DecodeControl(pdu.data() + kRhBytes, body_bytes, message) != ControlError::kNone) return;
   const Identities& identities = IdentitiesOf(message);
   if (identities.peer == 0) return;
-  SealContext back = context;
-  std::swap(back.sender, back.receiver);
-  for (const FileKey& secret : secrets_) {
-    if (secret.partition != context.partition) continue;
-    AddSession(secret, context, {.sender = identities.own, .receiver = identities.peer});
-    AddSession(secret, back, {.sender = identities.peer, .receiver = identities.own});
-  }
+  AddSession(context.sender, {.receiver = context.receiver,
+                              .cipher = context.cipher,
+                              .ends = {.sender = identities.own, .receiver = identities.peer}});
+  AddSession(context.receiver, {.receiver = context.sender,
+                                .cipher = context.cipher,
+                                .ends = {.sender = identities.peer, .receiver = identities.own}});
 }
 
-void FrameOpener::AddSession(const FileKey& secret, const SealContext& context,
-                             const SealEnds& ends) {
-  std::deque<Session>& sessions = sessions_[KeyOf(context.partition, context.sender)];
-  for (const Session& session : sessions) {
-    if (session.secret_id == secret.id && session.ends == ends &&
-        session.context.receiver == context.receiver && session.context.cipher == context.cipher) {
+void FrameOpener::AddSession(uint16_t sender, const Session& session) {
+  std::deque<Session>& sessions = sessions_[sender];
+  for (const Session& known : sessions) {
+    if (known.ends == session.ends && known.receiver == session.receiver &&
+        known.cipher == session.cipher) {
       return;
     }
   }
   if (sessions.size() == kMostSessions) sessions.pop_back();
-  sessions.push_front({.context = context, .ends = ends, .secret_id = secret.id});
+  sessions.push_front(session);
 }
 
 void FrameOpener::OpenSession(const FileKey& secret, const SealShim& shim,
                               std::span<const uint8_t> pdu, OpenedPdu& out) {
   const RhWord rh(pdu.data());
-  std::deque<Session>& sessions = sessions_[KeyOf(rh.partition(), rh.xpuid())];
-  size_t tried = 0;
+  std::deque<Session>& sessions = sessions_[rh.xpuid()];
+  const size_t tried = sessions.size();
   for (auto session = sessions.begin(); session != sessions.end(); ++session) {
-    if (session->secret_id != secret.id) continue;
-    ++tried;
-    if (!TryEpochs(*session, secret.prk, shim, pdu, out)) continue;
+    if (!TryEpochs(*session, secret, shim, pdu, out)) continue;
     std::rotate(sessions.begin(), session, session + 1);
     return;
   }
@@ -166,12 +160,16 @@ void FrameOpener::OpenSession(const FileKey& secret, const SealShim& shim,
                             " that are known opens it");
 }
 
-bool FrameOpener::TryEpochs(Session& session, const SealPrk& prk, const SealShim& shim,
+bool FrameOpener::TryEpochs(Session& session, const FileKey& secret, const SealShim& shim,
                             std::span<const uint8_t> pdu, OpenedPdu& out) const {
+  const SealContext context{.cipher = session.cipher,
+                            .partition = secret.partition,
+                            .sender = RhWord(pdu.data()).xpuid(),
+                            .receiver = session.receiver};
   const auto opens = [&](uint32_t epoch) {
     out.epoch = epoch;
-    return OpenWith(SealKey::OfEpoch(*crypto_, prk, session.context, session.ends, epoch), shim,
-                    pdu, out);
+    return OpenWith(SealKey::OfEpoch(*crypto_, secret.prk, context, session.ends, epoch), shim, pdu,
+                    out);
   };
   const uint32_t back = (session.epoch - shim.epoch) & 3;
   if (back <= session.epoch && opens(session.epoch - back)) return true;

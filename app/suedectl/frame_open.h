@@ -43,11 +43,11 @@ class FrameOpener {
   OpenedPdu Open(const SealPath& path, const SealShim& shim, std::span<const uint8_t> pdu);
 
  private:
-  // One direction of an association, with one secret.
+  // One direction of an association, in whatever partition and with whatever secret.
   struct Session {
-    SealContext context;
+    uint16_t receiver = 0;
+    SealCipher cipher = SealCipher::kAes128Gcm;
     SealEnds ends;
-    uint8_t secret_id = 0;
     uint32_t epoch = 0;     // the latest one that opened a frame
     uint32_t failures = 0;  // searches of later epochs in a row that found none
   };
@@ -68,16 +68,16 @@ class FrameOpener {
   void OnHello(const SealContext& context, const Bytes& pdu);
   void OpenSession(const FileKey& secret, const SealShim& shim, std::span<const uint8_t> pdu,
                    OpenedPdu& out);
-  void AddSession(const FileKey& secret, const SealContext& context, const SealEnds& ends);
-  bool TryEpochs(Session& session, const SealPrk& prk, const SealShim& shim,
+  void AddSession(uint16_t sender, const Session& session);
+  bool TryEpochs(Session& session, const FileKey& secret, const SealShim& shim,
                  std::span<const uint8_t> pdu, OpenedPdu& out) const;
 
   const std::unique_ptr<Crypto> crypto_;
   std::vector<FileKey> secrets_;
   SealPath path_;                                   // of the frame
   absl::flat_hash_map<NetAddress, uint16_t> xpus_;  // by address, as frames have shown
-  // By partition and sending XPU; the one that opened the last frame in front.
-  absl::flat_hash_map<uint32_t, std::deque<Session>> sessions_;
+  // By sending XPU; the one that opened the last frame in front.
+  absl::flat_hash_map<uint16_t, std::deque<Session>> sessions_;
 };
 
 }  // namespace suede::ctl

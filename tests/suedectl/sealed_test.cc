@@ -75,8 +75,8 @@ class SealedFrames : public testing::Test {
     return Bytes(frame, static_cast<const uint8_t*>(buffer.data() + buffer.size()));
   }
 
-  SealContext ContextOf(const End& from, const End& to) const {
-    return {.partition = kPartition, .sender = from.xpuid, .receiver = to.xpuid};
+  SealContext ContextOf(const End& from, const End& to, uint16_t partition = kPartition) const {
+    return {.partition = partition, .sender = from.xpuid, .receiver = to.xpuid};
   }
 
   Bytes HelloFrame(const End& from, const End& to, uint64_t peer_identity) {
@@ -94,16 +94,17 @@ class SealedFrames : public testing::Test {
                 SealKey::OfHello(*crypto_, prk_, ContextOf(from, to), from.identity));
   }
 
-  Bytes PlainFrame(const End& from, uint16_t psn) {
+  Bytes PlainFrame(const End& from, uint16_t psn, uint16_t partition = kPartition) {
     return BuildBytes(kEncap, from.spec, {0x01, 0x00},
-                      {.xpuid = from.xpuid, .psn = Psn(psn), .partition = kPartition});
+                      {.xpuid = from.xpuid, .psn = Psn(psn), .partition = partition});
   }
-  Bytes DataFrame(const End& from, const End& to, uint16_t psn, uint32_t epoch) {
+  Bytes DataFrame(const End& from, const End& to, uint16_t psn, uint32_t epoch,
+                  uint16_t partition = kPartition) {
     const SealShim shim{.secret_id = kSecretId,
                         .number = PacketNumber(2, psn),
                         .epoch = static_cast<uint8_t>(epoch & 3)};
-    return Seal(from, PlainFrame(from, psn), shim,
-                SealKey::OfEpoch(*crypto_, prk_, ContextOf(from, to),
+    return Seal(from, PlainFrame(from, psn, partition), shim,
+                SealKey::OfEpoch(*crypto_, prk_, ContextOf(from, to, partition),
                                  {.sender = from.identity, .receiver = to.identity}, epoch));
   }
 
@@ -154,6 +155,17 @@ TEST_F(SealedFrames, AnAssociationIsOpenedAndItsEpochsFollowed) {
   EXPECT_EQ(last["ver"], 0);
   EXPECT_EQ(last["psn"], 300);
   EXPECT_EQ(objects.back()["sealed"]["epoch"], 150);
+}
+
+// The ends go to another partition, and no HELLO is needed there.
+TEST_F(SealedFrames, AnAssociationIsFollowedToAnotherPartition) {
+  WriteKeys(KeyLine(kPartition, kSecretId, kSecret) + KeyLine(12, kSecretId, kSecret));
+  const std::vector<Json> objects =
+      DecodeFrames({HelloFrame(a_, b_, 0), HelloFrame(b_, a_, a_.identity), DataFrame(a_, b_, 1, 2),
+                    DataFrame(a_, b_, 2, 3, 12), DataFrame(b_, a_, 1, 3, 12)});
+  for (const Json& object : objects) EXPECT_EQ(ErrorOf(object), "") << object;
+  EXPECT_EQ(objects[3]["partition"], 12);
+  EXPECT_EQ(objects[3]["sealed"]["epoch"], 3);
 }
 
 TEST_F(SealedFrames, EachReasonNotToOpen) {
