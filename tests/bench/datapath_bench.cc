@@ -8,6 +8,8 @@
 // PollSender, PollReceiver and Consume hold the instructions of their stage.
 // With put, get or fetch-add: memory operations of DATA_BYTES at a window of the receiver's lcore,
 // PACK of them under way, and the cost of each operation.
+// "--" begins another run of other arguments. Under callgrind each has a dump of its own.
+#include <valgrind/callgrind.h>
 #include <x86intrin.h>
 
 #include <algorithm>
@@ -105,20 +107,35 @@ bool FindOperation(int count, char** words, mem::Opcode* opcode) {
   return false;
 }
 
-int Main(int argc, char** argv) {
+void RunOf(int count, char** words) {
   const auto arg = [&](int i, uint32_t value) {
-    return i < argc ? static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)) : value;
+    return i < count ? static_cast<uint32_t>(std::strtoul(words[i], nullptr, 10)) : value;
   };
-  const uint64_t wanted = arg(4, 4'000'000);
+  const uint64_t wanted = arg(3, 4'000'000);
   Traffic traffic{
-      .data_bytes = arg(1, 32), .pack = arg(2, 0), .destinations = arg(3, 1), .planes = arg(5, 1)};
-  if (argc > 6) ReadWords(argc - 6, argv + 6, traffic);
-  if (!StartBenchEal(64)) return kNoEal;
+      .data_bytes = arg(0, 32), .pack = arg(1, 0), .destinations = arg(2, 1), .planes = arg(4, 1)};
+  constexpr int kNumbers = 5;
+  if (count > kNumbers) ReadWords(count - kNumbers, words + kNumbers, traffic);
   mem::Opcode opcode{};
-  if (FindOperation(argc - 6, argv + 6, &opcode)) {
+  if (FindOperation(count - kNumbers, words + kNumbers, &opcode)) {
     RunMemory(opcode, traffic.data_bytes, std::max(1u, traffic.pack), wanted);
   } else {
     Run(traffic, wanted);
+  }
+  std::fflush(stdout);
+}
+
+int Main(int argc, char** argv) {
+  if (!StartBenchEal(64)) return kNoEal;
+  char** const end = argv + argc;
+  for (char** words = argv + 1;; ++words) {
+    char** const next =
+        std::find_if(words, end, [](const char* word) { return std::string_view(word) == "--"; });
+    CALLGRIND_ZERO_STATS;
+    RunOf(static_cast<int>(next - words), words);
+    CALLGRIND_DUMP_STATS;
+    words = next;
+    if (words == end) break;
   }
   StopEal();
   return 0;
