@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ends that seal to each other, by OpenSSL, over a path that holds, repeats, changes and
-// invents PDUs, while ends start over, rotate and get other secrets. What is accepted was sealed by
-// the other end for this end in its association, arrives as it was, and once; what is not authentic
-// changes nothing.
+// invents PDUs, while ends start over, rotate, get other secrets and go to another partition. What
+// is accepted was sealed by the other end for this end in its association and partition, arrives as
+// it was, and once; what is not authentic changes nothing; and the ends' epochs keep step.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -41,7 +41,8 @@ struct Held {
   SealPath path;
   int to = 0;
   bool hello = false;
-  Identities of{};        // the sender's view, when it was sealed
+  Identities of{};  // the sender's view, when it was sealed
+  uint16_t partition = 0;
   bool accepted = false;  // as it was
 };
 
@@ -78,7 +79,13 @@ class Play {
 
   void Step() {
     const int number = input_.Byte() & 1;
-    switch (input_.Byte() % 10) {
+    Do(number);
+    RequireStep();
+  }
+
+ private:
+  void Do(int number) {
+    switch (input_.Byte() % 11) {
       case 0:
         return Hold(number, true);
       case 1:
@@ -95,12 +102,30 @@ class Play {
         return Pass();
       case 8:
         return input_.Byte() < 64 ? Start(number) : Agree();
+      case 9:
+        return GoTo(number, 7 + input_.Byte() % 2);
       default:
         return input_.Byte() < 64 ? SetSecrets(number, input_.Byte()) : Agree();
     }
   }
-
- private:
+  // It has the secrets of the partition later.
+  void GoTo(int number, int partition) {
+    ends_[number].own.partition = static_cast<uint16_t>(partition);
+    Sync(number);
+  }
+  // Whatever comes of the path: no end is further ahead than the keys of the other one reach.
+  void RequireStep() const {
+    const std::array<SealCell::State, 2> ends = {ends_[0].cell.Get(), ends_[1].cell.Get()};
+    for (const int number : {0, 1}) {
+      const Identities& there = ends_[1 - number].identities;
+      const Identities& here = ends_[number].identities;
+      if (here.own != there.peer || here.peer != there.own) return;
+      const uint32_t sent = ends[number].tx_epoch;
+      const uint32_t received = ends[1 - number].rx_epoch;
+      Require(received == sent || received + 1 == sent);
+      Require(sent <= ends[1 - number].tx_epoch + 1);
+    }
+  }
   // The end has a new identity, and no association.
   void Start(int number) {
     ends_[number].identities = {.own = ++identities_, .peer = 0};
@@ -123,10 +148,12 @@ class Play {
   void SetSecrets(int number, uint8_t set) {
     SealOwn& own = ends_[number].own;
     own.secrets.count = 0;
+    own.secrets.partition = own.partition;
     for (uint8_t id = 0; id < SealSecrets::kMost; ++id) {
       if ((set >> id & 1) == 0) continue;
       std::array<uint8_t, kSealSecretBytes> secret{};
       secret[0] = id;
+      secret[1] = static_cast<uint8_t>(own.partition);
       own.secrets.all[own.secrets.count++] = {.id = id, .prk = ExtractSecret(Openssl(), secret)};
     }
     ends_[number].peer.OnSecrets();
@@ -136,9 +163,12 @@ class Play {
   // Seals a PDU and puts it on the path.
   void Hold(int number, bool hello) {
     End& end = ends_[number];
-    Held held{.to = 1 - number, .hello = hello, .of = end.identities};
+    Held held{
+        .to = 1 - number, .hello = hello, .of = end.identities, .partition = end.own.partition};
     held.plain.assign(kPlainBytes, ++fill_);
-    EncodeRh({.ver = static_cast<uint8_t>(hello ? 3 : 0), .xpuid = end.xpuid, .partition = 7},
+    EncodeRh({.ver = static_cast<uint8_t>(hello ? 3 : 0),
+              .xpuid = end.xpuid,
+              .partition = held.partition},
              held.plain.data());
     held.path = PathOf(number);
     const uint32_t shim_bytes = hello ? kHelloShimBytes : kSessionShimBytes;
@@ -246,6 +276,7 @@ class Play {
     Require(arrival.origin >= 0);  // nothing that was changed or invented
     Held& held = held_[static_cast<size_t>(arrival.origin)];
     Require(arrival.opening.shim.hello == held.hello);
+    Require(held.partition == end.own.partition);
     const uint32_t head = kRhBytes + arrival.opening.shim.bytes();
     Require(
         std::equal(held.plain.begin() + kRhBytes, held.plain.end(), arrival.pdu.begin() + head));
