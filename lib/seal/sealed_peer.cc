@@ -8,8 +8,9 @@ namespace suede {
 
 void SealedPeer::Rekey(const Identities& identities) {
   const bool new_peer = identities.peer != identities_.peer;
+  EndTxKey();
+  for (Rx& rx : rx_) rx = Rx();
   if (identities != identities_) {
-    EndTxKey();
     tx_ = Tx();
     rotations_done_ = own_.rotations_asked;
     rx_epoch_ = 0;
@@ -22,8 +23,6 @@ void SealedPeer::Rekey(const Identities& identities) {
     known_ = HelloRx();
     candidate_ = HelloRx();
   }
-  EndTxKey();
-  for (Rx& rx : rx_) rx = Rx();
   if (candidate_.authentic && candidate_.identity == identities.peer) {
     sealed_identity_ = identities.peer;
   }

@@ -128,15 +128,13 @@ void RunOf(int count, char** words) {
 int Main(int argc, char** argv) {
   if (!StartBenchEal(64)) return kNoEal;
   char** const end = argv + argc;
-  for (char** words = argv + 1;; ++words) {
-    char** const next =
-        std::find_if(words, end, [](const char* word) { return std::string_view(word) == "--"; });
-    CALLGRIND_ZERO_STATS;
+  char** next = argv;  // the word before a run's
+  do {
+    char** const words = next + 1;
+    next = std::find(words, end, std::string_view("--"));
     RunOf(static_cast<int>(next - words), words);
-    CALLGRIND_DUMP_STATS;
-    words = next;
-    if (words == end) break;
-  }
+    CALLGRIND_DUMP_STATS;  // which zeroes them
+  } while (next != end);
   StopEal();
   return 0;
 }

@@ -71,6 +71,14 @@ def keys_of(daemon):
     return key
 
 
+def under_load(stack, directory, left, right, rate=20000):
+    """Traffic from left to right, checked there, to the end of the block; its receiver stays to that of `stack`."""
+    server = e2e.perf_server(directory, right, "0")
+    stack.enter_context(contextlib.closing(e2e._Closing(server)))
+    return e2e.perf(directory, "load", left.socket, "--destinations", 1, "--rate", rate,
+                    "--duration", 600, "--check")
+
+
 @pytest.mark.parametrize("cipher", ["aes_128_gcm", "aes_256_gcm"])
 @pytest.mark.parametrize("device", ["openssl", "auto"])
 def test_full_load_both_ways(cipher, device):
@@ -115,10 +123,7 @@ def test_partitions_come_and_go_under_load():
     other = secrets.token_hex(32)
     lines = lambda keys: [[secret_line(1, keys.secret), secret_line(1, other, partition=5)]] * 2
     with pair(lines=lines) as (directory, _, left, right), contextlib.ExitStack() as stack:
-        server = e2e.perf_server(directory, right, "0")
-        stack.enter_context(contextlib.closing(e2e._Closing(server)))
-        with e2e.perf(directory, "load", left.socket, "--destinations", 1, "--rate", 20000,
-                      "--duration", 600, "--check") as load:
+        with under_load(stack, directory, left, right) as load:
             e2e.wait_until(lambda: keys_of(left)["sealed"], e2e.START_S, "sealing")
             for partition in (5, 0, 5, 0):
                 epoch = keys_of(left)["tx_epoch"] + 1
@@ -139,10 +144,7 @@ def test_partitions_come_and_go_under_load():
 
 def test_rotation_by_command_under_load():
     with pair() as (directory, _, left, right), contextlib.ExitStack() as stack:
-        server = e2e.perf_server(directory, right, "0")
-        stack.enter_context(contextlib.closing(e2e._Closing(server)))
-        with e2e.perf(directory, "load", left.socket, "--destinations", 1, "--rate", 20000,
-                      "--duration", 600, "--check") as load:
+        with under_load(stack, directory, left, right) as load:
             for epoch in range(1, 6):
                 e2e.wait_until(lambda: keys_of(right)["rx_epoch"] == epoch - 1 and
                                keys_of(left)["sealed"], e2e.START_S, "the epoch before")
@@ -202,10 +204,7 @@ def test_another_secret_takes_over():
     """Each file gets a newer secret, one after the other, and then loses the old one; under load
     nothing is lost."""
     with pair() as (directory, keys, left, right), contextlib.ExitStack() as stack:
-        server = e2e.perf_server(directory, right, "0")
-        stack.enter_context(contextlib.closing(e2e._Closing(server)))
-        with e2e.perf(directory, "load", left.socket, "--destinations", 1, "--rate", 20000,
-                      "--duration", 600, "--check") as load:
+        with under_load(stack, directory, left, right) as load:
             e2e.wait_until(lambda: keys_of(left)["sealed"], e2e.START_S, "sealing")
             newer = secret_line(2, secrets.token_hex(32), "2026-01-01T00:00:00Z")
             for side, daemon in (("left", left), ("right", right)):

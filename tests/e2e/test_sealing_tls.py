@@ -21,7 +21,7 @@ from cryptography.x509.oid import NameOID
 import pytest
 
 import e2e
-from test_sealing import NEVER, keys_of
+from test_sealing import NEVER, keys_of, under_load
 
 PORT = 7420
 DAY = datetime.timedelta(days=1)
@@ -177,10 +177,7 @@ def test_two_daemons_agree():
 def test_refresh_under_load():
     with pair(refresh_s=1) as ends, contextlib.ExitStack() as stack:
         wait_for_agreement(ends.right)
-        server = e2e.perf_server(ends.directory, ends.right, "0")
-        stack.enter_context(contextlib.closing(e2e._Closing(server)))
-        with e2e.perf(ends.directory, "load", ends.left.socket, "--destinations", 1, "--rate", 20000,
-                      "--duration", 600, "--check") as load:
+        with under_load(stack, ends.directory, *ends.both) as load:
             e2e.wait_until(lambda: keys_of(ends.left)["secret_id"] >= 128, e2e.START_S, "sealing")
             first = keys_of(ends.left)["secret_id"]
             for more in range(1, 5):
@@ -317,11 +314,8 @@ def test_strangers_do_not_stop_peers():
     goes on, and a daemon that has restarted agrees all the same."""
     with pair() as ends, contextlib.ExitStack() as stack:
         wait_for_agreement(ends.right)
-        server = e2e.perf_server(ends.directory, ends.right, "0")
-        stack.enter_context(contextlib.closing(e2e._Closing(server)))
         host, port = ends.listen[1].split(":")
-        with e2e.perf(ends.directory, "load", ends.left.socket, "--destinations", 1, "--rate", 5000,
-                      "--duration", 600, "--check") as load:
+        with under_load(stack, ends.directory, *ends.both, rate=5000) as load:
             e2e.wait_until(lambda: keys_of(ends.left)["sealed"], e2e.START_S, "sealing")
             for garbage in (b"GET / HTTP/1.1\r\n\r\n", os.urandom(300), b"\x16\x03\x01\x40\x00" + bytes(300)):
                 with socket.create_connection((host, int(port))) as plain:

@@ -38,9 +38,8 @@ void Host::Boot(const InstanceParams& params, const Wiring& wiring, const Segmen
   const uint32_t instances[SUEDE_MAX_QUEUES] = {};
   pipeline_->mailbox().requests.Push(request::Attach{
       .client = 1, .queue_instances = instances, .segment = segment_.get(), .shape = &shape_});
-  seals = params.seal.mode != SealMode::kOff;
   secrets_.done = true;
-  if (seals) SetSecrets(params.partition);
+  if (params.seal.mode != SealMode::kOff) SetSecrets(params.partition);
   pipeline_->Poll(now);
   for (uint32_t q = 0; q < shape_.queue_count; ++q) queues.emplace_back(segment_.get(), q);
   for (uint32_t vc = 0; vc < kVcCount; ++vc) receivers.emplace_back(segment_.get(), vc);

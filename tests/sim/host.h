@@ -92,7 +92,6 @@ class Host {
   std::vector<uint32_t> known_lives;  // of each host: see Tagged
   std::vector<uint32_t> met_lives;    // of each host: nothing of earlier ones is accepted any more
   SettingsChange change;
-  bool seals = false;
   bool wants_secrets = false;  // of another partition
   bool SetSecrets(uint16_t partition);
 
