@@ -67,8 +67,8 @@ constexpr ConfigField<FareDampingConfig> kFareDamping[] = {
                                           "Time in which a penalty decays by half; 0: nothing is "
                                           "damped."),
     Key<&FareDampingConfig::penalty>("penalty", "", kPenalty,
-                                     "Penalty of a {peer, plane} for each withdrawal and each "
-                                     "change of its share."),
+                                     "Penalty of a {peer, plane} for each flap: a withdrawal, "
+                                     "a return, a change of its own bandwidth."),
     Key<&FareDampingConfig::suppress>("suppress", "", kPenalty,
                                       "Penalty above which good news is held back."),
     Key<&FareDampingConfig::reuse>("reuse", "", kPenalty,

@@ -24,24 +24,29 @@ double Damper::PenaltyAt(Time now, const DampingParams& params) const {
 void Damper::OnShare(double share, Time now, const DampingParams& params) {
   if (!begun_) {
     begun_ = true;
-    told_ = used_ = share;
+    offered_ = used_ = share;
     at_ = now;
     return;
   }
-  if (IsSame(share, told_)) return OnTime(now, params);
+  if (IsSame(share, offered_)) return OnTime(now, params);
   if (params.half_life > Duration{}) {
     penalty_ = std::min(PenaltyAt(now, params) + params.penalty, params.most);
     at_ = now;
     if (penalty_ > params.suppress) suppressed_ = true;
   }
-  told_ = share;
+  offered_ = share;
   OnTime(now, params);
+}
+
+void Damper::Rescale(double share) {
+  used_ = holds() ? used_ * share / offered_ : share;
+  offered_ = share;
 }
 
 void Damper::OnTime(Time now, const DampingParams& params) {
   if (suppressed_ && PenaltyAt(now, params) <= params.reuse) suppressed_ = false;
-  if (told_ <= used_ || !suppressed_) {
-    used_ = told_;
+  if (offered_ <= used_ || !suppressed_) {
+    used_ = offered_;
     deadline_ = kNever;
     return;
   }

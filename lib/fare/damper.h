@@ -13,15 +13,20 @@ namespace suede::fare {
 
 class Damper {
  public:
-  // The share that the routes give. The first one is no flap.
+  // The share that the routes give. The first one is no flap, each change is one.
   void OnShare(double share, Time now, const DampingParams& params);
+  // The share in another scale, while there is a route: no flap. The part of it that is held back
+  // stays held back.
+  void Rescale(double share);
   // The penalty may have decayed.
   void OnTime(Time now, const DampingParams& params);
 
   // The share to use.
   double share() const { return used_; }
+  // The share that the routes give; 0: there is no route.
+  double offered() const { return offered_; }
   bool begun() const { return begun_; }
-  bool holds() const { return used_ != told_; }
+  bool holds() const { return used_ != offered_; }
   // When OnTime has something to do: kNever where nothing is held back.
   Time deadline() const { return deadline_; }
   double PenaltyAt(Time now, const DampingParams& params) const;
@@ -29,7 +34,7 @@ class Damper {
  private:
   void Hold(Time now, const DampingParams& params);
 
-  double told_ = 0;  // by the routes
+  double offered_ = 0;
   double used_ = 0;
   double penalty_ = 0;  // at `at_`
   Time at_{};

@@ -22,8 +22,9 @@ bool HasBandwidth(const NextHop& hop) { return hop.mbps && *hop.mbps > 0; }
 // Shares of nothing absolute: relative to the plane that has most, so that they do not all change
 // where one plane goes.
 void MakeRelative(Shares& shares) {
-  const double most = *std::max_element(shares.begin(), shares.end());
-  for (double& share : shares) share = most > 0 ? share / most * kWhole : 0;
+  const double most = *std::max_element(shares.of.begin(), shares.of.end());
+  shares.relative = most > 0;
+  for (double& share : shares.of) share = most > 0 ? share / most * kWhole : 0;
 }
 
 }  // namespace
@@ -37,9 +38,9 @@ Shares SharesOf(const FareParams& params, Measure measure, std::span<const NextH
   for (const NextHop& hop : hops) {
     const std::optional<size_t> plane = PlaneOf(params, hop.interface);
     if (!plane) continue;
-    shares[*plane] += all_have                     ? *hop.mbps * params.scale
-                      : measure == Measure::kShare ? std::max(hop.share, 1u)
-                                                   : 1;
+    shares.of[*plane] += all_have                     ? *hop.mbps * params.scale
+                         : measure == Measure::kShare ? std::max(hop.share, 1u)
+                                                      : 1;
   }
   if (!all_have) {
     MakeRelative(shares);
@@ -47,7 +48,7 @@ Shares SharesOf(const FareParams& params, Measure measure, std::span<const NextH
   }
   for (size_t i = 0; i < params.planes.size(); ++i) {
     const double own = params.planes[i].own_mbps;
-    if (own > 0) shares[i] = std::min(shares[i], own);
+    if (own > 0) shares.of[i] = std::min(shares[i], own);
   }
   return shares;
 }

@@ -30,9 +30,15 @@ enum class Measure : uint8_t {
   kBandwidth,  // what was announced, up to this end's own link
 };
 
-// Of each entry of FareParams::planes, in Mb/s, or in ten-thousandths of the plane that has most;
-// 0: no next hop is on it.
-using Shares = std::array<double, kMostPlanes>;
+struct Shares {
+  // Of each entry of FareParams::planes; 0: no next hop is on it.
+  std::array<double, kMostPlanes> of{};
+  // Ten-thousandths of the plane that has most, which move with other planes. Otherwise Mb/s.
+  bool relative = false;
+
+  double operator[](size_t plane) const { return of[plane]; }
+  friend bool operator==(const Shares&, const Shares&) = default;
+};
 
 // Next hops on interfaces of no plane are not counted. Where bandwidths are the measure and one
 // next hop has none, all next hops count alike, as BGP has it.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace suede::fare {
 
@@ -12,24 +13,41 @@ void FareWeights::OnRoutes(uint32_t peer, Measure measure, std::span<const NextH
                            Time now) {
   const Shares shares = SharesOf(params_, measure, hops);
   Peer& of = peers_[peer];
-  of.seen |= std::any_of(shares.begin(), shares.end(), [](double share) { return share > 0; });
+  of.seen |=
+      std::any_of(shares.of.begin(), shares.of.end(), [](double share) { return share > 0; });
   if (!of.seen) return;
+  // A relative share may have changed by another plane, and a unit's change is nobody's flap.
+  const bool rescales = std::exchange(of.relative, shares.relative) || shares.relative;
   for (size_t i = 0; i < params_.planes.size(); ++i) {
-    of.of[i].damper.OnShare(shares[i], now, params_.damping);
+    Damper& damper = of.of[i].damper;
+    if (rescales && shares[i] > 0 && damper.offered() > 0) {
+      damper.Rescale(shares[i]);
+    } else {
+      damper.OnShare(shares[i], now, params_.damping);
+    }
   }
   FitUnit(of);
+}
+
+// Damping chooses among planes: where it would leave a peer none that has a route, it holds nothing
+// back.
+double FareWeights::ShareOf(const Peer& peer, uint32_t plane) const {
+  const bool is_any_used = std::any_of(peer.of.begin(), peer.of.end(),
+                                       [](const OfPlane& of) { return of.damper.share() > 0; });
+  const Damper& damper = peer.of[plane].damper;
+  return is_any_used ? damper.share() : damper.offered();
 }
 
 // Weights are shares as they are, up to the largest of them; beyond it, of units that are as many
 // times as large as it takes.
 void FareWeights::FitUnit(Peer& peer) const {
-  for (size_t i = 0; i < params_.planes.size(); ++i) {
-    while (peer.of[i].damper.share() / peer.unit > kMostWeight) peer.unit *= 2;
+  for (uint32_t plane = 0; plane < params_.planes.size(); ++plane) {
+    while (ShareOf(peer, plane) / peer.unit > kMostWeight) peer.unit *= 2;
   }
 }
 
 uint32_t FareWeights::WeightOf(const Peer& peer, uint32_t plane) const {
-  const double share = peer.of[plane].damper.share();
+  const double share = ShareOf(peer, plane);
   if (share <= 0) return 0;
   const double weight = std::round(share / peer.unit);
   return static_cast<uint32_t>(std::clamp(weight, 1.0, static_cast<double>(kMostWeight)));

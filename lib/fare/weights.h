@@ -62,9 +62,11 @@ class FareWeights {
   };
   struct Peer {
     std::array<OfPlane, kMostPlanes> of;
-    double unit = 1;    // that the weight 1 stands for: never less, so that weights are steady
-    bool seen = false;  // it has had a next hop
+    double unit = 1;        // that the weight 1 stands for: never less, so that weights are steady
+    bool seen = false;      // it has had a next hop
+    bool relative = false;  // its shares, as they were told last
   };
+  double ShareOf(const Peer& peer, uint32_t plane) const;
   uint32_t WeightOf(const Peer& peer, uint32_t plane) const;
   void FitUnit(Peer& peer) const;
 

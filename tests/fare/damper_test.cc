@@ -75,6 +75,21 @@ TEST_F(DamperTest, BadNewsNeverWaits) {
   EXPECT_EQ(damper.share(), 0);
 }
 
+TEST_F(DamperTest, AnotherScaleIsNoFlapAndKeepsThePartThatIsHeldBack) {
+  Tell(8);
+  damper.Rescale(3);
+  EXPECT_EQ(damper.share(), 3);
+  EXPECT_EQ(damper.PenaltyAt(now, params), 0);
+  for (const double share : {8.0, 4.0, 8.0}) Tell(share);
+  EXPECT_EQ(damper.share(), 4);
+  damper.Rescale(2000);
+  EXPECT_EQ(damper.share(), 1000);
+  EXPECT_EQ(damper.offered(), 2000);
+  now = damper.deadline();
+  damper.OnTime(now, params);
+  EXPECT_EQ(damper.share(), 2000);
+}
+
 TEST_F(DamperTest, ThePenaltyIsBounded) {
   Tell(5);
   for (int i = 0; i < 1000; ++i) Tell(i % 2);
