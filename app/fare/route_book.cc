@@ -6,6 +6,13 @@
 #include "base/text.h"
 
 namespace suede::fare {
+namespace {
+
+bool Contains(const std::vector<std::string>& gateways, const std::string& gateway) {
+  return std::find(gateways.begin(), gateways.end(), gateway) != gateways.end();
+}
+
+}  // namespace
 
 bool RouteBook::OnKernel(uint32_t peer, const std::vector<KernelHop>& hops) {
   Peer& of = peers_[peer];
@@ -19,21 +26,34 @@ bool RouteBook::OnKernel(uint32_t peer, const std::vector<KernelHop>& hops) {
   of.heard = true;
   of.hops = hops;
   of.interfaces = std::move(interfaces);
+  const auto is_gone = [&](const std::string& gateway) {
+    return std::none_of(hops.begin(), hops.end(),
+                        [&](const KernelHop& hop) { return hop.gateway == gateway; });
+  };
+  std::erase_if(of.asking, is_gone);
+  std::erase_if(of.answered, is_gone);
   return true;
 }
 
 void RouteBook::OnBgp(uint32_t peer, const PathBandwidths& paths) {
   Peer& of = peers_[peer];
-  of.paths = paths;
-  of.asked.clear();
-  of.asked.reserve(of.hops.size());
-  for (const KernelHop& hop : of.hops) of.asked.push_back(hop.gateway);
+  // The answer may be older than a next hop that came since the question: it keeps its bandwidth.
+  const PathBandwidths before = std::exchange(of.paths, paths);
+  for (size_t i = 0; i < of.hops.size(); ++i) {
+    const std::string& gateway = of.hops[i].gateway;
+    if (Contains(of.asking, gateway) || PathIn(of.paths, of, i) != nullptr) continue;
+    if (const auto* path = PathIn(before, of, i)) of.paths.emplace(gateway, *path);
+  }
+  of.answered = std::exchange(of.asking, {});
 }
 
 std::vector<uint32_t> RouteBook::TakeQuestions(size_t most) {
   std::vector<uint32_t> taken;
   for (uint32_t peer = 0; peer < peers_.size() && taken.size() < most; ++peer) {
-    if (!std::exchange(peers_[peer].is_asked_about, false)) continue;
+    Peer& of = peers_[peer];
+    if (!std::exchange(of.is_asked_about, false)) continue;
+    of.asking.clear();
+    for (const KernelHop& hop : of.hops) of.asking.push_back(hop.gateway);
     taken.push_back(peer);
   }
   return taken;
@@ -49,16 +69,16 @@ bool RouteBook::HasQuestions() const {
 }
 
 // What bgpd said of the next hop: by its address, or by the interface of an unnumbered neighbour.
-const std::optional<double>* RouteBook::PathOf(const Peer& peer, size_t hop) {
-  auto found = peer.paths.find(peer.hops[hop].gateway);
-  if (found == peer.paths.end()) found = peer.paths.find(StrCat("%", peer.interfaces[hop]));
-  return found != peer.paths.end() ? &found->second : nullptr;
+const std::optional<double>* RouteBook::PathIn(const PathBandwidths& paths, const Peer& peer,
+                                               size_t hop) {
+  auto found = paths.find(peer.hops[hop].gateway);
+  if (found == paths.end()) found = paths.find(StrCat("%", peer.interfaces[hop]));
+  return found != paths.end() ? &found->second : nullptr;
 }
 
 bool RouteBook::IsKnown(const Peer& peer, size_t hop) {
-  const auto& asked = peer.asked;
-  return PathOf(peer, hop) != nullptr ||
-         std::find(asked.begin(), asked.end(), peer.hops[hop].gateway) != asked.end();
+  return PathIn(peer.paths, peer, hop) != nullptr ||
+         Contains(peer.answered, peer.hops[hop].gateway);
 }
 
 bool RouteBook::IsUnknown(uint32_t peer) const {
@@ -72,7 +92,7 @@ std::vector<NextHop> RouteBook::HopsOf(uint32_t peer) const {
     if (asks_bgp_ && !IsKnown(of, i)) continue;
     NextHop& hop = hops.emplace_back(
         NextHop{.interface = of.interfaces[i], .share = of.hops[i].share, .mbps = {}});
-    if (const auto* path = asks_bgp_ ? PathOf(of, i) : nullptr) hop.mbps = *path;
+    if (const auto* path = asks_bgp_ ? PathIn(of.paths, of, i) : nullptr) hop.mbps = *path;
   }
   return hops;
 }

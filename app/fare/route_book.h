@@ -4,7 +4,8 @@
 //
 // The kernel says which next hops there are. Where bandwidths count, one that bgpd has not been
 // asked about yet is left out: that a next hop has gone takes effect at once, that one has come
-// when its bandwidth is known.
+// when its bandwidth is known. An answer that lacks a next hop says that it has no bandwidth only
+// if the kernel had the next hop from the question to the answer.
 #ifndef SUEDE_APP_FARE_ROUTE_BOOK_H_
 #define SUEDE_APP_FARE_ROUTE_BOOK_H_
 
@@ -28,7 +29,7 @@ class RouteBook {
 
   // The kernel's next hops of a peer. Whether they are others than before.
   bool OnKernel(uint32_t peer, const std::vector<KernelHop>& hops);
-  // What bgpd says of its prefix.
+  // The answer to the last question about the peer: what bgpd says of its prefix.
   void OnBgp(uint32_t peer, const PathBandwidths& paths);
 
   // Up to `most` peers about which bgpd is to be asked; they count as asked.
@@ -48,11 +49,15 @@ class RouteBook {
     std::vector<KernelHop> hops;
     std::vector<std::string> interfaces;  // of the hops
     PathBandwidths paths;
-    std::vector<std::string> asked;  // gateways that bgpd has been asked about
+    // Gateways that the kernel has had since the question was taken, and since the question that
+    // was answered last.
+    std::vector<std::string> asking;
+    std::vector<std::string> answered;
     bool is_asked_about = false;
     bool heard = false;  // by the kernel
   };
-  static const std::optional<double>* PathOf(const Peer& peer, size_t hop);
+  static const std::optional<double>* PathIn(const PathBandwidths& paths, const Peer& peer,
+                                             size_t hop);
   static bool IsKnown(const Peer& peer, size_t hop);
 
   const bool asks_bgp_;

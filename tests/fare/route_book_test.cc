@@ -47,6 +47,7 @@ TEST(RouteBook, NextHopsThatBgpdWasNotAskedAboutAreLeftOut) {
   // Another one comes: that is known when bgpd has said how much it has.
   book.OnKernel(1, {kTwo[1], Hop(3, 50, "10.2.0.2")});
   EXPECT_EQ(book.HopsOf(1).size(), 1u);
+  book.TakeQuestions(10);
   book.OnBgp(1, {{"10.1.0.2", 4000.0}});
   ASSERT_EQ(book.HopsOf(1).size(), 2u);
   EXPECT_EQ(book.HopsOf(1)[1].mbps, std::nullopt) << "bgpd does not know it";
@@ -63,6 +64,60 @@ TEST(RouteBook, BgpdIsAskedOnceAboutAPeerThatHasNoRoute) {
   book.TakeQuestions(10);
   book.OnKernel(0, {});
   EXPECT_FALSE(book.HasQuestions());
+}
+
+TEST(RouteBook, ANextHopThatComesDuringAQuestionWaitsForTheNext) {
+  RouteBook book(1, true, NameOf);
+  book.OnKernel(0, {kTwo[0]});
+  book.TakeQuestions(10);
+  // The kernel learns of the second next hop after vtysh has begun.
+  book.OnKernel(0, kTwo);
+  book.OnBgp(0, {{"10.0.0.2", 8000.0}});
+  ASSERT_EQ(book.HopsOf(0).size(), 1u) << "bgpd was not asked about the other one";
+  EXPECT_EQ(book.HopsOf(0)[0].mbps, 8000.0);
+  EXPECT_EQ(book.TakeQuestions(10), (std::vector<uint32_t>{0}));
+  book.OnBgp(0, {{"10.0.0.2", 8000.0}, {"10.1.0.2", 4000.0}});
+  ASSERT_EQ(book.HopsOf(0).size(), 2u);
+  EXPECT_EQ(book.HopsOf(0)[1].mbps, 4000.0);
+}
+
+TEST(RouteBook, AllNextHopsThatComeDuringTheFirstQuestionWait) {
+  RouteBook book(1, true, NameOf);
+  book.OnKernel(0, {});
+  book.TakeQuestions(10);
+  book.OnKernel(0, kTwo);
+  book.OnBgp(0, {});
+  EXPECT_TRUE(book.IsUnknown(0));
+  EXPECT_TRUE(book.HasQuestions());
+}
+
+TEST(RouteBook, ANextHopThatGoesAndComesDuringAQuestionKeepsItsBandwidth) {
+  RouteBook book(1, true, NameOf);
+  book.OnKernel(0, kTwo);
+  book.TakeQuestions(10);
+  book.OnBgp(0, {{"10.0.0.2", 8000.0}, {"10.1.0.2", 4000.0}});
+  book.OnKernel(0, {kTwo[0]});
+  book.TakeQuestions(10);
+  book.OnKernel(0, kTwo);
+  book.OnBgp(0, {{"10.0.0.2", 6000.0}});  // bgpd answered while it was away
+  ASSERT_EQ(book.HopsOf(0).size(), 2u);
+  EXPECT_EQ(book.HopsOf(0)[0].mbps, 6000.0) << "news is taken";
+  EXPECT_EQ(book.HopsOf(0)[1].mbps, 4000.0);
+  EXPECT_TRUE(book.HasQuestions());
+}
+
+TEST(RouteBook, ANextHopWithoutABandwidthThatComesBackIsAskedAboutAgain) {
+  RouteBook book(1, true, NameOf);
+  book.OnKernel(0, kTwo);
+  book.TakeQuestions(10);
+  book.OnBgp(0, {{"10.0.0.2", 8000.0}});
+  EXPECT_EQ(book.HopsOf(0).size(), 2u) << "bgpd does not know the other one";
+  book.OnKernel(0, {kTwo[0]});
+  book.OnKernel(0, kTwo);
+  EXPECT_EQ(book.HopsOf(0).size(), 1u);
+  book.TakeQuestions(10);
+  book.AskAgain({0});
+  EXPECT_EQ(book.HopsOf(0).size(), 1u) << "no answer says nothing";
 }
 
 TEST(RouteBook, UnnumberedNeighboursAreFoundByTheirInterface) {
