@@ -13,9 +13,7 @@
 #include <rte_version.h>
 #include <sched.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,6 +34,7 @@
 #include "dpdk/lcores.h"
 #include "dpdk/memif_watch.h"
 #include "dpdk/port_registry.h"
+#include "local/socket_state.h"
 
 namespace suede {
 namespace {
@@ -155,19 +154,9 @@ std::string MemifSocketOf(const std::string& vdev) {
 // A memif server's socket file that nobody listens on any more keeps the next server from binding.
 void RemoveDeadMemifSocket(const std::string& vdev) {
   const std::string path = MemifSocketOf(vdev);
-  sockaddr_un address{};
-  if (path.empty() || path.size() >= sizeof(address.sun_path)) return;
   std::error_code ignored;
-  if (!fs::is_socket(path, ignored)) return;
-  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return;
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.c_str(), path.size());
-  const bool dead =
-      connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 &&
-      errno == ECONNREFUSED;
-  close(fd);
-  if (dead) fs::remove(path, ignored);
+  if (path.empty() || !fs::is_socket(path, ignored)) return;
+  if (StateOfSocket(path) == SocketState::kDead) fs::remove(path, ignored);
 }
 
 // Nobody else may connect between a socket's making and the setting of its mode: a process that

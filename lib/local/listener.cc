@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "local/call_limit.h"
+#include "local/socket_state.h"
 
 namespace suede {
 namespace {
@@ -29,19 +30,15 @@ absl::Status Failed(const std::string& path, const char* what, const char* mend)
 int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 // Removes the socket of a dead daemon.
-absl::Status RemoveStale(const std::string& path, const sockaddr_un& address, int type) {
+absl::Status RemoveStale(const std::string& path) {
   struct stat info;
   if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
   if (!S_ISSOCK(info.st_mode)) {
     return absl::FailedPreconditionError(
         absl::StrCat("socket ", path, ": another kind of file is there; remove it"));
   }
-  const int probe = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (probe < 0) return Failed(path, "socket", "raise the open file limit");
-  const int result = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  const bool is_dead = result != 0 && (errno == ECONNREFUSED || errno == ENOENT);
-  close(probe);
-  if (!is_dead) {
+  const SocketState state = StateOfSocket(path);
+  if (state == SocketState::kHeld || state == SocketState::kUnknown) {
     return absl::AlreadyExistsError(absl::StrCat(
         "socket ", path, ": another program listens there; stop it or choose another name"));
   }
@@ -87,7 +84,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Create(const std::string& pa
     return give_up(absl::AlreadyExistsError(absl::StrCat(
         "socket ", path, ": a daemon is running there; stop it or choose another name")));
   }
-  if (absl::Status status = RemoveStale(path, address, type); !status.ok()) return give_up(status);
+  if (absl::Status status = RemoveStale(path); !status.ok()) return give_up(status);
   fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return give_up(Failed(path, "socket", "raise the open file limit"));
   if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {

@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kSharedDrivers[] = {"mlx4_core", "mlx5_core", "mana"};
 constexpr std::string_view kVfioDriver = "vfio-pci";
 constexpr std::string_view kUioDrivers[] = {"igb_uio", "uio_pci_generic"};
+constexpr std::string_view kMemifDefaultSocket = "/run/memif.sock";
 
 template <class List>
 bool Contains(const List& list, std::string_view name) {
@@ -187,7 +188,16 @@ void CheckMemifSockets(const PreflightSubject& s, std::vector<Finding>& findings
     const bool is_server = role == "server" || role == "master";
     const std::string key = Key(i, port);
     if (DeviceArgument(port.device, "socket-abstract") != "no") {
-      if (!is_server || !DeviceArgument(port.device, "secret").empty()) return;
+      if (!is_server) return;
+      const std::string_view given = DeviceArgument(port.device, "socket");
+      const std::string name(given.empty() ? kMemifDefaultSocket : given);
+      if (s.machine.IsAbstractNameHeld(name)) {
+        findings.push_back(
+            {.problem = StrCat(key, ": a program of this network namespace has bound the abstract ",
+                               "socket ", name),
+             .mend = "stop it, or add socket=/run/suede/NAME.sock,socket-abstract=no"});
+      }
+      if (!DeviceArgument(port.device, "secret").empty()) return;
       findings.push_back(
           {.severity = Finding::Severity::kWarning,
            .problem = key + ": any process of this network namespace may connect to its socket, "

@@ -10,7 +10,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +21,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "local/socket_state.h"
 
 namespace suede {
 namespace {
@@ -230,20 +230,12 @@ uint64_t LinuxMachine::DescriptorLimit() const {
 }
 
 bool LinuxMachine::IsServed(const std::string& socket_path) const {
-  sockaddr_un address{};
-  if (socket_path.size() >= sizeof address.sun_path) return false;
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, socket_path.data(), socket_path.size());
-  for (const int type : {SOCK_SEQPACKET, SOCK_STREAM}) {
-    const int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) return false;
-    const bool answered =
-        connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
-        errno == EAGAIN;
-    close(fd);
-    if (answered) return true;
-  }
-  return false;
+  const SocketState state = StateOfSocket(socket_path);
+  return state == SocketState::kHeld || state == SocketState::kUnknown;
+}
+
+bool LinuxMachine::IsAbstractNameHeld(const std::string& name) const {
+  return suede::IsAbstractNameHeld(name, (root_ + "/proc/net/unix").c_str());
 }
 
 }  // namespace suede

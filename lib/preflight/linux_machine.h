@@ -36,6 +36,7 @@ class LinuxMachine final : public Machine {
   std::optional<InterfaceFacts> Interface(const std::string& name) const override;
   FileFacts File(const std::string& path) const override;
   bool IsServed(const std::string& socket_path) const override;
+  bool IsAbstractNameHeld(const std::string& name) const override;
   std::string WhyNotListen(const ListenAddress& address) const override;
   std::vector<std::string> SealingFaults(const SealingConfig& sealing) const override {
     return sealing_ ? sealing_(sealing) : std::vector<std::string>();

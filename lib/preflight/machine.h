@@ -71,8 +71,11 @@ class Machine {
   virtual std::optional<PciFacts> Pci(const std::string& address) const = 0;
   virtual std::optional<InterfaceFacts> Interface(const std::string& name) const = 0;
   virtual FileFacts File(const std::string& path) const = 0;
-  // Whether a program listens on the Unix socket at the path.
+  // Whether a program has bound the Unix socket at the path, or may have. It notices nothing: a
+  // connection would end a process that serves a memif there.
   virtual bool IsServed(const std::string& socket_path) const = 0;
+  // Whether a program of this network namespace has bound a socket to the abstract name.
+  virtual bool IsAbstractNameHeld(const std::string& name) const = 0;
   // Why a server cannot listen at the TCP address; empty: it can.
   virtual std::string WhyNotListen(const ListenAddress& address) const = 0;
   // What is wrong with the files of secrets and certificates, each with its mend behind the last

@@ -47,8 +47,9 @@ constexpr PreflightCheck kChecks[] = {
      CheckTaps},
     {"memif",
      "The socket of each memif has a directory that this user may read and write to, as the driver "
-     "wants it of both ends; no program listens on a server's, and no other kind of file is there. "
-     "Warns of a server whose socket has no file, so that any process may connect.",
+     "wants it of both ends; no program has bound a server's, and no other kind of file is there. "
+     "Warns of a server whose socket has no file, so that any process may connect. Connects to "
+     "none.",
      CheckMemifSockets},
     {"sockets",
      "The clients' and the management socket have a directory that this user may write to, or may "

@@ -77,6 +77,15 @@ TEST(DeviceArguments, SocketModeIsOfAMemifServer) {
   EXPECT_NE(Refusal("0000:03:00.0", mode).find("remove socket_mode"), std::string::npos);
 }
 
+TEST(DeviceArguments, AMemifSocketIsClosedToOthers) {
+  for (const char* mode : {"0666", "0601", "0604"}) {
+    const std::string said =
+        Refusal("net_memif0,role=server,socket=/run/m.sock,socket-abstract=no",
+                std::string("    socket_mode: ") + mode + "\n");
+    EXPECT_NE(said.find("permit its user and group alone"), std::string::npos) << said;
+  }
+}
+
 TEST(Secrets, AreHidden) {
   EXPECT_EQ(HideSecrets("--vdev=net_memif0,secret=topsy,id=1 -m512"),
             "--vdev=net_memif0,secret=***,id=1 -m512");

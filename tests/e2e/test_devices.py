@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Resources that devices take of a machine, and access to an endpoint that they give away."""
 
+import contextlib
 import json
 import os
 import socket
 import stat
+import struct
 import subprocess
 
 import pytest
 
 import e2e
 import links
+from client import Client
 
 
 def start(directory, config, *arguments, prefix=()):
@@ -141,3 +144,127 @@ def test_a_port_receives_from_its_interface_alone(directory):
         finally:
             flood.kill()
             flood.wait()
+
+
+# ---- A preflight and a second start beside a running endpoint.
+
+def check_beside(directory, daemon, prefix=()):
+    """Checks the running daemon's configuration and starts it again, under its own name and under
+    another one: a device that is in use is refused, or is no obstacle, and the daemon goes on."""
+    name = daemon.name + "-b"
+    other = e2e.changed(daemon.config, {
+        "name": name, "clients": {"socket": f"{directory}/{name}.sock"},
+        "management": {"socket": f"{directory}/{name}-management.sock"}})
+    code, said = start(directory, daemon.config, "--check", prefix=prefix)
+    assert code == 5 and "error prefix: " in said and "error sockets: " in said, said
+    code, said = start(directory, daemon.config, prefix=prefix)
+    assert code == 5 and "runs with the EAL file prefix" in said, said
+    code, said = start(directory, other, "--check", prefix=prefix)
+    serves_memif = "role=server" in daemon.config["ports"][0]["device"]
+    assert code == (5 if serves_memif else 0), said
+    if serves_memif:
+        assert "error memif: " in said and "a program listens at" in said, said
+        code, said = start(directory, other, prefix=prefix)
+        assert code == 5, said
+    assert daemon.running(), daemon.report()
+
+
+def check_under_traffic(directory, left, right, prefixes=((), ())):
+    for daemon in (left, right):
+        daemon.wait_for_link()
+    with contextlib.ExitStack() as stack:
+        server = e2e.perf_server(directory, right, "0", prefix=prefixes[1])
+        stack.callback(server.kill)
+        results = directory / "beside.json"
+        with e2e.perf(directory, "client", left.socket, "--destinations", 1, "--vcs", 0, "--duration", 10,
+                      "--bidirectional", "--check", "--drain", 30, "--json", results, prefix=prefixes[0]) as client:
+            for daemon, prefix in zip((left, right), prefixes):
+                check_beside(directory, daemon, prefix)
+            e2e.end_of_load([client], [server])
+        assert e2e.check_results(e2e.results_of(results), 1000)
+    # The link is the same as before.
+    for daemon in (left, right):
+        assert "link_down" not in daemon.stderr(), daemon.report()
+    e2e.check_ends(left, right, [])
+
+
+def test_a_check_beside_memifs_under_traffic():
+    """The server of a memif does not survive a connection that is closed at once."""
+    with e2e.memif_pair() as (directory, left, right):
+        check_under_traffic(directory, left, right)
+
+
+def test_a_check_beside_a_memif_server_in_another_network_namespace(as_root, directory):
+    """The kernel's list of sockets is that of one namespace, and a file's socket is open to all."""
+    del as_root
+    with links.empty_namespaces(1) as (name,):
+        prefix = ["ip", "netns", "exec", name]
+        config = e2e.endpoint_config(directory, "left", e2e.memif_device(directory, "server"))
+        with e2e.Daemon(directory, config, prefix) as left:
+            check_beside(directory, left)
+            with e2e.Daemon(directory, e2e.endpoint_config(directory, "right",
+                                                           e2e.memif_device(directory, "client"))) as right:
+                right.wait_for_link()
+                assert right.terminate() == 0
+            assert left.terminate() == 0
+
+
+def test_a_check_beside_an_abstract_memif(directory):
+    device = f"net_memif0,role=server,socket={os.path.basename(directory)}"
+    with e2e.Daemon(directory, e2e.endpoint_config(directory, "left", device)) as left:
+        other = e2e.changed(left.config, {"name": left.name + "-b"})
+        code, said = start(directory, other, "--check")
+        assert code == 5 and "error memif: " in said and "has bound the abstract socket" in said, said
+        assert left.running(), left.report()
+        assert left.terminate() == 0
+
+
+def test_a_check_beside_af_packet_under_traffic(directory):
+    with links.namespaces(mtu=4000) as (sides, _), contextlib.ExitStack() as stack:
+        daemons = [stack.enter_context(e2e.Daemon(
+            directory, e2e.endpoint_config(directory, side, links.af_packet(interface, 4096)), prefix))
+                   for side, (prefix, interface) in zip(("left", "right"), sides)]
+        check_under_traffic(directory, *daemons, prefixes=[prefix for prefix, _ in sides])
+
+
+def test_a_check_beside_taps_under_traffic(as_root, directory):
+    """net_tap: two TAP devices of a namespace on one bridge."""
+    del as_root
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        pytest.skip("takes /dev/net/tun")
+    with links.empty_namespaces(1) as (name,), contextlib.ExitStack() as stack:
+        prefix = ["ip", "netns", "exec", name]
+        links.ip("-n", name, "link", "add", "br0", "type", "bridge")
+        links.ip("-n", name, "link", "set", "br0", "up")
+        daemons = []
+        for side in ("left", "right"):
+            # The driver's MTU is 1504 at most.
+            config = e2e.changed(e2e.endpoint_config(directory, side, f"net_tap0,iface=tap{side}"),
+                                 {"packing": {"limit_bytes": 1024}})
+            daemons.append(stack.enter_context(e2e.Daemon(directory, config, prefix)))
+            # A bridge keeps frames to its ports' own addresses, which the driver has made the port's.
+            links.ip("-n", name, "link", "set", f"tap{side}", "address", f"02:00:00:00:01:0{len(daemons)}")
+            links.ip("-n", name, "link", "set", f"tap{side}", "master", "br0")
+        check_under_traffic(directory, *daemons, prefixes=[prefix, prefix])
+
+
+def pcap_file(directory):
+    """A file with one frame, for net_pcap."""
+    path = directory / "frames.pcap"
+    frame = bytes.fromhex("020000000010020000000011") + bytes(60)
+    path.write_bytes(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1) +
+                     struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
+    return path
+
+
+@pytest.mark.parametrize("device", ["net_ring0", "net_null0,copy=0", "net_pcap0,rx_pcap={pcap},infinite_rx=1"])
+def test_a_check_beside_other_devices(directory, device):
+    """Without a peer: net_null and net_pcap deliver frames without end, net_ring the port's own ones."""
+    config = e2e.endpoint_config(directory, "left", device.format(pcap=pcap_file(directory)))
+    with e2e.Daemon(directory, config) as daemon, Client(daemon.socket) as client:
+        client.send(1, 0, 1, bytes(32))  # HELLOs go on until it is answered
+        e2e.wait_until(lambda: daemon.counters()["rx_frames_total"] > 0, e2e.START_S, "frames")
+        check_beside(directory, daemon)
+        before = daemon.counters()["rx_frames_total"]
+        e2e.wait_until(lambda: daemon.counters()["rx_frames_total"] > before, e2e.START_S, "more frames")
+        assert daemon.terminate() == 0

@@ -35,6 +35,7 @@ class FakeMachine final : public Machine {
       {"/dev/net/tun", kNode},    {"/dev/vfio/vfio", kNode},
       {"/dev/vfio/7", kNode}};
   std::set<std::string> served;
+  std::set<std::string> held;                   // abstract names
   std::map<std::string, std::string> listened;  // why not
   std::vector<std::string> sealing;             // its faults
   uint64_t descriptors = 1024;
@@ -59,6 +60,7 @@ class FakeMachine final : public Machine {
   }
   FileFacts File(const std::string& path) const override { return Find(files, path); }
   bool IsServed(const std::string& path) const override { return served.contains(path); }
+  bool IsAbstractNameHeld(const std::string& name) const override { return held.contains(name); }
   std::string WhyNotListen(const ListenAddress& address) const override {
     return Find(listened, address.text());
   }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -144,11 +145,24 @@ TEST_F(LinuxMachineTest, FilesAndSockets) {
   std::strcpy(address.sun_path, path.c_str());
   ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   EXPECT_EQ(Made().File(path).kind, FileFacts::Kind::kSocket);
-  EXPECT_FALSE(Made().IsServed(path));
+  EXPECT_TRUE(Made().IsServed(path));
   ASSERT_EQ(listen(fd, 1), 0);
   EXPECT_TRUE(Made().IsServed(path));
+  pollfd connections{.fd = fd, .events = POLLIN, .revents = 0};
+  EXPECT_EQ(poll(&connections, 1, 0), 0) << "the server of the socket was connected to";
   close(fd);
   EXPECT_FALSE(Made().IsServed(path));
+}
+
+TEST_F(LinuxMachineTest, AbstractNames) {
+  Write("/proc/net/unix",
+        "Num       RefCount Protocol Flags    Type St Inode Path\n"
+        "0000000000000000: 00000002 00000000 00010000 0005 01 1200 @pair@@@@\n"
+        "0000000000000000: 00000003 00000000 00000000 0001 03 1201\n"
+        "0000000000000000: 00000002 00000000 00010000 0005 01 1202 /run/m.sock\n");
+  EXPECT_TRUE(Made().IsAbstractNameHeld("pair"));
+  EXPECT_FALSE(Made().IsAbstractNameHeld("pai"));
+  EXPECT_FALSE(Made().IsAbstractNameHeld("/run/m.sock"));
 }
 
 TEST_F(LinuxMachineTest, AnAddressIsTakenByWhoListens) {

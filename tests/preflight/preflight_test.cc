@@ -282,6 +282,11 @@ TEST_F(PreflightTest, AMemifSocketWithoutAFileIsOpenToAll) {
   EXPECT_THAT(Lines(),
               ::testing::ElementsAre(HasSubstr("warning memif: ports[0].device: net_memif0: "
                                                "any process")));
+  machine.held = {"pair"};
+  EXPECT_THAT(Lines(), ::testing::Contains(HasSubstr(
+                           "error memif: ports[0].device: net_memif0: a program of this network "
+                           "namespace has bound the abstract socket pair")));
+  machine.held.clear();
   UseDevice("net_memif0,role=server,socket=pair,secret=topsy");
   ExpectNone();
   UseDevice("net_memif0,role=client,socket=pair");
