@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/logger.h"
 
+#include <signal.h>
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "daemon/log_line.h"
@@ -23,20 +25,28 @@ constexpr uint32_t kLinesPerSecond = 50;
 
 spdlog::level::level_enum ToLevel(EalLogLevel level) {
   switch (level) {
-    case EalLogLevel::kError: return spdlog::level::err;
-    case EalLogLevel::kWarning: return spdlog::level::warn;
-    case EalLogLevel::kInfo: return spdlog::level::info;
-    case EalLogLevel::kDebug: break;
+    case EalLogLevel::kError:
+      return spdlog::level::err;
+    case EalLogLevel::kWarning:
+      return spdlog::level::warn;
+    case EalLogLevel::kInfo:
+      return spdlog::level::info;
+    case EalLogLevel::kDebug:
+      break;
   }
   return spdlog::level::debug;
 }
 
 spdlog::level::level_enum ToLevel(LogConfig::Level level) {
   switch (level) {
-    case LogConfig::Level::kDebug: return spdlog::level::debug;
-    case LogConfig::Level::kInfo: return spdlog::level::info;
-    case LogConfig::Level::kWarning: return spdlog::level::warn;
-    case LogConfig::Level::kError: break;
+    case LogConfig::Level::kDebug:
+      return spdlog::level::debug;
+    case LogConfig::Level::kInfo:
+      return spdlog::level::info;
+    case LogConfig::Level::kWarning:
+      return spdlog::level::warn;
+    case LogConfig::Level::kError:
+      break;
   }
   return spdlog::level::err;
 }
@@ -65,6 +75,43 @@ class JournalPriority final : public spdlog::custom_flag_formatter {
   }
 };
 
+std::unique_ptr<spdlog::formatter> NewFormatter(LogConfig::Format format) {
+  std::string pattern = IsToJournal() ? "%*" : "";
+  pattern += format == LogConfig::Format::kJson
+                 ? R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l",%v})"
+                 : "%Y-%m-%dT%H:%M:%S.%fZ %l %v";
+  auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
+  formatter->add_flag<JournalPriority>('*').set_pattern(std::move(pattern));
+  return formatter;
+}
+
+std::string Format(spdlog::formatter& formatter, const spdlog::details::log_msg& message) {
+  spdlog::memory_buf_t text;
+  formatter.format(message, text);
+  return std::string(text.data(), text.size());
+}
+
+class WriterSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit WriterSink(LogWriter* writer) : writer_(writer) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    writer_->Post(Format(*formatter_, message));
+  }
+  void flush_() override {}
+
+  LogWriter* const writer_;
+};
+
+// The writer of the process's log, for a signal's handler.
+std::atomic<const LogWriter*> the_writer{nullptr};
+
+// Lets the writer's thread write the reason why the process aborts.
+void OnAbort(int /*signal*/) {
+  if (const LogWriter* const writer = the_writer.load()) writer->Flush();
+}
+
 std::string JsonText(const nlohmann::json& value) {
   return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
@@ -88,23 +135,30 @@ std::string JsonMembers(std::string_view component, std::string_view line, uint6
 }  // namespace
 
 Logger::Logger(const LogConfig& config) : config_(config), level_(config.level) {
-  auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-  auto logger = std::make_shared<spdlog::logger>("suede", std::move(sink));
-  logger->set_level(ToLevel(config.level));
-  logger->flush_on(spdlog::level::debug);
-  std::string pattern = IsToJournal() ? "%*" : "";
-  pattern += config.format == LogConfig::Format::kJson
-                 ? R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l",%v})"
-                 : "%Y-%m-%dT%H:%M:%S.%fZ %l %v";
-  auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
-  formatter->add_flag<JournalPriority>('*').set_pattern(std::move(pattern));
-  logger->set_formatter(std::move(formatter));
-  spdlog::set_default_logger(std::move(logger));
+  const auto report = [format = config.format,
+                       formatter = std::shared_ptr(NewFormatter(config.format))](uint64_t dropped) {
+    const std::string line =
+        StrCat("lines dropped: the reader of the log was too slow dropped=", dropped);
+    const std::string text =
+        format == LogConfig::Format::kJson ? JsonMembers("log", line, 0) : StrCat("log: ", line);
+    return Format(*formatter, {"suede", spdlog::level::warn, text});
+  };
+  writer_ = std::make_unique<LogWriter>(LogWriterOptions{.fd = STDERR_FILENO, .report = report});
+  logger_ = std::make_unique<spdlog::logger>("suede", std::make_shared<WriterSink>(writer_.get()));
+  logger_->set_level(ToLevel(config.level));
+  logger_->set_formatter(NewFormatter(config.format));
+  the_writer.store(writer_.get());
+  signal(SIGABRT, OnAbort);
+}
+
+Logger::~Logger() {
+  signal(SIGABRT, SIG_DFL);
+  the_writer.store(nullptr);
 }
 
 void Logger::SetLevel(LogConfig::Level level) {
   level_.store(level, std::memory_order_relaxed);
-  spdlog::set_level(ToLevel(level));
+  logger_->set_level(ToLevel(level));
 }
 
 void Logger::Write(EalLogLevel level, std::string_view component, std::string_view line) {
@@ -118,11 +172,11 @@ void Logger::Write(EalLogLevel level, std::string_view component, std::string_vi
     return;
   }
   if (config_.format == LogConfig::Format::kJson) {
-    spdlog::log(ToLevel(level), "{}", JsonMembers(component, line, suppressed));
+    logger_->log(ToLevel(level), "{}", JsonMembers(component, line, suppressed));
   } else if (suppressed != 0) {
-    spdlog::log(ToLevel(level), "{}: {} suppressed={}", component, line, suppressed);
+    logger_->log(ToLevel(level), "{}: {} suppressed={}", component, line, suppressed);
   } else {
-    spdlog::log(ToLevel(level), "{}: {}", component, line);
+    logger_->log(ToLevel(level), "{}: {}", component, line);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon's log (conventions: ISO-8601 UTC with microseconds, level, component, key=value; text
-// or JSON on stderr). Any thread. A component that floods is cut to a few lines a second, with the
-// number of those suppressed.
+// or JSON on stderr). Any thread, and none waits for the log's reader (daemon/log_writer.h). A
+// component that floods is cut to a few lines a second, with the number of those suppressed.
 #ifndef SUEDE_APP_DAEMON_LOGGER_H_
 #define SUEDE_APP_DAEMON_LOGGER_H_
 
@@ -9,12 +9,18 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 
 #include "config/config.h"
+#include "daemon/log_writer.h"
 #include "dpdk/eal.h"
+
+namespace spdlog {
+class logger;
+}
 
 namespace suede {
 
@@ -24,8 +30,13 @@ using LogSink =
 class Logger {
  public:
   explicit Logger(const LogConfig& config);
+  // Writes the last lines, in bounded time.
+  ~Logger();
+  Logger(const Logger&) = delete;
+  Logger& operator=(const Logger&) = delete;
   LogConfig::Level level() const { return level_.load(std::memory_order_relaxed); }
   void SetLevel(LogConfig::Level level);
+  const LogCounters& counters() const { return writer_->counters(); }
   void Write(EalLogLevel level, std::string_view component, std::string_view line);
   // So that it can be handed on as a function.
   void operator()(EalLogLevel level, std::string_view component, std::string_view line) {
@@ -42,6 +53,8 @@ class Logger {
 
   const LogConfig config_;
   std::atomic<LogConfig::Level> level_;
+  std::unique_ptr<LogWriter> writer_;
+  std::unique_ptr<spdlog::logger> logger_;
   std::mutex mutex_;
   std::map<std::string, Budget, std::less<>> budgets_;
 };

@@ -44,6 +44,9 @@ std::vector<MetricRow> ProcessMetricRows() {
       {"process_virtual_memory_bytes", MetricType::kGauge, "", "Address space of the daemon"},
       {"process_open_fds", MetricType::kGauge, "", "Open file descriptors"},
       {"process_max_fds", MetricType::kGauge, "", "Most open file descriptors"},
+      {"log_lines_total", MetricType::kCounter, "", "Lines that the daemon logged"},
+      {"log_lines_dropped_total", MetricType::kCounter, "",
+       "Those that were not written, as the reader of the log was too slow or had gone"},
   };
 }
 
@@ -61,7 +64,8 @@ std::vector<MetricRow> ManagementMetricRows() {
 }
 
 ProcessMetrics::ProcessMetrics(MetricsPage* page, uint64_t tsc_hertz,
-                               const ManagementCounters* management, const HttpCounters* http) {
+                               const ManagementCounters* management, const HttpCounters* http,
+                               const LogCounters* log) {
   Set(page->NewCell(
           "build_info",
           {{"version", kVersion}, {"revision", kRevision}, {"dpdk_version", DpdkVersion()}}),
@@ -83,6 +87,8 @@ ProcessMetrics::ProcessMetrics(MetricsPage* page, uint64_t tsc_hertz,
   page->Add("http_requests_total", {}, &http->requests);
   page->Add("http_refused_total", {}, &http->refusals);
   page->Add("http_displaced_total", {}, &http->displaced);
+  page->Add("log_lines_total", {}, &log->lines);
+  page->Add("log_lines_dropped_total", {}, &log->dropped);
 }
 
 void ProcessMetrics::CopyManagement() {

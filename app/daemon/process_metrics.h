@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "daemon/log_writer.h"
 #include "http/server.h"
 #include "metrics/page.h"
 #include "mgmt/server.h"
@@ -20,7 +21,7 @@ class ProcessMetrics {
  public:
   // Adds all rows of both kinds. The counters outlive this, and the page's last reader.
   ProcessMetrics(MetricsPage* page, uint64_t tsc_hertz, const ManagementCounters* management,
-                 const HttpCounters* http);
+                 const HttpCounters* http, const LogCounters* log);
 
   void SetReady(bool ready) { ready_->store(ready ? 1 : 0, std::memory_order_relaxed); }
   // Each 100 ms or so.

@@ -45,6 +45,7 @@ class Management final : public EndpointView {
   // Whether lcores are taking a change of the configuration: Poll every millisecond, then.
   bool changing() const { return changer_.busy(); }
   const ManagementCounters& counters() const { return server_->counters(); }
+  const LogCounters& log_counters() const { return logger_->counters(); }
   // As Captures::Drain.
   void DrainCaptures() { captures_.Drain(); }
   bool captures() const { return !captures_.empty(); }

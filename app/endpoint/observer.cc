@@ -53,7 +53,8 @@ Observer::Observer(Endpoint* endpoint, const ClientService* clients, const Manag
       clients_(clients),
       management_(management),
       page_(AllMetricRows(), {{"endpoint", endpoint->config().name}}),
-      process_(&page_, endpoint->clock().cycles_per_second(), &management->counters(), &http_),
+      process_(&page_, endpoint->clock().cycles_per_second(), &management->counters(), &http_,
+               &management->log_counters()),
       name_(endpoint->config().name),
       lcore_cpus_(CpusOf(endpoint->config())),
       pulses_(lcore_cpus_) {

@@ -114,6 +114,7 @@ int RunDaemon(const Config& config, DaemonOptions options) {
   cpu_set_t cpus;
   const bool has_cpus = sched_getaffinity(0, sizeof cpus, &cpus) == 0;
   Logger log(config.log);
+  for (const std::string& warning : options.warnings) log(EalLogLevel::kWarning, "config", warning);
   const int code = RunEndpoint(config, std::move(options), log, signals);
   if (code == kExitPreflight) {
     // EAL has pinned this thread: the process may use the CPUs that it was started with.

@@ -63,7 +63,10 @@ int Run(const std::vector<std::string>& eal_arguments) {
     std::fprintf(stderr, "suede: %s\n", Text(config.status()).c_str());
     return kExitUsage;
   }
-  for (const std::string& warning : warnings) std::fprintf(stderr, "suede: %s\n", warning.c_str());
+  // A daemon that runs has its log for them, which never waits for a reader.
+  if (FLAGS_dump_config || FLAGS_check || FLAGS_check_config) {
+    for (const std::string& text : warnings) std::fprintf(stderr, "suede: %s\n", text.c_str());
+  }
   if (FLAGS_dump_config) {
     std::fputs(HideSecrets(DumpConfig(*config)).c_str(), stdout);
     return kExitDone;
@@ -74,7 +77,9 @@ int Run(const std::vector<std::string>& eal_arguments) {
     return kExitDone;
   }
   config->eal.args.insert(config->eal.args.end(), eal_arguments.begin(), eal_arguments.end());
-  return RunDaemon(*config, {.origin = std::move(origin), .drain_seconds = FLAGS_drain_seconds});
+  return RunDaemon(*config, {.origin = std::move(origin),
+                             .warnings = std::move(warnings),
+                             .drain_seconds = FLAGS_drain_seconds});
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ class SwitchManagement final : public SwitchView {
   // Call when fd() is readable.
   void Poll() { server_->Poll(); }
   const ManagementCounters& counters() const { return server_->counters(); }
+  const LogCounters& log_counters() const { return logger_->counters(); }
   // As Captures::Drain.
   void DrainCaptures() { captures_.Drain(); }
   bool captures() const { return !captures_.empty(); }

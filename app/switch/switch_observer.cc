@@ -31,7 +31,8 @@ SwitchObserver::SwitchObserver(SwitchDesk* desk, const fabric::Switch* the_switc
       switch_(the_switch),
       management_(management),
       page_(SwitchMetricRows(), {{"switch", management->options().name}}),
-      process_(&page_, tsc_hertz, &management->counters(), &http_),
+      process_(&page_, tsc_hertz, &management->counters(), &http_,
+               &management->log_counters()),
       name_(management->options().name),
       pulses_({cpu}) {
   for (uint32_t p = 0; p < management->options().ports.size(); ++p) AddPort(p);
