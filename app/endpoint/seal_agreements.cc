@@ -20,10 +20,19 @@ namespace suede {
 namespace {
 
 constexpr Duration kLookEvery = std::chrono::milliseconds(50);
-constexpr int kBacklog = 128;  // of the kernel
 
 bool Seals(const InstanceConfig& instance) {
   return instance.sealing != InstanceConfig::Sealing::kOff;
+}
+
+// The IP addresses of the peers that can be sealed.
+std::set<std::string> HostsOf(const std::vector<PeerConfig>& peers) {
+  std::set<std::string> hosts;
+  for (const PeerConfig& peer : peers) {
+    const std::optional<SocketAddress> address = ParseSocketAddress(peer.control);
+    if (address && peer.hello != PeerConfig::Hello::kNever) hosts.insert(address->host());
+  }
+  return hosts;
 }
 
 void SendAtOnce(int fd) {
@@ -55,7 +64,8 @@ SealAgreements::SealAgreements(const Config& config, EventLog* events)
              .deliveries = SealDeliveries(config),
              .kdf = nullptr,
              .events = events,
-             .counts = {}} {
+             .counts = {}},
+      lobby_(HostsOf(config.peers)) {
   AddPairs(config);
 }
 
@@ -110,7 +120,7 @@ absl::Status SealAgreements::Listen() {
     setsockopt(listener_, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   }
   if (listener_ >= 0 && bind(listener_, address->get(), address->bytes()) == 0 &&
-      listen(listener_, kBacklog) == 0) {
+      listen(listener_, SOMAXCONN) == 0) {
     return absl::OkStatus();
   }
   const int error = errno;
@@ -120,7 +130,9 @@ absl::Status SealAgreements::Listen() {
 
 // All pairs are as new: none has a secret of this partition.
 void SealAgreements::Start(uint32_t partition, Time now) {
-  served_.clear();
+  lobby_.Clear();
+  peers_.connections.clear();
+  others_.connections.clear();
   for (Group& group : groups_) group.connection.reset();
   connecting_ = 0;
   state_.partition = partition;
@@ -137,6 +149,7 @@ void SealAgreements::Tick(const EndpointPipelines& pipelines, uint32_t partition
   if (!started_ || partition != state_.partition) Start(partition, now);
   AdvanceAll(now);
   if (has_waiting_) Accept(now);
+  Admit(now);
   if (now >= next_draw_) DrawInner(now);
   if (now >= next_look_) ConnectDue(now);
   state_.deliveries.Tick(pipelines, static_cast<uint16_t>(state_.partition));
@@ -154,36 +167,62 @@ void SealAgreements::Accept(Time now) {
       return;
     }
     SendAtOnce(fd);
-    std::unique_ptr<TlsConnection> tls =
-        TlsConnection::Make(context_, fd, TlsConnection::Role::kServer);
-    if (tls == nullptr) return;
-    if (served_.size() == kMostServed) MakeRoom(now);
-    served_.push_back(std::make_unique<SealServerConnection>(state_, std::move(tls),
-                                                             SocketAddress(storage), now));
+    for (const SealLobby::Guest& ended : lobby_.Add(Fd(fd), SocketAddress(storage), now)) {
+      state_.TellRefused(ended.address.text(),
+                         StrCat("it gives its place to a newer one: there are ", SealLobby::kPlaces,
+                                " connections that say nothing"));
+    }
   }
 }
 
-// Ends the oldest unfinished connection of the source that has the most, else its oldest one.
-void SealAgreements::MakeRoom(Time now) {
-  std::map<uint64_t, size_t> counts;
-  for (const auto& connection : served_) ++counts[connection->address().network()];
-  const auto most =
-      std::max_element(counts.begin(), counts.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  const auto is_its = [&](const auto& c) { return c->address().network() == most->first; };
-  auto victim = std::find_if(served_.begin(), served_.end(),
-                             [&](const auto& c) { return is_its(c) && !c->established(); });
-  if (victim == served_.end()) victim = std::find_if(served_.begin(), served_.end(), is_its);
-  (*victim)->GiveUp(
+// Begins TLS with the connections that have sent something, as many as are permitted now.
+void SealAgreements::Admit(Time now) {
+  for (const SealLobby::Guest& silent : lobby_.TakeSilent(now - SealConnection::kIdleLimit)) {
+    state_.TellRefused(silent.address.text(), "it says nothing for 10 s");
+  }
+  std::vector<pollfd> fds;
+  for (const SealLobby::Guest& guest : lobby_.guests()) {
+    fds.push_back({.fd = guest.fd.get(), .events = POLLIN, .revents = 0});
+  }
+  if (fds.empty() || poll(fds.data(), fds.size(), 0) <= 0) return;
+  std::set<int> speaking;
+  for (const pollfd& each : fds) {
+    if (each.revents != 0) speaking.insert(each.fd);
+  }
+  std::vector<SealLobby::Guest> admitted = lobby_.TakeSpeaking(
+      [&](const SealLobby::Guest& guest) { return speaking.contains(guest.fd.get()); },
+      [&](const SealLobby::Guest& guest) { return KindOf(guest).handshakes.Take(now); });
+  for (SealLobby::Guest& guest : admitted) Serve(std::move(guest), now);
+}
+
+void SealAgreements::Serve(SealLobby::Guest guest, Time now) {
+  Served& served = KindOf(guest);
+  std::unique_ptr<TlsConnection> tls =
+      TlsConnection::Make(context_, guest.fd.Release(), TlsConnection::Role::kServer);
+  if (tls == nullptr) return;
+  if (served.connections.size() == served.places) MakeRoom(served, now);
+  served.connections.push_back(
+      std::make_unique<SealServerConnection>(state_, std::move(tls), guest.address, now));
+}
+
+// Ends the oldest unfinished connection of the sources that have the most, else their oldest one.
+void SealAgreements::MakeRoom(Served& served, Time now) {
+  const size_t index = IndexOfLeaver(
+      served.connections,
+      [](const auto& connection) -> const SocketAddress& { return connection->address(); },
+      [](const auto& connection) { return !connection->established(); });
+  served.connections[index]->GiveUp(
       now, SealFailure::kConnection,
-      StrCat("it gives its place to a newer one: there are ", kMostServed, " connections"));
-  served_.erase(victim);
+      StrCat("it gives its place to a newer one: there are ", served.places, " connections"));
+  served.connections.erase(served.connections.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
 // Goes on with the connections whose sockets have something for them.
 void SealAgreements::AdvanceAll(Time now) {
   std::vector<SealConnection*> connections;
-  for (const auto& connection : served_) connections.push_back(connection.get());
+  for (const Served* served : {&peers_, &others_}) {
+    for (const auto& connection : served->connections) connections.push_back(connection.get());
+  }
   for (const Group& group : groups_) {
     if (group.connection != nullptr) connections.push_back(group.connection.get());
   }
@@ -202,7 +241,8 @@ void SealAgreements::AdvanceAll(Time now) {
     return std::find(over.begin(), over.end(), connection.get()) != over.end();
   };
   if (over.empty()) return;
-  std::erase_if(served_, is_over);
+  std::erase_if(peers_.connections, is_over);
+  std::erase_if(others_.connections, is_over);
   for (Group& group : groups_) {
     if (group.connection == nullptr || !is_over(group.connection)) continue;
     group.connection.reset();
@@ -223,12 +263,24 @@ void SealAgreements::ConnectDue(Time now) {
   }
 }
 
+// Makes connections come from the address at which this endpoint listens: by it the peer knows them
+// as its own. Where that fails, the kernel chooses the address.
+void SealAgreements::BindToListen(int fd, int family) const {
+  const std::optional<SocketAddress> listen = ParseSocketAddress(config_.listen);
+  if (!listen || listen->is_any() || listen->family() != family) return;
+  const int on = 1;
+  setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+  const SocketAddress own = listen->without_port();
+  static_cast<void>(bind(fd, own.get(), own.bytes()));
+}
+
 void SealAgreements::Connect(Group& group, std::vector<AgreementPair*> pairs, Time now) {
   const SocketAddress& address = group.address;
   const int fd = socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   int error = fd < 0 ? errno : 0;
   if (fd >= 0) {
     SendAtOnce(fd);
+    BindToListen(fd, address.family());
     if (connect(fd, address.get(), address.bytes()) != 0 && errno != EINPROGRESS) error = errno;
   }
   std::unique_ptr<TlsConnection> tls;

@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "endpoint/endpoint_pipelines.h"
 #include "endpoint/seal_connection.h"
+#include "endpoint/seal_lobby.h"
 #include "mgmt/event_log.h"
 #include "openssl/tls.h"
 
@@ -24,10 +25,17 @@ namespace suede {
 
 class SealAgreements {
  public:
-  static constexpr size_t kMostServed = 64;  // connections that came
+  // Connections that came and speak TLS, and handshakes in a second: those from the addresses of
+  // peers, and those of others.
+  static constexpr size_t kPeerPlaces = 48;
+  static constexpr size_t kOtherPlaces = 16;
+  static constexpr uint32_t kPeerHandshakes = 100;
+  static constexpr uint32_t kOtherHandshakes = 50;
+  static constexpr uint32_t kHandshakeBurst = 8;
   static constexpr size_t kMostConnecting = 16;
-  static constexpr uint32_t kAcceptsPerSecond = 100;
-  static constexpr uint32_t kAcceptBurst = 8;
+  // Connections that are taken out of the kernel's queue, where a peer's may wait behind others.
+  static constexpr uint32_t kAcceptsPerSecond = 2000;
+  static constexpr uint32_t kAcceptBurst = 64;
 
   // Reads the files and opens the socket. Null: the configuration has no sealing.tls, or no
   // instance seals. `events` outlives it.
@@ -51,17 +59,26 @@ class SealAgreements {
     std::vector<AgreementPair*> pairs;
     std::unique_ptr<SealConnection> connection;
   };
-  using Connections = std::vector<std::unique_ptr<SealConnection>>;
+  // Connections that came, of one kind.
+  struct Served {
+    const size_t places;
+    TokenBucket handshakes;
+    std::vector<std::unique_ptr<SealConnection>> connections;  // the oldest first
+  };
 
   SealAgreements(const Config& config, EventLog* events);
   void AddPairs(const Config& config);
   absl::Status Listen();
   void Start(uint32_t partition, Time now);
   void Accept(Time now);
-  void MakeRoom(Time now);
+  void Admit(Time now);
+  void Serve(SealLobby::Guest guest, Time now);
+  Served& KindOf(const SealLobby::Guest& guest) { return guest.is_peer ? peers_ : others_; }
+  static void MakeRoom(Served& served, Time now);
   void AdvanceAll(Time now);
   void ConnectDue(Time now);
   void Connect(Group& group, std::vector<AgreementPair*> pairs, Time now);
+  void BindToListen(int fd, int family) const;
   void DrawInner(Time now);
 
   const SealingTlsConfig config_;
@@ -71,7 +88,9 @@ class SealAgreements {
   AgreementPairs inner_;  // of two own XPUs, in both directions
   int listener_ = -1;
   bool has_waiting_ = false;  // connections, in the kernel's queue
-  Connections served_;        // the oldest first
+  SealLobby lobby_;
+  Served peers_{kPeerPlaces, {kPeerHandshakes, kHandshakeBurst}, {}};
+  Served others_{kOtherPlaces, {kOtherHandshakes, kHandshakeBurst}, {}};
   size_t connecting_ = 0;
   TokenBucket accepts_{kAcceptsPerSecond, kAcceptBurst};
   bool started_ = false;

@@ -37,14 +37,30 @@ class SocketAddress {
     }
     return network;
   }
-  std::string text() const {
+  // The IP address alone.
+  std::string host() const {
     char host[INET6_ADDRSTRLEN] = "";
-    if (is_v6()) {
-      inet_ntop(AF_INET6, &v6()->sin6_addr, host, sizeof host);
-      return StrCat("[", host, "]:", ntohs(v6()->sin6_port));
-    }
-    inet_ntop(AF_INET, &v4()->sin_addr, host, sizeof host);
-    return StrCat(host, ":", ntohs(v4()->sin_port));
+    const void* const ip = is_v6() ? static_cast<const void*>(&v6()->sin6_addr) : &v4()->sin_addr;
+    inet_ntop(family(), ip, host, sizeof host);
+    return host;
+  }
+  std::string text() const {
+    if (is_v6()) return StrCat("[", host(), "]:", ntohs(v6()->sin6_port));
+    return StrCat(host(), ":", ntohs(v4()->sin_port));
+  }
+  // Whether it stands for all addresses of the machine.
+  bool is_any() const {
+    return is_v6() ? IN6_IS_ADDR_UNSPECIFIED(&v6()->sin6_addr)
+                   : v4()->sin_addr.s_addr == INADDR_ANY;
+  }
+  // The same IP address with a port that the kernel chooses.
+  SocketAddress without_port() const {
+    SocketAddress address = *this;
+    if (is_v6())
+      reinterpret_cast<sockaddr_in6*>(&address.storage_)->sin6_port = 0;
+    else
+      reinterpret_cast<sockaddr_in*>(&address.storage_)->sin_port = 0;
+    return address;
   }
 
  private:

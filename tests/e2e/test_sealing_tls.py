@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Secrets that two daemons agree on over TLS (docs/sealing.md, "Secrets by TLS")."""
 
+import collections
 import contextlib
 import datetime
 import json
@@ -11,6 +12,7 @@ import socket
 import ssl
 import struct
 import subprocess
+import threading
 import time
 import urllib.request
 
@@ -349,6 +351,57 @@ def test_strangers_do_not_stop_peers():
         assert agreed >= 1
         wait_for_agreement(ends.left)
         assert ends.right.running()
+
+
+class Strangers(threading.Thread):
+    """Opens 50 connections in a second, each from an address of its own, sends `says` and then nothing. Holds 500."""
+
+    def __init__(self, listen, says):
+        super().__init__()
+        host, port = listen.split(":")
+        self.to, self.says, self.opened, self.ends = (host, int(port)), says, 0, False
+        self.held = collections.deque()
+
+    def run(self):
+        begun = time.monotonic()
+        while not self.ends:
+            one = socket.socket()
+            one.settimeout(1)
+            with contextlib.suppress(OSError):
+                one.bind((f"127.{random.randrange(1, 255)}.{random.randrange(256)}.{random.randrange(1, 255)}", 0))
+                one.connect(self.to)
+                one.sendall(self.says)
+                self.opened += 1
+            self.held.append(one)
+            if len(self.held) > 500:
+                self.held.popleft().close()
+            time.sleep(max(0, begun + self.opened / 50 - time.monotonic()))
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ends = True
+        self.join()
+        for one in self.held:
+            one.close()
+
+
+@pytest.mark.parametrize("says", [b"", b"\x16\x03\x01\x00\xff"], ids=["silent", "half a hello"])
+def test_strangers_of_many_addresses_do_not_stop_peers(says):
+    """They come faster than an endless handshake ends, and a daemon that restarts agrees as without them."""
+    with pair() as ends:
+        wait_for_agreement(ends.left)
+        for _ in range(3):
+            assert ends.left.terminate() == 0
+            with Strangers(ends.listen[1], says) as strangers:
+                e2e.wait_until(lambda: strangers.opened > 200, e2e.START_S, "strangers")
+                ends.left.start()
+                e2e.wait_until(lambda: events_of(ends.left, "seal_agreed"), 10 * e2e.PATIENCE,
+                               lambda: f"an agreement: {reasons_of(ends.left)}\n{ends.right.report()}")
+        assert any("gives its place" in reason for reason in reasons_of(ends.right))
+        assert e2e.both_ways(ends.directory, *ends.both, 0.3) > 0
 
 
 def tls_client(ends, paths):
