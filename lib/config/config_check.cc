@@ -16,6 +16,7 @@
 #include "config/config_draft.h"
 #include "config/config_encapsulation.h"
 #include "config/config_values.h"
+#include "link/link_params.h"
 
 namespace suede {
 namespace {
@@ -125,6 +126,12 @@ Status CheckMtu(ConfigDraft& draft, PortConfig& port, const std::string& path) {
   return draft.Error(path + ".mtu_bytes",
                      StrCat(port.mtu_bytes, " is too small for PDUs at the pack limit of ", limit,
                             ", which take ", needed, " with their headers; ", mend));
+}
+
+// Bytes of the longest frame; the kernel may have VLANs of its own on a TAP device.
+uint32_t FrameBytesAt(const PortConfig& port) {
+  const uint32_t tag_bytes = port.vid.has_value() || port.tap.has_value() ? 4 : 0;
+  return 14 + tag_bytes + port.mtu_bytes + (port.llr == OnOff::kOn ? kLinkShimBytes : 0);
 }
 
 // EtherTypes that receivers take for something else.
@@ -257,6 +264,7 @@ Status CheckPorts(ConfigDraft& draft) {
     PortConfig& port = draft.config.ports[i];
     const std::string path = Entry("ports", i);
     if (Status s = CheckMtu(draft, port, path); !s.ok()) return s;
+    if (Status s = CheckFrameRoom(draft, i, FrameBytesAt(port)); !s.ok()) return s;
     if (Status s = CheckEtherType(draft, port, path); !s.ok()) return s;
     if (Status s = CheckSession(draft, port, path); !s.ok()) return s;
     if (Status s = CheckTag(draft, port, path); !s.ok()) return s;

@@ -118,12 +118,28 @@ class DeviceCheck {
         parts_(Split(draft.config.ports[port].device, ',')),
         driver_(parts_[0]) {
     // As EAL does it: the number at the end tells devices of a driver apart.
+    driver_ = driver_.substr(0, driver_.find_first_of(" \t"));
     while (!driver_.empty() && driver_.back() >= '0' && driver_.back() <= '9') {
       driver_.remove_suffix(1);
     }
   }
 
+  Status CheckFrameRoom(uint32_t frame_bytes) {
+    if (driver_ != "net_af_packet") return OkStatus();
+    for (size_t i = 1; i < parts_.size(); ++i) {
+      if (Status s = Take(parts_[i], kAfPacket); !s.ok()) return s;
+    }
+    constexpr uint64_t kRingHeader = 66;  // of a TPACKET2 slot, rounded up
+    const uint64_t slot = Number("framesz", kUsualSlotBytes);
+    if (slot >= frame_bytes + kRingHeader) return OkStatus();
+    const uint64_t needed = (frame_bytes + kRingHeader + kPageBytes - 1) / kPageBytes * kPageBytes;
+    return Error(StrCat("its ring slots of ", slot, " bytes (framesz) do not hold frames of ",
+                        frame_bytes, " and ", kRingHeader, " bytes; add framesz=", needed,
+                        ",blocksz=", needed));
+  }
+
   Status Run() {
+    if (Status s = CheckBlanks(); !s.ok()) return s;
     const auto known = ArgumentsOf(driver_);
     for (size_t i = 1; i < parts_.size(); ++i) {
       if (Status s = Take(parts_[i], known); !s.ok()) return s;
@@ -159,6 +175,18 @@ class DeviceCheck {
     const bool is_secret = StrCat(key, "=") == kSecretArgument;
     return Error(StrCat(key, "=", is_secret ? kHiddenSecret : value, " is wrong; use ",
                         RangeOf(*at)));
+  }
+
+  // EAL takes all up to the first comma for the name, and a driver what follows '=' for the value.
+  Status CheckBlanks() const {
+    const bool knows_all = !ArgumentsOf(driver_).empty();
+    for (size_t i = 0; i < (knows_all ? parts_.size() : 1); ++i) {
+      if (parts_[i].find_first_of(" \t") == std::string_view::npos) continue;
+      return Error(StrCat("'", HideSecrets(std::string(parts_[i])),
+                          "' has a blank; separate arguments by commas, as in "
+                          "net_memif0,role=server"));
+    }
+    return OkStatus();
   }
 
   std::string_view Value(std::string_view key, std::string_view otherwise = "") const {
@@ -221,6 +249,10 @@ bool IsMemifServer(std::string_view device) {
 }
 
 }  // namespace
+
+Status CheckFrameRoom(const ConfigDraft& draft, size_t port, uint32_t frame_bytes) {
+  return DeviceCheck(draft, port).CheckFrameRoom(frame_bytes);
+}
 
 Status CheckDevice(const ConfigDraft& draft, size_t port) {
   const std::string& device = draft.config.ports[port].device;

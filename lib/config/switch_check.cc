@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "config/config_check_device.h"
 #include "config/config_check_link.h"
 #include "config/config_encapsulation.h"
 #include "config/config_values.h"
@@ -185,6 +186,7 @@ Status CheckPorts(const ConfigDraft& draft, SwitchConfig& config) {
     SwitchPortConfig& port = config.ports[i];
     const std::string path = Entry("ports", i);
     if (port.mtu_bytes == 0) port.mtu_bytes = kDefaultPackBytes + OverheadBytes(Encap::kUdp6);
+    if (Status s = CheckFrameRoom(draft, i, LongestFrame(port)); !s.ok()) return s;
     if (port.lcore_cpu) {
       const auto lcore =
           std::find_if(config.lcores.begin(), config.lcores.end(),

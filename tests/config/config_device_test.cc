@@ -31,7 +31,7 @@ TEST(DeviceArguments, GoodOnes) {
   ExpectGood("net_memif0,role=server,id=0,socket=/run/suede/m.sock,socket-abstract=no,bsize=2112");
   ExpectGood("net_memif0,role=client,rsize=14,mac=02:00:00:00:00:01,zero-copy=no,secret=topsy");
   ExpectGood("net_af_packet0,iface=eth0,framesz=4096,blocksz=8192,framecnt=512,qpairs=2");
-  ExpectGood("net_af_packet0,iface=eth0");
+  ExpectGood("net_af_packet0,iface=eth0,framesz=4096,blocksz=65536");
   ExpectGood("net_null0,copy=0");
   ExpectGood("net_ring0");
 }
@@ -68,6 +68,30 @@ TEST(DeviceArguments, WhatADriverWouldLeaveOutIsRefused) {
   ExpectWrong("net_af_packet0,iface=eth0,blocksz=5000", "multiple of 4096");
   ExpectWrong("net_af_packet0,iface=eth0,framesz=2048,framecnt=3", "use a multiple");
   ExpectWrong("net_af_packet0,iface=eth0,qpairs=0", "use 1 to 1024");
+}
+
+// EAL takes them for a part of the name: the driver would make a client.
+TEST(DeviceArguments, BlanksDoNotSeparate) {
+  ExpectWrong("net_memif0 role=server", "'net_memif0 role=server' has a blank; separate arguments");
+  ExpectWrong("net_memif0,role=server socket=/run/m.sock", "has a blank");
+  ExpectWrong("net_memif0, role=server", "has a blank");
+  ExpectWrong("net_memif0,socket=/run/m.sock bsize=2112,socket-abstract=no", "has a blank");
+  ExpectWrong("net_memif0,secret=topsy turvy", "'secret=***");
+  ExpectWrong("net_af_packet0 iface=eth0", "has a blank");
+  ExpectWrong("net_null0 copy=0", "has a blank");
+}
+
+// The port's MTU is 2088 for PDUs at the pack limit, or what is configured.
+TEST(DeviceArguments, RingSlotsHoldFramesOfTheMtu) {
+  ExpectWrong("net_af_packet0,iface=eth0",
+              "its ring slots of 2048 bytes (framesz) do not hold frames of 2102 and 66 bytes; add "
+              "framesz=4096,blocksz=4096");
+  EXPECT_EQ(Refusal("net_af_packet0,iface=eth0,framesz=4096,blocksz=4096"), "");
+  EXPECT_NE(Refusal("net_af_packet0,iface=eth0,framesz=4096,blocksz=4096", "    mtu_bytes: 4020\n")
+                .find("add framesz=8192,blocksz=8192"),
+            std::string::npos);
+  EXPECT_EQ(Refusal("net_af_packet0,iface=eth0,framesz=8192,blocksz=8192", "    mtu_bytes: 4020\n"),
+            "");
 }
 
 TEST(DeviceArguments, SocketModeIsOfAMemifServer) {

@@ -179,7 +179,7 @@ class Containers(local.Local):
             for number, port in enumerate(made["ports"]):
                 device = devices.get(port["name"], devices.get("default"))
                 if device is None:
-                    device = "net_af_packet{number},iface={port}"
+                    device = "net_af_packet{number},iface={port},framesz=4096,blocksz=65536"
                 port["device"] = str(device).format(number=number, port=port["name"])
             machine = self.settings["kubernetes_nodes"].get(node.name, node.name)
             files[f"{machine}.yaml"] = yaml.safe_dump(made, sort_keys=False)
