@@ -2,17 +2,20 @@
 #include "suedectl/run.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "base/text.h"
 #include "suedectl/daemon.h"
 #include "suedectl/help.h"
+#include "suedectl/output_file.h"
 #include "suedectl/print.h"
 
 namespace suede::ctl {
@@ -42,6 +45,15 @@ absl::StatusOr<Fd> OpenDescriptor(const Invocation& invocation) {
   return absl::AbortedError(
       StrCat(path, ": ", std::strerror(errno), "; give the path of a file that can be ",
              is_written ? "written" : "read"));
+}
+
+// Whether the file that is passed along takes the place of the one at its path after the call.
+bool Replaces(const Invocation& invocation) {
+  struct stat former {};
+  const std::string& path = invocation.descriptor_path;
+  return invocation.method->descriptor && invocation.method->descriptor->is_replaced &&
+         !path.empty() && path != "-" &&
+         (stat(path.c_str(), &former) != 0 || S_ISREG(former.st_mode));
 }
 
 void SleepFor(double seconds) {
@@ -87,7 +99,8 @@ int CallMethod(const Meanings& meanings, const Commands& commands, std::FILE* ou
   if (absl::Status s = NotFor(daemon->kind(), meanings, commands); !s.ok()) return Fail(s, err);
   const Invocation& invocation = *meanings.For(daemon->kind());
   Fd file;
-  if (invocation.method->descriptor && !invocation.descriptor_path.empty()) {
+  const bool replaces = Replaces(invocation);
+  if (!replaces && invocation.method->descriptor && !invocation.descriptor_path.empty()) {
     absl::StatusOr<Fd> opened = OpenDescriptor(invocation);
     if (!opened.ok()) return Fail(opened.status(), err);
     file = *std::move(opened);
@@ -98,9 +111,19 @@ int CallMethod(const Meanings& meanings, const Commands& commands, std::FILE* ou
     return end.ok() ? kExitDone : Fail(end, err);
   }
   for (uint32_t i = 0;; ++i) {
+    std::optional<OutputFile> replacing;
+    if (replaces) {
+      absl::StatusOr<OutputFile> opened = OutputFile::Open(invocation.descriptor_path);
+      if (!opened.ok()) return Fail(opened.status(), err);
+      replacing.emplace(*std::move(opened));
+    }
     const absl::StatusOr<Json> result =
-        daemon->Call(invocation.method->name, invocation.params, file.get());
+        daemon->Call(invocation.method->name, invocation.params,
+                     replacing ? replacing->fd() : file.get());
     if (!result.ok()) return Fail(result.status(), err);
+    if (replacing) {
+      if (absl::Status put = replacing->Commit(); !put.ok()) return Fail(put, err);
+    }
     const std::string text = flags.json ? Dump(*result) + "\n" : ToText(*result);
     if (i != 0 && !flags.json) std::fputs("\n", out);
     std::fputs(text.c_str(), out);

@@ -151,7 +151,9 @@ constexpr Method kSaveMethod = {
     .sentence = "Writes the effective configuration to a file.",
     .result = kSavedResult,
     .run = Save,
-    .descriptor = DescriptorParam{.name = "file", .sentence = "Regular file that is written."}};
+    .descriptor = DescriptorParam{.name = "file",
+                                  .sentence = "Regular file that is written.",
+                                  .is_replaced = true}};
 constexpr Method kConfigMethods[] = {
     kCheckMethod,
     {.name = "config.load",

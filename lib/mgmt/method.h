@@ -97,6 +97,8 @@ struct DescriptorParam {
   std::string_view sentence;
   bool is_written = true;  // and made if need be; otherwise read
   bool required = true;
+  // The file is complete when the call has succeeded: suedectl replaces the former one by it then.
+  bool is_replaced = false;
 };
 
 struct Method {

@@ -5,6 +5,7 @@ configurations that are checked, loaded and saved, and traffic that goes on mean
 import errno
 import json
 import re
+import subprocess
 import threading
 import time
 
@@ -233,6 +234,36 @@ def test_configuration_is_checked_loaded_and_saved(pair):
     change(left, "config", "load", saved)
     assert effective() == before
     assert e2e.managed(left, "config", "load", "--yaml", before)["changes"] == []
+
+
+def test_a_configuration_that_is_not_saved_leaves_the_former_file(pair, as_root):
+    """Its file system is full. The file keeps its permissions, and nothing else is left beside it."""
+    del as_root
+    directory, left, _ = pair
+    place = directory / "etc"
+    place.mkdir()
+    saved, link = place / "saved.yaml", place / "link.yaml"
+
+    def save(code):
+        saved.write_text("former\n")
+        saved.chmod(0o640)
+        link.symlink_to("saved.yaml")
+        e2e.suedectl(left, "config", "save", link, code=code)
+        assert link.is_symlink() and saved.stat().st_mode & 0o777 == 0o640
+        assert sorted(path.name for path in place.iterdir()) == ["link.yaml", "saved.yaml"]
+
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", place], check=True, timeout=60)
+    try:
+        save(code=1)
+        assert saved.read_text() == "former\n"
+    finally:
+        subprocess.run(["umount", place], check=True, timeout=60)
+    saved.touch()
+    with open(saved) as old:
+        save(code=0)
+        # Nobody who reads sees a part of the new file: it is another one.
+        assert old.read() == "former\n"
+    assert saved.read_text() == e2e.suedectl(left, "config", "get")
 
 
 def test_flags_win_over_what_is_loaded(directory):
