@@ -32,7 +32,7 @@ struct LogWriter::State {
   std::mutex mutex;
   std::condition_variable queued;
   std::deque<std::string> lines;
-  size_t bytes = 0;  // of `lines`
+  size_t bytes = 0;  // of lines that are queued or being written
   uint64_t gap = 0;  // lines that were dropped since the last that was queued
   bool ending = false;
   std::atomic<uint64_t> unwritten{0};  // lines that are queued or being written
@@ -60,8 +60,8 @@ bool WriteAll(int fd, std::string_view line) {
 // them as well.
 void FollowFirstThread() {
   cpu_set_t cpus;
-  if (sched_getaffinity(getpid(), sizeof cpus, &cpus) == 0)
-    sched_setaffinity(0, sizeof cpus, &cpus);
+  if (sched_getaffinity(getpid(), sizeof cpus, &cpus) != 0) return;
+  sched_setaffinity(0, sizeof cpus, &cpus);
 }
 
 }  // namespace

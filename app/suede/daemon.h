@@ -14,7 +14,7 @@ namespace suede {
 
 struct DaemonOptions {
   ConfigOrigin origin;
-  std::vector<std::string> warnings;  // of the configuration, for the log
+  std::vector<std::string> warnings{};  // of the configuration, for the log
   double drain_seconds = 2;  // how long the end waits for commands in flight
   // Is given the endpoint before its lcores start. A hook that it sets lives until RunDaemon is
   // over.
