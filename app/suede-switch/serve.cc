@@ -62,14 +62,14 @@ void AppendPorts(const SwitchNode& node, std::string& line) {
 }
 
 // The sums over all ports, and over all of their classes; then the counters of each.
-std::string CountersLine(const SwitchNode& node) {
+std::string CountersLine(const SwitchNode& node, bool nonzero_only) {
   const fabric::Switch& the_switch = node.the_switch();
   std::string line = "counters";
   const auto ports = static_cast<uint32_t>(the_switch.params().ports.size());
   const auto append = [&](const CounterRow& row, const auto& sum_of) {
     uint64_t sum = 0;
     for (uint32_t p = 0; p < ports; ++p) sum += sum_of(p);
-    StrAppend(&line, " ", row.name, "=", sum);
+    if (!nonzero_only || sum != 0) StrAppend(&line, " ", row.name, "=", sum);
   };
   for (size_t i = 0; i < SwitchPortRows().size(); ++i) {
     append(SwitchPortRows()[i], [&](uint32_t p) {
@@ -114,7 +114,7 @@ class Loop {
       TakeSignals();
       if (s_.management.drains() && Drained()) break;
     }
-    LogCounters();
+    LogCounters(true);
     return kExitDone;
   }
 
@@ -145,7 +145,7 @@ class Loop {
     signalfd_siginfo signal;
     while (read(s_.signals, &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) {
       if (signal.ssi_signo == SIGUSR1) {
-        LogCounters();
+        LogCounters(false);
       } else if (!s_.management.drains()) {
         s_.log(EalLogLevel::kInfo, "control", StrCat("ending signal=", signal.ssi_signo));
         s_.management.BeginDrain();
@@ -154,8 +154,8 @@ class Loop {
       }
     }
   }
-  void LogCounters() {
-    s_.log(EalLogLevel::kInfo, "counters", CountersLine(s_.node));
+  void LogCounters(bool nonzero_only) {
+    s_.log(EalLogLevel::kInfo, "counters", CountersLine(s_.node, nonzero_only));
     for (uint32_t i = 0; i < s_.node.lcore_count(); ++i) {
       const SwitchCycles& cycles = s_.node.cycles(i);
       s_.log(EalLogLevel::kInfo, "lcore",

@@ -23,10 +23,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr int kTickMs = 10;
 
-void LogCounters(const Served& s) {
-  std::string line = StrCat("counters", FormatCounters(s.endpoint.Counters(), false));
-#define SUEDE_LOG_SHM_COUNTER(id, name, sentence) \
-  StrAppend(&line, " ", name, "=", s.clients.server().counters().id);
+void LogCounters(const Served& s, bool nonzero_only) {
+  std::string line = StrCat("counters", FormatCounters(s.endpoint.Counters(), nonzero_only));
+#define SUEDE_LOG_SHM_COUNTER(id, name, sentence)                       \
+  if (!nonzero_only || s.clients.server().counters().id != 0) {         \
+    StrAppend(&line, " ", name, "=", s.clients.server().counters().id); \
+  }
   SUEDE_SHM_COUNTERS(SUEDE_LOG_SHM_COUNTER)
 #undef SUEDE_LOG_SHM_COUNTER
   s.log(EalLogLevel::kInfo, "counters", line);
@@ -51,7 +53,7 @@ class Loop {
       TakeSignals();
       if (s_.management.drains() && Drained()) break;
     }
-    LogCounters(s_);
+    LogCounters(s_, true);
     return kExitDone;
   }
 
@@ -90,7 +92,7 @@ class Loop {
     signalfd_siginfo signal;
     while (read(s_.signals, &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) {
       if (signal.ssi_signo == SIGUSR1) {
-        LogCounters(s_);
+        LogCounters(s_, false);
       } else if (!s_.management.drains()) {
         s_.log(EalLogLevel::kInfo, "control", StrCat("ending signal=", signal.ssi_signo));
         reason_ = StrCat("signal ", signal.ssi_signo);
@@ -105,9 +107,9 @@ class Loop {
   bool Drained() {
     if (drain_until_ == Clock::time_point::max()) {
       const double seconds = std::chrono::duration<double>(drain_).count();
-      s_.endpoint.events().Raise(EventKind::kDrainBegan,
-                                 {{EventField::kReason, reason_},
-                                  {EventField::kSeconds, static_cast<int64_t>(seconds)}});
+      s_.endpoint.events().Raise(
+          EventKind::kDrainBegan,
+          {{EventField::kReason, reason_}, {EventField::kSeconds, static_cast<int64_t>(seconds)}});
       s_.notifier.Stopping(drain_ + kEndsWithin);
       drain_until_ = Clock::now() + drain_;
       s_.clients.BeginDrain();

@@ -146,6 +146,18 @@ def changed(config, changes):
     return result
 
 
+class Counters(dict):
+    """Counters by name. The line that a daemon ends with leaves out those that are 0."""
+
+    declared = frozenset(name for page in sorted((ROOT / "lib/stats").glob("*.h")) + [ROOT / "drivers/shm/server.h"]
+                         for name in re.findall(r'"(\w+)"', page.read_text()))
+
+    def __missing__(self, name):
+        if name not in self.declared:
+            raise KeyError(name)
+        return 0
+
+
 class Process:
     """A program with its output in files. Ends with the block, by force if need be."""
 
@@ -280,7 +292,7 @@ class Daemon(Process):
         """All counters by name, of now or, once it has ended, of its end."""
         def written():
             # The last line may be half there.
-            return [l for l in self.stderr().split("\n")[:-1] if "counters: counters " in l]
+            return [l for l in self.stderr().split("\n")[:-1] if "counters: counters" in l]
         before = len(written())
         asked = 0.0
 
@@ -300,8 +312,8 @@ class Daemon(Process):
         lines = written()
         if not lines:
             raise E2eError(f"no counters\n{self.report()}")
-        pairs = lines[-1].split("counters: counters ")[1].split()
-        return {k: int(v) for k, v in (pair.split("=") for pair in pairs)}
+        pairs = lines[-1].split("counters: counters", 1)[1].split()
+        return Counters({k: int(v) for k, v in (pair.split("=") for pair in pairs)})
 
 
 def suedectl(daemon, *arguments, code=0):
