@@ -33,7 +33,8 @@ bool LacksHugepages(const EalNeeds& needs, const DaemonLog& log) {
   const bool lacks = free_bytes < HugepageBytes(Hugepages::kAuto, needs.pool_bytes) ||
                      (geteuid() != 0 && HugetlbfsMount().empty());
   if (lacks) {
-    log(EalLogLevel::kWarning, "eal",
+    // No warning: eal.hugepages leaves it open, and --check warns.
+    log(EalLogLevel::kInfo, "eal",
         "too few free hugepages: running without; reserve some with "
         "'echo 512 > /proc/sys/vm/nr_hugepages'");
   }

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -41,6 +42,11 @@ EalLogLevel LevelOf(int level) {
 ssize_t WriteLog(void* /*cookie*/, const char* text, size_t bytes) {
   EalLogLevel level = LevelOf(rte_log_cur_msg_loglevel());
   OnDriverLog(rte_log_cur_msg_logtype());
+  // Each start has this one, which is about a socket of DPDK before 20.05.
+  constexpr std::string_view kNoLegacySocket = "No legacy callbacks, legacy socket not created";
+  if (std::string_view(text, bytes).find(kNoLegacySocket) != std::string_view::npos) {
+    level = EalLogLevel::kDebug;
+  }
   if (quiet > 0) level = EalLogLevel::kDebug;
   LogState& state = State();
   // A driver may name the arguments of its device.

@@ -355,9 +355,12 @@ void PortOpener::SetMac() {
       // Then frames to the configured address are had only with all the others.
       const bool all =
           rte_eth_promiscuous_get(port_->id_) == 1 || rte_eth_promiscuous_enable(port_->id_) == 0;
-      port_->warnings_.push_back(
-          absl::StrCat(Prefix(), "the device does not take the MAC address of the configuration",
-                       all ? "" : ", nor promiscuous mode: it may not receive frames to it"));
+      // A memif has no filter: it delivers the frames of all addresses.
+      if (!port_->is_memif_) {
+        port_->warnings_.push_back(
+            absl::StrCat(Prefix(), "the device does not take the MAC address of the configuration",
+                         all ? "" : ", nor promiscuous mode: it may not receive frames to it"));
+      }
     }
     port_->mac_ = *options_.mac;
   } else if (rte_eth_macaddr_get(port_->id_, &address) == 0) {

@@ -146,6 +146,20 @@ def test_a_port_receives_from_its_interface_alone(directory):
             flood.wait()
 
 
+def test_a_pair_that_works_warns_of_nothing():
+    """The configuration of the README's example, but for its paths. Warnings that always come hide the others."""
+    with e2e.memif_pair({"eal": {"hugepages": "auto"}}) as (directory, left, right):
+        for daemon in (left, right):
+            bad = [line for line in daemon.stderr().splitlines() if " warning " in line or " error " in line]
+            assert not bad, bad
+        assert e2e.both_ways(directory, left, right, 0.5) > 0
+        # The last line has the counters that are not 0.
+        e2e.check_ends(left, right, ["rx_drop_rcrc_total"])
+        last = [line for line in left.stderr().splitlines() if "counters: counters" in line][-1]
+        assert " tx_commands_total=" in last, last
+        assert not [pair for pair in last.split() if pair.endswith("=0")], last
+
+
 # ---- A preflight and a second start beside a running endpoint.
 
 def check_beside(directory, daemon, prefix=()):
