@@ -1851,7 +1851,13 @@ local function write_psns(path, on_draw)
   end
 end
 
+-- From Wireshark 4.4 on a plugin is loaded by `require`, whose arguments are a module's name and its file.
+local function is_of_require(arguments)
+  return #arguments == 2 and not arguments[1]:find("=") and arguments[2]:find("%.lua$") ~= nil
+end
+
 local function read_arguments(arguments)
+  if is_of_require(arguments) then return end
   for _, argument in ipairs(arguments) do
     local path = argument:match("^psn=(.+)$")
     if not path then error("suede.lua: knows the argument psn=FILE, and not " .. argument) end
