@@ -2,7 +2,6 @@
 #include "dpdk/capture.h"
 
 #include <fcntl.h>
-#include <rte_cycles.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -23,6 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "dpdk/dpdk_port.h"
 #include "dpdk/eal.h"
+#include "dpdk/versions.h"
 
 namespace suede {
 namespace {
@@ -47,12 +47,10 @@ struct Capture::State {
   }
 
   // The lcores, within a burst.
-  void Copy(uint16_t port_id, uint16_t queue, rte_mbuf** mbufs, uint16_t count,
-            rte_pcapng_direction direction) {
-    const uint64_t now = rte_get_tsc_cycles();
+  void Copy(const internal::CapturePoint& at, rte_mbuf** mbufs, uint16_t count) {
     uint64_t lost = 0;
     for (uint16_t i = 0; i < count; ++i) {
-      rte_mbuf* copy = rte_pcapng_copy(port_id, queue, mbufs[i], pool, snap_bytes, now, direction);
+      rte_mbuf* copy = internal::CopyForCapture(at, mbufs[i], pool, snap_bytes);
       if (copy == nullptr) {
         ++lost;
       } else if (rte_ring_enqueue(ring, copy) != 0) {
@@ -80,12 +78,12 @@ namespace {
 
 uint16_t OnReceive(uint16_t port, uint16_t queue, rte_mbuf** mbufs, uint16_t count, uint16_t,
                    void* state) {
-  static_cast<Capture::State*>(state)->Copy(port, queue, mbufs, count, RTE_PCAPNG_DIRECTION_IN);
+  static_cast<Capture::State*>(state)->Copy({port, queue, RTE_PCAPNG_DIRECTION_IN}, mbufs, count);
   return count;
 }
 
 uint16_t OnTransmit(uint16_t port, uint16_t queue, rte_mbuf** mbufs, uint16_t count, void* state) {
-  static_cast<Capture::State*>(state)->Copy(port, queue, mbufs, count, RTE_PCAPNG_DIRECTION_OUT);
+  static_cast<Capture::State*>(state)->Copy({port, queue, RTE_PCAPNG_DIRECTION_OUT}, mbufs, count);
   return count;
 }
 
@@ -132,7 +130,7 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
   }
   state->file = rte_pcapng_fdopen(file_descriptor, nullptr, nullptr,
                                   absl::StrCat("suede, DPDK ", DpdkVersion()).c_str(), nullptr);
-  if (state->file == nullptr) {
+  if (state->file == nullptr || !internal::AddCapturedPort(state->file, id)) {
     return absl::UnavailableError(
         absl::StrCat("cannot write the header of the capture's file: ", std::strerror(errno)));
   }

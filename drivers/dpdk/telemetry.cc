@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
+#include "dpdk/versions.h"
 
 namespace suede {
 namespace {
@@ -29,7 +30,7 @@ void Write(const TelemetryDict& dict, rte_tel_data* out) {
   rte_tel_data_start_dict(out);
   for (const auto& [name, value] : dict) {
     if (const auto* number = std::get_if<uint64_t>(&value)) {
-      rte_tel_data_add_dict_u64(out, name.c_str(), *number);
+      internal::AddNumber(out, name.c_str(), *number);
     } else {
       rte_tel_data_add_dict_string(out, name.c_str(), std::get<std::string>(value).c_str());
     }

@@ -117,8 +117,7 @@ absl::StatusOr<std::unique_ptr<Crypto>> OpenIpsecMbCrypto(uint32_t keys,
   IMB_ARCH found = IMB_ARCH_NONE;
   init_mb_mgr_auto(manager.get(), &found);
   constexpr uint64_t kNeeded = IMB_FEATURE_AESNI | IMB_FEATURE_PCLMULQDQ;
-  if (found == IMB_ARCH_NONE || found == IMB_ARCH_NOAESNI ||
-      (manager->features & kNeeded) != kNeeded) {
+  if (found == IMB_ARCH_NONE || (manager->features & kNeeded) != kNeeded) {
     return absl::UnavailableError(
         "ipsec_mb: this CPU lacks AES-NI or PCLMULQDQ; set sealing.device to openssl");
   }

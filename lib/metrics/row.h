@@ -3,6 +3,7 @@
 #ifndef SUEDE_METRICS_ROW_H_
 #define SUEDE_METRICS_ROW_H_
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

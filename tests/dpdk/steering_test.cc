@@ -7,6 +7,9 @@
 #include <rte_flow.h>
 #include <unistd.h>
 
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <set>
@@ -23,6 +26,12 @@ namespace suede::internal {
 namespace {
 
 using Kind = SteeredAddress::Kind;
+
+// Of an IPv6 address: an array in DPDK 22.11, a structure of one in 24.11.
+template <typename Address>
+uint8_t LastByteOf(const Address& address) {
+  return std::bit_cast<std::array<uint8_t, 16>>(address).back();
+}
 
 // The items, and what they ask for, in words.
 std::string Words(const FlowPattern& pattern) {
@@ -49,8 +58,8 @@ std::string Words(const FlowPattern& pattern) {
         absl::StrAppend(&words, ", ipv4 ", rte_be_to_cpu_32(pattern.ipv4.hdr.dst_addr));
         break;
       case RTE_FLOW_ITEM_TYPE_IPV6:
-        EXPECT_EQ(pattern.ipv6_mask.hdr.dst_addr[15], 0xff);
-        absl::StrAppend(&words, ", ipv6 ..", pattern.ipv6.hdr.dst_addr[15]);
+        EXPECT_EQ(LastByteOf(pattern.ipv6_mask.hdr.dst_addr), 0xff);
+        absl::StrAppend(&words, ", ipv6 ..", LastByteOf(pattern.ipv6.hdr.dst_addr));
         break;
       case RTE_FLOW_ITEM_TYPE_UDP:
         absl::StrAppend(&words, ", udp ", rte_be_to_cpu_16(pattern.udp.hdr.dst_port));

@@ -2,6 +2,8 @@
 #ifndef SUEDE_TESTS_SEAL_HEX_H_
 #define SUEDE_TESTS_SEAL_HEX_H_
 
+#include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,8 +17,11 @@ namespace suede {
 using Bytes = std::vector<uint8_t>;
 
 inline Bytes FromHex(std::string_view hex) {
-  const std::string bytes = absl::HexStringToBytes({hex.data(), hex.size()});
-  return {bytes.begin(), bytes.end()};
+  Bytes bytes(hex.size() / 2);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    std::from_chars(hex.data() + 2 * i, hex.data() + 2 * i + 2, bytes[i], 16);
+  }
+  return bytes;
 }
 
 inline std::string ToHex(std::span<const uint8_t> bytes) {
