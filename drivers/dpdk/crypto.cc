@@ -20,6 +20,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dpdk/vdev_drivers.h"
+#include "dpdk/versions.h"
 #include "seal/hashed_crypto.h"
 #include "seal/locked_memory.h"
 
@@ -207,9 +208,8 @@ absl::Status NoDevice(const std::string& driver, int error) {
   const std::vector<std::string> drivers = VdevDrivers();
   if (std::find(drivers.begin(), drivers.end(), driver) == drivers.end()) {
     return absl::UnavailableError(
-        absl::StrCat("DPDK has no driver ", driver,
-                     " here: apt-get install librte-crypto-ipsec-mb23, or set sealing.device to "
-                     "openssl"));
+        absl::StrCat("DPDK has no driver ", driver, " here: apt-get install librte-crypto-ipsec-mb",
+                     internal::kAbi, ", or set sealing.device to openssl"));
   }
   return absl::UnavailableError(
       absl::StrCat("the crypto device ", driver, " cannot be made (", rte_strerror(-error),

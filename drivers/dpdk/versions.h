@@ -15,6 +15,10 @@
 
 namespace suede::internal {
 
+// The number of DPDK's ABI, which changes with each November's release. Debian's packages have it
+// in their names.
+inline constexpr int kAbi = RTE_VER_YEAR + (RTE_VER_MONTH >= 11 ? 1 : 0);
+
 // The queue of a port, and the way that a frame takes through it.
 struct CapturePoint {
   uint16_t port;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <span>
 #include <string>
@@ -121,11 +122,24 @@ INSTANTIATE_TEST_SUITE_P(Drivers, CryptoDeviceTest,
                          testing::Values("crypto_aesni_gcm", "crypto_aesni_mb"),
                          [](const auto& each) { return std::string(each.param); });
 
+// The number in the name of the library of DPDK that this process has loaded.
+std::string LoadedAbi() {
+  std::ifstream maps("/proc/self/maps");
+  const std::string library = "/librte_eal.so.";
+  for (std::string line; std::getline(maps, line);) {
+    const size_t found = line.find(library);
+    if (found == std::string::npos) continue;
+    const std::string version = line.substr(found + library.size());
+    return version.substr(0, version.find('.'));
+  }
+  return "";
+}
+
 TEST(CryptoDevice, ADriverThatIsNotThereIsNamedWithItsPackage) {
   const auto crypto = OpenCryptoDevice({.driver = "crypto_nothing"}, NewOpensslCrypto());
   EXPECT_EQ(crypto.status().message(),
-            "DPDK has no driver crypto_nothing here: apt-get install librte-crypto-ipsec-mb23, or "
-            "set sealing.device to openssl");
+            "DPDK has no driver crypto_nothing here: apt-get install librte-crypto-ipsec-mb" +
+                LoadedAbi() + ", or set sealing.device to openssl");
 }
 
 TEST(CryptoDevice, ADeviceThatComputesElsewhereIsRefused) {
