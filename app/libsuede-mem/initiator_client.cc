@@ -102,10 +102,14 @@ bool suede_mem::IsConnected(const Call& operation, uint16_t xpuid) const {
   return plane >= planes.size() || planes[plane].is_connected();
 }
 
-int suede_mem::OnStarted(Started started) {
+int suede_mem::OnStarted(Started started, const Call& operation) {
+  const char* mistake = nullptr;
   switch (started) {
     case Started::kInvalid:
-      return Fail(-EINVAL, "target, window, offset, length, plane, VC or counter is out of range");
+      mistake = initiator->MistakeIn(operation);
+      return Fail(-EINVAL, mistake != nullptr
+                               ? mistake
+                               : "cannot start: one of xpuids is out of range; use 0 to 1023");
     case Started::kNoRoom:
       return Fail(-EAGAIN, "all operations are in use");
     case Started::kOk:
@@ -121,7 +125,7 @@ int suede_mem::OnStarted(Started started) {
 int suede_mem::Start(const suede_mem_call& call, Call operation) {
   if (const int error = FillIn(call, &operation); error != 0) return error;
   if (!IsConnected(operation, operation.xpuid)) return FailGone();
-  return OnStarted(initiator->Start(operation, call.handle));
+  return OnStarted(initiator->Start(operation, call.handle), operation);
 }
 
 int suede_mem::StartMany(const suede_mem_call& call, Call operation,
@@ -130,7 +134,9 @@ int suede_mem::StartMany(const suede_mem_call& call, Call operation,
   for (const uint16_t xpuid : xpuids) {
     if (!IsConnected(operation, xpuid)) return FailGone();
   }
-  return OnStarted(initiator->StartMany(operation, xpuids, call.handle));
+  const Started started = initiator->StartMany(operation, xpuids, call.handle);
+  operation.xpuid = xpuids.front();
+  return OnStarted(started, operation);
 }
 
 // ---- Progress.

@@ -40,7 +40,7 @@ struct suede_mem final : suede::mem::RequestSink {
   template <class Done>
   int PollUntil(int timeout_ms, const Done& is_done);
   int FillIn(const suede_mem_call& call, suede::mem::Call* operation) const;
-  int OnStarted(suede::mem::Started started);
+  int OnStarted(suede::mem::Started started, const suede::mem::Call& operation);
   // Whether a call that chooses this plane can be started.
   bool IsConnected(const suede::mem::Call& operation, uint16_t xpuid) const;
   void TakeCompletions(uint32_t plane);

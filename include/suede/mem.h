@@ -57,7 +57,7 @@ SUEDE_API const char* suede_mem_error_text(void);
 #define SUEDE_MEM_MALFORMED 22u /* the target does not know such a request */
 #define SUEDE_MEM_BUSY 23u      /* put with immediate: the target's queue of notices is full */
 /* Of the own side: */
-#define SUEDE_MEM_UNREACHABLE 32u /* nothing was executed: no path to the target */
+#define SUEDE_MEM_UNREACHABLE 32u /* nothing was executed: no such peer, or no path to it */
 #define SUEDE_MEM_IN_DOUBT 33u    /* path or target was lost: executed once, in part, or not */
 #define SUEDE_MEM_TIMED_OUT 34u   /* the deadline passed: as above, or it may yet be executed */
 

@@ -17,6 +17,11 @@ bool IsUndelivered(uint8_t status) {
   return status != SUEDE_STATUS_PEER_RESET && status != SUEDE_STATUS_IN_DOUBT;
 }
 
+// Whether the daemon says so of every command to that {target, VC}.
+bool IsRefusedAlways(uint8_t status) {
+  return status == SUEDE_STATUS_UNKNOWN_XPU || status == SUEDE_STATUS_MALFORMED;
+}
+
 }  // namespace
 
 Initiator::Initiator(const InitiatorParams& params)
@@ -29,20 +34,31 @@ Initiator::Initiator(const InitiatorParams& params)
 
 // ---- Calls.
 
-bool Initiator::IsValid(const Call& call) const {
+const char* Initiator::MistakeIn(const Call& call) const {
   const bool moves_octets = !IsAtomic(call.opcode);
   const uint64_t bytes = moves_octets ? call.bytes : (call.is_wide ? 8 : 4);
-  if (call.counter >= kCounters || call.window >= kMaxWindows || call.offset >= kOffsetLimit ||
-      bytes > kOffsetLimit - call.offset) {
-    return false;
+  if (call.xpuid >= kMaxXpus) return "cannot start: xpuid is out of range; use 0 to 1023";
+  if (call.counter >= kCounters) return "cannot start: counter is out of range; use 0 to 15";
+  if (call.window >= kMaxWindows) return "cannot start: window is out of range; use 0 to 4095";
+  if (call.offset >= kOffsetLimit || bytes > kOffsetLimit - call.offset) {
+    return "cannot start: the octets are out of range; offset and end are at most 2^40";
   }
-  if (call.plane < -1 || call.plane >= static_cast<int>(params_.planes)) return false;
-  if (call.vc < -1 || call.vc >= static_cast<int>(kVcCount)) return false;
-  if (call.vc >= 0 && (params_.request_vcs & 1u << call.vc) == 0) return false;
-  if (call.boundary >= (call.is_wide ? 64 : 32)) return false;
-  if (call.opcode == Opcode::kPutImmediate && call.bytes > UINT32_MAX) return false;
-  if (!moves_octets || bytes == 0) return true;
-  return call.opcode == Opcode::kGet ? call.room != nullptr : call.source != nullptr;
+  if (call.plane < -1 || call.plane >= static_cast<int>(params_.planes)) {
+    return "cannot start: plane is out of range; use -1, or 0 to plane_count - 1";
+  }
+  if (call.vc < -1 || call.vc >= static_cast<int>(kVcCount) ||
+      (call.vc >= 0 && (params_.request_vcs & 1u << call.vc) == 0)) {
+    return "cannot start: vc is out of range; use -1, or a VC of request_vcs";
+  }
+  if (call.boundary >= (call.is_wide ? 64 : 32)) {
+    return "cannot start: boundary is out of range; use less than the number of bits";
+  }
+  if (call.opcode == Opcode::kPutImmediate && call.bytes > UINT32_MAX) {
+    return "cannot start: bytes is out of range; a put with immediate has less than 2^32";
+  }
+  const bool has_memory = call.opcode == Opcode::kGet ? call.room != nullptr : call.source != nullptr;
+  if (!moves_octets || bytes == 0 || has_memory) return nullptr;
+  return "cannot start: the memory of the octets is NULL; pass it";
 }
 
 uint8_t Initiator::ChooseVc(uint8_t plane, uint16_t xpuid) const {
@@ -81,7 +97,7 @@ uint32_t Initiator::Open(const Call& call, uint32_t parent) {
 }
 
 Started Initiator::Start(const Call& call, suede_mem_handle* handle) {
-  if (call.xpuid >= kMaxXpus || !IsValid(call)) return Started::kInvalid;
+  if (MistakeIn(call) != nullptr) return Started::kInvalid;
   if (operations_.free_count() == 0) return Started::kNoRoom;
   const uint32_t index = Open(call, kNoIndex);
   Begin(index, handle);
@@ -93,7 +109,10 @@ Started Initiator::StartMany(const Call& call, std::span<const uint16_t> xpuids,
                              suede_mem_handle* handle) {
   const bool all_known =
       std::all_of(xpuids.begin(), xpuids.end(), [](uint16_t xpuid) { return xpuid < kMaxXpus; });
-  if (call.opcode != Opcode::kPut || xpuids.empty() || !all_known || !IsValid(call)) {
+  if (call.opcode != Opcode::kPut || xpuids.empty() || !all_known) return Started::kInvalid;
+  Call part = call;
+  part.xpuid = xpuids.front();
+  if (MistakeIn(part) != nullptr) {
     return Started::kInvalid;
   }
   if (operations_.free_count() < xpuids.size() + 1) return Started::kNoRoom;
@@ -106,7 +125,6 @@ Started Initiator::StartMany(const Call& call, std::span<const uint16_t> xpuids,
   operation.plane = static_cast<uint8_t>(std::max<int>(call.plane, 0));
   operation.vc = static_cast<uint8_t>(std::max<int>(call.vc, 0));
   Begin(index, handle);
-  Call part = call;
   part.result = nullptr;
   for (const uint16_t xpuid : xpuids) {
     part.xpuid = xpuid;
@@ -217,7 +235,8 @@ void Initiator::OnCompletion(const Route& to, uint32_t number, uint8_t status) {
     // the answer is lost.
     const auto behind = static_cast<int32_t>(request.number - number);
     if (behind > 0) continue;
-    Fail(request.number, behind == 0 && undelivered ? Status::kUnreachable : Status::kInDoubt);
+    const bool for_certain = (behind == 0 && undelivered) || IsRefusedAlways(status);
+    Fail(request.number, for_certain ? Status::kUnreachable : Status::kInDoubt);
   }
 }
 
@@ -228,7 +247,7 @@ void Initiator::OnPlaneLost(uint32_t plane) {
   }
   for (uint32_t i = 0; i < operations_.size(); ++i) {
     if (operations_[i].is_queued && operations_[i].plane == plane) {
-      FailUnsent(i, Status::kUnreachable, /*undelivered=*/0);
+      FailUnsent(i, Status::kUnreachable);
     }
   }
 }
@@ -246,7 +265,7 @@ void Initiator::Expire(Time now) {
     Operation& operation = operations_[i];
     if (operation.state != Operation::State::kOpen || operation.is_multicast) continue;
     if (operation.call.deadline <= now)
-      FailUnsent(i, Status::kTimedOut, 0);
+      FailUnsent(i, Status::kTimedOut);
     else
       earliest_ = std::min(earliest_, operation.call.deadline);
   }
@@ -267,15 +286,13 @@ void Initiator::Fail(uint32_t number, Status status) {
   Operation& operation = operations_[index];
   FreePlace(number);
   --operation.unanswered;
-  FailUnsent(index, status, /*undelivered=*/1);
+  if (status == Status::kUnreachable) ++operation.undelivered;
+  FailUnsent(index, status);
 }
 
 // The operation has failed, and sends no more. It is complete when nothing is in flight.
-// `undelivered`: so many of its requests were not delivered for certain.
-void Initiator::FailUnsent(uint32_t index, Status status, uint32_t undelivered) {
+void Initiator::FailUnsent(uint32_t index, Status status) {
   Operation& operation = operations_[index];
-  const bool may_be_executed = operation.requests > undelivered;
-  if (status == Status::kUnreachable && may_be_executed) status = Status::kInDoubt;
   if (operation.status == Status::kOk) operation.status = status;
   if (operation.is_queued) Unqueue(index);
   operation.is_sent = true;
@@ -296,6 +313,10 @@ suede_mem_result Initiator::OutcomeOf(const Operation& operation) {
 
 void Initiator::Complete(uint32_t index) {
   Operation& operation = operations_[index];
+  const bool may_be_executed = operation.requests > operation.undelivered;
+  if (operation.status == Status::kUnreachable && may_be_executed && !operation.is_multicast) {
+    operation.status = Status::kInDoubt;
+  }
   if (!operation.is_multicast) --lanes_[LaneOf(operation)].open;
   if (operation.parent != kNoIndex) {
     const uint32_t parent = operation.parent;

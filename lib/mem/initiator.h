@@ -73,6 +73,8 @@ class Initiator {
  public:
   explicit Initiator(const InitiatorParams& params);
 
+  // Names the first argument of the call that is out of its range; nullptr: none is.
+  const char* MistakeIn(const Call& call) const;
   // Starts an operation; Pump sends its requests. `handle`: where to store one, or null.
   Started Start(const Call& call, suede_mem_handle* handle);
   // The same put to each of `xpuids`, as one operation. call.xpuid is ignored.
@@ -136,7 +138,6 @@ class Initiator {
     suede_mem_failures failed_reads = {};
   };
 
-  bool IsValid(const Call& call) const;
   uint32_t LaneOf(uint8_t plane, uint16_t xpuid, uint8_t vc) const {
     return (uint32_t{plane} * kMaxXpus + xpuid) * kVcCount + vc;
   }
@@ -169,7 +170,7 @@ class Initiator {
   static bool Fits(const Operation& operation, const Request& request, const Response& response);
   void Answer(uint32_t number, const Route& from, const Response& response);
   void Fail(uint32_t number, Status status);
-  void FailUnsent(uint32_t index, Status status, uint32_t undelivered);
+  void FailUnsent(uint32_t index, Status status);
   void FreePlace(uint32_t number);
   void Resolve(uint32_t index);
   static suede_mem_result OutcomeOf(const Operation& operation);

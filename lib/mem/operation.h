@@ -44,7 +44,7 @@ struct Operation {
   // All but the call, which is filled in, and what outlives the operation.
   void Begin() {
     sent_bytes = value = 0;
-    unanswered = requests = 0;
+    unanswered = requests = undelivered = 0;
     next = parent = kNoIndex;
     state = State::kOpen;
     status = Status::kOk;
@@ -56,6 +56,7 @@ struct Operation {
   uint64_t value = 0;          // of an atomic
   uint32_t unanswered = 0;     // requests in flight; of a multicast, puts that are not complete
   uint32_t requests = 0;       // that were ever handed over
+  uint32_t undelivered = 0;    // of them, for certain
   uint32_t next = kNoIndex;    // in its lane, or among those that are free
   uint32_t parent = kNoIndex;  // the multicast that it is a part of
   uint32_t generation = 0;

@@ -234,7 +234,8 @@ def test_partitions():
 
 def test_an_xpu_that_is_no_peer_is_unreachable():
     with pair() as (mem, _, _, _):
-        assert mem.wait(mem.put(9, 1, 0, b"x")) == memory.UNREACHABLE
+        for count in (1, 256, 257, 10000):
+            assert mem.wait(mem.put(9, 1, 0, bytes(count))) == memory.UNREACHABLE
 
 
 def test_deadlines():

@@ -7,6 +7,8 @@
 #include <deque>
 #include <memory>
 #include <numeric>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "suede/layout.h"
@@ -488,6 +490,47 @@ TEST_F(Initiators, ALongPutThatWasNotDeliveredIsInDoubt) {
   Start(PutOf(1000));
   initiator->OnCompletion({.xpuid = 5}, 1003, SUEDE_STATUS_UNREACHABLE);
   EXPECT_EQ(result.status, SUEDE_MEM_IN_DOUBT);
+}
+
+// An endpoint without such a peer has sent none of the requests, the silent ones included.
+TEST_F(Initiators, PutsOfAnyLengthToNoPeerAreUnreachable) {
+  for (const unsigned status : {SUEDE_STATUS_UNKNOWN_XPU, SUEDE_STATUS_MALFORMED}) {
+    for (const uint64_t bytes : {256u, 257u, 1000u, 5000u}) {
+      Make({.first_number = 1000});
+      Start(PutOf(bytes));
+      for (const Sent& one : sink.sent) {
+        if (one.wants_completion) {
+          initiator->OnCompletion({.xpuid = 5}, one.request.number, static_cast<uint8_t>(status));
+        }
+      }
+      EXPECT_EQ(result.status, SUEDE_MEM_UNREACHABLE) << bytes;
+      EXPECT_EQ(initiator->open_requests(), 0u);
+    }
+  }
+  Make({.first_number = 1000});
+  Start(PutOf(1000));
+  Acknowledge(1000, 1);
+  initiator->OnCompletion({.xpuid = 5}, 1003, SUEDE_STATUS_UNKNOWN_XPU);
+  EXPECT_EQ(result.status, SUEDE_MEM_IN_DOUBT) << "a part of it was executed";
+}
+
+TEST_F(Initiators, EachMistakeHasItsOwnSentence) {
+  std::vector<Call> calls(7, PutOf(8));
+  calls[0].xpuid = 1024;
+  calls[1].counter = 16;
+  calls[2].window = 4096;
+  calls[3].offset = uint64_t{1} << 40;
+  calls[4].plane = 5;
+  calls[5].vc = 3;
+  calls[6].source = nullptr;
+  std::set<std::string> sentences;
+  for (const Call& call : calls) {
+    const char* const mistake = initiator->MistakeIn(call);
+    ASSERT_NE(mistake, nullptr);
+    sentences.insert(mistake);
+  }
+  EXPECT_EQ(sentences.size(), calls.size());
+  EXPECT_EQ(initiator->MistakeIn(PutOf(8)), nullptr);
 }
 
 TEST_F(Initiators, DeadlinesEndOperationsInFlightAndUnsent) {
