@@ -457,7 +457,7 @@ int suede_sockets::CloseSocket(suede_socket* socket, int timeout_ms, uint32_t* s
   }
   const int error = PollUntil(timeout_ms, [&] { return sockets_->IsClosed(socket->index); });
   const Turn turn(this);
-  if (sockets_->IsSender(socket->index)) outcome = sockets_->StatusOf(socket->index);
+  if (sockets_->IsSender(socket->index)) outcome = sockets_->OutcomeOf(socket->index);
   if (outcome == Status::kPending) outcome = Status::kOk;  // a receiver that had no sender
   if (error != 0 && outcome == Status::kOk) outcome = Status::kTimedOut;
   sockets_->Release(socket->index);

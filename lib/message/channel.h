@@ -87,10 +87,12 @@ struct Channel {
   uint64_t acknowledged_operations = 0;
   std::vector<uint64_t> ends;     // position at the end of each operation, by its place
   uint32_t since_completion = 0;  // commands since the last that asked for one
+  bool has_delivered = false;     // the receiver closed after its program had taken everything
 
   // ---- Of a receiver.
   std::unique_ptr<SpillRing> ring;
   uint64_t granted = 0;  // the limit that the sender was told
+  uint32_t taken = 0;    // of a closed one: what was released, modulo 2^32
 };
 
 // Channels with something to do, each at most once; the first one first.

@@ -76,6 +76,7 @@ void EncodeCommand(const Command& command, uint8_t* control) {
       break;
     case Kind::kRefuse:
       control[3] = static_cast<uint8_t>(command.status);
+      StoreBe32(control + 12, command.received);
       break;
     case Kind::kClosed:
       break;

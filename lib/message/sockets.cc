@@ -178,6 +178,14 @@ Status Sockets::StatusOf(uint32_t socket) const {
   return status;
 }
 
+Status Sockets::OutcomeOf(uint32_t socket) const {
+  for (const uint32_t index : sockets_[socket].channels) {
+    const Channel& channel = channels_[index];
+    if (channel.state == Channel::State::kFailed && !channel.has_delivered) return channel.status;
+  }
+  return Status::kOk;
+}
+
 void Sockets::Owe(uint32_t index, uint8_t what) {
   channels_[index].owed |= what;
   control_list_.Append(index);
@@ -226,9 +234,12 @@ Started Sockets::Send(uint32_t number_of_socket, const uint8_t* data, uint64_t b
   }
   bool any_open = false;
   for (const uint32_t index : socket.channels) {
-    const Channel& channel = channels_[index];
+    Channel& channel = channels_[index];
     if (channel.state == Channel::State::kWaiting) return Started::kNotConnected;
-    if (channel.state != Channel::State::kConnected) continue;
+    if (channel.state != Channel::State::kConnected) {
+      channel.has_delivered = false;  // this operation at least is not
+      continue;
+    }
     any_open = true;
     // Half of the ring: the other half may be in use, and not yet be granted anew.
     if (socket.params.is_datagram && MessageCost(bytes) > channel.window_bytes / 2) {
@@ -446,6 +457,7 @@ void Sockets::LetGo(uint32_t index) {
   Channel& channel = channels_[index];
   names_.erase(channel.name.Key());
   channel.socket = Channel::kNone;
+  if (channel.ring != nullptr) channel.taken = static_cast<uint32_t>(channel.ring->released());
   channel.ring.reset();
   channel.owed &= Channel::kRefuse | Channel::kClosed;
   if (channel.state == Channel::State::kConnected) {

@@ -73,6 +73,7 @@ bool Sockets::SendControl(uint32_t index, uint8_t what, CommandSink& sink) {
       command.kind = Kind::kRefuse;
       command.status = channel.status;
       command.tag = channel.tag;
+      command.received = channel.taken;
       break;
   }
   uint8_t control[kControlBytes];
@@ -293,6 +294,15 @@ void Sockets::OnRefuse(const Peer& from, const Command& command) {
     return;
   }
   if (channel.state == Channel::State::kEnded) return;  // it has all, or all has come
+  if (channel.name.is_sender && channel.socket != Channel::kNone &&
+      command.status == Status::kClosed && command.received == static_cast<uint32_t>(channel.sent)) {
+    Socket& socket = sockets_[channel.socket];
+    channel.has_delivered = channel.operation == socket.operations->next();
+    if (channel.has_delivered) {
+      Acknowledge(channel, channel.sent);
+      UpdateOperations(socket);
+    }
+  }
   FailChannel(index, channel.name.is_sender ? command.status : Status::kAborted);
 }
 

@@ -150,6 +150,36 @@ def test_served_by_calls_while_another_thread_waits():
 
 
 def test_sockets():
+def test_a_receiver_that_leaves_once_it_has_everything():
+    """Both ends in `with` blocks, in a loop: whichever of them ends first, nothing has failed."""
+    with e2e.memif_pair() as (_, left, right):
+        client.settle(left, right)
+        with suede.Sockets(left.socket) as here, suede.Sockets(right.socket) as there:
+            got = []
+
+            def receive():
+                for number in range(100):
+                    with there.receiver(0, 3, epoch=number) as receiver:
+                        got.append(receiver.receive_exactly(5000, e2e.START_S))
+
+            receiving = threading.Thread(target=receive)
+            receiving.start()
+            for number in range(100):
+                with here.sender(1, 3, epoch=number) as sender:
+                    sender.connect(e2e.START_S)
+                    sender.send(bytes([number]) * 5000, e2e.START_S)
+                    if number % 2:
+                        sender.drain(e2e.START_S)
+            receiving.join(e2e.START_S)
+            assert got == [bytes([number]) * 5000 for number in range(100)]
+
+
+def test_statuses_have_texts():
+    assert suede.status_text(suede.UNREACHABLE) in str(suede.OperationFailed(suede.UNREACHABLE))
+    assert suede.socket_status_text(suede.SOCKET_CLOSED) in str(suede.SocketFailed(suede.SOCKET_CLOSED))
+    assert len({suede.status_text(each) for each in (*range(2), *range(16, 24), *range(32, 35))}) == 13
+
+
     with e2e.memif_pair() as (_, left, right):
         client.settle(left, right)
         with suede.Sockets(left.socket) as here, suede.Sockets(right.socket) as there:

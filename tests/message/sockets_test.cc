@@ -479,6 +479,48 @@ TEST_F(Pairs, AReceiverThatClosesFirstFailsItsSender) {
   EXPECT_EQ(nodes[1]->free_channels(), 16u);
 }
 
+// With credit for what it took still on the way, and with END on the way.
+TEST_F(Pairs, AReceiverThatClosesAfterItTookEverythingFailsNothing) {
+  for (const bool closes_before : {true, false}) {
+    const uint32_t sender = OpenSender(0, {1});
+    const uint32_t receiver = OpenReceiver(1, 0);
+    PumpAll();
+    ASSERT_EQ(Send(0, sender, Pattern(3000)), Started::kOk);
+    PumpOne(0);
+    EXPECT_EQ(Take(1, receiver), Pattern(3000));
+    if (!closes_before) nodes[0]->Close(sender);
+    nodes[1]->Release(receiver);
+    PumpAll();
+    EXPECT_EQ(result.status, SUEDE_SOCKET_OK);
+    EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kClosed);
+    EXPECT_EQ(nodes[0]->OutcomeOf(sender), Status::kOk);
+    if (closes_before) {
+      EXPECT_EQ(Send(0, sender, Pattern(1)), Started::kFailed);
+    }
+    nodes[0]->Close(sender);
+    PumpAll();
+    EXPECT_TRUE(nodes[0]->IsClosed(sender));
+    EXPECT_EQ(nodes[0]->OutcomeOf(sender), closes_before ? Status::kClosed : Status::kOk);
+    nodes[0]->Release(sender);
+    PumpAll();
+    Advance(2000);
+    EXPECT_EQ(nodes[0]->free_channels(), 16u);
+    EXPECT_EQ(nodes[1]->free_channels(), 16u);
+  }
+}
+
+TEST_F(Pairs, AReceiverThatClosesBeforeItTookEverythingFailsItsSender) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  ASSERT_EQ(Send(0, sender, Pattern(3000)), Started::kOk);
+  PumpAll();
+  nodes[1]->Release(receiver);
+  PumpAll();
+  nodes[0]->Close(sender);
+  EXPECT_EQ(nodes[0]->OutcomeOf(sender), Status::kClosed);
+}
+
 TEST_F(Pairs, ASenderThatGivesUpAbortsItsReceiver) {
   const uint32_t sender = OpenSender(0, {1});
   const uint32_t receiver = OpenReceiver(1, 0);
