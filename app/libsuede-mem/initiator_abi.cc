@@ -12,10 +12,17 @@ using suede::mem::Opcode;
 
 namespace {
 
-int FailNone() { return Fail(-EINVAL, "no suede_mem, or no suede_mem_call"); }
+int FailNoMem() {
+  return Fail(-EINVAL, "cannot use memory: suede_mem is NULL; take it from suede_mem_open");
+}
+
+int CheckCall(const suede_mem* mem, const suede_mem_call* call) {
+  if (mem == nullptr) return FailNoMem();
+  return call != nullptr ? 0 : Fail(-EINVAL, "cannot start: suede_mem_call is NULL; pass one");
+}
 
 int StartAtomic(suede_mem* mem, const suede_mem_call* call, uint32_t bits, Call operation) {
-  if (mem == nullptr || call == nullptr) return FailNone();
+  if (const int error = CheckCall(mem, call); error != 0) return error;
   if (bits != 32 && bits != 64) return Fail(-EINVAL, "atomics are on 32 or 64 bits");
   operation.is_wide = bits == 64;
   return mem->Start(*call, operation);
@@ -90,8 +97,42 @@ const char* suede_mem_status_name(uint32_t status) {
   }
 }
 
+const char* suede_mem_status_text(uint32_t status) {
+  switch (status) {
+    case SUEDE_MEM_OK:
+      return "executed";
+    case SUEDE_MEM_PENDING:
+      return "not complete yet";
+    case SUEDE_MEM_NO_WINDOW:
+      return "refused: the target has no window of this id";
+    case SUEDE_MEM_KEY:
+      return "refused: the key is not the window's";
+    case SUEDE_MEM_PARTITION:
+      return "refused: the window belongs to another partition";
+    case SUEDE_MEM_RIGHTS:
+      return "refused: the window does not permit this kind of operation";
+    case SUEDE_MEM_BOUNDS:
+      return "refused: the access leaves the window";
+    case SUEDE_MEM_ALIGNMENT:
+      return "refused: the offset of an atomic is no multiple of its size";
+    case SUEDE_MEM_MALFORMED:
+      return "refused: no request that the target knows";
+    case SUEDE_MEM_BUSY:
+      return "refused: the target's queue of notices is full";
+    case SUEDE_MEM_UNREACHABLE:
+      return "not executed: the endpoint does not know the target, or has no path to it";
+    case SUEDE_MEM_IN_DOUBT:
+      return "in doubt: the path or the target was lost before it answered";
+    case SUEDE_MEM_TIMED_OUT:
+      return "in doubt: the deadline passed before the target answered";
+    default:
+      return "no status of an operation";
+  }
+}
+
 int suede_mem_open(const char* name_or_path, const suede_mem_params* params, suede_mem** mem) {
-  if (name_or_path == nullptr || mem == nullptr) return Fail(-EINVAL, "no name, or no suede_mem");
+  if (mem == nullptr) return Fail(-EINVAL, "cannot open: mem is NULL; pass a variable's address");
+  if (name_or_path == nullptr) return suede::mem::FailNoName();
   *mem = nullptr;
   suede_mem_params used{};
   if (params != nullptr) {
@@ -107,7 +148,7 @@ int suede_mem_open(const char* name_or_path, const suede_mem_params* params, sue
 }
 
 int suede_mem_reconnect(suede_mem* mem) {
-  return mem == nullptr ? Fail(-EINVAL, "no suede_mem") : mem->Reconnect();
+  return mem == nullptr ? FailNoMem() : mem->Reconnect();
 }
 
 void suede_mem_close(suede_mem* mem) { delete mem; }
@@ -117,7 +158,7 @@ uint16_t suede_mem_xpuid(const suede_mem* mem) {
 }
 
 int suede_mem_put(suede_mem* mem, const suede_mem_call* call, const void* source, uint64_t bytes) {
-  if (mem == nullptr || call == nullptr) return FailNone();
+  if (const int error = CheckCall(mem, call); error != 0) return error;
   return mem->Start(
       *call,
       {.opcode = Opcode::kPut, .bytes = bytes, .source = static_cast<const uint8_t*>(source)});
@@ -125,7 +166,7 @@ int suede_mem_put(suede_mem* mem, const suede_mem_call* call, const void* source
 
 int suede_mem_put_immediate(suede_mem* mem, const suede_mem_call* call, const void* source,
                             uint64_t bytes, uint32_t immediate) {
-  if (mem == nullptr || call == nullptr) return FailNone();
+  if (const int error = CheckCall(mem, call); error != 0) return error;
   return mem->Start(*call, {.opcode = Opcode::kPutImmediate,
                             .immediate = immediate,
                             .bytes = bytes,
@@ -133,7 +174,7 @@ int suede_mem_put_immediate(suede_mem* mem, const suede_mem_call* call, const vo
 }
 
 int suede_mem_get(suede_mem* mem, const suede_mem_call* call, void* room, uint64_t bytes) {
-  if (mem == nullptr || call == nullptr) return FailNone();
+  if (const int error = CheckCall(mem, call); error != 0) return error;
   return mem->Start(*call,
                     {.opcode = Opcode::kGet, .bytes = bytes, .room = static_cast<uint8_t*>(room)});
 }
@@ -165,7 +206,7 @@ int suede_mem_read_increment(suede_mem* mem, const suede_mem_call* call, uint32_
 
 int suede_mem_put_many(suede_mem* mem, const suede_mem_call* call, const uint16_t* xpuids,
                        uint32_t count, const void* source, uint64_t bytes) {
-  if (mem == nullptr || call == nullptr) return FailNone();
+  if (const int error = CheckCall(mem, call); error != 0) return error;
   if (xpuids == nullptr || count == 0 || count > SUEDE_XPUS) {
     return Fail(-EINVAL, "a multicast has 1 to 1024 targets");
   }
@@ -177,7 +218,7 @@ int suede_mem_put_many(suede_mem* mem, const suede_mem_call* call, const uint16_
 
 int suede_mem_put_mesh(suede_mem* mem, const suede_mem_call* call, const suede_mem_mesh* mesh,
                        const void* source, uint64_t bytes) {
-  if (mem == nullptr || call == nullptr) return FailNone();
+  if (const int error = CheckCall(mem, call); error != 0) return error;
   if (mesh == nullptr || mesh->size != sizeof *mesh) {
     return Fail(-EINVAL, "no mesh, or suede_mem_mesh.size is not set, or another version's");
   }
@@ -192,11 +233,11 @@ void suede_mem_flush(suede_mem* mem) {
 }
 
 int suede_mem_poll(suede_mem* mem) {
-  return mem == nullptr ? Fail(-EINVAL, "no suede_mem") : mem->Poll();
+  return mem == nullptr ? FailNoMem() : mem->Poll();
 }
 
 int suede_mem_test(suede_mem* mem, suede_mem_handle handle, suede_mem_result* result) {
-  if (mem == nullptr) return Fail(-EINVAL, "no suede_mem");
+  if (mem == nullptr) return FailNoMem();
   mem->Poll();
   const int found = mem->initiator->Test(handle, result);
   return found >= 0 ? found : Fail(-EINVAL, "the handle stands for no operation");
@@ -204,12 +245,13 @@ int suede_mem_test(suede_mem* mem, suede_mem_handle handle, suede_mem_result* re
 
 int suede_mem_wait(suede_mem* mem, suede_mem_handle handle, suede_mem_result* result,
                    int timeout_ms) {
-  return mem == nullptr ? Fail(-EINVAL, "no suede_mem") : mem->Wait(handle, result, timeout_ms);
+  return mem == nullptr ? FailNoMem() : mem->Wait(handle, result, timeout_ms);
 }
 
 int suede_mem_pending(const suede_mem* mem, uint32_t counter, uint32_t kinds) {
   constexpr uint32_t kBoth = SUEDE_MEM_WRITES | SUEDE_MEM_READS;
-  if (mem == nullptr || counter >= SUEDE_MEM_COUNTERS || kinds == 0 || (kinds & ~kBoth) != 0) {
+  if (mem == nullptr) return FailNoMem();
+  if (counter >= SUEDE_MEM_COUNTERS || kinds == 0 || (kinds & ~kBoth) != 0) {
     return Fail(-EINVAL, "counters are 0 to 15, kinds SUEDE_MEM_WRITES and SUEDE_MEM_READS");
   }
   uint32_t pending = 0;
@@ -220,23 +262,26 @@ int suede_mem_pending(const suede_mem* mem, uint32_t counter, uint32_t kinds) {
 
 int suede_mem_write_barrier(suede_mem* mem, uint32_t counter, int timeout_ms,
                             suede_mem_failures* failures) {
-  if (mem == nullptr || counter >= SUEDE_MEM_COUNTERS) {
-    return Fail(-EINVAL, "no suede_mem, or a counter that is not 0 to 15");
+  if (mem == nullptr) return FailNoMem();
+  if (counter >= SUEDE_MEM_COUNTERS) {
+    return Fail(-EINVAL, "cannot wait for a counter: there is none of this number; use 0 to 15");
   }
   return mem->Barrier(counter, /*of_reads=*/false, timeout_ms, failures);
 }
 
 int suede_mem_read_barrier(suede_mem* mem, uint32_t counter, int timeout_ms,
                            suede_mem_failures* failures) {
-  if (mem == nullptr || counter >= SUEDE_MEM_COUNTERS) {
-    return Fail(-EINVAL, "no suede_mem, or a counter that is not 0 to 15");
+  if (mem == nullptr) return FailNoMem();
+  if (counter >= SUEDE_MEM_COUNTERS) {
+    return Fail(-EINVAL, "cannot wait for a counter: there is none of this number; use 0 to 15");
   }
   return mem->Barrier(counter, /*of_reads=*/true, timeout_ms, failures);
 }
 
 int suede_mem_get_counts(const suede_mem* mem, suede_mem_counts* counts) {
-  if (mem == nullptr || counts == nullptr || counts->size != sizeof *counts) {
-    return Fail(-EINVAL, "no suede_mem, or suede_mem_counts.size is not set");
+  if (mem == nullptr) return FailNoMem();
+  if (counts == nullptr || counts->size != sizeof *counts) {
+    return Fail(-EINVAL, "suede_mem_counts.size is not set, or another version's");
   }
   const suede::mem::InitiatorCounters& counters = mem->initiator->counters();
   *counts = {.size = sizeof *counts,

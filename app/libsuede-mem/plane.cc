@@ -27,6 +27,9 @@ int Fail(int error, const char* text) {
   return error;
 }
 
+int FailNoName() {
+  return Fail(-EINVAL, "cannot open: no name; give an endpoint's name or its socket's path");
+}
 int FailAsSuede(int error) { return Fail(error, suede_error_text()); }
 
 int64_t NowNs() { return Read(CLOCK_MONOTONIC); }

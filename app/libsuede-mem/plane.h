@@ -16,6 +16,8 @@ namespace suede::mem {
 const char* ErrorText();
 // Notes the sentence and gives `error` back.
 int Fail(int error, const char* text);
+// -EINVAL: the name of an endpoint is NULL.
+int FailNoName();
 // Notes libsuede's last sentence and gives `error` back.
 int FailAsSuede(int error);
 

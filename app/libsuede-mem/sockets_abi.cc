@@ -10,7 +10,12 @@ using suede::mem::Fail;
 
 namespace {
 
-int FailNone() { return Fail(-EINVAL, "no suede_sockets, or no suede_socket"); }
+int FailNoSockets() {
+  return Fail(-EINVAL, "cannot use sockets: suede_sockets is NULL; take it from suede_sockets_open");
+}
+int FailNoSocket() {
+  return Fail(-EINVAL, "cannot use a socket: suede_socket is NULL; take it from suede_socket_open");
+}
 
 }  // namespace
 
@@ -51,9 +56,47 @@ const char* suede_socket_status_name(uint32_t status) {
   }
 }
 
+const char* suede_socket_status_text(uint32_t status) {
+  switch (status) {
+    case SUEDE_SOCKET_OK:
+      return "connected, or delivered";
+    case SUEDE_SOCKET_PENDING:
+      return "not complete yet";
+    case SUEDE_SOCKET_NOT_OPEN:
+      return "the peer has no socket of this id";
+    case SUEDE_SOCKET_EPOCH:
+      return "the peer's socket has another epoch";
+    case SUEDE_SOCKET_MISMATCH:
+      return "the peer's socket has another type, VC or privacy";
+    case SUEDE_SOCKET_CREDIT:
+      return "the sender has ignored the receiver's credit";
+    case SUEDE_SOCKET_ORDER:
+      return "a command is missing or came twice";
+    case SUEDE_SOCKET_MALFORMED:
+      return "a command is none that the peer knows";
+    case SUEDE_SOCKET_CLOSED:
+      return "the receiver has closed before it took everything";
+    case SUEDE_SOCKET_ABORTED:
+      return "the sender has given up before its end, or this side has before it was connected";
+    case SUEDE_SOCKET_UNREACHABLE:
+      return "not delivered: the endpoint does not know the peer, or has no path to it";
+    case SUEDE_SOCKET_IN_DOUBT:
+      return "in doubt: the path or the peer was lost before it answered";
+    case SUEDE_SOCKET_TIMED_OUT:
+      return "the deadline passed";
+    case SUEDE_SOCKET_RESET:
+      return "the peer has begun a new life";
+    default:
+      return "no status of a socket";
+  }
+}
+
 int suede_sockets_open(const char* name_or_path, const suede_sockets_params* params,
                        suede_sockets** sockets) {
-  if (name_or_path == nullptr || sockets == nullptr) return FailNone();
+  if (sockets == nullptr) {
+    return Fail(-EINVAL, "cannot open: sockets is NULL; pass a variable's address");
+  }
+  if (name_or_path == nullptr) return suede::mem::FailNoName();
   *sockets = nullptr;
   suede_sockets_params used{};
   if (params != nullptr) {
@@ -69,7 +112,7 @@ int suede_sockets_open(const char* name_or_path, const suede_sockets_params* par
 }
 
 int suede_sockets_reconnect(suede_sockets* sockets) {
-  return sockets == nullptr ? FailNone() : sockets->Reconnect();
+  return sockets == nullptr ? FailNoSockets() : sockets->Reconnect();
 }
 
 void suede_sockets_close(suede_sockets* sockets) { delete sockets; }
@@ -79,58 +122,63 @@ uint16_t suede_sockets_xpuid(const suede_sockets* sockets) {
 }
 
 int suede_sockets_poll(suede_sockets* sockets) {
-  return sockets == nullptr ? FailNone() : sockets->Poll();
+  return sockets == nullptr ? FailNoSockets() : sockets->Poll();
 }
 
 int suede_sockets_start(suede_sockets* sockets) {
-  return sockets == nullptr ? FailNone() : sockets->Start();
+  return sockets == nullptr ? FailNoSockets() : sockets->Start();
 }
 
 int suede_sockets_stop(suede_sockets* sockets) {
-  return sockets == nullptr ? FailNone() : sockets->Stop();
+  return sockets == nullptr ? FailNoSockets() : sockets->Stop();
 }
 
 int suede_sockets_get_counts(suede_sockets* sockets, suede_sockets_counts* counts) {
-  if (sockets == nullptr || counts == nullptr || counts->size != sizeof *counts) {
-    return Fail(-EINVAL, "no suede_sockets, or suede_sockets_counts.size is not set");
+  if (sockets == nullptr) return FailNoSockets();
+  if (counts == nullptr || counts->size != sizeof *counts) {
+    return Fail(-EINVAL, "suede_sockets_counts.size is not set, or another version's");
   }
   return sockets->GetCounts(counts);
 }
 
 int suede_socket_open(suede_sockets* sockets, const suede_socket_params* params,
                       suede_socket** socket) {
-  if (sockets == nullptr || params == nullptr || socket == nullptr) return FailNone();
+  if (sockets == nullptr) return FailNoSockets();
+  if (socket == nullptr) {
+    return Fail(-EINVAL, "cannot open: socket is NULL; pass a variable's address");
+  }
   *socket = nullptr;
-  if (params->size != sizeof *params) {
+  if (params == nullptr || params->size != sizeof *params) {
     return Fail(-EINVAL, "suede_socket_params.size is not set, or another version's");
   }
   return sockets->OpenSocket(*params, socket);
 }
 
 int suede_socket_connect(suede_socket* socket, int timeout_ms) {
-  return socket == nullptr ? FailNone() : socket->owner->Connect(*socket, timeout_ms);
+  return socket == nullptr ? FailNoSocket() : socket->owner->Connect(*socket, timeout_ms);
 }
 
 int suede_socket_send(suede_socket* socket, const void* data, uint64_t bytes, int timeout_ms,
                       uint64_t* pushed_bytes) {
   if (pushed_bytes != nullptr) *pushed_bytes = 0;
-  if (socket == nullptr) return FailNone();
+  if (socket == nullptr) return FailNoSocket();
   return socket->owner->Send(*socket, data, bytes, timeout_ms, pushed_bytes);
 }
 
 int suede_socket_start_send(suede_socket* socket, const void* data, uint64_t bytes,
                             uint32_t deadline_ms, suede_socket_result* result) {
-  if (socket == nullptr) return FailNone();
+  if (socket == nullptr) return FailNoSocket();
   return socket->owner->StartSend(*socket, data, bytes, deadline_ms, result);
 }
 
 int suede_socket_drain(suede_socket* socket, int timeout_ms) {
-  return socket == nullptr ? FailNone() : socket->owner->Drain(*socket, timeout_ms);
+  return socket == nullptr ? FailNoSocket() : socket->owner->Drain(*socket, timeout_ms);
 }
 
 int suede_socket_receive(suede_socket* socket, void* room, uint32_t bytes, int timeout_ms) {
-  if (socket == nullptr || bytes > INT_MAX || (room == nullptr && bytes != 0)) {
-    return Fail(-EINVAL, "no suede_socket, or no room of up to 2^31 - 1 octets");
+  if (socket == nullptr) return FailNoSocket();
+  if (bytes > INT_MAX || (room == nullptr && bytes != 0)) {
+    return Fail(-EINVAL, "cannot receive: there is no room, or more than 2^31 - 1 octets of it");
   }
   return socket->owner->Receive(*socket, room, bytes, timeout_ms);
 }
@@ -149,8 +197,9 @@ uint32_t suede_socket_peer_status(suede_socket* socket, uint32_t index) {
 }
 
 int suede_socket_get_info(suede_socket* socket, suede_socket_info* info) {
-  if (socket == nullptr || info == nullptr || info->size != sizeof *info) {
-    return Fail(-EINVAL, "no suede_socket, or suede_socket_info.size is not set");
+  if (socket == nullptr) return FailNoSocket();
+  if (info == nullptr || info->size != sizeof *info) {
+    return Fail(-EINVAL, "suede_socket_info.size is not set, or another version's");
   }
   return socket->owner->GetInfo(*socket, info);
 }

@@ -9,7 +9,10 @@ using suede::mem::Fail;
 
 namespace {
 
-int FailNoTarget() { return Fail(-EINVAL, "no suede_mem_target"); }
+int FailNoTarget() {
+  return Fail(-EINVAL,
+              "cannot use a target: suede_mem_target is NULL; take it from suede_mem_target_open");
+}
 
 }  // namespace
 
@@ -17,9 +20,10 @@ extern "C" {
 
 int suede_mem_target_open(const char* name_or_path, const suede_mem_target_params* params,
                           suede_mem_target** target) {
-  if (name_or_path == nullptr || target == nullptr) {
-    return Fail(-EINVAL, "no name, or no suede_mem_target");
+  if (target == nullptr) {
+    return Fail(-EINVAL, "cannot open: target is NULL; pass a variable's address");
   }
+  if (name_or_path == nullptr) return suede::mem::FailNoName();
   *target = nullptr;
   suede_mem_target_params used{};
   if (params != nullptr) {
@@ -41,8 +45,9 @@ int suede_mem_target_reconnect(suede_mem_target* target) {
 void suede_mem_target_close(suede_mem_target* target) { delete target; }
 
 int suede_mem_target_add_window(suede_mem_target* target, suede_mem_window* window) {
-  if (target == nullptr || window == nullptr || window->size != sizeof *window) {
-    return Fail(-EINVAL, "no suede_mem_target, or suede_mem_window.size is not set");
+  if (target == nullptr) return FailNoTarget();
+  if (window == nullptr || window->size != sizeof *window) {
+    return Fail(-EINVAL, "suede_mem_window.size is not set, or another version's");
   }
   return target->AddWindow(window);
 }
@@ -68,13 +73,17 @@ int suede_mem_target_stop(suede_mem_target* target) {
 }
 
 int suede_mem_target_take(suede_mem_target* target, suede_mem_notice* notices, uint32_t max) {
-  if (target == nullptr || (notices == nullptr && max != 0)) return FailNoTarget();
+  if (target == nullptr) return FailNoTarget();
+  if (notices == nullptr && max != 0) {
+    return Fail(-EINVAL, "cannot take notices: notices is NULL; pass memory of your own");
+  }
   return target->Take(notices, max);
 }
 
 int suede_mem_target_get_counts(suede_mem_target* target, suede_mem_target_counts* counts) {
-  if (target == nullptr || counts == nullptr || counts->size != sizeof *counts) {
-    return Fail(-EINVAL, "no suede_mem_target, or suede_mem_target_counts.size is not set");
+  if (target == nullptr) return FailNoTarget();
+  if (counts == nullptr || counts->size != sizeof *counts) {
+    return Fail(-EINVAL, "suede_mem_target_counts.size is not set, or another version's");
   }
   return target->GetCounts(counts);
 }

@@ -10,9 +10,26 @@
 
 using suede::Fail;
 using suede::FailGone;
+using suede::FailNull;
 namespace protocol = suede::protocol;
 
 namespace {
+
+constexpr char kConnect[] = "suede_connect";
+constexpr char kGetQueue[] = "suede_get_queue";
+
+int FailParams(const suede_open_params& params) {
+  if (params.queue_count > SUEDE_MAX_QUEUES) {
+    return Fail(-EINVAL, "cannot connect: queue_count is %u; use 1 to %u", params.queue_count,
+                SUEDE_MAX_QUEUES);
+  }
+  if (params.timeout_ms > INT_MAX) {
+    return Fail(-EINVAL, "cannot connect: timeout_ms is %u; use at most %d", params.timeout_ms,
+                INT_MAX);
+  }
+  return Fail(-EINVAL, "cannot connect: instance_count is %u; use 0, 1 or queue_count",
+              params.instance_count);
+}
 
 int CheckParams(const suede_open_params* params, suede_open_params* out) {
   if (params != nullptr) {
@@ -24,13 +41,14 @@ int CheckParams(const suede_open_params* params, suede_open_params* out) {
   if (out->queue_count == 0) out->queue_count = 1;
   if (out->queue_count > SUEDE_MAX_QUEUES || out->timeout_ms > INT_MAX ||
       (out->instance_count > 1 && out->instance_count != out->queue_count)) {
-    return Fail(-EINVAL, "suede_open_params: queue_count is 1 to 16, instance_count 0, 1 or that");
+    return FailParams(*out);
   }
   return 0;
 }
 
 int CheckWait(const suede_client* client, const suede_wait_set* want) {
-  if (client == nullptr || want == nullptr) return Fail(-EINVAL, "no client or no set");
+  if (client == nullptr) return FailNull("wait", "client", kConnect);
+  if (want == nullptr) return FailNull("wait", "want", "a suede_wait_set of your own");
   const uint32_t queues = (1u << client->params.queue_count) - 1;
   const uint32_t any = want->credit_queues | want->completion_queues | want->rx_vcs;
   if (any == 0 || ((want->credit_queues | want->completion_queues) & ~queues) != 0 ||
@@ -42,8 +60,9 @@ int CheckWait(const suede_client* client, const suede_wait_set* want) {
 
 int ChangeClaim(suede_client* client, protocol::Type type, uint16_t xpuid, uint8_t instance,
                 uint32_t vc_mask) {
-  if (client == nullptr || vc_mask == 0 || vc_mask >= 1u << SUEDE_VCS) {
-    return Fail(-EINVAL, "vc_mask is 1 to 15");
+  if (client == nullptr) return FailNull("claim", "client", kConnect);
+  if (vc_mask == 0 || vc_mask >= 1u << SUEDE_VCS) {
+    return Fail(-EINVAL, "cannot claim: vc_mask is 0x%x; use 1 to 15", vc_mask);
   }
   protocol::Claim claim;
   claim.head.type = type;
@@ -69,8 +88,9 @@ int ChangeClaim(suede_client* client, protocol::Type type, uint16_t xpuid, uint8
 
 int AccessRegister(suede_client* client, protocol::Register access, uint32_t width_bits,
                    uint64_t* value) {
-  if (client == nullptr || (width_bits != 32 && width_bits != 64)) {
-    return Fail(-EINVAL, "no client, or a width that is not 32 or 64");
+  if (client == nullptr) return FailNull("access a register", "client", kConnect);
+  if (width_bits != 32 && width_bits != 64) {
+    return Fail(-EINVAL, "cannot access a register: width_bits is %u; use 32 or 64", width_bits);
   }
   access.width_bits = static_cast<uint16_t>(width_bits);
   return client->Call(&access, value);
@@ -84,10 +104,36 @@ uint32_t suede_abi_version(void) { return SUEDE_ABI_VERSION; }
 
 const char* suede_error_text(void) { return suede::ErrorText(); }
 
+const char* suede_status_text(uint32_t status) {
+  switch (status) {
+    case SUEDE_STATUS_OK:
+      return "delivered: the far side has acknowledged it";
+    case SUEDE_STATUS_UNREACHABLE:
+      return "not delivered: there is no path to the XPU";
+    case SUEDE_STATUS_UNKNOWN_XPU:
+      return "not delivered: the endpoint has no such peer; see `peers` in its configuration";
+    case SUEDE_STATUS_ERROR_MARK:
+      return "discarded: the command carried the error mark";
+    case SUEDE_STATUS_MALFORMED:
+      return "discarded: not a command, or on a VC that clients.rules forbids";
+    case SUEDE_STATUS_NO_CREDIT:
+      return "discarded: sent without credit for the destination and VC";
+    case SUEDE_STATUS_PEER_RESET:
+      return "in doubt: the remote endpoint restarted before it acknowledged the command";
+    case SUEDE_STATUS_RESET:
+      return "in doubt: the queue or its client was reset";
+    case SUEDE_STATUS_IN_DOUBT:
+      return "in doubt: sent and never acknowledged";
+    default:
+      return "no status of a completion";
+  }
+}
+
 int suede_connect(const char* name_or_path, const suede_open_params* params,
                   suede_client** client) {
-  if (client == nullptr || name_or_path == nullptr || *name_or_path == 0) {
-    return Fail(-EINVAL, "no name, or nowhere to put the client");
+  if (client == nullptr) return FailNull("connect", "client", "a variable of your own");
+  if (name_or_path == nullptr || *name_or_path == 0) {
+    return Fail(-EINVAL, "cannot connect: no name; give an endpoint's name or its socket's path");
   }
   *client = nullptr;
   auto fresh = std::make_unique<suede_client>();
@@ -100,7 +146,7 @@ int suede_connect(const char* name_or_path, const suede_open_params* params,
 }
 
 int suede_reconnect(suede_client* client) {
-  if (client == nullptr) return Fail(-EINVAL, "no client");
+  if (client == nullptr) return FailNull("reconnect", "client", kConnect);
   const std::lock_guard<std::mutex> lock(client->mutex);
   client->Disconnect();
   int result = client->Connect();
@@ -112,12 +158,13 @@ int suede_reconnect(suede_client* client) {
 void suede_close(suede_client* client) { delete client; }
 
 int suede_status(suede_client* client) {
-  if (client == nullptr) return Fail(-EINVAL, "no client");
+  if (client == nullptr) return FailNull("look at the connection", "client", kConnect);
   return client->IsGone() ? FailGone() : 0;
 }
 
 int suede_get_limits(const suede_client* client, suede_limits* limits) {
-  if (client == nullptr || limits == nullptr || limits->size != sizeof *limits) {
+  if (client == nullptr) return FailNull("get limits", "client", kConnect);
+  if (limits == nullptr || limits->size != sizeof *limits) {
     return Fail(-EINVAL, "suede_limits.size is not set, or another version's");
   }
   const protocol::Hello& hello = client->hello;
@@ -136,9 +183,11 @@ int suede_get_limits(const suede_client* client, suede_limits* limits) {
 }
 
 int suede_get_instance(const suede_client* client, uint32_t index, suede_instance* instance) {
-  if (client == nullptr || instance == nullptr || index >= client->hello.instance_count ||
-      index >= protocol::kMaxInstancesTold) {
-    return Fail(-EINVAL, "no such instance");
+  if (client == nullptr) return FailNull("get an instance", "client", kConnect);
+  if (instance == nullptr) return FailNull("get an instance", "instance", "a variable of your own");
+  if (index >= client->hello.instance_count || index >= protocol::kMaxInstancesTold) {
+    return Fail(-EINVAL, "cannot get an instance: the index is %u; use 0 to instance_count - 1",
+                index);
   }
   const protocol::Instance& from = client->hello.instances[index];
   *instance = {.xpuid = from.xpuid, .instance = from.instance, .reserved = 0};
@@ -162,7 +211,10 @@ suede_queue* suede_get_queue(suede_client* client, uint32_t index) {
 }
 
 int suede_send(suede_queue* queue, const suede_command* command) {
-  if (command->control == nullptr) return Fail(-EINVAL, "a command needs a control");
+  if (queue == nullptr || command == nullptr || command->control == nullptr) [[unlikely]] {
+    if (queue == nullptr) return FailNull("send", "queue", kGetQueue);
+    return FailNull("send", command == nullptr ? "command" : "its control", "memory of your own");
+  }
   if (!queue->ring || queue->is_resetting) [[unlikely]]
     return queue->FailUnusable();
   const suede::SendResult result = queue->ring->Send({.xpuid = command->xpuid,
@@ -176,22 +228,36 @@ int suede_send(suede_queue* queue, const suede_command* command) {
       return 0;
     return FailGone();
   }
+  if (result == suede::SendResult::kInvalid) {
+    return suede::FailCommand({.xpuid = command->xpuid,
+                               .vc = command->vc,
+                               .flags = command->flags,
+                               .control_units = command->control[0] & 0x0fu});
+  }
   return queue->FailSend(result);
 }
 
 void suede_flush(suede_queue* queue) {
-  if (!queue->ring) return;
+  if (queue == nullptr || !queue->ring) return;
   queue->ring->Flush();
   // A sender with credit and ring to spare has no other call that would find out.
   queue->client->IsGoneNowAndThen();
 }
 
 int suede_credit(suede_queue* queue, uint16_t xpuid, uint8_t vc) {
-  if (xpuid >= SUEDE_XPUS || vc >= SUEDE_VCS) return Fail(-EINVAL, "no such XPU or VC");
+  if (queue == nullptr) return FailNull("get credit", "queue", kGetQueue);
+  if (xpuid >= SUEDE_XPUS || vc >= SUEDE_VCS) {
+    return Fail(-EINVAL, "cannot get credit: there is no XPU %u, VC %u; use 0 to 1023, 0 to 3", xpuid,
+                vc);
+  }
   return queue->ring ? static_cast<int>(queue->ring->Credit(xpuid, vc)) : 0;
 }
 
 int suede_poll_completions(suede_queue* queue, suede_completion* out, uint32_t max) {
+  if (queue == nullptr) return FailNull("poll completions", "queue", kGetQueue);
+  if (out == nullptr && max != 0) {
+    return FailNull("poll completions", "out", "memory of your own");
+  }
   if (!queue->ring) return FailGone();
   const uint32_t count = queue->ring->PollCompletions(out, std::min<uint32_t>(max, INT_MAX));
   if (count == 0 && queue->client->IsGoneNowAndThen()) return FailGone();
@@ -199,6 +265,7 @@ int suede_poll_completions(suede_queue* queue, suede_completion* out, uint32_t m
 }
 
 int suede_reset_queue(suede_queue* queue) {
+  if (queue == nullptr) return FailNull("reset", "queue", kGetQueue);
   if (!queue->ring) return FailGone();
   const bool was_broken = queue->ring->state() == SUEDE_QUEUE_BROKEN;
   queue->ring->Flush();
@@ -226,7 +293,9 @@ int suede_unclaim(suede_client* client, uint16_t own_xpuid, uint8_t instance, ui
 }
 
 int suede_receive(suede_client* client, uint8_t vc, suede_received* out, uint32_t max) {
-  if (client == nullptr || vc >= SUEDE_VCS) return Fail(-EINVAL, "no such VC");
+  if (client == nullptr) return FailNull("receive", "client", kConnect);
+  if (out == nullptr && max != 0) return FailNull("receive", "out", "memory of your own");
+  if (vc >= SUEDE_VCS) return Fail(-EINVAL, "cannot receive: vc is %u; use 0 to 3", vc);
   suede_client::Receiver& receiver = client->receivers[vc];
   if (!receiver.ring) return FailGone();
   suede::ReceivedCommand commands[32];
@@ -252,7 +321,7 @@ int suede_receive(suede_client* client, uint8_t vc, suede_received* out, uint32_
 }
 
 void suede_release(suede_client* client, uint8_t vc) {
-  if (vc < SUEDE_VCS && client->receivers[vc].ring) client->receivers[vc].ring->Release();
+  if (client != nullptr && vc < SUEDE_VCS && client->receivers[vc].ring) client->receivers[vc].ring->Release();
 }
 
 int suede_wait(suede_client* client, const suede_wait_set* want, suede_wait_set* ready,
@@ -281,14 +350,15 @@ int suede_wait(suede_client* client, const suede_wait_set* want, suede_wait_set*
 }
 
 int suede_queue_state(suede_queue* queue) {
-  if (queue == nullptr) return Fail(-EINVAL, "no queue");
+  if (queue == nullptr) return FailNull("get a state", "queue", kGetQueue);
   if (!queue->ring || queue->client->IsGoneNowAndThen()) return FailGone();
   queue->seen_state = queue->ring->state();
   return static_cast<int>(queue->seen_state);
 }
 
 int suede_receive_state(suede_client* client, uint8_t vc) {
-  if (client == nullptr || vc >= SUEDE_VCS) return Fail(-EINVAL, "no client, or no such VC");
+  if (client == nullptr) return FailNull("get a state", "client", kConnect);
+  if (vc >= SUEDE_VCS) return Fail(-EINVAL, "cannot get a state: vc is %u; use 0 to 3", vc);
   if (client->segment == nullptr || client->IsGoneNowAndThen()) return FailGone();
   client->receivers[vc].seen_state = client->ReceiveState(vc);
   return static_cast<int>(client->receivers[vc].seen_state);
@@ -306,7 +376,7 @@ int suede_arm(suede_client* client, const suede_wait_set* want) {
 
 int suede_register_read(suede_client* client, uint32_t address, uint32_t width_bits,
                         uint64_t* value) {
-  if (value == nullptr) return Fail(-EINVAL, "nowhere to put the value");
+  if (value == nullptr) return FailNull("read a register", "value", "a variable of your own");
   return AccessRegister(client, {.address = address}, width_bits, value);
 }
 

@@ -8,6 +8,7 @@
 
 using suede::Fail;
 using suede::FailGone;
+using suede::FailNull;
 
 namespace {
 
@@ -15,10 +16,11 @@ namespace {
 constexpr uint32_t kTypeBits = 0xe0;
 
 int CheckBatch(const suede_queue* queue, const suede_batch* batch) {
-  if (queue == nullptr || batch == nullptr || batch->size != sizeof *batch) {
-    return Fail(-EINVAL, "no queue, or suede_batch.size is not set, or another version's");
+  if (queue == nullptr) return FailNull("send", "queue", "suede_get_queue");
+  if (batch == nullptr || batch->size != sizeof *batch) {
+    return Fail(-EINVAL, "suede_batch.size is not set, or another version's");
   }
-  if (batch->control == nullptr) return Fail(-EINVAL, "a command needs a control");
+  if (batch->control == nullptr) return FailNull("send", "its control", "memory of your own");
   if ((batch->control[0] & 0x10) != 0 && batch->data == nullptr) {
     return Fail(-EINVAL, "the control says that data follow, and there are none");
   }
@@ -26,8 +28,9 @@ int CheckBatch(const suede_queue* queue, const suede_batch* batch) {
 }
 
 int CheckShape(const suede_queue* queue, const suede_shape* shape) {
-  if (queue == nullptr || shape == nullptr || shape->size != sizeof *shape) {
-    return Fail(-EINVAL, "no queue, or suede_shape.size is not set, or another version's");
+  if (queue == nullptr) return FailNull("reserve", "queue", "suede_get_queue");
+  if (shape == nullptr || shape->size != sizeof *shape) {
+    return Fail(-EINVAL, "suede_shape.size is not set, or another version's");
   }
   if (shape->control_bytes < 2 || shape->control_bytes > 18 || shape->control_bytes % 2 != 0 ||
       shape->data_bytes > 256) {
@@ -62,6 +65,12 @@ int suede_send_batch(suede_queue* queue, const suede_batch* batch, uint32_t coun
   uint32_t sent = 0;
   const suede::SendResult result = queue->ring->SendRun(run, Bounded(count), &sent);
   if (result != suede::SendResult::kOk) {
+    if (result == suede::SendResult::kInvalid) {
+      return suede::FailCommand({.xpuid = batch->xpuid,
+                                 .vc = batch->vc,
+                                 .flags = batch->flags,
+                                 .control_units = batch->control[0] & 0x0fu});
+    }
     const int error = queue->FailSend(result);
     if (error != -EAGAIN) return error;
   }
@@ -71,7 +80,7 @@ int suede_send_batch(suede_queue* queue, const suede_batch* batch, uint32_t coun
 }
 
 int suede_reserve(suede_queue* queue, const suede_shape* shape, uint32_t count, suede_span* span) {
-  if (span == nullptr) return Fail(-EINVAL, "nowhere to put the span");
+  if (span == nullptr) return FailNull("reserve", "span", "a variable of your own");
   *span = {};
   if (const int result = CheckShape(queue, shape); result != 0) return result;
   if (!queue->ring || queue->is_resetting) [[unlikely]]
@@ -88,6 +97,12 @@ int suede_reserve(suede_queue* queue, const suede_shape* shape, uint32_t count, 
   suede::CommandSpan reserved;
   const suede::SendResult result = queue->ring->Reserve(command, Bounded(count), &reserved);
   if (result != suede::SendResult::kOk) {
+    if (result == suede::SendResult::kInvalid) {
+      return suede::FailCommand({.xpuid = shape->xpuid,
+                                 .vc = shape->vc,
+                                 .flags = shape->flags,
+                                 .control_units = shape->control_bytes / 2u});
+    }
     const int error = queue->FailSend(result);
     return error == -EAGAIN ? 0 : error;
   }
@@ -101,7 +116,7 @@ int suede_reserve(suede_queue* queue, const suede_shape* shape, uint32_t count, 
 }
 
 int suede_commit(suede_queue* queue, uint32_t count) {
-  if (queue == nullptr) return Fail(-EINVAL, "no queue");
+  if (queue == nullptr) return FailNull("commit", "queue", "suede_get_queue");
   if (!queue->ring || queue->is_resetting) [[unlikely]]
     return queue->FailUnusable();
   if (queue->client->is_gone()) [[unlikely]]
@@ -114,9 +129,10 @@ int suede_commit(suede_queue* queue, uint32_t count) {
 }
 
 int suede_receive_span(suede_client* client, uint8_t vc, suede_received_span* span, uint32_t max) {
-  if (client == nullptr || vc >= SUEDE_VCS || span == nullptr || max == 0) {
-    return Fail(-EINVAL, "no such VC, nowhere to put the span, or none wanted");
-  }
+  if (client == nullptr) return FailNull("receive", "client", "suede_connect");
+  if (span == nullptr) return FailNull("receive", "span", "a variable of your own");
+  if (vc >= SUEDE_VCS) return Fail(-EINVAL, "cannot receive: vc is %u; use 0 to 3", vc);
+  if (max == 0) return Fail(-EINVAL, "cannot receive: max is 0; use 1 or more");
   *span = {};
   suede_client::Receiver& receiver = client->receivers[vc];
   if (!receiver.ring) return FailGone();

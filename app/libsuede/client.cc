@@ -39,10 +39,33 @@ int suede_queue::FailUnusable() const {
   return Fail(-EBUSY, "a reset has not been answered yet: call suede_reset_queue again");
 }
 
-int suede_queue::FailSend(suede::SendResult result) {
-  if (result == suede::SendResult::kInvalid) {
-    return Fail(-EINVAL, "xpuid, VC, flags or lengths are out of range");
+int suede::FailNull(const char* call, const char* argument, const char* source) {
+  return Fail(-EINVAL, "cannot %s: %s is NULL; take it from %s", call, argument, source);
+}
+
+int suede::FailCommand(const CommandFields& fields) {
+  constexpr uint32_t kFlags =
+      SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_ERROR | SUEDE_RECORD_COMPLETION;
+  if (fields.xpuid >= SUEDE_XPUS) {
+    return Fail(-EINVAL, "cannot send: xpuid is %u; use 0 to %u", fields.xpuid, SUEDE_XPUS - 1);
   }
+  if (fields.vc >= SUEDE_VCS) {
+    return Fail(-EINVAL, "cannot send: vc is %u; use 0 to %u", fields.vc, SUEDE_VCS - 1);
+  }
+  if ((fields.flags & ~kFlags) != 0) {
+    return Fail(-EINVAL, "cannot send: flags are 0x%x; use SUEDE_RECORD_… only", fields.flags);
+  }
+  if (fields.control_units < 1 || fields.control_units > 9) {
+    return Fail(-EINVAL,
+                "cannot send: bits 3:0 of the control's first byte are %u; use suede_set_lengths",
+                fields.control_units);
+  }
+  return Fail(-EINVAL,
+              "cannot send: the control says that data follow, and data is NULL; set data, or "
+              "use suede_set_lengths with 0");
+}
+
+int suede_queue::FailSend(suede::SendResult result) {
   if (client->IsGoneNowAndThen()) return suede::FailGone();
   seen_state = SUEDE_QUEUE_READY;
   if (result == suede::SendResult::kWouldBlock) return -EAGAIN;

@@ -21,13 +21,24 @@ namespace suede {
 std::vector<std::string> PathsOf(const std::string& name);
 // -ECONNRESET, with its sentence.
 int FailGone();
+// -EINVAL: names the argument of `call` that is NULL, and where it comes from.
+int FailNull(const char* call, const char* argument, const char* source);
+// -EINVAL: names the first field of a command that is out of its range.
+struct CommandFields {
+  uint32_t xpuid = 0;
+  uint32_t vc = 0;
+  uint32_t flags = 0;
+  uint32_t control_units = 0;  // of 2 bytes
+};
+int FailCommand(const CommandFields& fields);
 }  // namespace suede
 
 // Names of the C ABI, hence outside of any namespace.
 struct suede_queue {
   // The error of a call that needs a ring and an answered reset, where one of them is missing.
   int FailUnusable() const;
-  // The error for what the ring says of commands that it did not take; notes the state for waits.
+  // The error for what the ring says of valid commands that it did not take; notes the state for
+  // waits.
   int FailSend(suede::SendResult result);
 
   suede_client* client = nullptr;

@@ -16,7 +16,7 @@ namespace {
 
 // 0 where the queue has an area to look at.
 int CheckArea(const suede_queue* queue) {
-  if (queue == nullptr) return Fail(-EINVAL, "no queue");
+  if (queue == nullptr) return suede::FailNull("get load", "queue", "suede_get_queue");
   if (!queue->load) return Fail(-ECONNRESET, "the client is not connected");
   if (!queue->load->has_area()) {
     return Fail(-ENOTSUP, "the daemon does not show how loaded its instances are");
@@ -36,7 +36,10 @@ uint32_t SlotOf(const suede_queue* queue, uint16_t xpuid) {
 }
 
 int CheckDestination(const suede_queue* queue, uint16_t xpuid) {
-  if (queue == nullptr || xpuid >= SUEDE_XPUS) return Fail(-EINVAL, "no queue, or no such XPU");
+  if (queue == nullptr) return suede::FailNull("watch an XPU", "queue", "suede_get_queue");
+  if (xpuid >= SUEDE_XPUS) {
+    return Fail(-EINVAL, "cannot watch an XPU: xpuid is %u; use 0 to 1023", xpuid);
+  }
   return 0;
 }
 
@@ -141,7 +144,8 @@ int suede_balancer_create(suede_queue* const* queues, uint32_t queue_count, uint
   *balancer = nullptr;
   if (queues == nullptr || queue_count < 1 || queue_count > SUEDE_MAX_BALANCED ||
       std::find(queues, queues + queue_count, nullptr) != queues + queue_count) {
-    return Fail(-EINVAL, "a balancer takes 1 to 64 queues");
+    return Fail(-EINVAL, "cannot make a balancer: it takes 1 to %u queues, and none may be NULL",
+                SUEDE_MAX_BALANCED);
   }
   if (policy < SUEDE_BALANCE_ROUND_ROBIN || policy > SUEDE_BALANCE_HASH) {
     return Fail(-EINVAL, "policy is one of SUEDE_BALANCE_…");
@@ -154,11 +158,18 @@ int suede_balancer_create(suede_queue* const* queues, uint32_t queue_count, uint
 void suede_balancer_destroy(suede_balancer* balancer) { delete balancer; }
 
 int suede_balancer_choose(suede_balancer* balancer, uint16_t xpuid) {
-  if (xpuid >= SUEDE_XPUS) return Fail(-EINVAL, "no such XPU");
+  if (balancer == nullptr) {
+    return suede::FailNull("choose a queue", "balancer", "suede_balancer_create");
+  }
+  if (xpuid >= SUEDE_XPUS) {
+    return Fail(-EINVAL, "cannot choose a queue: xpuid is %u; use 0 to 1023", xpuid);
+  }
   return static_cast<int>(balancer->rule.Choose(xpuid));
 }
 
 int suede_balancer_send(suede_balancer* balancer, const suede_command* command) {
+  if (balancer == nullptr) return suede::FailNull("send", "balancer", "suede_balancer_create");
+  if (command == nullptr) return suede::FailNull("send", "command", "memory of your own");
   const size_t count = balancer->queues.size();
   const size_t tries = balancer->rule.MayTryOthers() ? count : 1;
   uint64_t tried = 0;
@@ -180,6 +191,7 @@ int suede_balancer_send(suede_balancer* balancer, const suede_command* command) 
 }
 
 void suede_balancer_flush(suede_balancer* balancer) {
+  if (balancer == nullptr) return;
   for (; balancer->unflushed != 0; balancer->unflushed &= balancer->unflushed - 1) {
     suede_flush(balancer->queues[static_cast<size_t>(std::countr_zero(balancer->unflushed))]);
   }

@@ -10,8 +10,9 @@ namespace protocol = suede::protocol;
 extern "C" {
 
 int suede_serve(suede_client* client, uint16_t own_xpuid, uint8_t instance, uint32_t vc_mask) {
-  if (client == nullptr || vc_mask == 0 || vc_mask >= 1u << SUEDE_VCS) {
-    return Fail(-EINVAL, "vc_mask is 1 to 15");
+  if (client == nullptr) return suede::FailNull("serve", "client", "suede_connect");
+  if (vc_mask == 0 || vc_mask >= 1u << SUEDE_VCS) {
+    return Fail(-EINVAL, "cannot serve: vc_mask is 0x%x; use 1 to 15", vc_mask);
   }
   protocol::Claim serve;
   serve.head.type = protocol::Type::kServe;
@@ -21,8 +22,9 @@ int suede_serve(suede_client* client, uint16_t own_xpuid, uint8_t instance, uint
 }
 
 int suede_add_window(suede_client* client, const suede_window* window) {
-  if (client == nullptr || window == nullptr || window->size != sizeof *window) {
-    return Fail(-EINVAL, "no client, or suede_window.size is not set");
+  if (client == nullptr) return suede::FailNull("add a window", "client", "suede_connect");
+  if (window == nullptr || window->size != sizeof *window) {
+    return Fail(-EINVAL, "suede_window.size is not set, or another version's");
   }
   protocol::WindowAdd add;
   add.id = window->id;
@@ -39,7 +41,8 @@ int suede_add_window(suede_client* client, const suede_window* window) {
 }
 
 int suede_remove_window(suede_client* client, uint32_t id) {
-  if (client == nullptr || id > 0xffff) return Fail(-EINVAL, "no client, or no id of a window");
+  if (client == nullptr) return suede::FailNull("remove a window", "client", "suede_connect");
+  if (id > 0xffff) return Fail(-EINVAL, "cannot remove a window: its id is %u; use 0 to 4095", id);
   protocol::WindowRemove remove;
   remove.id = static_cast<uint16_t>(id);
   return client->Call(&remove);

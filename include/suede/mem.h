@@ -63,6 +63,8 @@ SUEDE_API const char* suede_mem_error_text(void);
 
 /* Returns the name of a status: "OK", "BOUNDS", …; "?" for another number. */
 SUEDE_API const char* suede_mem_status_name(uint32_t status);
+/* Returns a sentence on it; never NULL. */
+SUEDE_API const char* suede_mem_status_text(uint32_t status);
 
 /* ---- Initiator ---- */
 

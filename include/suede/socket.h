@@ -60,6 +60,8 @@ typedef struct suede_socket suede_socket;
 
 /* Returns the name of a status: "OK", "EPOCH", …; "?" for another number. */
 SUEDE_API const char* suede_socket_status_name(uint32_t status);
+/* Returns a sentence on it; never NULL. */
+SUEDE_API const char* suede_socket_status_text(uint32_t status);
 
 /* ---- Access ---- */
 

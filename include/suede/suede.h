@@ -7,7 +7,7 @@
  *
  * Errors: functions that return int return 0 or a count, or a negative errno value; functions that
  * can fail for several reasons store a sentence that suede_error_text() returns.
- *   -EINVAL      an argument is out of its range
+ *   -EINVAL      an argument is out of its range, or NULL where that is not permitted
  *   -EAGAIN      the call would block; nothing was done
  *   -ECONNRESET  the daemon has gone: call suede_reconnect or suede_close. Every suede_flush,
  *                suede_poll_completions and suede_receive that finds nothing checks the connection,
@@ -97,6 +97,9 @@ SUEDE_API int suede_status(suede_client* client);
 
 /* Returns a sentence on the last error of the calling thread; never NULL. */
 SUEDE_API const char* suede_error_text(void);
+
+/* Returns a sentence on a status of a completion, SUEDE_STATUS_…; never NULL. */
+SUEDE_API const char* suede_status_text(uint32_t status);
 
 typedef struct suede_limits {
   uint32_t size;             /* set by the caller: sizeof(suede_limits) */

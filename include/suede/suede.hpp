@@ -33,6 +33,9 @@ inline suede_command MakeCommand(uint16_t xpuid, uint8_t vc, std::span<uint8_t> 
   return command;
 }
 
+// Returns a sentence on the status of a completion.
+inline const char* StatusText(uint32_t status) { return suede_status_text(status); }
+
 // One send queue; one thread at a time uses it. A Queue is valid as long as its Client.
 class Queue {
  public:

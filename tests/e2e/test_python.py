@@ -85,7 +85,8 @@ def test_errors(pair):
     assert window.key != 0
     with pytest.raises(suede.OperationFailed) as failed:
         memory.put(1, 1, b"x").wait()
-    assert failed.value.status == suede.KEY and str(failed.value) == "KEY"
+    assert failed.value.status == suede.KEY
+    assert str(failed.value) == f"KEY: {suede.status_text(suede.KEY)}"
     memory.put(1, 1, bytes(65), key=window.key, counter=3)
     with pytest.raises(suede.OperationFailed, match="BOUNDS"):
         memory.write_barrier(3, timeout=e2e.START_S)
@@ -149,7 +150,6 @@ def test_served_by_calls_while_another_thread_waits():
             memory.poll()
 
 
-def test_sockets():
 def test_a_receiver_that_leaves_once_it_has_everything():
     """Both ends in `with` blocks, in a loop: whichever of them ends first, nothing has failed."""
     with e2e.memif_pair() as (_, left, right):
@@ -180,6 +180,7 @@ def test_statuses_have_texts():
     assert len({suede.status_text(each) for each in (*range(2), *range(16, 24), *range(32, 35))}) == 13
 
 
+def test_sockets():
     with e2e.memif_pair() as (_, left, right):
         client.settle(left, right)
         with suede.Sockets(left.socket) as here, suede.Sockets(right.socket) as there:
@@ -213,7 +214,8 @@ def test_statuses_have_texts():
             with pytest.raises(suede.SocketFailed) as failed:
                 while True:
                     waiting.send(b"nobody reads it", e2e.START_S)
-            assert failed.value.status == suede.SOCKET_CLOSED and str(failed.value) == "CLOSED"
+            assert failed.value.status == suede.SOCKET_CLOSED
+            assert str(failed.value) == f"CLOSED: {suede.socket_status_text(suede.SOCKET_CLOSED)}"
             with pytest.raises(suede.SocketFailed):
                 waiting.close()
 

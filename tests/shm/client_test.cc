@@ -4,8 +4,12 @@
 #include <poll.h>
 #include <sys/wait.h>
 
+#include <cerrno>
 #include <chrono>
+#include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "fake_daemon.h"
 #include "suede/suede.hpp"
@@ -437,6 +441,98 @@ TEST_F(ClientTest, KilledClientLeavesNothingBehind) {
   Client client;
   ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
   EXPECT_EQ(client.Claim(2, 0, 0xf), 0) << "its claims are free";
+}
+
+// Returns the sentence of the last error; fails unless `result` is -EINVAL.
+std::string Invalid(int result) {
+  EXPECT_EQ(result, -EINVAL);
+  return suede_error_text();
+}
+
+TEST_F(ClientTest, NullHandlesAndPointersAreErrors) {
+  suede_client* raw = nullptr;
+  const suede_open_params wanted = Params(1, 1);
+  ASSERT_EQ(suede_connect(path_.c_str(), &wanted, &raw), 0);
+  suede_queue* const queue = suede_get_queue(raw, 0);
+  suede_queue* const none = nullptr;
+  const suede_command command{};
+  suede_completion completion;
+  suede_received received;
+  suede_received_span received_span;
+  suede_batch batch{};
+  suede_shape shape{};
+  suede_span span;
+  suede_wait_set set{};
+  uint64_t value = 0;
+  EXPECT_NE(Invalid(suede_send(none, &command)).find("queue is NULL"), std::string::npos);
+  EXPECT_NE(Invalid(suede_send(queue, nullptr)).find("command is NULL"), std::string::npos);
+  EXPECT_NE(Invalid(suede_send(queue, &command)).find("control is NULL"), std::string::npos);
+  for (const int result :
+       {suede_send_batch(none, &batch, 1), suede_send_batch(queue, nullptr, 1),
+        suede_reserve(none, &shape, 1, &span), suede_reserve(queue, nullptr, 1, &span),
+        suede_reserve(queue, &shape, 1, nullptr), suede_commit(none, 1), suede_credit(none, 1, 0),
+        suede_poll_completions(none, &completion, 1), suede_poll_completions(queue, nullptr, 1),
+        suede_reset_queue(none), suede_queue_state(none), suede_connect(nullptr, nullptr, &raw),
+        suede_connect("name", nullptr, nullptr), suede_reconnect(nullptr), suede_status(nullptr),
+        suede_get_limits(nullptr, nullptr), suede_get_limits(raw, nullptr),
+        suede_get_instance(nullptr, 0, nullptr), suede_get_instance(raw, 0, nullptr),
+        suede_set_lengths(nullptr, 2, 0), suede_claim(nullptr, 1, 0, 1),
+        suede_unclaim(nullptr, 1, 0, 1), suede_receive(nullptr, 0, &received, 1),
+        suede_receive(raw, 0, nullptr, 1), suede_receive_span(nullptr, 0, &received_span, 1),
+        suede_receive_span(raw, 0, nullptr, 1), suede_receive_state(nullptr, 0),
+        suede_wait(nullptr, &set, nullptr, 0), suede_wait(raw, nullptr, nullptr, 0),
+        suede_arm(nullptr, &set), suede_arm(raw, nullptr),
+        suede_register_read(nullptr, 8, 32, &value), suede_register_read(raw, 8, 32, nullptr),
+        suede_register_write(nullptr, 8, 32, 0), suede_serve(nullptr, 1, 0, 1),
+        suede_add_window(nullptr, nullptr), suede_add_window(raw, nullptr),
+        suede_remove_window(nullptr, 1), suede_get_load(none, nullptr),
+        suede_get_load(queue, nullptr), suede_watch_destination(none, 1),
+        suede_unwatch_destination(none, 1), suede_get_destination(none, 1, nullptr),
+        suede_get_destination(queue, 1, nullptr), suede_balancer_create(nullptr, 1, 1, nullptr),
+        suede_balancer_create(&queue, 1, 1, nullptr), suede_balancer_choose(nullptr, 1),
+        suede_balancer_send(nullptr, &command), suede_packets_open(nullptr, nullptr, nullptr),
+        suede_packets_get_info(nullptr, nullptr), suede_packets_send(nullptr, nullptr, 60),
+        suede_packets_receive(nullptr, nullptr, 0)}) {
+    EXPECT_EQ(result, -EINVAL);
+  }
+  suede_flush(nullptr);
+  suede_release(nullptr, 0);
+  suede_balancer_flush(nullptr);
+  suede_balancer_destroy(nullptr);
+  suede_close(nullptr);
+  EXPECT_EQ(suede_get_queue(nullptr, 0), nullptr);
+  EXPECT_EQ(suede_eventfd(nullptr), -1);
+  suede_close(raw);
+}
+
+TEST_F(ClientTest, EachMistakeInACommandHasItsOwnSentence) {
+  Client client;
+  ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
+  uint8_t control[2] = {1, 0};
+  uint8_t no_length[2] = {0, 0};
+  uint8_t with_data[2] = {0x11, 0};
+  const suede_command good{.xpuid = 1, .vc = 0, .flags = 0, .control = control, .data = nullptr};
+  std::vector<suede_command> commands(5, good);
+  commands[0].xpuid = 1024;
+  commands[1].vc = 4;
+  commands[2].flags = 8;
+  commands[3].control = no_length;
+  commands[4].control = with_data;
+  const char* const names[] = {"xpuid is 1024", "vc is 4", "flags are 0x8", "control's", "data"};
+  for (size_t i = 0; i < commands.size(); ++i) {
+    const std::string text = Invalid(client.queue(0).Send(commands[i]));
+    EXPECT_NE(text.find(names[i]), std::string::npos) << text;
+    EXPECT_TRUE(text.starts_with("cannot send: ")) << text;
+    EXPECT_NE(text.find("; "), std::string::npos) << "says what to do: " << text;
+  }
+}
+
+TEST(StatusTextTest, EachStatusHasItsOwn) {
+  std::set<std::string> texts;
+  for (uint32_t status = SUEDE_STATUS_OK; status <= SUEDE_STATUS_IN_DOUBT + 1; ++status) {
+    texts.insert(client::StatusText(status));
+  }
+  EXPECT_EQ(texts.size(), SUEDE_STATUS_IN_DOUBT + 2);
 }
 
 }  // namespace

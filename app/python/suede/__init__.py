@@ -6,7 +6,7 @@ docs/python.md describes the package, docs/memory.md the operations, docs/socket
 
 from ._initiator import Memory, Operation
 from ._library import CONSTANTS as _CONSTANTS
-from ._library import Error, OperationFailed, SocketFailed, socket_status_name, status_name
+from ._library import Error, OperationFailed, SocketFailed, socket_status_name, socket_status_text, status_name, status_text
 from ._sockets import ANY, EndOfStream, Sending, Socket, Sockets
 from ._target import ALL_RIGHTS, DRAWN, Notice, Target, Window
 
@@ -15,4 +15,4 @@ globals().update(_CONSTANTS)
 
 __all__ = ["ALL_RIGHTS", "ANY", "DRAWN", "EndOfStream", "Error", "Memory", "Notice", "Operation",
            "OperationFailed", "Sending", "Socket", "SocketFailed", "Sockets", "Target", "Window",
-           "socket_status_name", "status_name", *_CONSTANTS]
+           "socket_status_name", "socket_status_text", "status_name", "status_text", *_CONSTANTS]

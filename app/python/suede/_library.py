@@ -26,7 +26,7 @@ class OperationFailed(Exception):
     """An operation that ended otherwise than OK: `status` is a number of docs/memory.md."""
 
     def __init__(self, status):
-        super().__init__(status_name(status))
+        super().__init__(f"{status_name(status)}: {status_text(status)}")
         self.status = status
 
 
@@ -34,12 +34,20 @@ class SocketFailed(Exception):
     """A socket, or what was sent on it, that failed: `status` is a number of docs/sockets.md."""
 
     def __init__(self, status):
-        super().__init__(socket_status_name(status))
+        super().__init__(f"{socket_status_name(status)}: {socket_status_text(status)}")
         self.status = status
 
 
 def socket_status_name(status):
     return ffi.string(lib.suede_socket_status_name(status)).decode()
+
+
+def socket_status_text(status):
+    return ffi.string(lib.suede_socket_status_text(status)).decode()
+
+
+def status_text(status):
+    return ffi.string(lib.suede_mem_status_text(status)).decode()
 
 
 def status_name(status):
