@@ -214,8 +214,12 @@ int Conclude(const Options& options, const Document& document) {
   }
   for (const Check& check : verdict.checks) {
     if (check.pass || check.name == "completed") continue;
-    std::fprintf(stderr, "suede-perf: failed: %s is %.10g, limit %.10g\n", check.name.c_str(),
-                 check.value, check.limit);
+    const char* const remedy =
+        check.name == "misordered"
+            ? "; where `ordering` of the instances is unordered, add --unordered"
+            : "";
+    std::fprintf(stderr, "suede-perf: failed: %s is %.10g, limit %.10g%s\n", check.name.c_str(),
+                 check.value, check.limit, remedy);
   }
   int code = ExitCode(document.results, verdict);
   for (const RankResult& r : document.ranks) {
