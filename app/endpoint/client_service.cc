@@ -30,6 +30,11 @@ absl::Status ToStatus(const LcoreReply& reply) {
   return absl::NotFoundError("no such client, queue or instance on the lcore");
 }
 
+WindowService::Limits WindowLimitsOf(const ClientsConfig& clients) {
+  return {.client_bytes = uint64_t{clients.window_mb} << 20,
+          .total_bytes = uint64_t{clients.windows_total_mb} << 20};
+}
+
 }  // namespace
 
 SegmentShape SegmentShapeOf(const ClientsConfig& clients) {
@@ -46,7 +51,7 @@ ClientService::ClientService(Endpoint* endpoint, Endpoint::Log log)
       log_(std::move(log)),
       windows_([this](uint32_t lcore, const LcoreRequest& request) { return Ask(lcore, request); },
                SegmentShapeOf(endpoint->config().clients)) {
-  windows_.SetWindowBytes(uint64_t{endpoint->config().clients.window_mb} << 20);
+  windows_.SetLimits(WindowLimitsOf(endpoint->config().clients));
 }
 
 absl::StatusOr<std::unique_ptr<ClientService>> ClientService::Create(Endpoint* endpoint,
@@ -287,7 +292,7 @@ void ClientService::Adopt(const Config& config) {
   server_->SetMaxClients(config.clients.max_clients);
   server_->SetPackLimit(config.packing.limit_bytes);
   server_->SetRules(config.clients.rules);
-  windows_.SetWindowBytes(uint64_t{config.clients.window_mb} << 20);
+  windows_.SetLimits(WindowLimitsOf(config.clients));
 }
 
 void ClientService::OnGone(ClientId client) {

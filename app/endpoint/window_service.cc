@@ -2,6 +2,7 @@
 #include "endpoint/window_service.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -21,13 +22,19 @@ mem::Window WindowOf(const WindowRequest& request, const WindowMemory& memory) {
           .rights = request.rights};
 }
 
+absl::Status TooManyBytes(uint64_t limit) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the memfds of the windows that lcores serve of a client have at most ",
+                   limit >> 20, " MiB together (clients.window_mb)"));
+}
+
 }  // namespace
 
 // ---- Targets.
 
 absl::Status WindowService::OnServe(ClientId client, const ServeRequest& request,
                                     const Place& place) {
-  if (window_bytes_ == 0) {
+  if (limits_.client_bytes == 0) {
     return absl::PermissionDeniedError(
         "clients.window_mb is 0: the lcores execute no memory requests");
   }
@@ -123,23 +130,54 @@ absl::Status WindowService::CheckNew(const Target& target, const WindowRequest& 
       (request.partition != WindowRequest::kAnyPartition && request.partition > 1023)) {
     return absl::InvalidArgumentError("rights, bytes or partition of the window are out of range");
   }
-  uint64_t bytes = 0;
-  uint32_t count = 0;
-  for (const auto& [id, held] : target.windows) {
-    if (held.memory == nullptr) continue;
-    bytes += held.memory->bytes();
-    ++count;
-  }
+  if (request.bytes > limits_.client_bytes) return TooManyBytes(limits_.client_bytes);
+  const auto count = std::count_if(target.windows.begin(), target.windows.end(), [](auto& entry) {
+    return entry.second.memory != nullptr;
+  });
   if (count >= kMaxWindowsOfClient || windows_ >= kMaxWindows) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "lcores serve ", kMaxWindowsOfClient, " windows of a client and ", kMaxWindows, " in all"));
   }
-  if (bytes > window_bytes_ || request.bytes > window_bytes_ - bytes) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the windows that lcores serve of a client have ", window_bytes_ >> 20,
-                     " MiB at most (clients.window_mb)"));
+  if (const auto found = deceits_.find(request.uid);
+      found != deceits_.end() && found->second >= kMaxDeceits) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("lcores serve no more windows of uid ", request.uid,
+                     ", whose windows lacked pages; restart the daemon"));
   }
   return absl::OkStatus();
+}
+
+// Counts each memfd once, however many windows lie in it.
+absl::Status WindowService::CheckBytes(const Target& target, const WindowFile& file) const {
+  std::set<const WindowFile*> files = {&file};
+  for (const auto& [id, held] : target.windows) {
+    if (held.memory != nullptr) files.insert(held.memory->file().get());
+  }
+  uint64_t bytes = 0;
+  for (const WindowFile* const each : files) bytes += each->bytes;
+  return bytes <= limits_.client_bytes ? absl::OkStatus() : TooManyBytes(limits_.client_bytes);
+}
+
+absl::StatusOr<std::unique_ptr<WindowMemory>> WindowService::MapWindow(
+    Target& target, const WindowRequest& request, int fd) {
+  // Kept until this call has found it.
+  const std::shared_ptr<const WindowFile> former = std::exchange(target.unsealed, nullptr);
+  const uint64_t mapped = files_.bytes();
+  const uint64_t left = limits_.total_bytes > mapped ? limits_.total_bytes - mapped : 0;
+  std::shared_ptr<const WindowFile> unsealed;
+  absl::StatusOr<std::unique_ptr<WindowMemory>> memory = files_.Map(
+      {.fd = fd,
+       .offset = request.fd_offset,
+       .bytes = request.bytes,
+       .is_writable = (request.rights & ~mem::Window::kRead) != 0,
+       .uid = request.uid,
+       .max_bytes = std::min(left, limits_.client_bytes)},
+      &unsealed);
+  const WindowFile* const file = memory.ok() ? (*memory)->file().get() : unsealed.get();
+  if (file == nullptr) return memory.status();
+  if (absl::Status status = CheckBytes(target, *file); !status.ok()) return status;
+  target.unsealed = std::move(unsealed);
+  return memory;
 }
 
 absl::Status WindowService::OnWindowAdd(ClientId client, const WindowRequest& request, int fd) {
@@ -153,11 +191,7 @@ absl::Status WindowService::OnWindowAdd(ClientId client, const WindowRequest& re
   Held held{.state = Window::kAdding, .request = request};
   held.asked.kind = ServedWindow::Kind::kProgram;
   if (!request.is_program) {
-    absl::StatusOr<std::unique_ptr<WindowMemory>> memory =
-        WindowMemory::Map({.fd = fd,
-                           .offset = request.fd_offset,
-                           .bytes = request.bytes,
-                           .is_writable = (request.rights & ~mem::Window::kRead) != 0});
+    absl::StatusOr<std::unique_ptr<WindowMemory>> memory = MapWindow(target, request, fd);
     if (!memory.ok()) return memory.status();
     held.memory = *std::move(memory);
     held.asked = {.kind = ServedWindow::Kind::kLcore, .window = WindowOf(request, *held.memory)};
@@ -217,6 +251,7 @@ void WindowService::Fill(uint32_t owner, Target& target, uint32_t id, Held& held
   --filling_;
   held.state = Window::kAdding;
   if (status.ok()) return;
+  if (absl::IsPermissionDenied(status)) ++deceits_[held.request.uid];
   --windows_;
   target.windows.erase(id);
   server_->FinishWindow(ClientId{owner}, status);
@@ -253,7 +288,7 @@ std::vector<WindowService::View> WindowService::Windows() const {
       all.push_back({.client = ClientId{owner},
                      .index = target.place.index,
                      .window = held.request,
-                     .page_bytes = held.memory != nullptr ? held.memory->page_bytes() : 0,
+                     .page_bytes = held.memory != nullptr ? held.memory->file()->page_bytes : 0,
                      .numa_node = held.memory != nullptr ? held.memory->NumaNode() : -1});
     }
   }

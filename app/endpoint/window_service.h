@@ -25,6 +25,9 @@ class WindowService {
  public:
   static constexpr uint32_t kMaxWindowsOfClient = 64;
   static constexpr uint32_t kMaxWindows = 1024;
+  // Windows of a user that may turn out to lack pages: each has the daemon allocate up to
+  // WindowMemory::kStepBytes or a page, which it cannot free.
+  static constexpr uint32_t kMaxDeceits = 16;
   static constexpr uint32_t kTargetBit = 1u << 31;  // of the target's number, beside its owner's
 
   // Hands a request to an lcore; an error where its mailbox is full.
@@ -35,8 +38,12 @@ class WindowService {
   }
   // Answers go to it.
   void SetServer(ShmServer* server) { server_ = server; }
-  // Of the windows of one client together, for windows from now on.
-  void SetWindowBytes(uint64_t bytes) { window_bytes_ = bytes; }
+  // Of the memfds of windows, for windows from now on.
+  struct Limits {
+    uint64_t client_bytes = 0;  // of one client together
+    uint64_t total_bytes = 0;   // of all clients together
+  };
+  void SetLimits(const Limits& limits) { limits_ = limits; }
 
   // `lcore`, `instance`: its place, and its number there. `index`: in Config::instances.
   struct Place {
@@ -88,12 +95,16 @@ class WindowService {
     uint8_t vc_mask = 0;
     std::unique_ptr<ServedTarget> served;
     std::map<uint32_t, Held> windows;  // by id
+    std::shared_ptr<const WindowFile> unsealed;  // of the window that the client asks for next
     bool is_detach_sent = false;
     bool is_owner_gone = false;
   };
 
   static uint32_t Number(ClientId client) { return static_cast<uint32_t>(client); }
   absl::Status CheckNew(const Target& target, const WindowRequest& request) const;
+  absl::StatusOr<std::unique_ptr<WindowMemory>> MapWindow(Target& target,
+                                                          const WindowRequest& request, int fd);
+  absl::Status CheckBytes(const Target& target, const WindowFile& file) const;
   absl::Status AskWindow(uint32_t owner, const Target& target, uint32_t id, Held& held);
   void Detach(uint32_t owner, Target& target);
   void OnWindowReply(ClientId client, Target& target, const absl::Status& status);
@@ -102,7 +113,9 @@ class WindowService {
   const Ask ask_;
   SegmentShape shape_;
   ShmServer* server_ = nullptr;
-  uint64_t window_bytes_ = 0;
+  Limits limits_;
+  WindowFiles files_;
+  std::map<uid_t, uint32_t> deceits_;
   std::map<uint32_t, Target> targets_;  // by owner
   uint32_t windows_ = 0;                // of all
   uint32_t filling_ = 0;                // windows

@@ -17,6 +17,7 @@ using suede::mem::Fail;
 using suede::mem::Plane;
 using suede::mem::Target;
 using suede::mem::Window;
+using suede::mem::WindowFile;
 using suede::mem::WindowTable;
 
 namespace {
@@ -33,7 +34,6 @@ suede_mem_target::~suede_mem_target() {
   // The sentence on the last error stays: a target that was not opened ends here, too.
   if (serves_) EndThread();
   for (const auto& [id, mapping] : mappings_) munmap(mapping.address, mapping.bytes);
-  for (const auto& [id, window] : lcore_windows_) close(window.fd);
 }
 
 int suede_mem_target::Open(const char* name_or_path, const suede_mem_target_params& params) {
@@ -129,8 +129,12 @@ int suede_mem_target::AddWindow(suede_mem_window* window) {
     if (const int error = ReadPartition(); error != 0) return error;
   }
   Mapping mapping;
+  std::shared_ptr<WindowFile> file;
   void* base = window->base;
-  if (base == nullptr) {
+  if (is_of_lcore) {
+    if (const int error = MapLcoreWindow(*window, &file); error != 0) return error;
+    base = file->base() + window->fd_offset;
+  } else if (base == nullptr) {
     if (const int error = Map(*window, &mapping.address, &mapping.bytes); error != 0) return error;
     base = mapping.address;
   }
@@ -146,7 +150,7 @@ int suede_mem_target::AddWindow(suede_mem_window* window) {
   if (added != WindowTable::Added::kOk) {
     error = Fail(-EINVAL, "suede_mem_window: id, rights or base are out of range");
   } else if (is_of_lcore) {
-    error = AddLcoreWindow(*window, key);
+    error = AddLcoreWindow(*window, key, file);
   } else if (on_lcore_ != 0) {
     error = AddToPlanes({.size = sizeof(suede_window), .id = window->id, .program = 1});
   }
@@ -168,10 +172,7 @@ int suede_mem_target::RemoveWindow(uint32_t id) {
   if (const int error = RemoveFromPlanes(id, planes_.size()); error != 0) return error;
   target_->windows().Remove(id);
   program_windows_.erase(id);
-  if (const auto found = lcore_windows_.find(id); found != lcore_windows_.end()) {
-    close(found->second.fd);
-    lcore_windows_.erase(found);
-  }
+  lcore_windows_.erase(id);
   const auto mapping = mappings_.find(id);
   if (mapping != mappings_.end()) {
     munmap(mapping->second.address, mapping->second.bytes);
@@ -229,7 +230,26 @@ int suede_mem_target::RemoveFromPlanes(uint32_t id, size_t planes) {
   return 0;
 }
 
-int suede_mem_target::AddLcoreWindow(const suede_mem_window& window, uint32_t key) {
+// Its memfd as other windows have it mapped, or mapped now.
+int suede_mem_target::MapLcoreWindow(const suede_mem_window& window,
+                                     std::shared_ptr<WindowFile>* file) {
+  const bool is_read_only = window.rights == SUEDE_MEM_RIGHT_READ;
+  for (const auto& [id, other] : lcore_windows_) {
+    if (other.file->IsOf(window.fd)) *file = other.file;
+  }
+  if (*file == nullptr) {
+    if (const int error = WindowFile::Map(window.fd, is_read_only, file); error != 0) return error;
+  }
+  const uint64_t bytes = (*file)->bytes();
+  if (window.fd_offset > bytes || window.bytes > bytes - window.fd_offset) {
+    return Fail(-EINVAL, "the window is longer than what its descriptor names");
+  }
+  if (is_read_only || (*file)->is_writable()) return 0;
+  return Fail(-EACCES, "the rights of the window permit writes, its descriptor does not");
+}
+
+int suede_mem_target::AddLcoreWindow(const suede_mem_window& window, uint32_t key,
+                                     const std::shared_ptr<WindowFile>& file) {
   for (size_t i = 0; i < planes_.size(); ++i) {
     if ((on_lcore_ & 1u << i) != 0) continue;
     if (!planes_[i].is_connected()) return FailPlaneGone();
@@ -248,22 +268,33 @@ int suede_mem_target::AddLcoreWindow(const suede_mem_window& window, uint32_t ke
                               .key = key,
                               .partition = static_cast<uint32_t>(window.partition),
                               .bytes = window.bytes,
-                              .fd_offset = window.fd_offset},
-                   .fd = fcntl(window.fd, F_DUPFD_CLOEXEC, 0)};
-  if (kept.fd < 0) return Fail(-errno, "no copy of the window's descriptor");
-  kept.window.fd = kept.fd;
-  if (const int error = AddToPlanes(kept.window); error != 0) {
-    close(kept.fd);
-    return error;
-  }
+                              .fd_offset = window.fd_offset,
+                              .fd = file->fd()},
+                   .file = file};
+  if (const int error = AddToPlanes(kept.window); error != 0) return error;
   lcore_windows_.emplace(window.id, kept);
   has_lcore_windows_ = true;
+  return 0;
+}
+
+// Where the daemon has no window of the target any more, it cannot map their memory for writing.
+int suede_mem_target::RenewFiles(uint32_t planes) {
+  for (size_t i = 0; i < planes_.size(); ++i) {
+    const bool is_served = (on_lcore_ & 1u << i) != 0 && planes_[i].is_connected();
+    if (is_served && (planes & 1u << i) == 0) return 0;
+  }
+  for (auto& [id, kept] : lcore_windows_) {
+    if (const int error = kept.file->RenewIfSealed(); error != 0) return error;
+  }
   return 0;
 }
 
 // With the daemons of `planes`, by bits, which know nothing of them. A plane that fails stays
 // unconnected.
 int suede_mem_target::RegisterAgain(uint32_t planes) {
+  if ((planes & on_lcore_) != 0) {
+    if (const int error = RenewFiles(planes); error != 0) return error;
+  }
   for (size_t i = 0; i < planes_.size(); ++i) {
     if ((planes & on_lcore_ & 1u << i) == 0) continue;
     suede_client* client = planes_[i].client();
@@ -275,6 +306,7 @@ int suede_mem_target::RegisterAgain(uint32_t planes) {
       error = suede_add_window(client, &of_program);
     }
     for (auto it = lcore_windows_.begin(); error == 0 && it != lcore_windows_.end(); ++it) {
+      it->second.window.fd = it->second.file->fd();
       error = suede_add_window(client, &it->second.window);
     }
     if (error != 0) {

@@ -17,6 +17,7 @@
 #include "mem/target.h"
 #include "plane.h"
 #include "suede/mem.h"
+#include "window_file.h"
 
 // A name of the C ABI, hence outside of any namespace.
 struct suede_mem_target final : suede::mem::ResponseSink {
@@ -43,10 +44,10 @@ struct suede_mem_target final : suede::mem::ResponseSink {
     void* address = nullptr;
     uint64_t bytes = 0;
   };
-  // A window that the lcore serves, to be registered again with a new daemon; `fd` is a copy.
+  // A window that the lcore serves, to be registered again with a new daemon.
   struct LcoreWindow {
     suede_window window = {};
-    int fd = -1;
+    std::shared_ptr<suede::mem::WindowFile> file;
   };
   // Takes the lock before the serving thread takes it again: that one looks at `waiting` first.
   class Turn {
@@ -68,7 +69,10 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   int MoveToLcore(uint32_t number);
   int AddToPlanes(const suede_window& window);
   int RemoveFromPlanes(uint32_t id, size_t planes);
-  int AddLcoreWindow(const suede_mem_window& window, uint32_t key);
+  int MapLcoreWindow(const suede_mem_window& window, std::shared_ptr<suede::mem::WindowFile>* file);
+  int AddLcoreWindow(const suede_mem_window& window, uint32_t key,
+                     const std::shared_ptr<suede::mem::WindowFile>& file);
+  int RenewFiles(uint32_t planes);
   int RegisterAgain(uint32_t planes);
   int ReadPartition();
   void ReadPartitionNowAndThen();
@@ -80,7 +84,7 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   std::atomic<uint32_t> waiting_{0};
   std::unique_ptr<suede::mem::Target> target_;
   std::vector<suede::mem::Plane> planes_;
-  std::map<uint32_t, Mapping> mappings_;  // by window
+  std::map<uint32_t, Mapping> mappings_;  // by window that the program serves
   std::map<uint32_t, LcoreWindow> lcore_windows_;
   std::set<uint32_t> program_windows_;
   uint32_t on_lcore_ = 0;  // planes whose requests the lcore takes, by bits

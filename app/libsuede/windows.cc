@@ -1,11 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of suede.h that let the lcore execute memory requests.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
 #include <cerrno>
+#include <cstring>
 
 #include "client.h"
 
 using suede::Fail;
 namespace protocol = suede::protocol;
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x10
+#endif
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace {
+
+// Allocates the pages of a memfd that are missing, so that its owner pays for them. 0, or an error.
+int Populate(int fd, uint64_t bytes) {
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  const bool is_writable = base != MAP_FAILED;
+  if (!is_writable) base = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
+  if (base == MAP_FAILED) return Fail(-errno, "mmap of a window: %s", std::strerror(errno));
+  int result;
+  do {
+    result = madvise(base, bytes, is_writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+  } while (result != 0 && (errno == EINTR || errno == EAGAIN));
+  // An older kernel (EINVAL) does not know the advice; the daemon then says what is missing.
+  const int error = result != 0 && errno != EINVAL ? errno : 0;
+  munmap(base, bytes);
+  return error == 0 ? 0 : Fail(-ENOMEM, "cannot allocate a window: %s", std::strerror(error));
+}
+
+// Does what the daemon wants done with a window's memfd before it serves the window: first all
+// pages, then, once the daemon has mapped them, the seals.
+int Prepare(int fd) {
+  struct stat info;
+  if (fstat(fd, &info) != 0) return Fail(-errno, "fstat of a window: %s", std::strerror(errno));
+  if (info.st_blocks < (info.st_size + 511) / 512) {
+    return Populate(fd, static_cast<uint64_t>(info.st_size));
+  }
+  if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_GROW) == 0) return 0;
+  return Fail(-EINVAL, "cannot seal a window's memfd: %s; open it for writing, without F_SEAL_SEAL",
+              std::strerror(errno));
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -37,7 +83,13 @@ int suede_add_window(suede_client* client, const suede_window* window) {
     add.fd_offset = window->fd_offset;
     if (window->fd < 0) return Fail(-EINVAL, "a window that the lcore serves has a descriptor");
   }
-  return client->Call(&add, nullptr, window->program == 0 ? window->fd : -1);
+  if (window->program != 0) return client->Call(&add);
+  int error = client->Call(&add, nullptr, window->fd);
+  for (int turn = 0; error == -ENOTSUP && turn < 2; ++turn) {
+    if (const int failed = Prepare(window->fd); failed != 0) return failed;
+    error = client->Call(&add, nullptr, window->fd);
+  }
+  return error == -ENOTSUP ? -EINVAL : error;
 }
 
 int suede_remove_window(suede_client* client, uint32_t id) {

@@ -43,6 +43,7 @@ struct ServeRequest {
 struct WindowRequest {
   static constexpr uint32_t kAnyPartition = ~0u;
 
+  uid_t uid = 0;            // of the client
   uint32_t id = 0;          // 0 to 4095
   uint8_t rights = 0;       // 1 read, 2 write, 4 atomic; at least one
   bool is_program = false;  // the client serves it, and the rest means nothing

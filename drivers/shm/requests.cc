@@ -262,7 +262,8 @@ void ShmServer::HandleServe(Client& client, const protocol::Claim& request) {
 }
 
 void ShmServer::HandleWindowAdd(Client& client, const protocol::WindowAdd& request, const Fd& fd) {
-  const WindowRequest window{.id = request.id,
+  const WindowRequest window{.uid = client.uid,
+                             .id = request.id,
                              .rights = request.rights,
                              .is_program = request.program != 0,
                              .key = request.key,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Survives pages that a client makes vanish from its segment.
+// Survives pages that a client makes vanish from its segment, and pages of windows that fail in
+// hardware.
 //
 // A client holds its segment's memfd and can punch holes into it. Where the kernel has no page to
 // put there when an lcore looks (hugepages, memory limits), the lcore gets SIGBUS. The handler maps

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -22,6 +23,9 @@ namespace {
 
 constexpr uint64_t kBasePage = 4096;
 
+#ifndef F_SEAL_FUTURE_WRITE
+constexpr int F_SEAL_FUTURE_WRITE = 0x10;
+#endif
 #ifndef MADV_POPULATE_READ
 constexpr int MADV_POPULATE_READ = 22;
 constexpr int MADV_POPULATE_WRITE = 23;
@@ -36,29 +40,33 @@ absl::Status NoMemory(const char* call, const char* mend) {
                                                    std::strerror(errno), "; ", mend));
 }
 
-// The page size of what the descriptor names, if it is memory that cannot be taken away, or of
-// which the guard sees to it.
-absl::StatusOr<uint64_t> PageBytes(int fd) {
-  if (fd < 0) return Refused("no descriptor came with it");
-  // Only memory has seals: this is answered without any file system.
-  const int seals = fcntl(fd, F_GET_SEALS);
+constexpr char kMissing[] =
+    "cannot serve a window: pages of its memfd are missing; write to each page, or call "
+    "madvise(MADV_POPULATE_WRITE), and ask again";
+constexpr int kFixedSize = F_SEAL_SHRINK | F_SEAL_GROW;
+constexpr int kNoHoles = F_SEAL_WRITE | F_SEAL_FUTURE_WRITE;
+
+// The page size of a memfd whose seals are `seals`. Only memory has seals: everything else is
+// refused without asking a file system that a user's program serves.
+absl::StatusOr<uint64_t> PageBytes(int fd, int seals) {
   struct statfs system;
-  if (seals < 0 || fstatfs(fd, &system) != 0) {
-    return Refused("the descriptor is neither a memfd nor a file on hugetlbfs");
-  }
-  if (static_cast<uint64_t>(system.f_type) == HUGETLBFS_MAGIC) {
-    return static_cast<uint64_t>(system.f_bsize);
-  }
+  if (seals < 0 || fstatfs(fd, &system) != 0) return Refused("the descriptor is not a memfd");
+  const bool is_huge = static_cast<uint64_t>(system.f_type) == HUGETLBFS_MAGIC;
   if ((seals & F_SEAL_SHRINK) == 0) {
-    return Refused("the memfd may shrink; seal it with fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK)");
+    return Refused(is_huge && (seals & F_SEAL_SEAL) != 0
+                       ? "a file on hugetlbfs cannot be sealed; use a memfd with MFD_HUGETLB"
+                       : "the memfd may shrink; seal it with fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK)");
   }
-  return kBasePage;
+  return is_huge ? static_cast<uint64_t>(system.f_bsize) : kBasePage;
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WindowMemory>> WindowMemory::Map(const Part& part) {
-  const absl::StatusOr<uint64_t> page = PageBytes(part.fd);
+WindowFile::~WindowFile() { munmap(base, bytes); }
+
+// The file as it is mapped for its user, or mapped now.
+absl::StatusOr<std::shared_ptr<const WindowFile>> WindowFiles::FileOf(const Part& part, int seals) {
+  const absl::StatusOr<uint64_t> page = PageBytes(part.fd, seals);
   if (!page.ok()) return page.status();
   struct stat file;
   if (fstat(part.fd, &file) != 0) return Refused(std::strerror(errno));
@@ -69,44 +77,106 @@ absl::StatusOr<std::unique_ptr<WindowMemory>> WindowMemory::Map(const Part& part
   if (part.bytes == 0 || part.offset > size || part.bytes > size - part.offset) {
     return Refused("it is longer than what its descriptor names");
   }
-  const uint64_t bytes = (part.bytes + *page - 1) / *page * *page;
-  const int access = PROT_READ | (part.is_writable ? PROT_WRITE : 0);
-  // Hugepages are reserved here: where there are too few, this fails and no access does later.
-  void* base = mmap(nullptr, bytes, access, MAP_SHARED, part.fd, static_cast<off_t>(part.offset));
-  if (base == MAP_FAILED && (errno == EACCES || errno == EPERM)) {
-    return Refused("its rights permit writes, its descriptor does not");
+  std::erase_if(files_, [](const auto& entry) { return entry.second.expired(); });
+  const bool may_write = (fcntl(part.fd, F_GETFL) & O_ACCMODE) == O_RDWR;
+  if (part.is_writable && !may_write) return Refused("its rights permit writes, its descriptor does not");
+  std::weak_ptr<const WindowFile>& known = files_[{file.st_dev, file.st_ino, part.uid}];
+  const std::shared_ptr<const WindowFile> before = known.lock();
+  if (before != nullptr && (before->is_writable || !part.is_writable)) return before;
+  if (part.is_writable && (seals & kNoHoles) != 0) {
+    return Refused((seals & F_SEAL_WRITE) != 0
+                       ? "its rights permit writes, its memfd is sealed with F_SEAL_WRITE"
+                       : "its memfd was sealed before the daemon mapped it; use a new memfd");
   }
-  if (base == MAP_FAILED) return NoMemory("mmap", "reserve more hugepages, or free some memory");
+  if (size > part.max_bytes) {
+    return absl::ResourceExhaustedError(
+        "cannot serve a window: its memfd is larger than the rest of clients.window_mb or "
+        "clients.windows_total_mb; remove windows, or raise the limit");
+  }
+  const uint64_t bytes = (size + *page - 1) / *page * *page;
+  if (static_cast<uint64_t>(file.st_blocks) < bytes / 512) {
+    return absl::FailedPreconditionError(kMissing);
+  }
+  const bool is_writable = may_write && (seals & kNoHoles) == 0;
+  void* base = mmap(nullptr, bytes, PROT_READ | (is_writable ? PROT_WRITE : 0),
+                    MAP_SHARED | MAP_NORESERVE, part.fd, 0);
+  if (base == MAP_FAILED) return NoMemory("mmap", "free some memory");
+  auto mapped =
+      std::make_shared<const WindowFile>(static_cast<uint8_t*>(base), bytes, *page, is_writable);
+  known = mapped;
+  return mapped;
+}
+
+absl::StatusOr<std::unique_ptr<WindowMemory>> WindowFiles::Map(
+    const Part& part, std::shared_ptr<const WindowFile>* unsealed) {
+  if (part.fd < 0) return Refused("no descriptor came with it");
+  absl::StatusOr<std::shared_ptr<const WindowFile>> file =
+      FileOf(part, fcntl(part.fd, F_GET_SEALS));
+  if (!file.ok()) return file.status();
+  // Asked anew: the seals have to be there while the mapping is.
+  const int seals = fcntl(part.fd, F_GET_SEALS);
+  if ((seals & kFixedSize) != kFixedSize || (seals & kNoHoles) == 0) {
+    if ((seals & F_SEAL_SEAL) != 0) return Refused("its memfd has F_SEAL_SEAL and cannot be sealed");
+    *unsealed = *std::move(file);
+    return absl::FailedPreconditionError(
+        "cannot serve a window yet: its memfd is mapped, but not sealed; seal it with "
+        "F_SEAL_FUTURE_WRITE and F_SEAL_GROW, and ask again");
+  }
+  const uint64_t page = (*file)->page_bytes;
   std::unique_ptr<WindowMemory> memory(
-      new WindowMemory(static_cast<uint8_t*>(base), bytes, *page, part.is_writable));
-  memory->guard_ = SigbusGuard::Register(base, bytes, *page);
+      new WindowMemory(*std::move(file), {part.offset, (part.bytes + page - 1) / page * page},
+                       fcntl(part.fd, F_DUPFD_CLOEXEC, 0)));
+  if (!memory->fd_.ok()) return NoMemory("its descriptor", "raise the open file limit");
+  memory->guard_ = SigbusGuard::Register(memory->base(), memory->bytes(), page);
   if (memory->guard_ < 0) {
     return absl::ResourceExhaustedError("a window that the lcore serves: too many at a time");
   }
   return memory;
 }
 
-WindowMemory::~WindowMemory() {
-  SigbusGuard::Unregister(guard_);
-  munmap(base_, bytes_);
+uint64_t WindowFiles::bytes() const {
+  uint64_t sum = 0;
+  for (const auto& [key, known] : files_) {
+    if (const auto file = known.lock(); file != nullptr) sum += file->bytes;
+  }
+  return sum;
 }
 
+WindowMemory::~WindowMemory() { SigbusGuard::Unregister(guard_); }
+
+// The file can neither grow nor lose pages up to its end. So its blocks change only if a page was
+// missing, or if the client frees pages behind the end. The client can do that once, because all of
+// them go together, so at most one step can hide behind it.
 absl::StatusOr<bool> WindowMemory::Populate(uint64_t bytes) {
-  const uint64_t step =
-      std::min(bytes_ - populated_, std::max(bytes / page_bytes_, uint64_t{1}) * page_bytes_);
-  const int advice = is_writable_ ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
-  if (madvise(base_ + populated_, step, advice) != 0) {
-    if (errno == EINTR || errno == EAGAIN) return false;
-    // An older kernel (EINVAL) leaves the pages to the first access.
-    if (errno != EINVAL) return NoMemory("its pages", "free some memory");
+  const int advice = file_->is_writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+  const uint64_t end = std::min(bytes_, populated_ + std::max(bytes, file_->page_bytes));
+  struct stat info;
+  if (blocks_ < 0) {
+    blocks_ = fstat(fd_.get(), &info) == 0 ? info.st_blocks : 0;
+    if (static_cast<uint64_t>(blocks_) < file_->bytes / 512) {
+      return absl::FailedPreconditionError(kMissing);
+    }
   }
-  populated_ += step;
-  return populated_ == bytes_;
+  while (populated_ < end) {
+    const uint64_t step = std::min(bytes_ - populated_, std::max(kStepBytes, file_->page_bytes));
+    if (madvise(base() + populated_, step, advice) != 0) {
+      if (errno == EINTR || errno == EAGAIN) return false;
+      // An older kernel (EINVAL) leaves the pages to the first access.
+      if (errno != EINVAL) return NoMemory("its pages", "free some memory");
+    }
+    if (fstat(fd_.get(), &info) != 0 || info.st_blocks != blocks_) {
+      return absl::PermissionDeniedError("a window that the lcore serves: a page was missing");
+    }
+    populated_ += step;
+  }
+  if (populated_ < bytes_) return false;
+  fd_.Reset();
+  return true;
 }
 
 int WindowMemory::NumaNode() const {
   int node = -1;
-  return get_mempolicy(&node, nullptr, 0, base_, MPOL_F_NODE | MPOL_F_ADDR) == 0 ? node : -1;
+  return get_mempolicy(&node, nullptr, 0, base(), MPOL_F_NODE | MPOL_F_ADDR) == 0 ? node : -1;
 }
 
 }  // namespace suede

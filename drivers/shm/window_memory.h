@@ -1,40 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a client's window, which the daemon maps from the client's descriptor
 // (docs/memory.md, "Windows that the lcore serves").
+//
+// A client may hold the lock of its memfd's inode for as long as it likes (a write whose source is
+// never there), so no call here takes that lock: no seal is added, nothing is sought, nothing is
+// allocated or freed by descriptor.
 #ifndef SUEDE_SHM_WINDOW_MEMORY_H_
 #define SUEDE_SHM_WINDOW_MEMORY_H_
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <tuple>
 
 #include "absl/status/statusor.h"
+#include "local/fd.h"
 #include "shm/sigbus.h"
 
 namespace suede {
 
-// Mapped, and registered with the SIGBUS guard for its whole life: pages that the client makes
-// vanish harm no lcore.
+// A memfd of a client, mapped whole: once it is sealed, it cannot be mapped for writing again, so
+// all windows in it share the mapping. Owned by the control thread.
+struct WindowFile {
+  WindowFile(uint8_t* base, uint64_t bytes, uint64_t page_bytes, bool is_writable)
+      : base(base), bytes(bytes), page_bytes(page_bytes), is_writable(is_writable) {}
+  ~WindowFile();
+  WindowFile(const WindowFile&) = delete;
+  WindowFile& operator=(const WindowFile&) = delete;
+
+  uint8_t* const base;
+  const uint64_t bytes;  // whole pages
+  const uint64_t page_bytes;
+  const bool is_writable;
+};
+
+// Sealed so that no page can vanish, and registered with the SIGBUS guard for its whole life: a
+// page that fails in hardware harms no lcore.
 class WindowMemory {
  public:
-  struct Part {
-    int fd = -1;          // of the client; the caller closes it
-    uint64_t offset = 0;  // a multiple of the page size of what it names
-    uint64_t bytes = 0;   // at least 1
-    bool is_writable = false;
-  };
-  // Takes a memfd that cannot shrink, or a file on hugetlbfs; refuses all else. Asks no file system
-  // that a user's program serves.
-  static absl::StatusOr<std::unique_ptr<WindowMemory>> Map(const Part& part);
   ~WindowMemory();
   WindowMemory(const WindowMemory&) = delete;
   WindowMemory& operator=(const WindowMemory&) = delete;
 
-  uint8_t* base() const { return base_; }
-  uint64_t bytes() const { return bytes_; }  // mapped: whole pages
-  uint64_t page_bytes() const { return page_bytes_; }
+  uint8_t* base() const { return file_->base + offset_; }
+  uint64_t bytes() const { return bytes_; }  // whole pages
+  const std::shared_ptr<const WindowFile>& file() const { return file_; }
 
-  // Faults further pages in, so that no lcore has to: about `bytes` at a time. True once all are
-  // there. An error where there is no memory for them.
+  // Maps further pages, which the client has allocated, so that no lcore has to: about `bytes` at a
+  // time. True once all are mapped. PERMISSION_DENIED where a page was missing although the file's
+  // blocks said otherwise: the daemon has allocated at most kStepBytes, or one page.
+  static constexpr uint64_t kStepBytes = 64u << 10;
   absl::StatusOr<bool> Populate(uint64_t bytes);
 
   // Whether a page has vanished. Any thread.
@@ -43,15 +60,46 @@ class WindowMemory {
   int NumaNode() const;
 
  private:
-  WindowMemory(uint8_t* base, uint64_t bytes, uint64_t page_bytes, bool is_writable)
-      : base_(base), bytes_(bytes), page_bytes_(page_bytes), is_writable_(is_writable) {}
+  friend class WindowFiles;
+  struct Range {
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+  };
+  WindowMemory(std::shared_ptr<const WindowFile> file, Range range, int fd)
+      : file_(std::move(file)), offset_(range.offset), bytes_(range.bytes), fd_(fd) {}
 
-  uint8_t* const base_;
+  const std::shared_ptr<const WindowFile> file_;
+  const uint64_t offset_;
   const uint64_t bytes_;
-  const uint64_t page_bytes_;
-  const bool is_writable_;
+  Fd fd_;  // until all pages are mapped
+  int64_t blocks_ = -1;
   uint64_t populated_ = 0;
   int guard_ = -1;
+};
+
+class WindowFiles {
+ public:
+  struct Part {
+    int fd = -1;          // of the client; the caller closes it
+    uint64_t offset = 0;  // a multiple of the page size
+    uint64_t bytes = 0;   // at least 1
+    bool is_writable = false;
+    uid_t uid = 0;            // of the client: only clients of one user share a mapping
+    uint64_t max_bytes = ~uint64_t{0};  // of a file that is not mapped yet
+  };
+  // Takes a memfd that is sealed and has all its pages; refuses any other descriptor.
+  // FAILED_PRECONDITION: pages are missing; or the file is mapped, and in `*unsealed`, but not
+  // sealed. The client mends that and asks again.
+  absl::StatusOr<std::unique_ptr<WindowMemory>> Map(const Part& part,
+                                                    std::shared_ptr<const WindowFile>* unsealed);
+  // Of all mapped files together.
+  uint64_t bytes() const;
+
+ private:
+  using Key = std::tuple<dev_t, ino_t, uid_t>;
+  absl::StatusOr<std::shared_ptr<const WindowFile>> FileOf(const Part& part, int seals);
+
+  std::map<Key, std::weak_ptr<const WindowFile>> files_;
 };
 
 }  // namespace suede

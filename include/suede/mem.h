@@ -250,7 +250,8 @@ typedef struct suede_mem_target_params {
 SUEDE_API int suede_mem_target_open(const char* name_or_path, const suede_mem_target_params* params,
                                     suede_mem_target** target);
 /* Connects again each plane whose daemon has gone. Windows stay; a thread has to be stopped first
- * (-EBUSY), and started again. */
+ * (-EBUSY), and started again. Memory that the lcore served moves to new memfds, under the mappings
+ * of this process: no thread may access it meanwhile. */
 SUEDE_API int suede_mem_target_reconnect(suede_mem_target* target);
 /* Stops the thread, and serves no more. Memory that was mapped from descriptors is unmapped. NULL
  * is permitted. */
@@ -278,8 +279,9 @@ typedef struct suede_mem_window {
   uint64_t fd_offset; /* a multiple of the page size of what is mapped */
 } suede_mem_window;
 
-/* With SUEDE_MEM_SERVED_BY_LCORE, `base` is NULL and `fd` is a memfd with F_SEAL_SHRINK or a file
- * on hugetlbfs. Its requests are executed whether or not the program serves the target, and are not
+/* With SUEDE_MEM_SERVED_BY_LCORE, `base` is NULL and `fd` is a memfd with F_SEAL_SHRINK, of
+ * MFD_ALLOW_SEALING. The library allocates its missing pages and adds F_SEAL_GROW and
+ * F_SEAL_FUTURE_WRITE: map it before, where you need a mapping of your own. Its requests are executed whether or not the program serves the target, and are not
  * in its counts; requests for other windows, and notices, come as before. The first such window
  * serves all requests that have arrived until then. See docs/memory.md, "Windows that the lcore
  * serves". */
@@ -287,7 +289,8 @@ typedef struct suede_mem_window {
 /* Registers a window: requests that are executed from now on reach it. Returns 0; -EEXIST the id is
  * in use; -EINVAL; -EACCES the window names a partition, and the daemon does not let clients read
  * its registers, or lets no lcore serve windows; -EUSERS a limit of the daemon is reached, or it
- * has no memory; -ECONNRESET; or an error of mmap. */
+ * has no memory; -ECONNRESET; -EPERM the memfd of a
+ * window that the lcore is to serve was served before: use a new one; or an error of mmap. */
 SUEDE_API int suede_mem_target_add_window(suede_mem_target* target, suede_mem_window* window);
 /* When it returns, nothing touches the memory any more. 0; -ENOENT no such window. */
 SUEDE_API int suede_mem_target_remove_window(suede_mem_target* target, uint32_t id);

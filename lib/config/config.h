@@ -294,6 +294,7 @@ struct ClientsConfig {
   Registers registers = Registers::kRead;  // access of clients to them
   std::vector<ClientRule> rules;           // empty: every user may be every XPU
   uint32_t window_mb = 1024;               // of a client's windows that lcores serve
+  uint32_t windows_total_mb = 16384;       // of all clients' windows that lcores serve
   Hugepages hugepages = Hugepages::kAuto;
   friend bool operator==(const ClientsConfig&, const ClientsConfig&) = default;
 };

@@ -295,9 +295,13 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
     Key<&ClientsConfig::hugepages>("hugepages", "", {},
                                    "Hugepages for the segments shared with clients."),
     Key<&ClientsConfig::window_mb>("window_mb", "MiB", Between(0, 1u << 19),
-                                   "Most memory of windows that one client may have the lcores "
+                                   "Max memory of windows that one client may have the lcores "
                                    "serve. 0: the lcores execute no memory requests.",
                                    kAtOnce),
+    Key<&ClientsConfig::windows_total_mb>("windows_total_mb", "MiB", Between(0, 1u << 22),
+                                          "Max memory of windows that all clients together may "
+                                          "have the lcores serve.",
+                                          kAtOnce),
 };
 
 constexpr ConfigField<ManagementConfig> kManagement[] = {

@@ -228,7 +228,8 @@ std::vector<RegisterBlock> MakeBlocks() {
                           {0x18, "completions"},
                           {0x1c, "unclaimed_pdus"},
                           {0x20, "registers"},
-                          {0x24, "window_mb"}}));
+                          {0x24, "window_mb"},
+                          {0x28, "windows_total_mb"}}));
   add("management", 0x02c0, "The management socket.",
       OfKeys("management.", {{0x00, "max_clients"}}));
   add("transport", 0x0300, "Windows, acknowledgements and timers.",

@@ -156,6 +156,7 @@ TEST(ConfigChangeTest, EveryValueIsFoundWithItsDeclaredEffect) {
       {"clients.rules", "[\"1000:1\"]"},
       {"clients.hugepages", "off"},
       {"clients.window_mb", "5"},
+      {"clients.windows_total_mb", "50"},
       {"management.socket", "/tmp/m.sock"},
       {"management.socket_mode", "0600"},
       {"management.max_clients", "9"},

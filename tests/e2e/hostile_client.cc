@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A client that means ill: scribbles its segment, lies about its rings, resets and comes again.
 //
-//   hostile_client SOCKET SECONDS SEED QUEUES [any|gag|reset]
+//   hostile_client SOCKET SECONDS SEED QUEUES [any|gag|reset|window]
 //
 // gag: does nothing but take away from the daemon how it wakes us, and wait. reset: nothing but
 // reset its queues, with something in them, as fast as it can.
+// window: has memory served that lacks pages, or takes pages away from memory that is served, on VC
+// QUEUES + 1.
 // Speaks docs/client-protocol.md by itself. Prints its actions; exit code 0 unless it never got a
 // segment.
 #include <fcntl.h>
@@ -255,6 +257,114 @@ class Villain {
   uint64_t rings_[SUEDE_MAX_QUEUES] = {};
 };
 
+// Has windows served in ways that docs/memory.md rules out.
+class WindowVillain {
+ public:
+  static constexpr uint64_t kBytes = 64u << 20;
+  static constexpr int kPunch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  static constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | 0x10;  // F_SEAL_FUTURE_WRITE
+
+  bool Serve(Connection& c, uint32_t vc) {
+    protocol::Claim serve;
+    serve.head.type = protocol::Type::kServe;
+    serve.instance = c.hello.instances[0];
+    serve.vc_mask = 1u << vc;
+    return Ask(c, serve, -1) == protocol::Status::kOk;
+  }
+
+  // Memory without pages, of which the client says that it has them all.
+  void AddSparse(Connection& c, bool has_blocks) {
+    const int fd = Make(0);
+    if (has_blocks) fallocate(fd, FALLOC_FL_KEEP_SIZE, kBytes, kBytes);
+    if (AddSealed(c, fd)) ++sparse_served;
+    Remove(c);
+    close(fd);
+  }
+
+  // Memory as it should be, whose pages are taken away before, while and after it is served.
+  void Punch(Connection& c) {
+    const int fd = Make(kBytes);
+    void* own = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    std::memset(own, 1, kBytes);
+    if (AddSealed(c, fd)) ++served;
+    const auto end = Clock::now() + std::chrono::milliseconds(300);
+    while (Clock::now() < end) {
+      if (fallocate(fd, kPunch, 0, kBytes) == 0) ++punched;
+      if (madvise(own, kBytes, MADV_REMOVE) == 0) ++punched;
+      if (ftruncate(fd, 0) == 0) ++punched;
+      std::memset(own, 2, 4096);
+    }
+    Remove(c);
+    munmap(own, kBytes);
+    close(fd);
+  }
+
+  uint64_t served = 0;
+  uint64_t sparse_served = 0;
+  uint64_t punched = 0;
+
+ private:
+  static int Make(uint64_t allocated) {
+    const int fd = memfd_create("hostile-window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (ftruncate(fd, kBytes) != 0) std::abort();
+    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
+    if (allocated != 0 && fallocate(fd, 0, 0, static_cast<off_t>(allocated)) != 0) std::abort();
+    return fd;
+  }
+  protocol::Status Add(Connection& c, int fd) {
+    protocol::WindowAdd add;
+    add.id = 1;
+    add.rights = 7;
+    add.bytes = kBytes;
+    return Ask(c, add, fd);
+  }
+  // Seals the memory only if the daemon wants that.
+  bool AddSealed(Connection& c, int fd) {
+    if (Add(c, fd) == protocol::Status::kOk) return true;
+    fcntl(fd, F_ADD_SEALS, kSeals);
+    return Add(c, fd) == protocol::Status::kOk;
+  }
+  void Remove(Connection& c) {
+    protocol::WindowRemove remove;
+    remove.id = 1;
+    Ask(c, remove, -1);
+  }
+  template <typename Request>
+  protocol::Status Ask(Connection& c, Request& request, int fd) {
+    const std::string_view message(reinterpret_cast<const char*>(&request), sizeof request);
+    if (fd >= 0) {
+      suede::SendWithFd(c.socket, message, fd);
+    } else {
+      send(c.socket, &request, sizeof request, MSG_NOSIGNAL);
+    }
+    protocol::Reply reply;
+    if (recv(c.socket, &reply, sizeof reply, 0) <= 0) return protocol::Status::kFailed;
+    return reply.status;
+  }
+};
+
+int MisuseWindows(const char* path, Clock::time_point end, uint32_t queues) {
+  WindowVillain villain;
+  uint64_t connections = 0;
+  while (Clock::now() < end) {
+    Connection connection;
+    if (!Open(connection, path, queues) || !villain.Serve(connection, queues + 1)) {
+      usleep(10'000);
+      continue;
+    }
+    ++connections;
+    villain.Punch(connection);
+    villain.AddSparse(connection, false);
+    villain.AddSparse(connection, true);
+  }
+  std::printf("connections=%llu served=%llu sparse_served=%llu punched=%llu\n",
+              static_cast<unsigned long long>(connections),
+              static_cast<unsigned long long>(villain.served),
+              static_cast<unsigned long long>(villain.sparse_served),
+              static_cast<unsigned long long>(villain.punched));
+  return connections != 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -265,6 +375,7 @@ int main(int argc, char** argv) {
   const auto queues = static_cast<uint32_t>(std::atoi(argv[4]));
   const auto end =
       Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+  if (act == "window") return MisuseWindows(argv[1], end, queues);
   uint64_t acts = 0;
   uint64_t connections = 0;
   uint64_t replies = 0;

@@ -4,6 +4,7 @@
 import contextlib
 import errno
 import os
+import re
 import secrets
 import signal
 import subprocess
@@ -317,6 +318,41 @@ def attack(directory, program, daemon, act, count=2):
     finally:
         for villain in villains:
             villain.kill()
+
+
+@pytest.mark.limit(240)
+def test_client_that_misuses_windows(hostile_client):
+    """It takes pages away from memory that the lcore serves, and offers memory that lacks pages: neither the lcore nor
+    the daemon's memory notices."""
+    with e2e.memif_pair() as (directory, left, right):
+        with undisturbed_traffic(directory, left, right):
+            before = shared_kb(left)
+            most = before
+            villains = [e2e.Process(directory, f"window-{i}",
+                                    [hostile_client, left.socket, HOSTILE_S, 1, 1 + i, "window"]).start()
+                        for i in range(2)]
+            try:
+                while any(villain.running() for villain in villains):
+                    left.counters()  # its control thread answers throughout
+                    most = max(most, shared_kb(left))
+                    time.sleep(0.05)
+                for villain in villains:
+                    villain.expect(0, HOSTILE_S + 30)
+                    counts = dict(each.split("=") for each in villain.stdout().split())
+                    assert int(counts["served"]) > 0, counts
+                    assert counts["sparse_served"] == "0" and counts["punched"] == "0", counts
+            finally:
+                for villain in villains:
+                    villain.kill()
+            # Two segments, and one window each that has its pages.
+            assert most - before < 2 * (64 << 10) + (64 << 10), (before, most)
+        assert left.terminate() == 0 and right.terminate() == 0
+
+
+def shared_kb(daemon):
+    """Memory of files and memfds that the daemon has mapped."""
+    with open(f"/proc/{daemon.pid}/status", encoding="ascii") as status:
+        return int(re.search(r"RssShmem:\s+(\d+)", status.read())[1])
 
 
 @pytest.mark.limit(240)

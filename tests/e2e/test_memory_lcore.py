@@ -42,10 +42,10 @@ def window(target, number, count=1 << 20, fd=None, **fields):
     """Yields (a view of the memory, key) of a window that the lcore serves."""
     fd = sealed((count + 4095) // 4096 * 4096) if fd is None else fd
     fields["flags"] = fields.get("flags", 0) | memory.LCORE
-    added = target.add(number, count, fd=fd, **fields)
-    assert not isinstance(added, int), (added, target.error())
-    with mmap.mmap(fd, (count + 4095) // 4096 * 4096) as view:
+    with mmap.mmap(fd, (count + 4095) // 4096 * 4096) as view:  # before it is sealed
+        added = target.add(number, count, fd=fd, **fields)
         os.close(fd)
+        assert not isinstance(added, int), (added, target.error())
         yield view, added[1]
     assert target.remove(number) == 0
 
@@ -262,26 +262,29 @@ def test_partitions():
 
 @pytest.mark.parametrize("kind", ["memfd", "file"])
 def test_hugepages(directory, as_root, kind):
-    """Of either kind. A file that is truncated ends its own client, and nobody else's."""
+    """Of a memfd. A file cannot be sealed, and is refused."""
     del as_root
     of_others = {"eal": {"hugepages": "off"}, "clients": {"hugepages": "off"}}
-    with hugepages(directory, 8), pair(of_others, thread=False) as (mem, target, left, right):
+    with hugepages(directory, 8), pair(of_others, thread=False) as (mem, target, _, right):
         if kind == "memfd":
             fd = sealed(2 * HUGE, MFD_HUGETLB)
         else:
             fd = os.open(directory / "huge/window", os.O_RDWR | os.O_CREAT)
             os.ftruncate(fd, 2 * HUGE)
         node = place_on_last_node(fd, 2 * HUGE)
-        assert not isinstance(target.add(1, HUGE, fd=fd, fd_offset=HUGE, flags=memory.LCORE), int), \
-            target.error()
-        row, = listed(right)
-        assert row["page_bytes"] == HUGE and row["numa_node"] == node
         with mmap.mmap(fd, 2 * HUGE) as view:
+            added = target.add(1, HUGE, fd=fd, fd_offset=HUGE, flags=memory.LCORE)
+            if kind == "file":
+                assert added == -errno.EINVAL and "MFD_HUGETLB" in target.error()
+                os.close(fd)
+                return
+            assert not isinstance(added, int), target.error()
+            row, = listed(right)
+            assert row["page_bytes"] == HUGE and row["numa_node"] == node
             assert mem.wait(mem.put(1, 1, HUGE - 6, b"at end")) == memory.OK
             assert view[2 * HUGE - 6:] == b"at end"
-        assert target.remove(1) == 0
-        if kind == "file":
-            truncate_under_the_lcore(mem, target, left, right, fd)
+            assert not takes_pages_away(fd, view)
+            assert target.remove(1) == 0
         os.close(fd)
 
 
@@ -300,17 +303,76 @@ def place_on_last_node(fd, count):
     return node
 
 
-def truncate_under_the_lcore(mem, target, left, right, fd):
-    with memory.Target(left.socket, thread=False) as other, memory.Memory(right.socket) as back, \
-            window(other, 5, 64) as (there, _):
-        assert not isinstance(target.add(1, HUGE, fd=fd, flags=memory.LCORE), int)
-        os.ftruncate(fd, 0)
-        mem.wait(mem.put(1, 1, 0, b"into nothing", deadline_ms=1000))
-        e2e.wait_until(lambda: right.counters()["clients_punched_total"] == 1, e2e.START_S,
-                       "the end of the client")
-        e2e.wait_until(lambda: not listed(right), e2e.START_S, "the end of its windows")
-        assert back.wait(back.put(0, 5, 0, b"undisturbed")) == memory.OK
-        assert there[:11] == b"undisturbed"
+def takes_pages_away(fd, view):
+    """Which of the ways there are to take pages of memory away does so, of a descriptor and of a mapping."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    base = ctypes.c_char.from_buffer(view)
+    punched = libc.fallocate(fd, 3, ctypes.c_long(0), ctypes.c_long(len(view)))  # KEEP_SIZE, PUNCH_HOLE
+    removed = libc.madvise(ctypes.byref(base), ctypes.c_size_t(len(view)), 9)  # MADV_REMOVE
+    cut = libc.ftruncate(fd, ctypes.c_long(0))
+    del base
+    return [name for name, result in (("fallocate", punched), ("madvise", removed), ("ftruncate", cut))
+            if result == 0]
+
+
+def test_no_page_can_be_taken_away(served):
+    mem, target, _, _ = served
+    for rights in (memory.READ, memory.READ | memory.WRITE):
+        fd = sealed(1 << 20)
+        kept = os.dup(fd)
+        with window(target, 1, 1 << 20, fd=fd, rights=rights) as (view, _):
+            view[:6] = b"before"
+            assert mem.octets(mem.get(1, 1, 0, 6)) == b"before"
+            assert not takes_pages_away(kept, view)
+            assert mem.octets(mem.get(1, 1, 0, 6)) == b"before"
+        os.close(kept)
+
+
+def test_the_owner_allocates_the_pages(served):
+    _, target, _, _ = served
+    fd = sealed(1 << 20)
+    assert os.fstat(fd).st_blocks == 0
+    with window(target, 1, 1 << 20, fd=os.dup(fd)):
+        assert os.fstat(fd).st_blocks * 512 == 1 << 20
+    os.close(fd)
+
+
+def test_several_windows_in_one_memfd(served):
+    """They share a mapping: once sealed, it cannot be mapped again."""
+    mem, target, _, _ = served
+    fd = sealed(8192)
+    with mmap.mmap(fd, 8192) as view:
+        for at in (0, 1):
+            assert not isinstance(target.add(at, 4096, fd=fd, fd_offset=4096 * at, flags=memory.LCORE),
+                                  int), target.error()
+            assert mem.wait(mem.put(1, at, 0, b"window%d" % at)) == memory.OK
+        assert view[:7] == b"window0" and view[4096:4103] == b"window1"
+        assert target.remove(0) == 0 and target.remove(1) == 0
+    os.close(fd)
+
+
+def test_memory_that_was_served_before(served):
+    """A sealed memfd cannot be mapped for writing again."""
+    mem, target, _, _ = served
+    fd = sealed(4096)
+    with window(target, 1, 4096, fd=os.dup(fd)) as (view, _):
+        view[:6] = b"former"
+        error = target.remove(1) or target.add(1, 4096, fd=fd, flags=memory.LCORE)
+        assert error == -errno.EPERM and "new memfd" in target.error()
+        assert not isinstance(target.add(1, 4096, fd=fd, flags=memory.LCORE, rights=memory.READ), int)
+        assert mem.octets(mem.get(1, 1, 0, 6)) == b"former"
+    os.close(fd)
+
+
+def test_all_clients_together_have_a_limit():
+    with pair({"clients": {"window_mb": 2, "windows_total_mb": 3}}, thread=False) as (_, target, _, right), \
+            memory.Target(right.socket, thread=False, request_vcs=1 << 2) as other:
+        with window(target, 1, 2 << 20), window(other, 1, 1 << 20):
+            fd = sealed(1 << 20)
+            assert other.add(2, 1 << 20, fd=fd, flags=memory.LCORE) == -errno.EUSERS
+            assert "clients.windows_total_mb" in other.error()
+        with window(other, 2, 1 << 20, fd=fd):
+            pass
 
 
 OWNER = """
