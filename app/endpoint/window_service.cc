@@ -131,9 +131,8 @@ absl::Status WindowService::CheckNew(const Target& target, const WindowRequest& 
     return absl::InvalidArgumentError("rights, bytes or partition of the window are out of range");
   }
   if (request.bytes > limits_.client_bytes) return TooManyBytes(limits_.client_bytes);
-  const auto count = std::count_if(target.windows.begin(), target.windows.end(), [](auto& entry) {
-    return entry.second.memory != nullptr;
-  });
+  const auto count = std::count_if(target.windows.begin(), target.windows.end(),
+                                   [](auto& entry) { return entry.second.memory != nullptr; });
   if (count >= kMaxWindowsOfClient || windows_ >= kMaxWindows) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "lcores serve ", kMaxWindowsOfClient, " windows of a client and ", kMaxWindows, " in all"));
@@ -158,21 +157,22 @@ absl::Status WindowService::CheckBytes(const Target& target, const WindowFile& f
   return bytes <= limits_.client_bytes ? absl::OkStatus() : TooManyBytes(limits_.client_bytes);
 }
 
-absl::StatusOr<std::unique_ptr<WindowMemory>> WindowService::MapWindow(
-    Target& target, const WindowRequest& request, int fd) {
+absl::StatusOr<std::unique_ptr<WindowMemory>> WindowService::MapWindow(Target& target,
+                                                                       const WindowRequest& request,
+                                                                       int fd) {
   // Kept until this call has found it.
   const std::shared_ptr<const WindowFile> former = std::exchange(target.unsealed, nullptr);
   const uint64_t mapped = files_.bytes();
   const uint64_t left = limits_.total_bytes > mapped ? limits_.total_bytes - mapped : 0;
   std::shared_ptr<const WindowFile> unsealed;
-  absl::StatusOr<std::unique_ptr<WindowMemory>> memory = files_.Map(
-      {.fd = fd,
-       .offset = request.fd_offset,
-       .bytes = request.bytes,
-       .is_writable = (request.rights & ~mem::Window::kRead) != 0,
-       .uid = request.uid,
-       .max_bytes = std::min(left, limits_.client_bytes)},
-      &unsealed);
+  absl::StatusOr<std::unique_ptr<WindowMemory>> memory =
+      files_.Map({.fd = fd,
+                  .offset = request.fd_offset,
+                  .bytes = request.bytes,
+                  .is_writable = (request.rights & ~mem::Window::kRead) != 0,
+                  .uid = request.uid,
+                  .max_bytes = std::min(left, limits_.client_bytes)},
+                 &unsealed);
   const WindowFile* const file = memory.ok() ? (*memory)->file().get() : unsealed.get();
   if (file == nullptr) return memory.status();
   if (absl::Status status = CheckBytes(target, *file); !status.ok()) return status;

@@ -147,9 +147,7 @@ int suede_mem_open(const char* name_or_path, const suede_mem_params* params, sue
   return 0;
 }
 
-int suede_mem_reconnect(suede_mem* mem) {
-  return mem == nullptr ? FailNoMem() : mem->Reconnect();
-}
+int suede_mem_reconnect(suede_mem* mem) { return mem == nullptr ? FailNoMem() : mem->Reconnect(); }
 
 void suede_mem_close(suede_mem* mem) { delete mem; }
 
@@ -232,9 +230,7 @@ void suede_mem_flush(suede_mem* mem) {
   if (mem != nullptr) mem->Flush();
 }
 
-int suede_mem_poll(suede_mem* mem) {
-  return mem == nullptr ? FailNoMem() : mem->Poll();
-}
+int suede_mem_poll(suede_mem* mem) { return mem == nullptr ? FailNoMem() : mem->Poll(); }
 
 int suede_mem_test(suede_mem* mem, suede_mem_handle handle, suede_mem_result* result) {
   if (mem == nullptr) return FailNoMem();

@@ -11,7 +11,8 @@ using suede::mem::Fail;
 namespace {
 
 int FailNoSockets() {
-  return Fail(-EINVAL, "cannot use sockets: suede_sockets is NULL; take it from suede_sockets_open");
+  return Fail(-EINVAL,
+              "cannot use sockets: suede_sockets is NULL; take it from suede_sockets_open");
 }
 int FailNoSocket() {
   return Fail(-EINVAL, "cannot use a socket: suede_socket is NULL; take it from suede_socket_open");

@@ -45,17 +45,17 @@ std::vector<Mapping> MappingsOf(const struct stat& info) {
     unsigned long begin, end, offset, inode;
     unsigned major_number, minor_number;
     char rights[5];
-    if (std::sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &begin, &end, rights, &offset,
-                    &major_number, &minor_number, &inode) != 7 ||
+    if (std::sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &begin, &end, rights, &offset, &major_number,
+                    &minor_number, &inode) != 7 ||
         inode != info.st_ino || makedev(major_number, minor_number) != info.st_dev ||
         rights[3] != 's') {
       continue;
     }
-    all.push_back({.begin = begin,
-                   .end = end,
-                   .offset = offset,
-                   .access = (rights[0] == 'r' ? PROT_READ : 0) |
-                             (rights[1] == 'w' ? PROT_WRITE : 0)});
+    all.push_back(
+        {.begin = begin,
+         .end = end,
+         .offset = offset,
+         .access = (rights[0] == 'r' ? PROT_READ : 0) | (rights[1] == 'w' ? PROT_WRITE : 0)});
   }
   std::fclose(maps);
   return all;

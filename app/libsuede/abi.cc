@@ -247,8 +247,8 @@ void suede_flush(suede_queue* queue) {
 int suede_credit(suede_queue* queue, uint16_t xpuid, uint8_t vc) {
   if (queue == nullptr) return FailNull("get credit", "queue", kGetQueue);
   if (xpuid >= SUEDE_XPUS || vc >= SUEDE_VCS) {
-    return Fail(-EINVAL, "cannot get credit: there is no XPU %u, VC %u; use 0 to 1023, 0 to 3", xpuid,
-                vc);
+    return Fail(-EINVAL, "cannot get credit: there is no XPU %u, VC %u; use 0 to 1023, 0 to 3",
+                xpuid, vc);
   }
   return queue->ring ? static_cast<int>(queue->ring->Credit(xpuid, vc)) : 0;
 }
@@ -321,7 +321,8 @@ int suede_receive(suede_client* client, uint8_t vc, suede_received* out, uint32_
 }
 
 void suede_release(suede_client* client, uint8_t vc) {
-  if (client != nullptr && vc < SUEDE_VCS && client->receivers[vc].ring) client->receivers[vc].ring->Release();
+  if (client != nullptr && vc < SUEDE_VCS && client->receivers[vc].ring)
+    client->receivers[vc].ring->Release();
 }
 
 int suede_wait(suede_client* client, const suede_wait_set* want, suede_wait_set* ready,

@@ -53,9 +53,10 @@ absl::StatusOr<uint64_t> PageBytes(int fd, int seals) {
   if (seals < 0 || fstatfs(fd, &system) != 0) return Refused("the descriptor is not a memfd");
   const bool is_huge = static_cast<uint64_t>(system.f_type) == HUGETLBFS_MAGIC;
   if ((seals & F_SEAL_SHRINK) == 0) {
-    return Refused(is_huge && (seals & F_SEAL_SEAL) != 0
-                       ? "a file on hugetlbfs cannot be sealed; use a memfd with MFD_HUGETLB"
-                       : "the memfd may shrink; seal it with fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK)");
+    return Refused(
+        is_huge && (seals & F_SEAL_SEAL) != 0
+            ? "a file on hugetlbfs cannot be sealed; use a memfd with MFD_HUGETLB"
+            : "the memfd may shrink; seal it with fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK)");
   }
   return is_huge ? static_cast<uint64_t>(system.f_bsize) : kBasePage;
 }
@@ -79,7 +80,8 @@ absl::StatusOr<std::shared_ptr<const WindowFile>> WindowFiles::FileOf(const Part
   }
   std::erase_if(files_, [](const auto& entry) { return entry.second.expired(); });
   const bool may_write = (fcntl(part.fd, F_GETFL) & O_ACCMODE) == O_RDWR;
-  if (part.is_writable && !may_write) return Refused("its rights permit writes, its descriptor does not");
+  if (part.is_writable && !may_write)
+    return Refused("its rights permit writes, its descriptor does not");
   std::weak_ptr<const WindowFile>& known = files_[{file.st_dev, file.st_ino, part.uid}];
   const std::shared_ptr<const WindowFile> before = known.lock();
   if (before != nullptr && (before->is_writable || !part.is_writable)) return before;
@@ -116,7 +118,8 @@ absl::StatusOr<std::unique_ptr<WindowMemory>> WindowFiles::Map(
   // Asked anew: the seals have to be there while the mapping is.
   const int seals = fcntl(part.fd, F_GET_SEALS);
   if ((seals & kFixedSize) != kFixedSize || (seals & kNoHoles) == 0) {
-    if ((seals & F_SEAL_SEAL) != 0) return Refused("its memfd has F_SEAL_SEAL and cannot be sealed");
+    if ((seals & F_SEAL_SEAL) != 0)
+      return Refused("its memfd has F_SEAL_SEAL and cannot be sealed");
     *unsealed = *std::move(file);
     return absl::FailedPreconditionError(
         "cannot serve a window yet: its memfd is mapped, but not sealed; seal it with "

@@ -84,7 +84,7 @@ class WindowFiles {
     uint64_t offset = 0;  // a multiple of the page size
     uint64_t bytes = 0;   // at least 1
     bool is_writable = false;
-    uid_t uid = 0;            // of the client: only clients of one user share a mapping
+    uid_t uid = 0;                      // of the client: only clients of one user share a mapping
     uint64_t max_bytes = ~uint64_t{0};  // of a file that is not mapped yet
   };
   // Takes a memfd that is sealed and has all its pages; refuses any other descriptor.

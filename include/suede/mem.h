@@ -281,10 +281,10 @@ typedef struct suede_mem_window {
 
 /* With SUEDE_MEM_SERVED_BY_LCORE, `base` is NULL and `fd` is a memfd with F_SEAL_SHRINK, of
  * MFD_ALLOW_SEALING. The library allocates its missing pages and adds F_SEAL_GROW and
- * F_SEAL_FUTURE_WRITE: map it before, where you need a mapping of your own. Its requests are executed whether or not the program serves the target, and are not
- * in its counts; requests for other windows, and notices, come as before. The first such window
- * serves all requests that have arrived until then. See docs/memory.md, "Windows that the lcore
- * serves". */
+ * F_SEAL_FUTURE_WRITE: map it before, where you need a mapping of your own. Its requests are
+ * executed whether or not the program serves the target, and are not in its counts; requests for
+ * other windows, and notices, come as before. The first such window serves all requests that have
+ * arrived until then. See docs/memory.md, "Windows that the lcore serves". */
 
 /* Registers a window: requests that are executed from now on reach it. Returns 0; -EEXIST the id is
  * in use; -EINVAL; -EACCES the window names a partition, and the daemon does not let clients read

@@ -9,7 +9,7 @@
 #define SUEDE_REGISTERS_H_
 /* clang-format off */
 
-#define SUEDE_REG_MAP_HASH 0xeaec3c16u
+#define SUEDE_REG_MAP_HASH 0xf2c982b8u
 
 /* Bits of event.status and event.mask. */
 #define SUEDE_EVENT_LINK_CHANGE (1u << 0) /* The link of a port went up or down: event.link has which */

@@ -191,8 +191,9 @@ SUEDE_API int suede_socket_receive(suede_socket* socket, void* room, uint32_t by
 
 /* Ends a socket; it is void then. A sender waits until all targets have everything and know the
  * end; after the time, or with timeout_ms 0, peers see it as ABORTED. A receiver that closes before
- * its sender has ended makes that one fail as CLOSED, unless it had taken all that was sent. *status (may be NULL): SUEDE_SOCKET_OK, or
- * how the first target failed. Returns 0, -EIO, -ETIMEDOUT. NULL is permitted. */
+ * its sender has ended makes that one fail as CLOSED, unless it had taken all that was sent.
+ * *status (may be NULL): SUEDE_SOCKET_OK, or how the first target failed. Returns 0, -EIO,
+ * -ETIMEDOUT. NULL is permitted. */
 SUEDE_API int suede_socket_close(suede_socket* socket, int timeout_ms, uint32_t* status);
 
 /* Returns SUEDE_SOCKET_PENDING until it is connected, SUEDE_SOCKET_OK, or how the first target

@@ -435,15 +435,15 @@ typedef struct suede_window {
   uint32_t partition; /* 0 to 1023: only while the endpoint is in it; or SUEDE_ANY_PARTITION */
   uint64_t bytes;     /* at least 8 */
   uint64_t fd_offset; /* a multiple of the page size of what `fd` names */
-  int32_t fd; /* a memfd with F_SEAL_SHRINK, open for writing; may be closed afterwards */
+  int32_t fd;         /* a memfd with F_SEAL_SHRINK, open for writing; may be closed afterwards */
   uint32_t reserved; /* 0 */
 } suede_window;
 
 /* Registers a window. Allocates the missing pages of its memfd, and adds F_SEAL_GROW and
  * F_SEAL_FUTURE_WRITE once the daemon has mapped it: nobody can map it for writing afterwards.
- * Blocks for the reply. 0; -ENOMEM there is no memory for its pages; -EBUSY the id is in use; -EINVAL a number is out of range, or the daemon does not take such a descriptor;
- * -EUSERS a limit is reached, or there is no memory; -ENOENT suede_serve comes first; -ECONNRESET,
- * -ETIMEDOUT. */
+ * Blocks for the reply. 0; -ENOMEM there is no memory for its pages; -EBUSY the id is in use;
+ * -EINVAL a number is out of range, or the daemon does not take such a descriptor; -EUSERS a limit
+ * is reached, or there is no memory; -ENOENT suede_serve comes first; -ECONNRESET, -ETIMEDOUT. */
 SUEDE_API int suede_add_window(suede_client* client, const suede_window* window);
 /* When it returns 0, nothing touches the memory any more. -ENOENT no such window. */
 SUEDE_API int suede_remove_window(suede_client* client, uint32_t id);

@@ -56,7 +56,8 @@ const char* Initiator::MistakeIn(const Call& call) const {
   if (call.opcode == Opcode::kPutImmediate && call.bytes > UINT32_MAX) {
     return "cannot start: bytes is out of range; a put with immediate has less than 2^32";
   }
-  const bool has_memory = call.opcode == Opcode::kGet ? call.room != nullptr : call.source != nullptr;
+  const bool has_memory =
+      call.opcode == Opcode::kGet ? call.room != nullptr : call.source != nullptr;
   if (!moves_octets || bytes == 0 || has_memory) return nullptr;
   return "cannot start: the memory of the octets is NULL; pass it";
 }

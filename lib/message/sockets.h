@@ -99,8 +99,8 @@ class Sockets {
 
   // kPending: it waits for a peer. kOk: connected, or ended. Otherwise how the first peer failed.
   Status StatusOf(uint32_t socket) const;
-  // The same of a sender that has closed. A peer that closed first has not failed if its program had
-  // taken everything.
+  // The same of a sender that has closed. A peer that closed first has not failed if its program
+  // had taken everything.
   Status OutcomeOf(uint32_t socket) const;
   // Of one peer; while it waits, kPending, or why the peer does not accept.
   Status PeerStatus(uint32_t socket, uint32_t peer) const;

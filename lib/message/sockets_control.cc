@@ -295,7 +295,8 @@ void Sockets::OnRefuse(const Peer& from, const Command& command) {
   }
   if (channel.state == Channel::State::kEnded) return;  // it has all, or all has come
   if (channel.name.is_sender && channel.socket != Channel::kNone &&
-      command.status == Status::kClosed && command.received == static_cast<uint32_t>(channel.sent)) {
+      command.status == Status::kClosed &&
+      command.received == static_cast<uint32_t>(channel.sent)) {
     Socket& socket = sockets_[channel.socket];
     channel.has_delivered = channel.operation == socket.operations->next();
     if (channel.has_delivered) {

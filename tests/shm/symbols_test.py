@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 # The functions of each version, by number; a released version never changes.
-COUNTS = {"SUEDE_1.0": 22, "SUEDE_1.1": 9, "SUEDE_1.2": 9, "SUEDE_1.3": 2, "SUEDE_1.4": 4, "SUEDE_1.5": 3, "SUEDE_1.6": 1,
-          "SUEDE_MEM_1.0": 36, "SUEDE_MEM_1.1": 19, "SUEDE_MEM_1.2": 2}
+COUNTS = {"SUEDE_1.0": 22, "SUEDE_1.1": 9, "SUEDE_1.2": 9, "SUEDE_1.3": 2, "SUEDE_1.4": 4, "SUEDE_1.5": 3,
+          "SUEDE_1.6": 1, "SUEDE_MEM_1.0": 36, "SUEDE_MEM_1.1": 19, "SUEDE_MEM_1.2": 2}
 
 
 def declared(headers):

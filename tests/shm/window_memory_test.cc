@@ -63,8 +63,8 @@ class WindowMemoryTest : public ::testing::Test {
 
 TEST_F(WindowMemoryTest, IsSharedWithItsOwner) {
   const Fd fd = Memory(3 * 4096);
-  auto* const own = static_cast<char*>(
-      mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0));
+  auto* const own =
+      static_cast<char*>(mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0));
   auto memory = MapSealed({.fd = fd.get(), .offset = 4096, .bytes = 5000, .is_writable = true});
   ASSERT_TRUE(memory.ok()) << memory.status();
   EXPECT_EQ((*memory)->bytes(), 8192u);
@@ -114,12 +114,11 @@ TEST_F(WindowMemoryTest, RefusesMemoryThatMayVanish) {
 TEST_F(WindowMemoryTest, RefusesPlacesThatAreNotThere) {
   const Fd fd = Memory(8192);
   EXPECT_EQ(ErrorOf({.fd = fd.get(), .bytes = 8192}), "");
-  for (const Part part : {Part{.fd = fd.get(), .bytes = 8193},
-                          Part{.fd = fd.get(), .offset = 4096, .bytes = 4097},
-                          Part{.fd = fd.get(), .offset = 12288, .bytes = 1},
-                          Part{.fd = fd.get(), .offset = uint64_t{1} << 63, .bytes = 4096},
-                          Part{.fd = fd.get(), .bytes = UINT64_MAX},
-                          Part{.fd = fd.get(), .bytes = 0}}) {
+  for (const Part part :
+       {Part{.fd = fd.get(), .bytes = 8193}, Part{.fd = fd.get(), .offset = 4096, .bytes = 4097},
+        Part{.fd = fd.get(), .offset = 12288, .bytes = 1},
+        Part{.fd = fd.get(), .offset = uint64_t{1} << 63, .bytes = 4096},
+        Part{.fd = fd.get(), .bytes = UINT64_MAX}, Part{.fd = fd.get(), .bytes = 0}}) {
     EXPECT_NE(ErrorOf(part).find("longer"), std::string::npos) << part.offset << " " << part.bytes;
   }
   EXPECT_NE(ErrorOf({.fd = fd.get(), .offset = 64, .bytes = 64}).find("page size"),

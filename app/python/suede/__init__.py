@@ -6,7 +6,8 @@ docs/python.md describes the package, docs/memory.md the operations, docs/socket
 
 from ._initiator import Memory, Operation
 from ._library import CONSTANTS as _CONSTANTS
-from ._library import Error, OperationFailed, SocketFailed, socket_status_name, socket_status_text, status_name, status_text
+from ._library import (Error, OperationFailed, SocketFailed, socket_status_name,
+                       socket_status_text, status_name, status_text)
 from ._sockets import ANY, EndOfStream, Sending, Socket, Sockets
 from ._target import ALL_RIGHTS, DRAWN, Notice, Target, Window
 
