@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "link/pdu_frame.h"
 #include "wire/frame_class.h"
 #include "wire/pfc.h"
 
@@ -53,7 +54,7 @@ void CreditGate::Look(std::span<Frame* const> data, std::span<Frame* const> fron
   staged_.fill(0);
   for (const auto& frames : {data, front}) {
     for (const Frame* frame : frames) {
-      const Charge charge = ChargeOf(*frame);
+      const Charge charge = ChargeOf(LeavingFrame(*frame));
       staged_[charge.vc] += charge.credits;
     }
   }

@@ -93,7 +93,7 @@ class BasicLink {
   void ExpectSealed() { seals_ = true; }
   // Whether the frame, or what leaves in its place, may still be read on its way out.
   bool IsBusy(const Frame* frame) const {
-    return layer_.IsBusy(frame->sealed != nullptr ? frame->sealed : frame);
+    return layer_.IsBusy(&LeavingFrame(*frame));
   }
 
   // ---- The burst being staged.

@@ -29,6 +29,11 @@ inline const TxNote& NoteOf(const Frame* frame) {
   return *std::launder(reinterpret_cast<const TxNote*>(frame->notes));
 }
 static_assert(sizeof(Pdu) <= Frame::kNoteBytes);
+// The frame that leaves for a staged one: the sealed one where there is one. A frame that keeps a
+// plain PDU beside its sealed one has no network header, and its length is that of the other.
+inline const Frame& LeavingFrame(const Frame& frame) {
+  return frame.sealed != nullptr ? *frame.sealed : frame;
+}
 
 }  // namespace suede
 

@@ -134,6 +134,31 @@ TEST_P(CreditLayerTest, AFlowIsClosedByWhatIsStagedAndOpensWithCredit) {
   EXPECT_TRUE(a.link.HasRoom(1));
 }
 
+// The frame of a PDU that is sealed keeps the plain PDU, and has no network header: its bytes there
+// are those of the frame's last use.
+TEST_P(CreditLayerTest, ASealedPduIsChargedByTheFrameThatLeaves) {
+  Agree();
+  a.link.ExpectSealed();
+  int staged = 0;
+  for (; a.link.HasRoom(1); ++staged) {
+    ASSERT_LT(staged, 32) << "no credit of its VC is used up";
+    ASSERT_TRUE(a.link.HasFrames(2));
+    Pdu* const pdu = a.link.NewPdu();
+    pdu->vc = 1;
+    WriteFrame(FrameOf(pdu), kClassOf[2], 1000);
+    Frame* const sealed = a.link.NewFrame();
+    WriteFrame(sealed, kClassOf[1], 1000);
+    a.link.SetSealed(pdu, sealed);
+    a.link.Stage(pdu);
+  }
+  EXPECT_EQ(staged, 4) << "8 credits each, and 16 are left for a frame of any length";
+  EXPECT_EQ(a.link.room(), kEveryVc & ~(1u << 1)) << "no other VC is closed";
+  a.link.Transmit(a.counters, now);
+  EXPECT_EQ(a.sender().used(1), 32u);
+  EXPECT_EQ(a.sender().used(2), 0u);
+  EXPECT_EQ(a.Count(LinkCounter::kCreditWaits), 0u);
+}
+
 TEST_P(CreditLayerTest, StagedFramesWithoutCreditWaitAndHoldNoOtherUp) {
   Agree();
   std::vector<Frame*> waits;

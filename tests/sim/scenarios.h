@@ -219,6 +219,7 @@ inline constexpr Scenario kScenarios[] = {
     {"session_churn", SessionChurn},
     // See sealing.h.
     {"sealed", Sealed},
+    {"sealed_cbfc", SealedCbfc, true},
     {"attacked_sealed", AttackedSealed},
 };
 

@@ -316,6 +316,9 @@ std::string World::VerdictOnCredit() const {
   if (frames_lost_ != 0) return std::to_string(frames_lost_) + " frames were lost";
   if (Sum(LinkCounter::kCreditExceeded) != 0) return "frames came beyond the credit";
   if (Sum(LinkCounter::kCreditImpossible) != 0) return "impossible counters";
+  // Credit does not begin anew in these worlds, so a frame that is staged has credit.
+  const uint64_t waits = Sum(LinkCounter::kCreditWaits);
+  if (waits != 0) return std::to_string(waits) + " frames were staged without credit";
   if (options_.credit.overloads_vc0) {
     for (const auto& host : hosts_) {
       for (const SimPort* port : host->ports) {
