@@ -14,8 +14,11 @@ namespace suede {
 
 class LinkFollower {
  public:
+  // HELLOs without an answer after which the neighbour is silent: about a hundred intervals.
+  static constexpr uint64_t kUnanswered = 1000;
+
   // Now and then; the control thread.
-  void Look(const std::string& port, const LinkCounters& counters, EventLog& events) {
+  void Look(const std::string& port, bool link_up, const LinkCounters& counters, EventLog& events) {
     const uint64_t lost = counters.Get(LinkCounter::kLlrGivenUp) - given_up_;
     given_up_ += lost;
     const bool failed = Grew(counters.Get(LinkCounter::kFailures), failures_);
@@ -32,9 +35,23 @@ class LinkFollower {
       events.Raise(credit_on_ != 0 ? EventKind::kLinkCreditOn : EventKind::kLinkCreditOff,
                    {{EventField::kPort, port}});
     }
+    LookForSilence(port, link_up, counters, events);
   }
 
  private:
+  // Emits one event for each time that the neighbour is silent on a link that is up.
+  void LookForSilence(const std::string& port, bool link_up, const LinkCounters& counters,
+                      EventLog& events) {
+    const uint64_t sent = counters.Get(LinkCounter::kTxHellos);
+    if (Grew(counters.Get(LinkCounter::kRxHellos), heard_) || !link_up) {
+      answered_ = sent;
+      told_silent_ = false;
+    }
+    if (told_silent_ || sent - answered_ < kUnanswered) return;
+    told_silent_ = true;
+    events.Raise(EventKind::kNeighbourSilent, {{EventField::kPort, port}});
+  }
+
   static bool Grew(uint64_t now, uint64_t& before) {
     const bool grew = now != before;
     before = now;
@@ -46,6 +63,9 @@ class LinkFollower {
   uint64_t silences_ = 0;
   uint64_t sessions_ = 0;
   uint64_t credit_on_ = 0;
+  uint64_t heard_ = 0;     // HELLOs of the neighbour
+  uint64_t answered_ = 0;  // own HELLOs up to the last one of the neighbour
+  bool told_silent_ = false;
 };
 
 }  // namespace suede

@@ -409,6 +409,7 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   const uint32_t shim_bytes = has_shim ? kLinkShimBytes : 0;
   if (has_shim) use.link_frames = config.llr.window_frames + kBurst;
   if (port.cbfc == OnOff::kOn) use.link_frames += CreditGate::kMostWaiting;
+  const bool takes_pfc = port.pfc == PortConfig::Pfc::kSoftware;
   return {.name = port.name,
           .device = port.device,
           .mtu = static_cast<uint16_t>(port.mtu_bytes + shim_bytes),
@@ -421,6 +422,8 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
           .mac = port.mac,
           .addresses = MacsOfInstances(config, p),
           .promiscuous = TraitsOf(port.encapsulation).macs == MacKind::kOther,
+          .groups = GroupsOf(PortParamsOf(config, port, {}).link, takes_pfc),
+          .takes_mac_control = takes_pfc,
           .vid = port.tap ? std::nullopt : port.vid,
           .steering = SteeringPlanOf(config, p, pairs),
           .numa_node = -1,

@@ -76,7 +76,7 @@ void Watch::LookAtPort(uint32_t p) {
     events.Raise(link.up ? EventKind::kLinkUp : EventKind::kLinkDown, std::move(values));
   }
   if (const LinkCounters* counters = endpoint_->link_counters(p); counters != nullptr) {
-    links_[p].Look(port.name(), *counters, events);
+    links_[p].Look(port.name(), link.up, *counters, events);
   }
   if (ticks_ % kPoolTicks != 0) return;
   const uint32_t free = port.FreeFrames();

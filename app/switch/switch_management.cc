@@ -260,7 +260,7 @@ void SwitchManagement::FollowLinks() {
     }
     TellDown(p).IgnoreError();  // the next time
     if (const LinkEnd* end = switch_->link(p); end != nullptr) {
-      own.link.Look(options_.ports[p].name, end->counters(), events_);
+      own.link.Look(options_.ports[p].name, link.up, end->counters(), events_);
     }
   }
 }

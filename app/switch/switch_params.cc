@@ -171,6 +171,7 @@ PortOptions PortOptionsOf(const SwitchConfig& config, uint32_t p) {
                       .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
                       .mac = port.mac,
                       .promiscuous = true,
+                      .takes_mac_control = port.pfc == OnOff::kOn,
                       .pool_frames = PoolFramesOf(config),
                       .pool = "frames_switch"};
   options.pool_frame_bytes = std::max<uint32_t>(64, longest);

@@ -41,6 +41,10 @@ struct PortOptions {
   // Further addresses to receive for: filters where the device has as many, else promiscuous mode.
   std::vector<std::array<uint8_t, 6>> addresses;
   bool promiscuous = false;  // receive everything: addresses are no MAC addresses
+  // Multicast addresses to receive for, by a filter, or else by a wider one.
+  std::vector<std::array<uint8_t, 6>> groups;
+  // MAC control frames are the endpoint's to obey: the device hands them up, where it can be told.
+  bool takes_mac_control = false;
   // The VLAN of all frames to receive: a device that has a filter (as a virtio NIC, which otherwise
   // drops tagged frames) is told. None: the filter is left as it is.
   std::optional<uint16_t> vid;

@@ -49,4 +49,17 @@ absl::Status PortOpener::SetPfc() {
   return absl::OkStatus();
 }
 
+// A driver without flow control has no MAC that would keep these frames to itself.
+void PortOpener::TakeMacControl() {
+  rte_eth_fc_conf conf{};
+  const internal::QuietEalLog quiet;
+  if (!options_.takes_mac_control || rte_eth_dev_flow_ctrl_get(port_->id_, &conf) != 0) return;
+  conf.mac_ctrl_frame_fwd = 1;
+  const int error = rte_eth_dev_flow_ctrl_set(port_->id_, &conf);
+  if (error == 0) return;
+  port_->warnings_.push_back(
+      absl::StrCat(Failed("pfc: software, forwarding of MAC control frames", error).message(),
+                   "; set ports[].pfc to device or off if pauses have no effect"));
+}
+
 }  // namespace suede

@@ -392,6 +392,28 @@ void PortOpener::ReceiveAll() {
                    "address, which no AFH frame has"));
 }
 
+// After the start of the device, which empties the filter of some.
+void PortOpener::ReceiveGroups() {
+  // A memif has no filter.
+  if (options_.groups.empty() || port_->is_memif_) return;
+  const internal::QuietEalLog quiet;
+  std::vector<rte_ether_addr> groups;
+  for (const auto& bytes : options_.groups) {
+    std::memcpy(groups.emplace_back().addr_bytes, bytes.data(), bytes.size());
+  }
+  const auto count = static_cast<uint32_t>(groups.size());
+  if (rte_eth_promiscuous_get(port_->id_) == 1 ||
+      rte_eth_dev_set_mc_addr_list(port_->id_, groups.data(), count) == 0 ||
+      rte_eth_allmulticast_enable(port_->id_) == 0 ||
+      rte_eth_promiscuous_enable(port_->id_) == 0) {
+    return;
+  }
+  port_->warnings_.push_back(absl::StrCat(
+      Prefix(), "cannot receive multicast frames: the driver has no filter for them, no "
+                "allmulticast and no promiscuous mode; set ports[].llr and ports[].cbfc to off and "
+                "ports[].pfc to device or off if the neighbour is not heard"));
+}
+
 void PortOpener::ReceiveTagged() {
   if (!filters_vlans_ || rte_eth_dev_vlan_filter(port_->id_, *options_.vid, 1) == 0) return;
   port_->warnings_.push_back(absl::StrCat(Prefix(), "the device's filter does not take VLAN ",
@@ -420,6 +442,8 @@ absl::Status PortOpener::Start() {
     return Failed("rte_eth_dev_start", error);
   }
   ReceiveTagged();
+  ReceiveGroups();
+  TakeMacControl();
   Steer();
   port_->started_.store(true, std::memory_order_release);
   port_->OpenGates();

@@ -38,6 +38,8 @@ class PortOpener {
   void SetMac();
   bool AddAddresses();
   void ReceiveAll();
+  void ReceiveGroups();
+  void TakeMacControl();
   void ReceiveTagged();
   void Steer();
 

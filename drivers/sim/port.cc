@@ -166,6 +166,14 @@ bool SimPort::waits_for_class() const {
   return (network_->the_switch().output(number_).waiting() & asked_) != 0;
 }
 
+// Whether the frame is for a group that nobody has asked for.
+bool SimPort::Filters(const Frame& frame) const {
+  if (!groups_ || frame.length < 6 || (frame.data[0] & 1) == 0) return false;
+  return std::none_of(groups_->begin(), groups_->end(), [&](const std::array<uint8_t, 6>& group) {
+    return std::equal(group.begin(), group.end(), frame.data);
+  });
+}
+
 void SimPort::Arrive(Frame* frame, Time now) {
   if (!up_ || receives_nothing_) return Lose(frame);
   if (obeys_pfc_) {
@@ -176,6 +184,7 @@ void SimPort::Arrive(Frame* frame, Time now) {
       return;
     }
   }
+  if (Filters(*frame)) return network_->Release(frame);
   if (rx_ring_ != 0 && received_.size() >= posted_) return Lose(frame);
   bytes_received_ += frame->length;
   received_.push_back({now, frame});
@@ -184,6 +193,7 @@ void SimPort::Arrive(Frame* frame, Time now) {
 
 void SimPort::Arrive(std::span<const uint8_t> bytes) {
   Frame* const frame = network_->Take(bytes);
+  if (Filters(*frame)) return network_->Release(frame);
   if (!up_ || receives_nothing_ || (rx_ring_ != 0 && received_.size() >= posted_)) {
     return Lose(frame);
   }

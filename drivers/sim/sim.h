@@ -3,10 +3,12 @@
 #ifndef SUEDE_SIM_SIM_H_
 #define SUEDE_SIM_SIM_H_
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,6 +53,8 @@ class SimPort : public Port {
   void Watch(std::function<void(std::span<const uint8_t>)> watch) { watch_ = std::move(watch); }
   // Tells `woken` of each frame that arrives.
   void SetWaker(std::function<void(Time)> woken) { woken_ = std::move(woken); }
+  // The device drops frames to other groups than these, as a NIC does that was asked for no more.
+  void SetGroups(std::vector<std::array<uint8_t, 6>> groups) { groups_ = std::move(groups); }
   // A frame of the neighbour's, that no switch has forwarded and the device does not obey, arrives
   // now.
   void Arrive(std::span<const uint8_t> bytes);
@@ -118,6 +122,7 @@ class SimPort : public Port {
   void Act(Time now);
   void Ask(Time now);
   void Arrive(Frame* frame, Time now);
+  bool Filters(const Frame& frame) const;
   void Lose(Frame* frame);
   void LeaveUntil(Time time);
   void LookAhead(const Frame& frame);
@@ -141,6 +146,7 @@ class SimPort : public Port {
   bool receives_nothing_ = false;
   bool paused_ = false;
   bool obeys_pfc_ = true;
+  std::optional<std::vector<std::array<uint8_t, 6>>> groups_;  // none: of all
   Time free_at_{};  // when the last frame has left
   uint64_t bytes_taken_ = 0;
   uint64_t bytes_sent_ = 0;

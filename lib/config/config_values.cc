@@ -24,7 +24,7 @@ constexpr string_view kOnOff[] = {"off", "on"};
 constexpr string_view kIdles[] = {"spin", "yield", "sleep"};
 constexpr string_view kQueues[] = {"lcore", "instance"};
 constexpr string_view kPfcs[] = {"off", "software", "device"};
-constexpr string_view kPfcClasses[] = {"dscp", "pcp"};
+constexpr string_view kPfcClassFields[] = {"dscp", "pcp"};
 constexpr string_view kWeights[] = {"static", "measured"};
 constexpr string_view kOrderings[] = {"strict", "unordered"};
 constexpr string_view kCongestions[] = {"fixed", "rccc", "nscc"};
@@ -192,7 +192,7 @@ std::span<const string_view> NamesOf(OnOff) { return kOnOff; }
 std::span<const string_view> NamesOf(PortConfig::Encapsulation) { return kEncapNames; }
 std::span<const string_view> NamesOf(PortConfig::Queues) { return kQueues; }
 std::span<const string_view> NamesOf(PortConfig::Pfc) { return kPfcs; }
-std::span<const string_view> NamesOf(PortConfig::PfcClass) { return kPfcClasses; }
+std::span<const string_view> NamesOf(PortConfig::PfcClass) { return kPfcClassFields; }
 std::span<const string_view> NamesOf(InstanceConfig::Ordering) { return kOrderings; }
 std::span<const string_view> NamesOf(PlanesConfig::Weights) { return kWeights; }
 std::span<const string_view> NamesOf(InstanceConfig::Congestion) { return kCongestions; }

@@ -5,12 +5,14 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/secret_numbers.h"
 #include "base/time.h"
 #include "link/link_credit.h"
 #include "wire/frame_class.h"
 #include "wire/link_frame.h"
+#include "wire/pfc.h"
 
 namespace suede {
 
@@ -41,6 +43,15 @@ struct LinkParams {
   // Whether this end speaks of the link at all.
   bool on() const { return retry.on || credit.cbfc; }
 };
+
+// The groups to which the neighbour sends what this end takes: a device that filters multicast
+// frames has to be asked for them. `takes_pfc`: this end obeys PFC frames (docs/pfc.md).
+inline std::vector<std::array<uint8_t, 6>> GroupsOf(const LinkParams& params, bool takes_pfc) {
+  std::vector<std::array<uint8_t, 6>> groups;
+  if (params.on()) groups.push_back(kLinkGroup);
+  if (takes_pfc) groups.push_back(kPfcGroup);
+  return groups;
+}
 
 }  // namespace suede
 

@@ -133,6 +133,11 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
     kXpu, kInstance, kPeer, kPlane, kPort)                                                         \
   X(NeighbourUp, "neighbour_up", Info, "link", 20,                                                 \
     "A port and its neighbour at the far end of the cable hear each other (link.md).", kPort)      \
+  X(NeighbourSilent, "neighbour_silent", Warning, "link", 20,                                      \
+    "A thousand HELLOs of a port found no answer: llr and cbfc have no effect there. The "         \
+    "neighbour has both off or another link_ether_type, or a device between drops the frames "     \
+    "(link.md).",                                                                                  \
+    kPort)                                                                                         \
   X(LinkGivenUp, "link_given_up", Warning, "link", 20,                                             \
     "Link-level retry gave a link up: held frames are not sent again, and it begins anew.", kPort, \
     kReason, kFrames)                                                                              \

@@ -4,7 +4,6 @@
 namespace suede {
 namespace {
 
-constexpr uint8_t kDestination[6] = {0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e};
 constexpr uint8_t kVersion = 1;
 constexpr uint8_t kLlrBit = 1u << 0;
 constexpr uint8_t kCbfcBit = 1u << 1;
@@ -25,13 +24,13 @@ static_assert(kCreditsAt + 4 * kLinkVcs == LinkHelloBody::kBytes);
 void BeginLinkFrame(uint16_t ether_type, const std::array<uint8_t, 6>& source, const LinkWord& word,
                     uint8_t* frame) {
   std::memset(frame, 0, kLeastLinkFrameBytes);
-  std::memcpy(frame, kDestination, sizeof kDestination);
-  std::memcpy(frame + sizeof kDestination, source.data(), source.size());
+  std::memcpy(frame, kLinkGroup.data(), kLinkGroup.size());
+  std::memcpy(frame + kLinkGroup.size(), source.data(), source.size());
   StoreLinkWord(frame, ether_type, word);
 }
 
 bool IsToNeighbour(const uint8_t* frame) {
-  return std::memcmp(frame, kDestination, sizeof kDestination) == 0;
+  return std::memcmp(frame, kLinkGroup.data(), kLinkGroup.size()) == 0;
 }
 
 void EncodeLinkHello(uint16_t ether_type, const std::array<uint8_t, 6>& source,

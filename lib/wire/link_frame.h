@@ -20,6 +20,8 @@ inline constexpr uint32_t kLinkBodyAt = 20;    // of a link frame; of a shim: th
 inline constexpr uint32_t kLeastLinkFrameBytes = 60;
 inline constexpr uint32_t kMostLinkFrameBytes = 192;  // of a link frame that we make
 inline constexpr uint32_t kLinkVcs = 32;
+// The destination of link frames, a group that no bridge forwards.
+inline constexpr std::array<uint8_t, 6> kLinkGroup{0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e};
 
 enum class LinkKind : uint8_t {
   kData = 1,

@@ -8,7 +8,6 @@
 namespace suede {
 namespace {
 
-constexpr uint8_t kDestination[6] = {0x01, 0x80, 0xc2, 0x00, 0x00, 0x01};
 constexpr uint16_t kOpcodePfc = 0x0101;
 constexpr uint32_t kTypeAt = 12;
 constexpr uint32_t kOpcodeAt = 14;
@@ -21,7 +20,7 @@ constexpr uint64_t kAssumedBps = 100'000'000'000;  // of a port whose rate is no
 
 void EncodePfc(const PfcFrame& pfc, const std::array<uint8_t, 6>& source, uint8_t* frame) {
   std::memset(frame, 0, PfcFrame::kBytes);
-  std::memcpy(frame, kDestination, sizeof kDestination);
+  std::memcpy(frame, kPfcGroup.data(), kPfcGroup.size());
   std::memcpy(frame + 6, source.data(), source.size());
   StoreBe16(frame + kTypeAt, kTypeMacControl);
   StoreBe16(frame + kOpcodeAt, kOpcodePfc);
@@ -36,7 +35,7 @@ bool ClaimsPfc(const uint8_t* frame, uint32_t bytes) {
 
 std::optional<PfcFrame> DecodePfc(const uint8_t* frame, uint32_t bytes) {
   if (bytes < kLeastBytes || !ClaimsPfc(frame, bytes) ||
-      std::memcmp(frame, kDestination, sizeof kDestination) != 0) {
+      std::memcmp(frame, kPfcGroup.data(), kPfcGroup.size()) != 0) {
     return std::nullopt;
   }
   PfcFrame pfc{.classes = static_cast<uint8_t>(LoadBe16(frame + kClassesAt))};

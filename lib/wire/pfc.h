@@ -14,6 +14,8 @@ namespace suede {
 
 inline constexpr uint32_t kPfcClasses = 8;
 inline constexpr uint16_t kTypeMacControl = 0x8808;
+// The destination of PFC frames, a group that no bridge forwards.
+inline constexpr std::array<uint8_t, 6> kPfcGroup{0x01, 0x80, 0xc2, 0x00, 0x00, 0x01};
 
 // MAC control frame 0x0101: a time for each class that `classes`, a mask, names, in quanta of 512
 // bit times; 0 ends a pause.

@@ -204,6 +204,26 @@ TEST(PipelineParamsTest, APortReceivesForAllWhosePlaneItIs) {
   EXPECT_EQ(addresses[1], (MacAddress{2, 0x53, 0x55, 0x45, 0, 1}));
 }
 
+// A NIC drops frames to other groups.
+TEST(PipelineParamsTest, APortReceivesForTheGroupsOfItsNeighbour) {
+  Config config = Parsed();
+  const auto groups = [&] { return PortOptionsOf(config, 4).groups; };
+  using Groups = std::vector<MacAddress>;
+  EXPECT_EQ(groups(), Groups{});
+  EXPECT_FALSE(PortOptionsOf(config, 4).takes_mac_control);
+  config.ports[4].llr = OnOff::kOn;
+  EXPECT_EQ(groups(), (Groups{{0x01, 0x80, 0xc2, 0, 0, 0x0e}}));
+  config.ports[4].llr = OnOff::kOff;
+  config.ports[4].cbfc = OnOff::kOn;
+  EXPECT_EQ(groups(), (Groups{{0x01, 0x80, 0xc2, 0, 0, 0x0e}}));
+  config.ports[4].pfc = PortConfig::Pfc::kSoftware;
+  EXPECT_EQ(groups(), (Groups{{0x01, 0x80, 0xc2, 0, 0, 0x0e}, {0x01, 0x80, 0xc2, 0, 0, 0x01}}));
+  EXPECT_TRUE(PortOptionsOf(config, 4).takes_mac_control);
+  config.ports[4].cbfc = OnOff::kOff;
+  config.ports[4].pfc = PortConfig::Pfc::kDevice;
+  EXPECT_EQ(groups(), Groups{}) << "the device takes pauses itself";
+}
+
 TEST(PipelineParamsTest, InstancesHaveQueuesOfTheirOwnWhereThePortSaysSo) {
   Config config = Parsed();
   const PortOptions before_0 = PortOptionsOf(config, 0);

@@ -25,6 +25,7 @@ void Host::Boot(const InstanceParams& params, const Wiring& wiring, const Segmen
                                 port.rules.encap >= Encap::kAfh2;
     port.link.mac = port.mac;
     port.link.secret = {uint64_t{number} << 8 | plane, link.secret[1] << 16 | boots_};
+    ports[plane]->SetGroups(GroupsOf(port.link, pfc));
     pipeline_->AddPort(ports[plane], port);
     if (!pfc) continue;
     pauses_.push_back(std::make_unique<PortPauses>(pause_params));

@@ -341,6 +341,26 @@ TEST_F(SimClassesTest, ADeviceObeysTheSwitch) {
 
 // ---- The switch.
 
+TEST_F(SimTest, ADeviceDropsFramesToGroupsThatNobodyAskedFor) {
+  const std::vector<uint8_t> frame = [] {
+    std::vector<uint8_t> bytes(60);
+    const uint8_t group[6] = {0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e};
+    std::copy_n(group, 6, bytes.begin());
+    return bytes;
+  }();
+  ports[1]->Arrive(frame);
+  EXPECT_EQ(Received(ports[1]), 1u) << "no filter";
+  ports[1]->SetGroups({});
+  ports[1]->Arrive(frame);
+  EXPECT_EQ(Received(ports[1]), 0u);
+  Send(ports[0], ports[0], 1);
+  Pass();
+  EXPECT_EQ(Received(ports[1]), 1u) << "its own address";
+  ports[1]->SetGroups({{0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e}});
+  ports[1]->Arrive(frame);
+  EXPECT_EQ(Received(ports[1]), 1u);
+}
+
 TEST_F(SimTest, AnAddressMovesAndOthersAreUnknown) {
   Send(ports[0], ports[0], 1);
   network.Learn(kMacs[1], ports[2]);

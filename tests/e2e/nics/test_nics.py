@@ -11,7 +11,10 @@ import subprocess
 import pytest
 
 import e2e
+import test_cbfc
 import test_lcores
+import test_llr
+import test_pfc
 import test_planes
 from test_events import Watcher
 
@@ -121,6 +124,41 @@ def test_a_pulled_cable(directory, nics):
         for daemon in (left, right):
             daemon.wait_for_link()
         assert e2e.both_ways(directory, left, right, 1) > 1000
+
+
+@pytest.mark.parametrize("layers", [("llr",), ("cbfc",), ("llr", "cbfc")], ids="-".join)
+def test_the_neighbour_is_heard(directory, nics, layers):
+    """Link frames go to a group, which a NIC receives where it was asked to."""
+    configs = [config_of(directory, side, nic, **dict.fromkeys(layers, "on"))
+               for side, nic in zip(("left", "right"), nics)]
+    for config in configs:
+        config.update(llr=test_llr.LLR, cbfc=test_cbfc.CBFC)
+    with daemons(directory, configs) as (left, right):
+        ends = (left.management, right.management)
+        if "llr" in layers:
+            test_llr.wait_for_sessions(*ends)
+        if "cbfc" in layers:
+            test_cbfc.wait_for_credit(*ends)
+        assert e2e.both_ways(directory, left, right, 2) > 100
+        for daemon in (left, right):
+            counters = test_llr.links_of(daemon.management)[0]["counters"]
+            assert counters["link_rx_hellos_total"] > 0, counters
+            if "llr" in layers:
+                assert counters["llr_rx_frames_total"] > 100, counters
+            if "cbfc" in layers:
+                assert counters["cbfc_rx_cf_updates_total"] > 0, counters
+
+
+def test_pauses_are_heard(directory, nics):
+    configs = [config_of(directory, side, nic) for side, nic in zip(("left", "right"), nics)]
+    # A pause lasts 33 ms at most, and each VC has a class of its own.
+    configs[1]["ports"][0].update(pfc="software", bandwidth_gbps=1)
+    with daemons(directory, configs) as (left, right):
+        assert test_pfc.paused(right)[0] == ""
+        with test_pfc.Pause(left.socket, 1 << 2):
+            e2e.wait_until(lambda: test_pfc.paused(right)[0] == "2", e2e.START_S, "the pause")
+        assert right.counters()["rx_pfc_total"] > 0
+        e2e.wait_until(lambda: test_pfc.paused(right)[0] == "", e2e.START_S, "its end")
 
 
 @pytest.mark.parametrize("ordering", ["strict", "unordered"])
