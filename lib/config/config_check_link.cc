@@ -115,6 +115,15 @@ Status CheckLinks(const ConfigDraft& draft) {
     }
     if (Status s = CheckPairs(draft, p); !s.ok()) return s;
     if (port.cbfc == OnOff::kOff) continue;
+    if (TraitsOf(port.encapsulation).forwarding_bits != 0 &&
+        port.ether_type != TraitsOf(port.encapsulation).ether_type) {
+      return draft.Error(path + ".ether_type",
+                         StrCat(FormatEtherType(port.ether_type),
+                                " hides the class and the VC of frames from the neighbour, which "
+                                "credit goes by; use ",
+                                FormatEtherType(TraitsOf(port.encapsulation).ether_type),
+                                ", or write cbfc: off"));
+    }
     if (Status s = CheckRing(draft, p); !s.ok()) return s;
   }
   return OkStatus();

@@ -56,7 +56,7 @@ Frame* Output::Take(uint32_t traffic_class) {
   FrameNote& note = NoteOfFrame(frame);
   if (note.credits != 0) [[unlikely]]
     inputs_[note.in]->OnDrained(note.link_vc, std::exchange(note.credits, uint16_t{0}), now_);
-  note.credited ? buffer_.ReleaseCredited(note.in, port_, traffic_class, note.charge)
+  note.credited ? buffer_.ReleaseCredited(port_, note)
                 : buffer_.Release(note.in, port_, traffic_class, note.charge);
   if (queues_[traffic_class].empty()) {
     waiting_ &= static_cast<ClassMask>(~(1u << traffic_class));
@@ -71,7 +71,7 @@ void Output::LookAtFirst(uint32_t traffic_class) {
   without_credit_ &= static_cast<ClassMask>(~bit);
   const Frame* const frame = queues_[traffic_class].head();
   if (frame == nullptr) return;
-  const uint32_t vc = FrameClassOf(ClassRuleOf(params_), frame->data, frame->length);
+  const uint32_t vc = LinkVcOf(ClassRuleOf(params_), frame->data, frame->length);
   if (!credit_->MaySend(vc, credit_->rule().CreditsOf(frame->length))) without_credit_ |= bit;
 }
 
@@ -87,7 +87,7 @@ void Output::LookAtCredit() {
 // A frame leaves on credit; what waits behind it may need more than is left, and so may the first
 // frames of other classes that share its link VC.
 void Output::Spend(const Frame& frame, Time now) {
-  const uint32_t vc = FrameClassOf(ClassRuleOf(params_), frame.data, frame.length);
+  const uint32_t vc = LinkVcOf(ClassRuleOf(params_), frame.data, frame.length);
   credit_->OnSent(vc, credit_->rule().CreditsOf(frame.length), now);
   LookAtCredit();
 }

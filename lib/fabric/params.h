@@ -110,14 +110,14 @@ struct SwitchParams {
 // annex O): both ways over the cable, two frames that have begun, and the response of the peer.
 uint32_t HeadroomBytes(uint64_t rate_bps, uint32_t cable_m, uint32_t max_frame_bytes);
 
-// Bytes of the buffer that frames sent on credit of a class may take, of one port: whatever their
+// Bytes of the buffer that frames sent on credit of a link VC may take, of one port: whatever their
 // lengths are, they take no more whole cells than this.
-uint32_t CreditBytes(const SwitchParams& params, uint32_t traffic_class);
+uint32_t CreditBytes(const SwitchParams& params, uint32_t link_vc);
 // How the classes of a frame are found, for both ends of a link.
 inline FrameClassRule ClassRuleOf(const SwitchParams& params) {
   return {.afh2 = params.forwarding == Forwarding::kAfh2, .pcp_first = params.classes.pcp_first};
 }
-// The credit that a port with credit-based flow control grants: class c is link VC c.
+// The credit that a port with credit-based flow control grants: of_class[c] has that of link VC c.
 CreditGrant GrantOf(const SwitchParams& params);
 // A port's end of its link, with that credit where the port has it.
 LinkParams LinkOf(const SwitchParams& params, uint32_t port);

@@ -16,11 +16,11 @@ uint32_t HeadroomBytes(uint64_t rate_bps, uint32_t cable_m, uint32_t max_frame_b
 }
 
 // A frame of n credits has up to n x (credit - overhead) bytes, and takes whole cells of them.
-uint32_t CreditBytes(const SwitchParams& params, uint32_t traffic_class) {
+uint32_t CreditBytes(const SwitchParams& params, uint32_t link_vc) {
   const CreditRule& rule = params.cbfc.rule;
   const uint32_t most = rule.credit_octets() + static_cast<uint32_t>(std::max(0, -rule.overhead));
   const uint32_t cells = (most + params.cell_bytes - 1) / params.cell_bytes;
-  return params.of_class[traffic_class].credits * cells * params.cell_bytes;
+  return params.of_class[link_vc].credits * cells * params.cell_bytes;
 }
 
 CreditGrant GrantOf(const SwitchParams& params) {
@@ -131,22 +131,20 @@ void SharedBuffer::Release(uint32_t in, uint32_t out, uint32_t traffic_class, ui
   }
 }
 
-bool SharedBuffer::AdmitCredited(uint32_t in, uint32_t out, uint32_t traffic_class,
-                                 uint32_t charge) {
-  uint32_t& input = credited_inputs_[Index(in, traffic_class)];
-  if (input + charge > credit_bytes_[traffic_class]) return false;
-  input += charge;
-  credited_queues_[Index(out, traffic_class)] += charge;
-  used_ += charge;
+bool SharedBuffer::AdmitCredited(uint32_t in, uint32_t out, const FrameNote& note) {
+  uint32_t& input = credited_inputs_[Index(in, note.link_vc)];
+  if (input + note.charge > credit_bytes_[note.link_vc]) return false;
+  input += note.charge;
+  credited_queues_[Index(out, note.traffic_class)] += note.charge;
+  used_ += note.charge;
   most_used_ = std::max(most_used_, used_);
   return true;
 }
 
-void SharedBuffer::ReleaseCredited(uint32_t in, uint32_t out, uint32_t traffic_class,
-                                   uint32_t charge) {
-  credited_inputs_[Index(in, traffic_class)] -= charge;
-  credited_queues_[Index(out, traffic_class)] -= charge;
-  used_ -= charge;
+void SharedBuffer::ReleaseCredited(uint32_t out, const FrameNote& note) {
+  credited_inputs_[Index(note.in, note.link_vc)] -= note.charge;
+  credited_queues_[Index(out, note.traffic_class)] -= note.charge;
+  used_ -= note.charge;
 }
 
 void SharedBuffer::CheckInvariants() const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fabric/frame_note.h"
 #include "fabric/params.h"
 
 namespace suede::fabric {
@@ -25,10 +26,10 @@ class SharedBuffer {
   bool Admit(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
   // It has left, or was taken out.
   void Release(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
-  // Likewise of frames that came on credit: they have a part of their own, of each input. A sender
-  // that keeps to its credit always finds room.
-  bool AdmitCredited(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
-  void ReleaseCredited(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
+  // Likewise of frames that came on credit: they have a part of their own, of each input and link
+  // VC. A sender that keeps to its credit always finds room.
+  bool AdmitCredited(uint32_t in, uint32_t out, const FrameNote& note);
+  void ReleaseCredited(uint32_t out, const FrameNote& note);
 
   // Lossless classes whose frames should not come to the port any more.
   ClassMask paused(uint32_t in) const { return pauses_[in]; }

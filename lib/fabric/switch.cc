@@ -269,7 +269,7 @@ void Switch::CountCredit(uint32_t number, Frame* frame) {
   if (HasLinkType(frame->data, frame->length, kTypeMacControl)) return;
   CreditReceiver& receiver = *receivers_[number];
   FrameNote& note = NoteOfFrame(frame);
-  note.link_vc = FrameClassOf(ClassRuleOf(params_), frame->data, frame->length);
+  note.link_vc = LinkVcOf(ClassRuleOf(params_), frame->data, frame->length);
   note.credits = static_cast<uint16_t>(receiver.OnFrame(note.link_vc, frame->length));
   if (note.credits != 0 && !receiver.IsWithin(note.link_vc)) {
     link(number)->counters().Add(LinkCounter::kCreditExceeded);
@@ -340,7 +340,7 @@ bool Switch::Admit(uint32_t in, uint32_t out, FrameNote& note) {
   if (note.credits == 0) [[likely]]
     return buffer_.Admit(in, out, note.traffic_class, note.charge);
   note.credited = receivers_[in]->IsWithin(note.link_vc) &&
-                  buffer_.AdmitCredited(in, out, note.traffic_class, note.charge);
+                  buffer_.AdmitCredited(in, out, note);
   return note.credited;
 }
 

@@ -25,7 +25,10 @@ CreditGate::CreditGate(const LinkParams& params, uint32_t largest_octets)
       largest_octets_(largest_octets) {}
 
 void CreditGate::SetClasses(const std::array<uint8_t, kLinkFlows>& classes) {
-  class_of_ = classes;
+  for (uint32_t flow = 0; flow < kLinkFlows; ++flow) {
+    const auto vc = static_cast<uint8_t>(flow == kVcCount ? kAckLinkVc : flow);
+    link_vc_of_[flow] = classes[flow] == kUnclassified ? vc : classes[flow];
+  }
   SetOpen();
 }
 
@@ -38,7 +41,7 @@ void CreditGate::OnChange(Time now) {
 
 CreditGate::Charge CreditGate::ChargeOf(const Frame& frame) const {
   if (IsFree(frame)) return {};
-  const uint8_t vc = FrameClassOf(class_rule_, frame.data, frame.length);
+  const uint8_t vc = LinkVcOf(class_rule_, frame.data, frame.length);
   return {.vc = vc, .credits = static_cast<uint16_t>(end_.sender().rule().CreditsOf(frame.length))};
 }
 
@@ -67,7 +70,7 @@ VcMask CreditGate::FlowsWith(const std::array<uint32_t, kLinkVcs>& staged) const
   const CreditSender& sender = end_.sender();
   VcMask flows = 0;
   for (uint32_t flow = 0; flow < kLinkFlows; ++flow) {
-    const uint32_t vc = class_of_[flow];
+    const uint32_t vc = link_vc_of_[flow];
     const uint32_t octets =
         flow == kVcCount ? std::min(kShortOctets, largest_octets_) : largest_octets_;
     const uint32_t next = sender.rule().CreditsOf(octets);
@@ -99,7 +102,7 @@ bool CreditGate::OnFrame(LinkEnd& link, const Frame& frame, Time now) {
     return true;
   }
   if (IsFree(frame)) return false;
-  const uint32_t vc = FrameClassOf(class_rule_, frame.data, frame.length);
+  const uint32_t vc = LinkVcOf(class_rule_, frame.data, frame.length);
   const uint32_t credits = end_.receiver().OnFrame(vc, frame.length);
   if (credits == 0) return false;
   if (!end_.receiver().IsWithin(vc)) link.counters().Add(LinkCounter::kCreditExceeded);

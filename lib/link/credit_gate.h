@@ -99,7 +99,7 @@ class CreditGate {
   const FrameClassRule class_rule_;
   const uint16_t ether_type_;
   const uint32_t largest_octets_;
-  std::array<uint8_t, kLinkFlows> class_of_{};
+  std::array<uint8_t, kLinkFlows> link_vc_of_{};
   VcMask open_ = kEveryFlow;
   VcMask held_ = 0;
   bool opened_ = false;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/frame_class.h"
 
+#include <algorithm>
+
 #include "base/big_endian.h"
 #include "wire/ethernet.h"
+#include "wire/rh.h"
+#include "wire/udp.h"
 
 namespace suede {
 namespace {
@@ -16,6 +20,11 @@ constexpr uint32_t kAfh2Ds = 6;
 constexpr uint8_t kAfh2Fixed = 0x7e;  // bits that say that the header is AFH Gen 2's
 constexpr uint8_t kAfh2FixedValue = 0x02;
 constexpr uint32_t kNone = 8;  // no class
+constexpr uint8_t kIpv4Start = 0x45;  // without options
+constexpr uint16_t kIpv4Fragment = 0x3fff;
+constexpr uint8_t kShimNextSue = 1;
+constexpr uint8_t kAfh2Compressed = 0x80;
+constexpr uint8_t kControlLength = 0x0f;  // of a command's first byte: 0 ends the commands
 
 // Of the upper three bits of the DSCP.
 uint32_t ClassOfDs(uint32_t ds_byte) { return ds_byte >> 5; }
@@ -44,6 +53,63 @@ uint32_t ClassOfNetwork(const uint8_t* frame, uint32_t bytes, uint32_t at) {
   return kNone;
 }
 
+// The first bytes of the PDU in a frame.
+struct PduStart {
+  uint8_t ver;
+  uint8_t vc;
+  const uint8_t* commands;
+};
+
+// Of a header that holds the RH (wire profile §5, afh2c).
+PduStart StartOfCompressed(const uint8_t* frame) {
+  return {.ver = static_cast<uint8_t>(frame[1] >> 6),
+          .vc = static_cast<uint8_t>(frame[3] >> 2 & 3),
+          .commands = frame + kEthernetBytes};
+}
+
+// The place of the PDU in a frame.
+struct PduPlace {
+  uint32_t rh = 0;   // bytes in front of it; 0: the frame is of no header that has one
+  uint32_t end = 0;  // bytes up to the R-CRC, as far as the header tells
+};
+
+PduPlace PlaceBehind(uint32_t rh, uint32_t pdu_bytes) {
+  return {.rh = rh, .end = rh + std::max(pdu_bytes, kRcrcBytes) - kRcrcBytes};
+}
+
+PduPlace PlaceOfPdu(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
+  const uint32_t l2 = EthernetBytes(frame, bytes);
+  if (l2 == 0) return {};
+  const uint8_t* const header = frame + l2;
+  const uint32_t left = bytes - l2;
+  const uint16_t ether_type = LoadBe16(header - 2);
+  if (ether_type == TraitsOf(Encap::kAfh1).ether_type) return PlaceBehind(l2, left);
+  if (rule.afh2) return {};
+  constexpr uint32_t kBeforeUdp4 = kIpv4Bytes + kUdpBytes;
+  if (ether_type == kTypeIpv4 && left >= kBeforeUdp4 && header[0] == kIpv4Start &&
+      header[9] == kProtocolUdp && (LoadBe16(header + 6) & kIpv4Fragment) == 0) {
+    return PlaceBehind(l2 + kBeforeUdp4, LoadBe16(header + kIpv4Bytes + 4) - kUdpBytes);
+  }
+  constexpr uint32_t kBeforeUdp6 = kIpv6Bytes + kUdpBytes;
+  if (ether_type == kTypeIpv6 && left >= kBeforeUdp6 && header[0] >> 4 == 6 &&
+      header[6] == kProtocolUdp) {
+    return PlaceBehind(l2 + kBeforeUdp6, LoadBe16(header + kIpv6Bytes + 4) - kUdpBytes);
+  }
+  if (ether_type == TraitsOf(Encap::kAfh1s).ether_type && left >= kShimBytes &&
+      header[3] == kShimNextSue) {
+    return PlaceBehind(l2 + kShimBytes, LoadBe16(header + 6));
+  }
+  return {};
+}
+
+// Whether there are commands, as far as the bytes tell. Versions 2 and 3 are control PDUs, sealed and
+// plain, and 1 is sealed data.
+bool HasCommands(const PduStart& pdu, const uint8_t* end) {
+  if (pdu.ver >= 2) return false;
+  if (pdu.ver == 1) return true;
+  return pdu.commands < end && (*pdu.commands & kControlLength) != 0;
+}
+
 }  // namespace
 
 uint8_t FrameClassOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
@@ -55,6 +121,21 @@ uint8_t FrameClassOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t 
   const uint32_t of_network = ClassOfNetwork(frame, bytes, l2);
   if (of_network != kNone) return static_cast<uint8_t>(of_network);
   return tagged ? frame[kEthernetBytes] >> 5 : 0;
+}
+
+uint8_t LinkVcOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
+  const uint8_t traffic_class = FrameClassOf(rule, frame, bytes);
+  if (traffic_class != kUnclassified) return traffic_class;
+  const PduPlace place = PlaceOfPdu(rule, frame, bytes);
+  if (place.rh == 0 || bytes < place.rh + kRhBytes) return traffic_class;
+  PduStart pdu;
+  if (rule.afh2 && (frame[0] & kAfh2Compressed) != 0) {
+    pdu = StartOfCompressed(frame);
+  } else {
+    const RhWord rh(frame + place.rh);
+    pdu = {.ver = rh.ver(), .vc = rh.vc(), .commands = frame + place.rh + kRhBytes};
+  }
+  return HasCommands(pdu, frame + std::min(place.end, bytes)) ? pdu.vc : kAckLinkVc;
 }
 
 }  // namespace suede

@@ -149,6 +149,22 @@ TEST(Credit, AnOutputHoldsAClassWithoutCreditAndNoOther) {
   fabric.the_switch.credit(3)->sender().CheckInvariants();
 }
 
+TEST(Credit, PdusWithoutAClassHaveTheLinkVcOfTheirVc) {
+  CreditFabric fabric;
+  SueFrame sue{.from = 1, .to = 2, .bytes = 1000};
+  for (uint8_t vc = 0; vc < 4; ++vc) {
+    sue.vc = vc;
+    fabric.In(0, sue, At(0));
+    EXPECT_EQ(fabric.Held(0, vc), 9u) << int{vc};
+  }
+  sue.bytes = 0;
+  fabric.In(0, sue, At(0));
+  EXPECT_EQ(fabric.Held(0, kAckLinkVc), 1u);
+  fabric.the_switch.CheckInvariants();
+  EXPECT_EQ(fabric.Data(2, At(1)).size(), 5u);
+  for (uint32_t vc = 0; vc < kClasses; ++vc) EXPECT_EQ(fabric.Held(0, vc), 0u);
+}
+
 TEST(Credit, WithoutAnAgreementNothingIsHeldAndNothingCounted) {
   CreditFabric fabric;
   fabric.the_switch.credit(0)->receiver().Stop();

@@ -27,6 +27,7 @@ struct SueFrame {
   TrafficClass traffic_class{};
   bool tagged = false;
   uint16_t vid = 0;
+  uint8_t vc = 0;
 };
 
 inline MacAddress MacOf(uint32_t number) {
@@ -51,7 +52,7 @@ inline std::vector<uint8_t> BytesOf(const SueFrame& sue) {
   if (commands.size() >= 2) commands[0] = 1;
   std::vector<uint8_t> buffer(FrameBufferBytes(sue.bytes) + 64);
   const auto frame =
-      BuildFrame(header, {.xpuid = static_cast<uint16_t>(sue.from)}, commands, buffer);
+      BuildFrame(header, {.xpuid = static_cast<uint16_t>(sue.from), .vc = sue.vc}, commands, buffer);
   return {frame.begin(), frame.end()};
 }
 
