@@ -35,6 +35,9 @@ class LinkFollower {
       events.Raise(credit_on_ != 0 ? EventKind::kLinkCreditOn : EventKind::kLinkCreditOff,
                    {{EventField::kPort, port}});
     }
+    if (Grew(counters.Get(LinkCounter::kCreditStorms), storms_)) {
+      events.Raise(EventKind::kCreditStorm, {{EventField::kPort, port}});
+    }
     LookForSilence(port, link_up, counters, events);
   }
 
@@ -63,6 +66,7 @@ class LinkFollower {
   uint64_t silences_ = 0;
   uint64_t sessions_ = 0;
   uint64_t credit_on_ = 0;
+  uint64_t storms_ = 0;
   uint64_t heard_ = 0;     // HELLOs of the neighbour
   uint64_t answered_ = 0;  // own HELLOs up to the last one of the neighbour
   bool told_silent_ = false;

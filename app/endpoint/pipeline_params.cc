@@ -175,6 +175,7 @@ LinkParams LinkOf(const Config& config, const PortConfig& port, const MacAddress
   if (port.cbfc == OnOff::kOff) return link;
   link.credit = OfferOf(CreditGrantOf(config, port));
   link.credit_times = CreditTimesOf(config.cbfc);
+  link.credit_storm = config.pfc.storm;
   return link;
 }
 

@@ -33,7 +33,7 @@ bool Do(switch_request::State& state, const fabric::Switch& the_switch, Time now
           .most_bytes = output.most_queued_bytes(c),
           .paused = (paused >> c & 1) != 0,
           .pausing = (pausing >> c & 1) != 0,
-          .stormy = (output.pauses().stormy() >> c & 1) != 0,
+          .stormy = (output.stormy() >> c & 1) != 0,
           .paused_ns = output.pauses().paused_for(c, now).count()};
     }
   }

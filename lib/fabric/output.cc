@@ -65,22 +65,48 @@ Frame* Output::Take(uint32_t traffic_class) {
   return frame;
 }
 
-// Whether the first frame of a class has the credit that it needs.
+// Whether the first frame of a class has the credit that it needs. A storm ends where the last frame
+// that was dropped in it would have credit.
 void Output::LookAtFirst(uint32_t traffic_class) {
   const auto bit = static_cast<ClassMask>(1u << traffic_class);
-  without_credit_ &= static_cast<ClassMask>(~bit);
-  const Frame* const frame = queues_[traffic_class].head();
-  if (frame == nullptr) return;
-  const uint32_t vc = LinkVcOf(ClassRuleOf(params_), frame->data, frame->length);
-  if (!credit_->MaySend(vc, credit_->rule().CreditsOf(frame->length))) without_credit_ |= bit;
+  Need& need = needs_[traffic_class];
+  if (const Frame* const frame = queues_[traffic_class].head(); frame != nullptr) {
+    need.link_vc = LinkVcOf(ClassRuleOf(params_), frame->data, frame->length);
+    need.credits = credit_->rule().CreditsOf(frame->length);
+  } else if ((starved_ & bit) == 0) {
+    need.since = kNever;
+    return;
+  }
+  if (!credit_->MaySend(need.link_vc, need.credits)) return NoteWithoutCredit(traffic_class);
+  need.since = kNever;
+  starved_ &= static_cast<ClassMask>(~bit);
+}
+
+// The watchdog: what waits for credit that does not come holds the buffer, and by it other outputs.
+void Output::NoteWithoutCredit(uint32_t traffic_class) {
+  const auto bit = static_cast<ClassMask>(1u << traffic_class);
+  without_credit_ |= bit;
+  const Duration storm = params_.ports[port_].pfc.storm;
+  Need& need = needs_[traffic_class];
+  if (need.since == kNever) need.since = now_;
+  if ((starved_ & bit) != 0 || storm == Duration::zero()) return;
+  if (now_ - need.since < storm) {
+    storm_due_ = std::min(storm_due_, need.since + storm);
+    return;
+  }
+  starved_ |= bit;
+  link_counters_->Add(LinkCounter::kCreditStorms);
 }
 
 void Output::LookAtCredit() {
   without_credit_ = 0;
-  if (!credit_->is_on()) return;
-  for (ClassMask left = waiting_; left != 0; left &= static_cast<ClassMask>(left - 1)) {
-    LookAtFirst(static_cast<uint32_t>(std::countr_zero(uint32_t{left})));
+  storm_due_ = kNever;
+  if (!credit_->is_on()) {
+    starved_ = 0;
+    for (Need& need : needs_) need.since = kNever;
+    return;
   }
+  for (uint32_t c = 0; c < kClasses; ++c) LookAtFirst(c);
   held_ |= without_credit_;
 }
 
@@ -95,7 +121,7 @@ void Output::Spend(const Frame& frame, Time now) {
 Frame* Output::Pop(Time now) {
   if (waiting_ == 0 || !MaySend(now)) return nullptr;
   const uint32_t traffic_class =
-      scheduler_.Next(static_cast<ClassMask>(waiting_ & ~(held_ | pauses_.stormy())),
+      scheduler_.Next(static_cast<ClassMask>(waiting_ & ~(held_ | stormy())),
                       [&](uint32_t c) { return queues_[c].head()->length; });
   if (traffic_class == ClassScheduler::kNone) {
     held_until_ = now;
@@ -117,7 +143,7 @@ Frame* Output::Pop(Time now) {
 }
 
 Frame* Output::PopStormy() {
-  const auto lost = static_cast<ClassMask>(pauses_.stormy() & waiting_);
+  const auto lost = static_cast<ClassMask>(stormy() & waiting_);
   if (lost == 0) [[likely]]
     return nullptr;
   const auto traffic_class = static_cast<uint32_t>(std::countr_zero(uint32_t{lost}));
@@ -144,7 +170,7 @@ Frame* Output::PopAny() {
 
 Time Output::deadline(Time now) const {
   if (waiting_ == 0) return kNever;
-  if ((waiting_ & ~held_) == 0) return pauses_.deadline();
+  if ((waiting_ & ~held_) == 0) return std::min(pauses_.deadline(), storm_due_);
   return rate_bps_ == 0 ? now : std::max(now, free_at_);
 }
 

@@ -16,6 +16,7 @@
 #include "fabric/shared_buffer.h"
 #include "link/credit_receiver.h"
 #include "link/credit_sender.h"
+#include "stats/link_counters.h"
 #include "stats/switch_counters.h"
 
 namespace suede::fabric {
@@ -26,8 +27,11 @@ class Output {
 
   // All of them outlive this.
   Output(const SwitchParams& params, uint32_t port, SharedBuffer& buffer, ClassCounters& counters);
-  // Frames leave on the credit that the neighbour grants. Outlives this.
-  void SetCredit(CreditSender* credit) { credit_ = credit; }
+  // Frames leave on the credit that the neighbour grants; storms are counted. Both outlive this.
+  void SetCredit(CreditSender* credit, LinkCounters* counters) {
+    credit_ = credit;
+    link_counters_ = counters;
+  }
   // The credit that ports grant, by port; null: none. Frames that leave their queue free theirs.
   void SetInputs(std::span<CreditReceiver* const> inputs) { inputs_ = inputs; }
 
@@ -66,12 +70,16 @@ class Output {
   const PfcReceiver& pauses() const { return pauses_; }
   // Classes whose first frame waits for credit, as of the last Look.
   ClassMask without_credit() const { return without_credit_; }
+  // Classes in a storm, by pauses or for want of credit: their frames are to be dropped. As of the
+  // last Look.
+  ClassMask stormy() const { return static_cast<ClassMask>(pauses_.stormy() | starved_); }
 
  private:
   void Mark(Frame* frame, const FrameView& view, uint32_t depth);
   Frame* Take(uint32_t traffic_class);
   void LookAtCredit();
   void LookAtFirst(uint32_t traffic_class);
+  void NoteWithoutCredit(uint32_t traffic_class);
   void Spend(const Frame& frame, Time now);
 
   const SwitchParams& params_;
@@ -83,7 +91,17 @@ class Output {
   ClassMask waiting_ = 0;
   ClassMask held_ = 0;  // by the peer
   ClassMask without_credit_ = 0;
+  ClassMask starved_ = 0;           // without credit for too long: in a storm
   CreditSender* credit_ = nullptr;  // null: the port has no credit-based flow control
+  LinkCounters* link_counters_ = nullptr;  // there with credit_
+  // What the first frame of a class needs, or the last one that was dropped in a storm.
+  struct Need {
+    uint8_t link_vc = 0;
+    uint32_t credits = 0;
+    Time since = kNever;  // it has no credit; kNever: it has
+  };
+  std::array<Need, kClasses> needs_{};
+  Time storm_due_ = kNever;  // of the first class without credit
   std::span<CreditReceiver* const> inputs_;
   Time now_{};           // of the last Look
   ClassMask aging_ = 0;  // whose frames may become too old

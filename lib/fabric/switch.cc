@@ -25,7 +25,7 @@ Switch::Port::Port(const SwitchParams& params, uint32_t number, SharedBuffer& bu
   if (const LinkParams of_link = LinkOf(params, number); of_link.on()) {
     link = std::make_unique<LinkPort>(of_link, params.cbfc.largest_octets);
     if (CreditEnd* const credit = link->credit(); credit != nullptr) {
-      output.SetCredit(&credit->sender());
+      output.SetCredit(&credit->sender(), &link->end().counters());
     }
   }
   if (!own.strict_vlans) return;

@@ -22,7 +22,8 @@ CreditGate::CreditGate(const LinkParams& params, uint32_t largest_octets)
     : end_(params, largest_octets),
       class_rule_(params.class_rule),
       ether_type_(params.ether_type),
-      largest_octets_(largest_octets) {}
+      largest_octets_(largest_octets),
+      watch_(params.credit_storm) {}
 
 void CreditGate::SetClasses(const std::array<uint8_t, kLinkFlows>& classes) {
   for (uint32_t flow = 0; flow < kLinkFlows; ++flow) {
@@ -91,6 +92,9 @@ void CreditGate::SetHeld(Time now) {
   for (uint32_t flow = 0; flow < kLinkFlows; ++flow) {
     if ((held_ & ~before & BitOf(flow)) != 0) since_[flow] = now;
   }
+  watch_.End(static_cast<VcMask>(before & ~held_));
+  // There is always something to say without commands.
+  NoteWaiting(kAckBit, now);
 }
 
 // ---- Frames that come.

@@ -12,6 +12,7 @@
 
 #include "base/time.h"
 #include "link/credit_end.h"
+#include "link/hold_watch.h"
 #include "link/link_layer.h"
 #include "link/staged_burst.h"
 #include "port/frame.h"
@@ -45,6 +46,15 @@ class CreditGate {
   // Flows that nothing may be sent of, whatever is staged, and since when.
   VcMask held() const { return held_; }
   Time since(uint32_t flow) const { return since_[flow]; }
+  // PDUs of these flows wait; what is not held is left out.
+  void NoteWaiting(VcMask flows, Time now) {
+    watch_.NoteWaiting(static_cast<VcMask>(flows & held_), now);
+  }
+  // Counts storms: the neighbour returns no credit while PDUs wait for it.
+  void LookForStorms(LinkCounters& counters, Time now) {
+    if (watch_.TakeStorms(now) != 0) [[unlikely]]
+      counters.Add(LinkCounter::kCreditStorms);
+  }
   // Whether a flow has been opened since the last call.
   bool TakeOpened() { return std::exchange(opened_, false); }
 
@@ -103,6 +113,7 @@ class CreditGate {
   VcMask open_ = kEveryFlow;
   VcMask held_ = 0;
   bool opened_ = false;
+  HoldWatch watch_;
   std::array<Time, kLinkFlows> since_{};
   std::array<uint32_t, kLinkVcs> staged_{};   // credits of frames that are staged
   std::array<uint32_t, kLinkVcs> arrived_{};  // credits of frames that came in this turn

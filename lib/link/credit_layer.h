@@ -166,6 +166,7 @@ template <LinkLayer Below>
   LinkEnd& link = *end();
   gate_->Follow(link, now);
   gate_->EndTurn(now);
+  gate_->LookForStorms(link.counters(), now);
   SendWaiting(now);
   if (gate_->end().HasUpdate(now)) SendUpdates(now);
   gate_->end().Show(link.counters());

@@ -212,6 +212,12 @@ class BasicLink {
   bool IsHeld(uint32_t flow) const { return HeldFlowSince(flow) != kNever; }
   Time HeldFlowSince(uint32_t flow) const;
 
+  // PDUs of these flows wait for room: the watchdogs of pauses and credit count.
+  void NoteWaiting(VcMask flows, Time now) {
+    if (pauses_ != nullptr) pauses_->NoteWaiting(flows, now);
+    if (LimitsByCredit()) layer_.gate()->NoteWaiting(flows, now);
+  }
+
   // ---- Whether frames leave (departures.h).
 
   Departures& departures() { return departures_; }

@@ -38,6 +38,9 @@ struct LinkParams {
   RetryParams retry;
   LinkOffer credit;  // what is offered of credit-based flow control; `cbfc`: it is on
   CreditTimes credit_times;
+  // Frames that wait for so long for credit that the neighbour does not return are in a storm; 0:
+  // none ever are.
+  Duration credit_storm = std::chrono::milliseconds(100);
   FrameClassRule class_rule;  // by which the link VC of a frame is found
 
   // Whether this end speaks of the link at all.

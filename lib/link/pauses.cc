@@ -50,7 +50,10 @@ uint8_t PortPauses::wanted() const {
 }
 
 LinkPauses::LinkPauses(PortPauses* port, bool sends)
-    : port_(port), sends_(sends), sender_(port->params().quanta, port->params().rate_bps) {}
+    : port_(port),
+      sends_(sends),
+      watch_(port->params().storm),
+      sender_(port->params().quanta, port->params().rate_bps) {}
 
 void LinkPauses::SetClasses(const std::array<uint8_t, kLinkFlows>& classes) {
   class_of_ = classes;
@@ -74,39 +77,12 @@ void LinkPauses::SetClasses(const std::array<uint8_t, kLinkFlows>& classes) {
   }
   if (const auto ended = static_cast<VcMask>(before & ~paused_); ended != 0) {
     ended_ = true;
-    waiting_ &= static_cast<VcMask>(~ended);
-    if ((stormy_ & ended) != 0) port_->EndStorm(stormy_ & ended);
-    stormy_ &= static_cast<VcMask>(~ended);
+    const auto over = static_cast<VcMask>(watch_.stormy() & ended);
+    if (over != 0) port_->EndStorm(over);
+    watch_.End(ended);
   }
   // Somebody always has something to say without commands.
   NoteWaiting(kAckBit, now);
-}
-
-void LinkPauses::Wait(VcMask flows, Time now) {
-  waiting_ |= flows;
-  const Duration storm = port_->params().storm;
-  for (uint32_t flow = 0; flow < kLinkFlows; ++flow) {
-    if ((flows & BitOf(flow)) == 0) continue;
-    waits_since_[flow] = now;
-    if (storm != Duration{}) storm_due_ = std::min(storm_due_, now + storm);
-  }
-}
-
-VcMask LinkPauses::FindStorms(Time now) {
-  VcMask begun = 0;
-  storm_due_ = kNever;
-  for (uint32_t flow = 0; flow < kLinkFlows; ++flow) {
-    if ((waiting_ & ~stormy_ & BitOf(flow)) == 0) continue;
-    const Time at = waits_since_[flow] + port_->params().storm;
-    if (now >= at) {
-      begun |= BitOf(flow);
-    } else {
-      storm_due_ = std::min(storm_due_, at);
-    }
-  }
-  stormy_ |= begun;
-  if (begun != 0) news_ |= port_->BeginStorm(begun);
-  return begun;
 }
 
 void LinkPauses::Want(uint32_t vc, bool wants) {

@@ -17,6 +17,7 @@
 
 #include "base/sue.h"
 #include "base/time.h"
+#include "link/hold_watch.h"
 #include "link/link_layer.h"
 #include "wire/pfc.h"
 
@@ -105,16 +106,16 @@ class LinkPauses {
   bool TakeEnded() { return std::exchange(ended_, false); }
   // PDUs of these flows wait for the end of a pause. Until then; what is not paused is left out.
   void NoteWaiting(VcMask flows, Time now) {
-    flows = static_cast<VcMask>(flows & paused_ & ~waiting_);
-    if (flows != 0) Wait(flows, now);
+    watch_.NoteWaiting(static_cast<VcMask>(flows & paused_), now);
   }
   // The flows that are paused and waited for.
-  VcMask waiting() const { return waiting_; }
+  VcMask waiting() const { return watch_.waiting(); }
   // Flows in a storm from now on.
   VcMask TakeStorms(Time now) {
-    if (now < storm_due_) [[likely]]
-      return 0;
-    return FindStorms(now);
+    const VcMask begun = watch_.TakeStorms(now);
+    if (begun != 0) [[unlikely]]
+      news_ |= port_->BeginStorm(begun);
+    return begun;
   }
 
   // Of these, those that no queue pair of the device has told.
@@ -132,8 +133,6 @@ class LinkPauses {
 
  private:
   void Update(Time now);
-  void Wait(VcMask flows, Time now);
-  VcMask FindStorms(Time now);
   void TellWants();
 
   PortPauses* const port_;
@@ -142,13 +141,10 @@ class LinkPauses {
   uint32_t seen_ = 0;
   Time due_ = kNever;  // when the first pause ends
   VcMask paused_ = 0;
-  VcMask waiting_ = 0;
-  VcMask stormy_ = 0;
+  HoldWatch watch_;
   VcMask news_ = 0;
   bool ended_ = false;
-  Time storm_due_ = kNever;
   std::array<Time, kLinkFlows> since_{};
-  std::array<Time, kLinkFlows> waits_since_{};
   std::array<uint16_t, kVcCount> wants_{};
   uint8_t told_ = 0;       // the port, of classes
   uint64_t rate_bps_ = 0;  // that the sender goes by, where the link tells it

@@ -145,6 +145,10 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
     "Frames of a port go on the credit that the neighbour grants (link.md).", kPort)               \
   X(LinkCreditOff, "link_credit_off", Info, "link", 20,                                            \
     "Frames of a port use no credit any more: the session or the neighbour's offer ended.", kPort) \
+  X(CreditStorm, "credit_storm", Warning, "link", 5,                                               \
+    "Frames of a port wait for longer than pfc.storm_us for credit that the neighbour does not "   \
+    "return. Those of an endpoint go on waiting; a switch drops those of the class (link.md).",    \
+    kPort)                                                                                         \
   X(PeerUnreachable, "peer_unreachable", Error, "peer", 0,                                         \
     "A peer does not answer: PDUs in flight to it were given up.", kXpu, kInstance, kPeer, kVc)    \
   X(PeerReachable, "peer_reachable", Info, "peer", 0, "A peer answers again.", kXpu, kInstance,    \
@@ -198,9 +202,10 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
     "An impairment of a port was set or cleared through the management socket.", kPort,          \
     kDirection, kSetting, kPid, kUid)                                                            \
   X(StormBegan, "storm_began", Warning, "pfc", 20,                                               \
-    "The peer of a port has paused a class for too long: its frames for that port are dropped.", \
+    "The peer of a port has paused a class, or returned no credit for it, for too long: its "    \
+    "frames for that port are dropped.",                                                         \
     kPort, kClass)                                                                               \
-  X(StormEnded, "storm_ended", Info, "pfc", 20, "The peer of a port lets a class be again.",     \
+  X(StormEnded, "storm_ended", Info, "pfc", 20, "The peer of a port lets a class go again.",     \
     kPort, kClass)
 
 enum class EventKind : uint8_t {

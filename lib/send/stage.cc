@@ -33,11 +33,11 @@ inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
   return room;
 }
 
-// PDUs of these VCs wait for ports that are paused.
+// PDUs of these VCs wait for ports that are paused, or without credit.
 void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Time now) {
   for (uint32_t left = planes; left != 0; left &= left - 1) {
-    const Link& link = instance.ports[static_cast<uint32_t>(std::countr_zero(left))]->link;
-    if (link.pauses() != nullptr) link.pauses()->NoteWaiting(static_cast<VcMask>(vcs), now);
+    Link& link = instance.ports[static_cast<uint32_t>(std::countr_zero(left))]->link;
+    link.NoteWaiting(static_cast<VcMask>(vcs), now);
   }
 }
 

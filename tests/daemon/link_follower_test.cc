@@ -51,5 +51,12 @@ TEST_F(LinkFollowerTest, ASilentNeighbourIsToldOnceUntilItIsHeard) {
   EXPECT_EQ(Kinds(), Strings{"neighbour_silent"});
 }
 
+TEST_F(LinkFollowerTest, AStormOfCreditIsTold) {
+  counters.Add(LinkCounter::kCreditStorms);
+  Look();
+  Look();
+  EXPECT_EQ(Kinds(), Strings{"credit_storm"});
+}
+
 }  // namespace
 }  // namespace suede

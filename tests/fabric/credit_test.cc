@@ -149,6 +149,42 @@ TEST(Credit, AnOutputHoldsAClassWithoutCreditAndNoOther) {
   fabric.the_switch.credit(3)->sender().CheckInvariants();
 }
 
+// What waits for it is dropped after a while, so that the credit of inputs is free again.
+TEST(Credit, ANeighbourThatReturnsNoneStopsNoOtherOutput) {
+  CreditFabric fabric;
+  const Output& output = fabric.the_switch.output(3);
+  const auto storms = [&] {
+    return fabric.the_switch.link(3)->counters().Get(LinkCounter::kCreditStorms);
+  };
+  fabric.Grant(20);
+  for (int i = 0; i < 4; ++i) fabric.Send(0, 3, 3, At(0));
+  EXPECT_EQ(fabric.Data(3, At(1)).size(), 2u);
+  EXPECT_EQ(output.deadline(At(1)), At(100'001));
+  EXPECT_EQ(fabric.Data(3, At(99'000)).size(), 0u);
+  EXPECT_EQ(fabric.Held(0, 3), 18u) << "of 40, and other outputs have the rest";
+  EXPECT_EQ(storms(), 0u);
+  EXPECT_EQ(fabric.Data(3, At(100'001)).size(), 0u);
+  EXPECT_EQ(output.stormy(), 1u << 3);
+  EXPECT_EQ(storms(), 1u);
+  EXPECT_EQ(fabric.Data(3, At(100'002)).size(), 0u);
+  EXPECT_EQ(fabric.Held(0, 3), 0u);
+  EXPECT_EQ(fabric.Count(3, 3, SwitchClassCounter::kStormDrop), 2u);
+  // Later ones are dropped as they come, and other classes go.
+  fabric.Send(0, 3, 3, At(200'000));
+  fabric.Send(0, 5, 3, At(200'000));
+  EXPECT_EQ(fabric.Data(3, At(200'001)).size(), 1u);
+  EXPECT_EQ(fabric.Count(3, 3, SwitchClassCounter::kStormDrop), 3u);
+  EXPECT_EQ(fabric.Held(0, 3), 0u);
+  // There is credit again.
+  fabric.Free(1u << 3, 18, 2);
+  fabric.Data(3, At(200'002));
+  EXPECT_EQ(output.stormy(), 0u);
+  fabric.Send(0, 3, 3, At(200'003));
+  EXPECT_EQ(fabric.Data(3, At(200'004)).size(), 1u);
+  EXPECT_EQ(storms(), 1u);
+  fabric.the_switch.CheckInvariants();
+}
+
 TEST(Credit, PdusWithoutAClassHaveTheLinkVcOfTheirVc) {
   CreditFabric fabric;
   SueFrame sue{.from = 1, .to = 2, .bytes = 1000};

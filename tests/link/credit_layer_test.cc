@@ -159,6 +159,27 @@ TEST_P(CreditLayerTest, ASealedPduIsChargedByTheFrameThatLeaves) {
   EXPECT_EQ(a.Count(LinkCounter::kCreditWaits), 0u);
 }
 
+TEST_P(CreditLayerTest, ANeighbourThatReturnsNoCreditIsCountedOnce) {
+  Agree();
+  while (a.link.HasRoom(1)) a.Stage(1, 1000);
+  drops = [](const Frame& frame) {
+    return IsToNeighbour(frame.data) && LoadLinkWord(frame.data).kind == LinkKind::kCfUpdate;
+  };
+  Run(3);
+  ASSERT_TRUE(a.link.IsHeld(1));
+  Run(2000, std::chrono::microseconds(100));
+  EXPECT_EQ(a.Count(LinkCounter::kCreditStorms), 0u) << "nothing waits";
+  a.link.NoteWaiting(1u << 1, now);
+  Run(990, std::chrono::microseconds(100));
+  EXPECT_EQ(a.Count(LinkCounter::kCreditStorms), 0u);
+  Run(2000, std::chrono::microseconds(100));
+  EXPECT_EQ(a.Count(LinkCounter::kCreditStorms), 1u);
+  EXPECT_TRUE(a.link.HasRoom(0)) << "others go on";
+  drops = nullptr;
+  Run(20, std::chrono::microseconds(100));
+  EXPECT_FALSE(a.link.IsHeld(1));
+}
+
 TEST_P(CreditLayerTest, StagedFramesWithoutCreditWaitAndHoldNoOtherUp) {
   Agree();
   std::vector<Frame*> waits;

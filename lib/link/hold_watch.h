@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The watchdog of flows that the neighbour holds up while frames of them wait: by a pause
+// (docs/pfc.md), or because it returns no credit (docs/link.md). Plain state; owned by the lcore of
+// the queue pair.
+#ifndef SUEDE_LINK_HOLD_WATCH_H_
+#define SUEDE_LINK_HOLD_WATCH_H_
+
+#include <algorithm>
+#include <array>
+
+#include "base/sue.h"
+#include "base/time.h"
+#include "link/link_layer.h"
+
+namespace suede {
+
+class HoldWatch {
+ public:
+  // A flow that is held up for so long while frames of it wait is in a storm; 0: none ever is.
+  explicit HoldWatch(Duration limit) : limit_(limit) {}
+
+  // Frames of these flows wait, which are held up.
+  void NoteWaiting(VcMask flows, Time now) {
+    flows = static_cast<VcMask>(flows & ~waiting_);
+    if (flows == 0) return;
+    waiting_ |= flows;
+    if (limit_ == Duration{}) return;
+    for (uint32_t flow = 0; flow < kLinkFlows; ++flow) {
+      if ((flows >> flow & 1) != 0) since_[flow] = now;
+    }
+    due_ = std::min(due_, now + limit_);
+  }
+  // They are held up no longer.
+  void End(VcMask flows) {
+    waiting_ &= static_cast<VcMask>(~flows);
+    stormy_ &= static_cast<VcMask>(~flows);
+  }
+  VcMask waiting() const { return waiting_; }
+  VcMask stormy() const { return stormy_; }
+  // The flows in a storm from now on.
+  VcMask TakeStorms(Time now) {
+    if (now < due_) [[likely]]
+      return 0;
+    return FindStorms(now);
+  }
+
+ private:
+  [[gnu::noinline]] VcMask FindStorms(Time now) {
+    VcMask begun = 0;
+    due_ = kNever;
+    for (uint32_t flow = 0; flow < kLinkFlows; ++flow) {
+      if (((waiting_ & ~stormy_) >> flow & 1) == 0) continue;
+      const Time at = since_[flow] + limit_;
+      if (now >= at) {
+        begun |= static_cast<VcMask>(1u << flow);
+      } else {
+        due_ = std::min(due_, at);
+      }
+    }
+    stormy_ |= begun;
+    return begun;
+  }
+
+  const Duration limit_;
+  VcMask waiting_ = 0;
+  VcMask stormy_ = 0;
+  Time due_ = kNever;
+  std::array<Time, kLinkFlows> since_{};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_HOLD_WATCH_H_
