@@ -41,11 +41,12 @@ bool Acknowledge(Instance& instance, uint32_t peer) {
   next_ = next_ + 1 < turns_.size() ? next_ + 1 : 0;
   Turn& turn = turns_[next_];
   Instance& instance = *lcore_.instances[turn.instance];
+  const bool is_first = due_ == Time{};
   due_ = now + instance.params.paths.hello_idle / (kInIdle * turns_.size());
   const auto peers = static_cast<uint32_t>(instance.peers.size());
-  const bool is_down = instance.down || instance.own.admin[0] == PlaneAdmin::kDown ||
+  const bool is_silent = is_first || instance.down || instance.own.admin[0] == PlaneAdmin::kDown ||
                        !instance.ports[0]->link.state().up;
-  if (is_down) return;
+  if (is_silent) return;
   for (uint32_t looks = std::min(peers, kMaxLooks); looks != 0; --looks) {
     turn.next_peer = turn.next_peer + 1 < peers ? turn.next_peer + 1 : 0;
     if (Acknowledge(instance, turn.next_peer)) return;
