@@ -134,8 +134,9 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                         kAtOnce),
     Key<&TransportConfig::reorder_allowance>(
         "reorder_allowance_us", "µs", Microseconds(0, 1000000),
-        "Time that data may come later than a PDU without commands that was sent after it and has "
-        "overtaken it; the measured round trip at most.",
+        "Least time that data may come later than a PDU without commands that was sent after it "
+        "and has overtaken it. The endpoint waits longer where data was late before, and for "
+        "rto_initial_us until a PDU was lost. 0: nothing overtakes data.",
         kAtOnce),
     Key<&TransportConfig::rto_initial>("rto_initial_us", "µs", Microseconds(10, 60000000),
                                        "Retransmission timeout before a round trip was measured.",

@@ -103,7 +103,7 @@ void Peer::OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now,
   if (!knows_us || !hello.reply_wanted || !handshake_.associated()) return;
   for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
     // It may have lost us: tell it the expected PSN.
-    connection(plane, vc).OnDuplicate();
+    connection(plane, vc).AckNow();
     effects.Add(effect::OweAck{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc)});
   }
 }

@@ -302,7 +302,7 @@ bool Receiver::CountHandedOver(bool handed) {
   }
   const PsnVerdict verdict = connection.Judge(rhs_[i].psn());
   if (verdict != PsnVerdict::kExpected) [[unlikely]] {
-    OnUnexpected(instance, verdict, CommandBytesAt(i), now);
+    OnUnexpected(instance, verdict, i, now);
     return false;
   }
   if (flow_.ring == nullptr || !Deliverer::DeliverTo(*flow_.ring, flow_.target.head, CommandsAt(i),
@@ -327,26 +327,30 @@ bool Receiver::CountHandedOver(bool handed) {
                                           uint32_t lines, Time now) {
   CountArrived(instance, pdus, bytes);
   congestion_grants_.OnDelivered(instance, bytes, lines);
-  if (flow_.connection->awaits_trimmed()) LookAtTrimmed(instance, now);
+  LookAtMissing(instance, now);
 }
 
-// A switch has trimmed a PDU of the flow, and those in front of it have come.
-[[gnu::cold]] void Receiver::LookAtTrimmed(Instance& instance, Time now) {
-  if (!flow_.connection->LookAtTrimmed(instance.params.target.base_rtt, now)) return;
-  OwedAcks::Owe(instance, flow_.number, *flow_.connection, now);
+// PDUs of the flow were accepted: those that a switch has trimmed, or that were announced, may be
+// next.
+[[gnu::noinline]] void Receiver::LookAtMissing(Instance& instance, Time now) {
+  Connection& connection = *flow_.connection;
+  if (connection.has_gap()) connection.LookAtGap(now, instance.params.transport);
+  if (!connection.awaits_trimmed()) return;
+  if (!connection.LookAtTrimmed(instance.params.target.base_rtt, now)) return;
+  OwedAcks::Owe(instance, flow_.number, connection, now);
 }
 
-[[gnu::cold]] void Receiver::OnUnexpected(Instance& instance, PsnVerdict verdict, uint32_t bytes,
+[[gnu::cold]] void Receiver::OnUnexpected(Instance& instance, PsnVerdict verdict, uint32_t i,
                                           Time now) {
   EndRun(now);
-  CountArrived(instance, 1, bytes);
+  CountArrived(instance, 1, CommandBytesAt(i));
   Connection& connection = *flow_.connection;
   const bool ahead = verdict == PsnVerdict::kAhead;
   instance.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
   if (ahead) {
     connection.OnGap(now, instance.params.transport);
   } else {
-    connection.OnDuplicate();
+    connection.OnDuplicate(rhs_[i].psn(), instance.params.transport);
   }
   OwedAcks::Owe(instance, flow_.number, connection, now);
 }
@@ -368,7 +372,7 @@ bool Receiver::CountHandedOver(bool handed) {
                          delivered.lines);
       instance.counters.Add(Counter::kRxPdus);
       OwedAcks::Owe(instance, number, connection, now);
-      if (connection.awaits_trimmed()) LookAtTrimmed(instance, now);
+      if (connection.is_watched()) LookAtMissing(instance, now);
       break;
     case Delivery::kRefused:
       refusals_.OnRefusal(instance, number, pdu, delivered.lines);

@@ -207,7 +207,7 @@ class Receiver {
   void OnResumed(Instance& instance, uint32_t connection);
   void OnClosed(Instance& instance, uint32_t connection, ReceivedPdu pdu, bool sequenced, Time now);
   bool OnSequenced(Instance& instance, uint32_t i, Time now);
-  void OnUnexpected(Instance& instance, PsnVerdict verdict, uint32_t bytes, Time now);
+  void OnUnexpected(Instance& instance, PsnVerdict verdict, uint32_t i, Time now);
   bool DeliverOne(Instance& instance, ReceivedPdu pdu, Time now);
   void EndRun(Time now) {
     if (run_.pdus != 0) CountRun(now);
@@ -215,7 +215,7 @@ class Receiver {
   void CountRun(Time now);
   void WatchRun(Instance& instance, uint32_t pdus, uint64_t bytes, uint32_t lines, Time now);
   void CountArrived(Instance& instance, uint32_t pdus, uint64_t bytes);
-  void LookAtTrimmed(Instance& instance, Time now);
+  void LookAtMissing(Instance& instance, Time now);
   // The effects, for another fact of this peer.
   Effects& EffectsFor(const Instance& instance, uint32_t peer) {
     effects_of_ = {.instance = instance.number, .peer = peer};

@@ -17,6 +17,8 @@ constexpr int kAnswers = 2;
 constexpr int kAnswersWhileHeld = 8;
 // The smallest round trip grows by this part with each sample, in powers of two.
 constexpr int kLeastRttCreep = 8;
+// The longest time that data was overdue shrinks by this part with each time that it was, likewise.
+constexpr int kOverdueDecay = 7;
 
 Duration Doubled(Duration base, int times, Duration limit) {
   return std::min(limit, base * (int64_t{1} << std::min(times, kMaxDoublings)));
@@ -164,11 +166,12 @@ void Connection::OnReady(Psn psn, Time now) {
   deadline_ = now;
 }
 
-void Connection::WantNack(Time now, const TransportParams& params) {
-  if (nack_sent_ && now - nack_at_ < params.nack_timeout) return;
+bool Connection::WantNack(Time now, const TransportParams& params) {
+  if (nack_sent_ && now - nack_at_ < params.nack_timeout) return false;
   nack_sent_ = true;
   nack_pending_ = true;
   nack_at_ = now;
+  return true;
 }
 
 // One in a round trip, whatever PSN it names: forged headers may follow the PDUs that come. What is
@@ -185,6 +188,7 @@ bool Connection::WantNackOfTrimmed(Time now, Duration base_rtt) {
 bool Connection::OnTrimmed(Psn psn, Duration base_rtt, Time now, const TransportParams& params) {
   const int ahead = psn.DistanceFrom(expected_);
   if (!IsPlausible(psn, params) || ahead < 0 || not_ready_) return false;
+  loses_ = true;
   if (ahead == 0 && WantNackOfTrimmed(now, base_rtt)) return true;
   // Whatever follows: PDUs up to this one were sent, and are missed some time.
   OnAnnounced(psn.Next(), now, params);
@@ -207,27 +211,56 @@ bool Connection::LookAtTrimmed(Duration base_rtt, Time now) {
 }
 
 void Connection::OnAnnounced(Psn psn, Time now, const TransportParams& params) {
-  if (gap_due_ == kNever) {
-    const Duration allowance = params.reorder_allowance;
-    gap_due_ = now + (srtt_ns_ != 0 ? std::min(allowance, Duration(srtt_ns_)) : allowance);
-    gap_begin_ = expected_;
-    gap_end_ = psn;
-    if (gap_due_ <= now) OnGapDue(now, params);
-  } else if (psn.IsAfter(gap_end_)) {
-    gap_end_ = psn;
+  if (!IsPlausible(psn, params)) psn = expected_.Next();
+  if (has_gap()) {
+    if (psn.IsAfter(gap_end_)) gap_end_ = psn;
+    return;
   }
+  gap_at_ = now;
+  gap_due_ = now + ReorderAllowance(params);
+  gap_begin_ = expected_;
+  gap_end_ = psn;
+  Watch(kHasGap, true);
+  if (gap_due_ <= now) OnGapDue(now, params);
 }
 
 // While data goes on coming, nothing of it is known to be lost.
-void Connection::OnGapDue(Time now, const TransportParams& params) {
-  const bool goes_on = expected_ != gap_begin_;
-  const Psn end = gap_end_;
+void Connection::LookAtGap(Time now, const TransportParams& params) {
+  if (expected_ == gap_begin_) return;
+  const Duration overdue = std::min(2 * (now - gap_at_), params.rto_max);
+  const auto ns = static_cast<uint32_t>(overdue.count());
+  overdue_ns_ = std::max(ns, overdue_ns_ - (overdue_ns_ >> kOverdueDecay));
+  if (!gap_end_.IsAfter(expected_)) return CloseGap();
+  gap_at_ = now;
+  gap_due_ = now + ReorderAllowance(params);
+  gap_begin_ = expected_;
+}
+
+void Connection::CloseGap() {
   gap_due_ = kNever;
-  if (receive_closed_ || !end.IsAfter(expected_)) return;
-  if (goes_on) return OnAnnounced(end, now, params);
+  Watch(kHasGap, false);
+}
+
+void Connection::OnGapDue(Time now, const TransportParams& params) {
+  if (receive_closed_) return CloseGap();
+  LookAtGap(now, params);
+  if (now < gap_due_) return;
+  CloseGap();
   // One that waits for room is told so, and asks now and then: that has to be answered.
   if (not_ready_ && nack_sent_ && now - nack_at_ < params.rto_max) return;
-  WantNack(now, params);
+  if (!WantNack(now, params)) return;
+  nacked_ = expected_;
+  nacked_count_ = static_cast<uint16_t>(gap_end_.DistanceFrom(expected_));
+}
+
+// A second copy of a PDU that was overdue when a NACK asked for it: it was late, and not lost.
+void Connection::LookAtDuplicate(Psn psn, const TransportParams& params) {
+  const int distance = psn.DistanceFrom(nacked_);
+  if (distance < 0 || distance >= int{nacked_count_}) return;
+  const Duration doubled = std::min(2 * ReorderAllowance(params), params.rto_max);
+  overdue_ns_ = static_cast<uint32_t>(doubled.count());
+  loses_ = false;
+  nacked_count_ = 0;
 }
 
 RpsnField Connection::TakeRpsn() {
@@ -395,7 +428,8 @@ void Connection::OpenReceive(Psn first) {
   nack_sent_ = false;
   not_ready_ = false;
   Watch(kAwaitsTrimmed, false);
-  gap_due_ = kNever;
+  CloseGap();
+  nacked_count_ = 0;
 }
 
 void Connection::Reset(PduList& given_up) {
@@ -479,7 +513,7 @@ void Connection::Rearm(Time now, const TransportParams& params) {
 
 void Connection::OnNewParams(Time now, const TransportParams& params) {
   if (!lost_) was_in_flight_ = std::max(was_in_flight_, static_cast<uint16_t>(unacked_count_));
-  if (gap_due_ != kNever) gap_due_ = std::min(gap_due_, now + params.reorder_allowance);
+  if (gap_due_ != kNever) gap_due_ = std::min(gap_due_, now + ReorderAllowance(params));
   if (deadline_ == kNever || nack_deferred_) return;
   const bool waits = lost_ || paused_;
   deadline_ = std::min(

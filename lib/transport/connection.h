@@ -167,11 +167,28 @@ class alignas(64) Connection {
   }
   // A PDU ahead of the expected one was dropped: asks for a NACK unless one is under way.
   void OnGap(Time now, const TransportParams& params) {
-    if (!not_ready_) WantNack(now, params);
+    if (not_ready_) return;
+    loses_ = true;
+    WantNack(now, params);
   }
   // An unsequenced PDU with a PSN ahead of the expected one has come: the tail is missing, or was
-  // overtaken. If nothing has come for the reordering allowance, OnTimer asks for a NACK.
+  // overtaken. If nothing has come for the reordering allowance, OnTimer asks for a NACK. Behind
+  // all that the far side may have sent, `psn` says that the expected PDU is missing, and no more.
   void OnAnnounced(Psn psn, Time now, const TransportParams& params);
+  // How long data may be overdue before a NACK. The far side's own timeout repairs a tail that is
+  // lost, so the allowance is no less than rto_initial until the connection has lost a PDU. It is
+  // twice the longest that data of late was overdue and came by itself, it doubles with each NACK
+  // that asked for data that was merely late, and it is rto_max at most.
+  Duration ReorderAllowance(const TransportParams& params) const {
+    if (params.reorder_allowance == Duration{}) return {};
+    const Duration least = loses_ ? params.reorder_allowance
+                                  : std::max(params.reorder_allowance, params.rto_initial);
+    return std::max(least, Duration(overdue_ns_));
+  }
+  // Whether LookAtGap is to be called whenever PDUs were accepted: one was announced that has not
+  // come.
+  bool has_gap() const { return (watched_ & kHasGap) != 0; }
+  void LookAtGap(Time now, const TransportParams& params);
   // A PDU with this PSN has come without its commands, as a switch had no room for them: a NACK as
   // soon as those in front of it have come, no more than one in a round trip, which is at least
   // `base_rtt`. Nothing proves that the PDU is the far side's. False: it says nothing. OnTimer
@@ -183,8 +200,14 @@ class alignas(64) Connection {
   // Whether PDUs that come mean more than that they are delivered.
   bool is_watched() const { return watched_ != 0; }
   bool LookAtTrimmed(Duration base_rtt, Time now);
-  // A PDU from behind was dropped: acknowledge at once.
-  void OnDuplicate() { ack_now_ = true; }
+  // Acknowledges at once.
+  void AckNow() { ack_now_ = true; }
+  // A PDU from behind was dropped: acknowledges at once.
+  void OnDuplicate(Psn psn, const TransportParams& params) {
+    ack_now_ = true;
+    if (nacked_count_ != 0) [[unlikely]]
+      LookAtDuplicate(psn, params);
+  }
   // The expected PDU found no room: until it does, gaps are no reason for a NACK.
   void OnRefused() { not_ready_ = true; }
   // There is room again.
@@ -327,9 +350,12 @@ class alignas(64) Connection {
   void Resume();
   // The far side names as the next PSN one that is `ahead` of the oldest in flight.
   void NoteStep(Psn named, int ahead, const TransportParams& params);
-  void WantNack(Time now, const TransportParams& params);
+  // Returns whether one is to be sent.
+  bool WantNack(Time now, const TransportParams& params);
   bool WantNackOfTrimmed(Time now, Duration base_rtt);
   void OnGapDue(Time now, const TransportParams& params);
+  void CloseGap();
+  void LookAtDuplicate(Psn psn, const TransportParams& params);
   // Moves the `count` oldest PDUs to `acked`.
   void Acknowledge(uint32_t count, Time now, const TransportParams& params, PduList& acked);
   void Watch(uint8_t what, bool on) {
@@ -368,6 +394,7 @@ class alignas(64) Connection {
   // What is looked at where PDUs have come.
   static constexpr uint8_t kCounted = 1;        // see SetCounted
   static constexpr uint8_t kAwaitsTrimmed = 2;  // trimmed_ has come without its commands
+  static constexpr uint8_t kHasGap = 4;         // see has_gap
   uint8_t watched_ = 0;
   uint8_t tries_ = 0;                // timeouts in a row
   bool receive_closed_ = false;      // see CloseReceive
@@ -388,6 +415,7 @@ class alignas(64) Connection {
   bool prompt_acks_ = false;  // see SetPromptAcks
   uint8_t refusals_ = 0;      // "not ready" in a row
   bool nack_heeded_ = false;  // for nack_heeded_psn_, at nack_heeded_at_
+  bool loses_ = false;        // PDUs of the far side; see ReorderAllowance
   Psn nack_heeded_psn_;
   Psn recovery_end_;
   Time nack_heeded_at_{};
@@ -397,7 +425,11 @@ class alignas(64) Connection {
   uint32_t resent_ = 0;
   uint32_t retransmissions_ = 0;
   Psn gap_end_;                 // the PSN that was announced,
-  Psn gap_begin_;               // and the expected one when it was looked at last
+  Psn gap_begin_;               // and the expected one when it was looked at last,
+  Time gap_at_{};               // at this time
+  uint32_t overdue_ns_ = 0;     // see ReorderAllowance; 0: nothing was
+  Psn nacked_;                  // the first PDU that a NACK has asked for as it was overdue,
+  uint16_t nacked_count_ = 0;   // and how many were
   Psn trimmed_;                 // the first one, of those that have
   uint16_t was_in_flight_ = 0;  // PDUs at most when the window was changed
   uint32_t aside_bytes_ = 0;    // see SetAside

@@ -23,8 +23,8 @@ struct TransportParams {
   uint32_t ack_every_pdus = transport_defaults::kAckEveryPdus;
   Duration ack_delay = transport_defaults::kAckDelay;
   Duration nack_timeout = transport_defaults::kNackTimeout;
-  // Data may come so much later than a PDU that announces it in another class; never more than a
-  // round trip, where that was measured.
+  // Data may come so much later than a PDU that announces it in another class, and more where that
+  // was seen; see Connection::ReorderAllowance.
   Duration reorder_allowance = transport_defaults::kReorderAllowance;
   Duration rto_initial = transport_defaults::kRtoInitial;  // before the first RTT is known
   Duration rto_min = transport_defaults::kRtoMin;

@@ -181,7 +181,7 @@ void PeerPair::OnSequenced(Host& host, uint32_t plane, uint32_t vc, const Letter
       connection.OnGap(now_, host.transport);
       break;
     case PsnVerdict::kBehind:
-      connection.OnDuplicate();
+      connection.OnDuplicate(letter.psn, host.transport);
       break;
     case PsnVerdict::kExpected:
       if (host.refusing) {

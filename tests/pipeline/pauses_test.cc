@@ -106,6 +106,7 @@ TEST_F(PausedByHandTest, WhileItIsPausedGapsAreReportedInTime) {
   ack.rpsn = FirstPsn();
   Inject({Build(ack, {})});
   ASSERT_EQ(Statuses(client, 1), std::vector<int>{kOk});
+  Inject({Build(Rh(2), Command(1))});  // PDUs are lost here
   host->port->SetPaused(true);
   client.SendTagged(0, 1);
   Run(milliseconds(20));

@@ -35,7 +35,6 @@ inline TransportParams PatientTransport(PsnScope scope) {
   transport.rto_initial = std::chrono::milliseconds(200);
   transport.rto_min = std::chrono::milliseconds(200);
   transport.rto_max = std::chrono::milliseconds(400);
-  transport.reorder_allowance = std::chrono::milliseconds(100);
   return transport;
 }
 
@@ -83,9 +82,6 @@ inline WorldOptions Cbfc(uint32_t seed) {
     credit.class_of_vc0 = options.classes.vcs[0].pcp;
     options.fixed_data_bytes = kMaxDataBytes;
     options.transmit_now = 0;
-    // Acknowledgements overtake data that waits for credit, and a receiver with a round trip of its
-    // own does not wait for longer than that: it asks for data that is merely late.
-    options.resends = true;
   } else {
     options.send_to = 0;
   }
@@ -141,7 +137,6 @@ inline WorldOptions Deadlock(uint32_t seed) {
   if (!by_pauses) {
     options.transport.rto_initial = options.transport.rto_min = TransportParams{}.rto_min;
     options.transport.rto_max = TransportParams{}.rto_max;
-    options.transport.reorder_allowance = TransportParams{}.reorder_allowance;
     options.fabric = SmallBuffer;
     return options;
   }

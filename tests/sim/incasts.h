@@ -53,8 +53,6 @@ inline WorldOptions IncastLossless(uint32_t seed) {
   options.transport.rto_initial = std::chrono::milliseconds(20);
   options.transport.rto_min = std::chrono::milliseconds(5);
   options.transport.rto_max = std::chrono::milliseconds(40);
-  // Acknowledgements overtake data that waits for the end of a pause.
-  options.transport.reorder_allowance = std::chrono::milliseconds(2);
   options.wiring.encaps = {seed % 2 == 0 ? Encap::kUdp4 : Encap::kAfh2};
   options.crowded = false;
   options.lossless = true;

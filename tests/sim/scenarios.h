@@ -8,6 +8,7 @@
 #include "credits.h"
 #include "incasts.h"
 #include "links.h"
+#include "overtaken.h"
 #include "pauses.h"
 #include "pfc.h"
 #include "planes.h"
@@ -209,6 +210,8 @@ inline constexpr Scenario kScenarios[] = {
     // See incasts.h.
     {"incast", Incast, true},
     {"incast_lossless", IncastLossless, true},
+    // See overtaken.h.
+    {"overtaken", Overtaken, true},
     // See congestion.h.
     {"congestion", Congested},
     {"congested_incast", CongestedIncast, true},

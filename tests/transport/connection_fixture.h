@@ -73,6 +73,12 @@ class ConnectionTest : public ::testing::Test {
     for (int i = 0; i < count; ++i) c.Accept();
     c.TakeRpsn();
   }
+  // Misses a PDU and gets it after a NACK.
+  void Lose() {
+    c.OnGap(now, params);
+    c.TakeRpsn();
+    Accept(1);
+  }
   // Brings both directions to this PSN, with nothing in flight.
   void StartAt(uint16_t psn) {
     while (c.next_psn().value() != psn) {

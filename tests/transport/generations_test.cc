@@ -181,7 +181,7 @@ TEST_F(GenerationsTest, ClosedReceivingEndsWithAnotherGeneration) {
 TEST_F(GenerationsTest, WhatIsOwedOfOneGenerationIsNotSaidOfAnother) {
   c.Accept();
   c.OnGap(now, params);
-  c.OnDuplicate();
+  c.OnDuplicate(Psn(0), params);
   c.OnRefused();
   c.OnAnnounced(Psn(9), now, params);
   c.OpenReceive(Psn(100));
@@ -212,7 +212,7 @@ TEST_F(GenerationsTest, NewParametersShortenEachWaitThatHasBegun) {
   c.OnNewParams(now, shorter);
   EXPECT_EQ(c.deadline(), kNever);  // nothing is waited for
   c.OnAnnounced(Psn(9), now, params);
-  EXPECT_EQ(change(), shorter.reorder_allowance);
+  EXPECT_EQ(change(), shorter.rto_initial);
   Expire();
   c.TakeRpsn();
   Send(2);

@@ -77,7 +77,7 @@ TEST_F(ConnectionTest, AckMayNotWaitBeyondAQuarterOfTheTellersWindow) {
 
 TEST_F(ConnectionTest, DuplicateIsAcknowledgedAtOnce) {
   Accept(2);
-  c.OnDuplicate();
+  c.OnDuplicate(Psn(1), params);
   EXPECT_TRUE(c.MustAckNow(params));
   const RpsnField field = c.TakeRpsn();
   EXPECT_EQ(field.op, RhOp::kAck);
@@ -140,7 +140,8 @@ TEST_F(ConnectionTest, AfterANackTheNextPduCarriesAnAckAgain) {
 }
 
 TEST_F(ConnectionTest, UnsequencedPduAheadShowsThatTheTailWasLostIfItDoesNotCome) {
-  Accept(2);
+  Lose();
+  Accept(1);
   // The sender's next sequenced PDU will be 3: 2 is missing.
   ASSERT_EQ(c.Judge(Psn(3)), PsnVerdict::kAhead);
   c.OnAnnounced(Psn(3), now, params);
@@ -173,19 +174,126 @@ TEST_F(ConnectionTest, UnsequencedPduThatHasOvertakenDataIsNoReasonForANack) {
   EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
 }
 
-TEST_F(ConnectionTest, ReorderingAllowanceIsARoundTripAtMostAndMayBeNone) {
-  params.reorder_allowance = microseconds(100);
+// The own round trip has nothing to say of queues in the other direction.
+TEST_F(ConnectionTest, TailIsLeftToTheSendersTimeoutUntilThePeerHasLostAPdu) {
   Send(1);
-  now += microseconds(30);
+  now += microseconds(5);
   Ack(0);
-  c.OnAnnounced(Psn(1), now, params);
-  EXPECT_EQ(c.deadline(), now + microseconds(30));
+  Accept(2);
+  c.OnAnnounced(Psn(4), now, params);
+  EXPECT_EQ(c.deadline(), now + params.rto_initial);
+  now += params.rto_initial - microseconds(1);
+  c.OnTimer(now, params);
+  EXPECT_FALSE(c.OwesAck());
+  Accept(2);
   Expire();
-  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
-  Accept(1);
+  EXPECT_FALSE(c.OwesAck());
+  Lose();
+  c.OnAnnounced(Psn(7), now, params);
+  EXPECT_GT(c.deadline(), now + params.rto_initial) << "data has been overdue for as long";
+}
+
+TEST_F(ConnectionTest, ReorderingAllowanceMayBeNone) {
   params.reorder_allowance = Duration(0);
+  Accept(1);
   c.OnAnnounced(Psn(2), now, params);
   EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+}
+
+TEST_F(ConnectionTest, ReorderingAllowanceFollowsTheTimeThatDataWasOverdue) {
+  Lose();
+  EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
+  const auto overtake = [&](Duration time) {
+    c.OnAnnounced(c.expected().Next(), now, params);
+    now += time;
+    c.Accept();
+    c.LookAtGap(now, params);
+    EXPECT_FALSE(c.has_gap());
+    c.TakeRpsn();
+  };
+  overtake(microseconds(5));
+  EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
+  overtake(microseconds(15));
+  EXPECT_EQ(c.ReorderAllowance(params), microseconds(30));
+  overtake(microseconds(29));
+  EXPECT_EQ(c.ReorderAllowance(params), microseconds(58));
+  // It is forgotten some time.
+  overtake(microseconds(1));
+  EXPECT_GT(c.ReorderAllowance(params), microseconds(57));
+  for (int i = 0; i < 1000; ++i) overtake(microseconds(1));
+  EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
+}
+
+TEST_F(ConnectionTest, NackForDataThatWasMerelyLateDoublesTheReorderingAllowance) {
+  Lose();
+  Duration expected = params.reorder_allowance;
+  for (int i = 0; i < 20; ++i) {
+    SCOPED_TRACE(i);
+    c.OnAnnounced(c.expected().Plus(2), now, params);
+    EXPECT_EQ(c.deadline(), now + expected);
+    Expire();
+    ASSERT_EQ(c.TakeRpsn().op, RhOp::kNack);
+    now += microseconds(3);
+    Accept(2);
+    // The NACK brings both once more.
+    c.OnDuplicate(c.expected().Plus(-2), params);
+    expected = std::min(2 * expected, params.rto_max);
+    EXPECT_EQ(c.ReorderAllowance(params), std::max(expected, params.rto_initial))
+        << "nothing says any longer that PDUs are lost";
+    c.OnDuplicate(c.expected().Plus(-1), params);
+    c.TakeRpsn();
+    Lose();
+    EXPECT_EQ(c.ReorderAllowance(params), expected);
+    now += params.nack_timeout;
+  }
+  EXPECT_EQ(expected, params.rto_max);
+}
+
+TEST_F(ConnectionTest, NackForDataThatWasLostLeavesTheReorderingAllowance) {
+  Lose();
+  for (int i = 0; i < 5; ++i) {
+    c.OnAnnounced(c.expected().Plus(2), now, params);
+    Expire();
+    ASSERT_EQ(c.TakeRpsn().op, RhOp::kNack);
+    now += params.nack_timeout;
+    Accept(2);
+    c.OnDuplicate(c.expected().Plus(-3), params);  // one from before that: its ACK was lost
+    EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
+  }
+}
+
+// Forged ones name any PSN, late ones those of the past.
+TEST_F(ConnectionTest, ForgedAnnouncementsNeitherHoldAGapOpenNorGrowTheAllowanceWithoutBound) {
+  params.window_pdus = 64;
+  c.SetPeerWindow(64);
+  Lose();
+  for (int i = 0; i < 1000; ++i) {
+    c.OnAnnounced(c.expected().Plus(1 + 31 * i), now, params);
+    now += params.reorder_allowance / 2;
+    c.Accept();
+    c.LookAtGap(now, params);
+    const bool is_possible = i != 0 && 31 * i <= 64;
+    EXPECT_EQ(c.has_gap(), is_possible) << "where no such PDU was sent, the next one closes it";
+    while (c.has_gap()) {
+      c.Accept();
+      c.LookAtGap(now, params);
+    }
+  }
+  EXPECT_FALSE(c.TakeRpsn().op == RhOp::kNack);
+  EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
+  // On an idle connection each asks for a NACK, of which nothing follows; copies grow the allowance
+  // to the largest timeout, and no further.
+  for (int i = 0; i < 100; ++i) {
+    c.OnAnnounced(c.expected().Plus(3), now, params);
+    Expire();
+    c.TakeRpsn();
+    Accept(1);
+    c.OnDuplicate(c.expected().Plus(-1), params);
+    c.TakeRpsn();
+    EXPECT_LE(c.ReorderAllowance(params), params.rto_max);
+    now += params.nack_timeout;
+  }
+  EXPECT_EQ(c.ReorderAllowance(params), params.rto_max);
 }
 
 // A sender that has given up asks by that, and must hear that we are there.
