@@ -149,9 +149,11 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
     Key<&TransportConfig::max_tries>("max_tries", "", Between(1, 255),
                                      "Timeouts in a row after which the peer is unreachable.",
                                      kAtOnce),
-    Key<&TransportConfig::not_ready_backoff>("not_ready_backoff_us", "µs", Microseconds(1, 1000000),
-                                             "First wait after the peer was not ready to receive.",
-                                             kAtOnce),
+    Key<&TransportConfig::not_ready_backoff>(
+        "not_ready_backoff_us", "µs", Microseconds(1, 1000000),
+        "First wait that the endpoint asks of a peer that it has no room for, and waits itself "
+        "where a peer names none.",
+        kAtOnce),
     Key<&TransportConfig::pause_limit>(
         "pause_limit_us", "µs", Microseconds(0, 10000000),
         "While a port's device lets nothing leave, as when the switch pauses it, no silence "

@@ -8,15 +8,16 @@ namespace suede {
 void Refusals::OnRefusal(Instance& instance, uint32_t number, ReceivedPdu pdu, uint32_t lines) {
   Connection& connection = instance.connections[number];
   instance.counters.Add(Counter::kRxNotReady);
-  if (!connection.not_ready()) {
-    connection.OnRefused();
+  const bool is_first = !connection.not_ready();
+  connection.OnRefused();
+  if (is_first) {
     refused_.push_back({.instance = instance.number,
                         .connection = number,
                         .lines = lines,
                         .psn = pdu.rh.psn(),
                         .vc = pdu.rh.vc()});
   }
-  const auto backoff = instance.params.transport.not_ready_backoff;
+  const Duration backoff = connection.RefusalWait(instance.params.transport);
   Speaker::SendControl(instance, pdu.peer, pdu.plane, instance.SlotOfConnection(number),
                        NotReady{.vc = pdu.rh.vc(),
                                 .expected = pdu.rh.psn(),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 
@@ -11,6 +12,8 @@ namespace {
 
 // A pause or timeout doubles at most this often; the configured maximum bounds it before that.
 constexpr int kMaxDoublings = 16;
+// A far side without room may ask for this wait at most.
+constexpr Duration kLongestPause = std::chrono::seconds(10);
 // Answers that bring a lost connection back: of a device that has given back what was given up, and
 // of one that has not.
 constexpr int kAnswers = 2;
@@ -154,11 +157,16 @@ RpsnVerdict Connection::OnNotReady(Psn psn, Duration wait, Time now, const Trans
     nack_deferred_ = false;
     retransmit_next_ = nullptr;
     tries_ = 0;  // the far side lives: this is no loss
-    const Duration base = std::clamp(wait, params.not_ready_backoff, params.rto_max);
-    deadline_ = now + Doubled(base, refusals_, params.rto_max);
-    if (refusals_ < kMaxDoublings) ++refusals_;
+    deadline_ =
+        now + (wait == Duration{} ? params.not_ready_backoff : std::min(wait, kLongestPause));
   }
   return ahead > 0 ? RpsnVerdict::kProgress : RpsnVerdict::kNothingNew;
+}
+
+Duration Connection::RefusalWait(const TransportParams& params) const {
+  const Duration longest =
+      std::max(params.not_ready_backoff, std::min(params.rto_max, kLongestPause));
+  return Doubled(params.not_ready_backoff, refusals_ - 1, longest);
 }
 
 void Connection::OnReady(Psn psn, Time now) {
@@ -366,7 +374,6 @@ void Connection::Resume() {
   out_of_step_ = false;
   names_other_ = false;
   tries_ = 0;
-  refusals_ = 0;
   nack_heeded_ = false;
   deadline_ = kNever;
 }
@@ -409,7 +416,6 @@ void Connection::Restart(Psn first, PduList& rest) {
   unacked_bytes_ = 0;
   next_psn_ = first;
   tries_ = 0;
-  refusals_ = 0;
   lost_ = false;
   paused_ = false;
   frozen_ = false;
@@ -462,7 +468,6 @@ void Connection::Acknowledge(uint32_t count, Time now, const TransportParams& pa
   unacked_count_ = static_cast<uint16_t>(unacked_count_ - count);
   acked_any_ = true;
   tries_ = 0;
-  refusals_ = 0;
   paused_ = false;
   out_of_step_ = false;
   if (const std::optional<Duration> sample = RttSample(*newest, now)) OnRttSample(*sample, params);
@@ -514,10 +519,9 @@ void Connection::Rearm(Time now, const TransportParams& params) {
 void Connection::OnNewParams(Time now, const TransportParams& params) {
   if (!lost_) was_in_flight_ = std::max(was_in_flight_, static_cast<uint16_t>(unacked_count_));
   if (gap_due_ != kNever) gap_due_ = std::min(gap_due_, now + ReorderAllowance(params));
-  if (deadline_ == kNever || nack_deferred_) return;
-  const bool waits = lost_ || paused_;
+  if (deadline_ == kNever || nack_deferred_ || paused_) return;
   deadline_ = std::min(
-      deadline_, now + (waits ? params.rto_max : Doubled(rto(params), tries_, params.rto_max)));
+      deadline_, now + (lost_ ? params.rto_max : Doubled(rto(params), tries_, params.rto_max)));
 }
 
 void Connection::CheckLayout() {

@@ -141,7 +141,8 @@ class alignas(64) Connection {
   // A NACK inside the window starts a retransmission, once per round trip for the same rpsn, and
   // before a round trip was measured once per retransmission timeout.
   RpsnVerdict OnNack(Psn rpsn, Time now, const TransportParams& params, PduList& acked);
-  // The far side had no room for PSN `psn`: pauses for `wait`, which is not counted as a try.
+  // The far side had no room for PSN `psn`: pauses for `wait`, which is not counted as a try. A wait
+  // that has begun stays as it is. 0: the far side does not say for how long.
   RpsnVerdict OnNotReady(Psn psn, Duration wait, Time now, const TransportParams& params,
                          PduList& acked);
   // The far side has room again: PDUs that were not accepted are sent again at once.
@@ -209,7 +210,14 @@ class alignas(64) Connection {
       LookAtDuplicate(psn, params);
   }
   // The expected PDU found no room: until it does, gaps are no reason for a NACK.
-  void OnRefused() { not_ready_ = true; }
+  void OnRefused() {
+    if (refused_ != expected_) refusals_ = 0;
+    refused_ = expected_;
+    if (refusals_ < kMostRefusals) ++refusals_;
+    not_ready_ = true;
+  }
+  // The wait that a NOT_READY names now: longer each time that the same PDU finds no room.
+  Duration RefusalWait(const TransportParams& params) const;
   // There is room again.
   void OnRoom() { not_ready_ = false; }
   bool not_ready() const { return not_ready_; }
@@ -239,7 +247,8 @@ class alignas(64) Connection {
   Pdu* oldest() const { return unacked_.head(); }
   // Afterwards an acknowledgement may be owed.
   TimerVerdict OnTimer(Time now, const TransportParams& params);
-  // The parameters were changed: no wait that has begun goes on for longer than `params` permit.
+  // The parameters were changed: no wait that has begun goes on for longer than `params` permit,
+  // but for those that the far side has asked for.
   void OnNewParams(Time now, const TransportParams& params);
 
   // ---- Losing the far side.
@@ -397,6 +406,7 @@ class alignas(64) Connection {
   static constexpr uint8_t kHasGap = 4;         // see has_gap
   uint8_t watched_ = 0;
   uint8_t tries_ = 0;                // timeouts in a row
+  static constexpr uint8_t kMostRefusals = 16;
   bool receive_closed_ = false;      // see CloseReceive
   bool ack_now_ = false;
   bool nack_pending_ = false;
@@ -413,7 +423,7 @@ class alignas(64) Connection {
   bool nack_deferred_ = false;  // deadline_ is that of a NACK to heed; timeout_due_ is behind it
   bool went_back_ = false;    // see TakeGoBack
   bool prompt_acks_ = false;  // see SetPromptAcks
-  uint8_t refusals_ = 0;      // "not ready" in a row
+  uint8_t refusals_ = 0;      // of the expected PSN refused_, in a row
   bool nack_heeded_ = false;  // for nack_heeded_psn_, at nack_heeded_at_
   bool loses_ = false;        // PDUs of the far side; see ReorderAllowance
   Psn nack_heeded_psn_;
@@ -431,6 +441,7 @@ class alignas(64) Connection {
   Psn nacked_;                  // the first PDU that a NACK has asked for as it was overdue,
   uint16_t nacked_count_ = 0;   // and how many were
   Psn trimmed_;                 // the first one, of those that have
+  Psn refused_;
   uint16_t was_in_flight_ = 0;  // PDUs at most when the window was changed
   uint32_t aside_bytes_ = 0;    // see SetAside
   // While lost_.

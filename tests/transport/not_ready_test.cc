@@ -138,7 +138,7 @@ TEST_F(ConnectionTest, NotReadyForgetsTheTriesBefore) {
   EXPECT_EQ(c.tries(), 0u);
 }
 
-TEST_F(ConnectionTest, NotReadyPausesAsLongAsAskedAndLongerEachTime) {
+TEST_F(ConnectionTest, NotReadyPausesAsLongAsAsked) {
   params.not_ready_backoff = microseconds(100);
   params.rto_max = milliseconds(2);
   Send(1);
@@ -149,12 +149,42 @@ TEST_F(ConnectionTest, NotReadyPausesAsLongAsAskedAndLongerEachTime) {
     Expire();
     Retransmit();
   }
-  EXPECT_EQ(waits, (std::vector<Duration>{microseconds(250), microseconds(500), microseconds(1000),
-                                          microseconds(2000), microseconds(2000)}));
-  Ack(0);
-  Send(1);
-  NotReady(1, microseconds(1));
-  EXPECT_EQ(c.deadline() - now, params.not_ready_backoff);
+  EXPECT_EQ(waits, std::vector<Duration>(5, microseconds(250)));
+  const std::pair<Duration, Duration> asked_and_waited[] = {
+      {microseconds(1), microseconds(1)},
+      {std::chrono::seconds(1), std::chrono::seconds(1)},  // beyond rto_max
+      {std::chrono::seconds(4000), std::chrono::seconds(10)},
+      {Duration(0), params.not_ready_backoff}};
+  for (const auto& [asked, waited] : asked_and_waited) {
+    NotReady(0, asked);
+    EXPECT_EQ(c.deadline() - now, waited);
+    NotReady(0, asked + milliseconds(1));
+    EXPECT_EQ(c.deadline() - now, waited) << "it is neither renewed nor changed";
+    Expire();
+    Retransmit();
+  }
+}
+
+// The one without room asks for more each time, of the same PDU.
+TEST_F(ConnectionTest, EachRefusalOfAPduAsksForALongerWait) {
+  params.not_ready_backoff = microseconds(100);
+  params.rto_max = microseconds(700);
+  const auto refuse = [&] {
+    c.OnRefused();
+    return c.RefusalWait(params);
+  };
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(refuse(), microseconds(100));
+    EXPECT_EQ(refuse(), microseconds(200));
+    c.OnRoom();  // and another one has taken it
+    EXPECT_EQ(refuse(), microseconds(400));
+    EXPECT_EQ(refuse(), microseconds(700));
+    for (int j = 0; j < 300; ++j) EXPECT_EQ(refuse(), microseconds(700));
+    c.Accept();
+  }
+  params.not_ready_backoff = milliseconds(1);
+  EXPECT_EQ(refuse(), milliseconds(1));
+  EXPECT_EQ(refuse(), milliseconds(1));
 }
 
 TEST_F(ConnectionTest, NackDuringAPauseDoesNotEndIt) {
