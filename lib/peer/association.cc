@@ -217,13 +217,17 @@ void Peer::StartOver(Time now, Effects& effects) {
 }
 
 // Asks each connection of the peer what it expects: an unsequenced PDU ahead of that is answered
-// with a NACK (wire profile §6). What it expects is not known, so quarter after quarter is tried.
+// with a NACK (wire profile §6), and one that is behind by nothing. The expected PSN is not known,
+// but of two PSNs that are half the number space apart one is ahead of it.
 void Peer::SendProbes(Effects& effects) const {
+  constexpr int kHalf = 1 << 15;
   const auto ahead = static_cast<int>(handshake_.probe_quarter() << 14) + 1;
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     for (uint32_t vc = 0; IsPresent(plane) && vc < own_->vc_count; ++vc) {
-      effects.Add(effect::Probe{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc),
-                                connection(plane, vc).next_psn().Plus(ahead)});
+      for (const int far : {0, kHalf}) {
+        effects.Add(effect::Probe{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc),
+                                  connection(plane, vc).next_psn().Plus(ahead + far)});
+      }
     }
   }
 }

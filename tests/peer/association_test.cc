@@ -11,7 +11,7 @@ TEST_F(Association, AQueueThatWaitsBeginsIt) {
   Make({});
   EXPECT_EQ(Do([&](Effects& e) { peer->OnWaiting(now, e); }, true), Lines{"arm handshake 0/0"});
   EXPECT_EQ(HandshakeDue(), Lines{"say 0 HELLO asks"});
-  EXPECT_EQ(HandshakeDue(), (Lines{"say 1 HELLO asks", "probe 0/0", "probe 1/0"}))
+  EXPECT_EQ(HandshakeDue(), (Lines{"say 1 HELLO asks", "probe 0/0", "probe 0/0", "probe 1/0", "probe 1/0"}))
       << "by turns; one without an answer may be plain";
 }
 
@@ -212,6 +212,32 @@ TEST_F(Association, APlainPeerIsFoundOut) {
   EXPECT_EQ(At(0).expected(), Psn(0));
 }
 
+// It answers what is ahead of the PSN that it expects, and nothing else.
+TEST_F(Association, APlainPeerIsFoundOutWhateverPsnItExpects) {
+  for (uint32_t expected = 0; expected < 65536; expected += 1001) {
+    SCOPED_TRACE(expected);
+    Make({.planes = 1});
+    Do([&](Effects& e) { peer->OnWaiting(now, e); });
+    uint32_t hellos = 0;
+    while (!peer->handshake().plain() && hellos < 20) {
+      now = peer->handshake().deadline();
+      Effects effects;
+      peer->OnHandshakeDeadline(now, effects);
+      bool answers = false;
+      for (PeerEffect& one : effects.all()) {
+        if (std::holds_alternative<effect::Say>(one)) ++hellos;
+        const auto* probe = std::get_if<effect::Probe>(&one);
+        answers |= probe != nullptr && probe->psn.IsAfter(Psn(static_cast<uint16_t>(expected)));
+      }
+      if (!answers) continue;
+      Effects heard;
+      peer->OnClosedData(0, 0, false, RhOp::kNack, Psn(static_cast<uint16_t>(expected)), now, heard);
+    }
+    EXPECT_EQ(hellos, transport.hello_tries + 1) << "the first of them has no probes";
+    EXPECT_EQ(At(0).next_psn(), Psn(static_cast<uint16_t>(expected)));
+  }
+}
+
 TEST_F(Association, APlainPeerIsOpenFromTheStart) {
   Make({.planes = 1, .plain = true});
   EXPECT_EQ(paths.usable, 1);
@@ -223,10 +249,10 @@ TEST_F(Association, SilenceOfEveryKindIsUnreachable) {
   Do([&](Effects& e) { peer->OnWaiting(now, e); });
   HandshakeDue();
   now += params.unreachable;
-  EXPECT_EQ(HandshakeDue(), (Lines{"say 0 HELLO asks", "probe 0/0", "count peer_unreachable_total",
+  EXPECT_EQ(HandshakeDue(), (Lines{"say 0 HELLO asks", "probe 0/0", "probe 0/0", "count peer_unreachable_total",
                                    "tell unreachable", "lost {0123}", "give up queued {0123}"}));
   EXPECT_EQ(HandshakeDue(),
-            (Lines{"say 0 HELLO asks", "probe 0/0", "lost {0123}", "give up queued {0123}"}))
+            (Lines{"say 0 HELLO asks", "probe 0/0", "probe 0/0", "lost {0123}", "give up queued {0123}"}))
       << "told once";
   EXPECT_EQ(Hears(0, Answer()), (Lines{"credit end", "credit begin", "found {0123}",
                                        "tell reachable", "unblock {0123}"}));
