@@ -43,6 +43,8 @@ inline EventKind KindOf(LcoreEventKind kind) {
       return EventKind::kSessionClosed;
     case LcoreEventKind::kSealMismatch:
       return EventKind::kSealMismatch;
+    case LcoreEventKind::kMalformed:
+      return EventKind::kMalformedPdu;
     case LcoreEventKind::kNoGrant:
       return EventKind::kCongestionNoGrant;
     case LcoreEventKind::kTxError:

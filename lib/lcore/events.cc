@@ -37,4 +37,12 @@ void Events::TellSealing(const Instance& instance, uint32_t peer, bool theirs, T
         .theirs = theirs ? 1u : 0u});
 }
 
+void Events::TellMalformed(const Instance& instance, uint32_t peer, uint8_t vc, Time now) {
+  if (!malformed_.Take(now)) return;
+  Tell({.kind = LcoreEventKind::kMalformed,
+        .vc = vc,
+        .peer_xpuid = instance.params.peers[peer].xpuid,
+        .instance = instance.number});
+}
+
 }  // namespace suede

@@ -36,6 +36,7 @@ enum class LcoreEventKind : uint8_t {
   kSessionClosed,    // likewise
   kSealMismatch,  // the peer sends sealed PDUs, and we do not, or the other way round: `own` is a
                   // SealMode, `theirs` whether it seals
+  kMalformed,     // the commands of a PDU of the peer's do not parse
   kNoGrant,       // the peer grants no sending credit on the plane, though it is asked
 };
 
@@ -78,9 +79,12 @@ class Events {
   // A PDU of the peer's is sealed, or is not, other than the instance has it. Whoever forges frames
   // may cause it: some in a second are told.
   void TellSealing(const Instance& instance, uint32_t peer, bool theirs, Time now);
+  // The commands of a PDU of the peer's do not parse. Tells some in a second.
+  void TellMalformed(const Instance& instance, uint32_t peer, uint8_t vc, Time now);
 
  private:
   TokenBucket sealing_{1, 8};
+  TokenBucket malformed_{1, 8};
   EventRing& ring_;
   CounterBlock& counters_;
 };

@@ -160,6 +160,10 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
     "A PDU of a peer is sealed and the instance does not seal, or it is plain where sealed PDUs "  \
     "alone are accepted. Whoever can send frames can cause it.",                                   \
     kXpu, kInstance, kPeer, kOwn, kTheirs)                                                         \
+  X(MalformedPdu, "malformed_pdu", Error, "peer", 5,                                               \
+    "The commands of a PDU of a peer do not parse, though its R-CRC is right: they are dropped, "  \
+    "and the PDUs behind it are delivered.",                                                       \
+    kXpu, kInstance, kPeer, kVc)                                                                   \
   X(SecretsChanged, "secrets_changed", Info, "control", 0,                                         \
     "The secrets to seal with have been read, or the time of one has begun or ended.", kCount)     \
   X(SealAgreed, "seal_agreed", Info, "control", 5,                                                 \

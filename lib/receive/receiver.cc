@@ -381,7 +381,12 @@ bool Receiver::CountHandedOver(bool handed) {
       instance.counters.Add(Counter::kRxMalformed);
       break;
   }
+      // It is as its peer has made it, and would be the same each time.
+      connection.Accept();
   pause_asker_.OnReceived(instance, pdu.rh.vc(), now);
+      lcore_.events.TellMalformed(instance, pdu.peer, pdu.rh.vc(), now);
+      OwedAcks::Owe(instance, number, connection, now);
+      if (connection.is_watched()) LookAtMissing(instance, now);
   return delivered.delivery == Delivery::kKept;
 }
 
