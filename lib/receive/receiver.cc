@@ -197,8 +197,10 @@ uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer, 
     OnPfc(port, *frame, now);
     return false;
   }
-  if (error == FrameError::kTruncated && port.params.trimmed_dscp && OnTrimmed(port, *frame, now)) {
-    return false;
+  if (error == FrameError::kTruncated && port.params.trimmed_dscp) {
+    const std::optional<ParsedFrame> parsed =
+        ParseTrimmed(port.params.rules, frame->data, frame->length, *port.params.trimmed_dscp);
+    if (parsed) return OnTrimmed(port, frame, *parsed, now);
   }
   const bool is_packet = error == FrameError::kNotSue;
   Handover& handover = port.link.handover();
@@ -215,31 +217,32 @@ uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer, 
 }
 
 // A frame that a switch has cut: its header is all that it has, and nothing guards that. So it is
-// trusted for one thing, to ask for what is missing at once. False: it is none.
-[[gnu::cold, gnu::noinline]] bool Receiver::OnTrimmed(PortContext& port, const Frame& frame,
-                                                      Time now) {
-  const std::optional<ParsedFrame> parsed =
-      ParseTrimmed(port.params.rules, frame.data, frame.length, *port.params.trimmed_dscp);
-  if (!parsed) return false;
-  const PortContext::Place place = port.PlaceAt(parsed->destination);
-  if (place.instance >= PortContext::Place::kElsewhere) {
+// trusted for one thing, to ask for what is missing at once. Returns whether it is kept: then it is
+// another lcore's.
+[[gnu::cold, gnu::noinline]] bool Receiver::OnTrimmed(PortContext& port, Frame* frame,
+                                                      const ParsedFrame& parsed, Time now) {
+  const PortContext::Place place = port.PlaceAt(parsed.destination);
+  if (place.instance == PortContext::Place::kElsewhere) {
+    return CountHandedOver(port.link.handover().Push(place.plane, frame));
+  }
+  if (place.instance == PortContext::Place::kNowhere) {
     lcore_.counters.Add(Counter::kRxTrimmedUnknown);
-    return true;
+    return false;
   }
   Instance& instance = *lcore_.instances[place.instance];
-  const RhWord rh(parsed->pdu);
+  const RhWord rh(parsed.pdu);
   const uint32_t peer = instance.peer_of_xpu[rh.xpuid()];
   const bool fits =
       rh.Is(RhVersion::kData) ||
       (instance.seals() && rh.ver() == SealedVersion(static_cast<uint8_t>(RhVersion::kData)));
   const bool known = !instance.down && fits && rh.partition() == instance.params.partition &&
                      peer != Instance::kNoPeer &&
-                     parsed->source == instance.sources[instance.PlaneIndex(peer, place.plane)];
+                     parsed.source == instance.sources[instance.PlaneIndex(peer, place.plane)];
   const uint32_t number =
-      known ? ConnectionOfSession(instance, peer, place.plane, parsed->session, rh.vc()) : kNone;
+      known ? ConnectionOfSession(instance, peer, place.plane, parsed.session, rh.vc()) : kNone;
   if (number == kNone || instance.connections[number].receive_closed()) {
     instance.counters.Add(Counter::kRxTrimmedUnknown);
-    return true;
+    return false;
   }
   instance.counters.Add(Counter::kRxTrimmed);
   Connection& connection = instance.connections[number];
@@ -249,7 +252,7 @@ uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer, 
     OwedAcks::Owe(instance, number, connection, now);
     lcore_.timers.ArmConnection(instance, number);
   }
-  return true;
+  return false;
 }
 
 // The neighbour asks for pauses, or ends them.
@@ -378,15 +381,15 @@ bool Receiver::CountHandedOver(bool handed) {
       refusals_.OnRefusal(instance, number, pdu, delivered.lines);
       break;
     case Delivery::kMalformed:
-      instance.counters.Add(Counter::kRxMalformed);
-      break;
-  }
       // It is as its peer has made it, and would be the same each time.
       connection.Accept();
-  pause_asker_.OnReceived(instance, pdu.rh.vc(), now);
+      instance.counters.Add(Counter::kRxMalformed);
       lcore_.events.TellMalformed(instance, pdu.peer, pdu.rh.vc(), now);
       OwedAcks::Owe(instance, number, connection, now);
       if (connection.is_watched()) LookAtMissing(instance, now);
+      break;
+  }
+  pause_asker_.OnReceived(instance, pdu.rh.vc(), now);
   return delivered.delivery == Delivery::kKept;
 }
 

@@ -179,7 +179,7 @@ class Receiver {
   void ComputeRcrcs();
   bool OnFrame(PortContext& port, uint32_t i, Time now);
   bool OnFrameError(PortContext& port, Frame* frame, FrameError error, Time now);
-  bool OnTrimmed(PortContext& port, const Frame& frame, Time now);
+  bool OnTrimmed(PortContext& port, Frame* frame, const ParsedFrame& parsed, Time now);
   void OnPfc(PortContext& port, const Frame& frame, Time now);
   bool SetAside(const PortContext& port, PortContext::Place place, Frame* frame);
   bool CountHandedOver(bool handed);

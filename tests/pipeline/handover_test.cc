@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "steered_device.h"
+#include "trimmed_frame.h"
 
 namespace suede {
 namespace {
@@ -26,7 +27,7 @@ class HandoverTest : public SteeredTest {
     lane = std::make_unique<PacketLane>(FrameRules{}, SimPort::kMaxFrameBytes, 64);
     for (uint32_t xpu : {0u, 1u}) {
       Host& host = NewHost();
-      host.pipeline->AddPort(device->queue(xpu), {.mac = MacOf(0)},
+      host.pipeline->AddPort(device->queue(xpu), {.mac = MacOf(0), .trimmed_dscp = trimmed_dscp},
                              xpu == 0 ? lane.get() : nullptr);
       host.pipeline->AddInstance(ParamsOf(xpu, 0, {{kFar, kFar}}));
     }
@@ -50,6 +51,7 @@ class HandoverTest : public SteeredTest {
   }
   std::vector<uint8_t> FrameTo(uint32_t xpu) const { return FrameBetween(kFar, xpu); }
 
+  std::optional<uint8_t> trimmed_dscp;
   HandoverRing rings[2];  // from XPU 0's lcore, from XPU 1's
 };
 
@@ -170,6 +172,27 @@ TEST_F(HandoverTest, WhatIsForNobodyGoesNowhere) {
   Inject({FrameTo(7)});
   EXPECT_EQ(OfLcore(1, Counter::kRxUnknownDestination), 1u);
   EXPECT_EQ(OfLcore(1, Counter::kRxHandedOver), 0u);
+}
+
+TEST_F(HandoverTest, TrimmedFramesReachTheLcoreThatTheyAreFor) {
+  trimmed_dscp = kTrimmedDscp;
+  peers_are_plain = true;
+  StartPair(Second);
+  StartByHand();
+  TakeSent();
+  Inject({Cut(FrameTo(0)), Cut(FrameTo(1)), Cut(FrameTo(7))});
+  EXPECT_EQ(OfLcore(1, Counter::kRxHandedOver), 1u);
+  EXPECT_EQ(OfInstance(0, Counter::kRxTrimmed), 1u);
+  EXPECT_EQ(OfInstance(1, Counter::kRxTrimmed), 1u);
+  EXPECT_EQ(OfLcore(1, Counter::kRxTrimmedUnknown), 1u);
+  EXPECT_EQ(OfLcore(0, Counter::kRxTrimmedUnknown), 0u);
+  Run(microseconds(100));
+  uint32_t nacks[2] = {};
+  for (const Sent& sent : TakeSent()) {
+    if (sent.rh.op == RhOp::kNack) ++nacks[sent.rh.xpuid];
+  }
+  EXPECT_EQ(nacks[0], 1u) << "each asks for its PDU";
+  EXPECT_EQ(nacks[1], 1u);
 }
 
 TEST_F(HandoverTest, ManagementPacketsReachTheFirstLcoresLane) {

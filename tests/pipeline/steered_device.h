@@ -100,7 +100,8 @@ class SteeredTest : public ByHandTest {
     p.planes = {{.port = pair, .address = {.low = IpOf(xpu)}}};
     for (const auto& [peer, mac] : peers) {
       p.peers.push_back({.xpuid = static_cast<uint16_t>(peer),
-                         .planes = {{.address = {.low = IpOf(peer)}, .mac = MacOf(mac)}}});
+                         .planes = {{.address = {.low = IpOf(peer)}, .mac = MacOf(mac)}},
+                         .plain = peers_are_plain});
     }
     return p;
   }
@@ -115,6 +116,7 @@ class SteeredTest : public ByHandTest {
 
   std::unique_ptr<SteeredDevice> device;
   std::unique_ptr<PacketLane> lane;
+  bool peers_are_plain = false;
 };
 
 }  // namespace suede

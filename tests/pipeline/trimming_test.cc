@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames that a switch has cut to their headers (docs/congestion.md, docs/switch.md).
 #include "bench.h"
+#include "trimmed_frame.h"
 
 namespace suede {
 namespace {
-
-constexpr uint8_t kTrimmedDscp = 40;
-constexpr uint32_t kTrimmedBytes = 64;
 
 class TrimmingTest : public ByHandTest {
  protected:
@@ -25,20 +23,6 @@ class TrimmingTest : public ByHandTest {
     StartTrimmed();
     Meet();
     TakeSent();
-  }
-  // What a switch leaves of a frame.
-  static std::vector<uint8_t> Cut(std::vector<uint8_t> frame) {
-    uint8_t* const ip = frame.data() + kEthernetBytes;
-    ip[1] = kTrimmedDscp << 2;
-    ip[10] = ip[11] = 0;
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < 20; i += 2) sum += static_cast<uint32_t>(ip[i] << 8 | ip[i + 1]);
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    ip[10] = static_cast<uint8_t>(~sum >> 8);
-    ip[11] = static_cast<uint8_t>(~sum);
-    frame.resize(kTrimmedBytes);
-    return frame;
   }
   std::vector<uint8_t> Whole(uint16_t psn) const { return Build(Rh(psn), Command(1)); }
   // The PSNs that NACKs have named since the last call.
