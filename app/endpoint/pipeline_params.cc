@@ -162,7 +162,8 @@ TargetParams TargetParamsOf(const Config& config) {
   return {.slice = c.slice,
           .base_rtt = c.base_rtt,
           .initial_percent = c.initial_percent,
-          .hold_bdp = c.hold_bdp};
+          .hold_bdp = c.hold_bdp,
+          .age = std::max(TargetParams{}.age, TargetParams::kLeastRepeats * c.repeat_max)};
 }
 
 namespace {

@@ -39,10 +39,13 @@ void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
   std::array<SessionGroup::Facts, kMaxSessions> facts;  // (Of most groups a few are needed.)
   for (uint32_t slot = 0; slot < group.count(); ++slot) {
     facts[slot] = {};
+    Duration of_idle{};  // the round trip of a VC that was not used says nothing of the path now
     for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-      const Connection& one = connection(plane, own_->ConnectionOf(slot, vc));
+      Connection& one = connection(plane, own_->ConnectionOf(slot, vc));
       SessionGroup::Facts& fact = facts[slot];
-      fact.srtt = std::max(fact.srtt, one.srtt());
+      const bool is_used = one.TakeMeasured() || one.unacked_count() != 0;
+      Duration& srtt = is_used ? fact.srtt : of_idle;
+      srtt = std::max(srtt, one.srtt());
       const Duration least = one.least_rtt();
       if (fact.least_rtt == Duration(0) || (least != Duration(0) && least < fact.least_rtt)) {
         fact.least_rtt = least;
@@ -52,6 +55,7 @@ void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
       fact.unacked_pdus += one.unacked_count();
       fact.stalled |= one.tries() >= own_->paths.sessions.stall_timeouts;
     }
+    if (facts[slot].srtt == Duration(0)) facts[slot].srtt = of_idle;
   }
   const SlotMask before = group.open();
   const SlotMask fencing = group.fencing();

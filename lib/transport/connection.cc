@@ -485,6 +485,7 @@ void Connection::Acknowledge(uint32_t count, Time now, const TransportParams& pa
                                                            const TransportParams& params) {
   const int64_t rtt = std::clamp<int64_t>(sample.count(), 1, params.rto_max.count());
   NoteRtt(Duration(rtt));
+  measured_ = true;
   if (srtt_ns_ == 0) {
     srtt_ns_ = static_cast<uint32_t>(rtt);
     rttvar_ns_ = static_cast<uint32_t>(rtt / 2);

@@ -335,6 +335,8 @@ class alignas(64) Connection {
   Duration least_rtt() const { return Duration(least_rtt_ns_); }
   // Smoothed round-trip time; 0 until one was measured.
   Duration srtt() const { return Duration(srtt_ns_); }
+  // Whether one was measured since the last call.
+  bool TakeMeasured() { return std::exchange(measured_, false); }
   Duration rto(const TransportParams& params) const;
   uint32_t tries() const { return tries_; }
 
@@ -404,9 +406,9 @@ class alignas(64) Connection {
   static constexpr uint8_t kCounted = 1;        // see SetCounted
   static constexpr uint8_t kAwaitsTrimmed = 2;  // trimmed_ has come without its commands
   static constexpr uint8_t kHasGap = 4;         // see has_gap
+  static constexpr uint8_t kMostRefusals = 16;
   uint8_t watched_ = 0;
   uint8_t tries_ = 0;                // timeouts in a row
-  static constexpr uint8_t kMostRefusals = 16;
   bool receive_closed_ = false;      // see CloseReceive
   bool ack_now_ = false;
   bool nack_pending_ = false;
@@ -419,6 +421,7 @@ class alignas(64) Connection {
   uint32_t least_rtt_ns_ = 0;  // the smallest of late; 0: none was measured
   Time gap_due_ = kNever;      // see OnAnnounced
   bool acked_any_ = false;
+  bool measured_ = false;     // see TakeMeasured
   bool recovering_ = false;   // since a go-back; see Recovery
   bool nack_deferred_ = false;  // deadline_ is that of a NACK to heed; timeout_due_ is behind it
   bool went_back_ = false;    // see TakeGoBack
@@ -438,10 +441,10 @@ class alignas(64) Connection {
   Psn gap_begin_;               // and the expected one when it was looked at last,
   Time gap_at_{};               // at this time
   uint32_t overdue_ns_ = 0;     // see ReorderAllowance; 0: nothing was
+  Psn refused_;
   Psn nacked_;                  // the first PDU that a NACK has asked for as it was overdue,
   uint16_t nacked_count_ = 0;   // and how many were
   Psn trimmed_;                 // the first one, of those that have
-  Psn refused_;
   uint16_t was_in_flight_ = 0;  // PDUs at most when the window was changed
   uint32_t aside_bytes_ = 0;    // see SetAside
   // While lost_.

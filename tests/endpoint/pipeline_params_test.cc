@@ -77,6 +77,15 @@ TEST(PipelineParamsTest, PlanesHaveTheConfiguredTimes) {
   }
 }
 
+// A source that waits is silent for up to repeat_max: its credit is not written off meanwhile.
+TEST(PipelineParamsTest, CreditOutlastsTheRepetitionsOfASource) {
+  using std::chrono::milliseconds;
+  Config config = Parsed();
+  EXPECT_EQ(InstanceParamsOf(config, config.instances[0]).target.age, milliseconds(20));
+  config.congestion.repeat_max = milliseconds(1000);
+  EXPECT_EQ(InstanceParamsOf(config, config.instances[0]).target.age, milliseconds(16'000));
+}
+
 TEST(PipelineParamsTest, PeersAreReachedByThePlanesThatLeadThere) {
   const Config config = Parsed();
   const InstanceParams params = InstanceParamsOf(config, config.instances[0]);

@@ -79,5 +79,27 @@ TEST_F(PeerGroups, NotReadyOfASessionThatWasNotAgreedIsDropped) {
   EXPECT_EQ(effects.size(), 1u);
 }
 
+// With PSNs of each VC, what a VC took before it fell idle is no delay of the path that others take.
+TEST_F(PeerGroups, TheRoundTripOfAnIdleVcIsForgotten) {
+  Make({.planes = 2, .per_vc = true, .sessions = 4});
+  BringAllUp();
+  const auto carry = [&](uint32_t vc, Duration rtt) {
+    Put(0, vc, 1);
+    groups[0].OnTraffic(now, params.sessions);
+    now += rtt;
+    Connection& one = connections[own->ConnectionOf(0, vc)];
+    PduList acked;
+    one.OnAck(one.next_psn().Plus(-1), now, transport, acked);
+    Effects effects;
+    peer->OnProof(0, now);
+    peer->OnSessionDeadline(0, Hold::kNone, now, effects);
+  };
+  carry(1, std::chrono::microseconds(100));
+  for (int i = 0; i < 10; ++i) carry(0, std::chrono::milliseconds(5));
+  EXPECT_GT(slots[0].delay, 2 * SessionSlot::kWeightOne);
+  for (int i = 0; i < 200; ++i) carry(1, std::chrono::microseconds(100));
+  EXPECT_LT(slots[0].delay, 3 * SessionSlot::kWeightOne / 2);
+}
+
 }  // namespace
 }  // namespace suede
