@@ -27,7 +27,10 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   }
   sealed.peer = &instance.SealOf(number);
   sealed.path = SealPathBytes(
-      {.source = series.source, .destination = series.destination, .session = series.session()});
+      {.source = series.source,
+       .destination = series.destination,
+       .session = series.session(),
+       .plane = instance.sealed_planes[instance.PlaneIndex(number, place.plane)]});
   sealed.counters = &instance.counters;
   return sealed;
 }
