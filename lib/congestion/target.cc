@@ -45,7 +45,8 @@ CreditTarget::CreditTarget(const TargetParams& params)
 void CreditTarget::Resize(uint32_t senders) {
   senders_.assign(std::min<uint32_t>(senders, kNone), Sender());
   outstanding_ = stuck_ = 0;
-  ready_count_ = held_count_ = owed_count_ = 0;
+  ready_count_ = held_count_ = stalled_count_ = owed_count_ = 0;
+  waits_ = false;
   turn_ = went_first_ = owed_head_ = owed_tail_ = kNone;
   sweep_next_ = 0;
   const auto steps = static_cast<int64_t>((senders_.size() + kSweepStep - 1) / kSweepStep);
@@ -76,7 +77,7 @@ void CreditTarget::OnRequest(uint32_t sender, const CreditRequest& request, Time
     Activate(sender, now);
   }
   Charge(from);
-  if (from.place == Place::kHeld) Release(sender);
+  if (from.place >= Place::kHeld) Release(sender);
 }
 
 void CreditTarget::Learn(Sender& from, const CreditRequest& request, Time now) {
@@ -138,6 +139,7 @@ bool CreditTarget::IsOwed(const Sender& from, const CreditRequest& request, uint
 
 void CreditTarget::Activate(uint32_t sender, Time now) {
   if (active() == 0) {
+    waits_ = false;
     pacer_.CatchUp(now, base_rtt_);
     if (outstanding_ == 0) sweep_due_ = now + sweep_every_;
   }
@@ -186,10 +188,15 @@ std::optional<CreditTarget::Grant> CreditTarget::Poll(Time now, uint64_t room_oc
     const Grant grant = PayOwed(now);
     if (senders_[grant.sender].known) return grant;
   }
-  if (ready_count_ == 0) return std::nullopt;
-  pacer_.CatchUp(now, late_);
+  if (active() == 0) return std::nullopt;
+  // Others had the rate for as long as nobody could be granted anything: that time is not made up
+  // for, but what was claimed of it.
+  pacer_.CatchUp(now, waits_ && shares_ ? unused_ : late_);
   if (pacer_.due() > now) return std::nullopt;
-  return GrantTurn(now, room_octets);
+  const std::optional<Grant> grant = GrantTurn(now, room_octets);
+  if (!grant && !waits_) unused_ = now - pacer_.due();
+  waits_ = !grant;
+  return grant;
 }
 
 std::optional<CreditTarget::Grant> CreditTarget::GrantTurn(Time now, uint64_t room_octets) {
@@ -275,14 +282,15 @@ void CreditTarget::Requeue(const Grant& grant) {
 Time CreditTarget::deadline() const {
   if (owed_count_ != 0) return Time{};
   const Time sweep = outstanding_ != 0 || active() != 0 ? sweep_due_ : kNever;
-  return ready_count_ != 0 ? std::min(pacer_.due(), sweep) : sweep;
+  // Where all are held, it looks once more when the time of what was granted is over.
+  const bool looks = ready_count_ != 0 || (active() != 0 && !waits_);
+  return looks ? std::min(pacer_.due(), sweep) : sweep;
 }
 
 void CreditTarget::Release(uint32_t sender) {
   Sender& held = senders_[sender];
   if (held.open + TurnOf(sender) > hold_) return;
-  --held_count_;
-  held.place = Place::kNowhere;
+  LeaveHeld(held);
   Enter(sender);
 }
 
@@ -296,7 +304,15 @@ void CreditTarget::Sweep(Time now) {
     Sender& sender = senders_[sweep_next_];
     if (!sender.heard) WriteOff(sweep_next_);
     sender.heard = false;
+    LookForStall(sender, now);
   }
+}
+
+void CreditTarget::LookForStall(Sender& from, Time now) {
+  if (from.place != Place::kHeld || now - from.granted_at < kSettleRtts * base_rtt_) return;
+  LeaveHeld(from);
+  from.place = Place::kStalled;
+  ++stalled_count_;
 }
 
 void CreditTarget::WriteOff(uint32_t sender) {
@@ -338,8 +354,12 @@ void CreditTarget::Leave(uint32_t sender) {
 void CreditTarget::Deactivate(uint32_t sender) {
   Sender& from = senders_[sender];
   if (from.place == Place::kReady) Leave(sender);
-  if (from.place == Place::kHeld) --held_count_;
-  from.place = Place::kNowhere;
+  if (from.place >= Place::kHeld) LeaveHeld(from);
+}
+
+void CreditTarget::LeaveHeld(Sender& held) {
+  --(held.place == Place::kHeld ? held_count_ : stalled_count_);
+  held.place = Place::kNowhere;
 }
 
 void CreditTarget::SetOpen(Sender& from, int64_t octets) {
@@ -355,18 +375,20 @@ void CreditTarget::CheckInvariants() const {
   int64_t open = 0;
   uint32_t ready = 0;
   uint32_t held = 0;
+  uint32_t stalled = 0;
   uint32_t owed = 0;
   for (const Sender& sender : senders_) {
     open += sender.open;
     ready += sender.place == Place::kReady;
     held += sender.place == Place::kHeld;
+    stalled += sender.place == Place::kStalled;
     owed += sender.owed;
     check(sender.open <= hold_);
     check(sender.place == Place::kNowhere || (sender.known && sender.want != 0));
     check(sender.granted % kCreditUnitOctets == 0 && sender.want % kCreditUnitOctets == 0);
   }
   check(open == outstanding_ && ready == ready_count_);
-  check(held == held_count_ && owed == owed_count_);
+  check(held == held_count_ && stalled == stalled_count_ && owed == owed_count_);
   uint32_t round = 0;
   for (uint16_t at = turn_; round != ready_count_; at = senders_[at].next, ++round) {
     check(at != kNone && senders_[at].place == Place::kReady);

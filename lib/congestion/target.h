@@ -44,16 +44,22 @@ class CreditTarget {
     const uint32_t closed = std::min(octets, from.open);
     from.open -= closed;
     outstanding_ -= closed;
-    if (from.place == Place::kHeld) [[unlikely]]
+    if (from.place >= Place::kHeld) [[unlikely]]
       Release(sender);
   }
   // Its association has ended; the next one begins from nothing.
   void Forget(uint32_t sender);
-  // Several queue pairs of one port share its rate: this one has `own_active` of `all_active`
-  // senders. Divides: not for each PDU.
-  void SetShare(uint32_t own_active, uint32_t all_active) {
-    pacer_.SetShare(own_active, all_active);
+  // Several queue pairs of one port share its rate by their claims; the others have so many.
+  // Divides: not for each PDU.
+  void SetOthers(uint32_t claims) {
+    shares_ = claims != 0;
+    const uint32_t own = active() - stalled_count_;
+    pacer_.SetShare(own, own + claims);
   }
+  // Senders by which this queue pair claims part of the port's rate: all that want credit, but for
+  // those that let what they have lie. None while there is nobody to grant to, for whatever reason,
+  // and the time of what was granted is over: the others have the rate meanwhile.
+  uint32_t claims() const { return waits_ ? 0 : active() - stalled_count_; }
 
   // ---- Grants.
 
@@ -76,7 +82,7 @@ class CreditTarget {
   // Whether no grant is due, now or later, without another fact.
   bool idle() const { return ready_count_ == 0 && owed_count_ == 0; }
   // Senders that want more than they were granted.
-  uint32_t active() const { return ready_count_ + held_count_; }
+  uint32_t active() const { return ready_count_ + held_count_ + stalled_count_; }
   // Octets that were granted for a backlog and have not arrived. The reserves of idle sources do
   // not count.
   uint64_t outstanding() const { return static_cast<uint64_t>(outstanding_); }
@@ -88,8 +94,8 @@ class CreditTarget {
   static constexpr uint16_t kNone = 0xFFFF;
 
   // kReady: in the round of those that are granted credit. kHeld: it wants more, but has so much
-  // outstanding that it gets none until some of it arrives.
-  enum class Place : uint8_t { kNowhere, kReady, kHeld };
+  // outstanding that it gets none until some of it arrives. kStalled: likewise, and for long.
+  enum class Place : uint8_t { kNowhere, kReady, kHeld, kStalled };
 
   // A cache line. Octets without another word are cumulative since the association began, as the
   // source counts them.
@@ -143,11 +149,14 @@ class CreditTarget {
   void Release(uint32_t sender);
   void Sweep(Time now);
   void WriteOff(uint32_t sender);
+  // Those that have what they were granted lie count as stalled from now on.
+  void LookForStall(Sender& from, Time now);
 
   // ---- The round: a circle of those that are ready, and whose turn it is.
   void Enter(uint32_t sender);
   void Leave(uint32_t sender);
   void Deactivate(uint32_t sender);
+  void LeaveHeld(Sender& held);
   void SetOpen(Sender& from, int64_t octets);
 
   std::vector<Sender> senders_;
@@ -158,6 +167,10 @@ class CreditTarget {
   Time blocked_since_{};     // and since when it has not changed
   uint32_t ready_count_ = 0;
   uint32_t held_count_ = 0;
+  uint32_t stalled_count_ = 0;
+  bool waits_ = false;   // nobody could be granted anything when that was looked at last
+  bool shares_ = false;  // others claim part of the rate
+  Duration unused_{};    // of the time that was claimed, when that began
   uint32_t owed_count_ = 0;
   uint16_t turn_ = kNone;
   uint16_t went_first_ = kNone;  // in front of others, of whom none has had a turn since

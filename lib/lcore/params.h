@@ -46,7 +46,8 @@ struct PortParams {
   uint64_t rate_bps = 0;      // that congestion control goes by; 0: the speed of the link
   // What senders that ask for credit (RCCC) may send to it together; 0: just under rate_bps.
   uint64_t receive_bps = 0;
-  // Senders that want credit at the port, of all lcores that serve it; none: one lcore does.
+  // Claims of senders that want credit to the port's rate, of all lcores that serve it
+  // (CreditTarget::claims); none: one lcore does.
   std::shared_ptr<std::atomic<uint32_t>> rate_share{};
   // DSCP of frames that switches have trimmed; none: they are not known, and dropped as truncated.
   std::optional<uint8_t> trimmed_dscp;

@@ -52,7 +52,7 @@ void CongestionGrants::OnRequest(Instance& instance, uint32_t peer, uint32_t pla
                            .limit = Credit24(request.limit)},
                           now);
   target.credit.OnUngranted(instance.OctetsOf(1, kCongestionMessageBytes));
-  ShowActive(target);
+  ShowClaims(target);
   if (target.listed) return;
   target.listed = true;
   active_.push_back(&target);
@@ -95,7 +95,7 @@ void CongestionGrants::Forget(Instance& instance, uint32_t peer) {
     target.credit.Forget(peer);
     instance.marks[instance.PlaneIndex(peer, plane)].asks = false;
     instance.TellCounted(peer, plane);
-    ShowActive(target);
+    ShowClaims(target);
   }
 }
 
@@ -118,22 +118,23 @@ uint64_t CongestionGrants::RoomOf(const Instance& instance) const {
   return lines * octets_of_lines_[instance.number] / 16;
 }
 
-// Shows the other targets of the port how many senders share its rate here.
-void CongestionGrants::ShowActive(Target& target) {
-  const uint32_t active = target.credit.active();
-  if (active == target.shown) return;
-  std::atomic<uint32_t>& all =
-      *lcore_.instances[target.instance]->ports[target.plane]->params.rate_share;
-  all.fetch_add(active - target.shown, std::memory_order_relaxed);
-  target.shown = active;
+std::atomic<uint32_t>& CongestionGrants::ClaimsOf(const Target& target) const {
+  return *lcore_.instances[target.instance]->ports[target.plane]->params.rate_share;
+}
+
+// Shows the other targets of the port what the target claims of its rate.
+void CongestionGrants::ShowClaims(Target& target) {
+  const uint32_t claims = target.credit.claims();
+  if (claims == target.shown) return;
+  ClaimsOf(target).fetch_add(claims - target.shown, std::memory_order_relaxed);
+  target.shown = claims;
 }
 
 // False: it has none left to send, now and later, unless there are new facts.
 bool CongestionGrants::SendGrantsOf(Target& target, Time now) {
   Instance& instance = *lcore_.instances[target.instance];
-  PortContext& port = *instance.ports[target.plane];
-  target.credit.SetShare(target.credit.active(),
-                         port.params.rate_share->load(std::memory_order_relaxed));
+  target.others = OthersOf(target);
+  target.credit.SetOthers(target.others);
   const uint64_t room = RoomOf(instance);
   while (const std::optional<CreditTarget::Grant> grant = target.credit.Poll(now, room)) {
     if (!Speaker::SendControl(instance, grant->sender, target.plane,
@@ -143,14 +144,16 @@ bool CongestionGrants::SendGrantsOf(Target& target, Time now) {
     }
     instance.counters.Add(Counter::kTxCongestionGrants);
   }
-  ShowActive(target);
+  ShowClaims(target);
   return !target.credit.idle() || target.credit.active() != 0;
 }
 
 void CongestionGrants::SendGrants(Time now) {
   for (size_t i = 0; i < active_.size();) {
     Target& target = *active_[i];
-    if (target.credit.deadline() > now || SendGrantsOf(target, now)) {
+    // A share that has changed is a reason to look, too: the next turn may be due already.
+    const bool looks = target.credit.deadline() <= now || OthersOf(target) != target.others;
+    if (!looks || SendGrantsOf(target, now)) {
       ++i;
       continue;
     }

@@ -5,10 +5,11 @@
 //
 // Each plane of an instance is a target of its own, so that a client that does not read stops its
 // own senders alone. The targets of a port share its rate by the number of senders that want
-// credit, across lcores too.
+// credit, across lcores too; a target that can grant to none of them leaves the rate to the others.
 #ifndef SUEDE_RECEIVE_CONGESTION_GRANTS_H_
 #define SUEDE_RECEIVE_CONGESTION_GRANTS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -62,7 +63,8 @@ class CongestionGrants {
     CreditTarget credit;
     uint32_t instance = 0;
     uint32_t plane = 0;
-    uint32_t shown = 0;   // senders, of PortContext::rate_share
+    uint32_t shown = 0;   // of PortParams::rate_share: what this one claims,
+    uint32_t others = 0;  // and as last seen the others
     bool listed = false;  // on active_
   };
   struct EchoRef {
@@ -76,7 +78,11 @@ class CongestionGrants {
   void SendGrants(Time now);
   bool SendGrantsOf(Target& target, Time now);
   void SendEchoes();
-  void ShowActive(Target& target);
+  std::atomic<uint32_t>& ClaimsOf(const Target& target) const;
+  uint32_t OthersOf(const Target& target) const {
+    return ClaimsOf(target).load(std::memory_order_relaxed) - target.shown;
+  }
+  void ShowClaims(Target& target);
   void WantEcho(Instance& instance, uint32_t index);
   uint64_t RoomOf(const Instance& instance) const;
 

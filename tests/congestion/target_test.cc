@@ -330,12 +330,12 @@ TEST_F(Target, SharesThePortWithOtherQueuePairs) {
     Request(sender, 100'000'000, 0, kReserve);
     limits_[sender] = kReserve;
   }
-  target_.SetShare(2, 8);
+  target_.SetOthers(6);
   Run(microseconds(100));
   int64_t sum = 0;
   for (const auto& [sender, octets] : Run(milliseconds(10))) sum += octets;
   EXPECT_NEAR(static_cast<double>(sum), 1e-2 * kRate / 8 / 4, 2.0 * kSlice);
-  target_.SetShare(0, 0);
+  target_.SetOthers(0);
   sum = 0;
   for (const auto& [sender, octets] : Run(milliseconds(5))) sum += octets;
   EXPECT_NEAR(static_cast<double>(sum), 5e-3 * kRate / 8, 1.0 * kBdp);
@@ -358,6 +358,138 @@ TEST_F(Target, ALiarTakesNothingFromOthers) {
   }
   // Every tenth part of a round trip it asks for anything, and half of the port is its at most.
   EXPECT_GT(static_cast<double>(sum), 0.45 * 1e-2 * kRate / 8);
+}
+
+// Two queue pairs of one port, which share its rate by their claims.
+class SharedPort : public ::testing::Test {
+ protected:
+  static constexpr uint64_t kRate = 99'500'000'000;
+  static constexpr double kOctetsPerNs = 1e-9 * kRate / 8;
+  static constexpr uint64_t kRoom = 1 << 30;
+  static constexpr int64_t kMuch = 100'000'000;
+
+  struct QueuePair {
+    explicit QueuePair(uint32_t senders) : target(Params()), limits(senders) {
+      target.Resize(senders);
+    }
+    CreditTarget target;
+    std::vector<int64_t> limits;
+    uint32_t shown = 0;
+    uint32_t others = 0;
+    int64_t granted = 0;
+    double room = kRoom;     // that is left in its rings
+    double read_per_ns = 0;  // octets that its client reads; 0: its room stays
+    uint32_t silent = 0;     // the first so many senders keep what they are granted
+  };
+
+  static TargetParams Params() {
+    TargetParams params;
+    params.rate_bps = kRate;
+    params.largest_octets = 4150;
+    return params;
+  }
+  void AskMuch(QueuePair& pair) const {
+    for (uint32_t sender = 0; sender != pair.limits.size(); ++sender) {
+      const Credit24 limit = Credit24::Floor(pair.limits[sender]);
+      const Credit24 sent = sender < pair.silent ? Credit24() : limit;
+      pair.target.OnRequest(sender, {Credit24::Floor(pair.limits[sender] + kMuch), sent, limit}, now_);
+    }
+  }
+  void Turn(QueuePair& pair) {
+    const uint32_t others = all_ - pair.shown;
+    if (pair.target.deadline() > now_ && others == pair.others) return;
+    pair.others = others;
+    pair.target.SetOthers(others);
+    while (const auto grant = pair.target.Poll(now_, static_cast<uint64_t>(pair.room))) {
+      int64_t& limit = pair.limits[grant->sender];
+      const int64_t more = grant->limit.Octets(limit) - limit;
+      limit += more;
+      if (grant->sender < pair.silent) continue;
+      pair.granted += more;
+      pair.room -= pair.read_per_ns == 0 ? 0 : static_cast<double>(more);
+      pair.target.OnArrived(grant->sender, static_cast<uint32_t>(more));
+    }
+    pair.target.CheckInvariants();
+    all_ += pair.target.claims() - pair.shown;
+    pair.shown = pair.target.claims();
+  }
+  // Parts of the rate that the two pairs are granted.
+  std::pair<double, double> Run(QueuePair& one, QueuePair& other, Duration time) {
+    const int64_t before[2] = {one.granted, other.granted};
+    const auto step = Duration(100);
+    const Time begin = now_;
+    for (Time ask = now_; now_ - begin < time; now_ += step) {
+      if (now_ >= ask) {
+        AskMuch(one);
+        AskMuch(other);
+        ask = now_ + milliseconds(1);
+      }
+      for (QueuePair* pair : {&one, &other}) {
+        pair->room += pair->read_per_ns * static_cast<double>(step.count());
+        Turn(*pair);
+      }
+    }
+    const double all = kOctetsPerNs * static_cast<double>(time.count());
+    return {static_cast<double>(one.granted - before[0]) / all,
+            static_cast<double>(other.granted - before[1]) / all};
+  }
+
+  Time now_ = TimeFromNs(1'000'000);
+  uint32_t all_ = 0;
+};
+
+TEST_F(SharedPort, IsDividedByTheNumberOfSenders) {
+  QueuePair many(31);
+  QueuePair one(1);
+  Run(many, one, milliseconds(1));
+  const auto [of_many, of_one] = Run(many, one, milliseconds(20));
+  EXPECT_NEAR(of_many, 31.0 / 32, 0.01);
+  EXPECT_NEAR(of_one, 1.0 / 32, 0.003);
+}
+
+TEST_F(SharedPort, IsNotDividedWithAQueuePairThatHasNoRoom) {
+  QueuePair full(63);
+  full.room = 0;
+  QueuePair one(1);
+  Run(full, one, milliseconds(1));
+  const auto [of_full, of_one] = Run(full, one, milliseconds(10));
+  EXPECT_EQ(of_full, 0);
+  EXPECT_GT(of_one, 0.98);
+}
+
+// The sum stays that of the port: a queue pair that grants now and then claims its part for the
+// time of each grant.
+TEST_F(SharedPort, OfASlowReaderIsDividedByWhatItReads) {
+  for (const double part : {0.02, 0.1, 0.25, 0.5, 0.9}) {
+    QueuePair slow(63);
+    slow.room = 8 * 4150;
+    slow.read_per_ns = part * kOctetsPerNs;
+    QueuePair one(1);
+    Run(slow, one, milliseconds(1));
+    const auto [of_slow, of_one] = Run(slow, one, milliseconds(5));
+    EXPECT_NEAR(of_slow, part, 0.02) << part;
+    EXPECT_GT(of_slow + of_one, 0.95) << part;
+    EXPECT_LT(of_slow + of_one, 1.02) << part;
+    all_ = 0;
+  }
+}
+
+TEST_F(SharedPort, IsNotDividedWithSendersThatKeepTheirCredit) {
+  QueuePair kept(63);
+  kept.silent = 63;
+  QueuePair one(1);
+  Run(kept, one, milliseconds(3));  // the time of what they were granted
+  EXPECT_GT(Run(kept, one, milliseconds(10)).second, 0.98);
+}
+
+TEST_F(SharedPort, ASenderAmongThoseThatKeepTheirCreditCountsAlone) {
+  QueuePair kept(63);
+  kept.silent = 62;
+  QueuePair one(1);
+  Run(kept, one, 2 * Params().age + milliseconds(3));
+  const auto [of_kept, of_one] = Run(kept, one, milliseconds(10));
+  EXPECT_NEAR(of_kept, 0.5, 0.02);
+  EXPECT_NEAR(of_one, 0.5, 0.02);
 }
 
 // Those that want little go before others, but not all of them each time: together they may want

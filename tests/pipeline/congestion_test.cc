@@ -52,6 +52,7 @@ class CongestionTest : public PipelineTest {
     for (LcoreEvent event; host.pipeline->mailbox().events.Pop(event);) count += event.kind == kind;
     return count;
   }
+ public:
   // The CONGESTION that a frame carries, if it does.
   static std::optional<Congestion> CongestionIn(std::span<const uint8_t> frame) {
     std::vector<uint8_t> copy(frame.begin(), frame.end());
@@ -66,6 +67,8 @@ class CongestionTest : public PipelineTest {
     const auto* found = std::get_if<Congestion>(&message);
     return found != nullptr ? std::optional(*found) : std::nullopt;
   }
+
+ protected:
   void LoseGrants() {
     network.SetFilter([](std::span<const uint8_t> frame) {
       const std::optional<Congestion> congestion = CongestionIn(frame);
@@ -264,6 +267,86 @@ TEST_F(CongestionTest, InstanceWhoseClientDoesNotReadDoesNotStopAnother) {
   size_t got = 0;
   EXPECT_TRUE(RunUntil([&] { return (got += reader.Receive().size()) == 100; })) << got;
   EXPECT_LT(b->pipeline->counters(0).Get(Counter::kRxPdus), kManyPdus);
+}
+
+// Peers ask two instances of a port for credit: 1 to 15 the first one, 16 the second one.
+class CreditByHandTest : public ByHandTest {
+ protected:
+  static constexpr uint16_t kMany = 15;
+  static constexpr uint32_t kSecond = 100;
+
+  void StartTwo() {
+    plain_peers = false;
+    host = &AddHost(0, kMany + 2);
+    wire = AddPort(1);
+    InstanceParams second = host->pipeline->instance(0).params;
+    second.xpuid = kSecond;
+    second.planes = {{.port = 0, .address = {.low = IpOf(kSecond)}}};
+    second.secret = {kSecond, 1};
+    host->pipeline->AddInstance(second);
+    for (uint16_t peer = 1; peer <= kMany + 1; ++peer) {
+      uint8_t mac[6];
+      std::copy_n(MacOf(peer).begin(), 6, mac);
+      network.Learn(mac, wire);
+    }
+  }
+  static uint32_t InstanceOf(uint16_t peer) { return peer <= kMany ? 0 : kSecond; }
+  void Inject(uint16_t peer, const ControlMessage& message) {
+    std::vector<uint8_t> body(kMaxControlPduBytes);
+    body.resize(EncodeControl(message, body.data()));
+    ByHandTest::Inject({Build(ControlRh(peer, kPartition), body, peer, InstanceOf(peer))});
+  }
+  void Meet(uint16_t peer, bool answers_congestion) {
+    Hello hello = HelloTo(InstanceAt(InstanceOf(peer)), peer, peer);
+    hello.answers_congestion = answers_congestion;
+    identities_[peer] = hello.identities;
+    Inject(peer, hello);
+  }
+  // Asks for much more than there is. A peer that keeps its credit has sent none of it.
+  void Ask(uint16_t peer, bool keeps) {
+    Inject(peer, Congestion{.identities = identities_[peer],
+                            .request = true,
+                            .target = limits_[peer] + 400'000,
+                            .sent = keeps ? 0 : limits_[peer],
+                            .limit = limits_[peer]});
+    TakeGrants();
+  }
+  void TakeGrants() {
+    Frame* frame;
+    while (wire->Receive(&frame, 1) == 1) {
+      if (const auto heard = CongestionTest::CongestionIn({frame->data, frame->length})) {
+        const ParsedFrame parsed = ParseFrame({}, frame->data, frame->length, false);
+        const auto peer = static_cast<uint32_t>(parsed.destination.low) - IpOf(0);
+        if (heard->grant) limits_[peer] = heard->granted;
+        ++heard_;
+      }
+      wire->Release(&frame, 1);
+    }
+  }
+
+  uint32_t limits_[kMany + 2] = {};
+  Identities identities_[kMany + 2] = {};
+  uint32_t heard_ = 0;  // CONGESTIONs
+};
+
+TEST_F(CreditByHandTest, SendersThatKeepTheirCreditLeaveThePortToAnotherInstance) {
+  StartTwo();
+  for (uint16_t peer = 1; peer <= kMany + 1; ++peer) Meet(peer, true);
+  const auto all_ask = [&] {
+    for (uint16_t peer = 1; peer <= kMany; ++peer) Ask(peer, true);
+  };
+  all_ask();
+  Run(milliseconds(3));  // they are granted what they may hold
+  all_ask();
+  const uint32_t before = limits_[kMany + 1];
+  const Time begin = network.now();
+  while (network.now() - begin < milliseconds(5)) {
+    Ask(kMany + 1, false);
+    Run(microseconds(50));
+  }
+  TakeGrants();
+  const double octets = double{kCreditUnitOctets} * (limits_[kMany + 1] - before);
+  EXPECT_GT(octets / (5e-3 * 1e11 / 8), 0.5);
 }
 
 // ---- NSCC.
