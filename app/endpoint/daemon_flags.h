@@ -18,6 +18,7 @@ namespace suede {
   X(bool, check, false, "", "checks the configuration, and its needs of this machine, and exits")  \
   X(bool, check_config, false, "", "checks the configuration alone and exits")                     \
   X(bool, dump_config, false, "", "prints the effective configuration and exits")                  \
+  X(bool, list_names, false, "", "prints the names of counters and events and exits")              \
   X(double, drain_seconds, 2, "S", "how long SIGTERM waits for commands in flight (default 2)")
 
 inline constexpr FlagRow kFlagRows[] = {
@@ -29,8 +30,8 @@ inline constexpr FlagRow kFlagRows[] = {
 };
 
 inline constexpr std::string_view kSynopsis =
-    "suede --config FILE [--set KEY=VALUE;...] [--check | --check_config | --dump_config] "
-    "[-- EAL arguments]";
+    "suede --config FILE [--set KEY=VALUE;...] "
+    "[--check | --check_config | --dump_config | --list_names] [-- EAL arguments]";
 inline constexpr std::string_view kSignals =
     "SIGTERM and SIGINT drain and exit, a second one at once; SIGUSR1 logs all counters.";
 

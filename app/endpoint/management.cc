@@ -10,6 +10,7 @@
 #include "config/config_values.h"
 #include "daemon/version.h"
 #include "endpoint/pipeline_params.h"
+#include "mgmt/names.h"
 
 namespace suede {
 namespace {
@@ -38,7 +39,27 @@ CounterSetView ToSet(std::string of, const PortStats& stats) {
   return set;
 }
 
+// The counters of the whole daemon.
+CounterSetView ToSet(const CounterSnapshot& snapshot, const ShmServerCounters& clients,
+                     const ManagementCounters& management) {
+  CounterSetView set = ToSet("", snapshot);
+#define SUEDE_SHM_COUNTER_VIEW(id, metric, sentence) \
+  set.counters.push_back({.name = metric, .value = clients.id});
+  SUEDE_SHM_COUNTERS(SUEDE_SHM_COUNTER_VIEW)
+#undef SUEDE_SHM_COUNTER_VIEW
+#define SUEDE_MANAGEMENT_COUNTER_VIEW(id, metric, sentence) \
+  set.counters.push_back({.name = (metric), .value = management.id});
+  SUEDE_MANAGEMENT_COUNTERS(SUEDE_MANAGEMENT_COUNTER_VIEW)
+#undef SUEDE_MANAGEMENT_COUNTER_VIEW
+  return set;
+}
+
 }  // namespace
+
+std::string EndpointNames() {
+  return NamesAsText(ToSet(CounterSnapshot{}, ShmServerCounters{}, ManagementCounters{}),
+                     ToSet("", PortStats{}), kEventNames);
+}
 
 absl::StatusOr<std::unique_ptr<Management>> Management::Create(Endpoint* endpoint,
                                                                ClientService* clients,
@@ -208,16 +229,7 @@ std::vector<WindowView> Management::Windows() {
 }
 
 CounterSetView Management::TotalCounters() const {
-  CounterSetView set = ToSet("", endpoint_->Counters());
-#define SUEDE_SHM_COUNTER_VIEW(id, metric, sentence) \
-  set.counters.push_back({.name = metric, .value = clients_->server().counters().id});
-  SUEDE_SHM_COUNTERS(SUEDE_SHM_COUNTER_VIEW)
-#undef SUEDE_SHM_COUNTER_VIEW
-#define SUEDE_MANAGEMENT_COUNTER_VIEW(id, metric, sentence) \
-  set.counters.push_back({.name = (metric), .value = server_->counters().id});
-  SUEDE_MANAGEMENT_COUNTERS(SUEDE_MANAGEMENT_COUNTER_VIEW)
-#undef SUEDE_MANAGEMENT_COUNTER_VIEW
-  return set;
+  return ToSet(endpoint_->Counters(), clients_->server().counters(), server_->counters());
 }
 
 std::vector<CounterSetView> Management::Counters(CounterScope scope) {

@@ -24,6 +24,9 @@
 
 namespace suede {
 
+// The names of an endpoint's counters and events, as NamesAsText.
+std::string EndpointNames();
+
 // Control thread only.
 class Management final : public EndpointView {
  public:

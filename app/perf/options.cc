@@ -86,6 +86,7 @@ DEFINE_double(
     "server: take so many commands of load per second and let the others wait in the ring, as "
     "a slow receiver does; 0: all at once");
 DEFINE_bool(quiet, false, "no lines of progress");
+DEFINE_bool(check_flags, false, "check the flags, and exit");
 DEFINE_string(workload, "all-to-all",
               "permutation, all-to-all, all-reduce-ring, all-reduce-direct, incast, moe, hot-spot, "
               "request-response or trace");
@@ -378,7 +379,7 @@ bool ParseCommandLine(int argc, char** argv, const std::string& version, Options
     status = absl::InvalidArgumentError(
         absl::StrCat("\"", argv[1], "\" is not a flag; --help lists them"));
   }
-  if (status.ok()) return true;
+  if (status.ok()) return !FLAGS_check_flags;
   std::fprintf(stderr, "suede-perf: %s\n", std::string(status.message()).c_str());
   *exit_code = kExitUsage;
   return false;

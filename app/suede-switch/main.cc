@@ -13,6 +13,7 @@
 #include "dpdk/eal.h"
 #include "serve.h"
 #include "switch/switch_flags.h"
+#include "switch/switch_management.h"
 
 #define SUEDE_DEFINE_FLAG(type, name, fallback, value, sentence) \
   DEFINE_##type(name, fallback, sentence);
@@ -32,6 +33,10 @@ absl::StatusOr<SwitchConfig> ReadSwitchConfig() {
 }
 
 int Run(const std::vector<std::string>& eal_arguments) {
+  if (FLAGS_list_names) {
+    std::fputs(SwitchNames().c_str(), stdout);
+    return kExitDone;
+  }
   absl::StatusOr<SwitchConfig> config = ReadSwitchConfig();
   if (!config.ok()) {
     std::fprintf(stderr, "suede-switch: %s\n", std::string(config.status().message()).c_str());

@@ -14,6 +14,7 @@
 #include "daemon/command_line.h"
 #include "dpdk/eal.h"
 #include "endpoint/daemon_flags.h"
+#include "endpoint/management.h"
 #include "endpoint/preflight.h"
 
 #define SUEDE_DEFINE_FLAG(type, name, fallback, value, sentence) \
@@ -56,6 +57,10 @@ int Check(const Config& config) {
 }
 
 int Run(const std::vector<std::string>& eal_arguments) {
+  if (FLAGS_list_names) {
+    std::fputs(EndpointNames().c_str(), stdout);
+    return kExitDone;
+  }
   std::vector<std::string> warnings;
   ConfigOrigin origin{.file = {}, .overrides = {}, .eal_arguments = eal_arguments.size()};
   absl::StatusOr<Config> config = ReadConfig(&warnings, &origin);

@@ -14,6 +14,7 @@ namespace suede {
     "overrides keys of it, and may be repeated; SUEDE_<KEY> in the environment does so too") \
   X(bool, check_config, false, "", "checks the configuration and exits")                     \
   X(bool, dump_config, false, "", "prints the effective configuration and exits")            \
+  X(bool, list_names, false, "", "prints the names of counters and events and exits")        \
   X(double, drain_seconds, 1, "S", "how long SIGTERM waits for frames inside (default 1)")
 
 inline constexpr FlagRow kSwitchFlagRows[] = {
@@ -28,8 +29,8 @@ inline constexpr Program kSwitchProgram = {
     .name = "suede-switch",
     .title = "a software switch for SUE fabrics",
     .synopsis =
-        "suede-switch --config FILE [--set KEY=VALUE;...] [--check_config | --dump_config] "
-        "[-- EAL arguments]",
+        "suede-switch --config FILE [--set KEY=VALUE;...] "
+        "[--check_config | --dump_config | --list_names] [-- EAL arguments]",
     .signals =
         "SIGTERM and SIGINT drain and exit, a second one at once; SIGUSR1 logs all counters.",
     .flags = kSwitchFlagRows};

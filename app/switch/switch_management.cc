@@ -8,6 +8,7 @@
 #include "daemon/version.h"
 #include "dpdk/eal.h"
 #include "mgmt/catalog.h"
+#include "mgmt/names.h"
 #include "switch/address_text.h"
 #include "switch/impair_values.h"
 
@@ -119,31 +120,58 @@ absl::StatusOr<uint32_t> SwitchManagement::Find(std::string_view port) const {
 
 // ---- Counters.
 
-CounterSetView SwitchManagement::TotalCounters() const {
-  CounterSetView set;
-  const auto port_rows = SwitchPortRows();
-  const auto class_rows = SwitchClassRows();
-  for (size_t i = 0; i < port_rows.size(); ++i) {
-    uint64_t sum = 0;
-    for (uint32_t p = 0; p < ports_.size(); ++p) {
-      sum += switch_->counters(p).Get(static_cast<SwitchPortCounter>(i));
-    }
-    set.counters.push_back({.name = port_rows[i].name, .value = sum});
+namespace {
+
+// The counters of a port; `value_of` a SwitchPortCounter gives each value.
+template <typename ValueOf>
+CounterSetView PortSet(std::string of, ValueOf value_of) {
+  CounterSetView set{.of = std::move(of), .counters = {}};
+  const auto rows = SwitchPortRows();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    set.counters.push_back(
+        {.name = rows[i].name, .value = value_of(static_cast<SwitchPortCounter>(i))});
   }
-  for (size_t i = 0; i < class_rows.size(); ++i) {
-    uint64_t sum = 0;
-    for (uint32_t p = 0; p < ports_.size(); ++p) {
-      for (uint32_t c = 0; c < kClasses; ++c) {
-        sum += switch_->counters(p, c).Get(static_cast<SwitchClassCounter>(i));
-      }
-    }
-    set.counters.push_back({.name = class_rows[i].name, .value = sum});
+  return set;
+}
+
+// The counters of the whole switch.
+template <typename OfPorts, typename OfClasses>
+CounterSetView TotalSet(OfPorts of_ports, OfClasses of_classes,
+                        const ManagementCounters& management) {
+  CounterSetView set = PortSet("", of_ports);
+  const auto rows = SwitchClassRows();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    set.counters.push_back(
+        {.name = rows[i].name, .value = of_classes(static_cast<SwitchClassCounter>(i))});
   }
 #define SUEDE_MANAGEMENT_COUNTER_VIEW(id, metric, sentence) \
-  set.counters.push_back({.name = (metric), .value = server_->counters().id});
+  set.counters.push_back({.name = (metric), .value = management.id});
   SUEDE_MANAGEMENT_COUNTERS(SUEDE_MANAGEMENT_COUNTER_VIEW)
 #undef SUEDE_MANAGEMENT_COUNTER_VIEW
   return set;
+}
+
+}  // namespace
+
+std::string SwitchNames() {
+  const auto zero = [](auto) { return uint64_t{0}; };
+  return NamesAsText(TotalSet(zero, zero, {}), PortSet("", zero), kSwitchEventNames);
+}
+
+CounterSetView SwitchManagement::TotalCounters() const {
+  const auto of_ports = [this](SwitchPortCounter counter) {
+    uint64_t sum = 0;
+    for (uint32_t p = 0; p < ports_.size(); ++p) sum += switch_->counters(p).Get(counter);
+    return sum;
+  };
+  const auto of_classes = [this](SwitchClassCounter counter) {
+    uint64_t sum = 0;
+    for (uint32_t p = 0; p < ports_.size(); ++p) {
+      for (uint32_t c = 0; c < kClasses; ++c) sum += switch_->counters(p, c).Get(counter);
+    }
+    return sum;
+  };
+  return TotalSet(of_ports, of_classes, server_->counters());
 }
 
 std::vector<CounterSetView> SwitchManagement::Counters(CounterScope scope) {
@@ -154,13 +182,9 @@ std::vector<CounterSetView> SwitchManagement::Counters(CounterScope scope) {
       break;
     case CounterScope::kPort:
       for (uint32_t p = 0; p < ports_.size(); ++p) {
-        CounterSetView set{.of = options_.ports[p].name, .counters = {}};
-        for (size_t i = 0; i < SwitchPortRows().size(); ++i) {
-          set.counters.push_back(
-              {.name = SwitchPortRows()[i].name,
-               .value = switch_->counters(p).Get(static_cast<SwitchPortCounter>(i))});
-        }
-        sets.push_back(std::move(set));
+        sets.push_back(PortSet(options_.ports[p].name, [&](SwitchPortCounter counter) {
+          return switch_->counters(p).Get(counter);
+        }));
       }
       break;
     case CounterScope::kClass:

@@ -26,6 +26,9 @@
 
 namespace suede {
 
+// The names of a switch's counters and events, as NamesAsText.
+std::string SwitchNames();
+
 // A port, as its program knows it. It stays so.
 struct SwitchPortFacts {
   std::string name;

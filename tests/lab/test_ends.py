@@ -90,10 +90,16 @@ def test_even_sigkill_leaves_no_process(running, tmp_path):
 
 def test_a_daemon_that_fails_at_its_start(tmp_path):
     said, _ = lab.run("--out", tmp_path / "out", lab.write(tmp_path, lab.LEAST),
-                      sets=["endpoint={transport: {window_pdus: 0}}"], code=1)
-    assert "problem: d0 ended at its start with 2" in said
-    assert "transport.window_pdus: 0 is out of range; use 1 to 16384" in said
+                      sets=["endpoint={management: {http_address: '192.0.2.1:9'}}"], code=1)
+    assert "problem: d0 ended at its start with 5" in said
+    assert "192.0.2.1:9" in said
     assert lab.processes(tmp_path / "out") == {}
+
+
+def test_a_configuration_that_a_program_refuses_is_an_error_of_the_scenario(tmp_path):
+    _, told = lab.run("--out", tmp_path / "out", lab.write(tmp_path, lab.LEAST),
+                      sets=["endpoint={transport: {window_pdus: 0}}"], code=2)
+    assert told == "lab: flag --set: endpoint.transport.window_pdus: 0 is out of range; use 1 to 16384\n"
 
 
 def test_programs_that_are_not_there(tmp_path):

@@ -78,6 +78,10 @@ def test_links_one_by_one(tmp_path):
     (["topology.mesh=on", "faults=[{at_s: 0, link: xpu0.p0, down: on}]"], "xpu0.p0 is a direct link"),
     (["expect={counters: [{nodes: d9, name: a}]}"], "expect.counters[0].nodes: d9 is no node"),
     (["expect={received: [{load: x}]}"], "expect.received[0].load: there is no load x"),
+    (["expect={received: [{load: load0}]}"], "expect.received[0]: has no bound, and so expects nothing"),
+    (["expect={events: [{nodes: d0, kind: link_down, min: 2, max: 1}]}"], "expect.events[0]: has a min above its max"),
+    (["expect={counters: [{nodes: sw0, port: p9, name: a, max: 0}]}"],
+     "expect.counters[0].port: sw0 has no port p9; there are x0p0, x1p0"),
 ])
 def test_what_cannot_be(tmp_path, sets, message):
     assert message in refused(tmp_path, *sets)

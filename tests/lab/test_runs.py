@@ -77,7 +77,7 @@ def test_an_expectation_that_fails_is_the_exit_code(tmp_path):
 
 
 def test_a_fault_that_never_came_is_a_problem(tmp_path):
-    text = lab.LEAST + "faults: [{at_s: 1000, link: all, down: on}]\n"
+    text = lab.LEAST + "faults: [{at_s: 100, link: all, down: on}]\n"
     said, _ = lab.run("--quiet", "--out", tmp_path / "out", lab.write(tmp_path, text), code=1)
     assert "the loads were over before a fault: all is down" in said
 

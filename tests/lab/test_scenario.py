@@ -50,9 +50,52 @@ def errors_of(directory, text, sets=()):
      "FILE:6:53: faults[0].for_s: is as long as every_s or longer; write less"),
     (lab.LEAST + "faults: [{at_s: 1, link: all, impair: {loss: 2}}]\n",
      "FILE:6:46: faults[0].impair.loss: 2 is out of range; write 0 to 1, also fractions"),
+    (lab.LEAST + "faults: [{at_s: 300, link: all, down: on}]\n", "FILE:6:11: faults[0].at_s: the loads are over after 300 s, before the fault at 300 s; let them last longer, or the "
+     "fault come earlier"),
+    (lab.LEAST.replace("{iterations: 3}", "{duration_s: 2, warmup_s: 1}") + "faults: [{at_s: 3, link: all, down: on}]\n",
+     "FILE:6:11: faults[0].at_s: the loads are over after 3 s, before the fault at 3 s; let them last longer, or the fault "
+     "come earlier"),
+    (lab.LEAST.replace("{iterations: 3}", "{duration_s: 4}")
+     + "faults: [{at_s: 1, for_s: 1, every_s: 2, times: 3, link: all, down: on}]\n",
+     "FILE:6:42: faults[0].times: the loads are over after 4 s, before the last fault at 5 s; let them last longer, or the "
+     "fault come fewer times"),
+    (lab.LEAST + "endpoint: &a {port: *a}\n", "FILE:6:21: *a is an alias, which a scenario cannot have; write its value in full"),
+    (lab.LEAST + "endpoint: &a [*a]\n", "FILE:6:15: *a is an alias, which a scenario cannot have; write its value in full"),
+    (lab.LEAST + "endpoint: {port: " + "[" * 2000 + "]" * 2000 + "}\n",
+     "FILE:6:32: more than 16 maps and lists are in each other; write less"),
+    (lab.LEAST + "endpoint: {[a]: 1}\n", "FILE:6:12: endpoint: has a key that is no text"),
+    (lab.LEAST + "? {a: 1}\n: 2\n", "FILE:6:3: the file: has a key that is no text"),
+    (lab.LEAST + "endpoint: {transport: {max_tries: !!int x}}\n",
+     "FILE:6:35: endpoint.transport.max_tries: x is no value of int; put a text in quotes"),
+    (lab.LEAST + "switch: {name: 2026-99-99}\n",
+     "FILE:6:16: switch.name: 2026-99-99 is no value of timestamp; put a text in quotes"),
+    (lab.LEAST + "seed: !!python/object:os.system {}\n", "FILE:6:7: seed: is no single value; write 0 to 4294967295"),
+    (lab.LEAST + "endpoint: {port: 5}\n", "FILE:6:12: endpoint.port: is no map of keys and values"),
+    (lab.LEAST + "endpoint: {management: [1]}\n", "FILE:6:12: endpoint.management: is no map of keys and values"),
+    (lab.LEAST + "switch: {ports: [{name: a}]}\n",
+     "FILE:6:10: switch.ports: the lab makes them; write port, which goes into each"),
+    (lab.LEAST + "endpoint: {lcores: [{cpu: a}]}\n",
+     "FILE:6:12: endpoint.lcores: is no list of lcores; write {cpu: 0} and so on"),
+    (lab.LEAST.replace("{iterations: 3}", "{ranks: 0-999999999}"),
+     "FILE:5:13: load[0].ranks: 0-999999999 is out of range; write list of XPU ids and ranges: 0-3,8"),
+    (lab.LEAST.replace("{xpus: 2}", "{xpus: 2, links: [{between: [[a], b]}]}"),
+     "FILE:3:39: topology.links[0].between: is no list of texts"),
 ])
 def test_errors(tmp_path, text, message):
     assert message in errors_of(tmp_path, text)
+
+
+def test_a_bomb_of_aliases_ends_at_once(tmp_path):
+    names = "abcdefghijklmnopqrst"
+    bomb = "a: &a [x, x]\n" + "".join(f"{new}: &{new} [{', '.join(['*' + old] * 9)}]\n" for old, new in zip(names, names[1:]))
+    assert errors_of(tmp_path, bomb) == ["FILE:2:8: *a is an alias, which a scenario cannot have; write its value in full"]
+    assert errors_of(tmp_path, lab.LEAST, ["endpoint=&a [*a]"]) == [
+        "flag --set: endpoint: *a is an alias, which a scenario cannot have; write its value in full"]
+
+
+def test_values_that_only_yaml_knows_are_texts(tmp_path):
+    read = scenario.load(lab.write(tmp_path, lab.LEAST + "endpoint: {name: 2026-01-02, port: {x: !!binary aGk=}}\n"))
+    assert read["endpoint"] == {"name": "2026-01-02", "port": {"x": "aGk="}}
 
 
 def test_all_errors_of_a_file_are_told_at_once(tmp_path):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a plan of tools/lab in virtual time: lab_sim PLAN.json REPORT.json. The report is an
+// Runs a plan of tools/lab in virtual time: lab_sim PLAN.json REPORT.json. With --check PLAN.json it
+// checks the plan alone. The report is an
 // object with the members of tools/labkit/backend.py, Backend.run_batch, and more (docs/lab.md).
 // Each second a line on the standard error says how far it is.
 // Exit codes: 0 done, 1 failure, 2 the plan is wrong, or the simulator cannot do all of it.
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_format.h"
 #include "lab_plan.h"
@@ -39,6 +41,7 @@ Json ReportOf(LabRun& run, double wall_seconds) {
             {"wall_seconds", wall_seconds}}}};
 }
 
+// `report_path` null: checks the plan alone.
 int RunPlan(const char* plan_path, const char* report_path) {
   std::ifstream file(plan_path, std::ios::binary);
   if (!file) {
@@ -56,6 +59,7 @@ int RunPlan(const char* plan_path, const char* report_path) {
     std::fprintf(stderr, "lab_sim: %s\n", std::string(run.status().message()).c_str());
     return 2;
   }
+  if (report_path == nullptr) return 0;
   const Clock::time_point begin = Clock::now();
   Clock::time_point told = begin;
   (*run)->Run([&] {
@@ -78,8 +82,9 @@ int RunPlan(const char* plan_path, const char* report_path) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: lab_sim PLAN.json REPORT.json\n");
+    std::fprintf(stderr, "usage: lab_sim PLAN.json REPORT.json | --check PLAN.json\n");
     return 2;
   }
+  if (std::string_view(argv[1]) == "--check") return suede::lab::RunPlan(argv[2], nullptr);
   return suede::lab::RunPlan(argv[1], argv[2]);
 }

@@ -216,8 +216,8 @@ class Local(backends.Backend):
 
     def frame_bytes(self):
         """Room for the longest frame of all nodes."""
-        limits = [node.config.get("packing", {}).get("limit_bytes", 2048) for node in self.plan.nodes]
-        return max(limits) + 256
+        limits = [node.config.get("packing", {}).get("limit_bytes") for node in self.plan.nodes]
+        return max(limit if isinstance(limit, int) else 2048 for limit in limits) + 256
 
     def device(self, node, port, number, _config):
         """The memif of a port. Switches are servers; of a direct link the end a is."""

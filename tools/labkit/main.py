@@ -2,6 +2,7 @@
 """The command line of tools/lab."""
 
 import argparse
+import copy
 import datetime
 import os
 import pathlib
@@ -12,7 +13,7 @@ import subprocess
 import sys
 
 from labkit import backend as backends
-from labkit import expect, plan as plans, report_html, report_json, report_text, run, scenario, schema
+from labkit import check, expect, plan as plans, report_html, report_json, report_text, run, scenario, schema
 
 PASS, FAILURE, USAGE, EXPECTATION, PREFLIGHT = 0, 1, 2, 3, 5
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -153,6 +154,19 @@ def write_reports(report, out, quiet):
         print(f"\n{out}: {', '.join(names)}")
 
 
+def _refuse(error):
+    print("\n".join("lab: " + line for line in error.messages), file=sys.stderr)
+    return USAGE
+
+
+def _check(read, plan, kind, args):
+    """Everything that will be started, by the programs themselves. Raises ScenarioError, or PreflightError."""
+    # A copy, for a back end takes nodes out of a plan that are not its own.
+    backend = kind(copy.deepcopy(plan), pathlib.Path("/tmp"), build=programs(args), inventory=args.inventory)
+    for warning in check.Checker(read, backend.plan, backend).run():
+        print("lab: warning: " + warning, file=sys.stderr)
+
+
 def main(argv=None):
     args = parse(argv)
     if args.keys:
@@ -163,24 +177,30 @@ def main(argv=None):
         read.data["backend"] = args.backend or read["backend"]  # limits depend on it
         plan = plans.make(read)
     except scenario.ScenarioError as error:
-        print("\n".join("lab: " + line for line in error.messages), file=sys.stderr)
-        return USAGE
+        return _refuse(error)
     name = read["backend"]
-    if args.check:
-        print(f"{args.scenario}: {len(plan.nodes)} processes, {len(plan.links)} links, {len(plan.load)} loads, "
-              f"{len(plan.faults)} faults")
-        return PASS
     try:
         kind = backends.find(name)
+        if args.check:
+            _check(read, plan, kind, args)
+            print(f"{args.scenario}: {len(plan.nodes)} processes, {len(plan.links)} links, {len(plan.load)} loads, "
+                  f"{len(plan.faults)} faults")
+            return PASS
         if args.generate:
             directory = pathlib.Path(args.generate).resolve()
             generate(plan, kind(plan, directory, build=programs(args), inventory=args.inventory), directory)
             return PASS
+        try:
+            _check(read, plan, kind, args)
+        except backends.PreflightError:
+            pass  # the back end says so itself; one of other machines has its programs there
         time = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
         out = pathlib.Path(args.out or f"lab-{read.name}-{time}").resolve()
         out.mkdir(parents=True, exist_ok=True)
         (out / "plan.json").write_text(plan.to_json(), encoding="utf-8")
         return carry_out(plan, kind, args, out, run.Progress(args.quiet))
+    except scenario.ScenarioError as error:
+        return _refuse(error)
     except backends.PreflightError as error:
         print(f"lab: {error}", file=sys.stderr)
         return PREFLIGHT

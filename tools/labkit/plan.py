@@ -117,24 +117,39 @@ def make(scenario):
                 timeout_s=scenario["timeout_s"], sample_ms=scenario["sample_ms"], nodes=nodes, links=links,
                 load=_loads(scenario, topology), faults=[], expect=scenario["expect"], scenario=scenario.data)
     plan.faults = fault_plans.make(scenario, topology, plan)
-    _check_nodes(scenario, plan)
-    _check_loads(scenario, plan)
+    _check_expectations(scenario, plan)
     return plan
 
 
-def _check_nodes(scenario, plan):
-    for kind in ("counters", "events"):
-        for number, entry in enumerate(scenario["expect"][kind]):
-            if not plan.named(entry["nodes"]):
-                raise scenario.error(f"expect.{kind}[{number}].nodes", f"{entry['nodes']} is no node; write switches, "
-                                     "endpoints or one of " + ", ".join(node.name for node in plan.nodes))
+def _check_expectations(scenario, plan):
+    """Each entry names what there is, and says what it expects."""
+    for key in ("counters", "received", "events"):
+        for number, entry in enumerate(scenario["expect"][key]):
+            path = f"expect.{key}[{number}]"
+            if key == "received":
+                _check_load(scenario, plan, entry, path)
+            else:
+                _check_node(scenario, plan, entry, path)
+            if entry["min"] is None and entry["max"] is None:
+                raise scenario.error(path, "has no bound, and so expects nothing; add min, max or both")
+            if None not in (entry["min"], entry["max"]) and entry["min"] > entry["max"]:
+                raise scenario.error(path, "has a min above its max")
 
 
-def _check_loads(scenario, plan):
-    for number, entry in enumerate(scenario["expect"]["received"]):
-        if entry["load"] not in [load.name for load in plan.load]:
-            raise scenario.error(f"expect.received[{number}].load", f"there is no load {entry['load']}; there are "
-                                 + ", ".join(load.name for load in plan.load))
+def _check_node(scenario, plan, entry, path):
+    nodes = plan.named(entry["nodes"])
+    if not nodes:
+        raise scenario.error(path + ".nodes", f"{entry['nodes']} is no node; write switches, endpoints or one of "
+                             + ", ".join(node.name for node in plan.nodes))
+    ports = [port["name"] for node in nodes for port in node.config["ports"]]
+    if entry.get("port") is not None and entry["port"] not in ports:
+        raise scenario.error(path + ".port", f"{entry['nodes']} has no port {entry['port']}; there are " + ", ".join(ports))
+
+
+def _check_load(scenario, plan, entry, path):
+    if entry["load"] not in [load.name for load in plan.load]:
+        raise scenario.error(path + ".load", f"there is no load {entry['load']}; there are "
+                             + ", ".join(load.name for load in plan.load))
 
 
 def merged(base, over):

@@ -11,6 +11,11 @@ from labkit import schema
 from labkit.schema import NONE, REQUIRED
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
+MOST_DEPTH = 16   # of maps and lists in each other
+MOST_XPU = 1023
+# Keys of `endpoint` and `switch` that the lab itself reads or completes.
+MAPS = ("port", "instance", "eal", "management", "clients", "packing", "sealing")
+MADE = {"ports": "port", "instances": "instance"}  # lists that the lab makes; what is merged into each entry
 
 
 class ScenarioError(Exception):
@@ -65,7 +70,30 @@ class _Reader:
         if not isinstance(node, yaml.ScalarNode):
             self.complain(node, path, f"is no single value; write {schema._range_text(key) or key.kind}")
             return NONE
-        return yaml.safe_load(yaml.serialize(node))
+        return self.value(node, path)
+
+    def value(self, node, path):
+        """The value of a scalar node, or NONE after a complaint."""
+        try:
+            return yaml.SafeLoader("").construct_object(node)
+        except (yaml.YAMLError, ValueError, KeyError, OverflowError):
+            self.complain(node, path, f"{_short(node.value)} is no value of {node.tag.removeprefix('tag:yaml.org,2002:')}; "
+                          "put a text in quotes")
+            return NONE
+
+    def names(self, node, path):
+        """(name, node of the name, node of the value) of a map; complains of names that are no texts, or are there twice."""
+        seen = set()
+        for name_node, value in node.value:
+            if not isinstance(name_node, yaml.ScalarNode):
+                self.complain(name_node, path.rstrip(".") or "the file", "has a key that is no text")
+                continue
+            name = str(name_node.value)
+            if name in seen:
+                self.complain(name_node, path + name, "is there twice; remove one")
+            seen.add(name)
+            self.marks[path + name] = self.place(value if id(value) in self.flagged else name_node)
+            yield name, name_node, value
 
     def read_map(self, node, keys, path):
         values = {}
@@ -76,14 +104,10 @@ class _Reader:
             self.complain(node, path or "the file", "is no map of keys and values")
             return values
         else:
-            for name_node, value in node.value:
-                name = str(name_node.value)
-                if name in entries:
-                    self.complain(name_node, path + name, "is there twice; remove one")
+            for name, name_node, value in self.names(node, path):
                 entries[name] = value
-                self.marks[path + name] = self.place(value if id(value) in self.flagged else name_node)
                 if name not in {key.name for key in keys}:
-                    self.complain(name_node, path + name, "is no key; " + _nearest(name, [k.name for k in keys]))
+                    self.complain(name_node, path + name, "is no key; " + nearest(name, [k.name for k in keys]))
         for key in keys:
             full = path + key.name
             if key.name in entries:
@@ -125,7 +149,20 @@ class _Reader:
         if not isinstance(node, yaml.MappingNode):
             self.complain(node, path, "is no map of keys and values")
             return {}
-        return _switches(yaml.safe_load(yaml.serialize(node)))
+        return self.free(node, path)
+
+    def free(self, node, path):
+        """Any node, as suede's configuration has its values: on and off for truth values."""
+        if isinstance(node, yaml.MappingNode):
+            return {name: self.free(value, f"{path}.{name}") for name, _, value in self.names(node, path + ".")}
+        if isinstance(node, yaml.SequenceNode):
+            for number, item in enumerate(node.value):
+                self.marks[f"{path}[{number}]"] = self.place(item)
+            return [self.free(item, f"{path}[{number}]") for number, item in enumerate(node.value)]
+        value = self.value(node, path)
+        if isinstance(value, bool):
+            return "on" if value else "off"
+        return value if value is None or isinstance(value, (int, float, str)) else str(node.value)
 
     def read_bound_kind(self, node, key, path):
         number = schema.Key("bound", "number", "A limit.", low=-1e18, high=1e18)
@@ -133,11 +170,11 @@ class _Reader:
             self.complain(node, path, "is no bound; write {max: 0}, {min: 1} or both")
             return NONE
         result = {}
-        for name, value in node.value:
-            if name.value not in ("min", "max"):
-                self.complain(name, f"{path}.{name.value}", "is no key; write min or max")
+        for name, name_node, value in self.names(node, path + "."):
+            if name not in ("min", "max"):
+                self.complain(name_node, f"{path}.{name}", "is no key; write min or max")
                 continue
-            result[name.value] = self.read_number_kind(value, number, f"{path}.{name.value}")
+            result[name] = self.read_number_kind(value, number, f"{path}.{name}")
         if NONE in result.values():
             return NONE
         if result.get("min", -1e18) > result.get("max", 1e18):
@@ -187,7 +224,7 @@ class _Reader:
         return text
 
     def read_texts_kind(self, node, key, path):
-        if not isinstance(node, yaml.SequenceNode):
+        if not isinstance(node, yaml.SequenceNode) or not all(isinstance(item, yaml.ScalarNode) for item in node.value):
             self.complain(node, path, "is no list of texts")
             return NONE
         return [str(item.value) for item in node.value]
@@ -199,14 +236,17 @@ class _Reader:
             self.complain(node, path, f"has a value out of range; write {schema._range_text(key)}")
         return values
 
-    def read_ids_kind(self, node, _key, path):
+    def read_ids_kind(self, node, key, path):
         items = node.value if isinstance(node, yaml.SequenceNode) else [node]
         values = []
         for item in items:
             for part in str(item.value).split(",") if isinstance(item, yaml.ScalarNode) else ["?"]:
-                match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
+                match = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", part)
                 if not match or (match[2] and int(match[2]) < int(match[1])):
-                    self.complain(item, path, f"{part} is no number or range; write 0-3, or [0, 1, 2]")
+                    self.complain(item, path, f"{_short(part)} is no number or range; write 0-3, or [0, 1, 2]")
+                    return NONE
+                if int(match[2] or match[1]) > MOST_XPU:
+                    self.complain(item, path, f"{part} is out of range; write {schema._range_text(key)}")
                     return NONE
                 values += range(int(match[1]), int(match[2] or match[1]) + 1)
         if len(set(values)) != len(values):
@@ -214,13 +254,8 @@ class _Reader:
         return values
 
 
-def _switches(value):
-    """Truth values as suede's configuration has them: on and off."""
-    if isinstance(value, dict):
-        return {key: _switches(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_switches(each) for each in value]
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
+def _short(text):
+    return text if len(text) <= 40 else text[:40] + "…"
 
 
 def _is_action(key):
@@ -228,7 +263,7 @@ def _is_action(key):
     return key.name in ("impair", "pfc_storm")
 
 
-def _nearest(name, names):
+def nearest(name, names):
     import difflib
     close = difflib.get_close_matches(name, names, 1)
     return f"{close[0]} may be meant" if close else "there are " + ", ".join(names)
@@ -240,17 +275,14 @@ def _apply_set(root, text, reader):
     parts = re.findall(r"[^.\[\]]+", path)
     if not equals or not parts:
         raise ScenarioError([f"flag --set: {text}: is no key=value"])
-    try:
-        new = yaml.compose(value) or yaml.compose("null")
-    except yaml.YAMLError as error:
-        raise ScenarioError([f"flag --set: {path}: {error}"]) from None
+    new = _compose(value, lambda _: f"flag --set: {path}") or yaml.compose("null")
     for node in _all_nodes(new):
         reader.flagged[id(node)] = node  # kept: an id is that of a living object
     node = root
     for number, part in enumerate(parts):
         last = number == len(parts) - 1
         if isinstance(node, yaml.SequenceNode):
-            if not part.isdigit() or int(part) >= len(node.value):
+            if not part.isdecimal() or int(part) >= len(node.value):
                 raise ScenarioError([f"flag --set: {path}: there is no entry {part}; the list has {len(node.value)}"])
             if last:
                 node.value[int(part)] = new
@@ -284,21 +316,40 @@ def _all_nodes(node):
             yield from _all_nodes(value)
 
 
+def _compose(text, place):
+    """The node of a YAML text, None: there is none. `place` gives a mark's place for messages. Raises ScenarioError."""
+    def wrong(mark, message):
+        return ScenarioError([f"{place(mark)}: {message}"])
+
+    try:
+        depth = 0
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):
+                raise wrong(event.start_mark, f"*{event.anchor} is an alias, which a scenario cannot have; write its value "
+                            "in full")
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > MOST_DEPTH:
+                    raise wrong(event.start_mark, f"more than {MOST_DEPTH} maps and lists are in each other; write less")
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+        return yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        raise wrong(error.problem_mark or error.context_mark, f"is no YAML: {error.problem}") from None
+    except yaml.YAMLError as error:
+        raise wrong(None, f"is no YAML: {error}") from None
+
+
 def load(path, sets=(), seed=None):
     """The scenario of a file, with flags laid over it. Raises ScenarioError."""
     path = pathlib.Path(path)
     try:
         text = path.read_text(encoding="utf-8")
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
     except OSError as error:
         raise ScenarioError([f"{path}: {error.strerror}"]) from None
     except UnicodeDecodeError:
         raise ScenarioError([f"{path}: is no text in UTF-8"]) from None
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise ScenarioError([f"{path}:{mark.line + 1}:{mark.column + 1}: is no YAML: {error.problem}"]) from None
-    except yaml.YAMLError as error:
-        raise ScenarioError([f"{path}: is no YAML: {error}"]) from None
+    root = _compose(text, lambda mark: f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path))
     if root is None:
         raise ScenarioError([f"{path}:1:1: is empty; begin with version: 1"])
     reader = _Reader(path)
@@ -330,10 +381,30 @@ def _finish(scenario):
             wrong(path + ".name", f"{load['name']} is the name of another load; choose another")
         names.add(load["name"])
         _finish_load(scenario, load, path, xpus, wrong)
+    for section in ("endpoint", "switch"):
+        _check_section(scenario[section], section, wrong)
+    end = _end_of_loads(scenario)
     for number, fault in enumerate(scenario["faults"]):
         _check_fault(fault, f"faults[{number}]", names, wrong)
+        _check_time(fault, f"faults[{number}]", end, wrong)
     if errors:
         raise ScenarioError(errors)
+
+
+def _check_section(values, section, wrong):
+    for key, value in values.items():
+        path = f"{section}.{key}"
+        if key in MADE:
+            wrong(path, f"the lab makes them; write {MADE[key]}, which goes into each")
+        elif key in MAPS and not isinstance(value, dict):
+            wrong(path, "is no map of keys and values")
+        elif key == "port":
+            for name in ("name", "device"):
+                if name in value:
+                    wrong(f"{path}.{name}", "is chosen by the back end; remove it")
+        elif key == "lcores" and not (isinstance(value, list) and all(
+                isinstance(lcore, dict) and isinstance(lcore.get("cpu"), int) for lcore in value)):
+            wrong(path, "is no list of lcores; write {cpu: 0} and so on")
 
 
 def _finish_load(scenario, load, path, xpus, wrong):
@@ -365,6 +436,29 @@ def _finish_load(scenario, load, path, xpus, wrong):
         load["duration_s"] = 5
     if load["trace"]:
         load["trace"] = str((scenario.path.parent / load["trace"]).resolve())
+
+
+def _end_of_loads(scenario):
+    """The time at which all loads are over, in seconds; no later than timeout_s. Loads that end by a count count as timeout_s."""
+    def end(load):
+        if load["duration_s"] is None or load["iterations"] is not None or load["count"] is not None:
+            return scenario["timeout_s"]
+        # A slow receiver takes what is left after the end of the sender.
+        drain = load["drain_s"] if load["take_rate"] else 0
+        return load["start_s"] + load["warmup_s"] + load["duration_s"] + drain
+
+    return min(scenario["timeout_s"], max(map(end, scenario["load"])))
+
+
+def _check_time(fault, path, end, wrong):
+    """Each time of a fault begins while loads run."""
+    last = fault["at_s"] + (fault["times"] - 1) * (fault["every_s"] or 0)
+    if fault["at_s"] >= end:
+        wrong(path + ".at_s", f"the loads are over after {end:g} s, before the fault at {fault['at_s']:g} s; let them last "
+              "longer, or the fault come earlier")
+    elif last >= end:
+        wrong(path + ".times", f"the loads are over after {end:g} s, before the last fault at {last:g} s; let them last "
+              "longer, or the fault come fewer times")
 
 
 def _check_fault(fault, path, loads, wrong):

@@ -29,6 +29,10 @@ class Simulator(backends.Backend):
         self.child = None
 
     def open(self):
+        self.check_program()
+
+    def check_program(self):
+        """Raises PreflightError where there is none."""
         program = self.program()
         if not program or not os.access(program, os.X_OK):
             raise backends.PreflightError(f"there is no program {program or PROGRAM}; it is one of the tests: "

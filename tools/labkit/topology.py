@@ -9,7 +9,7 @@ PORTS_OF_PROCESS = 32  # DPDK of Debian has RTE_MAX_ETHPORTS=32
 PORTS_IN_SIMULATOR = 1024
 DAEMONS_ON_MACHINE = 64
 CLIENTS_OF_LCORE = 64
-END = re.compile(r"xpu(\d+)\.p(\d)|sw(\d+)")
+END = re.compile(r"xpu(\d{1,4})\.p(\d)|sw(\d{1,4})")
 
 
 @dataclasses.dataclass
