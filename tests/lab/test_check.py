@@ -81,6 +81,7 @@ def test_the_simulator_checks_its_plans(tmp_path):
     assert "FILE:6:10: switch.nonsense: unknown key" in said("switch: {nonsense: 1}\n")
     assert "peer_plane_down may be meant" in said("expect: {events: [{nodes: d0, kind: peer_plane_dwn, max: 0}]}\n")
     assert "the simulator cannot do kill to a process" in said("faults: [{at_s: 1, daemon: d0, process: kill}]\n")
+    assert "the simulator has no sealing; take another back end" in said("endpoint: {instance: {sealing: required}}\n")
 
 
 def test_cpus_of_another_machine(tmp_path):

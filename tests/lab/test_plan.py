@@ -130,6 +130,19 @@ def test_configurations_of_the_scenarios_are_taken(tmp_path, path):
     check_all(plan.make(read_one), tmp_path)
 
 
+def test_secrets_of_daemons_that_seal(tmp_path):
+    made = plan.make(read(tmp_path, ["endpoint={instance: {sealing: required}}"]))
+    back_end = local.Local(made, tmp_path)
+    assert back_end.configuration(made.node("d0"))["sealing"] == {"secrets": str(tmp_path / "secrets")}
+    back_end.make_secrets()
+    assert (tmp_path / "secrets").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "secrets").read_text(encoding="ascii").startswith("0 1 ")
+    named = plan.make(read(tmp_path, ["endpoint={instance: {sealing: required}, sealing: {secrets: /etc/suede/s}}"]))
+    assert local.Local(named, tmp_path).configuration(named.node("d0"))["sealing"] == {"secrets": "/etc/suede/s"}
+    plain = plan.make(read(tmp_path))
+    assert "sealing" not in local.Local(plain, tmp_path).configuration(plain.node("d0"))
+
+
 def test_a_daemon_checks_the_machine_for_it():
     """`suede --check` of what --generate writes. The paths of sockets are short ones."""
     with tempfile.TemporaryDirectory(prefix="lab-", dir="/tmp") as directory:

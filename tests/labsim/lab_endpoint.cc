@@ -12,8 +12,24 @@
 
 namespace suede::lab {
 
+namespace {
+
+bool Seals(const ForeignJson& config) {
+  const auto instances = config.find("instances");
+  if (instances == config.end() || !instances->is_array()) return false;
+  return std::any_of(instances->begin(), instances->end(), [](const ForeignJson& instance) {
+    return instance.is_object() && instance.value("sealing", ForeignJson("off")) != "off";
+  });
+}
+
+}  // namespace
+
 absl::StatusOr<Config> EndpointConfigOf(const PlanNode& node) {
   ForeignJson config = node.config;
+  if (Seals(config)) {
+    return absl::UnimplementedError(
+        absl::StrCat(node.name, ": the simulator has no sealing; take another back end"));
+  }
   config["clients"]["socket"] = "/nowhere/" + node.name + ".xpu";
   config["management"]["socket"] = "/nowhere/" + node.name + ".ctl";
   if (const auto ports = config.find("ports"); ports != config.end() && ports->is_array()) {

@@ -84,6 +84,9 @@ class Backend:
         """The whole configuration of a node: its `config` with devices, CPUs, sockets."""
         raise NotImplementedError
 
+    def make_secrets(self):
+        """Writes the file of secrets, where daemons seal and the scenario names none."""
+
     def manifests(self):
         """Further files of --generate: {name: text}."""
         return {}

@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import pathlib
+import secrets
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from labkit import backend as backends
 from labkit import rpc
 
 PREFIX = "suede-lab-"
+SECRETS = "secrets"  # file of sealing in the directory of sockets
 PR_SET_PDEATHSIG = 1
 PROGRAMS = {"endpoint": ("app/suede/suede", "suede"), "switch": ("app/suede-switch/suede-switch", "suede-switch"),
             "perf": ("app/perf/suede-perf", "suede-perf")}
@@ -47,6 +49,13 @@ def remove_leftovers():
         pid = path.name[len(PREFIX):].split("-")[0]
         if pid.isdigit() and not pathlib.Path(f"/proc/{pid}").exists():
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _needs_secrets(config):
+    """Whether instances seal, and the scenario does not say by which secrets."""
+    given = config.get("sealing") or {}
+    return any(instance.get("sealing", "off") != "off" for instance in config.get("instances", [])) and not (
+        given.get("secrets") or given.get("tls"))
 
 
 class Process:
@@ -158,6 +167,7 @@ class Local(backends.Backend):
         self.tag = str(os.getpid())
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir="/tmp"))
         self.opened = True
+        self.make_secrets()
 
     def stop(self):
         for child in self.children:
@@ -184,6 +194,18 @@ class Local(backends.Backend):
 
     # ---- Nodes.
 
+    def make_secrets(self):
+        partitions = {node.config.get("partition", 0) for node in self.plan.nodes if _needs_secrets(node.config)}
+        if partitions:
+            path = self.secrets_path()
+            path.unlink(missing_ok=True)
+            path.touch(mode=0o600)
+            path.write_text("".join(f"{partition} 1 {secrets.token_hex(32)} - -\n" for partition in sorted(partitions)),
+                            encoding="ascii")
+
+    def secrets_path(self):
+        return self.directory / SECRETS
+
     def configuration(self, node):
         config = copy.deepcopy(node.config)
         directory = self.directory
@@ -193,6 +215,8 @@ class Local(backends.Backend):
         if node.kind == "endpoint":
             config.setdefault("clients", {})["socket"] = str(directory / f"{node.name}.xpu")
             config["clients"].setdefault("hugepages", "off")
+        if _needs_secrets(node.config):
+            config.setdefault("sealing", {})["secrets"] = str(self.secrets_path())
         if any(port.get("pfc") == "software" for port in config["ports"]):
             config["management"].setdefault("http_address", "127.0.0.1:0")  # for times of pauses
         self._place(node, config)

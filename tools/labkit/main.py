@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 from labkit import backend as backends
-from labkit import check, expect, plan as plans, report_html, report_json, report_text, run, scenario, schema
+from labkit import check, compare, expect, plan as plans, report_html, report_json, report_text, run, scenario, schema
 
 PASS, FAILURE, USAGE, EXPECTATION, PREFLIGHT = 0, 1, 2, 3, 5
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -46,8 +46,17 @@ def parse(argv):
                         "passed")
     parser.add_argument("--quiet", action="store_true", help="no progress, and no text but the verdict")
     parser.add_argument("--keys", action="store_true", help="print the table of all keys of a scenario, and end")
+    parser.add_argument("--compare", nargs=2, metavar=("A", "B"), help="print two reports side by side, and end; exit code 3: B "
+                        "is worse")
+    parser.add_argument("--tolerance", type=float, default=10, metavar="PERCENT", help="with --compare: a figure that is worse "
+                        "by more makes B worse (default 10)")
+    parser.add_argument("--wide", action="store_true", help="text of more than 100 columns, and all rows")
     args = parser.parse_args(argv)
-    if args.scenario is None and not args.keys:
+    if args.compare and args.scenario is not None:
+        parser.error("--compare A B takes no scenario; remove it")
+    if not args.tolerance >= 0:
+        parser.error("--tolerance: write a percentage, 0 or more")
+    if args.scenario is None and not args.keys and not args.compare:
         parser.error("which scenario? name a file, such as conf/lab/all-to-all.yaml")
     return args
 
@@ -85,6 +94,7 @@ def generate(plan, backend, directory):
     for node in plan.nodes:
         (directory / f"{node.name}.yaml").write_text(yaml.safe_dump(backend.configuration(node), sort_keys=False),
                                                      encoding="utf-8")
+    backend.make_secrets()
     for name, text in backend.manifests().items():
         (directory / name).write_text(text, encoding="utf-8")
 
@@ -154,6 +164,17 @@ def write_reports(report, out, quiet):
         print(f"\n{out}: {', '.join(names)}")
 
 
+def _compare(args):
+    try:
+        a, b = (compare.read(path) for path in args.compare)
+    except compare.CompareError as error:
+        print(f"lab: {error}", file=sys.stderr)
+        return USAGE
+    text, good = compare.compare(a, b, args.tolerance, args.wide)
+    print(text.splitlines()[-1] if args.quiet else text, end="\n" if args.quiet else "")
+    return PASS if good else EXPECTATION
+
+
 def _refuse(error):
     print("\n".join("lab: " + line for line in error.messages), file=sys.stderr)
     return USAGE
@@ -172,6 +193,8 @@ def main(argv=None):
     if args.keys:
         print(schema.table(), end="")
         return PASS
+    if args.compare:
+        return _compare(args)
     try:
         read = scenario.load(args.scenario, args.sets, args.seed)
         read.data["backend"] = args.backend or read["backend"]  # limits depend on it

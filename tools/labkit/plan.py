@@ -17,6 +17,7 @@ PATIENT = {
                   "inflight_pdus": 1024},
     "planes": {"hello_interval_us": 50000, "hold_down_us": 20000, "unreachable_us": 20000000},
     "packing": {"packed_pdus": 1024},
+    "congestion": {"base_rtt_us": 500, "repeat_us": 20000, "repeat_max_us": 400000},
 }
 DESCRIPTORS = {"rx_descriptors": 256, "tx_descriptors": 256}
 CLASSES = {"vc": [{"dscp": 8}, {"dscp": 16}, {"dscp": 24}, {"dscp": 32}], "ack": {"dscp": 48}}

@@ -291,6 +291,13 @@ class Servers(local.Local):
                 config["clients"]["hugepages"] = "auto"
         return config
 
+    def make_secrets(self):
+        """They are on the hosts."""
+
+    def secrets_path(self):
+        raise backends.PreflightError("instances seal, and their hosts need a file of secrets (docs/sealing.md); put one on each "
+                                      "host, and name it by endpoint.sealing.secrets")
+
     def remote_directory(self):
         return self.remote or f"{REMOTE}{socket.gethostname()[:16]}-{os.getpid()}"
 
