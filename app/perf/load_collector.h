@@ -19,6 +19,7 @@
 #include "perf/run_board.h"
 #include "perf/run_plan.h"
 #include "perf/server.h"
+#include "perf/unreachable.h"
 
 namespace suede::perf {
 
@@ -53,6 +54,10 @@ class LoadCollector {
   const std::array<uint64_t, kCompletionStatuses>& completions() const { return completions_; }
   // Why a completion says that it is no use to go on; empty: it is.
   const std::string& unreachable() const { return unreachable_; }
+  // All servers have answered: one that is unreachable from now on stays so.
+  void OnAnswered() { answered_ = true; }
+  // What the endpoint has said last of a server that has not answered; empty: nothing.
+  const std::string& not_there() const { return not_there_; }
   // Whether the reason is that the endpoint does not know the destination.
   bool is_no_peer() const { return is_no_peer_; }
 
@@ -109,8 +114,7 @@ class LoadCollector {
     for (uint32_t i = 0; i < count; ++i) {
       if (done[i].tag == MessageTags::kTag) {
         tags_.OnCompletion();
-        // One that is unreachable is asked again until it is time to give up.
-        if (done[i].status == SUEDE_STATUS_UNKNOWN_XPU) OnBadCompletion(done[i]);
+        OnMessageCompletion(done[i]);
         continue;
       }
       sender_.OnCompletion();
@@ -124,15 +128,21 @@ class LoadCollector {
     return true;
   }
 
+  // Of a message, or of a command that was watched.
+  void OnMessageCompletion(const suede_completion& done) {
+    if (done.status == SUEDE_STATUS_UNKNOWN_XPU || answered_) return OnBadCompletion(done);
+    // A server that has not answered yet is asked again until it is time to give up.
+    not_there_ = IsUnreachable(done) ? UnreachableText(done) : "";
+  }
+
   void OnBadCompletion(const suede_completion& done) {
     if (!unreachable_.empty()) return;
-    const bool silent =
-        done.status == SUEDE_STATUS_UNREACHABLE || done.status == SUEDE_STATUS_IN_DOUBT;
     is_no_peer_ = done.status == SUEDE_STATUS_UNKNOWN_XPU;
-    if (!silent && !is_no_peer_) return;
-    unreachable_ = "XPU " + std::to_string(done.xpuid) +
-                   (silent ? " is unreachable: it does not acknowledge"
-                           : " is no peer that the endpoint's configuration names");
+    if (IsUnreachable(done)) unreachable_ = UnreachableText(done);
+    if (is_no_peer_) {
+      unreachable_ = "XPU " + std::to_string(done.xpuid) +
+                     " is no peer that the endpoint's configuration names";
+    }
   }
 
   void AddSample(Time now, Time intended) {
@@ -156,6 +166,8 @@ class LoadCollector {
   Histogram latency_ns_;
   IntervalCells* cells_ = nullptr;
   std::array<uint64_t, kCompletionStatuses> completions_ = {};
+  bool answered_ = false;
+  std::string not_there_;
   std::string unreachable_;
   bool is_no_peer_ = false;
 };

@@ -20,13 +20,15 @@ template <PerfEndpoint E>
 class LoadPhase {
  public:
   // The plan has to outlive it.
-  LoadPhase(E& endpoint, const RunPlan& plan, LoadSender<E>& sender, LoadCollector<E>& collector)
-      : endpoint_(endpoint), plan_(plan), sender_(sender), collector_(collector) {}
+  LoadPhase(E& endpoint, const RunPlan& plan, LoadSender<E>& sender, LoadCollector<E>& collector,
+            MessageTags& tags)
+      : endpoint_(endpoint), plan_(plan), sender_(sender), collector_(collector), tags_(tags) {}
 
   void Begin(Time now) {
     schedule_ = RateSchedule(now, plan_.rate > 0 ? plan_.rate : 1);
     measure_from_ = now + plan_.warmup;
     last_progress_ = now;
+    watch_at_ = now + WatchGap();
   }
 
   // Sends the commands that may be sent now, and returns their number.
@@ -36,6 +38,10 @@ class LoadPhase {
       measure_from_ = now;
       sent_before_ = sender_.sent();
       collector_.MeasureFrom(now);
+    }
+    if (now >= watch_at_) {
+      watch_at_ = now + WatchGap();
+      sender_.WatchNext(&tags_);
     }
     const uint64_t budget = Budget(now);
     const uint32_t sent = budget == 0 ? 0 : SendUpTo(now, budget);
@@ -71,6 +77,13 @@ class LoadPhase {
  private:
   static constexpr uint32_t kBurst = 32;
   static constexpr uint32_t kPdus = 4;  // full ones that a burst at full speed may hold
+
+  // Each stream is watched once in this time, where there are not too many of them.
+  static constexpr Duration kWatchRound = std::chrono::milliseconds(100);
+  Duration WatchGap() const {
+    const auto streams = static_cast<int64_t>(sender_.streams());
+    return std::max<Duration>(kWatchRound / streams, std::chrono::milliseconds(2));
+  }
 
   bool AtFullSpeed() const { return plan_.rate <= 0 && !plan_.latency; }
   // At full speed a stream gets a full PDU in a row, or less where a count ends that has to be
@@ -122,6 +135,8 @@ class LoadPhase {
   const RunPlan& plan_;
   LoadSender<E>& sender_;
   LoadCollector<E>& collector_;
+  MessageTags& tags_;
+  Time watch_at_ = kNever;
   bool measuring_ = false;
   uint64_t sent_before_ = 0;  // the measurement
   RateSchedule schedule_;

@@ -90,6 +90,13 @@ class LoadSender {
     return sent;
   }
 
+  // The next command of the next stream asks for a completion among those of messages: it tells
+  // whether the endpoint still reaches the destination.
+  void WatchNext(MessageTags* tags) {
+    watch_tags_ = tags;
+    watched_ = watched_ + 1 < per_lane_ ? watched_ + 1 : 0;
+  }
+
   void OnCompletion() { --tags_outstanding_; }
 
   uint8_t flow() const { return flow_; }  // of lane 0; the others' follow
@@ -117,7 +124,7 @@ class LoadSender {
   // Returns how many of up to `max` commands were sent.
   template <class Intended>
   uint32_t SendOn(uint32_t at, uint32_t max, const Intended& intended) {
-    const uint32_t run = PlainCommands(max);
+    const uint32_t run = IsWatched(at) ? 1 : PlainCommands(max);
     for (uint32_t attempt = 0;; ++attempt) {
       const int32_t picked = endpoint_.Pick(streams_[at].to.xpuid, attempt);
       if (picked < 0) return 0;
@@ -127,6 +134,8 @@ class LoadSender {
       if (sent != 0) return sent;
     }
   }
+
+  bool IsWatched(uint32_t at) const { return watch_tags_ != nullptr && at == watched_; }
 
   // How many of the next commands, up to `max`, a stream may get in a row: they differ in their
   // content only. Of several lanes one is picked for each command; a command whose time is kept
@@ -188,12 +197,19 @@ class LoadSender {
       command_.flags |= SUEDE_RECORD_COMPLETION;
       command_.tag = static_cast<uint64_t>(ToNs(intended(sent_)));
     }
+    const bool watch = IsWatched(at) && until_completion_ != 1 && watch_tags_->HasRoom();
+    if (watch) {
+      command_.flags |= SUEDE_RECORD_COMPLETION;
+      command_.tag = MessageTags::kTag;
+    }
     WriteSequence(stream, static_cast<uint8_t>(flow_ + lane));
     const SendResult result = endpoint_.Send(command_, lane);
     if (result != SendResult::kOk) [[unlikely]] {
       refused_ |= result == SendResult::kInvalid;
       return false;
     }
+    if (watch) watch_tags_->OnSent();
+    if (IsWatched(at)) watch_tags_ = nullptr;
     if (time_mask_ != kNoTimes) times_[TimeSlot(index, stream.next)] = ToNs(intended(sent_));
     ++sent_by_lane_[lane];
     OnSent(stream);
@@ -251,6 +267,8 @@ class LoadSender {
   uint32_t until_pack_ = 0;        // 1: the next command; 0: none
   uint32_t until_completion_ = 0;  // likewise
   uint32_t tags_outstanding_ = 0;
+  MessageTags* watch_tags_ = nullptr;  // null: no command is to be watched
+  uint32_t watched_ = 0;               // the stream whose next command is
   uint64_t sent_ = 0;
   uint64_t blocked_ = 0;
   uint32_t time_mask_ = kNoTimes;

@@ -333,6 +333,9 @@ class Rank {
   void CheckLife(Time now) {
     if (phase_ == Phase::kEnd) return;
     if (endpoint_.lost()) return Fail(Outcome::kEndpointLost, "the daemon went away");
+    if (phase_ != Phase::kLinger && !sender_.unreachable().empty()) {
+      return Fail(Outcome::kPeerSilent, sender_.unreachable());
+    }
     const Duration most = number_ == 0 ? plan_.connect_timeout : plan_.stall_timeout;
     if (now - alive_ <= most) return;
     if (phase_ == Phase::kLinger) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <queue>
+#include <string>
 #include <vector>
 
 #include "perf/endpoint.h"
@@ -15,6 +16,7 @@
 #include "perf/payload.h"
 #include "perf/protocol.h"
 #include "perf/rank_plan.h"
+#include "perf/unreachable.h"
 
 namespace suede::perf {
 
@@ -75,10 +77,13 @@ class TransferSender {
   bool waits() const { return active_.empty(); }
   // Set where the endpoint refused a command as invalid: no use to go on.
   bool refused() const { return refused_; }
+  // Why the endpoint has given up a transfer: no use to go on. Empty: it has not.
+  const std::string& unreachable() const { return unreachable_; }
   // Of a transfer whose last command asked for one.
   void OnCompletion(const suede_completion& done, Time now, bool measured) {
     --tags_outstanding_;
     ++result_.completions[std::min<size_t>(done.status, kCompletionStatuses - 1)];
+    if (IsUnreachable(done)) unreachable_ = UnreachableText(done);
     if (done.status != SUEDE_STATUS_OK) return;
     const Duration took = now - TimeFromNs(static_cast<int64_t>(done.tag));
     const auto took_ns = static_cast<uint64_t>(std::max<int64_t>(took.count(), 0));
@@ -187,6 +192,7 @@ class TransferSender {
   const uint32_t run_;  // commands of a full PDU
   uint8_t tag_ = 0;
   bool refused_ = false;
+  std::string unreachable_;
   uint32_t tags_outstanding_ = 0;
   size_t cursor_ = 0;
   std::vector<Outgoing> active_;

@@ -39,11 +39,16 @@ class ClientWorkload {
   ClientWorkload(E& endpoint, const RunPlan& plan, RunBoard& board, uint16_t own_xpuid,
                  uint8_t flow, const std::vector<uint8_t>& vcs, const std::atomic<bool>& stop,
                  ServerWorkload<E>* server = nullptr)
-      : endpoint_(endpoint), plan_(plan), board_(board), flow_(flow), stop_(stop),
-        server_(server), own_tags_(endpoint.completion_limit()),
+      : endpoint_(endpoint),
+        plan_(plan),
+        board_(board),
+        flow_(flow),
+        stop_(stop),
+        server_(server),
+        own_tags_(endpoint.completion_limit()),
         sender_(endpoint, plan.shape, plan.streams, own_xpuid, flow),
         collector_(endpoint, plan, board, sender_, vcs, tags(), server),
-        load_(endpoint, plan_, sender_, collector_),
+        load_(endpoint, plan_, sender_, collector_, tags()),
         messages_(endpoint, plan_.streams, tags()) {
     result_.latency_is_rtt = plan.WantsEcho();
     if (plan.WantsEcho()) sender_.KeepTimes(plan.inflight);
@@ -135,6 +140,7 @@ class ClientWorkload {
       Fail(Outcome::kNoEcho, "the server sinks received commands; start it with --reaction echo");
       return true;
     }
+    collector_.OnAnswered();
     load_.Begin(now);
     phase_ = Phase::kLoad;
     return true;
@@ -162,10 +168,11 @@ class ClientWorkload {
     phase_ = Phase::kDrain;
   }
 
-  void AskForReports(Time now) {
+  void AskForReports(Time now, bool completed = false) {
     asked_ = now;
-    messages_.Begin(EncodeReportRequest(
-        {.code = Code::kReportRequest, .flow = flow_, .run = board_.run()}));
+    messages_.Begin(
+        EncodeReportRequest({.code = Code::kReportRequest, .flow = flow_, .run = board_.run()}),
+        completed);
   }
 
   bool Drain(Time now) {
@@ -176,6 +183,8 @@ class ClientWorkload {
       // Where the path does not keep order, a report may have overtaken commands: ask again.
       if (now - asked_ > kAskAgain) AskForReports(now);
     }
+    // The completion of another request says whether the endpoint still reaches the server.
+    if (messages_.done() && !told && now - asked_ > kStartAgain) AskForReports(now, true);
     if (now <= deadline_) return worked;
     if (told) return FinishDrain(now);
     Silent(true);
@@ -221,6 +230,7 @@ class ClientWorkload {
       ++lane;
     }
     const StreamId id = board_.FirstSilent(FlowOfLane(lane), at_end);
+    if (!collector_.not_there().empty()) return Fail(Outcome::kPeerSilent, collector_.not_there());
     Fail(Outcome::kPeerSilent,
          "no answer from a suede-perf server at XPU " + std::to_string(id.xpuid) + ", VC " +
              std::to_string(id.vc) +

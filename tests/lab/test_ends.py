@@ -147,3 +147,19 @@ def test_progress_is_lines_on_a_pipe(tmp_path):
     lines = told.splitlines()
     assert lines[0] == "lab: starting sw0" and lines[-1] == "lab: ending" and "\r" not in told
     assert lab.run("--quiet", "--out", tmp_path / "out", lab.write(tmp_path, lab.LEAST))[1] == ""
+
+
+def test_a_load_whose_peer_dies_ends_when_the_endpoint_gives_it_up(tmp_path):
+    text = lab.LEAST.replace("xpus: 2", "xpus: 2, daemons: 2").replace(
+        "{iterations: 3}", "{mode: bandwidth, source: 0, destinations: 1, duration_s: 60, completions: 1000000000, drain_s: 60}")
+    text += """\
+endpoint: {planes: {unreachable_us: 1000000}, transport: {max_tries: 8}}
+faults: [{at_s: 1, daemon: d1, process: kill}]
+expect: {oracle: off, completed: off}
+"""
+    out = tmp_path / "out"
+    lab.run("--quiet", "--out", out, lab.write(tmp_path, text), code=3)  # a run that expects nothing
+    report = lab.report(out)
+    client = next(load for load in report["load"] if load["role"] == "client")
+    assert client["exit"] == 4 and "XPU 1 is unreachable: it does not acknowledge" in client["log"]
+    assert max(event["t"] for event in report["events"]) < 30

@@ -542,6 +542,51 @@ TEST_F(WorkloadTest, AnUnreachableCompletionEndsTheRun) {
   EXPECT_EQ(Run().outcome, Outcome::kPeerSilent);
 }
 
+// Without completions of the load: commands are watched.
+TEST_F(WorkloadTest, APeerThatDiesInTheLoadEndsTheRunAtOnce) {
+  plan_.streams = {{2, 0}, {3, 0}};
+  plan_.count = 0;
+  plan_.duration = std::chrono::hours(1);
+  link_.fault = [&](Loopback::Stored& c) {
+    if (c.destination != 3 || link_.now < TimeFromNs(10'000'000)) {
+      return Loopback::Fate::kDeliver;
+    }
+    link_.completion_status = SUEDE_STATUS_UNREACHABLE;
+    return Loopback::Fate::kDrop;
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kPeerSilent);
+  EXPECT_NE(r.explanation.find("is unreachable: it does not acknowledge"), std::string::npos)
+      << r.explanation;
+  EXPECT_LT(link_.now, TimeFromNs(200'000'000));
+}
+
+TEST_F(WorkloadTest, APeerThatDiesInTheDrainEndsItAtOnce) {
+  plan_.drain_timeout = std::chrono::seconds(5);
+  Time asked;
+  link_.arrives = [&](const Message& message) {
+    if (message.code != Code::kReportRequest) return true;
+    if (asked == Time()) asked = link_.now;
+    link_.completion_status = SUEDE_STATUS_UNREACHABLE;
+    return false;
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kPeerSilent);
+  EXPECT_NE(r.explanation.find("XPU 2 is unreachable"), std::string::npos) << r.explanation;
+  EXPECT_LT(link_.now - asked, std::chrono::milliseconds(600));
+}
+
+// Until the time is over it is asked again, and then the endpoint's reason is told.
+TEST_F(WorkloadTest, AServerThatNeverCameIsToldWithTheReasonOfTheEndpoint) {
+  plan_.connect_timeout = std::chrono::milliseconds(1800);
+  link_.completion_status = SUEDE_STATUS_UNREACHABLE;
+  link_.arrives = [&](const Message&) { return false; };
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kPeerSilent);
+  EXPECT_NE(r.explanation.find("XPU 2 is unreachable"), std::string::npos) << r.explanation;
+  EXPECT_GE(link_.now, TimeFromNs(1'800'000'000));
+}
+
 TEST_F(WorkloadTest, ACompletionInDoubtEndsTheRunAndIsReportedUnderItsStatus) {
   plan_.shape.completion_every = 1;
   link_.completion_status = SUEDE_STATUS_IN_DOUBT;
