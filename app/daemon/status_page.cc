@@ -134,8 +134,10 @@ function short(number, unit = '') {
   return (Number.isInteger(number) ? number : number.toFixed(1)) + (unit ? ' ' + unit : '');
 }
 
-function micros(seconds) {
-  return Number.isFinite(seconds) ? '≤ ' + short(seconds * 1e6) + ' µs' : '–';
+function duration(seconds) {
+  if (!Number.isFinite(seconds)) return '–';
+  const [size, unit] = seconds >= 1 ? [1, 's'] : seconds >= 1e-3 ? [1e-3, 'ms'] : [1e-6, 'µs'];
+  return '≤ ' + Number((seconds / size).toPrecision(3)) + ' ' + unit;
 }
 
 function fill(id, heads, rows) {

@@ -29,9 +29,9 @@ function showTables(reading) {
          short(rate(reading, 'rx_commands_total', labels), 'commands/s'),
          short(value(reading, 'inflight_pdus', labels)),
          short(value(reading, 'queued_pdus', labels)),
-         micros(quantile(reading, 'command_latency_seconds', labels, 0.5)),
-         micros(quantile(reading, 'command_latency_seconds', labels, 0.99)),
-         micros(quantile(reading, 'rtt_seconds', labels, 0.5)),
+         duration(quantile(reading, 'command_latency_seconds', labels, 0.5)),
+         duration(quantile(reading, 'command_latency_seconds', labels, 0.99)),
+         duration(quantile(reading, 'rtt_seconds', labels, 0.5)),
          short(value(reading, 'go_back_total', labels)),
          short(value(reading, 'plane_deaths_total', labels)),
          short(value(reading, 'connections', {...labels, state: 'lost'}))]));

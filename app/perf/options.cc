@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "suede/load.h"
 
@@ -356,9 +357,12 @@ absl::Status Take(Options* options) {
 std::vector<FlagText> FlagTexts() {
   std::vector<FlagText> texts;
   for (const auto& flag : OurFlags()) {
+    // gflags writes all 17 digits of a double.
+    double number = 0;
+    const bool is_number = flag.type == "double" && absl::SimpleAtod(flag.default_value, &number);
     texts.push_back({.name = flag.name,
                      .type = flag.type,
-                     .default_value = flag.default_value,
+                     .default_value = is_number ? absl::StrCat(number) : flag.default_value,
                      .description = flag.description});
   }
   return texts;

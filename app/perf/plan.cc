@@ -43,6 +43,11 @@ size_t ThreadCount(const Options& o) {
 absl::Status ValidateServer(const Options& o) {
   if (o.bidirectional) return Bad("--bidirectional is the client's: the server follows it");
   if (o.rate > 0) return Bad("--rate is the client's");
+  if (!o.destinations.empty()) {
+    return Bad(
+        "--destinations is the client's: a server serves all that send to it; leave it out, "
+        "or take --mode peer to send as well");
+  }
   return absl::OkStatus();
 }
 

@@ -92,7 +92,7 @@ int Run(const std::vector<std::string>& eal_arguments) {
 
 int main(int argc, char** argv) {
   const suede::CommandLine line =
-      suede::ParseCommandLine(suede::kSuedeProgram, argc, argv, "DPDK " + suede::DpdkVersion());
+      suede::ParseCommandLine(suede::kSuedeProgram, argc, argv, suede::DpdkVersion());
   if (line.exit_code >= 0) return line.exit_code;
   return suede::Run(line.eal_arguments);
 }

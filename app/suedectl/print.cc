@@ -2,6 +2,7 @@
 #include "suedectl/print.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,9 @@ std::string Cell(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_float()) {
     char text[32];
-    std::snprintf(text, sizeof text, "%.3f", value.get<double>());
+    const double number = value.get<double>();
+    const bool is_small = number != 0 && std::fabs(number) < 0.1;
+    std::snprintf(text, sizeof text, is_small ? "%.3g" : "%.3f", number);
     return text;
   }
   if (!value.is_array()) return Dump(value);

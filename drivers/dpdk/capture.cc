@@ -129,7 +129,7 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
         rte_strerror(rte_errno), "); capture fewer bytes of a frame, or raise eal.memory_mb"));
   }
   state->file = rte_pcapng_fdopen(file_descriptor, nullptr, nullptr,
-                                  absl::StrCat("suede, DPDK ", DpdkVersion()).c_str(), nullptr);
+                                  absl::StrCat("suede, ", DpdkVersion()).c_str(), nullptr);
   if (state->file == nullptr || !internal::AddCapturedPort(state->file, id)) {
     return absl::UnavailableError(
         absl::StrCat("cannot write the header of the capture's file: ", std::strerror(errno)));

@@ -59,7 +59,7 @@ pid_t EalPrefixHolder(const std::string& file_prefix);
 bool EalTakesSecondProcesses();
 
 // "DPDK 22.11.11".
-std::string DpdkVersion();
+std::string DpdkVersion();  // "DPDK 22.11.11"
 
 // The free bytes of EAL's heap, all NUMA nodes.
 uint64_t EalHeapFree();

@@ -8,7 +8,8 @@ namespace suede {
 std::string NamesAsText(const CounterSetView& total, const CounterSetView& port,
                         std::string_view kinds) {
   std::string text;
-  for (const CounterView& counter : total.counters) StrAppend(&text, "counter ", counter.name, "\n");
+  for (const CounterView& counter : total.counters)
+    StrAppend(&text, "counter ", counter.name, "\n");
   for (const CounterView& counter : port.counters) {
     StrAppend(&text, "port_counter ", counter.name, "\n");
   }

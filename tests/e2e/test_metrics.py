@@ -327,6 +327,7 @@ def test_status_page_in_a_browser(pair):
     assert "Content Security Policy" not in run.stderr and "Uncaught" not in run.stderr, run.stderr
     assert int(re.search(r'data-readings="(\d+)"', page)[1]) >= 2, page
     assert re.search(r'<p id="ready" class="good">ready</p>', page), page
+    assert not re.search(r"≤ [\d.]+ [kMGT]", page), page  # a unit has one prefix
     rows = {t: re.search(rf'<table id="{t}">(.*?)</table>', page, re.S)[1].count("<tr>")
             for t in ("ports", "instances", "lcores", "clients", "drops")}
     assert rows["ports"] == rows["instances"] == rows["lcores"] == 2 and rows["clients"] == 5, page

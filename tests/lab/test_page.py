@@ -5,6 +5,7 @@ import copy
 import html.parser
 import json
 import re
+import shutil
 import subprocess
 
 import PIL.Image
@@ -183,6 +184,18 @@ def test_without_the_library_the_error_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(report_html, "CHART_JS", "/nowhere/chart.min.js")
     with pytest.raises(report_html.PageError, match="apt-get install libjs-chart.js"):
         report_html.make(made())
+
+
+def test_only_times_have_parts_of_their_unit():
+    if not shutil.which("node"):
+        pytest.skip("there is no program node")
+    script = (report_html.HERE / "report_page.js").read_text(encoding="utf-8")
+    prefixes, short = (re.search(pattern, script, re.S | re.M)[0]
+                       for pattern in (r"^  const prefixes = .*?;$", r"^  function short\(.*?^  }$"))
+    program = f"{prefixes}\n{short}\nconsole.log([[0.8, 'B'], [0.8, 's'], [2.5e6, 'B/s'], [0, 'B'], [0.0004, '1/s']]" \
+              ".map(([value, unit]) => short(value, unit)).join('|'))"
+    done = subprocess.run(["node", "-e", program], capture_output=True, text=True, timeout=SECONDS, check=True)
+    assert done.stdout == "0.8 B|800 ms|2.5 MB/s|0 B|0.0004 1/s\n"
 
 
 def browse(tmp_path, page, *arguments):

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a plan of tools/lab in virtual time: lab_sim PLAN.json REPORT.json. With --check PLAN.json it
-// checks the plan alone. The report is an
-// object with the members of tools/labkit/backend.py, Backend.run_batch, and more (docs/lab.md).
-// Each second a line on the standard error says how far it is.
-// Exit codes: 0 done, 1 failure, 2 the plan is wrong, or the simulator cannot do all of it.
+// Runs a plan of tools/lab in virtual time: lab_sim PLAN.json REPORT.json. With --check PLAN.json
+// it checks the plan alone. The report is an object with the members of tools/labkit/backend.py,
+// Backend.run_batch, and more (docs/lab.md). Each second a line on the standard error says how far
+// it is. Exit codes: 0 done, 1 failure, 2 the plan is wrong, or the simulator cannot do all of it.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

@@ -36,6 +36,8 @@ expect 2 stderr 'count' --count=many --destinations 2
 expect 2 stderr '--destinations' --mode bandwidth
 expect 2 stderr '--mode' --mode fast
 expect 2 stderr '--reaction' --mode server --reaction reflect
+expect 2 stderr '--destinations is the client' --mode server --destinations 2
+expect 0 stdout '--warmup (double; default 0.2)' --help
 expect 2 stderr '--vcs: 4 is too large' --destinations 2 --vcs 4
 expect 2 stderr '"stray"' --destinations 2 stray
 expect 2 stderr '--config' --embed --destinations 2

@@ -82,6 +82,7 @@ TEST_F(ValidateTest, MistakesOfMemoryOperations) {
   const auto server = [&](auto spoil) {
     return blames([&](Options& o) {
       o.mode = Mode::kServer;
+      o.destinations.clear();
       o.reaction = Reaction::kMemory;
       o.window_bytes = 4096;
       spoil(o);
@@ -115,6 +116,7 @@ TEST_F(ValidateTest, MistakesOfMessages) {
   const auto server = [&](auto spoil) {
     return blames([&](Options& o) {
       o.mode = Mode::kServer;
+      o.destinations.clear();
       o.reaction = Reaction::kMessage;
       o.window_bytes = 4096;
       spoil(o);
@@ -165,6 +167,8 @@ TEST_F(ValidateTest, EachMistakeNamesItsFlag) {
   EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kLatency, o.inflight = 0; }), "--inflight");
   EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kServer, o.bidirectional = true; }),
             "--bidirectional");
+  EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kServer; }), "--destinations");
+  EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kServer, o.destinations.clear(); }), "ok");
   EXPECT_EQ(blames([](Options& o) { o.take_rate = 1; }), "--take_rate");
   EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kServer, o.take_rate = -1; }), "--take_rate");
   EXPECT_EQ(blames([](Options& o) { o.interval_json = "x", o.log_interval_s = 0; }),
@@ -196,6 +200,7 @@ TEST_F(ValidateTest, InstancesAndBalanceGoTogether) {
   const auto server = [&](std::vector<uint32_t> cpus) {
     return blames([&](Options& o) {
       o.mode = Mode::kServer;
+      o.destinations.clear();
       o.balance = 0;
       o.cpus = std::move(cpus);
     });

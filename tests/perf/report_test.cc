@@ -69,6 +69,17 @@ TEST(JsonTest, HasTheFieldsOfTheSchema) {
   EXPECT_TRUE(json["config"]["rate_per_second"].is_null());
 }
 
+TEST(ConcludeTest, CommandsOutOfOrderNameTheFlag) {
+  Document document;
+  document.results = {GoodResult()};
+  document.results[0].forward.misordered = 3;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Conclude(SomeOptions(), document), kExitVerdict);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "suede-perf: failed: misordered is 3, limit 0; where the instance's ordering is "
+            "unordered, give --unordered\n");
+}
+
 TEST(TableTest, OfMemoryOperationsFitsIntoALine) {
   Options options = SomeOptions();
   options.mode = Mode::kPut;

@@ -22,6 +22,11 @@ TEST(PrintTest, SetsOfCountersAreSections) {
             "scope: lcore\nseconds: 1.500\nof 2\na     1\nbcd  20\nof 3\n");
 }
 
+TEST(PrintTest, SmallNumbersKeepTheirDigits) {
+  EXPECT_EQ(Text(R"({"loss":0.0001,"share":0.25,"none":0.0})"),
+            "loss: 0.0001\nshare: 0.250\nnone: 0.000\n");
+}
+
 TEST(PrintTest, OtherValues) {
   EXPECT_EQ(Text(R"({"yaml":"a: 1\nb: 2\n"})"), "a: 1\nb: 2\n");
   EXPECT_EQ(Text(R"({"clients":[]})"), "no clients\n");

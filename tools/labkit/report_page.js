@@ -10,7 +10,9 @@
   function short(value, unit) {
     if (value === 0) return `0 ${unit}`;
     const size = Math.abs(value);
-    const [by, letter] = prefixes.find(([least]) => size >= least * 0.9995) || prefixes[prefixes.length - 1];
+    // Only times have parts of their unit: there are no millibytes.
+    const fit = unit === 's' ? prefixes : prefixes.filter(([least]) => least >= 1);
+    const [by, letter] = fit.find(([least]) => size >= least * 0.9995) || fit[fit.length - 1];
     return `${Number((value / by).toPrecision(3))} ${letter}${unit}`;
   }
 
