@@ -87,6 +87,7 @@ DEFINE_double(
     "server: take so many commands of load per second and let the others wait in the ring, as "
     "a slow receiver does; 0: all at once");
 DEFINE_bool(quiet, false, "no lines of progress");
+DEFINE_bool(wide, false, "tables of more than 100 columns: a line for each row");
 DEFINE_bool(check_flags, false, "check the flags, and exit");
 DEFINE_string(workload, "all-to-all",
               "permutation, all-to-all, all-reduce-ring, all-reduce-direct, incast, moe, hot-spot, "
@@ -294,6 +295,7 @@ void TakeValues(Options* o) {
   o->spin = FLAGS_spin;
   o->bidirectional = FLAGS_bidirectional;
   o->unordered = FLAGS_unordered;
+  o->wide = FLAGS_wide;
   o->json = FLAGS_json;
   o->interval_s = FLAGS_quiet ? 0 : FLAGS_interval;
   o->interval_json = FLAGS_interval_json;

@@ -72,6 +72,7 @@ struct Options {
   bool spin = false;
   bool bidirectional = false;
   bool unordered = false;
+  bool wide = false;  // lines of tables
 
   std::vector<uint32_t> cacheline_cpus;  // two; empty: no probe
   std::string json;

@@ -14,14 +14,16 @@ namespace {
 double Micros(double ns) { return ns / 1e3; }
 double Micros(uint64_t ns) { return Micros(static_cast<double>(ns)); }
 
+constexpr uint32_t kTimeWidth = 11;
+
 void AddTimes(const Histogram& times, TableLine* line) {
-  line->Decimal(12, Micros(times.min())).Decimal(12, Micros(times.mean()));
-  for (const double p : {50.0, 90.0, 99.0}) line->Decimal(12, Micros(times.Percentile(p)));
-  line->Decimal(12, Micros(times.max()));
+  line->Decimal(kTimeWidth, Micros(times.min())).Decimal(kTimeWidth, Micros(times.mean()));
+  for (const double p : {50.0, 90.0, 99.0}) line->Decimal(kTimeWidth, Micros(times.Percentile(p)));
+  line->Decimal(kTimeWidth, Micros(times.max()));
 }
 
 void AddTimesHead(TableLine* line) {
-  for (const char* name : {"min", "mean", "p50", "p90", "p99", "max"}) line->Text(12, name);
+  for (const char* name : {"min", "mean", "p50", "p90", "p99", "max"}) line->Text(kTimeWidth, name);
 }
 
 std::string TimesRow(const char* name, const Histogram& times) {

@@ -24,6 +24,8 @@ void AddLatency(const Histogram& h, TableLine* line) {
   line->Decimal(kLatencyWidth, Us(h.max()));
 }
 
+size_t ColumnsOf(const Options& o) { return o.wide ? SIZE_MAX : kTableColumns; }
+
 bool ShowsLatency(const Options& o) {
   return o.mode == Mode::kLatency || o.UsesOperations() || o.completions > 0;
 }
@@ -39,7 +41,7 @@ const char* LatencyKind(const Options& o) {
 }
 
 std::string ColumnHeads(const Options& o) {
-  TableLine line(/*is_head=*/true);
+  TableLine line(/*is_head=*/true, ColumnsOf(o));
   line.Text(SizeWidth(o), "#bytes")
       .Text(12, "iterations")
       .Text(10, "peak[Gb/s]")
@@ -105,7 +107,7 @@ std::string TableHead(const Options& o) {
 }
 
 std::string TableRow(const Options& o, const RunResult& r) {
-  TableLine line;
+  TableLine line(/*is_head=*/false, ColumnsOf(o));
   line.Count(SizeWidth(o), r.data_bytes)
       .Count(12, r.measured)
       .Decimal(10, DataGbps(r, r.peak_per_second));

@@ -11,7 +11,7 @@ namespace suede::perf {
 TableLine& TableLine::Text(uint32_t width, std::string text) {
   if (text.size() > width) text.resize(width);
   if (indent_ == 0) indent_ = width;
-  if (column_ > indent_ && column_ + 1 + width > kTableColumns) Break();
+  if (column_ > indent_ && column_ + 1 + width > columns_) Break();
   const size_t blanks = width - text.size() + (column_ == 0 ? 0 : 1);
   absl::StrAppend(&text_, std::string(blanks, ' '), text);
   column_ += blanks + text.size();

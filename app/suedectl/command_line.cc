@@ -17,6 +17,7 @@ constexpr GlobalFlag kGlobalFlags[] = {
     {"--endpoint", "NAME", "the endpoint's name (default suede, or $SUEDE_CTL_ENDPOINT)"},
     {"--socket", "PATH", "its management socket instead (or $SUEDE_CTL_SOCKET)"},
     {"--json", "", "the result as JSON, on one line; also -j"},
+    {"--wide", "", "tables of more than 100 columns"},
     {"--every", "SECONDS", "repeat the command on one connection"},
     {"--times", "N", "with --every, or top: so often"},
     {"--help", "", "this, or the help of a command; also -h"},
@@ -86,10 +87,11 @@ class Parser {
     const std::string argument = arguments_[at_];
     const std::string name = argument.substr(0, argument.find('='));
     *known = true;
-    bool* const flag = argument == "-j" || argument == "--json"      ? &out_.flags.json
-                       : argument == "-h" || argument == "--help"    ? &out_.flags.help
-                       : argument == "--version"                     ? &out_.flags.version
-                                                                     : nullptr;
+    bool* const flag = argument == "-j" || argument == "--json"   ? &out_.flags.json
+                       : argument == "--wide"                     ? &out_.flags.wide
+                       : argument == "-h" || argument == "--help" ? &out_.flags.help
+                       : argument == "--version"                  ? &out_.flags.version
+                                                                  : nullptr;
     if (flag != nullptr) {
       *flag = true;
       ++at_;

@@ -17,6 +17,7 @@
 #include "suedectl/daemon_command.h"
 #include "suedectl/exit_codes.h"
 #include "suedectl/local_commands.h"
+#include "suedectl/print.h"
 
 namespace suede::ctl {
 
@@ -25,10 +26,13 @@ struct GlobalFlags {
   std::string endpoint = "suede";
   std::string socket;    // empty: the endpoint's
   bool json = false;
+  bool wide = false;
   double every_s = 0;    // 0: once
   uint32_t times = 0;    // with every_s; 0: until somebody ends it
   bool help = false;
   bool version = false;
+
+  size_t columns() const { return wide ? SIZE_MAX : kTextColumns; }
 };
 
 // A flag of GlobalFlags, for help and completion.

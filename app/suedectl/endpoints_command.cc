@@ -142,7 +142,7 @@ int RunEndpoints(std::span<const std::string_view> arguments, FILE*, FILE* out, 
     json = true;
   }
   const Json list = ListEndpoints(RuntimeRoots());
-  const std::string text = json ? Dump(list) + "\n" : ToText(list);
+  const std::string text = json ? Dump(list) + "\n" : ToText(list, SIZE_MAX);
   std::fputs(text.c_str(), out);
   return std::fflush(out) == 0 ? kExitDone : kExitFailure;
 }

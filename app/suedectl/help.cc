@@ -86,7 +86,7 @@ std::string MethodCase(const Method& method) {
   if (method.descriptor) StrAppend(&flags, flags.empty() ? "" : " ", "--", method.descriptor->name);
   std::string out = StrCat("    '", CommandOf(method), " '*)\n      words=\"", positional,
                            positional.empty() ? "" : " ", flags, flags.empty() ? "" : " ",
-                           "--json --help\"\n");
+                           "--json --wide --help\"\n");
   if (!values.empty()) StrAppend(&out, "      case $previous in\n", values, "      esac\n");
   return out + "      ;;\n";
 }

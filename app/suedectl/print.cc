@@ -37,13 +37,19 @@ std::string Cell(const Json& value) {
   return parts.empty() ? "-" : StrJoin(parts, ",");
 }
 
-// Rows of cells; numbers are at the right of their column.
-std::string Aligned(const std::vector<std::vector<std::string>>& rows,
-                    const std::vector<bool>& is_number) {
-  std::vector<size_t> widths(is_number.size());
+using Cells = std::vector<std::vector<std::string>>;
+
+std::vector<size_t> WidthsOf(const Cells& rows, size_t columns) {
+  std::vector<size_t> widths(columns);
   for (const auto& row : rows) {
     for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
   }
+  return widths;
+}
+
+// Cells of cells; numbers are at the right of their column.
+std::string Aligned(const Cells& rows, const std::vector<bool>& is_number) {
+  const std::vector<size_t> widths = WidthsOf(rows, is_number.size());
   std::string out;
   for (const auto& row : rows) {
     std::string line;
@@ -58,7 +64,70 @@ std::string Aligned(const std::vector<std::vector<std::string>>& rows,
   return out;
 }
 
-std::string Table(const Json& list) {
+constexpr size_t kShortText = 24;
+
+// Cuts the texts of a column.
+void Shorten(size_t column, Cells* rows) {
+  for (auto& row : *rows) {
+    std::string& text = row[column];
+    if (text.size() > kShortText) text.replace(kShortText - 2, std::string::npos, "..");
+  }
+}
+
+// Narrows a table until a line has at most `most` characters: takes out the columns without a
+// value, cuts long texts, takes out the last columns. The first column stays. Returns what is not
+// shown.
+std::vector<std::string> Narrow(size_t most, Cells* rows, std::vector<bool>* is_number) {
+  std::vector<size_t> widths = WidthsOf(*rows, is_number->size());
+  size_t total = 2 * (widths.size() - 1);
+  for (const size_t width : widths) total += width;
+  std::vector<std::string> taken;
+  const auto take = [&](size_t c) {
+    total -= widths[c] + 2;
+    const auto at = static_cast<ptrdiff_t>(c);
+    for (auto& row : *rows) row.erase(row.begin() + at);
+    is_number->erase(is_number->begin() + at);
+    widths.erase(widths.begin() + at);
+  };
+  for (size_t c = widths.size(); c-- > 1 && total > most;) {
+    const bool is_empty =
+        std::all_of(rows->begin() + 1, rows->end(), [c](const auto& row) { return row[c] == "-"; });
+    if (is_empty) take(c);
+  }
+  while (total > most) {
+    const auto widest = std::max_element(widths.begin(), widths.end());
+    const auto c = static_cast<size_t>(widest - widths.begin());
+    if (*widest <= kShortText || (*is_number)[c]) break;
+    if (taken.empty()) taken.emplace_back("ends of long texts");
+    Shorten(c, rows);
+    total -= *widest - kShortText;
+    *widest = kShortText;
+  }
+  const auto first_name = static_cast<ptrdiff_t>(taken.size());
+  while (widths.size() > 1 && total > most) {
+    taken.insert(taken.begin() + first_name, rows->front().back());
+    take(widths.size() - 1);
+  }
+  return taken;
+}
+
+// Names what a table of `most` columns does not show, in lines that are no longer.
+std::string NotShown(const std::vector<std::string>& names, size_t most) {
+  std::string out = "(--wide shows, too:";
+  size_t column = out.size();
+  for (const std::string& name : names) {
+    const std::string word = StrCat(" ", name, &name == &names.back() ? ")" : ",");
+    if (column + word.size() > most) {
+      out += "\n";
+      column = 0;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out + "\n";
+}
+
+std::string Table(const Json& list, size_t most) {
   std::vector<std::string> columns;
   for (const Json& one : list) {
     for (const auto& member : one.items()) {
@@ -67,7 +136,7 @@ std::string Table(const Json& list) {
       }
     }
   }
-  std::vector<std::vector<std::string>> rows = {columns};
+  Cells rows = {columns};
   std::vector<bool> is_number(columns.size(), true);
   for (const Json& one : list) {
     std::vector<std::string>& row = rows.emplace_back();
@@ -77,12 +146,21 @@ std::string Table(const Json& list) {
       if (value != one.end() && !value->is_number() && !value->is_null()) is_number[c] = false;
     }
   }
-  return Aligned(rows, is_number);
+  const std::vector<std::string> taken = Narrow(most, &rows, &is_number);
+  std::string text = Aligned(rows, is_number);
+  return taken.empty() ? text : text + NotShown(taken, most);
 }
 
 std::string Pairs(const Json& object) {
-  std::vector<std::vector<std::string>> rows;
-  for (const auto& member : object.items()) rows.push_back({member.key(), Cell(member.value())});
+  const bool is_counts = std::all_of(object.begin(), object.end(),
+                                     [](const Json& value) { return value.is_number(); });
+  Cells rows;
+  Cells zeros;
+  for (const auto& member : object.items()) {
+    const bool is_zero = is_counts && member.value() == 0;
+    (is_zero ? zeros : rows).push_back({member.key(), Cell(member.value())});
+  }
+  rows.insert(rows.end(), zeros.begin(), zeros.end());
   return Aligned(rows, {false, true});
 }
 
@@ -109,12 +187,12 @@ std::string Sections(const Json& list) {
 
 }  // namespace
 
-std::string ToText(const Json& result) {
+std::string ToText(const Json& result, size_t columns) {
   std::string out;
   for (const auto& member : result.items()) {
     const Json& value = member.value();
     if (IsListOfObjects(value)) {
-      out += HasObjects(value) ? Sections(value) : Table(value);
+      out += HasObjects(value) ? Sections(value) : Table(value, columns);
     } else if (value.is_array() && value.empty()) {
       StrAppend(&out, "no ", member.key(), "\n");
     } else if (value.is_object()) {

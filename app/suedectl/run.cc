@@ -124,7 +124,7 @@ int CallMethod(const Meanings& meanings, const Commands& commands, std::FILE* ou
     if (replacing) {
       if (absl::Status put = replacing->Commit(); !put.ok()) return Fail(put, err);
     }
-    const std::string text = flags.json ? Dump(*result) + "\n" : ToText(*result);
+    const std::string text = flags.json ? Dump(*result) + "\n" : ToText(*result, flags.columns());
     if (i != 0 && !flags.json) std::fputs("\n", out);
     std::fputs(text.c_str(), out);
     if (std::fflush(out) != 0) return kExitFailure;

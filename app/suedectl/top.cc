@@ -219,12 +219,12 @@ Json MakeTop(const TopSample& before, const TopSample& now, uint32_t most) {
               {"drops", Drops(before, now)}};
 }
 
-std::string TopText(const Json& top) {
+std::string TopText(const Json& top, size_t columns) {
   std::string out = StrCat("endpoint ", Text(At(top, "name")), "  up ", Text(At(top, "uptime_s")),
                            " s  clients ", Text(At(top, "clients")), "  connections ",
                            Text(At(top, "connections")), "\n");
   for (const char* list : {"ports", "instances", "planes", "lcores", "peers", "drops"}) {
-    StrAppend(&out, "\n", ToText(Json{{list, ListAt(top, list)}}));
+    StrAppend(&out, "\n", ToText(Json{{list, ListAt(top, list)}}, columns));
   }
   return out;
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "suedectl/daemon_command.h"
+#include "suedectl/print.h"
 
 namespace suede::ctl {
 
@@ -23,7 +24,7 @@ struct TopSample {
 // or not there.
 Json MakeTop(const TopSample& before, const TopSample& now, uint32_t most);
 // The same for people.
-std::string TopText(const Json& top);
+std::string TopText(const Json& top, size_t columns = kTextColumns);
 
 absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,
                     FILE* err);

@@ -65,7 +65,7 @@ absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags
     absl::StatusOr<TopSample> now = Sample(daemon);
     if (!now.ok()) return now.status();
     const Json top = MakeTop(*before, *now, most);
-    const std::string text = flags.json ? Dump(top) + "\n" : TopText(top);
+    const std::string text = flags.json ? Dump(top) + "\n" : TopText(top, flags.columns());
     // Home, clear, and then all at once, so that nothing flickers.
     if (is_screen) std::fputs("\x1b[H\x1b[2J", out);
     else if (i != 0 && !flags.json) std::fputs("\n", out);

@@ -79,7 +79,7 @@ def test_reports(tmp_path):
     assert lab.report(tmp_path) == report
     text = report_text.make(report)
     assert text.startswith("least: passed\n") and "a link is down" in text and "queue_depth" in text
-    assert max(map(len, text.splitlines())) <= 120
+    assert max(map(len, text.splitlines())) <= 100
 
 
 def test_rates_survive_a_restart():

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -78,6 +79,17 @@ TEST(ConcludeTest, CommandsOutOfOrderNameTheFlag) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "suede-perf: failed: misordered is 3, limit 0; where the instance's ordering is "
             "unordered, give --unordered\n");
+}
+
+TEST(TableTest, AWideTableHasALineForEachRow) {
+  Options options = SomeOptions();
+  options.bidirectional = true;
+  const auto lines = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_GT(lines(TableRow(options, GoodResult())), 1);
+  options.wide = true;
+  EXPECT_EQ(lines(TableRow(options, GoodResult())), 1);
 }
 
 TEST(TableTest, OfMemoryOperationsFitsIntoALine) {

@@ -22,9 +22,43 @@ TEST(PrintTest, SetsOfCountersAreSections) {
             "scope: lcore\nseconds: 1.500\nof 2\na     1\nbcd  20\nof 3\n");
 }
 
+TEST(PrintTest, CountersThatAreNotZeroComeFirst) {
+  EXPECT_EQ(Text(R"({"sets":[{"of":"p0","counters":{"a":0,"b":2,"c":0,"d":1}}]})"),
+            "of p0\nb  2\nd  1\na  0\nc  0\n");
+}
+
 TEST(PrintTest, SmallNumbersKeepTheirDigits) {
   EXPECT_EQ(Text(R"({"loss":0.0001,"share":0.25,"none":0.0})"),
             "loss: 0.0001\nshare: 0.250\nnone: 0.000\n");
+}
+
+TEST(PrintTest, ATableHasAtMost100Columns) {
+  Json row = Json::object();
+  row["name"] = "p0";
+  row["nothing"] = nullptr;
+  for (int i = 0; i < 12; ++i) row["a_long_name_" + std::to_string(i)] = i;
+  const Json result{{"ports", Json::array({row})}};
+  const std::string text = ToText(result);
+  for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+    EXPECT_LE(end - at, kTextColumns) << text;
+  }
+  EXPECT_EQ(text.find("nothing"), std::string::npos);
+  EXPECT_NE(text.find("a_long_name_5"), std::string::npos);
+  EXPECT_NE(text.find("(--wide shows, too: a_long_name_6,"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with(" a_long_name_11)\n")) << text;
+  const std::string wide = ToText(result, SIZE_MAX);
+  EXPECT_EQ(wide.find("--wide"), std::string::npos);
+  EXPECT_NE(wide.find("nothing"), std::string::npos);
+}
+
+TEST(PrintTest, LongTextsAreCutBeforeColumnsGo) {
+  const Json result{
+      {"ports",
+       Json::array({Json{{"name", "p0"}, {"device", std::string(150, 'x')}, {"link_up", true}}})}};
+  EXPECT_EQ(ToText(result),
+            "name  device                    link_up\n"
+            "p0    xxxxxxxxxxxxxxxxxxxxxx..  yes\n"
+            "(--wide shows, too: ends of long texts)\n");
 }
 
 TEST(PrintTest, OtherValues) {

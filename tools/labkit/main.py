@@ -140,15 +140,16 @@ def carry_out(plan, kind, args, out, progress):
         code = PASS
     else:
         code = EXPECTATION
-    write_reports(report, out, args.quiet)
+    write_reports(report, out, args)
     if code == PASS and not args.keep:
         for name in ("config", "load", "logs"):
             shutil.rmtree(out / name, ignore_errors=True)
     return code
 
 
-def write_reports(report, out, quiet):
-    text = report_text.make(report)
+def write_reports(report, out, args):
+    quiet = args.quiet
+    text = report_text.make(report, args.wide)
     print(text.splitlines()[0] if quiet else text, end="\n" if quiet else "", flush=True)
     for problem in report["problems"] if quiet else []:
         print("problem: " + problem)

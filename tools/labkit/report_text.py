@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report as text, of 120 columns at most."""
+"""The report as text, of 100 columns at most unless it is to be wide."""
 
 MOST_EVENTS = 60
+COLUMNS = 100
 
 
 def _value(value):
@@ -20,7 +21,24 @@ def _mean(series):
     return sum(series["v"]) / len(series["v"]) if series["v"] else 0
 
 
-def make(report):
+def make(report, wide=False):
+    """Rows of tables are cut where they are longer; problems and logs are not."""
+    lines = _cut(_head(report), wide)
+    for problem in report["problems"]:
+        lines += ["", "problem: " + problem]
+    lines += _cut(["", "Expectations", *_checks(report["verdict"]["checks"])], wide)
+    lines += ["", "Loads"]
+    for load in report["load"]:
+        lines += _load(load)
+    lines += _cut([*_series(report["series"]), *_events(report["events"])], wide)
+    return "\n".join(lines) + "\n"
+
+
+def _cut(lines, wide):
+    return lines if wide else [line if len(line) <= COLUMNS else line[:COLUMNS - 1].rstrip() + "…" for line in lines]
+
+
+def _head(report):
     scenario = report["scenario"]
     kinds = [node["kind"] for node in report["topology"]["nodes"]]
     lines = [f"{scenario['name']}: {'passed' if report['verdict']['pass'] else 'FAILED'}"]
@@ -30,18 +48,12 @@ def make(report):
                  f"{len(report['topology']['links'])} links, {scenario['encapsulation']}, back end {report['backend']}, "
                  f"seed {report['seed']}")
     lines.append(f"  {report['start']} to {report['end']}, suede {report['version']} ({report['git']})")
-    for problem in report["problems"]:
-        lines += ["", "problem: " + problem]
-    lines += ["", "Expectations"]
-    for check in report["verdict"]["checks"]:
-        lines.append(f"  {'ok  ' if check['pass'] else 'FAIL'} {check['name']:<48} {_value(check['value']):>14}  "
-                     f"({_limit(check['limit'])})")
-    lines += ["", "Loads"]
-    for load in report["load"]:
-        lines += _load(load)
-    lines += _series(report["series"])
-    lines += _events(report["events"])
-    return "\n".join(lines) + "\n"
+    return lines
+
+
+def _checks(checks):
+    return [f"  {'ok  ' if check['pass'] else 'FAIL'} {check['name']:<44} {_value(check['value']):>14}  ({_limit(check['limit'])})"
+            for check in checks]
 
 
 def _load(load):
@@ -68,7 +80,7 @@ def _load(load):
 
 
 def _series(series):
-    lines = ["", f"Over time {'mean':>48} {'largest':>14}"]
+    lines = ["", f"Over time {'mean':>46} {'largest':>14}"]
     sums = {}
     for each in series:
         sums.setdefault(each["name"], []).append(each)
@@ -76,9 +88,9 @@ def _series(series):
         unit = all_of_it[0]["unit"]
         largest = max(all_of_it, key=lambda each: max(each["v"], default=0))
         labels = " ".join(f"{k}={v}" for k, v in largest["labels"].items())
-        lines.append(f"  {name + ' (' + unit + '), ' + str(len(all_of_it)) + ' series':<42} "
+        lines.append(f"  {name + ' (' + unit + '), ' + str(len(all_of_it)) + ' series':<40} "
                      f"{_value(sum(map(_mean, all_of_it)) / len(all_of_it)):>13} {_value(max(largest['v'], default=0)):>14}  "
-                     f"{labels}"[:120])
+                     f"{labels}")
     return lines
 
 
@@ -86,7 +98,7 @@ def _events(events):
     lines = ["", "Events (s since the begin)"]
     shown = [event for event in events if event["severity"] != "info" or event["source"] == "lab"]
     for event in shown[:MOST_EVENTS]:
-        lines.append(f"  {event['t']:>9.3f} {event['source']:<8} {event['severity']:<8} {event['name']} {event['text']}"[:120])
+        lines.append(f"  {event['t']:>9.3f} {event['source']:<8} {event['severity']:<8} {event['name']} {event['text']}")
     if len(shown) > MOST_EVENTS:
         lines.append(f"  and {len(shown) - MOST_EVENTS} more in report.json")
     lines.append(f"  ({len(events) - len(shown)} of severity info in report.json)")
