@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pairs.h"
+
+#include <cstdio>
+
+#include "pairs_run.h"
+
+namespace suede {
+namespace {
+
+// Each pair of levels is in a row or is refused by the configuration, with the message of the table.
+bool IsTableRight(const std::vector<PairsRow>& rows) {
+  bool right = true;
+  if (const std::string missing = MissingPairs(rows); !missing.empty()) {
+    std::printf("pairs: no row has %s\n", missing.c_str());
+    right = false;
+  }
+  for (const RefusedPair& refused : RefusedPairs()) {
+    const PairsRow row = RowWith(refused);
+    const absl::StatusOr<Config> config = PairsConfig(row, 0, 600);
+    const bool said =
+        !config.ok() && config.status().message().find(refused.message) != std::string_view::npos;
+    if (said) continue;
+    std::printf("pairs: %s %s with %s %s: expected a refusal with \"%s\", got %s\n",
+                NameOf(refused.one), row.Text(refused.one), NameOf(refused.other),
+                row.Text(refused.other), refused.message,
+                config.ok() ? "none" : std::string(config.status().message()).c_str());
+    right = false;
+  }
+  return right;
+}
+
+// A seed is a run: frames and times are the same twice.
+bool IsRepeatable(const PairsRow& row, uint64_t seed) {
+  uint64_t digests[2];
+  for (uint64_t& digest : digests) {
+    PairsRun run(row, seed);
+    run.Run();
+    digest = run.digest();
+  }
+  return digests[0] == digests[1];
+}
+
+}  // namespace
+
+int RunPairs(uint64_t first, uint64_t count) {
+  const std::vector<PairsRow> rows = CoveringRows();
+  if (!IsTableRight(rows)) return 1;
+  uint64_t failed = 0;
+  uint64_t retransmissions = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const PairsRow& row = rows[(seed - 1) % rows.size()];
+    PairsRun run(row, seed);
+    const std::string verdict = run.Run();
+    retransmissions += run.Sum(Counter::kTxRetransmissions);
+    if (verdict.empty()) continue;
+    ++failed;
+    std::printf("seed %llu: %s\n  %s\n  replay: sim_runner pairs %llu 1\n",
+                static_cast<unsigned long long>(seed), verdict.c_str(), row.Description().c_str(),
+                static_cast<unsigned long long>(seed));
+    std::fflush(stdout);
+  }
+  if (count != 0 && !IsRepeatable(rows[(first - 1) % rows.size()], first)) {
+    std::printf("seed %llu gave two runs\n", static_cast<unsigned long long>(first));
+    ++failed;
+  }
+  std::printf("pairs: %zu rows, %llu seeds, %llu failed, %llu retransmissions\n", rows.size(),
+              static_cast<unsigned long long>(count), static_cast<unsigned long long>(failed),
+              static_cast<unsigned long long>(retransmissions));
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace suede
