@@ -6,6 +6,8 @@
 namespace suede {
 namespace {
 
+// Where the count of tries is as high as this, the last four go round, as each probes another
+// quarter.
 constexpr uint8_t kMostTries = 250;
 
 }  // namespace
@@ -50,7 +52,7 @@ HandshakeTimerVerdict Handshake::OnTimer(Time now, const TransportParams& params
       return {.plain = true};
     }
   }
-  if (tries_ < kMostTries) ++tries_;
+  tries_ = tries_ < kMostTries ? static_cast<uint8_t>(tries_ + 1) : kMostTries - 3;
   const bool silent = !refused_ && now - heard_at_ >= patience;
   deadline_ = now + Wait(params, refused_ || silent ? idle : std::min(params.rto_max, idle));
   return {.hello = true, .probe = tries_ > 1 && !speaks_hello_, .silent = silent};

@@ -261,6 +261,17 @@ TEST_F(HandshakeTest, ProbesTryEveryQuarter) {
   EXPECT_EQ(seen, 0xfu);
 }
 
+// A plain peer that comes after hours has to be found, too.
+TEST_F(HandshakeTest, ProbesGoOnTryingEveryQuarter) {
+  a.h.OnDemand(now);
+  for (int i = 0; i < 1000; ++i) Expire(a);
+  uint32_t seen = 0;
+  for (int i = 0; i < 4; ++i) {
+    if (Expire(a).probe) seen |= 1u << a.h.probe_quarter();
+  }
+  EXPECT_EQ(seen, 0xfu);
+}
+
 TEST_F(HandshakeTest, APeerThatHasSpokenIsNeverPlain) {
   Exchange(a, b);
   a.h.StartOver(now, a.numbers);
