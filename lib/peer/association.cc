@@ -63,7 +63,11 @@ bool Peer::IsOfAssociation(uint32_t plane, const Identities& named, Effects& eff
 void Peer::OnHello(uint32_t plane, const Hello& hello, const ControlFacts& facts, Time now,
                    Effects& effects) {
   const HelloVerdict verdict = handshake_.OnHello(hello, now, own_->numbers, facts.is_pong);
-  if (verdict.stranger) {
+  // An old copy of a HELLO may have settings that fitted no longer: the peer has to prove that they
+  // are those of now.
+  const bool unproved =
+      !verdict.verified && Compare(own_->hello, hello).what != HelloMismatch::kNone;
+  if (verdict.stranger || unproved) {
     effects.Add(effect::Count{Counter::kRxHelloUnverified});
     if (hello.reply_wanted) SayHello(plane, true, hello.nonce, effects);
     return;

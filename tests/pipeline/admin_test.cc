@@ -306,5 +306,36 @@ TEST_F(MismatchTest, WhatWaitedForAPeerThatDoesNotFitEndsAtOnce) {
   EXPECT_EQ(Statuses(client, 1, microseconds(10)), std::vector<int>{SUEDE_STATUS_UNREACHABLE});
 }
 
+// Anybody on the path has copies of HELLOs. One that brings back no nonce of ours declares nothing.
+TEST_F(MismatchTest, AHelloThatIsNotVerifiedDeclaresNoMismatch) {
+  Start();
+  Meet();
+  TakeSent();
+  Hello hello = HelloTo(InstanceAt(0));
+  const uint64_t nonce = hello.echo;
+  hello.psn_scope = 1 - hello.psn_scope;
+  hello.reply_wanted = true;
+  hello.echo = 0;
+  Inject({Control(hello)});
+  EXPECT_EQ(host->Count(Counter::kHelloMismatch), 0u);
+  EXPECT_EQ(host->Count(Counter::kRxHelloUnverified), 1u);
+  const Handshake& handshake = InstanceAt(0).peers[InstanceAt(0).peer_of_xpu[1]].handshake();
+  EXPECT_TRUE(handshake.associated());
+  // The peer is asked to prove it.
+  const std::vector<Sent> sent = TakeSent();
+  ASSERT_FALSE(sent.empty());
+  ControlMessage message;
+  ASSERT_EQ(DecodeControl(sent[0].commands.data(), static_cast<uint32_t>(sent[0].commands.size()),
+                          message),
+            ControlError::kNone);
+  ASSERT_TRUE(std::holds_alternative<Hello>(message));
+  EXPECT_TRUE(std::get<Hello>(message).reply_wanted);
+  EXPECT_EQ(std::get<Hello>(message).echo, hello.nonce);
+  EXPECT_EQ(std::get<Hello>(message).nonce, nonce);
+  hello.echo = nonce;
+  Inject({Control(hello)});
+  EXPECT_EQ(host->Count(Counter::kHelloMismatch), 1u);
+}
+
 }  // namespace
 }  // namespace suede
