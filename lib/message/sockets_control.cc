@@ -205,8 +205,7 @@ void Sockets::OnAccept(const Peer& from, const Command& command) {
     return Refuse(from, command, command.own_tag, Status::kClosed);
   }
   if (command.limit < kMinRingBytes || command.limit > kMaxRingBytes) {
-    ++counters_.stray;
-    return;
+    return Refuse(from, command, command.own_tag, Status::kMalformed);
   }
   channel.state = Channel::State::kConnected;
   channel.peer_tag = command.own_tag;

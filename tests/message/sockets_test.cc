@@ -639,6 +639,43 @@ TEST_F(Pairs, CommandsOutOfPlaceAreRefused) {
   Take(1, receiver, Got::kFailed);
 }
 
+// The receiver would wait for data for ever, and its sender for a good answer.
+TEST_F(Pairs, AnAcceptWithALimitOutOfRangeIsRefused) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  nodes[0]->Pump(wires[0]);
+  const Carried connect = wires[0].sent.front();
+  wires[0].sent.clear();
+  Deliver(0, connect);
+  nodes[1]->Pump(wires[1]);
+  wires[1].sent.clear();  // the ACCEPT, in place of which others come
+  const uint32_t tag = nodes[0]->PeerOf(sender, 0).tag;
+  const uint32_t own_tag = nodes[1]->PeerOf(receiver, 0).tag;
+  uint32_t refused = 0;
+  for (const uint32_t limit : {0u, 4095u, (1u << 30) + 1}) {
+    Inject(1, 0, kControlVc,
+           {.kind = Kind::kAccept, .tag = tag, .own_tag = own_tag, .limit = limit});
+    EXPECT_EQ(Refused(0, Status::kMalformed), ++refused);
+    EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kPending);
+    PumpOne(0);
+  }
+  EXPECT_EQ(nodes[0]->counters().stray, 0u);
+  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kAborted);
+}
+
+TEST_F(Pairs, EndTravelsBehindTheData) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  const Channel& channel = nodes[0]->PeerOf(sender, 0);
+  Inject(0, 1, kControlVc, {.kind = Kind::kEnd, .tag = channel.peer_tag});
+  EXPECT_EQ(Refused(1, Status::kMismatch), 1u);
+  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kOk);
+  Inject(0, 1, channel.traits.vc, {.kind = Kind::kEnd, .tag = channel.peer_tag});
+  EXPECT_EQ(Refused(1, Status::kMismatch), 1u);
+  Take(1, receiver, Got::kEnd);
+}
+
 TEST_F(Pairs, WhatTheDaemonCouldNotDeliverFailsTheTarget) {
   const uint32_t sender = OpenSender(0, {1, 2});
   OpenReceiver(1, 0);
