@@ -53,13 +53,13 @@ class LinkHello {
   const LinkOffer& peer_offer() const { return peer_offer_; }
   uint16_t tx_tag() const { return tx_tag_; }
   uint16_t rx_tag() const { return rx_tag_; }
+  // The tag of frames from the end with the nonce `from` to the one with `to` (docs/link.md).
+  static uint16_t TagOf(uint64_t from, uint64_t to);
 
  private:
   static constexpr int kSilentIntervals = 8;
   static constexpr int kHurry = 10;
   static constexpr int kMostAnswers = 100;  // in an interval
-
-  static uint16_t TagOf(uint64_t from, uint64_t to);
   // Soon, but not for each of many.
   void Answer(Time now) {
     due_ = std::min(due_, std::max(now, sent_at_ + interval_ / kMostAnswers));

@@ -76,6 +76,20 @@ class LinkEndTest : public ::testing::Test {
   uint64_t sent = 0;
 };
 
+// The example of docs/link.md, "Tags".
+TEST(LinkTags, AreMadeOfBothNonces) {
+  constexpr uint64_t kOne = 0x0123456789abcdef;
+  constexpr uint64_t kOther = 0xfedcba9876543210;
+  EXPECT_EQ(LinkHello::TagOf(kOne, kOther), 0xba0);
+  EXPECT_EQ(LinkHello::TagOf(kOther, kOne), 0x27d);
+}
+
+TEST_F(LinkEndTest, BothEndsMakeTheSameTags) {
+  Agree();
+  EXPECT_EQ(a.end().session().tx_tag(), b.end().session().rx_tag());
+  EXPECT_EQ(b.end().session().tx_tag(), a.end().session().rx_tag());
+}
+
 TEST_F(LinkEndTest, OffWhereOneEndDoesNotOfferIt) {
   LinkParams credit_only;
   credit_only.credit.cbfc = true;
