@@ -59,6 +59,51 @@ TEST_F(DropsTest, Rcrc) {
   EXPECT_TRUE(TakeSent().empty());
 }
 
+// The R-CRC covers the reserved bits as they are on the wire.
+TEST_F(DropsTest, ReservedBitsAreCoveredAsTheyCame) {
+  constexpr uint32_t kRhAt = 42;  // behind the headers of UDP over IPv4
+  for (const auto& [at, bits] : {std::pair(0u, 0x0cu), std::pair(4u, 0x3cu)}) {
+    std::vector<uint8_t> frame = Build(Rh(), Command(1));
+    frame[kRhAt + at] |= static_cast<uint8_t>(bits);
+    ExpectDrop(frame, Counter::kRxRcrc);
+    const auto covered = static_cast<uint32_t>(frame.size()) - kRhAt - kRcrcBytes;
+    StoreRcrc(&frame[kRhAt], covered);
+    const uint64_t before = host->Count(Counter::kRxPdus) + host->Count(Counter::kRxDuplicate);
+    Inject({frame});
+    EXPECT_EQ(host->Count(Counter::kRxPdus) + host->Count(Counter::kRxDuplicate), before + 1);
+  }
+}
+
+TEST_F(DropsTest, MoreThan4096BytesOfCommandsAreMalformed) {
+  std::vector<uint8_t> commands;
+  while (commands.size() < kMaxPackBytes + 2) commands.insert(commands.end(), {0x21, 0});
+  // BuildFrame makes none, so one with a command less gets it by hand.
+  std::vector<uint8_t> frame = Build(Rh(), {commands.begin(), commands.end() - 2});
+  constexpr uint32_t kRhAt = 42;
+  frame.insert(frame.end() - kRcrcBytes, {0x21, 0});
+  StoreBe16(&frame[16], static_cast<uint16_t>(frame.size() - 14));
+  StoreBe16(&frame[38], static_cast<uint16_t>(frame.size() - 34));
+  StoreBe16(&frame[24], 0);
+  uint32_t sum = 0;
+  for (uint32_t i = 14; i < 34; i += 2) sum += LoadBe16(&frame[i]);
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
+  StoreBe16(&frame[24], static_cast<uint16_t>(~sum));
+  StoreRcrc(&frame[kRhAt], static_cast<uint32_t>(frame.size()) - kRhAt - kRcrcBytes);
+  ExpectDrop(frame, Counter::kRxMalformed);
+}
+
+// Without an agreement on several sessions, the number of a PDU's session does not matter.
+TEST_F(DropsTest, TheSourcePortIsIgnoredWithoutSessions) {
+  uint16_t psn = 0;
+  for (const uint16_t source_port : {uint16_t{0}, uint16_t{1}, uint16_t{50000}, uint16_t{65535}}) {
+    std::vector<uint8_t> frame = Build(Rh(psn++), Command(1));
+    StoreBe16(&frame[34], source_port);
+    Inject({frame});
+  }
+  EXPECT_EQ(host->Count(Counter::kRxPdus), psn);
+  EXPECT_EQ(host->Count(Counter::kRxSession), 0u);
+}
+
 TEST_F(DropsTest, ReservedVersions) {
   ReliabilityHeader rh = Rh();
   for (const uint8_t ver : {uint8_t{1}, uint8_t{2}}) {
