@@ -41,6 +41,16 @@ bool IsRepeatable(const PairsRow& row, uint64_t seed) {
   return digests[0] == digests[1];
 }
 
+// What was dropped, and what else should not be.
+void PrintDrops(const PairsRun& run) {
+  for (size_t i = 0; i < kCounterCount; ++i) {
+    const uint64_t value = run.Sum(static_cast<Counter>(i));
+    if (value == 0 || CounterRows()[i].severity == Severity::kInfo) continue;
+    std::printf("  %s %llu\n", std::string(CounterRows()[i].name).c_str(),
+                static_cast<unsigned long long>(value));
+  }
+}
+
 }  // namespace
 
 int RunPairs(uint64_t first, uint64_t count) {
@@ -58,6 +68,7 @@ int RunPairs(uint64_t first, uint64_t count) {
     std::printf("seed %llu: %s\n  %s\n  replay: sim_runner pairs %llu 1\n",
                 static_cast<unsigned long long>(seed), verdict.c_str(), row.Description().c_str(),
                 static_cast<unsigned long long>(seed));
+    if (count == 1) PrintDrops(run);
     std::fflush(stdout);
   }
   if (count != 0 && !IsRepeatable(rows[(first - 1) % rows.size()], first)) {

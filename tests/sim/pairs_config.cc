@@ -102,7 +102,7 @@ absl::StatusOr<Config> PairsConfig(const PairsRow& row, uint32_t machine, uint32
   StrAppend(&text, "transport: {psn_scope: ", row.Text(Factor::kScope), "}\n");
   StrAppend(&text, "sessions: {max: ", row.Text(Factor::kSessions), "}\n");
   if (row[Factor::kSealing] != level::kUnsealed) {
-    StrAppend(&text, "sealing: {secrets: /nowhere/secrets, rotate_pdus: 100}\n");
+    StrAppend(&text, "sealing: {secrets: /nowhere/secrets, rotate_pdus: 300}\n");
   }
   return ParseConfig(text, StrCat("machine ", machine), {.cpu_count = 2});
 }
