@@ -205,12 +205,15 @@ EndpointPipelines::Device PairsRun::DeviceOf(Machine& machine, uint32_t plane) {
                                    .mac = machine.config.ports[plane].mac.value_or(MacAddress{}),
                                    .max_frame_bytes = SimPort::kMaxFrameBytes,
                                    .speed_bps = kRateBps};
-  if (uses.size() == 1 || row_[Factor::kLcores] == level::kHandingOver) return device;
+  if (uses.size() == 1) return device;
+  // All frames come by the first queue, as those of a memif, or each by that of its destination.
+  SteeringPlan plan;
+  if (row_[Factor::kLcores] != level::kHandingOver) {
+    plan = SteeringPlanOf(machine.config, plane, uses);
+  }
   machine.devices.push_back(std::make_unique<SteeredDevice>(
       wire, static_cast<uint32_t>(uses.size()),
-      [plan = SteeringPlanOf(machine.config, plane, uses)](const Frame& frame) {
-        return QueueOf(plan, frame);
-      }));
+      [plan](const Frame& frame) { return QueueOf(plan, frame); }));
   for (uint32_t i = 0; i < uses.size(); ++i) device.pairs[i] = machine.devices.back()->queue(i);
   return device;
 }
