@@ -293,7 +293,7 @@ void Sockets::OnRefuse(const Peer& from, const Command& command) {
     return;
   }
   if (channel.state == Channel::State::kEnded) return;  // it has all, or all has come
-  if (channel.name.is_sender && channel.socket != Channel::kNone &&
+  if (channel.name.is_sender && channel.socket != Channel::kNone && channel.sent != 0 &&
       command.status == Status::kClosed &&
       command.received == static_cast<uint32_t>(channel.sent)) {
     Socket& socket = sockets_[channel.socket];

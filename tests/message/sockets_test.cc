@@ -509,6 +509,16 @@ TEST_F(Pairs, AReceiverThatClosesAfterItTookEverythingFailsNothing) {
   }
 }
 
+TEST_F(Pairs, AReceiverThatClosesBeforeAnythingWasSentFailsItsSender) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  nodes[1]->Release(receiver);
+  PumpAll();
+  nodes[0]->Close(sender);
+  EXPECT_EQ(nodes[0]->OutcomeOf(sender), Status::kClosed);
+}
+
 TEST_F(Pairs, AReceiverThatClosesBeforeItTookEverythingFailsItsSender) {
   const uint32_t sender = OpenSender(0, {1});
   const uint32_t receiver = OpenReceiver(1, 0);
