@@ -65,8 +65,8 @@ Frame* Output::Take(uint32_t traffic_class) {
   return frame;
 }
 
-// Whether the first frame of a class has the credit that it needs. A storm ends where the last frame
-// that was dropped in it would have credit.
+// Whether the first frame of a class has the credit that it needs. A storm ends where the last
+// frame that was dropped in it would have credit.
 void Output::LookAtFirst(uint32_t traffic_class) {
   const auto bit = static_cast<ClassMask>(1u << traffic_class);
   Need& need = needs_[traffic_class];

@@ -67,7 +67,8 @@ namespace suede {
     "Frames that the neighbour sent beyond its credit")                                          \
   X(CreditRefused, "cbfc_refused_total", Error,                                                  \
     "Offers of credit that are invalid, or too little for the largest frame")                    \
-  X(CreditWaits, "cbfc_tx_waits_total", Info, "Frames that waited for credit behind the scheduler") \
+  X(CreditWaits, "cbfc_tx_waits_total", Info,                                                    \
+    "Frames that waited for credit behind the scheduler")                                        \
   X(CreditStorms, "cbfc_storms_total", Error,                                                    \
     "Times that frames waited for longer than pfc.storm_us for credit of the neighbour")
 

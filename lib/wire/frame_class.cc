@@ -102,8 +102,8 @@ PduPlace PlaceOfPdu(const FrameClassRule& rule, const uint8_t* frame, uint32_t b
   return {};
 }
 
-// Whether there are commands, as far as the bytes tell. Versions 2 and 3 are control PDUs, sealed and
-// plain, and 1 is sealed data.
+// Whether there are commands, as far as the bytes tell. Versions 2 and 3 are control PDUs, sealed
+// and plain, and 1 is sealed data.
 bool HasCommands(const PduStart& pdu, const uint8_t* end) {
   if (pdu.ver >= 2) return false;
   if (pdu.ver == 1) return true;

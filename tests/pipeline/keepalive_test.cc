@@ -48,7 +48,7 @@ TEST_F(KeepaliveTest, PeersTakeTurns) {
   plain_peers = false;
   for (uint32_t h = 0; h < 3; ++h) AddHost(h, 3);
   Client& client = Attach(*hosts[0]);
-  for (const uint16_t peer : {1, 2}) {
+  for (const uint16_t peer : {uint16_t{1}, uint16_t{2}}) {
     ASSERT_EQ(client.Send(TestCommand(8, 16, 1), peer, 0, SUEDE_RECORD_TRANSMIT_NOW),
               SendResult::kOk);
   }
