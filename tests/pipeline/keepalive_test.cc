@@ -56,8 +56,8 @@ TEST_F(KeepaliveTest, PeersTakeTurns) {
   const uint64_t before[] = {hosts[1]->Count(Counter::kRxFrames),
                              hosts[2]->Count(Counter::kRxFrames)};
   Run(milliseconds(20));
-  EXPECT_GE(hosts[1]->Count(Counter::kRxFrames) - before[0], 15u);
-  EXPECT_GE(hosts[2]->Count(Counter::kRxFrames) - before[1], 15u);
+  EXPECT_GE(hosts[1]->Count(Counter::kRxFrames) - before[0], 9u) << "every other one";
+  EXPECT_GE(hosts[2]->Count(Counter::kRxFrames) - before[1], 9u);
 }
 
 }  // namespace
