@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections that came and have sent nothing yet (docs/sealing.md, "Bounds"): they cost no TLS.
-// Those of peers' addresses and those of others have places of their own, so that no number of
-// strangers takes a peer's place. Control thread.
+// Connections from addresses of peers and connections of others have places of their own, so that
+// no number of strangers takes a peer's place. Control thread.
 #ifndef SUEDE_APP_ENDPOINT_SEAL_LOBBY_H_
 #define SUEDE_APP_ENDPOINT_SEAL_LOBBY_H_
 

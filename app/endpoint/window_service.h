@@ -38,7 +38,7 @@ class WindowService {
   }
   // Answers go to it.
   void SetServer(ShmServer* server) { server_ = server; }
-  // Of the memfds of windows, for windows from now on.
+  // Bounds of the memfds of windows, for windows from now on.
   struct Limits {
     uint64_t client_bytes = 0;  // of one client together
     uint64_t total_bytes = 0;   // of all clients together

@@ -56,7 +56,7 @@ class LoadCollector {
   const std::string& unreachable() const { return unreachable_; }
   // All servers have answered: one that is unreachable from now on stays so.
   void OnAnswered() { answered_ = true; }
-  // What the endpoint has said last of a server that has not answered; empty: nothing.
+  // The endpoint's last report about a server that has not answered; empty: none.
   const std::string& not_there() const { return not_there_; }
   // Whether the reason is that the endpoint does not know the destination.
   bool is_no_peer() const { return is_no_peer_; }
@@ -128,7 +128,7 @@ class LoadCollector {
     return true;
   }
 
-  // Of a message, or of a command that was watched.
+  // Takes the completion of a message, or of a command that was watched.
   void OnMessageCompletion(const suede_completion& done) {
     if (done.status == SUEDE_STATUS_UNKNOWN_XPU || answered_) return OnBadCompletion(done);
     // A server that has not answered yet is asked again until it is time to give up.

@@ -28,7 +28,7 @@ constexpr char kMend[] = "give the path of a file in a directory that can be wri
 bool MakeLike(int fd, const struct stat& former) {
   const mode_t mode = former.st_mode & 07777;
   if (fchown(fd, former.st_uid, former.st_gid) == 0) return fchmod(fd, mode) == 0;
-  // Of another group, which must not get the rights of the former one.
+  // Another group must not get the rights of the former one.
   return fchmod(fd, mode & ~mode_t{070}) == 0;
 }
 

@@ -92,7 +92,7 @@ class WindowFiles {
   // sealed. The client mends that and asks again.
   absl::StatusOr<std::unique_ptr<WindowMemory>> Map(const Part& part,
                                                     std::shared_ptr<const WindowFile>* unsealed);
-  // Of all mapped files together.
+  // Returns the bytes of all mapped files together.
   uint64_t bytes() const;
 
  private:

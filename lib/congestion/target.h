@@ -149,7 +149,7 @@ class CreditTarget {
   void Release(uint32_t sender);
   void Sweep(Time now);
   void WriteOff(uint32_t sender);
-  // Those that have what they were granted lie count as stalled from now on.
+  // Senders that let their granted credit lie count as stalled from now on.
   void LookForStall(Sender& from, Time now);
 
   // ---- The round: a circle of those that are ready, and whose turn it is.

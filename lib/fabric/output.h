@@ -94,7 +94,7 @@ class Output {
   ClassMask starved_ = 0;           // without credit for too long: in a storm
   CreditSender* credit_ = nullptr;  // null: the port has no credit-based flow control
   LinkCounters* link_counters_ = nullptr;  // there with credit_
-  // What the first frame of a class needs, or the last one that was dropped in a storm.
+  // The credit that the first frame of a class needs, or the last one that was dropped in a storm.
   struct Need {
     uint8_t link_vc = 0;
     uint32_t credits = 0;

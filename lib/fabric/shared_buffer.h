@@ -26,7 +26,7 @@ class SharedBuffer {
   bool Admit(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
   // It has left, or was taken out.
   void Release(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
-  // Likewise of frames that came on credit: they have a part of their own, of each input and link
+  // The same of frames that came on credit: they have a part of their own, of each input and link
   // VC. A sender that keeps to its credit always finds room.
   bool AdmitCredited(uint32_t in, uint32_t out, const FrameNote& note);
   void ReleaseCredited(uint32_t out, const FrameNote& note);

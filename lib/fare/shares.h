@@ -31,7 +31,7 @@ enum class Measure : uint8_t {
 };
 
 struct Shares {
-  // Of each entry of FareParams::planes; 0: no next hop is on it.
+  // The share of each entry of FareParams::planes; 0: no next hop is on it.
   std::array<double, kMostPlanes> of{};
   // Ten-thousandths of the plane that has most, which move with other planes. Otherwise Mb/s.
   bool relative = false;

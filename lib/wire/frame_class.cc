@@ -60,7 +60,7 @@ struct PduStart {
   const uint8_t* commands;
 };
 
-// Of a header that holds the RH (wire profile §5, afh2c).
+// Reads a header that holds the RH (wire profile §5, afh2c).
 PduStart StartOfCompressed(const uint8_t* frame) {
   return {.ver = static_cast<uint8_t>(frame[1] >> 6),
           .vc = static_cast<uint8_t>(frame[3] >> 2 & 3),

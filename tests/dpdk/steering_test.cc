@@ -27,7 +27,7 @@ namespace {
 
 using Kind = SteeredAddress::Kind;
 
-// Of an IPv6 address: an array in DPDK 22.11, a structure of one in 24.11.
+// Returns the last byte of an IPv6 address: an array in DPDK 22.11, a structure of one in 24.11.
 template <typename Address>
 uint8_t LastByteOf(const Address& address) {
   return std::bit_cast<std::array<uint8_t, 16>>(address).back();

@@ -149,7 +149,7 @@ TEST(Credit, AnOutputHoldsAClassWithoutCreditAndNoOther) {
   fabric.the_switch.credit(3)->sender().CheckInvariants();
 }
 
-// What waits for it is dropped after a while, so that the credit of inputs is free again.
+// A frame that waits for it is dropped after a while, so that the credit of inputs is free again.
 TEST(Credit, ANeighbourThatReturnsNoneStopsNoOtherOutput) {
   CreditFabric fabric;
   const Output& output = fabric.the_switch.output(3);

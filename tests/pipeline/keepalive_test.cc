@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance with one plane says while it has nothing to say (docs/planes.md, "One plane").
+// Frames that an instance with one plane sends while it has nothing to send (docs/planes.md, "One
+// plane").
 #include "bench.h"
 
 namespace suede {

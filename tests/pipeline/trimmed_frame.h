@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a switch that trims leaves of a udp4 frame.
+// Returns the part of a udp4 frame that a trimming switch leaves.
 #ifndef SUEDE_TESTS_PIPELINE_TRIMMED_FRAME_H_
 #define SUEDE_TESTS_PIPELINE_TRIMMED_FRAME_H_
 

@@ -8,7 +8,8 @@
 namespace suede {
 namespace {
 
-// Each pair of levels is in a row or is refused by the configuration, with the message of the table.
+// Each pair of levels is in a row or is refused by the configuration, with the message of the
+// table.
 bool IsTableRight(const std::vector<PairsRow>& rows) {
   bool right = true;
   if (const std::string missing = MissingPairs(rows); !missing.empty()) {
@@ -41,7 +42,7 @@ bool IsRepeatable(const PairsRow& row, uint64_t seed) {
   return digests[0] == digests[1];
 }
 
-// What was dropped, and what else should not be.
+// Prints the drops, and other counters that should be 0.
 void PrintDrops(const PairsRun& run) {
   for (size_t i = 0; i < kCounterCount; ++i) {
     const uint64_t value = run.Sum(static_cast<Counter>(i));

@@ -30,10 +30,17 @@ std::string PortsOf(const PairsRow& row, uint32_t machine) {
               ".0\", encapsulation: ", row.Text(Factor::kEncapsulation), ", mac: \"",
               FormatMac(PairsMac(machine, plane)), "\", tx_descriptors: ", kPairsTxDescriptors);
     switch (row[Factor::kLink]) {
-      case level::kLlr: StrAppend(&text, ", llr: on"); break;
-      case level::kCbfc: StrAppend(&text, ", cbfc: on"); break;
-      case level::kPfc: StrAppend(&text, ", pfc: software"); break;
-      default: break;
+      case level::kLlr:
+        StrAppend(&text, ", llr: on");
+        break;
+      case level::kCbfc:
+        StrAppend(&text, ", cbfc: on");
+        break;
+      case level::kPfc:
+        StrAppend(&text, ", pfc: software");
+        break;
+      default:
+        break;
     }
     if (row[Factor::kLcores] == level::kQueuePairs) StrAppend(&text, ", queues: instance");
     if (row[Factor::kNetwork] == level::kTrims) {
@@ -97,8 +104,9 @@ absl::StatusOr<Config> PairsConfig(const PairsRow& row, uint32_t machine, uint32
   std::string text = StrCat("version: 1\nname: machine", machine, "\npartition: 7\n");
   StrAppend(&text, PortsOf(row, machine), InstancesOf(row, machine), PeersOf(row, machine));
   StrAppend(&text, "packing: {limit_bytes: ", limit_bytes, "}\n");
-  StrAppend(&text, "clients: {ring_lines: 1024, receive_lines: 2048, completions: 1024, "
-                   "credit_lines: 256, aggregate_lines: 1024}\n");
+  StrAppend(&text,
+            "clients: {ring_lines: 1024, receive_lines: 2048, completions: 1024, "
+            "credit_lines: 256, aggregate_lines: 1024}\n");
   StrAppend(&text, "transport: {psn_scope: ", row.Text(Factor::kScope), "}\n");
   StrAppend(&text, "sessions: {max: ", row.Text(Factor::kSessions), "}\n");
   if (row[Factor::kSealing] != level::kUnsealed) {

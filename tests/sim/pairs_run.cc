@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kRateBps = 25'000'000'000;
 constexpr uint32_t kCommands = 1200;  // of each XPU
-constexpr uint32_t kMostSent = 24;   // by a client in a turn
+constexpr uint32_t kMostSent = 24;    // by a client in a turn
 constexpr uint32_t kMostReceived = 32;
 constexpr uint32_t kReservedBytes = 4608;  // of each queue: a frame, in whole cells
 constexpr uint32_t kCellBytes = 256;
@@ -106,7 +106,8 @@ void PairsRun::SetBuffers(fabric::SwitchParams& params) const {
   const bool is_small =
       row_[Factor::kNetwork] == level::kTrims || row_[Factor::kLink] == level::kPfc;
   params.cell_bytes = kCellBytes;
-  params.buffer_bytes = ports * fabric::kClasses * kReservedBytes + (is_small ? 8u << 10 : 16u << 20);
+  params.buffer_bytes =
+      ports * fabric::kClasses * kReservedBytes + (is_small ? 8u << 10 : 16u << 20);
   for (fabric::ClassParams& own : params.of_class) own.reserved_bytes = kReservedBytes;
   // Acknowledgements are of a class that no switch pauses.
   params.of_class[kClassOfAcks].reserved_bytes += kBytesOfAcks;
@@ -136,7 +137,8 @@ void PairsRun::SetLinks(fabric::SwitchParams& params, uint32_t plane) const {
   if (!retries && !has_credit) return;
   for (uint32_t p = 0; p < kPairsMachines; ++p) {
     fabric::PortParams& port = params.ports[p];
-    port.link = LinkParamsOf({}, retries ? OnOff::kOn : OnOff::kOff, kDefaultLinkEtherType, port.mac);
+    port.link =
+        LinkParamsOf({}, retries ? OnOff::kOn : OnOff::kOff, kDefaultLinkEtherType, port.mac);
     port.link.secret = {seed_, uint64_t{plane} << 8 | p};
     port.cbfc = has_credit;
   }
@@ -177,9 +179,8 @@ void PairsRun::AddPort(Machine& machine, uint32_t number, uint32_t plane) {
   }
   SimNetwork& network = *switches_[plane];
   const PortConfig& port = machine.config.ports[plane];
-  SimPort* const made =
-      network.AddPort(PortOptionsOf(machine.config, plane).pool_frames, port.tx_descriptors, faults,
-                      port.rx_descriptors);
+  SimPort* const made = network.AddPort(PortOptionsOf(machine.config, plane).pool_frames,
+                                        port.tx_descriptors, faults, port.rx_descriptors);
   made->SetObeysPfc(false);
   machine.ports.push_back(made);
   std::set<std::array<uint8_t, 6>> addresses;
@@ -211,9 +212,9 @@ EndpointPipelines::Device PairsRun::DeviceOf(Machine& machine, uint32_t plane) {
   if (row_[Factor::kLcores] != level::kHandingOver) {
     plan = SteeringPlanOf(machine.config, plane, uses);
   }
-  machine.devices.push_back(std::make_unique<SteeredDevice>(
-      wire, static_cast<uint32_t>(uses.size()),
-      [plan](const Frame& frame) { return QueueOf(plan, frame); }));
+  machine.devices.push_back(
+      std::make_unique<SteeredDevice>(wire, static_cast<uint32_t>(uses.size()),
+                                      [plan](const Frame& frame) { return QueueOf(plan, frame); }));
   for (uint32_t i = 0; i < uses.size(); ++i) device.pairs[i] = machine.devices.back()->queue(i);
   return device;
 }
@@ -301,9 +302,8 @@ void PairsRun::SendOne(Xpu& xpu) {
   StreamName stream{.source = xpu.number, .vc = static_cast<uint32_t>(dice_.Below(kVcCount))};
   // Most of it goes to the first machine, whose port is therefore a bottleneck.
   const uint32_t own = MachineOf(xpu.number);
-  uint32_t machine = own != 0 && dice_.Chance(0.7)
-                         ? 0
-                         : static_cast<uint32_t>(dice_.Below(kPairsMachines - 1));
+  uint32_t machine =
+      own != 0 && dice_.Chance(0.7) ? 0 : static_cast<uint32_t>(dice_.Below(kPairsMachines - 1));
   if (machine >= own && machine != 0) ++machine;
   if (machine == own) machine = (own + 1) % kPairsMachines;
   stream.destination =

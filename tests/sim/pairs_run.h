@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row of the pairs (pairs_table.h) in virtual time: daemons by their configurations, a switch for
 // each plane, and the oracle: every command arrives exactly once, with its bytes, in the order in
-// which the daemon took it unless the row is unordered; tagged ones complete once, and with success.
-// Where the network loses nothing, nothing is given up or found dead. The features of the row were
-// in use. At the end all is quiet and every frame is back in its pool.
+// which the daemon took it unless the row is unordered; tagged ones complete once, and with
+// success. Where the network loses nothing, nothing is given up or found dead. The features of the
+// row were in use. At the end all is quiet and every frame is back in its pool.
 #ifndef SUEDE_TESTS_SIM_PAIRS_RUN_H_
 #define SUEDE_TESTS_SIM_PAIRS_RUN_H_
 
@@ -34,7 +34,7 @@ class PairsRun {
   std::string Run();
   uint64_t Sum(Counter counter) const;
   uint64_t Sum(LinkCounter counter) const;
-  // Of the bytes and times of all frames.
+  // A hash of the bytes and times of all frames.
   uint64_t digest() const;
   Time now() const { return now_; }
 

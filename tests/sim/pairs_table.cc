@@ -108,7 +108,7 @@ PairsRow NextRow(const std::set<Pair>& missing, size_t number) {
     int best = -1;
     uint8_t best_level = 0;
     for (uint32_t i = 0; i < levels; ++i) {
-      // Of equal ones another one each time.
+      // Takes another one of equal ones each time.
       const auto level = static_cast<uint8_t>((i + number) % levels);
       int adds = 0;
       for (uint32_t fixed = 0; fixed < kFactors && adds >= 0; ++fixed) {
@@ -181,8 +181,9 @@ std::string MissingPairs(const std::vector<PairsRow>& rows) {
   for (const PairsRow& row : rows) Erase(row, missing);
   std::string text;
   for (const auto& [one, a, other, b] : missing) {
-    text += std::string(text.empty() ? "" : "; ") + kFactorTable[one].name + " " + kFactorTable[one].levels[a] +
-            " with " + kFactorTable[other].name + " " + kFactorTable[other].levels[b];
+    text += std::string(text.empty() ? "" : "; ") + kFactorTable[one].name + " " +
+            kFactorTable[one].levels[a] + " with " + kFactorTable[other].name + " " +
+            kFactorTable[other].levels[b];
   }
   return text;
 }

@@ -36,7 +36,8 @@ enum Lcores : uint8_t { kOneLcore, kSteered, kHandingOver, kQueuePairs };
 enum Network : uint8_t { kClean, kLossy, kTrims };
 }  // namespace level
 
-// What a level is called in messages. Where it is a value of a configuration's key, it is that.
+// Returns the name of a level in messages. Where it is a value of a configuration's key, it is
+// that.
 std::span<const char* const> LevelsOf(Factor factor);
 const char* NameOf(Factor factor);
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run has shown: its counts, and the verdict.
+// Results of a run: its counts, and the verdict.
 #include <algorithm>
 
 #include "pairs_run.h"
 
 namespace suede {
 
-bool PairsRun::IsLossless() const {
-  return row_[Factor::kNetwork] == level::kClean;
-}
+bool PairsRun::IsLossless() const { return row_[Factor::kNetwork] == level::kClean; }
 
 uint64_t PairsRun::frames_lost() const {
   uint64_t lost = 0;
@@ -41,7 +39,8 @@ std::string PairsRun::UnusedFeature() const {
       // (With four planes none may be full.)
       if (Sum(Counter::kRxPfc) == 0 && PlanesOf(row_) < 4) return "no port was paused";
       break;
-    default: break;
+    default:
+      break;
   }
   const bool has_grants = Sum(Counter::kRxCongestionGrants) != 0;
   if (row_[Factor::kCongestion] == level::kRccc && !has_grants) return "no credit was granted";
@@ -71,9 +70,9 @@ std::string PairsRun::Verdict() const {
     if (frames_lost() != 0) return std::to_string(frames_lost()) + " frames were lost";
     if (Sum(Counter::kPlaneDeaths) != 0) return "a plane was found dead";
     if (Sum(Counter::kTxRetransmissions) != 0) {
-      return std::to_string(Sum(Counter::kTxRetransmissions)) + " PDUs were sent again for nothing, " +
-             std::to_string(Sum(Counter::kRtoFired)) + " timeouts, " +
-             std::to_string(Sum(Counter::kRxNacks)) + " NACKs";
+      return std::to_string(Sum(Counter::kTxRetransmissions)) +
+             " PDUs were sent again for nothing, " + std::to_string(Sum(Counter::kRtoFired)) +
+             " timeouts, " + std::to_string(Sum(Counter::kRxNacks)) + " NACKs";
     }
   }
   if (Sum(Counter::kRxTrimmedUnknown) != 0) {
