@@ -117,9 +117,9 @@ def test_a_workload_in_containers(settings, tmp_path):
 
 
 def test_a_container_that_fails_is_told_and_nothing_is_left(settings, tmp_path):
-    text, _ = lab.run(lab.write(tmp_path, SCENARIO + "endpoint: {clients: {max_clients: 0}}\n"), "--inventory", settings,
+    text, _ = lab.run(lab.write(tmp_path, SCENARIO + "endpoint: {management: {http_address: '192.0.2.1:9'}}\n"), "--inventory", settings,
                       "--out", tmp_path / "out", code=1)
-    assert re.search("d[01] ended at its start with 2", text) and "clients.max_clients" in text
+    assert re.search("d[01] ended at its start with 5", text) and "192.0.2.1:9" in text
     assert not running()
 
 
