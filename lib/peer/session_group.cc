@@ -363,7 +363,7 @@ bool SessionGroup::EndDrains(std::span<const Facts> facts) {
     each.state = State::kOpen;
     each.tx_pdus = facts[slot].tx_pdus;
     each.retransmissions = facts[slot].retransmissions;
-    each.fresh_pdus = facts[slot].tx_pdus + kPdusOfFreshRtt;
+    each.stale_pdus = kPdusOfFreshRtt;
     open_ |= BitOf(slot);
   }
   return used;

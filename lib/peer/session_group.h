@@ -59,7 +59,7 @@ struct SessionSlot {
   Time sent_at{};                  // of the last look that saw PDUs sent on it,
   Duration gap{};                  // and the time for each of those
   State state = State::kIdle;
-  uint32_t fresh_pdus = 0;     // before tx_pdus is that, round trips are of its former path
+  uint32_t stale_pdus = 0;     // to be sent before round trips are no longer of its former path
   Time rest_until{};           // it is not opened before
   bool fenced = false;         // the peer accepts nothing on it before it is told the first PSNs
   bool rx_fenced = false;      // likewise of what the peer sends

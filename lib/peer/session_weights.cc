@@ -88,6 +88,7 @@ void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt
     const Duration later = std::max(rtt, common.fastest) - common.fastest;
     weight = WeightOf(RatioOf(common.least + later, common.least) + own_marks / 2);
   }
+  slot.stale_pdus -= std::min(slot.stale_pdus, fact.tx_pdus - slot.tx_pdus);
   const bool lost = fact.retransmissions != slot.retransmissions;
   slot.delay = Followed(delay, slot.delay, used, lost);
   slot.measured = Followed(weight, slot.measured, used, lost);
@@ -105,7 +106,7 @@ void SessionGroup::SetWeight(SessionSlot& slot, bool beside_new) {
 
 // Its round trip is known, and of the path that it has.
 bool SessionGroup::IsFresh(const SessionSlot& slot, const Facts& fact) const {
-  return fact.srtt != Duration(0) && static_cast<int32_t>(fact.tx_pdus - slot.fresh_pdus) >= 0;
+  return fact.srtt != Duration(0) && fact.tx_pdus - slot.tx_pdus >= slot.stale_pdus;
 }
 
 // The round trip that its path is judged by: without the time for which the peer may have waited

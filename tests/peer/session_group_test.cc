@@ -529,6 +529,24 @@ TEST_F(SessionGroups, WhatTakesLongerThanAnAcknowledgementMayWaitIsCongestion) {
   EXPECT_GT(group.slot(1).weight, 100 * SessionSlot::kWeightOne);
 }
 
+// Counts of PDUs wrap, and a session is in use for longer than half of their range.
+TEST_F(SessionGroups, CongestionIsSeenHoweverManyPdusASessionHasSent) {
+  Open(2);
+  constexpr uint32_t kStep = 1u << 28;
+  for (uint64_t sent = 0; sent < uint64_t{3} << 31; sent += kStep) {
+    for (SessionGroup::Facts& each : facts) {
+      each.tx_pdus += kStep;
+      each.srtt = microseconds(10);
+    }
+    for (int i = 0; i < 20; ++i) Look();
+    ASSERT_EQ(group.slot(1).weight, SessionSlot::kWeightOne) << sent;
+    facts[1].srtt = microseconds(100);
+    for (int i = 0; i < 3; ++i) Look();
+    EXPECT_GT(group.slot(1).weight, 100 * SessionSlot::kWeightOne) << sent;
+    if ((group.open() & 2) == 0 || group.slot(1).state != State::kOpen) break;
+  }
+}
+
 // ---- The pace of looks.
 
 TEST_F(SessionGroups, WhileMuchIsSentThereIsALookInEachRoundTrip) {
