@@ -38,6 +38,14 @@ void CongestionContext::RaiseLargest(uint32_t octets, Time now) {
   }
 }
 
+void CongestionContext::SetRate(uint64_t rate_bps) {
+  if (auto* source = std::get_if<CreditSource>(&law_)) {
+    source->SetRate(*params_, rate_bps);
+  } else if (auto* window = std::get_if<NsccWindow>(&law_)) {
+    window->SetRate(rate_bps, base_rtt_.value(), *params_);
+  }
+}
+
 void CongestionContext::Acknowledge(uint32_t octets, std::optional<Duration> rtt,
                                     bool nothing_in_flight, Time now) {
   acked_ = nothing_in_flight ? sent_ : std::min(acked_ + octets, sent_);
@@ -53,12 +61,16 @@ void CongestionContext::Acknowledge(uint32_t octets, std::optional<Duration> rtt
   }
 }
 
-void CongestionContext::OnGoBack(Time now) {
-  acked_ = sent_;
+void CongestionContext::OnGoBack(uint32_t octets, Time now) {
   if (auto* window = std::get_if<NsccWindow>(&law_)) {
     window->OnLoss(base_rtt_.value(), *params_, now);
-    ApplyWindow(now);
   }
+  OnEnded(octets, now);
+}
+
+void CongestionContext::OnEnded(uint32_t octets, Time now) {
+  acked_ = std::min(acked_ + octets, sent_);
+  if (control_ == CongestionControl::kNscc) ApplyWindow(now);
 }
 
 void CongestionContext::OnEcho(const EcnEcho& echo) {

@@ -42,6 +42,9 @@ class alignas(64) CongestionContext {
   // nothing: PDUs of that size may wait still.
   void RaiseLargest(uint32_t octets, Time now);
 
+  // The own port has another rate from now on.
+  void SetRate(uint64_t rate_bps);
+
   // ---- Of each PDU.
 
   // Whether a PDU, new or sent again, of so many octets may leave now.
@@ -63,10 +66,12 @@ class alignas(64) CongestionContext {
   void OnAcked(uint32_t octets, std::optional<Duration> rtt, bool nothing_in_flight, Time now) {
     if (control_ != CongestionControl::kFixed) Acknowledge(octets, rtt, nothing_in_flight, now);
   }
-  // All PDUs in flight are going to be sent again, or are given up: by a NACK, or as nothing was
-  // heard for long. None counts as in flight any longer. Each counts as sent once more when it
-  // leaves.
-  void OnGoBack(Time now);
+  // PDUs of `octets` that were in flight are going to be sent again: by a NACK, or as nothing was
+  // heard for long. They count as in flight no longer, and as sent once more when they leave. PDUs
+  // of other connections stay in flight.
+  void OnGoBack(uint32_t octets, Time now);
+  // PDUs of `octets` that were in flight have ended otherwise, which says nothing of the network.
+  void OnEnded(uint32_t octets, Time now);
   // To be called before OnAcked where an echo comes with an acknowledgement.
   void OnEcho(const EcnEcho& echo);
   // RCCC: the destination permits to send up to `limit`. Stragglers, and credit that was never

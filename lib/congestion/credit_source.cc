@@ -22,9 +22,14 @@ CreditSource::CreditSource(const CongestionParams& params, const PathLimits& pat
     : largest_(path.largest_octets), granted_at_(now) {
   const int64_t bdp = BandwidthDelayOctets(path.rate_bps, params.base_rtt);
   reserve_ = ReserveOctets(bdp, params.initial_percent, largest_);
-  ask_ =
-      static_cast<uint32_t>(std::clamp<int64_t>(bdp * params.ask_bdp, reserve_, kCreditSpan / 2));
+  SetRate(params, path.rate_bps);
   target_ = highest_ = reserve_;
+}
+
+void CreditSource::SetRate(const CongestionParams& params, uint64_t rate_bps) {
+  const int64_t ask = BandwidthDelayOctets(rate_bps, params.base_rtt) * params.ask_bdp;
+  const int64_t least = std::max(reserve_, largest_);
+  ask_ = static_cast<uint32_t>(std::clamp<int64_t>(ask, least, kCreditSpan / 2));
 }
 
 void CreditSource::RaiseLargest(uint32_t octets) {

@@ -26,6 +26,9 @@ class CreditSource {
   // PDUs are larger from now on. The reserve, which the target counts with, stays.
   void RaiseLargest(uint32_t octets);
 
+  // The plane has another rate, and so another most to ask for. The reserve stays as well.
+  void SetRate(const CongestionParams& params, uint64_t rate_bps);
+
   // The limit after a grant of `credit`, where it was `limit`.
   int64_t OnGrant(Credit24 credit, int64_t limit, const CongestionParams& params, Duration base_rtt,
                   Time now);

@@ -16,17 +16,19 @@ namespace suede {
 
 class GrantPacer {
  public:
-  explicit GrantPacer(uint64_t rate_bps)
-      : full_cost_(static_cast<uint64_t>(8e9 * kUnit / static_cast<double>(rate_bps))),
-        cost_(full_cost_) {}
+  explicit GrantPacer(uint64_t rate_bps) : full_cost_(CostOf(rate_bps)), cost_(full_cost_) {}
+
+  // The port has another rate, from the next SetShare on.
+  void SetRate(uint64_t rate_bps) { full_cost_ = CostOf(rate_bps); }
 
   // Takes part `own` of `all`, of which it is at least one. What is ahead of the clock is charged
   // at the new share from the next CatchUp on.
   void SetShare(uint32_t own, uint32_t all) {
     own = std::max<uint32_t>(own, 1);
     const double share = static_cast<double>(std::max(own, all)) / own;
-    rescale_ *= static_cast<double>(full_cost_) * share / static_cast<double>(cost_);
-    cost_ = static_cast<uint64_t>(static_cast<double>(full_cost_) * share);
+    const double cost = static_cast<double>(full_cost_) * share;
+    rescale_ *= cost / static_cast<double>(cost_);
+    cost_ = static_cast<uint64_t>(cost);
   }
 
   // In which the port receives so many octets, at its share.
@@ -53,6 +55,9 @@ class GrantPacer {
   static constexpr int kTimeBits = 16;  // of them, where the product has to fit
   static constexpr uint64_t kUnit = uint64_t{1} << kUnitBits;
 
+  static uint64_t CostOf(uint64_t rate_bps) {
+    return static_cast<uint64_t>(8e9 * kUnit / static_cast<double>(rate_bps));
+  }
   void Rescale(Time now) {
     const auto ahead = static_cast<double>((due_ - now).count());
     if (ahead > 0) due_ = now + Duration(static_cast<int64_t>(ahead * rescale_));

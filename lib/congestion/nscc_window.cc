@@ -38,6 +38,11 @@ NsccWindow::NsccWindow(const CongestionParams& params, const PathLimits& path, T
   octets_ = LawOf(params.base_rtt, params).largest;
 }
 
+void NsccWindow::SetRate(uint64_t rate_bps, Duration base_rtt, const CongestionParams& params) {
+  per_ns_ = static_cast<double>(rate_bps) / 8e9;
+  octets_ = std::min(octets_, LawOf(base_rtt, params).largest);
+}
+
 // The smaller the window, the more delay it aims at: the windows of many sources are less than a
 // PDU, and would be the prey of chance and of larger ones without.
 double NsccWindow::FlowScale(double bdp) const {

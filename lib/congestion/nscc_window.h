@@ -18,6 +18,9 @@ class NsccWindow {
   // PDUs are larger from now on.
   void RaiseLargest(uint32_t octets) { largest_ = octets; }
 
+  // The plane has another rate: the window adapts, and is at most the largest one of that rate.
+  void SetRate(uint64_t rate_bps, Duration base_rtt, const CongestionParams& params);
+
   // An acknowledgement of `octets`.
   struct Ack {
     uint32_t octets = 0;

@@ -32,6 +32,10 @@ CreditTarget::CreditTarget(const TargetParams& params)
       largest_(params.largest_octets),
       base_rtt_(params.base_rtt),
       age_(params.age) {
+  TakeRate(params);
+}
+
+void CreditTarget::TakeRate(const TargetParams& params) {
   const int64_t bdp = BandwidthDelayOctets(params.rate_bps, params.base_rtt);
   const int64_t turn = BandwidthDelayOctets(params.rate_bps, params.slice);
   slice_ = static_cast<uint32_t>(RoundUpToCredit(std::max<int64_t>(turn, 2 * largest_)));
@@ -40,6 +44,15 @@ CreditTarget::CreditTarget(const TargetParams& params)
   hold_ = static_cast<uint32_t>(RoundUpToCredit(std::max<int64_t>(hold, kLateTurns * slice_)));
   const double turn_ns = slice_ * 8e9 / static_cast<double>(params.rate_bps);
   late_ = std::max(base_rtt_, Duration(static_cast<int64_t>(kLateTurns * turn_ns)));
+}
+
+void CreditTarget::SetRate(const TargetParams& params) {
+  pacer_.SetRate(params.rate_bps);
+  TakeRate(params);
+  for (uint32_t sender = 0; sender < senders_.size(); ++sender) {
+    SetOpen(senders_[sender], senders_[sender].open);
+    if (senders_[sender].place >= Place::kHeld) Release(sender);
+  }
 }
 
 void CreditTarget::Resize(uint32_t senders) {

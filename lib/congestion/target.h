@@ -49,6 +49,9 @@ class CreditTarget {
   }
   // Its association has ended; the next one begins from nothing.
   void Forget(uint32_t sender);
+  // The port receives at another rate from now on; the other parameters are as they were. Looks at
+  // all senders.
+  void SetRate(const TargetParams& params);
   // Several queue pairs of one port share its rate by their claims; the others have so many.
   // Divides: not for each PDU.
   void SetOthers(uint32_t claims) {
@@ -121,6 +124,8 @@ class CreditTarget {
     uint8_t rest = 0;            // credit that is too little for a PDU, in units of credit
   };
   static_assert(sizeof(Sender) == 64);
+
+  void TakeRate(const TargetParams& params);
 
   // ---- Of requests.
   void Learn(Sender& from, const CreditRequest& request, Time now);

@@ -97,6 +97,7 @@ Instance::Instance(const InstanceParams& instance_params,
   if (is_paced) {
     congestion.resize(planes);
     looked_at.resize(planes);
+    flying.resize(connections.size());
   }
   SetHello();
 }

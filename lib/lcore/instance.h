@@ -303,6 +303,7 @@ struct Instance {
   // Congestion control, the sender's side of each plane; empty where windows are all there is.
   std::vector<CongestionContext> congestion;  // [PlaneIndex]
   std::vector<uint8_t> looked_at;             // [PlaneIndex]: it is on CongestionUse's list
+  std::vector<uint32_t> flying;               // [connection]: octets of it in flight there
   bool is_paced = false;                      // there is some
   uint32_t first_context = 0;                 // of its timers
   uint32_t frame_octets = 0;  // on the wire, of a frame without its commands: with preamble and gap

@@ -141,6 +141,7 @@ struct PortContext {
   const TxOffload tx_offload;  // the fields that the device fills in, of every frame
   uint32_t first_pair = 0;     // the port that has the first queue pair of the device here
   bool usable = false;         // as last seen: it has a link, and is not down
+  uint64_t speed_bps = 0;      // of its link, as congestion control was told last; 0: not known
   using Places = absl::flat_hash_map<NetAddress, Place>;
   Places place_by_address;
   // The entry that the last frame found: frames come in runs. At first one that nobody can have.

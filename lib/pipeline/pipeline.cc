@@ -227,8 +227,26 @@ bool Pipeline::StagePdus(Time now) {
   return staged;
 }
 
+// A link may negotiate another speed, or have none to tell before it is up.
+void Pipeline::FollowLinkSpeeds() {
+  for (const auto& port : lcore_.ports) {
+    const LinkState link = port->link.state();
+    if (!link.up || link.speed_bps == port->speed_bps) continue;
+    port->speed_bps = link.speed_bps;
+    for (const auto& instance : lcore_.instances) {
+      for (uint32_t plane = 0; plane < instance->plane_count(); ++plane) {
+        if (instance->ports[plane] != port.get()) continue;
+        instance->NoteLinkSpeed(plane);
+        CongestionUse::OnLinkSpeed(*instance, plane);
+        congestion_grants_.OnLinkSpeed(*instance, plane);
+      }
+    }
+  }
+}
+
 void Pipeline::Report(Time now) {
   if (now >= reporter_.gauges_due()) {
+    FollowLinkSpeeds();
     congestion_grants_.PublishGauges();
     const Reporter::Surveyed looked_at = reporter_.PublishGauges(now);
     if (looked_at.first != looked_at.end) {

@@ -115,6 +115,7 @@ class Pipeline {
   void ObeyPauses(Time now);
   void AskForPauses(Time now);
   void TellStorm(const PortContext& port, VcMask flows);
+  void FollowLinkSpeeds();
   void Report(Time now);
 
   Mailbox mailbox_;

@@ -17,16 +17,19 @@ constexpr uint32_t kLeastOfLines = 16 * 2;
 
 }  // namespace
 
+TargetParams CongestionGrants::ParamsOf(const Instance& instance, uint32_t plane) {
+  const PortContext& port = *instance.ports[plane];
+  TargetParams params = instance.params.target;
+  params.rate_bps = port.ReceiveRate();
+  params.largest_octets = instance.LimitsOf(plane, port.link.state().speed_bps).largest_octets;
+  return params;
+}
+
 void CongestionGrants::AddInstance(Instance& instance) {
   first_target_.push_back(static_cast<uint32_t>(targets_.size()));
   octets_of_lines_.push_back(kMostOfLines / 2);
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
-    const PathLimits limits =
-        instance.LimitsOf(plane, instance.ports[plane]->link.state().speed_bps);
-    TargetParams params = instance.params.target;
-    params.rate_bps = instance.ports[plane]->ReceiveRate();
-    params.largest_octets = limits.largest_octets;
-    targets_.push_back(std::make_unique<Target>(params));
+    targets_.push_back(std::make_unique<Target>(ParamsOf(instance, plane)));
     Target& target = *targets_.back();
     target.instance = instance.number;
     target.plane = plane;
@@ -38,9 +41,17 @@ void CongestionGrants::AddInstance(Instance& instance) {
 
 // ---- Facts.
 
+void CongestionGrants::OnLinkSpeed(const Instance& instance, uint32_t plane) {
+  Target& target = TargetOf(instance, plane);
+  target.credit.SetRate(ParamsOf(instance, plane));
+  target.credit.SetOthers(OthersOf(target));
+}
+
 void CongestionGrants::OnRequest(Instance& instance, uint32_t peer, uint32_t plane,
                                  const Congestion& request, Time now) {
   instance.counters.Add(Counter::kRxCongestionRequests);
+  // One that does not say that it takes part is sent nothing of it.
+  if (!instance.peers[peer].hello().answers_congestion) return;
   Target& target = TargetOf(instance, plane);
   if (bool& asks = instance.marks[instance.PlaneIndex(peer, plane)].asks; !asks) {
     asks = true;

@@ -30,6 +30,8 @@ class CongestionGrants {
 
   // ---- Facts.
 
+  // The link of the plane's port has another speed.
+  void OnLinkSpeed(const Instance& instance, uint32_t plane);
   // A peer asks for credit.
   void OnRequest(Instance& instance, uint32_t peer, uint32_t plane, const Congestion& request,
                  Time now);
@@ -72,6 +74,7 @@ class CongestionGrants {
     uint32_t index;  // PlaneIndex
   };
 
+  static TargetParams ParamsOf(const Instance& instance, uint32_t plane);
   Target& TargetOf(const Instance& instance, uint32_t plane) {
     return *targets_[first_target_[instance.number] + plane];
   }

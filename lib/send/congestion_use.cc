@@ -40,7 +40,7 @@ void CongestionUse::Start(Instance& instance, uint32_t peer) {
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
     const uint32_t index = instance.PlaneIndex(peer, plane);
     ReceivedMarks& marks = instance.marks[index];
-    marks = {.wanted = open && hello.wants_echoes, .due = marks.due};
+    marks = {.wanted = open && hello.answers_congestion && hello.wants_echoes, .due = marks.due};
     for (uint32_t i = 0; i < instance.connections_per_plane(); ++i) {
       instance.connections[instance.ConnectionAt(peer, plane, i)].SetPromptAcks(marks.wanted);
     }
@@ -54,8 +54,19 @@ void CongestionUse::Start(Instance& instance, uint32_t peer) {
     const LinkState link = instance.ports[plane]->link.state();
     instance.congestion[index].Start(control, instance.params.congestion,
                                      instance.LimitsOf(plane, link.speed_bps), lcore_.now);
+    for (uint32_t i = 0; i < instance.connections_per_plane(); ++i) {
+      instance.flying[instance.ConnectionAt(peer, plane, i)] = 0;
+    }
     heard_[instance.first_context + index] = {};
     Wake(instance, peer, plane);
+  }
+}
+
+void CongestionUse::OnLinkSpeed(Instance& instance, uint32_t plane) {
+  if (!instance.is_paced) return;
+  const uint64_t rate = instance.LimitsOf(plane, instance.ports[plane]->speed_bps).rate_bps;
+  for (uint32_t peer = 0; peer < instance.peers.size(); ++peer) {
+    instance.congestion[instance.PlaneIndex(peer, plane)].SetRate(rate);
   }
 }
 
@@ -75,8 +86,11 @@ void CongestionUse::OnAcked(Instance& instance, uint32_t number, const PduList& 
   uint32_t count = 0;
   for (const Pdu* pdu = acked.head(); pdu != nullptr; pdu = pdu->next) ++count;
   const std::optional<Duration> rtt = acked.empty() ? std::nullopt : RttSample(*acked.tail(), now);
-  instance.congestion[index].OnAcked(instance.OctetsOf(count, bytes), rtt,
-                                     !HasInFlight(instance, peer, plane), now);
+  // PDUs that the connection went back for, and that were not sent again yet, are not in flight.
+  uint32_t& flying = instance.flying[number];
+  const uint32_t octets = std::min(flying, instance.OctetsOf(count, bytes));
+  flying -= octets;
+  instance.congestion[index].OnAcked(octets, rtt, !HasInFlight(instance, peer, plane), now);
   LookAt(instance, index);
   // Other connections of the plane may have waited for it.
   if (instance.blocked[peer] != 0 || instance.connections_per_plane() != 1 ||
@@ -89,16 +103,20 @@ void CongestionUse::OnGoBack(Instance& instance, uint32_t number, Time now) {
   const uint32_t peer = instance.PeerOfConnection(number);
   const uint32_t plane = instance.PlaneOfConnection(number);
   const uint32_t index = instance.PlaneIndex(peer, plane);
-  instance.congestion[index].OnGoBack(now);
+  instance.congestion[index].OnGoBack(std::exchange(instance.flying[number], 0), now);
   LookAt(instance, index);
   Wake(instance, peer, plane);
 }
 
 void CongestionUse::OnEnded(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
-  const uint32_t index = instance.PlaneIndex(peer, plane);
-  if (!HasInFlight(instance, peer, plane)) {
-    instance.congestion[index].OnAcked(0, std::nullopt, true, now);
+  uint32_t octets = 0;
+  for (uint32_t i = 0; i < instance.connections_per_plane(); ++i) {
+    const uint32_t number = instance.ConnectionAt(peer, plane, i);
+    const Connection& connection = instance.connections[number];
+    if (!connection.lost() && connection.unacked_count() != 0) continue;
+    octets += std::exchange(instance.flying[number], 0);
   }
+  instance.congestion[instance.PlaneIndex(peer, plane)].OnEnded(octets, now);
   Wake(instance, peer, plane);
 }
 

@@ -30,9 +30,12 @@ class CongestionUse {
   // An association with the peer has begun, or is over, or the peer turned out to be plain: all of
   // its planes start anew, as its HELLO permits.
   void Start(Instance& instance, uint32_t peer);
+  // The link of the plane's port has another speed.
+  static void OnLinkSpeed(Instance& instance, uint32_t plane);
   // PDUs of so many octets on the wire have left, new ones or once more.
-  void OnSent(Instance& instance, uint32_t peer, uint32_t plane, uint32_t octets, Time now) {
-    const uint32_t index = instance.PlaneIndex(peer, plane);
+  void OnSent(Instance& instance, uint32_t connection, uint32_t octets, Time now) {
+    const uint32_t index = instance.PlaneIndexOf(connection);
+    instance.flying[connection] += octets;
     instance.congestion[index].OnSent(octets, now);
     LookAt(instance, index);
   }

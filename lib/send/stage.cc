@@ -170,8 +170,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   if (instance.has_groups()) [[unlikely]]
     instance.GroupOf(path.peer, path.plane).OnTaken(run.count, run.bytes);
   if (instance.is_paced) {
-    congestion_.OnSent(instance, path.peer, path.plane, instance.OctetsOf(run.count, run.bytes),
-                       now);
+    congestion_.OnSent(instance, path.connection, instance.OctetsOf(run.count, run.bytes), now);
   }
   if (connection.unacked_count() == run.count) {
     ArmFirst(instance, path.connection, path.peer, path.plane, now);
@@ -471,8 +470,7 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
     Pdu* pdu = connection.TakeRetransmission(now, instance.params.transport);
     if (!pdu->note.staged()) {
       if (instance.is_paced) {
-        congestion_.OnSent(instance, pdu->peer, instance.PlaneOfConnection(ref.connection),
-                           instance.OctetsOf(1, pdu->bytes), now);
+        congestion_.OnSent(instance, ref.connection, instance.OctetsOf(1, pdu->bytes), now);
       }
       instance.counters.Add(Counter::kTxRetransmissions);
       connection.CountRetransmission();

@@ -169,7 +169,7 @@ void Incast::OnTimer(uint32_t number) {
 }
 
 void Incast::GoBack(Source& source) {
-  source.context.OnGoBack(now_);
+  source.context.OnGoBack(static_cast<uint32_t>(source.context.in_flight()), now_);
   source.next = source.acked;
 }
 

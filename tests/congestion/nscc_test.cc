@@ -114,11 +114,31 @@ TEST_F(Nscc, HalvesOnceWherePdusAreLost) {
   c_.OnSent(kPdu, now_);
   const int64_t before = window();
   now_ += milliseconds(1);
-  c_.OnGoBack(now_);
+  c_.OnGoBack(static_cast<uint32_t>(c_.in_flight()), now_);
   EXPECT_EQ(window(), before / 2);
   EXPECT_EQ(c_.in_flight(), 0u);
-  c_.OnGoBack(now_);  // the same congestion
+  c_.OnGoBack(static_cast<uint32_t>(c_.in_flight()), now_);  // the same congestion
   EXPECT_EQ(window(), before / 2);
+}
+
+TEST_F(Nscc, PdusOfOtherConnectionsStayInFlightWhereOneGoesBack) {
+  for (int i = 0; i < 10; ++i) c_.OnSent(kPdu, now_);
+  now_ += milliseconds(1);
+  c_.OnGoBack(3 * kPdu, now_);
+  EXPECT_EQ(c_.in_flight(), 7 * kPdu);
+  // They count against the window that was halved.
+  EXPECT_LE(c_.allowance() + 7 * kPdu, window() + kPdu);
+  c_.OnEnded(2 * kPdu, now_);
+  EXPECT_EQ(c_.in_flight(), 5 * kPdu);
+  c_.CheckInvariants();
+}
+
+TEST_F(Nscc, FollowsTheRateOfThePort) {
+  c_.SetRate(10'000'000'000);
+  EXPECT_EQ(window(), kBdp * 3 / 20);
+  c_.SetRate(100'000'000'000);
+  for (int i = 0; i < 2000; ++i) RoundTrip(params_.base_rtt);
+  EXPECT_EQ(window(), kBdp * 3 / 2);
 }
 
 TEST_F(Nscc, TrimmedPdusCountAsMarked) {
@@ -138,7 +158,7 @@ TEST_F(Nscc, WindowOfLessThanAPduIsPaced) {
   while (window() > kPdu / 8) {
     c_.OnSent(kPdu, now_);
     now_ += milliseconds(2);
-    c_.OnGoBack(now_);
+    c_.OnGoBack(static_cast<uint32_t>(c_.in_flight()), now_);
   }
   EXPECT_EQ(c_.state_name(), "paced");
   EXPECT_EQ(window(), kPdu / 10);
@@ -167,7 +187,9 @@ TEST_F(Nscc, WindowOfLessThanAPduIsPaced) {
 TEST_F(Nscc, LargerPdusThanAtTheStartLeaveToo) {
   for (const bool paced : {false, true}) {
     Start();
-    while (paced && c_.window_octets() >= kPdu) c_.OnGoBack(now_ += milliseconds(1));
+    while (paced && c_.window_octets() >= kPdu) {
+      c_.OnGoBack(static_cast<uint32_t>(c_.in_flight()), now_ += milliseconds(1));
+    }
     const auto larger = static_cast<uint32_t>(2 * kBdp);
     c_.RaiseLargest(larger, now_);
     c_.RaiseLargest(kPdu, now_);

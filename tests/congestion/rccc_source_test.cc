@@ -80,6 +80,18 @@ TEST_F(RcccSource, AsksForEightBdpAtMost) {
   EXPECT_EQ(request->target, Up(8 * kBdp + kReserve));
 }
 
+TEST_F(RcccSource, AsksForWhatTheRateOfThePortPermits) {
+  c_.SetRate(10'000'000'000);
+  auto request = Poll(kMuch);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->target, Up(8 * kBdp / 10 + kReserve));
+  c_.SetRate(100'000'000'000);
+  now_ += params_.base_rtt;
+  request = Poll(kMuch);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->target, Up(8 * kBdp + kReserve));
+}
+
 TEST_F(RcccSource, GrantPermitsToSend) {
   ASSERT_TRUE(Poll(kMuch));
   EXPECT_EQ(c_.state_name(), "granted");
@@ -272,7 +284,7 @@ TEST_F(RcccSource, PdusThatAreSentAgainNeedCreditAgain) {
   ASSERT_TRUE(Poll(kMuch));
   Send(kReserve);
   EXPECT_EQ(c_.in_flight(), static_cast<uint64_t>(kReserve));
-  c_.OnGoBack(now_);
+  c_.OnGoBack(static_cast<uint32_t>(c_.in_flight()), now_);
   EXPECT_EQ(c_.in_flight(), 0u);
   EXPECT_FALSE(c_.Allows(1));
 }
@@ -324,7 +336,7 @@ TEST(FixedControl, PermitsEverythingAndAsksForNothing) {
   EXPECT_TRUE(c.Allows(UINT32_MAX));
   EXPECT_FALSE(c.PollRequest(UINT64_MAX, now));
   c.OnAcked(1, microseconds(1), false, now);
-  c.OnGoBack(now);
+  c.OnGoBack(static_cast<uint32_t>(c.in_flight()), now);
   c.OnGrant(Credit24(1), now);
   c.OnEcho({1, 1, 1});
   c.OnTimer(now);

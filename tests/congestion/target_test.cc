@@ -341,6 +341,38 @@ TEST_F(Target, SharesThePortWithOtherQueuePairs) {
   EXPECT_NEAR(static_cast<double>(sum), 5e-3 * kRate / 8, 1.0 * kBdp);
 }
 
+TEST_F(Target, FollowsTheRateOfThePort) {
+  for (uint32_t sender = 0; sender != 2; ++sender) {
+    Request(sender, 100'000'000, 0, kReserve);
+    limits_[sender] = kReserve;
+    target_.OnArrived(sender, kReserve);
+  }
+  Run(milliseconds(1));
+  for (const uint64_t part : {10, 100, 1}) {
+    TargetParams params = Params();
+    params.rate_bps = kRate / part;
+    target_.SetRate(params);
+    target_.SetOthers(0);
+    target_.CheckInvariants();
+    Run(milliseconds(1));
+    int64_t sum = 0;
+    for (const auto& [sender, octets] : Run(milliseconds(5))) sum += octets;
+    const double rate = 5e-3 * kRate / 8 / static_cast<double>(part);
+    EXPECT_NEAR(static_cast<double>(sum), rate, 0.01 * rate + 2 * kSlice) << part;
+  }
+}
+
+TEST_F(Target, OutstandingCreditStaysWithinWhatASlowerPortHolds) {
+  Request(3, 100'000'000, 0, kReserve);
+  while (PollFor(3) != 0) now_ += microseconds(1);
+  EXPECT_GT(target_.outstanding(), 400'000u);
+  TargetParams params = Params();
+  params.rate_bps = kRate / 10;
+  target_.SetRate(params);
+  target_.CheckInvariants();
+  EXPECT_LT(target_.outstanding(), 60'000u);
+}
+
 TEST_F(Target, ALiarTakesNothingFromOthers) {
   Request(0, 1'000'000'000, 0, kReserve);
   limits_[0] = kReserve;

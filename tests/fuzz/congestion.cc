@@ -67,7 +67,7 @@ class Exchange {
         source.OnAcked(input_.Word() >> 8, Rtt(), input_.Byte() % 2 == 0, now_);
         break;
       case 7:
-        source.OnGoBack(now_);
+        source.OnGoBack(static_cast<uint32_t>(source.in_flight()), now_);
         break;
       case 8:
         source.OnEcho({input_.Byte(), input_.Byte(), input_.Byte()});

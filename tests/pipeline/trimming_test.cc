@@ -131,6 +131,7 @@ TEST_F(TrimmingTest, PortThatDoesNotKnowThemDropsThemAsTruncated) {
 TEST_F(TrimmingTest, PeerThatWantsEchoesIsToldOfThem) {
   StartTrimmed();
   Hello hello = HelloTo(InstanceAt(0));
+  hello.answers_congestion = true;
   hello.wants_echoes = true;
   std::vector<uint8_t> body(kMaxControlPduBytes);
   body.resize(EncodeControl(hello, body.data()));
