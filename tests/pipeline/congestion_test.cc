@@ -349,6 +349,54 @@ TEST_F(CreditByHandTest, SendersThatKeepTheirCreditLeaveThePortToAnotherInstance
   EXPECT_GT(octets / (5e-3 * 1e11 / 8), 0.5);
 }
 
+// A port that negotiates tells no speed, and then perhaps another one than before.
+TEST_F(CreditByHandTest, GrantsFollowTheSpeedOfTheLink) {
+  StartTwo();
+  Meet(kMany + 1, true);
+  // Gb/s that are granted.
+  const auto rate = [&] {
+    Run(milliseconds(11));
+    Ask(kMany + 1, false);
+    Run(milliseconds(1));
+    TakeGrants();
+    const uint32_t before = limits_[kMany + 1];
+    const Time begin = network.now();
+    while (network.now() - begin < milliseconds(5)) {
+      Ask(kMany + 1, false);
+      Run(microseconds(20));
+    }
+    TakeGrants();
+    return kCreditUnitOctets * (limits_[kMany + 1] - before) * 8 / 5e6;
+  };
+  host->port->faults().bits_per_ns = 1;
+  EXPECT_NEAR(rate(), 1, 0.2);
+  host->port->faults().bits_per_ns = 10;
+  EXPECT_NEAR(rate(), 10, 2);
+  host->port->SetLink(false);
+  host->port->faults().bits_per_ns = 2;
+  Run(milliseconds(11));
+  host->port->SetLink(true);
+  EXPECT_NEAR(rate(), 2, 0.4);
+}
+
+// Two of the features' bits have to be set: without that of answers there is nothing.
+TEST_F(CreditByHandTest, PeerThatDoesNotSayThatItTakesPartIsSentNothing) {
+  StartTwo();
+  Meet(1, false);
+  Meet(2, true);
+  for (int i = 0; i < 3; ++i) {
+    Ask(1, false);
+    Run(milliseconds(1));
+  }
+  TakeGrants();
+  EXPECT_EQ(heard_, 0u);
+  EXPECT_EQ(host->Count(Counter::kTxCongestionGrants), 0u);
+  Ask(2, false);
+  Run(milliseconds(1));
+  TakeGrants();
+  EXPECT_GT(heard_, 0u);
+}
+
 // ---- NSCC.
 
 TEST_F(CongestionTest, MarksAreEchoedToThePeerThatWantsThem) {
@@ -416,6 +464,42 @@ TEST_F(CongestionTest, MarksShrinkTheWindow) {
     windows[marked] = Context().window_octets();
   }
   EXPECT_LT(windows[1], windows[0] / 2);
+}
+
+// One VC goes back all the time, and the others' PDUs stay in flight: what is sent and not
+// acknowledged keeps to the window of all.
+TEST_F(CongestionTest, GoBackOfOneVcLeavesThePdusOfOthersInFlight) {
+  params.transport.psn_scope = PsnScope::kVc;
+  params.congestion.window_max_percent = 100;
+  StartPair(CongestionControl::kNscc);
+  Meet();
+  Run(milliseconds(1));
+  bool holds = true;
+  network.SetFilter([&](std::span<const uint8_t> frame) {
+    const ParsedFrame parsed = ParseFrame({}, const_cast<uint8_t*>(frame.data()),
+                                          static_cast<uint32_t>(frame.size()), false);
+    return !holds || parsed.error != FrameError::kNone || frame.size() < 200;
+  });
+  Send(1, 1);
+  Run(microseconds(60));
+  for (int i = 0; i < 3; ++i) ca->Send(TestCommand(8, 256, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  const Instance& instance = a->pipeline->instance(0);
+  EXPECT_TRUE(RunUntil([&] { return a->Count(Counter::kGoBacks) != 0; }, milliseconds(2)));
+  RunUntil(
+      [&] {
+        uint64_t unacked = 0;
+        for (const Connection& connection : instance.connections) {
+          if (connection.HasRetransmission()) continue;
+          unacked += instance.OctetsOf(connection.unacked_count(), connection.unacked_bytes());
+        }
+        EXPECT_GE(Context().in_flight(), unacked);
+        return false;
+      },
+      milliseconds(3));
+  holds = false;
+  EXPECT_TRUE(RunUntil([&] { return cb->Receive(0).size() == 3; }));
+  EXPECT_TRUE(RunUntil([&] { return a->pipeline->IsQuiet(); }));
+  EXPECT_EQ(Context().in_flight(), 0u);
 }
 
 // The window of a plane is that of all its connections.
