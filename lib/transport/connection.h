@@ -141,8 +141,8 @@ class alignas(64) Connection {
   // A NACK inside the window starts a retransmission, once per round trip for the same rpsn, and
   // before a round trip was measured once per retransmission timeout.
   RpsnVerdict OnNack(Psn rpsn, Time now, const TransportParams& params, PduList& acked);
-  // The far side had no room for PSN `psn`: pauses for `wait`, which is not counted as a try. A wait
-  // that has begun stays as it is. 0: the far side does not say for how long.
+  // The far side had no room for PSN `psn`: pauses for `wait`, which is not counted as a try. A
+  // wait that has begun stays as it is. 0: the far side does not say for how long.
   RpsnVerdict OnNotReady(Psn psn, Duration wait, Time now, const TransportParams& params,
                          PduList& acked);
   // The far side has room again: PDUs that were not accepted are sent again at once.
@@ -182,8 +182,8 @@ class alignas(64) Connection {
   // that asked for data that was merely late, and it is rto_max at most.
   Duration ReorderAllowance(const TransportParams& params) const {
     if (params.reorder_allowance == Duration{}) return {};
-    const Duration least = loses_ ? params.reorder_allowance
-                                  : std::max(params.reorder_allowance, params.rto_initial);
+    const Duration least =
+        loses_ ? params.reorder_allowance : std::max(params.reorder_allowance, params.rto_initial);
     return std::max(least, Duration(overdue_ns_));
   }
   // Whether LookAtGap is to be called whenever PDUs were accepted: one was announced that has not

@@ -11,7 +11,8 @@ TEST_F(Association, AQueueThatWaitsBeginsIt) {
   Make({});
   EXPECT_EQ(Do([&](Effects& e) { peer->OnWaiting(now, e); }, true), Lines{"arm handshake 0/0"});
   EXPECT_EQ(HandshakeDue(), Lines{"say 0 HELLO asks"});
-  EXPECT_EQ(HandshakeDue(), (Lines{"say 1 HELLO asks", "probe 0/0", "probe 0/0", "probe 1/0", "probe 1/0"}))
+  EXPECT_EQ(HandshakeDue(),
+            (Lines{"say 1 HELLO asks", "probe 0/0", "probe 0/0", "probe 1/0", "probe 1/0"}))
       << "by turns; one without an answer may be plain";
 }
 
@@ -231,7 +232,8 @@ TEST_F(Association, APlainPeerIsFoundOutWhateverPsnItExpects) {
       }
       if (!answers) continue;
       Effects heard;
-      peer->OnClosedData(0, 0, false, RhOp::kNack, Psn(static_cast<uint16_t>(expected)), now, heard);
+      peer->OnClosedData(0, 0, false, RhOp::kNack, Psn(static_cast<uint16_t>(expected)), now,
+                         heard);
     }
     EXPECT_EQ(hellos, transport.hello_tries + 1) << "the first of them has no probes";
     EXPECT_EQ(At(0).next_psn(), Psn(static_cast<uint16_t>(expected)));
@@ -249,10 +251,11 @@ TEST_F(Association, SilenceOfEveryKindIsUnreachable) {
   Do([&](Effects& e) { peer->OnWaiting(now, e); });
   HandshakeDue();
   now += params.unreachable;
-  EXPECT_EQ(HandshakeDue(), (Lines{"say 0 HELLO asks", "probe 0/0", "probe 0/0", "count peer_unreachable_total",
-                                   "tell unreachable", "lost {0123}", "give up queued {0123}"}));
   EXPECT_EQ(HandshakeDue(),
-            (Lines{"say 0 HELLO asks", "probe 0/0", "probe 0/0", "lost {0123}", "give up queued {0123}"}))
+            (Lines{"say 0 HELLO asks", "probe 0/0", "probe 0/0", "count peer_unreachable_total",
+                   "tell unreachable", "lost {0123}", "give up queued {0123}"}));
+  EXPECT_EQ(HandshakeDue(), (Lines{"say 0 HELLO asks", "probe 0/0", "probe 0/0", "lost {0123}",
+                                   "give up queued {0123}"}))
       << "told once";
   EXPECT_EQ(Hears(0, Answer()), (Lines{"credit end", "credit begin", "found {0123}",
                                        "tell reachable", "unblock {0123}"}));

@@ -79,7 +79,8 @@ TEST_F(PeerGroups, NotReadyOfASessionThatWasNotAgreedIsDropped) {
   EXPECT_EQ(effects.size(), 1u);
 }
 
-// With PSNs of each VC, what a VC took before it fell idle is no delay of the path that others take.
+// With PSNs of each VC, what a VC took before it fell idle is no delay of the path that others
+// take.
 TEST_F(PeerGroups, TheRoundTripOfAnIdleVcIsForgotten) {
   Make({.planes = 2, .per_vc = true, .sessions = 4});
   BringAllUp();

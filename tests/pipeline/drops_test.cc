@@ -168,8 +168,7 @@ TEST_F(DropsTest, EveryFrameOfABurstIsChecked) {
       EXPECT_LE(after[i] - before[i], again ? accepted ? 2u : 1u : 0u) << CounterRows()[i].name;
     }
     const auto index = static_cast<size_t>(counter);
-    EXPECT_EQ(after[index] - before[index], accepted ? 1u : 2u)
-        << CounterRows()[index].name;
+    EXPECT_EQ(after[index] - before[index], accepted ? 1u : 2u) << CounterRows()[index].name;
     EXPECT_EQ(after[static_cast<size_t>(Counter::kRxPdus)] -
                   before[static_cast<size_t>(Counter::kRxPdus)],
               accepted ? 1u : 2u)

@@ -209,8 +209,7 @@ class OneAddressTest : public PlanesTest {
       secrets.count = 1;
       std::array<uint8_t, kSealSecretBytes> secret{1};
       secrets.all[0] = {.id = 1, .prk = ExtractSecret(*library_, secret)};
-      host->pipeline->mailbox().requests.Push(
-          request::SetSecrets{.update = updates_.back().get()});
+      host->pipeline->mailbox().requests.Push(request::SetSecrets{.update = updates_.back().get()});
     }
     WarmUp();
   }

@@ -185,7 +185,9 @@ void World::LogEvents(Host& host) {
       case LcoreEventKind::kPfcUndrained:
         what = "does not drain a VC";
         break;
-      case LcoreEventKind::kMalformed: what = "sent malformed commands"; break;
+      case LcoreEventKind::kMalformed:
+        what = "sent malformed commands";
+        break;
       case LcoreEventKind::kNoGrant: what = "grants no credit on plane"; break;
       case LcoreEventKind::kHeldUp: what = "is waited for, and nothing leaves by plane"; break;
       case LcoreEventKind::kFenceOpened: what = "is fenced by plane"; break;

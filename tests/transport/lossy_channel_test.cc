@@ -179,7 +179,8 @@ class Channel {
     }
     switch (end.connection.Judge(packet.psn)) {
       case PsnVerdict::kExpected: return Expected(end, other, packet);
-      case PsnVerdict::kBehind: return end.connection.OnDuplicate(packet.psn, params_);
+      case PsnVerdict::kBehind:
+        return end.connection.OnDuplicate(packet.psn, params_);
       case PsnVerdict::kAhead:
         return Noting(end, [&] { end.connection.OnGap(now_, params_); });
     }
