@@ -270,7 +270,7 @@ TEST_F(CongestionTest, InstanceWhoseClientDoesNotReadDoesNotStopAnother) {
 }
 
 // Peers ask two instances of a port for credit: 1 to 15 the first one, 16 the second one.
-class CreditByHandTest : public ByHandTest {
+class GrantsByHandTest : public ByHandTest {
  protected:
   static constexpr uint16_t kMany = 15;
   static constexpr uint32_t kSecond = 100;
@@ -329,7 +329,7 @@ class CreditByHandTest : public ByHandTest {
   uint32_t heard_ = 0;  // CONGESTIONs
 };
 
-TEST_F(CreditByHandTest, SendersThatKeepTheirCreditLeaveThePortToAnotherInstance) {
+TEST_F(GrantsByHandTest, SendersThatKeepTheirCreditLeaveThePortToAnotherInstance) {
   StartTwo();
   for (uint16_t peer = 1; peer <= kMany + 1; ++peer) Meet(peer, true);
   const auto all_ask = [&] {
@@ -350,7 +350,7 @@ TEST_F(CreditByHandTest, SendersThatKeepTheirCreditLeaveThePortToAnotherInstance
 }
 
 // A port that negotiates tells no speed, and then perhaps another one than before.
-TEST_F(CreditByHandTest, GrantsFollowTheSpeedOfTheLink) {
+TEST_F(GrantsByHandTest, GrantsFollowTheSpeedOfTheLink) {
   StartTwo();
   Meet(kMany + 1, true);
   // Gb/s that are granted.
@@ -380,7 +380,7 @@ TEST_F(CreditByHandTest, GrantsFollowTheSpeedOfTheLink) {
 }
 
 // Two of the features' bits have to be set: without that of answers there is nothing.
-TEST_F(CreditByHandTest, PeerThatDoesNotSayThatItTakesPartIsSentNothing) {
+TEST_F(GrantsByHandTest, PeerThatDoesNotSayThatItTakesPartIsSentNothing) {
   StartTwo();
   Meet(1, false);
   Meet(2, true);
