@@ -105,6 +105,7 @@ void LogWriter::State::Run() {
       bytes -= line.size();
       if (bytes == 0) ReportGap();
       unwritten.fetch_sub(1, std::memory_order_release);
+      if (ending) return;  // the flush is over, and the descriptor may be another file's soon
     }
     lock.lock();
   }

@@ -52,6 +52,7 @@ class CongestionTest : public PipelineTest {
     for (LcoreEvent event; host.pipeline->mailbox().events.Pop(event);) count += event.kind == kind;
     return count;
   }
+
  public:
   // The CONGESTION that a frame carries, if it does.
   static std::optional<Congestion> CongestionIn(std::span<const uint8_t> frame) {
@@ -346,7 +347,9 @@ TEST_F(GrantsByHandTest, SendersThatKeepTheirCreditLeaveThePortToAnotherInstance
   }
   TakeGrants();
   const double octets = double{kCreditUnitOctets} * (limits_[kMany + 1] - before);
-  EXPECT_GT(octets / (5e-3 * 1e11 / 8), 0.5);
+  // The credit that a peer may hold bounds its rate, as nothing of it arrives. With a part of the
+  // port for each of the others it had a sixteenth.
+  EXPECT_GT(octets / (5e-3 * 1e11 / 8), 0.25);
 }
 
 // A port that negotiates tells no speed, and then perhaps another one than before.
@@ -368,15 +371,22 @@ TEST_F(GrantsByHandTest, GrantsFollowTheSpeedOfTheLink) {
     TakeGrants();
     return kCreditUnitOctets * (limits_[kMany + 1] - before) * 8 / 5e6;
   };
+  // The credit that the peer may hold bounds its rate to a third of the link's, as nothing of it
+  // arrives.
+  const auto expect_follows = [&](double speed) {
+    const double granted = rate();
+    EXPECT_GT(granted, 0.3 * speed);
+    EXPECT_LT(granted, 1.05 * speed);
+  };
   host->port->faults().bits_per_ns = 1;
-  EXPECT_NEAR(rate(), 1, 0.2);
+  expect_follows(1);
   host->port->faults().bits_per_ns = 10;
-  EXPECT_NEAR(rate(), 10, 2);
+  expect_follows(10);
   host->port->SetLink(false);
   host->port->faults().bits_per_ns = 2;
   Run(milliseconds(11));
   host->port->SetLink(true);
-  EXPECT_NEAR(rate(), 2, 0.4);
+  expect_follows(2);
 }
 
 // Two of the features' bits have to be set: without that of answers there is nothing.
@@ -495,9 +505,10 @@ TEST_F(CongestionTest, GoBackOfOneVcLeavesThePdusOfOthersInFlight) {
         EXPECT_GE(Context().in_flight(), unacked);
         return false;
       },
-      milliseconds(3));
+      milliseconds(1));
   holds = false;
-  EXPECT_TRUE(RunUntil([&] { return cb->Receive(0).size() == 3; }));
+  size_t got = 0;
+  EXPECT_TRUE(RunUntil([&] { return (got += cb->Receive(0).size()) == 3; })) << got;
   EXPECT_TRUE(RunUntil([&] { return a->pipeline->IsQuiet(); }));
   EXPECT_EQ(Context().in_flight(), 0u);
 }
