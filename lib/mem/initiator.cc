@@ -314,9 +314,9 @@ suede_mem_result Initiator::OutcomeOf(const Operation& operation) {
 
 void Initiator::Complete(uint32_t index) {
   Operation& operation = operations_[index];
-  const bool may_be_executed = operation.requests > operation.undelivered;
-  if (operation.status == Status::kUnreachable && may_be_executed && !operation.is_multicast) {
-    operation.status = Status::kInDoubt;
+  if (operation.status == Status::kUnreachable) [[unlikely]] {
+    const bool may_be_executed = operation.requests > operation.undelivered;
+    if (may_be_executed && !operation.is_multicast) operation.status = Status::kInDoubt;
   }
   if (!operation.is_multicast) --lanes_[LaneOf(operation)].open;
   if (operation.parent != kNoIndex) {

@@ -33,10 +33,11 @@ struct SealPath {
   uint16_t session = 0;      // 0 where the header has no field for it
   uint8_t plane = kUnnamed;  // its number, where the addresses are those of several
 };
-static_assert(kRhBytes + kHelloShimBytes + SealPath::kBytes + 1 <= kMostSealAadBytes);
 
 // The same as it is authenticated: made once for PDUs that take one path.
 struct SealPathBytes {
+  // Whole words, so that copies take few instructions; more than the plane is not authenticated.
+  static constexpr uint32_t kStoredBytes = SealPath::kBytes + 2;
   SealPathBytes() = default;
   SealPathBytes(const SealPath& path) {  // NOLINT(google-explicit-constructor)
     StoreBe64(bytes.data(), path.source.high);
@@ -45,11 +46,12 @@ struct SealPathBytes {
     StoreBe64(bytes.data() + 24, path.destination.low);
     StoreBe16(bytes.data() + 32, path.session);
     bytes[SealPath::kBytes] = path.plane;
-    if (path.plane != SealPath::kUnnamed) ++count;
+    count = SealPath::kBytes + static_cast<uint32_t>(path.plane != SealPath::kUnnamed);
   }
-  std::array<uint8_t, SealPath::kBytes + 1> bytes{};
+  alignas(4) std::array<uint8_t, kStoredBytes> bytes{};
   uint32_t count = SealPath::kBytes;
 };
+static_assert(kRhBytes + kHelloShimBytes + SealPathBytes::kStoredBytes <= kMostSealAadBytes);
 
 // A frame's number: the stream, and the count of the frames of that.
 class PacketNumber {
