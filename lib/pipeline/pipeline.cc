@@ -85,7 +85,6 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   stager_.AddInstance(instance);
   refusals_.AddInstance();
   planes_.AddInstance(instance);
-  keepalive_.AddInstance(instance);
   lcore_.clients.AddInstance();
   reporter_.AddInstance();
   grants_.AddInstance(instance);
@@ -142,7 +141,6 @@ bool Pipeline::Poll(Time now) {
   refusals_.SendReady();
   congestion_.SendRequests(now);
   congestion_grants_.Send(now);
-  keepalive_.Poll(now);
   for (const auto& port : lcore_.ports) owed_acks_.Send(*port, now);
   if (has_pauses_) [[unlikely]]
     AskForPauses(now);

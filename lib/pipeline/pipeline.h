@@ -15,7 +15,6 @@
 #include "lcore/mailbox.h"
 #include "pipeline/due_timers.h"
 #include "pipeline/effector.h"
-#include "pipeline/keepalive.h"
 #include "pipeline/plane_watch.h"
 #include "pipeline/reporter.h"
 #include "pipeline/request_server.h"
@@ -159,7 +158,6 @@ class Pipeline {
                       .pauses = pauses_}};
   DueTimers due_timers_{lcore_, credit_use_, pauses_, effector_};
   PlaneWatch planes_{lcore_, effector_};
-  Keepalive keepalive_{lcore_};
   // Requests of the control thread, and reports to it.
   SettingsWork settings_{lcore_, run_queue_, shares_, effector_};
   PingAsker pings_{lcore_};
