@@ -18,7 +18,6 @@ constexpr uint32_t kFewEpochsAhead = 8;  // after kPatience searches in vain
 constexpr uint32_t kPatience = 8;
 constexpr size_t kMostSessions = 4096;  // of an XPU
 constexpr size_t kMostAddresses = 1 << 16;
-constexpr int kPlanes = 4;  // of an instance, at most
 
 }  // namespace
 
@@ -49,19 +48,13 @@ bool FrameOpener::OpenWith(const SealKey& key, const SealShim& shim, std::span<c
                            OpenedPdu& out) const {
   if (!key) return false;
   const uint32_t clear_bytes = kRhBytes + shim.bytes();
-  Bytes text;
+  Bytes text(pdu.begin() + clear_bytes, pdu.end());
   SealJob job;
   key.Fill(shim.number, job);
-  // A capture does not say the plane, nor whether the addresses are those of several.
-  SealPath path = path_;
-  for (int plane = -1; plane < kPlanes && !job.good; ++plane) {
-    path.plane = plane < 0 ? SealPath::kUnnamed : static_cast<uint8_t>(plane);
-    text.assign(pdu.begin() + clear_bytes, pdu.end());
-    FillSealAad(pdu.data(), shim.bytes(), path, job);
-    job.text = text.data();
-    job.text_bytes = static_cast<uint32_t>(text.size() - kSealTagBytes);
-    crypto_->Open({&job, 1});
-  }
+  FillSealAad(pdu.data(), shim.bytes(), path_, job);
+  job.text = text.data();
+  job.text_bytes = static_cast<uint32_t>(text.size() - kSealTagBytes);
+  crypto_->Open({&job, 1});
   if (!job.good) return false;
   out.pdu.assign(pdu.begin(), pdu.begin() + kRhBytes);
   SetVersion(out.pdu.data(), OpenedVersion(pdu[0] >> 6));

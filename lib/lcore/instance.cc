@@ -116,27 +116,10 @@ void Instance::StartSealing(Crypto* crypto, SealTurn* turn) {
     sealed_peers.emplace_back(new SealedPeer(*seal_own, peers[i].xpuid(), &seal_cells[i]));
     if (sealed_peers.back() == nullptr) std::abort();
   }
-  sealed_planes.resize(sources.size(), SealPath::kUnnamed);
-  for (uint32_t peer = 0; peer < peers.size(); ++peer) {
-    for (uint32_t plane = 0; plane < plane_count(); ++plane) {
-      if (!SharesAddresses(peer, plane)) continue;
-      sealed_planes[PlaneIndex(peer, plane)] = static_cast<uint8_t>(plane);
-    }
-  }
   for (PortContext* port : ports) port->link.ExpectSealed();
   frame_octets += kSessionSealBytes;
   own.frame_octets = frame_octets;
   SetHello();
-}
-
-bool Instance::SharesAddresses(uint32_t peer, uint32_t plane) const {
-  for (uint32_t other = 0; other < plane_count(); ++other) {
-    if (other != plane && params.planes[other].address == params.planes[plane].address &&
-        sources[PlaneIndex(peer, other)] == sources[PlaneIndex(peer, plane)]) {
-      return true;
-    }
-  }
-  return false;
 }
 
 // Bytes of commands in the largest PDU that fits every port of the instance.

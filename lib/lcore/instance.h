@@ -223,11 +223,8 @@ struct Instance {
   SealPath SealPathOf(uint32_t peer, uint32_t plane, uint16_t session) const {
     return {.source = params.planes[plane].address,
             .destination = params.peers[peer].planes[plane].address,
-            .session = session,
-            .plane = sealed_planes[PlaneIndex(peer, plane)]};
+            .session = session};
   }
-  // Whether the addresses by which the peer's plane is known are those of another plane, too.
-  bool SharesAddresses(uint32_t peer, uint32_t plane) const;
   // Begins sealing, before the first turn. Aborts where locked memory has no room for that.
   void StartSealing(Crypto* crypto, SealTurn* turn);
 
@@ -298,7 +295,6 @@ struct Instance {
   std::unique_ptr<SealOwn> seal_own;                      // null where nothing is sealed
   std::vector<std::unique_ptr<SealedPeer>> sealed_peers;  // [peer]; empty likewise
   std::vector<SealCell> seal_cells;                       // likewise: read by any thread
-  std::vector<uint8_t> sealed_planes;                     // [PlaneIndex]: SealPath::plane; likewise
 
   // Congestion control, the sender's side of each plane; empty where windows are all there is.
   std::vector<CongestionContext> congestion;  // [PlaneIndex]

@@ -26,11 +26,8 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
     return sealed;
   }
   sealed.peer = &instance.SealOf(number);
-  sealed.path =
-      SealPathBytes({.source = series.source,
-                     .destination = series.destination,
-                     .session = series.session(),
-                     .plane = instance.sealed_planes[instance.PlaneIndex(number, place.plane)]});
+  sealed.path = SealPathBytes(
+      {.source = series.source, .destination = series.destination, .session = series.session()});
   sealed.counters = &instance.counters;
   return sealed;
 }

@@ -26,18 +26,15 @@ inline constexpr uint32_t kLeastSealedBytes = kRhBytes + kSessionSealBytes + kRc
 
 // What is authenticated of the network header.
 struct SealPath {
-  static constexpr uint32_t kBytes = 34;  // without the plane
-  static constexpr uint8_t kUnnamed = 0xff;
+  static constexpr uint32_t kBytes = 34;
   NetAddress source;
   NetAddress destination;
-  uint16_t session = 0;      // 0 where the header has no field for it
-  uint8_t plane = kUnnamed;  // its number, where the addresses are those of several
+  uint16_t session = 0;  // 0 where the header has no field for it
 };
+static_assert(kRhBytes + kHelloShimBytes + SealPath::kBytes <= kMostSealAadBytes);
 
 // The same as it is authenticated: made once for PDUs that take one path.
 struct SealPathBytes {
-  // Whole words, so that copies take few instructions; more than the plane is not authenticated.
-  static constexpr uint32_t kStoredBytes = SealPath::kBytes + 2;
   SealPathBytes() = default;
   SealPathBytes(const SealPath& path) {  // NOLINT(google-explicit-constructor)
     StoreBe64(bytes.data(), path.source.high);
@@ -45,13 +42,9 @@ struct SealPathBytes {
     StoreBe64(bytes.data() + 16, path.destination.high);
     StoreBe64(bytes.data() + 24, path.destination.low);
     StoreBe16(bytes.data() + 32, path.session);
-    bytes[SealPath::kBytes] = path.plane;
-    count = SealPath::kBytes + static_cast<uint32_t>(path.plane != SealPath::kUnnamed);
   }
-  alignas(4) std::array<uint8_t, kStoredBytes> bytes{};
-  uint32_t count = SealPath::kBytes;
+  std::array<uint8_t, SealPath::kBytes> bytes{};
 };
-static_assert(kRhBytes + kHelloShimBytes + SealPathBytes::kStoredBytes <= kMostSealAadBytes);
 
 // A frame's number: the stream, and the count of the frames of that.
 class PacketNumber {
@@ -123,7 +116,7 @@ inline std::optional<SealShim> DecodeShim(const uint8_t* in, uint32_t bytes) {
 inline void FillSealAad(const uint8_t* pdu, uint32_t shim_bytes, const SealPathBytes& path,
                         SealJob& job) {
   const uint32_t head = kRhBytes + shim_bytes;
-  job.aad_bytes = static_cast<uint16_t>(head + path.count);
+  job.aad_bytes = static_cast<uint16_t>(head + SealPath::kBytes);
   // Field by field, as they were written: a load of what several stores have just written waits for
   // all of them to reach the cache.
   std::memcpy(job.aad.data(), pdu, kRhBytes);
@@ -132,7 +125,7 @@ inline void FillSealAad(const uint8_t* pdu, uint32_t shim_bytes, const SealPathB
   if (shim_bytes == kHelloShimBytes) {
     std::memcpy(job.aad.data() + kRhBytes + 10, pdu + kRhBytes + 10, 8);
   }
-  std::memcpy(job.aad.data() + head, path.bytes.data(), path.bytes.size());
+  std::memcpy(job.aad.data() + head, path.bytes.data(), SealPath::kBytes);
 }
 
 // RH versions of sealed PDUs: that of the plain one, and back.

@@ -76,8 +76,7 @@ def path(v):
         ends = (int(ipaddress.IPv6Address(v[way])) for way in ("sip", "dip"))
     else:
         ends = (v[way] for way in ("src_fwd", "dst_fwd"))
-    plane = bytes([v["plane"]]) if "plane" in v else b""
-    return b"".join(end.to_bytes(16, "big") for end in ends) + struct.pack(">H", v["session"]) + plane
+    return b"".join(end.to_bytes(16, "big") for end in ends) + struct.pack(">H", v["session"])
 
 
 def ones_sum(data):
@@ -184,7 +183,7 @@ def addresses(v, index):
     v["session"] = index % 3 if v["encap"] in ("udp4", "udp6", "afh1s", "afh2") else 0
 
 
-def vector(index, encap, cipher, form, control, plane=None):
+def vector(index, encap, cipher, form, control):
     v = {"encap": encap, "cipher": cipher, "form": form, "control": control,
          "secret_id": (index * 37) % 128, "secret": SECRETS[index % len(SECRETS)].hex(),
          "partition": (index * 101) % 1024, "sender": (index * 7) % 1024, "receiver": (1023 - index * 5) % 1024,
@@ -204,8 +203,6 @@ def vector(index, encap, cipher, form, control, plane=None):
     if control:
         v.update(op=2, psn=0, rpsn=0, vc=0)
     addresses(v, index)
-    if plane is not None:
-        v["plane"] = plane
     commands = hello(v) if form == "H" else not_ready(v) if control else data_commands(index // 3)
     plain = plain_pdu(v, commands)
     prk, key, iv = keys_of(v)
@@ -225,10 +222,6 @@ def vectors():
             for form, control in (("H", True), ("S", False), ("S", False), ("S", False), ("S", True)):
                 yield vector(index, encap, cipher, form, control)
                 index += 1
-    # The addresses are those of several planes.
-    for plane in range(4):
-        yield vector(index, ENCAPS[plane], "aes128gcm", "SH"[plane % 2], plane % 2 == 1, plane)
-        index += 1
 
 
 def main():

@@ -93,8 +93,7 @@ SealPath PathOf(const Json& v) {
   EXPECT_EQ(parsed.error, FrameError::kNone);
   return {.source = parsed.source,
           .destination = parsed.destination,
-          .session = v["session"].get<uint16_t>(),
-          .plane = v.value("plane", SealPath::kUnnamed)};
+          .session = v["session"].get<uint16_t>()};
 }
 
 // The sealed PDU that the plain one becomes, and a job over its text.
