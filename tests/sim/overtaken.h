@@ -44,12 +44,19 @@ inline WorldOptions Overtaken(uint32_t seed) {
     params.ports[0].rate_bps = slow;
     params.cell_bytes = 64;
     params.buffer_bytes = 64u << 20;
-    for (fabric::ClassParams& own : params.of_class) own.reserved_bytes = pauses ? 2048 : 1u << 20;
-    if (!pauses) return;
+    if (!pauses) {
+      for (fabric::ClassParams& own : params.of_class) own.reserved_bytes = 1u << 20;
+      return;
+    }
+    // Data has little room before it pauses. Acknowledgements, which no pause stops, have enough.
+    constexpr uint32_t kOfData = 2048;
+    constexpr uint32_t kOfOthers = 32 * 1024;
+    for (fabric::ClassParams& own : params.of_class) own.reserved_bytes = kOfOthers;
+    params.of_class[0].reserved_bytes = kOfData;
     params.of_class[0].lossless = true;
     params.of_class[0].headroom_bytes = headroom;
-    params.buffer_bytes =
-        static_cast<uint32_t>(params.ports.size()) * (fabric::kClasses * 2048 + headroom) + 8192;
+    const uint32_t of_port = kOfData + (fabric::kClasses - 1) * kOfOthers + headroom;
+    params.buffer_bytes = static_cast<uint32_t>(params.ports.size()) * of_port + 8192;
   };
   return options;
 }
