@@ -214,7 +214,7 @@ def test_no_hugepages(directory):
 
 @pytest.mark.parametrize("device", [
     "net_nosuch0",
-    "net_af_packet0,iface=nosuch0",
+    "net_af_packet0,iface=nosuch0,framesz=8192,blocksz=65536",
     "0000:ff:1f.7",
     "net_memif0,role=server,socket=/no/such/directory/m.sock,socket-abstract=no",
 ])
@@ -241,7 +241,7 @@ def test_preflight_of_what_is_there(directory):
 
 
 def test_preflight_lists_all_that_is_missing(directory):
-    devices = ["net_nosuch0", "net_af_packet0,iface=nosuch0", "0000:ff:1f.7",
+    devices = ["net_nosuch0", "net_af_packet0,iface=nosuch0,framesz=8192,blocksz=65536", "0000:ff:1f.7",
                "net_memif0,role=server,socket=/no/such/directory/m.sock,socket-abstract=no"]
     config = start_config(directory)
     config["ports"] = [{**config["ports"][0], "name": f"p{i}", "device": device,
@@ -261,7 +261,7 @@ def test_preflight_lists_all_that_is_missing(directory):
 def test_preflight_of_another_user(directory, as_root):
     directory.chmod(0o755)
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all"]
-    config = start_config(directory, "net_af_packet0,iface=lo")
+    config = start_config(directory, "net_af_packet0,iface=lo,framesz=8192,blocksz=65536")
     lines = preflight(directory, config, 5, nobody)
     assert any(re.match(rf"error sockets: clients.socket: nobody may not write to {directory}; "
                         rf"mend: install -d -o nobody {directory}", line) for line in lines), lines
@@ -333,7 +333,7 @@ def test_first_line_and_json_log(directory):
 @pytest.mark.parametrize("format", ["text", "json"])
 def test_lines_to_the_journal_have_a_priority(directory, format):
     """As sd-daemon(3) has it; where stderr is something else they have none."""
-    config = start_config(directory, "net_af_packet0,iface=nosuch0", {"log": {"format": format}})
+    config = start_config(directory, "net_af_packet0,iface=nosuch0,framesz=8192,blocksz=65536", {"log": {"format": format}})
     path = directory / "journal.yaml"
     path.write_text(json.dumps(config))
     for is_journal in (True, False):
