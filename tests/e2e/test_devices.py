@@ -50,7 +50,7 @@ def test_secret_of_a_memif(directory):
     with e2e.Daemon(directory, config) as left:
         with e2e.Daemon(directory, with_secret(directory, "right", "client", "topsy-turvy")) as right:
             right.wait_for_link()
-            for verb in (("config", "get"), ("ports", "list"), ("--json", "ports", "list")):
+            for verb in (("config", "get"), ("ports", "list", "--wide"), ("--json", "ports", "list")):
                 said = e2e.suedectl(left, *verb)
                 assert "topsy" not in said and "secret=***" in said, said
             assert right.terminate() == 0
