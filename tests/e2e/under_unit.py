@@ -40,7 +40,7 @@ NOT_OURS = {"Type", "Restart", "RestartSec", "RestartPreventExitStatus", "Watchd
             "TimeoutStartSec", "TimeoutStopSec", "DevicePolicy", "DeviceAllow",
             "ProtectKernelModules", "ProtectKernelLogs", "ProtectClock", "ProtectHostname",
             "LockPersonality", "RestrictRealtime", "RestrictSUIDSGID", "SystemCallArchitectures",
-            "RemoveIPC"}
+            "RemoveIPC", "MemoryMax"}
 # System calls to become the user, which systemd does before the filter.
 TO_BECOME = ["execve", "setgroups", "setresgid", "setresuid", "setgid", "setuid", "setregid", "setreuid",
              "capset"]
