@@ -116,7 +116,6 @@ def carry_out(plan, kind, args, out, progress):
     start = now()
     collected, code = run.empty(), FAILURE
     backend = kind(plan, out, build=build, inventory=args.inventory, keep=args.keep)
-    _on_signals()
     try:
         with backend:
             collected = run.run(plan, backend, progress)
@@ -214,6 +213,7 @@ def main(argv=None):
             directory = pathlib.Path(args.generate).resolve()
             generate(plan, kind(plan, directory, build=programs(args), inventory=args.inventory), directory)
             return PASS
+        _on_signals()
         try:
             _check(read, plan, kind, args)
         except backends.PreflightError:
@@ -225,6 +225,9 @@ def main(argv=None):
         return carry_out(plan, kind, args, out, run.Progress(args.quiet))
     except scenario.ScenarioError as error:
         return _refuse(error)
+    except run.Interrupted as interrupted:
+        print(f"problem: interrupted by {interrupted}")
+        return FAILURE
     except backends.PreflightError as error:
         print(f"lab: {error}", file=sys.stderr)
         return PREFLIGHT
