@@ -22,12 +22,6 @@ bool IsRefusedAlways(uint8_t status) {
   return status == SUEDE_STATUS_UNKNOWN_XPU || status == SUEDE_STATUS_MALFORMED;
 }
 
-// An operation that was not delivered is in doubt if one of its requests may have been executed.
-[[gnu::cold, gnu::noinline]] void NoteDoubt(Operation& operation) {
-  const bool may_be_executed = operation.requests > operation.undelivered;
-  if (may_be_executed && !operation.is_multicast) operation.status = Status::kInDoubt;
-}
-
 }  // namespace
 
 Initiator::Initiator(const InitiatorParams& params)
@@ -320,8 +314,10 @@ suede_mem_result Initiator::OutcomeOf(const Operation& operation) {
 
 void Initiator::Complete(uint32_t index) {
   Operation& operation = operations_[index];
-  if (operation.status == Status::kUnreachable) [[unlikely]]
-    NoteDoubt(operation);
+  if (operation.status == Status::kUnreachable) [[unlikely]] {
+    const bool may_be_executed = operation.requests > operation.undelivered;
+    if (may_be_executed && !operation.is_multicast) operation.status = Status::kInDoubt;
+  }
   if (!operation.is_multicast) --lanes_[LaneOf(operation)].open;
   if (operation.parent != kNoIndex) {
     const uint32_t parent = operation.parent;
