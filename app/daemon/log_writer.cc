@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/log_writer.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -19,7 +20,11 @@
 namespace suede {
 
 struct LogWriter::State {
-  explicit State(LogWriterOptions given) : options(std::move(given)) {}
+  explicit State(LogWriterOptions given)
+      : options(std::move(given)), fd(fcntl(options.fd, F_DUPFD_CLOEXEC, 0)) {}
+  ~State() {
+    if (fd >= 0) close(fd);
+  }
 
   void Run();
   void Post(std::string line);
@@ -28,6 +33,7 @@ struct LogWriter::State {
   void Push(std::string line);
 
   const LogWriterOptions options;
+  const int fd;  // the thread's own: the owner may close theirs while a write still waits
   LogCounters counters;
   std::mutex mutex;
   std::condition_variable queued;
@@ -100,12 +106,12 @@ void LogWriter::State::Run() {
     lock.unlock();
     FollowFirstThread();
     for (const std::string& line : taken) {
-      if (!WriteAll(options.fd, line)) counters.dropped.fetch_add(1, std::memory_order_relaxed);
+      if (!WriteAll(fd, line)) counters.dropped.fetch_add(1, std::memory_order_relaxed);
       const std::lock_guard room(mutex);
       bytes -= line.size();
       if (bytes == 0) ReportGap();
       unwritten.fetch_sub(1, std::memory_order_release);
-      if (ending) return;  // the flush is over, and the descriptor may be another file's soon
+      if (ending) return;  // the flush is over
     }
     lock.lock();
   }

@@ -21,7 +21,9 @@ struct LogCounters {
 };
 
 struct LogWriterOptions {
-  int fd = -1;  // its flags stay as they are: other processes may share them
+  // Duplicated, so the caller may close it at any time. Its flags stay as they are: other processes
+  // may share them.
+  int fd = -1;
   size_t queue_bytes = size_t{256} << 10;
   // Returns the line that reports dropped lines, with its newline. Any thread, one at a time.
   std::function<std::string(uint64_t dropped)> report;

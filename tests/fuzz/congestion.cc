@@ -82,7 +82,7 @@ class Exchange {
         target_.OnArrived(input_.Byte() % 8, input_.Word() >> input_.Byte() % 32);
         break;
       case 12:
-        target_.SetShare(input_.Byte(), input_.Byte());
+        target_.SetOthers(input_.Byte());
         break;
       case 13:
         Restart(number);
@@ -93,7 +93,7 @@ class Exchange {
 
   // Sources begin anew, and all messages arrive: each gets what it asks for.
   void Settle() {
-    target_.SetShare(1, 1);
+    target_.SetOthers(0);
     for (uint32_t i = 0; i != kSources; ++i) {
       target_.Forget(i);
       Start(i, Rccc());
