@@ -288,16 +288,6 @@ TEST(VerdictTest, AnUnorderedPathMayMisorderAndNothingElse) {
   EXPECT_EQ(CodeOf(options, r), 3);
 }
 
-TEST(VerdictTest, AMisorderedRunNamesTheOption) {
-  RunResult r = GoodResult();
-  r.reverse.misordered = 7;
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(Conclude(SomeOptions(), Document{.results = {r}}), 3);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("misordered is 7, limit 0; "), std::string::npos) << said;
-  EXPECT_NE(said.find("--unordered"), std::string::npos) << said;
-}
-
 TEST(VerdictTest, ThresholdsAreVerdicts) {
   RunResult r = GoodResult();  // 1e6 commands per second, 1 Gb/s
   for (int i = 0; i < 100; ++i) r.latency_ns.Record(5000);
