@@ -15,6 +15,13 @@
 
 #include "shm/wait.h"
 
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x10
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 using suede::Fail;
 namespace protocol = suede::protocol;
 
@@ -120,11 +127,11 @@ int suede_client::OpenSegment() {
   int result = channel.Call(&open, timeout_ms, &reply, fds);
   if (result == 0) result = MapSegment(fds[0], reply.value);
   if (fds[0] >= 0) close(fds[0]);  // the mapping stays
-  if (result != 0) {
-    if (fds[1] >= 0) close(fds[1]);
-    return result;
-  }
   eventfd = fds[1];
+  protocol::Sealed sealed;
+  if (result == 0) result = channel.Call(&sealed, timeout_ms, &reply, nullptr);
+  if (result == 0) result = ReadHead();
+  if (result != 0) return result;
   queues.resize(params.queue_count);
   for (uint32_t q = 0; q < params.queue_count; ++q) {
     queues[q].client = this;
@@ -153,11 +160,21 @@ int suede_client::MapSegment(int fd, uint64_t bytes) {
       (fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK) == 0) {
     return Fail(-EPROTO, "the daemon gave no usable segment");
   }
-  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) return Fail(-ENOMEM, "mmap: %s", std::strerror(errno));
   segment = base;
   segment_bytes = bytes;
-  const auto* head = static_cast<const suede_segment*>(base);
+  if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0) {
+    return Fail(-EPROTO, "cannot seal the segment: %s; use Linux 5.1 or later",
+                std::strerror(errno));
+  }
+  return 0;
+}
+
+// The daemon has allocated and formatted the segment by now.
+int suede_client::ReadHead() {
+  madvise(segment, segment_bytes, MADV_POPULATE_WRITE);  // spares faults later
+  const auto* head = static_cast<const suede_segment*>(segment);
   const suede::SegmentShape shape{.queue_count = head->queue_count,
                                   .tx_lines = head->tx_lines,
                                   .rx_lines = head->rx_lines,
@@ -165,12 +182,12 @@ int suede_client::MapSegment(int fd, uint64_t bytes) {
                                   .credit_lines = head->credit_lines,
                                   .aggregate_lines = head->aggregate_lines};
   if (head->magic != SUEDE_LAYOUT_MAGIC || head->version != SUEDE_LAYOUT_VERSION ||
-      !shape.IsValid() || head->size > bytes || head->queue_count != params.queue_count) {
+      !shape.IsValid() || head->size > segment_bytes || head->queue_count != params.queue_count) {
     return Fail(-EPROTO, "the daemon's segment has another layout");
   }
   offsets.emplace(shape);
   // An older daemon's ends where the load areas would begin; LoadReader sees to those.
-  return offsets->load <= bytes ? 0 : Fail(-EPROTO, "the daemon's segment is too small");
+  return offsets->load <= segment_bytes ? 0 : Fail(-EPROTO, "the daemon's segment is too small");
 }
 
 int suede_client::ClaimAgain() {

@@ -119,6 +119,7 @@ struct suede_client {
  private:
   int OpenSegment();
   int MapSegment(int fd, uint64_t bytes);
+  int ReadHead();
 };
 
 #endif  // SUEDE_LIBSUEDE_CLIENT_H_

@@ -99,7 +99,7 @@ class Host {
                                    -1, HugePages::kAuto);
     if (!segment.ok()) return segment.status();
     segment_ = *std::move(segment);
-    return absl::OkStatus();
+    return segment_->Prepare();
   }
 
   // The lcores run by now.

@@ -26,6 +26,7 @@ struct ShmServer::Client {
   uid_t uid = 0;
   int64_t connected_ms = 0;
   std::unique_ptr<Segment> segment;
+  OpenRequest open;          // until the segment is sealed
   bool is_attached = false;  // the handler knows the segment: OnGone and FinishDetach are due
   bool is_open = false;      // FinishOpen said so
   bool is_waiting = false;

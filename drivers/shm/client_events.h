@@ -92,7 +92,8 @@ class ClientHandler {
   // Which of ShmServerConfig::boards is of the lcore that serves such a client; -1: none.
   virtual int BoardOf(const OpenRequest&) { return -1; }
 
-  // Serve the queues of `segment` → FinishOpen. After an error the segment is gone.
+  // Serve the queues of `segment`, which is sealed → FinishOpen. After an error the segment is
+  // gone.
   virtual absl::Status OnOpen(ClientId client, const OpenRequest& request, Segment& segment) = 0;
   // Deliver commands that arrive there to the client → FinishClaim.
   virtual absl::Status OnClaim(ClientId client, const ClaimRequest& request) = 0;
@@ -118,7 +119,7 @@ class ClientHandler {
 
   // For observers. Nothing is asked of the handler.
 
-  // The client has its segment.
+  // The client's segment is served.
   virtual void OnOpened(const ClientInfo&) {}
   // One was turned away for want of a place, or its request was refused for want of a rule.
   virtual void OnRefused(pid_t, uid_t, std::string_view /*reason*/) {}

@@ -12,7 +12,7 @@
 namespace suede::protocol {
 
 inline constexpr uint32_t kMagic = 0x53554550;  // "SUEP"
-inline constexpr uint16_t kVersion = 1;
+inline constexpr uint16_t kVersion = 2;
 inline constexpr uint32_t kMaxInstancesTold = 256;
 inline constexpr char kSocketName[] = "xpu.sock";
 
@@ -35,6 +35,7 @@ enum class Type : uint16_t {
   kServe = 14,
   kWindowAdd = 15,
   kWindowRemove = 16,
+  kSealed = 17,
 };
 
 enum class Status : uint32_t {
@@ -83,6 +84,11 @@ struct Open {
   uint32_t queue_count = 0;
   uint32_t reserved = 0;
   Instance instances[SUEDE_MAX_QUEUES] = {};
+};
+
+// The client has mapped and sealed its segment.
+struct Sealed {
+  Head head{.type = Type::kSealed, .size = sizeof(Sealed)};
 };
 
 struct Claim {  // and Unclaim, Serve
@@ -191,6 +197,7 @@ union AnyRequest {
   AnyRequest() : head() {}
   Head head;
   Open open;
+  Sealed sealed;
   Claim claim;
   Reset reset;
   Wait wait;

@@ -23,6 +23,8 @@ size_t SizeOf(Type type) {
   switch (type) {
     case Type::kOpen:
       return sizeof(protocol::Open);
+    case Type::kSealed:
+      return sizeof(protocol::Sealed);
     case Type::kClaim:
     case Type::kUnclaim:
     case Type::kServe:
@@ -140,9 +142,10 @@ void ShmServer::Dispatch(Client& client, const protocol::AnyRequest& request, co
   }
   if (type == Type::kPacketsOpen) return HandlePacketsOpen(client, request.packets_open);
   if (client.has_packets) return Drop(client, &ShmServerCounters::malformed);
-  if (type == Type::kOpen ? client.segment != nullptr : client.segment == nullptr) {
-    return Drop(client, &ShmServerCounters::malformed);
-  }
+  const bool is_next = type == Type::kOpen     ? client.segment == nullptr
+                       : type == Type::kSealed ? client.segment != nullptr && !client.is_attached
+                                               : client.is_attached;
+  if (!is_next) return Drop(client, &ShmServerCounters::malformed);
   if (type == Type::kWait) return HandleWait(client, request.wait);
   if (client.has_pending) {
     return ReplyTo(client, type, request.head.sequence,
@@ -152,6 +155,7 @@ void ShmServer::Dispatch(Client& client, const protocol::AnyRequest& request, co
   client.pending = type;
   client.pending_sequence = request.head.sequence;
   if (type == Type::kOpen) return HandleOpen(client, request.open);
+  if (type == Type::kSealed) return HandleSealed(client);
   if (type == Type::kReset) return HandleReset(client, request.reset);
   if (type == Type::kRegister) return HandleRegister(client, request.reg);
   if (type == Type::kServe) return HandleServe(client, request.claim);
@@ -178,12 +182,12 @@ absl::Status ShmServer::Forbid(const Client& client, uint16_t xpuid, uint32_t vc
   return absl::PermissionDeniedError(reason);
 }
 
-absl::Status ShmServer::PrepareOpen(Client& client, const protocol::Open& request,
-                                    OpenRequest* open) {
+absl::Status ShmServer::PrepareOpen(Client& client, const protocol::Open& request) {
   if (request.queue_count < 1 || request.queue_count > config_.shape.queue_count) {
     return absl::InvalidArgumentError(
         absl::StrCat("queue_count is 1 to ", config_.shape.queue_count));
   }
+  OpenRequest open;
   for (uint32_t q = 0; q < request.queue_count; ++q) {
     const InstanceKey key{request.instances[q].xpuid, request.instances[q].instance};
     if (!IsOurs(key)) {
@@ -192,33 +196,39 @@ absl::Status ShmServer::PrepareOpen(Client& client, const protocol::Open& reques
     }
     const uint32_t vc_mask = PermittedVcs(config_.rules, client.uid, key.xpuid);
     if (vc_mask == 0) return Forbid(client, key.xpuid, 0);
-    open->queues.push_back(key);
-    open->vc_masks.push_back(static_cast<uint8_t>(vc_mask));
+    open.queues.push_back(key);
+    open.vc_masks.push_back(static_cast<uint8_t>(vc_mask));
   }
   SegmentShape shape = config_.shape;
   shape.queue_count = request.queue_count;
   absl::StatusOr<std::unique_ptr<Segment>> segment =
-      Segment::Create(shape, handler_->NumaNode(*open), config_.huge_pages);
+      Segment::Create(shape, handler_->NumaNode(open), config_.huge_pages);
   if (!segment.ok()) return segment.status();
-  static_cast<suede_segment*>((*segment)->base())->event_summary = event_summary_ ? 1 : 0;
   client.bell = Bell::Create();
   if (!client.bell) return absl::ResourceExhaustedError("no descriptors to wake the client by");
   client.segment = std::move(*segment);
-  if (const int board = handler_->BoardOf(*open); board >= 0) {
-    client.place = config_.boards[static_cast<size_t>(board)]->TakePlace(client.segment->base(),
-                                                                         client.segment->offsets());
-  }
+  client.open = std::move(open);
   return absl::OkStatus();
 }
 
 void ShmServer::HandleOpen(Client& client, const protocol::Open& request) {
-  OpenRequest open;
-  absl::Status status = PrepareOpen(client, request, &open);
+  FinishPending(client.id, Type::kOpen, PrepareOpen(client, request));
+}
+
+void ShmServer::HandleSealed(Client& client) {
+  Segment& segment = *client.segment;
+  absl::Status status = segment.CheckSealed();
+  if (status.ok()) status = segment.Prepare();
   if (status.ok()) {
+    static_cast<suede_segment*>(segment.base())->event_summary = event_summary_ ? 1 : 0;
+    if (const int board = handler_->BoardOf(client.open); board >= 0) {
+      client.place = config_.boards[static_cast<size_t>(board)]->TakePlace(segment.base(),
+                                                                           segment.offsets());
+    }
     client.is_attached = true;
-    status = handler_->OnOpen(client.id, open, *client.segment);
+    status = handler_->OnOpen(client.id, client.open, segment);
   }
-  if (!status.ok()) FinishPending(client.id, Type::kOpen, status);
+  if (!status.ok()) FinishPending(client.id, Type::kSealed, status);
 }
 
 void ShmServer::HandleClaim(Client& client, const protocol::Claim& request, bool is_claim) {
@@ -308,7 +318,7 @@ void ShmServer::HandleWait(Client& client, const protocol::Wait& request) {
 }
 
 void ShmServer::FinishOpen(ClientId id, const absl::Status& status) {
-  FinishPending(id, Type::kOpen, status);
+  FinishPending(id, Type::kSealed, status);
 }
 
 void ShmServer::FinishClaim(ClientId id, const absl::Status& status) {
@@ -349,16 +359,15 @@ void ShmServer::FinishPending(ClientId id, Type type, const absl::Status& status
   Client* client = Find(id);
   if (client == nullptr || !client->has_pending || client->pending != type) return;
   client->has_pending = false;
-  if (type == Type::kOpen) {
-    client->is_open = status.ok();
-    ++(status.ok() ? counters_.opened : counters_.open_failed);
-    if (!status.ok()) {
-      client->is_attached = client->is_waiting = false;
-      client->place = {};
-      client->segment.reset();
-    } else {
-      handler_->OnOpened(InfoOf(*client));
-    }
+  if ((type == Type::kOpen || type == Type::kSealed) && !status.ok()) {
+    ++counters_.open_failed;
+    client->is_attached = client->is_waiting = false;
+    client->place = {};
+    client->segment.reset();
+  } else if (type == Type::kSealed) {
+    client->is_open = true;
+    ++counters_.opened;
+    handler_->OnOpened(InfoOf(*client));
   }
   ReplyTo(*client, type, client->pending_sequence, status, value);
 }

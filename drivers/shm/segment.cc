@@ -5,6 +5,7 @@
 #include <numa.h>
 #include <numaif.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,6 +20,9 @@ namespace {
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2u << 20;
 
+#ifndef F_SEAL_FUTURE_WRITE
+constexpr int F_SEAL_FUTURE_WRITE = 0x10;
+#endif
 #ifndef MADV_POPULATE_WRITE
 constexpr int MADV_POPULATE_WRITE = 23;
 #endif
@@ -43,12 +47,17 @@ void Place(const Mapping& mapping, int node) {
   numa_bitmask_free(nodes);
 }
 
-// Faults all pages in, so that no lcore has to.
-void Touch(const Mapping& mapping, uint64_t page) {
-  if (madvise(mapping.base, mapping.bytes, MADV_POPULATE_WRITE) == 0) return;
-  for (uint64_t at = 0; at < mapping.bytes; at += page) {
-    static_cast<volatile uint8_t*>(mapping.base)[at] = 0;
+// Maps all pages, and allocates those that are missing.
+bool Populate(const Mapping& mapping, uint64_t page) {
+  while (madvise(mapping.base, mapping.bytes, MADV_POPULATE_WRITE) != 0) {
+    if (errno == EINTR || errno == EAGAIN) continue;
+    if (errno != EINVAL) return false;
+    for (uint64_t at = 0; at < mapping.bytes; at += page) {  // an older kernel
+      static_cast<volatile uint8_t*>(mapping.base)[at] = 0;
+    }
+    break;
   }
+  return true;
 }
 
 absl::StatusOr<Mapping> Map(uint64_t bytes, bool huge, int node) {
@@ -58,7 +67,7 @@ absl::StatusOr<Mapping> Map(uint64_t bytes, bool huge, int node) {
                             MFD_CLOEXEC | MFD_ALLOW_SEALING | (huge ? unsigned{MFD_HUGETLB} : 0u));
   if (mapping.fd < 0) return Failed("memfd_create", bytes, "raise the open file limit");
   if (ftruncate(mapping.fd, static_cast<off_t>(mapping.bytes)) != 0 ||
-      fcntl(mapping.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+      fcntl(mapping.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
     const absl::Status status = Failed("sizing the memfd", bytes, "free some memory");
     close(mapping.fd);
     return status;
@@ -73,7 +82,14 @@ absl::StatusOr<Mapping> Map(uint64_t bytes, bool huge, int node) {
   }
   Place(mapping, node);
   if (!huge) madvise(mapping.base, mapping.bytes, MADV_HUGEPAGE);
-  Touch(mapping, page);
+  if (!Populate(mapping, page)) {
+    const absl::Status status = Failed("populating it", bytes, "free some memory");
+    munmap(mapping.base, mapping.bytes);
+    close(mapping.fd);
+    return status;
+  }
+  // Until Prepare, so that a hole which the client punches interrupts no lcore's CPU.
+  madvise(mapping.base, mapping.bytes, MADV_DONTNEED);
   return mapping;
 }
 
@@ -90,14 +106,37 @@ absl::StatusOr<std::unique_ptr<Segment>> Segment::Create(const SegmentShape& sha
     mapping = Map(bytes, huge, numa_node);
   }
   if (!mapping.ok()) return mapping.status();
-  std::unique_ptr<Segment> segment(
+  return std::unique_ptr<Segment>(
       new Segment(shape, mapping->fd, mapping->base, mapping->bytes, huge));
-  segment->guard_ = SigbusGuard::Register(mapping->base, mapping->bytes, huge ? kHugePage : kPage);
-  if (segment->guard_ < 0) {
+}
+
+absl::Status Segment::CheckSealed() const {
+  const int seals = fcntl(fd_, F_GET_SEALS);
+  if (seals < 0 || (seals & F_SEAL_FUTURE_WRITE) == 0) {
+    return absl::InvalidArgumentError(
+        "cannot serve the segment: it is not sealed; map it, then seal it with fcntl(fd, "
+        "F_ADD_SEALS, F_SEAL_FUTURE_WRITE)");
+  }
+  // The daemon brings none back: they would come from NUMA nodes of the client's choice.
+  struct stat file;
+  if (fstat(fd_, &file) != 0 || static_cast<uint64_t>(file.st_blocks) < bytes_ / 512) {
+    return absl::InvalidArgumentError(
+        "cannot serve the segment: pages are missing; punch no holes into it");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Segment::Prepare() {
+  const uint64_t page = is_huge_ ? kHugePage : kPage;
+  guard_ = SigbusGuard::Register(base_, bytes_, page);
+  if (guard_ < 0) {
     return absl::ResourceExhaustedError("client segment: too many segments at a time");
   }
-  FormatSegment(mapping->base, shape);
-  return segment;
+  if (!Populate({.base = base_, .bytes = bytes_}, page)) {
+    return Failed("mapping it", bytes_, "free some memory");
+  }
+  FormatSegment(base_, shape_);
+  return absl::OkStatus();
 }
 
 Segment::~Segment() {

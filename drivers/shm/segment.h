@@ -17,16 +17,22 @@ enum class HugePages : uint8_t {
   kAlways,  // or fail
 };
 
-// A sealed memfd: it can neither grow nor shrink. Mapped, placed, formatted and registered with the
-// SIGBUS guard for its whole life.
+// A memfd that can neither grow nor shrink, mapped for its whole life. A client that has its
+// descriptor can punch holes into it until it has sealed it. A thread that touches it meanwhile
+// waits in the kernel, so none does before CheckSealed and Prepare.
 class Segment {
  public:
-  // `numa_node` -1: any.
+  // Allocates all pages. `numa_node` -1: any.
   static absl::StatusOr<std::unique_ptr<Segment>> Create(const SegmentShape& shape, int numa_node,
                                                          HugePages huge_pages);
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
+
+  // Refuses a segment from which the client can take pages away, or has. Never waits.
+  absl::Status CheckSealed() const;
+  // Maps all pages, so that no lcore has to, and formats them. Once.
+  absl::Status Prepare();
 
   void* base() const { return base_; }
   const SegmentShape& shape() const { return shape_; }
@@ -36,7 +42,7 @@ class Segment {
   int fd() const { return fd_; }
   bool is_huge() const { return is_huge_; }
 
-  // Whether the client made a page vanish. Any thread.
+  // Whether a page has failed. Any thread.
   bool broken() const { return SigbusGuard::IsBroken(guard_); }
 
  private:

@@ -142,7 +142,7 @@ absl::Status ShmServer::MakeRoom(const ucred& peer) {
   guests.reserve(clients_.size());
   for (const std::unique_ptr<Client>& client : clients_) {
     // Clients that have gone but are not detached count too: they still hold memory.
-    const bool is_quiet = !client->is_gone() && client->segment == nullptr && !client->has_packets;
+    const bool is_quiet = !client->is_gone() && !client->is_attached && !client->has_packets;
     guests.push_back(
         {.uid = client->uid, .quiet_since_ms = is_quiet ? client->connected_ms : int64_t{-1}});
   }
@@ -243,7 +243,7 @@ void ShmServer::OnTimer() {
   const int64_t now = NowMs();
   for (size_t i = 0; i < clients_.size(); ++i) {
     Client& client = *clients_[i];
-    if (client.segment == nullptr && !client.has_packets &&
+    if (!client.is_attached && !client.has_packets &&
         now - client.connected_ms > config_.open_timeout_ms) {
       Drop(client, &ShmServerCounters::open_timeout);
     } else if (client.segment != nullptr && client.segment->broken()) {
@@ -290,7 +290,7 @@ void ShmServer::SetEventSummary(bool is_set) {
   if (is_set == event_summary_) return;
   event_summary_ = is_set;
   for (const std::unique_ptr<Client>& client : clients_) {
-    if (client->segment == nullptr) continue;
+    if (!client->is_attached) continue;
     auto* const head = static_cast<suede_segment*>(client->segment->base());
     StoreRelease(head->event_summary, is_set ? 1 : 0);
   }

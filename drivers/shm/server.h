@@ -36,7 +36,7 @@ struct ShmServerConfig {
   HugePages huge_pages = HugePages::kAuto;
   uint32_t max_clients = 64;           // at a time, 1 to 1000
   uint32_t pack_limit_bytes = 2048;    // told to clients
-  uint32_t open_timeout_ms = 5000;     // from connection to OPEN
+  uint32_t open_timeout_ms = 5000;     // from connection to SEALED
   uint32_t max_requests_per_s = 1000;  // per client, WAIT not counted; a quarter of it at once
   std::string version;                 // the daemon's, told to clients
   std::vector<InstanceKey> instances;  // that this daemon serves
@@ -51,16 +51,16 @@ struct ShmServerConfig {
   X(accepted, "clients_accepted_total", "Client connections accepted")                       \
   X(refused, "clients_refused_total", "Client connections refused: too many")                \
   X(opened, "clients_opened_total", "Clients that got a segment")                            \
-  X(open_failed, "clients_open_failed_total", "OPEN requests refused")                       \
-  X(displaced, "clients_displaced_total", "Clients disconnected for others: no OPEN yet")    \
+  X(open_failed, "clients_open_failed_total", "OPEN and SEALED requests refused")            \
+  X(displaced, "clients_displaced_total", "Clients disconnected for others: not open yet")   \
   X(gone, "clients_gone_total", "Client connections that ended, for any reason")             \
   X(malformed, "clients_malformed_total", "Clients disconnected for a malformed message")    \
   X(oversized, "clients_oversized_total", "Clients disconnected for an oversized message")   \
   X(version, "clients_version_total", "Clients disconnected for a foreign version")          \
   X(flooding, "clients_flooding_total", "Clients disconnected for too many requests")        \
-  X(open_timeout, "clients_open_timeout_total", "Clients disconnected: no OPEN in time")     \
+  X(open_timeout, "clients_open_timeout_total", "Clients disconnected: not open in time")    \
   X(not_reading, "clients_not_reading_total", "Clients disconnected: replies not read")      \
-  X(punched, "clients_punched_total", "Clients disconnected: pages of the segment vanished") \
+  X(punched, "clients_punched_total", "Clients disconnected: a page of their memory failed") \
   X(requests, "client_requests_total", "Requests of clients, WAIT included")                 \
   X(requests_failed, "client_requests_failed_total", "Requests that were refused")           \
   X(wakeups, "client_wakeups_total", "Waiting clients woken")                                \
@@ -137,6 +137,7 @@ class ShmServer {
   bool MayRequest(Client& client);
   void Dispatch(Client& client, const protocol::AnyRequest& request, const Fd& fd);
   void HandleOpen(Client& client, const protocol::Open& request);
+  void HandleSealed(Client& client);
   void HandleClaim(Client& client, const protocol::Claim& request, bool is_claim);
   void HandleReset(Client& client, const protocol::Reset& request);
   void HandleRegister(Client& client, const protocol::Register& request);
@@ -149,7 +150,7 @@ class ShmServer {
   void HandlePacketSend(const Client& client, const protocol::PacketSend& request);
   void TellReceivers(uint32_t port);
 
-  absl::Status PrepareOpen(Client& client, const protocol::Open& request, OpenRequest* open);
+  absl::Status PrepareOpen(Client& client, const protocol::Open& request);
   bool IsOurs(InstanceKey instance) const;
   // The error that no rule lets the client be the XPU on those VCs: 0 stands for any.
   absl::Status Forbid(const Client& client, uint16_t xpuid, uint32_t vc_mask);

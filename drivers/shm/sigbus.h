@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Survives pages that a client makes vanish from its segment, and pages of windows that fail in
-// hardware.
+// Survives pages of segments and windows that fail in hardware.
 //
-// A client holds its segment's memfd and can punch holes into it. Where the kernel has no page to
-// put there when an lcore looks (hugepages, memory limits), the lcore gets SIGBUS. The handler maps
-// an anonymous page in its place and notes the segment as broken, so that only this client suffers.
+// An lcore that touches such a page gets SIGBUS. The handler maps an anonymous page in its place
+// and notes the memory as broken, so that only its client suffers.
 #ifndef SUEDE_SHM_SIGBUS_H_
 #define SUEDE_SHM_SIGBUS_H_
 

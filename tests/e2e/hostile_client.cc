@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A client that means ill: scribbles its segment, lies about its rings, resets and comes again.
 //
-//   hostile_client SOCKET SECONDS SEED QUEUES [any|gag|reset|window]
+//   hostile_client SOCKET SECONDS SEED QUEUES [any|gag|reset|window|punch]
 //
 // gag: does nothing but take away from the daemon how it wakes us, and wait. reset: nothing but
 // reset its queues, with something in them, as fast as it can.
 // window: has memory served that lacks pages, or takes pages away from memory that is served, on VC
 // QUEUES + 1.
+// punch: does nothing but take pages away from its segment, as fast as it can; each third time it
+// does not seal the segment, and each third time it seals it too late.
 // Speaks docs/client-protocol.md by itself. Prints its actions; exit code 0 unless it never got a
 // segment.
 #include <fcntl.h>
@@ -37,6 +39,8 @@ namespace {
 
 namespace protocol = suede::protocol;
 using Clock = std::chrono::steady_clock;
+constexpr int kPunch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+constexpr int kNoHoles = 0x10;  // F_SEAL_FUTURE_WRITE
 
 struct Connection {
   int socket = -1;
@@ -80,7 +84,16 @@ bool ReceiveSegment(Connection& c) {
   return true;
 }
 
-bool Open(Connection& c, const char* path, uint32_t queues) {
+// Has the daemon serve the segment.
+bool Seal(Connection& c) {
+  fcntl(c.memory, F_ADD_SEALS, kNoHoles);
+  const protocol::Sealed sealed;
+  protocol::Reply reply;
+  return send(c.socket, &sealed, sizeof sealed, MSG_NOSIGNAL) > 0 &&
+         recv(c.socket, &reply, sizeof reply, 0) > 0 && reply.status == protocol::Status::kOk;
+}
+
+bool Open(Connection& c, const char* path, uint32_t queues, bool seals = true) {
   c.socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -95,7 +108,7 @@ bool Open(Connection& c, const char* path, uint32_t queues) {
   open.queue_count = queues;
   for (uint32_t q = 0; q < queues; ++q) open.instances[q] = c.hello.instances[0];
   if (send(c.socket, &open, sizeof open, MSG_NOSIGNAL) < 0) return false;
-  return ReceiveSegment(c);
+  return ReceiveSegment(c) && (!seals || Seal(c));
 }
 
 class Villain {
@@ -129,7 +142,7 @@ class Villain {
       case 1:
       case 2: ScribbleWords(c); break;
       case 3: LieAboutPositions(c); break;
-      case 4: Punch(c); break;
+      case 4: PunchAll(c); break;
       case 5: Gag(c); break;
       case 6: SendDescriptor(c); break;
       default: SendNonsense(c); break;
@@ -171,7 +184,15 @@ class Villain {
     for (int i = 0; i < 20; ++i) send(c.socket, &wait, sizeof wait, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 
+  // Takes all pages of the segment away, in each way there is.
+  void PunchAll(Connection& c) {
+    if (fallocate(c.memory, kPunch, 0, static_cast<off_t>(c.bytes)) == 0) ++punched;
+    if (madvise(c.base, c.bytes, MADV_REMOVE) == 0) ++punched;
+    if (ftruncate(c.memory, 0) == 0) ++punched;
+  }
+
   uint64_t replies = 0;
+  uint64_t punched = 0;
 
  private:
   void ScribbleAll(Connection& c) {
@@ -210,12 +231,6 @@ class Villain {
       at += 1 + static_cast<uint32_t>(random_() % 8 == 0 ? random_() % 8 : 0);
     }
     __atomic_store_n(head, at, __ATOMIC_RELEASE);
-  }
-
-  void Punch(Connection& c) {
-    if (random_() % 16 != 0) return;
-    fallocate(c.memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(c.bytes));
-    if (ftruncate(c.memory, 0) == 0) std::puts("the segment could be cut off");
   }
 
   // A TCP socket that sleeps in its last close, which is the daemon's.
@@ -261,8 +276,7 @@ class Villain {
 class WindowVillain {
  public:
   static constexpr uint64_t kBytes = 64u << 20;
-  static constexpr int kPunch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-  static constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | 0x10;  // F_SEAL_FUTURE_WRITE
+  static constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | kNoHoles;
 
   bool Serve(Connection& c, uint32_t vc) {
     protocol::Claim serve;
@@ -379,13 +393,21 @@ int main(int argc, char** argv) {
   uint64_t acts = 0;
   uint64_t connections = 0;
   uint64_t replies = 0;
+  uint64_t punched = 0;
+  uint64_t holed_served = 0;
   while (Clock::now() < end) {
     Connection connection;
-    if (!Open(connection, argv[1], queues)) {
+    const bool seals = act != "punch" || connections % 3 == 0;
+    if (!Open(connection, argv[1], queues, seals)) {
       usleep(10'000);
       continue;
     }
-    Villain villain(seed + connections++, queues, connection);
+    Villain villain(seed + connections, queues, connection);
+    if (!seals && connections % 3 == 1) {
+      villain.PunchAll(connection);
+      if (Seal(connection)) ++holed_served;
+    }
+    ++connections;
     auto next_request = Clock::now();
     const auto leave = Clock::now() + std::chrono::milliseconds(700);
     while (Clock::now() < std::min(end, leave)) {
@@ -393,6 +415,8 @@ int main(int argc, char** argv) {
         villain.Gag(connection);
       } else if (act == "reset") {
         villain.ResetAll(connection);
+      } else if (act == "punch") {
+        villain.PunchAll(connection);
       } else {
         villain.Act(connection);
       }
@@ -403,9 +427,11 @@ int main(int argc, char** argv) {
       next_request = Clock::now() + std::chrono::milliseconds(5);
     }
     replies += villain.replies;
+    if (seals) punched += villain.punched;
   }
-  std::printf("connections=%llu acts=%llu replies=%llu\n",
+  std::printf("connections=%llu acts=%llu replies=%llu punched=%llu holed_served=%llu\n",
               static_cast<unsigned long long>(connections), static_cast<unsigned long long>(acts),
-              static_cast<unsigned long long>(replies));
+              static_cast<unsigned long long>(replies), static_cast<unsigned long long>(punched),
+              static_cast<unsigned long long>(holed_served));
   return connections != 0 ? 0 : 1;
 }

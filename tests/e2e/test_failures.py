@@ -4,6 +4,7 @@
 import contextlib
 import errno
 import os
+import pathlib
 import re
 import secrets
 import signal
@@ -305,7 +306,7 @@ def test_hostile_client(hostile_client):
 
 
 def attack(directory, program, daemon, act, count=2):
-    """Villains that do one thing only, until their time is over."""
+    """Villains that do one thing only, until their time is over: returns the counts of each."""
     villains = [e2e.Process(directory, f"{act}-{i}",
                             [program, daemon.socket, HOSTILE_S, 1000 * i + 1, 1 + i, act]).start()
                 for i in range(count)]
@@ -315,6 +316,8 @@ def attack(directory, program, daemon, act, count=2):
             time.sleep(0.2)
         for villain in villains:
             villain.expect(0, HOSTILE_S + 30)
+        return [{name: int(count) for name, count in (each.split("=") for each in villain.stdout().split())}
+                for villain in villains]
     finally:
         for villain in villains:
             villain.kill()
@@ -347,6 +350,29 @@ def test_client_that_misuses_windows(hostile_client):
             # Two segments, and one window each that has its pages.
             assert most - before < 2 * (64 << 10) + (64 << 10), (before, most)
         assert left.terminate() == 0 and right.terminate() == 0
+
+
+@pytest.mark.limit(240)
+def test_client_that_takes_pages_of_its_segment_away(hostile_client):
+    """The lcore, which looks into the segment in each poll iteration, has to bring none of them back."""
+    with e2e.memif_pair() as (directory, left, right):
+        with undisturbed_traffic(directory, left, right):
+            before = lcore_faults(left)
+            counts = attack(directory, hostile_client, left, "punch")
+            faults = lcore_faults(left) - before
+        connections, punched, served = (sum(each[name] for each in counts)
+                                        for name in ("connections", "punched", "holed_served"))
+        assert connections > 2 and punched == 0 and served == 0 and faults < 100, (counts, faults)
+        assert left.counters()["clients_punched_total"] == 0
+        assert left.terminate() == 0 and right.terminate() == 0
+
+
+def lcore_faults(daemon):
+    """Page faults of the daemon's lcores so far."""
+    tasks = pathlib.Path(f"/proc/{daemon.pid}/task")
+    lcores = [task for task in tasks.iterdir() if (task / "comm").read_text().startswith("rte-worker")]
+    assert lcores
+    return sum(int((task / "stat").read_text().rpartition(")")[2].split()[7]) for task in lcores)
 
 
 def shared_kb(daemon):

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shm/segment.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/falloc.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,9 +17,32 @@ TEST(Segment, IsFormattedAndBigEnough) {
   const SegmentShape shape{.queue_count = 3};
   const auto segment = Segment::Create(shape, 0, HugePages::kAuto);
   ASSERT_TRUE(segment.ok()) << segment.status();
+  EXPECT_FALSE((*segment)->CheckSealed().ok());
+  ASSERT_TRUE((*segment)->Prepare().ok());
   EXPECT_GE((*segment)->bytes(), SegmentOffsets(shape).bytes);
   EXPECT_EQ(static_cast<suede_segment*>((*segment)->base())->magic, SUEDE_LAYOUT_MAGIC);
   EXPECT_FALSE((*segment)->broken());
+}
+
+TEST(Segment, SealedItKeepsItsPages) {
+  constexpr int kFutureWrite = 0x10;  // F_SEAL_FUTURE_WRITE
+  constexpr int kPunch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  for (const HugePages huge : {HugePages::kNever, HugePages::kAlways}) {
+    for (const bool has_hole : {false, true}) {
+      const auto segment = Segment::Create({.queue_count = 1}, -1, huge);
+      if (!segment.ok() && huge == HugePages::kAlways) GTEST_SKIP() << "no hugepages here";
+      ASSERT_TRUE(segment.ok()) << segment.status();
+      const int fd = (*segment)->fd();
+      if (has_hole) {
+        ASSERT_EQ(fallocate(fd, kPunch, 0, 2 << 20), 0);
+      }
+      ASSERT_EQ(fcntl(fd, F_ADD_SEALS, kFutureWrite), 0);
+      EXPECT_EQ((*segment)->CheckSealed().ok(), !has_hole);
+      EXPECT_NE(fallocate(fd, kPunch, 0, 2 << 20), 0);
+      EXPECT_NE(madvise((*segment)->base(), 2 << 20, MADV_REMOVE), 0);
+      EXPECT_EQ((*segment)->CheckSealed().ok(), !has_hole);
+    }
+  }
 }
 
 TEST(Segment, BadShapeIsRefused) {

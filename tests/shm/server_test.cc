@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -21,6 +22,9 @@
 
 namespace suede {
 namespace {
+
+constexpr int kNoHoles = 0x10;  // F_SEAL_FUTURE_WRITE
+constexpr int kPunch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
 
 // A client that sends any bytes.
 class RawClient {
@@ -70,12 +74,24 @@ class RawClient {
     }
     return n == 0 || errno == ECONNRESET;
   }
-  protocol::Status Open(uint32_t queues = 1) {
+  protocol::Status OpenUnsealed(uint32_t queues = 1) {
     protocol::Open open;
     open.queue_count = queues;
     for (auto& instance : open.instances) instance.xpuid = 1;
+    return Ask(open);
+  }
+  protocol::Status Seal() {
+    fcntl(segment_fd, F_ADD_SEALS, kNoHoles);
+    return Ask(protocol::Sealed());
+  }
+  protocol::Status Open(uint32_t queues = 1) {
+    const protocol::Status status = OpenUnsealed(queues);
+    return status == protocol::Status::kOk ? Seal() : status;
+  }
+  template <typename Request>
+  protocol::Status Ask(const Request& request) {
     protocol::Reply reply;
-    return Send(open) && Receive(&reply) ? reply.status : protocol::Status::kFailed;
+    return Send(request) && Receive(&reply) ? reply.status : protocol::Status::kFailed;
   }
 
   protocol::Hello hello;
@@ -103,8 +119,7 @@ TEST_F(ServerTest, GreetsAndGivesASealedSegment) {
   EXPECT_EQ(client.hello.head.size, sizeof client.hello);
   ASSERT_EQ(client.Open(), protocol::Status::kOk);
   const int seals = fcntl(client.segment_fd, F_GET_SEALS);
-  EXPECT_EQ(seals & (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL),
-            F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  EXPECT_EQ(seals, F_SEAL_SHRINK | F_SEAL_GROW | kNoHoles);
   EXPECT_NE(ftruncate(client.segment_fd, 0), 0);
 }
 
@@ -382,12 +397,16 @@ TEST(ServerTimeout, ClientThatDoesNotOpenIsDropped) {
   config.open_timeout_ms = 100;
   FakeDaemon daemon(config);
   RawClient slow(directory.Socket());
+  RawClient unsealed(directory.Socket());
+  EXPECT_EQ(unsealed.OpenUnsealed(), protocol::Status::kOk);
   EXPECT_TRUE(slow.IsClosed());
-  EXPECT_EQ(daemon.counters().open_timeout, 1u);
+  EXPECT_TRUE(unsealed.IsClosed());
+  EXPECT_EQ(daemon.counters().open_timeout, 2u);
 }
 
 TEST_F(ServerTest, ConnectionsThatDoNotOpenGiveTheirPlaces) {
   RawClient idle[4] = {RawClient(path_), RawClient(path_), RawClient(path_), RawClient(path_)};
+  ASSERT_EQ(idle[0].OpenUnsealed(), protocol::Status::kOk);
   ASSERT_EQ(idle[1].Open(), protocol::Status::kOk);
   usleep(200'000);
   RawClient late(path_);
@@ -459,6 +478,7 @@ TEST(ServerRules, AUserIsTheXpusOfItsRulesAlone) {
 
   open.instances[1] = {.xpuid = 2, .instance = 1};
   ASSERT_EQ(ReplyTo(client, open).status, protocol::Status::kOk);
+  ASSERT_EQ(client.Seal(), protocol::Status::kOk);
   EXPECT_EQ(daemon.vc_masks(), (std::vector<uint8_t>{6, 6}));
 
   EXPECT_EQ(ReplyTo(client, ClaimOf(2, 6)).status, protocol::Status::kOk);
@@ -514,18 +534,86 @@ TEST_F(ServerTest, SegmentStaysUntilDetached) {
   while (daemon_.client_count() != 0) usleep(1000);
 }
 
-TEST_F(ServerTest, PunchedHolesHarmNobody) {
-  RawClient client(path_);
-  ASSERT_EQ(client.Open(), protocol::Status::kOk);
-  struct stat info;
-  ASSERT_EQ(fstat(client.segment_fd, &info), 0);
-  for (int i = 0; i < 200; ++i) {
-    ASSERT_EQ(
-        fallocate(client.segment_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, info.st_size),
-        0);
+// A client's view of its segment.
+struct View {
+  explicit View(int fd) : fd(fd), bytes(static_cast<size_t>(Stat().st_size)) {
+    base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    EXPECT_NE(base, MAP_FAILED);
   }
-  RawClient another(path_);
-  EXPECT_EQ(another.Open(), protocol::Status::kOk);
+  ~View() { munmap(base, bytes); }
+  struct stat Stat() const {
+    struct stat info = {};
+    EXPECT_EQ(fstat(fd, &info), 0);
+    return info;
+  }
+  size_t BytesMissing() const { return bytes - static_cast<size_t>(Stat().st_blocks) * 512; }
+
+  const int fd;
+  const size_t bytes;
+  void* base = nullptr;
+};
+
+TEST_F(ServerTest, ASegmentThatHasLostPagesIsNeitherTouchedNorServed) {
+  RawClient client(path_);
+  ASSERT_EQ(client.OpenUnsealed(), protocol::Status::kOk);
+  const View view(client.segment_fd);
+  EXPECT_EQ(view.BytesMissing(), 0u);
+  ASSERT_EQ(fallocate(client.segment_fd, kPunch, 0, static_cast<off_t>(view.bytes)), 0);
+  daemon_.Ask<int>([](ShmServer& server) {
+    server.SetEventSummary(true);
+    return 0;
+  });
+  EXPECT_EQ(client.Seal(), protocol::Status::kInvalid);
+  EXPECT_EQ(view.BytesMissing(), view.bytes);
+  EXPECT_EQ(daemon_.vc_masks(), std::vector<uint8_t>()) << "nobody was asked to serve it";
+}
+
+TEST_F(ServerTest, AServedSegmentHasAllPagesAndCannotLoseThem) {
+  RawClient client(path_);
+  ASSERT_EQ(client.OpenUnsealed(), protocol::Status::kOk);
+  const View view(client.segment_fd);
+  daemon_.Ask<int>([](ShmServer& server) {
+    server.SetEventSummary(true);
+    return 0;
+  });
+  ASSERT_EQ(client.Seal(), protocol::Status::kOk);
+  const auto* head = static_cast<const suede_segment*>(view.base);
+  EXPECT_EQ(head->magic, SUEDE_LAYOUT_MAGIC);
+  EXPECT_EQ(head->event_summary, 1u);
+  EXPECT_NE(fallocate(client.segment_fd, kPunch, 0, static_cast<off_t>(view.bytes)), 0);
+  EXPECT_NE(madvise(view.base, view.bytes, MADV_REMOVE), 0);
+  EXPECT_NE(ftruncate(client.segment_fd, 0), 0);
+  EXPECT_EQ(view.BytesMissing(), 0u);
+}
+
+TEST_F(ServerTest, ASegmentThatIsNotSealedIsNotServed) {
+  RawClient client(path_);
+  ASSERT_EQ(client.OpenUnsealed(), protocol::Status::kOk);
+  EXPECT_EQ(client.Ask(protocol::Sealed()), protocol::Status::kInvalid);
+  EXPECT_EQ(daemon_.vc_masks(), std::vector<uint8_t>()) << "nobody was asked to serve it";
+  EXPECT_EQ(client.Open(), protocol::Status::kOk) << "it may try again";
+  EXPECT_EQ(daemon_.counters().opened, 1u);
+  EXPECT_EQ(daemon_.counters().open_failed, 1u);
+}
+
+TEST_F(ServerTest, OtherRequestsBetweenOpenAndSealedEndTheConnection) {
+  const auto closes = [&](const auto& request) {
+    RawClient client(path_);
+    ASSERT_EQ(client.OpenUnsealed(), protocol::Status::kOk);
+    ASSERT_TRUE(client.Send(request));
+    EXPECT_TRUE(client.IsClosed());
+  };
+  closes(protocol::Open());
+  closes(protocol::Claim());
+  closes(protocol::Wait());
+  RawClient early(path_);
+  ASSERT_TRUE(early.Send(protocol::Sealed()));
+  EXPECT_TRUE(early.IsClosed());
+  RawClient twice(path_);
+  ASSERT_EQ(twice.Open(), protocol::Status::kOk);
+  ASSERT_TRUE(twice.Send(protocol::Sealed()));
+  EXPECT_TRUE(twice.IsClosed());
+  EXPECT_EQ(daemon_.counters().malformed, 5u);
 }
 
 // A wait that is over at once.
