@@ -5,6 +5,7 @@
 #ifndef SUEDE_TESTS_SIM_PFC_H_
 #define SUEDE_TESTS_SIM_PFC_H_
 
+#include "config/config_check_classes.h"
 #include "dice.h"
 #include "planes.h"
 #include "world.h"
@@ -53,6 +54,37 @@ inline WorldOptions Pfc(uint32_t seed) {
   options.rx_lines = 2048;
   options.commands = 2000;
   pfc.until = std::chrono::milliseconds(60);
+  return options;
+}
+
+// The classes that an endpoint has by default where its ports have PFC.
+inline ClassOptions ShippedClassesOfPfc() {
+  const ClassesConfig shipped = ClassesOfControlledPorts();
+  ClassOptions classes;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    classes.vcs[vc] = {.pcp = shipped.vc[vc].pcp, .dscp = shipped.vc[vc].dscp};
+  }
+  return classes;
+}
+
+// For 40 ms nobody reads VC 0, or has claimed it, while all hosts send requests there: each asks the
+// others to pause its class. Responses and all else on the other VCs are through by then, and no
+// watchdog fires.
+inline WorldOptions PfcFullVc(uint32_t seed) {
+  WorldOptions options;
+  options.wiring.hosts = 2 + seed % 3;
+  options.transport.psn_scope = PsnScope::kVc;
+  options.transport.pause_limit = std::chrono::milliseconds(200);
+  options.classes = ShippedClassesOfPfc();
+  options.counts_credit = false;  // else senders stop before the ring is full
+  options.deaths = false;
+  options.pauses = 0;  // one is as long as a timeout
+  options.ignored_for = std::chrono::milliseconds(40);
+  options.ignored_unclaimed = seed / 4 % 2 == 0;
+  options.rx_lines = 1024;
+  options.commands = 4000;
+  options.pfc.on = true;
+  options.pfc.storms = false;
   return options;
 }
 

@@ -201,6 +201,7 @@ inline constexpr Scenario kScenarios[] = {
     {"pauses", Pauses, true},
     // See pfc.h.
     {"pfc", Pfc, true},
+    {"pfc_full_vc", PfcFullVc, true},
     // See links.h.
     {"llr", Llr, true},
     // See credits.h.

@@ -356,6 +356,10 @@ std::string World::Verdict() {
     return std::to_string(Sum(Counter::kTxRetransmissions)) + " PDUs were sent again for nothing";
   }
   if (options_.crowded && frames_lost() == 0) return "the switch had room for everything";
+  if (!options_.pfc.storms && Sum(Counter::kTxPfc) == 0) return "nobody was asked to pause";
+  if (!options_.pfc.storms && Sum(Counter::kPfcStorms) + Sum(Counter::kPfcUndrained) != 0) {
+    return "a watchdog of PFC fired";
+  }
   if (options_.lossless && frames_lost_ != 0) return "a lossless switch lost frames";
   if (options_.lossless && !options_.credit.on && pauses_sent() == 0) return "a switch did not pause anybody";
   for (const auto& host : hosts_) {
