@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "base/text.h"
 #include "config/config_check_addresses.h"
+#include "config/config_check_classes.h"
 #include "config/config_check_device.h"
 #include "config/config_check_link.h"
 #include "config/config_check_seal.h"
@@ -274,62 +275,7 @@ Status CheckPorts(ConfigDraft& draft) {
   return OkStatus();
 }
 
-// --- classes
-
-// Values of a class that no port sends.
-template <class ValueOf>
-void WarnOfUnsent(ConfigDraft& draft, std::string_view key, ValueOf value_of,
-                  std::string_view problem) {
-  const ClassesConfig defaults;
-  const ClassesConfig classes = draft.config.classes;
-  for (size_t vc = 0; vc < classes.vc.size(); ++vc) {
-    if (value_of(classes.vc[vc]) == value_of(defaults.vc[vc])) continue;
-    Warn(draft, StrCat(Entry("classes.vc", vc), ".", key), problem);
-  }
-  if (value_of(classes.ack) != value_of(defaults.ack)) {
-    Warn(draft, StrCat("classes.ack.", key), problem);
-  }
-}
-
-void WarnOfClasses(ConfigDraft& draft) {
-  bool tagged = false;
-  bool can_be_tagged = false;
-  bool has_dscp = false;
-  for (const PortConfig& port : draft.config.ports) {
-    const EncapTraits& traits = TraitsOf(port.encapsulation);
-    tagged |= port.vid.has_value();
-    can_be_tagged |= traits.can_be_tagged;
-    has_dscp |= traits.has_class;
-  }
-  if (!tagged) {
-    WarnOfUnsent(
-        draft, "pcp", [](const auto& c) { return c.pcp; },
-        StrCat("no port is tagged, so the PCP is not sent; ",
-               can_be_tagged ? std::string("add vlan: {vid: 0} to the port, or remove it")
-                             : ExpandTraits("remove it, as {untagged} have no tags")));
-  }
-  if (has_dscp) return;
-  const EncapsulationSet roomy = EncapsWith(
-      [](const EncapTraits& t) { return t.has_class && t.macs == MacKind::kPrefixed; });
-  const std::string no_room =
-      StrCat(ExpandTraits("{classless} frames have no room for it, so it is not sent; use "),
-             "encapsulation ", JoinNames(roomy), ", or remove it");
-  WarnOfUnsent(
-      draft, "dscp", [](const auto& c) { return c.dscp; }, no_room);
-  WarnOfUnsent(
-      draft, "ecn", [](const auto& c) { return c.ecn; }, no_room);
-}
-
 // --- PFC
-
-// The class by which the port's neighbour sorts such frames; lcore/params.h computes the same.
-template <class Class>
-uint32_t PfcClassAt(const PortConfig& port, const Class& c) {
-  const bool has_dscp = TraitsOf(port.encapsulation).has_class;
-  const bool by_pcp = port.pfc_class == PortConfig::PfcClass::kPcp || !has_dscp;
-  if (port.vid.has_value() && by_pcp) return c.pcp;
-  return has_dscp ? c.dscp / 8u : 0;
-}
 
 Status CheckPfc(ConfigDraft& draft) {
   const ClassesConfig classes = draft.config.classes;
@@ -346,14 +292,6 @@ Status CheckPfc(ConfigDraft& draft) {
         DeviceIdentity(port.device).find(':') == std::string::npos) {
       return draft.Error(StrCat(Entry("ports", p), ".pfc"),
                          "a virtual device does not pause classes itself; use software, or off");
-    }
-    for (size_t vc = 0; vc < classes.vc.size(); ++vc) {
-      if (PfcClassAt(port, classes.vc[vc]) != PfcClassAt(port, classes.ack)) continue;
-      Warn(draft, StrCat(Entry("ports", p), ".pfc"),
-           StrCat("VC ", vc,
-                  " and PDUs without commands are of one class there, so a pause of the "
-                  "one holds up acknowledgements; give classes.ack a class of its own"));
-      break;
     }
   }
   return OkStatus();
@@ -562,6 +500,7 @@ Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft) {
   if (Status s = CheckEal(draft); !s.ok()) return s;
   if (Status s = CheckLcores(machine, draft); !s.ok()) return s;
   if (Status s = CheckPorts(draft); !s.ok()) return s;
+  FillClasses(draft);
   if (Status s = CheckAddresses(draft); !s.ok()) return s;
   if (Status s = CheckTransport(draft); !s.ok()) return s;
   if (Status s = CheckPlanes(draft); !s.ok()) return s;

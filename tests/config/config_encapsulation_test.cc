@@ -231,6 +231,66 @@ TEST(EncapsulationTest, VcsThatPauseWithAcknowledgementsAreWarnedOf) {
   EXPECT_TRUE(warned(udp4 + ", vlan: {vid: 5}, pfc_class: pcp", pcps));
 }
 
+// docs/pfc.md, "Classes".
+TEST(EncapsulationTest, EachVcHasAClassOfItsOwnWhereAPortControlsFlow) {
+  const auto classes_of = [](const std::string& port, const std::string& classes) {
+    std::vector<std::string> warnings;
+    const Config config =
+        MustParse(OnePort(port, ", ip: 198.18.0.1",
+                          ", ip: 198.18.0.2, mac: '02:00:00:00:00:01'", classes),
+                  &warnings);
+    EXPECT_TRUE(warnings.empty()) << warnings.front();
+    std::vector<uint32_t> values;
+    for (const ConfigVcClass& c : config.classes.vc) {
+      values.push_back(c.dscp);
+      values.push_back(c.pcp);
+    }
+    EXPECT_EQ(MustParse(DumpConfig(config)), config);
+    return values;
+  };
+  using Values = std::vector<uint32_t>;
+  const std::string udp4 = "encapsulation: udp4, ";
+  const Values own = {0, 0, 8, 1, 16, 2, 24, 3};
+  EXPECT_EQ(classes_of(udp4 + "pfc: off", ""), Values(8));
+  EXPECT_EQ(classes_of(udp4 + "pfc: software", ""), own);
+  EXPECT_EQ(classes_of(udp4 + "cbfc: on", ""), own);
+  EXPECT_EQ(classes_of(udp4 + "pfc: software", "classes: {vc: [{}, {dscp: 40}, {ecn: 2}, {}]}\n"),
+            (Values{0, 0, 40, 1, 16, 2, 24, 3}));
+}
+
+TEST(EncapsulationTest, PairsOfVcsThatShareAClassAreWarnedOf) {
+  const auto warnings_of = [](const std::string& port, const std::string& classes) {
+    const bool ip = port.find("udp4") != std::string::npos;
+    std::vector<std::string> warnings;
+    MustParse(OnePort(port, ip ? ", ip: 198.18.0.1" : "",
+                      ip ? ", ip: 198.18.0.2, mac: '02:00:00:00:00:01'" : "", classes),
+              &warnings);
+    std::erase_if(warnings, [](const std::string& warning) {
+      return warning.find(" share class ") == std::string::npos;
+    });
+    return warnings;
+  };
+  const std::string same = "classes: {vc: [{}, {dscp: 7}, {}, {dscp: 16}]}\n";
+  EXPECT_TRUE(warnings_of("encapsulation: udp4", same).empty());
+  for (const std::string port :
+       {"encapsulation: udp4, pfc: software", "encapsulation: udp4, cbfc: on"}) {
+    const auto warned = warnings_of(port, same);
+    ASSERT_EQ(warned.size(), 2u);
+    EXPECT_EQ(warned[0].find("test.yaml:7:27: classes.vc[1].dscp: VC 0 and VC 1 share class 0 on "),
+              0u)
+        << warned[0];
+    EXPECT_NE(warned[0].find("; give each VC a dscp of another eight"), std::string::npos);
+    EXPECT_EQ(warned[1].find("test.yaml:7:42: classes.vc[3].dscp: VC 2 and VC 3 share class 2 on "),
+              0u)
+        << warned[1];
+  }
+  const auto afh1 = warnings_of("encapsulation: afh1, pfc: software", "");
+  ASSERT_EQ(afh1.size(), 6u);
+  EXPECT_NE(afh1[5].find("ports[0].pfc: VC 2 and VC 3 share class 0"), std::string::npos);
+  EXPECT_NE(afh1[5].find("; add vlan: {vid: 0}"), std::string::npos) << afh1[5];
+  EXPECT_TRUE(warnings_of("encapsulation: afh1, vlan: {vid: 0}, pfc: software", "").empty());
+}
+
 TEST(EncapsulationTest, APauseEndsBelowWhereItBegins) {
   const auto config = ParseConfig(
       OnePort("encapsulation: afh1", "", "", "classes: {vc: [{xoff_percent: 40}, {}, {}, {}]}\n"),
