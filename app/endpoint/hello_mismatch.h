@@ -27,6 +27,15 @@ inline std::string_view KeyOf(HelloMismatch what) {
   return "packing.limit_bytes";
 }
 
+// A change of the configuration that ends it.
+inline std::string RemedyOf(HelloMismatch what) {
+  std::string remedy = StrCat("give ", KeyOf(what), " one value at both ends");
+  if (what == HelloMismatch::kPsnScope) {
+    StrAppend(&remedy, ": by default it is vc where a port has pfc or cbfc, and port elsewhere");
+  }
+  return remedy;
+}
+
 // A value as the configuration writes it: some are names.
 inline std::string ValueOf(std::string_view key, uint32_t value) {
   return ConfigText(key, value).value_or(StrCat(value));

@@ -24,14 +24,16 @@ std::string_view ReasonOf(const PlaneView& plane) {
   return plane.port_up ? "link" : "port";
 }
 
-// The key that a peer's HELLO does not agree in, and both values.
+// The key that a peer's HELLO does not agree in, both values, and the remedy.
 void AddMismatch(const LcoreEvent& event, std::vector<EventValue>& values) {
-  const std::string_view key = KeyOf(static_cast<HelloMismatch>(event.what));
+  const auto what = static_cast<HelloMismatch>(event.what);
+  const std::string_view key = KeyOf(what);
   values.emplace_back(EventField::kKey, key);
   for (const auto& [field, value] :
        {std::pair(EventField::kOwn, event.own), std::pair(EventField::kTheirs, event.theirs)}) {
     values.emplace_back(field, ValueOf(key, value));
   }
+  values.emplace_back(EventField::kRemedy, RemedyOf(what));
 }
 
 }  // namespace

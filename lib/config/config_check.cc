@@ -401,16 +401,17 @@ Status CheckSessions(const ConfigDraft& draft) {
     return draft.Error("sessions.max",
                        StrCat(most, " is no power of two; use ", std::bit_floor(most)));
   }
-  const uint32_t vcs =
-      config.transport.psn_scope == TransportConfig::PsnScope::kVc ? uint32_t{kVcCount} : 1;
+  const bool of_vcs = config.transport.psn_scope == TransportConfig::PsnScope::kVc;
+  const uint32_t vcs = of_vcs ? uint32_t{kVcCount} : 1;
   for (const InstanceConfig& instance : config.instances) {
     const auto planes = static_cast<uint32_t>(instance.ports.size());
     if (planes * vcs * most <= kMostConnections) continue;
     return draft.Error(
         "sessions.max",
-        StrCat(most, " sessions on ", planes, " planes", vcs == 1 ? "" : ", with four VCs each,",
+        StrCat(most, " sessions on ", planes, " planes", of_vcs ? ", with four VCs each," : "",
                " are more than ", kMostConnections, " connections to each peer; use at most ",
-               kMostConnections / (planes * vcs)));
+               kMostConnections / (planes * vcs),
+               of_vcs ? ", or set transport.psn_scope: port at both ends" : ""));
   }
   for (size_t i = 0; i < config.ports.size(); ++i) {
     const PortConfig& port = config.ports[i];
@@ -500,6 +501,7 @@ Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft) {
   if (Status s = CheckEal(draft); !s.ok()) return s;
   if (Status s = CheckLcores(machine, draft); !s.ok()) return s;
   if (Status s = CheckPorts(draft); !s.ok()) return s;
+  FillPsnScope(draft);
   FillClasses(draft);
   if (Status s = CheckAddresses(draft); !s.ok()) return s;
   if (Status s = CheckTransport(draft); !s.ok()) return s;

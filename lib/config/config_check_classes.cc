@@ -11,13 +11,20 @@
 namespace suede {
 namespace {
 
+using PsnScope = TransportConfig::PsnScope;
+
 bool ControlsFlow(const PortConfig& port) {
   return port.pfc != PortConfig::Pfc::kOff || port.cbfc == OnOff::kOn;
 }
 
+bool AnyPortControlsFlow(const Config& config) {
+  return std::any_of(config.ports.begin(), config.ports.end(), ControlsFlow);
+}
+
+// VCs of one sequence of PSNs are of one class: else they overtake each other.
 ClassesConfig DefaultClasses(const Config& config) {
-  const bool controls = std::any_of(config.ports.begin(), config.ports.end(), ControlsFlow);
-  return controls ? ClassesOfControlledPorts() : ClassesConfig();
+  const bool separate = config.transport.psn_scope == PsnScope::kVc && AnyPortControlsFlow(config);
+  return separate ? ClassesOfControlledPorts() : ClassesConfig();
 }
 
 // Values of a class that no port sends.
@@ -49,22 +56,51 @@ uint32_t PfcClassAt(const PortConfig& port, const Class& c) {
   return TraitsOf(port.encapsulation).has_class ? c.dscp / 8u : 0;
 }
 
-// The key that puts two VCs into one class on the port: of a class where the file has it.
-std::string KeyOfShared(const ConfigDraft& draft, size_t p, size_t one, size_t other) {
+bool HasClasses(const PortConfig& port) {
+  return GoesByPcp(port) || TraitsOf(port.encapsulation).has_class;
+}
+
+std::string KeyOfControl(const ConfigDraft& draft, size_t p) {
   const PortConfig& port = draft.config.ports[p];
-  const std::string_view field = GoesByPcp(port) ? ".pcp" : ".dscp";
-  const bool has_field = GoesByPcp(port) || TraitsOf(port.encapsulation).has_class;
-  for (const size_t vc : {other, one}) {
-    const std::string path = StrCat(Entry("classes.vc", vc), field);
-    if (has_field && draft.Has(path)) return path;
-  }
   return StrCat(Entry("ports", p), port.pfc != PortConfig::Pfc::kOff ? ".pfc" : ".cbfc");
 }
 
-std::string MendOfShared(const PortConfig& port) {
-  if (GoesByPcp(port)) return "give each VC a pcp of its own";
-  if (TraitsOf(port.encapsulation).has_class) return "give each VC a dscp of another eight";
-  return "add vlan: {vid: 0} to the port for a PCP, or use an encapsulation with a DSCP";
+// The key of the file that gives one of the VCs its class on the port; empty where none does.
+std::string KeyOfClass(const ConfigDraft& draft, size_t p, size_t one, size_t other) {
+  const PortConfig& port = draft.config.ports[p];
+  const std::string_view field = GoesByPcp(port) ? ".pcp" : ".dscp";
+  for (const size_t vc : {other, one}) {
+    const std::string path = StrCat(Entry("classes.vc", vc), field);
+    if (HasClasses(port) && draft.Has(path)) return path;
+  }
+  return "";
+}
+
+// The key that puts two VCs into one class on the port.
+std::string KeyOfShared(const ConfigDraft& draft, size_t p, size_t one, size_t other) {
+  const std::string of_class = KeyOfClass(draft, p, one, other);
+  if (!of_class.empty()) return of_class;
+  if (HasClasses(draft.config.ports[p]) && draft.Has("transport.psn_scope")) {
+    return "transport.psn_scope";
+  }
+  return KeyOfControl(draft, p);
+}
+
+std::string RemedyOfShared(const ConfigDraft& draft, size_t p, size_t one, size_t other) {
+  const PortConfig& port = draft.config.ports[p];
+  std::string classes =
+      "add vlan: {vid: 0} to the port for a PCP, or use an encapsulation with a DSCP";
+  if (GoesByPcp(port)) {
+    classes = "give each VC a pcp of its own";
+  } else if (HasClasses(port)) {
+    classes = "give each VC a dscp of another eight";
+  }
+  if (draft.config.transport.psn_scope == PsnScope::kVc) return classes;
+  const std::string scope = "set transport.psn_scope: vc at both ends";
+  if (!HasClasses(port) || !KeyOfClass(draft, p, one, other).empty()) {
+    return StrCat(scope, ", and ", classes);
+  }
+  return StrCat(scope, ", which gives each VC a class of its own");
 }
 
 // Pairs of VCs, and VCs with acknowledgements, that a pause or a lack of credit holds up together.
@@ -75,8 +111,7 @@ void WarnOfShared(ConfigDraft& draft) {
     if (!ControlsFlow(port)) continue;
     for (size_t vc = 0; vc < classes.vc.size(); ++vc) {
       if (PfcClassAt(port, classes.vc[vc]) != PfcClassAt(port, classes.ack)) continue;
-      Warn(draft,
-           StrCat(Entry("ports", p), port.pfc != PortConfig::Pfc::kOff ? ".pfc" : ".cbfc"),
+      Warn(draft, KeyOfControl(draft, p),
            StrCat("VC ", vc,
                   " and PDUs without commands are of one class there, so a pause of the "
                   "one holds up acknowledgements; give classes.ack a class of its own"));
@@ -90,8 +125,29 @@ void WarnOfShared(ConfigDraft& draft) {
              StrCat("VC ", one, " and VC ", other, " share class ", shared, " on port ", port.name,
                     ", so where the one waits for a receiver the other waits, too, and responses "
                     "may wait for requests; ",
-                    MendOfShared(port)));
+                    RemedyOfShared(draft, p, one, other)));
       }
+    }
+  }
+}
+
+// Ports on which VCs of one sequence of PSNs have different classes.
+void WarnOfOvertaking(ConfigDraft& draft) {
+  if (draft.config.transport.psn_scope == PsnScope::kVc) return;
+  const ClassesConfig classes = draft.config.classes;
+  for (const PortConfig& port : draft.config.ports) {
+    if (!ControlsFlow(port)) continue;
+    const uint32_t first = PfcClassAt(port, classes.vc[0]);
+    for (size_t vc = 1; vc < classes.vc.size(); ++vc) {
+      const uint32_t other = PfcClassAt(port, classes.vc[vc]);
+      if (other == first) continue;
+      Warn(draft, "transport.psn_scope",
+           StrCat("on port ", port.name, " VC 0 is of class ", first, " and VC ", vc,
+                  " of class ", other,
+                  ", so where one of them is paused the other overtakes it in the sequence of "
+                  "PSNs that they share, and PDUs are sent again for nothing; use vc at both ends, "
+                  "or give all VCs one class"));
+      break;
     }
   }
 }
@@ -107,6 +163,15 @@ ClassesConfig ClassesOfControlledPorts() {
   return classes;
 }
 
+void FillPsnScope(ConfigDraft& draft) {
+  Config& config = draft.config;
+  const bool all_say_hello =
+      std::none_of(config.peers.begin(), config.peers.end(),
+                   [](const PeerConfig& peer) { return peer.hello == PeerConfig::Hello::kNever; });
+  if (draft.Has("transport.psn_scope") || !AnyPortControlsFlow(config) || !all_say_hello) return;
+  config.transport.psn_scope = PsnScope::kVc;
+}
+
 void FillClasses(ConfigDraft& draft) {
   const ClassesConfig defaults = DefaultClasses(draft.config);
   for (size_t vc = 0; vc < kVcCount; ++vc) {
@@ -119,6 +184,7 @@ void FillClasses(ConfigDraft& draft) {
 
 void WarnOfClasses(ConfigDraft& draft) {
   WarnOfShared(draft);
+  WarnOfOvertaking(draft);
   bool tagged = false;
   bool can_be_tagged = false;
   bool has_dscp = false;

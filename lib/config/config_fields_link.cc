@@ -24,15 +24,16 @@ constexpr ConfigField<ConfigClass> kClass[] = {
 
 constexpr ConfigField<ConfigVcClass> kVcClass[] = {
     Key<&ConfigVcClass::pcp>(
-        "pcp", "", Between(0, 7),
-        "Priority in the VLAN tag; not sent on an untagged port.",
-        {.shown_default = "0; the VC's number where a port has pfc or cbfc",
+        "pcp", "", Between(0, 7), "Priority in the VLAN tag; not sent on an untagged port.",
+        {.shown_default = "0; the VC's number where a port has pfc or cbfc and "
+                          "psn_scope is vc",
          .effect = Effect::kAtOnce}),
     Key<&ConfigVcClass::dscp>(
         "dscp", "", Between(0, 63),
         "DSCP of the IP or AFH header; not sent with {classless}. Its upper three bits are the "
         "class.",
-        {.shown_default = "0; 8 times the VC's number where a port has pfc or cbfc",
+        {.shown_default = "0; 8 times the VC's number where a port has pfc or cbfc and "
+                          "psn_scope is vc",
          .effect = Effect::kAtOnce}),
     Key<&ConfigVcClass::ecn>("ecn", "", Between(0, 3),
                              "ECN bits of the IP or AFH header; not sent with {classless}.",

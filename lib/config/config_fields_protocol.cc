@@ -112,7 +112,9 @@ constexpr ConfigField<PackingConfig> kPacking[] = {
 constexpr ConfigField<TransportConfig> kTransport[] = {
     Key<&TransportConfig::psn_scope>("psn_scope", "", {},
                                      "Span of a sequence of PSNs: port is one for all VCs of a "
-                                     "{port, peer}, vc one for each. The same at both ends."),
+                                     "{port, peer}, vc one for each. The same at both ends.",
+                                     {.shown_default = "vc where a port has pfc or cbfc and no "
+                                                       "peer has hello: never, else port"}),
     Key<&TransportConfig::window_pdus>("window_pdus", "PDUs", Between(1, 16384),
                                        "Most PDUs of a connection without an acknowledgement.",
                                        kAtOnce),

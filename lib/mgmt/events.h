@@ -41,6 +41,7 @@ std::string_view NameOf(EventSeverity severity);
   X(Own, "own", Text, "Own value of the key.")                                                    \
   X(Theirs, "theirs", Text, "The peer's value of the key.")                                       \
   X(Reason, "reason", Text, "The cause.")                                                         \
+  X(Remedy, "remedy", Text, "A change that ends it.")                                             \
   X(Address, "address", Text, "Address and port of the other end.")                               \
   X(SecretId, "secret_id", Integer, "Id of the secret.")                                          \
   X(Limit, "limit", Text, "Name of the limit.")                                                   \
@@ -179,7 +180,7 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
     kAddress, kReason)                                                                             \
   X(HelloMismatch, "hello_mismatch", Error, "peer", 20,                                            \
     "A peer is configured otherwise: nothing can be exchanged.", kXpu, kInstance, kPeer, kKey,     \
-    kOwn, kTheirs)                                                                                 \
+    kOwn, kTheirs, kRemedy)                                                                        \
   X(ClientConnected, "client_connected", Info, "client", 50, "A client has got a segment.",        \
     kClient, kPid, kUid, kQueues)                                                                  \
   X(ClientLeft, "client_left", Info, "client", 50, "A client said goodbye.", kClient, kPid)        \
@@ -222,7 +223,7 @@ inline constexpr size_t kEventKinds = static_cast<size_t>(EventKind::kCount);
 inline constexpr auto kFirstSwitchEvent = EventKind::kImpairmentSet;
 
 struct EventRow {
-  static constexpr size_t kMaxFields = 6;
+  static constexpr size_t kMaxFields = 7;
   std::string_view name;
   EventSeverity severity;
   std::string_view component;

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "config/config.h"
 #include "wrong_config.h"
 
@@ -256,6 +257,66 @@ TEST(EncapsulationTest, EachVcHasAClassOfItsOwnWhereAPortControlsFlow) {
   EXPECT_EQ(classes_of(udp4 + "cbfc: on", ""), own);
   EXPECT_EQ(classes_of(udp4 + "pfc: software", "classes: {vc: [{}, {dscp: 40}, {ecn: 2}, {}]}\n"),
             (Values{0, 0, 40, 1, 16, 2, 24, 3}));
+}
+
+TEST(EncapsulationTest, VcsInClassesOfTheirOwnHaveSequencesOfTheirOwn) {
+  using PsnScope = TransportConfig::PsnScope;
+  const auto config_of = [](const std::string& port, const std::string& rest = "",
+                            const std::string& of_peer = "") {
+    const std::string text =
+        absl::StrReplaceAll(OnePort("encapsulation: udp4, " + port, ", ip: 198.18.0.1",
+                                    ", ip: 198.18.0.2, mac: '02:00:00:00:00:01'", rest),
+                            {{"{xpu: 1, ", "{xpu: 1, " + of_peer}});
+    const Config config = MustParse(text);
+    EXPECT_EQ(MustParse(DumpConfig(config)), config);
+    return config;
+  };
+  const auto is_shared = [](const Config& config) { return config.classes == ClassesConfig(); };
+  EXPECT_EQ(config_of("pfc: off").transport.psn_scope, PsnScope::kPort);
+  for (const std::string port : {"pfc: software", "cbfc: on"}) {
+    EXPECT_EQ(config_of(port).transport.psn_scope, PsnScope::kVc);
+    EXPECT_FALSE(is_shared(config_of(port)));
+    const Config of_one = config_of(port, "transport: {psn_scope: port}\n");
+    EXPECT_EQ(of_one.transport.psn_scope, PsnScope::kPort);
+    EXPECT_TRUE(is_shared(of_one)) << "VCs of several classes would overtake each other";
+    const Config with_plain = config_of(port, "", "hello: never, ");
+    EXPECT_EQ(with_plain.transport.psn_scope, PsnScope::kPort)
+        << "a plain peer may number PSNs over all VCs";
+    EXPECT_TRUE(is_shared(with_plain));
+  }
+}
+
+TEST(EncapsulationTest, VcsOfOneSequenceAreWarnedOfOnPortsThatControlFlow) {
+  const auto warnings_of = [](const std::string& port, const std::string& rest) {
+    std::vector<std::string> warnings;
+    MustParse(OnePort("encapsulation: udp4, " + port, ", ip: 198.18.0.1",
+                      ", ip: 198.18.0.2, mac: '02:00:00:00:00:01'", rest),
+              &warnings);
+    return warnings;
+  };
+  const std::string one = "transport: {psn_scope: port}\n";
+  const std::string two = one + "classes: {vc: [{}, {}, {dscp: 16}, {dscp: 24}]}\n";
+  for (const std::string port : {"pfc: software", "cbfc: on"}) {
+    const auto shared = warnings_of(port, one);
+    ASSERT_EQ(shared.size(), 6u);
+    EXPECT_EQ(shared[0].find("test.yaml:7:24: transport.psn_scope: VC 0 and VC 1 share class 0 on "
+                             "port p, so where the one waits"),
+              0u)
+        << shared[0];
+    EXPECT_NE(shared[0].find("; set transport.psn_scope: vc at both ends, which gives each VC a "
+                             "class of its own"),
+              std::string::npos);
+    const auto several = warnings_of(port, two);
+    ASSERT_EQ(several.size(), 2u);
+    EXPECT_NE(several[0].find("VC 0 and VC 1 share class 0"), std::string::npos) << several[0];
+    EXPECT_EQ(several[1].find("test.yaml:7:24: transport.psn_scope: on port p VC 0 is of "
+                              "class 0 and VC 2 of class 2, so where one of them is paused"),
+              0u)
+        << several[1];
+    EXPECT_NE(several[1].find("; use vc at both ends, or give all VCs one class"),
+              std::string::npos);
+  }
+  EXPECT_TRUE(warnings_of("pfc: off", two).empty());
 }
 
 TEST(EncapsulationTest, PairsOfVcsThatShareAClassAreWarnedOf) {

@@ -13,6 +13,8 @@ import signal
 import socket
 import subprocess
 
+import pytest
+
 import client
 import e2e
 import links
@@ -102,20 +104,26 @@ def _segments():
             yield int(line.split("-")[0], 16)
 
 
-def test_a_peer_that_counts_otherwise(stack):
+@pytest.mark.parametrize("by_default", [False, True], ids=["stated", "by pfc"])
+def test_a_peer_that_counts_otherwise(stack, by_default):
     directory = stack.enter_context(e2e.work_directory())
     daemons = []
     for side, role, scope in (("left", "server", "vc"), ("right", "client", "port")):
-        device = e2e.memif_device(directory, role)
-        daemons.append(stack.enter_context(e2e.Daemon(directory, e2e.changed(
-            e2e.endpoint_config(directory, side, device), {"transport": {"psn_scope": scope}}))))
+        config = e2e.endpoint_config(directory, side, e2e.memif_device(directory, role))
+        if not by_default:
+            config["transport"] = {"psn_scope": scope}
+        elif scope == "vc":
+            config["ports"][0]["pfc"] = "software"
+        daemons.append(stack.enter_context(e2e.Daemon(directory, config)))
     left, right = daemons
     watcher = stack.enter_context(Watcher(directory, left))
     right.wait_for_link()
     with client.Client(right.socket) as sender:
         sender.send(0, 0, 1, b"hello?")
-        watcher.sees("hello_mismatch", xpu=0, instance=0, peer=1, key="transport.psn_scope",
-                     own="vc", theirs="port")
+        event = watcher.sees("hello_mismatch", xpu=0, instance=0, peer=1, key="transport.psn_scope",
+                             own="vc", theirs="port")
+        assert event["remedy"] == ("give transport.psn_scope one value at both ends: by default it is vc where a "
+                                   "port has pfc or cbfc, and port elsewhere")
 
 
 def test_an_unreachable_peer_and_its_return(stack):
