@@ -39,12 +39,14 @@ void LinkPort::Poll(Time now) {
   credit_->Show(end_.counters());
 }
 
-// A CF_Update leaves as it is, a CC_Update takes its place among the numbered frames.
+// A CF_Update leaves as it is, a CC_Update takes its place among the numbered frames: behind the
+// frame that waits for room, which it counts.
 LinkPort::Next LinkPort::TakeUpdate(Frame* spare, Time now) {
   spare->data = spare->buffer + kLinkShimBytes;
   NewNote(spare).traffic_class = kClasses - 1;
   spare->length = credit_->NextFreed(end_, spare->data, now);
   if (spare->length != 0) return {.frame = spare, .used_spare = true};
+  if (waiting_ != nullptr) return {};
   spare->length = credit_->NextConsumed(end_, spare->data, now);
   if (spare->length == 0) return {};
   end_.BeginBurst();

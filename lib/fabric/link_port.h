@@ -43,8 +43,7 @@ class LinkPort {
 
   // When it has something to send or to look at by itself, where it may send; kNever: never.
   Time deadline(Time now) const {
-    const Time credit = credit_ != nullptr ? credit_->deadline() : kNever;
-    return end_.ToSend(0) != nullptr ? now : std::min(end_.deadline(), credit);
+    return end_.ToSend(0) != nullptr ? now : std::min(end_.deadline(), credit_deadline());
   }
   // The output's next frame has to wait for the neighbour.
   bool is_full() const { return waiting_ != nullptr; }
@@ -58,6 +57,11 @@ class LinkPort {
   const CreditEnd* credit() const { return credit_.get(); }
 
  private:
+  // When an update may be due; a CC_Update is not while a frame waits.
+  Time credit_deadline() const {
+    if (credit_ == nullptr) return kNever;
+    return is_full() ? credit_->receiver().deadline() : credit_->deadline();
+  }
   Next TakeUpdate(Frame* spare, Time now);
   static bool Copy(const Frame& from, Frame* to);
 

@@ -7,6 +7,7 @@
 
 #include "fabric/link_port.h"
 #include "fabric_fixture.h"
+#include "wire/frame_class.h"
 
 namespace suede::fabric {
 namespace {
@@ -30,7 +31,12 @@ SwitchParams LinkedSwitch() {
 
 // What is at the far end of port 1.
 struct Neighbour {
-  LinkEnd end{RetryParamsOf(2)};
+  explicit Neighbour(const LinkParams& params = RetryParamsOf(2)) : end(params) {
+    if (params.credit.cbfc) credit = std::make_unique<CreditEnd>(params, 1500);
+  }
+
+  LinkEnd end;
+  std::unique_ptr<CreditEnd> credit;
   uint8_t memory[2048] = {};
 
   // The frame as it is handed up; empty: it was the link's.
@@ -41,11 +47,27 @@ struct Neighbour {
     frame.length = static_cast<uint32_t>(bytes.size());
     std::copy(bytes.begin(), bytes.end(), frame.data);
     if (end.OnFrame(frame, now) != LinkEnd::Fate::kUp) return {};
+    if (credit != nullptr && IsCredit(frame, now)) return {};
     return {frame.data, frame.data + frame.length};
+  }
+  // Whether it is an update; another frame is counted, and free at once.
+  bool IsCredit(const Frame& frame, Time now) {
+    bool opened = false;
+    if (credit->TakeUpdate(end, frame, opened, now)) return true;
+    const uint32_t vc = LinkVcOf({}, frame.data, frame.length);
+    const uint32_t credits = credit->receiver().OnFrame(vc, frame.length);
+    if (credits != 0) credit->receiver().OnDrained(vc, credits, now);
+    return false;
   }
   std::vector<Bytes> Says(Time now) {
     std::vector<Bytes> said;
     end.Poll(now);
+    if (credit != nullptr) credit->Follow(end, now);
+    if (credit != nullptr && now >= credit->receiver().deadline()) {
+      Bytes bytes(kMostLinkFrameBytes);
+      bytes.resize(credit->NextFreed(end, bytes.data(), now));
+      if (!bytes.empty()) said.push_back(bytes);
+    }
     while (end.HasNext(now)) {
       Bytes bytes(kMostLinkFrameBytes);
       bytes.resize(end.Next(bytes.data(), now));
@@ -57,7 +79,11 @@ struct Neighbour {
 
 class LinkedFabric : public ::testing::Test {
  protected:
-  LinkedFabric() { fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 1); }
+  explicit LinkedFabric(const SwitchParams& params = LinkedSwitch(),
+                        const LinkParams& of_neighbour = RetryParamsOf(2))
+      : fabric(params), neighbour(of_neighbour) {
+    fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 1);
+  }
   // Everything that leaves port 1 arrives; what the neighbour says comes back.
   std::vector<Bytes> Carry() {
     std::vector<Bytes> up;
@@ -76,7 +102,7 @@ class LinkedFabric : public ::testing::Test {
   }
   uint64_t Count(LinkCounter counter) { return fabric.the_switch.link(1)->counters().Get(counter); }
 
-  Fabric fabric{LinkedSwitch()};
+  Fabric fabric;
   Neighbour neighbour;
   Time now = At(1000);
 };
@@ -135,6 +161,51 @@ TEST_F(LinkedFabric, ANeighbourWithoutItIsServedAsEver) {
   const std::vector<Bytes> left = fabric.Out(1, now);
   ASSERT_EQ(left.size(), 2u) << "a HELLO, and the frame";
   EXPECT_EQ(left[1], BytesOf(SueFrame{.from = 1, .to = 2, .bytes = 100}));
+}
+
+// Both ends have credit as well. The window has room for two frames, and for an update beside them.
+constexpr uint32_t kWindowOctets = 2600;
+
+SwitchParams SwitchWithCredit() {
+  SwitchParams params = LinkedSwitch();
+  params.ports[1].cbfc = true;
+  params.ports[1].link.retry.window_octets = kWindowOctets;
+  for (ClassParams& own : params.of_class) own.credits = 100;
+  return params;
+}
+
+LinkParams NeighbourWithCredit() {
+  LinkParams params = RetryParamsOf(2);
+  CreditGrant grant;
+  std::fill_n(grant.limits.begin(), kClasses, 100);
+  params.credit = OfferOf(grant);
+  return params;
+}
+
+class LinkedCredit : public LinkedFabric {
+ protected:
+  LinkedCredit() : LinkedFabric(SwitchWithCredit(), NeighbourWithCredit()) {}
+};
+
+TEST_F(LinkedCredit, NoUpdateOvertakesAFrameThatTheWindowHasNoRoomFor) {
+  Agree();
+  const CreditSender& sender = fabric.the_switch.credit(1)->sender();
+  ASSERT_TRUE(sender.is_on() && sender.waiting() == 0);
+  for (int i = 0; i < 3; ++i) Send(1000);
+  std::vector<Bytes> left = fabric.Out(1, now);
+  EXPECT_EQ(left.size(), 2u);
+  EXPECT_TRUE(fabric.the_switch.deadline(1, now) > now);
+  now = sender.deadline();  // of an update, which counts the frame that waits as well
+  for (const Bytes& bytes : fabric.Out(1, now)) left.push_back(bytes);
+  EXPECT_TRUE(fabric.the_switch.deadline(1, now) > now) << "it waits for the neighbour";
+  size_t up = 0;
+  for (const Bytes& bytes : left) up += neighbour.Hear(bytes, now).empty() ? 0 : 1;
+  for (int i = 0; i < 8; ++i, now += std::chrono::microseconds(100)) up += Carry().size();
+  EXPECT_EQ(up, 3u);
+  EXPECT_EQ(neighbour.end.counters().Get(LinkCounter::kCreditRepaired), 0u);
+  EXPECT_GT(neighbour.end.counters().Get(LinkCounter::kCreditRxConsumed), 1u);
+  EXPECT_EQ(Count(LinkCounter::kCreditImpossible), 0u);
+  EXPECT_EQ(sender.used(0), 0u);
 }
 
 }  // namespace

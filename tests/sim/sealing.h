@@ -8,6 +8,7 @@
 #include "attacks.h"
 #include "credits.h"
 #include "dice.h"
+#include "links.h"
 #include "planes.h"
 #include "rebirths.h"
 #include "sessions.h"
@@ -40,10 +41,16 @@ inline WorldOptions Sealed(uint32_t seed) {
   return options;
 }
 
-// Hosts that seal and send on credit.
+// Hosts that seal and send on credit, every other seed with link-level retry, too.
 inline WorldOptions SealedCbfc(uint32_t seed) {
   Dice dice(uint64_t{seed} << 32 | 0xcbfc5ea1);
   WorldOptions options = Cbfc(seed);
+  if (seed % 4 >= 2) {
+    const Duration hello = options.link.hello;
+    options.link = RandomLink(dice);
+    options.link.hello = hello;
+    options.resends = true;  // a small window holds data up, and acknowledgements overtake it
+  }
   options.seal = RandomSeal(dice);
   options.seal.mode = SealMode::kRequired;
   // PDUs that wait for credit are not overtaken by two epochs (docs/sealing.md).
