@@ -142,8 +142,8 @@ void WarnOfOvertaking(ConfigDraft& draft) {
       const uint32_t other = PfcClassAt(port, classes.vc[vc]);
       if (other == first) continue;
       Warn(draft, "transport.psn_scope",
-           StrCat("on port ", port.name, " VC 0 is of class ", first, " and VC ", vc,
-                  " of class ", other,
+           StrCat("on port ", port.name, " VC 0 is of class ", first, " and VC ", vc, " of class ",
+                  other,
                   ", so where one of them is paused the other overtakes it in the sequence of "
                   "PSNs that they share, and PDUs are sent again for nothing; use vc at both ends, "
                   "or give all VCs one class"));
@@ -202,8 +202,8 @@ void WarnOfClasses(ConfigDraft& draft) {
                              : ExpandTraits("remove it, as {untagged} have no tags")));
   }
   if (has_dscp) return;
-  const EncapsulationSet roomy = EncapsWith(
-      [](const EncapTraits& t) { return t.has_class && t.macs == MacKind::kPrefixed; });
+  const EncapsulationSet roomy =
+      EncapsWith([](const EncapTraits& t) { return t.has_class && t.macs == MacKind::kPrefixed; });
   const std::string no_room =
       StrCat(ExpandTraits("{classless} frames have no room for it, so it is not sent; use "),
              "encapsulation ", JoinNames(roomy), ", or remove it");
