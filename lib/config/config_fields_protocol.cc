@@ -184,7 +184,8 @@ constexpr ConfigField<PlanesConfig> kPlanes[] = {
                                          "PLANEs in a row without an answer that end a plane.",
                                          kAtOnce),
     Key<&PlanesConfig::hello_idle>("hello_idle_us", "µs", Microseconds(10, 60000000),
-                                   "Time between PLANEs on a plane with nothing in flight.",
+                                   "Time between PLANEs on a plane with nothing in flight; where "
+                                   "there are none, acknowledgements leave four times as often.",
                                    kAtOnce),
     Key<&PlanesConfig::hold_down>("hold_down_us", "µs", Microseconds(1000, 600000000),
                                   "Time that a plane which has died stays down at least: longer "

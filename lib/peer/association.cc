@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an instance and a peer get to know each other, and find that they do not any longer
 // (docs/control-pdus.md, HELLO).
+#include <algorithm>
+
 #include "peer/peer.h"
 
 namespace suede {
@@ -12,6 +14,11 @@ constexpr Duration kDownLook = std::chrono::milliseconds(2);
 // may still be in a device, opposite to what these have.
 constexpr int kOpposite = 1 << 15;
 constexpr int kDrawnFrom = 1 << 14;
+// Acknowledgements of an idle peer in `planes.hello_idle_us`: with the defaults two leave before a
+// sender that gets no answer has used up its tries.
+constexpr int kKeepalivesInIdle = 4;
+// Parts of an interval at which peers have their turns.
+constexpr int kTurns = 64;
 
 Psn DrawFirst(const Connection& connection, SecretNumbers& numbers) {
   const auto drawn = static_cast<uint16_t>(numbers.Next() >> 16);
@@ -33,7 +40,8 @@ void Peer::Greet(Time now, Effects& effects) {
 
 void Peer::OnMute(Time now, Effects& effects) {
   CheckRoutes(now, effects);
-  handshake_.Hold(now + kDownLook);
+  if (handshake_.deadline() != kNever) handshake_.Hold(now + kDownLook);
+  keepalive_at_ = std::max(keepalive_at_, now + kDownLook);
   ArmHandshake(effects);
 }
 
@@ -46,7 +54,29 @@ void Peer::OnHandshakeDeadline(Time now, Effects& effects) {
   if (verdict.probe) SendProbes(effects);
   if (verdict.plain) OnPlain(effects);
   if (verdict.silent) OnSilence(effects);
+  KeepAlive(now, effects);
   ArmHandshake(effects);
+}
+
+// Acknowledges an idle peer again, so that switches on the way keep the address of an endpoint that
+// only receives (docs/planes.md, "Where no PLANEs are exchanged"). PDUs in flight are sent again,
+// which serves as well.
+void Peer::KeepAlive(Time now, Effects& effects) {
+  if (!IsKeptAlive() || now < keepalive_at_) return;
+  const Duration interval = own_->paths.hello_idle / kKeepalivesInIdle;
+  if (keepalive_at_ == Time{}) {
+    // Spreads the turns of peers that are met at the same time.
+    keepalive_at_ = now + interval * (kTurns + xpuid_ % kTurns) / kTurns;
+    return;
+  }
+  keepalive_at_ = now + interval;
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    Connection& idle = connection(plane, 0);
+    const bool is_open = (paths_->open & 1u << plane) != 0;
+    if (!is_open || idle.unacked_count() != 0) continue;
+    idle.AckNow();
+    effects.Add(effect::OweAck{.plane = static_cast<uint8_t>(plane)});
+  }
 }
 
 // ---- Hearing HELLO.
@@ -135,8 +165,10 @@ bool Peer::Judge(Time now, Effects& effects) {
   return false;
 }
 
-// New settings of ours: whether the peer still fits, and whether we fit it.
+// New settings of ours: whether the peer still fits, and whether we fit it. No acknowledgement waits
+// longer than they permit.
 void Peer::JudgeAgain(Time now, Effects& effects) {
+  keepalive_at_ = std::min(keepalive_at_, now + own_->paths.hello_idle / kKeepalivesInIdle);
   if (handshake_.identities().peer == 0) return;
   if (Judge(now, effects)) UpdateUsable(effects);
   SayHello(effects);

@@ -55,7 +55,10 @@ class Peer {
   // `plain`: the peer is known not to speak HELLO.
   Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places);
   // Before anything else.
-  void Start(Effects& effects) { UpdateUsable(effects); }
+  void Start(Effects& effects) {
+    UpdateUsable(effects);
+    ArmHandshake(effects);
+  }
 
   // ---- As it is.
 
@@ -218,6 +221,9 @@ class Peer {
   void SendProbes(Effects& effects) const;
   void OnPlain(Effects& effects);
   void OnSilence(Effects& effects);
+  // Returns whether acknowledgements at an interval take the place of PLANEs.
+  bool IsKeptAlive() const { return handshake_.open() && !paths_->sessions; }
+  void KeepAlive(Time now, Effects& effects);
 
   // groups.cc
   void BeginGroups(Time now, Effects& effects);
@@ -314,6 +320,7 @@ class Peer {
   uint8_t lost_vcs_ = 0;      // for other causes than that no plane has a route
   bool cut_off_ = false;      // has had no route for so long that it counts as unreachable
   Time cut_off_at_ = kNever;  // when it will, if no route comes back
+  Time keepalive_at_{};       // when KeepAlive is due, where IsKeptAlive
 };
 
 }  // namespace suede

@@ -46,8 +46,9 @@ void Peer::TellPlane(PeerEvent event, uint32_t plane, uint8_t what, Effects& eff
 }
 
 void Peer::ArmHandshake(Effects& effects) const {
+  const Time keepalive_at = IsKeptAlive() ? keepalive_at_ : kNever;
   effects.Add(effect::Arm{.timer = effect::Timer::kHandshake,
-                          .due = std::min(handshake_.deadline(), cut_off_at_)});
+                          .due = std::min({handshake_.deadline(), cut_off_at_, keepalive_at})});
 }
 
 void Peer::ArmSession(uint32_t plane, Effects& effects) const {

@@ -99,6 +99,42 @@ TEST_F(Association, OnePlaneSaysNoPlaneOfItsOwn) {
   EXPECT_FALSE(At(0).receive_closed()) << "its generation is accepted";
 }
 
+// So that switches keep the address of one that only receives.
+TEST_F(Association, APeerWithoutPlanesIsAcknowledgedAtAnInterval) {
+  Make({.planes = 1});
+  EXPECT_EQ(RoutesDue(), Lines{}) << "there is no association";
+  Associate();
+  EXPECT_EQ(RoutesDue(), Lines{}) << "the interval begins";
+  now += params.hello_idle / 4;
+  EXPECT_EQ(RoutesDue(), Lines{}) << "XPU 2 has another turn than XPU 0";
+  for (int i = 0; i < 3; ++i) {
+    now += params.hello_idle / 4;
+    EXPECT_EQ(RoutesDue(), Lines{"owe ack 0/0"});
+    EXPECT_EQ(RoutesDue(), Lines{}) << "one in an interval";
+  }
+  Put(0, 0, 1);
+  now += params.hello_idle / 4;
+  EXPECT_EQ(RoutesDue(), Lines{}) << "what is in flight is sent again";
+}
+
+TEST_F(Association, WhereNothingCanBeSaidTheIntervalWaits) {
+  Make({.planes = 1, .plain = true});
+  RoutesDue();
+  now += params.hello_idle / 2;
+  Do([&](Effects& e) { peer->OnMute(now, e); });
+  EXPECT_EQ(RoutesDue(), Lines{}) << "its timer would run without a pause";
+  now += params.hello_idle / 4;
+  EXPECT_EQ(RoutesDue(), Lines{"owe ack 0/0"}) << "and no HELLO, which it does not speak";
+}
+
+TEST_F(Association, APeerWithPlanesHasNoneInAnInterval) {
+  Make({});
+  BringAllUp();
+  RoutesDue();
+  now += params.hello_idle;
+  EXPECT_EQ(RoutesDue(), Lines{});
+}
+
 TEST_F(Association, ARestartOfThePeerEndsWhatIsInFlight) {
   Make({});
   BringAllUp();
