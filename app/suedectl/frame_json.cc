@@ -23,6 +23,7 @@ using OutputJson = nlohmann::ordered_json;  // of output: members stay in order
 constexpr uint64_t kMost64 = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t kMost32 = std::numeric_limits<uint32_t>::max();
 constexpr uint64_t kMost16 = std::numeric_limits<uint16_t>::max();
+constexpr uint64_t kMost8 = std::numeric_limits<uint8_t>::max();
 
 std::string_view NameOf(const Hello&) { return "hello"; }
 std::string_view NameOf(const NotReady&) { return "not_ready"; }
@@ -36,6 +37,7 @@ std::string_view NameOf(const SessionNumber&) { return "session_number"; }
 
 constexpr std::string_view kPlaneStates[] = {"down", "init", "up"};  // by PlaneState
 constexpr uint64_t kLastPlane = 3;
+constexpr uint64_t kEveryPlane = 15;  // a mask
 
 // Call `visit(name, field, least, most)` for each field of a message.
 template <class Visit>
@@ -89,6 +91,8 @@ void VisitFields(PlaneHello& m, Visit visit) {
   visit("has_heard", m.has_heard, 0, 1);
   visit("reply_wanted", m.reply_wanted, 0, 1);
   visit("held_up", m.held_up, 0, 1);
+  visit("failed", m.failed, 0, kEveryPlane);
+  visit("hops", m.hops, 0, kMost8);
   visit("first", m.first, 0, kMost16);
   visit("more", m.more, 0, kMost16);
 }

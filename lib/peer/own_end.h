@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/secret_numbers.h"
+#include "peer/failed_planes.h"
 #include "peer/params.h"
 #include "peer/peer_paths.h"
 #include "transport/params.h"
@@ -27,7 +28,8 @@ struct OwnEnd {
         transport(of_transport),
         paths(of_paths),
         numbers(secret),
-        ports_up(has_sessions ? 0 : 1) {}
+        ports_up(has_sessions ? 0 : 1),
+        failed(own_xpuid) {}
 
   bool is_strict() const { return paths.ordering == Ordering::kStrict; }
   bool port_up(uint32_t plane) const { return (ports_up & 1u << plane) != 0; }
@@ -92,6 +94,7 @@ struct OwnEnd {
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, on each plane to all peers
   std::array<uint32_t, kMaxPlanes> aside_bytes{};     // likewise, and not in these: see PeerPaths
   PlaneShares shares;                                 // of what is sent
+  FailedPlanes failed;                                // to a peer, and to be asked about
   // Where planes have sessions: connections of each plane with PDUs in flight, to all peers; and
   // those of flows that are moving, modulo 2^32, which a plane has more of when they have moved.
   std::array<uint32_t, kMaxPlanes> busy{};

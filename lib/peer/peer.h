@@ -129,6 +129,9 @@ class Peer {
   void OnPlaneChange(uint32_t plane, PlaneDownReason reason, Time now, Effects& effects);
   // The lcore has stood still for so long: that says nothing of the peer.
   void OnStandstill(Duration time);
+  // Planes have failed to another peer, or a peer reports so. Asks this peer on them at once, and
+  // reports them to it.
+  void OnFailedPlanes(const PlaneReport& report, Time now, Effects& effects);
   // Its MAC address is known now. / Nobody knows it.
   void OnMac(uint32_t plane, Effects& effects);
   void OnNoMac(Effects& effects);
@@ -295,9 +298,11 @@ class Peer {
   // sessions.cc
   PlaneSession::Facts FactsOf(uint32_t plane, Hold hold, Time now) const;
   void AskSiblings(Time now, Effects& effects);
-  void SayPlane(uint32_t plane, bool reply_wanted, Effects& effects);
+  void SayPlane(uint32_t plane, bool reply_wanted, Effects& effects,
+                const PlaneReport& report = {});
   void SayHeldUp(uint32_t plane, bool if_held, Effects& effects) const;
   void OnPlane(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects);
+  void OnReport(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects);
   void OnHeldUp(uint32_t plane, uint8_t held, Time now, Effects& effects);
 
   // connections.cc

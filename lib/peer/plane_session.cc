@@ -56,9 +56,11 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
   if (now < deadline_) return Want::kNothing;
   if (state_ == PlaneState::kUp) {
     if (!facts.port_up || facts.held) return Want::kGoDown;
-    const bool silent = now - last_heard_ >= params.hello_interval;
-    if (!silent) {
-      deadline_ = last_heard_ + (facts.in_flight ? params.hello_interval : params.hello_idle);
+    if (now - last_heard_ < params.hello_interval) is_asked_for_ = false;
+    const bool urgent = facts.in_flight || missed_ != 0 || is_asked_for_;
+    const Duration wait = urgent ? params.hello_interval : params.hello_idle;
+    if (now - last_heard_ < wait) {
+      deadline_ = last_heard_ + wait;
       return Want::kNothing;
     }
     if (facts.held_too_long && facts.sibling_alive) return Want::kGoDown;
@@ -68,7 +70,7 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
       return Want::kHeldUp;
     }
     if (missed_ >= params.hello_multiplier && facts.sibling_alive) return Want::kGoDown;
-    const bool urgent = facts.in_flight || missed_ != 0;
+    is_asked_for_ = false;
     deadline_ = now + (urgent ? params.hello_interval : params.hello_idle);
     return Want::kPlane;
   }
@@ -158,6 +160,7 @@ PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
     state_ = PlaneState::kUp;
     up_since_ = now;
     deadline_ = now + params.hello_interval;
+    is_asked_for_ = true;
     heard.came_up = true;
   }
   // The other end wants it up: no need to wait for our own turn. But a question that it answers by

@@ -8,6 +8,7 @@
 #ifndef SUEDE_PEER_PLANE_SESSION_H_
 #define SUEDE_PEER_PLANE_SESSION_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/time.h"
@@ -82,6 +83,12 @@ class PlaneSession {
   Want OnTimer(Time now, const Facts& facts, const PathParams& params);
   // PDUs were put in flight: looks soon whether they arrive. Returns whether the deadline moved.
   bool OnTraffic(Time now, const PathParams& params);
+  // Asks at `when` at the latest, also where nothing is in flight, unless the peer was heard within
+  // an interval before.
+  void Ask(Time when) {
+    is_asked_for_ = true;
+    deadline_ = std::min(deadline_, when);
+  }
   // A sent PLANE was acknowledged.
   void OnProgress(Time now) {
     last_heard_ = now;
@@ -134,6 +141,7 @@ class PlaneSession {
   bool fencing_ = false;
   bool has_rx_generation_ = false;
   bool has_heard_ = false;
+  bool is_asked_for_ = false;
   uint8_t peer_plane_ = kUnknownPlane;
   uint8_t missed_ = 0;
   uint8_t slow_ = 0;               // how often the wait between probes or fences was doubled

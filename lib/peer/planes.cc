@@ -6,6 +6,14 @@
 #include "peer/peer.h"
 
 namespace suede {
+namespace {
+
+// Whether this endpoint has found out by itself that the plane lets nothing pass, or nothing large.
+bool IsFound(PlaneDownReason reason) {
+  return reason == PlaneDownReason::kSilence || reason == PlaneDownReason::kTimeouts;
+}
+
+}  // namespace
 
 // Stops the connections of a plane where PDUs of theirs are in doubt, and says whether it is so.
 bool Peer::FreezeIfInDoubt(uint32_t plane) {
@@ -62,6 +70,7 @@ void Peer::PlaneDown(uint32_t plane, PlaneDownReason reason, Time now, Effects& 
   const bool in_doubt = FreezeIfInDoubt(plane);
   session.GoDown(in_doubt, reason != PlaneDownReason::kAdmin, now, own_->paths);
   groups_[plane].OnPlaneDown();
+  if (IsFound(reason)) own_->failed.OnFound(plane, now, own_->paths.hello_idle);
   UpdateUsable(effects);
   if (in_doubt) {
     TellPlane(PeerEvent::kFenceOpened, plane, 0, effects);

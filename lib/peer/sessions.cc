@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PLANEs of the two ends, and the meaning of silence (docs/planes.md, "Health").
 #include <algorithm>
+#include <bit>
 
 #include "peer/peer.h"
 
@@ -88,15 +89,36 @@ void Peer::AskSiblings(Time now, Effects& effects) {
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     PlaneSession& session = sessions_[plane];
     if (!session.up() || session.missed() != 0) continue;
-    session.OnTraffic(now, own_->paths);
+    session.Ask(now + own_->paths.hello_interval);
     ArmSession(plane, effects);
+  }
+}
+
+void Peer::OnFailedPlanes(const PlaneReport& report, Time now, Effects& effects) {
+  if (!paths_->sessions) return;
+  uint32_t over = kNoPlane;
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    PlaneSession& session = sessions_[plane];
+    if (!session.up()) continue;
+    if ((report.planes & 1u << plane) != 0) {
+      session.Ask(now);
+      ArmSession(plane, effects);
+    } else if (over == kNoPlane && session.missed() < kSilent) {
+      over = plane;
+    }
+  }
+  // A peer without generations has no planes to ask on.
+  if (report.is_told && over != kNoPlane && hello_.sends_generations) {
+    SayPlane(over, false, effects, report);
   }
 }
 
 // ---- Messages.
 
-void Peer::SayPlane(uint32_t plane, bool reply_wanted, Effects& effects) {
-  PlaneHello hello{.plane = static_cast<uint8_t>(plane)};
+void Peer::SayPlane(uint32_t plane, bool reply_wanted, Effects& effects,
+                    const PlaneReport& report) {
+  PlaneHello hello{
+      .plane = static_cast<uint8_t>(plane), .failed = report.planes, .hops = report.hops};
   sessions_[plane].FillPlane(reply_wanted, hello);
   // One that does not send in generations has nothing to wait for.
   if (!own_->has_sessions) hello.state = PlaneState::kUp;
@@ -133,6 +155,7 @@ void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, Time now, Effects& e
     effects.Add(effect::Count{Counter::kRxPlaneStale});
     return;
   }
+  if (hello.failed != 0 && paths_->sessions) OnReport(plane, hello, now, effects);
   for (uint32_t number = 0; heard.adopt && number < ConnectionsToldOf(plane); ++number) {
     connection(plane, number).OpenReceive(PsnTold(number, hello.first, hello.more));
   }
@@ -146,6 +169,17 @@ void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, Time now, Effects& e
   SayPlane(plane, false, effects);
   // The answer may lie where what it answers for does.
   if (session.up()) SayHeldUp(plane, true, effects);
+}
+
+// The peer reports planes that have failed to others. That makes this endpoint ask its own peers,
+// and proves nothing. Ignores the plane on which the report came.
+void Peer::OnReport(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects) {
+  effects.Add(effect::Count{Counter::kRxPlaneReports});
+  for (uint32_t left = hello.failed; left != 0; left &= left - 1) {
+    const uint32_t failed = PlaneOfPeer(static_cast<uint8_t>(std::countr_zero(left)));
+    if (failed == kNoPlane || failed == plane) continue;
+    own_->failed.OnReported(failed, hello.hops, now, own_->paths.hello_idle);
+  }
 }
 
 // The way there and back was proved. After silence on all planes it is the peer that has come back,

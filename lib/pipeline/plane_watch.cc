@@ -8,6 +8,8 @@ namespace {
 constexpr Duration kPortLook = std::chrono::microseconds(50);
 // A turn that comes later than this was kept waiting by the machine.
 constexpr Duration kPause = std::chrono::microseconds(500);
+// Peers that are asked on failed planes in each look, half of the room in front of a burst.
+constexpr uint32_t kAskedInALook = kBurst / 2;
 
 }  // namespace
 
@@ -17,6 +19,26 @@ constexpr Duration kPause = std::chrono::microseconds(500);
   for (const auto& port : lcore_.ports) {
     const bool up = !port->link.down() && port->link.state().up;
     if (up != port->usable) OnPortChange(*port, up, now);
+  }
+  AskOnFailedPlanes(now);
+}
+
+// Each question, and each report, takes a place in front of a burst: a few peers are asked in each
+// look, whatever the number of peers and instances. A peer without sessions costs a look at it.
+void PlaneWatch::AskOnFailedPlanes(Time now) {
+  uint32_t room = kAskedInALook;
+  for (const auto& instance : lcore_.instances) {
+    FailedPlanes& failed = instance->own.failed;
+    while (failed.has_work() && room != 0) {
+      const uint32_t peer = failed.NextPeer(static_cast<uint32_t>(instance->peers.size()));
+      Effects effects;
+      instance->peers[peer].OnFailedPlanes(failed.report(), now, effects);
+      if (!effects.empty()) --room;
+      effector_.Apply(*instance, peer, effects);
+      if (failed.has_work()) continue;
+      failed.End();
+      instance->counters.Add(Counter::kPlaneSweeps);
+    }
   }
 }
 
@@ -46,7 +68,7 @@ void PlaneWatch::OnMute(const PortContext& port, Time now) {
       for (uint32_t peer = 0; peer < instance->peers.size(); ++peer) {
         PlaneSession& session = instance->session(peer, plane);
         if (!session.up()) continue;
-        session.OnTraffic(now, instance->params.paths);
+        session.Ask(now + instance->params.paths.hello_interval);
         lcore_.timers.ArmSession(*instance, peer, plane);
       }
     }

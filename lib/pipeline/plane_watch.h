@@ -30,6 +30,7 @@ class PlaneWatch {
 
  private:
   void Watch(Time now, Duration since_last_turn);
+  void AskOnFailedPlanes(Time now);
   void OnPause(Duration time);
   void OnPortChange(PortContext& port, bool up, Time now);
 

@@ -217,7 +217,11 @@ enum class Severity : uint8_t {
   X(PlaneRates, "plane_rates_total", Info,                                                         \
     "Windows in which a plane to a peer let no more through, so that its bandwidth was measured")  \
   X(PlaneRateChanges, "plane_rate_changes_total", Info,                                            \
-    "Changes of the part of its weight that a plane was measured to carry to a peer")
+    "Changes of the part of its weight that a plane was measured to carry to a peer")              \
+  X(PlaneSweeps, "plane_sweeps_total", Info,                                                       \
+    "Times that all peers were asked on planes that had failed to one of them")                    \
+  X(RxPlaneReports, "rx_plane_reports_total", Info,                                                \
+    "PLANEs in which a peer reported planes that had failed")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,

@@ -42,6 +42,7 @@ constexpr uint8_t kHearsPauses = 0x08;
 constexpr uint8_t kAnswersCongestion = 0x10;
 constexpr uint8_t kWantsEchoes = 0x20;
 constexpr uint8_t kPlanes = 4;  // numbers of planes are below
+constexpr uint8_t kEveryPlane = (1u << kPlanes) - 1;
 constexpr uint8_t kLastPsnScope = 1;
 constexpr uint8_t kSlots = 64;  // likewise of slots
 
@@ -130,6 +131,8 @@ uint32_t Encode(const PlaneHello& plane, uint8_t* out) {
   body[17] = plane.plane;
   StoreBe16(body + 18, plane.tx_generation);
   StoreBe16(body + 20, plane.rx_generation);
+  body[22] = plane.failed;
+  body[23] = plane.hops;
   StoreBe32(body + 24, plane.sequence);
   StoreBe32(body + 28, plane.heard);
   StorePsns(body + 32, plane.first);
@@ -265,7 +268,9 @@ ControlError DecodePlane(uint8_t flags, const uint8_t* body, uint32_t bytes,
                                      .reply_wanted = (flags & kReplyWanted) != 0,
                                      .first = LoadPsns(body + 32),
                                      .more = LoadMore(body + kPlaneBytes, bytes - kPlaneBytes),
-                                     .held_up = (flags & kHeldUp) != 0});
+                                     .held_up = (flags & kHeldUp) != 0,
+                                     .failed = static_cast<uint8_t>(body[22] & kEveryPlane),
+                                     .hops = body[23]});
   return ControlError::kNone;
 }
 

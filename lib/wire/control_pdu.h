@@ -101,6 +101,8 @@ struct PlaneHello {
   VcPsns first{};               // of tx_generation
   MorePsns more;
   bool held_up = false;         // of `plane`; nothing else is said then
+  uint8_t failed = 0;           // planes that have failed to a peer, a mask by the sender's numbers
+  uint8_t hops = 0;             // endpoints that may pass that on, one after the other
   friend bool operator==(const PlaneHello&, const PlaneHello&) = default;
 };
 

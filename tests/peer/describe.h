@@ -37,7 +37,8 @@ struct DescribeEffect {
     if (const auto* plane = std::get_if<PlaneHello>(&message)) {
       static constexpr const char* kStates[] = {" down", " init", " up"};
       return Text("PLANE") + kStates[static_cast<int>(plane->state)] +
-             (plane->reply_wanted ? " asks" : "");
+             (plane->reply_wanted ? " asks" : "") +
+             (plane->failed != 0 ? " failed" + Mask(plane->failed) + Number(plane->hops) : "");
     }
     if (const auto* fence = std::get_if<Fence>(&message)) {
       return "FENCE" + Number(fence->plane) + (fence->own ? " own" : "");

@@ -25,6 +25,13 @@ void PeerPair::Turn(Host& host) {
     }
   }
   PayAcks(host);
+  if (FailedPlanes& failed = host.own->failed; failed.has_work()) {
+    failed.NextPeer(1);
+    Effects effects;
+    host.peer->OnFailedPlanes(failed.report(), now_, effects);
+    Apply(host, effects);
+    failed.End();
+  }
 }
 
 uint32_t PeerPair::PlaneFor(const Host& host, uint32_t vc, uint32_t bytes) const {

@@ -144,6 +144,45 @@ TEST_F(PlaneSessionTest, OneWayNeverComesUp) {
   EXPECT_FALSE(theirs.up());
 }
 
+TEST_F(PlaneSessionTest, AnIdlePlaneThatIsAskedAboutIsFoundDeadSoon) {
+  BringUp();
+  facts.in_flight = false;
+  facts.sibling_alive = true;
+  EXPECT_EQ(Tick(ours, params.hello_interval), Want::kPlane);
+  Ask(ours, theirs);
+  now += 2 * params.hello_interval;
+  ours.Ask(now);
+  for (uint32_t i = 0; i < params.hello_multiplier; ++i) {
+    EXPECT_EQ(Tick(ours, {}), Want::kPlane);
+    PlaneHello lost;
+    ours.FillPlane(true, lost);
+    EXPECT_EQ(ours.deadline(), now + params.hello_interval);
+    now = ours.deadline();
+  }
+  EXPECT_EQ(Tick(ours, {}), Want::kGoDown);
+}
+
+TEST_F(PlaneSessionTest, AnAnswerEndsTheQuestionsOnAnIdlePlane) {
+  BringUp();
+  facts.in_flight = false;
+  now += params.hello_interval;
+  Ask(ours, theirs);
+  const Time heard = now;
+  now += params.hello_interval / 2;
+  ours.Ask(now);
+  EXPECT_EQ(Tick(ours, {}), Want::kNothing) << "it was heard within an interval";
+  EXPECT_EQ(ours.deadline(), heard + params.hello_idle);
+  now += params.hello_interval;
+  ours.Ask(now);
+  EXPECT_EQ(Tick(ours, {}), Want::kPlane);
+  const Time asked = now;
+  now += params.hello_interval / 100;
+  Ask(ours, theirs);
+  EXPECT_EQ(ours.deadline(), asked + params.hello_interval);
+  EXPECT_EQ(Tick(ours, params.hello_interval), Want::kNothing);
+  EXPECT_EQ(ours.deadline(), asked + params.hello_interval / 100 + params.hello_idle);
+}
+
 TEST_F(PlaneSessionTest, AnAnswerProvesOnce) {
   BringUp();
   EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);

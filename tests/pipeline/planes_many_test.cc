@@ -99,5 +99,31 @@ TEST_F(ManyPeersTest, DeadPlanesAreAskedAsRarelyAsIdleOnes) {
   EXPECT_EQ(UpOn(0), kPeers);
 }
 
+// PDUs to one peer are in flight on the plane. Without them it takes seconds to ask all others.
+TEST_F(ManyPeersTest, APlaneThatFailsToOnePeerIsAskedAboutAtAll) {
+  params.paths.hello_interval = milliseconds(1);
+  params.paths.hello_idle = milliseconds(2000);
+  params.paths.hold_down = milliseconds(10);
+  params.paths.unreachable = milliseconds(1000);
+  params.inflight_pdus = 4096;
+  StartAll();
+  Turns(milliseconds(2500));  // what was found meanwhile is over
+  ASSERT_EQ(UpOn(1), kPeers);
+  Cut(1, true);
+  Turns(milliseconds(20));
+  ASSERT_EQ(UpOn(1), kPeers) << "nothing is in flight";
+  for (int i = 0; i < 8; ++i) ca->Send(TestCommand(8, 16, 1), 500, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  const uint64_t before = a->Count(Counter::kTxControlPdus);
+  const uint64_t sweeps = a->Count(Counter::kPlaneSweeps);
+  // Until it is found, for the peers one after the other, and until it is found for the last one.
+  Turns(milliseconds(5 + kPeers / 16 / 10 + 5 + 1));
+  EXPECT_EQ(UpOn(1), 0u);
+  EXPECT_EQ(UpOn(0), kPeers);
+  EXPECT_EQ(a->Count(Counter::kPlaneSweeps), sweeps + 1);
+  EXPECT_EQ(a->Count(Counter::kTxNoFrame), 0u);
+  // To each a report, three questions, one on the living plane or two, and their answers.
+  EXPECT_LE(a->Count(Counter::kTxControlPdus) - before, kPeers * 7);
+}
+
 }  // namespace
 }  // namespace suede

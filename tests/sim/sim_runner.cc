@@ -7,6 +7,7 @@
 // Or the goodput of several planes: sim_runner plane_shares. Or the shares of planes of a fabric of
 // which parts fail: sim_runner fabric_paths|fabric_changes FIRST_SEED COUNT HOSTS.
 // Or the matrix of pairs of features: sim_runner pairs [FIRST_SEED COUNT].
+// Or a ring of hosts of which a plane dies: sim_runner plane_ring [FIRST_SEED COUNT].
 // Or compares runs of the same seeds: sim_runner repeats.
 #include <algorithm>
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include "fabric_paths.h"
 #include "goodput.h"
 #include "pairs.h"
+#include "plane_ring.h"
 #include "plane_shares.h"
 #include "scenarios.h"
 
@@ -83,12 +85,14 @@ int main(int argc, char** argv) {
                  "or: sim_runner llr_goodput FIRST_SEED COUNT\n"
                  "or: sim_runner fabric_paths|fabric_changes FIRST_SEED COUNT HOSTS\n"
                  "or: sim_runner plane_shares\nor: sim_runner pairs [FIRST_SEED COUNT]\n"
+                 "or: sim_runner plane_ring [FIRST_SEED COUNT]\n"
                  "or: sim_runner repeats\n");
     return 2;
   }
   const uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   const uint64_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : SeedsOfTests(argv[1]);
   if (std::strcmp(argv[1], "pairs") == 0) return RunPairs(first, count);
+  if (std::strcmp(argv[1], "plane_ring") == 0) return RunPlaneRing(first, count);
   if (std::strcmp(argv[1], "goodput") == 0) return RunGoodput(first, count);
   if (std::strcmp(argv[1], "llr_goodput") == 0) return RunLlrGoodput(first, count);
   if (argc == 5 && std::strncmp(argv[1], "fabric_", 7) == 0) {

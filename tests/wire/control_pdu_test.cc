@@ -55,7 +55,9 @@ const ControlMessage kPlane = PlaneHello{.identities = kSome,
                                          .heard = 0x191a1b1c,
                                          .has_heard = true,
                                          .reply_wanted = true,
-                                         .first = kPsns};
+                                         .first = kPsns,
+                                         .failed = 0x0a,
+                                         .hops = 0xfe};
 const ControlMessage kFence = Fence{
     .identities = kSome, .plane = 2, .own = true, .generation = 0x1112, .oldest = kPsns};
 const ControlMessage kFenced =
@@ -111,8 +113,8 @@ TEST(ControlPdu, Layout) {
   EXPECT_EQ(Encoded(kNotReady), Laid(9, 0, {3, 0, 0xff, 0xfe, 0, 1, 2, 3}));
   EXPECT_EQ(Encoded(kReady), Laid(10, 0, {2, 0, 0x12, 0x34}));
   EXPECT_EQ(Encoded(kPlane),
-            Laid(11, 3, {2,    3,    0x11, 0x12, 0x13, 0x14, 0, 0, 0x15, 0x16, 0x17, 0x18,
-                         0x19, 0x1a, 0x1b, 0x1c, 0x21, 0x22, 0x23, 0x24, 0, 1, 0, 2}));
+            Laid(11, 3, {2,    3,    0x11, 0x12, 0x13, 0x14, 0x0a, 0xfe, 0x15, 0x16, 0x17, 0x18,
+                         0x19, 0x1a, 0x1b, 0x1c, 0x21, 0x22, 0x23, 0x24, 0,    1,    0,    2}));
   EXPECT_EQ(Encoded(kFence),
             Laid(12, 0, {2, 1, 0x11, 0x12, 0x21, 0x22, 0x23, 0x24, 0, 1, 0, 2}));
   EXPECT_EQ(Encoded(kFenced),
@@ -208,7 +210,9 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
                    flag(),
                    psns,
                    {},
-                   flag()},
+                   flag(),
+                   static_cast<uint8_t>(random() % 16),
+                   static_cast<uint8_t>(random() % 256)},
         Fence{some, vc, flag(), half(), psns, {}},
         Fenced{some, vc, half(), psns, {}},
         Credit{some, vc, flag(), flag(), flag(), flag(), half(), number(), number(), number(),
@@ -320,6 +324,11 @@ TEST(ControlPdu, ReservedIsIgnored) {
   ControlMessage read;
   EXPECT_EQ(Decode(bytes, read), ControlError::kNone);
   EXPECT_EQ(read, kHello);
+  bytes = Encoded(kPlane);
+  bytes[1] |= 0xf8;
+  bytes[kControlHeadBytes + 22] |= 0xf0;  // planes beyond those that there are
+  EXPECT_EQ(Decode(bytes, read), ControlError::kNone);
+  EXPECT_EQ(read, kPlane);
   bytes = Encoded(kCongestion);
   bytes[1] |= 0xf8;
   for (size_t at = 16; at < 32; at += 4) bytes[kControlHeadBytes + at] = 0xff;

@@ -417,14 +417,14 @@ def test_window_of_hello(shark):
 @pytest.mark.parametrize("encap", ENCAPS)
 def test_plane(shark, encap):
     body = plane(0x80000001, 7, INIT, (65535, 3), (1, 65535, 300, 4), number=3,
-                 sequence=4000000000, heard=3999999999, flags=2)
+                 sequence=4000000000, heard=3999999999, flags=2, failed=5, hops=254)
     packet = dissect_control(shark, body, encap)
     assert_fields(packet, {
         "type": PLANE, "flags": 2, "reply_wanted": 0, "has_heard": 1, "length": 40,
         "identity": 0x80000001, "peer_identity": 7, "state": INIT, "plane": 3,
-        "tx_generation": 65535, "rx_generation": 3, "sequence": 4000000000, "heard": 3999999999})
+        "tx_generation": 65535, "rx_generation": 3, "failed": 5, "hops": 254,
+        "sequence": 4000000000, "heard": 3999999999})
     assert packet.shows("suede.control.first") == ["1", "65535", "300", "4"]
-    assert packet.raw("suede.control.reserved") == [bytes(2)]
     assert "suede.analysis" in packet
     assert not packet.expert("control.plane_down")
     packet = dissect_control(shark, plane(1, 2, DOWN, flags=1), encap)
@@ -451,14 +451,15 @@ def test_fence_and_fenced(shark, encap):
 def test_info_of_the_pdus_of_planes(shark):
     bodies = [plane(1, 2, generations=(2, 3), first=(1, 2, 3, 4), heard=6, sequence=7, flags=3),
               plane(1, 2, DOWN, number=3), fence(1, 2, 5, (1, 2, 3, 4), 1, own=1), fence(1, 2, 5),
-              fenced(1, 2, 5, (6, 0, 0, 9), 1)]
+              fenced(1, 2, 5, (6, 0, 0, 9), 1), plane(1, 2, failed=0xf5, hops=3)]
     infos = shark.infos([frame("afh2", rh(5, ver=CONTROL), body, to=9) for body in bodies])
     assert infos == [
         "0.5 > 0.9 PLANE up plane=0 generations=2,3 sequence=7 heard=6 first=1,2,3,4 reply wanted",
         "0.5 > 0.9 PLANE down plane=3 generations=1,1 sequence=1 first=0,0,0,0",
         "0.5 > 0.9 FENCE plane=1 (this one) generation=5 oldest=1,2,3,4",
         "0.5 > 0.9 FENCE plane=0 generation=5 oldest=0,0,0,0",
-        "0.5 > 0.9 FENCED plane=1 generation=5 expected=6,0,0,9"]
+        "0.5 > 0.9 FENCED plane=1 generation=5 expected=6,0,0,9",
+        "0.5 > 0.9 PLANE up plane=0 generations=1,1 sequence=1 first=0,0,0,0 failed=0x5"]
 
 
 @pytest.mark.parametrize("encap", ENCAPS)

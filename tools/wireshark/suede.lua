@@ -342,6 +342,9 @@ local f = {
   control_plane = ProtoField.uint8("suede.control.plane", "The sender's number of the plane"),
   control_tx_generation = ProtoField.uint16("suede.control.tx_generation", "Generation sent"),
   control_rx_generation = ProtoField.uint16("suede.control.rx_generation", "Generation accepted"),
+  control_failed = ProtoField.uint8("suede.control.failed",
+    "Planes that have failed to a peer, by the sender's numbers", base.HEX, nil, 0x0f),
+  control_hops = ProtoField.uint8("suede.control.hops", "Endpoints that may pass that on"),
   control_sequence = ProtoField.uint32("suede.control.sequence", "Sequence"),
   control_heard = ProtoField.uint32("suede.control.heard", "Heard"),
   control_first = ProtoField.uint16("suede.control.first", "First PSN"),
@@ -758,7 +761,8 @@ dissect_body[PLANE] = function(body, item, control)
   control.generation = body(18, 2):uint()
   item:add(f.control_tx_generation, body(18, 2))
   item:add(f.control_rx_generation, body(20, 2))
-  item:add(f.control_reserved, body(22, 2))
+  item:add(f.control_failed, body(22, 1))
+  item:add(f.control_hops, body(23, 1))
   item:add(f.control_sequence, body(24, 4))
   item:add(f.control_heard, body(28, 4))
   local first
@@ -768,10 +772,12 @@ dissect_body[PLANE] = function(body, item, control)
   if broken then return broken end
   if control.held_up then return nil, string.format("plane=%d is held up", body(17, 1):uint()) end
   if state_text == "down" then state:add_proto_expert_info(e.plane_down) end
+  local failed = body(22, 1):uint() % 16
   return nil, string.format("%s plane=%d generations=%d,%d sequence=%u%s first=%s%s", state_text,
     body(17, 1):uint(), control.generation, body(20, 2):uint(), body(24, 4):uint(),
     control.has_heard and string.format(" heard=%u", body(28, 4):uint()) or "", first,
-    control.reply_wanted and " reply wanted" or "")
+    (failed ~= 0 and string.format(" failed=0x%x", failed) or "") ..
+    (control.reply_wanted and " reply wanted" or ""))
 end
 
 -- FENCE and FENCED.

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planes of an instance that have failed to one of its peers: the other peers are asked on them at
+// once, and told (docs/planes.md, "One plane, many peers").
+//
+// Takes facts and the time; bounds how often peers are asked, and hands them out one by one. Owned
+// by the instance's lcore.
+#ifndef SUEDE_PEER_FAILED_PLANES_H_
+#define SUEDE_PEER_FAILED_PLANES_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "base/time.h"
+#include "peer/params.h"
+#include "peer/peer_paths.h"
+
+namespace suede {
+
+// The planes on which a peer is asked, and the report of them to that peer.
+struct PlaneReport {
+  PlaneMask planes = 0;
+  bool is_told = false;
+  uint8_t hops = 0;  // endpoints that may pass the report on, one after the other
+};
+
+class FailedPlanes {
+ public:
+  static constexpr uint8_t kMaxHops = 255;
+
+  // `first`: the peer that is asked first; it differs between the endpoints of a fabric, so that
+  // they do not ask the same peer at the same time.
+  explicit FailedPlanes(uint32_t first) : next_(first) {}
+
+  // This endpoint has found the plane dead to a peer. Ignores a second time within `interval`.
+  void OnFound(uint32_t plane, Time now, Duration interval) {
+    if (now < found_until_[plane]) return;
+    found_until_[plane] = reported_until_[plane] = now + interval;
+    Add(plane, true, kMaxHops);
+  }
+  // A peer reports the plane. Ignores reports within `interval` of a former one, and of what this
+  // endpoint has found itself.
+  void OnReported(uint32_t plane, uint8_t hops, Time now, Duration interval) {
+    if (now < reported_until_[plane]) return;
+    reported_until_[plane] = now + interval;
+    Add(plane, hops != 0, static_cast<uint8_t>(std::max<int>(hops - 1, 0)));
+  }
+
+  // Whether peers are left to ask.
+  bool has_work() const { return left_ != 0; }
+  const PlaneReport& report() const { return report_; }
+  // The next of `count` peers to ask, while there is work.
+  uint32_t NextPeer(uint32_t count) {
+    left_ = std::min(left_, count) - 1;
+    const uint32_t peer = next_ % count;
+    next_ = peer + 1;
+    return peer;
+  }
+  // The last peer was asked.
+  void End() { report_ = {}; }
+
+ private:
+  void Add(uint32_t plane, bool is_told, uint8_t hops) {
+    report_.planes |= static_cast<PlaneMask>(1u << plane);
+    report_.is_told |= is_told;
+    report_.hops = std::max(report_.hops, hops);
+    left_ = ~0u;
+  }
+
+  PlaneReport report_;
+  uint32_t left_ = 0;  // peers; more than there are: all
+  uint32_t next_;
+  std::array<Time, kMaxPlanes> found_until_{};
+  std::array<Time, kMaxPlanes> reported_until_{};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PEER_FAILED_PLANES_H_
