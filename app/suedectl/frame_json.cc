@@ -93,6 +93,8 @@ void VisitFields(PlaneHello& m, Visit visit) {
   visit("held_up", m.held_up, 0, 1);
   visit("failed", m.failed, 0, kEveryPlane);
   visit("hops", m.hops, 0, kMost8);
+  visit("heard_plane", m.heard_plane, 0, kLastPlane + 1);
+  visit("paired", m.paired, 0, 1);
   visit("first", m.first, 0, kMost16);
   visit("more", m.more, 0, kMost16);
 }

@@ -116,10 +116,27 @@ void Instance::StartSealing(Crypto* crypto, SealTurn* turn) {
     sealed_peers.emplace_back(new SealedPeer(*seal_own, peers[i].xpuid(), &seal_cells[i]));
     if (sealed_peers.back() == nullptr) std::abort();
   }
+  for (uint32_t peer = 0; peer < peers.size(); ++peer) paths[peer].alike = AlikeOf(peer);
   for (PortContext* port : ports) port->link.ExpectSealed();
   frame_octets += kSessionSealBytes;
   own.frame_octets = frame_octets;
   SetHello();
+}
+
+// The planes whose addresses are also those of another one that leads to the peer.
+PlaneMask Instance::AlikeOf(uint32_t peer) const {
+  PlaneMask alike = 0;
+  const std::vector<PeerPlane>& theirs = params.peers[peer].planes;
+  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+    for (uint32_t other = 0; other < plane_count(); ++other) {
+      if (other != plane && theirs[other].present &&
+          params.planes[other].address == params.planes[plane].address &&
+          theirs[other].address == theirs[plane].address) {
+        alike |= static_cast<PlaneMask>(1u << plane);
+      }
+    }
+  }
+  return alike;
 }
 
 // Bytes of commands in the largest PDU that fits every port of the instance.

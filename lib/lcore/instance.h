@@ -225,6 +225,7 @@ struct Instance {
             .destination = params.peers[peer].planes[plane].address,
             .session = session};
   }
+  PlaneMask AlikeOf(uint32_t peer) const;
   // Begins sealing, before the first turn. Aborts where locked memory has no room for that.
   void StartSealing(Crypto* crypto, SealTurn* turn);
 

@@ -40,9 +40,9 @@ void Peer::OnControl(uint32_t plane, const ControlMessage& message, const Contro
   } else if (const auto* ready = std::get_if<Ready>(&message)) {
     OnReady(plane, slot, *ready, now, effects);
   } else if (const auto* plane_hello = std::get_if<PlaneHello>(&message)) {
-    OnPlane(plane, *plane_hello, now, effects);
+    OnPlane(plane, *plane_hello, facts.sealed, now, effects);
   } else if (const auto* fence = std::get_if<Fence>(&message)) {
-    OnFence(plane, *fence, now, effects);
+    OnFence(plane, *fence, facts.sealed, now, effects);
   } else if (const auto* fenced = std::get_if<Fenced>(&message)) {
     OnFenced(*fenced, now, effects);
   } else if (const auto* congestion = std::get_if<Congestion>(&message)) {

@@ -101,6 +101,7 @@ class Peer {
     bool waits = false;    // a queue waits for a connection of the peer
     bool is_pong = false;  // a HELLO that answers an operator's question
     uint8_t slot = 0;      // of the session that it came on; kNoSlot: of none
+    bool sealed = false;   // as all of the association
   };
   void OnControl(uint32_t plane, const ControlMessage& message, const ControlFacts& facts, Time now,
                  Effects& effects);
@@ -268,7 +269,7 @@ class Peer {
 
   // failover.cc
   bool CloseUnnamed();
-  void OnFence(uint32_t plane, const Fence& fence, Time now, Effects& effects);
+  void OnFence(uint32_t plane, const Fence& fence, bool sealed, Time now, Effects& effects);
   void OnFenced(const Fenced& fenced, Time now, Effects& effects);
   void OnSessionFenced(uint32_t plane, const SessionNumber& answer, Time now, Effects& effects);
 
@@ -301,8 +302,13 @@ class Peer {
   void SayPlane(uint32_t plane, bool reply_wanted, Effects& effects,
                 const PlaneReport& report = {});
   void SayHeldUp(uint32_t plane, bool if_held, Effects& effects) const;
-  void OnPlane(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects);
   void OnReport(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects);
+  // Whether the plane is paired with one of the peer's, and frames of others may arrive on it.
+  bool Pairs(uint32_t plane, bool sealed) const {
+    return sealed && (paths_->alike & 1u << plane) != 0;
+  }
+  bool IsOfOtherPair(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects);
+  void OnPlane(uint32_t plane, const PlaneHello& hello, bool sealed, Time now, Effects& effects);
   void OnHeldUp(uint32_t plane, uint8_t held, Time now, Effects& effects);
 
   // connections.cc

@@ -91,6 +91,8 @@ struct alignas(64) PeerPaths {
                                              // may take: strict, its flow's home or none
   PlaneMask present = 0;                     // the plane leads there at all
   PlaneMask resolving = 0;                   // its MAC address is not known yet there
+  PlaneMask alike = 0;  // addresses do not tell it from another plane: it is paired where frames
+                        // are sealed
 
   std::array<uint32_t, kMaxPlanes> share{};   // of PlaneShares::kOne, by weight
   std::array<uint16_t, kMaxPlanes> weight{};  // 0: no route, it is withdrawn

@@ -128,27 +128,56 @@ bool PlaneSession::Proves(const PlaneHello& hello, const PathParams& params) con
   return static_cast<uint32_t>(std::popcount(later)) < params.hello_multiplier;
 }
 
+// What the other end has heard on this plane, and its answer, have gone there and back: it is the
+// end of no other plane of ours.
+void PlaneSession::Pair(uint8_t peer_plane, Time now) {
+  // What was adopted from another plane, while nothing was sealed, does not hold.
+  if (peer_plane_ != kUnknownPlane && peer_plane_ != peer_plane) has_rx_generation_ = false;
+  peer_plane_ = peer_plane;
+  paired_ = true;
+  if (begun_ && state_ != PlaneState::kUp) deadline_ = std::min(deadline_, now);
+}
+
+bool PlaneSession::IsHopeless(Time now, Duration wait) {
+  contrary_since_ = std::min(contrary_since_, now);
+  return state_ != PlaneState::kUp && now - contrary_since_ >= wait;
+}
+
 PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
-                                          const PathParams& params) {
+                                          const PathParams& params, uint8_t pairs_as) {
   Heard heard;
+  const bool pairs = pairs_as != kUnknownPlane;
   // Frames are under way for less than a hold-down. After that there are no stragglers, and however
-  // many were lost meanwhile, what looks old is what the other end says now.
-  if (has_heard_ && !IsNewer(hello.sequence, heard_) && now - heard_at_ <= params.hold_down) {
+  // many were lost meanwhile, what looks old is what the other end says now. PLANEs of several
+  // planes, which may come before this one is paired, are in no order.
+  if ((!pairs || paired_) && has_heard_ && !IsNewer(hello.sequence, heard_) &&
+      now - heard_at_ <= params.hold_down) {
     heard.stale = true;
     return heard;
   }
   has_heard_ = true;
   heard_ = hello.sequence;
   heard_at_ = now;
-  peer_plane_ = hello.plane;
-  if (!has_rx_generation_ || IsNewer(hello.tx_generation, rx_generation_)) {
+  heard_plane_ = static_cast<uint8_t>(hello.plane + 1);
+  heard.proved = Proves(hello, params) && (!pairs || hello.heard_plane == pairs_as + 1);
+  if (!pairs) {
+    peer_plane_ = hello.plane;
+  } else if (!paired_ && heard.proved) {
+    Pair(hello.plane, now);
+  }
+  const bool is_unpaired = pairs && !paired_;
+  // Rarely, as answers to many questions at once would be older than the questions they make.
+  heard.asks = is_unpaired && hello.reply_wanted && now - asked_at_ >= params.hello_interval;
+  if (heard.asks) asked_at_ = now;
+  const bool is_newer = !has_rx_generation_ || IsNewer(hello.tx_generation, rx_generation_);
+  if (is_newer && !is_unpaired) {
     // Generation 0 is open from the start, and goes without saying.
     heard.adopt = hello.tx_generation != 0;
     has_rx_generation_ = heard.adopt;
     rx_generation_ = hello.tx_generation;
   }
-  heard.proved = Proves(hello, params);
   if (heard.proved) {
+    contrary_since_ = kNever;
     unanswered_ = static_cast<Sequence>(sequence_ - hello.heard);
     OnProgress(now);
   }
@@ -156,7 +185,8 @@ PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
     heard.peer_down = state_ == PlaneState::kUp;
     return heard;
   }
-  if (state_ == PlaneState::kInit && heard.proved && hello.rx_generation == tx_generation_) {
+  if (state_ == PlaneState::kInit && heard.proved && hello.rx_generation == tx_generation_ &&
+      (!pairs || hello.paired)) {
     state_ = PlaneState::kUp;
     up_since_ = now;
     deadline_ = now + params.hello_interval;
@@ -181,6 +211,8 @@ void PlaneSession::FillPlane(bool wants_reply, PlaneHello& hello) {
   questions_ = questions_ << 1 | (wants_reply ? 1 : 0);
   hello.heard = heard_;
   hello.has_heard = has_heard_;
+  hello.heard_plane = heard_plane_;
+  hello.paired = paired_;
   hello.reply_wanted = wants_reply;
 }
 

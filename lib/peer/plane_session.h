@@ -43,6 +43,8 @@ class PlaneSession {
   uint16_t rx_generation() const { return rx_generation_; }
   // The other end's number of the plane.
   uint8_t peer_plane() const { return peer_plane_; }
+  // Whether it stays that, and nothing of another plane is taken here, in this association.
+  bool paired() const { return paired_; }
   Time last_heard() const { return last_heard_; }
   Time held_until() const { return held_until_; }
   uint32_t deaths() const { return deaths_; }
@@ -116,8 +118,20 @@ class PlaneSession {
     bool came_up = false;
     bool proved = false;     // there and back
     bool peer_down = false;  // the other end says that it is down, and ours is not
+    bool asks = false;       // the plane is not paired yet: the answer is to want an answer, too
   };
-  Heard OnPlane(const PlaneHello& hello, Time now, const PathParams& params);
+  // `pairs_as`: our number of the plane, where frames of several planes may arrive here, and it is
+  // paired with one of them; else kUnknownPlane.
+  Heard OnPlane(const PlaneHello& hello, Time now, const PathParams& params,
+                uint8_t pairs_as = kUnknownPlane);
+  // Whether the PLANE, of a plane that is paired as `pairs_as`, is of another pair than ours.
+  bool IsContrary(const PlaneHello& hello, uint8_t pairs_as) const {
+    return (paired_ && hello.plane != peer_plane_) ||
+           (hello.paired && hello.heard_plane != pairs_as + 1);
+  }
+  // A PLANE of another pair has come: true where nothing else has for `wait`, so that the pairs of
+  // this association are not those of the network.
+  bool IsHopeless(Time now, Duration wait);
   // Fills in the session's knowledge. `wants_reply`: counts as unanswered until one comes.
   void FillPlane(bool wants_reply, PlaneHello& hello);
 
@@ -135,6 +149,7 @@ class PlaneSession {
 
   void ProbeSoon(Time now);
   bool Proves(const PlaneHello& hello, const PathParams& params) const;
+  void Pair(uint8_t peer_plane, Time now);
 
   PlaneState state_ = PlaneState::kDown;
   bool begun_ = false;
@@ -142,7 +157,9 @@ class PlaneSession {
   bool has_rx_generation_ = false;
   bool has_heard_ = false;
   bool is_asked_for_ = false;
+  bool paired_ = false;
   uint8_t peer_plane_ = kUnknownPlane;
+  uint8_t heard_plane_ = 0;  // of the last PLANE received: PlaneHello::heard_plane
   uint8_t missed_ = 0;
   uint8_t slow_ = 0;               // how often the wait between probes or fences was doubled
   uint16_t tx_generation_ = 0;
@@ -163,6 +180,7 @@ class PlaneSession {
   Time up_since_{};
   Time excused_since_{};
   Time excused_until_{};
+  Time contrary_since_ = kNever;  // PLANEs of another pair alone have come
 };
 
 }  // namespace suede

@@ -145,12 +145,40 @@ void Peer::SayHeldUp(uint32_t plane, bool if_held, Effects& effects) const {
 
 // ---- Facts from the peer.
 
-void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects) {
+// The planes of the two ends are paired, and the PLANE is of another pair than those: somebody has
+// moved it, or the planes lead elsewhere by now.
+bool Peer::IsOfOtherPair(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects) {
+  const uint32_t owner = PlaneOfPeer(hello.plane);
+  const bool is_elsewhere = owner != kNoPlane && owner != plane;
+  PlaneSession& session = sessions_[plane];
+  const bool is_contrary = session.IsContrary(hello, static_cast<uint8_t>(plane));
+  if (IsPresent(plane) && !is_elsewhere && !is_contrary) return false;
+  effects.Add(effect::Count{Counter::kRxPlaneStale});
+  if (!IsPresent(plane)) return true;
+  // Where that pair is up, it is that.
+  if (is_elsewhere && sessions_[owner].up()) return true;
+  bool history = false;
+  for (uint32_t i = 0; i < own_->plane_count * own_->connection_count; ++i) {
+    history |= connections_[i].MayHaveHistory();
+  }
+  // Where nothing was exchanged, nothing is lost by that.
+  const PathParams& params = own_->paths;
+  const Duration wait =
+      history ? params.unreachable : params.hello_interval * params.hello_multiplier;
+  if (session.IsHopeless(now, wait)) StartOver(now, effects);
+  return true;
+}
+
+void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, bool sealed, Time now,
+                   Effects& effects) {
   if (hello.held_up) return OnHeldUp(plane, hello.plane, now, effects);
   if (!AllTold(plane, hello.more)) return effects.Add(effect::Count{Counter::kRxPlaneStale});
   if (own_->has_sessions && !paths_->sessions) BeginSessions(now, effects);
   PlaneSession& session = sessions_[plane];
-  const PlaneSession::Heard heard = session.OnPlane(hello, now, own_->paths);
+  const bool pairs = Pairs(plane, sealed);
+  if (pairs && IsOfOtherPair(plane, hello, now, effects)) return;
+  const PlaneSession::Heard heard = session.OnPlane(
+      hello, now, own_->paths, pairs ? static_cast<uint8_t>(plane) : PlaneSession::kUnknownPlane);
   if (heard.stale) {
     effects.Add(effect::Count{Counter::kRxPlaneStale});
     return;
@@ -166,7 +194,7 @@ void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, Time now, Effects& e
     ArmSession(plane, effects);
   }
   if (!hello.reply_wanted) return;
-  SayPlane(plane, false, effects);
+  SayPlane(plane, heard.asks, effects);
   // The answer may lie where what it answers for does.
   if (session.up()) SayHeldUp(plane, true, effects);
 }

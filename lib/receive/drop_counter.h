@@ -48,6 +48,8 @@ constexpr Counter DropCounter(SealError error) {
       return Counter::kRxSealTag;
     case SealError::kReplay:
       return Counter::kRxSealReplay;
+    case SealError::kPlane:
+      return Counter::kRxSealPlane;
   }
   return Counter::kRxSealMalformed;
 }

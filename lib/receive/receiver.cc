@@ -472,9 +472,15 @@ void Receiver::OnControlPdu(Instance& instance, uint32_t i, uint32_t peer, uint3
     instance.counters.Add(Counter::kRxControlMalformed);
     return;
   }
+  // (Credit is the peer's, whichever plane it comes on.)
+  if (IsStray(i) && !NamesPlane(message) && !std::holds_alternative<Credit>(message)) [[unlikely]] {
+    instance.counters.Add(Counter::kRxSealPlane);
+    return;
+  }
   instance.counters.Add(Counter::kRxControlPdus);
   Peer::ControlFacts facts{.waits = instance.blocked[peer] != 0,
-                           .slot = SlotOf(instance, peer, plane, SessionAt(i))};
+                           .slot = SlotOf(instance, peer, plane, SessionAt(i)),
+                           .sealed = instance.seals() && instance.SealOf(peer).IsSealed()};
   if (const auto* hello = std::get_if<Hello>(&message)) {
     facts.is_pong = instance.ping.TakeAnswer(peer, instance.own.hello, *hello, now);
   }

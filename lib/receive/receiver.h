@@ -122,6 +122,12 @@ class Receiver {
     SealedPeer* peer = nullptr;  // null: they are of no peer that seals
     CounterBlock* counters = nullptr;
     SealPathBytes path;
+    // Streams that may come on the plane: so many, from the first one on.
+    uint8_t first_stream = 0;
+    uint8_t stream_count = kSealStreams;
+    bool Takes(const SealShim& shim) const {
+      return static_cast<uint8_t>(shim.number.stream() - first_stream) < stream_count || shim.hello;
+    }
   };
   // A sealed PDU that is being opened.
   struct Opened {
@@ -176,6 +182,10 @@ class Receiver {
   bool RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time now);
   Checked OnSealed(Instance& instance, uint32_t i, uint32_t plane, Time now);
   bool FitsForm(Instance& instance, uint32_t i, uint32_t peer, const ControlMessage& message) const;
+  // Whether it was sealed, and on another plane.
+  bool IsStray(uint32_t i) const {
+    return series_[series_of_[i]].opened() && (strays_ >> i & 1) != 0;
+  }
   void ComputeRcrcs();
   bool OnFrame(PortContext& port, uint32_t i, Time now);
   bool OnFrameError(PortContext& port, Frame* frame, FrameError error, Time now);
@@ -252,6 +262,7 @@ class Receiver {
   // Of sealed PDUs that were not opened, why; of opened ones, whether they had the form of a HELLO.
   std::array<SealError, kMostFrames> seal_errors_{};
   uint64_t hello_forms_ = 0;  // a bit each
+  uint64_t strays_ = 0;       // likewise: control PDUs of streams of another plane
   // Frames of the port that is being received from, for instances of other lcores.
   struct Foreign {
     Frame* frame = nullptr;

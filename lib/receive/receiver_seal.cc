@@ -29,6 +29,13 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   sealed.path = SealPathBytes(
       {.source = series.source, .destination = series.destination, .session = series.session()});
   sealed.counters = &instance.counters;
+  const Peer& peer = instance.peers[number];
+  if ((peer.paths().alike & 1u << place.plane) == 0) return sealed;
+  // Those of the plane that it is paired with.
+  const PlaneSession& session = peer.session(place.plane);
+  const uint32_t count = instance.own.vc_count * peer.hello().sessions;
+  sealed.first_stream = static_cast<uint8_t>(session.peer_plane() * count);
+  sealed.stream_count = session.paired() ? static_cast<uint8_t>(count) : 0;
   return sealed;
 }
 
@@ -50,12 +57,18 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   // The frame is ours: its bytes may be changed.
   auto* const pdu = const_cast<uint8_t*>(spans_[i].data);
   seal_errors_[i] = opened.peer->Prepare(pdu, bytes, sealed.path, job, opened.opening);
+  if (!sealed.Takes(opened.opening.shim) && seal_errors_[i] == SealError::kNone) [[unlikely]] {
+    // Some control PDUs are taken on any plane; which it is, is to be seen inside only.
+    if (rhs_[i].ver() == SealedVersion(0)) seal_errors_[i] = SealError::kPlane;
+    strays_ |= uint64_t{1} << i;
+  }
   return seal_errors_[i] == SealError::kNone;
 }
 
 [[gnu::noinline]] void Receiver::OpenSealed(PortContext& port) {
   uint32_t count = 0;
   hello_forms_ = 0;
+  strays_ = 0;
   SealedSeries sealed;
   for (uint32_t i = 0; i < count_; ++i) {
     if (PrepareToOpen(port, i, sealed, openings_.jobs[count], openings_.of[count])) ++count;

@@ -65,6 +65,7 @@ enum class SealError : uint8_t {
   kBudget,  // its key is not made yet: others were made in this turn
   kTag,     // not authentic
   kReplay,
+  kPlane,  // of a stream of another plane
 };
 
 // A peer's keys as another thread sees them: written by the lcore, a word at a time.

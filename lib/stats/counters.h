@@ -221,7 +221,9 @@ enum class Severity : uint8_t {
   X(PlaneSweeps, "plane_sweeps_total", Info,                                                       \
     "Times that all peers were asked on planes that had failed to one of them")                    \
   X(RxPlaneReports, "rx_plane_reports_total", Info,                                                \
-    "PLANEs in which a peer reported planes that had failed")
+    "PLANEs in which a peer reported planes that had failed")                                      \
+  X(RxSealPlane, "rx_drop_seal_plane_total", Drop,                                                 \
+    "Sealed PDUs that came on another plane than the one that they were sent on")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,

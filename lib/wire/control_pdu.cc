@@ -25,6 +25,10 @@ constexpr uint32_t kSessionBytes = 36;
 constexpr uint8_t kReplyWanted = 0x01;
 constexpr uint8_t kHeard = 0x02;
 constexpr uint8_t kHeldUp = 0x04;
+constexpr uint8_t kPaired = 0x08;
+// In the byte of a PLANE whose lower bits are the failed planes.
+constexpr uint32_t kHeardPlaneShift = 4;
+constexpr uint8_t kHeardPlaneMask = 0x07;
 constexpr uint8_t kGrant = 0x01;
 constexpr uint8_t kGiveBack = 0x02;
 constexpr uint8_t kAnswerWanted = 0x04;  // of a CREDIT
@@ -122,16 +126,16 @@ uint32_t Encode(const Ready& ready, uint8_t* out) {
 }
 
 uint32_t Encode(const PlaneHello& plane, uint8_t* out) {
-  const auto flags = static_cast<uint8_t>((plane.reply_wanted ? kReplyWanted : 0) |
-                                          (plane.has_heard ? kHeard : 0) |
-                                          (plane.held_up ? kHeldUp : 0));
+  const auto flags = static_cast<uint8_t>(
+      (plane.reply_wanted ? kReplyWanted : 0) | (plane.has_heard ? kHeard : 0) |
+      (plane.held_up ? kHeldUp : 0) | (plane.paired ? kPaired : 0));
   const uint32_t bytes = kPlaneBytes + BytesOf(plane.more);
   uint8_t* body = StartControl(ControlType::kPlane, flags, plane.identities, bytes, out);
   body[16] = static_cast<uint8_t>(plane.state);
   body[17] = plane.plane;
   StoreBe16(body + 18, plane.tx_generation);
   StoreBe16(body + 20, plane.rx_generation);
-  body[22] = plane.failed;
+  body[22] = static_cast<uint8_t>(plane.failed | plane.heard_plane << kHeardPlaneShift);
   body[23] = plane.hops;
   StoreBe32(body + 24, plane.sequence);
   StoreBe32(body + 28, plane.heard);
@@ -176,9 +180,9 @@ uint32_t Encode(const Credit& credit, uint8_t* out) {
 }
 
 uint32_t Encode(const Congestion& congestion, uint8_t* out) {
-  const auto flags = static_cast<uint8_t>((congestion.request ? kRequest : 0) |
-                                          (congestion.grant ? kGrantOfRate : 0) |
-                                          (congestion.echo ? kEcho : 0));
+  const auto flags =
+      static_cast<uint8_t>((congestion.request ? kRequest : 0) |
+                           (congestion.grant ? kGrantOfRate : 0) | (congestion.echo ? kEcho : 0));
   uint8_t* body = StartControl(ControlType::kCongestion, flags, congestion.identities,
                                kCongestionOfSessionsBytes, out);
   StoreBe32(body + 16, congestion.target & Congestion::kMaxCredit);
@@ -254,7 +258,9 @@ ControlError DecodeReady(const uint8_t* body, const Identities& identities, Cont
 
 ControlError DecodePlane(uint8_t flags, const uint8_t* body, uint32_t bytes,
                          const Identities& identities, ControlMessage& out) {
-  if (body[16] > static_cast<uint8_t>(PlaneState::kUp) || body[17] >= kPlanes) {
+  const uint8_t heard_plane = body[22] >> kHeardPlaneShift & kHeardPlaneMask;
+  if (body[16] > static_cast<uint8_t>(PlaneState::kUp) || body[17] >= kPlanes ||
+      heard_plane > kPlanes) {
     return ControlError::kMalformed;
   }
   out.emplace<PlaneHello>(PlaneHello{.identities = identities,
@@ -270,7 +276,9 @@ ControlError DecodePlane(uint8_t flags, const uint8_t* body, uint32_t bytes,
                                      .more = LoadMore(body + kPlaneBytes, bytes - kPlaneBytes),
                                      .held_up = (flags & kHeldUp) != 0,
                                      .failed = static_cast<uint8_t>(body[22] & kEveryPlane),
-                                     .hops = body[23]});
+                                     .hops = body[23],
+                                     .heard_plane = heard_plane,
+                                     .paired = (flags & kPaired) != 0});
   return ControlError::kNone;
 }
 
@@ -353,14 +361,22 @@ ControlError DecodeSession(uint8_t flags, const uint8_t* body, const Identities&
 // Bytes of a type's body at least; 0: there is no such type.
 uint32_t BodyBytes(uint8_t type) {
   switch (static_cast<ControlType>(type)) {
-    case ControlType::kHello: return kHelloBytes;
-    case ControlType::kNotReady: return kNotReadyBytes;
-    case ControlType::kReady: return kReadyBytes;
-    case ControlType::kPlane: return kPlaneBytes;
-    case ControlType::kFence: return kFenceBytes;
-    case ControlType::kFenced: return kFencedBytes;
-    case ControlType::kCredit: return kCreditBytes;
-    case ControlType::kCongestion: return kCongestionBytes;
+    case ControlType::kHello:
+      return kHelloBytes;
+    case ControlType::kNotReady:
+      return kNotReadyBytes;
+    case ControlType::kReady:
+      return kReadyBytes;
+    case ControlType::kPlane:
+      return kPlaneBytes;
+    case ControlType::kFence:
+      return kFenceBytes;
+    case ControlType::kFenced:
+      return kFencedBytes;
+    case ControlType::kCredit:
+      return kCreditBytes;
+    case ControlType::kCongestion:
+      return kCongestionBytes;
     case ControlType::kSession:
       return kSessionBytes;
   }
@@ -384,16 +400,20 @@ ControlError DecodeControl(const uint8_t* in, uint32_t bytes, ControlMessage& me
   const Identities identities{.own = LoadBe64(body), .peer = LoadBe64(body + 8)};
   if (identities.own == 0) return ControlError::kMalformed;
   switch (static_cast<ControlType>(in[0])) {
-    case ControlType::kHello: return DecodeHello(in[1], body, identities, message);
-    case ControlType::kNotReady: return DecodeNotReady(body, identities, message);
-    case ControlType::kReady: return DecodeReady(body, identities, message);
+    case ControlType::kHello:
+      return DecodeHello(in[1], body, identities, message);
+    case ControlType::kNotReady:
+      return DecodeNotReady(body, identities, message);
+    case ControlType::kReady:
+      return DecodeReady(body, identities, message);
     case ControlType::kPlane:
       return DecodePlane(in[1], body, body_bytes, identities, message);
     case ControlType::kFence:
       return DecodeFence(body, body_bytes, identities, message);
     case ControlType::kFenced:
       return DecodeFenced(body, body_bytes, identities, message);
-    case ControlType::kCredit: return DecodeCredit(in[1], body, identities, message);
+    case ControlType::kCredit:
+      return DecodeCredit(in[1], body, identities, message);
     case ControlType::kCongestion:
       return DecodeCongestion(in[1], body, body_bytes, identities, message);
     case ControlType::kSession:

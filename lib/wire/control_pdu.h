@@ -47,9 +47,9 @@ struct MorePsns {
 // Makes an association, and tells the settings on which both ends must agree.
 struct Hello {
   Identities identities;
-  uint64_t nonce = 0;       // never 0
-  uint64_t echo = 0;        // of the HELLO that this answers; 0: of none
-  uint8_t psn_scope = 0;    // 0: port, 1: VC
+  uint64_t nonce = 0;           // never 0
+  uint64_t echo = 0;            // of the HELLO that this answers; 0: of none
+  uint8_t psn_scope = 0;        // 0: port, 1: VC
   bool answers_planes = false;  // PLANE and FENCE
   bool sends_generations = false;
   bool counts_credit = false;
@@ -61,9 +61,9 @@ struct Hello {
   VcPsns first{};              // of generation 0
   std::array<uint32_t, kVcCount> credit_lines{};  // limits since the association began
   bool reply_wanted = false;
-  bool hears_pauses = false;   // PLANE with held_up
+  bool hears_pauses = false;        // PLANE with held_up
   bool answers_congestion = false;  // CONGESTION: requests by grants, marks by echoes
-  bool wants_echoes = false;   // of ECN marks, and acknowledgements without delay
+  bool wants_echoes = false;        // of ECN marks, and acknowledgements without delay
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -91,18 +91,20 @@ enum class PlaneState : uint8_t { kDown = 0, kInit = 1, kUp = 2 };
 struct PlaneHello {
   Identities identities;
   PlaneState state = PlaneState::kDown;
-  uint8_t plane = 0;            // the sender's number of it
-  uint16_t tx_generation = 0;   // that the sender sends
-  uint16_t rx_generation = 0;   // that it accepts
+  uint8_t plane = 0;           // the sender's number of it
+  uint16_t tx_generation = 0;  // that the sender sends
+  uint16_t rx_generation = 0;  // that it accepts
   uint32_t sequence = 0;
-  uint32_t heard = 0;           // where has_heard
+  uint32_t heard = 0;  // where has_heard
   bool has_heard = false;
   bool reply_wanted = false;
-  VcPsns first{};               // of tx_generation
+  VcPsns first{};  // of tx_generation
   MorePsns more;
-  bool held_up = false;         // of `plane`; nothing else is said then
-  uint8_t failed = 0;           // planes that have failed to a peer, a mask by the sender's numbers
-  uint8_t hops = 0;             // endpoints that may pass that on, one after the other
+  bool held_up = false;     // of `plane`; nothing else is said then
+  uint8_t failed = 0;       // planes that have failed to a peer, a mask by the sender's numbers
+  uint8_t hops = 0;         // endpoints that may pass that on, one after the other
+  uint8_t heard_plane = 0;  // 1 + the receiver's number of that of `heard`; 0: not said
+  bool paired = false;      // that is for good, as long as the association lasts
   friend bool operator==(const PlaneHello&, const PlaneHello&) = default;
 };
 
@@ -112,7 +114,7 @@ struct Fence {
   uint8_t plane = 0;  // the sender's number of it
   bool own = false;   // it is the plane that this travels on
   uint16_t generation = 0;
-  VcPsns oldest{};    // without an acknowledgement
+  VcPsns oldest{};  // without an acknowledgement
   MorePsns more;
   friend bool operator==(const Fence&, const Fence&) = default;
 };
@@ -127,8 +129,8 @@ struct Fenced {
   friend bool operator==(const Fenced&, const Fenced&) = default;
 };
 
-// Receive credit of one {peer, VC}: asked for by who sends there, granted by who receives. Lines are
-// counted since the association began, modulo 2^32.
+// Receive credit of one {peer, VC}: asked for by who sends there, granted by who receives. Lines
+// are counted since the association began, modulo 2^32.
 struct Credit {
   Identities identities;
   uint8_t vc = 0;
@@ -136,16 +138,17 @@ struct Credit {
   bool give_back = false;  // a grant: the sender is to give back what it has not used; else: it has
   bool reply_wanted = false;  // asks: the receiver answers even where it has nothing to grant
   bool on_demand = false;     // a grant: the receiver grants more when it is asked, not before
-  uint16_t round = 0;      // times that credit was taken back
-  uint32_t limit = 0;      // lines that may have been sent
-  uint32_t accepted = 0;   // a grant's: lines that were accepted
-  uint32_t sent = 0;       // asks: lines that were sent; a grant repeats the last that it heard of
-  uint32_t wanted = 0;     // asks: lines of the PDU that waits; 0: none does
+  uint16_t round = 0;         // times that credit was taken back
+  uint32_t limit = 0;         // lines that may have been sent
+  uint32_t accepted = 0;      // a grant's: lines that were accepted
+  uint32_t sent = 0;    // asks: lines that were sent; a grant repeats the last that it heard of
+  uint32_t wanted = 0;  // asks: lines of the PDU that waits; 0: none does
   friend bool operator==(const Credit&, const Credit&) = default;
 };
 
 // Congestion control of the plane that it travels on (docs/congestion.md): a request and a grant of
-// sending credit, and an echo of the marks that were received. Each is there where its flag says so.
+// sending credit, and an echo of the marks that were received. Each is there where its flag says
+// so.
 struct Congestion {
   static constexpr uint32_t kMaxCredit = (1u << 24) - 1;  // units of 256 octets, modulo 2^24
 
@@ -181,6 +184,12 @@ struct SessionNumber {
 // (One that is made without a value is a small one.)
 using ControlMessage = std::variant<Ready, NotReady, Credit, Congestion, SessionNumber, Hello,
                                     PlaneHello, Fence, Fenced>;
+
+// Whether it says itself which plane it is about, on whichever it travels.
+inline bool NamesPlane(const ControlMessage& message) {
+  return std::holds_alternative<PlaneHello>(message) || std::holds_alternative<Fence>(message) ||
+         std::holds_alternative<Fenced>(message);
+}
 
 enum class ControlError : uint8_t { kNone, kUnknownType, kMalformed };
 

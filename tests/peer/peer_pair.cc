@@ -22,6 +22,7 @@ PeerPair::PeerPair(Dice* dice) : dice_(dice) {
   per_vc_ = dice->Pick(2) != 0;
   strict_ = dice->Pick(2) != 0;
   turned_ = dice->Pick(planes_);
+  alike_ = planes_ > 1 && dice->Pick(2) != 0;
   for (uint32_t number = 0; number < 2; ++number) {
     hosts_[number] = std::make_unique<Host>();
     hosts_[number]->number = number;
@@ -66,6 +67,7 @@ void PeerPair::Start(Host& host) {
     host.groups[plane].Place(&host.slots[plane * kMaxSessions]);
     host.groups[plane].Begin(1, 1, now_);
     host.paths.present |= static_cast<PlaneMask>(1u << plane);
+    if (alike_) host.paths.alike |= static_cast<PlaneMask>(1u << plane);
     host.paths.SetWeight(plane, 1 + dice_->Pick(3));
     if (dice_->Chance(16)) host.paths.resolving |= static_cast<PlaneMask>(1u << plane);
     own.SetPort(plane, true);
@@ -92,6 +94,7 @@ void PeerPair::Send(Host& host, uint32_t plane, const Letter& letter) {
   if (link.size() >= kMostLetters || !host.own->port_up(plane)) return;
   link.push_back(letter);
   link.back().sent_at = now_;
+  link.back().plane = static_cast<uint8_t>(plane);
 }
 
 void PeerPair::Say(Host& host, uint32_t plane, ControlMessage message) {
@@ -119,8 +122,8 @@ void PeerPair::Deliver(Host& host, uint32_t plane) {
   const size_t any = dice_->Chance(6) ? dice_->Pick(static_cast<uint32_t>(link.size())) : 0;
   size_t at = 0;
   while (link[at].of_class != link[any].of_class) ++at;
-  // A NACK counts as an answer of its own where a connection was lost.
-  Pass(host, plane, at, link[at].field.op != RhOp::kNack && dice_->Chance(24));
+  // A NACK counts as an answer of its own where a connection was lost. What is sealed arrives once.
+  Pass(host, plane, at, !alike_ && link[at].field.op != RhOp::kNack && dice_->Chance(24));
 }
 
 // A message that has been under way for long arrives before so much time has passed.
@@ -145,7 +148,9 @@ void PeerPair::Pass(Host& host, uint32_t plane, size_t at, bool twice) {
   if (!twice) link.erase(link.begin() + static_cast<std::ptrdiff_t>(at));
   if ((host.silent & 1u << plane) != 0) return;
   if (losing_ != 0 && dice_->Chance(losing_)) return;
-  Receive(*hosts_[1 - host.number], PlaneThere(host.number, plane), letter);
+  const bool moves = moving_ != 0 && dice_->Chance(moving_);
+  Receive(*hosts_[1 - host.number], moves ? dice_->Pick(planes_) : PlaneThere(host.number, plane),
+          letter);
 }
 
 // ---- The effects of a peer.

@@ -12,6 +12,11 @@
 // on, and are held against the invariants and the healing alone.
 //
 // The oracle: a PDU that completed OK has arrived, once; one that ended unreachable never does.
+//
+// In some schedules the planes are alike, as with one address on all of them, and all is sealed:
+// then somebody on the path takes messages from one plane to another, and planes come to lead
+// elsewhere.
+//
 // After every step both peers hold to their invariants. Once all is healed, everything ends, both
 // handshakes are open, every session is up and PDUs arrive again, within a bounded time.
 #ifndef SUEDE_TESTS_PEER_PEER_PAIR_H_
@@ -89,6 +94,7 @@ class PeerPair {
   struct Letter {
     bool control = false;
     bool sequenced = false;
+    uint8_t plane = 0;  // the sender's
     uint8_t vc = 0;
     uint8_t of_class = kAckClass;  // of one class none overtakes another
     Time sent_at{};
@@ -138,6 +144,7 @@ class PeerPair {
   void SendQueued(Host& host, uint32_t vc);
   void SendAgain(Host& host);
   void PayAcks(Host& host);
+  static bool IsOfPair(const Host& host, uint32_t plane, const Letter& letter);
   void Receive(Host& host, uint32_t plane, const Letter& letter);
   void OnRpsn(Host& host, uint32_t plane, uint32_t vc, const Letter& letter);
   void OnSequenced(Host& host, uint32_t plane, uint32_t vc, const Letter& letter);
@@ -164,7 +171,9 @@ class PeerPair {
   bool per_vc_;
   bool strict_;
   uint32_t turned_;  // the planes of the second host are numbered from this one on
+  bool alike_;       // addresses do not tell planes apart
   uint32_t losing_ = 0;
+  uint32_t moving_ = 0;  // messages to other planes
   uint64_t lives_ = 1;
   std::vector<Record> records_;
   std::vector<std::unique_ptr<Pdu>> spare_;

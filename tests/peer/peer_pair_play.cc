@@ -70,6 +70,9 @@ void PeerPair::Meddle(Host& host) {
     case 9: {
       if (!dice_->Chance(4)) {
         losing_ = dice_->Pick(4) == 0 ? 0 : 2 + dice_->Pick(10);
+        if (!alike_) return;
+        moving_ = dice_->Pick(3) == 0 ? 0 : 2 + dice_->Pick(20);
+        if (dice_->Chance(8)) turned_ = dice_->Pick(planes_);
         return;
       }
       // Another life. Messages that this one had sent are lost with it: frames of two lives of one
@@ -116,7 +119,7 @@ void PeerPair::Step() {
 // ---- The end.
 
 void PeerPair::Heal() {
-  losing_ = 0;
+  losing_ = moving_ = 0;
   for (const auto& owned : hosts_) {
     Host& host = *owned;
     host.held = host.silent = 0;

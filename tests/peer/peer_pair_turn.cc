@@ -119,11 +119,22 @@ void PeerPair::PayAcks(Host& host) {
 
 // ---- Received messages.
 
+// Whether the letter is one that may come from anywhere, or of the plane that this one is paired
+// with: as a receiver sees it by the stream of a sealed PDU.
+bool PeerPair::IsOfPair(const Host& host, uint32_t plane, const Letter& letter) {
+  const ControlMessage& message = letter.message;
+  if (letter.control && (std::holds_alternative<Hello>(message) || NamesPlane(message)))
+    return true;
+  return host.sessions[plane].paired() && host.sessions[plane].peer_plane() == letter.plane;
+}
+
 void PeerPair::Receive(Host& host, uint32_t plane, const Letter& letter) {
   if (!host.own->port_up(plane) || host.own->admin[plane] == PlaneAdmin::kDown) return;
+  if (alike_ && !IsOfPair(host, plane, letter)) return;
   Effects effects;
   if (letter.control) {
-    host.peer->OnControl(plane, letter.message, {.waits = host.blocked != 0}, now_, effects);
+    host.peer->OnControl(plane, letter.message, {.waits = host.blocked != 0, .sealed = alike_},
+                         now_, effects);
     return Apply(host, effects);
   }
   const uint32_t vc = host.own->ConnectionOf(0, letter.vc);

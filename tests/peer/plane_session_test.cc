@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 #include <vector>
 
@@ -559,6 +560,104 @@ TEST_F(PlaneSessionTest, TheWordOfTheOtherEndHoldsForAWhile) {
   ours.OnProgress(now);
   ours.OnHeldUp(now + milliseconds(1), span);
   EXPECT_TRUE(ours.IsExcused(now + milliseconds(1), limit));
+}
+
+// Two planes between the ends, which number them otherwise. Frames of either plane may arrive on
+// both: addresses do not tell them apart.
+class PlanePairsTest : public PlaneSessionTest {
+ protected:
+  PlanePairsTest() {
+    for (auto* end : {&of_ours, &of_theirs}) {
+      for (PlaneSession& session : *end) {
+        session.NextGeneration();
+        session.Begin(now);
+        Tick(session, {});
+      }
+    }
+  }
+  using End = std::array<PlaneSession, 2>;
+  // A PLANE of `plane` of one end, which arrives on `there` of the other one.
+  PlaneSession::Heard Say(End& from, uint8_t plane, End& to, uint8_t there, bool wants_reply) {
+    PlaneHello hello{.plane = plane};
+    from[plane].FillPlane(wants_reply, hello);
+    last = hello;
+    return to[there].OnPlane(hello, now, params, there);
+  }
+  void BringUp(uint8_t plane) {
+    const auto there = static_cast<uint8_t>(1 - plane);
+    Say(of_ours, plane, of_theirs, there, true);
+    Say(of_theirs, there, of_ours, plane, true);
+    Say(of_ours, plane, of_theirs, there, true);
+    Say(of_theirs, there, of_ours, plane, false);
+    EXPECT_TRUE(of_ours[plane].up());
+    EXPECT_TRUE(of_theirs[there].up());
+  }
+  End of_ours, of_theirs;
+  PlaneHello last;
+};
+
+TEST_F(PlanePairsTest, AQuestionAndItsAnswerPair) {
+  EXPECT_FALSE(Say(of_ours, 0, of_theirs, 1, true).adopt);
+  EXPECT_FALSE(of_theirs[1].paired());
+  // There and back: it is known which plane this is, and its generation.
+  const PlaneSession::Heard heard = Say(of_theirs, 1, of_ours, 0, true);
+  EXPECT_TRUE(heard.proved);
+  EXPECT_TRUE(heard.adopt);
+  EXPECT_TRUE(of_ours[0].paired());
+  EXPECT_EQ(of_ours[0].peer_plane(), 1);
+  // The other end does not know it yet, so nothing is sent to it.
+  EXPECT_FALSE(of_ours[0].up());
+  EXPECT_TRUE(Say(of_ours, 0, of_theirs, 1, true).came_up);
+  EXPECT_EQ(of_theirs[1].peer_plane(), 0);
+  EXPECT_TRUE(Say(of_theirs, 1, of_ours, 0, false).came_up);
+}
+
+// The sequences of both planes are the same, so a number alone proves nothing.
+TEST_F(PlanePairsTest, APlaneThatWasMovedPairsNothing) {
+  const PlaneSession::Heard heard = Say(of_ours, 0, of_theirs, 0, true);
+  EXPECT_FALSE(heard.adopt);
+  PlaneHello lost;
+  of_ours[1].FillPlane(true, lost);
+  EXPECT_EQ(lost.sequence, last.sequence);
+  EXPECT_FALSE(Say(of_theirs, 0, of_ours, 1, true).proved);
+  EXPECT_FALSE(of_ours[1].paired());
+  EXPECT_FALSE(of_theirs[0].paired());
+  BringUp(0);
+  BringUp(1);
+}
+
+TEST_F(PlanePairsTest, APairLasts) {
+  BringUp(0);
+  // What the other plane says here, and an answer to that plane, are of another pair.
+  PlaneHello moved{.plane = 0};
+  of_theirs[0].FillPlane(true, moved);
+  EXPECT_TRUE(of_ours[0].IsContrary(moved, 0));
+  Say(of_ours, 1, of_theirs, 0, true);
+  Say(of_theirs, 0, of_ours, 1, true);
+  Say(of_ours, 1, of_theirs, 0, true);
+  PlaneHello of_pair{.plane = 0};
+  of_theirs[0].FillPlane(true, of_pair);
+  EXPECT_TRUE(of_ours[0].IsContrary(of_pair, 0));
+  EXPECT_FALSE(of_ours[1].IsContrary(of_pair, 1));
+  EXPECT_EQ(of_ours[0].peer_plane(), 1);
+}
+
+// Only PLANEs of other pairs come, for long: that is how the network is now.
+TEST_F(PlanePairsTest, APairOfAnotherNetworkIsHopeless) {
+  BringUp(0);
+  EXPECT_FALSE(of_ours[0].IsHopeless(now, params.unreachable));
+  now += params.unreachable;
+  EXPECT_FALSE(of_ours[0].IsHopeless(now, params.unreachable));  // it is up
+  of_ours[0].GoDown(false, false, now, params);
+  EXPECT_TRUE(of_ours[0].IsHopeless(now, params.unreachable));
+  // One of its own pair, and it is not.
+  Tick(of_ours[0], {});
+  PlaneHello question{.plane = 0};
+  of_ours[0].FillPlane(true, question);
+  of_theirs[1].OnPlane(question, now, params, 1);
+  EXPECT_TRUE(Say(of_theirs, 1, of_ours, 0, false).proved);
+  of_ours[0].GoDown(false, false, now, params);
+  EXPECT_FALSE(of_ours[0].IsHopeless(now, params.unreachable));
 }
 
 }  // namespace

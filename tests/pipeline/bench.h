@@ -108,6 +108,7 @@ class PipelineTest : public ::testing::Test {
   // Gives a host a new pipeline, as a new boot of its daemon does.
   void Boot(Host& host, uint32_t peers) {
     host.pipeline = std::make_unique<Pipeline>();
+    if (crypto != nullptr) host.pipeline->SetCrypto(crypto);
     if (lane_burst != 0) {
       host.lane = std::make_unique<PacketLane>(FrameRules{}, SimPort::kMaxFrameBytes, lane_burst);
     }
@@ -121,7 +122,8 @@ class PipelineTest : public ::testing::Test {
         host.pauses.push_back(std::make_unique<PortPauses>(pause_params));
         host.pipeline->SetPauses(plane, host.pauses.back().get(), true);
       }
-      p.planes.push_back({.port = plane, .address = {.low = IpOf(number)}});
+      p.planes.push_back(
+          {.port = plane, .address = {.low = IpOf(one_address ? host.number : number)}});
     }
     p.secret = {host.number, ++boots_};
     for (uint32_t peer = 0; peer < peers; ++peer) {
@@ -129,7 +131,7 @@ class PipelineTest : public ::testing::Test {
       p.peers.push_back({.xpuid = static_cast<uint16_t>(peer), .planes = {}, .plain = plain_peers});
       for (uint32_t plane = 0; plane < planes; ++plane) {
         const uint32_t number = OnPlane(plane, peer);
-        p.peers.back().planes.push_back({.address = {.low = IpOf(number)},
+        p.peers.back().planes.push_back({.address = {.low = IpOf(one_address ? peer : number)},
                                          .mac = resolving ? MacAddress{} : MacOf(number),
                                          .resolving = resolving});
       }
@@ -232,6 +234,8 @@ class PipelineTest : public ::testing::Test {
   PauseParams pause_params;
   bool resolving = false;   // hosts do not know the MAC addresses of their peers
   bool plain_peers = false; // hosts know that their peers do not speak HELLO
+  bool one_address = false;  // a host has the same address on all planes
+  Crypto* crypto = nullptr;  // of all hosts
   SegmentShape shape;
   std::vector<std::unique_ptr<Host>> hosts;
   std::vector<std::unique_ptr<Client>> clients;

@@ -8,6 +8,7 @@
 #include "bench.h"
 #include "lcore/secrets_update.h"
 #include "openssl/openssl_crypto.h"
+#include "planes_bench.h"
 
 namespace suede {
 namespace {
@@ -189,6 +190,62 @@ TEST_F(ManySealedTest, InstancesOfAnLcoreShareTheBoundOfEpochs) {
   for (const Counter drop : {Counter::kRxSealTag, Counter::kRxSealReplay, Counter::kRxSealKey}) {
     EXPECT_EQ(Count(a, drop) + Count(b, drop), 0u);
   }
+}
+
+// Ends with one address on several planes (docs/fare.md).
+class OneAddressTest : public PlanesTest {
+ protected:
+  void SetUp() override {
+    library_ = NewOpensslCrypto();
+    ASSERT_NE(library_, nullptr);
+    crypto = library_.get();
+    one_address = true;
+    params.seal.mode = SealMode::kRequired;
+    StartPair();
+    for (Host* host : {a, b}) {
+      updates_.emplace_back(new SecretsUpdate);
+      SealSecrets& secrets = updates_.back()->secrets;
+      secrets.partition = kPartition;
+      secrets.count = 1;
+      std::array<uint8_t, kSealSecretBytes> secret{1};
+      secrets.all[0] = {.id = 1, .prk = ExtractSecret(*library_, secret)};
+      host->pipeline->mailbox().requests.Push(request::SetSecrets{.update = updates_.back().get()});
+    }
+    WarmUp();
+  }
+  // Pipelines end their keys, so before their library ends.
+  void TearDown() override { hosts.clear(); }
+
+  std::unique_ptr<Crypto> library_;
+  std::vector<std::unique_ptr<SecretsUpdate>> updates_;
+};
+
+// Somebody on the path takes a PDU from one plane to the other.
+TEST_F(OneAddressTest, APduIsOfThePlaneThatItWasSentOn) {
+  constexpr size_t kRhAt = kEthernetBytes + 20 + 8;
+  const MacAddress of_first = MacOf(OnPlane(0, 1));
+  const MacAddress of_second = MacOf(OnPlane(1, 1));
+  std::vector<uint8_t> taken;
+  network.SetFilter([&](std::span<const uint8_t> frame) {
+    const bool is_data = frame.size() > kRhAt && frame[kRhAt] >> 6 == 1;
+    if (!taken.empty() || !is_data || !std::equal(of_first.begin(), of_first.end(), frame.begin()))
+      return true;
+    taken.assign(frame.begin(), frame.end());
+    return false;
+  });
+  SendPdus(16);
+  ASSERT_EQ(Statuses(*ca, 16), std::vector<int>(16, kOk));
+  ASSERT_FALSE(taken.empty());
+  EXPECT_EQ(b->Count(Counter::kRxSealPlane), 0u);
+  std::copy(of_second.begin(), of_second.end(), taken.begin());
+  const uint64_t opened = b->Count(Counter::kRxSealed);
+  network.Inject(taken);
+  b->pipeline->Poll(network.now());
+  EXPECT_EQ(b->Count(Counter::kRxSealPlane), 1u);
+  EXPECT_EQ(b->Count(Counter::kRxSealed), opened);
+  std::vector<uint8_t> received = cb->Receive();
+  std::sort(received.begin(), received.end());
+  EXPECT_EQ(received, Seeds(16));
 }
 
 }  // namespace

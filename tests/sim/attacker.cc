@@ -62,15 +62,22 @@ void Attacker::Begin(Time now) {
   begun_ = true;
   until_ = now + options_.time;
   next_ = now;
-  if (options_.mutates) return Record();
+  if (options_.mutates) {
+    TakeToOtherPlanes();
+    return Record();
+  }
   for (const auto& network : switches_) network->Record(nullptr, 0);
 }
 
 void Attacker::Turn(Time now) {
   if (over_ || !begun_) return;
   for (; next_ <= now; next_ += dice_.Up(2 * options_.gap)) Inject(now);
+  for (Moved& moved : std::exchange(moved_, {})) Send(moved.to, std::move(moved.bytes));
   over_ = now >= until_;
   if (over_) {
+    if (options_.mutates) {
+      for (const auto& network : switches_) network->SetFilter(nullptr);
+    }
     log_.Add(now, "the attack is over: %llu frames, %llu of them with a right guess",
              static_cast<unsigned long long>(injected_), static_cast<unsigned long long>(hits_));
   }
@@ -261,6 +268,21 @@ void Attacker::Mutate(uint32_t number) {
   }
   if (records.size() == kRecorded && dice_.Chance(0.01)) records.clear();
   Send(number, std::move(frame));
+}
+
+// From now on takes some frames on their way into each switch, for another one. Where addresses do
+// not tell planes apart, hosts see by no header that they are moved.
+void Attacker::TakeToOtherPlanes() {
+  constexpr double kTaken = 0.02;
+  const auto count = static_cast<uint32_t>(switches_.size());
+  for (uint32_t from = 0; count > 1 && from < count; ++from) {
+    switches_[from]->SetFilter([this, from, count](std::span<const uint8_t> bytes) {
+      if (!dice_.Chance(kTaken)) return true;
+      const auto further = static_cast<uint32_t>(1 + dice_.Below(count - 1));
+      moved_.push_back({.to = (from + further) % count, .bytes = {bytes.begin(), bytes.end()}});
+      return false;
+    });
+  }
 }
 
 void Attacker::Send(uint32_t number, std::vector<uint8_t> bytes) {

@@ -25,7 +25,9 @@ struct AttackOptions {
   Duration gap = std::chrono::microseconds(5);  // between two frames, on average
   bool replays = false;   // hosts restart before it, and their former frames are sent again
   uint32_t kinds = ~0u;   // of frames, a mask: see Attacker::Kind
-  bool mutates = false;   // of what it has recorded, it sends again, changed bits or parts of two
+  // Of what it has recorded, it sends again, changed bits or parts of two; and it takes frames from
+  // one switch to another.
+  bool mutates = false;
   bool sessions = false;  // it forges numbers of sessions, and asks for numbers by SESSION
 };
 
@@ -91,6 +93,7 @@ class Attacker {
   };
   void Inject(Time now);
   void Mutate(uint32_t number);
+  void TakeToOtherPlanes();
   void Send(uint32_t number, std::vector<uint8_t> bytes);
   void OnTaken(uint32_t host, uint32_t plane, std::span<const uint8_t> bytes);
   uint16_t Guess();
@@ -113,7 +116,12 @@ class Attacker {
   Time next_{};
   uint16_t sweep_ = 0;
   std::vector<std::vector<std::vector<uint8_t>>> records_;  // by switch
-  std::unordered_set<uint64_t> sent_;                       // hashes of frames
+  struct Moved {
+    uint32_t to;  // the switch
+    std::vector<uint8_t> bytes;
+  };
+  std::vector<Moved> moved_;           // that have been taken, and not sent yet
+  std::unordered_set<uint64_t> sent_;  // hashes of frames
   std::vector<std::vector<Taken>> taken_;                   // by host
   uint64_t injected_ = 0;
   uint64_t hits_ = 0;

@@ -46,6 +46,7 @@ void World::DescribeSealing(const Host& host) {
                                 Counter::kRxSealBudget,
                                 Counter::kRxSealTag,
                                 Counter::kRxSealReplay,
+                                Counter::kRxSealPlane,
                                 Counter::kSealRotations,
                                 Counter::kSealEpochs}) {
     log_.Add(now_, "  %s %llu",

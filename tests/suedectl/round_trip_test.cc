@@ -37,9 +37,15 @@ FieldValues RandomValues(Encap encap, std::mt19937& random) {
         values.Set(row.field, row.least + word % (most - row.least + 1));
         break;
       }
-      case FieldKind::kFlag: values.Set(row.field, word & 1); break;
-      case FieldKind::kMac: values.Set(row.field, word >> 16); break;
-      case FieldKind::kMacPrefix: values.Set(row.field, word >> 32); break;
+      case FieldKind::kFlag:
+        values.Set(row.field, word & 1);
+        break;
+      case FieldKind::kMac:
+        values.Set(row.field, word >> 16);
+        break;
+      case FieldKind::kMacPrefix:
+        values.Set(row.field, word >> 32);
+        break;
       case FieldKind::kIpAddress:
         values.Set(row.field, encap == Encap::kUdp6
                                   ? NetAddress{.high = RandomWord(random), .low = word}
@@ -206,7 +212,9 @@ std::vector<ControlMessage> Messages() {
                      .more = {.count = 2, .psns = {Psn(10), Psn(11)}},
                      .held_up = true,
                      .failed = 15,
-                     .hops = 255},
+                     .hops = 255,
+                     .heard_plane = 4,
+                     .paired = true},
           Fence{.identities = kSome,
                 .plane = 2,
                 .own = true,
@@ -264,6 +272,7 @@ const char* const kMessageTexts[] = {
     R"({"type": "plane", )" SOME R"(, "state": "init", "plane": 3,
         "tx_generation": 65535, "rx_generation": 1, "sequence": 4000000000, "heard": 3999999999,
         "has_heard": true, "reply_wanted": false, "held_up": true, "failed": 15, "hops": 255,
+        "heard_plane": 4, "paired": true,
         "first": [32768, 1, 65535, 0], "more": [10, 11]})",
     R"({"type": "fence", )" SOME R"(, "plane": 2, "own": true,
         "generation": 40001, "oldest": [4, 3, 2, 65535], "more": [10, 11, 12]})",

@@ -43,8 +43,8 @@ const ControlMessage kHello = Hello{.identities = kSome,
                                     .first = kPsns,
                                     .credit_lines = {0x41424344, 2, 3, 0xf0000000},
                                     .reply_wanted = true};
-const ControlMessage kNotReady = NotReady{
-    .identities = kSome, .vc = 3, .expected = Psn(0xfffe), .backoff_us = 0x00010203};
+const ControlMessage kNotReady =
+    NotReady{.identities = kSome, .vc = 3, .expected = Psn(0xfffe), .backoff_us = 0x00010203};
 const ControlMessage kReady = Ready{.identities = kSome, .vc = 2, .expected = Psn(0x1234)};
 const ControlMessage kPlane = PlaneHello{.identities = kSome,
                                          .state = PlaneState::kUp,
@@ -57,9 +57,10 @@ const ControlMessage kPlane = PlaneHello{.identities = kSome,
                                          .reply_wanted = true,
                                          .first = kPsns,
                                          .failed = 0x0a,
-                                         .hops = 0xfe};
-const ControlMessage kFence = Fence{
-    .identities = kSome, .plane = 2, .own = true, .generation = 0x1112, .oldest = kPsns};
+                                         .hops = 0xfe,
+                                         .heard_plane = 4};
+const ControlMessage kFence =
+    Fence{.identities = kSome, .plane = 2, .own = true, .generation = 0x1112, .oldest = kPsns};
 const ControlMessage kFenced =
     Fenced{.identities = kSome, .plane = 1, .generation = 0x1112, .expected = kPsns};
 const ControlMessage kCredit = Credit{.identities = kSome,
@@ -104,21 +105,19 @@ Bytes Laid(uint8_t type, uint8_t flags, const Bytes& rest) {
 }
 
 TEST(ControlPdu, Layout) {
-  EXPECT_EQ(Encoded(kHello),
-            Laid(8, 1, {0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0x31, 0x32, 0x33, 0x34,
-                        0x35, 0x36, 0x37, 0x38, 1,    5,    0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f,
-                        0x10, 0x11, 0x12, 0x13, 0x21, 0x22, 0x23, 0x24, 0,    1,    0,    2,
-                        0x41, 0x42, 0x43, 0x44, 0,    0,    0,    2,    0,    0,    0,    3,
-                        0xf0, 0,    0,    0}));
+  EXPECT_EQ(
+      Encoded(kHello),
+      Laid(8, 1, {0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0x31, 0x32, 0x33, 0x34, 0x35,
+                  0x36, 0x37, 0x38, 1,    5,    0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11,
+                  0x12, 0x13, 0x21, 0x22, 0x23, 0x24, 0,    1,    0,    2,    0x41, 0x42, 0x43,
+                  0x44, 0,    0,    0,    2,    0,    0,    0,    3,    0xf0, 0,    0,    0}));
   EXPECT_EQ(Encoded(kNotReady), Laid(9, 0, {3, 0, 0xff, 0xfe, 0, 1, 2, 3}));
   EXPECT_EQ(Encoded(kReady), Laid(10, 0, {2, 0, 0x12, 0x34}));
   EXPECT_EQ(Encoded(kPlane),
-            Laid(11, 3, {2,    3,    0x11, 0x12, 0x13, 0x14, 0x0a, 0xfe, 0x15, 0x16, 0x17, 0x18,
+            Laid(11, 3, {2,    3,    0x11, 0x12, 0x13, 0x14, 0x4a, 0xfe, 0x15, 0x16, 0x17, 0x18,
                          0x19, 0x1a, 0x1b, 0x1c, 0x21, 0x22, 0x23, 0x24, 0,    1,    0,    2}));
-  EXPECT_EQ(Encoded(kFence),
-            Laid(12, 0, {2, 1, 0x11, 0x12, 0x21, 0x22, 0x23, 0x24, 0, 1, 0, 2}));
-  EXPECT_EQ(Encoded(kFenced),
-            Laid(13, 0, {1, 0, 0x11, 0x12, 0x21, 0x22, 0x23, 0x24, 0, 1, 0, 2}));
+  EXPECT_EQ(Encoded(kFence), Laid(12, 0, {2, 1, 0x11, 0x12, 0x21, 0x22, 0x23, 0x24, 0, 1, 0, 2}));
+  EXPECT_EQ(Encoded(kFenced), Laid(13, 0, {1, 0, 0x11, 0x12, 0x21, 0x22, 0x23, 0x24, 0, 1, 0, 2}));
   EXPECT_EQ(Encoded(kCredit),
             Laid(14, 5, {2,    0,    0x11, 0x12, 0x21, 0x22, 0x23, 0x24, 0x31, 0x32,
                          0x33, 0x34, 0x41, 0x42, 0x43, 0x44, 0x51, 0x52, 0x53, 0x54}));
@@ -144,6 +143,7 @@ TEST(ControlPdu, Flags) {
   EXPECT_EQ(Encoded(PlaneHello{.reply_wanted = true})[1], 1);
   EXPECT_EQ(Encoded(PlaneHello{.has_heard = true})[1], 2);
   EXPECT_EQ(Encoded(PlaneHello{.held_up = true})[1], 4);
+  EXPECT_EQ(Encoded(PlaneHello{.paired = true})[1], 8);
   EXPECT_EQ(Encoded(SessionNumber{.answer = true})[1], 2);
   EXPECT_EQ(Encoded(SessionNumber{.fence = true})[1], 4);
   EXPECT_EQ(Encoded(SessionNumber{.anew = true})[1], 8);
@@ -212,7 +212,9 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
                    {},
                    flag(),
                    static_cast<uint8_t>(random() % 16),
-                   static_cast<uint8_t>(random() % 256)},
+                   static_cast<uint8_t>(random() % 256),
+                   static_cast<uint8_t>(random() % 5),
+                   flag()},
         Fence{some, vc, flag(), half(), psns, {}},
         Fenced{some, vc, half(), psns, {}},
         Credit{some, vc, flag(), flag(), flag(), flag(), half(), number(), number(), number(),
@@ -303,7 +305,8 @@ TEST(ControlPdu, ValuesThatCannotBe) {
       Hello{.identities = kSome, .nonce = 1, .sessions = 0}, NotReady{.identities = kSome, .vc = 4},
       Ready{.identities = kSome, .vc = 4}, Credit{.identities = kSome, .vc = 4},
       PlaneHello{.identities = kSome, .state = static_cast<PlaneState>(3)},
-      PlaneHello{.identities = kSome, .plane = 4}, Fence{.identities = kSome, .plane = 4},
+      PlaneHello{.identities = kSome, .plane = 4},
+      PlaneHello{.identities = kSome, .heard_plane = 5}, Fence{.identities = kSome, .plane = 4},
       Fenced{.identities = kSome, .plane = 4},
       // Nobody's identity is 0.
       Hello{.nonce = 1}, NotReady{}, Ready{}, PlaneHello{}, Fence{}, Fenced{}, Credit{},

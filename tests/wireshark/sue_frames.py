@@ -74,9 +74,9 @@ def session(slot, number, in_use, turn, flags=0, identity=1, peer=7, psns=(0, 0,
 
 
 def plane(identity, peer, state=UP, generations=(1, 1), first=(0, 0, 0, 0), number=0,
-          sequence=1, heard=0, flags=0, failed=0, hops=0):
-    return control(PLANE, flags, struct.pack(">QQBBHHBBII4H", identity, peer, state, number,
-                                             *generations, failed, hops, sequence, heard, *first))
+          sequence=1, heard=0, flags=0, failed=0, hops=0, heard_plane=0):
+    return control(PLANE, flags, struct.pack(">QQBBHHBBII4H", identity, peer, state, number, *generations,
+                                             failed | heard_plane << 4, hops, sequence, heard, *first))
 
 
 def fence(identity, peer, generation, oldest=(0, 0, 0, 0), number=0, own=0):

@@ -417,10 +417,10 @@ def test_window_of_hello(shark):
 @pytest.mark.parametrize("encap", ENCAPS)
 def test_plane(shark, encap):
     body = plane(0x80000001, 7, INIT, (65535, 3), (1, 65535, 300, 4), number=3,
-                 sequence=4000000000, heard=3999999999, flags=2, failed=5, hops=254)
+                 sequence=4000000000, heard=3999999999, flags=10, failed=5, hops=254, heard_plane=2)
     packet = dissect_control(shark, body, encap)
     assert_fields(packet, {
-        "type": PLANE, "flags": 2, "reply_wanted": 0, "has_heard": 1, "length": 40,
+        "type": PLANE, "flags": 10, "reply_wanted": 0, "has_heard": 1, "paired": 1, "length": 40, "heard_plane": 2,
         "identity": 0x80000001, "peer_identity": 7, "state": INIT, "plane": 3,
         "tx_generation": 65535, "rx_generation": 3, "failed": 5, "hops": 254,
         "sequence": 4000000000, "heard": 3999999999})

@@ -199,7 +199,7 @@ local HAS_MORE_PSNS = { [PLANE] = true, [FENCE] = true, [FENCED] = true }
 local MOST_MORE_PSNS = 63
 -- From bit 0 on. A flag that has another bit in another type has a field for that type.
 local CONTROL_FLAGS = { [HELLO] = { "reply_wanted" },
-  [PLANE] = { "reply_wanted", "has_heard", "held_up" },
+  [PLANE] = { "reply_wanted", "has_heard", "held_up", "paired" },
   [CREDIT] = { "grant", "give_back", "reply_wanted", "on_demand" },
   [CONGESTION] = { "request", "grant", "has_echo" }, [SESSION] = { [2] = "is_answer", [3] = "fence", [4] = "anew" } }
 local SCOPES = { [0] = "per port", [1] = "per port and VC" }
@@ -276,6 +276,8 @@ local f = {
   control_has_heard = ProtoField.bool("suede.control.has_heard", "Heard is valid", 8, nil, 0x02),
   control_held_up = ProtoField.bool("suede.control.held_up",
     "Nothing leaves the sender on the plane that is named", 8, nil, 0x04),
+  control_paired = ProtoField.bool("suede.control.paired",
+    "The pair of planes is settled", 8, nil, 0x08),
   control_grant = ProtoField.bool("suede.control.grant", "Grant", 8, nil, 0x01),
   control_give_back = ProtoField.bool("suede.control.give_back", "Give back", 8, nil, 0x02),
   control_credit_reply_wanted = ProtoField.bool("suede.control.reply_wanted", "Reply wanted", 8,
@@ -347,6 +349,8 @@ local f = {
   control_hops = ProtoField.uint8("suede.control.hops", "Endpoints that may pass that on"),
   control_sequence = ProtoField.uint32("suede.control.sequence", "Sequence"),
   control_heard = ProtoField.uint32("suede.control.heard", "Heard"),
+  control_heard_plane = ProtoField.uint8("suede.control.heard_plane",
+    "1 + the receiver's number of the plane that was heard", base.DEC, nil, 0x70),
   control_first = ProtoField.uint16("suede.control.first", "First PSN"),
   control_own = ProtoField.uint8("suede.control.own", "The dead plane is", base.DEC, DEAD_PLANES),
   control_generation = ProtoField.uint16("suede.control.generation", "Generation"),
@@ -762,7 +766,9 @@ dissect_body[PLANE] = function(body, item, control)
   item:add(f.control_tx_generation, body(18, 2))
   item:add(f.control_rx_generation, body(20, 2))
   item:add(f.control_failed, body(22, 1))
+  item:add(f.control_heard_plane, body(22, 1))
   item:add(f.control_hops, body(23, 1))
+  if body(22, 1):bitfield(1, 3) > 4 then broken = broken or "there is no such plane" end
   item:add(f.control_sequence, body(24, 4))
   item:add(f.control_heard, body(28, 4))
   local first
