@@ -74,6 +74,8 @@ def _config(row, directory, side, key_file):
     own = {"left": (0, 2), "right": (1, 3)}[side]
     cpus = sorted(os.sched_getaffinity(0))[:row.lcores]
     planes = range(row.planes)
+    # Ends need not number planes alike.
+    numbered = planes[::-1] if row.one_address_pair and side == "right" else planes
     config = {
         "version": 1,
         "name": f"e2e-{side}-{str(directory)[-8:]}",
@@ -82,7 +84,7 @@ def _config(row, directory, side, key_file):
         "ports": [_port(row, directory, side, plane) for plane in planes],
         "instances": [{"xpu": xpu, "lcore": cpus[i % len(cpus)], "congestion": row.congestion,
                        "sealing": row.sealing, "ordering": row.ordering,
-                       "ports": [{"port": f"p{plane}", **_address(row, xpu, plane)} for plane in planes]}
+                       "ports": [{"port": f"p{plane}", **_address(row, xpu, plane)} for plane in numbered]}
                       for i, xpu in enumerate(own)],
         "peers": [],
         "sessions": {"max": row.sessions},
@@ -95,9 +97,9 @@ def _config(row, directory, side, key_file):
         "management": {"socket": str(directory / f"{side}-management.sock")},
     }
     for xpu in {"left": (1, 3), "right": (0, 2)}[side]:
-        ports = [{"port": f"p{plane}", **_address(row, xpu, plane)} for plane in planes]
+        ports = [{"port": f"p{plane}", **_address(row, xpu, plane)} for plane in numbered]
         if row.encapsulation.startswith("udp"):
-            for plane, port in enumerate(ports):
+            for plane, port in zip(numbered, ports):
                 port["mac"] = e2e.mac_of(side == "left", plane)
         config["peers"].append({"xpu": xpu, "ports": ports})
     if row.sealing != "off":
