@@ -123,7 +123,7 @@ void Instance::StartSealing(Crypto* crypto, SealTurn* turn) {
   SetHello();
 }
 
-// The planes whose addresses are also those of another one that leads to the peer.
+// Returns the planes whose addresses are also those of another plane that leads to the peer.
 PlaneMask Instance::AlikeOf(uint32_t peer) const {
   PlaneMask alike = 0;
   const std::vector<PeerPlane>& theirs = params.peers[peer].planes;

@@ -24,7 +24,7 @@ bool Peer::CloseUnnamed() {
 
 // The peer has found the plane dead, and wants to know how far it got.
 void Peer::OnFence(uint32_t plane, const Fence& fence, bool sealed, Time now, Effects& effects) {
-  // Where it may have been moved, it is of the plane that it names.
+  // A FENCE that may have been moved is about the plane that it names.
   const bool is_own = fence.own && !Pairs(plane, sealed);
   const uint32_t dead = is_own ? plane : PlaneOfPeer(fence.plane);
   bool known = false;

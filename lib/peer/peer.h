@@ -101,7 +101,7 @@ class Peer {
     bool waits = false;    // a queue waits for a connection of the peer
     bool is_pong = false;  // a HELLO that answers an operator's question
     uint8_t slot = 0;      // of the session that it came on; kNoSlot: of none
-    bool sealed = false;   // as all of the association
+    bool sealed = false;   // so is the whole association
   };
   void OnControl(uint32_t plane, const ControlMessage& message, const ControlFacts& facts, Time now,
                  Effects& effects);

@@ -91,8 +91,8 @@ struct alignas(64) PeerPaths {
                                              // may take: strict, its flow's home or none
   PlaneMask present = 0;                     // the plane leads there at all
   PlaneMask resolving = 0;                   // its MAC address is not known yet there
-  PlaneMask alike = 0;  // addresses do not tell it from another plane: it is paired where frames
-                        // are sealed
+  PlaneMask alike = 0;  // another plane has the same addresses, and PDUs may be sealed: the plane
+                        // is paired with one of the peer's
 
   std::array<uint32_t, kMaxPlanes> share{};   // of PlaneShares::kOne, by weight
   std::array<uint16_t, kMaxPlanes> weight{};  // 0: no route, it is withdrawn

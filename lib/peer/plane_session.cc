@@ -128,10 +128,10 @@ bool PlaneSession::Proves(const PlaneHello& hello, const PathParams& params) con
   return static_cast<uint32_t>(std::popcount(later)) < params.hello_multiplier;
 }
 
-// What the other end has heard on this plane, and its answer, have gone there and back: it is the
-// end of no other plane of ours.
+// Pairs the plane: a PLANE of ours and its answer have gone there and back, so the two planes lead
+// to each other.
 void PlaneSession::Pair(uint8_t peer_plane, Time now) {
-  // What was adopted from another plane, while nothing was sealed, does not hold.
+  // A generation of another plane, adopted while nothing was sealed, does not count.
   if (peer_plane_ != kUnknownPlane && peer_plane_ != peer_plane) has_rx_generation_ = false;
   peer_plane_ = peer_plane;
   paired_ = true;
@@ -166,7 +166,7 @@ PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
     Pair(hello.plane, now);
   }
   const bool is_unpaired = pairs && !paired_;
-  // Rarely, as answers to many questions at once would be older than the questions they make.
+  // Asks once in an interval: with more questions under way every answer would be too old to prove.
   heard.asks = is_unpaired && hello.reply_wanted && now - asked_at_ >= params.hello_interval;
   if (heard.asks) asked_at_ = now;
   const bool is_newer = !has_rx_generation_ || IsNewer(hello.tx_generation, rx_generation_);

@@ -43,7 +43,8 @@ class PlaneSession {
   uint16_t rx_generation() const { return rx_generation_; }
   // The other end's number of the plane.
   uint8_t peer_plane() const { return peer_plane_; }
-  // Whether it stays that, and nothing of another plane is taken here, in this association.
+  // Whether peer_plane() stays as it is, and nothing of another plane is accepted here, as long as
+  // the association lasts.
   bool paired() const { return paired_; }
   Time last_heard() const { return last_heard_; }
   Time held_until() const { return held_until_; }

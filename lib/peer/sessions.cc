@@ -145,8 +145,8 @@ void Peer::SayHeldUp(uint32_t plane, bool if_held, Effects& effects) const {
 
 // ---- Facts from the peer.
 
-// The planes of the two ends are paired, and the PLANE is of another pair than those: somebody has
-// moved it, or the planes lead elsewhere by now.
+// Returns whether the PLANE belongs to another pair of planes than this one: somebody has moved it,
+// or the planes lead elsewhere by now. Starts over where that has lasted.
 bool Peer::IsOfOtherPair(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects) {
   const uint32_t owner = PlaneOfPeer(hello.plane);
   const bool is_elsewhere = owner != kNoPlane && owner != plane;
@@ -155,13 +155,13 @@ bool Peer::IsOfOtherPair(uint32_t plane, const PlaneHello& hello, Time now, Effe
   if (IsPresent(plane) && !is_elsewhere && !is_contrary) return false;
   effects.Add(effect::Count{Counter::kRxPlaneStale});
   if (!IsPresent(plane)) return true;
-  // Where that pair is up, it is that.
+  // While the other pair is up, the PLANE was moved.
   if (is_elsewhere && sessions_[owner].up()) return true;
   bool history = false;
   for (uint32_t i = 0; i < own_->plane_count * own_->connection_count; ++i) {
     history |= connections_[i].MayHaveHistory();
   }
-  // Where nothing was exchanged, nothing is lost by that.
+  // An association in which nothing was exchanged loses nothing by a new start.
   const PathParams& params = own_->paths;
   const Duration wait =
       history ? params.unreachable : params.hello_interval * params.hello_multiplier;

@@ -472,7 +472,7 @@ void Receiver::OnControlPdu(Instance& instance, uint32_t i, uint32_t peer, uint3
     instance.counters.Add(Counter::kRxControlMalformed);
     return;
   }
-  // (Credit is the peer's, whichever plane it comes on.)
+  // (Credit belongs to the peer, whichever plane it comes on.)
   if (IsStray(i) && !NamesPlane(message) && !std::holds_alternative<Credit>(message)) [[unlikely]] {
     instance.counters.Add(Counter::kRxSealPlane);
     return;

@@ -31,7 +31,7 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   sealed.counters = &instance.counters;
   const Peer& peer = instance.peers[number];
   if ((peer.paths().alike & 1u << place.plane) == 0) return sealed;
-  // Those of the plane that it is paired with.
+  // Accepts the streams of the plane that this one is paired with.
   const PlaneSession& session = peer.session(place.plane);
   const uint32_t count = instance.own.vc_count * peer.hello().sessions;
   sealed.first_stream = static_cast<uint8_t>(session.peer_plane() * count);
@@ -58,7 +58,7 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   auto* const pdu = const_cast<uint8_t*>(spans_[i].data);
   seal_errors_[i] = opened.peer->Prepare(pdu, bytes, sealed.path, job, opened.opening);
   if (!sealed.Takes(opened.opening.shim) && seal_errors_[i] == SealError::kNone) [[unlikely]] {
-    // Some control PDUs are taken on any plane; which it is, is to be seen inside only.
+    // Some control PDUs are accepted on any plane; their type can be read after opening only.
     if (rhs_[i].ver() == SealedVersion(0)) seal_errors_[i] = SealError::kPlane;
     strays_ |= uint64_t{1} << i;
   }

@@ -103,8 +103,8 @@ struct PlaneHello {
   bool held_up = false;     // of `plane`; nothing else is said then
   uint8_t failed = 0;       // planes that have failed to a peer, a mask by the sender's numbers
   uint8_t hops = 0;         // endpoints that may pass that on, one after the other
-  uint8_t heard_plane = 0;  // 1 + the receiver's number of that of `heard`; 0: not said
-  bool paired = false;      // that is for good, as long as the association lasts
+  uint8_t heard_plane = 0;  // 1 + the receiver's number of the plane of `heard`, or 0
+  bool paired = false;      // with that plane, as long as the association lasts
   friend bool operator==(const PlaneHello&, const PlaneHello&) = default;
 };
 
@@ -185,7 +185,7 @@ struct SessionNumber {
 using ControlMessage = std::variant<Ready, NotReady, Credit, Congestion, SessionNumber, Hello,
                                     PlaneHello, Fence, Fenced>;
 
-// Whether it says itself which plane it is about, on whichever it travels.
+// Whether the message names the plane that it is about, so that it may travel on any.
 inline bool NamesPlane(const ControlMessage& message) {
   return std::holds_alternative<PlaneHello>(message) || std::holds_alternative<Fence>(message) ||
          std::holds_alternative<Fenced>(message);

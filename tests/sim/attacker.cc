@@ -270,8 +270,8 @@ void Attacker::Mutate(uint32_t number) {
   Send(number, std::move(frame));
 }
 
-// From now on takes some frames on their way into each switch, for another one. Where addresses do
-// not tell planes apart, hosts see by no header that they are moved.
+// Takes some frames from now on, on their way into a switch, to another one. Where addresses do not
+// tell planes apart, hosts see by no header that a frame was moved.
 void Attacker::TakeToOtherPlanes() {
   constexpr double kTaken = 0.02;
   const auto count = static_cast<uint32_t>(switches_.size());

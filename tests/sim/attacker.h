@@ -25,8 +25,8 @@ struct AttackOptions {
   Duration gap = std::chrono::microseconds(5);  // between two frames, on average
   bool replays = false;   // hosts restart before it, and their former frames are sent again
   uint32_t kinds = ~0u;   // of frames, a mask: see Attacker::Kind
-  // Of what it has recorded, it sends again, changed bits or parts of two; and it takes frames from
-  // one switch to another.
+  // It sends recorded frames again, as they are, with changed bits or joined of two, and takes
+  // frames from one switch to another.
   bool mutates = false;
   bool sessions = false;  // it forges numbers of sessions, and asks for numbers by SESSION
 };
