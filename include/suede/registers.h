@@ -9,7 +9,7 @@
 #define SUEDE_REGISTERS_H_
 /* clang-format off */
 
-#define SUEDE_REG_MAP_HASH 0xe9bdc1eeu
+#define SUEDE_REG_MAP_HASH 0x0f2b698fu
 
 /* Bits of event.status and event.mask. */
 #define SUEDE_EVENT_LINK_CHANGE (1u << 0) /* The link of a port went up or down: event.link has which */
@@ -520,6 +520,8 @@
 #define SUEDE_REG_COUNTER_PLANE_SWEEPS_TOTAL_BITS 64 /* RO */
 #define SUEDE_REG_COUNTER_RX_PLANE_REPORTS_TOTAL 0x040490u
 #define SUEDE_REG_COUNTER_RX_PLANE_REPORTS_TOTAL_BITS 64 /* RO */
+#define SUEDE_REG_COUNTER_RX_DROP_SEAL_PLANE_TOTAL 0x040498u
+#define SUEDE_REG_COUNTER_RX_DROP_SEAL_PLANE_TOTAL_BITS 64 /* RO */
 
 /* lcore_counter: Counters of each lcore, for events of no known instance. */
 #define SUEDE_REG_LCORE_COUNTER_TX_COMMANDS_TOTAL(n) (0x080000u + (n) * 0x1000u)
@@ -816,6 +818,8 @@
 #define SUEDE_REG_LCORE_COUNTER_PLANE_SWEEPS_TOTAL_BITS 64 /* RO */
 #define SUEDE_REG_LCORE_COUNTER_RX_PLANE_REPORTS_TOTAL(n) (0x080490u + (n) * 0x1000u)
 #define SUEDE_REG_LCORE_COUNTER_RX_PLANE_REPORTS_TOTAL_BITS 64 /* RO */
+#define SUEDE_REG_LCORE_COUNTER_RX_DROP_SEAL_PLANE_TOTAL(n) (0x080498u + (n) * 0x1000u)
+#define SUEDE_REG_LCORE_COUNTER_RX_DROP_SEAL_PLANE_TOTAL_BITS 64 /* RO */
 
 /* instance_counter: Counters of each instance. */
 #define SUEDE_REG_INSTANCE_COUNTER_TX_COMMANDS_TOTAL(n) (0x200000u + (n) * 0x1000u)
@@ -1112,6 +1116,8 @@
 #define SUEDE_REG_INSTANCE_COUNTER_PLANE_SWEEPS_TOTAL_BITS 64 /* RO */
 #define SUEDE_REG_INSTANCE_COUNTER_RX_PLANE_REPORTS_TOTAL(n) (0x200490u + (n) * 0x1000u)
 #define SUEDE_REG_INSTANCE_COUNTER_RX_PLANE_REPORTS_TOTAL_BITS 64 /* RO */
+#define SUEDE_REG_INSTANCE_COUNTER_RX_DROP_SEAL_PLANE_TOTAL(n) (0x200498u + (n) * 0x1000u)
+#define SUEDE_REG_INSTANCE_COUNTER_RX_DROP_SEAL_PLANE_TOTAL_BITS 64 /* RO */
 
 /* plane: Planes of own instances, in the order of planes.list. */
 #define SUEDE_REG_PLANE_INSTANCE(n) (0x600000u + (n) * 0x40u)

@@ -328,8 +328,8 @@ TEST(ControlPdu, ReservedIsIgnored) {
   EXPECT_EQ(Decode(bytes, read), ControlError::kNone);
   EXPECT_EQ(read, kHello);
   bytes = Encoded(kPlane);
-  bytes[1] |= 0xf8;
-  bytes[kControlHeadBytes + 22] |= 0xf0;  // planes beyond those that there are
+  bytes[1] |= 0xf0;
+  bytes[kControlHeadBytes + 22] |= 0x80;
   EXPECT_EQ(Decode(bytes, read), ControlError::kNone);
   EXPECT_EQ(read, kPlane);
   bytes = Encoded(kCongestion);
