@@ -45,6 +45,7 @@ struct Lcore {
   CounterBlock counters;  // frames and drops that no instance can be named for
   ClientTable clients;
   Time now{};  // of this turn
+  bool has_failed_planes = false;  // OwnEnd::failed of an instance has work
   Timers timers;
   Events events;
   Crypto* crypto = nullptr;  // where instances seal

@@ -187,6 +187,8 @@ struct LookAt {
   uint8_t plane = 0;
   uint8_t vc = 0;
 };
+// All peers of the instance are to be asked on the planes of OwnEnd::failed, a few at a time.
+struct AskOnFailed {};
 
 }  // namespace effect
 
@@ -195,7 +197,8 @@ using PeerEffect =
                  effect::ProbeLost, effect::OweAck, effect::Retransmit, effect::Acknowledged,
                  effect::GiveUp, effect::Requeue, effect::GiveUpQueued, effect::MarkLost,
                  effect::Unblock, effect::Home, effect::CreditChange, effect::CreditHeard,
-                 effect::CongestionHeard, effect::Tell, effect::Count, effect::Arm, effect::LookAt>;
+                 effect::CongestionHeard, effect::Tell, effect::Count, effect::Arm, effect::LookAt,
+                 effect::AskOnFailed>;
 static_assert(std::is_trivially_destructible_v<PeerEffect>);
 
 // The effects of one call. Lies on the caller's stack; nothing of it is written before it is used.

@@ -70,7 +70,10 @@ void Peer::PlaneDown(uint32_t plane, PlaneDownReason reason, Time now, Effects& 
   const bool in_doubt = FreezeIfInDoubt(plane);
   session.GoDown(in_doubt, reason != PlaneDownReason::kAdmin, now, own_->paths);
   groups_[plane].OnPlaneDown();
-  if (IsFound(reason)) own_->failed.OnFound(plane, now, own_->paths.hello_idle);
+  if (IsFound(reason)) {
+    own_->failed.OnFound(plane, now, own_->paths.hello_idle);
+    effects.Add(effect::AskOnFailed{});
+  }
   UpdateUsable(effects);
   if (in_doubt) {
     TellPlane(PeerEvent::kFenceOpened, plane, 0, effects);

@@ -207,6 +207,7 @@ void Peer::OnReport(uint32_t plane, const PlaneHello& hello, Time now, Effects& 
     const uint32_t failed = PlaneOfPeer(static_cast<uint8_t>(std::countr_zero(left)));
     if (failed == kNoPlane || failed == plane) continue;
     own_->failed.OnReported(failed, hello.hops, now, own_->paths.hello_idle);
+    effects.Add(effect::AskOnFailed{});
   }
 }
 

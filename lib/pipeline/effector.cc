@@ -137,6 +137,7 @@ struct Effector::OnePeer {
   void operator()(const effect::LookAt& what) const {
     on.OnConnectionTimer(instance, NumberOf(what), now());
   }
+  void operator()(const effect::AskOnFailed&) const { on.lcore_.has_failed_planes = true; }
 };
 
 void Effector::Apply(Instance& instance, uint32_t peer, Effects& effects) {

@@ -20,12 +20,13 @@ constexpr uint32_t kAskedInALook = kBurst / 2;
     const bool up = !port->link.down() && port->link.state().up;
     if (up != port->usable) OnPortChange(*port, up, now);
   }
-  AskOnFailedPlanes(now);
+  if (lcore_.has_failed_planes) AskOnFailedPlanes(now);
 }
 
 // Each question, and each report, takes a place in front of a burst: a few peers are asked in each
 // look, whatever the number of peers and instances. A peer without sessions costs a look at it.
 void PlaneWatch::AskOnFailedPlanes(Time now) {
+  lcore_.has_failed_planes = false;
   uint32_t room = kAskedInALook;
   for (const auto& instance : lcore_.instances) {
     FailedPlanes& failed = instance->own.failed;
@@ -39,6 +40,7 @@ void PlaneWatch::AskOnFailedPlanes(Time now) {
       failed.End();
       instance->counters.Add(Counter::kPlaneSweeps);
     }
+    lcore_.has_failed_planes |= failed.has_work();
   }
 }
 

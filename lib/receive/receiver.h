@@ -184,7 +184,7 @@ class Receiver {
   bool FitsForm(Instance& instance, uint32_t i, uint32_t peer, const ControlMessage& message) const;
   // Whether it was sealed, and on another plane.
   bool IsStray(uint32_t i) const {
-    return series_[series_of_[i]].opened() && (strays_ >> i & 1) != 0;
+    return (strays_ >> i & 1) != 0 && series_[series_of_[i]].opened();
   }
   void ComputeRcrcs();
   bool OnFrame(PortContext& port, uint32_t i, Time now);

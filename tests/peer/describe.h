@@ -108,6 +108,7 @@ struct DescribeEffect {
     return Text("arm ") + kTimers[static_cast<int>(e.timer)] + At(e.plane, e.vc);
   }
   Text operator()(const effect::LookAt& e) const { return "look at" + At(e.plane, e.vc); }
+  Text operator()(const effect::AskOnFailed&) const { return "ask on failed planes"; }
 };
 
 // In order; without the timers, which tests look at where they are about time.

@@ -128,7 +128,7 @@ TEST_F(FailedPlanesOfPeer, AReportKillsNothing) {
   PlaneHello hello = PlaneOfTheirs(1, PlaneState::kUp);
   hello.failed = 0b1010;  // and the one that it comes on
   hello.hops = 5;
-  EXPECT_EQ(Hears(1, hello), Lines{"count rx_plane_reports_total"});
+  EXPECT_EQ(Hears(1, hello), (Lines{"count rx_plane_reports_total", "ask on failed planes"}));
   EXPECT_EQ(own->failed.report().planes, 0b1000);
   EXPECT_EQ(own->failed.report().hops, 4);
   EXPECT_EQ(paths.usable, 15);

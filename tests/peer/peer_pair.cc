@@ -240,6 +240,8 @@ void PeerPair::Carry(Host& host, const effect::Arm& e) {
 }
 
 void PeerPair::Carry(Host& host, const effect::LookAt& e) { LookAtConnection(host, e.plane, e.vc); }
+// The turn of the host does, whenever there is work.
+void PeerPair::Carry(Host&, const effect::AskOnFailed&) {}
 
 // ---- PDUs.
 

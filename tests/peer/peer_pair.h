@@ -126,6 +126,7 @@ class PeerPair {
   void Carry(Host& host, const effect::Tell& e);
   void Carry(Host& host, const effect::Arm& e);
   void Carry(Host& host, const effect::LookAt& e);
+  void Carry(Host& host, const effect::AskOnFailed&);
   void Carry(Host&, const effect::Home&) {}
   // There is one session.
   void Carry(Host&, const effect::SayFrom&) { std::abort(); }

@@ -451,7 +451,7 @@ def test_fence_and_fenced(shark, encap):
 def test_info_of_the_pdus_of_planes(shark):
     bodies = [plane(1, 2, generations=(2, 3), first=(1, 2, 3, 4), heard=6, sequence=7, flags=3),
               plane(1, 2, DOWN, number=3), fence(1, 2, 5, (1, 2, 3, 4), 1, own=1), fence(1, 2, 5),
-              fenced(1, 2, 5, (6, 0, 0, 9), 1), plane(1, 2, failed=0xf5, hops=3)]
+              fenced(1, 2, 5, (6, 0, 0, 9), 1), plane(1, 2, failed=0x5, hops=3, heard_plane=4)]
     infos = shark.infos([frame("afh2", rh(5, ver=CONTROL), body, to=9) for body in bodies])
     assert infos == [
         "0.5 > 0.9 PLANE up plane=0 generations=2,3 sequence=7 heard=6 first=1,2,3,4 reply wanted",
