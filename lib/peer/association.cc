@@ -165,8 +165,8 @@ bool Peer::Judge(Time now, Effects& effects) {
   return false;
 }
 
-// New settings of ours: whether the peer still fits, and whether we fit it. No acknowledgement waits
-// longer than they permit.
+// New settings of ours: whether the peer still fits, and whether we fit it. No acknowledgement
+// waits longer than they permit.
 void Peer::JudgeAgain(Time now, Effects& effects) {
   keepalive_at_ = std::min(keepalive_at_, now + own_->paths.hello_idle / kKeepalivesInIdle);
   if (handshake_.identities().peer == 0) return;

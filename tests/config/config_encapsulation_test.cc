@@ -236,10 +236,9 @@ TEST(EncapsulationTest, VcsThatPauseWithAcknowledgementsAreWarnedOf) {
 TEST(EncapsulationTest, EachVcHasAClassOfItsOwnWhereAPortControlsFlow) {
   const auto classes_of = [](const std::string& port, const std::string& classes) {
     std::vector<std::string> warnings;
-    const Config config =
-        MustParse(OnePort(port, ", ip: 198.18.0.1",
-                          ", ip: 198.18.0.2, mac: '02:00:00:00:00:01'", classes),
-                  &warnings);
+    const Config config = MustParse(
+        OnePort(port, ", ip: 198.18.0.1", ", ip: 198.18.0.2, mac: '02:00:00:00:00:01'", classes),
+        &warnings);
     EXPECT_TRUE(warnings.empty()) << warnings.front();
     std::vector<uint32_t> values;
     for (const ConfigVcClass& c : config.classes.vc) {

@@ -142,7 +142,9 @@ class Villain {
       case 1:
       case 2: ScribbleWords(c); break;
       case 3: LieAboutPositions(c); break;
-      case 4: PunchAll(c); break;
+      case 4:
+        PunchAll(c);
+        break;
       case 5: Gag(c); break;
       case 6: SendDescriptor(c); break;
       default: SendNonsense(c); break;

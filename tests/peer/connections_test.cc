@@ -38,9 +38,9 @@ TEST_F(Connections, TriesThatAreUsedUpEndAPlane) {
   Make({});
   BringAllUp();
   Put(0, 0, 2);
-  EXPECT_EQ(GiveUp(0), (Lines{"count plane_deaths_total", "tell plane down 0 for 1",
-                              "ask on failed planes", "tell fence opened 0", "say 1 FENCE 0",
-                              "unblock {0123}"}));
+  EXPECT_EQ(GiveUp(0),
+            (Lines{"count plane_deaths_total", "tell plane down 0 for 1", "ask on failed planes",
+                   "tell fence opened 0", "say 1 FENCE 0", "unblock {0123}"}));
 }
 
 TEST_F(Connections, WithoutSessionsTheyLoseTheConnection) {

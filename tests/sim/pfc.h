@@ -67,9 +67,9 @@ inline ClassOptions ShippedClassesOfPfc() {
   return classes;
 }
 
-// For 40 ms nobody reads VC 0, or has claimed it, while all hosts send requests there: each asks the
-// others to pause its class. Responses and all else on the other VCs are through by then, and no
-// watchdog fires.
+// For 40 ms nobody reads VC 0, or has claimed it, while all hosts send requests there: each asks
+// the others to pause its class. Responses and all else on the other VCs are through by then, and
+// no watchdog fires.
 inline WorldOptions PfcFullVc(uint32_t seed) {
   WorldOptions options;
   options.wiring.hosts = 2 + seed % 3;

@@ -37,7 +37,7 @@ struct PfcOptions {
   Duration until{};  // no neighbour asks for a pause later
   Duration gap{};    // from one to the next, on average; 0: there is none
   Duration longest{};
-  bool storms = true;  // false: somebody is asked to pause, and no watchdog fires
+  bool storms = true;         // false: somebody is asked to pause, and no watchdog fires
   bool storm_of_vc0 = false;  // all ports are asked to pause VC 0 until then
 };
 
