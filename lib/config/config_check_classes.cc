@@ -65,11 +65,16 @@ std::string KeyOfControl(const ConfigDraft& draft, size_t p) {
   return StrCat(Entry("ports", p), port.pfc != PortConfig::Pfc::kOff ? ".pfc" : ".cbfc");
 }
 
+struct VcPair {
+  size_t one = 0;
+  size_t other = 0;
+};
+
 // The key of the file that gives one of the VCs its class on the port; empty where none does.
-std::string KeyOfClass(const ConfigDraft& draft, size_t p, size_t one, size_t other) {
+std::string KeyOfClass(const ConfigDraft& draft, size_t p, VcPair vcs) {
   const PortConfig& port = draft.config.ports[p];
   const std::string_view field = GoesByPcp(port) ? ".pcp" : ".dscp";
-  for (const size_t vc : {other, one}) {
+  for (const size_t vc : {vcs.other, vcs.one}) {
     const std::string path = StrCat(Entry("classes.vc", vc), field);
     if (HasClasses(port) && draft.Has(path)) return path;
   }
@@ -77,8 +82,8 @@ std::string KeyOfClass(const ConfigDraft& draft, size_t p, size_t one, size_t ot
 }
 
 // The key that puts two VCs into one class on the port.
-std::string KeyOfShared(const ConfigDraft& draft, size_t p, size_t one, size_t other) {
-  const std::string of_class = KeyOfClass(draft, p, one, other);
+std::string KeyOfShared(const ConfigDraft& draft, size_t p, VcPair vcs) {
+  const std::string of_class = KeyOfClass(draft, p, vcs);
   if (!of_class.empty()) return of_class;
   if (HasClasses(draft.config.ports[p]) && draft.Has("transport.psn_scope")) {
     return "transport.psn_scope";
@@ -86,7 +91,7 @@ std::string KeyOfShared(const ConfigDraft& draft, size_t p, size_t one, size_t o
   return KeyOfControl(draft, p);
 }
 
-std::string RemedyOfShared(const ConfigDraft& draft, size_t p, size_t one, size_t other) {
+std::string RemedyOfShared(const ConfigDraft& draft, size_t p, VcPair vcs) {
   const PortConfig& port = draft.config.ports[p];
   std::string classes =
       "add vlan: {vid: 0} to the port for a PCP, or use an encapsulation with a DSCP";
@@ -97,7 +102,7 @@ std::string RemedyOfShared(const ConfigDraft& draft, size_t p, size_t one, size_
   }
   if (draft.config.transport.psn_scope == PsnScope::kVc) return classes;
   const std::string scope = "set transport.psn_scope: vc at both ends";
-  if (!HasClasses(port) || !KeyOfClass(draft, p, one, other).empty()) {
+  if (!HasClasses(port) || !KeyOfClass(draft, p, vcs).empty()) {
     return StrCat(scope, ", and ", classes);
   }
   return StrCat(scope, ", which gives each VC a class of its own");
@@ -121,11 +126,11 @@ void WarnOfShared(ConfigDraft& draft) {
       for (size_t other = one + 1; other < classes.vc.size(); ++other) {
         const uint32_t shared = PfcClassAt(port, classes.vc[one]);
         if (shared != PfcClassAt(port, classes.vc[other])) continue;
-        Warn(draft, KeyOfShared(draft, p, one, other),
+        Warn(draft, KeyOfShared(draft, p, {one, other}),
              StrCat("VC ", one, " and VC ", other, " share class ", shared, " on port ", port.name,
                     ", so where the one waits for a receiver the other waits, too, and responses "
                     "may wait for requests; ",
-                    RemedyOfShared(draft, p, one, other)));
+                    RemedyOfShared(draft, p, {one, other})));
       }
     }
   }

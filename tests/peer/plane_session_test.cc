@@ -628,7 +628,7 @@ TEST_F(PlanePairsTest, APlaneThatWasMovedPairsNothing) {
 
 TEST_F(PlanePairsTest, APairLasts) {
   BringUp(0);
-  // What the other plane says here, and an answer to that plane, are of another pair.
+  // A PLANE of the other plane, and an answer to that plane, are of another pair.
   PlaneHello moved{.plane = 0};
   of_theirs[0].FillPlane(true, moved);
   EXPECT_TRUE(of_ours[0].IsContrary(moved, 0));
