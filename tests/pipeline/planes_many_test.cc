@@ -10,7 +10,13 @@ class ManyPeersTest : public PlanesTest {
   static constexpr uint32_t kPeers = 1023;
 
   // Host a is XPU 0; all others are instances of one pipeline, each with a for its only peer.
-  void StartAll() {
+  // `hello_idle`: of all.
+  void StartAll(Duration hello_idle) {
+    params.paths.hello_interval = milliseconds(1);
+    params.paths.hello_idle = hello_idle;
+    params.paths.hold_down = milliseconds(10);
+    params.paths.unreachable = milliseconds(1000);
+    params.inflight_pdus = 4096;
     b = NewHost(1);
     for (uint32_t peer = 1; peer <= kPeers; ++peer) {
       InstanceParams p = ParamsOf(peer);
@@ -55,8 +61,8 @@ class ManyPeersTest : public PlanesTest {
   PeerParams PeerAt(uint32_t xpu, uint32_t host) const {
     PeerParams peer{.xpuid = static_cast<uint16_t>(xpu)};
     for (uint32_t plane = 0; plane < planes; ++plane) {
-      peer.planes.push_back({.address = {.low = IpOf(OnPlane(plane, xpu))},
-                             .mac = MacOf(OnPlane(plane, host))});
+      peer.planes.push_back(
+          {.address = {.low = IpOf(OnPlane(plane, xpu))}, .mac = MacOf(OnPlane(plane, host))});
     }
     return peer;
   }
@@ -79,12 +85,7 @@ class ManyPeersTest : public PlanesTest {
 
 // A dead plane to each of them costs as much as an idle one, and not an interval's question each.
 TEST_F(ManyPeersTest, DeadPlanesAreAskedAsRarelyAsIdleOnes) {
-  params.paths.hello_interval = milliseconds(1);
-  params.paths.hello_idle = milliseconds(1000);
-  params.paths.hold_down = milliseconds(10);
-  params.paths.unreachable = milliseconds(1000);
-  params.inflight_pdus = 4096;
-  StartAll();
+  StartAll(milliseconds(1000));
   Turns(milliseconds(200));
   ASSERT_EQ(UpOn(0), kPeers);
   ASSERT_EQ(UpOn(1), kPeers);
@@ -101,12 +102,7 @@ TEST_F(ManyPeersTest, DeadPlanesAreAskedAsRarelyAsIdleOnes) {
 
 // PDUs to one peer are in flight on the plane. Without them it takes seconds to ask all others.
 TEST_F(ManyPeersTest, APlaneThatFailsToOnePeerIsAskedAboutAtAll) {
-  params.paths.hello_interval = milliseconds(1);
-  params.paths.hello_idle = milliseconds(2000);
-  params.paths.hold_down = milliseconds(10);
-  params.paths.unreachable = milliseconds(1000);
-  params.inflight_pdus = 4096;
-  StartAll();
+  StartAll(milliseconds(2000));
   Turns(milliseconds(2500));  // what was found meanwhile is over
   ASSERT_EQ(UpOn(1), kPeers);
   Cut(1, true);
