@@ -34,7 +34,7 @@ TEST_P(Simulated, IsAsTheModelSays) {
   InstallFastCrc();
   const Kind kind = GetParam();
   const uint64_t first = FromEnvironment("SUEDE_MEMORY_FIRST", 1);
-  const uint64_t count = FromEnvironment("SUEDE_MEMORY_SIM_SEEDS", 250);
+  const uint64_t count = FromEnvironment("SUEDE_MEMORY_SIM_SEEDS", 100);
   uint64_t repeated = 0;
   uint64_t failures = 0;
   uint64_t restarts = 0;
