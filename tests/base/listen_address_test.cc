@@ -16,6 +16,7 @@ TEST(ListenAddressTest, IsAPortOrAnAddressAndAPort) {
   EXPECT_EQ(all->text(), "0.0.0.0:80");
   EXPECT_FALSE(all->is_loopback());
   EXPECT_EQ(ParseListenAddress("192.168.255.1:65535")->ip, 0xc0a8ff01u);
+  EXPECT_EQ(ParseListenAddress("192.168.255.1:65535")->text(), "192.168.255.1:65535");
   EXPECT_EQ(ParseListenAddress("127.9.9.9:0")->port, 0);
 }
 
