@@ -73,8 +73,11 @@ TEST(RxRing, FullUntilTheClientReleases) {
   writer.Publish();
   ReceivedCommand got[64];
   ASSERT_EQ(receiver.Poll(got, 64), 64u);
+  EXPECT_FALSE(writer.HasRoom(1));
   EXPECT_EQ(writer.Reserve(1), nullptr);
   receiver.Release();
+  EXPECT_TRUE(writer.HasRoom(64));
+  EXPECT_FALSE(writer.HasRoom(65));
   EXPECT_NE(writer.Reserve(1), nullptr);
 }
 
