@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace suede {
 namespace {
@@ -30,6 +31,11 @@ uint32_t SwitchTransmitter::PassTo(SwitchRing& ring) {
   return passed;
 }
 
+uint32_t SwitchTransmitter::Drop() {
+  if (count_ != 0) device_->Release(frames_, count_);
+  return std::exchange(count_, 0);
+}
+
 // ---- An lcore for devices.
 
 bool DeviceLcore::Receive(DevicePort& port, bool drains) {
@@ -51,6 +57,10 @@ bool DeviceLcore::Receive(DevicePort& port, bool drains) {
 bool DeviceLcore::Transmit(DevicePort& port) {
   const uint32_t came = port.rings->out.Pop(port.sender.end(), port.sender.room());
   port.sender.Pushed(came);
+  if (port.rings->down.load(std::memory_order_relaxed)) [[unlikely]] {
+    port.rings->unsent.Add(port.sender.Drop());
+    return came != 0;
+  }
   return port.sender.Send() != 0 || came != 0;
 }
 
@@ -92,6 +102,8 @@ bool SwitchingLcore::Receive(uint32_t number, bool drains, Time now) {
 bool SwitchingLcore::Transmit(uint32_t number, Time now) {
   SwitchPort& port = ports_[number];
   bool worked = false;
+  if (!port.sender.empty() && switch_->is_down(number)) [[unlikely]]
+    switch_->OnUnsent(number, port.sender.Drop());
   for (uint32_t burst = 0; burst < kTxBursts; ++burst) {
     const uint32_t count = switch_->Transmit(number, port.sender.end(), port.sender.room(), now);
     port.sender.Pushed(count);
@@ -130,6 +142,17 @@ uint64_t SwitchingLcore::CountInside() const {
   return count;
 }
 
+// Tells the lcores of devices which ports are down, and counts what they have freed.
+void SwitchingLcore::LookAtRings() {
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    SwitchPort& port = ports_[p];
+    if (port.rings == nullptr) continue;
+    port.rings->down.store(switch_->is_down(p), std::memory_order_relaxed);
+    const uint64_t unsent = port.rings->unsent.Get();
+    switch_->OnUnsent(p, unsent - std::exchange(port.unsent, unsent));
+  }
+}
+
 bool SwitchingLcore::Poll(Time now) {
   bool worked = desk_->Serve(*switch_, now);
   const bool drains = drains_.load(std::memory_order_relaxed);
@@ -145,6 +168,7 @@ bool SwitchingLcore::Poll(Time now) {
     GiveSpares();
   if (now >= next_look_) [[unlikely]] {
     next_look_ = now + kLookEvery;
+    LookAtRings();
     inside_.store(CountInside(), std::memory_order_relaxed);
   }
   // A frame on a cable, or one that its rate holds back, is no reason to sleep.

@@ -20,18 +20,22 @@ namespace suede {
 
 inline constexpr uint32_t kSwitchBurst = 32;
 
-// Frames on their way between two lcores.
-using SwitchRing = BurstRing<Frame*, 256>;
-struct SwitchRings {
-  SwitchRing in;   // received, for the switch
-  SwitchRing out;  // to be transmitted
-};
-
 // A counter with one writer.
 struct SwitchTally {
   std::atomic<uint64_t> value{0};
   void Add(uint64_t count) { value.store(Get() + count, std::memory_order_relaxed); }
   uint64_t Get() const { return value.load(std::memory_order_relaxed); }
+};
+
+// Frames on their way between two lcores.
+using SwitchRing = BurstRing<Frame*, 256>;
+struct SwitchRings {
+  SwitchRing in;   // received, for the switch
+  SwitchRing out;  // to be transmitted
+  // The port is down: its device's lcore frees the frames that the device does not take, and counts
+  // them here.
+  std::atomic<bool> down{false};
+  SwitchTally unsent;
 };
 
 // The cycles of an lcore: in turns with work, and in all.
@@ -59,6 +63,8 @@ class SwitchTransmitter {
   uint32_t Send();
   // Likewise, another lcore that sends them.
   uint32_t PassTo(SwitchRing& ring);
+  // Frees the frames that the device has not taken; returns their number.
+  uint32_t Drop();
 
  private:
   Port* const device_;
@@ -120,10 +126,12 @@ class SwitchingLcore {
     Port* device;
     SwitchRings* rings;
     SwitchTransmitter sender;
+    uint64_t unsent = 0;  // of SwitchRings::unsent, that the switch has counted
   };
   bool Receive(uint32_t port, bool drains, Time now);
   bool Transmit(uint32_t port, Time now);
   uint64_t CountInside() const;
+  void LookAtRings();
   void ReleaseEnded();
   void GiveSpares();
 

@@ -323,7 +323,7 @@ void Switch::Flood(uint32_t in, Frame* frame, const FrameView& view) {
     }
     last = out;
   }
-  if (last == kMaxPorts) return End(frame);
+  if (last == kMaxPorts) return Drop(port, SwitchPortCounter::kRxNoPort, frame);
   Enqueue(in, last, frame, view);
 }
 

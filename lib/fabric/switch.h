@@ -105,6 +105,11 @@ class Switch {
   }
   void SetDown(uint32_t port, bool down);
   bool is_down(uint32_t port) const { return ports_[port]->down; }
+  // So many frames that Transmit gave were freed, as the port is down and its device had not taken
+  // them.
+  void OnUnsent(uint32_t port, uint64_t frames) {
+    ports_[port]->counters.Add(SwitchPortCounter::kTxDown, frames);
+  }
   // Port isolation: nothing is forwarded from the one port to the other while it is set.
   void SetBlocked(uint32_t in, uint32_t out, bool blocked);
   Impairment& impairment_in(uint32_t port) { return ports_[port]->in; }

@@ -31,6 +31,7 @@ namespace suede {
   X(RxIsolated, "rx_drop_isolated_total", Drop,                                                \
     "Frames to a port that is isolated from their own")                                        \
   X(RxFlooded, "rx_flooded_total", Info, "Frames that were flooded")                           \
+  X(RxNoPort, "rx_drop_no_port_total", Drop, "Flooded frames with no other port to leave by")  \
   X(RxNoCopy, "rx_drop_no_copy_total", Error, "Copies of flooded frames without a free frame") \
   X(RxLearnt, "rx_learnt_total", Info, "Source addresses learnt")                              \
   X(RxMoved, "rx_moved_total", Info, "Source addresses that had been behind another port")     \
@@ -41,6 +42,8 @@ namespace suede {
   X(TxPfcNoFrame, "tx_pfc_no_frame_total", Error, "PFC frames delayed for lack of a frame")    \
   X(TxFrames, "tx_frames_total", Info, "Frames sent")                                          \
   X(TxFrameBytes, "tx_frame_bytes_total", Info, "Bytes of those frames, without FCS")          \
+  X(TxDown, "tx_drop_down_total", Drop,                                                        \
+    "Frames, counted as sent, that the device had not taken when the port went down")          \
   X(ImpairLoss, "impair_loss_total", Info, "Frames lost by impairment, at random")             \
   X(ImpairBurst, "impair_burst_loss_total", Info, "Frames lost by impairment, in a burst")     \
   X(ImpairLong, "impair_long_total", Info, "Frames lost for being longer than the link takes") \

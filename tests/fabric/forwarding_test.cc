@@ -22,6 +22,14 @@ TEST(Forwarding, LearntMacAddresses) {
   EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxLearnt), 1u);
 }
 
+TEST(Forwarding, AFloodedFrameWithoutAnotherPortIsDroppedUnderItsReason) {
+  Fabric fabric(ParamsOf(2));
+  fabric.the_switch.SetDown(1, true);
+  fabric.In(0, SueFrame{.from = 1, .to = 2}, At(0));
+  EXPECT_EQ(fabric.Out(1, At(0)).size(), 0u);
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxNoPort), 1u);
+}
+
 TEST(Forwarding, UnknownDestinationsAreDroppedWhereNotFlooded) {
   SwitchParams params = ParamsOf(3);
   params.floods = false;

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -90,8 +91,15 @@ class SwitchLcoreTest : public testing::Test {
       devices.push_back(std::make_unique<Device>(frames));
       rings.push_back(with_rings ? std::make_unique<SwitchRings>() : nullptr);
       lcore->AddPort(devices[p].get(), rings[p].get());
-      if (with_rings) io.AddPort(devices[p].get(), rings[p].get());
+      if (with_rings) io->AddPort(devices[p].get(), rings[p].get());
     }
+  }
+  void Clear() {
+    lcore.reset();
+    io.emplace();
+    devices.clear();
+    rings.clear();
+    came.clear();
   }
   void Arrive(uint32_t port, uint32_t to, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
@@ -107,7 +115,7 @@ class SwitchLcoreTest : public testing::Test {
   SwitchDesk desk;
   std::unique_ptr<fabric::Switch> the_switch;
   std::unique_ptr<SwitchingLcore> lcore;
-  DeviceLcore io;
+  std::optional<DeviceLcore> io{std::in_place};
   std::vector<std::unique_ptr<Device>> devices;
   std::vector<std::unique_ptr<SwitchRings>> rings;
   std::vector<Frame*> came;  // in order
@@ -139,13 +147,61 @@ TEST_F(SwitchLcoreTest, FramesThatADeviceRefusesAreSentFirstTheNextTime) {
   EXPECT_EQ(devices[1]->released, 2 * kSwitchBurst);  // the reference went with each, once
 }
 
+// A cable that is pulled leaves nothing behind: no drain waits for it, and who plugs it in again
+// gets no old frames.
+TEST_F(SwitchLcoreTest, FramesThatADeviceRefusesEndWhereItsPortGoesDown) {
+  for (const bool with_rings : {false, true}) {
+    SCOPED_TRACE(with_rings);
+    Build(with_rings);
+    Time now = kNow;
+    const auto turn = [&](int turns) {
+      for (int i = 0; i < turns; ++i) {
+        now += std::chrono::milliseconds(1);
+        io->Poll(now);
+        lcore->Poll(now);
+        io->Poll(now);
+      }
+    };
+    const auto inside = [&] {
+      size_t count = lcore->frames_inside() + io->frames_inside();
+      for (const auto& ring : rings)
+        count += ring != nullptr ? ring->in.size() + ring->out.size() : 0;
+      return count;
+    };
+    devices[1]->takes = 5;
+    Arrive(0, 1, 3 * kSwitchBurst);
+    turn(5);
+    ASSERT_EQ(devices[1]->sent.size(), 5u);
+    ASSERT_EQ(inside(), 3 * kSwitchBurst - 5);
+    the_switch->SetDown(1, true);
+    turn(3);
+    EXPECT_EQ(inside(), 0u);
+    uint64_t dropped = the_switch->counters(1).Get(SwitchPortCounter::kTxDown);
+    for (uint32_t c = 0; c < fabric::kClasses; ++c) {
+      dropped += the_switch->counters(1, c).Get(SwitchClassCounter::kDownDrop);
+    }
+    EXPECT_EQ(dropped, 3 * kSwitchBurst - 5);
+    uint64_t released = 0;
+    for (const auto& device : devices) released += device->released;
+    EXPECT_EQ(released, 3 * kSwitchBurst);
+    the_switch->SetDown(1, false);
+    devices[1]->takes = UINT32_MAX;
+    turn(2);
+    Arrive(0, 1, 1);
+    turn(2);
+    ASSERT_EQ(devices[1]->sent.size(), 6u);
+    EXPECT_EQ(devices[1]->sent.back(), came.back());
+    Clear();
+  }
+}
+
 // Rings, a device that takes little and bursts of all sizes change no order and lose nothing.
 TEST_F(SwitchLcoreTest, TwoLcoresKeepTheOrder) {
   Build(true);
   for (uint32_t turn = 0; turn < 400; ++turn) {
     Arrive(0, 1, turn < 200 ? turn % 40 : 0);
     devices[1]->takes = turn % 3 == 0 ? turn % 30 : UINT32_MAX;
-    io.Poll(kNow);
+    io->Poll(kNow);
     if (turn % 7 != 0) lcore->Poll(kNow);
   }
   EXPECT_EQ(devices[1]->sent, came);
@@ -155,11 +211,11 @@ TEST_F(SwitchLcoreTest, TwoLcoresKeepTheOrder) {
 TEST_F(SwitchLcoreTest, AFullRingHoldsFramesBack) {
   Build(true);
   Arrive(0, 1, 1000);
-  for (int turn = 0; turn < 50; ++turn) io.Poll(kNow);
+  for (int turn = 0; turn < 50; ++turn) io->Poll(kNow);
   EXPECT_GT(devices[0]->waiting.size(), 600u);
   for (int turn = 0; turn < 200; ++turn) {
     lcore->Poll(kNow);
-    io.Poll(kNow);
+    io->Poll(kNow);
   }
   EXPECT_EQ(devices[1]->sent, came);
 }
