@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included in front of every source that tools/mutate compiles. All mutants of a build are in it, and the environment
-// variable SUEDE_MUTANT names the one that is on: so many mutants cost one build. Without it the program is the original.
-// SUEDE_MUTANTS_REACHED names a file to which the program appends the numbers of the mutants that it came past.
+// Included in front of every source that tools/mutate compiles. All mutants of a build are in it,
+// and the environment variable SUEDE_MUTANT names the one that is on: so many mutants cost one
+// build. Without it the program is the original. SUEDE_MUTANTS_REACHED names a file to which the
+// program appends the numbers of the mutants that it came past.
 #ifndef SUEDE_TOOLS_MUTANT_H_
 #define SUEDE_TOOLS_MUTANT_H_
 #ifdef __cplusplus
@@ -45,7 +46,8 @@ inline bool IsOn(int n) {
 
 inline void NotConstant() {}
 
-// True while mutant `n` is on. No constant expression: a mutant that the compiler would decide does not compile.
+// True while mutant `n` is on. No constant expression: a mutant that the compiler would decide does
+// not compile.
 constexpr bool On(int n) {
   if (!__builtin_is_constant_evaluated()) return IsOn(n);
   if (n >= 0) NotConstant();
@@ -54,24 +56,25 @@ constexpr bool On(int n) {
 
 constexpr int Add(int n) { return On(n) ? 1 : 0; }
 
-// `a < Less(n) < b` is `a < b`, or `a <= b` while mutant `n` is on; the others likewise. The precedence is the original's.
-#define SUEDE_MUTANT_OPERATOR(Name, op, other)                                                   \
-  struct Name {                                                                                  \
-    int n;                                                                                       \
-    constexpr explicit Name(int number) : n(number) {}                                           \
-  };                                                                                             \
-  template <class T>                                                                             \
-  struct Left##Name {                                                                            \
-    const T& value;                                                                              \
-    int n;                                                                                       \
-  };                                                                                             \
-  template <class T>                                                                             \
-  constexpr Left##Name<T> operator op(const T& value, Name name) {                               \
-    return {value, name.n};                                                                      \
-  }                                                                                              \
-  template <class T, class U>                                                                    \
-  constexpr auto operator op(Left##Name<T> left, const U& right) {                               \
-    return On(left.n) ? (left.value other right) : (left.value op right);                        \
+// `a < Less(n) < b` is `a < b`, or `a <= b` while mutant `n` is on; the others likewise. The
+// precedence is the original's.
+#define SUEDE_MUTANT_OPERATOR(Name, op, other)                            \
+  struct Name {                                                           \
+    int n;                                                                \
+    constexpr explicit Name(int number) : n(number) {}                    \
+  };                                                                      \
+  template <class T>                                                      \
+  struct Left##Name {                                                     \
+    const T& value;                                                       \
+    int n;                                                                \
+  };                                                                      \
+  template <class T>                                                      \
+  constexpr Left##Name<T> operator op(const T& value, Name name) {        \
+    return {value, name.n};                                               \
+  }                                                                       \
+  template <class T, class U>                                             \
+  constexpr auto operator op(Left##Name<T> left, const U& right) {        \
+    return On(left.n) ? (left.value other right) : (left.value op right); \
   }
 
 SUEDE_MUTANT_OPERATOR(Less, <, <=)

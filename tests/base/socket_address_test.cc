@@ -23,10 +23,27 @@ TEST(SocketAddressTest, ReadsAndWritesBothFamilies) {
 }
 
 TEST(SocketAddressTest, RejectsAnythingElse) {
-  for (const char* const wrong :
-       {"", ":", "198.18.0.1", "198.18.0.1:", "198.18.0.1:0", "198.18.0.1:65536", "198.18.0.1:1x", "198.18.0.1:x1",
-        "198.18.0.1:-1", "198.18.0:1", "198.18.0.256:1", "localhost:1", ":1", "[]:1", "[:1", "]:1", "[::1:1",
-        "2001:db8::1]:1", "2001:db8::1", "[198.18.0.1]:1", "[2001:db8::g]:1"}) {
+  for (const char* const wrong : {"",
+                                  ":",
+                                  "198.18.0.1",
+                                  "198.18.0.1:",
+                                  "198.18.0.1:0",
+                                  "198.18.0.1:65536",
+                                  "198.18.0.1:1x",
+                                  "198.18.0.1:x1",
+                                  "198.18.0.1:-1",
+                                  "198.18.0:1",
+                                  "198.18.0.256:1",
+                                  "localhost:1",
+                                  ":1",
+                                  "[]:1",
+                                  "[:1",
+                                  "]:1",
+                                  "[::1:1",
+                                  "2001:db8::1]:1",
+                                  "2001:db8::1",
+                                  "[198.18.0.1]:1",
+                                  "[2001:db8::g]:1"}) {
     EXPECT_FALSE(ParseSocketAddress(wrong).has_value()) << wrong;
   }
   EXPECT_FALSE(ParseSocketAddress(std::string_view("1.2.3.4\0:1", 10)).has_value());
