@@ -136,11 +136,19 @@ TEST_F(PackerRunTest, OfARunThePduTakesWhatItHasRoomFor) {
   EXPECT_FALSE(CanAppend(pdu, run));
 }
 
+TEST_F(PackerRunTest, OfARunThePduTakesTheCommandThatFillsIt) {
+  const PackInput run = Run(40, 10);
+  pdu.room = 3 * 40;
+  EXPECT_EQ(Append(pdu, run, 10).count, 3u);
+  EXPECT_EQ(pdu.room, 0);
+}
+
 TEST_F(PackerRunTest, OfARunThePduTakesWhatTheReceiverHasLinesFor) {
   const PackInput run = Run(100, 10);  // of two lines
   EXPECT_EQ(Append(pdu, run, 10, 9).count, 4u);
   EXPECT_EQ(pdu.lines, 8);
   EXPECT_FALSE(CanAppend(pdu, run, 9));
+  EXPECT_TRUE(CanAppend(pdu, run, 10));  // the last two lines
 }
 
 TEST_F(PackerRunTest, OfARunToBeSentNowThePduTakesOne) {

@@ -54,6 +54,14 @@ TEST_F(SharesTest, RoomIsWhatMayBeTakenAtOnce) {
   EXPECT_EQ(shares.Room(has[0]), 0u);
 }
 
+TEST_F(SharesTest, RoomIsLessByTheSharedPartThatAUserHasAlready) {
+  TakeAll(0);
+  shares.OnReturn(has[0], 4);
+  has[0] -= 4;
+  ASSERT_EQ(shares.free(), 24);
+  EXPECT_EQ(shares.Room(has[0]), 4u * 24 - (has[0] - 4));
+}
+
 // Several taken at once are as many as would be taken one by one, and leave the same behind.
 TEST_F(SharesTest, RoomInARowIsWhatOneByOneTakes) {
   for (uint32_t own = 1; own < 8; ++own) {

@@ -152,6 +152,14 @@ TEST_F(ConnectionTest, WhatNamesNeverSentPsnsSaysThatTheTwoAreOutOfStepAndChange
   c.CheckInvariants(params);
 }
 
+TEST_F(ConnectionTest, AnImplausiblePduSaysThatTheTwoAreOutOfStepUntilProgress) {
+  Send(2);
+  c.OnImplausible();
+  EXPECT_TRUE(c.desynchronized());
+  Ack(0);
+  EXPECT_FALSE(c.desynchronized());
+}
+
 TEST_F(ConnectionTest, AnRpsnCountsOnAPduThatThePeerMayHaveSent) {
   params.window_pdus = 8;
   Accept(100);

@@ -119,6 +119,22 @@ TEST_F(ConnectionTest, NotReadyAcknowledgesWhatIsBeforeItAndPauses) {
   EXPECT_EQ(Retransmit(), (Psns{2, 3}));
 }
 
+TEST_F(ConnectionTest, NotReadyOfTheOldestPduIsNoProgress) {
+  Send(2);
+  EXPECT_EQ(NotReady(0), RpsnVerdict::kNothingNew);
+  EXPECT_FALSE(c.CanSend(0, params));
+}
+
+TEST_F(ConnectionTest, NotReadyEndsARetransmissionThatHasBegun) {
+  Send(3);
+  Nack(0);
+  ASSERT_TRUE(c.HasRetransmission());
+  NotReady(0);
+  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
+  EXPECT_EQ(Retransmit(), (Psns{0, 1, 2}));
+}
+
 TEST_F(ConnectionTest, NotReadyPauseIsNotCountedAsATry) {
   Send(1);
   for (uint32_t i = 0; i < 3 * params.max_tries; ++i) {

@@ -172,6 +172,35 @@ TEST_F(ConnectionTest, NackForTheSameRpsnGoesBackOncePerRoundTrip) {
   EXPECT_EQ(Retransmit(), (Psns{1, 2, 3}));
 }
 
+// A NACK that waits for the end of the round trip says nothing of the PDUs behind the one that it names.
+TEST_F(ConnectionTest, ANackThatWaitsIsForgottenWhereItsPduHasArrivedMeanwhile) {
+  Send(1);
+  now += microseconds(50);
+  Ack(0);
+  Send(3);
+  Nack(1);
+  EXPECT_EQ(Retransmit(), (Psns{1, 2, 3}));
+  now += microseconds(10);
+  Nack(1);
+  now += microseconds(10);
+  Ack(1);
+  now += microseconds(40);  // past the time at which the NACK would have been heeded
+  EXPECT_EQ(c.OnTimer(now, params), TimerVerdict::kNothing);
+  EXPECT_FALSE(c.HasRetransmission());
+}
+
+TEST_F(ConnectionTest, ANewPathEndsTheTimeoutsOfTheFormerOne) {
+  Send(2);
+  EXPECT_FALSE(c.OnNewPath(now, params));  // it has not timed out
+  EXPECT_FALSE(c.HasRetransmission());
+  ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
+  Retransmit();
+  EXPECT_TRUE(c.OnNewPath(now, params));
+  EXPECT_EQ(Retransmit(), (Psns{0, 1}));
+  EXPECT_EQ(c.deadline(), now + params.rto_initial);
+  EXPECT_FALSE(c.OnNewPath(now, params));
+}
+
 TEST_F(ConnectionTest, NackForAnotherRpsnGoesBackAtOnce) {
   Send(1);
   now += microseconds(50);
