@@ -35,7 +35,7 @@ void WriteFrame(Frame* frame, uint32_t traffic_class, uint32_t bytes) {
 }
 
 struct LinkSide {
-  LinkSide(bool retry, uint64_t boot) : link(StackOver(&port, ParamsOf(retry, boot))) {
+  LinkSide(bool retry, uint64_t boot) : link(StackOver(&port, ParamsOf(retry, boot)), &lane) {
     link.credit()->SetClasses(kClassOf);
   }
   Pdu* Stage(uint8_t vc, uint32_t bytes) {
@@ -51,6 +51,7 @@ struct LinkSide {
   uint64_t Count(LinkCounter counter) { return link.layer().end()->counters().Get(counter); }
 
   FakePort port;
+  PacketLane lane{FrameRules{}, 2048, 64};
   BasicLink<LinkStack> link;
   CounterBlock counters;
   std::vector<Frame*> up;  // frames of data that came
@@ -204,6 +205,50 @@ TEST_P(CreditLayerTest, StagedFramesWithoutCreditWaitAndHoldNoOtherUp) {
   EXPECT_EQ(b.up.size(), 4u) << "none was lost, and none came twice";
   EXPECT_EQ(a.link.credit()->waiting(), 0u);
   EXPECT_TRUE(a.link.HasRoom(2));
+}
+
+TEST_P(CreditLayerTest, AManagementPacketThatIsStagedCountsWithItsClass) {
+  Agree();
+  for (int i = 0; i < 3; ++i) a.Stage(1, 1000);
+  ASSERT_TRUE(a.link.HasRoom(1)) << "24 credits are used, and a frame of any length has 16";
+  Frame* const packet = a.port.MakeFrame();
+  WriteFrame(packet, kClassOf[1], 1000);
+  ASSERT_TRUE(a.lane.Send({packet->data, packet->length}, now));
+  ASSERT_TRUE(a.link.StagePacket(a.counters));
+  EXPECT_EQ(a.link.room(), kEveryVc & ~(1u << 1));
+  Run(3);
+  EXPECT_EQ(b.up.size(), 4u);
+  EXPECT_EQ(a.Count(LinkCounter::kCreditWaits), 0u);
+  Run(600);
+  EXPECT_EQ(a.sender().used(1), 0u);
+  EXPECT_EQ(a.link.room(), kEveryVc);
+}
+
+// Sooner than the sender asks again, 256 us after the last time.
+TEST_P(CreditLayerTest, AnUpdateThatThePortDoesNotTakeGoesLater) {
+  Agree();
+  for (int i = 0; i < 4; ++i) a.Stage(1, 1000);
+  b.port.most = 0;
+  Run(2);
+  ASSERT_EQ(b.up.size(), 4u);
+  EXPECT_EQ(a.sender().used(1), 32u);
+  b.port.most = ~0u;
+  Run(3);
+  EXPECT_EQ(a.sender().used(1), 0u);
+  // Likewise of a question: what was freed is lost on its way, so the sender asks.
+  drops = [](const Frame& frame) {
+    return IsToNeighbour(frame.data) && LoadLinkWord(frame.data).kind == LinkKind::kCfUpdate;
+  };
+  for (int i = 0; i < 4; ++i) a.Stage(1, 1000);
+  Run(240);
+  ASSERT_EQ(a.sender().used(1), 32u);
+  drops = nullptr;
+  a.port.most = 0;
+  Run(40);
+  ASSERT_EQ(a.sender().used(1), 32u);
+  a.port.most = ~0u;
+  Run(3);
+  EXPECT_EQ(a.sender().used(1), 0u);
 }
 
 TEST_P(CreditLayerTest, LostFramesAndUpdatesAreRepaired) {

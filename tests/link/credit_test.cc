@@ -287,6 +287,21 @@ TEST_F(Receiving, AnUpdateThatCouldNotBeSentIsDueAgain) {
   EXPECT_EQ(second->serial, first->serial + 1);
 }
 
+// The neighbour may have restarted: its serials and counters are new.
+TEST_F(Receiving, AnEpochThatBeginsAnewOwesNothingOfTheLast) {
+  Begin();
+  receiver.OnConsumed(UpdateOf(9, 0, 0), At(1));
+  receiver.OnDrained(0, receiver.OnFrame(0, 6400), At(1));
+  ASSERT_EQ(receiver.deadline(), At(1));
+  receiver.Start();
+  EXPECT_EQ(receiver.heard(), 0u);
+  EXPECT_EQ(receiver.deadline(), kNever);
+  EXPECT_FALSE(receiver.Poll(At(100)).has_value());
+  EXPECT_EQ(receiver.freed(0), Credit20(0));
+  Begin();
+  receiver.CheckInvariants();
+}
+
 TEST_F(Receiving, HeldFramesOutliveAnEpoch) {
   Begin();
   const uint32_t credits = receiver.OnFrame(0, 1000);

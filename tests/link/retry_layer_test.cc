@@ -231,6 +231,33 @@ TEST_F(RetryLayerTest, AFrameWithAFormerSessionsShimIsNotSent) {
   EXPECT_TRUE(link.empty());
 }
 
+TEST_F(RetryLayerTest, AFrameThatIsGivenUpGoesBackInTheSameTurn) {
+  Agree();
+  Frame* const frame = FrameOf(Stage(7));
+  Turn();
+  ASSERT_EQ(port.held.count(frame), 1u);
+  now += std::chrono::milliseconds(100);
+  Turn();
+  EXPECT_EQ(Count(LinkCounter::kLlrGivenUp), 1u);
+  EXPECT_EQ(port.held.count(frame), 0u) << "nothing has to be received first";
+  EXPECT_FALSE(link.IsBusy(frame));
+}
+
+TEST_F(RetryLayerTest, ABurstWithoutNumbersGoesToThePortAsOne) {
+  Turn();  // the first HELLO
+  ASSERT_FALSE(end().numbers());
+  port.sent.clear();
+  const uint32_t before = port.bursts;
+  for (uint8_t i = 1; i <= 3; ++i) Stage(i);
+  Turn();
+  EXPECT_EQ(port.bursts, before + 1);
+  ASSERT_EQ(port.sent.size(), 3u);
+  for (uint8_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(port.sent[i]->data[0], i + 1);
+    EXPECT_EQ(port.sent[i]->length, 100u) << "no shim";
+  }
+}
+
 // A layer above sees the frames of credit-based flow control, and sends its own without a number.
 TEST_F(RetryLayerTest, FramesOfCreditPassThrough) {
   LinkParams params = Params(3);
