@@ -66,7 +66,20 @@ TEST_P(EncapTest, AnotherSessionMakesTheHeaderOfThatSession) {
     const HeaderTemplate made = MakeTemplate(encap(), spec);
     EXPECT_EQ(std::memcmp(header.bytes, made.bytes, sizeof(header.bytes)), 0) << session;
     EXPECT_EQ(header.checksum, made.checksum) << session;
+    EXPECT_EQ(header.session, made.session) << session;
+    EXPECT_EQ(header.session, SessionCount(encap()) > 1 ? session : 0) << session;
   }
+}
+
+TEST(JoinEncapsTest, NamesThoseOfTheSetInOrder) {
+  EncapSet set;
+  EXPECT_EQ(JoinEncaps(set, ", ", " and "), "");
+  set.Add(Encap::kUdp4);
+  EXPECT_EQ(JoinEncaps(set, ", ", " and "), "udp4");
+  set.Add(Encap::kAfh2);
+  EXPECT_EQ(JoinEncaps(set, ", ", " and "), "udp4 and afh2");
+  set.Add(Encap::kAfh1);
+  EXPECT_EQ(JoinEncaps(set, ", ", " and "), "udp4, afh1 and afh2");
 }
 
 TEST_P(EncapTest, OnlyThoseWithATagWriteIt) {
