@@ -22,6 +22,21 @@ TEST(Forwarding, LearntMacAddresses) {
   EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxLearnt), 1u);
 }
 
+TEST(Forwarding, AnIpFrameWithoutARouteGoesByItsMacAddressAndVlan) {
+  SwitchParams params = ParamsOf(3, Forwarding::kIp);
+  Fabric fabric(params);
+  fabric.In(1, SueFrame{.from = 2, .to = 9, .tagged = true, .vid = 5},
+            At(0));  // learnt, and flooded
+  for (const uint32_t port : {0u, 2u}) EXPECT_EQ(fabric.Out(port, At(0)).size(), 1u);
+  fabric.In(0, SueFrame{.from = 1, .to = 2, .tagged = true, .vid = 5}, At(1));
+  EXPECT_EQ(fabric.Out(1, At(1)).size(), 1u);
+  EXPECT_EQ(fabric.Out(2, At(1)).size(), 0u);
+  fabric.In(0, SueFrame{.from = 1, .to = 2, .tagged = true, .vid = 6},
+            At(2));  // not known in this VLAN
+  EXPECT_EQ(fabric.Out(1, At(2)).size(), 1u);
+  EXPECT_EQ(fabric.Out(2, At(2)).size(), 1u);
+}
+
 TEST(Forwarding, AFloodedFrameWithoutAnotherPortIsDroppedUnderItsReason) {
   Fabric fabric(ParamsOf(2));
   fabric.the_switch.SetDown(1, true);

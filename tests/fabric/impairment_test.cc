@@ -92,6 +92,19 @@ TEST(Impairment, UniformLossAndDuplication) {
   EXPECT_EQ(got.size(), 10000 - lost + doubled);
 }
 
+// Both directions of a port duplicate, each for itself.
+TEST(Impairment, AFrameIsDuplicatedOnItsWayInAsOnItsWayOut) {
+  Line line({.duplicate = ChanceOf(1)});
+  line.fabric.the_switch.impairment_in(0).Set({.duplicate = ChanceOf(1)});
+  line.Send(1, At(1));
+  std::vector<uint32_t> got;
+  for (int us = 1; us < 1000; ++us) {
+    for (const uint32_t number : line.Got(At(us))) got.push_back(number);
+  }
+  EXPECT_EQ(got, (std::vector<uint32_t>{1, 1, 1, 1}));
+  EXPECT_EQ(line.fabric.Count(0, SwitchPortCounter::kImpairDuplicated), 1u);
+}
+
 // Gilbert-Elliott: bursts of 20 frames on average, 1 % of all frames.
 TEST(Impairment, LossInBursts) {
   Line line({.to_bad = ChanceOf(0.01 / 20 / 0.99), .to_good = ChanceOf(0.05)});

@@ -140,6 +140,11 @@ TEST(Queueing, TailDropIsCounted) {
   for (int us = 0; us < 1000; ++us) got += fabric.Out(2, At(us)).size();
   EXPECT_EQ(got, 500 - dropped);
   EXPECT_GT(fabric.the_switch.output(2).most_queued_bytes(0), 20000u);
+  EXPECT_GT(fabric.the_switch.buffer().most_used(), 20000u);
+  fabric.the_switch.ResetHighWater();
+  EXPECT_EQ(fabric.the_switch.output(2).most_queued_bytes(0),
+            fabric.the_switch.buffer().queued(2, 0));
+  EXPECT_EQ(fabric.the_switch.buffer().most_used(), fabric.the_switch.buffer().used());
 }
 
 uint64_t Marks(EcnParams ecn, uint32_t frames, uint8_t field) {
