@@ -172,7 +172,8 @@ TEST_F(ConnectionTest, NackForTheSameRpsnGoesBackOncePerRoundTrip) {
   EXPECT_EQ(Retransmit(), (Psns{1, 2, 3}));
 }
 
-// A NACK that waits for the end of the round trip says nothing of the PDUs behind the one that it names.
+// A NACK that waits for the end of the round trip says nothing of the PDUs behind the one that it
+// names.
 TEST_F(ConnectionTest, ANackThatWaitsIsForgottenWhereItsPduHasArrivedMeanwhile) {
   Send(1);
   now += microseconds(50);
