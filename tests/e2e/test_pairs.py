@@ -154,7 +154,10 @@ def _check_use(row, left, right):
         counters = e2e.managed(daemon, "counters", "get")["sets"][0]["counters"]
         assert (counters["rx_sealed_total"] > 0) == (row.sealing != "off"), counters
         assert (counters["rx_congestion_grants_total"] > 0) == (row.congestion == "rccc"), counters
-        assert {name: counters[name] for name in NEVER if counters[name] != 0} == {}, daemon.name
+        # A slot may take two other numbers while a PDU is under way, as CPUs are shared: the PDU is sent again
+        # (docs/sessions.md).
+        never = [name for name in NEVER if row.sessions == 1 or name != "rx_drop_session_total"]
+        assert {name: counters[name] for name in never if counters[name] != 0} == {}, daemon.name
     if row.lcores == 2:
         # A memif has one queue for all lcores.
         handed = [e2e.managed(daemon, "counters", "get")["sets"][0]["counters"].get("rx_handed_over_total", 0)
