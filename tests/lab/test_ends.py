@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -59,6 +60,34 @@ def test_a_signal_at_any_moment(tmp_path, wait_s):
     code, said = ended(process, out)
     # The first moments are Python's own, before there is anything to end.
     assert code == 1 and "problem: interrupted by SIGTERM" in said or code == -signal.SIGTERM
+
+
+LOST = """\
+import os, signal, sys
+from labkit import main, run, sample
+
+class Last:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+begin = sample.Sampler.begin
+def begin_and_lose(self):
+    begin(self)
+    Last()
+
+sample.Sampler.begin = begin_and_lose
+sys.exit(main.main(sys.argv[1:]))
+"""
+
+
+def test_a_signal_whose_exception_python_loses(tmp_path):
+    out = tmp_path / "out"
+    argv = lab.argv("--backend", "local", "--out", out, lab.write(tmp_path, lab.LEAST), sets=LONG)[1:]
+    done = subprocess.run([sys.executable, "-c", LOST, *argv], capture_output=True, text=True, timeout=90, check=False,
+                          env={**os.environ, "SUEDE_BUILD": str(lab.BUILD), "PYTHONPATH": str(lab.ROOT / "tools")})
+    assert "Exception ignored in" in done.stderr
+    assert done.returncode == 1 and "problem: interrupted by SIGTERM" in done.stdout, done.stdout
+    assert lab.processes(out) == {}
 
 
 def test_a_daemon_that_is_killed(running):

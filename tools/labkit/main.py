@@ -8,7 +8,6 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 
@@ -97,17 +96,6 @@ def generate(plan, backend, directory):
     backend.make_secrets()
     for name, text in backend.manifests().items():
         (directory / name).write_text(text, encoding="utf-8")
-
-
-def _on_signals():
-    """The first signal raises Interrupted; the others are ignored, for all is being ended."""
-    def raise_once(number, _frame):
-        for each in backends.SIGNALS:
-            signal.signal(each, signal.SIG_IGN)
-        raise run.Interrupted(signal.Signals(number).name)
-
-    for number in backends.SIGNALS:
-        signal.signal(number, raise_once)
 
 
 def carry_out(plan, kind, args, out, progress):
@@ -213,7 +201,7 @@ def main(argv=None):
             directory = pathlib.Path(args.generate).resolve()
             generate(plan, kind(plan, directory, build=programs(args), inventory=args.inventory), directory)
             return PASS
-        _on_signals()
+        run.on_signals()
         try:
             _check(read, plan, kind, args)
         except backends.PreflightError:

@@ -14,7 +14,33 @@ SLICE_S = 0.02
 
 
 class Interrupted(Exception):
-    """SIGINT or SIGTERM."""
+    """SIGINT, SIGTERM or SIGHUP."""
+
+
+_signal = None  # name of the signal that was taken
+
+
+def on_signals():
+    """The first signal raises Interrupted; the others are ignored, for all is being ended.
+
+    Python loses an exception that a handler raises within a destructor or a hook of fork(), so a run that goes on calls
+    check_signals().
+    """
+    def raise_once(number, _frame):
+        global _signal
+        _signal = signal.Signals(number).name
+        for each in backends.SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted(_signal)
+
+    for number in backends.SIGNALS:
+        signal.signal(number, raise_once)
+
+
+def check_signals():
+    """Raises Interrupted if a signal was taken."""
+    if _signal is not None:
+        raise Interrupted(_signal)
 
 
 class Progress:
@@ -57,7 +83,10 @@ def empty():
 def run(plan, backend, progress):
     """Carries out the plan on an opened back end. What was collected, as a dict; also of a run that was interrupted or broke."""
     if backend.is_batch:
-        return {**empty(), **backend.run_batch(lambda seconds, text: progress.tell(f"{seconds:.1f} s: {text}"))}
+        def tell(seconds, text):
+            check_signals()
+            progress.tell(f"{seconds:.1f} s: {text}")
+        return {**empty(), **backend.run_batch(tell)}
     return _Run(plan, backend, progress).run()
 
 
@@ -110,6 +139,7 @@ class _Run:
         # Switches first: they are the servers of their links.
         nodes = sorted(self.plan.nodes, key=lambda node: node.kind != "switch")
         for node in nodes:
+            check_signals()
             self.progress.say(f"starting {node.name}")
             self.backend.start(node)
         for node in nodes:
@@ -122,6 +152,7 @@ class _Run:
         waiting = sorted(self.plan.load, key=lambda load: load.start_s)
         due_sample = 0.0
         while True:
+            check_signals()
             now = self.sampler.now()
             while waiting and waiting[0].start_s <= now:
                 self._start_load(waiting.pop(0))
