@@ -12,7 +12,7 @@
 namespace suede {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#ifdef SUEDE_SANITIZED
 constexpr uint64_t kCommands = 200'000;
 #else
 constexpr uint64_t kCommands = 2'000'000;

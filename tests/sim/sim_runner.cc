@@ -25,10 +25,10 @@
 namespace suede {
 namespace {
 
-// SUEDE_SIM_SEEDS or 170. Planes have the most to vary and the least to do: four times as many.
+// SUEDE_SIM_SEEDS or 100. Planes have the most to vary and the least to do: four times as many.
 uint64_t SeedsOfTests(const char* scenario) {
   const char* wanted = std::getenv("SUEDE_SIM_SEEDS");
-  const uint64_t seeds = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 170;
+  const uint64_t seeds = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 100;
   return std::strcmp(scenario, "planes") == 0 ? 4 * seeds : seeds;
 }
 
