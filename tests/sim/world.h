@@ -249,6 +249,7 @@ class World {
   Time last_delivery_{};
   bool ignores_ = false;  // VC 0
   bool has_credit_ = false;  // at every end of a link, so that clients send
+  uint64_t early_waits_ = 0;  // frames that were staged when a link had no credit yet
   uint64_t frames_lost_ = 0;  // until all was delivered
   uint64_t given_up_ = 0;  // commands that completed as unreachable, in doubt or reset
   uint64_t restarts_ = 0;
