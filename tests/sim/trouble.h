@@ -39,7 +39,7 @@ class Trouble {
 
   void Turn(Time now);
   // Whether more may come.
-  bool over() const { return over_; }
+  bool over() const { return over_ && refused_.empty() && withdrawn_.empty(); }
   uint64_t begun() const { return begun_; }
 
  private:
