@@ -31,7 +31,7 @@ inline constexpr uint32_t kControlBytes = 8;
 struct Side {
   explicit Side(uint32_t frames) : pool(frames) {}
   Side(Side&&) = delete;
-  // `keys`: that its library of ciphers can hold at once. Before instances are added.
+  // Call before instances are added. `keys`: number that the library of ciphers can hold at once.
   void Seal(const std::string& library, uint32_t keys) {
     crypto = OpenBenchCrypto(library, keys);
     pipeline.SetCrypto(crypto.get());
@@ -94,7 +94,7 @@ inline constexpr SegmentShape kShape{.queue_count = 1,
                                      .completion_count = 4096,
                                      .credit_lines = 2048,
                                      .aggregate_lines = 4096};
-// Of those clients of the sender whose queues send for an instance each.
+// For clients of a sender: each queue sends for another instance.
 inline constexpr SegmentShape kSmallShape{.queue_count = SUEDE_MAX_QUEUES,
                                           .tx_lines = 256,
                                           .rx_lines = 512,
@@ -102,7 +102,7 @@ inline constexpr SegmentShape kSmallShape{.queue_count = SUEDE_MAX_QUEUES,
                                           .credit_lines = 128,
                                           .aggregate_lines = 256};
 
-// What is sent.
+// Traffic of a benchmark.
 struct Traffic {
   uint32_t data_bytes = 32;
   uint32_t pack = 0;
@@ -111,7 +111,7 @@ struct Traffic {
   bool to_one = false;  // `destinations` XPUs send to one
   CongestionControl control = CongestionControl::kFixed;
   uint32_t sessions = 1;  // all of them open
-  std::string crypto;     // of instances that seal: of OpenBenchCrypto. Empty: nothing is sealed
+  std::string crypto;     // name for OpenBenchCrypto; empty: nothing is sealed
 };
 
 // Pairs of XPUs: one sends to many, by one queue, or each of many to one, by a queue of its own.
@@ -131,13 +131,13 @@ struct Bench {
   ClientCommand command;
   uint8_t control[kMaxControlBytes] = {};
   uint8_t data[kMaxDataBytes] = {};
-  uint32_t next = 0;    // of the pairs
-  uint32_t of_run = 0;  // commands that it has had, of a PDU
+  uint32_t next = 0;    // index of a pair
+  uint32_t of_run = 0;  // commands of the PDU that the pair has already sent
   uint64_t sent = 0;
   Time now = TimeFromNs(1'000'000);
-  double peer_bytes = 0;  // of the heap, for each peer of the sender
+  double peer_bytes = 0;  // bytes of the heap for each peer of the sender
 
-  // Of an association: those of three epochs, of both directions, and of HELLOs.
+  // Keys for associations: of three epochs, of both directions, and of HELLOs.
   static constexpr uint32_t KeysFor(uint32_t associations) { return 64 + 12 * associations; }
   static size_t HeapBytes() {
     const struct mallinfo2 info = mallinfo2();
@@ -150,7 +150,7 @@ struct Bench {
   static InstanceParams ParamsOf(uint32_t xpu, const Traffic& traffic) {
     InstanceParams params{.xpuid = static_cast<uint16_t>(xpu)};
     params.paths.ordering = Ordering::kUnordered;
-    // However little congested the open ones are, another one is opened.
+    // However little congested the open sessions are, another one is opened.
     params.sessions = traffic.sessions;
     params.paths.sessions.open_percent = 100;
     params.inflight_pdus = 8192;
@@ -168,7 +168,7 @@ struct Bench {
     }
     return peer;
   }
-  // XPU `xpu` with those from `first` to `last` as its peers.
+  // XPU `xpu` with the XPUs from `first` to `last` as its peers.
   static void AddXpu(Side& side, const Traffic& traffic, uint32_t xpu, uint32_t first,
                      uint32_t last) {
     InstanceParams params = ParamsOf(xpu, traffic);
@@ -208,7 +208,7 @@ struct Bench {
     receiver.Attach(kShape, {0}, traffic.destinations);
     for (Side* side : {&sender, &receiver}) side->SetSecret();
   }
-  // A pipeline serves no more than so many queues: there are several that send.
+  // A pipeline serves a bounded number of queues, so several pipelines send.
   void BuildManyToOne() {
     auto* const from = receiver.AddPort<FanPort>();
     AddXpu(receiver, traffic, 0, 1, traffic.destinations);
@@ -241,7 +241,7 @@ struct Bench {
     }
   }
 
-  // Until each pair has exchanged a command: handshakes and the first grants of credit are over.
+  // Runs until each pair has exchanged a command: handshakes and first grants of credit are over.
   void WarmUp() {
     for (uint64_t received = 0; received < traffic.destinations;) {
       if (sent < traffic.destinations) {

@@ -34,7 +34,7 @@ class MemoryBench final : private mem::RequestSink {
     Serve();
   }
 
-  // Until the first operation is complete.
+  // Runs until the first operation is complete.
   void WarmUp() {
     Start();
     while (initiator_.completed() == 0) {
@@ -64,7 +64,7 @@ class MemoryBench final : private mem::RequestSink {
     done_ = initiator_.completed();
     return done_ - before;
   }
-  // Of the requests so far: the responses to them, and the PDUs that carried them.
+  // Responses to a request, and PDUs that carried it, on average so far.
   double responses_per_request() const { return PerRequest(responses_taken_); }
   double pdus_per_request() const {
     return PerRequest(sender_.pipeline.counters(0).Get(Counter::kTxPdus));

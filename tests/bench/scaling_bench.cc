@@ -47,7 +47,7 @@ namespace {
 constexpr uint32_t kMostLcores = 64;
 constexpr uint32_t kControlBytes = 8;
 
-// What lcores write begins and ends with a cache line, so that no two of them write to one.
+// Objects that lcores write begin and end with a cache line, so no two lcores write to one line.
 static_assert(alignof(Pipeline) % 64 == 0 && sizeof(Pipeline) % 64 == 0);
 static_assert(alignof(QueuePair) % 64 == 0 && sizeof(QueuePair) % 64 == 0);
 static_assert(alignof(CounterBlock) % 64 == 0 && sizeof(CounterBlock) % 64 == 0);
@@ -84,7 +84,7 @@ struct alignas(64) End {
     InstanceParams params{.xpuid = static_cast<uint16_t>(own)};
     params.inflight_pdus = 4096;
     params.planes.push_back({.port = 0, .address = AddressOf(own)});
-    // An lcore that has lost its CPU is no loss of frames.
+    // An lcore that has lost its CPU does not lose frames.
     params.transport.rto_initial = params.transport.rto_min = std::chrono::seconds(2);
     params.transport.rto_max = params.transport.nack_timeout = std::chrono::seconds(2);
     PeerParams of_peer{.xpuid = static_cast<uint16_t>(peer)};
@@ -250,7 +250,7 @@ class Bench {
     }
   }
 
-  // Seconds that it took.
+  // Seconds that the run took.
   double Run() {
     std::vector<std::thread> threads;
     for (auto& worker : workers_) threads.emplace_back([this, &worker] { RunOne(*worker); });
@@ -292,7 +292,7 @@ class Bench {
     const bool yields = shape_.lcores > cpus;
     rte_thread_register();  // for caches of its own in the pools of memifs
     const Instructions instructions;
-    // Until commands flow: handshakes and the first grants of credit are over.
+    // Runs until commands flow: handshakes and the first grants of credit are over.
     while (worker.came < 10'000) Step(worker, yields);
     Meet(ready_);
     while (ready_ != shape_.lcores) Step(worker, yields);
@@ -360,7 +360,7 @@ std::vector<std::string> MemifDevices(const Shape& shape) {
   return devices;
 }
 
-// Empty: they did not open, or did not connect.
+// Empty if they did not open, or did not connect.
 std::vector<std::unique_ptr<DpdkPort>> OpenMemifs(const std::vector<std::string>& devices) {
   std::vector<std::unique_ptr<DpdkPort>> ports;
   for (const std::string& device : devices) {

@@ -83,7 +83,7 @@ class Twins {
     ++fates[static_cast<uint32_t>(by_runs.fate)];
     for (RxRingWriter& writer : writers_) writer.Publish();
   }
-  // Both clients take up to so many, and see the same.
+  // Both clients take up to `max` commands, and see the same.
   void Take(uint32_t max, bool release) {
     for (; max != 0; --max) {
       ReceivedCommand got[2];
@@ -174,7 +174,7 @@ TEST_P(CommandRunsProperty, RunsAreWhatSingleRecordsAre) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, CommandRunsProperty, ::testing::Range<uint64_t>(0, 8));
 
-// Of a record nothing is written behind the command but what a short copy may write.
+// Behind the command, a record is only written as far as a short copy may write.
 TEST(CommandRuns, NothingIsWrittenBehindACommand) {
   for (uint32_t data = 0; data <= 256; ++data) {
     Packed pdu;

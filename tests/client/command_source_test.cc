@@ -239,7 +239,7 @@ TYPED_TEST(CommandSinkTest, APduIsDeliveredAsAWholeOrNotAtAll) {
   EXPECT_EQ(refused.lines, 7u);
   EXPECT_EQ(sink.Mark(), mark);
   EXPECT_EQ(sink.FreeLines(), 4u);
-  // Nor is any of a PDU that turns out to be malformed.
+  // A PDU that turns out to be malformed leaves none of its commands, either.
   EXPECT_EQ(this->Deliver({TestCommand(8, 0, 1), TestCommand(8, 0, 2)}, false).fate,
             CommandsFate::kMalformed);
   EXPECT_EQ(sink.Mark(), mark);

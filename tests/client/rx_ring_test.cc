@@ -141,7 +141,8 @@ TEST(RxRing, ASpanHasWhatIsAlike) {
   SegmentMemory memory(kSmall);
   RxRingWriter writer(memory.base(), kSmall, 2);
   ClientReceiver receiver(memory.base(), 2);
-  // Of one shape; then another type, which may differ; then other lengths, sources and XPUs.
+  // Commands of one shape; then another type, which may differ; then other lengths, sources and
+  // XPUs.
   for (const uint8_t seed : std::initializer_list<uint8_t>{0x00, 0x21, 0x42}) {
     ASSERT_TRUE(Deliver(&writer, TestCommand(8, 70, seed), 7, 3));
   }

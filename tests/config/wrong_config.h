@@ -40,8 +40,8 @@ inline void ExpectRefused(const std::string& good, const Wrong& wrong,
   EXPECT_NE(message.find("; "), std::string::npos) << message;
 }
 
-// Of the files of suede-switch and suede-fare: a piece of a good one, what takes its place, and a part
-// of the message.
+// For files of suede-switch and suede-fare: a piece of a good file, its replacement, and a part of
+// the message.
 struct RefusedPiece {
   const char* piece;
   const char* replacement;

@@ -47,7 +47,7 @@ TEST(Credit24, ExtendsToTheNearestNumber) {
   }
 }
 
-// What one end counts to, the other end follows through wraps, whatever is lost or overtakes.
+// One end follows the count of the other through wraps, whatever is lost or overtakes.
 TEST(Credit24, IsFollowedThroughLossAndOvertaking) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     std::mt19937_64 random(seed);

@@ -524,7 +524,7 @@ TEST_F(SharedPort, ASenderAmongThoseThatKeepTheirCreditCountsAlone) {
   EXPECT_NEAR(of_one, 0.5, 0.02);
 }
 
-// Those that want little go before others, but not all of them each time: together they may want
+// Senders that want little go before others, but not all of them each time: together they may want
 // more than there is.
 TEST(ManySenders, WhoWantsLittleDoesNotStarveOthers) {
   TargetParams params;

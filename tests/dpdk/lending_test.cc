@@ -78,7 +78,7 @@ class LendingTest : public testing::Test {
     return count;
   }
 
-  // What the driver is given.
+  // Frames that the driver is given.
   struct Given {
     uint32_t lent = 0;
     uint32_t referenced = 0;

@@ -118,7 +118,7 @@ class Client:
         return self._library.suede_status(self._client)
 
     def states(self):
-        """Of the queue, and of VC 0's receive ring: READY is 1, IN_RESET 2."""
+        """States of the queue and of VC 0's receive ring: READY is 1, IN_RESET 2."""
         return (self._library.suede_queue_state(self._queue),
                 self._library.suede_receive_state(self._client, ctypes.c_uint8(0)))
 
@@ -230,7 +230,7 @@ class Client:
 
 
 class Balancer:
-    """Over the queues of several clients. Which of them took a command: its place in the list."""
+    """A balancer over the queues of several clients. `send` returns the place of the one that took it."""
 
     def __init__(self, clients, policy):
         self._library = _library()

@@ -63,7 +63,7 @@ def work_directory():
         yield pathlib.Path(path)
     finally:
         shutil.rmtree(path, ignore_errors=True)
-        # Those of daemons that died before they could clean up; names end like the directory's.
+        # Runtime directories of daemons that died before they could clean up; names end like the directory's.
         for runtime in pathlib.Path("/var/run/dpdk").glob(f"suede_*{path[-8:]}*"):
             shutil.rmtree(runtime, ignore_errors=True)
 
@@ -297,7 +297,7 @@ class Daemon(Process):
         asked = 0.0
 
         def answered():
-            # Of more than 50 lines a second the log leaves out the rest: it is asked again.
+            # The log drops lines beyond 50 a second, so the daemon is asked again.
             nonlocal asked
             if len(written()) > before:
                 return True

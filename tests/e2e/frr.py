@@ -140,6 +140,6 @@ class Fabric:
         self.leaves[plane].configure("route-map TO-HOSTS permit 10", f"set extcommunity bandwidth {mbps}")
 
     def set_sessions(self, plane, up):
-        """Of the leaf with both hosts."""
+        """Sets the sessions of the leaf with both hosts up or down."""
         self.leaves[plane].configure(f"router bgp {65101 + plane}", *(
             f"{'no ' if up else ''}neighbor 10.{plane}.{host}.1 shutdown" for host in range(2)))

@@ -168,7 +168,7 @@ class Socket:
         return self._library.suede_socket_drain(self._pointer, ctypes.c_int(timeout_ms))
 
     def receive(self, most=1 << 20, timeout_ms=WAIT_MS):
-        """What came, or a negative errno."""
+        """The octets that came, or a negative errno."""
         room = ctypes.create_string_buffer(most)
         count = self._library.suede_socket_receive(self._pointer, room, ctypes.c_uint32(most),
                                                    ctypes.c_int(timeout_ms))

@@ -97,7 +97,7 @@ def test_marks_and_trimmed_frames_carry_several_senders():
         assert counters["tx_congestion_echoes_total"] > 0, counters
         assert counters["rx_congestion_echoes_total"] > 0, counters
         assert counters["tx_congestion_requests_total"] == 0, counters
-        # Those that the switch has cut are told from broken ones.
+        # Frames that the switch has trimmed are told from broken ones.
         assert counters["rx_drop_truncated_total"] == 0, counters
         orderly(switch, daemon)
 

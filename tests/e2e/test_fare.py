@@ -81,7 +81,7 @@ class Pair:
         assert [sent(daemon)[plane] for daemon in self.daemons] == before
 
     def dies(self, plane, bandwidths):
-        """What the data plane finds dead is left before BGP knows: the route, and so the weight, is there as ever."""
+        """The data plane leaves a dead plane before BGP knows: the route, and so the weight, is still there."""
         times = [time.time()]
         self.fabric.lose(1, plane)
         times.append(time.time())

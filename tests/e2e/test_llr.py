@@ -52,7 +52,7 @@ def test_loss_on_the_cables_is_repaired_by_the_links():
         assert total(ends, "llr_tx_replayed_total") > 0, ends
         assert total(ends, "link_failures_total") == 0, ends
         assert total(ends, "llr_tx_given_up_total") == 0, ends
-        # What the cables lost of PDUs, links sent again.
+        # Links have sent again the PDUs that the cables lost.
         assert daemon.counters()["rx_drop_ahead_total"] == 0, daemon.counters()
         assert daemon.terminate() == 0, daemon.report()
         assert switch.terminate() == 0, switch.report()

@@ -276,7 +276,7 @@ def test_counters_match_what_was_sent(pair):
 
 def test_connections(pair):
     directory, left, right = pair
-    # Those of the traffic before; with nothing under way the windows are empty.
+    # Connections of the traffic before; with nothing under way the windows are empty.
     e2e.both_ways(directory, left, right, 0.2)
     one, = e2e.managed(left, "connections", "list")["connections"]
     other, = e2e.managed(right, "connections", "list")["connections"]

@@ -397,7 +397,7 @@ def test_a_requester_that_reads_nothing_harms_itself(directory):
                 assert time.monotonic() < deadline, target.counts().dropped
             counts = target.counts()
             assert counts.waited > 0 and counts.atomics == counted
-            # Who takes its responses is served again.
+            # A client that takes its responses is served again.
             e2e.wait_until(lambda: isinstance(hostile.receive(1), list) and
                            target.counts().gets + target.counts().dropped >= sent,
                            e2e.START_S, "the rest")

@@ -262,7 +262,7 @@ def test_partitions():
 
 @pytest.mark.parametrize("kind", ["memfd", "file"])
 def test_hugepages(directory, as_root, kind):
-    """Of a memfd. A file cannot be sealed, and is refused."""
+    """A memfd with huge pages is a window. A file cannot be sealed, and is refused."""
     del as_root
     of_others = {"eal": {"hugepages": "off"}, "clients": {"hugepages": "off"}}
     with hugepages(directory, 8), pair(of_others, thread=False) as (mem, target, _, right):
@@ -304,7 +304,7 @@ def place_on_last_node(fd, count):
 
 
 def takes_pages_away(fd, view):
-    """Which of the ways there are to take pages of memory away does so, of a descriptor and of a mapping."""
+    """The names of the calls that take pages of memory away, of a descriptor or of a mapping."""
     libc = ctypes.CDLL(None, use_errno=True)
     base = ctypes.c_char.from_buffer(view)
     punched = libc.fallocate(fd, 3, ctypes.c_long(0), ctypes.c_long(len(view)))  # KEEP_SIZE, PUNCH_HOLE
@@ -548,7 +548,7 @@ def test_a_requester_that_reads_nothing_harms_itself(directory):
                     dropped = right.counters()["memory_dropped_total"]
                 assert time.monotonic() < deadline, dropped
             assert right.counters()["memory_waited_total"] > 0
-            # Who takes its responses is served again.
+            # A client that takes its responses is served again.
             while hostile.send_control(1, 0, memory.get_request(sent, 1, 0, 256)) != 0:
                 hostile.receive(1)
             e2e.wait_until(lambda: hostile.receive(1), e2e.START_S, "an answer")

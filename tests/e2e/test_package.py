@@ -76,7 +76,7 @@ def test_each_has_its_part(packages):
 def test_it_needs_what_the_programs_load(packages):
     needs = installed.run("dpkg-deb", "--field", packages["suede"], "Depends")
     eal = installed.run("dpkg-query", "--search", "*/librte_eal.so.[0-9]*").split(":")[0]
-    # Of plugins, which no program names, the packages that have them.
+    # Packages of plugins, which no program names.
     for name in (eal, "librte-meta-mempool", "librte-meta-net", "libsystemd0",
                  "libsuede1"):
         assert name in needs, needs

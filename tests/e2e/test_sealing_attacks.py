@@ -21,7 +21,7 @@ from test_sealing import Keys, keys_of, sealed, secret_line
 
 RATE = 1000  # commands in a second, of each of four flows
 
-# Of transport: a frame that is authentic may be counted so as well, where its retransmission overtook it.
+# Counters of transport: an authentic frame may count here as well, where its retransmission overtook it.
 OF_TRANSPORT = ("rx_drop_duplicate_total", "rx_drop_ahead_total", "rx_drop_not_ready_total",
                 "rx_drop_before_hello_total", "rx_drop_fenced_total")
 
@@ -146,8 +146,8 @@ def bits_of(frame, dice):
 
 @pytest.mark.parametrize("kind", [is_data, is_answer, is_control, is_hello])
 def test_no_bit_can_be_changed(kind):
-    """Changed copies come before the genuine frame, whose number is new until then. What may be changed on the way
-    (MAC addresses) is taken once, and the genuine frame is a replay then."""
+    """Changed copies come before the genuine frame, whose number is new until then. A copy with changes that are
+    allowed on the way (MAC addresses) is taken once, and the genuine frame is a replay then."""
     with attacked() as ends:
         dice = random.Random(7)
         todo = [None, None]
@@ -183,7 +183,7 @@ def test_no_bit_can_be_changed(kind):
                 asker.join()
         assert min(inserted) > 400
         for each in ends.check_refused(before, inserted):
-            # What is encrypted, the tag, and the numbers of the shim.
+            # Changes of the ciphertext, of the tag and of the numbers of the shim are refused by the tag.
             assert each["rx_drop_seal_tag_total"] > 50
         ends.end()
 
@@ -326,7 +326,7 @@ def test_frames_that_return_to_their_sender():
             for frame in frames:
                 pdu = bytearray(pdu_of(frame))
                 pdu[1] ^= 1  # the XPU id: 0 and 1
-                # As it is; with addresses as if the other had sent it; likewise with the other's XPU id.
+                # As it is; with addresses as if the other had sent it; and then with the other's XPU id as well.
                 back = [frame, reflected(frame), with_pdu(other, bytes(pdu))]
                 ends.middle.send(source, back)
                 wanted[source] += len(back)

@@ -434,7 +434,7 @@ def test_peers_that_break_the_protocol():
                 tls.sendall(bad[3:])
                 assert tls.recv(8) == bytes((1, status, 0, 0, 0, 0, 0, 0))
 
-        # Of what comes too often in a second the rest is counted alone: it comes again.
+        # Reports beyond the limit for a second are only counted, so each attempt is repeated.
         def told_of(paths, message, answer, reason):
             with tls_client(ends, paths) as tls:
                 tls.sendall(message)

@@ -103,7 +103,7 @@ def test_a_slow_reader_stops_neither_others_nor_memory_operations():
         assert receiver.info().used_bytes <= 8192
         assert one.counts().starved > 0
         assert slow.close(0)[0] == -errno.ETIMEDOUT
-        # What had credit is there; behind it the sender gave up.
+        # The octets that had credit are there; behind them the sender gave up.
         while isinstance(got := receiver.receive(), bytes):
             assert got == bytes(len(got))
         assert got == -errno.EIO and receiver.status == sockets.ABORTED

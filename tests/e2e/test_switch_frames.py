@@ -202,7 +202,7 @@ def test_mutated_frames_do_not_disturb_good_traffic(directory):
 
 
 def test_a_drain_ends_under_traffic(directory):
-    """What is inside when the switch is asked to end leaves it, and what comes then does not come in."""
+    """Frames inside when the switch is asked to end leave it, and frames that come later do not enter."""
     with cables(2) as cable_of:
         config = switched.switch_config(directory, 2, "udp4", lcores=2)
         config["log"] = {"level": "debug"}

@@ -123,13 +123,13 @@ TEST(PipelineParamsTest, WeightsAreBandwidths) {
   using Weights = std::vector<uint32_t>;
   EXPECT_EQ(weights({400 * kGbps, 100 * kGbps, 100 * kGbps, 25 * kGbps, 0}),
             (Weights{400, 50, 100, 25}));
-  // Below a whole one, beyond the largest weight, and not known.
+  // A bandwidth below one Gb/s, one beyond the largest weight, and one that is not known.
   EXPECT_EQ(weights({kGbps / 10, 0, 70000 * kGbps, 0, 0}), (Weights{1, 50, 65535, 65535}));
   EXPECT_EQ(weights({0, 0, 0, 0, 0}), (Weights{50, 50, 50, 50}));
   EXPECT_EQ(PlaneWeightsOf(config, config.instances[1], {0, 0, 0, 0, 0}), (Weights{1, 1}));
 }
 
-// Of the instances on a port, with or without it as plane 0.
+// Frames needed for the instances on a port, with or without it as plane 0.
 uint32_t Needed(uint32_t first, uint32_t others, uint32_t packed, uint32_t tx_ports) {
   PortUse use{.rx_descriptors = 1024,
               .tx_descriptors = 1024 * tx_ports,

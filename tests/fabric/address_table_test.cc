@@ -56,7 +56,7 @@ TEST(AddressTable, OnePortCannotFillTheTable) {
   EXPECT_EQ(table.learnt_on(0), 40u);
   EXPECT_EQ(table.Learn(A(1), 1, Second(0)), Learnt::kNew);
   EXPECT_EQ(table.Find(A(1), Second(0)), 1);
-  // What is known already may not come over to it, either.
+  // A known address may not move to the full port, either.
   EXPECT_EQ(table.Learn(A(1), 0, Second(0)), Learnt::kFull);
   EXPECT_EQ(table.Find(A(1), Second(0)), 1);
 }

@@ -36,7 +36,7 @@ struct CreditFabric : Fabric {
       receiver.Poll(At(0));
     }
   }
-  // The neighbour behind output 3 grants so much of each class.
+  // The neighbour behind output 3 grants `credits` of each class.
   void Grant(uint32_t credits) {
     CreditGrant grant;
     for (uint32_t c = 0; c < kClasses; ++c) grant.limits[c] = credits;
@@ -53,7 +53,7 @@ struct CreditFabric : Fabric {
        SueFrame{.from = 1, .to = to, .bytes = bytes, .traffic_class = {.pcp = pcp}, .tagged = true},
        now);
   }
-  // What leaves, less the link's own frames.
+  // Frames that leave, without the link's own.
   std::vector<std::vector<uint8_t>> Data(uint32_t port, Time now) {
     auto frames = Out(port, now);
     std::erase_if(frames, [](const auto& frame) { return IsToNeighbour(frame.data()); });

@@ -164,7 +164,7 @@ TEST_P(ForwardingAddresses, StaticEntriesAndHopLimits) {
   fabric.In(0, sent, At(0));
   auto got = fabric.Out(2, At(0));
   ASSERT_EQ(got.size(), 1u);
-  // Nothing but the hop limit has changed.
+  // Only the hop limit has changed.
   uint32_t changes = 0;
   for (size_t i = 0; i < sent.size(); ++i) changes += sent[i] != got[0][i] ? 1 : 0;
   const bool has_hops = GetParam().encap == Encap::kAfh1s || GetParam().encap == Encap::kAfh2;

@@ -29,7 +29,7 @@ SwitchParams LinkedSwitch() {
   return params;
 }
 
-// What is at the far end of port 1.
+// The neighbour at the far end of port 1.
 struct Neighbour {
   explicit Neighbour(const LinkParams& params = RetryParamsOf(2)) : end(params) {
     if (params.credit.cbfc) credit = std::make_unique<CreditEnd>(params, 1500);
@@ -39,7 +39,7 @@ struct Neighbour {
   std::unique_ptr<CreditEnd> credit;
   uint8_t memory[2048] = {};
 
-  // The frame as it is handed up; empty: it was the link's.
+  // Returns the frame as it is handed up; empty: a frame of the link.
   Bytes Hear(const Bytes& bytes, Time now) {
     Frame frame;
     frame.buffer = memory;

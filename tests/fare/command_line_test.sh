@@ -33,7 +33,7 @@ expect 2 "scale: 0 makes every bandwidth 0" --config "$source/conf/frr/fare.yaml
 "$fare" --config "$source/conf/frr/fare.yaml" --dump_config >"$directory/dump.yaml" || failed=1
 expect 0 "good" --config "$directory/dump.yaml" --check_config
 
-# What the machine lacks: code 5, with the mend.
+# A machine that lacks an interface: code 5, with the mend.
 sed 's/\[p0\]/[lo]/; s/\[p1\]/[no-such-1]/' "$source/conf/frr/fare.yaml" >"$directory/fare.yaml"
 expect 5 "there is no interface no-such-1" --config "$directory/fare.yaml"
 exit $failed

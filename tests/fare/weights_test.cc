@@ -37,7 +37,7 @@ class WeightsTest : public ::testing::Test {
   double Penalty(uint32_t plane) const {
     return weights->damper(0, plane).PenaltyAt(now, params.damping);
   }
-  // What is to be set, as if the endpoint did it.
+  // Returns the changes to be set, as if the endpoint had set them.
   Changes Set() {
     Changes changes = weights->Changes();
     for (const WeightChange& change : changes) weights->OnSet(change);

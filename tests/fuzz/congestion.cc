@@ -19,7 +19,7 @@ constexpr uint32_t kSources = 5;
 constexpr uint32_t kLargest = 4150;
 constexpr uint64_t kRate = 100'000'000'000;
 
-// Of any order of magnitude.
+// A number of any order of magnitude.
 uint64_t NumberFrom(Input& input) {
   const int bits = input.Byte() % 60;
   const uint64_t high = input.Word();
@@ -145,7 +145,7 @@ class Exchange {
   void Ask(uint32_t number, uint64_t backlog) {
     const auto request = sources_[number].PollRequest(backlog, now_);
     if (request) target_.OnRequest(number, *request, now_);
-    // What was due is done: the caller does not spin.
+    // Everything that was due is done: the caller does not spin.
     if (sources_[number].control() == Rccc()) Check(sources_[number].deadline() > now_);
   }
   void PollTarget(uint64_t room) {

@@ -44,7 +44,7 @@ class Sink final : public ResponseSink, public RequestSink {
   Input& input_;
 };
 
-// What is a request is written as it was read.
+// A request is written as it was read.
 void CheckRewritten(const uint8_t* control, const uint8_t* data, uint32_t data_bytes) {
   Request request;
   if (ParseRequest(control, kRequestControlBytes, data, data_bytes, &request) != Parsed::kRequest) {

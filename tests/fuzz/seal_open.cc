@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ends that seal to each other, by OpenSSL, over a path that holds, repeats, changes and
-// invents PDUs, while ends start over, rotate, get other secrets and go to another partition. What
-// is accepted was sealed by the other end for this end in its association and partition, arrives as
-// it was, and once; what is not authentic changes nothing; and the ends' epochs keep step.
+// invents PDUs, while ends start over, rotate, get other secrets and go to another partition. An
+// accepted PDU was sealed by the other end for this end in its association and partition, and
+// arrives unchanged and once; a PDU that is not authentic changes nothing; and the ends' epochs
+// keep step.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -195,7 +196,7 @@ class Play {
             .destination = {.low = 11U - static_cast<unsigned>(number)}};
   }
 
-  // What arrives: a PDU of the path as it was or changed, or one that nobody has sealed.
+  // A PDU that arrives: one of the path as it was or changed, or one that nobody has sealed.
   struct Arrival {
     std::vector<uint8_t> pdu;
     SealPath path;

@@ -95,7 +95,7 @@ class Play final : public CommandSink {
     if (sockets_.Open(params, peers, &socket) == Opened::kOk) open_.push_back(socket);
   }
 
-  // Of a command that may fit, most octets are those of a channel.
+  // Most controls have the right length, and most of these the octets of a channel.
   void Receive() {
     const Peer from{.xpuid = static_cast<uint16_t>(input_.Byte() % 3),
                     .plane = static_cast<uint8_t>(input_.Byte() % 2),
