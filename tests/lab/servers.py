@@ -93,7 +93,7 @@ def servers(directory, names, cables):
 
 
 def have():
-    """What is missing for such servers, or None."""
+    """The thing that is missing for these servers, or None."""
     if os.geteuid() != 0:
         return "network namespaces take root"
     missing = [tool for tool in ("/usr/sbin/sshd", "ssh", "ansible-playbook", "ip", "nsenter") if not shutil.which(tool)]

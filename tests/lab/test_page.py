@@ -104,7 +104,7 @@ def test_everything_is_in_the_page():
     assert titles == ["Goodput, all flows", "Goodput by flow", "Throughput by plane", "Latency", "Queue depth", "Buffer in use",
                       "Retransmissions", "Paused", "ECN marks", "Trimmed frames", "Drops by reason"]
     assert len(data["events"]) == 3
-    # What a node says of a fault is no mark of its own, but an error is.
+    # A node's event of a fault has no mark of its own, but an error has.
     assert [(mark["t"], mark["end"]) for mark in data["marks"]] == [(0.5, 1.5), (0.7, None)]
     assert all(chart["t"] == data["charts"][0]["t"] for chart in data["charts"])
 

@@ -7,7 +7,7 @@ import pytest
 
 import lab
 
-# What makes each of them small. The expectations stay, and none of them is a time.
+# Settings that make each scenario small. The expectations stay, and none of them is a time.
 SMALL = {
     "all-to-all": ["topology.xpus=4", "load[0].duration_s=1"],
     "burst-loss": ["load[0].duration_s=2"],

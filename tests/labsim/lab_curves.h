@@ -25,12 +25,12 @@ class Curves {
     kGrowth,  // of a number that grows; shown is its growth per second
   };
 
-  // A point for all curves is to come: what Set does not name stays as it was.
+  // Begins a point of all curves; a curve that Set does not name keeps its value.
   void BeginPoint(Time now);
   void Set(const char* name, const char* unit, Kind kind, const Labels& labels, double value);
-  // Whether the points have become too many: then every second one goes, and true comes back.
+  // Where there are too many points, drops every second one; returns whether it did.
   bool Thin();
-  // Those that were never anything but 0 are left out, but for the names in `kept`.
+  // Curves that are always 0 are left out, except for the names in `kept`.
   Json ToJson(const std::vector<std::string>& kept) const;
 
  private:

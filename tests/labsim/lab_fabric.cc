@@ -98,8 +98,8 @@ void LeaveToCable(const PlanLink& link, ForeignJson& port) {
   }
 }
 
-// What leaves a port is on the cable for as long as its bits take, and so long no other leaves: a
-// switch in real time may make up for what it is late, and here it never is.
+// A frame that leaves a port occupies the cable for the time of its bits, and no other leaves
+// meanwhile: a switch in real time may make up for being late, and here it never is late.
 void KeepRate(const SwitchPortConfig& port, uint64_t cable_bps, fabric::ImpairmentParams* out) {
   for (const uint64_t bps : {BpsOf(port.rate_gbps), cable_bps}) {
     if (bps != 0 && (out->rate_bps == 0 || out->rate_bps > bps)) out->rate_bps = bps;

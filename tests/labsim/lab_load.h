@@ -47,7 +47,7 @@ class LabProcess {
   }
   // One turn. Returns whether there was anything to do.
   bool Turn(Time now);
-  // Of a server: once it was told to.
+  // Whether it has ended; a server ends by Stop.
   bool done() const { return done_; }
   // As by SIGTERM.
   void Stop() { stop_.store(true, std::memory_order_relaxed); }

@@ -16,7 +16,7 @@
 
 namespace suede::lab {
 
-// Of a node: as many as a configuration may name.
+// CPUs of a node: as many as a configuration may name.
 inline constexpr uint32_t kCpus = 4096;
 
 struct PlanNode {
@@ -53,7 +53,7 @@ struct PlanLoad {
   std::vector<PlanProcess> processes;
 };
 
-// What begins or ends a fault.
+// The begin or the end of a fault.
 struct PlanAction {
   enum class Kind : uint8_t { kImpair, kAdmin, kStop, kGo, kPfcStorm, kPfcCalm };
   Kind kind = Kind::kImpair;

@@ -194,7 +194,7 @@ void LabWatch::PointOfLoads() {
   }
 }
 
-// Of what was measured since the point before.
+// Percentiles of the latencies measured since the point before.
 void LabWatch::PointOfLatencies() {
   using Buckets = perf::IntervalCells::Buckets;
   std::map<std::string, std::vector<uint64_t>> sums;

@@ -38,7 +38,7 @@ class LabWatch {
   Json Iterations() const;
 
  private:
-  // Of the flow of one source to one rank in one iteration.
+  // Time of the flow of one source to one rank in one iteration.
   struct FlowTime {
     const LabProcess* process;
     uint64_t iteration;

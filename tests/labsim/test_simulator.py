@@ -37,7 +37,7 @@ def plan_of(text, tmp_path, sets=(), seed=None):
 
 
 def simulate(plan, tmp_path, name="report"):
-    """What the program has written, as bytes."""
+    """The report that the program has written, as bytes."""
     (tmp_path / "plan.json").write_text(plan if isinstance(plan, str) else plan.to_json(), encoding="utf-8")
     report = tmp_path / f"{name}.json"
     done = subprocess.run([PROGRAM, tmp_path / "plan.json", report], capture_output=True, text=True, timeout=RUN_S, check=False)

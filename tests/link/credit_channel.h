@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ends of a link that grant each other credit, over a channel that loses, delays and reorders,
-// in virtual time: each seed is another schedule. What a link promises holds (docs/link.md,
-// "Updates"): a CC_Update does not overtake the data that it counts.
+// in virtual time: each seed is another schedule. The channel keeps the promise of a link
+// (docs/link.md, "Updates"): a CC_Update does not overtake the data that it counts.
 #ifndef SUEDE_TESTS_LINK_CREDIT_CHANNEL_H_
 #define SUEDE_TESTS_LINK_CREDIT_CHANNEL_H_
 

@@ -224,7 +224,7 @@ TEST_P(CreditLayerTest, AManagementPacketThatIsStagedCountsWithItsClass) {
   EXPECT_EQ(a.link.room(), kEveryVc);
 }
 
-// Sooner than the sender asks again, 256 us after the last time.
+// The update is repeated sooner than the sender asks again, 256 us after the last time.
 TEST_P(CreditLayerTest, AnUpdateThatThePortDoesNotTakeGoesLater) {
   Agree();
   for (int i = 0; i < 4; ++i) a.Stage(1, 1000);
@@ -235,7 +235,7 @@ TEST_P(CreditLayerTest, AnUpdateThatThePortDoesNotTakeGoesLater) {
   b.port.most = ~0u;
   Run(3);
   EXPECT_EQ(a.sender().used(1), 0u);
-  // Likewise of a question: what was freed is lost on its way, so the sender asks.
+  // A question goes later, too: the freed credit is lost on its way, so the sender asks.
   drops = [](const Frame& frame) {
     return IsToNeighbour(frame.data) && LoadLinkWord(frame.data).kind == LinkKind::kCfUpdate;
   };
@@ -254,7 +254,7 @@ TEST_P(CreditLayerTest, AnUpdateThatThePortDoesNotTakeGoesLater) {
 TEST_P(CreditLayerTest, LostFramesAndUpdatesAreRepaired) {
   Agree();
   int number = 0;
-  // Of the frames every seventh is lost, link frames as well as data.
+  // Every seventh frame is lost, link frames as well as data.
   drops = [&number](const Frame&) { return ++number % 7 == 0; };
   size_t sent = 0;
   for (int round = 0; round < 60000 && sent < 500; ++round) {

@@ -316,7 +316,7 @@ TEST_F(LinkEndTest, ARestartBeginsASessionAndLateCopiesOfHellosDoNot) {
   EXPECT_EQ(b.Count(LinkCounter::kSessions), 2u);
   EXPECT_EQ(b.Count(LinkCounter::kLlrGivenUp), 3u);
   EXPECT_EQ(b.end().sender().held(), 0u);
-  // Those of the dead one, again and again.
+  // HELLOs of the dead machine, again and again.
   for (int i = 0; i < 5; ++i) {
     for (const LinkBytes& bytes : first) b.Hear(bytes, now);
     Settle();
@@ -385,7 +385,7 @@ TEST_F(LinkEndTest, IllFormedFramesHaveACounterEach) {
   expect_one(bytes, LinkCounter::kLlrRxStale);
 }
 
-// Whoever knows the tag, and not what was sent.
+// A forger who knows the tag, and not the frames that were sent.
 TEST_F(LinkEndTest, ForgeriesBeyondTheWindowChangeNothing) {
   Agree();
   Numbered(a, 4);

@@ -46,7 +46,7 @@ class LinkMachine {
     if (passage != LinkEnd::Passage::kNumbered) free_.push_back(frame);
     return passage;
   }
-  // What leaves now: link frames, then numbered ones.
+  // Frames that leave now: link frames, then numbered ones.
   std::vector<LinkBytes> Leave(Time now, uint32_t most = 64) {
     std::vector<LinkBytes> left;
     while (end_.HasNext(now)) {
@@ -62,7 +62,7 @@ class LinkMachine {
     }
     return left;
   }
-  // What is handed up of a frame that has come: the frame as bytes; empty: it was the link's.
+  // The frame that is handed up, as bytes; empty: the frame was the link's.
   std::optional<LinkBytes> Hear(const LinkBytes& bytes, Time now) {
     Frame* const frame = Take(bytes);
     const LinkEnd::Fate fate = end_.OnFrame(*frame, now);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ends of a link joined by a cable that loses and doubles everything, in both directions:
-// HELLOs, frames, ACKs and NACKs. What the one takes the other hands up once and in order; all of
-// it, where no end restarted and the link was never given up.
+// HELLOs, frames, ACKs and NACKs. Each frame that one end takes, the other hands up once and in
+// order; all of them, where no end restarted and the link was never given up.
 #include <gtest/gtest.h>
 
 #include <algorithm>

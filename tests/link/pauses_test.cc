@@ -67,7 +67,7 @@ TEST_F(PausesTest, APortThatIsDownHasNoRoom) {
   EXPECT_EQ(link.room(), 0b1100);
 }
 
-// What was staged has its PSN, and leaves.
+// A staged frame has its PSN, so it leaves.
 TEST_F(PausesTest, StagedFramesLeave) {
   Pdu* pdu = Data(0);
   Hear(0xff, microseconds(100));

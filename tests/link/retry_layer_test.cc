@@ -38,7 +38,7 @@ class RetryLayerTest : public ::testing::Test {
     link.Transmit(counters, now);
     link.FlushReleased();
   }
-  // What the one's port took goes to the other.
+  // Frames that the port of one end took go to the other.
   static void Carry(FakePort& from, FakePort& to) {
     for (const Frame* frame : from.sent) {
       Frame* copy = to.MakeFrame();
@@ -212,7 +212,7 @@ TEST_F(RetryLayerTest, ALostFrameIsSentAgainBehindItsNack) {
   EXPECT_EQ(Count(LinkCounter::kLlrTxReplayed), 2u);
 }
 
-// Of a session that is over, with the shim on it, and the device reads it still.
+// A frame with the shim of a session that is over, which the device still reads.
 TEST_F(RetryLayerTest, AFrameWithAFormerSessionsShimIsNotSent) {
   Agree();
   Pdu* const pdu = Stage(7);

@@ -117,7 +117,7 @@ TEST_F(StagingTest, WhatThePortDidNotTakeIsKeptInOrder) {
 TEST_F(StagingTest, RetransmissionsHaveHalfOfThePlacesThatAreLeft) {
   EXPECT_EQ(link.ShareOfRetransmissions(false), kBurst / 2);
   Data();
-  // Of an odd number one more, every other time.
+  // With an odd number of places, retransmissions have one more, every other time.
   const uint32_t larger = link.ShareOfRetransmissions(false);
   const uint32_t smaller = link.ShareOfRetransmissions(false);
   EXPECT_EQ(larger, 1 + (kBurst - 1) / 2 + 1);

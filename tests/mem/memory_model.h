@@ -22,7 +22,7 @@ struct ModelWindow {
   bool can_atomic = true;
 };
 
-// What has to be answered.
+// The answer that a request must have.
 struct Verdict {
   uint8_t status = 0;
   bool has_value = false;

@@ -337,7 +337,7 @@ std::string MemoryPlay::Run(const std::array<Program, kNodes>& programs) {
     if (is_busy) {
       idle = 0;
     } else if (++idle == 100 && !MovesAtAll()) {
-      // What is open was lost.
+      // Open operations were lost.
       now_ += kDeadline;
       bool goes_on = false;
       for (Node& each : nodes_) {

@@ -107,7 +107,7 @@ class MemoryPlay {
   virtual void MakeUnreachable(uint16_t xpuid) = 0;
   virtual void LosePlane(Node& node) = 0;
 
-  // ---- What the network brings.
+  // ---- Events that the network brings.
   void OnRequest(const LaneKey& key, const Command& command);
   // The model's part of it, for a request that was executed elsewhere, or is.
   void Judge(const LaneKey& key, const Command& command);

@@ -17,12 +17,12 @@ using Programs = std::array<Program, kNodes>;
 // The programs of a seed. `with_faults`: with steps that lose commands.
 Programs WritePrograms(uint64_t seed, bool with_faults);
 
-// What is wrong with a play of programs; empty: nothing.
+// Plays programs. Returns what was wrong; empty: nothing.
 using Play = std::function<std::string(const Programs&)>;
-// Plays the programs. Empty, or what was wrong and the fewest steps that are needed for it.
+// Plays programs. Returns an empty string, or what was wrong and the fewest steps that show it.
 std::string PlayAndShrink(const Play& play, Programs programs);
 
-// A number of the environment.
+// Returns a number from the environment.
 uint64_t FromEnvironment(const char* name, uint64_t otherwise);
 
 }  // namespace suede::mem

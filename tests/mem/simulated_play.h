@@ -28,7 +28,7 @@ class SimulatedPlay final : public MemoryPlay {
  public:
   // `is_on_lcore`: the lcores execute the requests.
   SimulatedPlay(uint64_t seed, bool is_unordered, bool is_on_lcore);
-  // Of all hosts so far.
+  // Sum over all hosts so far.
   uint64_t Count(Counter counter) const;
   uint32_t plane_failures() const { return plane_failures_; }
   uint32_t restarts() const { return restarts_; }

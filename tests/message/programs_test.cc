@@ -57,7 +57,7 @@ Sums PlayAll(const PlayOptions& options) {
     EXPECT_GT(sums.torn, count / 200);
     EXPECT_GT(sums.Refused(Status::kMismatch), count / 20);
   }
-  // Of this library nobody sends more than was granted, or what is no command.
+  // Peers of this library send no more than was granted, and no malformed command.
   EXPECT_EQ(sums.Refused(Status::kCredit), 0u);
   EXPECT_EQ(sums.Refused(Status::kMalformed), 0u);
   return sums;

@@ -403,9 +403,9 @@ void SocketPlay::CheckReceiver(const Open& receiver) {
         std::to_string(receiver.node) + " has a sender that does not match, or never was");
 }
 
-// Whether the octets from `at` on are those of the operations from `next` on. Of one with its
-// octets pushed that many count, but for the last octets that came. Of one that failed without a
-// target left, all may have come, or none.
+// Whether the octets from `at` on are those of the operations from `next` on. An operation with a
+// known number of pushed octets counts for these, except at the end of what came; one that failed
+// without a target left counts for all of its octets or for none.
 bool SocketPlay::Matches(const Open& receiver, size_t at, const Open& sender, size_t next,
                          bool must_be_all) {
   const size_t left = receiver.octets.size() - at;
@@ -422,7 +422,7 @@ bool SocketPlay::Matches(const Open& receiver, size_t at, const Open& sender, si
   const bool is_known = sent.result.status == SUEDE_SOCKET_OK ||
                         sent.result.status == SUEDE_SOCKET_TIMED_OUT || pushed != 0;
   if (same >= pushed && Matches(receiver, at + pushed, sender, next + 1, must_be_all)) return true;
-  // What was pushed is told of the targets that were left; one that failed may have got more.
+  // `pushed_bytes` is that of the targets that were left; a failed target may have got more.
   return (!is_known || sender.peers.size() > 1) && same == sent.octets.size() &&
          Matches(receiver, at + same, sender, next + 1, must_be_all);
 }
@@ -442,8 +442,8 @@ void SocketPlay::CheckStream(const Open& receiver, const Open& sender, const std
   }
 }
 
-// Whether the messages from `at` on are those of the operations from `next` on, but for some that
-// were not good. Of one that ended, all good ones are there.
+// Whether the messages from `at` on are those of the operations from `next` on, except for some
+// that failed. A receiver that got the end has all messages that were good.
 bool SocketPlay::MatchesMessages(const Open& receiver, size_t at, const Open& sender, size_t next) {
   if (at == receiver.messages.size() && !receiver.got_end) return true;
   if (next == sender.sent.size()) return at == receiver.messages.size();

@@ -3,7 +3,7 @@
 // may: it delays them, VCs overtake each other, and where a process or an endpoint restarts, or a
 // peer is not reachable, it loses them and says so as the daemon would.
 //
-// What each receiver got is compared with what its sender sent.
+// The data of each receiver is compared with what its sender sent.
 #ifndef SUEDE_TESTS_MESSAGE_SOCKET_PLAY_H_
 #define SUEDE_TESTS_MESSAGE_SOCKET_PLAY_H_
 
@@ -37,7 +37,7 @@ class SocketPlay {
   // all is right.
   std::string Run(uint32_t steps);
 
-  // Of all nodes and lives.
+  // Counters of all nodes and lives.
   const SocketsCounters& totals() const { return totals_; }
   uint64_t ended() const { return ended_; }  // receivers that got all of their sender, and its end
 

@@ -267,7 +267,7 @@ TEST_F(Pairs, WhoSendsMoreThanWasGrantedIsRefusedAndCounted) {
             .data_bytes = 256});
   }
   EXPECT_EQ(Refused(1, Status::kCredit), 15u) << "the first one, and those behind it";
-  // What had credit is there, and the socket has failed behind it.
+  // The octets that had credit are there, and the socket has failed behind them.
   Octets got;
   while (got.size() < 15 * 256) {
     const Octets more = Take(1, receiver);

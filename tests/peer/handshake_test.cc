@@ -21,7 +21,7 @@ struct Party {
             .echo = echo,
             .reply_wanted = reply_wanted};
   }
-  // Handles a HELLO as the pipeline does; the answer, where there is one.
+  // Handles a HELLO as the pipeline does; returns the answer, where there is one.
   std::optional<Hello> Hear(const Hello& hello, Time now) {
     last = h.OnHello(hello, now, numbers);
     resets += last.new_peer ? 1 : 0;
@@ -38,7 +38,7 @@ struct Party {
 
 class HandshakeTest : public ::testing::Test {
  protected:
-  // Says HELLO back and forth until nobody answers; the number of HELLOs.
+  // Exchanges HELLOs until nobody answers; returns the number of HELLOs.
   int Exchange(Party& a, Party& b) {
     int count = 1;
     std::optional<Hello> hello = a.Say(true);
@@ -187,7 +187,7 @@ TEST_F(HandshakeTest, ReplayedHellosChangeNothing) {
   EXPECT_EQ(c.resets, 1);
   EXPECT_EQ(d.resets, 1);
   ExpectAssociated(c, d);
-  // Nor do those of this exchange.
+  // HELLOs of this exchange change nothing, either.
   std::vector<Hello> own;
   Party e{5};
   hello = e.Say(true);
@@ -350,7 +350,7 @@ TEST_F(HandshakeTest, AnAnswerToAQuestionByHandBringsNoIdentity) {
   EXPECT_FALSE(verdict.new_peer || verdict.verified);
   EXPECT_TRUE(a.h.open());
   ExpectAssociated(a, b);
-  // Of the peer itself it is as good as any.
+  // An answer of the peer itself is as good as any.
   EXPECT_TRUE(a.h.OnHello(b.Say(false, 77), now, a.numbers, true).verified);
 }
 

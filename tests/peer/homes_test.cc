@@ -177,7 +177,7 @@ TEST_F(Homes, FlowsShareByWhatTheySend) {
   for (uint32_t i = 0; i < 200; ++i) {
     const uint32_t vc = i % kVcCount;
     uint32_t home = Begin(vc);
-    // Those of every second VC are long.
+    // The flows of every second VC are long.
     for (uint32_t more = 0; vc % 2 == 0 && more < 9; ++more) Put(home, vc, 1);
     bytes[home] += vc % 2 == 0 ? 10 : 1;
     End(home, vc);

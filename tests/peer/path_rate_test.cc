@@ -199,7 +199,7 @@ TEST_F(PathRateTest, AnIdlePlaneIsTriedAtItsNextLook) {
 }
 
 TEST_F(PathRateTest, PlanesThatSomethingElseLimitsBecomeEqual) {
-  // What each carries follows from its own share.
+  // The PDUs that each plane carries follow from its own share.
   for (int i = 0; i < 300; ++i) Look(Queued(1000 * rate_.part() / PathRate::kWhole * 9 / 10));
   const uint32_t before = rate_.part();
   EXPECT_LT(before, PathRate::kWhole);

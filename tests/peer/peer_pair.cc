@@ -122,7 +122,7 @@ void PeerPair::Deliver(Host& host, uint32_t plane) {
   const size_t any = dice_->Chance(6) ? dice_->Pick(static_cast<uint32_t>(link.size())) : 0;
   size_t at = 0;
   while (link[at].of_class != link[any].of_class) ++at;
-  // A NACK counts as an answer of its own where a connection was lost. What is sealed arrives once.
+  // A NACK counts as an answer of its own where a connection was lost. Sealed PDUs arrive once.
   Pass(host, plane, at, !alike_ && link[at].field.op != RhOp::kNack && dice_->Chance(24));
 }
 

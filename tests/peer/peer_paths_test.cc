@@ -18,7 +18,7 @@ PeerPaths WithWeights(std::array<uint32_t, kMaxPlanes> weights) {
   return paths;
 }
 
-// Of an instance all of whose destinations have these.
+// Shares of an instance whose destinations all have these paths.
 PlaneShares SharesOf(const PeerPaths& paths) {
   PlaneShares shares;
   shares.Begin(paths.share);

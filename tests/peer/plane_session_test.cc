@@ -222,7 +222,7 @@ TEST_F(PlaneSessionTest, OurOwnAnswersMakeNoQuestionOld) {
   EXPECT_EQ(ours.missed(), 0u);
 }
 
-// Of questions, only the last ones are waited for, however few answers of ours lie between.
+// Only answers to the last questions are awaited, however few of our answers lie between.
 TEST_F(PlaneSessionTest, AnAnswerToWhatWasAskedTooLongAgoProvesNothing) {
   params.hello_multiplier = 2;
   BringUp();

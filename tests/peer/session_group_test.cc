@@ -179,7 +179,7 @@ TEST_F(SessionGroups, OneThatMovesTakesAPathAsFastAsTheFastest) {
   EXPECT_TRUE(Answer(1));
 }
 
-// What is asked for another reason than congestion is taken from the first path that leads there.
+// A request for another reason than congestion takes the first path that leads there.
 TEST_F(SessionGroups, AStalledOneTakesAPathThatIsSlow) {
   Look();
   EXPECT_TRUE(group.OnStall(0, random, now));

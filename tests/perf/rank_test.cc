@@ -99,7 +99,7 @@ TEST_P(PatternTest, EveryRankDoesItsPart) {
     for (const StepTimes& step : r.steps) EXPECT_EQ(step.count, 5u);
   }
   EXPECT_EQ(results_[0].all_ns.count(), 5u);
-  // What all have sent is what the pattern says.
+  // All ranks together have sent the bytes of the pattern.
   uint64_t bytes = 0;
   for (uint32_t rank = 0; rank < 6; ++rank) {
     for (uint64_t iteration = 0; iteration < 5; ++iteration) {

@@ -69,7 +69,7 @@ TEST(TrafficTest, APermutationGivesEachRankOneSenderAndOneReceiver) {
   EXPECT_EQ(to.size(), 33u);
 }
 
-// Who has the sum of which chunks, by what ranks send each other.
+// Follows which rank has the sum of which chunks, from the transfers between ranks.
 TEST(TrafficTest, ARingReducesAllChunksEverywhere) {
   for (const uint32_t n : {2u, 3u, 7u, 16u}) {
     // Chunk sizes differ by one byte, so that a step tells which chunk it moves where n allows.
