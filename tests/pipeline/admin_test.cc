@@ -80,7 +80,7 @@ TEST_F(AdminTest, AnInstanceThatIsDownStandsStill) {
   HoldsStillAndGoesOn(OutOfService::kInstance);
 }
 
-// Of a client's first queue, and of its first VC's receive ring.
+// States of a client's first queue, and of its first VC's receive ring.
 uint32_t QueueState(Client& client) {
   return static_cast<suede_segment*>(client.memory.base())->queue_state[0].value;
 }

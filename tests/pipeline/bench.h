@@ -272,9 +272,9 @@ class ByHandTest : public PipelineTest {
     Inject({Build(ControlRh(peer, kPartition), body, peer, destination, port)});
     ASSERT_TRUE(instance.peers[instance.peer_of_xpu[peer]].handshake().associated());
   }
-  // Between XPU 1 and the instance that it has met last.
+  // The identities between XPU 1 and the instance that it has met last.
   Identities Met() const { return met_.identities; }
-  // Of the host's PDUs to XPU 1 on a VC, since they met.
+  // The first PSN of the host's PDUs to XPU 1 on a VC since they met.
   Psn FirstPsn(uint32_t vc = 0) const {
     return host->pipeline->instance(0).peers[0].handshake().first()[vc];
   }

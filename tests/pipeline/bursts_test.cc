@@ -30,7 +30,7 @@ class Rig : public SteeredTest {
 
   Rig(bool one_by_one, const Terms& terms) {
     plain_peers = true;
-    // Of a long ring the peers are promised some lines at once.
+    // With a long ring, peers are promised some lines at once.
     shape.rx_lines = terms.filler == 1 ? 64 : 512;
     params.transport.ack_every_pdus = terms.ack_every;
     params.transport.ack_delay = microseconds(30);
@@ -219,7 +219,7 @@ const Odd kOdd[] = {
      [](const Rig& rig, uint16_t) { return rig.Control(Hello{.nonce = 3, .reply_wanted = true}); }},
 };
 
-// Of the fillings of a ring that are tried: each, or every so many.
+// The step between tried fillings of a ring; 1: each.
 uint32_t Step() {
   const char* const given = std::getenv("SUEDE_BURST_STEP");
   return given != nullptr ? static_cast<uint32_t>(std::atoi(given)) : 1;
@@ -289,7 +289,7 @@ TEST_P(BurstsTest, WithoutAClient) {
 INSTANTIATE_TEST_SUITE_P(With, BurstsTest, ::testing::ValuesIn(kOdd),
                          [](const auto& test) { return std::string(test.param.name); });
 
-// What the test above compares is not nothing.
+// The outcomes that the test above compares are not empty.
 TEST(BurstsRig, DeliversAndAcknowledges) {
   for (const bool one_by_one : {false, true}) {
     Rig rig(one_by_one, {.ack_every = 4});

@@ -431,7 +431,7 @@ TEST_F(CongestionTest, MarksAreEchoedToThePeerThatWantsThem) {
   EXPECT_EQ(times, b->Count(Counter::kTxCongestionEchoes));
   EXPECT_EQ(times, a->Count(Counter::kRxCongestionEchoes));
   EXPECT_LE(times, kManyPdus);
-  // What host 1 gets back is marked, too, and it does not want to know.
+  // PDUs of host 1 are marked on their way, too, and host 1 does not want to know.
   cb->SendTagged(0, 0);
   EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{kOk});
   EXPECT_GT(a->Count(Counter::kRxMarked), 0u);

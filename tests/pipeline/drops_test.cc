@@ -122,7 +122,7 @@ TEST_F(DropsTest, PartitionIsEnforcedOnDataAndControl) {
   EXPECT_TRUE(TakeSent().empty());
 }
 
-// What one frame of a burst has shown is not taken for shown of the next.
+// A property of one frame of a burst is not taken for granted of the next.
 TEST_F(DropsTest, EveryFrameOfABurstIsChecked) {
   const auto with = [&](const std::function<void(ReliabilityHeader&)>& change) {
     ReliabilityHeader rh = Rh(1);

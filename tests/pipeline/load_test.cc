@@ -188,7 +188,7 @@ TEST_F(LoadTest, WhatIsOutOfServiceSaysSo) {
   }
 }
 
-// Of an instance with several planes they are one sum, and it is out of service with all of them.
+// The load of an instance with several planes is one sum; it is out of service with all planes.
 TEST_F(LoadTest, PlanesCountTogether) {
   planes = 2;
   params.paths.ordering = Ordering::kUnordered;

@@ -93,7 +93,7 @@ TEST_F(NotReadyTest, ReadyEndsASendersPauseAtOnce) {
   Run(milliseconds(5));
   EXPECT_TRUE(TakeSent().empty());
 
-  // Of another PSN it is a straggler.
+  // A READY with another PSN is a straggler.
   Inject({Control(Ready{.vc = kVc, .expected = first.Next()})});
   EXPECT_TRUE(TakeSent().empty());
   Inject({Control(Ready{.vc = kVc, .expected = first})});

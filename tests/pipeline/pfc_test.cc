@@ -391,8 +391,8 @@ class PfcAskTest : public PfcTest {
     shape.rx_lines = 256;
     params.receive_lines = 256;
   }
-  // Of the frames heard since the last call: whether the classes of the last one that names the
-  // class is a pause; -1: none does.
+  // Whether the last frame heard since the last call that names the class is a pause (1) or ends
+  // one (0); -1: no frame names it.
   int LastOf(uint8_t traffic_class) {
     int last = -1;
     for (const Heard& h : heard) {
@@ -460,7 +460,7 @@ TEST_F(PfcAskTest, AClientThatNeverReadsPausesForABoundedTime) {
   EXPECT_EQ(LastOf(ClassOf(1)), 1) << "it has drained, and may ask again";
 }
 
-// Those that nobody has claimed, too.
+// PDUs on a VC that nobody has claimed count, too.
 TEST_F(PfcAskTest, PdusWithoutAClientPauseTheirClass) {
   Start();
   Ask(*b, request::Unclaim{.vc_mask = 2, .client = cb->number, .instance = 0});
@@ -473,7 +473,7 @@ TEST_F(PfcAskTest, PdusWithoutAClientPauseTheirClass) {
   EXPECT_EQ(cb->Receive(1).size(), 55u);
 }
 
-// What is asked is in front of everything, and no pause holds it up.
+// A request for a pause goes before everything, and no pause holds it up.
 TEST_F(PfcAskTest, PausesArePausedByNothing) {
   Start();
   b->port->Arrive(Pfc(0xff, 0xffff));

@@ -343,7 +343,7 @@ TEST_F(PlaneFaultsTest, TwoImpossibleAnswersToAFenceInARowStartOver) {
   EXPECT_FALSE(SessionOf(*a, 0).fencing());
   for (SimPort* port : b->ports) port->faults().loss = 0;
   Cut(0, false);
-  // Those of which the fence would have told are the old association's.
+  // PDUs that the fence would have told about are of the old association.
   const std::vector<int> ended = Statuses(*ca, 20);
   EXPECT_GT(std::count(ended.begin(), ended.end(), SUEDE_STATUS_PEER_RESET), 0);
   EXPECT_EQ(std::count(ended.begin(), ended.end(), -1), 0);

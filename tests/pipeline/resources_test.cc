@@ -173,7 +173,7 @@ TEST_F(ResourcesTest, RetransmissionsLeaveHalfOfAPortToOthers) {
   EXPECT_GE(Look()[1].pdus, 45u);
 }
 
-// Nor do others take it from them, however much more those have to send.
+// Other PDUs leave retransmissions half of a port, however many there are.
 TEST_F(ResourcesTest, RetransmissionsHaveHalfOfAPort) {
   StartBehindProxy();
   SendUntilBlocked(1);

@@ -51,7 +51,7 @@ class RunsTest : public ByHandTest {
     rh.rpsn = FirstPsn().Plus(static_cast<int>(pdus) - 1);
     Inject({Build(rh, {})});
   }
-  // What is counted for PDUs is what is counted for each alone.
+  // PDUs in a run are counted as PDUs alone are.
   void ExpectCounts(uint32_t pdus) {
     EXPECT_EQ(host->Count(Counter::kTxPdus), pdus);
     EXPECT_EQ(host->Count(Counter::kTxCommands), pdus);

@@ -16,7 +16,7 @@ namespace {
 class ManySealedTest : public PipelineTest {
  protected:
   static constexpr uint32_t kPeers = 512;
-  // Of keys that a turn makes, and ends, whatever happens.
+  // A turn makes and ends no more keys than this, whatever happens.
   static constexpr uint32_t kFew = 100;
 
   // One end, and the most that it has done in a turn.

@@ -186,7 +186,7 @@ TEST_F(TrimmingTest, ForgedFramesMakeTheSenderGoBackOnceInABaseRoundTrip) {
   EXPECT_LE(sender.Count(Counter::kGoBacks) - before, rounds + 1);
 }
 
-// ---- What a peer's HELLO says of RCCC.
+// ---- RCCC in a peer's HELLO.
 
 class HelloOfCreditTest : public TrimmingTest {
  protected:

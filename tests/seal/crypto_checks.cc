@@ -104,7 +104,7 @@ class Burst {
   bool IsPlain(size_t i) const {
     return std::equal(plain_[i].begin(), plain_[i].end(), texts_[i].begin());
   }
-  // Of the text and the tag.
+  // A byte of the text or the tag.
   uint8_t& AnyByte(size_t i, std::mt19937& random) {
     return texts_[i][random() % texts_[i].size()];
   }
@@ -173,7 +173,7 @@ void CheckBursts(Crypto& crypto) {
       Burst burst(keys, count, random);
       crypto.Seal(burst.jobs());
       for (size_t i = 0; i < count; ++i) {
-        // What is one byte may encrypt to itself.
+        // A text of one byte may encrypt to itself.
         ASSERT_TRUE(!burst.IsPlain(i) || burst.jobs()[i].text_bytes < 4);
       }
       if (corrupted < count) burst.AnyByte(corrupted, random) ^= 0x10;

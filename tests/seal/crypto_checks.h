@@ -24,9 +24,9 @@ void CheckHkdfVectors(Crypto& crypto);
 void CheckBursts(Crypto& crypto);
 // Each flipped bit of nonce, additional data, text and tag.
 void CheckFlippedBits(Crypto& crypto);
-// What is sealed from elsewhere stays as it is, and is sealed as in place.
+// A text that is sealed from elsewhere stays as it is, and its sealed form is as in place.
 void CheckSealingFromElsewhere(Crypto& crypto);
-// What the one seals the other one opens.
+// Each library opens what the other one sealed.
 void CheckAgreement(Crypto& ours, Crypto& theirs);
 // A key may be used while others are made and ended.
 void CheckKeys(Crypto& crypto, size_t keys);

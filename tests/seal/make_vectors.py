@@ -69,7 +69,7 @@ def seal(plain, sealed_rh, v, key, iv):
 
 
 def path(v):
-    """What of the network header is authenticated."""
+    """The part of the network header that is authenticated."""
     if v["encap"] == "udp4":
         ends = (int(ipaddress.IPv4Address(v[way])) for way in ("sip", "dip"))
     elif v["encap"] == "udp6":

@@ -265,7 +265,7 @@ TEST_F(SealedPeers, WhatIsSentInAPartitionIsSealedWithItsSecret) {
   a.GoTo(10);
   const Bytes pdu = a.Seal();
   const Bytes hello = a.SealHello();
-  // Of the one that knows no other partition's secret, and has heard of nothing.
+  // An end that knows no secret of another partition, and has heard of nothing.
   End there(*crypto_, 2);
   there.own().partition = 10;
   there.SetSecrets({1});

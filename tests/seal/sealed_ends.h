@@ -31,7 +31,7 @@ class End {
     peer_ = std::make_unique<SealedPeer>(own_, static_cast<uint16_t>(3 - xpuid), &cell);
     SetSecrets({1});
   }
-  // Of the partition; the newest first.
+  // Secrets of the partition; the newest first.
   void SetSecrets(const std::vector<uint8_t>& ids) {
     own_.secrets = {};
     own_.secrets.partition = own_.partition;

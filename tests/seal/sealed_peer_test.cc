@@ -233,7 +233,7 @@ TEST_F(SealedPeers, AReplayedHelloOfAFormerBootMakesNoPlainAssociationSealed) {
   }
 }
 
-// Nor does it make one plain that is sealed, when the own end starts over.
+// A replayed HELLO makes no sealed association plain, when the own end starts over.
 TEST_F(SealedPeers, AReplayedHelloOfAFormerBootMakesNoSealedAssociationPlain) {
   const SealParams preferred{.mode = SealMode::kPreferred};
   End a(*crypto_, 1, preferred), b(*crypto_, 2, preferred);

@@ -127,8 +127,8 @@ TEST_F(TlsTest, ConnectionsGiveTheirMemoryBack) {
   const size_t before = LockedMemory::OfProcess().used_bytes();
   constexpr size_t kConnections = 20;
   for (size_t i = 0; i < kConnections; ++i) play();
-  // A number that blinds the private key is replaced from time to time, by one that may be longer.
-  // Of each connection not as much as a key may stay.
+  // The number that blinds the private key is replaced from time to time, by one that may be
+  // longer. Each connection may leave less than the size of a key.
   EXPECT_LT(LockedMemory::OfProcess().used_bytes(), before + kConnections * 64);
 }
 

@@ -180,7 +180,7 @@ TEST_F(SealVectors, Frames) {
   }
 }
 
-// What form H carries is a HELLO with the shim's identity.
+// Vectors of form H carry a HELLO with the shim's identity.
 TEST_F(SealVectors, Hellos) {
   for (const Json& v : ReadVectors()) {
     if (!v["control"]) continue;

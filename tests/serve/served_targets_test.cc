@@ -99,7 +99,7 @@ TEST_F(ServedTargetsTest, AFloodLeavesOthersTheirShare) {
     targets.Poll();
     for (const auto& owner : owners) after += Executed(*owner), owner->side.Take();
     EXPECT_LE(after - before, ServedTargets::kRequestsPerTurn);
-    // Of nine, the turn begins with each once: the last of those without a share has one soon.
+    // Each turn begins with the next of the nine targets, so one without a share soon has one.
     EXPECT_GE(Executed(quiet) + 6, turn + 1);
   }
   for (const auto& owner : owners) EXPECT_GT(Executed(*owner), 190u);

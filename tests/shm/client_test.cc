@@ -375,8 +375,8 @@ TEST_F(ClientTest, DaemonDeathIsNoticedEverywhereAndReconnectWorks) {
   EXPECT_EQ(completions[0].status, SUEDE_STATUS_OK) << "the claim was repeated";
 }
 
-// Of calls that are made seldom, as by a program with other things to do: each finds out within a
-// second, of which `kCallsPerSecond` are made.
+// Calls that are made seldom, as by a program with other things to do: each finds out within a
+// second, in which `kCallsPerSecond` are made.
 constexpr int kCallsPerSecond = 20;
 template <typename Call>
 bool FailsWithinASecond(Call call) {

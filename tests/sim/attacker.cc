@@ -113,7 +113,7 @@ std::vector<uint8_t> Attacker::Commands() {
   return commands;
 }
 
-// Of a session: one of the first ones, or any that the encapsulation has.
+// A session number: one of the first ones, or any that the encapsulation has.
 uint16_t Attacker::Number(Encap encap) {
   if (!options_.sessions) return 0;
   const uint32_t count = SessionCount(encap);
@@ -293,7 +293,7 @@ void Attacker::Send(uint32_t number, std::vector<uint8_t> bytes) {
 
 // A host is handed a frame. If it is one of ours, its values are compared with the host's state.
 void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t> bytes) {
-  // Of sealed hosts no guess is right.
+  // No guess about sealed hosts is right.
   if (options_.mutates || !sent_.contains(Hash(bytes))) return;
   const Host& host = *hosts_[number];
   std::vector<uint8_t> copy(bytes.begin(), bytes.end());

@@ -40,7 +40,7 @@ struct LuckyHit {
 
 class Attacker {
  public:
-  // Of frames; each is as frequent as the others.
+  // Kinds of frames; each is as frequent as the others.
   enum Kind : uint32_t {
     kData,
     kAck,

@@ -32,7 +32,7 @@ inline WorldOptions Attacked(uint32_t seed) {
                      .delay = Micros(1 + dice.Below(10)),
                      .bits_per_ns = 25}};
   options.attack.time = Micros(4000 + dice.Below(16'000));
-  // Of frames of one kind, 26 to 260 us.
+  // The gap between frames of one kind is 26 to 260 us.
   options.attack.gap = dice.OfAnyScale(Micros(26), Micros(260)) / Attacker::kKinds;
   options.attack.replays = seed % 2 == 0;
   // On some seeds all is of one kind.

@@ -17,7 +17,7 @@
 
 namespace suede {
 
-// What has been used, of all keys of a world.
+// Nonces of all keys of a world that were used.
 struct UsedNonces {
   using Nonce = std::array<uint8_t, kSealIvBytes>;
   std::map<std::string, std::set<Nonce>> by_key;

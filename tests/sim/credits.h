@@ -53,8 +53,8 @@ inline void SmallBuffer(fabric::SwitchParams& params) {
   SmallQueues(params, 2 * SimPort::kMaxFrameBytes);
 }
 
-// Of odd seeds all hosts send to one behind a link that is slower than theirs; of even ones VC 0
-// goes to host 0, whose output is slow, and the others pass it by.
+// With odd seeds all hosts send to one behind a link that is slower than theirs; with even seeds VC
+// 0 goes to host 0, whose output is slow, and the other VCs pass it by.
 inline WorldOptions Cbfc(uint32_t seed) {
   Dice dice(uint64_t{seed} << 32 | 0xcbfc);
   WorldOptions options;

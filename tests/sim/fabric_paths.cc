@@ -105,8 +105,8 @@ WorldOptions OptionsOf(const Case& which, const Pace& pace, uint64_t seed, uint3
   return options;
 }
 
-// What is wrong with a fabric, and what its weights are therefore. Planes 0 and 1 of a host may
-// die, and routes over plane 2 may be withdrawn: any pair of hosts has a plane left.
+// The faults of a fabric, and the weights that follow from them. Planes 0 and 1 of a host may die,
+// and routes over plane 2 may be withdrawn: any pair of hosts has a plane left.
 class FabricState {
  public:
   explicit FabricState(uint32_t hosts)
@@ -336,7 +336,7 @@ class FabricRun {
     }
   }
 
-  // What each plane should have had of what was sent, by the weights.
+  // Compares the octets that each plane should have had, by the weights, with those that it had.
   void Judge(ShareErrors& shares) {
     std::array<double, kPlanes> all_want{};
     std::array<double, kPlanes> all_got{};

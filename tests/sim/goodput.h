@@ -10,7 +10,7 @@ namespace suede {
 // Measures seeds FIRST to FIRST + COUNT - 1, prints each and their sum, and returns the exit code:
 // 0 where goodput under loss is good enough, in virtual time, so that a seed always gives the same.
 int RunGoodput(uint64_t first_seed, uint64_t count);
-// Likewise of cables with link-level retry.
+// The same for cables with link-level retry.
 int RunLlrGoodput(uint64_t first_seed, uint64_t count);
 
 }  // namespace suede

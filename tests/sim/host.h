@@ -81,7 +81,7 @@ class Host {
   Time back_at{};                              // a dead one boots then
   std::array<uint64_t, kCounterCount> past{};  // the counts of former lives
 
-  // ---- Of this life.
+  // ---- State of this life.
   bool claimed = false;
   std::vector<ClientQueue> queues;
   std::vector<ClientReceiver> receivers;

@@ -87,7 +87,8 @@ void HotLinks::Join(Link& link, uint32_t bytes, Time at) {
   link.free_at = std::max(link.free_at, at) + TimeOf(bytes);
 }
 
-// What the background has sent until then. It always has room: no host takes it from others.
+// Adds the frames that the background has sent until then. They always find room: no host takes it
+// from others.
 void HotLinks::CatchUp(Link& link, Time until) {
   while (link.next_background <= until) {
     Join(link, params_.background_bytes, link.next_background);

@@ -183,7 +183,7 @@ std::string HotLinksRun::Finish() {
   return "";
 }
 
-// ---- What is measured.
+// ---- Measurements.
 
 uint64_t HotLinksRun::delivered() const {
   return std::accumulate(clients_.begin(), clients_.end(), uint64_t{0},
@@ -228,7 +228,7 @@ double ShareOf(uint64_t part, uint64_t all) {
   return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
 }
 
-// Those with the most octets of the hosts' by now, as many as are to be hot.
+// The links with the most octets of hosts so far, as many as are to be hot.
 uint64_t BusiestLinks(const HotLinksRun& run, const HotLinksOptions& options,
                       const std::vector<uint64_t>& before) {
   uint64_t busiest = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hosts with real pipelines behind two leaf switches, with links between these that are hot
 // (hot_links.h), in virtual time: hosts at the first leaf send as fast as they can to one each at
-// the second. What is measured follows from the options.
+// the second. The options say what is measured.
 #ifndef SUEDE_TESTS_SIM_HOT_LINKS_RUN_H_
 #define SUEDE_TESTS_SIM_HOT_LINKS_RUN_H_
 

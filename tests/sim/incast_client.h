@@ -25,7 +25,7 @@ class IncastClient {
   static constexpr uint32_t kRequestVc = 1;
   static constexpr uint32_t kEndless = ~0u;
 
-  // What came from one source.
+  // Commands that came from one source.
   struct Stream {
     uint32_t commands = 0;
     Time last{};

@@ -38,7 +38,7 @@ RoundTrips RoundTripsOf(const Histogram& histogram) {
           .max_ns = histogram.max()};
 }
 
-// Of senders that end.
+// Figures of senders that end.
 void AddCompletions(IncastRun& run, IncastFigures& figures) {
   const IncastOptions& options = run.options();
   std::vector<double> times;
@@ -64,7 +64,7 @@ void AddCompletions(IncastRun& run, IncastFigures& figures) {
                     " commands were not delivered in " + std::to_string(figures.seconds) + " s";
 }
 
-// Of endless ones.
+// Figures of endless senders.
 void AddShares(IncastRun& run, IncastFigures& figures) {
   std::vector<double> shares;
   double sum = 0;

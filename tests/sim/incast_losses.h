@@ -11,7 +11,7 @@
 
 namespace suede {
 
-// Who sends to whom.
+// The senders of a run, and whether data goes both ways.
 struct LossPattern {
   const char* title;
   uint32_t senders;
@@ -27,7 +27,7 @@ struct LossRow {
   IncastFigures with;
   double RatioWithout() const { return without.goodput_bps / clean.goodput_bps; }
   double RatioWith() const { return with.goodput_bps / clean.goodput_bps; }
-  // Of the first of the three runs that was not as it must be; empty: all were.
+  // The failure of the first of the three runs that went wrong; empty: none did.
   std::string Failure() const;
 };
 

@@ -13,7 +13,7 @@
 
 namespace suede {
 
-// ---- What all schemes have in common.
+// ---- Parameters of all schemes.
 
 inline constexpr uint64_t kIncastRateBps = 100'000'000'000;
 inline constexpr Duration kIncastRtt = std::chrono::microseconds(2);

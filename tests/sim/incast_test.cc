@@ -56,7 +56,7 @@ TEST_P(IncastTest, ASeedIsARun) {
   EXPECT_NE(Measure(*GetParam(), options).digest, digest);
 }
 
-// What its name says happens to the frames of a scheme.
+// The switch treats the frames as the name of the scheme says.
 TEST_P(IncastTest, TheSwitchDoesWhatTheSchemeSays) {
   fabric::SwitchParams params = IncastSwitch(8, 1);
   GetParam()->fabric(params);

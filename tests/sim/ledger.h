@@ -40,13 +40,13 @@ class Ledger {
     kNever,    // it has not arrived, and will not
   };
   std::string OnGivenUp(const StreamName& name, uint32_t sequence, End end);
-  // Of all entries.
+  // Checks all entries. Returns an error; empty: none.
   std::string Audit() const;
 
   // Commands that were sent and did not arrive, but for those given up.
   uint64_t missing() const { return missing_; }
   uint64_t delivered() const { return delivered_; }
-  // Of all VCs but one, commands that neither arrived nor were given up.
+  // Commands of all VCs but one that neither arrived nor were given up.
   uint64_t MissingBeside(uint32_t vc) const;
 
  private:
@@ -69,8 +69,8 @@ class Ledger {
   uint64_t missing_ = 0;
   uint64_t delivered_ = 0;
   std::unordered_map<uint64_t, Stream> streams_;
-  // Of the streams of all queues of a life to one {destination, VC}: when the last one that arrived
-  // was taken.
+  // When the last command that arrived was taken, of the streams of all queues of a life to one
+  // {destination, VC}.
   std::unordered_map<uint64_t, uint32_t> taken_;
 };
 

@@ -18,9 +18,9 @@ inline ClassOptions ClassesOfPfc() {
   return classes;
 }
 
-// Of every three seeds: VC 0's class is paused at all ports for 40 ms, and all others are through
-// by then, nothing is sent again and nobody given up; or pauses of random classes and times under
-// loss, while receivers are slow; or the same while planes die, and hosts with them.
+// Three kinds of seeds: VC 0's class is paused at all ports for 40 ms, and all others are through
+// by then, nothing is sent again and nobody given up; or pauses of random classes and times
+// under loss, while receivers are slow; or the same while planes die, and hosts with them.
 inline WorldOptions Pfc(uint32_t seed) {
   Dice dice(uint64_t{seed} << 32 | 0x9fc);
   WorldOptions options;

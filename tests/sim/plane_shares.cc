@@ -74,8 +74,8 @@ class Meter {
     return static_cast<double>(world_.delivered_bytes() - arrived_) * 8 /
            static_cast<double>((world_.now() - began_).count());
   }
-  // Of the bytes that were handed to ports, those that were handed to each: where a plane's share
-  // was chosen, not where its link let them out.
+  // Each plane's share of the bytes that were handed to ports: where the share was chosen, not
+  // where its link let the bytes out.
   std::vector<double> shares() const {
     std::vector<double> shares;
     double sum = 0;

@@ -445,7 +445,7 @@ TEST(SimPortTest, TheReceiveRingTakesFramesOfThePool) {
   Frame* frames[16];
   EXPECT_EQ(to->Receive(frames, 16), 4u);
   EXPECT_EQ(to->frames_out(), 4u);
-  // Of the six others the ring has four again.
+  // The ring has again four of the six others.
   EXPECT_EQ(to->Allocate(frames + 4, 12), 2u);
   // They are there for arriving frames, but nothing takes their place then.
   send(3);

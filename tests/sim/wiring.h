@@ -32,7 +32,7 @@ struct Wiring {
   }
   MacAddress MacOf(uint32_t host, uint32_t number) const;
   NetAddress AddressOf(uint32_t host, uint32_t number) const;
-  // What the switch forwards by.
+  // How the switch forwards.
   fabric::Forwarding ForwardingOf(uint32_t number) const;
 
   PortParams PortOf(uint32_t host, uint32_t plane) const;

@@ -441,9 +441,9 @@ void World::Idle() {
   const uint64_t lost = frames_lost();
   constexpr int kIdles = 4;
   run(kIdles * paths.hello_idle);
-  // In each interval a question and an answer to the other end's, and the first may come early. One
-  // that is lost is followed by another question, and its answer. Of acknowledgements in their
-  // place there are four.
+  // In each interval there are a question and an answer to the other end's question, and the first
+  // may come early. A lost one is followed by another question and its answer. Planes without
+  // PLANEs have four acknowledgements instead.
   const uint64_t keepalives = kept_alive * (4 * kIdles + 1);
   if (Sum(Counter::kTxFrames) - before >
       keepalives + 2 * (sessions * (kIdles + 2) + frames_lost() - lost)) {

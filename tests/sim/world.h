@@ -152,11 +152,12 @@ class World {
   uint64_t updates_lost() const;
   // PFC frames that switches have sent.
   uint64_t pauses_sent() const;
-  // Of all frames that arrived, with ports and times; where it was asked for before the first turn.
+  // Digest of all frames that arrived, with ports and times; TakeDigest has to come before the
+  // first turn.
   void TakeDigest();
   uint64_t digest() const;
   uint64_t Sum(Counter counter) const;
-  // Of hosts' ends of links, as they are now, and of switches'.
+  // Sum over the current link ends of hosts and of switches.
   uint64_t Sum(LinkCounter counter) const;
 
  private:
@@ -225,7 +226,7 @@ class World {
   Dice dice_;
   Ledger ledger_;
   Log log_;
-  // Of hosts that seal.
+  // Ciphers, where hosts seal.
   std::unique_ptr<Crypto> library_;
   UsedNonces used_nonces_;
   std::unique_ptr<CheckedCrypto> crypto_;

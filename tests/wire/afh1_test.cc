@@ -89,7 +89,7 @@ TEST(Afh1s, NextHeader) {
   }
 }
 
-// Of several things that are wrong, the one that says most about the frame's owner.
+// A frame with several errors yields the one that says most about its owner.
 TEST(Afh1s, OrderOfErrors) {
   const auto wrong = [](Bytes&, uint8_t* shim) {
     shim[0] = 0x10;

@@ -112,7 +112,7 @@ TEST_P(FieldsTest, AreWhatIsSent) {
   }
 }
 
-// Of any frame that a port takes, the declaration yields the values of ParseFrame.
+// For any frame that a port takes, the declaration yields the values of ParseFrame.
 TEST_P(FieldsTest, AreWhatIsReceived) {
   std::mt19937 random(2);
   int taken = 0;

@@ -31,7 +31,7 @@ void SetIpv4Checksum(Bytes& frame) {
   StoreBe16(ip + 10, Checksum(ip, 20));
 }
 
-// What a switch makes of a frame that finds no room: the first bytes, with another DSCP.
+// Trims a frame as a switch does that finds no room: the first bytes, with another DSCP.
 Bytes Trim(Encap encap, Bytes frame, size_t bytes, uint8_t dscp = kTrimmedDscp) {
   uint8_t* inner = &frame[InnerAt(frame)];
   if (encap == Encap::kUdp6) {
@@ -44,7 +44,7 @@ Bytes Trim(Encap encap, Bytes frame, size_t bytes, uint8_t dscp = kTrimmedDscp) 
   return frame;
 }
 
-// Of a copy of exactly the frame's bytes, so that a sanitizer sees every access beyond them.
+// Parses a copy of exactly the frame's bytes, so that a sanitizer sees every access beyond them.
 std::optional<ParsedFrame> ParseCut(const FrameRules& rules, const Bytes& frame,
                                     uint8_t dscp = kTrimmedDscp) {
   Bytes exact(frame.begin(), frame.end());

@@ -88,7 +88,7 @@ TEST(Udp4, RepeatedHeadersHaveTheSameResult) {
         EXPECT_EQ(again.pdu - other.data(), parsed.pdu - frame.data());
         EXPECT_EQ(again.pdu_bytes, parsed.pdu_bytes);
       }
-      // What follows the headers does not count.
+      // Bytes behind the headers do not count.
       frame[headers.pdu_at()] ^= 1;
       EXPECT_TRUE(headers.AreOf(frame.data(), bytes, good));
     }
@@ -181,8 +181,8 @@ TEST(Udp4, PortsOutsideTheSessions) {
   EXPECT_GE(parsed.session, 16384);
 }
 
-// What is read in place is read by ParseFrame as well, and the same; the rest is an error, or has a
-// UDP checksum.
+// Frames that are read in place are read by ParseFrame as well, with the same result; the rest are
+// errors, or have a UDP checksum.
 TEST(Udp4, ReadInPlaceAsByParseFrame) {
   std::mt19937 random(17);
   int in_place = 0;

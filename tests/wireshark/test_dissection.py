@@ -124,7 +124,7 @@ def test_rcrc_is_good(vector_packets, index):
 # ---- Frames that are somebody else's
 
 def other_frames():
-    """Of protocols that the dissector has to do with, and of none of them."""
+    """Frames of protocols that the dissector deals with, and of none of them."""
     ether = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
     ip = IP(src="10.0.0.1", dst="10.0.0.2")
     yield ether / ARP(pdst="10.0.0.2")
