@@ -114,7 +114,7 @@ struct Traffic {
   std::string crypto;     // name for OpenBenchCrypto; empty: nothing is sealed
 };
 
-// Pairs of XPUs: one sends to many, by one queue, or each of many to one, by a queue of its own.
+// Pairs of XPUs: one XPU sends to many by one queue, or many send to one by a queue each.
 struct Bench {
   // Commands under way. A PDU for another destination may first have to ask for its credit: a turn
   // has others to send.

@@ -69,7 +69,7 @@ struct Shape {
   }
 };
 
-// Instances of the sending side are XPUs 0 and on, of the receiving one 512 and on.
+// XPUs of the sending side begin at 0, those of the receiving side at 512.
 constexpr uint32_t kReceivers = 512;
 NetAddress AddressOf(uint32_t xpu) { return {.low = 0xc6120000u + xpu}; }
 

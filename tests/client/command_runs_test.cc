@@ -32,7 +32,7 @@ struct Packed {
   }
 };
 
-// One record at a time.
+// Delivers one record at a time.
 template <typename Sink>
 DeliveredCommands DeliverSingly(Sink& sink, const uint8_t* commands, uint32_t bytes) {
   const uint32_t mark = sink.Mark();

@@ -85,7 +85,7 @@ TYPED_TEST(CommandSourceTest, ABurstIsLookedUpThenTakenThenReleased) {
   EXPECT_FALSE(source.broken());
 }
 
-// Each round is more than the source could hold without the lines that were released before.
+// Each round sends more than the source could hold without the lines that were released before.
 TYPED_TEST(CommandSourceTest, WhatWasTakenMakesRoom) {
   TxRecord records[32];
   for (int round = 0; round < 20; ++round) {
@@ -174,7 +174,7 @@ class Sequence {
   bool ok() const { return ok_; }
   const uint8_t* command() const { return all_[at_ - 1].data(); }
   const Shape& shape() const { return shapes_[at_ - 1]; }
-  // Commands of one length and kind, here whatever their first two bytes are.
+  // Commands of one length and kind, whatever their first two bytes are.
   class Run {
    public:
     Run(const Sequence& of, size_t at) : of_(of), at_(at) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configurations that are a good one but for one piece.
+// Configurations with one wrong piece in a good one.
 #ifndef SUEDE_TESTS_CONTROL_WRONG_CONFIG_H_
 #define SUEDE_TESTS_CONTROL_WRONG_CONFIG_H_
 
@@ -48,7 +48,7 @@ struct RefusedPiece {
   const char* message;
 };
 
-// Each makes the file one that `parse` refuses, with a message that begins with `file`.
+// Makes each file one that `parse` refuses, with a message that begins with `file`.
 template <typename Parse, size_t kCount>
 void ExpectEachRefused(const std::string& good, const RefusedPiece (&cases)[kCount],
                        const std::string& file, Parse&& parse) {

@@ -210,7 +210,7 @@ TEST_F(Target, HoldsSendersThatKeepCredit) {
   EXPECT_EQ(target_.active(), 1u);
   EXPECT_TRUE(target_.idle());  // until something arrives
   EXPECT_NE(target_.deadline(), now_);
-  // Others have the port for themselves.
+  // Other senders have the port for themselves.
   Request(2, 10'000'000, 0, kReserve);
   limits_[2] = kReserve;
   EXPECT_GT(Run(microseconds(100))[2], 10 * kBdp * 9 / 10);
@@ -278,7 +278,7 @@ TEST_F(Target, LostDataIsNoLeak) {
   int64_t limit = 0;
   while (const int64_t next = PollFor(3)) limit = next;
   EXPECT_GT(target_.outstanding(), 0u);
-  // All of it was sent, and nothing arrived.
+  // The sender has sent all of it, and nothing arrived.
   Request(3, limit + kReserve, limit, limit);
   now_ += microseconds(100);
   Request(3, limit + kReserve, limit, limit);
@@ -302,7 +302,7 @@ TEST_F(Target, WritesOffASenderThatIsGone) {
   EXPECT_EQ(target_.outstanding(), 0u);
   EXPECT_EQ(target_.active(), 0u);
   EXPECT_GE(now_ - begin, Params().age);
-  // It was not: it goes on from its limit.
+  // Sender 1 was not gone: it goes on from its limit.
   Request(1, 200'000'000, 100'000, 100'000);
   EXPECT_TRUE(Poll());
 }
@@ -411,7 +411,7 @@ class SharedPort : public ::testing::Test {
     int64_t granted = 0;
     double room = kRoom;     // that is left in its rings
     double read_per_ns = 0;  // octets that its client reads; 0: its room stays
-    uint32_t silent = 0;     // the first so many senders keep what they are granted
+    uint32_t silent = 0;     // the first senders, which keep what they are granted
   };
 
   static TargetParams Params() {
@@ -586,7 +586,7 @@ TEST(ManySenders, NoneStarvesAndMemoryIsBounded) {
   EXPECT_GT(*least, 10 * 12'544);
   EXPECT_LE(*std::max_element(first.begin(), first.end()) - first[0], 1'500'000);
   EXPECT_EQ(target.active(), 1023u);
-  // They fall silent.
+  // All senders fall silent.
   while (target.deadline() != kNever && now - begin < milliseconds(200)) {
     now = std::max(now + microseconds(1), target.deadline());
     while (target.Poll(now, 0)) {

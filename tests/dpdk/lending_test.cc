@@ -48,7 +48,7 @@ class LendingTest : public testing::Test {
     EXPECT_EQ(ring_->FreeFrames(), free_ring_) << "a frame leaked";
   }
 
-  // A queue pair of net_ring, which keeps frames, that takes the driver for one that copies.
+  // A queue pair of net_ring, which keeps frames, that counts as one of a driver that copies.
   static std::unique_ptr<QueuePair> TrustingPair() {
     auto pair = std::make_unique<QueuePair>(QueuePairParams{.device = ring_,
                                                             .id = ring_->id(),

@@ -104,7 +104,7 @@ class Client:
         return self._library.suede_error_text().decode()
 
     def read_register(self, address, width):
-        """Its value, or a negative errno."""
+        """The value of the register, or a negative errno."""
         value = ctypes.c_uint64()
         result = self._library.suede_register_read(self._client, ctypes.c_uint32(address),
                                                    ctypes.c_uint32(width), ctypes.byref(value))
@@ -178,13 +178,13 @@ class Client:
         return self._library.suede_reset_queue(self._queue)
 
     def completions(self):
-        """Tag to status of those that are there; a negative errno where none will come."""
+        """{tag: status} of the completions that have arrived; a negative errno where none will come."""
         out = (Completion * 64)()
         count = self._library.suede_poll_completions(self._queue, out, ctypes.c_uint32(64))
         return count if count < 0 else {out[i].tag: out[i].status for i in range(count)}
 
     def receive(self, vc):
-        """[(source, data)] of the commands that are there."""
+        """[(source, data)] of the commands that have arrived."""
         out = (Received * 64)()
         count = self._library.suede_receive(self._client, ctypes.c_uint8(vc), out,
                                             ctypes.c_uint32(64))
@@ -195,7 +195,7 @@ class Client:
         return got
 
     def receive_controls(self, vc):
-        """The controls of the commands that are there."""
+        """The controls of the commands that have arrived."""
         out = (Received * 64)()
         count = self._library.suede_receive(self._client, ctypes.c_uint8(vc), out,
                                             ctypes.c_uint32(64))

@@ -28,8 +28,8 @@ SUEDECTL = BUILD / "app/suedectl/suedectl"
 HELLO_C = BUILD / "docs/examples/hello_c"
 HELLO_CPP = BUILD / "docs/examples/hello_cpp"
 
-# Times are bounds for a machine that does much else meanwhile, not expectations. One whose CPUs are
-# emulated wants several times as long.
+# Times are bounds for a machine with much other work, not expectations. A machine with emulated CPUs takes several
+# times as long.
 PATIENCE = int(os.environ.get("SUEDE_PATIENCE", 1))
 START_S = 90 * PATIENCE
 TRAFFIC_S = 120 * PATIENCE
@@ -204,7 +204,7 @@ class Process:
         self.process.send_signal(number)
 
     def stop(self):
-        """Until SIGCONT. The signal alone is not enough: threads on other CPUs go on for a moment."""
+        """Stops all threads until SIGCONT. The signal alone is not enough: threads on other CPUs go on for a moment."""
         self.signal(signal.SIGSTOP)
 
         def stopped():
@@ -317,7 +317,7 @@ class Daemon(Process):
 
 
 def suedectl(daemon, *arguments, code=0):
-    """The output of suedectl; that on stderr where another exit code than 0 is wanted."""
+    """The output of suedectl: stderr where an exit code other than 0 is wanted, else stdout."""
     argv = [str(a) for a in (SUEDECTL, "--socket", daemon.management, *arguments)]
     result = subprocess.run(argv, capture_output=True, text=True, timeout=START_S, check=False)
     if result.returncode != code:
@@ -352,7 +352,7 @@ def memif_pair(changes=None):
 
 @contextlib.contextmanager
 def memif_planes(count, ordering, changes=None):
-    """The same, each with `count` planes. `changes`: of both, or a list of those of each."""
+    """Two daemons as of memif_pair, each with `count` planes. `changes`: of both daemons, or a list with one of each."""
     changes = changes if isinstance(changes, list) else [changes or {}] * 2
     with work_directory() as directory:
         configs = [changed(planes_config(directory, side,
@@ -388,7 +388,7 @@ def results_of(path):
 
 
 def check_results(document, least=1):
-    """Every run was whole and right. Returns how many commands were delivered, both ways."""
+    """Checks that every run was whole and right. Returns how many commands were delivered, both ways."""
     wrongs = ["lost", "wrong", "duplicated"]
     if not document["config"]["unordered"]:
         wrongs.append("misordered")
@@ -410,7 +410,7 @@ def orderly(daemon):
 
 
 def end_of_load(clients, servers):
-    """The clients end by themselves, or have been told to; then the servers."""
+    """Waits until the clients end, by themselves or as they were told; then ends the servers."""
     for client in clients:
         client.expect(0, TRAFFIC_S)
     for server in servers:

@@ -95,7 +95,7 @@ class Pair:
         for daemon in self.daemons:
             down = e2e.wait_until(lambda d=daemon: deaths(d), BGP_S,
                                   lambda d=daemon: f"the death of plane {plane}\n{d.report()}")[0]
-            # From the beginning and from the end of the command.
+            # Times are from the beginning and from the end of the command.
             after = [1000 * (e2e.seconds_of(down["time"]) - each) for each in times]
             print(f"{daemon.name}: plane {plane} is found dead ({down['reason']}) after {after[1]:.0f} to {after[0]:.0f} ms")
         assert weights(self.left) == bandwidths
@@ -152,7 +152,7 @@ def test_weights_follow_routes(stack, directory, as_root, ordering):
     for daemon in pair.daemons:
         wait_for_planes(daemon, 2)
 
-    # At its end it gives the weights back.
+    # suede-fare gives the weights back at its end.
     for fare, daemon in zip(pair.fares, pair.daemons):
         fare.signal(signal.SIGTERM)
         assert fare.wait(e2e.START_S) == 0, fare.report()
@@ -185,7 +185,7 @@ def test_an_endpoint_that_restarts_and_a_plane_that_flaps(stack, directory, as_r
     fabric = frr.Fabric(stack, directory, [8000, 4000])
     prefix = ("ip", "netns", "exec", fabric.host_names[0])
     daemon = e2e.Daemon(directory, fabric.endpoint(directory, 0, "strict"), prefix=prefix)
-    # It waits for the endpoint.
+    # suede-fare waits for the endpoint.
     fare = stack.enter_context(Fare(directory, fabric, 0, daemon,
                                     damping={"half_life_ms": 3_600_000, "suppress": 1500}))
     e2e.wait_until(lambda: "no daemon: " in fare.stderr(), e2e.START_S, "a word on the endpoint")
@@ -212,7 +212,7 @@ def test_an_endpoint_that_restarts_and_a_plane_that_flaps(stack, directory, as_r
         fare.signal(signal.SIGUSR1)
         e2e.wait_until(lambda: "plane=1 weight=0 penalty=" in fare.stderr(), e2e.START_S, "all weights")
         assert "held=yes" in fare.stderr()
-        # Another one has no memory of that, sets the weights once and leaves them.
+        # Another process does not remember the flaps, sets the weights once and leaves them.
         fare.signal(signal.SIGTERM)
         assert fare.wait(e2e.START_S) == 0
         once = stack.enter_context(Fare(directory, fabric, 0, daemon, "--once", label="-once"))
@@ -296,7 +296,7 @@ def test_routes_of_the_kernel(stack, directory, as_root):
     route("peer=3 hops=1 p1=1", "route", "add", "198.51.100.0/24", *via[1])
     route("peer=1 hops=1 p0=1", "route", "del", "192.0.2.1", "metric", 20)
     route("peer=1 hops=0", "route", "del", "192.0.2.1", "metric", 50)
-    # Groups, whose changes are no changes of the route.
+    # Nexthop groups, whose changes are no changes of the route.
     for plane in range(2):
         links.ip("-n", name, "nexthop", "add", "id", plane + 1, *via[plane], "dev", f"p{plane}")
     links.ip("-n", name, "nexthop", "add", "id", 10, "group", "1,66/2,33")
@@ -309,7 +309,7 @@ def test_routes_of_the_kernel(stack, directory, as_root):
     route("peer=2 hops=2 p0=5 p1=7", "route", "add", "2001:db8::2", "nexthop", "via", "fd00:0::2", "weight", 5,
           "nexthop", "via", "fd00:1::2", "weight", 7)
     route("peer=2 hops=1 p1=7", "link", "set", "p0", "down")
-    # Many changes at once, more than the log tells: in the end it has the last one.
+    # Many changes at once, more than the log has room for: in the end it has the last one.
     batch = directory / "batch"
     batch.write_text("".join(f"route replace 198.51.100.0/24 via 10.1.0.{2 + i % 200}\n" for i in range(5000)) +
                      "route replace 192.0.2.1 via 10.1.0.9\n")

@@ -283,10 +283,10 @@ def test_connections(pair):
     assert (one["xpu"], one["peer"], one["vc"], one["state"]) == (0, 1, None, "open")
     assert one["unacked_pdus"] == 0 == one["tries"] and not one["peer_waits"]
     assert one["srtt_us"] > 0 and one["rto_us"] >= 1000
-    # The PDUs that one has sent the other has received; nothing was lost on the way.
+    # Each side has received the PDUs that the other has sent; nothing was lost on the way.
     assert one["tx_pdus"] == other["rx_pdus"] > 0 and other["tx_pdus"] == one["rx_pdus"] > 0
     assert one["retransmissions"] == counters(left)[0]["counters"]["tx_retransmissions_total"]
-    # The next PSN of one is the one that the other expects.
+    # Each side expects the other's next PSN.
     assert one["next_psn"] == other["expected_psn"] and other["next_psn"] == one["expected_psn"]
     for none in (("--xpu", 5), ("--instance", 1)):
         result = e2e.managed(left, "connections", "list", *none)
@@ -378,14 +378,14 @@ def test_connections_of_many_peers(directory):
         assert e2e.managed(daemon, "connections", "list")["connections"] == []
         result = e2e.managed(daemon, "connections", "list", "--unused", "--limit", 10000)
         keys = [(c["xpu"], c["peer"], c["vc"]) for c in result["connections"]]
-        # An instance is no peer of its own.
+        # An instance is not a peer of its own.
         assert keys == [(x, p, v) for x in (0, 1) for p in range(300) if p != x for v in range(4)]
         assert {c["state"] for c in result["connections"]} == {"new"} and not result["more"]
         some = e2e.managed(daemon, "connections", "list", "--unused", "--limit", 1300)
         assert len(some["connections"]) == 1300 and some["more"]
         peer = e2e.managed(daemon, "connections", "list", "--unused", "--peer", 299)["connections"]
         assert [(c["xpu"], c["vc"]) for c in peer] == [(x, v) for x in (0, 1) for v in range(4)]
-        # Several at once wait for each other, and one that leaves before its answer hurts nobody.
+        # Several requests at once wait for each other, and a client that leaves before its answer hurts nobody.
         request = (b'{"jsonrpc":"2.0","id":1,"method":"connections.list",'
                    b'"params":{"unused":true,"limit":10000}}')
         connections = [Raw(daemon) for _ in range(8)]
@@ -466,7 +466,7 @@ def test_too_many_connections(directory):
     path = pathlib.Path(config["management"]["socket"])
     with e2e.Daemon(directory, config) as daemon:
         with Raw(daemon) as first, Raw(daemon) as second:
-            # Two that wait for something stay; one that is idle goes for another of its user.
+            # Connections that wait for something stay; an idle one makes room for another of its user.
             for raw in (first, second):
                 raw.wait()
             assert "raise management.max_clients" in e2e.suedectl(daemon, "version", code=4)

@@ -348,7 +348,7 @@ def test_a_slow_target_stops_no_responses():
             for count in range(500):
                 assert other.value(other.atomic("fetch_add", 0, 2, 0, 64, 1)) == count
             assert all(put.status == memory.PENDING for put in puts)
-        # Nothing of it was lost.
+        # The slow target has lost nothing.
         slow.start()
         assert mem.barrier("write", timeout_ms=60000)[0] == 0
         assert slow.counts().puts == 100 * 64 and slow.counts().dropped == 0

@@ -135,7 +135,7 @@ def test_it_is_installed(machine):
     assert installed.user_of(machine, "suede")[0] < 1000
     assert (machine / "run/suede").stat().st_uid == installed.user_of(machine, "suede")[0]
     assert (machine / "etc/suede").is_dir()
-    # Nothing is started or enabled by being installed.
+    # The installation starts and enables nothing.
     assert not list((machine / "etc").glob("systemd/system/**/suede*"))
 
 
@@ -145,7 +145,7 @@ def test_daemons_run_from_it(machine, directory):
                for side, role in (("left", "server"), ("right", "client"))]
     with installed.UnitDaemon(directory, machine, "left", configs[0]) as left, \
             installed.UnitDaemon(directory, machine, "right", configs[1]) as right:
-        # In a chroot the link begins with where that is.
+        # In a chroot the link begins with the path of the root.
         assert os.readlink(f"/proc/{left.pid}/exe").endswith("/usr/bin/suede")
         assert e2e.both_ways(directory, left, right, 1) > 0
         assert left.terminate() == 0 and right.terminate() == 0

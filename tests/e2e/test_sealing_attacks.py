@@ -190,7 +190,7 @@ def test_no_bit_can_be_changed(kind):
 
 def test_replays():
     with attacked() as ends:
-        # At once.
+        # Copies that come at once.
         before = ends.counters()
         count = [0, 0]
 
@@ -204,8 +204,8 @@ def test_replays():
         inserted = Insert(ends.middle, again).run()
         ends.check_refused(before, inserted, ("rx_drop_seal_replay_total",))
 
-        # Later: all that there has been, within the window and below it; and so after one rotation, and after more
-        # than there are values of the epoch in a shim.
+        # Copies that come later: of all frames, within the window and below it; also after one rotation, and after more
+        # rotations than a shim has values of the epoch.
         for rotations in (0, 1, 1, 1, 1):
             for _ in range(rotations):
                 ends.rotate()
@@ -254,7 +254,7 @@ def test_frames_that_overtake_others():
         late = [[], []]
 
         def shuffle(source, frame):
-            # One of forty waits for the end.
+            # One frame of forty is kept for the end.
             if is_data(frame) and dice.randrange(40) == 0:
                 late[source].append(frame)
                 return []
@@ -272,7 +272,7 @@ def test_frames_that_overtake_others():
             ends.middle.send(1 - source, held[source])
         ends.load.goes_on()
         assert all(not reasons(*pair) for pair in zip(before, ends.counters()))
-        # They are authentic, and new where their numbers are not too old: their commands have come long ago.
+        # Late frames are authentic, and new where their numbers are not too old: their commands have come long ago.
         for source in (LEFT, RIGHT):
             ends.middle.send(1 - source, late[source])
         e2e.wait_until(lambda: all(now["rx_drop_seal_replay_total"] + now["rx_drop_duplicate_total"] >= len(frames)
@@ -304,7 +304,7 @@ def test_parts_of_two_frames():
             spliced = [pdu[:head] + old[head:], old[:head] + pdu[head:], old[:RH] + pdu[RH:], pdu[:RH] + old[RH:],
                        pdu[:-TAG] + old[-TAG:], pdu[:-1], pdu[:head + TAG], pdu[:head], pdu[:RH + 1], pdu + b"\0",
                        pdu + old, pdu[:head] + bytes(TAG + 4), old[head:] + pdu[head:]]
-            # Where RH and shim of two are alike, a part of it is a frame that there is.
+            # Where RH and shim of two frames are equal, some of the splices are one of these frames.
             return [with_pdu(frame, made) for made in spliced if made not in (pdu, old)]
         before = ends.counters()
         inserted = Insert(ends.middle, join).run()
@@ -341,7 +341,7 @@ def forgeries(forger, other, commands, hello):
     number = {"stream": 41, "psn": 5}
     for count in range(40):
         yield forger.sealed(commands, secret=secrets.token_hex(32), count=count, **number), "tag"
-        # All of the master's partition is right, but for the RH; and with this partition's RH.
+        # A frame that is right for the other partition, which its RH names; then one with this partition's RH.
         yield forger.sealed(commands, secret=other, partition=7, count=count, **number), "partition"
         yield forger.sealed(commands, secret=other, key_partition=7, count=count, **number), "tag"
         yield forger.sealed(commands, secret=other, count=count, **number), "tag"
@@ -416,8 +416,8 @@ def test_replays_after_a_restart():
                 hellos = [frame for frame in former[source] if is_hello(frame)]
                 ends.middle.send(1 - source, hellos + former[source][:200])
         ends.begin_load()
-        # They have agreed anew. Old HELLOs of both ends are authentic, and nobody takes them for fresh ones; a
-        # question among them may be answered.
+        # Both have agreed anew. Old HELLOs of both ends are authentic, and nobody takes them for fresh ones; a question
+        # among them may be answered.
         before = ends.counters()
         wanted = [0, 0]
         for source in (LEFT, RIGHT):

@@ -171,7 +171,7 @@ def test_two_daemons_agree():
             assert key["sealed"] and key["secret_id"] == 128
             counters = daemon.counters()
             assert counters["tx_sealed_total"] >= counters["tx_pdus_total"] > 0
-            # The one that is up first finds nobody yet.
+            # The daemon that is up first finds nobody yet.
             assert set(reasons_of(daemon)) <= {"Connection refused"}
         e2e.check_ends(*ends.both, NEVER)
 
@@ -267,7 +267,7 @@ def test_metrics_of_failures(valid, uris, reason):
 
 
 REFUSED = {
-    # As a clock that is an hour ahead, or behind, sees a certificate.
+    # A certificate as a clock that is an hour ahead, or behind, sees it.
     "expired for an hour": (
         lambda authority, _: authority.certify("right", ["suede:0:1"], (-DAY, -HOUR)),
         ("has expired",), ("refuses", "expired")),
@@ -292,7 +292,7 @@ def test_a_certificate_that_is_refused(case):
     with pair(certify, e2e.GIVEN_UP_SOON) as ends:
         wait_for_reason(ends.left, *here)
         wait_for_reason(ends.right, *there)
-        # Both connect: the left one to agree, and the right one to ask.
+        # Both daemons connect: the left one to agree, and the right one to ask.
         for daemon, peer, texts in ((ends.left, 1, here), (ends.right, 0, there)):
             def is_told(daemon=daemon, peer=peer, texts=texts):
                 return any(event["peer"] == peer and all(text in event["reason"] for text in texts)
@@ -444,7 +444,7 @@ def test_peers_that_break_the_protocol():
         for each in ((own, request(last=5), b"", "malformed"),
                      (other, request() * 2, bytes((1, 3)), "does not name XPU 0")):
             e2e.wait_until(lambda each=each: told_of(*each), e2e.START_S, each[3])
-        # One of TLS and one without it that say nothing more.
+        # A connection with TLS and one without it, which say nothing more.
         silent = stack.enter_context(tls_client(ends, own))
         silent.sendall(request()[:5])
         plain = stack.enter_context(socket.create_connection(ends.listen[1].split(":")))

@@ -204,7 +204,7 @@ def test_multicast_is_complete_when_all_have_it(directory):
             assert (result.status, result.pushed_bytes) == (sockets.TIMED_OUT, 50000)
             assert sender.peer_status(0) == sockets.OK
             assert sender.peer_status(1) == sockets.TIMED_OUT
-            # The other one goes on; what the slow one had is a beginning.
+            # The other receiver goes on; the slow one has the beginning of the data.
             sender.start_send(data)
             assert quick.receive_all(50000) == data
             octets = b""
@@ -233,7 +233,7 @@ def test_a_receiver_of_any_sender(both):
     assert sender.connect() == 0 and receiver.connect() == 0
     assert receiver.info().peer == 0
     assert sender.send(b"hello") == (0, 5) and receiver.receive_all(5) == b"hello"
-    # One that closes first fails its sender.
+    # A receiver that closes first fails its sender.
     assert receiver.close() == (0, sockets.OK)
     e2e.wait_until(lambda: sender.status == sockets.CLOSED, e2e.START_S, "the status")
     assert sender.send(b"x")[0] == -errno.EIO

@@ -32,7 +32,7 @@ class Cable:
         self.mac = bytes([2, 0, 0, 9, 0, number])
         links.ip("link", "add", self.near, "type", "veth", "peer", "name", self.far)
         for end in (self.near, self.far):
-            # The kernel says nothing of its own there.
+            # The kernel sends nothing of its own there.
             with open(f"/proc/sys/net/ipv6/conf/{end}/disable_ipv6", "w", encoding="ascii") as file:
                 file.write("1")
             links.ip("link", "set", end, "mtu", 2000, "up")

@@ -102,7 +102,7 @@ TEST(PipelineParamsTest, PeersAreReachedByThePlanesThatLeadThere) {
   EXPECT_TRUE(params.peers[0].planes[3].resolving) << "learnt through the TAP device";
   EXPECT_EQ(params.peers[1].xpuid, 9);
   EXPECT_EQ(planes_to(1), "--x-");
-  // Its own address on plane 0 leads nowhere; another one of its XPU's does.
+  // The instance's own address on plane 0 leads nowhere; another address of its XPU does.
   EXPECT_EQ(params.peers[2].xpuid, 0);
   EXPECT_EQ(planes_to(2), "--x-");
 }

@@ -81,7 +81,7 @@ TEST(AddressTable, ForgottenEntriesGiveTheirRoomByAndBy) {
   EXPECT_EQ(table.forgotten(), 100u);
   EXPECT_EQ(table.size(), 100u);
   EXPECT_EQ(table.Learn(A(1000), 1, Second(0)), Learnt::kFull);
-  // One of those that were forgotten has its place still; another port may take it as well.
+  // A forgotten address still has its place; another port may take it as well.
   EXPECT_EQ(table.Learn(A(1), 1, Second(0)), Learnt::kNew);
   EXPECT_EQ(table.Learn(A(3), 2, Second(0)), Learnt::kNew);
   EXPECT_FALSE(table.Remove(A(5)));

@@ -169,13 +169,13 @@ TEST(Credit, ANeighbourThatReturnsNoneStopsNoOtherOutput) {
   EXPECT_EQ(fabric.Data(3, At(100'002)).size(), 0u);
   EXPECT_EQ(fabric.Held(0, 3), 0u);
   EXPECT_EQ(fabric.Count(3, 3, SwitchClassCounter::kStormDrop), 2u);
-  // Later ones are dropped as they come, and other classes go.
+  // Later frames of the class are dropped as they come, and other classes go.
   fabric.Send(0, 3, 3, At(200'000));
   fabric.Send(0, 5, 3, At(200'000));
   EXPECT_EQ(fabric.Data(3, At(200'001)).size(), 1u);
   EXPECT_EQ(fabric.Count(3, 3, SwitchClassCounter::kStormDrop), 3u);
   EXPECT_EQ(fabric.Held(0, 3), 0u);
-  // There is credit again.
+  // The neighbour grants credit again.
   fabric.Free(1u << 3, 18, 2);
   fabric.Data(3, At(200'002));
   EXPECT_EQ(output.stormy(), 0u);

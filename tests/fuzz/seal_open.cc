@@ -109,12 +109,12 @@ class Play {
         return input_.Byte() < 64 ? SetSecrets(number, input_.Byte()) : Agree();
     }
   }
-  // It has the secrets of the partition later.
+  // The end has the secrets of the partition later.
   void GoTo(int number, int partition) {
     ends_[number].own.partition = static_cast<uint16_t>(partition);
     Sync(number);
   }
-  // Whatever comes of the path: no end is further ahead than the keys of the other one reach.
+  // Whatever comes of the path, no end is further ahead than the keys of the other end reach.
   void RequireStep() const {
     const std::array<SealCell::State, 2> ends = {ends_[0].cell.Get(), ends_[1].cell.Get()};
     for (const int number : {0, 1}) {
@@ -132,7 +132,7 @@ class Play {
     ends_[number].identities = {.own = ++identities_, .peer = 0};
     Sync(number);
   }
-  // Both know each other, as a handshake leaves them.
+  // Both ends know each other, as after a handshake.
   void Agree() {
     for (int number : {0, 1}) ends_[number].identities.peer = ends_[1 - number].identities.own;
     for (int number : {0, 1}) Sync(number);

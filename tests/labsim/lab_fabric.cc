@@ -106,7 +106,7 @@ void KeepRate(const SwitchPortConfig& port, uint64_t cable_bps, fabric::Impairme
   }
 }
 
-// A direction's impairment at the begin: without one of its own it has the delay of the cable.
+// A direction's impairment at the begin: the cable's delay where it has none of its own.
 fabric::ImpairmentParams OnCable(const SwitchImpairConfig& config, const PlanLink& link) {
   fabric::ImpairmentParams params = ImpairmentOf(config);
   if (params.delay.count() == 0) params.delay = link.delay;

@@ -49,9 +49,9 @@ class LabProcess {
   bool Turn(Time now);
   // Whether it has ended; a server ends by Stop.
   bool done() const { return done_; }
-  // As by SIGTERM.
+  // Stops the process as SIGTERM does.
   void Stop() { stop_.store(true, std::memory_order_relaxed); }
-  // As by SIGSTOP and SIGCONT.
+  // Stops or continues the process as SIGSTOP and SIGCONT do.
   void SetStopped(bool stopped) { stopped_ = stopped; }
 
   // ---- Results.
@@ -84,7 +84,7 @@ class LabProcess {
   Time end_{};
   std::deque<perf::IntervalCells> cells_;
   std::deque<perf::FlowLog> flow_logs_;
-  // One of these, by the mode.
+  // One of these is set, by the mode.
   std::optional<perf::Traffic> traffic_;
   std::vector<std::unique_ptr<perf::Rank<LabClient>>> ranks_;
   std::unique_ptr<perf::ServerWorkload<LabClient>> server_;

@@ -73,7 +73,7 @@ class LabWatch {
   Time next_depth_{};
   bool loads_are_over_ = false;
   Json events_ = Json::array();
-  // By switch, port and class: for how many ns each depth was seen.
+  // Nanoseconds for which each depth was seen, by switch, port and class.
   std::map<std::tuple<size_t, uint32_t, uint32_t>, std::map<uint32_t, uint64_t>> depths_;
   uint64_t depth_ns_ = 0;                                   // in all
   std::map<std::pair<size_t, uint32_t>, uint8_t> stormy_;   // by switch and port

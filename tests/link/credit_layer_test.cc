@@ -135,8 +135,8 @@ TEST_P(CreditLayerTest, AFlowIsClosedByWhatIsStagedAndOpensWithCredit) {
   EXPECT_TRUE(a.link.HasRoom(1));
 }
 
-// The frame of a PDU that is sealed keeps the plain PDU, and has no network header: its bytes there
-// are those of the frame's last use.
+// The frame of a sealed PDU keeps the plain PDU, and has no network header: the bytes there are
+// from the frame's last use.
 TEST_P(CreditLayerTest, ASealedPduIsChargedByTheFrameThatLeaves) {
   Agree();
   a.link.ExpectSealed();
@@ -186,7 +186,7 @@ TEST_P(CreditLayerTest, StagedFramesWithoutCreditWaitAndHoldNoOtherUp) {
   std::vector<Frame*> waits;
   for (int i = 0; i < 3; ++i) waits.push_back(FrameOf(a.Stage(2, 1000)));
   Pdu* const other = a.Stage(3, 1000);
-  // Nobody has asked for their class.
+  // The credit of their class is used up without a check of its room.
   a.sender().OnSent(2, 36, now);
   a.link.Transmit(a.counters, now);
   EXPECT_TRUE(a.link.empty());
@@ -194,7 +194,7 @@ TEST_P(CreditLayerTest, StagedFramesWithoutCreditWaitAndHoldNoOtherUp) {
   for (Frame* frame : waits) EXPECT_TRUE(a.link.IsBusy(frame));
   EXPECT_FALSE(a.link.HasRoom(2));
   EXPECT_TRUE(a.link.HasRoom(3));
-  // The transport sends one of them again, and gives another one up.
+  // The transport sends one of the frames again, and gives another one up.
   a.link.StageBusy(PduOf(waits[0]));
   a.link.ReleasePdu(PduOf(waits[1]));
   Run(3);

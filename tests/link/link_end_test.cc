@@ -31,7 +31,7 @@ LinkParams Params() {
 
 class LinkEndTest : public ::testing::Test {
  protected:
-  // Both ends exchange what is due until nothing is.
+  // Both ends exchange frames until nothing is due.
   void Settle() {
     for (int i = 0; i < 10; ++i) {
       Carry(a, b);
@@ -175,7 +175,7 @@ TEST_F(LinkEndTest, TheReplayTimerRepairsATailAndALostNack) {
   a.Poll(now);
   EXPECT_EQ(State(a), TxState::kReplay);
   EXPECT_EQ(a.Leave(now), frames);
-  // Twice as long the next time.
+  // The next wait is twice as long.
   now += microseconds(99);
   a.Poll(now);
   EXPECT_EQ(State(a), TxState::kAdvance);
@@ -296,7 +296,7 @@ TEST_F(LinkEndTest, WhatTheOwnerMayNotWriteToIsNotNumbered) {
   EXPECT_EQ(a.end().Pass(frame, false, 256), LinkEnd::Passage::kNumbered);
   EXPECT_EQ(a.end().Pass(frame, true, 256), LinkEnd::Passage::kHeld) << "not twice";
   EXPECT_EQ(a.Count(LinkCounter::kLlrTxHeld), 1u);
-  // It is given up, and a device reads it still: with its shim it is of no use to anybody.
+  // The frame is given up while a device still reads it: with its shim it is of no use.
   now += milliseconds(200);
   a.Poll(now);
   EXPECT_EQ(a.end().Pass(frame, true, 256), LinkEnd::Passage::kStale);

@@ -29,7 +29,7 @@ class LinkMachine {
     params.secret = {0x5eed, boot};
     return params;
   }
-  // A frame that says which one it is.
+  // A frame that carries its number.
   static LinkBytes Data(uint64_t number, uint32_t bytes = 60) {
     LinkBytes data(bytes, 0);
     for (uint32_t i = 0; i < 12; ++i) data[i] = static_cast<uint8_t>(0x10 + i);

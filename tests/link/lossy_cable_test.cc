@@ -53,7 +53,7 @@ class Wire {
     if (chance(random) < doubled) late_.push_back({now + microseconds(random() % 100), bytes});
     on_wire_.push_back({last_, std::move(bytes)});
   }
-  // In order, but for the copies.
+  // Frames arrive in order, except copies.
   std::optional<LinkBytes> Arrive(Time now) {
     for (std::deque<Under>* way : {&late_, &on_wire_}) {
       if (way->empty() || way->front().at > now) continue;
@@ -97,7 +97,7 @@ class Cable {
     restarts_ = seed % 7 == 0;
   }
 
-  // Until both have sent so many frames, and what was sent has come.
+  // Runs until both have sent `frames` frames, and all of these have come.
   void Run(uint64_t frames) {
     for (uint32_t turn = 0; turn < 200'000; ++turn) {
       now_ += microseconds(1) + Duration(random_() % 2000);
@@ -202,7 +202,7 @@ TEST(LossyCableTest, FramesComeOnceAndInOrder) {
       static_cast<unsigned long long>(totals.given_up),
       static_cast<unsigned long long>(totals.failures),
       static_cast<unsigned long long>(totals.restarts));
-  // Or the test would show nothing.
+  // Otherwise the test would show nothing.
   EXPECT_GT(totals.lost, seeds);
   EXPECT_GT(totals.replayed, seeds);
   EXPECT_GT(totals.restarts, 0u);

@@ -101,7 +101,7 @@ TEST_F(PausesTest, AClassThatIsPausedAgainIsPausedSinceTheFirstTime) {
               2e3);
 }
 
-// Only where PDUs wait, once, and again after the pause has ended.
+// A storm counts only where PDUs wait, once, and again after the pause has ended.
 TEST_F(PausesTest, AStormIsALongWait) {
   const auto keep = [&](Duration time) {
     for (const Time end = now + time; now < end; Pass(microseconds(50))) {
@@ -155,7 +155,7 @@ TEST_F(PausesTest, WantsOfAllQueuePairsAreAskedForByOne) {
   EXPECT_EQ(frame->quanta[1], 1000);
   link.pauses()->Want(1, true);
   EXPECT_FALSE(sent()) << "the class is paused";
-  // At half of its time: 5.12 µs.
+  // The pause is renewed at half of its time: 5.12 µs.
   now += microseconds(3);
   EXPECT_TRUE(sent());
   EXPECT_FALSE(sent());

@@ -74,8 +74,8 @@ TEST_F(StagingTest, DataLeadsStillWhereThePortTookNothing) {
   EXPECT_EQ(Count(Counter::kTxPortFull), 3u);
 }
 
-// However many frames the port takes, each kind leaves in order and once.
-// A port that takes a frame now and then, and often none.
+// However many frames the port takes, each kind leaves in order and once. The port takes a frame
+// now and then, and often none.
 TEST_F(StagingTest, FrontIsNotPassedAgainAndAgainWhereThePortTakesNothing) {
   Frame* d0 = FrameOf(Data());
   Data();

@@ -49,9 +49,9 @@ MemoryPlay::MemoryPlay(uint64_t seed, bool is_unordered, bool is_elsewhere)
   }
 }
 
-// With windows of every kind, and a key that no earlier life had.
+// The target has windows of every kind, and a key that no earlier life had.
 void MemoryPlay::MakeTarget(Node& node) {
-  // Few places, so that they are full; those of an lcore are many.
+  // Few places, so that they fill up; an lcore has many.
   const uint32_t notice_places = is_elsewhere_ ? 4096 : 4;
   node.target = std::make_unique<Target>(TargetParams{.notice_places = notice_places});
   node.model.notices.clear();

@@ -79,7 +79,7 @@ class MemoryPlay {
     std::vector<uint8_t> control;
     std::vector<uint8_t> data;
     uint32_t number = 0;            // of a request
-    bool wants_completion = false;  // likewise
+    bool wants_completion = false;  // of a request
   };
   struct Node final : RequestSink, ResponseSink {
     int Send(const Burst& burst) override;
@@ -115,7 +115,7 @@ class MemoryPlay {
   void OnCompletion(const LaneKey& key, uint32_t number, int status);
   // A request that may have been lost.
   void Disturb(uint16_t source, uint32_t number);
-  // Nothing of the XPU waits to be sent any more.
+  // Forgets all commands of the XPU that wait to be sent.
   void ForgetUnsent(uint16_t source);
 
   uint32_t Draw(uint32_t below) { return static_cast<uint32_t>(random_() % below); }

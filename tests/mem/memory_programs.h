@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs of eight XPUs, and those of them that a failure takes.
+// Random programs of eight XPUs, and the fewest steps of them that show a failure.
 #ifndef SUEDE_TESTS_MEM_MEMORY_PROGRAMS_H_
 #define SUEDE_TESTS_MEM_MEMORY_PROGRAMS_H_
 

@@ -63,7 +63,7 @@ class SimulatedPlay final : public MemoryPlay {
   bool IsMoving() override;
   // The daemon restarts, with all that it had.
   void RestartTarget(Node& node) override;
-  // Both cables of the XPU are cut for a while. Nothing is lost by that.
+  // Cuts both cables of the XPU for a while. Nothing is lost by that.
   void MakeUnreachable(uint16_t xpuid) override;
   // The client process restarts, with its initiator and its target.
   void LosePlane(Node& node) override;

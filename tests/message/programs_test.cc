@@ -45,14 +45,14 @@ Sums PlayAll(const PlayOptions& options) {
     sums.torn += play.totals().torn;
     for (uint32_t i = 0; i < kRefusals; ++i) sums.refused[i] += play.totals().refused[i];
   }
-  // There was something to see.
+  // The programs did enough to be of use.
   EXPECT_GT(sums.ended, count);
   EXPECT_GT(sums.received_bytes, 10000 * count);
   EXPECT_GT(sums.spilled_bytes, 1000 * count);
   EXPECT_LT(sums.spilled_bytes, sums.received_bytes);
   EXPECT_GT(sums.starved, count);
   EXPECT_GT(sums.Refused(Status::kEpoch), count);
-  // One program in many has these.
+  // One program in many has torn messages and mismatches.
   if (count >= kMany) {
     EXPECT_GT(sums.torn, count / 200);
     EXPECT_GT(sums.Refused(Status::kMismatch), count / 20);

@@ -75,7 +75,7 @@ void SocketPlay::Deliver(const LaneKey& key, Lane& lane) {
   const bool repeats = options_.repeats && Draw(key[2] == kControlVc ? 4 : 400) == 0;
   if (!repeats) lane.commands.pop_front();
   lane.completions[taken.completion].status = SUEDE_STATUS_OK;
-  // As in a ring: exactly as large as it is.
+  // The data is exactly as large as in a ring.
   const std::vector<uint8_t> data = taken.data;
   Sockets& sockets = *nodes_[key[1]].sockets;
   sockets.OnCommand({.xpuid = key[0], .plane = 0, .vc = static_cast<uint8_t>(key[2])},
@@ -368,7 +368,7 @@ void SocketPlay::Finish() {
   }
 }
 
-// Whether the sender's channel of this tag and the receiver agree on everything. Tags are drawn:
+// Whether the sender's channel of this tag and the receiver agree on everything. Tags are random:
 // one of another life may be the same.
 bool SocketPlay::Match(const Open& sender, std::vector<uint32_t>::const_iterator tag,
                        const Open& receiver) {

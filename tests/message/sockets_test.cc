@@ -170,7 +170,7 @@ TEST_F(Pairs, OneThatTakesAnySenderIsFoundInTime) {
   PumpAll();
   EXPECT_EQ(nodes[2]->StatusOf(sender), Status::kOk);
   EXPECT_EQ(nodes[1]->PeerOf(receiver, 0).name.xpuid, 2);
-  // It has its sender: another one finds none.
+  // The receiver has its sender: another sender finds none.
   const uint32_t other = OpenSender(3, {1});
   PumpAll();
   EXPECT_EQ(nodes[3]->PeerStatus(other, 0), Status::kNotOpen);
@@ -216,7 +216,7 @@ TEST_F(Pairs, ASlowReaderStopsItsSenderAndNobodyElse) {
     EXPECT_EQ(Take(1, quick_receiver), small);
   }
   EXPECT_EQ(slow_result.status, SUEDE_SOCKET_PENDING);
-  // Nothing of it was lost.
+  // The slow receiver has lost nothing.
   Octets got;
   while (got.size() < octets.size()) {
     const Octets more = Take(1, slow_receiver);
@@ -293,7 +293,7 @@ TEST_F(Pairs, DataOfAnotherEpochTouchesNothing) {
   Inject(0, 1, 1, late);
   EXPECT_EQ(Refused(1, Status::kEpoch), 1u);
   Take(1, receiver, Got::kNothing);
-  // With a tag of a former life it is refused by its epoch, too.
+  // A command with a tag of a former life is refused by its epoch, too.
   Command former = late;
   former.tag = tag ^ 0x80000000;
   Inject(0, 1, 1, former);
@@ -388,7 +388,7 @@ TEST_F(Pairs, ADatagramThatIsGivenUpMidwayLeavesNothing) {
   EXPECT_EQ(Take(1, receiver), Pattern(600, 9));
   Take(1, receiver, Got::kEnd);
   EXPECT_EQ(nodes[1]->counters().torn, 0u) << "it had found no credit at all";
-  // One of which a part had credit.
+  // A message of which a part had credit.
   const uint32_t second = OpenSender(0, {2}, datagrams);
   const uint32_t second_receiver = OpenReceiver(2, 0, datagrams);
   PumpAll();
@@ -459,7 +459,7 @@ TEST_F(Pairs, ASlowTargetIsGivenUpAtTheDeadlineAndTheOthersGoOn) {
   EXPECT_EQ(Take(2, slow), Octets(octets.begin(), octets.begin() + 15 * 256));
   Take(2, slow, Got::kFailed);
   EXPECT_EQ(nodes[2]->StatusOf(slow), Status::kAborted);
-  // The failure is told with the next operation, which the other one has.
+  // The failure is reported with the next operation, whose data the other receiver gets.
   ASSERT_EQ(Send(0, sender, Pattern(9)), Started::kOk);
   PumpAll();
   EXPECT_EQ(Take(1, quick), Pattern(9));
@@ -479,7 +479,7 @@ TEST_F(Pairs, AReceiverThatClosesFirstFailsItsSender) {
   EXPECT_EQ(nodes[1]->free_channels(), 16u);
 }
 
-// With credit for what it took still on the way, and with END on the way.
+// Either the credit for the octets taken is still on the way, or END is.
 TEST_F(Pairs, AReceiverThatClosesAfterItTookEverythingFailsNothing) {
   for (const bool closes_before : {true, false}) {
     const uint32_t sender = OpenSender(0, {1});
@@ -622,7 +622,7 @@ TEST_F(Pairs, AFloodOfWhatIsRefusedTakesOnePlace) {
   nodes[1]->Pump(wires[1]);
   EXPECT_EQ(Refused(1, Status::kNotOpen), 2000u);
   EXPECT_EQ(nodes[1]->counters().unanswered, 1999u);
-  // Others are answered meanwhile.
+  // Other senders are answered meanwhile.
   const uint32_t sender = OpenSender(0, {1});
   OpenReceiver(1, 0);
   PumpAll();

@@ -97,7 +97,7 @@ TEST_F(HandshakeTest, FourHellosMakeAnAssociation) {
   ExpectAssociated(a, b);
   EXPECT_EQ(a.resets, 1);
   EXPECT_EQ(b.resets, 1);
-  // And another two change nothing.
+  // Another two HELLOs change nothing.
   EXPECT_EQ(Exchange(b, a), 2);
   EXPECT_EQ(a.agreements, 1);
   EXPECT_EQ(b.agreements, 1);
@@ -152,7 +152,7 @@ TEST_F(HandshakeTest, NoSingleHelloChangesAnything) {
   const Identities before = a.h.identities();
   std::mt19937_64 random(1);
   for (int i = 0; i < 10000; ++i) {
-    // All that an attacker off the path can do: it may even know one of the identities.
+    // An attacker off the path can do no more: it may even know one of the identities.
     const Hello forged{.identities = {.own = random() | 1,
                                       .peer = i % 2 == 0 ? before.own : random()},
                        .nonce = random() | 1,
@@ -227,7 +227,7 @@ TEST_F(HandshakeTest, TwoThatGoByOneNameTakeTurns) {
 TEST_F(HandshakeTest, AnAnswerOfAnotherBootOfOursDoesNotOpen) {
   Exchange(a, b);
   Party reborn{3};
-  // It has proved its identity, and speaks to our last boot.
+  // The peer has proved its identity, and speaks to our last boot.
   reborn.Hear(b.Say(false, reborn.h.nonce()), now);
   EXPECT_TRUE(reborn.last.verified);
   EXPECT_FALSE(reborn.last.knows_us);

@@ -25,7 +25,7 @@ class Homes : public PeerBench {
     Put(home, vc, 1);
     return home;
   }
-  // All that the flow has in flight on the plane is acknowledged.
+  // Acknowledges all that the flow has in flight on the plane.
   Lines End(uint32_t plane, uint32_t vc) {
     PduList acked;
     Connection& ended = connections[plane * own->connection_count + own->ConnectionOf(0, vc)];
@@ -81,7 +81,7 @@ TEST_F(Homes, AFlowWithPdusInFlightBeginsNothing) {
   EXPECT_FALSE(peer->OnFlowBegins(0)) << "the other one is too loaded";
 }
 
-// One flow at a time: none is ever busy when the next one begins.
+// One flow at a time: no flow is busy when the next one begins.
 TEST_F(Homes, FlowsThatBeginShareByTheWeightsHoweverFewAreBusy) {
   MakeFlows(4);
   Weigh(0, 2);
@@ -120,13 +120,13 @@ TEST_F(Homes, AsManyFlowsMoveAsTheWeightsAsk) {
   EXPECT_EQ(paths.home[moved], 1);
   EXPECT_EQ(paths.moving, 0);
   EXPECT_EQ(own->LoadOf(0), 1u);
-  // Nothing asks for more.
+  // Nothing asks for another move.
   Begin(moved);
   EXPECT_EQ(Weigh(1, 12), Lines{});
   EXPECT_EQ(paths.moving, 0);
 }
 
-// One with gaps chooses anew after each of them: it need not stand still in the midst of a burst.
+// A flow with gaps chooses anew after each gap: it need not stand still in the midst of a burst.
 TEST_F(Homes, BusyFlowsMoveWhereTheyHaveNoGaps) {
   MakeFlows(2);
   for (int burst = 0; burst < 10; ++burst) {
@@ -155,7 +155,7 @@ TEST_F(Homes, FlowsThatMoveCountWhereTheyGo) {
   EXPECT_EQ(own->busy[0], 10u);
 }
 
-// Half of the other destinations lack plane 0: what is in flight there is as even a load as can be.
+// Half of the other destinations lack plane 0: the load in flight is as even as it can be.
 TEST_F(Homes, APlaneThatOthersLackIsNoEmptierForAFlowThatBegins) {
   MakeFlows(2);
   own->shares.OnUneven(true);

@@ -13,7 +13,7 @@ constexpr Duration kRtt = microseconds(10);
 constexpr uint32_t kPduBytes = 1000;
 constexpr uint64_t kFullBps = 8'000'000'000;  // 1,000 such PDUs in a window
 
-// A plane whose windows are looked at one after the other.
+// A plane with windows that are examined one after the other.
 class PathRateTest : public testing::Test {
  protected:
   PathRateTest() { Look({.least_left = 100 * kPduBytes}); }
@@ -43,7 +43,7 @@ class PathRateTest : public testing::Test {
   }
   // The way alone holds 10 PDUs at the full rate: these stand in a queue.
   static Window Queued(uint32_t pdus) { return {.pdus = pdus, .least_left = 100 * kPduBytes}; }
-  // All that is sent passes at once.
+  // The PDUs of a window pass at once.
   static Window Free(uint32_t pdus) { return {.pdus = pdus, .least_left = pdus / 100 * kPduBytes}; }
   void Halve() {
     Look(Queued(500));
@@ -96,7 +96,7 @@ TEST_F(PathRateTest, AWindowThatWasIdleOnceSaysNothing) {
 }
 
 TEST_F(PathRateTest, ALongWayIsNoQueue) {
-  // All that the window of the transport lets out is on its way.
+  // The transport's whole window is on its way.
   const Window window{.pdus = 500, .least_left = 100 * kPduBytes, .least_rtt = microseconds(200)};
   Look({.least_rtt = microseconds(200)});
   rate_.Reset();

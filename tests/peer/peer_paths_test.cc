@@ -56,7 +56,7 @@ TEST(PeerPaths, OneWithMoreInFlightForItsWeightIsPassedOver) {
   constexpr uint32_t kBytes = 100;
   paths.inflight_bytes = {3999, 2000, 1000, 1000};
   EXPECT_EQ(paths.Choose(0xf, kNothing, SharesOf(paths), kBytes), 0u);
-  // By more than plane 1 would have with the PDU.
+  // Plane 0 has more for its weight than plane 1 would have with the PDU.
   paths.inflight_bytes = {4210, 2000, 1100, 1100};
   EXPECT_EQ(paths.Choose(0xf, kNothing, SharesOf(paths), kBytes), 1u);
   EXPECT_EQ(paths.Choose(0xd, kNothing, SharesOf(paths), kBytes), 0u);  // of those in the mask
@@ -152,7 +152,7 @@ TEST(PeerPaths, TheFirstTakesTheGreatestWeight) {
   EXPECT_EQ(paths.Choose(0xf, {0, 0, 0, 50'000}, SharesOf(paths), 1000), 3u);
 }
 
-// Callers go on until a plane is left out of the mask: there must be one.
+// Callers go on until a plane is left out of the mask: each mask must yield a plane.
 TEST(PeerPaths, OneIsChosenWhateverTheyCarry) {
   PeerPaths paths = WithWeights({50000, 50000, 50000, 1});
   EXPECT_NE(paths.Choose(0xf, kNothing, SharesOf(paths), 0), PeerPaths::kNoPlane);
@@ -191,7 +191,7 @@ TEST(PeerPaths, HalfOfWhatAPlaneIsOwedIsForgottenWhereEachPduChooses) {
     const uint32_t most = paths.carried_limit - 1;
     paths.carried = {most, most, most, most - (20 * step)};
     paths.OnSend(0, 1000);
-    // The PDU of its turn, and 20.
+    // The PDU of the turn, and 20.
     EXPECT_EQ(PeerPaths::kCarriedBase - paths.carried[3], (1 + (flows ? 20 : 10)) * step);
     EXPECT_EQ(PeerPaths::kCarriedBase - paths.carried[1], step);
   }

@@ -66,7 +66,7 @@ TEST_F(PlaneSessionTest, ThreeWays) {
   EXPECT_FALSE(heard.proved);
   EXPECT_EQ(theirs.rx_generation(), 1);
   EXPECT_FALSE(theirs.up());
-  // The other end is down: an answer of its proves the way, and is not enough.
+  // The other end is down: its answer proves the way, and is not enough.
   EXPECT_TRUE(Say(theirs, ours, false).proved);
   EXPECT_FALSE(ours.up());
   EXPECT_EQ(Tick(theirs, {}), Want::kPlane);
@@ -338,7 +338,8 @@ TEST_F(PlaneSessionTest, FenceFirst) {
   BringUp();
   ours.GoDown(true, true, now, params);
   EXPECT_EQ(Tick(ours, {}), Want::kFence);
-  // Again and again, after longer and longer waits, and the plane does not come up before it ends.
+  // The FENCE is repeated after longer and longer waits, and the plane does not come up before it
+  // ends.
   EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kFence);
   EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kNothing);
   EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kFence);
@@ -441,7 +442,7 @@ TEST_F(PlaneSessionTest, AnOutageOfAnyLengthEndsWithTheNextPlane) {
     now += params.hold_down + Duration(1);
     hello.sequence = static_cast<Sequence>(hello.sequence + 1 + count);
     EXPECT_FALSE(ours.OnPlane(hello, now, params).stale) << count;
-    // From then on it is as ever.
+    // From then on copies are stale as before.
     EXPECT_TRUE(ours.OnPlane(hello, now, params).stale) << count;
     PlaneHello ask;
     ours.FillPlane(true, ask);
@@ -492,7 +493,7 @@ TEST_F(PlaneSessionTest, AQuestionOfTheOtherEndEndsTheWait) {
   EXPECT_EQ(theirs.OnTimer(now, facts, params), Want::kPlane);
   Say(theirs, ours, true);
   EXPECT_EQ(ours.deadline(), now);
-  // An answer of its does not.
+  // An answer of the other end does not end the wait.
   Tick(ours, {});
   EXPECT_GT(ours.deadline(), now);
   Say(theirs, ours, false);
@@ -527,7 +528,7 @@ TEST_F(PlaneSessionTest, SilenceWhileNothingLeavesIsNotCounted) {
     EXPECT_EQ(ours.missed(), 0u);
   }
   facts.held_up = false;
-  // From then on as ever.
+  // From then on unanswered questions count as before.
   for (uint32_t i = 0; i < params.hello_multiplier; ++i) {
     EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
     Say(ours, theirs, true);
@@ -543,7 +544,8 @@ TEST_F(PlaneSessionTest, NothingLeavesForTooLong) {
   EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kGoDown);
 }
 
-// However often it says so: together it is not borne for longer than the limit, until it is heard.
+// However often the other end says that it is held up, it is not excused for longer than the limit,
+// until it is heard.
 TEST_F(PlaneSessionTest, TheWordOfTheOtherEndHoldsForAWhile) {
   BringUp();
   const Duration span = milliseconds(4);
@@ -599,7 +601,7 @@ class PlanePairsTest : public PlaneSessionTest {
 TEST_F(PlanePairsTest, AQuestionAndItsAnswerPair) {
   EXPECT_FALSE(Say(of_ours, 0, of_theirs, 1, true).adopt);
   EXPECT_FALSE(of_theirs[1].paired());
-  // There and back: it is known which plane this is, and its generation.
+  // Question and answer: the plane and its generation are known.
   const PlaneSession::Heard heard = Say(of_theirs, 1, of_ours, 0, true);
   EXPECT_TRUE(heard.proved);
   EXPECT_TRUE(heard.adopt);
@@ -650,7 +652,7 @@ TEST_F(PlanePairsTest, APairOfAnotherNetworkIsHopeless) {
   EXPECT_FALSE(of_ours[0].IsHopeless(now, params.unreachable));  // it is up
   of_ours[0].GoDown(false, false, now, params);
   EXPECT_TRUE(of_ours[0].IsHopeless(now, params.unreachable));
-  // One of its own pair, and it is not.
+  // A PLANE of its own pair comes, and it is not hopeless.
   Tick(of_ours[0], {});
   PlaneHello question{.plane = 0};
   of_ours[0].FillPlane(true, question);

@@ -56,7 +56,7 @@ class SessionGroups : public ::testing::Test {
   bool Answer(uint32_t slot) {
     return AnswerTo(group.RequestOf(slot)) == SessionGroup::Answer::kTaken;
   }
-  // Opens so many, as if all were congested.
+  // Opens `count` sessions, as if all were congested.
   void Open(uint32_t count) {
     params.open_percent = 101;
     while (static_cast<uint32_t>(std::popcount(group.open())) < count) {
@@ -164,7 +164,7 @@ TEST_F(SessionGroups, ANumberWhosePathIsFastIsTaken) {
   EXPECT_TRUE(Answer(2));
 }
 
-// All take long, as at a busy peer: then a path on which the request takes no longer is good.
+// All paths take long, as at a busy peer: a path on which the request takes no longer is good.
 TEST_F(SessionGroups, OneThatMovesTakesAPathAsFastAsTheFastest) {
   Open(2);
   facts[0].srtt = microseconds(40);
@@ -283,7 +283,7 @@ TEST_F(SessionGroups, MovesThatDoNotHelpBecomeRare) {
   Open(2);
   params.open_percent = 200;
   facts[1].srtt = microseconds(50);
-  // With 100 PDUs in each look, and a move done at the next one.
+  // 100 PDUs in each look, and a move done at the next look.
   const auto moves_in = [&](int looks) {
     int moves = 0;
     for (int i = 0; i < looks; ++i) {
@@ -439,7 +439,7 @@ TEST_F(SessionGroups, OneThatLeavesASlowPathTakesNothingBeforeWhatIsInFlightHasA
   group.CheckInvariants();
   EXPECT_EQ(group.slot(1).state, State::kOpen);
   EXPECT_EQ(group.open(), 3u);
-  // Its round trip is that of the former path, and says nothing yet.
+  // The round trip is that of the former path, and says nothing yet.
   EXPECT_EQ(LookTimes(10), 0u);
   EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
 }
@@ -513,7 +513,7 @@ TEST_F(SessionGroups, TheTimeThatAnAcknowledgementWaitsIsNoCongestion) {
     EXPECT_EQ(Look(), 0u);
     EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
   }
-  // Many: that comes at once, and what takes so long is the path.
+  // Many PDUs: acknowledgements come at once, and the path takes the time.
   for (int i = 0; i < 3; ++i) {
     for (SessionGroup::Facts& each : facts) each.tx_pdus += 1000;
     Look();

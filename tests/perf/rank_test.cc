@@ -44,7 +44,7 @@ class RankTest : public testing::Test {
                                                                 *traffic_, 7000 + rank, stop_));
     }
   }
-  // Until all are done. `absent`: a rank that never takes a turn.
+  // Runs until all ranks are done. `absent`: a rank that never takes a turn.
   void Run(uint32_t absent = UINT32_MAX, Time until = kNever) {
     while (link_.now < until) {
       bool done = true;
@@ -278,7 +278,7 @@ TEST_F(RankTest, MessagesThatAreLostAreSaidAgain) {
 }
 
 TEST_F(RankTest, LoadOfAnotherRunIsIgnored) {
-  // From a process before: it waits in the ring when this one begins.
+  // A command from a process before waits in the ring when this one begins.
   Loopback::Stored old{.source = 100, .destination = 103, .vc = 0};
   old.control = {0x14, 9, 0, 0x55, 0, 0, 0, 77};
   old.data.assign(10, 1);

@@ -131,7 +131,7 @@ TEST_F(AdminTest, WhatWasInFlightIsSentAgain) {
   for (const auto kind : {OutOfService::kPort, OutOfService::kInstance}) {
     b->port->SetLink(false);
     for (uint64_t tag = 0; tag < 3; ++tag) ca->SendTagged(tag, 1);
-    // Long enough for a try, so that it goes back; then down in the middle of that.
+    // Long enough for a try, so that it goes back; then the object goes down in the middle of it.
     Run(microseconds(400));
     Set(*a, kind, false);
     b->port->SetLink(true);

@@ -98,7 +98,7 @@ class PipelineTest : public ::testing::Test {
     shape = {.queue_count = 1, .tx_lines = 1024, .rx_lines = 1024, .completion_count = 1024,
              .credit_lines = 256, .aggregate_lines = 1024};
   }
-  // By which number addresses are made for the host's port on the plane.
+  // The number from which addresses are made for the host's port on the plane.
   static uint32_t OnPlane(uint32_t plane, uint32_t host) { return plane * 0x1000 + host; }
   SimPort* AddPort(uint32_t number) {
     uint8_t mac[6];

@@ -82,12 +82,12 @@ class Rig : public SteeredTest {
   using SteeredTest::Control;
   using SteeredTest::Rh;
 
-  // All at the same time, and a turn.
+  // All frames arrive at the same time, and then comes a turn.
   void Arrive(const std::vector<std::vector<uint8_t>>& frames) {
     next_ = 0;
     Inject(frames);
   }
-  // Everything that can be seen, and for a while after the burst.
+  // The visible outcome of the burst, and of a while after it.
   std::string Outcome() {
     std::ostringstream out;
     for (int step = 0; step < 6; ++step) {
@@ -272,8 +272,8 @@ TEST_P(BurstsTest, RefusedInPart) {
   }
 }
 
-// Another peer has taken the room that was promised to this one: a wide PDU waits, and those behind
-// it do, though there is room for some of them.
+// Another peer has taken the room that was promised to this one: a wide PDU waits, and so do the
+// PDUs behind it, although there is room for some of them.
 TEST_P(BurstsTest, KeptInPart) {
   for (uint32_t filled = 164; filled <= 171; filled += Step()) {
     SCOPED_TRACE(filled);

@@ -352,7 +352,7 @@ TEST_F(GrantsByHandTest, SendersThatKeepTheirCreditLeaveThePortToAnotherInstance
   EXPECT_GT(octets / (5e-3 * 1e11 / 8), 0.25);
 }
 
-// A port that negotiates tells no speed, and then perhaps another one than before.
+// A port that negotiates reports no speed, and then perhaps another than before.
 TEST_F(GrantsByHandTest, GrantsFollowTheSpeedOfTheLink) {
   StartTwo();
   Meet(kMany + 1, true);
@@ -389,7 +389,7 @@ TEST_F(GrantsByHandTest, GrantsFollowTheSpeedOfTheLink) {
   expect_follows(2);
 }
 
-// Two of the features' bits have to be set: without that of answers there is nothing.
+// Two bits of the features have to be set: without the bit of answers nothing is sent.
 TEST_F(GrantsByHandTest, PeerThatDoesNotSayThatItTakesPartIsSentNothing) {
   StartTwo();
   Meet(1, false);
@@ -476,8 +476,8 @@ TEST_F(CongestionTest, MarksShrinkTheWindow) {
   EXPECT_LT(windows[1], windows[0] / 2);
 }
 
-// One VC goes back all the time, and the others' PDUs stay in flight: what is sent and not
-// acknowledged keeps to the window of all.
+// One VC goes back all the time, and the others' PDUs stay in flight: the bytes sent and not
+// acknowledged keep to the window of all VCs.
 TEST_F(CongestionTest, GoBackOfOneVcLeavesThePdusOfOthersInFlight) {
   params.transport.psn_scope = PsnScope::kVc;
   params.congestion.window_max_percent = 100;

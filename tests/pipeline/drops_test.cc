@@ -77,7 +77,7 @@ TEST_F(DropsTest, ReservedBitsAreCoveredAsTheyCame) {
 TEST_F(DropsTest, MoreThan4096BytesOfCommandsAreMalformed) {
   std::vector<uint8_t> commands;
   while (commands.size() < kMaxPackBytes + 2) commands.insert(commands.end(), {0x21, 0});
-  // BuildFrame makes none, so one with a command less gets it by hand.
+  // BuildFrame makes none so long, so the frame lacks a command, which is added by hand.
   std::vector<uint8_t> frame = Build(Rh(), {commands.begin(), commands.end() - 2});
   constexpr uint32_t kRhAt = 42;
   frame.insert(frame.end() - kRcrcBytes, {0x21, 0});
@@ -260,7 +260,7 @@ TEST_F(DropsTest, MalformedCommandsDeliverNone) {
   commands.insert(commands.end(), {0x0a, 0});  // L of 10
   ExpectDrop(Build(Rh(), commands), Counter::kRxMalformed);
   EXPECT_TRUE(clients[0]->Receive().empty());
-  // It is not sent again in another form: the connection goes on behind it.
+  // The PDU is not sent again in another form: the connection goes on behind it.
   Inject({Build(Rh(), Command(2)), Build(Rh(1), Command(3))});
   EXPECT_EQ(clients[0]->Receive(), std::vector<uint8_t>{9});
   EXPECT_EQ(host->Count(Counter::kRxDuplicate), 1u);

@@ -300,7 +300,7 @@ TEST_F(LoadTest, AClientThatScribblesHarmsNobody) {
   DestinationState state;
   ASSERT_TRUE(ReaderOf(sender).ReadAnswer(0, kWish | 1, &state));
   EXPECT_EQ(state, DestinationState{.flags = SUEDE_DESTINATION_KNOWN});
-  // Once it behaves, it is shown the truth, too.
+  // Once the client behaves, its load is shown correctly, too.
   Run(milliseconds(20));
   EXPECT_EQ(StateOf(villain), LoadState());
 }

@@ -59,7 +59,7 @@ TEST_F(NotReadyTest, RefusedPduIsAnsweredAndReadyFollowsOnceThereIsRoom) {
   EXPECT_EQ(not_ready->expected, Psn(refused));
   EXPECT_EQ(not_ready->backoff_us, 700u);
 
-  // No room, no READY; and a PDU behind the refused one is no gap to complain of.
+  // Without room, no READY is sent; and a PDU behind the refused one causes no NACK.
   Inject({Build(Rh(refused + 1, kVc), Command(1))});
   Run(milliseconds(1));
   EXPECT_TRUE(TakeControl().empty());

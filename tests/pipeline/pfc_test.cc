@@ -103,7 +103,7 @@ TEST_F(PfcTest, APausedVcWaitsAndTheOthersGoOn) {
   Run(microseconds(200));
   EXPECT_EQ(cb->Receive(0).size(), 0u);
   EXPECT_EQ(cb->Receive(1).size(), 40u);
-  // It ends by itself.
+  // The pause ends by itself.
   Run(microseconds(200));
   EXPECT_EQ(PausesOf(*a).paused(), 0u);
   EXPECT_EQ(cb->Receive(0).size(), 40u);
@@ -151,7 +151,7 @@ TEST_F(PfcTest, EachClassHasItsTime) {
 // Acknowledgements and control PDUs are behind nothing that waits for VC 0, whose queues are full.
 TEST_F(PfcTest, AcknowledgementsPassASaturatedPausedVc) {
   Start();
-  // All of VC 0's window, and more in the queue.
+  // All of VC 0's window, and more commands in the queue.
   PauseFor(a->port, ClassBit(0), milliseconds(2),
            [&] { ca->Send(TestCommand(8, 64, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW); });
   a->port->Arrive(Pfc(ClassBit(0), 0xffff));
@@ -195,7 +195,7 @@ TEST_F(PfcTest, RetransmissionsOfAPausedVcWait) {
   EXPECT_TRUE(a->pipeline->IsQuiet());
 }
 
-// All tries would be used up many times over.
+// The pause is many times as long as all tries.
 TEST_F(PfcTest, ALongPauseIsNoTryAndNoEndOfThePeer) {
   params.transport.pause_limit = milliseconds(5);
   Start();
@@ -228,7 +228,7 @@ TEST_F(PfcTest, APeerThatCannotBeGreetedIsNotLost) {
   EXPECT_FALSE(a->pipeline->instance(0).peers[0].handshake().plain());
 }
 
-// Several planes: another one takes what one of them may not send, or it waits.
+// With several planes, another one takes the PDUs that one may not send, or they wait.
 TEST_F(PfcTest, AnotherPlaneTakesPdusOfAPausedVcWhereOrderPermits) {
   planes = 2;
   params.transport.pause_limit = milliseconds(3);
@@ -279,7 +279,7 @@ TEST_F(PfcTest, APlaneWhoseAcknowledgementsArePausedForTooLongFailsOver) {
   EXPECT_EQ(a->Count(Counter::kUnreachable) + b->Count(Counter::kUnreachable), 0u);
 }
 
-// All planes for ever: nobody is given up, and no plane.
+// All planes are paused for ever: no peer is given up, and no plane.
 TEST_F(PfcTest, PausesOfAllPlanesEndNone) {
   planes = 2;
   params.transport.pause_limit = milliseconds(3);
@@ -413,7 +413,7 @@ TEST_F(PfcAskTest, ARingThatFillsPausesItsClassAndEndsThat) {
   Run(microseconds(100));
   EXPECT_EQ(LastOf(ClassOf(1)), 1);
   EXPECT_EQ(b->Count(Counter::kTxPfc), 1u);
-  // Asked again at half of its time: 335 µs at 100 Gb/s.
+  // The pause is asked again at half of its time: 335 µs at 100 Gb/s.
   Run(microseconds(340));
   EXPECT_GE(b->Count(Counter::kTxPfc), 2u);
   EXPECT_LE(b->Count(Counter::kTxPfc), 4u);

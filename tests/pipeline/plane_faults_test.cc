@@ -61,7 +61,7 @@ class PlaneFaultsTest : public PlanesTest {
 
 // ---- Outages.
 
-// However many PLANEs were lost meanwhile: it is back as soon as one that was lost for a moment is.
+// However many PLANEs were lost meanwhile, a plane is back as soon as one lost for a moment is.
 TEST_F(PlaneFaultsTest, APlaneComesBackAtOnceHoweverLongItWasDead) {
   StartPair();
   WarmUp();
@@ -95,7 +95,7 @@ TEST_F(PlaneFaultsTest, APeerComesBackAtOnceHoweverLongItWasAway) {
   }
 }
 
-// The dead plane's own timers are slow then; the living one's are not.
+// The dead plane's own timers are slow then; the live plane's are not.
 TEST_F(PlaneFaultsTest, APeerIsGivenUpInTimeThoughOnePlaneWasDeadBefore) {
   params.paths.hello_idle = milliseconds(400);
   StartPair();
@@ -113,7 +113,7 @@ TEST_F(PlaneFaultsTest, APeerIsGivenUpInTimeThoughOnePlaneWasDeadBefore) {
   EXPECT_EQ(GivenUp(1), 1);
   EXPECT_GE(network.now() - last_sign, params.paths.unreachable - microseconds(100));
   EXPECT_LE(network.now() - last_sign, params.paths.unreachable + milliseconds(1));
-  // By a link that is lost, too, which takes no question.
+  // A peer is also given up by a link that is lost, which takes no question.
   Cut(0, false);
   Cut(1, false);
   EXPECT_TRUE(RunLong([&] { return BothUp(); }, milliseconds(2000)));
@@ -354,7 +354,7 @@ TEST_F(PlaneFaultsTest, TwoImpossibleAnswersToAFenceInARowStartOver) {
   EXPECT_EQ(cb->Receive().size(), 20u);
 }
 
-// Not in a row: the fence that is answered in between was another one.
+// Impossible answers to two fences, not in a row: the fence answered in between was another one.
 TEST_F(PlaneFaultsTest, AnImpossibleAnswerToEachOfTwoFencesDoesNotStartOver) {
   StartPair();
   WarmUp();

@@ -82,7 +82,7 @@ class ResourcesTest : public ByHandTest {
     }
     return came;
   }
-  // XPU 1 takes all of the port, which takes so many frames a turn.
+  // XPU 1 takes all of the port, which takes `most` frames a turn.
   void Saturate(uint32_t most) {
     port->most = most;
     for (uint8_t vc = 0; vc < kVcCount; ++vc) SendUntilBlocked(1, vc);
@@ -137,7 +137,7 @@ TEST_F(ResourcesTest, AcknowledgementsDoNotTakeAllOfAPort) {
   EXPECT_GT(came[1].pdus, 100u);
 }
 
-// More of them are owed than the port takes frames: every other frame is one of data all the same.
+// More acknowledgements are due than the port takes frames: every other frame still has data.
 TEST_F(ResourcesTest, DataHaveEveryOtherPlaceAmongMoreAcknowledgementsThanFit) {
   StartBehindProxy();
   Saturate(1);
@@ -320,7 +320,7 @@ TEST_F(ResourcesTest, AChecksumThatTheDeviceOffersIsLeftToIt) {
     EXPECT_EQ(seen.offload, TxOffload::kIpv4Checksum);
     EXPECT_EQ(seen.l2_length, 14);
     EXPECT_EQ(seen.l3_length, 20);
-    // In its place stands 0.
+    // The checksum field is 0.
     EXPECT_EQ(seen.bytes[14 + 10], 0);
     EXPECT_EQ(seen.bytes[14 + 11], 0);
   }

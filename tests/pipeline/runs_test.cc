@@ -23,7 +23,7 @@ class RunsTest : public ByHandTest {
     Inject({Control(hello)});
     TakeSent();
   }
-  // All of them are in the ring before the lcore looks.
+  // All commands are in the ring before the lcore polls it.
   void SendAll(uint32_t count = kPdus) {
     for (uint32_t i = 0; i < count; ++i) {
       client->queues[0].Send(TestCommand(8, kBytes - 8, static_cast<uint8_t>(i))

@@ -145,7 +145,7 @@ class ManySealedTest : public PipelineTest {
   Client* client = nullptr;
 };
 
-// All at once, and none is found unreachable.
+// All peers meet at once, and none is found unreachable.
 TEST_F(ManySealedTest, PeersThatAreMetAtOnceAreMet) {
   Start();
   for (const End* end : {&a, &b}) EXPECT_EQ(Count(*end, Counter::kUnreachable), 0u);
@@ -163,7 +163,7 @@ TEST_F(ManySealedTest, ANewSecretComesToPeersSomeInATurn) {
   }
 }
 
-// The one that all send with is taken away, and nobody has shown to have the other one.
+// The secret that all send with is taken away, and no peer has shown that it has the other one.
 TEST_F(ManySealedTest, ASecretThatEndsIsReplacedAtPeersSomeInATurn) {
   Start();
   for (End* end : {&a, &b}) SetSecrets(*end, {2});
@@ -220,7 +220,7 @@ class OneAddressTest : public PlanesTest {
   std::vector<std::unique_ptr<SecretsUpdate>> updates_;
 };
 
-// Somebody on the path takes a PDU from one plane to the other.
+// An attacker on the path takes a PDU from one plane to the other.
 TEST_F(OneAddressTest, APduIsOfThePlaneThatItWasSentOn) {
   constexpr size_t kRhAt = kEthernetBytes + 20 + 8;
   const MacAddress of_first = MacOf(OnPlane(0, 1));

@@ -76,7 +76,7 @@ void CheckHkdf(Crypto& crypto, const Bytes& secret, const Bytes& salt, const Byt
   Bytes out(out_hex.size() / 2);
   crypto.Expand(prk, info, out);
   EXPECT_EQ(ToHex(out), out_hex);
-  // The context keeps nothing: a shorter one gives the same beginning.
+  // The context keeps nothing: a shorter output has the same beginning.
   Bytes less(out.size() - 13);
   crypto.Expand(prk, info, less);
   EXPECT_EQ(ToHex(less), out_hex.substr(0, less.size() * 2));

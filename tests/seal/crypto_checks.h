@@ -19,10 +19,10 @@ SealJob JobOf(void* key, std::span<const uint8_t> nonce, std::span<const uint8_t
 void CheckGcmVectors(Crypto& crypto);
 // The test cases of RFC 5869 with SHA-256.
 void CheckHkdfVectors(Crypto& crypto);
-// Bursts of 1 to 64 of mixed keys and sizes are opened as they were sealed; one that is corrupted
+// Bursts of 1 to 64 texts of mixed keys and sizes are opened as they were sealed; a corrupted text
 // is refused, alone, wherever it is.
 void CheckBursts(Crypto& crypto);
-// Each flipped bit of nonce, additional data, text and tag.
+// Each flipped bit of nonce, additional data, text and tag is noticed.
 void CheckFlippedBits(Crypto& crypto);
 // A text that is sealed from elsewhere stays as it is, and its sealed form is as in place.
 void CheckSealingFromElsewhere(Crypto& crypto);

@@ -116,7 +116,8 @@ TEST_F(SealedPeers, NobodyElseMovesAnEnd) {
   EXPECT_EQ(b.Open(a.Seal()), SealError::kNone);
 }
 
-// Whatever echoed an epoch four epochs ago, and is heard now: the peer has not received this one.
+// A frame that echoed an epoch four epochs ago, and is heard now: the peer has not received this
+// epoch.
 TEST_F(SealedPeers, FramesThatWereHeldBackConfirmNothing) {
   End a(*crypto_, 1, {.mode = SealMode::kRequired, .rotate_pdus = 1}), b(*crypto_, 2);
   Associate(a, b);
@@ -237,7 +238,7 @@ TEST_F(SealedPeers, EndsWhoseSecretsAreInAnotherOrderRotateAllTheSame) {
 
 // ---- Partitions, within an association.
 
-// Its keys are those that the ends had in it before.
+// The keys are those that the ends had in the partition before.
 TEST_F(SealedPeers, NothingOfAFormerStayInAPartitionIsTakenTwice) {
   End a(*crypto_, 1), b(*crypto_, 2);
   const auto go_to = [&](uint16_t partition) {

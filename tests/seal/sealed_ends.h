@@ -19,7 +19,7 @@ inline constexpr SealPath kThere{.source = {0, 1}, .destination = {0, 2}, .sessi
 
 using Bytes = std::vector<uint8_t>;
 
-// One end: XPU 1 or 2.
+// One end, as XPU 1 or 2.
 class End {
  public:
   End(Crypto& crypto, uint16_t xpuid, SealParams params = {.mode = SealMode::kRequired}) {

@@ -116,7 +116,7 @@ TEST_F(SealedPeers, ANewerSecretIsUsedWhenThePeerHasShownIt) {
   EXPECT_EQ(b.Open(a.Seal()), SealError::kNone);
 }
 
-// And back to the former one, whose epochs go on where they were left.
+// And then back to the former secret, whose epochs go on where they were left.
 TEST_F(SealedPeers, ASecretThatIsTakenAwayLeavesTheOther) {
   End a(*crypto_, 1, {.mode = SealMode::kRequired, .rotate_pdus = 1}), b(*crypto_, 2);
   Associate(a, b);

@@ -45,7 +45,7 @@ void Append16(Bytes& to, uint16_t value) {
   Append(to, Bytes{static_cast<uint8_t>(value >> 8), static_cast<uint8_t>(value)});
 }
 
-// key and iv, one behind the other.
+// The key and the iv, one behind the other.
 Bytes DeriveKey(Crypto& crypto, const Json& v) {
   std::array<uint8_t, 32> prk;
   crypto.Extract("suede seal v1", BytesOf(v, "secret"), prk);

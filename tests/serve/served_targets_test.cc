@@ -127,7 +127,7 @@ TEST_F(ServedTargetsTest, WhatIsPassedOnIsShownToTheClient) {
   targets.Poll();
   EXPECT_TRUE(owner.receiver.HasWork());
   EXPECT_EQ(owner.counters.Get(Counter::kMemoryPassedOn), 1u);
-  // Not to one that is going.
+  // A request does not go to a client that is going away.
   ReceivedCommand command;
   EXPECT_EQ(owner.receiver.Poll(&command, 1), 1u);
   EXPECT_EQ(clients.Detach(owner.number), ClientVerdict::kDone);

@@ -396,7 +396,7 @@ TEST_F(ClientTest, DaemonDeathIsNoticedBySeldomCalls) {
   suede_completion completions[4];
   for (int i = 0; i < 3; ++i) suede_poll_completions(suede_get_queue(polls.get(), 0), completions, 4);
   daemon_.Stop();
-  // There is credit for many more.
+  // The credit suffices for many more.
   EXPECT_TRUE(FailsWithinASecond([&] { return SendTagged(sends, 0, 2, 2); }));
   EXPECT_TRUE(
       FailsWithinASecond([&] { return suede_poll_completions(suede_get_queue(polls.get(), 0), completions, 4); }));

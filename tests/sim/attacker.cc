@@ -83,7 +83,7 @@ void Attacker::Turn(Time now) {
   }
 }
 
-// Any value, or one of those that come to mind first.
+// Any value, or one of the obvious ones.
 uint16_t Attacker::Guess() {
   switch (dice_.Below(4)) {
     case 0:
@@ -170,7 +170,7 @@ std::vector<uint8_t> Attacker::Control(Kind kind) {
       break;
     case kCongestion:
       type = static_cast<uint8_t>(ControlType::kCongestion);
-      // Both identities, then credit and marks.
+      // Two identities, then credit and marks.
       for (int i = 0; i < 9; ++i) Guess(body, i < 2 ? 8 : 4);
       if (dice_.Chance(0.5)) Guess(body, 8);
       break;
@@ -178,8 +178,8 @@ std::vector<uint8_t> Attacker::Control(Kind kind) {
       type = static_cast<uint8_t>(kind == kUnknown ? 7 + dice_.Below(249) : 1 + dice_.Below(6));
       Guess(body, static_cast<uint32_t>(dice_.Below(40)));
   }
-  // Half of the others as of a layout that begins with both ends' identities, and a HELLO then with
-  // nonces.
+  // Half of the other kinds have a layout that begins with both ends' identities, and a HELLO then
+  // with nonces.
   const bool has_layouts = kind < kCongestion;
   if (has_layouts && dice_.Chance(0.5)) {
     std::vector<uint8_t> longer;
@@ -335,7 +335,7 @@ std::vector<LuckyHit> Attacker::TakeHits(const Host& host) {
     const Connection& connection = instance.connections[instance.ConnectionIndex(
         taken.peer, taken.plane, taken.slot, taken.rh.vc)];
     const uint32_t peer = instance.params.peers[taken.peer].xpuid;
-    // Values that were right at any time of the turn. An answer to PDUs in flight, or to the last
+    // Values that were right at any time of the turn: answers to PDUs in flight, or to the last
     // one.
     const auto within = [&](Psn psn, Psn first, Psn last) {
       const int span = std::max(0, last.DistanceFrom(first));

@@ -48,8 +48,8 @@ inline WorldOptions Attacked(uint32_t seed) {
   return options;
 }
 
-// The same on hosts with session groups, whose numbers the attacker forges: they are all that keeps
-// its frames off a session's PSNs, and it asks for numbers without end.
+// The same on hosts with session groups, whose numbers the attacker forges: only they keep its
+// frames off a session's PSNs, and it asks for numbers without end.
 inline WorldOptions AttackedSessions(uint32_t seed) {
   Dice dice(uint64_t{seed} << 32 | 0x5e55a77);
   WorldOptions options = Attacked(seed);

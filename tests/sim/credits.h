@@ -19,7 +19,7 @@ inline ClassOptions ClassesOfCredit() {
   return classes;
 }
 
-// Credit for so many of the largest frames, of the classes of VCs and of acknowledgements.
+// Credit for `frames` of the largest frames, for the classes of VCs and of acknowledgements.
 inline CreditGrant GrantFor(const ClassOptions& classes, CreditRule rule, uint32_t frames) {
   CreditGrant grant{.rule = rule};
   const uint32_t largest = rule.CreditsOf(SimPort::kMaxFrameBytes);
@@ -38,7 +38,7 @@ inline TransportParams PatientTransport(PsnScope scope) {
   return transport;
 }
 
-// A switch whose queues have room for so much, and no more.
+// A switch whose queues have room for `bytes`, and no more.
 inline void SmallQueues(fabric::SwitchParams& params, uint32_t bytes) {
   params.cell_bytes = 256;
   for (fabric::ClassParams& own : params.of_class) own.reserved_bytes = bytes;

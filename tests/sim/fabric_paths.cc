@@ -112,7 +112,7 @@ class FabricState {
   explicit FabricState(uint32_t hosts)
       : halved_(hosts), down_(hosts), withdrawn_(hosts, std::vector<bool>(hosts)) {}
 
-  // As suede-fare would set it.
+  // The weight as suede-fare would set it.
   uint32_t WeightOf(uint32_t from, uint32_t to, uint32_t plane) const {
     if (plane == 2 && withdrawn_[from][to]) return 0;
     return halved_[from][plane] || halved_[to][plane] ? kFullWeight / 2 : kFullWeight;
@@ -252,7 +252,7 @@ class FabricRun {
     }
   }
 
-  // The weights of all pairs that the host is one of.
+  // Announces the weights of all pairs with the host.
   void Announce(uint32_t host, uint32_t plane) {
     for (uint32_t other = 0; other < hosts_; ++other) {
       if (other == host) continue;
@@ -304,7 +304,7 @@ class FabricRun {
     }
     return moves;
   }
-  // By which a change is told that concerns a host: the shares of its planes, to each host.
+  // The wanted shares of planes to each host; they tell whether a change concerns a host.
   std::vector<std::array<double, kPlanes>> WantedShares() const {
     std::vector<std::array<double, kPlanes>> all;
     for (uint32_t from = 0; from < hosts_; ++from) {
@@ -318,7 +318,7 @@ class FabricRun {
     }
     return all;
   }
-  // Dead inner links are not in the state: these changes concern anybody.
+  // Dead inner links are not in the state: such changes concern all hosts.
   void NoteMoves(const std::vector<uint64_t>& before,
                  const std::vector<std::array<double, kPlanes>>& shares_before, FlowMoves& moves) {
     if (pace_.inner) return;

@@ -96,7 +96,7 @@ void HotLinks::CatchUp(Link& link, Time until) {
   }
 }
 
-// From a frame of the background to the next: Poisson's.
+// The gap between two frames of the background: Poisson's.
 Duration HotLinks::Gap(const Link& link) {
   constexpr uint64_t kParts = 1u << 30;
   const double uniform = static_cast<double>(1 + dice_.Below(kParts)) / kParts;

@@ -26,7 +26,7 @@ constexpr Duration kMostForDrain = std::chrono::seconds(2);
 constexpr Duration kSample = microseconds(1);
 constexpr int kHeld = 5;  // round trips for which a link must be avoided to count as such
 
-// About, and without queues: six cables, and a frame in three places.
+// An estimate without queues: six cables, and a frame in three places.
 Duration BaseRttOf(const HotLinksOptions& options) {
   return 6 * options.links.cable + Duration(1400);
 }
@@ -300,7 +300,7 @@ HotReaction MeasureHotReaction(const HotLinksOptions& options) {
     if (one.least_rtt() == Duration(0)) continue;
     reaction.base_round_trip = std::min(reaction.base_round_trip, one.least_rtt());
   }
-  // (That of a session that has just moved is not known.)
+  // The round trip of a session that has just moved is not known.
   reaction.round_trip = std::max(reaction.round_trip, reaction.base_round_trip);
   SetLoads(run, options, hot);
 

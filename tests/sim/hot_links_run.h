@@ -65,12 +65,12 @@ HotReaction MeasureHotReaction(const HotLinksOptions& options);
 
 class HotLinksRun {
  public:
-  // Hosts are up and know each other; nothing but greetings was sent yet.
+  // Hosts are up and know each other; only greetings were sent yet.
   explicit HotLinksRun(const HotLinksOptions& options);
 
   void Start();  // all senders
   void RunFor(Duration time) { RunUntil(now_ + time); }
-  // Nobody sends any more; until nothing is under way. Empty, or the first thing that was wrong.
+  // Ends sending and waits until nothing is under way. Returns the first failure; empty: none.
   std::string Finish();
 
   Time now() const { return now_; }

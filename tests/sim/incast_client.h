@@ -37,11 +37,11 @@ class IncastClient {
 
   // Commands of a stream may overtake each other, and each comes once.
   void AllowOvertaking() { in_order_ = false; }
-  // From `at` on sends so many commands to a host.
+  // Sends `commands` commands to a host from `at` on.
   void StartBulk(uint32_t destination, uint32_t commands, Time at);
   // Sends no more than it has handed to the daemon.
   void StopBulk() { left_ = 0; }
-  // From `at` on sends a request, and after its response and a random time the next one.
+  // Sends requests from `at` on: the next one follows the response after a random time.
   void StartRequests(uint32_t destination, Time at);
   void StopRequests() {
     asks_ = false;
@@ -50,7 +50,8 @@ class IncastClient {
 
   // Does what there is to do. Returns whether it has given the daemon anything.
   bool Turn(Time now);
-  // When it begins something by itself; kNever: all that it does follows from turns of its daemon.
+  // The time at which it next begins something by itself; kNever: everything follows from its
+  // daemon.
   Time next() const { return std::min(next_request_, left_ != 0 && !begun_ ? bulk_at_ : kNever); }
 
   uint32_t sent() const { return sent_; }

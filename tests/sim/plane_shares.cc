@@ -86,7 +86,7 @@ class Meter {
     for (double& share : shares) share /= sum;
     return shares;
   }
-  // Bytes of frames that were handed to one.
+  // Gb/s of frames that were handed to the plane's port.
   double taken_gbps(size_t plane) const {
     const SimPort* port = world_.host(0).ports[plane];
     const uint64_t bytes = port->bytes_taken() - taken_[plane];

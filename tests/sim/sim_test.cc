@@ -447,7 +447,7 @@ TEST(SimPortTest, TheReceiveRingTakesFramesOfThePool) {
   EXPECT_EQ(to->frames_out(), 4u);
   // The ring has again four of the six others.
   EXPECT_EQ(to->Allocate(frames + 4, 12), 2u);
-  // They are there for arriving frames, but nothing takes their place then.
+  // The four are there for arriving frames, but nothing takes their place then.
   send(3);
   EXPECT_EQ(to->Receive(frames + 6, 10), 3u);
   send(2);

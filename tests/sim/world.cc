@@ -240,7 +240,7 @@ Time World::NextArrival() const {
   return next;
 }
 
-// VC 0 was ignored for long enough: nothing of the others may wait for it.
+// VC 0 was ignored for long enough: no command of other VCs may wait for it.
 void World::EndIgnoring() {
   if (!ignores_ || now_ - Time{} < options_.ignored_for) return;
   ignores_ = false;
@@ -412,7 +412,7 @@ void World::Idle() {
     while (now_ < end) Turn();
   };
   next_ping_ = kNever;  // a question to a host that was not met yet would begin sessions with it
-  // Loss alone may end one now and then.
+  // Loss alone may end a session now and then.
   uint64_t sessions = 0;
   uint64_t up = 0;
   for (int i = 0; i < 4 && (i == 0 || up != sessions); ++i) {

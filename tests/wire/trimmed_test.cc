@@ -98,7 +98,7 @@ TEST_P(TrimmedTest, SaysWhatTheWholeFrameSaid) {
   EXPECT_TRUE(std::equal(canonical, canonical + kRhBytes, parsed->pdu));
 }
 
-// From the last byte of the RH to the last byte but one of the frame.
+// A cut from the last byte of the RH to the last byte but one of the frame is recognized.
 TEST_P(TrimmedTest, CutAnywhereBehindTheRh) {
   const size_t whole = Whole().size();
   for (size_t bytes = 0; bytes <= whole; ++bytes) {
@@ -143,7 +143,7 @@ TEST_P(TrimmedTest, OfAnotherPortIsNone) {
   EXPECT_EQ(ParseCut(rules, cut), std::nullopt);
 }
 
-// Whatever a header says, it is read in the frame alone, and what is returned is there.
+// Whatever a header says, only the frame is read, and the returned PDU is within it.
 TEST_P(TrimmedTest, AnyHeaderIsReadInTheFrame) {
   std::mt19937 random(29);
   size_t trimmed = 0;

@@ -220,7 +220,7 @@ TEST(Udp4, HeaderSumIsThatOfTheInternetSum) {
   int good = 0;
   for (int round = 0; round < 200000; ++round) {
     uint8_t header[20];
-    // Many ones and zeros: the sums that fold to either.
+    // Many ones and zeros: sums that fold to either.
     for (uint8_t& byte : header) {
       byte = random() % 2 == 0 ? (random() % 2 == 0 ? 0xff : 0) : static_cast<uint8_t>(random());
     }
