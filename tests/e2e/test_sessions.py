@@ -41,7 +41,6 @@ def test_sessions_open_and_move_under_load(count, most, ordering):
         assert {row["plane"] for row in sessions(left, "--idle")} == set(range(count))
         assert len(sessions(left, "--idle")) == count * most
         for daemon in (left, right):
-            # PDUs in flight with a number before the last one are sent again.
             assert counter(daemon, "rx_sessions_total") > 10
             events = e2e.managed(daemon, "events", "list", "--limit", 1000)["events"]
             moved = [event for event in events if event["kind"] == "session_moved"]
