@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of what a frame's headers can say: one row for each, with which text forms of frames
-// are read, written and explained. Which header has a field is declared by the header's file.
+// are read, written and explained. The file of each header declares the fields that it has.
 #ifndef SUEDE_WIRE_ENCAP_FIELD_VALUES_H_
 #define SUEDE_WIRE_ENCAP_FIELD_VALUES_H_
 

@@ -109,7 +109,7 @@ class Headers {
       kEthernetBytes - 2;  // where a frame tells whether it is tagged
   static constexpr uint32_t kBytes =
       4 + kIpBytes + kUdpBytes;  // those of IP and UDP, and their type
-  // Of 16 bytes.
+  // The bits in which 16 bytes differ; 0: in none.
   static uint64_t Differ(const uint8_t* a, const uint8_t* b) {
     return (internal::LoadWord<uint64_t>(a) ^ internal::LoadWord<uint64_t>(b)) |
            (internal::LoadWord<uint64_t>(a + 8) ^ internal::LoadWord<uint64_t>(b + 8));
