@@ -80,9 +80,9 @@ class ClientTable {
 
   void BeginDrain();
   bool draining() const { return draining_; }
-  // Whether all of that has been taken.
+  // Whether all that the rings held then has been taken.
   bool IsDrained() const;
-  // From now on nothing is taken.
+  // Nothing is taken from now on.
   void EndDrain();
 
   // ---- States of queues and VCs, as their clients see them.

@@ -16,8 +16,8 @@
 
 namespace suede {
 
-// One client queue. Its number is in the runs of PDUs, so it is not used again while one of those
-// is anywhere: `runs` counts them.
+// One client queue. Its number is in the runs of PDUs, so it is not used again while there is such
+// a run anywhere: `runs` counts them.
 struct QueueSlot {
   enum class State : uint8_t {
     kFree,

@@ -187,7 +187,7 @@ void CreditTarget::Forget(uint32_t sender) {
   Deactivate(sender);
   SetOpen(senders_[sender], 0);
   Sender unknown;
-  // It stays in the list of those that are owed something, which is passed over then.
+  // The sender stays in the list of senders that are owed something, and is passed over there.
   unknown.owed = senders_[sender].owed;
   unknown.next_owed = senders_[sender].next_owed;
   senders_[sender] = unknown;
@@ -346,7 +346,7 @@ void CreditTarget::Enter(uint32_t sender) {
     turn_ = from.next = from.previous = self;
     return;
   }
-  // In front of the one whose turn it is: that is the end of the round.
+  // Enters in front of the sender whose turn it is: that is the end of the round.
   from.next = turn_;
   from.previous = senders_[turn_].previous;
   senders_[from.previous].next = self;

@@ -47,7 +47,7 @@ class CreditTarget {
     if (from.place >= Place::kHeld) [[unlikely]]
       Release(sender);
   }
-  // Its association has ended; the next one begins from nothing.
+  // The sender's association has ended; the next one begins from nothing.
   void Forget(uint32_t sender);
   // The port receives at another rate from now on; the other parameters are as they were. Looks at
   // all senders.

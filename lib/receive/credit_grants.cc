@@ -280,7 +280,7 @@ CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, uint32_t vc, T
   // A peer that cannot be told asks again.
   if (!credit.counts || instance.paths[peer].open == 0) return leave();
   if (credit.reclaiming) {
-    // It is told once it has answered: others first.
+    // The peer is told once it has answered: others first.
     leave();
     credit.waiting = true;
     Push(feed.waiting, instance.rx_credit, vc, peer, &RxCredit::next_waiting);
@@ -293,7 +293,7 @@ CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, uint32_t vc, T
     return Served::kRingFull;
   }
   if (size.lines == 0) {
-    // It has enough, and there is no more just now. It is told once if it has to ask from now on.
+    // The peer has enough, and there is no more now. It is told once if it has to ask from now on.
     if (!size.renews && !credit.on_demand) {
       credit.on_demand = true;
       SendGrant(instance, peer, vc, false);
@@ -449,7 +449,7 @@ void CreditGrants::Forget(Instance& instance, uint32_t peer) {
     RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
     TakeBack(instance, vc, credit, credit.accepted);
     if (credit.reclaiming) EndReclaim(RingOf(instance, vc), vc);
-    // It leaves the lists when its turn comes there.
+    // The peer leaves the lists when its turn comes there.
     RxCredit fresh;
     fresh.next_waiting = credit.next_waiting;
     fresh.next_holding = credit.next_holding;

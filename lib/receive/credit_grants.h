@@ -35,8 +35,8 @@ class CreditGrants {
   // The association with the peer is over, and all that was promised in it.
   void Forget(Instance& instance, uint32_t peer);
 
-  // PDUs with so many lines were accepted, the widest of them with `widest`; `credit` is that of
-  // the peer on the VC. Lines that the peer was not granted are in no sum.
+  // PDUs with `lines` in all were accepted, the widest of them with `widest`; `credit` is the
+  // peer's on the VC. Lines that the peer was not granted are in no sum.
   void OnAccepted(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit, uint32_t lines,
                   uint32_t widest) {
     if (!credit.counts) return;

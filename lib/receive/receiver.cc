@@ -381,7 +381,7 @@ bool Receiver::CountHandedOver(bool handed) {
       refusals_.OnRefusal(instance, number, pdu, delivered.lines);
       break;
     case Delivery::kMalformed:
-      // It is as its peer has made it, and would be the same each time.
+      // The PDU is as its peer has made it, and would be the same each time.
       connection.Accept();
       instance.counters.Add(Counter::kRxMalformed);
       lcore_.events.TellMalformed(instance, pdu.peer, pdu.rh.vc(), now);

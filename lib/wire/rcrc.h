@@ -33,12 +33,12 @@ uint32_t FoldedCrc(const uint8_t* data, size_t bytes);
 void FoldedCrcs(RcrcSpan* spans, size_t count);
 bool HasFoldedCrc();
 
-// The same by multiplications of 256 bits, for a CPU of which HasPairedCrc.
+// FoldedCrc by multiplications of 256 bits, for a CPU of which HasPairedCrc.
 uint32_t PairedCrc(const uint8_t* data, size_t bytes);
 void PairedCrcs(RcrcSpan* spans, size_t count);
 bool HasPairedCrc();
 
-// The same by multiplications of 512 bits, for a CPU of which HasWideCrc.
+// FoldedCrc by multiplications of 512 bits, for a CPU of which HasWideCrc.
 uint32_t WideCrc(const uint8_t* data, size_t bytes);
 void WideCrcs(RcrcSpan* spans, size_t count);
 bool HasWideCrc();
