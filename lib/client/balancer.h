@@ -135,7 +135,7 @@ class Balancer {
   const BalancePolicy policy_;
   const std::vector<BalancedQueue> queues_;
   std::vector<Seen> seen_;
-  uint32_t next_ = 0;     // whose turn it is
+  uint32_t next_ = 0;  // the queue whose turn it is
   uint32_t choices_ = 0;
 };
 

@@ -27,7 +27,7 @@ struct QueueSlot {
   };
   State state = State::kFree;
   bool completions_dirty = false;
-  uint8_t vc_mask = (1u << kVcCount) - 1;  // that it may send on
+  uint8_t vc_mask = (1u << kVcCount) - 1;  // VCs that it may send on
   uint16_t number = 0;                     // within the client
   uint32_t client = 0;
   uint32_t instance = 0;

@@ -26,7 +26,7 @@ class NsccWindow {
     uint32_t octets = 0;
     std::optional<Duration> rtt;  // where it was measured
     bool marked = false;
-    int64_t in_flight = 0;  // what is still on its way
+    int64_t in_flight = 0;  // octets that are still on their way
   };
   void OnAck(const Ack& ack, Duration base_rtt, const CongestionParams& params, Time now);
   // PDUs were lost, and are sent again.

@@ -82,8 +82,8 @@ struct Channel {
   uint64_t limit = 0;  // sent stays below or at it
   uint64_t acknowledged = 0;
   uint32_t window_bytes = 0;     // the peer's ring
-  uint64_t operation = 0;        // that is being sent
-  uint64_t operation_bytes = 0;  // that were sent of it
+  uint64_t operation = 0;        // number of the one that is being sent
+  uint64_t operation_bytes = 0;  // bytes of it that were sent
   uint64_t acknowledged_operations = 0;
   std::vector<uint64_t> ends;     // position at the end of each operation, by its place
   uint32_t since_completion = 0;  // commands since the last that asked for one

@@ -179,7 +179,7 @@ class Sockets {
     uint64_t pushed = 0;                       // operations whose data is not needed any more
     Status untold = Status::kOk;               // a target's failure that no operation has told yet
     Status failure = Status::kOk;              // of the operations since TakeFailure
-    uint8_t* room = nullptr;                   // that is offered
+    uint8_t* room = nullptr;                   // room that is offered
     uint32_t room_bytes = 0;
     uint32_t filled_bytes = 0;
   };

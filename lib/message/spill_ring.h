@@ -78,7 +78,7 @@ class SpillRing {
   uint64_t first_ = 0;   // position of the oldest record; of all positions modulo bytes_ counts
   uint64_t end_ = 0;     // position behind the newest
   uint32_t taken_ = 0;   // octets of the oldest record that a stream's reader has
-  uint64_t octets_ = 0;  // that are in the ring and were not taken
+  uint64_t octets_ = 0;  // octets that are in the ring and were not taken
   uint32_t messages_ = 0;
   uint32_t partial_cost_ = 0;
 };

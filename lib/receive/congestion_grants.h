@@ -93,7 +93,7 @@ class CongestionGrants {
   std::vector<std::unique_ptr<Target>> targets_;
   std::vector<uint32_t> first_target_;     // by instance
   std::vector<uint32_t> octets_of_lines_;  // by instance: of frames, that 16 lines held of late
-  std::vector<Target*> active_;            // those that may have a grant to send
+  std::vector<Target*> active_;            // targets that may have a grant to send
   Fifo<EchoRef> echoes_;
 };
 

@@ -108,7 +108,7 @@ class CreditGrants {
 
   Lcore& lcore_;
   std::vector<std::array<CreditRing, kVcCount>> of_clients_;  // promised of their rings, by slot
-  Fifo<CreditRing*> granting_;                                // whose peers wait for credit
+  Fifo<CreditRing*> granting_;                                // rings whose peers wait for credit
   bool turned_ = false;  // the hand of the ring that is being served has been, in this turn
   uint16_t tick_ = 0;                                         // of about a millisecond
 };

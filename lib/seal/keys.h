@@ -17,7 +17,7 @@
 namespace suede {
 
 inline constexpr size_t kSealSecretBytes = 32;
-using SealPrk = std::array<uint8_t, kSealSecretBytes>;  // what keys are derived from
+using SealPrk = std::array<uint8_t, kSealSecretBytes>;  // keys are derived from it
 
 // Overwrites memory in a way that is not optimized out.
 void Cleanse(std::span<uint8_t> bytes);

@@ -278,7 +278,7 @@ class SealedPeer : public InLockedMemory {
   const uint16_t xpuid_;
   SealCell* const cell_;
   Identities identities_{};
-  uint16_t partition_ = 0;  // that the keys are of
+  uint16_t partition_ = 0;  // partition of the keys
   bool sealed_ = false;
   uint64_t sealed_identity_ = 0;  // of the peer, in the last association that was sealed
 

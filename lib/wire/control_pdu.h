@@ -57,7 +57,7 @@ struct Hello {
   uint16_t pack_limit_bytes = 0;
   uint16_t receive_bytes = 0;  // of commands in the largest PDU that it can receive; 0: not said
   uint16_t receive_lines = 0;  // of the receive ring, for the largest such PDU; 0: not said
-  uint16_t sessions = 1;       // that it can keep apart; never 0
+  uint16_t sessions = 1;       // sessions that it can keep apart; never 0
   VcPsns first{};              // of generation 0
   std::array<uint32_t, kVcCount> credit_lines{};  // limits since the association began
   bool reply_wanted = false;
@@ -92,8 +92,8 @@ struct PlaneHello {
   Identities identities;
   PlaneState state = PlaneState::kDown;
   uint8_t plane = 0;           // the sender's number of it
-  uint16_t tx_generation = 0;  // that the sender sends
-  uint16_t rx_generation = 0;  // that it accepts
+  uint16_t tx_generation = 0;  // generation that the sender sends
+  uint16_t rx_generation = 0;  // generation that it accepts
   uint32_t sequence = 0;
   uint32_t heard = 0;  // where has_heard
   bool has_heard = false;
@@ -161,7 +161,7 @@ struct Congestion {
   uint32_t limit = 0;     // and the limit that it has
   uint32_t granted = 0;   // a grant's: the limit
   uint32_t received = 0;  // an echo's: data PDUs that came, modulo 2^32,
-  uint32_t marked = 0;    // of these, those with a mark,
+  uint32_t marked = 0;    // of these, data PDUs with a mark,
   uint32_t trimmed = 0;   // and those that came trimmed, which are none of these,
   uint64_t sessions = 0;  // and by slot, a bit each, those in which marks came since the last echo
   friend bool operator==(const Congestion&, const Congestion&) = default;
@@ -177,7 +177,7 @@ struct SessionNumber {
   bool answer = false;  // of the receiver, which has taken it
   bool fence = false;   // the receiver accepts nothing more in the session
   bool anew = false;    // it does again, from `psns` on
-  VcPsns psns{};        // the first ones; of the answer to a fence, those that are expected
+  VcPsns psns{};        // the first PSNs; of the answer to a fence, the expected ones
   friend bool operator==(const SessionNumber&, const SessionNumber&) = default;
 };
 

@@ -54,7 +54,7 @@ class PauseSender {
   Duration refresh_{};
   uint8_t told_ = 0;
   Time refresh_at_{};
-  uint64_t pauses_ = 0;  // that have begun
+  uint64_t pauses_ = 0;  // pauses that have begun
 };
 
 }  // namespace suede

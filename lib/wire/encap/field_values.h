@@ -100,7 +100,7 @@ struct FieldRow {
   uint64_t least;
   uint64_t most;  // of the widest
   Shown shown;
-  std::string fallback;  // what is taken where the field is missing
+  std::string fallback;  // the value where the field is missing
   std::string sentence;
   bool In(Encap encap) const { return encaps.Has(encap); }
 };

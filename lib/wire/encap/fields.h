@@ -44,7 +44,7 @@ struct HeaderField {
   FieldUse use = FieldUse::kValue;
   FieldKey key = FieldKey::kNone;
   uint64_t usual = 0;  // where nothing else is configured
-  uint32_t bias = 0;   // what the value's field holds more than the value
+  uint32_t bias = 0;   // the field on the wire holds this much more than the value
   ComputeField compute = nullptr;
   std::span<const HeaderField> otherwise{};
   std::string_view sent{};  // for the tables of docs/encapsulations.md

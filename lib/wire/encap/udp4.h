@@ -118,7 +118,7 @@ class Headers {
   static constexpr uint8_t kNoFrame[2 * kBytes] = {};
 
   const uint8_t* frame_ = kNoFrame + kBytes;
-  uint32_t bytes_ = ~uint32_t{0};  // those of no frame
+  uint32_t bytes_ = ~uint32_t{0};  // the length of no frame
   bool checksums_good_ = false;
   uint32_t pdu_at_ = 0;
   uint32_t pdu_bytes_ = 0;
