@@ -22,7 +22,7 @@ enum class BalancePolicy : uint8_t {
   kDestinationHash,  // all commands to an XPU take the same queue
 };
 
-// A queue to choose from. Neither is there while the client is unconnected.
+// A queue to choose from. Both optionals are empty while the client is unconnected.
 struct BalancedQueue {
   const std::optional<ClientQueue>* ring = nullptr;
   const std::optional<LoadReader>* load = nullptr;
@@ -54,7 +54,7 @@ class Balancer {
   // queue, and the values read are some microseconds old anyway.
   static constexpr uint32_t kChoicesPerLook = 16;
   static constexpr uint32_t kFar = 1u << 31;
-  // The rank of a queue: one of a later rank is chosen only if no other can be.
+  // The rank of a queue: a queue of a later rank is chosen only if no other can be.
   enum class Rank : uint8_t { kGood, kPaused, kUnreachable, kStopped };
 
   struct Seen {
@@ -135,7 +135,7 @@ class Balancer {
   const BalancePolicy policy_;
   const std::vector<BalancedQueue> queues_;
   std::vector<Seen> seen_;
-  uint32_t next_ = 0;     // whose turn it is
+  uint32_t next_ = 0;  // the queue whose turn it is
   uint32_t choices_ = 0;
 };
 

@@ -15,7 +15,7 @@ namespace suede {
 
 class LoadReader {
  public:
-  // Of a segment of that many bytes. Where the daemon shows no load there is no area.
+  // `bytes`: of the segment. Where the daemon shows no load there is no area.
   LoadReader(void* segment, uint64_t bytes, uint32_t queue) {
     const auto* head = static_cast<const suede_segment*>(segment);
     const uint64_t at = head->load;

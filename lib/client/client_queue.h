@@ -149,7 +149,7 @@ class ClientQueue {
   }
 
   // Hands over the first `count` reserved records, and gives up the others. "Transmit now" is of
-  // the last one handed over. kInvalid where no so many are reserved; then, and where the queue's
+  // the last one handed over. kInvalid where fewer are reserved; then, and where the queue's
   // state forbids it, the reservation stays.
   SendResult Commit(uint32_t count) {
     if (count > reserved_.count) [[unlikely]]

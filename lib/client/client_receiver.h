@@ -129,13 +129,13 @@ class ClientReceiver {
  private:
   static constexpr uint32_t kPrefetchLines = 6;
 
-  // Of the records of `lines` lines in the next `room` lines, the number of those that are like the
-  // first one: at least 1, at most `max`.
+  // Counts the records of `lines` lines in the next `room` lines that are like the first one, up to
+  // the first one that is not: at least 1, at most `max`.
   static uint32_t CountAlike(const uint8_t* line, uint32_t lines, uint32_t room, uint32_t max) {
     const uint32_t stride = lines * SUEDE_LINE_BYTES;
     const uint64_t word0 = LoadRecordWord(line);
     const uint64_t word1 = LoadRecordWord(line + 8);
-    // Of the second word, the lengths in the control's first two bytes.
+    // The bits of the second word that are lengths, in the control's first two bytes.
     const uint64_t lengths = ((word1 >> 52 & 1) != 0 ? 0xff1full : 0x001full) << 48;
     // Lines not published yet are left to the daemon's cache.
     const uint8_t* const last = line + size_t{room - 1} * SUEDE_LINE_BYTES;

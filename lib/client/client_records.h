@@ -36,10 +36,10 @@ struct ClientRun {
   ClientCommand first;
   uint32_t control_stride =
       0;                     // bytes from one command's control to the next one's; 0: one for all
-  uint32_t data_stride = 0;  // likewise
+  uint32_t data_stride = 0;  // bytes from one command's data to the next one's; 0: one for all
 };
 
-// The same for ClientQueue::Reserve, whose caller writes the content itself.
+// Commands of one shape for ClientQueue::Reserve, whose caller writes the content itself.
 struct ClientShape {
   uint16_t xpuid = 0;
   uint8_t vc = 0;
@@ -53,12 +53,12 @@ struct ClientShape {
 // control are written already.
 struct CommandSpan {
   uint8_t* control = nullptr;  // of the first record
-  uint8_t* data = nullptr;     // likewise; nullptr for commands without data
+  uint8_t* data = nullptr;     // of the first record; nullptr for commands without data
   uint32_t stride = 0;         // bytes from one record's control to the next one's; data likewise
   uint32_t count = 0;
 };
 
-// What a command's destination, flags and lengths make of its record.
+// The form of a record, which follows from the command's destination, flags and lengths.
 struct RecordShape {
   // The bits that are 0 in every {XPU, VC} as a record's first word holds it.
   static constexpr uint32_t kNoAddress =
@@ -132,7 +132,7 @@ template <DataCopy kCopy>
   }
 }
 
-// The same for any number of bytes.
+// CopyData for any number of bytes.
 inline void CopyData(uint8_t* to, const uint8_t* from, uint32_t n) {
   if (n < 16) return CopyData<DataCopy::kAny>(to, from, n);
   if (n <= 32) return CopyData<DataCopy::k16To32>(to, from, n);

@@ -80,9 +80,9 @@ class ClientTable {
 
   void BeginDrain();
   bool draining() const { return draining_; }
-  // Whether all of that has been taken.
+  // Whether all that the rings held then has been taken.
   bool IsDrained() const;
-  // From now on nothing is taken.
+  // Nothing is taken from now on.
   void EndDrain();
 
   // ---- States of queues and VCs, as their clients see them.
@@ -157,8 +157,8 @@ class ClientTable {
   std::vector<ClientSlot> clients_;
   std::vector<std::array<uint32_t, kVcCount>> claimants_;  // [instance][VC]: slots
   std::vector<bool> in_service_;                           // [instance]
-  std::vector<uint16_t> dirty_queues_;                     // whose completions are to be shown
-  std::vector<ClientSlot*> dirty_clients_;  // whose received commands are to be shown
+  std::vector<uint16_t> dirty_queues_;                     // with completions to be shown
+  std::vector<ClientSlot*> dirty_clients_;                 // with received commands to be shown
   bool detaching_ = false;                  // a client is
   bool draining_ = false;
 };

@@ -27,7 +27,7 @@ struct RecordRoom {
 //   first `lines` lines of that room. Room itself reserves the lines that a ring skips at its end.
 // - Mark and RollbackTo forget the reservations between them.
 // - Publish shows the client the reserved records; before that it sees nothing of them.
-// - HasRoom tells whether there is credit for so many lines, FreeLines for how many, and line_count
+// - HasRoom tells whether there is credit for `lines`, FreeLines for how many lines, and line_count
 //   how many lines there are at all.
 template <typename T>
 concept CommandSink = requires(T sink, const T& view, uint32_t lines, uint32_t mark) {
@@ -62,7 +62,7 @@ concept CommandSequence = requires(T commands, const T& view) {
   { view.shape().has_data } -> std::convertible_to<bool>;
 };
 
-// Lines of a record whose command has so many bytes of control and data.
+// Lines of a record whose command has `command_bytes` of control and data.
 constexpr uint32_t RecordLines(uint32_t command_bytes) {
   return (SUEDE_RECORD_CONTROL + command_bytes + SUEDE_LINE_BYTES - 1) / SUEDE_LINE_BYTES;
 }

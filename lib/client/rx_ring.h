@@ -38,7 +38,7 @@ class RxRingWriter {
   }
   // Reserves that many lines of the room that Room gave.
   void Take(uint32_t lines) { head_ += lines; }
-  // One record; nullptr where there is no room.
+  // Reserves one record; nullptr where there is no room.
   uint8_t* Reserve(uint32_t lines) {
     uint8_t* record = Room(lines).first;
     if (record != nullptr) Take(lines);
@@ -49,7 +49,7 @@ class RxRingWriter {
   }
   // Forgets the reservations since the last Publish.
   void Rollback() { head_ = published_; }
-  // The same back to a mark: reservations before Mark() stay.
+  // RollbackTo goes back to a mark: reservations before Mark() stay.
   uint32_t Mark() const { return head_; }
   void RollbackTo(uint32_t mark) { head_ = mark; }
 

@@ -16,8 +16,8 @@
 
 namespace suede {
 
-// One client queue. Its number is in the runs of PDUs, so it is not used again while one of those
-// is anywhere: `runs` counts them.
+// One client queue. Its number is in the runs of PDUs, so it is not used again while there is such
+// a run anywhere: `runs` counts them.
 struct QueueSlot {
   enum class State : uint8_t {
     kFree,
@@ -27,7 +27,7 @@ struct QueueSlot {
   };
   State state = State::kFree;
   bool completions_dirty = false;
-  uint8_t vc_mask = (1u << kVcCount) - 1;  // that it may send on
+  uint8_t vc_mask = (1u << kVcCount) - 1;  // VCs that it may send on
   uint16_t number = 0;                     // within the client
   uint32_t client = 0;
   uint32_t instance = 0;

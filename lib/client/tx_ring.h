@@ -48,8 +48,8 @@ class TxRingReader {
   void Restart();
 
  private:
-  // Reads the head where the cached one may give fewer than `max` records; the lines that may be
-  // read.
+  // Reads the head where the cached one may give fewer than `max` records; returns the lines that
+  // may be read.
   uint32_t Available(uint32_t max);
 
   suede_ring* ring_ = nullptr;
@@ -83,7 +83,7 @@ class CreditWriter {
 
   // Lines taken and not returned.
   uint32_t outstanding() const { return aggregate_outstanding_; }
-  // Likewise to one XPU.
+  // Lines to one XPU that were taken and not returned.
   uint32_t OutstandingTo(uint16_t xpuid) const {
     uint32_t lines = 0;
     for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {

@@ -24,8 +24,8 @@ inline constexpr int64_t RoundUpToCredit(int64_t octets) {
   return (octets + kCreditUnitOctets - 1) / kCreditUnitOctets * kCreditUnitOctets;
 }
 
-// What a source may send without a grant: a number of largest PDUs, as no part of one can leave; at
-// least one.
+// Octets that a source may send without a grant: a number of largest PDUs, as no part of one can
+// leave; at least one.
 inline uint32_t ReserveOctets(int64_t bdp, uint32_t percent, uint32_t largest_octets) {
   const int64_t part = std::min(bdp * percent / 100, kLargestBdp);
   const int64_t pdus = std::max<int64_t>(part / largest_octets, 1);

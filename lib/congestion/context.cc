@@ -154,7 +154,7 @@ void CongestionContext::CheckInvariants() const {
   check(control_ != CongestionControl::kRccc || limit_ % kCreditUnitOctets == 0);
   check(control_ != CongestionControl::kFixed || deadline_ == kNever);
   check(control_ == CongestionControl::kNscc || !paces_);
-  // What waits for a turn has a deadline, or an acknowledgement to come.
+  // A source that waits for its turn has a deadline, or an acknowledgement to come.
   check(!paces_ || sent_ != acked_ || limit_ > sent_ || deadline_ != kNever);
 }
 

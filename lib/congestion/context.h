@@ -22,9 +22,9 @@
 
 namespace suede {
 
-// What the destination has seen of the source's sequenced PDUs since its last echo.
+// The source's sequenced PDUs that the destination has seen since its last echo.
 struct EcnEcho {
-  uint32_t received = 0;  // those with a mark and the trimmed ones included
+  uint32_t received = 0;  // marked and trimmed ones included
   uint32_t marked = 0;
   uint32_t trimmed = 0;
 };
@@ -38,16 +38,16 @@ class alignas(64) CongestionContext {
   void Start(CongestionControl control, const CongestionParams& params, const PathLimits& path,
              Time now);
   CongestionControl control() const { return control_; }
-  // PDUs of up to so many octets are sent from now on. Less than the largest so far changes
+  // PDUs of up to this many octets are sent from now on. Less than the largest so far changes
   // nothing: PDUs of that size may wait still.
   void RaiseLargest(uint32_t octets, Time now);
 
   // The own port has another rate from now on.
   void SetRate(uint64_t rate_bps);
 
-  // ---- Of each PDU.
+  // ---- For each PDU.
 
-  // Whether a PDU, new or sent again, of so many octets may leave now.
+  // Whether a PDU, new or sent again, of this many octets may leave now.
   bool Allows(uint32_t octets) const { return int64_t{octets} <= limit_ - sent_; }
   // Octets that may leave now. Negative where the allowance shrank behind what was sent.
   int64_t allowance() const { return limit_ - sent_; }
@@ -118,7 +118,7 @@ class alignas(64) CongestionContext {
   void ApplyWindow(Time now);
   void PaceNext(uint32_t octets, Time now);
 
-  // What each PDU touches, and each acknowledgement: a cache line. Octets are cumulative.
+  // The fields that each PDU and each acknowledgement touch: a cache line. Octets are cumulative.
   int64_t sent_ = 0;
   int64_t limit_ = INT64_MAX;
   int64_t acked_ = 0;  // all of sent_ that is not in flight: acknowledged, or to be sent again

@@ -15,12 +15,12 @@ class Credit24 {
   static constexpr uint32_t kMask = 0xFFFFFF;
 
   constexpr Credit24() = default;
-  // What a control PDU carries; bits above the 24 are dropped.
+  // The value that a control PDU carries; bits above the 24 are dropped.
   constexpr explicit Credit24(uint32_t value) : value_(value & kMask) {}
   constexpr uint32_t value() const { return value_; }
 
-  // The credit of so many octets, which are not negative: whole units of them, and the unit that
-  // they have begun as well.
+  // The credit of octets, which are not negative: Floor has the whole units of them, Ceil has the
+  // unit that they have begun as well.
   static constexpr Credit24 Floor(int64_t octets) {
     return Credit24(static_cast<uint32_t>(octets / kCreditUnitOctets));
   }
@@ -51,7 +51,7 @@ inline constexpr int64_t kCreditSpan = (int64_t{1} << 23) * kCreditUnitOctets;
 // A source asks its target for credit. All three are cumulative since the association began.
 struct CreditRequest {
   Credit24 target;  // up to here the source wants to be permitted to send
-  Credit24 sent;    // it has sent so much, PDUs that were sent again included
+  Credit24 sent;    // up to here it has sent, PDUs that were sent again included
   Credit24 limit;   // it may send up to here: its initial credit, and what it knows to be granted
 
   friend constexpr bool operator==(const CreditRequest&, const CreditRequest&) = default;

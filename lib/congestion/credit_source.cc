@@ -8,10 +8,10 @@
 namespace suede {
 namespace {
 
-// A source that has no backlog repeats its request so often. With a backlog, it takes so many
+// A source that has no backlog repeats its request this often. With a backlog, it takes this many
 // requests without an answer until the target counts as silent.
 constexpr uint8_t kTries = 4;
-// A target that answers, but grants nothing, counts as silent after so many `repeat_max`.
+// A target that answers, but grants nothing, counts as silent after this many times `repeat_max`.
 constexpr int kPatience = 32;
 // The time between PDUs without credit grows up to 2^6 `repeat_max`.
 constexpr int kMaxDoublings = 6;
@@ -41,8 +41,8 @@ int64_t CreditSource::OnGrant(Credit24 credit, int64_t limit, const CongestionPa
                               Duration base_rtt, Time now) {
   const int64_t granted = credit.Octets(limit);
   if (granted < limit || granted > highest_) return limit;
-  // It may grant nothing, but it is there. A source without a backlog does not ask for ever even
-  // so.
+  // The target may grant nothing, but it is there. A source without a backlog does not ask for ever
+  // even so.
   if (granted > limit || starved_) unanswered_ = 0;
   if (granted == limit) return limit;
   interval_ = now - std::max(granted_at_, asked_at_);
@@ -102,7 +102,7 @@ bool CreditSource::IsNews(int64_t target, int64_t sent, int64_t limit) const {
 CreditRequest CreditSource::Ask(int64_t target, int64_t sent, int64_t limit,
                                 const CongestionParams& params, Duration base_rtt, Time now) {
   if (target_ <= limit) {
-    // What was seen of other senders before may not hold any longer.
+    // Former observations of other senders may not hold any longer.
     interval_ /= 2;
     asked_at_ = now;
     wait_ = FirstWait(params, base_rtt);

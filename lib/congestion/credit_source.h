@@ -44,7 +44,7 @@ class CreditSource {
   std::string_view state_name(int64_t sent, int64_t limit) const;
 
  private:
-  // Whether `target` differs so much from the one that was asked for that it is worth a request.
+  // Whether `target` differs enough from the one that was asked for to be worth a request.
   bool IsNews(int64_t target, int64_t sent, int64_t limit) const;
   CreditRequest Ask(int64_t target, int64_t sent, int64_t limit, const CongestionParams& params,
                     Duration base_rtt, Time now);

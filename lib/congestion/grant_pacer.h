@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a port will have received all that its senders were granted, if it receives at its rate
-// without a pause: the next grant is due then.
+// The time when a port will have received all that its senders were granted, if it receives at its
+// rate without a pause: the next grant is due then.
 //
 // The grant reaches its sender, and the PDU the port, a round trip later. So a clock that is a
 // round trip late keeps one bandwidth-delay product granted in front of the port.
@@ -21,8 +21,8 @@ class GrantPacer {
   // The port has another rate, from the next SetShare on.
   void SetRate(uint64_t rate_bps) { full_cost_ = CostOf(rate_bps); }
 
-  // Takes part `own` of `all`, of which it is at least one. What is ahead of the clock is charged
-  // at the new share from the next CatchUp on.
+  // Takes part `own`, at least 1, of `all`. The time that the clock is ahead of now counts at the
+  // new share from the next CatchUp on.
   void SetShare(uint32_t own, uint32_t all) {
     own = std::max<uint32_t>(own, 1);
     const double share = static_cast<double>(std::max(own, all)) / own;
@@ -31,7 +31,7 @@ class GrantPacer {
     cost_ = static_cast<uint64_t>(cost);
   }
 
-  // In which the port receives so many octets, at its share.
+  // The time in which the port receives this many octets, at its share.
   Duration TimeOf(uint32_t octets) const {
     return Duration(static_cast<int64_t>((cost_ >> (kUnitBits - kTimeBits)) * octets >> kTimeBits));
   }
@@ -42,7 +42,7 @@ class GrantPacer {
       Rescale(now);
     due_ = std::max(due_, now - limit);
   }
-  // The port is going to receive so many octets more; up to 2^30.
+  // The port is going to receive this many octets more; up to 2^30.
   void Charge(uint32_t octets) {
     const uint64_t whole = cost_ >> kUnitBits;
     const uint64_t part = (cost_ & (kUnit - 1)) * octets + fraction_;

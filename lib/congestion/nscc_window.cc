@@ -15,12 +15,12 @@ constexpr double kReferenceOctets = 150'000;
 constexpr double kProportionalGain = 4;
 constexpr double kFairGain = 5;
 constexpr double kEtaGain = 0.15;
-// A delay of so many targets is so far from them that the window has to be found anew.
+// A delay of this many targets is so far from them that the window has to be found anew.
 constexpr double kQuickDelay = 4;
-constexpr double kQuickWindow = 0.125;  // unless it carries so much of the largest one
+constexpr double kQuickWindow = 0.125;  // unless it carries this part of the largest one
 constexpr double kMostFlowScale = 4;
 constexpr int64_t kEpochPdus = 4;  // of which the rate is measured,
-constexpr double kEpochMost = 64;  // but not for longer than so many epochs
+constexpr double kEpochMost = 64;  // but not for longer than this many epochs
 constexpr uint32_t kSettlePdus = 8;
 
 double Ns(Duration time) { return static_cast<double>(time.count()); }
@@ -139,8 +139,8 @@ void NsccWindow::Settle(const Law& law, Duration base_rtt, const CongestionParam
     grown += kEtaGain * params.eta_percent / 100 * largest_ * law.scale;
     eta_at_ = now;
   }
-  // A window of less than a PDU has an acknowledgement every so many round trips, for all of which
-  // it grows at once: up to twice its size, as nothing tells it of the queue in between.
+  // A window of less than a PDU has an acknowledgement once in several round trips, and grows for
+  // all of these at once: up to twice its size, as nothing tells it of the queue in between.
   if (octets_ < largest_) grown = std::min(grown, 2 * octets_);
   octets_ = std::clamp(grown, law.smallest, law.largest);
 }

@@ -26,7 +26,7 @@ class NsccWindow {
     uint32_t octets = 0;
     std::optional<Duration> rtt;  // where it was measured
     bool marked = false;
-    int64_t in_flight = 0;  // what is still on its way
+    int64_t in_flight = 0;  // octets that are still on their way
   };
   void OnAck(const Ack& ack, Duration base_rtt, const CongestionParams& params, Time now);
   // PDUs were lost, and are sent again.
@@ -34,11 +34,11 @@ class NsccWindow {
 
   // In octets; may be less than a PDU.
   double octets() const { return octets_; }
-  // The time in which the window permits so many octets.
+  // The time in which the window permits this many octets.
   Duration TimeOf(uint32_t octets, Duration base_rtt) const;
 
  private:
-  // What follows from the base RTT.
+  // Values that follow from the base RTT.
   struct Law {
     double bdp;
     double base_ns;
@@ -49,7 +49,7 @@ class NsccWindow {
   };
   double FlowScale(double bdp) const;
   Law LawOf(Duration base_rtt, const CongestionParams& params) const;
-  // Ends the epoch where it is over. Whether the window was set to what it has achieved.
+  // Ends the epoch where it is over. Returns whether the window was set to what it has achieved.
   bool AdaptQuickly(const Ack& ack, const Law& law, Time now);
   void Increase(const Ack& ack, const Law& law, const CongestionParams& params);
   void Decrease(const Law& law, const CongestionParams& params, Duration base_rtt, Time now);

@@ -17,7 +17,7 @@ enum class CongestionControl : uint8_t {
   kNscc = 2,   // a window that follows round trips, ECN marks and losses
 };
 
-// Of an instance.
+// The parameters of an instance.
 struct CongestionParams {
   CongestionControl control = CongestionControl::kFixed;
 
@@ -31,7 +31,7 @@ struct CongestionParams {
   // Credit that a source has without asking, in percent of the BDP, 1 to 1000; at least one largest
   // PDU. It is also the reserve that an idle source restores.
   uint32_t initial_percent = 25;
-  // A source asks for at most so many BDPs beyond what it has sent: 1 to 64.
+  // A source asks for at most this many BDPs beyond what it has sent: 1 to 64.
   uint32_t ask_bdp = 8;
   // A request that stays unanswered is repeated after `repeat`, then after twice that, and so on up
   // to `repeat_max`. 0: 4 * base_rtt. `repeat_max` is at least `repeat`.
@@ -46,7 +46,7 @@ struct CongestionParams {
   // Largest window, in percent of the BDP, 100 to 1000; at least one largest PDU.
   uint32_t window_max_percent = 150;
   // Smallest window, in thousandths of a largest PDU, 1 to 1000. A window of less than one PDU is
-  // one PDU that leaves every so many round trips.
+  // one PDU that leaves once in several round trips.
   uint32_t window_min_permille = 50;
   // Decrease, in percent of the relative excess of delay, 1 to 100; never below half at once.
   uint32_t decrease_percent = 80;
@@ -61,13 +61,13 @@ struct CongestionParams {
   Duration base_rtt_period = std::chrono::seconds(1);
 };
 
-// What differs between the planes of an instance.
+// The parameters that differ between the planes of an instance.
 struct PathLimits {
   uint64_t rate_bps = 0;        // of the own port: 1 Mbit/s to 10 Tbit/s
   uint32_t largest_octets = 0;  // wire octets of the largest PDU: 64 to 2^16
 };
 
-// Of the receiver's side of RCCC, one for each queue pair.
+// The parameters of the receiver's side of RCCC, one set for each queue pair.
 struct TargetParams {
   // The rate that is granted: just under that of the port, 99.5 % by default, so that a queue
   // before the port drains. 1 Mbit/s to 10 Tbit/s.
@@ -77,7 +77,7 @@ struct TargetParams {
   // As those of the sources; where these differ, the largest one.
   Duration base_rtt = std::chrono::microseconds(10);
   uint32_t initial_percent = 25;
-  // A sender is granted no more while so much of what it was granted has not arrived, in BDPs, 1 to
+  // A sender is granted no more while this much of what it was granted has not come, in BDPs, 1 to
   // 64: credit that a source keeps for itself, as it sends elsewhere, is taken from others.
   uint32_t hold_bdp = 4;
   // The credit of a sender that is silent for between one and two such times is written off; at

@@ -8,11 +8,11 @@
 namespace suede {
 namespace {
 
-// A target that is polled late grants so many turns at once.
+// A target that is polled late grants at most this many turns at once.
 constexpr int kLateTurns = 4;
-// PDUs take no longer than so many base RTTs to arrive, unless they are lost.
+// PDUs take no longer than this many base RTTs to arrive, unless they are lost.
 constexpr int kSettleRtts = 4;
-// So many requests in a row that seem overtaken are those of a source that began anew.
+// This many requests in a row that seem overtaken come from a source that began anew.
 constexpr uint8_t kStragglers = 4;
 // Senders looked at in a step of the sweep.
 constexpr uint32_t kSweepStep = 32;
@@ -97,7 +97,7 @@ void CreditTarget::Learn(Sender& from, const CreditRequest& request, Time now) {
   from.granted = request.limit.Octets(from.arrived);
   if (from.granted < 0) from.granted += kNumbers;
   from.sent = std::min(request.sent.Octets(from.granted), from.granted);
-  // What has arrived counts from the beginning of the association, unless that was missed.
+  // Arrivals count from the beginning of the association, unless that was missed.
   from.arrived = std::clamp(from.arrived, from.sent - hold_, from.granted);
   from.uncharged = static_cast<uint32_t>(std::min<int64_t>(from.granted - from.arrived, reserve_));
   from.since_mark = 0;
@@ -187,7 +187,7 @@ void CreditTarget::Forget(uint32_t sender) {
   Deactivate(sender);
   SetOpen(senders_[sender], 0);
   Sender unknown;
-  // It stays in the list of those that are owed something, which is passed over then.
+  // The sender stays in the list of senders that are owed something, and is passed over there.
   unknown.owed = senders_[sender].owed;
   unknown.next_owed = senders_[sender].next_owed;
   senders_[sender] = unknown;
@@ -243,9 +243,9 @@ std::optional<CreditTarget::Grant> CreditTarget::GrantTurn(Time now, uint64_t ro
   return std::nullopt;
 }
 
-// Credit of which nothing was used for so long is not going to come: sources have less of it left
-// than a PDU needs, or keep it for themselves. Without it others are granted what there is room
-// for.
+// Credit of which nothing was used for kSettleRtts is not going to come: sources have less of it
+// left than a PDU needs, or keep it for themselves. Without it others are granted what there is
+// room for.
 std::nullopt_t CreditTarget::NoRoom(Time now) {
   if (outstanding_ != blocked_at_) {
     blocked_at_ = outstanding_;
@@ -346,7 +346,7 @@ void CreditTarget::Enter(uint32_t sender) {
     turn_ = from.next = from.previous = self;
     return;
   }
-  // In front of the one whose turn it is: that is the end of the round.
+  // Enters in front of the sender whose turn it is: that is the end of the round.
   from.next = turn_;
   from.previous = senders_[turn_].previous;
   senders_[from.previous].next = self;

@@ -28,7 +28,7 @@ class CreditTarget {
   // Allocates: for set-up alone.
   void Resize(uint32_t senders);
 
-  // ---- Facts. Those of a sender whose number is out of range change nothing.
+  // ---- Facts. Facts of a sender whose number is out of range change nothing.
 
   void OnRequest(uint32_t sender, const CreditRequest& request, Time now);
   // Frames that no grant was for take their part of the rate as well: the requests themselves.
@@ -47,12 +47,12 @@ class CreditTarget {
     if (from.place >= Place::kHeld) [[unlikely]]
       Release(sender);
   }
-  // Its association has ended; the next one begins from nothing.
+  // The sender's association has ended; the next one begins from nothing.
   void Forget(uint32_t sender);
   // The port receives at another rate from now on; the other parameters are as they were. Looks at
   // all senders.
   void SetRate(const TargetParams& params);
-  // Several queue pairs of one port share its rate by their claims; the others have so many.
+  // Several queue pairs of one port share its rate by their claims; the others have `claims`.
   // Divides: not for each PDU.
   void SetOthers(uint32_t claims) {
     shares_ = claims != 0;
@@ -96,20 +96,20 @@ class CreditTarget {
  private:
   static constexpr uint16_t kNone = 0xFFFF;
 
-  // kReady: in the round of those that are granted credit. kHeld: it wants more, but has so much
-  // outstanding that it gets none until some of it arrives. kStalled: likewise, and for long.
+  // kReady: in the round of senders that are granted credit. kHeld: it wants more, but has so much
+  // outstanding that it gets none until some of it arrives. kStalled: as kHeld, and for long.
   enum class Place : uint8_t { kNowhere, kReady, kHeld, kStalled };
 
   // A cache line. Octets without another word are cumulative since the association began, as the
   // source counts them.
   struct alignas(64) Sender {
     int64_t granted = 0;        // up to here it may send
-    int64_t arrived = 0;        // so much has come, or is known to be lost
-    int64_t sent = 0;           // so much it had sent when it asked last,
-    Time marked_at{};           // and so much at this time:
+    int64_t arrived = 0;        // octets that have come, or are known to be lost
+    int64_t sent = 0;           // what it had sent when it asked last,
+    Time marked_at{};           // and what it had sent at this time:
     uint32_t since_mark = 0;    //   sent - since_mark
     uint32_t want = 0;          // more than `granted`: what it asks for, and its reserve
-    uint32_t uncharged = 0;     // of `granted`: the pacer does not know of the last so many octets
+    uint32_t uncharged = 0;     // the last octets of `granted`, of which the pacer does not know
     uint32_t open = 0;          // of what was charged: has not arrived, and is going to
     Time granted_at{};          // the last grant, new or repeated
     uint16_t next = kNone;      // in the round,
@@ -127,7 +127,7 @@ class CreditTarget {
 
   void TakeRate(const TargetParams& params);
 
-  // ---- Of requests.
+  // ---- Requests.
   void Learn(Sender& from, const CreditRequest& request, Time now);
   // False: the request is older than another one, or makes no sense.
   bool Follow(Sender& from, const CreditRequest& request, Time now);
@@ -136,7 +136,7 @@ class CreditTarget {
   bool IsOwed(const Sender& from, const CreditRequest& request, uint32_t want, int64_t sent,
               Time now) const;
   void Activate(uint32_t sender, Time now);
-  // What the source needs for its backlog, without its reserve and the unit that it rounds up to.
+  // The limit that the source's backlog needs, without its reserve and the unit of its rounding up.
   int64_t NeedOf(const Sender& from) const {
     return from.granted + from.want - reserve_ - kCreditUnitOctets;
   }
@@ -144,7 +144,7 @@ class CreditTarget {
   // that is too little for a PDU.
   void Charge(Sender& from);
 
-  // ---- Of grants.
+  // ---- Grants.
   Grant PayOwed(Time now);
   std::optional<Grant> GrantTurn(Time now, uint64_t room_octets);
   std::nullopt_t NoRoom(Time now);
@@ -157,7 +157,7 @@ class CreditTarget {
   // Senders that let their granted credit lie count as stalled from now on.
   void LookForStall(Sender& from, Time now);
 
-  // ---- The round: a circle of those that are ready, and whose turn it is.
+  // ---- The round: a circle of the senders that are ready, and whose turn it is.
   void Enter(uint32_t sender);
   void Leave(uint32_t sender);
   void Deactivate(uint32_t sender);
@@ -167,7 +167,7 @@ class CreditTarget {
   std::vector<Sender> senders_;
   GrantPacer pacer_;
   int64_t outstanding_ = 0;  // the sum of `open`
-  int64_t stuck_ = 0;        // of which nobody makes use
+  int64_t stuck_ = 0;        // the part of outstanding_ that nobody makes use of
   int64_t blocked_at_ = -1;  // outstanding_ when the room was short,
   Time blocked_since_{};     // and since when it has not changed
   uint32_t ready_count_ = 0;

@@ -17,7 +17,7 @@ bool IsUndelivered(uint8_t status) {
   return status != SUEDE_STATUS_PEER_RESET && status != SUEDE_STATUS_IN_DOUBT;
 }
 
-// Whether the daemon says so of every command to that {target, VC}.
+// Whether the daemon refuses every command to that {target, VC}.
 bool IsRefusedAlways(uint8_t status) {
   return status == SUEDE_STATUS_UNKNOWN_XPU || status == SUEDE_STATUS_MALFORMED;
 }
@@ -134,7 +134,7 @@ Started Initiator::StartMany(const Call& call, std::span<const uint16_t> xpuids,
   return Started::kOk;
 }
 
-// What the caller sees of an operation that has started.
+// Writes what the caller sees of an operation that has started.
 void Initiator::Begin(uint32_t index, suede_mem_handle* handle) {
   Operation& operation = operations_[index];
   operation.has_handle = handle != nullptr;
@@ -187,7 +187,7 @@ void Initiator::OnCommand(const Route& from, const uint8_t* control, uint32_t co
   for (uint32_t i = 0; i < response.count; ++i) Answer(response.number + i, from, response);
 }
 
-// Whether it is the answer that such an operation gets.
+// Whether the response is the answer that such an operation gets.
 bool Initiator::Fits(const Operation& operation, const Request& request, const Response& response) {
   if (response.status != Status::kOk) return true;
   switch (response.kind) {
@@ -232,8 +232,8 @@ void Initiator::OnCompletion(const Route& to, uint32_t number, uint8_t status) {
   const bool undelivered = IsUndelivered(status);
   for (const Request& request : requests_) {
     if (request.operation == kNoIndex || LaneOf(operations_[request.operation]) != lane) continue;
-    // Of those before it nothing is known, as they asked for no completion, or theirs was good and
-    // the answer is lost.
+    // Nothing is known of the requests before it, as they asked for no completion, or theirs was
+    // good and the answer is lost.
     const auto behind = static_cast<int32_t>(request.number - number);
     if (behind > 0) continue;
     const bool for_certain = (behind == 0 && undelivered) || IsRefusedAlways(status);
@@ -254,7 +254,7 @@ void Initiator::OnPlaneLost(uint32_t plane) {
 }
 
 void Initiator::Expire(Time now) {
-  // Those in flight first: completing an operation may end others.
+  // Requests in flight come first: completing an operation may end others.
   for (const Request& request : requests_) {
     if (request.operation == kNoIndex) continue;
     if (operations_[request.operation].call.deadline <= now) {

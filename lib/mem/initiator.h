@@ -22,7 +22,7 @@
 namespace suede::mem {
 
 inline constexpr uint32_t kCounters = SUEDE_MEM_COUNTERS;
-// One in so many requests of a lane asks for a completion.
+// One in this many requests of a lane asks for a completion.
 inline constexpr uint32_t kRequestsPerCompletion = 16;
 
 struct InitiatorParams {
@@ -77,7 +77,7 @@ class Initiator {
   const char* MistakeIn(const Call& call) const;
   // Starts an operation; Pump sends its requests. `handle`: where to store one, or null.
   Started Start(const Call& call, suede_mem_handle* handle);
-  // The same put to each of `xpuids`, as one operation. call.xpuid is ignored.
+  // Starts the same put to each of `xpuids`, as one operation. call.xpuid is ignored.
   Started StartMany(const Call& call, std::span<const uint16_t> xpuids, suede_mem_handle* handle);
 
   // Sends what may be sent now.
@@ -122,7 +122,7 @@ class Initiator {
     uint64_t at = 0;                // octet of the operation with which it begins
     uint32_t bytes = 0;             // of memory
   };
-  // What goes to one {plane, target, VC}.
+  // The operations to one {plane, target, VC}.
   struct Lane {
     uint32_t head = kNoIndex;  // operations with requests to be sent
     uint32_t tail = kNoIndex;

@@ -55,7 +55,7 @@ struct Operation {
   uint64_t sent_bytes = 0;     // of call.bytes, handed over
   uint64_t value = 0;          // of an atomic
   uint32_t unanswered = 0;     // requests in flight; of a multicast, puts that are not complete
-  uint32_t requests = 0;       // that were ever handed over
+  uint32_t requests = 0;       // requests that were ever handed over
   uint32_t undelivered = 0;    // of them, for certain
   uint32_t next = kNoIndex;    // in its lane, or among those that are free
   uint32_t parent = kNoIndex;  // the multicast that it is a part of

@@ -49,8 +49,8 @@ struct Request {
   uint32_t total_bytes = 0;  // of the whole put with immediate, which ends with this request
 };
 
-// Writes the 18 octets of control. Of an operation with operands, or of the head of a put with
-// immediate, the data is then written by EncodeOperands.
+// Writes the 18 octets of control. For an operation with operands, and for the head of a put with
+// immediate, EncodeOperands then writes the data.
 void EncodeRequest(const Request& request, uint8_t* control);
 // Writes the operands of an atomic (up to kOperandBytes), or the head of a put with immediate
 // (kImmediateHeadBytes; the octets to be written follow it). Returns the number of octets; 0 for

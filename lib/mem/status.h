@@ -12,7 +12,7 @@ namespace suede::mem {
 enum class Status : uint8_t {
   kOk = SUEDE_MEM_OK,
   kPending = SUEDE_MEM_PENDING,
-  // Of the target, on the wire.
+  // Statuses of the target, on the wire.
   kNoWindow = SUEDE_MEM_NO_WINDOW,
   kKey = SUEDE_MEM_KEY,
   kPartition = SUEDE_MEM_PARTITION,
@@ -21,7 +21,7 @@ enum class Status : uint8_t {
   kAlignment = SUEDE_MEM_ALIGNMENT,
   kMalformed = SUEDE_MEM_MALFORMED,
   kBusy = SUEDE_MEM_BUSY,
-  // Of the initiator.
+  // Statuses of the initiator.
   kUnreachable = SUEDE_MEM_UNREACHABLE,
   kInDoubt = SUEDE_MEM_IN_DOUBT,
   kTimedOut = SUEDE_MEM_TIMED_OUT,

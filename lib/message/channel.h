@@ -25,7 +25,7 @@ struct Peer {
   uint8_t vc = 0;
 };
 
-// The names by which both ends find each other, as one number: those that differ in the epoch alone
+// The names by which both ends find each other, as one number: names that differ in the epoch alone
 // are neighbours.
 struct Name {
   bool is_sender = false;
@@ -77,19 +77,19 @@ struct Channel {
   Duration interval{};    // between CONNECTs
   bool connect_is_in_flight = false;
 
-  // ---- Of a sender. Positions are sums of costs.
+  // ---- For a sender. Positions are sums of costs.
   uint64_t sent = 0;
   uint64_t limit = 0;  // sent stays below or at it
   uint64_t acknowledged = 0;
   uint32_t window_bytes = 0;     // the peer's ring
-  uint64_t operation = 0;        // that is being sent
-  uint64_t operation_bytes = 0;  // that were sent of it
+  uint64_t operation = 0;        // number of the one that is being sent
+  uint64_t operation_bytes = 0;  // bytes of it that were sent
   uint64_t acknowledged_operations = 0;
   std::vector<uint64_t> ends;     // position at the end of each operation, by its place
   uint32_t since_completion = 0;  // commands since the last that asked for one
   bool has_delivered = false;     // the receiver closed after its program had taken everything
 
-  // ---- Of a receiver.
+  // ---- For a receiver.
   std::unique_ptr<SpillRing> ring;
   uint64_t granted = 0;  // the limit that the sender was told
   uint32_t taken = 0;    // of a closed one: what was released, modulo 2^32

@@ -26,10 +26,10 @@ inline constexpr uint32_t kDataBytes = 256;    // at most
 
 // Flags of DATA.
 inline constexpr uint8_t kFirst = 1;        // of a datagram
-inline constexpr uint8_t kLast = 2;         // likewise
+inline constexpr uint8_t kLast = 2;         // of a datagram
 inline constexpr uint8_t kWantsCredit = 4;  // CREDIT is to answer it
 
-// What both ends have to agree on, in CONNECT and ANNOUNCE.
+// The traits on which both ends have to agree, in CONNECT and ANNOUNCE.
 struct Traits {
   bool is_datagram = false;
   bool is_private = false;

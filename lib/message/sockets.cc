@@ -159,7 +159,7 @@ uint32_t Sockets::FindTag(uint32_t tag, const Peer& from) const {
   return fits ? index : Channel::kNone;
 }
 
-// ---- What became of it.
+// ---- Outcomes.
 
 Status Sockets::PeerStatus(uint32_t socket, uint32_t peer) const {
   const Channel& channel = PeerOf(socket, peer);
@@ -298,7 +298,7 @@ void Sockets::CompleteOperation(Socket& socket, uint64_t number, Status status) 
   ++progress_;
 }
 
-// Completes what all targets that are left have, or what has no target any more.
+// Completes operations that all targets that are left have, or that have no target any more.
 void Sockets::UpdateOperations(Socket& socket) {
   OperationQueue& operations = *socket.operations;
   uint64_t pushed = operations.next();
@@ -319,7 +319,7 @@ void Sockets::UpdateOperations(Socket& socket) {
     }
     ++progress_;
   }
-  // One that its deadline has ended waits for no acknowledgement.
+  // An operation that its deadline has ended waits for no acknowledgement.
   while (operations.first() < acknowledged ||
          (operations.first() < socket.pushed && operations[operations.first()].is_complete)) {
     CompleteOperation(socket, operations.first(), operations[operations.first()].status);
@@ -362,7 +362,7 @@ void Sockets::ExpireOperation(Socket& socket, uint64_t number) {
       EndOperation(channel);
     }
   }
-  // What is behind it may need no credit.
+  // Operations behind it may need no credit.
   for (const uint32_t index : socket.channels) {
     if (channels_[index].IsOpen()) data_list_.Append(index);
   }
@@ -520,7 +520,7 @@ void Sockets::CheckInvariants() const {
     check(Find(channel.name) == i && sockets_[channel.socket].is_open);
     if (channel.name.is_sender) {
       const OperationQueue& operations = *sockets_[channel.socket].operations;
-      // One that has no credit is in no list until it has.
+      // A channel without credit is in no list until it has some.
       const bool has_operations =
           channel.state == Channel::State::kConnected && channel.operation < operations.next();
       check(!channel.owes_end || has_operations || data_list_.Contains(i));

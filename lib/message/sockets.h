@@ -23,9 +23,9 @@
 namespace suede::message {
 
 inline constexpr uint32_t kMaxChannels = 4096;
-// One in so many commands of DATA asks for a completion.
+// One in this many commands of DATA asks for a completion.
 inline constexpr uint32_t kCommandsPerCompletion = 16;
-// Of the longest command.
+// The cost of the longest command.
 inline constexpr uint32_t kFullCost = CostOf(kDataBytes);
 
 struct SocketsParams {
@@ -75,7 +75,7 @@ struct SocketsCounters {
   uint64_t sent_bytes = 0;
   uint64_t sent_commands = 0;  // of DATA
   uint64_t received_bytes = 0;
-  uint64_t received_commands = 0;    // likewise
+  uint64_t received_commands = 0;    // of DATA
   uint64_t spilled_bytes = 0;        // of received_bytes: that waited in a ring
   uint64_t refused[kRefusals] = {};  // commands, by status, from kFirstRefusal on
   uint64_t stray = 0;                // answers that fit nothing that is open
@@ -94,15 +94,15 @@ class Sockets {
  public:
   explicit Sockets(const SocketsParams& params);
 
-  // Opens a socket to `peers`: of a receiver one, or kAnyXpu. It begins to connect by itself.
+  // Opens a socket to `peers`: for a receiver one, or kAnyXpu. It begins to connect by itself.
   Opened Open(const SocketParams& params, std::span<const uint16_t> peers, uint32_t* socket);
 
   // kPending: it waits for a peer. kOk: connected, or ended. Otherwise how the first peer failed.
   Status StatusOf(uint32_t socket) const;
-  // The same of a sender that has closed. A peer that closed first has not failed if its program
+  // StatusOf a sender that has closed. A peer that closed first has not failed if its program
   // had taken everything.
   Status OutcomeOf(uint32_t socket) const;
-  // Of one peer; while it waits, kPending, or why the peer does not accept.
+  // The status of one peer; while the socket waits, kPending, or why the peer does not accept.
   Status PeerStatus(uint32_t socket, uint32_t peer) const;
   const Channel& PeerOf(uint32_t socket, uint32_t peer) const {
     return channels_[sockets_[socket].channels[peer]];
@@ -120,7 +120,7 @@ class Sockets {
   // Does not write the operation's result any more. kOk, or how a target has failed so far.
   Status ForgetResult(uint32_t socket, uint64_t number);
   bool IsSender(uint32_t socket) const { return sockets_[socket].params.is_sender; }
-  // Those of a sender that are not complete.
+  // Operations of a sender that are not complete.
   uint32_t OpenOperations(uint32_t socket) const {
     const OperationQueue& operations = *sockets_[socket].operations;
     return static_cast<uint32_t>(operations.next() - operations.first());
@@ -138,7 +138,7 @@ class Sockets {
   bool OfferRoom(uint32_t socket, uint8_t* room, uint32_t most);
   // Octets that are in the room so far.
   uint32_t Filled(uint32_t socket) const { return sockets_[socket].filled_bytes; }
-  // Takes the room back; how many octets are in it.
+  // Takes the room back; returns how many octets are in it.
   uint32_t TakeBack(uint32_t socket);
 
   // A sender sends END behind its operations; see IsClosed.
@@ -179,7 +179,7 @@ class Sockets {
     uint64_t pushed = 0;                       // operations whose data is not needed any more
     Status untold = Status::kOk;               // a target's failure that no operation has told yet
     Status failure = Status::kOk;              // of the operations since TakeFailure
-    uint8_t* room = nullptr;                   // that is offered
+    uint8_t* room = nullptr;                   // room that is offered
     uint32_t room_bytes = 0;
     uint32_t filled_bytes = 0;
   };
@@ -262,7 +262,7 @@ class Sockets {
   ChannelList data_list_;
   ChannelList control_list_;
   std::vector<Refusal> refusals_;         // [plane][XPU]
-  std::vector<uint32_t> refused_places_;  // those that are in use
+  std::vector<uint32_t> refused_places_;  // places that are in use
   SocketsCounters counters_;
   uint64_t random_;
   uint64_t progress_ = 0;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Duration kFirstRetry = std::chrono::milliseconds(5);
 constexpr Duration kLastRetry = std::chrono::milliseconds(160);
-// A sender that waits for its receiver asks so often whether that one is still there.
+// A sender that waits for its receiver asks this often whether the receiver is still there.
 constexpr Duration kAskEvery = std::chrono::milliseconds(500);
 
 // Whether the daemon says that the command was not delivered and never will be.
@@ -147,7 +147,7 @@ void Sockets::OnConnect(const Peer& from, const Command& command) {
   Channel& channel = channels_[index];
   switch (channel.state) {
     case Channel::State::kWaiting:
-      // One that asks for a former life of this receiver.
+      // This CONNECT asks for a former life of this receiver.
       if (command.tag != 0) return Refuse(from, command, command.own_tag, Status::kNotOpen);
       if (command.traits != channel.traits) {
         return Refuse(from, command, command.own_tag, Status::kMismatch);
@@ -161,7 +161,7 @@ void Sockets::OnConnect(const Peer& from, const Command& command) {
       ++progress_;
       return Owe(index, Channel::kAccept);
     case Channel::State::kConnected:
-      // The answer to a former one, or credit, may have been lost with its path.
+      // The answer to a former CONNECT, or credit, may have been lost with its path.
       if (channel.peer_tag == command.own_tag) {
         return Owe(index, Channel::kAccept | Channel::kCredit);
       }
@@ -330,7 +330,7 @@ void Sockets::OnTime(Time now) {
   earliest_ = kNever;
   for (Socket& socket : sockets_) {
     if (!socket.operations) continue;
-    // Those that are complete are not popped here, so the numbers stay.
+    // Numbers stay valid while ExpireOperation pops operations; popped ones are passed over.
     for (uint64_t n = socket.operations->first(); n < socket.operations->next(); ++n) {
       const Operation& operation = (*socket.operations)[n];
       if (operation.is_complete || n < socket.operations->first()) continue;

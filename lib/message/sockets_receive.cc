@@ -58,7 +58,7 @@ uint32_t Sockets::FindReceiver(const Peer& from, const Command& command) {
     return Channel::kNone;
   }
   if (channel.state == Channel::State::kConnected) return index;
-  // Of one that has failed the sender was told; it may not know yet.
+  // The sender was told that the channel has failed, and may not know yet.
   const bool is_refusal = IsRefusal(static_cast<uint8_t>(channel.status));
   const Status status =
       channel.state == Channel::State::kFailed && is_refusal ? channel.status : Status::kNotOpen;
@@ -103,7 +103,7 @@ void Sockets::OnData(const Peer& from, const Command& command) {
   if ((command.flags & kWantsCredit) != 0) Owe(index, Channel::kCredit);
 }
 
-// To the room that the program offers, otherwise to the ring.
+// Puts the data into the room that the program offers, otherwise into the ring.
 void Sockets::Place(uint32_t index, const Command& command) {
   Channel& channel = channels_[index];
   Socket& socket = sockets_[channel.socket];

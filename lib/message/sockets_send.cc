@@ -70,7 +70,7 @@ Sockets::Run Sockets::NextRun(const Channel& channel, uint64_t left, uint32_t bu
   run.is_last = is_alone && run.bytes == left;
   run.completes = is_alone && ((run.is_last && is_newest) ||
                                channel.since_completion + 1 >= kCommandsPerCompletion);
-  // Behind the last one, and before a wait for credit.
+  // Credit is wanted behind the last command, and before a wait for credit.
   run.wants_credit = run.is_last || credit - uint64_t{run.count} * CostOf(run.bytes) < kFullCost;
   return run;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a receive socket has received and its program has not read: a ring in ordinary memory, and
-// the account of the credit that covers it (docs/sockets.md, "Credit").
+// The data that a receive socket has received and its program has not read: a ring in ordinary
+// memory, and the account of the credit that covers it (docs/sockets.md, "Credit").
 //
 // Memory is allocated by the constructor alone. The ring contains records: a head of 8 octets, then
 // the data of one command, up to a multiple of 8.
@@ -16,7 +16,7 @@ inline constexpr uint32_t kRecordHeadBytes = 8;
 inline constexpr uint32_t kMinRingBytes = 4096;
 inline constexpr uint32_t kMaxRingBytes = uint32_t{1} << 30;
 
-// Octets of credit that a command with so much data takes.
+// Octets of credit that a command with `data_bytes` takes.
 constexpr uint32_t CostOf(uint32_t data_bytes) {
   return kRecordHeadBytes + (data_bytes + 7) / 8 * 8;
 }
@@ -78,7 +78,7 @@ class SpillRing {
   uint64_t first_ = 0;   // position of the oldest record; of all positions modulo bytes_ counts
   uint64_t end_ = 0;     // position behind the newest
   uint32_t taken_ = 0;   // octets of the oldest record that a stream's reader has
-  uint64_t octets_ = 0;  // that are in the ring and were not taken
+  uint64_t octets_ = 0;  // octets that are in the ring and were not taken
   uint32_t messages_ = 0;
   uint32_t partial_cost_ = 0;
 };

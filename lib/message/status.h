@@ -12,7 +12,7 @@ namespace suede::message {
 enum class Status : uint8_t {
   kOk = SUEDE_SOCKET_OK,
   kPending = SUEDE_SOCKET_PENDING,
-  // Of the peer, on the wire.
+  // Statuses of the peer, on the wire.
   kNotOpen = SUEDE_SOCKET_NOT_OPEN,
   kEpoch = SUEDE_SOCKET_EPOCH,
   kMismatch = SUEDE_SOCKET_MISMATCH,
@@ -21,7 +21,7 @@ enum class Status : uint8_t {
   kMalformed = SUEDE_SOCKET_MALFORMED,
   kClosed = SUEDE_SOCKET_CLOSED,
   kAborted = SUEDE_SOCKET_ABORTED,
-  // Of the own side.
+  // Statuses of the own side.
   kUnreachable = SUEDE_SOCKET_UNREACHABLE,
   kInDoubt = SUEDE_SOCKET_IN_DOUBT,
   kTimedOut = SUEDE_SOCKET_TIMED_OUT,

@@ -33,19 +33,19 @@ struct TxQueue {
   State state = State::kIdle;
   uint8_t lane = 0;
   bool lost = false;  // the destination is unreachable: nothing is put here
-  bool waits = false;  // on the list of those whose destination holds its share
+  bool waits = false;  // on the list of queues whose destination holds its share
   // PDUs that have left and not ended: of the destination's first VC, or of this one where each has
   // connections of its own.
   uint32_t held = 0;
-  // Of the frames that its PDUs will be, as congestion control counts: without the last one, which
-  // may still grow.
+  // Octets of the frames that its PDUs will be, as congestion control counts them; without the last
+  // PDU, which may still grow.
   uint32_t octets_ahead = 0;
   uint32_t credit = 0;         // lines that may still be sent, where the destination
   bool counts_credit = false;  // grants receive credit
   uint8_t slot = 0;            // strict: of the session that its PDUs take
   // The smallest ring that there is, less the lines that may be lost at its end.
   static constexpr uint16_t kUnknownReceiver = 59;
-  uint16_t most_lines = kUnknownReceiver;  // that a PDU may take of the destination's receive ring
+  uint16_t most_lines = kUnknownReceiver;  // lines that a PDU may take of the peer's receive ring
 };
 static_assert(sizeof(TxQueue) <= 40);
 
@@ -63,7 +63,7 @@ class Scheduler {
 
   // Whether Next would give a queue.
   bool HasWork(uint32_t lane = 0) const { return lanes_[lane].with_work != 0; }
-  // The VCs of which it would, a mask.
+  // The VCs of which NextOf would give a queue, a mask.
   uint32_t WorkOf(uint32_t lane) const { return lanes_[lane].with_work; }
 
   // Something was put on an idle queue, or a blocked one may go on.
@@ -77,7 +77,7 @@ class Scheduler {
   // The queue whose turn it is, taken off its list: follow with Requeue or Block. Its lane may have
   // been changed since it was put there.
   uint32_t Next(uint32_t number = 0) { return NextOf(number, lanes_[number].with_work); }
-  // The same of some VCs alone, a mask of which each has work.
+  // As Next, but among the VCs of the mask `vcs` alone, each of which has work.
   uint32_t NextOf(uint32_t number, uint32_t vcs) {
     Lane& lane = lanes_[number];
     // The first of the VCs from next_vc on, round about.

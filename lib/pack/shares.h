@@ -13,16 +13,16 @@ namespace suede {
 
 class Shares {
  public:
-  // Of what is shared a user may have this many times what is free.
+  // A user may have this many times what is free of the shared part.
   static constexpr int32_t kTimesFree = 4;
 
-  // What each of `users` has of its own where there are `limit` in all: half of these together, at
-  // most `most` each, at least one.
+  // Returns the own part of each of `users` where there are `limit` in all: half of `limit` for all
+  // users together, at most `most` each, at least one.
   static uint32_t OwnOf(uint32_t limit, uint32_t users, uint32_t most) {
     return std::clamp(users == 0 ? most : limit / 2 / users, 1u, most);
   }
 
-  // `own`: that a user may have whatever the others do. `shared`: beyond that, of all users.
+  // `own`: that a user may have whatever the others do. `shared`: what all users share beyond that.
   void Set(uint32_t own, uint32_t shared) {
     own_ = own;
     shared_ = shared;
@@ -56,7 +56,7 @@ class Shares {
   }
   // A user that had `has` took one.
   void OnTake(uint32_t has) { free_ -= has >= own_ ? 1 : 0; }
-  // Likewise, and took `count`.
+  // A user that had `has` took `count`.
   void OnTake(uint32_t has, uint32_t count) {
     const uint32_t left = has < own_ ? own_ - has : 0;
     if (count > left) free_ -= static_cast<int32_t>(count - left);

@@ -50,7 +50,7 @@ void CongestionGrants::OnLinkSpeed(const Instance& instance, uint32_t plane) {
 void CongestionGrants::OnRequest(Instance& instance, uint32_t peer, uint32_t plane,
                                  const Congestion& request, Time now) {
   instance.counters.Add(Counter::kRxCongestionRequests);
-  // One that does not say that it takes part is sent nothing of it.
+  // A peer that does not say that it takes part gets no grants.
   if (!instance.peers[peer].hello().answers_congestion) return;
   Target& target = TargetOf(instance, plane);
   if (bool& asks = instance.marks[instance.PlaneIndex(peer, plane)].asks; !asks) {
@@ -112,7 +112,7 @@ void CongestionGrants::Forget(Instance& instance, uint32_t peer) {
 
 // ---- Grants.
 
-// What the rings that clients have claimed can take, in octets of frames as they came of late. A VC
+// The room of the rings that clients have claimed, in octets of frames as they came of late. A VC
 // that nobody has claimed has its places, and the credit of its queue keeps to them.
 uint64_t CongestionGrants::RoomOf(const Instance& instance) const {
   uint64_t lines = 0;
@@ -141,7 +141,7 @@ void CongestionGrants::ShowClaims(Target& target) {
   target.shown = claims;
 }
 
-// False: it has none left to send, now and later, unless there are new facts.
+// False: the target has no grants left to send, now and later, unless there are new facts.
 bool CongestionGrants::SendGrantsOf(Target& target, Time now) {
   Instance& instance = *lcore_.instances[target.instance];
   target.others = OthersOf(target);
@@ -197,7 +197,7 @@ void CongestionGrants::WantEcho(Instance& instance, uint32_t index) {
   echoes_.push_back({instance.number, index});
 }
 
-// In front of the acknowledgements of the turn. One that finds no room waits for the next turn.
+// Sends echoes in front of the turn's acknowledgements; without room they wait for the next turn.
 void CongestionGrants::SendEchoes() {
   for (size_t left = echoes_.size(); left != 0; --left) {
     const EchoRef ref = echoes_.front();

@@ -35,11 +35,11 @@ class CongestionGrants {
   // A peer asks for credit.
   void OnRequest(Instance& instance, uint32_t peer, uint32_t plane, const Congestion& request,
                  Time now);
-  // PDUs with commands have come on a connection, so many in a row, of so many bytes; `marked`:
+  // PDUs with commands have come on a connection, `pdus` in a row, of `bytes` in all; `marked`:
   // each has a mark. Where ReceivedMarks::is_counted.
   void OnReceived(Instance& instance, uint32_t connection, uint32_t pdus, uint64_t bytes,
                   bool marked);
-  // They took so many lines of receive rings.
+  // PDUs of `bytes` took `lines` of receive rings.
   void OnDelivered(const Instance& instance, uint64_t bytes, uint32_t lines);
   // A PDU has come without its commands.
   void OnTrimmed(Instance& instance, uint32_t peer, uint32_t plane);
@@ -93,7 +93,7 @@ class CongestionGrants {
   std::vector<std::unique_ptr<Target>> targets_;
   std::vector<uint32_t> first_target_;     // by instance
   std::vector<uint32_t> octets_of_lines_;  // by instance: of frames, that 16 lines held of late
-  std::vector<Target*> active_;            // those that may have a grant to send
+  std::vector<Target*> active_;            // targets that may have a grant to send
   Fifo<EchoRef> echoes_;
 };
 

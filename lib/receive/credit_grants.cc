@@ -15,8 +15,8 @@ constexpr uint32_t kRingsPerTurn = 8;    // of the lcore, and
 constexpr uint32_t kMostNotStaged = 4;   // of a ring
 constexpr uint32_t kFirstShare = 256;    // lines at most, of a peer that has shown nothing yet
 constexpr uint32_t kLeastFirst = 32;     // less is not promised unasked
-constexpr uint16_t kIdleTicks = 64;      // a peer that holds credit so long unused gives it back,
-constexpr uint16_t kIdleWhenWanted = 2;  // or after so long, where others wait for it
+constexpr uint16_t kIdleTicks = 64;      // a peer gives credit back that was unused for this long,
+constexpr uint16_t kIdleWhenWanted = 2;  // or for this long, where others wait for it
 constexpr uint32_t kHandSteps = 4;       // in a turn, where others wait
 constexpr uint32_t kManyHolders = 64;    // the time between two PDUs of one is long then
 constexpr uint32_t kAsks = 1u << 30;     // lines: it has to ask
@@ -114,7 +114,7 @@ void CreditGrants::LeaveRing(Instance& instance, uint32_t vc) {
   from.peers -= static_cast<uint32_t>(instance.params.peers.size());
 }
 
-// The ring that is to be fed, as claims are.
+// The ring that is to be fed under the present claims.
 CreditRing& CreditGrants::FedRing(const Instance& instance, uint32_t vc) {
   const uint32_t client = lcore_.ClaimantOf(instance, vc);
   return client == ClientTable::kNone ? lcore_.instances[instance.number]->unclaimed_ring[vc]
@@ -228,7 +228,7 @@ bool CreditGrants::SendGrant(Instance& instance, uint32_t peer, uint32_t vc, boo
                                                                      .sent = credit.heard_sent});
 }
 
-// No more than the PDU that waits: one at a time, where it has more lines than there are places.
+// Only the PDU that waits: one at a time, where it has more lines than there are places.
 CreditGrants::Size CreditGrants::SizeUnclaimed(Instance& instance, uint32_t vc,
                                                const RxCredit& credit) {
   const uint32_t least = credit.accepted + std::max<uint32_t>(credit.widest, 1);
@@ -248,8 +248,8 @@ CreditGrants::Size CreditGrants::SizeGrant(Instance& instance, uint32_t vc, RxCr
   const uint32_t widest = std::max<uint32_t>(credit.widest, 1);
   const uint32_t fair = capacity >> std::bit_width(RingOf(instance, vc).holders);
   const uint32_t asked = IsBehind(credit.limit, credit.needed) ? credit.needed - credit.limit : 0;
-  // The ring does not have two PDUs for each that holds credit. What one holds that has no use for
-  // it now, another one waits for: they ask, each for the PDU that it is about to send.
+  // The ring has no room for two PDUs of each holder. Credit that a holder does not use now keeps
+  // another one waiting: so each asks, for the PDU that it is about to send.
   if (fair < 2 * widest) {
     if (asked == 0) return {.fits = true, .renews = false};
     const auto lines = static_cast<uint32_t>(std::min<int64_t>(asked + (fair / 2), free));
@@ -280,7 +280,7 @@ CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, uint32_t vc, T
   // A peer that cannot be told asks again.
   if (!credit.counts || instance.paths[peer].open == 0) return leave();
   if (credit.reclaiming) {
-    // It is told once it has answered: others first.
+    // The peer is told once it has answered: others first.
     leave();
     credit.waiting = true;
     Push(feed.waiting, instance.rx_credit, vc, peer, &RxCredit::next_waiting);
@@ -293,7 +293,7 @@ CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, uint32_t vc, T
     return Served::kRingFull;
   }
   if (size.lines == 0) {
-    // It has enough, and there is no more just now. It is told once if it has to ask from now on.
+    // The peer has enough, and there is no more now. It is told once if it has to ask from now on.
     if (!size.renews && !credit.on_demand) {
       credit.on_demand = true;
       SendGrant(instance, peer, vc, false);
@@ -328,8 +328,8 @@ CreditGrants::Served CreditGrants::ServeFeed(Instance& instance, uint32_t vc, Ti
   return Served::kYes;
 }
 
-// Its feeds in turn. A feed for whose first peer the ring has no room comes first again when it
-// has: nobody overtakes.
+// Serves the ring's feeds in turn. A feed for whose first peer the ring has no room comes first
+// again when the ring has room: nobody overtakes.
 void CreditGrants::ServeRing(CreditRing& ring, Time now) {
   uint32_t not_staged = 0;
   turned_ = false;
@@ -360,8 +360,8 @@ void CreditGrants::EndReclaim(CreditRing& ring, uint32_t vc) {
   ring.reclaim_instance = CreditRing::kNone;
 }
 
-// Looks at one that holds credit of the ring, and asks it to give back what it has not used for
-// `idle`. Returns whether it did.
+// Looks at a holder of the ring's credit, and asks it to give back credit that was not used for
+// `idle`. Returns whether it was asked.
 bool CreditGrants::StepHand(Instance& asker, uint32_t vc, uint32_t asking, uint16_t idle,
                             Time now) {
   CreditRing& ring = RingOf(asker, vc);
@@ -392,8 +392,8 @@ bool CreditGrants::StepHand(Instance& asker, uint32_t vc, uint32_t asking, uint1
   return true;
 }
 
-// Others wait: goes on with taking back what is not used. Who gives no answer loses it: should it
-// use it later, its PDUs find room or are refused.
+// Others wait: goes on with taking back credit that is not used. A holder that does not answer
+// loses its credit: should it use that later, its PDUs find room or are refused.
 void CreditGrants::TurnHand(Instance& asker, uint32_t vc, uint32_t asking, Time now) {
   CreditRing& ring = RingOf(asker, vc);
   if (turned_) return;
@@ -438,7 +438,7 @@ void CreditGrants::OnAsked(Instance& instance, uint32_t peer, const Credit& ask)
                                       ? kMaxPackBytes / 4
                                       : most);
   const bool has_enough = !IsBehind(credit.limit, credit.needed);
-  // Should there be no room to stage the answer: it asks again.
+  // If there is no room to stage the answer, the peer asks again.
   if (has_enough || ask.reply_wanted) SendGrant(instance, peer, ask.vc, false);
   if (!has_enough) WantGrant(instance, peer, ask.vc);
 }
@@ -449,7 +449,7 @@ void CreditGrants::Forget(Instance& instance, uint32_t peer) {
     RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
     TakeBack(instance, vc, credit, credit.accepted);
     if (credit.reclaiming) EndReclaim(RingOf(instance, vc), vc);
-    // It leaves the lists when its turn comes there.
+    // The peer leaves the lists when its turn comes there.
     RxCredit fresh;
     fresh.next_waiting = credit.next_waiting;
     fresh.next_holding = credit.next_holding;
@@ -506,7 +506,7 @@ void CreditGrants::CheckInvariants() const {
 }
 
 void CreditGrants::AddInstance(Instance& instance) {
-  // Rings of clients, and those of instances without one.
+  // Rings of clients, and rings of instances without one.
   granting_.Reserve((lcore_.instances.size() + of_clients_.size()) * kVcCount + 1);
   for (uint32_t vc = 0; vc < kVcCount; ++vc) JoinRing(instance, vc);
 }

@@ -35,8 +35,8 @@ class CreditGrants {
   // The association with the peer is over, and all that was promised in it.
   void Forget(Instance& instance, uint32_t peer);
 
-  // PDUs with so many lines were accepted, the widest of them with `widest`; `credit` is that of
-  // the peer on the VC. Lines that the peer was not granted are in no sum.
+  // PDUs with `lines` in all were accepted, the widest of them with `widest`; `credit` is the
+  // peer's on the VC. Lines that the peer was not granted are in no sum.
   void OnAccepted(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit, uint32_t lines,
                   uint32_t widest) {
     if (!credit.counts) return;
@@ -108,7 +108,7 @@ class CreditGrants {
 
   Lcore& lcore_;
   std::vector<std::array<CreditRing, kVcCount>> of_clients_;  // promised of their rings, by slot
-  Fifo<CreditRing*> granting_;                                // whose peers wait for credit
+  Fifo<CreditRing*> granting_;                                // rings whose peers wait for credit
   bool turned_ = false;  // the hand of the ring that is being served has been, in this turn
   uint16_t tick_ = 0;                                         // of about a millisecond
 };

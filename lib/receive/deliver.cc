@@ -79,8 +79,8 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
   return {Delivery::kKept, lines};
 }
 
-// What its peer was granted has a place, also where the ring that it was promised of has gone:
-// claims have changed hands, or a peer that counts no credit has taken the room.
+// Keeps a PDU that its peer was granted credit for, also where the promised ring has gone: claims
+// have changed hands, or a peer that counts no credit has taken the room.
 [[gnu::cold]] Delivered Deliverer::KeepPromised(Instance& instance, ReceivedPdu pdu,
                                                 uint32_t lines_needed) {
   const uint8_t vc = pdu.rh.vc();
@@ -96,8 +96,8 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
   return delivered;
 }
 
-// Puts the commands of a PDU behind those of one that waits and is of the same peer, if there is
-// room in its frame, and in any ring.
+// Puts the commands of a PDU behind those of a waiting PDU of the same peer, if there is room in
+// the frame of that, and in any ring.
 [[gnu::cold]] bool Deliverer::AppendToKept(Pdu& kept, const ReceivedPdu& pdu, uint32_t bytes,
                                            uint32_t lines) {
   const Frame* frame = FrameOf(&kept);

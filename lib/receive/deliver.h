@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From an accepted PDU into the receive ring of the client that has claimed its VC, or, where
-// nobody has, onto the list of those that wait for a client. Owned by the lcore.
+// nobody has, onto the list of PDUs that wait for a client. Owned by the lcore.
 #ifndef SUEDE_RECEIVE_DELIVER_H_
 #define SUEDE_RECEIVE_DELIVER_H_
 
@@ -15,8 +15,8 @@ namespace suede {
 
 enum class Delivery : uint32_t { kDelivered, kKept, kRefused, kMalformed };
 
-// What became of a PDU. `lines`: of the receive ring, that the commands take, or, where they were
-// refused, that the ring must have free.
+// The outcome for a PDU. `lines`: lines of the receive ring that the commands take, or, where they
+// were refused, that the ring must have free.
 struct Delivered {
   Delivery delivery = Delivery::kMalformed;
   uint32_t lines = 0;
@@ -56,7 +56,7 @@ class Deliverer {
     const bool direct = target.client != nullptr && instance.unclaimed[target.vc].empty();
     return direct ? &target.client->rings[target.vc] : nullptr;
   }
-  // Writes the commands of a PDU to such a ring, and adds them to the run, which is to be counted
+  // Writes the commands of a PDU to a DirectRing, and adds them to the run, which is to be counted
   // by CountRun once it ends. False: nothing was written, and Deliver is to say what becomes of
   // them.
   static bool DeliverTo(RxRingWriter& ring, uint64_t head, const uint8_t* commands, uint32_t bytes,

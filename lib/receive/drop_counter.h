@@ -34,7 +34,7 @@ constexpr Counter DropCounter(FrameError error) {
   return Counter::kRxNotSue;
 }
 
-// Of a sealed PDU that is not accepted.
+// The counter of a reason for which a sealed PDU is not accepted.
 constexpr Counter DropCounter(SealError error) {
   switch (error) {
     case SealError::kNone:

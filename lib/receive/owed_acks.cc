@@ -26,8 +26,8 @@ void OwedAcks::Send(PortContext& port, Time now) {
   }
 }
 
-// The oldest first. What comes while one waits is acknowledged along: while data goes on coming,
-// one that may leave waits until the budget has it, or its bound is over.
+// Sends the oldest first. An acknowledgement that waits covers PDUs that come meanwhile: so while
+// data goes on coming, one that may leave waits until the budget has it, or its bound is over.
 bool OwedAcks::SendDelayed(PortContext& port, DelayedAcks& list, Time now) {
   AckBudget& budget = port.ack_budget;
   const bool quiet = now - budget.received_at >= list.quiet;
@@ -43,7 +43,7 @@ bool OwedAcks::SendDelayed(PortContext& port, DelayedAcks& list, Time now) {
   return true;
 }
 
-// For a connection whose turn has come on the list that `list` names. False where it has to stay.
+// Acknowledges for a connection whose turn has come on the list `list`. False where it has to stay.
 bool OwedAcks::Pay(Instance& instance, uint32_t number, uint8_t list) {
   const bool owes = !instance.down && instance.connections[number].OwesAck();
   if (owes && !SendAck(instance, number)) return false;
@@ -69,8 +69,8 @@ bool OwedAcks::SendAck(Instance& instance, uint32_t number) {
   return true;
 }
 
-// That of the next sequenced PDU to leave: what waits in the burst has not, and is passed on the
-// way.
+// The PSN of the next sequenced PDU to leave: PDUs that wait in the burst have not left, and are
+// passed on the way.
 Psn OwedAcks::UnsequencedPsn(const Instance& instance, const Link& link,
                              const Connection& connection) const {
   const Pdu* newest = connection.newest();

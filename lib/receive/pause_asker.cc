@@ -28,8 +28,8 @@ void PauseAsker::AddInstance(const Instance& instance) {
   for (const PortContext* port : instance.ports) on_ |= port->link.pauses() != nullptr;
 }
 
-// Whether so much of what the VC has room for is used: of its client's ring, or of the places of
-// PDUs that wait for a client.
+// Whether `percent` of the VC's room is used: of its client's ring, or of the places of PDUs that
+// wait for a client.
 bool PauseAsker::IsAbove(Instance& instance, uint32_t vc, uint32_t percent) {
   const uint32_t client = lcore_.ClaimantOf(instance, vc);
   if (client != ClientTable::kNone) {

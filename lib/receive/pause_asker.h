@@ -2,8 +2,8 @@
 // Asks the neighbours of an instance's ports to pause the class of a VC whose commands no client
 // takes (PFC, docs/pfc.md), until they are taken, or for pfc.storm_us. Owned by the lcore.
 //
-// What costs nothing but where it is on: a look at a VC when commands were put into its ring or
-// kept for a client, and once in a turn at those VCs for which somebody is asked to pause.
+// Costs one branch where it is off. Where it is on, looks at a VC when commands were put into its
+// ring or kept for a client, and once in a turn at the VCs for which somebody is asked to pause.
 #ifndef SUEDE_RECEIVE_PAUSE_ASKER_H_
 #define SUEDE_RECEIVE_PAUSE_ASKER_H_
 

@@ -15,7 +15,7 @@ struct ReceivedPdu {
   const uint8_t* commands = nullptr;
   uint32_t bytes = 0;  // from the end of the RH up to the R-CRC
   uint32_t peer = 0;
-  uint32_t plane = 0;  // that it came on
+  uint32_t plane = 0;  // plane that it came on
   Frame* frame = nullptr;
 };
 

@@ -61,7 +61,7 @@ bool Receiver::GoOn(PortContext& port, Time now) {
 }
 
 // Makes every check of frame i, in the order of the wire profile. The series of a data PDU that
-// passes becomes that of flow_.
+// passes becomes the series of flow_.
 [[gnu::noinline]] Receiver::Checked Receiver::Check(PortContext& port, uint32_t i, Time now) {
   const Series& series = series_[series_of_[i]];
   if (series.error() != FrameError::kNone) [[unlikely]] {
@@ -76,7 +76,7 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     instance.counters.Add(Counter::kRxAdminDown);
     return Checked::kDone;
   }
-  // (What was sealed and not opened has none.)
+  // (A sealed PDU that was not opened has no R-CRC.)
   if (!RcrcGood(spans_[i]) && !IsSealedVersion(rhs_[i].ver())) {
     instance.counters.Add(Counter::kRxRcrc);
     return Checked::kDone;
@@ -95,8 +95,8 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   return Checked::kData;
 }
 
-// Whose a PDU of the plane is, by the last checks that data and control PDUs have in common;
-// kNoPeer: it has failed one of them, and is counted.
+// Returns the peer that a PDU of the plane is of, by the last checks that data and control PDUs
+// have in common; kNoPeer: the PDU has failed one of them, and is counted.
 [[gnu::always_inline]] inline uint32_t Receiver::PeerOf(Instance& instance, const Series& series,
                                                         RhWord rh, uint32_t plane) {
   if (rh.partition() != instance.params.partition) {
@@ -115,7 +115,7 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   return peer;
 }
 
-// Of an instance that seals: whether a plain PDU is dropped, as its peer's have to be sealed.
+// Whether a plain PDU for an instance that seals is dropped, as its peer's have to be sealed.
 bool Receiver::RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time now) {
   const Series& series = series_[series_of_[i]];
   const RhWord rh = rhs_[i];
@@ -175,8 +175,8 @@ uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer, 
   return slot == Peer::kNoSlot ? kNone : instance.ConnectionIndex(peer, plane, slot, vc);
 }
 
-// What is for none of our instances is kept, until the end of PollPort, where another lcore has the
-// one that it is for. (To call HandOver from here would make every frame dearer.)
+// Keeps a frame that is for none of our instances until the end of PollPort, where another lcore
+// has the instance. (To call HandOver from here would make every frame dearer.)
 [[gnu::always_inline]] inline bool Receiver::SetAside(const PortContext& port,
                                                       PortContext::Place place, Frame* frame) {
   if (place.instance == PortContext::Place::kNowhere) {
@@ -189,8 +189,8 @@ uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer, 
   return true;
 }
 
-// What is not SUE's goes up where somebody receives it; all else is dropped. Returns whether the
-// frame is kept.
+// A frame that is none of SUE's goes up where somebody receives it; all else is dropped. Returns
+// whether the frame is kept.
 [[gnu::cold, gnu::noinline]] bool Receiver::OnFrameError(PortContext& port, Frame* frame,
                                                          FrameError error, Time now) {
   if (port.link.pauses() != nullptr && ClaimsPfc(frame->data, frame->length)) {
@@ -281,7 +281,7 @@ bool Receiver::CountHandedOver(bool handed) {
   handover.Publish();
 }
 
-// What was delivered and accepted of flow_ in a row: its counters, credit and acknowledgement.
+// Counts PDUs of flow_ that were accepted in a row: their counters, credit and acknowledgement.
 [[gnu::noinline]] void Receiver::CountRun(Time now) {
   Instance& instance = *flow_.instance;
   const DeliveredRun run = run_;
@@ -291,7 +291,7 @@ bool Receiver::CountHandedOver(bool handed) {
     WatchRun(instance, run.pdus, run.bytes, run.lines, now);
   grants_.OnAccepted(instance, flow_.peer, flow_.target.vc, *flow_.credit, run.lines, run.widest);
   pause_asker_.OnReceived(instance, flow_.target.vc, now);
-  // Of the first PDU it is owed already.
+  // The acknowledgement of the first PDU is owed already.
   if (run.pdus > 1) OwedAcks::Owe(instance, flow_.number, *flow_.connection, now);
 }
 
@@ -317,7 +317,7 @@ bool Receiver::CountHandedOver(bool handed) {
   return false;
 }
 
-// So many PDUs of flow_, which may be duplicates, or not be taken.
+// Counts PDUs of flow_, which may be duplicates, or not be taken.
 [[gnu::always_inline]] inline void Receiver::CountArrived(Instance& instance, uint32_t pdus,
                                                           uint64_t bytes) {
   const bool marked = has_marks_ && (series_[flow_.series].flow & kMarked) == kMarked;
@@ -325,7 +325,7 @@ bool Receiver::CountHandedOver(bool handed) {
   congestion_grants_.OnReceived(instance, flow_.number, pdus, bytes, marked);
 }
 
-// For congestion control.
+// Counts a run for congestion control.
 [[gnu::noinline]] void Receiver::WatchRun(Instance& instance, uint32_t pdus, uint64_t bytes,
                                           uint32_t lines, Time now) {
   CountArrived(instance, pdus, bytes);
@@ -333,7 +333,7 @@ bool Receiver::CountHandedOver(bool handed) {
   LookAtMissing(instance, now);
 }
 
-// PDUs of the flow were accepted: those that a switch has trimmed, or that were announced, may be
+// PDUs of the flow were accepted: PDUs that a switch has trimmed, or that were announced, may be
 // next.
 [[gnu::noinline]] void Receiver::LookAtMissing(Instance& instance, Time now) {
   Connection& connection = *flow_.connection;
@@ -381,7 +381,7 @@ bool Receiver::CountHandedOver(bool handed) {
       refusals_.OnRefusal(instance, number, pdu, delivered.lines);
       break;
     case Delivery::kMalformed:
-      // It is as its peer has made it, and would be the same each time.
+      // The PDU is as its peer has made it, and would be the same each time.
       connection.Accept();
       instance.counters.Add(Counter::kRxMalformed);
       lcore_.events.TellMalformed(instance, pdu.peer, pdu.rh.vc(), now);

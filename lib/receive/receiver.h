@@ -60,20 +60,20 @@ class Receiver {
 
   // The effects that a frame's peer wants done.
   Effects& effects() { return effects_; }
-  // Whose they are.
+  // The peer whose effects they are.
   const PeerRef& effects_of() const { return effects_of_; }
   void EndEffects() {
     effects_.Clear();
     flow_.series = kNone;
   }
 
-  // After the frames of a port that other lcores share: hands over those of other lcores.
+  // After the frames of a port that other lcores share: hands over the frames of other lcores.
   void HandOver(PortContext& port);
 
  private:
   static constexpr uint32_t kMostFrames = 2 * kBurst;
   static constexpr uint32_t kNone = ~0u;  // no series
-  // Those of the burst as it came, and of what was opened.
+  // Series of the burst as it came, and of PDUs that were opened.
   static constexpr uint32_t kMostSeries = 2 * kMostFrames;
 
   // In bits that are none of the RH's flow, the places of its PSN and RPSN: the number of the
@@ -103,9 +103,9 @@ class Receiver {
       return (a.high ^ b.high) | (a.low ^ b.low);
     }
   };
-  // What follows from the checks, of the last series that has passed them all.
+  // The results of the checks for the last series that has passed them all.
   struct Flow {
-    uint32_t series = kNone;  // kNone: they have to be made again
+    uint32_t series = kNone;  // kNone: the checks have to be made again
     Instance* instance = nullptr;
     Connection* connection = nullptr;
     RxCredit* credit = nullptr;
@@ -115,14 +115,14 @@ class Receiver {
     uint32_t plane = 0;
     uint32_t number = 0;  // of the connection
   };
-  // What is known of sealed PDUs, by their series: frames of one agree in all of this.
+  // Facts about the sealed PDUs of a series, whose frames agree in all of them.
   struct SealedSeries {
     uint32_t series = kNone;
     bool is_here = false;        // of an instance of this lcore's
     SealedPeer* peer = nullptr;  // null: they are of no peer that seals
     CounterBlock* counters = nullptr;
     SealPathBytes path;
-    // Streams that may come on the plane: so many, from the first one on.
+    // Streams that may come on the plane: `stream_count`, from `first_stream` on.
     uint8_t first_stream = 0;
     uint8_t stream_count = kSealStreams;
     bool Takes(const SealShim& shim) const {
@@ -182,7 +182,7 @@ class Receiver {
   bool RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time now);
   Checked OnSealed(Instance& instance, uint32_t i, uint32_t plane, Time now);
   bool FitsForm(Instance& instance, uint32_t i, uint32_t peer, const ControlMessage& message) const;
-  // Whether it was sealed, and on another plane.
+  // Whether frame i was sealed, and is of a stream of another plane.
   bool IsStray(uint32_t i) const {
     return (strays_ >> i & 1) != 0 && series_[series_of_[i]].opened();
   }
@@ -195,7 +195,7 @@ class Receiver {
   bool CountHandedOver(bool handed);
   uint16_t SessionAt(uint32_t i) const { return series_[series_of_[i]].session(); }
   const uint8_t* CommandsAt(uint32_t i) const { return spans_[i].data + kRhBytes; }
-  // From there up to the R-CRC.
+  // Bytes from there up to the R-CRC.
   uint32_t CommandBytesAt(uint32_t i) const { return spans_[i].bytes - kRhBytes; }
   // Frame i of the burst, which is of flow_.
   ReceivedPdu PduAt(uint32_t i) const {
@@ -259,10 +259,10 @@ class Receiver {
   std::array<RhWord, kMostFrames> rhs_;
   std::array<uint8_t, kMostFrames> series_of_;
   std::array<Series, kMostSeries> series_;
-  // Of sealed PDUs that were not opened, why; of opened ones, whether they had the form of a HELLO.
+  // Why sealed PDUs were not opened, and whether those that were opened had the form of a HELLO.
   std::array<SealError, kMostFrames> seal_errors_{};
   uint64_t hello_forms_ = 0;  // a bit each
-  uint64_t strays_ = 0;       // likewise: control PDUs of streams of another plane
+  uint64_t strays_ = 0;       // a bit each: control PDUs of streams of another plane
   // Frames of the port that is being received from, for instances of other lcores.
   struct Foreign {
     Frame* frame = nullptr;
@@ -271,7 +271,7 @@ class Receiver {
   std::array<Foreign, kMostFrames> foreign_;
   uint32_t foreign_count_ = 0;
   Effects effects_;
-  // Of OpenSealed alone: here, as it would have to be cleared for each burst.
+  // For OpenSealed alone: a member, as a local variable would have to be cleared for each burst.
   struct Openings {
     std::array<SealJob, kMostFrames> jobs;
     std::array<Opened, kMostFrames> of;

@@ -11,8 +11,8 @@ namespace suede {
 namespace {
 
 constexpr uint32_t kLineBytes = 64;  // of the cache
-// Of short PDUs so many are checked together that none waits for the products of another; of long
-// ones so few that the nearest cache still has their bytes when they are delivered.
+// So many short PDUs are checked together that none waits for the products of another, and so few
+// long ones that the nearest cache still has their bytes when they are delivered.
 constexpr uint32_t kRcrcsBytes = 4096;
 
 }  // namespace

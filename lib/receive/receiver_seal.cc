@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receiver: sealed PDUs (docs/sealing.md). Those of a burst are opened together, in place, between
+// Receiver: sealed PDUs (docs/sealing.md). All of a burst are opened together, in place, between
 // parsing and the check of the R-CRC, and are then what they would have been without sealing.
 #include <cstring>
 #include <variant>
@@ -8,8 +8,8 @@
 #include "wire/rh.h"
 
 namespace suede {
-// Whose the sealed PDUs of a series are: of one that is no peer of an instance here that seals,
-// none.
+// Returns what is known of the sealed PDUs of frame i's series. They have no peer where their
+// sender is none of an instance here that seals.
 Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   SealedSeries sealed{.series = series_of_[i]};
   const Series& series = series_[sealed.series];
@@ -108,8 +108,8 @@ void Receiver::TakeOpened(uint32_t i, const SealShim& shim, uint32_t& from, uint
   series_of_[i] = static_cast<uint8_t>(to);
 }
 
-// Whether a control PDU of a peer came in its form: HELLOs have one of their own, which names their
-// sender.
+// Whether a control PDU of a peer came in its form: HELLOs have a form of their own, which names
+// their sender.
 bool Receiver::FitsForm(Instance& instance, uint32_t i, uint32_t peer,
                         const ControlMessage& message) const {
   const auto* hello = std::get_if<Hello>(&message);
@@ -119,7 +119,7 @@ bool Receiver::FitsForm(Instance& instance, uint32_t i, uint32_t peer,
   }
   const bool is_hello_form = (hello_forms_ >> i & 1) != 0;
   if ((hello != nullptr) != is_hello_form) return false;
-  // The identity of the shim, of which the RH has taken but the end.
+  // The RH has overwritten only the end of the shim, behind its identity.
   return hello == nullptr ||
          LoadBe64(spans_[i].data - kHelloShimBytes + kRhBytes + 2) == hello->identities.own;
 }

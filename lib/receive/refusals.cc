@@ -31,7 +31,7 @@ void Refusals::SendReady() {
     refused_.pop_front();
     Instance& instance = *lcore_.instances[refused.instance];
     const Connection& connection = instance.connections[refused.connection];
-    // It came again and was accepted; a later one may have been refused since.
+    // The PDU came again and was accepted; a later one may have been refused since.
     if (!connection.not_ready() || connection.expected() != refused.psn) continue;
     const uint32_t client = lcore_.ClaimantOf(instance, refused.vc);
     const bool room = client == ClientTable::kNone
@@ -46,12 +46,12 @@ void Refusals::SendReady() {
       refused_.push_back(refused);
       continue;
     }
-    // Should it get lost: the sender's own wait ends some time, and another refusal asks again.
+    // If READY gets lost, the sender's own wait ends some time, and another refusal asks again.
     instance.connections[refused.connection].OnRoom();
   }
 }
 
-// One per connection from turn to turn; within a turn each received frame may bring another.
+// Room for one per connection from turn to turn; within a turn each received frame may add another.
 void Refusals::AddInstance() {
   refused_.Reserve(lcore_.timers.count() + lcore_.ports.size() * 2 * kBurst);
 }

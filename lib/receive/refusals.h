@@ -20,7 +20,7 @@ class Refusals {
   // For one more instance, before the first turn.
   void AddInstance();
 
-  // The PDU needs so many lines of a ring that has not got them.
+  // The PDU needs `lines` of a ring that has not got them.
   void OnRefusal(Instance& instance, uint32_t connection, ReceivedPdu pdu, uint32_t lines);
   // Once in a turn: tells senders whose PDU was refused that there is room now.
   void SendReady();

@@ -54,7 +54,7 @@ enum class AgreementStatus : uint8_t {
   kBusy,      // too soon after the last agreement
   kAsked,     // the server will connect
 };
-// "the peer knows no such pair of XPUs, or has another partition". Any value of the octet.
+// "the peer knows no such pair of XPUs, or has another partition". Takes any value of the octet.
 std::string_view ReasonOf(AgreementStatus status);
 
 struct AgreementAnswer {
@@ -70,7 +70,7 @@ std::optional<AgreementAnswer> DecodeAgreementAnswer(const AgreementMessage& mes
 // Collects the bytes of a message.
 class AgreementBuffer {
  public:
-  // Takes bytes until a message is whole. How many it took.
+  // Takes bytes until a message is whole. Returns how many it took.
   size_t Take(std::span<const uint8_t> bytes);
   bool empty() const { return count_ == 0; }
   bool whole() const { return count_ == kAgreementBytes; }
@@ -90,7 +90,7 @@ struct CertifiedXpus {
   uint16_t last = 0;
   friend bool operator==(const CertifiedXpus&, const CertifiedXpus&) = default;
 };
-// Of a URI: "suede:7:3", "suede:7:0-15". Nothing: it is another one, or names XPUs that there
+// Reads a URI: "suede:7:3", "suede:7:0-15". Nothing: it is another one, or names XPUs that there
 // cannot be.
 std::optional<CertifiedXpus> ParseCertifiedXpus(std::string_view uri);
 bool IsCertified(std::span<const CertifiedXpus> certified, uint32_t partition, uint32_t xpu);
@@ -98,10 +98,10 @@ bool IsCertified(std::span<const CertifiedXpus> certified, uint32_t partition, u
 // The last two secrets of a pair: what HKDF-Extract makes of them, in locked memory.
 class AgreedSecrets {
  public:
-  // The id of the newest; AgreementRequest::kNone.
+  // The id of the newest; AgreementRequest::kNone: there is none.
   uint8_t last() const { return kept_[0].prk ? kept_[0].id : AgreementRequest::kNone; }
   bool Has(uint8_t id) const;
-  // A new one. Of the former ones that with the id `stays` stays, the others end.
+  // Adds a new one. A former one with the id `stays` stays, the others end.
   void Add(uint8_t id, Secret prk, uint8_t stays);
   // The newest first.
   void CopyTo(SealSecrets& secrets) const;
@@ -136,13 +136,13 @@ class AgreementPair {
   bool is_client() const { return own_ < peer_; }
   const AgreedSecrets& secrets() const { return secrets_; }
 
-  // It is as new.
+  // Makes the pair as new.
   void Start(Time now);
   // When this end is to connect; kNever while there is no reason to, and while it tries.
   Time due() const { return due_; }
   // This end connects.
   void OnBegun() { due_ = kNever; }
-  // What became of that. `stays`: the peer has it, too.
+  // An agreement succeeded, or failed. `stays`: id of the former secret that the peer has, too.
   void OnAgreed(Time now, Duration refresh, uint8_t id, Secret prk, uint8_t stays);
   void OnFailed(Time now);
   // The peer has been asked, and will connect. Should it not come, it is asked again.
@@ -167,7 +167,7 @@ class AgreementPair {
 // All pairs of an endpoint.
 class AgreementPairs {
  public:
-  // `reachable` as there. A pair that is there already stays as it is.
+  // `reachable`: as in AgreementPair. A pair that is there already stays as it is.
   void Add(uint16_t own, uint16_t peer, bool reachable);
   AgreementPair* Find(uint16_t own, uint16_t peer);
   auto& all() { return pairs_; }
@@ -180,23 +180,23 @@ class AgreementPairs {
   std::map<std::pair<uint16_t, uint16_t>, AgreementPair> pairs_;
 };
 
-// What the server makes of a request.
+// The server's reply to a request.
 struct AgreementReply {
   AgreementMessage message{};  // the answer
   AgreementStatus status = AgreementStatus::kAgreed;
-  AgreementPair* pair = nullptr;  // null: none that this end has
+  AgreementPair* pair = nullptr;  // null: this end has no such pair
   uint8_t secret_id = 0;          // with kAgreed; the caller makes the secret,
   uint8_t stays = 0;              // and calls AgreementPair::OnAgreed with this
   bool closes = false;            // the request is malformed: there is no answer
 };
-// `certified`: of the client's certificate. `has_room`: whether the lcores can take the pair's
+// `certified`: by the client's certificate. `has_room`: whether the lcores can take the pair's
 // secrets now.
 template <typename HasRoom>
 AgreementReply AnswerAgreement(const AgreementMessage& message,
                                std::span<const CertifiedXpus> certified, uint32_t partition,
                                AgreementPairs& pairs, Time now, const HasRoom& has_room);
 
-// What the client makes of an answer to its request for a pair.
+// The meaning of an answer to the client's request for a pair.
 struct AgreementOutcome {
   enum class Kind : uint8_t { kAgreed, kAsked, kRefused, kMalformed };
   Kind kind = Kind::kMalformed;
@@ -208,7 +208,7 @@ AgreementOutcome ReadAgreementAnswer(const AgreementMessage& message,
 
 // ---- Below: implementation.
 
-// What AnswerAgreement says before the lcores are asked.
+// The reply of AnswerAgreement before the lcores are asked.
 AgreementReply JudgeAgreement(const AgreementMessage& message,
                               std::span<const CertifiedXpus> certified, uint32_t partition,
                               AgreementPairs& pairs, Time now);

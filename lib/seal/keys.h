@@ -17,7 +17,7 @@
 namespace suede {
 
 inline constexpr size_t kSealSecretBytes = 32;
-using SealPrk = std::array<uint8_t, kSealSecretBytes>;  // what keys are derived from
+using SealPrk = std::array<uint8_t, kSealSecretBytes>;  // keys are derived from it
 
 // Overwrites memory in a way that is not optimized out.
 void Cleanse(std::span<uint8_t> bytes);
@@ -51,13 +51,13 @@ struct SealSecrets {
     }
     return nullptr;
   }
-  // Its place: smaller is newer. `count` where there is none.
+  // The place of the secret with that id: smaller is newer. `count` where there is none.
   uint32_t PlaceOf(uint8_t id) const {
     uint32_t i = 0;
     while (i < count && all[i].id != id) ++i;
     return i;
   }
-  // Overwrites them: there are none any more.
+  // Overwrites the secrets: there are none any more.
   void Clear() { Cleanse({reinterpret_cast<uint8_t*>(this), sizeof *this}); }
 };
 
@@ -106,10 +106,10 @@ class SealKey {
     StoreBe64(job.nonce.data() + kHigh, LoadBe64(iv_.data() + kHigh) ^ number.value());
   }
 
-  // That of HELLOs of a sender with the identity.
+  // Derives the key of HELLOs of a sender with the identity.
   static SealKey OfHello(Crypto& crypto, const SealPrk& prk, const SealContext& context,
                          uint64_t identity);
-  // That of an epoch of an association.
+  // Derives the key of an epoch of an association.
   static SealKey OfEpoch(Crypto& crypto, const SealPrk& prk, const SealContext& context,
                          const SealEnds& ends, uint32_t epoch);
 

@@ -16,7 +16,7 @@ class SealedPeer;
 
 class SealTurn {
  public:
-  // Of a turn: epochs that are begun for sending by this end's own need,
+  // Limits of a turn: epochs that are begun for sending by this end's own need,
   static constexpr uint32_t kRotations = 16;
   // peers whose owed keys are made,
   static constexpr uint32_t kOwing = 16;
@@ -26,14 +26,14 @@ class SealTurn {
   static constexpr uint32_t kHelloSwitches = 32;
   // and keys for HELLOs of unknown identities.
   static constexpr uint32_t kHellos = 32;
-  // The latter also in a second, and in a short time.
+  // Limits of keys for HELLOs of unknown identities in a second, and in a short time.
   static constexpr uint32_t kHellosPerSecond = 10'000;
   static constexpr uint32_t kHelloBurst = 4096;
 
   // Before the first PDU of a turn. Makes owed keys; returns whether peers are left that owe some.
   bool Begin();
 
-  // Each: whether one more may be made in this turn.
+  // Each returns whether one more may be made in this turn.
   bool TakeRotation() { return TakeOne(rotations_); }
   bool TakeFirstKey() { return TakeOne(first_keys_); }
   bool TakeHelloSwitch() { return TakeOne(hello_switches_); }
@@ -41,7 +41,7 @@ class SealTurn {
   bool TakeHello(Time now) { return hello_rate_.Take(now) && TakeOne(hellos_); }
 
   // The peer makes keys in a later turn, behind those that owe some already: SealedPeer::MakeOwed.
-  // It outlives this.
+  // The peer outlives this.
   void Owe(SealedPeer& peer);
 
  private:

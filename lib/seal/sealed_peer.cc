@@ -74,7 +74,7 @@ void SealedPeer::UseNewest() {
   if (SecretCount() != 0) UseSecret(SecretAt(0).id);
 }
 
-// Seals with this secret from now on, in the association that there is. False: there is none.
+// Seals with this secret from now on, in the present association. False: no such secret, or no key.
 bool SealedPeer::UseSecret(uint8_t id) {
   const SealSecret* const secret = Find(id);
   if (secret == nullptr) return false;
@@ -84,8 +84,8 @@ bool SealedPeer::UseSecret(uint8_t id) {
   return static_cast<bool>(tx_.key);
 }
 
-// The peer has shown that it has the secret: it is used where it is newer than the one that is, or
-// the peer has not shown to have that.
+// The peer has shown that it has the secret: that is used where it is newer than the one in use, or
+// where the peer has not shown that it has the one in use.
 void SealedPeer::OnOtherSecretShown(uint8_t id) {
   const bool is_newer = PlaceOf(id) < PlaceOf(tx_.secret_id);
   if (tx_.key && sealed_ && !is_newer) return;
@@ -294,7 +294,7 @@ SealError SealedPeer::FinishHello(const SealShim& shim) {
   if (!hello.window.Accept(shim.number.count())) return SealError::kReplay;
   answer_ = shim.secret_id;
   hello.authentic = true;
-  // One of another identity may be old: it counts where the handshake has found it to be fresh.
+  // A HELLO of another identity may be old: it counts where the handshake has found it fresh.
   if (shim.identity == identities_.peer) {
     sealed_identity_ = shim.identity;
     OnSecretShown(shim.secret_id);
@@ -321,7 +321,7 @@ SealError SealedPeer::FinishSession(const Opening& opening) {
   return SealError::kNone;
 }
 
-// What an authentic PDU says of this end's epoch. When the peer sent it, the epochs of the two
+// Takes what an authentic PDU says of this end's epoch. When the peer sent it, the epochs of both
 // directions were one apart at most, and so is the echo from the epoch of the PDU, which is beyond
 // doubt: no other key opens it.
 void SealedPeer::Heed(const Opening& opening) {

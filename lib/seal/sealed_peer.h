@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance keeps to seal PDUs to a peer and to open the peer's (docs/sealing.md): keys by
+// The state of an instance to seal PDUs to a peer and to open the peer's (docs/sealing.md): keys by
 // secret and epoch, packet numbers, replay windows, and which form is agreed.
 //
 // Takes bytes, identities and the time; returns what a burst of a library of ciphers has to do
@@ -36,8 +36,8 @@ struct SealParams {
 
 // The instance's own end: what all of its peers have in common. The lcore's secrets may change.
 struct SealOwn : InLockedMemory {
-  // Derivations for HELLOs of unknown identities, and so many at once: as many as it has peers,
-  // which may all restart.
+  // Derivations for HELLOs of unknown identities, in a second and at once: the latter as many as an
+  // instance has peers, which may all restart.
   static constexpr uint32_t kHellosPerSecond = 1000;
   static constexpr uint32_t kHelloBurst = 1024;
 
@@ -107,9 +107,9 @@ class SealedPeer : public InLockedMemory {
     if (identities != identities_ || partition_ != own_.partition) [[unlikely]]
       Rekey(identities);
   }
-  // The instance's secrets are others: keys of those that are gone end.
+  // The instance has other secrets: keys of secrets that are gone end.
   void OnSecrets();
-  // Likewise those that are agreed with this peer alone, which are newer than the instance's.
+  // Sets the secrets that are agreed with this peer alone, which are newer than the instance's.
   void SetAgreed(const SealSecrets& agreed) {
     agreed_ = agreed;
     OnSecrets();
@@ -119,10 +119,10 @@ class SealedPeer : public InLockedMemory {
   bool IsSealed() const { return own_.params.mode == SealMode::kRequired || sealed_; }
 
   // Whether the peer is to be asked by a HELLO, in an association that there is: it has not shown
-  // that it seals, or that it has the newest secret. Of the former, some times.
+  // that it seals, or that it has the newest secret. Asks for the former a few times only.
   bool WantsAsking();
 
-  // Makes the keys that it owes (SealTurn::Owe).
+  // Makes the keys that this peer owes (SealTurn::Owe).
   void MakeOwed();
 
   // ---- Sending. `pdu`: the RH, with the version of a sealed PDU, and behind it room for the shim.
@@ -165,9 +165,9 @@ class SealedPeer : public InLockedMemory {
     bool confirmed = false;  // the peer has received it, and has begun its own of this number
     Time since{};
   };
-  // Epochs of which there are keys to open with: those around rx_epoch_.
+  // Epochs around rx_epoch_, of which there are keys to open with.
   enum RxPlace : uint8_t { kFormer, kCurrent, kNext, kRxPlaces };
-  // Of one secret.
+  // Keys of one secret.
   struct Rx {
     SealPrk prk{};
     std::array<SealKey, kRxPlaces> keys;
@@ -199,14 +199,14 @@ class SealedPeer : public InLockedMemory {
             .sender = xpuid_,
             .receiver = own_.xpuid};
   }
-  // Those that are of another partition than the instance is in now are none: others are on their
+  // Secrets of another partition than the instance is in now count as none: others are on their
   // way.
   const SealSecrets& OfPartition(const SealSecrets& secrets) const {
     return secrets.partition == own_.partition ? secrets : kNoSecrets;
   }
   const SealSecrets& Agreed() const { return OfPartition(agreed_); }
   const SealSecrets& Shared() const { return OfPartition(own_.secrets); }
-  // Of both kinds, the newest first.
+  // Secrets of both kinds, the newest first.
   uint32_t SecretCount() const { return Agreed().count + Shared().count; }
   const SealSecret& SecretAt(uint32_t place) const {
     const uint32_t agreed = Agreed().count;
@@ -220,7 +220,7 @@ class SealedPeer : public InLockedMemory {
     const uint32_t place = Agreed().PlaceOf(id);
     return place < Agreed().count ? place : place + Shared().PlaceOf(id);
   }
-  // Whether this is no secret of them any more, or the id is another one's now.
+  // Whether there is no such secret any more, or another one has the id now.
   bool IsGone(uint8_t id, const SealPrk& prk) const {
     const SealSecret* const secret = Find(id);
     return secret == nullptr || secret->prk != prk;
@@ -278,7 +278,7 @@ class SealedPeer : public InLockedMemory {
   const uint16_t xpuid_;
   SealCell* const cell_;
   Identities identities_{};
-  uint16_t partition_ = 0;  // that the keys are of
+  uint16_t partition_ = 0;  // partition of the keys
   bool sealed_ = false;
   uint64_t sealed_identity_ = 0;  // of the peer, in the last association that was sealed
 

@@ -39,7 +39,7 @@ class Secret {
   }
 
   explicit operator bool() const { return bytes_ != nullptr; }
-  // Of a secret that there is.
+  // The octets of a secret that there is.
   std::span<uint8_t, kBytes> bytes() { return std::span<uint8_t, kBytes>(bytes_, kBytes); }
   std::span<const uint8_t, kBytes> bytes() const {
     return std::span<const uint8_t, kBytes>(bytes_, kBytes);

@@ -44,7 +44,7 @@ using FileSecrets = std::vector<FileSecret>;
 // caller's to overwrite.
 absl::StatusOr<FileSecrets> ParseSecrets(std::string_view file, std::string_view text);
 
-// Those of the partition that are valid, the newest first. Pointers into `secrets`.
+// The valid secrets of the partition, the newest first. Pointers into `secrets`.
 std::vector<const FileSecret*> SecretsValidAt(std::span<const FileSecret> secrets,
                                               uint16_t partition, int64_t now_s);
 // The first time after `now_s` at which other secrets are valid; FileSecret::kForever: none.
@@ -54,11 +54,11 @@ int64_t NextSecretChange(std::span<const FileSecret> secrets, int64_t now_s);
 // is `own_uid`'s. The error has the command that mends it.
 absl::Status CheckSecretsFile(std::string_view file, uid_t owner, mode_t mode, uid_t own_uid);
 
-// Whose file it may be: one that CheckSecretsFile permits, or anybody's, for a person at a
-// terminal.
+// The files that ReadSecrets takes: those that CheckSecretsFile permits, or anybody's, for a person
+// at a terminal.
 enum class SecretsFileRule : uint8_t { kPrivate, kAnybodys };
 
-// Opens, checks and parses the file. What it has read is overwritten. Control thread.
+// Opens, checks and parses the file, and overwrites the text that it has read. Control thread.
 absl::StatusOr<FileSecrets> ReadSecrets(const std::string& file,
                                         SecretsFileRule rule = SecretsFileRule::kPrivate);
 

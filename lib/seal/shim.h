@@ -18,13 +18,13 @@ namespace suede {
 inline constexpr uint32_t kSessionShimBytes = 10;
 inline constexpr uint32_t kHelloShimBytes = 18;
 inline constexpr uint32_t kSealStreams = 64;
-// That sealing adds to a PDU, of each form; the larger one is HELLOs' alone.
+// Bytes that sealing adds to a PDU of each form; only HELLOs have the larger one.
 inline constexpr uint32_t kSessionSealBytes = kSessionShimBytes + kSealTagBytes;
 inline constexpr uint32_t kHelloSealBytes = kHelloShimBytes + kSealTagBytes;
-// What is encrypted has at least the R-CRC.
+// The encrypted part has at least the R-CRC.
 inline constexpr uint32_t kLeastSealedBytes = kRhBytes + kSessionSealBytes + kRcrcBytes;
 
-// What is authenticated of the network header.
+// The parts of the network header that are authenticated.
 struct SealPath {
   static constexpr uint32_t kBytes = 34;
   NetAddress source;
@@ -33,7 +33,7 @@ struct SealPath {
 };
 static_assert(kRhBytes + kHelloShimBytes + SealPath::kBytes <= kMostSealAadBytes);
 
-// The same as it is authenticated: made once for PDUs that take one path.
+// A SealPath as it is authenticated: made once for PDUs that take one path.
 struct SealPathBytes {
   SealPathBytes() = default;
   SealPathBytes(const SealPath& path) {  // NOLINT(google-explicit-constructor)
@@ -46,7 +46,7 @@ struct SealPathBytes {
   std::array<uint8_t, SealPath::kBytes> bytes{};
 };
 
-// A frame's number: the stream, and the count of the frames of that.
+// A frame's number: the stream, and the count of the stream's frames.
 class PacketNumber {
  public:
   static constexpr uint64_t kMostCount = (uint64_t{1} << 56) - 1;
@@ -68,7 +68,7 @@ struct SealShim {
   // Form S; both modulo 4.
   uint8_t epoch = 0;
   uint8_t echo = 0;
-  // Form H. The cipher is as it is on the wire: another than those known is the reader's to refuse.
+  // Form H. The cipher is as it is on the wire: the reader refuses one that it does not know.
   uint8_t cipher = 0;
   uint64_t identity = 0;
 

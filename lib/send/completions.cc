@@ -25,8 +25,8 @@ void Withdraw(Link& link, const PduList& given_up) {
   if (any) link.RemoveWithdrawn();
 }
 
-// Of what is in doubt, a PDU that was withdrawn from the first burst it was staged in has never
-// left.
+// A PDU in doubt that was withdrawn from the first burst it was staged in has never left: it is
+// unreachable.
 uint8_t StatusOf(const Pdu& pdu, uint8_t status) {
   const bool never_left = pdu.moved && !pdu.retransmitted;
   return status == SUEDE_STATUS_IN_DOUBT && never_left ? SUEDE_STATUS_UNREACHABLE : status;
@@ -119,7 +119,7 @@ void Completions::GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, 
     TxQueue& queue = instance.scheduler.queue(index);
     while (!queue.pdus.empty()) GiveUpFirst(instance, queue, status);
     instance.tx_credit[index].EndWait();
-    // One that is on its lane's list stays there until its turn, with nothing in it.
+    // A queue that is on its lane's list stays there until its turn, with nothing in it.
     if (queue.state == TxQueue::State::kBlocked) queue.state = TxQueue::State::kIdle;
     instance.blocked[peer] &= static_cast<uint8_t>(~(1u << vc));
   }
@@ -224,7 +224,7 @@ void Completions::OnLeft(Instance& instance, uint32_t peer, uint32_t vc, Pdu* fi
   GiveBackCredit(owner, xpuid, own_vc, lines);
 }
 
-// Of those that have left at all, the one that left last: a device gives frames back in that order.
+// Holds the PDU that left last, if one has left at all: a device gives frames back in that order.
 void Completions::HoldLast(Instance& instance, uint32_t number, const PduList& given_up) {
   LetGo(instance, number);
   Pdu* last = nullptr;
@@ -254,7 +254,7 @@ void Completions::LetGo(Instance& instance, uint32_t number) {
   shares_.Return(instance, instance.PeerOfConnection(number), vc, 1);
 }
 
-// Of those connections that are not lost any more, however that ended.
+// Lets go of the connections that are not lost any more, however that ended.
 void Completions::LetGoOfEnded(Instance& instance, uint32_t first, uint32_t end) {
   for (uint32_t number = first; number < end; ++number) {
     if (instance.StateOf(number) != ConnectionState::kLost) LetGo(instance, number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How PDUs end: acknowledged, given up, or put back to be sent by another plane. Tells those
-// clients that asked, gives frames, credit and shares back. Owned by the lcore.
+// How PDUs end: acknowledged, given up, or put back to be sent by another plane. Tells the clients
+// that asked, gives frames, credit and shares back. Owned by the lcore.
 #ifndef SUEDE_SEND_COMPLETIONS_H_
 #define SUEDE_SEND_COMPLETIONS_H_
 
@@ -32,14 +32,14 @@ class Completions {
 
   // Ends PDUs that are queued to a peer on the VCs of the mask.
   void GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, uint8_t status);
-  // And the first PDU of a queue.
+  // Ends the first PDU of a queue.
   void GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status);
 
   // The last frame of a connection that was given up, which says whether the device has let go.
   void HoldLast(Instance& instance, uint32_t connection, const PduList& given_up);
   bool IsHeld(Instance& instance, uint32_t connection);
   void LetGo(Instance& instance, uint32_t connection);
-  // Of those connections from `first` up to `end` that are not lost any more, however that ended.
+  // LetGo of connections from `first` up to `end` that are not lost any more, however that ended.
   void LetGoOfEnded(Instance& instance, uint32_t first, uint32_t end);
 
  private:

@@ -12,7 +12,7 @@
 namespace suede {
 namespace {
 
-// More PDUs than that since the last echo are none: the peer has counted something else.
+// A count of more PDUs since the last echo is ignored: the peer has counted something else.
 constexpr uint32_t kMostEchoed = 1u << 24;
 
 // Whether the peer does not leave its requests without a grant.
@@ -46,7 +46,7 @@ void CongestionUse::Start(Instance& instance, uint32_t peer) {
     }
     instance.TellCounted(peer, plane);
     if (!instance.is_paced) continue;
-    // One that grants nothing is sent to by windows alone.
+    // A peer that grants nothing is sent to by windows alone.
     const bool grants = open && hello.answers_congestion;
     const CongestionControl wanted = instance.params.congestion.control;
     const CongestionControl control =
@@ -136,7 +136,7 @@ void CongestionUse::OnHeard(Instance& instance, uint32_t peer, uint32_t plane,
     const EcnEcho echo{.received = heard.received - last.received + trimmed,
                        .marked = heard.marked - last.marked,
                        .trimmed = trimmed};
-    // One that was overtaken says less than the last.
+    // An echo that was overtaken says less than the last.
     const bool is_newer =
         echo.received <= kMostEchoed && echo.trimmed <= kMostEchoed && echo.marked <= echo.received;
     if (is_newer) {
@@ -189,7 +189,7 @@ bool CongestionUse::IsHeldBack(const Instance& instance, uint32_t number) {
   return context.control() == CongestionControl::kRccc && IsGranted(context);
 }
 
-// What waits for an allowance looks again.
+// Lets PDUs that wait for an allowance try again, new ones and those to be sent again.
 void CongestionUse::Wake(Instance& instance, uint32_t peer, uint32_t plane) {
   for (uint32_t i = 0; i < instance.connections_per_plane(); ++i) {
     const uint32_t number = instance.ConnectionAt(peer, plane, i);
@@ -219,7 +219,7 @@ bool CongestionUse::OnTime(Time now) {
   });
 }
 
-// Once until it grants again.
+// Tells that the peer does not grant, once until it grants again.
 void CongestionUse::TellNoGrant(const Instance& instance, uint32_t peer, uint32_t plane) {
   bool& told = heard_[instance.first_context + instance.PlaneIndex(peer, plane)].no_grant;
   if (std::exchange(told, true)) return;
@@ -227,8 +227,8 @@ void CongestionUse::TellNoGrant(const Instance& instance, uint32_t peer, uint32_
 }
 
 // Octets that wait for the plane: new PDUs, in equal parts where they may take any of several, and
-// PDUs that are to be sent again. Those that wait for receive credit could not use more. While there
-// are some, clients will hand over as much as is acknowledged: what is in flight counts as well.
+// PDUs to be sent again. PDUs that wait for receive credit could not use more. While octets wait,
+// clients will hand over as much as is acknowledged: what is in flight counts as well.
 uint64_t CongestionUse::BacklogOf(const Instance& instance, uint32_t peer, uint32_t plane) {
   uint64_t octets = 0;
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
@@ -247,7 +247,7 @@ uint64_t CongestionUse::BacklogOf(const Instance& instance, uint32_t peer, uint3
   return octets == 0 ? 0 : octets + in_flight;
 }
 
-// False where it could not be staged.
+// Returns false where there is no room to stage a request.
 bool CongestionUse::SendRequest(Instance& instance, uint32_t index, Time now) {
   const uint32_t peer = index >> instance.plane_bits;
   const uint32_t plane = index & (instance.plane_count() - 1);

@@ -32,14 +32,14 @@ class CongestionUse {
   void Start(Instance& instance, uint32_t peer);
   // The link of the plane's port has another speed.
   static void OnLinkSpeed(Instance& instance, uint32_t plane);
-  // PDUs of so many octets on the wire have left, new ones or once more.
+  // PDUs of `octets` on the wire have left, new ones or once more.
   void OnSent(Instance& instance, uint32_t connection, uint32_t octets, Time now) {
     const uint32_t index = instance.PlaneIndexOf(connection);
     instance.flying[connection] += octets;
     instance.congestion[index].OnSent(octets, now);
     LookAt(instance, index);
   }
-  // The `acked` PDUs of the connection were acknowledged, with so many bytes of commands.
+  // The `acked` PDUs of the connection were acknowledged, with `bytes` of commands.
   void OnAcked(Instance& instance, uint32_t connection, const PduList& acked, uint32_t bytes,
                Time now);
   // The connection goes back: what is in flight has to be sent again.
@@ -54,8 +54,8 @@ class CongestionUse {
 
   // Bytes of commands that a run of up to `count` PDUs may have.
   static uint32_t BytesFor(const Instance& instance, uint32_t peer, uint32_t plane, uint32_t count);
-  // A queue of the peer was blocked, whose next PDU has so many bytes of commands: by its contexts,
-  // or for another reason.
+  // A queue of the peer, whose next PDU has `bytes` of commands, was blocked: by its contexts, or
+  // for another reason.
   void OnBlocked(Instance& instance, uint32_t peer, uint32_t bytes);
   // Whether the connection's next PDU to send again has to wait; it comes back by itself.
   bool DefersRetransmission(Instance& instance, uint32_t connection);

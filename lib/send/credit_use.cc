@@ -61,8 +61,8 @@ bool CreditUse::IsUnderWay(Instance& instance, uint32_t peer, uint32_t vc) {
   return false;
 }
 
-// The first PDU of a queue has more lines than the peer has left us. What the peer's rings never
-// hold is given up.
+// The first PDU of a queue has more lines than the peer has left us: the queue waits. A PDU that
+// the peer's rings never hold is given up.
 [[gnu::noinline]] void CreditUse::Wait(Instance& instance, uint32_t index, Time now) {
   const uint32_t peer = Scheduler::PeerOf(index);
   const uint32_t vc = Scheduler::VcOf(index);
@@ -75,7 +75,7 @@ bool CreditUse::IsUnderWay(Instance& instance, uint32_t peer, uint32_t vc) {
   }
   instance.scheduler.Block(index);
   TxCredit& credit = instance.tx_credit[index];
-  if (credit.waiting) return;  // it looked again for another reason
+  if (credit.waiting) return;  // the queue looked again for another reason
   instance.counters.Add(Counter::kTxWaitsCredit);
   credit.waiting = true;
   credit.tries = credit.unheard = 0;
@@ -110,7 +110,7 @@ void CreditUse::OnGranted(Instance& instance, uint32_t peer, const Credit& grant
   const uint32_t index = Scheduler::QueueIndex(peer, grant.vc);
   TxQueue& queue = instance.scheduler.queue(index);
   TxCredit& credit = instance.tx_credit[index];
-  // From before we gave back: it is over.
+  // A grant from before we gave back is over.
   if (!queue.counts_credit || static_cast<int16_t>(grant.round - credit.round) < 0) return;
   const uint32_t sent = credit.limit - queue.credit;
   const bool new_round = grant.round != credit.round;
@@ -126,7 +126,7 @@ void CreditUse::OnGranted(Instance& instance, uint32_t peer, const Credit& grant
   const bool is_to_ask = grant.on_demand && !credit.on_demand;
   credit.on_demand = grant.on_demand;
   credit.round = grant.round;
-  // In a new round only what it says counts: the rest was taken back while it could not reach us.
+  // In a new round only this grant counts: the rest was taken back while it could not reach us.
   if (new_round) credit.limit = sent;
   if (static_cast<int32_t>(grant.limit - credit.limit) > 0) credit.limit = grant.limit;
   queue.credit = credit.limit - sent;

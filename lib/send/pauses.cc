@@ -8,7 +8,7 @@
 
 namespace suede {
 
-// As a caller that waits for an answer to `oldest` sees it; null: to a frame that is not kept.
+// The hold for a caller that waits for an answer to `oldest`; null: to a frame that is not kept.
 [[gnu::cold]] Hold Pauses::HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Pdu* oldest,
                                   Time now) {
   const TransportParams& params = instance.params.transport;
@@ -28,8 +28,8 @@ namespace suede {
   return instance.session(peer, plane).IsExcused(now, limit) ? Hold::kPeers : Hold::kNone;
 }
 
-// By a pause that the neighbour has asked for, which it still does, or without credit, while the
-// session with it is up: it is there, and can tell.
+// The hold by a pause that the neighbour still asks for, or by missing credit while the session
+// with the neighbour is up: the neighbour is there, and can tell.
 Hold Pauses::PausedBy(const Instance& instance, uint32_t plane, uint32_t flow, Time now) {
   const Time since = instance.ports[plane]->link.HeldFlowSince(flow);
   if (since == kNever) return Hold::kNone;
@@ -40,7 +40,7 @@ Hold Pauses::PausedBy(const Instance& instance, uint32_t plane, uint32_t flow, T
 [[gnu::cold]] Hold Pauses::HoldOfConnection(Instance& instance, uint32_t number, Time now) {
   Connection& connection = instance.connections[number];
   const uint32_t plane = instance.PlaneOfConnection(number);
-  // What is to be sent again first, or has been sent and not answered first.
+  // The first PDU to be sent again, and the oldest one that was sent and not answered.
   const Pdu* const firsts[] = {connection.next_retransmission(), connection.oldest()};
   for (const Pdu* pdu : firsts) {
     if (pdu == nullptr) continue;
@@ -57,7 +57,7 @@ bool Pauses::IsMute(const Instance& instance) {
   return true;
 }
 
-// As the plane's session sees it.
+// The hold for the plane's session.
 [[gnu::cold]] Hold Pauses::HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
   Hold hold = PausedBy(instance, plane, Instance::kAckClass, now);
   if (hold != Hold::kNone) return hold;

@@ -16,11 +16,11 @@ class Pauses {
   // `lcore` outlives this.
   explicit Pauses(Lcore& lcore) : lcore_(lcore) {}
 
-  // As a caller that waits for an answer to `oldest` sees it; null: to a frame that is not kept.
+  // The hold for a caller that waits for an answer to `oldest`; null: to a frame that is not kept.
   Hold HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Pdu* oldest, Time now);
-  // As the plane's session sees it.
+  // The hold for the plane's session.
   Hold HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Time now);
-  // As a connection sees it whose time is over.
+  // The hold for a connection whose time is over.
   Hold HoldOfConnection(Instance& instance, uint32_t connection, Time now);
   // Whether nothing can be said to a peer without commands: the neighbours have paused all planes
   // for that.

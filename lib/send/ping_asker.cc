@@ -32,7 +32,7 @@ PingState PingAsker::AskByHand(Instance& instance, uint32_t peer, uint32_t plane
   hello.nonce = ping.nonces[plane];
   if (!Speaker::SendControl(instance, peer, plane, hello)) return PingState::kNoRoom;
   ping.hello |= bit;
-  // It may be one that speaks no HELLO, and expects any PSN.
+  // The peer may be one that speaks no HELLO, and expects any PSN.
   for (int quarter = 0; handshake.identities().peer == 0 && quarter < 4; ++quarter) {
     if (ProbeByHand(instance, peer, plane, (quarter << 14) + 1)) ping.probe |= bit;
   }

@@ -8,7 +8,7 @@ void RunQueue::Activate(Instance& instance, uint32_t queue) {
   Enlist(instance);
 }
 
-// Puts the instance's lanes that have work on the list of those, where they are not on it.
+// Puts the instance's lanes that have work on the queue, where they are not on it.
 void RunQueue::Enlist(Instance& instance) {
   for (uint32_t lane = 0; lane < instance.lanes(); ++lane) {
     const auto bit = static_cast<uint8_t>(1u << lane);
@@ -38,7 +38,7 @@ void RunQueue::Unblock(Instance& instance, uint32_t number) {
   }
 }
 
-// Of the VCs of the mask.
+// Lets the transmit queues of the VCs of the mask go on.
 void RunQueue::Unblock(Instance& instance, uint32_t peer, uint32_t vcs) {
   const uint32_t mask = instance.blocked[peer] & vcs;
   instance.blocked[peer] = static_cast<uint8_t>(instance.blocked[peer] & ~mask);

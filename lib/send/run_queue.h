@@ -22,7 +22,7 @@ class RunQueue {
     uint32_t lane;  // of its scheduler
   };
 
-  // For so many instances.
+  // Makes room for this many instances.
   void Reserve(size_t instances) {
     lanes_.Reserve(instances * kMaxPlanes + 1);
     parked_.Reserve(instances + 1);
@@ -32,7 +32,7 @@ class RunQueue {
   size_t size() const { return lanes_.size(); }
   // The lane whose turn it is. The run queue must not be empty.
   const LaneRef& front() { return lanes_.front(); }
-  // That lane goes to the end, or off the queue where it has nothing left to send.
+  // The front lane goes to the end, or off the queue where it has nothing left to send.
   void EndTurn(Instance& instance, bool done) {
     const LaneRef ref = lanes_.front();
     lanes_.pop_front();
@@ -43,8 +43,8 @@ class RunQueue {
     }
   }
 
-  // An instance whose lane leaves the queue because all of it waits for the end of a pause. New
-  // work may bring the lane back before.
+  // Notes an instance whose lane leaves the queue because all of it waits for the end of a pause.
+  // New work may bring the lane back before.
   void Park(Instance& instance) {
     if (!std::exchange(instance.parked, true)) parked_.push_back(instance.number);
   }
@@ -62,7 +62,7 @@ class RunQueue {
   }
   // Lets the transmit queues go on that wait for a connection, where this one can send.
   void Unblock(Instance& instance, uint32_t connection);
-  // Of the VCs of the mask.
+  // Lets the transmit queues of the VCs of the mask go on.
   void Unblock(Instance& instance, uint32_t peer, uint32_t vcs);
 
  private:

@@ -34,12 +34,12 @@ class Sealing {
         .stream = instance.StreamOf(connection)};
   }
   // Lays the sealed form of a kept PDU out in a frame beside its own. The instance's home link has
-  // a frame. False: there is no key; it is counted, and as if it were lost on the way.
+  // a frame. False: there is no key; the PDU is counted, and as if it were lost on the way.
   static bool SealKept(Instance& instance, const Run& run, Pdu* pdu, const PlainPdu& plain);
-  // Likewise in its own frame, in which there is room behind it: of a PDU that is not kept.
+  // Seals a PDU that is not kept in its own frame, which has room behind the PDU. False: no key.
   static bool SealOneShot(Instance& instance, PortContext& port, const HeaderTemplate& header,
                           uint32_t connection, Frame* frame, const PlainPdu& plain);
-  // Of a HELLO.
+  // Seals a HELLO in its own frame. False: no key.
   static bool SealHello(Instance& instance, PortContext& port, const HeaderTemplate& header,
                         uint32_t peer, uint32_t plane, Frame* frame, const PlainPdu& plain);
 

@@ -24,8 +24,8 @@ uint32_t ShareBook::RoomOf(const Instance& instance, uint32_t peer, uint32_t vc)
   return std::min(instance.held.RoomInARow(held), instance.home().shares->held.RoomInARow(held));
 }
 
-// The queue's destination has its share in flight: the queue waits until PDUs of that one, or of
-// others, end.
+// The queue's destination has its share in flight: the queue waits until PDUs of this destination,
+// or of others, end.
 [[gnu::cold]] void ShareBook::Wait(Instance& instance, uint32_t index) {
   TxQueue& queue = instance.scheduler.queue(index);
   instance.counters.Add(Counter::kTxWaitsShare);
@@ -65,7 +65,7 @@ void ShareBook::LookAgain(Instance& instance, uint32_t index) {
   run_queue_.Activate(instance, index);
 }
 
-// Those that have waited longest.
+// Lets the `count` queues that have waited longest look again.
 void ShareBook::LookAgain(FrameShares& shares, size_t count) {
   for (count = std::min(count, shares.waiting.size()); count != 0; --count) {
     const QueueRef ref = shares.waiting.front();
@@ -76,7 +76,7 @@ void ShareBook::LookAgain(FrameShares& shares, size_t count) {
   }
 }
 
-// The own share of each destination, when another instance has come. Before the first Poll.
+// Sets the own share of each destination when another instance has come. Before the first Poll.
 void ShareBook::ShareOut(FrameShares& shares) {
   HeldBound bound_of_all;
   uint32_t destinations = 0;

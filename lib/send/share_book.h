@@ -24,9 +24,9 @@ class ShareBook {
 
   // Whether one more PDU to a {peer, VC} may leave.
   static bool MayHold(const Instance& instance, uint32_t peer, uint32_t vc);
-  // How many more.
+  // How many more PDUs may leave.
   static uint32_t RoomOf(const Instance& instance, uint32_t peer, uint32_t vc);
-  // It may not: the transmit queue waits until PDUs of that destination, or of others, end.
+  // No PDU may leave: the transmit queue waits until PDUs of its destination, or of others, end.
   void Wait(Instance& instance, uint32_t index);
   // `count` PDUs to a {peer, VC} have ended.
   void Return(Instance& instance, uint32_t peer, uint32_t vc, uint32_t count);

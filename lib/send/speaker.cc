@@ -9,7 +9,7 @@
 
 namespace suede {
 
-// False where there was no room to stage it: it is as if it were lost on the way.
+// False where there was no room to stage the PDU: it is as if it were lost on the way.
 bool Speaker::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
                           const HeaderTemplate& header, ControlMessage&& message) {
   Link& link = instance.ports[plane]->link;
@@ -42,7 +42,7 @@ bool Speaker::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
   return true;
 }
 
-// Of an instance that seals. False: there is no key.
+// Seals a control PDU of an instance that seals, where the peer seals, too. False: there is no key.
 bool Speaker::SealControl(Instance& instance, uint32_t peer, uint32_t plane,
                           const HeaderTemplate& header, Frame* frame, const PlainPdu& pdu,
                           const ControlMessage& message) {
@@ -58,8 +58,8 @@ bool Speaker::SealControl(Instance& instance, uint32_t peer, uint32_t plane,
                               pdu);
 }
 
-// The network header of an unsequenced PDU, or all that sealing takes. False: it is lost on the
-// way.
+// Writes the network header of an unsequenced PDU, or does all that sealing takes. False: the PDU
+// is lost on the way.
 [[gnu::always_inline]] inline bool Speaker::FinishUnsequenced(Instance& instance, PortContext& port,
                                                               const HeaderTemplate& header,
                                                               uint32_t number, Frame* frame,
@@ -83,7 +83,7 @@ void Speaker::SendAck(Instance& instance, uint32_t number, const RpsnField& fiel
   }
 }
 
-// Of an unsequenced PDU of an instance that seals. False: it is lost on the way.
+// Seals an unsequenced PDU of an instance that seals, where the peer seals, too. False: it is lost.
 [[gnu::noinline]] bool Speaker::SealUnsequenced(Instance& instance, PortContext& port,
                                                 const HeaderTemplate& header, uint32_t number,
                                                 Frame* frame, const PlainPdu& pdu) {
@@ -96,7 +96,7 @@ void Speaker::SendAck(Instance& instance, uint32_t number, const RpsnField& fiel
   return true;
 }
 
-// False where it is not staged: it is as if it were lost on the way.
+// False where the PDU is not staged: it is as if it were lost on the way.
 bool Speaker::SendUnsequenced(Instance& instance, uint32_t number, RpsnField field, Psn psn,
                               uint32_t traffic_class) {
   const uint32_t plane = instance.PlaneOfConnection(number);

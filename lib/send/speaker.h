@@ -18,11 +18,11 @@ namespace suede {
 class Speaker {
  public:
   // Fills in the identities of the handshake and, in a HELLO, the credit limits. False where there
-  // is no room to stage it: it is as if it were lost on the way. (A copy of a message, which is as
-  // large as the largest one, is a good part of the cost of the frequent ones.)
+  // is no room to stage the PDU: it is as if it were lost on the way. (A copy of a message, which
+  // is as large as the largest one, is a good part of the cost of the frequent ones.)
   static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane,
                           const HeaderTemplate& header, ControlMessage&& message);
-  // With the header of a session.
+  // Sends with the header of a session.
   static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane, uint32_t slot,
                           ControlMessage&& message) {
     return SendControl(
@@ -30,8 +30,8 @@ class Speaker {
         instance.header(instance.ConnectionIndex(peer, plane, slot, 0), Instance::kAckClass),
         std::move(message));
   }
-  // One that concerns no session. Where there are several it takes any path: each of its
-  // repetitions has another one to be lost on.
+  // Sends a message that concerns no session. Where there are several sessions it takes any path:
+  // each of its repetitions has another one to be lost on.
   static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane,
                           ControlMessage&& message) {
     if (!instance.has_groups()) return SendControl(instance, peer, plane, 0u, std::move(message));
@@ -42,7 +42,7 @@ class Speaker {
   // The acknowledgement of a connection with that number, `field`, in a PDU without commands. Its
   // link has front room and a frame, and the MAC address of the peer is known.
   static void SendAck(Instance& instance, uint32_t connection, const RpsnField& field, Psn psn);
-  // An unsequenced data PDU of a connection. False where it is not staged, likewise.
+  // Sends an unsequenced data PDU of a connection. False where the PDU is not staged.
   static bool SendUnsequenced(Instance& instance, uint32_t connection, RpsnField field, Psn psn,
                               uint32_t traffic_class);
   // The plane that a control PDU takes that may take any: one with room in front, if there is one;

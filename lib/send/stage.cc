@@ -15,7 +15,7 @@ namespace {
 // PDU could take another: the loads of planes differ by no more.
 constexpr uint32_t kPdusInARow = 8;
 constexpr uint32_t kBytesInARow = 8192;
-// Likewise of sessions: what is in flight on each may be little.
+// Bytes of commands in a row that take one session: little may be in flight on each.
 constexpr uint32_t kBytesOfSessionInARow = 4096;
 
 }  // namespace
@@ -41,7 +41,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   }
 }
 
-// Of a lane that has work in VCs without room: those to serve now. 0: none.
+// The VCs to serve now of a lane that has work in VCs without room. 0: none.
 [[gnu::cold, gnu::noinline]] uint32_t Stager::OpenOf(Instance& instance, uint32_t lane, VcMask room,
                                                      Time now) {
   // In strict mode PDUs on the lane of another plane than theirs have to get away, out of VCs
@@ -80,8 +80,8 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   }
 }
 
-// The same of an instance that seals: each PDU is sealed where the peer seals, too. One without a
-// key is as if it were lost on the way.
+// StageSequenced for an instance that seals: each PDU is sealed where the peer seals, too. A PDU
+// without a key is as if it were lost on the way.
 [[gnu::noinline]] void Stager::StageSealed(Instance& instance, const PathRef& path, Pdu* first,
                                            uint32_t count) {
   Connection& connection = instance.connections[path.connection];
@@ -106,8 +106,8 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   }
 }
 
-// The plane that a PDU of the lane takes, as PickPlane says it. Where that has several sessions,
-// PickSlot finds out whether one of them can.
+// The plane that a PDU of the lane takes, as PickPlane says it. Where the plane has several
+// sessions, PickSlot finds out whether one of them can.
 [[gnu::always_inline]] inline uint32_t Stager::PlaneFor(const Instance& instance, uint32_t lane,
                                                         uint32_t peer, uint32_t vc,
                                                         uint32_t bytes) {
@@ -182,8 +182,8 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 [[gnu::always_inline]] inline uint32_t Stager::MostInARow(const Instance& instance, uint32_t lane,
                                                           const PathRef& path) const {
   if (run_queue_.size() != 1 || instance.scheduler.HasWork(lane)) return 1;
-  // Of a few PDUs that could take any plane, each plane has some; likewise each session, where one
-  // is better than others.
+  // A few PDUs that could take any plane are divided among the planes, and among the sessions where
+  // one is better than others.
   uint32_t most = kBurst;
   if (instance.spreads) {
     uint32_t share = instance.queued >> (instance.plane_bits + 1);
@@ -252,7 +252,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   StageSequenced(instance, path, first, run.count);
 }
 
-// Likewise one that has left before, on a plane that died.
+// Stages a PDU that has left before, on a plane that died.
 [[gnu::cold]] void Stager::StageAgain(Instance& instance, TxQueue& queue, const PathRef& path,
                                       Time now) {
   Pdu* const pdu = FreeOfDevice(instance, queue.pdus.PopFront());
@@ -326,7 +326,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
     BlockQueue(instance, index);
     return rest();
   }
-  // One that has left before is sent again after a plane has died.
+  // A PDU that has left before is sent again after a plane has died.
   const bool again = pdu->credited;
   if (plane != kPlaneFull && !again && !shares_.MayHold(instance, peer, vc)) [[unlikely]] {
     shares_.Wait(instance, index);
@@ -370,8 +370,8 @@ bool Stager::StageRetransmissions(bool all, Time now) {
   return staged;
 }
 
-// New PDUs, one of each lane in turn, behind retransmissions: of these no more than half of the
-// places, where the other half has a use.
+// Stages new PDUs, one of each lane in turn, behind retransmissions, which get no more than half of
+// the places where the other half has a use.
 bool Stager::StagePdus(Time now) {
   bool staged = StageRetransmissions(run_queue_.empty(), now);
   // Ends when no lane has work, or none of those left has room, a few times in a row: one whose
@@ -383,7 +383,7 @@ bool Stager::StagePdus(Time now) {
     Instance& instance = *instances[ref.instance];
     Turn turn = Turn::kDone;
     do {
-      // One that is down leaves the list until it is up.
+      // An instance that is down leaves the list until it is up.
       turn = !instance.down ? StageOne(instance, ref.lane, now) : Turn::kDone;
       staged |= turn == Turn::kMore;
     } while (turn == Turn::kMore && run_queue_.size() == 1);
@@ -436,7 +436,7 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
 [[gnu::cold]] Pdu* Stager::FreeOfDevice(Instance& instance, Pdu* pdu) {
   Link& home = instance.home().link;
   pdu->moved = false;
-  // (Of a sealed one the device reads another frame.)
+  // (The device reads another frame of a sealed PDU.)
   if (pdu->sealed || !home.IsBusy(FrameOf(pdu))) return pdu;
   Pdu* copy = home.NewPdu();
   uint8_t* const commands = copy->commands;

@@ -31,9 +31,9 @@ class Stager {
   // Room for one more instance's peers, before the first turn.
   void AddInstance(const Instance& instance);
 
-  // Once in a turn: new PDUs, one of each lane in turn, behind PDUs that have to go again. Those
-  // get no more than half of a port's places where the other half has a use. Returns whether one
-  // was staged.
+  // Once in a turn: stages new PDUs, one of each lane in turn, behind PDUs that have to go again,
+  // which get no more than half of a port's places where the other half has a use. Returns whether
+  // one was staged.
   bool StagePdus(Time now);
   // A connection has PDUs to send again.
   void WantRetransmission(Instance& instance, uint32_t connection);
@@ -53,7 +53,7 @@ class Stager {
     kNoRoom,  // its ports are full
     kPaused,  // all of it waits for the end of a pause: Resume brings it back
   };
-  static constexpr uint32_t kPlaneFull = PeerPaths::kNoPlane - 1;  // one of those without room
+  static constexpr uint32_t kPlaneFull = PeerPaths::kNoPlane - 1;  // a plane without room
 
   // The way of a PDU.
   struct PathRef {

@@ -6,8 +6,8 @@
 
 namespace suede {
 
-// Of several, the plane that the next PDU to the peer takes: PeerPaths::kNoPlane where it has to
-// wait for a connection, kPlaneFull where for room.
+// Returns which of several planes the next PDU to the peer takes: PeerPaths::kNoPlane where the PDU
+// has to wait for a connection, kPlaneFull where it has to wait for room.
 [[gnu::noinline]] uint32_t Stager::PickPlane(const Instance& instance, uint32_t peer, uint32_t vc,
                                              uint32_t bytes) {
   const PeerPaths& paths = instance.paths[peer];
@@ -54,7 +54,7 @@ uint32_t Stager::BeginRun(Instance& instance, uint32_t peer, uint32_t plane, uin
   return best;
 }
 
-// Of the sessions that can take a PDU, the one with the least expected delay.
+// Returns the session with the least expected delay among those that can take a PDU.
 uint32_t Stager::BestSlot(const Instance& instance, uint32_t peer, uint32_t plane, uint32_t vc,
                           uint32_t bytes) {
   const SessionGroup& group = instance.GroupOf(peer, plane);

@@ -86,7 +86,7 @@ constexpr uint32_t kRecordsPerTurn = 256;
     slot.runs += appended.new_run ? 1 : 0;
     count -= appended.count;
     input.command += size_t{appended.count} * input.stride;
-    // The first one of these has closed the queue's last PDU, and the queue has work.
+    // The first of these commands has closed the queue's last PDU, and the queue has work.
     if (input.transmit_now) return PackEach(instance, slot, input, count, index);
   }
 }
@@ -145,7 +145,7 @@ bool Taker::Drain(QueueSlot& slot, uint16_t number) {
       if (slot.ring.HasWork()) instance.counters.Add(Counter::kTxNoFrame);
       break;
     }
-    // Nor may it exceed the queue's share of packed PDUs.
+    // A record that was taken must not exceed the queue's share of packed PDUs.
     const Shares& shares = port.shares->packed;
     const uint32_t room = std::min(kBurst, shares.Room(slot.packed));
     slot.merges = shares.IsMuch(slot.packed);
@@ -211,8 +211,8 @@ void Taker::DiscardOne(QueueSlot& slot, uint16_t number, const TxRecord& record,
       counters.Add(Counter::kTxMalformed);
       break;
   }
-  // What is no command has no VC to give credit for; a command on a VC that is not the client's
-  // has.
+  // A malformed record has no VC, so no credit is returned; but a command on a VC that is not the
+  // client's has one.
   const bool has_vc = status != SUEDE_STATUS_MALFORMED || record.verdict == RecordVerdict::kCommand;
   const bool charged = has_vc && status != SUEDE_STATUS_NO_CREDIT;
   if (charged && slot.credits.Take(record.xpuid(), record.vc(), record.lines)) {

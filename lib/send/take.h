@@ -28,7 +28,7 @@ class Taker {
   // Packs the commands of a run into PDUs of the transmit queue.
   void Pack(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& run,
             uint32_t queue);
-  // Likewise the first `count` of several.
+  // Packs the first `count` commands of a run of several.
   void PackRun(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& run,
                uint32_t count, uint32_t queue);
   void PackEach(Instance& instance, QueueSlot& slot, const PackInput& input, uint32_t count,

@@ -21,7 +21,7 @@ bool AllZero(const uint8_t* begin, const uint8_t* end) {
 
 [[gnu::cold, gnu::noinline]] CommandError CommandReader::JudgeRest(const uint8_t* at,
                                                                    const uint8_t* end) {
-  // Of a type byte alone nothing but "no more commands" can be right.
+  // A type byte without a length byte can only be right if it says "no more commands".
   if (end - at >= 2 && (at[0] & 0x0f) != 0) return CommandError::kBadLength;
   return AllZero(at, end) ? CommandError::kNone : CommandError::kBadPadding;
 }

@@ -131,7 +131,7 @@ class CommandReader {
     }
     return false;
   }
-  // What begins with no command: zeros, or an error.
+  // Judges bytes that begin with no command: zeros are right, others are an error.
   static CommandError JudgeRest(const uint8_t* at, const uint8_t* end);
 
   const uint8_t* begin_;

@@ -48,7 +48,7 @@ constexpr uint8_t kWantsEchoes = 0x20;
 constexpr uint8_t kPlanes = 4;  // numbers of planes are below
 constexpr uint8_t kEveryPlane = (1u << kPlanes) - 1;
 constexpr uint8_t kLastPsnScope = 1;
-constexpr uint8_t kSlots = 64;  // likewise of slots
+constexpr uint8_t kSlots = 64;  // numbers of slots are below
 
 // Writes the head, the identities and a zeroed rest of the body; returns the body.
 uint8_t* StartControl(ControlType type, uint8_t flags, const Identities& identities,
@@ -73,7 +73,7 @@ void StoreMore(uint8_t* out, const MorePsns& more) {
   for (uint32_t i = 0; i < more.count; ++i) StoreBe16(out + 2 * i, more.psns[i].value());
 }
 
-// What the body has behind the fields of each of its type.
+// Reads the PSNs behind the fields that each body of its type has.
 MorePsns LoadMore(const uint8_t* in, uint32_t bytes) {
   MorePsns more;
   more.count = static_cast<uint8_t>(std::min(bytes / 2, MorePsns::kMost));

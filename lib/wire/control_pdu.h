@@ -35,8 +35,8 @@ struct Identities {
 // A PSN for each VC; where a connection spans them, the first counts.
 using VcPsns = std::array<Psn, kVcCount>;
 
-// Those of the connections of the sessions behind the first one, in order: as many for each as it
-// has.
+// PSNs of the connections of the sessions behind the first one, in order: one for each connection
+// of a session.
 struct MorePsns {
   static constexpr uint32_t kMost = 63;
   uint8_t count = 0;
@@ -57,7 +57,7 @@ struct Hello {
   uint16_t pack_limit_bytes = 0;
   uint16_t receive_bytes = 0;  // of commands in the largest PDU that it can receive; 0: not said
   uint16_t receive_lines = 0;  // of the receive ring, for the largest such PDU; 0: not said
-  uint16_t sessions = 1;       // that it can keep apart; never 0
+  uint16_t sessions = 1;       // sessions that it can keep apart; never 0
   VcPsns first{};              // of generation 0
   std::array<uint32_t, kVcCount> credit_lines{};  // limits since the association began
   bool reply_wanted = false;
@@ -87,13 +87,13 @@ struct Ready {
 // How an end of a plane sees it.
 enum class PlaneState : uint8_t { kDown = 0, kInit = 1, kUp = 2 };
 
-// The state of the plane that it travels on; or that nothing leaves the sender on another one.
+// The state of the plane that the PDU travels on; or that nothing leaves the sender on another one.
 struct PlaneHello {
   Identities identities;
   PlaneState state = PlaneState::kDown;
   uint8_t plane = 0;           // the sender's number of it
-  uint16_t tx_generation = 0;  // that the sender sends
-  uint16_t rx_generation = 0;  // that it accepts
+  uint16_t tx_generation = 0;  // generation that the sender sends
+  uint16_t rx_generation = 0;  // generation that it accepts
   uint32_t sequence = 0;
   uint32_t heard = 0;  // where has_heard
   bool has_heard = false;
@@ -108,7 +108,7 @@ struct PlaneHello {
   friend bool operator==(const PlaneHello&, const PlaneHello&) = default;
 };
 
-// Accept no more of the generation on the plane, and say how far it got.
+// Asks the receiver to accept no more of the generation on the plane, and to say how far it got.
 struct Fence {
   Identities identities;
   uint8_t plane = 0;  // the sender's number of it
@@ -119,7 +119,7 @@ struct Fence {
   friend bool operator==(const Fence&, const Fence&) = default;
 };
 
-// The answer.
+// The answer to a Fence.
 struct Fenced {
   Identities identities;
   uint8_t plane = 0;  // as in the FENCE
@@ -129,8 +129,8 @@ struct Fenced {
   friend bool operator==(const Fenced&, const Fenced&) = default;
 };
 
-// Receive credit of one {peer, VC}: asked for by who sends there, granted by who receives. Lines
-// are counted since the association began, modulo 2^32.
+// Receive credit of one {peer, VC}: the sender asks for it, the receiver grants it. Lines are
+// counted since the association began, modulo 2^32.
 struct Credit {
   Identities identities;
   uint8_t vc = 0;
@@ -146,9 +146,9 @@ struct Credit {
   friend bool operator==(const Credit&, const Credit&) = default;
 };
 
-// Congestion control of the plane that it travels on (docs/congestion.md): a request and a grant of
-// sending credit, and an echo of the marks that were received. Each is there where its flag says
-// so.
+// Congestion control of the plane that the PDU travels on (docs/congestion.md): a request and a
+// grant of sending credit, and an echo of the marks that were received. Each part is there where
+// its flag says so.
 struct Congestion {
   static constexpr uint32_t kMaxCredit = (1u << 24) - 1;  // units of 256 octets, modulo 2^24
 
@@ -161,7 +161,7 @@ struct Congestion {
   uint32_t limit = 0;     // and the limit that it has
   uint32_t granted = 0;   // a grant's: the limit
   uint32_t received = 0;  // an echo's: data PDUs that came, modulo 2^32,
-  uint32_t marked = 0;    // of these, those with a mark,
+  uint32_t marked = 0;    // of these, data PDUs with a mark,
   uint32_t trimmed = 0;   // and those that came trimmed, which are none of these,
   uint64_t sessions = 0;  // and by slot, a bit each, those in which marks came since the last echo
   friend bool operator==(const Congestion&, const Congestion&) = default;
@@ -177,7 +177,7 @@ struct SessionNumber {
   bool answer = false;  // of the receiver, which has taken it
   bool fence = false;   // the receiver accepts nothing more in the session
   bool anew = false;    // it does again, from `psns` on
-  VcPsns psns{};        // the first ones; of the answer to a fence, those that are expected
+  VcPsns psns{};        // the first PSNs; of the answer to a fence, the expected ones
   friend bool operator==(const SessionNumber&, const SessionNumber&) = default;
 };
 
@@ -194,7 +194,7 @@ inline bool NamesPlane(const ControlMessage& message) {
 enum class ControlError : uint8_t { kNone, kUnknownType, kMalformed };
 
 inline constexpr uint32_t kControlHeadBytes = 4;
-// Of a Congestion as it is encoded: head and body, with the sessions of the marks.
+// Bytes of an encoded Congestion: head and body, with the sessions of the marks.
 inline constexpr uint32_t kCongestionMessageBytes = kControlHeadBytes + 52;
 // Head and longest body: that of a PLANE.
 inline constexpr uint32_t kMaxControlPduBytes = kControlHeadBytes + 40 + 2 * MorePsns::kMost;

@@ -73,8 +73,8 @@ inline ParsedFrame ParseFrame(const FrameRules& rules, uint8_t* frame, uint32_t 
   return Udp4::Parse(rules, frame, bytes, checksums_good);
 }
 
-// The same, inline, for frames of udp4 without an error and without a UDP checksum: nearly all. It
-// changes no byte of the frame. False for all other frames, which are for ParseFrame.
+// ParseFrame, inline, for frames of udp4 without an error and without a UDP checksum: nearly all.
+// Changes no byte of the frame. False for all other frames, which are for ParseFrame.
 inline bool ParseInPlace(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
                          bool checksums_good, ParsedFrame& parsed) {
   return rules.encap == Encap::kUdp4 &&

@@ -19,7 +19,7 @@ inline constexpr uint16_t kTypeTag = 0x8100;
 inline uint32_t EthernetBytes(const uint8_t* frame) {
   return kEthernetBytes + (LoadBe16(frame + 12) == kTypeTag ? kTagBytes : 0);
 }
-// The same for a frame of any length; 0 where it ends before that.
+// EthernetBytes of a frame of any length; 0 where the frame ends before that.
 inline uint32_t EthernetBytes(const uint8_t* frame, uint32_t bytes) {
   if (bytes < kEthernetBytes) return 0;
   const uint32_t l2 = EthernetBytes(frame);
@@ -27,7 +27,7 @@ inline uint32_t EthernetBytes(const uint8_t* frame, uint32_t bytes) {
 }
 
 // Writes the Ethernet header and, where the port tags, the tag of a template in which `inner_bytes`
-// bytes of header follow. Returns where those start.
+// bytes of header follow. Returns where these bytes start.
 inline uint8_t* StartTemplate(HeaderTemplate& header, const HeaderSpec& spec,
                               const MacAddress& destination, const MacAddress& source,
                               uint16_t ether_type, uint32_t inner_bytes) {

@@ -34,7 +34,7 @@ inline uint32_t FinishPdu(uint8_t* pdu, uint32_t command_bytes, uint32_t header_
   return body_bytes + kRcrcBytes;
 }
 
-// The same for a PDU without commands, behind whose RH there is room for kMinFrameBytes.
+// FinishPdu for a PDU without commands, behind whose RH there is room for kMinFrameBytes.
 inline uint32_t FinishEmptyPdu(uint8_t* pdu, uint32_t header_bytes, const ReliabilityHeader& rh) {
   EncodeRh(rh, pdu);
   std::memset(pdu + kRhBytes, 0, kMinFrameBytes);
@@ -44,7 +44,7 @@ inline uint32_t FinishEmptyPdu(uint8_t* pdu, uint32_t header_bytes, const Reliab
   return least + kRcrcBytes;
 }
 
-// Bytes that BuildFrame wants for a frame with so many bytes of commands.
+// Bytes that BuildFrame wants for a frame with `command_bytes` of commands.
 constexpr uint32_t FrameBufferBytes(uint32_t command_bytes) {
   return HeaderTemplate::kRoomBytes +
          std::max(kMinFrameBytes, kRhBytes + command_bytes + kRcrcBytes);

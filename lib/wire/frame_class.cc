@@ -26,7 +26,7 @@ constexpr uint8_t kShimNextSue = 1;
 constexpr uint8_t kAfh2Compressed = 0x80;
 constexpr uint8_t kControlLength = 0x0f;  // of a command's first byte: 0 ends the commands
 
-// Of the upper three bits of the DSCP.
+// Returns the class that the upper three bits of the DSCP give.
 uint32_t ClassOfDs(uint32_t ds_byte) { return ds_byte >> 5; }
 
 uint8_t ClassOfAfh2(const uint8_t* frame, uint32_t bytes) {
@@ -37,7 +37,7 @@ uint8_t ClassOfAfh2(const uint8_t* frame, uint32_t bytes) {
   return static_cast<uint8_t>(ClassOfDs(frame[kAfh2Ds]));
 }
 
-// Of the header behind `at` bytes, by its DSCP.
+// Returns the class that the DSCP of the header behind `at` bytes gives; kNone: there is no DSCP.
 uint32_t ClassOfNetwork(const uint8_t* frame, uint32_t bytes, uint32_t at) {
   const uint8_t* const header = frame + at;
   const uint16_t ether_type = LoadBe16(header - 2);

@@ -32,7 +32,7 @@ enum class LinkKind : uint8_t {
   kCcUpdate = 6,
 };
 
-// What shim and link frames have in common.
+// The fields that shim and link frames have in common.
 struct LinkWord {
   LinkKind kind{};   // as received: any of four bits
   uint16_t tag = 0;  // 12 bits
@@ -51,7 +51,7 @@ inline LinkWord LoadLinkWord(const uint8_t* frame) {
           .sequence = LoadBe16(frame + 16),
           .acknowledged = LoadBe16(frame + 18)};
 }
-// EtherType and word, at their places.
+// Stores EtherType and word at their places.
 inline void StoreLinkWord(uint8_t* frame, uint16_t ether_type, const LinkWord& word) {
   StoreBe16(frame + kLinkTypeAt, ether_type);
   StoreBe16(frame + 14,
@@ -76,7 +76,7 @@ void BeginLinkFrame(uint16_t ether_type, const std::array<uint8_t, 6>& source, c
 // Whether the destination is the one of link frames.
 bool IsToNeighbour(const uint8_t* frame);
 
-// What an end of a link offers.
+// The retry and the flow control that an end of a link offers.
 struct LinkOffer {
   bool llr = false;
   bool cbfc = false;
@@ -101,7 +101,7 @@ static_assert(LinkHelloBody::kBytes <= kMostLinkFrameBytes);
 // Writes LinkHelloBody::kBytes bytes.
 void EncodeLinkHello(uint16_t ether_type, const std::array<uint8_t, 6>& source,
                      const LinkHelloBody& hello, uint8_t* frame);
-// Of a frame whose kind is kHello. Empty: it is malformed.
+// Decodes a frame whose kind is kHello. Empty: it is malformed.
 std::optional<LinkHelloBody> DecodeLinkHello(const uint8_t* frame, uint32_t bytes);
 
 }  // namespace suede

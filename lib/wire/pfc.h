@@ -30,10 +30,10 @@ struct PfcFrame {
 void EncodePfc(const PfcFrame& pfc, const std::array<uint8_t, 6>& source, uint8_t* frame);
 // Empty where the frame is another one.
 std::optional<PfcFrame> DecodePfc(const uint8_t* frame, uint32_t bytes);
-// Whether the frame says that it is one, so that it is malformed where DecodePfc gives none.
+// Whether the frame says that it is a PFC frame: then it is malformed where DecodePfc gives none.
 bool ClaimsPfc(const uint8_t* frame, uint32_t bytes);
 
-// The time of so many quanta, of 512 bit times each, at this rate; 0 is taken for 100 Gb/s.
+// The time of `quanta`, of 512 bit times each, at this rate; 0 is taken for 100 Gb/s.
 Duration PauseOf(uint32_t quanta, uint64_t rate_bps);
 
 // The pauses that one side of a link asks for: a frame where the classes change, and again when
@@ -54,7 +54,7 @@ class PauseSender {
   Duration refresh_{};
   uint8_t told_ = 0;
   Time refresh_at_{};
-  uint64_t pauses_ = 0;  // that have begun
+  uint64_t pauses_ = 0;  // pauses that have begun
 };
 
 }  // namespace suede

@@ -13,9 +13,9 @@ namespace suede {
 
 static_assert(std::endian::native == std::endian::little, "an R-CRC is stored as the host has it");
 
-// CRC-32 over `bytes`. The default is the fastest of those below that the CPU has what it needs
-// for, else zlib's. A driver with a faster one for data of at least `least` bytes installs it once,
-// before any lcore runs.
+// CRC-32 over `bytes`. The default is the fastest function below that the CPU supports, else
+// zlib's. A driver with a faster one for data of at least `least` bytes installs it once, before
+// any lcore runs.
 using RcrcFunction = uint32_t (*)(const uint8_t* data, size_t bytes);
 void InstallRcrc(RcrcFunction function, size_t least = 0);
 
@@ -27,18 +27,18 @@ struct RcrcSpan {
 };
 using RcrcsFunction = void (*)(RcrcSpan* spans, size_t count);
 
-// By carry-less multiplication, for a CPU of which HasFoldedCrc. Of several spans one does not wait
-// for the products of another.
+// CRC-32 by carry-less multiplication, for a CPU of which HasFoldedCrc. With several spans, none
+// waits for the products of another.
 uint32_t FoldedCrc(const uint8_t* data, size_t bytes);
 void FoldedCrcs(RcrcSpan* spans, size_t count);
 bool HasFoldedCrc();
 
-// The same by multiplications of 256 bits, for a CPU of which HasPairedCrc.
+// FoldedCrc by multiplications of 256 bits, for a CPU of which HasPairedCrc.
 uint32_t PairedCrc(const uint8_t* data, size_t bytes);
 void PairedCrcs(RcrcSpan* spans, size_t count);
 bool HasPairedCrc();
 
-// The same by multiplications of 512 bits, for a CPU of which HasWideCrc.
+// FoldedCrc by multiplications of 512 bits, for a CPU of which HasWideCrc.
 uint32_t WideCrc(const uint8_t* data, size_t bytes);
 void WideCrcs(RcrcSpan* spans, size_t count);
 bool HasWideCrc();
@@ -46,12 +46,12 @@ bool HasWideCrc();
 namespace internal {
 extern RcrcFunction short_rcrc;
 extern RcrcsFunction short_rcrcs;
-extern RcrcFunction long_rcrc;  // of long_rcrc_least bytes and more
+extern RcrcFunction long_rcrc;  // for long_rcrc_least bytes and more
 extern size_t long_rcrc_least;
 void LongRcrcs(RcrcSpan* spans, size_t count);
 }  // namespace internal
 
-// The fastest that the CPU has what it needs for, of those with vectors of no more than 256 bits.
+// The fastest function that the CPU supports, among those with vectors of no more than 256 bits.
 RcrcFunction NarrowRcrc();
 
 inline uint32_t Rcrc(const uint8_t* data, size_t bytes) {
@@ -81,7 +81,7 @@ inline bool RcrcGood(const uint8_t* pdu, uint32_t pdu_bytes) {
   return crc == Rcrc(pdu, pdu_bytes - sizeof crc);
 }
 
-// The same of several, in two steps: Rcrcs of the spans that RcrcSpanOf gives, then this of each.
+// Checks several PDUs in two steps: Rcrcs of the spans that RcrcSpanOf gives, then this of each.
 inline RcrcSpan RcrcSpanOf(const uint8_t* pdu, uint32_t pdu_bytes) {
   return {.data = pdu, .bytes = pdu_bytes - static_cast<uint32_t>(sizeof(uint32_t))};
 }

@@ -17,12 +17,12 @@ namespace {
 #define SUEDE_FOLDS [[gnu::target("pclmul,sse4.1")]]
 
 constexpr size_t kBlock = 16;
-// From so many blocks behind the first on, four at a time are folded. Of fewer, each is folded over
-// all behind it. No block waits for the product of the one before.
+// From this many blocks behind the first on, four at a time are folded. If there are fewer, each is
+// folded over all behind it, and none waits for the product of the one before.
 constexpr size_t kWideBlocks = 8;
 
-// Of the paper, bits reversed: x^n modulo the polynomial, for the distance that is folded over.
-// The first of each pair is for the first eight bytes of a block.
+// Constants of the paper, bits reversed: x^n modulo the polynomial, for the distance that is folded
+// over. The first of each pair is for the first eight bytes of a block.
 alignas(16) constexpr uint64_t kOver[kWideBlocks][2] = {{},  // no distance
                                                         {0x1751997d0, 0x0ccaa009e},
                                                         {0x0f1da05aa, 0x15a546366},
@@ -43,8 +43,8 @@ SUEDE_FOLDS inline __m128i Over16Bytes() { return Constants(kOver[1]); }
 SUEDE_FOLDS inline __m128i Load(const uint8_t* data) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(data));
 }
-// 8 to 15 bytes, behind which zeros follow: the last 8 of them, and the first 8. PDUs without
-// commands have so many.
+// Loads 8 to 15 bytes and zeros behind them, from the first 8 and the last 8 bytes. PDUs without
+// commands have this length.
 SUEDE_FOLDS inline __m128i LoadPart(const uint8_t* data, size_t bytes) {
   uint64_t first;
   uint64_t last;
@@ -74,7 +74,7 @@ SUEDE_FOLDS inline uint32_t Reduce(__m128i block) {
 alignas(16) constexpr uint8_t kToEnd[32] = {
     0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
     0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,   14,   15};
-// From byte n on: those of the four ones that are not in the first n bytes.
+// From byte n on: the part of the four ones that is not in the first n bytes.
 alignas(16) constexpr uint8_t kOnes[32] = {0xff, 0xff, 0xff, 0xff};
 
 // The first `bytes` bytes, 1 to 16, of 16 that begin with those of the PDU.
@@ -92,7 +92,7 @@ SUEDE_FOLDS [[gnu::noinline]] uint32_t CrcOfFew(const uint8_t* data, size_t byte
   return bytes >= 4 ? crc : crc ^ (~0u >> (8 * bytes));
 }
 
-// Of 17 bytes to those of kWideBlocks blocks.
+// The CRC of 17 bytes to kWideBlocks blocks.
 SUEDE_FOLDS inline uint32_t CrcOfBlocks(const uint8_t* data, size_t bytes) {
   const size_t first = ((bytes - 1) & (kBlock - 1)) + 1;
   const __m128i ones = Load(kOnes + first);
@@ -125,7 +125,7 @@ SUEDE_FOLDS inline uint32_t CrcOfBlocks(const uint8_t* data, size_t bytes) {
   return Reduce(sum);
 }
 
-// Of more.
+// The CRC of more than kWideBlocks blocks.
 SUEDE_FOLDS inline uint32_t CrcOfMany(const uint8_t* data, size_t bytes) {
   const size_t first = ((bytes - 1) & (kBlock - 1)) + 1;
   size_t blocks = (bytes - first) / kBlock;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32 as in rcrc_fold.cc, by carry-less multiplication of two blocks of 16 bytes at once. What
-// is left of the length above a multiple of 128 is in front, and is folded by 128 bits: its CRC
-// takes the place of the ones that the rest would begin with.
+// CRC-32 as in rcrc_fold.cc, by carry-less multiplication of two blocks of 16 bytes at once. The
+// remainder of the length modulo 128 is in front, and is folded by 128 bits: its CRC takes the
+// place of the ones that the rest would begin with.
 #include <immintrin.h>
 
 #include "wire/rcrc.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kVector = 32;
 constexpr size_t kStep = 4 * kVector;
-// Of less the 128-bit way is the faster.
+// For fewer bytes the 128-bit way is faster.
 constexpr size_t kLeastBytes = 2 * kStep;
 
 // x^n modulo the polynomial for the distance that is folded over, as in rcrc_fold.cc.

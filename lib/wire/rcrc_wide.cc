@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32 as in rcrc_fold.cc, by carry-less multiplication of four blocks of 16 bytes at once. What
-// is left of the length above a multiple of 64 is in front here too, behind zeros.
+// CRC-32 as in rcrc_fold.cc, by carry-less multiplication of four blocks of 16 bytes at once. The
+// remainder of the length modulo 64 is in front here too, behind zeros.
 #include <immintrin.h>
 
 // GCC takes the undefined halves of its own intrinsics for mistakes (its bug 105593).
@@ -31,7 +31,7 @@ alignas(kVector) constexpr uint64_t kOntoLast[8] = {
     0x3db1ecdc, 0x174359406, 0xf1da05aa, 0x15a546366, 0x1751997d0, 0xccaa009e, 0, 0};
 // The polynomial, and the quotient of x^95 by it.
 alignas(16) constexpr uint64_t kBarrett[2] = {0xb4e5b025f7011641, 0x1db710640};
-// From byte n on: those of the four ones that are in the first n bytes, at their place from the
+// From byte n on: the part of the four ones that is in the first n bytes, at its place from the
 // end.
 alignas(kVector) constexpr uint8_t kOnes[3 * kVector] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,    0,    0,    0,   0,
@@ -70,7 +70,7 @@ SUEDE_WIDE inline uint32_t Reduce(__m512i blocks) {
 SUEDE_WIDE inline uint32_t Crc(const uint8_t* data, size_t bytes) {
   const size_t first = ((bytes - 1) & (kVector - 1)) + 1;
   // Bytes in front of the data are not read.
-  // By number: a pointer may not be moved in front of the data.
+  // Computed as a number: a pointer may not be moved in front of the data.
   const uintptr_t aligned = reinterpret_cast<uintptr_t>(data) - (kVector - first);
   __m512i a = _mm512_maskz_loadu_epi8(
       ~uint64_t{0} << (kVector - first),

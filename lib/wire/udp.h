@@ -10,7 +10,7 @@ namespace suede {
 
 inline constexpr uint32_t kUdpBytes = 8;
 inline constexpr uint8_t kProtocolUdp = 17;
-inline constexpr uint16_t kFirstSourcePort = 49152;  // that of session 0
+inline constexpr uint16_t kFirstSourcePort = 49152;  // source port of session 0
 
 // Ones' complement sums are kept in the host's byte order: they come out right when stored as they
 // are (RFC 1071 §2).

@@ -11,7 +11,7 @@ namespace {
 
 static_assert(Afh1::kHeaderBytes == kEthernetBytes);
 
-// What Write copies.
+// Bytes that Write copies.
 constexpr uint32_t kCopiedBytes = 32;
 static_assert(kCopiedBytes >= Afh1::kHeaderBytes + kTagBytes);
 

@@ -13,7 +13,7 @@ constexpr uint8_t kNextHeaderSue = 1;
 constexpr uint8_t kHopLimit = 64;
 static_assert(Afh1s::kHeaderBytes == kEthernetBytes + kShimBytes);
 
-// What Write copies.
+// Bytes that Write copies.
 constexpr uint32_t kCopiedBytes = 32;
 static_assert(kCopiedBytes >= Afh1s::kHeaderBytes + kTagBytes);
 

@@ -8,7 +8,7 @@
 namespace suede {
 namespace {
 
-// What a compressed header adds: it is 14 bytes long and saves those of the RH.
+// Bytes that a compressed header adds: it is 14 bytes long and saves those of the RH.
 constexpr uint32_t kCompressedAdds = kEthernetBytes - kRhBytes;
 static_assert(Afh2c::kHeaderBytes == kCompressedAdds);
 

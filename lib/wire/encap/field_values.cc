@@ -10,7 +10,7 @@
 namespace suede {
 namespace {
 
-// Of the frame and not of one of its headers.
+// Whether the field is one of the frame and not of one of its headers.
 constexpr bool IsOfFrame(FieldKey key) {
   return key == FieldKey::kTimeNs || key == FieldKey::kPadding || key == FieldKey::kInstance ||
          key == FieldKey::kDstXpuid;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of what a frame's headers can say: one row for each, with which text forms of frames
-// are read, written and explained. Which header has a field is declared by the header's file.
+// are read, written and explained. The file of each header declares the fields that it has.
 #ifndef SUEDE_WIRE_ENCAP_FIELD_VALUES_H_
 #define SUEDE_WIRE_ENCAP_FIELD_VALUES_H_
 
@@ -100,7 +100,7 @@ struct FieldRow {
   uint64_t least;
   uint64_t most;  // of the widest
   Shown shown;
-  std::string fallback;  // what is taken where the field is missing
+  std::string fallback;  // the value where the field is missing
   std::string sentence;
   bool In(Encap encap) const { return encaps.Has(encap); }
 };

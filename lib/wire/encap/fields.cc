@@ -14,7 +14,7 @@ constexpr HeaderField kTag[] = {
     ValueField("VID", FieldBase::kFrame, 116, 12, FieldKey::kVid, "as configured", "ignored"),
 };
 
-// What suede sends for `op` where nothing is to be said is 2.
+// The usual `op` is 2: suede sends it where it has neither an ACK nor a NACK.
 constexpr HeaderField kRh[] = {
     ValueField("version", FieldBase::kFrame, 0, 2, FieldKey::kVer, "", ""),
     ValueField("op", FieldBase::kFrame, 2, 2, FieldKey::kOp, "", "", /*usual=*/2),
@@ -48,7 +48,7 @@ NetAddress Unbiased(const HeaderField& field, NetAddress read) {
   return {.low = (read.low - field.bias) & ((uint64_t{1} << field.bits) - 1)};
 }
 
-// What is expected where a rule says it.
+// Returns the value that the rules expect of the field.
 uint64_t RuledValue(const FrameRules& rules, FieldKey key) {
   switch (key) {
     case FieldKey::kMacPrefix:

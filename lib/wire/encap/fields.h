@@ -37,26 +37,26 @@ enum class FieldUse : uint8_t {
 using ComputeField = uint64_t (*)(const uint8_t* inner);
 
 struct HeaderField {
-  std::string_view name{};  // of people; none: of the reader's only, in no table
+  std::string_view name{};  // for people; none: only the reader uses the field, no table shows it
   FieldBase base = FieldBase::kFrame;
   uint16_t at = 0;    // bits from the base to the most significant one
   uint16_t bits = 0;  // up to 64, or 128 of an address
   FieldUse use = FieldUse::kValue;
   FieldKey key = FieldKey::kNone;
   uint64_t usual = 0;  // where nothing else is configured
-  uint32_t bias = 0;   // what the value's field holds more than the value
+  uint32_t bias = 0;   // the field on the wire holds this much more than the value
   ComputeField compute = nullptr;
   std::span<const HeaderField> otherwise{};
   std::string_view sent{};  // for the tables of docs/encapsulations.md
   std::string_view received{};
 };
 
-// In the order of reading: a reader that stops has read what stands before. A computed field
-// depends on what stands behind it, if on any computed one.
+// The fields in the order of reading: a reader that stops has read what stands before. A computed
+// field depends on what stands behind it, if on any computed one.
 std::span<const HeaderField> FieldsOf(Encap encap);
-// The tag's, which frames of all headers have that can be tagged and are.
+// The tag's fields: of tagged frames, whatever their header.
 std::span<const HeaderField> TagFields();
-// The RH's; their base is its first byte.
+// The RH's fields; their base is its first byte.
 std::span<const HeaderField> RhFields();
 
 // The declaration of each header's file.
@@ -64,7 +64,7 @@ std::span<const HeaderField> RhFields();
 SUEDE_ENCAPS(SUEDE_ENCAP_FIELDS)
 #undef SUEDE_ENCAP_FIELDS
 
-// Reads headers as far as the frame has them and they are what a port takes that goes by `rules`.
+// Reads headers as far as the frame has them and a port with these `rules` takes them.
 void ReadHeader(const FrameRules& rules, std::span<const uint8_t> frame, FieldValues& values);
 
 // Sets the given values in a frame that WriteHeader wrote, and what is computed from them.
@@ -76,7 +76,7 @@ void PatchRh(const FieldValues& values, uint8_t* rh);
 // Bits of the field of this name that the header, its tag or the RH has; 0: it has none.
 uint32_t FieldBits(Encap encap, FieldKey key);
 
-// The bits of a header as a number, and the other way round. Of more than 64 bits, an address.
+// The bits of a header as a number, and the other way round. More than 64 bits are an address.
 NetAddress LoadBits(const uint8_t* base, uint32_t at, uint32_t bits);
 void StoreBits(uint8_t* base, uint32_t at, uint32_t bits, const NetAddress& value);
 
@@ -121,7 +121,7 @@ constexpr HeaderField WrittenField(std::string_view name, FieldBase base, uint16
 constexpr HeaderField Needed(FieldBase base, uint16_t bytes) {
   return {.base = base, .bits = static_cast<uint16_t>(bytes * 8), .use = FieldUse::kNeeded};
 }
-// That what stands there is the port's, without a row in a table.
+// Requires the port's value of `key` there, without a row in a table.
 constexpr HeaderField Ruled(FieldBase base, uint16_t at, uint16_t bits, FieldKey key,
                             std::span<const HeaderField> otherwise = {}) {
   return {.base = base,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every network header is made of and gives: its template, and the result of parsing.
+// The parts common to all network headers: spec, rules, template, and the result of parsing.
 #ifndef SUEDE_WIRE_ENCAP_HEADER_H_
 #define SUEDE_WIRE_ENCAP_HEADER_H_
 
@@ -17,8 +17,8 @@ namespace suede {
 using MacAddress = std::array<uint8_t, 6>;
 using Ipv4Address = uint32_t;  // host order
 
-// What a frame is forwarded by: an IPv4 address in `low`, an IPv6 address in both, most significant
-// bytes in `high`, or a forwarding address in `low`.
+// The address that a frame is forwarded by: an IPv4 address in `low`, an IPv6 address in both, most
+// significant bytes in `high`, or a forwarding address in `low`.
 struct NetAddress {
   uint64_t high = 0;
   uint64_t low = 0;
@@ -58,7 +58,7 @@ struct HeaderSpec {
   TrafficClass traffic_class;
 };
 
-// What a receiving port takes for SUE.
+// The properties of frames that a receiving port takes for SUE.
 struct FrameRules {
   Encap encap = Encap::kUdp4;
   uint16_t udp_port = kDefaultUdpPort;
@@ -107,7 +107,7 @@ enum class FrameError : uint8_t {
   kMulticast,    // of AFH Gen 2: for a group, which SUE sends nothing to
 };
 
-// Their names, in the order of FrameError: a counter is called rx_drop_NAME_total.
+// Names of errors, in the order of FrameError: a counter is called rx_drop_NAME_total.
 inline constexpr std::array<std::string_view, 10> kFrameErrorNames = {
     "none",         "not_sue",      "truncated",   "ip_header", "ip_checksum",
     "udp_checksum", "shim_version", "next_header", "hop_limit", "multicast"};

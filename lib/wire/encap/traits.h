@@ -120,7 +120,7 @@ class EncapSet {
   uint32_t bits_ = 0;
 };
 
-// Those whose traits fulfil a condition.
+// The headers whose traits fulfil a condition.
 template <class Condition>
 constexpr EncapSet EncapsWith(Condition condition) {
   EncapSet set;
@@ -132,7 +132,7 @@ constexpr EncapSet EncapsWith(Condition condition) {
 
 inline constexpr EncapSet kEveryEncap = EncapsWith([](const EncapTraits&) { return true; });
 
-// Their names, in the order of Encap; `last` stands in front of the last one.
+// The names of a set's headers, in the order of Encap; `last` stands in front of the last one.
 std::string JoinEncaps(const EncapSet& set, std::string_view between, std::string_view last);
 
 }  // namespace suede

@@ -25,7 +25,7 @@ constexpr uint16_t kDontFragment = 0x4000;
 static_assert(Udp4::kHeaderBytes == kEthernetBytes + kIpBytes + kUdpBytes);
 static_assert(kLeastFrameBytes == Udp4::kHeaderBytes + kLeastPduBytes);
 
-// What Write copies.
+// Bytes that Write copies.
 constexpr uint32_t kCopiedBytes = 48;
 static_assert(kCopiedBytes >= Udp4::kHeaderBytes + kTagBytes);
 

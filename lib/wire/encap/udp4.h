@@ -109,7 +109,7 @@ class Headers {
       kEthernetBytes - 2;  // where a frame tells whether it is tagged
   static constexpr uint32_t kBytes =
       4 + kIpBytes + kUdpBytes;  // those of IP and UDP, and their type
-  // Of 16 bytes.
+  // The bits in which 16 bytes differ; 0: in none.
   static uint64_t Differ(const uint8_t* a, const uint8_t* b) {
     return (internal::LoadWord<uint64_t>(a) ^ internal::LoadWord<uint64_t>(b)) |
            (internal::LoadWord<uint64_t>(a + 8) ^ internal::LoadWord<uint64_t>(b + 8));
@@ -118,7 +118,7 @@ class Headers {
   static constexpr uint8_t kNoFrame[2 * kBytes] = {};
 
   const uint8_t* frame_ = kNoFrame + kBytes;
-  uint32_t bytes_ = ~uint32_t{0};  // those of no frame
+  uint32_t bytes_ = ~uint32_t{0};  // the length of no frame
   bool checksums_good_ = false;
   uint32_t pdu_at_ = 0;
   uint32_t pdu_bytes_ = 0;

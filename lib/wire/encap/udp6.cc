@@ -18,7 +18,7 @@ constexpr uint32_t kVersion = 6;
 constexpr uint32_t kLeastFrameBytes = Udp6::kHeaderBytes + kLeastPduBytes;
 static_assert(Udp6::kHeaderBytes == kEthernetBytes + kIpBytes + kUdpBytes);
 
-// What Write copies.
+// Bytes that Write copies.
 constexpr uint32_t kCopiedBytes = 80;
 static_assert(kCopiedBytes >= Udp6::kHeaderBytes + kTagBytes);
 
