@@ -6,7 +6,7 @@
 namespace suede {
 namespace {
 
-// Where PDUs are under way, whose acceptance makes the receiver grant more by itself, or an ask.
+// Wait before the first request for credit: PDUs under way may make the receiver grant some.
 constexpr Duration kAskAfter = std::chrono::microseconds(500);
 constexpr uint8_t kMostDoublings = 7;
 constexpr uint8_t kMostUnheard = 5;  // asks without an answer
