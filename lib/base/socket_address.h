@@ -21,13 +21,13 @@ namespace suede {
 class SocketAddress {
  public:
   SocketAddress() = default;
-  // What accept() and the like have filled in.
+  // `storage`: as a system call such as accept() has filled it in.
   explicit SocketAddress(const sockaddr_storage& storage) : storage_(storage) {}
 
   int family() const { return storage_.ss_family; }
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage_); }
   socklen_t bytes() const { return is_v6() ? sizeof(sockaddr_in6) : sizeof(sockaddr_in); }
-  // The IPv4 address, or the first half of the IPv6 one: what one source has.
+  // The IPv4 address, or the first half of the IPv6 one, which identifies a source.
   uint64_t network() const {
     uint64_t network = 0;
     if (is_v6()) {

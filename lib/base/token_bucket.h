@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A limit on the rate of an event: so many a second, and up to a burst at once. Over any
-// time T it permits no more than rate * T + burst.
+// A limit on the rate of an event: a number per second, and up to a burst at once. Over any
+// time T the limit permits no more than rate * T + burst.
 #ifndef SUEDE_BASE_TOKEN_BUCKET_H_
 #define SUEDE_BASE_TOKEN_BUCKET_H_
 

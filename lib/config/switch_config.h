@@ -45,7 +45,7 @@ struct SwitchBuffer {
   uint32_t cell_bytes = 256;
 };
 
-// Of all classes.
+// The mapping of frames to classes.
 struct SwitchClassesConfig {
   OnOff pcp_first = OnOff::kOff;
   uint32_t other = 0;
@@ -120,7 +120,7 @@ struct SwitchPortConfig {
   Decimal rate_gbps;
   OnOff pfc = OnOff::kOff;
   OnOff llr = OnOff::kOff;            // docs/link.md
-  OnOff cbfc = OnOff::kOff;           // likewise
+  OnOff cbfc = OnOff::kOff;           // docs/link.md
   uint16_t link_ether_type = 0xfe50;  // of shims and link frames
   OnOff strict_vlans = OnOff::kOff;
   std::vector<uint32_t> vlans;

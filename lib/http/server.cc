@@ -113,7 +113,7 @@ class HttpServer::Loop {
              {.fd = listener_, .events = POLLIN, .revents = 0}};
       ids.clear();
       now_ms_ = NowMs();
-      // Those that find no place now are told of again in a while, and not at once.
+      // After a connection found no place, the listener is not polled until `accept_ms_`.
       const bool accepts = now_ms_ >= accept_ms_;
       if (!accepts) fds[1].fd = -1;
       int64_t next = accepts ? now_ms_ + 1000 : accept_ms_;
@@ -343,7 +343,7 @@ class HttpServer::Loop {
   const HttpOptions options_;
   const int listener_;
   const int wake_;
-  // Of the thread that serves connections.
+  // Members of the thread that serves connections.
   Connections connections_;
   uint64_t last_id_ = 0;
   size_t waiting_bytes_ = 0;  // of answers that are not read yet

@@ -37,7 +37,7 @@ class ConfigView {
                                                       std::string_view place) = 0;
 };
 
-// Of a daemon whose configuration can be changed while it runs. Likewise.
+// A daemon whose configuration can be changed while it runs. Control thread only; nothing waits.
 class ConfigLoadView {
  public:
   virtual ~ConfigLoadView() = default;

@@ -73,7 +73,7 @@ class DaemonView : public ConfigView {
   virtual absl::Status StartCapture(const CaptureQuery& query, Fd file) = 0;
   virtual absl::StatusOr<CaptureView> StopCapture(std::string_view port) = 0;
   virtual std::vector<CaptureView> ListCaptures() = 0;
-  // Of each port, in their order.
+  // The links of all ports, in the order of the ports.
   virtual std::vector<LinkView> Links() = 0;
   // To be asked until it is true: the setting has taken effect.
   using PortQuestion = std::function<bool()>;

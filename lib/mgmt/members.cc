@@ -46,7 +46,7 @@ void AddRemarks(const Member& member, std::vector<std::string>& parts) {
   if (!member.only.empty()) parts.push_back(StrCat("only ", member.only));
 }
 
-// Of one value, whether or not it stands in a list.
+// The schema of one value, whether or not it stands in a list.
 Json SchemaOfValue(const Member& member) {
   if (member.type == Member::Type::kObject) return SchemaOf(member.members());
   Json out = SchemaOf(member.type);

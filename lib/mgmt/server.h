@@ -32,7 +32,7 @@ struct ManagementLimits {
   int64_t unread_ms = 10'000; // in which a client that owes reading reads something
   uint32_t requests_per_turn = 16;  // of a connection
   int64_t requests_per_s = 5000;    // of a connection; a quarter of it at once
-  int64_t accepts_per_s = 1000;     // connections, likewise
+  int64_t accepts_per_s = 1000;     // connections; a quarter of it at once
   int64_t turn_us = 5000;     // after which a turn begins no further request
   SessionLimits session;
 };
@@ -52,16 +52,16 @@ struct ManagementOptions {
 };
 
 // Identifier, metric name, sentence.
-#define SUEDE_MANAGEMENT_COUNTERS(X)                                                              \
-  X(accepted, "management_accepted_total", "Management connections accepted")                     \
-  X(refused, "management_refused_total", "Management connections refused: too many")              \
-  X(displaced, "management_displaced_total", "Idle management connections ended for others")       \
-  X(gone, "management_gone_total", "Management connections that ended, for any reason")           \
-  X(requests, "management_requests_total", "Management requests, notifications included")         \
-  X(requests_failed, "management_requests_failed_total", "Those that got an error")               \
-  X(too_long, "management_too_long_total", "Management connections ended: a line too long")       \
-  X(too_late, "management_too_late_total", "Management connections ended: half a line")           \
-  X(not_reading, "management_not_reading_total", "Management connections ended: answers unread")  \
+#define SUEDE_MANAGEMENT_COUNTERS(X)                                                             \
+  X(accepted, "management_accepted_total", "Management connections accepted")                    \
+  X(refused, "management_refused_total", "Management connections refused: too many")             \
+  X(displaced, "management_displaced_total", "Idle management connections ended for others")     \
+  X(gone, "management_gone_total", "Management connections that ended, for any reason")          \
+  X(requests, "management_requests_total", "Management requests, notifications included")        \
+  X(requests_failed, "management_requests_failed_total", "Management requests that failed")      \
+  X(too_long, "management_too_long_total", "Management connections ended: a line too long")      \
+  X(too_late, "management_too_late_total", "Management connections ended: half a line")          \
+  X(not_reading, "management_not_reading_total", "Management connections ended: answers unread") \
   X(throttled, "management_throttled_total", "Times that a connection had to wait for its rate")
 
 struct ManagementCounters {

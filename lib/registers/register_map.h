@@ -2,8 +2,8 @@
 // The map of the registers, declared once: docs/registers.md, include/suede/registers.h, the
 // methods of the management socket and the accesses of clients derive from it.
 //
-// Of a register that stands for a configuration key, unit, sentence, default and effect are the
-// key's (lib/config/config_fields*.cc); of one that stands for a counter, the counter's row
+// A register that stands for a configuration key takes unit, sentence, default and effect from the
+// key (lib/config/config_fields*.cc); one that stands for a counter, from the counter's row
 // (lib/stats/counters.h). Registers that are neither are facts, declared here.
 #ifndef SUEDE_REGISTERS_REGISTER_MAP_H_
 #define SUEDE_REGISTERS_REGISTER_MAP_H_
