@@ -96,9 +96,9 @@ class Endpoint {
   const PortPauses* pauses(uint32_t port) const { return built_->pauses(port); }
   // Null: there is no sealing.tls.
   const SealAgreements* seal_agreements() const { return seal_agreements_.get(); }
-  // Of the port's end of its link, where it has one (docs/link.md); else null.
+  // The counters of the port's end of its link (docs/link.md); null where the port has none.
   const LinkCounters* link_counters(uint32_t port) const { return built_->link_counters(port); }
-  // Those of its flows (link/pauses.h) that are paused now.
+  // The flows (link/pauses.h) of the port that are paused now.
   VcMask PausedFlows(uint32_t port) const;
 
   // The speeds of Config::ports; 0 where one is not known.

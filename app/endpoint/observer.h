@@ -69,7 +69,7 @@ class Observer final : public Observed {
     MetricCell* pool_free = nullptr;
     std::vector<MetricCell*> stats;   // as SUEDE_PORT_STATS
     std::vector<MetricCell*> device;  // as DpdkPort::ReadDevice
-    // Of each flow (link/pauses.h), where the port has pfc: software.
+    // Cells of each flow (link/pauses.h), where the port has pfc: software.
     std::vector<MetricCell*> paused_for{};
     std::vector<MetricCell*> paused{};
   };

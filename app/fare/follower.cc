@@ -77,7 +77,7 @@ std::string Follower::TextOf(const WeightChange& change) const {
 
 // ---- From start to end.
 
-// What cannot mend itself.
+// Fails for faults that cannot mend themselves.
 int Follower::Start() {
   const auto fail = [&](const std::string& message) {
     log_(EalLogLevel::kError, kComponent, message);

@@ -176,7 +176,7 @@ absl::Status KernelRoutes::OnDone(bool* fresh) {
   return absl::OkStatus();
 }
 
-// Of notifications.
+// Whether a notification may concern the routes of the prefixes.
 bool KernelRoutes::Matters(const nlmsghdr* message) const {
   switch (message->nlmsg_type) {
     case RTM_NEWNEXTHOP:

@@ -58,7 +58,7 @@ class KernelRoutes {
   const uint32_t table_;
   std::map<FarePrefix, size_t> places_;  // of the prefixes
   std::vector<std::vector<KernelHop>> hops_;
-  // What is being read.
+  // State of the read that is under way.
   Step step_ = Step::kIdle;
   uint32_t sequence_ = 0;
   bool again_ = true;         // something has changed since the kernel was asked

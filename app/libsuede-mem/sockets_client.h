@@ -63,7 +63,7 @@ struct suede_sockets final : suede::message::CommandSink {
    private:
     std::unique_lock<std::mutex> lock_;
   };
-  // What a call does while nothing happens: polls, gives the CPU away, and then sleeps.
+  // The idling of a call while nothing happens: polls, gives the CPU away, and then sleeps.
   struct Rest {
     suede::mem::Idler idler;
     uint64_t progress = 0;

@@ -183,15 +183,15 @@ int suede_mem_target::RemoveWindow(uint32_t id) {
 
 // ---- Windows that the lcore serves.
 
-// Its requests go to the lcore from now on. What has come until then is served first, so that only
-// the lcore's notices, and requests that it passes on, come from then on.
+// Requests to the plane go to the lcore from now on. Requests that came before are served first, so
+// that only the lcore's notices, and requests that it passes on, come from then on.
 int suede_mem_target::MoveToLcore(uint32_t number) {
   Plane* plane = &planes_[number];
   const suede_instance& instance = plane->instance();
   int error = suede_unclaim(plane->client(), instance.xpuid, instance.instance, request_vcs_);
   if (error != 0) return suede::mem::FailAsSuede(error);
   for (uint8_t vc = 0; vc < SUEDE_VCS; ++vc) {
-    // It ends: no more come there.
+    // The loop ends, as no more requests come there.
     while ((request_vcs_ & 1u << vc) != 0 && ServeVc(number, vc) != 0) continue;
   }
   target_->Flush(*this);
@@ -218,7 +218,7 @@ int suede_mem_target::AddToPlanes(const suede_window& window) {
   return 0;
 }
 
-// Of the first `planes`. A plane whose daemon has gone has no windows.
+// Removes a window from the first `planes` planes. A plane whose daemon has gone has no windows.
 int suede_mem_target::RemoveFromPlanes(uint32_t id, size_t planes) {
   for (size_t i = 0; i < planes; ++i) {
     if ((on_lcore_ & 1u << i) == 0) continue;
@@ -322,7 +322,7 @@ int suede_mem_target::ReadPartition() {
   uint64_t partition = 0;
   const int error = suede_register_read(planes_[0].client(), SUEDE_REG_CONTROL_PARTITION,
                                         SUEDE_REG_CONTROL_PARTITION_BITS, &partition);
-  // What is not known any more opens no window.
+  // A partition that is not known any more opens no window.
   target_->windows().SetPartition(error == 0 ? static_cast<uint16_t>(partition)
                                              : Window::kAnyPartition);
   partition_read_ns_ = suede::mem::CoarseNs();
@@ -491,7 +491,7 @@ void suede_mem_target::Run() {
   }
 }
 
-// ---- What the program asks.
+// ---- Questions of the program.
 
 int suede_mem_target::Take(suede_mem_notice* notices, uint32_t max) {
   const bool may_serve = has_lcore_windows_.load(std::memory_order_relaxed) &&

@@ -95,7 +95,7 @@ class LoadPhase {
     const uint64_t share = plan_.count > 0 && measuring_ ? Left() / streams : UINT64_MAX;
     return static_cast<uint32_t>(std::clamp<uint64_t>(share, 1, sender_.pdu_commands()));
   }
-  // Of the count, while it is measured.
+  // Commands of the count that are still to be sent, while the load is measured.
   uint64_t Left() const { return plan_.count - (sender_.sent() - sent_before_); }
 
   // How many commands may be sent at this moment.

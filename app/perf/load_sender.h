@@ -138,8 +138,8 @@ class LoadSender {
   bool IsWatched(uint32_t at) const { return watch_tags_ != nullptr && at == watched_; }
 
   // How many of the next commands, up to `max`, a stream may get in a row: they differ in their
-  // content only. Of several lanes one is picked for each command; a command whose time is kept
-  // goes alone.
+  // content only. With several lanes, each command has its lane picked; a command whose time is
+  // kept goes alone.
   uint32_t PlainCommands(uint32_t max) const {
     if (endpoint_.lanes() > 1 || time_mask_ != kNoTimes) return 1;
     if (until_pack_ != 0) max = std::min(max, until_pack_ - 1);

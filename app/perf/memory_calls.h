@@ -43,7 +43,7 @@ class MemoryCalls {
   // Sends all that was started.
   virtual void Flush() = 0;
   virtual Time Now() const = 0;
-  // What was wrong with the last call.
+  // The error of the last call.
   virtual std::string Error() const = 0;
 };
 

@@ -27,7 +27,7 @@ enum class Mode : uint8_t {
   kMessage
 };
 
-// What a server does with the commands that it receives.
+// How a server treats the commands that it receives.
 enum class Reaction : uint8_t { kSink, kEcho, kMemory, kMessage };
 
 // Mode::kAtomic: which one.

@@ -88,7 +88,7 @@ absl::Status ValidateLatency(const Options& o) {
   return absl::OkStatus();
 }
 
-// Of memory operations and messages.
+// Checks the options of memory operations and messages.
 absl::Status ValidateOperations(const Options& o) {
   if (o.destinations.empty()) {
     return Bad("--destinations: name at least one XPU, as in 2 or 2,8-11");

@@ -41,7 +41,7 @@ class RankLedger {
     if (had_all && flow.commands < flow.wanted) ++missing_;
   }
   bool HasAll() const { return missing_ == 0; }
-  // Of a source that has not sent all that is wanted, the number of commands that are missing; 0
+  // The number of commands that are missing from a source that has not sent all that is wanted; 0
   // for the others.
   uint64_t MissingFrom(uint32_t source) const {
     const Flow& flow = flows_[source];

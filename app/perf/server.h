@@ -71,14 +71,14 @@ class ServerWorkload {
     progress->stage.store(Stage::kServe, std::memory_order_relaxed);
   }
 
-  // Load is told there from now on; `cells` outlives it.
+  // Counts load in `cells` from now on; `cells` outlives the server.
   void LogTo(IntervalCells* cells) { cells_ = cells; }
-  // Takes so many commands of load per second from now on, and leaves the others in the ring.
+  // Takes `per_second` commands of load from now on, and leaves the others in the ring.
   void TakeAtMost(double per_second) {
     take_gap_ = Duration(static_cast<int64_t>(1e9 / per_second));
   }
 
-  // --- Of a peer ---
+  // --- For a peer ---
 
   MessageTags& tags() { return tags_; }
   // Whether it is load, or a message to a server.

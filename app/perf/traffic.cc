@@ -198,7 +198,7 @@ void Traffic::RouteTokens(uint64_t iteration) {
   }
 }
 
-// Of the messages of each rank a share goes to the hot one, the others anywhere.
+// A share of the messages of each rank goes to the hot one, the others anywhere.
 void Traffic::Heat(uint64_t iteration) {
   Draw draw(params_.seed, iteration);
   const uint32_t n = params_.ranks;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens the sealed PDUs of a capture with the secrets of a file (docs/sealing.md, "Decrypting a
-// capture"). What it learns of HELLOs, addresses and epochs serves the frames that follow.
+// capture"). HELLOs, addresses and epochs that it learns serve the frames that follow.
 #ifndef SUEDE_SUEDECTL_FRAME_OPEN_H_
 #define SUEDE_SUEDECTL_FRAME_OPEN_H_
 
@@ -24,7 +24,7 @@
 
 namespace suede::ctl {
 
-// What became of a sealed PDU.
+// The result of opening a sealed PDU.
 struct OpenedPdu {
   Bytes pdu;           // the plain one; empty: it was not opened,
   Counter reason{};    // which a port would count here,

@@ -59,9 +59,9 @@ class SwitchTransmitter {
   void Pushed(uint32_t count) { count_ += count; }
   bool empty() const { return count_ == 0; }
   uint32_t size() const { return count_; }
-  // Returns how many frames the device took.
+  // Gives frames to the device. Returns how many it took.
   uint32_t Send();
-  // Likewise, another lcore that sends them.
+  // Passes frames to another lcore, which sends them. Returns how many `ring` took.
   uint32_t PassTo(SwitchRing& ring);
   // Frees the frames that the device has not taken; returns their number.
   uint32_t Drop();

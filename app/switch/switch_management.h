@@ -123,7 +123,7 @@ class SwitchManagement final : public SwitchView {
   DoneQuestion ClearImpairment(const ImpairWhere& where) override;
 
  private:
-  // What is in force of a port, or asked for: only this thread changes it.
+  // The settings of a port that are in force or asked for: only this thread changes them.
   struct Port {
     bool admin_up = true;
     bool link_up = false;
