@@ -184,7 +184,7 @@ class DeviceCrypto final : public HashedCrypto {
     batch.digest = tags_.data();
     batch.aad = additions_.data();
     batch.status = results_.data();
-    // What the device does not process stays an error.
+    // The result of a job that the device does not process stays an error.
     std::fill_n(results_.begin(), jobs.size(), -1);
     rte_cryptodev_sym_cpu_crypto_process(device_, key.session, {}, &batch);
     for (size_t i = 0; i < jobs.size(); ++i) jobs[i].good = results_[i] == 0;

@@ -34,7 +34,7 @@ struct SteeredAddress {
   uint16_t queue = 0;
 };
 
-// What a device is to tell frames apart by.
+// The fields by which a device is to tell frames apart.
 struct SteeringPlan {
   std::vector<SteeredAddress> addresses;  // all of one kind
   uint16_t ether_type = 0;                // of frames with addresses of kEthernet

@@ -79,7 +79,7 @@ class TlsConnection {
 
   // How many bytes came; 0: none now. kUnavailable: the other end has ended the connection.
   absl::StatusOr<size_t> Read(std::span<uint8_t> bytes);
-  // How many bytes were taken; 0: none now, and the same bytes are to be offered again.
+  // Returns how many bytes were taken; 0: none now, and the same bytes are to be offered again.
   absl::StatusOr<size_t> Write(std::span<const uint8_t> bytes);
   // The exporter of RFC 8446 §7.5, once established.
   absl::Status Export(std::string_view label, std::span<const uint8_t> context,
@@ -88,7 +88,7 @@ class TlsConnection {
  private:
   TlsConnection(std::shared_ptr<const TlsContext> context, int fd);
   absl::Status CheckPeer() const;
-  // What a call's result means: OK where it is to be repeated later.
+  // The meaning of a call's result: OK where the call is to be repeated later.
   absl::Status OutcomeOf(int result);
 
   const std::shared_ptr<const TlsContext> context_;

@@ -42,7 +42,7 @@ struct ShmServerConfig {
   std::vector<InstanceKey> instances;  // that this daemon serves
   std::vector<ClientRule> rules;       // clients.rules
   std::function<bool(uid_t)> is_privileged = IsPrivileged;
-  // Of each lcore; they outlive the server.
+  // The board of each lcore; the boards outlive the server.
   std::vector<WaitBoard*> boards{};
 };
 

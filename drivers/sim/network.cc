@@ -201,7 +201,7 @@ void SimNetwork::EndWays(uint32_t number) {
   }
 }
 
-// What is due at a port, and what other ports send because of it.
+// Does all that is due at a port, and sends what other ports have to send because of it.
 void SimNetwork::Serve(uint32_t number) {
   if (is_cable_) return ServeCable(number);
   if (number < ports_.size()) {
@@ -360,7 +360,7 @@ uint64_t SimNetwork::frames_lost() const {
   return lost - switch_->frames_of_links();
 }
 
-// Who is at the end of a cable pauses nothing by its device.
+// With a cable, the device of a port pauses no class.
 fabric::ClassMask SimNetwork::ClassBitOf(const Frame& frame) const {
   if (is_cable_) return 0;
   const auto view = fabric::ViewFrame(params_.forwarding, frame.data, frame.length);
