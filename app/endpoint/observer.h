@@ -45,7 +45,7 @@ class Observer final : public Observed {
   std::vector<std::string> Notes() const override;
   std::vector<std::string> Obstacles() const override;
   StatusPage status_page() const override { return EndpointStatusPage(); }
-  // Its functions that look at the configuration are the control thread's: that may change.
+  // Only the control thread calls functions that read the configuration: it may change.
   const Endpoint& endpoint() const { return *endpoint_; }
   const std::string& name() const override { return name_; }
   // As Config::instances, and the CPUs of Config::lcores, none of which a running endpoint changes.

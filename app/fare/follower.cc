@@ -120,7 +120,7 @@ int Follower::Run() {
   return End();
 }
 
-// Until there is something to do.
+// Waits until there is something to do.
 bool Follower::Wait() {
   Clock::time_point until = std::min(retry_at_, vtysh_.deadline());
   if (book_.HasQuestions() && !vtysh_.busy()) until = std::min(until, ask_at_);
@@ -273,7 +273,7 @@ void Follower::Connect() {
   weights_.ForgetSet();
 }
 
-// The endpoint does not answer. Each reason is told once until it does: while an endpoint starts or
+// The endpoint does not answer. Logs each reason once until it does: while an endpoint starts or
 // ends, its socket may be there one time and not the next.
 void Follower::NoteGone(const absl::Status& why) {
   const auto [reason, is_new] = gone_.emplace(why.message());

@@ -21,7 +21,7 @@ int FailNoName();
 // Notes libsuede's last sentence and gives `error` back.
 int FailAsSuede(int error);
 
-// One thread at a time uses it, but for client().
+// Used by one thread at a time, but for client().
 class Plane {
  public:
   Plane() = default;
@@ -32,7 +32,7 @@ class Plane {
   // Connects, and claims the VCs. `instance` null: the first one that the daemon names.
   int Open(const char* name_or_path, const suede_instance* instance, uint32_t timeout_ms,
            uint32_t vc_mask);
-  // The same again, where the daemon has gone.
+  // Connects and claims again, where the daemon has gone.
   int Reconnect();
 
   const suede_instance& instance() const { return instance_; }

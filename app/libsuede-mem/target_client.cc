@@ -75,7 +75,7 @@ int suede_mem_target::Reconnect() {
 
 namespace {
 
-// Maps what a window's descriptor names. 0, or a negative errno.
+// Maps the memory that a window's descriptor names. Returns 0 or a negative errno.
 int Map(const suede_mem_window& window, void** address, uint64_t* bytes) {
   struct stat info;
   if (fstat(window.fd, &info) != 0) return Fail(-errno, "fstat of the window's descriptor failed");
@@ -230,7 +230,7 @@ int suede_mem_target::RemoveFromPlanes(uint32_t id, size_t planes) {
   return 0;
 }
 
-// Its memfd as other windows have it mapped, or mapped now.
+// The window's memfd as other windows have it mapped, or mapped now.
 int suede_mem_target::MapLcoreWindow(const suede_mem_window& window,
                                      std::shared_ptr<WindowFile>* file) {
   const bool is_read_only = window.rights == SUEDE_MEM_RIGHT_READ;
@@ -338,7 +338,7 @@ void suede_mem_target::ReadPartitionNowAndThen() {
 
 bool suede_mem_target::Send(const suede::mem::Route& to, const uint8_t* control,
                             uint32_t control_bytes, const uint8_t* data, uint32_t data_bytes) {
-  static_cast<void>(control_bytes);  // the control says it itself
+  static_cast<void>(control_bytes);  // the control has its own length
   static_cast<void>(data_bytes);
   Plane& plane = planes_[to.plane];
   if (!plane.is_connected()) return false;
@@ -386,7 +386,7 @@ uint32_t suede_mem_target::ServePlanes(uint32_t max) {
   return served;
 }
 
-// Whether planes were found to be lost since this was asked last.
+// Whether planes were found to be lost since the last call.
 bool suede_mem_target::NotesLoss() {
   bool any = false;
   for (uint32_t i = 0; i < planes_.size(); ++i) {

@@ -15,11 +15,11 @@
 
 namespace suede::perf {
 
-// One worker's; owned by the thread that calls Send.
+// The load of one worker; owned by the thread that calls Send.
 template <PerfEndpoint E>
 class LoadPhase {
  public:
-  // The plan has to outlive it.
+  // The plan outlives the phase.
   LoadPhase(E& endpoint, const RunPlan& plan, LoadSender<E>& sender, LoadCollector<E>& collector,
             MessageTags& tags)
       : endpoint_(endpoint), plan_(plan), sender_(sender), collector_(collector), tags_(tags) {}

@@ -118,7 +118,7 @@ uint32_t MemoryLoad::Ask(MemoryOperation operation) {
 
 // ---- Before the load.
 
-// The last octets of its window that the load needs.
+// Reads the last octets of each server's window that the load needs.
 void MemoryLoad::FindServers(Time now) {
   if (stop_ || HasFailed()) return Begin(Step::kOver);
   if (at_ == options_.destinations.size()) return Begin(Step::kPrepare);
@@ -256,7 +256,7 @@ void MemoryLoad::StartFree() {
     ++started_;
     ++open_;
     next_slot_ = (next_slot_ + 1) % slots_.size();
-    // Others begin a little later than is noted, and are not found faster than they are.
+    // The other operations begin a little later than noted: latencies are never underestimated.
     if (i % kStartsPerLook == kStartsPerLook - 1) now = calls_.Now();
   }
 }

@@ -59,7 +59,7 @@ class MessageLoad {
     Time start{};
   };
 
-  // They return false where the run is over.
+  // The functions that return bool return false where the run is over.
   bool OpenSockets();
   bool Connect(suede_socket* socket);
   void Load();

@@ -21,7 +21,7 @@ class MessageTags {
 
   bool HasRoom() const { return outstanding_ < limit_; }
   void OnSent() { ++outstanding_; }
-  // One of a run before may come late.
+  // A completion of a former run may come late.
   void OnCompletion() { outstanding_ -= outstanding_ > 0 ? 1 : 0; }
   uint32_t outstanding() const { return outstanding_; }
 

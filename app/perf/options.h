@@ -153,7 +153,7 @@ inline uint32_t MaskOf(const std::vector<uint8_t>& vcs) {
 
 // The streams of every queue: all destinations on all VCs.
 std::vector<StreamId> StreamsOf(const Options& options);
-// One run of one worker.
+// The plan of one run of one worker.
 RunPlan PlanOf(const Options& options, uint32_t data_bytes);
 // The plan of one of the own ranks.
 RankPlan RankPlanOf(const Options& options, uint32_t rank);

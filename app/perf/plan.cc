@@ -34,7 +34,7 @@ absl::Status ValidateInstances(const Options& o) {
   return absl::OkStatus();
 }
 
-// One for each thread.
+// The number of threads.
 size_t ThreadCount(const Options& o) {
   if (o.mode == Mode::kWorkload) return o.threads;
   return o.mode == Mode::kServer && !o.instances.empty() ? o.instances.size() : o.queues;

@@ -53,9 +53,9 @@ class RankLedger {
     return sum;
   }
 
-  // An iteration begins at this rank. Others may have begun before, and their load have come.
+  // An iteration begins at this rank. Other ranks may have begun, and their load have come, before.
   void Begin(Time now) { begin_ = now; }
-  // It ends. Where it counts, its flows have been as fast as that.
+  // The iteration ends. Adds the bytes and times of its flows where it is measured.
   void End(bool measured) {
     for (Flow& flow : flows_) {
       if (measured && flow.bytes != flow.mark) {

@@ -24,7 +24,7 @@ constexpr std::pair<Pattern, absl::string_view> kNames[] = {
 
 constexpr uint32_t kMostTries = 256;  // for the experts of a token
 
-// The same on every machine: the standard's distributions are not.
+// Draws the same numbers on every machine, unlike the standard's distributions.
 class Draw {
  public:
   Draw(uint64_t seed, uint64_t iteration) : engine_(seed * 0x9e3779b97f4a7c15u + iteration) {}

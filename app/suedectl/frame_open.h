@@ -43,7 +43,7 @@ class FrameOpener {
   OpenedPdu Open(const SealPath& path, const SealShim& shim, std::span<const uint8_t> pdu);
 
  private:
-  // One direction of an association, in whatever partition and with whatever secret.
+  // One direction of an association, in any partition and with any secret.
   struct Session {
     uint16_t receiver = 0;
     SealCipher cipher = SealCipher::kAes128Gcm;

@@ -78,11 +78,11 @@ class DeviceLcore {
   void AddPort(Port* device, SwitchRings* rings) {
     ports_.push_back({.device = device, .rings = rings, .sender = SwitchTransmitter(device)});
   }
-  // One turn. Whether there was anything to do.
+  // One poll iteration. Returns whether there was anything to do.
   bool Poll(Time now);
   // From now on nothing is taken from the devices. Any thread.
   void BeginDrain() { drains_.store(true, std::memory_order_relaxed); }
-  // Frames that it holds between device and ring, as of the last turn; any thread.
+  // Frames held between device and ring, as of the last poll iteration; any thread.
   uint64_t frames_inside() const { return inside_.load(std::memory_order_relaxed); }
   void CountCycles(bool busy, uint64_t cycles) { cycles_.Count(busy, cycles); }
   const SwitchCycles& cycles() const { return cycles_; }
@@ -112,13 +112,13 @@ class SwitchingLcore {
   SwitchingLcore(fabric::Switch* the_switch, SwitchDesk* desk) : switch_(the_switch), desk_(desk) {}
   void AddPort(Port* device, SwitchRings* rings);
 
-  // One turn. Whether there was anything to do.
+  // One poll iteration. Returns whether there was anything to do.
   bool Poll(Time now);
   void CountCycles(bool busy, uint64_t cycles) { cycles_.Count(busy, cycles); }
   const SwitchCycles& cycles() const { return cycles_; }
   // As DeviceLcore's.
   void BeginDrain() { drains_.store(true, std::memory_order_relaxed); }
-  // Frames that it holds, the switch's among them, as of a millisecond ago; any thread.
+  // Frames held here and in the switch, as of a millisecond ago; any thread.
   uint64_t frames_inside() const { return inside_.load(std::memory_order_relaxed); }
 
  private:

@@ -33,11 +33,11 @@ class SwitchNode {
 
   // Starts the lcores.
   absl::Status Start();
-  // Asks them to end and waits until they have.
+  // Asks the lcores to end and waits until they have.
   void Stop();
 
   const SwitchConfig& config() const { return config_; }
-  // Its counters and parameters; all else is the switching lcore's.
+  // Only counters and parameters may be read; all else is the switching lcore's.
   const fabric::Switch& the_switch() const { return *switch_; }
   SwitchDesk& desk() { return desk_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }

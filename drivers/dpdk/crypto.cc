@@ -125,7 +125,7 @@ class DeviceCrypto final : public HashedCrypto {
   void EndSession(DeviceKey& key) {
     if (key.session == nullptr) return;
     rte_cryptodev_sym_session_free(device_, key.session);
-    // It is back in the pool, which is this lcore's alone: whatever the driver has left of the key.
+    // The session is back in the pool of this lcore. Erases what the driver has left of the key.
     explicit_bzero(key.session, sessions_->elt_size);
     key.session = nullptr;
   }

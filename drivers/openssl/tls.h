@@ -50,7 +50,7 @@ class TlsContext {
 };
 
 // One end of a connection. An error is final: its message says in plain words what is wrong, and
-// nothing but the end of the connection may follow. Calls return at once. The process ignores
+// only the end of the connection may follow. Calls return at once. The process ignores
 // SIGPIPE.
 class TlsConnection {
  public:
@@ -67,14 +67,14 @@ class TlsConnection {
   TlsConnection& operator=(const TlsConnection&) = delete;
 
   int fd() const { return fd_; }
-  // Whether it waits until the socket can be written, rather than read.
+  // Whether the connection waits until the socket can be written, rather than read.
   bool wants_write() const { return wants_write_; }
   // Goes on with the handshake, while there is none.
   absl::Status Handshake();
   // The handshake is over: the other end's certificate is verified.
   bool established() const { return established_; }
-  // The URIs that the other end's certificate names; of longer or further ones than the limits
-  // above none.
+  // The URIs that the other end's certificate names, without longer or further ones than the limits
+  // above.
   std::vector<std::string> PeerUris() const;
 
   // How many bytes came; 0: none now. kUnavailable: the other end has ended the connection.

@@ -107,7 +107,7 @@ SimPort* SimNetwork::AddPort(uint32_t frames, uint32_t tx_ring, const SimFaults&
                              uint32_t rx_ring) {
   if (ports_.empty()) Build();
   const auto number = static_cast<uint32_t>(ports_.size());
-  // One is for Inject.
+  // One port of the switch is for Inject.
   Require(number + (given_ ? 0 : 1) < params_.ports.size(), "the switch has no port left");
   ports_.push_back(std::make_unique<SimPort>(this, number, frames, tx_ring, faults, rx_ring));
   on_way_.emplace_back();

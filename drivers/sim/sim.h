@@ -42,7 +42,7 @@ class SimPort : public Port {
     return {.up = up_, .speed_bps = static_cast<uint64_t>(faults_.bits_per_ns * 1e9)};
   }
 
-  // ---- Ways to die, and back. The first is the only one that link() tells.
+  // ---- Ways to die, and back. link() reports only the first one.
 
   SimFaults& faults() {
     faults_changed_ = true;

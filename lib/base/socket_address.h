@@ -48,7 +48,7 @@ class SocketAddress {
     if (is_v6()) return StrCat("[", host(), "]:", ntohs(v6()->sin6_port));
     return StrCat(host(), ":", ntohs(v4()->sin_port));
   }
-  // Whether it stands for all addresses of the machine.
+  // Whether the address stands for all addresses of the machine.
   bool is_any() const {
     return is_v6() ? IN6_IS_ADDR_UNSPECIFIED(&v6()->sin6_addr)
                    : v4()->sin_addr.s_addr == INADDR_ANY;

@@ -169,7 +169,7 @@ absl::StatusOr<SwitchConfig> ParseSwitchConfig(std::string_view text, std::strin
                                                const std::vector<ConfigOverride>& overrides = {});
 // The effective configuration as a file that loads to the same value.
 std::string DumpSwitchConfig(const SwitchConfig& config);
-// Its keys, and the table of docs/switch.md.
+// The keys of a switch's configuration, and the table of docs/switch.md.
 const std::vector<ConfigKey>& SwitchConfigKeys();
 std::string SwitchKeysAsMarkdown();
 

@@ -31,7 +31,7 @@ struct WeightChange {
 
 class FareWeights {
  public:
-  // The parameters outlive it.
+  // `params` outlives this.
   explicit FareWeights(const FareParams& params);
 
   // All next hops of the routes to a peer, as they are now.

@@ -55,8 +55,8 @@ struct CaptureView {
   uint64_t dropped = 0;
 };
 
-// The kinds of daemons. A view is of one, and only its catalog has the methods that see more of it
-// than a DaemonView.
+// The kinds of daemons. A view is of one daemon, and only the catalog of its kind has the methods
+// that see more of it than a DaemonView.
 enum class DaemonKind : uint8_t { kEndpoint, kSwitch };
 std::string_view NameOf(DaemonKind kind);
 

@@ -79,7 +79,7 @@ class ImpairControlView {
   // To be asked until it has an answer: done, or an error.
   using DoneQuestion = std::function<std::optional<absl::Status>()>;
   virtual std::vector<ImpairView> Impairments() = 0;
-  // Where several are named, all of them change or none.
+  // Where several directions are named, all of them change or none.
   virtual DoneQuestion SetImpairment(const ImpairWhere& where, const ImpairChange& change) = 0;
   virtual DoneQuestion ClearImpairment(const ImpairWhere& where) = 0;
 };

@@ -93,9 +93,9 @@ class ManagementServer {
   ManagementServer(const ManagementOptions& options, const Catalog* catalog, DaemonView* daemon,
                    std::unique_ptr<Listener> listener, int epoll, int timer);
   void Accept();
-  // Whether epoll is to tell of connections that wait to be accepted.
+  // Sets whether epoll reports connections that wait to be accepted.
   void WatchListener(bool watch);
-  // Whether there is a place for one of such a user; if need be, another connection ends for it.
+  // Whether there is a place for a connection of the user; if need be, another one ends for it.
   bool MakeRoom(const ucred& peer, std::string* reason);
   void TurnAway(int socket, const ucred& peer, const std::string& reason);
   // Serves a connection for a turn.
@@ -108,8 +108,7 @@ class ManagementServer {
   // Sends an error that concerns no request, and ends the connection when it was read.
   void Refuse(Connection& connection, const RpcError& error);
   void End(Connection& connection);
-  // Sets the events that epoll tells of the connection, and the time of its next turn at the
-  // latest.
+  // Sets the events that epoll reports of the connection, and the latest time of its next turn.
   void Watch(Connection& connection);
   int64_t NextTurnMs(const Connection& connection) const;
   void SetTimer();

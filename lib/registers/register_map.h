@@ -90,7 +90,7 @@ struct RegisterBlock {
   std::vector<RegisterRow> rows;  // by offset
 };
 
-// One register.
+// A register, or one index of it.
 struct RegisterRef {
   const RegisterBlock* block = nullptr;
   const RegisterRow* row = nullptr;
@@ -106,7 +106,7 @@ class RegisterMap {
 
   // By address.
   const std::vector<RegisterBlock>& blocks() const { return blocks_; }
-  // nullopt: there is none. Whether an endpoint has the index is not looked at.
+  // nullopt: there is none. Does not check whether an endpoint has the index.
   std::optional<RegisterRef> Find(std::string_view name) const;
   std::optional<RegisterRef> Find(uint32_t address) const;
   // Over the addresses, names, widths and accesses: the map that a program was compiled with and

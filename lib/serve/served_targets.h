@@ -35,7 +35,7 @@ class ServedTargets {
     const uint16_t* partition = nullptr;  // of its instance
     mem::TargetCounters counted = {};     // as they are in `counters`
     uint64_t counted_passed_on = 0;
-    uint32_t owner_slot = 0;  // of the ClientTable, where the owner was seen last
+    uint32_t owner_slot = 0;  // slot of the ClientTable where the owner was seen last
   };
   void Add(const Entry& entry);
   // The target's windows are touched no more. False: there is no such target.
