@@ -16,7 +16,7 @@ namespace suede {
 std::vector<MetricRow> ProcessMetricRows();
 std::vector<MetricRow> ManagementMetricRows();  // and those of the web server
 
-// Their cells in a page. Control thread only.
+// The cells of these rows in a page. Control thread only.
 class ProcessMetrics {
  public:
   // Adds all rows of both kinds. The counters outlive this, and the page's last reader.

@@ -53,7 +53,7 @@ class Endpoint {
 
   // Starts the lcores.
   absl::Status Start();
-  // Asks them to end and waits until they have.
+  // Asks the lcores to end and waits until they have.
   void Stop();
 
   // Every 10 ms or so: looks at links, pools, planes and lcores, and emits their events.
@@ -74,7 +74,7 @@ class Endpoint {
   const TscClock& clock() const { return *clock_; }
   // The configuration in effect. Adopt alone changes it.
   const Config& config() const { return config_; }
-  // Takes another as the one in effect. It differs in nothing that takes a restart, and the
+  // Puts another configuration into effect. It differs in nothing that takes a restart, and the
   // lcores have taken their part already.
   void Adopt(Config config);
   // The pipeline of Config::instances[i], and its number there.

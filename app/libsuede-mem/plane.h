@@ -119,7 +119,7 @@ class Idler {
   // After a turn without anything to do: whether to wait now. Otherwise, also where the thread must
   // not wait (`may_wait`), has given the CPU away if it was time to.
   bool OnIdle(bool may_wait);
-  // The same, and waits on the plane. `wait_ms`: how long it may at most, once it does.
+  // Idles as above, and waits on the plane where it is time to, for at most `wait_ms`.
   void OnIdle(Plane& plane, uint32_t vc_mask, bool wants_credit, int wait_ms);
   void OnBusy() { turns_ = 0; }
 

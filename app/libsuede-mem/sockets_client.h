@@ -94,7 +94,7 @@ struct suede_sockets final : suede::message::CommandSink {
   uint32_t data_vcs_ = 0;
   uint8_t control_vc_ = 0;
   uint32_t given_up_ = 0;  // planes, by bits
-  uint32_t told_ = 0;      // likewise, of which the loss was told
+  uint32_t told_ = 0;      // planes whose loss was reported, by bits
 
   std::mutex thread_mutex_;  // starting and stopping
   pthread_t thread_{};

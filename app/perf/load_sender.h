@@ -265,7 +265,7 @@ class LoadSender {
   uint32_t left_of_run_ = 0;  // of the stream at the cursor; 0: it begins anew
   uint32_t blocked_limit_ = 0;
   uint32_t until_pack_ = 0;        // 1: the next command; 0: none
-  uint32_t until_completion_ = 0;  // likewise
+  uint32_t until_completion_ = 0;  // 1: the next command; 0: none
   uint32_t tags_outstanding_ = 0;
   MessageTags* watch_tags_ = nullptr;  // null: no command is to be watched
   uint32_t watched_ = 0;               // the stream whose next command is

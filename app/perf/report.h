@@ -45,8 +45,8 @@ struct HostFacts {
   std::string cpu;
   std::string kernel;
   std::string dpdk;    // empty: null
-  std::string port;    // likewise
-  std::string driver;  // likewise
+  std::string port;    // empty: null
+  std::string driver;  // empty: null
 };
 HostFacts ReadHost();
 

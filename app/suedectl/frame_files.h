@@ -65,7 +65,7 @@ class FrameOutput {
 
 struct FileChoice {
   std::string_view input;                  // a name, or empty for the stream
-  std::string_view output;                 // likewise
+  std::string_view output;                 // a name, or empty for the stream
   FrameFormat format = FrameFormat::kHex;  // of the output
 };
 

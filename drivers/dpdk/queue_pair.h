@@ -64,9 +64,9 @@ class QueuePair : public Port {
   // Any thread.
   LinkState link() const override;
 
-  // The gate by which other threads keep it out of the device.
+  // The gate by which other threads keep the lcore out of the device.
   BurstGate& gate() { return gate_; }
-  // Its drops and copies; any thread.
+  // Drops and copies of the queue pair; any thread.
   uint64_t oversize() const { return oversize_.Get(); }
   uint64_t copied() const { return copied_.Get(); }
   uint64_t no_copy() const { return no_copy_.Get(); }

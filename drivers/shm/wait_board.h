@@ -38,7 +38,7 @@ class WaitBoard {
       if (board_ != nullptr) board_->Free(number_);
     }
     bool ok() const { return board_ != nullptr; }
-    // Its masks lie within the segment's queues and VCs. Nothing is up. There is a place.
+    // `wait`: masks within the segment's queues and VCs. Nothing is up, and there is a place.
     void PutUp(const protocol::Wait& wait) { board_->PutUp(number_, wait); }
     void TakeDown() {
       if (board_ != nullptr) board_->TakeDown(uint64_t{1} << number_);

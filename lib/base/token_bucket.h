@@ -13,7 +13,7 @@ namespace suede {
 
 class TokenBucket {
  public:
-  // Both at least 1. It begins full.
+  // Both at least 1. The bucket begins full.
   TokenBucket(uint32_t per_second, uint32_t burst)
       : interval_(Duration(1'000'000'000 / per_second)), slack_(interval_ * (burst - 1)) {}
 

@@ -85,7 +85,7 @@ absl::StatusOr<FareConfig> ParseFareConfig(std::string_view text, std::string_vi
                                            const std::vector<ConfigOverride>& overrides = {});
 // The effective configuration as a file that loads to the same value.
 std::string DumpFareConfig(const FareConfig& config);
-// Its keys, and the table of docs/fare.md.
+// The keys of suede-fare's configuration, and the table of docs/fare.md.
 const std::vector<ConfigKey>& FareConfigKeys();
 std::string FareKeysAsMarkdown();
 

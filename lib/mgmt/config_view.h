@@ -42,9 +42,8 @@ class ConfigLoadView {
  public:
   virtual ~ConfigLoadView() = default;
 
-  // `place` as above. A question to the lcores, to be asked until it has an answer. It may be
-  // dropped at any time:
-  // a change that has begun is carried out all the same.
+  // `place` as above. A question to the lcores, to be asked until it has an answer. The question
+  // may be dropped at any time: a change that has begun is carried out all the same.
   using ConfigQuestion = std::function<std::optional<absl::StatusOr<ConfigCheckView>>()>;
   virtual ConfigQuestion LoadConfig(std::string_view text, std::string_view place) = 0;
 };
