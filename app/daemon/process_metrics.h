@@ -24,9 +24,9 @@ class ProcessMetrics {
                  const HttpCounters* http, const LogCounters* log);
 
   void SetReady(bool ready) { ready_->store(ready ? 1 : 0, std::memory_order_relaxed); }
-  // Each 100 ms or so.
+  // Called every 100 ms or so.
   void CopyManagement();
-  // Each second: it asks the kernel.
+  // Called every second: asks the kernel.
   void CopyProcess();
 
  private:

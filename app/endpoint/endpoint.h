@@ -48,7 +48,7 @@ class Endpoint {
   // Lets `hook` share the lcore of Config::lcores[lcore]; before Start.
   void SetHook(uint32_t lcore, PollHook* hook) { pipeline(lcore).SetHook(hook); }
 
-  // Where each lcore looks whether its clients' waits are over.
+  // The boards on which each lcore looks whether its clients' waits are over.
   std::vector<WaitBoard*> wait_boards() const;
 
   // Starts the lcores.
@@ -94,7 +94,7 @@ class Endpoint {
 
   // The pauses of Config::ports[port], where it has pfc: software; else null.
   const PortPauses* pauses(uint32_t port) const { return built_->pauses(port); }
-  // Null: there is no sealing.tls.
+  // Null where there is no sealing.tls.
   const SealAgreements* seal_agreements() const { return seal_agreements_.get(); }
   // The counters of the port's end of its link (docs/link.md); null where the port has none.
   const LinkCounters* link_counters(uint32_t port) const { return built_->link_counters(port); }

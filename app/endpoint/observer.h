@@ -32,7 +32,7 @@ class Observer final : public Observed {
 
   // ---- Control thread.
 
-  // Each turn of its loop; slow work is done every 100 ms, questions to devices once a second.
+  // Called each turn of the loop; does slow work every 100 ms, asks devices once a second.
   void Tick();
   // The lcores were started.
   void SetStarted() { started_ = true; }
@@ -48,7 +48,7 @@ class Observer final : public Observed {
   // Only the control thread calls functions that read the configuration: it may change.
   const Endpoint& endpoint() const { return *endpoint_; }
   const std::string& name() const override { return name_; }
-  // As Config::instances, and the CPUs of Config::lcores, none of which a running endpoint changes.
+  // In the order of Config::instances, and CPUs of Config::lcores; constant in a running endpoint.
   struct InstanceCells {
     uint32_t xpu = 0;
     uint32_t instance = 0;
@@ -61,7 +61,7 @@ class Observer final : public Observed {
   };
   const std::vector<InstanceCells>& instances() const { return instances_; }
   const std::vector<uint32_t>& lcore_cpus() const { return lcore_cpus_; }
-  // As Endpoint::ports(); the page shows the cells.
+  // In the order of Endpoint::ports(); the page shows the cells.
   struct PortCells {
     const DpdkPort* port = nullptr;
     MetricCell* link_up = nullptr;

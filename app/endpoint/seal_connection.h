@@ -41,7 +41,7 @@ struct SealAgreementState {
 
 class SealConnection {
  public:
-  // For a whole request or answer, and for the handshake with the first one.
+  // Limit for a whole request or answer, and for the handshake with the first one.
   static constexpr Duration kIdleLimit = std::chrono::seconds(10);
 
   virtual ~SealConnection() = default;
@@ -91,7 +91,7 @@ class SealConnection {
   SealAgreementState& state_;
 
  private:
-  // Each: false, the connection is over; `waits`: nothing more can be done now.
+  // Each returns false where the connection is over; `waits`: nothing more can be done now.
   bool Shake(Time now, bool& waits);
   bool WriteOut(Time now, bool& waits);
   bool ReadIn(Time now, bool& waits);

@@ -146,7 +146,7 @@ int suede_sockets::Poll() {
   return FailPlaneGone();
 }
 
-// Without the lock: until commands, completions or credit come, for some milliseconds at most.
+// Sleeps without the lock until commands, completions or credit come, at most for 2 ms.
 void suede_sockets::Sleep(int64_t deadline_ns) {
   constexpr int64_t kMostMs = 2;
   pollfd fds[SUEDE_MEM_MAX_PLANES] = {};

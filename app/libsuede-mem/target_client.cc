@@ -289,8 +289,8 @@ int suede_mem_target::RenewFiles(uint32_t planes) {
   return 0;
 }
 
-// With the daemons of `planes`, by bits, which know nothing of them. A plane that fails stays
-// unconnected.
+// Registers the windows with the daemons of `planes`, by bits, which know nothing of them. A plane
+// that fails stays unconnected.
 int suede_mem_target::RegisterAgain(uint32_t planes) {
   if ((planes & on_lcore_) != 0) {
     if (const int error = RenewFiles(planes); error != 0) return error;

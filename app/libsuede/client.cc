@@ -94,7 +94,7 @@ int suede_client::Connect() {
 }
 
 void suede_client::Disconnect() {
-  // Without it the daemon takes us for dead. Where it is dead itself, nobody needs to be told.
+  // Without a goodbye the daemon takes us for dead. A dead daemon needs none.
   const protocol::Goodbye goodbye;
   if (segment != nullptr) channel.TrySend(&goodbye, sizeof goodbye);
   channel.Close();

@@ -73,7 +73,7 @@ struct suede_client {
     looked_ms.store(now, std::memory_order_relaxed);
     return IsGone();
   }
-  // As it was found to be at the last look.
+  // Whether the daemon was gone at the last look.
   bool is_gone() const { return gone.load(std::memory_order_relaxed); }
   // A request under the lock, with its outcome noted.
   template <typename Request>

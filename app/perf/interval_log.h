@@ -40,7 +40,7 @@ class IntervalCells {
   }
   void OnLatency(uint64_t ns) { Bump(latencies_[Buckets::BucketOf(ns)], 1); }
 
-  // So far; any thread.
+  // The counts so far; any thread.
   uint16_t own() const { return own_; }
   uint64_t bytes_of(uint16_t source, uint8_t vc) const {
     return flows_[source * size_t{kVcCount} + vc].bytes.load(std::memory_order_relaxed);

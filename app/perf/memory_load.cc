@@ -267,7 +267,7 @@ void MemoryLoad::CheckValue(Slot& slot) {
   switch (options_.atomic) {
     case Atomic::kFetchAdd:
     case Atomic::kReadIncrement:
-      // Each value once; in the order of the calls, unless the path is unordered.
+      // Each value comes once; in the order of the calls, unless the path is unordered.
       if (!options_.unordered && value != (bytes_ == 4 ? next & UINT32_MAX : next)) {
         ++result_.reverse.wrong;
       }

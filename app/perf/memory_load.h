@@ -48,7 +48,7 @@ class MemoryLoad {
     bool is_used = false;
   };
 
-  // Each does one step and begins the next.
+  // Each serves one step and begins the next.
   void FindServers(Time now);
   void Prepare();
   void Load(Time now, bool has_ends);

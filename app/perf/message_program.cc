@@ -155,7 +155,7 @@ class MessageServer {
     const uint32_t status = suede_socket_status(stream.back);
     if (status == SUEDE_SOCKET_PENDING) return Turned::kIdle;
     if (stream.is_ending) {
-      // Until the client has all.
+      // The stream lasts until the client has all.
       const bool is_done = std::all_of(
           stream.pieces.begin(), stream.pieces.end(),
           [](const Stream::Piece& piece) { return piece.result.status != SUEDE_SOCKET_PENDING; });

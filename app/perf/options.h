@@ -163,7 +163,7 @@ std::vector<uint8_t> VcsOfWorker(const Options& options, uint32_t worker);
 const char* ModeName(Mode mode);
 const char* ReactionName(Reaction reaction);
 const char* AtomicName(Atomic atomic);
-// As --balance takes them; "none" for 0.
+// The name that --balance takes; "none" for 0.
 const char* BalanceName(uint32_t policy);
 
 }  // namespace suede::perf

@@ -14,7 +14,7 @@
 
 namespace suede::perf {
 
-// As a client of a running daemon.
+// Runs the load or the server as a client of a running daemon.
 int RunOverDaemon(const Options& options, Document document, const std::atomic<bool>& stop);
 
 // Memory operations as a client of a running daemon: the load of a mode, or a server of it.

@@ -32,7 +32,7 @@ class RankLedger {
     return true;
   }
 
-  // From now on `commands` more are wanted from there.
+  // From now on `commands` more commands are wanted from `source`.
   void Want(uint32_t source, uint64_t commands) {
     if (commands == 0) return;
     Flow& flow = flows_[source];

@@ -82,7 +82,7 @@ struct Verdict {
 Verdict Judge(const Options& options, const std::vector<RunResult>& results);
 Verdict JudgeServer(const Options& options, const StreamCounts& total);
 Verdict JudgeRanks(const Options& options, const std::vector<RankResult>& ranks);
-// By the mode: the verdict on sent commands, on served ones, or on both.
+// The verdict on sent commands, on served ones, or on both, by the mode.
 Verdict JudgeAll(const Options& options, const Document& document);
 // The exit code of the whole: outcomes first, then the verdict.
 int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict);

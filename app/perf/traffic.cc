@@ -185,7 +185,7 @@ void Traffic::RouteTokens(uint64_t iteration) {
       for (uint32_t tries = 0; chosen.size() < params_.top_k; ++tries) {
         const auto at = std::lower_bound(sums.begin(), sums.end(), draw.Unit() * sum);
         const auto drawn = std::min<size_t>(static_cast<size_t>(at - sums.begin()), n - 1);
-        // Where few experts have all the weight, the next ones in order.
+        // Where few experts have all the weight, takes the next ones in order.
         const uint32_t expert = experts[tries < kMostTries ? drawn : tries - kMostTries];
         if (std::find(chosen.begin(), chosen.end(), expert) == chosen.end()) {
           chosen.push_back(expert);

@@ -28,7 +28,7 @@ enum class Pattern : uint8_t {
   kRequestResponse,
   kTrace,
 };
-// As --workload takes them.
+// The name that --workload takes.
 absl::string_view PatternName(Pattern pattern);
 std::optional<Pattern> PatternOf(absl::string_view name);
 absl::string_view PatternNames();  // all of them, for a message

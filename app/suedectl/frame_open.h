@@ -76,7 +76,7 @@ class FrameOpener {
   std::vector<FileKey> secrets_;
   SealPath path_;                                   // of the frame
   absl::flat_hash_map<NetAddress, uint16_t> xpus_;  // by address, as frames have shown
-  // By sending XPU; the one that opened the last frame in front.
+  // Sessions by sending XPU; the session that opened the last frame is in front.
   absl::flat_hash_map<uint16_t, std::deque<Session>> sessions_;
 };
 

@@ -116,7 +116,7 @@ class SwitchingLcore {
   bool Poll(Time now);
   void CountCycles(bool busy, uint64_t cycles) { cycles_.Count(busy, cycles); }
   const SwitchCycles& cycles() const { return cycles_; }
-  // As DeviceLcore's.
+  // See DeviceLcore::BeginDrain.
   void BeginDrain() { drains_.store(true, std::memory_order_relaxed); }
   // Frames held here and in the switch, as of a millisecond ago; any thread.
   uint64_t frames_inside() const { return inside_.load(std::memory_order_relaxed); }

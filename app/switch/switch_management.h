@@ -72,7 +72,7 @@ class SwitchManagement final : public SwitchView {
   void Poll() { server_->Poll(); }
   const ManagementCounters& counters() const { return server_->counters(); }
   const LogCounters& log_counters() const { return logger_->counters(); }
-  // As Captures::Drain.
+  // See Captures::Drain.
   void DrainCaptures() { captures_.Drain(); }
   bool captures() const { return !captures_.empty(); }
   // Whether the daemon is to end: somebody asked, or BeginDrain was called.

@@ -103,7 +103,7 @@ class DeviceCrypto final : public HashedCrypto {
     for (SealJob& job : jobs) {
       if (job.good) [[likely]]
         continue;
-      // With a key that works that cannot be. Were it so, the frame would not leave in plain.
+      // A key that works does not fail here. If it did, the frame would not leave in plain.
       assert(false);
       std::memset(job.text, 0, job.text_bytes + kSealTagBytes);
     }

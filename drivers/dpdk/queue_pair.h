@@ -30,8 +30,8 @@ struct QueuePairParams {
   uint32_t offered = 1;    // a bit for each TxOffload
   uint32_t frame_bytes = 0;
   rte_mempool* pool = nullptr;
-  // Where the driver copies each frame in its transmit burst: LendingPool(). Null: it may keep
-  // them.
+  // LendingPool() where the driver copies each frame in its transmit burst. Null: the driver may
+  // keep frames.
   rte_mempool* lending = nullptr;
 };
 

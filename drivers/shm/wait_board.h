@@ -57,7 +57,7 @@ class WaitBoard {
 
   // ---- Control thread.
 
-  // For a client of this segment. None: all are taken.
+  // Takes a place for a client of this segment. The place is not ok() where all are taken.
   Place TakePlace(void* segment, const SegmentOffsets& offsets);
   // Readable when a wait is over.
   int fd() const { return fd_.get(); }

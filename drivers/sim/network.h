@@ -135,7 +135,7 @@ class SimNetwork {
   Time next_event() const { return ports_.empty() ? kNever : next_.time(); }
   // Frames that links, the switch and devices have lost so far.
   uint64_t frames_lost() const;
-  // After the first AddPort.
+  // The switch, after the first AddPort.
   const fabric::Switch& the_switch() const { return *switch_; }
   // Changes settings of the switch's port now.
   void Change(const SimPort* port,

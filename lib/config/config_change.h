@@ -24,7 +24,7 @@ struct ConfigChange {
   bool at_once = false;  // otherwise after a restart
 };
 
-// In the order of the documentation.
+// The changes in the order of the documentation.
 std::vector<ConfigChange> DiffConfigs(const Config& from, const Config& to);
 
 struct ConfigPlan {

@@ -37,7 +37,7 @@ struct FarePlaneConfig {
   Decimal bandwidth_gbps{.value = 0};
 };
 
-// In network byte order; IPv4 in the first four bytes. Host bits are 0.
+// A prefix in network byte order; IPv4 in the first four bytes. Host bits are 0.
 struct FarePrefix {
   bool is_v6 = false;
   uint8_t bits = 0;
@@ -78,7 +78,7 @@ struct FareConfig {
 // host bits, which `problem` tells.
 std::optional<FarePrefix> ParseFarePrefix(std::string_view text, std::string* problem);
 
-// As LoadConfig and ParseConfig of config.h.
+// See LoadConfig and ParseConfig of config.h.
 absl::StatusOr<FareConfig> LoadFareConfig(const std::string& path,
                                           const std::vector<ConfigOverride>& overrides = {});
 absl::StatusOr<FareConfig> ParseFareConfig(std::string_view text, std::string_view file_name,

@@ -12,7 +12,7 @@
 
 namespace suede {
 
-// Without the secret, which is of the boot.
+// All parameters but the secret, which is drawn at each boot.
 inline LinkParams LinkParamsOf(const LlrConfig& config, OnOff llr, uint16_t ether_type,
                                const std::array<uint8_t, 6>& mac) {
   return {.ether_type = ether_type,

@@ -250,7 +250,7 @@ Status CheckAddress(const ConfigDraft& draft, const SwitchConfig& config,
   return OkStatus();
 }
 
-// Each address once, and room for all of them.
+// Checks that each address stands once, and that there is room for all of them.
 Status CheckTable(const ConfigDraft& draft, const SwitchConfig& config) {
   std::map<std::string, size_t> seen;
   for (size_t i = 0; i < config.addresses.size(); ++i) {

@@ -161,7 +161,7 @@ struct SwitchConfig {
   const std::string& name() const { return root.name; }
 };
 
-// As LoadConfig and ParseConfig of config.h.
+// See LoadConfig and ParseConfig of config.h.
 absl::StatusOr<SwitchConfig> LoadSwitchConfig(const std::string& path, const MachineFacts& machine,
                                               const std::vector<ConfigOverride>& overrides = {});
 absl::StatusOr<SwitchConfig> ParseSwitchConfig(std::string_view text, std::string_view file_name,

@@ -18,7 +18,7 @@ class Catalog {
  public:
   explicit Catalog(std::initializer_list<std::span<const Method>> tables);
 
-  // In the order of the tables.
+  // All methods, in the order of the tables.
   const std::vector<const Method*>& methods() const { return methods_; }
   const Method* Find(std::string_view name) const;
 

@@ -30,7 +30,7 @@ class ConfigView {
  public:
   virtual ~ConfigView() = default;
 
-  // As a file that loads to the configuration in effect.
+  // The text of a file that loads to the configuration in effect.
   virtual std::string EffectiveConfig() = 0;
   // `place` stands in messages where the file's name would.
   virtual absl::StatusOr<ConfigCheckView> CheckConfig(std::string_view text,

@@ -75,7 +75,7 @@ class DaemonView : public ConfigView {
   virtual std::vector<CaptureView> ListCaptures() = 0;
   // The links of all ports, in the order of the ports.
   virtual std::vector<LinkView> Links() = 0;
-  // To be asked until it is true: the setting has taken effect.
+  // A question to be asked until it is true: the setting has taken effect.
   using PortQuestion = std::function<bool()>;
   virtual absl::StatusOr<PortQuestion> SetPortAdmin(std::string_view port, bool up) = 0;
   virtual LogLevelView LogLevel() = 0;

@@ -76,7 +76,7 @@ class ImpairControlView {
  public:
   virtual ~ImpairControlView() = default;
 
-  // To be asked until it has an answer: done, or an error.
+  // A question to be asked until it has an answer: done, or an error.
   using DoneQuestion = std::function<std::optional<absl::Status>()>;
   virtual std::vector<ImpairView> Impairments() = 0;
   // Where several directions are named, all of them change or none.

@@ -105,7 +105,7 @@ std::string Headline(const Member& member) {
                        : StrCat(member.name, " (", StrJoin(parts, "; "), ")");
 }
 
-// With the inner members of each in braces.
+// The members' text, with the inner members of each in braces.
 std::string TextOfInner(std::span<const Member> members) {
   std::vector<std::string> parts;
   for (const Member& member : members) {

@@ -82,7 +82,7 @@ class ManagementServer {
   int fd() const { return epoll_; }
   void Poll();
 
-  // For connections that come from now on.
+  // Takes effect on connections that come from now on.
   void SetMaxClients(uint32_t max_clients) { options_.max_clients = max_clients; }
   const ManagementCounters& counters() const { return counters_; }
   size_t connections() const { return connections_.size(); }

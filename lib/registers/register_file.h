@@ -42,8 +42,8 @@ class RegisterFile {
   RegisterFile(const RegisterBackend* backend, RegisterEvents* events)
       : backend_(*backend), events_(*events) {}
 
-  // By name, or by address with 0x. NOT_FOUND, or INVALID_ARGUMENT for an address between
-  // registers.
+  // Finds a register by name, or by address with 0x. NOT_FOUND, or INVALID_ARGUMENT for an address
+  // between registers.
   absl::StatusOr<RegisterRef> Find(std::string_view which) const;
   // The register at `address`, for an access of `width_bits` bits.
   absl::StatusOr<RegisterRef> At(uint32_t address, uint32_t width_bits) const;

@@ -104,13 +104,13 @@ class RegisterMap {
  public:
   static const RegisterMap& Get();
 
-  // By address.
+  // The blocks by address.
   const std::vector<RegisterBlock>& blocks() const { return blocks_; }
   // nullopt: there is none. Does not check whether an endpoint has the index.
   std::optional<RegisterRef> Find(std::string_view name) const;
   std::optional<RegisterRef> Find(uint32_t address) const;
-  // Over the addresses, names, widths and accesses: the map that a program was compiled with and
-  // the daemon's are the same where this is the same.
+  // A hash over addresses, names, widths and accesses: the map that a program was compiled with and
+  // the daemon's are the same where the hashes are.
   uint32_t hash() const { return hash_; }
 
  private:
