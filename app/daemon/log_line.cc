@@ -8,7 +8,7 @@
 namespace suede {
 namespace {
 
-// One that reads back as the same text: no +1, 007 or -0.
+// An integer that reads back as the same text: no +1, 007 or -0.
 std::optional<int64_t> ToInteger(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -46,7 +46,7 @@ std::vector<MetricRow> ProcessMetricRows() {
       {"process_max_fds", MetricType::kGauge, "", "Most open file descriptors"},
       {"log_lines_total", MetricType::kCounter, "", "Lines that the daemon logged"},
       {"log_lines_dropped_total", MetricType::kCounter, "",
-       "Those that were not written, as the reader of the log was too slow or had gone"},
+       "Lines that were not written, as the reader of the log was too slow or had gone"},
   };
 }
 
@@ -57,7 +57,7 @@ std::vector<MetricRow> ManagementMetricRows() {
       SUEDE_MANAGEMENT_COUNTERS(SUEDE_MANAGEMENT_ROW)
 #undef SUEDE_MANAGEMENT_ROW
           {"http_requests_total", kCounter, "", "Requests of the web server that came whole"},
-      {"http_refused_total", kCounter, "", "Those that got another answer than 200"},
+      {"http_refused_total", kCounter, "", "Requests of the web server whose answer was not 200"},
       {"http_displaced_total", kCounter, "",
        "Web connections that stood still and ended for others"},
   };

@@ -16,7 +16,7 @@ namespace suede {
 std::vector<MetricRow> ProcessMetricRows();
 std::vector<MetricRow> ManagementMetricRows();  // and those of the web server
 
-// Their cells in a page. Control thread only.
+// The cells of these rows in a page. Control thread only.
 class ProcessMetrics {
  public:
   // Adds all rows of both kinds. The counters outlive this, and the page's last reader.
@@ -24,9 +24,9 @@ class ProcessMetrics {
                  const HttpCounters* http, const LogCounters* log);
 
   void SetReady(bool ready) { ready_->store(ready ? 1 : 0, std::memory_order_relaxed); }
-  // Each 100 ms or so.
+  // Called every 100 ms or so.
   void CopyManagement();
-  // Each second: it asks the kernel.
+  // Called every second: asks the kernel.
   void CopyProcess();
 
  private:

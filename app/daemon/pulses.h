@@ -20,7 +20,7 @@ class Pulses {
 
   // ---- Control thread.
 
-  // It turns.
+  // The control thread turns.
   void Beat(int64_t now_ns) { control_ns_.store(now_ns, std::memory_order_relaxed); }
   // Looks at an lcore: a number that grows with its turns. Before `started` it need not.
   void Feel(size_t lcore, uint64_t progress, bool started);

@@ -11,7 +11,7 @@ namespace suede {
 namespace {
 
 constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
-// Of the server's threads, so that slow readers of a page leave threads for /readyz.
+// Max number of answers to /metrics that are made at a time; further requests get a 503.
 constexpr int kMostScrapes = 16;
 
 struct Counted {

@@ -94,7 +94,7 @@ void ClientService::Poll() {
     }
   }
   for (auto it = unsent_detaches_.begin(); it != unsent_detaches_.end();) {
-    // Its target goes first.
+    // The client's target goes first.
     const bool sent = !windows_.IsServed(static_cast<ClientId>(it->first)) &&
                       Ask(it->second, request::Detach{.client = it->first}).ok();
     it = sent ? unsent_detaches_.erase(it) : std::next(it);

@@ -33,8 +33,8 @@ class ClientService : public ClientHandler {
   // Serves the sockets and takes the lcores' answers; call when fd() is readable, and every
   // millisecond while busy() holds.
   void Poll();
-  // Serves clients' accesses to registers; without it, they are refused. It outlives the service,
-  // or is taken away.
+  // Serves clients' accesses to registers; without it, they are refused. `registers` outlives the
+  // service, or is taken away.
   void SetRegisters(EndpointRegisters* registers) { registers_ = registers; }
   // Takes the settings of a configuration in effect for clients that come from now on.
   void Adopt(const Config& config);

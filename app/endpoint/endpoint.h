@@ -48,12 +48,12 @@ class Endpoint {
   // Lets `hook` share the lcore of Config::lcores[lcore]; before Start.
   void SetHook(uint32_t lcore, PollHook* hook) { pipeline(lcore).SetHook(hook); }
 
-  // Where each lcore looks whether its clients' waits are over.
+  // The boards on which each lcore looks whether its clients' waits are over.
   std::vector<WaitBoard*> wait_boards() const;
 
   // Starts the lcores.
   absl::Status Start();
-  // Asks them to end and waits until they have.
+  // Asks the lcores to end and waits until they have.
   void Stop();
 
   // Every 10 ms or so: looks at links, pools, planes and lcores, and emits their events.
@@ -74,7 +74,7 @@ class Endpoint {
   const TscClock& clock() const { return *clock_; }
   // The configuration in effect. Adopt alone changes it.
   const Config& config() const { return config_; }
-  // Takes another as the one in effect. It differs in nothing that takes a restart, and the
+  // Puts another configuration into effect. It differs in nothing that takes a restart, and the
   // lcores have taken their part already.
   void Adopt(Config config);
   // The pipeline of Config::instances[i], and its number there.
@@ -94,11 +94,11 @@ class Endpoint {
 
   // The pauses of Config::ports[port], where it has pfc: software; else null.
   const PortPauses* pauses(uint32_t port) const { return built_->pauses(port); }
-  // Null: there is no sealing.tls.
+  // Null where there is no sealing.tls.
   const SealAgreements* seal_agreements() const { return seal_agreements_.get(); }
-  // Of the port's end of its link, where it has one (docs/link.md); else null.
+  // The counters of the port's end of its link (docs/link.md); null where the port has none.
   const LinkCounters* link_counters(uint32_t port) const { return built_->link_counters(port); }
-  // Those of its flows (link/pauses.h) that are paused now.
+  // The flows (link/pauses.h) of the port that are paused now.
   VcMask PausedFlows(uint32_t port) const;
 
   // The speeds of Config::ports; 0 where one is not known.

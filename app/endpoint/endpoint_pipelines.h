@@ -58,7 +58,7 @@ class EndpointPipelines {
   void JoinLcores(const Config& config, uint32_t port);
   uint32_t PortNumber(const Config& config, uint32_t port, uint32_t instance) const;
 
-  // What pipelines point to goes after them.
+  // Members that pipelines point to stand in front of them, so they are destroyed after them.
   std::vector<std::unique_ptr<PacketLane>> lanes_;  // of each port
   std::vector<std::unique_ptr<PortPauses>> pauses_;
   std::vector<std::unique_ptr<HandoverRing>> handovers_;

@@ -32,7 +32,7 @@ class Observer final : public Observed {
 
   // ---- Control thread.
 
-  // Each turn of its loop; slow work is done every 100 ms, questions to devices once a second.
+  // Called each turn of the loop; does slow work every 100 ms, asks devices once a second.
   void Tick();
   // The lcores were started.
   void SetStarted() { started_ = true; }
@@ -45,10 +45,10 @@ class Observer final : public Observed {
   std::vector<std::string> Notes() const override;
   std::vector<std::string> Obstacles() const override;
   StatusPage status_page() const override { return EndpointStatusPage(); }
-  // Its functions that look at the configuration are the control thread's: that may change.
+  // Only the control thread calls functions that read the configuration: it may change.
   const Endpoint& endpoint() const { return *endpoint_; }
   const std::string& name() const override { return name_; }
-  // As Config::instances, and the CPUs of Config::lcores, none of which a running endpoint changes.
+  // In the order of Config::instances, and CPUs of Config::lcores; constant in a running endpoint.
   struct InstanceCells {
     uint32_t xpu = 0;
     uint32_t instance = 0;
@@ -61,7 +61,7 @@ class Observer final : public Observed {
   };
   const std::vector<InstanceCells>& instances() const { return instances_; }
   const std::vector<uint32_t>& lcore_cpus() const { return lcore_cpus_; }
-  // As Endpoint::ports(); the page shows the cells.
+  // In the order of Endpoint::ports(); the page shows the cells.
   struct PortCells {
     const DpdkPort* port = nullptr;
     MetricCell* link_up = nullptr;
@@ -69,7 +69,7 @@ class Observer final : public Observed {
     MetricCell* pool_free = nullptr;
     std::vector<MetricCell*> stats;   // as SUEDE_PORT_STATS
     std::vector<MetricCell*> device;  // as DpdkPort::ReadDevice
-    // Of each flow (link/pauses.h), where the port has pfc: software.
+    // Cells of each flow (link/pauses.h), where the port has pfc: software.
     std::vector<MetricCell*> paused_for{};
     std::vector<MetricCell*> paused{};
   };

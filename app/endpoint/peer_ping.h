@@ -14,7 +14,7 @@
 
 namespace suede {
 
-// The turns of questions: an instance has one at a time, and each so many a second. Outlives the
+// The limits of questions: an instance has one at a time, and a number per second. Outlives the
 // questions. Control thread only.
 class PingDesk {
  public:
@@ -39,7 +39,7 @@ class PingDesk {
   Allowance all_;
 };
 
-// One question. Control thread only.
+// A question to a peer. Control thread only.
 class PeerPing {
  public:
   // `peer`: index into the instance's peers.

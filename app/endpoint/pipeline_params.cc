@@ -280,8 +280,8 @@ std::vector<NetAddress> AddressesOf(const Config& config, uint32_t port, uint32_
   return addresses;
 }
 
-// The bytes that AFH Gen 2 has a destination address in: the last of those that MAC addresses have.
-// Those in front of it change on the way (hop count), or with each PDU.
+// Sets the last bytes of a MAC address, in which AFH Gen 2 has the destination address. The bytes
+// in front of it change on the way (hop count), or with each PDU.
 void SetAfh2Address(const PortConfig& port, uint64_t address, SteeredAddress* steered) {
   const uint32_t bytes = TraitsOf(port.encapsulation).forwarding_bits / 8;
   for (uint32_t i = 0; i < bytes; ++i) {

@@ -19,17 +19,17 @@ namespace suede {
 Settings SettingsOf(const Config& config);
 
 FrameRules RulesOf(const PortConfig& port);
-// `device_mac` is the port's where the configuration gives none.
-// Of a port with pfc: software.
 // "0,1,ack": flows of a mask (link/pauses.h).
 std::string FlowNames(VcMask flows);
+// The pauses of a port with pfc: software.
 PauseParams PauseParamsOf(const Config& config, const PortConfig& port);
+// `device_mac` is the port's where the configuration gives none.
 PortParams PortParamsOf(const Config& config, const PortConfig& port, const MacAddress& device_mac);
-// Its `packed_pdus`: no more than all clients together have credit for.
+// PortParams::packed_pdus: no more than all clients together have credit for.
 uint32_t PackedPdusOf(const Config& config);
 
-// Without the facts that the configuration does not hold: the boot, and of each plane the number of
-// its port and its weight.
+// Leaves out the facts that the configuration does not hold: the boot, and the port's number and
+// the weight of each plane.
 InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& instance);
 
 // A queue pair of a port: the lcore that owns it, and the instances that send by it.
@@ -46,9 +46,9 @@ std::vector<PairUse>::const_iterator PairOf(const std::vector<PairUse>& pairs, u
 // The addresses of an lcore's instances on the port.
 std::vector<NetAddress> AddressesOf(const Config& config, uint32_t port, uint32_t lcore);
 
-// For Config::ports[port].
+// The options of Config::ports[port].
 PortOptions PortOptionsOf(const Config& config, uint32_t port);
-// What its device is asked to tell frames apart by; no addresses where it has one queue pair.
+// How the port's device is to tell frames apart; no addresses where the port has one queue pair.
 SteeringPlan SteeringPlanOf(const Config& config, uint32_t port, const std::vector<PairUse>& pairs);
 
 // The weights of an instance's planes: the bandwidths of their ports in Gbit/s. `speeds_bps` are

@@ -83,7 +83,7 @@ std::optional<std::vector<PlaneView>> PlaneList::Poll() {
   const Endpoint& endpoint = desk_->endpoint();
   if (views_.empty()) views_ = desk_->endpoint().administration().Planes();
   const auto& instances = endpoint.config().instances;
-  // One that is the only one has no sessions, and the instance's bytes.
+  // The only plane of an instance has no sessions, and the instance's bytes.
   while (instance_ < instances.size() && instances[instance_].ports.size() == 1) {
     const GaugeBlock& gauges =
         endpoint.instance_pipeline(instance_).gauges(endpoint.number_of(instance_));

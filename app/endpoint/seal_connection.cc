@@ -85,7 +85,7 @@ bool SealConnection::Fail(Time now, SealFailure kind, std::string_view reason) {
   return false;
 }
 
-// Of TLS.
+// Fails with an error of TLS.
 bool SealConnection::Fail(Time now, const absl::Status& status) {
   const bool ended = absl::IsUnavailable(status);
   return Fail(now, ended ? SealFailure::kConnection : SealFailure::kTls, Text(status));

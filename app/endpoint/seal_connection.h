@@ -22,7 +22,7 @@
 
 namespace suede {
 
-// What the connections of an endpoint share. All of it outlives them.
+// The state that the connections of an endpoint share. All of it outlives them.
 struct SealAgreementState {
   uint32_t partition = 0;
   Duration refresh{};
@@ -32,16 +32,16 @@ struct SealAgreementState {
   EventLog* events = nullptr;
   SealAgreementCounts counts;
 
-  // A pair could not agree: the event, and its count.
+  // Raises and counts the event that a pair could not agree.
   void TellFailed(const AgreementPair& pair, const SocketAddress& address, SealFailure kind,
                   std::string_view reason);
-  // Likewise a connection that came, and is ended.
+  // Raises and counts the event that a connection came and is ended.
   void TellRefused(std::string_view address, std::string_view reason);
 };
 
 class SealConnection {
  public:
-  // For a whole request or answer, and for the handshake with the first one.
+  // Limit for a whole request or answer, and for the handshake with the first one.
   static constexpr Duration kIdleLimit = std::chrono::seconds(10);
 
   virtual ~SealConnection() = default;
@@ -49,16 +49,16 @@ class SealConnection {
   SealConnection& operator=(const SealConnection&) = delete;
 
   int fd() const { return tls_->fd(); }
-  // What poll() is to wait for.
+  // The events that poll() is to wait for.
   short events() const;
-  // Whether it goes on although its socket is as it was.
+  // Whether the connection goes on although its socket is as it was.
   bool IsDue(Time now) const { return has_more_ || now >= deadline_; }
   bool established() const { return tls_->established(); }
   const SocketAddress& address() const { return address_; }
 
-  // Goes on, as far as the socket permits. False: it is over.
+  // Goes on, as far as the socket permits. False: the connection is over.
   bool Advance(Time now);
-  // It gives its place to another one.
+  // The connection gives its place to another one.
   void GiveUp(Time now, SealFailure kind, std::string_view reason) { Fail(now, kind, reason); }
 
  protected:
@@ -72,9 +72,9 @@ class SealConnection {
   virtual bool OnMessage(const AgreementMessage& message, Time now) = 0;
   // The connection fails.
   virtual void OnFailed(Time now) = 0;
-  // The other end has ended it between two messages. Whether that is as it should be.
+  // Whether the other end may end the connection between two messages.
   virtual bool MayEnd() const = 0;
-  // The pair that a failure is told of; null: it is not known.
+  // The pair that a failure is reported for; null: unknown.
   virtual const AgreementPair* pair() const = 0;
 
   void Send(const AgreementMessage& message) {
@@ -91,7 +91,7 @@ class SealConnection {
   SealAgreementState& state_;
 
  private:
-  // Each: false, the connection is over; `waits`: nothing more can be done now.
+  // Each returns false where the connection is over; `waits`: nothing more can be done now.
   bool Shake(Time now, bool& waits);
   bool WriteOut(Time now, bool& waits);
   bool ReadIn(Time now, bool& waits);

@@ -13,7 +13,7 @@
 namespace suede {
 namespace {
 
-// Of a peer: those of four epochs and HELLOs for two secrets, and as many to send with.
+// Keys per peer: those of four epochs and HELLOs for two secrets, and as many to send with.
 constexpr uint32_t kKeysOfPeer = 20;
 constexpr uint32_t kMostKeys = 1 << 20;
 

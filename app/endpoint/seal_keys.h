@@ -24,16 +24,16 @@ class SealKeys {
   // Reads the secrets and opens the libraries, where an instance of the configuration seals. EAL
   // runs, and pipelines that seal end before this.
   static absl::StatusOr<std::unique_ptr<SealKeys>> Open(const Config& config);
-  // What an operator should know of that; empty: nothing.
+  // Warnings of Open for the operator.
   const std::vector<std::string>& warnings() const { return warnings_; }
-  // Null where no instance of the lcore seals.
+  // The library of each lcore; null where no instance of the lcore seals.
   std::vector<Crypto*> libraries() const;
 
-  // Reads the file again. A file that cannot be used changes nothing. How many secrets it has.
+  // Reads the file again; returns its number of secrets. An unusable file changes nothing.
   absl::StatusOr<uint32_t> Reload();
   // Hands the secrets of the partition that are valid at `now_s` (UTC, since 1970) to the lcores,
-  // where they are others than they have. How many there are, where they have changed. Called again
-  // and again.
+  // where the lcores have other ones. Returns the number of secrets where they have changed. Called
+  // again and again.
   std::optional<uint32_t> Tick(const EndpointPipelines& pipelines, uint32_t partition,
                                int64_t now_s);
   // Every peer begins another epoch. False: an lcore has no room for the request now.

@@ -142,7 +142,7 @@ std::vector<TelemetryCommand> EndpointTelemetry(const Observer* observer) {
   using Parameter = std::string_view;
   using Reply = TelemetryReply*;
   return {
-      {"/suede/info", "Which endpoint this is.",
+      {"/suede/info", "Name and version of the endpoint.",
        [=](Parameter, Reply reply) { return Info(*observer, reply); }},
       {"/suede/counters", "Counters, of all or of an instance. Parameter: XPU.INSTANCE, or none.",
        [=](Parameter name, Reply reply) { return Counters(*observer, name, reply); }},

@@ -34,8 +34,8 @@ class Watch {
   Endpoint* const endpoint_;
   uint32_t ticks_ = 0;
   std::vector<bool> link_up_;                     // as Config::ports
-  std::vector<PoolLevel> pools_;                  // likewise
-  std::vector<LinkFollower> links_;               // likewise
+  std::vector<PoolLevel> pools_;                  // as Config::ports
+  std::vector<LinkFollower> links_;               // as Config::ports
   std::vector<bool> plane_up_;                    // as Administration::Planes
   std::vector<std::vector<uint32_t>> instances_;  // [lcore][pipeline's number]: Config::instances
   std::vector<uint64_t> lost_;                    // of each lcore, as told

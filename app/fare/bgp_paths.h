@@ -17,7 +17,7 @@ namespace suede::fare {
 // interface of a neighbour that has no address. None: the path has no bandwidth.
 using PathBandwidths = std::map<std::string, std::optional<double>, std::less<>>;
 
-// In Mb/s, of the text of extended communities: "RT:1:2 LB:65101:1000000000 (8.000 Gbps)".
+// Mb/s from the text of extended communities: "RT:1:2 LB:65101:1000000000 (8.000 Gbps)".
 std::optional<double> BandwidthIn(std::string_view communities);
 
 // The paths of each prefix in bgpd's answers, one JSON object after the other. Whatever else is

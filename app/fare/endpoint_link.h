@@ -23,8 +23,8 @@ class EndpointLink {
   int fd() const { return daemon_ ? daemon_->fd() : -1; }
   absl::Status Connect();
   void Close() { daemon_.reset(); }
-  // None: the weight as if none had been set. kAborted: the daemon refuses; other errors: it has
-  // gone, and the link is closed.
+  // Without `weight`, restores the weight as if none had been set. kAborted: the daemon refuses;
+  // other errors: the daemon has gone, and the link is closed.
   absl::Status SetWeight(uint32_t plane, uint32_t peer, std::optional<uint32_t> weight);
 
  private:

@@ -77,7 +77,7 @@ std::string Follower::TextOf(const WeightChange& change) const {
 
 // ---- From start to end.
 
-// What cannot mend itself.
+// Fails for faults that cannot mend themselves.
 int Follower::Start() {
   const auto fail = [&](const std::string& message) {
     log_(EalLogLevel::kError, kComponent, message);
@@ -120,7 +120,7 @@ int Follower::Run() {
   return End();
 }
 
-// Until there is something to do.
+// Waits until there is something to do.
 bool Follower::Wait() {
   Clock::time_point until = std::min(retry_at_, vtysh_.deadline());
   if (book_.HasQuestions() && !vtysh_.busy()) until = std::min(until, ask_at_);
@@ -273,7 +273,7 @@ void Follower::Connect() {
   weights_.ForgetSet();
 }
 
-// The endpoint does not answer. Each reason is told once until it does: while an endpoint starts or
+// The endpoint does not answer. Logs each reason once until it does: while an endpoint starts or
 // ends, its socket may be there one time and not the next.
 void Follower::NoteGone(const absl::Status& why) {
   const auto [reason, is_new] = gone_.emplace(why.message());

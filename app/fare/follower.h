@@ -28,9 +28,9 @@ struct FollowerOptions {
 
 class Follower {
  public:
-  // The arguments outlive it. `signals`: a signalfd.
+  // The arguments outlive the follower. `signals`: a signalfd.
   Follower(const FareConfig& config, const FollowerOptions& options, int signals, Logger& log);
-  // Until a signal comes. The exit code.
+  // Follows until a signal comes. Returns the exit code.
   int Run();
 
  private:

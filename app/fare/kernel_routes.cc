@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kReceiveBytes = 65536;  // more than a part of a dump has
 constexpr int kQueueBytes = 1 << 20;     // of notifications
 constexpr int kPartsPerPoll = 256;
-// Answers during which routes change are asked again so often; then they are taken as they are.
+// Times that an answer is asked again because routes changed meanwhile; then it is taken as it is.
 constexpr uint32_t kMostInterruptions = 4;
 
 absl::Status NetlinkError(const char* what) {
@@ -176,7 +176,7 @@ absl::Status KernelRoutes::OnDone(bool* fresh) {
   return absl::OkStatus();
 }
 
-// Of notifications.
+// Whether a notification may concern the routes of the prefixes.
 bool KernelRoutes::Matters(const nlmsghdr* message) const {
   switch (message->nlmsg_type) {
     case RTM_NEWNEXTHOP:

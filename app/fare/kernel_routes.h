@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's routes to some prefixes, and what becomes of them (rtnetlink). One thread; never
-// waits.
+// The kernel's routes to some prefixes, and their changes (rtnetlink). One thread; never waits.
 //
 // A notification says that something has changed, and the kernel is then asked for everything:
 // what notifications leave out, as for parts of a multipath route, or what is lost when the socket
@@ -25,7 +24,7 @@ namespace suede::fare {
 
 class KernelRoutes {
  public:
-  // In the thread's network namespace. The first answer comes by itself.
+  // Opens a socket in the thread's network namespace. The first answer comes by itself.
   static absl::StatusOr<std::unique_ptr<KernelRoutes>> Open(std::vector<FarePrefix> prefixes,
                                                             uint32_t table);
   ~KernelRoutes();
@@ -34,8 +33,8 @@ class KernelRoutes {
 
   // Readable when Poll has something to do.
   int fd() const;
-  // A bounded number of messages. Whether the next hops were read anew; an error where the kernel
-  // does not answer.
+  // Takes a bounded number of messages. Returns whether the next hops were read anew; an error
+  // where the kernel does not answer.
   absl::StatusOr<bool> Poll();
   // The working next hops of the route to a prefix, by its place in `prefixes`.
   const std::vector<KernelHop>& hops(size_t prefix) const { return hops_[prefix]; }
@@ -58,7 +57,7 @@ class KernelRoutes {
   const uint32_t table_;
   std::map<FarePrefix, size_t> places_;  // of the prefixes
   std::vector<std::vector<KernelHop>> hops_;
-  // What is being read.
+  // State of the read that is under way.
   Step step_ = Step::kIdle;
   uint32_t sequence_ = 0;
   bool again_ = true;         // something has changed since the kernel was asked

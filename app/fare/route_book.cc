@@ -68,7 +68,7 @@ bool RouteBook::HasQuestions() const {
                      [](const Peer& peer) { return peer.is_asked_about; });
 }
 
-// What bgpd said of the next hop: by its address, or by the interface of an unnumbered neighbour.
+// bgpd's entry for the next hop: by its address, or by the interface of an unnumbered neighbour.
 const std::optional<double>* RouteBook::PathIn(const PathBandwidths& paths, const Peer& peer,
                                                size_t hop) {
   auto found = paths.find(peer.hops[hop].gateway);

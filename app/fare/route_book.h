@@ -27,14 +27,14 @@ class RouteBook {
   RouteBook(size_t peers, bool asks_bgp, NameOf name_of)
       : asks_bgp_(asks_bgp), name_of_(std::move(name_of)), peers_(peers) {}
 
-  // The kernel's next hops of a peer. Whether they are others than before.
+  // Takes the kernel's next hops of a peer. Returns whether they have changed.
   bool OnKernel(uint32_t peer, const std::vector<KernelHop>& hops);
-  // The answer to the last question about the peer: what bgpd says of its prefix.
+  // Takes the answer to the last question about the peer: what bgpd says of its prefix.
   void OnBgp(uint32_t peer, const PathBandwidths& paths);
 
   // Up to `most` peers about which bgpd is to be asked; they count as asked.
   std::vector<uint32_t> TakeQuestions(size_t most);
-  // They have had no answer.
+  // The questions about these peers have had no answer.
   void AskAgain(const std::vector<uint32_t>& peers);
   bool HasQuestions() const;
 

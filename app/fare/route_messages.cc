@@ -13,7 +13,7 @@ namespace suede::fare {
 namespace {
 
 // The kernel uses next hops without a carrier (RTNH_F_LINKDOWN), unless it is told not to, and then
-// they are dead to it. And it leaves the flag on some whose carrier is back.
+// they are dead to it. The kernel also leaves the flag on some whose carrier is back.
 constexpr uint32_t kNotWorking = RTNH_F_DEAD;
 
 // Calls `look` for each attribute of `bytes` bytes.

@@ -20,7 +20,7 @@ namespace suede::fare {
 class Vtysh {
  public:
   using Clock = std::chrono::steady_clock;
-  // That one call asks for.
+  // Max prefixes that one call asks for.
   static constexpr size_t kMostPrefixes = 64;
 
   explicit Vtysh(const FareBgpConfig& config) : config_(config) {}
@@ -28,12 +28,12 @@ class Vtysh {
   Vtysh(const Vtysh&) = delete;
   Vtysh& operator=(const Vtysh&) = delete;
 
-  // Asks for up to kMostPrefixes, while it is not busy.
+  // Asks for up to kMostPrefixes prefixes, while not busy.
   absl::Status Ask(const std::vector<std::string>& prefixes, Clock::time_point now);
   bool busy() const { return child_ > 0; }
-  // Readable when Poll has something to do; -1: it is not busy.
+  // Readable when Poll has something to do; -1: not busy.
   int fd() const;
-  // Poll is to be called then at the latest.
+  // The time at which Poll is to be called at the latest.
   Clock::time_point deadline() const { return deadline_; }
   // The answer, once it is there; an error where there is none.
   std::optional<absl::StatusOr<std::string>> Poll(Clock::time_point now);

@@ -174,7 +174,7 @@ void suede_mem::TakeCompletions(uint32_t plane) {
           static_cast<uint32_t>(each.tag), each.status);
     }
   } while (count == kMost);
-  // What had arrived before is taken by TakeCommands.
+  // TakeCommands takes the commands that had arrived before.
 }
 
 bool suede_mem::TakeCommands(uint32_t plane) {

@@ -21,7 +21,7 @@ int FailNoName();
 // Notes libsuede's last sentence and gives `error` back.
 int FailAsSuede(int error);
 
-// One thread at a time uses it, but for client().
+// Used by one thread at a time, but for client().
 class Plane {
  public:
   Plane() = default;
@@ -32,7 +32,7 @@ class Plane {
   // Connects, and claims the VCs. `instance` null: the first one that the daemon names.
   int Open(const char* name_or_path, const suede_instance* instance, uint32_t timeout_ms,
            uint32_t vc_mask);
-  // The same again, where the daemon has gone.
+  // Connects and claims again, where the daemon has gone.
   int Reconnect();
 
   const suede_instance& instance() const { return instance_; }
@@ -109,17 +109,17 @@ class Plane {
 // Connects all planes. Their instances are of one XPU. `count` 0: one, as the daemon names it.
 int OpenPlanes(const char* name_or_path, const suede_instance* instances, uint32_t count,
                uint32_t timeout_ms, uint32_t vc_mask, std::vector<Plane>* planes);
-// Connects those again that are lost; tells which through `reconnected`, by bits.
+// Reconnects the planes that are lost; `reconnected` has a bit for each.
 int ReconnectPlanes(std::vector<Plane>* planes, uint32_t* reconnected);
 
-// What a thread does while nothing happens: polls, then gives the CPU away, and after 10 ms waits
+// Idling of a thread while nothing happens: polls, then gives the CPU away, and after 10 ms waits
 // for the commands of `vc_mask`, completions and credit.
 class Idler {
  public:
-  // After a turn without anything to do: whether to wait now. Where not, or where it must not
-  // (`may_wait`), it has given the CPU away if it was time to.
+  // After a turn without anything to do: whether to wait now. Otherwise, also where the thread must
+  // not wait (`may_wait`), has given the CPU away if it was time to.
   bool OnIdle(bool may_wait);
-  // The same, and waits on the plane. `wait_ms`: how long it may at most, once it does.
+  // Idles as above, and waits on the plane where it is time to, for at most `wait_ms`.
   void OnIdle(Plane& plane, uint32_t vc_mask, bool wants_credit, int wait_ms);
   void OnBusy() { turns_ = 0; }
 
@@ -129,11 +129,11 @@ class Idler {
 };
 
 int64_t NowNs();
-// Of the last tick of the clock: some nanoseconds to read.
+// The time of the clock's last tick; reading it takes some nanoseconds.
 int64_t CoarseNs();
 // When a call with that timeout ends; INT64_MAX: never, as the timeout is negative.
 int64_t DeadlineOf(int timeout_ms);
-// Of such a call.
+// The error of a call that has timed out.
 int FailTime();
 
 }  // namespace suede::mem

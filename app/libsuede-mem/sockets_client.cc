@@ -146,7 +146,7 @@ int suede_sockets::Poll() {
   return FailPlaneGone();
 }
 
-// Without the lock: until commands, completions or credit come, for some milliseconds at most.
+// Sleeps without the lock until commands, completions or credit come, at most for 2 ms.
 void suede_sockets::Sleep(int64_t deadline_ns) {
   constexpr int64_t kMostMs = 2;
   pollfd fds[SUEDE_MEM_MAX_PLANES] = {};
@@ -406,7 +406,7 @@ int suede_sockets::Receive(const suede_socket& socket, void* room, uint32_t byte
       if (filled != 0) {
         sockets_->TakeBack(socket.index);
         is_offered = false;
-        // What was behind it in the ring.
+        // Takes the octets behind these in the ring.
         uint32_t more = 0;
         if (filled < bytes) sockets_->Receive(socket.index, octets + filled, bytes - filled, &more);
         result = static_cast<int>(filled + more);
@@ -471,7 +471,7 @@ int suede_sockets::CloseSocket(suede_socket* socket, int timeout_ms, uint32_t* s
              : Fail(-EIO, suede_socket_status_name(static_cast<uint32_t>(outcome)));
 }
 
-// ---- What the program asks.
+// ---- Questions of the program.
 
 uint32_t suede_sockets::StatusOf(const suede_socket& socket) {
   const Turn turn(this);

@@ -63,7 +63,7 @@ struct suede_sockets final : suede::message::CommandSink {
    private:
     std::unique_lock<std::mutex> lock_;
   };
-  // What a call does while nothing happens: polls, gives the CPU away, and then sleeps.
+  // The idling of a call while nothing happens: polls, gives the CPU away, and then sleeps.
   struct Rest {
     suede::mem::Idler idler;
     uint64_t progress = 0;
@@ -94,7 +94,7 @@ struct suede_sockets final : suede::message::CommandSink {
   uint32_t data_vcs_ = 0;
   uint8_t control_vc_ = 0;
   uint32_t given_up_ = 0;  // planes, by bits
-  uint32_t told_ = 0;      // likewise, of which the loss was told
+  uint32_t told_ = 0;      // planes whose loss was reported, by bits
 
   std::mutex thread_mutex_;  // starting and stopping
   pthread_t thread_{};

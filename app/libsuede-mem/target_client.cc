@@ -75,7 +75,7 @@ int suede_mem_target::Reconnect() {
 
 namespace {
 
-// Maps what a window's descriptor names. 0, or a negative errno.
+// Maps the memory that a window's descriptor names. Returns 0 or a negative errno.
 int Map(const suede_mem_window& window, void** address, uint64_t* bytes) {
   struct stat info;
   if (fstat(window.fd, &info) != 0) return Fail(-errno, "fstat of the window's descriptor failed");
@@ -183,15 +183,15 @@ int suede_mem_target::RemoveWindow(uint32_t id) {
 
 // ---- Windows that the lcore serves.
 
-// Its requests go to the lcore from now on. What has come until then is served first, so that only
-// the lcore's notices, and requests that it passes on, come from then on.
+// Requests to the plane go to the lcore from now on. Requests that came before are served first, so
+// that only the lcore's notices, and requests that it passes on, come from then on.
 int suede_mem_target::MoveToLcore(uint32_t number) {
   Plane* plane = &planes_[number];
   const suede_instance& instance = plane->instance();
   int error = suede_unclaim(plane->client(), instance.xpuid, instance.instance, request_vcs_);
   if (error != 0) return suede::mem::FailAsSuede(error);
   for (uint8_t vc = 0; vc < SUEDE_VCS; ++vc) {
-    // It ends: no more come there.
+    // The loop ends, as no more requests come there.
     while ((request_vcs_ & 1u << vc) != 0 && ServeVc(number, vc) != 0) continue;
   }
   target_->Flush(*this);
@@ -218,7 +218,7 @@ int suede_mem_target::AddToPlanes(const suede_window& window) {
   return 0;
 }
 
-// Of the first `planes`. A plane whose daemon has gone has no windows.
+// Removes a window from the first `planes` planes. A plane whose daemon has gone has no windows.
 int suede_mem_target::RemoveFromPlanes(uint32_t id, size_t planes) {
   for (size_t i = 0; i < planes; ++i) {
     if ((on_lcore_ & 1u << i) == 0) continue;
@@ -230,7 +230,7 @@ int suede_mem_target::RemoveFromPlanes(uint32_t id, size_t planes) {
   return 0;
 }
 
-// Its memfd as other windows have it mapped, or mapped now.
+// The window's memfd as other windows have it mapped, or mapped now.
 int suede_mem_target::MapLcoreWindow(const suede_mem_window& window,
                                      std::shared_ptr<WindowFile>* file) {
   const bool is_read_only = window.rights == SUEDE_MEM_RIGHT_READ;
@@ -289,8 +289,8 @@ int suede_mem_target::RenewFiles(uint32_t planes) {
   return 0;
 }
 
-// With the daemons of `planes`, by bits, which know nothing of them. A plane that fails stays
-// unconnected.
+// Registers the windows with the daemons of `planes`, by bits, which know nothing of them. A plane
+// that fails stays unconnected.
 int suede_mem_target::RegisterAgain(uint32_t planes) {
   if ((planes & on_lcore_) != 0) {
     if (const int error = RenewFiles(planes); error != 0) return error;
@@ -322,7 +322,7 @@ int suede_mem_target::ReadPartition() {
   uint64_t partition = 0;
   const int error = suede_register_read(planes_[0].client(), SUEDE_REG_CONTROL_PARTITION,
                                         SUEDE_REG_CONTROL_PARTITION_BITS, &partition);
-  // What is not known any more opens no window.
+  // A partition that is not known any more opens no window.
   target_->windows().SetPartition(error == 0 ? static_cast<uint16_t>(partition)
                                              : Window::kAnyPartition);
   partition_read_ns_ = suede::mem::CoarseNs();
@@ -338,7 +338,7 @@ void suede_mem_target::ReadPartitionNowAndThen() {
 
 bool suede_mem_target::Send(const suede::mem::Route& to, const uint8_t* control,
                             uint32_t control_bytes, const uint8_t* data, uint32_t data_bytes) {
-  static_cast<void>(control_bytes);  // the control says it itself
+  static_cast<void>(control_bytes);  // the control has its own length
   static_cast<void>(data_bytes);
   Plane& plane = planes_[to.plane];
   if (!plane.is_connected()) return false;
@@ -386,7 +386,7 @@ uint32_t suede_mem_target::ServePlanes(uint32_t max) {
   return served;
 }
 
-// Whether planes were found to be lost since this was asked last.
+// Whether planes were found to be lost since the last call.
 bool suede_mem_target::NotesLoss() {
   bool any = false;
   for (uint32_t i = 0; i < planes_.size(); ++i) {
@@ -491,7 +491,7 @@ void suede_mem_target::Run() {
   }
 }
 
-// ---- What the program asks.
+// ---- Questions of the program.
 
 int suede_mem_target::Take(suede_mem_notice* notices, uint32_t max) {
   const bool may_serve = has_lcore_windows_.load(std::memory_order_relaxed) &&

@@ -45,7 +45,7 @@ class Channel {
   int SendRequest(const void* request, uint32_t bytes, int fd, int64_t deadline_ms);
   int CallRaw(const void* request, uint32_t bytes, int fd, int timeout_ms, protocol::Reply* reply,
               int* fds);
-  // One message of at most `bytes`; its length or an error.
+  // Receives a message of at most `bytes` bytes. Returns its length or an error.
   int64_t Receive(void* message, uint32_t bytes, int64_t deadline_ms, int* fds);
   int WaitFor(short events, int64_t deadline_ms) const;
 
@@ -54,7 +54,7 @@ class Channel {
 };
 
 int64_t ClockMs();
-// The same clock as of the last tick, at most 10 ms ago: no system call, some nanoseconds.
+// ClockMs() as of the last tick, at most 10 ms ago: no system call, some nanoseconds.
 int64_t CoarseClockMs();
 
 }  // namespace suede

@@ -94,7 +94,7 @@ int suede_client::Connect() {
 }
 
 void suede_client::Disconnect() {
-  // Without it the daemon takes us for dead. Where it is dead itself, nobody needs to be told.
+  // Without a goodbye the daemon takes us for dead. A dead daemon needs none.
   const protocol::Goodbye goodbye;
   if (segment != nullptr) channel.TrySend(&goodbye, sizeof goodbye);
   channel.Close();
@@ -274,8 +274,8 @@ int suede_client::WaitOnce(const protocol::Wait& wait, int64_t deadline_ms) {
     SendWaits();
   }
   int64_t left = deadline_ms - suede::ClockMs();
-  // Of several threads only one sees a signal, so none of them sleeps for long; nor does one whose
-  // message may not have reached the daemon.
+  // Only one of several threads sees a signal, so none of them sleeps for long; nor does a thread
+  // whose message may not have reached the daemon.
   left = std::clamp<int64_t>(left, 0, others != 0 ? 1 : 100);
   pollfd what[2] = {{.fd = eventfd, .events = POLLIN, .revents = 0},
                     {.fd = channel.fd(), .events = POLLRDHUP, .revents = 0}};

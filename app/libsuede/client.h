@@ -46,7 +46,7 @@ struct suede_queue {
   uint32_t seen_state = SUEDE_QUEUE_READY;
   bool is_resetting = false;               // a reset was asked for, with unknown outcome
   std::optional<suede::ClientQueue> ring;  // none while unconnected
-  std::optional<suede::LoadReader> load;   // likewise
+  std::optional<suede::LoadReader> load;   // none while unconnected
   uint32_t wishes[SUEDE_WISHES] = {};                 // destinations that are watched, as in the
   uint32_t wish_serial = 0;                           // segment; kept over a reconnection
 };
@@ -64,7 +64,7 @@ struct suede_client {
   int ClaimAgain();
   // Looks whether the daemon is still there.
   bool IsGone();
-  // The same, for calls that are made often: reads a clock that is a word of memory, and makes a
+  // IsGone for calls that are made often: reads a clock that is a word of memory, and makes a
   // system call each kLookMs only. A call that is made seldom looks every time.
   bool IsGoneNowAndThen() {
     if (is_gone()) return true;
@@ -73,7 +73,7 @@ struct suede_client {
     looked_ms.store(now, std::memory_order_relaxed);
     return IsGone();
   }
-  // As it was found to be at the last look.
+  // Whether the daemon was gone at the last look.
   bool is_gone() const { return gone.load(std::memory_order_relaxed); }
   // A request under the lock, with its outcome noted.
   template <typename Request>

@@ -43,7 +43,7 @@ class ClientSession {
   std::string daemon_version_;
 };
 
-// One worker's view of it.
+// The view of one worker of the client.
 class ClientEndpoint : public SingleLane {
  public:
   ClientEndpoint(const ClientSession& session, uint32_t queue, const TscClock& clock)

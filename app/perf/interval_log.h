@@ -40,7 +40,7 @@ class IntervalCells {
   }
   void OnLatency(uint64_t ns) { Bump(latencies_[Buckets::BucketOf(ns)], 1); }
 
-  // So far; any thread.
+  // The counts so far; any thread.
   uint16_t own() const { return own_; }
   uint64_t bytes_of(uint16_t source, uint8_t vc) const {
     return flows_[source * size_t{kVcCount} + vc].bytes.load(std::memory_order_relaxed);
@@ -69,15 +69,15 @@ class IntervalCells {
 // which writes the last one.
 class IntervalLog {
  public:
-  // `kind`: that of the latencies, for the reader. Creates the file, or empties it.
+  // `kind`: the kind of the latencies, for the reader. Creates the file, or empties it.
   static absl::StatusOr<std::unique_ptr<IntervalLog>> Open(const std::string& path,
                                                            double interval_s, std::string kind);
   ~IntervalLog();
   IntervalLog(const IntervalLog&) = delete;
 
-  // Of a receiver, before the first interval is over; lives as long as the log.
+  // The cells of a receiver, before the first interval is over; they live as long as the log.
   IntervalCells* NewCells(uint16_t own_xpuid);
-  // The line of what has come since the last one. For tests; else the log's thread alone.
+  // The line of all that has come since the last line. For tests; else the log's thread alone.
   std::string NextLine(std::chrono::system_clock::time_point time);
 
  private:

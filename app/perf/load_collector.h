@@ -23,7 +23,7 @@
 
 namespace suede::perf {
 
-// One worker's; owned by its thread.
+// The collector of one worker; owned by the worker's thread.
 template <PerfEndpoint E>
 class LoadCollector {
  public:

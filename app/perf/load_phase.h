@@ -15,11 +15,11 @@
 
 namespace suede::perf {
 
-// One worker's; owned by the thread that calls Send.
+// The load of one worker; owned by the thread that calls Send.
 template <PerfEndpoint E>
 class LoadPhase {
  public:
-  // The plan has to outlive it.
+  // The plan outlives the phase.
   LoadPhase(E& endpoint, const RunPlan& plan, LoadSender<E>& sender, LoadCollector<E>& collector,
             MessageTags& tags)
       : endpoint_(endpoint), plan_(plan), sender_(sender), collector_(collector), tags_(tags) {}
@@ -95,7 +95,7 @@ class LoadPhase {
     const uint64_t share = plan_.count > 0 && measuring_ ? Left() / streams : UINT64_MAX;
     return static_cast<uint32_t>(std::clamp<uint64_t>(share, 1, sender_.pdu_commands()));
   }
-  // Of the count, while it is measured.
+  // Commands of the count that are still to be sent, while the load is measured.
   uint64_t Left() const { return plan_.count - (sender_.sent() - sent_before_); }
 
   // How many commands may be sent at this moment.

@@ -138,8 +138,8 @@ class LoadSender {
   bool IsWatched(uint32_t at) const { return watch_tags_ != nullptr && at == watched_; }
 
   // How many of the next commands, up to `max`, a stream may get in a row: they differ in their
-  // content only. Of several lanes one is picked for each command; a command whose time is kept
-  // goes alone.
+  // content only. With several lanes, each command has its lane picked; a command whose time is
+  // kept goes alone.
   uint32_t PlainCommands(uint32_t max) const {
     if (endpoint_.lanes() > 1 || time_mask_ != kNoTimes) return 1;
     if (until_pack_ != 0) max = std::min(max, until_pack_ - 1);
@@ -265,7 +265,7 @@ class LoadSender {
   uint32_t left_of_run_ = 0;  // of the stream at the cursor; 0: it begins anew
   uint32_t blocked_limit_ = 0;
   uint32_t until_pack_ = 0;        // 1: the next command; 0: none
-  uint32_t until_completion_ = 0;  // likewise
+  uint32_t until_completion_ = 0;  // 1: the next command; 0: none
   uint32_t tags_outstanding_ = 0;
   MessageTags* watch_tags_ = nullptr;  // null: no command is to be watched
   uint32_t watched_ = 0;               // the stream whose next command is

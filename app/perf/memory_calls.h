@@ -17,7 +17,7 @@ namespace suede::perf {
 // The window of a server of memory operations.
 inline constexpr uint16_t kMemoryWindow = 0;
 
-// At one window of that number, without a key.
+// An operation on window kMemoryWindow, without a key.
 struct MemoryOperation {
   mem::Opcode opcode = mem::Opcode::kGet;
   uint16_t xpuid = 0;
@@ -35,7 +35,7 @@ class MemoryCalls {
  public:
   virtual ~MemoryCalls() = default;
 
-  // 0, -EAGAIN where there is no room for another operation now, or another negative errno value.
+  // Returns 0, -EAGAIN where there is no room for another operation now, or another negative errno.
   virtual int Start(const MemoryOperation& operation) = 0;
   // Receives and completes. Returns how many operations became complete, or a negative value where
   // the endpoint has gone.
@@ -43,7 +43,7 @@ class MemoryCalls {
   // Sends all that was started.
   virtual void Flush() = 0;
   virtual Time Now() const = 0;
-  // What was wrong with the last call.
+  // The error of the last call.
   virtual std::string Error() const = 0;
 };
 

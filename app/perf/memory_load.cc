@@ -118,7 +118,7 @@ uint32_t MemoryLoad::Ask(MemoryOperation operation) {
 
 // ---- Before the load.
 
-// The last octets of its window that the load needs.
+// Reads the last octets of each server's window that the load needs.
 void MemoryLoad::FindServers(Time now) {
   if (stop_ || HasFailed()) return Begin(Step::kOver);
   if (at_ == options_.destinations.size()) return Begin(Step::kPrepare);
@@ -149,11 +149,11 @@ void MemoryLoad::OnRefusal(uint32_t status, Time now) {
                                 suede_mem_status_name(status),
                                 "): is suede-perf --mode server --reaction memory there?"));
   }
-  // One that is unreachable is told so at once.
+  // An unreachable XPU is reported at once, so the next request waits.
   again_ = now + std::chrono::milliseconds(20);
 }
 
-// What gets are to find, and where atomics begin.
+// Writes the octets that gets are to find, and the values that atomics begin with.
 void MemoryLoad::Prepare() {
   if (stop_ || HasFailed()) return Begin(Step::kOver);
   const bool has_octets = options_.mode == Mode::kGet && options_.check;
@@ -227,7 +227,7 @@ int MemoryLoad::Start(Slot& slot) {
   slot.destination = static_cast<uint32_t>(started_ % destinations);
   slot.number = started_ / destinations;  // of those to it
   if (options_.check && options_.mode == Mode::kGet) std::memset(slot.octets, 0, bytes_);
-  // Of each put the octets are others.
+  // Each put has other octets.
   if (options_.check && options_.mode == Mode::kPut)
     slot.octets[0] = static_cast<uint8_t>(started_);
   return calls_.Start(OperationOf(slot));
@@ -256,7 +256,7 @@ void MemoryLoad::StartFree() {
     ++started_;
     ++open_;
     next_slot_ = (next_slot_ + 1) % slots_.size();
-    // Others begin a little later than is noted, and are not found faster than they are.
+    // The other operations begin a little later than noted: latencies are never underestimated.
     if (i % kStartsPerLook == kStartsPerLook - 1) now = calls_.Now();
   }
 }
@@ -267,7 +267,7 @@ void MemoryLoad::CheckValue(Slot& slot) {
   switch (options_.atomic) {
     case Atomic::kFetchAdd:
     case Atomic::kReadIncrement:
-      // Each value once; in the order of the calls, unless the path is unordered.
+      // Each value comes once; in the order of the calls, unless the path is unordered.
       if (!options_.unordered && value != (bytes_ == 4 ? next & UINT32_MAX : next)) {
         ++result_.reverse.wrong;
       }
@@ -350,7 +350,7 @@ void MemoryLoad::Drain(Time now, bool has_ends) {
 
 // ---- After it.
 
-// What the puts have left at the servers, and where the atomics have got.
+// Reads what the puts have left at the servers, and the values that the atomics have reached.
 void MemoryLoad::Verify() {
   const size_t count = IsAtomic()                    ? options_.destinations.size()
                        : options_.mode == Mode::kPut ? slots_.size()

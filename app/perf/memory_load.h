@@ -22,14 +22,14 @@ namespace suede::perf {
 
 class MemoryLoad {
  public:
-  // Of one size. All outlive it.
+  // A load of operations of one size. All arguments outlive it.
   MemoryLoad(MemoryCalls& calls, const Options& options, uint32_t bytes,
              const std::atomic<bool>& stop, WorkerProgress* progress);
 
-  // A step. Returns whether there was something to do.
+  // Does a step. Returns whether there was something to do.
   bool Turn(Time now);
   bool done() const { return step_ == Step::kOver; }
-  // Once it is done: whether `calls` still know operations of it. They must not be polled then.
+  // Once done: whether `calls` still knows operations of this load. It must not be polled then.
   bool has_open() const { return open_ != 0 || is_asked_; }
   RunResult TakeResult();
 
@@ -48,7 +48,7 @@ class MemoryLoad {
     bool is_used = false;
   };
 
-  // One step each, and what follows.
+  // Each serves one step and begins the next.
   void FindServers(Time now);
   void Prepare();
   void Load(Time now, bool has_ends);

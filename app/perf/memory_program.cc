@@ -177,7 +177,7 @@ int ServeMemory(const Options& options, Document document, const std::atomic<boo
                static_cast<size_t>(window.bytes), options.by_lcore ? ", by the lcore" : "");
   bool is_lost = false;
   InWorkers(1, options.cpus, [&](uint32_t) { is_lost = !Serve(options, target.get(), stop); });
-  // The lcore counts for itself: memory_requests_total and the like.
+  // The lcore has its own counters, as memory_requests_total.
   if (!options.by_lcore) {
     document.served = CountsOf(target.get());
     std::fputs(ServerTable(*document.served, 1).c_str(), document.table);

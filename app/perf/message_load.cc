@@ -133,7 +133,7 @@ bool MessageLoad::IsOver(Time now) const {
 bool MessageLoad::StartNext(Time now) {
   Message& message = messages_[started_ % messages_.size()];
   message.start = now;
-  // What comes back needs no result: its place may be in use again before that is written.
+  // An echoed message needs no result: its place may be reused before the result is written.
   suede_socket_result* const result = options_.pingpong ? nullptr : &message.result;
   const int error =
       suede_socket_start_send(sender_, pattern_.At(started_ * bytes_), bytes_, 0, result);

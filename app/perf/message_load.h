@@ -32,7 +32,7 @@ inline constexpr uint32_t kReportBytes =
 class StreamPattern {
  public:
   explicit StreamPattern(uint32_t most_bytes);
-  // Those from a position on, `most_bytes` of them.
+  // The `most_bytes` octets from a position on.
   const uint8_t* At(uint64_t position) const { return octets_.data() + position % kPeriod; }
 
  private:
@@ -46,7 +46,7 @@ suede_socket_params MessageSocket(const Options& options, uint8_t direction, uin
 
 class MessageLoad {
  public:
-  // Of one size. All outlive it.
+  // A load of messages of one size. All arguments outlive it.
   MessageLoad(suede_sockets* sockets, const Options& options, uint32_t bytes, const TscClock& clock,
               const std::atomic<bool>& stop, WorkerProgress* progress);
   ~MessageLoad();
@@ -59,7 +59,7 @@ class MessageLoad {
     Time start{};
   };
 
-  // They return false where the run is over.
+  // The functions that return bool return false where the run is over.
   bool OpenSockets();
   bool Connect(suede_socket* socket);
   void Load();

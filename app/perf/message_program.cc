@@ -89,7 +89,7 @@ class MessageServer {
     uint64_t received_bytes = 0;
     uint64_t wrong = 0;
     bool is_ending = false;  // the last answer is on its way
-    // What is being sent back, and where the next octets go.
+    // Octets that are being sent back, and the room for the next ones.
     struct Piece {
       suede_socket_result result = {};
       std::vector<uint8_t> room;
@@ -155,13 +155,13 @@ class MessageServer {
     const uint32_t status = suede_socket_status(stream.back);
     if (status == SUEDE_SOCKET_PENDING) return Turned::kIdle;
     if (stream.is_ending) {
-      // Until the client has all.
+      // The stream lasts until the client has all.
       const bool is_done = std::all_of(
           stream.pieces.begin(), stream.pieces.end(),
           [](const Stream::Piece& piece) { return piece.result.status != SUEDE_SOCKET_PENDING; });
       return is_done || status != SUEDE_SOCKET_OK ? Turned::kOver : Turned::kIdle;
     }
-    // What cannot be given back yet waits in the socket.
+    // Octets that cannot be sent back yet wait in the socket.
     Stream::Piece& piece = NextOf(stream);
     if (piece.result.status == SUEDE_SOCKET_PENDING) return Turned::kIdle;
     const int count = suede_socket_receive(stream.from, piece.room.data(), kPieceBytes, 0);

@@ -12,7 +12,7 @@ class MessageTags {
  public:
   static constexpr uint64_t kTag = UINT64_MAX;  // no time: those are the tags of the load
 
-  // Of the completions that may be outstanding on a queue, how many are the messages'.
+  // The messages' part of the completions that may be outstanding on a queue.
   static constexpr uint32_t LimitOf(uint32_t completion_limit) {
     return std::min<uint32_t>(completion_limit / 2, 16);
   }
@@ -21,7 +21,7 @@ class MessageTags {
 
   bool HasRoom() const { return outstanding_ < limit_; }
   void OnSent() { ++outstanding_; }
-  // One of a run before may come late.
+  // A completion of a former run may come late.
   void OnCompletion() { outstanding_ -= outstanding_ > 0 ? 1 : 0; }
   uint32_t outstanding() const { return outstanding_; }
 

@@ -44,8 +44,8 @@ DEFINE_uint32(queues, 1, "queues to send on, each with a thread of its own");
 DEFINE_string(cpus, "", "CPUs to pin the threads to, one per queue: 2,3");
 DEFINE_string(
     size, "64",
-    "bytes of data per command, 0 to 256; 0: command only. Of a put, get or message up to 2^30, of "
-    "an atomic 4 or 8 (the default there)");
+    "bytes of data per command, 0 to 256; 0: command only; per put, get or message up to 2^30, per "
+    "atomic 4 or 8 (the default there)");
 DEFINE_string(
     sizes, "",
     "several sizes, one after the other: a list, or \"sweep\" (1,2,4,...256; of a put, get "

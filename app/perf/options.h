@@ -27,7 +27,7 @@ enum class Mode : uint8_t {
   kMessage
 };
 
-// What a server does with the commands that it receives.
+// How a server treats the commands that it receives.
 enum class Reaction : uint8_t { kSink, kEcho, kMemory, kMessage };
 
 // Mode::kAtomic: which one.
@@ -153,7 +153,7 @@ inline uint32_t MaskOf(const std::vector<uint8_t>& vcs) {
 
 // The streams of every queue: all destinations on all VCs.
 std::vector<StreamId> StreamsOf(const Options& options);
-// One run of one worker.
+// The plan of one run of one worker.
 RunPlan PlanOf(const Options& options, uint32_t data_bytes);
 // The plan of one of the own ranks.
 RankPlan RankPlanOf(const Options& options, uint32_t rank);
@@ -163,7 +163,7 @@ std::vector<uint8_t> VcsOfWorker(const Options& options, uint32_t worker);
 const char* ModeName(Mode mode);
 const char* ReactionName(Reaction reaction);
 const char* AtomicName(Atomic atomic);
-// As --balance takes them; "none" for 0.
+// The name that --balance takes; "none" for 0.
 const char* BalanceName(uint32_t policy);
 
 }  // namespace suede::perf

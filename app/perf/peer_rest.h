@@ -14,12 +14,12 @@
 
 namespace suede::perf {
 
-// One worker's; owned by the thread that calls Turn.
+// The rest of one worker; owned by the thread that calls Turn.
 template <PerfEndpoint E>
 class PeerRest {
  public:
-  // The others are `peers`, of which each has `runs` runs on each of `vcs`. One that makes fewer is
-  // waited for until nothing has come for `patience`.
+  // The others are `peers`, of which each has `runs` runs on each of `vcs`. A peer with fewer runs
+  // is waited for until nothing has come for `patience`.
   PeerRest(E& endpoint, ServerWorkload<E>& server, const std::vector<uint16_t>& peers,
            const std::vector<uint8_t>& vcs, size_t runs, Duration patience)
       : endpoint_(endpoint), server_(server), receiver_(endpoint, vcs), peers_(peers), vcs_(vcs),

@@ -34,7 +34,7 @@ absl::Status ValidateInstances(const Options& o) {
   return absl::OkStatus();
 }
 
-// One for each thread.
+// The number of threads.
 size_t ThreadCount(const Options& o) {
   if (o.mode == Mode::kWorkload) return o.threads;
   return o.mode == Mode::kServer && !o.instances.empty() ? o.instances.size() : o.queues;
@@ -88,7 +88,7 @@ absl::Status ValidateLatency(const Options& o) {
   return absl::OkStatus();
 }
 
-// Of memory operations and messages.
+// Checks the options of memory operations and messages.
 absl::Status ValidateOperations(const Options& o) {
   if (o.destinations.empty()) {
     return Bad("--destinations: name at least one XPU, as in 2 or 2,8-11");

@@ -14,16 +14,16 @@
 
 namespace suede::perf {
 
-// As a client of a running daemon.
+// Runs the load or the server as a client of a running daemon.
 int RunOverDaemon(const Options& options, Document document, const std::atomic<bool>& stop);
 
-// Memory operations as a client of a running daemon: those of a mode, or a server of them.
+// Memory operations as a client of a running daemon: the load of a mode, or a server of it.
 int RunMemory(const Options& options, Document document, const std::atomic<bool>& stop);
 int ServeMemory(const Options& options, Document document, const std::atomic<bool>& stop);
 // FinishRun, and says what went wrong.
 void FinishMemoryRun(const Options& options, uint32_t data_bytes, double cacheline_before_ns,
                      RunResult result, Document* document);
-// Likewise with message sockets.
+// Message sockets as a client of a running daemon: the load, or a server of it.
 int RunMessages(const Options& options, Document document, const std::atomic<bool>& stop);
 int ServeMessages(const Options& options, Document document, const std::atomic<bool>& stop);
 

@@ -89,7 +89,7 @@ struct StreamCounts {
   void Add(const StreamCounts& other);
 };
 
-// What a rank does after a barrier.
+// The phase that a rank begins after a barrier.
 enum class Next : uint8_t { kWarmUp = 0, kMeasure = 1, kAccount = 2, kLeave = 3 };
 
 // Data of kArrive. The message's run is a random number of the process, which the answer repeats.
@@ -104,8 +104,8 @@ struct Release {
   uint8_t tag = 0;  // of this run, in byte 3 of its load
 };
 
-// Data of kAccount. Of the flows of load that came to the rank, x being the rate of one in bytes
-// per second.
+// Data of kAccount: sums over the flows of load that came to the rank; x is the rate of a flow in
+// bytes per second.
 struct Account {
   StreamCounts counts;
   uint32_t flows = 0;

@@ -34,7 +34,7 @@ class RankBarrier {
 
   // ---- Each rank.
 
-  // It waits at barrier `number`: Take has the answer, once.
+  // The rank waits at barrier `number`: Take has the answer, once.
   void Arrive(uint32_t number, Time now) {
     barrier_ = number;
     release_.reset();
@@ -131,8 +131,8 @@ class RankBarrier {
     Member& member = members_[rank];
     if (barrier == 0) member.nonce = nonce;
     if (member.nonce != nonce) return;  // of a process before
-    // It says so again: its release was lost, or the others are late. Then the last one once more
-    // is a sign of life.
+    // The rank repeats its arrival: its release was lost, or the others are late. Then repeating
+    // the last release is a sign of life.
     if (member.at > barrier && last_) Answer(rank);
     member.at = std::max(member.at, barrier + 1);
   }

@@ -32,7 +32,7 @@ class RankLedger {
     return true;
   }
 
-  // From now on `commands` more are wanted from there.
+  // From now on `commands` more commands are wanted from `source`.
   void Want(uint32_t source, uint64_t commands) {
     if (commands == 0) return;
     Flow& flow = flows_[source];
@@ -41,7 +41,7 @@ class RankLedger {
     if (had_all && flow.commands < flow.wanted) ++missing_;
   }
   bool HasAll() const { return missing_ == 0; }
-  // Of a source that has not sent all that is wanted, the number of commands that are missing; 0
+  // The number of commands that are missing from a source that has not sent all that is wanted; 0
   // for the others.
   uint64_t MissingFrom(uint32_t source) const {
     const Flow& flow = flows_[source];
@@ -53,9 +53,9 @@ class RankLedger {
     return sum;
   }
 
-  // An iteration begins at this rank. Others may have begun before, and their load have come.
+  // An iteration begins at this rank. Other ranks may have begun, and their load have come, before.
   void Begin(Time now) { begin_ = now; }
-  // It ends. Where it counts, its flows have been as fast as that.
+  // The iteration ends. Adds the bytes and times of its flows where it is measured.
   void End(bool measured) {
     for (Flow& flow : flows_) {
       if (measured && flow.bytes != flow.mark) {

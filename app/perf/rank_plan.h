@@ -36,7 +36,7 @@ struct RankPlan {
   Duration stall_timeout{};  // in which nothing came and nothing could be sent
 };
 
-// Of a step of the measured iterations: from the iteration's begin to its end.
+// Times of a step in the measured iterations, from the iteration's begin to the step's end.
 struct StepTimes {
   uint64_t count = 0;
   Duration sum{};

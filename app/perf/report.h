@@ -45,8 +45,8 @@ struct HostFacts {
   std::string cpu;
   std::string kernel;
   std::string dpdk;    // empty: null
-  std::string port;    // likewise
-  std::string driver;  // likewise
+  std::string port;    // empty: null
+  std::string driver;  // empty: null
 };
 HostFacts ReadHost();
 
@@ -82,11 +82,11 @@ struct Verdict {
 Verdict Judge(const Options& options, const std::vector<RunResult>& results);
 Verdict JudgeServer(const Options& options, const StreamCounts& total);
 Verdict JudgeRanks(const Options& options, const std::vector<RankResult>& ranks);
-// By the mode: of sent commands, of served ones, of both.
+// The verdict on sent commands, on served ones, or on both, by the mode.
 Verdict JudgeAll(const Options& options, const Document& document);
 // The exit code of the whole: outcomes first, then the verdict.
 int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict);
-// Of one outcome; kExitDone where it does not decide.
+// The exit code of one outcome; kExitDone where the outcome does not decide.
 int ExitCodeOf(Outcome outcome);
 
 // --- JSON ---

@@ -58,7 +58,7 @@ class RequestLoop {
     }
     return worked;
   }
-  // Whether its own requests are over. It goes on to respond.
+  // Whether the rank's own requests are over. It goes on to respond.
   bool IsOver(Time now) const { return now >= end_ && outstanding_ == 0; }
   // Whether nothing is under way: then it may be quiet for long.
   bool thinks() const { return outstanding_ == 0; }

@@ -24,7 +24,7 @@
 
 namespace suede::perf {
 
-// One worker, owned by the thread that calls Turn.
+// The server of one worker, owned by the thread that calls Turn.
 //
 // A peer's server receives nothing by itself: its client gives it the commands for it. Answers then
 // wait here for credit and not in the receive ring, where they would hold up the client's own: two
@@ -35,7 +35,7 @@ class ServerWorkload {
   ServerWorkload(E& endpoint, uint16_t own_xpuid, const std::vector<uint8_t>& vcs, bool echoes)
       : endpoint_(endpoint), receiver_(endpoint, vcs), own_xpuid_(own_xpuid), echoes_(echoes),
         tags_(endpoint.completion_limit()) {}
-  // A peer's.
+  // The server of a peer.
   ServerWorkload(E& endpoint, uint16_t own_xpuid)
       : ServerWorkload(endpoint, own_xpuid, {}, /*echoes=*/false) {
     is_peer_ = true;
@@ -65,23 +65,23 @@ class ServerWorkload {
   }
   uint64_t runs() const { return runs_; }
   uint64_t received() const { return received_; }
-  // From now on says there how far it is; `progress` outlives it.
+  // Reports in `progress` from now on how far the server is; `progress` outlives the server.
   void TellTo(WorkerProgress* progress) {
     progress_ = progress;
     progress->stage.store(Stage::kServe, std::memory_order_relaxed);
   }
 
-  // Load is told there from now on; `cells` outlives it.
+  // Counts load in `cells` from now on; `cells` outlives the server.
   void LogTo(IntervalCells* cells) { cells_ = cells; }
-  // Takes so many commands of load per second from now on, and leaves the others in the ring.
+  // Takes `per_second` commands of load from now on, and leaves the others in the ring.
   void TakeAtMost(double per_second) {
     take_gap_ = Duration(static_cast<int64_t>(1e9 / per_second));
   }
 
-  // --- Of a peer ---
+  // --- For a peer ---
 
   MessageTags& tags() { return tags_; }
-  // Whether it is load, or a message to a server.
+  // Whether the command is load, or a message to a server.
   static bool IsForServer(const ReceivedCommand& command) {
     const Opcode opcode = OpcodeOf(command.control);
     if (opcode == Opcode::kLoad || opcode == Opcode::kCheckedLoad) return true;
@@ -97,7 +97,7 @@ class ServerWorkload {
   // Whether all answers have been acknowledged.
   bool IsQuiet() const { return late_.empty() && tags_.outstanding() == 0; }
 
-  // Returns whether it was dealt with; if not, it has to come again.
+  // Returns whether the command was dealt with; if not, it has to come again.
   bool OnCommand(const ReceivedCommand& command) {
     const Opcode opcode = OpcodeOf(command.control);
     if (opcode == Opcode::kLoad || opcode == Opcode::kCheckedLoad) [[likely]] {

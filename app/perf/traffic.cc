@@ -24,7 +24,7 @@ constexpr std::pair<Pattern, absl::string_view> kNames[] = {
 
 constexpr uint32_t kMostTries = 256;  // for the experts of a token
 
-// The same on every machine: the standard's distributions are not.
+// Draws the same numbers on every machine, unlike the standard's distributions.
 class Draw {
  public:
   Draw(uint64_t seed, uint64_t iteration) : engine_(seed * 0x9e3779b97f4a7c15u + iteration) {}
@@ -185,7 +185,7 @@ void Traffic::RouteTokens(uint64_t iteration) {
       for (uint32_t tries = 0; chosen.size() < params_.top_k; ++tries) {
         const auto at = std::lower_bound(sums.begin(), sums.end(), draw.Unit() * sum);
         const auto drawn = std::min<size_t>(static_cast<size_t>(at - sums.begin()), n - 1);
-        // Where few experts have all the weight, the next ones in order.
+        // Where few experts have all the weight, takes the next ones in order.
         const uint32_t expert = experts[tries < kMostTries ? drawn : tries - kMostTries];
         if (std::find(chosen.begin(), chosen.end(), expert) == chosen.end()) {
           chosen.push_back(expert);
@@ -198,7 +198,7 @@ void Traffic::RouteTokens(uint64_t iteration) {
   }
 }
 
-// Of the messages of each rank a share goes to the hot one, the others anywhere.
+// A share of the messages of each rank goes to the hot one, the others anywhere.
 void Traffic::Heat(uint64_t iteration) {
   Draw draw(params_.seed, iteration);
   const uint32_t n = params_.ranks;

@@ -28,7 +28,7 @@ enum class Pattern : uint8_t {
   kRequestResponse,
   kTrace,
 };
-// As --workload takes them.
+// The name that --workload takes.
 absl::string_view PatternName(Pattern pattern);
 std::optional<Pattern> PatternOf(absl::string_view name);
 absl::string_view PatternNames();  // all of them, for a message
@@ -52,8 +52,8 @@ struct Transfer {
   int32_t vc = -1;  // a trace may name it
 };
 
-// What one rank does in a step: the step is over when all of `out` was handed to the endpoint and
-// all of `in` has come. Neither names the rank itself.
+// A step of one rank. The step is over when all of `out` was handed to the endpoint and all of `in`
+// has come. Neither list names the rank itself.
 struct Step {
   std::vector<Transfer> out;
   std::vector<Transfer> in;
@@ -62,12 +62,12 @@ struct Step {
 // Owned by one thread.
 class Traffic {
  public:
-  // `trace` is that of the pattern of that name; else empty.
+  // `trace` is the trace of the pattern of that name; empty for the other patterns.
   explicit Traffic(const TrafficParams& params, std::vector<TraceRow> trace = {});
 
   const TrafficParams& params() const { return params_; }
   uint32_t steps() const;  // of an iteration
-  // Of rank `rank`, step `step` of iteration `iteration`.
+  // Step `step` of iteration `iteration`, for rank `rank`.
   Step StepOf(uint32_t rank, uint64_t iteration, uint32_t step);
 
  private:

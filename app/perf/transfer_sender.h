@@ -43,7 +43,7 @@ class TransferSender {
         run_(std::max(endpoint.pack_limit() / (kSequencedControlBytes + plan.data_bytes), 1u)),
         next_(plan.xpuids.size() * kVcCount * kFlows) {}
 
-  // Of the run that goes on; in byte 3 of its load.
+  // The tag of the run that goes on, in byte 3 of its load.
   void SetTag(uint8_t tag) { tag_ = tag; }
   void Add(const Outgoing& transfer, Time now) {
     if (transfer.due <= now)
@@ -79,7 +79,7 @@ class TransferSender {
   bool refused() const { return refused_; }
   // Why the endpoint has given up a transfer: no use to go on. Empty: it has not.
   const std::string& unreachable() const { return unreachable_; }
-  // Of a transfer whose last command asked for one.
+  // The completion of a transfer whose last command asked for it.
   void OnCompletion(const suede_completion& done, Time now, bool measured) {
     --tags_outstanding_;
     ++result_.completions[std::min<size_t>(done.status, kCompletionStatuses - 1)];

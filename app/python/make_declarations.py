@@ -7,12 +7,12 @@ import pathlib
 import re
 import sys
 
-# Of suede.h mem.h takes this structure alone.
+# The only structure of suede.h that mem.h takes.
 INSTANCE = "typedef struct suede_instance { uint16_t xpuid; uint8_t instance; uint8_t reserved; } suede_instance;"
 
 
 def number(text):
-    """Of a #define; None where it is no number."""
+    """The number of a #define; None where it is no number."""
     text = text.strip().strip("()")
     if text == "UINT32_MAX":
         return 0xffffffff

@@ -24,7 +24,7 @@ class Daemon {
       const std::vector<std::string>& paths, int timeout_s = 10,
       std::string_view mend = "start it, or name another with --endpoint or --socket");
 
-  // What it serves, as its greeting says.
+  // The kind of the daemon, as its greeting says.
   DaemonKind kind() const { return kind_; }
   // Readable between calls only where the daemon has gone.
   int fd() const { return socket_.get(); }

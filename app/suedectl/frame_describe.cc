@@ -189,7 +189,7 @@ std::string_view NameOf(LinkKind kind) {
   return "";
 }
 
-// What HELLO grants of credit: ", CBFC with credits of 128 bytes: VC 0 120, VC 1 120".
+// The credit that HELLO grants: ", CBFC with credits of 128 bytes: VC 0 120, VC 1 120".
 std::string CreditOffer(const LinkOffer& offer) {
   if (!offer.cbfc) return "";
   std::string text = StrCat(", CBFC with credits of ", offer.credit_octets, " bytes");
@@ -220,7 +220,7 @@ std::string CreditUpdateSentence(std::span<const uint8_t> frame, const LinkWord&
   return text;
 }
 
-// What the ends of a cable say of it, by the default EtherType (docs/link.md), or "".
+// A frame between the ends of a cable, by the default EtherType (docs/link.md), or "".
 std::string LinkSentence(std::span<const uint8_t> frame) {
   const auto bytes = static_cast<uint32_t>(frame.size());
   if (!HasLinkType(frame.data(), bytes, kDefaultLinkEtherType)) return "";

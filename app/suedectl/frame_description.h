@@ -35,7 +35,7 @@ struct ControlPdu {
   friend bool operator==(const ControlPdu&, const ControlPdu&) = default;
 };
 
-// What is readable of a sealed PDU (docs/sealing.md).
+// The readable part of a sealed PDU (docs/sealing.md).
 struct SealedPdu {
   SealShim shim;
   uint32_t epoch = 0;  // form S: the whole number where the PDU was opened, else modulo 4

@@ -54,7 +54,7 @@ class FrameOutput {
   bool takes_frames() const { return format_ != FrameFormat::kJson; }
   void WriteLine(std::string_view line);
   void WriteFrame(std::span<const uint8_t> bytes, uint64_t time_ns);  // kHex, kPcap
-  // Not OK where something could not be written.
+  // Returns an error where something could not be written.
   absl::Status Finish();
 
  private:
@@ -65,7 +65,7 @@ class FrameOutput {
 
 struct FileChoice {
   std::string_view input;                  // a name, or empty for the stream
-  std::string_view output;                 // likewise
+  std::string_view output;                 // a name, or empty for the stream
   FrameFormat format = FrameFormat::kHex;  // of the output
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens the sealed PDUs of a capture with the secrets of a file (docs/sealing.md, "Decrypting a
-// capture"). What it learns of HELLOs, addresses and epochs serves the frames that follow.
+// capture"). HELLOs, addresses and epochs that it learns serve the frames that follow.
 #ifndef SUEDE_SUEDECTL_FRAME_OPEN_H_
 #define SUEDE_SUEDECTL_FRAME_OPEN_H_
 
@@ -24,7 +24,7 @@
 
 namespace suede::ctl {
 
-// What became of a sealed PDU.
+// The result of opening a sealed PDU.
 struct OpenedPdu {
   Bytes pdu;           // the plain one; empty: it was not opened,
   Counter reason{};    // which a port would count here,
@@ -43,7 +43,7 @@ class FrameOpener {
   OpenedPdu Open(const SealPath& path, const SealShim& shim, std::span<const uint8_t> pdu);
 
  private:
-  // One direction of an association, in whatever partition and with whatever secret.
+  // One direction of an association, in any partition and with any secret.
   struct Session {
     uint16_t receiver = 0;
     SealCipher cipher = SealCipher::kAes128Gcm;
@@ -76,7 +76,7 @@ class FrameOpener {
   std::vector<FileKey> secrets_;
   SealPath path_;                                   // of the frame
   absl::flat_hash_map<NetAddress, uint16_t> xpus_;  // by address, as frames have shown
-  // By sending XPU; the one that opened the last frame in front.
+  // Sessions by sending XPU; the session that opened the last frame is in front.
   absl::flat_hash_map<uint16_t, std::deque<Session>> sessions_;
 };
 

@@ -64,7 +64,7 @@ void SleepFor(double seconds) {
   }
 }
 
-// What the arguments mean to an endpoint, and to a switch.
+// The meanings of the arguments to an endpoint, and to a switch.
 struct Meanings {
   absl::StatusOr<Invocation> of_endpoint;
   absl::StatusOr<Invocation> of_switch;
@@ -72,7 +72,7 @@ struct Meanings {
   const absl::StatusOr<Invocation>& For(DaemonKind kind) const {
     return kind == DaemonKind::kSwitch ? of_switch : of_endpoint;
   }
-  // Any that is good.
+  // The endpoint's meaning where it is good, else the switch's.
   const absl::StatusOr<Invocation>& good() const {
     return of_endpoint.ok() ? of_endpoint : of_switch;
   }

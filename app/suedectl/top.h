@@ -20,10 +20,10 @@ struct TopSample {
 };
 
 // Rates between two samples: one object, with lists of ports, instances, planes, lcores, peers,
-// drops. Of peers the `most` that are busiest. A value that a daemon left out of a sample is null
-// or not there.
+// drops. Peers are the `most` busiest ones. A value that a daemon left out of a sample is null or
+// not there.
 Json MakeTop(const TopSample& before, const TopSample& now, uint32_t most);
-// The same for people.
+// The rates as a text for people.
 std::string TopText(const Json& top, size_t columns = kTextColumns);
 
 absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,

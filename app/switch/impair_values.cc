@@ -14,7 +14,7 @@
 namespace suede {
 namespace {
 
-// What differs from a chance of 2^-32 by less than a rounding error is shown as it was set.
+// A share that was rounded to a chance in units of 2^-32 is shown as it was set.
 double ShareOf(uint32_t chance) {
   if (chance == UINT32_MAX) return 1;
   return std::round(static_cast<double>(chance) / 4294967296.0 * 1e9) / 1e9;

@@ -56,8 +56,8 @@ struct Addresses {
   Addresses(uint64_t from, uint32_t most) : next(from), rows(most) {}
   uint64_t next;                    // place that is looked at next
   bool at_end = false;              // of the table
-  std::optional<uint16_t> port{};   // only those
-  std::optional<bool> is_static{};  // likewise
+  std::optional<uint16_t> port{};   // only addresses of this port
+  std::optional<bool> is_static{};  // only configured, or only learnt addresses
   std::vector<Row> rows;
   uint32_t count = 0;  // of rows
   Time now{};

@@ -59,9 +59,9 @@ class SwitchTransmitter {
   void Pushed(uint32_t count) { count_ += count; }
   bool empty() const { return count_ == 0; }
   uint32_t size() const { return count_; }
-  // Returns how many frames the device took.
+  // Gives frames to the device. Returns how many it took.
   uint32_t Send();
-  // Likewise, another lcore that sends them.
+  // Passes frames to another lcore, which sends them. Returns how many `ring` took.
   uint32_t PassTo(SwitchRing& ring);
   // Frees the frames that the device has not taken; returns their number.
   uint32_t Drop();
@@ -78,11 +78,11 @@ class DeviceLcore {
   void AddPort(Port* device, SwitchRings* rings) {
     ports_.push_back({.device = device, .rings = rings, .sender = SwitchTransmitter(device)});
   }
-  // One turn. Whether there was anything to do.
+  // One poll iteration. Returns whether there was anything to do.
   bool Poll(Time now);
   // From now on nothing is taken from the devices. Any thread.
   void BeginDrain() { drains_.store(true, std::memory_order_relaxed); }
-  // Frames that it holds between device and ring, as of the last turn; any thread.
+  // Frames held between device and ring, as of the last poll iteration; any thread.
   uint64_t frames_inside() const { return inside_.load(std::memory_order_relaxed); }
   void CountCycles(bool busy, uint64_t cycles) { cycles_.Count(busy, cycles); }
   const SwitchCycles& cycles() const { return cycles_; }
@@ -112,13 +112,13 @@ class SwitchingLcore {
   SwitchingLcore(fabric::Switch* the_switch, SwitchDesk* desk) : switch_(the_switch), desk_(desk) {}
   void AddPort(Port* device, SwitchRings* rings);
 
-  // One turn. Whether there was anything to do.
+  // One poll iteration. Returns whether there was anything to do.
   bool Poll(Time now);
   void CountCycles(bool busy, uint64_t cycles) { cycles_.Count(busy, cycles); }
   const SwitchCycles& cycles() const { return cycles_; }
-  // As DeviceLcore's.
+  // See DeviceLcore::BeginDrain.
   void BeginDrain() { drains_.store(true, std::memory_order_relaxed); }
-  // Frames that it holds, the switch's among them, as of a millisecond ago; any thread.
+  // Frames held here and in the switch, as of a millisecond ago; any thread.
   uint64_t frames_inside() const { return inside_.load(std::memory_order_relaxed); }
 
  private:

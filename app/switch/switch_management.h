@@ -72,7 +72,7 @@ class SwitchManagement final : public SwitchView {
   void Poll() { server_->Poll(); }
   const ManagementCounters& counters() const { return server_->counters(); }
   const LogCounters& log_counters() const { return logger_->counters(); }
-  // As Captures::Drain.
+  // See Captures::Drain.
   void DrainCaptures() { captures_.Drain(); }
   bool captures() const { return !captures_.empty(); }
   // Whether the daemon is to end: somebody asked, or BeginDrain was called.
@@ -123,7 +123,7 @@ class SwitchManagement final : public SwitchView {
   DoneQuestion ClearImpairment(const ImpairWhere& where) override;
 
  private:
-  // What is in force of a port, or asked for: only this thread changes it.
+  // The settings of a port that are in force or asked for: only this thread changes them.
   struct Port {
     bool admin_up = true;
     bool link_up = false;

@@ -33,23 +33,23 @@ class SwitchNode {
 
   // Starts the lcores.
   absl::Status Start();
-  // Asks them to end and waits until they have.
+  // Asks the lcores to end and waits until they have.
   void Stop();
 
   const SwitchConfig& config() const { return config_; }
-  // Its counters and parameters; all else is the switching lcore's.
+  // Only counters and parameters may be read; all else is the switching lcore's.
   const fabric::Switch& the_switch() const { return *switch_; }
   SwitchDesk& desk() { return desk_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
   const TscClock& clock() const { return *clock_; }
-  // Of SwitchConfig::lcores[lcore]; all of them grow with each turn.
+  // The cycles of SwitchConfig::lcores[lcore], which grow with each turn.
   const SwitchCycles& cycles(uint32_t lcore) const {
     return lcore == 0 ? switching_->cycles() : others_[lcore - 1]->cycles();
   }
   uint32_t lcore_count() const { return static_cast<uint32_t>(config_.lcores.size()); }
-  // From now on frames leave only. SwitchNode::Start has succeeded.
+  // From now on frames only leave. SwitchNode::Start has succeeded.
   void BeginDrain();
-  // Frames between the devices. Those on their way from one place to another may be missed.
+  // Frames between the devices. Frames on their way from one place to another may be missed.
   uint64_t frames_inside() const;
 
  private:

@@ -67,7 +67,7 @@ std::vector<TelemetryCommand> SwitchTelemetry(const Observed* observed,
                                               std::vector<std::string> names, uint64_t tsc_hertz) {
   const auto ports = std::make_shared<const Names>(std::move(names));
   return {
-      {"/suede/info", "Which switch this is.",
+      {"/suede/info", "Name and version of the switch.",
        [=](std::string_view, TelemetryReply* reply) {
          *reply = InfoOf(*observed, tsc_hertz);
          return true;

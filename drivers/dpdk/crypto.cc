@@ -103,7 +103,7 @@ class DeviceCrypto final : public HashedCrypto {
     for (SealJob& job : jobs) {
       if (job.good) [[likely]]
         continue;
-      // With a key that works that cannot be. Were it so, the frame would not leave in plain.
+      // A key that works does not fail here. If it did, the frame would not leave in plain.
       assert(false);
       std::memset(job.text, 0, job.text_bytes + kSealTagBytes);
     }
@@ -125,7 +125,7 @@ class DeviceCrypto final : public HashedCrypto {
   void EndSession(DeviceKey& key) {
     if (key.session == nullptr) return;
     rte_cryptodev_sym_session_free(device_, key.session);
-    // It is back in the pool, which is this lcore's alone: whatever the driver has left of the key.
+    // The session is back in the pool of this lcore. Erases what the driver has left of the key.
     explicit_bzero(key.session, sessions_->elt_size);
     key.session = nullptr;
   }
@@ -184,7 +184,7 @@ class DeviceCrypto final : public HashedCrypto {
     batch.digest = tags_.data();
     batch.aad = additions_.data();
     batch.status = results_.data();
-    // What the device does not process stays an error.
+    // The result of a job that the device does not process stays an error.
     std::fill_n(results_.begin(), jobs.size(), -1);
     rte_cryptodev_sym_cpu_crypto_process(device_, key.session, {}, &batch);
     for (size_t i = 0; i < jobs.size(); ++i) jobs[i].good = results_[i] == 0;

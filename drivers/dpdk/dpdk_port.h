@@ -98,7 +98,7 @@ class DpdkPort {
   DpdkPort(const DpdkPort&) = delete;
   DpdkPort& operator=(const DpdkPort&) = delete;
 
-  // The `number`th of PortOptions::queue_pairs. One lcore alone uses it.
+  // The `number`th of PortOptions::queue_pairs. Only one lcore uses it.
   QueuePair& pair(uint32_t number = 0) { return *pairs_[number]; }
   uint32_t max_frame_bytes() const { return frame_bytes_; }
   // The link as last seen; any thread.

@@ -53,7 +53,7 @@ class FlowTable {
 // Adds a rule for each address, all of one form, the first that the device takes for every address.
 // False: there is none, and no rule is left.
 bool AddRules(const SteeringPlan& plan, FlowTable& table);
-// The same for a device that has been started.
+// AddRules for a device that has been started.
 bool SteerByRules(const SteeringPlan& plan, uint16_t port);
 
 }  // namespace suede::internal

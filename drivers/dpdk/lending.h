@@ -6,7 +6,7 @@
 // to the other side. A driver that copies inside its transmit burst needs no reference: its mbufs
 // have a count of one and belong to a pool of no memory, for as long as the burst lasts. The driver
 // "frees" them into the calling lcore's cache of that pool, from which they are taken back at once.
-// What is not in the cache then was not copied: the device keeps it.
+// An mbuf that is not in the cache then was not copied: the device keeps it.
 #ifndef SUEDE_DPDK_LENDING_H_
 #define SUEDE_DPDK_LENDING_H_
 

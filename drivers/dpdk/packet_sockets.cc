@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two calls of net_af_packet come here, by names that go before libc's.
 //
-// It makes a fanout group of a port's sockets, and takes for the group's number one that it
-// computes from the process id and the interface's index. Numbers are of the whole network
+// The driver makes a fanout group of a port's sockets, and computes the group's number
+// from the process id and the interface's index. Numbers are of the whole network
 // namespace: with two processes that compute the same for different interfaces the second has no
 // port, and with the same interface it takes part of the first one's frames. Here the kernel
 // chooses a number that nobody has.
 //
-// It opens its sockets with a protocol (before DPDK 24.11), so that they receive from all
+// The driver opens its sockets with a protocol (before DPDK 24.11), so that they receive from all
 // interfaces of the network namespace until they are bound to the port's: frames of the others
 // would come in as the port's first ones. Here they are opened without.
 #include "dpdk/packet_sockets.h"

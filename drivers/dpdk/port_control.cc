@@ -160,7 +160,7 @@ void DpdkPort::Restart() {
 bool DpdkPort::SetLink(bool up) {
   if (!open_) return false;
   if (is_memif_client_) {
-    // Its link is its connection: the next looks end it, and make another.
+    // The link of a memif client is its connection: the next looks end it, and make another.
     held_down_.store(!up, std::memory_order_relaxed);
     last_restart_ns_ = 0;
     return true;

@@ -30,8 +30,8 @@ struct QueuePairParams {
   uint32_t offered = 1;    // a bit for each TxOffload
   uint32_t frame_bytes = 0;
   rte_mempool* pool = nullptr;
-  // Where the driver copies each frame in its transmit burst: LendingPool(). Null: it may keep
-  // them.
+  // LendingPool() where the driver copies each frame in its transmit burst. Null: the driver may
+  // keep frames.
   rte_mempool* lending = nullptr;
 };
 
@@ -64,9 +64,9 @@ class QueuePair : public Port {
   // Any thread.
   LinkState link() const override;
 
-  // The gate by which other threads keep it out of the device.
+  // The gate by which other threads keep the lcore out of the device.
   BurstGate& gate() { return gate_; }
-  // Its drops and copies; any thread.
+  // Drops and copies of the queue pair; any thread.
   uint64_t oversize() const { return oversize_.Get(); }
   uint64_t copied() const { return copied_.Get(); }
   uint64_t no_copy() const { return no_copy_.Get(); }

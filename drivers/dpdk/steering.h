@@ -27,14 +27,14 @@ std::string_view NameOf(Steering steering);
 struct SteeredAddress {
   enum class Kind : uint8_t { kEthernet, kIpv4, kIpv6 };
   Kind kind = Kind::kIpv4;
-  // In network order, from the first byte on: the 6 in the place of the destination MAC address, an
-  // IPv4 address, an IPv6 address.
+  // The address in network order: the 6 bytes in the place of the destination MAC address, an IPv4
+  // address, an IPv6 address.
   std::array<uint8_t, 16> bytes{};
   std::array<uint8_t, 6> mask{};  // kEthernet: bits that count
   uint16_t queue = 0;
 };
 
-// What a device is to tell frames apart by.
+// The fields by which a device is to tell frames apart.
 struct SteeringPlan {
   std::vector<SteeredAddress> addresses;  // all of one kind
   uint16_t ether_type = 0;                // of frames with addresses of kEthernet

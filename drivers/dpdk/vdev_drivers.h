@@ -11,7 +11,7 @@ namespace suede {
 // Names of drivers without PCI ids ("net_memif"), sorted: those of the plugins that EAL loads at
 // its start, which say it in their files, and those that are linked into this program.
 std::vector<std::string> VdevDrivers();
-// The same with the plugins in a directory.
+// VdevDrivers() with the plugins in a directory.
 std::vector<std::string> VdevDriversOf(const std::string& directory);
 
 }  // namespace suede

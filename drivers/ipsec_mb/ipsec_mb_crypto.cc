@@ -20,7 +20,7 @@ struct Key {
   SealCipher cipher;
 };
 static_assert(sizeof(Key) <= LockedMemory::kMostBytes);
-// A block of that memory is less than twice as large.
+// A block of locked memory is less than twice as large as a key.
 constexpr size_t kMostKeys = LockedMemory::kRoomBytes / 2 / sizeof(Key);
 
 struct EndManager {
@@ -28,13 +28,13 @@ struct EndManager {
 };
 using Manager = std::unique_ptr<IMB_MGR, EndManager>;
 
-// What the library keeps of a frame while it is at it: of use to who reads it.
+// The library's state of a frame while it processes the frame: useful to an attacker who reads it.
 struct EndContext {
   void operator()(gcm_context_data* context) const { LockedMemory::OfProcess().Free(context); }
 };
 using Context = std::unique_ptr<gcm_context_data, EndContext>;
 
-// How long it takes says nothing of where they differ.
+// Takes a time that does not depend on where the tags differ.
 bool AreEqual(const std::array<uint8_t, kSealTagBytes>& tag, const uint8_t* other) {
   std::array<uint64_t, 2> ours;
   std::array<uint64_t, 2> theirs;

@@ -15,7 +15,7 @@ namespace suede {
 // `hashes`'s. Keys, with all that the library makes of them, lie in LockedMemory::OfProcess().
 //
 // Fails where the CPU lacks AES-NI or PCLMULQDQ, where this program was built without the library,
-// where so many keys have no room, and where the kernel locks no memory.
+// where `keys` keys have no room, and where the kernel locks no memory.
 absl::StatusOr<std::unique_ptr<Crypto>> OpenIpsecMbCrypto(uint32_t keys,
                                                           std::unique_ptr<Crypto> hashes);
 

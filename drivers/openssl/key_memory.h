@@ -14,12 +14,12 @@ namespace suede::internal {
 // main, as OpenSSL permits it only before its own first allocation.
 bool OpensslMemoryIsOurs();
 
-// While one exists, what OpenSSL allocates in this thread lies in LockedMemory::OfProcess(). What
-// it frees goes back to where it came from, at any time and in any thread.
+// While one exists, blocks that OpenSSL allocates in this thread lie in LockedMemory::OfProcess().
+// Blocks that OpenSSL frees go back to where they came from, at any time and in any thread.
 class KeyMemory {
  public:
-  // Of blocks that are larger than LockedMemory holds: there are none, or they lie outside. Those
-  // of a connection are buffers of its records.
+  // Blocks that are larger than LockedMemory holds: there are none, or they lie outside. The large
+  // blocks of a connection are buffers of its records.
   enum class Large : uint8_t { kNone, kOutside };
 
   explicit KeyMemory(Large large = Large::kNone) : outer_(active_), outer_large_(large_) {

@@ -101,7 +101,7 @@ TlsConnection::~TlsConnection() {
   if (established_ && !failed_) SSL_shutdown(tls_);
   SSL_free(tls_);
   ERR_clear_error();
-  // What is not read would end the connection by a reset, which can overtake an alert of ours.
+  // Unread bytes would end the connection by a reset, which can overtake an alert of ours.
   shutdown(fd_, SHUT_WR);
   std::array<uint8_t, 4096> unread;
   for (int most = 16; most != 0 && recv(fd_, unread.data(), unread.size(), MSG_DONTWAIT) > 0;) {

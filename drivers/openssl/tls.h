@@ -50,7 +50,7 @@ class TlsContext {
 };
 
 // One end of a connection. An error is final: its message says in plain words what is wrong, and
-// nothing but the end of the connection may follow. Calls return at once. The process ignores
+// only the end of the connection may follow. Calls return at once. The process ignores
 // SIGPIPE.
 class TlsConnection {
  public:
@@ -67,19 +67,19 @@ class TlsConnection {
   TlsConnection& operator=(const TlsConnection&) = delete;
 
   int fd() const { return fd_; }
-  // Whether it waits until the socket can be written, rather than read.
+  // Whether the connection waits until the socket can be written, rather than read.
   bool wants_write() const { return wants_write_; }
   // Goes on with the handshake, while there is none.
   absl::Status Handshake();
   // The handshake is over: the other end's certificate is verified.
   bool established() const { return established_; }
-  // The URIs that the other end's certificate names; of longer or further ones than the limits
-  // above none.
+  // The URIs that the other end's certificate names, without longer or further ones than the limits
+  // above.
   std::vector<std::string> PeerUris() const;
 
   // How many bytes came; 0: none now. kUnavailable: the other end has ended the connection.
   absl::StatusOr<size_t> Read(std::span<uint8_t> bytes);
-  // How many bytes were taken; 0: none now, and the same bytes are to be offered again.
+  // Returns how many bytes were taken; 0: none now, and the same bytes are to be offered again.
   absl::StatusOr<size_t> Write(std::span<const uint8_t> bytes);
   // The exporter of RFC 8446 §7.5, once established.
   absl::Status Export(std::string_view label, std::span<const uint8_t> context,
@@ -88,7 +88,7 @@ class TlsConnection {
  private:
   TlsConnection(std::shared_ptr<const TlsContext> context, int fd);
   absl::Status CheckPeer() const;
-  // What a call's result means: OK where it is to be repeated later.
+  // The meaning of a call's result: OK where the call is to be repeated later.
   absl::Status OutcomeOf(int result);
 
   const std::shared_ptr<const TlsContext> context_;

@@ -27,7 +27,7 @@ struct OpensslFree {
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
 };
 
-// Of alerts, by which the other end has refused us; empty: the error is another one.
+// The text of an alert, by which the other end has refused us; empty: the error is another one.
 std::string_view WhyRefused(int reason) {
   switch (reason) {
     case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:

@@ -89,7 +89,7 @@ class ClientHandler {
 
   // The NUMA node for the segment of such a client, -1 for any.
   virtual int NumaNode(const OpenRequest&) { return -1; }
-  // Which of ShmServerConfig::boards is of the lcore that serves such a client; -1: none.
+  // The index in ShmServerConfig::boards of the lcore that serves such a client; -1: none.
   virtual int BoardOf(const OpenRequest&) { return -1; }
 
   // Serve the queues of `segment`, which is sealed → FinishOpen. After an error the segment is
@@ -97,10 +97,10 @@ class ClientHandler {
   virtual absl::Status OnOpen(ClientId client, const OpenRequest& request, Segment& segment) = 0;
   // Deliver commands that arrive there to the client → FinishClaim.
   virtual absl::Status OnClaim(ClientId client, const ClaimRequest& request) = 0;
-  // No longer → FinishClaim.
+  // Deliver commands no longer to the client → FinishClaim.
   virtual absl::Status OnUnclaim(ClientId client, const ClaimRequest& request) = 0;
-  // The lcore executes memory requests that arrive there; a client asks once → FinishServe. Those
-  // that do not serve any refuse.
+  // The lcore executes memory requests that arrive there; a client asks once → FinishServe. The
+  // default refuses.
   virtual absl::Status OnServe(ClientId, const ServeRequest&) { return NoServing(); }
   // A window of such a target → FinishWindow. `fd` is what it brought, or -1; it is the caller's.
   virtual absl::Status OnWindowAdd(ClientId, const WindowRequest&, int /*fd*/) {
@@ -121,9 +121,9 @@ class ClientHandler {
 
   // The client's segment is served.
   virtual void OnOpened(const ClientInfo&) {}
-  // One was turned away for want of a place, or its request was refused for want of a rule.
+  // A client was turned away for want of a place, or its request was refused for want of a rule.
   virtual void OnRefused(pid_t, uid_t, std::string_view /*reason*/) {}
-  // Its connection has ended.
+  // The client's connection has ended.
   virtual void OnEnded(const ClientInfo&, const ClientEnd&) {}
 
  private:

@@ -250,7 +250,7 @@ void ShmServer::HandleClaim(Client& client, const protocol::Claim& request, bool
   if (!status.ok()) FinishPending(client.id, request.head.type, status);
 }
 
-// Its requests need the rights of a claim, its responses those of a queue.
+// A target's requests need the rights of a claim, its responses the rights of a queue.
 void ShmServer::HandleServe(Client& client, const protocol::Claim& request) {
   const uint16_t xpuid = request.instance.xpuid;
   const uint32_t permitted = PermittedVcs(config_.rules, client.uid, xpuid);

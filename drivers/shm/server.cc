@@ -278,8 +278,8 @@ void ShmServer::WakeWaiting() {
   SetTimer(any);
 }
 
-// False: there is no lcore to look at its wait. One that has not taken the client on yet, or not
-// any more, must not.
+// False: there is no lcore to look at its wait. An lcore that has not taken the client on yet, or
+// has it no more, must not look.
 bool ShmServer::PutUp(Client& client) {
   if (!client.place.ok() || !client.is_open) return false;
   if (!client.place.is_up()) client.place.PutUp(client.wait);

@@ -42,7 +42,7 @@ struct ShmServerConfig {
   std::vector<InstanceKey> instances;  // that this daemon serves
   std::vector<ClientRule> rules;       // clients.rules
   std::function<bool(uid_t)> is_privileged = IsPrivileged;
-  // Of each lcore; they outlive the server.
+  // The board of each lcore; the boards outlive the server.
   std::vector<WaitBoard*> boards{};
 };
 
@@ -106,10 +106,10 @@ class ShmServer {
   // Shows all clients whether the register event.summary is 1, which they may wait for.
   void SetEventSummary(bool is_set);
 
-  // For clients that come from now on.
+  // Takes effect on clients that come from now on.
   void SetMaxClients(uint32_t max_clients) { config_.max_clients = max_clients; }
   void SetPackLimit(uint32_t bytes) { config_.pack_limit_bytes = bytes; }
-  // For requests that clients make from now on.
+  // Takes effect on requests that clients make from now on.
   void SetRules(const std::vector<ClientRule>& rules) { config_.rules = rules; }
 
   // Ends a client's connection; OnGone follows before this returns.
@@ -128,7 +128,7 @@ class ShmServer {
             std::unique_ptr<Listener> listener, int epoll, int timer);
 
   void AcceptClients();
-  // OK where there is a place for a client of that user; if need be, another goes for it.
+  // OK where there is a place for a client of that user; if need be, ends another client for it.
   absl::Status MakeRoom(const ucred& peer);
   void Greet(Client& client);
   void Serve(Client& client);

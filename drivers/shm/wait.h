@@ -11,7 +11,7 @@
 
 namespace suede {
 
-// What a client waited for and is there: the masks of a protocol::Wait.
+// The parts of a protocol::Wait that are there, as its masks.
 struct WaitReady {
   uint32_t credit_queues = 0;
   uint32_t completion_queues = 0;

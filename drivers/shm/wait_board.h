@@ -38,7 +38,7 @@ class WaitBoard {
       if (board_ != nullptr) board_->Free(number_);
     }
     bool ok() const { return board_ != nullptr; }
-    // Its masks lie within the segment's queues and VCs. Nothing is up. There is a place.
+    // `wait`: masks within the segment's queues and VCs. Nothing is up, and there is a place.
     void PutUp(const protocol::Wait& wait) { board_->PutUp(number_, wait); }
     void TakeDown() {
       if (board_ != nullptr) board_->TakeDown(uint64_t{1} << number_);
@@ -57,7 +57,7 @@ class WaitBoard {
 
   // ---- Control thread.
 
-  // For a client of this segment. None: all are taken.
+  // Takes a place for a client of this segment. The place is not ok() where all are taken.
   Place TakePlace(void* segment, const SegmentOffsets& offsets);
   // Readable when a wait is over.
   int fd() const { return fd_.get(); }

@@ -107,7 +107,7 @@ SimPort* SimNetwork::AddPort(uint32_t frames, uint32_t tx_ring, const SimFaults&
                              uint32_t rx_ring) {
   if (ports_.empty()) Build();
   const auto number = static_cast<uint32_t>(ports_.size());
-  // One is for Inject.
+  // One port of the switch is for Inject.
   Require(number + (given_ ? 0 : 1) < params_.ports.size(), "the switch has no port left");
   ports_.push_back(std::make_unique<SimPort>(this, number, frames, tx_ring, faults, rx_ring));
   on_way_.emplace_back();
@@ -201,7 +201,7 @@ void SimNetwork::EndWays(uint32_t number) {
   }
 }
 
-// What is due at a port, and what other ports send because of it.
+// Does all that is due at a port, and sends what other ports have to send because of it.
 void SimNetwork::Serve(uint32_t number) {
   if (is_cable_) return ServeCable(number);
   if (number < ports_.size()) {
@@ -360,7 +360,7 @@ uint64_t SimNetwork::frames_lost() const {
   return lost - switch_->frames_of_links();
 }
 
-// Who is at the end of a cable pauses nothing by its device.
+// With a cable, the device of a port pauses no class.
 fabric::ClassMask SimNetwork::ClassBitOf(const Frame& frame) const {
   if (is_cable_) return 0;
   const auto view = fabric::ViewFrame(params_.forwarding, frame.data, frame.length);

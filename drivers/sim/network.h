@@ -72,8 +72,8 @@ class SimNetwork {
   // have reserved.
   fabric::SwitchParams& params() { return params_; }
   // Instead of all that: a switch of these parameters, with a port of a host at each of its ports.
-  // The test says where addresses lead, and sets impairments (Change); of SimFaults the rate alone
-  // is looked at.
+  // The test says where addresses lead, and sets impairments (Change); only the rate of SimFaults
+  // is used.
   void SetSwitch(const fabric::SwitchParams& params);
   // Instead of a switch a cable between two ports. It takes `delay` and loses nothing.
   void SetCable(Duration delay);
@@ -85,7 +85,7 @@ class SimNetwork {
   // arrivals, and a transmit ring of `tx_ring` frames.
   SimPort* AddPort(const uint8_t (&mac)[6], uint32_t frames, uint32_t tx_ring,
                    const SimFaults& faults, uint32_t rx_ring = 0);
-  // Likewise without an address.
+  // A port without an address, else as above.
   SimPort* AddPort(uint32_t frames, uint32_t tx_ring, const SimFaults& faults,
                    uint32_t rx_ring = 0);
   // From now on frames for the destination go to `port`, as where a switch hears it on another.
@@ -95,9 +95,9 @@ class SimNetwork {
   // While it is blocked, the switch forwards nothing from the one port to the other.
   void Block(const SimPort* from, const SimPort* to, bool blocked);
 
-  // So many of the updates of credit-based flow control are lost, both ways (docs/link.md).
+  // The share `loss` of the updates of credit-based flow control is lost, both ways (docs/link.md).
   void SetUpdateLoss(double loss) { update_loss_ = loss; }
-  // Updates that were: they are not in frames_lost.
+  // Updates that were lost by it; frames_lost does not count them.
   uint64_t updates_lost() const { return updates_lost_; }
 
   // A frame that `passes` refuses is lost on its way into the switch.
@@ -117,12 +117,12 @@ class SimNetwork {
     neighbour_ = std::move(hear);
   }
 
-  // Keeps copies of frames that ports send from now on, up to so many frames; nullptr: no more.
+  // Keeps copies of up to `most` frames that ports send from now on; nullptr: keeps no more.
   void Record(std::vector<std::vector<uint8_t>>* records, size_t most) {
     records_ = records;
     most_records_ = most;
   }
-  // Makes digest() that of all frames that arrive from now on: of their bytes, ports and times.
+  // Makes digest() cover all frames that arrive from now on: their bytes, ports and times.
   void TakeDigest() { takes_digest_ = true; }
   uint64_t digest() const { return digest_; }
 
@@ -135,7 +135,7 @@ class SimNetwork {
   Time next_event() const { return ports_.empty() ? kNever : next_.time(); }
   // Frames that links, the switch and devices have lost so far.
   uint64_t frames_lost() const;
-  // After the first AddPort.
+  // The switch, after the first AddPort.
   const fabric::Switch& the_switch() const { return *switch_; }
   // Changes settings of the switch's port now.
   void Change(const SimPort* port,
@@ -151,11 +151,11 @@ class SimNetwork {
   fabric::Switch& SwitchOf(const SimPort* port);
   NetAddress KeyOf(const uint8_t (&mac)[6]) const;
   void SetImpairments(uint32_t number, const SimFaults& faults);
-  // What a port's device does: a frame leaves it; it tells the switch to pause classes.
+  // Actions of a port's device: a frame leaves it; it tells the switch to pause classes.
   void Send(const SimPort& from, const Frame& frame, Time leaves);
   bool LosesUpdate(const Frame& frame);
   void SendPfc(uint32_t number, const fabric::PfcFrame& pfc, Time leaves);
-  // What a port has to do changes: not later than `at`.
+  // A port has something to do at `at`, or earlier.
   void WakeAt(uint32_t number, Time at);
   void Serve(uint32_t number);
   void ServeCable(uint32_t number);

@@ -236,7 +236,7 @@ void SimPort::Unreference(Buffer* buffer) {
   buffer->owner->free_.push_back(buffer);
 }
 
-// Of the classes that the switch pauses none does; the first frame of the others goes before them.
+// Frames of classes that the switch pauses wait; the first frame of another class passes them.
 void SimPort::BeginFirst() {
   ring_.front().leaves = kNever;
   const fabric::ClassMask held = told_.Paused(0xff, network_->now());

@@ -42,7 +42,7 @@ class SimPort : public Port {
     return {.up = up_, .speed_bps = static_cast<uint64_t>(faults_.bits_per_ns * 1e9)};
   }
 
-  // ---- Ways to die, and back. The first is the only one that link() tells.
+  // ---- Ways to die, and back. link() reports only the first one.
 
   SimFaults& faults() {
     faults_changed_ = true;
@@ -80,27 +80,27 @@ class SimPort : public Port {
   // and every frame is in its pool. All ports that have frames of each other go together.
   static void Restart(std::span<SimPort* const> ports);
 
-  // The most bytes of a class that ever were in the ring in front of a frame of another one; of the
-  // class that was set before the first frame.
+  // Max bytes of a class that were in the ring in front of a frame of another class. The class is
+  // set before the first frame.
   void SetOverloaded(uint32_t traffic_class) { overloaded_ = traffic_class; }
   uint32_t most_ahead() const { return most_ahead_; }
 
   // Frames that are not in the pool: the pipeline's and the devices'.
   uint32_t frames_out() const { return static_cast<uint32_t>(buffers_.size() - free_.size()); }
-  // The most that ever were.
+  // The max of frames_out().
   uint32_t most_frames_out() const { return most_frames_out_; }
   // Frames that the device has, of any port.
   uint32_t frames_held() const { return static_cast<uint32_t>(ring_.size() + left_.size()); }
   // Whether frames are in the ring that nothing lets out.
   bool holds_frames() const { return !Sends() && !ring_.empty(); }
-  // Whether the switch holds frames for it because their class is paused.
+  // Whether the switch holds frames for the port because their class is paused.
   bool waits_for_class() const;
   // When the oldest frame came that was not taken yet; kNever: there is none.
   Time waits_since() const { return received_.empty() ? kNever : received_.front().at; }
   // Bytes of frames that were given to the ring, and of those that have left, lost ones too.
   uint64_t bytes_taken() const { return bytes_taken_; }
   uint64_t bytes_sent() const { return bytes_sent_; }
-  // Likewise of frames that arrived and were not lost.
+  // Bytes of frames that arrived and were not lost.
   uint64_t bytes_received() const { return bytes_received_; }
 
  private:

@@ -25,7 +25,7 @@ struct LinkAddress {
   friend auto operator<=>(const LinkAddress&, const LinkAddress&) = default;
 };
 
-// Gives an interface an address. One that it has already is no error.
+// Gives an interface an address. An address that it has already is no error.
 absl::Status AddAddress(uint32_t interface, const LinkAddress& address, uint32_t prefix_bits);
 
 // One thread.

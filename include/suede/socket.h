@@ -54,7 +54,7 @@ typedef struct suede_socket suede_socket;
 #define SUEDE_SOCKET_ABORTED 23u   /* the sender has given up before its end, or the own side has */
 /* Of the own side: */
 #define SUEDE_SOCKET_UNREACHABLE 32u /* no path to the peer, or the own daemon has gone */
-#define SUEDE_SOCKET_IN_DOUBT 33u    /* likewise; what was sent last may have arrived or not */
+#define SUEDE_SOCKET_IN_DOUBT 33u    /* unreachable; what was sent last may have arrived or not */
 #define SUEDE_SOCKET_TIMED_OUT 34u   /* a deadline passed */
 #define SUEDE_SOCKET_RESET 35u       /* the peer has begun a new life */
 

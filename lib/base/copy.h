@@ -8,8 +8,8 @@
 
 namespace suede {
 
-// CopyCommand may touch so many bytes at either place, of a shorter command, too: the room
-// that the first line of a ring's record has for a command, in whole words.
+// Bytes that CopyCommand may touch at either place, even for a shorter command: the room that the
+// first line of a ring's record has for a command, in whole words.
 inline constexpr uint32_t kCopyBytes = 48;
 
 // Copies a command of up to kCopyBytes bytes, as kCopyBytes bytes.

@@ -21,13 +21,13 @@ namespace suede {
 class SocketAddress {
  public:
   SocketAddress() = default;
-  // What accept() and the like have filled in.
+  // `storage`: as a system call such as accept() has filled it in.
   explicit SocketAddress(const sockaddr_storage& storage) : storage_(storage) {}
 
   int family() const { return storage_.ss_family; }
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage_); }
   socklen_t bytes() const { return is_v6() ? sizeof(sockaddr_in6) : sizeof(sockaddr_in); }
-  // The IPv4 address, or the first half of the IPv6 one: what one source has.
+  // The IPv4 address, or the first half of the IPv6 one, which identifies a source.
   uint64_t network() const {
     uint64_t network = 0;
     if (is_v6()) {
@@ -48,7 +48,7 @@ class SocketAddress {
     if (is_v6()) return StrCat("[", host(), "]:", ntohs(v6()->sin6_port));
     return StrCat(host(), ":", ntohs(v4()->sin_port));
   }
-  // Whether it stands for all addresses of the machine.
+  // Whether the address stands for all addresses of the machine.
   bool is_any() const {
     return is_v6() ? IN6_IS_ADDR_UNSPECIFIED(&v6()->sin6_addr)
                    : v4()->sin_addr.s_addr == INADDR_ANY;

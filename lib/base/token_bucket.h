@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A limit on the rate of an event: so many a second, and up to a burst at once. Over any
-// time T it permits no more than rate * T + burst.
+// A limit on the rate of an event: a number per second, and up to a burst at once. Over any
+// time T the limit permits no more than rate * T + burst.
 #ifndef SUEDE_BASE_TOKEN_BUCKET_H_
 #define SUEDE_BASE_TOKEN_BUCKET_H_
 
@@ -13,7 +13,7 @@ namespace suede {
 
 class TokenBucket {
  public:
-  // Both at least 1. It begins full.
+  // Both at least 1. The bucket begins full.
   TokenBucket(uint32_t per_second, uint32_t burst)
       : interval_(Duration(1'000'000'000 / per_second)), slack_(interval_ * (burst - 1)) {}
 

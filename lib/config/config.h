@@ -85,7 +85,7 @@ struct PortConfig {
   std::optional<uint32_t> receive_mbps;    // docs/congestion.md; none: just under its rate
   std::optional<uint8_t> trimmed_dscp;     // of frames that switches have cut; none: none are
   OnOff llr = OnOff::kOff;                 // docs/link.md
-  OnOff cbfc = OnOff::kOff;                // likewise
+  OnOff cbfc = OnOff::kOff;                // docs/link.md
   uint16_t link_ether_type = 0xfe50;       // of shims and link frames
   friend bool operator==(const PortConfig&, const PortConfig&) = default;
 };
@@ -140,7 +140,7 @@ struct ConfigVcClass {
   uint8_t pcp = 0;
   uint8_t dscp = 0;
   uint8_t ecn = 0;
-  // Of the receive ring, where neighbours are asked for a pause, and where no longer.
+  // Fill levels of the receive ring at which a pause is asked for, and ends.
   uint8_t xoff_percent = 75;
   uint8_t xon_percent = 50;
   friend bool operator==(const ConfigVcClass&, const ConfigVcClass&) = default;
@@ -242,7 +242,7 @@ struct SealingTlsConfig {
   friend bool operator==(const SealingTlsConfig&, const SealingTlsConfig&) = default;
 };
 
-// docs/sealing.md. Of instances with sealing: preferred or required.
+// For instances with sealing: preferred or required (docs/sealing.md).
 struct SealingConfig {
   enum class Cipher : uint8_t { kAes128Gcm, kAes256Gcm };
   enum class Device : uint8_t { kAuto, kIpsecMb, kAesniGcm, kAesniMb, kOpenssl };
@@ -255,7 +255,7 @@ struct SealingConfig {
   friend bool operator==(const SealingConfig&, const SealingConfig&) = default;
 };
 
-// docs/link.md. Of ports with llr: on, of endpoints and switches.
+// For ports with llr: on, of endpoints and switches (docs/link.md).
 struct LlrConfig {
   uint32_t window_frames = 264;
   uint32_t window_octets = 135'000;
@@ -268,7 +268,7 @@ struct LlrConfig {
   friend bool operator==(const LlrConfig&, const LlrConfig&) = default;
 };
 
-// docs/link.md. Of ports with cbfc: on, of endpoints and switches.
+// For ports with cbfc: on, of endpoints and switches (docs/link.md).
 struct CbfcConfig {
   uint32_t credit_bytes = 128;
   uint32_t overhead_bytes = 0;

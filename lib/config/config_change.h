@@ -24,7 +24,7 @@ struct ConfigChange {
   bool at_once = false;  // otherwise after a restart
 };
 
-// In the order of the documentation.
+// The changes in the order of the documentation.
 std::vector<ConfigChange> DiffConfigs(const Config& from, const Config& to);
 
 struct ConfigPlan {
@@ -44,7 +44,7 @@ absl::StatusOr<Config> ChangeConfig(const Config& config, const std::vector<Conf
 // The value of a key as a number: durations in microseconds, names by their position, from 0. None
 // where the key has no such value, or is not set.
 std::optional<uint64_t> ConfigNumber(const Config& config, std::string_view path);
-// Such a number as an override has it. None: no value of the key has it.
+// The text of a key's number in an override. None: no value of the key has this number.
 std::optional<std::string> ConfigText(std::string_view path, uint64_t number);
 
 }  // namespace suede

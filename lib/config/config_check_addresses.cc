@@ -213,7 +213,7 @@ std::vector<std::string> MissingPlanes(const Config& config, const InstanceConfi
   for (const InstancePort& at : instance.ports) {
     const bool leads_there = FindPeerPort(peer, at.port, instance.instance) != nullptr;
     is_peer |= leads_there;
-    // Of a port that leads to no peer there was a warning.
+    // A port that leads to no peer has had a warning already.
     if (leads_there || !reached[at.port].test(instance.instance)) continue;
     missing.push_back(config.ports[at.port].name);
   }

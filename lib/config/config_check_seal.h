@@ -8,8 +8,8 @@
 
 namespace suede {
 
-// Instances that seal have secrets: of a file, or by TLS. Of the keys of sealing.tls all are there,
-// or none of them.
+// Instances that seal have secrets: of a file, or by TLS. The keys of sealing.tls are all there, or
+// all missing.
 absl::Status CheckSealing(const ConfigDraft& draft);
 
 }  // namespace suede

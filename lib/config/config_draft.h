@@ -21,7 +21,7 @@ struct ConfigDraft {
   ConfigSources sources;
   std::map<std::string, ConfigPlace, std::less<>> places;  // of the values that were given
   std::vector<uint32_t> instance_entries;  // list entry that each of config.instances came from
-  std::vector<uint32_t> peer_entries;      // the same of config.peers
+  std::vector<uint32_t> peer_entries;      // list entry that each of config.peers came from
   std::vector<std::string> warnings;
 
   bool Has(std::string_view path) const { return places.contains(path); }
@@ -49,7 +49,7 @@ absl::Status ReadConfig(const ConfigNode& root, ConfigDraft& draft);
 absl::Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft);
 
 // The part of those rules that every daemon has: EAL's arguments, lcores, names and devices of
-// ports, the management socket. Of ports it looks at these keys alone: name, device, socket_mode,
+// ports, the management socket. It reads only these keys of ports: name, device, socket_mode,
 // mac.
 absl::Status CheckDaemonConfig(const MachineFacts& machine, ConfigDraft& draft);
 

@@ -41,7 +41,7 @@ std::vector<std::pair<uint32_t, EncapsulationSet>> GroupBy(const EncapsulationSe
   return groups;
 }
 
-// The bytes of headers, each with the names of the encapsulations that have so many.
+// The numbers of header bytes, each with the names of the encapsulations that have this number.
 std::string Overheads() {
   const auto groups = GroupBy(kAnyEncapsulation, OverheadBytes);
   std::vector<std::string> parts;

@@ -42,7 +42,7 @@ constexpr ConfigField<EalConfig> kEal[] = {
         "sizes."),
     Key<&EalConfig::args>(
         "args", "", Between(1, 256),
-        "Further arguments of DPDK's EAL. Those that other keys set are refused."),
+        "Further arguments of DPDK's EAL. Arguments that other keys set are refused."),
 };
 
 constexpr ConfigField<LcoreConfig> kLcore[] = {
@@ -286,7 +286,7 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
                                    kAtOnce),
     Key<&ClientsConfig::rules>(
         "rules", "", {},
-        "Which users may be which XPUs, and on which VCs (without VCs: on "
+        "Users that may be XPUs, the XPUs, and their VCs (without VCs: "
         "all): they may have queues of these, send on them and claim them. Where "
         "there is any rule, a user in none may be no XPU; root and the "
         "daemon's own user too need one. Rules apply to requests from then "

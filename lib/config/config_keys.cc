@@ -69,7 +69,7 @@ constexpr ConfigSection kFareSections[] = {
     {"planes", "List of the instance's planes, 2 to 4.", true},
     {"peers", "List of peers whose routes are followed.", true},
     {"bgp", "The way to bgpd, with source: bgp."},
-    {"damping", "What becomes of routes that flap."},
+    {"damping", "Damping of routes that flap."},
     {"log", "The log, on standard error."},
 };
 

@@ -45,8 +45,8 @@ bool TakeStep(std::string_view& path, Step& step) {
   return path.empty() || path.front() == '[';
 }
 
-// The value of `key` in `map`, added where it is not there yet. Of duplicates the first: the file
-// is refused for them anyway.
+// The value of `key` in `map`, added where it is not there yet. A duplicate key gives the first
+// value: the file is refused anyway.
 ConfigNode& MemberOf(ConfigNode& map, std::string_view key, const ConfigPlace& place) {
   for (ConfigMember& member : map.members) {
     if (member.key == key) return member.value;

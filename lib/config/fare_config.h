@@ -37,7 +37,7 @@ struct FarePlaneConfig {
   Decimal bandwidth_gbps{.value = 0};
 };
 
-// In network byte order; IPv4 in the first four bytes. Host bits are 0.
+// A prefix in network byte order; IPv4 in the first four bytes. Host bits are 0.
 struct FarePrefix {
   bool is_v6 = false;
   uint8_t bits = 0;
@@ -78,14 +78,14 @@ struct FareConfig {
 // host bits, which `problem` tells.
 std::optional<FarePrefix> ParseFarePrefix(std::string_view text, std::string* problem);
 
-// As LoadConfig and ParseConfig of config.h.
+// See LoadConfig and ParseConfig of config.h.
 absl::StatusOr<FareConfig> LoadFareConfig(const std::string& path,
                                           const std::vector<ConfigOverride>& overrides = {});
 absl::StatusOr<FareConfig> ParseFareConfig(std::string_view text, std::string_view file_name,
                                            const std::vector<ConfigOverride>& overrides = {});
 // The effective configuration as a file that loads to the same value.
 std::string DumpFareConfig(const FareConfig& config);
-// Its keys, and the table of docs/fare.md.
+// The keys of suede-fare's configuration, and the table of docs/fare.md.
 const std::vector<ConfigKey>& FareConfigKeys();
 std::string FareKeysAsMarkdown();
 

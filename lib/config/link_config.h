@@ -12,7 +12,7 @@
 
 namespace suede {
 
-// Without the secret, which is of the boot.
+// All parameters but the secret, which is drawn at each boot.
 inline LinkParams LinkParamsOf(const LlrConfig& config, OnOff llr, uint16_t ether_type,
                                const std::array<uint8_t, 6>& mac) {
   return {.ether_type = ether_type,
@@ -34,9 +34,9 @@ inline constexpr uint32_t kNamedLinkVcs = 8;
 inline constexpr uint32_t kFreeDescriptors = 64;
 
 CreditTimes CreditTimesOf(const CbfcConfig& config);
-// What an endpoint's port grants: by default an even share of its receive descriptors.
+// Credit that an endpoint's port grants: by default an even share of its receive descriptors.
 CreditGrant CreditGrantOf(const Config& config, const PortConfig& port);
-// What each port of a switch grants: by default four of the longest frames of each link VC.
+// Credit that each port of a switch grants: by default four of the longest frames of each link VC.
 CreditGrant CreditGrantOf(const SwitchConfig& config);
 // Octets of the longest frame, as credit counts them: with a VLAN tag, without the shim.
 uint32_t LongestOnCredit(const SwitchConfig& config);

@@ -250,7 +250,7 @@ Status CheckAddress(const ConfigDraft& draft, const SwitchConfig& config,
   return OkStatus();
 }
 
-// Each address once, and room for all of them.
+// Checks that each address stands once, and that there is room for all of them.
 Status CheckTable(const ConfigDraft& draft, const SwitchConfig& config) {
   std::map<std::string, size_t> seen;
   for (size_t i = 0; i < config.addresses.size(); ++i) {
@@ -310,7 +310,7 @@ uint64_t BpsOf(const Decimal& gbps) {
   return static_cast<uint64_t>(std::llround(gbps.value * 1e9));
 }
 
-// What the port with the longest way to a pause needs.
+// Headroom that the port with the longest way to a pause needs.
 uint32_t HeadroomOf(const SwitchConfig& config, const SwitchClassConfig& one) {
   constexpr uint64_t kUnknownRateBps = 100'000'000'000;
   if (one.lossless == OnOff::kOff) return 0;

@@ -45,7 +45,7 @@ struct SwitchBuffer {
   uint32_t cell_bytes = 256;
 };
 
-// Of all classes.
+// The mapping of frames to classes.
 struct SwitchClassesConfig {
   OnOff pcp_first = OnOff::kOff;
   uint32_t other = 0;
@@ -120,7 +120,7 @@ struct SwitchPortConfig {
   Decimal rate_gbps;
   OnOff pfc = OnOff::kOff;
   OnOff llr = OnOff::kOff;            // docs/link.md
-  OnOff cbfc = OnOff::kOff;           // likewise
+  OnOff cbfc = OnOff::kOff;           // docs/link.md
   uint16_t link_ether_type = 0xfe50;  // of shims and link frames
   OnOff strict_vlans = OnOff::kOff;
   std::vector<uint32_t> vlans;
@@ -161,7 +161,7 @@ struct SwitchConfig {
   const std::string& name() const { return root.name; }
 };
 
-// As LoadConfig and ParseConfig of config.h.
+// See LoadConfig and ParseConfig of config.h.
 absl::StatusOr<SwitchConfig> LoadSwitchConfig(const std::string& path, const MachineFacts& machine,
                                               const std::vector<ConfigOverride>& overrides = {});
 absl::StatusOr<SwitchConfig> ParseSwitchConfig(std::string_view text, std::string_view file_name,
@@ -169,7 +169,7 @@ absl::StatusOr<SwitchConfig> ParseSwitchConfig(std::string_view text, std::strin
                                                const std::vector<ConfigOverride>& overrides = {});
 // The effective configuration as a file that loads to the same value.
 std::string DumpSwitchConfig(const SwitchConfig& config);
-// Its keys, and the table of docs/switch.md.
+// The keys of a switch's configuration, and the table of docs/switch.md.
 const std::vector<ConfigKey>& SwitchConfigKeys();
 std::string SwitchKeysAsMarkdown();
 

@@ -52,7 +52,7 @@ constexpr ConfigField<SwitchBuffer> kBuffer[] = {
 
 constexpr ConfigField<SwitchClassesConfig> kClasses[] = {
     Key<&SwitchClassesConfig::pcp_first>("pcp_first", "", {},
-                                         "Of a frame with PCP and DSCP, the PCP gives the class."),
+                                         "The PCP gives the class of a frame with PCP and DSCP."),
     Key<&SwitchClassesConfig::other>("other", "", kTrafficClass, "Class of frames with neither."),
     Key<&SwitchClassesConfig::pcp>("pcp", "", kTrafficClass, "Classes of PCP 0 to 7."),
 };
@@ -67,22 +67,22 @@ constexpr ConfigField<SwitchClassConfig> kOfClass[] = {
     Key<&SwitchClassConfig::lossless>("lossless", "", {},
                                       "PFC keeps frames of the class from being dropped."),
     Key<&SwitchClassConfig::strict>("strict", "", {},
-                                    "Served before all that are not, the higher class first."),
+                                    "Served before all other classes, the higher class first."),
     Key<&SwitchClassConfig::weight>("weight", "", Between(1, 255),
-                                    "Share of the rate among those that are not strict."),
+                                    "Share of the rate among classes that are not strict."),
     Key<&SwitchClassConfig::reserved_bytes>(
         "reserved_bytes", "bytes", Between(0, 1u << 28),
-        "Of each queue of the class, or of each input if it is lossless."),
+        "Reserve of each queue of the class, or of each input if it is lossless."),
     Key<&SwitchClassConfig::alpha>("alpha", "", Between(0, 64),
-                                   "Of the free shared bytes a queue, or an input, may take so "
-                                   "many times as many; in sixteenths."),
+                                   "Bytes that a queue, or an input, may take, as a multiple of "
+                                   "the free shared bytes; in sixteenths."),
     Key<&SwitchClassConfig::cable_m>("cable_m", "m", Between(1, 100000),
                                      "Length of the cables that the headroom is computed for."),
     Key<&SwitchClassConfig::headroom_bytes>("headroom_bytes", "bytes", Between(0, 1u << 28),
-                                            "Of each input of a lossless class.",
+                                            "Headroom of each input of a lossless class.",
                                             {.shown_default = "computed from rate and cable"}),
     Key<&SwitchClassConfig::resume_bytes>("resume_bytes", "bytes", Between(0, 1u << 28),
-                                          "A pause ends so far below its threshold."),
+                                          "A pause ends this far below its threshold."),
     Key<&SwitchClassConfig::max_wait>("max_wait_us", "µs", Microseconds(0, 60000000),
                                       "Time in a queue after which a frame is dropped; 0: no "
                                       "limit."),

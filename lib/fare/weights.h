@@ -31,23 +31,23 @@ struct WeightChange {
 
 class FareWeights {
  public:
-  // The parameters outlive it.
+  // `params` outlives this.
   explicit FareWeights(const FareParams& params);
 
   // All next hops of the routes to a peer, as they are now.
   void OnRoutes(uint32_t peer, Measure measure, std::span<const NextHop> hops, Time now);
-  // What was held back may be due.
+  // Applies the changes of weights that were held back and are due.
   void OnTime(Time now);
-  // When OnTime wants to be called.
+  // When OnTime is due.
   Time deadline() const;
 
   // The weights that the endpoint does not have yet.
   std::vector<WeightChange> Changes() const;
-  // It has this one.
+  // The endpoint has this weight.
   void OnSet(const WeightChange& change);
-  // It has none of them: it is another daemon.
+  // The endpoint has none of the weights: it is another daemon.
   void ForgetSet();
-  // The planes of peers that it has been given a weight for.
+  // The planes of peers that the endpoint has been given a weight for.
   std::vector<WeightChange> All() const;
 
   bool HasRoutes(uint32_t peer) const { return peers_[peer].seen; }

@@ -113,7 +113,7 @@ class HttpServer::Loop {
              {.fd = listener_, .events = POLLIN, .revents = 0}};
       ids.clear();
       now_ms_ = NowMs();
-      // Those that find no place now are told of again in a while, and not at once.
+      // After a connection found no place, the listener is not polled until `accept_ms_`.
       const bool accepts = now_ms_ >= accept_ms_;
       if (!accepts) fds[1].fd = -1;
       int64_t next = accepts ? now_ms_ + 1000 : accept_ms_;
@@ -193,7 +193,7 @@ class HttpServer::Loop {
       if (connections_.size() >= options_.connections && !Displace(0, false)) return Pause();
       const int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (fd < 0) {
-        // Without a descriptor it would be told again at once, and for good.
+        // Without a descriptor, poll would report the connection again at once, for ever.
         if (errno == EAGAIN || errno == EWOULDBLOCK) return;
         if ((errno == EMFILE || errno == ENFILE) && Displace(0, false)) continue;
         return Pause();
@@ -207,7 +207,7 @@ class HttpServer::Loop {
 
   void Pause() { accept_ms_ = now_ms_ + kPauseMs; }
 
-  // False: it is over.
+  // False: the connection is over.
   bool Serve(uint64_t id, Connection& c) {
     if (c.state == State::kWrites) return Write(id, c);
     char buffer[4096];
@@ -270,7 +270,7 @@ class HttpServer::Loop {
           send(c.fd, c.out.data() + c.sent, c.out.size() - c.sent, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent < 0 && errno == EINTR) continue;
       if (sent < 0 && errno == EAGAIN) {
-        // Answers that others do not read are not kept without end.
+        // Answers that clients do not read are not kept without end.
         while (waiting_bytes_ > options_.answer_bytes && Displace(id, true)) continue;
         return true;
       }
@@ -343,7 +343,7 @@ class HttpServer::Loop {
   const HttpOptions options_;
   const int listener_;
   const int wake_;
-  // Of the thread that serves connections.
+  // Members of the thread that serves connections.
   Connections connections_;
   uint64_t last_id_ = 0;
   size_t waiting_bytes_ = 0;  // of answers that are not read yet

@@ -32,7 +32,7 @@ struct HttpResponse {
 
 struct HttpCounters {
   std::atomic<uint64_t> requests{0};   // that came whole
-  std::atomic<uint64_t> refusals{0};   // those of them that got another answer than 200
+  std::atomic<uint64_t> refusals{0};   // requests whose answer was not 200
   std::atomic<uint64_t> displaced{0};  // connections that ended for others
 };
 
@@ -60,7 +60,7 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // The address at which it listens, the port resolved.
+  // The address at which the server listens, the port resolved.
   const ListenAddress& address() const { return address_; }
 
  private:

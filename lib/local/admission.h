@@ -16,7 +16,7 @@ namespace suede {
 // root, and the user that the daemon runs as.
 bool IsPrivileged(uid_t uid);
 
-// One of those that have a place; they are given in the order in which they came.
+// A connection that has a place. Guests are given in the order in which they came.
 struct Guest {
   uid_t uid = 0;
   // Since when nothing is done for it, and nothing it asked for is under way; -1: something is.
@@ -41,11 +41,11 @@ struct Admission {
 
 // Whether a connection of `uid` gets a place.
 //
-// One place of four or more is kept for privileged users. Of the rest a user gets another as long
+// One place of four or more is kept for privileged users. A user gets another of the rest as long
 // as it has less than three times as many as are free: three quarters of all where it is alone, and
-// there is always something left for the next. Beyond that its own connection that was quiet for
-// longest goes for the new one. Where nothing is free, the same is looked for among users that have
-// more connections than it; so a user with few loses none to a user with many.
+// there is always something left for the next. Beyond that, the user's own connection that was
+// quiet for longest is replaced. Where nothing is free, the quietest connection of a user that has
+// more connections may be replaced, too; so a user with few loses none to a user with many.
 Admission Admit(std::span<const Guest> guests, uid_t uid, int64_t now_ms,
                 const AdmissionRules& rules);
 

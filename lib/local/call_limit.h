@@ -8,7 +8,7 @@ namespace suede {
 // While one lives, a call that sleeps where signals may end it ends within some 10 ms, with EINTR
 // if it has a result.
 //
-// It is for calls that do not sleep by themselves but may close files of another process:
+// Made for calls that do not sleep by themselves but may close files of another process:
 // descriptors that come with a message are closed by the thread that takes the message (or closes
 // the socket), and the last close of a TCP socket with SO_LINGER sleeps for as long as its former
 // owner likes, with any flags of any socket. Costs two system calls.

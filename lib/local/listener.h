@@ -16,7 +16,7 @@ namespace suede {
 // $XDG_RUNTIME_DIR/suede/NAME (/tmp/suede-UID/NAME where that is not set).
 std::string RuntimeDirectory(const std::string& name);
 
-// A listening socket. Its lock is held for as long as it lives, so that two daemons
+// A listening socket. Holds the path's lock for as long as it lives, so that two daemons
 // never share a path; the socket of a dead one is replaced. Its directory is made if need be.
 class Listener {
  public:

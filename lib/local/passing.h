@@ -16,7 +16,7 @@ namespace suede {
 // with it are closed.
 ssize_t ReceivePacket(int socket, void* message, size_t size);
 
-// The same, with the descriptor that came with it. Where there were several, none is given.
+// A packet with the descriptor that came with it. Where there were several, none is given.
 struct ReceivedPacket {
   ssize_t bytes = -1;
   Fd fd;

@@ -35,7 +35,7 @@ struct Param {
     return {.name = name, .type = Type::kInteger, .sentence = sentence, .min = min, .max = max,
             .fallback = fallback};
   }
-  // One that need not be whole. It has no default.
+  // A number that need not be whole, without a default.
   static constexpr Param Number(std::string_view name, std::string_view sentence, int64_t min,
                                 int64_t max) {
     return {.name = name, .type = Type::kNumber, .sentence = sentence, .min = min, .max = max};

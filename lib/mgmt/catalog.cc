@@ -60,7 +60,7 @@ Json Schema(const Param& param) {
       out["pattern"] = StrCat("^", param.word, "$");
       break;
     case Param::Type::kText:
-      // It counts characters where we count bytes.
+      // JSON Schema counts characters where the limits count bytes.
       out["minLength"] = param.min > 0 ? 1 : 0;
       out["maxLength"] = param.max;
       break;

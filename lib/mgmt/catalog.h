@@ -18,7 +18,7 @@ class Catalog {
  public:
   explicit Catalog(std::initializer_list<std::span<const Method>> tables);
 
-  // In the order of the tables.
+  // All methods, in the order of the tables.
   const std::vector<const Method*>& methods() const { return methods_; }
   const Method* Find(std::string_view name) const;
 
@@ -32,11 +32,11 @@ class Catalog {
 const Catalog& EndpointCatalog();
 const Catalog& SwitchCatalog();
 
-// Of both.
+// Methods of both kinds of daemon.
 std::span<const Method> CaptureMethods();
 std::span<const Method> LinkMethods();
 
-// Of an endpoint.
+// Methods of an endpoint.
 std::span<const Method> RpcMethods();
 std::span<const Method> DaemonMethods();
 std::span<const Method> EndpointMethods();
@@ -51,7 +51,7 @@ std::span<const Method> ConfigMethods();
 std::span<const Method> RegisterMethods();
 std::span<const Method> EventMethods();
 
-// Of a switch.
+// Methods of a switch.
 std::span<const Method> SwitchRpcMethods();
 std::span<const Method> SwitchDaemonMethods();
 std::span<const Method> SwitchMethods();

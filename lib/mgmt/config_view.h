@@ -30,21 +30,20 @@ class ConfigView {
  public:
   virtual ~ConfigView() = default;
 
-  // As a file that loads to the configuration in effect.
+  // The text of a file that loads to the configuration in effect.
   virtual std::string EffectiveConfig() = 0;
   // `place` stands in messages where the file's name would.
   virtual absl::StatusOr<ConfigCheckView> CheckConfig(std::string_view text,
                                                       std::string_view place) = 0;
 };
 
-// Of a daemon whose configuration can be changed while it runs. Likewise.
+// A daemon whose configuration can be changed while it runs. Control thread only; nothing waits.
 class ConfigLoadView {
  public:
   virtual ~ConfigLoadView() = default;
 
-  // `place` as above. A question to the lcores, to be asked until it has an answer. It may be
-  // dropped at any time:
-  // a change that has begun is carried out all the same.
+  // `place` as above. A question to the lcores, to be asked until it has an answer. The question
+  // may be dropped at any time: a change that has begun is carried out all the same.
   using ConfigQuestion = std::function<std::optional<absl::StatusOr<ConfigCheckView>>()>;
   virtual ConfigQuestion LoadConfig(std::string_view text, std::string_view place) = 0;
 };

@@ -15,7 +15,7 @@ constexpr Param kList[] = {
     Param::Integer("xpu", "Own XPU.", 0, 1023),
     Param::Integer("instance", "Own instance number.", 0, 63),
     Param::Integer("peer", "XPU of the peer.", 0, 1023),
-    Param::Boolean("unused", "Those too on which nothing was ever exchanged."),
+    Param::Boolean("unused", "Also connections on which nothing was ever exchanged."),
     Param::Integer("limit", "Most that are listed.", 1, 10000, "1000"),
 };
 
@@ -154,7 +154,7 @@ constexpr Param kListSessions[] = {
     Param::Integer("xpu", "Own XPU.", 0, 1023),
     Param::Integer("instance", "Own instance number.", 0, 63),
     Param::Integer("peer", "XPU of the peer.", 0, 1023),
-    Param::Boolean("idle", "Those too that nothing takes."),
+    Param::Boolean("idle", "Also slots that nothing takes."),
     Param::Integer("limit", "Most that are listed.", 1, 10000, "1000"),
 };
 constexpr Member kSessionRow[] = {

@@ -55,8 +55,8 @@ struct CaptureView {
   uint64_t dropped = 0;
 };
 
-// The kinds of daemons. A view is of one, and only its catalog has the methods that see more of it
-// than a DaemonView.
+// The kinds of daemons. A view is of one daemon, and only the catalog of its kind has the methods
+// that see more of it than a DaemonView.
 enum class DaemonKind : uint8_t { kEndpoint, kSwitch };
 std::string_view NameOf(DaemonKind kind);
 
@@ -73,9 +73,9 @@ class DaemonView : public ConfigView {
   virtual absl::Status StartCapture(const CaptureQuery& query, Fd file) = 0;
   virtual absl::StatusOr<CaptureView> StopCapture(std::string_view port) = 0;
   virtual std::vector<CaptureView> ListCaptures() = 0;
-  // Of each port, in their order.
+  // The links of all ports, in the order of the ports.
   virtual std::vector<LinkView> Links() = 0;
-  // To be asked until it is true: the setting has taken effect.
+  // A question to be asked until it is true: the setting has taken effect.
   using PortQuestion = std::function<bool()>;
   virtual absl::StatusOr<PortQuestion> SetPortAdmin(std::string_view port, bool up) = 0;
   virtual LogLevelView LogLevel() = 0;

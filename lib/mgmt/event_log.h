@@ -70,7 +70,7 @@ class EventLog {
   // Every 10 ms or so.
   void Tick();
 
-  // Is told of each event, after it was noted. It must not raise one itself.
+  // Called with each event, after it was noted. An observer must not raise an event.
   using Observer = std::function<void(const Event&)>;
   void AddObserver(Observer observer) { observers_.push_back(std::move(observer)); }
 

@@ -50,11 +50,11 @@ std::string_view NameOf(EventSeverity severity);
   X(Count, "count", Integer, "Number of lost events.")                                            \
   X(Version, "version", Text, "Version of the daemon.")
 
-// Further ones, of a switch.
+// Further fields, of events of a switch.
 #define SUEDE_SWITCH_EVENT_FIELDS(X)                                         \
   X(Class, "class", Integer, "Class of traffic.")                            \
   X(Direction, "direction", Text, "Direction of the port: in, out or both.") \
-  X(Setting, "setting", Text, "What was set, as impair.set has it; clear: all of it.")
+  X(Setting, "setting", Text, "The setting as impair.set has it; clear: all of it.")
 
 enum class EventField : uint8_t {
   kNone,
@@ -148,7 +148,7 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
     "Frames of a port use no credit any more: the session or the neighbour's offer ended.", kPort) \
   X(CreditStorm, "credit_storm", Warning, "link", 5,                                               \
     "Frames of a port wait for longer than pfc.storm_us for credit that the neighbour does not "   \
-    "return. Those of an endpoint go on waiting; a switch drops those of the class (link.md).",    \
+    "return. Frames of an endpoint go on waiting; a switch drops frames of the class (link.md).",  \
     kPort)                                                                                         \
   X(PeerUnreachable, "peer_unreachable", Error, "peer", 0,                                         \
     "A peer does not answer: PDUs in flight to it were given up.", kXpu, kInstance, kPeer, kVc)    \
@@ -201,7 +201,7 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
   X(EventsLost, "events_lost", Warning, "events", 0,                                               \
     "Events are missing here: there were too many at once.", kSource, kCount)
 
-// Those that a switch alone has.
+// Events that only a switch has.
 #define SUEDE_SWITCH_EVENTS(X)                                                                   \
   X(ImpairmentSet, "impairment_set", Info, "impair", 50,                                         \
     "An impairment of a port was set or cleared through the management socket.", kPort,          \

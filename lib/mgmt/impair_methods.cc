@@ -122,7 +122,7 @@ absl::StatusOr<ImpairChange> ChangeOf(const Arguments& arguments, std::string* t
   return change;
 }
 
-// What is refused is refused at once; anything else will be carried out, and is told as an event.
+// A request is refused at once or not at all; one that is accepted is recorded as an event.
 Answer Record(Call& call, const ImpairControlView::DoneQuestion& question,
               std::string_view setting) {
   const std::optional<absl::Status> at_once = question();

@@ -32,7 +32,7 @@ namespace suede {
 
 inline constexpr std::string_view kDirections = "in|out";
 
-// What frames of one class have in addition.
+// Impairments of frames of one class, in addition to those of all frames.
 struct ImpairOfClassView {
   uint32_t traffic_class = 0;
   double delay_us = 0;
@@ -54,7 +54,7 @@ struct ImpairView {
   std::vector<ImpairOfClassView> of_class;     // of classes that have something in addition
 };
 
-// What is to be changed of it; what is not given stays.
+// A change of an ImpairView; a member without a value leaves its setting as it is.
 struct ImpairChange {
 #define SUEDE_IMPAIR_CHANGE(name, most, unit, sentence) std::optional<double> name{};
   SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_CHANGE)
@@ -62,7 +62,7 @@ struct ImpairChange {
   std::optional<bool> down{};
   std::optional<std::vector<uint32_t>> hole_classes{};
   std::optional<std::vector<std::string>> hole_destinations{};
-  // Of this class alone, in addition: delay_us, loss and reorder, and no other key.
+  // With it, delay_us, loss and reorder (and no other key) are for this class, in addition.
   std::optional<uint32_t> traffic_class{};
 };
 
@@ -76,10 +76,10 @@ class ImpairControlView {
  public:
   virtual ~ImpairControlView() = default;
 
-  // To be asked until it has an answer: done, or an error.
+  // A question to be asked until it has an answer: done, or an error.
   using DoneQuestion = std::function<std::optional<absl::Status>()>;
   virtual std::vector<ImpairView> Impairments() = 0;
-  // Where several are named, all of them change or none.
+  // Where several directions are named, all of them change or none.
   virtual DoneQuestion SetImpairment(const ImpairWhere& where, const ImpairChange& change) = 0;
   virtual DoneQuestion ClearImpairment(const ImpairWhere& where) = 0;
 };

@@ -13,15 +13,15 @@
 
 namespace suede {
 
-// One thread's. Received bytes are added only while no whole line is left to take, so there are at
-// most two descriptors: of the piece of a line that lay there, and of the last line that one read
-// brought.
+// Used by one thread. Received bytes are added only while no whole line is left to take, so there
+// are at most two descriptors: of the piece of a line that lay there, and of the last line that one
+// read brought.
 class LineBuffer {
  public:
   void Add(Received received, const char* bytes) {
     bytes_.append(bytes, static_cast<size_t>(received.bytes));
     if (!received.fd.ok() && !received.too_many) return;
-    // It belongs to the line of the last byte. Two of one line are one too many.
+    // The descriptor belongs to the line of the last byte. Two of one line are one too many.
     const size_t newline = bytes_.find('\n', from_);
     const bool in_first_line = newline == std::string::npos || newline + 1 == bytes_.size();
     PassedFd passed{.fd = std::move(received.fd), .too_many = received.too_many};

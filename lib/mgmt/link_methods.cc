@@ -16,7 +16,7 @@ Json NameOf(const std::string_view (&names)[N], uint64_t state) {
   return state < N ? Json(names[state]) : Json();
 }
 
-// Of each link VC that uses credit in a direction.
+// One row per link VC that uses credit in a direction.
 Json CreditsOf(const LinkCounters& counters) {
   Json rows = Json::array();
   for (uint32_t vc = 0; vc < LinkCounters::kShownVcs; ++vc) {

@@ -46,7 +46,7 @@ void AddRemarks(const Member& member, std::vector<std::string>& parts) {
   if (!member.only.empty()) parts.push_back(StrCat("only ", member.only));
 }
 
-// Of one value, whether or not it stands in a list.
+// The schema of one value, whether or not it stands in a list.
 Json SchemaOfValue(const Member& member) {
   if (member.type == Member::Type::kObject) return SchemaOf(member.members());
   Json out = SchemaOf(member.type);
@@ -105,7 +105,7 @@ std::string Headline(const Member& member) {
                        : StrCat(member.name, " (", StrJoin(parts, "; "), ")");
 }
 
-// With the inner members of each in braces.
+// The members' text, with the inner members of each in braces.
 std::string TextOfInner(std::span<const Member> members) {
   std::vector<std::string> parts;
   for (const Member& member : members) {

@@ -74,7 +74,7 @@ constexpr Method kPeerMethods[] = {
     {.name = "peers.ping",
      .sentence =
          "Asks a peer whether it is there, on each plane: with a HELLO that wants a reply, or "
-         "a probe where it speaks none. Of an instance ten a second, of all a hundred; a "
+         "a probe where it speaks none. At most ten a second per instance, a hundred in all; a "
          "further request waits, and is refused when its time is over.",
      .result = kPingResult,
      .run = RunPing,

@@ -294,7 +294,7 @@ void ManagementServer::CheckTimes(Connection& connection) {
     TellLimit("unread_ms", connection, "does not read its answers; ended");
     return End(connection);
   }
-  // Only while nothing but the rest of the line is waited for.
+  // Only while the server waits for the rest of the line and for nothing else.
   const bool is_ours = !connection.session.idle() || connection.has_work || !connection.out.empty();
   if (connection.in.size() == 0 || is_ours || connection.ends) return;
   if (connection.line_since_ms >= 0 && now_ms_ - connection.line_since_ms >= limits.line_ms) {

@@ -32,7 +32,7 @@ struct ManagementLimits {
   int64_t unread_ms = 10'000; // in which a client that owes reading reads something
   uint32_t requests_per_turn = 16;  // of a connection
   int64_t requests_per_s = 5000;    // of a connection; a quarter of it at once
-  int64_t accepts_per_s = 1000;     // connections, likewise
+  int64_t accepts_per_s = 1000;     // connections; a quarter of it at once
   int64_t turn_us = 5000;     // after which a turn begins no further request
   SessionLimits session;
 };
@@ -52,16 +52,16 @@ struct ManagementOptions {
 };
 
 // Identifier, metric name, sentence.
-#define SUEDE_MANAGEMENT_COUNTERS(X)                                                              \
-  X(accepted, "management_accepted_total", "Management connections accepted")                     \
-  X(refused, "management_refused_total", "Management connections refused: too many")              \
-  X(displaced, "management_displaced_total", "Idle management connections ended for others")       \
-  X(gone, "management_gone_total", "Management connections that ended, for any reason")           \
-  X(requests, "management_requests_total", "Management requests, notifications included")         \
-  X(requests_failed, "management_requests_failed_total", "Those that got an error")               \
-  X(too_long, "management_too_long_total", "Management connections ended: a line too long")       \
-  X(too_late, "management_too_late_total", "Management connections ended: half a line")           \
-  X(not_reading, "management_not_reading_total", "Management connections ended: answers unread")  \
+#define SUEDE_MANAGEMENT_COUNTERS(X)                                                             \
+  X(accepted, "management_accepted_total", "Management connections accepted")                    \
+  X(refused, "management_refused_total", "Management connections refused: too many")             \
+  X(displaced, "management_displaced_total", "Idle management connections ended for others")     \
+  X(gone, "management_gone_total", "Management connections that ended, for any reason")          \
+  X(requests, "management_requests_total", "Management requests, notifications included")        \
+  X(requests_failed, "management_requests_failed_total", "Management requests that failed")      \
+  X(too_long, "management_too_long_total", "Management connections ended: a line too long")      \
+  X(too_late, "management_too_late_total", "Management connections ended: half a line")          \
+  X(not_reading, "management_not_reading_total", "Management connections ended: answers unread") \
   X(throttled, "management_throttled_total", "Times that a connection had to wait for its rate")
 
 struct ManagementCounters {
@@ -82,7 +82,7 @@ class ManagementServer {
   int fd() const { return epoll_; }
   void Poll();
 
-  // For connections that come from now on.
+  // Takes effect on connections that come from now on.
   void SetMaxClients(uint32_t max_clients) { options_.max_clients = max_clients; }
   const ManagementCounters& counters() const { return counters_; }
   size_t connections() const { return connections_.size(); }
@@ -93,9 +93,9 @@ class ManagementServer {
   ManagementServer(const ManagementOptions& options, const Catalog* catalog, DaemonView* daemon,
                    std::unique_ptr<Listener> listener, int epoll, int timer);
   void Accept();
-  // Whether epoll is to tell of connections that wait to be accepted.
+  // Sets whether epoll reports connections that wait to be accepted.
   void WatchListener(bool watch);
-  // Whether there is a place for one of such a user; if need be, another connection ends for it.
+  // Whether there is a place for a connection of the user; if need be, another one ends for it.
   bool MakeRoom(const ucred& peer, std::string* reason);
   void TurnAway(int socket, const ucred& peer, const std::string& reason);
   // Serves a connection for a turn.
@@ -108,8 +108,7 @@ class ManagementServer {
   // Sends an error that concerns no request, and ends the connection when it was read.
   void Refuse(Connection& connection, const RpcError& error);
   void End(Connection& connection);
-  // Sets the events that epoll tells of the connection, and the time of its next turn at the
-  // latest.
+  // Sets the events that epoll reports of the connection, and the latest time of its next turn.
   void Watch(Connection& connection);
   int64_t NextTurnMs(const Connection& connection) const;
   void SetTimer();

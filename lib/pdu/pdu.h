@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A PDU in memory: the descriptor that packing fills and transport keeps until it is acknowledged.
 //
-// It lies in the notes of the frame that holds the PDU's bytes, and knows nothing of that frame.
+// A descriptor lies in the notes of the frame that holds the PDU's bytes, and knows nothing of the
+// frame.
 #ifndef SUEDE_PDU_PDU_H_
 #define SUEDE_PDU_PDU_H_
 

@@ -39,7 +39,7 @@ struct alignas(64) Frame {
   ChecksumState rx_checksum = ChecksumState::kUnknown;
   TxOffload tx_offload = TxOffload::kNone;
   uint8_t l2_length = 0;  // bytes of Ethernet header and tag, where an offload is asked for
-  uint8_t l3_length = 0;  // bytes of the IP header, likewise
+  uint8_t l3_length = 0;  // bytes of the IP header, where an offload is asked for
   // The frame that leaves in place of this one, which keeps the plain PDU; its owner is this one's.
   Frame* sealed = nullptr;
 

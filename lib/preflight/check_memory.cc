@@ -49,7 +49,7 @@ void Add(NodeSum& sum, const HugepagePool& pool) {
   if (sum.smallest == nullptr || pool.page_bytes < sum.smallest->page_bytes) sum.smallest = &pool;
 }
 
-// One node's, or with the number -1 those of the whole machine.
+// Checks the hugepages of a node, or with the number -1 those of the whole machine.
 void CheckNode(int node, const Need& need, const NodeSum& sum, bool only_warn,
                std::vector<Finding>& findings) {
   if (sum.free >= need.bytes) return;

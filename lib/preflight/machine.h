@@ -67,19 +67,19 @@ class Machine {
   // Whether the fair scheduler is EEVDF (Linux 6.6 and later) and gives each session a share of a
   // CPU of its own (kernel.sched_autogroup_enabled).
   virtual bool SharesBySession() const = 0;
-  // Of an address in full, as in 0000:03:00.0.
+  // `address` is in full, as in 0000:03:00.0.
   virtual std::optional<PciFacts> Pci(const std::string& address) const = 0;
   virtual std::optional<InterfaceFacts> Interface(const std::string& name) const = 0;
   virtual FileFacts File(const std::string& path) const = 0;
-  // Whether a program has bound the Unix socket at the path, or may have. It notices nothing: a
+  // Whether a program has bound the Unix socket at the path, or may have. Does not connect: a
   // connection would end a process that serves a memif there.
   virtual bool IsServed(const std::string& socket_path) const = 0;
   // Whether a program of this network namespace has bound a socket to the abstract name.
   virtual bool IsAbstractNameHeld(const std::string& name) const = 0;
   // Why a server cannot listen at the TCP address; empty: it can.
   virtual std::string WhyNotListen(const ListenAddress& address) const = 0;
-  // What is wrong with the files of secrets and certificates, each with its mend behind the last
-  // "; ", if it has one. Of a configuration whose instances seal.
+  // Faults of the files of secrets and certificates, each with its mend behind the last "; ", if it
+  // has one. Called for a configuration whose instances seal.
   virtual std::vector<std::string> SealingFaults(const SealingConfig& sealing) const = 0;
   virtual uint64_t DescriptorLimit() const = 0;
   // The process that runs with the EAL file prefix; 0: none.

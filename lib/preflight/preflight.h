@@ -21,7 +21,7 @@ struct MemoryNeeds {
 };
 
 // Hugepages that an endpoint takes: the pools, and DPDK's own memory. Where hugepages are
-// taken if enough are free, captures and the like must have room too.
+// taken if enough are free, captures and similar users must have room too.
 uint64_t HugepageBytes(Hugepages mode, const std::vector<uint64_t>& pool_bytes);
 
 struct Finding {

@@ -32,7 +32,7 @@ class RegisterBackend {
   virtual const Config& config() const = 0;
   // All facts but those of events and those that the configuration tells.
   virtual uint64_t Fact(RegisterFact fact, uint32_t index) const = 0;
-  // Of all (kNone), an instance or an lcore; `counter` is a row of lib/stats/counters.h.
+  // A counter of all (kNone), an instance or an lcore; `counter`: a row of lib/stats/counters.h.
   virtual uint64_t CounterOf(RegisterIndex of, uint32_t index, uint32_t counter) const = 0;
 };
 
@@ -42,12 +42,12 @@ class RegisterFile {
   RegisterFile(const RegisterBackend* backend, RegisterEvents* events)
       : backend_(*backend), events_(*events) {}
 
-  // By name, or by address with 0x. NOT_FOUND, or INVALID_ARGUMENT for an address between
-  // registers.
+  // Finds a register by name, or by address with 0x. NOT_FOUND, or INVALID_ARGUMENT for an address
+  // between registers.
   absl::StatusOr<RegisterRef> Find(std::string_view which) const;
-  // An access of so many bits.
+  // The register at `address`, for an access of `width_bits` bits.
   absl::StatusOr<RegisterRef> At(uint32_t address, uint32_t width_bits) const;
-  // The one behind it that this endpoint has; nullopt: it is the last.
+  // The next register that this endpoint has; nullopt: `ref` is the last.
   std::optional<RegisterRef> Next(const RegisterRef& ref) const;
   // Indices that this endpoint has of a block: 1 where there are none.
   uint32_t CountOf(const RegisterBlock& block) const;

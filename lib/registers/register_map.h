@@ -2,8 +2,8 @@
 // The map of the registers, declared once: docs/registers.md, include/suede/registers.h, the
 // methods of the management socket and the accesses of clients derive from it.
 //
-// Of a register that stands for a configuration key, unit, sentence, default and effect are the
-// key's (lib/config/config_fields*.cc); of one that stands for a counter, the counter's row
+// A register that stands for a configuration key takes unit, sentence, default and effect from the
+// key (lib/config/config_fields*.cc); one that stands for a counter, from the counter's row
 // (lib/stats/counters.h). Registers that are neither are facts, declared here.
 #ifndef SUEDE_REGISTERS_REGISTER_MAP_H_
 #define SUEDE_REGISTERS_REGISTER_MAP_H_
@@ -90,7 +90,7 @@ struct RegisterBlock {
   std::vector<RegisterRow> rows;  // by offset
 };
 
-// One register.
+// A register, or one index of it.
 struct RegisterRef {
   const RegisterBlock* block = nullptr;
   const RegisterRow* row = nullptr;
@@ -104,13 +104,13 @@ class RegisterMap {
  public:
   static const RegisterMap& Get();
 
-  // By address.
+  // The blocks by address.
   const std::vector<RegisterBlock>& blocks() const { return blocks_; }
-  // nullopt: there is none. Whether an endpoint has the index is not looked at.
+  // nullopt: there is none. Does not check whether an endpoint has the index.
   std::optional<RegisterRef> Find(std::string_view name) const;
   std::optional<RegisterRef> Find(uint32_t address) const;
-  // Over the addresses, names, widths and accesses: the map that a program was compiled with and
-  // the daemon's are the same where this is the same.
+  // A hash over addresses, names, widths and accesses: the map that a program was compiled with and
+  // the daemon's are the same where the hashes are.
   uint32_t hash() const { return hash_; }
 
  private:

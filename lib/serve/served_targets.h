@@ -26,19 +26,19 @@ class ServedTargets {
 
   bool empty() const { return entries_.empty(); }
 
-  // What is served, for whom. All that is pointed to outlives the entry.
+  // A served target and its owner. All that is pointed to outlives the entry.
   struct Entry {
-    uint32_t client = 0;  // that the target is to the ClientTable, which it is attached to
+    uint32_t client = 0;  // the target's id in the ClientTable, which it is attached to
     uint32_t owner = 0;   // the client that has it
     ServedTarget* target = nullptr;
     CounterBlock* counters = nullptr;     // of its instance
-    const uint16_t* partition = nullptr;  // likewise
+    const uint16_t* partition = nullptr;  // of its instance
     mem::TargetCounters counted = {};     // as they are in `counters`
     uint64_t counted_passed_on = 0;
-    uint32_t owner_slot = 0;  // of the ClientTable, where the owner was seen last
+    uint32_t owner_slot = 0;  // slot of the ClientTable where the owner was seen last
   };
   void Add(const Entry& entry);
-  // Its windows are touched no more. False: there is no such target.
+  // The target's windows are touched no more. False: there is no such target.
   bool Remove(uint32_t client);
   // False: there is no such target, or it refuses the window.
   bool SetWindow(uint32_t client, uint32_t id, const ServedWindow& window);

@@ -297,7 +297,7 @@ using CounterSnapshot = std::array<uint64_t, kCounterCount>;
 // " name=value" for each counter, or for those that are not 0: the tail of a line of a log.
 std::string FormatCounters(const CounterSnapshot& snapshot, bool nonzero_only);
 
-// One owner's counters.
+// The counters of one owner.
 class alignas(64) CounterBlock {
  public:
   // The writer's thread only.

@@ -49,7 +49,7 @@ struct GaugeRow {
 // The rows, indexed by Gauge.
 std::span<const GaugeRow, kGaugeCount> GaugeRows();
 
-// One owner's gauges.
+// The gauges of one owner.
 class GaugeBlock {
  public:
   // The writer's thread only.

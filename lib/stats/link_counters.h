@@ -108,7 +108,7 @@ struct LinkCreditCounts {
 using ShownCredit = LinkCreditCounts<uint32_t>;
 using LinkCreditCells = LinkCreditCounts<std::atomic<uint64_t>>;
 
-// One of them for each link VC that frames can name, of ports with credit.
+// A metric with a value for each link VC that frames can name, of ports with credit.
 struct LinkCreditRow {
   std::string_view name;
   std::string_view sentence;

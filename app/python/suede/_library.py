@@ -76,7 +76,7 @@ def fill_in(structure, planes, fields):
 
 
 class Handle:
-    """What a call has opened: closed by close(), at the end of a `with` block, or when nobody has it any more."""
+    """An object that a call has opened: closed by close(), at the end of a `with` block, or when unreferenced."""
 
     _pointer = None
     _close_call = None  # of the library
@@ -87,7 +87,7 @@ class Handle:
         self._pointer = pointer[0]
 
     def _let_go(self):
-        """Of what the library may read or write until it is closed."""
+        """Drops the objects that the library may read or write until the handle is closed."""
 
     def close(self):
         if self._pointer is not None:
