@@ -11,15 +11,6 @@ namespace suede {
 namespace {
 
 constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
-// Max number of answers to /metrics that are made at a time; further requests get a 503.
-constexpr int kMostScrapes = 16;
-
-struct Counted {
-  explicit Counted(std::atomic<int>* number) : number(number), value(++*number) {}
-  ~Counted() { --*number; }
-  std::atomic<int>* const number;
-  const int value;
-};
 
 std::string Good(std::string_view first, const std::vector<std::string>& notes) {
   std::string text(first);
@@ -89,12 +80,6 @@ bool WebService::Answer(const HttpRequest& request, HttpResponse* response) {
 }
 
 void WebService::AnswerMetrics(const HttpRequest& request, HttpResponse* response) {
-  const Counted scrape(&scrapes_);
-  if (scrape.value > kMostScrapes) {
-    response->status = 503;
-    response->body = "too many scrapes at a time; try again\n";
-    return;
-  }
   std::vector<prometheus::MetricFamily> families = observed_->page().Collect();
   if (extra_.collect != nullptr && request.query == extra_.query && !extra_.collect(&families)) {
     response->status = 503;

@@ -4,7 +4,6 @@
 #ifndef SUEDE_APP_DAEMON_WEB_SERVICE_H_
 #define SUEDE_APP_DAEMON_WEB_SERVICE_H_
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -45,7 +44,6 @@ class WebService {
 
   const Observed* const observed_;
   const WebExtra extra_;
-  std::atomic<int> scrapes_{0};  // under way
   std::unique_ptr<HttpServer> server_;
 };
 
