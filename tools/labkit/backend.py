@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a back end does for a run: the interface between run.py and local, servers, containers and simulator.
+"""The interface between run.py and local, servers, containers and simulator.
 
 A back end is opened by `with`, and its `stop` runs whatever happens. `make` finds it by name.
 """
@@ -137,7 +137,7 @@ class Backend:
         raise NotImplementedError
 
 
-# Name -> module, class. Those of veth and local are one.
+# Name -> module, class. Back ends veth and local share a module.
 BACKENDS = {
     "local": ("labkit.local", "Local"),
     "veth": ("labkit.local", "Veth"),

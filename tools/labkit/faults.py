@@ -86,7 +86,7 @@ def _of_process(scenario, topology, plan, spec, path):
 
 
 def _links(scenario, topology, spec, path):
-    """Those that the fault is about, all at switches."""
+    """Returns the links that the fault is about; raises an error if one of them is not at a switch."""
     if spec["link"] == "all":
         links = [link for link in topology.links if link.switch]
     elif spec["link"]:

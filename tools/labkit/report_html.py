@@ -65,7 +65,7 @@ def quantile(values, share):
 
 
 def distribution(lines):
-    """Of many lines: how their values lie at each time."""
+    """Distribution of the values of many lines at each time."""
     at = list(zip(*map(held, lines)))
     return [(label, [quantile(values, share) for values in at]) for label, share in
             (("largest", 1), ("90th percentile", 0.9), ("median", 0.5), ("10th percentile", 0.1), ("smallest", 0))]
@@ -108,13 +108,13 @@ def _kind_of(series):
 
 
 def _planes(series):
-    """Of a plane the sum over the endpoints, where there are several."""
+    """Groups the series, which are of endpoints, by plane: [(plane, [series])]."""
     return [(plane, [each for each in series if each["labels"].get("plane") == plane])
             for plane in sorted({each["labels"].get("plane") for each in series}, key=str)]
 
 
 def charts_of(report):
-    """What the script draws: [{title, note, unit, t, lines: [{label, v, fill_to}], stepped}]."""
+    """Charts for the script: [{title, note, unit, t, lines: [{label, v, fill_to}], stepped}]."""
     step, points = grid_of(report)
     axis = [round(i * step, 6) for i in range(points)]
     by_kind = {}

@@ -57,8 +57,8 @@ LOAD = (
     Key("name", "text", "Name of the load, in results.", shown="load and its number"),
     Key("mode", "choice", "workload: of many ranks; bandwidth or latency: from one XPU to others.", "workload",
         choices=("workload", "bandwidth", "latency")),
-    Key("workload", "choice", "Of mode workload (suede-perf.md, \"Workloads\").", "all-to-all", choices=WORKLOADS,
-        flag="workload"),
+    Key("workload", "choice", "Kind of workload (suede-perf.md, \"Workloads\"). Only with mode workload.",
+        "all-to-all", choices=WORKLOADS, flag="workload"),
     Key("ranks", "ids", "XPUs of the ranks, in their order. Only with mode workload.", shown="all"),
     Key("source", "int", "XPU that sends. Only with modes bandwidth and latency.", high=1023),
     Key("destinations", "ids", "XPUs that it sends to. Only with modes bandwidth and latency."),
@@ -112,14 +112,14 @@ FAULT = (
     Key("switch", "text", "Where: all links of a switch, or the process of the switch: sw0."),
     Key("daemon", "text", "Where: the process of a daemon: d0."),
     Key("load", "text", "Where: the receivers' processes of a load in mode bandwidth, else all of its processes."),
-    Key("direction", "choice", "Of impair and down: in is towards the switch, out from it.", "both",
+    Key("direction", "choice", "Direction of impair and down: in is towards the switch, out from it.", "both",
         choices=("in", "out", "both")),
-    Key("impair", "map", "What: impairments of the link (switch.md).", keys=IMPAIR),
-    Key("down", "switch", "What: no frame passes.", False),
-    Key("admin_down", "switch", "What: the switch's port is set down, as by an operator.", False),
-    Key("process", "choice", "What: the process is stopped (SIGSTOP), or killed and started again at the end.",
+    Key("impair", "map", "Fault: impairments of the link (switch.md).", keys=IMPAIR),
+    Key("down", "switch", "Fault: no frame passes.", False),
+    Key("admin_down", "switch", "Fault: the switch's port is set down, as by an operator.", False),
+    Key("process", "choice", "Fault: the process is stopped (SIGSTOP), or killed and started again at the end.",
         choices=("stop", "kill")),
-    Key("pfc_storm", "map", "What: the XPU's end of the link sends PFC frames without end (back ends veth and "
+    Key("pfc_storm", "map", "Fault: the XPU's end of the link sends PFC frames without end (back ends veth and "
         "simulator).", keys=(
             Key("classes", "numbers", "Classes that it pauses.", REQUIRED, high=7),
             Key("quanta", "int", "Time of each frame.", 65535, unit="512 bit times", low=1, high=65535),
@@ -189,7 +189,7 @@ SCENARIO = (
     Key("name", "text", "Name of the scenario: 1 to 32 letters, digits, _ and -.", REQUIRED),
     Key("description", "text", "One sentence, for the report.", ""),
     Key("seed", "int", "Seed of everything that is drawn.", 1, high=(1 << 32) - 1),
-    Key("backend", "choice", "What runs it, without --backend.", "local", choices=BACKENDS),
+    Key("backend", "choice", "Back end that runs it, without --backend.", "local", choices=BACKENDS),
     Key("encapsulation", "choice", "Headers of all ports (configuration.md).", "afh2", choices=ENCAPSULATIONS),
     Key("sample_ms", "int", "Time between samples.", 200, unit="ms", low=20, high=60000),
     Key("timeout_s", "number", "The loads are ended after this time.", DEFAULT_TIMEOUT_S, unit="s", low=1, high=86400),
@@ -199,7 +199,7 @@ SCENARIO = (
     Key("switch", "free", "Merged into the configuration of every switch (switch.md); `port` into each of its ports."),
     Key("load", "list", "Loads of suede-perf, all at a time.", REQUIRED, keys=LOAD, least=1),
     Key("faults", "list", "Faults with their times.", keys=FAULT),
-    Key("expect", "map", "What the exit status depends on.", keys=EXPECT),
+    Key("expect", "map", "Conditions that the exit status depends on.", keys=EXPECT),
 )
 
 

@@ -206,7 +206,7 @@ class Servers(local.Local):
                 self.play("clean.yml")
             except (backends.LabError, OSError, subprocess.SubprocessError):
                 pass
-        # What is left are connections; a dead process's signal goes nowhere.
+        # The remaining children are connections; a signal to a dead process has no effect.
         for child in self.children:
             local.Process.send(child, signal.SIGKILL)
             child.popen.wait()

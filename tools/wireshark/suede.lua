@@ -1015,7 +1015,7 @@ local function on_acked(stream, last, frame, time, repeats, result)
   stream.acked, stream.ack_frame, stream.repeats = last, frame, 0
   if result.acks_unseen then return end
   result.acks_frame = stream.latest[last]
-  -- Which of several transmissions is answered cannot be told.
+  -- If there were several transmissions, it is unknown which of them is answered.
   if result.acks_frame and result.acks_frame == stream.sent[last] then
     result.ack_time = time - found[result.acks_frame].time
   end
@@ -1429,7 +1429,7 @@ local function dissect_pdu(tvb, pinfo, tree, link)
     add_generated(tree, f.malformed, broken)
     marks[#marks + 1] = "malformed: " .. broken
   end
-  -- A PDU that a receiver drops without an answer is no part of a sequence. Neither is a PDU that an ICMP
+  -- A PDU that a receiver drops without an answer is no part of a sequence, and neither is a PDU that an ICMP
   -- message quotes.
   local counts = link.from and not link.dropped and not broken and status ~= RCRC_BAD and
     (pdu.ver == DATA_VERSION or pdu.control)
