@@ -16,7 +16,7 @@ class LabError(Exception):
 
 
 class PreflightError(LabError):
-    """Something is missing on the machine; the message has the command that mends it: exit code 5."""
+    """Something is missing on the machine; the message has the command that provides it: exit code 5."""
 
 
 class Handle:

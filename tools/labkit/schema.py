@@ -38,13 +38,13 @@ def _bound(name, meaning, unit=""):
 IMPAIR = (
     Key("rate_gbps", "number", "Rate of the cable; 0: no limit.", unit="Gbit/s", high=3200),
     Key("delay_us", "number", "Delay of each frame.", unit="µs", high=10000000),
-    Key("jitter_us", "number", "Up to so much more; frames stay in order.", unit="µs", high=10000000),
+    Key("jitter_us", "number", "Maximum of an additional random delay; frames stay in order.", unit="µs", high=10000000),
     Key("loss", "number", "Share of frames that are lost.", high=1),
     Key("burst_begins", "number", "Chance with each frame that a burst of losses begins (Gilbert-Elliott).", high=1),
     Key("burst_ends", "number", "Chance with each frame that it ends.", high=1),
     Key("burst_loss", "number", "Share that is lost in it.", high=1),
     Key("reorder", "number", "Share of frames that are held back behind later ones.", high=1),
-    Key("reorder_delay_us", "number", "They are held back for up to so long.", unit="µs", low=1, high=10000000),
+    Key("reorder_delay_us", "number", "Maximum time for which they are held back.", unit="µs", low=1, high=10000000),
     Key("duplicate", "number", "Share of frames that come twice.", high=1),
     Key("bad_fcs", "number", "Share that is dropped as by a bad FCS.", high=1),
     Key("flip", "number", "Share that has a bit flipped, which only the R-CRC finds.", high=1),
@@ -92,7 +92,7 @@ LOAD = (
     Key("check", "switch", "Content is verified byte by byte.", True, flag="check"),
     Key("barrier", "switch", "A barrier after each iteration.", True, flag="barrier"),
     Key("seed", "int", "Seed of the load.", high=(1 << 32) - 1, flag="seed", shown="that of the scenario"),
-    Key("take_rate", "number", "The receivers of mode bandwidth take so many commands a second; 0: as fast as they "
+    Key("take_rate", "number", "Commands a second that the receivers of mode bandwidth take; 0: as fast as they "
         "can.", 0, unit="1/s", high=1e12),
     Key("stall_s", "number", "Time without progress after which a rank gives up.", 60, unit="s", low=1, high=86400,
         flag="stall"),
@@ -104,7 +104,7 @@ LOAD = (
 FAULT = (
     Key("at_s", "number", "When it begins, after the begin of the run.", REQUIRED, unit="s", high=86400),
     Key("for_s", "number", "How long it lasts.", unit="s", low=0.001, high=86400, shown="to the end"),
-    Key("every_s", "number", "It comes again so long after its last begin.", unit="s", low=0.01, high=86400,
+    Key("every_s", "number", "Time from one begin to the next.", unit="s", low=0.01, high=86400,
         shown="once"),
     Key("times", "int", "How many times it comes with every_s.", 1, low=1, high=100000),
     Key("link", "text", "Where: a link, by the port of an XPU: xpu3.p0. `all` is every link."),
