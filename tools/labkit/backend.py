@@ -67,7 +67,7 @@ class Backend:
         return self
 
     def __exit__(self, *_):
-        """No signal ends the end."""
+        """Stops the back end; signals are ignored meanwhile."""
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         self.stop()
@@ -95,18 +95,18 @@ class Backend:
         raise NotImplementedError
 
     def wait_ready(self, node, seconds):
-        """Until it is ready and its links are up. Raises LabError with the last lines of its log."""
+        """Waits until the node is ready and its links are up. Raises LabError with the last lines of its log."""
         raise NotImplementedError
 
     def poll(self, node):
-        """The exit code of a node that has ended, else None."""
+        """Returns the exit code of a node that has ended, else None."""
         raise NotImplementedError
 
     def signal(self, node, number):
         raise NotImplementedError
 
     def end(self, node, seconds):
-        """SIGTERM, and its exit code; None: it did not end in time, and was killed."""
+        """Sends SIGTERM. Returns the exit code, or None if the node did not end in time and was killed."""
         raise NotImplementedError
 
     def socket(self, node):
@@ -114,7 +114,7 @@ class Backend:
         raise NotImplementedError
 
     def log(self, node):
-        """Its log so far."""
+        """Returns the node's log so far."""
         raise NotImplementedError
 
     def metrics(self, node):
@@ -122,7 +122,7 @@ class Backend:
         return None
 
     def run(self, process):
-        """Starts a process of suede-perf: a Handle."""
+        """Starts a process of suede-perf. Returns a Handle."""
         raise NotImplementedError
 
     def pfc_storm(self, link, classes, quanta, interval_us):

@@ -15,7 +15,7 @@ from labkit import fabric_picture
 
 HERE = pathlib.Path(__file__).parent
 CHART_JS = "/usr/share/javascript/chart.js/chart.min.js"  # Debian's libjs-chart.js
-MOST_LINES = 12     # of a chart; of more series their distribution is shown
+MOST_LINES = 12     # of a chart; with more series their distribution is shown
 MOST_POINTS = 1000  # of a line
 MOST_EVENTS = 2000  # in the table
 PALETTE = [f"c{i}" for i in range(8)]
@@ -267,7 +267,7 @@ def _script_data(report, charts):
 
 
 def _json(value):
-    """As the text of a script element."""
+    """Returns the value as text of a script element."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
 
 
@@ -279,7 +279,7 @@ def _chart_js():
 
 
 def make(report):
-    """The page as text. PageError: Chart.js is not installed."""
+    """Returns the page as text. Raises PageError if Chart.js is not installed."""
     scenario = report["scenario"]
     passed = report["verdict"]["pass"]
     charts = charts_of(report)
@@ -347,7 +347,7 @@ def make(report):
 
 
 def write(report, path):
-    """Whole, then renamed. PageError, OSError."""
+    """Writes the page under another name, then renames it. Raises PageError, OSError."""
     path = pathlib.Path(path)
     text = make(report)
     part = path.with_suffix(".part")

@@ -40,7 +40,7 @@ def make(plan, collected, checks, *, version, revision, start, end, argv, backen
 
 
 def write(report, path):
-    """Whole, then renamed."""
+    """Writes the report under another name, then renames it."""
     path = pathlib.Path(path)
     part = path.with_suffix(".part")
     try:

@@ -50,7 +50,7 @@ class Deltas:
         self.before = {}
 
     def rate(self, key, value, t):
-        """None the first time."""
+        """Returns the growth per second, None the first time."""
         old = self.before.get(key)
         self.before[key] = (value, t)
         if old is None or t <= old[1]:
@@ -164,7 +164,7 @@ class Sampler:
                             "text": " ".join(f"{key}={value}" for key, value in fields.items())})
 
     def restarted(self, node):
-        """Its events are numbered from 1 again."""
+        """The node has restarted: its events are numbered from 1 again."""
         self.connections.forget(node)
         self.seen_events[node.name] = 0
 
@@ -177,7 +177,7 @@ class Sampler:
     # ---- Loads.
 
     def intervals(self, handle, load):
-        """Goodput and latency of what a process has said since the last call."""
+        """Goodput and latency of the intervals that a process has reported since the last call."""
         process = handle.process
         many = len(process.xpus) * len(load.spec["ranks"] or [0]) > MOST_FLOWS
         for line in handle.intervals():

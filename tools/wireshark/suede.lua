@@ -421,8 +421,8 @@ local field_list = {}
 for _, field in pairs(f) do field_list[#field_list + 1] = field end
 suede.fields = field_list
 
--- Whether anybody is going to see one of these fields. Most time is spent on items that nobody
--- looks at otherwise: all, where Wireshark reads a file or tshark writes PSNs.
+-- Whether one of these fields is going to be shown. Otherwise most time is spent on items that are
+-- not shown: all, where Wireshark reads a file or tshark writes PSNs.
 local function is_wanted(tree, fields)
   if tree.visible then return true end
   for _, field in ipairs(fields) do
@@ -985,8 +985,8 @@ local function mark_acked(stream, psn, frame)
   end
 end
 
--- All PSNs up to `last` have arrived, says a PDU in `frame`. `repeats` tells whether saying it once
--- more means anything: PDUs with commands carry the number in any case.
+-- A PDU in `frame` says that all PSNs up to `last` have arrived. `repeats` tells whether a repetition
+-- means anything: PDUs with commands carry the number in any case.
 local function on_acked(stream, last, frame, time, repeats, result)
   result.acks_to = last
   if stream.next then
