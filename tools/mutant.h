@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Included in front of every source that tools/mutate compiles. All mutants of a build are in it,
-// and the environment variable SUEDE_MUTANT names the one that is on: so many mutants cost one
+// and the environment variable SUEDE_MUTANT names the one that is on, so that all mutants cost one
 // build. Without it the program is the original. SUEDE_MUTANTS_REACHED names a file to which the
 // program appends the numbers of the mutants that it came past.
 #ifndef SUEDE_TOOLS_MUTANT_H_

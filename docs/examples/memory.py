@@ -35,7 +35,7 @@ def all_reduce(memory, rank, xpus, share, vector, deadline):
     for place in others:
         find(memory, xpus[place], deadline)
         memory.put(xpus[place], WINDOW, vector, offset=row)
-    # What is written is there before it is counted.
+    # The vectors have arrived before the counters count them.
     memory.write_barrier(timeout=deadline - time.monotonic())
     for place in others:
         memory.increment(xpus[place], WINDOW, offset=8)

@@ -32,7 +32,7 @@ inline constexpr uint32_t kMaxNesting = 32;
   X(NotNow, -32002, "not now", "The state of the endpoint does not permit it.")                   \
   X(Busy, -32003, "busy", "Something has no room or did not answer in time; try again.")          \
   X(Unsupported, -32004, "unsupported", "This daemon, its device or its configuration cannot.")   \
-  X(NotPermitted, -32005, "not permitted", "It is for nobody, or the system refused it.")         \
+  X(NotPermitted, -32005, "not permitted", "Permitted to no user, or refused by the system.")     \
   X(TooManyClients, -32011, "too many clients", "As many connections as there may be.")           \
   X(LineTooLong, -32012, "line too long", "A line without an end in the first 65536 bytes.")      \
   X(AnswerTooLong, -32013, "answer too long", "The result is longer than an answer may be.")      \

@@ -3,7 +3,7 @@
 alone. The planes' own hellos find them dead, commands go over the other plane, and nothing is lost or doubled.
 
 $SUEDE_PATH_TIMES: cut so often, and print how long it took until the endpoint's event of the plane that is
-down; $SUEDE_PATH_HELLO_US: with that planes.hello_interval_us (docs/planes.md, "How it is tested")."""
+down; $SUEDE_PATH_HELLO_US: with that planes.hello_interval_us (docs/planes.md, "Tests")."""
 
 import contextlib
 import datetime

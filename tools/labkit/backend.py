@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a back end does for a run: the interface between run.py and local, servers, containers and simulator.
+"""The interface between run.py and local, servers, containers and simulator.
 
 A back end is opened by `with`, and its `stop` runs whatever happens. `make` finds it by name.
 """
@@ -16,7 +16,7 @@ class LabError(Exception):
 
 
 class PreflightError(LabError):
-    """Something is missing on the machine; the message has the command that mends it: exit code 5."""
+    """Something is missing on the machine; the message has the command that provides it: exit code 5."""
 
 
 class Handle:
@@ -67,7 +67,7 @@ class Backend:
         return self
 
     def __exit__(self, *_):
-        """No signal ends the end."""
+        """Stops the back end; signals are ignored meanwhile."""
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         self.stop()
@@ -95,18 +95,18 @@ class Backend:
         raise NotImplementedError
 
     def wait_ready(self, node, seconds):
-        """Until it is ready and its links are up. Raises LabError with the last lines of its log."""
+        """Waits until the node is ready and its links are up. Raises LabError with the last lines of its log."""
         raise NotImplementedError
 
     def poll(self, node):
-        """The exit code of a node that has ended, else None."""
+        """Returns the exit code of a node that has ended, else None."""
         raise NotImplementedError
 
     def signal(self, node, number):
         raise NotImplementedError
 
     def end(self, node, seconds):
-        """SIGTERM, and its exit code; None: it did not end in time, and was killed."""
+        """Sends SIGTERM. Returns the exit code, or None if the node did not end in time and was killed."""
         raise NotImplementedError
 
     def socket(self, node):
@@ -114,7 +114,7 @@ class Backend:
         raise NotImplementedError
 
     def log(self, node):
-        """Its log so far."""
+        """Returns the node's log so far."""
         raise NotImplementedError
 
     def metrics(self, node):
@@ -122,7 +122,7 @@ class Backend:
         return None
 
     def run(self, process):
-        """Starts a process of suede-perf: a Handle."""
+        """Starts a process of suede-perf. Returns a Handle."""
         raise NotImplementedError
 
     def pfc_storm(self, link, classes, quanta, interval_us):
@@ -137,7 +137,7 @@ class Backend:
         raise NotImplementedError
 
 
-# Name -> module, class. Those of veth and local are one.
+# Name -> module, class. Back ends veth and local share a module.
 BACKENDS = {
     "local": ("labkit.local", "Local"),
     "veth": ("labkit.local", "Veth"),

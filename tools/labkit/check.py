@@ -49,7 +49,7 @@ class Checker:
         lines[f"{self.scenario.where(path)}: {path}: {message}"] = None
 
     def _program(self, kind):
-        """Its path on this machine. Raises PreflightError."""
+        """Returns the path of a program on this machine. Raises PreflightError."""
         build = self.backend.build
         path, name = local.PROGRAMS[kind]
         program = str(pathlib.Path(build) / path) if build else shutil.which(name)

@@ -38,7 +38,7 @@ def figures(report):
         if series["v"]:
             sums.setdefault((series["name"], series["unit"]), []).append(sum(series["v"]) / len(series["v"]))
     for (name, unit), means in sums.items():
-        # Goodput adds up; of all else the mean of the series says more.
+        # Goodput is summed over the series; for other series the mean says more.
         total = name in ("goodput", "plane_throughput")
         value = sum(means) if total else sum(means) / len(means)
         result[f"{name}, {'sum' if total else 'mean'}"] = (value, unit, HIGHER if name == "goodput" else NEITHER)

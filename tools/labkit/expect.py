@@ -116,7 +116,7 @@ def _oracle(plan, collected):
 
 
 def _received(load, collected):
-    """Of a workload by all ranks; else by the servers. None where none has said it."""
+    """Commands that all ranks of a workload received, else the servers. None: no process has reported a count."""
     counts = []
     for each in collected["load"]:
         result = each["result"]

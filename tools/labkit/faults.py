@@ -86,7 +86,7 @@ def _of_process(scenario, topology, plan, spec, path):
 
 
 def _links(scenario, topology, spec, path):
-    """Those that the fault is about, all at switches."""
+    """Returns the links that the fault is about; raises an error if one of them is not at a switch."""
     if spec["link"] == "all":
         links = [link for link in topology.links if link.switch]
     elif spec["link"]:
@@ -152,11 +152,11 @@ class Clock:
                     heapq.heappush(self.heap, (end, number, 0, fault, fault.end))
 
     def next_s(self):
-        """Time of the next one, or None."""
+        """Returns the time of the next fault's begin or end, or None."""
         return self.heap[0][0] if self.heap else None
 
     def due(self, now_s):
-        """Yields (fault, begins, actions) of all whose time has come."""
+        """Yields (fault, begins, actions) for each begin or end whose time has come."""
         while self.heap and self.heap[0][0] <= now_s:
             _, _, begins, fault, actions = heapq.heappop(self.heap)
             yield fault, bool(begins), actions

@@ -81,7 +81,7 @@ class Process:
             self.popen.send_signal(number)
 
     def end(self, seconds, number=signal.SIGTERM):
-        """Its exit code; None where it had to be killed."""
+        """Ends the process. Returns its exit code, or None if it had to be killed."""
         self.send(signal.SIGCONT)
         self.send(number)
         try:
@@ -278,7 +278,7 @@ class Local(backends.Backend):
         deadline = time.monotonic() + seconds
         missing = "its management socket"
         while time.monotonic() < deadline:
-            # Links of this one may wait for another that is dead.
+            # The node's links may wait for another node that is dead.
             for each in self.plan.nodes:
                 code = self.poll(each)
                 if code is not None and each.name not in self.killed:
@@ -412,7 +412,7 @@ class Veth(Local):
         return f"net_af_packet{number},iface={port['name']},framesz={frame},blocksz={max(65536, frame)},framecnt=512"
 
     def metrics(self, node):
-        """By a thread that is in the node's namespace."""
+        """Reads the metrics in a thread that enters the node's namespace."""
         result = []
 
         def ask():

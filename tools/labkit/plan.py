@@ -11,7 +11,7 @@ from labkit import topology as topologies
 SCHEMA_VERSION = 1
 FORWARDING = {"udp4": "mac", "udp6": "mac", "afh1": "afh1", "afh1s": "afh1", "afh2": "afh2", "afh2c": "afh2"}
 
-# Daemons, clients and switches of a lab share few CPUs: who does not answer for some milliseconds is not dead.
+# Daemons, clients and switches of a lab share few CPUs: a process silent for some milliseconds is not dead.
 PATIENT = {
     "transport": {"rto_initial_us": 50000, "rto_min_us": 20000, "rto_max_us": 400000, "max_tries": 40,
                   "inflight_pdus": 1024},

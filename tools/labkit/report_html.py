@@ -15,7 +15,7 @@ from labkit import fabric_picture
 
 HERE = pathlib.Path(__file__).parent
 CHART_JS = "/usr/share/javascript/chart.js/chart.min.js"  # Debian's libjs-chart.js
-MOST_LINES = 12     # of a chart; of more series their distribution is shown
+MOST_LINES = 12     # of a chart; with more series their distribution is shown
 MOST_POINTS = 1000  # of a line
 MOST_EVENTS = 2000  # in the table
 PALETTE = [f"c{i}" for i in range(8)]
@@ -65,7 +65,7 @@ def quantile(values, share):
 
 
 def distribution(lines):
-    """Of many lines: how their values lie at each time."""
+    """Distribution of the values of many lines at each time."""
     at = list(zip(*map(held, lines)))
     return [(label, [quantile(values, share) for values in at]) for label, share in
             (("largest", 1), ("90th percentile", 0.9), ("median", 0.5), ("10th percentile", 0.1), ("smallest", 0))]
@@ -108,13 +108,13 @@ def _kind_of(series):
 
 
 def _planes(series):
-    """Of a plane the sum over the endpoints, where there are several."""
+    """Groups the series, which are of endpoints, by plane: [(plane, [series])]."""
     return [(plane, [each for each in series if each["labels"].get("plane") == plane])
             for plane in sorted({each["labels"].get("plane") for each in series}, key=str)]
 
 
 def charts_of(report):
-    """What the script draws: [{title, note, unit, t, lines: [{label, v, fill_to}], stepped}]."""
+    """Charts for the script: [{title, note, unit, t, lines: [{label, v, fill_to}], stepped}]."""
     step, points = grid_of(report)
     axis = [round(i * step, 6) for i in range(points)]
     by_kind = {}
@@ -267,7 +267,7 @@ def _script_data(report, charts):
 
 
 def _json(value):
-    """As the text of a script element."""
+    """Returns the value as text of a script element."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
 
 
@@ -279,7 +279,7 @@ def _chart_js():
 
 
 def make(report):
-    """The page as text. PageError: Chart.js is not installed."""
+    """Returns the page as text. Raises PageError if Chart.js is not installed."""
     scenario = report["scenario"]
     passed = report["verdict"]["pass"]
     charts = charts_of(report)
@@ -347,7 +347,7 @@ def make(report):
 
 
 def write(report, path):
-    """Whole, then renamed. PageError, OSError."""
+    """Writes the page under another name, then renames it. Raises PageError, OSError."""
     path = pathlib.Path(path)
     text = make(report)
     part = path.with_suffix(".part")

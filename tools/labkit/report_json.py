@@ -20,7 +20,7 @@ def host():
 
 
 def make(plan, collected, checks, *, version, revision, start, end, argv, backend):
-    """A dict. What the back end simulator alone knows is its member `simulator`."""
+    """Returns the report, a dict. Its member `simulator` has the data that only the back end simulator knows."""
     passed = bool(checks) and all(each["pass"] for each in checks)
     return {
         "schema_version": 1, "tool": "lab", "version": version, "git": revision, "start": start, "end": end,
@@ -40,7 +40,7 @@ def make(plan, collected, checks, *, version, revision, start, end, argv, backen
 
 
 def write(report, path):
-    """Whole, then renamed."""
+    """Writes the report under another name, then renames it."""
     path = pathlib.Path(path)
     part = path.with_suffix(".part")
     try:

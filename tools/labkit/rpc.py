@@ -29,7 +29,7 @@ class Connection:
         return json.loads(line)
 
     def call(self, method, **params):
-        """The result. Raises RpcError with the daemon's message, or OSError."""
+        """Returns the result. Raises RpcError with the daemon's message, or OSError."""
         self.id += 1
         request = {"jsonrpc": "2.0", "id": self.id, "method": method, "params": params}
         self.socket.sendall(json.dumps(request).encode() + b"\n")
@@ -46,7 +46,7 @@ class Connection:
 
 
 class Connections:
-    """One for each node of a back end, made anew where it broke."""
+    """A connection to each node of a back end. A broken connection is made anew."""
 
     def __init__(self, backend):
         self.backend = backend

@@ -54,12 +54,12 @@ class Progress:
         self.open = False
 
     def say(self, text):
-        """Of a step: always."""
+        """Reports a step, always."""
         if not self.quiet:
             self._write(text)
 
     def tell(self, text):
-        """Of what goes on: at most once a second."""
+        """Reports progress, at most once a second."""
         if not self.quiet and time.monotonic() >= self.last + 1:
             self._write(text)
 
@@ -81,7 +81,7 @@ def empty():
 
 
 def run(plan, backend, progress):
-    """Carries out the plan on an opened back end. What was collected, as a dict; also of a run that was interrupted or broke."""
+    """Carries out the plan on an opened back end. Returns a dict of what was collected, also after an early end."""
     if backend.is_batch:
         def tell(seconds, text):
             check_signals()
@@ -123,7 +123,7 @@ class _Run:
                 "problems": self.problems}
 
     def _salvage(self):
-        """Of a broken run: the results that loads give when they are told to end, and counters."""
+        """After an early end, collects the results that loads give when they are told to end, and counters."""
         if self.sampler.zero is None:
             return
         try:

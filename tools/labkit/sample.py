@@ -7,7 +7,7 @@ import time
 
 from labkit import rpc
 
-# Of a workload of more flows, goodput is summed by destination.
+# With more flows than this, a workload's goodput is summed by destination.
 MOST_FLOWS = 1000
 PAUSED = re.compile(r'^suede_port_vc_paused_seconds_total\{(.*)\} (\S+)$', re.M)
 LABEL = re.compile(r'(\w+)="([^"]*)"')
@@ -37,7 +37,7 @@ class Series:
         entry[2].append(value)
 
     def to_list(self):
-        """Those that were never anything but 0 show nothing, but for goodput and throughput."""
+        """Returns the series. Leaves out series that are 0 throughout, except goodput, throughput and buffer use."""
         return [{"name": name, "unit": self.UNITS[name], "labels": labels, "t": t, "v": v}
                 for (name, _), (labels, t, v) in sorted(self.all.items())
                 if any(v) or name in ("goodput", "plane_throughput", "buffer_used")]
@@ -50,7 +50,7 @@ class Deltas:
         self.before = {}
 
     def rate(self, key, value, t):
-        """None the first time."""
+        """Returns the growth per second, None the first time."""
         old = self.before.get(key)
         self.before[key] = (value, t)
         if old is None or t <= old[1]:
@@ -88,7 +88,7 @@ class Sampler:
     # ---- Nodes.
 
     def sample(self):
-        """Of all nodes. One that does not answer is left out."""
+        """Samples all nodes. A node that does not answer is left out."""
         for node in self.plan.nodes:
             try:
                 (self._endpoint if node.kind == "endpoint" else self._switch)(node)
@@ -164,7 +164,7 @@ class Sampler:
                             "text": " ".join(f"{key}={value}" for key, value in fields.items())})
 
     def restarted(self, node):
-        """Its events are numbered from 1 again."""
+        """The node has restarted: its events are numbered from 1 again."""
         self.connections.forget(node)
         self.seen_events[node.name] = 0
 
@@ -177,7 +177,7 @@ class Sampler:
     # ---- Loads.
 
     def intervals(self, handle, load):
-        """Goodput and latency of what a process has said since the last call."""
+        """Goodput and latency of the intervals that a process has reported since the last call."""
         process = handle.process
         many = len(process.xpus) * len(load.spec["ranks"] or [0]) > MOST_FLOWS
         for line in handle.intervals():
@@ -202,7 +202,7 @@ class Sampler:
     # ---- The end.
 
     def final(self):
-        """What expectations are checked against: by node its counters, ports, buffer."""
+        """Returns the state that expectations are checked against: by node its counters, ports, buffer and events."""
         result = {}
         for node in self.plan.nodes:
             try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a scenario: YAML to a `Scenario`, whose errors name file, line, column, key and mend."""
+"""Reads a scenario: YAML to a `Scenario`, whose errors name file, line, column, key and remedy."""
 
 import dataclasses
 import pathlib

@@ -38,13 +38,13 @@ def _bound(name, meaning, unit=""):
 IMPAIR = (
     Key("rate_gbps", "number", "Rate of the cable; 0: no limit.", unit="Gbit/s", high=3200),
     Key("delay_us", "number", "Delay of each frame.", unit="µs", high=10000000),
-    Key("jitter_us", "number", "Up to so much more; frames stay in order.", unit="µs", high=10000000),
+    Key("jitter_us", "number", "Maximum of an additional random delay; frames stay in order.", unit="µs", high=10000000),
     Key("loss", "number", "Share of frames that are lost.", high=1),
     Key("burst_begins", "number", "Chance with each frame that a burst of losses begins (Gilbert-Elliott).", high=1),
     Key("burst_ends", "number", "Chance with each frame that it ends.", high=1),
     Key("burst_loss", "number", "Share that is lost in it.", high=1),
     Key("reorder", "number", "Share of frames that are held back behind later ones.", high=1),
-    Key("reorder_delay_us", "number", "They are held back for up to so long.", unit="µs", low=1, high=10000000),
+    Key("reorder_delay_us", "number", "Maximum time for which they are held back.", unit="µs", low=1, high=10000000),
     Key("duplicate", "number", "Share of frames that come twice.", high=1),
     Key("bad_fcs", "number", "Share that is dropped as by a bad FCS.", high=1),
     Key("flip", "number", "Share that has a bit flipped, which only the R-CRC finds.", high=1),
@@ -57,8 +57,8 @@ LOAD = (
     Key("name", "text", "Name of the load, in results.", shown="load and its number"),
     Key("mode", "choice", "workload: of many ranks; bandwidth or latency: from one XPU to others.", "workload",
         choices=("workload", "bandwidth", "latency")),
-    Key("workload", "choice", "Of mode workload (suede-perf.md, \"Workloads\").", "all-to-all", choices=WORKLOADS,
-        flag="workload"),
+    Key("workload", "choice", "Kind of workload (suede-perf.md, \"Workloads\"). Only with mode workload.",
+        "all-to-all", choices=WORKLOADS, flag="workload"),
     Key("ranks", "ids", "XPUs of the ranks, in their order. Only with mode workload.", shown="all"),
     Key("source", "int", "XPU that sends. Only with modes bandwidth and latency.", high=1023),
     Key("destinations", "ids", "XPUs that it sends to. Only with modes bandwidth and latency."),
@@ -92,7 +92,7 @@ LOAD = (
     Key("check", "switch", "Content is verified byte by byte.", True, flag="check"),
     Key("barrier", "switch", "A barrier after each iteration.", True, flag="barrier"),
     Key("seed", "int", "Seed of the load.", high=(1 << 32) - 1, flag="seed", shown="that of the scenario"),
-    Key("take_rate", "number", "The receivers of mode bandwidth take so many commands a second; 0: as fast as they "
+    Key("take_rate", "number", "Commands a second that the receivers of mode bandwidth take; 0: as fast as they "
         "can.", 0, unit="1/s", high=1e12),
     Key("stall_s", "number", "Time without progress after which a rank gives up.", 60, unit="s", low=1, high=86400,
         flag="stall"),
@@ -104,7 +104,7 @@ LOAD = (
 FAULT = (
     Key("at_s", "number", "When it begins, after the begin of the run.", REQUIRED, unit="s", high=86400),
     Key("for_s", "number", "How long it lasts.", unit="s", low=0.001, high=86400, shown="to the end"),
-    Key("every_s", "number", "It comes again so long after its last begin.", unit="s", low=0.01, high=86400,
+    Key("every_s", "number", "Time from one begin to the next.", unit="s", low=0.01, high=86400,
         shown="once"),
     Key("times", "int", "How many times it comes with every_s.", 1, low=1, high=100000),
     Key("link", "text", "Where: a link, by the port of an XPU: xpu3.p0. `all` is every link."),
@@ -112,14 +112,14 @@ FAULT = (
     Key("switch", "text", "Where: all links of a switch, or the process of the switch: sw0."),
     Key("daemon", "text", "Where: the process of a daemon: d0."),
     Key("load", "text", "Where: the receivers' processes of a load in mode bandwidth, else all of its processes."),
-    Key("direction", "choice", "Of impair and down: in is towards the switch, out from it.", "both",
+    Key("direction", "choice", "Direction of impair and down: in is towards the switch, out from it.", "both",
         choices=("in", "out", "both")),
-    Key("impair", "map", "What: impairments of the link (switch.md).", keys=IMPAIR),
-    Key("down", "switch", "What: no frame passes.", False),
-    Key("admin_down", "switch", "What: the switch's port is set down, as by an operator.", False),
-    Key("process", "choice", "What: the process is stopped (SIGSTOP), or killed and started again at the end.",
+    Key("impair", "map", "Fault: impairments of the link (switch.md).", keys=IMPAIR),
+    Key("down", "switch", "Fault: no frame passes.", False),
+    Key("admin_down", "switch", "Fault: the switch's port is set down, as by an operator.", False),
+    Key("process", "choice", "Fault: the process is stopped (SIGSTOP), or killed and started again at the end.",
         choices=("stop", "kill")),
-    Key("pfc_storm", "map", "What: the XPU's end of the link sends PFC frames without end (back ends veth and "
+    Key("pfc_storm", "map", "Fault: the XPU's end of the link sends PFC frames without end (back ends veth and "
         "simulator).", keys=(
             Key("classes", "numbers", "Classes that it pauses.", REQUIRED, high=7),
             Key("quanta", "int", "Time of each frame.", 65535, unit="512 bit times", low=1, high=65535),
@@ -189,7 +189,7 @@ SCENARIO = (
     Key("name", "text", "Name of the scenario: 1 to 32 letters, digits, _ and -.", REQUIRED),
     Key("description", "text", "One sentence, for the report.", ""),
     Key("seed", "int", "Seed of everything that is drawn.", 1, high=(1 << 32) - 1),
-    Key("backend", "choice", "What runs it, without --backend.", "local", choices=BACKENDS),
+    Key("backend", "choice", "Back end that runs it, without --backend.", "local", choices=BACKENDS),
     Key("encapsulation", "choice", "Headers of all ports (configuration.md).", "afh2", choices=ENCAPSULATIONS),
     Key("sample_ms", "int", "Time between samples.", 200, unit="ms", low=20, high=60000),
     Key("timeout_s", "number", "The loads are ended after this time.", DEFAULT_TIMEOUT_S, unit="s", low=1, high=86400),
@@ -199,7 +199,7 @@ SCENARIO = (
     Key("switch", "free", "Merged into the configuration of every switch (switch.md); `port` into each of its ports."),
     Key("load", "list", "Loads of suede-perf, all at a time.", REQUIRED, keys=LOAD, least=1),
     Key("faults", "list", "Faults with their times.", keys=FAULT),
-    Key("expect", "map", "What the exit status depends on.", keys=EXPECT),
+    Key("expect", "map", "Conditions that the exit status depends on.", keys=EXPECT),
 )
 
 

@@ -32,7 +32,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 class Host:
-    """One of the inventory. `variables` are Ansible's."""
+    """A host of the inventory. `variables` are Ansible's."""
 
     def __init__(self, name, variables):
         self.name = name
@@ -45,7 +45,7 @@ class Host:
         return f"{build}/{local.PROGRAMS[kind][0]}" if build else INSTALLED[kind]
 
     def ssh_config(self, control):
-        """Its part of a configuration of ssh, from the variables that Ansible has for it."""
+        """Returns the host's part of a configuration of ssh, from Ansible's variables of the host."""
         names = {"ansible_host": "HostName", "ansible_port": "Port", "ansible_user": "User",
                  "ansible_ssh_private_key_file": "IdentityFile"}
         lines = [f"Host {self.name}"]
@@ -82,8 +82,8 @@ def read_inventory(path, plan):
 
 
 def _place(path, plan, hosts):
-    """Nodes by suede_nodes; daemons that nobody names go to the hosts without one, in turn. Switches that nobody names are the
-    fabric's own: they are no part of the run."""
+    """Places nodes by suede_nodes; daemons without a host go to the hosts without suede_nodes, in turn. Switches without a
+    host are the fabric's own: they are no part of the run."""
     names = {node.name: node for node in plan.nodes}
     placed = {}
     for host in hosts:
@@ -125,7 +125,7 @@ class RemoteProcess(local.Process):
 
 
 class MpiProcess:
-    """A process of those that one mpirun, or srun, has started: it ends with it."""
+    """A process that mpirun or srun has started: it ends with the launcher."""
 
     def __init__(self, launcher):
         self.launcher = launcher
@@ -206,7 +206,7 @@ class Servers(local.Local):
                 self.play("clean.yml")
             except (backends.LabError, OSError, subprocess.SubprocessError):
                 pass
-        # What is left are connections; a dead process's signal goes nowhere.
+        # The remaining children are connections; a signal to a dead process has no effect.
         for child in self.children:
             local.Process.send(child, signal.SIGKILL)
             child.popen.wait()
@@ -214,7 +214,7 @@ class Servers(local.Local):
         super().stop()
 
     def _check_programs(self):
-        """They are on the hosts."""
+        """Checks nothing: the programs are on the hosts."""
 
     def ssh(self, host):
         return ["ssh", "-F", str(self.directory / "ssh_config"), host.name]
@@ -292,7 +292,7 @@ class Servers(local.Local):
         return config
 
     def make_secrets(self):
-        """They are on the hosts."""
+        """Makes none: the secrets are on the hosts."""
 
     def secrets_path(self):
         raise backends.PreflightError("instances seal, and their hosts need a file of secrets (docs/sealing.md); put one on each "

@@ -69,7 +69,7 @@ class Simulator(backends.Backend):
             report.unlink(missing_ok=True)
 
     def _listen(self, tell):
-        """Shows progress; returns what the program says beside it."""
+        """Shows progress. Returns the other lines that the program prints."""
         lines = queue.Queue()
         threading.Thread(target=lambda: [lines.put(line) for line in self.child.stderr] + [lines.put(None)],
                          daemon=True).start()

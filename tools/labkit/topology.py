@@ -79,7 +79,7 @@ class Topology:
             key = tuple(port.xpus)
             if key not in result or port.index == own.index:
                 result[key] = port
-        # A port is no way to itself, but where several XPUs share it.
+        # A port is no way to itself, unless several XPUs share it.
         return [p for p in result.values() if p is not own and p.xpus != own.xpus or p is own and len(p.xpus) > 1]
 
 

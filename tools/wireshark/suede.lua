@@ -421,8 +421,8 @@ local field_list = {}
 for _, field in pairs(f) do field_list[#field_list + 1] = field end
 suede.fields = field_list
 
--- Whether anybody is going to see one of these fields. Most time is spent on items that nobody
--- looks at otherwise: all, where Wireshark reads a file or tshark writes PSNs.
+-- Whether one of these fields is going to be shown. Otherwise most time is spent on items that are
+-- not shown: all, where Wireshark reads a file or tshark writes PSNs.
 local function is_wanted(tree, fields)
   if tree.visible then return true end
   for _, field in ipairs(fields) do
@@ -985,8 +985,8 @@ local function mark_acked(stream, psn, frame)
   end
 end
 
--- All PSNs up to `last` have arrived, says a PDU in `frame`. `repeats` tells whether saying it once
--- more means anything: PDUs with commands carry the number in any case.
+-- A PDU in `frame` says that all PSNs up to `last` have arrived. `repeats` tells whether a repetition
+-- means anything: PDUs with commands carry the number in any case.
 local function on_acked(stream, last, frame, time, repeats, result)
   result.acks_to = last
   if stream.next then
@@ -1015,7 +1015,7 @@ local function on_acked(stream, last, frame, time, repeats, result)
   stream.acked, stream.ack_frame, stream.repeats = last, frame, 0
   if result.acks_unseen then return end
   result.acks_frame = stream.latest[last]
-  -- Which of several transmissions is answered cannot be told.
+  -- If there were several transmissions, it is unknown which of them is answered.
   if result.acks_frame and result.acks_frame == stream.sent[last] then
     result.ack_time = time - found[result.acks_frame].time
   end
@@ -1429,7 +1429,7 @@ local function dissect_pdu(tvb, pinfo, tree, link)
     add_generated(tree, f.malformed, broken)
     marks[#marks + 1] = "malformed: " .. broken
   end
-  -- A PDU that a receiver drops without an answer is no part of a sequence. Neither is a PDU that an ICMP
+  -- A PDU that a receiver drops without an answer is no part of a sequence, and neither is a PDU that an ICMP
   -- message quotes.
   local counts = link.from and not link.dropped and not broken and status ~= RCRC_BAD and
     (pdu.ver == DATA_VERSION or pdu.control)
