@@ -183,7 +183,7 @@ bool Connection::WantNack(Time now, const TransportParams& params) {
 }
 
 // Asks for one NACK in a round trip, whatever PSN it names: forged headers may follow the PDUs that
-// come. PDUs trimmed behind a NACK are sent again because of it, or OnAnnounced misses them.
+// come. PDUs trimmed behind a NACK are sent again because of it, or OnAnnounced notes the gap.
 bool Connection::WantNackOfTrimmed(Time now, Duration base_rtt) {
   if (nack_at_ != Time{} && now - nack_at_ < base_rtt) return false;
   Watch(kAwaitsTrimmed, false);
@@ -198,7 +198,7 @@ bool Connection::OnTrimmed(Psn psn, Duration base_rtt, Time now, const Transport
   if (!IsPlausible(psn, params) || ahead < 0 || not_ready_) return false;
   loses_ = true;
   if (ahead == 0 && WantNackOfTrimmed(now, base_rtt)) return true;
-  // Whatever follows: PDUs up to this one were sent, and are missed some time.
+  // PDUs up to this one were sent, and are found missing some time, whatever follows.
   OnAnnounced(psn.Next(), now, params);
   // A PDU that comes within a round trip of the last NACK was sent before the NACK arrived, and is
   // sent again anyway.
