@@ -18,7 +18,7 @@ namespace suede::fabric {
 
 // Chances are of 2^32 (ChanceOf), per frame.
 struct ImpairmentParams {
-  // What frames of one class have in addition.
+  // Impairments that frames of one class have in addition.
   struct OfClass {
     Duration delay{};  // classes overtake each other by it
     uint32_t loss = 0;
@@ -27,7 +27,7 @@ struct ImpairmentParams {
   };
   uint64_t rate_bps = 0;  // 0: no limit
   Duration delay{};
-  Duration jitter{};  // up to so much more delay; frames stay in order
+  Duration jitter{};  // maximum additional delay; frames stay in order
   uint32_t loss = 0;
   // Gilbert-Elliott: two states, each with a loss of its own, and the chances to change over.
   uint32_t to_bad = 0;
@@ -54,11 +54,11 @@ class Impairment {
 
   // At any time; frames on the cable keep their times.
   void Set(const ImpairmentParams& params);
-  // Likewise, and gives those before: neither allocates nor frees.
+  // Sets `params` and returns the former ones in it: neither allocates nor frees.
   void Swap(ImpairmentParams& params);
   const ImpairmentParams& params() const { return params_; }
 
-  // Nothing to do: frames pass as if it were not there.
+  // Whether frames pass as if there were no impairment.
   bool is_clean() const { return clean_ && cable_.empty(); }
 
   // When the next frame may begin to be sent, by the rate.
@@ -67,7 +67,7 @@ class Impairment {
   enum class Fate : uint8_t {
     kLost,       // the frame is the caller's to release
     kTaken,      // it is on the cable
-    kDuplicate,  // likewise, and Duplicate wants a copy of it
+    kDuplicate,  // it is on the cable, and Duplicate wants a copy of it
   };
   // The frame leaves at `now`. Its bytes may be changed.
   Fate Send(Frame* frame, Time now);
@@ -76,7 +76,7 @@ class Impairment {
 
   // The next frame that has arrived by `now`; nullptr: there is none.
   Frame* Arrived(Time now);
-  // When the next one arrives; kNever: the cable is empty.
+  // When the next frame arrives; kNever: the cable is empty.
   Time deadline() const { return cable_.empty() ? kNever : cable_.front().at; }
   size_t on_cable() const { return cable_.size(); }
 
@@ -85,7 +85,7 @@ class Impairment {
     Time at;
     uint64_t order;
     Frame* frame;
-    // Of a heap whose first element arrives first.
+    // Order of a heap whose first element arrives first.
     friend bool operator<(const OnCable& a, const OnCable& b) {
       return a.at != b.at ? a.at > b.at : a.order > b.order;
     }

@@ -23,29 +23,31 @@ class LinkPort {
     if (params.credit.cbfc) credit_ = std::make_unique<CreditEnd>(params, largest_octets);
   }
 
-  // A frame that has come. False: it was the link's, or is dropped: it ends.
+  // Takes a frame that has come. Returns false where the frame was the link's, or is dropped: it
+  // ends.
   bool Hear(Frame& frame, Time now);
-  // Timers. Before frames leave.
+  // Runs timers. To be called before frames leave.
   void Poll(Time now);
-  // What leaves next: a frame of the link, a held one, or the output's next one. `spare`: an empty
-  // frame, for the first two and for a numbered one. If it was used and nothing leaves, ask again.
+  // The frame that leaves next: a frame of the link, a held one, or the output's next one. `spare`:
+  // an empty frame, for the first two and for a numbered one. If it was used and nothing leaves,
+  // the caller asks again.
   struct Next {
     Frame* frame = nullptr;  // null: nothing leaves now
     bool used_spare = false;
   };
   Next Take(Output& output, Frame* spare, Time now);
-  // The output is emptied: what waits outside of it ends, too. Null: nothing does.
+  // The output is emptied: returns the frame that waits outside of it, which ends, too; null: none.
   Frame* TakeWaiting() { return std::exchange(waiting_, nullptr); }
 
-  // Frames that the neighbour has: they end. Then ClearEnded.
+  // Frames that the neighbour has: they end. The caller then calls ClearEnded.
   std::span<Frame* const> ended() const { return end_.ended(); }
   void ClearEnded() { end_.ClearEnded(); }
 
-  // When it has something to send or to look at by itself, where it may send; kNever: never.
+  // When the port has something to send or to look at by itself, where it may send; kNever: never.
   Time deadline(Time now) const {
     return end_.ToSend(0) != nullptr ? now : std::min(end_.deadline(), credit_deadline());
   }
-  // The output's next frame has to wait for the neighbour.
+  // Whether the output's next frame has to wait for the neighbour.
   bool is_full() const { return waiting_ != nullptr; }
   // Frames inside.
   uint32_t frames() const { return end_.sender().held() + (waiting_ != nullptr ? 1 : 0); }
@@ -57,7 +59,7 @@ class LinkPort {
   const CreditEnd* credit() const { return credit_.get(); }
 
  private:
-  // When an update may be due; a CC_Update is not while a frame waits.
+  // When an update may be due; a CC_Update is not due while a frame waits.
   Time credit_deadline() const {
     if (credit_ == nullptr) return kNever;
     return is_full() ? credit_->receiver().deadline() : credit_->deadline();

@@ -30,7 +30,7 @@ struct ClassMap {
   bool pcp_first = false;  // of frames with both the PCP counts, else the DSCP
 };
 
-// ECN of a queue: frames that could be marked are, with a probability that grows with its depth.
+// ECN of a queue: markable frames are marked, with a probability that grows with the queue's depth.
 struct EcnParams {
   uint32_t least_bytes = UINT32_MAX;  // no mark up to here,
   uint32_t most_bytes = UINT32_MAX;   // and every frame from here on; the same value is a step
@@ -39,21 +39,21 @@ struct EcnParams {
 
 struct ClassParams {
   bool lossless = false;           // PFC keeps it from being dropped
-  bool strict = false;             // served before all that are not, the higher class first
-  uint16_t weight = 1;             // of the others: share of the rate, 1 to 255
+  bool strict = false;             // served before all classes that are not, higher classes first
+  uint16_t weight = 1;             // of classes that are not strict: share of the rate, 1 to 255
   uint32_t reserved_bytes = 8192;  // of each queue, or each port's input of a lossless class
-  // Of the shared bytes that are free a queue, or an input, may take alpha/16 times as many.
+  // A queue, or an input, may take alpha/16 times the free shared bytes.
   uint16_t alpha_16th = 16;
   EcnParams ecn;
   uint32_t headroom_bytes = 0;   // of each port's input of a lossless class: HeadroomBytes
   uint32_t resume_bytes = 3072;  // below the threshold of a pause: frames may come again
-  Duration max_wait{};           // frames that have waited for longer are dropped; 0: none is
+  Duration max_wait{};           // frames that have waited for longer are dropped; 0: no bound
   uint32_t credits = 0;          // that each port with credit-based flow control grants; 0: none
 };
 
 struct TrimParams {
   bool on = false;
-  uint32_t ipv4_bytes = 64;  // length of a trimmed frame; the shim's frames have this, too
+  uint32_t ipv4_bytes = 64;  // length of a trimmed frame, of the shim's frames, too
   uint32_t ipv6_bytes = 128;
   uint64_t dscps = 0;        // a bit for each DSCP whose frames are trimmed
   uint8_t trimmed_dscp = 0;  // their DSCP then
@@ -63,15 +63,15 @@ struct TrimParams {
 struct PfcParams {
   bool on = false;
   uint16_t quanta = 0xffff;  // of a pause, each of 512 bit times
-  // A class that a peer has paused for so long, while frames wait, is in a storm: its frames are
-  // dropped, until the peer has let it be for as long as `calm`. 0: never.
+  // A class that a peer has paused for this long, while frames wait, is in a storm: its frames are
+  // dropped until the peer has not paused it for `calm`. 0: never.
   Duration storm = std::chrono::milliseconds(100);
   Duration calm = std::chrono::milliseconds(100);
 };
 
 struct PortParams {
   uint64_t rate_bps = 0;      // frames leave at this rate; 0: as fast as the device takes them
-  bool strict_vlans = false;  // frames of other VLANs than these are dropped
+  bool strict_vlans = false;  // frames of other VLANs than `vlans` are dropped
   std::vector<uint16_t> vlans;
   std::array<uint8_t, 6> mac{};  // source of PFC frames
   PfcParams pfc;
@@ -93,7 +93,7 @@ struct SwitchParams {
   bool learns = true;  // of kMac, kAfh1 and kIp
   bool floods = true;  // frames to unknown addresses; false: they are dropped
   uint32_t addresses = 8192;
-  uint32_t addresses_of_port = 4096;  // that may be learnt
+  uint32_t addresses_of_port = 4096;  // max addresses learnt on a port
   Duration max_age = std::chrono::seconds(300);
   uint32_t buffer_bytes = 4u << 20;
   uint32_t cell_bytes = 256;       // a frame takes whole cells
@@ -110,8 +110,8 @@ struct SwitchParams {
 // annex O): both ways over the cable, two frames that have begun, and the response of the peer.
 uint32_t HeadroomBytes(uint64_t rate_bps, uint32_t cable_m, uint32_t max_frame_bytes);
 
-// Bytes of the buffer that frames sent on credit of a link VC may take, of one port: whatever their
-// lengths are, they take no more whole cells than this.
+// Bytes of the buffer, in whole cells, that one port's frames sent on credit of a link VC may take,
+// whatever their lengths.
 uint32_t CreditBytes(const SwitchParams& params, uint32_t link_vc);
 // How the classes of a frame are found, for both ends of a link.
 inline FrameClassRule ClassRuleOf(const SwitchParams& params) {

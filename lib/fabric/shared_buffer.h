@@ -24,10 +24,10 @@ class SharedBuffer {
   // Whether a frame that takes `charge` may wait for output `out` in the class. Lossy classes are
   // judged by the queue, lossless ones by the input; where it may, it is counted.
   bool Admit(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
-  // It has left, or was taken out.
+  // A frame has left, or was taken out.
   void Release(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
-  // The same of frames that came on credit: they have a part of their own, of each input and link
-  // VC. A sender that keeps to its credit always finds room.
+  // Admit and Release for frames that came on credit: they have a part of their own, of each input
+  // and link VC. A sender that keeps to its credit always finds room.
   bool AdmitCredited(uint32_t in, uint32_t out, const FrameNote& note);
   void ReleaseCredited(uint32_t out, const FrameNote& note);
 
@@ -53,18 +53,18 @@ class SharedBuffer {
     most_used_ = used_;
     most_headroom_used_ = headroom_used_;
   }
-  // Bytes that the configuration's reserved parts and headrooms leave for all; less than 0: they
-  // are more than the buffer has.
+  // Shared bytes: the buffer less reserved parts, headrooms and parts for credit. Less than 0:
+  // these exceed the buffer.
   static int64_t SharedBytes(const SwitchParams& params);
 
   // Aborts where a sum disagrees with its parts.
   void CheckInvariants() const;
 
  private:
-  // Of a queue (lossy) or an input's class (lossless).
+  // The bytes of a queue (lossy) or of an input's class (lossless).
   struct Account {
     uint32_t used = 0;      // all
-    uint32_t headroom = 0;  // of that; lossless only
+    uint32_t headroom = 0;  // part of `used`; lossless only
   };
   static size_t Index(uint32_t port, uint32_t traffic_class) {
     return size_t{port} * kClasses + traffic_class;

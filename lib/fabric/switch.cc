@@ -431,7 +431,7 @@ void Switch::SendOn(Port& port, Frame* frame, Time now) {
   }
 }
 
-// What the link lets out next; nullptr: nothing.
+// The frame that the link lets out next; nullptr: none.
 Frame* Switch::NextOfLink(Port& port, Time now) {
   for (;;) {
     if (spares_.empty()) return nullptr;
@@ -517,7 +517,7 @@ void Switch::CheckInvariants() const {
       const bool waits = (ports_[p]->output.waiting() >> c & 1) != 0;
       if (waits != (ports_[p]->output.queued_frames(c) != 0)) std::abort();
       if (!waits && buffer_.queued(p, c) != 0) std::abort();
-      // What the buffer has taken on credit is held on credit.
+      // Bytes that the buffer has admitted on credit are held on credit.
       if (buffer_.credited(p, c) != 0 && receivers_[p]->held(c) == 0) std::abort();
       queued += buffer_.queued(p, c);
     }

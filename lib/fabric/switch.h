@@ -31,19 +31,19 @@ class Switch {
 
   // ---- Frames.
 
-  // Frames that the port has received, in order. Each is the switch's now.
+  // Takes frames that the port has received, in order. Each is the switch's now.
   void Receive(uint32_t port, Frame* const* frames, uint32_t count, Time now);
-  // Up to `max` frames that the port sends now, in order. They are the caller's.
+  // Gives up to `max` frames that the port sends now, in order. They are the caller's.
   uint32_t Transmit(uint32_t port, Frame** frames, uint32_t max, Time now);
   // Once in a poll iteration, after all ports have received: moves what is due. For callers with up
   // to 64 ports; others name the ports (PollPort).
   void Poll(Time now);
-  // Likewise of what has come to one port.
+  // Moves what is due of the frames that have come to one port.
   void PollPort(uint32_t port, Time now);
   // Frames that have ended inside the switch, for the caller to release; then ClearEnded.
   std::span<Frame* const> ended() const { return ended_; }
   void ClearEnded() { ended_.clear(); }
-  // Floods, duplicates and PFC need frames that are not received: so many are missing.
+  // Number of missing spare frames: floods, duplicates and PFC need frames that are not received.
   uint32_t spares_wanted() const { return most_spares_ - spares(); }
   uint32_t spares() const { return static_cast<uint32_t>(spares_.size()); }
   void GiveSpare(Frame* frame) { spares_.push_back(frame); }
@@ -55,7 +55,7 @@ class Switch {
   }
   // When the switch has something to do by itself; kNever: never.
   Time deadline(Time now) const;
-  // Likewise of one port.
+  // When one port has something to do by itself; kNever: never.
   Time deadline(uint32_t port, Time now) const;
   // The ports for which frames were queued since the last ClearTouched.
   std::span<const uint16_t> touched() const { return touched_; }
@@ -105,12 +105,12 @@ class Switch {
   }
   void SetDown(uint32_t port, bool down);
   bool is_down(uint32_t port) const { return ports_[port]->down; }
-  // So many frames that Transmit gave were freed, as the port is down and its device had not taken
-  // them.
+  // The caller freed `frames` frames that Transmit gave, as the port is down and its device had not
+  // taken them.
   void OnUnsent(uint32_t port, uint64_t frames) {
     ports_[port]->counters.Add(SwitchPortCounter::kTxDown, frames);
   }
-  // Port isolation: nothing is forwarded from the one port to the other while it is set.
+  // Port isolation: nothing is forwarded from `in` to `out` while `blocked` is set.
   void SetBlocked(uint32_t in, uint32_t out, bool blocked);
   Impairment& impairment_in(uint32_t port) { return ports_[port]->in; }
   Impairment& impairment_out(uint32_t port) { return ports_[port]->out; }
@@ -126,14 +126,14 @@ class Switch {
   const SharedBuffer& buffer() const { return buffer_; }
   const Output& output(uint32_t port) const { return ports_[port]->output; }
   const PfcSender& pfc(uint32_t port) const { return ports_[port]->pfc; }
-  // The port's end of its link; null: it does not speak of the link.
+  // The port's end of its link; null: the port does not take part in link messages.
   const LinkEnd* link(uint32_t port) const {
     return ports_[port]->link != nullptr ? &ports_[port]->link->end() : nullptr;
   }
   LinkEnd* link(uint32_t port) {
     return ports_[port]->link != nullptr ? &ports_[port]->link->end() : nullptr;
   }
-  // Frames of links, and frames that a copy of has arrived: they have ended, and were not lost.
+  // Frames of links, and frames of which a copy has arrived: they have ended, and were not lost.
   uint64_t frames_of_links() const { return frames_of_links_; }
   const SwitchPortCounters& counters(uint32_t port) const { return ports_[port]->counters; }
   const SwitchClassCounters& counters(uint32_t port, uint32_t traffic_class) const {

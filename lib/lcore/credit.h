@@ -18,13 +18,13 @@ namespace suede {
 inline constexpr uint32_t kWrapLines = SUEDE_MAX_RECORD_LINES;
 
 // Credit that a peer has on a VC here. Counts since the association began, modulo 2^32.
-// A cache line for itself: peers send one after the other.
+// One cache line: peers send one after the other.
 struct alignas(64) RxCredit {
   uint32_t limit = 0;         // lines that it may have sent; never behind `accepted`
-  uint32_t accepted = 0;      // lines that were
-  uint32_t renew_at = 0;      // so many accepted: it is granted more
+  uint32_t accepted = 0;      // lines that were accepted
+  uint32_t renew_at = 0;      // value of `accepted` from which on the peer is granted more
   uint32_t needed = 0;        // the limit that the PDU it waits with needs
-  uint32_t heard_sent = 0;    // as it last asked
+  uint32_t heard_sent = 0;    // lines it had sent when it last asked
   uint32_t share = 0;         // lines that it is to hold, if they are there: doubles with use
   uint16_t widest = 0;        // lines of its largest PDU so far
   uint16_t round = 0;         // times that credit was taken back
@@ -44,8 +44,8 @@ struct alignas(64) RxCredit {
 struct TxCredit {
   uint32_t limit = 0;
   uint16_t round = 0;
-  uint8_t tries = 0;      // it was asked so often since the queue waits,
-  uint8_t unheard = 0;    // and since it last answered
+  uint8_t tries = 0;      // number of requests since the queue waits,
+  uint8_t unheard = 0;    // and since the peer last answered
   bool waiting = false;   // the queue is blocked for credit
   bool on_demand = false;  // the peer grants more when it is asked, not before
   bool doubtful = false;  // PDUs were given up: lines counted as sent may never have arrived
@@ -68,7 +68,7 @@ struct PeerList {
 
 // Credit that the peers of one {instance, VC} hold and want. It feeds one ring at a time.
 struct CreditFeed {
-  uint32_t promised = 0;    // held by all of them
+  uint32_t promised = 0;    // held by all peers
   uint32_t kept_lines = 0;  // of PDUs that wait for room or for a client
   uint32_t holders = 0;     // on `holding`
   uint32_t next = 0;        // instance of the ring's next feed, round about
@@ -78,8 +78,8 @@ struct CreditFeed {
   uint32_t next_waiting = 0;  // link of that list: an instance
 };
 
-// What all feeds of a ring have promised of it. Where nobody has claimed a VC, the places of PDUs
-// that wait for somebody to do so are the ring.
+// The lines of a ring that all its feeds have promised. Where nobody has claimed a VC, the ring is
+// the places of PDUs that wait for a claim.
 struct CreditRing {
   static constexpr uint32_t kNone = ~0u;
   uint32_t promised = 0;

@@ -18,29 +18,30 @@ struct Instance;
 // Facts that only an lcore learns and an operator wants to know at once.
 enum class LcoreEventKind : uint8_t {
   kPeerReset,        // the peer has restarted
-  kPeerUnreachable,  // it does not answer: what was in flight to it was given up
-  kPeerReachable,    // it answers again
-  kHelloMismatch,    // its HELLO does not agree with ours in `what`; told once until it does
+  kPeerUnreachable,  // the peer does not answer: PDUs in flight to it were given up
+  kPeerReachable,    // the peer answers again
+  kHelloMismatch,    // its HELLO does not agree with ours in `what`; emitted once until it does
   kPlaneUp,          // the plane to the peer carries traffic
-  kPlaneDown,        // it does not any longer: `what`
+  kPlaneDown,        // the plane to the peer carries no traffic any longer: `what`
   kQueueBroken,      // a client's indices were nonsense: its queue is served no more
-  kTxError,          // a command came with the error mark (tx_err); of a queue each 100 ms at most
+  kTxError,          // a command had the error mark (tx_err); one per queue and 100 ms at most
   kHeldUp,           // nothing leaves the device of the plane's port
   kFenceOpened,      // PDUs of the plane to the peer are in doubt, and the peer is asked for them
   kPfcStorm,         // PDUs wait for too long for the end of a pause of the plane's port: `what`
                      // is a mask of flows (link/pauses.h)
   kPfcUndrained,     // the VC does not drain, and no neighbour is paused for it any longer
   kSessionOpened,    // of the plane to the peer: `what` is a slot (docs/sessions.md)
-  kSessionMoved,     // likewise
-  kSessionStalled,   // likewise
-  kSessionClosed,    // likewise
+  kSessionMoved,     // the same
+  kSessionStalled,   // the same
+  kSessionClosed,    // the same
   kSealMismatch,  // the peer sends sealed PDUs, and we do not, or the other way round: `own` is a
                   // SealMode, `theirs` whether it seals
   kMalformed,     // the commands of a PDU of the peer's do not parse
   kNoGrant,       // the peer grants no sending credit on the plane, though it is asked
 };
 
-// Whether it is about a session: `what` is its slot. These may come by the thousand.
+// Whether the event is about a session: `what` is its slot. Events of sessions may come by the
+// thousand.
 constexpr bool IsOfSession(LcoreEventKind kind) {
   return kind == LcoreEventKind::kSessionOpened || kind == LcoreEventKind::kSessionMoved ||
          kind == LcoreEventKind::kSessionStalled || kind == LcoreEventKind::kSessionClosed;
@@ -50,7 +51,7 @@ struct LcoreEvent {
   static constexpr uint8_t kAllVcs = 0xff;
   LcoreEventKind kind = LcoreEventKind::kPeerReset;
   uint8_t vc = kAllVcs;  // of the connection, where PSNs are counted for each VC
-  uint8_t plane = 0;     // of those that concern one
+  uint8_t plane = 0;     // of events that concern a plane
   uint8_t what = 0;      // kPlaneDown: a PlaneDownReason; kHelloMismatch: a HelloMismatch
   uint16_t peer_xpuid = 0;
   uint16_t queue = 0;     // kQueueBroken, kTxError: number within the client
@@ -69,17 +70,17 @@ class Events {
   // Both outlive this.
   Events(EventRing& ring, CounterBlock& counters) : ring_(ring), counters_(counters) {}
 
-  // Events of sessions leave half of the queue to others.
+  // Emits the event. Events of sessions leave half of the queue to others.
   void Tell(const LcoreEvent& event);
-  // Of a connection of the instance, by number.
+  // Emits an event of a connection of the instance; `connection`: its number.
   void Tell(LcoreEventKind kind, const Instance& instance, uint32_t connection);
-  // Of a plane to a peer.
+  // Emits an event of a plane to a peer.
   void TellPlane(LcoreEventKind kind, const Instance& instance, uint32_t peer, uint32_t plane,
                  uint8_t what);
-  // A PDU of the peer's is sealed, or is not, other than the instance has it. Whoever forges frames
-  // may cause it: some in a second are told.
+  // A PDU of the peer's is sealed and the instance does not seal, or the other way round. A sender
+  // of forged frames may cause this, so only a few per second are emitted.
   void TellSealing(const Instance& instance, uint32_t peer, bool theirs, Time now);
-  // The commands of a PDU of the peer's do not parse. Tells some in a second.
+  // The commands of a PDU of the peer's do not parse. Emits only a few per second.
   void TellMalformed(const Instance& instance, uint32_t peer, uint8_t vc, Time now);
 
  private:

@@ -154,7 +154,7 @@ uint32_t Instance::ReceiveBytes() const {
 // Writes the parameters into our HELLO.
 void Instance::SetHello() {
   if (params.peers.empty()) return;
-  // Of a receive ring, that the commands of a PDU may take.
+  // Lines of a receive ring that the commands of a PDU may take.
   const uint32_t lines = params.receive_lines == 0 ? 0 : params.receive_lines - kWrapLines;
   own.hello = {.psn_scope = static_cast<uint8_t>(params.transport.psn_scope),
                .answers_planes = true,

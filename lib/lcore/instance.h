@@ -39,16 +39,16 @@ struct InstanceStats {
 
 struct PortContext;
 
-// What an instance has received of a peer on a plane, for the peer that wants it echoed
-// (docs/control-pdus.md, CONGESTION). Counts of PDUs, modulo 2^32.
+// Counts of the PDUs that an instance has received from a peer on a plane, modulo 2^32, for a peer
+// that wants them echoed (docs/control-pdus.md, CONGESTION).
 struct ReceivedMarks {
   uint32_t received = 0;
   uint32_t marked = 0;
   uint32_t trimmed = 0;
-  uint64_t sessions = 0;  // by slot: of those marked since the last echo
+  uint64_t sessions = 0;  // slots of the PDUs marked since the last echo, a mask
   bool wanted = false;  // the peer wants echoes
   bool asks = false;    // the peer has asked for credit
-  bool due = false;     // on the list of those that are to be echoed
+  bool due = false;     // on the list of marks that are to be echoed
   bool is_counted() const { return wanted | asks; }
 };
 
@@ -62,21 +62,21 @@ struct Instance {
            InstanceStats* stats);
 
   bool is_strict() const { return params.paths.ordering == Ordering::kStrict; }
-  // Of the scheduler: queues are on that of the plane that they may only take.
+  // Lanes of the scheduler. With strict ordering a queue is on the lane of its only plane.
   uint32_t lanes() const { return is_strict() ? plane_count() : 1; }
   uint32_t plane_count() const { return 1u << plane_bits; }
   uint32_t session_count() const { return 1u << session_bits; }
   bool has_groups() const { return session_bits != 0; }
-  // Those of the VCs of each session.
+  // Connections to a peer on a plane: one per session and, where each VC has its own, per VC.
   uint32_t connections_per_plane() const { return 1u << of_plane_bits; }
 
-  // A pair of peer and plane.
+  // The index of a pair of peer and plane.
   uint32_t PlaneIndex(uint32_t peer, uint32_t plane) const { return peer << plane_bits | plane; }
-  // Number `number` of those of a plane: by session, then by VC.
+  // The connection `number` of {peer, plane}; numbers are by session, then by VC.
   uint32_t ConnectionAt(uint32_t peer, uint32_t plane, uint32_t number) const {
     return PlaneIndex(peer, plane) << of_plane_bits | number;
   }
-  // That of the first session.
+  // The connection of the VC in the first session, or in the session of the slot.
   uint32_t ConnectionIndex(uint32_t peer, uint32_t plane, uint32_t vc) const {
     return ConnectionAt(peer, plane, vc & vc_mask);
   }
@@ -88,11 +88,11 @@ struct Instance {
   uint32_t PlaneOfConnection(uint32_t connection) const {
     return PlaneIndexOf(connection) & (plane_count() - 1);
   }
-  // Its session's.
+  // The slot of the connection's session.
   uint32_t SlotOfConnection(uint32_t connection) const {
     return connection >> vc_bits & (session_count() - 1);
   }
-  // As ConnectionAt counts.
+  // The number of the connection on its plane, as ConnectionAt counts.
   uint32_t NumberOnPlane(uint32_t connection) const {
     return connection & (connections_per_plane() - 1);
   }
@@ -111,7 +111,7 @@ struct Instance {
   uint32_t destination_count() const {
     return static_cast<uint32_t>(params.peers.size()) << vc_bits;
   }
-  // Of a connection's session.
+  // The header of a connection's session.
   const HeaderTemplate& header(uint32_t connection, uint32_t traffic_class) const {
     return headers[(connection >> vc_bits) * kClasses + traffic_class];
   }
@@ -124,18 +124,19 @@ struct Instance {
   bool IsResolving(uint32_t peer, uint32_t plane) const {
     return (paths[peer].resolving & 1u << plane) != 0;
   }
-  // From whose pool its frames come.
+  // The port from whose pool the instance's frames come.
   PortContext& home() const { return *ports[0]; }
   Peer& peer_of(uint32_t connection) { return peers[PeerOfConnection(connection)]; }
   ConnectionState StateOf(uint32_t connection) const;
-  // By the operator: the instance, or each of its planes with its port.
+  // Whether the operator has taken the instance down, or each of its planes with its port.
   bool IsOutOfService() const;
-  // On at least one VC, as packing sees it: a peer without a MAC address is one of them.
+  // Whether the peer is unreachable on at least one VC, as packing sees it: so is a peer without a
+  // MAC address.
   bool IsUnreachable(uint32_t peer) const;
-  // On at least one VC of a plane that is in use.
+  // Whether a connection on a usable plane is paused, or a queue waits for the peer's credit.
   bool IsPaused(uint32_t peer) const;
-  // Whether the next PDU to the peer may take the plane, with so many bytes of commands, and
-  // whether a connection can take it, too.
+  // Whether the next PDU to the peer, with `bytes` bytes of commands, may take the plane; CanSend:
+  // and whether a connection can take the PDU, too.
   bool MayTake(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
     return (paths[peer].choice[vc] & 1u << plane) != 0 && Permits(peer, plane, bytes);
   }
@@ -146,7 +147,7 @@ struct Instance {
                 : connections[ConnectionIndex(peer, plane, vc)].CanSend(bytes, params.transport)) &&
            Permits(peer, plane, bytes);
   }
-  // Whether one of its sessions may, as far as its connection goes.
+  // Whether the connection of one of the plane's sessions can take the PDU.
   bool AnySessionCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
     return RunGoesOn(peer, plane, vc, bytes) || AnyOpenCan(peer, plane, vc, bytes);
   }
@@ -156,7 +157,7 @@ struct Instance {
     return group.InRun() && connections[ConnectionIndex(peer, plane, group.run_slot(), vc)].CanSend(
                                 bytes, params.transport);
   }
-  // Queues of the VCs of the mask are on the lane of the plane from now on.
+  // Puts the queues of the VCs of the mask on the lane of the plane.
   void SetLane(uint32_t peer, uint32_t vcs, uint32_t plane) {
     for (uint32_t left = vcs; left != 0; left &= left - 1) {
       const auto vc = static_cast<uint32_t>(std::countr_zero(left));
@@ -170,28 +171,28 @@ struct Instance {
       connections[ConnectionAt(peer, plane, i)].SetCounted(counted);
     }
   }
-  // Octets on the wire of `count` frames with so many bytes of commands in all.
+  // Octets on the wire of `count` frames with `bytes` bytes of commands in all.
   uint32_t OctetsOf(uint32_t count, uint32_t bytes) const { return count * frame_octets + bytes; }
-  // Of all that waits in the queue.
+  // Octets on the wire of all PDUs in the queue.
   uint32_t OctetsOf(const TxQueue& queue) const {
     return queue.pdus.empty() ? 0 : queue.octets_ahead + OctetsOf(1, queue.pdus.tail()->bytes);
   }
-  // `count` PDUs with so many bytes of commands have been taken from the head of the queue.
+  // `count` PDUs with `bytes` bytes of commands have been taken from the head of the queue.
   void OnTaken(TxQueue& queue, uint32_t count, uint32_t bytes) const {
     queue.octets_ahead = queue.pdus.empty() ? 0 : queue.octets_ahead - OctetsOf(count, bytes);
   }
-  // Whether congestion control lets a PDU with so many bytes of commands leave.
+  // Whether congestion control lets a PDU with `bytes` bytes of commands leave.
   bool Permits(uint32_t peer, uint32_t plane, uint32_t bytes) const {
     return !is_paced || congestion[PlaneIndex(peer, plane)].Allows(OctetsOf(1, bytes));
   }
-  // `count` queued PDUs with so many bytes of commands are in flight now.
+  // `count` queued PDUs with `bytes` bytes of commands are in flight now.
   void OnLeft(uint32_t peer, uint32_t plane, uint32_t count, uint32_t bytes) {
     queued -= count;
     inflight += count;
     inflight_bytes += bytes;
     CountIn(peer, plane, bytes);
   }
-  // Bytes of commands that are put in flight, or were acknowledged.
+  // Counts bytes of commands that are put in flight (CountIn), or are no longer (CountOut).
   void CountIn(uint32_t peer, uint32_t plane, uint32_t bytes) {
     if (plane_bits == 0) {
       paths[peer].OnSendAlone(bytes);
@@ -209,52 +210,52 @@ struct Instance {
     rates[PlaneIndex(peer, plane)].OnAcked(bytes, paths[peer].inflight_bytes[plane]);
   }
 
-  // Whether some of its PDUs are sealed, or all (docs/sealing.md).
+  // Whether some PDUs of the instance are sealed, or all (docs/sealing.md).
   bool seals() const { return seal_own != nullptr; }
   // The stream of a connection's packet numbers: its number among those with the peer.
   uint32_t StreamOf(uint32_t connection) const { return connection & ((1u << of_peer_bits) - 1); }
-  // What seals PDUs to the peer, with the identities that are valid now.
+  // The sealing state of the peer, with the identities that are valid now.
   SealedPeer& SealOf(uint32_t peer) {
     SealedPeer& sealed = *sealed_peers[peer];
     sealed.Sync(peers[peer].handshake().identities());
     return sealed;
   }
-  // What of the network header is sealed with a PDU that leaves.
+  // The fields of the network header that are sealed with a PDU that leaves.
   SealPath SealPathOf(uint32_t peer, uint32_t plane, uint16_t session) const {
     return {.source = params.planes[plane].address,
             .destination = params.peers[peer].planes[plane].address,
             .session = session};
   }
   PlaneMask AlikeOf(uint32_t peer) const;
-  // Begins sealing, before the first turn. Aborts where locked memory has no room for that.
+  // Begins sealing, before the first turn. Aborts where locked memory is too small.
   void StartSealing(Crypto* crypto, SealTurn* turn);
 
   // Takes the settings that a running pipeline may change: see settings.h.
   void Take(const Settings& settings);
-  // The headers of a peer, by its parameters, the classes and the numbers of the sessions.
+  // Writes the headers of a peer from its parameters, the classes and the sessions' numbers.
   void WriteHeaders(uint32_t peer);
-  // The session of the slot has another number, `slots` says which: its headers have it from now
-  // on.
+  // The session of the slot has another number, that of `slots`: writes it into the session's
+  // headers.
   void Renumber(uint32_t peer, uint32_t plane, uint32_t slot);
-  // That of a PDU without commands, with a session number of its own.
+  // The header of a PDU without commands, with a session number of its own.
   HeaderTemplate HeaderWith(uint32_t peer, uint32_t plane, uint16_t session) const {
     HeaderTemplate header = this->header(ConnectionIndex(peer, plane, 0), kAckClass);
     SetSession(header, session);
     return header;
   }
   void SetHello();
-  // The link of the plane's port has come up, or is looked at for the first time.
+  // The link of the plane's port has come up, or is queried for the first time.
   void NoteLinkSpeed(uint32_t plane);
   uint32_t ReceiveBytes() const;
   bool AnyOpenCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const;
   HeaderTemplate MakeHeader(uint32_t peer, uint32_t plane, uint32_t traffic_class,
                             uint16_t number) const;
-  // What congestion control goes by on a plane; `speed_bps`: of its link, 0: not known.
+  // The limits of a plane for congestion control; `speed_bps`: of its link, 0: not known.
   PathLimits LimitsOf(uint32_t plane, uint64_t speed_bps) const;
 
   InstanceParams params;
-  const uint64_t received_head;  // what records of commands for it have in common: ReceivedHead
-  uint32_t widest_window = 0;  // PDUs that a window has ever been, for CheckInvariants
+  const uint64_t received_head;  // the common head of records of commands for it: ReceivedHead
+  uint32_t widest_window = 0;    // the widest window so far, in PDUs, for CheckInvariants
   CounterBlock& counters;
   GaugeBlock& gauges;
   HistogramBlock& histograms;
@@ -263,52 +264,53 @@ struct Instance {
   std::vector<PortContext*> ports;  // of the planes
   std::vector<uint32_t> ack_list;   // which of the port's ack_due has its delay
   const uint8_t plane_bits;         // planes are a power of two
-  const uint8_t session_bits;       // so are the sessions of each,
-  const uint8_t vc_bits;            // and the connections of these: one, or one for each VC;
-  const uint8_t of_plane_bits;      // so are the connections of a plane
-  const uint8_t of_peer_bits;       // and of a peer
+  const uint8_t session_bits;       // so are the sessions of a plane,
+  const uint8_t vc_bits;            // the connections of a session (one, or one for each VC),
+  const uint8_t of_plane_bits;      // the connections of a plane,
+  const uint8_t of_peer_bits;       // and those of a peer
   const uint8_t vc_mask;
   const bool lane_is_plane;  // PDUs take the plane that is their queue's lane,
   const bool has_homes;      // which is one of several
-  const bool measures;       // what planes carry
+  const bool measures;       // the rates that planes carry are measured
   const bool spreads;        // each PDU may take any of several planes or sessions
 
   std::array<uint16_t, kMaxXpus> peer_of_xpu;
   std::vector<HeaderTemplate> headers;  // of sessions: [(connection >> vc_bits) * kClasses + class]
-  std::vector<NetAddress> sources;      // [PlaneIndex]: what frames of the peer come from
-  OwnEnd own;                           // what its peers have in common
+  std::vector<NetAddress> sources;      // [PlaneIndex]: the source address of the peer's frames
+  OwnEnd own;                           // the state that its peers have in common
   std::vector<Peer> peers;
-  // The peers' parts. Protocol of more than a frame is theirs; the data path sends and hears here.
+  // Parts of the peers. Peers run the protocol across frames; the data path sends and receives
+  // here.
   std::vector<Connection> connections;  // [ConnectionIndex]
   std::vector<PeerPaths> paths;         // [peer]
   std::vector<PlaneSession> sessions;   // [PlaneIndex]
   std::vector<PathRate> rates;          // [PlaneIndex]; empty where nothing is measured
   std::vector<SessionSlot> slots;       // [PlaneIndex << session_bits | slot],
   std::vector<SessionGroup> groups;     // by [PlaneIndex]
-  std::vector<uint8_t> blocked;         // [peer]: VCs whose queue waits for one, a mask
+  std::vector<uint8_t> blocked;         // [peer]: VCs whose queue waits for a connection, a mask
   std::vector<Pdu*> last_given_up;      // [connection]: its frame is ours until it goes on
   std::vector<uint8_t> flags;           // [connection]: the lists below that it is on
   static constexpr uint8_t kOnAckList = 1;
   static constexpr uint8_t kOnAckNow = 2;
   static constexpr uint8_t kOnRetransmit = 4;
-  static constexpr uint8_t kAwaitsPermit = 8;  // it is to send again, and may not yet
+  static constexpr uint8_t kAwaitsPermit = 8;  // it is to retransmit, and may not yet
 
   std::unique_ptr<SealOwn> seal_own;                      // null where nothing is sealed
-  std::vector<std::unique_ptr<SealedPeer>> sealed_peers;  // [peer]; empty likewise
-  std::vector<SealCell> seal_cells;                       // likewise: read by any thread
+  std::vector<std::unique_ptr<SealedPeer>> sealed_peers;  // [peer]; empty where nothing is sealed
+  std::vector<SealCell> seal_cells;                       // [peer]: read by any thread
 
-  // Congestion control, the sender's side of each plane; empty where windows are all there is.
+  // Congestion control, the sender's side of each plane; empty where there are only windows.
   std::vector<CongestionContext> congestion;  // [PlaneIndex]
   std::vector<uint8_t> looked_at;             // [PlaneIndex]: it is on CongestionUse's list
-  std::vector<uint32_t> flying;               // [connection]: octets of it in flight there
-  bool is_paced = false;                      // there is some
+  std::vector<uint32_t> flying;               // [connection]: octets in flight, as contexts count
+  bool is_paced = false;                      // there is congestion control
   uint32_t first_context = 0;                 // of its timers
   uint32_t frame_octets = 0;  // on the wire, of a frame without its commands: with preamble and gap
   uint32_t largest_pack_bytes = 0;   // of any pack limit so far: PDUs of that size may wait
   std::vector<ReceivedMarks> marks;  // [PlaneIndex]
   Scheduler scheduler;
   uint8_t active_lanes = 0;  // on the run queue, a mask
-  bool parked = false;       // on the run queue's list of those that wait for the end of a pause
+  bool parked = false;       // on the run queue's list of instances that wait for a pause's end
   bool down = false;         // by the operator: nothing leaves, all is dropped, time stands still
   uint32_t inflight = 0;     // PDUs, and bytes of commands in them
   uint64_t inflight_bytes = 0;
@@ -321,10 +323,10 @@ struct Instance {
 
   // Receive credit: see credit.h.
   std::vector<RxCredit> rx_credit;  // [Scheduler::QueueIndex]
-  std::vector<TxCredit> tx_credit;  // likewise
+  std::vector<TxCredit> tx_credit;  // [Scheduler::QueueIndex]
   std::array<CreditFeed, kVcCount> feeds;
   std::array<CreditRing, kVcCount> unclaimed_ring;
-  std::array<CreditRing*, kVcCount> credit_ring{};  // that each feed is of
+  std::array<CreditRing*, kVcCount> credit_ring{};  // the ring of each feed
 };
 
 }  // namespace suede

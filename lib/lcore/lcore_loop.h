@@ -17,8 +17,8 @@ enum class IdleStrategy : uint8_t {
 };
 
 // A worker has CountCycles and Poll, as Pipeline has them. The loop reads the clock once a turn:
-// Clock has Cycles(), and TimeAt(cycles). What a turn took is known, and counted, when the next one
-// begins. Waiter has Pause(), Yield() and Sleep(nanoseconds).
+// Clock has Cycles(), and TimeAt(cycles). The cycles of a turn are known, and counted, when the
+// next turn begins. Waiter has Pause(), Yield() and Sleep(nanoseconds).
 template <typename Worker, typename Clock, typename Waiter>
 void RunLoop(Worker& worker, const Clock& clock, Waiter& waiter, IdleStrategy idle,
              const std::atomic<bool>& stop) {

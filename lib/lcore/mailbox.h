@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the control thread asks of an lcore, what the lcore answers, and what it tells of its own
-// accord: bounded queues, so that neither ever waits for the other. A full queue is a refusal that
-// the asker sees; of what it tells, a counter (lcore_events_lost_total).
+// Requests of the control thread to an lcore, the lcore's replies, and its events: bounded queues,
+// so that neither ever waits for the other. A full queue of requests is a refusal that the asker
+// sees; an event that finds its queue full is counted (lcore_events_lost_total).
 #ifndef SUEDE_LCORE_MAILBOX_H_
 #define SUEDE_LCORE_MAILBOX_H_
 
@@ -26,15 +26,15 @@ struct SecretsUpdate;
 struct SettingsChange;
 class ServedTarget;
 
-// Requests of the control thread. Instances and ports have the pipeline's numbers. A request that
-// no reply is named for has none.
+// Requests of the control thread. Instances and ports have the pipeline's numbers. A request has a
+// reply only where LcoreReplyKind names one.
 namespace request {
 
-// Serve the client's segment. What the pointers show is read before the reply is sent, not after.
+// Serve the client's segment. The pointers are read before the reply is sent, not after.
 struct Attach {
   uint32_t client = 0;
   const uint32_t* queue_instances = nullptr;  // of each queue
-  const uint8_t* queue_vc_masks = nullptr;    // what each may send on; nullptr: all VCs
+  const uint8_t* queue_vc_masks = nullptr;    // VCs that each may send on; nullptr: all
   void* segment = nullptr;
   const SegmentShape* shape = nullptr;
 };
@@ -47,7 +47,7 @@ struct AttachTarget {
   uint8_t vc_mask = 0;  // that it may send on
   ServedTarget* target = nullptr;
 };
-// A window of such a target; `window` is read before the reply is sent.
+// A window of a target; `window` is read before the reply is sent.
 struct SetWindow {
   uint32_t client = 0;
   uint32_t id = 0;
@@ -73,18 +73,18 @@ struct ResetQueue {
   uint16_t queue = 0;  // number within the client
   uint32_t client = 0;
 };
-// Take no more from a client than its ring holds. The reply comes once all of it is acknowledged,
+// Take no more from a client than its ring holds. The reply comes once all of that is acknowledged,
 // and from then on nothing is taken.
 struct Drain {};
 // Write connections to `snapshot`; its `done` is the answer.
 struct Connections {
   ConnectionSnapshot* snapshot = nullptr;
 };
-// Write the clients' queues, likewise.
+// Write the clients' queues to `snapshot`; its `done` is the answer.
 struct Queues {
   QueueSnapshot* snapshot = nullptr;
 };
-// Write planes, likewise.
+// Write planes to `snapshot`; its `done` is the answer.
 struct Planes {
   PlaneSnapshot* snapshot = nullptr;
 };
@@ -99,8 +99,8 @@ struct SetPeerMac {
   std::array<uint8_t, 6> mac{};
   uint32_t plane = 0;
 };
-// Nobody knows that MAC address: what is for `peer` is given up, where no other plane leads there,
-// until a SetPeerMac.
+// The MAC address of `peer` on `plane` is unknown: PDUs to `peer` are given up, where no other
+// plane leads there, until a SetPeerMac.
 struct LosePeer {
   uint32_t instance = 0;
   uint32_t peer = 0;
@@ -111,12 +111,12 @@ struct SetPort {
   uint32_t port = 0;
   bool up = false;
 };
-// An instance, likewise.
+// Take an instance out of the data path or put it back; shows in Pipeline::admin_done.
 struct SetInstance {
   uint32_t instance = 0;
   bool up = false;
 };
-// A plane of an instance that has several, likewise.
+// Set the state of a plane of an instance with several planes; shows in Pipeline::admin_done.
 struct SetPlane {
   uint32_t instance = 0;
   uint32_t plane = 0;
@@ -142,7 +142,8 @@ struct Ping {
 struct SetSecrets {
   SecretsUpdate* update = nullptr;
 };
-// Likewise with `peer` alone, by secrets that are newer than the partition's.
+// Seal PDUs to `peer` alone with these secrets, which are newer than the partition's; `update`
+// stays until its `done`.
 struct SetPeerSecrets {
   uint32_t instance = 0;
   uint32_t peer = 0;
@@ -160,7 +161,7 @@ using LcoreRequest =
                  request::SetPeerMac, request::LosePeer, request::SetPort, request::SetInstance,
                  request::SetPlane, request::SetWeight, request::Ping, request::SetSecrets,
                  request::SetPeerSecrets, request::RotateKeys>;
-// They are copied into a ring and out of it.
+// Requests are copied into a ring and out of it.
 static_assert(std::is_trivially_copyable_v<LcoreRequest> && sizeof(LcoreRequest) <= 48);
 
 enum class LcoreStatus : uint8_t {
@@ -170,7 +171,7 @@ enum class LcoreStatus : uint8_t {
   kUnknown,  // no such client, queue, instance or window
 };
 
-// Those requests that have a reply.
+// The requests that have a reply.
 enum class LcoreReplyKind : uint8_t {
   kAttach,
   kDetach,

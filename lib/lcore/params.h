@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pipeline is built from. Filled from the configuration; settings.h says what may change
-// afterwards.
+// The parameters that a pipeline is built from. Filled from the configuration; settings.h says
+// which may change afterwards.
 #ifndef SUEDE_LCORE_PARAMS_H_
 #define SUEDE_LCORE_PARAMS_H_
 
@@ -33,21 +33,22 @@ struct PeerPlane {
 struct PeerParams {
   uint16_t xpuid = 0;
   std::vector<PeerPlane> planes;  // as the instance has them; at least one is present
-  bool plain = false;             // it is known not to speak HELLO
+  bool plain = false;             // the peer is known not to speak HELLO
 };
 
 struct PortParams {
-  FrameRules rules;  // for what it sends, too
+  FrameRules rules;  // for frames that it sends, too
   uint16_t session = 0;
   bool tagged = false;
   uint16_t vid = 0;
   MacAddress mac{};
   bool class_by_pcp = false;  // the class of a frame with a PCP and a DSCP is that of its PCP
-  uint64_t rate_bps = 0;      // that congestion control goes by; 0: the speed of the link
-  // What senders that ask for credit (RCCC) may send to it together; 0: just under rate_bps.
+  uint64_t rate_bps = 0;      // rate that congestion control uses; 0: the speed of the link
+  // Rate at which senders that ask for credit (RCCC) may send to the port together; 0: just under
+  // rate_bps.
   uint64_t receive_bps = 0;
   // Claims of senders that want credit to the port's rate, of all lcores that serve it
-  // (CreditTarget::claims); none: one lcore does.
+  // (CreditTarget::claims); none: one lcore serves it.
   std::shared_ptr<std::atomic<uint32_t>> rate_share{};
   // DSCP of frames that switches have trimmed; none: they are not known, and dropped as truncated.
   std::optional<uint8_t> trimmed_dscp;
@@ -56,7 +57,7 @@ struct PortParams {
   LinkParams link;  // of the port's link to its neighbour
 };
 
-// `configured_bps`, else that of the link, else 100 Gbit/s: some devices do not know their speed.
+// `configured_bps`, else `link_bps`, else 100 Gbit/s: some devices do not know their speed.
 inline uint64_t RateOf(uint64_t configured_bps, uint64_t link_bps) {
   constexpr uint64_t kAssumedBps = 100'000'000'000;
   return configured_bps != 0 ? configured_bps : link_bps != 0 ? link_bps : kAssumedBps;
@@ -90,24 +91,24 @@ struct InstanceParams {
   uint32_t inflight_pdus = 4096;  // frames held unacknowledged, over all peers
   uint32_t unclaimed_pdus = 64;   // PDUs that wait per VC without a client
   uint32_t receive_lines = 0;     // of the clients' receive rings; 0: not known
-  // Of a VC's receive ring, or its places for PDUs without a client, that is used: then neighbours
-  // are asked to pause its class (PFC), and from the other value on no longer.
+  // Used part of a VC's receive ring, or of its places for PDUs without a client, from which on
+  // neighbours are asked to pause the VC's class (PFC), and down to which they are not any longer.
   std::array<uint8_t, kVcCount> xoff_percent{75, 75, 75, 75};
   std::array<uint8_t, kVcCount> xon_percent{50, 50, 50, 50};
-  bool counts_credit = true;  // of receive rings; false: as endpoints that do not know it
+  bool counts_credit = true;  // of receive rings; false: as an endpoint without credit
   SecretKey secret{};         // of its random numbers: another one for each boot
   TransportParams transport;
   CongestionParams congestion;
-  TargetParams target;  // what the instance grants; rates and sizes are the ports'
+  TargetParams target;  // credit that the instance grants; rates and sizes are the ports'
   PathParams paths;
   SealParams seal;
   std::vector<PeerParams> peers;
 };
 
-// PDUs that the instances of one pipeline on a port may have sent and not seen acknowledged,
-// together: the sum of their bounds, where that is no more than this or than the largest bound.
+// Bound of the unacknowledged PDUs of one pipeline's instances on a port, together: the sum of
+// their bounds, but at most this, or the largest of their bounds if that is more.
 inline constexpr uint32_t kMostHeldTogether = 16384;
-// That bound, as instances are added.
+// The bound of kMostHeldTogether, as instances are added.
 class HeldBound {
  public:
   void Add(uint32_t inflight_pdus) {
@@ -122,7 +123,7 @@ class HeldBound {
 };
 uint32_t MostHeldPdus(const std::vector<uint32_t>& inflight_pdus);
 
-// Those instances of one lcore whose frames are of a port's pool.
+// The instances of one lcore whose frames are of a port's pool.
 struct PortHome {
   std::vector<uint32_t> inflight_pdus;  // of each
   uint32_t destinations = 0;            // peers of all; peers and VCs, where these have connections
@@ -139,10 +140,10 @@ struct PortUse {
   uint64_t unclaimed_pdus = 0;  // of all instances and VCs
   uint32_t link_frames = 0;     // that the link holds: for replay, or for credit
 };
-// Frames that a port's pool must hold so that it never runs out of them: what pipelines may have in
-// flight and packed, to which they keep; what waits unclaimed; and in reserve, for what is received
-// and what the transport says on its own account, what the device and the pipelines of its lcores
-// hold, and what these hand to each other.
+// Frames that a port's pool must hold so that it never runs out: frames that pipelines may have in
+// flight and packed (they keep to these bounds); unclaimed PDUs; and a reserve for received frames
+// and control PDUs, frames that the device and the pipelines of its lcores hold, and frames that
+// these hand to each other.
 uint32_t FramesNeeded(const PortUse& use);
 
 }  // namespace suede

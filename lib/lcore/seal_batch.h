@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of a port that are laid out to be sealed: the library of ciphers does a burst of them,
+// The frames of a port that are laid out to be sealed: the cipher library seals a burst of them
 // before the first one leaves. Owned by the lcore.
 #ifndef SUEDE_LCORE_SEAL_BATCH_H_
 #define SUEDE_LCORE_SEAL_BATCH_H_
@@ -14,19 +14,19 @@ namespace suede {
 class SealBatch {
  public:
   static constexpr uint32_t kMost = 64;
-  // Of frames in it that are large: what was copied into them is in the nearest cache yet.
+  // Bound of the bytes to seal: what was copied into large frames is still in the nearest cache.
   static constexpr uint32_t kMostBytes = 16 << 10;
 
   bool empty() const { return count_ == 0; }
   bool full() const { return count_ == kMost || bytes_ >= kMostBytes; }
-  // Not full. The place of a job, in place until it is said otherwise: Commit follows where it is
-  // to be done.
+  // The place of the next job, which seals in place unless the caller sets `plain`. Commit adds the
+  // job. The batch must not be full.
   SealJob& Next() {
     jobs_[count_].plain = nullptr;
     return jobs_[count_];
   }
-  // `udp6`: behind whose UDP header the PDU is, where its checksum is over what is sealed; else
-  // null.
+  // Adds the job of Next. `udp6`: the UDP header in front of the PDU, where its checksum covers the
+  // sealed bytes; else null.
   void Commit(uint8_t* udp6) {
     bytes_ += jobs_[count_].text_bytes;
     checksums_[count_++] = udp6;

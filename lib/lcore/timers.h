@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timers of an lcore's instances: one for each connection, handshake, session of a plane, and
-// for the credit that is asked of each peer. Owned by the lcore.
+// The timers of an lcore's instances: one for each connection, handshake and session of a plane,
+// and one for the credit that is asked of each peer. Owned by the lcore.
 #ifndef SUEDE_LCORE_TIMERS_H_
 #define SUEDE_LCORE_TIMERS_H_
 
@@ -21,20 +21,20 @@ class Timers {
     uint32_t number = 0;  // of the connection, the peer, or the pair of peer and plane
   };
 
-  // Timers of one more instance, before the first turn.
+  // Adds the timers of one more instance, before the first turn.
   void Add(Instance& instance);
-  // Of all instances.
+  // Timers of all instances.
   uint32_t count() const { return static_cast<uint32_t>(instance_of_.size()); }
 
-  // Each by what it is the timer of: at its deadline, at no time where that is kNever.
+  // Arms the timer of a connection, session or credit for its deadline; kNever: disarms it.
   void ArmConnection(const Instance& instance, uint32_t number) {
     wheel_.Arm(instance.first_timer + number, instance.connections[number].deadline());
   }
   void ArmSession(Instance& instance, uint32_t peer, uint32_t plane);
   void ArmCredit(const Instance& instance, uint32_t peer);
-  // As a peer wants it.
+  // Arms a timer as the effect of a peer says.
   void Arm(const Instance& instance, uint32_t peer, const effect::Arm& what);
-  // That one again.
+  // Arms the timer by its number.
   void Arm(uint32_t timer, Time due) { wheel_.Arm(timer, due); }
 
   // Calls `on_timer` with the number of each timer that is due. Returns whether there was one.
@@ -54,7 +54,8 @@ class Timers {
   }
 
   TimerWheel wheel_;
-  // Of sessions of planes where there are groups: these look at weights once in a round trip.
+  // Timers of sessions of planes where there are groups: groups look at weights once per round
+  // trip.
   FineTimerWheel looks_;
   bool has_groups_ = false;
   std::vector<uint32_t> instance_of_;

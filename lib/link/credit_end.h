@@ -23,7 +23,7 @@ LinkOffer OfferOf(const CreditGrant& grant);
 
 class CreditEnd {
  public:
-  // `params`: their credit is on. `largest_octets`: of the frames that this end sends.
+  // `params`: with credit. `largest_octets`: of the frames that this end sends.
   CreditEnd(const LinkParams& params, uint32_t largest_octets);
 
   // Follows the session: credit begins where both ends offer it and hear each other, and ends
@@ -36,7 +36,7 @@ class CreditEnd {
   }
   bool is_on() const { return sender_.is_on(); }
 
-  // ---- Frames that have come, of those that LinkEnd hands up.
+  // ---- Frames that have come, and that LinkEnd hands up.
 
   // Whether the frame is an update; then it is over. `opened`: some link VC has more credit.
   bool TakeUpdate(LinkEnd& link, const Frame& frame, bool& opened, Time now);
@@ -47,7 +47,7 @@ class CreditEnd {
     return now >= sender_.deadline() || now >= receiver_.deadline();
   }
   // Writes the update that is due of what was freed or consumed, and returns its length, up to
-  // kMostLinkFrameBytes; 0: none is due. Where it could not be sent: the other call.
+  // kMostLinkFrameBytes; 0: none is due. The caller calls Unsent* where it could not be sent.
   uint32_t NextFreed(LinkEnd& link, uint8_t* at, Time now);
   void UnsentFreed(Time now) { receiver_.Unsent(freed_, now); }
   uint32_t NextConsumed(LinkEnd& link, uint8_t* at, Time now);
@@ -72,7 +72,7 @@ class CreditEnd {
   const uint32_t largest_octets_;
   CreditSender sender_;
   CreditReceiver receiver_;
-  CreditUpdate freed_;  // the last one that was sent
+  CreditUpdate freed_;  // the last CF_Update that was sent
   uint32_t session_ = 0;
   bool agreed_ = false;
 };

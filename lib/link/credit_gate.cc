@@ -38,7 +38,7 @@ void CreditGate::OnChange(Time now) {
   SetHeld(now);
 }
 
-// ---- What may be staged.
+// ---- Frames to stage.
 
 CreditGate::Charge CreditGate::ChargeOf(const Frame& frame) const {
   if (IsFree(frame)) return {};
@@ -46,8 +46,8 @@ CreditGate::Charge CreditGate::ChargeOf(const Frame& frame) const {
   return {.vc = vc, .credits = static_cast<uint16_t>(end_.sender().rule().CreditsOf(frame.length))};
 }
 
-// Frames of the link and of MAC control use no credit. One that has the shim of link-level retry
-// already is not sent a second time.
+// Whether the frame uses no credit: a frame of the link or of MAC control. A frame that already has
+// the shim of link-level retry is not sent a second time.
 bool CreditGate::IsFree(const Frame& frame) const {
   return HasLinkType(frame.data, frame.length, kTypeMacControl) ||
          HasLinkType(frame.data, frame.length, ether_type_);
@@ -65,7 +65,7 @@ void CreditGate::Look(std::span<Frame* const> data, std::span<Frame* const> fron
   SetOpen();
 }
 
-// Flows of which a frame of any size would find credit, and none waits.
+// Flows of which a frame of any size would find credit, and of whose link VC no frame waits.
 VcMask CreditGate::FlowsWith(const std::array<uint32_t, kLinkVcs>& staged) const {
   if (!is_on()) return kEveryFlow;
   const CreditSender& sender = end_.sender();
@@ -93,7 +93,7 @@ void CreditGate::SetHeld(Time now) {
     if ((held_ & ~before & BitOf(flow)) != 0) since_[flow] = now;
   }
   watch_.End(static_cast<VcMask>(before & ~held_));
-  // There is always something to say without commands.
+  // PDUs without commands always wait.
   NoteWaiting(kAckBit, now);
 }
 
@@ -152,7 +152,7 @@ void CreditGate::Wait(Frame* frame, LinkCounters& counters) {
   counters.Add(LinkCounter::kCreditWaits);
 }
 
-// Whether a frame of the link VC waits at a place in front of this one.
+// Whether a frame of the link VC waits at a place in front of `place`.
 bool CreditGate::WaitsBefore(uint32_t vc, uint32_t place) const {
   return std::any_of(waiting_.begin(), waiting_.begin() + place,
                      [vc](const Waiting& each) { return each.vc == vc; });

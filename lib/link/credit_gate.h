@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an endpoint's link does with credit beyond CreditEnd: which flows may be staged, which
-// received frames are still in the turn, and the frames that wait for credit although they were
-// staged. Plain state below CreditLayer, which makes the calls of other layers. Owned by the lcore.
+// The credit of an endpoint's link beyond CreditEnd: flows that may be staged, received frames that
+// are still in the turn, and frames that wait for credit although they were staged. Plain state
+// below CreditLayer, which makes the calls of other layers. Owned by the lcore.
 #ifndef SUEDE_LINK_CREDIT_GATE_H_
 #define SUEDE_LINK_CREDIT_GATE_H_
 
@@ -21,7 +21,7 @@ namespace suede {
 
 class CreditGate {
  public:
-  // Frames that may wait: those of one burst, and some packets.
+  // Frames that may wait: the frames of one burst, and some packets.
   static constexpr uint32_t kMostWaiting = 2 * (kBurst + kFront);
 
   CreditGate(const LinkParams& params, uint32_t largest_octets);
@@ -37,16 +37,16 @@ class CreditGate {
       OnChange(now);
   }
 
-  // ---- What may be staged.
+  // ---- Frames to stage.
 
-  // Flows of which a frame of any length may be staged, beside those that are staged.
+  // Flows of which a frame of any length may be staged, beside the frames that are staged.
   const VcMask& open() const { return open_; }
-  // These frames are staged now.
+  // Counts the credit of the frames that are staged now.
   void Look(std::span<Frame* const> data, std::span<Frame* const> front);
-  // Flows that nothing may be sent of, whatever is staged, and since when.
+  // Flows that lack credit for a frame even if nothing is staged, and since when.
   VcMask held() const { return held_; }
   Time since(uint32_t flow) const { return since_[flow]; }
-  // PDUs of these flows wait; what is not held is left out.
+  // PDUs of these flows wait. Flows that are not held are ignored.
   void NoteWaiting(VcMask flows, Time now) {
     watch_.NoteWaiting(static_cast<VcMask>(flows & held_), now);
   }
@@ -60,34 +60,34 @@ class CreditGate {
 
   // ---- Frames that come.
 
-  // Whether the frame was an update, and is over; else it is counted until EndTurn.
+  // Returns whether the frame was an update, and is over; else counts it until EndTurn.
   bool OnFrame(LinkEnd& link, const Frame& frame, Time now);
   // The turn's frames were released, or are kept.
   void EndTurn(Time now);
 
   // ---- Frames that go.
 
-  // Frames that go together: first BeginRun, then each may join or not; in the end OnSent.
+  // A run is the frames that go together: first BeginRun, then MayJoin for each; in the end OnSent.
   void BeginRun() { run_ = 0; }
   bool MayJoin(const Frame& frame);
-  // The first ones of the run have left.
+  // The first `count` frames of the run have left.
   void OnSent(uint32_t count, Time now);
 
   // Whether one more frame may wait.
   bool HasPlace() const { return waiting_count_ < kMostWaiting; }
   // Whether the frame waits already: the transport has repeated it.
   bool Waits(const Frame* frame) const;
-  // A frame that may not join waits. The caller has taken a reference.
+  // Lets a frame that may not join wait. The caller has taken a reference.
   void Wait(Frame* frame, LinkCounters& counters);
   struct Pick {
-    Frame* frame = nullptr;  // null: none may go
+    Frame* frame = nullptr;  // null: no frame may go
     uint32_t place = 0;
     uint32_t credits = 0;
-    bool busy = false;  // as its note said
+    bool busy = false;  // TxNote::busy when the frame began to wait
   };
   // The first frame that waits at `place` or behind it and may go.
   Pick PickWaiting(uint32_t place) const;
-  // It has left; those behind it move up.
+  // The frame at `place` has left; the frames behind it move up.
   void OnWaitingSent(uint32_t place, uint32_t credits, Time now);
   uint32_t waiting() const { return waiting_count_; }
 
@@ -96,7 +96,7 @@ class CreditGate {
     uint8_t vc = 0;
     uint16_t credits = 0;  // 0: the frame uses none
   };
-  // Of a frame that is to be sent.
+  // The credits of a frame that is to be sent, and their link VC.
   Charge ChargeOf(const Frame& frame) const;
   bool IsFree(const Frame& frame) const;
   bool WaitsBefore(uint32_t vc, uint32_t place) const;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layer of a link that sends on the credit of the neighbour at the far end of the cable, and
-// grants it credit (docs/link.md, "Credit-based flow control"). Where it is off, it is a branch for
-// each burst.
+// grants it credit (docs/link.md, "Credit-based flow control"). A layer that is off costs a branch
+// for each burst.
 //
 // Received frames are in the buffer from when the layer passes them up until the end of the turn:
 // by then the pipeline has released them, or keeps them and the device has others instead. The
-// credit of staged frames counts as used (`Look`), so that what was staged can leave. Frames that
-// find none all the same wait here, in order, and hold up no other link VC: after the credit began
-// anew, and management packets, whose class nobody has asked for.
+// credit of staged frames counts as used (`Look`), so that staged frames can leave. Frames that
+// find no credit nevertheless wait here, in order, and hold up no other link VC: frames staged
+// before the credit began anew, and management packets, for whose class no credit was checked.
 #ifndef SUEDE_LINK_CREDIT_LAYER_H_
 #define SUEDE_LINK_CREDIT_LAYER_H_
 
@@ -102,10 +102,10 @@ uint32_t CreditLayer<Below>::SendRun(Frame* const* frames, uint32_t count, Time 
 template <LinkLayer Below>
 [[gnu::noinline]] uint32_t CreditLayer<Below>::Send(Frame* const* frames, uint32_t count,
                                                     Time now) {
-  uint32_t first = 0;  // of those that go together
+  uint32_t first = 0;  // of the run
   gate_->BeginRun();
   for (uint32_t i = 0; i < count; ++i) {
-    if (gate_->MayJoin(*frames[i])) continue;  // one that waits never may
+    if (gate_->MayJoin(*frames[i])) continue;  // a frame that waits never may
     const uint32_t taken = SendRun(frames + first, i - first, now);
     if (first + taken != i) return first + taken;
     Frame* const frame = frames[i];
@@ -120,12 +120,12 @@ template <LinkLayer Below>
   return first + SendRun(frames + first, count - first, now);
 }
 
-// Frames that have waited go as soon as they may, those of each link VC in their order.
+// Sends frames that have waited as soon as they may go, in order within each link VC.
 template <LinkLayer Below>
 void CreditLayer<Below>::SendWaiting(Time now) {
   for (CreditGate::Pick pick = gate_->PickWaiting(0); pick.frame != nullptr;
        pick = gate_->PickWaiting(pick.place)) {
-    // Its owner may have given it another note since.
+    // The frame's owner may have given it another note since.
     const bool busy = NoteOf(pick.frame).busy;
     NoteOf(pick.frame).busy = pick.busy;
     const bool sent = Over::Transmit(&pick.frame, 1, now) == 1;

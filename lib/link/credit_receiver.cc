@@ -39,7 +39,7 @@ void CreditReceiver::Stop() {
   due_ = kNever;
 }
 
-// What was told may be ahead of what is free, after frames that came twice.
+// After frames that came twice, the credit that was told may be ahead of what is free.
 void CreditReceiver::Owe(uint32_t vc, Time now) {
   owed_ |= LinkVcMask{1} << vc;
   const int32_t untold = freed(vc).DistanceFrom(told_[vc]);
@@ -50,7 +50,7 @@ void CreditReceiver::Owe(uint32_t vc, Time now) {
   }
 }
 
-// The sender's count of a link VC. False: it cannot be.
+// Takes the sender's count of a link VC. False: the count is implausible.
 bool CreditReceiver::Take(uint32_t vc, Credit20 consumed, bool starts, CreditVerdict& verdict) {
   const LinkVcMask bit = LinkVcMask{1} << vc;
   const int32_t gap = consumed.DistanceFrom(counted_[vc]);
@@ -110,7 +110,7 @@ void CreditReceiver::CheckInvariants() const {
   if ((heard_ & ~controlled_) != 0 || (controlled_ & ~granted_) != 0) std::abort();
   if (((owed_ | asked_) & ~heard_) != 0) std::abort();
   for (uint32_t vc = 0; vc < kLinkVcs; ++vc) {
-    // Nothing that is free stays untold without a time at which it is told.
+    // Free credit that was not told has a time at which it is told.
     if ((heard_ >> vc & 1) != 0 && freed(vc) != told_[vc] && due_ == kNever &&
         freed(vc).DistanceFrom(told_[vc]) > 0) {
       std::abort();

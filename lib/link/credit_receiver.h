@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The receiver's side of a link's credit (docs/link.md): counts frames in and out of its
-// buffer, and says in CF_Updates what is free. Plain state: facts and the time come in, updates go
+// buffer, and sends freed credit in CF_Updates. Plain state: facts and the time come in, updates go
 // out. Owned by the lcore of the queue pair or of the switch.
 #ifndef SUEDE_LINK_CREDIT_RECEIVER_H_
 #define SUEDE_LINK_CREDIT_RECEIVER_H_
@@ -16,7 +16,7 @@ namespace suede {
 
 class CreditReceiver {
  public:
-  // `grant`: what the buffer has room for.
+  // `grant`: the credit that the buffer has room for.
   CreditReceiver(const CreditGrant& grant, const CreditTimes& times);
 
   // An epoch begins. Frames that are held stay counted.
@@ -26,8 +26,8 @@ class CreditReceiver {
   bool is_on() const { return is_on_; }
   const CreditGrant& grant() const { return grant_; }
 
-  // The credits of a frame that came; 0: of one that uses none, which OnDrained must not be told
-  // of.
+  // Counts a frame that came, and returns its credits; 0: the frame uses none, and OnDrained must
+  // not be called for it.
   uint32_t OnFrame(uint32_t vc, uint32_t octets) {
     if (!is_on_ || (controlled_ >> vc & 1) == 0) return 0;
     const uint32_t credits = grant_.rule.CreditsOf(octets);
@@ -35,9 +35,9 @@ class CreditReceiver {
     held_[vc] += credits;
     return credits;
   }
-  // Whether the sender has kept to its credit: what is held fits in the limit.
+  // Whether the sender has kept to its credit: the held credits are within the limit.
   bool IsWithin(uint32_t vc) const { return held_[vc] <= grant_.limits[vc]; }
-  // A frame has left the buffer, for which OnFrame has returned `credits`.
+  // Frames for which OnFrame has returned `credits` in all have left the buffer.
   void OnDrained(uint32_t vc, uint32_t credits, Time now) {
     held_[vc] -= credits;
     if ((heard_ >> vc & 1) != 0) Owe(vc, now);
@@ -52,12 +52,12 @@ class CreditReceiver {
       return std::nullopt;
     return MakeUpdate();
   }
-  // It could not be sent: it is due again.
+  // The update could not be sent: it is due again.
   void Unsent(const CreditUpdate& update, Time now) {
     asked_ |= update.vcs & heard_;
     if (asked_ != 0) due_ = now;
   }
-  // When Poll has something to say; kNever: not by itself.
+  // When Poll will return an update; kNever: not by itself.
   Time deadline() const { return due_; }
 
   uint32_t held(uint32_t vc) const { return held_[vc]; }
@@ -80,15 +80,15 @@ class CreditReceiver {
 
   const CreditGrant grant_;
   const Duration longest_wait_;
-  const LinkVcMask granted_;  // that use credit during an epoch
+  const LinkVcMask granted_;  // link VCs that use credit during an epoch
   bool is_on_ = false;
   bool any_heard_ = false;    // a CC_Update of the epoch
   uint16_t serial_ = 0;       // of the last CF_Update; goes on over epochs
   uint16_t last_serial_ = 0;  // of the last CC_Update
   LinkVcMask controlled_ = 0;
   LinkVcMask heard_ = 0;
-  LinkVcMask asked_ = 0;  // to be told, whatever was told before
-  LinkVcMask owed_ = 0;   // of which more is free than was told
+  LinkVcMask asked_ = 0;  // link VCs to be told, whatever was told before
+  LinkVcMask owed_ = 0;   // link VCs with more free credit than was told
   Time due_ = kNever;
   std::array<Credit20, kLinkVcs> counted_{};   // R_CC
   std::array<uint32_t, kLinkVcs> held_{};      // R_CC - R_CF

@@ -71,7 +71,7 @@ void CreditSender::CheckInvariants() const {
     if (used_[vc] > limits_[vc]) std::abort();
     const bool controlled = (controlled_ >> vc & 1) != 0;
     if (controlled != (limits_[vc] != 0)) std::abort();
-    // What is in use is asked for until it is free.
+    // CC_Updates are due until used credit is free.
     if (controlled && used_[vc] != 0 && due_ == kNever) std::abort();
   }
   if ((waiting_ & ~controlled_) != 0 || (!is_on_ && controlled_ != 0)) std::abort();

@@ -27,11 +27,11 @@ class CreditSender {
   bool is_on() const { return is_on_; }
   const CreditRule& rule() const { return rule_; }
 
-  // Whether a frame of so many credits may be sent.
+  // Whether a frame of `credits` credits may be sent.
   bool MaySend(uint32_t vc, uint32_t credits) const {
     return used_[vc] + credits <= limits_[vc] || (controlled_ >> vc & 1) == 0;
   }
-  // It was. MaySend must have held.
+  // A frame was sent. MaySend must have held.
   void OnSent(uint32_t vc, uint32_t credits, Time now) {
     if ((controlled_ >> vc & 1) == 0) return;
     consumed_[vc] = consumed_[vc].Plus(static_cast<int32_t>(credits));
@@ -49,9 +49,9 @@ class CreditSender {
       return std::nullopt;
     return MakeUpdate(now);
   }
-  // It could not be sent: it is due again.
+  // The update could not be sent: it is due again.
   void Unsent(Time now) { due_ = now; }
-  // When Poll has something to say; kNever: not by itself.
+  // When Poll will return an update; kNever: not by itself.
   Time deadline() const { return due_; }
 
   LinkVcMask controlled() const { return controlled_; }

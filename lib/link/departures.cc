@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is looked at when an answer does not come, and now and then when one does.
+// These checks run when an answer does not come, and now and then when one does.
 #include "link/departures.h"
 
 namespace suede {
 namespace {
 
-// How often it is looked whether the device knows what has left it.
+// How often the device is checked for knowing which frames have left it.
 constexpr Duration kSampleEvery = std::chrono::milliseconds(10);
 constexpr Duration kTellEvery = std::chrono::milliseconds(100);
-// A caller that waits for an answer looks more often: what was seen longer ago was another time.
+// A caller that waits for an answer looks more often: an older hold was another one.
 constexpr Duration kForget = std::chrono::seconds(1);
 
 }  // namespace
@@ -34,7 +34,7 @@ Time Departures::HeldSince(const Device& device, const Waiting& waiting, Duratio
     if (waiting.staged || (tells && waiting.busy)) {
       since = std::min(since, waiting.sent_at);
     } else if (waiting.sent_at >= held_since_) {
-      held_since_ = kNever;  // it has left, and later than what was held
+      held_since_ = kNever;  // it has left, and was sent later than the held frames
     }
   }
   if (since == kNever || now - since < least) return kNever;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether frames leave the device of a port. A switch that pauses the port (PFC)
-// keeps frames in the device, and that no answer comes then says nothing of a plane or a peer
+// keeps frames in the device; a missing answer then says nothing of a plane or a peer
 // (docs/planes.md, "A port that is paused").
 //
 // Facts about the device and the time go in; nothing here asks a port. Owned by the lcore of the
-// queue pair. What is called for each burst costs a comparison; whether frames have left is looked
-// at by timers only, and by a few acknowledgements.
+// queue pair. The calls for each burst cost a comparison; only timers, and a few acknowledgements,
+// check whether frames have left.
 #ifndef SUEDE_LINK_DEPARTURES_H_
 #define SUEDE_LINK_DEPARTURES_H_
 
@@ -21,8 +21,8 @@ class Departures {
  public:
   // ---- For each burst.
 
-  // Of a one-shot frame that the device has just taken: whether it is kept here, to see when it
-  // leaves.
+  // The device has just taken a one-shot frame. Returns whether the frame is kept here, to see when
+  // it leaves.
   bool Keep(Frame* frame, Time now) {
     if (marker_ != nullptr) return false;
     marker_ = frame;
@@ -37,18 +37,18 @@ class Departures {
   // ---- For an acknowledgement now and then.
 
   bool WantsSample(Time now) const { return now >= sample_at_; }
-  // A PDU that was given to the device at `sent_at` was acknowledged, so that it has left. Does the
-  // device know, or is the frame `busy` still? Many give frames back late, and then nothing can be
-  // learnt from what it holds. `once`: the PDU was sent only once.
+  // A PDU that was given to the device at `sent_at` was acknowledged, so it has left. `busy`: the
+  // device still holds its frame. Many devices give frames back late: the frames that they hold say
+  // nothing. `once`: the PDU was sent only once.
   void OnSample(bool busy, Time sent_at, bool once, Time now);
 
   // ---- For timers.
 
   // The device, after it was asked to take back what it has finished with.
   struct Device {
-    bool up = false;           // it has a link
-    bool reclaims = false;     // it can be asked
-    bool marker_busy = false;  // it may still read the frame that is kept
+    bool up = false;           // the device has a link
+    bool reclaims = false;     // the device can be asked
+    bool marker_busy = false;  // the device may still read the frame that is kept
   };
   // The oldest frame that the caller waits for an answer to.
   struct Waiting {
@@ -57,13 +57,13 @@ class Departures {
     bool busy = false;    // the device may still read it
     Time sent_at{};
   };
-  // Since when nothing has left the device, as far as one can tell; kNever: frames leave, or have
-  // been held for less than `least`. Gives a frame to be released, or null.
+  // Since when nothing has left the device, as far as is known; kNever: frames leave, or have been
+  // held for less than `least`. `unused`: a frame to be released, or null.
   Time HeldSince(const Device& device, const Waiting& waiting, Duration least, Time now,
                  Frame*& unused);
-  // Of HeldSince: true once for each time that it begins.
+  // Whether HeldSince has begun to return a time since the last call.
   bool TakeNews() { return std::exchange(news_, false); }
-  // Whether that may be told: not more than ten times a second.
+  // Whether such news may be emitted: at most ten times a second.
   bool MayTell(Time now);
 
   // The frame that is kept; null: none.
@@ -74,10 +74,10 @@ class Departures {
   Time handed_at_{};
   Time refused_since_ = kNever;
   Time held_since_ = kNever;
-  Time seen_at_{};  // held, the last time
+  Time seen_at_{};  // when frames were last found to be held
   Time tell_at_{};
   Time sample_at_{};
-  bool tells_ = true;  // what was acknowledged was found to have left, or nothing was yet
+  bool tells_ = true;  // the device knew that the last sampled frame had left, or none was sampled
   bool news_ = false;
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a port's device has still to send, as its owner can tell from what it gave the device
-// and from the speed of the link. Where the link may lose a frame, all that stands in the device
-// behind it is sent in vain, so the device is given no more than it sends until the owner's next
-// turn.
+// How much a port's device has still to send, estimated from the frames that its owner gave it and
+// from the speed of the link. Where the link may lose a frame, all frames behind it in the device
+// are sent in vain, so the device is given no more than it sends until the owner's next turn.
 #ifndef SUEDE_LINK_DEVICE_QUEUE_H_
 #define SUEDE_LINK_DEVICE_QUEUE_H_
 
@@ -20,8 +19,8 @@ class DeviceQueue {
   static constexpr Duration kMostLead = std::chrono::microseconds(50);
 
   // A turn begins. `speed_bps`: of the link; 0: not known, then there is room for everything. A
-  // turn that comes while the device has something to send, or has just run out, says how far apart
-  // turns are: the longest distance counts, and is forgotten by and by.
+  // turn that comes while the device has something to send, or has just run out, shows how far
+  // apart turns are: the longest distance counts, and is forgotten gradually.
   void OnTurn(uint64_t speed_bps, Time now) {
     ns_per_octet_ = speed_bps == 0 ? 0 : 8e9 / static_cast<double>(speed_bps);
     if (empty_at_ > turn_at_) {
@@ -30,8 +29,8 @@ class DeviceQueue {
     }
     turn_at_ = now;
   }
-  // The octets that the device may be given beside what it has; a frame may exceed them. Not above
-  // zero: no frame may be given.
+  // The octets that the device may be given in addition; a frame may exceed them. Zero: no frame
+  // may be given.
   int64_t Room(Time now) const {
     if (ns_per_octet_ == 0) return std::numeric_limits<int64_t>::max();
     const Duration room = now + lead_ + lead_ / kSpare - std::max(empty_at_, now);
@@ -39,7 +38,7 @@ class DeviceQueue {
                ? 0
                : 1 + static_cast<int64_t>(static_cast<double>(room.count()) / ns_per_octet_);
   }
-  // What the device is busy with after a frame of so many octets.
+  // The octets of a frame on the link: `octets`, and preamble, FCS and gap.
   static int64_t CostOf(uint32_t octets) { return int64_t{octets} + kGapOctets; }
   // The device has taken frames, `cost` octets by CostOf.
   void Give(int64_t cost, Time now) {
@@ -49,7 +48,7 @@ class DeviceQueue {
 
  private:
   static constexpr int kForgets = 16;  // turns
-  static constexpr int kSpare = 4;     // a part of the lead
+  static constexpr int kSpare = 4;     // the part of the lead that is added
 
   double ns_per_octet_ = 0;
   Duration lead_{};  // from one turn to the next

@@ -24,7 +24,7 @@ struct PortNeighbour {
   HandoverRing* from = nullptr;         // frames that it receives for instances here
   HandoverRing* to = nullptr;           // frames that are received here for its own
   std::vector<NetAddress> addresses;    // of its instances on the port
-  const PacketLane* packets = nullptr;  // the port's, where it is the one that serves it
+  const PacketLane* packets = nullptr;  // the port's, where this neighbour serves it; else null
 };
 
 // One queue pair's end of the rings. Owned by the lcore of the queue pair.
@@ -37,7 +37,7 @@ class Handover {
 
   // Takes at most `max` frames that the neighbours have received for this lcore.
   uint32_t Take(Frame** frames, uint32_t max);
-  // Of the last Take: these the neighbour that received them has counted.
+  // Frames and bytes of the last Take. The neighbour that received them has counted them.
   uint32_t frames() const { return frames_; }
   uint64_t bytes() const { return bytes_; }
 
@@ -51,8 +51,8 @@ class Handover {
     if (pushed_) PublishAll();
   }
 
-  // Whether a neighbour serves the port's packet lane and its frames are to come up; where it does,
-  // PushPacket is the way there.
+  // Whether a neighbour serves the port's packet lane and the lane's frames are to come up; then
+  // PushPacket hands a frame to it.
   bool LaneReceivesElsewhere() const { return lane_ != nullptr && lane_->receiving(); }
   bool PushPacket(Frame* frame) {
     pushed_ = true;
@@ -68,7 +68,7 @@ class Handover {
 
   std::vector<Neighbour> neighbours_;
   bool pushed_ = false;  // since the last Publish
-  size_t next_ = 0;  // whose frames are taken first in the next turn
+  size_t next_ = 0;      // the neighbour whose frames are taken first in the next turn
   uint32_t frames_ = 0;
   uint64_t bytes_ = 0;
   const PacketLane* lane_ = nullptr;

@@ -16,10 +16,10 @@ namespace suede {
 
 class HoldWatch {
  public:
-  // A flow that is held up for so long while frames of it wait is in a storm; 0: none ever is.
+  // `limit`: a flow that is held up for so long while frames of it wait is in a storm; 0: never.
   explicit HoldWatch(Duration limit) : limit_(limit) {}
 
-  // Frames of these flows wait, which are held up.
+  // Frames of these flows wait, and the flows are held up.
   void NoteWaiting(VcMask flows, Time now) {
     flows = static_cast<VcMask>(flows & ~waiting_);
     if (flows == 0) return;
@@ -30,7 +30,7 @@ class HoldWatch {
     }
     due_ = std::min(due_, now + limit_);
   }
-  // They are held up no longer.
+  // These flows are held up no longer.
   void End(VcMask flows) {
     waiting_ &= static_cast<VcMask>(~flows);
     stormy_ &= static_cast<VcMask>(~flows);

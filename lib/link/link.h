@@ -70,28 +70,29 @@ class BasicLink {
       ReleaseKept(pdu);
     }
   }
-  // Its frame, and the sealed one where it has one.
+  // Releases the PDU's frame, and its sealed frame where it has one.
   void ReleaseKept(Pdu* pdu) {
     if (pdu->sealed) [[unlikely]]
       DropSealed(pdu);
     Release(FrameOf(pdu));
   }
-  // The PDU leaves in this frame from now on, which goes with the PDU's own; `sealed` is of the
-  // same pool.
+  // The PDU leaves in the frame `sealed` from now on, which is released with the PDU's own and is
+  // of the same pool.
   void SetSealed(Pdu* pdu, Frame* sealed) {
     if (pdu->sealed) DropSealed(pdu);
     FrameOf(pdu)->sealed = sealed;
     FrameOf(pdu)->length = sealed->length;
     pdu->sealed = true;
   }
-  // It leaves as it is from now on.
+  // The PDU leaves unsealed from now on.
   void DropSealed(Pdu* pdu) {
     Release(std::exchange(FrameOf(pdu)->sealed, nullptr));
     pdu->sealed = false;
   }
   // Frames of an instance that seals will be staged.
   void ExpectSealed() { seals_ = true; }
-  // Whether the frame, or what leaves in its place, may still be read on its way out.
+  // Whether the frame, or the sealed one that leaves in its place, may still be read on its way
+  // out.
   bool IsBusy(const Frame* frame) const {
     return layer_.IsBusy(&LeavingFrame(*frame));
   }
@@ -123,16 +124,16 @@ class BasicLink {
     burst_.Add(FrameOf(pdu));
     LookAtCredit();
   }
-  // Likewise of one whose frame is busy: it goes out once more as it is.
+  // Stages a PDU whose frame is busy: the frame goes out once more unchanged.
   void StageBusy(Pdu* pdu) {
     Stage(pdu);
     pdu->note.busy = true;
   }
-  // Stages a management packet, if one waits: one at most, in front of the turn's data, so that it
-  // is neither starved nor delays data by more than a frame.
+  // Stages one management packet at most, in front of the turn's data, so that it is not starved
+  // and delays data by no more than a frame. Returns whether it did.
   bool StagePacket(CounterBlock& counters);
-  // How many frames of data may be staged when retransmissions have had their part: all places, or
-  // half of those that are left; of an odd number every other turn the larger half.
+  // How many frames of data may be staged at the end of retransmissions: all places (`all`), or
+  // half of the places that are left; every other turn the larger half of an odd number.
   uint32_t ShareOfRetransmissions(bool all) {
     if (all) return kBurst;
     const uint32_t left = kBurst - burst_.data_count();
@@ -143,13 +144,13 @@ class BasicLink {
   bool HasRoomBelow(uint32_t end) const { return burst_.data_count() < end && room() != 0; }
   // The frames of data that are staged, of which some are one-shot.
   std::span<Frame* const> staged() const { return burst_.data(); }
-  // A PDU that is staged must not leave: RemoveWithdrawn takes out all that were withdrawn.
+  // A PDU that is staged must not leave: RemoveWithdrawn takes out all withdrawn PDUs.
   static void Withdraw(Pdu* pdu) { pdu->note.kind = TxKind::kWithdrawn; }
   void RemoveWithdrawn() {
     burst_.RemoveWithdrawn();
     LookAtCredit();
   }
-  // Nothing is staged.
+  // Whether nothing is staged.
   bool empty() const { return burst_.empty(); }
 
   // ---- Each turn.
@@ -162,8 +163,8 @@ class BasicLink {
       count += handover_.Take(frames + count, kBurst);
     return count;
   }
-  // Lets the layers send what is theirs, then hands the staged frames over; what is not taken stays
-  // staged, in order.
+  // Lets the layers send their own frames, then hands the staged frames over; frames that are not
+  // taken stay staged, in order.
   void Transmit(CounterBlock& counters, Time now);
 
   Handover& handover() { return handover_; }
@@ -172,7 +173,7 @@ class BasicLink {
 
   // ---- The port.
 
-  // Set by an operator: nothing is staged, and staged frames wait.
+  // Whether an operator has taken the port down: nothing is staged, and staged frames wait.
   bool down() const { return down_; }
   void set_down(bool down) {
     down_ = down;
@@ -189,19 +190,19 @@ class BasicLink {
     pauses_ = std::make_unique<LinkPauses>(port, sends);
   }
   LinkPauses* pauses() const { return pauses_.get(); }
-  // A frame of the neighbour's has come.
+  // A PFC frame of the neighbour's has come.
   void OnPfc(const PfcFrame& pfc, Time now) {
     pauses_->OnFrame(pfc, layer_.link().speed_bps, now);
     LookAtPauses(now);
   }
-  // Once in a turn.
+  // To be called once in a turn.
   void LookAtPauses(Time now) {
     if (pauses_->Look(now)) SetOpen();
   }
   // Whether no pause holds up the VC's frames, or those of kAckBit's bit number, and they have
   // credit.
   bool IsOpen(uint32_t flow) const { return ((layer_.room() & open_) >> flow & 1) != 0; }
-  // Sends the PFC frame that is due, if one is, at once: in front of all that is staged.
+  // Sends the PFC frame that is due, if any, at once: in front of all staged frames.
   void SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters, Time now);
 
   // ---- Flow control by credit (credit_gate.h), where it is on: else null.
@@ -223,8 +224,8 @@ class BasicLink {
   Departures& departures() { return departures_; }
   // An acknowledged frame shows whether the device tells which frames have left it.
   void SampleDeparture(const Pdu& acknowledged, Time now);
-  // Since when nothing leaves, as the caller that waits for an answer to `oldest` sees it; null: to
-  // nothing that is kept.
+  // Since when nothing leaves, as the caller that waits for an answer to `oldest` sees it; null:
+  // the caller waits for no kept PDU.
   Time HeldSince(const Pdu* oldest, Duration least, Time now);
 
   // For tests: frames that are kept for later turns.
@@ -244,7 +245,7 @@ class BasicLink {
   VcMask open_ = kEveryFlow;  // flows that are not paused; none where it is down
   bool down_ = false;
   bool seals_ = false;        // some frames may have a sealed one beside them
-  bool resends_odd_ = false;  // of an odd number of places: retransmissions get one more
+  bool resends_odd_ = false;  // retransmissions get one more of an odd number of places
   std::array<Frame*, 2 * kBurst> spare_{};
   uint32_t spare_count_ = 0;
   std::array<Frame*, 2 * kBurst> released_{};
@@ -327,8 +328,8 @@ void BasicLink<Layer>::Transmit(CounterBlock& counters, Time now) {
   LookAtCredit();
 }
 
-// Offers the layers, of each frame that has a sealed one, that one. Of a kept PDU it goes back
-// where the device has already read it: the next PDU has a frame that is still in the nearest
+// Offers the layers the sealed frame of each frame that has one. A kept PDU's sealed frame that the
+// device has already read is released: the next PDU then gets a frame that is still in the nearest
 // cache.
 template <LinkLayer Layer>
 [[gnu::noinline]] uint32_t BasicLink<Layer>::TransmitSealed(const StagedBurst::Offer& offer,

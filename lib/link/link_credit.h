@@ -40,8 +40,8 @@ class Credit20 {
   uint32_t value_ = 0;
 };
 
-// The most credits of a link VC: a counter that is wrong by some of these is still told from one
-// that is behind.
+// The most credits of a link VC: a counter that is wrong by some of these is still distinguished
+// from one that is behind.
 inline constexpr uint32_t kMostLinkCredits = (1u << (Credit20::kBits - 3)) - 1;
 
 // How a receiver counts the credits of a frame.
@@ -60,7 +60,7 @@ struct CreditRule {
     return shift >= kLeastShift && shift <= kMostShift && overhead >= kLeastOverhead &&
            overhead <= kMostOverhead;
   }
-  // Of a frame of so many octets, without FCS.
+  // Credits of a frame of `octets` octets, without FCS.
   constexpr uint32_t CreditsOf(uint32_t octets) const {
     const auto counted = static_cast<int32_t>(std::max(octets, kLeastFrame)) + overhead;
     return (static_cast<uint32_t>(counted) + credit_octets() - 1) >> shift;
@@ -69,7 +69,7 @@ struct CreditRule {
   friend bool operator==(const CreditRule&, const CreditRule&) = default;
 };
 
-// What a receiver grants: a limit for each link VC; 0: its frames use no credit.
+// The credit that a receiver grants: a limit for each link VC; 0: its frames use no credit.
 struct CreditGrant {
   CreditRule rule;
   std::array<uint32_t, kLinkVcs> limits{};
@@ -80,7 +80,7 @@ struct CreditGrant {
     for (uint32_t vc = 0; vc < kLinkVcs; ++vc) vcs |= LinkVcMask{limits[vc] != 0} << vc;
     return vcs;
   }
-  // Whether each limit is one that can be counted, and lets frames of up to `octets` pass.
+  // Whether each limit can be counted, and lets frames of up to `octets` pass.
   bool Permits(uint32_t octets) const {
     const uint32_t least = rule.CreditsOf(octets);
     return rule.IsValid() && std::ranges::all_of(limits, [least](uint32_t limit) {
@@ -95,9 +95,9 @@ struct CreditGrant {
 struct CreditTimes {
   // Octets of a link VC that were freed since the last CF_Update make another one due, 800 to 2^20.
   uint32_t spacing_octets = 6400;
-  // What was freed is told after this time at the latest.
+  // Freed octets are told after this time at the latest.
   Duration longest_wait = std::chrono::microseconds(5);
-  // Between CC_Updates while credits are in use, 1 us to 250 ms.
+  // Time between CC_Updates while credits are in use, 1 us to 250 ms.
   Duration repeat = std::chrono::microseconds(256);
 };
 
@@ -108,8 +108,8 @@ struct CreditUpdate {
   static constexpr uint32_t kMostBytes = kHeadBytes + kLinkVcs * kEntryBytes;
 
   uint16_t serial = 0;    // travels in the head of the link frame
-  LinkVcMask vcs = 0;     // those that have an entry
-  LinkVcMask starts = 0;  // of them
+  LinkVcMask vcs = 0;     // link VCs that have an entry
+  LinkVcMask starts = 0;  // link VCs of `vcs` whose count begins
   std::array<Credit20, kLinkVcs> counters{};
 
   friend bool operator==(const CreditUpdate&, const CreditUpdate&) = default;
@@ -118,7 +118,7 @@ struct CreditUpdate {
 // Writes at most CreditUpdate::kMostBytes octets, and returns how many. `update.vcs` is not 0.
 // The serial is not part of the body.
 uint32_t EncodeCreditUpdate(const CreditUpdate& update, uint8_t* body);
-// Empty where the body is malformed. More octets than it needs may follow.
+// Returns nullopt where the body is malformed. More octets may follow the body.
 std::optional<CreditUpdate> DecodeCreditUpdate(const uint8_t* body, uint32_t bytes);
 
 // The effect of a received update.
@@ -126,7 +126,7 @@ struct CreditVerdict {
   enum class Kind : uint8_t {
     kTaken,
     kOff,    // there is no epoch
-    kStale,  // not after the last one
+    kStale,  // not later than the last update
   };
   Kind kind = Kind::kTaken;
   uint32_t impossible = 0;  // entries that changed nothing

@@ -116,7 +116,7 @@ void LinkEnd::BeginSession() {
   receiver_.Begin(hello_.peer_offer().window_frames);
 }
 
-// Follows what the neighbour says.
+// Starts or stops numbering as the neighbour's HELLO says.
 void LinkEnd::SetSpeaking() {
   if (!params_.retry.on) return;
   const bool wants = hello_.speaks() && hello_.peer_offer().llr;

@@ -2,7 +2,7 @@
 // One end of a link (docs/link.md): the handshake with the neighbour and link-level retry, as an
 // endpoint's port and a switch's have it. No I/O: frames and the time go in, frames come out.
 //
-// Of what its owner sends, the owner asks `Pass` about each frame, and sends what `ToSend` gives.
+// The owner asks `Pass` about each frame that it wants to send, and sends the frames of `ToSend`.
 #ifndef SUEDE_LINK_LINK_END_H_
 #define SUEDE_LINK_LINK_END_H_
 
@@ -29,8 +29,8 @@ class LinkEnd {
   // ---- Frames that have come.
 
   enum class Fate : uint8_t {
-    kUp,    // it goes up, without shim. A link frame that does is of credit-based flow control
-    kOver,  // it was the link's, or is dropped, and counted
+    kUp,    // the frame goes up, without shim: a link frame only of credit-based flow control
+    kOver,  // the frame was the link's, or is dropped, and counted
   };
   Fate OnFrame(Frame& frame, Time now);
 
@@ -38,22 +38,24 @@ class LinkEnd {
 
   // Whether frames are numbered now.
   bool numbers() const { return sender_.numbers(); }
-  // Before the first frame of a burst: while frames that were taken wait, no more are.
+  // Before the first frame of a burst: while frames that were taken wait, no more are taken.
   void BeginBurst() { takes_ = sender_.takes(); }
-  // No more of them are: the device has enough.
+  // Takes no more frames of the burst: the device has enough.
   void EndBurst() { takes_ = false; }
   enum class Passage : uint8_t {
     kNumbered,  // it is held from now on, and ToSend will give it
-    kBypass,    // the caller sends it as it is: the link's frames, those of MAC control, and all
-                // while frames are not numbered
-    kPlain,     // likewise, but it should have had a number: then OnPlainSent
+    kBypass,    // the caller sends it unchanged: the link's frames, those of MAC control, and all
+                // frames while frames are not numbered
+    kPlain,     // the caller sends it unchanged, and then calls OnPlainSent: it has no number
+                // although others have
     kHeld,      // it is held already: the link delivers it
     kStale,     // it cannot be sent: it has the shim of a former session, and a device may read it
     kFull,      // the window has no room: later
   };
-  // `is_busy`: a device, or the link, may still read it: it is not written to.
+  // `is_busy`: a device, or the link, may still read the frame: it is not written to.
   Passage Pass(Frame& frame, bool is_busy, uint32_t max_frame_bytes);
-  // The numbered frame to send now, `ahead` places behind the first; null: none. Then OnSent.
+  // The numbered frame to send now, `ahead` places behind the first; null: none. The caller then
+  // calls OnSent.
   Frame* ToSend(uint32_t ahead) const { return sender_.ToSend(ahead); }
   void OnSent(uint32_t count, Time now);
   void OnPlainSent() { counters_.Add(LinkCounter::kLlrTxPlain); }
@@ -67,7 +69,7 @@ class LinkEnd {
 
   // ---- Time.
 
-  // What is due. Once in a turn, before the rest.
+  // Does what is due. To be called once in a turn, before the rest.
   void Poll(Time now);
   Time deadline() const {
     return std::min({hello_.deadline(), sender_.deadline(), receiver_.deadline()});
@@ -76,14 +78,14 @@ class LinkEnd {
   // ---- For credit-based flow control (another layer).
 
   const LinkHello& session() const { return hello_; }
-  // How many sessions have begun: where it changes, credits begin anew.
+  // How many sessions have begun: credits begin anew with each.
   uint32_t sessions() const { return sessions_; }
   // Starts a link frame of the session: kLeastLinkFrameBytes bytes.
   void Begin(LinkKind kind, uint16_t sequence, uint8_t* frame) const {
     BeginLinkFrame(params_.ether_type, params_.mac,
                    {.kind = kind, .tag = hello_.tx_tag(), .sequence = sequence}, frame);
   }
-  // Whether the frame is one of the link's: not numbered, and without credit.
+  // Whether the frame is a frame of the link: not numbered, and without credit.
   bool IsLinkFrame(const Frame& frame) const {
     return HasLinkType(frame.data, frame.length, params_.ether_type) && IsToNeighbour(frame.data);
   }

@@ -17,12 +17,12 @@ class LinkHello {
  public:
   LinkHello(const LinkOffer& offer, const SecretKey& secret, Duration interval);
 
-  // ---- What has come.
+  // ---- Frames that have come.
 
   enum class Outcome : uint8_t {
     kStale,  // ignored
     kTaken,
-    kBegun,  // a session has begun: what belonged to the former one is over
+    kBegun,  // a session has begun: the former one is over
   };
   Outcome OnHello(const LinkHelloBody& hello, Time now);
   // A frame of the session.
@@ -46,21 +46,21 @@ class LinkHello {
   // ---- The session.
 
   bool hears() const { return peer_ != 0; }
-  // The neighbour hears it, too.
+  // Whether the neighbour hears this end, too.
   bool speaks() const { return speaks_; }
   const LinkOffer& offer() const { return offer_; }
-  // Of the neighbour, while `hears`.
+  // The neighbour's offer, while `hears`.
   const LinkOffer& peer_offer() const { return peer_offer_; }
   uint16_t tx_tag() const { return tx_tag_; }
   uint16_t rx_tag() const { return rx_tag_; }
-  // The tag of frames from the end with the nonce `from` to the one with `to` (docs/link.md).
+  // The tag of frames from the end with the nonce `from` to the end with `to` (docs/link.md).
   static uint16_t TagOf(uint64_t from, uint64_t to);
 
  private:
   static constexpr int kSilentIntervals = 8;
   static constexpr int kHurry = 10;
   static constexpr int kMostAnswers = 100;  // in an interval
-  // Soon, but not for each of many.
+  // Makes a HELLO due soon, but no more than kMostAnswers in an interval.
   void Answer(Time now) {
     due_ = std::min(due_, std::max(now, sent_at_ + interval_ / kMostAnswers));
   }
@@ -74,8 +74,8 @@ class LinkHello {
   uint64_t nonce_;
   uint64_t peer_ = 0;           // the neighbour's nonce, of the session; 0: there is none
   uint64_t asks_ = 0;           // another nonce of the neighbour's, which is not proved yet
-  uint64_t fresh_ = 0;          // with which it is answered
-  bool answers_asker_ = false;  // the next HELLO does
+  uint64_t fresh_ = 0;          // own nonce with which `asks_` is answered
+  bool answers_asker_ = false;  // the next HELLO answers `asks_`
   bool speaks_ = false;
   uint16_t tx_tag_ = 0;
   uint16_t rx_tag_ = 0;

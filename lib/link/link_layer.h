@@ -2,12 +2,12 @@
 // The layers between a link's burst and the port's device, stacked as templates: a call of a layer
 // is direct and once a burst, and only the lowest layer makes a virtual one.
 //
-// A layer that lets some frames wait (flow control by VC) closes those VCs in `room`, keeps what it
-// has taken and may not send yet in a queue of its own, and sends it from Flush; a layer that
-// repeats frames (retry_layer.h) keeps them until the far end of the link has them. Frames that a
-// layer keeps are busy like those in a device. Their owner may release them meanwhile, through
-// another port too, so such a layer takes a reference of its own to each (Hold). A layer that looks
-// at received frames does so in Receive: it keeps, releases or passes up each of them.
+// A layer that lets some frames wait (flow control by VC) closes those VCs in `room`, keeps frames
+// that it has taken and may not send yet in a queue of its own, and sends them from Flush; a layer
+// that repeats frames (retry_layer.h) keeps them until the far end of the link has them. Frames
+// that a layer keeps are busy like frames in a device. Their owner may release them meanwhile,
+// through another port too, so the layer takes a reference of its own to each (Hold). A layer that
+// looks at received frames does so in Receive: it keeps, releases or passes up each of them.
 #ifndef SUEDE_LINK_LINK_LAYER_H_
 #define SUEDE_LINK_LINK_LAYER_H_
 
@@ -23,7 +23,7 @@ namespace suede {
 
 using VcMask = uint8_t;
 inline constexpr VcMask kEveryVc = (1u << kVcCount) - 1;
-// What travels apart: the VCs, and PDUs without commands.
+// Flows are held up separately: the VCs, and PDUs without commands.
 inline constexpr uint32_t kLinkFlows = kVcCount + 1;
 inline constexpr VcMask kAckBit = 1u << kVcCount;
 inline constexpr VcMask kEveryFlow = kEveryVc | kAckBit;
@@ -39,11 +39,10 @@ concept LinkLayer = requires(T& layer, const T& seen, Frame** frames, Frame* con
   { layer.Receive(frames, count, now) } -> std::same_as<uint32_t>;
   // Takes a number of the given frames, the first ones; each has its TxNote.
   { layer.Transmit(given, count, now) } -> std::same_as<uint32_t>;
-  // Sends what waits in the layer, and what the layer says on its own account. Once a turn, before
-  // the link's own burst, whether there is one or not.
+  // Sends frames that wait in the layer, and the layer's own frames. Called once a turn, before the
+  // link's own burst, whether there is one or not.
   { layer.Flush(now) } -> std::same_as<void>;
-  // Flows of which a frame may be staged. The link always offers the frames that are staged
-  // already.
+  // Flows of which a frame may be staged. The link always offers frames that are staged already.
   { seen.room() } -> std::same_as<VcMask>;
   // The state of flow control by credit (credit_gate.h); null: there is none.
   { layer.gate() } -> std::same_as<CreditGate*>;
@@ -91,7 +90,7 @@ class PortLayer {
 };
 static_assert(LinkLayer<PortLayer>);
 
-// A layer that changes nothing: one above another derives from this and hides what it does itself.
+// A layer that changes nothing: a layer above another derives from it and hides what it changes.
 template <LinkLayer Below>
 class LayerOver {
  public:

@@ -21,7 +21,7 @@ struct RetryParams {
   static constexpr uint32_t kMostWindowFrames = 1u << 14;
 
   bool on = false;
-  uint32_t window_frames = 264;      // 1 to kMostWindowFrames: frames that are held at most,
+  uint32_t window_frames = 264;      // 1 to kMostWindowFrames: max frames that are held,
   uint32_t window_octets = 135'000;  // and their octets; one frame always may be held
   uint32_t replay_count = 3;  // times in a row that the replay timer may fire without progress
   Duration replay_timeout = std::chrono::microseconds(50);
@@ -36,19 +36,19 @@ struct LinkParams {
   Duration hello = std::chrono::milliseconds(10);
   SecretKey secret{};  // of the nonces: another one for each boot
   RetryParams retry;
-  LinkOffer credit;  // what is offered of credit-based flow control; `cbfc`: it is on
+  LinkOffer credit;  // the offer of credit-based flow control; `cbfc`: it is on
   CreditTimes credit_times;
   // Frames that wait for so long for credit that the neighbour does not return are in a storm; 0:
-  // none ever are.
+  // never.
   Duration credit_storm = std::chrono::milliseconds(100);
-  FrameClassRule class_rule;  // by which the link VC of a frame is found
+  FrameClassRule class_rule;  // rule for the link VC of a frame
 
-  // Whether this end speaks of the link at all.
+  // Whether this end takes part in link frames at all.
   bool on() const { return retry.on || credit.cbfc; }
 };
 
-// The groups to which the neighbour sends what this end takes: a device that filters multicast
-// frames has to be asked for them. `takes_pfc`: this end obeys PFC frames (docs/pfc.md).
+// The multicast groups of frames from the neighbour that this end takes: a device that filters
+// multicast frames has to be asked for them. `takes_pfc`: this end obeys PFC frames (docs/pfc.md).
 inline std::vector<std::array<uint8_t, 6>> GroupsOf(const LinkParams& params, bool takes_pfc) {
   std::vector<std::array<uint8_t, 6>> groups;
   if (params.on()) groups.push_back(kLinkGroup);

@@ -8,7 +8,8 @@
 namespace suede {
 namespace {
 
-// Bytes of a frame that tell whether it is SUE's, with room for what a parser looks at further on.
+// Bytes of a frame that tell whether it is a SUE frame, with room for what a parser reads further
+// on.
 constexpr size_t kJudgedBytes = 256;
 
 }  // namespace
@@ -24,8 +25,9 @@ Counter PacketLane::Refusal(std::span<const uint8_t> frame) const {
   const auto bytes = static_cast<uint32_t>(frame.size());
   if (EthernetBytes(frame.data(), bytes) == 0) return Counter::kMgmtTxMalformed;
   if (bytes > frame_bytes()) return Counter::kMgmtTxTooLong;
-  // A parser may write to what it takes for a PDU, hence the copy. Of a longer frame the rest is
-  // not needed: what lengths and checksums say of it makes it a broken frame of SUE, not another's.
+  // A parser may write to what it takes for a PDU, hence the copy. The rest of a longer frame is
+  // not needed: its lengths and checksums would make it a broken SUE frame, but never another's
+  // frame.
   uint8_t head[kJudgedBytes];
   const auto judged = static_cast<uint32_t>(std::min(frame.size(), kJudgedBytes));
   std::memcpy(head, frame.data(), judged);

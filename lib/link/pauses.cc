@@ -15,7 +15,7 @@ void PortPauses::OnFrame(const PfcFrame& pfc, uint64_t rate_bps, Time now) {
   const uint64_t rate = params_.rate_bps != 0 ? params_.rate_bps : rate_bps;
   for (uint32_t c = 0; c < kPfcClasses; ++c) {
     if ((pfc.classes >> c & 1) == 0) continue;
-    // A pause that goes on counts up to its new end, one that has ended from now on.
+    // A pause that goes on counts up to its new end; one that has ended counts from now on.
     const int64_t end = ToNs(now + PauseOf(pfc.quanta[c], rate));
     const int64_t former = until_ns_[c].load(std::memory_order_relaxed);
     total_ns_[c].fetch_add(end - std::max(former, ToNs(now)), std::memory_order_relaxed);
@@ -81,7 +81,7 @@ void LinkPauses::SetClasses(const std::array<uint8_t, kLinkFlows>& classes) {
     if (over != 0) port_->EndStorm(over);
     watch_.End(ended);
   }
-  // Somebody always has something to say without commands.
+  // PDUs without commands always wait.
   NoteWaiting(kAckBit, now);
 }
 
@@ -109,7 +109,7 @@ std::optional<PfcFrame> LinkPauses::Poll(uint64_t rate_bps, Time now) {
   std::optional<PfcFrame> pfc = sender_.Poll(port_->wanted(), now);
   if (!unsent_) [[likely]]
     return pfc;
-  // What could not be sent is said along.
+  // The frame that could not be sent is merged into this one.
   if (!pfc) return std::exchange(unsent_, std::nullopt);
   for (uint32_t c = 0; c < kPfcClasses; ++c) {
     if ((unsent_->classes & ~pfc->classes) >> c & 1) pfc->quanta[c] = unsent_->quanta[c];

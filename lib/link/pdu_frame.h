@@ -12,7 +12,7 @@
 
 namespace suede {
 
-// Of a frame that carries a PDU.
+// The PDU of a frame that carries one.
 inline Pdu* PduOf(Frame* frame) { return std::launder(reinterpret_cast<Pdu*>(frame->notes)); }
 inline Frame* FrameOf(Pdu* pdu) {
   return reinterpret_cast<Frame*>(reinterpret_cast<std::byte*>(pdu) - offsetof(Frame, notes));
@@ -21,7 +21,7 @@ inline const Frame* FrameOf(const Pdu* pdu) {
   return reinterpret_cast<const Frame*>(reinterpret_cast<const std::byte*>(pdu) -
                                         offsetof(Frame, notes));
 }
-// Of a frame that is staged, whether it carries a PDU or not.
+// The note of a staged frame, whether it carries a PDU or not.
 inline TxNote& NoteOf(Frame* frame) {
   return *std::launder(reinterpret_cast<TxNote*>(frame->notes));
 }
@@ -29,8 +29,8 @@ inline const TxNote& NoteOf(const Frame* frame) {
   return *std::launder(reinterpret_cast<const TxNote*>(frame->notes));
 }
 static_assert(sizeof(Pdu) <= Frame::kNoteBytes);
-// The frame that leaves for a staged one: the sealed one where there is one. A frame that keeps a
-// plain PDU beside its sealed one has no network header, and its length is that of the other.
+// The frame that leaves for a staged one: its sealed frame where it has one. A frame that keeps a
+// plain PDU beside its sealed frame has no network header, and the length of the sealed frame.
 inline const Frame& LeavingFrame(const Frame& frame) {
   return frame.sealed != nullptr ? *frame.sealed : frame;
 }

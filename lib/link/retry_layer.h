@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layer of a link that speaks with the neighbour at the far end of the cable, and repeats what
-// the cable loses (docs/link.md). Where it is off, it is a branch for each burst.
+// The layer of a link that exchanges link frames with the neighbour at the far end of the cable,
+// and repeats frames that the cable loses (docs/link.md). A layer that is off costs a branch a
+// burst.
 //
 // The layer holds a reference of its own to each numbered frame until the neighbour has it, and
-// gives the device few frames at a time: behind a lost one all that stands in the device is in
-// vain. Frames for a layer above, of credit-based flow control, pass through both ways.
+// gives the device few frames at a time: all frames in the device behind a lost one are in vain.
+// Frames for a layer above, of credit-based flow control, pass through both ways.
 #ifndef SUEDE_LINK_RETRY_LAYER_H_
 #define SUEDE_LINK_RETRY_LAYER_H_
 
@@ -51,7 +52,7 @@ class RetryLayer : public LayerOver<Below> {
   }
   uint32_t frames_kept() const { return Over::frames_kept() + (own_ != nullptr ? 1 : 0); }
 
-  // This end of the link; null: the link has no layers that are on.
+  // This end of the link; null: all layers of the link are off.
   LinkEnd* end() { return end_.get(); }
   const LinkEnd* end() const { return end_.get(); }
 
@@ -88,7 +89,8 @@ template <LinkLayer Below>
   return passed;
 }
 
-// While frames have no numbers, only those are looked at that may have one of a former session.
+// Whether all frames bypass the link's numbers. While frames are not numbered, only a busy frame
+// may still have a number of a former session.
 template <LinkLayer Below>
 bool RetryLayer<Below>::AllPass(Frame* const* frames, uint32_t count) const {
   if (end_->numbers()) return false;
@@ -124,7 +126,8 @@ template <LinkLayer Below>
   return taken;
 }
 
-// What the device has no room for, or the port does not take, stays for the next turn.
+// Sends held frames. Frames that the device has no room for, or that the port does not take, stay
+// for the next turn.
 template <LinkLayer Below>
 void RetryLayer<Below>::SendHeld(Time now) {
   Frame* frames[kAtOnce];

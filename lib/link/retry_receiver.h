@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The receiving side of link-level retry (docs/link.md): which numbered frames are handed up, and
-// what the far end is told. No I/O.
+// which answers the far end gets. No I/O.
 #ifndef SUEDE_LINK_RETRY_RECEIVER_H_
 #define SUEDE_LINK_RETRY_RECEIVER_H_
 
@@ -19,7 +19,7 @@ class RetryReceiver {
 
   explicit RetryReceiver(const RetryParams& params) : params_(params) {}
 
-  // A session begins, whose sender holds so many frames at most.
+  // A session begins, whose sender holds at most `window_frames` frames.
   void Begin(uint32_t window_frames) {
     state_ = State::kSendAcks;
     window_ = static_cast<int>(std::clamp(window_frames, 1u, RetryParams::kMostWindowFrames));
@@ -52,22 +52,22 @@ class RetryReceiver {
   }
   Psn last_good() const { return expected_.Plus(-1); }
 
-  // Whether the far end is to be told now, by a frame of its own.
+  // Whether an answer to the far end is due now, in a frame of its own.
   bool HasAnswer(Time now) const {
     return state_ == State::kSendNack || owed_ >= ack_frames_ || now >= due_;
   }
   bool answers_by_nack() const { return state_ == State::kSendNack; }
-  // It was told, by a frame of its own,
+  // The answer has left in a frame of its own.
   void OnAnswered() {
     if (state_ == State::kSendNack) state_ = State::kNackSent;
     OnTold();
   }
-  // or by a numbered frame, which says all but a NACK.
+  // An ACK has left in a numbered frame, which cannot carry a NACK.
   void OnTold() {
     owed_ = 0;
     due_ = kNever;
   }
-  // When HasAnswer will be true: what it is true for already is the past.
+  // When HasAnswer will be true; the past where an answer is due already.
   Time deadline() const {
     return state_ == State::kSendNack || owed_ >= ack_frames_ ? Time{} : due_;
   }

@@ -68,8 +68,8 @@ uint32_t RetrySender::OnSent(uint32_t count, Time now) {
   return again;
 }
 
-// An acknowledgement behind what is held is an old one: frames that are sent again carry those of
-// the time when they were sent first.
+// An acknowledgement behind the held frames is an old one: frames that are sent again carry the
+// acknowledgement of their first time.
 RetrySender::Heard RetrySender::OnAck(Psn last_good, Time now) {
   if (!numbers()) return Heard::kNothing;
   const int count = last_good.Next().DistanceFrom(base_);
@@ -87,7 +87,7 @@ RetrySender::Heard RetrySender::OnAck(Psn last_good, Time now) {
 RetrySender::Heard RetrySender::OnNack(Psn last_good, Time now) {
   const Heard heard = OnAck(last_good, now);
   if (!numbers() || heard == Heard::kImplausible || last_good.Next() != base_) return heard;
-  // It says that frames behind base_ have come: those were sent.
+  // A NACK means that frames behind base_ have come: they must have been sent.
   if (base_ == sent_end_) return Heard::kImplausible;
   if (nacked_) return Heard::kCopy;
   nacked_ = true;
@@ -95,7 +95,7 @@ RetrySender::Heard RetrySender::OnNack(Psn last_good, Time now) {
   return Heard::kReplay;
 }
 
-// From the oldest on. The timer starts as the first frame leaves.
+// Sends again from the oldest frame on. The timer starts as the first frame leaves.
 void RetrySender::Replay() {
   state_ = State::kReplay;
   cursor_ = base_;

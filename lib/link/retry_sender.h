@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sending side of link-level retry (docs/link.md): numbers, the frames that are held until the
-// far end has them, what is sent next. No I/O; frames are pointers to it.
+// far end has them, and the next frame to send. No I/O; frames are only pointers here.
 #ifndef SUEDE_LINK_RETRY_SENDER_H_
 #define SUEDE_LINK_RETRY_SENDER_H_
 
@@ -23,19 +23,19 @@ class RetrySender {
 
   // ---- The session.
 
-  // Numbers begin at 0, nothing may be held. Of the far end's window no more is used than this.
+  // Begins with number 0; nothing may be held. The window is the far end's, bounded by our own.
   void Begin(uint32_t window_frames, uint32_t window_octets);
-  // Gives up what is held (`ended`), and is then in the state `to`: kOff, kInit or kFlush.
+  // Gives up held frames (`ended`), and is then in the state `to`: kOff, kInit or kFlush.
   void Stop(State to);
 
   // ---- Frames to send.
 
   bool numbers() const { return state_ == State::kAdvance || state_ == State::kReplay; }
-  // Whether frames may be taken: none that was taken waits to be sent.
+  // Whether frames may be taken: no taken frame waits to be sent.
   bool takes() const { return state_ == State::kAdvance && cursor_ == next_; }
   // The number that the next frame has.
   Psn next() const { return next_; }
-  // Whether the window has room for a frame of this length. One frame always has.
+  // Whether the window has room for a frame of this length. An empty window always has.
   bool Fits(uint32_t bytes) const {
     const uint32_t count = held();
     return count == 0 || (count < window_frames_ && octets_ + bytes <= window_octets_);
@@ -44,23 +44,23 @@ class RetrySender {
   void Take(Frame* frame, uint32_t bytes);
   // Whether the frame is held.
   bool Holds(const Frame* frame) const;
-  // The frame to send now, `ahead` places behind the first one; null: there is none. Then OnSent
-  // for those that were.
+  // The frame to send now, `ahead` places behind the first one; null: none. The caller then calls
+  // OnSent with the number of frames that were sent.
   Frame* ToSend(uint32_t ahead) const {
     const Psn at = cursor_.Plus(static_cast<int>(ahead));
     return at.IsBefore(next_) ? At(at).frame : nullptr;
   }
-  // Returns how many of them were sent again.
+  // The first `count` frames of ToSend were sent. Returns how many of them were sent again.
   uint32_t OnSent(uint32_t count, Time now);
 
-  // ---- What the far end says.
+  // ---- Answers of the far end.
 
   enum class Heard : uint8_t {
-    kNothing,      // it is old
+    kNothing,      // the answer is old
     kProgress,     // frames are `ended`
-    kImplausible,  // it was not sent
-    kCopy,         // of a NACK for which the frames are being sent again
-    kReplay,       // they are from now on
+    kImplausible,  // the answer names a number that was not sent
+    kCopy,         // a copy of a NACK for which frames are being sent again
+    kReplay,       // frames are sent again from now on
   };
   Heard OnAck(Psn last_good, Time now);
   Heard OnNack(Psn last_good, Time now);
@@ -68,7 +68,7 @@ class RetrySender {
   // ---- Time.
 
   enum class Due : uint8_t { kNothing, kReplay, kFailed, kAged };
-  // kFailed, kAged: the caller stops it.
+  // kFailed, kAged: the caller calls Stop.
   Due OnTime(Time now);
   Time deadline() const;
 
@@ -99,12 +99,12 @@ class RetrySender {
   uint32_t window_frames_ = 0;
   uint32_t window_octets_ = 0;
   uint32_t octets_ = 0;
-  Psn base_;             // the oldest that is held
-  Psn cursor_;           // the next one to send
-  Psn sent_end_;         // behind those that were ever sent
-  Psn next_;             // behind those that are held
+  Psn base_;             // the oldest held frame
+  Psn cursor_;           // the next frame to send
+  Psn sent_end_;         // behind all frames that were ever sent
+  Psn next_;             // behind all held frames
   bool nacked_ = false;  // a NACK for base_ was heeded
-  uint32_t tries_ = 0;   // that the timer fired without progress
+  uint32_t tries_ = 0;   // times that the timer fired without progress
   Time due_ = kNever;
 };
 

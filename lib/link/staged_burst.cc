@@ -19,8 +19,8 @@ void StagedBurst::RemoveWithdrawn() {
   data_count_ = kept;
 }
 
-// What is in front goes before data. Where the last burst took nothing else, one of data leads, so
-// that neither waits for the other longer than a burst of the port.
+// Front frames go before data. Where the last burst took only front frames, one frame of data
+// leads, so that neither kind waits for the other longer than a burst of the port.
 StagedBurst::Offer StagedBurst::BeginInFront() {
   const bool data_leads = data_first_ && data_count_ != 0;
   Frame** const first = data_begin() - front_count_;
@@ -31,7 +31,7 @@ StagedBurst::Offer StagedBurst::BeginInFront() {
 
 void StagedBurst::KeepRest(const Offer& offer, uint32_t taken) {
   if (taken == 0) {
-    // Nobody's turn is over: the next offer is the same.
+    // The next offer is the same.
     if (offer.data_leads) *data_begin() = offer.first[0];
     return;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of a turn that wait for the port: data, and in front of data what the transport says
-// on its own account. Owned by the lcore of the queue pair.
+// The frames of a turn that wait for the port: data, and in front of data acknowledgements and
+// control PDUs. Owned by the lcore of the queue pair.
 #ifndef SUEDE_LINK_STAGED_BURST_H_
 #define SUEDE_LINK_STAGED_BURST_H_
 
@@ -61,7 +61,7 @@ class StagedBurst {
   uint32_t front_count_ = 0;
   std::array<Frame*, kFront + kBurst> places_{};  // data, behind room for what goes in front of it
   uint32_t data_count_ = 0;
-  bool data_first_ = false;  // the last burst took nothing but what was in front
+  bool data_first_ = false;  // the last burst took only front frames
 };
 
 }  // namespace suede

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an instance and a peer get to know each other, and find that they do not any longer
-// (docs/control-pdus.md, HELLO).
+// How an instance and a peer make an association, and find that it is over (docs/control-pdus.md,
+// HELLO).
 #include <algorithm>
 
 #include "peer/peer.h"
@@ -8,10 +8,10 @@
 namespace suede {
 namespace {
 
-// How often a timer looks whether a port that is down is up again.
+// How often a timer checks whether a port that is down is up again.
 constexpr Duration kDownLook = std::chrono::milliseconds(2);
-// Of the number space: the part that first PSNs are drawn from where frames of a former association
-// may still be in a device, opposite to what these have.
+// First PSNs are drawn from a part of the number space (kDrawnFrom) opposite to the PSNs of a
+// former association whose frames may still be in a device.
 constexpr int kOpposite = 1 << 15;
 constexpr int kDrawnFrom = 1 << 14;
 // Acknowledgements of an idle peer in `planes.hello_idle_us`: with the defaults two leave before a
@@ -30,8 +30,8 @@ Psn DrawFirst(const Connection& connection, SecretNumbers& numbers) {
 
 // ---- Saying HELLO.
 
-// Begins to say hello to the peer, if that has not begun. Without its MAC address nobody would hear
-// it; what waits asks again once the address is known.
+// Begins to send HELLOs to the peer, if that has not begun. Without its MAC address nobody would
+// receive them; a queue that waits asks again once the address is known.
 void Peer::Greet(Time now, Effects& effects) {
   if (IsResolving()) return;
   handshake_.OnDemand(now);
@@ -81,7 +81,7 @@ void Peer::KeepAlive(Time now, Effects& effects) {
 
 // ---- Hearing HELLO.
 
-// Whether a control PDU is between the two boots that run. If not, the peer is asked.
+// Whether a control PDU names the two boots of the association. If not, asks the peer.
 bool Peer::IsOfAssociation(uint32_t plane, const Identities& named, Effects& effects) const {
   const Identities ours = handshake_.identities();
   if (handshake_.associated() && named.own == ours.peer && named.peer == ours.own) return true;
@@ -93,8 +93,8 @@ bool Peer::IsOfAssociation(uint32_t plane, const Identities& named, Effects& eff
 void Peer::OnHello(uint32_t plane, const Hello& hello, const ControlFacts& facts, Time now,
                    Effects& effects) {
   const HelloVerdict verdict = handshake_.OnHello(hello, now, own_->numbers, facts.is_pong);
-  // An old copy of a HELLO may have settings that fitted no longer: the peer has to prove that they
-  // are those of now.
+  // An old copy of a HELLO may have settings that no longer hold: the peer has to prove that they
+  // are its present ones.
   const bool unproved =
       !verdict.verified && Compare(own_->hello, hello).what != HelloMismatch::kNone;
   if (verdict.stranger || unproved) {
@@ -106,7 +106,7 @@ void Peer::OnHello(uint32_t plane, const Hello& hello, const ControlFacts& facts
   if (verdict.new_peer) EndAssociation(now, effects);
   if (!Judge(now, effects)) {
     effects.Add(effect::Count{Counter::kHelloMismatch});
-    // It does not ask back: two that do not fit would do so for ever.
+    // The reply does not ask back: two ends that do not fit would do so for ever.
     if (hello.reply_wanted) SayHello(plane, false, hello.nonce, effects);
     return ArmHandshake(effects);
   }
@@ -117,7 +117,7 @@ void Peer::OnHello(uint32_t plane, const Hello& hello, const ControlFacts& facts
   Unblock(effects);
 }
 
-// A HELLO that fits.
+// The peer's HELLO fits.
 void Peer::OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now, Effects& effects) {
   if (knows_us && handshake_.Agree()) {
     BeginGroups(now, effects);
@@ -136,14 +136,14 @@ void Peer::OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now,
   }
   if (!knows_us || !hello.reply_wanted || !handshake_.associated()) return;
   for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-    // It may have lost us: tell it the expected PSN.
+    // The peer may have lost us: tell it the expected PSN.
     connection(plane, vc).AckNow();
     effects.Add(effect::OweAck{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc)});
   }
 }
 
-// Whether what the peer last said of its settings fits ours. What does not is told once, and
-// nothing is sent to such a peer.
+// Whether the settings of the peer's last HELLO fit ours. A mismatch is reported once, and nothing
+// is sent to a peer that does not fit.
 bool Peer::Judge(Time now, Effects& effects) {
   const Disagreement found = Compare(own_->hello, hello_);
   const HelloMismatch known = mismatch_;
@@ -165,8 +165,8 @@ bool Peer::Judge(Time now, Effects& effects) {
   return false;
 }
 
-// New settings of ours: whether the peer still fits, and whether we fit it. No acknowledgement
-// waits longer than they permit.
+// Our settings were changed: checks whether the peer still fits, and whether we fit it. No
+// keepalive waits longer than the settings permit.
 void Peer::JudgeAgain(Time now, Effects& effects) {
   keepalive_at_ = std::min(keepalive_at_, now + own_->paths.hello_idle / kKeepalivesInIdle);
   if (handshake_.identities().peer == 0) return;
@@ -177,8 +177,8 @@ void Peer::JudgeAgain(Time now, Effects& effects) {
 
 // ---- Associations.
 
-// The peer is another boot than the one that PDUs were exchanged with, if any were: what was in
-// flight to that is over, and sequence numbers start anew.
+// The peer is another boot than the one that PDUs were exchanged with, if any were: PDUs in flight
+// to that boot are given up, and sequence numbers start anew.
 void Peer::EndAssociation(Time now, Effects& effects) {
   VcPsns first;
   bool history = false;
@@ -192,7 +192,7 @@ void Peer::EndAssociation(Time now, Effects& effects) {
       Connection& ended = connection(plane, number);
       history |= ended.MayHaveHistory();
       const uint32_t bytes = ended.unacked_bytes();
-      // Those of further sessions are told by PLANE.
+      // PLANE tells the first PSNs of further sessions.
       const Psn next = number < own_->vc_count ? first[number] : DrawFirst(ended, own_->numbers);
       PduList pdus;
       ended.Reset(pdus);
@@ -211,8 +211,8 @@ void Peer::EndAssociation(Time now, Effects& effects) {
   Tell(PeerEvent::kReset, 0, 0, effects);
 }
 
-// Both ends have agreed: what the peer sends is accepted, from the PSNs on that it has named. Where
-// it sends in generations, a PLANE brings those.
+// Both ends have agreed: accepts PDUs of the peer, from the PSNs that it has named. Where it sends
+// in generations, a PLANE brings these PSNs.
 void Peer::OpenAssociation(Effects& effects) {
   for (uint32_t plane = 0; !hello_.sends_generations && plane < own_->plane_count; ++plane) {
     for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
@@ -234,7 +234,7 @@ void Peer::StartOver(Time now, Effects& effects) {
 
 // ---- Peers that do not speak HELLO, or not yet.
 
-// Of a generation that has ended, or of a peer with which there is no association.
+// The data PDU is of a generation that has ended, or of a peer without an association.
 [[gnu::cold]] void Peer::OnClosedData(uint32_t plane, uint32_t vc, bool sequenced, RhOp op,
                                       Psn rpsn, Time now, Effects& effects) {
   if (handshake_.open()) {
@@ -246,15 +246,15 @@ void Peer::StartOver(Time now, Effects& effects) {
     effects.Add(effect::Count{Counter::kRxBeforeHello});
     Greet(now, effects);
   } else if (op == RhOp::kNack && handshake_.identities().peer == 0) {
-    // It answers a probe. If it is plain, this is what it accepts next.
+    // The NACK answers a probe. If the peer is plain, `rpsn` is the PSN that it accepts next.
     PduList none;
     connection(plane, vc).Restart(rpsn, none);
   }
 }
 
-// Asks each connection of the peer what it expects: an unsequenced PDU ahead of that is answered
-// with a NACK (wire profile §6), and one that is behind by nothing. The expected PSN is not known,
-// but of two PSNs that are half the number space apart one is ahead of it.
+// Asks each connection of the peer for its expected PSN: an unsequenced PDU ahead of that is
+// answered with a NACK (wire profile §6), and one behind is not answered. The expected PSN is not
+// known, but of two PSNs that are half the number space apart one is ahead of it.
 void Peer::SendProbes(Effects& effects) const {
   constexpr int kHalf = 1 << 15;
   const auto ahead = static_cast<int>(handshake_.probe_quarter() << 14) + 1;
@@ -278,7 +278,7 @@ void Peer::OnPlain(Effects& effects) {
   Unblock(effects);
 }
 
-// No answer of any kind for too long: none of the waiting PDUs was ever sent.
+// The peer has given no answer of any kind for too long: no waiting PDU was ever sent.
 void Peer::OnSilence(Effects& effects) {
   if (lost_vcs() == 0) {
     effects.Add(effect::Count{Counter::kUnreachable});

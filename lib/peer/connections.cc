@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connections to a peer, as far as the data path does not see to them: receivers without room,
-// and what happens when time is up.
+// The part of a peer's connections that the data path does not handle: receivers without room, and
+// deadlines.
 #include "peer/peer.h"
 
 namespace suede {
@@ -17,7 +17,7 @@ void Peer::OnNotReady(uint32_t plane, uint32_t slot, const NotReady& message, Ti
     effects.Add(effect::Count{Counter::kRxRpsnInvalid});
   }
   effects.Add(effect::Count{Counter::kPauses});
-  // It answers a PDU of ours, whether that was accepted or not.
+  // The NOT_READY answers a PDU of ours, whether that was accepted or not.
   if (own_->has_sessions && connection(plane, vc).paused()) OnProof(plane, now);
   Unblock(plane, vc, effects);
   ArmConnection(plane, vc, effects);
@@ -52,7 +52,7 @@ void Peer::OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now
       }
       if (due.tries() >= own_->paths.sessions.stall_timeouts) OnStall(plane, vc, now, effects);
       effects.Add(effect::Retransmit{on_plane, of_vc});
-      // The peer's window may be another one than it told, or it may be another peer.
+      // The peer's window may have changed, or there may be another peer.
       if (due.desynchronized() && handshake_.associated()) SayHello(plane, true, 0, effects);
       break;
     case TimerVerdict::kUnreachable:
@@ -72,7 +72,7 @@ void Peer::OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now
 void Peer::OnUnreachable(uint32_t plane, uint32_t vc, Time now, Effects& effects) {
   if (paths_->sessions) return PlaneDown(plane, PlaneDownReason::kTimeouts, now, effects);
   Connection& lost = connection(plane, vc);
-  // It answers, and its answer is impossible: no probe would bring the two into step.
+  // The peer answers, and its answer is impossible: no probe would bring both ends into step.
   if (handshake_.associated() && lost.desynchronized()) return StartOver(now, effects);
   effects.Add(effect::Count{Counter::kUnreachable});
   Tell(PeerEvent::kUnreachable, plane, vc, effects);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effects that a peer wants done: values, in order. The room above carries them out, each
-// before the next, and tells the peer nothing of them but by further facts.
+// The effects that a peer wants done: values, in order. The caller carries them out, each before
+// the next, and reports to the peer only by further facts.
 #ifndef SUEDE_PEER_EFFECTS_H_
 #define SUEDE_PEER_EFFECTS_H_
 
@@ -23,21 +23,21 @@ namespace suede {
 // Events that an operator wants to know at once.
 enum class PeerEvent : uint8_t {
   kReset,           // the peer has restarted
-  kUnreachable,     // it does not answer: its PDUs in flight are given up
-  kReachable,       // it answers again
+  kUnreachable,     // the peer does not answer: its PDUs in flight are given up
+  kReachable,       // the peer answers again
   kHelloMismatch,   // its HELLO does not agree with ours in `what`
-  kPlaneUp,         // the plane to it carries traffic
-  kPlaneDown,       // it does not any longer: `what` is a PlaneDownReason
+  kPlaneUp,         // the plane to the peer carries traffic
+  kPlaneDown,       // the plane carries no traffic any longer: `what` is a PlaneDownReason
   kFenceOpened,     // PDUs of the plane are in doubt
   kSessionOpened,   // PDUs may take the session of the slot `what`, which was idle
-  kSessionMoved,    // it has another number, and so maybe another path
-  kSessionStalled,  // nothing gets through on it: it asks for another number
-  kSessionClosed,   // nothing new takes it
+  kSessionMoved,    // the session has another number, and so maybe another path
+  kSessionStalled,  // nothing gets through on the session: it asks for another number
+  kSessionClosed,   // no new PDU takes the session
 };
 
-// How PDUs end that are given up.
+// How given-up PDUs end.
 enum class Ending : uint8_t {
-  kInDoubt,    // sent, and nobody knows whether they arrived; one that never left is unreachable
+  kInDoubt,    // sent, and not known whether they arrived; a PDU that never left is unreachable
   kPeerReset,  // the peer has restarted
 };
 
@@ -45,8 +45,8 @@ namespace effect {
 
 // ---- Messages to send. A message without room is as if it were lost on the way.
 
-// A control PDU. Its identities are those of the handshake once the call has ended; they, and the
-// credit limits of a HELLO, are filled in as it is encoded.
+// A control PDU. Its identities are the handshake's once the call has ended; they, and the credit
+// limits of a HELLO, are filled in as it is encoded.
 struct Say {
   uint8_t plane = 0;
   ControlMessage message;
@@ -62,22 +62,22 @@ struct Renumber {
   uint8_t plane = 0;
   uint8_t slot = 0;
 };
-// A PLANE that says that nothing leaves our device on `plane`: over those of the planes `over`
-// whose own device lets frames leave, up to the first of `enough`; that one alone where there is
-// one. `if_held`: where the device of `plane` lets none leave, else nothing.
+// A PLANE that says that nothing leaves our device on `plane`. It is sent over the first plane of
+// `enough` whose own device lets frames leave; without one, over all such planes of `over`.
+// `if_held`: sends it only where the device of `plane` lets no frames leave.
 struct SayHeldUp {
   uint8_t plane = 0;
   PlaneMask over = 0;
   PlaneMask enough = 0;
   bool if_held = false;
 };
-// An unsequenced PDU with this PSN, in the class of those without commands.
+// An unsequenced PDU with this PSN, in the class of PDUs without commands.
 struct Probe {
   uint8_t plane = 0;
   uint8_t vc = 0;
   Psn psn;
 };
-// The probe of a connection that is lost; Connection::OnProbeSent is told once it is staged.
+// The probe of a lost connection; Connection::OnProbeSent is called once the probe is staged.
 struct ProbeLost {
   uint8_t plane = 0;
   uint8_t vc = 0;
@@ -95,14 +95,14 @@ struct Retransmit {
 
 // ---- Ends of PDUs. Their bytes are in flight no longer, as far as the peer counts.
 
-// Of one connection: they have arrived.
+// PDUs of one connection have arrived.
 struct Acknowledged {
   uint8_t plane = 0;
   uint8_t vc = 0;
   PduList pdus;
 };
-// Of one connection: they end, and must not leave any more. `hold_last`: the frame that left last
-// is kept, as it says whether the device has given back all of them.
+// PDUs of one connection end, and must not leave any more. `hold_last`: the frame that left last is
+// kept, as it shows whether the device has given back all of them.
 struct GiveUp {
   uint8_t plane = 0;
   uint8_t vc = 0;
@@ -110,7 +110,7 @@ struct GiveUp {
   bool hold_last = false;
   PduList pdus;
 };
-// Of one plane, in order: they go back to the heads of their queues.
+// PDUs of one plane, in order, go back to the heads of their queues.
 struct Requeue {
   uint8_t plane = 0;
   PduList pdus;
@@ -122,16 +122,16 @@ struct Requeue {
 struct GiveUpQueued {
   uint8_t vcs = 0;
 };
-// Whether anything may be queued.
+// Says whether PDUs may be queued: not while `lost`.
 struct MarkLost {
   uint8_t vcs = 0;
   bool lost = false;
 };
-// Those that wait for a connection may go on.
+// Queues that wait for a connection may go on.
 struct Unblock {
   uint8_t vcs = 0;
 };
-// Strict: all of these VCs takes this plane.
+// Strict: all PDUs of these VCs take this plane.
 struct Home {
   uint8_t plane = 0;
   uint8_t vcs = 0;
@@ -140,22 +140,22 @@ struct Home {
 // ---- Receive credit.
 
 enum class CreditStep : uint8_t {
-  kBegin,       // both ends have agreed: Peer::hello has what the peer grants at first
+  kBegin,       // both ends have agreed: Peer::hello has the peer's first grants
   kEnd,         // the association is over
   kUncounted,   // the peer speaks no HELLO
-  kGrantFirst,  // the HELLO that is said next brings the first limits
+  kGrantFirst,  // the next HELLO to be sent brings the first limits
 };
 struct CreditChange {
   CreditStep step = CreditStep::kBegin;
 };
-// The peer has said this, within the association.
+// The peer has sent this CREDIT, within the association.
 struct CreditHeard {
   Credit credit;
 };
 
 // ---- Congestion control of a plane; it starts anew where receive credit does.
 
-// The peer has said this on the plane, within the association.
+// The peer has sent this CONGESTION on the plane, within the association.
 struct CongestionHeard {
   uint8_t plane = 0;
   Congestion congestion;
@@ -174,7 +174,7 @@ struct Tell {
 struct Count {
   Counter counter = Counter::kPeerResets;
 };
-// The deadline of this is to be told not before `due`, and soon after it.
+// Calls the timer's On...Deadline at `due` or shortly after.
 enum class Timer : uint8_t { kHandshake, kSession, kConnection };
 struct Arm {
   Timer timer = Timer::kHandshake;
@@ -182,12 +182,12 @@ struct Arm {
   uint8_t vc = 0;
   Time due = kNever;
 };
-// OnConnectionDeadline is to be called now.
+// Calls OnConnectionDeadline now.
 struct LookAt {
   uint8_t plane = 0;
   uint8_t vc = 0;
 };
-// All peers of the instance are to be asked on the planes of OwnEnd::failed, a few at a time.
+// Asks all peers of the instance on the planes of OwnEnd::failed, a few at a time.
 struct AskOnFailed {};
 
 }  // namespace effect
@@ -201,15 +201,15 @@ using PeerEffect =
                  effect::AskOnFailed>;
 static_assert(std::is_trivially_destructible_v<PeerEffect>);
 
-// The effects of one call. Lies on the caller's stack; nothing of it is written before it is used.
+// The effects of one call. Lies on the caller's stack; memory is written only as effects are added.
 class Effects {
  public:
-  // The most that the calls for one frame or deadline may add: a HELLO of another boot ends each of
-  // kMaxPeerConnections connections, begins the sessions of four planes and their groups, and says
-  // what follows; a peer that is given up ends as many and fences four planes.
+  // The most effects that the calls for one frame or deadline may add: a HELLO of another boot ends
+  // each of kMaxPeerConnections connections, begins the sessions of four planes and their groups,
+  // and sends messages; a peer that is given up ends as many and fences four planes.
   static constexpr uint32_t kCapacity = 3 * kMaxPeerConnections + 64;
 
-  Effects() {}  // NOLINT: `storage_` is left as it is
+  Effects() {}  // NOLINT: `storage_` is not initialized
   Effects(const Effects&) = delete;
   Effects& operator=(const Effects&) = delete;
 

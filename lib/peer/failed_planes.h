@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planes of an instance that have failed to one of its peers: the other peers are asked on them at
-// once, and told (docs/planes.md, "One plane, many peers").
+// Planes of an instance that have failed to one of its peers: the other peers are asked on these
+// planes at once, and get a report (docs/planes.md, "One plane, many peers").
 //
 // Takes facts and the time; bounds how often peers are asked, and hands them out one by one. Owned
 // by the instance's lcore.
@@ -38,8 +38,8 @@ class FailedPlanes {
     found_until_[plane] = reported_until_[plane] = now + interval;
     Add(plane, true, kMaxHops);
   }
-  // A peer reports the plane. Ignores reports within `interval` of a former one, and of what this
-  // endpoint has found itself.
+  // A peer reports the plane. Ignores a report within `interval` of a former one, or of this
+  // endpoint's own finding.
   void OnReported(uint32_t plane, uint8_t hops, Time now, Duration interval) {
     if (now < reported_until_[plane]) return;
     reported_until_[plane] = now + interval;
@@ -68,7 +68,7 @@ class FailedPlanes {
   }
 
   PlaneReport report_;
-  uint32_t left_ = 0;  // peers; more than there are: all
+  uint32_t left_ = 0;  // peers left to ask; more than there are: all
   uint32_t next_;
   std::array<Time, kMaxPlanes> found_until_{};
   std::array<Time, kMaxPlanes> reported_until_{};

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PDUs that were in flight on a plane that died: FENCE and FENCED (docs/planes.md, "Failover");
-// and on a session that is fenced (docs/sessions.md, "Fences").
+// The PDUs in flight on a plane that died: FENCE and FENCED (docs/planes.md, "Failover"); and on a
+// session that is fenced (docs/sessions.md, "Fences").
 #include "peer/peer.h"
 
 namespace suede {
 
-// The peer fences generation 0 of a plane that we cannot tell: it is one of those on which it has
-// said nothing, if any. Where nothing was accepted on any of them, nothing was on that one. The
-// peer sends in generations now: nothing of generation 0 is accepted there any more. False where
-// something was.
+// The peer fences generation 0 of a plane that we cannot identify: one of the planes on which it
+// has sent nothing, if any. Where nothing was accepted on any of them, nothing was accepted on that
+// one. The peer sends in generations now: closes these planes for generation 0. False where
+// something was accepted.
 bool Peer::CloseUnnamed() {
   for (const bool close : {false, true}) {
     for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
@@ -22,7 +22,7 @@ bool Peer::CloseUnnamed() {
   return true;
 }
 
-// The peer has found the plane dead, and wants to know how far it got.
+// The peer has found the plane dead, and asks which PDUs arrived.
 void Peer::OnFence(uint32_t plane, const Fence& fence, bool sealed, Time now, Effects& effects) {
   // A FENCE that may have been moved is about the plane that it names.
   const bool is_own = fence.own && !Pairs(plane, sealed);
@@ -71,7 +71,7 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
     const bool fits = Acknowledge(dead, number, effects, hear);
     if (fits) continue;
     effects.Add(effect::Count{Counter::kRxRpsnInvalid});
-    // It would say so for ever: the counts of the two disagree.
+    // The counts of both ends disagree, and the peer would repeat its answer for ever.
     if (sessions_[dead].OnImpossible()) StartOver(now, effects);
     return;
   }
@@ -91,7 +91,7 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   Unblock(effects);
 }
 
-// What the peer has accepted on a session that was fenced is done, and the rest moves.
+// PDUs that the peer has accepted on a fenced session are done; the rest moves.
 void Peer::OnSessionFenced(uint32_t plane, const SessionNumber& answer, Time now,
                            Effects& effects) {
   SessionGroup& group = groups_[plane];
@@ -103,7 +103,7 @@ void Peer::OnSessionFenced(uint32_t plane, const SessionNumber& answer, Time now
       return fenced_one.OnFenced(answer.psns[vc], now, own_->transport, acked);
     };
     if (Acknowledge(plane, number, effects, hear)) continue;
-    // The counts of the two disagree.
+    // The counts of both ends disagree.
     effects.Add(effect::Count{Counter::kRxRpsnInvalid});
     return StartOver(now, effects);
   }
@@ -111,7 +111,7 @@ void Peer::OnSessionFenced(uint32_t plane, const SessionNumber& answer, Time now
     const uint32_t number = own_->ConnectionOf(answer.slot, vc);
     Connection& fenced_one = connection(plane, number);
     const uint32_t bytes = fenced_one.unacked_bytes();
-    // Far from the PSNs of frames that are still under way, and those far from plausible.
+    // The new PSNs are far from those of frames still under way, which are then implausible.
     fenced_one.Restart(fenced_one.next_psn().Plus(3 << 13), rest);
     if (bytes != 0) CountOut(plane, number, bytes);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The session group of each plane (docs/sessions.md): what both ends have agreed on, SESSION, and a
-// session on which nothing gets through.
+// The session group of each plane (docs/sessions.md): the number of sessions that both ends have
+// agreed on, SESSION, and a session on which nothing gets through.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -9,8 +9,8 @@
 
 namespace suede {
 
-// What both ends tell apart: they have agreed, or the association is over. Only in generations are
-// the PSNs of all connections told.
+// Begins the groups with the sessions that both ends tell apart: both have agreed, or the
+// association is over. Only peers that send in generations tell the PSNs of all connections.
 void Peer::BeginGroups(Time now, Effects& effects) {
   const bool several = handshake_.associated() && own_->has_sessions && hello_.answers_planes &&
                        hello_.sends_generations;
@@ -36,10 +36,10 @@ void Peer::SaySession(uint32_t plane, uint32_t slot, Effects& effects) {
 void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
   SessionGroup& group = groups_[plane];
   if (now < group.deadline()) return;
-  std::array<SessionGroup::Facts, kMaxSessions> facts;  // (Of most groups a few are needed.)
+  std::array<SessionGroup::Facts, kMaxSessions> facts;  // (Most groups need a few.)
   for (uint32_t slot = 0; slot < group.count(); ++slot) {
     facts[slot] = {};
-    Duration of_idle{};  // the round trip of a VC that was not used says nothing of the path now
+    Duration of_idle{};  // of VCs that were not used: says nothing of the path now
     for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
       Connection& one = connection(plane, own_->ConnectionOf(slot, vc));
       SessionGroup::Facts& fact = facts[slot];
@@ -59,7 +59,7 @@ void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
   }
   const SlotMask before = group.open();
   const SlotMask fencing = group.fencing();
-  // To one whose congestion control goes by round trips the peer acknowledges without waiting. (An
+  // The peer acknowledges without waiting where our congestion control uses round trips. (An
   // acknowledgement is late by the peer's loop, too.)
   const bool prompt = own_->hello.wants_echoes && hello_.answers_congestion;
   SlotMask asks = group.OnTimer({facts.data(), group.count()}, own_->paths.sessions,
@@ -139,14 +139,14 @@ void Peer::OnSession(uint32_t plane, const SessionNumber& message, Time now, Eff
   for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
     const uint32_t number = own_->ConnectionOf(message.slot, vc);
     if (!connection(plane, number).OnNewPath(now, own_->transport)) continue;
-    paths_->Join(plane);  // what it could not carry is not owed to it
+    paths_->Join(plane);  // the plane is not owed what it could not carry
     effects.Add(effect::Retransmit{static_cast<uint8_t>(plane), static_cast<uint8_t>(number)});
     ArmConnection(plane, number, effects);
   }
   Unblock(effects);
 }
 
-// Timeouts in a row on a connection, while the plane lives: its path may be dead.
+// A connection has timed out several times in a row. While the plane lives, its path may be dead.
 void Peer::OnStall(uint32_t plane, uint32_t number, Time now, Effects& effects) {
   if (groups_[plane].count() == 1 || !sessions_[plane].up()) return;
   if (!groups_[plane].OnStall(own_->SlotOf(number), own_->numbers, now)) return;

@@ -6,8 +6,7 @@
 namespace suede {
 namespace {
 
-// Where the count of tries is as high as this, the last four go round, as each probes another
-// quarter.
+// From this count of tries on, the last four counts repeat, as each probes another quarter.
 constexpr uint8_t kMostTries = 250;
 
 }  // namespace
@@ -73,15 +72,15 @@ HelloVerdict Handshake::OnHello(const Hello& hello, Time now, SecretNumbers& num
   if (verdict.stranger) return verdict;
   heard_at_ = now;
   if (verdict.verified) {
-    // The nonce of a question that waits for its answer stays as it is.
+    // The nonce of a question that waits for its answer does not change.
     if (answers) nonce_ = numbers.Next();
     speaks_hello_ = true;
     evidence_ = 0;
   }
   if (!known) {
     verdict.new_peer = true;
-    // Two identities name one association, and that is over: should the one that is left out now come
-    // back, it has to hear of it.
+    // Two identities name one association, and that one is over: the boot that is left out now has
+    // to notice if it comes back.
     if (open_ && !plain_) own_ = numbers.Next();
     peer_ = hello.identities.own;
     open_ = plain_ = refused_ = false;

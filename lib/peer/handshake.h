@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making an association with a peer (docs/control-pdus.md, HELLO): which two boots speak, so that a
-// restart is recognised and nothing of a former boot is taken for this one's.
+// Makes an association with a peer (docs/control-pdus.md, HELLO): identifies the two boots, so that
+// a restart is recognised and nothing of a former boot is taken for this boot's.
 //
 // Takes facts and the time, returns verdicts and a deadline; sends nothing, reads no clock. One
 // Handshake per {instance, peer}; owned by one lcore.
@@ -17,17 +17,17 @@
 namespace suede {
 
 struct HelloVerdict {
-  bool stranger = false;  // neither known nor verified: it changes nothing, and is asked to prove itself
-  bool new_peer = false;  // its identity is a new one: counts with the last one are over
+  bool stranger = false;  // neither known nor verified: changes nothing, and has to prove itself
+  bool new_peer = false;  // its identity is new: counts with the last one are over
   bool verified = false;  // it answers a HELLO of ours
   bool knows_us = false;  // it names our identity
 };
 
 struct HandshakeTimerVerdict {
-  bool hello = false;   // say HELLO, and ask for a reply
-  bool probe = false;   // and probe its connections: a plain peer answers that
-  bool plain = false;   // it does not speak HELLO: its connections go by its answers
-  bool silent = false;  // it has given no answer of any kind for too long
+  bool hello = false;   // send a HELLO, and ask for a reply
+  bool probe = false;   // probe the peer's connections: a plain peer answers that
+  bool plain = false;   // the peer does not speak HELLO: its connections follow its answers
+  bool silent = false;  // the peer has given no answer of any kind for too long
 };
 
 class Handshake {
@@ -42,7 +42,7 @@ class Handshake {
   bool associated() const { return open_ && !plain_; }
   Identities identities() const { return {.own = own_, .peer = peer_}; }
   uint64_t nonce() const { return nonce_; }
-  // Of generation 0, as this association's HELLOs say them.
+  // First PSNs of generation 0, as sent in this association's HELLOs.
   const VcPsns& first() const { return first_; }
   void SetFirst(const VcPsns& first) { first_ = first; }
 
@@ -52,25 +52,25 @@ class Handshake {
   // When OnTimer wants to be called.
   Time deadline() const { return deadline_; }
   // `idle`: the longest wait between HELLOs to a peer that is plain, silent or does not fit;
-  // `patience`: silence for so long is too long.
+  // `patience`: the silence after which the verdict is `silent`.
   HandshakeTimerVerdict OnTimer(Time now, const TransportParams& params, Duration idle,
                                 Duration patience);
-  // Nothing can be said: looks again at `time`, and until then no silence counts.
+  // Nothing can be sent: OnTimer is due again at `time`, and silence until then does not count.
   void Hold(Time time) { deadline_ = heard_at_ = time; }
-  // Which of the four quarters of the number space the next probe is to try: the peer may expect
-  // any PSN, and answers PSNs ahead of that.
+  // The quarter of the number space, 0 to 3, that the next probe is to try: the peer may expect any
+  // PSN, and answers PSNs ahead of that.
   uint32_t probe_quarter() const { return tries_ & 3; }
-  // The parameters were changed: a wait that has begun ends no later than `params` have it.
+  // The parameters were changed: a wait that has begun ends no later than `params` permit.
   void OnNewParams(Time now, const TransportParams& params);
 
-  // A HELLO came. Where it knows us and fits, Agree follows; where it does not fit, Refuse.
-  // `is_pong`: it answers a HELLO that an operator had sent, and has the nonce of that.
+  // A HELLO came. The caller then calls Agree where the peer knows us and fits, and Refuse where it
+  // does not fit. `is_pong`: it answers a HELLO that an operator had sent, and has its nonce.
   HelloVerdict OnHello(const Hello& hello, Time now, SecretNumbers& numbers, bool is_pong = false);
-  // True where that is news: the peer's first PSNs are those of this HELLO.
+  // Returns true where the association begins: the peer's first PSNs are those of this HELLO.
   bool Agree();
-  // It does not fit: it is asked again, with longer and longer waits.
+  // The peer does not fit: asks it again, with longer and longer waits.
   void Refuse(Time now, const TransportParams& params);
-  // A data PDU of a peer came with which there is no association: it is there, and may be plain.
+  // A data PDU came from a peer without an association: the peer is there, and may be plain.
   void OnData(Time now);
 
   // The connections are out of step: begins another association with the same peer.
@@ -83,16 +83,16 @@ class Handshake {
   uint64_t peer_ = 0;
   uint64_t nonce_ = 0;
   Time deadline_ = kNever;
-  Time heard_at_{};  // or since when it is asked
+  Time heard_at_{};  // or since when the peer is asked
   VcPsns first_{};
-  uint8_t tries_ = 0;      // HELLOs without an answer
-  uint8_t evidence_ = 0;   // of these, ones after which data PDUs came
+  uint8_t tries_ = 0;     // HELLOs without an answer
+  uint8_t evidence_ = 0;  // HELLOs of `tries_` after which data PDUs came
   bool open_ = false;
   bool plain_ = false;
   bool greeting_ = false;
   bool refused_ = false;
-  bool speaks_hello_ = false;  // has been verified once: never plain
-  bool has_data_come_ = false; // since the last HELLO
+  bool speaks_hello_ = false;   // has been verified once: never plain
+  bool has_data_come_ = false;  // since the last HELLO
 };
 
 }  // namespace suede

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict mode: the plane that each flow to the peer takes, its home (docs/planes.md, "Flows"). And
-// which queues may go on.
+// Strict mode: the plane that each flow to the peer takes, its home (docs/planes.md, "Flows"); and
+// the queues that may go on.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace suede {
 namespace {
 
-// After the point, of a few flows over a share.
+// Binary places of a load, which is a few flows over a share.
 constexpr int kFineBits = 10;
 
 }  // namespace
@@ -39,8 +39,8 @@ uint32_t Peer::BusyOf(uint32_t flow, uint32_t plane) const {
   return busy;
 }
 
-// The planes that may become the flow's home. A static peer's connection that is lost is no place
-// to go to.
+// The planes that may become the flow's home: not those on which a static peer's connection is
+// lost.
 PlaneMask Peer::HomesFor(uint32_t flow) const {
   PlaneMask mask = paths_->usable;
   for (uint32_t plane = 0; !paths_->sessions && plane < own_->plane_count; ++plane) {
@@ -59,9 +59,9 @@ uint32_t Peer::BusyAtHome(uint32_t plane) const {
   return busy;
 }
 
-// How loaded the plane is for its weight, with so many busy connections more. Where destinations
-// differ in their weights, a plane that some of them lack is no emptier for the others: those of
-// all count by their shares then, and ours by our weights.
+// The load of the plane for its weight, with `more` additional busy connections. Where destinations
+// differ in their weights, a plane that some of them lack is no emptier for the others: connections
+// of all peers then count by their shares, and this peer's by its weights.
 uint64_t Peer::LoadOf(uint32_t plane, uint32_t more) const {
   const uint32_t of_all = own_->LoadOf(plane) + more;
   const PlaneShares& shares = own_->shares;
@@ -71,8 +71,8 @@ uint64_t Peer::LoadOf(uint32_t plane, uint32_t more) const {
          shares.SumFor(plane, of_all << kFineBits) * paths_->cost_of_sum;
 }
 
-// Of the planes of `mask`, the one that is the least loaded with `more` busy connections, if that
-// is less than `bound`; otherwise kNoPlane. Of equals the flow draws one.
+// The plane of `mask` with the least load with `more` additional busy connections, if that load is
+// less than `bound`; otherwise kNoPlane. The flow draws one of several equal planes.
 uint32_t Peer::LeastLoaded(PlaneMask mask, uint32_t flow, uint32_t more, uint64_t bound) const {
   PlaneMask least = 0;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
@@ -86,9 +86,9 @@ uint32_t Peer::LeastLoaded(PlaneMask mask, uint32_t flow, uint32_t more, uint64_
   return least == 0 ? kNoPlane : paths_->Draw(least, KeyOf(flow));
 }
 
-// The home that the flow should have, with so many busy connections on the one that it has. One
-// with nothing in flight draws it. Another one stays where it is, unless the plane is gone, or
-// would be more loaded for its weight than another one where the flow went there.
+// The home that the flow should have, with `busy` busy connections on its present home. A flow
+// without PDUs in flight draws its home. Another flow stays, unless its plane is gone, or has more
+// load for its weight than another plane would have with the flow.
 uint32_t Peer::WantedHome(uint32_t flow, uint32_t busy) const {
   const PlaneMask mask = HomesFor(flow);
   const uint32_t home = paths_->home[flow];
@@ -110,7 +110,7 @@ void Peer::SetChoice(uint32_t flow) {
   }
 }
 
-// The flow stands still no longer, wherever it will be.
+// The flow stands still no longer, whatever its home will be.
 void Peer::EndMove(uint32_t flow) {
   const auto bit = static_cast<uint8_t>(1u << flow);
   if ((paths_->moving & bit) == 0) return;
@@ -119,9 +119,8 @@ void Peer::EndMove(uint32_t flow) {
   own_->Shift(move.to, paths_->home[flow], move.count);
 }
 
-// Chooses the flow's home anew. Where that is another one than before, nothing of the flow is sent
-// until what is in flight on the former one has ended one way or the other. True where the flow has
-// moved.
+// Chooses the flow's home anew. Where the home changes, nothing of the flow is sent until its PDUs
+// in flight on the former home have ended one way or the other. True where the flow has moved.
 bool Peer::MoveFlow(uint32_t flow, Effects& effects) {
   const auto bit = static_cast<uint8_t>(1u << flow);
   const bool moving = (paths_->moving & bit) != 0;
@@ -146,7 +145,7 @@ bool Peer::MoveFlow(uint32_t flow, Effects& effects) {
   return moves;
 }
 
-// After a change of planes, routes or weights.
+// Chooses all homes after a change of planes, routes or weights.
 [[gnu::cold]] void Peer::ChooseHomes(Effects& effects) {
   if (!own_->is_strict()) return paths_->choice.fill(paths_->usable);
   bool moved = false;
@@ -163,8 +162,8 @@ bool Peer::MoveFlow(uint32_t flow, Effects& effects) {
   if (moved) Unblock(effects);
 }
 
-// Now and then: flows that are busy all the time go where there is more bandwidth left for them.
-// The others will choose when they begin again.
+// Called periodically: moves flows that are always busy where there is more bandwidth left for
+// them. Other flows choose when they begin again.
 void Peer::BalanceFlows(Effects& effects) {
   if (!own_->is_strict()) return;
   const int stay = paths_->moving | paths_->begun | paths_->begun_before;
@@ -175,9 +174,9 @@ void Peer::BalanceFlows(Effects& effects) {
   paths_->begun_before = std::exchange(paths_->begun, uint8_t{0});
 }
 
-// Of the planes that are less loaded than any would be with the flow, the one that has carried the
-// least to the peer for its weight. So shares are by weight, too, where few flows are busy at a
-// time.
+// Chooses among the planes with less load than any plane would have with the flow: the one that has
+// carried the least to the peer for its weight. So shares follow weights even where few flows are
+// busy at a time.
 [[gnu::noinline]] bool Peer::OnFlowBegins(uint32_t vc) {
   const uint32_t flow = own_->VcOf(vc);
   const uint32_t home = paths_->home[flow];

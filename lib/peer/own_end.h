@@ -33,16 +33,16 @@ struct OwnEnd {
 
   bool is_strict() const { return paths.ordering == Ordering::kStrict; }
   bool port_up(uint32_t plane) const { return (ports_up & 1u << plane) != 0; }
-  // The VC of a connection, by its number on its plane; 0 where it carries all.
+  // The VC of a connection, by its number on its plane; 0 where the connection carries all VCs.
   uint32_t VcOf(uint32_t number) const { return number & (vc_count - 1u); }
-  // The VCs that it carries, a mask.
+  // The VCs that the connection carries, a mask.
   uint8_t VcsOf(uint32_t number) const {
     return vc_count == 1 ? (1u << kVcCount) - 1 : static_cast<uint8_t>(1u << VcOf(number));
   }
 
-  // The slot of its session.
+  // The slot of the connection's session.
   uint32_t SlotOf(uint32_t number) const { return number / vc_count; }
-  // The number among a plane's connections of the one of a session that carries the VC.
+  // The number, among a plane's connections, of the session's connection that carries the VC.
   uint32_t ConnectionOf(uint32_t slot, uint32_t vc) const { return slot * vc_count + VcOf(vc); }
 
   // The port of a plane, and an operator's wish for the plane. False where that changes nothing:
@@ -59,17 +59,17 @@ struct OwnEnd {
     return true;
   }
 
-  // A connection of the plane has PDUs in flight now, and had none. / The other way round.
+  // A connection of the plane has PDUs in flight now, and had none. / OnIdle: the other way round.
   void OnBusy(uint32_t plane) { ++busy[plane]; }
   void OnIdle(uint32_t plane) { --busy[plane]; }
-  // How many there are, where each flow that is moving counts where it goes.
+  // Busy connections of the plane, where each moving flow counts where it goes.
   uint32_t LoadOf(uint32_t plane) const { return busy[plane] + coming[plane]; }
   void Shift(uint32_t from, uint32_t to, uint32_t count) {
     coming[from] -= count;
     coming[to] += count;
   }
 
-  // Any that a header of the plane can have.
+  // Draws any session number that a header of the plane can have.
   uint16_t DrawSessionNumber(uint32_t plane) {
     return static_cast<uint16_t>((numbers.Next() >> 32) % session_numbers[plane]);
   }
@@ -79,8 +79,8 @@ struct OwnEnd {
   const uint8_t vc_count;          // connections of each session,
   const uint8_t session_count;     // sessions of each {peer, plane},
   const uint8_t connection_count;  // and of each {peer, plane}
-  // The planes have sessions and send in generations: there is more than one, so that PDUs may
-  // move. Peers that speak of their planes are answered in any case.
+  // The planes have sessions and send in generations: there is more than one plane or session, so
+  // PDUs may move. PLANEs of peers are answered in any case.
   const bool has_sessions;
   const TransportParams& transport;
   const PathParams& paths;
@@ -92,11 +92,11 @@ struct OwnEnd {
   std::array<uint64_t, kMaxPlanes> link_bps{};         // of each plane's port; 0: not known
   uint32_t frame_octets = 0;  // on the wire, around the commands of a PDU
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, on each plane to all peers
-  std::array<uint32_t, kMaxPlanes> aside_bytes{};     // likewise, and not in these: see PeerPaths
+  std::array<uint32_t, kMaxPlanes> aside_bytes{};     // not in inflight_bytes: see PeerPaths
   PlaneShares shares;                                 // of what is sent
   FailedPlanes failed;                                // to a peer, and to be asked about
   // Where planes have sessions: connections of each plane with PDUs in flight, to all peers; and
-  // those of flows that are moving, modulo 2^32, which a plane has more of when they have moved.
+  // connections of moving flows, modulo 2^32, that a plane gains when these have moved.
   std::array<uint32_t, kMaxPlanes> busy{};
   std::array<uint32_t, kMaxPlanes> coming{};
 };

@@ -11,7 +11,8 @@
 namespace suede {
 
 inline constexpr uint32_t kMaxPlanes = 4;
-// Of a {peer, plane}; with planes and VCs, each peer has so many connections at most.
+// Sessions of a {peer, plane}; and connections of a peer at most, over its planes, sessions and
+// VCs.
 inline constexpr uint32_t kMaxSessions = 64;
 inline constexpr uint32_t kMaxPeerConnections = 64;
 
@@ -30,7 +31,7 @@ enum class PlaneAdmin : uint8_t {
 
 // Session groups (docs/sessions.md).
 struct SessionParams {
-  Duration interval = std::chrono::milliseconds(1);  // between looks at weights, at most
+  Duration interval = std::chrono::milliseconds(1);  // max time between looks at weights
   uint32_t open_percent =
       150;  // of the weight of a session without congestion: all above, one more
   uint32_t move_percent = 400;   // of the weight of the best one: such a session moves
@@ -41,10 +42,10 @@ struct SessionParams {
 
 struct PathParams {
   Ordering ordering = Ordering::kStrict;
-  bool measures = false;  // what planes carry counts in their weights
+  bool measures = false;  // the measured rates of planes count in their weights
   Duration hello_interval = std::chrono::milliseconds(1);  // with PDUs in flight
-  uint32_t hello_multiplier = 3;                           // unanswered ones that end a plane
-  Duration hello_idle = std::chrono::seconds(1);           // without
+  uint32_t hello_multiplier = 3;                           // unanswered PLANEs that end a plane
+  Duration hello_idle = std::chrono::seconds(1);           // without PDUs in flight
   Duration hold_down = std::chrono::seconds(1);
   Duration hold_down_max = std::chrono::seconds(60);
   Duration unreachable = std::chrono::seconds(1);  // after the last sign of life

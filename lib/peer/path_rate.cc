@@ -4,23 +4,23 @@
 namespace suede {
 namespace {
 
-// A window of fewer PDUs, or of fewer round trips, is too coarse, and a longer one says nothing of
-// now.
+// A window of fewer PDUs, or of fewer round trips, is too coarse; a longer window says nothing of
+// the present.
 constexpr uint32_t kLeastPdus = 32;
 constexpr int kRoundTrips = 8;
 constexpr Duration kLongestWindow = std::chrono::seconds(1);
-// In flight at least, in quarters of what the rate carries within the smallest round trip.
+// Minimum in flight, in quarters of the bytes that the rate carries within the smallest round trip.
 constexpr uint64_t kQuartersInFlight = 5;
 constexpr uint64_t kPdusInFlight = 2;  // beyond that, as PDUs are indivisible
-// Part of the way to the best plane that a plane gets beyond what was measured: where something
-// else than paths was the limit, all become equal.
+// Part of the distance to the best plane that a plane gets beyond its measured part: where
+// something else than paths was the limit, all become equal.
 constexpr uint32_t kTowardBest = 32;
-// Windows until more than what was measured is tried: doubled each time that it was tried in vain.
+// Windows until more than the measured part is tried: doubled each time that it was tried in vain.
 constexpr int kFirstHold = 64;
 constexpr uint32_t kMostHolds = 16;
 constexpr int64_t kMostSteps = 32;  // of growth at once: from the least to the whole
-// In a span in which the smallest round trip was never seen again it grows, by a quarter at most: a
-// way that has become longer is known after some spans, a queue that stands for long is none.
+// The smallest round trip grows in a span in which it was not seen again, by a quarter at most: a
+// longer path is found after some spans, and a long-standing queue is not taken for one.
 constexpr Duration kRttSpan = std::chrono::seconds(4);
 constexpr int kRttGrowth = 4;
 
@@ -45,7 +45,7 @@ void PathRate::Begin(const Facts& facts, Time now) {
   begun_at_ = now;
 }
 
-// While a queue stands, no round trip is that of the way alone: the smallest one is remembered.
+// While a queue stands, no round trip is that of the path alone: the smallest one is remembered.
 void PathRate::NoteRtt(Duration least_rtt, Time now) {
   if (least_rtt == Duration(0)) return;
   if (now - rtt_since_ >= kRttSpan) {
@@ -57,10 +57,10 @@ void PathRate::NoteRtt(Duration least_rtt, Time now) {
   rtt_ = rtt_ == Duration(0) ? least_rtt : std::min(rtt_, least_rtt);
 }
 
-// Whether there was a queue throughout: as much was in flight at any time as the way alone holds at
-// this rate, and a quarter more. If the queue had ever been empty, all that was in flight would
-// have passed within one round trip, faster than the rate; and while it is not empty nothing is
-// faster.
+// Whether there was a queue throughout: as many bytes were in flight at any time as the path alone
+// holds at this rate, and a quarter more. If the queue had ever been empty, all bytes in flight
+// would have passed within one round trip, faster than the rate; and while the queue is not empty
+// nothing is faster.
 bool PathRate::WasLimit(const Facts& facts, Duration span) const {
   const uint32_t pdus = facts.acked_pdus - acked_pdus_;
   if (pdus < kLeastPdus || span > kLongestWindow || rtt_ == Duration(0)) return false;
@@ -89,8 +89,8 @@ PathRate::Verdict PathRate::Look(const Facts& facts, Duration interval, Time now
   return verdict;
 }
 
-// Two windows in a row have to agree that it is more, or less: acknowledgements that were held back
-// make one poorer and the next one richer.
+// Two windows in a row have to agree that the part is more, or less: acknowledgements that were
+// held back make one window poorer and the next one richer.
 bool PathRate::OnRate(const Facts& facts, Duration span, Duration interval, Time now) {
   const uint64_t pdus = facts.acked_pdus - acked_pdus_;
   const auto octets = static_cast<double>(bytes_ + pdus * facts.frame_octets);
@@ -111,7 +111,7 @@ bool PathRate::OnRate(const Facts& facts, Duration span, Duration interval, Time
   return changed;
 }
 
-// It carries all that it is given: after a while it is given more, until that is too much again.
+// The plane carries all that it is given: after a while it is given more, until that is too much.
 bool PathRate::Grow(Duration span, Duration interval, Time now) {
   if (part_ == kWhole || now < hold_until_) return false;
   growing_ = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plane carries to one peer, as it was measured (docs/planes.md, "Measured bandwidth"):
-// which part of the bandwidth that its weight stands for.
+// The measured rate of a plane to one peer (docs/planes.md, "Measured bandwidth"), as a part of the
+// bandwidth that its weight stands for.
 //
 // Takes facts and the time, sends nothing, reads no clock. Owned by one lcore.
 #ifndef SUEDE_PEER_PATH_RATE_H_
@@ -16,7 +16,7 @@ namespace suede {
 class PathRate {
  public:
   static constexpr uint32_t kWhole = 1024;         // as much as the weight says
-  static constexpr uint32_t kLeast = kWhole / 16;  // never less: more has to be measured by it
+  static constexpr uint32_t kLeast = kWhole / 16;  // never less: a larger part must be measurable
 
   // Commands with `bytes` bytes were acknowledged, and `left` are in flight now.
   void OnAcked(uint32_t bytes, uint32_t left) {
@@ -25,7 +25,7 @@ class PathRate {
   }
   // PDUs have left the plane without an acknowledgement: the window says nothing.
   void Spoil() { spoiled_ = true; }
-  // The plane comes up, or its weight is another one: it counts as whole.
+  // The plane comes up, or its weight has changed: it counts as whole.
   void Reset();
 
   // When Look wants to be called, `interval` being the least length of a window.
@@ -34,22 +34,23 @@ class PathRate {
     uint32_t inflight_bytes = 0;  // of commands
     uint32_t acked_pdus = 0;      // in all, modulo 2^32
     uint32_t frame_octets = 0;    // on the wire, around the commands of a PDU
-    uint64_t expected_bps = 0;    // that the weight stands for, of octets on the wire; 0: not known
+    uint64_t expected_bps = 0;    // octets on the wire that the weight stands for; 0: not known
     uint32_t best = kWhole;       // the largest part that any plane to the peer has
-    Duration least_rtt{};         // the smallest round trip of late; 0: not known
-    Duration ack_wait{};          // for which the peer may keep an acknowledgement back
-    bool disturbed = false;       // it stands still, or waits for something else than its path
+    Duration least_rtt{};         // the smallest recent round trip; 0: not known
+    Duration ack_wait{};          // time for which the peer may keep an acknowledgement back
+    bool disturbed = false;       // the plane stands still, or waits for something but its path
   };
   struct Verdict {
     bool was_limit = false;  // throughout the window, the path let no more through
-    bool changed = false;    // part() is another one
+    bool changed = false;    // part() has changed
   };
-  // Nothing where the window is too short yet.
+  // Ends the window; returns an empty verdict where it is too short yet.
   Verdict Look(const Facts& facts, Duration interval, Time now);
 
-  // Of kWhole: kLeast to kWhole.
+  // The part of the bandwidth, in units of 1/kWhole: kLeast to kWhole.
   uint32_t part() const { return part_; }
-  // Of octets on the wire in the last window in which the path was the limit; 0: there was none.
+  // Rate of octets on the wire in the last window in which the path was the limit; 0: there was
+  // none.
   uint64_t rate_bps() const { return rate_bps_; }
 
  private:
@@ -59,18 +60,18 @@ class PathRate {
   bool OnRate(const Facts& facts, Duration span, Duration interval, Time now);
   bool Grow(Duration span, Duration interval, Time now);
 
-  // Of the window. (The first ones are what acknowledgements touch.)
+  // The current window. (Acknowledgements touch the first members.)
   uint64_t bytes_ = 0;
   uint32_t least_left_ = 0;
-  bool spoiled_ = true;   // until the first one begins
-  bool growing_ = false;  // no window since has shown that it carries more than was measured
+  bool spoiled_ = true;   // until the first window begins
+  bool growing_ = false;  // more than the measured part is tried, and no window has limited it yet
   uint16_t part_ = kWhole;
-  uint16_t last_ = 0;  // part that the window before showed; 0: it showed none
+  uint16_t last_ = 0;  // part that the previous window showed; 0: none
   uint32_t acked_pdus_ = 0;
-  uint32_t holds_ = 1;  // what is waited before it grows, in first waits
+  uint32_t holds_ = 1;  // wait before the part grows, in units of kFirstHold
   Time begun_at_{};
   Time hold_until_{};
-  // The smallest round trips: of the spans before this one, and of this one.
+  // The smallest round trips: of former spans, and of this span.
   Duration rtt_before_{};
   Duration rtt_{};
   Time rtt_since_{};

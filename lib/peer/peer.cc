@@ -69,7 +69,7 @@ void Peer::OnPlaneChange(uint32_t plane, PlaneDownReason reason, Time now, Effec
   Unblock(effects);
 }
 
-// (Of planes it need not be told: they are asked again, and each question has its time.)
+// (Planes need no notice: they are asked again, and each question has its time.)
 void Peer::OnStandstill(Duration time) {
   if (!paths_->sessions) return;
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
@@ -78,8 +78,8 @@ void Peer::OnStandstill(Duration time) {
   paths_->alive_at += time;
 }
 
-// The peer has been found, or has moved. PDUs that wait for that may go, and a queue that waits for
-// nothing else makes itself heard.
+// The peer's MAC address is known now, or has changed. PDUs that wait for it may go, and a queue
+// that waits for nothing else asks again.
 void Peer::OnMac(uint32_t plane, Effects& effects) {
   paths_->resolving &= static_cast<PlaneMask>(~(1u << plane));
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
@@ -94,7 +94,7 @@ void Peer::OnMac(uint32_t plane, Effects& effects) {
   effects.Add(effect::Unblock{kAllVcs});
 }
 
-// Where another plane leads there, that one is known.
+// Does nothing where another plane knows the peer's MAC address.
 void Peer::OnNoMac(Effects& effects) {
   if (!IsResolving()) return;
   for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {

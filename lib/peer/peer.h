@@ -4,12 +4,12 @@
 // connections.
 //
 // Facts and the time go in, effects come out (peer/effects.h); nothing here sends, reads a clock or
-// allocates. The data path itself sends on the connections and is acknowledged there: they, the
-// paths and the sessions are this peer's part of dense arrays of the instance. Owned by one lcore.
+// allocates. The data path itself sends on the connections and is acknowledged there: connections,
+// paths and sessions are this peer's part of dense arrays of the instance. Owned by one lcore.
 //
-// The files call each other in this order only: reach.cc (which planes may be used, and what is
-// said), planes.cc (a plane comes up or dies), association.cc (the handshake), failover.cc
-// (fences), sessions.cc and connections.cc (what is heard, and when time is up), peer.cc.
+// The files call each other in this order only: reach.cc (which planes may be used, and messages),
+// planes.cc (a plane comes up or dies), association.cc (the handshake), failover.cc (fences),
+// sessions.cc and connections.cc (received messages, and deadlines), peer.cc.
 #ifndef SUEDE_PEER_PEER_H_
 #define SUEDE_PEER_PEER_H_
 
@@ -27,14 +27,14 @@
 
 namespace suede {
 
-// Whether silence says nothing, as nothing leaves a device.
+// The device that nothing leaves, so that silence says nothing of the peer.
 enum class Hold : uint8_t {
   kNone,
   kOwn,      // our device
-  kPeers,    // the other end's, as it says
-  kTooLong,  // our device, and it does say something by now
-  // Our neighbour, which asks for a pause again and again: it is there, and lets nothing pass for
-  // longer than is borne where there is another way.
+  kPeers,    // the other end's device, as it says
+  kTooLong,  // our device, for so long that silence does count
+  // Our neighbour, which asks for a pause again and again: it is there, and has let nothing pass
+  // for longer than is tolerated where there is another path.
   kNeighbour,
 };
 
@@ -46,21 +46,21 @@ class Peer {
 
   // The peer's part of the instance's arrays.
   struct Places {
-    PeerPaths* paths;         // with `present`, `resolving` and the weights
-    PlaneSession* sessions;   // [plane]
-    SessionGroup* groups;     // [plane]
-    Connection* connections;  // [plane][session][VC]
+    PeerPaths* paths;           // with `present`, `resolving` and the weights
+    PlaneSession* sessions;     // [plane]
+    SessionGroup* groups;       // [plane]
+    Connection* connections;    // [plane][session][VC]
     PathRate* rates = nullptr;  // [plane]; null: nothing is measured
   };
   // `plain`: the peer is known not to speak HELLO.
   Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places);
-  // Before anything else.
+  // To be called before anything else.
   void Start(Effects& effects) {
     UpdateUsable(effects);
     ArmHandshake(effects);
   }
 
-  // ---- As it is.
+  // ---- State.
 
   uint16_t xpuid() const { return xpuid_; }
   const Handshake& handshake() const { return handshake_; }
@@ -69,16 +69,16 @@ class Peer {
   const SessionGroup& group(uint32_t plane) const { return groups_[plane]; }
   // Null: nothing is measured.
   const PathRate* rate(uint32_t plane) const { return rates_ == nullptr ? nullptr : &rates_[plane]; }
-  // By its number on the plane, here and below: that counts sessions, and VCs where each has a
-  // connection.
+  // `number`: of the connection on the plane, here and below. It counts sessions, and within a
+  // session VCs where each has a connection.
   const Connection& connection(uint32_t plane, uint32_t number) const {
     return connections_[plane * own_->connection_count + number];
   }
-  // The peer's settings, as its last HELLO told them.
+  // The peer's settings, from its last HELLO.
   const Hello& hello() const { return hello_; }
   // VCs to which nothing is queued, a mask.
   uint8_t lost_vcs() const { return cut_off_ ? kAllVcs : lost_vcs_; }
-  // Whether its MAC address is known on no plane.
+  // Whether the peer's MAC address is known on no plane.
   bool IsResolving() const { return (paths_->present & ~paths_->resolving) == 0; }
   bool IsResolving(uint32_t plane) const { return (paths_->resolving & 1u << plane) != 0; }
   // Whether a queue that waits for this connection may go on.
@@ -86,13 +86,13 @@ class Peer {
     return (paths_->choice[own_->VcOf(number)] & 1u << plane) != 0 &&
            connection(plane, number).CanSend(0, own_->transport);
   }
-  // `echo`: the nonce of the HELLO that it answers; 0: of none.
+  // `echo`: the nonce of the HELLO that this one answers; 0: it answers none.
   Hello MakeHello(bool reply_wanted, uint64_t echo) const;
-  // A sealed PDU of it cannot be opened: it, or we, may have started anew.
+  // A sealed PDU of the peer cannot be opened: either end may have started anew.
   void OnUnopened(Time now, Effects& effects) {
     if (!handshake_.open()) Greet(now, effects);
   }
-  // Asks it by a HELLO, which changes nothing in an association.
+  // Asks the peer by a HELLO, which changes nothing in an association.
   void Ask(Effects& effects) { SayHello(effects); }
 
   // ---- Facts from the peer.
@@ -100,23 +100,23 @@ class Peer {
   struct ControlFacts {
     bool waits = false;    // a queue waits for a connection of the peer
     bool is_pong = false;  // a HELLO that answers an operator's question
-    uint8_t slot = 0;      // of the session that it came on; kNoSlot: of none
-    bool sealed = false;   // so is the whole association
+    uint8_t slot = 0;      // of the session that the PDU came on; kNoSlot: of none
+    bool sealed = false;   // the PDU is sealed, and so is the whole association
   };
   void OnControl(uint32_t plane, const ControlMessage& message, const ControlFacts& facts, Time now,
                  Effects& effects);
   // A data PDU on a connection that accepts nothing.
   void OnClosedData(uint32_t plane, uint32_t vc, bool sequenced, RhOp op, Psn rpsn, Time now,
                     Effects& effects);
-  // The far side has acknowledged something on the plane: the way there and back was proved. For
-  // peers of an instance whose planes have sessions.
+  // The far side has acknowledged something on the plane: the path was proved in both directions.
+  // For peers of an instance whose planes have sessions.
   void OnProof(uint32_t plane, Time now);
   // PDUs of a connection that has_aside() were acknowledged, and are not counted out yet.
   [[gnu::cold]] void TakeBack(uint32_t plane, uint32_t number);
   // PDUs have ended while paths().moving.
   void OnEnded(Effects& effects);
-  // Strict: a PDU of the VC is about to leave, and nothing of it is in flight on its home. True
-  // where its flow takes another plane from now on, paths().home.
+  // Strict: a PDU of the VC is about to leave, and no PDU of its flow is in flight on its home.
+  // True where the flow takes another plane from now on, paths().home.
   bool OnFlowBegins(uint32_t vc);
   // A connection that was lost is in step again.
   void OnResumed(uint32_t plane, uint32_t vc, Effects& effects);
@@ -125,26 +125,27 @@ class Peer {
 
   // A queue waits, and no plane is usable.
   void OnWaiting(Time now, Effects& effects);
-  // The port of a plane, or an operator's wish for the plane, has changed: OwnEnd says so
-  // already.
+  // The port of a plane, or an operator's setting of the plane, has changed, and OwnEnd has the new
+  // state.
   void OnPlaneChange(uint32_t plane, PlaneDownReason reason, Time now, Effects& effects);
-  // The lcore has stood still for so long: that says nothing of the peer.
+  // The lcore has stood still for `time`: silence in that time says nothing of the peer.
   void OnStandstill(Duration time);
-  // Planes have failed to another peer, or a peer reports so. Asks this peer on them at once, and
-  // reports them to it.
+  // Planes have failed to another peer, or a peer reports so. Asks this peer on these planes at
+  // once, and reports them to it.
   void OnFailedPlanes(const PlaneReport& report, Time now, Effects& effects);
-  // Its MAC address is known now. / Nobody knows it.
+  // The peer's MAC address is known now. / OnNoMac: it is unknown.
   void OnMac(uint32_t plane, Effects& effects);
   void OnNoMac(Effects& effects);
-  // 0: the route of that plane is withdrawn, and no PDU takes it until it has a weight again.
+  // `weight` 0: the plane's route is withdrawn, and no PDU takes it until it has a weight again.
   void SetWeight(uint32_t plane, uint32_t weight, Time now, Effects& effects);
-  // The parameters were changed. Once for each connection.
+  // The parameters were changed. To be called once for each connection.
   void OnNewParams(uint32_t plane, uint32_t vc, Time now, Effects& effects);
 
   // ---- Time.
 
   void OnHandshakeDeadline(Time now, Effects& effects);
-  // Likewise, and nothing can be said: looks again soon, and until then no silence counts.
+  // The handshake's deadline has come, and nothing can be sent: is due again soon, and silence
+  // until then does not count.
   void OnMute(Time now, Effects& effects);
   // Whether OnSessionDeadline wants to know of a hold.
   bool AsksForHold(uint32_t plane, Time now) const;
@@ -231,11 +232,11 @@ class Peer {
 
   // groups.cc
   void BeginGroups(Time now, Effects& effects);
-  // Those of the plane that both ends tell apart.
+  // Number of the plane's connections that both ends tell apart.
   uint32_t ConnectionsToldOf(uint32_t plane) const {
     return groups_[plane].count() * own_->vc_count;
   }
-  // Fills in a PSN of each of them.
+  // Fills in a PSN of each of these connections.
   template <typename PsnOf>
   void TellPsns(uint32_t plane, VcPsns& first, MorePsns& more, PsnOf&& psn_of) const {
     const uint32_t count = ConnectionsToldOf(plane);
@@ -245,11 +246,11 @@ class Peer {
       (number < own_->vc_count ? first[number] : more.psns[number - own_->vc_count]) = psn;
     }
   }
-  // The one that was told of a connection.
+  // The PSN that was told of a connection.
   Psn PsnTold(uint32_t number, const VcPsns& first, const MorePsns& more) const {
     return number < own_->vc_count ? first[number] : more.psns[number - own_->vc_count];
   }
-  // Whether that is one for each.
+  // Whether a PSN was told of each connection that both ends tell apart.
   bool AllTold(uint32_t plane, const MorePsns& more) const {
     return more.count + uint32_t{own_->vc_count} >= ConnectionsToldOf(plane);
   }
@@ -303,7 +304,7 @@ class Peer {
                 const PlaneReport& report = {});
   void SayHeldUp(uint32_t plane, bool if_held, Effects& effects) const;
   void OnReport(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects);
-  // Whether the plane is paired with one of the peer's, and frames of others may arrive on it.
+  // Whether the plane is paired with a plane of the peer, and frames of others may arrive on it.
   bool Pairs(uint32_t plane, bool sealed) const {
     return sealed && (paths_->alike & 1u << plane) != 0;
   }
@@ -328,9 +329,9 @@ class Peer {
   Hello hello_;
   uint16_t xpuid_;
   HelloMismatch mismatch_ = HelloMismatch::kNone;  // of its HELLO and ours
-  uint8_t lost_vcs_ = 0;      // for other causes than that no plane has a route
+  uint8_t lost_vcs_ = 0;                           // lost for other causes than a missing route
   bool cut_off_ = false;      // has had no route for so long that it counts as unreachable
-  Time cut_off_at_ = kNever;  // when it will, if no route comes back
+  Time cut_off_at_ = kNever;  // when cut_off_ will be set, if no route comes back
   Time keepalive_at_{};       // when KeepAlive is due, where IsKeptAlive
 };
 

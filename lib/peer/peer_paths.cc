@@ -7,7 +7,7 @@
 namespace suede {
 namespace {
 
-// 0 to 1, both excluded.
+// Pseudo-random, above 0 and below 1.
 double Lot(uint32_t key, uint32_t plane) {
   uint64_t x = (uint64_t{key} << 8 | plane) + 0x9e3779b97f4a7c15u;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -47,7 +47,7 @@ void PeerPaths::SetPart(uint32_t plane, uint32_t value) {
   SetCosts();
 }
 
-// Small weights have no room for parts of them: then all are shifted, as far as the sum of four
+// Small weights cannot be divided into parts: weights are then shifted, as far as the sum of four
 // leaves `cost_of_sum` exact enough.
 void PeerPaths::SetCosts() {
   constexpr int kBitsOfParts = 13;
@@ -110,7 +110,7 @@ uint32_t PeerPaths::Draw(PlaneMask mask, uint32_t key) const {
   double least = 0;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const auto plane = static_cast<uint32_t>(std::countr_zero(left));
-    // Exponential with the weight for its rate: the least of them is that plane's in proportion.
+    // Exponential with the weight as its rate: a plane has the least score in proportion to it.
     const double score = -std::log(Lot(key, plane)) / MeasuredWeight(plane);
     if (best != kNoPlane && score >= least) continue;
     best = plane;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of an instance's planes leads to a peer, and which one a PDU takes (docs/planes.md, "Which
-// plane"; SUE framework §1.2, §4.3).
+// Planes of an instance that lead to a peer, and the choice of one for a PDU (docs/planes.md,
+// "Which plane"; SUE framework §1.2, §4.3).
 //
 // Owned by one lcore. A choice is a few multiplications, with any number of peers.
 #ifndef SUEDE_PEER_PEER_PATHS_H_
@@ -21,14 +21,14 @@ namespace suede {
 // A set of planes: a bit each.
 using PlaneMask = uint8_t;
 
-// How what an instance sends would be divided among its planes if all went by the weights for each
-// destination: an average over the last turns of sending. It says what an even load is where the
+// The shares of an instance's planes in its traffic, if all PDUs followed the weights for their
+// destinations: an average over the last turns of sending. These shares define an even load where
 // destinations differ, as some have no route over a plane.
 class PlaneShares {
  public:
   static constexpr uint32_t kOne = 1u << 24;
 
-  // Something has left for a peer, of which the planes have these shares.
+  // Something has left for a peer, for which the planes have these shares.
   void Note(const std::array<uint32_t, kMaxPlanes>& of_peer) {
     if (!any_uneven()) [[likely]]
       return;
@@ -39,14 +39,15 @@ class PlaneShares {
     if (--until_costs_ == 0) [[unlikely]]
       SetCosts();
   }
-  // Those that follow from the planes' own weights: of each peer that has no others.
+  // Begins with the shares that follow from the planes' own weights: those of each peer that has no
+  // others.
   void Begin(const std::array<uint32_t, kMaxPlanes>& usual);
   const std::array<uint32_t, kMaxPlanes>& usual() const { return usual_; }
   bool any_uneven() const { return uneven_ != 0; }
-  // A peer has others, or has them no longer.
+  // A peer has other shares than the usual ones (`uneven`), or has them no longer.
   void OnUneven(bool uneven);
-  // The bytes that all planes would have if each had as many for its share as this one with
-  // `bytes`.
+  // The bytes that all planes would have together if each had as many for its share as this plane
+  // has with `bytes`.
   uint64_t SumFor(uint32_t plane, uint32_t bytes) const {
     return uint64_t{bytes} * cost_[plane] >> kCostBits;
   }
@@ -64,21 +65,21 @@ class PlaneShares {
   uint32_t uneven_ = 0;  // peers
 };
 
-// Where a flow goes that stands still.
+// The target of a flow that stands still before it moves.
 struct FlowMove {
   uint8_t to = 0;     // the plane,
   uint8_t count = 0;  // and how many connections were busy when that was decided
 };
 
-// The planes to one peer. A flow, in strict mode: the VCs that share a connection. The first cache
-// line is what a choice reads.
+// The planes to one peer. A flow, in strict mode: the VCs that share a connection. A choice reads
+// the first cache line.
 struct alignas(64) PeerPaths {
   static constexpr uint32_t kNoPlane = ~0u;
   static constexpr uint32_t kWeightOne = 1u << 24;
   static constexpr uint32_t kCarriedBase = 1u << 30;
 
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, without an acknowledgement
-  std::array<uint32_t, kMaxPlanes> cost{};            // of an byte: kWeightOne / weight,
+  std::array<uint32_t, kMaxPlanes> cost{};            // of a byte: kWeightOne / weight,
                                                       // of which the measured part counts
   std::array<uint32_t, kMaxPlanes> carried{
       kCarriedBase, kCarriedBase, kCarriedBase,
@@ -86,47 +87,47 @@ struct alignas(64) PeerPaths {
   uint32_t carried_limit = 2 * kCarriedBase;  // where the base is taken anew
   uint32_t cost_of_sum = kWeightOne;  // kWeightOne / the sum of the weights of usable planes
   PlaneMask open = 0;                 // port, address and session let PDUs pass
-  PlaneMask usable = 0;  // of these, the ones that have a route: PDUs may be sent there
-  std::array<PlaneMask, kVcCount> choice{};  // of the usable ones, those that the next PDU of a VC
-                                             // may take: strict, its flow's home or none
-  PlaneMask present = 0;                     // the plane leads there at all
-  PlaneMask resolving = 0;                   // its MAC address is not known yet there
+  PlaneMask usable = 0;               // open planes that have a route: PDUs may be sent there
+  std::array<PlaneMask, kVcCount> choice{};  // usable planes that the next PDU of a VC may take:
+                                             // strict, its flow's home or none
+  PlaneMask present = 0;                     // the plane leads to the peer at all
+  PlaneMask resolving = 0;                   // the peer's MAC address is not known yet there
   PlaneMask alike = 0;  // another plane has the same addresses, and PDUs may be sealed: the plane
                         // is paired with one of the peer's
 
   std::array<uint32_t, kMaxPlanes> share{};   // of PlaneShares::kOne, by weight
-  std::array<uint16_t, kMaxPlanes> weight{};  // 0: no route, it is withdrawn
-  std::array<uint8_t, kVcCount> home{};       // strict: the plane that all of a flow takes
+  std::array<uint16_t, kMaxPlanes> weight{};  // 0: the route is withdrawn
+  std::array<uint8_t, kVcCount> home{};       // strict: the plane that all PDUs of a flow take
   bool sessions = false;  // the peer answers PLANE and FENCE: its planes are as their sessions say
   uint8_t moving = 0;     // strict, flows: stand still until nothing is in flight on their homes
-  uint8_t begun = 0;      // strict, flows: have begun since busy ones were looked at,
-  uint8_t begun_before = 0;  // or since they were before that
+  uint8_t begun = 0;      // strict, flows: have begun since the last BalanceFlows,
+  uint8_t begun_before = 0;  // or between the last two
   bool unreachable = false;
-  bool uneven = false;    // its shares are not the usual ones
-  bool flows = false;  // strict: what a plane is owed stays owed, as few flows are free to choose
+  bool uneven = false;  // the shares are not the usual ones
+  bool flows = false;   // strict: what a plane is owed stays owed, as few flows are free to choose
   bool any_part = false;  // a part is not whole, and weights are shifted
   uint8_t weight_shift = 0;
   uint8_t turn = 0;  // of planes, for messages that may take any
   Time alive_at{};   // the last sign of life while there was something to send
   std::array<FlowMove, kVcCount> moves{};  // of flows that are moving
-  // In flight in sessions that lead nowhere while the plane does: not in `inflight_bytes`, as it is
-  // no load (docs/planes.md, "Weights").
+  // Bytes in flight in sessions that lead nowhere although the plane leads to the peer. They are
+  // not in `inflight_bytes`, as they are no load (docs/planes.md, "Weights").
   std::array<uint32_t, kMaxPlanes> aside_bytes{};
   std::array<uint16_t, kMaxPlanes> part{PathRate::kWhole, PathRate::kWhole, PathRate::kWhole,
-                                        PathRate::kWhole};  // of its weight, as it was measured
+                                        PathRate::kWhole};  // measured part of the weight
 
   void SetWeight(uint32_t plane, uint32_t value);
-  // What of its weight the plane was measured to carry, of PathRate::kWhole.
+  // `value`: the part of its weight that the plane was measured to carry, of PathRate::kWhole.
   void SetPart(uint32_t plane, uint32_t value);
   void SetUsable(PlaneMask planes);
-  // After these.
+  // To be called after SetWeight, SetPart and SetUsable.
   void TellShares(PlaneShares& shares);
   bool HasRoute(uint32_t plane) const { return weight[plane] != 0; }
-  // The plane of `mask` for a PDU of `bytes`. One is passed over while what is in flight there, for
-  // its weight, is as much as another one's would be with this PDU: it has no bandwidth left before
-  // that one. The others share by weight, however little there is to send: the one that will have
-  // carried the least for its weight. `instance_bytes`: what the instance has in flight on each
-  // plane, to all peers, which counts by their weights, `shares`.
+  // The plane of `mask` for a PDU of `bytes`. A plane is passed over while its bytes in flight, for
+  // its weight, are as many as another plane's would be with this PDU: it has no bandwidth left
+  // before that plane. The others share by weight, however little there is to send: chooses the one
+  // that will have carried the least for its weight. `instance_bytes`: bytes that the instance has
+  // in flight on each plane, to all peers, which count by these peers' weights (`shares`).
   uint32_t Choose(PlaneMask mask, const std::array<uint32_t, kMaxPlanes>& instance_bytes,
                   const PlaneShares& shares, uint32_t bytes) const {
     std::array<uint64_t, kMaxPlanes> load;
@@ -148,7 +149,7 @@ struct alignas(64) PeerPaths {
     }
     return best;
   }
-  // A PDU takes the plane; the first where there is no other one.
+  // A PDU takes the plane; OnSendAlone: the only plane.
   void OnSendAlone(uint32_t bytes) { inflight_bytes[0] += bytes; }
   void OnSend(uint32_t plane, uint32_t bytes) {
     inflight_bytes[plane] += bytes;
@@ -164,26 +165,26 @@ struct alignas(64) PeerPaths {
   uint32_t InFlightOn(uint32_t plane) const { return inflight_bytes[plane] + aside_bytes[plane]; }
   // A plane that comes back has carried no less than the others: it owes them nothing.
   void Join(uint32_t plane);
-  // Of any VC.
+  // The planes that the next PDU of any VC may take.
   PlaneMask choices() const {
     return static_cast<PlaneMask>(choice[0] | choice[1] | choice[2] | choice[3]);
   }
-  // The plane that a flow draws among `mask`, with their weights: it stays the same while its plane
-  // is there (highest random weight). `key` names the flow.
+  // The plane that a flow draws among `mask`, by weight: the same plane as long as it is in the
+  // mask (highest random weight). `key` names the flow.
   uint32_t Draw(PlaneMask mask, uint32_t key) const;
 
  private:
   static constexpr uint64_t kMostSum = uint64_t{1} << 38;
-  // The lightest PDU is a step on a plane of the greatest weight (4), and the heaviest on one of
-  // the least is below kCarriedBase (2^28).
+  // The lightest PDU is a step on a plane of the greatest weight (4), and the heaviest on a plane
+  // of the least weight is below kCarriedBase (2^28).
   static constexpr int kCarriedBits = 10;
-  // Bytes that a plane may be owed: one that was full or paused for long does not take everything
-  // for as long afterwards, and what it could not carry for a moment is forgotten soon. More than
-  // the largest PDU.
+  // Bytes that a plane may be owed: a plane that was full or paused for long does not take
+  // everything for as long afterwards, and bytes that it could not carry for a moment are forgotten
+  // soon. More than the largest PDU.
   static constexpr uint32_t kMostOwed = 32 << 10;
   static constexpr uint32_t kBytesOfBase = 64 << 10;  // to the peer, until the base is taken anew
 
-  // With so many bytes in flight on the plane, to the peer and to all.
+  // The load of the plane with `bytes` in flight to the peer, and `instance_bytes` to all peers.
   uint64_t LoadOf(uint32_t plane, uint32_t bytes, uint32_t instance_bytes,
                   const PlaneShares& shares) const {
     if (!shares.any_uneven()) [[likely]]
@@ -191,13 +192,14 @@ struct alignas(64) PeerPaths {
     const uint64_t sum = std::min(shares.SumFor(plane, instance_bytes), kMostSum);
     return uint64_t{bytes} * cost[plane] + sum * cost_of_sum;
   }
-  // What a PDU adds to it. (Where all have the same shares once, though it counts twice.)
+  // The load that a PDU adds. (Counts it once where all peers have the same shares, although LoadOf
+  // counts it twice.)
   uint64_t StepOfLoad(uint32_t plane, uint32_t bytes, const PlaneShares& shares) const {
     return LoadOf(plane, bytes, shares.any_uneven() ? bytes : 0, shares);
   }
   void SetShares();
   void SetCosts();
-  // The weight less what was measured to be missing, in a unit of its own where that is so.
+  // The measured part of the weight, in a unit of its own where a part is not whole.
   uint32_t MeasuredWeight(uint32_t plane) const {
     if (weight[plane] == 0 || !any_part) return weight[plane];
     const uint32_t value = (uint32_t{weight[plane]} << weight_shift) * part[plane];
@@ -207,7 +209,7 @@ struct alignas(64) PeerPaths {
     return static_cast<uint32_t>(uint64_t{bytes} * cost[plane] >> kCarriedBits);
   }
   // Takes the common part off `carried`, and what a plane is owed beyond the bound; without flows
-  // also half of what it is owed beyond its turn with `bytes`, as the PDU that has just left has.
+  // also half of what it is owed beyond its turn with `bytes`, the size of the PDU that just left.
   [[gnu::cold]] void Rebase(uint32_t bytes);
 };
 

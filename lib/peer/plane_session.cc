@@ -8,7 +8,7 @@
 namespace suede {
 namespace {
 
-// One that dies within this many hold-downs after it came up is flapping.
+// A plane that dies within this many hold-downs after it came up is flapping.
 constexpr int kStableHolds = 10;
 constexpr uint8_t kMostDoublings = 24;
 constexpr uint32_t kQuestionsKept = 64;  // the bits of questions_
@@ -101,7 +101,8 @@ bool PlaneSession::OnTraffic(Time now, const PathParams& params) {
 }
 
 void PlaneSession::OnHeldUp(Time now, Duration span) {
-  // Heard in between, or silent about it for as long again: it is another time.
+  // The plane was heard in between, or the peer was silent about it for as long again: this is
+  // another hold.
   if (last_heard_ > excused_since_ || now - excused_until_ > span) excused_since_ = now;
   excused_until_ = now + span;
 }
@@ -116,9 +117,10 @@ void PlaneSession::OnNewParams(Time now, const PathParams& params) {
   deadline_ = std::min(deadline_, now + params.hello_interval);
 }
 
-// Each PLANE of ours proves once, and only while it is waited for: an old answer says nothing of
-// today. It is as old as the questions that were sent after it. Our answers take numbers too, but
-// come as the other end asks, several at once where its questions were held up.
+// Each PLANE of ours proves once, and only while its answer is awaited: an old answer says nothing
+// of the present. An answer is as old as the number of questions sent after it. Our own answers
+// take numbers too, but come as the other end asks, several at once where its questions were held
+// up.
 bool PlaneSession::Proves(const PlaneHello& hello, const PathParams& params) const {
   const auto behind = static_cast<Sequence>(sequence_ - hello.heard);
   if (!hello.has_heard || behind >= unanswered_) return false;
@@ -147,9 +149,9 @@ PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
                                           const PathParams& params, uint8_t pairs_as) {
   Heard heard;
   const bool pairs = pairs_as != kUnknownPlane;
-  // Frames are under way for less than a hold-down. After that there are no stragglers, and however
-  // many were lost meanwhile, what looks old is what the other end says now. PLANEs of several
-  // planes, which may come before this one is paired, are in no order.
+  // Frames are under way for less than a hold-down. After that there are no stragglers: a PLANE
+  // that looks old is new, however many were lost meanwhile. PLANEs of several planes, which may
+  // come before this one is paired, are in no order.
   if ((!pairs || paired_) && has_heard_ && !IsNewer(hello.sequence, heard_) &&
       now - heard_at_ <= params.hold_down) {
     heard.stale = true;
@@ -171,7 +173,7 @@ PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
   if (heard.asks) asked_at_ = now;
   const bool is_newer = !has_rx_generation_ || IsNewer(hello.tx_generation, rx_generation_);
   if (is_newer && !is_unpaired) {
-    // Generation 0 is open from the start, and goes without saying.
+    // Generation 0 is open from the start, and needs no adoption.
     heard.adopt = hello.tx_generation != 0;
     has_rx_generation_ = heard.adopt;
     rx_generation_ = hello.tx_generation;
@@ -193,8 +195,8 @@ PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
     is_asked_for_ = true;
     heard.came_up = true;
   }
-  // The other end wants it up: no need to wait for our own turn. But a question that it answers by
-  // another, and that by one again, would leave no time in which any counts as answered.
+  // The other end wants the plane up: no need to wait for our own turn. But questions that each end
+  // answers at once by another question would leave no time in which any counts as answered.
   if (state_ != PlaneState::kUp && begun_ && hello.reply_wanted) {
     deadline_ = std::min(deadline_, std::max(now, asked_at_ + params.hello_interval));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One plane to one peer, as both ends agree on it (docs/planes.md, docs/control-pdus.md PLANE,
-// FENCE, FENCED): whether it lives, which generation of PSNs each direction is in, and the fence
-// around a generation that died with PDUs in doubt.
+// FENCE, FENCED): whether it lives, each direction's generation of PSNs, and the fence around a
+// generation that died with PDUs in doubt.
 //
 // Takes facts and the time, returns verdicts and a deadline; sends nothing, reads no clock. Owned
 // by one lcore.
@@ -26,7 +26,7 @@ enum class PlaneDownReason : uint8_t {
   kFence,        // the other end has fenced it
   kAdmin,        // an operator set it down
   kUnreachable,  // all planes to the peer were silent for too long
-  kPaused,       // its port's device has let nothing leave for too long
+  kPaused,       // the device of the plane's port has let nothing leave for too long
 };
 
 class PlaneSession {
@@ -35,16 +35,16 @@ class PlaneSession {
 
   PlaneState state() const { return state_; }
   bool up() const { return state_ == PlaneState::kUp; }
-  // Whether the session was begun. Nothing is asked on one that was not.
+  // Whether the session was begun. Nothing is asked on a session that was not.
   bool begun() const { return begun_; }
-  // Whether a FENCE is to be answered yet.
+  // Whether our FENCE has no answer yet.
   bool fencing() const { return fencing_; }
   uint16_t tx_generation() const { return tx_generation_; }
   uint16_t rx_generation() const { return rx_generation_; }
   // The other end's number of the plane.
   uint8_t peer_plane() const { return peer_plane_; }
-  // Whether peer_plane() stays as it is, and nothing of another plane is accepted here, as long as
-  // the association lasts.
+  // Whether peer_plane() is fixed, and nothing of another plane is accepted here, as long as the
+  // association lasts.
   bool paired() const { return paired_; }
   Time last_heard() const { return last_heard_; }
   Time held_until() const { return held_until_; }
@@ -61,11 +61,11 @@ class PlaneSession {
   // Whether a FENCED for the generation answers our FENCE. EndFence begins the next one.
   bool IsFenced(uint16_t generation) const { return fencing_ && generation == tx_generation_; }
   void EndFence(Time now);
-  // A FENCED was impossible: true where that has happened twice in a row.
+  // A FENCED was impossible. Returns true where that has happened twice in a row.
   bool OnImpossible() { return ++impossible_ >= 2; }
   // How many FENCEs were sent for this generation, this one included.
   uint32_t TakeFenceTurn() { return ++fences_; }
-  // 0 is left out: it is the static one.
+  // Skips 0, which is the static generation.
   void NextGeneration() {
     if (++tx_generation_ == 0) tx_generation_ = 1;
   }
@@ -74,17 +74,17 @@ class PlaneSession {
 
   Time deadline() const { return deadline_; }
   struct Facts {
-    bool port_up = false;       // the port can send
-    bool held = false;          // by an operator: stays down
-    bool in_flight = false;     // PDUs without an acknowledgement
-    bool sibling_alive = false; // another plane to the peer was heard while this one was silent
-    bool held_up = false;       // nothing of ours, or of the other end's, leaves its device now,
-    bool held_too_long = false; // and ours has not for longer than is borne
-    Time look_at = kNever;      // while it is not up: when at the latest the caller wants a look
+    bool port_up = false;        // the port can send
+    bool held = false;           // by an operator: stays down
+    bool in_flight = false;      // PDUs without an acknowledgement
+    bool sibling_alive = false;  // another plane to the peer was heard while this one was silent
+    bool held_up = false;        // nothing leaves our device, or the other end's, now,
+    bool held_too_long = false;  // and nothing has left ours for longer than is tolerated
+    Time look_at = kNever;       // while the plane is not up: the latest time of the next OnTimer
   };
   enum class Want : uint8_t { kNothing, kPlane, kFence, kGoDown, kHeldUp };
   Want OnTimer(Time now, const Facts& facts, const PathParams& params);
-  // PDUs were put in flight: looks soon whether they arrive. Returns whether the deadline moved.
+  // PDUs were put in flight: checks soon whether they arrive. Returns whether the deadline moved.
   bool OnTraffic(Time now, const PathParams& params);
   // Asks at `when` at the latest, also where nothing is in flight, unless the peer was heard within
   // an interval before.
@@ -97,12 +97,12 @@ class PlaneSession {
     last_heard_ = now;
     missed_ = 0;
   }
-  // After silence on all planes: this one gets another chance.
+  // After silence on all planes, this plane gets another chance.
   void Pardon() { missed_ = 0; }
-  // The other end says, elsewhere, that nothing leaves its device on this plane. Such words hold for
-  // `span`.
+  // The other end says, on another plane, that nothing leaves its device on this plane. That holds
+  // for `span`.
   void OnHeldUp(Time now, Duration span);
-  // Whether silence is excused by that: it is for no longer than `limit` in all.
+  // Whether OnHeldUp excuses silence: for no longer than `limit` in all.
   bool IsExcused(Time now, Duration limit) const {
     return now < excused_until_ && now - excused_since_ < limit;
   }
@@ -114,35 +114,36 @@ class PlaneSession {
   // ---- PLANE.
 
   struct Heard {
-    bool stale = false;      // a straggler: nothing else holds
-    bool adopt = false;      // a new generation of the peer's: accept it from its first PSNs on
+    bool stale = false;  // a straggler: nothing else holds
+    bool adopt = false;  // a new generation of the peer's: accept it from its first PSNs on
     bool came_up = false;
-    bool proved = false;     // there and back
-    bool peer_down = false;  // the other end says that it is down, and ours is not
-    bool asks = false;       // the plane is not paired yet: the answer is to want an answer, too
+    bool proved = false;     // the path works in both directions
+    bool peer_down = false;  // the other end says that its plane is down, and ours is not
+    bool asks = false;       // the plane is not paired yet: our answer is to ask for one, too
   };
-  // `pairs_as`: our number of the plane, where frames of several planes may arrive here, and it is
-  // paired with one of them; else kUnknownPlane.
+  // `pairs_as`: our number of the plane, where frames of several planes may arrive here and the
+  // plane is paired with one of them; else kUnknownPlane.
   Heard OnPlane(const PlaneHello& hello, Time now, const PathParams& params,
                 uint8_t pairs_as = kUnknownPlane);
-  // Whether the PLANE, of a plane that is paired as `pairs_as`, is of another pair than ours.
+  // Whether the PLANE belongs to another pair than ours; `pairs_as`: our number of the plane.
   bool IsContrary(const PlaneHello& hello, uint8_t pairs_as) const {
     return (paired_ && hello.plane != peer_plane_) ||
            (hello.paired && hello.heard_plane != pairs_as + 1);
   }
-  // A PLANE of another pair has come: true where nothing else has for `wait`, so that the pairs of
-  // this association are not those of the network.
+  // A PLANE of another pair has come. Returns true where nothing else has come for `wait`, so that
+  // the pairs of this association are not those of the network.
   bool IsHopeless(Time now, Duration wait);
-  // Fills in the session's knowledge. `wants_reply`: counts as unanswered until one comes.
+  // Fills in the session's state. `wants_reply`: the PLANE counts as unanswered until a reply
+  // comes.
   void FillPlane(bool wants_reply, PlaneHello& hello);
 
   // ---- The peer's sending direction.
 
-  // A FENCE for the generation: false where it is a straggler. `known` says whether it is one that
-  // was adopted; the caller else takes its first PSNs. Accept nothing more then.
+  // A FENCE for the generation has come: false where it is a straggler. `known`: the generation was
+  // adopted; else the caller takes its first PSNs. The caller then accepts nothing more.
   bool OnFence(uint16_t generation, bool& known);
 
-  // The peer has restarted: everything begins anew but our generations, which go on.
+  // The peer has restarted: everything begins anew except our generations, which go on.
   void Reset();
 
  private:
@@ -162,20 +163,20 @@ class PlaneSession {
   uint8_t peer_plane_ = kUnknownPlane;
   uint8_t heard_plane_ = 0;  // of the last PLANE received: PlaneHello::heard_plane
   uint8_t missed_ = 0;
-  uint8_t slow_ = 0;               // how often the wait between probes or fences was doubled
+  uint8_t slow_ = 0;  // how often the wait between probes or fences was doubled
   uint16_t tx_generation_ = 0;
   uint16_t rx_generation_ = 0;
-  Sequence sequence_ = 0;          // of the last PLANE sent
-  Sequence heard_ = 0;             // of the last PLANE received,
-  Time heard_at_{};                // and when that was
-  uint32_t unanswered_ = 0;        // PLANEs since the newest that was answered; never wraps
-  uint64_t questions_ = 0;         // bit i: whether the PLANE of sequence_ - i wanted an answer
+  Sequence sequence_ = 0;    // of the last PLANE sent
+  Sequence heard_ = 0;       // of the last PLANE received,
+  Time heard_at_{};          // and the time of it
+  uint32_t unanswered_ = 0;  // PLANEs since the newest that was answered; never wraps
+  uint64_t questions_ = 0;   // bit i: whether the PLANE of sequence_ - i wanted an answer
   uint32_t deaths_ = 0;
   uint32_t fences_ = 0;
-  uint8_t impossible_ = 0;         // FENCEDs in a row for this generation
-  Duration hold_down_{};           // of the last death
+  uint8_t impossible_ = 0;  // FENCEDs in a row for this generation
+  Duration hold_down_{};    // of the last death
   Time deadline_ = kNever;
-  Time asked_at_{};                // by the last PLANE in init
+  Time asked_at_{};  // by the last PLANE in init
   Time last_heard_{};
   Time held_until_{};
   Time up_since_{};

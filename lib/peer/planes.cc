@@ -15,12 +15,12 @@ bool IsFound(PlaneDownReason reason) {
 
 }  // namespace
 
-// Stops the connections of a plane where PDUs of theirs are in doubt, and says whether it is so.
+// Freezes the connections of a plane where any PDU is in doubt. Returns whether that is so.
 bool Peer::FreezeIfInDoubt(uint32_t plane) {
   bool in_doubt = false;
   const uint32_t count = own_->connection_count;
   for (uint32_t number = 0; number < count; ++number) {
-    // (One that is frozen already, for its session, waits for an answer that may be lost.)
+    // (A connection frozen already, for its session, waits for an answer that may be lost.)
     in_doubt |= connection(plane, number).InDoubt() || connection(plane, number).frozen();
   }
   for (uint32_t number = 0; in_doubt && number < count; ++number) {
@@ -29,13 +29,13 @@ bool Peer::FreezeIfInDoubt(uint32_t plane) {
   return in_doubt;
 }
 
-// The peer answers PLANE and FENCE: from now on its planes are as their sessions say. What is in
-// flight in generation 0 is in doubt.
+// The peer answers PLANE and FENCE: from now on sessions determine the state of its planes. PDUs in
+// flight in generation 0 are in doubt.
 void Peer::BeginSessions(Time now, Effects& effects) {
   paths_->sessions = true;
   paths_->unreachable = false;
   paths_->alive_at = now;
-  // What generation 0 could not reach is as its planes are from now on.
+  // Planes, not generation 0, decide from now on whether the peer is lost.
   FindAgain(effects);
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     if (!IsPresent(plane)) continue;
@@ -83,9 +83,9 @@ void Peer::PlaneDown(uint32_t plane, PlaneDownReason reason, Time now, Effects& 
   Unblock(effects);
 }
 
-// The plane that a FENCE takes: one that is up, by turns; without one any whose port can send. Now
-// and then the dead one itself: where the peer has heard nothing on it yet, it knows it by that
-// alone.
+// The plane that a FENCE takes: planes that are up take turns; without one, planes whose port can
+// send. One FENCE in kOwnEvery takes the dead plane itself: a peer that has heard nothing on it yet
+// can identify it only by that.
 uint32_t Peer::PlaneForFence(uint32_t dead) {
   constexpr uint32_t kOwnEvery = 4;
   if (own_->port_up(dead) && sessions_[dead].TakeFenceTurn() % kOwnEvery == 0) return dead;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What planes were measured to carry to the peer (docs/planes.md, "Measured bandwidth"): the facts
-// of it, and what follows for the choice.
+// The measured rates of planes to the peer (docs/planes.md, "Measured bandwidth"): their facts, and
+// their effects on the choice of planes.
 #include <algorithm>
 
 #include "peer/peer.h"
 
 namespace suede {
 
-// What the weight of the plane stands for: as much of the bandwidth of its link as its weight is of
-// the largest one. Of the planes, the one with the largest weight for its link counts as whole.
+// The bandwidth that the plane's weight stands for. The plane with the largest weight for its link
+// stands for its whole link, and the others in proportion to their weights.
 uint64_t Peer::ExpectedBps(uint32_t plane) const {
   uint64_t of_weight = UINT64_MAX;
   for (uint32_t other = 0; other < own_->plane_count; ++other) {
@@ -24,8 +24,8 @@ PathRate::Facts Peer::RateFactsOf(uint32_t plane, Hold hold) const {
                         .expected_bps = ExpectedBps(plane),
                         .best = 0,
                         .disturbed = hold != Hold::kNone || !sessions_[plane].up()};
-  // An acknowledgement is of all that its connection has delivered. Those of other connections may
-  // wait meanwhile.
+  // An acknowledgement covers all that its connection has delivered. Acknowledgements of other
+  // connections may wait meanwhile.
   const bool prompt = own_->hello.wants_echoes && hello_.answers_congestion;
   if (!prompt && own_->connection_count != 1) facts.ack_wait = own_->transport.ack_delay;
   for (uint32_t number = 0; number < own_->connection_count; ++number) {
@@ -51,7 +51,7 @@ void Peer::LookAtRate(uint32_t plane, Hold hold, Time now, Effects& effects) {
   TakePart(plane, effects);
 }
 
-// The plane is as it was at first: nothing is known of what it carries.
+// Forgets the plane's measured rate, as at the beginning.
 void Peer::ForgetRate(uint32_t plane, Effects& effects) {
   if (rates_ == nullptr) return;
   rates_[plane].Reset();

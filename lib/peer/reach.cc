@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which planes to a peer may be used: their ports and their sessions (docs/planes.md). And how the
-// peer's other files add effects.
+// The planes to a peer that may be used: their ports and their sessions (docs/planes.md); and
+// functions by which the peer's other files add effects.
 #include <algorithm>
 
 #include "peer/peer.h"
@@ -74,7 +74,7 @@ void Peer::Mark(uint8_t vcs, bool lost, Effects& effects) {
 
 void Peer::GiveUpQueued(uint8_t vcs, Effects& effects) { effects.Add(effect::GiveUpQueued{vcs}); }
 
-// The peer counts as lost no longer, if it did.
+// The peer does not count as lost any longer, if it did.
 void Peer::FindAgain(Effects& effects) {
   if (lost_vcs_ == 0) return;
   Mark(kAllVcs, false, effects);
@@ -83,7 +83,7 @@ void Peer::FindAgain(Effects& effects) {
 
 // ---- PDUs in flight.
 
-// Of a connection that had PDUs in flight: `bytes` are no longer.
+// `bytes` of the connection are not in flight any longer.
 void Peer::CountOut(uint32_t plane, uint32_t number, uint32_t bytes) {
   if (connection(plane, number).has_aside()) TakeBack(plane, number);
   paths_->OnEnd(plane, bytes);
@@ -93,9 +93,9 @@ void Peer::CountOut(uint32_t plane, uint32_t number, uint32_t bytes) {
   if (own_->has_sessions && idle) own_->OnIdle(plane);
 }
 
-// A session has timed out. Where the plane has led there since its PDUs were sent, and another
-// session of it is open, they are no load of the plane: it would carry nothing else until they
-// arrive.
+// A session has timed out. Where the plane was proved since the session's PDUs were sent, and
+// another session of the plane is open, these PDUs are no load of the plane: otherwise the plane
+// would carry nothing else until they arrive.
 void Peer::SetAside(uint32_t plane, uint32_t number) {
   Connection& stuck = connection(plane, number);
   const SlotMask others = groups_[plane].open() & ~(SlotMask{1} << own_->SlotOf(number));
@@ -128,7 +128,7 @@ void Peer::GiveUp(uint32_t plane, uint32_t vc, Ending ending, bool hold_last, ui
 
 // ---- Planes.
 
-// As far as its port, its address and its session go.
+// Whether the plane's port, address and session let PDUs pass.
 bool Peer::IsOpen(uint32_t plane) const {
   if (!IsPresent(plane) || IsResolving(plane)) return false;
   if (!own_->port_up(plane) || own_->admin[plane] != PlaneAdmin::kUp) return false;
@@ -164,7 +164,7 @@ bool Peer::HasRoute() const {
   return false;
 }
 
-// The last route was withdrawn. What waits goes on waiting for a while: routes come and go.
+// The last route was withdrawn. Queued PDUs go on waiting for a while: routes come and go.
 void Peer::OnRouteGone(Time now, Effects& effects) {
   cut_off_at_ = now + own_->paths.unreachable;
   ArmHandshake(effects);
@@ -174,7 +174,7 @@ void Peer::OnRouteBack(Effects& effects) {
   cut_off_at_ = kNever;
   if (!cut_off_) return;
   cut_off_ = false;
-  // What else makes the peer unreachable ends by itself.
+  // Other causes that make the peer unreachable end by themselves.
   const auto found = static_cast<uint8_t>(kAllVcs & ~lost_vcs_);
   if (found != 0) effects.Add(effect::MarkLost{found, false});
   if (lost_vcs_ == 0) Tell(PeerEvent::kReachable, 0, 0, effects);
@@ -193,7 +193,7 @@ void Peer::CheckRoutes(Time now, Effects& effects) {
   GiveUpQueued(kAllVcs, effects);
 }
 
-// Our number of the plane that the peer calls `peer_plane`; kNoPlane: it has said nothing on it.
+// Our number of the plane that the peer calls `peer_plane`; kNoPlane: no PLANE has come on it.
 uint32_t Peer::PlaneOfPeer(uint8_t peer_plane) const {
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     if (sessions_[plane].peer_plane() == peer_plane) return plane;

@@ -10,38 +10,38 @@ namespace {
 
 using State = SessionSlot::State;
 
-// A session moves only if it was congested in so many intervals in a row.
+// A session moves only if it was congested in this many looks in a row.
 constexpr uint8_t kHighIntervals = 2;
-// So many moves in a row may be bad luck. From then on the time until the next one doubles: what
-// all paths have in common, as another load of the far end, makes round trips differ, too.
+// This many moves in a row may be bad luck. From then on the time until the next move doubles:
+// common causes, such as another load of the far end, make round trips differ, too.
 constexpr uint8_t kFreeMoves = 8;
 constexpr int kMostWaitDoublings = 20;
 constexpr int kMostIntervals = 64;  // between two moves
 constexpr uint8_t kEvenLooks = 8;   // after which moves are free again
 
-// Of its age, the part after which a session gets its next number, in eighths.
+// The part of its maximum age after which a session gets its next number, in eighths.
 constexpr int kReplaceAtEighths = 7;
 
 // PDUs after which a smoothed round trip has forgotten the path before.
 constexpr uint32_t kPdusOfFreshRtt = 16;
 
-// Numbers that a session on which nothing gets through asks for in vain: then its PDUs move to
-// another one. All numbers of a slot may lead to the same dead link, where a switch chooses by
+// Numbers that a session on which nothing gets through asks for in vain before its PDUs move to
+// another session. All numbers of a slot may lead to the same dead link, where a switch chooses by
 // their low bits.
 constexpr uint8_t kAsksBeforeFence = 3;
-// From then on the wait for the next answer doubles, so often at most.
+// From then on the wait for the next answer doubles, at most this often.
 constexpr int kMostAskDoublings = 6;
 // Numbers that a session asks for in vain before it stays closed for a while.
 constexpr uint8_t kAsksOfOpening = 16;
 
-// Sessions that are asked for at once where all are congested: the first that is answered opens.
+// Sessions that are asked for at once where all are congested: the first one answered opens.
 constexpr uint32_t kOpenings = 2;
-// Numbers in a row that are not taken as their paths were slow: with the next one it may be what
-// all paths have in common.
+// Numbers in a row that are refused as their paths were slow. The next number is taken: all paths
+// may be slow for a common cause.
 constexpr uint8_t kSlowNumbers = 3;
-// No answer is slow that takes less than this of the smallest round trip, in percent.
+// A slow answer takes at least this part of the smallest round trip, in percent.
 constexpr uint32_t kLeastSlow = 125;
-// An answer that takes so many times as long as a slow one is not waited for.
+// An answer that takes longer than this many times the time of a slow one is not awaited.
 constexpr int kLate = 2;
 
 // A peer that moves a session twice within this time may not get our acknowledgements.
@@ -105,7 +105,7 @@ bool SessionGroup::OnRequest(const SessionNumber& request) {
   if (ahead <= 0) return ahead == 0 && request.number == slot.rx_number;
   slot.rx_turn = request.turn;
   slot.rx_number = request.number;
-  // Frames of before a fence are none of the session's.
+  // Frames sent before a fence do not belong to the session.
   slot.rx_former = request.anew ? request.number : request.in_use;
   if (request.anew) slot.rx_fenced = false;
   return true;
@@ -157,20 +157,21 @@ SessionGroup::Answer SessionGroup::OnAnswer(const SessionNumber& answer,
   return Answer::kTaken;
 }
 
-// It is asked for because other paths are congested, and may be asked for by another number.
+// Whether an answer may be refused as slow: the number is asked for because other paths are
+// congested, and another number may be asked for.
 bool SessionGroup::MayBeSlow(const SessionSlot& slot) const {
   return (slot.state == State::kOpening || slot.leaves_slow) && slot.slow_numbers < kSlowNumbers &&
          least_rtt_ != Duration(0);
 }
 
-// A path on which the request and the answer take longer is none to be had: one more session would
-// be wanted if all had it, or one that moves is no faster there than others.
+// A path on which request and answer take longer than this is refused: with it, one more session
+// would be wanted still, or a session that moves would be no faster than others.
 Duration SessionGroup::SlowAfter(const SessionSlot& slot, const SessionParams& params) const {
   const Duration limit = least_rtt_ * std::max(params.open_percent, kLeastSlow) / 100;
   return slot.state == State::kOpening ? limit : std::max(limit, fastest_rtt_);
 }
 
-// One is enough for now; whether it is shows when it is used.
+// One more session is enough for now; its use shows whether that is so.
 void SessionGroup::ForgetOtherOpenings(uint32_t opened) {
   for (uint32_t slot = 0; slot < count_; ++slot) {
     if (slot != opened && slots_[slot].state == State::kOpening) slots_[slot].state = State::kIdle;
@@ -211,7 +212,7 @@ void SessionGroup::OnFenced(uint32_t slot, Duration rest, Time now) {
   fencing_ &= ~BitOf(slot);
 }
 
-// What was asked for before leads nowhere, or the answer was lost.
+// The path of the requested number leads nowhere, or the answer was lost.
 void SessionGroup::OnUnanswered(uint32_t slot, bool stalled, const Waits& waits,
                                 SecretNumbers& random, Time now) {
   SessionSlot& each = slots_[slot];
@@ -237,7 +238,7 @@ void SessionGroup::Ask(uint32_t slot, State state, SecretNumbers& random, Time n
   SessionSlot& asking = slots_[slot];
   const uint32_t choices = numbers_ / count_;
   const uint32_t current = asking.number / count_;
-  // Any but the one that it has, where there are others.
+  // Any number except the slot's present one, where there are others.
   const auto drawn = static_cast<uint32_t>(random.Next() >> 32) % std::max(choices - 1, 1u);
   const uint32_t chosen = choices > 1 && drawn >= current ? drawn + 1 : drawn;
   asking.asked = static_cast<uint16_t>(chosen * count_ + slot);
@@ -252,7 +253,7 @@ void SessionGroup::Ask(uint32_t slot, State state, SecretNumbers& random, Time n
   deadline_ = now;
 }
 
-// For the same reason.
+// Asks for another number for the same reason.
 void SessionGroup::AskAgain(uint32_t slot, SecretNumbers& random, Time now) {
   const SessionSlot before = slots_[slot];
   Ask(slot, before.state, random, now);
@@ -335,14 +336,14 @@ SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams
       next = std::min(next, now + PaceOf(params));
     }
   }
-  // (One that the loop had passed may ask at the next look.)
+  // (A slot that the loop had passed may ask at the next look.)
   deadline_ = deadline_ <= now ? std::min(next, now + PaceOf(params)) : next;
   return asks;
 }
 
 void SessionGroup::NoteAsked(SessionSlot& slot, const SessionParams& params, const Waits& waits,
                              Time now) const {
-  // It may be that every answer takes longer than the wait: then that has to become longer.
+  // Every answer may take longer than the wait, so the wait has to become longer.
   const int more = std::clamp(slot.unanswered - kAsksBeforeFence + 1, 0, kMostAskDoublings);
   Duration wait = waits.ask_again * (1 << more);
   if (MayBeSlow(slot)) wait = std::min(wait, kLate * SlowAfter(slot, params));
@@ -382,7 +383,7 @@ void SessionGroup::Judge(const Extremes& extremes, const SessionParams& params,
   DrainWorst();
 }
 
-// The first that is answered opens (ForgetOtherOpenings).
+// Asks for kOpenings sessions. The first one answered opens (ForgetOtherOpenings).
 void SessionGroup::OpenAnother(SecretNumbers& random, Time now) {
   uint32_t opening = 0;
   for (uint32_t slot = 0; slot < count_; ++slot) {
@@ -414,7 +415,7 @@ void SessionGroup::MoveCongested(const Extremes& extremes, const SessionParams& 
     return uint64_t{weight} * 100 >= uint64_t{extremes.best} * params.move_percent;
   };
   const bool even = !is_high(extremes.worst);
-  // Where the last look found them even, none has been high for an interval.
+  // Where the last look found all sessions even, none has been high for an interval.
   const bool looks = !even || even_looks_ == 0;
   ForEach(looks ? open_ : 0, [&](uint32_t slot) {
     SessionSlot& each = slots_[slot];
@@ -442,8 +443,8 @@ void SessionGroup::NoteMove(const SessionParams& params, Time now) {
   move_at_ = now + std::min(wait, params.interval * kMostIntervals);
 }
 
-// An old one gets its next number before it ends; when it ends without, nothing takes it any more,
-// if there is another one.
+// An old session gets its next number before it ends; when it ends without one, no PDU takes it any
+// more, if there is another session.
 void SessionGroup::Expire(uint32_t slot, const SessionParams& params, SecretNumbers& random,
                           Time now) {
   SessionSlot& each = slots_[slot];

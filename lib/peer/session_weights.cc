@@ -9,16 +9,16 @@
 namespace suede {
 namespace {
 
-// A look at the weights costs about as much as a PDU or two: there is one for so many at most.
+// A look at the weights costs about as much as a PDU or two: there is at most one per this many.
 constexpr uint32_t kPdusOfLook = 16;
-// Congestion on paths is told from delays up to so many times the least one.
+// Maximum delay that counts as congestion of a path, over the least one.
 constexpr uint64_t kMostDelay = uint64_t{SessionSlot::kWeightOne} * 10;
 
-// PDUs after which marks of before count no more.
+// PDUs after which earlier marks do not count any more.
 constexpr uint32_t kPdusOfMarks = 16;
 
-// A value goes up at once, and down by half of the difference; of a session that is not used, where
-// nothing is known, by less. One that PDUs were lost on doubles.
+// A value goes up at once, and down by half of the difference; by less for a session that is not
+// used, of which nothing is known. The value of a session that lost PDUs doubles.
 uint32_t Followed(uint64_t value, uint32_t before, bool used, bool lost) {
   constexpr uint64_t kSlow = 8;
   if (lost) value = 2 * std::max<uint64_t>(value, before);
@@ -32,8 +32,8 @@ uint64_t RatioOf(Duration time, Duration base) {
          static_cast<uint64_t>(std::max<int64_t>(base.count(), 1));
 }
 
-// What a byte in flight costs where delay is so many times the least: the third power. With the
-// first, a path that takes twice as long would still have a quarter of what another one has.
+// The cost of a byte in flight: the third power of the delay over the least one. With the first
+// power, a path that takes twice as long would still have a quarter of another path's traffic.
 uint32_t WeightOf(uint64_t delay) {
   constexpr uint64_t kOne = SessionSlot::kWeightOne;
   delay = std::min(delay, kMostDelay);
@@ -42,7 +42,7 @@ uint32_t WeightOf(uint64_t delay) {
 
 }  // namespace
 
-// Nothing was sent since the last look that would say something new of it, and it counts as free.
+// Whether the slot counts as free, and nothing was sent since the last look that could change that.
 bool SessionGroup::IsAtRest(const SessionSlot& slot, const Facts& fact) {
   constexpr uint32_t kOne = SessionSlot::kWeightOne;
   return ((fact.tx_pdus - slot.tx_pdus) | fact.unacked_pdus |
@@ -50,7 +50,7 @@ bool SessionGroup::IsAtRest(const SessionSlot& slot, const Facts& fact) {
           (slot.measured ^ kOne) | (slot.delay ^ kOne)) == 0;
 }
 
-// The marks of those that several slots may have had are divided.
+// Marks that several slots may have had are divided among them.
 void SessionGroup::OnMarked(SlotMask slots, uint32_t pdus) {
   slots &= open_;
   if (count_ == 1 || slots == 0) return;
@@ -58,7 +58,7 @@ void SessionGroup::OnMarked(SlotMask slots, uint32_t pdus) {
   ForEach(slots, [&](uint32_t slot) { slots_[slot].marked += each; });
 }
 
-// The more were sent, the more they say.
+// The more PDUs were sent, the more their marks count.
 void SessionGroup::NoteMarks(SessionSlot& slot, const Facts& fact) {
   const uint32_t pdus = fact.tx_pdus - slot.tx_pdus;
   if ((slot.marks | slot.marked) == 0 || (pdus | slot.marked) == 0) return;
@@ -70,11 +70,10 @@ void SessionGroup::NoteMarks(SessionSlot& slot, const Facts& fact) {
   slot.marked = 0;
 }
 
-// What all sessions wait for together, as in the own port, is no reason to prefer one, nor are
-// marks that all have: the weight is of what a session takes longer than the fastest one, and has
-// more marks for than the one with the fewest. A path that marks all counts for the weight as one
-// that takes half of the smallest round trip longer. What nothing was sent on is not known to be
-// congested.
+// Delay that all sessions have in common, as in the own port, is no reason to prefer one, and
+// neither are common marks: the weight counts a session's delay beyond the fastest session's, and
+// its marks beyond the fewest. A path that marks all PDUs has the weight of one that takes half of
+// the smallest round trip longer. A session on which nothing was sent is not known to be congested.
 void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt,
                               const Common& common) {
   const bool used = (fact.tx_pdus != slot.tx_pdus || fact.unacked_pdus != 0) && IsFresh(slot, fact);
@@ -97,21 +96,21 @@ void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt
 }
 
 // The path of a new session counts as free until it was measured: the others are as much worse as
-// they are late. One that waits for its next number takes PDUs where no other one can.
+// they are late. A session that leaves a slow path takes PDUs only where no other one can.
 void SessionGroup::SetWeight(SessionSlot& slot, bool beside_new) {
   slot.weight = beside_new ? std::max(slot.measured, WeightOf(slot.delay)) : slot.measured;
   if (slot.state == SessionSlot::State::kMoving && slot.leaves_slow)
     slot.weight = SessionSlot::kMostWeight;
 }
 
-// Its round trip is known, and of the path that it has.
+// Whether the session's round trip is known, and is that of its present path.
 bool SessionGroup::IsFresh(const SessionSlot& slot, const Facts& fact) const {
   return fact.srtt != Duration(0) && fact.tx_pdus - slot.tx_pdus >= slot.stale_pdus;
 }
 
-// The round trip that its path is judged by: without the time for which the peer may have waited
-// for another PDU, to acknowledge both. That is no longer than from one PDU to the next, on average
-// as long as the slot took for each that it has sent, and twice as long where they come unevenly.
+// The round trip for the path: without the time for which the peer may have waited for another PDU,
+// to acknowledge both. That time is at most the gap between two PDUs: the slot's average gap, or
+// twice that where PDUs come unevenly.
 Duration SessionGroup::RttOf(SessionSlot& slot, const Facts& fact, Duration ack_wait, Time now) {
   const uint32_t pdus = fact.tx_pdus - slot.tx_pdus;
   if (pdus != 0) {
@@ -127,7 +126,7 @@ SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duratio
   Duration fastest = Duration::max();
   uint32_t fewest_marks = UINT32_MAX;
   bool has_new = false;
-  std::array<Duration, kMaxSessions> rtts;  // (Of most groups a few are needed.)
+  std::array<Duration, kMaxSessions> rtts;  // (Most groups need a few.)
   ForEach(open_, [&](uint32_t slot) {
     const Facts& fact = facts[slot];
     rtts[slot] = RttOf(slots_[slot], fact, ack_wait, now);
@@ -158,7 +157,7 @@ SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duratio
   return extremes;
 }
 
-// While much is sent, there is a look in each round trip; the less is sent, the fewer there are.
+// While much is sent, there is a look in each round trip; the less is sent, the fewer looks.
 void SessionGroup::SetPace(std::span<const Facts> facts, const SessionParams& params, Time now) {
   uint32_t sum = 0;
   Duration least = params.interval;

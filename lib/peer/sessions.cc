@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PLANEs of the two ends, and the meaning of silence (docs/planes.md, "Health").
+// PLANEs of both ends, and the meaning of silence (docs/planes.md, "Health").
 #include <algorithm>
 #include <bit>
 
@@ -8,7 +8,7 @@
 namespace suede {
 namespace {
 
-// A plane that has missed so many answers when one comes was silent, not late.
+// A plane that has missed this many answers when one comes was silent, not late.
 constexpr uint32_t kSilent = 2;
 
 PlaneDownReason ReasonOf(const PlaneSession::Facts& facts) {
@@ -29,7 +29,7 @@ PlaneSession::Facts Peer::FactsOf(uint32_t plane, Hold hold, Time now) const {
       .in_flight = paths_->InFlightOn(plane) != 0 || hold == Hold::kNeighbour,
       .held_up = hold == Hold::kOwn || hold == Hold::kPeers || hold == Hold::kNeighbour,
       .held_too_long = hold == Hold::kTooLong || hold == Hold::kNeighbour};
-  // While another plane is heard, that one's timer sees when it falls silent.
+  // While another plane is heard, its timer sees when that plane falls silent.
   if (!paths_->unreachable && !IsHeard()) {
     facts.look_at = std::max(paths_->alive_at + params.unreachable, now + params.hello_interval);
   }
@@ -70,7 +70,7 @@ void Peer::OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effec
       if (hold != Hold::kPeers) {
         SayHeldUp(plane, false, effects);
       } else {
-        SayPlane(plane, true, effects);  // it says again that it is so, or that it was
+        SayPlane(plane, true, effects);  // the peer says again that it is held up, or that it was
       }
       break;
     case PlaneSession::Want::kGoDown:
@@ -79,12 +79,12 @@ void Peer::OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effec
   }
   CheckReach(now, effects);
   LookAtRate(plane, hold, now, effects);
-  // The plane may have become the dearer one for what is in flight there.
+  // The plane may have become too costly for the flows in flight there.
   if (paths_->InFlightOn(plane) != 0) BalanceFlows(effects);
   ArmSession(plane, effects);
 }
 
-// One plane is silent: whether that is the plane or the peer, the others will tell.
+// One plane is silent: asks on the others, which shows whether the plane or the peer is silent.
 void Peer::AskSiblings(Time now, Effects& effects) {
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     PlaneSession& session = sessions_[plane];
@@ -120,17 +120,17 @@ void Peer::SayPlane(uint32_t plane, bool reply_wanted, Effects& effects,
   PlaneHello hello{
       .plane = static_cast<uint8_t>(plane), .failed = report.planes, .hops = report.hops};
   sessions_[plane].FillPlane(reply_wanted, hello);
-  // One that does not send in generations has nothing to wait for.
+  // An end that does not send in generations has nothing to wait for.
   if (!own_->has_sessions) hello.state = PlaneState::kUp;
-  // Nothing older of the generation is in flight.
+  // No older PSN of the generation is in flight.
   TellPsns(plane, hello.first, hello.more,
            [](const Connection& one) { return one.oldest_unacked(); });
   Say(plane, hello, effects);
 }
 
-// Tells the peer, over another plane, that its silence on this one is none. Without one that is up,
-// over all whose ports let frames out: the peer may hear us where it cannot answer, as its own port
-// is paused there.
+// Tells the peer, over another plane, that nothing leaves our device on this plane. Without another
+// plane that is up, tells it over all planes whose ports can send: the peer may hear us where it
+// cannot answer, as its own port is paused there.
 void Peer::SayHeldUp(uint32_t plane, bool if_held, Effects& effects) const {
   effect::SayHeldUp said{.plane = static_cast<uint8_t>(plane), .if_held = if_held};
   for (uint32_t other = 0; hello_.hears_pauses && other < own_->plane_count; ++other) {
@@ -145,8 +145,8 @@ void Peer::SayHeldUp(uint32_t plane, bool if_held, Effects& effects) const {
 
 // ---- Facts from the peer.
 
-// Returns whether the PLANE belongs to another pair of planes than this one: somebody has moved it,
-// or the planes lead elsewhere by now. Starts over where that has lasted.
+// Returns whether the PLANE belongs to another pair of planes than this one: it was moved on its
+// way, or the planes lead elsewhere by now. Starts over where that has lasted.
 bool Peer::IsOfOtherPair(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects) {
   const uint32_t owner = PlaneOfPeer(hello.plane);
   const bool is_elsewhere = owner != kNoPlane && owner != plane;
@@ -195,12 +195,12 @@ void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, bool sealed, Time no
   }
   if (!hello.reply_wanted) return;
   SayPlane(plane, heard.asks, effects);
-  // The answer may lie where what it answers for does.
+  // The answer may stay in the same device that holds up the plane's other frames.
   if (session.up()) SayHeldUp(plane, true, effects);
 }
 
-// The peer reports planes that have failed to others. That makes this endpoint ask its own peers,
-// and proves nothing. Ignores the plane on which the report came.
+// The peer reports planes that have failed to others. The report makes this endpoint ask its own
+// peers, and proves nothing. Ignores the plane on which the report came.
 void Peer::OnReport(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects) {
   effects.Add(effect::Count{Counter::kRxPlaneReports});
   for (uint32_t left = hello.failed; left != 0; left &= left - 1) {
@@ -211,8 +211,8 @@ void Peer::OnReport(uint32_t plane, const PlaneHello& hello, Time now, Effects& 
   }
 }
 
-// The way there and back was proved. After silence on all planes it is the peer that has come back,
-// and the others have another chance.
+// The path was proved in both directions. After silence on all planes the peer has come back, and
+// the other planes have another chance.
 [[gnu::noinline]] void Peer::OnProof(uint32_t plane, Time now) {
   PlaneSession& session = sessions_[plane];
   if (session.missed() >= kSilent) {
@@ -221,7 +221,7 @@ void Peer::OnReport(uint32_t plane, const PlaneHello& hello, Time now, Effects& 
   session.OnProgress(now);
 }
 
-// The peer says so of a plane.
+// The peer says that nothing leaves its device on a plane.
 void Peer::OnHeldUp(uint32_t plane, uint8_t held, Time now, Effects& effects) {
   const uint32_t silent = PlaneOfPeer(held);
   if (silent == kNoPlane || silent == plane) return;

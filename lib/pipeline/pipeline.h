@@ -67,9 +67,10 @@ class Pipeline {
   // device's, and outlives the pipeline; `sends`: the queue pair of that number sends its frames.
   // For each of the device's queue pairs, before the instances on it.
   void SetPauses(uint32_t pair, PortPauses* pauses, bool sends);
-  // Another lcore serves the port's device, too. After every AddPair.
+  // Another lcore serves the port's device, too. To be called after every AddPair.
   void SharePort(uint32_t port, const PortNeighbour& neighbour);
-  // What instances that seal do so with; outlives the pipeline. Before those instances are added.
+  // The crypto device of instances that seal; outlives the pipeline. To be called before those
+  // instances are added.
   void SetCrypto(Crypto* crypto) { lcore_.crypto = crypto; }
   void SetHook(PollHook* hook) { hook_ = hook; }
   // Polled every 64 us, when the load of clients' queues is published; it outlives the pipeline.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gauges are shown now and then: cheaper than with every change, and as good to look at. Load is
-// shown for a balancer that chooses among several queues.
+// Gauges are published periodically, which is cheaper than with every change and as useful. Load is
+// published for a balancer that chooses among several queues.
 #include "pipeline/reporter.h"
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace suede {
 namespace {
 
 constexpr Duration kGaugesEvery = std::chrono::milliseconds(10);
-// Of connections, each time: bounds what a turn takes longer, whatever the number of peers. A round
-// over 1023 of them takes 160 ms.
+// Connections surveyed per publication: bounds the time of a turn, whatever the number of peers. A
+// round over 1023 connections takes 160 ms.
 constexpr uint32_t kSurveyLooks = 64;
 constexpr Duration kRoundEvery = std::chrono::microseconds(64);  // of rounds over the queues
 constexpr Duration kHeartbeat = std::chrono::milliseconds(10);   // where nothing happens
 constexpr uint32_t kLooksPerTurn = 4;
-// Destinations with each state that is shown: bounds the cost, with any number of them.
+// Destinations looked at with each publication of load: bounds the cost, with any number of them.
 constexpr uint32_t kDestinations = 16;
 
 static_assert(static_cast<size_t>(ConnectionState::kLost) + 1 == kConnectionStates);

@@ -43,10 +43,10 @@ class Reporter {
   // ---- Load.
 
   Time load_due() const { return load_due_; }
-  // Costs nothing without clients. With them, a call looks at no more than a few queues, and at
-  // those whose instance does nothing at all it looks and leaves it at that.
+  // Costs nothing without clients. A call looks at a few queues at most. The load of a queue whose
+  // instance is idle is published with a heartbeat only.
   void PublishLoad(Time now);
-  // Of the queues of a client that was attached just now.
+  // Publishes the load of the queues of a client that was attached just now.
   void ShowLoadOf(uint32_t client, Time now);
 
   // ---- Snapshots.
@@ -59,13 +59,13 @@ class Reporter {
  private:
   // The state of an instance from look to look.
   struct OfInstance {
-    // Of PublishGauges: lines that were taken and whose credit was not returned; connections by
+    // For PublishGauges: lines that were taken and whose credit was not returned; connections by
     // state, of the round that is under way.
     uint64_t taken_lines = 0;
     std::array<uint32_t, kConnectionStates> survey{};
     uint64_t window_octets = 0;  // of congestion control
-    // Of PublishLoad: lines of that kind, of the last round of looks at the queues, and of the
-    // round under way.
+    // For PublishLoad: taken lines whose credit was not returned, of the last round over the queues
+    // and of the round under way.
     uint32_t credit_lines = 0;
     uint32_t counted_lines = 0;
     uint32_t round = 0;

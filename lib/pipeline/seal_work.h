@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sealing, once in a turn (docs/sealing.md): the time for it, secrets that have changed, and the
-// burst of what was laid out. What concerns every peer comes to some of them in a turn. Owned by
-// the lcore.
+// burst of what was laid out. Work that concerns every peer is done for some of them in a turn.
+// Owned by the lcore.
 #ifndef SUEDE_PIPELINE_SEAL_WORK_H_
 #define SUEDE_PIPELINE_SEAL_WORK_H_
 
@@ -24,7 +24,7 @@ class SealWork {
   void Flush();
 
   void Take(SecretsUpdate& update);
-  // Of secrets that are agreed with one peer.
+  // Takes secrets that are agreed with one peer.
   void Take(Instance& instance, uint32_t peer, SecretsUpdate& update);
   void Rotate();
 
@@ -39,12 +39,12 @@ class SealWork {
   // The peers of all instances that seal, one after the other.
   struct Walk {
     void Start() { *this = {.under_way = true}; }
-    // Calls `visit(instance, peer)` for so many of the next ones at most, until it returns false.
+    // Calls `visit(instance, peer)` for at most `most` of the next peers, until it returns false.
     template <typename Visit>
     void Go(Lcore& lcore, uint32_t most, Visit&& visit);
 
     bool under_way = false;
-    uint32_t instance = 0;  // of the next one
+    uint32_t instance = 0;  // of the next peer
     uint32_t peer = 0;
   };
 

@@ -14,13 +14,13 @@ namespace {
 constexpr int kMaxDoublings = 16;
 // A far side without room may ask for this wait at most.
 constexpr Duration kLongestPause = std::chrono::seconds(10);
-// Answers that bring a lost connection back: of a device that has given back what was given up, and
-// of one that has not.
+// Answers that bring a lost connection back, where the device has given the given-up PDUs back and
+// where it has not.
 constexpr int kAnswers = 2;
 constexpr int kAnswersWhileHeld = 8;
 // The smallest round trip grows by this part with each sample, in powers of two.
 constexpr int kLeastRttCreep = 8;
-// The longest time that data was overdue shrinks by this part with each time that it was, likewise.
+// The longest time that data was overdue shrinks by this part each time it was, in powers of two.
 constexpr int kOverdueDecay = 7;
 
 Duration Doubled(Duration base, int times, Duration limit) {
@@ -83,7 +83,7 @@ RpsnVerdict Connection::OnAck(Psn rpsn, Time now, const TransportParams& params,
   const int ahead = rpsn.Next().DistanceFrom(oldest_unacked());
   if (ahead <= 0 || ahead > static_cast<int>(unacked_count_) || lost_) [[unlikely]] {
     NoteStep(rpsn.Next(), ahead, params);
-    // One that is behind an answer was sent before that.
+    // An acknowledgement of PSNs behind an answer was sent before the answer.
     if (lost_ && rpsn.Next().IsAfter(answer_)) answers_ = 0;
     return ahead > static_cast<int>(unacked_count_) ? RpsnVerdict::kOutOfWindow
                                                     : RpsnVerdict::kNothingNew;
@@ -151,7 +151,7 @@ RpsnVerdict Connection::OnNotReady(Psn psn, Duration wait, Time now, const Trans
   if (ahead > static_cast<int>(unacked_count_)) return RpsnVerdict::kOutOfWindow;
   if (ahead < 0 || unacked_count_ == 0 || lost_) return RpsnVerdict::kNothingNew;
   if (ahead > 0) Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
-  // While it waits nothing is sent that another one could answer: it is a copy.
+  // Nothing is sent during a pause that another NOT_READY could answer: another one is a copy.
   if (unacked_count_ != 0 && !frozen_ && !paused_) {
     paused_ = true;
     nack_deferred_ = false;
@@ -182,8 +182,8 @@ bool Connection::WantNack(Time now, const TransportParams& params) {
   return true;
 }
 
-// One in a round trip, whatever PSN it names: forged headers may follow the PDUs that come. What is
-// trimmed behind a NACK is sent again because of that one, or is missed by OnAnnounced.
+// Asks for one NACK in a round trip, whatever PSN it names: forged headers may follow the PDUs that
+// come. PDUs trimmed behind a NACK are sent again because of it, or OnAnnounced notes the gap.
 bool Connection::WantNackOfTrimmed(Time now, Duration base_rtt) {
   if (nack_at_ != Time{} && now - nack_at_ < base_rtt) return false;
   Watch(kAwaitsTrimmed, false);
@@ -198,9 +198,10 @@ bool Connection::OnTrimmed(Psn psn, Duration base_rtt, Time now, const Transport
   if (!IsPlausible(psn, params) || ahead < 0 || not_ready_) return false;
   loses_ = true;
   if (ahead == 0 && WantNackOfTrimmed(now, base_rtt)) return true;
-  // Whatever follows: PDUs up to this one were sent, and are missed some time.
+  // PDUs up to this one were sent, and are found missing some time, whatever follows.
   OnAnnounced(psn.Next(), now, params);
-  // Before a round trip is over it was sent before the last NACK arrived, and is sent again anyway.
+  // A PDU that comes within a round trip of the last NACK was sent before the NACK arrived, and is
+  // sent again anyway.
   const bool is_stale = nack_sent_ && now - nack_at_ < base_rtt;
   const bool is_first =
       !awaits_trimmed() || trimmed_.IsAfter(psn) || trimmed_.DistanceFrom(expected_) < 0;
@@ -232,7 +233,7 @@ void Connection::OnAnnounced(Psn psn, Time now, const TransportParams& params) {
   if (gap_due_ <= now) OnGapDue(now, params);
 }
 
-// While data goes on coming, nothing of it is known to be lost.
+// While data goes on coming, none is known to be lost.
 void Connection::LookAtGap(Time now, const TransportParams& params) {
   if (expected_ == gap_begin_) return;
   const Duration overdue = std::min(2 * (now - gap_at_), params.rto_max);
@@ -254,7 +255,7 @@ void Connection::OnGapDue(Time now, const TransportParams& params) {
   LookAtGap(now, params);
   if (now < gap_due_) return;
   CloseGap();
-  // One that waits for room is told so, and asks now and then: that has to be answered.
+  // A far side that waits for room was told so, and asks now and then: that has to be answered.
   if (not_ready_ && nack_sent_ && now - nack_at_ < params.rto_max) return;
   if (!WantNack(now, params)) return;
   nacked_ = expected_;
@@ -362,7 +363,8 @@ RpsnVerdict Connection::OnAnswer(Psn expected, Time now, const TransportParams& 
     Resume();
     return RpsnVerdict::kResumed;
   }
-  // The next one soon, but later than the far side may keep silent about the same PSN.
+  // The next probe leaves soon, but after the time in which the far side may keep silent about the
+  // same PSN.
   deadline_ = std::min(deadline_, now + std::min(params.rto_max, 2 * params.nack_timeout));
   return RpsnVerdict::kNothingNew;
 }
@@ -474,7 +476,7 @@ void Connection::Acknowledge(uint32_t count, Time now, const TransportParams& pa
   Rearm(now, params);
 }
 
-// It creeps up, should the way have become longer.
+// The smallest round trip creeps up, in case the path has become longer.
 [[gnu::always_inline]] inline void Connection::NoteRtt(Duration rtt) {
   const auto ns = static_cast<uint32_t>(std::clamp<int64_t>(rtt.count(), 1, UINT32_MAX));
   const uint32_t crept = least_rtt_ns_ + (least_rtt_ns_ >> kLeastRttCreep) + 1;

@@ -46,14 +46,14 @@ struct RpsnField {
   Psn rpsn;
 };
 
-// What the acknowledgement of `newest` and those before it says of the round trip. Karn: where that
-// was sent twice, nothing.
+// The round trip that an acknowledgement of `newest` and the PDUs before it shows. nullopt:
+// `newest` was sent twice (Karn).
 inline std::optional<Duration> RttSample(const Pdu& newest, Time now) {
   return newest.retransmitted ? std::nullopt : std::optional<Duration>(now - newest.sent_at);
 }
 
-// From a go-back until all that was in flight then was acknowledged. Going back again before that
-// belongs to it.
+// From a go-back until all PDUs that were in flight then are acknowledged. Another go-back before
+// that belongs to the same recovery.
 struct Recovery {
   uint32_t pdus = 0;  // sent again
   Duration took{};
@@ -73,13 +73,13 @@ class alignas(64) Connection {
   uint32_t WindowLeft(const TransportParams& params) const {
     return params.window_pdus - unacked_count_;
   }
-  // Whether one more of `bytes` may go behind PDUs with `ahead` bytes that are about to.
+  // Whether a PDU of `bytes` may be sent behind PDUs of `ahead` bytes that are about to be sent.
   bool HasBytesFor(uint32_t ahead, uint32_t bytes, const TransportParams& params) const {
     return unacked_bytes_ + ahead + bytes <= params.window_bytes;
   }
   // Sequences the PDU: gives it the next PSN and keeps it until it is acknowledged.
   void OnSend(Pdu* pdu, Time now, const TransportParams& params);
-  // Likewise `count` PDUs in a row, with `bytes` bytes of commands in all. Empties the list.
+  // Sequences `count` PDUs in a row, with `bytes` bytes of commands in all. Empties the list.
   void OnSend(PduList& pdus, uint32_t count, uint32_t bytes, Time now,
               const TransportParams& params);
   // The PSN of the next new PDU; also the psn of an unsequenced one.
@@ -89,16 +89,16 @@ class alignas(64) Connection {
 
   bool HasRetransmission() const { return retransmit_next_ != nullptr; }
   const Pdu* next_retransmission() const { return retransmit_next_; }
-  // Its frames take another path from now on, with another round trip. Where it has timed out on
-  // the former one, what is in flight is sent again at once, and its tries begin anew. Returns
-  // whether that is so.
+  // The connection's frames take another path from now on, with another round trip. Where the
+  // connection has timed out on the former path, goes back at once and begins the tries anew.
+  // Returns whether that is so.
   bool OnNewPath(Time now, const TransportParams& params);
-  // Whether it has gone back since the last call: all that is in flight will be sent again.
+  // Whether the connection has gone back since the last call: all PDUs in flight are sent again.
   bool TakeGoBack() { return std::exchange(went_back_, false); }
   // The next PDU to send again, in order; it stays on the connection.
   Pdu* TakeRetransmission(Time now, const TransportParams& params);
-  // To be asked whenever PDUs were acknowledged; gives each recovery once. What ends by giving up
-  // is none.
+  // To be called whenever PDUs were acknowledged; returns each recovery once. A recovery that ends
+  // with GiveUp is not returned.
   std::optional<Recovery> TakeRecovery(Time now) {
     if (!recovering_) [[likely]]
       return std::nullopt;
@@ -107,16 +107,16 @@ class alignas(64) Connection {
 
   // ---- Answers of the far side to our PDUs. Acknowledged PDUs are moved to `acked`.
 
-  // Whether the far side may have sent a PDU with this PSN: one that it may not have says nothing
-  // of ours. Who sends blindly has to guess it, too. A probe is one further ahead than all else.
+  // Whether the far side may have sent a PDU with this PSN. The answer in an implausible PDU counts
+  // for nothing, so a blind sender has to guess the PSN, too. A probe is one ahead of all others.
   bool IsPlausible(Psn psn, const TransportParams& params) const {
     const int told = peer_window_ != 0 ? peer_window_ : int{kMaxWindowPdus};
     const int span = std::max(told, static_cast<int>(params.window_pdus)) + 1;
     return receive_closed_ || std::abs(psn.DistanceFrom(expected_)) <= span;
   }
-  // The far side has told its window; before that, and where it tells none, that is the largest.
-  // The widest one counts until Reset: a window that was made smaller says nothing of the PDUs in
-  // flight.
+  // The far side has told its window; before that, and where it tells none, the largest window
+  // counts. The widest told window counts until Reset: PDUs in flight may exceed one that was made
+  // smaller.
   void SetPeerWindow(uint32_t pdus) {
     const uint32_t told = pdus == 0 ? kMaxWindowPdus : std::min<uint32_t>(pdus, kMaxWindowPdus);
     peer_window_ = static_cast<uint16_t>(std::max<uint32_t>(peer_window_, told));
@@ -131,10 +131,10 @@ class alignas(64) Connection {
   // Congestion control of either side counts the PDUs that come.
   void SetCounted(bool counted) { Watch(kCounted, counted); }
   bool counted() const { return (watched_ & kCounted) != 0; }
-  // Such a PDU has come.
+  // A PDU with an implausible PSN has come.
   void OnImplausible() { out_of_step_ = true; }
   // Since the far side last acknowledged something, it has named PSNs that were never sent, or sent
-  // such that it could not have. Where the tries are used up as well, the two are out of step.
+  // implausible ones. Where the tries are used up as well, both sides are out of step.
   bool desynchronized() const { return out_of_step_; }
 
   RpsnVerdict OnAck(Psn rpsn, Time now, const TransportParams& params, PduList& acked);
@@ -142,7 +142,7 @@ class alignas(64) Connection {
   // before a round trip was measured once per retransmission timeout.
   RpsnVerdict OnNack(Psn rpsn, Time now, const TransportParams& params, PduList& acked);
   // The far side had no room for PSN `psn`: pauses for `wait`, which is not counted as a try. A
-  // wait that has begun stays as it is. 0: the far side does not say for how long.
+  // wait that has begun does not change. 0: the far side does not say for how long.
   RpsnVerdict OnNotReady(Psn psn, Duration wait, Time now, const TransportParams& params,
                          PduList& acked);
   // The far side has room again: PDUs that were not accepted are sent again at once.
@@ -163,7 +163,7 @@ class alignas(64) Connection {
     ++rx_pdus_;
     ++ack_owed_;
     accepted_any_ = true;
-    nack_sent_ = nack_pending_;  // one that is yet to leave will name the new expected PSN
+    nack_sent_ = nack_pending_;  // a NACK that is yet to leave will name the new expected PSN
     not_ready_ = false;
   }
   // A PDU ahead of the expected one was dropped: asks for a NACK unless one is under way.
@@ -173,8 +173,8 @@ class alignas(64) Connection {
     WantNack(now, params);
   }
   // An unsequenced PDU with a PSN ahead of the expected one has come: the tail is missing, or was
-  // overtaken. If nothing has come for the reordering allowance, OnTimer asks for a NACK. Behind
-  // all that the far side may have sent, `psn` says that the expected PDU is missing, and no more.
+  // overtaken. If nothing has come for the reordering allowance, OnTimer asks for a NACK. An
+  // implausible `psn` says only that the expected PDU is missing.
   void OnAnnounced(Psn psn, Time now, const TransportParams& params);
   // How long data may be overdue before a NACK. The far side's own timeout repairs a tail that is
   // lost, so the allowance is no less than rto_initial until the connection has lost a PDU. It is
@@ -186,19 +186,18 @@ class alignas(64) Connection {
         loses_ ? params.reorder_allowance : std::max(params.reorder_allowance, params.rto_initial);
     return std::max(least, Duration(overdue_ns_));
   }
-  // Whether LookAtGap is to be called whenever PDUs were accepted: one was announced that has not
-  // come.
+  // Whether LookAtGap is to be called whenever PDUs were accepted: an announced PDU has not come.
   bool has_gap() const { return (watched_ & kHasGap) != 0; }
   void LookAtGap(Time now, const TransportParams& params);
-  // A PDU with this PSN has come without its commands, as a switch had no room for them: a NACK as
-  // soon as those in front of it have come, no more than one in a round trip, which is at least
-  // `base_rtt`. Nothing proves that the PDU is the far side's. False: it says nothing. OnTimer
-  // may want to be called.
+  // A PDU with this PSN has come without its commands, as a switch had no room for them. Asks for a
+  // NACK as soon as the PDUs before it have come, at most one in a round trip, which is at least
+  // `base_rtt`. Nothing proves that the PDU is the far side's. Returns false where the PDU is
+  // ignored. `deadline` may become sooner.
   bool OnTrimmed(Psn psn, Duration base_rtt, Time now, const TransportParams& params);
-  // Whether LookAtTrimmed is to be called whenever PDUs were accepted. It returns whether a NACK is
-  // owed now.
+  // Whether LookAtTrimmed is to be called whenever PDUs were accepted. LookAtTrimmed returns
+  // whether a NACK is owed now.
   bool awaits_trimmed() const { return (watched_ & kAwaitsTrimmed) != 0; }
-  // Whether PDUs that come mean more than that they are delivered.
+  // Whether PDUs that come concern more than delivery.
   bool is_watched() const { return watched_ != 0; }
   bool LookAtTrimmed(Duration base_rtt, Time now);
   // Acknowledges at once.
@@ -209,7 +208,7 @@ class alignas(64) Connection {
     if (nacked_count_ != 0) [[unlikely]]
       LookAtDuplicate(psn, params);
   }
-  // The expected PDU found no room: until it does, gaps are no reason for a NACK.
+  // The expected PDU found no room: until it finds some, gaps are no reason for a NACK.
   void OnRefused() {
     if (refused_ != expected_) refusals_ = 0;
     refused_ = expected_;
@@ -241,24 +240,24 @@ class alignas(64) Connection {
     return now >= deadline_ && unacked_count_ != 0 && !lost_ && !frozen_ && !paused_ &&
            !nack_deferred_;
   }
-  // It is known that no answer could come yet: waits once more, which is no try.
+  // The caller knows that no answer could come yet: waits once more, which is no try.
   void PutOff(Time now, const TransportParams& params) { Rearm(now, params); }
-  // The oldest PDU without an acknowledgement; null: there is none.
+  // The oldest PDU without an acknowledgement; null: all are acknowledged.
   Pdu* oldest() const { return unacked_.head(); }
   // Afterwards an acknowledgement may be owed.
   TimerVerdict OnTimer(Time now, const TransportParams& params);
   // The parameters were changed: no wait that has begun goes on for longer than `params` permit,
-  // but for those that the far side has asked for.
+  // except waits that the far side has asked for.
   void OnNewParams(Time now, const TransportParams& params);
 
   // ---- Losing the far side.
 
   // Gives up everything in flight (to `given_up`). The connection is then lost: it sends nothing
-  // new and asks to probe. What answers a probe is a NACK, which names the PSN that the far side
+  // new and asks to probe. The answer to a probe is a NACK, which names the PSN that the far side
   // expects; PSNs go on from there, wherever it is, so that nothing is delivered twice and nothing
   // is mistaken. Given-up PDUs may still be on their way, to be accepted after an answer was sent:
-  // a probe travels behind them, in the class of each VC that they had in turn, and it takes at
-  // least two equal answers to two probes to go on.
+  // a probe travels behind them, in the class of each VC that they had in turn, and the connection
+  // goes on after at least two equal answers to two probes.
   void GiveUp(Time now, const TransportParams& params, PduList& given_up);
   // The probe is an unsequenced PDU with this PSN, in the class of this VC's PDUs: one behind the
   // next one's. The far side may be elsewhere in the number space, and answers only what is ahead
@@ -269,35 +268,35 @@ class alignas(64) Connection {
     return names_other_ ? named_.Plus(1) : next_psn_.Plus(1 + ((probes_ / 2 % 3 + 1) << 14));
   }
   uint8_t ProbeVc() const;
-  // It has left. `held`: the device has not given the given-up PDUs back. One that gives back late
-  // must not keep the connection lost, but it takes many answers then.
+  // The probe has left. `held`: the device has not given the given-up PDUs back. A device that
+  // gives them back late does not keep the connection lost, but then more answers are needed.
   void OnProbeSent(bool held);
-  // The PSN of an unsequenced PDU that is no probe. Of a lost connection it is one that the far
-  // side is not behind of: it must not answer it.
+  // The PSN of an unsequenced PDU that is no probe. A lost connection uses one that is not ahead of
+  // the PSN that the far side expects: the far side must not answer it.
   Psn UnsequencedPsn() const { return lost_ ? oldest_unacked() : next_psn_; }
-  // The last PDU in flight; null: there is none.
+  // The last PDU in flight; null: nothing is in flight.
   const Pdu* newest() const { return unacked_.tail(); }
   bool lost() const { return lost_; }
-  // Whether it waits because the far side was not ready.
+  // Whether the connection waits because the far side was not ready.
   bool paused() const { return paused_; }
 
   // ---- A plane that died, and its next life (docs/planes.md).
 
-  // The oldest PSN without an acknowledgement; without any, the next one.
+  // The oldest PSN without an acknowledgement; the next PSN if all are acknowledged.
   Psn oldest_unacked() const { return next_psn_.Plus(-static_cast<int>(unacked_count_)); }
   // Sends nothing again until Restart; acknowledgements meanwhile still count.
   void Freeze();
   bool frozen() const { return frozen_; }
-  // Whether the far side may have accepted PDUs of which we do not know it.
+  // Whether the far side may have accepted PDUs that it has not acknowledged.
   bool InDoubt() const { return unacked_count_ != 0; }
-  // The far side has accepted what was before `expected`, and will accept nothing more. False where
-  // that was never sent. What it had accepted is moved to `acked`.
+  // The far side has accepted all PDUs before `expected`, and will accept nothing more. Moves those
+  // PDUs to `acked`. Returns false where `expected` is ahead of all that was sent.
   bool OnFenced(Psn expected, Time now, const TransportParams& params, PduList& acked);
   // Gives up the PDUs in flight (to `given_up`), in doubt.
   void Abandon(PduList& given_up);
   // Moves the PDUs in flight to `rest`, in order, and goes on with `first`.
   void Restart(Psn first, PduList& rest);
-  // Of the receiving side: nothing is accepted until OpenReceive.
+  // The receiving side accepts nothing until OpenReceive.
   void CloseReceive() { receive_closed_ = true; }
   void OpenReceive(Psn first);
   bool receive_closed() const { return receive_closed_; }
@@ -308,7 +307,7 @@ class alignas(64) Connection {
   bool accepted_any() const { return accepted_any_; }
   // Whether either direction has ever got anywhere.
   bool HasHistory() const { return accepted_any_ || acked_any_; }
-  // The same, or the far side may have got something of which we do not know it.
+  // HasHistory, or the far side may have got PDUs that it has not acknowledged.
   bool MayHaveHistory() const { return HasHistory() || unacked_count_ != 0; }
   // Gives up everything in flight (to `given_up`) and starts over with PSN 0 in both directions, as
   // after a restart of the far side.
@@ -321,27 +320,27 @@ class alignas(64) Connection {
     return pdu != nullptr;
   }
 
-  // ---- What is in flight on a path that leads nowhere: it is no load of its plane.
+  // ---- PDUs in flight on a path that leads nowhere: they are no load of its plane.
 
-  // All that is in flight is set aside. Returns the bytes that were not.
+  // Sets all bytes in flight aside. Returns how many of them were not set aside before.
   uint32_t SetAside();
   bool has_aside() const { return has_aside_; }
-  // Nothing is any longer. Returns the bytes that were.
+  // Sets nothing aside any longer. Returns the bytes that were set aside.
   uint32_t TakeBack();
 
   uint32_t unacked_count() const { return unacked_count_; }
   uint32_t unacked_bytes() const { return unacked_bytes_; }
-  // The smallest round trip of late; 0 until one was measured.
+  // The smallest recent round trip; 0 until one was measured.
   Duration least_rtt() const { return Duration(least_rtt_ns_); }
   // Smoothed round-trip time; 0 until one was measured.
   Duration srtt() const { return Duration(srtt_ns_); }
-  // Whether one was measured since the last call.
+  // Whether a round trip was measured since the last call.
   bool TakeMeasured() { return std::exchange(measured_, false); }
   Duration rto(const TransportParams& params) const;
   uint32_t tries() const { return tries_; }
 
-  // ---- Counts of PDUs that it has carried, modulo 2^32; a restart of the far side does not end
-  // the count.
+  // ---- Counts of PDUs that the connection has carried, modulo 2^32; a restart of the far side
+  // does not end the count.
 
   // The PDU of TakeRetransmission was in fact sent again.
   void CountRetransmission() {
@@ -356,12 +355,12 @@ class alignas(64) Connection {
   void CheckInvariants(const TransportParams& params) const;
 
  private:
-  // What an rpsn that names `expected` says to a lost connection.
+  // The verdict on an rpsn that names `expected`, where the connection is lost.
   RpsnVerdict OnAnswer(Psn expected, Time now, const TransportParams& params);
   void Resume();
-  // The far side names as the next PSN one that is `ahead` of the oldest in flight.
+  // The far side names `named` as the next PSN, which is `ahead` of the oldest in flight.
   void NoteStep(Psn named, int ahead, const TransportParams& params);
-  // Returns whether one is to be sent.
+  // Returns whether a NACK is to be sent.
   bool WantNack(Time now, const TransportParams& params);
   bool WantNackOfTrimmed(Time now, Duration base_rtt);
   void OnGapDue(Time now, const TransportParams& params);
@@ -380,7 +379,7 @@ class alignas(64) Connection {
   std::optional<Recovery> EndRecovery(Time now);
   void Rearm(Time now, const TransportParams& params);
 
-  // What each PDU touches, of either direction: a cache line.
+  // Members that each PDU of either direction touches: one cache line.
   PduList unacked_;
   Pdu* retransmit_next_ = nullptr;
   Time deadline_ = kNever;
@@ -393,7 +392,7 @@ class alignas(64) Connection {
   uint16_t peer_window_ = 0;          // the widest that it has told; 0: none yet
   uint32_t tx_pdus_ = 0;
   uint32_t rx_pdus_ = 0;
-  // What keeps it from sending is looked at together.
+  // The flags that keep the connection from sending are tested together.
   bool lost_ : 1 = false;           // see GiveUp; unacked_count_ PDUs before next_psn_ are in doubt
   bool paused_ : 1 = false;         // the far side is not ready; deadline_ ends it
   bool frozen_ : 1 = false;         // see Freeze
@@ -402,7 +401,7 @@ class alignas(64) Connection {
   bool out_of_step_ : 1 = false;    // see desynchronized
   bool accepted_any_ : 1 = false;
   bool has_aside_ : 1 = false;  // aside_bytes_ is not 0
-  // What is looked at where PDUs have come.
+  // Bits of watched_, which is tested when PDUs have come.
   static constexpr uint8_t kCounted = 1;        // see SetCounted
   static constexpr uint8_t kAwaitsTrimmed = 2;  // trimmed_ has come without its commands
   static constexpr uint8_t kHasGap = 4;         // see has_gap
@@ -415,10 +414,10 @@ class alignas(64) Connection {
   bool nack_sent_ = false;  // for expected_, at nack_at_
   bool not_ready_ = false;
 
-  // What acknowledgements touch besides.
+  // Other members that acknowledgements touch.
   uint32_t srtt_ns_ = 0;
   uint32_t rttvar_ns_ = 0;
-  uint32_t least_rtt_ns_ = 0;  // the smallest of late; 0: none was measured
+  uint32_t least_rtt_ns_ = 0;  // see least_rtt
   Time gap_due_ = kNever;      // see OnAnnounced
   bool acked_any_ = false;
   bool measured_ = false;     // see TakeMeasured
@@ -443,9 +442,9 @@ class alignas(64) Connection {
   uint32_t overdue_ns_ = 0;     // see ReorderAllowance; 0: nothing was
   Psn refused_;
   Psn nacked_;                  // the first PDU that a NACK has asked for as it was overdue,
-  uint16_t nacked_count_ = 0;   // and how many were
-  Psn trimmed_;                 // the first one, of those that have
-  uint16_t was_in_flight_ = 0;  // PDUs at most when the window was changed
+  uint16_t nacked_count_ = 0;   // and the number of overdue PDUs
+  Psn trimmed_;                 // the first PSN that has come without its commands
+  uint16_t was_in_flight_ = 0;  // max PDUs in flight when the parameters were changed
   uint32_t aside_bytes_ = 0;    // see SetAside
   // While lost_.
   bool probing_ : 1 = false;  // a probe has left, and has no answer yet
