@@ -97,7 +97,7 @@ std::string Help(const Commands& commands, std::string_view group) {
   std::string out;
   if (group.empty()) {
     out =
-        "suedectl: looks at and controls a running suede endpoint, or switch\n"
+        "suedectl: inspects and controls a running suede endpoint, or switch\n"
         "\n"
         "usage: suedectl [--endpoint NAME | --socket PATH] [-j] COMMAND [ARGUMENTS]\n"
         "\n";

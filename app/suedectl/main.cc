@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// suedectl: looks at and controls a running endpoint, or switch. docs/management.md is its manual.
+// suedectl: inspects and controls a running endpoint, or switch. docs/management.md is its manual.
 #include <signal.h>
 #include <unistd.h>
 

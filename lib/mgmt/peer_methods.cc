@@ -64,8 +64,9 @@ constexpr Member kPingRow[] = {
     Member::Number("rtt_us", "there and back").Unit("µs").OrNull("no answer"),
     Member::Text("disagrees", "the key of the configuration that does not agree")
         .OrNull("its settings agree, or it did not tell them"),
-    Member::Text("own", "the value here").OrNull("likewise"),
-    Member::Text("theirs", "the peer's value").OrNull("likewise"),
+    Member::Text("own", "the value here").OrNull("its settings agree, or it did not tell them"),
+    Member::Text("theirs", "the peer's value")
+        .OrNull("its settings agree, or it did not tell them"),
 };
 constexpr Member kPingResult[] = {members::kXpu, members::kInstance, members::kPeer,
                                   Member::Rows("planes", kPingRow)};
