@@ -166,9 +166,10 @@ def test_a_plane_survives_anothers_pulled_cable(directory, stack, nics, ordering
     configs = [on_hugepages(e2e.planes_config(directory, side, [nics[i], nics[i + 2]], ordering))
                for i, side in enumerate(("left", "right"))]
     with daemons(directory, configs) as (left, right):
+        # Endpoints greet each other on their planes when they have PDUs to send.
+        load = test_planes.Load(stack, directory, left, right)
         for daemon in (left, right):
             test_planes.wait_for_planes(daemon, 2)
-        load = test_planes.Load(stack, directory, left, right)
         cables("off", 0, 1)
         for daemon in (left, right):
             test_planes.wait_for_planes(daemon, 2, lambda row: row["usable"] == (row["plane"] == 1))
