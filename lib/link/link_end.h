@@ -48,7 +48,7 @@ class LinkEnd {
                 // while frames are not numbered
     kPlain,     // likewise, but it should have had a number: then OnPlainSent
     kHeld,      // it is held already: the link delivers it
-    kStale,     // it cannot be sent: it has the shim of a former session, and a device may read it
+    kStale,     // it cannot be sent: a device may read it, and its shim is of no use any more
     kFull,      // the window has no room: later
   };
   // `is_busy`: a device, or the link, may still read it: it is not written to.
