@@ -20,7 +20,9 @@ namespace suede {
 // bursts on a queue that the other end does not have for bursts on the first one, and does not tell
 // how many that has. So there is one, which all share.
 absl::Status PortOpener::CheckQueues() const {
-  const uint32_t offered = std::min(info_.max_rx_queues, info_.max_tx_queues);
+  // Two in DPDK 22.11.3 and later, which share one transmit context and of which one receives.
+  const uint32_t offered =
+      Is("net_e1000_em") ? 1u : std::min(info_.max_rx_queues, info_.max_tx_queues);
   const uint32_t wanted = options_.queue_pairs;
   const bool is_af_packet = Is("net_af_packet");
   if (port_->is_memif_ || (is_af_packet ? offered == wanted : offered >= wanted)) {

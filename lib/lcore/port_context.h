@@ -88,14 +88,14 @@ struct PortContext {
   PortContext(Port* driver, const PortParams& port_params, PacketLane* packet_lane)
       : link(StackOver(driver, port_params.link), packet_lane),
         params(port_params),
-        tx_offload(OffloadOf(*driver, port_params.rules.encap)) {}
+        tx_offload(OffloadOf(link, port_params.rules.encap)) {}
 
-  // The fields of an encapsulation's headers that the device can fill in.
-  static TxOffload OffloadOf(const Port& driver, Encap encap) {
+  // The fields of an encapsulation's headers that the device can fill in, below the link's layers.
+  static TxOffload OffloadOf(const Link& link, Encap encap) {
     const TxOffload wanted = encap == Encap::kUdp4   ? TxOffload::kIpv4Checksum
                              : encap == Encap::kUdp6 ? TxOffload::kUdp6Checksum
                                                      : TxOffload::kNone;
-    return driver.Offers(wanted) ? wanted : TxOffload::kNone;
+    return link.Offers(wanted) ? wanted : TxOffload::kNone;
   }
 
   // A plane of an instance, by their numbers.

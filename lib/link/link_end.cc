@@ -171,7 +171,6 @@ LinkEnd::Passage LinkEnd::Pass(Frame& frame, bool is_busy, uint32_t max_frame_by
       counters_.Add(LinkCounter::kLlrTxHeld);
       return Passage::kHeld;
     }
-    counters_.Add(LinkCounter::kLlrTxStale);
     return Passage::kStale;
   }
   if (!sender_.numbers() || HasLinkType(frame.data, frame.length, kTypeMacControl)) {

@@ -49,7 +49,7 @@ class LinkEnd {
     kPlain,     // the caller sends it unchanged, and then calls OnPlainSent: it has no number
                 // although others have
     kHeld,      // it is held already: the link delivers it
-    kStale,     // it cannot be sent: it has the shim of a former session, and a device may read it
+    kStale,     // it cannot be sent: a device may read it, and its shim is of no use any more
     kFull,      // the window has no room: later
   };
   // `is_busy`: a device, or the link, may still read the frame: it is not written to.

@@ -10,6 +10,7 @@
 #define SUEDE_LINK_RETRY_LAYER_H_
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -64,6 +65,8 @@ class RetryLayer : public LayerOver<Below> {
   uint32_t Hear(Frame** frames, uint32_t count, Time now);
   uint32_t Send(Frame* const* frames, uint32_t count, Time now);
   bool AllPass(Frame* const* frames, uint32_t count) const;
+  bool Take(Frame* frame, LinkEnd::Passage passage, int64_t* room, Time now);
+  Frame* CopyOf(const Frame& stale);
   void Serve(Time now);
   void SendHeld(Time now);
   void SendOwn(Time now);
@@ -112,18 +115,52 @@ template <LinkLayer Below>
     if (room <= 0) end_->EndBurst();
     const LinkEnd::Passage passage =
         end_->Pass(*frame, NoteOf(frame).busy, Over::max_frame_bytes());
-    if (passage == LinkEnd::Passage::kFull) break;
-    if (passage == LinkEnd::Passage::kNumbered) {
-      Over::Hold(&frame, 1);
-      room -= DeviceQueue::CostOf(frame->length);
+    Frame* const copy = passage == LinkEnd::Passage::kStale ? CopyOf(*frame) : nullptr;
+    if (copy == nullptr) [[likely]] {
+      if (!Take(frame, passage, &room, now)) break;
+      continue;
     }
-    if (passage != LinkEnd::Passage::kBypass && passage != LinkEnd::Passage::kPlain) continue;
-    SendHeld(now);
-    if (Over::Transmit(&frame, 1, now) == 0) break;
-    if (passage == LinkEnd::Passage::kPlain) end_->OnPlainSent();
+    const bool is_taken = Take(copy, end_->Pass(*copy, false, Over::max_frame_bytes()), &room, now);
+    Over::Release(&copy, 1);
+    if (!is_taken) break;
   }
   SendHeld(now);
   return taken;
+}
+
+// Returns whether the frame is over for its owner: held, sent or dropped.
+template <LinkLayer Below>
+bool RetryLayer<Below>::Take(Frame* frame, LinkEnd::Passage passage, int64_t* room, Time now) {
+  if (passage == LinkEnd::Passage::kFull) return false;
+  if (passage == LinkEnd::Passage::kNumbered) {
+    Over::Hold(&frame, 1);
+    *room -= DeviceQueue::CostOf(frame->length);
+  }
+  if (passage != LinkEnd::Passage::kBypass && passage != LinkEnd::Passage::kPlain) return true;
+  SendHeld(now);
+  if (Over::Transmit(&frame, 1, now) == 0) return false;
+  if (passage == LinkEnd::Passage::kPlain) end_->OnPlainSent();
+  return true;
+}
+
+// Returns the frame without its shim, in other memory. A device may keep frames until it needs
+// their places in its ring: a PDU that the far endpoint has refused could not be sent again before.
+// Null: there is no frame.
+template <LinkLayer Below>
+[[gnu::cold]] Frame* RetryLayer<Below>::CopyOf(const Frame& stale) {
+  Frame* copy = nullptr;
+  if (Over::Allocate(&copy, 1) == 0) {
+    end_->counters().Add(LinkCounter::kLlrTxStale);
+    return nullptr;
+  }
+  copy->data = copy->buffer + Frame::kCommandOffset;
+  copy->tx_offload = TxOffload::kNone;
+  copy->length = stale.length - kLinkShimBytes;
+  std::memcpy(copy->data, stale.data, kLinkTypeAt);
+  std::memcpy(copy->data + kLinkTypeAt, stale.data + kLinkTypeAt + kLinkShimBytes,
+              copy->length - kLinkTypeAt);
+  new (copy->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
+  return copy;
 }
 
 // Sends held frames. Frames that the device has no room for, or that the port does not take, stay

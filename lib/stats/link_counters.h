@@ -32,7 +32,7 @@ namespace suede {
   X(LlrTxPlain, "llr_tx_plain_total", Info,                                                      \
     "Frames sent without a number in a session that numbers")                                    \
   X(LlrTxStale, "llr_tx_drop_stale_total", Drop,                                                 \
-    "Frames not sent: a device still reads them with the shim of a former session")              \
+    "Frames not sent: a device still reads them with an old shim, and the pool is empty")        \
   X(LlrTxFull, "llr_tx_full_total", Info, "Bursts of which the window took only a part")         \
   X(LlrGivenUp, "llr_tx_given_up_total", Drop, "Held frames given up at the end of a session")   \
   X(LlrReplays, "llr_replays_total", Info, "Times that the held frames were sent again")         \

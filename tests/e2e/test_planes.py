@@ -53,7 +53,7 @@ def received(daemon):
 def wait_for_planes(daemon, count, condition=lambda row: row["usable"]):
     return e2e.wait_until(
         lambda: (rows := peers(daemon)) and len(rows) == count and all(map(condition, rows.values()))
-        and rows, e2e.START_S, f"the planes of {daemon.name}: {peers(daemon)}")
+        and rows, e2e.START_S, lambda: f"the planes of {daemon.name}: {peers(daemon)}")
 
 
 class Load:

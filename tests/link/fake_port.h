@@ -33,6 +33,7 @@ class FakePort : public Port {
   }
   bool Reclaim() override { return reclaims; }
   uint32_t Allocate(Frame** frames, uint32_t count) override {
+    if (empty) return 0;
     for (uint32_t i = 0; i < count; ++i) frames[i] = MakeFrame();
     return count;
   }
@@ -66,6 +67,7 @@ class FakePort : public Port {
   uint32_t most = ~0u;  // frames that a burst may take
   bool keeps = false;   // taken frames stay busy
   bool reclaims = true;
+  bool empty = false;  // its pool
   bool up = true;
   uint64_t speed_bps = 0;
   uint32_t bursts = 0;

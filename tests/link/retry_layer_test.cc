@@ -212,8 +212,31 @@ TEST_F(RetryLayerTest, ALostFrameIsSentAgainBehindItsNack) {
   EXPECT_EQ(Count(LinkCounter::kLlrTxReplayed), 2u);
 }
 
+// The far endpoint may refuse what the neighbour has, and a device may keep a frame for long.
+TEST_F(RetryLayerTest, AFrameThatTheNeighbourHasIsSentAgainThoughTheDeviceKeepsIt) {
+  Agree();
+  port.keeps = true;
+  Pdu* const pdu = Stage(7);
+  Exchange();
+  now += std::chrono::microseconds(10);
+  Exchange();
+  ASSERT_EQ(end().sender().held(), 0u);
+  ASSERT_TRUE(link.IsBusy(FrameOf(pdu)));
+  link.StageBusy(pdu);
+  Turn();
+  EXPECT_TRUE(link.empty());
+  Carry(port, far_port);
+  heard = Receive(far);
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_EQ(heard[0]->length, 100u);
+  EXPECT_TRUE(std::all_of(heard[0]->data, heard[0]->data + 100, [](uint8_t b) { return b == 7; }));
+  EXPECT_EQ(Count(LinkCounter::kLlrTxFrames), 2u);
+  EXPECT_EQ(Count(LinkCounter::kLlrTxStale), 0u);
+  EXPECT_EQ(port.held.count(FrameOf(pdu)), 0u) << "its copy is held";
+}
+
 // A frame with the shim of a session that is over, which the device still reads.
-TEST_F(RetryLayerTest, AFrameWithAFormerSessionsShimIsNotSent) {
+TEST_F(RetryLayerTest, AFrameWithAFormerSessionsShimIsSentAsACopyWithout) {
   Agree();
   Pdu* const pdu = Stage(7);
   port.keeps = true;
@@ -227,6 +250,15 @@ TEST_F(RetryLayerTest, AFrameWithAFormerSessionsShimIsNotSent) {
   link.StageBusy(pdu);
   Turn();
   EXPECT_EQ(std::ranges::count(port.sent, FrameOf(pdu)), 0);
+  EXPECT_EQ(std::ranges::count_if(port.sent, [](const Frame* f) { return f->data[13] == 7; }), 1);
+  EXPECT_EQ(Count(LinkCounter::kLlrTxStale), 0u);
+  EXPECT_TRUE(link.empty());
+  // There is no frame for a copy.
+  port.sent.clear();
+  port.empty = true;
+  link.StageBusy(pdu);
+  Turn();
+  EXPECT_EQ(std::ranges::count_if(port.sent, [](const Frame* f) { return f->data[13] == 7; }), 0);
   EXPECT_EQ(Count(LinkCounter::kLlrTxStale), 1u);
   EXPECT_TRUE(link.empty());
 }

@@ -41,6 +41,17 @@ class ResourcesTest : public ByHandTest {
     host->pipeline->AddInstance(p);
     client = &Attach(*host, claims);
   }
+  // Begins anew, with one peer.
+  void RestartBehind(ProxyPort& proxy, const PortParams& port_params) {
+    host->pipeline = std::make_unique<Pipeline>();
+    host->pipeline->AddPort(&proxy, port_params);
+    InstanceParams p = params;
+    p.planes = {{.address = {.low = IpOf(0)}}};
+    p.peers = {
+        {.xpuid = 1, .planes = {{.address = {.low = IpOf(1)}, .mac = MacOf(1)}}, .plain = true}};
+    host->pipeline->AddInstance(p);
+    client = &Attach(*host, 0);
+  }
   SendResult SendPdu(uint16_t xpuid, uint8_t vc = 0, uint32_t queue = 0) {
     return client->Send(TestCommand(8, 16, 1), xpuid, vc, SUEDE_RECORD_TRANSMIT_NOW, 0, queue);
   }
@@ -211,8 +222,7 @@ TEST_F(ResourcesTest, CommandsToPausedPeersDoNotExhaustThePool) {
   // Another client goes on.
   Client& other = Attach(*host, 0);
   for (int i = 0; i < 10; ++i) {
-    ASSERT_EQ(other.Send(TestCommand(8, 16, 1), 11, 0, SUEDE_RECORD_TRANSMIT_NOW),
-              SendResult::kOk);
+    ASSERT_EQ(other.Send(TestCommand(8, 16, 1), 11, 0, SUEDE_RECORD_TRANSMIT_NOW), SendResult::kOk);
     Run(microseconds(20));
     const uint32_t came = Look()[11].pdus;
     EXPECT_EQ(came, 1u) << i;
@@ -303,14 +313,7 @@ TEST_F(ResourcesTest, AChecksumThatTheDeviceOffersIsLeftToIt) {
   StartBehindProxy();
   ProxyPort offering(host->port);
   offering.offers = TxOffload::kIpv4Checksum;
-  host->pipeline = std::make_unique<Pipeline>();
-  host->pipeline->AddPort(&offering, {.mac = MacOf(0)});
-  InstanceParams p = params;
-  p.planes = {{.address = {.low = IpOf(0)}}};
-  p.peers = {{.xpuid = 1, .planes = {{.address = {.low = IpOf(1)}, .mac = MacOf(1)}},
-              .plain = true}};
-  host->pipeline->AddInstance(p);
-  client = &Attach(*host, 0);
+  RestartBehind(offering, {.mac = MacOf(0)});
   SendPdu(1);
   Run(microseconds(20));
   Inject({DataFrom(1, 0)});
@@ -326,6 +329,25 @@ TEST_F(ResourcesTest, AChecksumThatTheDeviceOffersIsLeftToIt) {
   }
   // A device that offers nothing is asked for nothing.
   ASSERT_TRUE(port->seen.empty());
+}
+
+TEST_F(ResourcesTest, AChecksumBehindTheShimOfALinkIsNotLeftToTheDevice) {
+  StartBehindProxy();
+  ProxyPort offering(host->port);
+  offering.offers = TxOffload::kIpv4Checksum;
+  PortParams port_params{.mac = MacOf(0)};
+  port_params.link.retry.on = true;
+  RestartBehind(offering, port_params);
+  SendPdu(1);
+  Run(microseconds(20));
+  uint32_t of_ip = 0;
+  for (const ProxyPort::Seen& seen : offering.seen) {
+    EXPECT_EQ(seen.offload, TxOffload::kNone);
+    if (LoadBe16(&seen.bytes[12]) != 0x0800) continue;
+    ++of_ip;
+    EXPECT_NE(LoadBe16(&seen.bytes[14 + 10]), 0);
+  }
+  EXPECT_EQ(of_ip, 1u);
 }
 
 TEST_F(ResourcesTest, BytesOfFramesAreCounted) {

@@ -151,14 +151,16 @@ def test_the_neighbour_is_heard(directory, nics, layers):
 
 def test_pauses_are_heard(directory, nics):
     configs = [config_of(directory, side, nic) for side, nic in zip(("left", "right"), nics)]
-    # A pause lasts 33 ms at most, and each VC has a class of its own.
-    configs[1]["ports"][0].update(pfc="software", bandwidth_gbps=1)
+    for config in configs:
+        # A pause lasts 33 ms at most. Each VC has its own class, and its own sequence at both ends.
+        config["ports"][0].update(pfc="software", bandwidth_gbps=1)
     with daemons(directory, configs) as (left, right):
         assert test_pfc.paused(right)[0] == ""
         with test_pfc.Pause(left.socket, 1 << 2):
             e2e.wait_until(lambda: test_pfc.paused(right)[0] == "2", e2e.START_S, "the pause")
         assert right.counters()["rx_pfc_total"] > 0
         e2e.wait_until(lambda: test_pfc.paused(right)[0] == "", e2e.START_S, "its end")
+        assert e2e.both_ways(directory, left, right, 2) > 100
 
 
 @pytest.mark.parametrize("ordering", ["strict", "unordered"])
@@ -166,9 +168,10 @@ def test_a_plane_survives_anothers_pulled_cable(directory, stack, nics, ordering
     configs = [on_hugepages(e2e.planes_config(directory, side, [nics[i], nics[i + 2]], ordering))
                for i, side in enumerate(("left", "right"))]
     with daemons(directory, configs) as (left, right):
+        # Endpoints greet each other on their planes when they have PDUs to send.
+        load = test_planes.Load(stack, directory, left, right)
         for daemon in (left, right):
             test_planes.wait_for_planes(daemon, 2)
-        load = test_planes.Load(stack, directory, left, right)
         cables("off", 0, 1)
         for daemon in (left, right):
             test_planes.wait_for_planes(daemon, 2, lambda row: row["usable"] == (row["plane"] == 1))
