@@ -20,7 +20,7 @@ uint32_t AddressTable::HomeOf(const NetAddress& address) const {
   return static_cast<uint32_t>(hash * 0xbf58476d1ce4e5b9u >> 40) & mask_;
 }
 
-// Where the address is, or would go.
+// The place where the address is, or would go.
 uint32_t AddressTable::PlaceOf(const NetAddress& address) const {
   uint32_t place = HomeOf(address);
   while (places_[place].port != kNoPort && places_[place].address != address) {
@@ -55,7 +55,7 @@ bool AddressTable::Remove(const NetAddress& address) {
   return was_live;
 }
 
-// Moves those behind it forward that would not be found any more.
+// Moves entries behind the hole forward that would not be found any more.
 void AddressTable::RemoveAt(uint32_t place) {
   if (!IsLive(places_[place])) {
     --forgotten_;
@@ -107,7 +107,7 @@ uint32_t AddressTable::Age(Time now, uint32_t places) {
   for (uint32_t i = 0; i < places; ++i) {
     Entry& entry = places_[hand_];
     if (entry.port != kNoPort && (!IsLive(entry) || IsOld(entry, now))) {
-      RemoveAt(hand_);  // another may have come to this place
+      RemoveAt(hand_);  // another entry may have come to this place
       ++removed;
       continue;
     }

@@ -33,7 +33,7 @@ class AddressTable {
   };
 
   // Room for `most` entries, 1 to 2^20. A learnt entry ends once nothing came from it for
-  // `max_age`; of those that one port may hold there are `most_of_port` at most.
+  // `max_age`; one port may hold at most `most_of_port` learnt entries.
   AddressTable(uint32_t most, uint32_t most_of_port, uint32_t ports, Duration max_age);
 
   // The port behind which the address is; kNoPort: unknown.
@@ -45,8 +45,8 @@ class AddressTable {
   Learnt Learn(const NetAddress& address, uint16_t port, Time now);
   // Looks at a few places and removes entries that are too old or were forgotten. Returns how many.
   uint32_t Age(Time now, uint32_t places);
-  // Ends what was learnt on a port, whose link is down for instance, at once and whatever the
-  // number. Age makes room of it.
+  // Ends all entries learnt on a port, for instance when its link is down: at once, whatever their
+  // number. Age frees their room.
   void Forget(uint16_t port);
   // Entries that Forget has ended and Age has not removed.
   uint32_t forgotten() const { return forgotten_; }
@@ -73,7 +73,7 @@ class AddressTable {
   const Duration max_age_;
   std::vector<Entry> places_;  // linear probing; more than twice as many as entries
   uint32_t mask_;
-  uint32_t size_ = 0;  // with those that are forgotten
+  uint32_t size_ = 0;  // including forgotten entries
   uint32_t forgotten_ = 0;
   uint32_t hand_ = 0;
   std::vector<uint32_t> learnt_;  // of each port, in force

@@ -23,7 +23,7 @@ class ClassScheduler {
     }
   }
 
-  // The class whose first frame goes next, of those in `ready`; kNone where that is empty.
+  // The class in `ready` whose first frame goes next; kNone where `ready` is empty.
   // `bytes_of(c)` gives the length of the first frame of class c.
   template <class BytesOf>
   uint32_t Next(ClassMask ready, BytesOf bytes_of) {
@@ -44,7 +44,7 @@ class ClassScheduler {
       if ((ready >> turn_ & 1) != 0) deficit_[turn_] += quantum_[turn_];
     }
   }
-  // A class has nothing waiting: what it has saved is over.
+  // A class has nothing waiting: it loses its deficit.
   void OnEmpty(uint32_t traffic_class) { deficit_[traffic_class] = 0; }
 
  private:

@@ -32,7 +32,7 @@ constexpr uint8_t kAfh2Group = 0x01;
 
 uint64_t LoadMac(const uint8_t* at) { return uint64_t{LoadBe16(at)} << 32 | LoadBe32(at + 2); }
 
-// RFC 1624: one of the 16-bit words that the checksum covers changes.
+// Updates a checksum after a change of one of the 16-bit words that it covers (RFC 1624).
 void UpdateChecksum(uint8_t* checksum, uint16_t before, uint16_t after) {
   uint32_t sum = static_cast<uint16_t>(~LoadBe16(checksum));
   sum += static_cast<uint16_t>(~before);

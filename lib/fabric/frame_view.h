@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a switch reads of a frame: addresses, tag, class and hop limit (wire profile §5), and how it
-// rewrites them. The R-CRC covers none of it.
+// The fields of a frame that a switch reads: addresses, tag, class and hop limit (wire profile §5),
+// and how it rewrites them. The R-CRC covers none of them.
 #ifndef SUEDE_FABRIC_FRAME_VIEW_H_
 #define SUEDE_FABRIC_FRAME_VIEW_H_
 
@@ -46,7 +46,7 @@ struct FrameView {
   // The byte of IPv4, IPv6, the shim and AFH Gen 2 with DSCP (7:2) and ECN (1:0). Not of kNone.
   uint8_t ds_byte(const uint8_t* frame) const;
   void set_ds_byte(uint8_t* frame, uint8_t value) const;
-  // AFH Gen 1 has no hop limit, nor has the compressed form of Gen 2.
+  // AFH Gen 1 and the compressed form of Gen 2 have no hop limit.
   bool has_hop_limit(const uint8_t* frame) const;
   // has_hop_limit must hold; to decrement, the hop limit must not be 0.
   uint8_t hop_limit(const uint8_t* frame) const;

@@ -24,7 +24,7 @@ Output::Output(const SwitchParams& params, uint32_t port, SharedBuffer& buffer,
   }
 }
 
-// Marks a frame that finds its queue as deep as that, if its sender speaks ECN (RFC 3168).
+// Marks a frame by the depth of the queue that it finds, if it is ECN-capable (RFC 3168).
 void Output::Mark(Frame* frame, const FrameView& view, uint32_t depth) {
   FrameNote& note = NoteOfFrame(frame);
   const EcnParams& ecn = params_.of_class[note.traffic_class].ecn;
@@ -65,8 +65,8 @@ Frame* Output::Take(uint32_t traffic_class) {
   return frame;
 }
 
-// Whether the first frame of a class has the credit that it needs. A storm ends where the last
-// frame that was dropped in it would have credit.
+// Whether the first frame of a class has the credit that it needs. A storm ends when its last
+// dropped frame would have credit.
 void Output::LookAtFirst(uint32_t traffic_class) {
   const auto bit = static_cast<ClassMask>(1u << traffic_class);
   Need& need = needs_[traffic_class];
@@ -82,7 +82,7 @@ void Output::LookAtFirst(uint32_t traffic_class) {
   starved_ &= static_cast<ClassMask>(~bit);
 }
 
-// The watchdog: what waits for credit that does not come holds the buffer, and by it other outputs.
+// The watchdog: frames that wait for credit in vain hold the buffer, and thereby other outputs.
 void Output::NoteWithoutCredit(uint32_t traffic_class) {
   const auto bit = static_cast<ClassMask>(1u << traffic_class);
   without_credit_ |= bit;
@@ -110,8 +110,8 @@ void Output::LookAtCredit() {
   held_ |= without_credit_;
 }
 
-// A frame leaves on credit; what waits behind it may need more than is left, and so may the first
-// frames of other classes that share its link VC.
+// A frame leaves on credit. Frames behind it may need more credit than is left, and so may the
+// first frames of other classes that share its link VC.
 void Output::Spend(const Frame& frame, Time now) {
   const uint32_t vc = LinkVcOf(ClassRuleOf(params_), frame.data, frame.length);
   credit_->OnSent(vc, credit_->rule().CreditsOf(frame.length), now);

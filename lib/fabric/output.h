@@ -35,18 +35,18 @@ class Output {
   // The credit that ports grant, by port; null: none. Frames that leave their queue free theirs.
   void SetInputs(std::span<CreditReceiver* const> inputs) { inputs_ = inputs; }
 
-  // A frame that the buffer has admitted for the class; its note says what it takes there.
+  // Takes a frame that the buffer has admitted for the class; its note has its bytes there.
   void Push(Frame* frame, const FrameView& view);
-  // Whether the rate permits another frame now, for one that was waiting.
+  // Whether the rate permits another frame now.
   bool MaySend(Time now) const { return rate_bps_ == 0 || free_at_ <= now; }
-  // Before frames are taken, each time: which classes are held up now.
+  // Finds the classes that are held up now. To be called each time before frames are taken.
   void Look(Time now) {
     now_ = now;
     held_ = pauses_.Paused(waiting_, now);
     if (credit_ != nullptr) [[unlikely]]
       LookAtCredit();
   }
-  // The next frame, out of its queue and the buffer; nullptr: none is waiting that may go.
+  // The next frame, out of its queue and the buffer; nullptr: no waiting frame may go.
   Frame* Pop(Time now);
   // Frames of a class in a storm: to be dropped. nullptr: there is none.
   Frame* PopStormy();
@@ -98,18 +98,18 @@ class Output {
   struct Need {
     uint8_t link_vc = 0;
     uint32_t credits = 0;
-    Time since = kNever;  // it has no credit; kNever: it has
+    Time since = kNever;  // since when it has no credit; kNever: it has credit
   };
   std::array<Need, kClasses> needs_{};
   Time storm_due_ = kNever;  // of the first class without credit
   std::span<CreditReceiver* const> inputs_;
   Time now_{};           // of the last Look
-  ClassMask aging_ = 0;  // whose frames may become too old
+  ClassMask aging_ = 0;  // classes whose frames may become too old
   ClassScheduler scheduler_;
   PfcReceiver pauses_;
   Random random_;
-  Time free_at_{};     // its last frame has left
-  Time held_until_{};  // the last time that frames were waiting and none might go
+  Time free_at_{};     // when the last frame has left
+  Time held_until_{};  // the last time at which frames waited and none might go
   std::array<uint32_t, kClasses> most_queued_{};
 };
 

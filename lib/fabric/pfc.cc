@@ -62,7 +62,7 @@ ClassMask PfcReceiver::Paused(ClassMask waiting, Time now) {
       deadline_ = std::min(deadline_, stuck_since_[c] + params_.storm);
     }
   }
-  // A class in a storm is not held up: its frames go, into nothing.
+  // A class in a storm is not held up: its frames are dropped.
   return static_cast<ClassMask>(paused_ & ~stormy_);
 }
 

@@ -25,7 +25,7 @@ class PfcReceiver {
   PfcReceiver(const PfcParams& params, uint64_t rate_bps);
 
   void OnFrame(const PfcFrame& pfc, Time now);
-  // Classes whose frames may not leave now. `waiting`: those that have frames.
+  // Classes whose frames may not leave now. `waiting`: classes that have frames.
   ClassMask Paused(ClassMask waiting, Time now);
   // Classes in a storm: their frames are to be dropped. As of the last call of Paused.
   ClassMask stormy() const { return stormy_; }
@@ -53,7 +53,7 @@ class PfcReceiver {
   Time deadline_ = kNever;
   std::array<Time, kClasses> until_{};
   std::array<Time, kClasses> since_{};        // of a paused class
-  std::array<Time, kClasses> stuck_since_{};  // frames wait and the class is paused; kNever: not so
+  std::array<Time, kClasses> stuck_since_{};  // frames wait in the paused class; kNever: none do
   std::array<Time, kClasses> asked_at_{};
   std::array<Duration, kClasses> total_{};
   uint64_t storms_ = 0;

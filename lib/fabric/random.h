@@ -26,7 +26,7 @@ class Random {
   uint64_t state_;
 };
 
-// The seed of one of many generators that a seed is for.
+// The seed of one of many generators that share one seed.
 inline uint64_t SeedOf(uint64_t seed, uint64_t generator) {
   return Random(Random(seed).Next() + generator).Next();
 }

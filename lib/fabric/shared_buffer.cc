@@ -66,7 +66,7 @@ SharedBuffer::SharedBuffer(const SwitchParams& params)
 bool SharedBuffer::Add(Account& account, uint32_t traffic_class, uint32_t charge) {
   const ClassParams& of_class = classes_[traffic_class];
   const uint32_t before = SharedOf(account, traffic_class);
-  // With something in the headroom what comes goes there, so that both empty in turn.
+  // While the headroom holds something, new frames go there, so that both empty in turn.
   if (account.headroom == 0) {
     Account after = account;
     after.used += charge;

@@ -10,7 +10,7 @@ namespace suede::fabric {
 namespace {
 
 constexpr uint32_t kAgedPlaces = 4;        // of the table, in a poll iteration
-constexpr uint32_t kForgottenPlaces = 64;  // likewise, while it has entries that are forgotten
+constexpr uint32_t kForgottenPlaces = 64;  // the same, while it has forgotten entries
 constexpr uint32_t kLeastGain = 1;         // bytes that trimming has to save
 
 }  // namespace
@@ -55,7 +55,7 @@ Switch::Switch(const SwitchParams& params)
   touched_.reserve(params_.ports.size());
 }
 
-// Nothing waits for a port that is down: it would hold the buffer of the others.
+// No frame waits for a port that is down: it would hold the buffer of the others.
 void Switch::SetDown(uint32_t number, bool down) {
   Port& port = *ports_[number];
   port.down = down;
@@ -153,7 +153,7 @@ bool Switch::Check(Port& port, const FrameView& view) {
   return false;
 }
 
-// False: the frame was the link's, or of no use to it, and has ended.
+// False: the frame was a frame of the link, or is dropped by it, and has ended.
 bool Switch::Hear(Port& port, Frame* frame, Time now) {
   const bool passes = port.link->Hear(*frame, now);
   EndHeld(port);
@@ -224,7 +224,7 @@ uint16_t Switch::Find(const FrameView& view, Time now, bool& routed) const {
                      now);
 }
 
-// A frame that is forwarded by the header that has a hop limit uses up one hop. False: it had none.
+// A frame that is forwarded by a header with a hop limit uses up one hop. False: it had none left.
 bool Switch::UseHop(uint32_t in, Frame* frame, const FrameView& view, bool routed) {
   const bool by_header =
       routed || params_.forwarding == Forwarding::kAfh2 ||
@@ -285,7 +285,7 @@ void Switch::FreeCredit(Frame* frame) {
   note.credits = 0;
 }
 
-// Credit is of the one frame that came: copies are charged as any other frame.
+// Only the frame that came is on credit: copies are charged as any other frame.
 Frame* Switch::CopyOf(const Frame* frame) {
   if (spares_.empty()) return nullptr;
   Frame* const copy = spares_.back();
@@ -304,7 +304,7 @@ Frame* Switch::CopyOf(const Frame* frame) {
   return copy;
 }
 
-// To each other port of the VLAN; the last one takes the frame itself.
+// Sends the frame to each other port of the VLAN; the last one takes the frame itself.
 void Switch::Flood(uint32_t in, Frame* frame, const FrameView& view) {
   Port& port = *ports_[in];
   port.counters.Add(SwitchPortCounter::kRxFlooded);
@@ -335,7 +335,7 @@ uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
   return map.other;
 }
 
-// Whether the buffer takes the frame; where it does, it is counted.
+// Returns whether the buffer takes the frame, and counts it where it does.
 bool Switch::Admit(uint32_t in, uint32_t out, FrameNote& note) {
   if (note.credits == 0) [[likely]]
     return buffer_.Admit(in, out, note.traffic_class, note.charge);

@@ -31,12 +31,13 @@ struct PeerRef {
 struct Lcore {
   explicit Lcore(EventRing& event_ring) : events(event_ring, counters) {}
 
-  // The slot of the client that the VC's commands go to; ClientTable::kNone: nobody has claimed it.
+  // The slot of the client that the VC's commands go to; ClientTable::kNone: no client has claimed
+  // it.
   uint32_t ClaimantOf(const Instance& instance, uint32_t vc) const {
     return clients.claimant(instance.number, vc);
   }
 
-  // Nothing is packed, in flight, staged or owed.
+  // Whether nothing is packed, in flight, staged or owed.
   bool IsIdle() const;
 
   std::vector<std::unique_ptr<PortContext>> ports;
@@ -49,7 +50,7 @@ struct Lcore {
   Timers timers;
   Events events;
   Crypto* crypto = nullptr;  // where instances seal
-  SealTurn seal_turn;        // likewise
+  SealTurn seal_turn;        // where instances seal
 };
 
 }  // namespace suede

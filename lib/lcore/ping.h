@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator's question to a peer, whether it answers and how soon: what the lcore keeps of it,
-// and what it shows of it to whoever asked. One at a time for each instance.
+// An operator's question to a peer, whether it answers and how soon: the lcore's state of it, and
+// the board that shows it to the asker. One question at a time for each instance.
 #ifndef SUEDE_LCORE_PING_H_
 #define SUEDE_LCORE_PING_H_
 
@@ -25,7 +25,7 @@ enum class PingState : uint8_t {
   kAsked,          // no answer so far
   kAnswered,       // by a HELLO
   kAnsweredProbe,  // by a NACK: the peer speaks no HELLO, or not yet
-  kAcknowledges,   // a plain peer that acknowledges PDUs in flight: it was not asked
+  kAcknowledges,   // the peer is plain and acknowledges PDUs in flight: it was not asked
 };
 
 // Written by the lcore, read by the control thread.
@@ -33,7 +33,7 @@ struct PingBoard {
   struct Plane {
     std::atomic<PingState> state{PingState::kNotAsked};         // stored last, with release
     std::atomic<int64_t> rtt_ns{0};                             // kAcknowledges: the smoothed one
-    std::atomic<HelloMismatch> mismatch{HelloMismatch::kNone};  // kAnswered: what does not agree
+    std::atomic<HelloMismatch> mismatch{HelloMismatch::kNone};  // of kAnswered
     std::atomic<uint32_t> own{0};
     std::atomic<uint32_t> theirs{0};
   };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue pair of a port as the pipeline uses it: its link, and what the instances of the lcore
-// have on it: their addresses, connections that are to send again or to acknowledge, shares of
-// frames.
+// A queue pair of a port as the pipeline uses it: its link, and the state of the lcore's instances
+// on it: their addresses, connections that are to retransmit or to acknowledge, shares of frames.
 #ifndef SUEDE_LCORE_PORT_CONTEXT_H_
 #define SUEDE_LCORE_PORT_CONTEXT_H_
 
@@ -44,14 +43,14 @@ struct DelayedAcks {
     return delay == params.ack_delay && bound == params.ack_bound();
   }
 
-  Duration delay{};  // until one may leave,
+  Duration delay{};  // until an acknowledgement may leave,
   Duration bound{};  // and until it has to
-  Duration quiet{};  // a port that has received nothing for so long has no load
+  Duration quiet{};  // a port that has received nothing for this long has no load
   Fifo<AckDue> due;  // in order of time
 };
 
-// How many delayed acknowledgements a port may send while it receives: what the peers send in the
-// meantime is acknowledged along with what they have sent.
+// How many delayed acknowledgements a port may send while it receives: PDUs that the peers send in
+// the meantime are acknowledged along with earlier ones.
 struct AckBudget {
   static constexpr uint32_t kPdusOfAck = 8;
   static constexpr uint32_t kMostPdus = 2 * kBurst;
@@ -73,15 +72,15 @@ struct QueueRef {
   uint32_t queue;
 };
 
-// Frames of a port's pool that the instances of one pipeline pack their commands into: who may have
-// how many, so that enough are left for what is received and for what the transport says on its own
-// account. The queue pairs of a device have them together.
+// Frames of a port's pool that the instances of one pipeline pack their commands into: how many
+// each may have, so that enough are left for received frames and for control PDUs. The queue pairs
+// of a device share them.
 struct FrameShares {
   static constexpr uint32_t kMostOwnPacked = 16;
   static constexpr uint32_t kMostOwnHeld = 32;
   Shares packed;           // by client queue: in PDUs that have not left yet
   Shares held;             // by destination: in PDUs that have left, until they end
-  Fifo<QueueRef> waiting;  // those whose destination has its share of `held`
+  Fifo<QueueRef> waiting;  // queues whose destination has its share of `held`
 };
 
 struct PortContext {
@@ -101,16 +100,17 @@ struct PortContext {
   // A plane of an instance, by their numbers.
   struct Place {
     static constexpr uint32_t kNowhere = ~0u;
-    // Another lcore has it: `plane` is then the number of that neighbour.
+    // Another lcore has the address: `plane` is then the number of that neighbour.
     static constexpr uint32_t kElsewhere = kNowhere - 1;
     uint32_t instance = kNowhere;
     uint32_t plane = 0;
   };
-  // The one that has the address; kNowhere: none.
+  // The plane that has the address; kNowhere: none.
   Place PlaceAt(const NetAddress& address) {
     return address == last_found->first ? last_found->second : FindPlace(address);
   }
-  // The same for another frame than the last one's. By value: the caller's need not be in memory.
+  // The same for another address than the last frame's. By value: the caller's need not be in
+  // memory.
   [[gnu::noinline]] Place FindPlace(NetAddress address) {
     const auto found = place_by_address.find(address);
     if (found == place_by_address.end()) return {};
@@ -127,7 +127,7 @@ struct PortContext {
   // (docs/link.md).
   void SetPauseClasses(const std::array<TrafficClass, kVcCount>& of_vc, const TrafficClass& of_ack);
 
-  // Octets on the wire that senders which ask for credit may send to it in a second, in bits.
+  // Rate at which senders that ask for credit may send to the port, of octets on the wire.
   uint64_t ReceiveRate() const {
     if (params.receive_bps != 0) return params.receive_bps;
     const uint64_t rate = RateOf(params.rate_bps, link.state().speed_bps);
@@ -144,12 +144,12 @@ struct PortContext {
   uint64_t speed_bps = 0;      // of its link, as congestion control was told last; 0: not known
   using Places = absl::flat_hash_map<NetAddress, Place>;
   Places place_by_address;
-  // The entry that the last frame found: frames come in runs. At first one that nobody can have.
+  // The entry that the last frame found: frames come in runs. At first one that no frame matches.
   static const Places::value_type kNobody;
   const Places::value_type* last_found = &kNobody;
   Fifo<ConnectionRef> retransmit;         // connections with PDUs to send again, in turn
-  Fifo<ConnectionRef> paused_retransmit;  // those whose next PDU waits for the end of a pause
-  Fifo<ConnectionRef> ack_now;            // those that owe an acknowledgement without delay
+  Fifo<ConnectionRef> paused_retransmit;  // connections whose next PDU waits for a pause's end
+  Fifo<ConnectionRef> ack_now;            // connections that owe an acknowledgement without delay
   std::vector<DelayedAcks> ack_due;       // and with delay: a list for each delay of the instances
   AckBudget ack_budget;
 

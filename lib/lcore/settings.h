@@ -21,15 +21,15 @@ struct Settings {
   uint32_t pack_limit_bytes = kDefaultPackBytes;  // no more than the ports' frames hold
   uint32_t inflight_pdus = 4096;
   uint32_t unclaimed_pdus = 64;
-  TransportParams transport;  // its psn_scope is not looked at: connections keep theirs
-  PathParams paths;           // likewise its ordering
+  TransportParams transport;  // its psn_scope is ignored: connections keep theirs
+  PathParams paths;           // its ordering is ignored
 };
 
 // The asker's memory. It belongs to the lcore from the request until `done`.
 struct SettingsChange {
   Settings settings;
-  std::atomic<bool> done{true};  // stored by the lcore, with release, once nothing keeps to the
-                                 // former settings any more
+  std::atomic<bool> done{true};  // stored by the lcore, with release, once nothing uses the former
+                                 // settings any more
 };
 
 }  // namespace suede

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections and clients' queues as they were at one moment, for whoever looks at an endpoint from
-// outside.
+// Snapshots of connections, planes and clients' queues at one moment, for readers outside of the
+// endpoint.
 #ifndef SUEDE_LCORE_SNAPSHOT_H_
 #define SUEDE_LCORE_SNAPSHOT_H_
 
@@ -32,7 +32,7 @@ struct SessionRow {
   SessionSlot::State state = SessionSlot::State::kIdle;
   uint32_t weight = 0;  // SessionSlot::kWeightOne: not congested
   uint32_t moves = 0;   // numbers that were asked for
-  int64_t age_ns = 0;   // of its number; of one that was never used: 0
+  int64_t age_ns = 0;   // of its number; 0: never used
 };
 
 struct ConnectionRow {
@@ -70,7 +70,7 @@ struct ConnectionSnapshot {
   uint32_t instance = 0;  // the pipeline's number
   uint32_t first = 0;     // connection to begin with
   uint32_t peer_xpuid = kAnyPeer;
-  bool unused = false;  // those too on which nothing was ever exchanged
+  bool unused = false;  // include connections on which nothing was ever exchanged
   // Answered.
   uint32_t count = 0;
   uint32_t next = 0;  // connection to go on with
@@ -88,17 +88,17 @@ struct PlaneRow {
   PlaneState state = PlaneState::kDown;
   bool sessions = false;  // false: the peer answers no PLANE, so that there is no more to know
   bool usable = false;    // PDUs may be sent there
-  uint8_t home_vcs = 0;   // strict: VCs of which all to the peer takes this one, a mask
+  uint8_t home_vcs = 0;   // strict: VCs whose PDUs to the peer all take this plane, a mask
   bool fencing = false;   // PDUs are in doubt, and the FENCE is not answered yet
   uint16_t tx_generation = 0;
   uint16_t rx_generation = 0;
   uint16_t weight = 0;
-  uint16_t measured_part = 0;  // of it, of PathRate::kWhole; 0: it is not measured
-  uint64_t measured_bps = 0;   // when it was the limit last; 0: it never was
+  uint16_t measured_part = 0;  // of the weight, of PathRate::kWhole; 0: not measured
+  uint64_t measured_bps = 0;   // when the plane was last the limit; 0: never
   uint32_t inflight_bytes = 0;
   uint32_t deaths = 0;
-  int64_t heard_ago_ns = -1;  // since the way there and back was last proved; -1: never
-  int64_t held_ns = 0;        // how long it is yet held down
+  int64_t heard_ago_ns = -1;  // since the path was last proved in both directions; -1: never
+  int64_t held_ns = 0;        // remaining hold-down
 };
 
 // The asker's memory, as ConnectionSnapshot.
@@ -122,7 +122,7 @@ struct PlaneSnapshot {
 };
 
 // A client's queue as its lcore sees it. The client can write its ring's words, so `waiting_lines`
-// is what it says, but never more than its ring has.
+// is the client's claim, but never more than its ring has.
 struct QueueRow {
   uint32_t client = 0;
   uint32_t instance = 0;       // the pipeline's number

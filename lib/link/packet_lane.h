@@ -31,7 +31,7 @@ class PacketLane {
 
   // Sends a frame, or drops and counts it. Returns whether it will go.
   bool Send(std::span<const uint8_t> frame, Time now);
-  // Whether frames that are not SUE's are to come up.
+  // Whether frames that are not SUE frames are to come up.
   void SetReceiving(bool receiving) { receiving_.store(receiving, std::memory_order_relaxed); }
   // The oldest frame that came up, until PopReceived; empty where there is none.
   std::span<const uint8_t> Received() {

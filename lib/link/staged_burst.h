@@ -28,7 +28,7 @@ class StagedBurst {
   // data_count() < kBurst must hold. The frame has its note.
   void Add(Frame* frame) { places_[kFront + data_count_++] = frame; }
 
-  // Takes the frames of data out whose notes say that they were withdrawn.
+  // Takes out the frames of data whose notes say that they were withdrawn.
   void RemoveWithdrawn();
 
   // The frames that a port is offered, in order.

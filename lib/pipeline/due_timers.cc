@@ -6,14 +6,14 @@
 namespace suede {
 namespace {
 
-// How often a timer of an instance or port that is down looks whether it is up again.
+// How often a timer checks whether an instance or port that is down is up again.
 constexpr Duration kDownLook = std::chrono::milliseconds(2);
 
 }  // namespace
 
 void DueTimers::OnTimer(uint32_t timer, Time now) {
   Instance& instance = *lcore_.instances[lcore_.timers.InstanceOf(timer)];
-  // Nothing can be answered: PDUs in flight wait, and that is no try.
+  // No answer can arrive: PDUs in flight wait, and that is no try.
   const bool port_down = instance.plane_count() == 1 && instance.ports[0]->link.down();
   if (instance.down || port_down) return lcore_.timers.Arm(timer, now + kDownLook);
   const Timers::Owner owner = lcore_.timers.OwnerOf(timer, instance);

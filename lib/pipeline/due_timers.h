@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timers whose time is up: which fact each of them is to a peer. Owned by the lcore.
+// Expired timers, and the fact that each of them is to a peer. Owned by the lcore.
 #ifndef SUEDE_PIPELINE_DUE_TIMERS_H_
 #define SUEDE_PIPELINE_DUE_TIMERS_H_
 
@@ -18,7 +18,7 @@ class DueTimers {
   DueTimers(Lcore& lcore, CreditUse& credit_use, Pauses& pauses, Effector& effector)
       : lcore_(lcore), credit_use_(credit_use), pauses_(pauses), effector_(effector) {}
 
-  // Once in a turn. Returns whether one was due.
+  // To be called once in a turn. Returns whether a timer was due.
   bool Poll(Time now) {
     return lcore_.timers.Advance(now, [&](uint32_t timer) { OnTimer(timer, now); });
   }

@@ -68,7 +68,7 @@ struct Effector::OnePeer {
     on.pauses_.SayHeldUp(instance, peer, what, now());
   }
   void operator()(const effect::Probe& what) const {
-    // It asks whether the peer is a plain one, which a sealed one never is.
+    // The probe asks whether the peer is plain, which a sealed peer never is.
     if (instance.seals() && instance.SealOf(peer).IsSealed()) return;
     Speaker::SendUnsequenced(instance, NumberOf(what), {}, what.psn, Instance::kAckClass);
   }
@@ -153,8 +153,8 @@ void Effector::MarkLost(Instance& instance, uint32_t peer, uint32_t vcs, bool lo
   }
 }
 
-// Asks the far side of a lost connection what it expects: in the class of the given-up PDUs, so
-// that the answer is given behind them. It acknowledges nothing: its PSN is none that could come
+// Asks the far side of a lost connection for its expected PSN: in the class of the given-up PDUs,
+// so that the answer is given behind them. The probe acknowledges nothing: its PSN could not come
 // next.
 void Effector::SendProbe(Instance& instance, uint32_t number) {
   Connection& connection = instance.connections[number];

@@ -44,7 +44,7 @@ class Effector {
         pauses_(parts.pauses) {}
 
   void Apply(Instance& instance, uint32_t peer, Effects& effects);
-  // The time of a connection is up, or a peer wants it looked at.
+  // A connection's deadline has come, or a peer wants the connection checked.
   void OnConnectionTimer(Instance& instance, uint32_t connection, Time now);
 
  private:

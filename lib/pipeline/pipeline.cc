@@ -175,8 +175,8 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
   return true;
 }
 
-// Looks which pauses of the neighbours hold, lets go on what waited for those that are over, and
-// tells of those that do not end.
+// Finds the pauses of the neighbours that hold, resumes what waited for credit or for the end of a
+// pause, and emits events for pauses that do not end.
 [[gnu::noinline]] void Pipeline::ObeyPauses(Time now) {
   for (const auto& port : lcore_.ports) {
     CreditGate* const credit = port->link.credit();
@@ -225,7 +225,7 @@ bool Pipeline::StagePdus(Time now) {
   return staged;
 }
 
-// A link may negotiate another speed, or have none to tell before it is up.
+// A link may negotiate another speed, or know none before it is up.
 void Pipeline::FollowLinkSpeeds() {
   for (const auto& port : lcore_.ports) {
     const LinkState link = port->link.state();

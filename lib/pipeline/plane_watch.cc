@@ -44,7 +44,7 @@ void PlaneWatch::AskOnFailedPlanes(Time now) {
   }
 }
 
-// This lcore has stood still: the time that it did so says nothing of peers.
+// This lcore has stood still: silence in that time says nothing of peers.
 void PlaneWatch::OnPause(Duration time) {
   for (const auto& instance : lcore_.instances) {
     for (Peer& peer : instance->peers) peer.OnStandstill(time);
@@ -77,7 +77,7 @@ void PlaneWatch::OnMute(const PortContext& port, Time now) {
   }
 }
 
-// The port of a plane, or an operator's wish for the plane, has changed.
+// The port of a plane, or an operator's setting of the plane, has changed.
 void PlaneWatch::OnPlaneChange(Instance& instance, uint32_t plane, PlaneDownReason reason,
                                Time now) {
   for (uint32_t peer = 0; peer < instance.peers.size(); ++peer) {

@@ -18,14 +18,14 @@ class PlaneWatch {
 
   // For one more instance, before the first turn.
   void AddInstance(const Instance& instance) { watches_ |= instance.own.has_sessions; }
-  // Once in a turn; looks now and then.
+  // To be called once in a turn; checks ports periodically.
   void Poll(Time now, Duration since_last_turn) {
     if (watches_ && now >= due_) Watch(now, since_last_turn);
   }
-  // The port of a plane, or an operator's wish for the plane, has changed.
+  // The port of a plane, or an operator's setting of the plane, has changed.
   void OnPlaneChange(Instance& instance, uint32_t plane, PlaneDownReason reason, Time now);
-  // The neighbour of a port has kept it from saying anything for long: whether there are other
-  // planes is looked at soon, also where nothing is in flight.
+  // The neighbour of a port has kept it from sending acknowledgements and control PDUs for long:
+  // checks soon whether other planes are alive, also where nothing is in flight.
   void OnMute(const PortContext& port, Time now);
 
  private:
@@ -36,7 +36,7 @@ class PlaneWatch {
 
   Lcore& lcore_;
   Effector& effector_;
-  bool watches_ = false;  // the planes of an instance go by their ports
+  bool watches_ = false;  // an instance has planes with sessions, which follow their ports
   Time due_{};
 };
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lcore's side of what the control thread asks: serves what concerns clients, administration
-// and snapshots, and hands the rest out as values.
+// The lcore's side of requests of the control thread: serves clients, administration and snapshots,
+// and hands the rest out as values.
 //
-// The server never calls the data path. A request of which PDUs, credit or peers are to be touched
-// leaves a value in todo(); the caller does it, then lets the server answer:
+// The server never calls the data path. A request that concerns PDUs, credit or peers leaves a
+// value in todo(); the caller does it, then lets the server answer:
 //
 //   while (server.Next(now)) {
 //     …do what server.todo() says…
 //     server.Answer();
 //   }
 //
-// Owned by the lcore; but for done(), which any thread may read. Nothing here allocates, but for
-// the credit accounts of a client that attaches.
+// Owned by the lcore, except done(), which any thread may read. Nothing here allocates, except the
+// credit accounts of a client that attaches.
 #ifndef SUEDE_PIPELINE_REQUEST_SERVER_H_
 #define SUEDE_PIPELINE_REQUEST_SERVER_H_
 
@@ -33,7 +33,7 @@ namespace suede {
 // The rest of a request that has been served.
 namespace todo {
 
-// The claimants of {instance, vc_mask} are others than before, or were asked for again.
+// The claimants of {instance, vc_mask} have changed, or were asked for again.
 struct ClaimsMoved {
   uint32_t instance = 0;
   uint8_t vc_mask = 0;
@@ -48,7 +48,7 @@ struct QueueInReset {
 struct InstanceUp {
   uint32_t instance = 0;
 };
-// An operator has set the plane, one of several, otherwise.
+// An operator has changed the setting of the plane, one of several.
 struct PlaneSet {
   uint32_t instance = 0;
   uint32_t plane = 0;
@@ -56,8 +56,7 @@ struct PlaneSet {
 
 }  // namespace todo
 
-// Requests that stand here concern peers and are left to the caller as they are; their instance is
-// there.
+// These requests concern peers and are left to the caller unchanged; their instance exists.
 using Todo = std::variant<std::monostate, todo::ClaimsMoved, todo::ClientLeft, todo::QueueInReset,
                           todo::InstanceUp, todo::PlaneSet, request::ChangeSettings,
                           request::SetPeerMac, request::LosePeer, request::SetWeight, request::Ping,
@@ -84,11 +83,11 @@ class RequestServer {
   // The request is done: the asker sees it.
   void Answer();
 
-  // Once in a turn: answers those whose clients are gone by now,
+  // Once in a turn: answers requests whose clients are gone by now,
   void FinishDetaching() {
     if (clients_.detaching()) EndDetaching();
   }
-  // and the one that asked for the end, where all has been taken and acknowledged. `is_idle`:
+  // and the Drain, where all has been taken and acknowledged. `is_idle`:
   // nothing is packed, in flight or owed.
   void FinishDraining(bool is_idle);
 
@@ -98,10 +97,10 @@ class RequestServer {
  private:
   // How the request that was served is answered.
   enum class Answering : uint8_t {
-    kNot,     // it is not, or not yet
+    kNot,     // not, or not yet
     kReply,   // by reply_
     kCount,   // by done()
-    kStates,  // likewise, and clients are shown what is in service
+    kStates,  // by done(), and clients are shown what is in service
   };
 
   Todo Serve(const request::Attach& asked);
@@ -144,7 +143,7 @@ class RequestServer {
   Reporter& reporter_;
   const Ports& ports_;
   const Instances& instances_;
-  LcoreRequest request_;  // that is being served
+  LcoreRequest request_;  // the request that is being served
   Todo todo_;
   LcoreReply reply_;
   Answering answering_ = Answering::kNot;

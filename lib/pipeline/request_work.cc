@@ -33,7 +33,7 @@ void RequestWork::Do(const todo::ClientLeft& /*left*/) {
   }
 }
 
-// No more than a ring of records: the client may go on writing if it means ill.
+// Discards no more than a ring of records: a malicious client may go on writing.
 void RequestWork::Do(const todo::QueueInReset& reset) {
   QueueSlot& slot = parts_.lcore.clients.queue(reset.queue);
   TakeRest(slot.ring, slot.drain_records, [&](const TxRecord& record) {
@@ -44,7 +44,7 @@ void RequestWork::Do(const todo::QueueInReset& reset) {
 // ---- Instances and planes that an operator puts back into service.
 
 // Connections of an instance that fell off its ports' lists while it was down are put on them
-// again. A port that is down stands still as it is and needs nothing of the kind.
+// again. A port that is down stands still and needs no such thing.
 void RequestWork::Do(const todo::InstanceUp& up) {
   Instance& instance = InstanceOf(up.instance);
   parts_.run_queue.Enlist(instance);
@@ -76,7 +76,7 @@ void RequestWork::Do(const request::SetWeight& request) {
 
 // ---- Peers that are found and lost.
 
-// The peer has been found, or has moved. PDUs that wait for that may go.
+// The peer's MAC address is known now, or has changed. PDUs that wait for it may go.
 void RequestWork::Do(const request::SetPeerMac& request) {
   Instance& instance = InstanceOf(request.instance);
   const uint32_t peer = request.peer;
@@ -89,7 +89,7 @@ void RequestWork::Do(const request::SetPeerMac& request) {
   parts_.effector.Apply(instance, peer, effects);
 }
 
-// Credit is not to pile up behind a peer that nobody can find.
+// Credit must not pile up behind a peer without a known MAC address.
 void RequestWork::Do(const request::LosePeer& request) {
   Instance& instance = InstanceOf(request.instance);
   const uint32_t peer = request.peer;

@@ -48,7 +48,7 @@ bool SealWork::Begin(Time now) {
   return owes || updates_.under_way || asks_.under_way;
 }
 
-// Asks the peer where that is of use now. Returns whether it was.
+// Asks the peer where that is of use now. Returns whether it asked.
 bool SealWork::Ask(Instance& instance, uint32_t peer) {
   if (!instance.peers[peer].handshake().associated()) return false;
   SealedPeer& sealed = instance.SealOf(peer);

@@ -17,7 +17,7 @@ void SettingsWork::Continue(Time now) {
     }
     connection_ = 0;
     ++instance_;
-    // More may be in flight now than there was room for.
+    // More PDUs may be in flight now than there was room for.
     run_queue_.Enlist(instance);
   }
   change_->done.store(true, std::memory_order_release);
@@ -40,7 +40,7 @@ void SettingsWork::Renew(Instance& instance, uint32_t number, Time now) {
 }
 
 void SettingsWork::Begin(SettingsChange* change) {
-  // The asker waits for `done` before it asks again. One that does not pays for it.
+  // The asker waits for `done` before it asks again; the cost of not waiting is its own.
   while (change_ != nullptr) Continue(lcore_.now);
   change_ = change;
   instance_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // New settings for a pipeline that runs. The values are swapped between two turns; headers,
-// deadlines and waiting queues that were computed from the former ones are gone through in the
-// turns that follow, a few connections in each, so that no turn is long. Owned by the lcore.
+// deadlines and waiting queues that were computed from the former settings are renewed in the turns
+// that follow, a few connections in each, so that no turn is long. Owned by the lcore.
 #ifndef SUEDE_PIPELINE_SETTINGS_WORK_H_
 #define SUEDE_PIPELINE_SETTINGS_WORK_H_
 

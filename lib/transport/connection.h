@@ -122,7 +122,7 @@ class alignas(64) Connection {
     peer_window_ = static_cast<uint16_t>(std::max<uint32_t>(peer_window_, told));
     ack_at_ = prompt_acks_ ? 1 : static_cast<uint16_t>(std::max<uint32_t>(1, told / 4));
   }
-  // The far side's congestion control goes by round trips: no acknowledgement waits.
+  // The far side's congestion control uses round trips: no acknowledgement waits.
   void SetPromptAcks(bool prompt) {
     if (prompt_acks_ == prompt) return;
     prompt_acks_ = prompt;
@@ -178,8 +178,8 @@ class alignas(64) Connection {
   void OnAnnounced(Psn psn, Time now, const TransportParams& params);
   // How long data may be overdue before a NACK. The far side's own timeout repairs a tail that is
   // lost, so the allowance is no less than rto_initial until the connection has lost a PDU. It is
-  // twice the longest that data of late was overdue and came by itself, it doubles with each NACK
-  // that asked for data that was merely late, and it is rto_max at most.
+  // twice the longest time that recent data was overdue and came by itself, it doubles with each
+  // NACK that asked for data that was merely late, and it is rto_max at most.
   Duration ReorderAllowance(const TransportParams& params) const {
     if (params.reorder_allowance == Duration{}) return {};
     const Duration least =

@@ -23,21 +23,21 @@ struct TransportParams {
   uint32_t ack_every_pdus = transport_defaults::kAckEveryPdus;
   Duration ack_delay = transport_defaults::kAckDelay;
   Duration nack_timeout = transport_defaults::kNackTimeout;
-  // Data may come so much later than a PDU that announces it in another class, and more where that
-  // was seen; see Connection::ReorderAllowance.
+  // Data may come this much later than a PDU that announces it in another class, and more where
+  // more was seen; see Connection::ReorderAllowance.
   Duration reorder_allowance = transport_defaults::kReorderAllowance;
   Duration rto_initial = transport_defaults::kRtoInitial;  // before the first RTT is known
   Duration rto_min = transport_defaults::kRtoMin;
   Duration rto_max = transport_defaults::kRtoMax;
   uint32_t max_tries = transport_defaults::kMaxTries;  // timeouts in a row: then it is unreachable
   Duration not_ready_backoff = transport_defaults::kNotReadyBackoff;
-  // For so long no silence counts while the own device lets nothing leave; 0: it counts.
+  // Time for which silence does not count while the own device lets nothing leave; 0: it counts.
   Duration pause_limit = transport_defaults::kPauseLimit;
   Duration hello_timeout = transport_defaults::kHelloTimeout;
   uint32_t hello_tries = transport_defaults::kHelloTries;
 
-  // An acknowledgement never waits longer for others to be spared: far below the time after which
-  // the sender takes its PDU for lost.
+  // An acknowledgement never waits longer than this so that others are spared: far below the time
+  // after which the sender takes its PDU for lost.
   Duration ack_bound() const { return std::max(ack_delay, std::min(16 * ack_delay, rto_min / 4)); }
 };
 
