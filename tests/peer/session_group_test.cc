@@ -273,9 +273,17 @@ TEST_F(SessionGroups, OneThatIsMuchMoreCongestedThanTheBestMovesWhileItIsUsed) {
   EXPECT_EQ(group.slot(1).state, State::kMoving);
   EXPECT_EQ(group.open(), 3u);  // make before break
   EXPECT_EQ(group.slot(1).number, before);
+  EXPECT_GT(group.slot(1).delay, SessionSlot::kWeightOne);
+  group.OnMarked(2, 1);
   EXPECT_TRUE(Answer(1));
   EXPECT_NE(group.slot(1).number, before);
   EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
+  EXPECT_EQ(group.slot(1).measured, SessionSlot::kWeightOne);
+  EXPECT_EQ(group.slot(1).delay, SessionSlot::kWeightOne) << "nothing is known of the new path";
+  EXPECT_EQ(group.slot(1).marks, 0u);
+  EXPECT_EQ(group.slot(1).marked, 0u);
+  EXPECT_EQ(group.slot(1).high_intervals, 0u);
+  EXPECT_EQ(group.slot(1).since, now);
 }
 
 // A far end that is busy with others answers sessions unevenly: that is no reason to move for ever.
@@ -572,6 +580,21 @@ TEST_F(SessionGroups, TheLessIsSentTheFewerLooksThereAre) {
   EXPECT_EQ(pace(0), params.interval);
   EXPECT_EQ(pace(16), microseconds(10));
   EXPECT_EQ(pace(4), microseconds(40));
+}
+
+// It doubles at most, however little was sent meanwhile.
+TEST_F(SessionGroups, LooksBecomeRarerStepByStep) {
+  for (int i = 0; i < 3; ++i) {
+    facts[0].tx_pdus += 1000;
+    Look();
+  }
+  ASSERT_EQ(group.deadline() - now, microseconds(10));
+  for (const int pace : {20, 40, 80, 100, 100}) {
+    now = group.deadline() + std::chrono::milliseconds(5);
+    facts[0].unacked_pdus = 1;
+    group.OnTimer(facts, params, waits, random, now);
+    EXPECT_EQ(group.deadline() - now, microseconds(pace));
+  }
 }
 
 // ---- Acknowledgements.
