@@ -256,6 +256,16 @@ TEST_F(Target, GrantThatCouldNotBeSentComesAgain) {
   EXPECT_GT(PollFor(3), again->limit.Octets(0));
 }
 
+// Where no grant comes for long, a source goes on without one.
+TEST_F(Target, GrantsGoOnBehindWhatASourceTookWithoutOne) {
+  Request(3, kReserve + 10 * kBdp, 0, kReserve);
+  const int64_t limit = PollFor(3);
+  const int64_t taken = limit + 4 * kPdu;
+  Request(3, kReserve + 10 * kBdp, limit, taken);
+  now_ += microseconds(10);
+  EXPECT_EQ(PollFor(3), taken + kSlice);
+}
+
 TEST_F(Target, StragglersChangeNothing) {
   Request(3, 200'000, 100'000, 100'000);
   const auto outstanding = target_.outstanding();
