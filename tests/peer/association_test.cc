@@ -63,6 +63,7 @@ TEST_F(Association, BothHaveAgreed) {
                    "owe ack 0/0", "unblock {0123}"}));
   EXPECT_TRUE(peer->handshake().associated());
   EXPECT_EQ(At(0).expected(), Psn(100));
+  EXPECT_TRUE(At(0).OwesAck()) << "it may have lost us";
   EXPECT_EQ(paths.usable, 1);
 }
 
@@ -232,6 +233,12 @@ TEST_F(Association, NewSettingsAreJudgedAgain) {
   own->hello.receive_bytes = 4096;
   EXPECT_EQ(Do([&](Effects& e) { peer->OnNewParams(0, 0, now, e); }),
             (Lines{"found {0123}", "say 0 HELLO asks", "unblock {0123}"}));
+}
+
+TEST_F(Association, NobodyIsAskedAboutNewSettingsWhoIsNotKnown) {
+  Make({.planes = 1});
+  own->hello.receive_bytes = 1024;
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnNewParams(0, 0, now, e); }), Lines{});
 }
 
 TEST_F(Association, ControlPdusOfAnotherAssociationAreRefused) {

@@ -200,6 +200,9 @@ TEST_F(Planes, ThePeerSaysThatItsDeviceIsHeld) {
   PlaneHello held{.plane = 0, .held_up = true};
   EXPECT_EQ(Hears(1, held), Lines{"count rx_held_up_total"});
   EXPECT_TRUE(peer->session(0).IsExcused(now, transport.pause_limit));
+  const Duration span = params.hello_interval * (params.hello_multiplier + 1);
+  EXPECT_TRUE(peer->session(0).IsExcused(now + span - Duration(1), Duration::max()));
+  EXPECT_FALSE(peer->session(0).IsExcused(now + span, Duration::max())) << "it has to say so again";
   EXPECT_EQ(Hears(0, held), Lines{}) << "it cannot have come on that one";
 }
 

@@ -141,6 +141,44 @@ TEST_F(SessionGroups, AsksAgainForAnotherNumberWhereNoAnswerComes) {
   EXPECT_FALSE(Answer(1)) << "once";
 }
 
+TEST_F(SessionGroups, OneThatOpensInVainRestsForAWhile) {
+  waits.rest = std::chrono::seconds(1);
+  facts[0].srtt = microseconds(16);
+  ASSERT_EQ(LookTimes(3), kTwo);
+  for (int i = 0; i < 10'000 && group.slot(1).state == State::kOpening; ++i) Look();
+  ASSERT_EQ(group.slot(1).state, State::kIdle);
+  EXPECT_EQ(group.slot(1).rest_until, now + waits.rest);
+  EXPECT_EQ(group.slot(2).state, State::kIdle);
+  EXPECT_EQ(LookTimes(3), 8u) << "another one may lead there";
+  EXPECT_EQ(group.slot(1).state, State::kIdle);
+}
+
+TEST_F(SessionGroups, NumbersAreThoseThatHeadersTellApart) {
+  constexpr uint32_t kFew = 64;
+  group.Begin(kCount, kFew, now);
+  facts[0].srtt = microseconds(16);
+  SlotMask seen = 0;
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_NE(LookTimes(1000), 0u);
+    const SessionNumber request = group.RequestOf(1);
+    ASSERT_LT(request.number, kFew);
+    EXPECT_EQ(request.number % kCount, 1);
+    EXPECT_NE(request.number, 1) << "another one than it has";
+    seen |= SlotMask{1} << request.number;
+  }
+  EXPECT_GT(std::popcount(seen), 2);
+}
+
+TEST_F(SessionGroups, WhereNoRoundTripIsKnownNoPathIsSlow) {
+  facts.fill({});
+  facts[0].stalled = true;
+  EXPECT_TRUE(group.OnStall(0, random, now));
+  for (int i = 0; i < 1000 && group.slot(1).state != State::kOpening; ++i) Look();
+  ASSERT_EQ(group.slot(1).state, State::kOpening);
+  now += microseconds(200);
+  EXPECT_TRUE(Answer(1));
+}
+
 TEST_F(SessionGroups, ANumberWhosePathIsSlowIsNotTaken) {
   facts[0].srtt = microseconds(16);
   ASSERT_EQ(LookTimes(3), kTwo);
