@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -307,6 +308,41 @@ TEST_F(Pairs, AnEndThatIsLostIsAskedAboutHoweverLongNothingWasSent) {
   EXPECT_FALSE(nodes[0]->IsClosed(sender));
 }
 
+TEST_F(Pairs, AnAnswerToTheEndThatIsLostComesAgain) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  nodes[0]->Close(sender);
+  PumpOne(0);
+  Take(1, receiver, Got::kEnd);
+  nodes[1]->Pump(wires[1]);
+  ASSERT_EQ(wires[1].sent.size(), 1u);
+  wires[1].sent.clear();
+  EXPECT_FALSE(nodes[0]->IsClosed(sender));
+  for (int i = 0; i < 3; ++i) {
+    Advance(500);
+    PumpAll();
+  }
+  EXPECT_TRUE(nodes[0]->IsClosed(sender));
+  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk);
+}
+
+TEST_F(Pairs, AnAcceptOfAnotherLifeEndsTheStream) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  Command accept{.kind = Kind::kAccept,
+                 .tag = nodes[0]->PeerOf(sender, 0).tag,
+                 .own_tag = nodes[1]->PeerOf(receiver, 0).tag,
+                 .limit = 4096};
+  Inject(1, 0, kControlVc, accept);
+  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk) << "the answer to another CONNECT";
+  accept.own_tag ^= 1u << 20;
+  Inject(1, 0, kControlVc, accept);
+  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kReset);
+  EXPECT_EQ(Refused(0, Status::kClosed), 1u);
+}
+
 TEST_F(Pairs, TimesThatTheDaemonTakesNothingAreCounted) {
   wires[0].stopped_xpuid = 1;
   wires[0].stopped_vc = kControlVc;
@@ -323,6 +359,68 @@ TEST_F(Pairs, TimesThatTheDaemonTakesNothingAreCounted) {
   nodes[0]->Pump(wires[0]);
   EXPECT_EQ(nodes[0]->counters().blocked, all);
   EXPECT_EQ(wires[0].sent.size(), 1u);
+}
+
+TEST_F(Pairs, TimesThatAReceiverHasNoRoomAreCounted) {
+  const uint32_t sender = OpenSender(0, {1});
+  OpenReceiver(1, 0);
+  PumpAll();
+  ASSERT_EQ(Send(0, sender, Pattern(15 * 256)), Started::kOk);
+  PumpAll();
+  EXPECT_EQ(nodes[0]->counters().starved, 0u);
+  ASSERT_EQ(Send(0, sender, Pattern(500)), Started::kOk);
+  PumpAll();
+  EXPECT_GT(nodes[0]->counters().starved, 0u);
+}
+
+// The room of a quarter of the ring is worth telling, and less is not.
+TEST_F(Pairs, CreditIsToldNowAndThen) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  for (int i = 0; i < 12; ++i) ASSERT_EQ(Send(0, sender, Pattern(100)), Started::kOk);
+  PumpAll();
+  Octets room(800);
+  uint32_t bytes = 0;
+  ASSERT_EQ(nodes[1]->Receive(receiver, room.data(), 800, &bytes), Got::kOctets);
+  ASSERT_EQ(bytes, 800u);
+  ASSERT_LT(8 * CostOf(100), 1024u);
+  nodes[1]->Pump(wires[1]);
+  EXPECT_TRUE(wires[1].sent.empty());
+  ASSERT_EQ(nodes[1]->Receive(receiver, room.data(), 200, &bytes), Got::kOctets);
+  ASSERT_GE(10 * CostOf(100), 1024u);
+  nodes[1]->Pump(wires[1]);
+  EXPECT_EQ(wires[1].sent.size(), 1u);
+}
+
+// However much there is to send to another.
+TEST_F(Pairs, ReceiversHaveTheirTurns) {
+  std::vector<uint32_t> senders;
+  for (const uint16_t to : {uint16_t{1}, uint16_t{2}}) {
+    senders.push_back(OpenSender(0, {to}));
+    Open(to, {.ring_bytes = 65536}, {0});
+  }
+  PumpAll();
+  const Octets octets = Pattern(50'000);
+  for (const uint32_t sender : senders) ASSERT_EQ(Send(0, sender, octets), Started::kOk);
+  nodes[0]->Pump(wires[0]);
+  std::array<uint32_t, kXpus> commands{};
+  for (const Carried& one : wires[0].sent) ++commands[one.to.xpuid];
+  EXPECT_EQ(commands[1], 64u);
+  EXPECT_EQ(commands[2], 64u);
+}
+
+// It is for the sender to ask.
+TEST_F(Pairs, AReceiverThatWaitsAsksOnce) {
+  OpenReceiver(1, 0);
+  nodes[1]->Pump(wires[1]);
+  EXPECT_EQ(wires[1].sent.size(), 1u);
+  wires[1].sent.clear();
+  for (int i = 0; i < 5; ++i) {
+    Advance(1000);
+    nodes[1]->Pump(wires[1]);
+  }
+  EXPECT_TRUE(wires[1].sent.empty());
 }
 
 TEST_F(Pairs, WhoSendsMoreThanWasGrantedIsRefusedAndCounted) {
