@@ -274,6 +274,19 @@ TEST_F(Target, StragglersChangeNothing) {
   EXPECT_EQ(target_.active(), 1u);
 }
 
+// However many come, one that is in order in between shows that the source goes on.
+TEST_F(Target, StragglersThatAreNotInARowChangeNothing) {
+  Request(3, 200'000, 100'000, 100'000);
+  for (int i = 0; i < 8; ++i) {
+    Request(3, 100'000, 50'000, 50'000);
+    if (i % 3 == 2) Request(3, 200'000, 100'000, 100'000);
+  }
+  now_ += microseconds(100);
+  int64_t limit = 0;
+  while (const int64_t next = PollFor(3)) limit = next;
+  EXPECT_GT(limit, 100'000);
+}
+
 TEST_F(Target, FollowsASourceThatBeganAnew) {
   Request(3, 100'000'000, 90'000'000, 90'000'000);
   while (Poll()) {
