@@ -103,7 +103,6 @@ void CreditTarget::Learn(Sender& from, const CreditRequest& request, Time now) {
   from.since_mark = 0;
   from.marked_at = now;
   from.granted_at = now - kSettleRtts * base_rtt_;
-  from.stragglers = 0;
   from.known = true;
 }
 

@@ -158,7 +158,6 @@ void Sockets::OnConnect(const Peer& from, const Command& command) {
       channel.state = Channel::State::kConnected;
       channel.peer_tag = command.own_tag;
       channel.owed = 0;
-      ++progress_;
       return Owe(index, Channel::kAccept);
     case Channel::State::kConnected:
       // The answer to a former CONNECT, or credit, may have been lost with its path.
@@ -213,7 +212,6 @@ void Sockets::OnAccept(const Peer& from, const Command& command) {
   channel.window_bytes = command.limit;
   channel.owed = 0;
   channel.at = kNever;
-  ++progress_;
 }
 
 void Sockets::Acknowledge(Channel& channel, uint64_t position) {
@@ -261,7 +259,6 @@ void Sockets::OnClosed(const Peer& from, const Command& command) {
   }
   Channel& channel = channels_[index];
   channel.state = Channel::State::kEnded;
-  ++progress_;
   Acknowledge(channel, channel.sent);
   UpdateOperations(sockets_[channel.socket]);
 }

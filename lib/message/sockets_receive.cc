@@ -144,7 +144,6 @@ void Sockets::OnEnd(const Peer& from, const Command& command) {
   }
   if (command.status != Status::kOk) return FailChannel(index, command.status);
   channel.state = Channel::State::kEnded;
-  ++progress_;
   channel.owed &= static_cast<uint8_t>(~Channel::kCredit);
   Owe(index, Channel::kClosed);
 }

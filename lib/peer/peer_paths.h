@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The planes of an instance that lead to a peer, and the choice of one for a PDU
-// (docs/planes.md#which-plane; SUE framework §1.2, §4.3).
+// (docs/planes.md, "Choice of the plane"; SUE framework §1.2, §4.3).
 //
 // Owned by one lcore. A choice is a few multiplications, with any number of peers.
 #ifndef SUEDE_PEER_PEER_PATHS_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How congested each session of a group is, and how often the group looks (docs/sessions.md, "Which
-// session").
+// The congestion of each session of a group, and how often the group looks at it (docs/sessions.md,
+// "Choice of the session").
 #include <algorithm>
 #include <array>
 

@@ -110,6 +110,17 @@ TEST_F(Nscc, FindsItsWindowAnewWhereDelayIsHuge) {
   EXPECT_LT(window(), kBdp / 8);
 }
 
+// The rate of fewer would be a matter of chance.
+TEST_F(Nscc, TheRateOfFourPdusTellsTheWindow) {
+  constexpr Duration kHuge = microseconds(950);
+  for (int i = 0; i < 8; ++i) c_.OnSent(kPdu, now_);
+  now_ += kHuge;
+  for (int i = 0; i < 3; ++i) c_.OnAcked(kPdu, kHuge, false, now_);
+  EXPECT_GE(window(), kBdp);
+  c_.OnAcked(kPdu, kHuge, false, now_);
+  EXPECT_LT(window(), kBdp / 8);
+}
+
 TEST_F(Nscc, HalvesOnceWherePdusAreLost) {
   c_.OnSent(kPdu, now_);
   const int64_t before = window();

@@ -256,12 +256,35 @@ TEST_F(Target, GrantThatCouldNotBeSentComesAgain) {
   EXPECT_GT(PollFor(3), again->limit.Octets(0));
 }
 
+// Where no grant comes for long, a source goes on without one.
+TEST_F(Target, GrantsGoOnBehindWhatASourceTookWithoutOne) {
+  Request(3, kReserve + 10 * kBdp, 0, kReserve);
+  const int64_t limit = PollFor(3);
+  const int64_t taken = limit + 4 * kPdu;
+  Request(3, kReserve + 10 * kBdp, limit, taken);
+  now_ += microseconds(10);
+  EXPECT_EQ(PollFor(3), taken + kSlice);
+}
+
 TEST_F(Target, StragglersChangeNothing) {
   Request(3, 200'000, 100'000, 100'000);
   const auto outstanding = target_.outstanding();
   Request(3, 100'000, 50'000, 50'000);
   EXPECT_EQ(target_.outstanding(), outstanding);
   EXPECT_EQ(target_.active(), 1u);
+}
+
+// However many come, one that is in order in between shows that the source goes on.
+TEST_F(Target, StragglersThatAreNotInARowChangeNothing) {
+  Request(3, 200'000, 100'000, 100'000);
+  for (int i = 0; i < 8; ++i) {
+    Request(3, 100'000, 50'000, 50'000);
+    if (i % 3 == 2) Request(3, 200'000, 100'000, 100'000);
+  }
+  now_ += microseconds(100);
+  int64_t limit = 0;
+  while (const int64_t next = PollFor(3)) limit = next;
+  EXPECT_GT(limit, 100'000);
 }
 
 TEST_F(Target, FollowsASourceThatBeganAnew) {

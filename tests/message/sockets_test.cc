@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -248,6 +249,178 @@ TEST_F(Pairs, AFullRingEndsASendInTimeAndTheStreamGoesOnBehindIt) {
   PumpAll();
   EXPECT_EQ(result.status, SUEDE_SOCKET_OK);
   EXPECT_EQ(Take(1, receiver), Pattern(5));
+}
+
+TEST_F(Pairs, ASendThatItsDeadlineHasEndedWaitsForNoAcknowledgement) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  ASSERT_EQ(Send(0, sender, Pattern(1000), 100), Started::kOk);
+  PumpOne(0);  // and the receiver says nothing
+  EXPECT_FALSE(nodes[0]->IsDrained(sender));
+  EXPECT_EQ(nodes[0]->OpenOperations(sender), 1u);
+  Advance(100);
+  EXPECT_EQ(result.status, SUEDE_SOCKET_TIMED_OUT);
+  EXPECT_EQ(result.pushed_bytes, 1000u);
+  EXPECT_TRUE(nodes[0]->IsDrained(sender));
+  EXPECT_EQ(nodes[0]->OpenOperations(sender), 0u);
+  EXPECT_EQ(nodes[0]->TakeFailure(sender), Status::kTimedOut);
+  Advance(100);
+  PumpAll();
+  EXPECT_EQ(nodes[0]->TakeFailure(sender), Status::kOk) << "it is told once";
+  EXPECT_EQ(Take(1, receiver), Pattern(1000));
+}
+
+TEST_F(Pairs, ADeadlineCountsHoweverLongNothingWasSent) {
+  const uint32_t sender = OpenSender(0, {1});
+  OpenReceiver(1, 0);
+  PumpAll();
+  for (int i = 0; i < 5; ++i) {
+    Advance(1000);
+    PumpAll();
+  }
+  wires[0].stopped_xpuid = 1;
+  wires[0].stopped_vc = nodes[0]->PeerOf(sender, 0).traits.vc;
+  ASSERT_EQ(Send(0, sender, Pattern(5), 20), Started::kOk);
+  PumpAll();
+  Advance(19);
+  EXPECT_EQ(result.status, SUEDE_SOCKET_PENDING);
+  Advance(1);
+  EXPECT_EQ(result.status, SUEDE_SOCKET_TIMED_OUT);
+  EXPECT_EQ(result.pushed_bytes, 0u);
+}
+
+TEST_F(Pairs, AnEndThatIsLostIsAskedAboutHoweverLongNothingWasSent) {
+  const uint32_t sender = OpenSender(0, {1});
+  OpenReceiver(1, 0);
+  PumpAll();
+  for (int i = 0; i < 5; ++i) {
+    Advance(1000);
+    PumpAll();
+  }
+  nodes[0]->Close(sender);
+  nodes[0]->Pump(wires[0]);
+  ASSERT_EQ(wires[0].sent.size(), 1u);
+  wires[0].sent.clear();
+  for (int i = 0; i < 3; ++i) Advance(500);
+  nodes[0]->Pump(wires[0]);
+  EXPECT_FALSE(wires[0].sent.empty());
+  EXPECT_FALSE(nodes[0]->IsClosed(sender));
+}
+
+TEST_F(Pairs, AnAnswerToTheEndThatIsLostComesAgain) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  nodes[0]->Close(sender);
+  PumpOne(0);
+  Take(1, receiver, Got::kEnd);
+  nodes[1]->Pump(wires[1]);
+  ASSERT_EQ(wires[1].sent.size(), 1u);
+  wires[1].sent.clear();
+  EXPECT_FALSE(nodes[0]->IsClosed(sender));
+  for (int i = 0; i < 3; ++i) {
+    Advance(500);
+    PumpAll();
+  }
+  EXPECT_TRUE(nodes[0]->IsClosed(sender));
+  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk);
+}
+
+TEST_F(Pairs, AnAcceptOfAnotherLifeEndsTheStream) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  Command accept{.kind = Kind::kAccept,
+                 .tag = nodes[0]->PeerOf(sender, 0).tag,
+                 .own_tag = nodes[1]->PeerOf(receiver, 0).tag,
+                 .limit = 4096};
+  Inject(1, 0, kControlVc, accept);
+  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk) << "the answer to another CONNECT";
+  accept.own_tag ^= 1u << 20;
+  Inject(1, 0, kControlVc, accept);
+  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kReset);
+  EXPECT_EQ(Refused(0, Status::kClosed), 1u);
+}
+
+TEST_F(Pairs, TimesThatTheDaemonTakesNothingAreCounted) {
+  wires[0].stopped_xpuid = 1;
+  wires[0].stopped_vc = kControlVc;
+  OpenSender(0, {1});
+  nodes[0]->Pump(wires[0]);
+  const uint64_t before = nodes[0]->counters().blocked;
+  EXPECT_GT(before, 0u);
+  EXPECT_TRUE(nodes[0]->HasUnsent());
+  nodes[0]->Pump(wires[0]);
+  EXPECT_GT(nodes[0]->counters().blocked, before);
+  EXPECT_TRUE(wires[0].sent.empty());
+  wires[0].stopped_xpuid = -1;
+  const uint64_t all = nodes[0]->counters().blocked;
+  nodes[0]->Pump(wires[0]);
+  EXPECT_EQ(nodes[0]->counters().blocked, all);
+  EXPECT_EQ(wires[0].sent.size(), 1u);
+}
+
+TEST_F(Pairs, TimesThatAReceiverHasNoRoomAreCounted) {
+  const uint32_t sender = OpenSender(0, {1});
+  OpenReceiver(1, 0);
+  PumpAll();
+  ASSERT_EQ(Send(0, sender, Pattern(15 * 256)), Started::kOk);
+  PumpAll();
+  EXPECT_EQ(nodes[0]->counters().starved, 0u);
+  ASSERT_EQ(Send(0, sender, Pattern(500)), Started::kOk);
+  PumpAll();
+  EXPECT_GT(nodes[0]->counters().starved, 0u);
+}
+
+// The room of a quarter of the ring is worth telling, and less is not.
+TEST_F(Pairs, CreditIsToldNowAndThen) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  for (int i = 0; i < 12; ++i) ASSERT_EQ(Send(0, sender, Pattern(100)), Started::kOk);
+  PumpAll();
+  Octets room(800);
+  uint32_t bytes = 0;
+  ASSERT_EQ(nodes[1]->Receive(receiver, room.data(), 800, &bytes), Got::kOctets);
+  ASSERT_EQ(bytes, 800u);
+  ASSERT_LT(8 * CostOf(100), 1024u);
+  nodes[1]->Pump(wires[1]);
+  EXPECT_TRUE(wires[1].sent.empty());
+  ASSERT_EQ(nodes[1]->Receive(receiver, room.data(), 200, &bytes), Got::kOctets);
+  ASSERT_GE(10 * CostOf(100), 1024u);
+  nodes[1]->Pump(wires[1]);
+  EXPECT_EQ(wires[1].sent.size(), 1u);
+}
+
+// However much there is to send to another.
+TEST_F(Pairs, ReceiversHaveTheirTurns) {
+  std::vector<uint32_t> senders;
+  for (const uint16_t to : {uint16_t{1}, uint16_t{2}}) {
+    senders.push_back(OpenSender(0, {to}));
+    Open(to, {.ring_bytes = 65536}, {0});
+  }
+  PumpAll();
+  const Octets octets = Pattern(50'000);
+  for (const uint32_t sender : senders) ASSERT_EQ(Send(0, sender, octets), Started::kOk);
+  nodes[0]->Pump(wires[0]);
+  std::array<uint32_t, kXpus> commands{};
+  for (const Carried& one : wires[0].sent) ++commands[one.to.xpuid];
+  EXPECT_EQ(commands[1], 64u);
+  EXPECT_EQ(commands[2], 64u);
+}
+
+// It is for the sender to ask.
+TEST_F(Pairs, AReceiverThatWaitsAsksOnce) {
+  OpenReceiver(1, 0);
+  nodes[1]->Pump(wires[1]);
+  EXPECT_EQ(wires[1].sent.size(), 1u);
+  wires[1].sent.clear();
+  for (int i = 0; i < 5; ++i) {
+    Advance(1000);
+    nodes[1]->Pump(wires[1]);
+  }
+  EXPECT_TRUE(wires[1].sent.empty());
 }
 
 TEST_F(Pairs, WhoSendsMoreThanWasGrantedIsRefusedAndCounted) {
@@ -622,11 +795,23 @@ TEST_F(Pairs, AFloodOfWhatIsRefusedTakesOnePlace) {
   nodes[1]->Pump(wires[1]);
   EXPECT_EQ(Refused(1, Status::kNotOpen), 2000u);
   EXPECT_EQ(nodes[1]->counters().unanswered, 1999u);
+  EXPECT_TRUE(wires[1].sent.empty());
   // Other senders are answered meanwhile.
   const uint32_t sender = OpenSender(0, {1});
   OpenReceiver(1, 0);
   PumpAll();
   EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk);
+  wires[1].stopped_xpuid = -1;
+  nodes[1]->Pump(wires[1]);
+  ASSERT_EQ(wires[1].sent.size(), 1u) << "one answer, to the first";
+  EXPECT_EQ(wires[1].sent[0].to.xpuid, 2);
+  EXPECT_EQ(wires[1].sent[0].to.vc, kControlVc);
+  Command answer;
+  ASSERT_EQ(ParseCommand(wires[1].sent[0].control.data(), kControlBytes, nullptr, 0, &answer),
+            Parsed::kCommand);
+  EXPECT_EQ(answer.kind, Kind::kRefuse);
+  EXPECT_EQ(answer.status, Status::kNotOpen);
+  EXPECT_EQ(answer.id, 5);
 }
 
 TEST_F(Pairs, CommandsOutOfPlaceAreRefused) {
@@ -681,8 +866,10 @@ TEST_F(Pairs, EndTravelsBehindTheData) {
   Inject(0, 1, kControlVc, {.kind = Kind::kEnd, .tag = channel.peer_tag});
   EXPECT_EQ(Refused(1, Status::kMismatch), 1u);
   EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kOk);
+  const uint64_t progress = nodes[1]->progress();
   Inject(0, 1, channel.traits.vc, {.kind = Kind::kEnd, .tag = channel.peer_tag});
   EXPECT_EQ(Refused(1, Status::kMismatch), 1u);
+  EXPECT_NE(nodes[1]->progress(), progress) << "who waits for octets looks again";
   Take(1, receiver, Got::kEnd);
 }
 

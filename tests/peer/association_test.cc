@@ -63,6 +63,7 @@ TEST_F(Association, BothHaveAgreed) {
                    "owe ack 0/0", "unblock {0123}"}));
   EXPECT_TRUE(peer->handshake().associated());
   EXPECT_EQ(At(0).expected(), Psn(100));
+  EXPECT_TRUE(At(0).OwesAck()) << "it may have lost us";
   EXPECT_EQ(paths.usable, 1);
 }
 
@@ -162,13 +163,63 @@ TEST_F(Association, OneThatDoesNotFitIsToldOnceAndGivenUp) {
   EXPECT_EQ(Hears(0, Answer(true)),
             (Lines{"credit end", "tell mismatch for 1", "lost {0123}", "give up queued {0123}",
                    "count hello_mismatch_total", "say 0 HELLO answers"}));
+  EXPECT_EQ(peer->handshake().deadline(), now + transport.hello_timeout) << "it may fit later";
   EXPECT_EQ(Hears(0, Answer()),
             (Lines{"lost {0123}", "give up queued {0123}", "count hello_mismatch_total"}));
+  EXPECT_EQ(HandshakeDue(), Lines{"say 0 HELLO asks"});
+  EXPECT_EQ(peer->handshake().deadline(), now + transport.hello_timeout);
   theirs.psn_scope ^= 1;
   const Lines lines = Hears(0, Answer());
   ASSERT_FALSE(lines.empty());
   EXPECT_EQ(lines[0], "found {0123}");
   EXPECT_TRUE(peer->handshake().associated());
+}
+
+// Each end's PDUs have to fit what the other one takes, to the byte.
+TEST_F(Association, PdusThatJustFitAreAgreedOn) {
+  Make({.planes = 1});
+  theirs.receive_bytes = own->hello.pack_limit_bytes;
+  theirs.pack_limit_bytes = own->hello.receive_bytes;
+  Associate();
+  EXPECT_EQ(paths.usable, 1);
+}
+
+TEST_F(Association, PdusThatAreLargerThanTheOtherEndTakesAreNot) {
+  Make({.planes = 1});
+  const uint32_t ours = own->hello.pack_limit_bytes;
+  theirs.receive_bytes = static_cast<decltype(theirs.receive_bytes)>(ours - 1);
+  Effects effects;
+  Hello hello = Answer();
+  hello.identities.own = theirs.identities.own;
+  peer->OnControl(0, hello, {}, now, effects);
+  const effect::Tell* told = nullptr;
+  for (PeerEffect& one : effects.all()) {
+    if (told == nullptr) told = std::get_if<effect::Tell>(&one);
+  }
+  ASSERT_NE(told, nullptr);
+  EXPECT_EQ(told->event, PeerEvent::kHelloMismatch);
+  EXPECT_EQ(told->what, static_cast<uint8_t>(HelloMismatch::kPackLimitBytes));
+  EXPECT_EQ(told->own, ours);
+  EXPECT_EQ(told->theirs, ours - 1);
+  EXPECT_EQ(paths.usable, 0);
+}
+
+TEST_F(Association, APeerThatDoesNotSayWhatItTakesTakesAll) {
+  Make({.planes = 1});
+  theirs.receive_bytes = 0;
+  Associate();
+  EXPECT_EQ(paths.usable, 1);
+}
+
+TEST_F(Association, AWindowThatCannotBeIsNotAgreedOn) {
+  constexpr uint32_t kMost = kMaxWindowPdus;
+  for (const uint32_t window : {0u, kMost, kMost + 1}) {
+    SCOPED_TRACE(window);
+    Make({.planes = 1});
+    theirs.window_pdus = static_cast<decltype(theirs.window_pdus)>(window);
+    Hears(0, Answer());
+    EXPECT_EQ(peer->handshake().associated(), window == kMost);
+  }
 }
 
 TEST_F(Association, NewSettingsAreJudgedAgain) {
@@ -182,6 +233,12 @@ TEST_F(Association, NewSettingsAreJudgedAgain) {
   own->hello.receive_bytes = 4096;
   EXPECT_EQ(Do([&](Effects& e) { peer->OnNewParams(0, 0, now, e); }),
             (Lines{"found {0123}", "say 0 HELLO asks", "unblock {0123}"}));
+}
+
+TEST_F(Association, NobodyIsAskedAboutNewSettingsWhoIsNotKnown) {
+  Make({.planes = 1});
+  own->hello.receive_bytes = 1024;
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnNewParams(0, 0, now, e); }), Lines{});
 }
 
 TEST_F(Association, ControlPdusOfAnotherAssociationAreRefused) {
@@ -302,13 +359,14 @@ TEST_F(Association, AnAddressThatNobodyKnowsIsUnreachable) {
   EXPECT_EQ(
       Do([&](Effects& e) { peer->OnNoMac(e); }),
       (Lines{"count peer_unreachable_total", "tell unreachable", "lost {0}", "give up queued {0}",
-             "count peer_unreachable_total", "tell unreachable", "lost {1}", "give up queued {1}",
-             "count peer_unreachable_total", "tell unreachable", "lost {2}", "give up queued {2}",
-             "count peer_unreachable_total", "tell unreachable", "lost {3}",
-             "give up queued {3}"}));
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnMac(0, e); }),
-            (Lines{"tell reachable", "found {0}", "tell reachable", "found {1}", "tell reachable",
-                   "found {2}", "tell reachable", "found {3}", "unblock {0123}"}));
+             "count peer_unreachable_total", "tell unreachable 0/1", "lost {1}",
+             "give up queued {1}", "count peer_unreachable_total", "tell unreachable 0/2",
+             "lost {2}", "give up queued {2}", "count peer_unreachable_total",
+             "tell unreachable 0/3", "lost {3}", "give up queued {3}"}));
+  EXPECT_EQ(
+      Do([&](Effects& e) { peer->OnMac(0, e); }),
+      (Lines{"tell reachable", "found {0}", "tell reachable 0/1", "found {1}", "tell reachable 0/2",
+             "found {2}", "tell reachable 0/3", "found {3}", "unblock {0123}"}));
   EXPECT_EQ(Do([&](Effects& e) { peer->OnNoMac(e); }), Lines{}) << "it is known";
 }
 

@@ -83,7 +83,7 @@ TEST_F(Connections, OnlyTheVcsOfALostConnectionAreGivenUp) {
   Put(0, 2, 1);
   for (uint32_t i = 0; i < transport.max_tries; ++i) ConnectionDue(0, 2);
   EXPECT_EQ(ConnectionDue(0, 2),
-            (Lines{"count peer_unreachable_total", "tell unreachable",
+            (Lines{"count peer_unreachable_total", "tell unreachable 0/2",
                    "give up 0/2 1 in doubt hold", "lost {2}", "give up queued {2}"}));
   EXPECT_EQ(peer->lost_vcs(), 4);
 }

@@ -97,8 +97,9 @@ struct DescribeEffect {
     const bool session = e.event >= PeerEvent::kSessionOpened;
     const bool what = e.event == PeerEvent::kPlaneDown || e.event == PeerEvent::kHelloMismatch;
     if (session) return "tell " + Event(e.event) + At(e.plane, e.what);
+    const bool of_connection = !plane && (e.plane != 0 || e.vc != 0);
     return "tell " + Event(e.event) + (plane ? Number(e.plane) : Text()) +
-           (what ? " for" + Number(e.what) : Text());
+           (of_connection ? At(e.plane, e.vc) : Text()) + (what ? " for" + Number(e.what) : Text());
   }
   Text operator()(const effect::Count& e) const {
     return "count " + Text(CounterRows()[static_cast<size_t>(e.counter)].name);

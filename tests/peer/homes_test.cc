@@ -212,5 +212,16 @@ TEST_F(Homes, AMoveEndsWithTheAssociation) {
   EXPECT_EQ(own->LoadOf(0) + own->LoadOf(1), 0u);
 }
 
+// Each PDU chooses, or few flows do.
+TEST_F(Homes, WhatAPlaneIsOwedStaysOwedWhereFlowsChoose) {
+  MakeFlows(2);
+  EXPECT_TRUE(paths.flows);
+}
+
+TEST_F(Homes, WhatAPlaneIsOwedIsForgottenWherePdusChoose) {
+  Make({.planes = 2});
+  EXPECT_FALSE(paths.flows);
+}
+
 }  // namespace
 }  // namespace suede

@@ -31,6 +31,7 @@ class PeerBench : public ::testing::Test {
     uint32_t sessions = 1;
     bool plain = false;
     PlaneMask resolving = 0;
+    bool measures = false;
   };
 
   ~PeerBench() override {
@@ -67,17 +68,20 @@ class PeerBench : public ::testing::Test {
                  Peer::Places{.paths = &paths,
                               .sessions = sessions.data(),
                               .groups = groups.data(),
-                              .connections = connections.data()});
+                              .connections = connections.data(),
+                              .rates = shape.measures ? rates.data() : nullptr});
     Effects effects;
     peer->Start(effects);
   }
 
-  // Runs a call, holds the peer to its invariants, and returns its effects.
+  // Runs a call, holds the peer to its invariants and its timers, and returns its effects.
   template <typename Call>
   Lines Do(Call&& call, bool timers = false) {
     Effects effects;
+    const Deadlines before = DeadlinesNow();
     call(effects);
     peer->CheckInvariants(transport);
+    ExpectArmed(before, effects);
     said.clear();
     for (PeerEffect& one : effects.all()) {
       if (auto* say = std::get_if<effect::Say>(&one)) said.push_back(say->message);
@@ -163,17 +167,28 @@ class PeerBench : public ::testing::Test {
   const Connection& At(uint32_t plane, uint32_t vc = 0) {
     return std::as_const(*peer).connection(plane, vc);
   }
+  // Each timer that goes off arms its next time.
   Lines SessionDue(uint32_t plane, Hold hold = Hold::kNone) {
     now = std::max(now, peer->session(plane).deadline());
-    return Do([&](Effects& e) { peer->OnSessionDeadline(plane, hold, now, e); });
+    return Do([&](Effects& e) {
+      peer->OnSessionDeadline(plane, hold, now, e);
+      EXPECT_EQ(ArmedFor(e, effect::Timer::kSession, plane, 0), DeadlinesNow().sessions[plane]);
+    });
   }
   Lines ConnectionDue(uint32_t plane, uint32_t vc = 0, Hold hold = Hold::kNone) {
     now = std::max(now, At(plane, vc).deadline());
-    return Do([&](Effects& e) { peer->OnConnectionDeadline(plane, vc, hold, now, e); });
+    return Do([&](Effects& e) {
+      peer->OnConnectionDeadline(plane, vc, hold, now, e);
+      EXPECT_EQ(ArmedFor(e, effect::Timer::kConnection, plane, vc), At(plane, vc).deadline());
+    });
   }
   Lines HandshakeDue() {
     now = std::max(now, peer->handshake().deadline());
-    return Do([&](Effects& e) { peer->OnHandshakeDeadline(now, e); });
+    return Do([&](Effects& e) {
+      peer->OnHandshakeDeadline(now, e);
+      const std::optional<Time> armed = ArmedFor(e, effect::Timer::kHandshake, 0, 0);
+      EXPECT_TRUE(armed.has_value() && *armed <= peer->handshake().deadline());
+    });
   }
   Lines Weigh(uint32_t plane, uint32_t weight) {
     return Do([&](Effects& e) { peer->SetWeight(plane, weight, now, e); });
@@ -181,6 +196,62 @@ class PeerBench : public ::testing::Test {
   // The same deadline, at `now` and for what the routes want alone.
   Lines RoutesDue() {
     return Do([&](Effects& e) { peer->OnHandshakeDeadline(now, e); });
+  }
+  struct Deadlines {
+    Time handshake;
+    std::array<Time, kMaxPlanes> sessions;  // and their groups
+    std::array<Time, kMaxPeerConnections> connections;
+  };
+  Deadlines DeadlinesNow() const {
+    Deadlines all{.handshake = peer->handshake().deadline()};
+    for (uint32_t plane = 0; plane < own->plane_count; ++plane) {
+      all.sessions[plane] =
+          std::min(peer->session(plane).deadline(), peer->group(plane).deadline());
+    }
+    for (uint32_t i = 0; i < own->plane_count * uint32_t{own->connection_count}; ++i) {
+      all.connections[i] = connections[i].deadline();
+    }
+    return all;
+  }
+  // When the timer goes off by the effects; nothing where they say nothing of it.
+  static std::optional<Time> ArmedFor(Effects& effects, effect::Timer timer, uint32_t plane,
+                                      uint32_t vc) {
+    std::optional<Time> due;
+    for (PeerEffect& one : effects.all()) {
+      const auto* arm = std::get_if<effect::Arm>(&one);
+      if (arm == nullptr || arm->timer != timer || arm->plane != plane || arm->vc != vc) continue;
+      due = arm->due;
+    }
+    return due;
+  }
+  static bool IsLookedAt(Effects& effects, effect::Timer timer, uint32_t plane, uint32_t vc) {
+    for (PeerEffect& one : effects.all()) {
+      const auto* look = std::get_if<effect::LookAt>(&one);
+      if (look != nullptr && look->plane == plane && look->vc == vc) {
+        return timer == effect::Timer::kConnection;
+      }
+    }
+    return false;
+  }
+  // A timer goes off in time for a deadline that a call has brought forward, or the connection is
+  // looked at as it is. (One that goes off early asks again.)
+  void ExpectArmed(const Deadlines& before, Effects& effects) const {
+    const Deadlines after = DeadlinesNow();
+    const auto expect = [&](Time was, Time is, effect::Timer timer, uint32_t plane, uint32_t vc) {
+      if (is >= was || IsLookedAt(effects, timer, plane, vc)) return;
+      const std::optional<Time> due = ArmedFor(effects, timer, plane, vc);
+      EXPECT_TRUE(due.has_value() && *due <= is)
+          << "timer " << static_cast<int>(timer) << " " << plane << "/" << vc;
+    };
+    expect(before.handshake, after.handshake, effect::Timer::kHandshake, 0, 0);
+    for (uint32_t plane = 0; plane < own->plane_count; ++plane) {
+      expect(before.sessions[plane], after.sessions[plane], effect::Timer::kSession, plane, 0);
+      for (uint32_t number = 0; number < own->connection_count; ++number) {
+        const uint32_t i = plane * own->connection_count + number;
+        expect(before.connections[i], after.connections[i], effect::Timer::kConnection, plane,
+               number);
+      }
+    }
   }
   template <typename T>
   const T* Said() const {
@@ -198,6 +269,7 @@ class PeerBench : public ::testing::Test {
   std::array<SessionSlot, kMaxPlanes * kMaxSessions> slots;
   std::array<SessionGroup, kMaxPlanes> groups;
   std::array<Connection, kMaxPeerConnections> connections;
+  std::array<PathRate, kMaxPlanes> rates;
   std::deque<Pdu> pdus;
   std::optional<Peer> peer;
   Hello theirs;

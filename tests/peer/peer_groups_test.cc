@@ -2,6 +2,9 @@
 // Groups of sessions of both ends of a peer (docs/sessions.md).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "peer_bench.h"
 
 namespace suede {
@@ -70,6 +73,42 @@ TEST_F(PeerGroups, APeerThatMovesWhereThePlaneIsNotUpYetMovesNoneOfOurs) {
     EXPECT_TRUE(peer->group(1).Accepts(number));
   }
   EXPECT_EQ(peer->group(1).deadline(), kNever);
+}
+
+// The PDUs that the peer does not get may be our acknowledgements.
+TEST_F(PeerGroups, APeerThatMovesTwiceHasOurNumberMovedToo) {
+  Make({.planes = 2, .sessions = 4});
+  BringAllUp();
+  for (uint16_t turn = 1; turn <= 2; ++turn) {
+    const auto number = static_cast<uint16_t>(3 + 4 * turn);
+    Hears(1, SessionNumber{.slot = 3, .number = number, .in_use = 3, .turn = turn});
+  }
+  EXPECT_EQ(peer->group(1).slot(3).state, SessionSlot::State::kMoving);
+  EXPECT_EQ(peer->group(1).deadline(), now) << "it is asked for at once";
+}
+
+// The timeouts of the former path say nothing of the new one.
+TEST_F(PeerGroups, WhatASessionCouldNotCarryIsSentAgainOnItsNewNumber) {
+  Make({.planes = 2, .sessions = 4});
+  BringAllUp();
+  Put(1, 0, 3);
+  EXPECT_EQ(ConnectionDue(1), (Lines{"count rto_total", "retransmit 1/0"}));
+  EXPECT_EQ(ConnectionDue(1), (Lines{"count rto_total", "count session_stalls_total",
+                                     "tell session stalled 1/0", "retransmit 1/0"}));
+  const SessionNumber request = groups[1].RequestOf(0);
+  now = std::max(now, groups[1].deadline());
+  const Lines asks = Do([&](Effects& e) { peer->OnSessionDeadline(1, Hold::kNone, now, e); });
+  EXPECT_NE(std::find(asks.begin(), asks.end(),
+                      "say from " + std::to_string(request.number) + "say 1 other"),
+            asks.end());
+  const Time before = At(1).deadline();
+  SessionNumber answer = request;
+  answer.answer = true;
+  EXPECT_EQ(Hears(1, answer), (Lines{"count session_moves_total", "tell session moved 1/0",
+                                     "renumber 1/0", "retransmit 1/0", "unblock {0123}"}));
+  EXPECT_EQ(At(1).tries(), 0u);
+  EXPECT_LT(At(1).deadline(), before) << "the doubled wait ends with its path";
+  EXPECT_EQ(Hears(1, answer), Lines{"count rx_session_stale_total"}) << "once";
 }
 
 TEST_F(PeerGroups, NotReadyOfASessionThatWasNotAgreedIsDropped) {

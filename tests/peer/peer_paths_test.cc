@@ -228,5 +228,20 @@ TEST(PeerPaths, DrawsAreInProportionAndMoveOnlyWhatThePlaneHad) {
   EXPECT_NEAR(had[3], kDestinations / 8, kDestinations / 50);
 }
 
+TEST(PeerPaths, SharesAreUnevenWhereAPlaneThatOthersHaveIsMissing) {
+  PeerPaths paths = WithWeights({1, 1, 1, 1});
+  PlaneShares shares = SharesOf(paths);
+  paths.TellShares(shares);
+  EXPECT_FALSE(shares.any_uneven());
+  for (const PlaneMask left : {PlaneMask{1}, PlaneMask{2}, PlaneMask{7}}) {
+    paths.SetUsable(left);
+    paths.TellShares(shares);
+    EXPECT_TRUE(shares.any_uneven()) << uint32_t{left};
+    paths.SetUsable(0);  // it has none of what is sent
+    paths.TellShares(shares);
+    EXPECT_FALSE(shares.any_uneven()) << uint32_t{left};
+  }
+}
+
 }  // namespace
 }  // namespace suede

@@ -402,12 +402,23 @@ TEST_F(PlaneSessionTest, WithoutAPortOrHeldNothingIsSaid) {
 
 TEST_F(PlaneSessionTest, ARestartBeginsAnewButForOurGenerations) {
   BringUp();
+  ours.GoDown(false, false, now, params);
   const uint16_t generation = ours.tx_generation();
+  PlaneHello before;
+  ours.FillPlane(false, before);
+  ASSERT_EQ(ours.deaths(), 1u);
   ours.Reset();
   EXPECT_FALSE(ours.up());
   EXPECT_FALSE(ours.begun());
   EXPECT_EQ(ours.tx_generation(), generation);
   EXPECT_EQ(ours.peer_plane(), PlaneSession::kUnknownPlane);
+  EXPECT_EQ(ours.deadline(), kNever);
+  EXPECT_EQ(ours.deaths(), 1u) << "an operator counts them whoever the peer is";
+  PlaneHello after;
+  ours.FillPlane(false, after);
+  EXPECT_EQ(after.sequence, before.sequence + 1) << "what is under way is older";
+  EXPECT_EQ(after.rx_generation, 0);
+  EXPECT_FALSE(after.has_heard);
 }
 
 TEST_F(PlaneSessionTest, GenerationsWrap) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planes of a peer come up, die and are chosen, a transition for each test: facts in, effects
 // compared.
+#include <algorithm>
+#include <string>
+
 #include "peer_bench.h"
 
 namespace suede {
@@ -197,6 +200,9 @@ TEST_F(Planes, ThePeerSaysThatItsDeviceIsHeld) {
   PlaneHello held{.plane = 0, .held_up = true};
   EXPECT_EQ(Hears(1, held), Lines{"count rx_held_up_total"});
   EXPECT_TRUE(peer->session(0).IsExcused(now, transport.pause_limit));
+  const Duration span = params.hello_interval * (params.hello_multiplier + 1);
+  EXPECT_TRUE(peer->session(0).IsExcused(now + span - Duration(1), Duration::max()));
+  EXPECT_FALSE(peer->session(0).IsExcused(now + span, Duration::max())) << "it has to say so again";
   EXPECT_EQ(Hears(0, held), Lines{}) << "it cannot have come on that one";
 }
 
@@ -221,7 +227,7 @@ TEST_F(Planes, AllSilentForTooLongIsUnreachable) {
   now += params.hold_down;
   lines = BringUp(1);
   EXPECT_EQ(lines, (Lines{"count plane_ups_total", "tell plane up 1", "found {0123}",
-                          "tell reachable", "unblock {0123}"}));
+                          "tell reachable 1/0", "unblock {0123}"}));
 }
 
 TEST_F(Planes, AStandstillOfTheLcoreIsNoSilence) {
@@ -378,6 +384,65 @@ TEST_F(Planes, AnAddressOpensAPlane) {
   EXPECT_EQ(paths.usable, 1);
   EXPECT_EQ(Do([&](Effects& e) { peer->OnMac(1, e); }), Lines{"unblock {0123}"});
   EXPECT_EQ(paths.usable, 3);
+}
+
+// ---- Planes that carry less than their weights say.
+
+class MeasuredPlanes : public PeerBench {
+ protected:
+  static constexpr uint64_t kLinkBps = 8'000'000'000;
+
+  // Two windows of plane 0 in which its path lets half of that through, the latter of which ends
+  // at the deadline of its session.
+  Lines FindHalf() {
+    Make({.planes = 2, .measures = true});
+    own->link_bps.fill(kLinkBps);
+    BringAllUp();
+    rates[0] = PathRate();  // its first window begins before it was up
+    constexpr uint32_t kPdus = 500;
+    constexpr uint32_t kBytes = 1000;
+    const Time end = peer->session(0).deadline();
+    for (uint32_t before = 2; before != 0; --before) {
+      rates[0].Look({.inflight_bytes = kPdus * kBytes,
+                     .acked_pdus = 0u - before * kPdus,
+                     .expected_bps = kLinkBps,
+                     .least_rtt = std::chrono::microseconds(10)},
+                    params.hello_interval, end - before * params.hello_interval);
+      for (uint32_t i = 0; i < kPdus; ++i) rates[0].OnAcked(kBytes, 100 * kBytes);
+    }
+    return SessionDue(0);
+  }
+  static bool Has(const Lines& lines, const std::string& line) {
+    return std::find(lines.begin(), lines.end(), line) != lines.end();
+  }
+};
+
+TEST_F(MeasuredPlanes, ThePartThatWasMeasuredCountsInTheChoice) {
+  const uint32_t whole = paths.cost[0];
+  const Lines lines = FindHalf();
+  EXPECT_TRUE(Has(lines, "count plane_rates_total"));
+  EXPECT_TRUE(Has(lines, "count plane_rate_changes_total"));
+  EXPECT_NEAR(paths.part[0], PathRate::kWhole / 2, PathRate::kWhole / 32);
+  EXPECT_EQ(paths.part[1], PathRate::kWhole);
+  EXPECT_NEAR(static_cast<double>(paths.cost[0]) / paths.cost[1], 2, 0.1);
+  EXPECT_NE(paths.cost[0], whole);
+}
+
+TEST_F(MeasuredPlanes, APlaneThatComesBackCountsAsWhole) {
+  FindHalf();
+  Hears(0, PlaneOfTheirs(0, PlaneState::kDown));
+  EXPECT_LT(paths.part[0], PathRate::kWhole);
+  now += params.hold_down_max;
+  BringUp(0);
+  ASSERT_TRUE(peer->session(0).up());
+  EXPECT_EQ(paths.part[0], PathRate::kWhole);
+  EXPECT_EQ(peer->rate(0)->part(), PathRate::kWhole);
+}
+
+TEST_F(MeasuredPlanes, ANewWeightCountsAsWhole) {
+  FindHalf();
+  Weigh(0, 3);
+  EXPECT_EQ(paths.part[0], PathRate::kWhole);
 }
 
 }  // namespace

@@ -141,6 +141,44 @@ TEST_F(SessionGroups, AsksAgainForAnotherNumberWhereNoAnswerComes) {
   EXPECT_FALSE(Answer(1)) << "once";
 }
 
+TEST_F(SessionGroups, OneThatOpensInVainRestsForAWhile) {
+  waits.rest = std::chrono::seconds(1);
+  facts[0].srtt = microseconds(16);
+  ASSERT_EQ(LookTimes(3), kTwo);
+  for (int i = 0; i < 10'000 && group.slot(1).state == State::kOpening; ++i) Look();
+  ASSERT_EQ(group.slot(1).state, State::kIdle);
+  EXPECT_EQ(group.slot(1).rest_until, now + waits.rest);
+  EXPECT_EQ(group.slot(2).state, State::kIdle);
+  EXPECT_EQ(LookTimes(3), 8u) << "another one may lead there";
+  EXPECT_EQ(group.slot(1).state, State::kIdle);
+}
+
+TEST_F(SessionGroups, NumbersAreThoseThatHeadersTellApart) {
+  constexpr uint32_t kFew = 64;
+  group.Begin(kCount, kFew, now);
+  facts[0].srtt = microseconds(16);
+  SlotMask seen = 0;
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_NE(LookTimes(1000), 0u);
+    const SessionNumber request = group.RequestOf(1);
+    ASSERT_LT(request.number, kFew);
+    EXPECT_EQ(request.number % kCount, 1);
+    EXPECT_NE(request.number, 1) << "another one than it has";
+    seen |= SlotMask{1} << request.number;
+  }
+  EXPECT_GT(std::popcount(seen), 2);
+}
+
+TEST_F(SessionGroups, WhereNoRoundTripIsKnownNoPathIsSlow) {
+  facts.fill({});
+  facts[0].stalled = true;
+  EXPECT_TRUE(group.OnStall(0, random, now));
+  for (int i = 0; i < 1000 && group.slot(1).state != State::kOpening; ++i) Look();
+  ASSERT_EQ(group.slot(1).state, State::kOpening);
+  now += microseconds(200);
+  EXPECT_TRUE(Answer(1));
+}
+
 TEST_F(SessionGroups, ANumberWhosePathIsSlowIsNotTaken) {
   facts[0].srtt = microseconds(16);
   ASSERT_EQ(LookTimes(3), kTwo);
@@ -273,9 +311,17 @@ TEST_F(SessionGroups, OneThatIsMuchMoreCongestedThanTheBestMovesWhileItIsUsed) {
   EXPECT_EQ(group.slot(1).state, State::kMoving);
   EXPECT_EQ(group.open(), 3u);  // make before break
   EXPECT_EQ(group.slot(1).number, before);
+  EXPECT_GT(group.slot(1).delay, SessionSlot::kWeightOne);
+  group.OnMarked(2, 1);
   EXPECT_TRUE(Answer(1));
   EXPECT_NE(group.slot(1).number, before);
   EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
+  EXPECT_EQ(group.slot(1).measured, SessionSlot::kWeightOne);
+  EXPECT_EQ(group.slot(1).delay, SessionSlot::kWeightOne) << "nothing is known of the new path";
+  EXPECT_EQ(group.slot(1).marks, 0u);
+  EXPECT_EQ(group.slot(1).marked, 0u);
+  EXPECT_EQ(group.slot(1).high_intervals, 0u);
+  EXPECT_EQ(group.slot(1).since, now);
 }
 
 // A far end that is busy with others answers sessions unevenly: that is no reason to move for ever.
@@ -572,6 +618,21 @@ TEST_F(SessionGroups, TheLessIsSentTheFewerLooksThereAre) {
   EXPECT_EQ(pace(0), params.interval);
   EXPECT_EQ(pace(16), microseconds(10));
   EXPECT_EQ(pace(4), microseconds(40));
+}
+
+// It doubles at most, however little was sent meanwhile.
+TEST_F(SessionGroups, LooksBecomeRarerStepByStep) {
+  for (int i = 0; i < 3; ++i) {
+    facts[0].tx_pdus += 1000;
+    Look();
+  }
+  ASSERT_EQ(group.deadline() - now, microseconds(10));
+  for (const int pace : {20, 40, 80, 100, 100}) {
+    now = group.deadline() + std::chrono::milliseconds(5);
+    facts[0].unacked_pdus = 1;
+    group.OnTimer(facts, params, waits, random, now);
+    EXPECT_EQ(group.deadline() - now, microseconds(pace));
+  }
 }
 
 // ---- Acknowledgements.

@@ -70,6 +70,42 @@ TEST_F(AcksTest, EachInstanceHasItsOwnDelay) {
   EXPECT_EQ(TakeAcks(), (Acks{{kFirst, 1}}));
 }
 
+// An instance that is down says nothing, and its acknowledgements fall off its port's list.
+TEST_F(AcksTest, WhatAnInstanceOwesWhileItIsDownLeavesOnceItIsUp) {
+  StartTwo(false, microseconds(100), microseconds(100));
+  Inject({DataFrom(1, kFirst, kFirst), DataFrom(2, kSecond, kFirst)});
+  Ask(*host, Switch(OutOfService::kInstance, false));
+  Run(microseconds(300));
+  EXPECT_EQ(TakeAcks(), (Acks{{kSecond, 2}}));
+  Ask(*host, Switch(OutOfService::kInstance, true));
+  Run(microseconds(50));
+  EXPECT_EQ(TakeAcks(), (Acks{{kFirst, 1}}));
+  Run(microseconds(300));
+  EXPECT_EQ(TakeAcks(), Acks()) << "once";
+}
+
+// A gap is told once, however many PDUs leave in a row.
+TEST_F(AcksTest, ANackLeavesOnceAndThePdusBehindItAcknowledge) {
+  Start();
+  Client& client = Attach(*host);
+  Inject({Build(Rh(0), Command(1))});
+  client.Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  Run(microseconds(100));
+  TakeSent();
+  network.Inject(Build(Rh(2), Command(2)));  // and not the one before
+  for (uint8_t i = 0; i < 3; ++i) {
+    client.Send(TestCommand(8, 16, i), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  }
+  host->pipeline->Poll(network.now());
+  network.AdvanceTo(network.now() + microseconds(10));
+  std::vector<RhOp> ops;
+  for (const Sent& sent : TakeSent()) {
+    if (!sent.commands.empty() && (sent.commands[0] & 0xf) != 0) ops.push_back(sent.rh.op);
+  }
+  EXPECT_EQ(ops, (std::vector<RhOp>{RhOp::kNack, RhOp::kAck, RhOp::kAck}));
+  EXPECT_EQ(host->Count(Counter::kTxNacks), 1u);
+}
+
 TEST_F(AcksTest, FullPortDelaysOnlyItsOwnAcknowledgements) {
   StartTwo(true, microseconds(20), microseconds(20));
   Client& client = Attach(*host, 0);

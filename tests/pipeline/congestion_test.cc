@@ -2,6 +2,7 @@
 // Congestion control in the data path (docs/congestion.md): credit that is granted (RCCC), and
 // marks that are echoed (NSCC).
 #include <optional>
+#include <vector>
 
 #include "bench.h"
 
@@ -156,7 +157,16 @@ TEST_F(CongestionTest, PeerThatGrantsNothingGetsAPduNowAndThenAndIsToldOfOnce) {
   const uint64_t late = a->Count(Counter::kTxPdus) - early;
   EXPECT_GE(late, 3u);
   EXPECT_LE(late, 20u);
-  EXPECT_EQ(Told(*a, LcoreEventKind::kNoGrant), 1u);
+  std::vector<LcoreEvent> told;
+  for (LcoreEvent event; a->pipeline->mailbox().events.Pop(event);) {
+    if (event.kind == LcoreEventKind::kNoGrant) told.push_back(event);
+  }
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].peer_xpuid, 1);
+  EXPECT_EQ(told[0].plane, 0);
+  EXPECT_EQ(told[0].what, 0) << "nothing of that kind";
+  EXPECT_EQ(told[0].vc, LcoreEvent::kAllVcs);
+  EXPECT_EQ(told[0].instance, 0u);
   EXPECT_EQ(a->Count(Counter::kUnreachable), 0u);
   LoseNothing();
   Run(milliseconds(60));
@@ -173,6 +183,7 @@ TEST_F(CongestionTest, PeerThatDiesIsFoundUnreachable) {
     EXPECT_TRUE(status == SUEDE_STATUS_IN_DOUBT || status == SUEDE_STATUS_UNREACHABLE) << status;
   }
   EXPECT_EQ(a->Count(Counter::kUnreachable), 1u);
+  EXPECT_EQ(Context().in_flight(), 0u) << "of a connection that is lost nothing is";
   ExpectNoFramesOut();
 }
 
@@ -377,6 +388,8 @@ TEST_F(GrantsByHandTest, GrantsFollowTheSpeedOfTheLink) {
     const double granted = rate();
     EXPECT_GT(granted, 0.3 * speed);
     EXPECT_LT(granted, 1.05 * speed);
+    const auto bps = static_cast<uint64_t>(speed * 1e9);
+    EXPECT_EQ(host->pipeline->instance(0).own.link_bps[0], bps) << "weights are measured by it";
   };
   host->port->faults().bits_per_ns = 1;
   expect_follows(1);
@@ -405,6 +418,27 @@ TEST_F(GrantsByHandTest, PeerThatDoesNotSayThatItTakesPartIsSentNothing) {
   Run(milliseconds(1));
   TakeGrants();
   EXPECT_GT(heard_, 0u);
+}
+
+// ---- As it is shown.
+
+TEST_F(CongestionTest, AConnectionIsShownWithTheWindowOfItsPlane) {
+  for (const CongestionControl control : {CongestionControl::kRccc, CongestionControl::kNscc}) {
+    hosts.clear();
+    clients.clear();
+    network = SimNetwork(1);
+    StartPair(control);
+    Meet();
+    ConnectionSnapshot snapshot;
+    EXPECT_EQ(Ask(*a, request::Connections{.snapshot = &snapshot}), LcoreStatus::kBusy);
+    ASSERT_EQ(snapshot.count, 1u);
+    EXPECT_EQ(snapshot.rows[0].congestion, Context().state_name());
+    EXPECT_NE(snapshot.rows[0].congestion, "fixed");
+    EXPECT_EQ(snapshot.rows[0].congestion_window_octets, Context().window_octets());
+    EXPECT_GT(snapshot.rows[0].congestion_window_octets, 0u);
+    EXPECT_EQ(snapshot.rows[0].base_rtt_ns, Context().base_rtt().count());
+    EXPECT_GT(snapshot.rows[0].base_rtt_ns, 0);
+  }
 }
 
 // ---- NSCC.

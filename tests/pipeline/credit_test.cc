@@ -174,6 +174,17 @@ class ManyFeedsTest : public CreditTest {
     for (uint32_t i = 0; i < kInstances; ++i) sum += b->pipeline->counters(i).Get(counter);
     return sum;
   }
+  // Nothing is looked at where one that has to ask uses what it has.
+  void ExpectOnDemandAsks() const {
+    uint32_t on_demand = 0;
+    for (uint32_t i = 0; i < kInstances; ++i) {
+      const RxCredit& credit = b->pipeline->instance(i).rx_credit[0];
+      if (!credit.on_demand) continue;
+      ++on_demand;
+      EXPECT_LT(static_cast<int32_t>(credit.limit - credit.renew_at), 0) << i;
+    }
+    EXPECT_GT(on_demand, 0u);
+  }
   // Each gets PDUs of so many commands, round about. Returns those that have come.
   size_t Exchange(uint32_t rounds, int commands) {
     size_t got = 0;
@@ -203,7 +214,10 @@ TEST_F(ManyFeedsTest, NobodyStarves) {
 TEST_F(ManyFeedsTest, AScarceRingIsGrantedByTheAsk) {
   shape.rx_lines = 1024;
   StartMany();
-  ASSERT_EQ(Exchange(2, 8), 2u * 8 * kInstances);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_EQ(Exchange(1, 8), 8u * kInstances);
+    ExpectOnDemandAsks();
+  }
   const uint64_t grants = CountOf(Counter::kTxCreditGrants);
   const uint64_t reclaims = CountOf(Counter::kTxCreditReclaims);
   ASSERT_EQ(Exchange(8, 8), 8u * 8 * kInstances);
@@ -343,6 +357,7 @@ class CreditByHandTest : public ByHandTest {
     credit.identities = met;
     return Control(credit);
   }
+  uint32_t Promised() const { return host->pipeline->instance(0).feeds[0].promised; }
   void InjectPdu(uint16_t psn, uint8_t seed = 1) { Inject({Build(Rh(psn, 0), Command(seed))}); }
   struct Seen {
     std::vector<Credit> credits;
@@ -462,6 +477,23 @@ TEST_F(CreditByHandTest, AReceiverAnswersWhoAsks) {
   Inject({Of({.vc = 0, .sent = 0x80000000u, .wanted = 5})});
   Run(milliseconds(1));
   for (const Credit& credit : See().credits) EXPECT_LE(credit.limit, 59u);
+}
+
+// Where nobody has claimed the VC, places are few.
+TEST_F(CreditByHandTest, AVcThatNobodyClaimsIsGrantedWhatThePduTakes) {
+  Start();
+  MeetCounting(0);
+  See();
+  Inject({Of({.vc = 0, .wanted = 1})});
+  Seen seen = See();
+  ASSERT_EQ(seen.credits.size(), 1u);
+  EXPECT_EQ(seen.credits[0].limit, 1u);
+  EXPECT_EQ(Promised(), 1u);
+  Inject({Of({.vc = 0, .wanted = 4})});
+  seen = See();
+  ASSERT_EQ(seen.credits.size(), 1u);
+  EXPECT_EQ(seen.credits[0].limit, 4u);
+  EXPECT_EQ(Promised(), 4u);
 }
 
 // Beyond its grant a peer is refused where there is no room, and spoils no sum.

@@ -157,6 +157,8 @@ TEST_F(ManySealedTest, ANewSecretComesToPeersSomeInATurn) {
   ASSERT_TRUE(TurnsUntil([&] { return AllSealWith(2); }));
   for (const End* end : {&a, &b}) {
     EXPECT_TRUE(end->update->done);
+    EXPECT_EQ(end->update->secrets.count, 0u) << "no copy of them stays";
+    EXPECT_EQ(end->update->secrets.all[0].prk, SealPrk{});
     EXPECT_LE(end->most_keys, kFew);
     EXPECT_LE(end->most_ended, kFew);
     EXPECT_EQ(Count(*end, Counter::kTxSealKey), 0u);
@@ -248,6 +250,54 @@ TEST_F(OneAddressTest, APduIsOfThePlaneThatItWasSentOn) {
   std::vector<uint8_t> received = cb->Receive();
   std::sort(received.begin(), received.end());
   EXPECT_EQ(received, Seeds(16));
+}
+
+TEST_F(OneAddressTest, SecretsThatAreAgreedWithAPeerAreTakenAtOnce) {
+  for (Host* host : {a, b}) {
+    SecretsUpdate* update = updates_[host == a ? 0 : 1].get();
+    update->done = false;
+    SealSecrets& secrets = update->secrets;
+    secrets.partition = kPartition;
+    secrets.count = 1;
+    std::array<uint8_t, kSealSecretBytes> secret{2};
+    secrets.all[0] = {.id = 2, .prk = ExtractSecret(*library_, secret)};
+    Ask(*host, request::SetPeerSecrets{.instance = 0, .peer = 0, .update = update});
+    EXPECT_TRUE(update->done);
+    EXPECT_EQ(update->secrets.count, 0u) << "no copy of them stays";
+  }
+  SendPdus(16);
+  EXPECT_EQ(Statuses(*ca, 16), std::vector<int>(16, kOk));
+  for (Host* host : {a, b}) {
+    // Peers are asked with one secret after the other, each 100 ms.
+    const SealCell& cell = host->pipeline->instance(0).seal_cells[0];
+    EXPECT_TRUE(RunUntil([&] { return cell.Get().secret_id == 2; }, milliseconds(300)));
+  }
+  Ask(*a, request::SetPeerSecrets{.instance = 0, .peer = 77, .update = updates_[0].get()});
+  EXPECT_TRUE(updates_[0]->done) << "of a peer that there is not";
+}
+
+// Secrets are for all instances that seal, and there is none.
+class UnsealedTest : public PlanesTest {
+ protected:
+  void TearDown() override { hosts.clear(); }
+  std::unique_ptr<Crypto> library_;
+};
+
+TEST_F(UnsealedTest, AnInstanceThatDoesNotSealHasNothingToDoWithSecrets) {
+  library_ = NewOpensslCrypto();
+  ASSERT_NE(library_, nullptr);
+  crypto = library_.get();
+  params.seal.mode = SealMode::kOff;
+  StartPair();
+  WarmUp();
+  const std::unique_ptr<SecretsUpdate> update(new SecretsUpdate);
+  update->secrets.count = 1;
+  Ask(*a, request::SetSecrets{.update = update.get()});
+  Ask(*a, request::RotateKeys{});
+  SendPdus(4);
+  EXPECT_EQ(Statuses(*ca, 4), std::vector<int>(4, kOk));
+  EXPECT_TRUE(update->done);
+  EXPECT_EQ(a->Count(Counter::kTxSealed) + b->Count(Counter::kRxSealed), 0u);
 }
 
 }  // namespace

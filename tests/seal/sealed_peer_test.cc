@@ -169,6 +169,55 @@ TEST_F(SealedPeers, HellosOfUnknownIdentitiesHaveABudget) {
   EXPECT_EQ(refused, 2 * SealOwn::kHelloBurst);
 }
 
+TEST_F(SealedPeers, HellosOfOneUnknownIdentityTakeOneKey) {
+  End a(*crypto_, 1), b(*crypto_, 2);
+  b.Sync(200, 0);
+  a.Sync(100, 0);
+  for (uint32_t i = 0; i < 2 * SealOwn::kHelloBurst; ++i) {
+    ASSERT_EQ(b.Open(a.SealHello()), SealError::kNone) << i;
+  }
+}
+
+TEST_F(SealedPeers, ASecretThatTheHelloHasShownIsUsedFirst) {
+  End a(*crypto_, 1), b(*crypto_, 2);
+  b.SetSecrets({2, 1});
+  b.Sync(200, 0);
+  a.Sync(100, 0);
+  ASSERT_EQ(b.Open(a.SealHello()), SealError::kNone);
+  b.Sync(200, 100);
+  EXPECT_EQ(b.state().secret_id, 1) << "the newer one is not known to be there";
+  a.Sync(100, 200);
+  EXPECT_EQ(a.Open(b.Seal()), SealError::kNone);
+}
+
+TEST_F(SealedPeers, AnEpochThatThePeerHasBegunIsShownAtOnce) {
+  End a(*crypto_, 1, {.mode = SealMode::kRequired, .rotate_pdus = 1}), b(*crypto_, 2);
+  Associate(a, b);
+  ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+  ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+  Bytes pdu = a.Seal();
+  EXPECT_EQ(a.state().tx_epoch, 1u);
+  EXPECT_EQ(b.state().rx_epoch, 0u);
+  SealJob job;
+  SealedPeer::Opening opening;
+  ASSERT_EQ(b.peer().Prepare(pdu.data(), static_cast<uint32_t>(pdu.size()), kThere, job, opening),
+            SealError::kNone);
+  b.own().crypto->Open({&job, 1});
+  ASSERT_EQ(b.peer().Finish(job, opening), SealError::kNone);
+  EXPECT_EQ(b.state().rx_epoch, 1u) << "whatever keys it owes";
+}
+
+TEST(SealSecretsTest, AreThoseThatAreCounted) {
+  SealSecrets secrets;
+  secrets.all[0].id = 5;
+  secrets.all[1].id = 7;  // of a list that was longer
+  secrets.count = 1;
+  EXPECT_EQ(secrets.Find(5), secrets.all.data());
+  EXPECT_EQ(secrets.Find(7), nullptr);
+  EXPECT_EQ(secrets.PlaceOf(5), 0u);
+  EXPECT_EQ(secrets.PlaceOf(7), secrets.count);
+}
+
 TEST_F(SealedPeers, AForgedHelloKeepsNoGenuineOneOut) {
   End a(*crypto_, 1), b(*crypto_, 2);
   Associate(a, b);
