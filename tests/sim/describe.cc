@@ -82,17 +82,17 @@ void World::DescribePeer(const Host& host, uint32_t peer) {
       unacked += connection.unacked_count();
       closed |= connection.receive_closed();
     }
-    log_.Add(now_,
-             "    plane %u: %s%s%s%s%s, generations %u and %u, %u missed, %u in flight, receives %s",
-             plane,
-             session.state() == PlaneState::kUp     ? "up"
-             : session.state() == PlaneState::kInit ? "init"
-                                                    : "down",
-             session.begun() ? "" : ", not begun", session.fencing() ? ", fencing" : "",
-             instance.own.admin[plane] == PlaneAdmin::kUp ? "" : ", not in use",
-             instance.own.port_up(plane) ? "" : ", port down",
-             session.tx_generation(), session.rx_generation(), session.missed(), unacked,
-             closed ? "nothing" : "");
+    log_.Add(
+        now_,
+        "    plane %u: %s%s%s%s%s, generations %u and %u, %u missed, %u in flight, receives %s",
+        plane,
+        session.state() == PlaneState::kUp     ? "up"
+        : session.state() == PlaneState::kInit ? "init"
+                                               : "down",
+        session.begun() ? "" : ", not begun", session.fencing() ? ", fencing" : "",
+        instance.own.admin[plane] == PlaneAdmin::kUp ? "" : ", not in use",
+        instance.own.port_up(plane) ? "" : ", port down", session.tx_generation(),
+        session.rx_generation(), session.missed(), unacked, closed ? "nothing" : "");
   }
 }
 
