@@ -143,9 +143,9 @@ bool RetryLayer<Below>::Take(Frame* frame, LinkEnd::Passage passage, int64_t* ro
   return true;
 }
 
-// Returns the frame without its shim, in other memory. A device may keep frames until it needs
-// their places in its ring: a PDU that the far endpoint has refused could not be sent again before.
-// Null: there is no frame.
+// Returns the frame without its shim, in other memory, where it ends at the same place of its
+// buffer. A device may keep frames until it needs their places in its ring, and a PDU that the far
+// endpoint has refused does not wait for that. Null: there is no frame.
 template <LinkLayer Below>
 [[gnu::cold]] Frame* RetryLayer<Below>::CopyOf(const Frame& stale) {
   Frame* copy = nullptr;
@@ -153,7 +153,7 @@ template <LinkLayer Below>
     end_->counters().Add(LinkCounter::kLlrTxStale);
     return nullptr;
   }
-  copy->data = copy->buffer + Frame::kCommandOffset;
+  copy->data = copy->buffer + (stale.data - stale.buffer) + kLinkShimBytes;
   copy->tx_offload = TxOffload::kNone;
   copy->length = stale.length - kLinkShimBytes;
   std::memcpy(copy->data, stale.data, kLinkTypeAt);

@@ -235,6 +235,27 @@ TEST_F(RetryLayerTest, AFrameThatTheNeighbourHasIsSentAgainThoughTheDeviceKeepsI
   EXPECT_EQ(port.held.count(FrameOf(pdu)), 0u) << "its copy is held";
 }
 
+TEST_F(RetryLayerTest, ACopyOfAFrameThatFillsItsBufferFits) {
+  Agree();
+  port.keeps = true;
+  Pdu* const pdu = Stage(7);
+  Frame* const frame = FrameOf(pdu);
+  frame->data = frame->buffer + 64;
+  frame->length = frame->capacity - 64;
+  Exchange();
+  now += std::chrono::microseconds(10);
+  Exchange();
+  ASSERT_TRUE(link.IsBusy(frame));
+  link.StageBusy(pdu);
+  port.sent.clear();
+  Turn();
+  ASSERT_EQ(port.sent.size(), 1u);
+  const Frame* const copy = port.sent[0];
+  EXPECT_NE(copy, frame);
+  EXPECT_EQ(copy->length, frame->length);
+  EXPECT_LE(copy->data + copy->length, copy->buffer + copy->capacity);
+}
+
 // A frame with the shim of a session that is over, which the device still reads.
 TEST_F(RetryLayerTest, AFrameWithAFormerSessionsShimIsSentAsACopyWithout) {
   Agree();
