@@ -60,7 +60,10 @@ class Piped(e2e.Process):
         return struct.unpack("i", fcntl.ioctl(self.read_end, termios.FIONREAD, bytes(4)))[0]
 
     def fill(self, is_full):
-        """Stops reading, and has the process log until `is_full` says so."""
+        """Stops reading, and has the process log until `is_full` says so.
+
+        A line of all counters is about as long as the pipe: it waits while any other line is unread.
+        """
         self.reads.clear()
         time.sleep(0.2)
 
@@ -69,7 +72,7 @@ class Piped(e2e.Process):
                 raise e2e.E2eError(self.report())
             self.signal(signal.SIGUSR1)
             time.sleep(0.02)
-            return self.unread() > PIPE_BYTES // 2 and is_full()
+            return is_full()
         e2e.wait_until(full, e2e.START_S, f"a full pipe of {self.label}")
         # The signals that still wait are served with the pipe full.
         for _ in range(5):
@@ -153,7 +156,7 @@ def test_suede_fare_whose_log_nobody_reads(as_root, directory):
 def check_suede_fare(piped):
     with piped as fare:
         e2e.wait_until(lambda: "starting version" in fare.stderr() or not fare.running(), e2e.START_S, fare.report)
-        fare.fill(lambda: True)
+        fare.fill(lambda: fare.unread() > PIPE_BYTES // 2)
         begun = time.monotonic()
         while time.monotonic() < begun + 3:
             fare.signal(signal.SIGUSR1)
