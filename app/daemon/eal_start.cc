@@ -19,10 +19,10 @@ bool IsVdev(const std::string& device) { return device.rfind("net_", 0) == 0; }
 // EAL's memory where it has no hugepages: for the pools, captures and devices. Frames do not cross
 // pages there, so that those of 4 KiB may be half empty; what is not used takes no memory.
 uint32_t PlainMemoryMb(const std::vector<uint64_t>& pools) {
-  constexpr uint64_t kLeastMb = 512;
+  constexpr uint64_t kMinMb = 512;
   constexpr uint64_t kOthersMb = 128;
   const uint64_t sum = std::accumulate(pools.begin(), pools.end(), uint64_t{0});
-  return static_cast<uint32_t>(std::max(kLeastMb, (2 * sum >> 20) + kOthersMb));
+  return static_cast<uint32_t>(std::max(kMinMb, (2 * sum >> 20) + kOthersMb));
 }
 
 // Whether to run without hugepages, where the configuration leaves it open.

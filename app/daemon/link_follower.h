@@ -18,7 +18,8 @@ class LinkFollower {
   static constexpr uint64_t kUnanswered = 1000;
 
   // Now and then; the control thread.
-  void Look(const std::string& port, bool link_up, const LinkCounters& counters, EventLog& events) {
+  void Check(const std::string& port, bool link_up, const LinkCounters& counters,
+             EventLog& events) {
     const uint64_t lost = counters.Get(LinkCounter::kLlrGivenUp) - given_up_;
     given_up_ += lost;
     const bool failed = Grew(counters.Get(LinkCounter::kFailures), failures_);
@@ -38,13 +39,13 @@ class LinkFollower {
     if (Grew(counters.Get(LinkCounter::kCreditStorms), storms_)) {
       events.Raise(EventKind::kCreditStorm, {{EventField::kPort, port}});
     }
-    LookForSilence(port, link_up, counters, events);
+    DetectSilence(port, link_up, counters, events);
   }
 
  private:
   // Emits one event for each time that the neighbour is silent on a link that is up.
-  void LookForSilence(const std::string& port, bool link_up, const LinkCounters& counters,
-                      EventLog& events) {
+  void DetectSilence(const std::string& port, bool link_up, const LinkCounters& counters,
+                     EventLog& events) {
     const uint64_t sent = counters.Get(LinkCounter::kTxHellos);
     if (Grew(counters.Get(LinkCounter::kRxHellos), heard_) || !link_up) {
       answered_ = sent;

@@ -40,8 +40,8 @@ void Notifier::Status(const std::string& status) {
   sd_notify(0, StrCat("STATUS=", status).c_str());
 }
 
-void Notifier::Stopping(std::chrono::milliseconds longest) {
-  const auto microseconds = std::chrono::microseconds(longest).count();
+void Notifier::Stopping(std::chrono::milliseconds max) {
+  const auto microseconds = std::chrono::microseconds(max).count();
   status_ = "draining";
   sd_notify(0, StrCat("STOPPING=1\nSTATUS=draining\nEXTEND_TIMEOUT_USEC=", microseconds).c_str());
 }

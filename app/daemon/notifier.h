@@ -39,7 +39,7 @@ class Notifier {
   // A line for `systemctl status`; sent where it changed.
   void Status(const std::string& status);
   // The end has begun, and may take this long.
-  void Stopping(std::chrono::milliseconds longest);
+  void Stopping(std::chrono::milliseconds max);
 
   // Every few milliseconds. Sends WATCHDOG=1 at a third of the manager's interval, and only once
   // all lcores have turned since it did so last: one that hangs lets the manager end us. Returns

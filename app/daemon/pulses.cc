@@ -34,7 +34,7 @@ std::vector<std::string> Pulses::Ailments() const {
   const int64_t silence = NowNs() - seen;
   if (silence > kStuckNs) {
     ailments.push_back(
-        absl::StrFormat("control thread: no turn for %d s", silence / 1'000'000'000));
+        absl::StrFormat("control thread: no poll iteration for %d s", silence / 1'000'000'000));
     return ailments;  // the control thread looks after the lcores
   }
   for (size_t l = 0; l < cpus_.size(); ++l) {
@@ -42,7 +42,7 @@ std::vector<std::string> Pulses::Ailments() const {
     const int64_t still = seen - pulses_[l].seen_ns.load(std::memory_order_relaxed);
     if (still <= kStuckNs) continue;
     ailments.push_back(
-        absl::StrFormat("lcore %u: no turn for %d s", cpus_[l], still / 1'000'000'000));
+        absl::StrFormat("lcore %u: no poll iteration for %d s", cpus_[l], still / 1'000'000'000));
   }
   return ailments;
 }

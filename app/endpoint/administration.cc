@@ -180,7 +180,7 @@ absl::StatusOr<PlaneAdminView::WeightChange> Administration::SetWeight(
   return PlaneAdminView::WeightChange{.done = *std::move(question), .weight = value};
 }
 
-bool Administration::TellWeight(uint32_t instance, uint32_t plane, uint32_t weight) {
+bool Administration::PostWeight(uint32_t instance, uint32_t plane, uint32_t weight) {
   return Ask(endpoint_->pipeline_of(instance),
              request::SetWeight{.instance = endpoint_->number_of(instance),
                                 .peer = request::SetWeight::kAllPeers,
@@ -204,7 +204,7 @@ void Administration::FollowLinkSpeeds() {
     for (uint32_t p = 0; p < weights.size(); ++p) {
       Plane& plane = planes_[i][p];
       if (plane.weight_set || !plane.peers_set.empty() || plane.weight == weights[p]) continue;
-      if (!TellWeight(i, p, weights[p])) return;
+      if (!PostWeight(i, p, weights[p])) return;
       plane.weight = weights[p];
     }
   }

@@ -30,7 +30,7 @@ absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Create(const Config& config,
   if (absl::Status status = endpoint->OpenPorts(); !status.ok()) return status;
   if (absl::Status status = endpoint->OpenKeys(); !status.ok()) return status;
   endpoint->BuildPipelines();
-  if (absl::Status status = endpoint->PostLookouts(); !status.ok()) return status;
+  if (absl::Status status = endpoint->AddWaitPollers(); !status.ok()) return status;
   endpoint->administration_ = std::make_unique<Administration>(endpoint.get());
   endpoint->watch_ = std::make_unique<Watch>(endpoint.get());
   return endpoint;
@@ -152,21 +152,21 @@ void Endpoint::BuildPipelines() {
       std::make_unique<EndpointPipelines>(config_, devices, DrawSecret, seal_keys_->libraries());
 }
 
-absl::Status Endpoint::PostLookouts() {
+absl::Status Endpoint::AddWaitPollers() {
   for (uint32_t l = 0; l < pipeline_count(); ++l) {
     std::unique_ptr<WaitBoard> board = WaitBoard::Create();
     if (board == nullptr) {
       return absl::ResourceExhaustedError(absl::StrCat(
           "no descriptor for an lcore: ", std::strerror(errno), "; raise the open file limit"));
     }
-    pipeline(l).SetLookout(lookouts_.emplace_back(new Lookout(std::move(board))).get());
+    pipeline(l).SetWaitPoller(wait_pollers_.emplace_back(new WaitPoller(std::move(board))).get());
   }
   return absl::OkStatus();
 }
 
 std::vector<WaitBoard*> Endpoint::wait_boards() const {
   std::vector<WaitBoard*> boards;
-  for (const auto& lookout : lookouts_) boards.push_back(lookout->board());
+  for (const auto& wait_poller : wait_pollers_) boards.push_back(wait_poller->board());
   return boards;
 }
 

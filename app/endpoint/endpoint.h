@@ -20,9 +20,9 @@
 #include "dpdk/lcores.h"
 #include "endpoint/administration.h"
 #include "endpoint/endpoint_pipelines.h"
-#include "endpoint/lookout.h"
 #include "endpoint/seal_agreements.h"
 #include "endpoint/seal_keys.h"
+#include "endpoint/wait_poller.h"
 #include "endpoint/watch.h"
 #include "mgmt/event_log.h"
 #include "pipeline/pipeline.h"
@@ -126,7 +126,7 @@ class Endpoint {
   template <typename Each>
   void ForEachBlock(Each each) const;
   void BuildPipelines();
-  absl::Status PostLookouts();
+  absl::Status AddWaitPollers();
 
   Config config_;
   const Log log_;
@@ -135,7 +135,7 @@ class Endpoint {
   bool running_ = false;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   std::unique_ptr<SealKeys> seal_keys_;
-  std::vector<std::unique_ptr<Lookout>> lookouts_;  // of each lcore
+  std::vector<std::unique_ptr<WaitPoller>> wait_pollers_;  // of each lcore
   std::unique_ptr<EndpointPipelines> built_;
   std::unique_ptr<TscClock> clock_;
   std::atomic<bool> stop_{false};

@@ -14,7 +14,7 @@ namespace suede {
 namespace {
 
 // Connections that one page shows; as with connections.list.
-constexpr uint32_t kMostConnections = 10'000;
+constexpr uint32_t kMaxConnections = 10'000;
 constexpr std::chrono::seconds kPatience{2};
 
 uint64_t Millionths(uint64_t part, uint64_t whole) {
@@ -73,7 +73,7 @@ void PeerDesk::Poll(EndpointView& endpoint) {
   if (state_ != State::kAsked) return;
   if (question_ == nullptr) {
     question_ = endpoint.Connections(
-        {.xpu = {}, .instance = {}, .peer = {}, .unused = true, .limit = kMostConnections});
+        {.xpu = {}, .instance = {}, .peer = {}, .unused = true, .limit = kMaxConnections});
   }
   std::optional<ConnectionsView> answer = question_();
   if (!answer) return;

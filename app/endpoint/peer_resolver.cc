@@ -66,7 +66,7 @@ void PeerResolver::Poll(bool link_up, Clock::time_point now) {
   neighbours_->Poll([this](const LinkAddress& address, const Neighbours::Mac& mac) {
     OnFound(address, mac);
   });
-  TellLcores();
+  PostToLcores();
   if (link_up && !was_up_) {
     next_look_ = now + kSettle;
     for (auto& [address, peer] : peers_) peer.unanswered = 0;
@@ -94,7 +94,7 @@ void PeerResolver::OnFound(const LinkAddress& address, const ConfigMac& mac) {
 }
 
 // A full mailbox is filled further the next time.
-void PeerResolver::TellLcores() {
+void PeerResolver::PostToLcores() {
   if (!untold_) return;
   untold_ = false;
   for (auto& [address, peer] : peers_) {

@@ -55,7 +55,7 @@ class PeerResolver {
   void FindPeers();
   void FindPeers(uint32_t instance, uint32_t plane);
   void OnFound(const LinkAddress& address, const ConfigMac& mac);
-  void TellLcores();
+  void PostToLcores();
   void GiveUp(const Peer& peer);
   void AskKernel(Clock::time_point now);
 

@@ -163,7 +163,7 @@ TargetParams TargetParamsOf(const Config& config) {
           .base_rtt = c.base_rtt,
           .initial_percent = c.initial_percent,
           .hold_bdp = c.hold_bdp,
-          .age = std::max(TargetParams{}.age, TargetParams::kLeastRepeats * c.repeat_max)};
+          .age = std::max(TargetParams{}.age, TargetParams::kMinRepeats * c.repeat_max)};
 }
 
 namespace {
@@ -368,8 +368,7 @@ PortUse UseOf(const Config& config, uint32_t p) {
       add_queue(p, i);
       // Commands are packed into frames of plane 0's port, and may leave by any port. Frames of
       // the other ports hold arrivals, and the transport's own messages.
-      use.unclaimed_pdus +=
-          (uint64_t{config.clients.unclaimed_pdus} + kMostPromisedPdus) * kVcCount;
+      use.unclaimed_pdus += (uint64_t{config.clients.unclaimed_pdus} + kMaxPromisedPdus) * kVcCount;
       if (plane != 0) continue;
       for (const InstancePort& other : instance.ports) add_queue(other.port, i);
       PortHome& home = homes[instance.lcore];
@@ -410,7 +409,7 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   const bool has_shim = port.llr == OnOff::kOn;
   const uint32_t shim_bytes = has_shim ? kLinkShimBytes : 0;
   if (has_shim) use.link_frames = config.llr.window_frames + kBurst;
-  if (port.cbfc == OnOff::kOn) use.link_frames += CreditGate::kMostWaiting;
+  if (port.cbfc == OnOff::kOn) use.link_frames += CreditGate::kMaxWaiting;
   const bool takes_pfc = port.pfc == PortConfig::Pfc::kSoftware;
   return {.name = port.name,
           .device = port.device,

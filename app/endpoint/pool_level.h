@@ -12,7 +12,7 @@ namespace suede {
 class PoolLevel {
  public:
   enum class Change : uint8_t { kNone, kLow, kRecovered };
-  Change Look(uint64_t free, uint64_t frames) {
+  Change Check(uint64_t free, uint64_t frames) {
     if (!low_ && free * 8 < frames) {
       low_ = true;
       return Change::kLow;

@@ -95,11 +95,11 @@ bool EndpointRegisters::Interrupts() {
   if (config().clients.registers < ClientsConfig::Registers::kRead || events_->mask() == 0) {
     return false;
   }
-  Look();
+  Update();
   return events_->summary();
 }
 
-void EndpointRegisters::Look() {
+void EndpointRegisters::Update() {
   const uint64_t no_frame = endpoint_->SumOf(Counter::kTxNoFrame);
   if (no_frame != std::exchange(no_frame_, no_frame)) events_->Raise(RegisterEvent::kNoFrame);
   const uint64_t lost = endpoint_->SumOf(Counter::kCompletionsLost);
@@ -134,7 +134,7 @@ std::vector<RegisterRowView> EndpointRegisters::Rows() const {
 
 absl::StatusOr<std::vector<RegisterValueView>> EndpointRegisters::Read(std::string_view first,
                                                                        uint32_t count) {
-  Look();
+  Update();
   const absl::StatusOr<RegisterRef> found = file_.Find(first);
   if (!found.ok()) return found.status();
   std::vector<RegisterValueView> values;
@@ -145,7 +145,7 @@ absl::StatusOr<std::vector<RegisterValueView>> EndpointRegisters::Read(std::stri
 }
 
 absl::Status EndpointRegisters::Begin(const RegisterRef& ref, uint64_t value) {
-  Look();  // cleared events have been seen
+  Update();  // cleared events have been seen
   absl::StatusOr<std::optional<ConfigOverride>> wanted = file_.Write(ref, value);
   if (!wanted.ok()) return wanted.status();
   if (!*wanted) return absl::OkStatus();
@@ -181,7 +181,7 @@ std::optional<absl::StatusOr<uint64_t>> EndpointRegisters::Access(const Register
                                                     request.is_write ? "write" : "read",
                                                     " registers; clients.registers permits it"));
   }
-  Look();
+  Update();
   const absl::StatusOr<RegisterRef> ref = file_.At(request.address, request.width_bits);
   if (!ref.ok()) return ref.status();
   if (request.is_write) {

@@ -46,7 +46,7 @@ class EndpointRegisters final : public RegisterBackend {
  private:
   // Sets the event bits that no event of the endpoint sets: of counters that have moved since the
   // last look.
-  void Look();
+  void Update();
   // Does, or begins, the change that a write asks for.
   absl::Status Begin(const RegisterRef& ref, uint64_t value);
 

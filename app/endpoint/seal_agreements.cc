@@ -163,12 +163,12 @@ void SealAgreements::Accept(Time now) {
                            SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
-      state_.TellRefused(config_.listen, std::strerror(errno));
+      state_.EmitRefused(config_.listen, std::strerror(errno));
       return;
     }
     SendAtOnce(fd);
     for (const SealLobby::Guest& ended : lobby_.Add(Fd(fd), SocketAddress(storage), now)) {
-      state_.TellRefused(ended.address.text(),
+      state_.EmitRefused(ended.address.text(),
                          StrCat("it gives its place to a newer one: there are ", SealLobby::kPlaces,
                                 " connections that say nothing"));
     }
@@ -178,7 +178,7 @@ void SealAgreements::Accept(Time now) {
 // Begins TLS with the connections that have sent something, as many as are permitted now.
 void SealAgreements::Admit(Time now) {
   for (const SealLobby::Guest& silent : lobby_.TakeSilent(now - SealConnection::kIdleLimit)) {
-    state_.TellRefused(silent.address.text(), "it says nothing for 10 s");
+    state_.EmitRefused(silent.address.text(), "it says nothing for 10 s");
   }
   std::vector<pollfd> fds;
   for (const SealLobby::Guest& guest : lobby_.guests()) {
@@ -254,7 +254,7 @@ void SealAgreements::ConnectDue(Time now) {
   next_look_ = now + kLookEvery;
   for (Group& group : groups_) {
     if (group.connection != nullptr) continue;
-    if (connecting_ == kMostConnecting) return;
+    if (connecting_ == kMaxConnecting) return;
     std::vector<AgreementPair*> due;
     for (AgreementPair* const pair : group.pairs) {
       if (pair->due() <= now && state_.deliveries.IsDone(*pair)) due.push_back(pair);
@@ -291,7 +291,7 @@ void SealAgreements::Connect(Group& group, std::vector<AgreementPair*> pairs, Ti
     close(fd);
   }
   if (tls == nullptr) {
-    state_.TellFailed(*pairs.front(), address, SealFailure::kConnection, std::strerror(error));
+    state_.EmitFailed(*pairs.front(), address, SealFailure::kConnection, std::strerror(error));
     for (AgreementPair* const pair : pairs) {
       pair->OnBegun();
       pair->OnFailed(now);

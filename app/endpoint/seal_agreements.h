@@ -32,7 +32,7 @@ class SealAgreements {
   static constexpr uint32_t kPeerHandshakes = 100;
   static constexpr uint32_t kOtherHandshakes = 50;
   static constexpr uint32_t kHandshakeBurst = 8;
-  static constexpr size_t kMostConnecting = 16;
+  static constexpr size_t kMaxConnecting = 16;
   // Connections that are taken out of the kernel's queue, where a peer's may wait behind others.
   static constexpr uint32_t kAcceptsPerSecond = 2000;
   static constexpr uint32_t kAcceptBurst = 64;

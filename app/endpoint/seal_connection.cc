@@ -15,7 +15,7 @@
 namespace suede {
 namespace {
 
-constexpr int kMostMessages = 16;  // of a connection in one turn
+constexpr int kMaxMessages = 16;  // of a connection in one turn
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
@@ -34,7 +34,7 @@ bool SealConnection::Advance(Time now) {
   }
   bool waits = false;
   if (!tls_->established() && !Shake(now, waits)) return false;
-  for (int i = 0; i < kMostMessages && !waits; ++i) {
+  for (int i = 0; i < kMaxMessages && !waits; ++i) {
     if (!WriteOut(now, waits)) return false;
     if (!waits && !ReadIn(now, waits)) return false;
   }
@@ -80,7 +80,7 @@ bool SealConnection::ReadIn(Time now, bool& waits) {
 }
 
 bool SealConnection::Fail(Time now, SealFailure kind, std::string_view reason) {
-  Tell(pair(), kind, reason);
+  Emit(pair(), kind, reason);
   OnFailed(now);
   return false;
 }
@@ -91,12 +91,12 @@ bool SealConnection::Fail(Time now, const absl::Status& status) {
   return Fail(now, ended ? SealFailure::kConnection : SealFailure::kTls, Text(status));
 }
 
-void SealConnection::Tell(const AgreementPair* pair, SealFailure kind, std::string_view reason) {
-  if (pair != nullptr) return state_.TellFailed(*pair, address_, kind, reason);
-  state_.TellRefused(address_.text(), reason);
+void SealConnection::Emit(const AgreementPair* pair, SealFailure kind, std::string_view reason) {
+  if (pair != nullptr) return state_.EmitFailed(*pair, address_, kind, reason);
+  state_.EmitRefused(address_.text(), reason);
 }
 
-void SealAgreementState::TellFailed(const AgreementPair& pair, const SocketAddress& address,
+void SealAgreementState::EmitFailed(const AgreementPair& pair, const SocketAddress& address,
                                     SealFailure kind, std::string_view reason) {
   ++counts.failed[static_cast<size_t>(kind)];
   events->Raise(EventKind::kSealAgreementFailed, {{EventField::kXpu, pair.own()},
@@ -105,7 +105,7 @@ void SealAgreementState::TellFailed(const AgreementPair& pair, const SocketAddre
                                                   {EventField::kReason, reason}});
 }
 
-void SealAgreementState::TellRefused(std::string_view address, std::string_view reason) {
+void SealAgreementState::EmitRefused(std::string_view address, std::string_view reason) {
   ++counts.refused;
   events->Raise(EventKind::kSealConnectionRefused,
                 {{EventField::kAddress, address}, {EventField::kReason, reason}});
@@ -118,12 +118,12 @@ bool SealConnection::Agree(AgreementPair& pair, const AgreementMessage& request,
   std::copy(answer.begin(), answer.end(), context.begin() + kAgreementBytes);
   Secret secret;
   if (!secret.Make()) {
-    Tell(&pair, SealFailure::kMemory, LockedMemory::OfProcess().Shortage());
+    Emit(&pair, SealFailure::kMemory, LockedMemory::OfProcess().Shortage());
     return false;
   }
   if (const absl::Status made = tls_->Export(kAgreementLabel, context, secret.bytes());
       !made.ok()) {
-    Tell(&pair, SealFailure::kTls, Text(made));
+    Emit(&pair, SealFailure::kTls, Text(made));
     return false;
   }
   SealPrk prk = ExtractSecret(*state_.kdf, secret.bytes());
@@ -152,7 +152,7 @@ bool SealServerConnection::OnMessage(const AgreementMessage& message, Time now) 
       AnswerAgreement(message, certified(), state_.partition, state_.pairs, now,
                       [this](const AgreementPair& pair) { return state_.deliveries.IsDone(pair); });
   if (reply.closes) {
-    Tell(nullptr, SealFailure::kProtocol, "a request that is malformed");
+    Emit(nullptr, SealFailure::kProtocol, "a request that is malformed");
     return false;
   }
   switch (reply.status) {
@@ -162,17 +162,17 @@ bool SealServerConnection::OnMessage(const AgreementMessage& message, Time now) 
       }
       break;
     case AgreementStatus::kVersion:
-      Tell(nullptr, SealFailure::kProtocol, "a request of another version");
+      Emit(nullptr, SealFailure::kProtocol, "a request of another version");
       break;
     case AgreementStatus::kUnknown: {
       const AgreementRequest request = DecodeAgreementRequest(message);
-      Tell(nullptr, SealFailure::kProtocol,
+      Emit(nullptr, SealFailure::kProtocol,
            StrCat("a request for XPUs ", request.client, " and ", request.server, " of partition ",
                   request.partition, ", a pair that is not configured here"));
       break;
     }
     case AgreementStatus::kNotNamed:
-      Tell(nullptr, SealFailure::kXpu,
+      Emit(nullptr, SealFailure::kXpu,
            StrCat("its certificate does not name XPU ", reply.pair->peer(), ", which it asks for"));
       break;
     default:
@@ -202,7 +202,7 @@ bool SealClientConnection::Ask(Time now) {
       Send(Encode(request_));
       return true;
     }
-    Tell(&next, SealFailure::kXpu,
+    Emit(&next, SealFailure::kXpu,
          StrCat("its certificate does not name XPU ", next.peer(), " of partition ",
                 state_.partition));
     next.OnFailed(now);
@@ -218,7 +218,7 @@ bool SealClientConnection::OnMessage(const AgreementMessage& message, Time now) 
       GiveUp(now, SealFailure::kProtocol, "an answer that is malformed");
       return false;
     case AgreementOutcome::Kind::kRefused:
-      Tell(&asked, SealFailure::kRefused, ReasonOf(outcome.status));
+      Emit(&asked, SealFailure::kRefused, ReasonOf(outcome.status));
       asked.OnFailed(now);
       break;
     case AgreementOutcome::Kind::kAsked:

@@ -33,10 +33,10 @@ struct SealAgreementState {
   SealAgreementCounts counts;
 
   // Raises and counts the event that a pair could not agree.
-  void TellFailed(const AgreementPair& pair, const SocketAddress& address, SealFailure kind,
+  void EmitFailed(const AgreementPair& pair, const SocketAddress& address, SealFailure kind,
                   std::string_view reason);
   // Raises and counts the event that a connection came and is ended.
-  void TellRefused(std::string_view address, std::string_view reason);
+  void EmitRefused(std::string_view address, std::string_view reason);
 };
 
 class SealConnection {
@@ -86,7 +86,7 @@ class SealConnection {
   // Makes the secret of request and answer, and gives it to the pair.
   bool Agree(AgreementPair& pair, const AgreementMessage& request, const AgreementMessage& answer,
              uint8_t id, uint8_t stays, Time now);
-  void Tell(const AgreementPair* pair, SealFailure kind, std::string_view reason);
+  void Emit(const AgreementPair* pair, SealFailure kind, std::string_view reason);
 
   SealAgreementState& state_;
 

@@ -27,7 +27,7 @@ bool SealDeliveries::IsDone(const AgreementPair& pair) const {
 
 void SealDeliveries::Tick(const EndpointPipelines& pipelines, uint16_t partition) {
   std::erase_if(under_way_, [](const auto& delivery) { return delivery->IsOver(); });
-  while (!waiting_.empty() && under_way_.size() < kMost) {
+  while (!waiting_.empty() && under_way_.size() < kMax) {
     const AgreementPair* const pair = waiting_.front();
     waiting_.pop_front();
     for (const Own& own : instances_) {

@@ -19,7 +19,7 @@ namespace suede {
 class SealDeliveries {
  public:
   // Updates under way at once, over all lcores.
-  static constexpr size_t kMost = 128;
+  static constexpr size_t kMax = 128;
 
   explicit SealDeliveries(const Config& config);
 

@@ -15,7 +15,7 @@ namespace {
 
 // Keys per peer: those of four epochs and HELLOs for two secrets, and as many to send with.
 constexpr uint32_t kKeysOfPeer = 20;
-constexpr uint32_t kMostKeys = 1 << 20;
+constexpr uint32_t kMaxKeys = 1 << 20;
 
 // Instances of the lcore that seal.
 uint32_t SealingOn(const Config& config, uint32_t lcore) {
@@ -66,7 +66,7 @@ absl::Status SealKeys::OpenLibraries(const Config& config) {
     const uint64_t wanted = uint64_t{instances} * config.peers.size() * kKeysOfPeer + kKeysOfPeer;
     absl::StatusOr<ChosenCrypto> chosen =
         NewCrypto(NamesOf(config_.device)[static_cast<size_t>(config_.device)],
-                  static_cast<uint32_t>(std::min<uint64_t>(wanted, kMostKeys)));
+                  static_cast<uint32_t>(std::min<uint64_t>(wanted, kMaxKeys)));
     if (!chosen.ok()) return chosen.status();
     if (!chosen->passed_over.empty()) warnings_.push_back(chosen->passed_over);
     libraries_[l] = {.crypto = std::move(chosen->crypto),
@@ -105,7 +105,7 @@ SealSecrets SealKeys::Extracted(uint32_t partition, int64_t now_s) {
   extracted.partition = static_cast<uint16_t>(partition);
   for (const FileSecret* secret :
        SecretsValidAt(secrets_, static_cast<uint16_t>(partition), now_s)) {
-    if (extracted.count == SealSecrets::kMost) break;
+    if (extracted.count == SealSecrets::kMax) break;
     extracted.all[extracted.count++] = {.id = secret->id,
                                         .prk = ExtractSecret(*kdf_, secret->secret.bytes())};
   }

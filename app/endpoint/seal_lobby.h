@@ -28,13 +28,13 @@ namespace suede {
 template <class List, class AddressOf, class Goes>
 size_t IndexOfLeaver(const List& connections, AddressOf&& address_of, Goes&& goes) {
   std::map<uint64_t, size_t> counts;
-  size_t most = 0;
+  size_t max = 0;
   for (const auto& one : connections) {
-    most = std::max(most, ++counts[address_of(one).network()]);
+    max = std::max(max, ++counts[address_of(one).network()]);
   }
   size_t first = connections.size();
   for (size_t i = 0; i < connections.size(); ++i) {
-    if (counts[address_of(connections[i]).network()] != most) continue;
+    if (counts[address_of(connections[i]).network()] != max) continue;
     if (goes(connections[i])) return i;
     if (first == connections.size()) first = i;
   }

@@ -54,9 +54,9 @@ Watch::Watch(Endpoint* endpoint)
 }
 
 void Watch::Tick() {
-  for (uint32_t p = 0; p < link_up_.size(); ++p) LookAtPort(p);
-  LookAtPlanes();
-  for (uint32_t l = 0; l < instances_.size(); ++l) HearLcore(l);
+  for (uint32_t p = 0; p < link_up_.size(); ++p) CheckPort(p);
+  CheckPlanes();
+  for (uint32_t l = 0; l < instances_.size(); ++l) DrainEvents(l);
   ++ticks_;
   endpoint_->events().Tick();
 }
@@ -65,7 +65,7 @@ bool Watch::all_links_up() const {
   return std::find(link_up_.begin(), link_up_.end(), false) == link_up_.end();
 }
 
-void Watch::LookAtPort(uint32_t p) {
+void Watch::CheckPort(uint32_t p) {
   DpdkPort& port = *endpoint_->ports()[p];
   EventLog& events = endpoint_->events();
   port.RefreshLink();
@@ -78,11 +78,11 @@ void Watch::LookAtPort(uint32_t p) {
     events.Raise(link.up ? EventKind::kLinkUp : EventKind::kLinkDown, std::move(values));
   }
   if (const LinkCounters* counters = endpoint_->link_counters(p); counters != nullptr) {
-    links_[p].Look(port.name(), link.up, *counters, events);
+    links_[p].Check(port.name(), link.up, *counters, events);
   }
   if (ticks_ % kPoolTicks != 0) return;
   const uint32_t free = port.FreeFrames();
-  const PoolLevel::Change change = pools_[p].Look(free, port.pool_frames());
+  const PoolLevel::Change change = pools_[p].Check(free, port.pool_frames());
   if (change == PoolLevel::Change::kNone) return;
   const bool low = change == PoolLevel::Change::kLow;
   events.Raise(low ? EventKind::kPoolLow : EventKind::kPoolRecovered,
@@ -91,7 +91,7 @@ void Watch::LookAtPort(uint32_t p) {
                 {EventField::kFrames, port.pool_frames()}});
 }
 
-void Watch::LookAtPlanes() {
+void Watch::CheckPlanes() {
   endpoint_->administration().FollowLinkSpeeds();
   const std::vector<PlaneView> planes = endpoint_->administration().Planes();
   for (size_t i = 0; i < planes.size(); ++i) {
@@ -108,7 +108,7 @@ void Watch::LookAtPlanes() {
   }
 }
 
-void Watch::HearLcore(uint32_t lcore) {
+void Watch::DrainEvents(uint32_t lcore) {
   Pipeline& pipeline = endpoint_->pipeline(lcore);
   LcoreEvent event;
   // No more than one ring of them: the lcore may go on.

@@ -26,9 +26,9 @@ class Watch {
   bool all_links_up() const;
 
  private:
-  void LookAtPort(uint32_t port);
-  void LookAtPlanes();
-  void HearLcore(uint32_t lcore);
+  void CheckPort(uint32_t port);
+  void CheckPlanes();
+  void DrainEvents(uint32_t lcore);
   void Raise(uint32_t lcore, const LcoreEvent& event);
 
   Endpoint* const endpoint_;

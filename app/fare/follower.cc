@@ -32,7 +32,7 @@ FareParams ParamsOf(const FareConfig& config) {
                                 .penalty = static_cast<double>(config.damping.penalty),
                                 .suppress = static_cast<double>(config.damping.suppress),
                                 .reuse = static_cast<double>(config.damping.reuse),
-                                .most = static_cast<double>(config.damping.most)}};
+                                .max = static_cast<double>(config.damping.max)}};
   for (const FarePlaneConfig& plane : config.planes) {
     params.planes.push_back({.plane = plane.plane,
                              .interfaces = plane.interfaces,
@@ -230,7 +230,7 @@ void Follower::OnRoutes(uint32_t peer) {
 
 void Follower::AskBgp() {
   if (vtysh_.busy() || !book_.HasQuestions() || Clock::now() < ask_at_) return;
-  asked_ = book_.TakeQuestions(Vtysh::kMostPrefixes);
+  asked_ = book_.TakeQuestions(Vtysh::kMaxPrefixes);
   std::vector<std::string> prefixes;
   prefixes.reserve(asked_.size());
   for (const uint32_t peer : asked_) prefixes.push_back(config_.peers[peer].prefix);

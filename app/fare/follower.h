@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // suede-fare at work: routes of the kernel and bandwidths of bgpd in, weights of the endpoint's
-// planes out. One thread, which waits in poll alone.
+// planes out. One thread, which waits in poll, and for the endpoint's answers.
 #ifndef SUEDE_APP_FARE_FOLLOWER_H_
 #define SUEDE_APP_FARE_FOLLOWER_H_
 
@@ -30,7 +30,7 @@ class Follower {
  public:
   // The arguments outlive the follower. `signals`: a signalfd.
   Follower(const FareConfig& config, const FollowerOptions& options, int signals, Logger& log);
-  // Follows until a signal comes. Returns the exit code.
+  // Follows until a signal comes, or once where the options say so. Returns the exit code.
   int Run();
 
  private:

@@ -20,7 +20,7 @@ constexpr size_t kReceiveBytes = 65536;  // more than a part of a dump has
 constexpr int kQueueBytes = 1 << 20;     // of notifications
 constexpr int kPartsPerPoll = 256;
 // Times that an answer is asked again because routes changed meanwhile; then it is taken as it is.
-constexpr uint32_t kMostInterruptions = 4;
+constexpr uint32_t kMaxInterruptions = 4;
 
 absl::Status NetlinkError(const char* what) {
   return absl::UnavailableError(StrCat("netlink: ", what, ": ", std::strerror(errno)));
@@ -169,7 +169,7 @@ absl::Status KernelRoutes::OnDone(bool* fresh) {
   }
   step_ = Step::kIdle;
   again_ |= interrupted_;
-  if (interrupted_ && ++interruptions_ < kMostInterruptions) return absl::OkStatus();
+  if (interrupted_ && ++interruptions_ < kMaxInterruptions) return absl::OkStatus();
   interruptions_ = 0;
   Finish();
   *fresh = true;

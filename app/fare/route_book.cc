@@ -47,9 +47,9 @@ void RouteBook::OnBgp(uint32_t peer, const PathBandwidths& paths) {
   of.answered = std::exchange(of.asking, {});
 }
 
-std::vector<uint32_t> RouteBook::TakeQuestions(size_t most) {
+std::vector<uint32_t> RouteBook::TakeQuestions(size_t max) {
   std::vector<uint32_t> taken;
-  for (uint32_t peer = 0; peer < peers_.size() && taken.size() < most; ++peer) {
+  for (uint32_t peer = 0; peer < peers_.size() && taken.size() < max; ++peer) {
     Peer& of = peers_[peer];
     if (!std::exchange(of.is_asked_about, false)) continue;
     of.asking.clear();

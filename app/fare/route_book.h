@@ -32,8 +32,8 @@ class RouteBook {
   // Takes the answer to the last question about the peer: what bgpd says of its prefix.
   void OnBgp(uint32_t peer, const PathBandwidths& paths);
 
-  // Up to `most` peers about which bgpd is to be asked; they count as asked.
-  std::vector<uint32_t> TakeQuestions(size_t most);
+  // Up to `max` peers about which bgpd is to be asked; they count as asked.
+  std::vector<uint32_t> TakeQuestions(size_t max);
   // The questions about these peers have had no answer.
   void AskAgain(const std::vector<uint32_t>& peers);
   bool HasQuestions() const;

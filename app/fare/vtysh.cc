@@ -16,7 +16,7 @@
 namespace suede::fare {
 namespace {
 
-constexpr size_t kMostBytes = 16u << 20;  // of an answer
+constexpr size_t kMaxBytes = 16u << 20;  // of an answer
 
 // Starts `words` with its standard output at `output`, without our mask of signals.
 int Spawn(const std::vector<std::string>& words, int output, pid_t* child) {
@@ -91,7 +91,7 @@ std::optional<absl::StatusOr<std::string>> Vtysh::Poll(Clock::time_point now) {
     if (n < 0) break;
     if (n == 0) output_.Reset();
     text_.append(buffer, static_cast<size_t>(n));
-    if (text_.size() <= kMostBytes) continue;
+    if (text_.size() <= kMaxBytes) continue;
     Kill();
     return absl::ResourceExhaustedError(StrCat(Describe(), " answered with too much"));
   }

@@ -21,14 +21,14 @@ class Vtysh {
  public:
   using Clock = std::chrono::steady_clock;
   // Max prefixes that one call asks for.
-  static constexpr size_t kMostPrefixes = 64;
+  static constexpr size_t kMaxPrefixes = 64;
 
   explicit Vtysh(const FareBgpConfig& config) : config_(config) {}
   ~Vtysh();
   Vtysh(const Vtysh&) = delete;
   Vtysh& operator=(const Vtysh&) = delete;
 
-  // Asks for up to kMostPrefixes prefixes, while not busy.
+  // Asks for up to kMaxPrefixes prefixes, while not busy.
   absl::Status Ask(const std::vector<std::string>& prefixes, Clock::time_point now);
   bool busy() const { return child_ > 0; }
   // Readable when Poll has something to do; -1: not busy.

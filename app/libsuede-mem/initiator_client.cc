@@ -162,18 +162,18 @@ void suede_mem::Flush() {
 }
 
 void suede_mem::TakeCompletions(uint32_t plane) {
-  constexpr uint32_t kMost = 64;
-  suede_completion completions[kMost];
+  constexpr uint32_t kMax = 64;
+  suede_completion completions[kMax];
   int count;
   do {
-    count = suede_poll_completions(planes[plane].queue(), completions, kMost);
+    count = suede_poll_completions(planes[plane].queue(), completions, kMax);
     for (int i = 0; i < count; ++i) {
       const suede_completion& each = completions[i];
       initiator->OnCompletion(
           {.xpuid = each.xpuid, .plane = static_cast<uint8_t>(plane), .vc = each.vc},
           static_cast<uint32_t>(each.tag), each.status);
     }
-  } while (count == kMost);
+  } while (count == kMax);
   // TakeCommands takes the commands that had arrived before.
 }
 

@@ -70,14 +70,14 @@ class Plane {
                             .data_stride = data_bytes};
     return OnSent(suede_send_batch(queue_, &batch, count));
   }
-  // Gives what has come on the VC, `most` commands at most, to `each`(source XPU, control, its
+  // Gives what has come on the VC, `max` commands at most, to `each`(source XPU, control, its
   // bytes, data or null, its bytes). Returns how many there were.
   template <typename Each>
-  uint32_t TakeCommands(uint8_t vc, uint32_t most, Each&& each) {
+  uint32_t TakeCommands(uint8_t vc, uint32_t max, Each&& each) {
     suede_received_span span;
     uint32_t taken = 0;
-    while (taken < most) {
-      const int count = suede_receive_span(client_, vc, &span, most - taken);
+    while (taken < max) {
+      const int count = suede_receive_span(client_, vc, &span, max - taken);
       if (count <= 0) {
         if (count < 0) OnLost();
         break;

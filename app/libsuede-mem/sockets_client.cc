@@ -96,15 +96,15 @@ int suede_sockets::Send(const Burst& burst) {
 }
 
 void suede_sockets::TakeCompletions(uint32_t plane) {
-  constexpr uint32_t kMost = 64;
-  suede_completion completions[kMost];
+  constexpr uint32_t kMax = 64;
+  suede_completion completions[kMax];
   int count;
   do {
-    count = suede_poll_completions(planes_[plane].queue(), completions, kMost);
+    count = suede_poll_completions(planes_[plane].queue(), completions, kMax);
     for (int i = 0; i < count; ++i) {
       sockets_->OnCompletion(completions[i].tag, completions[i].status);
     }
-  } while (count == kMost);
+  } while (count == kMax);
 }
 
 void suede_sockets::TakeCommands(uint32_t plane, uint8_t vc) {
@@ -148,7 +148,7 @@ int suede_sockets::Poll() {
 
 // Sleeps without the lock until commands, completions or credit come, at most for 2 ms.
 void suede_sockets::Sleep(int64_t deadline_ns) {
-  constexpr int64_t kMostMs = 2;
+  constexpr int64_t kMaxMs = 2;
   pollfd fds[SUEDE_MEM_MAX_PLANES] = {};
   nfds_t count = 0;
   {
@@ -163,7 +163,7 @@ void suede_sockets::Sleep(int64_t deadline_ns) {
     }
   }
   const int64_t left_ms = (deadline_ns - NowNs()) / 1'000'000;
-  const auto timeout_ms = static_cast<int>(std::clamp<int64_t>(left_ms, 0, kMostMs));
+  const auto timeout_ms = static_cast<int>(std::clamp<int64_t>(left_ms, 0, kMaxMs));
   if (poll(fds, count, timeout_ms) <= 0) return;
   for (nfds_t i = 0; i < count; ++i) {
     uint64_t wakes;

@@ -420,10 +420,10 @@ int suede_mem_target::Wait(int timeout_ms) {
     const suede_wait_set want{
         .credit_queues = wants_credit ? 1u : 0u, .completion_queues = 0, .rx_vcs = request_vcs_};
     const int64_t left_ms = (deadline - suede::mem::NowNs()) / 1'000'000;
-    const int64_t most_ms = planes_.size() == 1 ? 1000 : 1;
+    const int64_t max_ms = planes_.size() == 1 ? 1000 : 1;
     if (left_ms < 0) return 0;
     const int result = suede_wait(plane.client(), &want, nullptr,
-                                  static_cast<int>(left_ms < most_ms ? left_ms : most_ms));
+                                  static_cast<int>(left_ms < max_ms ? left_ms : max_ms));
     if (result < 0) return suede::mem::FailAsSuede(result);
     if (result > 0) return 1;
     if (suede::mem::NowNs() >= deadline) return 0;

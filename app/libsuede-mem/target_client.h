@@ -49,7 +49,7 @@ struct suede_mem_target final : suede::mem::ResponseSink {
     suede_window window = {};
     std::shared_ptr<suede::mem::WindowFile> file;
   };
-  // Takes the lock before the serving thread takes it again: that one looks at `waiting` first.
+  // Takes the lock before the serving thread takes it again: that one looks at `waiting_` first.
   class Turn {
    public:
     explicit Turn(suede_mem_target* target) : lock_(target->mutex_, std::defer_lock) {

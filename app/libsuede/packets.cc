@@ -26,7 +26,7 @@ struct suede_packets {
 namespace {
 
 constexpr uint32_t kDefaultTimeoutMs = 5000;
-constexpr uint32_t kLeastPacketBytes = 14;
+constexpr uint32_t kMinPacketBytes = 14;
 
 int Connect(suede_packets& packets, const std::string& name, int timeout_ms) {
   int result = -ENOENT;
@@ -92,7 +92,7 @@ int suede_packets_get_info(const suede_packets* packets, suede_packets_info* inf
 }
 
 int suede_packets_send(suede_packets* packets, const void* frame, uint32_t bytes) {
-  if (packets == nullptr || frame == nullptr || bytes < kLeastPacketBytes ||
+  if (packets == nullptr || frame == nullptr || bytes < kMinPacketBytes ||
       bytes > packets->port.max_bytes) {
     return Fail(-EINVAL, "a packet has at least 14 bytes, and at most the port's limit");
   }

@@ -206,8 +206,8 @@ std::string EventKinds() {
       if (field == EventField::kNone) break;
       StrAppend(&fields, fields.empty() ? " Fields: " : ", ", RowOf(field).name);
     }
-    const std::string most = row.per_s != 0 ? StrCat(", ", row.per_s, " a second") : "";
-    out += Definition(StrCat(Bold(row.name), " (", NameOf(row.severity), most, ")"),
+    const std::string max = row.per_s != 0 ? StrCat(", ", row.per_s, " a second") : "";
+    out += Definition(StrCat(Bold(row.name), " (", NameOf(row.severity), max, ")"),
                       StrCat(row.sentence, fields, "."));
   }
   return out;

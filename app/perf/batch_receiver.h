@@ -32,7 +32,7 @@ class BatchReceiver {
   static constexpr uint32_t kBatch = 32;
   // Commands of a VC in one Poll. An endpoint on the same lcore delivers that many commands in a
   // turn where small ones are packed; a receiver that takes fewer has its ring fill up.
-  static constexpr uint32_t kMost = 64 * kBatch;
+  static constexpr uint32_t kMax = 64 * kBatch;
 
   struct Batch {
     uint8_t vc = 0;
@@ -44,7 +44,7 @@ class BatchReceiver {
   template <class Handle>
   bool PollVc(Batch& batch, const Handle& handle) {
     uint32_t handled = 0;
-    while (handled < kMost && HasCommands(batch)) {
+    while (handled < kMax && HasCommands(batch)) {
       const ReceivedSpan& span = batch.span;
       const uint32_t first = batch.at;
       while (batch.at < span.count && handle(span.At(batch.at))) ++batch.at;

@@ -41,7 +41,7 @@ RunResult RunSize(const Options& options, uint32_t data_bytes, uint16_t own, End
     workloads.emplace_back(endpoints[worker], plan, board, own, static_cast<uint8_t>(worker),
                            VcsOfWorker(options, worker), stop,
                            servers.empty() ? nullptr : &servers[worker]);
-    workloads.back().TellTo(progress.worker(worker));
+    workloads.back().ReportTo(progress.worker(worker));
     if (log != nullptr) workloads.back().LogTo(log->NewCells(own));
   }
   InWorkers(options.queues, options.cpus, [&](uint32_t worker) {
@@ -65,7 +65,7 @@ RunResult RunBalancedSize(const Options& options, uint32_t data_bytes, uint16_t 
   RunBoard board(NewRunNumber(), 1, endpoint.lanes(), plan.streams);
   ClientWorkload<BalancedEndpoint> workload(endpoint, plan, board, own, 0, options.vcs, stop);
   Progress progress(options, data_bytes, 1);
-  workload.TellTo(progress.worker(0));
+  workload.ReportTo(progress.worker(0));
   InWorkers(1, options.cpus, [&](uint32_t) {
     WorkerLoop(endpoint, options.spin)
         .Run([&](Time now) { return workload.Turn(now); }, [&] { return workload.done(); });
@@ -98,7 +98,7 @@ void Serve(const Options& options, Endpoints& endpoints, Servers& servers,
   const Time until =
       options.duration_s > 0 ? endpoints[0].Now() + Seconds(options.duration_s) : kNever;
   Progress progress(options, 0, static_cast<uint32_t>(endpoints.size()));
-  for (uint32_t i = 0; i < endpoints.size(); ++i) servers[i].TellTo(progress.worker(i));
+  for (uint32_t i = 0; i < endpoints.size(); ++i) servers[i].ReportTo(progress.worker(i));
   InWorkers(static_cast<uint32_t>(endpoints.size()), options.cpus, [&](uint32_t worker) {
     ClientEndpoint& endpoint = endpoints[worker];
     const uint32_t vc_mask = MaskOf(VcsOfWorker(options, worker % options.queues));
@@ -113,8 +113,8 @@ void Serve(const Options& options, Endpoints& endpoints, Servers& servers,
 }
 
 // Prints the servers' counts; returns the exit code.
-int TellAccount(const Options& options, const Endpoints& endpoints, const Servers& servers,
-                Document* document) {
+int WriteSummary(const Options& options, const Endpoints& endpoints, const Servers& servers,
+                 Document* document) {
   StreamCounts total;
   uint64_t runs = 0;
   bool lost = false;
@@ -136,7 +136,7 @@ int TellAccount(const Options& options, const Endpoints& endpoints, const Server
 void ServeOthers(const Options& options, Endpoints& endpoints, Servers& servers,
                  const std::atomic<bool>& stop) {
   Progress progress(options, 0, options.queues);
-  for (uint32_t i = 0; i < options.queues; ++i) servers[i].TellTo(progress.worker(i));
+  for (uint32_t i = 0; i < options.queues; ++i) servers[i].ReportTo(progress.worker(i));
   InWorkers(options.queues, options.cpus, [&](uint32_t worker) {
     PeerRest<ClientEndpoint> rest(endpoints[worker], servers[worker], options.destinations,
                                   VcsOfWorker(options, worker), options.sizes.size(),
@@ -159,7 +159,7 @@ int RunPeer(const Options& options, uint16_t own, Endpoints& endpoints, Document
       [&](uint32_t size) { return RunSize(options, size, own, endpoints, servers, log, stop); },
       document, stop);
   if (!endpoints[0].lost()) ServeOthers(options, endpoints, servers, stop);
-  return TellAccount(options, endpoints, servers, document);
+  return WriteSummary(options, endpoints, servers, document);
 }
 
 int RunServer(const Options& options, uint16_t own, Endpoints& endpoints, Document* document,
@@ -169,11 +169,11 @@ int RunServer(const Options& options, uint16_t own, Endpoints& endpoints, Docume
     servers.emplace_back(endpoints[worker], own, VcsOfWorker(options, worker % options.queues),
                          options.echo());
     if (log != nullptr) servers.back().LogTo(log->NewCells(own));
-    if (options.take_rate > 0) servers.back().TakeAtMost(options.take_rate);
+    if (options.take_rate > 0) servers.back().LimitRate(options.take_rate);
   }
   std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo() ? "echo" : "sink");
   Serve(options, endpoints, servers, stop);
-  return TellAccount(options, endpoints, servers, document);
+  return WriteSummary(options, endpoints, servers, document);
 }
 
 // A connection, or one for each of --instances: they may be on different lcores.

@@ -164,7 +164,7 @@ int RunClient(const Options& options, Host& host, EmbedEndpoint& end, uint16_t o
     Workload workload(end, plan, board, own, 0, options.vcs, stop);
     {
       Progress progress(options, data_bytes, 1);
-      workload.TellTo(progress.worker(0));
+      workload.ReportTo(progress.worker(0));
       RunOnLcore(host, hook, workload, [] { return false; });
     }
     FinishRun(options, data_bytes, before,
@@ -201,7 +201,7 @@ int RunServer(const Options& options, Host& host, EmbedEndpoint& end, uint16_t o
   std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo() ? "echo" : "sink");
   {
     Progress progress(options, 0, 1);
-    server.TellTo(progress.worker(0));
+    server.ReportTo(progress.worker(0));
     RunOnLcore(host, hook, server,
                [&] { return stop || (limit.count() > 0 && Clock::now() - start >= limit); });
   }

@@ -94,11 +94,11 @@ void EmbeddedCalls::TakeCompletions() {
 
 // As many as a burst of full PDUs has at most, so that the lcore goes on.
 void EmbeddedCalls::TakeResponses() {
-  constexpr uint32_t kMost = 1024;
+  constexpr uint32_t kMax = 1024;
   ReceivedSpan span;
   uint32_t taken = 0;
-  while (taken < kMost) {
-    const uint32_t count = end_.Receive(response_vc_, &span, kMost - taken);
+  while (taken < kMax) {
+    const uint32_t count = end_.Receive(response_vc_, &span, kMax - taken);
     if (count == 0) break;
     const mem::Route from{.xpuid = span.source_xpuid, .vc = response_vc_};
     for (uint32_t i = 0; i < count; ++i) {

@@ -154,7 +154,7 @@ Json RankJson(const RankResult& r) {
     if (step.count == 0) continue;
     steps.push_back({{"mean_seconds", static_cast<double>(step.sum.count()) / 1e9 /
                                           static_cast<double>(step.count)},
-                     {"max_seconds", static_cast<double>(step.longest.count()) / 1e9}});
+                     {"max_seconds", static_cast<double>(step.max.count()) / 1e9}});
   }
   return {{"rank", r.rank},
           {"xpu", r.xpuid},

@@ -19,7 +19,7 @@ std::vector<std::string> SocketsOf(const std::string& endpoint) {
 
 }  // namespace
 
-std::string RangesOf(std::vector<uint32_t> ids, size_t most) {
+std::string RangesOf(std::vector<uint32_t> ids, size_t max) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   std::string text;
@@ -28,7 +28,7 @@ std::string RangesOf(std::vector<uint32_t> ids, size_t most) {
     last = first;
     while (last + 1 < ids.size() && ids[last + 1] == ids[last] + 1) ++last;
     absl::StrAppend(&text, text.empty() ? "" : ", ");
-    if (ranges == most) return text + "...";
+    if (ranges == max) return text + "...";
     absl::StrAppend(&text, ids[first]);
     if (last > first) absl::StrAppend(&text, "-", ids[last]);
   }

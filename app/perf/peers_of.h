@@ -9,8 +9,8 @@
 
 namespace suede::perf {
 
-// "0, 2-5, 9" for the ids, in order, each once; at most `most` numbers and ranges, then "...".
-std::string RangesOf(std::vector<uint32_t> ids, size_t most = 16);
+// "0, 2-5, 9" for the ids, in order, each once; at most `max` numbers and ranges, then "...".
+std::string RangesOf(std::vector<uint32_t> ids, size_t max = 16);
 
 // "; its peers are XPU 0, 2-5 (FILE)", as the daemon's management socket has it. `endpoint` as
 // --endpoint takes it. Where the socket cannot be asked, how to ask.

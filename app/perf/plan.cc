@@ -137,9 +137,9 @@ absl::Status ValidateTraffic(const Options& o) {
     return Bad("--top_k: 1 to one less than there are --ranks");
   }
   if (t.messages < 1 || t.messages > 1u << 20) return Bad("--messages: 1 to 2^20");
-  const double most_skew = t.pattern == Pattern::kHotSpot ? 1 : 4;
-  if (!(t.skew >= 0) || t.skew > most_skew) {
-    return Bad(absl::StrCat("--skew: 0 to ", most_skew, " with this workload"));
+  const double max_skew = t.pattern == Pattern::kHotSpot ? 1 : 4;
+  if (!(t.skew >= 0) || t.skew > max_skew) {
+    return Bad(absl::StrCat("--skew: 0 to ", max_skew, " with this workload"));
   }
   if ((t.pattern == Pattern::kTrace) != !o.trace.empty()) {
     return Bad("--trace FILE goes with --workload trace, and that needs it");
@@ -256,8 +256,8 @@ absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text, Mode mo
     for (uint32_t size = moves_memory ? 8 : 1; size <= last; size *= 2) sizes.push_back(size);
     return sizes;
   }
-  constexpr uint32_t kMostOfMemory = 1u << 30;
-  auto sizes = ParseNumbers(text, moves_memory ? kMostOfMemory + 1 : kMaxDataBytes + 1);
+  constexpr uint32_t kMaxOfMemory = 1u << 30;
+  auto sizes = ParseNumbers(text, moves_memory ? kMaxOfMemory + 1 : kMaxDataBytes + 1);
   if (sizes.ok() && sizes->empty()) return Bad("give \"sweep\" or a list such as 32,64,256");
   if (!sizes.ok() || (!moves_memory && mode != Mode::kAtomic)) return sizes;
   for (const uint32_t size : *sizes) {

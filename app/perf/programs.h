@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ways to run the benchmark. Both print the table as they go, fill the document's facts and
-// results, and return the program's exit code.
+// The programs of the benchmark. Each prints the table as it goes, fills the facts and results of the
+// document, and returns the exit code of the program.
 #ifndef SUEDE_APP_PERF_PROGRAMS_H_
 #define SUEDE_APP_PERF_PROGRAMS_H_
 

@@ -78,7 +78,7 @@ class Rank {
 
  private:
   enum class Phase : uint8_t { kStart, kWait, kWork, kAccount, kLinger, kEnd };
-  static constexpr size_t kMostLedgers = 4;
+  static constexpr size_t kMaxLedgers = 4;
   // Time that a rank which is told to end waits for rank 0, which may have been told, too.
   static constexpr Duration kStopGrace = std::chrono::seconds(1);
 
@@ -120,7 +120,7 @@ class Rank {
   RankLedger* LedgerOf(uint8_t tag) {
     auto found = ledgers_.find(tag);
     if (found != ledgers_.end()) return found->second.get();
-    if (ledgers_.size() == kMostLedgers) ledgers_.erase(ledgers_.begin());
+    if (ledgers_.size() == kMaxLedgers) ledgers_.erase(ledgers_.begin());
     const auto ranks = static_cast<uint32_t>(plan_.xpuids.size());
     return ledgers_.emplace(tag, std::make_unique<RankLedger>(ranks)).first->second.get();
   }
@@ -336,8 +336,8 @@ class Rank {
     if (phase_ != Phase::kLinger && !sender_.unreachable().empty()) {
       return Fail(Outcome::kPeerSilent, sender_.unreachable());
     }
-    const Duration most = number_ == 0 ? plan_.connect_timeout : plan_.stall_timeout;
-    if (now - alive_ <= most) return;
+    const Duration max = number_ == 0 ? plan_.connect_timeout : plan_.stall_timeout;
+    if (now - alive_ <= max) return;
     if (phase_ == Phase::kLinger) {
       phase_ = Phase::kEnd;
       return;

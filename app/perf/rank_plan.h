@@ -40,11 +40,11 @@ struct RankPlan {
 struct StepTimes {
   uint64_t count = 0;
   Duration sum{};
-  Duration longest{};
+  Duration max{};
   void Add(Duration took) {
     ++count;
     sum += took;
-    longest = std::max(longest, took);
+    max = std::max(max, took);
   }
 };
 

@@ -96,7 +96,7 @@ std::string RankTable(const Options& o, const std::vector<RankResult>& ranks) {
   return text + sums_head.Take() + sums.Take();
 }
 
-Verdict JudgeRanks(const Options& o, const std::vector<RankResult>& ranks) {
+Verdict CheckRanks(const Options& o, const std::vector<RankResult>& ranks) {
   Verdict verdict;
   bool interrupted = false;
   for (const RankResult& rank : ranks) {

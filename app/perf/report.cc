@@ -138,7 +138,7 @@ std::string ServerTable(const StreamCounts& t, uint64_t runs) {
   return head.Take() + row.Take();
 }
 
-Verdict Judge(const Options& o, const std::vector<RunResult>& results) {
+Verdict CheckResults(const Options& o, const std::vector<RunResult>& results) {
   Verdict verdict;
   for (const RunResult& r : results) {
     verdict.Add("completed", static_cast<double>(r.outcome), 0, r.outcome == Outcome::kDone);
@@ -163,7 +163,7 @@ Verdict Judge(const Options& o, const std::vector<RunResult>& results) {
   return verdict;
 }
 
-Verdict JudgeServer(const Options& o, const StreamCounts& total) {
+Verdict CheckServer(const Options& o, const StreamCounts& total) {
   Verdict verdict;
   AddZero(&verdict, "lost", total.lost);
   AddZero(&verdict, "wrong", total.wrong);
@@ -172,12 +172,12 @@ Verdict JudgeServer(const Options& o, const StreamCounts& total) {
   return verdict;
 }
 
-Verdict JudgeAll(const Options& o, const Document& document) {
-  if (o.mode == Mode::kWorkload) return JudgeRanks(o, document.ranks);
-  if (!document.served) return Judge(o, document.results);
-  Verdict served = JudgeServer(o, *document.served);
+Verdict CheckAll(const Options& o, const Document& document) {
+  if (o.mode == Mode::kWorkload) return CheckRanks(o, document.ranks);
+  if (!document.served) return CheckResults(o, document.results);
+  Verdict served = CheckServer(o, *document.served);
   if (o.mode != Mode::kPeer) return served;
-  Verdict verdict = Judge(o, document.results);
+  Verdict verdict = CheckResults(o, document.results);
   for (Check& check : served.checks) {
     verdict.Add("served_" + check.name, check.value, check.limit, check.pass);
   }
@@ -208,7 +208,7 @@ int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict) {
 }
 
 int Conclude(const Options& options, const Document& document) {
-  const Verdict verdict = JudgeAll(options, document);
+  const Verdict verdict = CheckAll(options, document);
   for (const RunResult& r : document.results) {
     if (r.outcome != Outcome::kDone) {
       std::fprintf(stderr, "suede-perf: %s\n", r.explanation.c_str());

@@ -79,11 +79,11 @@ struct Verdict {
   }
 };
 // Thresholds are not applied to a run that a signal cut short; its content still is.
-Verdict Judge(const Options& options, const std::vector<RunResult>& results);
-Verdict JudgeServer(const Options& options, const StreamCounts& total);
-Verdict JudgeRanks(const Options& options, const std::vector<RankResult>& ranks);
+Verdict CheckResults(const Options& options, const std::vector<RunResult>& results);
+Verdict CheckServer(const Options& options, const StreamCounts& total);
+Verdict CheckRanks(const Options& options, const std::vector<RankResult>& ranks);
 // The verdict on sent commands, on served ones, or on both, by the mode.
-Verdict JudgeAll(const Options& options, const Document& document);
+Verdict CheckAll(const Options& options, const Document& document);
 // The exit code of the whole: outcomes first, then the verdict.
 int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict);
 // The exit code of one outcome; kExitDone where the outcome does not decide.

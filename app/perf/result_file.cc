@@ -17,7 +17,7 @@
 namespace suede::perf {
 namespace {
 
-constexpr int kMostLinks = 40;  // as the kernel follows
+constexpr int kMaxLinks = 40;  // as the kernel follows
 
 // A file that the kernel makes up has no directory to rename into.
 bool IsMadeUp(const std::string& path) {
@@ -40,7 +40,7 @@ int Follow(std::string* path) {
     std::array<char, 4096> text;
     const ssize_t length = readlink(path->c_str(), text.data(), text.size());
     if (length < 0) return errno == EINVAL || errno == ENOENT ? 0 : errno;
-    if (links == kMostLinks) return ELOOP;
+    if (links == kMaxLinks) return ELOOP;
     const std::string to(text.data(), static_cast<size_t>(length));
     *path = absl::StartsWith(to, "/") ? to : DirectoryOf(*path) + to;
   }

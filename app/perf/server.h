@@ -66,7 +66,7 @@ class ServerWorkload {
   uint64_t runs() const { return runs_; }
   uint64_t received() const { return received_; }
   // Reports in `progress` from now on how far the server is; `progress` outlives the server.
-  void TellTo(WorkerProgress* progress) {
+  void ReportTo(WorkerProgress* progress) {
     progress_ = progress;
     progress->stage.store(Stage::kServe, std::memory_order_relaxed);
   }
@@ -74,7 +74,7 @@ class ServerWorkload {
   // Counts load in `cells` from now on; `cells` outlives the server.
   void LogTo(IntervalCells* cells) { cells_ = cells; }
   // Takes `per_second` commands of load from now on, and leaves the others in the ring.
-  void TakeAtMost(double per_second) {
+  void LimitRate(double per_second) {
     take_gap_ = Duration(static_cast<int64_t>(1e9 / per_second));
   }
 

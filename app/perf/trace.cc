@@ -18,15 +18,15 @@ namespace suede::perf {
 namespace {
 
 constexpr absl::string_view kHead = "time_us,source,destination,bytes[,vc]";
-constexpr double kMostUs = 86400e6;  // a day
-constexpr uint64_t kMostBytes = uint64_t{1} << 40;
+constexpr double kMaxUs = 86400e6;  // a day
+constexpr uint64_t kMaxBytes = uint64_t{1} << 40;
 
 // The mend of a row; empty: it is right.
 std::string ReadRow(absl::string_view line, uint32_t ranks, TraceRow& row) {
   const std::vector<absl::string_view> cells = absl::StrSplit(line, ',');
   if (cells.size() != 4 && cells.size() != 5) return absl::StrCat("write ", kHead);
   double us = 0;
-  if (!absl::SimpleAtod(cells[0], &us) || !(us >= 0) || us > kMostUs) {
+  if (!absl::SimpleAtod(cells[0], &us) || !(us >= 0) || us > kMaxUs) {
     return absl::StrCat("time_us \"", cells[0], "\": give microseconds, 0 to a day");
   }
   row.at = Duration(std::llround(us * 1000));
@@ -37,7 +37,7 @@ std::string ReadRow(absl::string_view line, uint32_t ranks, TraceRow& row) {
     }
   }
   if (row.source == row.destination) return "a rank sends nothing to itself: remove the row";
-  if (!absl::SimpleAtoi(cells[3], &row.bytes) || row.bytes == 0 || row.bytes > kMostBytes) {
+  if (!absl::SimpleAtoi(cells[3], &row.bytes) || row.bytes == 0 || row.bytes > kMaxBytes) {
     return absl::StrCat("bytes \"", cells[3], "\": give 1 to 2^40");
   }
   if (cells.size() == 4) return "";

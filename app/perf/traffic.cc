@@ -22,7 +22,7 @@ constexpr std::pair<Pattern, absl::string_view> kNames[] = {
     {Pattern::kTrace, "trace"},
 };
 
-constexpr uint32_t kMostTries = 256;  // for the experts of a token
+constexpr uint32_t kMaxTries = 256;  // for the experts of a token
 
 // Draws the same numbers on every machine, unlike the standard's distributions.
 class Draw {
@@ -186,7 +186,7 @@ void Traffic::RouteTokens(uint64_t iteration) {
         const auto at = std::lower_bound(sums.begin(), sums.end(), draw.Unit() * sum);
         const auto drawn = std::min<size_t>(static_cast<size_t>(at - sums.begin()), n - 1);
         // Where few experts have all the weight, takes the next ones in order.
-        const uint32_t expert = experts[tries < kMostTries ? drawn : tries - kMostTries];
+        const uint32_t expert = experts[tries < kMaxTries ? drawn : tries - kMaxTries];
         if (std::find(chosen.begin(), chosen.end(), expert) == chosen.end()) {
           chosen.push_back(expert);
         }

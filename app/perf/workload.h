@@ -59,7 +59,7 @@ class ClientWorkload {
     bool worked = collector_.Poll();
     // Before the load, which would take all of the credit.
     if (server_ != nullptr) worked |= server_->Turn(now);
-    if (progress_ != nullptr) Tell();
+    if (progress_ != nullptr) ReportProgress();
     if (endpoint_.lost()) Fail(Outcome::kEndpointLost, "the endpoint went away");
     if (!collector_.unreachable().empty()) {
       Fail(collector_.is_no_peer() ? Outcome::kNoPeer : Outcome::kPeerSilent,
@@ -79,7 +79,7 @@ class ClientWorkload {
 
   bool done() const { return phase_ == Phase::kEnd; }
   // From now on says there how far it is; `progress` outlives it.
-  void TellTo(WorkerProgress* progress) { progress_ = progress; }
+  void ReportTo(WorkerProgress* progress) { progress_ = progress; }
   // Latencies are told there, those outside of the measurement, too.
   void LogTo(IntervalCells* cells) { collector_.LogTo(cells); }
   // This worker's share. The servers' reports are on the board.
@@ -90,7 +90,7 @@ class ClientWorkload {
   enum class Phase : uint8_t { kStart, kHello, kLoad, kDrain, kLinger, kEnd };
   // Answers of a peer's server have their completions among ours.
   MessageTags& tags() { return server_ != nullptr ? server_->tags() : own_tags_; }
-  void Tell() {
+  void ReportProgress() {
     progress_->sent.store(sender_.sent(), std::memory_order_relaxed);
     if (server_ != nullptr) {
       progress_->received.store(server_->received(), std::memory_order_relaxed);

@@ -82,7 +82,7 @@ class Loop {
     for (uint32_t i = 0; i < progress_.size(); ++i) progress_[i] = s_.endpoint.Progress(i);
     if (const int stuck = s_.notifier.Beat(now, progress_); stuck >= 0) {
       s_.log(EalLogLevel::kError, "control",
-             StrCat("lcore does not turn: the watchdog is not answered cpu=",
+             StrCat("lcore stalled: systemd watchdog not notified cpu=",
                     s_.endpoint.config().lcores[static_cast<size_t>(stuck)].cpu));
     }
     if (!s_.management.drains()) s_.notifier.Status(StatusLine(s_.endpoint));

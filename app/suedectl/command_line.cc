@@ -135,11 +135,11 @@ class Parser {
   absl::Status TakeCommand() {
     size_t words = 0;
     while (at_ + words < arguments_.size() && !arguments_[at_ + words].starts_with("-")) ++words;
-    std::string longest;
+    std::string max;
     for (size_t count = std::min<size_t>(words, 4); count != 0; --count) {
       const auto first = arguments_.begin() + static_cast<std::ptrdiff_t>(at_);
       const std::vector<std::string> name(first, first + static_cast<std::ptrdiff_t>(count));
-      if (longest.empty()) longest = StrJoin(name, " ");
+      if (max.empty()) max = StrJoin(name, " ");
       if (Find(StrJoin(name, " "))) {
         at_ += count;
         if (out_.local != nullptr) {
@@ -149,7 +149,7 @@ class Parser {
         return absl::OkStatus();
       }
     }
-    return NoSuchCommand(longest, words);
+    return NoSuchCommand(max, words);
   }
 
   bool Find(const std::string& name) {

@@ -20,7 +20,7 @@ namespace suede::ctl {
 namespace {
 
 constexpr char kSocketName[] = "management.sock";
-constexpr size_t kLongestLine = 64u << 20;  // more than any daemon answers
+constexpr size_t kMaxLine = 64u << 20;  // more than any daemon answers
 
 // Members that may be there, and may be anything.
 std::string MessageOf(const Json& error) {
@@ -115,7 +115,7 @@ absl::StatusOr<Json> Daemon::ReadLine() {
     const ssize_t n = recv(socket_.get(), buffer, sizeof buffer, 0);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return Unavailable("the daemon does not answer");
-    if (n <= 0 || text_.size() > kLongestLine) return Unavailable("the daemon has gone");
+    if (n <= 0 || text_.size() > kMaxLine) return Unavailable("the daemon has gone");
     text_.append(buffer, static_cast<size_t>(n));
   }
   std::optional<Json> json = TryParse<Json>(std::string_view(text_).substr(0, end));

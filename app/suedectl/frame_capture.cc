@@ -10,7 +10,7 @@ namespace suede::ctl {
 namespace {
 
 constexpr uint64_t kNsPerSecond = 1000000000;
-constexpr uint64_t kMostSeconds = 0x7fffffff;  // libpcap reads seconds of 32 bits with a sign
+constexpr uint64_t kMaxSeconds = 0x7fffffff;  // libpcap reads seconds of 32 bits with a sign
 
 FILE* FileOf(void* cookie) { return static_cast<FILE*>(cookie); }
 
@@ -31,7 +31,7 @@ FILE* Lend(FILE* file, const char* mode) {
 
 std::optional<uint64_t> TimeOf(const timeval& time) {
   // With the precision that was asked for, tv_usec counts nanoseconds.
-  if (time.tv_sec < 0 || static_cast<uint64_t>(time.tv_sec) > kMostSeconds) return std::nullopt;
+  if (time.tv_sec < 0 || static_cast<uint64_t>(time.tv_sec) > kMaxSeconds) return std::nullopt;
   if (time.tv_usec < 0 || static_cast<uint64_t>(time.tv_usec) >= kNsPerSecond) return std::nullopt;
   return static_cast<uint64_t>(time.tv_sec) * kNsPerSecond + static_cast<uint64_t>(time.tv_usec);
 }

@@ -78,12 +78,12 @@ absl::Status WrongValue(std::string_view flag, std::string_view value, std::stri
   return Wrong(flag, ": '", value, "'; use ", use);
 }
 
-absl::Status TakeNumber(std::string_view flag, std::string_view text, uint64_t least,
+absl::Status TakeNumber(std::string_view flag, std::string_view text, uint64_t min,
                         uint16_t* number) {
   if (text.empty()) return absl::OkStatus();
   const std::optional<uint64_t> parsed = ParseNumber(text);
-  if (!parsed.has_value() || *parsed < least || *parsed > 0xffff) {
-    return WrongValue(flag, text, StrCat(least, " to 65535"));
+  if (!parsed.has_value() || *parsed < min || *parsed > 0xffff) {
+    return WrongValue(flag, text, StrCat(min, " to 65535"));
   }
   *number = static_cast<uint16_t>(*parsed);
   return absl::OkStatus();

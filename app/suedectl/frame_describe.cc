@@ -73,8 +73,8 @@ void ReadCommands(const uint8_t* begin, uint32_t bytes, FrameDescription& out) {
 // Head and body; and the bytes behind them up to the last one that is not zero, as nothing asks for
 // zeros there.
 uint32_t ControlBytes(const uint8_t* begin, uint32_t bytes) {
-  const uint32_t least = kControlHeadBytes + LoadBe16(begin + 2);
-  while (bytes > least && begin[bytes - 1] == 0) --bytes;
+  const uint32_t min = kControlHeadBytes + LoadBe16(begin + 2);
+  while (bytes > min && begin[bytes - 1] == 0) --bytes;
   return bytes;
 }
 

@@ -74,7 +74,7 @@ std::optional<NetAddress> ParseValue(FieldKind kind, Encap encap, const std::str
 std::string RangeOf(const FieldRow& row) {
   switch (row.kind) {
     case FieldKind::kNumber:
-      return StrCat(row.least, " to ", row.most);
+      return StrCat(row.min, " to ", row.max);
     case FieldKind::kFlag:
       return "true, false";
     case FieldKind::kMac:

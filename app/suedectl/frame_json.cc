@@ -20,10 +20,10 @@ namespace {
 using Json = nlohmann::json;                // of input: members are looked up by name
 using OutputJson = nlohmann::ordered_json;  // of output: members stay in order
 
-constexpr uint64_t kMost64 = std::numeric_limits<uint64_t>::max();
-constexpr uint64_t kMost32 = std::numeric_limits<uint32_t>::max();
-constexpr uint64_t kMost16 = std::numeric_limits<uint16_t>::max();
-constexpr uint64_t kMost8 = std::numeric_limits<uint8_t>::max();
+constexpr uint64_t kMax64 = std::numeric_limits<uint64_t>::max();
+constexpr uint64_t kMax32 = std::numeric_limits<uint32_t>::max();
+constexpr uint64_t kMax16 = std::numeric_limits<uint16_t>::max();
+constexpr uint64_t kMax8 = std::numeric_limits<uint8_t>::max();
 
 std::string_view NameOf(const Hello&) { return "hello"; }
 std::string_view NameOf(const NotReady&) { return "not_ready"; }
@@ -39,17 +39,17 @@ constexpr std::string_view kPlaneStates[] = {"down", "init", "up"};  // by Plane
 constexpr uint64_t kLastPlane = 3;
 constexpr uint64_t kEveryPlane = 15;  // a mask
 
-// Call `visit(name, field, least, most)` for each field of a message.
+// Call `visit(name, field, min, max)` for each field of a message.
 template <class Visit>
 void VisitFields(Identities& m, Visit visit) {
-  visit("identity", m.own, 1, kMost64);
-  visit("peer_identity", m.peer, 0, kMost64);
+  visit("identity", m.own, 1, kMax64);
+  visit("peer_identity", m.peer, 0, kMax64);
 }
 template <class Visit>
 void VisitFields(Hello& m, Visit visit) {
   VisitFields(m.identities, visit);
-  visit("nonce", m.nonce, 1, kMost64);
-  visit("echo", m.echo, 0, kMost64);
+  visit("nonce", m.nonce, 1, kMax64);
+  visit("echo", m.echo, 0, kMax64);
   visit("psn_scope", m.psn_scope, 0, 1);
   visit("answers_planes", m.answers_planes, 0, 1);
   visit("sends_generations", m.sends_generations, 0, 1);
@@ -57,63 +57,63 @@ void VisitFields(Hello& m, Visit visit) {
   visit("hears_pauses", m.hears_pauses, 0, 1);
   visit("answers_congestion", m.answers_congestion, 0, 1);
   visit("wants_echoes", m.wants_echoes, 0, 1);
-  visit("window_pdus", m.window_pdus, 0, kMost16);
-  visit("pack_limit_bytes", m.pack_limit_bytes, 0, kMost16);
-  visit("receive_bytes", m.receive_bytes, 0, kMost16);
-  visit("receive_lines", m.receive_lines, 0, kMost16);
-  visit("sessions", m.sessions, 1, kMost16);
-  visit("first", m.first, 0, kMost16);
-  visit("credit_lines", m.credit_lines, 0, kMost32);
+  visit("window_pdus", m.window_pdus, 0, kMax16);
+  visit("pack_limit_bytes", m.pack_limit_bytes, 0, kMax16);
+  visit("receive_bytes", m.receive_bytes, 0, kMax16);
+  visit("receive_lines", m.receive_lines, 0, kMax16);
+  visit("sessions", m.sessions, 1, kMax16);
+  visit("first", m.first, 0, kMax16);
+  visit("credit_lines", m.credit_lines, 0, kMax32);
   visit("reply_wanted", m.reply_wanted, 0, 1);
 }
 template <class Visit>
 void VisitFields(NotReady& m, Visit visit) {
   VisitFields(m.identities, visit);
   visit("vc", m.vc, 0, kVcCount - 1);
-  visit("expected", m.expected, 0, kMost16);
-  visit("backoff_us", m.backoff_us, 0, kMost32);
+  visit("expected", m.expected, 0, kMax16);
+  visit("backoff_us", m.backoff_us, 0, kMax32);
 }
 template <class Visit>
 void VisitFields(Ready& m, Visit visit) {
   VisitFields(m.identities, visit);
   visit("vc", m.vc, 0, kVcCount - 1);
-  visit("expected", m.expected, 0, kMost16);
+  visit("expected", m.expected, 0, kMax16);
 }
 template <class Visit>
 void VisitFields(PlaneHello& m, Visit visit) {
   VisitFields(m.identities, visit);
   visit("state", m.state, 0, 2);
   visit("plane", m.plane, 0, kLastPlane);
-  visit("tx_generation", m.tx_generation, 0, kMost16);
-  visit("rx_generation", m.rx_generation, 0, kMost16);
-  visit("sequence", m.sequence, 0, kMost32);
-  visit("heard", m.heard, 0, kMost32);
+  visit("tx_generation", m.tx_generation, 0, kMax16);
+  visit("rx_generation", m.rx_generation, 0, kMax16);
+  visit("sequence", m.sequence, 0, kMax32);
+  visit("heard", m.heard, 0, kMax32);
   visit("has_heard", m.has_heard, 0, 1);
   visit("reply_wanted", m.reply_wanted, 0, 1);
   visit("held_up", m.held_up, 0, 1);
   visit("failed", m.failed, 0, kEveryPlane);
-  visit("hops", m.hops, 0, kMost8);
+  visit("hops", m.hops, 0, kMax8);
   visit("heard_plane", m.heard_plane, 0, kLastPlane + 1);
   visit("paired", m.paired, 0, 1);
-  visit("first", m.first, 0, kMost16);
-  visit("more", m.more, 0, kMost16);
+  visit("first", m.first, 0, kMax16);
+  visit("more", m.more, 0, kMax16);
 }
 template <class Visit>
 void VisitFields(Fence& m, Visit visit) {
   VisitFields(m.identities, visit);
   visit("plane", m.plane, 0, kLastPlane);
   visit("own", m.own, 0, 1);
-  visit("generation", m.generation, 0, kMost16);
-  visit("oldest", m.oldest, 0, kMost16);
-  visit("more", m.more, 0, kMost16);
+  visit("generation", m.generation, 0, kMax16);
+  visit("oldest", m.oldest, 0, kMax16);
+  visit("more", m.more, 0, kMax16);
 }
 template <class Visit>
 void VisitFields(Fenced& m, Visit visit) {
   VisitFields(m.identities, visit);
   visit("plane", m.plane, 0, kLastPlane);
-  visit("generation", m.generation, 0, kMost16);
-  visit("expected", m.expected, 0, kMost16);
-  visit("more", m.more, 0, kMost16);
+  visit("generation", m.generation, 0, kMax16);
+  visit("expected", m.expected, 0, kMax16);
+  visit("more", m.more, 0, kMax16);
 }
 template <class Visit>
 void VisitFields(Credit& m, Visit visit) {
@@ -123,11 +123,11 @@ void VisitFields(Credit& m, Visit visit) {
   visit("give_back", m.give_back, 0, 1);
   visit("reply_wanted", m.reply_wanted, 0, 1);
   visit("on_demand", m.on_demand, 0, 1);
-  visit("round", m.round, 0, kMost16);
-  visit("limit", m.limit, 0, kMost32);
-  visit("accepted", m.accepted, 0, kMost32);
-  visit("sent", m.sent, 0, kMost32);
-  visit("wanted", m.wanted, 0, kMost32);
+  visit("round", m.round, 0, kMax16);
+  visit("limit", m.limit, 0, kMax32);
+  visit("accepted", m.accepted, 0, kMax32);
+  visit("sent", m.sent, 0, kMax32);
+  visit("wanted", m.wanted, 0, kMax32);
 }
 template <class Visit>
 void VisitFields(Congestion& m, Visit visit) {
@@ -139,23 +139,23 @@ void VisitFields(Congestion& m, Visit visit) {
   visit("sent", m.sent, 0, Congestion::kMaxCredit);
   visit("limit", m.limit, 0, Congestion::kMaxCredit);
   visit("granted", m.granted, 0, Congestion::kMaxCredit);
-  visit("received", m.received, 0, kMost32);
-  visit("marked", m.marked, 0, kMost32);
-  visit("trimmed", m.trimmed, 0, kMost32);
-  visit("marked_sessions", m.sessions, 0, kMost64);
+  visit("received", m.received, 0, kMax32);
+  visit("marked", m.marked, 0, kMax32);
+  visit("trimmed", m.trimmed, 0, kMax32);
+  visit("marked_sessions", m.sessions, 0, kMax64);
 }
 
 template <class Visit>
 void VisitFields(SessionNumber& m, Visit visit) {
   VisitFields(m.identities, visit);
   visit("slot", m.slot, 0, 63);
-  visit("number", m.number, 0, kMost16);
-  visit("in_use", m.in_use, 0, kMost16);
-  visit("turn", m.turn, 0, kMost32);
+  visit("number", m.number, 0, kMax16);
+  visit("in_use", m.in_use, 0, kMax16);
+  visit("turn", m.turn, 0, kMax32);
   visit("answer", m.answer, 0, 1);
   visit("fence", m.fence, 0, 1);
   visit("anew", m.anew, 0, 1);
-  visit("psns", m.psns, 0, kMost16);
+  visit("psns", m.psns, 0, kMax16);
 }
 
 constexpr std::string_view kUseType =
@@ -241,20 +241,20 @@ OutputJson SealedJson(const SealedPdu& sealed) {
 
 // A value for a message: short, printable, and never a nested one, whose depth nobody bounds.
 std::string Quoted(const Json& value) {
-  constexpr size_t kMostChars = 48;
+  constexpr size_t kMaxChars = 48;
   if (value.is_structured()) return StrCat("an ", value.type_name());
   std::string text = value.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
-  if (text.size() > kMostChars) text = text.substr(0, kMostChars) + "...";
+  if (text.size() > kMaxChars) text = text.substr(0, kMaxChars) + "...";
   return text;
 }
 
-absl::StatusOr<uint64_t> ReadNumber(std::string_view name, const Json& value, uint64_t least,
-                                    uint64_t most) {
+absl::StatusOr<uint64_t> ReadNumber(std::string_view name, const Json& value, uint64_t min,
+                                    uint64_t max) {
   if (value.is_number_unsigned()) {
     const auto number = value.get<uint64_t>();
-    if (number >= least && number <= most) return number;
+    if (number >= min && number <= max) return number;
   }
-  return Wrong(name, ": ", Quoted(value), "; use ", least, " to ", most);
+  return Wrong(name, ": ", Quoted(value), "; use ", min, " to ", max);
 }
 
 absl::StatusOr<uint64_t> ReadFlag(std::string_view name, const Json& value) {
@@ -280,7 +280,7 @@ absl::Status ReadField(const FieldRow& row, Encap encap, const Json& value, Fiel
   if (row.kind == FieldKind::kNumber || row.kind == FieldKind::kFlag) {
     const absl::StatusOr<uint64_t> number =
         row.kind == FieldKind::kFlag ? ReadFlag(row.name, value)
-                                     : ReadNumber(row.name, value, row.least, MostOf(row, encap));
+                                     : ReadNumber(row.name, value, row.min, MaxOf(row, encap));
     if (!number.ok()) return number.status();
     values.Set(row.field, *number);
     return absl::OkStatus();
@@ -343,34 +343,34 @@ absl::Status ReadCommands(const Json& array, FrameDescription& out) {
 
 // Read a message's field.
 template <class Number>
-absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t most,
+absl::Status ReadInto(std::string_view place, const Json& value, uint64_t min, uint64_t max,
                       Number& field) {
   const absl::StatusOr<uint64_t> number =
-      std::is_same_v<Number, bool> ? ReadFlag(place, value) : ReadNumber(place, value, least, most);
+      std::is_same_v<Number, bool> ? ReadFlag(place, value) : ReadNumber(place, value, min, max);
   if (number.ok()) field = static_cast<Number>(*number);
   return number.status();
 }
 
-absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t most,
+absl::Status ReadInto(std::string_view place, const Json& value, uint64_t min, uint64_t max,
                       Psn& field) {
   uint16_t number = 0;
-  absl::Status status = ReadInto(place, value, least, most, number);
+  absl::Status status = ReadInto(place, value, min, max, number);
   field = Psn(number);
   return status;
 }
 
-absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t,
+absl::Status ReadInto(std::string_view place, const Json& value, uint64_t min, uint64_t,
                       uint64_t& field) {
   const absl::StatusOr<Bytes> bytes = ReadHex(place, value);
   if (bytes.ok() && bytes->size() == sizeof field) {
     field = LoadBe64(bytes->data());
-    if (field >= least) return absl::OkStatus();
+    if (field >= min) return absl::OkStatus();
   }
-  return Wrong(place, ": ", Quoted(value), "; use 16 hex digits", least == 0 ? "" : ", not all 0");
+  return Wrong(place, ": ", Quoted(value), "; use 16 hex digits", min == 0 ? "" : ", not all 0");
 }
 
 template <class Value>
-absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t most,
+absl::Status ReadInto(std::string_view place, const Json& value, uint64_t min, uint64_t max,
                       std::array<Value, kVcCount>& field) {
   if (!value.is_array() || value.size() != field.size()) {
     return Wrong(place, ": ", Quoted(value), "; use an array of ", field.size(),
@@ -378,29 +378,28 @@ absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least,
   }
   for (size_t vc = 0; vc < field.size(); ++vc) {
     const absl::Status status =
-        ReadInto(StrCat(place, "[", vc, "]"), value[vc], least, most, field[vc]);
+        ReadInto(StrCat(place, "[", vc, "]"), value[vc], min, max, field[vc]);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t most,
+absl::Status ReadInto(std::string_view place, const Json& value, uint64_t min, uint64_t max,
                       MorePsns& field) {
-  if (!value.is_array() || value.size() > MorePsns::kMost) {
-    return Wrong(place, ": ", Quoted(value), "; use an array of up to ", MorePsns::kMost, " PSNs");
+  if (!value.is_array() || value.size() > MorePsns::kMax) {
+    return Wrong(place, ": ", Quoted(value), "; use an array of up to ", MorePsns::kMax, " PSNs");
   }
   field.count = static_cast<uint8_t>(value.size());
   for (uint32_t i = 0; i < field.count; ++i) {
-    absl::Status status =
-        ReadInto(StrCat(place, "[", i, "]"), value[i], least, most, field.psns[i]);
+    absl::Status status = ReadInto(StrCat(place, "[", i, "]"), value[i], min, max, field.psns[i]);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t most,
+absl::Status ReadInto(std::string_view place, const Json& value, uint64_t min, uint64_t max,
                       PlaneState& field) {
-  for (uint64_t state = least; state <= most; ++state) {
+  for (uint64_t state = min; state <= max; ++state) {
     if (value == kPlaneStates[state]) {
       field = static_cast<PlaneState>(state);
       return absl::OkStatus();
@@ -414,11 +413,11 @@ template <class Message>
 absl::StatusOr<ControlMessage> ReadMessage(const Json& object, Message message) {
   absl::Status status;
   size_t known = object.count("type") + object.count("bytes");
-  VisitFields(message, [&](const char* name, auto& field, uint64_t least, uint64_t most) {
+  VisitFields(message, [&](const char* name, auto& field, uint64_t min, uint64_t max) {
     const auto member = object.find(name);
     if (member == object.end()) return;
     ++known;
-    status.Update(ReadInto(StrCat("control_pdu.", name), *member, least, most, field));
+    status.Update(ReadInto(StrCat("control_pdu.", name), *member, min, max, field));
   });
   if (!status.ok()) return status;
   if (known != object.size()) {

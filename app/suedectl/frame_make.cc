@@ -118,7 +118,7 @@ absl::StatusOr<Bytes> MakeFrame(const FrameDescription& d) {
   const Bytes body = BodyOf(d);
   const HeaderTemplate header = MakeTemplate(d.encap, spec);
   const auto padding = d.values.WordOr(Field::kPadding, 0);
-  const uint64_t bytes = header.length + kLeastPduBytes + body.size() + padding + d.trailing.size();
+  const uint64_t bytes = header.length + kMinPduBytes + body.size() + padding + d.trailing.size();
   if (bytes > kMaxFrameBytes) {
     return Wrong("commands: with headers, padding and trailing a frame of ", bytes, " bytes; ",
                  kMaxFrameBytes, " are possible");

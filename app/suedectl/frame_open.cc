@@ -16,8 +16,8 @@ namespace {
 constexpr uint32_t kEpochsAhead = 4096;  // that are searched: the capture may have gaps
 constexpr uint32_t kFewEpochsAhead = 8;  // after kPatience searches in vain
 constexpr uint32_t kPatience = 8;
-constexpr size_t kMostSessions = 4096;  // of an XPU
-constexpr size_t kMostAddresses = 1 << 16;
+constexpr size_t kMaxSessions = 4096;  // of an XPU
+constexpr size_t kMaxAddresses = 1 << 16;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<FrameOpener>> FrameOpener::Create(const FileSecre
 }
 
 void FrameOpener::Note(const NetAddress& source, uint16_t xpuid) {
-  if (xpus_.size() < kMostAddresses || xpus_.contains(source)) xpus_[source] = xpuid;
+  if (xpus_.size() < kMaxAddresses || xpus_.contains(source)) xpus_[source] = xpuid;
 }
 
 const FrameOpener::FileKey* FrameOpener::Find(uint16_t partition, uint8_t secret_id) const {
@@ -138,7 +138,7 @@ void FrameOpener::AddSession(uint16_t sender, const Session& session) {
       return;
     }
   }
-  if (sessions.size() == kMostSessions) sessions.pop_back();
+  if (sessions.size() == kMaxSessions) sessions.pop_back();
   sessions.push_front(session);
 }
 

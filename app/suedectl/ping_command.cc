@@ -17,8 +17,8 @@
 namespace suede::ctl {
 namespace {
 
-constexpr double kLeastInterval = 0.1;
-constexpr double kMostInterval = 3600;
+constexpr double kMinInterval = 0.1;
+constexpr double kMaxInterval = 3600;
 
 std::atomic<bool> interrupted{false};
 
@@ -89,7 +89,7 @@ absl::StatusOr<double> IntervalIn(const ForeignJson& params) {
   const ForeignJson& given = params["interval"];
   double value = 0;
   if (given.is_string() && absl::SimpleAtod(given.get<std::string>(), &value) &&
-      value >= kLeastInterval && value <= kMostInterval) {
+      value >= kMinInterval && value <= kMaxInterval) {
     return value;
   }
   return absl::InvalidArgumentError(StrCat("interval: is not 0.1 to 3600; give seconds"));
@@ -106,8 +106,8 @@ std::string PingTally::TakePlane(const Json& plane) {
     return last_reason_;
   }
   const double us = rtt->get<double>();
-  least_us_ = answered_ == 0 ? us : std::min(least_us_, us);
-  most_us_ = std::max(most_us_, us);
+  min_us_ = answered_ == 0 ? us : std::min(min_us_, us);
+  max_us_ = std::max(max_us_, us);
   sum_us_ += us;
   ++answered_;
   std::string line = StrCat("time=", Fixed(us), " us", RemarkOn(state));
@@ -138,8 +138,8 @@ std::string PingTally::Summary(uint64_t peer) const {
   std::string text = StrCat("--- XPU ", peer, " ---\n", asked_, " asked, ", answered_,
                             " answered, ", lost, "% lost\n");
   if (answered_ == 0) return text;
-  StrAppend(&text, "rtt min/avg/max = ", Fixed(least_us_), "/",
-            Fixed(sum_us_ / static_cast<double>(answered_)), "/", Fixed(most_us_), " us\n");
+  StrAppend(&text, "rtt min/avg/max = ", Fixed(min_us_), "/",
+            Fixed(sum_us_ / static_cast<double>(answered_)), "/", Fixed(max_us_), " us\n");
   return text;
 }
 
@@ -147,9 +147,9 @@ Json PingTally::ToJson() const {
   const bool any = answered_ != 0;
   return Json{{"asked", asked_},
               {"answered", answered_},
-              {"rtt_min_us", any ? Json(least_us_) : Json()},
+              {"rtt_min_us", any ? Json(min_us_) : Json()},
               {"rtt_avg_us", any ? Json(sum_us_ / static_cast<double>(answered_)) : Json()},
-              {"rtt_max_us", any ? Json(most_us_) : Json()}};
+              {"rtt_max_us", any ? Json(max_us_) : Json()}};
 }
 
 absl::Status PingTally::End(uint64_t peer) const {

@@ -30,8 +30,8 @@ class PingTally {
 
   uint64_t asked_ = 0;
   uint64_t answered_ = 0;
-  double least_us_ = 0;
-  double most_us_ = 0;
+  double min_us_ = 0;
+  double max_us_ = 0;
   double sum_us_ = 0;
   std::string last_reason_ = "it was not asked";  // why the last one was not answered
   std::string disagreement_;                      // of the last answer; empty: none

@@ -74,10 +74,10 @@ void Shorten(size_t column, Cells* rows) {
   }
 }
 
-// Narrows a table until a line has at most `most` characters: takes out the columns without a
+// Narrows a table until a line has at most `max` characters: takes out the columns without a
 // value, cuts long texts, takes out the last columns. The first column stays. Returns what is not
 // shown.
-std::vector<std::string> Narrow(size_t most, Cells* rows, std::vector<bool>* is_number) {
+std::vector<std::string> Narrow(size_t max, Cells* rows, std::vector<bool>* is_number) {
   std::vector<size_t> widths = WidthsOf(*rows, is_number->size());
   size_t total = 2 * (widths.size() - 1);
   for (const size_t width : widths) total += width;
@@ -89,12 +89,12 @@ std::vector<std::string> Narrow(size_t most, Cells* rows, std::vector<bool>* is_
     is_number->erase(is_number->begin() + at);
     widths.erase(widths.begin() + at);
   };
-  for (size_t c = widths.size(); c-- > 1 && total > most;) {
+  for (size_t c = widths.size(); c-- > 1 && total > max;) {
     const bool is_empty =
         std::all_of(rows->begin() + 1, rows->end(), [c](const auto& row) { return row[c] == "-"; });
     if (is_empty) take(c);
   }
-  while (total > most) {
+  while (total > max) {
     const auto widest = std::max_element(widths.begin(), widths.end());
     const auto c = static_cast<size_t>(widest - widths.begin());
     if (*widest <= kShortText || (*is_number)[c]) break;
@@ -104,20 +104,20 @@ std::vector<std::string> Narrow(size_t most, Cells* rows, std::vector<bool>* is_
     *widest = kShortText;
   }
   const auto first_name = static_cast<ptrdiff_t>(taken.size());
-  while (widths.size() > 1 && total > most) {
+  while (widths.size() > 1 && total > max) {
     taken.insert(taken.begin() + first_name, rows->front().back());
     take(widths.size() - 1);
   }
   return taken;
 }
 
-// Names what a table of `most` columns does not show, in lines that are no longer.
-std::string NotShown(const std::vector<std::string>& names, size_t most) {
+// Names what a table of `max` columns does not show, in lines that are no longer.
+std::string NotShown(const std::vector<std::string>& names, size_t max) {
   std::string out = "(--wide shows, too:";
   size_t column = out.size();
   for (const std::string& name : names) {
     const std::string word = StrCat(" ", name, &name == &names.back() ? ")" : ",");
-    if (column + word.size() > most) {
+    if (column + word.size() > max) {
       out += "\n";
       column = 0;
     }
@@ -127,7 +127,7 @@ std::string NotShown(const std::vector<std::string>& names, size_t most) {
   return out + "\n";
 }
 
-std::string Table(const Json& list, size_t most) {
+std::string Table(const Json& list, size_t max) {
   std::vector<std::string> columns;
   for (const Json& one : list) {
     for (const auto& member : one.items()) {
@@ -146,9 +146,9 @@ std::string Table(const Json& list, size_t most) {
       if (value != one.end() && !value->is_number() && !value->is_null()) is_number[c] = false;
     }
   }
-  const std::vector<std::string> taken = Narrow(most, &rows, &is_number);
+  const std::vector<std::string> taken = Narrow(max, &rows, &is_number);
   std::string text = Aligned(rows, is_number);
-  return taken.empty() ? text : text + NotShown(taken, most);
+  return taken.empty() ? text : text + NotShown(taken, max);
 }
 
 std::string Pairs(const Json& object) {

@@ -153,7 +153,7 @@ std::string KeyOf(const Json& connection) {
   return key;
 }
 
-Json Peers(const TopSample& before, const TopSample& now, uint32_t most) {
+Json Peers(const TopSample& before, const TopSample& now, uint32_t max) {
   const double seconds = now.at_s - before.at_s;
   std::unordered_map<std::string, const Json*> old;
   for (const Json& connection : ListAt(before.connections, "connections")) {
@@ -184,7 +184,7 @@ Json Peers(const TopSample& before, const TopSample& now, uint32_t most) {
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   Json list = Json::array();
-  for (size_t i = 0; i < std::min<size_t>(rows.size(), most); ++i) {
+  for (size_t i = 0; i < std::min<size_t>(rows.size(), max); ++i) {
     list.push_back(std::move(rows[i].second));
   }
   return list;
@@ -205,7 +205,7 @@ Json Drops(const TopSample& before, const TopSample& now) {
 
 }  // namespace
 
-Json MakeTop(const TopSample& before, const TopSample& now, uint32_t most) {
+Json MakeTop(const TopSample& before, const TopSample& now, uint32_t max) {
   return Json{{"name", At(now.version, "name")},
               {"uptime_s", At(now.version, "uptime_s")},
               {"seconds", now.at_s - before.at_s},
@@ -215,7 +215,7 @@ Json MakeTop(const TopSample& before, const TopSample& now, uint32_t most) {
               {"instances", Instances(before, now)},
               {"planes", Planes(now)},
               {"lcores", Lcores(before, now)},
-              {"peers", Peers(before, now, most)},
+              {"peers", Peers(before, now, max)},
               {"drops", Drops(before, now)}};
 }
 

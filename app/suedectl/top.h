@@ -20,9 +20,9 @@ struct TopSample {
 };
 
 // Rates between two samples: one object, with lists of ports, instances, planes, lcores, peers,
-// drops. Peers are the `most` busiest ones. A value that a daemon left out of a sample is null or
+// drops. Peers are the `max` busiest ones. A value that a daemon left out of a sample is null or
 // not there.
-Json MakeTop(const TopSample& before, const TopSample& now, uint32_t most);
+Json MakeTop(const TopSample& before, const TopSample& now, uint32_t max);
 // The rates as a text for people.
 std::string TopText(const Json& top, size_t columns = kTextColumns);
 

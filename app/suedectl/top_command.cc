@@ -56,7 +56,7 @@ void SleepUntil(double at_s) {
 absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,
                     FILE*) {
   const double period = flags.every_s != 0 ? flags.every_s : 1;
-  const uint32_t most = params.contains("peers") ? params["peers"].get<uint32_t>() : 20;
+  const uint32_t max = params.contains("peers") ? params["peers"].get<uint32_t>() : 20;
   const bool is_screen = flags.times == 0 && !flags.json && isatty(fileno(out)) == 1;
   absl::StatusOr<TopSample> before = Sample(daemon);
   if (!before.ok()) return before.status();
@@ -64,7 +64,7 @@ absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags
     SleepUntil(before->at_s + period);
     absl::StatusOr<TopSample> now = Sample(daemon);
     if (!now.ok()) return now.status();
-    const Json top = MakeTop(*before, *now, most);
+    const Json top = MakeTop(*before, *now, max);
     const std::string text = flags.json ? Dump(top) + "\n" : TopText(top, flags.columns());
     // Home, clear, and then all at once, so that nothing flickers.
     if (is_screen) std::fputs("\x1b[H\x1b[2J", out);

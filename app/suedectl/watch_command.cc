@@ -47,7 +47,7 @@ std::string EventLine(const Json& event) {
 absl::Status RunWatchEvents(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags,
                             FILE* out, FILE* err) {
   ForeignJson request = params;
-  const uint64_t most = params.contains("count") ? params["count"].get<uint64_t>() : 0;
+  const uint64_t max = params.contains("count") ? params["count"].get<uint64_t>() : 0;
   request.erase("count");
   if (!request.contains("since")) {
     const absl::StatusOr<Json> now = daemon.Call("events.list", ForeignJson{{"limit", 1}});
@@ -70,7 +70,7 @@ absl::Status RunWatchEvents(Daemon& daemon, const ForeignJson& params, const Glo
     for (const Json& event : *events) {
       if (!event.is_object()) return absl::UnavailableError("the daemon has sent a bad event");
       std::fputs(flags.json ? (Dump(event) + "\n").c_str() : EventLine(event).c_str(), out);
-      if (++shown == most) return std::fflush(out), absl::OkStatus();
+      if (++shown == max) return std::fflush(out), absl::OkStatus();
     }
     if (std::fflush(out) != 0) return absl::AbortedError("cannot write the output");
     request["since"] = NumberOf(*answer, "next");

@@ -80,9 +80,9 @@ std::optional<uint64_t> MacOrNumber(std::string_view text) {
 
 absl::StatusOr<NetAddress> KeyOf(std::string_view text, uint32_t vid, Forwarding forwarding) {
   if (forwarding == Forwarding::kAfh1 || forwarding == Forwarding::kAfh2) {
-    const uint64_t most = forwarding == Forwarding::kAfh1 ? 0xffff : 0xffffffff;
+    const uint64_t max = forwarding == Forwarding::kAfh1 ? 0xffff : 0xffffffff;
     const std::optional<uint64_t> number = NumberIn(text);
-    if (!number || *number > most) return Refusal(text, absl::StrCat("a number up to ", most));
+    if (!number || *number > max) return Refusal(text, absl::StrCat("a number up to ", max));
     if (vid != 0) return absl::InvalidArgumentError("vid: AFH addresses have none; leave it out");
     return Switch::ForwardingKey(static_cast<uint32_t>(*number));
   }

@@ -30,7 +30,7 @@ bool Do(switch_request::State& state, const fabric::Switch& the_switch, Time now
       state.queues[size_t{port} * kClasses + c] = {
           .bytes = the_switch.buffer().queued(port, c),
           .frames = output.queued_frames(c),
-          .most_bytes = output.most_queued_bytes(c),
+          .most_bytes = output.max_queued_bytes(c),
           .paused = (paused >> c & 1) != 0,
           .pausing = (pausing >> c & 1) != 0,
           .stormy = (output.stormy() >> c & 1) != 0,
@@ -40,10 +40,10 @@ bool Do(switch_request::State& state, const fabric::Switch& the_switch, Time now
   if (end < ports) return false;
   const fabric::SharedBuffer& buffer = the_switch.buffer();
   state.used_bytes = buffer.used();
-  state.most_used_bytes = buffer.most_used();
+  state.most_used_bytes = buffer.max_used();
   state.shared_free_bytes = buffer.shared_free();
   state.headroom_used_bytes = buffer.headroom_used();
-  state.most_headroom_used_bytes = buffer.most_headroom_used();
+  state.most_headroom_used_bytes = buffer.max_headroom_used();
   return true;
 }
 
@@ -111,7 +111,7 @@ void SwitchDesk::Work(fabric::Switch& the_switch, Time now) {
 
 std::shared_ptr<const SwitchTicket> SwitchDesk::Ask(SwitchRequest request) {
   while (!asked_.empty() && asked_.front()->done()) asked_.pop_front();
-  if (asked_.size() >= kMostWaiting) return nullptr;
+  if (asked_.size() >= kMaxWaiting) return nullptr;
   auto ticket = std::make_shared<SwitchTicket>(std::move(request));
   if (!ring_.Push(ticket.get())) return nullptr;
   asked_.push_back(ticket);

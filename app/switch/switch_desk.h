@@ -53,7 +53,7 @@ struct Addresses {
     uint16_t port = 0;
     bool is_static = false;
   };
-  Addresses(uint64_t from, uint32_t most) : next(from), rows(most) {}
+  Addresses(uint64_t from, uint32_t max) : next(from), rows(max) {}
   uint64_t next;                    // place that is looked at next
   bool at_end = false;              // of the table
   std::optional<uint16_t> port{};   // only addresses of this port
@@ -116,7 +116,7 @@ class SwitchTicket {
 // Outlives the lcore's work.
 class SwitchDesk {
  public:
-  static constexpr uint32_t kMostWaiting = 64;
+  static constexpr uint32_t kMaxWaiting = 64;
 
   // ---- The switching lcore, between poll iterations.
 
@@ -139,7 +139,7 @@ class SwitchDesk {
  private:
   void Work(fabric::Switch& the_switch, Time now);
 
-  SpscRing<SwitchTicket*, kMostWaiting> ring_;
+  SpscRing<SwitchTicket*, kMaxWaiting> ring_;
   SwitchTicket* current_ = nullptr;  // the lcore's
   std::atomic<uint64_t> answered_{0};
   // The control thread's, in order: those that may not have been answered. A ticket lives until it

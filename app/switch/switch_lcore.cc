@@ -143,7 +143,7 @@ uint64_t SwitchingLcore::CountInside() const {
 }
 
 // Tells the lcores of devices which ports are down, and counts what they have freed.
-void SwitchingLcore::LookAtRings() {
+void SwitchingLcore::CheckRings() {
   for (uint32_t p = 0; p < ports_.size(); ++p) {
     SwitchPort& port = ports_[p];
     if (port.rings == nullptr) continue;
@@ -168,7 +168,7 @@ bool SwitchingLcore::Poll(Time now) {
     GiveSpares();
   if (now >= next_look_) [[unlikely]] {
     next_look_ = now + kLookEvery;
-    LookAtRings();
+    CheckRings();
     inside_.store(CountInside(), std::memory_order_relaxed);
   }
   // A frame on a cable, or one that its rate holds back, is no reason to sleep.

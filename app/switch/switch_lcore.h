@@ -131,7 +131,7 @@ class SwitchingLcore {
   bool Receive(uint32_t port, bool drains, Time now);
   bool Transmit(uint32_t port, Time now);
   uint64_t CountInside() const;
-  void LookAtRings();
+  void CheckRings();
   void ReleaseEnded();
   void GiveSpares();
 

@@ -242,7 +242,7 @@ SwitchView::DoneQuestion SwitchManagement::Change(
   };
 }
 
-absl::StatusOr<SwitchManagement::Ticket> SwitchManagement::TellDown(uint32_t port) {
+absl::StatusOr<SwitchManagement::Ticket> SwitchManagement::PostDown(uint32_t port) {
   Port& own = ports_[port];
   const bool down = !own.admin_up || !own.link_up;
   if (down == own.told_down) return Ticket();
@@ -258,7 +258,7 @@ absl::StatusOr<DaemonView::PortQuestion> SwitchManagement::SetPortAdmin(std::str
   const absl::StatusOr<uint32_t> port = Find(name);
   if (!port.ok()) return port.status();
   const bool before = std::exchange(ports_[*port].admin_up, up);
-  absl::StatusOr<Ticket> ticket = TellDown(*port);
+  absl::StatusOr<Ticket> ticket = PostDown(*port);
   if (!ticket.ok()) {
     ports_[*port].admin_up = before;
     return ticket.status();
@@ -282,9 +282,9 @@ void SwitchManagement::FollowLinks() {
       }
       events_.Raise(link.up ? EventKind::kLinkUp : EventKind::kLinkDown, std::move(values));
     }
-    TellDown(p).IgnoreError();  // the next time
+    PostDown(p).IgnoreError();  // the next time
     if (const LinkEnd* end = switch_->link(p); end != nullptr) {
-      own.link.Look(options_.ports[p].name, link.up, end->counters(), events_);
+      own.link.Check(options_.ports[p].name, link.up, end->counters(), events_);
     }
   }
 }

@@ -141,7 +141,7 @@ class SwitchManagement final : public SwitchView {
   DoneQuestion Change(SwitchRequest request,
                       std::function<absl::Status(const SwitchTicket&)> done = nullptr);
   // Tells the switch whether a port is down. Null: it knows. An error: no room for the request.
-  absl::StatusOr<Ticket> TellDown(uint32_t port);
+  absl::StatusOr<Ticket> PostDown(uint32_t port);
   using Change1 = std::function<absl::Status(fabric::ImpairmentParams*)>;
   DoneQuestion ChangeImpairment(const ImpairWhere& where, const Change1& change);
   SwitchQueueView QueueOf(uint32_t port, uint32_t traffic_class,

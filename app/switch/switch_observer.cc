@@ -78,10 +78,10 @@ void SwitchObserver::AddPort(uint32_t port) {
 void SwitchObserver::AddBuffer() {
   Set(page_.NewCell("switch_buffer_bytes", {}), switch_->params().buffer_bytes);
   buffer_ = {.used = page_.NewCell("switch_buffer_used_bytes", {}),
-             .most_used = page_.NewCell("switch_buffer_most_used_bytes", {}),
+             .max_used = page_.NewCell("switch_buffer_most_used_bytes", {}),
              .shared_free = page_.NewCell("switch_buffer_shared_free_bytes", {}),
              .headroom_used = page_.NewCell("switch_buffer_headroom_used_bytes", {}),
-             .most_headroom_used = page_.NewCell("switch_buffer_most_headroom_used_bytes", {})};
+             .max_headroom_used = page_.NewCell("switch_buffer_most_headroom_used_bytes", {})};
 }
 
 void SwitchObserver::Tick() {
@@ -139,10 +139,10 @@ void SwitchObserver::Take(const switch_request::State& state) {
     Set(cells.paused_ns, static_cast<uint64_t>(queue.paused_ns));
   }
   Set(buffer_.used, state.used_bytes);
-  Set(buffer_.most_used, state.most_used_bytes);
+  Set(buffer_.max_used, state.most_used_bytes);
   Set(buffer_.shared_free, state.shared_free_bytes);
   Set(buffer_.headroom_used, state.headroom_used_bytes);
-  Set(buffer_.most_headroom_used, state.most_headroom_used_bytes);
+  Set(buffer_.max_headroom_used, state.most_headroom_used_bytes);
 }
 
 std::vector<std::string> SwitchObserver::Obstacles() const {

@@ -65,10 +65,10 @@ class SwitchObserver final : public Observed {
   };
   struct BufferCells {
     MetricCell* used;
-    MetricCell* most_used;
+    MetricCell* max_used;
     MetricCell* shared_free;
     MetricCell* headroom_used;
-    MetricCell* most_headroom_used;
+    MetricCell* max_headroom_used;
   };
   void AddPort(uint32_t port);
   void AddBuffer();

@@ -97,7 +97,7 @@ fabric::SwitchParams SwitchParamsOf(const SwitchConfig& config) {
   const CreditGrant grant = CreditGrantOf(config);
   params.cbfc = {.rule = grant.rule,
                  .times = CreditTimesOf(config.cbfc),
-                 .largest_octets = LongestOnCredit(config)};
+                 .largest_octets = MaxBytesOnCredit(config)};
   for (uint32_t c = 0; c < fabric::kClasses; ++c) params.of_class[c].credits = grant.limits[c];
   params.trim = {.on = !config.trim.dscps.empty(),
                  .ipv4_bytes = config.trim.ipv4_bytes,
@@ -123,7 +123,7 @@ fabric::ImpairmentParams ImpairmentOf(const SwitchImpairConfig& config) {
                                   .bad_fcs = ChanceOf(config.bad_fcs.value),
                                   .flip = ChanceOf(config.flip.value),
                                   .down = config.down == OnOff::kOn};
-  if (config.longest_bytes != 0) params.longest = config.longest_bytes;
+  if (config.longest_bytes != 0) params.max = config.longest_bytes;
   for (const uint32_t one : config.hole_classes) {
     params.hole_classes |= static_cast<fabric::ClassMask>(1u << one);
   }
@@ -160,12 +160,12 @@ uint32_t PoolFramesOf(const SwitchConfig& config) {
 PortOptions PortOptionsOf(const SwitchConfig& config, uint32_t p) {
   const SwitchPortConfig& port = config.ports[p];
   const uint32_t shim_bytes = port.llr == OnOff::kOn ? kLinkShimBytes : 0;
-  uint32_t longest = 0;
-  for (const SwitchPortConfig& one : config.ports) longest = std::max(longest, LongestFrame(one));
+  uint32_t max = 0;
+  for (const SwitchPortConfig& one : config.ports) max = std::max(max, MaxFrameBytes(one));
   PortOptions options{.name = port.name,
                       .device = port.device,
                       .mtu = static_cast<uint16_t>(port.mtu_bytes + shim_bytes),
-                      .frame_bytes = std::max<uint32_t>(64, LongestFrame(port)),
+                      .frame_bytes = std::max<uint32_t>(64, MaxFrameBytes(port)),
                       .lcores = static_cast<uint16_t>(config.lcores.size()),
                       .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
                       .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
@@ -174,7 +174,7 @@ PortOptions PortOptionsOf(const SwitchConfig& config, uint32_t p) {
                       .takes_mac_control = port.pfc == OnOff::kOn,
                       .pool_frames = PoolFramesOf(config),
                       .pool = "frames_switch"};
-  options.pool_frame_bytes = std::max<uint32_t>(64, longest);
+  options.pool_frame_bytes = std::max<uint32_t>(64, max);
   return options;
 }
 

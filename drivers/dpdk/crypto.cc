@@ -27,8 +27,8 @@
 namespace suede {
 namespace {
 
-constexpr uint32_t kMostKeys = 1 << 20;
-constexpr uint32_t kMostJobs = 64;       // of a call to the device
+constexpr uint32_t kMaxKeys = 1 << 20;
+constexpr uint32_t kMaxJobs = 64;        // of a call to the device
 constexpr uint16_t kUsualAadBytes = 52;  // of all PDUs but HELLOs (docs/sealing.md)
 
 // A session of the device is for one direction and one length of additional data. So a key makes
@@ -65,7 +65,7 @@ class DeviceCrypto final : public HashedCrypto {
         device_(device),
         sessions_(sessions),
         keys_left_(keys) {
-    for (size_t i = 0; i < kMostJobs; ++i) {
+    for (size_t i = 0; i < kMaxJobs; ++i) {
       texts_[i].tot_len = 0;
       lists_[i] = {.vec = &texts_[i], .num = 1};
     }
@@ -155,7 +155,7 @@ class DeviceCrypto final : public HashedCrypto {
     for (size_t first = 0; first < jobs.size();) {
       const SealJob& head = jobs[first];
       size_t last = first + 1;
-      while (last < jobs.size() && last - first < kMostJobs && jobs[last].key == head.key &&
+      while (last < jobs.size() && last - first < kMaxJobs && jobs[last].key == head.key &&
              jobs[last].aad_bytes == head.aad_bytes) {
         ++last;
       }
@@ -195,12 +195,12 @@ class DeviceCrypto final : public HashedCrypto {
   rte_mempool* const sessions_;
   uint32_t keys_left_;
   // The device's view of a run of jobs.
-  std::array<rte_crypto_vec, kMostJobs> texts_{};
-  std::array<rte_crypto_sgl, kMostJobs> lists_{};
-  std::array<rte_crypto_va_iova_ptr, kMostJobs> nonces_{};
-  std::array<rte_crypto_va_iova_ptr, kMostJobs> tags_{};
-  std::array<rte_crypto_va_iova_ptr, kMostJobs> additions_{};
-  std::array<int32_t, kMostJobs> results_{};
+  std::array<rte_crypto_vec, kMaxJobs> texts_{};
+  std::array<rte_crypto_sgl, kMaxJobs> lists_{};
+  std::array<rte_crypto_va_iova_ptr, kMaxJobs> nonces_{};
+  std::array<rte_crypto_va_iova_ptr, kMaxJobs> tags_{};
+  std::array<rte_crypto_va_iova_ptr, kMaxJobs> additions_{};
+  std::array<int32_t, kMaxJobs> results_{};
 };
 
 // Why the device cannot be made, and the mend.
@@ -265,9 +265,9 @@ absl::StatusOr<std::unique_ptr<Crypto>> OpenCryptoDevice(const CryptoDeviceOptio
                                                          std::unique_ptr<Crypto> hashes) {
   if (hashes == nullptr)
     return absl::InvalidArgumentError("a crypto device needs hashes beside it");
-  if (options.keys == 0 || options.keys > kMostKeys) {
+  if (options.keys == 0 || options.keys > kMaxKeys) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a crypto device with ", options.keys, " keys: must be 1 to ", kMostKeys));
+        absl::StrCat("a crypto device with ", options.keys, " keys: must be 1 to ", kMaxKeys));
   }
   const absl::StatusOr<uint8_t> device = DeviceOf(options.driver);
   if (!device.ok()) return device.status();

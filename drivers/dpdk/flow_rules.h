@@ -20,8 +20,8 @@ struct FlowPattern {
   FlowPattern(const FlowPattern&) = delete;
   FlowPattern& operator=(const FlowPattern&) = delete;
 
-  static constexpr uint32_t kMostItems = 5;  // Ethernet, VLAN, IP, UDP, end
-  std::array<rte_flow_item, kMostItems> items{};
+  static constexpr uint32_t kMaxItems = 5;  // Ethernet, VLAN, IP, UDP, end
+  std::array<rte_flow_item, kMaxItems> items{};
   uint32_t count = 0;
   rte_flow_item_eth eth{}, eth_mask{};
   rte_flow_item_ipv4 ipv4{}, ipv4_mask{};

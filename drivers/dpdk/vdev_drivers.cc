@@ -23,12 +23,12 @@ std::string Mark() { return std::string("PMD_INFO_") + "STRING= {\"name\": \""; 
 void AddDrivers(std::string_view text, std::set<std::string>& names) {
   static const std::string mark = Mark();
   constexpr std::string_view kNoIds = "\"pci_ids\": []";
-  constexpr size_t kLongestName = 64;
+  constexpr size_t kMaxName = 64;
   for (size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at)) {
     at += mark.size();
     const std::string_view rest = text.substr(at, text.find('\0', at) - at);
     const size_t end = rest.find('"');
-    if (end > kLongestName || rest.find(kNoIds) == std::string_view::npos) continue;
+    if (end > kMaxName || rest.find(kNoIds) == std::string_view::npos) continue;
     names.emplace(rest.substr(0, end));
   }
 }

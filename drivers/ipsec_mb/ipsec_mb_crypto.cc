@@ -19,9 +19,9 @@ struct Key {
   gcm_key_data data;
   SealCipher cipher;
 };
-static_assert(sizeof(Key) <= LockedMemory::kMostBytes);
+static_assert(sizeof(Key) <= LockedMemory::kMaxBytes);
 // A block of locked memory is less than twice as large as a key.
-constexpr size_t kMostKeys = LockedMemory::kRoomBytes / 2 / sizeof(Key);
+constexpr size_t kMaxKeys = LockedMemory::kRoomBytes / 2 / sizeof(Key);
 
 struct EndManager {
   void operator()(IMB_MGR* manager) const { free_mb_mgr(manager); }
@@ -107,9 +107,9 @@ absl::StatusOr<std::unique_ptr<Crypto>> OpenIpsecMbCrypto(uint32_t keys,
                                                           std::unique_ptr<Crypto> hashes) {
   if (hashes == nullptr) return absl::InvalidArgumentError("ipsec_mb needs hashes beside it");
   if (keys == 0) return absl::InvalidArgumentError("ipsec_mb with 0 keys: must be 1 or more");
-  if (keys > kMostKeys) {
+  if (keys > kMaxKeys) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("no locked memory for ", keys, " keys of ipsec_mb: ", kMostKeys,
+        absl::StrCat("no locked memory for ", keys, " keys of ipsec_mb: ", kMaxKeys,
                      " have room; set sealing.device to aesni_gcm, or have fewer peers"));
   }
   Manager manager(alloc_mb_mgr(0));

@@ -37,7 +37,7 @@ class KeyMemory {
   static bool Takes(size_t bytes) { return active_ && !LiesOutside(bytes); }
   // or is of the large ones that may lie outside.
   static bool LiesOutside(size_t bytes) {
-    return active_ && large_ == Large::kOutside && bytes > LockedMemory::kMostBytes;
+    return active_ && large_ == Large::kOutside && bytes > LockedMemory::kMaxBytes;
   }
 
  private:

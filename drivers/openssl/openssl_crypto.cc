@@ -20,7 +20,7 @@ namespace suede {
 namespace {
 
 constexpr size_t kHashBytes = 32;  // of SHA-256
-constexpr size_t kMostExpandBytes = 255 * kHashBytes;
+constexpr size_t kMaxExpandBytes = 255 * kHashBytes;
 
 struct Deleter {
   void operator()(EVP_CIPHER* cipher) const { EVP_CIPHER_free(cipher); }
@@ -125,7 +125,7 @@ class OpensslCrypto final : public Crypto {
 
   void Expand(std::span<const uint8_t, 32> prk, std::span<const uint8_t> info,
               std::span<uint8_t> out) override {
-    if (out.size() > kMostExpandBytes) NoHash();
+    if (out.size() > kMaxExpandBytes) NoHash();
     const internal::KeyMemory locked;
     std::array<uint8_t, kHashBytes> block;
     for (size_t at = 0; at < out.size(); at += kHashBytes) {

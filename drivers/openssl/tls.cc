@@ -21,8 +21,8 @@
 namespace suede {
 namespace {
 
-constexpr int kMostCertificateBytes = 16 << 10;  // of the other end's chain
-constexpr int kMostDepth = 4;                    // authorities of it
+constexpr int kMaxCertificateBytes = 16 << 10;  // of the other end's chain
+constexpr int kMaxDepth = 4;                    // authorities of it
 
 // The server's choice: the one protocol, or none.
 int ChooseProtocol(SSL*, const unsigned char** out, unsigned char* out_bytes,
@@ -59,8 +59,8 @@ absl::StatusOr<std::shared_ptr<TlsContext>> TlsContext::Open(const TlsFiles& fil
   }
   SSL_CTX_set_alpn_select_cb(context, ChooseProtocol, made.get());
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
-  SSL_CTX_set_verify_depth(context, kMostDepth);
-  SSL_CTX_set_max_cert_list(context, kMostCertificateBytes);
+  SSL_CTX_set_verify_depth(context, kMaxDepth);
+  SSL_CTX_set_max_cert_list(context, kMaxCertificateBytes);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
@@ -104,8 +104,8 @@ TlsConnection::~TlsConnection() {
   // Unread bytes would end the connection by a reset, which can overtake an alert of ours.
   shutdown(fd_, SHUT_WR);
   std::array<uint8_t, 4096> unread;
-  for (int most = 16; most != 0 && recv(fd_, unread.data(), unread.size(), MSG_DONTWAIT) > 0;) {
-    --most;
+  for (int max = 16; max != 0 && recv(fd_, unread.data(), unread.size(), MSG_DONTWAIT) > 0;) {
+    --max;
   }
   close(fd_);
 }
@@ -169,12 +169,12 @@ std::vector<std::string> TlsConnection::PeerUris() const {
   if (certificate == nullptr) return uris;
   auto* const names = static_cast<GENERAL_NAMES*>(
       X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
-  for (int i = 0; i < sk_GENERAL_NAME_num(names) && uris.size() < kMostUris; ++i) {
+  for (int i = 0; i < sk_GENERAL_NAME_num(names) && uris.size() < kMaxUris; ++i) {
     const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names, i);
     if (name->type != GEN_URI) continue;
     const ASN1_IA5STRING* const uri = name->d.uniformResourceIdentifier;
     const auto bytes = static_cast<size_t>(ASN1_STRING_length(uri));
-    if (bytes > kMostUriBytes) continue;
+    if (bytes > kMaxUriBytes) continue;
     uris.emplace_back(reinterpret_cast<const char*>(ASN1_STRING_get0_data(uri)), bytes);
   }
   GENERAL_NAMES_free(names);

@@ -55,8 +55,8 @@ class TlsContext {
 class TlsConnection {
  public:
   enum class Role : uint8_t { kClient, kServer };
-  static constexpr size_t kMostUris = 64;
-  static constexpr size_t kMostUriBytes = 64;
+  static constexpr size_t kMaxUris = 64;
+  static constexpr size_t kMaxUriBytes = 64;
 
   // Takes the socket, which is connected or connecting, and does not block. Null: no memory; the
   // socket is closed.

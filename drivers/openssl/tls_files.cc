@@ -20,7 +20,7 @@
 namespace suede::internal {
 namespace {
 
-constexpr size_t kKeyFileRoom = LockedMemory::kMostBytes;
+constexpr size_t kKeyFileRoom = LockedMemory::kMaxBytes;
 
 struct OpensslFree {
   void operator()(BIO* bio) const { BIO_free(bio); }

@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "local/bell.h"
 #include "local/fd.h"
+#include "local/wakeup.h"
 #include "shm/server.h"
 #include "shm/wait_board.h"
 
@@ -21,7 +21,7 @@ struct ShmServer::Client {
 
   ClientId id{};
   Fd socket;  // none: gone
-  std::optional<Bell> bell;  // with a segment
+  std::optional<Wakeup> bell;  // with a segment
   pid_t pid = 0;
   uid_t uid = 0;
   int64_t connected_ms = 0;

@@ -46,7 +46,7 @@ void ShmServer::HandlePacketsOpen(Client& client, const protocol::PacketsOpen& r
   if (request.receive == 0 || client.is_gone()) return;
   setsockopt(client.socket.get(), SOL_SOCKET, SO_SNDBUF, &kPacketSendBuffer, sizeof kPacketSendBuffer);
   client.receives_packets = true;
-  TellReceivers(client.packet_port);
+  PublishReceivers(client.packet_port);
 }
 
 void ShmServer::HandlePacketSend(const Client& client, const protocol::PacketSend& request) {
@@ -55,7 +55,7 @@ void ShmServer::HandlePacketSend(const Client& client, const protocol::PacketSen
                             {request.bytes, request.head.size - sizeof request.head});
 }
 
-void ShmServer::TellReceivers(uint32_t port) {
+void ShmServer::PublishReceivers(uint32_t port) {
   if (packet_handler_ == nullptr) return;
   const auto count = std::count_if(clients_.begin(), clients_.end(), [port](const auto& client) {
     return client->receives_packets && client->packet_port == port;

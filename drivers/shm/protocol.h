@@ -207,7 +207,7 @@ union AnyRequest {
   WindowAdd window_add;
   WindowRemove window_remove;
 };
-inline constexpr size_t kLongestOtherRequest = sizeof(Wait);
+inline constexpr size_t kMaxOtherRequest = sizeof(Wait);
 
 static_assert(sizeof(Head) == 16 && sizeof(Hello) == 16 + 32 + 32 + 4 + 1024);
 static_assert(sizeof(Open) == 16 + 8 + 64 && sizeof(Claim) == 24 && sizeof(Reset) == 24);

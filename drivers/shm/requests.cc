@@ -81,7 +81,7 @@ void ShmServer::Serve(Client& client) {
     const ssize_t n = received.bytes;
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (n <= 0) return Drop(client, nullptr);
-    if (const Counter wrong = JudgePacket(request, static_cast<size_t>(n)); wrong != nullptr) {
+    if (const Counter wrong = CheckPacket(request, static_cast<size_t>(n)); wrong != nullptr) {
       if (wrong == &ShmServerCounters::version) {
         protocol::Reply reply;
         reply.head.sequence = request.head.sequence;
@@ -107,10 +107,10 @@ void ShmServer::Serve(Client& client) {
   }
 }
 
-ShmServer::Counter ShmServer::JudgePacket(const protocol::AnyRequest& request, size_t bytes) const {
+ShmServer::Counter ShmServer::CheckPacket(const protocol::AnyRequest& request, size_t bytes) const {
   const bool is_packet =
       bytes >= sizeof request.head && request.head.type == protocol::Type::kPacketSend;
-  if (bytes > (is_packet ? sizeof request.packet_send : protocol::kLongestOtherRequest)) {
+  if (bytes > (is_packet ? sizeof request.packet_send : protocol::kMaxOtherRequest)) {
     return &ShmServerCounters::oversized;
   }
   if (bytes < sizeof request.head || request.head.magic != protocol::kMagic) {
@@ -204,7 +204,7 @@ absl::Status ShmServer::PrepareOpen(Client& client, const protocol::Open& reques
   absl::StatusOr<std::unique_ptr<Segment>> segment =
       Segment::Create(shape, handler_->NumaNode(open), config_.huge_pages);
   if (!segment.ok()) return segment.status();
-  client.bell = Bell::Create();
+  client.bell = Wakeup::Create();
   if (!client.bell) return absl::ResourceExhaustedError("no descriptors to wake the client by");
   client.segment = std::move(*segment);
   client.open = std::move(open);

@@ -216,7 +216,7 @@ void ShmServer::Drop(Client& client, Counter reason) {
   if (client.is_attached) handler_->OnGone(client.id);
   if (client.receives_packets) {
     client.receives_packets = false;
-    TellReceivers(client.packet_port);
+    PublishReceivers(client.packet_port);
   }
   handler_->OnEnded(info, end);
 }
@@ -254,7 +254,7 @@ void ShmServer::OnTimer() {
 
 void ShmServer::OnBoard() {
   ++counters_.wait_calls;
-  for (const WaitBoard* const board : config_.boards) board->Hear();
+  for (const WaitBoard* const board : config_.boards) board->ClearReady();
   WakeWaiting();
 }
 

@@ -133,7 +133,7 @@ class ShmServer {
   void Greet(Client& client);
   void Serve(Client& client);
   // The counter of a bad packet, nullptr for a good one.
-  Counter JudgePacket(const protocol::AnyRequest& request, size_t bytes) const;
+  Counter CheckPacket(const protocol::AnyRequest& request, size_t bytes) const;
   bool MayRequest(Client& client);
   void Dispatch(Client& client, const protocol::AnyRequest& request, const Fd& fd);
   void HandleOpen(Client& client, const protocol::Open& request);
@@ -148,7 +148,7 @@ class ShmServer {
   // packets.cc
   void HandlePacketsOpen(Client& client, const protocol::PacketsOpen& request);
   void HandlePacketSend(const Client& client, const protocol::PacketSend& request);
-  void TellReceivers(uint32_t port);
+  void PublishReceivers(uint32_t port);
 
   absl::Status PrepareOpen(Client& client, const protocol::Open& request);
   bool IsOurs(InstanceKey instance) const;

@@ -18,7 +18,7 @@ std::unique_ptr<WaitBoard> WaitBoard::Create() {
 }
 
 WaitBoard::Place WaitBoard::TakePlace(void* segment, const SegmentOffsets& offsets) {
-  for (uint32_t number = 0; number < kPlaces; ++number) {
+  for (uint32_t number = 0; number < kSlots; ++number) {
     if (entries_[number].segment != nullptr) continue;
     entries_[number].segment = segment;
     entries_[number].offsets = &offsets;
@@ -32,7 +32,7 @@ void WaitBoard::Free(uint32_t number) {
   entries_[number].segment = nullptr;
 }
 
-void WaitBoard::Hear() const {
+void WaitBoard::ClearReady() const {
   uint64_t count;
   [[maybe_unused]] const ssize_t n = read(fd_.get(), &count, sizeof count);
 }
@@ -49,7 +49,7 @@ void WaitBoard::PutUp(uint32_t number, const protocol::Wait& wait) {
   up_.fetch_or(uint64_t{1} << number, std::memory_order_acq_rel);
 }
 
-void WaitBoard::LookAt(uint64_t up) {
+void WaitBoard::EndWaits(uint64_t up) {
   uint64_t over = 0;
   for (uint64_t left = up; left != 0; left &= left - 1) {
     const auto number = static_cast<size_t>(std::countr_zero(left));

@@ -21,7 +21,7 @@ namespace suede {
 // client, after its wait was taken down.
 class WaitBoard {
  public:
-  static constexpr uint32_t kPlaces = 64;
+  static constexpr uint32_t kSlots = 64;
 
   // A client's place. Control thread.
   class Place {
@@ -62,14 +62,14 @@ class WaitBoard {
   // Readable when a wait is over.
   int fd() const { return fd_.get(); }
   // Until the next one.
-  void Hear() const;
+  void ClearReady() const;
 
   // ---- The lcore.
 
   // Takes down what is over, and makes fd() readable if anything was: a system call at most.
-  void Look() {
+  void Poll() {
     if (const uint64_t up = up_.load(std::memory_order_acquire); up != 0) [[unlikely]]
-      LookAt(up);
+      EndWaits(up);
   }
 
  private:
@@ -86,10 +86,10 @@ class WaitBoard {
     return (up_.load(std::memory_order_acquire) >> number & 1) != 0;
   }
   void Free(uint32_t number);
-  void LookAt(uint64_t up);
+  void EndWaits(uint64_t up);
 
   const Fd fd_;
-  std::array<Entry, kPlaces> entries_;
+  std::array<Entry, kSlots> entries_;
   std::atomic<uint64_t> up_ = 0;
 };
 

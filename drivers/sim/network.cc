@@ -39,7 +39,7 @@ SimNetwork::SimNetwork(uint64_t seed) : update_dice_(fabric::SeedOf(seed, ~uint6
   params_.addresses_of_port = 1;
   params_.buffer_bytes = 0;
   params_.cell_bytes = kCells;
-  params_.most_on_cable = kOnCable;
+  params_.max_on_cable = kOnCable;
   params_.classes.pcp_first = true;
   SetPorts(kPorts);
   SetClasses({});
@@ -62,8 +62,8 @@ void SimNetwork::SetClasses(const SimClasses& classes) {
     fabric::ClassParams& own = params_.of_class[c];
     own.strict = !classes.weighted;
     own.weight = static_cast<uint16_t>(c + 1);
-    own.reserved_bytes = (classes.on ? classes.most_held : kAtOnce) * kCells;
-    own.max_wait = classes.on ? classes.most_wait : Duration::zero();
+    own.reserved_bytes = (classes.on ? classes.max_held : kAtOnce) * kCells;
+    own.max_wait = classes.on ? classes.max_wait : Duration::zero();
   }
 }
 
@@ -139,7 +139,7 @@ void SimNetwork::SetImpairments(uint32_t number, const SimFaults& faults) {
                               .reorder_delay = faults.reorder_delay,
                               .duplicate = fabric::ChanceOf(faults.duplicate),
                               .flip = fabric::ChanceOf(faults.corrupt),
-                              .longest = faults.longest};
+                              .max = faults.max};
   if (classes_.on) {
     for (uint32_t c = 0; c < kSimClasses; ++c) {
       in.of_class[c] = {.delay = classes_.of[c].delay,
@@ -304,7 +304,7 @@ void SimNetwork::Send(const SimPort& from, const Frame& frame, Time leaves) {
       bytes[5] < 16) {
     return neighbour_(&from, bytes);
   }
-  if (records_ != nullptr && records_->size() < most_records_) {
+  if (records_ != nullptr && records_->size() < max_records_) {
     records_->emplace_back(bytes.begin(), bytes.end());
   }
   Frame* const copy = Take(bytes);

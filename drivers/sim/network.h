@@ -35,7 +35,7 @@ struct SimFaults {
   Duration delay = std::chrono::microseconds(1);
   Duration reorder_delay = std::chrono::microseconds(20);
   double bits_per_ns = 100;  // rate of the link
-  uint32_t longest = ~0u;    // bytes: longer frames are lost
+  uint32_t max = ~0u;        // bytes: longer frames are lost
 };
 
 // The treatment of frames of each class between two ports of a switch.
@@ -47,8 +47,8 @@ struct SimClasses {
   };
   bool on = false;            // false: the switch sends at once, and all frames are alike
   bool weighted = false;      // by shares of class number + 1; false: higher classes first
-  uint32_t most_held = 1024;  // frames of a class; more are lost
-  Duration most_wait = std::chrono::microseconds(500);  // those held for longer are lost
+  uint32_t max_held = 1024;   // frames of a class; more are lost
+  Duration max_wait = std::chrono::microseconds(500);  // those held for longer are lost
   std::array<OfClass, kSimClasses> of{};
 };
 
@@ -117,10 +117,10 @@ class SimNetwork {
     neighbour_ = std::move(hear);
   }
 
-  // Keeps copies of up to `most` frames that ports send from now on; nullptr: keeps no more.
-  void Record(std::vector<std::vector<uint8_t>>* records, size_t most) {
+  // Keeps copies of up to `max` frames that ports send from now on; nullptr: keeps no more.
+  void Record(std::vector<std::vector<uint8_t>>* records, size_t max) {
     records_ = records;
-    most_records_ = most;
+    max_records_ = max;
   }
   // Makes digest() cover all frames that arrive from now on: their bytes, ports and times.
   void TakeDigest() { takes_digest_ = true; }
@@ -188,7 +188,7 @@ class SimNetwork {
   std::vector<std::multimap<Time, Frame*>> on_way_;  // from each port, by when they are there
   std::function<void(const SimPort*, std::span<const uint8_t>)> neighbour_;
   std::vector<std::vector<uint8_t>>* records_ = nullptr;
-  size_t most_records_ = 0;
+  size_t max_records_ = 0;
   std::vector<std::unique_ptr<Pooled>> frames_;
   std::vector<Frame*> free_;
   std::unique_ptr<fabric::Switch> switch_;

@@ -57,7 +57,7 @@ uint32_t SimPort::Receive(Frame** frames, uint32_t max) {
     network_->Release(got);
     if (watch_) watch_({frame->data, frame->length});
   }
-  most_frames_out_ = std::max(most_frames_out_, frames_out());
+  max_frames_out_ = std::max(max_frames_out_, frames_out());
   Refill();
   return count;
 }
@@ -88,7 +88,7 @@ void SimPort::LookAhead(const Frame& frame) {
     const Frame& other = on_wire.buffer->frame;
     if (network_->ClassBitOf(other) == bit) ahead += other.length;
   }
-  most_ahead_ = std::max(most_ahead_, ahead);
+  max_ahead_ = std::max(max_ahead_, ahead);
 }
 
 bool SimPort::IsBusy(const Frame* frame) const {
@@ -103,7 +103,7 @@ bool SimPort::Reclaim() {
 uint32_t SimPort::Allocate(Frame** frames, uint32_t count) {
   uint32_t given = 0;
   while (given < count && Take(&frames[given])) ++given;
-  most_frames_out_ = std::max(most_frames_out_, frames_out());
+  max_frames_out_ = std::max(max_frames_out_, frames_out());
   return given;
 }
 

@@ -83,12 +83,12 @@ class SimPort : public Port {
   // Max bytes of a class that were in the ring in front of a frame of another class. The class is
   // set before the first frame.
   void SetOverloaded(uint32_t traffic_class) { overloaded_ = traffic_class; }
-  uint32_t most_ahead() const { return most_ahead_; }
+  uint32_t max_ahead() const { return max_ahead_; }
 
   // Frames that are not in the pool: the pipeline's and the devices'.
   uint32_t frames_out() const { return static_cast<uint32_t>(buffers_.size() - free_.size()); }
   // The max of frames_out().
-  uint32_t most_frames_out() const { return most_frames_out_; }
+  uint32_t max_frames_out() const { return max_frames_out_; }
   // Frames that the device has, of any port.
   uint32_t frames_held() const { return static_cast<uint32_t>(ring_.size() + left_.size()); }
   // Whether frames are in the ring that nothing lets out.
@@ -151,7 +151,7 @@ class SimPort : public Port {
   uint64_t bytes_taken_ = 0;
   uint64_t bytes_sent_ = 0;
   uint64_t bytes_received_ = 0;
-  uint32_t most_frames_out_ = 0;
+  uint32_t max_frames_out_ = 0;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<Buffer*> free_;
   std::deque<OnWire> ring_;
@@ -164,7 +164,7 @@ class SimPort : public Port {
   std::function<void(std::span<const uint8_t>)> watch_;
   std::function<void(Time)> woken_;
   uint32_t overloaded_ = kSimClasses;
-  uint32_t most_ahead_ = 0;
+  uint32_t max_ahead_ = 0;
   fabric::ClassMask asked_ = 0;  // classes that the switch is asked to pause
   fabric::PfcSender asks_;
   fabric::PfcReceiver told_;  // what the switch asks of this device

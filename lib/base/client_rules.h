@@ -46,10 +46,10 @@ struct ClientRule {
 
 inline std::optional<ClientRule> ParseClientRule(std::string_view text) {
   constexpr uint32_t kMaxUid = UINT32_MAX - 1;  // the one beyond it stands for no user
-  const auto number = [](std::string_view digits, uint32_t most, uint32_t& out) {
+  const auto number = [](std::string_view digits, uint32_t max, uint32_t& out) {
     const char* const end = digits.data() + digits.size();
     const auto parsed = std::from_chars(digits.data(), end, out);
-    return !digits.empty() && parsed.ec == std::errc() && parsed.ptr == end && out <= most;
+    return !digits.empty() && parsed.ec == std::errc() && parsed.ptr == end && out <= max;
   };
   const std::vector<std::string_view> parts = Split(text, ':');
   if (parts.size() < 2 || parts.size() > 3) return std::nullopt;

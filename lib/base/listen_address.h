@@ -27,10 +27,10 @@ struct ListenAddress {
 };
 
 inline std::optional<ListenAddress> ParseListenAddress(std::string_view text) {
-  const auto number = [](std::string_view digits, uint32_t most, uint32_t& out) {
+  const auto number = [](std::string_view digits, uint32_t max, uint32_t& out) {
     const char* const end = digits.data() + digits.size();
     const auto parsed = std::from_chars(digits.data(), end, out);
-    return !digits.empty() && parsed.ec == std::errc() && parsed.ptr == end && out <= most;
+    return !digits.empty() && parsed.ec == std::errc() && parsed.ptr == end && out <= max;
   };
   ListenAddress address;
   const size_t colon = text.rfind(':');

@@ -80,7 +80,7 @@ class Balancer {
   void Advance() { next_ = next_ + 1 == count() ? 0 : next_ + 1; }
 
   uint32_t LeastLoaded(uint16_t xpuid, uint64_t tried) {
-    if (choices_++ % kChoicesPerLook == 0) Look();
+    if (choices_++ % kChoicesPerLook == 0) ReadLoads();
     uint64_t best = ~uint64_t{0};
     uint32_t chosen = 0;
     // Among equals they take turns: the first to be looked at is the one behind the last choice.
@@ -96,7 +96,7 @@ class Balancer {
     return chosen;
   }
 
-  void Look() {
+  void ReadLoads() {
     for (uint32_t i = 0; i < count(); ++i) {
       const BalancedQueue& queue = queues_[i];
       Seen& seen = seen_[i];

@@ -328,8 +328,8 @@ class ClientQueue {
     const int64_t of_vc = accounts_[index].sent - LoadAcquire(credits_->returned[index]);
     const int64_t left = int64_t{AggregateFree()} - aggregate_lines_ / kKeptPart;
     const int64_t share = (left - has - of_vc) / 3;
-    const int64_t least = SUEDE_MAX_RECORD_LINES - has;
-    return static_cast<uint32_t>(std::max({share, least, int64_t{0}}));
+    const int64_t min = SUEDE_MAX_RECORD_LINES - has;
+    return static_cast<uint32_t>(std::max({share, min, int64_t{0}}));
   }
 
   uint32_t AggregateFree() const { return seen_returned_ + aggregate_lines_ - sent_; }

@@ -245,7 +245,7 @@ bool ClientTable::ShowBroken(QueueSlot& slot) {
   return !std::exchange(slot.told_broken, true);
 }
 
-bool ClientTable::MayTellError(QueueSlot& slot, Time now) {
+bool ClientTable::MayEmitError(QueueSlot& slot, Time now) {
   if (now < slot.may_tell_error) return false;
   slot.may_tell_error = now + kTellErrorEvery;
   return true;

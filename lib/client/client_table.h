@@ -94,7 +94,7 @@ class ClientTable {
   static bool ShowBroken(QueueSlot& slot);
   // Whether an operator is to be told of a command of the queue that came with the error mark: a
   // few times a second at most, or one client would take the room of all other events.
-  static bool MayTellError(QueueSlot& slot, Time now);
+  static bool MayEmitError(QueueSlot& slot, Time now);
 
   // ---- The data path's side.
 

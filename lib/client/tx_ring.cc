@@ -41,7 +41,7 @@ constexpr uint64_t kUnusualFlags =
 constexpr uint64_t kUnknownFlags = kUnusualFlags & ~(uint64_t{SUEDE_RECORD_ERROR} << 32);
 
 // A record that is not plainly a command: malformed, marked, or with unknown flags.
-[[gnu::cold, gnu::noinline]] void Judge(bool malformed, TxRecord* record) {
+[[gnu::cold, gnu::noinline]] void Classify(bool malformed, TxRecord* record) {
   record->word1 &= ~kUnknownFlags;
   if (malformed || (record->word0 & kAddressMustBeZero) != 0) {
     record->word0 &= ~kAddressMustBeZero;
@@ -72,7 +72,7 @@ inline void ReadRecord(const uint8_t* line, uint64_t word0, uint64_t word1, uint
   const uint64_t unusual = (word0 & kAddressMustBeZero) | ((word0 & 0xff) ^ row.kind) |
                            (word1 & kUnusualFlags);
   if (unusual != 0 || lines > room) [[unlikely]] {
-    Judge(lines > room || (word0 & 0xff) != row.kind, record);
+    Classify(lines > room || (word0 & 0xff) != row.kind, record);
   }
 }
 
@@ -82,7 +82,7 @@ inline bool MayRun(const TxRecord& record) {
          (record.flags() & SUEDE_RECORD_COMPLETION) == 0;
 }
 
-static_assert(kMostRecordLines == SUEDE_MAX_RECORD_LINES);
+static_assert(kMaxRecordLines == SUEDE_MAX_RECORD_LINES);
 
 // Counts the records from `first` on that are like it: the words that were checked are the same in
 // all of them. At most `most` records in `lines` lines.

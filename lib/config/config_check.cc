@@ -160,11 +160,10 @@ Status CheckEtherType(const ConfigDraft& draft, PortConfig& port, const std::str
 }
 
 Status CheckSession(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
-  const uint32_t most = MaxSession(port.encapsulation);
-  if (port.session <= most) return OkStatus();
-  return draft.Error(path + ".session",
-                     StrCat(port.session, " does not fit the field of ", NameOf(port.encapsulation),
-                            "; use 0 to ", most));
+  const uint32_t max = MaxSession(port.encapsulation);
+  if (port.session <= max) return OkStatus();
+  return draft.Error(path + ".session", StrCat(port.session, " does not fit the field of ",
+                                               NameOf(port.encapsulation), "; use 0 to ", max));
 }
 
 Status CheckTag(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
@@ -393,24 +392,24 @@ Status CheckPlanes(const ConfigDraft& draft) {
 }
 
 Status CheckSessions(const ConfigDraft& draft) {
-  constexpr uint32_t kMostConnections = 64;  // to each peer
+  constexpr uint32_t kMaxConnections = 64;  // to each peer
   const Config& config = draft.config;
-  const uint32_t most = config.sessions.max;
-  if (most == 1) return OkStatus();
-  if (!std::has_single_bit(most)) {
+  const uint32_t max = config.sessions.max;
+  if (max == 1) return OkStatus();
+  if (!std::has_single_bit(max)) {
     return draft.Error("sessions.max",
-                       StrCat(most, " is no power of two; use ", std::bit_floor(most)));
+                       StrCat(max, " is no power of two; use ", std::bit_floor(max)));
   }
   const bool of_vcs = config.transport.psn_scope == TransportConfig::PsnScope::kVc;
   const uint32_t vcs = of_vcs ? uint32_t{kVcCount} : 1;
   for (const InstanceConfig& instance : config.instances) {
     const auto planes = static_cast<uint32_t>(instance.ports.size());
-    if (planes * vcs * most <= kMostConnections) continue;
+    if (planes * vcs * max <= kMaxConnections) continue;
     return draft.Error(
         "sessions.max",
-        StrCat(most, " sessions on ", planes, " planes", of_vcs ? ", with four VCs each," : "",
-               " are more than ", kMostConnections, " connections to each peer; use at most ",
-               kMostConnections / (planes * vcs),
+        StrCat(max, " sessions on ", planes, " planes", of_vcs ? ", with four VCs each," : "",
+               " are more than ", kMaxConnections, " connections to each peer; use at most ",
+               kMaxConnections / (planes * vcs),
                of_vcs ? ", or set transport.psn_scope: port at both ends" : ""));
   }
   for (size_t i = 0; i < config.ports.size(); ++i) {
@@ -420,7 +419,7 @@ Status CheckSessions(const ConfigDraft& draft) {
                          "session groups draw the numbers of sessions; leave session out, or set "
                          "sessions.max to 1");
     }
-    if (MaxSession(port.encapsulation) + 1 >= most) continue;
+    if (MaxSession(port.encapsulation) + 1 >= max) continue;
     return draft.Error("sessions.max", StrCat("frames of ", Entry("ports", i), " (encapsulation ",
                                               NameOf(port.encapsulation),
                                               ") have no number of a session; use 1, or another "

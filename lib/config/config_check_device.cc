@@ -32,7 +32,7 @@ struct DeviceArgument {
 };
 using Kind = DeviceArgument::Kind;
 
-constexpr size_t kLongestSocket = sizeof(sockaddr_un::sun_path) - 1;
+constexpr size_t kMaxSocket = sizeof(sockaddr_un::sun_path) - 1;
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kUsualSlotBytes = 2048;  // framesz of net_af_packet
 constexpr uint64_t kUsualSlots = 512;       // framecnt
@@ -42,7 +42,7 @@ constexpr DeviceArgument kMemif[] = {
     {"role", Kind::kChoice, 0, 0, "server|client|master|slave"},
     {"bsize", Kind::kNumber, 1, UINT16_MAX},
     {"rsize", Kind::kNumber, 1, 14},
-    {"socket", Kind::kText, 1, kLongestSocket},
+    {"socket", Kind::kText, 1, kMaxSocket},
     {"socket-abstract", Kind::kChoice, 0, 0, "yes|no"},
     {"mac", Kind::kMac},
     {"zero-copy", Kind::kChoice, 0, 0, "yes|no"},

@@ -53,16 +53,16 @@ Status CheckPairs(const ConfigDraft& draft, uint32_t port) {
 Status CheckRing(const ConfigDraft& draft, uint32_t p) {
   const PortConfig& port = draft.config.ports[p];
   const CreditGrant grant = CreditGrantOf(draft.config, port);
-  const uint32_t longest = LongestOnCredit(port);
-  if (draft.config.cbfc.credits.empty() && !grant.Permits(longest)) {
-    const uint32_t least = kNamedLinkVcs * grant.rule.CreditsOf(longest) + kFreeDescriptors;
+  const uint32_t max = MaxBytesOnCredit(port);
+  if (draft.config.cbfc.credits.empty() && !grant.Permits(max)) {
+    const uint32_t min = kNamedLinkVcs * grant.rule.CreditsOf(max) + kFreeDescriptors;
     return draft.Error(
         Entry("ports", p) + ".rx_descriptors",
         StrCat(port.rx_descriptors, " are too few to grant each link VC credit for a frame of ",
-               longest, " bytes; use ", least,
+               max, " bytes; use ", min,
                " or more, a larger cbfc.credit_bytes, or write cbfc.credits"));
   }
-  if (Status s = CheckCredits(draft, draft.config.cbfc, grant, longest); !s.ok()) return s;
+  if (Status s = CheckCredits(draft, draft.config.cbfc, grant, max); !s.ok()) return s;
   const uint64_t sum = std::accumulate(grant.limits.begin(), grant.limits.end(), uint64_t{0});
   if (sum + kFreeDescriptors <= port.rx_descriptors) return OkStatus();
   return draft.Error(Entry("ports", p) + ".rx_descriptors",
@@ -74,19 +74,19 @@ Status CheckRing(const ConfigDraft& draft, uint32_t p) {
 }  // namespace
 
 Status CheckCredits(const ConfigDraft& draft, const CbfcConfig& config, const CreditGrant& grant,
-                    uint32_t longest) {
+                    uint32_t max) {
   constexpr std::string_view kKey = "cbfc.credits";
   const size_t count = config.credits.size();
   if (count != 0 && count != kNamedLinkVcs) {
     return draft.Error(kKey, StrCat(count, " limits; write eight, for link VC 0 to 7"));
   }
-  const uint32_t least = grant.rule.CreditsOf(longest);
+  const uint32_t min = grant.rule.CreditsOf(max);
   for (uint32_t vc = 0; vc < kNamedLinkVcs; ++vc) {
     const uint32_t limit = grant.limits[vc];
-    if (limit == 0 || limit >= least) continue;
+    if (limit == 0 || limit >= min) continue;
     return draft.Error(
-        kKey, StrCat(limit, " of link VC ", vc, " are less than a frame of ", longest,
-                     " bytes needs; use ", least, " or more (twice as many keep it going), or 0"));
+        kKey, StrCat(limit, " of link VC ", vc, " are less than a frame of ", max,
+                     " bytes needs; use ", min, " or more (twice as many keep it going), or 0"));
   }
   return OkStatus();
 }

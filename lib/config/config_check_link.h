@@ -17,9 +17,9 @@ namespace suede {
 absl::Status CheckLinkEtherType(const ConfigDraft& draft, const std::string& path,
                                 uint16_t ether_type, uint16_t of_pdus);
 // The limits of cbfc.credits: one for each link VC, and none too little for a frame of
-// `longest` octets.
+// `max` octets.
 absl::Status CheckCredits(const ConfigDraft& draft, const CbfcConfig& config,
-                          const CreditGrant& grant, uint32_t longest);
+                          const CreditGrant& grant, uint32_t max);
 // All ports of an endpoint.
 absl::Status CheckLinks(const ConfigDraft& draft);
 

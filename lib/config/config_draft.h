@@ -19,7 +19,7 @@ namespace suede {
 struct ConfigDraft {
   Config config;
   ConfigSources sources;
-  std::map<std::string, ConfigPlace, std::less<>> places;  // of the values that were given
+  std::map<std::string, ConfigLocation, std::less<>> places;  // of the values that were given
   std::vector<uint32_t> instance_entries;  // list entry that each of config.instances came from
   std::vector<uint32_t> peer_entries;      // list entry that each of config.peers came from
   std::vector<std::string> warnings;

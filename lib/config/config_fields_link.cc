@@ -75,7 +75,7 @@ constexpr ConfigField<CbfcConfig> kCbfc[] = {
                                    "Size of a credit that this end grants."),
     Key<&CbfcConfig::overhead_bytes>("overhead_bytes", "bytes", Between(0, 127),
                                      "A frame that this end receives counts as so much longer."),
-    Key<&CbfcConfig::credits>("credits", "", Between(0, kMostLinkCredits),
+    Key<&CbfcConfig::credits>("credits", "", Between(0, kMaxLinkCredits),
                               "Credits that each port grants: eight limits, of link VC 0 to 7; "
                               "0: frames of the VC use no credit.",
                               {.shown_default = "computed (link.md)"}),

@@ -71,7 +71,8 @@ absl::Status ConfigDraft::Error(std::string_view path, std::string_view problem)
     at = cut == std::string_view::npos ? std::string_view() : at.substr(0, cut);
     found = places.find(at);
   }
-  return ConfigError(sources, found == places.end() ? ConfigPlace{} : found->second, path, problem);
+  return ConfigError(sources, found == places.end() ? ConfigLocation{} : found->second, path,
+                     problem);
 }
 
 std::string Entry(std::string_view list, size_t index) { return StrCat(list, "[", index, "]"); }

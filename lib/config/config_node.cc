@@ -47,7 +47,7 @@ bool TakeStep(std::string_view& path, Step& step) {
 
 // The value of `key` in `map`, added where it is not there yet. A duplicate key gives the first
 // value: the file is refused anyway.
-ConfigNode& MemberOf(ConfigNode& map, std::string_view key, const ConfigPlace& place) {
+ConfigNode& MemberOf(ConfigNode& map, std::string_view key, const ConfigLocation& place) {
   for (ConfigMember& member : map.members) {
     if (member.key == key) return member.value;
   }
@@ -57,12 +57,12 @@ ConfigNode& MemberOf(ConfigNode& map, std::string_view key, const ConfigPlace& p
 
 }  // namespace
 
-std::string ConfigSources::Describe(const ConfigPlace& place) const {
+std::string ConfigSources::Describe(const ConfigLocation& place) const {
   if (place.source > 0) return overrides[place.source - 1];
   return StrCat(file, ":", place.line, ":", place.column);
 }
 
-absl::Status ConfigError(const ConfigSources& sources, const ConfigPlace& place,
+absl::Status ConfigError(const ConfigSources& sources, const ConfigLocation& place,
                          std::string_view path, std::string_view problem) {
   return absl::InvalidArgumentError(StrCat(sources.Describe(place), ": ", path, ": ", problem));
 }
@@ -75,7 +75,7 @@ std::string Quoted(std::string_view text) {
 
 absl::Status ApplyOverride(const ConfigOverride& override_, const ConfigSources& sources,
                            uint32_t source, ConfigNode& root) {
-  const ConfigPlace place{.source = source};
+  const ConfigLocation place{.source = source};
   const std::string& path = override_.path;
   absl::StatusOr<ConfigNode> value = ParseConfigNode(override_.value, sources, source);
   if (!value.ok()) return value.status();

@@ -19,7 +19,7 @@ inline constexpr size_t kMaxConfigBytes = 2u << 20;
 inline constexpr uint32_t kMaxConfigDepth = 16;
 
 // The place of a node: in the file, or in the override `source` - 1.
-struct ConfigPlace {
+struct ConfigLocation {
   uint32_t source = 0;
   uint32_t line = 1;
   uint32_t column = 1;
@@ -31,7 +31,7 @@ struct ConfigNode {
   enum class Kind : uint8_t { kNull, kScalar, kList, kMap };
   Kind kind = Kind::kNull;
   bool quoted = false;
-  ConfigPlace place;
+  ConfigLocation place;
   std::string text;                   // of a scalar
   std::vector<ConfigNode> items;      // of a list
   std::vector<ConfigMember> members;  // of a map, in the order of the file, duplicates included
@@ -39,7 +39,7 @@ struct ConfigNode {
 
 struct ConfigMember {
   std::string key;
-  ConfigPlace place;
+  ConfigLocation place;
   ConfigNode value;
 };
 
@@ -48,11 +48,11 @@ struct ConfigSources {
   std::string file;
   std::vector<std::string> overrides;
   // "FILE:LINE:COLUMN", or the override's place.
-  std::string Describe(const ConfigPlace& place) const;
+  std::string Describe(const ConfigLocation& place) const;
 };
 
 // "PLACE: PATH: PROBLEM; MEND"; `problem` is the last two.
-absl::Status ConfigError(const ConfigSources& sources, const ConfigPlace& place,
+absl::Status ConfigError(const ConfigSources& sources, const ConfigLocation& place,
                          std::string_view path, std::string_view problem);
 
 // The one document of `text`. The places of its nodes get `source`.

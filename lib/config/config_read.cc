@@ -188,8 +188,8 @@ class SectionReader {
 
   bool ReadPlanes(const ConfigNode& item, const std::string& path, const XpuRange& ids,
                   std::vector<PlaneRule>& planes) {
-    constexpr size_t kMostPlanes = 4;
-    const std::span<const ConfigNode> ports = reader_.Items(item, path, "ports", 1, kMostPlanes);
+    constexpr size_t kMaxPlanes = 4;
+    const std::span<const ConfigNode> ports = reader_.Items(item, path, "ports", 1, kMaxPlanes);
     if (!reader_.ok()) return false;
     if (ports.size() == 3) {
       return reader_.Fail(ports[2], path + ".ports",

@@ -22,9 +22,9 @@ namespace {
 
 // Thrown out of the handler through the parser, caught below.
 struct Refusal : std::exception {
-  Refusal(ConfigPlace at, std::string what_is_wrong)
+  Refusal(ConfigLocation at, std::string what_is_wrong)
       : place(at), problem(std::move(what_is_wrong)) {}
-  ConfigPlace place;
+  ConfigLocation place;
   std::string problem;
 };
 
@@ -84,7 +84,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnMapEnd() override { Close(); }
 
-  ConfigPlace PlaceOf(const YAML::Mark& mark) const {
+  ConfigLocation PlaceOf(const YAML::Mark& mark) const {
     if (mark.is_null()) return {.source = source_};
     return {.source = source_,
             .line = static_cast<uint32_t>(mark.line) + 1,

@@ -62,7 +62,7 @@ struct FareDampingConfig {
   uint32_t penalty = 1000;
   uint32_t suppress = 2500;
   uint32_t reuse = 1000;
-  uint32_t most = 12000;
+  uint32_t max = 12000;
 };
 
 struct FareConfig {

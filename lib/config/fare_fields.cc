@@ -73,9 +73,9 @@ constexpr ConfigField<FareDampingConfig> kFareDamping[] = {
                                       "Penalty above which good news is held back."),
     Key<&FareDampingConfig::reuse>("reuse", "", kPenalty,
                                    "Penalty at which it is let through again."),
-    Key<&FareDampingConfig::most>("most", "", kPenalty,
-                                  "Bound of a penalty, and so of the time for which good news is "
-                                  "held back."),
+    Key<&FareDampingConfig::max>("most", "", kPenalty,
+                                 "Bound of a penalty, and so of the time for which good news is "
+                                 "held back."),
 };
 
 }  // namespace

@@ -15,8 +15,8 @@
 namespace suede {
 namespace {
 
-constexpr size_t kMostPlanes = 4;
-constexpr size_t kMostPeers = 1023;
+constexpr size_t kMaxPlanes = 4;
+constexpr size_t kMaxPeers = 1023;
 
 class FareReader {
  public:
@@ -24,8 +24,8 @@ class FareReader {
 
   absl::Status Read(const ConfigNode& root) {
     // Each reads only while nothing has failed.
-    ReadRoot(root) && ReadList(root, "planes", 1, kMostPlanes, config_.planes) &&
-        ReadList(root, "peers", 1, kMostPeers, config_.peers) && Plain(root, "bgp", config_.bgp) &&
+    ReadRoot(root) && ReadList(root, "planes", 1, kMaxPlanes, config_.planes) &&
+        ReadList(root, "peers", 1, kMaxPeers, config_.peers) && Plain(root, "bgp", config_.bgp) &&
         Plain(root, "damping", config_.damping) && Plain(root, "log", config_.log);
     return reader_.status();
   }
@@ -43,10 +43,10 @@ class FareReader {
   }
 
   template <class S>
-  bool ReadList(const ConfigNode& root, std::string_view key, size_t least, size_t most,
+  bool ReadList(const ConfigNode& root, std::string_view key, size_t min, size_t most,
                 std::vector<S>& out) {
     size_t i = 0;
-    for (const ConfigNode& item : reader_.Items(root, "", key, least, most)) {
+    for (const ConfigNode& item : reader_.Items(root, "", key, min, most)) {
       if (!reader_.ReadFields(item, Entry(key, i++), {}, out.emplace_back())) return false;
     }
     return reader_.ok();
@@ -82,8 +82,8 @@ class FareCheck {
                                                   "than ",
                                                   damping.suppress));
     }
-    if (damping.most < damping.suppress) {
-      return draft_.Error("damping.most", StrCat(damping.most,
+    if (damping.max < damping.suppress) {
+      return draft_.Error("damping.most", StrCat(damping.max,
                                                  " is below suppress, so that nothing "
                                                  "would be damped; use ",
                                                  damping.suppress, " or more"));

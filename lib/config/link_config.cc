@@ -13,7 +13,7 @@ CreditGrant GrantWith(const CbfcConfig& config, uint32_t usual) {
   grant.rule.shift = static_cast<uint8_t>(std::countr_zero(config.credit_bytes));
   grant.rule.overhead = static_cast<int16_t>(config.overhead_bytes);
   if (config.credits.empty()) {
-    std::fill_n(grant.limits.begin(), kNamedLinkVcs, std::min(usual, kMostLinkCredits));
+    std::fill_n(grant.limits.begin(), kNamedLinkVcs, std::min(usual, kMaxLinkCredits));
   } else {
     const size_t count = std::min<size_t>(config.credits.size(), kNamedLinkVcs);
     std::copy_n(config.credits.begin(), count, grant.limits.begin());
@@ -25,7 +25,7 @@ CreditGrant GrantWith(const CbfcConfig& config, uint32_t usual) {
 
 CreditTimes CreditTimesOf(const CbfcConfig& config) {
   return {.spacing_octets = config.cf_spacing_bytes,
-          .longest_wait = config.cf_wait,
+          .max_wait = config.cf_wait,
           .repeat = config.cc_interval};
 }
 
@@ -34,18 +34,18 @@ CreditGrant CreditGrantOf(const Config& config, const PortConfig& port) {
   return GrantWith(config.cbfc, for_credit / kNamedLinkVcs);
 }
 
-uint32_t LongestOnCredit(const SwitchConfig& config) {
-  uint32_t longest = 0;
+uint32_t MaxBytesOnCredit(const SwitchConfig& config) {
+  uint32_t max = 0;
   for (const SwitchPortConfig& port : config.ports) {
-    longest = std::max(longest, 14 + 4 + port.mtu_bytes);
+    max = std::max(max, 14 + 4 + port.mtu_bytes);
   }
-  return longest;
+  return max;
 }
 
 CreditGrant CreditGrantOf(const SwitchConfig& config) {
   constexpr uint32_t kFrames = 4;
   const CreditRule rule = GrantWith(config.cbfc, 0).rule;
-  return GrantWith(config.cbfc, kFrames * rule.CreditsOf(LongestOnCredit(config)));
+  return GrantWith(config.cbfc, kFrames * rule.CreditsOf(MaxBytesOnCredit(config)));
 }
 
 }  // namespace suede

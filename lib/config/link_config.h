@@ -39,8 +39,8 @@ CreditGrant CreditGrantOf(const Config& config, const PortConfig& port);
 // Credit that each port of a switch grants: by default four of the longest frames of each link VC.
 CreditGrant CreditGrantOf(const SwitchConfig& config);
 // Octets of the longest frame, as credit counts them: with a VLAN tag, without the shim.
-uint32_t LongestOnCredit(const SwitchConfig& config);
-inline uint32_t LongestOnCredit(const PortConfig& port) { return 14 + 4 + port.mtu_bytes; }
+uint32_t MaxBytesOnCredit(const SwitchConfig& config);
+inline uint32_t MaxBytesOnCredit(const PortConfig& port) { return 14 + 4 + port.mtu_bytes; }
 
 }  // namespace suede
 

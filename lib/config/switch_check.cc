@@ -121,7 +121,7 @@ Status CheckCreditClasses(const ConfigDraft& draft, const SwitchConfig& config) 
 Status CheckCredit(const ConfigDraft& draft, const SwitchConfig& config) {
   if (!HasCredit(config)) return OkStatus();
   if (Status s = CheckCreditClasses(draft, config); !s.ok()) return s;
-  return CheckCredits(draft, config.cbfc, CreditGrantOf(config), LongestOnCredit(config));
+  return CheckCredits(draft, config.cbfc, CreditGrantOf(config), MaxBytesOnCredit(config));
 }
 
 // The buffer has to hold all that is reserved, and the longest frame in what is shared.
@@ -137,7 +137,7 @@ Status CheckBuffer(const ConfigDraft& draft, const SwitchConfig& config) {
   reserved += CreditBytesOf(config);
   uint64_t longest = 0;
   for (const SwitchPortConfig& port : config.ports) {
-    longest = std::max<uint64_t>(longest, LongestFrame(port));
+    longest = std::max<uint64_t>(longest, MaxFrameBytes(port));
   }
   const uint64_t cell = config.buffer.cell_bytes;
   longest = (longest + cell - 1) / cell * cell;
@@ -186,7 +186,7 @@ Status CheckPorts(const ConfigDraft& draft, SwitchConfig& config) {
     SwitchPortConfig& port = config.ports[i];
     const std::string path = Entry("ports", i);
     if (port.mtu_bytes == 0) port.mtu_bytes = kDefaultPackBytes + OverheadBytes(Encap::kUdp6);
-    if (Status s = CheckFrameRoom(draft, i, LongestFrame(port)); !s.ok()) return s;
+    if (Status s = CheckFrameRoom(draft, i, MaxFrameBytes(port)); !s.ok()) return s;
     if (port.lcore_cpu) {
       const auto lcore =
           std::find_if(config.lcores.begin(), config.lcores.end(),
@@ -302,7 +302,7 @@ std::optional<uint64_t> ParseDestination(std::string_view text) {
   return address;
 }
 
-uint32_t LongestFrame(const SwitchPortConfig& port) {
+uint32_t MaxFrameBytes(const SwitchPortConfig& port) {
   return 14 + 4 + port.mtu_bytes + (port.llr == OnOff::kOn ? kLinkShimBytes : 0);
 }
 
@@ -319,7 +319,7 @@ uint32_t HeadroomOf(const SwitchConfig& config, const SwitchClassConfig& one) {
   for (const SwitchPortConfig& port : config.ports) {
     const uint64_t rate = BpsOf(port.rate_gbps);
     most = std::max(most, fabric::HeadroomBytes(rate != 0 ? rate : kUnknownRateBps, one.cable_m,
-                                                LongestFrame(port)));
+                                                MaxFrameBytes(port)));
   }
   return most;
 }

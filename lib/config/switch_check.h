@@ -14,7 +14,7 @@ absl::Status CheckSwitchConfig(const MachineFacts& machine, ConfigDraft& draft,
                                SwitchConfig& config);
 
 // The longest frame of a port, without FCS.
-uint32_t LongestFrame(const SwitchPortConfig& port);
+uint32_t MaxFrameBytes(const SwitchPortConfig& port);
 uint64_t BpsOf(const Decimal& gbps);
 // The headroom of each input of the class: configured, or computed from rate and cable.
 uint32_t HeadroomOf(const SwitchConfig& config, const SwitchClassConfig& one);

@@ -11,13 +11,13 @@
 namespace suede {
 namespace {
 
-constexpr size_t kMostLcores = 64;
-constexpr size_t kMostAddresses = 65536;
+constexpr size_t kMaxLcores = 64;
+constexpr size_t kMaxAddresses = 65536;
 
 class SwitchReader {
  public:
   SwitchReader(const MachineFacts& machine, ConfigDraft& draft, SwitchConfig& config)
-      : most_ports_(machine.switch_ports), config_(config), reader_(draft) {}
+      : max_ports_(machine.switch_ports), config_(config), reader_(draft) {}
 
   absl::Status Read(const ConfigNode& root) {
     // Each reads only while nothing has failed.
@@ -25,7 +25,7 @@ class SwitchReader {
         Plain(root, "table", config_.table) && Plain(root, "buffer", config_.buffer) &&
         ReadClasses(root) && Plain(root, "trim", config_.trim) && Plain(root, "pfc", config_.pfc) &&
         Plain(root, "llr", config_.llr) && Plain(root, "cbfc", config_.cbfc) && ReadPorts(root) &&
-        ReadList(root, "", "addresses", kMostAddresses, config_.addresses) &&
+        ReadList(root, "", "addresses", kMaxAddresses, config_.addresses) &&
         Plain(root, "management", config_.management) && Plain(root, "log", config_.log);
     return reader_.status();
   }
@@ -47,10 +47,10 @@ class SwitchReader {
 
   template <class S>
   bool ReadList(const ConfigNode& parent, std::string_view parent_path, std::string_view key,
-                size_t most, std::vector<S>& out) {
+                size_t max, std::vector<S>& out) {
     const std::string list = ConfigReader::Join(parent_path, key);
     size_t i = 0;
-    for (const ConfigNode& item : reader_.Items(parent, parent_path, key, 0, most)) {
+    for (const ConfigNode& item : reader_.Items(parent, parent_path, key, 0, max)) {
       if (!reader_.ReadFields(item, Entry(list, i++), {}, out.emplace_back())) return false;
     }
     return reader_.ok();
@@ -58,7 +58,7 @@ class SwitchReader {
 
   bool ReadLcores(const ConfigNode& root) {
     size_t i = 0;
-    for (const ConfigNode& item : reader_.Items(root, "", "lcores", 1, kMostLcores)) {
+    for (const ConfigNode& item : reader_.Items(root, "", "lcores", 1, kMaxLcores)) {
       if (!reader_.ReadFields(item, Entry("lcores", i++), {}, config_.lcores.emplace_back())) {
         return false;
       }
@@ -88,7 +88,7 @@ class SwitchReader {
 
   bool ReadPorts(const ConfigNode& root) {
     size_t i = 0;
-    for (const ConfigNode& item : reader_.Items(root, "", "ports", 2, most_ports_)) {
+    for (const ConfigNode& item : reader_.Items(root, "", "ports", 2, max_ports_)) {
       const std::string path = Entry("ports", i++);
       SwitchPortConfig& port = config_.ports.emplace_back();
       if (!reader_.ReadFields(item, path, {"impair_in", "impair_out"}, port) ||
@@ -100,7 +100,7 @@ class SwitchReader {
     return reader_.ok();
   }
 
-  const size_t most_ports_;
+  const size_t max_ports_;
   SwitchConfig& config_;
   ConfigReader reader_;
 };

@@ -93,7 +93,7 @@ void CongestionContext::OnTimer(Time now) {
   }
 }
 
-std::optional<CreditRequest> CongestionContext::AskForCredit(uint64_t backlog, Time now) {
+std::optional<CreditRequest> CongestionContext::RequestCredit(uint64_t backlog, Time now) {
   auto& source = *std::get_if<CreditSource>(&law_);
   const auto request = source.Poll(backlog, sent_, limit_, *params_, base_rtt_.value(), now);
   deadline_ = source.deadline();

@@ -92,7 +92,7 @@ class alignas(64) CongestionContext {
   // control.
   std::optional<CreditRequest> PollRequest(uint64_t backlog, Time now) {
     if (control_ != CongestionControl::kRccc) return std::nullopt;
-    return AskForCredit(backlog, now);
+    return RequestCredit(backlog, now);
   }
 
   // ---- For gauges and lists.
@@ -113,7 +113,7 @@ class alignas(64) CongestionContext {
 
  private:
   void Acknowledge(uint32_t octets, std::optional<Duration> rtt, bool nothing_in_flight, Time now);
-  std::optional<CreditRequest> AskForCredit(uint64_t backlog, Time now);
+  std::optional<CreditRequest> RequestCredit(uint64_t backlog, Time now);
   // NSCC: the allowance that the window leaves, and by when there will be another.
   void ApplyWindow(Time now);
   void PaceNext(uint32_t octets, Time now);

@@ -28,8 +28,8 @@ CreditSource::CreditSource(const CongestionParams& params, const PathLimits& pat
 
 void CreditSource::SetRate(const CongestionParams& params, uint64_t rate_bps) {
   const int64_t ask = BandwidthDelayOctets(rate_bps, params.base_rtt) * params.ask_bdp;
-  const int64_t least = std::max(reserve_, largest_);
-  ask_ = static_cast<uint32_t>(std::clamp<int64_t>(ask, least, kCreditSpan / 2));
+  const int64_t min = std::max(reserve_, largest_);
+  ask_ = static_cast<uint32_t>(std::clamp<int64_t>(ask, min, kCreditSpan / 2));
 }
 
 void CreditSource::RaiseLargest(uint32_t octets) {

@@ -18,7 +18,7 @@ constexpr double kEtaGain = 0.15;
 // A delay of this many targets is so far from them that the window has to be found anew.
 constexpr double kQuickDelay = 4;
 constexpr double kQuickWindow = 0.125;  // unless it carries this part of the largest one
-constexpr double kMostFlowScale = 4;
+constexpr double kMaxFlowScale = 4;
 constexpr int64_t kEpochPdus = 4;  // of which the rate is measured,
 constexpr double kEpochMost = 64;  // but not for longer than this many epochs
 constexpr uint32_t kSettlePdus = 8;
@@ -46,7 +46,7 @@ void NsccWindow::SetRate(uint64_t rate_bps, Duration base_rtt, const CongestionP
 // The smaller the window, the more delay it aims at: the windows of many sources are less than a
 // PDU, and would be the prey of chance and of larger ones without.
 double NsccWindow::FlowScale(double bdp) const {
-  return std::clamp(std::sqrt(std::sqrt(bdp / (2 * octets_))), 1.0, kMostFlowScale);
+  return std::clamp(std::sqrt(std::sqrt(bdp / (2 * octets_))), 1.0, kMaxFlowScale);
 }
 
 NsccWindow::Law NsccWindow::LawOf(Duration base_rtt, const CongestionParams& params) const {

@@ -81,8 +81,8 @@ struct TargetParams {
   // 64: credit that a source keeps for itself, as it sends elsewhere, is taken from others.
   uint32_t hold_bdp = 4;
   // The credit of a sender that is silent for between one and two such times is written off; at
-  // least kLeastRepeats times the sources' `repeat_max`.
-  static constexpr int kLeastRepeats = 16;
+  // least kMinRepeats times the sources' `repeat_max`.
+  static constexpr int kMinRepeats = 16;
   Duration age = std::chrono::milliseconds(20);
   uint32_t largest_octets = 0;  // wire octets of the largest PDU: 64 to 2^16
 };

@@ -58,9 +58,9 @@ void CreditTarget::SetRate(const TargetParams& params) {
 void CreditTarget::Resize(uint32_t senders) {
   senders_.assign(std::min<uint32_t>(senders, kNone), Sender());
   outstanding_ = stuck_ = 0;
-  ready_count_ = held_count_ = stalled_count_ = owed_count_ = 0;
+  ready_count_ = held_count_ = stalled_count_ = scheduled_count_ = 0;
   waits_ = false;
-  turn_ = went_first_ = owed_head_ = owed_tail_ = kNone;
+  turn_ = went_first_ = scheduled_head_ = scheduled_tail_ = kNone;
   sweep_next_ = 0;
   const auto steps = static_cast<int64_t>((senders_.size() + kSweepStep - 1) / kSweepStep);
   sweep_every_ = std::max(age_ / std::max<int64_t>(steps, 1), Duration(1));
@@ -76,7 +76,7 @@ void CreditTarget::OnRequest(uint32_t sender, const CreditRequest& request, Time
   const int64_t sent = std::min(request.sent.Octets(from.sent), from.granted + hold_);
   const int64_t more = request.target.Octets(from.granted) - from.granted;
   const auto want = static_cast<uint32_t>(std::max<int64_t>(more, 0));
-  if (IsOwed(from, request, want, sent, now)) Owe(sender);
+  if (IsGrantDue(from, request, want, sent, now)) ScheduleGrant(sender);
   const int64_t left = std::max<int64_t>(request.limit.Octets(from.granted) - sent, 0);
   const auto rest = left < largest_ ? static_cast<uint8_t>(left / kCreditUnitOctets) : uint8_t{0};
   from.rest = from.place == Place::kNowhere ? rest : std::min(from.rest, rest);
@@ -141,8 +141,8 @@ void CreditTarget::SettleLosses(Sender& from, int64_t sent, Time now) {
   from.marked_at = now;
 }
 
-bool CreditTarget::IsOwed(const Sender& from, const CreditRequest& request, uint32_t want,
-                          int64_t sent, Time now) const {
+bool CreditTarget::IsGrantDue(const Sender& from, const CreditRequest& request, uint32_t want,
+                              int64_t sent, Time now) const {
   if (now - from.granted_at < base_rtt_) return false;
   if (request.limit.Octets(from.granted) < from.granted) return true;  // a grant was lost
   // A source that has to wait asks again; it is to know that it is heard.
@@ -188,7 +188,7 @@ void CreditTarget::Forget(uint32_t sender) {
   Sender unknown;
   // The sender stays in the list of senders that are owed something, and is passed over there.
   unknown.owed = senders_[sender].owed;
-  unknown.next_owed = senders_[sender].next_owed;
+  unknown.next_scheduled = senders_[sender].next_scheduled;
   senders_[sender] = unknown;
 }
 
@@ -196,8 +196,8 @@ void CreditTarget::Forget(uint32_t sender) {
 
 std::optional<CreditTarget::Grant> CreditTarget::Poll(Time now, uint64_t room_octets) {
   if (now >= sweep_due_) Sweep(now);
-  while (owed_head_ != kNone) {
-    const Grant grant = PayOwed(now);
+  while (scheduled_head_ != kNone) {
+    const Grant grant = GrantScheduled(now);
     if (senders_[grant.sender].known) return grant;
   }
   if (active() == 0) return std::nullopt;
@@ -265,34 +265,34 @@ uint32_t CreditTarget::TurnOf(uint32_t sender) const {
   return to.want <= slice_ + more + largest_ ? to.want : slice_ + more;
 }
 
-CreditTarget::Grant CreditTarget::PayOwed(Time now) {
-  const uint16_t sender = owed_head_;
+CreditTarget::Grant CreditTarget::GrantScheduled(Time now) {
+  const uint16_t sender = scheduled_head_;
   Sender& to = senders_[sender];
-  owed_head_ = to.next_owed;
-  if (owed_head_ == kNone) owed_tail_ = kNone;
-  to.next_owed = kNone;
+  scheduled_head_ = to.next_scheduled;
+  if (scheduled_head_ == kNone) scheduled_tail_ = kNone;
+  to.next_scheduled = kNone;
   to.owed = false;
-  --owed_count_;
+  --scheduled_count_;
   to.granted_at = now;
   return {sender, Credit24::Floor(to.granted)};
 }
 
-void CreditTarget::Owe(uint32_t sender) {
+void CreditTarget::ScheduleGrant(uint32_t sender) {
   Sender& to = senders_[sender];
   if (to.owed) return;
   to.owed = true;
-  ++owed_count_;
-  (owed_tail_ == kNone ? owed_head_ : senders_[owed_tail_].next_owed) =
+  ++scheduled_count_;
+  (scheduled_tail_ == kNone ? scheduled_head_ : senders_[scheduled_tail_].next_scheduled) =
       static_cast<uint16_t>(sender);
-  owed_tail_ = static_cast<uint16_t>(sender);
+  scheduled_tail_ = static_cast<uint16_t>(sender);
 }
 
 void CreditTarget::Requeue(const Grant& grant) {
-  if (grant.sender < senders_.size() && senders_[grant.sender].known) Owe(grant.sender);
+  if (grant.sender < senders_.size() && senders_[grant.sender].known) ScheduleGrant(grant.sender);
 }
 
 Time CreditTarget::deadline() const {
-  if (owed_count_ != 0) return Time{};
+  if (scheduled_count_ != 0) return Time{};
   const Time sweep = outstanding_ != 0 || active() != 0 ? sweep_due_ : kNever;
   // Where all are held, it looks once more when the time of what was granted is over.
   const bool looks = ready_count_ != 0 || (active() != 0 && !waits_);
@@ -316,11 +316,11 @@ void CreditTarget::Sweep(Time now) {
     Sender& sender = senders_[sweep_next_];
     if (!sender.heard) WriteOff(sweep_next_);
     sender.heard = false;
-    LookForStall(sender, now);
+    DetectStall(sender, now);
   }
 }
 
-void CreditTarget::LookForStall(Sender& from, Time now) {
+void CreditTarget::DetectStall(Sender& from, Time now) {
   if (from.place != Place::kHeld || now - from.granted_at < kSettleRtts * base_rtt_) return;
   LeaveHeld(from);
   from.place = Place::kStalled;
@@ -400,7 +400,7 @@ void CreditTarget::CheckInvariants() const {
     check(sender.granted % kCreditUnitOctets == 0 && sender.want % kCreditUnitOctets == 0);
   }
   check(open == outstanding_ && ready == ready_count_);
-  check(held == held_count_ && stalled == stalled_count_ && owed == owed_count_);
+  check(held == held_count_ && stalled == stalled_count_ && owed == scheduled_count_);
   uint32_t round = 0;
   for (uint16_t at = turn_; round != ready_count_; at = senders_[at].next, ++round) {
     check(at != kNone && senders_[at].place == Place::kReady);
@@ -408,7 +408,8 @@ void CreditTarget::CheckInvariants() const {
   }
   check((turn_ == kNone) == (ready_count_ == 0));
   uint32_t listed = 0;
-  for (uint16_t at = owed_head_; at != kNone && listed <= owed; at = senders_[at].next_owed) {
+  for (uint16_t at = scheduled_head_; at != kNone && listed <= owed;
+       at = senders_[at].next_scheduled) {
     ++listed;
   }
   check(listed == owed);

@@ -83,7 +83,7 @@ class CreditTarget {
   // ---- For gauges.
 
   // Whether no grant is due, now or later, without another fact.
-  bool idle() const { return ready_count_ == 0 && owed_count_ == 0; }
+  bool idle() const { return ready_count_ == 0 && scheduled_count_ == 0; }
   // Senders that want more than they were granted.
   uint32_t active() const { return ready_count_ + held_count_ + stalled_count_; }
   // Octets that were granted for a backlog and have not arrived. The reserves of idle sources do
@@ -114,7 +114,7 @@ class CreditTarget {
     Time granted_at{};          // the last grant, new or repeated
     uint16_t next = kNone;      // in the round,
     uint16_t previous = kNone;  // both ways
-    uint16_t next_owed = kNone;
+    uint16_t next_scheduled = kNone;
     Place place : 2 = Place::kNowhere;
     uint8_t stragglers : 2 = 0;  // requests in a row that seemed to be overtaken ones
     bool known : 1 = false;      // it has asked since it was forgotten
@@ -133,8 +133,8 @@ class CreditTarget {
   bool Follow(Sender& from, const CreditRequest& request, Time now);
   // PDUs that were sent before the mark have arrived by now, or are lost. `sent`: by now.
   void SettleLosses(Sender& from, int64_t sent, Time now);
-  bool IsOwed(const Sender& from, const CreditRequest& request, uint32_t want, int64_t sent,
-              Time now) const;
+  bool IsGrantDue(const Sender& from, const CreditRequest& request, uint32_t want, int64_t sent,
+                  Time now) const;
   void Activate(uint32_t sender, Time now);
   // The limit that the source's backlog needs, without its reserve and the unit of its rounding up.
   int64_t NeedOf(const Sender& from) const {
@@ -145,17 +145,17 @@ class CreditTarget {
   void Charge(Sender& from);
 
   // ---- Grants.
-  Grant PayOwed(Time now);
+  Grant GrantScheduled(Time now);
   std::optional<Grant> GrantTurn(Time now, uint64_t room_octets);
   std::nullopt_t NoRoom(Time now);
   uint32_t TurnOf(uint32_t sender) const;
   bool GoesFirst(const Sender& from, Time now) const;
-  void Owe(uint32_t sender);
+  void ScheduleGrant(uint32_t sender);
   void Release(uint32_t sender);
   void Sweep(Time now);
   void WriteOff(uint32_t sender);
   // Senders that let their granted credit lie count as stalled from now on.
-  void LookForStall(Sender& from, Time now);
+  void DetectStall(Sender& from, Time now);
 
   // ---- The round: a circle of the senders that are ready, and whose turn it is.
   void Enter(uint32_t sender);
@@ -176,11 +176,11 @@ class CreditTarget {
   bool waits_ = false;   // nobody could be granted anything when that was looked at last
   bool shares_ = false;  // others claim part of the rate
   Duration unused_{};    // of the time that was claimed, when that began
-  uint32_t owed_count_ = 0;
+  uint32_t scheduled_count_ = 0;
   uint16_t turn_ = kNone;
   uint16_t went_first_ = kNone;  // in front of others, of whom none has had a turn since
-  uint16_t owed_head_ = kNone;
-  uint16_t owed_tail_ = kNone;
+  uint16_t scheduled_head_ = kNone;
+  uint16_t scheduled_tail_ = kNone;
   uint32_t slice_;    // octets of a turn
   uint32_t hold_;     // the most that a sender has outstanding
   uint32_t reserve_;  // of an idle source

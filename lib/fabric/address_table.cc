@@ -5,11 +5,11 @@
 
 namespace suede::fabric {
 
-AddressTable::AddressTable(uint32_t most, uint32_t most_of_port, uint32_t ports, Duration max_age)
-    : most_(most),
-      most_of_port_(most_of_port),
+AddressTable::AddressTable(uint32_t max, uint32_t max_of_port, uint32_t ports, Duration max_age)
+    : max_(max),
+      max_of_port_(max_of_port),
       max_age_(max_age),
-      places_(std::bit_ceil(most * 2 + 1)),
+      places_(std::bit_ceil(max * 2 + 1)),
       mask_(static_cast<uint32_t>(places_.size() - 1)),
       learnt_(ports),
       epochs_(ports) {}
@@ -21,7 +21,7 @@ uint32_t AddressTable::HomeOf(const NetAddress& address) const {
 }
 
 // The place where the address is, or would go.
-uint32_t AddressTable::PlaceOf(const NetAddress& address) const {
+uint32_t AddressTable::SlotOf(const NetAddress& address) const {
   uint32_t place = HomeOf(address);
   while (places_[place].port != kNoPort && places_[place].address != address) {
     place = (place + 1) & mask_;
@@ -30,25 +30,25 @@ uint32_t AddressTable::PlaceOf(const NetAddress& address) const {
 }
 
 uint16_t AddressTable::Find(const NetAddress& address, Time now) const {
-  const Entry& entry = places_[PlaceOf(address)];
+  const Entry& entry = places_[SlotOf(address)];
   return IsLive(entry) && !IsOld(entry, now) ? entry.port : kNoPort;
 }
 
 void AddressTable::Insert(const Entry& entry) {
-  places_[PlaceOf(entry.address)] = entry;
+  places_[SlotOf(entry.address)] = entry;
   ++size_;
   if (!entry.is_static) ++learnt_[entry.port];
 }
 
 bool AddressTable::AddStatic(const NetAddress& address, uint16_t port) {
   Remove(address);
-  if (size_ == most_) return false;
+  if (size_ == max_) return false;
   Insert({.address = address, .port = port, .is_static = true});
   return true;
 }
 
 bool AddressTable::Remove(const NetAddress& address) {
-  const uint32_t place = PlaceOf(address);
+  const uint32_t place = SlotOf(address);
   if (places_[place].port == kNoPort) return false;
   const bool was_live = IsLive(places_[place]);
   RemoveAt(place);
@@ -76,15 +76,15 @@ void AddressTable::RemoveAt(uint32_t place) {
 }
 
 AddressTable::Learnt AddressTable::Learn(const NetAddress& address, uint16_t port, Time now) {
-  Entry& entry = places_[PlaceOf(address)];
+  Entry& entry = places_[SlotOf(address)];
   if (entry.port == kNoPort) {
-    if (size_ >= most_ || learnt_[port] >= most_of_port_) return Learnt::kFull;
+    if (size_ >= max_ || learnt_[port] >= max_of_port_) return Learnt::kFull;
     Insert({.address = address, .seen = now, .epoch = epochs_[port], .port = port});
     return Learnt::kNew;
   }
   if (entry.is_static) return Learnt::kStatic;
   if (!IsLive(entry)) {
-    if (learnt_[port] >= most_of_port_) return Learnt::kFull;
+    if (learnt_[port] >= max_of_port_) return Learnt::kFull;
     --forgotten_;
     ++learnt_[port];
     entry = {.address = address, .seen = now, .epoch = epochs_[port], .port = port};
@@ -92,7 +92,7 @@ AddressTable::Learnt AddressTable::Learn(const NetAddress& address, uint16_t por
   }
   const bool moves = entry.port != port;
   if (moves) {
-    if (learnt_[port] >= most_of_port_) return Learnt::kFull;
+    if (learnt_[port] >= max_of_port_) return Learnt::kFull;
     --learnt_[entry.port];
     ++learnt_[port];
     entry.port = port;

@@ -32,9 +32,9 @@ class AddressTable {
     bool is_static = false;
   };
 
-  // Room for `most` entries, 1 to 2^20. A learnt entry ends once nothing came from it for
-  // `max_age`; one port may hold at most `most_of_port` learnt entries.
-  AddressTable(uint32_t most, uint32_t most_of_port, uint32_t ports, Duration max_age);
+  // Room for `max` entries, 1 to 2^20. A learnt entry ends once nothing came from it for
+  // `max_age`; one port may hold at most `max_of_port` learnt entries.
+  AddressTable(uint32_t max, uint32_t max_of_port, uint32_t ports, Duration max_age);
 
   // The port behind which the address is; kNoPort: unknown.
   uint16_t Find(const NetAddress& address, Time now) const;
@@ -61,15 +61,15 @@ class AddressTable {
 
  private:
   uint32_t HomeOf(const NetAddress& address) const;
-  uint32_t PlaceOf(const NetAddress& address) const;
+  uint32_t SlotOf(const NetAddress& address) const;
   bool IsOld(const Entry& entry, Time now) const {
     return !entry.is_static && now - entry.seen > max_age_;
   }
   void RemoveAt(uint32_t place);
   void Insert(const Entry& entry);
 
-  const uint32_t most_;
-  const uint32_t most_of_port_;
+  const uint32_t max_;
+  const uint32_t max_of_port_;
   const Duration max_age_;
   std::vector<Entry> places_;  // linear probing; more than twice as many as entries
   uint32_t mask_;

@@ -7,13 +7,13 @@
 namespace suede::fabric {
 bool ImpairmentParams::is_clean() const {
   return rate_bps == 0 && delay == Duration::zero() && jitter == Duration::zero() &&
-         (loss | to_bad | reorder | duplicate | bad_fcs | flip) == 0 && longest == UINT32_MAX &&
+         (loss | to_bad | reorder | duplicate | bad_fcs | flip) == 0 && max == UINT32_MAX &&
          !down && hole_classes == 0 && hole_destinations.empty() &&
          of_class == std::array<OfClass, kClasses>{};
 }
 
 Impairment::Impairment(uint64_t seed, uint32_t most, SwitchPortCounters& counters)
-    : random_(seed), most_(most), counters_(counters) {
+    : random_(seed), max_(most), counters_(counters) {
   cable_.reserve(most);
 }
 
@@ -45,12 +45,12 @@ bool Impairment::IsLost(const Frame* frame) {
     bad_ = bad_ ? !random_.Chance(params_.to_good) : random_.Chance(params_.to_bad);
   if (params_.down) return lost(SwitchPortCounter::kImpairDown);
   if (InHole(frame)) return lost(SwitchPortCounter::kImpairHole);
-  if (frame->length > params_.longest) return lost(SwitchPortCounter::kImpairLong);
+  if (frame->length > params_.max) return lost(SwitchPortCounter::kImpairLong);
   if (bad_ && random_.Chance(params_.loss_in_bad)) return lost(SwitchPortCounter::kImpairBurst);
   if (random_.Chance(params_.loss)) return lost(SwitchPortCounter::kImpairLoss);
   if (random_.Chance(OfClass(frame).loss)) return lost(SwitchPortCounter::kImpairLoss);
   if (random_.Chance(params_.bad_fcs)) return lost(SwitchPortCounter::kImpairBadFcs);
-  if (cable_.size() >= most_) return lost(SwitchPortCounter::kImpairFull);
+  if (cable_.size() >= max_) return lost(SwitchPortCounter::kImpairFull);
   return false;
 }
 
@@ -78,8 +78,8 @@ Impairment::Fate Impairment::Send(Frame* frame, Time now) {
     last_at_ = std::max(last_at_, at);
     Push(frame, last_at_ + own.delay);
   }
-  return random_.Chance(params_.duplicate) && cable_.size() < most_ ? Fate::kDuplicate
-                                                                    : Fate::kTaken;
+  return random_.Chance(params_.duplicate) && cable_.size() < max_ ? Fate::kDuplicate
+                                                                   : Fate::kTaken;
 }
 
 void Impairment::Duplicate(Frame* copy) {

@@ -38,7 +38,7 @@ struct ImpairmentParams {
   uint32_t duplicate = 0;
   uint32_t bad_fcs = 0;  // a frame that the next device would drop
   uint32_t flip = 0;     // one bit of the frame flipped, unnoticed by an FCS
-  uint32_t longest = UINT32_MAX;  // bytes without FCS: longer frames are lost
+  uint32_t max = UINT32_MAX;  // bytes without FCS: longer frames are lost
   bool down = false;
   ClassMask hole_classes = 0;               // these classes disappear
   std::vector<uint64_t> hole_destinations;  // these forwarding addresses or MAC addresses, too
@@ -104,7 +104,7 @@ class Impairment {
   bool clean_ = true;
   bool bad_ = false;  // the state of Gilbert and Elliott
   Random random_;
-  const uint32_t most_;
+  const uint32_t max_;
   SwitchPortCounters& counters_;
   Time free_at_{};
   Time last_at_{};  // when the last frame arrives that was not held back, but for its class's delay

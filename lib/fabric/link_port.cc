@@ -24,7 +24,7 @@ bool LinkPort::Copy(const Frame& from, Frame* to) {
   return true;
 }
 
-bool LinkPort::Hear(Frame& frame, Time now) {
+bool LinkPort::OnReceive(Frame& frame, Time now) {
   if (end_.OnFrame(frame, now) != LinkEnd::Fate::kUp) return false;
   if (credit_ == nullptr) return true;
   bool opened = false;

@@ -25,7 +25,7 @@ class LinkPort {
 
   // Takes a frame that has come. Returns false where the frame was the link's, or is dropped: it
   // ends.
-  bool Hear(Frame& frame, Time now);
+  bool OnReceive(Frame& frame, Time now);
   // Runs timers. To be called before frames leave.
   void Poll(Time now);
   // The frame that leaves next: a frame of the link, a held one, or the output's next one. `spare`:

@@ -46,7 +46,7 @@ void Output::Push(Frame* frame, const FrameView& view) {
   const uint32_t traffic_class = NoteOfFrame(frame).traffic_class;
   const uint32_t depth = buffer_.queued(port_, traffic_class);
   Mark(frame, view, depth);
-  most_queued_[traffic_class] = std::max(most_queued_[traffic_class], depth);
+  max_queued_[traffic_class] = std::max(max_queued_[traffic_class], depth);
   queues_[traffic_class].PushBack(frame);
   waiting_ |= static_cast<ClassMask>(1u << traffic_class);
 }
@@ -67,7 +67,7 @@ Frame* Output::Take(uint32_t traffic_class) {
 
 // Whether the first frame of a class has the credit that it needs. A storm ends when its last
 // dropped frame would have credit.
-void Output::LookAtFirst(uint32_t traffic_class) {
+void Output::CheckFirst(uint32_t traffic_class) {
   const auto bit = static_cast<ClassMask>(1u << traffic_class);
   Need& need = needs_[traffic_class];
   if (const Frame* const frame = queues_[traffic_class].head(); frame != nullptr) {
@@ -98,7 +98,7 @@ void Output::NoteWithoutCredit(uint32_t traffic_class) {
   link_counters_->Add(LinkCounter::kCreditStorms);
 }
 
-void Output::LookAtCredit() {
+void Output::CheckCredit() {
   without_credit_ = 0;
   storm_due_ = kNever;
   if (!credit_->is_on()) {
@@ -106,7 +106,7 @@ void Output::LookAtCredit() {
     for (Need& need : needs_) need.since = kNever;
     return;
   }
-  for (uint32_t c = 0; c < kClasses; ++c) LookAtFirst(c);
+  for (uint32_t c = 0; c < kClasses; ++c) CheckFirst(c);
   held_ |= without_credit_;
 }
 
@@ -115,7 +115,7 @@ void Output::LookAtCredit() {
 void Output::Spend(const Frame& frame, Time now) {
   const uint32_t vc = LinkVcOf(ClassRuleOf(params_), frame.data, frame.length);
   credit_->OnSent(vc, credit_->rule().CreditsOf(frame.length), now);
-  LookAtCredit();
+  CheckCredit();
 }
 
 Frame* Output::Pop(Time now) {

@@ -40,11 +40,11 @@ class Output {
   // Whether the rate permits another frame now.
   bool MaySend(Time now) const { return rate_bps_ == 0 || free_at_ <= now; }
   // Finds the classes that are held up now. To be called each time before frames are taken.
-  void Look(Time now) {
+  void Update(Time now) {
     now_ = now;
     held_ = pauses_.Paused(waiting_, now);
     if (credit_ != nullptr) [[unlikely]]
-      LookAtCredit();
+      CheckCredit();
   }
   // The next frame, out of its queue and the buffer; nullptr: no waiting frame may go.
   Frame* Pop(Time now);
@@ -61,10 +61,10 @@ class Output {
   Time deadline(Time now) const;
 
   uint32_t queued_frames(uint32_t traffic_class) const { return queues_[traffic_class].size(); }
-  uint32_t most_queued_bytes(uint32_t traffic_class) const { return most_queued_[traffic_class]; }
+  uint32_t max_queued_bytes(uint32_t traffic_class) const { return max_queued_[traffic_class]; }
   // Begins the high-water marks anew, with what is there now.
-  void ResetMost() {
-    for (uint32_t c = 0; c < kClasses; ++c) most_queued_[c] = buffer_.queued(port_, c);
+  void ResetMax() {
+    for (uint32_t c = 0; c < kClasses; ++c) max_queued_[c] = buffer_.queued(port_, c);
   }
   ClassMask waiting() const { return waiting_; }
   const PfcReceiver& pauses() const { return pauses_; }
@@ -77,8 +77,8 @@ class Output {
  private:
   void Mark(Frame* frame, const FrameView& view, uint32_t depth);
   Frame* Take(uint32_t traffic_class);
-  void LookAtCredit();
-  void LookAtFirst(uint32_t traffic_class);
+  void CheckCredit();
+  void CheckFirst(uint32_t traffic_class);
   void NoteWithoutCredit(uint32_t traffic_class);
   void Spend(const Frame& frame, Time now);
 
@@ -110,7 +110,7 @@ class Output {
   Random random_;
   Time free_at_{};     // when the last frame has left
   Time held_until_{};  // the last time at which frames waited and none might go
-  std::array<uint32_t, kClasses> most_queued_{};
+  std::array<uint32_t, kClasses> max_queued_{};
 };
 
 }  // namespace suede::fabric

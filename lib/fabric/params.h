@@ -97,7 +97,7 @@ struct SwitchParams {
   Duration max_age = std::chrono::seconds(300);
   uint32_t buffer_bytes = 4u << 20;
   uint32_t cell_bytes = 256;       // a frame takes whole cells
-  uint32_t most_on_cable = 16384;  // frames under way in one direction of an impaired link
+  uint32_t max_on_cable = 16384;   // frames under way in one direction of an impaired link
   ClassMap classes;
   std::array<ClassParams, kClasses> of_class{};
   TrimParams trim;

@@ -25,7 +25,7 @@ void PfcReceiver::OnFrame(const PfcFrame& pfc, Time now) {
 }
 
 // A class of which a pause may have ended or a storm begun or ended.
-void PfcReceiver::Look(uint32_t c, bool waits, Time now) {
+void PfcReceiver::Check(uint32_t c, bool waits, Time now) {
   const auto bit = static_cast<ClassMask>(1u << c);
   if ((paused_ & bit) != 0 && now >= until_[c]) {
     paused_ &= static_cast<ClassMask>(~bit);
@@ -55,7 +55,7 @@ ClassMask PfcReceiver::Paused(ClassMask waiting, Time now) {
   for (uint32_t c = 0; c < kClasses; ++c) {
     const auto bit = static_cast<ClassMask>(1u << c);
     if (((paused_ | stormy_) & bit) == 0) continue;
-    Look(c, (waiting & bit) != 0, now);
+    Check(c, (waiting & bit) != 0, now);
     if ((paused_ & bit) != 0) deadline_ = std::min(deadline_, until_[c]);
     if ((stormy_ & bit) != 0) deadline_ = std::min(deadline_, asked_at_[c] + params_.calm);
     if (stuck_since_[c] != kNever && params_.storm != Duration::zero()) {

@@ -44,7 +44,7 @@ class PfcReceiver {
   uint64_t storms() const { return storms_; }
 
  private:
-  void Look(uint32_t traffic_class, bool waits, Time now);
+  void Check(uint32_t traffic_class, bool waits, Time now);
 
   const PfcParams params_;
   const uint64_t rate_bps_;

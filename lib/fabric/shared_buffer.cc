@@ -18,8 +18,8 @@ uint32_t HeadroomBytes(uint64_t rate_bps, uint32_t cable_m, uint32_t max_frame_b
 // A frame of n credits has up to n x (credit - overhead) bytes, and takes whole cells of them.
 uint32_t CreditBytes(const SwitchParams& params, uint32_t link_vc) {
   const CreditRule& rule = params.cbfc.rule;
-  const uint32_t most = rule.credit_octets() + static_cast<uint32_t>(std::max(0, -rule.overhead));
-  const uint32_t cells = (most + params.cell_bytes - 1) / params.cell_bytes;
+  const uint32_t max = rule.credit_octets() + static_cast<uint32_t>(std::max(0, -rule.overhead));
+  const uint32_t cells = (max + params.cell_bytes - 1) / params.cell_bytes;
   return params.of_class[link_vc].credits * cells * params.cell_bytes;
 }
 
@@ -82,7 +82,7 @@ bool SharedBuffer::Add(Account& account, uint32_t traffic_class, uint32_t charge
   account.used += charge;
   account.headroom += charge;
   headroom_used_ += charge;
-  most_headroom_used_ = std::max(most_headroom_used_, headroom_used_);
+  max_headroom_used_ = std::max(max_headroom_used_, headroom_used_);
   return true;
 }
 
@@ -111,7 +111,7 @@ bool SharedBuffer::Admit(uint32_t in, uint32_t out, uint32_t traffic_class, uint
     return false;
   }
   used_ += charge;
-  most_used_ = std::max(most_used_, used_);
+  max_used_ = std::max(max_used_, used_);
   return true;
 }
 
@@ -137,7 +137,7 @@ bool SharedBuffer::AdmitCredited(uint32_t in, uint32_t out, const FrameNote& not
   input += note.charge;
   credited_queues_[Index(out, note.traffic_class)] += note.charge;
   used_ += note.charge;
-  most_used_ = std::max(most_used_, used_);
+  max_used_ = std::max(max_used_, used_);
   return true;
 }
 
@@ -167,7 +167,7 @@ void SharedBuffer::CheckInvariants() const {
     shared += SharedOf(judged, traffic_class);
     headroom += judged.headroom;
   }
-  if (headroom != headroom_used_ || most_headroom_used_ < headroom_used_) std::abort();
+  if (headroom != headroom_used_ || max_headroom_used_ < headroom_used_) std::abort();
   if (on_credit != 0) std::abort();
   if (used != used_ || shared != shared_used_ || shared > shared_bytes_) std::abort();
 }

@@ -43,15 +43,15 @@ class SharedBuffer {
     return credited_inputs_[Index(in, traffic_class)];
   }
   uint32_t used() const { return used_; }
-  uint32_t most_used() const { return most_used_; }
+  uint32_t max_used() const { return max_used_; }
   uint32_t shared_bytes() const { return shared_bytes_; }
   uint32_t shared_free() const { return shared_bytes_ - shared_used_; }
   uint32_t headroom_used() const { return headroom_used_; }
-  uint32_t most_headroom_used() const { return most_headroom_used_; }
+  uint32_t max_headroom_used() const { return max_headroom_used_; }
   // Begins the high-water marks anew, with what is there now.
-  void ResetMost() {
-    most_used_ = used_;
-    most_headroom_used_ = headroom_used_;
+  void ResetMax() {
+    max_used_ = used_;
+    max_headroom_used_ = headroom_used_;
   }
   // Shared bytes: the buffer less reserved parts, headrooms and parts for credit. Less than 0:
   // these exceed the buffer.
@@ -85,10 +85,10 @@ class SharedBuffer {
   const uint32_t shared_bytes_;
   std::array<ClassParams, kClasses> classes_;
   uint32_t used_ = 0;
-  uint32_t most_used_ = 0;
+  uint32_t max_used_ = 0;
   uint32_t shared_used_ = 0;
   uint32_t headroom_used_ = 0;  // of all inputs
-  uint32_t most_headroom_used_ = 0;
+  uint32_t max_headroom_used_ = 0;
   std::vector<Account> queues_;                    // by output and class
   std::vector<Account> inputs_;                    // by input and lossless class
   std::array<uint32_t, kClasses> credit_bytes_{};  // of an input, for frames on credit

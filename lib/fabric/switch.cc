@@ -11,13 +11,13 @@ namespace {
 
 constexpr uint32_t kAgedPlaces = 4;        // of the table, in a poll iteration
 constexpr uint32_t kForgottenPlaces = 64;  // the same, while it has forgotten entries
-constexpr uint32_t kLeastGain = 1;         // bytes that trimming has to save
+constexpr uint32_t kMinGain = 1;           // bytes that trimming has to save
 
 }  // namespace
 
 Switch::Port::Port(const SwitchParams& params, uint32_t number, SharedBuffer& buffer)
-    : in(SeedOf(params.seed, 2 * number), params.most_on_cable, counters),
-      out(SeedOf(params.seed, 2 * number + 1), params.most_on_cable, counters),
+    : in(SeedOf(params.seed, 2 * number), params.max_on_cable, counters),
+      out(SeedOf(params.seed, 2 * number + 1), params.max_on_cable, counters),
       output(params, number, buffer, of_class),
       pfc(params.ports[number].pfc, params.ports[number].rate_bps),
       blocked(params.ports.size()) {
@@ -47,11 +47,11 @@ Switch::Switch(const SwitchParams& params)
   uint64_t held = 0;
   for (const PortParams& port : params_.ports) {
     if (!port.link.on() && !port.cbfc) continue;
-    most_spares_ = kSparesOfLinks;
+    max_spares_ = kSparesOfLinks;
     held += port.link.retry.window_frames;
   }
   ended_.reserve(params_.buffer_bytes / params_.cell_bytes + kMaxPorts * kSpares + held);
-  spares_.reserve(most_spares_);
+  spares_.reserve(max_spares_);
   touched_.reserve(params_.ports.size());
 }
 
@@ -154,8 +154,8 @@ bool Switch::Check(Port& port, const FrameView& view) {
 }
 
 // False: the frame was a frame of the link, or is dropped by it, and has ended.
-bool Switch::Hear(Port& port, Frame* frame, Time now) {
-  const bool passes = port.link->Hear(*frame, now);
+bool Switch::OnReceive(Port& port, Frame* frame, Time now) {
+  const bool passes = port.link->OnReceive(*frame, now);
   EndHeld(port);
   if (passes) return true;
   ++frames_of_links_;
@@ -172,7 +172,7 @@ void Switch::EndHeld(Port& port) {
 
 void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
   Port& port = *ports_[number];
-  if (port.link != nullptr && !Hear(port, frame, now)) return;
+  if (port.link != nullptr && !OnReceive(port, frame, now)) return;
   FrameView view = ViewFrame(params_.forwarding, frame->data, frame->length);
   if (view.error == ViewError::kLinkLocal && params_.ports[number].pfc.on) [[unlikely]] {
     if (const auto pfc = DecodePfc(frame->data, frame->length)) {
@@ -379,7 +379,7 @@ bool Switch::Trim(uint32_t out, Frame* frame, const FrameView& view) {
   }
   const uint8_t ds = view.ds_byte(frame->data);
   const uint32_t bytes = ipv6 ? trim.ipv6_bytes : trim.ipv4_bytes;
-  if ((trim.dscps >> (ds >> 2) & 1) == 0 || frame->length < bytes + kLeastGain) return false;
+  if ((trim.dscps >> (ds >> 2) & 1) == 0 || frame->length < bytes + kMinGain) return false;
   Port& port = *ports_[out];
   const uint32_t before = note.traffic_class;
   frame->length = bytes;
@@ -451,7 +451,7 @@ uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time no
       port.link->Poll(now);
       EndHeld(port);
     }
-    port.output.Look(now);
+    port.output.Update(now);
     while (Frame* const frame = port.output.PopStormy()) End(frame);
     while (Frame* const frame = port.output.PopOld(now)) End(frame);
     if (Frame* const pfc = PfcFrameOf(number, now); pfc != nullptr) {

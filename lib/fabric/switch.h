@@ -44,7 +44,7 @@ class Switch {
   std::span<Frame* const> ended() const { return ended_; }
   void ClearEnded() { ended_.clear(); }
   // Number of missing spare frames: floods, duplicates and PFC need frames that are not received.
-  uint32_t spares_wanted() const { return most_spares_ - spares(); }
+  uint32_t spares_wanted() const { return max_spares_ - spares(); }
   uint32_t spares() const { return static_cast<uint32_t>(spares_.size()); }
   void GiveSpare(Frame* frame) { spares_.push_back(frame); }
   // Whether Transmit(port) would find nothing.
@@ -100,8 +100,8 @@ class Switch {
   }
   // Begins the high-water marks of queues and buffer anew.
   void ResetHighWater() {
-    buffer_.ResetMost();
-    for (const auto& port : ports_) port->output.ResetMost();
+    buffer_.ResetMax();
+    for (const auto& port : ports_) port->output.ResetMax();
   }
   void SetDown(uint32_t port, bool down);
   bool is_down(uint32_t port) const { return ports_[port]->down; }
@@ -189,7 +189,7 @@ class Switch {
   void Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view);
   bool Trim(uint32_t out, Frame* frame, const FrameView& view);
   void SendOn(Port& port, Frame* frame, Time now);
-  bool Hear(Port& port, Frame* frame, Time now);
+  bool OnReceive(Port& port, Frame* frame, Time now);
   Frame* NextOfLink(Port& port, Time now);
   void EndHeld(Port& port);
   Frame* PfcFrameOf(uint32_t number, Time now);
@@ -212,7 +212,7 @@ class Switch {
   std::vector<uint16_t> touched_;
   Time now_{};                              // of the last call
   std::vector<CreditReceiver*> receivers_;  // of each port; null: it grants no credit
-  uint32_t most_spares_ = kSpares;
+  uint32_t max_spares_ = kSpares;
   uint64_t frames_of_links_ = 0;
   uint64_t arriving_ = 0;  // a bit for each port on whose cable frames may be
 };

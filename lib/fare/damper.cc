@@ -30,7 +30,7 @@ void Damper::OnShare(double share, Time now, const DampingParams& params) {
   }
   if (IsSame(share, offered_)) return OnTime(now, params);
   if (params.half_life > Duration{}) {
-    penalty_ = std::min(PenaltyAt(now, params) + params.penalty, params.most);
+    penalty_ = std::min(PenaltyAt(now, params) + params.penalty, params.max);
     at_ = now;
     if (penalty_ > params.suppress) suppressed_ = true;
   }

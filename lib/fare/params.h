@@ -25,7 +25,7 @@ struct DampingParams {
   double penalty = 1000;                         // of a flap
   double suppress = 2500;                        // above it good news is held back
   double reuse = 1000;                           // until it is below this
-  double most = 12000;                           // bound of the penalty, and so of the time
+  double max = 12000;                            // bound of the penalty, and so of the time
 };
 
 struct FareParams {

@@ -22,9 +22,9 @@ bool HasBandwidth(const NextHop& hop) { return hop.mbps && *hop.mbps > 0; }
 // Shares of nothing absolute: relative to the plane that has most, so that they do not all change
 // where one plane goes.
 void MakeRelative(Shares& shares) {
-  const double most = *std::max_element(shares.of.begin(), shares.of.end());
-  shares.relative = most > 0;
-  for (double& share : shares.of) share = most > 0 ? share / most * kWhole : 0;
+  const double max = *std::max_element(shares.of.begin(), shares.of.end());
+  shares.relative = max > 0;
+  for (double& share : shares.of) share = max > 0 ? share / max * kWhole : 0;
 }
 
 }  // namespace

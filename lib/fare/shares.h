@@ -15,7 +15,7 @@
 
 namespace suede::fare {
 
-inline constexpr uint32_t kMostPlanes = 4;
+inline constexpr uint32_t kMaxPlanes = 4;
 
 // A next hop of the routes to a peer.
 struct NextHop {
@@ -32,7 +32,7 @@ enum class Measure : uint8_t {
 
 struct Shares {
   // The share of each entry of FareParams::planes; 0: no next hop is on it.
-  std::array<double, kMostPlanes> of{};
+  std::array<double, kMaxPlanes> of{};
   // Ten-thousandths of the plane that has most, which move with other planes. Otherwise Mb/s.
   bool relative = false;
 

@@ -42,7 +42,7 @@ double FareWeights::ShareOf(const Peer& peer, uint32_t plane) const {
 // times as large as it takes.
 void FareWeights::FitUnit(Peer& peer) const {
   for (uint32_t plane = 0; plane < params_.planes.size(); ++plane) {
-    while (ShareOf(peer, plane) / peer.unit > kMostWeight) peer.unit *= 2;
+    while (ShareOf(peer, plane) / peer.unit > kMaxWeight) peer.unit *= 2;
   }
 }
 
@@ -50,7 +50,7 @@ uint32_t FareWeights::WeightOf(const Peer& peer, uint32_t plane) const {
   const double share = ShareOf(peer, plane);
   if (share <= 0) return 0;
   const double weight = std::round(share / peer.unit);
-  return static_cast<uint32_t>(std::clamp(weight, 1.0, static_cast<double>(kMostWeight)));
+  return static_cast<uint32_t>(std::clamp(weight, 1.0, static_cast<double>(kMaxWeight)));
 }
 
 void FareWeights::OnTime(Time now) {

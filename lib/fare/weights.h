@@ -19,7 +19,7 @@
 
 namespace suede::fare {
 
-inline constexpr uint32_t kMostWeight = 65535;  // of planes.set_weight
+inline constexpr uint32_t kMaxWeight = 65535;  // of planes.set_weight
 
 // The endpoint is to give a plane this weight toward a peer.
 struct WeightChange {
@@ -61,7 +61,7 @@ class FareWeights {
     std::optional<uint32_t> set;  // the weight that the endpoint has
   };
   struct Peer {
-    std::array<OfPlane, kMostPlanes> of;
+    std::array<OfPlane, kMaxPlanes> of;
     double unit = 1;        // that the weight 1 stands for: never less, so that weights are steady
     bool seen = false;      // it has had a next hop
     bool relative = false;  // its shares, as they were told last

@@ -5,41 +5,41 @@
 
 namespace suede {
 
-void Events::Tell(const LcoreEvent& event) {
+void Events::Emit(const LcoreEvent& event) {
   const bool yields = IsOfSession(event.kind) && ring_.size() >= kEventRingItems / 2;
   if (yields || !ring_.Push(event)) counters_.Add(Counter::kEventsLost);
 }
 
-void Events::Tell(LcoreEventKind kind, const Instance& instance, uint32_t connection) {
+void Events::Emit(LcoreEventKind kind, const Instance& instance, uint32_t connection) {
   const bool per_vc = instance.params.transport.psn_scope == PsnScope::kVc;
   const uint32_t peer = instance.PeerOfConnection(connection);
-  Tell({.kind = kind,
+  Emit({.kind = kind,
         .vc = per_vc ? instance.VcOfConnection(connection) : LcoreEvent::kAllVcs,
         .peer_xpuid = instance.params.peers[peer].xpuid,
         .instance = instance.number});
 }
 
-void Events::TellPlane(LcoreEventKind kind, const Instance& instance, uint32_t peer, uint32_t plane,
+void Events::EmitPlane(LcoreEventKind kind, const Instance& instance, uint32_t peer, uint32_t plane,
                        uint8_t what) {
-  Tell({.kind = kind,
+  Emit({.kind = kind,
         .plane = static_cast<uint8_t>(plane),
         .what = what,
         .peer_xpuid = instance.params.peers[peer].xpuid,
         .instance = instance.number});
 }
 
-void Events::TellSealing(const Instance& instance, uint32_t peer, bool theirs, Time now) {
+void Events::EmitSealMismatch(const Instance& instance, uint32_t peer, bool theirs, Time now) {
   if (!sealing_.Take(now)) return;
-  Tell({.kind = LcoreEventKind::kSealMismatch,
+  Emit({.kind = LcoreEventKind::kSealMismatch,
         .peer_xpuid = instance.params.peers[peer].xpuid,
         .instance = instance.number,
         .own = static_cast<uint32_t>(instance.params.seal.mode),
         .theirs = theirs ? 1u : 0u});
 }
 
-void Events::TellMalformed(const Instance& instance, uint32_t peer, uint8_t vc, Time now) {
+void Events::EmitMalformed(const Instance& instance, uint32_t peer, uint8_t vc, Time now) {
   if (!malformed_.Take(now)) return;
-  Tell({.kind = LcoreEventKind::kMalformed,
+  Emit({.kind = LcoreEventKind::kMalformed,
         .vc = vc,
         .peer_xpuid = instance.params.peers[peer].xpuid,
         .instance = instance.number});

@@ -71,17 +71,17 @@ class Events {
   Events(EventRing& ring, CounterBlock& counters) : ring_(ring), counters_(counters) {}
 
   // Emits the event. Events of sessions leave half of the queue to others.
-  void Tell(const LcoreEvent& event);
+  void Emit(const LcoreEvent& event);
   // Emits an event of a connection of the instance; `connection`: its number.
-  void Tell(LcoreEventKind kind, const Instance& instance, uint32_t connection);
+  void Emit(LcoreEventKind kind, const Instance& instance, uint32_t connection);
   // Emits an event of a plane to a peer.
-  void TellPlane(LcoreEventKind kind, const Instance& instance, uint32_t peer, uint32_t plane,
+  void EmitPlane(LcoreEventKind kind, const Instance& instance, uint32_t peer, uint32_t plane,
                  uint8_t what);
   // A PDU of the peer's is sealed and the instance does not seal, or the other way round. A sender
   // of forged frames may cause this, so only a few per second are emitted.
-  void TellSealing(const Instance& instance, uint32_t peer, bool theirs, Time now);
+  void EmitSealMismatch(const Instance& instance, uint32_t peer, bool theirs, Time now);
   // The commands of a PDU of the peer's do not parse. Emits only a few per second.
-  void TellMalformed(const Instance& instance, uint32_t peer, uint8_t vc, Time now);
+  void EmitMalformed(const Instance& instance, uint32_t peer, uint8_t vc, Time now);
 
  private:
   TokenBucket sealing_{1, 8};

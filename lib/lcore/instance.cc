@@ -56,7 +56,7 @@ Instance::Instance(const InstanceParams& instance_params,
     own.session_numbers[plane] = SessionCount(ports[plane]->params.rules.encap);
   }
   for (size_t i = 0; i < planes; ++i) {
-    groups[i].Place(&slots[i << session_bits]);
+    groups[i].SetSlots(&slots[i << session_bits]);
     groups[i].Begin(1, 1, Time{});
   }
   for (uint32_t peer = 0; peer < count; ++peer) {
@@ -77,7 +77,7 @@ Instance::Instance(const InstanceParams& instance_params,
                                     .connections = &connections[ConnectionAt(peer, 0, 0)],
                                     .rates = measures ? &rates[PlaneIndex(peer, 0)] : nullptr});
     for (uint32_t vc = 0; known.plain && vc < kVcCount; ++vc) {
-      scheduler.queue(Scheduler::QueueIndex(peer, vc)).most_lines = UINT16_MAX;
+      scheduler.queue(Scheduler::QueueIndex(peer, vc)).max_lines = UINT16_MAX;
     }
   }
   PeerPaths usual;
@@ -141,14 +141,14 @@ PlaneMask Instance::AlikeOf(uint32_t peer) const {
 
 // Bytes of commands in the largest PDU that fits every port of the instance.
 uint32_t Instance::ReceiveBytes() const {
-  uint32_t least = kMaxPackBytes;
+  uint32_t min = kMaxPackBytes;
   for (uint32_t plane = 0; plane < plane_count(); ++plane) {
     // Headers are as long for every peer and class.
     const uint32_t around = header(ConnectionAt(0, plane, 0), 0).length + kRhBytes + kRcrcBytes +
                             (seals() ? kSessionSealBytes : 0);
-    least = std::min(least, ports[plane]->link.max_frame_bytes() - around);
+    min = std::min(min, ports[plane]->link.max_frame_bytes() - around);
   }
-  return least;
+  return min;
 }
 
 // Writes the parameters into our HELLO.

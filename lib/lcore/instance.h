@@ -165,7 +165,7 @@ struct Instance {
     }
   }
   // Tells the connections of {peer, plane} whether its marks are counted.
-  void TellCounted(uint32_t peer, uint32_t plane) {
+  void UpdateCounted(uint32_t peer, uint32_t plane) {
     const bool counted = marks[PlaneIndex(peer, plane)].is_counted();
     for (uint32_t i = 0; i < connections_per_plane(); ++i) {
       connections[ConnectionAt(peer, plane, i)].SetCounted(counted);

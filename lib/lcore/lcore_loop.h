@@ -23,10 +23,10 @@ template <typename Worker, typename Clock, typename Waiter>
 void RunLoop(Worker& worker, const Clock& clock, Waiter& waiter, IdleStrategy idle,
              const std::atomic<bool>& stop) {
   constexpr uint32_t kTurnsBeforeWaiting = 64;
-  constexpr int64_t kShortestSleepNs = 1000;
-  constexpr int64_t kLongestSleepNs = 64'000;
+  constexpr int64_t kMinSleepNs = 1000;
+  constexpr int64_t kMaxSleepNs = 64'000;
   uint32_t idle_turns = 0;
-  int64_t sleep_ns = kShortestSleepNs;
+  int64_t sleep_ns = kMinSleepNs;
   bool busy = false;
   uint64_t last = clock.Cycles();
   while (!stop.load(std::memory_order_relaxed)) {
@@ -36,7 +36,7 @@ void RunLoop(Worker& worker, const Clock& clock, Waiter& waiter, IdleStrategy id
     busy = worker.Poll(clock.TimeAt(cycles));
     if (busy) {
       idle_turns = 0;
-      sleep_ns = kShortestSleepNs;
+      sleep_ns = kMinSleepNs;
       continue;
     }
     waiter.Pause();
@@ -45,7 +45,7 @@ void RunLoop(Worker& worker, const Clock& clock, Waiter& waiter, IdleStrategy id
       waiter.Yield();
     } else {
       waiter.Sleep(sleep_ns);
-      sleep_ns = std::min(sleep_ns * 2, kLongestSleepNs);
+      sleep_ns = std::min(sleep_ns * 2, kMaxSleepNs);
     }
   }
 }

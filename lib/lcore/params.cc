@@ -15,7 +15,7 @@ uint8_t PfcClassOf(const PortParams& port, const TrafficClass& traffic_class) {
   return has_dscp ? traffic_class.dscp >> 3 & 7 : 0;
 }
 
-uint32_t MostHeldPdus(const std::vector<uint32_t>& inflight_pdus) {
+uint32_t MaxHeldPdus(const std::vector<uint32_t>& inflight_pdus) {
   HeldBound bound;
   for (const uint32_t of_instance : inflight_pdus) bound.Add(of_instance);
   return bound.value();
@@ -24,7 +24,7 @@ uint32_t MostHeldPdus(const std::vector<uint32_t>& inflight_pdus) {
 uint32_t FramesNeeded(const PortUse& use) {
   uint64_t frames = use.unclaimed_pdus + use.link_frames;
   for (const PortHome& home : use.homes) {
-    const uint64_t held = std::max(MostHeldPdus(home.inflight_pdus), home.destinations);
+    const uint64_t held = std::max(MaxHeldPdus(home.inflight_pdus), home.destinations);
     frames += home.seals ? 2 * held : held;
     frames += std::max(home.packed_pdus, ClientTable::kMaxQueues);
   }

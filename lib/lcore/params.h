@@ -77,7 +77,7 @@ inline constexpr uint32_t kMaxPlaneWeight = 65535;
 
 // PDUs of a VC that may wait beyond `unclaimed_pdus`: they were granted before claims changed
 // hands.
-inline constexpr uint32_t kMostPromisedPdus = 256;
+inline constexpr uint32_t kMaxPromisedPdus = 256;
 
 struct InstanceParams {
   uint16_t xpuid = 0;
@@ -107,8 +107,8 @@ struct InstanceParams {
 
 // Bound of the unacknowledged PDUs of one pipeline's instances on a port, together: the sum of
 // their bounds, but at most this, or the largest of their bounds if that is more.
-inline constexpr uint32_t kMostHeldTogether = 16384;
-// The bound of kMostHeldTogether, as instances are added.
+inline constexpr uint32_t kMaxHeldTogether = 16384;
+// The bound of kMaxHeldTogether, as instances are added.
 class HeldBound {
  public:
   void Add(uint32_t inflight_pdus) {
@@ -119,9 +119,9 @@ class HeldBound {
 
  private:
   uint64_t sum_ = 0;
-  uint32_t largest_ = kMostHeldTogether;
+  uint32_t largest_ = kMaxHeldTogether;
 };
-uint32_t MostHeldPdus(const std::vector<uint32_t>& inflight_pdus);
+uint32_t MaxHeldPdus(const std::vector<uint32_t>& inflight_pdus);
 
 // The instances of one lcore whose frames are of a port's pool.
 struct PortHome {

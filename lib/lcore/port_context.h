@@ -53,13 +53,13 @@ struct DelayedAcks {
 // the meantime are acknowledged along with earlier ones.
 struct AckBudget {
   static constexpr uint32_t kPdusOfAck = 8;
-  static constexpr uint32_t kMostPdus = 2 * kBurst;
+  static constexpr uint32_t kMaxPdus = 2 * kBurst;
 
   uint32_t pdus = 0;  // received, and not paid for yet
   Time received_at{};
 
   void OnReceived(uint32_t frames, Time now) {
-    pdus = std::min(pdus + frames, kMostPdus);
+    pdus = std::min(pdus + frames, kMaxPdus);
     received_at = now;
   }
   bool HasAck() const { return pdus >= kPdusOfAck; }
@@ -76,8 +76,8 @@ struct QueueRef {
 // each may have, so that enough are left for received frames and for control PDUs. The queue pairs
 // of a device share them.
 struct FrameShares {
-  static constexpr uint32_t kMostOwnPacked = 16;
-  static constexpr uint32_t kMostOwnHeld = 32;
+  static constexpr uint32_t kMaxOwnPacked = 16;
+  static constexpr uint32_t kMaxOwnHeld = 32;
   Shares packed;           // by client queue: in PDUs that have not left yet
   Shares held;             // by destination: in PDUs that have left, until they end
   Fifo<QueueRef> waiting;  // queues whose destination has its share of `held`
@@ -98,7 +98,7 @@ struct PortContext {
   }
 
   // A plane of an instance, by their numbers.
-  struct Place {
+  struct Location {
     static constexpr uint32_t kNowhere = ~0u;
     // Another lcore has the address: `plane` is then the number of that neighbour.
     static constexpr uint32_t kElsewhere = kNowhere - 1;
@@ -106,19 +106,19 @@ struct PortContext {
     uint32_t plane = 0;
   };
   // The plane that has the address; kNowhere: none.
-  Place PlaceAt(const NetAddress& address) {
-    return address == last_found->first ? last_found->second : FindPlace(address);
+  Location LocationOf(const NetAddress& address) {
+    return address == last_found->first ? last_found->second : FindLocation(address);
   }
   // The same for another address than the last frame's. By value: the caller's need not be in
   // memory.
-  [[gnu::noinline]] Place FindPlace(NetAddress address) {
+  [[gnu::noinline]] Location FindLocation(NetAddress address) {
     const auto found = place_by_address.find(address);
     if (found == place_by_address.end()) return {};
     last_found = &*found;
     return found->second;
   }
 
-  void AddPlace(const NetAddress& address, const Place& place) {
+  void AddLocation(const NetAddress& address, const Location& place) {
     place_by_address[address] = place;
     last_found = &kNobody;
   }
@@ -142,7 +142,7 @@ struct PortContext {
   uint32_t first_pair = 0;     // the port that has the first queue pair of the device here
   bool usable = false;         // as last seen: it has a link, and is not down
   uint64_t speed_bps = 0;      // of its link, as congestion control was told last; 0: not known
-  using Places = absl::flat_hash_map<NetAddress, Place>;
+  using Places = absl::flat_hash_map<NetAddress, Location>;
   Places place_by_address;
   // The entry that the last frame found: frames come in runs. At first one that no frame matches.
   static const Places::value_type kNobody;

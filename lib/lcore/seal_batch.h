@@ -13,12 +13,12 @@ namespace suede {
 
 class SealBatch {
  public:
-  static constexpr uint32_t kMost = 64;
+  static constexpr uint32_t kMax = 64;
   // Bound of the bytes to seal: what was copied into large frames is still in the nearest cache.
-  static constexpr uint32_t kMostBytes = 16 << 10;
+  static constexpr uint32_t kMaxBytes = 16 << 10;
 
   bool empty() const { return count_ == 0; }
-  bool full() const { return count_ == kMost || bytes_ >= kMostBytes; }
+  bool full() const { return count_ == kMax || bytes_ >= kMaxBytes; }
   // The place of the next job, which seals in place unless the caller sets `plain`. Commit adds the
   // job. The batch must not be full.
   SealJob& Next() {
@@ -34,8 +34,8 @@ class SealBatch {
   void Flush(Crypto& crypto);
 
  private:
-  std::array<SealJob, kMost> jobs_;
-  std::array<uint8_t*, kMost> checksums_{};
+  std::array<SealJob, kMax> jobs_;
+  std::array<uint8_t*, kMax> checksums_{};
   uint32_t count_ = 0;
   uint32_t bytes_ = 0;
 };

@@ -71,7 +71,7 @@ uint32_t CreditEnd::Write(const LinkEnd& link, LinkKind kind, const CreditUpdate
                           uint8_t* at) {
   link.Begin(kind, update.serial, at);
   const uint32_t bytes = kLinkBodyAt + EncodeCreditUpdate(update, at + kLinkBodyAt);
-  return std::max(bytes, kLeastLinkFrameBytes);
+  return std::max(bytes, kMinLinkFrameBytes);
 }
 
 uint32_t CreditEnd::NextFreed(LinkEnd& link, uint8_t* at, Time now) {

@@ -47,7 +47,7 @@ class CreditEnd {
     return now >= sender_.deadline() || now >= receiver_.deadline();
   }
   // Writes the update that is due of what was freed or consumed, and returns its length, up to
-  // kMostLinkFrameBytes; 0: none is due. The caller calls Unsent* where it could not be sent.
+  // kMaxLinkFrameBytes; 0: none is due. The caller calls Unsent* where it could not be sent.
   uint32_t NextFreed(LinkEnd& link, uint8_t* at, Time now);
   void UnsentFreed(Time now) { receiver_.Unsent(freed_, now); }
   uint32_t NextConsumed(LinkEnd& link, uint8_t* at, Time now);

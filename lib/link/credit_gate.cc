@@ -53,7 +53,7 @@ bool CreditGate::IsFree(const Frame& frame) const {
          HasLinkType(frame.data, frame.length, ether_type_);
 }
 
-void CreditGate::Look(std::span<Frame* const> data, std::span<Frame* const> front) {
+void CreditGate::CountStaged(std::span<Frame* const> data, std::span<Frame* const> front) {
   if (!is_on()) return;
   staged_.fill(0);
   for (const auto& frames : {data, front}) {

@@ -22,7 +22,7 @@ namespace suede {
 class CreditGate {
  public:
   // Frames that may wait: the frames of one burst, and some packets.
-  static constexpr uint32_t kMostWaiting = 2 * (kBurst + kFront);
+  static constexpr uint32_t kMaxWaiting = 2 * (kBurst + kFront);
 
   CreditGate(const LinkParams& params, uint32_t largest_octets);
 
@@ -42,7 +42,7 @@ class CreditGate {
   // Flows of which a frame of any length may be staged, beside the frames that are staged.
   const VcMask& open() const { return open_; }
   // Counts the credit of the frames that are staged now.
-  void Look(std::span<Frame* const> data, std::span<Frame* const> front);
+  void CountStaged(std::span<Frame* const> data, std::span<Frame* const> front);
   // Flows that lack credit for a frame even if nothing is staged, and since when.
   VcMask held() const { return held_; }
   Time since(uint32_t flow) const { return since_[flow]; }
@@ -51,7 +51,7 @@ class CreditGate {
     watch_.NoteWaiting(static_cast<VcMask>(flows & held_), now);
   }
   // Counts storms: the neighbour returns no credit while PDUs wait for it.
-  void LookForStorms(LinkCounters& counters, Time now) {
+  void DetectStorms(LinkCounters& counters, Time now) {
     if (watch_.TakeStorms(now) != 0) [[unlikely]]
       counters.Add(LinkCounter::kCreditStorms);
   }
@@ -74,7 +74,7 @@ class CreditGate {
   void OnSent(uint32_t count, Time now);
 
   // Whether one more frame may wait.
-  bool HasPlace() const { return waiting_count_ < kMostWaiting; }
+  bool HasRoom() const { return waiting_count_ < kMaxWaiting; }
   // Whether the frame waits already: the transport has repeated it.
   bool Waits(const Frame* frame) const;
   // Lets a frame that may not join wait. The caller has taken a reference.
@@ -126,7 +126,7 @@ class CreditGate {
     uint8_t vc;
     bool busy;
   };
-  std::array<Waiting, kMostWaiting> waiting_{};
+  std::array<Waiting, kMaxWaiting> waiting_{};
   uint32_t waiting_count_ = 0;
 };
 

@@ -36,7 +36,7 @@ class CreditLayer : public LayerOver<Below> {
     const uint32_t count = Over::Receive(frames, max, now);
     if (gate_ == nullptr) [[likely]]
       return count;
-    return Hear(frames, count, now);
+    return OnReceive(frames, count, now);
   }
   uint32_t Transmit(Frame* const* frames, uint32_t count, Time now) {
     if (gate_ == nullptr || !(gate_->is_on() || gate_->waiting() != 0)) [[likely]]
@@ -59,7 +59,7 @@ class CreditLayer : public LayerOver<Below> {
  private:
   using Over = LayerOver<Below>;
 
-  uint32_t Hear(Frame** frames, uint32_t count, Time now);
+  uint32_t OnReceive(Frame** frames, uint32_t count, Time now);
   uint32_t Send(Frame* const* frames, uint32_t count, Time now);
   uint32_t SendRun(Frame* const* frames, uint32_t count, Time now);
   void SendWaiting(Time now);
@@ -75,7 +75,7 @@ class CreditLayer : public LayerOver<Below> {
 };
 
 template <LinkLayer Below>
-[[gnu::noinline]] uint32_t CreditLayer<Below>::Hear(Frame** frames, uint32_t count, Time now) {
+[[gnu::noinline]] uint32_t CreditLayer<Below>::OnReceive(Frame** frames, uint32_t count, Time now) {
   LinkEnd& link = *end();
   gate_->Follow(link, now);
   uint32_t passed = 0;
@@ -110,7 +110,7 @@ template <LinkLayer Below>
     if (first + taken != i) return first + taken;
     Frame* const frame = frames[i];
     if (!NoteOf(frame).busy || !gate_->Waits(frame)) {
-      if (!gate_->HasPlace()) return i;
+      if (!gate_->HasRoom()) return i;
       Over::Hold(&frame, 1);
       gate_->Wait(frame, end()->counters());
     }
@@ -166,7 +166,7 @@ template <LinkLayer Below>
   LinkEnd& link = *end();
   gate_->Follow(link, now);
   gate_->EndTurn(now);
-  gate_->LookForStorms(link.counters(), now);
+  gate_->DetectStorms(link.counters(), now);
   SendWaiting(now);
   if (gate_->end().HasUpdate(now)) SendUpdates(now);
   gate_->end().Show(link.counters());

@@ -16,7 +16,7 @@ constexpr uint32_t kPart = 4;
 }  // namespace
 
 CreditReceiver::CreditReceiver(const CreditGrant& grant, const CreditTimes& times)
-    : grant_(grant), longest_wait_(times.longest_wait), granted_(grant.controlled()) {
+    : grant_(grant), max_wait_(times.max_wait), granted_(grant.controlled()) {
   const uint32_t spacing = std::max(times.spacing_octets >> grant.rule.shift, 1u);
   for (uint32_t vc = 0; vc < kLinkVcs; ++vc) {
     spacings_[vc] = std::clamp(grant.limits[vc] / kPart, 1u, spacing);
@@ -40,13 +40,13 @@ void CreditReceiver::Stop() {
 }
 
 // After frames that came twice, the credit that was told may be ahead of what is free.
-void CreditReceiver::Owe(uint32_t vc, Time now) {
+void CreditReceiver::ScheduleUpdate(uint32_t vc, Time now) {
   owed_ |= LinkVcMask{1} << vc;
   const int32_t untold = freed(vc).DistanceFrom(told_[vc]);
   if (untold >= static_cast<int32_t>(spacings_[vc])) {
     due_ = std::min(due_, now);
   } else if (due_ == kNever) {
-    due_ = now + longest_wait_;
+    due_ = now + max_wait_;
   }
 }
 

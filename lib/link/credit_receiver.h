@@ -40,7 +40,7 @@ class CreditReceiver {
   // Frames for which OnFrame has returned `credits` in all have left the buffer.
   void OnDrained(uint32_t vc, uint32_t credits, Time now) {
     held_[vc] -= credits;
-    if ((heard_ >> vc & 1) != 0) Owe(vc, now);
+    if ((heard_ >> vc & 1) != 0) ScheduleUpdate(vc, now);
   }
 
   // A CC_Update has come.
@@ -74,12 +74,12 @@ class CreditReceiver {
   void CheckInvariants() const;
 
  private:
-  void Owe(uint32_t vc, Time now);
+  void ScheduleUpdate(uint32_t vc, Time now);
   bool Take(uint32_t vc, Credit20 consumed, bool starts, CreditVerdict& verdict);
   std::optional<CreditUpdate> MakeUpdate();
 
   const CreditGrant grant_;
-  const Duration longest_wait_;
+  const Duration max_wait_;
   const LinkVcMask granted_;  // link VCs that use credit during an epoch
   bool is_on_ = false;
   bool any_heard_ = false;    // a CC_Update of the epoch

@@ -19,7 +19,7 @@ void Departures::OnSample(bool busy, Time sent_at, bool once, Time now) {
   if (!busy && sent_at >= held_since_) held_since_ = kNever;
 }
 
-Time Departures::HeldSince(const Device& device, const Waiting& waiting, Duration least, Time now,
+Time Departures::HeldSince(const Device& device, const Waiting& waiting, Duration min, Time now,
                            Frame*& unused) {
   const bool tells = device.reclaims && tells_;
   unused = nullptr;
@@ -37,7 +37,7 @@ Time Departures::HeldSince(const Device& device, const Waiting& waiting, Duratio
       held_since_ = kNever;  // it has left, and was sent later than the held frames
     }
   }
-  if (since == kNever || now - since < least) return kNever;
+  if (since == kNever || now - since < min) return kNever;
   if (held_since_ == kNever || now - seen_at_ > kForget) {
     held_since_ = since;
     news_ = true;
@@ -48,7 +48,7 @@ Time Departures::HeldSince(const Device& device, const Waiting& waiting, Duratio
   return held_since_;
 }
 
-bool Departures::MayTell(Time now) {
+bool Departures::MayEmit(Time now) {
   if (now < tell_at_) return false;
   tell_at_ = now + kTellEvery;
   return true;

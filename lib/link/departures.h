@@ -58,13 +58,13 @@ class Departures {
     Time sent_at{};
   };
   // Since when nothing has left the device, as far as is known; kNever: frames leave, or have been
-  // held for less than `least`. `unused`: a frame to be released, or null.
-  Time HeldSince(const Device& device, const Waiting& waiting, Duration least, Time now,
+  // held for less than `min`. `unused`: a frame to be released, or null.
+  Time HeldSince(const Device& device, const Waiting& waiting, Duration min, Time now,
                  Frame*& unused);
   // Whether HeldSince has begun to return a time since the last call.
   bool TakeNews() { return std::exchange(news_, false); }
   // Whether such news may be emitted: at most ten times a second.
-  bool MayTell(Time now);
+  bool MayEmit(Time now);
 
   // The frame that is kept; null: none.
   const Frame* marker() const { return marker_; }

@@ -16,7 +16,7 @@ namespace suede {
 class DeviceQueue {
  public:
   static constexpr uint32_t kGapOctets = 24;  // preamble, FCS and gap of each frame
-  static constexpr Duration kMostLead = std::chrono::microseconds(50);
+  static constexpr Duration kMaxLead = std::chrono::microseconds(50);
 
   // A turn begins. `speed_bps`: of the link; 0: not known, then there is room for everything. A
   // turn that comes while the device has something to send, or has just run out, shows how far
@@ -24,7 +24,7 @@ class DeviceQueue {
   void OnTurn(uint64_t speed_bps, Time now) {
     ns_per_octet_ = speed_bps == 0 ? 0 : 8e9 / static_cast<double>(speed_bps);
     if (empty_at_ > turn_at_) {
-      const Duration apart = std::min(now - turn_at_, kMostLead);
+      const Duration apart = std::min(now - turn_at_, kMaxLead);
       lead_ = std::max(apart, lead_ - (lead_ - apart) / kForgets);
     }
     turn_at_ = now;

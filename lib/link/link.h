@@ -105,7 +105,7 @@ class BasicLink {
   void StageFront(Frame* frame, uint8_t vc = TxNote::kNoVc) {
     new (frame->notes) TxNote(TxNote::OneShot(vc));
     burst_.AddFront(frame);
-    LookAtCredit();
+    CheckCredit();
   }
   // The VCs of which a frame of data may be staged.
   VcMask room() const {
@@ -122,7 +122,7 @@ class BasicLink {
   void Stage(Pdu* pdu) {
     pdu->note = TxNote::Kept(pdu->vc);
     burst_.Add(FrameOf(pdu));
-    LookAtCredit();
+    CheckCredit();
   }
   // Stages a PDU whose frame is busy: the frame goes out once more unchanged.
   void StageBusy(Pdu* pdu) {
@@ -148,7 +148,7 @@ class BasicLink {
   static void Withdraw(Pdu* pdu) { pdu->note.kind = TxKind::kWithdrawn; }
   void RemoveWithdrawn() {
     burst_.RemoveWithdrawn();
-    LookAtCredit();
+    CheckCredit();
   }
   // Whether nothing is staged.
   bool empty() const { return burst_.empty(); }
@@ -193,11 +193,11 @@ class BasicLink {
   // A PFC frame of the neighbour's has come.
   void OnPfc(const PfcFrame& pfc, Time now) {
     pauses_->OnFrame(pfc, layer_.link().speed_bps, now);
-    LookAtPauses(now);
+    CheckPauses(now);
   }
   // To be called once in a turn.
-  void LookAtPauses(Time now) {
-    if (pauses_->Look(now)) SetOpen();
+  void CheckPauses(Time now) {
+    if (pauses_->Expire(now)) SetOpen();
   }
   // Whether no pause holds up the VC's frames, or those of kAckBit's bit number, and they have
   // credit.
@@ -226,7 +226,7 @@ class BasicLink {
   void SampleDeparture(const Pdu& acknowledged, Time now);
   // Since when nothing leaves, as the caller that waits for an answer to `oldest` sees it; null:
   // the caller waits for no kept PDU.
-  Time HeldSince(const Pdu* oldest, Duration least, Time now);
+  Time HeldSince(const Pdu* oldest, Duration min, Time now);
 
   // For tests: frames that are kept for later turns.
   uint32_t frames_kept() const {
@@ -256,9 +256,9 @@ class BasicLink {
 
   uint32_t TransmitSealed(const StagedBurst::Offer& offer, Time now);
   bool LimitsByCredit() const { return layer_.gate() != nullptr; }
-  void LookAtCredit() {
+  void CheckCredit() {
     if (LimitsByCredit()) [[unlikely]]
-      layer_.gate()->Look(burst_.data(), burst_.front());
+      layer_.gate()->CountStaged(burst_.data(), burst_.front());
   }
   void SetOpen() {
     const VcMask paused = pauses_ != nullptr ? pauses_->paused() : VcMask{0};
@@ -325,7 +325,7 @@ void BasicLink<Layer>::Transmit(CounterBlock& counters, Time now) {
   counters.Add(Counter::kTxFrameBytes, bytes);
   if (sent != offer.count) counters.Add(Counter::kTxPortFull);
   burst_.End(offer, sent);
-  LookAtCredit();
+  CheckCredit();
 }
 
 // Offers the layers the sealed frame of each frame that has one. A kept PDU's sealed frame that the
@@ -362,7 +362,7 @@ bool BasicLink<Layer>::StagePacket(CounterBlock& counters) {
   packets_->TakePacket(*frame);
   new (frame->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
   burst_.Add(frame);
-  LookAtCredit();
+  CheckCredit();
   counters.Add(Counter::kMgmtTxPackets);
   return true;
 }
@@ -375,7 +375,7 @@ void BasicLink<Layer>::SampleDeparture(const Pdu& acknowledged, Time now) {
 }
 
 template <LinkLayer Layer>
-Time BasicLink<Layer>::HeldSince(const Pdu* oldest, Duration least, Time now) {
+Time BasicLink<Layer>::HeldSince(const Pdu* oldest, Duration min, Time now) {
   if (burst_.data_count() == 0) departures_.OnTransmit(true, now);  // the device is given nothing
   Departures::Device device{.up = layer_.link().up, .reclaims = layer_.Reclaim()};
   const Frame* marker = departures_.marker();
@@ -388,7 +388,7 @@ Time BasicLink<Layer>::HeldSince(const Pdu* oldest, Duration least, Time now) {
                .sent_at = oldest->sent_at};
   }
   Frame* unused = nullptr;
-  const Time since = departures_.HeldSince(device, waiting, least, now, unused);
+  const Time since = departures_.HeldSince(device, waiting, min, now, unused);
   if (unused != nullptr) Release(unused);
   return since;
 }

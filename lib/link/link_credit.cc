@@ -36,12 +36,12 @@ std::optional<CreditUpdate> DecodeCreditUpdate(const uint8_t* body, uint32_t byt
   }
   CreditUpdate update;
   const uint8_t* at = body + CreditUpdate::kHeadBytes;
-  uint32_t least = 0;  // the next entry's link VC is this one or a later one
+  uint32_t min = 0;  // the next entry's link VC is this one or a later one
   for (uint32_t i = 0; i < count; ++i, at += CreditUpdate::kEntryBytes) {
     const uint32_t entry = LoadBe32(at);
     const uint32_t vc = entry >> kVcShift;
-    if (vc < least) return std::nullopt;
-    least = vc + 1;
+    if (vc < min) return std::nullopt;
+    min = vc + 1;
     update.vcs |= LinkVcMask{1} << vc;
     if ((entry & kStartBit) != 0) update.starts |= LinkVcMask{1} << vc;
     update.counters[vc] = Credit20(entry);

@@ -42,27 +42,27 @@ class Credit20 {
 
 // The most credits of a link VC: a counter that is wrong by some of these is still distinguished
 // from one that is behind.
-inline constexpr uint32_t kMostLinkCredits = (1u << (Credit20::kBits - 3)) - 1;
+inline constexpr uint32_t kMaxLinkCredits = (1u << (Credit20::kBits - 3)) - 1;
 
 // How a receiver counts the credits of a frame.
 struct CreditRule {
-  static constexpr uint32_t kLeastShift = 5;  // credits of 32 octets
-  static constexpr uint32_t kMostShift = 12;  // of 4096
-  static constexpr int32_t kLeastOverhead = -16;
-  static constexpr int32_t kMostOverhead = 127;
-  static constexpr uint32_t kLeastFrame = 60;  // devices pad shorter frames
+  static constexpr uint32_t kMinShift = 5;   // credits of 32 octets
+  static constexpr uint32_t kMaxShift = 12;  // of 4096
+  static constexpr int32_t kMinOverhead = -16;
+  static constexpr int32_t kMaxOverhead = 127;
+  static constexpr uint32_t kMinFrame = 60;  // devices pad shorter frames
 
   uint8_t shift = 7;     // a credit is of 2^shift octets
   int16_t overhead = 0;  // octets, added to each frame's
 
   constexpr uint32_t credit_octets() const { return 1u << shift; }
   constexpr bool IsValid() const {
-    return shift >= kLeastShift && shift <= kMostShift && overhead >= kLeastOverhead &&
-           overhead <= kMostOverhead;
+    return shift >= kMinShift && shift <= kMaxShift && overhead >= kMinOverhead &&
+           overhead <= kMaxOverhead;
   }
   // Credits of a frame of `octets` octets, without FCS.
   constexpr uint32_t CreditsOf(uint32_t octets) const {
-    const auto counted = static_cast<int32_t>(std::max(octets, kLeastFrame)) + overhead;
+    const auto counted = static_cast<int32_t>(std::max(octets, kMinFrame)) + overhead;
     return (static_cast<uint32_t>(counted) + credit_octets() - 1) >> shift;
   }
 
@@ -82,9 +82,9 @@ struct CreditGrant {
   }
   // Whether each limit can be counted, and lets frames of up to `octets` pass.
   bool Permits(uint32_t octets) const {
-    const uint32_t least = rule.CreditsOf(octets);
-    return rule.IsValid() && std::ranges::all_of(limits, [least](uint32_t limit) {
-             return limit == 0 || (limit >= least && limit <= kMostLinkCredits);
+    const uint32_t min = rule.CreditsOf(octets);
+    return rule.IsValid() && std::ranges::all_of(limits, [min](uint32_t limit) {
+             return limit == 0 || (limit >= min && limit <= kMaxLinkCredits);
            });
   }
 
@@ -96,7 +96,7 @@ struct CreditTimes {
   // Octets of a link VC that were freed since the last CF_Update make another one due, 800 to 2^20.
   uint32_t spacing_octets = 6400;
   // Freed octets are told after this time at the latest.
-  Duration longest_wait = std::chrono::microseconds(5);
+  Duration max_wait = std::chrono::microseconds(5);
   // Time between CC_Updates while credits are in use, 1 us to 250 ms.
   Duration repeat = std::chrono::microseconds(256);
 };
@@ -105,7 +105,7 @@ struct CreditTimes {
 struct CreditUpdate {
   static constexpr uint32_t kHeadBytes = 4;
   static constexpr uint32_t kEntryBytes = 4;
-  static constexpr uint32_t kMostBytes = kHeadBytes + kLinkVcs * kEntryBytes;
+  static constexpr uint32_t kMaxBytes = kHeadBytes + kLinkVcs * kEntryBytes;
 
   uint16_t serial = 0;    // travels in the head of the link frame
   LinkVcMask vcs = 0;     // link VCs that have an entry
@@ -115,7 +115,7 @@ struct CreditUpdate {
   friend bool operator==(const CreditUpdate&, const CreditUpdate&) = default;
 };
 
-// Writes at most CreditUpdate::kMostBytes octets, and returns how many. `update.vcs` is not 0.
+// Writes at most CreditUpdate::kMaxBytes octets, and returns how many. `update.vcs` is not 0.
 // The serial is not part of the body.
 uint32_t EncodeCreditUpdate(const CreditUpdate& update, uint8_t* body);
 // Returns nullopt where the body is malformed. More octets may follow the body.

@@ -83,11 +83,12 @@ LinkEnd::Fate LinkEnd::OnLinkFrame(const Frame& frame, const LinkWord& word, Tim
 }
 
 void LinkEnd::OnAck(Psn last_good, bool is_nack, Time now) {
-  const RetrySender::Heard heard =
+  const RetrySender::AckVerdict heard =
       is_nack ? sender_.OnNack(last_good, now) : sender_.OnAck(last_good, now);
-  if (heard == RetrySender::Heard::kImplausible) counters_.Add(LinkCounter::kLlrRxAckImplausible);
-  if (heard == RetrySender::Heard::kCopy) counters_.Add(LinkCounter::kLlrRxNackCopies);
-  if (heard == RetrySender::Heard::kReplay) counters_.Add(LinkCounter::kLlrReplays);
+  if (heard == RetrySender::AckVerdict::kImplausible)
+    counters_.Add(LinkCounter::kLlrRxAckImplausible);
+  if (heard == RetrySender::AckVerdict::kCopy) counters_.Add(LinkCounter::kLlrRxNackCopies);
+  if (heard == RetrySender::AckVerdict::kReplay) counters_.Add(LinkCounter::kLlrReplays);
 }
 
 void LinkEnd::OnHello(const Frame& frame, Time now) {
@@ -192,7 +193,7 @@ LinkEnd::Passage LinkEnd::Pass(Frame& frame, bool is_busy, uint32_t max_frame_by
                  .tag = hello_.tx_tag(),
                  .sequence = sender_.next().value(),
                  .acknowledged = receiver_.last_good().value()});
-  receiver_.OnTold();
+  receiver_.OnAckSent();
   sender_.Take(&frame, frame.length);
   return Passage::kNumbered;
 }
@@ -213,7 +214,7 @@ uint32_t LinkEnd::Next(uint8_t* at, Time now) {
                    at);
     receiver_.OnAnswered();
     counters_.Add(is_nack ? LinkCounter::kLlrTxNacks : LinkCounter::kLlrTxAcks);
-    return kLeastLinkFrameBytes;
+    return kMinLinkFrameBytes;
   }
   EncodeLinkHello(params_.ether_type, params_.mac, hello_.Next(now), at);
   counters_.Add(LinkCounter::kTxHellos);

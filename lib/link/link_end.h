@@ -63,7 +63,7 @@ class LinkEnd {
   std::span<Frame* const> ended() const { return sender_.ended(); }
   void ClearEnded() { sender_.ClearEnded(); }
   // Whether a link frame is due; then Next writes it, and returns its length: up to
-  // kMostLinkFrameBytes.
+  // kMaxLinkFrameBytes.
   bool HasNext(Time now) const { return receiver_.HasAnswer(now) || hello_.IsDue(now); }
   uint32_t Next(uint8_t* at, Time now);
 
@@ -80,7 +80,7 @@ class LinkEnd {
   const LinkHello& session() const { return hello_; }
   // How many sessions have begun: credits begin anew with each.
   uint32_t sessions() const { return sessions_; }
-  // Starts a link frame of the session: kLeastLinkFrameBytes bytes.
+  // Starts a link frame of the session: kMinLinkFrameBytes bytes.
   void Begin(LinkKind kind, uint16_t sequence, uint8_t* frame) const {
     BeginLinkFrame(params_.ether_type, params_.mac,
                    {.kind = kind, .tag = hello_.tx_tag(), .sequence = sequence}, frame);

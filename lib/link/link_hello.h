@@ -59,10 +59,10 @@ class LinkHello {
  private:
   static constexpr int kSilentIntervals = 8;
   static constexpr int kHurry = 10;
-  static constexpr int kMostAnswers = 100;  // in an interval
-  // Makes a HELLO due soon, but no more than kMostAnswers in an interval.
+  static constexpr int kMaxAnswers = 100;  // in an interval
+  // Makes a HELLO due soon, but no more than kMaxAnswers in an interval.
   void Answer(Time now) {
-    due_ = std::min(due_, std::max(now, sent_at_ + interval_ / kMostAnswers));
+    due_ = std::min(due_, std::max(now, sent_at_ + interval_ / kMaxAnswers));
   }
   Outcome OnOtherNonce(const LinkHelloBody& hello, Time now);
   void Adopt(const LinkHelloBody& hello, Time now);

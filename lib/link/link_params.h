@@ -18,10 +18,10 @@ namespace suede {
 
 // Link-level retry.
 struct RetryParams {
-  static constexpr uint32_t kMostWindowFrames = 1u << 14;
+  static constexpr uint32_t kMaxWindowFrames = 1u << 14;
 
   bool on = false;
-  uint32_t window_frames = 264;      // 1 to kMostWindowFrames: max frames that are held,
+  uint32_t window_frames = 264;      // 1 to kMaxWindowFrames: max frames that are held,
   uint32_t window_octets = 135'000;  // and their octets; one frame always may be held
   uint32_t replay_count = 3;  // times in a row that the replay timer may fire without progress
   Duration replay_timeout = std::chrono::microseconds(50);

@@ -59,7 +59,7 @@ void LinkPauses::SetClasses(const std::array<uint8_t, kLinkFlows>& classes) {
   class_of_ = classes;
   if (sends_) port_->ShowClasses(classes);
   due_ = Time{};  // the pauses are of other VCs
-  TellWants();
+  PublishWants();
 }
 
 // Computes which flows are paused anew.
@@ -87,11 +87,11 @@ void LinkPauses::SetClasses(const std::array<uint8_t, kLinkFlows>& classes) {
 
 void LinkPauses::Want(uint32_t vc, bool wants) {
   wants_[vc] = static_cast<uint16_t>(wants_[vc] + (wants ? 1 : -1));
-  TellWants();
+  PublishWants();
 }
 
 // Tells the device's other queue pairs which classes this one wants to be paused.
-void LinkPauses::TellWants() {
+void LinkPauses::PublishWants() {
   uint32_t classes = 0;
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     if (wants_[vc] != 0) classes |= 1u << class_of_[vc];

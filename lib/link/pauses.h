@@ -93,7 +93,7 @@ class LinkPauses {
     port_->OnFrame(pfc, rate_bps, now);
   }
   // To be called once in a turn, and after OnFrame. Returns whether other flows may be paused now.
-  bool Look(Time now) {
+  bool Expire(Time now) {
     if (port_->changes() == seen_ && now < due_) [[likely]]
       return false;
     Update(now);
@@ -119,7 +119,7 @@ class LinkPauses {
   }
 
   // Flows of TakeStorms whose storm no other queue pair of the device has marked before.
-  VcMask TakeNews() { return std::exchange(news_, VcMask{0}); }
+  VcMask TakeNewStorms() { return std::exchange(news_, VcMask{0}); }
 
   // ---- Pauses that are asked of the neighbour.
 
@@ -133,7 +133,7 @@ class LinkPauses {
 
  private:
   void Update(Time now);
-  void TellWants();
+  void PublishWants();
 
   PortPauses* const port_;
   const bool sends_;

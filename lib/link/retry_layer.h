@@ -32,7 +32,7 @@ class RetryLayer : public LayerOver<Below> {
     const uint32_t count = Over::Receive(frames, max, now);
     if (end_ == nullptr) [[likely]]
       return count;
-    return Hear(frames, count, now);
+    return OnReceive(frames, count, now);
   }
   uint32_t Transmit(Frame* const* frames, uint32_t count, Time now) {
     if (end_ == nullptr) [[likely]]
@@ -62,7 +62,7 @@ class RetryLayer : public LayerOver<Below> {
   static constexpr uint32_t kAtOnce = 32;  // frames
 
   bool numbers() const { return end_ != nullptr && end_->params().retry.on; }
-  uint32_t Hear(Frame** frames, uint32_t count, Time now);
+  uint32_t OnReceive(Frame** frames, uint32_t count, Time now);
   uint32_t Send(Frame* const* frames, uint32_t count, Time now);
   bool AllPass(Frame* const* frames, uint32_t count) const;
   bool Take(Frame* frame, LinkEnd::Passage passage, int64_t* room, Time now);
@@ -78,7 +78,7 @@ class RetryLayer : public LayerOver<Below> {
 };
 
 template <LinkLayer Below>
-[[gnu::noinline]] uint32_t RetryLayer<Below>::Hear(Frame** frames, uint32_t count, Time now) {
+[[gnu::noinline]] uint32_t RetryLayer<Below>::OnReceive(Frame** frames, uint32_t count, Time now) {
   uint32_t passed = 0;
   for (uint32_t i = 0; i < count; ++i) {
     Frame* const frame = frames[i];

@@ -22,14 +22,14 @@ class RetryReceiver {
   // A session begins, whose sender holds at most `window_frames` frames.
   void Begin(uint32_t window_frames) {
     state_ = State::kSendAcks;
-    window_ = static_cast<int>(std::clamp(window_frames, 1u, RetryParams::kMostWindowFrames));
+    window_ = static_cast<int>(std::clamp(window_frames, 1u, RetryParams::kMaxWindowFrames));
     ack_frames_ = std::clamp(window_frames / 4, 1u, params_.ack_frames);
     expected_ = Psn();
-    OnTold();
+    OnAckSent();
   }
   void Stop() {
     state_ = State::kOff;
-    OnTold();
+    OnAckSent();
   }
 
   // A numbered frame has come; the state is not kOff. All but kAccept is dropped.
@@ -39,11 +39,11 @@ class RetryReceiver {
     if (ahead == 0) [[likely]] {
       expected_ = expected_.Next();
       state_ = State::kSendAcks;
-      Owe(1, now);
+      ScheduleAck(1, now);
       return Verdict::kAccept;
     }
     if (ahead < 0) {
-      Owe(ack_frames_, now);
+      ScheduleAck(ack_frames_, now);
       return Verdict::kDuplicate;
     }
     if (ahead >= window_) return Verdict::kBeyond;
@@ -60,10 +60,10 @@ class RetryReceiver {
   // The answer has left in a frame of its own.
   void OnAnswered() {
     if (state_ == State::kSendNack) state_ = State::kNackSent;
-    OnTold();
+    OnAckSent();
   }
   // An ACK has left in a numbered frame, which cannot carry a NACK.
-  void OnTold() {
+  void OnAckSent() {
     owed_ = 0;
     due_ = kNever;
   }
@@ -75,7 +75,7 @@ class RetryReceiver {
   State state() const { return state_; }
 
  private:
-  void Owe(uint32_t frames, Time now) {
+  void ScheduleAck(uint32_t frames, Time now) {
     if (owed_ == 0) due_ = now + params_.ack_delay;
     owed_ += frames;
   }

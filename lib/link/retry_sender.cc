@@ -70,29 +70,29 @@ uint32_t RetrySender::OnSent(uint32_t count, Time now) {
 
 // An acknowledgement behind the held frames is an old one: frames that are sent again carry the
 // acknowledgement of their first time.
-RetrySender::Heard RetrySender::OnAck(Psn last_good, Time now) {
-  if (!numbers()) return Heard::kNothing;
+RetrySender::AckVerdict RetrySender::OnAck(Psn last_good, Time now) {
+  if (!numbers()) return AckVerdict::kNothing;
   const int count = last_good.Next().DistanceFrom(base_);
-  if (count <= 0) return Heard::kNothing;
-  if (last_good.Next().IsAfter(sent_end_)) return Heard::kImplausible;
+  if (count <= 0) return AckVerdict::kNothing;
+  if (last_good.Next().IsAfter(sent_end_)) return AckVerdict::kImplausible;
   for (int i = 0; i < count; ++i) EndFirst();
   if (cursor_.IsBefore(base_)) cursor_ = base_;
   if (state_ == State::kReplay && cursor_ == next_) state_ = State::kAdvance;
   nacked_ = false;
   tries_ = 0;
   due_ = cursor_ == base_ ? kNever : now + params_.replay_timeout;
-  return Heard::kProgress;
+  return AckVerdict::kProgress;
 }
 
-RetrySender::Heard RetrySender::OnNack(Psn last_good, Time now) {
-  const Heard heard = OnAck(last_good, now);
-  if (!numbers() || heard == Heard::kImplausible || last_good.Next() != base_) return heard;
+RetrySender::AckVerdict RetrySender::OnNack(Psn last_good, Time now) {
+  const AckVerdict heard = OnAck(last_good, now);
+  if (!numbers() || heard == AckVerdict::kImplausible || last_good.Next() != base_) return heard;
   // A NACK means that frames behind base_ have come: they must have been sent.
-  if (base_ == sent_end_) return Heard::kImplausible;
-  if (nacked_) return Heard::kCopy;
+  if (base_ == sent_end_) return AckVerdict::kImplausible;
+  if (nacked_) return AckVerdict::kCopy;
   nacked_ = true;
   Replay();
-  return Heard::kReplay;
+  return AckVerdict::kReplay;
 }
 
 // Sends again from the oldest frame on. The timer starts as the first frame leaves.

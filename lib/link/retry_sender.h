@@ -55,15 +55,15 @@ class RetrySender {
 
   // ---- Answers of the far end.
 
-  enum class Heard : uint8_t {
+  enum class AckVerdict : uint8_t {
     kNothing,      // the answer is old
     kProgress,     // frames are `ended`
     kImplausible,  // the answer names a number that was not sent
     kCopy,         // a copy of a NACK for which frames are being sent again
     kReplay,       // frames are sent again from now on
   };
-  Heard OnAck(Psn last_good, Time now);
-  Heard OnNack(Psn last_good, Time now);
+  AckVerdict OnAck(Psn last_good, Time now);
+  AckVerdict OnNack(Psn last_good, Time now);
 
   // ---- Time.
 

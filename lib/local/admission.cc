@@ -11,7 +11,7 @@
 namespace suede {
 namespace {
 
-constexpr size_t kLeastForReserve = 4;
+constexpr size_t kMinForReserve = 4;
 constexpr size_t kShare = 3;  // of the free places
 
 using Counts = std::unordered_map<uid_t, size_t>;  // connections of each user
@@ -21,15 +21,15 @@ using Counts = std::unordered_map<uid_t, size_t>;  // connections of each user
 template <typename May>
 std::optional<size_t> FirstToGo(std::span<const Guest> guests, const Counts& counts, May may) {
   std::optional<size_t> found;
-  size_t most = 0;
+  size_t max = 0;
   for (size_t i = 0; i < guests.size(); ++i) {
     const size_t count = counts.at(guests[i].uid);
-    if (!may(guests[i], count) || (found && count < most)) continue;
-    if (found && count == most && guests[*found].quiet_since_ms <= guests[i].quiet_since_ms) {
+    if (!may(guests[i], count) || (found && count < max)) continue;
+    if (found && count == max && guests[*found].quiet_since_ms <= guests[i].quiet_since_ms) {
       continue;
     }
     found = i;
-    most = count;
+    max = count;
   }
   return found;
 }
@@ -50,7 +50,7 @@ bool IsPrivileged(uid_t uid) { return uid == 0 || uid == geteuid(); }
 Admission Admit(std::span<const Guest> guests, uid_t uid, int64_t now_ms,
                 const AdmissionRules& rules) {
   const bool is_privileged = rules.is_privileged(uid);
-  const size_t kept = is_privileged || rules.places < kLeastForReserve ? 0 : 1;
+  const size_t kept = is_privileged || rules.places < kMinForReserve ? 0 : 1;
   const size_t usable = rules.places - kept;
   Counts counts;
   for (const Guest& guest : guests) ++counts[guest.uid];

@@ -221,7 +221,7 @@ void Initiator::Answer(uint32_t number, const Route& from, const Response& respo
   } else if (response.kind == Response::Kind::kValue) {
     operation.value = response.value;
   }
-  FreePlace(number);
+  FreeRequest(number);
   --operation.unanswered;
   Resolve(index);
 }
@@ -274,7 +274,7 @@ void Initiator::Expire(Time now) {
 
 // ---- The end.
 
-void Initiator::FreePlace(uint32_t number) {
+void Initiator::FreeRequest(uint32_t number) {
   Request& request = PlaceOf(number);
   --to_target_[operations_[request.operation].call.xpuid];
   --open_requests_;
@@ -285,7 +285,7 @@ void Initiator::FreePlace(uint32_t number) {
 void Initiator::Fail(uint32_t number, Status status) {
   const uint32_t index = PlaceOf(number).operation;
   Operation& operation = operations_[index];
-  FreePlace(number);
+  FreeRequest(number);
   --operation.unanswered;
   if (status == Status::kUnreachable) ++operation.undelivered;
   FailUnsent(index, status);

@@ -162,7 +162,7 @@ class Initiator {
   static uint32_t NextBytes(const Operation& operation);
   static bool IsLast(const Operation& operation);
   uint32_t RunLength(const Operation& operation) const;
-  uint32_t TakePlaces(uint32_t index, uint32_t count, uint32_t* numbers);
+  uint32_t TakeRequests(uint32_t index, uint32_t count, uint32_t* numbers);
   uint32_t Encode(const Operation& operation, uint32_t number, bool is_last, uint8_t* control,
                   uint8_t* data);
   void OnSent(Operation& operation, uint32_t requests, uint32_t bytes);
@@ -171,7 +171,7 @@ class Initiator {
   void Answer(uint32_t number, const Route& from, const Response& response);
   void Fail(uint32_t number, Status status);
   void FailUnsent(uint32_t index, Status status);
-  void FreePlace(uint32_t number);
+  void FreeRequest(uint32_t number);
   void Resolve(uint32_t index);
   static suede_mem_result OutcomeOf(const Operation& operation);
   void Complete(uint32_t index);

@@ -100,7 +100,7 @@ uint32_t Initiator::SendSmallOnes(uint32_t number, RequestSink& sink) {
     if (operation.next == kNoIndex || !IsSmall(operation) || !HaveOneShape(operation.call, first)) {
       break;
     }
-    if (TakePlaces(i, 1, numbers + count) == 0) break;
+    if (TakeRequests(i, 1, numbers + count) == 0) break;
     uint8_t* const octets = data + count * data_bytes;  // the first one's are at the beginning
     data_bytes = Encode(operation, numbers[count], /*is_last=*/true,
                         controls + count * kRequestControlBytes, octets);
@@ -134,7 +134,7 @@ uint32_t Initiator::SendSmallOnes(uint32_t number, RequestSink& sink) {
 
 // Requests `taken` to `count` - 1 were not sent: their numbers are the next ones.
 void Initiator::GiveBack(const uint32_t* numbers, uint32_t taken, uint32_t count) {
-  for (uint32_t i = taken; i < count; ++i) FreePlace(numbers[i]);
+  for (uint32_t i = taken; i < count; ++i) FreeRequest(numbers[i]);
   next_number_ = numbers[taken];
   ++counters_.blocked;
 }
@@ -167,7 +167,7 @@ uint32_t Initiator::RunLength(const Operation& operation) const {
 
 // Gives up to `count` requests their numbers and places. Returns how many: the table, or the share
 // of the target, may be full.
-uint32_t Initiator::TakePlaces(uint32_t index, uint32_t count, uint32_t* numbers) {
+uint32_t Initiator::TakeRequests(uint32_t index, uint32_t count, uint32_t* numbers) {
   const Operation& operation = operations_[index];
   uint32_t& to_target = to_target_[operation.call.xpuid];
   const uint32_t bytes = NextBytes(operation);
@@ -228,7 +228,7 @@ bool Initiator::SendSome(uint32_t index, RequestSink& sink) {
     }
     const uint32_t run = RunLength(operation);
     uint32_t numbers[kRequestsPerCompletion] = {};
-    const uint32_t count = TakePlaces(index, std::max(run, 1u), numbers);
+    const uint32_t count = TakeRequests(index, std::max(run, 1u), numbers);
     if (count == 0) return false;
     uint8_t controls[kRequestsPerCompletion * kRequestControlBytes];
     uint8_t data[kRequestDataBytes];

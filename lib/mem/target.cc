@@ -26,7 +26,7 @@ Target::Target(const TargetParams& params)
 
 // Two places: for its response, and for the acknowledgement that is being joined. Half of the free
 // places stay for others, so several initiators that read nothing leave some.
-bool Target::HasPlaceFor(uint16_t xpuid) const {
+bool Target::HasRoomFor(uint16_t xpuid) const {
   const uint32_t held = held_[xpuid];
   return free_ >= 2 && (held == 0 || held < std::min(places_of_one_, free_ / 2));
 }
@@ -44,7 +44,7 @@ void Target::OnCommand(const Route& from, const uint8_t* control, uint32_t contr
     return OnNotice(from.xpuid, request);
   }
   const Route to{.xpuid = from.xpuid, .plane = from.plane, .vc = request.response_vc};
-  if (!HasPlaceFor(to.xpuid)) {
+  if (!HasRoomFor(to.xpuid)) {
     ++counters_.dropped;
     return;
   }
@@ -203,11 +203,11 @@ bool Target::SendWaiting(uint32_t lane, ResponseSink& sink) {
   return true;
 }
 
-void Target::Flush(ResponseSink& sink, uint32_t most) {
+void Target::Flush(ResponseSink& sink, uint32_t max) {
   EndRun(sink);
   // Lanes that still wait go to the end of the list; each has its turn once.
   const uint32_t last = last_active_;
-  for (bool more = first_active_ != kNone; more && most != 0; --most) {
+  for (bool more = first_active_ != kNone; more && max != 0; --max) {
     const uint32_t lane = first_active_;
     more = lane != last;
     first_active_ = lanes_[lane].next_active;

@@ -76,8 +76,8 @@ class Target {
   void OnCommand(const Route& from, const uint8_t* control, uint32_t control_bytes,
                  const uint8_t* data, uint32_t data_bytes, ResponseSink& sink);
   // The end of a batch of commands, and every now and then while HasWaiting(): hands over all that
-  // the sink takes, of up to `most` {initiator, VC} that wait. The next call goes on behind these.
-  void Flush(ResponseSink& sink, uint32_t most = UINT32_MAX);
+  // the sink takes, of up to `max` {initiator, VC} that wait. The next call goes on behind these.
+  void Flush(ResponseSink& sink, uint32_t max = UINT32_MAX);
   // Whether responses wait for credit.
   bool HasWaiting() const { return first_active_ != kNone; }
   // The connection of a plane is new: forgets responses that wait there, as their requests are lost
@@ -121,7 +121,7 @@ class Target {
   uint32_t LaneOf(const Route& to) const {
     return (uint32_t{to.plane} * kMaxXpus + to.xpuid) * kVcCount + to.vc;
   }
-  bool HasPlaceFor(uint16_t xpuid) const;
+  bool HasRoomFor(uint16_t xpuid) const;
   Status Execute(const Route& to, const Request& request, ResponseSink& sink);
   Status Write(const Route& to, const Request& request, uint8_t* memory);
   void Note(uint16_t source, const Request& request);

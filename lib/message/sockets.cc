@@ -54,10 +54,10 @@ bool Sockets::IsValid(const SocketParams& params, std::span<const uint16_t> peer
     return false;
   }
   if (peers.empty() || (!params.is_sender && peers.size() != 1)) return false;
-  const uint16_t most = params.is_sender ? kAnyXpu - 1 : kAnyXpu;
+  const uint16_t max = params.is_sender ? kAnyXpu - 1 : kAnyXpu;
   std::vector<uint16_t> sorted(peers.begin(), peers.end());
   std::sort(sorted.begin(), sorted.end());
-  return sorted.back() <= most && std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+  return sorted.back() <= max && std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
 }
 
 uint8_t Sockets::PlaneOf(const SocketParams& params, uint16_t peer) const {
@@ -122,11 +122,11 @@ uint32_t Sockets::TakeChannel(uint32_t socket, const Name& name, const Traits& t
   names_[name.Key()] = index;
   if (name.is_sender) {
     channel.ends.resize(sockets_[socket].params.operations);
-    Owe(index, Channel::kConnect);
+    Schedule(index, Channel::kConnect);
   } else {
     channel.ring =
         std::make_unique<SpillRing>(sockets_[socket].params.ring_bytes, traits.is_datagram);
-    if (name.xpuid != kAnyXpu) Owe(index, Channel::kAnnounce);
+    if (name.xpuid != kAnyXpu) Schedule(index, Channel::kAnnounce);
   }
   return index;
 }
@@ -186,7 +186,7 @@ Status Sockets::OutcomeOf(uint32_t socket) const {
   return Status::kOk;
 }
 
-void Sockets::Owe(uint32_t index, uint8_t what) {
+void Sockets::Schedule(uint32_t index, uint8_t what) {
   channels_[index].owed |= what;
   control_list_.Append(index);
 }
@@ -340,25 +340,25 @@ void Sockets::ExpireOperation(Socket& socket, uint64_t number) {
     if (channel.operation > number) return operation.bytes;
     return channel.operation == number ? channel.operation_bytes : uint64_t{0};
   };
-  uint64_t most = 0;
+  uint64_t max = 0;
   for (const uint32_t index : socket.channels) {
-    if (channels_[index].IsOpen()) most = std::max(most, has(channels_[index]));
+    if (channels_[index].IsOpen()) max = std::max(max, has(channels_[index]));
   }
   std::vector<uint32_t> behind;
   for (const uint32_t index : socket.channels) {
     const Channel& channel = channels_[index];
-    if (channel.IsOpen() && !socket.params.is_datagram && has(channel) < most) {
+    if (channel.IsOpen() && !socket.params.is_datagram && has(channel) < max) {
       behind.push_back(index);
     }
   }
   operation.is_cut = true;
-  operation.bytes = most;
+  operation.bytes = max;
   if (operation.status == Status::kOk) operation.status = Status::kTimedOut;
   CompleteOperation(socket, number, operation.status);
   for (const uint32_t index : socket.channels) {
     Channel& channel = channels_[index];
     if (channel.IsOpen() && channel.operation == number &&
-        (socket.params.is_datagram || has(channel) == most)) {
+        (socket.params.is_datagram || has(channel) == max)) {
       EndOperation(channel);
     }
   }
@@ -377,7 +377,7 @@ void Sockets::ExpireOperation(Socket& socket, uint64_t number) {
 
 // ---- Receiving.
 
-Got Sockets::Receive(uint32_t number, uint8_t* room, uint32_t most, uint32_t* bytes) {
+Got Sockets::Receive(uint32_t number, uint8_t* room, uint32_t max, uint32_t* bytes) {
   *bytes = 0;
   const Socket& socket = sockets_[number];
   if (socket.params.is_sender) return Got::kInvalid;
@@ -386,13 +386,13 @@ Got Sockets::Receive(uint32_t number, uint8_t* room, uint32_t most, uint32_t* by
   SpillRing& ring = *channel.ring;
   if (channel.traits.is_datagram && ring.messages() != 0) {
     *bytes = ring.FirstMessageBytes();
-    if (*bytes > most) return Got::kTooLong;
+    if (*bytes > max) return Got::kTooLong;
     ring.TakeMessage(room);
     OnReleased(index);
     return Got::kOctets;
   }
   if (!channel.traits.is_datagram && ring.octets() != 0) {
-    *bytes = ring.TakeOctets(room, most);
+    *bytes = ring.TakeOctets(room, max);
     OnReleased(index);
     return Got::kOctets;
   }
@@ -400,14 +400,14 @@ Got Sockets::Receive(uint32_t number, uint8_t* room, uint32_t most, uint32_t* by
   return channel.state == Channel::State::kEnded ? Got::kEnd : Got::kNothing;
 }
 
-bool Sockets::OfferRoom(uint32_t number, uint8_t* room, uint32_t most) {
+bool Sockets::OfferRoom(uint32_t number, uint8_t* room, uint32_t max) {
   Socket& socket = sockets_[number];
   const Channel& channel = channels_[socket.channels[0]];
   if (channel.traits.is_datagram || !channel.ring->is_empty() || socket.room != nullptr) {
     return false;
   }
   socket.room = room;
-  socket.room_bytes = most;
+  socket.room_bytes = max;
   socket.filled_bytes = 0;
   return true;
 }
@@ -468,7 +468,7 @@ void Sockets::LetGo(uint32_t index) {
       data_list_.Append(index);
     } else {
       channel.status = Status::kClosed;
-      Owe(index, Channel::kRefuse);
+      Schedule(index, Channel::kRefuse);
     }
   }
   channel.at = now_ + kLinger;

@@ -130,12 +130,12 @@ class Sockets {
   // The first failure of an operation since this was asked last; kOk: there was none.
   Status TakeFailure(uint32_t socket);
 
-  // Takes octets of a stream, or a datagram, `most` octets at most. *bytes: how many; with kTooLong
+  // Takes octets of a stream, or a datagram, `max` octets at most. *bytes: how many; with kTooLong
   // the length of the datagram, which stays.
-  Got Receive(uint32_t socket, uint8_t* room, uint32_t most, uint32_t* bytes);
+  Got Receive(uint32_t socket, uint8_t* room, uint32_t max, uint32_t* bytes);
   // Room into which a stream's octets may go as they arrive, until TakeBack. False: octets wait to
   // be received, and nothing was offered.
-  bool OfferRoom(uint32_t socket, uint8_t* room, uint32_t most);
+  bool OfferRoom(uint32_t socket, uint8_t* room, uint32_t max);
   // Octets that are in the room so far.
   uint32_t Filled(uint32_t socket) const { return sockets_[socket].filled_bytes; }
   // Takes the room back; returns how many octets are in it.
@@ -201,7 +201,7 @@ class Sockets {
   // Why there is no socket of this name: another epoch, or none at all.
   Status WhyAbsent(const Name& name) const;
   uint32_t FindTag(uint32_t tag, const Peer& from) const;
-  void Owe(uint32_t index, uint8_t what);
+  void Schedule(uint32_t index, uint8_t what);
   void FailChannel(uint32_t index, Status status);
   void LetGo(uint32_t index);
   bool IsNeeded(const Channel& channel) const;

@@ -158,17 +158,17 @@ void Sockets::OnConnect(const Peer& from, const Command& command) {
       channel.state = Channel::State::kConnected;
       channel.peer_tag = command.own_tag;
       channel.owed = 0;
-      return Owe(index, Channel::kAccept);
+      return Schedule(index, Channel::kAccept);
     case Channel::State::kConnected:
       // The answer to a former CONNECT, or credit, may have been lost with its path.
       if (channel.peer_tag == command.own_tag) {
-        return Owe(index, Channel::kAccept | Channel::kCredit);
+        return Schedule(index, Channel::kAccept | Channel::kCredit);
       }
       // The sender has begun a new life: what it sends now is not the rest of what came before.
       FailChannel(index, Status::kReset);
       return Refuse(from, command, command.own_tag, Status::kNotOpen);
     case Channel::State::kEnded:
-      if (channel.peer_tag == command.own_tag) return Owe(index, Channel::kClosed);
+      if (channel.peer_tag == command.own_tag) return Schedule(index, Channel::kClosed);
       [[fallthrough]];
     default:
       return Refuse(from, command, command.own_tag, Status::kNotOpen);
@@ -185,7 +185,7 @@ void Sockets::OnAnnounce(const Peer& from, const Command& command) {
                                .epoch = command.epoch});
   if (index == Channel::kNone) return;  // whoever opens later connects
   const Channel& channel = channels_[index];
-  if (channel.state == Channel::State::kWaiting) return Owe(index, Channel::kConnect);
+  if (channel.state == Channel::State::kWaiting) return Schedule(index, Channel::kConnect);
   const bool is_connected =
       channel.state == Channel::State::kConnected || channel.state == Channel::State::kEnding;
   if (is_connected && channel.peer_tag != command.own_tag) FailChannel(index, Status::kReset);
@@ -369,7 +369,7 @@ void Sockets::OnTime(uint32_t index) {
     AskLater(channel);
   } else if (!lingers && channel.at <= now_ && !channel.connect_is_in_flight) {
     channel.at = kNever;  // until it is sent
-    return Owe(index, Channel::kConnect);
+    return Schedule(index, Channel::kConnect);
   }
   earliest_ = std::min(earliest_, std::max(channel.at, now_ + kFirstRetry));
 }

@@ -90,7 +90,7 @@ void Sockets::OnData(const Peer& from, const Command& command) {
   if (status != Status::kOk) {
     ++counters_.refused[static_cast<uint8_t>(status) - kFirstRefusal];
     FailChannel(index, status);
-    return Owe(index, Channel::kRefuse);
+    return Schedule(index, Channel::kRefuse);
   }
   ++channel.number;
   ++counters_.received_commands;
@@ -100,7 +100,7 @@ void Sockets::OnData(const Peer& from, const Command& command) {
     ++counters_.torn;
   }
   Place(index, command);
-  if ((command.flags & kWantsCredit) != 0) Owe(index, Channel::kCredit);
+  if ((command.flags & kWantsCredit) != 0) Schedule(index, Channel::kCredit);
 }
 
 // Puts the data into the room that the program offers, otherwise into the ring.
@@ -125,7 +125,7 @@ void Sockets::OnReleased(uint32_t index) {
   const SpillRing& ring = *channel.ring;
   if (channel.state != Channel::State::kConnected) return;
   if (ring.released() + ring.bytes() - channel.granted >= ring.bytes() / 4) {
-    Owe(index, Channel::kCredit);
+    Schedule(index, Channel::kCredit);
   }
 }
 
@@ -136,7 +136,7 @@ void Sockets::OnEnd(const Peer& from, const Command& command) {
   if (command.number != channel.number) {
     ++counters_.refused[static_cast<uint8_t>(Status::kOrder) - kFirstRefusal];
     FailChannel(index, Status::kOrder);
-    return Owe(index, Channel::kRefuse);
+    return Schedule(index, Channel::kRefuse);
   }
   if (channel.ring->has_partial()) {
     channel.ring->DropPartial();
@@ -145,7 +145,7 @@ void Sockets::OnEnd(const Peer& from, const Command& command) {
   if (command.status != Status::kOk) return FailChannel(index, command.status);
   channel.state = Channel::State::kEnded;
   channel.owed &= static_cast<uint8_t>(~Channel::kCredit);
-  Owe(index, Channel::kClosed);
+  Schedule(index, Channel::kClosed);
 }
 
 }  // namespace suede::message

@@ -53,11 +53,11 @@ void SpillRing::Release(uint32_t cost) {
   released_ += cost;
 }
 
-uint32_t SpillRing::TakeOctets(uint8_t* room, uint32_t most) {
+uint32_t SpillRing::TakeOctets(uint8_t* room, uint32_t max) {
   uint32_t count = 0;
-  while (count < most && first_ != end_) {
+  while (count < max && first_ != end_) {
     const Record record = HeadAt(first_);
-    const uint32_t bytes = std::min(record.bytes - taken_, most - count);
+    const uint32_t bytes = std::min(record.bytes - taken_, max - count);
     Copy(first_ + kRecordHeadBytes + taken_, room + count, bytes);
     count += bytes;
     taken_ += bytes;

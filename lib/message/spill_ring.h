@@ -41,8 +41,8 @@ class SpillRing {
   // Data that went to the program at once: it costs nothing any more. The ring is empty.
   void Pass(uint32_t data_bytes);
 
-  // A stream's octets, `most` at most; how many there were.
-  uint32_t TakeOctets(uint8_t* room, uint32_t most);
+  // A stream's octets, `max` at most; how many there were.
+  uint32_t TakeOctets(uint8_t* room, uint32_t max);
   // Octets of a stream that can be taken.
   uint64_t octets() const { return octets_; }
 

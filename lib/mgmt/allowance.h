@@ -13,9 +13,9 @@ class Allowance {
   // Takes one; false where there is none at this time.
   bool Take(int64_t per_s, int64_t now_ms) {
     // In thousandths, of which `per_s` come in a millisecond.
-    const int64_t most = std::max<int64_t>(kOne, per_s * 250);
-    const int64_t passed = last_ms_ < 0 ? most : std::max<int64_t>(0, now_ms - last_ms_);
-    thousandths_ = std::min(most, thousandths_ + std::min(passed, most) * per_s);
+    const int64_t max = std::max<int64_t>(kOne, per_s * 250);
+    const int64_t passed = last_ms_ < 0 ? max : std::max<int64_t>(0, now_ms - last_ms_);
+    thousandths_ = std::min(max, thousandths_ + std::min(passed, max) * per_s);
     last_ms_ = now_ms;
     if (thousandths_ < kOne) return false;
     thousandths_ -= kOne;

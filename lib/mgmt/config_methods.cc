@@ -16,7 +16,7 @@ namespace {
 
 // As large as a configuration may be, and a byte more, so that its reader sees a text that is too
 // long.
-constexpr size_t kMostBytes = (size_t{2} << 20) + 1;
+constexpr size_t kMaxBytes = (size_t{2} << 20) + 1;
 
 constexpr Param kText[] = {
     Param::Text("yaml", "The configuration itself, instead of a file.", 65536),
@@ -37,7 +37,7 @@ absl::Status CheckRegular(int fd) {
 
 absl::StatusOr<std::string> ReadAll(int fd) {
   if (absl::Status status = CheckRegular(fd); !status.ok()) return status;
-  std::string text(kMostBytes, '\0');
+  std::string text(kMaxBytes, '\0');
   size_t used = 0;
   while (used < text.size()) {
     const ssize_t got = pread(fd, &text[used], text.size() - used, static_cast<off_t>(used));

@@ -124,13 +124,13 @@ Json SessionJson(const ConnectionView& view) {
 }
 
 Answer ListSessions(Call& call) {
-  constexpr uint32_t kMostConnections = 1'000'000;
+  constexpr uint32_t kMaxConnections = 1'000'000;
   const uint32_t limit = *Given(call.arguments, "limit");
   const ConnectionQuery query{.xpu = Given(call.arguments, "xpu"),
                               .instance = Given(call.arguments, "instance"),
                               .peer = Given(call.arguments, "peer"),
                               .unused = true,
-                              .limit = kMostConnections};
+                              .limit = kMaxConnections};
   if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
   const bool idle = call.arguments.Boolean("idle");
   return Answer::Later(

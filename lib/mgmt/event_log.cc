@@ -50,15 +50,15 @@ void EventLog::Raise(EventKind kind, std::vector<EventValue> values) {
 }
 
 bool EventLog::MayRaise(EventKind kind, int64_t second) {
-  const uint32_t most = RowOf(kind).per_s;
-  if (most == 0) return true;
+  const uint32_t max = RowOf(kind).per_s;
+  if (max == 0) return true;
   Budget& budget = budgets_[static_cast<size_t>(kind)];
   if (budget.second != second) {
     Tick();
     budget.second = second;
     budget.raised = 0;
   }
-  if (budget.raised == most) {
+  if (budget.raised == max) {
     ++budget.suppressed;
     return false;
   }
@@ -87,7 +87,7 @@ void EventLog::Note(EventKind kind, std::vector<EventValue> values, int64_t time
 }
 
 bool EventLog::IsWanted(const Event& event, const EventQuery& query) const {
-  return event.row().severity >= query.least && (!query.kind || event.kind == *query.kind);
+  return event.row().severity >= query.min && (!query.kind || event.kind == *query.kind);
 }
 
 EventPage EventLog::Read(const EventQuery& query) const {

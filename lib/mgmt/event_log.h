@@ -45,7 +45,7 @@ std::string FormatUtc(int64_t time_ns);
 struct EventQuery {
   std::optional<uint64_t> since;  // none: the newest that fit
   uint32_t limit = 100;
-  EventSeverity least = EventSeverity::kInfo;
+  EventSeverity min = EventSeverity::kInfo;
   std::optional<EventKind> kind;
 };
 struct EventPage {

@@ -12,11 +12,11 @@ namespace suede {
 namespace {
 
 // No sequence is as large in any daemon's life.
-constexpr int64_t kMostSequences = int64_t{1} << 53;
+constexpr int64_t kMaxSequences = int64_t{1} << 53;
 constexpr int64_t kPeriodMs = 10;  // as events are looked for
 
 constexpr Param kSince = Param::Integer(
-    "since", "Only those after this sequence: `next` of the answer before.", 0, kMostSequences);
+    "since", "Only those after this sequence: `next` of the answer before.", 0, kMaxSequences);
 constexpr Param kLimit = Param::Integer("limit", "Most that are given at once.", 1, 1000, "100");
 constexpr std::string_view kSeverities = "info|warning|error";
 constexpr std::string_view kKinds = kEventNames.substr(1);
@@ -37,7 +37,7 @@ EventQuery QueryOf(const Arguments& arguments) {
   EventQuery query{.limit = static_cast<uint32_t>(arguments.Integer("limit"))};
   if (arguments.Has("since")) query.since = static_cast<uint64_t>(arguments.Integer("since"));
   for (const auto severity : {EventSeverity::kWarning, EventSeverity::kError}) {
-    if (arguments.Text("severity") == NameOf(severity)) query.least = severity;
+    if (arguments.Text("severity") == NameOf(severity)) query.min = severity;
   }
   if (arguments.Has("kind")) query.kind = EventKindOf(arguments.Text("kind"));
   return query;

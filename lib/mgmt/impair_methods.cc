@@ -24,7 +24,7 @@ constexpr Param kListImpairments[] = {
     Param::Text("port", "Only those of this port.", 32),
     Param::Boolean("impaired_only", "Leaves out directions that are not impaired."),
 };
-#define SUEDE_IMPAIR_PARAM(name, most, unit, sentence) Param::Number(#name, sentence, 0, most),
+#define SUEDE_IMPAIR_PARAM(name, max, unit, sentence) Param::Number(#name, sentence, 0, max),
 constexpr Param kSetImpairment[] = {
     kImpairedPort,
     kBothDirections,
@@ -70,7 +70,7 @@ absl::Status TakeClass(const Arguments& arguments, std::string* text, ImpairChan
   change->traffic_class = Given(arguments, "class");
   if (!change->traffic_class) return absl::OkStatus();
   bool good = !change->down && !change->hole_classes && !change->hole_destinations;
-#define SUEDE_IMPAIR_OF_ALL(name, most, unit, sentence)                             \
+#define SUEDE_IMPAIR_OF_ALL(name, max, unit, sentence)                              \
   if (std::string_view(#name) != "delay_us" && std::string_view(#name) != "loss" && \
       std::string_view(#name) != "reorder") {                                       \
     good &= !change->name;                                                          \
@@ -90,10 +90,10 @@ absl::StatusOr<ImpairChange> ChangeOf(const Arguments& arguments, std::string* t
   const auto say = [text](std::string_view name, const auto& value) {
     StrAppend(text, text->empty() ? "" : " ", name, "=", value);
   };
-#define SUEDE_IMPAIR_TAKE(name, most, unit, sentence) \
-  if (arguments.Has(#name)) {                         \
-    change.name = arguments.Number(#name);            \
-    say(#name, Json(*change.name).dump());            \
+#define SUEDE_IMPAIR_TAKE(name, max, unit, sentence) \
+  if (arguments.Has(#name)) {                        \
+    change.name = arguments.Number(#name);           \
+    say(#name, Json(*change.name).dump());           \
   }
   SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_TAKE)
 #undef SUEDE_IMPAIR_TAKE
@@ -156,7 +156,7 @@ Answer ClearImpairment(Call& call) {
 
 Json ToJson(const ImpairView& view) {
   Json out{{"port", view.port}, {"direction", view.out ? "out" : "in"}, {"impaired", !view.clean}};
-#define SUEDE_IMPAIR_JSON(name, most, unit, sentence) out[#name] = view.name;
+#define SUEDE_IMPAIR_JSON(name, max, unit, sentence) out[#name] = view.name;
   SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_JSON)
 #undef SUEDE_IMPAIR_JSON
   out["down"] = view.down ? "on" : "off";
@@ -193,7 +193,7 @@ constexpr Member kImpairRow[] = {
     members::kPort,
     Member::Choice("direction", kDirections),
     Member::Boolean("impaired"),
-#define SUEDE_IMPAIR_MEMBER(name, most, unit, sentence) Member::Number(#name).Unit(unit),
+#define SUEDE_IMPAIR_MEMBER(name, max, unit, sentence) Member::Number(#name).Unit(unit),
     SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_MEMBER)
 #undef SUEDE_IMPAIR_MEMBER
         Member::Choice("down", "on|off", "on: all frames are lost"),

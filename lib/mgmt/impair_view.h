@@ -45,7 +45,7 @@ struct ImpairView {
   std::string port;
   bool out = false;   // the direction: in or out
   bool clean = true;  // nothing is impaired
-#define SUEDE_IMPAIR_VALUE(name, most, unit, sentence) double name = 0;
+#define SUEDE_IMPAIR_VALUE(name, max, unit, sentence) double name = 0;
   SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_VALUE)
 #undef SUEDE_IMPAIR_VALUE
   bool down = false;
@@ -56,7 +56,7 @@ struct ImpairView {
 
 // A change of an ImpairView; a member without a value leaves its setting as it is.
 struct ImpairChange {
-#define SUEDE_IMPAIR_CHANGE(name, most, unit, sentence) std::optional<double> name{};
+#define SUEDE_IMPAIR_CHANGE(name, max, unit, sentence) std::optional<double> name{};
   SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_CHANGE)
 #undef SUEDE_IMPAIR_CHANGE
   std::optional<bool> down{};

@@ -9,7 +9,7 @@
 namespace suede {
 namespace {
 
-constexpr size_t kMostNamed = 16;
+constexpr size_t kMaxNamed = 16;
 
 }  // namespace
 
@@ -23,12 +23,12 @@ absl::Status CheckPeer(EndpointView& endpoint, std::optional<uint32_t> peer) {
   std::string names;
   size_t named = 0;
   for (const uint32_t xpu : known) {
-    if (named++ == kMostNamed) break;
+    if (named++ == kMaxNamed) break;
     StrAppend(&names, names.empty() ? "" : ", ", xpu);
   }
   StrAppend(&message, "; peers are: ", names);
-  if (known.size() > kMostNamed) {
-    StrAppend(&message, " and ", known.size() - kMostNamed, " more (peers.list)");
+  if (known.size() > kMaxNamed) {
+    StrAppend(&message, " and ", known.size() - kMaxNamed, " more (peers.list)");
   }
   return absl::NotFoundError(message);
 }

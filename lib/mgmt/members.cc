@@ -11,7 +11,7 @@ namespace suede {
 namespace {
 
 // More of them are told by the schema alone.
-constexpr size_t kMostChoicesInText = 8;
+constexpr size_t kMaxChoicesInText = 8;
 
 std::string_view NameOf(Member::Type type) {
   switch (type) {
@@ -85,7 +85,7 @@ void AddProperties(std::span<const Member> members, Json& properties, Json& requ
 // "up, drain or down"; choices with spaces, in quotes.
 std::string ChoicesIn(const Member& member) {
   const std::vector<std::string_view> all = Split(member.choices, '|');
-  if (all.size() > kMostChoicesInText) return {};
+  if (all.size() > kMaxChoicesInText) return {};
   std::string out;
   for (size_t i = 0; i < all.size(); ++i) {
     const std::string_view quote = all[i].find(' ') != std::string_view::npos ? "\"" : "";

@@ -13,18 +13,18 @@
 namespace suede {
 namespace {
 
-constexpr int64_t kMostPlanes = 4;
+constexpr int64_t kMaxPlanes = 4;
 
 constexpr Param kXpu = Param::Integer("xpu", "Own XPU.", 0, 1023).Required();
 constexpr Param kInstance = Param::Integer("instance", "Own instance number.", 0, 63).Required();
 constexpr Param kPlane =
-    Param::Integer("plane", "Number of the plane.", 0, kMostPlanes - 1).Required();
+    Param::Integer("plane", "Number of the plane.", 0, kMaxPlanes - 1).Required();
 
 constexpr Param kPeers[] = {
     Param::Integer("xpu", "Own XPU.", 0, 1023),
     Param::Integer("instance", "Own instance number.", 0, 63),
     Param::Integer("peer", "XPU of the peer.", 0, 1023),
-    Param::Integer("plane", "Number of the plane.", 0, kMostPlanes - 1),
+    Param::Integer("plane", "Number of the plane.", 0, kMaxPlanes - 1),
     Param::Integer("limit", "Most that are listed.", 1, 10000, "1000"),
 };
 constexpr Param kSetAdmin[] = {kXpu, kInstance, kPlane,

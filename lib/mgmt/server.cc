@@ -172,7 +172,7 @@ bool ManagementServer::MakeRoom(const ucred& peer, std::string* reason) {
   if (admission.verdict == Admission::Verdict::kReplace) {
     Connection& replaced = *connections_[admission.replaced];
     ++counters_.displaced;
-    TellLimit("connections", replaced, *reason);
+    EmitLimit("connections", replaced, *reason);
     if (replaced.out.empty()) {
       Refuse(replaced, {.code = RpcCode::kTooManyClients, .message = *reason});
       Flush(replaced);
@@ -241,7 +241,7 @@ bool ManagementServer::Receive(Connection& connection) {
   const size_t piece = connection.in.size();
   if (piece >= options_.limits.line_bytes) {
     ++counters_.too_long;
-    TellLimit("line_bytes", connection, "sent a line without an end; ended");
+    EmitLimit("line_bytes", connection, "sent a line without an end; ended");
     Refuse(connection, {.code = RpcCode::kLineTooLong,
                         .message = StrCat("no newline in ", options_.limits.line_bytes,
                                           " bytes; send less in one request")});
@@ -291,7 +291,7 @@ void ManagementServer::CheckTimes(Connection& connection) {
   const int64_t unread = connection.unread_since_ms;
   if (unread >= 0 && now_ms_ - unread >= limits.unread_ms) {
     ++counters_.not_reading;
-    TellLimit("unread_ms", connection, "does not read its answers; ended");
+    EmitLimit("unread_ms", connection, "does not read its answers; ended");
     return End(connection);
   }
   // Only while the server waits for the rest of the line and for nothing else.
@@ -299,7 +299,7 @@ void ManagementServer::CheckTimes(Connection& connection) {
   if (connection.in.size() == 0 || is_ours || connection.ends) return;
   if (connection.line_since_ms >= 0 && now_ms_ - connection.line_since_ms >= limits.line_ms) {
     ++counters_.too_late;
-    TellLimit("line_ms", connection, "sent half a line; ended");
+    EmitLimit("line_ms", connection, "sent half a line; ended");
     Refuse(connection, {.code = RpcCode::kLineTooLate,
                         .message = StrCat("no newline for ", limits.line_ms,
                                           " ms after the first byte of a line; send it in one")});
@@ -359,13 +359,13 @@ bool ManagementServer::MayRequest(Connection& connection) {
   if (!may && !connection.is_throttled) ++counters_.throttled;
   if (!may && !connection.told_rate) {
     connection.told_rate = true;
-    TellLimit("requests_per_s", connection, "asks too often; has to wait");
+    EmitLimit("requests_per_s", connection, "asks too often; has to wait");
   }
   connection.is_throttled = !may;
   return may;
 }
 
-void ManagementServer::TellLimit(std::string_view limit, const Connection& connection,
+void ManagementServer::EmitLimit(std::string_view limit, const Connection& connection,
                                  std::string_view reason) {
   if (options_.on_limit == nullptr) return;
   options_.on_limit(limit, connection.pid, connection.uid, reason);

@@ -115,7 +115,7 @@ class ManagementServer {
   bool TurnIsOver() const;
   // Whether the connection may make a request now; otherwise it waits.
   bool MayRequest(Connection& connection);
-  void TellLimit(std::string_view limit, const Connection& connection, std::string_view reason);
+  void EmitLimit(std::string_view limit, const Connection& connection, std::string_view reason);
 
   ManagementOptions options_;
   const Catalog* const catalog_;

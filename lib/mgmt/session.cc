@@ -20,7 +20,7 @@ void Session::Run(int64_t now_ms, std::string& out) {
   if (idle()) return;
   const RpcRequest& request = line_.requests[next_];
   if (waits()) {
-    Look(request, now_ms);
+    PollQuestion(request, now_ms);
   } else {
     ++requests_;
     Begin(request, now_ms);
@@ -37,7 +37,7 @@ void Session::Run(int64_t now_ms, std::string& out) {
   answers_ = std::string();
 }
 
-void Session::Look(const RpcRequest& request, int64_t now_ms) {
+void Session::PollQuestion(const RpcRequest& request, int64_t now_ms) {
   const bool is_last = now_ms >= wait_until_ms_;
   if (now_ms < next_look_ms_ && !is_last) return;
   const std::optional<Outcome> outcome = waiting_.look(is_last);

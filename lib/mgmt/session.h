@@ -61,7 +61,7 @@ class Session {
 
  private:
   void Begin(const RpcRequest& request, int64_t now_ms);
-  void Look(const RpcRequest& request, int64_t now_ms);
+  void PollQuestion(const RpcRequest& request, int64_t now_ms);
   void Finish(const RpcRequest& request, const Outcome& outcome);
   void Refuse(const RpcRequest& request, const RpcError& error);
   void Append(std::string_view answer);

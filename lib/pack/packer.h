@@ -34,24 +34,24 @@ inline uint32_t PackedBytes(const PackInput& in) { return (in.bytes + 1u) & ~1u;
 
 // Whether `pdu` can take the command: it has the bytes, the destination's receive ring holds its
 // lines, and it can remember where the command came from.
-inline bool CanAppend(const Pdu& pdu, const PackInput& in, uint32_t most_lines = UINT16_MAX) {
+inline bool CanAppend(const Pdu& pdu, const PackInput& in, uint32_t max_lines = UINT16_MAX) {
   if (pdu.room < PackedBytes(in)) return false;
-  if (pdu.lines + in.lines > most_lines) return false;
+  if (pdu.lines + in.lines > max_lines) return false;
   if (in.tagged && pdu.tag_count == Pdu::kMaxTags) return false;
   return pdu.last_queue == in.queue || pdu.run_count < Pdu::kMaxRuns;
 }
 
-// Copies up to `most` commands in a row to `to`, the first one in any case and none behind `last`.
+// Copies up to `max` commands in a row to `to`, the first one in any case and none behind `last`.
 // Returns how many. kShort: of up to kCopyBytes bytes each.
 template <bool kShort>
 [[gnu::always_inline]] inline uint32_t CopyCommands(uint8_t* to, const uint8_t* last,
-                                                    const PackInput& in, uint32_t most) {
+                                                    const PackInput& in, uint32_t max) {
   const uint32_t packed = PackedBytes(in);
   const uint32_t bytes = in.bytes;
   const uint32_t stride = in.stride;
   const uint16_t type_and_length = in.type_and_length;
   const uint8_t* from = in.command;
-  uint32_t left = most;
+  uint32_t left = max;
   do {
     kShort ? CopyShort(to, from) : CopyLong(to, from, bytes);
     std::memcpy(to, &type_and_length, sizeof type_and_length);
@@ -59,7 +59,7 @@ template <bool kShort>
     from += stride;
     to += packed;
   } while (--left != 0 && to <= last);
-  return most - left;
+  return max - left;
 }
 
 struct Appended {
@@ -67,21 +67,21 @@ struct Appended {
   bool new_run = false;  // the first of its queue's in this place of the PDU
 };
 
-// Appends up to `most` of the commands, as many as the PDU takes: at least one, as CanAppend holds
+// Appends up to `max` of the commands, as many as the PDU takes: at least one, as CanAppend holds
 // for it. May write up to kCopyBytes bytes from each command's place on, and reads as many of its
 // line.
-[[gnu::always_inline]] inline Appended Append(Pdu& pdu, const PackInput& in, uint32_t most = 1,
-                                              uint32_t most_lines = UINT16_MAX) {
+[[gnu::always_inline]] inline Appended Append(Pdu& pdu, const PackInput& in, uint32_t max = 1,
+                                              uint32_t max_lines = UINT16_MAX) {
   const uint32_t packed = PackedBytes(in);
   uint8_t* const to = pdu.commands + pdu.bytes;
   if (in.transmit_now) {
-    most = 1;
-  } else if (most != 1) {
-    most = std::min(most, RecordsIn(most_lines - pdu.lines, in.lines));
+    max = 1;
+  } else if (max != 1) {
+    max = std::min(max, RecordsIn(max_lines - pdu.lines, in.lines));
   }
   const uint8_t* const last = to + pdu.room - packed;
-  const uint32_t count = in.bytes <= kCopyBytes ? CopyCommands<true>(to, last, in, most)
-                                                : CopyCommands<false>(to, last, in, most);
+  const uint32_t count = in.bytes <= kCopyBytes ? CopyCommands<true>(to, last, in, max)
+                                                : CopyCommands<false>(to, last, in, max);
   const uint32_t lines = pdu.lines + count * in.lines;
   pdu.bytes = static_cast<uint16_t>(pdu.bytes + count * packed);
   pdu.room = in.transmit_now ? 0 : static_cast<uint16_t>(pdu.room - count * packed);

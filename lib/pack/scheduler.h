@@ -45,7 +45,7 @@ struct TxQueue {
   uint8_t slot = 0;            // strict: of the session that its PDUs take
   // The smallest ring that there is, less the lines that may be lost at its end.
   static constexpr uint16_t kUnknownReceiver = 59;
-  uint16_t most_lines = kUnknownReceiver;  // lines that a PDU may take of the peer's receive ring
+  uint16_t max_lines = kUnknownReceiver;  // lines that a PDU may take of the peer's receive ring
 };
 static_assert(sizeof(TxQueue) <= 40);
 

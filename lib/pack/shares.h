@@ -17,9 +17,9 @@ class Shares {
   static constexpr int32_t kTimesFree = 4;
 
   // Returns the own part of each of `users` where there are `limit` in all: half of `limit` for all
-  // users together, at most `most` each, at least one.
-  static uint32_t OwnOf(uint32_t limit, uint32_t users, uint32_t most) {
-    return std::clamp(users == 0 ? most : limit / 2 / users, 1u, most);
+  // users together, at most `max` each, at least one.
+  static uint32_t OwnOf(uint32_t limit, uint32_t users, uint32_t max) {
+    return std::clamp(users == 0 ? max : limit / 2 / users, 1u, max);
   }
 
   // `own`: that a user may have whatever the others do. `shared`: what all users share beyond that.

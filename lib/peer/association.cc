@@ -50,7 +50,7 @@ void Peer::OnHandshakeDeadline(Time now, Effects& effects) {
   if (!AnyPortUp()) return OnMute(now, effects);
   const HandshakeTimerVerdict verdict =
       handshake_.OnTimer(now, own_->transport, own_->paths.hello_idle, own_->paths.unreachable);
-  if (verdict.hello) SayHello(effects);
+  if (verdict.hello) SendHello(effects);
   if (verdict.probe) SendProbes(effects);
   if (verdict.plain) OnPlain(effects);
   if (verdict.silent) OnSilence(effects);
@@ -75,7 +75,7 @@ void Peer::KeepAlive(Time now, Effects& effects) {
     const bool is_open = (paths_->open & 1u << plane) != 0;
     if (!is_open || idle.unacked_count() != 0) continue;
     idle.AckNow();
-    effects.Add(effect::OweAck{.plane = static_cast<uint8_t>(plane)});
+    effects.Add(effect::ScheduleAck{.plane = static_cast<uint8_t>(plane)});
   }
 }
 
@@ -86,7 +86,7 @@ bool Peer::IsOfAssociation(uint32_t plane, const Identities& named, Effects& eff
   const Identities ours = handshake_.identities();
   if (handshake_.associated() && named.own == ours.peer && named.peer == ours.own) return true;
   effects.Add(effect::Count{Counter::kRxAssociation});
-  SayHello(plane, true, 0, effects);
+  SendHello(plane, true, 0, effects);
   return false;
 }
 
@@ -99,15 +99,15 @@ void Peer::OnHello(uint32_t plane, const Hello& hello, const ControlFacts& facts
       !verdict.verified && Compare(own_->hello, hello).what != HelloMismatch::kNone;
   if (verdict.stranger || unproved) {
     effects.Add(effect::Count{Counter::kRxHelloUnverified});
-    if (hello.reply_wanted) SayHello(plane, true, hello.nonce, effects);
+    if (hello.reply_wanted) SendHello(plane, true, hello.nonce, effects);
     return;
   }
   hello_ = hello;
   if (verdict.new_peer) EndAssociation(now, effects);
-  if (!Judge(now, effects)) {
+  if (!CheckHello(now, effects)) {
     effects.Add(effect::Count{Counter::kHelloMismatch});
     // The reply does not ask back: two ends that do not fit would do so for ever.
-    if (hello.reply_wanted) SayHello(plane, false, hello.nonce, effects);
+    if (hello.reply_wanted) SendHello(plane, false, hello.nonce, effects);
     return ArmHandshake(effects);
   }
   OnAgreed(plane, hello, verdict.knows_us, now, effects);
@@ -129,7 +129,7 @@ void Peer::OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now,
   for (uint32_t i = 0; i < own_->plane_count * uint32_t{own_->connection_count}; ++i) {
     connections_[i].SetPeerWindow(hello.window_pdus);
   }
-  if (hello.reply_wanted) SayHello(plane, !handshake_.open(), hello.nonce, effects);
+  if (hello.reply_wanted) SendHello(plane, !handshake_.open(), hello.nonce, effects);
   UpdateUsable(effects);
   if (own_->has_sessions && hello.answers_planes && handshake_.associated() && !paths_->sessions) {
     BeginSessions(now, effects);
@@ -138,13 +138,13 @@ void Peer::OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now,
   for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
     // The peer may have lost us: tell it the expected PSN.
     connection(plane, vc).AckNow();
-    effects.Add(effect::OweAck{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc)});
+    effects.Add(effect::ScheduleAck{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc)});
   }
 }
 
 // Whether the settings of the peer's last HELLO fit ours. A mismatch is reported once, and nothing
 // is sent to a peer that does not fit.
-bool Peer::Judge(Time now, Effects& effects) {
+bool Peer::CheckHello(Time now, Effects& effects) {
   const Disagreement found = Compare(own_->hello, hello_);
   const HelloMismatch known = mismatch_;
   mismatch_ = found.what;
@@ -153,7 +153,7 @@ bool Peer::Judge(Time now, Effects& effects) {
     return true;
   }
   if (found.what != known) {
-    effects.Add(effect::Tell{.event = PeerEvent::kHelloMismatch,
+    effects.Add(effect::Emit{.event = PeerEvent::kHelloMismatch,
                              .what = static_cast<uint8_t>(found.what),
                              .own = found.own,
                              .theirs = found.theirs});
@@ -167,11 +167,11 @@ bool Peer::Judge(Time now, Effects& effects) {
 
 // Our settings were changed: checks whether the peer still fits, and whether we fit it. No
 // keepalive waits longer than the settings permit.
-void Peer::JudgeAgain(Time now, Effects& effects) {
+void Peer::RecheckHello(Time now, Effects& effects) {
   keepalive_at_ = std::min(keepalive_at_, now + own_->paths.hello_idle / kKeepalivesInIdle);
   if (handshake_.identities().peer == 0) return;
-  if (Judge(now, effects)) UpdateUsable(effects);
-  SayHello(effects);
+  if (CheckHello(now, effects)) UpdateUsable(effects);
+  SendHello(effects);
   ArmHandshake(effects);
 }
 
@@ -208,7 +208,7 @@ void Peer::EndAssociation(Time now, Effects& effects) {
   paths_->unreachable = false;
   if (!history) return;
   effects.Add(effect::Count{Counter::kPeerResets});
-  Tell(PeerEvent::kReset, 0, 0, effects);
+  Emit(PeerEvent::kReset, 0, 0, effects);
 }
 
 // Both ends have agreed: accepts PDUs of the peer, from the PSNs that it has named. Where it sends
@@ -282,7 +282,7 @@ void Peer::OnPlain(Effects& effects) {
 void Peer::OnSilence(Effects& effects) {
   if (lost_vcs() == 0) {
     effects.Add(effect::Count{Counter::kUnreachable});
-    Tell(PeerEvent::kUnreachable, 0, 0, effects);
+    Emit(PeerEvent::kUnreachable, 0, 0, effects);
   }
   Mark(kAllVcs, true, effects);
   GiveUpQueued(kAllVcs, effects);

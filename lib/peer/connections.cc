@@ -27,12 +27,12 @@ void Peer::OnReady(uint32_t plane, uint32_t slot, const Ready& message, Time now
                    Effects& effects) {
   const uint32_t vc = own_->ConnectionOf(slot, message.vc);
   connection(plane, vc).OnReady(message.expected, now);
-  effects.Add(effect::LookAt{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc)});
+  effects.Add(effect::CheckConnection{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc)});
 }
 
 void Peer::OnResumed(uint32_t plane, uint32_t vc, Effects& effects) {
   Mark(own_->VcsOf(vc), false, effects);
-  if (!cut_off_) Tell(PeerEvent::kReachable, plane, vc, effects);
+  if (!cut_off_) Emit(PeerEvent::kReachable, plane, vc, effects);
 }
 
 void Peer::OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now,
@@ -53,18 +53,18 @@ void Peer::OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now
       if (due.tries() >= own_->paths.sessions.stall_timeouts) OnStall(plane, vc, now, effects);
       effects.Add(effect::Retransmit{on_plane, of_vc});
       // The peer's window may have changed, or there may be another peer.
-      if (due.desynchronized() && handshake_.associated()) SayHello(plane, true, 0, effects);
+      if (due.desynchronized() && handshake_.associated()) SendHello(plane, true, 0, effects);
       break;
     case TimerVerdict::kUnreachable:
       OnUnreachable(plane, vc, now, effects);
       break;
     case TimerVerdict::kProbe:
-      SayHello(plane, true, 0, effects);
+      SendHello(plane, true, 0, effects);
       effects.Add(effect::ProbeLost{on_plane, of_vc});
       GiveUpIfLost(vc, effects);
       break;
   }
-  if (due.MustAckNow(own_->transport)) effects.Add(effect::OweAck{on_plane, of_vc});
+  if (due.MustAckNow(own_->transport)) effects.Add(effect::ScheduleAck{on_plane, of_vc});
   ArmConnection(plane, vc, effects);
 }
 
@@ -75,13 +75,13 @@ void Peer::OnUnreachable(uint32_t plane, uint32_t vc, Time now, Effects& effects
   // The peer answers, and its answer is impossible: no probe would bring both ends into step.
   if (handshake_.associated() && lost.desynchronized()) return StartOver(now, effects);
   effects.Add(effect::Count{Counter::kUnreachable});
-  Tell(PeerEvent::kUnreachable, plane, vc, effects);
+  Emit(PeerEvent::kUnreachable, plane, vc, effects);
   const uint32_t bytes = lost.unacked_bytes();
   PduList pdus;
   lost.GiveUp(now, own_->transport, pdus);
   GiveUp(plane, vc, Ending::kInDoubt, true, bytes, pdus, effects);
   GiveUpIfLost(vc, effects);
-  ChooseHomes(effects);
+  PlaceFlows(effects);
 }
 
 // Ends PDUs queued behind a lost connection where no other plane takes them.

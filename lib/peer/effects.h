@@ -47,12 +47,12 @@ namespace effect {
 
 // A control PDU. Its identities are the handshake's once the call has ended; they, and the credit
 // limits of a HELLO, are filled in as it is encoded.
-struct Say {
+struct Send {
   uint8_t plane = 0;
   ControlMessage message;
 };
 // A control PDU that has a number of its own in its header.
-struct SayFrom {
+struct SendFrom {
   uint8_t plane = 0;
   uint16_t number = 0;
   ControlMessage message;
@@ -65,7 +65,7 @@ struct Renumber {
 // A PLANE that says that nothing leaves our device on `plane`. It is sent over the first plane of
 // `enough` whose own device lets frames leave; without one, over all such planes of `over`.
 // `if_held`: sends it only where the device of `plane` lets no frames leave.
-struct SayHeldUp {
+struct SendHeldUp {
   uint8_t plane = 0;
   PlaneMask over = 0;
   PlaneMask enough = 0;
@@ -83,7 +83,7 @@ struct ProbeLost {
   uint8_t vc = 0;
 };
 // The connection owes an acknowledgement.
-struct OweAck {
+struct ScheduleAck {
   uint8_t plane = 0;
   uint8_t vc = 0;
 };
@@ -132,7 +132,7 @@ struct Unblock {
   uint8_t vcs = 0;
 };
 // Strict: all PDUs of these VCs take this plane.
-struct Home {
+struct PlaceFlow {
   uint8_t plane = 0;
   uint8_t vcs = 0;
 };
@@ -149,21 +149,21 @@ struct CreditChange {
   CreditStep step = CreditStep::kBegin;
 };
 // The peer has sent this CREDIT, within the association.
-struct CreditHeard {
+struct CreditReceived {
   Credit credit;
 };
 
 // ---- Congestion control of a plane; it starts anew where receive credit does.
 
 // The peer has sent this CONGESTION on the plane, within the association.
-struct CongestionHeard {
+struct CongestionReceived {
   uint8_t plane = 0;
   Congestion congestion;
 };
 
 // ---- The rest.
 
-struct Tell {
+struct Emit {
   PeerEvent event = PeerEvent::kReset;
   uint8_t plane = 0;
   uint8_t vc = 0;
@@ -183,7 +183,7 @@ struct Arm {
   Time due = kNever;
 };
 // Calls OnConnectionDeadline now.
-struct LookAt {
+struct CheckConnection {
   uint8_t plane = 0;
   uint8_t vc = 0;
 };
@@ -193,12 +193,12 @@ struct AskOnFailed {};
 }  // namespace effect
 
 using PeerEffect =
-    std::variant<effect::Say, effect::SayFrom, effect::Renumber, effect::SayHeldUp, effect::Probe,
-                 effect::ProbeLost, effect::OweAck, effect::Retransmit, effect::Acknowledged,
-                 effect::GiveUp, effect::Requeue, effect::GiveUpQueued, effect::MarkLost,
-                 effect::Unblock, effect::Home, effect::CreditChange, effect::CreditHeard,
-                 effect::CongestionHeard, effect::Tell, effect::Count, effect::Arm, effect::LookAt,
-                 effect::AskOnFailed>;
+    std::variant<effect::Send, effect::SendFrom, effect::Renumber, effect::SendHeldUp,
+                 effect::Probe, effect::ProbeLost, effect::ScheduleAck, effect::Retransmit,
+                 effect::Acknowledged, effect::GiveUp, effect::Requeue, effect::GiveUpQueued,
+                 effect::MarkLost, effect::Unblock, effect::PlaceFlow, effect::CreditChange,
+                 effect::CreditReceived, effect::CongestionReceived, effect::Emit, effect::Count,
+                 effect::Arm, effect::CheckConnection, effect::AskOnFailed>;
 static_assert(std::is_trivially_destructible_v<PeerEffect>);
 
 // The effects of one call. Lies on the caller's stack; memory is written only as effects are added.

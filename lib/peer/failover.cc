@@ -28,7 +28,7 @@ void Peer::OnFence(uint32_t plane, const Fence& fence, bool sealed, Time now, Ef
   const bool is_own = fence.own && !Pairs(plane, sealed);
   const uint32_t dead = is_own ? plane : PlaneOfPeer(fence.plane);
   bool known = false;
-  const bool answers = dead != kNoPlane ? AllTold(dead, fence.more) &&
+  const bool answers = dead != kNoPlane ? HasAllPsns(dead, fence.more) &&
                                               sessions_[dead].OnFence(fence.generation, known)
                                         : fence.generation == 0 && CloseUnnamed();
   if (!answers) {
@@ -40,16 +40,16 @@ void Peer::OnFence(uint32_t plane, const Fence& fence, bool sealed, Time now, Ef
                 .expected = fence.oldest,
                 .more = fence.more};
   if (dead != kNoPlane) {
-    for (uint32_t number = 0; number < ConnectionsToldOf(dead); ++number) {
+    for (uint32_t number = 0; number < DistinctConnections(dead); ++number) {
       Connection& fenced_one = connection(dead, number);
-      if (!known) fenced_one.OpenReceive(PsnTold(number, fence.oldest, fence.more));
+      if (!known) fenced_one.OpenReceive(PsnIn(number, fence.oldest, fence.more));
       fenced_one.CloseReceive();
     }
-    TellPsns(dead, fenced.expected, fenced.more,
-             [](const Connection& one) { return one.expected(); });
+    FillAllPsns(dead, fenced.expected, fenced.more,
+                [](const Connection& one) { return one.expected(); });
   }
   effects.Add(effect::Count{Counter::kRxFences});
-  Say(plane, fenced, effects);
+  Send(plane, fenced, effects);
   if (paths_->sessions && dead != kNoPlane) {
     PlaneDown(dead, PlaneDownReason::kFence, now, effects);
   }
@@ -59,12 +59,12 @@ void Peer::OnFence(uint32_t plane, const Fence& fence, bool sealed, Time now, Ef
 void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   const uint32_t dead = fenced.plane;
   if (dead >= own_->plane_count || !sessions_[dead].IsFenced(fenced.generation) ||
-      !AllTold(dead, fenced.more)) {
+      !HasAllPsns(dead, fenced.more)) {
     effects.Add(effect::Count{Counter::kRxPlaneStale});
     return;
   }
-  for (uint32_t number = 0; number < ConnectionsToldOf(dead); ++number) {
-    const Psn expected = PsnTold(number, fenced.expected, fenced.more);
+  for (uint32_t number = 0; number < DistinctConnections(dead); ++number) {
+    const Psn expected = PsnIn(number, fenced.expected, fenced.more);
     const auto hear = [&](Connection& fenced_one, PduList& acked) {
       return fenced_one.OnFenced(expected, now, own_->transport, acked);
     };

@@ -14,23 +14,23 @@ namespace suede {
 void Peer::BeginGroups(Time now, Effects& effects) {
   const bool several = handshake_.associated() && own_->has_sessions && hello_.answers_planes &&
                        hello_.sends_generations;
-  const uint32_t most = std::min<uint32_t>(own_->session_count, hello_.sessions);
+  const uint32_t max = std::min<uint32_t>(own_->session_count, hello_.sessions);
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
-    groups_[plane].Begin(several ? std::bit_floor(most) : 1, own_->session_numbers[plane], now);
+    groups_[plane].Begin(several ? std::bit_floor(max) : 1, own_->session_numbers[plane], now);
     for (uint32_t slot = 0; own_->session_count != 1 && slot < own_->session_count; ++slot) {
       effects.Add(effect::Renumber{static_cast<uint8_t>(plane), static_cast<uint8_t>(slot)});
     }
   }
 }
 
-void Peer::SaySession(uint32_t plane, uint32_t slot, Effects& effects) {
+void Peer::SendSession(uint32_t plane, uint32_t slot, Effects& effects) {
   SessionNumber request = groups_[plane].RequestOf(slot);
   // A fence takes any path.
-  if (request.fence) return Say(plane, request, effects);
+  if (request.fence) return Send(plane, request, effects);
   if (request.anew) {
     FillPsns(plane, slot, request.psns, [](const Connection& one) { return one.next_psn(); });
   }
-  effects.Add(effect::SayFrom{static_cast<uint8_t>(plane), request.number, request});
+  effects.Add(effect::SendFrom{static_cast<uint8_t>(plane), request.number, request});
 }
 
 void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
@@ -46,9 +46,9 @@ void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
       const bool is_used = one.TakeMeasured() || one.unacked_count() != 0;
       Duration& srtt = is_used ? fact.srtt : of_idle;
       srtt = std::max(srtt, one.srtt());
-      const Duration least = one.least_rtt();
-      if (fact.least_rtt == Duration(0) || (least != Duration(0) && least < fact.least_rtt)) {
-        fact.least_rtt = least;
+      const Duration min = one.min_rtt();
+      if (fact.min_rtt == Duration(0) || (min != Duration(0) && min < fact.min_rtt)) {
+        fact.min_rtt = min;
       }
       fact.tx_pdus += one.tx_pdus();
       fact.retransmissions += one.retransmissions();
@@ -74,11 +74,11 @@ void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
     }
   }
   for (SlotMask closed = before & ~group.open(); closed != 0; closed &= closed - 1) {
-    TellPlane(PeerEvent::kSessionClosed, plane, static_cast<uint8_t>(std::countr_zero(closed)),
+    EmitPlane(PeerEvent::kSessionClosed, plane, static_cast<uint8_t>(std::countr_zero(closed)),
               effects);
   }
   for (; asks != 0; asks &= asks - 1) {
-    SaySession(plane, static_cast<uint32_t>(std::countr_zero(asks)), effects);
+    SendSession(plane, static_cast<uint32_t>(std::countr_zero(asks)), effects);
   }
   if ((group.open() & ~before) != 0) Unblock(effects);
 }
@@ -111,7 +111,7 @@ void Peer::OnSessionRequest(uint32_t plane, const SessionNumber& message, Time n
     FillPsns(plane, message.slot, answer.psns,
              [](const Connection& one) { return one.expected(); });
   }
-  Say(plane, answer, effects);
+  Send(plane, answer, effects);
   // (While the plane is not up here, nothing is asked for over it.)
   if (repeated || !sessions_[plane].up()) return;
   const bool answers = !HasInFlight(plane, message.slot);
@@ -133,7 +133,7 @@ void Peer::OnSession(uint32_t plane, const SessionNumber& message, Time now, Eff
       break;
   }
   effects.Add(effect::Count{Counter::kSessionMoves});
-  TellPlane(opened ? PeerEvent::kSessionOpened : PeerEvent::kSessionMoved, plane, message.slot,
+  EmitPlane(opened ? PeerEvent::kSessionOpened : PeerEvent::kSessionMoved, plane, message.slot,
             effects);
   effects.Add(effect::Renumber{static_cast<uint8_t>(plane), message.slot});
   for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
@@ -151,7 +151,7 @@ void Peer::OnStall(uint32_t plane, uint32_t number, Time now, Effects& effects) 
   if (groups_[plane].count() == 1 || !sessions_[plane].up()) return;
   if (!groups_[plane].OnStall(own_->SlotOf(number), own_->numbers, now)) return;
   effects.Add(effect::Count{Counter::kSessionStalls});
-  TellPlane(PeerEvent::kSessionStalled, plane, static_cast<uint8_t>(own_->SlotOf(number)), effects);
+  EmitPlane(PeerEvent::kSessionStalled, plane, static_cast<uint8_t>(own_->SlotOf(number)), effects);
   ArmSession(plane, effects);
 }
 

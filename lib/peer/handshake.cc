@@ -7,7 +7,7 @@ namespace suede {
 namespace {
 
 // From this count of tries on, the last four counts repeat, as each probes another quarter.
-constexpr uint8_t kMostTries = 250;
+constexpr uint8_t kMaxTries = 250;
 
 }  // namespace
 
@@ -51,7 +51,7 @@ HandshakeTimerVerdict Handshake::OnTimer(Time now, const TransportParams& params
       return {.plain = true};
     }
   }
-  tries_ = tries_ < kMostTries ? static_cast<uint8_t>(tries_ + 1) : kMostTries - 3;
+  tries_ = tries_ < kMaxTries ? static_cast<uint8_t>(tries_ + 1) : kMaxTries - 3;
   const bool silent = !refused_ && now - heard_at_ >= patience;
   deadline_ = now + Wait(params, refused_ || silent ? idle : std::min(params.rto_max, idle));
   return {.hello = true, .probe = tries_ > 1 && !speaks_hello_, .silent = silent};

@@ -6,9 +6,9 @@ namespace {
 
 // A window of fewer PDUs, or of fewer round trips, is too coarse; a longer window says nothing of
 // the present.
-constexpr uint32_t kLeastPdus = 32;
+constexpr uint32_t kMinPdus = 32;
 constexpr int kRoundTrips = 8;
-constexpr Duration kLongestWindow = std::chrono::seconds(1);
+constexpr Duration kMaxWindow = std::chrono::seconds(1);
 // Minimum in flight, in quarters of the bytes that the rate carries within the smallest round trip.
 constexpr uint64_t kQuartersInFlight = 5;
 constexpr uint64_t kPdusInFlight = 2;  // beyond that, as PDUs are indivisible
@@ -17,8 +17,8 @@ constexpr uint64_t kPdusInFlight = 2;  // beyond that, as PDUs are indivisible
 constexpr uint32_t kTowardBest = 32;
 // Windows until more than the measured part is tried: doubled each time that it was tried in vain.
 constexpr int kFirstHold = 64;
-constexpr uint32_t kMostHolds = 16;
-constexpr int64_t kMostSteps = 32;  // of growth at once: from the least to the whole
+constexpr uint32_t kMaxHolds = 16;
+constexpr int64_t kMaxSteps = 32;  // of growth at once: from the least to the whole
 // The smallest round trip grows in a span in which it was not seen again, by a quarter at most: a
 // longer path is found after some spans, and a long-standing queue is not taken for one.
 constexpr Duration kRttSpan = std::chrono::seconds(4);
@@ -39,22 +39,22 @@ void PathRate::Reset() {
 
 void PathRate::Begin(const Facts& facts, Time now) {
   bytes_ = 0;
-  least_left_ = facts.inflight_bytes;
+  min_left_ = facts.inflight_bytes;
   spoiled_ = facts.disturbed;
   acked_pdus_ = facts.acked_pdus;
   begun_at_ = now;
 }
 
 // While a queue stands, no round trip is that of the path alone: the smallest one is remembered.
-void PathRate::NoteRtt(Duration least_rtt, Time now) {
-  if (least_rtt == Duration(0)) return;
+void PathRate::NoteRtt(Duration min_rtt, Time now) {
+  if (min_rtt == Duration(0)) return;
   if (now - rtt_since_ >= kRttSpan) {
     rtt_before_ =
         rtt_before_ == Duration(0) ? rtt_ : std::min(rtt_, rtt_before_ + rtt_before_ / kRttGrowth);
     rtt_ = Duration(0);
     rtt_since_ = now;
   }
-  rtt_ = rtt_ == Duration(0) ? least_rtt : std::min(rtt_, least_rtt);
+  rtt_ = rtt_ == Duration(0) ? min_rtt : std::min(rtt_, min_rtt);
 }
 
 // Whether there was a queue throughout: as many bytes were in flight at any time as the path alone
@@ -63,16 +63,16 @@ void PathRate::NoteRtt(Duration least_rtt, Time now) {
 // nothing is faster.
 bool PathRate::WasLimit(const Facts& facts, Duration span) const {
   const uint32_t pdus = facts.acked_pdus - acked_pdus_;
-  if (pdus < kLeastPdus || span > kLongestWindow || rtt_ == Duration(0)) return false;
+  if (pdus < kMinPdus || span > kMaxWindow || rtt_ == Duration(0)) return false;
   const Duration rtt =
       facts.ack_wait + (rtt_before_ == Duration(0) ? rtt_ : std::min(rtt_, rtt_before_));
   const uint64_t of_way = bytes_ * static_cast<uint64_t>(rtt.count()) * kQuartersInFlight / 4 /
                           static_cast<uint64_t>(span.count());
-  return least_left_ >= of_way + kPdusInFlight * (bytes_ / pdus);
+  return min_left_ >= of_way + kPdusInFlight * (bytes_ / pdus);
 }
 
-PathRate::Verdict PathRate::Look(const Facts& facts, Duration interval, Time now) {
-  NoteRtt(facts.least_rtt, now);
+PathRate::Verdict PathRate::CloseWindow(const Facts& facts, Duration interval, Time now) {
+  NoteRtt(facts.min_rtt, now);
   const Duration span = now - begun_at_;
   if (span < std::max(interval, kRoundTrips * rtt_)) return {};
   const bool counts = !spoiled_ && !facts.disturbed && facts.expected_bps != 0;
@@ -97,13 +97,13 @@ bool PathRate::OnRate(const Facts& facts, Duration span, Duration interval, Time
   const double bps = octets * 8e9 / static_cast<double>(span.count());
   rate_bps_ = static_cast<uint64_t>(bps);
   const double ratio = std::min(bps / static_cast<double>(facts.expected_bps), 1.0);
-  const uint32_t part = std::max(static_cast<uint32_t>(ratio * kWhole), kLeast);
+  const uint32_t part = std::max(static_cast<uint32_t>(ratio * kWhole), kMin);
   const uint32_t before = last_;
   last_ = static_cast<uint16_t>(part);
   if (before == 0) return false;
   uint32_t value = std::clamp<uint32_t>(part_, std::min(before, part), std::max(before, part));
   if (value < facts.best) value += (facts.best - value) / kTowardBest;
-  if (growing_) holds_ = std::min(2 * holds_, kMostHolds);
+  if (growing_) holds_ = std::min(2 * holds_, kMaxHolds);
   growing_ = false;
   hold_until_ = now + static_cast<int64_t>(holds_) * kFirstHold * interval;
   const bool changed = value != part_;
@@ -116,7 +116,7 @@ bool PathRate::Grow(Duration span, Duration interval, Time now) {
   if (part_ == kWhole || now < hold_until_) return false;
   growing_ = true;
   uint32_t part = part_;
-  for (int64_t steps = std::min(span / interval, kMostSteps); steps != 0; --steps) {
+  for (int64_t steps = std::min(span / interval, kMaxSteps); steps != 0; --steps) {
     part = std::min(part + part / 8, kWhole);
   }
   part_ = static_cast<uint16_t>(part);

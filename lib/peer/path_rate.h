@@ -16,12 +16,12 @@ namespace suede {
 class PathRate {
  public:
   static constexpr uint32_t kWhole = 1024;         // as much as the weight says
-  static constexpr uint32_t kLeast = kWhole / 16;  // never less: a larger part must be measurable
+  static constexpr uint32_t kMin = kWhole / 16;    // never less: a larger part must be measurable
 
   // Commands with `bytes` bytes were acknowledged, and `left` are in flight now.
   void OnAcked(uint32_t bytes, uint32_t left) {
     bytes_ += bytes;
-    least_left_ = std::min(least_left_, left);
+    min_left_ = std::min(min_left_, left);
   }
   // PDUs have left the plane without an acknowledgement: the window says nothing.
   void Spoil() { spoiled_ = true; }
@@ -36,7 +36,7 @@ class PathRate {
     uint32_t frame_octets = 0;    // on the wire, around the commands of a PDU
     uint64_t expected_bps = 0;    // octets on the wire that the weight stands for; 0: not known
     uint32_t best = kWhole;       // the largest part that any plane to the peer has
-    Duration least_rtt{};         // the smallest recent round trip; 0: not known
+    Duration min_rtt{};           // the smallest recent round trip; 0: not known
     Duration ack_wait{};          // time for which the peer may keep an acknowledgement back
     bool disturbed = false;       // the plane stands still, or waits for something but its path
   };
@@ -45,9 +45,9 @@ class PathRate {
     bool changed = false;    // part() has changed
   };
   // Ends the window; returns an empty verdict where it is too short yet.
-  Verdict Look(const Facts& facts, Duration interval, Time now);
+  Verdict CloseWindow(const Facts& facts, Duration interval, Time now);
 
-  // The part of the bandwidth, in units of 1/kWhole: kLeast to kWhole.
+  // The part of the bandwidth, in units of 1/kWhole: kMin to kWhole.
   uint32_t part() const { return part_; }
   // Rate of octets on the wire in the last window in which the path was the limit; 0: there was
   // none.
@@ -55,14 +55,14 @@ class PathRate {
 
  private:
   void Begin(const Facts& facts, Time now);
-  void NoteRtt(Duration least_rtt, Time now);
+  void NoteRtt(Duration min_rtt, Time now);
   bool WasLimit(const Facts& facts, Duration span) const;
   bool OnRate(const Facts& facts, Duration span, Duration interval, Time now);
   bool Grow(Duration span, Duration interval, Time now);
 
   // The current window. (Acknowledgements touch the first members.)
   uint64_t bytes_ = 0;
-  uint32_t least_left_ = 0;
+  uint32_t min_left_ = 0;
   bool spoiled_ = true;   // until the first window begins
   bool growing_ = false;  // more than the measured part is tried, and no window has limited it yet
   uint16_t part_ = kWhole;

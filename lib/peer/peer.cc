@@ -34,7 +34,7 @@ void Peer::OnControl(uint32_t plane, const ControlMessage& message, const Contro
   if (!IsOfAssociation(plane, IdentitiesOf(message), effects)) return;
   // (The most frequent one first.)
   if (const auto* credit = std::get_if<Credit>(&message)) {
-    effects.Add(effect::CreditHeard{*credit});
+    effects.Add(effect::CreditReceived{*credit});
   } else if (const auto* not_ready = std::get_if<NotReady>(&message)) {
     OnNotReady(plane, slot, *not_ready, now, effects);
   } else if (const auto* ready = std::get_if<Ready>(&message)) {
@@ -46,7 +46,7 @@ void Peer::OnControl(uint32_t plane, const ControlMessage& message, const Contro
   } else if (const auto* fenced = std::get_if<Fenced>(&message)) {
     OnFenced(*fenced, now, effects);
   } else if (const auto* congestion = std::get_if<Congestion>(&message)) {
-    effects.Add(effect::CongestionHeard{static_cast<uint8_t>(plane), *congestion});
+    effects.Add(effect::CongestionReceived{static_cast<uint8_t>(plane), *congestion});
   } else if (const auto* session = std::get_if<SessionNumber>(&message)) {
     const bool answers_fence = session->answer && session->fence;
     answers_fence ? OnSessionFenced(plane, *session, now, effects)
@@ -87,7 +87,7 @@ void Peer::OnMac(uint32_t plane, Effects& effects) {
     const uint32_t number = own_->ConnectionOf(0, vc);
     const bool lost = connection(plane, number).lost() || paths_->unreachable;
     if ((lost_vcs_ & bit) == 0 || lost) continue;
-    if (!cut_off_) Tell(PeerEvent::kReachable, plane, number, effects);
+    if (!cut_off_) Emit(PeerEvent::kReachable, plane, number, effects);
     Mark(bit, false, effects);
   }
   UpdateUsable(effects);
@@ -100,7 +100,7 @@ void Peer::OnNoMac(Effects& effects) {
   for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
     if ((lost_vcs_ & 1u << vc) == 0) {
       effects.Add(effect::Count{Counter::kUnreachable});
-      Tell(PeerEvent::kUnreachable, 0, vc, effects);
+      Emit(PeerEvent::kUnreachable, 0, vc, effects);
     }
     Mark(own_->VcsOf(vc), true, effects);
     GiveUpQueued(own_->VcsOf(vc), effects);
@@ -111,8 +111,8 @@ void Peer::SetWeight(uint32_t plane, uint32_t weight, Time now, Effects& effects
   const bool had_route = paths_->HasRoute(plane);
   paths_->SetWeight(plane, weight);
   ForgetRate(plane, effects);
-  paths_->TellShares(own_->shares);
-  if (had_route == (weight != 0)) return ChooseHomes(effects);
+  paths_->PublishShares(own_->shares);
+  if (had_route == (weight != 0)) return PlaceFlows(effects);
   UpdateUsable(effects);
   if (HasRoute()) {
     OnRouteBack(effects);
@@ -128,7 +128,7 @@ void Peer::OnNewParams(uint32_t plane, uint32_t vc, Time now, Effects& effects) 
     ArmSession(plane, effects);
     if (plane == 0) {
       handshake_.OnNewParams(now, own_->transport);
-      JudgeAgain(now, effects);
+      RecheckHello(now, effects);
       if (cut_off_at_ != kNever) {
         cut_off_at_ = std::min(cut_off_at_, now + own_->paths.unreachable);
       }
@@ -165,7 +165,7 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
     check(paths_->sessions || !session.begun());
     check((paths_->open & 1u << plane) == 0 || IsOpen(plane));
     const uint32_t part = rates_ == nullptr ? PathRate::kWhole : rates_[plane].part();
-    check(paths_->part[plane] == part && part >= PathRate::kLeast && part <= PathRate::kWhole);
+    check(paths_->part[plane] == part && part >= PathRate::kMin && part <= PathRate::kWhole);
     check((paths_->usable & 1u << plane) == 0 || paths_->HasRoute(plane));
   }
   check((paths_->usable & ~paths_->open) == 0);

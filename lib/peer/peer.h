@@ -93,7 +93,7 @@ class Peer {
     if (!handshake_.open()) Greet(now, effects);
   }
   // Asks the peer by a HELLO, which changes nothing in an association.
-  void Ask(Effects& effects) { SayHello(effects); }
+  void Ask(Effects& effects) { SendHello(effects); }
 
   // ---- Facts from the peer.
 
@@ -164,11 +164,11 @@ class Peer {
 
   // reach.cc
   bool AnyPortUp() const { return (paths_->present & own_->ports_up) != 0; }
-  static void Say(uint32_t plane, const ControlMessage& message, Effects& effects);
-  void SayHello(uint32_t plane, bool reply_wanted, uint64_t echo, Effects& effects) const;
-  void SayHello(Effects& effects);
-  void Tell(PeerEvent event, uint32_t plane, uint32_t vc, Effects& effects) const;
-  void TellPlane(PeerEvent event, uint32_t plane, uint8_t what, Effects& effects) const;
+  static void Send(uint32_t plane, const ControlMessage& message, Effects& effects);
+  void SendHello(uint32_t plane, bool reply_wanted, uint64_t echo, Effects& effects) const;
+  void SendHello(Effects& effects);
+  void Emit(PeerEvent event, uint32_t plane, uint32_t vc, Effects& effects) const;
+  void EmitPlane(PeerEvent event, uint32_t plane, uint8_t what, Effects& effects) const;
   void Mark(uint8_t vcs, bool lost, Effects& effects);
   void GiveUpQueued(uint8_t vcs, Effects& effects);
   void FindAgain(Effects& effects);
@@ -200,7 +200,7 @@ class Peer {
   void ArmSession(uint32_t plane, Effects& effects) const;
   void ArmConnection(uint32_t plane, uint32_t vc, Effects& effects) const;
   uint32_t PlaneOfPeer(uint8_t peer_plane) const;
-  bool IsHeard() const;
+  bool HasHeardAnyPlane() const;
 
   // planes.cc
   bool FreezeIfInDoubt(uint32_t plane);
@@ -217,8 +217,8 @@ class Peer {
   void OnHello(uint32_t plane, const Hello& hello, const ControlFacts& facts, Time now,
                Effects& effects);
   void OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now, Effects& effects);
-  bool Judge(Time now, Effects& effects);
-  void JudgeAgain(Time now, Effects& effects);
+  bool CheckHello(Time now, Effects& effects);
+  void RecheckHello(Time now, Effects& effects);
   void EndAssociation(Time now, Effects& effects);
   void OpenAssociation(Effects& effects);
   void StartOver(Time now, Effects& effects);
@@ -233,13 +233,13 @@ class Peer {
   // groups.cc
   void BeginGroups(Time now, Effects& effects);
   // Number of the plane's connections that both ends tell apart.
-  uint32_t ConnectionsToldOf(uint32_t plane) const {
+  uint32_t DistinctConnections(uint32_t plane) const {
     return groups_[plane].count() * own_->vc_count;
   }
   // Fills in a PSN of each of these connections.
   template <typename PsnOf>
-  void TellPsns(uint32_t plane, VcPsns& first, MorePsns& more, PsnOf&& psn_of) const {
-    const uint32_t count = ConnectionsToldOf(plane);
+  void FillAllPsns(uint32_t plane, VcPsns& first, MorePsns& more, PsnOf&& psn_of) const {
+    const uint32_t count = DistinctConnections(plane);
     more.count = static_cast<uint8_t>(count - own_->vc_count);
     for (uint32_t number = 0; number < count; ++number) {
       const Psn psn = psn_of(connection(plane, number));
@@ -247,12 +247,12 @@ class Peer {
     }
   }
   // The PSN that was told of a connection.
-  Psn PsnTold(uint32_t number, const VcPsns& first, const MorePsns& more) const {
+  Psn PsnIn(uint32_t number, const VcPsns& first, const MorePsns& more) const {
     return number < own_->vc_count ? first[number] : more.psns[number - own_->vc_count];
   }
   // Whether a PSN was told of each connection that both ends tell apart.
-  bool AllTold(uint32_t plane, const MorePsns& more) const {
-    return more.count + uint32_t{own_->vc_count} >= ConnectionsToldOf(plane);
+  bool HasAllPsns(uint32_t plane, const MorePsns& more) const {
+    return more.count + uint32_t{own_->vc_count} >= DistinctConnections(plane);
   }
   void OnGroupDeadline(uint32_t plane, Time now, Effects& effects);
   void OnSession(uint32_t plane, const SessionNumber& message, Time now, Effects& effects);
@@ -266,7 +266,7 @@ class Peer {
   }
   void OnStall(uint32_t plane, uint32_t number, Time now, Effects& effects);
   bool HasInFlight(uint32_t plane, uint32_t slot) const;
-  void SaySession(uint32_t plane, uint32_t slot, Effects& effects);
+  void SendSession(uint32_t plane, uint32_t slot, Effects& effects);
 
   // failover.cc
   bool CloseUnnamed();
@@ -287,22 +287,22 @@ class Peer {
   void SetChoice(uint32_t flow);
   void EndMove(uint32_t flow);
   bool MoveFlow(uint32_t flow, Effects& effects);
-  void ChooseHomes(Effects& effects);
+  void PlaceFlows(Effects& effects);
   void BalanceFlows(Effects& effects);
 
   // rates.cc
   uint64_t ExpectedBps(uint32_t plane) const;
   PathRate::Facts RateFactsOf(uint32_t plane, Hold hold) const;
-  void LookAtRate(uint32_t plane, Hold hold, Time now, Effects& effects);
+  void CheckRate(uint32_t plane, Hold hold, Time now, Effects& effects);
   void ForgetRate(uint32_t plane, Effects& effects);
   void TakePart(uint32_t plane, Effects& effects);
 
   // sessions.cc
   PlaneSession::Facts FactsOf(uint32_t plane, Hold hold, Time now) const;
   void AskSiblings(Time now, Effects& effects);
-  void SayPlane(uint32_t plane, bool reply_wanted, Effects& effects,
-                const PlaneReport& report = {});
-  void SayHeldUp(uint32_t plane, bool if_held, Effects& effects) const;
+  void SendPlane(uint32_t plane, bool reply_wanted, Effects& effects,
+                 const PlaneReport& report = {});
+  void SendHeldUp(uint32_t plane, bool if_held, Effects& effects) const;
   void OnReport(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects);
   // Whether the plane is paired with a plane of the peer, and frames of others may arrive on it.
   bool Pairs(uint32_t plane, bool sealed) const {

@@ -53,8 +53,9 @@ void PeerPaths::SetCosts() {
   constexpr int kBitsOfParts = 13;
   any_part = std::any_of(part.begin(), part.end(),
                          [](uint16_t one) { return one != PathRate::kWhole; });
-  const uint32_t most = *std::max_element(weight.begin(), weight.end());
-  weight_shift = static_cast<uint8_t>(std::max(0, kBitsOfParts - static_cast<int>(std::bit_width(most))));
+  const uint32_t max = *std::max_element(weight.begin(), weight.end());
+  weight_shift =
+      static_cast<uint8_t>(std::max(0, kBitsOfParts - static_cast<int>(std::bit_width(max))));
   for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
     if (weight[plane] != 0) cost[plane] = kWeightOne / MeasuredWeight(plane);
   }
@@ -66,7 +67,7 @@ void PeerPaths::SetUsable(PlaneMask planes) {
   SetShares();
 }
 
-void PeerPaths::TellShares(PlaneShares& shares) {
+void PeerPaths::PublishShares(PlaneShares& shares) {
   const bool now_uneven = usable != 0 && share != shares.usual();
   if (now_uneven != uneven) shares.OnUneven(now_uneven);
   uneven = now_uneven;
@@ -86,35 +87,35 @@ void PeerPaths::SetShares() {
 }
 
 void PeerPaths::Join(uint32_t plane) {
-  uint32_t most = carried[plane];
+  uint32_t max = carried[plane];
   for (uint32_t left = usable; left != 0; left &= left - 1) {
     const auto other = static_cast<uint32_t>(std::countr_zero(left));
-    most = std::max(most, carried[other]);
+    max = std::max(max, carried[other]);
   }
-  carried[plane] = most;
+  carried[plane] = max;
 }
 
 void PeerPaths::Rebase(uint32_t bytes) {
-  const uint32_t most = *std::max_element(carried.begin(), carried.end());
+  const uint32_t max = *std::max_element(carried.begin(), carried.end());
   for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
     // A plane whose turn is next is owed a PDU.
-    const uint32_t owed = most - carried[plane];
+    const uint32_t owed = max - carried[plane];
     const uint32_t of_turn = flows ? owed : std::min(owed, StepOf(plane, bytes));
     carried[plane] =
-        kCarriedBase - std::min(of_turn + (owed - of_turn) / 2, StepOf(plane, kMostOwed));
+        kCarriedBase - std::min(of_turn + (owed - of_turn) / 2, StepOf(plane, kMaxOwed));
   }
 }
 
 uint32_t PeerPaths::Draw(PlaneMask mask, uint32_t key) const {
   uint32_t best = kNoPlane;
-  double least = 0;
+  double min = 0;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const auto plane = static_cast<uint32_t>(std::countr_zero(left));
     // Exponential with the weight as its rate: a plane has the least score in proportion to it.
     const double score = -std::log(Lot(key, plane)) / MeasuredWeight(plane);
-    if (best != kNoPlane && score >= least) continue;
+    if (best != kNoPlane && score >= min) continue;
     best = plane;
-    least = score;
+    min = score;
   }
   return best;
 }

@@ -121,7 +121,7 @@ struct alignas(64) PeerPaths {
   void SetPart(uint32_t plane, uint32_t value);
   void SetUsable(PlaneMask planes);
   // To be called after SetWeight, SetPart and SetUsable.
-  void TellShares(PlaneShares& shares);
+  void PublishShares(PlaneShares& shares);
   bool HasRoute(uint32_t plane) const { return weight[plane] != 0; }
   // The plane of `mask` for a PDU of `bytes`. A plane is passed over while its bytes in flight, for
   // its weight, are as many as another plane's would be with this PDU: it has no bandwidth left
@@ -138,14 +138,14 @@ struct alignas(64) PeerPaths {
       bound = std::min(bound, load[plane] + StepOfLoad(plane, bytes, shares) + 1);  // one passes
     }
     uint32_t best = kNoPlane;
-    uint64_t least = 0;
+    uint64_t min = 0;
     for (uint32_t left = mask; left != 0; left &= left - 1) {
       const auto plane = static_cast<uint32_t>(std::countr_zero(left));
       if (load[plane] >= bound) continue;
       const uint64_t share = uint64_t{carried[plane]} + StepOf(plane, bytes);
-      if (best != kNoPlane && share >= least) continue;
+      if (best != kNoPlane && share >= min) continue;
       best = plane;
-      least = share;
+      min = share;
     }
     return best;
   }
@@ -174,14 +174,14 @@ struct alignas(64) PeerPaths {
   uint32_t Draw(PlaneMask mask, uint32_t key) const;
 
  private:
-  static constexpr uint64_t kMostSum = uint64_t{1} << 38;
+  static constexpr uint64_t kMaxSum = uint64_t{1} << 38;
   // The lightest PDU is a step on a plane of the greatest weight (4), and the heaviest on a plane
   // of the least weight is below kCarriedBase (2^28).
   static constexpr int kCarriedBits = 10;
   // Bytes that a plane may be owed: a plane that was full or paused for long does not take
   // everything for as long afterwards, and bytes that it could not carry for a moment are forgotten
   // soon. More than the largest PDU.
-  static constexpr uint32_t kMostOwed = 32 << 10;
+  static constexpr uint32_t kMaxOwed = 32 << 10;
   static constexpr uint32_t kBytesOfBase = 64 << 10;  // to the peer, until the base is taken anew
 
   // The load of the plane with `bytes` in flight to the peer, and `instance_bytes` to all peers.
@@ -189,7 +189,7 @@ struct alignas(64) PeerPaths {
                   const PlaneShares& shares) const {
     if (!shares.any_uneven()) [[likely]]
       return (uint64_t{bytes} + instance_bytes) * cost[plane];
-    const uint64_t sum = std::min(shares.SumFor(plane, instance_bytes), kMostSum);
+    const uint64_t sum = std::min(shares.SumFor(plane, instance_bytes), kMaxSum);
     return uint64_t{bytes} * cost[plane] + sum * cost_of_sum;
   }
   // The load that a PDU adds. (Counts it once where all peers have the same shares, although LoadOf

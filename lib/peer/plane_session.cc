@@ -10,7 +10,7 @@ namespace {
 
 // A plane that dies within this many hold-downs after it came up is flapping.
 constexpr int kStableHolds = 10;
-constexpr uint8_t kMostDoublings = 24;
+constexpr uint8_t kMaxDoublings = 24;
 constexpr uint32_t kQuestionsKept = 64;  // the bits of questions_
 
 template <typename T>
@@ -78,7 +78,7 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
   deadline_ = std::min(
       now + std::min(params.hello_interval * (int64_t{1} << slow_), params.hello_idle),
       facts.look_at);
-  if (slow_ < kMostDoublings) ++slow_;
+  if (slow_ < kMaxDoublings) ++slow_;
   if (fencing_) return Want::kFence;
   if (!facts.port_up || facts.held) {
     state_ = PlaneState::kDown;
@@ -145,9 +145,9 @@ bool PlaneSession::IsHopeless(Time now, Duration wait) {
   return state_ != PlaneState::kUp && now - contrary_since_ >= wait;
 }
 
-PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
-                                          const PathParams& params, uint8_t pairs_as) {
-  Heard heard;
+PlaneSession::OnPlaneResult PlaneSession::OnPlane(const PlaneHello& hello, Time now,
+                                                  const PathParams& params, uint8_t pairs_as) {
+  OnPlaneResult heard;
   const bool pairs = pairs_as != kUnknownPlane;
   // Frames are under way for less than a hold-down. After that there are no stragglers: a PLANE
   // that looks old is new, however many were lost meanwhile. PLANEs of several planes, which may

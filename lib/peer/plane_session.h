@@ -113,7 +113,7 @@ class PlaneSession {
 
   // ---- PLANE.
 
-  struct Heard {
+  struct OnPlaneResult {
     bool stale = false;  // a straggler: nothing else holds
     bool adopt = false;  // a new generation of the peer's: accept it from its first PSNs on
     bool came_up = false;
@@ -123,8 +123,8 @@ class PlaneSession {
   };
   // `pairs_as`: our number of the plane, where frames of several planes may arrive here and the
   // plane is paired with one of them; else kUnknownPlane.
-  Heard OnPlane(const PlaneHello& hello, Time now, const PathParams& params,
-                uint8_t pairs_as = kUnknownPlane);
+  OnPlaneResult OnPlane(const PlaneHello& hello, Time now, const PathParams& params,
+                        uint8_t pairs_as = kUnknownPlane);
   // Whether the PLANE belongs to another pair than ours; `pairs_as`: our number of the plane.
   bool IsContrary(const PlaneHello& hello, uint8_t pairs_as) const {
     return (paired_ && hello.plane != peer_plane_) ||

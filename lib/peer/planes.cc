@@ -52,11 +52,11 @@ void Peer::BeginSessions(Time now, Effects& effects) {
 void Peer::PlaneUp(uint32_t plane, Effects& effects) {
   ForgetRate(plane, effects);
   effects.Add(effect::Count{Counter::kPlaneReturns});
-  TellPlane(PeerEvent::kPlaneUp, plane, 0, effects);
+  EmitPlane(PeerEvent::kPlaneUp, plane, 0, effects);
   if (paths_->unreachable) {
     paths_->unreachable = false;
     Mark(kAllVcs, false, effects);
-    if (!cut_off_) Tell(PeerEvent::kReachable, plane, 0, effects);
+    if (!cut_off_) Emit(PeerEvent::kReachable, plane, 0, effects);
   }
   UpdateUsable(effects);
   Unblock(effects);
@@ -66,7 +66,7 @@ void Peer::PlaneDown(uint32_t plane, PlaneDownReason reason, Time now, Effects& 
   PlaneSession& session = sessions_[plane];
   if (!session.up()) return;
   effects.Add(effect::Count{Counter::kPlaneDeaths});
-  TellPlane(PeerEvent::kPlaneDown, plane, static_cast<uint8_t>(reason), effects);
+  EmitPlane(PeerEvent::kPlaneDown, plane, static_cast<uint8_t>(reason), effects);
   const bool in_doubt = FreezeIfInDoubt(plane);
   session.GoDown(in_doubt, reason != PlaneDownReason::kAdmin, now, own_->paths);
   groups_[plane].OnPlaneDown();
@@ -76,7 +76,7 @@ void Peer::PlaneDown(uint32_t plane, PlaneDownReason reason, Time now, Effects& 
   }
   UpdateUsable(effects);
   if (in_doubt) {
-    TellPlane(PeerEvent::kFenceOpened, plane, 0, effects);
+    EmitPlane(PeerEvent::kFenceOpened, plane, 0, effects);
     SendFence(plane, effects);
   }
   ArmSession(plane, effects);
@@ -105,14 +105,14 @@ void Peer::SendFence(uint32_t plane, Effects& effects) {
   Fence fence{.plane = static_cast<uint8_t>(plane),
               .own = over == plane,
               .generation = sessions_[plane].tx_generation()};
-  TellPsns(plane, fence.oldest, fence.more,
-           [](const Connection& one) { return one.oldest_unacked(); });
-  Say(over, fence, effects);
+  FillAllPsns(plane, fence.oldest, fence.more,
+              [](const Connection& one) { return one.oldest_unacked(); });
+  Send(over, fence, effects);
 }
 
 // Whether no plane to the peer has given a sign of life for so long that it counts as unreachable.
 void Peer::CheckReach(Time now, Effects& effects) {
-  if (IsHeard()) return;
+  if (HasHeardAnyPlane()) return;
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     paths_->alive_at = std::max(paths_->alive_at, sessions_[plane].last_heard());
   }
@@ -126,7 +126,7 @@ void Peer::CheckReach(Time now, Effects& effects) {
 void Peer::GiveUpPeer(Time now, Effects& effects) {
   if (!cut_off_) {
     effects.Add(effect::Count{Counter::kUnreachable});
-    Tell(PeerEvent::kUnreachable, 0, 0, effects);
+    Emit(PeerEvent::kUnreachable, 0, 0, effects);
   }
   paths_->unreachable = true;
   Mark(kAllVcs, true, effects);

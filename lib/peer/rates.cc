@@ -32,9 +32,9 @@ PathRate::Facts Peer::RateFactsOf(uint32_t plane, Hold hold) const {
     const Connection& one = connection(plane, number);
     facts.acked_pdus += one.tx_pdus() - one.unacked_count();
     facts.disturbed |= one.tries() != 0 || one.paused() || one.frozen() || one.lost();
-    const Duration least = one.least_rtt();
-    if (least == Duration(0)) continue;
-    facts.least_rtt = facts.least_rtt == Duration(0) ? least : std::min(facts.least_rtt, least);
+    const Duration min = one.min_rtt();
+    if (min == Duration(0)) continue;
+    facts.min_rtt = facts.min_rtt == Duration(0) ? min : std::min(facts.min_rtt, min);
   }
   for (uint32_t left = paths_->usable; left != 0; left &= left - 1) {
     facts.best = std::max(facts.best, rates_[std::countr_zero(left)].part());
@@ -42,10 +42,11 @@ PathRate::Facts Peer::RateFactsOf(uint32_t plane, Hold hold) const {
   return facts;
 }
 
-void Peer::LookAtRate(uint32_t plane, Hold hold, Time now, Effects& effects) {
+void Peer::CheckRate(uint32_t plane, Hold hold, Time now, Effects& effects) {
   const Duration interval = own_->paths.hello_interval;
   if (rates_ == nullptr || now < rates_[plane].due(interval)) return;
-  const PathRate::Verdict verdict = rates_[plane].Look(RateFactsOf(plane, hold), interval, now);
+  const PathRate::Verdict verdict =
+      rates_[plane].CloseWindow(RateFactsOf(plane, hold), interval, now);
   if (verdict.was_limit) effects.Add(effect::Count{Counter::kPlaneRates});
   if (verdict.changed) effects.Add(effect::Count{Counter::kPlaneRateChanges});
   TakePart(plane, effects);
@@ -62,8 +63,8 @@ void Peer::TakePart(uint32_t plane, Effects& effects) {
   const uint32_t part = rates_[plane].part();
   if (part == paths_->part[plane]) return;
   paths_->SetPart(plane, part);
-  paths_->TellShares(own_->shares);
-  ChooseHomes(effects);
+  paths_->PublishShares(own_->shares);
+  PlaceFlows(effects);
 }
 
 }  // namespace suede

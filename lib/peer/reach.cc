@@ -9,8 +9,8 @@ namespace suede {
 
 // ---- Messages.
 
-void Peer::Say(uint32_t plane, const ControlMessage& message, Effects& effects) {
-  effects.Add(effect::Say{static_cast<uint8_t>(plane), message});
+void Peer::Send(uint32_t plane, const ControlMessage& message, Effects& effects) {
+  effects.Add(effect::Send{static_cast<uint8_t>(plane), message});
 }
 
 Hello Peer::MakeHello(bool reply_wanted, uint64_t echo) const {
@@ -22,27 +22,27 @@ Hello Peer::MakeHello(bool reply_wanted, uint64_t echo) const {
   return hello;
 }
 
-void Peer::SayHello(uint32_t plane, bool reply_wanted, uint64_t echo, Effects& effects) const {
-  Say(plane, MakeHello(reply_wanted, echo), effects);
+void Peer::SendHello(uint32_t plane, bool reply_wanted, uint64_t echo, Effects& effects) const {
+  Send(plane, MakeHello(reply_wanted, echo), effects);
 }
 
 // Asks the peer for its HELLO, over one plane after the other where there are several.
-void Peer::SayHello(Effects& effects) {
+void Peer::SendHello(Effects& effects) {
   uint32_t plane = 0;
   for (uint32_t i = 0; i < own_->plane_count; ++i) {
     plane = paths_->turn++ % own_->plane_count;
     if (own_->port_up(plane) && IsPresent(plane)) break;
   }
-  SayHello(plane, true, 0, effects);
+  SendHello(plane, true, 0, effects);
 }
 
-void Peer::Tell(PeerEvent event, uint32_t plane, uint32_t vc, Effects& effects) const {
-  effects.Add(effect::Tell{
+void Peer::Emit(PeerEvent event, uint32_t plane, uint32_t vc, Effects& effects) const {
+  effects.Add(effect::Emit{
       .event = event, .plane = static_cast<uint8_t>(plane), .vc = static_cast<uint8_t>(vc)});
 }
 
-void Peer::TellPlane(PeerEvent event, uint32_t plane, uint8_t what, Effects& effects) const {
-  effects.Add(effect::Tell{.event = event, .plane = static_cast<uint8_t>(plane), .what = what});
+void Peer::EmitPlane(PeerEvent event, uint32_t plane, uint8_t what, Effects& effects) const {
+  effects.Add(effect::Emit{.event = event, .plane = static_cast<uint8_t>(plane), .what = what});
 }
 
 void Peer::ArmHandshake(Effects& effects) const {
@@ -78,7 +78,7 @@ void Peer::GiveUpQueued(uint8_t vcs, Effects& effects) { effects.Add(effect::Giv
 void Peer::FindAgain(Effects& effects) {
   if (lost_vcs_ == 0) return;
   Mark(kAllVcs, false, effects);
-  if (!cut_off_) Tell(PeerEvent::kReachable, 0, 0, effects);
+  if (!cut_off_) Emit(PeerEvent::kReachable, 0, 0, effects);
 }
 
 // ---- PDUs in flight.
@@ -149,11 +149,11 @@ void Peer::UpdateUsable(Effects& effects) {
   }
   paths_->open = open;
   paths_->SetUsable(usable);
-  paths_->TellShares(own_->shares);
+  paths_->PublishShares(own_->shares);
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     if ((usable & ~before & 1u << plane) != 0) paths_->Join(plane);
   }
-  ChooseHomes(effects);
+  PlaceFlows(effects);
 }
 
 // Whether any plane has a route to the peer, in whatever state the plane is.
@@ -177,7 +177,7 @@ void Peer::OnRouteBack(Effects& effects) {
   // Other causes that make the peer unreachable end by themselves.
   const auto found = static_cast<uint8_t>(kAllVcs & ~lost_vcs_);
   if (found != 0) effects.Add(effect::MarkLost{found, false});
-  if (lost_vcs_ == 0) Tell(PeerEvent::kReachable, 0, 0, effects);
+  if (lost_vcs_ == 0) Emit(PeerEvent::kReachable, 0, 0, effects);
 }
 
 // There has been no route for too long. PDUs in flight may still be acknowledged.
@@ -187,7 +187,7 @@ void Peer::CheckRoutes(Time now, Effects& effects) {
   cut_off_ = true;
   if (lost_vcs_ == 0) {
     effects.Add(effect::Count{Counter::kUnreachable});
-    Tell(PeerEvent::kUnreachable, 0, 0, effects);
+    Emit(PeerEvent::kUnreachable, 0, 0, effects);
   }
   effects.Add(effect::MarkLost{kAllVcs, true});
   GiveUpQueued(kAllVcs, effects);
@@ -202,7 +202,7 @@ uint32_t Peer::PlaneOfPeer(uint8_t peer_plane) const {
 }
 
 // Whether a plane to the peer is up and not silent: the peer is there.
-bool Peer::IsHeard() const {
+bool Peer::HasHeardAnyPlane() const {
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     const PlaneSession& session = sessions_[plane];
     if (session.up() && session.missed() < own_->paths.hello_multiplier) return true;

@@ -15,8 +15,8 @@ constexpr uint8_t kHighIntervals = 2;
 // This many moves in a row may be bad luck. From then on the time until the next move doubles:
 // common causes, such as another load of the far end, make round trips differ, too.
 constexpr uint8_t kFreeMoves = 8;
-constexpr int kMostWaitDoublings = 20;
-constexpr int kMostIntervals = 64;  // between two moves
+constexpr int kMaxWaitDoublings = 20;
+constexpr int kMaxIntervals = 64;   // between two moves
 constexpr uint8_t kEvenLooks = 8;   // after which moves are free again
 
 // The part of its maximum age after which a session gets its next number, in eighths.
@@ -30,7 +30,7 @@ constexpr uint32_t kPdusOfFreshRtt = 16;
 // their low bits.
 constexpr uint8_t kAsksBeforeFence = 3;
 // From then on the wait for the next answer doubles, at most this often.
-constexpr int kMostAskDoublings = 6;
+constexpr int kMaxAskDoublings = 6;
 // Numbers that a session asks for in vain before it stays closed for a while.
 constexpr uint8_t kAsksOfOpening = 16;
 
@@ -40,7 +40,7 @@ constexpr uint32_t kOpenings = 2;
 // may be slow for a common cause.
 constexpr uint8_t kSlowNumbers = 3;
 // A slow answer takes at least this part of the smallest round trip, in percent.
-constexpr uint32_t kLeastSlow = 125;
+constexpr uint32_t kMinSlow = 125;
 // An answer that takes longer than this many times the time of a slow one is not awaited.
 constexpr int kLate = 2;
 
@@ -85,10 +85,10 @@ void SessionGroup::Begin(uint32_t count, uint32_t numbers, Time now) {
   deadline_ = kNever;
   looked_at_ = now;
   calm_since_ = kNever;
-  least_rtt_ = Duration(0);
+  min_rtt_ = Duration(0);
   fastest_rtt_ = Duration(0);
   pace_ns_ = 0;
-  least_weight_ = SessionSlot::kWeightOne;
+  min_weight_ = SessionSlot::kWeightOne;
   run_left_ = 0;
   run_slot_ = 0;
 }
@@ -161,13 +161,13 @@ SessionGroup::Answer SessionGroup::OnAnswer(const SessionNumber& answer,
 // congested, and another number may be asked for.
 bool SessionGroup::MayBeSlow(const SessionSlot& slot) const {
   return (slot.state == State::kOpening || slot.leaves_slow) && slot.slow_numbers < kSlowNumbers &&
-         least_rtt_ != Duration(0);
+         min_rtt_ != Duration(0);
 }
 
 // A path on which request and answer take longer than this is refused: with it, one more session
 // would be wanted still, or a session that moves would be no faster than others.
 Duration SessionGroup::SlowAfter(const SessionSlot& slot, const SessionParams& params) const {
-  const Duration limit = least_rtt_ * std::max(params.open_percent, kLeastSlow) / 100;
+  const Duration limit = min_rtt_ * std::max(params.open_percent, kMinSlow) / 100;
   return slot.state == State::kOpening ? limit : std::max(limit, fastest_rtt_);
 }
 
@@ -313,7 +313,7 @@ SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams
   SetPace(facts, params, now);
   const bool used = EndDrains(facts);
   const Extremes extremes = Weigh(facts, waits.ack, now);
-  Judge(extremes, params, random, now);
+  Evaluate(extremes, params, random, now);
   MoveCongested(extremes, params, random, now);
   SlotMask asks = 0;
   Time next = kNever;
@@ -344,7 +344,7 @@ SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams
 void SessionGroup::NoteAsked(SessionSlot& slot, const SessionParams& params, const Waits& waits,
                              Time now) const {
   // Every answer may take longer than the wait, so the wait has to become longer.
-  const int more = std::clamp(slot.unanswered - kAsksBeforeFence + 1, 0, kMostAskDoublings);
+  const int more = std::clamp(slot.unanswered - kAsksBeforeFence + 1, 0, kMaxAskDoublings);
   Duration wait = waits.ask_again * (1 << more);
   if (MayBeSlow(slot)) wait = std::min(wait, kLate * SlowAfter(slot, params));
   slot.requested = true;
@@ -371,10 +371,10 @@ bool SessionGroup::EndDrains(std::span<const Facts> facts) {
 }
 
 // Whether there are too few sessions, or too many.
-void SessionGroup::Judge(const Extremes& extremes, const SessionParams& params,
-                         SecretNumbers& random, Time now) {
-  const bool all_high = extremes.least_delay >= Percent(params.open_percent);
-  const bool all_low = extremes.most_delay < Percent((100 + params.open_percent) / 2);
+void SessionGroup::Evaluate(const Extremes& extremes, const SessionParams& params,
+                            SecretNumbers& random, Time now) {
+  const bool all_high = extremes.min_delay >= Percent(params.open_percent);
+  const bool all_low = extremes.max_delay < Percent((100 + params.open_percent) / 2);
   calm_since_ = all_low ? std::min(calm_since_, now) : kNever;
   if (all_high) return OpenAnother(random, now);
   const bool calm = all_low && now - calm_since_ >= params.idle_intervals * params.interval;
@@ -399,11 +399,11 @@ void SessionGroup::OpenAnother(SecretNumbers& random, Time now) {
 
 void SessionGroup::DrainWorst() {
   uint32_t worst = 0;
-  uint32_t most = 0;
+  uint32_t max = 0;
   ForEach(open_, [&](uint32_t slot) {
-    if (slots_[slot].measured < most) return;
+    if (slots_[slot].measured < max) return;
     worst = slot;
-    most = slots_[slot].measured;
+    max = slots_[slot].measured;
   });
   slots_[worst].state = State::kDraining;
   open_ &= ~BitOf(worst);
@@ -437,10 +437,10 @@ void SessionGroup::MoveCongested(const Extremes& extremes, const SessionParams& 
 }
 
 void SessionGroup::NoteMove(const SessionParams& params, Time now) {
-  if (moves_ < kFreeMoves + kMostWaitDoublings) ++moves_;
+  if (moves_ < kFreeMoves + kMaxWaitDoublings) ++moves_;
   if (moves_ <= kFreeMoves) return;
   const Duration wait = PaceOf(params) * (1 << (moves_ - kFreeMoves));
-  move_at_ = now + std::min(wait, params.interval * kMostIntervals);
+  move_at_ = now + std::min(wait, params.interval * kMaxIntervals);
 }
 
 // An old session gets its next number before it ends; when it ends without one, no PDU takes it any
@@ -474,7 +474,7 @@ void SessionGroup::CheckInvariants() const {
     check(!fencing || (each.fenced && deadline_ != kNever));
     check(!IsAsking(slot) || deadline_ != kNever);
     for (const uint32_t value : {each.weight, each.measured, each.delay}) {
-      check(value >= SessionSlot::kWeightOne && value <= SessionSlot::kMostWeight);
+      check(value >= SessionSlot::kWeightOne && value <= SessionSlot::kMaxWeight);
     }
   }
 }

@@ -37,7 +37,7 @@ struct SessionSlot {
                 // and the rest moves to other sessions
   };
   static constexpr uint32_t kWeightOne = 256;
-  static constexpr uint32_t kMostWeight = kWeightOne << 10;
+  static constexpr uint32_t kMaxWeight = kWeightOne << 10;
 
   uint16_t number = 0;             // of our PDUs
   uint16_t asked = 0;              // number that the peer was asked to take
@@ -76,7 +76,7 @@ std::string_view NameOf(SessionSlot::State state);
 class SessionGroup {
  public:
   // The slots of the group, as many as both ends could ever agree on; they outlive the group.
-  void Place(SessionSlot* slots) { slots_ = slots; }
+  void SetSlots(SessionSlot* slots) { slots_ = slots; }
   // An association begins, in which both ends tell `count` sessions apart, a power of two. Slots
   // have their first numbers again. `numbers`: headers can tell the session numbers below it apart.
   void Begin(uint32_t count, uint32_t numbers, Time now);
@@ -94,14 +94,14 @@ class SessionGroup {
   // Whether the run goes on.
   bool InRun() const { return run_left_ > 0 && (open_ >> run_slot_ & 1) != 0; }
   // The most PDUs that the run still takes, 1 or more.
-  uint32_t MostInRun() const {
+  uint32_t MaxInRun() const {
     return run_left_ <= 0 ? 1 : (static_cast<uint32_t>(run_left_) + kRunStep - 1) / kRunStep;
   }
   // The next PDU takes this session. Where no session had less weight at the last look, more PDUs
   // may follow.
   void BeginRun(uint32_t slot) {
     run_slot_ = static_cast<uint8_t>(slot);
-    run_left_ = slots_[slot].weight <= least_weight_ ? kRunBytes : 0;
+    run_left_ = slots_[slot].weight <= min_weight_ ? kRunBytes : 0;
   }
   // PDUs with `bytes` bytes of commands have taken the session of the run.
   void OnTaken(uint32_t pdus, uint32_t bytes) {
@@ -166,7 +166,7 @@ class SessionGroup {
   bool OnTraffic(Time now, const SessionParams& params);
   struct Facts {
     Duration srtt;       // 0: not known
-    Duration least_rtt;  // 0: not known
+    Duration min_rtt;    // 0: not known
     uint32_t tx_pdus;
     uint32_t retransmissions;
     uint32_t unacked_pdus;
@@ -182,8 +182,8 @@ class SessionGroup {
  private:
   // Extremes of the open sessions.
   struct Extremes {
-    uint32_t least_delay = UINT32_MAX;
-    uint32_t most_delay = 0;
+    uint32_t min_delay = UINT32_MAX;
+    uint32_t max_delay = 0;
     uint32_t best = UINT32_MAX;  // of `measured`
     uint32_t worst = 0;
   };
@@ -193,15 +193,15 @@ class SessionGroup {
   static void NoteMarks(SessionSlot& slot, const Facts& fact);
   // Values of the open sessions with which each session is compared.
   struct Common {
-    Duration least;    // the smallest round trip of any
+    Duration min;      // the smallest round trip of any
     Duration fastest;  // the present round trip of the fastest
     uint32_t fewest_marks;
   };
   void NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt, const Common& common);
   static void SetWeight(SessionSlot& slot, bool beside_new);
   void SetPace(std::span<const Facts> facts, const SessionParams& params, Time now);
-  void Judge(const Extremes& extremes, const SessionParams& params, SecretNumbers& random,
-             Time now);
+  void Evaluate(const Extremes& extremes, const SessionParams& params, SecretNumbers& random,
+                Time now);
   void MoveCongested(const Extremes& extremes, const SessionParams& params, SecretNumbers& random,
                      Time now);
   void NoteMove(const SessionParams& params, Time now);
@@ -242,7 +242,7 @@ class SessionGroup {
 
   SlotMask open_ = 1;
   SlotMask fencing_ = 0;
-  uint32_t least_weight_ = SessionSlot::kWeightOne;  // of the sessions open at the last look
+  uint32_t min_weight_ = SessionSlot::kWeightOne;  // of the sessions open at the last look
   int32_t run_left_ = 0;  // bytes of commands that may follow the PDU before; 0 or less: none
   uint8_t run_slot_ = 0;
   SessionSlot* slots_ = nullptr;
@@ -251,7 +251,7 @@ class SessionGroup {
   Time calm_since_ = kNever;  // all weights are low
   Time move_at_{};            // when a congested session may move again
   // Round trips of the open sessions, at the last look; 0: not known.
-  Duration least_rtt_{};      // the smallest round trip of any,
+  Duration min_rtt_{};        // the smallest round trip of any,
   Duration fastest_rtt_{};    // and the smoothed one of the fastest
   uint32_t pace_ns_ = 0;      // from one look to the next; 0: see PaceOf
   uint32_t tx_pdus_ = 0;      // of all slots, at the last look

@@ -12,7 +12,7 @@ namespace {
 // A look at the weights costs about as much as a PDU or two: there is at most one per this many.
 constexpr uint32_t kPdusOfLook = 16;
 // Maximum delay that counts as congestion of a path, over the least one.
-constexpr uint64_t kMostDelay = uint64_t{SessionSlot::kWeightOne} * 10;
+constexpr uint64_t kMaxDelay = uint64_t{SessionSlot::kWeightOne} * 10;
 
 // PDUs after which earlier marks do not count any more.
 constexpr uint32_t kPdusOfMarks = 16;
@@ -24,7 +24,7 @@ uint32_t Followed(uint64_t value, uint32_t before, bool used, bool lost) {
   if (lost) value = 2 * std::max<uint64_t>(value, before);
   if (value < before)
     value = used ? (value + before) / 2 : before - (before - value + kSlow - 1) / kSlow;
-  return static_cast<uint32_t>(std::min<uint64_t>(value, SessionSlot::kMostWeight));
+  return static_cast<uint32_t>(std::min<uint64_t>(value, SessionSlot::kMaxWeight));
 }
 
 uint64_t RatioOf(Duration time, Duration base) {
@@ -36,7 +36,7 @@ uint64_t RatioOf(Duration time, Duration base) {
 // power, a path that takes twice as long would still have a quarter of another path's traffic.
 uint32_t WeightOf(uint64_t delay) {
   constexpr uint64_t kOne = SessionSlot::kWeightOne;
-  delay = std::min(delay, kMostDelay);
+  delay = std::min(delay, kMaxDelay);
   return static_cast<uint32_t>(delay * delay * delay / (kOne * kOne));
 }
 
@@ -80,12 +80,12 @@ void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt
   uint64_t delay = SessionSlot::kWeightOne;
   uint64_t weight = SessionSlot::kWeightOne;
   const uint32_t own_marks = slot.marks - std::min(slot.marks, common.fewest_marks);
-  if (used && (rtt > common.least || slot.marks != 0)) {
-    delay = RatioOf(std::max(rtt, common.least), common.least) + slot.marks;
+  if (used && (rtt > common.min || slot.marks != 0)) {
+    delay = RatioOf(std::max(rtt, common.min), common.min) + slot.marks;
   }
   if (used && (rtt > common.fastest || own_marks != 0)) {
     const Duration later = std::max(rtt, common.fastest) - common.fastest;
-    weight = WeightOf(RatioOf(common.least + later, common.least) + own_marks / 2);
+    weight = WeightOf(RatioOf(common.min + later, common.min) + own_marks / 2);
   }
   slot.stale_pdus -= std::min(slot.stale_pdus, fact.tx_pdus - slot.tx_pdus);
   const bool lost = fact.retransmissions != slot.retransmissions;
@@ -100,7 +100,7 @@ void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt
 void SessionGroup::SetWeight(SessionSlot& slot, bool beside_new) {
   slot.weight = beside_new ? std::max(slot.measured, WeightOf(slot.delay)) : slot.measured;
   if (slot.state == SessionSlot::State::kMoving && slot.leaves_slow)
-    slot.weight = SessionSlot::kMostWeight;
+    slot.weight = SessionSlot::kMaxWeight;
 }
 
 // Whether the session's round trip is known, and is that of its present path.
@@ -122,7 +122,7 @@ Duration SessionGroup::RttOf(SessionSlot& slot, const Facts& fact, Duration ack_
 
 SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duration ack_wait,
                                            Time now) {
-  Duration least = Duration::max();
+  Duration min = Duration::max();
   Duration fastest = Duration::max();
   uint32_t fewest_marks = UINT32_MAX;
   bool has_new = false;
@@ -130,27 +130,26 @@ SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duratio
   ForEach(open_, [&](uint32_t slot) {
     const Facts& fact = facts[slot];
     rtts[slot] = RttOf(slots_[slot], fact, ack_wait, now);
-    if (fact.least_rtt != Duration(0)) least = std::min(least, fact.least_rtt);
+    if (fact.min_rtt != Duration(0)) min = std::min(min, fact.min_rtt);
     if (IsFresh(slots_[slot], fact)) fastest = std::min(fastest, rtts[slot]);
     has_new |= fact.srtt == Duration(0);
     NoteMarks(slots_[slot], fact);
     fewest_marks = std::min(fewest_marks, slots_[slot].marks);
   });
-  const Common common{
-      .least = least, .fastest = std::max(fastest, least), .fewest_marks = fewest_marks};
-  least_rtt_ = least == Duration::max() ? Duration(0) : least;
+  const Common common{.min = min, .fastest = std::max(fastest, min), .fewest_marks = fewest_marks};
+  min_rtt_ = min == Duration::max() ? Duration(0) : min;
   fastest_rtt_ = fastest == Duration::max() ? Duration(0) : common.fastest;
   Extremes extremes;
-  least_weight_ = SessionSlot::kMostWeight;
+  min_weight_ = SessionSlot::kMaxWeight;
   ForEach(open_, [&](uint32_t slot) {
     SessionSlot& each = slots_[slot];
     if (!IsAtRest(each, facts[slot])) {
       NoteWeight(each, facts[slot], rtts[slot], common);
       SetWeight(each, has_new && facts[slot].srtt != Duration(0));
     }
-    least_weight_ = std::min(least_weight_, each.weight);
-    extremes.least_delay = std::min(extremes.least_delay, each.delay);
-    extremes.most_delay = std::max(extremes.most_delay, each.delay);
+    min_weight_ = std::min(min_weight_, each.weight);
+    extremes.min_delay = std::min(extremes.min_delay, each.delay);
+    extremes.max_delay = std::max(extremes.max_delay, each.delay);
     extremes.best = std::min(extremes.best, each.measured);
     extremes.worst = std::max(extremes.worst, each.measured);
   });
@@ -160,15 +159,15 @@ SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duratio
 // While much is sent, there is a look in each round trip; the less is sent, the fewer looks.
 void SessionGroup::SetPace(std::span<const Facts> facts, const SessionParams& params, Time now) {
   uint32_t sum = 0;
-  Duration least = params.interval;
+  Duration min = params.interval;
   for (uint32_t slot = 0; slot < count_; ++slot) {
     sum += facts[slot].tx_pdus;
-    if (facts[slot].least_rtt != Duration(0)) least = std::min(least, facts[slot].least_rtt);
+    if (facts[slot].min_rtt != Duration(0)) min = std::min(min, facts[slot].min_rtt);
   }
   const uint32_t pdus = std::max(sum - tx_pdus_, 1u);
   const Duration of_pdus = (now - looked_at_) * kPdusOfLook / pdus;
-  const Duration most = std::min(params.interval, 2 * PaceOf(params));  // step by step
-  pace_ns_ = static_cast<uint32_t>(std::clamp(of_pdus, std::min(least, most), most).count());
+  const Duration max = std::min(params.interval, 2 * PaceOf(params));  // step by step
+  pace_ns_ = static_cast<uint32_t>(std::clamp(of_pdus, std::min(min, max), max).count());
   tx_pdus_ = sum;
   looked_at_ = now;
 }

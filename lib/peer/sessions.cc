@@ -30,7 +30,7 @@ PlaneSession::Facts Peer::FactsOf(uint32_t plane, Hold hold, Time now) const {
       .held_up = hold == Hold::kOwn || hold == Hold::kPeers || hold == Hold::kNeighbour,
       .held_too_long = hold == Hold::kTooLong || hold == Hold::kNeighbour};
   // While another plane is heard, its timer sees when that plane falls silent.
-  if (!paths_->unreachable && !IsHeard()) {
+  if (!paths_->unreachable && !HasHeardAnyPlane()) {
     facts.look_at = std::max(paths_->alive_at + params.unreachable, now + params.hello_interval);
   }
   const Time heard = sessions_[plane].last_heard();
@@ -61,16 +61,16 @@ void Peer::OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effec
       break;
     case PlaneSession::Want::kPlane:
       if (session.up() && session.missed() != 0) AskSiblings(now, effects);
-      SayPlane(plane, true, effects);
+      SendPlane(plane, true, effects);
       break;
     case PlaneSession::Want::kFence:
       SendFence(plane, effects);
       break;
     case PlaneSession::Want::kHeldUp:
       if (hold != Hold::kPeers) {
-        SayHeldUp(plane, false, effects);
+        SendHeldUp(plane, false, effects);
       } else {
-        SayPlane(plane, true, effects);  // the peer says again that it is held up, or that it was
+        SendPlane(plane, true, effects);  // the peer says again that it is held up, or that it was
       }
       break;
     case PlaneSession::Want::kGoDown:
@@ -78,7 +78,7 @@ void Peer::OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effec
       break;
   }
   CheckReach(now, effects);
-  LookAtRate(plane, hold, now, effects);
+  CheckRate(plane, hold, now, effects);
   // The plane may have become too costly for the flows in flight there.
   if (paths_->InFlightOn(plane) != 0) BalanceFlows(effects);
   ArmSession(plane, effects);
@@ -109,30 +109,30 @@ void Peer::OnFailedPlanes(const PlaneReport& report, Time now, Effects& effects)
   }
   // A peer without generations has no planes to ask on.
   if (report.is_told && over != kNoPlane && hello_.sends_generations) {
-    SayPlane(over, false, effects, report);
+    SendPlane(over, false, effects, report);
   }
 }
 
 // ---- Messages.
 
-void Peer::SayPlane(uint32_t plane, bool reply_wanted, Effects& effects,
-                    const PlaneReport& report) {
+void Peer::SendPlane(uint32_t plane, bool reply_wanted, Effects& effects,
+                     const PlaneReport& report) {
   PlaneHello hello{
       .plane = static_cast<uint8_t>(plane), .failed = report.planes, .hops = report.hops};
   sessions_[plane].FillPlane(reply_wanted, hello);
   // An end that does not send in generations has nothing to wait for.
   if (!own_->has_sessions) hello.state = PlaneState::kUp;
   // No older PSN of the generation is in flight.
-  TellPsns(plane, hello.first, hello.more,
-           [](const Connection& one) { return one.oldest_unacked(); });
-  Say(plane, hello, effects);
+  FillAllPsns(plane, hello.first, hello.more,
+              [](const Connection& one) { return one.oldest_unacked(); });
+  Send(plane, hello, effects);
 }
 
 // Tells the peer, over another plane, that nothing leaves our device on this plane. Without another
 // plane that is up, tells it over all planes whose ports can send: the peer may hear us where it
 // cannot answer, as its own port is paused there.
-void Peer::SayHeldUp(uint32_t plane, bool if_held, Effects& effects) const {
-  effect::SayHeldUp said{.plane = static_cast<uint8_t>(plane), .if_held = if_held};
+void Peer::SendHeldUp(uint32_t plane, bool if_held, Effects& effects) const {
+  effect::SendHeldUp said{.plane = static_cast<uint8_t>(plane), .if_held = if_held};
   for (uint32_t other = 0; hello_.hears_pauses && other < own_->plane_count; ++other) {
     if (other == plane || !IsPresent(other)) continue;
     if (!own_->port_up(other) || own_->admin[other] == PlaneAdmin::kDown) continue;
@@ -172,20 +172,20 @@ bool Peer::IsOfOtherPair(uint32_t plane, const PlaneHello& hello, Time now, Effe
 void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, bool sealed, Time now,
                    Effects& effects) {
   if (hello.held_up) return OnHeldUp(plane, hello.plane, now, effects);
-  if (!AllTold(plane, hello.more)) return effects.Add(effect::Count{Counter::kRxPlaneStale});
+  if (!HasAllPsns(plane, hello.more)) return effects.Add(effect::Count{Counter::kRxPlaneStale});
   if (own_->has_sessions && !paths_->sessions) BeginSessions(now, effects);
   PlaneSession& session = sessions_[plane];
   const bool pairs = Pairs(plane, sealed);
   if (pairs && IsOfOtherPair(plane, hello, now, effects)) return;
-  const PlaneSession::Heard heard = session.OnPlane(
+  const PlaneSession::OnPlaneResult heard = session.OnPlane(
       hello, now, own_->paths, pairs ? static_cast<uint8_t>(plane) : PlaneSession::kUnknownPlane);
   if (heard.stale) {
     effects.Add(effect::Count{Counter::kRxPlaneStale});
     return;
   }
   if (hello.failed != 0 && paths_->sessions) OnReport(plane, hello, now, effects);
-  for (uint32_t number = 0; heard.adopt && number < ConnectionsToldOf(plane); ++number) {
-    connection(plane, number).OpenReceive(PsnTold(number, hello.first, hello.more));
+  for (uint32_t number = 0; heard.adopt && number < DistinctConnections(plane); ++number) {
+    connection(plane, number).OpenReceive(PsnIn(number, hello.first, hello.more));
   }
   if (paths_->sessions) {
     if (heard.proved) OnProof(plane, now);
@@ -194,9 +194,9 @@ void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, bool sealed, Time no
     ArmSession(plane, effects);
   }
   if (!hello.reply_wanted) return;
-  SayPlane(plane, heard.asks, effects);
+  SendPlane(plane, heard.asks, effects);
   // The answer may stay in the same device that holds up the plane's other frames.
-  if (session.up()) SayHeldUp(plane, true, effects);
+  if (session.up()) SendHeldUp(plane, true, effects);
 }
 
 // The peer reports planes that have failed to others. The report makes this endpoint ask its own

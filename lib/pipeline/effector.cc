@@ -3,8 +3,8 @@
 
 #include <variant>
 
-#include "receive/owed_acks.h"
-#include "send/speaker.h"
+#include "receive/ack_scheduler.h"
+#include "send/control_sender.h"
 
 namespace suede {
 namespace {
@@ -50,31 +50,32 @@ struct Effector::OnePeer {
   }
   Time now() const { return on.lcore_.now; }
 
-  void operator()(effect::Say& what) const {
+  void operator()(effect::Send& what) const {
     const bool is_fence = std::holds_alternative<Fence>(what.message);
-    const bool staged = Speaker::SendControl(instance, peer, what.plane, std::move(what.message));
+    const bool staged =
+        ControlSender::SendControl(instance, peer, what.plane, std::move(what.message));
     if (staged && is_fence) instance.counters.Add(Counter::kTxFences);
   }
-  void operator()(effect::SayFrom& what) const {
+  void operator()(effect::SendFrom& what) const {
     const HeaderTemplate header = instance.HeaderWith(peer, what.plane, what.number);
     const bool staged =
-        Speaker::SendControl(instance, peer, what.plane, header, std::move(what.message));
+        ControlSender::SendControl(instance, peer, what.plane, header, std::move(what.message));
     if (staged) instance.counters.Add(Counter::kTxSessions);
   }
   void operator()(const effect::Renumber& what) const {
     instance.Renumber(peer, what.plane, what.slot);
   }
-  void operator()(const effect::SayHeldUp& what) const {
-    on.pauses_.SayHeldUp(instance, peer, what, now());
+  void operator()(const effect::SendHeldUp& what) const {
+    on.pauses_.SendHeldUp(instance, peer, what, now());
   }
   void operator()(const effect::Probe& what) const {
     // The probe asks whether the peer is plain, which a sealed peer never is.
     if (instance.seals() && instance.SealOf(peer).IsSealed()) return;
-    Speaker::SendUnsequenced(instance, NumberOf(what), {}, what.psn, Instance::kAckClass);
+    ControlSender::SendUnsequenced(instance, NumberOf(what), {}, what.psn, Instance::kAckClass);
   }
   void operator()(const effect::ProbeLost& what) const { on.SendProbe(instance, NumberOf(what)); }
-  void operator()(const effect::OweAck& what) const {
-    OwedAcks::Owe(instance, NumberOf(what), instance.connections[NumberOf(what)], now());
+  void operator()(const effect::ScheduleAck& what) const {
+    AckScheduler::Schedule(instance, NumberOf(what), instance.connections[NumberOf(what)], now());
   }
   void operator()(const effect::Retransmit& what) const {
     on.stager_.WantRetransmission(instance, NumberOf(what));
@@ -103,28 +104,30 @@ struct Effector::OnePeer {
   void operator()(const effect::Unblock& what) const {
     on.run_queue_.Unblock(instance, peer, what.vcs);
   }
-  void operator()(const effect::Home& what) const { instance.SetLane(peer, what.vcs, what.plane); }
+  void operator()(const effect::PlaceFlow& what) const {
+    instance.SetLane(peer, what.vcs, what.plane);
+  }
   void operator()(const effect::CreditChange& what) const {
     on.ChangeCredit(instance, peer, what.step);
   }
-  void operator()(const effect::CreditHeard& what) const {
+  void operator()(const effect::CreditReceived& what) const {
     if (what.credit.grant) return on.credit_use_.OnGranted(instance, peer, what.credit);
     on.grants_.OnAsked(instance, peer, what.credit);
   }
-  void operator()(const effect::CongestionHeard& what) const {
+  void operator()(const effect::CongestionReceived& what) const {
     if (what.congestion.request) {
       on.congestion_grants_.OnRequest(instance, peer, what.plane, what.congestion, now());
     }
     if (instance.is_paced) {
-      on.congestion_.OnHeard(instance, peer, what.plane, what.congestion, now());
+      on.congestion_.OnCongestion(instance, peer, what.plane, what.congestion, now());
     }
   }
-  void operator()(const effect::Tell& what) const {
+  void operator()(const effect::Emit& what) const {
     const LcoreEventKind kind = KindOf(what.event);
     if (what.event == PeerEvent::kUnreachable || what.event == PeerEvent::kReachable) {
-      return on.lcore_.events.Tell(kind, instance, NumberOf(what));
+      return on.lcore_.events.Emit(kind, instance, NumberOf(what));
     }
-    on.lcore_.events.Tell({.kind = kind,
+    on.lcore_.events.Emit({.kind = kind,
                            .plane = what.plane,
                            .what = what.what,
                            .peer_xpuid = instance.peers[peer].xpuid(),
@@ -134,7 +137,7 @@ struct Effector::OnePeer {
   }
   void operator()(const effect::Count& what) const { instance.counters.Add(what.counter); }
   void operator()(const effect::Arm& what) const { on.lcore_.timers.Arm(instance, peer, what); }
-  void operator()(const effect::LookAt& what) const {
+  void operator()(const effect::CheckConnection& what) const {
     on.OnConnectionTimer(instance, NumberOf(what), now());
   }
   void operator()(const effect::AskOnFailed&) const { on.lcore_.has_failed_planes = true; }
@@ -159,7 +162,8 @@ void Effector::MarkLost(Instance& instance, uint32_t peer, uint32_t vcs, bool lo
 void Effector::SendProbe(Instance& instance, uint32_t number) {
   Connection& connection = instance.connections[number];
   const bool held = completions_.IsHeld(instance, number);
-  if (Speaker::SendUnsequenced(instance, number, {}, connection.ProbePsn(), connection.ProbeVc())) {
+  if (ControlSender::SendUnsequenced(instance, number, {}, connection.ProbePsn(),
+                                     connection.ProbeVc())) {
     connection.OnProbeSent(held);
   }
 }

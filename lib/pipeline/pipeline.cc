@@ -23,7 +23,7 @@ uint32_t AckListOf(PortContext& port, const TransportParams& transport) {
 Pipeline::Pipeline()
     : request_work_(requests_, {.lcore = lcore_,
                                 .run_queue = run_queue_,
-                                .taker = taker_,
+                                .ring_drainer = ring_drainer_,
                                 .stager = stager_,
                                 .grants = grants_,
                                 .deliverer = deliverer_,
@@ -42,7 +42,7 @@ uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* pac
   lcore_.ports.push_back(std::make_unique<PortContext>(port, own_params, packets));
   lcore_.ports[number]->first_pair = number;
   const uint32_t own =
-      Shares::OwnOf(params.packed_pdus, ClientTable::kMaxQueues, FrameShares::kMostOwnPacked);
+      Shares::OwnOf(params.packed_pdus, ClientTable::kMaxQueues, FrameShares::kMaxOwnPacked);
   lcore_.ports[number]->own_shares.packed.Set(
       own, params.packed_pdus - std::min(params.packed_pdus, own * ClientTable::kMaxQueues));
   has_pauses_ |= lcore_.ports[number]->link.credit() != nullptr;
@@ -72,7 +72,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
     PortContext& port = *ports[plane];
     for (const auto& pair : lcore_.ports) {
       if (pair->first_pair != port.first_pair) continue;
-      pair->AddPlace(params.planes[plane].address, {.instance = number, .plane = plane});
+      pair->AddLocation(params.planes[plane].address, {.instance = number, .plane = plane});
     }
     port.retransmit.Reserve(lcore_.timers.count() + 1);
     port.paused_retransmit.Reserve(lcore_.timers.count() + 1);
@@ -91,7 +91,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   congestion_.AddInstance(instance);
   congestion_grants_.AddInstance(instance);
   deliverer_.AddInstance();
-  pause_asker_.AddInstance(instance);
+  pause_requester_.AddInstance(instance);
   for (PortContext* port : ports) port->SetPauseClasses(params.classes, params.ack_class);
   for (uint32_t peer = 0; peer < instance.peers.size(); ++peer) {
     Effects effects;
@@ -112,7 +112,7 @@ void Pipeline::SharePort(uint32_t number, const PortNeighbour& neighbour) {
     if (port.first_pair != number) continue;
     const uint32_t index = port.link.handover().Add(neighbour);
     for (const NetAddress& address : neighbour.addresses) {
-      port.AddPlace(address, {.instance = PortContext::Place::kElsewhere, .plane = index});
+      port.AddLocation(address, {.instance = PortContext::Location::kElsewhere, .plane = index});
     }
   }
 }
@@ -134,16 +134,16 @@ bool Pipeline::Poll(Time now) {
   if (hook_ != nullptr) work |= hook_->Poll(now);
   if (!targets_.empty()) [[unlikely]]
     work |= targets_.Poll();
-  work |= taker_.Poll();
+  work |= ring_drainer_.Poll();
   for (const auto& port : lcore_.ports) work |= port->link.StagePacket(lcore_.counters);
   grants_.SendGrants(now);
   work |= StagePdus(now);
   refusals_.SendReady();
   congestion_.SendRequests(now);
   congestion_grants_.Send(now);
-  for (const auto& port : lcore_.ports) owed_acks_.Send(*port, now);
+  for (const auto& port : lcore_.ports) ack_scheduler_.Send(*port, now);
   if (has_pauses_) [[unlikely]]
-    AskForPauses(now);
+    RequestPauses(now);
   if (lcore_.crypto != nullptr) [[unlikely]]
     seals_.Flush();
   for (const auto& port : lcore_.ports) {
@@ -183,22 +183,22 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
     if (credit != nullptr && credit->TakeOpened()) stager_.Resume(*port);
     LinkPauses* const pauses = port->link.pauses();
     if (pauses == nullptr) continue;
-    port->link.LookAtPauses(now);
+    port->link.CheckPauses(now);
     if (pauses->TakeEnded()) stager_.Resume(*port);
     const VcMask storms = pauses->TakeStorms(now);
     if (storms == 0) [[likely]]
       continue;
-    if (const VcMask news = pauses->TakeNews(); news != 0) TellStorm(*port, news);
+    if (const VcMask news = pauses->TakeNewStorms(); news != 0) EmitStorm(*port, news);
     if ((storms & kAckBit) != 0) planes_.OnMute(*port, now);
   }
 }
 
-void Pipeline::TellStorm(const PortContext& port, VcMask flows) {
+void Pipeline::EmitStorm(const PortContext& port, VcMask flows) {
   lcore_.counters.Add(Counter::kPfcStorms);
   for (const auto& instance : lcore_.instances) {
     for (uint32_t plane = 0; plane < instance->plane_count(); ++plane) {
       if (instance->ports[plane] != &port) continue;
-      return lcore_.events.Tell({.kind = LcoreEventKind::kPfcStorm,
+      return lcore_.events.Emit({.kind = LcoreEventKind::kPfcStorm,
                                  .plane = static_cast<uint8_t>(plane),
                                  .what = flows,
                                  .instance = instance->number});
@@ -207,8 +207,8 @@ void Pipeline::TellStorm(const PortContext& port, VcMask flows) {
 }
 
 // Sends PFC frames that are due, in front of what the turn has staged.
-[[gnu::noinline]] void Pipeline::AskForPauses(Time now) {
-  pause_asker_.Poll(now);
+[[gnu::noinline]] void Pipeline::RequestPauses(Time now) {
+  pause_requester_.Poll(now);
   for (const auto& port : lcore_.ports) {
     if (port->link.pauses() != nullptr) port->link.SendPfc(port->params.mac, lcore_.counters, now);
   }
@@ -255,7 +255,7 @@ void Pipeline::Report(Time now) {
   if (now >= reporter_.load_due()) {
     reporter_.PublishLoad(now);
     const bool is_round_over = now < reporter_.load_due();
-    if (is_round_over && lookout_ != nullptr) lookout_->Poll(now);
+    if (is_round_over && wait_poller_ != nullptr) wait_poller_->Poll(now);
   }
 }
 

@@ -21,22 +21,22 @@
 #include "pipeline/request_work.h"
 #include "pipeline/seal_work.h"
 #include "pipeline/settings_work.h"
+#include "receive/ack_scheduler.h"
 #include "receive/congestion_grants.h"
 #include "receive/credit_grants.h"
 #include "receive/deliver.h"
-#include "receive/owed_acks.h"
-#include "receive/pause_asker.h"
+#include "receive/pause_requester.h"
 #include "receive/receiver.h"
 #include "receive/refusals.h"
 #include "send/completions.h"
 #include "send/congestion_use.h"
 #include "send/credit_use.h"
 #include "send/pauses.h"
-#include "send/ping_asker.h"
+#include "send/ping_sender.h"
+#include "send/ring_drainer.h"
 #include "send/run_queue.h"
 #include "send/share_book.h"
 #include "send/stage.h"
-#include "send/take.h"
 #include "serve/served_targets.h"
 
 namespace suede {
@@ -74,7 +74,7 @@ class Pipeline {
   void SetCrypto(Crypto* crypto) { lcore_.crypto = crypto; }
   void SetHook(PollHook* hook) { hook_ = hook; }
   // Polled every 64 us, when the load of clients' queues is published; it outlives the pipeline.
-  void SetLookout(PollHook* lookout) { lookout_ = lookout; }
+  void SetWaitPoller(PollHook* wait_poller) { wait_poller_ = wait_poller; }
 
   // ---- Running it.
 
@@ -113,8 +113,8 @@ class Pipeline {
   bool PollPort(PortContext& port, Time now);
   bool StagePdus(Time now);
   void ObeyPauses(Time now);
-  void AskForPauses(Time now);
-  void TellStorm(const PortContext& port, VcMask flows);
+  void RequestPauses(Time now);
+  void EmitStorm(const PortContext& port, VcMask flows);
   void FollowLinkSpeeds();
   void Report(Time now);
 
@@ -127,21 +127,21 @@ class Pipeline {
   Completions completions_{lcore_, run_queue_, shares_};
   CreditUse credit_use_{lcore_, run_queue_, completions_};
   CongestionUse congestion_{lcore_, run_queue_};
-  Taker taker_{lcore_, run_queue_};
+  RingDrainer ring_drainer_{lcore_, run_queue_};
   Stager stager_{lcore_, run_queue_, shares_, completions_, credit_use_, congestion_};
   // From wire to ring.
-  OwedAcks owed_acks_{lcore_};
+  AckScheduler ack_scheduler_{lcore_};
   CreditGrants grants_{lcore_};
   CongestionGrants congestion_grants_{lcore_};
   Deliverer deliverer_{lcore_, grants_};
   Refusals refusals_{lcore_};
-  PauseAsker pause_asker_{lcore_};
+  PauseRequester pause_requester_{lcore_};
   Receiver receiver_{{.lcore = lcore_,
                       .grants = grants_,
                       .congestion_grants = congestion_grants_,
                       .deliverer = deliverer_,
                       .refusals = refusals_,
-                      .pause_asker = pause_asker_,
+                      .pause_requester = pause_requester_,
                       .run_queue = run_queue_,
                       .completions = completions_,
                       .stager = stager_,
@@ -161,7 +161,7 @@ class Pipeline {
   PlaneWatch planes_{lcore_, effector_};
   // Requests of the control thread, and reports to it.
   SettingsWork settings_{lcore_, run_queue_, shares_, effector_};
-  PingAsker pings_{lcore_};
+  PingSender pings_{lcore_};
   SealWork seals_{lcore_, effector_};
   Reporter reporter_{lcore_.instances, lcore_.clients};
   ServedTargets targets_{lcore_.clients};
@@ -169,7 +169,7 @@ class Pipeline {
                           reporter_, lcore_.ports,   lcore_.instances};
   RequestWork request_work_;
   PollHook* hook_ = nullptr;
-  PollHook* lookout_ = nullptr;
+  PollHook* wait_poller_ = nullptr;
   bool has_pauses_ = false;  // a port obeys pauses, or sends on credit
 };
 

@@ -170,7 +170,7 @@ Reporter::Surveyed Reporter::SurveyConnections() {
 void Reporter::PublishLoad(Time now) {
   const std::vector<uint16_t>& serving = clients_.serving();
   for (uint32_t i = 0; i < kLooksPerTurn && load_next_ < serving.size(); ++i) {
-    LookAtLoad(clients_.queue(serving[load_next_++]), now);
+    MeasureLoad(clients_.queue(serving[load_next_++]), now);
   }
   if (load_next_ < serving.size()) return;  // the next turn goes on
   load_next_ = 0;
@@ -185,7 +185,7 @@ void Reporter::ShowLoadOf(uint32_t client, Time now) {
   }
 }
 
-void Reporter::LookAtLoad(QueueSlot& slot, Time now) {
+void Reporter::MeasureLoad(QueueSlot& slot, Time now) {
   const Instance& instance = *instances_[slot.instance];
   OfInstance& load = of_instances_[slot.instance];
   if (load.round != load_round_) {
@@ -206,7 +206,7 @@ void Reporter::ShowLoad(QueueSlot& slot, Time now) {
   const Instance& instance = *instances_[slot.instance];
   const OfInstance& load = of_instances_[slot.instance];
   slot.load_shown = now;
-  LookAtDestinations(instance);
+  CheckDestinations(instance);
   const uint64_t inflight_lines = instance.inflight_bytes / SUEDE_LINE_BYTES;
   slot.load.Show({.flags = instance.IsOutOfService() ? SUEDE_LOAD_DOWN : 0,
                   .load = Saturated(load.credit_lines + inflight_lines),
@@ -225,7 +225,7 @@ void Reporter::ShowLoad(QueueSlot& slot, Time now) {
   }
 }
 
-void Reporter::LookAtDestinations(const Instance& instance) {
+void Reporter::CheckDestinations(const Instance& instance) {
   OfInstance& load = of_instances_[instance.number];
   const auto count = static_cast<uint32_t>(instance.params.peers.size());
   for (uint32_t i = std::min(count, kDestinations); i != 0; --i) {

@@ -79,9 +79,9 @@ class Reporter {
   };
 
   Surveyed SurveyConnections();
-  void LookAtLoad(QueueSlot& slot, Time now);
+  void MeasureLoad(QueueSlot& slot, Time now);
   void ShowLoad(QueueSlot& slot, Time now);
-  void LookAtDestinations(const Instance& instance);
+  void CheckDestinations(const Instance& instance);
   static DestinationState DestinationOf(const Instance& instance, const QueueSlot& slot,
                                         uint16_t xpuid);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/request_work.h"
 
-#include "receive/owed_acks.h"
+#include "receive/ack_scheduler.h"
 
 namespace suede {
 
@@ -37,7 +37,7 @@ void RequestWork::Do(const todo::ClientLeft& /*left*/) {
 void RequestWork::Do(const todo::QueueInReset& reset) {
   QueueSlot& slot = parts_.lcore.clients.queue(reset.queue);
   TakeRest(slot.ring, slot.drain_records, [&](const TxRecord& record) {
-    parts_.taker.Discard(slot, reset.queue, record, SUEDE_STATUS_RESET);
+    parts_.ring_drainer.Discard(slot, reset.queue, record, SUEDE_STATUS_RESET);
   });
 }
 
@@ -47,11 +47,11 @@ void RequestWork::Do(const todo::QueueInReset& reset) {
 // again. A port that is down stands still and needs no such thing.
 void RequestWork::Do(const todo::InstanceUp& up) {
   Instance& instance = InstanceOf(up.instance);
-  parts_.run_queue.Enlist(instance);
+  parts_.run_queue.Enqueue(instance);
   for (uint32_t number = 0; number < instance.connections.size(); ++number) {
     Connection& connection = instance.connections[number];
     if (connection.HasRetransmission()) parts_.stager.WantRetransmission(instance, number);
-    if (connection.OwesAck()) OwedAcks::OweNow(instance, number);
+    if (connection.HasPendingAck()) AckScheduler::ScheduleNow(instance, number);
   }
 }
 

@@ -14,10 +14,10 @@
 #include "pipeline/seal_work.h"
 #include "pipeline/settings_work.h"
 #include "receive/deliver.h"
-#include "send/ping_asker.h"
+#include "send/ping_sender.h"
+#include "send/ring_drainer.h"
 #include "send/run_queue.h"
 #include "send/stage.h"
-#include "send/take.h"
 
 namespace suede {
 
@@ -27,14 +27,14 @@ class RequestWork {
   struct Parts {
     Lcore& lcore;
     RunQueue& run_queue;
-    Taker& taker;
+    RingDrainer& ring_drainer;
     Stager& stager;
     CreditGrants& grants;
     Deliverer& deliverer;
     Effector& effector;
     PlaneWatch& planes;
     SettingsWork& settings;
-    PingAsker& pings;
+    PingSender& pings;
     SealWork& seals;
   };
 

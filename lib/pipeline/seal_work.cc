@@ -6,13 +6,13 @@
 namespace suede {
 
 template <typename Visit>
-void SealWork::Walk::Go(Lcore& lcore, uint32_t most, Visit&& visit) {
+void SealWork::Walk::Go(Lcore& lcore, uint32_t max, Visit&& visit) {
   for (; instance < lcore.instances.size(); ++instance, peer = 0) {
     Instance& at = *lcore.instances[instance];
     for (; peer < at.sealed_peers.size(); ++peer) {
-      if (most == 0) return;
-      --most;
-      if (!visit(at, peer)) most = 0;
+      if (max == 0) return;
+      --max;
+      if (!visit(at, peer)) max = 0;
     }
   }
   under_way = false;

@@ -39,9 +39,9 @@ class SealWork {
   // The peers of all instances that seal, one after the other.
   struct Walk {
     void Start() { *this = {.under_way = true}; }
-    // Calls `visit(instance, peer)` for at most `most` of the next peers, until it returns false.
+    // Calls `visit(instance, peer)` for at most `max` of the next peers, until it returns false.
     template <typename Visit>
-    void Go(Lcore& lcore, uint32_t most, Visit&& visit);
+    void Go(Lcore& lcore, uint32_t max, Visit&& visit);
 
     bool under_way = false;
     uint32_t instance = 0;  // of the next peer

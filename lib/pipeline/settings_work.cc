@@ -18,7 +18,7 @@ void SettingsWork::Continue(Time now) {
     connection_ = 0;
     ++instance_;
     // More PDUs may be in flight now than there was room for.
-    run_queue_.Enlist(instance);
+    run_queue_.Enqueue(instance);
   }
   change_->done.store(true, std::memory_order_release);
   change_ = nullptr;

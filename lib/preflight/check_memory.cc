@@ -67,10 +67,10 @@ void CheckNode(int node, const Need& need, const NodeSum& sum, bool only_warn,
 }  // namespace
 
 uint64_t HugepageBytes(Hugepages mode, const std::vector<uint64_t>& pool_bytes) {
-  constexpr uint64_t kLeastOfAuto = 256 * kMiB;
+  constexpr uint64_t kMinOfAuto = 256 * kMiB;
   const uint64_t needed =
       std::accumulate(pool_bytes.begin(), pool_bytes.end(), uint64_t{kEalBytes});
-  return mode == Hugepages::kAuto ? std::max(needed, kLeastOfAuto) : needed;
+  return mode == Hugepages::kAuto ? std::max(needed, kMinOfAuto) : needed;
 }
 
 void CheckHugepageNeeds(const PreflightSubject& s, std::vector<Finding>& findings) {

@@ -5,15 +5,15 @@
 #include <cstdlib>
 #include <optional>
 
-#include "send/speaker.h"
+#include "send/control_sender.h"
 
 namespace suede {
 namespace {
 
 // Octets of commands that 16 lines of a receive ring hold: at most as many as they have bytes, and
 // at least those of a command without data in each.
-constexpr uint32_t kMostOfLines = 16 * SUEDE_LINE_BYTES;
-constexpr uint32_t kLeastOfLines = 16 * 2;
+constexpr uint32_t kMaxOfLines = 16 * SUEDE_LINE_BYTES;
+constexpr uint32_t kMinOfLines = 16 * 2;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ TargetParams CongestionGrants::ParamsOf(const Instance& instance, uint32_t plane
 
 void CongestionGrants::AddInstance(Instance& instance) {
   first_target_.push_back(static_cast<uint32_t>(targets_.size()));
-  octets_of_lines_.push_back(kMostOfLines / 2);
+  octets_of_lines_.push_back(kMaxOfLines / 2);
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
     targets_.push_back(std::make_unique<Target>(ParamsOf(instance, plane)));
     Target& target = *targets_.back();
@@ -55,7 +55,7 @@ void CongestionGrants::OnRequest(Instance& instance, uint32_t peer, uint32_t pla
   Target& target = TargetOf(instance, plane);
   if (bool& asks = instance.marks[instance.PlaneIndex(peer, plane)].asks; !asks) {
     asks = true;
-    instance.TellCounted(peer, plane);
+    instance.UpdateCounted(peer, plane);
   }
   target.credit.OnRequest(peer,
                           {.target = Credit24(request.target),
@@ -90,7 +90,7 @@ void CongestionGrants::OnDelivered(const Instance& instance, uint64_t bytes, uin
   if (lines == 0) return;
   uint32_t& of_lines = octets_of_lines_[instance.number];
   const auto now =
-      static_cast<uint32_t>(std::clamp<uint64_t>(bytes * 16 / lines, kLeastOfLines, kMostOfLines));
+      static_cast<uint32_t>(std::clamp<uint64_t>(bytes * 16 / lines, kMinOfLines, kMaxOfLines));
   of_lines = (7 * of_lines + now) / 8;
 }
 
@@ -105,7 +105,7 @@ void CongestionGrants::Forget(Instance& instance, uint32_t peer) {
     Target& target = TargetOf(instance, plane);
     target.credit.Forget(peer);
     instance.marks[instance.PlaneIndex(peer, plane)].asks = false;
-    instance.TellCounted(peer, plane);
+    instance.UpdateCounted(peer, plane);
     ShowClaims(target);
   }
 }
@@ -148,8 +148,8 @@ bool CongestionGrants::SendGrantsOf(Target& target, Time now) {
   target.credit.SetOthers(target.others);
   const uint64_t room = RoomOf(instance);
   while (const std::optional<CreditTarget::Grant> grant = target.credit.Poll(now, room)) {
-    if (!Speaker::SendControl(instance, grant->sender, target.plane,
-                              Congestion{.grant = true, .granted = grant->limit.value()})) {
+    if (!ControlSender::SendControl(instance, grant->sender, target.plane,
+                                    Congestion{.grant = true, .granted = grant->limit.value()})) {
       target.credit.Requeue(*grant);
       break;
     }
@@ -208,12 +208,12 @@ void CongestionGrants::SendEchoes() {
     if (!marks.wanted) continue;
     const uint32_t peer = ref.index >> instance.plane_bits;
     const uint32_t plane = ref.index & (instance.plane_count() - 1);
-    if (!Speaker::SendControl(instance, peer, plane,
-                              Congestion{.echo = true,
-                                         .received = marks.received,
-                                         .marked = marks.marked,
-                                         .trimmed = marks.trimmed,
-                                         .sessions = marks.sessions})) {
+    if (!ControlSender::SendControl(instance, peer, plane,
+                                    Congestion{.echo = true,
+                                               .received = marks.received,
+                                               .marked = marks.marked,
+                                               .trimmed = marks.trimmed,
+                                               .sessions = marks.sessions})) {
       WantEcho(instance, ref.index);
       continue;
     }

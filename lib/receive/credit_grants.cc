@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "send/speaker.h"
+#include "send/control_sender.h"
 
 namespace suede {
 namespace {
@@ -12,9 +12,9 @@ namespace {
 constexpr uint32_t kGrantsPerFeed = 8;   // before the next feed of the ring has its turn
 constexpr uint32_t kFeedsPerTurn = 32;   // of a ring,
 constexpr uint32_t kRingsPerTurn = 8;    // of the lcore, and
-constexpr uint32_t kMostNotStaged = 4;   // of a ring
+constexpr uint32_t kMaxNotStaged = 4;    // of a ring
 constexpr uint32_t kFirstShare = 256;    // lines at most, of a peer that has shown nothing yet
-constexpr uint32_t kLeastFirst = 32;     // less is not promised unasked
+constexpr uint32_t kMinFirst = 32;       // less is not promised unasked
 constexpr uint16_t kIdleTicks = 64;      // a peer gives credit back that was unused for this long,
 constexpr uint16_t kIdleWhenWanted = 2;  // or for this long, where others wait for it
 constexpr uint32_t kHandSteps = 4;       // in a turn, where others wait
@@ -207,7 +207,7 @@ void CreditGrants::GrantFirst(Instance& instance, uint32_t peer) {
     RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
     if (!credit.counts || lcore_.ClaimantOf(instance, vc) == ClientTable::kNone) continue;
     const uint32_t share = FirstShare(instance, vc);
-    if (credit.held() != 0 || share < kLeastFirst || FreeLines(instance, vc) < 2 * share) continue;
+    if (credit.held() != 0 || share < kMinFirst || FreeLines(instance, vc) < 2 * share) continue;
     credit.touched = tick_;
     Promise(instance, vc, credit, share);
     JoinHolders(instance, peer, vc, credit, true);
@@ -216,23 +216,24 @@ void CreditGrants::GrantFirst(Instance& instance, uint32_t peer) {
 
 bool CreditGrants::SendGrant(Instance& instance, uint32_t peer, uint32_t vc, bool give_back) {
   const RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
-  const uint32_t plane = Speaker::PlaneWithRoom(instance, peer);
-  return plane != PeerPaths::kNoPlane && Speaker::SendControl(instance, peer, plane,
-                                                              Credit{.vc = static_cast<uint8_t>(vc),
-                                                                     .grant = true,
-                                                                     .give_back = give_back,
-                                                                     .on_demand = credit.on_demand,
-                                                                     .round = credit.round,
-                                                                     .limit = credit.limit,
-                                                                     .accepted = credit.accepted,
-                                                                     .sent = credit.heard_sent});
+  const uint32_t plane = ControlSender::PlaneWithRoom(instance, peer);
+  return plane != PeerPaths::kNoPlane &&
+         ControlSender::SendControl(instance, peer, plane,
+                                    Credit{.vc = static_cast<uint8_t>(vc),
+                                           .grant = true,
+                                           .give_back = give_back,
+                                           .on_demand = credit.on_demand,
+                                           .round = credit.round,
+                                           .limit = credit.limit,
+                                           .accepted = credit.accepted,
+                                           .sent = credit.heard_sent});
 }
 
 // Only the PDU that waits: one at a time, where it has more lines than there are places.
 CreditGrants::Size CreditGrants::SizeUnclaimed(Instance& instance, uint32_t vc,
                                                const RxCredit& credit) {
-  const uint32_t least = credit.accepted + std::max<uint32_t>(credit.widest, 1);
-  const uint32_t wanted = IsBehind(credit.needed, least) ? least : credit.needed;
+  const uint32_t min = credit.accepted + std::max<uint32_t>(credit.widest, 1);
+  const uint32_t wanted = IsBehind(credit.needed, min) ? min : credit.needed;
   const uint32_t need = IsBehind(credit.limit, wanted) ? wanted - credit.limit : 0;
   const bool alone = RingOf(instance, vc).promised == 0 && instance.unclaimed_count[vc] == 0 &&
                      RingLines(instance, vc) != 0;
@@ -339,7 +340,7 @@ void CreditGrants::ServeRing(CreditRing& ring, Time now) {
     if (served == Served::kRingFull) return;
     PopFeed(ring);
     if (!instance.feeds[ring.vc].waiting.empty()) PushFeed(ring, instance);
-    if (served == Served::kNotStaged && ++not_staged == kMostNotStaged) return;
+    if (served == Served::kNotStaged && ++not_staged == kMaxNotStaged) return;
   }
 }
 
@@ -429,14 +430,14 @@ void CreditGrants::OnAsked(Instance& instance, uint32_t peer, const Credit& ask)
   }
   if (ask.wanted == 0) return;
   // No ring holds more; and what it says that it has sent it may have.
-  const uint32_t most = RingLines(instance, ask.vc);
+  const uint32_t max = RingLines(instance, ask.vc);
   const uint32_t sent = IsBehind(credit.limit, ask.sent) || IsBehind(ask.sent, credit.accepted)
                             ? credit.accepted
                             : ask.sent;
   credit.needed =
       sent + std::min(ask.wanted, lcore_.ClaimantOf(instance, ask.vc) == ClientTable::kNone
                                       ? kMaxPackBytes / 4
-                                      : most);
+                                      : max);
   const bool has_enough = !IsBehind(credit.limit, credit.needed);
   // If there is no room to stage the answer, the peer asks again.
   if (has_enough || ask.reply_wanted) SendGrant(instance, peer, ask.vc, false);

@@ -64,7 +64,7 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
       grants_.CountKept(instance, vc, lines, true);
       return {Delivery::kDelivered, lines};
     }
-    if (count >= instance.params.unclaimed_pdus + kMostPromisedPdus) return refused;
+    if (count >= instance.params.unclaimed_pdus + kMaxPromisedPdus) return refused;
   }
   Pdu* kept = new (pdu.frame->notes) Pdu;
   kept->commands = const_cast<uint8_t*>(pdu.commands);

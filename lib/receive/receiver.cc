@@ -5,8 +5,8 @@
 #include <optional>
 #include <variant>
 
+#include "receive/ack_scheduler.h"
 #include "receive/drop_counter.h"
-#include "receive/owed_acks.h"
 #include "wire/command.h"
 #include "wire/pfc.h"
 #include "wire/rcrc.h"
@@ -67,8 +67,8 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   if (series.error() != FrameError::kNone) [[unlikely]] {
     return OnFrameError(port, frames_[i], series.error(), now) ? Checked::kKept : Checked::kDone;
   }
-  const PortContext::Place place = port.PlaceAt(series.destination);
-  if (place.instance >= PortContext::Place::kElsewhere) [[unlikely]] {
+  const PortContext::Location place = port.LocationOf(series.destination);
+  if (place.instance >= PortContext::Location::kElsewhere) [[unlikely]] {
     return SetAside(port, place, frames_[i]) ? Checked::kKept : Checked::kDone;
   }
   Instance& instance = *lcore_.instances[place.instance];
@@ -124,7 +124,7 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time
   if (peer == Instance::kNoPeer || !instance.SealOf(peer).IsSealed()) return false;
   if (PeerOf(instance, series, rh, plane) == Instance::kNoPeer) return true;
   instance.counters.Add(Counter::kRxUnsealed);
-  lcore_.events.TellSealing(instance, peer, false, now);
+  lcore_.events.EmitSealMismatch(instance, peer, false, now);
   return true;
 }
 
@@ -138,7 +138,7 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time
     const uint32_t of = instance.peer_of_xpu[rh.xpuid()];
     if (of != Instance::kNoPeer && rh.partition() == instance.params.partition &&
         series.source == instance.sources[instance.PlaneIndex(of, plane)]) {
-      lcore_.events.TellSealing(instance, of, true, now);
+      lcore_.events.EmitSealMismatch(instance, of, true, now);
     }
     return Checked::kDone;
   }
@@ -178,8 +178,8 @@ uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer, 
 // Keeps a frame that is for none of our instances until the end of PollPort, where another lcore
 // has the instance. (To call HandOver from here would make every frame dearer.)
 [[gnu::always_inline]] inline bool Receiver::SetAside(const PortContext& port,
-                                                      PortContext::Place place, Frame* frame) {
-  if (place.instance == PortContext::Place::kNowhere) {
+                                                      PortContext::Location place, Frame* frame) {
+  if (place.instance == PortContext::Location::kNowhere) {
     lcore_.counters.Add(Counter::kRxUnknownDestination);
     return false;
   }
@@ -221,11 +221,11 @@ uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer, 
 // another lcore's.
 [[gnu::cold, gnu::noinline]] bool Receiver::OnTrimmed(PortContext& port, Frame* frame,
                                                       const ParsedFrame& parsed, Time now) {
-  const PortContext::Place place = port.PlaceAt(parsed.destination);
-  if (place.instance == PortContext::Place::kElsewhere) {
+  const PortContext::Location place = port.LocationOf(parsed.destination);
+  if (place.instance == PortContext::Location::kElsewhere) {
     return CountHandedOver(port.link.handover().Push(place.plane, frame));
   }
-  if (place.instance == PortContext::Place::kNowhere) {
+  if (place.instance == PortContext::Location::kNowhere) {
     lcore_.counters.Add(Counter::kRxTrimmedUnknown);
     return false;
   }
@@ -249,7 +249,7 @@ uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer, 
   congestion_grants_.OnTrimmed(instance, peer, place.plane);
   if (connection.OnTrimmed(rh.psn(), instance.params.target.base_rtt, now,
                            instance.params.transport)) {
-    OwedAcks::Owe(instance, number, connection, now);
+    AckScheduler::Schedule(instance, number, connection, now);
     lcore_.timers.ArmConnection(instance, number);
   }
   return false;
@@ -290,9 +290,9 @@ bool Receiver::CountHandedOver(bool handed) {
   if (flow_.connection->is_watched() || has_marks_) [[unlikely]]
     WatchRun(instance, run.pdus, run.bytes, run.lines, now);
   grants_.OnAccepted(instance, flow_.peer, flow_.target.vc, *flow_.credit, run.lines, run.widest);
-  pause_asker_.OnReceived(instance, flow_.target.vc, now);
+  pause_requester_.OnReceived(instance, flow_.target.vc, now);
   // The acknowledgement of the first PDU is owed already.
-  if (run.pdus > 1) OwedAcks::Owe(instance, flow_.number, *flow_.connection, now);
+  if (run.pdus > 1) AckScheduler::Schedule(instance, flow_.number, *flow_.connection, now);
 }
 
 // Returns whether the frame is kept.
@@ -303,7 +303,7 @@ bool Receiver::CountHandedOver(bool handed) {
     OnClosed(instance, flow_.number, PduAt(i), true, now);
     return false;
   }
-  const PsnVerdict verdict = connection.Judge(rhs_[i].psn());
+  const PsnVerdict verdict = connection.Classify(rhs_[i].psn());
   if (verdict != PsnVerdict::kExpected) [[unlikely]] {
     OnUnexpected(instance, verdict, i, now);
     return false;
@@ -313,7 +313,7 @@ bool Receiver::CountHandedOver(bool handed) {
     return DeliverOne(instance, PduAt(i), now);
   }
   connection.Accept();
-  if (run_.pdus == 1) OwedAcks::Owe(instance, flow_.number, connection, now);
+  if (run_.pdus == 1) AckScheduler::Schedule(instance, flow_.number, connection, now);
   return false;
 }
 
@@ -330,17 +330,17 @@ bool Receiver::CountHandedOver(bool handed) {
                                           uint32_t lines, Time now) {
   CountArrived(instance, pdus, bytes);
   congestion_grants_.OnDelivered(instance, bytes, lines);
-  LookAtMissing(instance, now);
+  CheckMissing(instance, now);
 }
 
 // PDUs of the flow were accepted: PDUs that a switch has trimmed, or that were announced, may be
 // next.
-[[gnu::noinline]] void Receiver::LookAtMissing(Instance& instance, Time now) {
+[[gnu::noinline]] void Receiver::CheckMissing(Instance& instance, Time now) {
   Connection& connection = *flow_.connection;
-  if (connection.has_gap()) connection.LookAtGap(now, instance.params.transport);
+  if (connection.has_gap()) connection.CheckGap(now, instance.params.transport);
   if (!connection.awaits_trimmed()) return;
-  if (!connection.LookAtTrimmed(instance.params.target.base_rtt, now)) return;
-  OwedAcks::Owe(instance, flow_.number, connection, now);
+  if (!connection.CheckTrimmed(instance.params.target.base_rtt, now)) return;
+  AckScheduler::Schedule(instance, flow_.number, connection, now);
 }
 
 [[gnu::cold]] void Receiver::OnUnexpected(Instance& instance, PsnVerdict verdict, uint32_t i,
@@ -355,7 +355,7 @@ bool Receiver::CountHandedOver(bool handed) {
   } else {
     connection.OnDuplicate(rhs_[i].psn(), instance.params.transport);
   }
-  OwedAcks::Owe(instance, flow_.number, connection, now);
+  AckScheduler::Schedule(instance, flow_.number, connection, now);
 }
 
 // An expected PDU that no ring takes just like that. Returns whether the frame is kept.
@@ -374,8 +374,8 @@ bool Receiver::CountHandedOver(bool handed) {
       grants_.OnAccepted(instance, pdu.peer, flow_.target.vc, *flow_.credit, delivered.lines,
                          delivered.lines);
       instance.counters.Add(Counter::kRxPdus);
-      OwedAcks::Owe(instance, number, connection, now);
-      if (connection.is_watched()) LookAtMissing(instance, now);
+      AckScheduler::Schedule(instance, number, connection, now);
+      if (connection.is_watched()) CheckMissing(instance, now);
       break;
     case Delivery::kRefused:
       refusals_.OnRefusal(instance, number, pdu, delivered.lines);
@@ -384,12 +384,12 @@ bool Receiver::CountHandedOver(bool handed) {
       // The PDU is as its peer has made it, and would be the same each time.
       connection.Accept();
       instance.counters.Add(Counter::kRxMalformed);
-      lcore_.events.TellMalformed(instance, pdu.peer, pdu.rh.vc(), now);
-      OwedAcks::Owe(instance, number, connection, now);
-      if (connection.is_watched()) LookAtMissing(instance, now);
+      lcore_.events.EmitMalformed(instance, pdu.peer, pdu.rh.vc(), now);
+      AckScheduler::Schedule(instance, number, connection, now);
+      if (connection.is_watched()) CheckMissing(instance, now);
       break;
   }
-  pause_asker_.OnReceived(instance, pdu.rh.vc(), now);
+  pause_requester_.OnReceived(instance, pdu.rh.vc(), now);
   return delivered.delivery == Delivery::kKept;
 }
 
@@ -417,7 +417,7 @@ bool Receiver::CountHandedOver(bool handed) {
   instance.counters.Add(Counter::kRxAcks);
   if (connection.receive_closed()) [[unlikely]] {
     OnClosed(instance, number, PduAt(i), false, now);
-  } else if (connection.Judge(rh.psn()) == PsnVerdict::kAhead) [[unlikely]] {
+  } else if (connection.Classify(rh.psn()) == PsnVerdict::kAhead) [[unlikely]] {
     OnAhead(instance, number, PduAt(i), now);
   }
   return false;
@@ -440,7 +440,7 @@ bool Receiver::CountHandedOver(bool handed) {
   Connection& connection = instance.connections[number];
   connection.OnAnnounced(pdu.rh.psn(), now, instance.params.transport);
   if (connection.MustAckNow(instance.params.transport))
-    OwedAcks::Owe(instance, number, connection, now);
+    AckScheduler::Schedule(instance, number, connection, now);
   lcore_.timers.ArmConnection(instance, number);
 }
 

@@ -12,7 +12,7 @@
 #include "receive/congestion_grants.h"
 #include "receive/credit_grants.h"
 #include "receive/deliver.h"
-#include "receive/pause_asker.h"
+#include "receive/pause_requester.h"
 #include "receive/received_pdu.h"
 #include "receive/refusals.h"
 #include "seal/sealed_peer.h"
@@ -33,7 +33,7 @@ class Receiver {
     CongestionGrants& congestion_grants;
     Deliverer& deliverer;
     Refusals& refusals;
-    PauseAsker& pause_asker;
+    PauseRequester& pause_requester;
     RunQueue& run_queue;
     Completions& completions;
     Stager& stager;
@@ -45,13 +45,13 @@ class Receiver {
         congestion_grants_(parts.congestion_grants),
         deliverer_(parts.deliverer),
         refusals_(parts.refusals),
-        pause_asker_(parts.pause_asker),
+        pause_requester_(parts.pause_requester),
         run_queue_(parts.run_queue),
         completions_(parts.completions),
         stager_(parts.stager),
         congestion_(parts.congestion) {}
 
-  // The frames of a port, at most kMostFrames, which stay there until GoOn is done with them:
+  // The frames of a port, at most kMaxFrames, which stay there until GoOn is done with them:
   // parses all. Returns their bytes.
   uint64_t Begin(PortContext& port, Frame* const* frames, uint32_t count);
   // Judges and delivers what is left of them, and releases those that are not kept. Returns early,
@@ -71,10 +71,10 @@ class Receiver {
   void HandOver(PortContext& port);
 
  private:
-  static constexpr uint32_t kMostFrames = 2 * kBurst;
+  static constexpr uint32_t kMaxFrames = 2 * kBurst;
   static constexpr uint32_t kNone = ~0u;  // no series
   // Series of the burst as it came, and of PDUs that were opened.
-  static constexpr uint32_t kMostSeries = 2 * kMostFrames;
+  static constexpr uint32_t kMaxSeries = 2 * kMaxFrames;
 
   // In bits that are none of the RH's flow, the places of its PSN and RPSN: the number of the
   // session, the ECN field, and of a frame that is none of SUE's its error, which no other flow
@@ -191,7 +191,7 @@ class Receiver {
   bool OnFrameError(PortContext& port, Frame* frame, FrameError error, Time now);
   bool OnTrimmed(PortContext& port, Frame* frame, const ParsedFrame& parsed, Time now);
   void OnPfc(PortContext& port, const Frame& frame, Time now);
-  bool SetAside(const PortContext& port, PortContext::Place place, Frame* frame);
+  bool SetAside(const PortContext& port, PortContext::Location place, Frame* frame);
   bool CountHandedOver(bool handed);
   uint16_t SessionAt(uint32_t i) const { return series_[series_of_[i]].session(); }
   const uint8_t* CommandsAt(uint32_t i) const { return spans_[i].data + kRhBytes; }
@@ -225,7 +225,7 @@ class Receiver {
   void CountRun(Time now);
   void WatchRun(Instance& instance, uint32_t pdus, uint64_t bytes, uint32_t lines, Time now);
   void CountArrived(Instance& instance, uint32_t pdus, uint64_t bytes);
-  void LookAtMissing(Instance& instance, Time now);
+  void CheckMissing(Instance& instance, Time now);
   // The effects, for another fact of this peer.
   Effects& EffectsFor(const Instance& instance, uint32_t peer) {
     effects_of_ = {.instance = instance.number, .peer = peer};
@@ -237,7 +237,7 @@ class Receiver {
   CongestionGrants& congestion_grants_;
   Deliverer& deliverer_;
   Refusals& refusals_;
-  PauseAsker& pause_asker_;
+  PauseRequester& pause_requester_;
   RunQueue& run_queue_;
   Completions& completions_;
   Stager& stager_;
@@ -255,12 +255,12 @@ class Receiver {
   uint32_t count_ = 0;
   uint32_t rcrcs_end_ = 0;  // of the frames in front of this one the R-CRCs are computed
   uint32_t series_count_ = 0;
-  std::array<RcrcSpan, kMostFrames> spans_;  // of 0 bytes where there is no R-CRC to check
-  std::array<RhWord, kMostFrames> rhs_;
-  std::array<uint8_t, kMostFrames> series_of_;
-  std::array<Series, kMostSeries> series_;
+  std::array<RcrcSpan, kMaxFrames> spans_;  // of 0 bytes where there is no R-CRC to check
+  std::array<RhWord, kMaxFrames> rhs_;
+  std::array<uint8_t, kMaxFrames> series_of_;
+  std::array<Series, kMaxSeries> series_;
   // Why sealed PDUs were not opened, and whether those that were opened had the form of a HELLO.
-  std::array<SealError, kMostFrames> seal_errors_{};
+  std::array<SealError, kMaxFrames> seal_errors_{};
   uint64_t hello_forms_ = 0;  // a bit each
   uint64_t strays_ = 0;       // a bit each: control PDUs of streams of another plane
   // Frames of the port that is being received from, for instances of other lcores.
@@ -268,13 +268,13 @@ class Receiver {
     Frame* frame = nullptr;
     uint32_t neighbour = 0;
   };
-  std::array<Foreign, kMostFrames> foreign_;
+  std::array<Foreign, kMaxFrames> foreign_;
   uint32_t foreign_count_ = 0;
   Effects effects_;
   // For OpenSealed alone: a member, as a local variable would have to be cleared for each burst.
   struct Openings {
-    std::array<SealJob, kMostFrames> jobs;
-    std::array<Opened, kMostFrames> of;
+    std::array<SealJob, kMaxFrames> jobs;
+    std::array<Opened, kMaxFrames> of;
   } openings_;
 };
 

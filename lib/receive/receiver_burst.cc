@@ -126,7 +126,7 @@ uint64_t Receiver::Parse(PortContext& port) {
       last = series_of_[i];
       const Series& series = series_[last];
       passes = series.error() == FrameError::kNone &&
-               port.PlaceAt(series.destination).instance >= PortContext::Place::kElsewhere;
+               port.LocationOf(series.destination).instance >= PortContext::Location::kElsewhere;
     }
     if (passes) spans_[i].bytes = 0;
   }

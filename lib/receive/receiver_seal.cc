@@ -15,8 +15,8 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   const Series& series = series_[sealed.series];
   const RhWord rh = rhs_[i];
   if (series.error() != FrameError::kNone || !IsSealedVersion(rh.ver())) return sealed;
-  const PortContext::Place place = port.PlaceAt(series.destination);
-  if (place.instance >= PortContext::Place::kElsewhere) return sealed;
+  const PortContext::Location place = port.LocationOf(series.destination);
+  if (place.instance >= PortContext::Location::kElsewhere) return sealed;
   sealed.is_here = true;
   Instance& instance = *lcore_.instances[place.instance];
   if (!instance.seals() || rh.partition() != instance.params.partition) return sealed;

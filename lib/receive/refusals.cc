@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "receive/refusals.h"
 
-#include "send/speaker.h"
+#include "send/control_sender.h"
 
 namespace suede {
 
@@ -18,10 +18,10 @@ void Refusals::OnRefusal(Instance& instance, uint32_t number, ReceivedPdu pdu, u
                         .vc = pdu.rh.vc()});
   }
   const Duration backoff = connection.RefusalWait(instance.params.transport);
-  Speaker::SendControl(instance, pdu.peer, pdu.plane, instance.SlotOfConnection(number),
-                       NotReady{.vc = pdu.rh.vc(),
-                                .expected = pdu.rh.psn(),
-                                .backoff_us = static_cast<uint32_t>(backoff.count() / 1000)});
+  ControlSender::SendControl(instance, pdu.peer, pdu.plane, instance.SlotOfConnection(number),
+                             NotReady{.vc = pdu.rh.vc(),
+                                      .expected = pdu.rh.psn(),
+                                      .backoff_us = static_cast<uint32_t>(backoff.count() / 1000)});
 }
 
 // Tells senders whose PDU was refused that there is room now.
@@ -40,9 +40,9 @@ void Refusals::SendReady() {
                                 lcore_.clients.ring(client, refused.vc).HasRoom(refused.lines);
     const uint32_t peer = instance.PeerOfConnection(refused.connection);
     const uint32_t plane = instance.PlaneOfConnection(refused.connection);
-    if (!room ||
-        !Speaker::SendControl(instance, peer, plane, instance.SlotOfConnection(refused.connection),
-                              Ready{.vc = refused.vc, .expected = connection.expected()})) {
+    if (!room || !ControlSender::SendControl(
+                     instance, peer, plane, instance.SlotOfConnection(refused.connection),
+                     Ready{.vc = refused.vc, .expected = connection.expected()})) {
       refused_.push_back(refused);
       continue;
     }

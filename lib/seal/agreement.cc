@@ -10,10 +10,10 @@
 namespace suede {
 namespace {
 
-// A decimal number of `text` up to `most`, without signs and leading zeros.
-std::optional<uint16_t> ReadDecimal(std::string_view text, uint32_t most) {
-  constexpr size_t kMostDigits = 4;
-  if (text.empty() || text.size() > kMostDigits || (text.size() > 1 && text[0] == '0')) {
+// A decimal number of `text` up to `max`, without signs and leading zeros.
+std::optional<uint16_t> ReadDecimal(std::string_view text, uint32_t max) {
+  constexpr size_t kMaxDigits = 4;
+  if (text.empty() || text.size() > kMaxDigits || (text.size() > 1 && text[0] == '0')) {
     return std::nullopt;
   }
   uint32_t value = 0;
@@ -21,7 +21,7 @@ std::optional<uint16_t> ReadDecimal(std::string_view text, uint32_t most) {
     if (digit < '0' || digit > '9') return std::nullopt;
     value = value * 10 + static_cast<uint32_t>(digit - '0');
   }
-  if (value > most) return std::nullopt;
+  if (value > max) return std::nullopt;
   return static_cast<uint16_t>(value);
 }
 
@@ -157,7 +157,7 @@ void AgreementPair::Start(Time now) {
 void AgreementPair::OnAgreed(Time now, Duration refresh, uint8_t id, Secret prk, uint8_t stays) {
   secrets_.Add(id, std::move(prk), stays);
   wait_ = kFirstWait;
-  free_at_ = now + kLeastGap;
+  free_at_ = now + kMinGap;
   due_ = is_client() && reachable_ ? now + refresh : kNever;
 }
 
@@ -167,7 +167,7 @@ void AgreementPair::OnFailed(Time now) {
     return;
   }
   due_ = now + wait_;
-  wait_ = std::min(wait_ * 2, kLongestWait);
+  wait_ = std::min(wait_ * 2, kMaxWait);
 }
 
 void AgreementPair::OnAsking(Time now) {
@@ -204,7 +204,7 @@ AgreementReply RefuseAgreement(AgreementPair* pair, AgreementStatus status) {
   return {.message = Encode(AgreementAnswer{.status = status}), .status = status, .pair = pair};
 }
 
-AgreementReply JudgeAgreement(const AgreementMessage& message,
+AgreementReply CheckAgreement(const AgreementMessage& message,
                               std::span<const CertifiedXpus> certified, uint32_t partition,
                               AgreementPairs& pairs, Time now) {
   const AgreementRequest request = DecodeAgreementRequest(message);

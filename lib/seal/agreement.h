@@ -123,8 +123,8 @@ uint8_t NextAgreedId(const AgreedSecrets& own, uint8_t last);
 class AgreementPair {
  public:
   static constexpr Duration kFirstWait = std::chrono::seconds(1);
-  static constexpr Duration kLongestWait = std::chrono::seconds(60);
-  static constexpr Duration kLeastGap = std::chrono::milliseconds(500);
+  static constexpr Duration kMaxWait = std::chrono::seconds(60);
+  static constexpr Duration kMinGap = std::chrono::milliseconds(500);
 
   // `reachable`: there is an address at which the peer may be asked.
   AgreementPair(uint16_t own, uint16_t peer, bool reachable)
@@ -209,7 +209,7 @@ AgreementOutcome ReadAgreementAnswer(const AgreementMessage& message,
 // ---- Below: implementation.
 
 // The reply of AnswerAgreement before the lcores are asked.
-AgreementReply JudgeAgreement(const AgreementMessage& message,
+AgreementReply CheckAgreement(const AgreementMessage& message,
                               std::span<const CertifiedXpus> certified, uint32_t partition,
                               AgreementPairs& pairs, Time now);
 AgreementReply RefuseAgreement(AgreementPair* pair, AgreementStatus status);
@@ -218,7 +218,7 @@ template <typename HasRoom>
 AgreementReply AnswerAgreement(const AgreementMessage& message,
                                std::span<const CertifiedXpus> certified, uint32_t partition,
                                AgreementPairs& pairs, Time now, const HasRoom& has_room) {
-  const AgreementReply reply = JudgeAgreement(message, certified, partition, pairs, now);
+  const AgreementReply reply = CheckAgreement(message, certified, partition, pairs, now);
   const bool agrees = !reply.closes && reply.status == AgreementStatus::kAgreed;
   if (!agrees || has_room(*reply.pair)) return reply;
   return RefuseAgreement(reply.pair, AgreementStatus::kBusy);

@@ -23,14 +23,14 @@ constexpr size_t KeyBytesOf(SealCipher cipher) {
 }
 inline constexpr size_t kSealIvBytes = 12;
 inline constexpr size_t kSealTagBytes = 16;
-inline constexpr size_t kMostSealAadBytes = 64;
+inline constexpr size_t kMaxSealAadBytes = 64;
 
 // A frame to be sealed or opened, in place; or sealed from elsewhere.
 struct SealJob {
   void* key = nullptr;  // of Crypto::NewKey
   std::array<uint8_t, kSealIvBytes> nonce;
   uint16_t aad_bytes = 0;
-  std::array<uint8_t, kMostSealAadBytes> aad;  // additional data; the rest is not read
+  std::array<uint8_t, kMaxSealAadBytes> aad;   // additional data; the rest is not read
   uint8_t* text = nullptr;                     // plain or encrypted, with the tag behind it
   const uint8_t* plain = nullptr;  // of Seal: the text, which stays as it is; null: it is at `text`
   uint32_t text_bytes = 0;                     // without the tag; at least 1

@@ -39,8 +39,8 @@ struct SealSecret {
 
 // The valid secrets of a partition, the newest first.
 struct SealSecrets {
-  static constexpr uint32_t kMost = 4;
-  std::array<SealSecret, kMost> all;
+  static constexpr uint32_t kMax = 4;
+  std::array<SealSecret, kMax> all;
   uint32_t count = 0;
   uint16_t partition = 0;
 
@@ -52,7 +52,7 @@ struct SealSecrets {
     return nullptr;
   }
   // The place of the secret with that id: smaller is newer. `count` where there is none.
-  uint32_t PlaceOf(uint8_t id) const {
+  uint32_t PositionOf(uint8_t id) const {
     uint32_t i = 0;
     while (i < count && all[i].id != id) ++i;
     return i;

@@ -54,7 +54,7 @@ bool LockedMemory::TakePiece(unsigned size) {
     return false;
   }
   size_of_[pieces_++] = static_cast<uint8_t>(size);
-  const size_t bytes = size_t{1} << (kLeastBits + size);
+  const size_t bytes = size_t{1} << (kMinBits + size);
   for (size_t at = kPieceBytes; at != 0; at -= bytes) {
     auto* block = reinterpret_cast<Block*>(piece + at - bytes);
     block->next = free_[size];
@@ -64,15 +64,15 @@ bool LockedMemory::TakePiece(unsigned size) {
 }
 
 void* LockedMemory::Allocate(size_t bytes) {
-  if (bytes == 0 || bytes > kMostBytes) return nullptr;
-  const auto size = static_cast<unsigned>(
-      std::bit_width(std::max(bytes, size_t{1} << kLeastBits) - 1) - kLeastBits);
+  if (bytes == 0 || bytes > kMaxBytes) return nullptr;
+  const auto size =
+      static_cast<unsigned>(std::bit_width(std::max(bytes, size_t{1} << kMinBits) - 1) - kMinBits);
   const std::lock_guard lock(mutex_);
   if (free_[size] == nullptr && !TakePiece(size)) return nullptr;
   Block* const block = free_[size];
   free_[size] = block->next;
   block->next = nullptr;
-  used_bytes_ += size_t{1} << (kLeastBits + size);
+  used_bytes_ += size_t{1} << (kMinBits + size);
   return block;
 }
 
@@ -80,7 +80,7 @@ void LockedMemory::Free(void* block) {
   if (block == nullptr) return;
   const size_t bytes = BytesOf(block);
   explicit_bzero(block, bytes);
-  const auto size = static_cast<unsigned>(std::countr_zero(bytes)) - kLeastBits;
+  const auto size = static_cast<unsigned>(std::countr_zero(bytes)) - kMinBits;
   const std::lock_guard lock(mutex_);
   static_cast<Block*>(block)->next = free_[size];
   free_[size] = static_cast<Block*>(block);
@@ -95,7 +95,7 @@ bool LockedMemory::Holds(const void* block) const {
 size_t LockedMemory::BytesOf(const void* block) const {
   // The size of a piece does not change after its first block has been handed out.
   const auto at = static_cast<size_t>(static_cast<const uint8_t*>(block) - room_);
-  return size_t{1} << (kLeastBits + size_of_[at / kPieceBytes]);
+  return size_t{1} << (kMinBits + size_of_[at / kPieceBytes]);
 }
 
 size_t LockedMemory::used_bytes() const {

@@ -16,13 +16,13 @@ namespace suede {
 // one size.
 class LockedMemory {
  public:
-  static constexpr size_t kMostBytes = 8192;         // of a block
+  static constexpr size_t kMaxBytes = 8192;          // of a block
   static constexpr size_t kRoomBytes = 256UL << 20;  // of all blocks
 
   // The process's, which is never destroyed.
   static LockedMemory& OfProcess();
 
-  // A block of zeros, aligned to 32 bytes. Null where `bytes` is 0 or above kMostBytes, where the
+  // A block of zeros, aligned to 32 bytes. Null where `bytes` is 0 or above kMaxBytes, where the
   // room is used up, or where the kernel locks no more; Shortage() says which.
   void* Allocate(size_t bytes);
   // Overwrites the block and takes it back. Null is nothing.
@@ -40,7 +40,7 @@ class LockedMemory {
  private:
   static constexpr size_t kPieceBytes = 64 << 10;
   static constexpr size_t kPieces = kRoomBytes / kPieceBytes;
-  static constexpr unsigned kLeastBits = 5;  // 32 bytes
+  static constexpr unsigned kMinBits = 5;    // 32 bytes
   static constexpr unsigned kSizes = 9;      // 32 to 8192 bytes
   struct Block {
     Block* next;
@@ -53,7 +53,7 @@ class LockedMemory {
   uint8_t* const room_;  // reserved as a whole; null where the kernel refuses
   mutable std::mutex mutex_;
   size_t pieces_ = 0;                       // taken
-  std::array<uint8_t, kPieces> size_of_{};  // of a piece's blocks: 1 << (kLeastBits + this)
+  std::array<uint8_t, kPieces> size_of_{};  // of a piece's blocks: 1 << (kMinBits + this)
   std::array<Block*, kSizes> free_{};
   size_t used_bytes_ = 0;
   std::string shortage_;

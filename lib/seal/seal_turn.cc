@@ -17,12 +17,12 @@ bool SealTurn::Begin() {
     first_owing_ = std::exchange(peer.next_owing_, nullptr);
     if (first_owing_ == nullptr) last_owing_ = nullptr;
     peer.owes_ = false;
-    peer.MakeOwed();
+    peer.MakePending();
   }
   return first_owing_ != nullptr;
 }
 
-void SealTurn::Owe(SealedPeer& peer) {
+void SealTurn::Enqueue(SealedPeer& peer) {
   if (std::exchange(peer.owes_, true)) return;
   (last_owing_ == nullptr ? first_owing_ : last_owing_->next_owing_) = &peer;
   last_owing_ = &peer;

@@ -40,9 +40,9 @@ class SealTurn {
   bool HasHello() const { return hellos_ != 0; }
   bool TakeHello(Time now) { return hello_rate_.Take(now) && TakeOne(hellos_); }
 
-  // The peer makes keys in a later turn, behind those that owe some already: SealedPeer::MakeOwed.
-  // The peer outlives this.
-  void Owe(SealedPeer& peer);
+  // The peer makes keys in a later turn, behind those that owe some already:
+  // SealedPeer::MakePending. The peer outlives this.
+  void Enqueue(SealedPeer& peer);
 
  private:
   static bool TakeOne(uint32_t& left) {

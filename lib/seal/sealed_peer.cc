@@ -45,11 +45,11 @@ void SealedPeer::OnSecrets() {
   }
   if (hello_key_ && IsGone(hello_secret_, hello_prk_)) EndHelloKey();
   if (tx_.key && IsGone(tx_.secret_id, tx_.prk)) EndTxKey();
-  if (!tx_.key && identities_.peer != 0) Owe();
+  if (!tx_.key && identities_.peer != 0) Enqueue();
   Show();
 }
 
-void SealedPeer::MakeOwed() {
+void SealedPeer::MakePending() {
   if (!tx_.key && identities_.peer != 0) UseNewest();
   for (Rx& rx : rx_) {
     if (rx.in_use && !rx.keys[kNext]) MakeRxKey(rx, kNext);
@@ -87,7 +87,7 @@ bool SealedPeer::UseSecret(uint8_t id) {
 // The peer has shown that it has the secret: that is used where it is newer than the one in use, or
 // where the peer has not shown that it has the one in use.
 void SealedPeer::OnOtherSecretShown(uint8_t id) {
-  const bool is_newer = PlaceOf(id) < PlaceOf(tx_.secret_id);
+  const bool is_newer = PositionOf(id) < PositionOf(tx_.secret_id);
   if (tx_.key && sealed_ && !is_newer) return;
   UseSecret(id);
   Show();
@@ -95,7 +95,7 @@ void SealedPeer::OnOtherSecretShown(uint8_t id) {
 
 bool SealedPeer::WantsAsking() {
   if (identities_.peer == 0 || SecretCount() == 0) return false;
-  if (IsSealed()) return tx_.key && PlaceOf(tx_.secret_id) != 0;
+  if (IsSealed()) return tx_.key && PositionOf(tx_.secret_id) != 0;
   if (asks_left_ == 0) return false;
   --asks_left_;
   return true;
@@ -167,7 +167,7 @@ bool SealedPeer::Seal(uint8_t* pdu, const SealPathBytes& path, uint32_t stream, 
   if (tx.frames == 0 && tx.epoch == 0) tx.since = own_.now;
   if (MustRotate() && own_.turn->TakeRotation()) [[unlikely]]
     Rotate();
-  if (!tx.key || tx.frames >= kMostInEpoch) [[unlikely]]
+  if (!tx.key || tx.frames >= kMaxInEpoch) [[unlikely]]
     return false;
   ++tx.frames;
   const SealShim shim{.secret_id = tx.secret_id,
@@ -206,7 +206,7 @@ SealedPeer::Rx* SealedPeer::OtherRxOf(uint8_t secret_id) {
 SealError SealedPeer::MakeNamedKey(Rx& rx, uint32_t place) {
   if (place == kFormer) return SealError::kKey;
   if (place == kNext && rx.in_use) {
-    Owe();
+    Enqueue();
     return SealError::kBudget;
   }
   if (!own_.turn->TakeFirstKey()) return SealError::kBudget;
@@ -273,7 +273,7 @@ SealError SealedPeer::PrepareSession(const SealShim& shim, SealJob& job, uint32_
 
 SealError SealedPeer::Prepare(uint8_t* pdu, uint32_t bytes, const SealPathBytes& path, SealJob& job,
                               Opening& opening) {
-  if (bytes < kLeastSealedBytes || !DecodeShim(pdu + kRhBytes, bytes - kRhBytes, opening.shim)) {
+  if (bytes < kMinSealedBytes || !DecodeShim(pdu + kRhBytes, bytes - kRhBytes, opening.shim)) {
     return SealError::kMalformed;
   }
   const SealShim& shim = opening.shim;
@@ -311,7 +311,7 @@ SealError SealedPeer::FinishSession(const Opening& opening) {
     Advance();
   if (!rx.in_use) [[unlikely]] {
     rx.in_use = true;
-    Owe();
+    Enqueue();
   }
   if (!tx_.confirmed || rx_epoch_ != tx_.epoch) [[unlikely]]
     Heed(opening);
@@ -325,11 +325,11 @@ SealError SealedPeer::FinishSession(const Opening& opening) {
 // directions were one apart at most, and so is the echo from the epoch of the PDU, which is beyond
 // doubt: no other key opens it.
 void SealedPeer::Heed(const Opening& opening) {
-  const uint32_t least = opening.epoch - 1;
-  const uint32_t echo = least + ((opening.shim.echo - least) & 3);
+  const uint32_t min = opening.epoch - 1;
+  const uint32_t echo = min + ((opening.shim.echo - min) & 3);
   const auto reaches = [&](uint32_t epoch) { return static_cast<int32_t>(epoch - tx_.epoch) >= 0; };
   if (reaches(opening.epoch) && reaches(echo)) tx_.confirmed = true;
-  if (Follows()) Owe();
+  if (Follows()) Enqueue();
 }
 
 SealError SealedPeer::Finish(const SealJob& job, const Opening& opening) {

@@ -123,7 +123,7 @@ class SealedPeer : public InLockedMemory {
   bool WantsAsking();
 
   // Makes the keys that this peer owes (SealTurn::Owe).
-  void MakeOwed();
+  void MakePending();
 
   // ---- Sending. `pdu`: the RH, with the version of a sealed PDU, and behind it room for the shim.
 
@@ -151,9 +151,9 @@ class SealedPeer : public InLockedMemory {
  private:
   static constexpr int kPlainAnswer = -1;
   static constexpr SealSecrets kNoSecrets{};
-  static constexpr uint32_t kMostSecrets = 2 * SealSecrets::kMost;
+  static constexpr uint32_t kMaxSecrets = 2 * SealSecrets::kMax;
   static constexpr uint8_t kAsks = 10;
-  static constexpr uint64_t kMostInEpoch = uint64_t{1} << 36;
+  static constexpr uint64_t kMaxInEpoch = uint64_t{1} << 36;
   using Windows = std::array<ReplayWindow, kSealStreams>;
 
   struct Tx {
@@ -216,9 +216,9 @@ class SealedPeer : public InLockedMemory {
     const SealSecret* const agreed = Agreed().Find(id);
     return agreed != nullptr ? agreed : Shared().Find(id);
   }
-  uint32_t PlaceOf(uint8_t id) const {
-    const uint32_t place = Agreed().PlaceOf(id);
-    return place < Agreed().count ? place : place + Shared().PlaceOf(id);
+  uint32_t PositionOf(uint8_t id) const {
+    const uint32_t place = Agreed().PositionOf(id);
+    return place < Agreed().count ? place : place + Shared().PositionOf(id);
   }
   // Whether there is no such secret any more, or another one has the id now.
   bool IsGone(uint8_t id, const SealPrk& prk) const {
@@ -257,7 +257,7 @@ class SealedPeer : public InLockedMemory {
   SealError MakeNamedKey(Rx& rx, uint32_t place);
   void Advance();
   void Heed(const Opening& opening);
-  void Owe() { own_.turn->Owe(*this); }
+  void Enqueue() { own_.turn->Enqueue(*this); }
   SealError PrepareHello(const SealShim& shim, SealJob& job);
   SealError PrepareSession(const SealShim& shim, SealJob& job, uint32_t& epoch);
   SealError FinishHello(const SealShim& shim);
@@ -296,7 +296,7 @@ class SealedPeer : public InLockedMemory {
   uint8_t next_secret_ = 0;    // of the HELLO that SealsHello was asked about
   uint32_t rotations_done_ = 0;
 
-  std::array<Rx, kMostSecrets> rx_;
+  std::array<Rx, kMaxSecrets> rx_;
   uint32_t rx_place_ = 0;        // of the last one that was asked for
   uint32_t rx_epoch_ = 0;        // the highest that was received
   HelloRx known_;                // of the association's identity

@@ -50,16 +50,16 @@ Line SplitLine(std::string_view text, uint32_t number) {
   return line;
 }
 
-// A decimal number of `text`; nothing where it is none, or above `most`.
-std::optional<uint32_t> ReadNumber(std::string_view text, uint32_t most) {
-  constexpr size_t kMostDigits = 9;
-  if (text.empty() || text.size() > kMostDigits) return std::nullopt;
+// A decimal number of `text`; nothing where it is none, or above `max`.
+std::optional<uint32_t> ReadNumber(std::string_view text, uint32_t max) {
+  constexpr size_t kMaxDigits = 9;
+  if (text.empty() || text.size() > kMaxDigits) return std::nullopt;
   uint32_t value = 0;
   for (const char digit : text) {
     if (digit < '0' || digit > '9') return std::nullopt;
     value = value * 10 + static_cast<uint32_t>(digit - '0');
   }
-  return value <= most ? std::optional(value) : std::nullopt;
+  return value <= max ? std::optional(value) : std::nullopt;
 }
 
 int HexDigit(char c) {
@@ -115,10 +115,10 @@ class Parser {
       return Wrong(line, at,
                    StrCat(line.count < kFields ? "too few" : "too many", " columns; ", kColumns));
     }
-    if (secrets_.size() == kMostFileSecrets) {
+    if (secrets_.size() == kMaxFileSecrets) {
       return Wrong(
           line, 0,
-          StrCat("more than ", kMostFileSecrets, " secrets; remove those whose time is over"));
+          StrCat("more than ", kMaxFileSecrets, " secrets; remove those whose time is over"));
     }
     FileSecret secret{.line = line.number};
     absl::Status status = ReadFields(line, secret);
@@ -139,8 +139,8 @@ class Parser {
     if (!partition) {
       return Wrong(line, 0, StrCat("partition: must be a number of 0 to ", kMaxPartition));
     }
-    const auto id = ReadNumber(line.fields[1].text, kMostSecretId);
-    if (!id) return Wrong(line, 1, StrCat("id: must be a number of 0 to ", kMostSecretId));
+    const auto id = ReadNumber(line.fields[1].text, kMaxSecretId);
+    if (!id) return Wrong(line, 1, StrCat("id: must be a number of 0 to ", kMaxSecretId));
     out.partition = static_cast<uint16_t>(*partition);
     out.id = static_cast<uint8_t>(*id);
     if (!out.secret.Make()) {
@@ -227,7 +227,7 @@ class FileBytes {
 
  private:
   // A file that is too large shows itself by one byte more.
-  static constexpr size_t kRoomBytes = kMostSecretsFileBytes + 1;
+  static constexpr size_t kRoomBytes = kMaxSecretsFileBytes + 1;
   char* bytes_ = nullptr;
   size_t size_ = 0;
 };
@@ -240,8 +240,8 @@ absl::Status CannotRead(const std::string& file) {
 }  // namespace
 
 absl::StatusOr<FileSecrets> ParseSecrets(std::string_view file, std::string_view text) {
-  if (text.size() > kMostSecretsFileBytes) {
-    return absl::InvalidArgumentError(StrCat(file, ":1:1: more than ", kMostSecretsFileBytes,
+  if (text.size() > kMaxSecretsFileBytes) {
+    return absl::InvalidArgumentError(StrCat(file, ":1:1: more than ", kMaxSecretsFileBytes,
                                              " bytes; remove secrets whose time is over"));
   }
   Parser parser(file);
@@ -275,7 +275,7 @@ int64_t NextSecretChange(std::span<const FileSecret> secrets, int64_t now_s) {
 }
 
 absl::Status CheckSecretsFile(std::string_view file, uid_t owner, mode_t mode, uid_t own_uid) {
-  constexpr mode_t kMost = S_IRUSR | S_IWUSR | S_IRGRP;
+  constexpr mode_t kMax = S_IRUSR | S_IWUSR | S_IRGRP;
   if (!S_ISREG(mode)) {
     return absl::FailedPreconditionError(
         StrCat(file, ": is no regular file; put the secrets into one"));
@@ -286,12 +286,12 @@ absl::Status CheckSecretsFile(std::string_view file, uid_t owner, mode_t mode, u
                                               own_uid == 0 ? "root" : StrCat(own_uid), " ", file));
   }
   const mode_t bits = mode & ALLPERMS;
-  if ((bits & ~kMost) == 0) return absl::OkStatus();
+  if ((bits & ~kMax) == 0) return absl::OkStatus();
   return absl::PermissionDeniedError(
       StrCat(file,
              absl::StrFormat(": has mode %04o, so others could read or change the secrets: "
                              "chmod %04o ",
-                             bits, bits & kMost),
+                             bits, bits & kMax),
              file));
 }
 

@@ -20,16 +20,16 @@
 
 namespace suede {
 
-inline constexpr uint8_t kMostSecretId = 127;  // of a file's secrets
-inline constexpr size_t kMostFileSecrets = 4096;
-inline constexpr size_t kMostSecretsFileBytes = 1 << 20;
+inline constexpr uint8_t kMaxSecretId = 127;  // of a file's secrets
+inline constexpr size_t kMaxFileSecrets = 4096;
+inline constexpr size_t kMaxSecretsFileBytes = 1 << 20;
 
 struct FileSecret {
   static constexpr int64_t kAlways = std::numeric_limits<int64_t>::min();
   static constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 
   uint16_t partition = 0;  // 0 to 1023
-  uint8_t id = 0;          // 0 to kMostSecretId; once in a partition
+  uint8_t id = 0;          // 0 to kMaxSecretId; once in a partition
   Secret secret;
   // Valid from `from_s` on, before `until_s`: seconds of UTC since 1970.
   int64_t from_s = kAlways;

@@ -22,7 +22,7 @@ inline constexpr uint32_t kSealStreams = 64;
 inline constexpr uint32_t kSessionSealBytes = kSessionShimBytes + kSealTagBytes;
 inline constexpr uint32_t kHelloSealBytes = kHelloShimBytes + kSealTagBytes;
 // The encrypted part has at least the R-CRC.
-inline constexpr uint32_t kLeastSealedBytes = kRhBytes + kSessionSealBytes + kRcrcBytes;
+inline constexpr uint32_t kMinSealedBytes = kRhBytes + kSessionSealBytes + kRcrcBytes;
 
 // The parts of the network header that are authenticated.
 struct SealPath {
@@ -31,7 +31,7 @@ struct SealPath {
   NetAddress destination;
   uint16_t session = 0;  // 0 where the header has no field for it
 };
-static_assert(kRhBytes + kHelloShimBytes + SealPath::kBytes <= kMostSealAadBytes);
+static_assert(kRhBytes + kHelloShimBytes + SealPath::kBytes <= kMaxSealAadBytes);
 
 // A SealPath as it is authenticated: made once for PDUs that take one path.
 struct SealPathBytes {
@@ -49,13 +49,13 @@ struct SealPathBytes {
 // A frame's number: the stream, and the count of the stream's frames.
 class PacketNumber {
  public:
-  static constexpr uint64_t kMostCount = (uint64_t{1} << 56) - 1;
+  static constexpr uint64_t kMaxCount = (uint64_t{1} << 56) - 1;
   PacketNumber() = default;
   PacketNumber(uint32_t stream, uint64_t count) : value_(uint64_t{stream} << 56 | count) {}
   explicit PacketNumber(uint64_t value) : value_(value) {}
   uint64_t value() const { return value_; }
   uint32_t stream() const { return static_cast<uint32_t>(value_ >> 56); }
-  uint64_t count() const { return value_ & kMostCount; }
+  uint64_t count() const { return value_ & kMaxCount; }
 
  private:
   uint64_t value_ = 0;

@@ -47,7 +47,7 @@ void Completions::Complete(Instance& instance, PduList& pdus, uint32_t plane, ui
   if (given_up && plane != PeerPaths::kNoPlane) [[unlikely]] {
     Withdraw(instance.ports[plane]->link, pdus);
   }
-  if (pdus.empty()) return run_queue_.Enlist(instance);
+  if (pdus.empty()) return run_queue_.Enqueue(instance);
   const uint32_t peer = pdus.head()->peer;  // they have that in common,
   const uint32_t vc = pdus.head()->vc;      // and the destination of shares
   const uint16_t xpuid = instance.params.peers[peer].xpuid;
@@ -89,7 +89,7 @@ void Completions::Complete(Instance& instance, PduList& pdus, uint32_t plane, ui
   instance.inflight -= count;
   instance.inflight_bytes -= bytes;
   shares_.Return(instance, peer, vc, released);
-  run_queue_.Enlist(instance);
+  run_queue_.Enqueue(instance);
 }
 
 // Takes the samples of newly acknowledged PDUs: round trip, departure, recovery. Then they end.

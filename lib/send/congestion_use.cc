@@ -7,13 +7,13 @@
 #include <optional>
 #include <utility>
 
-#include "send/speaker.h"
+#include "send/control_sender.h"
 
 namespace suede {
 namespace {
 
 // A count of more PDUs since the last echo is ignored: the peer has counted something else.
-constexpr uint32_t kMostEchoed = 1u << 24;
+constexpr uint32_t kMaxEchoed = 1u << 24;
 
 // Whether the peer does not leave its requests without a grant.
 bool IsGranted(const CongestionContext& context) { return context.state_name() != "speculating"; }
@@ -44,7 +44,7 @@ void CongestionUse::Start(Instance& instance, uint32_t peer) {
     for (uint32_t i = 0; i < instance.connections_per_plane(); ++i) {
       instance.connections[instance.ConnectionAt(peer, plane, i)].SetPromptAcks(marks.wanted);
     }
-    instance.TellCounted(peer, plane);
+    instance.UpdateCounted(peer, plane);
     if (!instance.is_paced) continue;
     // A peer that grants nothing is sent to by windows alone.
     const bool grants = open && hello.answers_congestion;
@@ -91,7 +91,7 @@ void CongestionUse::OnAcked(Instance& instance, uint32_t number, const PduList& 
   const uint32_t octets = std::min(flying, instance.OctetsOf(count, bytes));
   flying -= octets;
   instance.congestion[index].OnAcked(octets, rtt, !HasInFlight(instance, peer, plane), now);
-  LookAt(instance, index);
+  UpdateTimer(instance, index);
   // Other connections of the plane may have waited for it.
   if (instance.blocked[peer] != 0 || instance.connections_per_plane() != 1 ||
       (instance.flags[number] & Instance::kAwaitsPermit) != 0) {
@@ -104,7 +104,7 @@ void CongestionUse::OnGoBack(Instance& instance, uint32_t number, Time now) {
   const uint32_t plane = instance.PlaneOfConnection(number);
   const uint32_t index = instance.PlaneIndex(peer, plane);
   instance.congestion[index].OnGoBack(std::exchange(instance.flying[number], 0), now);
-  LookAt(instance, index);
+  UpdateTimer(instance, index);
   Wake(instance, peer, plane);
 }
 
@@ -120,8 +120,8 @@ void CongestionUse::OnEnded(Instance& instance, uint32_t peer, uint32_t plane, T
   Wake(instance, peer, plane);
 }
 
-void CongestionUse::OnHeard(Instance& instance, uint32_t peer, uint32_t plane,
-                            const Congestion& heard, Time now) {
+void CongestionUse::OnCongestion(Instance& instance, uint32_t peer, uint32_t plane,
+                                 const Congestion& heard, Time now) {
   const uint32_t index = instance.PlaneIndex(peer, plane);
   CongestionContext& context = instance.congestion[index];
   if (heard.grant) {
@@ -131,14 +131,14 @@ void CongestionUse::OnHeard(Instance& instance, uint32_t peer, uint32_t plane,
   }
   if (heard.echo) {
     instance.counters.Add(Counter::kRxCongestionEchoes);
-    Heard& last = heard_[instance.first_context + index];
+    Echo& last = heard_[instance.first_context + index];
     const uint32_t trimmed = heard.trimmed - last.trimmed;
     const EcnEcho echo{.received = heard.received - last.received + trimmed,
                        .marked = heard.marked - last.marked,
                        .trimmed = trimmed};
     // An echo that was overtaken says less than the last.
     const bool is_newer =
-        echo.received <= kMostEchoed && echo.trimmed <= kMostEchoed && echo.marked <= echo.received;
+        echo.received <= kMaxEchoed && echo.trimmed <= kMaxEchoed && echo.marked <= echo.received;
     if (is_newer) {
       last.received = heard.received;
       last.marked = heard.marked;
@@ -147,7 +147,7 @@ void CongestionUse::OnHeard(Instance& instance, uint32_t peer, uint32_t plane,
       instance.groups[index].OnMarked(heard.sessions, echo.marked);
     }
   }
-  LookAt(instance, index);
+  UpdateTimer(instance, index);
   Wake(instance, peer, plane);
 }
 
@@ -164,7 +164,7 @@ void CongestionUse::OnBlocked(Instance& instance, uint32_t peer, uint32_t bytes)
   for (uint32_t left = instance.paths[peer].choices(); left != 0; left &= left - 1) {
     const auto plane = static_cast<uint32_t>(std::countr_zero(left));
     const uint32_t index = instance.PlaneIndex(peer, plane);
-    LookAt(instance, index);
+    UpdateTimer(instance, index);
     if (!instance.Permits(peer, plane, bytes)) {
       instance.counters.Add(Counter::kTxWaitsCongestion);
     }
@@ -178,7 +178,7 @@ bool CongestionUse::DefersRetransmission(Instance& instance, uint32_t number) {
     return false;
   }
   instance.flags[number] |= Instance::kAwaitsPermit;
-  LookAt(instance, instance.PlaneIndex(peer, plane));
+  UpdateTimer(instance, instance.PlaneIndex(peer, plane));
   return true;
 }
 
@@ -213,17 +213,17 @@ bool CongestionUse::OnTime(Time now) {
     context.OnTimer(now);
     const uint32_t peer = ref.index >> instance.plane_bits;
     const uint32_t plane = ref.index & (instance.plane_count() - 1);
-    if (!IsGranted(context)) TellNoGrant(instance, peer, plane);
-    LookAt(instance, ref.index);
+    if (!IsGranted(context)) EmitNoGrant(instance, peer, plane);
+    UpdateTimer(instance, ref.index);
     Wake(instance, peer, plane);
   });
 }
 
 // Tells that the peer does not grant, once until it grants again.
-void CongestionUse::TellNoGrant(const Instance& instance, uint32_t peer, uint32_t plane) {
+void CongestionUse::EmitNoGrant(const Instance& instance, uint32_t peer, uint32_t plane) {
   bool& told = heard_[instance.first_context + instance.PlaneIndex(peer, plane)].no_grant;
   if (std::exchange(told, true)) return;
-  lcore_.events.TellPlane(LcoreEventKind::kNoGrant, instance, peer, plane, 0);
+  lcore_.events.EmitPlane(LcoreEventKind::kNoGrant, instance, peer, plane, 0);
 }
 
 // Octets that wait for the plane: new PDUs, in equal parts where they may take any of several, and
@@ -256,11 +256,11 @@ bool CongestionUse::SendRequest(Instance& instance, uint32_t index, Time now) {
   const std::optional<CreditRequest> request =
       context.PollRequest(BacklogOf(instance, peer, plane), now);
   if (request) {
-    const bool staged = Speaker::SendControl(instance, peer, plane,
-                                             Congestion{.request = true,
-                                                        .target = request->target.value(),
-                                                        .sent = request->sent.value(),
-                                                        .limit = request->limit.value()});
+    const bool staged = ControlSender::SendControl(instance, peer, plane,
+                                                   Congestion{.request = true,
+                                                              .target = request->target.value(),
+                                                              .sent = request->sent.value(),
+                                                              .limit = request->limit.value()});
     // Otherwise it is as if it were lost: the context repeats it.
     if (staged) instance.counters.Add(Counter::kTxCongestionRequests);
   }
@@ -274,7 +274,7 @@ void CongestionUse::SendRequestsOfThose(Time now) {
     looked_at_.pop_front();
     Instance& instance = *lcore_.instances[ref.instance];
     instance.looked_at[ref.index] = 0;
-    if (instance.down || !SendRequest(instance, ref.index, now)) LookAt(instance, ref.index);
+    if (instance.down || !SendRequest(instance, ref.index, now)) UpdateTimer(instance, ref.index);
   }
 }
 

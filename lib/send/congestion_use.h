@@ -37,7 +37,7 @@ class CongestionUse {
     const uint32_t index = instance.PlaneIndexOf(connection);
     instance.flying[connection] += octets;
     instance.congestion[index].OnSent(octets, now);
-    LookAt(instance, index);
+    UpdateTimer(instance, index);
   }
   // The `acked` PDUs of the connection were acknowledged, with `bytes` of commands.
   void OnAcked(Instance& instance, uint32_t connection, const PduList& acked, uint32_t bytes,
@@ -47,8 +47,8 @@ class CongestionUse {
   // PDUs in flight on the plane have ended otherwise.
   void OnEnded(Instance& instance, uint32_t peer, uint32_t plane, Time now);
   // The peer's grant and echo.
-  void OnHeard(Instance& instance, uint32_t peer, uint32_t plane, const Congestion& heard,
-               Time now);
+  void OnCongestion(Instance& instance, uint32_t peer, uint32_t plane, const Congestion& heard,
+                    Time now);
 
   // ---- Verdicts.
 
@@ -77,7 +77,7 @@ class CongestionUse {
     uint32_t index;  // PlaneIndex
   };
 
-  void LookAt(Instance& instance, uint32_t index) {
+  void UpdateTimer(Instance& instance, uint32_t index) {
     if (instance.looked_at[index] != 0) return;
     instance.looked_at[index] = 1;
     looked_at_.push_back({instance.number, index});
@@ -87,7 +87,7 @@ class CongestionUse {
   bool SendRequest(Instance& instance, uint32_t index, Time now);
   void Wake(Instance& instance, uint32_t peer, uint32_t plane);
   static uint64_t BacklogOf(const Instance& instance, uint32_t peer, uint32_t plane);
-  void TellNoGrant(const Instance& instance, uint32_t peer, uint32_t plane);
+  void EmitNoGrant(const Instance& instance, uint32_t peer, uint32_t plane);
   static bool HasInFlight(const Instance& instance, uint32_t peer, uint32_t plane);
 
   Lcore& lcore_;
@@ -96,13 +96,13 @@ class CongestionUse {
   FineTimerWheel wheel_;
   std::vector<ContextRef> of_timer_;
   // Echoes are cumulative: as last heard.
-  struct Heard {
+  struct Echo {
     uint32_t received = 0;
     uint32_t marked = 0;
     uint32_t trimmed = 0;
     bool no_grant = false;  // an event has told that the peer grants none
   };
-  std::vector<Heard> heard_;  // by timer
+  std::vector<Echo> heard_;  // by timer
 };
 
 }  // namespace suede

@@ -8,8 +8,8 @@ namespace {
 
 // Wait before the first request for credit: PDUs under way may make the receiver grant some.
 constexpr Duration kAskAfter = std::chrono::microseconds(500);
-constexpr uint8_t kMostDoublings = 7;
-constexpr uint8_t kMostUnheard = 5;  // asks without an answer
+constexpr uint8_t kMaxDoublings = 7;
+constexpr uint8_t kMaxUnheard = 5;  // asks without an answer
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void CreditUse::Begin(Instance& instance, uint32_t peer) {
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     const uint32_t index = Scheduler::QueueIndex(peer, vc);
     TxQueue& queue = instance.scheduler.queue(index);
-    queue.most_lines = hello.receive_lines == 0 ? UINT16_MAX : hello.receive_lines;
+    queue.max_lines = hello.receive_lines == 0 ? UINT16_MAX : hello.receive_lines;
     const bool both = hello.counts_credit && instance.params.counts_credit;
     if (queue.counts_credit == both) continue;
     queue.counts_credit = both;
@@ -34,7 +34,7 @@ void CreditUse::End(Instance& instance, uint32_t peer) {
     TxQueue& queue = instance.scheduler.queue(index);
     queue.counts_credit = false;
     queue.credit = 0;
-    queue.most_lines = TxQueue::kUnknownReceiver;
+    queue.max_lines = TxQueue::kUnknownReceiver;
     const bool waits = instance.tx_credit[index].waiting;
     instance.tx_credit[index] = TxCredit();
     if (waits) run_queue_.Activate(instance, index);
@@ -44,7 +44,7 @@ void CreditUse::End(Instance& instance, uint32_t peer) {
 // It is not known that the peer counts, nor how many lines its rings have.
 void CreditUse::Uncounted(Instance& instance, uint32_t peer) {
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).most_lines = UINT16_MAX;
+    instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).max_lines = UINT16_MAX;
   }
 }
 
@@ -67,7 +67,7 @@ bool CreditUse::IsUnderWay(Instance& instance, uint32_t peer, uint32_t vc) {
   const uint32_t peer = Scheduler::PeerOf(index);
   const uint32_t vc = Scheduler::VcOf(index);
   TxQueue& queue = instance.scheduler.queue(index);
-  if (queue.pdus.head()->lines > queue.most_lines) {
+  if (queue.pdus.head()->lines > queue.max_lines) {
     instance.counters.Add(Counter::kTxTooManyLines, queue.pdus.head()->command_count);
     completions_.GiveUpFirst(instance, queue, SUEDE_STATUS_UNREACHABLE);
     instance.scheduler.Requeue(index);
@@ -90,9 +90,9 @@ bool CreditUse::Ask(Instance& instance, uint32_t peer, uint32_t vc, bool gives_b
   const uint32_t index = Scheduler::QueueIndex(peer, vc);
   TxQueue& queue = instance.scheduler.queue(index);
   const TxCredit& credit = instance.tx_credit[index];
-  const uint32_t plane = Speaker::PlaneWithRoom(instance, peer);
+  const uint32_t plane = ControlSender::PlaneWithRoom(instance, peer);
   if (plane == PeerPaths::kNoPlane) return false;
-  const bool sent = Speaker::SendControl(
+  const bool sent = ControlSender::SendControl(
       instance, peer, plane,
       Credit{.vc = static_cast<uint8_t>(vc),
              .give_back = gives_back,
@@ -156,13 +156,13 @@ void CreditUse::OnTimer(Instance& instance, uint32_t peer, Time now) {
     const uint32_t index = Scheduler::QueueIndex(peer, vc);
     TxCredit& credit = instance.tx_credit[index];
     if (!credit.waiting || now < credit.ask_at) continue;
-    if (credit.unheard == kMostUnheard && !IsUnderWay(instance, peer, vc)) {
+    if (credit.unheard == kMaxUnheard && !IsUnderWay(instance, peer, vc)) {
       TryWithoutCredit(instance, index);
       continue;
     }
-    credit.unheard = std::min<uint8_t>(credit.unheard + 1, kMostUnheard);
+    credit.unheard = std::min<uint8_t>(credit.unheard + 1, kMaxUnheard);
     Ask(instance, peer, vc, false);
-    credit.tries = std::min<uint8_t>(credit.tries + 1, kMostDoublings);
+    credit.tries = std::min<uint8_t>(credit.tries + 1, kMaxDoublings);
     credit.ask_at = now + (kAskAfter * (1u << credit.tries));
   }
   lcore_.timers.ArmCredit(instance, peer);

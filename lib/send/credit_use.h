@@ -8,8 +8,8 @@
 
 #include "lcore/lcore.h"
 #include "send/completions.h"
+#include "send/control_sender.h"
 #include "send/run_queue.h"
-#include "send/speaker.h"
 
 namespace suede {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "send/speaker.h"
+#include "send/control_sender.h"
 
 namespace suede {
 
@@ -16,12 +16,12 @@ namespace suede {
   if (limit == Duration{}) return Hold::kNone;
   Link& link = instance.ports[plane]->link;
   // Before a question that is asked twice in a row may be taken for lost.
-  const Duration least = std::min(params.rto_min, instance.params.paths.hello_interval) / 2;
-  const Time since = link.HeldSince(oldest, least, now);
+  const Duration min = std::min(params.rto_min, instance.params.paths.hello_interval) / 2;
+  const Time since = link.HeldSince(oldest, min, now);
   if (link.departures().TakeNews()) {
     instance.counters.Add(Counter::kTxHeldUp);
-    if (link.departures().MayTell(now)) {
-      lcore_.events.TellPlane(LcoreEventKind::kHeldUp, instance, peer, plane, 0);
+    if (link.departures().MayEmit(now)) {
+      lcore_.events.EmitPlane(LcoreEventKind::kHeldUp, instance, peer, plane, 0);
     }
   }
   if (since != kNever) return now - since < limit ? Hold::kOwn : Hold::kTooLong;
@@ -70,7 +70,8 @@ bool Pauses::IsMute(const Instance& instance) {
 }
 
 // Tells the peer, over another plane, that its silence on this one is none.
-void Pauses::SayHeldUp(Instance& instance, uint32_t peer, const effect::SayHeldUp& what, Time now) {
+void Pauses::SendHeldUp(Instance& instance, uint32_t peer, const effect::SendHeldUp& what,
+                        Time now) {
   const auto held = [&](uint32_t plane) {
     return PausedBy(instance, plane, Instance::kAckClass, now) != Hold::kNone ||
            HoldOf(instance, peer, plane, nullptr, now) == Hold::kOwn;
@@ -82,13 +83,13 @@ void Pauses::SayHeldUp(Instance& instance, uint32_t peer, const effect::SayHeldU
     const auto plane = static_cast<uint32_t>(std::countr_zero(left));
     if (held(plane)) continue;
     if ((what.enough & 1u << plane) != 0) {
-      Speaker::SendControl(instance, peer, plane, said);
+      ControlSender::SendControl(instance, peer, plane, said);
       return;
     }
     passing |= static_cast<PlaneMask>(1u << plane);
   }
   for (uint32_t left = passing; left != 0; left &= left - 1) {
-    Speaker::SendControl(instance, peer, static_cast<uint32_t>(std::countr_zero(left)), said);
+    ControlSender::SendControl(instance, peer, static_cast<uint32_t>(std::countr_zero(left)), said);
   }
 }
 

@@ -26,7 +26,7 @@ class Pauses {
   // for that.
   static bool IsMute(const Instance& instance);
   // Tells the peer, over another plane, that its silence on this one is none.
-  void SayHeldUp(Instance& instance, uint32_t peer, const effect::SayHeldUp& what, Time now);
+  void SendHeldUp(Instance& instance, uint32_t peer, const effect::SendHeldUp& what, Time now);
 
  private:
   static Hold PausedBy(const Instance& instance, uint32_t plane, uint32_t flow, Time now);

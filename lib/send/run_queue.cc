@@ -5,11 +5,11 @@ namespace suede {
 
 void RunQueue::Activate(Instance& instance, uint32_t queue) {
   instance.scheduler.Activate(queue);
-  Enlist(instance);
+  Enqueue(instance);
 }
 
 // Puts the instance's lanes that have work on the queue, where they are not on it.
-void RunQueue::Enlist(Instance& instance) {
+void RunQueue::Enqueue(Instance& instance) {
   for (uint32_t lane = 0; lane < instance.lanes(); ++lane) {
     const auto bit = static_cast<uint8_t>(1u << lane);
     if ((instance.active_lanes & bit) != 0 || !instance.scheduler.HasWork(lane)) continue;
@@ -22,7 +22,7 @@ void RunQueue::WakeParked(const std::vector<std::unique_ptr<Instance>>& instance
   for (; !parked_.empty(); parked_.pop_front()) {
     Instance& instance = *instances[parked_.front()];
     instance.parked = false;
-    Enlist(instance);
+    Enqueue(instance);
   }
 }
 

@@ -53,7 +53,7 @@ class RunQueue {
   // A transmit queue has something to send, or looks again.
   void Activate(Instance& instance, uint32_t queue);
   // Puts the instance's lanes that have work on the queue, where they are not on it.
-  void Enlist(Instance& instance);
+  void Enqueue(Instance& instance);
   // A transmit queue waits for a connection or a share: it costs nothing until Unblock.
   static void Block(Instance& instance, uint32_t queue) {
     instance.scheduler.Block(queue);

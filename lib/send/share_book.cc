@@ -53,12 +53,12 @@ void ShareBook::Return(Instance& instance, uint32_t peer, uint32_t vc, uint32_t 
   const uint32_t first = instance.DestinationOf(peer, vc);
   const uint32_t end = instance.vc_bits == 0 ? first + kVcCount : first + 1;
   for (uint32_t index = first; index < end; ++index) {
-    if (instance.scheduler.queue(index).waits) LookAgain(instance, index);
+    if (instance.scheduler.queue(index).waits) Recheck(instance, index);
   }
-  LookAgain(*instance.home().shares, count);
+  Recheck(*instance.home().shares, count);
 }
 
-void ShareBook::LookAgain(Instance& instance, uint32_t index) {
+void ShareBook::Recheck(Instance& instance, uint32_t index) {
   if (instance.scheduler.queue(index).state != TxQueue::State::kBlocked) return;
   uint8_t& blocked = instance.blocked[Scheduler::PeerOf(index)];
   blocked = static_cast<uint8_t>(blocked & ~(1u << Scheduler::VcOf(index)));
@@ -66,13 +66,13 @@ void ShareBook::LookAgain(Instance& instance, uint32_t index) {
 }
 
 // Lets the `count` queues that have waited longest look again.
-void ShareBook::LookAgain(FrameShares& shares, size_t count) {
+void ShareBook::Recheck(FrameShares& shares, size_t count) {
   for (count = std::min(count, shares.waiting.size()); count != 0; --count) {
     const QueueRef ref = shares.waiting.front();
     shares.waiting.pop_front();
     Instance& instance = *lcore_.instances[ref.instance];
     instance.scheduler.queue(ref.queue).waits = false;
-    LookAgain(instance, ref.queue);
+    Recheck(instance, ref.queue);
   }
 }
 
@@ -86,7 +86,7 @@ void ShareBook::ShareOut(FrameShares& shares) {
     destinations += instance->destination_count();
   }
   const uint32_t bound = bound_of_all.value();
-  const uint32_t own = Shares::OwnOf(bound, destinations, FrameShares::kMostOwnHeld);
+  const uint32_t own = Shares::OwnOf(bound, destinations, FrameShares::kMaxOwnHeld);
   shares.held.Set(own, SharedOf(bound, own, destinations));
   for (const auto& instance : lcore_.instances) {
     if (instance->home().shares != &shares) continue;
@@ -111,7 +111,7 @@ void ShareBook::Resize() {
       destinations += instance->destination_count();
     }
     shares.held.Resize(SharedOf(bound_of_all.value(), shares.held.own(), destinations));
-    LookAgain(shares, shares.waiting.size());
+    Recheck(shares, shares.waiting.size());
   }
 }
 

@@ -36,8 +36,8 @@ class ShareBook {
 
  private:
   void GoOnWaiting(Instance& instance, uint32_t peer, uint32_t vc, uint32_t count);
-  void LookAgain(Instance& instance, uint32_t index);
-  void LookAgain(FrameShares& shares, size_t count);
+  void Recheck(Instance& instance, uint32_t index);
+  void Recheck(FrameShares& shares, size_t count);
 
   Lcore& lcore_;
   RunQueue& run_queue_;

@@ -179,37 +179,37 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 
 // How many PDUs the queue, whose turn it is, may stage in this turn, if its first one may leave:
 // several only if no other queue waits for a turn.
-[[gnu::always_inline]] inline uint32_t Stager::MostInARow(const Instance& instance, uint32_t lane,
-                                                          const PathRef& path) const {
+[[gnu::always_inline]] inline uint32_t Stager::MaxInARow(const Instance& instance, uint32_t lane,
+                                                         const PathRef& path) const {
   if (run_queue_.size() != 1 || instance.scheduler.HasWork(lane)) return 1;
   // A few PDUs that could take any plane are divided among the planes, and among the sessions where
   // one is better than others.
-  uint32_t most = kBurst;
+  uint32_t max = kBurst;
   if (instance.spreads) {
     uint32_t share = instance.queued >> (instance.plane_bits + 1);
     if (instance.has_groups()) [[unlikely]]
-      share = std::min(share,
-                       std::max(instance.GroupOf(path.peer, path.plane).MostInRun(), share >> 1));
-    most = std::clamp(share, 1u, kPdusInARow);
+      share =
+          std::min(share, std::max(instance.GroupOf(path.peer, path.plane).MaxInRun(), share >> 1));
+    max = std::clamp(share, 1u, kPdusInARow);
   }
   const Connection& connection = instance.connections[path.connection];
-  return std::min({most, instance.ports[path.plane]->link.RoomOf(path.vc),
+  return std::min({max, instance.ports[path.plane]->link.RoomOf(path.vc),
                    connection.WindowLeft(instance.params.transport),
                    ShareBook::RoomOf(instance, path.peer, path.vc)});
 }
 
 // Takes the first PDU, which may leave, and those behind it about which nothing is to be decided.
 [[gnu::always_inline]] inline Stager::Run Stager::TakeRun(const Instance& instance, TxQueue& queue,
-                                                          const PathRef& path, uint32_t most) {
+                                                          const PathRef& path, uint32_t max) {
   const Connection& connection = instance.connections[path.connection];
   uint32_t most_bytes = UINT32_MAX;
   if (instance.spreads) most_bytes = instance.has_groups() ? kBytesOfSessionInARow : kBytesInARow;
   if (instance.is_paced)
     most_bytes =
-        std::min(most_bytes, CongestionUse::BytesFor(instance, path.peer, path.plane, most));
+        std::min(most_bytes, CongestionUse::BytesFor(instance, path.peer, path.plane, max));
   Pdu* last = queue.pdus.head();
   Run run{.pdus = {}, .count = 1, .bytes = last->bytes, .lines = last->lines};
-  for (Pdu* next = last->next; next != nullptr && run.count < most; next = next->next) {
+  for (Pdu* next = last->next; next != nullptr && run.count < max; next = next->next) {
     __builtin_prefetch(next->next);
     if (next->credited || run.bytes + next->bytes > most_bytes ||
         !connection.HasBytesFor(run.bytes, next->bytes, instance.params.transport) ||
@@ -236,9 +236,9 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 // itself.
 [[gnu::always_inline]] inline void Stager::StageNew(Instance& instance, uint32_t lane,
                                                     TxQueue& queue, const PathRef& path, Time now) {
-  const uint32_t most = MostInARow(instance, lane, path);
-  if (most == 1) return StageRun(instance, queue, path, TakeOne(queue), now);
-  StageRun(instance, queue, path, TakeRun(instance, queue, path, most), now);
+  const uint32_t max = MaxInARow(instance, lane, path);
+  if (max == 1) return StageRun(instance, queue, path, TakeOne(queue), now);
+  StageRun(instance, queue, path, TakeRun(instance, queue, path, max), now);
 }
 
 [[gnu::always_inline]] inline void Stager::StageRun(Instance& instance, TxQueue& queue,
@@ -308,7 +308,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   const auto rest = [&] { return scheduler.HasWork(lane) ? Turn::kMore : Turn::kDone; };
   if (queue.pdus.empty() || queue.lane != lane) [[unlikely]] {  // given up, or it has another home
     scheduler.Requeue(index);
-    run_queue_.Enlist(instance);
+    run_queue_.Enqueue(instance);
     return rest();
   }
   if ((room >> vc & 1) == 0) [[unlikely]] {
@@ -318,7 +318,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   const Pdu* const pdu = queue.pdus.head();
   if (instance.has_homes && BeginsElsewhere(instance, queue, lane, peer, vc)) [[unlikely]] {
     scheduler.Requeue(index);
-    run_queue_.Enlist(instance);
+    run_queue_.Enqueue(instance);
     return rest();
   }
   const uint32_t plane = PlaneFor(instance, lane, peer, vc, pdu->bytes);
@@ -427,7 +427,7 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
   if (instance.is_paced) {
     congestion_.OnBlocked(instance, peer, instance.scheduler.queue(index).pdus.head()->bytes);
   }
-  if (instance.paths[peer].usable != 0 || waiting_.size() == most_waiting_) return;
+  if (instance.paths[peer].usable != 0 || waiting_.size() == max_waiting_) return;
   waiting_.push_back({.instance = instance.number, .peer = peer});
 }
 
@@ -514,8 +514,8 @@ void Stager::WantRetransmission(Instance& instance, uint32_t number) {
 }
 
 void Stager::AddInstance(const Instance& instance) {
-  most_waiting_ += instance.peers.size() * kVcCount;
-  waiting_.Reserve(most_waiting_);
+  max_waiting_ += instance.peers.size() * kVcCount;
+  waiting_.Reserve(max_waiting_);
 }
 
 bool Stager::TakeWaiting(PeerRef& peer) {

@@ -80,8 +80,8 @@ class Stager {
     uint32_t lines = 0;
   };
 
-  uint32_t MostInARow(const Instance& instance, uint32_t lane, const PathRef& path) const;
-  static Run TakeRun(const Instance& instance, TxQueue& queue, const PathRef& path, uint32_t most);
+  uint32_t MaxInARow(const Instance& instance, uint32_t lane, const PathRef& path) const;
+  static Run TakeRun(const Instance& instance, TxQueue& queue, const PathRef& path, uint32_t max);
   static Run TakeOne(TxQueue& queue);
   void StageRun(Instance& instance, TxQueue& queue, const PathRef& path, Run run, Time now);
   void StageNew(Instance& instance, uint32_t lane, TxQueue& queue, const PathRef& path, Time now);
@@ -112,7 +112,7 @@ class Stager {
   CreditUse& credit_use_;
   CongestionUse& congestion_;
   Fifo<PeerRef> waiting_;
-  size_t most_waiting_ = 1;
+  size_t max_waiting_ = 1;
   uint32_t closed_turns_ = 0;  // of OpenOf
 };
 

@@ -59,14 +59,14 @@ uint32_t Stager::BestSlot(const Instance& instance, uint32_t peer, uint32_t plan
                           uint32_t bytes) {
   const SessionGroup& group = instance.GroupOf(peer, plane);
   uint32_t best = kNoSlot;
-  uint64_t least = UINT64_MAX;
+  uint64_t min = UINT64_MAX;
   for (SlotMask left = group.open(); left != 0; left &= left - 1) {
     const auto slot = static_cast<uint32_t>(std::countr_zero(left));
     const Connection& one = instance.connections[instance.ConnectionIndex(peer, plane, slot, vc)];
     const uint64_t delay = (uint64_t{one.unacked_bytes()} + bytes) * group.slot(slot).weight;
-    if (delay >= least || !one.CanSend(bytes, instance.params.transport)) continue;
+    if (delay >= min || !one.CanSend(bytes, instance.params.transport)) continue;
     best = slot;
-    least = delay;
+    min = delay;
   }
   return best;
 }

@@ -64,11 +64,11 @@ bool ServedTarget::SetWindow(uint32_t id, const ServedWindow& window) {
   return true;
 }
 
-uint32_t ServedTarget::Poll(uint32_t most, uint16_t partition, RxRingWriter* rings) {
+uint32_t ServedTarget::Poll(uint32_t max, uint16_t partition, RxRingWriter* rings) {
   target_.windows().SetPartition(partition);
   uint32_t served = 0;
   for (uint8_t vc = 0; vc < kVcCount; ++vc) {
-    if ((vc_mask_ & 1u << vc) != 0) served += PollVc(vc, most - served, rings);
+    if ((vc_mask_ & 1u << vc) != 0) served += PollVc(vc, max - served, rings);
   }
   if (target_.has_notices() && rings != nullptr) [[unlikely]]
     PassNotices(rings);
@@ -79,12 +79,12 @@ uint32_t ServedTarget::Poll(uint32_t most, uint16_t partition, RxRingWriter* rin
   return served;
 }
 
-uint32_t ServedTarget::PollVc(uint8_t vc, uint32_t most, RxRingWriter* rings) {
+uint32_t ServedTarget::PollVc(uint8_t vc, uint32_t max, RxRingWriter* rings) {
   ClientReceiver& receiver = receivers_[vc];
   std::optional<ReceivedCommand>& stuck = stuck_[vc];
   uint32_t served = 0;
   ReceivedCommand command;
-  while (served < most) {
+  while (served < max) {
     if (stuck) {
       command = *stuck;
     } else if (receiver.Poll(&command, 1) == 0) {

@@ -50,10 +50,10 @@ class ServedTarget final : private mem::ResponseSink {
   // False: the window's numbers are out of range, its id is in use, or there is none to be removed.
   bool SetWindow(uint32_t id, const ServedWindow& window);
 
-  // Executes and passes on up to `most` requests, then sends responses that wait. `partition`: the
+  // Executes and passes on up to `max` requests, then sends responses that wait. `partition`: the
   // endpoint's. `rings`: of the client that has the target, by VC; null: it is going, and nothing
   // is passed on. Returns the number of requests.
-  uint32_t Poll(uint32_t most, uint16_t partition, RxRingWriter* rings);
+  uint32_t Poll(uint32_t max, uint16_t partition, RxRingWriter* rings);
   // VCs of `rings` that something was written to since this was asked last.
   uint8_t TakePassedOn() { return std::exchange(passed_on_, uint8_t{0}); }
   // Requests that were ever passed on.
@@ -71,7 +71,7 @@ class ServedTarget final : private mem::ResponseSink {
 
   bool Send(const mem::Route& to, const uint8_t* control, uint32_t control_bytes,
             const uint8_t* data, uint32_t data_bytes) override;
-  uint32_t PollVc(uint8_t vc, uint32_t most, RxRingWriter* rings);
+  uint32_t PollVc(uint8_t vc, uint32_t max, RxRingWriter* rings);
   bool Serve(const ReceivedCommand& command, RxRingWriter* rings);
   bool PassOn(const ReceivedCommand& command, RxRingWriter& ring);
   void PassNotices(RxRingWriter* rings);

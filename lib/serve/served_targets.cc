@@ -42,10 +42,10 @@ ClientSlot* ServedTargets::OwnerOf(Entry& entry) const {
   return owner.detaching ? nullptr : &owner;
 }
 
-uint32_t ServedTargets::PollOne(Entry& entry, uint32_t most) {
+uint32_t ServedTargets::PollOne(Entry& entry, uint32_t max) {
   ClientSlot* const owner = OwnerOf(entry);
   const uint32_t served =
-      entry.target->Poll(most, *entry.partition, owner != nullptr ? owner->rings.data() : nullptr);
+      entry.target->Poll(max, *entry.partition, owner != nullptr ? owner->rings.data() : nullptr);
   if (const uint8_t vcs = entry.target->TakePassedOn(); vcs != 0) [[unlikely]] {
     for (uint32_t vc = 0; vc < kVcCount; ++vc) {
       if ((vcs & 1u << vc) != 0) clients_.MarkReceived(*owner, vc);

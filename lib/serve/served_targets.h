@@ -47,7 +47,7 @@ class ServedTargets {
   bool Poll();
 
  private:
-  uint32_t PollOne(Entry& entry, uint32_t most);
+  uint32_t PollOne(Entry& entry, uint32_t max);
   ClientSlot* OwnerOf(Entry& entry) const;
   static void Count(Entry& entry);
 

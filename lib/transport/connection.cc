@@ -13,17 +13,17 @@ namespace {
 // A pause or timeout doubles at most this often; the configured maximum bounds it before that.
 constexpr int kMaxDoublings = 16;
 // A far side without room may ask for this wait at most.
-constexpr Duration kLongestPause = std::chrono::seconds(10);
+constexpr Duration kMaxPause = std::chrono::seconds(10);
 // Answers that bring a lost connection back, where the device has given the given-up PDUs back and
 // where it has not.
 constexpr int kAnswers = 2;
 constexpr int kAnswersWhileHeld = 8;
 // The smallest round trip grows by this part with each sample, in powers of two.
-constexpr int kLeastRttCreep = 8;
+constexpr int kMinRttCreep = 8;
 // The longest time that data was overdue shrinks by this part each time it was, in powers of two.
 constexpr int kOverdueDecay = 7;
 
-Duration Doubled(Duration base, int times, Duration limit) {
+Duration Backoff(Duration base, int times, Duration limit) {
   return std::min(limit, base * (int64_t{1} << std::min(times, kMaxDoublings)));
 }
 
@@ -102,13 +102,13 @@ RpsnVerdict Connection::OnNack(Psn rpsn, Time now, const TransportParams& params
   if (ahead > 0) Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
   const RpsnVerdict verdict = ahead > 0 ? RpsnVerdict::kProgress : RpsnVerdict::kNothingNew;
   if (unacked_count_ == 0 || paused_ || frozen_) return verdict;
-  const Duration round = least_rtt_ns_ != 0 ? Duration(least_rtt_ns_) : rto(params);
-  const Time again = nack_heeded_at_ + Doubled(round, tries_, params.rto_max);
-  const bool heeded = nack_heeded_ && nack_heeded_psn_ == rpsn && now < again;
+  const Duration round = min_rtt_ns_ != 0 ? Duration(min_rtt_ns_) : rto(params);
+  const Time again = nack_obeyed_at_ + Backoff(round, tries_, params.rto_max);
+  const bool heeded = nack_heeded_ && nack_obeyed_psn_ == rpsn && now < again;
   if (!heeded) {
     // The timeout runs on: a PDU that is lost each time has to become one that cannot pass.
-    Heed(rpsn, now);
-  } else if (least_rtt_ns_ != 0 && retransmit_next_ != unacked_.head() && again < deadline_) {
+    GoBackTo(rpsn, now);
+  } else if (min_rtt_ns_ != 0 && retransmit_next_ != unacked_.head() && again < deadline_) {
     // It may be lost once more: NACKs come back sooner than acknowledgements, which may wait. It is
     // heeded once the round trip is over, and the timeout runs on behind that.
     if (!nack_deferred_) timeout_due_ = deadline_;
@@ -118,10 +118,10 @@ RpsnVerdict Connection::OnNack(Psn rpsn, Time now, const TransportParams& params
   return verdict;
 }
 
-void Connection::Heed(Psn rpsn, Time now) {
+void Connection::GoBackTo(Psn rpsn, Time now) {
   nack_heeded_ = true;
-  nack_heeded_psn_ = rpsn;
-  nack_heeded_at_ = now;
+  nack_obeyed_psn_ = rpsn;
+  nack_obeyed_at_ = now;
   GoBack(now);
 }
 
@@ -157,16 +157,14 @@ RpsnVerdict Connection::OnNotReady(Psn psn, Duration wait, Time now, const Trans
     nack_deferred_ = false;
     retransmit_next_ = nullptr;
     tries_ = 0;  // the far side lives: this is no loss
-    deadline_ =
-        now + (wait == Duration{} ? params.not_ready_backoff : std::min(wait, kLongestPause));
+    deadline_ = now + (wait == Duration{} ? params.not_ready_backoff : std::min(wait, kMaxPause));
   }
   return ahead > 0 ? RpsnVerdict::kProgress : RpsnVerdict::kNothingNew;
 }
 
 Duration Connection::RefusalWait(const TransportParams& params) const {
-  const Duration longest =
-      std::max(params.not_ready_backoff, std::min(params.rto_max, kLongestPause));
-  return Doubled(params.not_ready_backoff, refusals_ - 1, longest);
+  const Duration max = std::max(params.not_ready_backoff, std::min(params.rto_max, kMaxPause));
+  return Backoff(params.not_ready_backoff, refusals_ - 1, max);
 }
 
 void Connection::OnReady(Psn psn, Time now) {
@@ -211,7 +209,7 @@ bool Connection::OnTrimmed(Psn psn, Duration base_rtt, Time now, const Transport
   return true;
 }
 
-bool Connection::LookAtTrimmed(Duration base_rtt, Time now) {
+bool Connection::CheckTrimmed(Duration base_rtt, Time now) {
   const int ahead = trimmed_.DistanceFrom(expected_);
   if (ahead > 0) return false;
   if (ahead == 0 && WantNackOfTrimmed(now, base_rtt)) return true;
@@ -234,7 +232,7 @@ void Connection::OnAnnounced(Psn psn, Time now, const TransportParams& params) {
 }
 
 // While data goes on coming, none is known to be lost.
-void Connection::LookAtGap(Time now, const TransportParams& params) {
+void Connection::CheckGap(Time now, const TransportParams& params) {
   if (expected_ == gap_begin_) return;
   const Duration overdue = std::min(2 * (now - gap_at_), params.rto_max);
   const auto ns = static_cast<uint32_t>(overdue.count());
@@ -252,7 +250,7 @@ void Connection::CloseGap() {
 
 void Connection::OnGapDue(Time now, const TransportParams& params) {
   if (receive_closed_) return CloseGap();
-  LookAtGap(now, params);
+  CheckGap(now, params);
   if (now < gap_due_) return;
   CloseGap();
   // A far side that waits for room was told so, and asks now and then: that has to be answered.
@@ -263,7 +261,7 @@ void Connection::OnGapDue(Time now, const TransportParams& params) {
 }
 
 // A second copy of a PDU that was overdue when a NACK asked for it: it was late, and not lost.
-void Connection::LookAtDuplicate(Psn psn, const TransportParams& params) {
+void Connection::CheckDuplicate(Psn psn, const TransportParams& params) {
   const int distance = psn.DistanceFrom(nacked_);
   if (distance < 0 || distance >= int{nacked_count_}) return;
   const Duration doubled = std::min(2 * ReorderAllowance(params), params.rto_max);
@@ -289,8 +287,8 @@ TimerVerdict Connection::OnTimer(Time now, const TransportParams& params) {
   if (nack_deferred_) {
     nack_deferred_ = false;
     deadline_ = timeout_due_;
-    if (oldest_unacked() == nack_heeded_psn_ && retransmit_next_ != unacked_.head()) {
-      Heed(nack_heeded_psn_, now);
+    if (oldest_unacked() == nack_obeyed_psn_ && retransmit_next_ != unacked_.head()) {
+      GoBackTo(nack_obeyed_psn_, now);
       return TimerVerdict::kRetransmit;
     }
     if (now < deadline_) return TimerVerdict::kNothing;
@@ -479,8 +477,8 @@ void Connection::Acknowledge(uint32_t count, Time now, const TransportParams& pa
 // The smallest round trip creeps up, in case the path has become longer.
 [[gnu::always_inline]] inline void Connection::NoteRtt(Duration rtt) {
   const auto ns = static_cast<uint32_t>(std::clamp<int64_t>(rtt.count(), 1, UINT32_MAX));
-  const uint32_t crept = least_rtt_ns_ + (least_rtt_ns_ >> kLeastRttCreep) + 1;
-  least_rtt_ns_ = least_rtt_ns_ == 0 ? ns : std::min(crept, ns);
+  const uint32_t crept = min_rtt_ns_ + (min_rtt_ns_ >> kMinRttCreep) + 1;
+  min_rtt_ns_ = min_rtt_ns_ == 0 ? ns : std::min(crept, ns);
 }
 
 [[gnu::always_inline]] inline void Connection::OnRttSample(Duration sample,
@@ -516,7 +514,7 @@ std::optional<Recovery> Connection::EndRecovery(Time now) {
 
 void Connection::Rearm(Time now, const TransportParams& params) {
   nack_deferred_ = false;
-  deadline_ = unacked_count_ == 0 ? kNever : now + Doubled(rto(params), tries_, params.rto_max);
+  deadline_ = unacked_count_ == 0 ? kNever : now + Backoff(rto(params), tries_, params.rto_max);
 }
 
 void Connection::OnNewParams(Time now, const TransportParams& params) {
@@ -524,7 +522,7 @@ void Connection::OnNewParams(Time now, const TransportParams& params) {
   if (gap_due_ != kNever) gap_due_ = std::min(gap_due_, now + ReorderAllowance(params));
   if (deadline_ == kNever || nack_deferred_ || paused_) return;
   deadline_ = std::min(
-      deadline_, now + (lost_ ? params.rto_max : Doubled(rto(params), tries_, params.rto_max)));
+      deadline_, now + (lost_ ? params.rto_max : Backoff(rto(params), tries_, params.rto_max)));
 }
 
 void Connection::CheckLayout() {

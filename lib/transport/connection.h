@@ -150,7 +150,7 @@ class alignas(64) Connection {
 
   // ---- Receiving.
 
-  PsnVerdict Judge(Psn psn) const {
+  PsnVerdict Classify(Psn psn) const {
     const int distance = psn.DistanceFrom(expected_);
     return distance == 0  ? PsnVerdict::kExpected
            : distance > 0 ? PsnVerdict::kAhead
@@ -182,37 +182,37 @@ class alignas(64) Connection {
   // NACK that asked for data that was merely late, and it is rto_max at most.
   Duration ReorderAllowance(const TransportParams& params) const {
     if (params.reorder_allowance == Duration{}) return {};
-    const Duration least =
+    const Duration min =
         loses_ ? params.reorder_allowance : std::max(params.reorder_allowance, params.rto_initial);
-    return std::max(least, Duration(overdue_ns_));
+    return std::max(min, Duration(overdue_ns_));
   }
-  // Whether LookAtGap is to be called whenever PDUs were accepted: an announced PDU has not come.
+  // Whether CheckGap is to be called whenever PDUs were accepted: an announced PDU has not come.
   bool has_gap() const { return (watched_ & kHasGap) != 0; }
-  void LookAtGap(Time now, const TransportParams& params);
+  void CheckGap(Time now, const TransportParams& params);
   // A PDU with this PSN has come without its commands, as a switch had no room for them. Asks for a
   // NACK as soon as the PDUs before it have come, at most one in a round trip, which is at least
   // `base_rtt`. Nothing proves that the PDU is the far side's. Returns false where the PDU is
   // ignored. `deadline` may become sooner.
   bool OnTrimmed(Psn psn, Duration base_rtt, Time now, const TransportParams& params);
-  // Whether LookAtTrimmed is to be called whenever PDUs were accepted. LookAtTrimmed returns
+  // Whether CheckTrimmed is to be called whenever PDUs were accepted. CheckTrimmed returns
   // whether a NACK is owed now.
   bool awaits_trimmed() const { return (watched_ & kAwaitsTrimmed) != 0; }
   // Whether PDUs that come concern more than delivery.
   bool is_watched() const { return watched_ != 0; }
-  bool LookAtTrimmed(Duration base_rtt, Time now);
+  bool CheckTrimmed(Duration base_rtt, Time now);
   // Acknowledges at once.
   void AckNow() { ack_now_ = true; }
   // A PDU from behind was dropped: acknowledges at once.
   void OnDuplicate(Psn psn, const TransportParams& params) {
     ack_now_ = true;
     if (nacked_count_ != 0) [[unlikely]]
-      LookAtDuplicate(psn, params);
+      CheckDuplicate(psn, params);
   }
   // The expected PDU found no room: until it finds some, gaps are no reason for a NACK.
   void OnRefused() {
     if (refused_ != expected_) refusals_ = 0;
     refused_ = expected_;
-    if (refusals_ < kMostRefusals) ++refusals_;
+    if (refusals_ < kMaxRefusals) ++refusals_;
     not_ready_ = true;
   }
   // The wait that a NOT_READY names now: longer each time that the same PDU finds no room.
@@ -227,7 +227,7 @@ class alignas(64) Connection {
   bool MustAckNow(const TransportParams& params) const {
     return ack_now_ || nack_pending_ || ack_owed_ >= params.ack_every_pdus || ack_owed_ >= ack_at_;
   }
-  bool OwesAck() const { return ack_owed_ != 0 || ack_now_ || nack_pending_; }
+  bool HasPendingAck() const { return ack_owed_ != 0 || ack_now_ || nack_pending_; }
   // The field for a PDU that is about to leave; the owed answer is then paid.
   RpsnField TakeRpsn();
 
@@ -331,7 +331,7 @@ class alignas(64) Connection {
   uint32_t unacked_count() const { return unacked_count_; }
   uint32_t unacked_bytes() const { return unacked_bytes_; }
   // The smallest recent round trip; 0 until one was measured.
-  Duration least_rtt() const { return Duration(least_rtt_ns_); }
+  Duration min_rtt() const { return Duration(min_rtt_ns_); }
   // Smoothed round-trip time; 0 until one was measured.
   Duration srtt() const { return Duration(srtt_ns_); }
   // Whether a round trip was measured since the last call.
@@ -365,7 +365,7 @@ class alignas(64) Connection {
   bool WantNackOfTrimmed(Time now, Duration base_rtt);
   void OnGapDue(Time now, const TransportParams& params);
   void CloseGap();
-  void LookAtDuplicate(Psn psn, const TransportParams& params);
+  void CheckDuplicate(Psn psn, const TransportParams& params);
   // Moves the `count` oldest PDUs to `acked`.
   void Acknowledge(uint32_t count, Time now, const TransportParams& params, PduList& acked);
   void Watch(uint8_t what, bool on) {
@@ -374,7 +374,7 @@ class alignas(64) Connection {
   void OnRttSample(Duration sample, const TransportParams& params);
   void NoteRtt(Duration rtt);
   // A NACK is heeded: goes back.
-  void Heed(Psn rpsn, Time now);
+  void GoBackTo(Psn rpsn, Time now);
   void GoBack(Time now);
   std::optional<Recovery> EndRecovery(Time now);
   void Rearm(Time now, const TransportParams& params);
@@ -405,7 +405,7 @@ class alignas(64) Connection {
   static constexpr uint8_t kCounted = 1;        // see SetCounted
   static constexpr uint8_t kAwaitsTrimmed = 2;  // trimmed_ has come without its commands
   static constexpr uint8_t kHasGap = 4;         // see has_gap
-  static constexpr uint8_t kMostRefusals = 16;
+  static constexpr uint8_t kMaxRefusals = 16;
   uint8_t watched_ = 0;
   uint8_t tries_ = 0;                // timeouts in a row
   bool receive_closed_ = false;      // see CloseReceive
@@ -417,7 +417,7 @@ class alignas(64) Connection {
   // Other members that acknowledgements touch.
   uint32_t srtt_ns_ = 0;
   uint32_t rttvar_ns_ = 0;
-  uint32_t least_rtt_ns_ = 0;  // see least_rtt
+  uint32_t min_rtt_ns_ = 0;    // see min_rtt
   Time gap_due_ = kNever;      // see OnAnnounced
   bool acked_any_ = false;
   bool measured_ = false;     // see TakeMeasured
@@ -426,11 +426,11 @@ class alignas(64) Connection {
   bool went_back_ = false;    // see TakeGoBack
   bool prompt_acks_ = false;  // see SetPromptAcks
   uint8_t refusals_ = 0;      // of the expected PSN refused_, in a row
-  bool nack_heeded_ = false;  // for nack_heeded_psn_, at nack_heeded_at_
+  bool nack_heeded_ = false;  // for nack_obeyed_psn_, at nack_obeyed_at_
   bool loses_ = false;        // PDUs of the far side; see ReorderAllowance
-  Psn nack_heeded_psn_;
+  Psn nack_obeyed_psn_;
   Psn recovery_end_;
-  Time nack_heeded_at_{};
+  Time nack_obeyed_at_{};
   Time nack_at_{};
   Time timeout_due_{};  // while nack_deferred_
   Time went_back_at_{};  // while recovering_

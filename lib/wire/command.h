@@ -125,14 +125,14 @@ class CommandReader {
   // Judges the bytes behind the last command, and all of them.
   bool Finish() {
     if (at_ != end_) [[unlikely]]
-      error_ = JudgeRest(at_, end_);
+      error_ = CheckRest(at_, end_);
     if (at_ - begin_ > kMaxPackBytes && error_ == CommandError::kNone) [[unlikely]] {
       error_ = CommandError::kTooLong;
     }
     return false;
   }
   // Judges bytes that begin with no command: zeros are right, others are an error.
-  static CommandError JudgeRest(const uint8_t* at, const uint8_t* end);
+  static CommandError CheckRest(const uint8_t* at, const uint8_t* end);
 
   const uint8_t* begin_;
   const uint8_t* at_;

@@ -76,7 +76,7 @@ void StoreMore(uint8_t* out, const MorePsns& more) {
 // Reads the PSNs behind the fields that each body of its type has.
 MorePsns LoadMore(const uint8_t* in, uint32_t bytes) {
   MorePsns more;
-  more.count = static_cast<uint8_t>(std::min(bytes / 2, MorePsns::kMost));
+  more.count = static_cast<uint8_t>(std::min(bytes / 2, MorePsns::kMax));
   for (uint32_t i = 0; i < more.count; ++i) more.psns[i] = Psn(LoadBe16(in + 2 * i));
   return more;
 }
@@ -393,10 +393,10 @@ ControlError DecodeControl(const uint8_t* in, uint32_t bytes, ControlMessage& me
   if (bytes < kControlHeadBytes) return ControlError::kMalformed;
   const uint32_t body_bytes = LoadBe16(in + 2);
   if (body_bytes > bytes - kControlHeadBytes) return ControlError::kMalformed;
-  const uint32_t least = BodyBytes(in[0]);
-  if (least == 0) return ControlError::kUnknownType;
+  const uint32_t min = BodyBytes(in[0]);
+  if (min == 0) return ControlError::kUnknownType;
   const uint8_t* body = in + kControlHeadBytes;
-  if (body_bytes < least) return ControlError::kMalformed;
+  if (body_bytes < min) return ControlError::kMalformed;
   const Identities identities{.own = LoadBe64(body), .peer = LoadBe64(body + 8)};
   if (identities.own == 0) return ControlError::kMalformed;
   switch (static_cast<ControlType>(in[0])) {

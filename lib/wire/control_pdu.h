@@ -38,9 +38,9 @@ using VcPsns = std::array<Psn, kVcCount>;
 // PSNs of the connections of the sessions behind the first one, in order: one for each connection
 // of a session.
 struct MorePsns {
-  static constexpr uint32_t kMost = 63;
+  static constexpr uint32_t kMax = 63;
   uint8_t count = 0;
-  std::array<Psn, kMost> psns{};
+  std::array<Psn, kMax> psns{};
   friend bool operator==(const MorePsns&, const MorePsns&) = default;
 };
 
@@ -197,7 +197,7 @@ inline constexpr uint32_t kControlHeadBytes = 4;
 // Bytes of an encoded Congestion: head and body, with the sessions of the marks.
 inline constexpr uint32_t kCongestionMessageBytes = kControlHeadBytes + 52;
 // Head and longest body: that of a PLANE.
-inline constexpr uint32_t kMaxControlPduBytes = kControlHeadBytes + 40 + 2 * MorePsns::kMost;
+inline constexpr uint32_t kMaxControlPduBytes = kControlHeadBytes + 40 + 2 * MorePsns::kMax;
 
 // The RH of every control PDU.
 inline ReliabilityHeader ControlRh(uint16_t xpuid, uint16_t partition) {

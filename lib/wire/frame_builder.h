@@ -38,10 +38,10 @@ inline uint32_t FinishPdu(uint8_t* pdu, uint32_t command_bytes, uint32_t header_
 inline uint32_t FinishEmptyPdu(uint8_t* pdu, uint32_t header_bytes, const ReliabilityHeader& rh) {
   EncodeRh(rh, pdu);
   std::memset(pdu + kRhBytes, 0, kMinFrameBytes);
-  const uint32_t least =
-      kMinFrameBytes - kRcrcBytes - std::min(header_bytes, kMinFrameBytes - kLeastPduBytes);
-  StoreRcrc(pdu, least);
-  return least + kRcrcBytes;
+  const uint32_t min =
+      kMinFrameBytes - kRcrcBytes - std::min(header_bytes, kMinFrameBytes - kMinPduBytes);
+  StoreRcrc(pdu, min);
+  return min + kRcrcBytes;
 }
 
 // Bytes that BuildFrame wants for a frame with `command_bytes` of commands.

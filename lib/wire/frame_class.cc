@@ -68,36 +68,36 @@ PduStart StartOfCompressed(const uint8_t* frame) {
 }
 
 // The place of the PDU in a frame.
-struct PduPlace {
+struct PduLocation {
   uint32_t rh = 0;   // bytes in front of it; 0: the frame is of no header that has one
   uint32_t end = 0;  // bytes up to the R-CRC, as far as the header tells
 };
 
-PduPlace PlaceBehind(uint32_t rh, uint32_t pdu_bytes) {
+PduLocation PduBehind(uint32_t rh, uint32_t pdu_bytes) {
   return {.rh = rh, .end = rh + std::max(pdu_bytes, kRcrcBytes) - kRcrcBytes};
 }
 
-PduPlace PlaceOfPdu(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
+PduLocation FindPdu(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
   const uint32_t l2 = EthernetBytes(frame, bytes);
   if (l2 == 0) return {};
   const uint8_t* const header = frame + l2;
   const uint32_t left = bytes - l2;
   const uint16_t ether_type = LoadBe16(header - 2);
-  if (ether_type == TraitsOf(Encap::kAfh1).ether_type) return PlaceBehind(l2, left);
+  if (ether_type == TraitsOf(Encap::kAfh1).ether_type) return PduBehind(l2, left);
   if (rule.afh2) return {};
   constexpr uint32_t kBeforeUdp4 = kIpv4Bytes + kUdpBytes;
   if (ether_type == kTypeIpv4 && left >= kBeforeUdp4 && header[0] == kIpv4Start &&
       header[9] == kProtocolUdp && (LoadBe16(header + 6) & kIpv4Fragment) == 0) {
-    return PlaceBehind(l2 + kBeforeUdp4, LoadBe16(header + kIpv4Bytes + 4) - kUdpBytes);
+    return PduBehind(l2 + kBeforeUdp4, LoadBe16(header + kIpv4Bytes + 4) - kUdpBytes);
   }
   constexpr uint32_t kBeforeUdp6 = kIpv6Bytes + kUdpBytes;
   if (ether_type == kTypeIpv6 && left >= kBeforeUdp6 && header[0] >> 4 == 6 &&
       header[6] == kProtocolUdp) {
-    return PlaceBehind(l2 + kBeforeUdp6, LoadBe16(header + kIpv6Bytes + 4) - kUdpBytes);
+    return PduBehind(l2 + kBeforeUdp6, LoadBe16(header + kIpv6Bytes + 4) - kUdpBytes);
   }
   if (ether_type == TraitsOf(Encap::kAfh1s).ether_type && left >= kShimBytes &&
       header[3] == kShimNextSue) {
-    return PlaceBehind(l2 + kShimBytes, LoadBe16(header + 6));
+    return PduBehind(l2 + kShimBytes, LoadBe16(header + 6));
   }
   return {};
 }
@@ -126,7 +126,7 @@ uint8_t FrameClassOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t 
 uint8_t LinkVcOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
   const uint8_t traffic_class = FrameClassOf(rule, frame, bytes);
   if (traffic_class != kUnclassified) return traffic_class;
-  const PduPlace place = PlaceOfPdu(rule, frame, bytes);
+  const PduLocation place = FindPdu(rule, frame, bytes);
   if (place.rh == 0 || bytes < place.rh + kRhBytes) return traffic_class;
   PduStart pdu;
   if (rule.afh2 && (frame[0] & kAfh2Compressed) != 0) {

@@ -23,7 +23,7 @@ static_assert(kCreditsAt + 4 * kLinkVcs == LinkHelloBody::kBytes);
 
 void BeginLinkFrame(uint16_t ether_type, const std::array<uint8_t, 6>& source, const LinkWord& word,
                     uint8_t* frame) {
-  std::memset(frame, 0, kLeastLinkFrameBytes);
+  std::memset(frame, 0, kMinLinkFrameBytes);
   std::memcpy(frame, kLinkGroup.data(), kLinkGroup.size());
   std::memcpy(frame + kLinkGroup.size(), source.data(), source.size());
   StoreLinkWord(frame, ether_type, word);

@@ -17,8 +17,8 @@ inline constexpr uint16_t kDefaultLinkEtherType = 0xfe50;
 inline constexpr uint32_t kLinkTypeAt = 12;    // of the EtherType
 inline constexpr uint32_t kLinkShimBytes = 8;  // EtherType, word, sequence, acknowledged
 inline constexpr uint32_t kLinkBodyAt = 20;    // of a link frame; of a shim: the rest of the frame
-inline constexpr uint32_t kLeastLinkFrameBytes = 60;
-inline constexpr uint32_t kMostLinkFrameBytes = 192;  // of a link frame that we make
+inline constexpr uint32_t kMinLinkFrameBytes = 60;
+inline constexpr uint32_t kMaxLinkFrameBytes = 192;  // of a link frame that we make
 inline constexpr uint32_t kLinkVcs = 32;
 // The destination of link frames, a group that no bridge forwards.
 inline constexpr std::array<uint8_t, 6> kLinkGroup{0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e};
@@ -70,7 +70,7 @@ inline uint8_t* RemoveShim(uint8_t* frame) {
   return frame + kLinkShimBytes;
 }
 
-// Starts a link frame: writes addresses, word, and zeros up to kLeastLinkFrameBytes.
+// Starts a link frame: writes addresses, word, and zeros up to kMinLinkFrameBytes.
 void BeginLinkFrame(uint16_t ether_type, const std::array<uint8_t, 6>& source, const LinkWord& word,
                     uint8_t* frame);
 // Whether the destination is the one of link frames.
@@ -96,7 +96,7 @@ struct LinkHelloBody {
   LinkOffer offer;
   friend bool operator==(const LinkHelloBody&, const LinkHelloBody&) = default;
 };
-static_assert(LinkHelloBody::kBytes <= kMostLinkFrameBytes);
+static_assert(LinkHelloBody::kBytes <= kMaxLinkFrameBytes);
 
 // Writes LinkHelloBody::kBytes bytes.
 void EncodeLinkHello(uint16_t ether_type, const std::array<uint8_t, 6>& source,

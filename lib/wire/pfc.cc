@@ -13,7 +13,7 @@ constexpr uint32_t kTypeAt = 12;
 constexpr uint32_t kOpcodeAt = 14;
 constexpr uint32_t kClassesAt = 16;
 constexpr uint32_t kQuantaAt = 18;
-constexpr uint32_t kLeastBytes = kQuantaAt + 2 * kPfcClasses;
+constexpr uint32_t kMinBytes = kQuantaAt + 2 * kPfcClasses;
 constexpr uint64_t kAssumedBps = 100'000'000'000;  // of a port whose rate is not known
 
 }  // namespace
@@ -34,7 +34,7 @@ bool ClaimsPfc(const uint8_t* frame, uint32_t bytes) {
 }
 
 std::optional<PfcFrame> DecodePfc(const uint8_t* frame, uint32_t bytes) {
-  if (bytes < kLeastBytes || !ClaimsPfc(frame, bytes) ||
+  if (bytes < kMinBytes || !ClaimsPfc(frame, bytes) ||
       std::memcmp(frame, kPfcGroup.data(), kPfcGroup.size()) != 0) {
     return std::nullopt;
   }

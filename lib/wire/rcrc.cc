@@ -34,9 +34,9 @@ RcrcFunction NarrowRcrc() {
   return HasPairedCrc() ? PairedCrc : HasFoldedCrc() ? FoldedCrc : ZlibCrc;
 }
 
-void InstallRcrc(RcrcFunction function, size_t least) {
+void InstallRcrc(RcrcFunction function, size_t min) {
   internal::long_rcrc = function;
-  internal::long_rcrc_least = least;
+  internal::long_rcrc_least = min;
 }
 
 }  // namespace suede

@@ -14,10 +14,10 @@ namespace suede {
 static_assert(std::endian::native == std::endian::little, "an R-CRC is stored as the host has it");
 
 // CRC-32 over `bytes`. The default is the fastest function below that the CPU supports, else
-// zlib's. A driver with a faster one for data of at least `least` bytes installs it once, before
+// zlib's. A driver with a faster one for data of at least `min` bytes installs it once, before
 // any lcore runs.
 using RcrcFunction = uint32_t (*)(const uint8_t* data, size_t bytes);
-void InstallRcrc(RcrcFunction function, size_t least = 0);
+void InstallRcrc(RcrcFunction function, size_t min = 0);
 
 // Data, and the CRC that is computed of it.
 struct RcrcSpan {

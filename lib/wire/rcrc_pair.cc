@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kVector = 32;
 constexpr size_t kStep = 4 * kVector;
 // For fewer bytes the 128-bit way is faster.
-constexpr size_t kLeastBytes = 2 * kStep;
+constexpr size_t kMinBytes = 2 * kStep;
 
 // x^n modulo the polynomial for the distance that is folded over, as in rcrc_fold.cc.
 SUEDE_PAIRS inline __m256i Both(uint64_t low, uint64_t high) {
@@ -75,7 +75,7 @@ SUEDE_PAIRS inline uint32_t Crc(const uint8_t* data, size_t bytes, uint32_t ones
 }  // namespace
 
 SUEDE_PAIRS uint32_t PairedCrc(const uint8_t* data, size_t bytes) {
-  if (bytes < kLeastBytes) return FoldedCrc(data, bytes);
+  if (bytes < kMinBytes) return FoldedCrc(data, bytes);
   const size_t front = bytes % kStep;
   // The CRC of nothing is 0.
   return Crc(data + front, bytes - front, ~FoldedCrc(data, front));

@@ -12,7 +12,7 @@ namespace suede {
 
 inline constexpr uint32_t kRhBytes = 8;
 inline constexpr uint32_t kRcrcBytes = 4;
-inline constexpr uint32_t kLeastPduBytes = kRhBytes + kRcrcBytes;
+inline constexpr uint32_t kMinPduBytes = kRhBytes + kRcrcBytes;
 inline constexpr uint32_t kMinFrameBytes = 60;  // wire profile §1: shorter frames are padded
 
 enum class RhVersion : uint8_t { kData = 0, kControl = 3 };

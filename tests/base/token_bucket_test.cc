@@ -61,8 +61,8 @@ TEST(TokenBucketTest, NoWindowSeesMore) {
     ASSERT_GT(passed.size(), burst);
     for (size_t first = 0; first < passed.size(); first += 7) {
       for (size_t last = first; last < passed.size(); last += 5) {
-        const int64_t most = (passed[last] - passed[first]) / 100'000 + burst;
-        ASSERT_LE(static_cast<int64_t>(last - first + 1), most) << "seed " << seed;
+        const int64_t max = (passed[last] - passed[first]) / 100'000 + burst;
+        ASSERT_LE(static_cast<int64_t>(last - first + 1), max) << "seed " << seed;
       }
     }
   }

@@ -102,7 +102,7 @@ class Sink {
   uint64_t wrong() const { return wrong_; }
   bool Take() {
     suede_received_span span;
-    const int count = client_.ReceiveSpan(kVc, &span, kMostTaken);
+    const int count = client_.ReceiveSpan(kVc, &span, kMaxTaken);
     if (count <= 0) return false;
     if (checks_) Check(span);
     client_.Release(kVc);
@@ -111,7 +111,7 @@ class Sink {
   }
 
  private:
-  static constexpr uint32_t kMostTaken = 256;
+  static constexpr uint32_t kMaxTaken = 256;
 
   void Check(const suede_received_span& span) {
     for (uint32_t i = 0; i < span.count; ++i) {

@@ -38,13 +38,13 @@ struct Burst {
 // The least cycles per PDU of several rounds.
 template <typename Work>
 double Cycles(Work&& work) {
-  uint64_t least = UINT64_MAX;
+  uint64_t min = UINT64_MAX;
   for (int round = 0; round < kRounds; ++round) {
     const uint64_t start = __rdtsc();
     for (int i = 0; i < 8; ++i) work();
-    least = std::min<uint64_t>(least, __rdtsc() - start);
+    min = std::min<uint64_t>(min, __rdtsc() - start);
   }
-  return static_cast<double>(least) / (8 * kPdus);
+  return static_cast<double>(min) / (8 * kPdus);
 }
 
 double OneByOne(Burst& burst, RcrcFunction crc) {

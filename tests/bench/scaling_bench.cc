@@ -44,7 +44,7 @@
 namespace suede {
 namespace {
 
-constexpr uint32_t kMostLcores = 64;
+constexpr uint32_t kMaxLcores = 64;
 constexpr uint32_t kControlBytes = 8;
 
 // Objects that lcores write begin and end with a cache line, so no two lcores write to one line.
@@ -394,7 +394,7 @@ int Main(int argc, char** argv) {
                     .data_bytes = arg(3, 32),
                     .pack = arg(4, 0),
                     .commands = arg(5, 2'000'000)};
-  if (shape.lcores == 0 || shape.lcores > kMostLcores) return 1;
+  if (shape.lcores == 0 || shape.lcores > kMaxLcores) return 1;
   const std::vector<std::string> devices = MemifDevices(shape);
   const absl::Status eal = StartEal({.file_prefix = "suede_scaling_" + std::to_string(getpid()),
                                      .no_huge = true,

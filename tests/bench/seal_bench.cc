@@ -27,14 +27,14 @@ constexpr int kRounds = 200;
 template <typename Work>
 double NanosecondsPerFrame(Work&& work) {
   using Clock = std::chrono::steady_clock;
-  double least = std::numeric_limits<double>::max();
+  double min = std::numeric_limits<double>::max();
   for (int round = 0; round < kRounds; ++round) {
     const Clock::time_point start = Clock::now();
     for (int i = 0; i < 8; ++i) work();
     const std::chrono::duration<double, std::nano> took = Clock::now() - start;
-    least = std::min(least, took.count() / (8 * kBurst));
+    min = std::min(min, took.count() / (8 * kBurst));
   }
-  return least;
+  return min;
 }
 
 struct Burst {
@@ -70,18 +70,18 @@ double OpenNanoseconds(Crypto& crypto, Burst& burst) {
   crypto.Seal(burst.jobs);
   const std::vector<uint8_t> sealed = burst.memory;
   using Clock = std::chrono::steady_clock;
-  double least = std::numeric_limits<double>::max();
+  double min = std::numeric_limits<double>::max();
   for (int round = 0; round < kRounds * 4; ++round) {
     burst.memory.assign(sealed.begin(), sealed.end());
     const Clock::time_point start = Clock::now();
     crypto.Open(burst.jobs);
     const std::chrono::duration<double, std::nano> took = Clock::now() - start;
-    least = std::min(least, took.count() / kBurst);
+    min = std::min(min, took.count() / kBurst);
     for (const SealJob& job : burst.jobs) {
       if (!job.good) std::abort();
     }
   }
-  return least;
+  return min;
 }
 
 void PrintRows(Crypto& crypto) {

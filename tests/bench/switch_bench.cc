@@ -110,14 +110,14 @@ int Main() {
   constexpr uint32_t kTurns = 50'000;
   Bed few(2);
   Bed many(64);
-  double least_few = std::numeric_limits<double>::max();
-  double least_many = least_few;
+  double min_few = std::numeric_limits<double>::max();
+  double min_many = min_few;
   for (uint32_t run = 0; run < kRuns; ++run) {
-    least_few = std::min(least_few, few.Run(kTurns));
-    least_many = std::min(least_many, many.Run(kTurns));
+    min_few = std::min(min_few, few.Run(kTurns));
+    min_many = std::min(min_many, many.Run(kTurns));
   }
   std::printf("2 ports: %.1f ns a frame\n64 ports, 2 of them active: %.1f ns a frame (%.2f)\n",
-              least_few, least_many, least_many / least_few);
+              min_few, min_many, min_many / min_few);
   return 0;
 }
 

@@ -56,7 +56,7 @@ class BalancerTest : public ::testing::Test {
     return shares;
   }
   // Choices go by values that were read some choices before.
-  void LookAgain(Balancer& balancer) {
+  void Recheck(Balancer& balancer) {
     for (int i = 0; i < 16; ++i) balancer.Choose(1);
   }
 
@@ -114,7 +114,7 @@ TEST_F(BalancerTest, CreditThatComesBackMakesAQueueBetter) {
   CreditWriter credits(sides[0].memory.base(), kShape, 0);
   ASSERT_TRUE(credits.Take(1, 0, 60));
   credits.Return(1, 0, 60);
-  LookAgain(balancer);
+  Recheck(balancer);
   EXPECT_EQ(balancer.Choose(1), 0u);
 }
 

@@ -232,21 +232,21 @@ TEST_F(RcccSource, SendsAPduNowAndThenTowardsASilentTarget) {
   int sent = 0;
   const Time begin = now_;
   Time last = now_;
-  Duration longest{};
+  Duration max{};
   while (now_ - begin < milliseconds(300)) {
     ASSERT_TRUE(Expire(kMuch));
     if (!c_.Allows(kPdu)) continue;
     EXPECT_EQ(c_.state_name(), "speculating");
     Send(kPdu);
     EXPECT_FALSE(c_.Allows(kPdu));
-    longest = std::max(longest, now_ - last);
+    max = std::max(max, now_ - last);
     last = now_;
     ++sent;
   }
   EXPECT_GE(sent, 6);
   EXPECT_LE(sent, 12);
-  EXPECT_GE(longest, milliseconds(60));
-  EXPECT_LE(longest, milliseconds(70));
+  EXPECT_GE(max, milliseconds(60));
+  EXPECT_LE(max, milliseconds(70));
   Grant(kReserve + 20 * 1024);  // counts from the beginning, with what was sent without
   EXPECT_LE(c_.allowance(), 20 * 1024 + 256);
   EXPECT_GT(c_.allowance(), 0);

@@ -574,8 +574,8 @@ TEST(ManySenders, WhoWantsLittleDoesNotStarveOthers) {
           target.CheckInvariants();
         }
       }
-      const auto [least, most] = std::minmax_element(limits.begin(), limits.end());
-      EXPECT_GT(*least, *most / 3) << octets << " " << step;
+      const auto [min, max] = std::minmax_element(limits.begin(), limits.end());
+      EXPECT_GT(*min, *max / 3) << octets << " " << step;
     }
   }
 }
@@ -606,9 +606,9 @@ TEST(ManySenders, NoneStarvesAndMemoryIsBounded) {
     }
     now += Duration(50);
   }
-  const auto [least, most] = std::minmax_element(limits.begin(), limits.end());
-  EXPECT_LE(*most - *least, 2 * 12'544 + 4150);
-  EXPECT_GT(*least, 10 * 12'544);
+  const auto [min, max] = std::minmax_element(limits.begin(), limits.end());
+  EXPECT_LE(*max - *min, 2 * 12'544 + 4150);
+  EXPECT_GT(*min, 10 * 12'544);
   EXPECT_LE(*std::max_element(first.begin(), first.end()) - first[0], 1'500'000);
   EXPECT_EQ(target.active(), 1023u);
   // All senders fall silent.

@@ -12,7 +12,7 @@ namespace {
 
 class LinkFollowerTest : public ::testing::Test {
  protected:
-  void Look(bool link_up = true) { follower.Look("p0", link_up, counters, events); }
+  void Check(bool link_up = true) { follower.Check("p0", link_up, counters, events); }
   // Kinds of the events since the last call.
   std::vector<std::string> Kinds() {
     std::vector<std::string> kinds;
@@ -32,29 +32,29 @@ using Strings = std::vector<std::string>;
 
 TEST_F(LinkFollowerTest, ASilentNeighbourIsToldOnceUntilItIsHeard) {
   counters.Add(LinkCounter::kTxHellos, LinkFollower::kUnanswered);
-  Look(false);
+  Check(false);
   EXPECT_EQ(Kinds(), Strings{}) << "the link is down";
   counters.Add(LinkCounter::kTxHellos, LinkFollower::kUnanswered - 1);
-  Look();
+  Check();
   EXPECT_EQ(Kinds(), Strings{});
   counters.Add(LinkCounter::kTxHellos);
-  Look();
-  Look();
+  Check();
+  Check();
   EXPECT_EQ(Kinds(), Strings{"neighbour_silent"});
   counters.Add(LinkCounter::kTxHellos, 2 * LinkFollower::kUnanswered);
-  Look();
+  Check();
   EXPECT_EQ(Kinds(), Strings{});
   counters.Add(LinkCounter::kRxHellos);
-  Look();
+  Check();
   counters.Add(LinkCounter::kTxHellos, LinkFollower::kUnanswered);
-  Look();
+  Check();
   EXPECT_EQ(Kinds(), Strings{"neighbour_silent"});
 }
 
 TEST_F(LinkFollowerTest, AStormOfCreditIsTold) {
   counters.Add(LinkCounter::kCreditStorms);
-  Look();
-  Look();
+  Check();
+  Check();
   EXPECT_EQ(Kinds(), Strings{"credit_storm"});
 }
 

@@ -80,7 +80,7 @@ class FakeTable final : public FlowTable {
   bool Add(const FlowPattern& pattern, uint16_t queue) override {
     const std::string words = Words(pattern);
     asked.push_back(words);
-    if (rules.size() == most) return false;
+    if (rules.size() == max) return false;
     for (const std::string& item : refused) {
       if (words.find(item) != std::string::npos) return false;
     }
@@ -90,7 +90,7 @@ class FakeTable final : public FlowTable {
   void RemoveAll() override { rules.clear(); }
 
   std::set<std::string> refused;
-  size_t most = 100;
+  size_t max = 100;
   std::vector<std::pair<std::string, uint16_t>> rules;
   std::vector<std::string> asked;
 };
@@ -164,7 +164,7 @@ TEST(FlowRulesTest, ForwardingAddressesStandWhereMacAddressesDo) {
 
 TEST(FlowRulesTest, ADeviceWithRoomForSomeRulesKeepsNone) {
   FakeTable table;
-  table.most = 2;
+  table.max = 2;
   EXPECT_FALSE(AddRules(PlanOfIpv4(), table));
   EXPECT_TRUE(table.rules.empty());
   EXPECT_FALSE(AddRules({}, table));

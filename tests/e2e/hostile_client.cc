@@ -173,10 +173,10 @@ class Villain {
       fcntl(fd, F_SETFL, random_() % 2 == 0 ? O_ASYNC | O_APPEND : 0);
     }
     lseek(c.memory, static_cast<off_t>(random_()), SEEK_SET);
-    const uint64_t most = ~uint64_t{1};
-    if (send(c.signal, &most, sizeof most, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == ENOTSOCK) {
+    const uint64_t max = ~uint64_t{1};
+    if (send(c.signal, &max, sizeof max, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == ENOTSOCK) {
       fcntl(c.signal, F_SETFL, O_NONBLOCK);
-      static_cast<void>(!write(c.signal, &most, sizeof most));
+      static_cast<void>(!write(c.signal, &max, sizeof max));
       fcntl(c.signal, F_SETFL, 0);
     }
     if (random_() % 16 == 0) shutdown(c.signal, SHUT_RDWR);

@@ -267,7 +267,7 @@ def test_what_stands_still_is_unhealthy(directory):
                 text = e2e.wait_until(
                     lambda: [text for status, text in (get(daemon, "/healthz", at),)
                              if status == 503], e2e.START_S, f"{name} to be missed")
-                assert re.fullmatch(rf"{name}: no turn for \d+ s\n", text[0]), text
+                assert re.fullmatch(rf"{name}: no poll iteration for \d+ s\n", text[0]), text
                 assert name in get(daemon, "/readyz", at)[1]
             e2e.wait_until(lambda: get(daemon, "/healthz", at)[0] == 200, e2e.START_S,
                            f"{name} to be well again")

@@ -108,7 +108,7 @@ def test_watchdog_of_an_lcore_that_hangs(directory, manager):
     with e2e.Daemon(directory, config, manager.environment(watchdog_s)) as daemon:
         manager.wait_for("WATCHDOG", "1")
         with stopped_thread(daemon.pid, "worker"):
-            daemon.wait_for_line("lcore does not turn")
+            daemon.wait_for_line("lcore stalled")
             since = time.monotonic()
             time.sleep(2 * watchdog_s)
             # The control thread lives, and keeps quiet.
@@ -116,7 +116,7 @@ def test_watchdog_of_an_lcore_that_hangs(directory, manager):
             assert manager.said("WATCHDOG", "1", since) == 0
         manager.wait_for("WATCHDOG", "1", time.monotonic())
         assert daemon.terminate() == 0
-        assert daemon.stderr().count("lcore does not turn") == 1
+        assert daemon.stderr().count("lcore stalled") == 1
 
 
 def test_status_follows_the_link(directory, manager):

@@ -133,7 +133,7 @@ TEST(PipelineParamsTest, WeightsAreBandwidths) {
 uint32_t Needed(uint32_t first, uint32_t others, uint32_t packed, uint32_t tx_ports) {
   PortUse use{.rx_descriptors = 1024,
               .tx_descriptors = 1024 * tx_ports,
-              .unclaimed_pdus = (7 + kMostPromisedPdus) * kVcCount * (first + others)};
+              .unclaimed_pdus = (7 + kMaxPromisedPdus) * kVcCount * (first + others)};
   if (first != 0) {
     use.homes = {{.inflight_pdus = std::vector<uint32_t>(first, 3000), .packed_pdus = packed}};
   }
@@ -157,9 +157,9 @@ TEST(PipelineParamsTest, ThePoolOfPlane0HoldsWhatIsInFlightOnAllPlanes) {
 }
 
 TEST(PipelineParamsTest, PoolsHoldWhatInstancesMayHaveInFlightTogether) {
-  EXPECT_EQ(MostHeldPdus({3000, 4000}), 7000u);
-  EXPECT_EQ(MostHeldPdus({16384, 16384, 16384}), 16384u);
-  EXPECT_EQ(MostHeldPdus({100000, 1}), 100000u);
+  EXPECT_EQ(MaxHeldPdus({3000, 4000}), 7000u);
+  EXPECT_EQ(MaxHeldPdus({16384, 16384, 16384}), 16384u);
+  EXPECT_EQ(MaxHeldPdus({100000, 1}), 100000u);
   // Each destination has at least one.
   const auto frames = [](const PortHome& home) { return FramesNeeded({.homes = {home}}); };
   EXPECT_EQ(frames({.inflight_pdus = {512}, .destinations = 4092, .packed_pdus = 1000}) -

@@ -87,12 +87,12 @@ class Fabric {
   }
   void In(uint32_t port, const SueFrame& sue, Time now) { In(port, BytesOf(sue), now); }
 
-  // Up to `most` frames that a port sends.
-  std::vector<std::vector<uint8_t>> Out(uint32_t port, Time now, uint32_t most = UINT32_MAX) {
+  // Up to `max` frames that a port sends.
+  std::vector<std::vector<uint8_t>> Out(uint32_t port, Time now, uint32_t max = UINT32_MAX) {
     std::vector<std::vector<uint8_t>> got;
     the_switch.Poll(now);
     Frame* frame = nullptr;
-    while (got.size() < most && the_switch.Transmit(port, &frame, 1, now) == 1) {
+    while (got.size() < max && the_switch.Transmit(port, &frame, 1, now) == 1) {
       got.emplace_back(frame->data, frame->data + frame->length);
       free_.push_back(frame);
       Refill();

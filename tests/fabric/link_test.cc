@@ -64,12 +64,12 @@ struct Neighbour {
     end.Poll(now);
     if (credit != nullptr) credit->Follow(end, now);
     if (credit != nullptr && now >= credit->receiver().deadline()) {
-      Bytes bytes(kMostLinkFrameBytes);
+      Bytes bytes(kMaxLinkFrameBytes);
       bytes.resize(credit->NextFreed(end, bytes.data(), now));
       if (!bytes.empty()) said.push_back(bytes);
     }
     while (end.HasNext(now)) {
-      Bytes bytes(kMostLinkFrameBytes);
+      Bytes bytes(kMaxLinkFrameBytes);
       bytes.resize(end.Next(bytes.data(), now));
       said.push_back(bytes);
     }

@@ -139,12 +139,12 @@ TEST(Queueing, TailDropIsCounted) {
   uint64_t got = 0;
   for (int us = 0; us < 1000; ++us) got += fabric.Out(2, At(us)).size();
   EXPECT_EQ(got, 500 - dropped);
-  EXPECT_GT(fabric.the_switch.output(2).most_queued_bytes(0), 20000u);
-  EXPECT_GT(fabric.the_switch.buffer().most_used(), 20000u);
+  EXPECT_GT(fabric.the_switch.output(2).max_queued_bytes(0), 20000u);
+  EXPECT_GT(fabric.the_switch.buffer().max_used(), 20000u);
   fabric.the_switch.ResetHighWater();
-  EXPECT_EQ(fabric.the_switch.output(2).most_queued_bytes(0),
+  EXPECT_EQ(fabric.the_switch.output(2).max_queued_bytes(0),
             fabric.the_switch.buffer().queued(2, 0));
-  EXPECT_EQ(fabric.the_switch.buffer().most_used(), fabric.the_switch.buffer().used());
+  EXPECT_EQ(fabric.the_switch.buffer().max_used(), fabric.the_switch.buffer().used());
 }
 
 uint64_t Marks(EcnParams ecn, uint32_t frames, uint8_t field) {
@@ -210,7 +210,7 @@ TEST(Queueing, TrimmedFramesTellTheReceiver) {
         // Recognized by its DSCP and by the lengths in it.
         const auto read = ParseTrimmed({.encap = encap}, frame.data(), length, 57);
         ASSERT_TRUE(read);
-        EXPECT_EQ(read->pdu_bytes, 1000 + kLeastPduBytes);
+        EXPECT_EQ(read->pdu_bytes, 1000 + kMinPduBytes);
         EXPECT_EQ(DecodeRh(read->pdu).xpuid, 1);
         EXPECT_EQ(ParseTrimmed({.encap = encap}, frame.data(), length, 56), std::nullopt);
       }

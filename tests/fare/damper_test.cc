@@ -93,7 +93,7 @@ TEST_F(DamperTest, AnotherScaleIsNoFlapAndKeepsThePartThatIsHeldBack) {
 TEST_F(DamperTest, ThePenaltyIsBounded) {
   Tell(5);
   for (int i = 0; i < 1000; ++i) Tell(i % 2);
-  EXPECT_EQ(damper.PenaltyAt(now, params), params.most);
+  EXPECT_EQ(damper.PenaltyAt(now, params), params.max);
   // 12000 decays to 1000 in less than four half-lives.
   EXPECT_LT(damper.deadline(), now + 4 * params.half_life);
 }

@@ -28,7 +28,7 @@ class WeightsTest : public ::testing::Test {
     weights->OnRoutes(peer, Measure::kBandwidth, hops, now);
   }
   // The kernel's weights of the two planes; 0: no route.
-  void TellShares(uint32_t a, uint32_t b) {
+  void PublishShares(uint32_t a, uint32_t b) {
     std::vector<NextHop> hops;
     if (a > 0) hops.push_back({.interface = "a", .share = a, .mbps = {}});
     if (b > 0) hops.push_back({.interface = "b", .share = b, .mbps = {}});
@@ -117,7 +117,7 @@ TEST_F(WeightsTest, WeightsStayInTheirRange) {
   Tell(0, 1e12, 0.001);
   for (const WeightChange& change : Set()) {
     EXPECT_GE(change.weight, 1u);
-    EXPECT_LE(change.weight, kMostWeight);
+    EXPECT_LE(change.weight, kMaxWeight);
   }
 }
 
@@ -163,17 +163,17 @@ TEST_F(WeightsTest, AllRoutedPlanesAreUsedWhileAllAreDamped) {
 
 TEST_F(WeightsTest, APlaneDoesNotFlapByTheKernelsWeightsOfAnother) {
   for (int i = 0; i < 10; ++i) {
-    TellShares(66, 33);
-    TellShares(0, 100);
+    PublishShares(66, 33);
+    PublishShares(0, 100);
   }
   EXPECT_EQ(Penalty(1), 0);
-  EXPECT_EQ(Penalty(0), params.damping.most);
+  EXPECT_EQ(Penalty(0), params.damping.max);
   EXPECT_EQ(Set(), (Changes{{0, 1, 10000}, {0, 0, 0}}));
-  TellShares(66, 33);
+  PublishShares(66, 33);
   EXPECT_EQ(Set(), (Changes{{0, 1, 5000}}));
-  TellShares(100, 0);
+  PublishShares(100, 0);
   EXPECT_EQ(Set(), (Changes{{0, 0, 10000}, {0, 1, 0}})) << "the last plane is used";
-  TellShares(66, 33);
+  PublishShares(66, 33);
   EXPECT_EQ(Set(), (Changes{{0, 1, 5000}, {0, 0, 0}})) << "one outage of plane 1 is forgiven";
 }
 
@@ -192,7 +192,7 @@ TEST_F(WeightsTest, APlaneDoesNotFlapByAnotherThatHasNoBandwidth) {
 TEST_F(WeightsTest, ThePartThatIsHeldBackStaysWhenSharesBecomeRelative) {
   for (const double a : {8000, 2000, 8000, 2000, 8000}) Tell(0, a, 8000);
   EXPECT_EQ(Set(), (Changes{{0, 0, 2000}, {0, 1, 8000}}));
-  TellShares(50, 50);
+  PublishShares(50, 50);
   EXPECT_EQ(Set(), (Changes{{0, 0, 2500}, {0, 1, 10000}}));
   now = weights->deadline();
   weights->OnTime(now);
@@ -207,7 +207,7 @@ TEST_F(WeightsTest, AnyScheduleLeavesAPlaneWhileThereIsARoute) {
     const auto share = [&random] { return static_cast<uint32_t>(random() % 3 * 4000); };
     const std::array<uint32_t, 2> routes = {share(), share()};
     if (random() % 8 == 0) {
-      TellShares(routes[0], routes[1]);
+      PublishShares(routes[0], routes[1]);
     } else {
       Tell(0, routes[0], routes[1]);
     }

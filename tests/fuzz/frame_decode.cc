@@ -115,7 +115,7 @@ std::optional<ParsedFrame> DecodeTrimmed(const FrameRules& rules, const ExactByt
   if (!parsed) return parsed;
   const uint8_t* end = frame.data() + frame.bytes();
   Require(TraitsOf(rules.encap).has_length && parsed->error == FrameError::kNone);
-  Require(parsed->dscp == dscp && parsed->pdu_bytes >= kLeastPduBytes);
+  Require(parsed->dscp == dscp && parsed->pdu_bytes >= kMinPduBytes);
   Require(parsed->pdu >= frame.data() && parsed->pdu + kRhBytes <= end);
   Require(parsed->pdu_bytes > static_cast<uint64_t>(end - parsed->pdu));
   ReadEveryByte(parsed->pdu, kRhBytes);
@@ -164,7 +164,7 @@ void SayAgain(const Choice& choice, const ParsedFrame& parsed) {
                   .session = parsed.session};
   spec.traffic_class = {.dscp = parsed.dscp, .ecn = parsed.ecn};
   const ReliabilityHeader rh = DecodeRh(parsed.pdu);
-  const uint32_t commands = std::min(parsed.pdu_bytes - kLeastPduBytes, kMaxPackBytes);
+  const uint32_t commands = std::min(parsed.pdu_bytes - kMinPduBytes, kMaxPackBytes);
   RoundTrip(choice, spec, rh, parsed.pdu + kRhBytes, commands);
 }
 
@@ -186,7 +186,7 @@ void Decode(const Choice& choice, const ExactBytes& frame) {
   const ParsedFrame parsed =
       ParseFrame({.encap = choice.encap}, frame.data(), frame.bytes(), choice.checksums_good);
   if (parsed.error != FrameError::kNone) return;
-  Require(parsed.pdu_bytes >= kLeastPduBytes);
+  Require(parsed.pdu_bytes >= kMinPduBytes);
   Require(parsed.pdu >= frame.data());
   Require(parsed.pdu + parsed.pdu_bytes <= frame.data() + frame.bytes());
   DecodePdu(parsed.pdu, parsed.pdu_bytes);
@@ -275,6 +275,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     DecodePause(pause);
   }
   Decode(choice, rest);
-  if (rest.bytes() >= kLeastPduBytes) DecodePdu(rest.data(), rest.bytes());
+  if (rest.bytes() >= kMinPduBytes) DecodePdu(rest.data(), rest.bytes());
   return 0;
 }

@@ -48,7 +48,7 @@ void CheckFrame(Encap encap, Bytes frame) {
 
 // A PDU of the bytes, sealed as its RH says, in a frame of the encapsulation.
 void CheckPdu(Encap encap, uint8_t version, const uint8_t* data, size_t size) {
-  Bytes buffer(HeaderTemplate::kRoomBytes + std::max<size_t>(size, kLeastPduBytes));
+  Bytes buffer(HeaderTemplate::kRoomBytes + std::max<size_t>(size, kMinPduBytes));
   uint8_t* const pdu = buffer.data() + HeaderTemplate::kRoomBytes;
   std::copy_n(data, size, pdu);
   SetVersion(pdu, 1 + (version & 1));
@@ -62,8 +62,8 @@ void CheckPdu(Encap encap, uint8_t version, const uint8_t* data, size_t size) {
 }  // namespace suede::ctl
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  constexpr size_t kMostBytes = 512;
-  if (size < 2 || size > kMostBytes) return 0;
+  constexpr size_t kMaxBytes = 512;
+  if (size < 2 || size > kMaxBytes) return 0;
   const suede::Encap encap =
       *suede::ParseEncap(suede::kEncapNames[data[0] % suede::kEncapNames.size()]);
   if (data[1] % 4 == 3) {

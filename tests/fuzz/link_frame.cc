@@ -45,7 +45,7 @@ class Bed {
       LinkWord word = LoadLinkWord(frame->data);
       if (how % 4 >= 2) word.tag = end_->session().rx_tag();
       BeginLinkFrame(params_.ether_type, {}, word, frame->data);
-      frame->length = std::max(frame->length, kLeastLinkFrameBytes);
+      frame->length = std::max(frame->length, kMinLinkFrameBytes);
     }
     // One that answers, so that there is a session.
     if (how % 16 == 3) EncodeLinkHello(params_.ether_type, {}, Answer(how), frame->data);
@@ -73,7 +73,7 @@ class Bed {
   void SendCredit() {
     CreditSender& sender = credit_->sender();
     if (sender.MaySend(2, 1)) sender.OnSent(2, 1, now_);
-    uint8_t own[kMostLinkFrameBytes];
+    uint8_t own[kMaxLinkFrameBytes];
     if (credit_->NextFreed(*end_, own, now_) > sizeof own) std::abort();
     if (credit_->NextConsumed(*end_, own, now_) > sizeof own) std::abort();
   }
@@ -87,7 +87,7 @@ class Bed {
     }
   }
   void Leave(uint32_t count) {
-    uint8_t own[kMostLinkFrameBytes];
+    uint8_t own[kMaxLinkFrameBytes];
     for (uint32_t i = 0; i < 4 && end_->HasNext(now_); ++i) {
       const uint32_t bytes = end_->Next(own, now_);
       if (bytes > sizeof own) std::abort();

@@ -22,9 +22,9 @@ namespace suede {
 namespace {
 
 constexpr uint32_t kPlainBytes = kRhBytes + 20 + kRcrcBytes;
-constexpr size_t kMostHeld = 64;  // PDUs on the path
-constexpr size_t kMostBurst = 8;
-constexpr size_t kMostPduBytes = 128;
+constexpr size_t kMaxHeld = 64;  // PDUs on the path
+constexpr size_t kMaxBurst = 8;
+constexpr size_t kMaxPduBytes = 128;
 
 void Require(bool condition) {
   if (!condition) std::abort();
@@ -150,7 +150,7 @@ class Play {
     SealOwn& own = ends_[number].own;
     own.secrets.count = 0;
     own.secrets.partition = own.partition;
-    for (uint8_t id = 0; id < SealSecrets::kMost; ++id) {
+    for (uint8_t id = 0; id < SealSecrets::kMax; ++id) {
       if ((set >> id & 1) == 0) continue;
       std::array<uint8_t, kSealSecretBytes> secret{};
       secret[0] = id;
@@ -186,7 +186,7 @@ class Play {
       job.text = held.pdu.data() + kRhBytes + shim_bytes;
       job.text_bytes = kPlainBytes - kRhBytes;
       Openssl().Seal({&job, 1});
-      if (held_.size() == kMostHeld) held_.erase(held_.begin());
+      if (held_.size() == kMaxHeld) held_.erase(held_.begin());
       held_.push_back(std::move(held));
     }
     end.EndTurn();
@@ -211,8 +211,8 @@ class Play {
     arrival.path = PathOf(1 - number);
     const uint8_t choice = input_.Byte();
     if (held_.empty() || choice % 4 == 0) {
-      arrival.pdu = input_.Bytes(input_.Byte() % kMostPduBytes);
-      if (arrival.pdu.size() < kLeastPduBytes) arrival.pdu.resize(kLeastPduBytes);
+      arrival.pdu = input_.Bytes(input_.Byte() % kMaxPduBytes);
+      if (arrival.pdu.size() < kMinPduBytes) arrival.pdu.resize(kMinPduBytes);
       SetVersion(arrival.pdu.data(), 1 + (choice >> 2 & 1));
       return arrival;
     }
@@ -227,7 +227,7 @@ class Play {
     // Changed. A bit of the RH's version is none that the caller would bring here.
     switch (choice >> 2 & 3) {
       case 0:
-        arrival.pdu.resize(std::max<size_t>(kLeastPduBytes, input_.Byte() % held.pdu.size()));
+        arrival.pdu.resize(std::max<size_t>(kMinPduBytes, input_.Byte() % held.pdu.size()));
         break;
       case 1:
         arrival.pdu.push_back(input_.Byte());
@@ -245,7 +245,7 @@ class Play {
   void Receive(int number) {
     End& end = ends_[number];
     std::vector<Arrival> arrivals;
-    for (size_t count = 1 + input_.Byte() % kMostBurst; count != 0; --count) {
+    for (size_t count = 1 + input_.Byte() % kMaxBurst; count != 0; --count) {
       arrivals.push_back(Take(number));
     }
     std::vector<SealJob> jobs;

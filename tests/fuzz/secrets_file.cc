@@ -19,10 +19,10 @@ void Require(bool condition) {
 }
 
 void CheckAccepted(const FileSecrets& secrets) {
-  Require(secrets.size() <= kMostFileSecrets);
+  Require(secrets.size() <= kMaxFileSecrets);
   std::set<std::pair<int, int>> ids;
   for (const FileSecret& secret : secrets) {
-    Require(secret.partition <= 1023 && secret.id <= kMostSecretId && secret.secret);
+    Require(secret.partition <= 1023 && secret.id <= kMaxSecretId && secret.secret);
     Require(secret.from_s < secret.until_s);
     Require(ids.emplace(secret.partition, secret.id).second);
     const auto valid = SecretsValidAt(secrets, secret.partition, secret.from_s);

@@ -27,7 +27,7 @@ void Curves::Set(const char* name, const char* unit, Kind kind, const Labels& la
 
 // Point 0 stays: it is the begin of what grows.
 bool Curves::Thin() {
-  if (times_.size() < kMostPoints) return false;
+  if (times_.size() < kMaxPoints) return false;
   const size_t count = times_.size();
   size_t to = 0;
   for (size_t from = 0; from < count; from += 2) times_[to++] = times_[from];

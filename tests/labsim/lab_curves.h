@@ -18,7 +18,7 @@ namespace suede::lab {
 
 class Curves {
  public:
-  static constexpr size_t kMostPoints = 512;
+  static constexpr size_t kMaxPoints = 512;
   using Labels = std::vector<std::pair<std::string, std::string>>;
   enum class Kind : uint8_t {
     kLevel,   // of two points that become one, the larger value stays

@@ -55,7 +55,7 @@ std::optional<std::vector<std::string>> ListIn(const ForeignJson& params, const 
 }
 
 constexpr std::string_view kKnownKeys[] = {
-#define SUEDE_LAB_KEY(name, most, unit, sentence) #name,
+#define SUEDE_LAB_KEY(name, max, unit, sentence) #name,
     SUEDE_IMPAIR_NUMBERS(SUEDE_LAB_KEY)
 #undef SUEDE_LAB_KEY
         "port",
@@ -68,7 +68,7 @@ absl::StatusOr<ImpairChange> ChangeOf(const ForeignJson& params) {
     }
   }
   ImpairChange change;
-#define SUEDE_LAB_VALUE(name, most, unit, sentence) change.name = NumberIn(params, #name);
+#define SUEDE_LAB_VALUE(name, max, unit, sentence) change.name = NumberIn(params, #name);
   SUEDE_IMPAIR_NUMBERS(SUEDE_LAB_VALUE)
 #undef SUEDE_LAB_VALUE
   if (const auto down = params.find("down"); down != params.end() && down->is_string()) {

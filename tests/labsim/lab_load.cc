@@ -77,7 +77,7 @@ absl::Status LabProcess::Connect(LabEndpoint& at) {
     server_ = std::make_unique<perf::ServerWorkload<LabClient>>(client, own, options_.vcs,
                                                                 options_.echo());
     server_->LogTo(&cells_.back());
-    if (options_.take_rate > 0) server_->TakeAtMost(options_.take_rate);
+    if (options_.take_rate > 0) server_->LimitRate(options_.take_rate);
     return absl::OkStatus();
   }
   run_plan_ = std::make_unique<perf::RunPlan>(perf::PlanOf(options_, options_.sizes[0]));
@@ -161,7 +161,7 @@ perf::Document LabProcess::MakeDocument() const {
 
 Json LabProcess::Entry() const {
   const perf::Document document = MakeDocument();
-  const perf::Verdict verdict = perf::JudgeAll(options_, document);
+  const perf::Verdict verdict = perf::CheckAll(options_, document);
   int code = perf::ExitCode(document.results, verdict);
   std::string log;
   for (const perf::RankResult& rank : document.ranks) {

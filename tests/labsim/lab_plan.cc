@@ -35,22 +35,22 @@ class Reader {
     if (!value->is_string()) Fail(absl::StrCat(path, key), "is no text; write one");
     return value->is_string() ? value->get<std::string>() : "";
   }
-  double Number(const Value& from, const std::string& path, const char* key, double least,
-                double most) {
+  double Number(const Value& from, const std::string& path, const char* key, double min,
+                double max) {
     const Value* const value = Find(from, path, key);
-    if (value == nullptr) return least;
-    if (!value->is_number() || !(value->get<double>() >= least && value->get<double>() <= most)) {
-      Fail(absl::StrCat(path, key), absl::StrCat("is no number from ", least, " to ", most));
-      return least;
+    if (value == nullptr) return min;
+    if (!value->is_number() || !(value->get<double>() >= min && value->get<double>() <= max)) {
+      Fail(absl::StrCat(path, key), absl::StrCat("is no number from ", min, " to ", max));
+      return min;
     }
     return value->get<double>();
   }
   // None: null, or not there.
   std::optional<double> Optional(const Value& from, const std::string& path, const char* key,
-                                 double least, double most) {
+                                 double min, double max) {
     const auto found = from.find(key);
     if (found == from.end() || found->is_null()) return std::nullopt;
-    return Number(from, path, key, least, most);
+    return Number(from, path, key, min, max);
   }
   void Each(const Value& from, const std::string& path, const char* key,
             const std::function<void(const Value&, const std::string&)>& read) {
@@ -67,7 +67,7 @@ class Reader {
   std::string problem_;
 };
 
-constexpr double kMostSeconds = 1e6;
+constexpr double kMaxSeconds = 1e6;
 
 Duration Seconds(double s) { return Duration(std::llround(s * 1e9)); }
 
@@ -133,7 +133,7 @@ void ReadProcess(Reader& r, const Value& from, const std::string& path, PlanLoad
 void ReadLoad(Reader& r, const Value& from, const std::string& path, Plan& plan) {
   PlanLoad& load = plan.loads.emplace_back();
   load.name = r.Text(from, path, "name");
-  load.start = Seconds(r.Number(from, path, "start_s", 0, kMostSeconds));
+  load.start = Seconds(r.Number(from, path, "start_s", 0, kMaxSeconds));
   r.Each(from, path, "processes",
          [&](const Value& value, const std::string& at) { ReadProcess(r, value, at, load); });
 }
@@ -207,11 +207,11 @@ void ReadAction(Reader& r, const Value& from, const std::string& path, const Pla
 
 void ReadFault(Reader& r, const Value& from, const std::string& path, Plan& plan) {
   PlanFault& fault = plan.faults.emplace_back();
-  fault.at = Seconds(r.Number(from, path, "at_s", 0, kMostSeconds));
-  if (const auto lasts = r.Optional(from, path, "for_s", 0, kMostSeconds)) {
+  fault.at = Seconds(r.Number(from, path, "at_s", 0, kMaxSeconds));
+  if (const auto lasts = r.Optional(from, path, "for_s", 0, kMaxSeconds)) {
     fault.lasts = Seconds(*lasts);
   }
-  fault.every = Seconds(r.Optional(from, path, "every_s", 0, kMostSeconds).value_or(0));
+  fault.every = Seconds(r.Optional(from, path, "every_s", 0, kMaxSeconds).value_or(0));
   fault.times = static_cast<uint64_t>(r.Number(from, path, "times", 1, 1e6));
   fault.text = r.Text(from, path, "text");
   r.Each(from, path, "begin", [&](const Value& value, const std::string& at) {
@@ -277,7 +277,7 @@ absl::StatusOr<Plan> ReadPlan(std::string_view text, std::string_view name) {
     r.Fail("schema_version", "is not 1; take the tools/lab of this version");
   }
   plan.seed = static_cast<uint64_t>(r.Number(*root, "", "seed", 0, UINT32_MAX));
-  plan.timeout = Seconds(r.Number(*root, "", "timeout_s", 0, kMostSeconds));
+  plan.timeout = Seconds(r.Number(*root, "", "timeout_s", 0, kMaxSeconds));
   plan.sample = Seconds(r.Number(*root, "", "sample_ms", 0.001, 1e6) / 1e3);
   using Read = void (*)(Reader&, const Value&, const std::string&, Plan&);
   const std::pair<const char*, Read> lists[] = {

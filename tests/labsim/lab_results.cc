@@ -9,7 +9,7 @@
 namespace suede::lab {
 namespace {
 
-constexpr size_t kMostFlowTimes = 20'000;
+constexpr size_t kMaxFlowTimes = 20'000;
 
 double SecondsAt(Time time) { return static_cast<double>(ToNs(time)) / 1e9; }
 
@@ -95,11 +95,11 @@ Json LabWatch::FinalOf(const LabSwitch& at) const {
            {{"bytes", the_switch.params().buffer_bytes},
             {"cell_bytes", the_switch.params().cell_bytes},
             {"used_bytes", buffer.used()},
-            {"most_used_bytes", buffer.most_used()},
+            {"most_used_bytes", buffer.max_used()},
             {"shared_bytes", buffer.shared_bytes()},
             {"shared_free_bytes", buffer.shared_free()},
             {"headroom_used_bytes", buffer.headroom_used()},
-            {"most_headroom_used_bytes", buffer.most_headroom_used()}}}};
+            {"most_headroom_used_bytes", buffer.max_headroom_used()}}}};
 }
 
 Json LabWatch::Final() const {
@@ -131,7 +131,7 @@ Json LabWatch::Queues() const {
                     {"mean_bytes", sum / static_cast<double>(std::max<uint64_t>(depth_ns_, 1))},
                     {"p50_bytes", DepthOf(depths, depth_ns_, 0.5)},
                     {"p99_bytes", DepthOf(depths, depth_ns_, 0.99)},
-                    {"most_bytes", switches[s]->the_switch().output(p).most_queued_bytes(c)}});
+                    {"most_bytes", switches[s]->the_switch().output(p).max_queued_bytes(c)}});
   }
   return list;
 }
@@ -174,7 +174,7 @@ std::vector<LabWatch::FlowTime> LabWatch::FlowTimes() const {
 Json LabWatch::Flows() const {
   Json list = Json::array();
   for (const FlowTime& flow : FlowTimes()) {
-    if (list.size() == kMostFlowTimes) break;
+    if (list.size() == kMaxFlowTimes) break;
     const auto& ranks = flow.process->options().ranks;
     list.push_back({{"load", flow.process->load()},
                     {"iteration", flow.iteration},
@@ -212,7 +212,7 @@ double LabWatch::RateOf(const LabProcess& process, uint32_t rank) const {
 Json LabWatch::Iterations() const {
   Json list = Json::array();
   const std::vector<FlowTime> flows = FlowTimes();
-  for (size_t first = 0; first < flows.size() && list.size() < kMostFlowTimes;) {
+  for (size_t first = 0; first < flows.size() && list.size() < kMaxFlowTimes;) {
     size_t end = first;
     std::vector<double> times;
     uint64_t bytes = 0;

@@ -16,7 +16,7 @@ constexpr uint64_t kTurnMoreNs = 200;
 // One that has none looks again after so long, after twice as long, up to eight times as long, and
 // when a frame arrives.
 constexpr uint64_t kIdleNs = 1000;
-constexpr uint32_t kMostIdle = 3;
+constexpr uint32_t kMaxIdle = 3;
 constexpr Duration kTurn{kTurnNs};
 constexpr Duration kEnd = std::chrono::seconds(60);   // for loads that are told to end
 constexpr Duration kDrain = std::chrono::seconds(2);  // for what is under way then
@@ -191,10 +191,10 @@ void LabRun::TurnOf(uint32_t endpoint) {
   ++turns_;
   earliest_[endpoint] = now_ + kTurn;
   uint32_t& idle = idle_[endpoint];
-  idle = worked ? 0 : std::min(idle + 1, kMostIdle + 1);
-  const uint64_t least = worked ? kTurnNs : kIdleNs << (idle - 1);
-  const uint64_t more = worked ? kTurnMoreNs : least / 2;
-  next_.Set(endpoint, now_ + Duration(least + random_.Below(more)));
+  idle = worked ? 0 : std::min(idle + 1, kMaxIdle + 1);
+  const uint64_t min = worked ? kTurnNs : kIdleNs << (idle - 1);
+  const uint64_t more = worked ? kTurnMoreNs : min / 2;
+  next_.Set(endpoint, now_ + Duration(min + random_.Below(more)));
 }
 
 bool LabRun::LoadsAreOver() const {

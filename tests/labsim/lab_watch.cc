@@ -18,7 +18,7 @@ using Kind = Curves::Kind;
 
 constexpr Duration kFirstGap = std::chrono::microseconds(10);
 constexpr int64_t kDepthsOfGap = 10;  // looks at the depths of queues between two points
-constexpr uint32_t kMostFlows = 64;   // of a load; those of more are shown by destination
+constexpr uint32_t kMaxFlows = 64;    // of a load; those of more are shown by destination
 
 double SecondsOf(Duration time) { return static_cast<double>(time.count()) / 1e9; }
 double Rounded(Time time) { return static_cast<double>(ToNs(time)) / 1e9; }
@@ -171,7 +171,7 @@ void LabWatch::PointOfLoads() {
     const perf::Options& o = process->options();
     const size_t ranks = o.ranks.size();
     const bool is_incast = o.traffic.pattern == perf::Pattern::kIncast;
-    const bool many = (is_incast ? ranks : ranks * ranks) > kMostFlows;
+    const bool many = (is_incast ? ranks : ranks * ranks) > kMaxFlows;
     for (const perf::IntervalCells& cells : process->cells()) {
       for (const uint16_t source : ranks != 0 ? o.ranks : xpus_) {
         for (const uint8_t vc : o.vcs) {

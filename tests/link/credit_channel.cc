@@ -8,7 +8,7 @@ namespace suede {
 namespace {
 
 constexpr Duration kRestartSpan = std::chrono::microseconds(400);  // in which restarts happen
-constexpr Duration kLongest = std::chrono::seconds(2);             // by then all has passed
+constexpr Duration kMax = std::chrono::seconds(2);                 // by then all has passed
 constexpr uint32_t kSendNs = 80;                                   // a frame of 1000 octets
 constexpr uint32_t kStalledNs = 1000;  // until an end without credit looks again
 
@@ -19,18 +19,18 @@ CreditChannel::CreditChannel(uint64_t seed) : dice_(seed) {
   update_loss_ = Between(0, 50) / 100.0;
   delay_ns_ = Between(0, 5'000);
   jitter_ns_ = Chance(0.3) ? 0 : Between(0, 20'000);
-  most_octets_ = Between(60, 4096);
+  max_octets_ = Between(60, 4096);
   times_.repeat = Duration(Between(20'000, 300'000));
-  times_.longest_wait = Duration(Between(0, 20'000));
+  times_.max_wait = Duration(Between(0, 20'000));
   times_.spacing_octets = Between(800, 20'000);
   for (uint32_t& ns : drain_ns_) ns = Between(0, 3) == 0 ? Between(500, 5'000) : Between(0, 200);
   for (End& end : ends_) {
     end.grant.rule = {.shift = static_cast<uint8_t>(Between(5, 12)),
                       .overhead = static_cast<int16_t>(static_cast<int>(Between(0, 143)) - 16)};
     for (uint32_t vc = 0; vc < kVcs; ++vc) {
-      end.grant.limits[vc] = end.grant.rule.CreditsOf(most_octets_) * Between(1, 20);
+      end.grant.limits[vc] = end.grant.rule.CreditsOf(max_octets_) * Between(1, 20);
       end.left[vc] = Between(10, 200);
-      end.next[vc] = Between(14, most_octets_);
+      end.next[vc] = Between(14, max_octets_);
     }
     end.sender = std::make_unique<CreditSender>(times_.repeat);
     end.receiver = std::make_unique<CreditReceiver>(end.grant, times_);
@@ -95,7 +95,7 @@ void CreditChannel::Send(uint32_t end) {
     next = now_ + Duration(kSendNs);
     ++result_.frames;
     --own.left[vc];
-    own.next[vc] = Between(14, most_octets_);
+    own.next[vc] = Between(14, max_octets_);
     if (Chance(data_loss_)) {
       ++result_.lost_frames;
     } else {
@@ -128,8 +128,8 @@ void CreditChannel::OnData(uint32_t end, const Event& event) {
   own.buffer[event.vc].push_back(credits);
   own.buffered[event.vc] += credits;
   const uint32_t limit = own.grant.limits[event.vc];
-  result_.most_held =
-      std::max<uint64_t>(result_.most_held, uint64_t{own.buffered[event.vc]} * 1000 / limit);
+  result_.max_held =
+      std::max<uint64_t>(result_.max_held, uint64_t{own.buffered[event.vc]} * 1000 / limit);
   if (own.buffered[event.vc] > limit) Fail("overrun");
   if (!own.receiver->IsWithin(event.vc)) Fail("the receiver sees an overrun");
 }
@@ -151,7 +151,7 @@ void CreditChannel::SendUpdate(uint32_t from, Event::Kind kind, const CreditUpda
     ++result_.lost_updates;
     return;
   }
-  uint8_t body[CreditUpdate::kMostBytes];
+  uint8_t body[CreditUpdate::kMaxBytes];
   auto decoded = DecodeCreditUpdate(body, EncodeCreditUpdate(update, body));
   if (decoded) decoded->serial = update.serial;
   if (decoded != update) Fail("an update changed on its way");
@@ -253,7 +253,7 @@ void CreditChannel::RunToRest() {
       events_.erase(first);
       Handle(event);
     }
-    if (now_ - begin > kLongest) Fail("it has stopped");
+    if (now_ - begin > kMax) Fail("it has stopped");
     Check();
   }
 }

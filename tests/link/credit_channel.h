@@ -28,7 +28,7 @@ struct CreditChannelResult {
   uint64_t repaired = 0;  // credits
   uint64_t restarts = 0;
   uint64_t stalls = 0;     // a frame found no credit
-  uint64_t most_held = 0;  // credits of a link VC, of 1000 of its limit
+  uint64_t max_held = 0;   // credits of a link VC, of 1000 of its limit
 };
 
 class CreditChannel {
@@ -63,8 +63,8 @@ class CreditChannel {
   };
 
   bool Chance(double p) { return std::uniform_real_distribution<double>(0, 1)(dice_) < p; }
-  uint32_t Between(uint32_t least, uint32_t most) {
-    return std::uniform_int_distribution<uint32_t>(least, most)(dice_);
+  uint32_t Between(uint32_t min, uint32_t max) {
+    return std::uniform_int_distribution<uint32_t>(min, max)(dice_);
   }
   Duration Jitter() { return Duration(Between(0, jitter_ns_)); }
   void At(Time time, const Event& event) { events_.emplace(time, event); }
@@ -96,7 +96,7 @@ class CreditChannel {
   uint32_t delay_ns_ = 0;
   uint32_t jitter_ns_ = 0;
   std::array<uint32_t, kVcs> drain_ns_{};
-  uint32_t most_octets_ = 0;
+  uint32_t max_octets_ = 0;
 };
 
 }  // namespace suede

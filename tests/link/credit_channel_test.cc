@@ -25,7 +25,7 @@ TEST(CreditChannel, AllFramesPassAndNoBufferIsOverrun) {
     sum.repaired += result.repaired;
     sum.restarts += result.restarts;
     sum.stalls += result.stalls;
-    sum.most_held = std::max(sum.most_held, result.most_held);
+    sum.max_held = std::max(sum.max_held, result.max_held);
   }
   std::printf(
       "%llu seeds: %llu frames, %llu lost; %llu updates, %llu lost, %llu late; "
@@ -36,7 +36,7 @@ TEST(CreditChannel, AllFramesPassAndNoBufferIsOverrun) {
       static_cast<unsigned long long>(sum.lost_updates),
       static_cast<unsigned long long>(sum.late_updates),
       static_cast<unsigned long long>(sum.repaired), static_cast<unsigned long long>(sum.restarts),
-      static_cast<double>(sum.most_held) / 10);
+      static_cast<double>(sum.max_held) / 10);
   // The seeds have played all that the test is about.
   EXPECT_GT(sum.lost_frames, 0u);
   EXPECT_GT(sum.lost_updates, 0u);
@@ -44,7 +44,7 @@ TEST(CreditChannel, AllFramesPassAndNoBufferIsOverrun) {
   EXPECT_GT(sum.repaired, 0u);
   EXPECT_GT(sum.restarts, 0u);
   EXPECT_GT(sum.stalls, 0u);
-  EXPECT_EQ(sum.most_held, 1000u) << "some buffer was full, and none more than that";
+  EXPECT_EQ(sum.max_held, 1000u) << "some buffer was full, and none more than that";
 }
 
 }  // namespace

@@ -228,11 +228,11 @@ TEST_P(CreditLayerTest, AManagementPacketThatIsStagedCountsWithItsClass) {
 TEST_P(CreditLayerTest, AnUpdateThatThePortDoesNotTakeGoesLater) {
   Agree();
   for (int i = 0; i < 4; ++i) a.Stage(1, 1000);
-  b.port.most = 0;
+  b.port.max = 0;
   Run(2);
   ASSERT_EQ(b.up.size(), 4u);
   EXPECT_EQ(a.sender().used(1), 32u);
-  b.port.most = ~0u;
+  b.port.max = ~0u;
   Run(3);
   EXPECT_EQ(a.sender().used(1), 0u);
   // A question goes later, too: the freed credit is lost on its way, so the sender asks.
@@ -243,10 +243,10 @@ TEST_P(CreditLayerTest, AnUpdateThatThePortDoesNotTakeGoesLater) {
   Run(240);
   ASSERT_EQ(a.sender().used(1), 32u);
   drops = nullptr;
-  a.port.most = 0;
+  a.port.max = 0;
   Run(40);
   ASSERT_EQ(a.sender().used(1), 32u);
-  a.port.most = ~0u;
+  a.port.max = ~0u;
   Run(3);
   EXPECT_EQ(a.sender().used(1), 0u);
 }
@@ -317,7 +317,7 @@ TEST_P(CreditLayerTest, ForgedUpdatesChangeNothing) {
     update.counters[0] = Credit20(counter);
     end.Begin(LinkKind::kCfUpdate, serial, frame->data);
     EncodeCreditUpdate(update, frame->data + kLinkBodyAt);
-    frame->length = kLeastLinkFrameBytes;
+    frame->length = kMinLinkFrameBytes;
     if (spoilt) frame->data[kLinkBodyAt] = 99;
     a.port.arrived.push_back(frame);
     Frame* frames[2 * kBurst];

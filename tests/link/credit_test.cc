@@ -63,7 +63,7 @@ TEST(LinkCredit, AFrameHasTheCreditsOfItsOctets) {
 TEST(LinkCredit, AGrantHasToPermitTheLargestFrame) {
   EXPECT_TRUE(GrantOf({32, 0, 40}).Permits(4096));
   EXPECT_FALSE(GrantOf({31, 0, 40}).Permits(4096));
-  EXPECT_FALSE(GrantOf({kMostLinkCredits + 1}).Permits(60));
+  EXPECT_FALSE(GrantOf({kMaxLinkCredits + 1}).Permits(60));
   CreditGrant grant = GrantOf({100});
   grant.rule.shift = 13;
   EXPECT_FALSE(grant.Permits(60));
@@ -78,7 +78,7 @@ TEST(CreditUpdate, TheBodyIsThePages) {
   update.starts = 1u << 31;
   update.counters[31] = Credit20(1);
   update.serial = 0;
-  uint8_t body[CreditUpdate::kMostBytes];
+  uint8_t body[CreditUpdate::kMaxBytes];
   const uint32_t bytes = EncodeCreditUpdate(update, body);
   const uint8_t expected[] = {2, 0, 0, 0, 0x18, 0x0a, 0xbc, 0xde, 0xfc, 0, 0, 1};
   ASSERT_EQ(bytes, sizeof expected);
@@ -97,7 +97,7 @@ TEST(CreditUpdate, AnyUpdateComesBack) {
       if ((update.vcs >> vc & 1) != 0)
         update.counters[vc] = Credit20(static_cast<uint32_t>(dice()));
     }
-    uint8_t body[CreditUpdate::kMostBytes];
+    uint8_t body[CreditUpdate::kMaxBytes];
     const uint32_t bytes = EncodeCreditUpdate(update, body);
     EXPECT_EQ(DecodeCreditUpdate(body, bytes), update);
     EXPECT_FALSE(DecodeCreditUpdate(body, bytes - 1).has_value());
@@ -107,7 +107,7 @@ TEST(CreditUpdate, AnyUpdateComesBack) {
 TEST(CreditUpdate, IllFormedBodiesAreRefused) {
   CreditUpdate update = UpdateOf(0, 3, 5);
   update.vcs |= 1u << 7;
-  uint8_t body[CreditUpdate::kMostBytes + 4] = {};
+  uint8_t body[CreditUpdate::kMaxBytes + 4] = {};
   const uint32_t bytes = EncodeCreditUpdate(update, body);
   EXPECT_FALSE(DecodeCreditUpdate(body, 3).has_value());
   body[0] = 0;

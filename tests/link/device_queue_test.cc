@@ -65,8 +65,8 @@ TEST_F(DeviceQueueTest, APauseWithoutTrafficIsNoDistanceBetweenTurns) {
 
 TEST_F(DeviceQueueTest, ALongTurnCountsUpToABoundAndIsForgotten) {
   Turn(Duration(100));
-  const int most = Turn(std::chrono::milliseconds(5));
-  EXPECT_LE(most * kCost, 2 * DeviceQueue::kMostLead.count());
+  const int max = Turn(std::chrono::milliseconds(5));
+  EXPECT_LE(max * kCost, 2 * DeviceQueue::kMaxLead.count());
   int frames = 0;
   for (int i = 0; i < 2000; ++i) frames = Turn(Duration(1000));
   EXPECT_EQ(frames, 1);

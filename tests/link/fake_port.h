@@ -22,7 +22,7 @@ class FakePort : public Port {
   }
   uint32_t Transmit(Frame* const* frames, uint32_t count) override {
     ++bursts;
-    const uint32_t taken = std::min(count, most);
+    const uint32_t taken = std::min(count, max);
     sent.insert(sent.end(), frames, frames + taken);
     if (keeps) busy.insert(frames, frames + taken);
     return taken;
@@ -64,7 +64,7 @@ class FakePort : public Port {
     return &memory->frame;
   }
 
-  uint32_t most = ~0u;  // frames that a burst may take
+  uint32_t max = ~0u;   // frames that a burst may take
   bool keeps = false;   // taken frames stay busy
   bool reclaims = true;
   bool empty = false;  // its pool

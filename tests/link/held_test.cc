@@ -10,11 +10,11 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Duration kLeast = microseconds(500);
+constexpr Duration kMin = microseconds(500);
 
 class HeldTest : public LinkTest {
  protected:
-  Time Held(const Pdu* oldest) { return link.HeldSince(oldest, kLeast, now); }
+  Time Held(const Pdu* oldest) { return link.HeldSince(oldest, kMin, now); }
 };
 
 TEST_F(HeldTest, APortWhoseFramesLeaveIsNotHeld) {
@@ -32,9 +32,9 @@ TEST_F(HeldTest, APduThatTheDeviceKeepsSaysSinceWhen) {
   const Time sent_at = now;
   Pdu* pdu = Data();
   Turn();
-  now += kLeast / 2;
+  now += kMin / 2;
   EXPECT_EQ(Held(pdu), kNever) << "not long enough";
-  now += kLeast;
+  now += kMin;
   EXPECT_EQ(Held(pdu), sent_at);
   EXPECT_EQ(Held(nullptr), kNever) << "there is no other sign of it";
   // The frame leaves: the next one is judged by its own time.
@@ -53,9 +53,9 @@ TEST_F(HeldTest, AOneShotFrameThatTheDeviceKeepsIsASignForAll) {
   EXPECT_EQ(Held(nullptr), handed_at);
   EXPECT_TRUE(link.departures().TakeNews());
   EXPECT_FALSE(link.departures().TakeNews());
-  EXPECT_TRUE(link.departures().MayTell(now));
-  EXPECT_FALSE(link.departures().MayTell(now + milliseconds(99)));
-  EXPECT_TRUE(link.departures().MayTell(now + milliseconds(100)));
+  EXPECT_TRUE(link.departures().MayEmit(now));
+  EXPECT_FALSE(link.departures().MayEmit(now + milliseconds(99)));
+  EXPECT_TRUE(link.departures().MayEmit(now + milliseconds(100)));
   port.busy.clear();
   EXPECT_EQ(link.frames_kept(), kBurst);
   EXPECT_EQ(Held(nullptr), kNever);

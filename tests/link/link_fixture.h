@@ -32,8 +32,8 @@ class LinkTest : public ::testing::Test {
     return pdu;
   }
   // The frames that the port took in this turn.
-  std::vector<Frame*> Turn(uint32_t most = ~0u) {
-    port.most = most;
+  std::vector<Frame*> Turn(uint32_t max = ~0u) {
+    port.max = max;
     port.sent.clear();
     link.Transmit(counters, now);
     link.FlushReleased();

@@ -122,11 +122,11 @@ TEST_F(LinkLayerTest, ACountingLinkCountsWhatThePortTook) {
   for (const uint8_t vc : std::initializer_list<uint8_t>{0, 1, 1, 3, 3, 3}) Stage(link, vc);
   ASSERT_TRUE(link.HasFrontRoom() && link.HasFrames(1));
   link.StageFront(link.NewFrame());
-  port.most = 5;
+  port.max = 5;
   link.Transmit(counters, now);
   EXPECT_EQ(link.layer().without_vc, 1u);
   EXPECT_EQ(link.layer().sent, (std::array<uint32_t, kVcCount>{1, 2, 0, 1}));
-  port.most = ~0u;
+  port.max = ~0u;
   link.Transmit(counters, now);
   EXPECT_EQ(link.layer().sent, (std::array<uint32_t, kVcCount>{1, 2, 0, 3}));
   // One virtual call a burst, however many frames.

@@ -20,7 +20,7 @@ using LinkBytes = std::vector<uint8_t>;
 
 class LinkMachine {
  public:
-  static constexpr uint32_t kMostFrameBytes = 256;
+  static constexpr uint32_t kMaxFrameBytes = 256;
   static constexpr uint32_t kNumberAt = 14;  // of a frame of data
 
   LinkMachine(const LinkParams& params, uint64_t boot) : end_(WithBoot(params, boot)) {}
@@ -42,19 +42,19 @@ class LinkMachine {
   // Offers one frame, as its owner does.
   LinkEnd::Passage Send(const LinkBytes& data) {
     Frame* const frame = Take(data);
-    const LinkEnd::Passage passage = end_.Pass(*frame, false, kMostFrameBytes);
+    const LinkEnd::Passage passage = end_.Pass(*frame, false, kMaxFrameBytes);
     if (passage != LinkEnd::Passage::kNumbered) free_.push_back(frame);
     return passage;
   }
   // Frames that leave now: link frames, then numbered ones.
-  std::vector<LinkBytes> Leave(Time now, uint32_t most = 64) {
+  std::vector<LinkBytes> Leave(Time now, uint32_t max = 64) {
     std::vector<LinkBytes> left;
     while (end_.HasNext(now)) {
-      LinkBytes own(kMostLinkFrameBytes);
+      LinkBytes own(kMaxLinkFrameBytes);
       own.resize(end_.Next(own.data(), now));
       left.push_back(own);
     }
-    for (; most != 0; --most) {
+    for (; max != 0; --max) {
       const Frame* const frame = end_.ToSend(0);
       if (frame == nullptr) break;
       left.emplace_back(frame->data, frame->data + frame->length);
@@ -85,7 +85,7 @@ class LinkMachine {
  private:
   struct Memory {
     Frame frame;
-    uint8_t bytes[kMostFrameBytes + 64];
+    uint8_t bytes[kMaxFrameBytes + 64];
   };
   Frame* Take(const LinkBytes& bytes) {
     if (free_.empty()) {
@@ -99,7 +99,7 @@ class LinkMachine {
     free_.pop_back();
     frame->data = frame->buffer + 32;
     frame->length = static_cast<uint32_t>(bytes.size());
-    EXPECT_LE(bytes.size(), kMostFrameBytes);
+    EXPECT_LE(bytes.size(), kMaxFrameBytes);
     std::copy(bytes.begin(), bytes.end(), frame->data);
     return frame;
   }

@@ -160,8 +160,8 @@ class Cable {
         ++side.sent;
       }
     }
-    const auto most = static_cast<uint32_t>(random_() % 8);
-    for (LinkBytes& bytes : machine.Leave(now_, most)) {
+    const auto max = static_cast<uint32_t>(random_() % 8);
+    for (LinkBytes& bytes : machine.Leave(now_, max)) {
       side.wire.Send(std::move(bytes), now_, random_);
     }
   }

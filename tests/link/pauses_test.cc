@@ -32,7 +32,7 @@ class PausesTest : public LinkTest {
   void Hear(uint8_t classes, Duration time) { link.OnPfc(Pause(classes, time), now); }
   void Pass(Duration time) {
     now += time;
-    link.LookAtPauses(now);
+    link.CheckPauses(now);
   }
 
   PortPauses port_pauses{{.quanta = 1000, .rate_bps = kRate, .storm = milliseconds(1)}};
@@ -79,11 +79,11 @@ TEST_F(PausesTest, AllQueuePairsObeyAndThatOfTheFrameAtOnce) {
   other.SetClasses({1, 1, 3, 4, 6});
   Hear(1 << 3, microseconds(100));
   EXPECT_EQ(link.pauses()->paused(), 0b100);
-  EXPECT_TRUE(other.Look(now));
+  EXPECT_TRUE(other.Expire(now));
   EXPECT_EQ(other.paused(), 0b100);
   EXPECT_EQ(other.since(2), now);
-  EXPECT_FALSE(other.Look(now + microseconds(50))) << "nothing is new";
-  EXPECT_TRUE(other.Look(now + microseconds(101)));
+  EXPECT_FALSE(other.Expire(now + microseconds(50))) << "nothing is new";
+  EXPECT_TRUE(other.Expire(now + microseconds(101)));
   EXPECT_EQ(other.paused(), 0);
 }
 
@@ -184,11 +184,11 @@ TEST(PortPauses, AConfiguredRateGoesBeforeThatOfTheLink) {
 TEST_F(PausesTest, AFrameThatTheDeviceDoesNotTakeIsSentLater) {
   Hear(0xff, microseconds(300));
   link.pauses()->Want(2, true);
-  port.most = 0;
+  port.max = 0;
   link.SendPfc({}, counters, now);
   EXPECT_TRUE(port.sent.empty());
   link.pauses()->Want(3, true);
-  port.most = ~0u;
+  port.max = ~0u;
   link.SendPfc({}, counters, now);
   ASSERT_EQ(port.sent.size(), 1u);
   const auto frame = DecodePfc(port.sent[0]->data, port.sent[0]->length);

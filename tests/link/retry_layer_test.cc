@@ -160,16 +160,16 @@ TEST_F(RetryLayerTest, AFullWindowTakesNoMoreAndLosesNothing) {
 
 TEST_F(RetryLayerTest, WhatThePortDoesNotTakeLeavesInOrderLater) {
   Agree();
-  port.most = 1;
+  port.max = 1;
   Stage(1);
   Stage(2);
   Turn();
   EXPECT_TRUE(link.empty()) << "the layer has both";
-  port.most = 0;
+  port.max = 0;
   Stage(3);
   Turn();
   EXPECT_EQ(link.staged().size(), 1u) << "while one waits no more are taken";
-  port.most = ~0u;
+  port.max = ~0u;
   Turn();
   ASSERT_EQ(port.sent.size(), 3u);
   for (uint8_t i = 0; i < 3; ++i) EXPECT_EQ(port.sent[i]->data[0], i + 1);
@@ -332,11 +332,11 @@ TEST_F(RetryLayerTest, FramesOfCreditPassThrough) {
   }
   ASSERT_TRUE(one.layer().end()->numbers());
   Frame* update = near.MakeFrame();
-  update->length = kLeastLinkFrameBytes;
+  update->length = kMinLinkFrameBytes;
   one.layer().end()->Begin(LinkKind::kCfUpdate, 3, update->data);
   new (update->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
   EXPECT_EQ(one.layer().Transmit(&update, 1, now), 1u);
-  EXPECT_EQ(update->length, kLeastLinkFrameBytes);
+  EXPECT_EQ(update->length, kMinLinkFrameBytes);
   Carry(near, away);
   const std::vector<Frame*> came = Receive(other);
   ASSERT_EQ(came.size(), 1u);

@@ -18,12 +18,12 @@ constexpr int64_t kNow = 100'000;
 class AdmissionTest : public testing::Test {
  protected:
   // Lets connections of `uid` come, one after the other, until one is refused or replaces another.
-  size_t Fill(uid_t uid, int64_t quiet_since_ms, size_t most = 1000) {
-    for (size_t count = 0; count < most; ++count) {
+  size_t Fill(uid_t uid, int64_t quiet_since_ms, size_t max = 1000) {
+    for (size_t count = 0; count < max; ++count) {
       if (Admit(guests_, uid, kNow, rules_).verdict != Verdict::kRoom) return count;
       guests_.push_back({.uid = uid, .quiet_since_ms = quiet_since_ms});
     }
-    return most;
+    return max;
   }
   Admission Ask(uid_t uid) { return Admit(guests_, uid, kNow, rules_); }
 

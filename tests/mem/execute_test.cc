@@ -27,14 +27,14 @@ class Atomics : public testing::Test {
  protected:
   void TearDown() override { EXPECT_EQ(cell.behind, static_cast<Word>(0x5555555555555555)); }
   Cell<Word> cell;
-  static constexpr Word kMost = static_cast<Word>(~Word{0});
+  static constexpr Word kMax = static_cast<Word>(~Word{0});
 };
 using Words = testing::Types<uint32_t, uint64_t>;
 TYPED_TEST_SUITE(Atomics, Words);
 
 TYPED_TEST(Atomics, FetchAddWrapsAtItsWidth) {
-  this->cell.word = this->kMost;
-  EXPECT_EQ(this->cell.Do({.opcode = Opcode::kFetchAdd, .operand = 2}), this->kMost);
+  this->cell.word = this->kMax;
+  EXPECT_EQ(this->cell.Do({.opcode = Opcode::kFetchAdd, .operand = 2}), this->kMax);
   EXPECT_EQ(this->cell.word, 1u);
 }
 
@@ -54,11 +54,11 @@ TYPED_TEST(Atomics, CompareSwapStoresOnlyWhereItIsAsExpected) {
 
 TYPED_TEST(Atomics, IncrementWrapsAtItsBoundary) {
   for (uint8_t boundary = 0; boundary < sizeof(TypeParam) * 8; ++boundary) {
-    const TypeParam most = static_cast<TypeParam>((TypeParam{2} << boundary) - 1);
-    this->cell.word = most;
+    const TypeParam max = static_cast<TypeParam>((TypeParam{2} << boundary) - 1);
+    this->cell.word = max;
     for (const Opcode opcode : {Opcode::kIncrement, Opcode::kReadIncrement}) {
-      this->cell.word = most;
-      EXPECT_EQ(this->cell.Do({.opcode = opcode, .boundary = boundary, .operand = 1}), most);
+      this->cell.word = max;
+      EXPECT_EQ(this->cell.Do({.opcode = opcode, .boundary = boundary, .operand = 1}), max);
       EXPECT_EQ(this->cell.word, 0u) << int{boundary};
     }
   }

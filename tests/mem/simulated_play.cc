@@ -226,9 +226,9 @@ bool SimulatedPlay::OfferResponse(const LaneKey& key, const Command& command) {
 bool SimulatedPlay::TakeCommands(uint16_t number, uint8_t vc) {
   ClientReceiver& receiver = hosts_[number].receivers[vc];
   if (!receiver.HasWork()) return false;
-  constexpr uint32_t kMost = 16;
-  ReceivedCommand got[kMost];
-  const uint32_t count = receiver.Poll(got, kMost);
+  constexpr uint32_t kMax = 16;
+  ReceivedCommand got[kMax];
+  const uint32_t count = receiver.Poll(got, kMax);
   for (uint32_t i = 0; i < count; ++i) {
     Command command;
     command.control.assign(got[i].control, got[i].control + got[i].control_bytes);
@@ -328,8 +328,8 @@ bool SimulatedPlay::MoveOn() { return Turn(); }
 
 // Whether a client gets anything while the endpoints still have work, or for some time.
 bool SimulatedPlay::IsMoving() {
-  constexpr uint32_t kMostTurns = 2'000'000;  // a second
-  for (uint32_t turn = 0; turn < kMostTurns; ++turn) {
+  constexpr uint32_t kMaxTurns = 2'000'000;  // a second
+  for (uint32_t turn = 0; turn < kMaxTurns; ++turn) {
     if (Turn()) return true;
     const bool all_quiet = std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) {
       return host.pipeline->IsQuiet() &&

@@ -176,9 +176,9 @@ void SocketPlay::SendSomething() {
   Open* const open = Choose(/*is_sender=*/true);
   if (open == nullptr || open->ends_soon) return;
   Sockets& sockets = *nodes_[open->node].sockets;
-  static constexpr uint32_t kMost[] = {0, 1, 9, 256, 2000, 2000, 9000};
+  static constexpr uint32_t kMax[] = {0, 1, 9, 256, 2000, 2000, 9000};
   Sent& sent = open->sent.emplace_back();
-  sent.octets.resize(Draw(kMost[Draw(7)] + 1));
+  sent.octets.resize(Draw(kMax[Draw(7)] + 1));
   for (uint8_t& octet : sent.octets) octet = static_cast<uint8_t>(random_());
   const bool is_soon = Draw(open->params.is_datagram ? 2 : 4) == 0;
   const Time deadline = is_soon ? TimeFromNs(now_ns_ + Draw(60) * kMs) : kNever;
@@ -187,11 +187,11 @@ void SocketPlay::SendSomething() {
   if (started != Started::kOk) open->sent.pop_back();
 }
 
-void SocketPlay::Receive(Open& open, uint32_t most) {
+void SocketPlay::Receive(Open& open, uint32_t max) {
   Sockets& sockets = *nodes_[open.node].sockets;
-  std::vector<uint8_t> room(most);
+  std::vector<uint8_t> room(max);
   uint32_t bytes = 0;
-  switch (sockets.Receive(open.socket, room.data(), most, &bytes)) {
+  switch (sockets.Receive(open.socket, room.data(), max, &bytes)) {
     case Got::kOctets:
       room.resize(bytes);
       if (open.params.is_datagram)
@@ -200,7 +200,7 @@ void SocketPlay::Receive(Open& open, uint32_t most) {
         open.octets.insert(open.octets.end(), room.begin(), room.end());
       break;
     case Got::kTooLong:
-      if (bytes <= most) Wrong("a datagram that fits is too long");
+      if (bytes <= max) Wrong("a datagram that fits is too long");
       break;
     case Got::kEnd:
       open.got_end = true;
@@ -412,9 +412,9 @@ bool SocketPlay::Matches(const Open& receiver, size_t at, const Open& sender, si
   if (next == sender.sent.size()) return left == 0;
   const Sent& sent = sender.sent[next];
   const size_t pushed = static_cast<size_t>(sent.result.pushed_bytes);
-  const size_t most = std::min(left, sent.octets.size());
+  const size_t max = std::min(left, sent.octets.size());
   const size_t same = static_cast<size_t>(
-      std::mismatch(sent.octets.begin(), sent.octets.begin() + static_cast<int64_t>(most),
+      std::mismatch(sent.octets.begin(), sent.octets.begin() + static_cast<int64_t>(max),
                     receiver.octets.begin() + static_cast<int64_t>(at))
           .first -
       sent.octets.begin());

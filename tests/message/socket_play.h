@@ -102,7 +102,7 @@ class SocketPlay {
   void OpenSocket();
   void MatchSomebody(Open* open);
   void SendSomething();
-  void Receive(Open& open, uint32_t most);
+  void Receive(Open& open, uint32_t max);
   void CloseSomething();
   void Release(Open& open);
   void DoFault();

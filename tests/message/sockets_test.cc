@@ -84,9 +84,9 @@ class Pairs : public testing::Test {
   }
 
   // Delivers what the node sends; that much of it.
-  void PumpOne(uint16_t xpuid, size_t most = SIZE_MAX) {
+  void PumpOne(uint16_t xpuid, size_t max = SIZE_MAX) {
     nodes[xpuid]->Pump(wires[xpuid]);
-    for (; !wires[xpuid].sent.empty() && most > 0; --most) {
+    for (; !wires[xpuid].sent.empty() && max > 0; --max) {
       const Carried one = wires[xpuid].sent.front();
       wires[xpuid].sent.pop_front();
       Deliver(xpuid, one);

@@ -77,12 +77,12 @@ TEST_F(EventLogTest, Filters) {
   LinkDown(log_, "p0");
   log_.Raise(EventKind::kLinkUp, {{EventField::kPort, "p0"}, {EventField::kSpeedBps, 5u}});
   log_.Raise(EventKind::kPeerUnreachable, {{EventField::kXpu, 1}, {EventField::kPeer, 2}});
-  EXPECT_EQ(Sequences(log_.Read({.since = 0, .least = EventSeverity::kWarning})),
+  EXPECT_EQ(Sequences(log_.Read({.since = 0, .min = EventSeverity::kWarning})),
             (std::vector<uint64_t>{1, 3}));
   EXPECT_EQ(Sequences(log_.Read({.since = 0, .kind = EventKind::kLinkUp})),
             std::vector<uint64_t>{2});
-  EXPECT_EQ(Sequences(log_.Read({.least = EventSeverity::kError})), std::vector<uint64_t>{3});
-  EXPECT_EQ(log_.Read({.since = 0, .limit = 1, .least = EventSeverity::kError}).next, 3u);
+  EXPECT_EQ(Sequences(log_.Read({.min = EventSeverity::kError})), std::vector<uint64_t>{3});
+  EXPECT_EQ(log_.Read({.since = 0, .limit = 1, .min = EventSeverity::kError}).next, 3u);
 }
 
 TEST_F(EventLogTest, TellsObserversInOrder) {
@@ -95,26 +95,26 @@ TEST_F(EventLogTest, TellsObserversInOrder) {
 }
 
 TEST_F(EventLogTest, CountsWhatComesTooOften) {
-  const uint32_t most = RowOf(EventKind::kManagementLimit).per_s;
-  ASSERT_GT(most, 0u);
+  const uint32_t max = RowOf(EventKind::kManagementLimit).per_s;
+  ASSERT_GT(max, 0u);
   const auto limit = [this] {
     log_.Raise(EventKind::kManagementLimit, {{EventField::kLimit, "connections"}});
   };
-  for (uint32_t i = 0; i < most + 3; ++i) limit();
-  EXPECT_EQ(log_.newest(), most);
+  for (uint32_t i = 0; i < max + 3; ++i) limit();
+  EXPECT_EQ(log_.newest(), max);
   log_.Tick();
-  EXPECT_EQ(log_.newest(), most) << "that second is not over";
+  EXPECT_EQ(log_.newest(), max) << "that second is not over";
   LinkDown(log_, "p0");
-  EXPECT_EQ(log_.newest(), most + 1) << "others are not held back";
+  EXPECT_EQ(log_.newest(), max + 1) << "others are not held back";
   now_ += kSecond;
   log_.Tick();
   log_.Tick();
-  EXPECT_EQ(log_.newest(), most + 2);
+  EXPECT_EQ(log_.newest(), max + 2);
   const Event& lost = *log_.Read({.kind = EventKind::kEventsLost}).events.back();
   EXPECT_EQ(std::get<std::string>(lost.values[0].value), "management_limit");
   EXPECT_EQ(std::get<int64_t>(lost.values[1].value), 3);
   // Told by the next of its kind, too, and before it.
-  for (uint32_t i = 0; i < most + 1; ++i) limit();
+  for (uint32_t i = 0; i < max + 1; ++i) limit();
   now_ += kSecond;
   limit();
   EXPECT_EQ(log_.Read({.limit = 1}).events[0]->kind, EventKind::kManagementLimit);

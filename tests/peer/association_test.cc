@@ -63,7 +63,7 @@ TEST_F(Association, BothHaveAgreed) {
                    "owe ack 0/0", "unblock {0123}"}));
   EXPECT_TRUE(peer->handshake().associated());
   EXPECT_EQ(At(0).expected(), Psn(100));
-  EXPECT_TRUE(At(0).OwesAck()) << "it may have lost us";
+  EXPECT_TRUE(At(0).HasPendingAck()) << "it may have lost us";
   EXPECT_EQ(paths.usable, 1);
 }
 
@@ -192,9 +192,9 @@ TEST_F(Association, PdusThatAreLargerThanTheOtherEndTakesAreNot) {
   Hello hello = Answer();
   hello.identities.own = theirs.identities.own;
   peer->OnControl(0, hello, {}, now, effects);
-  const effect::Tell* told = nullptr;
+  const effect::Emit* told = nullptr;
   for (PeerEffect& one : effects.all()) {
-    if (told == nullptr) told = std::get_if<effect::Tell>(&one);
+    if (told == nullptr) told = std::get_if<effect::Emit>(&one);
   }
   ASSERT_NE(told, nullptr);
   EXPECT_EQ(told->event, PeerEvent::kHelloMismatch);
@@ -212,13 +212,13 @@ TEST_F(Association, APeerThatDoesNotSayWhatItTakesTakesAll) {
 }
 
 TEST_F(Association, AWindowThatCannotBeIsNotAgreedOn) {
-  constexpr uint32_t kMost = kMaxWindowPdus;
-  for (const uint32_t window : {0u, kMost, kMost + 1}) {
+  constexpr uint32_t kMax = kMaxWindowPdus;
+  for (const uint32_t window : {0u, kMax, kMax + 1}) {
     SCOPED_TRACE(window);
     Make({.planes = 1});
     theirs.window_pdus = static_cast<decltype(theirs.window_pdus)>(window);
     Hears(0, Answer());
-    EXPECT_EQ(peer->handshake().associated(), window == kMost);
+    EXPECT_EQ(peer->handshake().associated(), window == kMax);
   }
 }
 
@@ -271,7 +271,7 @@ TEST_F(Association, CongestionIsHeardWithinIt) {
                            .peer = peer->handshake().identities().own};
   peer->OnControl(1, theirs_now, {}, now, effects);
   ASSERT_EQ(effects.all().size(), 1u);
-  const auto* heard_of = std::get_if<effect::CongestionHeard>(&effects.all()[0]);
+  const auto* heard_of = std::get_if<effect::CongestionReceived>(&effects.all()[0]);
   ASSERT_NE(heard_of, nullptr);
   EXPECT_EQ(heard_of->plane, 1);
   EXPECT_EQ(heard_of->congestion, theirs_now);
@@ -319,7 +319,7 @@ TEST_F(Association, APlainPeerIsFoundOutWhateverPsnItExpects) {
       peer->OnHandshakeDeadline(now, effects);
       bool answers = false;
       for (PeerEffect& one : effects.all()) {
-        if (std::holds_alternative<effect::Say>(one)) ++hellos;
+        if (std::holds_alternative<effect::Send>(one)) ++hellos;
         const auto* probe = std::get_if<effect::Probe>(&one);
         answers |= probe != nullptr && probe->psn.IsAfter(Psn(static_cast<uint16_t>(expected)));
       }

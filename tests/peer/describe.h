@@ -54,20 +54,20 @@ struct DescribeEffect {
     return kNames[static_cast<int>(event)];
   }
 
-  Text operator()(const effect::Say& e) const {
+  Text operator()(const effect::Send& e) const {
     return "say" + Number(e.plane) + " " + Message(e.message);
   }
-  Text operator()(const effect::SayFrom& e) const {
-    return "say from" + Number(e.number) + (*this)(effect::Say{e.plane, e.message});
+  Text operator()(const effect::SendFrom& e) const {
+    return "say from" + Number(e.number) + (*this)(effect::Send{e.plane, e.message});
   }
   Text operator()(const effect::Renumber& e) const { return "renumber" + At(e.plane, e.slot); }
-  Text operator()(const effect::SayHeldUp& e) const {
+  Text operator()(const effect::SendHeldUp& e) const {
     return "say held up" + Number(e.plane) + Mask(e.over) + Mask(e.enough) +
            (e.if_held ? " if held" : "");
   }
   Text operator()(const effect::Probe& e) const { return "probe" + At(e.plane, e.vc); }
   Text operator()(const effect::ProbeLost& e) const { return "probe lost" + At(e.plane, e.vc); }
-  Text operator()(const effect::OweAck& e) const { return "owe ack" + At(e.plane, e.vc); }
+  Text operator()(const effect::ScheduleAck& e) const { return "owe ack" + At(e.plane, e.vc); }
   Text operator()(const effect::Retransmit& e) const { return "retransmit" + At(e.plane, e.vc); }
   Text operator()(const effect::Acknowledged& e) const {
     return "acknowledged" + At(e.plane, e.vc) + Count(e.pdus);
@@ -84,14 +84,16 @@ struct DescribeEffect {
     return (e.lost ? "lost" : "found") + Mask(e.vcs);
   }
   Text operator()(const effect::Unblock& e) const { return "unblock" + Mask(e.vcs); }
-  Text operator()(const effect::Home& e) const { return "home" + Number(e.plane) + Mask(e.vcs); }
+  Text operator()(const effect::PlaceFlow& e) const {
+    return "home" + Number(e.plane) + Mask(e.vcs);
+  }
   Text operator()(const effect::CreditChange& e) const {
     static constexpr const char* kSteps[] = {"begin", "end", "uncounted", "grant first"};
     return Text("credit ") + kSteps[static_cast<int>(e.step)];
   }
-  Text operator()(const effect::CreditHeard&) const { return "credit heard"; }
-  Text operator()(const effect::CongestionHeard&) const { return "congestion heard"; }
-  Text operator()(const effect::Tell& e) const {
+  Text operator()(const effect::CreditReceived&) const { return "credit heard"; }
+  Text operator()(const effect::CongestionReceived&) const { return "congestion heard"; }
+  Text operator()(const effect::Emit& e) const {
     const bool plane = e.event == PeerEvent::kPlaneUp || e.event == PeerEvent::kPlaneDown ||
                        e.event == PeerEvent::kFenceOpened;
     const bool session = e.event >= PeerEvent::kSessionOpened;
@@ -108,7 +110,7 @@ struct DescribeEffect {
     static constexpr const char* kTimers[] = {"handshake", "session", "connection"};
     return Text("arm ") + kTimers[static_cast<int>(e.timer)] + At(e.plane, e.vc);
   }
-  Text operator()(const effect::LookAt& e) const { return "look at" + At(e.plane, e.vc); }
+  Text operator()(const effect::CheckConnection& e) const { return "look at" + At(e.plane, e.vc); }
   Text operator()(const effect::AskOnFailed&) const { return "ask on failed planes"; }
 };
 

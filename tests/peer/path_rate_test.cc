@@ -16,14 +16,14 @@ constexpr uint64_t kFullBps = 8'000'000'000;  // 1,000 such PDUs in a window
 // A plane with windows that are examined one after the other.
 class PathRateTest : public testing::Test {
  protected:
-  PathRateTest() { Look({.least_left = 100 * kPduBytes}); }
+  PathRateTest() { Look({.min_left = 100 * kPduBytes}); }
 
   struct Window {
     uint32_t pdus = 0;
-    uint32_t least_left = 0;  // of bytes, right after an acknowledgement
+    uint32_t min_left = 0;  // of bytes, right after an acknowledgement
     Duration span = kInterval;
     bool disturbed = false;
-    Duration least_rtt = kRtt;
+    Duration min_rtt = kRtt;
     uint64_t expected_bps = kFullBps;
     uint32_t best = PathRate::kWhole;
   };
@@ -31,20 +31,20 @@ class PathRateTest : public testing::Test {
     now_ += window.span;
     acked_ += window.pdus;
     for (uint32_t i = 0; i < window.pdus; ++i) {
-      rate_.OnAcked(kPduBytes, window.least_left + (i == window.pdus / 2 ? 0 : 5000));
+      rate_.OnAcked(kPduBytes, window.min_left + (i == window.pdus / 2 ? 0 : 5000));
     }
-    return rate_.Look({.inflight_bytes = window.least_left + 5000,
-                       .acked_pdus = acked_,
-                       .expected_bps = window.expected_bps,
-                       .best = window.best,
-                       .least_rtt = window.least_rtt,
-                       .disturbed = window.disturbed},
-                      kInterval, now_);
+    return rate_.CloseWindow({.inflight_bytes = window.min_left + 5000,
+                              .acked_pdus = acked_,
+                              .expected_bps = window.expected_bps,
+                              .best = window.best,
+                              .min_rtt = window.min_rtt,
+                              .disturbed = window.disturbed},
+                             kInterval, now_);
   }
   // The way alone holds 10 PDUs at the full rate: these stand in a queue.
-  static Window Queued(uint32_t pdus) { return {.pdus = pdus, .least_left = 100 * kPduBytes}; }
+  static Window Queued(uint32_t pdus) { return {.pdus = pdus, .min_left = 100 * kPduBytes}; }
   // The PDUs of a window pass at once.
-  static Window Free(uint32_t pdus) { return {.pdus = pdus, .least_left = pdus / 100 * kPduBytes}; }
+  static Window Free(uint32_t pdus) { return {.pdus = pdus, .min_left = pdus / 100 * kPduBytes}; }
   void Halve() {
     Look(Queued(500));
     Look(Queued(500));
@@ -75,8 +75,8 @@ TEST_F(PathRateTest, FramesCountWithTheirHeaders) {
   now_ += kInterval;
   acked_ += 400;
   for (int i = 0; i < 400; ++i) rate_.OnAcked(kPduBytes, 100 * kPduBytes);
-  rate_.Look(
-      {.acked_pdus = acked_, .frame_octets = 250, .expected_bps = kFullBps, .least_rtt = kRtt},
+  rate_.CloseWindow(
+      {.acked_pdus = acked_, .frame_octets = 250, .expected_bps = kFullBps, .min_rtt = kRtt},
       kInterval, now_);
   EXPECT_EQ(rate_.rate_bps(), kFullBps / 2);
 }
@@ -90,15 +90,15 @@ TEST_F(PathRateTest, TheApplicationIsNoLimit) {
 
 TEST_F(PathRateTest, AWindowThatWasIdleOnceSaysNothing) {
   for (int i = 0; i < 4; ++i) {
-    EXPECT_FALSE(Look({.pdus = 500, .least_left = 0}).was_limit) << "a burst, and then nothing";
+    EXPECT_FALSE(Look({.pdus = 500, .min_left = 0}).was_limit) << "a burst, and then nothing";
   }
   EXPECT_EQ(rate_.part(), PathRate::kWhole);
 }
 
 TEST_F(PathRateTest, ALongWayIsNoQueue) {
   // The transport's whole window is on its way.
-  const Window window{.pdus = 500, .least_left = 100 * kPduBytes, .least_rtt = microseconds(200)};
-  Look({.least_rtt = microseconds(200)});
+  const Window window{.pdus = 500, .min_left = 100 * kPduBytes, .min_rtt = microseconds(200)};
+  Look({.min_rtt = microseconds(200)});
   rate_.Reset();
   for (int i = 0; i < 6; ++i) EXPECT_FALSE(Look(window).was_limit);
 }
@@ -106,7 +106,7 @@ TEST_F(PathRateTest, ALongWayIsNoQueue) {
 TEST_F(PathRateTest, AQueueThatStandsForLongIsNoLongWay) {
   Halve();
   Window window = Queued(1000);
-  window.least_rtt = microseconds(200);  // that of the queue
+  window.min_rtt = microseconds(200);  // that of the queue
   window.span = 2 * kInterval;
   for (const Time end = now_ + std::chrono::seconds(40); now_ < end;) {
     ASSERT_TRUE(Look(window).was_limit);
@@ -116,7 +116,7 @@ TEST_F(PathRateTest, AQueueThatStandsForLongIsNoLongWay) {
 
 TEST_F(PathRateTest, AWayThatHasBecomeLongerIsKnownInTime) {
   Halve();
-  Window window{.pdus = 500, .least_left = 10 * kPduBytes, .least_rtt = microseconds(20)};
+  Window window{.pdus = 500, .min_left = 10 * kPduBytes, .min_rtt = microseconds(20)};
   for (const Time end = now_ + std::chrono::seconds(16); now_ < end;) Look(window);
   for (int i = 0; i < 100; ++i) ASSERT_FALSE(Look(window).was_limit);
 }
@@ -155,8 +155,8 @@ TEST_F(PathRateTest, NeverMoreThanTheWeightNorLessThanASixteenth) {
   for (int i = 0; i < 4; ++i) Look(Queued(5000));
   EXPECT_EQ(rate_.part(), PathRate::kWhole);
   for (int i = 0; i < 4; ++i) Look(Queued(40));
-  EXPECT_GE(rate_.part(), PathRate::kLeast);
-  EXPECT_LE(rate_.part(), PathRate::kLeast + PathRate::kWhole / 32);
+  EXPECT_GE(rate_.part(), PathRate::kMin);
+  EXPECT_LE(rate_.part(), PathRate::kMin + PathRate::kWhole / 32);
 }
 
 TEST_F(PathRateTest, ARecoveredPathIsFoundAtOnceWhereItIsTheLimit) {

@@ -56,7 +56,7 @@ class PeerBench : public ::testing::Test {
     theirs = own->hello;
     theirs.identities.own = 0x7e;
     for (uint32_t plane = 0; plane < shape.planes; ++plane) {
-      groups[plane].Place(&slots[plane * kMaxSessions]);
+      groups[plane].SetSlots(&slots[plane * kMaxSessions]);
       groups[plane].Begin(1, 1, now);
       own->session_numbers[plane] = 16384;
       paths.present |= static_cast<PlaneMask>(1u << plane);
@@ -84,7 +84,7 @@ class PeerBench : public ::testing::Test {
     ExpectArmed(before, effects);
     said.clear();
     for (PeerEffect& one : effects.all()) {
-      if (auto* say = std::get_if<effect::Say>(&one)) said.push_back(say->message);
+      if (auto* say = std::get_if<effect::Send>(&one)) said.push_back(say->message);
       if (auto* probe = std::get_if<effect::ProbeLost>(&one)) {
         connections[probe->plane * own->connection_count + probe->vc].OnProbeSent(false);
       }
@@ -226,7 +226,7 @@ class PeerBench : public ::testing::Test {
   }
   static bool IsLookedAt(Effects& effects, effect::Timer timer, uint32_t plane, uint32_t vc) {
     for (PeerEffect& one : effects.all()) {
-      const auto* look = std::get_if<effect::LookAt>(&one);
+      const auto* look = std::get_if<effect::CheckConnection>(&one);
       if (look != nullptr && look->plane == plane && look->vc == vc) {
         return timer == effect::Timer::kConnection;
       }

@@ -11,8 +11,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr size_t kMostLetters = 48;  // on a link
-constexpr Duration kLongestWay = milliseconds(1);
+constexpr size_t kMaxLetters = 48;  // on a link
+constexpr Duration kMaxWay = milliseconds(1);
 
 }  // namespace
 
@@ -64,7 +64,7 @@ void PeerPair::Start(Host& host) {
                .receive_bytes = 4096,
                .hears_pauses = true};
   for (uint32_t plane = 0; plane < planes_; ++plane) {
-    host.groups[plane].Place(&host.slots[plane * kMaxSessions]);
+    host.groups[plane].SetSlots(&host.slots[plane * kMaxSessions]);
     host.groups[plane].Begin(1, 1, now_);
     host.paths.present |= static_cast<PlaneMask>(1u << plane);
     if (alike_) host.paths.alike |= static_cast<PlaneMask>(1u << plane);
@@ -91,7 +91,7 @@ uint32_t PeerPair::PlaneThere(uint32_t host, uint32_t plane) const {
 void PeerPair::Send(Host& host, uint32_t plane, const Letter& letter) {
   if ((host.paths.resolving & 1u << plane) != 0) return;
   std::vector<Letter>& link = host.out[plane];
-  if (link.size() >= kMostLetters || !host.own->port_up(plane)) return;
+  if (link.size() >= kMaxLetters || !host.own->port_up(plane)) return;
   link.push_back(letter);
   link.back().sent_at = now_;
   link.back().plane = static_cast<uint8_t>(plane);
@@ -134,7 +134,7 @@ void PeerPair::PassOld(Time time) {
       for (uint32_t plane = 0; plane < planes_; ++plane) {
         std::vector<Letter>& link = host->out[plane];
         if (link.empty() || (host->held & 1u << plane) != 0) continue;
-        if (time - link.front().sent_at <= kLongestWay) continue;
+        if (time - link.front().sent_at <= kMaxWay) continue;
         Pass(*host, plane, 0, false);
         any = true;
       }
@@ -161,9 +161,9 @@ void PeerPair::Apply(Host& host, Effects& effects) {
   }
 }
 
-void PeerPair::Carry(Host& host, effect::Say& e) { Say(host, e.plane, e.message); }
+void PeerPair::Carry(Host& host, effect::Send& e) { Say(host, e.plane, e.message); }
 
-void PeerPair::Carry(Host& host, const effect::SayHeldUp& e) {
+void PeerPair::Carry(Host& host, const effect::SendHeldUp& e) {
   if (e.if_held && HoldOf(host, e.plane) != Hold::kOwn) return;
   for (uint32_t plane = 0; plane < planes_; ++plane) {
     if ((e.over & 1u << plane) == 0 || HoldOf(host, plane) == Hold::kOwn) continue;
@@ -182,7 +182,7 @@ void PeerPair::Carry(Host& host, const effect::ProbeLost& e) {
   connection.OnProbeSent((host.held & 1u << e.plane) != 0);
 }
 
-void PeerPair::Carry(Host& host, const effect::OweAck& e) {
+void PeerPair::Carry(Host& host, const effect::ScheduleAck& e) {
   host.owes |= 1u << host.NumberOf(e.plane, e.vc);
 }
 
@@ -226,7 +226,7 @@ void PeerPair::Carry(Host&, const effect::CreditChange& e) {
   seen_.found_plain += e.step == effect::CreditStep::kUncounted;
 }
 
-void PeerPair::Carry(Host&, const effect::Tell& e) {
+void PeerPair::Carry(Host&, const effect::Emit& e) {
   seen_.planes_down += e.event == PeerEvent::kPlaneDown;
   seen_.peers_lost += e.event == PeerEvent::kUnreachable;
 }
@@ -239,7 +239,9 @@ void PeerPair::Carry(Host& host, const effect::Arm& e) {
   host.due[timer] = std::min(host.due[timer], e.due);
 }
 
-void PeerPair::Carry(Host& host, const effect::LookAt& e) { LookAtConnection(host, e.plane, e.vc); }
+void PeerPair::Carry(Host& host, const effect::CheckConnection& e) {
+  LookAtConnection(host, e.plane, e.vc);
+}
 // The turn of the host does, whenever there is work.
 void PeerPair::Carry(Host&, const effect::AskOnFailed&) {}
 

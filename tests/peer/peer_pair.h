@@ -111,11 +111,11 @@ class PeerPair {
   void SendBare(Host& host, uint32_t plane, uint32_t vc, RpsnField field, Psn psn,
                 uint8_t of_class = kAckClass);
   void Apply(Host& host, Effects& effects);
-  void Carry(Host& host, effect::Say& e);
-  void Carry(Host& host, const effect::SayHeldUp& e);
+  void Carry(Host& host, effect::Send& e);
+  void Carry(Host& host, const effect::SendHeldUp& e);
   void Carry(Host& host, const effect::Probe& e);
   void Carry(Host& host, const effect::ProbeLost& e);
-  void Carry(Host& host, const effect::OweAck& e);
+  void Carry(Host& host, const effect::ScheduleAck& e);
   void Carry(Host& host, const effect::Retransmit& e);
   void Carry(Host& host, effect::Acknowledged& e);
   void Carry(Host& host, effect::GiveUp& e);
@@ -123,17 +123,17 @@ class PeerPair {
   void Carry(Host& host, const effect::GiveUpQueued& e);
   void Carry(Host& host, const effect::MarkLost& e);
   void Carry(Host& host, const effect::Unblock& e);
-  void Carry(Host& host, const effect::Tell& e);
+  void Carry(Host& host, const effect::Emit& e);
   void Carry(Host& host, const effect::Arm& e);
-  void Carry(Host& host, const effect::LookAt& e);
+  void Carry(Host& host, const effect::CheckConnection& e);
   void Carry(Host& host, const effect::AskOnFailed&);
-  void Carry(Host&, const effect::Home&) {}
+  void Carry(Host&, const effect::PlaceFlow&) {}
   // There is one session.
-  void Carry(Host&, const effect::SayFrom&) { std::abort(); }
+  void Carry(Host&, const effect::SendFrom&) { std::abort(); }
   void Carry(Host&, const effect::Renumber&) { std::abort(); }
   void Carry(Host& host, const effect::CreditChange& e);
-  void Carry(Host&, const effect::CreditHeard&) {}
-  void Carry(Host&, const effect::CongestionHeard&) {}
+  void Carry(Host&, const effect::CreditReceived&) {}
+  void Carry(Host&, const effect::CongestionReceived&) {}
   void Carry(Host&, const effect::Count&) {}
 
   void Start(Host& host);

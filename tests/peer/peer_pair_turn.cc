@@ -111,7 +111,7 @@ void PeerPair::PayAcks(Host& host) {
   for (; host.owes != 0; host.owes &= host.owes - 1) {
     const auto number = static_cast<uint32_t>(std::countr_zero(host.owes));
     Connection& connection = host.connections[number];
-    if (!connection.OwesAck()) continue;
+    if (!connection.HasPendingAck()) continue;
     SendBare(host, number / host.own->vc_count, number % host.own->vc_count, connection.TakeRpsn(),
              connection.UnsequencedPsn());
   }
@@ -151,7 +151,7 @@ void PeerPair::Receive(Host& host, uint32_t plane, const Letter& letter) {
     host.peer->OnClosedData(plane, vc, false, letter.field.op, letter.field.rpsn, now_, effects);
     return Apply(host, effects);
   }
-  if (connection.Judge(letter.psn) != PsnVerdict::kAhead) return;
+  if (connection.Classify(letter.psn) != PsnVerdict::kAhead) return;
   connection.OnAnnounced(letter.psn, now_, host.transport);
   if (connection.MustAckNow(host.transport)) host.owes |= 1u << host.NumberOf(plane, vc);
   Time& due = host.due[Host::kFirstConnection + host.NumberOf(plane, vc)];
@@ -194,7 +194,7 @@ void PeerPair::OnSequenced(Host& host, uint32_t plane, uint32_t vc, const Letter
     host.peer->OnClosedData(plane, vc, true, letter.field.op, letter.field.rpsn, now_, effects);
     return Apply(host, effects);
   }
-  switch (connection.Judge(letter.psn)) {
+  switch (connection.Classify(letter.psn)) {
     case PsnVerdict::kAhead:
       connection.OnGap(now_, host.transport);
       break;

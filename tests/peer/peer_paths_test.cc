@@ -84,7 +84,7 @@ TEST(PeerPaths, SharesAreThoseOfTheWeightsWhereOtherDestinationsHaveOthers) {
   for (uint32_t peer = 0; peer < paths.size(); ++peer) {
     paths[peer] = WithWeights({4, 4, peer % 2 == 0 ? 0u : 4u, 2});
     paths[peer].SetUsable(peer % 2 == 0 ? 0xb : 0xf);
-    paths[peer].TellShares(mean);
+    paths[peer].PublishShares(mean);
   }
   std::array<uint32_t, kMaxPlanes> bytes{};
   struct Sent {
@@ -188,8 +188,8 @@ TEST(PeerPaths, HalfOfWhatAPlaneIsOwedIsForgottenWhereEachPduChooses) {
     PeerPaths paths = WithWeights({1, 1, 1, 1});
     paths.flows = flows;
     const uint32_t step = PeerPaths::kWeightOne / 1024 * 1000;  // of 1000 bytes
-    const uint32_t most = paths.carried_limit - 1;
-    paths.carried = {most, most, most, most - (20 * step)};
+    const uint32_t max = paths.carried_limit - 1;
+    paths.carried = {max, max, max, max - (20 * step)};
     paths.OnSend(0, 1000);
     // The PDU of the turn, and 20.
     EXPECT_EQ(PeerPaths::kCarriedBase - paths.carried[3], (1 + (flows ? 20 : 10)) * step);
@@ -231,14 +231,14 @@ TEST(PeerPaths, DrawsAreInProportionAndMoveOnlyWhatThePlaneHad) {
 TEST(PeerPaths, SharesAreUnevenWhereAPlaneThatOthersHaveIsMissing) {
   PeerPaths paths = WithWeights({1, 1, 1, 1});
   PlaneShares shares = SharesOf(paths);
-  paths.TellShares(shares);
+  paths.PublishShares(shares);
   EXPECT_FALSE(shares.any_uneven());
   for (const PlaneMask left : {PlaneMask{1}, PlaneMask{2}, PlaneMask{7}}) {
     paths.SetUsable(left);
-    paths.TellShares(shares);
+    paths.PublishShares(shares);
     EXPECT_TRUE(shares.any_uneven()) << uint32_t{left};
     paths.SetUsable(0);  // it has none of what is sent
-    paths.TellShares(shares);
+    paths.PublishShares(shares);
     EXPECT_FALSE(shares.any_uneven()) << uint32_t{left};
   }
 }

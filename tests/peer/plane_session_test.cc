@@ -33,12 +33,12 @@ class PlaneSessionTest : public ::testing::Test {
     return session.OnTimer(now, facts, params);
   }
   // A PLANE from one to the other.
-  PlaneSession::Heard Say(PlaneSession& from, PlaneSession& to, bool wants_reply) {
+  PlaneSession::OnPlaneResult Say(PlaneSession& from, PlaneSession& to, bool wants_reply) {
     PlaneHello hello;
     from.FillPlane(wants_reply, hello);
     return to.OnPlane(hello, now, params);
   }
-  PlaneSession::Heard Ask(PlaneSession& from, PlaneSession& to) {
+  PlaneSession::OnPlaneResult Ask(PlaneSession& from, PlaneSession& to) {
     Say(from, to, true);
     return Say(to, from, false);
   }
@@ -61,7 +61,7 @@ TEST_F(PlaneSessionTest, ThreeWays) {
   EXPECT_EQ(Tick(ours, {}), Want::kPlane);
   EXPECT_EQ(ours.state(), PlaneState::kInit);
   // The other end hears us and takes our generation, but nothing proves yet that we hear it.
-  const PlaneSession::Heard heard = Say(ours, theirs, true);
+  const PlaneSession::OnPlaneResult heard = Say(ours, theirs, true);
   EXPECT_TRUE(heard.adopt);
   EXPECT_FALSE(heard.proved);
   EXPECT_EQ(theirs.rx_generation(), 1);
@@ -590,7 +590,8 @@ class PlanePairsTest : public PlaneSessionTest {
   }
   using End = std::array<PlaneSession, 2>;
   // A PLANE of `plane` of one end, which arrives on `there` of the other one.
-  PlaneSession::Heard Say(End& from, uint8_t plane, End& to, uint8_t there, bool wants_reply) {
+  PlaneSession::OnPlaneResult Say(End& from, uint8_t plane, End& to, uint8_t there,
+                                  bool wants_reply) {
     PlaneHello hello{.plane = plane};
     from[plane].FillPlane(wants_reply, hello);
     last = hello;
@@ -613,7 +614,7 @@ TEST_F(PlanePairsTest, AQuestionAndItsAnswerPair) {
   EXPECT_FALSE(Say(of_ours, 0, of_theirs, 1, true).adopt);
   EXPECT_FALSE(of_theirs[1].paired());
   // Question and answer: the plane and its generation are known.
-  const PlaneSession::Heard heard = Say(of_theirs, 1, of_ours, 0, true);
+  const PlaneSession::OnPlaneResult heard = Say(of_theirs, 1, of_ours, 0, true);
   EXPECT_TRUE(heard.proved);
   EXPECT_TRUE(heard.adopt);
   EXPECT_TRUE(of_ours[0].paired());
@@ -627,7 +628,7 @@ TEST_F(PlanePairsTest, AQuestionAndItsAnswerPair) {
 
 // The sequences of both planes are the same, so a number alone proves nothing.
 TEST_F(PlanePairsTest, APlaneThatWasMovedPairsNothing) {
-  const PlaneSession::Heard heard = Say(of_ours, 0, of_theirs, 0, true);
+  const PlaneSession::OnPlaneResult heard = Say(of_ours, 0, of_theirs, 0, true);
   EXPECT_FALSE(heard.adopt);
   PlaneHello lost;
   of_ours[1].FillPlane(true, lost);

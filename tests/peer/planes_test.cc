@@ -403,11 +403,11 @@ class MeasuredPlanes : public PeerBench {
     constexpr uint32_t kBytes = 1000;
     const Time end = peer->session(0).deadline();
     for (uint32_t before = 2; before != 0; --before) {
-      rates[0].Look({.inflight_bytes = kPdus * kBytes,
-                     .acked_pdus = 0u - before * kPdus,
-                     .expected_bps = kLinkBps,
-                     .least_rtt = std::chrono::microseconds(10)},
-                    params.hello_interval, end - before * params.hello_interval);
+      rates[0].CloseWindow({.inflight_bytes = kPdus * kBytes,
+                            .acked_pdus = 0u - before * kPdus,
+                            .expected_bps = kLinkBps,
+                            .min_rtt = std::chrono::microseconds(10)},
+                           params.hello_interval, end - before * params.hello_interval);
       for (uint32_t i = 0; i < kPdus; ++i) rates[0].OnAcked(kBytes, 100 * kBytes);
     }
     return SessionDue(0);

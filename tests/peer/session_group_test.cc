@@ -23,9 +23,9 @@ constexpr SlotMask kTwo = 6;                  // the slots that are asked for fi
 class SessionGroups : public ::testing::Test {
  protected:
   SessionGroups() {
-    group.Place(slots.data());
+    group.SetSlots(slots.data());
     group.Begin(kCount, kNumbers, now);
-    facts.fill({.srtt = microseconds(10), .least_rtt = microseconds(10)});
+    facts.fill({.srtt = microseconds(10), .min_rtt = microseconds(10)});
   }
   // PDUs are in flight on those that are open.
   void Use() {
@@ -283,7 +283,7 @@ TEST_F(SessionGroups, MarksOfNoSessionAndMoreThanWereSentAreHarmless) {
 
 TEST_F(SessionGroups, NoMoreThanAgreedAreOpened) {
   Open(kCount);
-  facts.fill({.srtt = microseconds(50), .least_rtt = microseconds(10)});
+  facts.fill({.srtt = microseconds(50), .min_rtt = microseconds(10)});
   for (int i = 0; i < 100; ++i) EXPECT_EQ(Look(), 0u);
 }
 
@@ -512,14 +512,14 @@ TEST_F(SessionGroups, SmallPdusFollowOneSessionForAWhileWhereNoneIsBetter) {
   uint32_t followed = 0;
   for (; group.InRun(); ++followed) {
     EXPECT_EQ(group.run_slot(), 1u);
-    EXPECT_EQ(group.MostInRun(), 7 - followed);
+    EXPECT_EQ(group.MaxInRun(), 7 - followed);
     group.OnTaken(1, 40);
   }
   EXPECT_EQ(followed, 7u);
   group.BeginRun(1);
   group.OnTaken(1, 4000);
   EXPECT_FALSE(group.InRun()) << "a large one is a run by itself";
-  EXPECT_EQ(group.MostInRun(), 1u);
+  EXPECT_EQ(group.MaxInRun(), 1u);
 }
 
 TEST_F(SessionGroups, ARunEndsWithALookAndWithItsSession) {
@@ -542,7 +542,7 @@ TEST_F(SessionGroups, NoRunTakesASessionThatIsWorseThanAnother) {
   Look();
   group.BeginRun(1);
   EXPECT_FALSE(group.InRun());
-  EXPECT_EQ(group.MostInRun(), 1u);
+  EXPECT_EQ(group.MaxInRun(), 1u);
   group.BeginRun(0);
   EXPECT_TRUE(group.InRun());
 }

@@ -111,7 +111,7 @@ class LoopbackEndpoint : public SingleLane {
   SendResult Commit(uint32_t count, uint32_t lane = 0) {
     if (count > reserved_) return SendResult::kInvalid;
     reserved_ = 0;
-    longest_run = std::max(longest_run, count);
+    max_run = std::max(max_run, count);
     for (uint32_t i = 0; i < count; ++i) {
       const uint8_t* control = records_.data() + i * stride_;
       untouched &= control[stride_ - 1] == kUntouched;
@@ -169,7 +169,7 @@ class LoopbackEndpoint : public SingleLane {
 
   std::map<int, uint64_t> flags_seen;
   uint32_t reserve_limit = UINT32_MAX;  // as where the ring ends
-  uint32_t longest_run = 0;             // of commands that were committed together
+  uint32_t max_run = 0;                 // of commands that were committed together
   bool untouched = true;                // no byte behind a reserved command was written
 
  private:

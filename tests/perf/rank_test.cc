@@ -242,7 +242,7 @@ TEST_F(RankTest, FaultsAreFoundByTheLedger) {
   EXPECT_GE(results_[0].all.counts.misordered, 1u);
   Options options;
   options.mode = Mode::kWorkload;
-  EXPECT_FALSE(JudgeRanks(options, results_).pass);
+  EXPECT_FALSE(CheckRanks(options, results_).pass);
 }
 
 TEST_F(RankTest, ALostCommandIsNamed) {

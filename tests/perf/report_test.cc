@@ -50,7 +50,7 @@ Json Write(const Options& options, const std::vector<RunResult>& results) {
   Document document{.version = "1.2.3", .revision = "abc"};
   document.argv = {"suede-perf", "--x=\xff"};
   document.results = results;
-  return Json::parse(ToJson(options, document, Judge(options, results)));
+  return Json::parse(ToJson(options, document, CheckResults(options, results)));
 }
 
 TEST(JsonTest, HasTheFieldsOfTheSchema) {
@@ -255,7 +255,7 @@ TEST_F(ResultFileTest, WhatCannotBeWrittenIsFoundOutAtOnceAndNothingIsLeft) {
 }
 
 int CodeOf(const Options& options, const RunResult& result) {
-  return ExitCode({result}, Judge(options, {result}));
+  return ExitCode({result}, CheckResults(options, {result}));
 }
 
 TEST(VerdictTest, AGoodRunIsZero) { EXPECT_EQ(CodeOf(SomeOptions(), GoodResult()), 0); }
@@ -281,9 +281,9 @@ TEST(VerdictTest, AnUnorderedPathMayMisorderAndNothingElse) {
   RunResult r = GoodResult();
   r.reverse.misordered = 7;
   EXPECT_EQ(CodeOf(options, r), 0);
-  EXPECT_TRUE(JudgeServer(options, {.misordered = 7}).pass);
-  EXPECT_FALSE(JudgeServer(SomeOptions(), {.misordered = 7}).pass);
-  EXPECT_FALSE(JudgeServer(options, {.duplicated = 1, .misordered = 7}).pass);
+  EXPECT_TRUE(CheckServer(options, {.misordered = 7}).pass);
+  EXPECT_FALSE(CheckServer(SomeOptions(), {.misordered = 7}).pass);
+  EXPECT_FALSE(CheckServer(options, {.duplicated = 1, .misordered = 7}).pass);
   r.forward.duplicated = 1;
   EXPECT_EQ(CodeOf(options, r), 3);
 }
@@ -407,9 +407,9 @@ TEST(TableTest, NoTableIsWiderThanATerminal) {
   for (const uint64_t ns : {uint64_t{1}, uint64_t{100'000'000'000}}) r.latency_ns.Record(ns);
   r.cacheline_before_ns = r.cacheline_after_ns = 123456;
   ExpectFits(TableHead(options), TableRow(options, r));
-  const StreamCounts most{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
-                          UINT64_MAX, UINT64_MAX, UINT64_MAX};
-  for (const std::string& line : Lines(ServerTable(most, UINT64_MAX))) {
+  const StreamCounts max{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+                         UINT64_MAX, UINT64_MAX, UINT64_MAX};
+  for (const std::string& line : Lines(ServerTable(max, UINT64_MAX))) {
     EXPECT_LE(line.size(), kTableColumns) << line;
   }
 }

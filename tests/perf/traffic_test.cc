@@ -123,9 +123,9 @@ TEST(TrafficTest, ExpertsOfMoeAreSkewedAndCombineGoesBack) {
     for (const auto& [flow, bytes] : dispatch) {
       EXPECT_EQ(combine.at({flow.second, flow.first}), bytes);
     }
-    uint64_t most = 0;
-    for (const auto& [rank, bytes] : to) most = std::max(most, bytes);
-    return static_cast<double>(most) / (15 * 1000 * 2);
+    uint64_t max = 0;
+    for (const auto& [rank, bytes] : to) max = std::max(max, bytes);
+    return static_cast<double>(max) / (15 * 1000 * 2);
   };
   EXPECT_NEAR(hottest(0), 1.0 / 16, 0.01);
   EXPECT_GT(hottest(1), 0.2);

@@ -41,7 +41,7 @@ class WorkloadTest : public ::testing::Test {
       for (const auto& [xpuid, unused] : xpus) {
         ends.emplace_back(link_, xpuid);
         servers.emplace_back(ends.back(), xpuid, vc_list, echo_);
-        if (take_rate_ > 0) servers.back().TakeAtMost(take_rate_);
+        if (take_rate_ > 0) servers.back().LimitRate(take_rate_);
       }
     }
     ClientWorkload<LoopbackEndpoint> client(end_, plan_, board, kClient, 0, vc_list, stop_);
@@ -383,7 +383,7 @@ TEST_F(WorkloadTest, AtFullSpeedAStreamGetsAFullPduInARow) {
     for (uint16_t x = 0; x < streams; ++x)
       plan_.streams.push_back({static_cast<uint16_t>(2 + x), 0});
     plan_.shape = {.control_bytes = 8, .data_bytes = 32, .check = true};
-    end_.longest_run = 0;
+    end_.max_run = 0;
     std::vector<uint16_t> order;
     link_.fault = [&](Loopback::Stored& c) {
       order.push_back(c.destination);
@@ -392,7 +392,7 @@ TEST_F(WorkloadTest, AtFullSpeedAStreamGetsAFullPduInARow) {
     const RunResult r = Run();
     EXPECT_EQ(r.forward.received, 1000u);
     EXPECT_EQ(r.lost() + r.wrong() + r.duplicated() + r.misordered(), 0u);
-    EXPECT_EQ(end_.longest_run, 10u);
+    EXPECT_EQ(end_.max_run, 10u);
     for (size_t i = 0; i < 30; ++i) EXPECT_EQ(order[i], 2 + i / 10 % streams) << i;
   }
 }
@@ -411,7 +411,7 @@ TEST_F(WorkloadTest, EveryShapeIsWrittenInPlaceAndNothingBehindIt) {
       }
     }
   }
-  EXPECT_GT(end_.longest_run, 1u);
+  EXPECT_GT(end_.max_run, 1u);
   EXPECT_TRUE(end_.untouched);
 }
 
@@ -436,7 +436,7 @@ TEST_F(WorkloadTest, MarksAndTagsAreOfCommandsBetweenRuns) {
   EXPECT_EQ(r.forward.received, 1000u);
   EXPECT_EQ(r.wrong() + r.lost(), 0u);
   EXPECT_EQ(r.completions[SUEDE_STATUS_OK], 200u);
-  EXPECT_EQ(end_.longest_run, 4u);
+  EXPECT_EQ(end_.max_run, 4u);
   EXPECT_EQ(end_.flags_seen[SUEDE_RECORD_TRANSMIT_NOW], 1000u / 7 - 1000 / 35 + 1);
   EXPECT_EQ(end_.flags_seen[SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION], 1000u / 35 + 1);
 }
@@ -450,7 +450,7 @@ TEST_F(WorkloadTest, OnePerPduIsACallForEach) {
     return Loopback::Fate::kDeliver;
   };
   EXPECT_EQ(Run().forward.received, 1000u);
-  EXPECT_EQ(end_.longest_run, 0u);
+  EXPECT_EQ(end_.max_run, 0u);
   for (size_t i = 0; i < 40; ++i) EXPECT_EQ(order[i], 2 + i % 2) << i;
 }
 
@@ -467,7 +467,7 @@ TEST_F(WorkloadTest, StreamsTakeTurnsWhereTheLoadIsNotAtFullSpeed) {
   echo_ = plan_.latency = true;
   plan_.inflight = 8;
   EXPECT_EQ(Run().forward.received, 1000u);
-  EXPECT_EQ(end_.longest_run, 0u);
+  EXPECT_EQ(end_.max_run, 0u);
   for (size_t i = 0; i < 40; ++i) EXPECT_EQ(order[i], 2 + i % 2) << i;
 }
 

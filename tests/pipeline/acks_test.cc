@@ -193,7 +193,7 @@ class AckLoadTest : public ByHandTest {
         ++acks_;
         const int rpsn = sent.rh.rpsn.value();
         for (; acked_[peer] < rpsn; ++acked_[peer]) {
-          longest_ = std::max(longest_, network.now() - owed_[peer].front());
+          max_ = std::max(max_, network.now() - owed_[peer].front());
           owed_[peer].erase(owed_[peer].begin());
         }
       }
@@ -220,7 +220,7 @@ class AckLoadTest : public ByHandTest {
   uint32_t turn_ = 0;
   uint32_t acks_ = 0;
   uint32_t nacks_ = 0;
-  Duration longest_{};  // from a PDU's way to its acknowledgement
+  Duration max_{};  // from a PDU's way to its acknowledgement
 
  private:
   std::vector<uint16_t> next_;
@@ -236,7 +236,7 @@ TEST_F(AckLoadTest, OneAcknowledgesSeveralPdusUnderLoad) {
   EXPECT_EQ(turn_, 8000u);
   EXPECT_GE(acks_, 8000u / 16);
   EXPECT_LE(acks_, 8000u / 6);
-  EXPECT_LE(longest_, kBound + kSlack);
+  EXPECT_LE(max_, kBound + kSlack);
   // The rest need not wait for others.
   const uint32_t before = acks_;
   Steps(kDelay + kSlack);
@@ -250,8 +250,8 @@ TEST_F(AckLoadTest, NoneWaitsBeyondTheBound) {
   StartMany();
   MeetAll();
   Load(milliseconds(3), 1);
-  EXPECT_LE(longest_, kBound + kSlack);
-  EXPECT_GT(longest_, kDelay);
+  EXPECT_LE(max_, kBound + kSlack);
+  EXPECT_GT(max_, kDelay);
   Steps(kDelay + kSlack);
   EXPECT_EQ(Owed(), 0u);
 }

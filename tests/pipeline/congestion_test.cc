@@ -231,7 +231,7 @@ TEST_F(CongestionTest, ClientThatDoesNotReadIsGrantedWhatItsRingTakesAndAnotherV
   Meet();
   Run(milliseconds(1));
   // The four rings, and what a source and the turn of a target may have besides.
-  const int64_t most = 4 * 64 * SUEDE_LINE_BYTES + 4 * Context().allowance();
+  const int64_t max = 4 * 64 * SUEDE_LINE_BYTES + 4 * Context().allowance();
   Send(kManyPdus);
   int64_t seen = 0;
   RunUntil(
@@ -240,7 +240,7 @@ TEST_F(CongestionTest, ClientThatDoesNotReadIsGrantedWhatItsRingTakesAndAnotherV
         return false;
       },
       milliseconds(2));
-  EXPECT_LE(seen, most);
+  EXPECT_LE(seen, max);
   ca->Completions();
   for (uint64_t i = 0; i < 50; ++i) {
     ca->SendTagged(i, 1, 1);

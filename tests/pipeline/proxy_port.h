@@ -24,8 +24,8 @@ class ProxyPort : public Port {
 
   uint32_t Receive(Frame** frames, uint32_t max) override { return port_->Receive(frames, max); }
   uint32_t Transmit(Frame* const* frames, uint32_t count) override {
-    const uint32_t taken = port_->Transmit(frames, std::min(count, most));
-    for (uint32_t i = 0; i < taken && seen.size() < kMostSeen; ++i) {
+    const uint32_t taken = port_->Transmit(frames, std::min(count, max));
+    for (uint32_t i = 0; i < taken && seen.size() < kMaxSeen; ++i) {
       const Frame& frame = *frames[i];
       seen.push_back({.bytes = {frame.data, frame.data + frame.length},
                       .offload = frame.tx_offload,
@@ -47,12 +47,12 @@ class ProxyPort : public Port {
   }
   LinkState link() const override { return port_->link(); }
 
-  uint32_t most = ~0u;  // frames of a call
+  uint32_t max = ~0u;  // frames of a call
   TxOffload offers = TxOffload::kNone;
   std::vector<Seen> seen;  // the first of those that were taken
 
  private:
-  static constexpr size_t kMostSeen = 256;
+  static constexpr size_t kMaxSeen = 256;
   Port* port_;
 };
 

@@ -93,9 +93,9 @@ class ResourcesTest : public ByHandTest {
     }
     return came;
   }
-  // XPU 1 takes all of the port, which takes `most` frames a turn.
-  void Saturate(uint32_t most) {
-    port->most = most;
+  // XPU 1 takes all of the port, which takes `max` frames a turn.
+  void Saturate(uint32_t max) {
+    port->max = max;
     for (uint8_t vc = 0; vc < kVcCount; ++vc) SendUntilBlocked(1, vc);
     Run(microseconds(200));
     ASSERT_GT(host->Count(Counter::kTxPortFull), 0u);
@@ -170,7 +170,7 @@ TEST_F(ResourcesTest, RetransmissionsLeaveHalfOfAPortToOthers) {
   Run(milliseconds(1));
   const uint32_t sent = Look()[1].pdus;
   ASSERT_GE(sent, 400u);
-  port->most = 1;
+  port->max = 1;
   Inject({AnswerFrom(1, RhOp::kNack, static_cast<uint16_t>(last_psn[1] - sent + 1))});
   Run(microseconds(100));  // the burst is full of retransmissions
   Look();
@@ -191,7 +191,7 @@ TEST_F(ResourcesTest, RetransmissionsHaveHalfOfAPort) {
   Run(milliseconds(1));
   const uint32_t sent = Look()[1].pdus;
   ASSERT_GE(sent, 400u);
-  port->most = 1;
+  port->max = 1;
   Inject({AnswerFrom(1, RhOp::kNack, static_cast<uint16_t>(last_psn[1] - sent + 1))});
   Run(microseconds(100));
   for (int i = 0; i < 300; ++i) ASSERT_EQ(SendPdu(2), SendResult::kOk);

@@ -118,10 +118,10 @@ TEST_F(RunsTest, TheShareOfPdusInFlight) {
   Shares shares;
   const Shares& as = host->pipeline->instance(0).held;
   shares.Set(as.own(), params.inflight_pdus - as.own());
-  uint32_t most = 0;
-  while (shares.MayTake(most)) shares.OnTake(most++);
-  EXPECT_EQ(Count(), most);
-  EXPECT_GT(most, 1u);
+  uint32_t max = 0;
+  while (shares.MayTake(max)) shares.OnTake(max++);
+  EXPECT_EQ(Count(), max);
+  EXPECT_GT(max, 1u);
   EXPECT_GT(host->Count(Counter::kTxWaitsShare), 0u);
 }
 

@@ -25,8 +25,8 @@ class ManySealedTest : public PipelineTest {
     CountedCrypto crypto{*library};
     std::unique_ptr<SecretsUpdate> update{new SecretsUpdate};
     Host* host = nullptr;
-    uint32_t most_keys = 0;
-    uint32_t most_ended = 0;
+    uint32_t max_keys = 0;
+    uint32_t max_ended = 0;
     uint32_t keys = 0;
   };
 
@@ -55,7 +55,7 @@ class ManySealedTest : public PipelineTest {
     ASSERT_TRUE(TurnsUntil([&] { return AllSealWith(1); }));
     for (int turns = 0; turns < 1000; ++turns)
       Turn();  // until what else they owe each other is made
-    for (End* end : {&a, &b}) end->most_keys = end->most_ended = end->keys = 0;
+    for (End* end : {&a, &b}) end->max_keys = end->max_ended = end->keys = 0;
   }
   void NewHost(End& end, uint32_t number) {
     hosts.push_back(std::make_unique<Host>());
@@ -106,8 +106,8 @@ class ManySealedTest : public PipelineTest {
       end->host->pipeline->Poll(network.now());
       const uint32_t keys = end->crypto.TakeKeys();
       end->keys += keys;
-      end->most_keys = std::max(end->most_keys, keys);
-      end->most_ended = std::max(end->most_ended, end->crypto.TakeEnded());
+      end->max_keys = std::max(end->max_keys, keys);
+      end->max_ended = std::max(end->max_ended, end->crypto.TakeEnded());
     }
     client->Completions();
   }
@@ -159,8 +159,8 @@ TEST_F(ManySealedTest, ANewSecretComesToPeersSomeInATurn) {
     EXPECT_TRUE(end->update->done);
     EXPECT_EQ(end->update->secrets.count, 0u) << "no copy of them stays";
     EXPECT_EQ(end->update->secrets.all[0].prk, SealPrk{});
-    EXPECT_LE(end->most_keys, kFew);
-    EXPECT_LE(end->most_ended, kFew);
+    EXPECT_LE(end->max_keys, kFew);
+    EXPECT_LE(end->max_ended, kFew);
     EXPECT_EQ(Count(*end, Counter::kTxSealKey), 0u);
   }
 }
@@ -173,8 +173,8 @@ TEST_F(ManySealedTest, ASecretThatEndsIsReplacedAtPeersSomeInATurn) {
   for (const End* end : {&a, &b}) {
     EXPECT_TRUE(end->update->done);
     EXPECT_GE(end->keys, kPeers);
-    EXPECT_LE(end->most_keys, kFew);
-    EXPECT_LE(end->most_ended, kFew);
+    EXPECT_LE(end->max_keys, kFew);
+    EXPECT_LE(end->max_ended, kFew);
   }
 }
 
@@ -186,8 +186,8 @@ TEST_F(ManySealedTest, InstancesOfAnLcoreShareTheBoundOfEpochs) {
   SendToAll();
   ASSERT_TRUE(TurnsUntil([&] { return Count(b, Counter::kSealRotations) == kPeers; }));
   ASSERT_TRUE(TurnsUntil([&] { return Count(a, Counter::kSealEpochs) == kPeers; }));
-  EXPECT_LE(b.most_keys, SealTurn::kRotations + SealTurn::kOwing);
-  EXPECT_LE(a.most_keys, 2 * SealTurn::kOwing);  // of its own epochs, too, as it follows
+  EXPECT_LE(b.max_keys, SealTurn::kRotations + SealTurn::kOwing);
+  EXPECT_LE(a.max_keys, 2 * SealTurn::kOwing);  // of its own epochs, too, as it follows
   EXPECT_EQ(Count(a, Counter::kRxSealBudget), refused);
   for (const Counter drop : {Counter::kRxSealTag, Counter::kRxSealReplay, Counter::kRxSealKey}) {
     EXPECT_EQ(Count(a, drop) + Count(b, drop), 0u);

@@ -35,7 +35,7 @@ TEST(LockedMemory, BlocksAreZeroAndDoNotOverlap) {
   std::vector<Held> held;
   for (int i = 0; i < 20'000; ++i) {
     if (held.size() < 200 && random() % 2 == 0) {
-      const size_t bytes = 1 + random() % LockedMemory::kMostBytes;
+      const size_t bytes = 1 + random() % LockedMemory::kMaxBytes;
       auto* block = static_cast<uint8_t*>(memory.Allocate(bytes));
       ASSERT_NE(block, nullptr) << memory.Shortage();
       ASSERT_TRUE(memory.Holds(block));
@@ -61,7 +61,7 @@ TEST(LockedMemory, BlocksAreZeroAndDoNotOverlap) {
 TEST(LockedMemory, WhatItDoesNotHold) {
   LockedMemory& memory = LockedMemory::OfProcess();
   EXPECT_EQ(memory.Allocate(0), nullptr);
-  EXPECT_EQ(memory.Allocate(LockedMemory::kMostBytes + 1), nullptr);
+  EXPECT_EQ(memory.Allocate(LockedMemory::kMaxBytes + 1), nullptr);
   const std::vector<int> other(4);
   EXPECT_FALSE(memory.Holds(other.data()));
   EXPECT_FALSE(memory.Holds(nullptr));
@@ -89,7 +89,7 @@ TEST(LockedMemory, WhereNothingCanBeLockedItSaysWhy) {
         LockedMemory& memory = LockedMemory::OfProcess();
         std::vector<void*> blocks;  // of pieces that are there already
         for (int i = 0; i < 100'000; ++i) {
-          blocks.push_back(memory.Allocate(LockedMemory::kMostBytes));
+          blocks.push_back(memory.Allocate(LockedMemory::kMaxBytes));
           if (blocks.back() == nullptr) break;
         }
         if (blocks.back() != nullptr) _exit(3);

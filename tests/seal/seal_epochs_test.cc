@@ -181,7 +181,7 @@ TEST_F(SealedPeers, AnEpochWaitsForThePeersOwn) {
 // Frames of several streams that are lost, late by dozens of epochs, and come twice, while either
 // end is told to begin epochs.
 TEST_F(SealedPeers, EndsKeepStepWhateverIsLostOrLate) {
-  uint32_t most = 0;
+  uint32_t max = 0;
   for (uint32_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
     std::minstd_rand dice(seed);
@@ -208,11 +208,11 @@ TEST_F(SealedPeers, EndsKeepStepWhateverIsLostOrLate) {
         const uint32_t received = ends[1 - i]->state().rx_epoch;
         ASSERT_TRUE(received == sent || received + 1 == sent);
         ASSERT_LE(sent, ends[1 - i]->state().tx_epoch + 1);
-        most = std::max(most, sent);
+        max = std::max(max, sent);
       }
     }
   }
-  EXPECT_GT(most, 100u);
+  EXPECT_GT(max, 100u);
 }
 
 // Their files have the secrets in another order, so each seals with its own.

@@ -65,7 +65,7 @@ TEST_F(SealedPeers, WhatIsTooShortIsMalformed) {
   const Bytes pdu = a.Seal();
   for (size_t bytes = kRhBytes; bytes < pdu.size(); ++bytes) {
     const SealError error = b.Open(Bytes(pdu.begin(), pdu.begin() + static_cast<long>(bytes)));
-    EXPECT_EQ(error, bytes < kLeastSealedBytes ? SealError::kMalformed : SealError::kTag) << bytes;
+    EXPECT_EQ(error, bytes < kMinSealedBytes ? SealError::kMalformed : SealError::kTag) << bytes;
   }
 }
 
@@ -214,8 +214,8 @@ TEST(SealSecretsTest, AreThoseThatAreCounted) {
   secrets.count = 1;
   EXPECT_EQ(secrets.Find(5), secrets.all.data());
   EXPECT_EQ(secrets.Find(7), nullptr);
-  EXPECT_EQ(secrets.PlaceOf(5), 0u);
-  EXPECT_EQ(secrets.PlaceOf(7), secrets.count);
+  EXPECT_EQ(secrets.PositionOf(5), 0u);
+  EXPECT_EQ(secrets.PositionOf(7), secrets.count);
 }
 
 TEST_F(SealedPeers, AForgedHelloKeepsNoGenuineOneOut) {

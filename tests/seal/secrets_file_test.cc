@@ -141,13 +141,13 @@ TEST(SecretsFile, ErrorsRepeatNothingOfTheFile) {
 
 TEST(SecretsFile, HasBounds) {
   std::string text;
-  for (size_t i = 0; i <= kMostFileSecrets; ++i) {
+  for (size_t i = 0; i <= kMaxFileSecrets; ++i) {
     std::string secret(kTwo);
     secret.replace(4, 4, absl::StrCat(1000 + i));
     text += Line(absl::StrCat(i / 100), absl::StrCat(i % 100), secret);
   }
   EXPECT_EQ(ErrorOf(text).substr(0, 34), "s:4097:1: more than 4096 secrets; ");
-  EXPECT_EQ(ErrorOf(std::string(kMostSecretsFileBytes + 1, '\n')).substr(0, 20),
+  EXPECT_EQ(ErrorOf(std::string(kMaxSecretsFileBytes + 1, '\n')).substr(0, 20),
             "s:1:1: more than 104");
 }
 

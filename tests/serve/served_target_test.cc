@@ -45,7 +45,7 @@ class ServedTargetTest : public ::testing::Test {
                  .immediate = immediate,
                  .total_bytes = 4});
   }
-  uint32_t Poll(uint32_t most = 64) { return target.Poll(most, kPartition, rings()); }
+  uint32_t Poll(uint32_t max = 64) { return target.Poll(max, kPartition, rings()); }
   RxRingWriter* rings() { return has_client ? client_rings.data() : nullptr; }
   // The requests in the client's ring of the VC.
   std::vector<mem::Request> PassedOn() {
@@ -183,15 +183,15 @@ TEST_F(ServedTargetTest, ManyThatWaitAreTriedBitByBit) {
   EXPECT_EQ(target.counters().waited, 900u);
   SetQueueState(target.segment(), 0, SUEDE_QUEUE_READY);
   std::vector<bool> answered(900);
-  size_t most = 0;
+  size_t max = 0;
   for (int turn = 0; turn < 100; ++turn) {
     Poll();
     const std::vector<Answered> some = side.Take();
-    most = std::max(most, some.size());
+    max = std::max(max, some.size());
     for (const Answered& each : some) answered[each.xpuid] = true;
   }
   EXPECT_EQ(std::count(answered.begin(), answered.end(), true), 900);
-  EXPECT_LE(most, 64u);
+  EXPECT_LE(max, 64u);
 }
 
 TEST_F(ServedTargetTest, NoticesAreCarriedToTheClient) {

@@ -209,7 +209,7 @@ void FakeDaemon::Run() {
     }
     for (auto& question : questions) question();
     if (!paused_) Turn();
-    if (board_ != nullptr) board_->Look();
+    if (board_ != nullptr) board_->Poll();
     usleep(20);
   }
 }

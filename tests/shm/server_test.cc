@@ -629,10 +629,10 @@ TEST_F(ServerTest, ADescriptorThatIsFullAndBlocksHoldsNobodyUp) {
   ASSERT_EQ(villain.Open(), protocol::Status::kOk);
   // A change that the client may make to the description that it was given.
   fcntl(villain.event_fd, F_SETFL, fcntl(villain.event_fd, F_GETFL) & ~O_NONBLOCK);
-  const uint64_t most = ~uint64_t{1};
-  while (send(villain.event_fd, &most, sizeof most, MSG_NOSIGNAL | MSG_DONTWAIT) > 0) {
+  const uint64_t max = ~uint64_t{1};
+  while (send(villain.event_fd, &max, sizeof max, MSG_NOSIGNAL | MSG_DONTWAIT) > 0) {
   }
-  if (errno == ENOTSOCK) static_cast<void>(!write(villain.event_fd, &most, sizeof most));
+  if (errno == ENOTSOCK) static_cast<void>(!write(villain.event_fd, &max, sizeof max));
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(villain.Send(Over()));
   {
     RawClient other(path_);

@@ -56,10 +56,10 @@ class WaitBoardTest : public ::testing::Test {
   }
   // Looks twice; whether the first look rang and the second did not.
   bool RingsOnce() {
-    board_->Look();
+    board_->Poll();
     if (!Rings()) return false;
-    board_->Hear();
-    board_->Look();
+    board_->ClearReady();
+    board_->Poll();
     return !Rings();
   }
 
@@ -78,7 +78,7 @@ TEST_F(WaitBoardTest, EachKindOfWaitRingsOnceWhenItIsOver) {
   ASSERT_TRUE(completions.Push(1, 5, 0, SUEDE_STATUS_OK));
   ASSERT_NE(rx.Reserve(1), nullptr);
   place.PutUp(client.WaitForAll());
-  board_->Look();
+  board_->Poll();
   EXPECT_FALSE(Rings()) << "nothing was published";
   EXPECT_TRUE(place.is_up());
 
@@ -88,7 +88,7 @@ TEST_F(WaitBoardTest, EachKindOfWaitRingsOnceWhenItIsOver) {
   EXPECT_FALSE(place.is_up());
   wait.rx[2] = 1;
   place.PutUp(wait);
-  board_->Look();
+  board_->Poll();
   EXPECT_FALSE(Rings()) << "the client knows of it";
   completions.Publish();
   EXPECT_TRUE(RingsOnce());
@@ -111,7 +111,7 @@ TEST_F(WaitBoardTest, WhatIsNotWaitedForDoesNotRing) {
   place.PutUp(wait);
   ASSERT_NE(rx.Reserve(1), nullptr);
   rx.Publish();
-  board_->Look();
+  board_->Poll();
   EXPECT_FALSE(Rings());
 }
 
@@ -126,14 +126,14 @@ TEST_F(WaitBoardTest, WhatWasTakenDownIsNotTouched) {
     place.PutUp(client->WaitForAll());
   }
   client.reset();
-  board_->Look();
+  board_->Poll();
   EXPECT_FALSE(Rings());
 }
 
 TEST_F(WaitBoardTest, PlacesAreBoundedAndComeBack) {
   const Client client;
   std::vector<WaitBoard::Place> places;
-  for (uint32_t i = 0; i < WaitBoard::kPlaces; ++i) {
+  for (uint32_t i = 0; i < WaitBoard::kSlots; ++i) {
     places.push_back(PlaceFor(client));
     ASSERT_TRUE(places.back().ok());
   }
@@ -148,20 +148,20 @@ TEST_F(WaitBoardTest, ALookMayBeUnderWay) {
   WaitBoard::Place place = PlaceFor(client);
   std::atomic<bool> stop = false;
   std::thread lcore([&] {
-    while (!stop) board_->Look();
+    while (!stop) board_->Poll();
   });
   protocol::Wait over = client.WaitForAll();
   over.rx[0] = 1;
   for (int i = 0; i < 2000; ++i) {
     place.PutUp(client.WaitForAll());
     place.TakeDown();
-    board_->Hear();
+    board_->ClearReady();
     place.PutUp(over);
     while (place.is_up()) std::this_thread::yield();
     // The look that took it down rings then.
     pollfd what{.fd = board_->fd(), .events = POLLIN, .revents = 0};
     EXPECT_EQ(poll(&what, 1, 5000), 1);
-    board_->Hear();
+    board_->ClearReady();
   }
   stop = true;
   lcore.join();

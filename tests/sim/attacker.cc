@@ -299,13 +299,13 @@ void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t>
   std::vector<uint8_t> copy(bytes.begin(), bytes.end());
   const ParsedFrame parsed = ParseFrame(wiring_.PortOf(number, plane).rules, copy.data(),
                                         static_cast<uint32_t>(copy.size()), false);
-  if (parsed.error != FrameError::kNone || parsed.pdu_bytes < kLeastPduBytes) return;
+  if (parsed.error != FrameError::kNone || parsed.pdu_bytes < kMinPduBytes) return;
   Taken taken{.plane = plane, .peer = 0, .rh = DecodeRh(parsed.pdu)};
   const Instance& instance = host.pipeline().instance(0);
   taken.peer = instance.peer_of_xpu[taken.rh.xpuid];
   if (taken.peer == Instance::kNoPeer) return;
   const uint8_t* content = parsed.pdu + kRhBytes;
-  const uint32_t length = parsed.pdu_bytes - kLeastPduBytes;
+  const uint32_t length = parsed.pdu_bytes - kMinPduBytes;
   if (taken.rh.ver == static_cast<uint8_t>(RhVersion::kControl)) {
     const bool refusal = length >= 8 && (content[0] == 2 || content[0] == 3);
     if (!refusal) return;

@@ -57,9 +57,9 @@ inline WorldOptions AttackedSessions(uint32_t seed) {
   options.wiring.encaps = {kWithNumbers[dice.Below(4)]};
   options.wiring.single = ~0u;  // it would have one session
   const uint32_t vcs = options.transport.psn_scope == PsnScope::kVc ? kVcCount : 1;
-  const uint32_t most = kMaxPeerConnections / (options.wiring.switches * vcs);
+  const uint32_t max = kMaxPeerConnections / (options.wiring.switches * vcs);
   const uint32_t wanted = 2u << dice.Below(5);
-  options.sessions = [most, wanted](uint32_t) { return std::min(most, wanted); };
+  options.sessions = [max, wanted](uint32_t) { return std::min(max, wanted); };
   options.paths.sessions.interval = Micros(20 + dice.Below(200));
   options.paths.sessions.open_percent = static_cast<uint32_t>(105 + dice.Below(100));
   options.attack.sessions = true;

@@ -20,7 +20,7 @@ struct ClassOptions {
   std::array<TrafficClass, kVcCount> vcs{};
   TrafficClass ack = ShippedAck();
   double pauses = 0;        // share of turns in which a class begins to be paused for a port
-  Duration longest_pause{};
+  Duration max_pause{};
 
   static TrafficClass ShippedAck() {
     const ConfigClass shipped = ClassesConfig{}.ack;
@@ -39,7 +39,7 @@ inline ClassOptions RandomClasses(uint64_t seed) {
   if (dice.Below(4) == 0) return options;
   options.links.on = true;
   options.links.weighted = dice.Chance(0.3);
-  options.links.most_held = 64u << dice.Below(5);
+  options.links.max_held = 64u << dice.Below(5);
   // Acknowledgements with the data, above it as shipped, or below it.
   const uint64_t kind = dice.Below(4);
   if (kind == 0) options.ack = ClassOfNumber(0);
@@ -58,8 +58,8 @@ inline ClassOptions RandomClasses(uint64_t seed) {
     of.reorder = dice.Chance(0.1) ? 0.02 : 0;
   }
   options.pauses = dice.Chance(0.5) ? 0.002 : 0;
-  options.longest_pause = dice.OfAnyScale(std::chrono::microseconds(20),
-                                          std::chrono::microseconds(600));
+  options.max_pause =
+      dice.OfAnyScale(std::chrono::microseconds(20), std::chrono::microseconds(600));
   return options;
 }
 

@@ -10,7 +10,7 @@ namespace suede {
 namespace {
 
 constexpr Duration kFirstExchange = std::chrono::milliseconds(20);
-constexpr uint32_t kMostOwed = 4;  // answers, before a client takes no more requests
+constexpr uint32_t kMaxOwed = 4;  // answers, before a client takes no more requests
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void World::Note(const char* what, const StreamName& stream, uint32_t sequence) 
 
 // The number of commands that the client wants to send in this turn.
 uint32_t World::ToSendNow(Host& host) {
-  const auto batch = static_cast<uint32_t>(dice_.Below(options_.most_sent + 1));
+  const auto batch = static_cast<uint32_t>(dice_.Below(options_.max_sent + 1));
   if (options_.burst == 0) return std::min(batch, host.to_send);
   for (; now_ >= host.next_burst; host.next_burst += dice_.Up(2 * options_.burst_gap)) {
     host.burst += static_cast<uint32_t>(1 + dice_.Below(options_.burst));
@@ -126,17 +126,17 @@ void World::NoteTaken(Host& host) {
   }
 }
 
-void World::Receive(Host& host, uint32_t most) {
+void World::Receive(Host& host, uint32_t max) {
   if (!host.claimed) {
     if (now_ - Time{} < options_.claim_after) return;
     host.Claim(ignores_ && options_.ignored_unclaimed ? 0xe : 0xf);
   }
   if (dice_.Chance(options_.slow_receiver)) return;
-  received_.resize(std::max<size_t>(received_.size(), most));
+  received_.resize(std::max<size_t>(received_.size(), max));
   for (uint32_t vc = ignores_ ? 1 : 0; vc < kVcCount; ++vc) {
-    uint32_t wanted = most;
+    uint32_t wanted = max;
     if (options_.responds && vc == 0) {
-      wanted = std::min(wanted, kMostOwed - static_cast<uint32_t>(host.owes.size()));
+      wanted = std::min(wanted, kMaxOwed - static_cast<uint32_t>(host.owes.size()));
     }
     const uint32_t count = host.receivers[vc].Poll(received_.data(), wanted);
     if (count != 0) last_delivery_ = now_;

@@ -43,11 +43,11 @@ inline WorldOptions CongestedIncast(uint32_t seed) {
   options.crowded = false;
   for (TrafficClass& vc : options.classes.vcs) vc.ecn = dice.Chance(0.8) ? 2 : 0;
   const bool trims = dice.Chance(0.7);
-  const auto least = static_cast<uint32_t>(1 + dice.Below(16)) << 10;
-  options.fabric = [trims, least, shared = options.fabric](fabric::SwitchParams& params) {
+  const auto min = static_cast<uint32_t>(1 + dice.Below(16)) << 10;
+  options.fabric = [trims, min, shared = options.fabric](fabric::SwitchParams& params) {
     shared(params);
     for (fabric::ClassParams& own : params.of_class) {
-      own.ecn = {.least_bytes = least, .most_bytes = 4 * least};
+      own.ecn = {.least_bytes = min, .most_bytes = 4 * min};
     }
     params.trim = {.on = trims,
                    .dscps = 1,

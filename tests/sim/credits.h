@@ -74,7 +74,7 @@ inline WorldOptions Cbfc(uint32_t seed) {
   credit.update_loss = dice.Chance(0.3) ? 0 : static_cast<double>(dice.Below(51)) / 100;
   credit.times.repeat = dice.OfAnyScale(Micros(20), Micros(500));
   credit.times.spacing_octets = static_cast<uint32_t>(800 + dice.Below(12'000));
-  credit.times.longest_wait = Micros(1 + dice.Below(20));
+  credit.times.max_wait = Micros(1 + dice.Below(20));
   credit.overloads_vc0 = seed % 2 == 0;
   const auto frames = static_cast<uint32_t>(1 + dice.Below(credit.overloads_vc0 ? 2 : 8));
   credit.grant = GrantFor(options.classes, rule, frames);
@@ -112,7 +112,7 @@ inline WorldOptions Deadlock(uint32_t seed) {
   options.slow_receiver = dice.Chance(0.5) ? 0.9 : 0;
   options.faults = {{.delay = Micros(1 + dice.Below(3)), .bits_per_ns = 25}};
   options.counts_credit = dice.Chance(0.5);
-  options.most_sent = 64;
+  options.max_sent = 64;
   options.commands = 500;
   options.time_limit = std::chrono::seconds(5);
   const bool by_credit = seed % 5 == 1 || seed % 5 == 4;

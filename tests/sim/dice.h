@@ -18,13 +18,13 @@ class Dice {
   bool Chance(double probability) {
     return probability > 0 && std::uniform_real_distribution<>(0, 1)(random_) < probability;
   }
-  Duration Up(Duration most) {
-    return Duration(static_cast<int64_t>(Below(static_cast<uint64_t>(most.count()) + 1)));
+  Duration Up(Duration max) {
+    return Duration(static_cast<int64_t>(Below(static_cast<uint64_t>(max.count()) + 1)));
   }
   // As often of 20 to 40 us as of 10 to 20 ms.
-  Duration OfAnyScale(Duration least, Duration most) {
-    const double low = std::log(static_cast<double>(least.count()));
-    const double high = std::log(static_cast<double>(most.count()));
+  Duration OfAnyScale(Duration min, Duration max) {
+    const double low = std::log(static_cast<double>(min.count()));
+    const double high = std::log(static_cast<double>(max.count()));
     return Duration(static_cast<int64_t>(
         std::exp(std::uniform_real_distribution<>(low, high)(random_))));
   }

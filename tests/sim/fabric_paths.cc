@@ -21,7 +21,7 @@ constexpr uint32_t kFullWeight = 4;  // of a plane; half of it over half a Y-cab
 constexpr double kFabricPlaneGbps = 1;
 constexpr double kLoad = 0.15;  // of all planes of a host: what is left of them is never full
 constexpr uint32_t kCommandBytes = kMaxDataBytes;
-constexpr uint32_t kLeastOfPdu = 250;  // octets of a frame that has commands
+constexpr uint32_t kMinOfPdu = 250;  // octets of a frame that has commands
 constexpr int kChanges = 5;
 constexpr uint32_t kFlows = 4;  // in strict mode, to each host: one for each VC
 constexpr const char* kChangeNames[] = {"half a Y-cable", "a cable", "a whole plane", "routes",
@@ -31,9 +31,8 @@ constexpr Duration kSettling = std::chrono::milliseconds(5);  // after a change,
 constexpr Duration kMeasured = std::chrono::milliseconds(5);  // and until the next one,
 constexpr uint32_t kHostsOfMeasured = 16;  // and as much longer as there are more hosts: a share of
                                            // the few PDUs to each of them cannot be told exactly
-constexpr double kMostError = 0.03;  // relative, of a host's share where each PDU goes by itself
-constexpr double kMostFlowError =
-    0.1;  // of all hosts' together, where flows do: told, no criterion
+constexpr double kMaxError = 0.03;     // relative, of a host's share where each PDU goes by itself
+constexpr double kMaxFlowError = 0.1;  // of all hosts' together, where flows do: told, no criterion
 
 // Where changes overtake each other: the time from one to the next, at least and at most, how long
 // a host's turn and the silence of an idle plane may be, and the loads, from kLoad down.
@@ -79,7 +78,7 @@ WorldOptions OptionsOf(const Case& which, const Pace& pace, uint64_t seed, uint3
   options.paths.hold_down = Micros(1000);
   options.paths.hold_down_max = Micros(2000);
   if (!pace.settles) {
-    options.longest_turn = kLongerTurn;
+    options.max_turn = kLongerTurn;
     options.paths.hello_idle = kLongerIdle;
     options.idles = seed / std::size(kCases) % 4 == 0;
   }
@@ -90,7 +89,7 @@ WorldOptions OptionsOf(const Case& which, const Pace& pace, uint64_t seed, uint3
   options.inflight_pdus = 1024;
   options.faults = {{.delay = Micros(2), .bits_per_ns = kFabricPlaneGbps}};
   options.classes.links.on = true;
-  options.classes.links.most_held = 512;
+  options.classes.links.max_held = 512;
   options.inner = {.links = kInner, .until = std::chrono::hours(1)};
   options.commands = ~0u;
   options.burst = 2;
@@ -205,7 +204,7 @@ class FabricRun {
   }
 
   void Count(uint32_t to, uint32_t plane, std::span<const uint8_t> frame) {
-    if (frame.size() < kLeastOfPdu) return;
+    if (frame.size() < kMinOfPdu) return;
     constexpr size_t kSourceAt = 29;  // the last octet of the IPv4 address: the host
     octets_[size_t{frame[kSourceAt]} * hosts_ + to][plane] += frame.size();
   }
@@ -362,7 +361,7 @@ class FabricRun {
         all_got[plane] += got[plane];
       }
       AddErrors(want, got, shares.of_hosts);
-      TellShares(from, want, got);
+      PublishShares(from, want, got);
     }
     AddErrors(all_want, all_got, shares.of_all);
   }
@@ -386,11 +385,11 @@ class FabricRun {
     std::printf("%.1f ms: %s, host %u, plane %u\n",
                 static_cast<double>((world_.now() - Time{}).count()) / 1e6, what, host, plane);
   }
-  void TellShares(uint32_t host, const std::array<double, kPlanes>& want,
-                  const std::array<double, kPlanes>& got) const {
+  void PublishShares(uint32_t host, const std::array<double, kPlanes>& want,
+                     const std::array<double, kPlanes>& got) const {
     std::vector<double> errors;
     AddErrors(want, got, errors);
-    if (!tells_ || *std::max_element(errors.begin(), errors.end()) <= kMostError) return;
+    if (!tells_ || *std::max_element(errors.begin(), errors.end()) <= kMaxError) return;
     std::printf("  host %u:", host);
     for (uint32_t plane = 0; plane < kPlanes; ++plane) {
       std::printf(" %.0f of %.0f", got[plane], want[plane]);
@@ -417,12 +416,12 @@ double Percentile(std::vector<double>& sorted, double part) {
              : sorted[static_cast<size_t>(part * static_cast<double>(sorted.size() - 1))];
 }
 
-size_t Beyond(const std::vector<double>& errors, double most) {
+size_t Beyond(const std::vector<double>& errors, double max) {
   return static_cast<size_t>(
-      std::count_if(errors.begin(), errors.end(), [most](double error) { return error > most; }));
+      std::count_if(errors.begin(), errors.end(), [max](double error) { return error > max; }));
 }
 
-void Tell(const char* where, ShareErrors& shares, double most) {
+void Tell(const char* where, ShareErrors& shares, double max) {
   for (auto* errors : {&shares.of_hosts, &shares.of_all}) {
     if (errors->empty()) continue;
     std::printf(
@@ -430,7 +429,7 @@ void Tell(const char* where, ShareErrors& shares, double most) {
         "%.2f\n",
         errors == &shares.of_hosts ? "a host's octets" : "all octets", where,
         Percentile(*errors, 0.5), Percentile(*errors, 0.99), Percentile(*errors, 1),
-        Beyond(*errors, most), errors->size(), most);
+        Beyond(*errors, max), errors->size(), max);
   }
   std::fflush(stdout);
 }
@@ -488,9 +487,9 @@ int RunFabricPaths(uint64_t first_seed, uint64_t count, uint32_t hosts) {
     std::printf("fabric_paths: %s: %u hosts, %llu seeds, %llu failed\n", which.name, hosts,
                 static_cast<unsigned long long>(count), static_cast<unsigned long long>(failed));
     const bool strict = which.ordering == Ordering::kStrict;
-    const double most = strict ? kMostFlowError : kMostError;
-    Tell("", shares, most);
-    Tell(", inner links die", disturbed, most);
+    const double max = strict ? kMaxFlowError : kMaxError;
+    Tell("", shares, max);
+    Tell(", inner links die", disturbed, max);
     if (strict) {
       std::printf(
           "  flows that moved within 5 ms of a change, of the %u of a host: %.3f where it "
@@ -498,7 +497,7 @@ int RunFabricPaths(uint64_t first_seed, uint64_t count, uint32_t hosts) {
           which.to_all ? kFlows * (hosts - 1) : kFlows, moves.concerned.each(),
           moves.others.each());
     }
-    const bool near = Beyond(shares.of_hosts, kMostError) == 0;
+    const bool near = Beyond(shares.of_hosts, kMaxError) == 0;
     passed &= failed == 0 && (near || strict);
   }
   return passed ? 0 : 1;

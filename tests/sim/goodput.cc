@@ -13,9 +13,9 @@ namespace {
 constexpr double kLinkGbps = 100;
 constexpr Duration kDataDelay = std::chrono::microseconds(4);
 constexpr double kLoss = 1e-5;        // of all frames, acknowledgements too
-constexpr double kLeastRatio = 0.95;  // of the goodput without loss that must be left with it
+constexpr double kMinRatio = 0.95;    // of the goodput without loss that must be left with it
 // Without loss the link has to be the limit, or its loss would show in nothing.
-constexpr double kLeastShareOfLink = 0.85;
+constexpr double kMinShareOfLink = 0.85;
 
 // PDUs packed up to the default limit over a cable of a few hundred metres, both ways on odd seeds.
 WorldOptions Saturated(uint64_t seed, double loss) {
@@ -30,8 +30,8 @@ WorldOptions Saturated(uint64_t seed, double loss) {
   options.tagged = 0.001;
   options.transmit_now = 0;
   options.pauses = 0;
-  options.most_sent = 256;
-  options.most_received = 256;
+  options.max_sent = 256;
+  options.max_received = 256;
   return options;
 }
 
@@ -39,7 +39,7 @@ WorldOptions Saturated(uint64_t seed, double loss) {
 // each direction.
 constexpr double kShortGbps = 25;
 constexpr double kLinkLoss = 1e-3;
-constexpr double kLeastLinkRatio = 0.99;
+constexpr double kMinLinkRatio = 0.99;
 
 // Clients send all that fits. Links have the defaults but for HELLOs, so that they agree soon.
 WorldOptions OnShortCables(uint64_t seed, double loss, bool retries) {
@@ -94,8 +94,8 @@ int RunGoodput(uint64_t first_seed, uint64_t count) {
     const double ways = seed % 2 != 0 ? 2 : 1;
     const double ratio = lossy.gbps() / clean.gbps();
     const std::string failure = clean.failure.empty() ? lossy.failure : clean.failure;
-    const bool good = failure.empty() && ratio >= kLeastRatio &&
-                      clean.gbps() >= kLeastShareOfLink * kLinkGbps * ways;
+    const bool good =
+        failure.empty() && ratio >= kMinRatio && clean.gbps() >= kMinShareOfLink * kLinkGbps * ways;
     passed &= good;
     pdus += lossy.pdus;
     frames_lost += lossy.frames_lost;
@@ -114,7 +114,7 @@ int RunGoodput(uint64_t first_seed, uint64_t count) {
   std::printf(
       "goodput: %llu PDUs, %llu frames lost, ratio %.4f; at least %.2f of each seed wanted\n",
       static_cast<unsigned long long>(pdus), static_cast<unsigned long long>(frames_lost),
-      clean_ns / lossy_ns, kLeastRatio);
+      clean_ns / lossy_ns, kMinRatio);
   return passed ? 0 : 1;
 }
 
@@ -154,9 +154,9 @@ int RunLlrGoodput(uint64_t first_seed, uint64_t count) {
   bool passed = true;
   for (uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
     const LinkRatio ratio = CompareLinks(seed);
-    passed &= !ratio.failed && ratio.with >= kLeastLinkRatio;
+    passed &= !ratio.failed && ratio.with >= kMinLinkRatio;
   }
-  std::printf("llr_goodput: a ratio of at least %.3f wanted of each seed: %s\n", kLeastLinkRatio,
+  std::printf("llr_goodput: a ratio of at least %.3f wanted of each seed: %s\n", kMinLinkRatio,
               passed ? "passed" : "FAILED");
   return passed ? 0 : 1;
 }

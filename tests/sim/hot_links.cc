@@ -105,10 +105,9 @@ Duration HotLinks::Gap(const Link& link) {
 }
 
 void HotLinks::MayMark(uint32_t queued, std::span<uint8_t> frame) {
-  if (queued <= params_.mark_least_bytes) return;
-  const double range = params_.mark_most_bytes - params_.mark_least_bytes;
-  if (queued < params_.mark_most_bytes &&
-      !dice_.Chance((queued - params_.mark_least_bytes) / range)) {
+  if (queued <= params_.mark_min_bytes) return;
+  const double range = params_.mark_max_bytes - params_.mark_min_bytes;
+  if (queued < params_.mark_max_bytes && !dice_.Chance((queued - params_.mark_min_bytes) / range)) {
     return;
   }
   if (Mark(frame)) ++marked_;

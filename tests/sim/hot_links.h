@@ -21,8 +21,8 @@ struct HotLinksParams {
   double bits_per_ns = 100;           // of each link
   Duration cable{438};                // delay of the cable to a leaf, and of that between leaves
   uint32_t queue_bytes = 256u << 10;  // of a queue: what has no room is lost
-  uint32_t mark_least_bytes = 5'000;  // ECN: from here on some are marked,
-  uint32_t mark_most_bytes = 20'000;  // and from here on all
+  uint32_t mark_min_bytes = 5'000;    // ECN: from here on some are marked,
+  uint32_t mark_max_bytes = 20'000;   // and from here on all
   uint32_t background_bytes = 4160;   // of a frame of the background
   uint64_t seed = 1;                  // of the hash, and of the background's times
 };

@@ -19,10 +19,10 @@ using std::chrono::microseconds;
 constexpr uint32_t kReceiverLines = 1u << 20;  // of a receiver's ring: it is never full
 constexpr uint32_t kLines = 16384;
 constexpr Duration kTurn{100};      // least time from one turn of a host to the next,
-constexpr Duration kMostIdle{400};  // and the longest, where nothing happens
+constexpr Duration kMaxIdle{400};   // and the longest, where nothing happens
 constexpr Duration kLook{10'000};   // whether all is quiet
-constexpr Duration kMostForHandshakes = std::chrono::milliseconds(100);
-constexpr Duration kMostForDrain = std::chrono::seconds(2);
+constexpr Duration kMaxForHandshakes = std::chrono::milliseconds(100);
+constexpr Duration kMaxForDrain = std::chrono::seconds(2);
 constexpr Duration kSample = microseconds(1);
 constexpr int kHeld = 5;  // round trips for which a link must be avoided to count as such
 
@@ -104,7 +104,7 @@ void HotLinksRun::TurnOf(uint32_t host) {
   bool worked = hosts_[host]->pipeline().Poll(now_);
   worked |= clients_[host]->Turn(now_);
   earliest_[host] = now_ + kTurn;
-  idle_[host] = worked ? kTurn : std::min(2 * idle_[host], kMostIdle);
+  idle_[host] = worked ? kTurn : std::min(2 * idle_[host], kMaxIdle);
   next_.Set(host, now_ + idle_[host]);
   if (clients_[host]->next() != kNever) Wake(host, clients_[host]->next());
 }
@@ -133,7 +133,7 @@ void HotLinksRun::Greet() {
              (options_.sessions == 1 || instance.groups[0].count() == options_.sessions);
     });
   };
-  const Time limit = now_ + kMostForHandshakes;
+  const Time limit = now_ + kMaxForHandshakes;
   while (now_ < limit && !(are_up() && IsQuiet())) RunFor(kLook);
   Require(are_up() && IsQuiet(), "hosts behind hot links do not get to know each other");
 }
@@ -159,7 +159,7 @@ std::string HotLinksRun::Failure() const {
 
 std::string HotLinksRun::Finish() {
   for (const auto& client : clients_) client->StopBulk();
-  const Time limit = now_ + kMostForDrain;
+  const Time limit = now_ + kMaxForDrain;
   const auto is_over = [&] {
     return IsQuiet() && std::all_of(hosts_.begin(), hosts_.end(),
                                     [](const auto& host) { return host->FramesMissing() == 0; });
@@ -234,12 +234,12 @@ uint64_t BusiestLinks(const HotLinksRun& run, const HotLinksOptions& options,
   uint64_t busiest = 0;
   for (uint32_t i = 0; i < options.hot; ++i) {
     uint32_t best = 0;
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (uint32_t link = 0; link < options.links.links; ++link) {
       const uint64_t octets = run.Offered(uint64_t{1} << link) - before[link];
-      if ((busiest >> link & 1) != 0 || octets < most) continue;
+      if ((busiest >> link & 1) != 0 || octets < max) continue;
       best = link;
-      most = octets;
+      max = octets;
     }
     busiest |= uint64_t{1} << best;
   }
@@ -297,8 +297,8 @@ HotReaction MeasureHotReaction(const HotLinksOptions& options) {
   reaction.base_round_trip = Duration::max();
   for (const Connection& one : run.sender(0).connections) {
     reaction.round_trip = std::max(reaction.round_trip, one.srtt());
-    if (one.least_rtt() == Duration(0)) continue;
-    reaction.base_round_trip = std::min(reaction.base_round_trip, one.least_rtt());
+    if (one.min_rtt() == Duration(0)) continue;
+    reaction.base_round_trip = std::min(reaction.base_round_trip, one.min_rtt());
   }
   // The round trip of a session that has just moved is not known.
   reaction.round_trip = std::max(reaction.round_trip, reaction.base_round_trip);

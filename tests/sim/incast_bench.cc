@@ -28,8 +28,8 @@
 namespace suede {
 namespace {
 
-constexpr double kMostLoss = 0.1;
-constexpr uint32_t kMostSenders = 1000;  // with the other hosts no more than a switch has ports
+constexpr double kMaxLoss = 0.1;
+constexpr uint32_t kMaxSenders = 1000;  // with the other hosts no more than a switch has ports
 
 struct Arguments {
   bool markdown = false;
@@ -53,7 +53,7 @@ std::optional<double> ShareOf(const char* text) {
   const char* const end = text + std::strlen(text);
   const auto result = std::from_chars(text, end, share);
   if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
-  if (!(share > 0 && share <= kMostLoss)) return std::nullopt;
+  if (!(share > 0 && share <= kMaxLoss)) return std::nullopt;
   return share;
 }
 
@@ -83,7 +83,7 @@ std::string ReadOne(int argc, char** argv, int& i, Arguments& arguments) {
   } else if (argument.starts_with("-")) {
     return "unknown flag, or one without its value: " + std::string(argument);
   } else if (number) {
-    if (*number == 0 || *number > kMostSenders) return "senders: 1 to 1000";
+    if (*number == 0 || *number > kMaxSenders) return "senders: 1 to 1000";
     arguments.senders.push_back(*number);
   } else if (argument != "all") {
     return AddScheme(argv[i], arguments);

@@ -7,7 +7,7 @@ namespace suede {
 namespace {
 
 constexpr uint32_t kPolled = 64;       // commands at a time
-constexpr Duration kLongestGap{6000};  // from a response to the next request
+constexpr Duration kMaxGap{6000};      // from a response to the next request
 
 uint64_t WordOf(uint32_t source, uint32_t sequence) {
   return (uint64_t{source} << 32 | sequence) * 0x9e3779b97f4a7c15u;
@@ -136,7 +136,7 @@ void IncastClient::OnResponse(uint32_t sequence, Time now) {
   round_trips_.Record(static_cast<uint64_t>((now - asked_at_).count()));
   asked_ = false;
   ++requests_;
-  if (asks_) next_request_ = now + dice_.Up(kLongestGap);
+  if (asks_) next_request_ = now + dice_.Up(kMaxGap);
 }
 
 }  // namespace suede

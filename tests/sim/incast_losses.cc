@@ -38,7 +38,7 @@ LossRow MeasureLosses(const Scheme& scheme, const LossPattern& pattern,
   run.senders = pattern.senders;
   run.both_ways = pattern.both_ways;
   run.commands = IncastClient::kEndless;
-  run.most_idle = run.sender_idle = run.turn;
+  run.max_idle = run.sender_idle = run.turn;
   row.without = Measure(scheme, run);
   run.retries = true;
   row.with = Measure(scheme, run);

@@ -99,8 +99,8 @@ std::string SettingsText(const IncastOptions& options) {
       static_cast<double>(options.window.count()) / 1e6,
       static_cast<double>(options.warm_up.count()) / 1e6,
       options.counts_credit ? "with receive credit" : "but without receive credit",
-      transport.window_pdus, transport.window_bytes, options.turn.count(),
-      options.most_idle.count(), options.sender_idle.count());
+      transport.window_pdus, transport.window_bytes, options.turn.count(), options.max_idle.count(),
+      options.sender_idle.count());
 }
 
 constexpr const char* kHead =

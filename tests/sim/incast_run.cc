@@ -12,8 +12,8 @@ constexpr uint32_t kReceiverLines = 1u << 20;  // of a receiver's ring: it is ne
 constexpr uint32_t kLines = 16384;
 constexpr Duration kJitter{999};  // of the senders' starts
 constexpr Duration kSettling = std::chrono::microseconds(100);
-constexpr Duration kMostForHandshakes = std::chrono::milliseconds(100);
-constexpr Duration kMostForDrain = std::chrono::seconds(2);
+constexpr Duration kMaxForHandshakes = std::chrono::milliseconds(100);
+constexpr Duration kMaxForDrain = std::chrono::seconds(2);
 constexpr Duration kLook = std::chrono::microseconds(10);  // whether all is quiet
 
 }  // namespace
@@ -127,7 +127,7 @@ void IncastRun::Greet() {
     RunUntil(now_ + kIncastRtt, never);
   }
   StartRequests();
-  const Time limit = now_ + kMostForHandshakes;
+  const Time limit = now_ + kMaxForHandshakes;
   while (now_ < limit && !are_associated()) RunUntil(now_ + kSettling, never);
   Require(are_associated(), "handshakes of an incast have failed");
   EndLoad();
@@ -217,7 +217,7 @@ std::string IncastRun::Failure() const {
 
 std::string IncastRun::Finish() {
   EndLoad();
-  const Time limit = now_ + kMostForDrain;
+  const Time limit = now_ + kMaxForDrain;
   while (now_ < limit && Failure().empty() && !IsQuiet()) {
     RunUntil(now_ + kLook, [] { return false; });
   }

@@ -35,7 +35,7 @@ struct IncastOptions {
   // Least time from one turn of a host to the next; and the longest, where nothing happens, of the
   // receiver and of all others.
   Duration turn{100};
-  Duration most_idle{400};
+  Duration max_idle{400};
   Duration sender_idle{1600};
   Duration warm_up = std::chrono::milliseconds(5);  // of endless senders
   Duration window = std::chrono::milliseconds(20);  // measured after that
@@ -100,7 +100,7 @@ class IncastRun {
   void AddHost(const Scheme& scheme, uint32_t number);
   void SetCable(const SimPort* port);
   Duration MostIdle(uint32_t host) const {
-    return std::max(options_.turn, host == kReceiver ? options_.most_idle : options_.sender_idle);
+    return std::max(options_.turn, host == kReceiver ? options_.max_idle : options_.sender_idle);
   }
   void Wake(uint32_t host, Time at);
   void TurnOf(uint32_t host);

@@ -102,7 +102,7 @@ fabric::SwitchParams IncastSwitch(uint32_t ports, uint64_t seed) {
   params.addresses_of_port = 1;
   params.buffer_bytes = kIncastBufferBytes;
   params.cell_bytes = kCellBytes;
-  params.most_on_cable = 1024;
+  params.max_on_cable = 1024;
   params.seed = seed;
   params.ports.resize(ports);
   for (uint32_t i = 0; i < ports; ++i) {

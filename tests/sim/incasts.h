@@ -22,7 +22,7 @@ inline WorldOptions Incast(uint32_t seed) {
   options.transport.max_tries = 40;
   options.faults = {{.delay = Micros(1 + dice.Below(5)), .bits_per_ns = 25}};
   options.classes.links.on = true;
-  options.classes.links.most_wait = {};
+  options.classes.links.max_wait = {};
   options.send_to = 0;
   options.crowded = true;
   const auto shared = static_cast<uint32_t>(8 + dice.Below(32)) << 10;

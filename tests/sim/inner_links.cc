@@ -76,7 +76,7 @@ void InnerLinks::Turn(Time now) {
   const auto dead = std::count_if(links.begin(), links.end(), [&](Time t) { return t > now; });
   if (2 * (dead + 1) > static_cast<int64_t>(links.size())) return;
   const auto link = static_cast<uint32_t>(dice_.Below(links.size()));
-  links[link] = now + dice_.Up(options_.longest);
+  links[link] = now + dice_.Up(options_.max);
   log_.Add(now, "inner link %u of switch %u dies", link, number);
 }
 

@@ -19,7 +19,7 @@ struct InnerOptions {
   uint32_t links = 0;  // of each switch; 0: it chooses nothing
   Duration until{};    // no link dies later, and those that are dead come back
   Duration gap{};      // from one that dies to the next, on average; 0: none dies by itself
-  Duration longest{};  // that one is dead
+  Duration max{};      // that one is dead
   bool plain =
       false;  // by the low bits of the number alone: all numbers of a slot may take one link
 };

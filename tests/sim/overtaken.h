@@ -23,8 +23,8 @@ inline WorldOptions Overtaken(uint32_t seed) {
   options.transport.rto_min = std::chrono::milliseconds(20);
   options.faults = {{.delay = Micros(1 + dice.Below(5)), .bits_per_ns = 25}};
   options.classes.links.on = true;
-  options.classes.links.most_wait = {};
-  options.classes.links.most_held = 1u << 20;
+  options.classes.links.max_wait = {};
+  options.classes.links.max_held = 1u << 20;
   options.burst = static_cast<uint32_t>(100 + dice.Below(200));
   options.fixed_data_bytes = pauses ? kMaxDataBytes : 0;
   options.burst_gap = dice.OfAnyScale(Micros(20), Micros(500));

@@ -16,8 +16,8 @@ namespace {
 
 constexpr uint64_t kRateBps = 25'000'000'000;
 constexpr uint32_t kCommands = 1200;  // of each XPU
-constexpr uint32_t kMostSent = 24;    // by a client in a turn
-constexpr uint32_t kMostReceived = 32;
+constexpr uint32_t kMaxSent = 24;     // by a client in a turn
+constexpr uint32_t kMaxReceived = 32;
 constexpr uint32_t kReservedBytes = 4608;  // of each queue: a frame, in whole cells
 constexpr uint32_t kCellBytes = 256;
 constexpr uint32_t kClassOfAcks = 6;
@@ -329,15 +329,15 @@ void PairsRun::SendOne(Xpu& xpu) {
 }
 
 void PairsRun::Send(Xpu& xpu) {
-  uint32_t count = std::min(xpu.to_send, static_cast<uint32_t>(dice_.Below(kMostSent + 1)));
+  uint32_t count = std::min(xpu.to_send, static_cast<uint32_t>(dice_.Below(kMaxSent + 1)));
   for (; count != 0; --count) SendOne(xpu);
   xpu.queue->Flush();
 }
 
 void PairsRun::Receive(Xpu& xpu) {
-  received_.resize(kMostReceived);
+  received_.resize(kMaxReceived);
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    const uint32_t count = xpu.receivers[vc].Poll(received_.data(), kMostReceived);
+    const uint32_t count = xpu.receivers[vc].Poll(received_.data(), kMaxReceived);
     for (uint32_t i = 0; i < count; ++i) OnReceived(xpu, received_[i], vc);
     xpu.receivers[vc].Release();
   }

@@ -25,8 +25,8 @@ inline WorldOptions Pauses(uint32_t seed) {
   TroubleOptions& trouble = options.trouble;
   trouble.until = Micros(50'000 + dice.Below(100'000));
   trouble.gap = dice.OfAnyScale(Micros(2000), Micros(20'000));
-  trouble.shortest = Micros(1000);
-  trouble.longest = Micros(50'000);
+  trouble.min = Micros(1000);
+  trouble.max = Micros(50'000);
   trouble.spared = kMaxPlanes;  // nothing may be given up
   trouble.pauses = true;
   if (wiring.switches == 1) {

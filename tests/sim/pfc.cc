@@ -25,7 +25,7 @@ void World::Ask(SimPort* port, uint8_t classes, uint16_t quanta) {
 
 // Asks ports to pause classes, again and again until it is over; some end by a frame, and some by
 // themselves.
-void World::AskForPauses() {
+void World::RequestPauses() {
   const PfcOptions& pfc = options_.pfc;
   if (!pfc.on || pfc.until == Duration{}) return;
   const bool ends = now_ - Time{} >= pfc.until;
@@ -63,7 +63,7 @@ void World::AskForPauses() {
       static_cast<uint8_t>(acks ? kAckClass : dice_.Below(kVcClasses) & kVcClasses);
   const auto quanta = static_cast<uint16_t>(acks ? dice_.Below(0x8000) : 1 + dice_.Below(0xffff));
   Ask(port, classes, quanta);
-  if (!acks) asked_.push_back({port, classes, now_ + dice_.Up(pfc.longest)});
+  if (!acks) asked_.push_back({port, classes, now_ + dice_.Up(pfc.max)});
 }
 
 }  // namespace suede

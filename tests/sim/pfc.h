@@ -42,7 +42,7 @@ inline WorldOptions Pfc(uint32_t seed) {
     return options;
   }
   pfc.gap = dice.OfAnyScale(Micros(50), Micros(2000));
-  pfc.longest = dice.OfAnyScale(Micros(100), Micros(5000));
+  pfc.max = dice.OfAnyScale(Micros(100), Micros(5000));
   pfc.until = options.trouble.until;
   options.counts_credit = dice.Chance(0.5);
   if (seed % 3 == 2) return options;

@@ -18,9 +18,9 @@ using std::chrono::milliseconds;
 constexpr uint32_t kHosts = 8;
 constexpr uint32_t kStep = 32;  // commands that a host sends to the next one before it waits
 constexpr uint32_t kDead = 1;   // the plane that dies
-constexpr Duration kMostTime = std::chrono::seconds(2);
+constexpr Duration kMaxTime = std::chrono::seconds(2);
 // Max time for which the ring may stand still, in times of the detection of one plane.
-constexpr double kMostDetections = 2.25;
+constexpr double kMaxDetections = 2.25;
 
 WorldOptions Options() {
   WorldOptions options;
@@ -65,7 +65,7 @@ class Ring {
     const Time dead = world_.now();
     RunRounds(1);
     const Duration round = world_.now() - dead;
-    return round < kMostTime ? std::max(Duration{1}, round - usual) : Duration{};
+    return round < kMaxTime ? std::max(Duration{1}, round - usual) : Duration{};
   }
   // Lets the plane live again, and asks the oracle.
   std::string Finish() {
@@ -78,7 +78,7 @@ class Ring {
   void RunRounds(uint32_t rounds) {
     std::vector<uint32_t> until = steps_;
     for (uint32_t& steps : until) steps += rounds * (in_turn_ ? 1 : kHosts);
-    const Time end = world_.now() + kMostTime;
+    const Time end = world_.now() + kMaxTime;
     const auto is_over = [&] {
       for (uint32_t h = 0; h < kHosts; ++h) {
         if (steps_[h] < until[h] || world_.host(h).to_send != 0) return false;
@@ -121,15 +121,15 @@ int RunPlaneRing(uint64_t first_seed, uint64_t count) {
   const Duration one = DetectionTime(Options().paths);
   uint32_t failed = 0;
   for (const bool in_turn : {false, true}) {
-    double longest = 0;
+    double max = 0;
     for (uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
       Ring ring(seed, in_turn);
       const Duration time = ring.StandsStill();
       const std::string failure = ring.Finish();
       const double detections =
           static_cast<double>(time.count()) / static_cast<double>(one.count());
-      longest = std::max(longest, detections);
-      if (time != Duration{} && detections <= kMostDetections && failure.empty()) continue;
+      max = std::max(max, detections);
+      if (time != Duration{} && detections <= kMaxDetections && failure.empty()) continue;
       ++failed;
       std::printf("seed %llu, %s: stood still for %.2f times the detection of one plane %s\n",
                   static_cast<unsigned long long>(seed), in_turn ? "in turn" : "all at once",
@@ -137,10 +137,9 @@ int RunPlaneRing(uint64_t first_seed, uint64_t count) {
     }
     std::printf(
         "plane_ring, %u hosts %s: %llu seeds, longest %.2f times the detection of one plane\n",
-        kHosts, in_turn ? "in turn" : "all at once", static_cast<unsigned long long>(count),
-        longest);
+        kHosts, in_turn ? "in turn" : "all at once", static_cast<unsigned long long>(count), max);
   }
-  std::printf("plane_ring: %u failed; at most %.2f times wanted\n", failed, kMostDetections);
+  std::printf("plane_ring: %u failed; at most %.2f times wanted\n", failed, kMaxDetections);
   return failed == 0 ? 0 : 1;
 }
 

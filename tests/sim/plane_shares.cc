@@ -16,8 +16,8 @@ namespace {
 using std::chrono::microseconds;
 
 constexpr double kPlaneGbps = 25;
-constexpr double kLeastOfSum = 0.95;
-constexpr double kLeastOfLink = 0.85;  // that one plane must carry, or its link would limit nothing
+constexpr double kMinOfSum = 0.95;
+constexpr double kMinOfLink = 0.85;    // that one plane must carry, or its link would limit nothing
 constexpr double kShareError = 0.03;   // relative
 constexpr double kLoadedError = 0.15;  // where there is less to send than planes can carry
 constexpr int kRoundTrips = 5;         // in which a share must have followed
@@ -44,8 +44,8 @@ WorldOptions Planes(const std::vector<double>& gbps, const std::vector<uint32_t>
   options.tagged = 0;
   options.transmit_now = 0;
   options.pauses = 0;
-  options.most_sent = 256;
-  options.most_received = 256;
+  options.max_sent = 256;
+  options.max_received = 256;
   if (load != 0) {
     options.burst = 100;
     const double bits = options.burst / 2 * kMaxDataBytes * 8;
@@ -146,7 +146,7 @@ bool MeasureSum() {
     char line[120];
     std::snprintf(line, sizeof line, "%u planes of %.0f Gb/s carry %.2f Gb/s, ratio %.4f", planes,
                   kPlaneGbps, gbps, ratio);
-    passed &= Tell(ratio >= kLeastOfSum && one >= kLeastOfLink * kPlaneGbps, Finish(world), line);
+    passed &= Tell(ratio >= kMinOfSum && one >= kMinOfLink * kPlaneGbps, Finish(world), line);
   }
   return passed;
 }
@@ -210,7 +210,7 @@ bool MeasureSlowed(double load, int times) {
   const bool followed = load == 0 ? std::abs(share / (0.5 / 3.5) - 1) <= kFollowedError
                                   : handed_gbps <= (1 + kFollowedError) * kPlaneGbps / 2;
   const double carried = load == 0 ? before * 3.5 / 4 : before;
-  const bool good = followed && after >= kLeastOfSum * carried;
+  const bool good = followed && after >= kMinOfSum * carried;
   return Tell(good, Finish(world), line);
 }
 
@@ -239,9 +239,9 @@ class MeasuredRun {
                   "afterwards %.4f; %llu windows",
                   strict ? "strict" : "unordered", Ms(found), Ms(back), before, slow, after,
                   static_cast<unsigned long long>(world_.host(0).Count(Counter::kPlaneRates)));
-    const double most = strict ? kFlowError : kMeasuredError;
-    const bool good = found <= kMostUntilFound && back <= kMostUntilBack && before <= kShareError &&
-                      slow <= most && after <= kShareError;
+    const double max = strict ? kFlowError : kMeasuredError;
+    const bool good = found <= kMaxUntilFound && back <= kMaxUntilBack && before <= kShareError &&
+                      slow <= max && after <= kShareError;
     return Tell(good, Finish(world_), line);
   }
 
@@ -253,8 +253,8 @@ class MeasuredRun {
   static constexpr double kFlowError = 0.15;
   static constexpr Duration kInterval = microseconds(300);
   // In simulated time.
-  static constexpr Duration kMostUntilFound = std::chrono::milliseconds(20);
-  static constexpr Duration kMostUntilBack = std::chrono::milliseconds(1000);
+  static constexpr Duration kMaxUntilFound = std::chrono::milliseconds(20);
+  static constexpr Duration kMaxUntilBack = std::chrono::milliseconds(1000);
 
   static WorldOptions Options(Ordering ordering) {
     WorldOptions options = Planes(std::vector<double>(4, kGbps), {}, 0.6);

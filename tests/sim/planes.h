@@ -93,7 +93,7 @@ inline WorldOptions Planes(uint32_t seed) {
       pauses.Chance(0.3) ? Duration{} : pauses.OfAnyScale(Micros(300), Micros(50'000));
   trouble.until = Micros(20'000 + dice.Below(40'000));
   trouble.gap = dice.OfAnyScale(Micros(300), Micros(5000));
-  trouble.longest = dice.OfAnyScale(Micros(2000), Micros(25'000));
+  trouble.max = dice.OfAnyScale(Micros(2000), Micros(25'000));
   trouble.hosts = !spares;
   trouble.routes = uint64_t{seed} << 32 | 0x20f7e;
   if (seed % 4 >= 2) {

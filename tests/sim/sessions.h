@@ -39,7 +39,7 @@ inline WorldOptions Sessions(uint32_t seed) {
   options.inner = {.links = several ? static_cast<uint32_t>(2 + dice.Below(7)) : 0,
                    .until = options.trouble.until,
                    .gap = dice.OfAnyScale(Micros(300), Micros(10'000)),
-                   .longest = dice.OfAnyScale(Micros(200), Micros(20'000)),
+                   .max = dice.OfAnyScale(Micros(200), Micros(20'000)),
                    .plain = dice.Chance(0.3)};
   return options;
 }

@@ -59,7 +59,7 @@ TEST_F(SimTest, AFrameLeavesThroughAnyPortAndReturnsToItsOwn) {
   EXPECT_EQ(ports[1]->frames_out(), 0u);
   Pass();
   EXPECT_EQ(ports[0]->frames_out(), 0u);
-  EXPECT_EQ(ports[0]->most_frames_out(), 1u);
+  EXPECT_EQ(ports[0]->max_frames_out(), 1u);
   EXPECT_EQ(ports[1]->bytes_sent(), 100u);
   EXPECT_EQ(Received(ports[2]), 1u);
 }
@@ -137,7 +137,7 @@ TEST_F(SimTest, ABlockedPairIsDeafToItselfAlone) {
 }
 
 TEST_F(SimTest, LongFramesAreLostAlone) {
-  ports[0]->faults().longest = 200;
+  ports[0]->faults().max = 200;
   Send(ports[0], ports[0], 1, 200);
   Send(ports[0], ports[0], 1, 201);
   Pass();
@@ -261,7 +261,7 @@ TEST_F(SimClassesTest, ClassesHaveDelaysAndLossOfTheirOwn) {
 }
 
 TEST_F(SimClassesTest, APausedClassWaitsAndTheOthersPass) {
-  classes.most_wait = microseconds(1000);
+  classes.max_wait = microseconds(1000);
   Begin();
   ports[2]->SetClassesPaused(1u << 3);
   Send(3);
@@ -278,8 +278,8 @@ TEST_F(SimClassesTest, APausedClassWaitsAndTheOthersPass) {
 }
 
 TEST_F(SimClassesTest, WhatIsTooManyOrTooOldIsLost) {
-  classes.most_held = 2;
-  classes.most_wait = microseconds(50);
+  classes.max_held = 2;
+  classes.max_wait = microseconds(50);
   Begin();
   ports[2]->SetClassesPaused(1);
   for (int i = 0; i < 3; ++i) Send(0);
@@ -292,7 +292,7 @@ TEST_F(SimClassesTest, WhatIsTooManyOrTooOldIsLost) {
 }
 
 TEST_F(SimClassesTest, AskedPausesLastAndEndByThemselves) {
-  classes.most_wait = {};
+  classes.max_wait = {};
   Begin();
   ports[2]->SetClassesPaused(1);
   Send(0);

@@ -96,7 +96,7 @@ void World::PlayDouble() {
       double_->queues[0].Flush();
     }
     double_->pipeline().Poll(now_);
-    Receive(*double_, options_.most_received);
+    Receive(*double_, options_.max_received);
     return;
   }
   log_.Add(now_, "the other host 1 is gone");

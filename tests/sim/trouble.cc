@@ -85,7 +85,7 @@ void Trouble::Begin(Time now) {
         if (c.place.host == place.host) return;
       }
     }
-    const Time until = now + dice_.OfAnyScale(options_.shortest, options_.longest);
+    const Time until = now + dice_.OfAnyScale(options_.min, options_.max);
     return Add({.kind = Kind::kStuck, .place = {}, .to = 0, .until = until, .amount = 0}, places,
                now);
   }
@@ -93,10 +93,10 @@ void Trouble::Begin(Time now) {
   Case c{.kind = static_cast<Kind>(dice_.Below(kKinds)),
          .place = {},
          .to = static_cast<uint32_t>(dice_.Below(hosts_.size())),
-         .until = now + dice_.OfAnyScale(options_.shortest, options_.longest),
+         .until = now + dice_.OfAnyScale(options_.min, options_.max),
          .amount = static_cast<double>(dice_.Below(1001)) / 1000};
   if (dice_.Chance(0.3)) {
-    c.flap = dice_.OfAnyScale(options_.shortest, options_.longest / 4);
+    c.flap = dice_.OfAnyScale(options_.min, options_.max / 4);
     c.flaps = now + dice_.Up(2 * c.flap);
   }
   Add(c, PickPlaces(), now);
@@ -148,7 +148,7 @@ void Trouble::Apply(const Place& place) {
   faults.bits_per_ns /= 1 + 15 * amount(Kind::kSlow);
   faults.delay += Duration(static_cast<int64_t>(300'000 * amount(Kind::kFar)));
   faults.loss = std::max(faults.loss, 0.5 * amount(Kind::kLossy));
-  if (has(Kind::kShort)) faults.longest = 250;
+  if (has(Kind::kShort)) faults.max = 250;
   port.faults() = faults;
   SetPlane(place, has(Kind::kSetDown)   ? PlaneAdmin::kDown
                   : has(Kind::kDrained) ? PlaneAdmin::kDrain
@@ -198,7 +198,7 @@ void Trouble::SetWeight(Time now) {
   log_.Add(now, "host %u: no route to peer %u over plane %u", host.number, asked.peer, asked.plane);
   withdrawn_.push_back({.route = asked,
                         .host = host.number,
-                        .until = now + routes_.OfAnyScale(options_.shortest, options_.longest)});
+                        .until = now + routes_.OfAnyScale(options_.min, options_.max)});
 }
 
 void Trouble::ApplyBlocked(const Case& c) {

@@ -21,8 +21,8 @@ struct TroubleOptions {
   static constexpr uint32_t kNone = ~0u;
   Duration until{};  // nothing begins later, and faults under way then end; 0: none at all
   Duration gap = std::chrono::milliseconds(2);        // from one to the next, on average
-  Duration shortest = std::chrono::microseconds(20);  // that one lasts
-  Duration longest = std::chrono::milliseconds(20);
+  Duration min = std::chrono::microseconds(20);       // that one lasts
+  Duration max = std::chrono::milliseconds(20);
   uint32_t spared = kNone;  // nothing happens to this switch and the ports on it
   bool hosts = false;       // all ports of a host may fail at once
   uint64_t routes = 0;      // seed by which routes of single peers are withdrawn; 0: none are

@@ -261,7 +261,7 @@ void World::PauseClasses() {
     if (pause.port == port) return;
   }
   const auto mask = static_cast<uint8_t>(1 + dice_.Below(255));
-  const Duration time = dice_.Up(classes.longest_pause);
+  const Duration time = dice_.Up(classes.max_pause);
   class_pauses_.push_back({.port = port, .classes = mask, .until = now_ + time});
   port->SetClassesPaused(mask);
 }

@@ -36,7 +36,7 @@ struct PfcOptions {
   PauseParams params;
   Duration until{};  // no neighbour asks for a pause later
   Duration gap{};    // from one to the next, on average; 0: there is none
-  Duration longest{};
+  Duration max{};
   bool storms = true;         // false: somebody is asked to pause, and no watchdog fires
   bool storm_of_vc0 = false;  // all ports are asked to pause VC 0 until then
 };
@@ -109,10 +109,10 @@ struct WorldOptions {
   bool plain_known = false;      // and they know that it has none
   Duration doubled_from{};       // another one goes by host 1's XPU id from then on,
   Duration doubled_for{};        // for so long
-  Duration longest_turn{2000};   // of a host, and 200 ns more
+  Duration max_turn{2000};       // of a host, and 200 ns more
   double pauses = 0.0005;        // share of turns before which the machine had something else to do
-  uint32_t most_sent = 23;       // commands that a client sends in one turn, at most
-  uint32_t most_received = 16;   // commands that a client takes of one VC in one turn, at most
+  uint32_t max_sent = 23;        // commands that a client sends in one turn, at most
+  uint32_t max_received = 16;    // commands that a client takes of one VC in one turn, at most
   bool idles = true;             // at the end it is watched while nobody sends, over several planes
   bool verbose = false;          // the log has every command
   Duration time_limit = std::chrono::seconds(60);  // of virtual time; after all trouble, if any
@@ -198,7 +198,7 @@ class World {
   void PullCables();
   void SetDark(bool dark);
   void PauseClasses();
-  void AskForPauses();
+  void RequestPauses();
   void Ask(SimPort* port, uint8_t classes, uint16_t quanta);
   void HandOnSecrets();
   void ChangeSettings();

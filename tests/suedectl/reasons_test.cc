@@ -220,7 +220,7 @@ TEST(LinkFrameTest, WhatTheEndsOfACableSayOfCreditIsDescribed) {
   CreditUpdate update{.vcs = 0x9, .starts = 0x8};
   update.counters[0] = Credit20(41);
   update.counters[3] = Credit20(0);
-  frame.assign(kLeastLinkFrameBytes, 0);
+  frame.assign(kMinLinkFrameBytes, 0);
   BeginLinkFrame(kDefaultLinkEtherType, {}, {.kind = LinkKind::kCcUpdate, .tag = 9, .sequence = 3},
                  frame.data());
   EncodeCreditUpdate(update, frame.data() + kLinkBodyAt);

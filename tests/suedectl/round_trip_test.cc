@@ -33,8 +33,8 @@ FieldValues RandomValues(Encap encap, std::mt19937& random) {
     const uint64_t word = RandomWord(random);
     switch (row.kind) {
       case FieldKind::kNumber: {
-        const uint64_t most = MostOf(row, encap);
-        values.Set(row.field, row.least + word % (most - row.least + 1));
+        const uint64_t max = MaxOf(row, encap);
+        values.Set(row.field, row.min + word % (max - row.min + 1));
         break;
       }
       case FieldKind::kFlag:
@@ -172,7 +172,7 @@ TEST(FrameRoundTrip, OfAFrameOfTheLargestSize) {
   const FrameDescription refused = Describe({.encap = Encap::kUdp4}, *more);
   EXPECT_EQ(refused.error, "malformed");
   EXPECT_EQ(refused.detail, "the commands have 4098 bytes, and 4096 are the most of a PDU");
-  d.commands->resize((kMaxFrameBytes - Udp4::kHeaderBytes - kLeastPduBytes) / 2 + 2,
+  d.commands->resize((kMaxFrameBytes - Udp4::kHeaderBytes - kMinPduBytes) / 2 + 2,
                      d.commands->front());
   EXPECT_FALSE(MakeFrame(d).ok());
 }

@@ -147,7 +147,7 @@ TEST(SwitchDesk, TakesAsManyAsMayWait) {
   while (Ticket ticket = desk.Ask(switch_request::ResetHighWater{})) {
     tickets.push_back(std::move(ticket));
   }
-  EXPECT_EQ(tickets.size(), SwitchDesk::kMostWaiting);
+  EXPECT_EQ(tickets.size(), SwitchDesk::kMaxWaiting);
   tickets.clear();  // nobody waits for them any more
   EXPECT_TRUE(desk.Serve(fabric.the_switch, At(1)));
   EXPECT_NE(desk.Ask(switch_request::ResetHighWater{}), nullptr);

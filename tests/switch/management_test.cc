@@ -250,14 +250,14 @@ TEST_F(SwitchManagementTest, TelemetryAnswersWithoutAskingAnybody) {
 TEST_F(SwitchManagementTest, AnLcoreThatDoesNotTurnIsNoticed) {
   observer_->SetStarted();
   EXPECT_EQ(Call("queues.list"), "no answer in time from within the daemon; try again");
-  for (uint32_t i = 0; i < SwitchDesk::kMostWaiting; ++i) {
+  for (uint32_t i = 0; i < SwitchDesk::kMaxWaiting; ++i) {
     thread_->desk.Ask(switch_request::ResetHighWater{});
   }
   EXPECT_EQ(Call("impair.set", R"({"port":"p0","loss":1})"),
             "as many requests wait for the switch as may wait; try again");
   EXPECT_TRUE(Call("impair.list", R"({"impaired_only":true})")["impairments"].empty());
   EXPECT_TRUE(Until([&] { return !observer_->Ailments().empty(); }));
-  EXPECT_TRUE(observer_->Ailments()[0].starts_with("lcore 3: no turn for "));
+  EXPECT_TRUE(observer_->Ailments()[0].starts_with("lcore 3: no poll iteration for "));
 }
 
 }  // namespace

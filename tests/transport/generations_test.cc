@@ -173,8 +173,8 @@ TEST_F(GenerationsTest, ClosedReceivingEndsWithAnotherGeneration) {
   c.OpenReceive(Psn(0x8005));
   EXPECT_FALSE(c.receive_closed());
   EXPECT_EQ(c.expected(), Psn(0x8005));
-  EXPECT_NE(c.Judge(Psn(5)), PsnVerdict::kExpected);
-  EXPECT_EQ(c.Judge(Psn(0x8005)), PsnVerdict::kExpected);
+  EXPECT_NE(c.Classify(Psn(5)), PsnVerdict::kExpected);
+  EXPECT_EQ(c.Classify(Psn(0x8005)), PsnVerdict::kExpected);
   c.CheckInvariants(params);
 }
 
@@ -185,7 +185,7 @@ TEST_F(GenerationsTest, WhatIsOwedOfOneGenerationIsNotSaidOfAnother) {
   c.OnRefused();
   c.OnAnnounced(Psn(9), now, params);
   c.OpenReceive(Psn(100));
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
   EXPECT_FALSE(c.not_ready());
   EXPECT_EQ(c.deadline(), kNever);
   c.OnGap(now, params);  // at once, though the last NACK is young
@@ -196,7 +196,7 @@ TEST_F(GenerationsTest, GapThatWasAnnouncedBeforeClosingIsNotReported) {
   c.OnAnnounced(Psn(9), now, params);
   c.CloseReceive();
   Expire();
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
 }
 
 TEST_F(GenerationsTest, NewParametersShortenEachWaitThatHasBegun) {

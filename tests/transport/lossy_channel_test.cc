@@ -79,7 +79,7 @@ class Channel {
         End& other = ends_[1 - i];
         SendAgain(end, other);
         Receive(end, other);
-        if (end.connection.OwesAck()) SendAck(end, other);
+        if (end.connection.HasPendingAck()) SendAck(end, other);
         Timer(end, other);
       }
       now_ += std::chrono::microseconds(20);
@@ -172,12 +172,12 @@ class Channel {
     }
     Acknowledged(end, other, acked);
     if (!packet.sequenced) {
-      if (end.connection.Judge(packet.psn) == PsnVerdict::kAhead) {
+      if (end.connection.Classify(packet.psn) == PsnVerdict::kAhead) {
         Noting(end, [&] { end.connection.OnAnnounced(packet.psn, now_, params_); });
       }
       return;
     }
-    switch (end.connection.Judge(packet.psn)) {
+    switch (end.connection.Classify(packet.psn)) {
       case PsnVerdict::kExpected: return Expected(end, other, packet);
       case PsnVerdict::kBehind:
         return end.connection.OnDuplicate(packet.psn, params_);
@@ -188,9 +188,9 @@ class Channel {
   // Does an act that may ask for a NACK, and notes when it did.
   template <typename Act>
   void Noting(End& end, Act&& act) {
-    const bool owed = end.connection.OwesAck();
+    const bool owed = end.connection.HasPendingAck();
     act();
-    if (!owed && end.connection.OwesAck()) end.gap_at = now_;
+    if (!owed && end.connection.HasPendingAck()) end.gap_at = now_;
   }
   void Expected(End& end, End& other, const Packet& packet) {
     if (end.room > 0 || Percent(refusing_)) {

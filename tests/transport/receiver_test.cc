@@ -6,40 +6,40 @@ namespace suede {
 namespace {
 
 TEST_F(ConnectionTest, ExpectedBehindAhead) {
-  EXPECT_EQ(c.Judge(Psn(0)), PsnVerdict::kExpected);
-  EXPECT_EQ(c.Judge(Psn(1)), PsnVerdict::kAhead);
-  EXPECT_EQ(c.Judge(Psn(65535)), PsnVerdict::kBehind);
+  EXPECT_EQ(c.Classify(Psn(0)), PsnVerdict::kExpected);
+  EXPECT_EQ(c.Classify(Psn(1)), PsnVerdict::kAhead);
+  EXPECT_EQ(c.Classify(Psn(65535)), PsnVerdict::kBehind);
   Accept(1);
   EXPECT_EQ(c.expected(), Psn(1));
-  EXPECT_EQ(c.Judge(Psn(0)), PsnVerdict::kBehind);
-  EXPECT_EQ(c.Judge(Psn(1)), PsnVerdict::kExpected);
+  EXPECT_EQ(c.Classify(Psn(0)), PsnVerdict::kBehind);
+  EXPECT_EQ(c.Classify(Psn(1)), PsnVerdict::kExpected);
 }
 
 TEST_F(ConnectionTest, ExpectedBehindAheadAcrossTheWrap) {
   Accept(65535);
   EXPECT_EQ(c.expected(), Psn(65535));
-  EXPECT_EQ(c.Judge(Psn(0)), PsnVerdict::kAhead);
-  EXPECT_EQ(c.Judge(Psn(65534)), PsnVerdict::kBehind);
-  EXPECT_EQ(c.Judge(Psn(kMaxWindowPdus - 2)), PsnVerdict::kAhead);
-  EXPECT_EQ(c.Judge(Psn(static_cast<uint16_t>(65535 - kMaxWindowPdus))), PsnVerdict::kBehind);
+  EXPECT_EQ(c.Classify(Psn(0)), PsnVerdict::kAhead);
+  EXPECT_EQ(c.Classify(Psn(65534)), PsnVerdict::kBehind);
+  EXPECT_EQ(c.Classify(Psn(kMaxWindowPdus - 2)), PsnVerdict::kAhead);
+  EXPECT_EQ(c.Classify(Psn(static_cast<uint16_t>(65535 - kMaxWindowPdus))), PsnVerdict::kBehind);
   Accept(1);
   EXPECT_EQ(c.expected(), Psn(0));
-  EXPECT_EQ(c.Judge(Psn(65535)), PsnVerdict::kBehind);
+  EXPECT_EQ(c.Classify(Psn(65535)), PsnVerdict::kBehind);
 }
 
 TEST_F(ConnectionTest, NothingIsOwedBeforeAnythingCame) {
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
   EXPECT_EQ(c.TakeRpsn().op, RhOp::kNothing);
 }
 
 TEST_F(ConnectionTest, AckNamesTheLastAcceptedPsn) {
   c.Accept();
   c.Accept();
-  EXPECT_TRUE(c.OwesAck());
+  EXPECT_TRUE(c.HasPendingAck());
   const RpsnField field = c.TakeRpsn();
   EXPECT_EQ(field.op, RhOp::kAck);
   EXPECT_EQ(field.rpsn, Psn(1));
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
 }
 
 TEST_F(ConnectionTest, AckIsRepeatedInEveryLaterPdu) {
@@ -52,7 +52,7 @@ TEST_F(ConnectionTest, AckMayWaitUntilTheConfiguredCount) {
   params.ack_every_pdus = 3;
   c.Accept();
   c.Accept();
-  EXPECT_TRUE(c.OwesAck());
+  EXPECT_TRUE(c.HasPendingAck());
   EXPECT_FALSE(c.MustAckNow(params));
   c.Accept();
   EXPECT_TRUE(c.MustAckNow(params));
@@ -82,7 +82,7 @@ TEST_F(ConnectionTest, DuplicateIsAcknowledgedAtOnce) {
   const RpsnField field = c.TakeRpsn();
   EXPECT_EQ(field.op, RhOp::kAck);
   EXPECT_EQ(field.rpsn, Psn(1));
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
 }
 
 TEST_F(ConnectionTest, GapIsAnsweredWithANackOfTheExpectedPsn) {
@@ -92,7 +92,7 @@ TEST_F(ConnectionTest, GapIsAnsweredWithANackOfTheExpectedPsn) {
   const RpsnField field = c.TakeRpsn();
   EXPECT_EQ(field.op, RhOp::kNack);
   EXPECT_EQ(field.rpsn, Psn(5));
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
 }
 
 TEST_F(ConnectionTest, OneNackPerExpectedPsnWithinTheNackTimeout) {
@@ -100,7 +100,7 @@ TEST_F(ConnectionTest, OneNackPerExpectedPsnWithinTheNackTimeout) {
   c.TakeRpsn();
   now += params.nack_timeout - Duration(1);
   c.OnGap(now, params);
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
 }
 
 TEST_F(ConnectionTest, NackAgainAfterTheNackTimeout) {
@@ -127,7 +127,7 @@ TEST_F(ConnectionTest, NackThatLeavesLateCountsForThePsnThatItNames) {
   c.Accept();
   EXPECT_EQ(c.TakeRpsn().rpsn, Psn(1));
   c.OnGap(now, params);
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
 }
 
 TEST_F(ConnectionTest, AfterANackTheNextPduCarriesAnAckAgain) {
@@ -143,9 +143,9 @@ TEST_F(ConnectionTest, UnsequencedPduAheadShowsThatTheTailWasLostIfItDoesNotCome
   Lose();
   Accept(1);
   // The sender's next sequenced PDU will be 3: 2 is missing.
-  ASSERT_EQ(c.Judge(Psn(3)), PsnVerdict::kAhead);
+  ASSERT_EQ(c.Classify(Psn(3)), PsnVerdict::kAhead);
   c.OnAnnounced(Psn(3), now, params);
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
   EXPECT_EQ(c.deadline(), now + params.reorder_allowance);
   EXPECT_EQ(Expire(), TimerVerdict::kNothing);
   const RpsnField field = c.TakeRpsn();
@@ -162,14 +162,14 @@ TEST_F(ConnectionTest, UnsequencedPduThatHasOvertakenDataIsNoReasonForANack) {
   for (int i = 0; i < 6; ++i) {
     Accept(1);
     EXPECT_EQ(Expire(), TimerVerdict::kNothing);
-    EXPECT_FALSE(c.OwesAck());
+    EXPECT_FALSE(c.HasPendingAck());
   }
   EXPECT_EQ(c.deadline(), kNever);
   // And then it stops.
   c.OnAnnounced(Psn(10), now, params);
   Accept(1);
   Expire();
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
   Expire();
   EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
 }
@@ -184,10 +184,10 @@ TEST_F(ConnectionTest, TailIsLeftToTheSendersTimeoutUntilThePeerHasLostAPdu) {
   EXPECT_EQ(c.deadline(), now + params.rto_initial);
   now += params.rto_initial - microseconds(1);
   c.OnTimer(now, params);
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
   Accept(2);
   Expire();
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
   Lose();
   c.OnAnnounced(Psn(7), now, params);
   EXPECT_GT(c.deadline(), now + params.rto_initial) << "data has been overdue for as long";
@@ -207,7 +207,7 @@ TEST_F(ConnectionTest, ReorderingAllowanceFollowsTheTimeThatDataWasOverdue) {
     c.OnAnnounced(c.expected().Next(), now, params);
     now += time;
     c.Accept();
-    c.LookAtGap(now, params);
+    c.CheckGap(now, params);
     EXPECT_FALSE(c.has_gap());
     c.TakeRpsn();
   };
@@ -271,12 +271,12 @@ TEST_F(ConnectionTest, ForgedAnnouncementsNeitherHoldAGapOpenNorGrowTheAllowance
     c.OnAnnounced(c.expected().Plus(1 + 31 * i), now, params);
     now += params.reorder_allowance / 2;
     c.Accept();
-    c.LookAtGap(now, params);
+    c.CheckGap(now, params);
     const bool is_possible = i != 0 && 31 * i <= 64;
     EXPECT_EQ(c.has_gap(), is_possible) << "where no such PDU was sent, the next one closes it";
     while (c.has_gap()) {
       c.Accept();
-      c.LookAtGap(now, params);
+      c.CheckGap(now, params);
     }
   }
   EXPECT_FALSE(c.TakeRpsn().op == RhOp::kNack);
@@ -326,8 +326,8 @@ TEST_F(ConnectionTest, UnsequencedPduTakesNoPsnAndIsNeverRetransmitted) {
 
 TEST_F(ConnectionTest, UnsequencedPduInStepIsNeverAcknowledged) {
   Accept(2);
-  ASSERT_EQ(c.Judge(Psn(2)), PsnVerdict::kExpected);
-  EXPECT_FALSE(c.OwesAck());
+  ASSERT_EQ(c.Classify(Psn(2)), PsnVerdict::kExpected);
+  EXPECT_FALSE(c.HasPendingAck());
   EXPECT_EQ(c.expected(), Psn(2));
 }
 
@@ -335,7 +335,7 @@ TEST_F(ConnectionTest, GapBehindARefusedPduIsNoReasonForANack) {
   c.OnRefused();
   EXPECT_TRUE(c.not_ready());
   c.OnGap(now, params);
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
   c.OnRoom();
   c.OnGap(now, params);
   EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);

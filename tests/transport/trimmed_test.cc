@@ -8,7 +8,7 @@ namespace {
 class TrimmedTest : public ConnectionTest {
  protected:
   bool Trimmed(uint16_t psn) { return c.OnTrimmed(Psn(psn), kBaseRtt, now, params); }
-  bool Look() { return c.LookAtTrimmed(kBaseRtt, now); }
+  bool Look() { return c.CheckTrimmed(kBaseRtt, now); }
   void ExpectNack(uint16_t psn) {
     EXPECT_TRUE(c.MustAckNow(params));
     const RpsnField field = c.TakeRpsn();
@@ -32,7 +32,7 @@ TEST_F(TrimmedTest, PduAheadIsMissedAsSoonAsThoseInFrontHaveCome) {
   EXPECT_TRUE(Trimmed(5));
   EXPECT_TRUE(Trimmed(4));
   EXPECT_TRUE(Trimmed(6));
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
   Accept(1);
   EXPECT_FALSE(Look());
   EXPECT_TRUE(c.awaits_trimmed());
@@ -48,11 +48,11 @@ TEST_F(TrimmedTest, PduThatCameWholeMeanwhileIsNotMissed) {
   Accept(2);
   EXPECT_FALSE(Look());
   EXPECT_FALSE(c.awaits_trimmed());
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
   // The reordering allowance that it had begun ends without a word.
   Expire();
   EXPECT_EQ(c.deadline(), kNever);
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
 }
 
 TEST_F(TrimmedTest, PduThatIsTrimmedOnceMoreIsNamedAgainAfterABaseRoundTrip) {
@@ -61,7 +61,7 @@ TEST_F(TrimmedTest, PduThatIsTrimmedOnceMoreIsNamedAgainAfterABaseRoundTrip) {
   ExpectNack(2);
   now += kBaseRtt - Duration(1);
   Trimmed(2);
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
   now += Duration(1);
   EXPECT_TRUE(Trimmed(2));
   ExpectNack(2);
@@ -80,8 +80,8 @@ TEST_F(TrimmedTest, StalePduBehindANackIsMissedAfterTheReorderingAllowanceOnly) 
   // While PDUs come it goes on; then it is over.
   now += microseconds(10);
   Accept(2);
-  c.LookAtGap(now, params);
-  EXPECT_FALSE(c.OwesAck());
+  c.CheckGap(now, params);
+  EXPECT_FALSE(c.HasPendingAck());
   EXPECT_EQ(c.deadline(), now + params.reorder_allowance);
   Expire();
   ExpectNack(4);
@@ -91,7 +91,7 @@ TEST_F(TrimmedTest, StalePduBehindANackIsMissedAfterTheReorderingAllowanceOnly) 
 TEST_F(TrimmedTest, PduThatOnlyAHeaderTellsOfIsMissedAfterTheReorderingAllowance) {
   Accept(2);
   EXPECT_TRUE(Trimmed(4));
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
   EXPECT_EQ(c.deadline(), now + params.reorder_allowance);
   Expire();
   ExpectNack(2);
@@ -104,7 +104,7 @@ TEST_F(TrimmedTest, PduBehindOrBeyondTheWindowSaysNothing) {
   for (const int distance : {-70, -1, 66, 30'000}) {
     EXPECT_FALSE(Trimmed(static_cast<uint16_t>(100 + distance))) << distance;
     EXPECT_FALSE(c.awaits_trimmed()) << distance;
-    EXPECT_FALSE(c.OwesAck()) << distance;
+    EXPECT_FALSE(c.HasPendingAck()) << distance;
     EXPECT_EQ(c.deadline(), kNever) << distance;
   }
   EXPECT_TRUE(Trimmed(165));
@@ -115,7 +115,7 @@ TEST_F(TrimmedTest, PduSaysNothingWhileThereIsNoRoom) {
   c.OnRefused();
   EXPECT_FALSE(Trimmed(2));
   EXPECT_FALSE(Trimmed(3));
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
   EXPECT_FALSE(c.awaits_trimmed());
   EXPECT_EQ(c.deadline(), kNever);
   c.OnRoom();
@@ -130,7 +130,7 @@ TEST_F(TrimmedTest, PduOfAGenerationThatIsOverIsForgotten) {
   c.OpenReceive(Psn(2));
   EXPECT_FALSE(c.awaits_trimmed());
   Accept(2);
-  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.HasPendingAck());
 }
 
 // Nothing proves that a header is the far side's: no flood of them makes more NACKs than this.

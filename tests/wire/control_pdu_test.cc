@@ -234,7 +234,7 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
 
 // PSNs of further sessions lie behind the body that there is without them.
 TEST(ControlPdu, PlaneFenceAndFencedGrowWithTheSessions) {
-  for (uint8_t count = 0; count <= MorePsns::kMost; ++count) {
+  for (uint8_t count = 0; count <= MorePsns::kMax; ++count) {
     MorePsns more{.count = count};
     for (uint8_t i = 0; i < count; ++i) more.psns[i] = Psn(static_cast<uint16_t>(0x1000 + i));
     const ControlMessage messages[] = {PlaneHello{.identities = kSome, .more = more},
@@ -268,8 +268,8 @@ TEST(ControlPdu, ShortBodyIsMalformedAndLongBodyIsNot) {
     Bytes bytes = Encoded(message);
     const uint8_t body_bytes = bytes[3];
     // The sessions of the marks came later.
-    const uint8_t least = message == kCongestion ? uint8_t{44} : body_bytes;
-    for (uint8_t shorter = 0; shorter < least; ++shorter) {
+    const uint8_t min = message == kCongestion ? uint8_t{44} : body_bytes;
+    for (uint8_t shorter = 0; shorter < min; ++shorter) {
       bytes[3] = shorter;
       EXPECT_EQ(Decode(bytes), ControlError::kMalformed);
     }

@@ -188,8 +188,8 @@ TEST_P(EncapTest, TheShortestUnpaddedFrameIsTaken) {
   Bytes pdu(kRhBytes + kRcrcBytes);
   std::copy_n(padded.begin() + header_bytes(), kRhBytes, pdu.begin());
   Bytes frame(padded.begin(), padded.begin() + header_bytes());
-  const uint32_t least = header_bytes() + kRhBytes + kRcrcBytes;
-  frame.resize(least);
+  const uint32_t min = header_bytes() + kRhBytes + kRcrcBytes;
+  frame.resize(min);
   const size_t l3 = GetParam().tagged ? 18 : 14;
   switch (encap()) {
     case Encap::kUdp4:
@@ -201,8 +201,7 @@ TEST_P(EncapTest, TheShortestUnpaddedFrameIsTaken) {
       break;
     default: return;  // TruncatedAtEveryLength has those without a length
   }
-  const ParsedFrame parsed =
-      ParseFrame(RulesOf(encap(), Spec()), frame.data(), least, true);
+  const ParsedFrame parsed = ParseFrame(RulesOf(encap(), Spec()), frame.data(), min, true);
   ASSERT_EQ(parsed.error, FrameError::kNone);
   EXPECT_EQ(parsed.pdu_bytes, kRhBytes + kRcrcBytes);
   EXPECT_EQ(parsed.pdu, frame.data() + header_bytes());
@@ -226,13 +225,13 @@ TEST_P(EncapTest, LargestPdu) {
 TEST_P(EncapTest, TruncatedAtEveryLength) {
   const FrameRules rules = RulesOf(encap(), Spec());
   const Bytes frame = BuildBytes(encap(), Spec(), Bytes(60, 0x22));
-  const size_t least = HasLength(encap()) ? frame.size() : header_bytes() + kLeastPduBytes;
+  const size_t min = HasLength(encap()) ? frame.size() : header_bytes() + kMinPduBytes;
   for (size_t bytes = 0; bytes < frame.size(); ++bytes) {
     Bytes cut(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes));
-    EXPECT_EQ(ErrorOf(rules, cut), bytes < least ? FrameError::kTruncated : FrameError::kNone)
+    EXPECT_EQ(ErrorOf(rules, cut), bytes < min ? FrameError::kTruncated : FrameError::kNone)
         << bytes;
     EXPECT_EQ(ErrorOf(rules, cut, true), ErrorOf(rules, cut)) << bytes;
-    if (bytes < least) continue;
+    if (bytes < min) continue;
     const ParsedFrame parsed = ParseBytes(rules, cut);
     EXPECT_FALSE(RcrcGood(parsed.pdu, parsed.pdu_bytes)) << bytes;
   }

@@ -67,11 +67,11 @@ TEST_P(CarrylessCrc, ComputesManyAsOne) {
   std::vector<uint8_t> bytes(5000);
   for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
   for (size_t count = 0; count <= 70; ++count) {
-    for (const size_t most : {20u, 130u, 5000u}) {
+    for (const size_t max : {20u, 130u, 5000u}) {
       std::vector<RcrcSpan> spans(count + 1, {.crc = 5});
       for (size_t i = 0; i < count; ++i) {
         spans[i].data = bytes.data() + random() % 64;
-        spans[i].bytes = static_cast<uint32_t>(random() % std::min<size_t>(most, 4900));
+        spans[i].bytes = static_cast<uint32_t>(random() % std::min<size_t>(max, 4900));
       }
       GetParam().crcs(spans.data(), count);
       for (size_t i = 0; i < count; ++i) {

@@ -91,11 +91,11 @@ TEST(BuildFrame, RefusesSmallBuffersAndLargePdus) {
   const Bytes commands(kMaxPackBytes + 2);
   Bytes buffer(8192);
   EXPECT_TRUE(BuildFrame(header, {}, commands, buffer).empty());
-  const std::span<const uint8_t> most(commands.data(), kMaxPackBytes);
+  const std::span<const uint8_t> max(commands.data(), kMaxPackBytes);
   Bytes exact(FrameBufferBytes(kMaxPackBytes));
-  EXPECT_EQ(BuildFrame(header, {}, most, exact).size(), 46u + 8 + kMaxPackBytes + 4);
+  EXPECT_EQ(BuildFrame(header, {}, max, exact).size(), 46u + 8 + kMaxPackBytes + 4);
   exact.pop_back();
-  EXPECT_TRUE(BuildFrame(header, {}, most, exact).empty());
+  EXPECT_TRUE(BuildFrame(header, {}, max, exact).empty());
 }
 
 }  // namespace

@@ -38,11 +38,11 @@ uint8_t* Afh1::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t, bool)
 }
 
 ParsedFrame Afh1::Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes, bool) {
-  constexpr uint32_t kLeastFrameBytes = kHeaderBytes + kLeastPduBytes;
-  static_assert(kLeastFrameBytes >= kHeaderBytes + kTagBytes);
-  if (bytes < kLeastFrameBytes) return {.error = afh1::Refuse<Encap::kAfh1>(rules, frame, bytes)};
+  constexpr uint32_t kMinParsedBytes = kHeaderBytes + kMinPduBytes;
+  static_assert(kMinParsedBytes >= kHeaderBytes + kTagBytes);
+  if (bytes < kMinParsedBytes) return {.error = afh1::Refuse<Encap::kAfh1>(rules, frame, bytes)};
   const uint32_t l2 = EthernetBytes(frame);
-  if (afh1::Differs<Encap::kAfh1>(rules, frame, l2) != 0 || bytes - l2 < kLeastPduBytes)
+  if (afh1::Differs<Encap::kAfh1>(rules, frame, l2) != 0 || bytes - l2 < kMinPduBytes)
       [[unlikely]] {
     return {.error = afh1::Refuse<Encap::kAfh1>(rules, frame, bytes)};
   }

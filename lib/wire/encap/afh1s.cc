@@ -82,15 +82,15 @@ uint8_t* Afh1s::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_b
 }
 
 ParsedFrame Afh1s::Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes, bool) {
-  constexpr uint32_t kLeastFrameBytes = kHeaderBytes + kLeastPduBytes;
-  static_assert(kLeastFrameBytes >= kHeaderBytes + kTagBytes);
-  if (bytes < kLeastFrameBytes) return {.error = Refuse(rules, frame, bytes)};
+  constexpr uint32_t kMinParsedBytes = kHeaderBytes + kMinPduBytes;
+  static_assert(kMinParsedBytes >= kHeaderBytes + kTagBytes);
+  if (bytes < kMinParsedBytes) return {.error = Refuse(rules, frame, bytes)};
   const uint32_t l2 = EthernetBytes(frame);
   const uint8_t* shim = frame + l2;
   const uint32_t differs = afh1::Differs<Encap::kAfh1s>(rules, frame, l2) | uint32_t{shim[0]} >> 4 |
                            (shim[3] ^ kNextHeaderSue);
   const uint32_t pdu_bytes = LoadBe16(shim + 6);
-  if (differs != 0 || shim[2] == 0 || pdu_bytes < kLeastPduBytes ||
+  if (differs != 0 || shim[2] == 0 || pdu_bytes < kMinPduBytes ||
       pdu_bytes > bytes - l2 - kShimBytes) [[unlikely]] {
     return {.error = Refuse(rules, frame, bytes)};
   }

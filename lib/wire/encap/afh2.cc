@@ -68,8 +68,8 @@ uint8_t* Afh2::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t, bool)
 }
 
 ParsedFrame Afh2::Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes, bool) {
-  constexpr uint32_t kLeastFrameBytes = kHeaderBytes + kLeastPduBytes;
-  if (bytes < kLeastFrameBytes || frame[0] != afh2::kNormal || frame[1] == 0 ||
+  constexpr uint32_t kMinParsedBytes = kHeaderBytes + kMinPduBytes;
+  if (bytes < kMinParsedBytes || frame[0] != afh2::kNormal || frame[1] == 0 ||
       LoadBe16(frame + 12) != EtherTypeOf(Encap::kAfh2, rules.ether_type)) [[unlikely]] {
     return {.error = Refuse(rules, frame, bytes)};
   }

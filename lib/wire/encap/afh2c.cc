@@ -73,8 +73,8 @@ uint8_t* Afh2c::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t, bool
 }
 
 ParsedFrame Afh2c::Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes, bool) {
-  constexpr uint32_t kLeastFrameBytes = kEthernetBytes + kRcrcBytes;
-  if (bytes < kLeastFrameBytes || frame[0] != afh2::kCompressed ||
+  constexpr uint32_t kMinParsedBytes = kEthernetBytes + kRcrcBytes;
+  if (bytes < kMinParsedBytes || frame[0] != afh2::kCompressed ||
       LoadBe16(frame + 12) != EtherTypeOf(Encap::kAfh2c, rules.ether_type)) [[unlikely]] {
     return {.error = Refuse(rules, frame, bytes)};
   }

@@ -65,14 +65,14 @@ std::string Expand(std::string_view text, FieldKey key) {
                 text.substr(to + 1));
 }
 
-FieldRow MakeRow(FieldKey key, std::string_view name, FieldKind kind, uint64_t least, uint64_t most,
+FieldRow MakeRow(FieldKey key, std::string_view name, FieldKind kind, uint64_t min, uint64_t max,
                  Shown shown, std::string_view fallback, std::string_view sentence) {
   FieldRow row{.field = key,
                .name = name,
                .kind = kind,
                .encaps = {},
-               .least = least,
-               .most = most,
+               .min = min,
+               .max = max,
                .shown = shown,
                .fallback = Expand(fallback, key),
                .sentence = Expand(sentence, key)};
@@ -80,7 +80,7 @@ FieldRow MakeRow(FieldKey key, std::string_view name, FieldKind kind, uint64_t l
     const auto encap = static_cast<Encap>(i);
     if (!IsOfFrame(key) && FieldBits(encap, key) == 0) continue;
     row.encaps.Add(encap);
-    if (row.kind == FieldKind::kNumber) row.most = std::max(row.most, MostOf(row, encap));
+    if (row.kind == FieldKind::kNumber) row.max = std::max(row.max, MaxOf(row, encap));
   }
   return row;
 }
@@ -89,18 +89,17 @@ FieldRow MakeRow(FieldKey key, std::string_view name, FieldKind kind, uint64_t l
 
 std::span<const FieldRow, kFieldCount> FieldRows() {
   static const std::array<FieldRow, kFieldCount> rows = {
-#define SUEDE_FIELD_ROW(id, name, kind, least, most, shown, fallback, sentence)              \
-  MakeRow(FieldKey::k##id, name, FieldKind::k##kind, least, most, Shown::k##shown, fallback, \
-          sentence),
+#define SUEDE_FIELD_ROW(id, name, kind, min, max, shown, fallback, sentence) \
+  MakeRow(FieldKey::k##id, name, FieldKind::k##kind, min, max, Shown::k##shown, fallback, sentence),
       SUEDE_FIELD_KEYS(SUEDE_FIELD_ROW)
 #undef SUEDE_FIELD_ROW
   };
   return rows;
 }
 
-uint64_t MostOf(const FieldRow& row, Encap encap) {
+uint64_t MaxOf(const FieldRow& row, Encap encap) {
   const uint32_t bits = FieldBits(encap, row.field);
-  if (bits == 0 || row.kind != FieldKind::kNumber) return row.most;
+  if (bits == 0 || row.kind != FieldKind::kNumber) return row.max;
   return (uint64_t{1} << bits) - 1;
 }
 

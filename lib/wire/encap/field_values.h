@@ -31,7 +31,7 @@ enum class Shown : uint8_t {
   kNever,    // it is only read
 };
 
-// id, name, kind, least, most, shown, default, sentence; in the order of output. The most is 0
+// id, name, kind, min, max, shown, default, sentence; in the order of output. The max is 0
 // where the width of the header's field gives it. In default and sentence, {NAME} is what depends
 // on the headers (field_values.cc).
 #define SUEDE_FIELD_KEYS(X)                                                                     \
@@ -97,8 +97,8 @@ struct FieldRow {
   std::string_view name;
   FieldKind kind;
   EncapSet encaps;
-  uint64_t least;
-  uint64_t most;  // of the widest
+  uint64_t min;
+  uint64_t max;  // of the widest
   Shown shown;
   std::string fallback;  // the value where the field is missing
   std::string sentence;
@@ -109,7 +109,7 @@ struct FieldRow {
 std::span<const FieldRow, kFieldCount> FieldRows();
 
 // The largest number that the field holds in this encapsulation.
-uint64_t MostOf(const FieldRow& row, Encap encap);
+uint64_t MaxOf(const FieldRow& row, Encap encap);
 
 // Fields that are known. Each kind of value fits a NetAddress: MAC addresses, prefixes and numbers
 // are in `low`.

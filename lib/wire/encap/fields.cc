@@ -30,7 +30,7 @@ constexpr HeaderField kRh[] = {
 // Whether `shown` of the field's name leaves out what suede sends.
 constexpr bool ShownWhereUnusual(FieldKey key) {
   constexpr Shown kShown[] = {
-#define SUEDE_FIELD_SHOWN(id, name, kind, least, most, shown, ...) Shown::k##shown,
+#define SUEDE_FIELD_SHOWN(id, name, kind, min, max, shown, ...) Shown::k##shown,
       SUEDE_FIELD_KEYS(SUEDE_FIELD_SHOWN)
 #undef SUEDE_FIELD_SHOWN
   };

@@ -15,7 +15,7 @@ namespace {
 using udp4::IsHeaderSumGood;
 using udp4::kFragmentOffset;
 using udp4::kIpBytes;
-using udp4::kLeastFrameBytes;
+using udp4::kMinParsedBytes;
 using udp4::kMoreFragments;
 using udp4::kTypeIpv4;
 using udp4::kVersionAndIhl;
@@ -23,7 +23,7 @@ using udp4::ParseGood;
 
 constexpr uint16_t kDontFragment = 0x4000;
 static_assert(Udp4::kHeaderBytes == kEthernetBytes + kIpBytes + kUdpBytes);
-static_assert(kLeastFrameBytes == Udp4::kHeaderBytes + kLeastPduBytes);
+static_assert(kMinParsedBytes == Udp4::kHeaderBytes + kMinPduBytes);
 
 // Bytes that Write copies.
 constexpr uint32_t kCopiedBytes = 48;
@@ -46,12 +46,12 @@ static_assert(kCopiedBytes >= Udp4::kHeaderBytes + kTagBytes);
   if (bytes < l2 + ip_bytes + 4) return FrameError::kTruncated;
   if (LoadBe16(ip + ip_bytes + 2) != rules.udp_port) return FrameError::kNotSue;
   if (ip[0] != kVersionAndIhl || (fragment & kMoreFragments) != 0) return FrameError::kIpHeader;
-  if (bytes < kLeastFrameBytes) return FrameError::kTruncated;
+  if (bytes < kMinParsedBytes) return FrameError::kTruncated;
   const uint32_t total = LoadBe16(ip + 2);
   const uint32_t udp_bytes = LoadBe16(ip + kIpBytes + 4);
   if (total < kIpBytes + kUdpBytes) return FrameError::kIpHeader;
-  const bool fits = total <= bytes - l2 && kIpBytes + udp_bytes <= total &&
-                    udp_bytes >= kUdpBytes + kLeastPduBytes;
+  const bool fits =
+      total <= bytes - l2 && kIpBytes + udp_bytes <= total && udp_bytes >= kUdpBytes + kMinPduBytes;
   return fits ? FrameError::kNone : FrameError::kTruncated;
 }
 

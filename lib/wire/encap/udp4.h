@@ -19,7 +19,7 @@ inline constexpr uint8_t kVersionAndIhl = 0x45;
 inline constexpr uint16_t kMoreFragments = 0x2000;
 inline constexpr uint16_t kFragmentOffset = 0x1fff;
 // No frame with fewer bytes than this holds a PDU.
-inline constexpr uint32_t kLeastFrameBytes = kEthernetBytes + kIpBytes + kUdpBytes + kLeastPduBytes;
+inline constexpr uint32_t kMinParsedBytes = kEthernetBytes + kIpBytes + kUdpBytes + kMinPduBytes;
 
 // Whether the checksum of a header without options is right.
 inline bool IsHeaderSumGood(const uint8_t* ip) {
@@ -51,17 +51,17 @@ static_assert((kTypeIpv4 & 0xff) == 0);
 [[gnu::always_inline]] inline bool ParseGood(const FrameRules& rules, uint8_t* frame,
                                              uint32_t bytes, bool checksums_good,
                                              ParsedFrame& parsed) {
-  if (bytes < kLeastFrameBytes) [[unlikely]]
+  if (bytes < kMinParsedBytes) [[unlikely]]
     return false;
   // From here on every header is inside the frame, tagged or not.
-  static_assert(kLeastPduBytes >= kTagBytes);
+  static_assert(kMinPduBytes >= kTagBytes);
   const uint32_t l2 = EthernetBytes(frame);
   uint8_t* ip = frame + l2;
   uint8_t* udp = ip + kIpBytes;
   const uint32_t total = LoadBe16(ip + 2);
   const uint32_t udp_bytes = LoadBe16(udp + 4);
   if (Differences(ip, udp, rules.udp_port) != 0 || total > bytes - l2 ||
-      kIpBytes + udp_bytes > total || udp_bytes < kUdpBytes + kLeastPduBytes) [[unlikely]] {
+      kIpBytes + udp_bytes > total || udp_bytes < kUdpBytes + kMinPduBytes) [[unlikely]] {
     return false;
   }
   if (!checksums_good && !(IsHeaderSumGood(ip) && LoadBe16(udp + 6) == 0)) [[unlikely]] {

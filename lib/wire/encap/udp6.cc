@@ -15,7 +15,7 @@ constexpr uint32_t kAddressBytes = 16;
 constexpr uint16_t kTypeIpv6 = 0x86dd;
 constexpr uint32_t kVersion = 6;
 // No frame with fewer bytes than this holds a PDU.
-constexpr uint32_t kLeastFrameBytes = Udp6::kHeaderBytes + kLeastPduBytes;
+constexpr uint32_t kMinParsedBytes = Udp6::kHeaderBytes + kMinPduBytes;
 static_assert(Udp6::kHeaderBytes == kEthernetBytes + kIpBytes + kUdpBytes);
 
 // Bytes that Write copies.
@@ -133,9 +133,9 @@ uint8_t* Udp6::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_by
 
 ParsedFrame Udp6::Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
                         bool checksums_good) {
-  if (bytes < kLeastFrameBytes) return {.error = Refuse(rules, frame, bytes)};
+  if (bytes < kMinParsedBytes) return {.error = Refuse(rules, frame, bytes)};
   // From here on every header is inside the frame, tagged or not.
-  static_assert(kLeastFrameBytes >= Udp6::kHeaderBytes + kTagBytes);
+  static_assert(kMinParsedBytes >= Udp6::kHeaderBytes + kTagBytes);
   const uint32_t l2 = EthernetBytes(frame);
   const uint8_t* ip = frame + l2;
   const uint8_t* udp = ip + kIpBytes;
@@ -149,7 +149,7 @@ ParsedFrame Udp6::Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
   if (payload < kUdpBytes) [[unlikely]]
     return {.error = FrameError::kIpHeader};
   if (payload > bytes - l2 - kIpBytes || udp_bytes > payload ||
-      udp_bytes < kUdpBytes + kLeastPduBytes) [[unlikely]] {
+      udp_bytes < kUdpBytes + kMinPduBytes) [[unlikely]] {
     return {.error = FrameError::kTruncated};
   }
   // No checksum at all is wrong over IPv6, whatever the device said of it (RFC 8200 §8.1).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An lcore's looks at the waits of its clients.
-#ifndef SUEDE_APP_ENDPOINT_LOOKOUT_H_
-#define SUEDE_APP_ENDPOINT_LOOKOUT_H_
+#ifndef SUEDE_APP_ENDPOINT_WAIT_POLLER_H_
+#define SUEDE_APP_ENDPOINT_WAIT_POLLER_H_
 
 #include <memory>
 #include <utility>
@@ -11,14 +11,14 @@
 
 namespace suede {
 
-class Lookout final : public PollHook {
+class WaitPoller final : public PollHook {
  public:
-  explicit Lookout(std::unique_ptr<WaitBoard> board) : board_(std::move(board)) {}
+  explicit WaitPoller(std::unique_ptr<WaitBoard> board) : board_(std::move(board)) {}
 
   WaitBoard* board() { return board_.get(); }
   // The lcore.
   bool Poll(Time) override {
-    board_->Look();
+    board_->Poll();
     return false;
   }
 
@@ -28,4 +28,4 @@ class Lookout final : public PollHook {
 
 }  // namespace suede
 
-#endif  // SUEDE_APP_ENDPOINT_LOOKOUT_H_
+#endif  // SUEDE_APP_ENDPOINT_WAIT_POLLER_H_

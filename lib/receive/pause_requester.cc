@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "receive/pause_asker.h"
+#include "receive/pause_requester.h"
 
 #include <algorithm>
 
@@ -10,19 +10,19 @@ constexpr uint64_t kWhole = 100;  // percent
 
 // Where a time is bounded for which a neighbour is asked; 0: never.
 Duration StormOf(const Instance& instance) {
-  Duration least{};
+  Duration min{};
   for (const PortContext* port : instance.ports) {
     const LinkPauses* const pauses = port->link.pauses();
     if (pauses == nullptr) continue;
     const Duration storm = pauses->port().params().storm;
-    if (least == Duration{} || (storm != Duration{} && storm < least)) least = storm;
+    if (min == Duration{} || (storm != Duration{} && storm < min)) min = storm;
   }
-  return least;
+  return min;
 }
 
 }  // namespace
 
-void PauseAsker::AddInstance(const Instance& instance) {
+void PauseRequester::AddInstance(const Instance& instance) {
   states_.emplace_back();
   asking_.reserve(states_.size() * kVcCount);
   for (const PortContext* port : instance.ports) on_ |= port->link.pauses() != nullptr;
@@ -30,7 +30,7 @@ void PauseAsker::AddInstance(const Instance& instance) {
 
 // Whether `percent` of the VC's room is used: of its client's ring, or of the places of PDUs that
 // wait for a client.
-bool PauseAsker::IsAbove(Instance& instance, uint32_t vc, uint32_t percent) {
+bool PauseRequester::IsAbove(Instance& instance, uint32_t vc, uint32_t percent) {
   const uint32_t client = lcore_.ClaimantOf(instance, vc);
   if (client != ClientTable::kNone) {
     RxRingWriter& ring = lcore_.clients.ring(client, vc);
@@ -41,13 +41,13 @@ bool PauseAsker::IsAbove(Instance& instance, uint32_t vc, uint32_t percent) {
   return kept != 0 && kept * kWhole >= uint64_t{instance.params.unclaimed_pdus} * percent;
 }
 
-void PauseAsker::Want(Instance& instance, uint32_t vc, bool wants) {
+void PauseRequester::Want(Instance& instance, uint32_t vc, bool wants) {
   for (PortContext* port : instance.ports) {
     if (port->link.pauses() != nullptr) port->link.pauses()->Want(vc, wants);
   }
 }
 
-[[gnu::noinline]] void PauseAsker::Look(Instance& instance, uint32_t vc, Time now) {
+[[gnu::noinline]] void PauseRequester::Check(Instance& instance, uint32_t vc, Time now) {
   OfVc& of = states_[instance.number][vc];
   if (of.state != State::kIdle || !IsAbove(instance, vc, instance.params.xoff_percent[vc])) return;
   of = {.state = State::kAsking, .since = now};
@@ -55,7 +55,7 @@ void PauseAsker::Want(Instance& instance, uint32_t vc, bool wants) {
   asking_.push_back({.instance = instance.number, .vc = static_cast<uint8_t>(vc)});
 }
 
-[[gnu::noinline]] void PauseAsker::PollAsking(Time now) {
+[[gnu::noinline]] void PauseRequester::PollAsking(Time now) {
   for (size_t i = 0; i < asking_.size();) {
     const VcRef ref = asking_[i];
     Instance& instance = *lcore_.instances[ref.instance];
@@ -73,7 +73,7 @@ void PauseAsker::Want(Instance& instance, uint32_t vc, bool wants) {
     of.state = State::kUndrained;
     Want(instance, ref.vc, false);
     instance.counters.Add(Counter::kPfcUndrained);
-    lcore_.events.Tell(
+    lcore_.events.Emit(
         {.kind = LcoreEventKind::kPfcUndrained, .vc = ref.vc, .instance = instance.number});
   }
 }

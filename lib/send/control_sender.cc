@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "send/speaker.h"
+#include "send/control_sender.h"
 
 #include <bit>
 #include <variant>
@@ -10,8 +10,8 @@
 namespace suede {
 
 // False where there was no room to stage the PDU: it is as if it were lost on the way.
-bool Speaker::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
-                          const HeaderTemplate& header, ControlMessage&& message) {
+bool ControlSender::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
+                                const HeaderTemplate& header, ControlMessage&& message) {
   Link& link = instance.ports[plane]->link;
   if (instance.IsResolving(peer, plane)) [[unlikely]] {
     instance.counters.Add(Counter::kTxNoMac);
@@ -43,9 +43,9 @@ bool Speaker::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
 }
 
 // Seals a control PDU of an instance that seals, where the peer seals, too. False: there is no key.
-bool Speaker::SealControl(Instance& instance, uint32_t peer, uint32_t plane,
-                          const HeaderTemplate& header, Frame* frame, const PlainPdu& pdu,
-                          const ControlMessage& message) {
+bool ControlSender::SealControl(Instance& instance, uint32_t peer, uint32_t plane,
+                                const HeaderTemplate& header, Frame* frame, const PlainPdu& pdu,
+                                const ControlMessage& message) {
   PortContext& port = *instance.ports[plane];
   const auto* hello = std::get_if<Hello>(&message);
   SealedPeer& sealed = instance.SealOf(peer);
@@ -60,17 +60,18 @@ bool Speaker::SealControl(Instance& instance, uint32_t peer, uint32_t plane,
 
 // Writes the network header of an unsequenced PDU, or does all that sealing takes. False: the PDU
 // is lost on the way.
-[[gnu::always_inline]] inline bool Speaker::FinishUnsequenced(Instance& instance, PortContext& port,
-                                                              const HeaderTemplate& header,
-                                                              uint32_t number, Frame* frame,
-                                                              const PlainPdu& pdu) {
+[[gnu::always_inline]] inline bool ControlSender::FinishUnsequenced(Instance& instance,
+                                                                    PortContext& port,
+                                                                    const HeaderTemplate& header,
+                                                                    uint32_t number, Frame* frame,
+                                                                    const PlainPdu& pdu) {
   if (instance.seals()) [[unlikely]]
     return SealUnsequenced(instance, port, header, number, frame, pdu);
   SetFrame(port, header, frame, pdu.start, pdu.bytes);
   return true;
 }
 
-void Speaker::SendAck(Instance& instance, uint32_t number, const RpsnField& field, Psn psn) {
+void ControlSender::SendAck(Instance& instance, uint32_t number, const RpsnField& field, Psn psn) {
   const uint32_t plane = instance.PlaneOfConnection(number);
   PortContext& port = *instance.ports[plane];
   const HeaderTemplate& header = instance.header(number, Instance::kAckClass);
@@ -84,9 +85,9 @@ void Speaker::SendAck(Instance& instance, uint32_t number, const RpsnField& fiel
 }
 
 // Seals an unsequenced PDU of an instance that seals, where the peer seals, too. False: it is lost.
-[[gnu::noinline]] bool Speaker::SealUnsequenced(Instance& instance, PortContext& port,
-                                                const HeaderTemplate& header, uint32_t number,
-                                                Frame* frame, const PlainPdu& pdu) {
+[[gnu::noinline]] bool ControlSender::SealUnsequenced(Instance& instance, PortContext& port,
+                                                      const HeaderTemplate& header, uint32_t number,
+                                                      Frame* frame, const PlainPdu& pdu) {
   if (instance.SealOf(instance.PeerOfConnection(number)).IsSealed()) {
     const bool is_sealed = Sealing::SealOneShot(instance, port, header, number, frame, pdu);
     if (!is_sealed) port.link.Release(frame);
@@ -97,8 +98,8 @@ void Speaker::SendAck(Instance& instance, uint32_t number, const RpsnField& fiel
 }
 
 // False where the PDU is not staged: it is as if it were lost on the way.
-bool Speaker::SendUnsequenced(Instance& instance, uint32_t number, RpsnField field, Psn psn,
-                              uint32_t traffic_class) {
+bool ControlSender::SendUnsequenced(Instance& instance, uint32_t number, RpsnField field, Psn psn,
+                                    uint32_t traffic_class) {
   const uint32_t plane = instance.PlaneOfConnection(number);
   Link& link = instance.ports[plane]->link;
   if (instance.IsResolving(instance.PeerOfConnection(number), plane)) [[unlikely]] {
@@ -120,7 +121,7 @@ bool Speaker::SendUnsequenced(Instance& instance, uint32_t number, RpsnField fie
   return true;
 }
 
-uint32_t Speaker::PlaneWithRoom(const Instance& instance, uint32_t peer) {
+uint32_t ControlSender::PlaneWithRoom(const Instance& instance, uint32_t peer) {
   const PeerPaths& paths = instance.paths[peer];
   // Routes are for commands: a peer that has one to us where we have none needs answers.
   const uint32_t among = paths.usable != 0 ? paths.usable : paths.open;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "send/ping_asker.h"
+#include "send/ping_sender.h"
 
-#include "send/speaker.h"
+#include "send/control_sender.h"
 
 namespace suede {
 
-PingState PingAsker::AskByHand(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
+PingState PingSender::AskByHand(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
   const Link& link = instance.ports[plane]->link;
   const bool held = instance.own.admin[plane] == PlaneAdmin::kDown;
   if (link.down() || instance.down || held) return PingState::kDown;
@@ -30,7 +30,7 @@ PingState PingAsker::AskByHand(Instance& instance, uint32_t peer, uint32_t plane
   ping.nonces[plane] = instance.own.numbers.Next();
   Hello hello = instance.peers[peer].MakeHello(true, 0);
   hello.nonce = ping.nonces[plane];
-  if (!Speaker::SendControl(instance, peer, plane, hello)) return PingState::kNoRoom;
+  if (!ControlSender::SendControl(instance, peer, plane, hello)) return PingState::kNoRoom;
   ping.hello |= bit;
   // The peer may be one that speaks no HELLO, and expects any PSN.
   for (int quarter = 0; handshake.identities().peer == 0 && quarter < 4; ++quarter) {
@@ -40,14 +40,14 @@ PingState PingAsker::AskByHand(Instance& instance, uint32_t peer, uint32_t plane
 }
 
 // Wire profile §6: an unsequenced PDU that is ahead of the expected PSN.
-bool PingAsker::ProbeByHand(Instance& instance, uint32_t peer, uint32_t plane, int ahead) {
+bool PingSender::ProbeByHand(Instance& instance, uint32_t peer, uint32_t plane, int ahead) {
   const uint32_t number = instance.ConnectionIndex(peer, plane, 0);
-  return Speaker::SendUnsequenced(instance, number, {},
-                                  instance.connections[number].next_psn().Plus(ahead),
-                                  Instance::kAckClass);
+  return ControlSender::SendUnsequenced(instance, number, {},
+                                        instance.connections[number].next_psn().Plus(ahead),
+                                        Instance::kAckClass);
 }
 
-void PingAsker::Ask(const request::Ping& request) {
+void PingSender::Ask(const request::Ping& request) {
   Instance& instance = *lcore_.instances[request.instance];
   Ping& ping = instance.ping;
   ping.peer = request.peer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wakes another process that sleeps on a descriptor, and never waits for it.
-#ifndef SUEDE_LOCAL_BELL_H_
-#define SUEDE_LOCAL_BELL_H_
+#ifndef SUEDE_LOCAL_WAKEUP_H_
+#define SUEDE_LOCAL_WAKEUP_H_
 
 #include <optional>
 #include <utility>
@@ -17,10 +17,10 @@ namespace suede {
 // fill the counter, and the next that rings sleeps for good. An end of a socket has flags of its
 // own, and the other process can only make Ring fail (it fills, shuts or closes its end), and
 // nothing else.
-class Bell {
+class Wakeup {
  public:
   // Nothing where there are no descriptors.
-  static std::optional<Bell> Create();
+  static std::optional<Wakeup> Create();
 
   void Ring() const;
   // The end to pass on; FreeHandle once that is done.
@@ -28,11 +28,11 @@ class Bell {
   void FreeHandle() { handle_.Reset(); }
 
  private:
-  Bell(Fd rope, Fd handle) : rope_(std::move(rope)), handle_(std::move(handle)) {}
+  Wakeup(Fd rope, Fd handle) : rope_(std::move(rope)), handle_(std::move(handle)) {}
   Fd rope_;
   Fd handle_;
 };
 
 }  // namespace suede
 
-#endif  // SUEDE_LOCAL_BELL_H_
+#endif  // SUEDE_LOCAL_WAKEUP_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes records from clients' rings and packs them into PDUs. Owned by the lcore.
-#ifndef SUEDE_SEND_TAKE_H_
-#define SUEDE_SEND_TAKE_H_
+#ifndef SUEDE_SEND_RING_DRAINER_H_
+#define SUEDE_SEND_RING_DRAINER_H_
 
 #include <array>
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace suede {
 
-class Taker {
+class RingDrainer {
  public:
   // Both outlive this.
-  Taker(Lcore& lcore, RunQueue& run_queue) : lcore_(lcore), run_queue_(run_queue) {}
+  RingDrainer(Lcore& lcore, RunQueue& run_queue) : lcore_(lcore), run_queue_(run_queue) {}
 
   // Once in a turn. Returns whether there was a record.
   bool Poll();
@@ -44,4 +44,4 @@ class Taker {
 
 }  // namespace suede
 
-#endif  // SUEDE_SEND_TAKE_H_
+#endif  // SUEDE_SEND_RING_DRAINER_H_

@@ -2,8 +2,8 @@
 // An operator asks whether a peer is there (docs/control-pdus.md, "Asking by hand"). Nothing of the
 // association waits for this, and nothing that the association waits for is touched by it. Owned by
 // the lcore.
-#ifndef SUEDE_SEND_PING_ASKER_H_
-#define SUEDE_SEND_PING_ASKER_H_
+#ifndef SUEDE_SEND_PING_SENDER_H_
+#define SUEDE_SEND_PING_SENDER_H_
 
 #include <cstdint>
 
@@ -12,10 +12,10 @@
 
 namespace suede {
 
-class PingAsker {
+class PingSender {
  public:
   // `lcore` outlives this.
-  explicit PingAsker(Lcore& lcore) : lcore_(lcore) {}
+  explicit PingSender(Lcore& lcore) : lcore_(lcore) {}
 
   // The answers are Instance::ping's to hear.
   void Ask(const request::Ping& request);
@@ -29,4 +29,4 @@ class PingAsker {
 
 }  // namespace suede
 
-#endif  // SUEDE_SEND_PING_ASKER_H_
+#endif  // SUEDE_SEND_PING_SENDER_H_

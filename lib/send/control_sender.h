@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends for the transport itself, in one-shot frames in front of data: control PDUs
 // (docs/control-pdus.md) and unsequenced PDUs. Owned by the lcore.
-#ifndef SUEDE_SEND_SPEAKER_H_
-#define SUEDE_SEND_SPEAKER_H_
+#ifndef SUEDE_SEND_CONTROL_SENDER_H_
+#define SUEDE_SEND_CONTROL_SENDER_H_
 
 #include <cstdint>
 #include <utility>
@@ -15,7 +15,7 @@
 
 namespace suede {
 
-class Speaker {
+class ControlSender {
  public:
   // Fills in the identities of the handshake and, in a HELLO, the credit limits. False where there
   // is no room to stage the PDU: it is as if it were lost on the way. (A copy of a message, which
@@ -61,4 +61,4 @@ class Speaker {
 
 }  // namespace suede
 
-#endif  // SUEDE_SEND_SPEAKER_H_
+#endif  // SUEDE_SEND_CONTROL_SENDER_H_

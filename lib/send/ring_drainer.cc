@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "send/take.h"
+#include "send/ring_drainer.h"
 
 #include <algorithm>
 
@@ -25,11 +25,11 @@ constexpr uint32_t kRecordsPerTurn = 256;
 }  // namespace
 
 // The last PDU of the transmit queue, or where that takes no more a new one behind it.
-[[gnu::always_inline]] inline Pdu& Taker::PduFor(Instance& instance, QueueSlot& slot,
-                                                 TxQueue& queue, uint32_t index,
-                                                 const PackInput& input) {
+[[gnu::always_inline]] inline Pdu& RingDrainer::PduFor(Instance& instance, QueueSlot& slot,
+                                                       TxQueue& queue, uint32_t index,
+                                                       const PackInput& input) {
   if (Pdu* const last = queue.pdus.tail(); last != nullptr) {
-    if (CanAppend(*last, input, queue.most_lines)) return *last;
+    if (CanAppend(*last, input, queue.max_lines)) return *last;
     last->room = 0;
     queue.octets_ahead += instance.OctetsOf(1, last->bytes);
   }
@@ -47,9 +47,9 @@ constexpr uint32_t kRecordsPerTurn = 256;
 
 // Packs each of `count` commands into a PDU of its own, which it closes; behind a PDU that is
 // closed.
-[[gnu::always_inline]] inline void Taker::PackEach(Instance& instance, QueueSlot& slot,
-                                                   const PackInput& input, uint32_t count,
-                                                   uint32_t index) {
+[[gnu::always_inline]] inline void RingDrainer::PackEach(Instance& instance, QueueSlot& slot,
+                                                         const PackInput& input, uint32_t count,
+                                                         uint32_t index) {
   TxQueue& queue = instance.scheduler.queue(index);
   Link& link = instance.home().link;
   const auto peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
@@ -76,13 +76,13 @@ constexpr uint32_t kRecordsPerTurn = 256;
   slot.packed += count;
 }
 
-[[gnu::noinline]] void Taker::PackRun(Instance& instance, QueueSlot& slot, uint16_t number,
-                                      const TxRecord& run, uint32_t count, uint32_t index) {
+[[gnu::noinline]] void RingDrainer::PackRun(Instance& instance, QueueSlot& slot, uint16_t number,
+                                            const TxRecord& run, uint32_t count, uint32_t index) {
   TxQueue& queue = instance.scheduler.queue(index);
   PackInput input = InputOf(slot, number, run);
   while (count != 0) {
     Pdu& pdu = PduFor(instance, slot, queue, index, input);
-    const Appended appended = Append(pdu, input, count, queue.most_lines);
+    const Appended appended = Append(pdu, input, count, queue.max_lines);
     slot.runs += appended.new_run ? 1 : 0;
     count -= appended.count;
     input.command += size_t{appended.count} * input.stride;
@@ -91,8 +91,9 @@ constexpr uint32_t kRecordsPerTurn = 256;
   }
 }
 
-[[gnu::always_inline]] inline void Taker::Pack(Instance& instance, QueueSlot& slot, uint16_t number,
-                                               const TxRecord& run, uint32_t index) {
+[[gnu::always_inline]] inline void RingDrainer::Pack(Instance& instance, QueueSlot& slot,
+                                                     uint16_t number, const TxRecord& run,
+                                                     uint32_t index) {
   if (run.verdict != RecordVerdict::kCommand) {
     const bool marked = run.verdict == RecordVerdict::kErrorMark;
     Discard(slot, number, run, marked ? SUEDE_STATUS_ERROR_MARK : SUEDE_STATUS_MALFORMED);
@@ -107,7 +108,7 @@ constexpr uint32_t kRecordsPerTurn = 256;
     return;
   }
   TxQueue& queue = instance.scheduler.queue(index);
-  if (queue.lost || run.lines > queue.most_lines) [[unlikely]] {
+  if (queue.lost || run.lines > queue.max_lines) [[unlikely]] {
     if (!queue.lost) instance.counters.Add(Counter::kTxTooManyLines, run.count);
     Discard(slot, number, run, SUEDE_STATUS_UNREACHABLE);
     return;
@@ -125,7 +126,7 @@ constexpr uint32_t kRecordsPerTurn = 256;
   slot.runs += Append(pdu, input).new_run ? 1 : 0;
 }
 
-bool Taker::Poll() {
+bool RingDrainer::Poll() {
   bool work = false;
   for (const uint16_t number : lcore_.clients.serving()) {
     work |= Drain(lcore_.clients.queue(number), number);
@@ -133,7 +134,7 @@ bool Taker::Poll() {
   return work;
 }
 
-bool Taker::Drain(QueueSlot& slot, uint16_t number) {
+bool RingDrainer::Drain(QueueSlot& slot, uint16_t number) {
   Instance& instance = *lcore_.instances[slot.instance];
   PortContext& port = instance.home();
   TxRecord* const runs = runs_.data();
@@ -170,7 +171,7 @@ bool Taker::Drain(QueueSlot& slot, uint16_t number) {
     if (count < kBurst) break;
   }
   if (slot.ring.broken() && ClientTable::ShowBroken(slot)) {
-    lcore_.events.Tell({.kind = LcoreEventKind::kQueueBroken,
+    lcore_.events.Emit({.kind = LcoreEventKind::kQueueBroken,
                         .queue = slot.number,
                         .instance = slot.instance,
                         .client = slot.client});
@@ -179,18 +180,19 @@ bool Taker::Drain(QueueSlot& slot, uint16_t number) {
 }
 
 // Commands that go nowhere: their credit goes back at once, and a tagged one is completed.
-void Taker::Discard(QueueSlot& slot, uint16_t number, const TxRecord& run, uint8_t status) {
+void RingDrainer::Discard(QueueSlot& slot, uint16_t number, const TxRecord& run, uint8_t status) {
   for (uint32_t i = 0; i < run.count; ++i) DiscardOne(slot, number, run, status);
 }
 
-void Taker::DiscardOne(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status) {
+void RingDrainer::DiscardOne(QueueSlot& slot, uint16_t number, const TxRecord& record,
+                             uint8_t status) {
   CounterBlock& counters = lcore_.instances[slot.instance]->counters;
   ++slot.discarded;
   switch (status) {
     case SUEDE_STATUS_ERROR_MARK:
       counters.Add(Counter::kTxErrorMark);
-      if (!ClientTable::MayTellError(slot, lcore_.now)) break;
-      lcore_.events.Tell({.kind = LcoreEventKind::kTxError,
+      if (!ClientTable::MayEmitError(slot, lcore_.now)) break;
+      lcore_.events.Emit({.kind = LcoreEventKind::kTxError,
                           .queue = slot.number,
                           .instance = slot.instance,
                           .client = slot.client});

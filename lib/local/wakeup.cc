@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "local/bell.h"
+#include "local/wakeup.h"
 
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
@@ -9,7 +9,7 @@
 
 namespace suede {
 
-std::optional<Bell> Bell::Create() {
+std::optional<Wakeup> Wakeup::Create() {
   int ends[2];
   // The handle does not block either: several threads of its process may read it.
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
@@ -17,10 +17,10 @@ std::optional<Bell> Bell::Create() {
   }
   // Nothing is ever read at our end, so nothing may be left there to be kept.
   shutdown(ends[0], SHUT_RD);
-  return Bell(Fd(ends[0]), Fd(ends[1]));
+  return Wakeup(Fd(ends[0]), Fd(ends[1]));
 }
 
-void Bell::Ring() const {
+void Wakeup::Ring() const {
   // An earlier ring that was not read yet is enough.
   int unread = 0;
   if (ioctl(rope_.get(), SIOCOUTQ, &unread) == 0 && unread != 0) return;

@@ -74,16 +74,16 @@ uint64_t Peer::LoadOf(uint32_t plane, uint32_t more) const {
 // The plane of `mask` with the least load with `more` additional busy connections, if that load is
 // less than `bound`; otherwise kNoPlane. The flow draws one of several equal planes.
 uint32_t Peer::LeastLoaded(PlaneMask mask, uint32_t flow, uint32_t more, uint64_t bound) const {
-  PlaneMask least = 0;
+  PlaneMask min = 0;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const auto plane = static_cast<uint32_t>(std::countr_zero(left));
     const uint64_t load = LoadOf(plane, more);
-    if (load > bound || (load == bound && least == 0)) continue;
+    if (load > bound || (load == bound && min == 0)) continue;
     const auto bit = static_cast<PlaneMask>(1u << plane);
-    least = static_cast<PlaneMask>(load < bound ? bit : least | bit);
+    min = static_cast<PlaneMask>(load < bound ? bit : min | bit);
     bound = load;
   }
-  return least == 0 ? kNoPlane : paths_->Draw(least, KeyOf(flow));
+  return min == 0 ? kNoPlane : paths_->Draw(min, KeyOf(flow));
 }
 
 // The home that the flow should have, with `busy` busy connections on its present home. A flow
@@ -97,8 +97,8 @@ uint32_t Peer::WantedHome(uint32_t flow, uint32_t busy) const {
   const bool stays = (mask & 1u << home) != 0;
   const uint64_t bound = stays ? LoadOf(home, 0) : UINT64_MAX;
   const auto others = static_cast<PlaneMask>(mask & ~(1u << home));
-  const uint32_t least = LeastLoaded(others, flow, busy, bound);
-  return least == kNoPlane ? home : least;
+  const uint32_t min = LeastLoaded(others, flow, busy, bound);
+  return min == kNoPlane ? home : min;
 }
 
 // The planes that the next PDU of the flow may take.
@@ -139,14 +139,14 @@ bool Peer::MoveFlow(uint32_t flow, Effects& effects) {
   const bool moves = wanted != home && busy == 0;
   if (moves) {
     paths_->home[flow] = static_cast<uint8_t>(wanted);
-    effects.Add(effect::Home{static_cast<uint8_t>(wanted), own_->VcsOf(flow)});
+    effects.Add(effect::PlaceFlow{static_cast<uint8_t>(wanted), own_->VcsOf(flow)});
   }
   SetChoice(flow);
   return moves;
 }
 
 // Chooses all homes after a change of planes, routes or weights.
-[[gnu::cold]] void Peer::ChooseHomes(Effects& effects) {
+[[gnu::cold]] void Peer::PlaceFlows(Effects& effects) {
   if (!own_->is_strict()) return paths_->choice.fill(paths_->usable);
   bool moved = false;
   for (uint32_t flow = 0; flow < own_->vc_count; ++flow) moved |= MoveFlow(flow, effects);
@@ -188,14 +188,14 @@ void Peer::BalanceFlows(Effects& effects) {
     bound = std::min(bound, LoadOf(static_cast<uint32_t>(std::countr_zero(left)), 1));
   }
   uint32_t best = home;
-  uint32_t least = UINT32_MAX;
+  uint32_t min = UINT32_MAX;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const auto plane = static_cast<uint32_t>(std::countr_zero(left));
     if (LoadOf(plane, 0) >= bound) continue;
     const uint32_t carried = paths_->carried[plane];
-    if (carried > least || (carried == least && plane != home)) continue;
+    if (carried > min || (carried == min && plane != home)) continue;
     best = plane;
-    least = carried;
+    min = carried;
   }
   if (best == home) return false;
   paths_->home[flow] = static_cast<uint8_t>(best);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "receive/owed_acks.h"
+#include "receive/ack_scheduler.h"
 
-#include "send/speaker.h"
+#include "send/control_sender.h"
 
 namespace suede {
 
-[[gnu::noinline]] void OwedAcks::OweLater(Instance& instance, uint32_t number,
-                                          const Connection& connection, Time now) {
-  if (!connection.OwesAck()) return;
+[[gnu::noinline]] void AckScheduler::ScheduleDelayed(Instance& instance, uint32_t number,
+                                                     const Connection& connection, Time now) {
+  if (!connection.HasPendingAck()) return;
   instance.flags[number] |= Instance::kOnAckList;
   const uint32_t plane = instance.PlaneOfConnection(number);
   DelayedAcks& list = instance.ports[plane]->ack_due[instance.ack_list[plane]];
@@ -16,10 +16,10 @@ namespace suede {
 
 // Sends acknowledgements that the data of this turn has not taken along. Where the port has no
 // room, its acknowledgements wait, and nothing else does.
-void OwedAcks::Send(PortContext& port, Time now) {
+void AckScheduler::Send(PortContext& port, Time now) {
   for (; !port.ack_now.empty(); port.ack_now.pop_front()) {
     const ConnectionRef ref = port.ack_now.front();
-    if (!Pay(*lcore_.instances[ref.instance], ref.connection, Instance::kOnAckNow)) return;
+    if (!Flush(*lcore_.instances[ref.instance], ref.connection, Instance::kOnAckNow)) return;
   }
   for (DelayedAcks& list : port.ack_due) {
     if (!list.due.empty() && !SendDelayed(port, list, now)) return;
@@ -28,7 +28,7 @@ void OwedAcks::Send(PortContext& port, Time now) {
 
 // Sends the oldest first. An acknowledgement that waits covers PDUs that come meanwhile: so while
 // data goes on coming, one that may leave waits until the budget has it, or its bound is over.
-bool OwedAcks::SendDelayed(PortContext& port, DelayedAcks& list, Time now) {
+bool AckScheduler::SendDelayed(PortContext& port, DelayedAcks& list, Time now) {
   AckBudget& budget = port.ack_budget;
   const bool quiet = now - budget.received_at >= list.quiet;
   for (; !list.due.empty(); list.due.pop_front()) {
@@ -37,22 +37,22 @@ bool OwedAcks::SendDelayed(PortContext& port, DelayedAcks& list, Time now) {
     if (waited < list.delay) break;
     if (waited < list.bound && !quiet && !budget.HasAck()) break;
     Instance& instance = *lcore_.instances[due.instance];
-    if (instance.connections[due.connection].OwesAck()) budget.Spend();
-    if (!Pay(instance, due.connection, Instance::kOnAckList)) return false;
+    if (instance.connections[due.connection].HasPendingAck()) budget.Spend();
+    if (!Flush(instance, due.connection, Instance::kOnAckList)) return false;
   }
   return true;
 }
 
 // Acknowledges for a connection whose turn has come on the list `list`. False where it has to stay.
-bool OwedAcks::Pay(Instance& instance, uint32_t number, uint8_t list) {
-  const bool owes = !instance.down && instance.connections[number].OwesAck();
+bool AckScheduler::Flush(Instance& instance, uint32_t number, uint8_t list) {
+  const bool owes = !instance.down && instance.connections[number].HasPendingAck();
   if (owes && !SendAck(instance, number)) return false;
   instance.flags[number] &= static_cast<uint8_t>(~list);
   return true;
 }
 
 // Sends the acknowledgement in a PDU of its own. False where there is no room to stage it.
-bool OwedAcks::SendAck(Instance& instance, uint32_t number) {
+bool AckScheduler::SendAck(Instance& instance, uint32_t number) {
   Link& link = instance.ports[instance.PlaneOfConnection(number)]->link;
   Connection& connection = instance.connections[number];
   if (instance.IsResolving(instance.PeerOfConnection(number), instance.PlaneOfConnection(number)))
@@ -63,7 +63,7 @@ bool OwedAcks::SendAck(Instance& instance, uint32_t number) {
   }
   if (!link.HasFrontRoom() || !link.HasFrames(1)) return false;
   const RpsnField field = connection.TakeRpsn();
-  Speaker::SendAck(instance, number, field, UnsequencedPsn(instance, link, connection));
+  ControlSender::SendAck(instance, number, field, UnsequencedPsn(instance, link, connection));
   instance.counters.Add(Counter::kTxAcks);
   if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
   return true;
@@ -71,8 +71,8 @@ bool OwedAcks::SendAck(Instance& instance, uint32_t number) {
 
 // The PSN of the next sequenced PDU to leave: PDUs that wait in the burst have not left, and are
 // passed on the way.
-Psn OwedAcks::UnsequencedPsn(const Instance& instance, const Link& link,
-                             const Connection& connection) const {
+Psn AckScheduler::UnsequencedPsn(const Instance& instance, const Link& link,
+                                 const Connection& connection) const {
   const Pdu* newest = connection.newest();
   if (newest == nullptr || !newest->note.staged() || connection.lost()) [[likely]] {
     return connection.UnsequencedPsn();
@@ -91,7 +91,7 @@ Psn OwedAcks::UnsequencedPsn(const Instance& instance, const Link& link,
   return connection.UnsequencedPsn();
 }
 
-[[gnu::noinline]] void OwedAcks::OweNow(Instance& instance, uint32_t number) {
+[[gnu::noinline]] void AckScheduler::ScheduleNow(Instance& instance, uint32_t number) {
   uint8_t& flags = instance.flags[number];
   if ((flags & Instance::kOnAckNow) != 0) return;
   flags |= Instance::kOnAckNow;

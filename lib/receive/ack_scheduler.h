@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Acknowledgements that are owed: at once, or when their delay is over and no data has taken them
 // along. Owned by the lcore.
-#ifndef SUEDE_RECEIVE_OWED_ACKS_H_
-#define SUEDE_RECEIVE_OWED_ACKS_H_
+#ifndef SUEDE_RECEIVE_ACK_SCHEDULER_H_
+#define SUEDE_RECEIVE_ACK_SCHEDULER_H_
 
 #include <cstdint>
 
@@ -10,29 +10,31 @@
 
 namespace suede {
 
-class OwedAcks {
+class AckScheduler {
  public:
   // `lcore` outlives this.
-  explicit OwedAcks(Lcore& lcore) : lcore_(lcore) {}
+  explicit AckScheduler(Lcore& lcore) : lcore_(lcore) {}
 
   // The connection, which has that number, may owe one.
-  static void Owe(Instance& instance, uint32_t number, const Connection& connection, Time now) {
+  static void Schedule(Instance& instance, uint32_t number, const Connection& connection,
+                       Time now) {
     const bool at_once = connection.MustAckNow(instance.params.transport);
     const uint8_t list = at_once ? Instance::kOnAckNow : Instance::kOnAckList;
     if ((instance.flags[number] & list) != 0) [[likely]]
       return;
-    at_once ? OweNow(instance, number) : OweLater(instance, number, connection, now);
+    at_once ? ScheduleNow(instance, number) : ScheduleDelayed(instance, number, connection, now);
   }
   // At once, whatever its delay: it does owe one.
-  static void OweNow(Instance& instance, uint32_t connection);
+  static void ScheduleNow(Instance& instance, uint32_t connection);
   // After the data of a turn, which has taken along as many as it could. Where the port has no
   // room, its acknowledgements wait, and nothing else does.
   void Send(PortContext& port, Time now);
 
  private:
-  static void OweLater(Instance& instance, uint32_t number, const Connection& connection, Time now);
+  static void ScheduleDelayed(Instance& instance, uint32_t number, const Connection& connection,
+                              Time now);
   bool SendDelayed(PortContext& port, DelayedAcks& list, Time now);
-  bool Pay(Instance& instance, uint32_t connection, uint8_t list);
+  bool Flush(Instance& instance, uint32_t connection, uint8_t list);
   bool SendAck(Instance& instance, uint32_t connection);
   Psn UnsequencedPsn(const Instance& instance, const Link& link,
                      const Connection& connection) const;
@@ -42,4 +44,4 @@ class OwedAcks {
 
 }  // namespace suede
 
-#endif  // SUEDE_RECEIVE_OWED_ACKS_H_
+#endif  // SUEDE_RECEIVE_ACK_SCHEDULER_H_

@@ -4,8 +4,8 @@
 //
 // Costs one branch where it is off. Where it is on, looks at a VC when commands were put into its
 // ring or kept for a client, and once in a turn at the VCs for which somebody is asked to pause.
-#ifndef SUEDE_RECEIVE_PAUSE_ASKER_H_
-#define SUEDE_RECEIVE_PAUSE_ASKER_H_
+#ifndef SUEDE_RECEIVE_PAUSE_REQUESTER_H_
+#define SUEDE_RECEIVE_PAUSE_REQUESTER_H_
 
 #include <array>
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace suede {
 
-class PauseAsker {
+class PauseRequester {
  public:
   // `lcore` outlives this.
-  explicit PauseAsker(Lcore& lcore) : lcore_(lcore) {}
+  explicit PauseRequester(Lcore& lcore) : lcore_(lcore) {}
 
   // For the instance that was added last, before the first turn.
   void AddInstance(const Instance& instance);
@@ -26,7 +26,7 @@ class PauseAsker {
   // Commands of the VC were put into a ring or kept.
   void OnReceived(Instance& instance, uint32_t vc, Time now) {
     if (on_) [[unlikely]]
-      Look(instance, vc, now);
+      Check(instance, vc, now);
   }
   // Once in a turn, after receiving.
   void Poll(Time now) {
@@ -49,7 +49,7 @@ class PauseAsker {
     Time since{};
   };
 
-  void Look(Instance& instance, uint32_t vc, Time now);
+  void Check(Instance& instance, uint32_t vc, Time now);
   void PollAsking(Time now);
   bool IsAbove(Instance& instance, uint32_t vc, uint32_t percent);
   static void Want(Instance& instance, uint32_t vc, bool wants);
@@ -62,4 +62,4 @@ class PauseAsker {
 
 }  // namespace suede
 
-#endif  // SUEDE_RECEIVE_PAUSE_ASKER_H_
+#endif  // SUEDE_RECEIVE_PAUSE_REQUESTER_H_
