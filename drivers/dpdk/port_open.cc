@@ -249,8 +249,11 @@ absl::Status PortOpener::Configure() {
   constexpr std::pair<TxOffload, uint64_t> kTxChecksums[] = {
       {TxOffload::kIpv4Checksum, RTE_ETH_TX_OFFLOAD_IPV4_CKSUM},
       {TxOffload::kUdp6Checksum, RTE_ETH_TX_OFFLOAD_UDP_CKSUM}};
+  // net_tap writes checksums with the CPU as well; since DPDK 24.11 it takes the headers off the
+  // frame to do so, and a frame may be sent again.
+  const uint64_t tx_capabilities = Is("net_tap") ? 0 : info_.tx_offload_capa;
   for (const auto& [offload, capability] : kTxChecksums) {
-    if ((info_.tx_offload_capa & capability) == 0) continue;
+    if ((tx_capabilities & capability) == 0) continue;
     conf.txmode.offloads |= capability;
     offered_ |= 1u << static_cast<uint32_t>(offload);
   }

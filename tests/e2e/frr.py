@@ -22,24 +22,29 @@ def loopback(host):
     return f"192.0.2.{host + 1}"
 
 
+SOCKETS = {"mgmtd": ("mgmtd.vty", "mgmtd_fe.sock", "mgmtd_be.sock"), "zebra": ("zebra.vty", "zserv.api"), "bgpd": ("bgpd.vty",)}
+
+
 class Router:
-    """zebra and bgpd in a namespace, whose name is FRR's too. Ends with the block."""
+    """zebra and bgpd in a namespace, whose name is FRR's too; and mgmtd, which configures zebra where FRR has it (10).
+    Ends with the block."""
 
     def __init__(self, directory, namespace, configuration):
         self.name = namespace
         self.file = pathlib.Path(directory) / f"{namespace}.conf"
         self.file.write_text(configuration)
         prefix = ("ip", "netns", "exec", namespace)
+        self.daemons = [daemon for daemon in SOCKETS if (DAEMONS / daemon).exists()]
         self.processes = [e2e.Process(directory, f"{namespace}-{daemon}",
                                       [DAEMONS / daemon, "-N", namespace, "--log", "stdout"], prefix)
-                          for daemon in ("zebra", "bgpd")]
+                          for daemon in self.daemons]
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             stack.callback(self.clean)
-            for process, sockets in zip(self.processes, (("zebra.vty", "zserv.api"), ("bgpd.vty",))):
+            for process, daemon in zip(self.processes, self.daemons):
                 stack.enter_context(process)
-                e2e.wait_until(lambda w=sockets: all((RUN / self.name / s).exists() for s in w), e2e.START_S,
+                e2e.wait_until(lambda w=SOCKETS[daemon]: all((RUN / self.name / s).exists() for s in w), e2e.START_S,
                                lambda p=process: f"FRR in {self.name}\n{p.report()}")
             self.vtysh("-f", self.file)
             self._end = stack.pop_all()

@@ -370,7 +370,8 @@ def test_client_that_takes_pages_of_its_segment_away(hostile_client):
 def lcore_faults(daemon):
     """Page faults of the daemon's lcores so far."""
     tasks = pathlib.Path(f"/proc/{daemon.pid}/task")
-    lcores = [task for task in tasks.iterdir() if (task / "comm").read_text().startswith("rte-worker")]
+    names = ("rte-worker", "dpdk-worker")  # of DPDK 22.11, and of 24.11
+    lcores = [task for task in tasks.iterdir() if (task / "comm").read_text().startswith(names)]
     assert lcores
     return sum(int((task / "stat").read_text().rpartition(")")[2].split()[7]) for task in lcores)
 

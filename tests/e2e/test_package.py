@@ -111,7 +111,8 @@ def test_endpoints_end_with_the_package(scripts, directory):
     assert called(scripts / "prerm", "remove") == [
         "deb-systemd-invoke stop suede@*.service",
         "deb-systemd-invoke stop run-suede-hugepages.mount"]
-    assert called(scripts / "postrm", "remove") == ["systemctl --system daemon-reload"]
+    # Of debhelper 13.24, which Debian 13 has, there is one as well.
+    assert set(called(scripts / "postrm", "remove")) == {"systemctl --system daemon-reload"}
 
 
 def test_purge_leaves_configurations_alone(scripts, directory):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers for tests: network namespaces, each with an sshd of its own, joined by veth."""
+"""Servers for tests: network namespaces, each with a name and an sshd of its own, joined by veth."""
 
 import contextlib
 import ctypes
@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import lab
@@ -34,19 +35,20 @@ class Server:
         self.address = f"{self.network}.{4 * number + 2}"
         self.control = f"{self.network}.{4 * number + 1}"
         self.interface = f"sl{os.getpid() % 100000:x}{number}"
-        self.sshd = None
+        self.sshd = self.temporary = None
         self.directory = directory
 
     def inside(self, *argv):
-        return ["nsenter", "--target", str(self.holder.pid), "--net", "--mount", *map(str, argv)]
+        return ["nsenter", "--target", str(self.holder.pid), "--net", "--mount", "--uts", *map(str, argv)]
 
     def start_sshd(self):
         config = self.directory / f"{self.name}.sshd"
         key = self.directory / f"{self.name}.hostkey"
         _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
+        self.temporary = tempfile.mkdtemp(prefix=f"{self.name}-")  # mpirun keeps files of each host there
         config.write_text(f"ListenAddress {self.address}\nHostKey {key}\nPidFile none\nUsePAM no\nStrictModes no\n"
                           f"AuthorizedKeysFile {self.directory}/key.pub\nPermitRootLogin prohibit-password\nMaxSessions 100\n"
-                          f"MaxStartups 100\nUseDNS no\n", encoding="utf-8")
+                          f"MaxStartups 100\nUseDNS no\nSetEnv TMPDIR={self.temporary}\n", encoding="utf-8")
         self.sshd = subprocess.Popen(self.inside("/usr/sbin/sshd", "-D", "-e", "-f", config), stdin=subprocess.DEVNULL,
                                      stderr=open(self.directory / f"{self.name}.sshd.log", "wb"), preexec_fn=_die_with_parent)
 
@@ -65,8 +67,8 @@ def servers(directory, names, cables):
     found = {}
     try:
         for number, name in enumerate(names):
-            holder = subprocess.Popen(["unshare", "--net", "--mount", "sh", "-c", HOLD], stdout=subprocess.PIPE, text=True,
-                                      preexec_fn=_die_with_parent)
+            holder = subprocess.Popen(["unshare", "--net", "--mount", "--uts", "sh", "-c", HOLD], stdout=subprocess.PIPE,
+                                      text=True, preexec_fn=_die_with_parent)
             found[name] = server = Server(name, number, holder, directory)
             assert holder.stdout.readline() == "held\n"
             _run("ip", "link", "add", server.interface, "type", "veth", "peer", "name", "control", "netns", holder.pid)
@@ -75,6 +77,7 @@ def servers(directory, names, cables):
             _run(*server.inside("ip", "address", "add", f"{server.address}/30", "dev", "control"))
             _run(*server.inside("ip", "link", "set", "control", "up"))
             _run(*server.inside("ip", "route", "add", "default", "via", server.control))
+            _run(*server.inside("hostname", name))  # mpirun takes hosts of one name for one host
             server.start_sshd()
         for a, b, interface in cables:
             _run("ip", "link", "add", interface, "netns", found[a].holder.pid, "type", "veth", "peer", "name", interface, "netns",
@@ -90,6 +93,8 @@ def servers(directory, names, cables):
                 if child:
                     child.kill()
                     child.wait()
+            if server.temporary:
+                shutil.rmtree(server.temporary, ignore_errors=True)
 
 
 def have():

@@ -395,16 +395,20 @@ class Servers(local.Local):
         return RemoteHandle(process, child, self, host, intervals)
 
     def launch_command(self, load):
-        """mpirun's or srun's command line, which starts all processes of a workload together, and its file."""
+        """mpirun's or srun's command line, which starts all processes of a workload together, and srun's file."""
         lines = [[f"{self.remote}/lab-node", "run", process.name, *map(str, self._perf(process))] for process in load.processes]
         hosts = [self.host_of[process.node].name for process in load.processes]
-        file = self.directory / f"{load.name}.{self.launcher}"
         if self.launcher == "mpirun":
-            file.write_text("".join(f"-np 1 --host {host} {shlex.join(line)}\n" for host, line in zip(hosts, lines)),
-                            encoding="utf-8")
+            # One program for all ranks: Open MPI 5.0.7 (Debian 13) crashes where there are several. Ranks fill one host
+            # after the other.
+            order = sorted(range(len(lines)), key=lambda number: hosts.index(hosts[number]))
+            script = "".join(f"{rank}) exec {shlex.join(lines[number])};; " for rank, number in enumerate(order))
+            slots = ",".join(f"{host}:{hosts.count(host)}" for host in dict.fromkeys(hosts))
             options = shlex.split(str(self.hosts[0].variables.get("suede_mpirun_options", "")))
             return ["mpirun", "--allow-run-as-root", "--mca", "plm_rsh_agent", f"ssh -F {self.directory / 'ssh_config'}",
-                    "--mca", "btl", "self,tcp", "--stdin", "all", *options, "--app", str(file)]
+                    "--mca", "btl", "self,tcp", "--stdin", "all", *options, "-np", str(len(lines)), "--host", slots,
+                    "sh", "-c", f"case $OMPI_COMM_WORLD_RANK in {script}esac"]
+        file = self.directory / f"{load.name}.{self.launcher}"
         file.write_text("".join(f"{number} {shlex.join(line)}\n" for number, line in enumerate(lines)), encoding="utf-8")
         options = shlex.split(str(self.hosts[0].variables.get("suede_srun_options", "")))
         return ["srun", f"--ntasks={len(lines)}", f"--nodelist={','.join(hosts)}", "--distribution=arbitrary", *options,
