@@ -289,6 +289,36 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   return true;
 }
 
+// Whether the first PDU of the queue may leave, and by which plane. `room`: of the lane.
+[[gnu::always_inline]] inline Stager::Admission Stager::Admit(Instance& instance, uint32_t lane,
+                                                              uint32_t index, VcMask room) {
+  TxQueue& queue = instance.scheduler.queue(index);
+  const uint32_t peer = Scheduler::PeerOf(index);
+  const uint32_t vc = Scheduler::VcOf(index);
+  if (queue.pdus.empty() || queue.lane != lane) [[unlikely]]
+    return {Verdict::kNotHere};
+  if ((room >> vc & 1) == 0) [[unlikely]]
+    return {Verdict::kNoRoom};
+  if (instance.has_homes && BeginsElsewhere(instance, queue, lane, peer, vc)) [[unlikely]]
+    return {Verdict::kNotHere};
+  const Pdu* const pdu = queue.pdus.head();
+  const uint32_t plane = PlaneFor(instance, lane, peer, vc, pdu->bytes);
+  if (plane == PeerPaths::kNoPlane) return {Verdict::kNoPath};
+  // A PDU that has left before is sent again after a plane has died.
+  const bool again = pdu->credited;
+  if (plane != kPlaneFull && !again && !shares_.MayHold(instance, peer, vc)) [[unlikely]]
+    return {Verdict::kNoShare};
+  if (!again && ChargeOf(queue, pdu->lines) > queue.credit) [[unlikely]]
+    return {Verdict::kNoCredit};
+  if (plane == kPlaneFull) [[unlikely]]
+    return {Verdict::kPlanesFull};
+  if (again && !instance.home().link.HasFrames(1)) [[unlikely]]
+    return {Verdict::kNoRoom};
+  if (instance.seals() && !instance.home().link.HasFrames(kBurst)) [[unlikely]]
+    return {Verdict::kNoRoom};
+  return {Verdict::kSend, plane};
+}
+
 // Serves one queue of a lane.
 [[gnu::always_inline]] inline Stager::Turn Stager::StageOne(Instance& instance, uint32_t lane,
                                                             Time now) {
@@ -302,55 +332,34 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
     if (vcs == 0) return room == 0 ? Turn::kNoRoom : Turn::kPaused;
   }
   const uint32_t index = scheduler.NextOf(lane, vcs);
-  TxQueue& queue = scheduler.queue(index);
-  const uint32_t peer = Scheduler::PeerOf(index);
-  const uint32_t vc = Scheduler::VcOf(index);
-  const auto rest = [&] { return scheduler.HasWork(lane) ? Turn::kMore : Turn::kDone; };
-  if (queue.pdus.empty() || queue.lane != lane) [[unlikely]] {  // given up, or it has another home
-    scheduler.Requeue(index);
-    run_queue_.Enqueue(instance);
-    return rest();
+  const Admission admission = Admit(instance, lane, index, room);
+  switch (admission.verdict) {
+    case Verdict::kSend:
+      StageOn(instance, lane, index, admission.plane, now) ? scheduler.Requeue(index)
+                                                           : BlockQueue(instance, index);
+      break;
+    case Verdict::kNotHere:
+      scheduler.Requeue(index);
+      run_queue_.Enqueue(instance);
+      break;
+    case Verdict::kNoPath:
+      BlockQueue(instance, index);
+      break;
+    case Verdict::kNoShare:
+      shares_.Wait(instance, index);
+      break;
+    case Verdict::kNoCredit:
+      credit_use_.Wait(instance, index, now);
+      break;
+    case Verdict::kPlanesFull:
+      NoteWaiting(instance, instance.paths[Scheduler::PeerOf(index)].choice[Scheduler::VcOf(index)],
+                  1u << Scheduler::VcOf(index), now);
+      [[fallthrough]];
+    case Verdict::kNoRoom:
+      scheduler.Requeue(index);
+      return Turn::kNoRoom;
   }
-  if ((room >> vc & 1) == 0) [[unlikely]] {
-    scheduler.Requeue(index);
-    return Turn::kNoRoom;
-  }
-  const Pdu* const pdu = queue.pdus.head();
-  if (instance.has_homes && BeginsElsewhere(instance, queue, lane, peer, vc)) [[unlikely]] {
-    scheduler.Requeue(index);
-    run_queue_.Enqueue(instance);
-    return rest();
-  }
-  const uint32_t plane = PlaneFor(instance, lane, peer, vc, pdu->bytes);
-  if (plane == PeerPaths::kNoPlane) {
-    BlockQueue(instance, index);
-    return rest();
-  }
-  // A PDU that has left before is sent again after a plane has died.
-  const bool again = pdu->credited;
-  if (plane != kPlaneFull && !again && !shares_.MayHold(instance, peer, vc)) [[unlikely]] {
-    shares_.Wait(instance, index);
-    return rest();
-  }
-  if (!again && ChargeOf(queue, pdu->lines) > queue.credit) [[unlikely]] {
-    credit_use_.Wait(instance, index, now);
-    return rest();
-  }
-  if (plane == kPlaneFull || (again && !instance.home().link.HasFrames(1))) [[unlikely]] {
-    if (plane == kPlaneFull) NoteWaiting(instance, instance.paths[peer].choice[vc], 1u << vc, now);
-    scheduler.Requeue(index);
-    return Turn::kNoRoom;
-  }
-  if (instance.seals() && !instance.home().link.HasFrames(kBurst)) [[unlikely]] {
-    scheduler.Requeue(index);
-    return Turn::kNoRoom;
-  }
-  if (!StageOn(instance, lane, index, plane, now)) {
-    BlockQueue(instance, index);
-    return rest();
-  }
-  scheduler.Requeue(index);
-  return rest();
+  return scheduler.HasWork(lane) ? Turn::kMore : Turn::kDone;
 }
 
 // Half of each port's places, or all that are left, go to retransmissions.

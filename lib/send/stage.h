@@ -55,6 +55,20 @@ class Stager {
   };
   static constexpr uint32_t kPlaneFull = PeerPaths::kNoPlane - 1;  // a plane without room
 
+  // The reason why the first PDU of a queue leaves or waits.
+  enum class Verdict : uint8_t {
+    kSend,
+    kNotHere,     // the queue is empty, or belongs to another lane
+    kNoPath,      // no connection takes it, for its window or for congestion control
+    kNoShare,     // its destination has its share of frames in flight
+    kNoCredit,    // its destination has granted no receive credit for it
+    kPlanesFull,  // the planes that it may take are full, paused or without link credit
+    kNoRoom,      // the port of the lane, or the pool of frames
+  };
+  struct Admission {
+    Verdict verdict = Verdict::kSend;
+    uint32_t plane = 0;  // kSend
+  };
   // The way of a PDU.
   struct PathRef {
     uint32_t peer;
@@ -71,6 +85,7 @@ class Stager {
                            uint32_t bytes);
   static uint32_t BestSlot(const Instance& instance, uint32_t peer, uint32_t plane, uint32_t vc,
                            uint32_t bytes);
+  Admission Admit(Instance& instance, uint32_t lane, uint32_t index, VcMask room);
   Turn StageOne(Instance& instance, uint32_t lane, Time now);
   // PDUs of one queue that leave in a row.
   struct Run {
