@@ -111,7 +111,7 @@ def test_endpoints_end_with_the_package(scripts, directory):
     assert called(scripts / "prerm", "remove") == [
         "deb-systemd-invoke stop suede@*.service",
         "deb-systemd-invoke stop run-suede-hugepages.mount"]
-    # Of debhelper 13.24, which Debian 13 has, there is one as well.
+    # debhelper 13.24 (Debian 13) adds the same call.
     assert set(called(scripts / "postrm", "remove")) == {"systemctl --system daemon-reload"}
 
 

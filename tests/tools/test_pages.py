@@ -42,6 +42,7 @@ def test_a_tree_without_faults(tmp_path):
     ("docs/b.md", "# B\n\n**A plane is dead.** It is.\n\n**A plane is dead.** It was.\n",
      "docs/b.md:5: the heading occurs twice: A plane is dead."),
     ("docs/b.md", "# B\n\n`Room::Shut` shuts.\n", "docs/b.md:3: the code has no Shut: Room::Shut"),
+    ("docs/b.md", "# B\n\n`ShutRoom()` shuts.\n", "docs/b.md:3: the code has no ShutRoom: ShutRoom"),
     ("lib/room/window.h", "int window;\n", "lib/room/README.md:1: does not name window"),
     ("app/tool/tool.cc", "int tool;\n", "app/tool/README.md:0: the room has no README"),
 ])
