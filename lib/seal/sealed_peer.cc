@@ -314,7 +314,7 @@ SealError SealedPeer::FinishSession(const Opening& opening) {
     Enqueue();
   }
   if (!tx_.confirmed || rx_epoch_ != tx_.epoch) [[unlikely]]
-    Heed(opening);
+    OnEpochEcho(opening);
   OnSecretShown(shim.secret_id);
   sealed_identity_ = identities_.peer;
   SetSealed();
@@ -324,7 +324,7 @@ SealError SealedPeer::FinishSession(const Opening& opening) {
 // Takes what an authentic PDU says of this end's epoch. When the peer sent it, the epochs of both
 // directions were one apart at most, and so is the echo from the epoch of the PDU, which is beyond
 // doubt: no other key opens it.
-void SealedPeer::Heed(const Opening& opening) {
+void SealedPeer::OnEpochEcho(const Opening& opening) {
   const uint32_t min = opening.epoch - 1;
   const uint32_t echo = min + ((opening.shim.echo - min) & 3);
   const auto reaches = [&](uint32_t epoch) { return static_cast<int32_t>(epoch - tx_.epoch) >= 0; };

@@ -122,7 +122,7 @@ class SealedPeer : public InLockedMemory {
   // that it seals, or that it has the newest secret. Asks for the former a few times only.
   bool WantsAsking();
 
-  // Makes the keys that this peer owes (SealTurn::Owe).
+  // Makes the keys that this peer owes (SealTurn::Enqueue).
   void MakePending();
 
   // ---- Sending. `pdu`: the RH, with the version of a sealed PDU, and behind it room for the shim.
@@ -256,7 +256,7 @@ class SealedPeer : public InLockedMemory {
   void MakeRxKey(Rx& rx, uint32_t place);
   SealError MakeNamedKey(Rx& rx, uint32_t place);
   void Advance();
-  void Heed(const Opening& opening);
+  void OnEpochEcho(const Opening& opening);
   void Enqueue() { own_.turn->Enqueue(*this); }
   SealError PrepareHello(const SealShim& shim, SealJob& job);
   SealError PrepareSession(const SealShim& shim, SealJob& job, uint32_t& epoch);

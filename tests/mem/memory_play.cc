@@ -147,7 +147,7 @@ void MemoryPlay::CheckSent(const LaneKey& key, const Command& command) {
 
 // ---- Commands that leave it.
 
-void MemoryPlay::Judge(const LaneKey& key, const Command& command) {
+void MemoryPlay::Check(const LaneKey& key, const Command& command) {
   Node& node = nodes_[key[1]];
   const Verdict verdict = node.model.Execute(key[0], command.control, command.data);
   if (!verdicts_.emplace(std::pair{key[0], command.number}, verdict).second) {
@@ -157,7 +157,7 @@ void MemoryPlay::Judge(const LaneKey& key, const Command& command) {
 }
 
 void MemoryPlay::OnRequest(const LaneKey& key, const Command& command) {
-  Judge(key, command);
+  Check(key, command);
   Node& node = nodes_[key[1]];
   // Exactly as long as they are, so that sanitizers see what lies behind them.
   const std::vector<uint8_t> data(command.data);

@@ -110,7 +110,7 @@ class MemoryPlay {
   // ---- Events that the network brings.
   void OnRequest(const LaneKey& key, const Command& command);
   // The model's part of it, for a request that was executed elsewhere, or is.
-  void Judge(const LaneKey& key, const Command& command);
+  void Check(const LaneKey& key, const Command& command);
   void OnResponse(const LaneKey& key, const Command& command);
   void OnCompletion(const LaneKey& key, uint32_t number, int status);
   // A request that may have been lost.

@@ -266,7 +266,7 @@ void SimulatedPlay::Follow(uint16_t number) {
       command.control.assign(got.control, got.control + got.control_bytes);
       if (got.data_bytes != 0) command.data.assign(got.data, got.data + got.data_bytes);
       command.number = LoadBe32(&command.control[3]);
-      Judge({got.source_xpuid, number, vc}, command);
+      Check({got.source_xpuid, number, vc}, command);
     }
   }
 }

@@ -162,7 +162,7 @@ class PeerPair {
   void Heal();
   bool DeliverAll();
   bool IsCalm() const;
-  std::string Judge() const;
+  std::string Check() const;
   void Fail(const char* what);
   void FailUnlessPlain(const char* what);
 

@@ -176,7 +176,7 @@ std::string PeerPair::Settle() {
     for (int i = 0; i < 1000 && DeliverAll(); ++i) {
     }
     const bool calm = IsCalm();
-    if (calm && asked) return Judge();
+    if (calm && asked) return Check();
     if (calm || (!asked && hosts_[0]->lost == 0 && hosts_[1]->lost == 0)) {
       asked = calm;
       for (const auto& host : hosts_) {
@@ -197,7 +197,7 @@ std::string PeerPair::Settle() {
   return error_;
 }
 
-std::string PeerPair::Judge() const {
+std::string PeerPair::Check() const {
   if (!error_.empty()) return error_;
   for (size_t i = 0; i < records_.size(); ++i) {
     if (records_[i].status == Status::kOpen) return "a PDU never ended";

@@ -185,7 +185,7 @@ class FabricRun {
       NoteMoves(before, shares_before, moves);
       for (auto& of_pair : octets_) of_pair.fill(0);
       RunFor(kMeasured * std::max(1u, hosts_ / kHostsOfMeasured));
-      Judge(shares);
+      Check(shares);
     }
     Heal();
     for (uint32_t host = 0; host < hosts_; ++host) world_.host(host).to_send = 0;
@@ -216,7 +216,7 @@ class FabricRun {
     const uint32_t host = AnyHost();
     const auto plane = static_cast<uint32_t>(dice_.Below(kPlanes));
     const uint64_t kind = dice_.Below(std::size(kChangeNames) - (pace_.inner ? 0 : 1));
-    Tell(kChangeNames[kind], host, plane);
+    Report(kChangeNames[kind], host, plane);
     switch (kind) {
       case 0: {  // half a Y-cable
         const bool half = state_.FlipHalf(host, plane);
@@ -336,7 +336,7 @@ class FabricRun {
   }
 
   // Compares the octets that each plane should have had, by the weights, with those that it had.
-  void Judge(ShareErrors& shares) {
+  void Check(ShareErrors& shares) {
     std::array<double, kPlanes> all_want{};
     std::array<double, kPlanes> all_got{};
     for (uint32_t from = 0; from < hosts_; ++from) {
@@ -380,7 +380,7 @@ class FabricRun {
     uint32_t plane;
   };
 
-  void Tell(const char* what, uint32_t host, uint32_t plane) const {
+  void Report(const char* what, uint32_t host, uint32_t plane) const {
     if (!tells_) return;
     std::printf("%.1f ms: %s, host %u, plane %u\n",
                 static_cast<double>((world_.now() - Time{}).count()) / 1e6, what, host, plane);
@@ -421,7 +421,7 @@ size_t Beyond(const std::vector<double>& errors, double max) {
       std::count_if(errors.begin(), errors.end(), [max](double error) { return error > max; }));
 }
 
-void Tell(const char* where, ShareErrors& shares, double max) {
+void Report(const char* where, ShareErrors& shares, double max) {
   for (auto* errors : {&shares.of_hosts, &shares.of_all}) {
     if (errors->empty()) continue;
     std::printf(
@@ -488,8 +488,8 @@ int RunFabricPaths(uint64_t first_seed, uint64_t count, uint32_t hosts) {
                 static_cast<unsigned long long>(count), static_cast<unsigned long long>(failed));
     const bool strict = which.ordering == Ordering::kStrict;
     const double max = strict ? kMaxFlowError : kMaxError;
-    Tell("", shares, max);
-    Tell(", inner links die", disturbed, max);
+    Report("", shares, max);
+    Report(", inner links die", disturbed, max);
     if (strict) {
       std::printf(
           "  flows that moved within 5 ms of a change, of the %u of a host: %.3f where it "

@@ -106,7 +106,7 @@ std::string Finish(World& world) {
   return world.Run();
 }
 
-bool Tell(bool good, const std::string& failure, const std::string& what) {
+bool Report(bool good, const std::string& failure, const std::string& what) {
   good &= failure.empty();
   std::printf("plane_shares: %s%s %s\n", what.c_str(), good ? "" : " FAILED", failure.c_str());
   return good;
@@ -146,7 +146,7 @@ bool MeasureSum() {
     char line[120];
     std::snprintf(line, sizeof line, "%u planes of %.0f Gb/s carry %.2f Gb/s, ratio %.4f", planes,
                   kPlaneGbps, gbps, ratio);
-    passed &= Tell(ratio >= kMinOfSum && one >= kMinOfLink * kPlaneGbps, Finish(world), line);
+    passed &= Report(ratio >= kMinOfSum && one >= kMinOfLink * kPlaneGbps, Finish(world), line);
   }
   return passed;
 }
@@ -163,7 +163,7 @@ bool MeasureShares(double load) {
   std::snprintf(line, sizeof line, "rates of 4:2:1:1, %s: %.2f Gb/s, shares %s",
                 load == 0 ? "saturated" : "half loaded", meter.gbps(), Text(shares).c_str());
   const double error = load == 0 ? kShareError : kLoadedError;
-  return Tell(AllNear(shares, {0.5, 0.25, 0.125, 0.125}, error), Finish(world), line);
+  return Report(AllNear(shares, {0.5, 0.25, 0.125, 0.125}, error), Finish(world), line);
 }
 
 // Four equal planes, of which one falls to half its rate, `times` times over. A round trip is the
@@ -211,7 +211,7 @@ bool MeasureSlowed(double load, int times) {
                                   : handed_gbps <= (1 + kFollowedError) * kPlaneGbps / 2;
   const double carried = load == 0 ? before * 3.5 / 4 : before;
   const bool good = followed && after >= kMinOfSum * carried;
-  return Tell(good, Finish(world), line);
+  return Report(good, Finish(world), line);
 }
 
 // Four planes of 1 Gb/s with 60 % to send, and weights that say that they are alike. Nothing
@@ -242,7 +242,7 @@ class MeasuredRun {
     const double max = strict ? kFlowError : kMeasuredError;
     const bool good = found <= kMaxUntilFound && back <= kMaxUntilBack && before <= kShareError &&
                       slow <= max && after <= kShareError;
-    return Tell(good, Finish(world_), line);
+    return Report(good, Finish(world_), line);
   }
 
  private:

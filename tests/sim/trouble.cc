@@ -43,7 +43,7 @@ void Trouble::Turn(Time now) {
       c.on = !c.on;
       c.flaps = now + dice_.Up(2 * c.flap);
     }
-    Tell(before, now, ended ? "ends" : before.on ? "pauses" : "goes on");
+    Report(before, now, ended ? "ends" : before.on ? "pauses" : "goes on");
     if (before.kind == Kind::kBlocked) ApplyBlocked(before);
     Apply(before.place);
   }
@@ -102,7 +102,7 @@ void Trouble::Begin(Time now) {
   Add(c, PickPlaces(), now);
 }
 
-void Trouble::Tell(const Case& c, Time now, const char* what) {
+void Trouble::Report(const Case& c, Time now, const char* what) {
   constexpr const char* kNames[kKinds] = {"down",  "silent", "mute",  "deaf",  "stuck",
                                           "slow",  "far",    "lossy", "short", "blocked",
                                           "drained", "set down"};
@@ -117,7 +117,7 @@ void Trouble::Add(Case c, std::vector<Place> places, Time now) {
     ++begun_;
     c.place = place;
     cases_.push_back(c);
-    Tell(c, now, "begins");
+    Report(c, now, "begins");
     if (c.kind == Kind::kBlocked) {
       ApplyBlocked(c);
     } else {

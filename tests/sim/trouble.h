@@ -89,7 +89,7 @@ class Trouble {
   void SetPlane(const Place& place, PlaneAdmin admin);
   void SetWeight(Time now);
   void RestoreRoutes(Time now);
-  void Tell(const Case& c, Time now, const char* what);
+  void Report(const Case& c, Time now, const char* what);
   SimPort& PortAt(const Place& place) const { return *hosts_[place.host]->ports[place.plane]; }
   SimPort* PortOn(uint32_t host, uint32_t number) const;
 
