@@ -24,8 +24,11 @@ TEST(BurstRingTest, WhatIsPushedIsSeenOncePublished) {
   EXPECT_TRUE(PopAll(ring, 4).empty());
   ring.Publish();
   EXPECT_TRUE(ring.Push(3));
+  EXPECT_EQ(ring.size(), 2u);
   EXPECT_EQ(PopAll(ring, 4), (std::vector<int>{1, 2}));
+  EXPECT_EQ(ring.size(), 0u);
   ring.Publish();
+  EXPECT_EQ(ring.size(), 1u);
   EXPECT_EQ(PopAll(ring, 4), (std::vector<int>{3}));
 }
 

@@ -73,6 +73,19 @@ TEST(Requests, AGetHasItsLengthInTheControl) {
   EXPECT_TRUE(command.data.empty());
 }
 
+TEST(Requests, NothingOfAFormerRequestStays) {
+  Request request{.boundary = 7,
+                  .data = kOctets,
+                  .operand = 8,
+                  .desired = 9,
+                  .immediate = 10,
+                  .total_bytes = 11};
+  EXPECT_EQ(Parse(Encode({.opcode = Opcode::kGet, .bytes = 256}), &request), Parsed::kRequest);
+  EXPECT_EQ(request.data, nullptr);
+  EXPECT_EQ(request.boundary, 0);
+  EXPECT_EQ(request.operand | request.desired | request.immediate | request.total_bytes, 0u);
+}
+
 TEST(Requests, OperandsAreBigEndianAndAsLongAsTheWidthSays) {
   const Command narrow = Encode({.opcode = Opcode::kCompareSwap,
                                  .operand = 0x0102030405060708,

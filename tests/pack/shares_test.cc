@@ -24,6 +24,14 @@ TEST_F(SharesTest, OneAloneHasNearlyAll) {
   EXPECT_EQ(shares.free(), 20);
 }
 
+TEST_F(SharesTest, MuchIsMoreThanAFifthOfTheSharedPart) {
+  EXPECT_FALSE(shares.IsMuch(4 + 25));  // a quarter of the 100 that are free: a fifth of both
+  EXPECT_TRUE(shares.IsMuch(4 + 26));
+  shares.Set(4, 0);
+  EXPECT_FALSE(shares.IsMuch(4));
+  EXPECT_TRUE(shares.IsMuch(5));
+}
+
 TEST_F(SharesTest, EveryUserHasItsOwnWhateverTheOthersDo) {
   for (uint32_t user = 0; user < 64; ++user) {
     TakeAll(user);

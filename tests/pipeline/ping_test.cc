@@ -45,6 +45,26 @@ class PingTest : public PipelineTest {
   Client* cb = nullptr;
 };
 
+TEST(PingAnswers, EachHelloAnswersOnce) {
+  Ping ping;
+  ping.peer = 3;
+  ping.hello = ping.probe = 0b11;
+  ping.nonces = {7, 8};
+  const Hello own;
+  Hello theirs = own;
+  theirs.echo = 8;
+  EXPECT_FALSE(ping.TakeAnswer(2, own, theirs, TimeFromNs(50))) << "another peer";
+  EXPECT_TRUE(ping.TakeAnswer(3, own, theirs, TimeFromNs(100)));
+  EXPECT_EQ(ping.board.planes[1].state.load(), PingState::kAnswered);
+  EXPECT_EQ(ping.hello, 0b01);
+  EXPECT_EQ(ping.probe, 0b01);
+  const int64_t rtt = ping.board.planes[1].rtt_ns.load();
+  EXPECT_FALSE(ping.TakeAnswer(3, own, theirs, TimeFromNs(200))) << "a copy";
+  EXPECT_EQ(ping.board.planes[1].rtt_ns.load(), rtt);
+  ping.OnNack(3, 1, TimeFromNs(300));  // of the probe that the answer has made idle
+  EXPECT_EQ(ping.board.planes[1].state.load(), PingState::kAnswered);
+}
+
 TEST_F(PingTest, OneThatIsThereAnswersAndTheAssociationStays) {
   StartPair();
   Associate();

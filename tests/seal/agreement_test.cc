@@ -110,7 +110,9 @@ TEST(AgreementTest, TwoSecretsAreKept) {
   pair.OnAgreed(kStart, 1h, 130, SecretOf(3), 128);
   EXPECT_EQ(IdsOf(pair), (std::vector<int>{130, 128}));
   SealSecrets secrets;
+  secrets.count = 1;  // of a former copy
   pair.secrets().CopyTo(secrets);
+  EXPECT_EQ(secrets.count, 2u);
   EXPECT_EQ(secrets.all[0].prk[5], 3);
   EXPECT_EQ(secrets.all[1].prk[5], 1);
   // It has started over.

@@ -44,6 +44,20 @@ TEST_F(GenerationsTest, FrozenSendsNothingAndItsTimeStandsStill) {
   EXPECT_FALSE(c.TakeRecovery(now).has_value());
 }
 
+TEST_F(GenerationsTest, BytesInFlightAreSetAsideOnce) {
+  Send(2);
+  const uint32_t two = c.unacked_bytes();
+  ASSERT_GT(two, 0u);
+  EXPECT_EQ(c.SetAside(), two);
+  EXPECT_TRUE(c.has_aside());
+  EXPECT_EQ(c.SetAside(), 0u);
+  Send(1);
+  EXPECT_EQ(c.SetAside(), c.unacked_bytes() - two);
+  EXPECT_EQ(c.TakeBack(), c.unacked_bytes());
+  EXPECT_FALSE(c.has_aside());
+  EXPECT_EQ(c.TakeBack(), 0u);
+}
+
 TEST_F(GenerationsTest, FrozenStillHearsAcknowledgements) {
   Send(3);
   Freeze();
