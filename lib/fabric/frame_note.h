@@ -21,8 +21,6 @@ struct FrameNote {
   uint8_t link_vc = 0;    // of the link that it came by
   uint16_t credits = 0;   // of the link that it came by; 0: it uses none
   bool credited = false;  // charged to its input's part for frames on credit
-  bool marked = false;
-  bool trimmed = false;
 };
 static_assert(sizeof(FrameNote) <= Frame::kNoteBytes);
 

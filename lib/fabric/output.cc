@@ -26,7 +26,7 @@ Output::Output(const SwitchParams& params, uint32_t port, SharedBuffer& buffer,
 
 // Marks a frame by the depth of the queue that it finds, if it is ECN-capable (RFC 3168).
 void Output::Mark(Frame* frame, const FrameView& view, uint32_t depth) {
-  FrameNote& note = NoteOfFrame(frame);
+  const FrameNote& note = NoteOfFrame(frame);
   const EcnParams& ecn = params_.of_class[note.traffic_class].ecn;
   if (depth <= ecn.least_bytes || view.network == NetworkHeader::kNone) [[likely]]
     return;
@@ -38,7 +38,6 @@ void Output::Mark(Frame* frame, const FrameView& view, uint32_t depth) {
   const uint8_t ds = view.ds_byte(frame->data);
   if ((ds & 3) == 0 || (ds & 3) == 3) return;  // not ECN-capable, or marked before
   view.set_ds_byte(frame->data, ds | 3);
-  note.marked = true;
   counters_[note.traffic_class].Add(SwitchClassCounter::kMarked);
 }
 

@@ -385,7 +385,6 @@ bool Switch::Trim(uint32_t out, Frame* frame, const FrameView& view) {
   frame->length = bytes;
   view.set_ds_byte(frame->data, static_cast<uint8_t>(trim.trimmed_dscp << 2 | (ds & 3)));
   note.traffic_class = trim.trimmed_class;
-  note.trimmed = true;
   note.charge = buffer_.Charge(bytes);
   if (buffer_.Admit(note.in, out, note.traffic_class, note.charge)) {
     port.of_class[before].Add(SwitchClassCounter::kTrimmed);
