@@ -18,6 +18,12 @@ TEMPORARY = pathlib.Path("/var/tmp/frr")
 MTU = 2200  # SUE's frames fit
 
 
+def hop_weights(mbps):
+    """The weights of next hops that FRR gives to the kernel: percentages, or 254 at most (FRR 10). Fractions are cut off."""
+    scale, whole = (254, max(mbps)) if (DAEMONS / "mgmtd").exists() else (100, sum(mbps))
+    return [value * scale // whole for value in mbps]
+
+
 def loopback(host):
     return f"192.0.2.{host + 1}"
 

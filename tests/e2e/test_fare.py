@@ -65,13 +65,8 @@ class Pair:
     def follows(self, mbps, what):
         """Waits for the weights of the planes' bandwidths: as they are, and in ten-thousandths of the greatest."""
         wait_for_weights(self.left, mbps, self.fares[0], what)
-        # FRR gives the kernel small numbers, whose fractions are cut off: percentages, or 254 at most (FRR 10).
-        total = sum(mbps)
-        for scaled in ([value * 100 // total for value in mbps], [value * 254 // max(mbps) for value in mbps]):
-            hops = {f"p{plane}": weight for plane, weight in enumerate(scaled) if weight}
-            if self.fabric.hosts[1].hops(frr.loopback(0)) == hops:
-                break
-        shares = [round(value / max(scaled) * 10000) for value in scaled]
+        hops = frr.hop_weights(mbps)
+        shares = [round(value / max(hops) * 10000) for value in hops]
         wait_for_weights(self.right, shares, self.fares[1], what)
 
     def uses_not(self, plane):
