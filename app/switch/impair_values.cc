@@ -32,24 +32,25 @@ void SetUs(const std::optional<double>& us, Duration* duration) {
 }  // namespace
 
 ImpairView ToView(const fabric::ImpairmentParams& params, bool by_mac) {
-  ImpairView view{.clean = params.is_clean(),
-                  .rate_gbps = static_cast<double>(params.rate_bps) / 1e9,
-                  .delay_us = UsOf(params.delay),
-                  .jitter_us = UsOf(params.jitter),
-                  .loss = ShareOf(params.loss),
-                  .burst_begins = ShareOf(params.to_bad),
-                  .burst_ends = ShareOf(params.to_good),
-                  .burst_loss = ShareOf(params.loss_in_bad),
-                  .reorder = ShareOf(params.reorder),
-                  .reorder_delay_us = UsOf(params.reorder_delay),
-                  .duplicate = ShareOf(params.duplicate),
-                  .bad_fcs = ShareOf(params.bad_fcs),
-                  .flip = ShareOf(params.flip),
-                  .longest_bytes = params.max == UINT32_MAX ? 0 : static_cast<double>(params.max),
-                  .down = params.down,
-                  .hole_classes = {},
-                  .hole_destinations = {},
-                  .of_class = {}};
+  ImpairView view{
+      .clean = params.is_clean(),
+      .rate_gbps = static_cast<double>(params.rate_bps) / 1e9,
+      .delay_us = UsOf(params.delay),
+      .jitter_us = UsOf(params.jitter),
+      .loss = ShareOf(params.loss),
+      .burst_begins = ShareOf(params.to_bad),
+      .burst_ends = ShareOf(params.to_good),
+      .burst_loss = ShareOf(params.loss_in_bad),
+      .reorder = ShareOf(params.reorder),
+      .reorder_delay_us = UsOf(params.reorder_delay),
+      .duplicate = ShareOf(params.duplicate),
+      .bad_fcs = ShareOf(params.bad_fcs),
+      .flip = ShareOf(params.flip),
+      .longest_bytes = params.max_bytes == UINT32_MAX ? 0 : static_cast<double>(params.max_bytes),
+      .down = params.down,
+      .hole_classes = {},
+      .hole_destinations = {},
+      .of_class = {}};
   for (uint32_t c = 0; c < fabric::kClasses; ++c) {
     const auto& own = params.of_class[c];
     if (own == std::remove_cvref_t<decltype(own)>{}) continue;
@@ -103,7 +104,7 @@ absl::Status Apply(const ImpairChange& change, fabric::ImpairmentParams* params)
   SetShare(change.flip, &params->flip);
   if (change.longest_bytes) {
     const auto bytes = static_cast<uint32_t>(std::llround(*change.longest_bytes));
-    params->max = bytes == 0 ? UINT32_MAX : bytes;
+    params->max_bytes = bytes == 0 ? UINT32_MAX : bytes;
   }
   if (change.down) params->down = *change.down;
   if (change.hole_classes) {

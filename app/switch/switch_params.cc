@@ -123,7 +123,7 @@ fabric::ImpairmentParams ImpairmentOf(const SwitchImpairConfig& config) {
                                   .bad_fcs = ChanceOf(config.bad_fcs.value),
                                   .flip = ChanceOf(config.flip.value),
                                   .down = config.down == OnOff::kOn};
-  if (config.longest_bytes != 0) params.max = config.longest_bytes;
+  if (config.longest_bytes != 0) params.max_bytes = config.longest_bytes;
   for (const uint32_t one : config.hole_classes) {
     params.hole_classes |= static_cast<fabric::ClassMask>(1u << one);
   }

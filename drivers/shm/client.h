@@ -32,7 +32,7 @@ struct ShmServer::Client {
   bool is_waiting = false;
   bool said_goodbye = false;
   protocol::Wait wait;
-  WaitBoard::Place place;  // none: the control thread looks at `wait` every 100 us
+  WaitBoard::Slot place;  // none: the control thread looks at `wait` every 100 us
   // A connection for management packets, which has no segment.
   bool has_packets = false;
   bool receives_packets = false;

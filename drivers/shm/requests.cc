@@ -223,7 +223,7 @@ void ShmServer::HandleSealed(Client& client) {
     static_cast<suede_segment*>(segment.base())->event_summary = event_summary_ ? 1 : 0;
     if (const int board = handler_->BoardOf(client.open); board >= 0) {
       client.place =
-          config_.boards[static_cast<size_t>(board)]->TakePlace(segment.base(), segment.offsets());
+          config_.boards[static_cast<size_t>(board)]->TakeSlot(segment.base(), segment.offsets());
     }
     client.is_attached = true;
     status = handler_->OnOpen(client.id, client.open, segment);

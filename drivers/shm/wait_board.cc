@@ -17,7 +17,7 @@ std::unique_ptr<WaitBoard> WaitBoard::Create() {
   return std::unique_ptr<WaitBoard>(new WaitBoard(std::move(fd)));
 }
 
-WaitBoard::Place WaitBoard::TakePlace(void* segment, const SegmentOffsets& offsets) {
+WaitBoard::Slot WaitBoard::TakeSlot(void* segment, const SegmentOffsets& offsets) {
   for (uint32_t number = 0; number < kSlots; ++number) {
     if (entries_[number].segment != nullptr) continue;
     entries_[number].segment = segment;

@@ -23,22 +23,22 @@ class WaitBoard {
  public:
   static constexpr uint32_t kSlots = 64;
 
-  // A client's place. Control thread.
-  class Place {
+  // A client's slot. Control thread.
+  class Slot {
    public:
-    Place() = default;  // none
-    Place(Place&& other) noexcept
+    Slot() = default;  // none
+    Slot(Slot&& other) noexcept
         : board_(std::exchange(other.board_, nullptr)), number_(other.number_) {}
-    Place& operator=(Place&& other) noexcept {
+    Slot& operator=(Slot&& other) noexcept {
       std::swap(board_, other.board_);
       std::swap(number_, other.number_);
       return *this;
     }
-    ~Place() {
+    ~Slot() {
       if (board_ != nullptr) board_->Free(number_);
     }
     bool ok() const { return board_ != nullptr; }
-    // `wait`: masks within the segment's queues and VCs. Nothing is up, and there is a place.
+    // `wait`: masks within the segment's queues and VCs. Nothing is up, and there is a slot.
     void PutUp(const protocol::Wait& wait) { board_->PutUp(number_, wait); }
     void TakeDown() {
       if (board_ != nullptr) board_->TakeDown(uint64_t{1} << number_);
@@ -47,7 +47,7 @@ class WaitBoard {
 
    private:
     friend class WaitBoard;
-    Place(WaitBoard* board, uint32_t number) : board_(board), number_(number) {}
+    Slot(WaitBoard* board, uint32_t number) : board_(board), number_(number) {}
     WaitBoard* board_ = nullptr;
     uint32_t number_ = 0;
   };
@@ -57,8 +57,8 @@ class WaitBoard {
 
   // ---- Control thread.
 
-  // Takes a place for a client of this segment. The place is not ok() where all are taken.
-  Place TakePlace(void* segment, const SegmentOffsets& offsets);
+  // Takes a slot for a client of this segment. The slot is not ok() where all are taken.
+  Slot TakeSlot(void* segment, const SegmentOffsets& offsets);
   // Readable when a wait is over.
   int fd() const { return fd_.get(); }
   // Until the next one.
@@ -74,7 +74,7 @@ class WaitBoard {
 
  private:
   struct Entry {
-    void* segment = nullptr;  // null: the place is free
+    void* segment = nullptr;  // null: the slot is free
     const SegmentOffsets* offsets = nullptr;
     protocol::Wait wait;  // its words are written and read as relaxed atomics
   };

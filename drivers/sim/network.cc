@@ -139,7 +139,7 @@ void SimNetwork::SetImpairments(uint32_t number, const SimFaults& faults) {
                               .reorder_delay = faults.reorder_delay,
                               .duplicate = fabric::ChanceOf(faults.duplicate),
                               .flip = fabric::ChanceOf(faults.corrupt),
-                              .max = faults.max};
+                              .max_bytes = faults.max_bytes};
   if (classes_.on) {
     for (uint32_t c = 0; c < kSimClasses; ++c) {
       in.of_class[c] = {.delay = classes_.of[c].delay,

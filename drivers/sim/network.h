@@ -35,7 +35,7 @@ struct SimFaults {
   Duration delay = std::chrono::microseconds(1);
   Duration reorder_delay = std::chrono::microseconds(20);
   double bits_per_ns = 100;  // rate of the link
-  uint32_t max = ~0u;        // bytes: longer frames are lost
+  uint32_t max_bytes = ~0u;  // bytes: longer frames are lost
 };
 
 // The treatment of frames of each class between two ports of a switch.

@@ -7,14 +7,14 @@
 namespace suede::fabric {
 bool ImpairmentParams::is_clean() const {
   return rate_bps == 0 && delay == Duration::zero() && jitter == Duration::zero() &&
-         (loss | to_bad | reorder | duplicate | bad_fcs | flip) == 0 && max == UINT32_MAX &&
+         (loss | to_bad | reorder | duplicate | bad_fcs | flip) == 0 && max_bytes == UINT32_MAX &&
          !down && hole_classes == 0 && hole_destinations.empty() &&
          of_class == std::array<OfClass, kClasses>{};
 }
 
-Impairment::Impairment(uint64_t seed, uint32_t most, SwitchPortCounters& counters)
-    : random_(seed), max_(most), counters_(counters) {
-  cable_.reserve(most);
+Impairment::Impairment(uint64_t seed, uint32_t max, SwitchPortCounters& counters)
+    : random_(seed), max_(max), counters_(counters) {
+  cable_.reserve(max);
 }
 
 void Impairment::Set(const ImpairmentParams& params) {
@@ -45,7 +45,7 @@ bool Impairment::IsLost(const Frame* frame) {
     bad_ = bad_ ? !random_.Chance(params_.to_good) : random_.Chance(params_.to_bad);
   if (params_.down) return lost(SwitchPortCounter::kImpairDown);
   if (InHole(frame)) return lost(SwitchPortCounter::kImpairHole);
-  if (frame->length > params_.max) return lost(SwitchPortCounter::kImpairLong);
+  if (frame->length > params_.max_bytes) return lost(SwitchPortCounter::kImpairLong);
   if (bad_ && random_.Chance(params_.loss_in_bad)) return lost(SwitchPortCounter::kImpairBurst);
   if (random_.Chance(params_.loss)) return lost(SwitchPortCounter::kImpairLoss);
   if (random_.Chance(OfClass(frame).loss)) return lost(SwitchPortCounter::kImpairLoss);

@@ -38,7 +38,7 @@ struct ImpairmentParams {
   uint32_t duplicate = 0;
   uint32_t bad_fcs = 0;  // a frame that the next device would drop
   uint32_t flip = 0;     // one bit of the frame flipped, unnoticed by an FCS
-  uint32_t max = UINT32_MAX;  // bytes without FCS: longer frames are lost
+  uint32_t max_bytes = UINT32_MAX;  // bytes without FCS: longer frames are lost
   bool down = false;
   ClassMask hole_classes = 0;               // these classes disappear
   std::vector<uint64_t> hole_destinations;  // these forwarding addresses or MAC addresses, too
@@ -49,8 +49,8 @@ struct ImpairmentParams {
 
 class Impairment {
  public:
-  // `most`: frames that may be on the cable at once.
-  Impairment(uint64_t seed, uint32_t most, SwitchPortCounters& counters);
+  // `max`: frames that may be on the cable at once.
+  Impairment(uint64_t seed, uint32_t max, SwitchPortCounters& counters);
 
   // At any time; frames on the cable keep their times.
   void Set(const ImpairmentParams& params);

@@ -197,7 +197,7 @@ class BasicLink {
   }
   // To be called once in a turn.
   void CheckPauses(Time now) {
-    if (pauses_->Expire(now)) SetOpen();
+    if (pauses_->Refresh(now)) SetOpen();
   }
   // Whether no pause holds up the VC's frames, or those of kAckBit's bit number, and they have
   // credit.

@@ -93,7 +93,7 @@ class LinkPauses {
     port_->OnFrame(pfc, rate_bps, now);
   }
   // To be called once in a turn, and after OnFrame. Returns whether other flows may be paused now.
-  bool Expire(Time now) {
+  bool Refresh(Time now) {
     if (port_->changes() == seen_ && now < due_) [[likely]]
       return false;
     Update(now);

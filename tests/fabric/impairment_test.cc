@@ -185,7 +185,7 @@ TEST(Impairment, HolesAndOneWay) {
 
 TEST(Impairment, ALinkLosesFramesThatAreLongerThanItTakes) {
   const auto bytes = static_cast<uint32_t>(BytesOf({.from = 1, .to = 2, .bytes = 64}).size());
-  Line line({.max = bytes});
+  Line line({.max_bytes = bytes});
   line.Send(1, At(0), 64);
   line.Send(2, At(0), 66);
   EXPECT_EQ(line.Got(At(0)), std::vector<uint32_t>{1});

@@ -38,7 +38,7 @@ ImpairmentParams ImpairmentFrom(Input& input) {
                           .reorder = uint32_t{input.Byte()} << 24,
                           .duplicate = uint32_t{input.Byte()} << 24,
                           .flip = uint32_t{input.Byte()} << 24,
-                          .max = 64u + input.Byte() * 16u};
+                          .max_bytes = 64u + input.Byte() * 16u};
   params.of_class[input.Byte() % 8] = {.delay = Duration(input.Byte() * 100),
                                        .loss = uint32_t{input.Byte()} << 24,
                                        .reorder = uint32_t{input.Byte()} << 24};

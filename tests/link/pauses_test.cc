@@ -79,11 +79,11 @@ TEST_F(PausesTest, AllQueuePairsObeyAndThatOfTheFrameAtOnce) {
   other.SetClasses({1, 1, 3, 4, 6});
   Hear(1 << 3, microseconds(100));
   EXPECT_EQ(link.pauses()->paused(), 0b100);
-  EXPECT_TRUE(other.Expire(now));
+  EXPECT_TRUE(other.Refresh(now));
   EXPECT_EQ(other.paused(), 0b100);
   EXPECT_EQ(other.since(2), now);
-  EXPECT_FALSE(other.Expire(now + microseconds(50))) << "nothing is new";
-  EXPECT_TRUE(other.Expire(now + microseconds(101)));
+  EXPECT_FALSE(other.Refresh(now + microseconds(50))) << "nothing is new";
+  EXPECT_TRUE(other.Refresh(now + microseconds(101)));
   EXPECT_EQ(other.paused(), 0);
 }
 

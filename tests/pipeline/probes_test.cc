@@ -198,7 +198,7 @@ TEST_F(ProbesTest, PduThatCannotPassIsFoundOutWhateverPassesBehindIt) {
   Client& receiver = Attach(b);
   sender.SendTagged(0, 1);
   ASSERT_EQ(Statuses(sender, 1), std::vector<int>{kOk});
-  a.port->faults().max = 250;
+  a.port->faults().max_bytes = 250;
   sender.Send(TestCommand(8, 256, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION, 0);
   for (int i = 0; i < 30; ++i) {
     sender.Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);

@@ -47,8 +47,8 @@ class WaitBoardTest : public ::testing::Test {
     const std::unique_ptr<void, decltype(&std::free)> memory;
   };
 
-  WaitBoard::Place PlaceFor(const Client& client) {
-    return board_->TakePlace(client.memory.get(), client.offsets);
+  WaitBoard::Slot PlaceFor(const Client& client) {
+    return board_->TakeSlot(client.memory.get(), client.offsets);
   }
   bool Rings() const {
     pollfd what{.fd = board_->fd(), .events = POLLIN, .revents = 0};
@@ -69,7 +69,7 @@ class WaitBoardTest : public ::testing::Test {
 TEST_F(WaitBoardTest, EachKindOfWaitRingsOnceWhenItIsOver) {
   Client client;
   void* const memory = client.memory.get();
-  WaitBoard::Place place = PlaceFor(client);
+  WaitBoard::Slot place = PlaceFor(client);
   ASSERT_TRUE(place.ok());
   RxRingWriter rx(memory, kShape, 2);
   CompletionWriter completions(memory, kShape, 1);
@@ -104,7 +104,7 @@ TEST_F(WaitBoardTest, EachKindOfWaitRingsOnceWhenItIsOver) {
 
 TEST_F(WaitBoardTest, WhatIsNotWaitedForDoesNotRing) {
   Client client;
-  WaitBoard::Place place = PlaceFor(client);
+  WaitBoard::Slot place = PlaceFor(client);
   RxRingWriter rx(client.memory.get(), kShape, 0);
   protocol::Wait wait;
   wait.rx_vcs = 2;
@@ -119,7 +119,7 @@ TEST_F(WaitBoardTest, WhatIsNotWaitedForDoesNotRing) {
 TEST_F(WaitBoardTest, WhatWasTakenDownIsNotTouched) {
   auto client = std::make_unique<Client>();
   {
-    WaitBoard::Place place = PlaceFor(*client);
+    WaitBoard::Slot place = PlaceFor(*client);
     place.PutUp(client->WaitForAll());
     place.TakeDown();
     EXPECT_FALSE(place.is_up());
@@ -132,7 +132,7 @@ TEST_F(WaitBoardTest, WhatWasTakenDownIsNotTouched) {
 
 TEST_F(WaitBoardTest, PlacesAreBoundedAndComeBack) {
   const Client client;
-  std::vector<WaitBoard::Place> places;
+  std::vector<WaitBoard::Slot> places;
   for (uint32_t i = 0; i < WaitBoard::kSlots; ++i) {
     places.push_back(PlaceFor(client));
     ASSERT_TRUE(places.back().ok());
@@ -145,7 +145,7 @@ TEST_F(WaitBoardTest, PlacesAreBoundedAndComeBack) {
 // The control thread puts a wait up and takes it down while the lcore looks; for TSan.
 TEST_F(WaitBoardTest, ALookMayBeUnderWay) {
   const Client client;
-  WaitBoard::Place place = PlaceFor(client);
+  WaitBoard::Slot place = PlaceFor(client);
   std::atomic<bool> stop = false;
   std::thread lcore([&] {
     while (!stop) board_->Poll();

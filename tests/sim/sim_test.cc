@@ -137,7 +137,7 @@ TEST_F(SimTest, ABlockedPairIsDeafToItselfAlone) {
 }
 
 TEST_F(SimTest, LongFramesAreLostAlone) {
-  ports[0]->faults().max = 200;
+  ports[0]->faults().max_bytes = 200;
   Send(ports[0], ports[0], 1, 200);
   Send(ports[0], ports[0], 1, 201);
   Pass();

@@ -148,7 +148,7 @@ void Trouble::Apply(const Place& place) {
   faults.bits_per_ns /= 1 + 15 * amount(Kind::kSlow);
   faults.delay += Duration(static_cast<int64_t>(300'000 * amount(Kind::kFar)));
   faults.loss = std::max(faults.loss, 0.5 * amount(Kind::kLossy));
-  if (has(Kind::kShort)) faults.max = 250;
+  if (has(Kind::kShort)) faults.max_bytes = 250;
   port.faults() = faults;
   SetPlane(place, has(Kind::kSetDown)   ? PlaneAdmin::kDown
                   : has(Kind::kDrained) ? PlaneAdmin::kDrain

@@ -63,10 +63,10 @@ TEST(ImpairValues, ValuesAreShownAsTheyWereSet) {
   EXPECT_EQ(shown.of_class[0].loss, 0.5);
   EXPECT_EQ(shown.of_class[0].delay_us, 2);
   ASSERT_TRUE(Apply({.longest_bytes = 1500}, &of_class).ok());
-  EXPECT_EQ(of_class.max, 1500u);
+  EXPECT_EQ(of_class.max_bytes, 1500u);
   EXPECT_EQ(ToView(of_class, true).longest_bytes, 1500);
   ASSERT_TRUE(Apply({.longest_bytes = 0}, &of_class).ok());
-  EXPECT_EQ(of_class.max, UINT32_MAX);
+  EXPECT_EQ(of_class.max_bytes, UINT32_MAX);
   fabric::ImpairmentParams params;
   ASSERT_TRUE(Apply({.rate_gbps = 0.1, .burst_ends = 1, .burst_loss = 0}, &params).ok());
   EXPECT_EQ(params.rate_bps, 100'000'000u);
