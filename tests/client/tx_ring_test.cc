@@ -70,6 +70,25 @@ TEST_F(TxRingTest, GivesWhatTheClientSent) {
   EXPECT_EQ(std::memcmp(record.line + SUEDE_RECORD_CONTROL, command.bytes().data(), 32), 0);
 }
 
+TEST_F(TxRingTest, GivesNothingOfWhatLiesBehindTheClientsCommand) {
+  for (uint32_t control_bytes = 2; control_bytes <= 18; control_bytes += 2) {
+    for (const uint32_t data_bytes : {0u, 1u, 3u, 40u}) {
+      TestCommand command(control_bytes, data_bytes, 5);
+      const uint32_t end = SUEDE_RECORD_CONTROL + control_bytes + data_bytes;
+      const uint32_t lines = command.lines();
+      command.control.resize(control_bytes + 64, 0xee);
+      if (data_bytes != 0) command.data.resize(data_bytes + 64, 0xee);
+      SegmentMemory memory(kSmallTx);
+      ClientQueue queue(memory.base(), 0);
+      ASSERT_EQ(queue.Send(command.To(7, 1)), SendResult::kOk);
+      const auto* const record = reinterpret_cast<const uint8_t*>(memory.tx_record(0));
+      for (uint32_t at = end; at < lines * SUEDE_LINE_BYTES; ++at) {
+        ASSERT_EQ(record[at], 0) << control_bytes << " " << data_bytes << " " << at;
+      }
+    }
+  }
+}
+
 TEST_F(TxRingTest, ErrorMarkKeepsWhatACompletionNeeds) {
   ClientQueue queue(memory_.base(), 0);
   const TestCommand command(18, 256, 5);

@@ -110,6 +110,15 @@ TEST_F(Nscc, FindsItsWindowAnewWhereDelayIsHuge) {
   EXPECT_LT(window(), kBdp / 8);
 }
 
+// The delays that the larger window before caused are no reason to take the next ones for small.
+TEST_F(Nscc, AWindowThatWasFoundAnewYieldsToDelayAtOnce) {
+  RoundTrip(microseconds(55), true);
+  const int64_t found = window();
+  ASSERT_LT(found, kBdp / 8);
+  RoundTrip(microseconds(48), true);
+  EXPECT_LT(window(), found);
+}
+
 // The rate of fewer would be a matter of chance.
 TEST_F(Nscc, TheRateOfFourPdusTellsTheWindow) {
   constexpr Duration kHuge = microseconds(950);

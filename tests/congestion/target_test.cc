@@ -8,6 +8,8 @@
 #include <map>
 #include <random>
 
+#include "congestion/bandwidth_delay.h"
+
 namespace suede {
 namespace {
 
@@ -219,6 +221,25 @@ TEST_F(Target, HoldsSendersThatKeepCredit) {
   EXPECT_GT(Run(microseconds(10))[1], 0);
 }
 
+// hold_bdp is 4 by default: of the largest BDPs that is a quarter of the numbers of credit.
+TEST_F(Target, ASenderMayKeepFourOfTheLargestBdps) {
+  TargetParams params = Params();
+  params.base_rtt = milliseconds(100);
+  params.slice = milliseconds(1);
+  params.age = std::chrono::seconds(10);
+  target_ = CreditTarget(params);
+  target_.Resize(1);
+  Request(0, 2'000'000'000, 0, 0);
+  for (int i = 0; i < 200; ++i) {
+    now_ += milliseconds(1);
+    Poll(kCreditSpan);
+  }
+  constexpr uint64_t kMaxOutstanding = 4 * kLargestBdp;
+  constexpr uint64_t kTurn = kRate / 8 / 1000;
+  EXPECT_LE(target_.outstanding(), kMaxOutstanding);
+  EXPECT_GT(target_.outstanding(), kMaxOutstanding - 2 * kTurn);
+}
+
 TEST_F(Target, RepeatsAGrantThatWasLost) {
   Request(3, kReserve + kSlice, 0, kReserve);
   const int64_t limit = PollFor(3);
@@ -260,8 +281,12 @@ TEST_F(Target, GrantThatCouldNotBeSentComesAgain) {
 TEST_F(Target, GrantsGoOnBehindWhatASourceTookWithoutOne) {
   Request(3, kReserve + 10 * kBdp, 0, kReserve);
   const int64_t limit = PollFor(3);
+  const Time due = target_.deadline();
   const int64_t taken = limit + 4 * kPdu;
   Request(3, kReserve + 10 * kBdp, limit, taken);
+  // The port receives that first, so the next grant is due later.
+  const double ns = 4.0 * kPdu * 8e9 / kRate;
+  EXPECT_NEAR(static_cast<double>((target_.deadline() - due).count()), ns, 2);
   now_ += microseconds(10);
   EXPECT_EQ(PollFor(3), taken + kSlice);
 }

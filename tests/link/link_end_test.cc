@@ -324,6 +324,26 @@ TEST_F(LinkEndTest, ARestartBeginsASessionAndLateCopiesOfHellosDoNot) {
   EXPECT_EQ(State(b), TxState::kAdvance);
 }
 
+// The second HELLO crosses the answer to the first one.
+TEST_F(LinkEndTest, ARestartedNeighbourThatAsksTwiceMayEchoTheFirstAnswer) {
+  Agree();
+  a.~LinkMachine();
+  new (&a) LinkMachine(Params(), 7);
+  const uint64_t hellos = b.Count(LinkCounter::kRxHellos);
+  Carry(a, b);
+  const std::vector<LinkBytes> answer = b.Leave(now);
+  ASSERT_EQ(answer.size(), 1u);
+  now += milliseconds(1);
+  Carry(a, b);
+  ASSERT_EQ(b.Count(LinkCounter::kRxHellos), hellos + 2);
+  a.Hear(answer[0], now);
+  Settle();
+  EXPECT_EQ(b.Count(LinkCounter::kSessions), 2u);
+  EXPECT_EQ(b.Count(LinkCounter::kRxHelloStale), 0u);
+  EXPECT_EQ(State(a), TxState::kAdvance);
+  EXPECT_EQ(State(b), TxState::kAdvance);
+}
+
 TEST_F(LinkEndTest, ANeighbourThatStopsOfferingIsBelieved) {
   Agree();
   Numbered(b, 2);

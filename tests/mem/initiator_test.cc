@@ -374,6 +374,8 @@ TEST_F(Initiators, AHandleOfAnEarlierOperationIsKnownAsSuch) {
   Start(PutOf(8), &first);
   Acknowledge(1000);
   EXPECT_EQ(initiator->Test(first, nullptr), 1);
+  const suede_mem_handle next = first + (uint64_t{1} << 32);  // the next generation
+  EXPECT_EQ(initiator->Test(next, nullptr), -1) << "not given to anybody yet";
   suede_mem_handle second = 0;
   Start(PutOf(8), &second);
   EXPECT_NE(first, second);

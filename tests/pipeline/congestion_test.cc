@@ -420,6 +420,28 @@ TEST_F(GrantsByHandTest, PeerThatDoesNotSayThatItTakesPartIsSentNothing) {
   EXPECT_GT(heard_, 0u);
 }
 
+// ---- Planes.
+
+// The acknowledgements of a plane are lost, and its death shows that all its PDUs have arrived.
+TEST_F(CongestionTest, PdusThatAFenceFindsToHaveArrivedAreInFlightNoLonger) {
+  planes = 2;
+  params.transport.rto_initial = params.transport.rto_min = params.transport.rto_max =
+      milliseconds(5);
+  params.paths.ordering = Ordering::kUnordered;
+  params.paths.hello_interval = microseconds(100);
+  StartPair(CongestionControl::kNscc);
+  Meet();
+  Run(milliseconds(1));
+  b->ports[0]->faults().loss = 1;
+  Send(16);
+  Run(microseconds(50));
+  ASSERT_GT(Context().in_flight(), 0u);
+  EXPECT_EQ(Statuses(*ca, 16), std::vector<int>(16, kOk));
+  EXPECT_EQ(a->Count(Counter::kPlaneDeaths), 1u);
+  EXPECT_EQ(a->Count(Counter::kTxMoved), 0u);
+  EXPECT_EQ(Context().in_flight(), 0u) << "its window is free for when it is back";
+}
+
 // ---- As it is shown.
 
 TEST_F(CongestionTest, AConnectionIsShownWithTheWindowOfItsPlane) {

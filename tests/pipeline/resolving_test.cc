@@ -87,6 +87,25 @@ TEST_F(ResolvingTest, APeerThatSpeaksFirstIsNotAnsweredYet) {
   EXPECT_TRUE(Take(nowhere).empty());
 }
 
+TEST_F(ResolvingTest, APeerWithoutAnAddressDelaysNoAcknowledgementOfAnother) {
+  params.transport.ack_delay = microseconds(50);
+  Boot(*host, 3);
+  client = &Attach(*host);
+  Ask(*host, request::SetPeerMac{.peer = 1, .mac = MacOf(1)});
+  const auto from = [&](uint16_t xpu) {
+    ReliabilityHeader rh = Rh(0);
+    rh.xpuid = xpu;
+    return Build(rh, Command(1), xpu);
+  };
+  Inject({from(1), from(2)});
+  ASSERT_EQ(host->Count(Counter::kRxPdus), 2u);
+  ASSERT_EQ(host->Count(Counter::kTxNoMac) + host->Count(Counter::kTxAcks), 0u);
+  network.AdvanceTo(network.now() + microseconds(50));
+  host->pipeline->Poll(network.now());
+  EXPECT_EQ(host->Count(Counter::kTxNoMac), 1u);
+  EXPECT_EQ(host->Count(Counter::kTxAcks), 1u) << "in the same turn";
+}
+
 TEST_F(ResolvingTest, AnAddressThatChangesIsFollowed) {
   SetMac(1);
   client->SendTagged(0, 1);

@@ -164,6 +164,36 @@ TEST_F(ResourcesTest, DataHaveEveryOtherPlaceAmongMoreAcknowledgementsThanFit) {
   EXPECT_NEAR(came[1].pdus, 100, 5);
 }
 
+// An acknowledgement that passes PDUs on its way out says nothing of a loss to their receiver.
+TEST_F(ResourcesTest, AnAcknowledgementShowsThePsnOfThePduThatItPasses) {
+  StartBehindProxy();
+  port->max = 0;
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(SendPdu(1), SendResult::kOk);
+  Run(microseconds(10));
+  Inject({DataFrom(1, 0)});
+  Run(microseconds(100));
+  ASSERT_EQ(host->Count(Counter::kTxAcks), 1u);
+  port->max = ~0u;
+  Run(microseconds(20));
+  const std::vector<Sent> sent = TakeSent();
+  ASSERT_EQ(sent.size(), 9u);
+  EXPECT_EQ(sent[0].rh.op, RhOp::kAck);
+  EXPECT_TRUE(sent[0].commands.empty() || (sent[0].commands[0] & 0xf) == 0);
+  EXPECT_EQ(sent[0].rh.psn, sent[1].rh.psn);
+}
+
+// An lcore that does no more than fill the places of its port has work, and must not sleep.
+TEST_F(ResourcesTest, APortThatTakesPdusOneByOneIsWorkInEachTurn) {
+  StartBehindProxy();
+  port->max = 0;
+  SendUntilBlocked(1);
+  Run(microseconds(100));
+  EXPECT_FALSE(host->pipeline->Poll(network.now())) << "it takes nothing";
+  port->max = 1;
+  Run(microseconds(2));
+  for (int turn = 0; turn < 8; ++turn) EXPECT_TRUE(host->pipeline->Poll(network.now())) << turn;
+}
+
 TEST_F(ResourcesTest, RetransmissionsLeaveHalfOfAPortToOthers) {
   StartBehindProxy();
   SendUntilBlocked(1);
@@ -228,6 +258,19 @@ TEST_F(ResourcesTest, CommandsToPausedPeersDoNotExhaustThePool) {
     EXPECT_EQ(came, 1u) << i;
     Inject({AnswerFrom(11, RhOp::kAck, last_psn[11])});
   }
+}
+
+TEST_F(ResourcesTest, AQueueThatWaitsForItsShareOfPackedPdusIsCounted) {
+  params.transport.window_pdus = 1;
+  StartBehindProxy();
+  RestartBehind(*port, {.mac = MacOf(0), .packed_pdus = Pipeline::kMaxQueues});  // one for each
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(SendPdu(1), SendResult::kOk);
+  Run(microseconds(20));
+  EXPECT_EQ(host->Count(Counter::kTxPdus), 1u);
+  EXPECT_EQ(host->Count(Counter::kTxWaitsPacked), 0u) << "nothing waits in its ring";
+  ASSERT_EQ(SendPdu(1), SendResult::kOk);
+  Run(microseconds(20));
+  EXPECT_GT(host->Count(Counter::kTxWaitsPacked), 0u);
 }
 
 TEST_F(ResourcesTest, AResetDoesNotGiveCreditForWhatStillWaits) {

@@ -15,7 +15,7 @@ namespace {
 
 class ManySealedTest : public PipelineTest {
  protected:
-  static constexpr uint32_t kPeers = 512;
+  static constexpr uint32_t kPeers = 512;  // unless a test has fewer
   // A turn makes and ends no more keys than this, whatever happens.
   static constexpr uint32_t kFew = 100;
 
@@ -40,14 +40,14 @@ class ManySealedTest : public PipelineTest {
   // End a is XPU 0; all others are instances of one pipeline, each with a for its only peer.
   void Start() {
     NewHost(b, 1);
-    for (uint32_t xpu = 1; xpu <= kPeers; ++xpu) {
+    for (uint32_t xpu = 1; xpu <= peers; ++xpu) {
       InstanceParams p = ParamsOf(xpu);
       p.peers.push_back(PeerAt(0, 0));
       b.host->pipeline->AddInstance(p);
     }
     NewHost(a, 0);
     InstanceParams p = ParamsOf(0);
-    for (uint32_t xpu = 1; xpu <= kPeers; ++xpu) p.peers.push_back(PeerAt(xpu, 1));
+    for (uint32_t xpu = 1; xpu <= peers; ++xpu) p.peers.push_back(PeerAt(xpu, 1));
     a.host->pipeline->AddInstance(p);
     for (End* end : {&a, &b}) SetSecrets(*end, {1});
     client = &Attach(*a.host);
@@ -66,7 +66,7 @@ class ManySealedTest : public PipelineTest {
     uint8_t mac[6];
     std::copy_n(MacOf(number).begin(), 6, mac);
     end.host->port = network.AddPort(mac, 16384, 1024, SimFaults());
-    end.host->pipeline->AddPort(end.host->port, {.mac = MacOf(number)});
+    end.host->pipeline->AddPort(end.host->port, {.rules = rules, .mac = MacOf(number)});
   }
   InstanceParams ParamsOf(uint32_t xpu) const {
     InstanceParams p = params;
@@ -94,7 +94,7 @@ class ManySealedTest : public PipelineTest {
     end.host->pipeline->mailbox().requests.Push(request::SetSecrets{.update = end.update.get()});
   }
   void SendToAll() {
-    for (uint32_t xpu = 1; xpu <= kPeers; ++xpu) {
+    for (uint32_t xpu = 1; xpu <= peers; ++xpu) {
       while (client->Send(TestCommand(8, 16, 1), static_cast<uint16_t>(xpu)) != SendResult::kOk) {
         Turn();
       }
@@ -141,6 +141,8 @@ class ManySealedTest : public PipelineTest {
     return all;
   }
 
+  uint32_t peers = kPeers;
+  FrameRules rules;
   End a, b;
   Client* client = nullptr;
 };
@@ -194,15 +196,27 @@ TEST_F(ManySealedTest, InstancesOfAnLcoreShareTheBoundOfEpochs) {
   }
 }
 
-// Ends with one address on several planes (docs/fare.md).
-class OneAddressTest : public PlanesTest {
+// The checksum of UDP over IPv6 covers what is sealed.
+TEST_F(ManySealedTest, EachSealedFrameOverIpv6HasTheRightChecksum) {
+  rules.encap = Encap::kUdp6;
+  peers = 4;
+  Start();
+  for (const End* end : {&a, &b}) {
+    EXPECT_GT(Count(*end, Counter::kRxSealed), 0u);
+    EXPECT_EQ(end->host->Count(Counter::kRxUdpChecksum), 0u);
+  }
+}
+
+// Two ends that have the same secret.
+class SealedPairTest : public PlanesTest {
  protected:
-  void SetUp() override {
+  static constexpr size_t kRhAt = kEthernetBytes + 20 + 8;
+
+  void StartSealed(SealMode mode) {
     library_ = NewOpensslCrypto();
     ASSERT_NE(library_, nullptr);
     crypto = library_.get();
-    one_address = true;
-    params.seal.mode = SealMode::kRequired;
+    params.seal.mode = mode;
     StartPair();
     for (Host* host : {a, b}) {
       updates_.emplace_back(new SecretsUpdate);
@@ -213,7 +227,6 @@ class OneAddressTest : public PlanesTest {
       secrets.all[0] = {.id = 1, .prk = ExtractSecret(*library_, secret)};
       host->pipeline->mailbox().requests.Push(request::SetSecrets{.update = updates_.back().get()});
     }
-    WarmUp();
   }
   // Pipelines end their keys, so before their library ends.
   void TearDown() override { hosts.clear(); }
@@ -222,9 +235,35 @@ class OneAddressTest : public PlanesTest {
   std::vector<std::unique_ptr<SecretsUpdate>> updates_;
 };
 
+// Sealing begins soon after an association without it, where both ends can seal.
+TEST_F(SealedPairTest, APeerThatIsMetByPlainHellosIsAskedAtOnceWhetherItSeals) {
+  planes = 1;
+  StartSealed(SealMode::kPreferred);
+  const auto have_met = [&] { return a->pipeline->instance(0).peers[0].handshake().associated(); };
+  network.SetFilter([&](std::span<const uint8_t> frame) {
+    return have_met() || !IsSealedVersion(frame[kRhAt] >> 6);
+  });
+  ca->SendTagged(0, 1);
+  ASSERT_TRUE(RunUntil(have_met));
+  const SealCell& of_a = a->pipeline->instance(0).seal_cells[0];
+  const SealCell& of_b = b->pipeline->instance(0).seal_cells[0];
+  ASSERT_FALSE(of_a.Get().sealed);
+  EXPECT_TRUE(RunUntil([&] { return of_a.Get().sealed && of_b.Get().sealed; }, milliseconds(1)));
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{kOk});
+}
+
+// Ends with one address on several planes (docs/fare.md).
+class OneAddressTest : public SealedPairTest {
+ protected:
+  void SetUp() override {
+    one_address = true;
+    StartSealed(SealMode::kRequired);
+    WarmUp();
+  }
+};
+
 // An attacker on the path takes a PDU from one plane to the other.
 TEST_F(OneAddressTest, APduIsOfThePlaneThatItWasSentOn) {
-  constexpr size_t kRhAt = kEthernetBytes + 20 + 8;
   const MacAddress of_first = MacOf(OnPlane(0, 1));
   const MacAddress of_second = MacOf(OnPlane(1, 1));
   // Counts what came before the planes were paired.

@@ -264,6 +264,24 @@ TEST_F(SettingsTest, ClassesAreThoseOfTheNextFrame) {
   EXPECT_EQ(acks[0].dscp, 44);
 }
 
+TEST_F(SettingsTest, EveryInstanceOfTheLcoreTakesThem) {
+  constexpr uint32_t kSecond = 10;
+  StartByHand();
+  InstanceParams second = params;
+  second.xpuid = kSecond;
+  second.planes = {{.port = 0, .address = {.low = IpOf(kSecond)}}};
+  second.peers = {
+      {.xpuid = 1, .planes = {{.address = {.low = IpOf(1)}, .mac = MacOf(1)}}, .plain = true}};
+  host->pipeline->AddInstance(second);
+  client = &Attach(*host, 0xf, 1);
+  Change(*host, [](Settings& s) { s.classes[0].dscp = 33; });
+  SendPdus(0, 1);
+  const std::vector<Sent> data = TakeData();
+  ASSERT_EQ(data.size(), 1u);
+  EXPECT_EQ(data[0].source, kSecond);
+  EXPECT_EQ(data[0].dscp, 33);
+}
+
 TEST_F(SettingsTest, PartitionIsThatOfTheNextFrameBothWays) {
   StartByHand();
   Change(*host, [](Settings& s) { s.partition = 9; });

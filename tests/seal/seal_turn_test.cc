@@ -162,6 +162,22 @@ TEST_F(SealTurns, EpochsThatAllPeersBeginAtOnceLoseNothing) {
   }
 }
 
+// This end has begun epochs, and their peers send on without having heard of that.
+TEST_F(SealTurns, PeersThatNeedNoKeyTakeNoPlaceOfThoseThatDo) {
+  Meet();
+  ++here().own.rotations_asked;
+  for (uint16_t xpu = 1; xpu <= SealTurn::kOwing; ++xpu) {
+    ASSERT_FALSE(FromHere(xpu).empty());  // and is lost
+    ASSERT_EQ(OpenHere(xpu, FromThere(xpu)), SealError::kNone);
+  }
+  constexpr uint16_t kOther = SealTurn::kOwing + 1;
+  ++There(kOther).own.rotations_asked;
+  ASSERT_EQ(OpenHere(kOther, FromThere(kOther)), SealError::kNone);
+  ASSERT_EQ(crypto_.TakeKeys(), SealTurn::kRotations);
+  here().EndTurn();
+  EXPECT_EQ(crypto_.TakeKeys(), 2u) << "a key of each direction";
+}
+
 // A peer goes from epoch to epoch without waiting for us: it makes a key in a turn, of each
 // direction, and takes nothing from the others.
 TEST_F(SealTurns, APeerThatDoesNotWaitForUsMakesFewKeysInATurn) {

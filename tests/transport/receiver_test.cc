@@ -312,6 +312,19 @@ TEST_F(ConnectionTest, WhoAsksWhileThereIsNoRoomIsAnsweredNowAndThen) {
   EXPECT_LE(answers, 4);
 }
 
+TEST_F(ConnectionTest, ASenderThatAsksWhileThereIsNoRoomIsAnsweredAfterTheLargestTimeout) {
+  params.reorder_allowance = Duration(0);
+  c.OnRefused();
+  c.OnAnnounced(Psn(2), now, params);
+  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+  now += params.rto_max - Duration(1);
+  c.OnAnnounced(Psn(2), now, params);
+  EXPECT_FALSE(c.HasPendingAck());
+  now += Duration(1);
+  c.OnAnnounced(Psn(2), now, params);
+  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+}
+
 TEST_F(ConnectionTest, UnsequencedPduTakesNoPsnAndIsNeverRetransmitted) {
   Send(2);
   const Psn unsequenced = c.next_psn();

@@ -144,6 +144,21 @@ TEST_P(FieldsTest, AreWhatIsReceived) {
   EXPECT_GT(taken, 500);
 }
 
+// A port whose header cannot be tagged sees another EtherType there, and no tag behind it.
+TEST_P(FieldsTest, HaveNoTagWhereTheHeaderCannotBeTagged) {
+  if (traits().can_be_tagged) return;
+  std::mt19937 random(5);
+  const HeaderSpec spec = RandomSpec(random);
+  Bytes frame = RandomFrame(spec, random);
+  StoreBe16(&frame[kEthernetBytes - 2], kTypeTag);
+  StoreBe16(&frame[kEthernetBytes], 5 << 13 | 1 << 12 | 100);
+  FieldValues values;
+  ReadHeader(RulesOf(encap(), spec), frame, values);
+  for (const FieldKey key : {FieldKey::kPcp, FieldKey::kDei, FieldKey::kVid}) {
+    EXPECT_FALSE(values.Has(key)) << static_cast<int>(key);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, FieldsTest, ::testing::ValuesIn(AllDialects()),
                          [](const auto& test) { return DialectName(test.param); });
 
