@@ -120,8 +120,8 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::SetPlane(const PlaneNam
   }
   if (plane.setting == setting) return AdminView::AdminQuestion([] { return true; });
   const uint32_t number = endpoint_->number_of(i);
-  LcoreRequest asked =
-      request::SetPlane{.instance = number, .plane = name.plane, .plane_admin = ToLcore(setting)};
+  LcoreRequest asked = request::SetPlane{
+      .instance = number, .plane = PlaneIndex(name.plane), .plane_admin = ToLcore(setting)};
   if (is_only_one) {
     asked = request::SetInstance{.instance = number, .up = setting != PlaneSetting::kDown};
   }
@@ -164,9 +164,11 @@ absl::StatusOr<PlaneAdminView::WeightChange> Administration::SetWeight(
   }
   Plane& plane = planes_[i][name.plane];
   const uint32_t value = weight.value_or(peer ? plane.weight : DefaultWeight(i, name.plane));
-  absl::StatusOr<AdminView::AdminQuestion> question = Ask(
-      lcore,
-      request::SetWeight{.instance = number, .peer = index, .plane = name.plane, .weight = value});
+  absl::StatusOr<AdminView::AdminQuestion> question =
+      Ask(lcore, request::SetWeight{.instance = number,
+                                    .peer = PeerIndex(index),
+                                    .plane = PlaneIndex(name.plane),
+                                    .weight = value});
   if (!question.ok()) return question.status();
   if (!peer) {
     plane.weight = value;
@@ -180,7 +182,7 @@ absl::StatusOr<PlaneAdminView::WeightChange> Administration::SetWeight(
   return PlaneAdminView::WeightChange{.done = *std::move(question), .weight = value};
 }
 
-bool Administration::PostWeight(uint32_t instance, uint32_t plane, uint32_t weight) {
+bool Administration::PostWeight(uint32_t instance, PlaneIndex plane, uint32_t weight) {
   return Ask(endpoint_->pipeline_of(instance),
              request::SetWeight{.instance = endpoint_->number_of(instance),
                                 .peer = request::SetWeight::kAllPeers,
@@ -204,7 +206,7 @@ void Administration::FollowLinkSpeeds() {
     for (uint32_t p = 0; p < weights.size(); ++p) {
       Plane& plane = planes_[i][p];
       if (plane.weight_set || !plane.peers_set.empty() || plane.weight == weights[p]) continue;
-      if (!PostWeight(i, p, weights[p])) return;
+      if (!PostWeight(i, PlaneIndex(p), weights[p])) return;
       plane.weight = weights[p];
     }
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/coordinates.h"
 #include "lcore/mailbox.h"
 #include "mgmt/admin_view.h"
 
@@ -53,7 +54,7 @@ class Administration {
   uint32_t DefaultWeight(uint32_t instance, uint32_t plane) const;
   // Answered when all that was asked of the lcore has taken effect.
   absl::StatusOr<AdminView::AdminQuestion> Ask(uint32_t lcore, const LcoreRequest& request);
-  bool PostWeight(uint32_t instance, uint32_t plane, uint32_t weight);
+  bool PostWeight(uint32_t instance, PlaneIndex plane, uint32_t weight);
 
   Endpoint* const endpoint_;
   std::vector<bool> port_up_;               // as Config::ports

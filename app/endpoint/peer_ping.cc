@@ -96,7 +96,7 @@ bool PeerPing::Ask() {
   asked_ = endpoint.pipeline(endpoint.pipeline_of(instance_))
                .mailbox()
                .requests.Push(request::Ping{.instance = endpoint.number_of(instance_),
-                                            .peer = peer_,
+                                            .peer = PeerIndex(peer_),
                                             .ticket = place.ticket + 1,
                                             .plane_mask = planes_});
   if (asked_) {

@@ -100,8 +100,11 @@ void PeerResolver::PostToLcores() {
   for (auto& [address, peer] : peers_) {
     for (Use& use : peer.uses) {
       if (use.told) continue;
-      use.told = endpoint_->pipeline(use.lcore).mailbox().requests.Push(request::SetPeerMac{
-          .instance = use.instance, .peer = use.peer, .mac = peer.mac, .plane = use.plane});
+      use.told = endpoint_->pipeline(use.lcore).mailbox().requests.Push(
+          request::SetPeerMac{.instance = use.instance,
+                              .peer = PeerIndex(use.peer),
+                              .mac = peer.mac,
+                              .plane = PlaneIndex(use.plane)});
       untold_ |= !use.told;
     }
   }
@@ -123,8 +126,8 @@ void PeerResolver::AskKernel(Clock::time_point now) {
 // the next.
 void PeerResolver::GiveUp(const Peer& peer) {
   for (const Use& use : peer.uses) {
-    endpoint_->pipeline(use.lcore).mailbox().requests.Push(
-        request::LosePeer{.instance = use.instance, .peer = use.peer, .plane = use.plane});
+    endpoint_->pipeline(use.lcore).mailbox().requests.Push(request::LosePeer{
+        .instance = use.instance, .peer = PeerIndex(use.peer), .plane = PlaneIndex(use.plane)});
   }
 }
 

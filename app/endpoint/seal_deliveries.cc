@@ -60,8 +60,10 @@ void SealDeliveries::Push(const EndpointPipelines& pipelines, uint16_t partition
   SecretsUpdate& update = *delivery.update;
   delivery.pair->secrets().CopyTo(update.secrets);
   update.secrets.partition = partition;
-  delivery.pushed = pipeline.mailbox().requests.Push(request::SetPeerSecrets{
-      .instance = number, .peer = static_cast<uint32_t>(found - peers.begin()), .update = &update});
+  delivery.pushed = pipeline.mailbox().requests.Push(
+      request::SetPeerSecrets{.instance = number,
+                              .peer = PeerIndex(static_cast<uint32_t>(found - peers.begin())),
+                              .update = &update});
   if (!delivery.pushed) update.secrets.Clear();
 }
 

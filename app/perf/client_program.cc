@@ -29,7 +29,8 @@ using Servers = std::deque<ServerWorkload<ClientEndpoint>>;
 RunResult RunSize(const Options& options, uint32_t data_bytes, uint16_t own, Endpoints& endpoints,
                   Servers& servers, IntervalLog* log, const std::atomic<bool>& stop) {
   RunPlan plan = PlanOf(options, data_bytes);
-  RunBoard board(NewRunNumber(), options.queues, options.queues, plan.streams);
+  RunBoard board({.run = NewRunNumber(), .workers = options.queues, .flows = options.queues},
+                 plan.streams);
   std::deque<ClientWorkload<ClientEndpoint>> workloads;
   Progress progress(options, data_bytes, options.queues);
   for (uint32_t worker = 0; worker < options.queues; ++worker) {
@@ -62,7 +63,7 @@ RunResult RunSize(const Options& options, uint32_t data_bytes, uint16_t own, End
 RunResult RunBalancedSize(const Options& options, uint32_t data_bytes, uint16_t own,
                           BalancedEndpoint& endpoint, const std::atomic<bool>& stop) {
   const RunPlan plan = PlanOf(options, data_bytes);
-  RunBoard board(NewRunNumber(), 1, endpoint.lanes(), plan.streams);
+  RunBoard board({.run = NewRunNumber(), .workers = 1, .flows = endpoint.lanes()}, plan.streams);
   ClientWorkload<BalancedEndpoint> workload(endpoint, plan, board, own, 0, options.vcs, stop);
   Progress progress(options, data_bytes, 1);
   workload.ReportTo(progress.worker(0));

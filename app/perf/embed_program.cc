@@ -160,7 +160,7 @@ int RunClient(const Options& options, Host& host, EmbedEndpoint& end, uint16_t o
   for (uint32_t data_bytes : options.sizes) {
     const double before = ProbeCacheline(options);
     const RunPlan plan = PlanOf(options, data_bytes);
-    RunBoard board(NewRunNumber(), 1, 1, plan.streams);
+    RunBoard board({.run = NewRunNumber()}, plan.streams);
     Workload workload(end, plan, board, own, 0, options.vcs, stop);
     {
       Progress progress(options, data_bytes, 1);

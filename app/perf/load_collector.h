@@ -84,8 +84,8 @@ class LoadCollector {
     const auto lane = static_cast<uint8_t>(command.control[2] - sender_.flow());
     if (stream < 0 || under_way_ == 0 || lane >= endpoint_.lanes()) return;
     --under_way_;
-    const Time sent =
-        sender_.SentTime(lane, static_cast<uint32_t>(stream), LoadBe32(command.control + 4));
+    const Time sent = sender_.SentTime(sender_.StreamIndex(lane, static_cast<uint32_t>(stream)),
+                                       LoadBe32(command.control + 4));
     AddSample(endpoint_.Now(), sent);
   }
 

@@ -59,8 +59,10 @@ class LoadSender {
     time_mask_ = std::bit_ceil(inflight) - 1;
     times_.assign(streams_.size() * (size_t{time_mask_} + 1), 0);
   }
-  Time SentTime(uint32_t lane, uint32_t stream, uint32_t sequence) const {
-    return TimeFromNs(times_[TimeSlot(lane * per_lane_ + stream, sequence)]);
+  // The index of the lane's stream `at`, among those of all lanes.
+  uint32_t StreamIndex(uint32_t lane, uint32_t at) const { return lane * per_lane_ + at; }
+  Time SentTime(uint32_t stream_index, uint32_t sequence) const {
+    return TimeFromNs(times_[TimeSlot(stream_index, sequence)]);
   }
 
   // The commands of a full PDU.
@@ -129,8 +131,8 @@ class LoadSender {
       const int32_t picked = endpoint_.Pick(streams_[at].to.xpuid, attempt);
       if (picked < 0) return 0;
       const auto lane = static_cast<uint32_t>(picked);
-      const uint32_t sent =
-          run > 1 ? SendRunOnLane(lane, at, run) : uint32_t{SendOnLane(lane, at, intended)};
+      const uint32_t sent = run > 1 ? SendRunOnLane(lane, streams_[StreamIndex(lane, at)], run)
+                                    : uint32_t{SendOnLane(lane, at, intended)};
       if (sent != 0) return sent;
     }
   }
@@ -147,8 +149,7 @@ class LoadSender {
     return max;
   }
 
-  uint32_t SendRunOnLane(uint32_t lane, uint32_t at, uint32_t max) {
-    TxStream& stream = streams_[lane * per_lane_ + at];
+  uint32_t SendRunOnLane(uint32_t lane, TxStream& stream, uint32_t max) {
     CommandSpan span;
     SendResult result = endpoint_.Reserve(
         {.xpuid = stream.to.xpuid, .vc = stream.to.vc, .type = control_[0], .length = control_[1]},
@@ -187,7 +188,7 @@ class LoadSender {
 
   template <class Intended>
   bool SendOnLane(uint32_t lane, uint32_t at, const Intended& intended) {
-    const uint32_t index = lane * per_lane_ + at;
+    const uint32_t index = StreamIndex(lane, at);
     TxStream& stream = streams_[index];
     command_.xpuid = stream.to.xpuid;
     command_.vc = stream.to.vc;

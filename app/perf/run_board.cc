@@ -3,16 +3,14 @@
 
 namespace suede::perf {
 
-RunBoard::RunBoard(uint32_t run, uint32_t workers, uint32_t flows,
-                   const std::vector<StreamId>& streams)
-    : run_(run), workers_(workers), flow_count_(flows), streams_(streams),
-      index_(size_t{kMaxXpus} * kVcCount, -1) {
+RunBoard::RunBoard(const Parts& parts, const std::vector<StreamId>& streams)
+    : parts_(parts), streams_(streams), index_(size_t{kMaxXpus} * kVcCount, -1) {
   for (size_t i = 0; i < streams.size(); ++i) index_[Slot(streams[i])] = static_cast<int32_t>(i);
-  for (uint32_t flow = 0; flow < flows; ++flow) flows_[flow].answers.resize(streams.size());
+  for (uint32_t flow = 0; flow < parts.flows; ++flow) flows_[flow].answers.resize(streams.size());
 }
 
 void RunBoard::OnReady(uint8_t flow, uint32_t stream, const ServerTraits& traits) {
-  if (flow >= flow_count_) return;
+  if (flow >= parts_.flows) return;
   const std::lock_guard lock(mutex_);
   Answer& answer = flows_[flow].answers[stream];
   if (answer.ready) return;
@@ -23,7 +21,7 @@ void RunBoard::OnReady(uint8_t flow, uint32_t stream, const ServerTraits& traits
 
 void RunBoard::OnReport(uint8_t flow, uint32_t stream, const StreamCounts& forward,
                         const StreamCounts& reverse) {
-  if (flow >= flow_count_) return;
+  if (flow >= parts_.flows) return;
   const std::lock_guard lock(mutex_);
   Answer& answer = flows_[flow].answers[stream];
   answer.forward = forward;

@@ -18,9 +18,14 @@ namespace suede::perf {
 
 class RunBoard {
  public:
-  RunBoard(uint32_t run, uint32_t workers, uint32_t flows, const std::vector<StreamId>& streams);
+  struct Parts {
+    uint32_t run = 0;  // its number
+    uint32_t workers = 1;
+    uint32_t flows = 1;
+  };
+  RunBoard(const Parts& parts, const std::vector<StreamId>& streams);
 
-  uint32_t run() const { return run_; }
+  uint32_t run() const { return parts_.run; }
   // The index of the stream, or -1. Any thread.
   int32_t IndexOf(StreamId id) const { return index_[Slot(id)]; }
 
@@ -41,8 +46,8 @@ class RunBoard {
   // A worker is ready to send, or has its reports; all go on when all are.
   void ArriveAtStart() { starting_.fetch_add(1, std::memory_order_acq_rel); }
   void ArriveAtEnd() { ending_.fetch_add(1, std::memory_order_acq_rel); }
-  bool AllStarted() const { return starting_.load(std::memory_order_acquire) >= workers_; }
-  bool AllEnded() const { return ending_.load(std::memory_order_acquire) >= workers_; }
+  bool AllStarted() const { return starting_.load(std::memory_order_acquire) >= parts_.workers; }
+  bool AllEnded() const { return ending_.load(std::memory_order_acquire) >= parts_.workers; }
   // A worker cannot go on: the others need not wait for it.
   void Abandon() { abandoned_.store(true, std::memory_order_release); }
   bool abandoned() const { return abandoned_.load(std::memory_order_acquire); }
@@ -77,9 +82,7 @@ class RunBoard {
     return (id.xpuid & (kMaxXpus - 1)) * size_t{kVcCount} + (id.vc & (kVcCount - 1));
   }
 
-  const uint32_t run_;
-  const uint32_t workers_;
-  const uint32_t flow_count_;
+  const Parts parts_;
   const std::vector<StreamId> streams_;
   std::vector<int32_t> index_;
   std::atomic<uint32_t> starting_ = 0;

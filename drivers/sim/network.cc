@@ -109,7 +109,8 @@ SimPort* SimNetwork::AddPort(uint32_t frames, uint32_t tx_ring, const SimFaults&
   const auto number = static_cast<uint32_t>(ports_.size());
   // One port of the switch is for Inject.
   Require(number + (given_ ? 0 : 1) < params_.ports.size(), "the switch has no port left");
-  ports_.push_back(std::make_unique<SimPort>(this, number, frames, tx_ring, faults, rx_ring));
+  ports_.push_back(
+      std::make_unique<SimPort>(this, PortIndex(number), frames, tx_ring, faults, rx_ring));
   on_way_.emplace_back();
   faults_changed_ = true;
   return ports_.back().get();

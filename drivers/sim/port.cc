@@ -21,7 +21,7 @@ struct SimPort::Buffer {
   uint32_t references = 0;
 };
 
-SimPort::SimPort(SimNetwork* network, uint32_t number, uint32_t frames, uint32_t tx_ring,
+SimPort::SimPort(SimNetwork* network, PortIndex number, uint32_t frames, uint32_t tx_ring,
                  const SimFaults& faults, uint32_t rx_ring)
     : network_(network),
       number_(number),

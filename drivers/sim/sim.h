@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "base/time.h"
 #include "fabric/pfc.h"
 #include "port/port.h"
@@ -25,7 +26,7 @@ class SimPort : public Port {
  public:
   static constexpr uint32_t kMaxFrameBytes = SimNetwork::kMaxFrameBytes;
 
-  SimPort(SimNetwork* network, uint32_t number, uint32_t frames, uint32_t tx_ring,
+  SimPort(SimNetwork* network, PortIndex number, uint32_t frames, uint32_t tx_ring,
           const SimFaults& faults, uint32_t rx_ring);
   ~SimPort() override;
 

@@ -133,16 +133,17 @@ std::optional<uint32_t> ClientTable::TakeDetached() {
 
 // ---- Claims.
 
-ClientVerdict ClientTable::Claim(uint32_t client, uint32_t instance, uint32_t vc_mask) {
+ClientVerdict ClientTable::Claim(uint32_t client, InstanceIndex instance, uint32_t vc_mask) {
   return SetClaims(client, instance, vc_mask, true);
 }
 
-ClientVerdict ClientTable::Unclaim(uint32_t client, uint32_t instance, uint32_t vc_mask) {
+ClientVerdict ClientTable::Unclaim(uint32_t client, InstanceIndex instance, uint32_t vc_mask) {
   return SetClaims(client, instance, vc_mask, false);
 }
 
 // All of the VCs or none.
-bool ClientTable::MayClaim(uint32_t slot, uint32_t instance, uint32_t vc_mask, bool claim) const {
+bool ClientTable::MayClaim(uint32_t slot, InstanceIndex instance, uint32_t vc_mask,
+                           bool claim) const {
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     if ((vc_mask & 1u << vc) == 0) continue;
     const uint32_t owner = claimant(instance, vc);
@@ -151,7 +152,7 @@ bool ClientTable::MayClaim(uint32_t slot, uint32_t instance, uint32_t vc_mask, b
   return true;
 }
 
-ClientVerdict ClientTable::SetClaims(uint32_t client, uint32_t instance, uint32_t vc_mask,
+ClientVerdict ClientTable::SetClaims(uint32_t client, InstanceIndex instance, uint32_t vc_mask,
                                      bool claim) {
   const uint32_t slot = Find(client);
   if (slot == kNone || clients_[slot].detaching || instance >= claimants_.size()) {

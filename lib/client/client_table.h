@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "client/slots.h"
 #include "stats/counters.h"
 
@@ -65,8 +66,8 @@ class ClientTable {
 
   // ---- Claims: commands for {instance, VC} go to one client.
 
-  ClientVerdict Claim(uint32_t client, uint32_t instance, uint32_t vc_mask);
-  ClientVerdict Unclaim(uint32_t client, uint32_t instance, uint32_t vc_mask);
+  ClientVerdict Claim(uint32_t client, InstanceIndex instance, uint32_t vc_mask);
+  ClientVerdict Unclaim(uint32_t client, InstanceIndex instance, uint32_t vc_mask);
   // The slot of the client that has claimed it; kNone: none has.
   uint32_t claimant(uint32_t instance, uint32_t vc) const { return claimants_[instance][vc]; }
 
@@ -146,8 +147,8 @@ class ClientTable {
 
  private:
   uint32_t FreeClient() const;
-  bool MayClaim(uint32_t slot, uint32_t instance, uint32_t vc_mask, bool claim) const;
-  ClientVerdict SetClaims(uint32_t client, uint32_t instance, uint32_t vc_mask, bool claim);
+  bool MayClaim(uint32_t slot, InstanceIndex instance, uint32_t vc_mask, bool claim) const;
+  ClientVerdict SetClaims(uint32_t client, InstanceIndex instance, uint32_t vc_mask, bool claim);
   uint32_t StateOf(const QueueSlot& slot) const;
   void ShowReceiveStates(uint32_t slot);
   bool IsServed(uint32_t client) const;

@@ -69,7 +69,8 @@ std::optional<CreditRequest> CreditSource::Poll(uint64_t backlog, int64_t sent, 
                                                 const CongestionParams& params, Duration base_rtt,
                                                 Time now) {
   const auto needed = static_cast<int64_t>(std::min<uint64_t>(backlog, ask_));
-  const int64_t target = RoundUpToCredit(sent + needed + reserve_);
+  const Numbers numbers{
+      .target = RoundUpToCredit(sent + needed + reserve_), .sent = sent, .limit = limit};
   const bool was_starved = starved_;
   starved_ = limit - sent < needed;
   wanted_ = kNever;
@@ -78,16 +79,17 @@ std::optional<CreditRequest> CreditSource::Poll(uint64_t backlog, int64_t sent, 
   if (now >= repeat_due_ && !starved_ && unanswered_ >= kTries) repeat_due_ = kNever;
   if (now >= repeat_due_ || forgotten) {
     wait_ = forgotten ? FirstWait(params, base_rtt) : std::min(2 * wait_, params.repeat_max);
-  } else if (!IsNews(target, sent, limit)) {
+  } else if (!IsNews(numbers)) {
     return std::nullopt;
   } else if (now < next_request_) {
     wanted_ = next_request_;
     return std::nullopt;
   }
-  return Ask(target, sent, limit, params, base_rtt, now);
+  return Ask(numbers, params, base_rtt, now);
 }
 
-bool CreditSource::IsNews(int64_t target, int64_t sent, int64_t limit) const {
+bool CreditSource::IsNews(const Numbers& numbers) const {
+  const auto& [target, sent, limit] = numbers;
   const int64_t pending = target_ - limit;
   if (pending <= 0) {
     return target > limit && (starved_ || limit - sent < reserve_ / 2);
@@ -99,8 +101,9 @@ bool CreditSource::IsNews(int64_t target, int64_t sent, int64_t limit) const {
          (2 * std::max<int64_t>(more, 0) < pending && target_ - target >= 2 * int64_t{largest_});
 }
 
-CreditRequest CreditSource::Ask(int64_t target, int64_t sent, int64_t limit,
-                                const CongestionParams& params, Duration base_rtt, Time now) {
+CreditRequest CreditSource::Ask(const Numbers& numbers, const CongestionParams& params,
+                                Duration base_rtt, Time now) {
+  const auto& [target, sent, limit] = numbers;
   if (target_ <= limit) {
     // Former observations of other senders may not hold any longer.
     interval_ /= 2;

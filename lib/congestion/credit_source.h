@@ -44,10 +44,16 @@ class CreditSource {
   std::string_view state_name(int64_t sent, int64_t limit) const;
 
  private:
-  // Whether `target` differs enough from the one that was asked for to be worth a request.
-  bool IsNews(int64_t target, int64_t sent, int64_t limit) const;
-  CreditRequest Ask(int64_t target, int64_t sent, int64_t limit, const CongestionParams& params,
-                    Duration base_rtt, Time now);
+  // The numbers of a request, in octets since the beginning.
+  struct Numbers {
+    int64_t target;
+    int64_t sent;
+    int64_t limit;
+  };
+  // Whether the target differs enough from the one that was asked for to be worth a request.
+  bool IsNews(const Numbers& numbers) const;
+  CreditRequest Ask(const Numbers& numbers, const CongestionParams& params, Duration base_rtt,
+                    Time now);
   Duration FirstWait(const CongestionParams& params, Duration base_rtt) const;
 
   int64_t target_;   // of the last request; before the first one, the reserve

@@ -5,11 +5,9 @@
 
 namespace suede::fabric {
 
-AddressTable::AddressTable(uint32_t max, uint32_t max_of_port, uint32_t ports, Duration max_age)
-    : max_(max),
-      max_of_port_(max_of_port),
-      max_age_(max_age),
-      places_(std::bit_ceil(max * 2 + 1)),
+AddressTable::AddressTable(const Limits& limits, uint32_t ports)
+    : limits_(limits),
+      places_(std::bit_ceil(limits.entries * 2 + 1)),
       mask_(static_cast<uint32_t>(places_.size() - 1)),
       learnt_(ports),
       epochs_(ports) {}
@@ -42,7 +40,7 @@ void AddressTable::Insert(const Entry& entry) {
 
 bool AddressTable::AddStatic(const NetAddress& address, uint16_t port) {
   Remove(address);
-  if (size_ == max_) return false;
+  if (size_ == limits_.entries) return false;
   Insert({.address = address, .port = port, .is_static = true});
   return true;
 }
@@ -78,13 +76,13 @@ void AddressTable::RemoveAt(uint32_t place) {
 AddressTable::Learnt AddressTable::Learn(const NetAddress& address, uint16_t port, Time now) {
   Entry& entry = places_[SlotOf(address)];
   if (entry.port == kNoPort) {
-    if (size_ >= max_ || learnt_[port] >= max_of_port_) return Learnt::kFull;
+    if (size_ >= limits_.entries || learnt_[port] >= limits_.port_learnt) return Learnt::kFull;
     Insert({.address = address, .seen = now, .epoch = epochs_[port], .port = port});
     return Learnt::kNew;
   }
   if (entry.is_static) return Learnt::kStatic;
   if (!IsLive(entry)) {
-    if (learnt_[port] >= max_of_port_) return Learnt::kFull;
+    if (learnt_[port] >= limits_.port_learnt) return Learnt::kFull;
     --forgotten_;
     ++learnt_[port];
     entry = {.address = address, .seen = now, .epoch = epochs_[port], .port = port};
@@ -92,7 +90,7 @@ AddressTable::Learnt AddressTable::Learn(const NetAddress& address, uint16_t por
   }
   const bool moves = entry.port != port;
   if (moves) {
-    if (learnt_[port] >= max_of_port_) return Learnt::kFull;
+    if (learnt_[port] >= limits_.port_learnt) return Learnt::kFull;
     --learnt_[entry.port];
     ++learnt_[port];
     entry.port = port;

@@ -32,9 +32,12 @@ class AddressTable {
     bool is_static = false;
   };
 
-  // Room for `max` entries, 1 to 2^20. A learnt entry ends once nothing came from it for
-  // `max_age`; one port may hold at most `max_of_port` learnt entries.
-  AddressTable(uint32_t max, uint32_t max_of_port, uint32_t ports, Duration max_age);
+  struct Limits {
+    uint32_t entries = 1;      // 1 to 2^20
+    uint32_t port_learnt = 1;  // learnt entries of one port
+    Duration max_age{};        // a learnt entry ends once nothing came from it for this long
+  };
+  AddressTable(const Limits& limits, uint32_t ports);
 
   // The port behind which the address is; kNoPort: unknown.
   uint16_t Find(const NetAddress& address, Time now) const;
@@ -63,14 +66,12 @@ class AddressTable {
   uint32_t HomeOf(const NetAddress& address) const;
   uint32_t SlotOf(const NetAddress& address) const;
   bool IsOld(const Entry& entry, Time now) const {
-    return !entry.is_static && now - entry.seen > max_age_;
+    return !entry.is_static && now - entry.seen > limits_.max_age;
   }
   void RemoveAt(uint32_t place);
   void Insert(const Entry& entry);
 
-  const uint32_t max_;
-  const uint32_t max_of_port_;
-  const Duration max_age_;
+  const Limits limits_;
   std::vector<Entry> places_;  // linear probing; more than twice as many as entries
   uint32_t mask_;
   uint32_t size_ = 0;  // including forgotten entries

@@ -55,8 +55,8 @@ Frame* Output::Take(uint32_t traffic_class) {
   FrameNote& note = NoteOfFrame(frame);
   if (note.credits != 0) [[unlikely]]
     inputs_[note.in]->OnDrained(note.link_vc, std::exchange(note.credits, uint16_t{0}), now_);
-  note.credited ? buffer_.ReleaseCredited(port_, note)
-                : buffer_.Release(note.in, port_, traffic_class, note.charge);
+  note.credited ? buffer_.ReleaseCredited(PortIndex(port_), note)
+                : buffer_.Release(PortIndex(note.in), PortIndex(port_), traffic_class, note.charge);
   if (queues_[traffic_class].empty()) {
     waiting_ &= static_cast<ClassMask>(~(1u << traffic_class));
     scheduler_.OnEmpty(traffic_class);

@@ -96,7 +96,7 @@ void SharedBuffer::Subtract(Account& account, uint32_t traffic_class, uint32_t c
   shared_used_ -= before - SharedOf(account, traffic_class);
 }
 
-bool SharedBuffer::Admit(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge) {
+bool SharedBuffer::Admit(PortIndex in, PortIndex out, uint32_t traffic_class, uint32_t charge) {
   Account& queue = queues_[Index(out, traffic_class)];
   if (classes_[traffic_class].lossless) {
     Account& input = inputs_[Index(in, traffic_class)];
@@ -115,7 +115,7 @@ bool SharedBuffer::Admit(uint32_t in, uint32_t out, uint32_t traffic_class, uint
   return true;
 }
 
-void SharedBuffer::Release(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge) {
+void SharedBuffer::Release(PortIndex in, PortIndex out, uint32_t traffic_class, uint32_t charge) {
   Account& queue = queues_[Index(out, traffic_class)];
   used_ -= charge;
   if (!classes_[traffic_class].lossless) return Subtract(queue, traffic_class, charge);
@@ -131,7 +131,7 @@ void SharedBuffer::Release(uint32_t in, uint32_t out, uint32_t traffic_class, ui
   }
 }
 
-bool SharedBuffer::AdmitCredited(uint32_t in, uint32_t out, const FrameNote& note) {
+bool SharedBuffer::AdmitCredited(PortIndex in, PortIndex out, const FrameNote& note) {
   uint32_t& input = credited_inputs_[Index(in, note.link_vc)];
   if (input + note.charge > credit_bytes_[note.link_vc]) return false;
   input += note.charge;
@@ -141,7 +141,7 @@ bool SharedBuffer::AdmitCredited(uint32_t in, uint32_t out, const FrameNote& not
   return true;
 }
 
-void SharedBuffer::ReleaseCredited(uint32_t out, const FrameNote& note) {
+void SharedBuffer::ReleaseCredited(PortIndex out, const FrameNote& note) {
   credited_inputs_[Index(note.in, note.link_vc)] -= note.charge;
   credited_queues_[Index(out, note.traffic_class)] -= note.charge;
   used_ -= note.charge;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "fabric/frame_note.h"
 #include "fabric/params.h"
 
@@ -23,13 +24,13 @@ class SharedBuffer {
 
   // Whether a frame that takes `charge` may wait for output `out` in the class. Lossy classes are
   // judged by the queue, lossless ones by the input; where it may, it is counted.
-  bool Admit(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
+  bool Admit(PortIndex in, PortIndex out, uint32_t traffic_class, uint32_t charge);
   // A frame has left, or was taken out.
-  void Release(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
+  void Release(PortIndex in, PortIndex out, uint32_t traffic_class, uint32_t charge);
   // Admit and Release for frames that came on credit: they have a part of their own, of each input
   // and link VC. A sender that keeps to its credit always finds room.
-  bool AdmitCredited(uint32_t in, uint32_t out, const FrameNote& note);
-  void ReleaseCredited(uint32_t out, const FrameNote& note);
+  bool AdmitCredited(PortIndex in, PortIndex out, const FrameNote& note);
+  void ReleaseCredited(PortIndex out, const FrameNote& note);
 
   // Lossless classes whose frames should not come to the port any more.
   ClassMask paused(uint32_t in) const { return pauses_[in]; }

@@ -36,8 +36,10 @@ Switch::Port::Port(const SwitchParams& params, uint32_t number, SharedBuffer& bu
 Switch::Switch(const SwitchParams& params)
     : params_(params),
       buffer_(params_),
-      table_(params_.addresses, params_.addresses_of_port,
-             static_cast<uint32_t>(params_.ports.size()), params_.max_age) {
+      table_({.entries = params_.addresses,
+              .port_learnt = params_.addresses_of_port,
+              .max_age = params_.max_age},
+             static_cast<uint32_t>(params_.ports.size())) {
   for (uint32_t i = 0; i < params_.ports.size(); ++i) {
     ports_.push_back(std::make_unique<Port>(params_, i, buffer_));
     CreditEnd* const own = credit(i);
@@ -338,9 +340,9 @@ uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
 // Returns whether the buffer takes the frame, and counts it where it does.
 bool Switch::Admit(uint32_t in, uint32_t out, FrameNote& note) {
   if (note.credits == 0) [[likely]]
-    return buffer_.Admit(in, out, note.traffic_class, note.charge);
+    return buffer_.Admit(PortIndex(in), PortIndex(out), note.traffic_class, note.charge);
   note.credited = receivers_[in]->IsWithin(note.link_vc) &&
-                  buffer_.AdmitCredited(in, out, note);
+                  buffer_.AdmitCredited(PortIndex(in), PortIndex(out), note);
   return note.credited;
 }
 
@@ -386,7 +388,7 @@ bool Switch::Trim(uint32_t out, Frame* frame, const FrameView& view) {
   view.set_ds_byte(frame->data, static_cast<uint8_t>(trim.trimmed_dscp << 2 | (ds & 3)));
   note.traffic_class = trim.trimmed_class;
   note.charge = buffer_.Charge(bytes);
-  if (buffer_.Admit(note.in, out, note.traffic_class, note.charge)) {
+  if (buffer_.Admit(PortIndex(note.in), PortIndex(out), note.traffic_class, note.charge)) {
     port.of_class[before].Add(SwitchClassCounter::kTrimmed);
     Queue(port, out, frame, view);
   } else {

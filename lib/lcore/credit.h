@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "base/time.h"
 #include "client/segment.h"
 
@@ -91,11 +92,11 @@ struct CreditRing {
   uint32_t first_waiting = kNone;
   uint32_t last_waiting = kNone;
   uint32_t waiting = 0;  // on that list
-  uint8_t vc = 0;
+  Vc vc = 0;
   bool listed = false;  // on the list of rings that are to be served
   // The peer that is asked to give back: one at a time.
   uint32_t reclaim_instance = kNone;
-  uint16_t reclaim_peer = 0;
+  PeerIndex reclaim_peer = 0;
   uint8_t reclaim_tries = 0;
   Time reclaim_at{};
 };

@@ -10,17 +10,17 @@ void Events::Emit(const LcoreEvent& event) {
   if (yields || !ring_.Push(event)) counters_.Add(Counter::kEventsLost);
 }
 
-void Events::Emit(LcoreEventKind kind, const Instance& instance, uint32_t connection) {
+void Events::Emit(LcoreEventKind kind, const Instance& instance, ConnectionIndex connection) {
   const bool per_vc = instance.params.transport.psn_scope == PsnScope::kVc;
-  const uint32_t peer = instance.PeerOfConnection(connection);
+  const PeerIndex peer = instance.map.PeerOf(connection);
   Emit({.kind = kind,
-        .vc = per_vc ? instance.VcOfConnection(connection) : LcoreEvent::kAllVcs,
+        .vc = per_vc ? static_cast<uint8_t>(instance.map.VcOf(connection)) : LcoreEvent::kAllVcs,
         .peer_xpuid = instance.params.peers[peer].xpuid,
         .instance = instance.number});
 }
 
-void Events::EmitPlane(LcoreEventKind kind, const Instance& instance, uint32_t peer, uint32_t plane,
-                       uint8_t what) {
+void Events::EmitPlane(LcoreEventKind kind, const Instance& instance, PeerIndex peer,
+                       PlaneIndex plane, uint8_t what) {
   Emit({.kind = kind,
         .plane = static_cast<uint8_t>(plane),
         .what = what,
@@ -28,7 +28,7 @@ void Events::EmitPlane(LcoreEventKind kind, const Instance& instance, uint32_t p
         .instance = instance.number});
 }
 
-void Events::EmitSealMismatch(const Instance& instance, uint32_t peer, bool theirs, Time now) {
+void Events::EmitSealMismatch(const Instance& instance, PeerIndex peer, bool theirs, Time now) {
   if (!sealing_.Take(now)) return;
   Emit({.kind = LcoreEventKind::kSealMismatch,
         .peer_xpuid = instance.params.peers[peer].xpuid,
@@ -37,7 +37,7 @@ void Events::EmitSealMismatch(const Instance& instance, uint32_t peer, bool thei
         .theirs = theirs ? 1u : 0u});
 }
 
-void Events::EmitMalformed(const Instance& instance, uint32_t peer, uint8_t vc, Time now) {
+void Events::EmitMalformed(const Instance& instance, PeerIndex peer, uint8_t vc, Time now) {
   if (!malformed_.Take(now)) return;
   Emit({.kind = LcoreEventKind::kMalformed,
         .vc = vc,

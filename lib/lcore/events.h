@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "base/spsc_ring.h"
 #include "base/time.h"
 #include "base/token_bucket.h"
@@ -73,15 +74,15 @@ class Events {
   // Emits the event. Events of sessions leave half of the queue to others.
   void Emit(const LcoreEvent& event);
   // Emits an event of a connection of the instance; `connection`: its number.
-  void Emit(LcoreEventKind kind, const Instance& instance, uint32_t connection);
+  void Emit(LcoreEventKind kind, const Instance& instance, ConnectionIndex connection);
   // Emits an event of a plane to a peer.
-  void EmitPlane(LcoreEventKind kind, const Instance& instance, uint32_t peer, uint32_t plane,
+  void EmitPlane(LcoreEventKind kind, const Instance& instance, PeerIndex peer, PlaneIndex plane,
                  uint8_t what);
   // A PDU of the peer's is sealed and the instance does not seal, or the other way round. A sender
   // of forged frames may cause this, so only a few per second are emitted.
-  void EmitSealMismatch(const Instance& instance, uint32_t peer, bool theirs, Time now);
+  void EmitSealMismatch(const Instance& instance, PeerIndex peer, bool theirs, Time now);
   // The commands of a PDU of the peer's do not parse. Emits only a few per second.
-  void EmitMalformed(const Instance& instance, uint32_t peer, uint8_t vc, Time now);
+  void EmitMalformed(const Instance& instance, PeerIndex peer, uint8_t vc, Time now);
 
  private:
   TokenBucket sealing_{1, 8};

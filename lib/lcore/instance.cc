@@ -18,32 +18,25 @@ Instance::Instance(const InstanceParams& instance_params,
       gauges(stats->gauges),
       histograms(stats->histograms),
       ports(plane_ports),
-      plane_bits(static_cast<uint8_t>(std::countr_zero(plane_ports.size()))),
-      session_bits(static_cast<uint8_t>(std::countr_zero(instance_params.sessions))),
-      vc_bits(instance_params.transport.psn_scope == PsnScope::kVc ? std::countr_zero(kVcCount)
-                                                                   : 0),
-      of_plane_bits(static_cast<uint8_t>(session_bits + vc_bits)),
-      of_peer_bits(static_cast<uint8_t>(plane_bits + of_plane_bits)),
-      vc_mask(static_cast<uint8_t>((1u << vc_bits) - 1)),
-      lane_is_plane(is_strict() || plane_bits == 0),
-      has_homes(is_strict() && plane_bits != 0),
-      measures(params.paths.measures && plane_bits != 0),
-      spreads(!is_strict() && plane_bits + session_bits != 0),
-      own(params.xpuid, plane_count(), session_count(), params.transport, params.paths,
-          params.secret),
+      map(static_cast<uint32_t>(plane_ports.size()), params.sessions, params.transport.psn_scope),
+      lane_is_plane(is_strict() || map.plane_count() == 1),
+      has_homes(is_strict() && map.plane_count() != 1),
+      measures(params.paths.measures && map.plane_count() != 1),
+      spreads(!is_strict() && map.plane_count() * map.session_count() != 1),
+      own(params.xpuid, map, params.transport, params.paths, params.secret),
       scheduler(static_cast<uint32_t>(instance_params.peers.size())) {
   peer_of_xpu.fill(kNoPeer);
   const auto count = static_cast<uint32_t>(params.peers.size());
-  const size_t planes = size_t{count} << plane_bits;
-  connections.resize(planes * connections_per_plane());
+  const size_t path_count = size_t{count} * map.plane_count();
+  connections.resize(path_count * map.path_connections());
   flags.resize(connections.size());
   last_given_up.resize(connections.size());
-  sessions.resize(planes);
-  if (measures) rates.resize(planes);
-  slots.resize(planes << session_bits);
-  groups.resize(planes);
-  headers.resize((planes << session_bits) * kClasses);
-  sources.resize(planes);
+  sessions.resize(path_count);
+  if (measures) rates.resize(path_count);
+  slots.resize(path_count * map.session_count());
+  groups.resize(path_count);
+  headers.resize(path_count * map.session_count() * kClasses);
+  sources.resize(path_count);
   paths.resize(count);
   blocked.resize(count);
   rx_credit.resize(size_t{count} * kVcCount);
@@ -52,19 +45,19 @@ Instance::Instance(const InstanceParams& instance_params,
   widest_window = params.transport.window_pdus;
   largest_pack_bytes = params.pack_limit_bytes;
   peers.reserve(count);
-  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+  for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
     own.session_numbers[plane] = SessionCount(ports[plane]->params.rules.encap);
   }
-  for (size_t i = 0; i < planes; ++i) {
-    groups[i].SetSlots(&slots[i << session_bits]);
+  for (size_t i = 0; i < path_count; ++i) {
+    groups[i].SetSlots(&slots[i * map.session_count()]);
     groups[i].Begin(1, 1, Time{});
   }
-  for (uint32_t peer = 0; peer < count; ++peer) {
+  for (PeerIndex peer = 0; peer < count; ++peer) {
     const PeerParams& known = params.peers[peer];
     peer_of_xpu[known.xpuid] = static_cast<uint16_t>(peer);
-    for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+    for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
       const PeerPlane& p = known.planes[plane];
-      sources[PlaneIndex(peer, plane)] = p.address;
+      sources[map.PathAt(peer, plane)] = p.address;
       if (p.present) paths[peer].present |= static_cast<PlaneMask>(1u << plane);
       if (p.resolving) paths[peer].resolving |= static_cast<PlaneMask>(1u << plane);
       paths[peer].SetWeight(plane, params.planes[plane].weight);
@@ -72,31 +65,31 @@ Instance::Instance(const InstanceParams& instance_params,
     WriteHeaders(peer);
     peers.emplace_back(&own, known.xpuid, known.plain,
                        Peer::Places{.paths = &paths[peer],
-                                    .sessions = &sessions[PlaneIndex(peer, 0)],
-                                    .groups = &groups[PlaneIndex(peer, 0)],
-                                    .connections = &connections[ConnectionAt(peer, 0, 0)],
-                                    .rates = measures ? &rates[PlaneIndex(peer, 0)] : nullptr});
-    for (uint32_t vc = 0; known.plain && vc < kVcCount; ++vc) {
-      scheduler.queue(Scheduler::QueueIndex(peer, vc)).max_lines = UINT16_MAX;
+                                    .sessions = &sessions[map.PathAt(peer, 0)],
+                                    .groups = &groups[map.PathAt(peer, 0)],
+                                    .connections = &connections[map.At(peer, 0, 0)],
+                                    .rates = measures ? &rates[map.PathAt(peer, 0)] : nullptr});
+    for (Vc vc = 0; known.plain && vc < kVcCount; ++vc) {
+      scheduler.queue(Scheduler::IndexOf(peer, vc)).max_lines = UINT16_MAX;
     }
   }
   PeerPaths usual;
-  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+  for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
     usual.SetWeight(plane, params.planes[plane].weight);
   }
-  usual.SetUsable(static_cast<PlaneMask>((1u << plane_count()) - 1));
+  usual.SetUsable(static_cast<PlaneMask>((1u << map.plane_count()) - 1));
   own.shares.Begin(usual.share);
-  for (uint32_t plane = 0; count != 0 && plane < plane_count(); ++plane) {
-    frame_octets = std::max(frame_octets, header(ConnectionAt(0, plane, 0), 0).length + kRhBytes +
-                                              kRcrcBytes + kWireOctets);
+  for (PlaneIndex plane = 0; count != 0 && plane < map.plane_count(); ++plane) {
+    frame_octets = std::max(
+        frame_octets, header(map.At(0, plane, 0), 0).length + kRhBytes + kRcrcBytes + kWireOctets);
   }
   own.frame_octets = frame_octets;
-  for (uint32_t plane = 0; plane < plane_count(); ++plane) NoteLinkSpeed(plane);
-  marks.resize(planes);
+  for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) NoteLinkSpeed(plane);
+  marks.resize(path_count);
   is_paced = params.congestion.control != CongestionControl::kFixed;
   if (is_paced) {
-    congestion.resize(planes);
-    looked_at.resize(planes);
+    congestion.resize(path_count);
+    looked_at.resize(path_count);
     flying.resize(connections.size());
   }
   SetHello();
@@ -116,7 +109,7 @@ void Instance::StartSealing(Crypto* crypto, SealTurn* turn) {
     sealed_peers.emplace_back(new SealedPeer(*seal_own, peers[i].xpuid(), &seal_cells[i]));
     if (sealed_peers.back() == nullptr) std::abort();
   }
-  for (uint32_t peer = 0; peer < peers.size(); ++peer) paths[peer].alike = AlikeOf(peer);
+  for (PeerIndex peer = 0; peer < peers.size(); ++peer) paths[peer].alike = AlikeOf(peer);
   for (PortContext* port : ports) port->link.ExpectSealed();
   frame_octets += kSessionSealBytes;
   own.frame_octets = frame_octets;
@@ -124,11 +117,11 @@ void Instance::StartSealing(Crypto* crypto, SealTurn* turn) {
 }
 
 // Returns the planes whose addresses are also those of another plane that leads to the peer.
-PlaneMask Instance::AlikeOf(uint32_t peer) const {
+PlaneMask Instance::AlikeOf(PeerIndex peer) const {
   PlaneMask alike = 0;
   const std::vector<PeerPlane>& theirs = params.peers[peer].planes;
-  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
-    for (uint32_t other = 0; other < plane_count(); ++other) {
+  for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
+    for (uint32_t other = 0; other < map.plane_count(); ++other) {
       if (other != plane && theirs[other].present &&
           params.planes[other].address == params.planes[plane].address &&
           theirs[other].address == theirs[plane].address) {
@@ -142,9 +135,9 @@ PlaneMask Instance::AlikeOf(uint32_t peer) const {
 // Bytes of commands in the largest PDU that fits every port of the instance.
 uint32_t Instance::ReceiveBytes() const {
   uint32_t min = kMaxPackBytes;
-  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+  for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
     // Headers are as long for every peer and class.
-    const uint32_t around = header(ConnectionAt(0, plane, 0), 0).length + kRhBytes + kRcrcBytes +
+    const uint32_t around = header(map.At(0, plane, 0), 0).length + kRhBytes + kRcrcBytes +
                             (seals() ? kSessionSealBytes : 0);
     min = std::min(min, ports[plane]->link.max_frame_bytes() - around);
   }
@@ -164,47 +157,47 @@ void Instance::SetHello() {
                .pack_limit_bytes = static_cast<uint16_t>(params.pack_limit_bytes),
                .receive_bytes = static_cast<uint16_t>(ReceiveBytes()),
                .receive_lines = static_cast<uint16_t>(std::min<uint32_t>(lines, UINT16_MAX)),
-               .sessions = static_cast<uint16_t>(session_count()),
+               .sessions = static_cast<uint16_t>(map.session_count()),
                .hears_pauses = true,
                .answers_congestion = true,
                .wants_echoes = params.congestion.control != CongestionControl::kFixed};
 }
 
-void Instance::NoteLinkSpeed(uint32_t plane) {
+void Instance::NoteLinkSpeed(PlaneIndex plane) {
   const PortContext& port = *ports[plane];
   own.link_bps[plane] =
       port.params.rate_bps != 0 ? port.params.rate_bps : port.link.state().speed_bps;
 }
 
-PathLimits Instance::LimitsOf(uint32_t plane, uint64_t speed_bps) const {
+PathLimits Instance::LimitsOf(PlaneIndex plane, uint64_t speed_bps) const {
   return {.rate_bps = RateOf(ports[plane]->params.rate_bps, speed_bps),
           .largest_octets = OctetsOf(1, largest_pack_bytes)};
 }
 
-void Instance::WriteHeaders(uint32_t peer) {
-  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
-    const uint32_t first = PlaneIndex(peer, plane) << session_bits;
+void Instance::WriteHeaders(PeerIndex peer) {
+  for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
+    const PathIndex path = map.PathAt(peer, plane);
     for (uint32_t c = 0; c < kClasses; ++c) {
       // Where there is one session its number is as configured.
       const HeaderTemplate header = MakeHeader(peer, plane, c, ports[plane]->params.session);
-      for (uint32_t slot = 0; slot < session_count(); ++slot) {
-        headers[(first | slot) * kClasses + c] = header;
+      for (SessionIndex slot = 0; slot < map.session_count(); ++slot) {
+        headers[map.SessionAt(path, slot) * kClasses + c] = header;
       }
     }
-    for (uint32_t slot = 0; has_groups() && slot < session_count(); ++slot) {
+    for (SessionIndex slot = 0; has_groups() && slot < map.session_count(); ++slot) {
       Renumber(peer, plane, slot);
     }
   }
 }
 
-void Instance::Renumber(uint32_t peer, uint32_t plane, uint32_t slot) {
-  const uint32_t first = PlaneIndex(peer, plane) << session_bits | slot;
+void Instance::Renumber(PeerIndex peer, PlaneIndex plane, SessionIndex slot) {
+  const uint32_t at = map.SessionAt(map.PathAt(peer, plane), slot);
   for (uint32_t c = 0; c < kClasses; ++c) {
-    SetSession(headers[first * kClasses + c], slots[first].number);
+    SetSession(headers[at * kClasses + c], slots[at].number);
   }
 }
 
-HeaderTemplate Instance::MakeHeader(uint32_t peer, uint32_t plane, uint32_t traffic_class,
+HeaderTemplate Instance::MakeHeader(PeerIndex peer, PlaneIndex plane, uint32_t traffic_class,
                                     uint16_t number) const {
   const PeerPlane& p = params.peers[peer].planes[plane];
   const PortParams& port = ports[plane]->params;
@@ -223,50 +216,50 @@ HeaderTemplate Instance::MakeHeader(uint32_t peer, uint32_t plane, uint32_t traf
                                                               : params.classes[traffic_class]});
 }
 
-bool Instance::AnyOpenCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
-  for (SlotMask left = groups[PlaneIndex(peer, plane)].open(); left != 0; left &= left - 1) {
-    const auto slot = static_cast<uint32_t>(std::countr_zero(left));
-    if (connections[ConnectionIndex(peer, plane, slot, vc)].CanSend(bytes, params.transport)) {
+bool Instance::AnyOpenCan(PeerIndex peer, PlaneIndex plane, Vc vc, uint32_t bytes) const {
+  for (SlotMask left = groups[map.PathAt(peer, plane)].open(); left != 0; left &= left - 1) {
+    const auto slot = Lowest<SessionIndex>(left);
+    if (connections[map.At(peer, plane, slot, vc)].CanSend(bytes, params.transport)) {
       return true;
     }
   }
   return false;
 }
 
-ConnectionState Instance::StateOf(uint32_t number) const {
+ConnectionState Instance::StateOf(ConnectionIndex number) const {
   const Connection& connection = connections[number];
   if (connection.lost()) return ConnectionState::kLost;
   if (connection.HasRetransmission()) return ConnectionState::kRetransmitting;
   if (connection.paused()) return ConnectionState::kPaused;
   if (connection.frozen()) return ConnectionState::kFrozen;
-  const bool open = peers[PeerOfConnection(number)].handshake().open() || connection.HasHistory();
+  const bool open = peers[map.PeerOf(number)].handshake().open() || connection.HasHistory();
   return open ? ConnectionState::kOpen : ConnectionState::kNew;
 }
 
 bool Instance::IsOutOfService() const {
   bool all = true;
-  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+  for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
     all &= ports[plane]->link.down() || own.admin[plane] == PlaneAdmin::kDown;
   }
   return down || all;
 }
 
-bool Instance::IsUnreachable(uint32_t peer) const {
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    if (scheduler.queue(Scheduler::QueueIndex(peer, vc)).lost) return true;
+bool Instance::IsUnreachable(PeerIndex peer) const {
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
+    if (scheduler.queue(Scheduler::IndexOf(peer, vc)).lost) return true;
   }
   return false;
 }
 
-bool Instance::IsPaused(uint32_t peer) const {
-  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+bool Instance::IsPaused(PeerIndex peer) const {
+  for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
     if ((paths[peer].usable & 1u << plane) == 0) continue;
-    for (uint32_t i = 0; i < connections_per_plane(); ++i) {
-      if (connections[ConnectionAt(peer, plane, i)].paused()) return true;
+    for (PathConnection i = 0; i < map.path_connections(); ++i) {
+      if (connections[map.At(peer, plane, i)].paused()) return true;
     }
   }
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    if (tx_credit[Scheduler::QueueIndex(peer, vc)].waiting) return true;
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
+    if (tx_credit[Scheduler::IndexOf(peer, vc)].waiting) return true;
   }
   return false;
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "congestion/context.h"
 #include "lcore/credit.h"
 #include "lcore/params.h"
@@ -16,6 +17,7 @@
 #include "lcore/snapshot.h"
 #include "pack/scheduler.h"
 #include "pack/shares.h"
+#include "peer/connection_map.h"
 #include "peer/own_end.h"
 #include "peer/peer.h"
 #include "peer/peer_paths.h"
@@ -63,112 +65,77 @@ struct Instance {
 
   bool is_strict() const { return params.paths.ordering == Ordering::kStrict; }
   // Lanes of the scheduler. With strict ordering a queue is on the lane of its only plane.
-  uint32_t lanes() const { return is_strict() ? plane_count() : 1; }
-  uint32_t plane_count() const { return 1u << plane_bits; }
-  uint32_t session_count() const { return 1u << session_bits; }
-  bool has_groups() const { return session_bits != 0; }
-  // Connections to a peer on a plane: one per session and, where each VC has its own, per VC.
-  uint32_t connections_per_plane() const { return 1u << of_plane_bits; }
-
-  // The index of a pair of peer and plane.
-  uint32_t PlaneIndex(uint32_t peer, uint32_t plane) const { return peer << plane_bits | plane; }
-  // The connection `number` of {peer, plane}; numbers are by session, then by VC.
-  uint32_t ConnectionAt(uint32_t peer, uint32_t plane, uint32_t number) const {
-    return PlaneIndex(peer, plane) << of_plane_bits | number;
-  }
-  // The connection of the VC in the first session, or in the session of the slot.
-  uint32_t ConnectionIndex(uint32_t peer, uint32_t plane, uint32_t vc) const {
-    return ConnectionAt(peer, plane, vc & vc_mask);
-  }
-  uint32_t ConnectionIndex(uint32_t peer, uint32_t plane, uint32_t slot, uint32_t vc) const {
-    return ConnectionAt(peer, plane, slot << vc_bits | (vc & vc_mask));
-  }
-  uint32_t PlaneIndexOf(uint32_t connection) const { return connection >> of_plane_bits; }
-  uint32_t PeerOfConnection(uint32_t connection) const { return connection >> of_peer_bits; }
-  uint32_t PlaneOfConnection(uint32_t connection) const {
-    return PlaneIndexOf(connection) & (plane_count() - 1);
-  }
-  // The slot of the connection's session.
-  uint32_t SlotOfConnection(uint32_t connection) const {
-    return connection >> vc_bits & (session_count() - 1);
-  }
-  // The number of the connection on its plane, as ConnectionAt counts.
-  uint32_t NumberOnPlane(uint32_t connection) const {
-    return connection & (connections_per_plane() - 1);
-  }
-  uint8_t VcOfConnection(uint32_t connection) const {
-    return static_cast<uint8_t>(connection & vc_mask);
-  }
-  // The VCs that a connection carries, a mask.
-  uint8_t VcsOfConnection(uint32_t connection) const {
-    return vc_bits == 0 ? (1u << kVcCount) - 1
-                        : static_cast<uint8_t>(1u << VcOfConnection(connection));
-  }
+  uint32_t lanes() const { return is_strict() ? map.plane_count() : 1; }
+  bool has_groups() const { return map.session_count() != 1; }
   // The unit of shares: the queue that has the count of a {peer, VC}.
-  uint32_t DestinationOf(uint32_t peer, uint32_t vc) const {
-    return Scheduler::QueueIndex(peer, vc & vc_mask);
+  uint32_t DestinationOf(PeerIndex peer, Vc vc) const {
+    return Scheduler::IndexOf(peer, map.KeyOf(vc));
   }
   uint32_t destination_count() const {
-    return static_cast<uint32_t>(params.peers.size()) << vc_bits;
+    return static_cast<uint32_t>(params.peers.size()) * map.vc_count();
   }
   // The header of a connection's session.
-  const HeaderTemplate& header(uint32_t connection, uint32_t traffic_class) const {
-    return headers[(connection >> vc_bits) * kClasses + traffic_class];
+  const HeaderTemplate& header(ConnectionIndex connection, uint32_t traffic_class) const {
+    return headers[map.SessionAt(connection) * kClasses + traffic_class];
   }
-  PlaneSession& session(uint32_t peer, uint32_t plane) { return sessions[PlaneIndex(peer, plane)]; }
-  SessionGroup& GroupOf(uint32_t peer, uint32_t plane) { return groups[PlaneIndex(peer, plane)]; }
-  const SessionGroup& GroupOf(uint32_t peer, uint32_t plane) const {
-    return groups[PlaneIndex(peer, plane)];
+  PlaneSession& session(PeerIndex peer, PlaneIndex plane) {
+    return sessions[map.PathAt(peer, plane)];
+  }
+  SessionGroup& GroupOf(PeerIndex peer, PlaneIndex plane) {
+    return groups[map.PathAt(peer, plane)];
+  }
+  const SessionGroup& GroupOf(PeerIndex peer, PlaneIndex plane) const {
+    return groups[map.PathAt(peer, plane)];
   }
   // Whether the MAC address of the peer is not known yet on the plane.
-  bool IsResolving(uint32_t peer, uint32_t plane) const {
+  bool IsResolving(PeerIndex peer, PlaneIndex plane) const {
     return (paths[peer].resolving & 1u << plane) != 0;
   }
   // The port from whose pool the instance's frames come.
   PortContext& home() const { return *ports[0]; }
-  Peer& peer_of(uint32_t connection) { return peers[PeerOfConnection(connection)]; }
-  ConnectionState StateOf(uint32_t connection) const;
+  Peer& peer_of(ConnectionIndex connection) { return peers[map.PeerOf(connection)]; }
+  ConnectionState StateOf(ConnectionIndex connection) const;
   // Whether the operator has taken the instance down, or each of its planes with its port.
   bool IsOutOfService() const;
   // Whether the peer is unreachable on at least one VC, as packing sees it: so is a peer without a
   // MAC address.
-  bool IsUnreachable(uint32_t peer) const;
+  bool IsUnreachable(PeerIndex peer) const;
   // Whether a connection on a usable plane is paused, or a queue waits for the peer's credit.
-  bool IsPaused(uint32_t peer) const;
+  bool IsPaused(PeerIndex peer) const;
   // Whether the next PDU to the peer, with `bytes` bytes of commands, may take the plane; CanSend:
   // and whether a connection can take the PDU, too.
-  bool MayTake(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
+  bool MayTake(PeerIndex peer, PlaneIndex plane, Vc vc, uint32_t bytes) const {
     return (paths[peer].choice[vc] & 1u << plane) != 0 && Permits(peer, plane, bytes);
   }
-  bool CanSend(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
+  bool CanSend(PeerIndex peer, PlaneIndex plane, Vc vc, uint32_t bytes) const {
     return (paths[peer].choice[vc] & 1u << plane) != 0 &&
            (has_groups()
                 ? AnySessionCan(peer, plane, vc, bytes)
-                : connections[ConnectionIndex(peer, plane, vc)].CanSend(bytes, params.transport)) &&
+                : connections[map.At(peer, plane, 0, vc)].CanSend(bytes, params.transport)) &&
            Permits(peer, plane, bytes);
   }
   // Whether the connection of one of the plane's sessions can take the PDU.
-  bool AnySessionCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
+  bool AnySessionCan(PeerIndex peer, PlaneIndex plane, Vc vc, uint32_t bytes) const {
     return RunGoesOn(peer, plane, vc, bytes) || AnyOpenCan(peer, plane, vc, bytes);
   }
   // Whether the run of the group's sessions takes the PDU.
-  bool RunGoesOn(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
-    const SessionGroup& group = groups[PlaneIndex(peer, plane)];
-    return group.InRun() && connections[ConnectionIndex(peer, plane, group.run_slot(), vc)].CanSend(
-                                bytes, params.transport);
+  bool RunGoesOn(PeerIndex peer, PlaneIndex plane, Vc vc, uint32_t bytes) const {
+    const SessionGroup& group = groups[map.PathAt(peer, plane)];
+    return group.InRun() &&
+           connections[map.At(peer, plane, group.run_slot(), vc)].CanSend(bytes, params.transport);
   }
   // Puts the queues of the VCs of the mask on the lane of the plane.
-  void SetLane(uint32_t peer, uint32_t vcs, uint32_t plane) {
+  void SetLane(PeerIndex peer, uint32_t vcs, PlaneIndex plane) {
     for (uint32_t left = vcs; left != 0; left &= left - 1) {
-      const auto vc = static_cast<uint32_t>(std::countr_zero(left));
-      scheduler.queue(Scheduler::QueueIndex(peer, vc)).lane = static_cast<uint8_t>(plane);
+      const auto vc = Lowest<Vc>(left);
+      scheduler.queue(Scheduler::IndexOf(peer, vc)).lane = static_cast<uint8_t>(plane);
     }
   }
   // Tells the connections of {peer, plane} whether its marks are counted.
-  void UpdateCounted(uint32_t peer, uint32_t plane) {
-    const bool counted = marks[PlaneIndex(peer, plane)].is_counted();
-    for (uint32_t i = 0; i < connections_per_plane(); ++i) {
-      connections[ConnectionAt(peer, plane, i)].SetCounted(counted);
+  void UpdateCounted(PeerIndex peer, PlaneIndex plane) {
+    const bool counted = marks[map.PathAt(peer, plane)].is_counted();
+    for (PathConnection i = 0; i < map.path_connections(); ++i) {
+      connections[map.At(peer, plane, i)].SetCounted(counted);
     }
   }
   // Octets on the wire of `count` frames with `bytes` bytes of commands in all.
@@ -182,19 +149,19 @@ struct Instance {
     queue.octets_ahead = queue.pdus.empty() ? 0 : queue.octets_ahead - OctetsOf(count, bytes);
   }
   // Whether congestion control lets a PDU with `bytes` bytes of commands leave.
-  bool Permits(uint32_t peer, uint32_t plane, uint32_t bytes) const {
-    return !is_paced || congestion[PlaneIndex(peer, plane)].Allows(OctetsOf(1, bytes));
+  bool Permits(PeerIndex peer, PlaneIndex plane, uint32_t bytes) const {
+    return !is_paced || congestion[map.PathAt(peer, plane)].Allows(OctetsOf(1, bytes));
   }
   // `count` queued PDUs with `bytes` bytes of commands are in flight now.
-  void OnLeft(uint32_t peer, uint32_t plane, uint32_t count, uint32_t bytes) {
+  void OnLeft(PeerIndex peer, PlaneIndex plane, uint32_t count, uint32_t bytes) {
     queued -= count;
     inflight += count;
     inflight_bytes += bytes;
     CountIn(peer, plane, bytes);
   }
   // Counts bytes of commands that are put in flight (CountIn), or are no longer (CountOut).
-  void CountIn(uint32_t peer, uint32_t plane, uint32_t bytes) {
-    if (plane_bits == 0) {
+  void CountIn(PeerIndex peer, PlaneIndex plane, uint32_t bytes) {
+    if (map.plane_count() == 1) {
       paths[peer].OnSendAlone(bytes);
     } else {
       paths[peer].OnSend(plane, bytes);
@@ -202,56 +169,54 @@ struct Instance {
     }
     own.inflight_bytes[plane] += bytes;
   }
-  void CountOut(uint32_t peer, uint32_t plane, uint32_t bytes) {
+  void CountOut(PeerIndex peer, PlaneIndex plane, uint32_t bytes) {
     paths[peer].OnEnd(plane, bytes);
     own.inflight_bytes[plane] -= bytes;
     if (!measures) [[likely]]
       return;
-    rates[PlaneIndex(peer, plane)].OnAcked(bytes, paths[peer].inflight_bytes[plane]);
+    rates[map.PathAt(peer, plane)].OnAcked(bytes, paths[peer].inflight_bytes[plane]);
   }
 
   // Whether some PDUs of the instance are sealed, or all (docs/sealing.md).
   bool seals() const { return seal_own != nullptr; }
-  // The stream of a connection's packet numbers: its number among those with the peer.
-  uint32_t StreamOf(uint32_t connection) const { return connection & ((1u << of_peer_bits) - 1); }
   // The sealing state of the peer, with the identities that are valid now.
-  SealedPeer& SealOf(uint32_t peer) {
+  SealedPeer& SealOf(PeerIndex peer) {
     SealedPeer& sealed = *sealed_peers[peer];
     sealed.Sync(peers[peer].handshake().identities());
     return sealed;
   }
   // The fields of the network header that are sealed with a PDU that leaves.
-  SealPath SealPathOf(uint32_t peer, uint32_t plane, uint16_t session) const {
+  SealPath SealPathOf(PeerIndex peer, PlaneIndex plane, uint16_t session) const {
     return {.source = params.planes[plane].address,
             .destination = params.peers[peer].planes[plane].address,
             .session = session};
   }
-  PlaneMask AlikeOf(uint32_t peer) const;
+  PlaneMask AlikeOf(PeerIndex peer) const;
   // Begins sealing, before the first turn. Aborts where locked memory is too small.
   void StartSealing(Crypto* crypto, SealTurn* turn);
 
   // Takes the settings that a running pipeline may change: see settings.h.
   void Take(const Settings& settings);
   // Writes the headers of a peer from its parameters, the classes and the sessions' numbers.
-  void WriteHeaders(uint32_t peer);
+  void WriteHeaders(PeerIndex peer);
   // The session of the slot has another number, that of `slots`: writes it into the session's
   // headers.
-  void Renumber(uint32_t peer, uint32_t plane, uint32_t slot);
+  void Renumber(PeerIndex peer, PlaneIndex plane, SessionIndex slot);
   // The header of a PDU without commands, with a session number of its own.
-  HeaderTemplate HeaderWith(uint32_t peer, uint32_t plane, uint16_t session) const {
-    HeaderTemplate header = this->header(ConnectionIndex(peer, plane, 0), kAckClass);
+  HeaderTemplate HeaderWith(PeerIndex peer, PlaneIndex plane, uint16_t session) const {
+    HeaderTemplate header = this->header(map.At(peer, plane, 0, 0), kAckClass);
     SetSession(header, session);
     return header;
   }
   void SetHello();
   // The link of the plane's port has come up, or is queried for the first time.
-  void NoteLinkSpeed(uint32_t plane);
+  void NoteLinkSpeed(PlaneIndex plane);
   uint32_t ReceiveBytes() const;
-  bool AnyOpenCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const;
-  HeaderTemplate MakeHeader(uint32_t peer, uint32_t plane, uint32_t traffic_class,
+  bool AnyOpenCan(PeerIndex peer, PlaneIndex plane, Vc vc, uint32_t bytes) const;
+  HeaderTemplate MakeHeader(PeerIndex peer, PlaneIndex plane, uint32_t traffic_class,
                             uint16_t number) const;
   // The limits of a plane for congestion control; `speed_bps`: of its link, 0: not known.
-  PathLimits LimitsOf(uint32_t plane, uint64_t speed_bps) const;
+  PathLimits LimitsOf(PlaneIndex plane, uint64_t speed_bps) const;
 
   InstanceParams params;
   const uint64_t received_head;  // the common head of records of commands for it: ReceivedHead
@@ -263,30 +228,25 @@ struct Instance {
   uint32_t first_timer = 0;  // of the connections' timers, then the handshakes', the sessions'
   std::vector<PortContext*> ports;  // of the planes
   std::vector<uint32_t> ack_list;   // which of the port's ack_due has its delay
-  const uint8_t plane_bits;         // planes are a power of two
-  const uint8_t session_bits;       // so are the sessions of a plane,
-  const uint8_t vc_bits;            // the connections of a session (one, or one for each VC),
-  const uint8_t of_plane_bits;      // the connections of a plane,
-  const uint8_t of_peer_bits;       // and those of a peer
-  const uint8_t vc_mask;
+  const ConnectionMap map;
   const bool lane_is_plane;  // PDUs take the plane that is their queue's lane,
   const bool has_homes;      // which is one of several
   const bool measures;       // the rates that planes carry are measured
   const bool spreads;        // each PDU may take any of several planes or sessions
 
   std::array<uint16_t, kMaxXpus> peer_of_xpu;
-  std::vector<HeaderTemplate> headers;  // of sessions: [(connection >> vc_bits) * kClasses + class]
-  std::vector<NetAddress> sources;      // [PlaneIndex]: the source address of the peer's frames
+  std::vector<HeaderTemplate> headers;  // of sessions: [SessionAt * kClasses + class]
+  std::vector<NetAddress> sources;      // [path]: the source address of the peer's frames
   OwnEnd own;                           // the state that its peers have in common
   std::vector<Peer> peers;
   // Parts of the peers. Peers run the protocol across frames; the data path sends and receives
   // here.
-  std::vector<Connection> connections;  // [ConnectionIndex]
+  std::vector<Connection> connections;  // [connection]
   std::vector<PeerPaths> paths;         // [peer]
-  std::vector<PlaneSession> sessions;   // [PlaneIndex]
-  std::vector<PathRate> rates;          // [PlaneIndex]; empty where nothing is measured
-  std::vector<SessionSlot> slots;       // [PlaneIndex << session_bits | slot],
-  std::vector<SessionGroup> groups;     // by [PlaneIndex]
+  std::vector<PlaneSession> sessions;   // [path]
+  std::vector<PathRate> rates;          // [path]; empty where nothing is measured
+  std::vector<SessionSlot> slots;       // [SessionAt],
+  std::vector<SessionGroup> groups;     // [path]
   std::vector<uint8_t> blocked;         // [peer]: VCs whose queue waits for a connection, a mask
   std::vector<Pdu*> last_given_up;      // [connection]: its frame is ours until it goes on
   std::vector<uint8_t> flags;           // [connection]: the lists below that it is on
@@ -300,14 +260,14 @@ struct Instance {
   std::vector<SealCell> seal_cells;                       // [peer]: read by any thread
 
   // Congestion control, the sender's side of each plane; empty where there are only windows.
-  std::vector<CongestionContext> congestion;  // [PlaneIndex]
-  std::vector<uint8_t> looked_at;             // [PlaneIndex]: it is on CongestionUse's list
+  std::vector<CongestionContext> congestion;  // [path]
+  std::vector<uint8_t> looked_at;             // [path]: it is on CongestionUse's list
   std::vector<uint32_t> flying;               // [connection]: octets in flight, as contexts count
   bool is_paced = false;                      // there is congestion control
   uint32_t first_context = 0;                 // of its timers
   uint32_t frame_octets = 0;  // on the wire, of a frame without its commands: with preamble and gap
   uint32_t largest_pack_bytes = 0;   // of any pack limit so far: PDUs of that size may wait
-  std::vector<ReceivedMarks> marks;  // [PlaneIndex]
+  std::vector<ReceivedMarks> marks;  // [path]
   Scheduler scheduler;
   uint8_t active_lanes = 0;  // on the run queue, a mask
   bool parked = false;       // on the run queue's list of instances that wait for a pause's end
@@ -322,8 +282,8 @@ struct Instance {
   std::array<uint32_t, kVcCount> unclaimed_count{};
 
   // Receive credit: see credit.h.
-  std::vector<RxCredit> rx_credit;  // [Scheduler::QueueIndex]
-  std::vector<TxCredit> tx_credit;  // [Scheduler::QueueIndex]
+  std::vector<RxCredit> rx_credit;  // [queue]
+  std::vector<TxCredit> tx_credit;  // [queue]
   std::array<CreditFeed, kVcCount> feeds;
   std::array<CreditRing, kVcCount> unclaimed_ring;
   std::array<CreditRing*, kVcCount> credit_ring{};  // the ring of each feed

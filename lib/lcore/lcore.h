@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "base/time.h"
 #include "client/client_table.h"
 #include "lcore/events.h"
@@ -21,11 +22,11 @@ namespace suede {
 // An {instance, VC}, and an {instance, peer}, by numbers.
 struct VcRef {
   uint32_t instance;
-  uint8_t vc;
+  Vc vc;
 };
 struct PeerRef {
   uint32_t instance;
-  uint32_t peer;
+  PeerIndex peer;
 };
 
 struct Lcore {
@@ -33,7 +34,7 @@ struct Lcore {
 
   // The slot of the client that the VC's commands go to; ClientTable::kNone: no client has claimed
   // it.
-  uint32_t ClaimantOf(const Instance& instance, uint32_t vc) const {
+  uint32_t ClaimantOf(const Instance& instance, Vc vc) const {
     return clients.claimant(instance.number, vc);
   }
 

@@ -95,16 +95,16 @@ struct ChangeSettings {
 // Frames to `peer` of `instance` on `plane` go to `mac` from now on.
 struct SetPeerMac {
   uint32_t instance = 0;
-  uint32_t peer = 0;  // index into InstanceParams::peers
+  PeerIndex peer = 0;  // index into InstanceParams::peers
   std::array<uint8_t, 6> mac{};
-  uint32_t plane = 0;
+  PlaneIndex plane = 0;
 };
 // The MAC address of `peer` on `plane` is unknown: PDUs to `peer` are given up, where no other
 // plane leads there, until a SetPeerMac.
 struct LosePeer {
   uint32_t instance = 0;
-  uint32_t peer = 0;
-  uint32_t plane = 0;
+  PeerIndex peer = 0;
+  PlaneIndex plane = 0;
 };
 // Take a port out of the data path or put it back; shows in Pipeline::admin_done.
 struct SetPort {
@@ -119,21 +119,21 @@ struct SetInstance {
 // Set the state of a plane of an instance with several planes; shows in Pipeline::admin_done.
 struct SetPlane {
   uint32_t instance = 0;
-  uint32_t plane = 0;
+  PlaneIndex plane = 0;
   PlaneAdmin plane_admin = PlaneAdmin::kUp;
 };
 // The weight of `plane` of `instance` for one peer or for all; shows in Pipeline::admin_done.
 struct SetWeight {
-  static constexpr uint32_t kAllPeers = ~0u;
+  static constexpr PeerIndex kAllPeers{~0u};
   uint32_t instance = 0;
-  uint32_t peer = 0;
-  uint32_t plane = 0;
+  PeerIndex peer = 0;
+  PlaneIndex plane = 0;
   uint32_t weight = 1;  // to 65535; 0, for one peer: its route is withdrawn
 };
 // Ask `peer` whether it is there; shows in Pipeline::ping_board.
 struct Ping {
   uint32_t instance = 0;
-  uint32_t peer = 0;
+  PeerIndex peer = 0;
   uint32_t ticket = 0;  // names the question
   uint8_t plane_mask = 0;
 };
@@ -146,7 +146,7 @@ struct SetSecrets {
 // stays until its `done`.
 struct SetPeerSecrets {
   uint32_t instance = 0;
-  uint32_t peer = 0;
+  PeerIndex peer = 0;
   SecretsUpdate* update = nullptr;
 };
 // Begin another epoch with each peer, as soon as it has confirmed the present one.

@@ -6,7 +6,7 @@ namespace suede {
 // Whether a HELLO of the peer answers the question: each does once.
 bool Ping::TakeAnswer(uint32_t from, const Hello& own, const Hello& theirs, Time now) {
   if (hello == 0 || peer != from) return false;
-  for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+  for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
     if ((hello & 1u << plane) == 0 || nonces[plane] != theirs.echo) continue;
     hello &= static_cast<PlaneMask>(~(1u << plane));
     probe &= static_cast<PlaneMask>(~(1u << plane));
@@ -23,7 +23,7 @@ bool Ping::TakeAnswer(uint32_t from, const Hello& own, const Hello& theirs, Time
 }
 
 // A NACK of the peer: the answer to a probe, if one was sent.
-[[gnu::cold]] void Ping::OnNack(uint32_t from, uint32_t plane, Time now) {
+[[gnu::cold]] void Ping::OnNack(uint32_t from, PlaneIndex plane, Time now) {
   if (peer != from || (probe & 1u << plane) == 0) return;
   probe &= static_cast<PlaneMask>(~(1u << plane));
   PingBoard::Plane& shown = board.planes[plane];

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "base/time.h"
 #include "peer/hello_check.h"
 #include "peer/peer_paths.h"
@@ -43,7 +44,7 @@ struct PingBoard {
 
 // The lcore's own part.
 struct Ping {
-  uint32_t peer = 0;
+  PeerIndex peer = 0;
   PlaneMask hello = 0;  // planes on which an answer to a HELLO is waited for
   PlaneMask probe = 0;  // and to a probe
   std::array<uint64_t, kMaxPlanes> nonces{};
@@ -53,7 +54,7 @@ struct Ping {
   // Whether a HELLO of the peer answers the question: each does once. `own`: our HELLO.
   bool TakeAnswer(uint32_t from, const Hello& own, const Hello& theirs, Time now);
   // A NACK of the peer: the answer to a probe, if one was sent.
-  void OnNack(uint32_t from, uint32_t plane, Time now);
+  void OnNack(uint32_t from, PlaneIndex plane, Time now);
 };
 
 }  // namespace suede

@@ -7,7 +7,7 @@ void PortContext::SetPauseClasses(const std::array<TrafficClass, kVcCount>& of_v
                                   const TrafficClass& of_ack) {
   if (link.pauses() == nullptr && link.credit() == nullptr) return;
   std::array<uint8_t, kLinkFlows> classes{};
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) classes[vc] = PfcClassOf(params, of_vc[vc]);
+  for (Vc vc = 0; vc < kVcCount; ++vc) classes[vc] = PfcClassOf(params, of_vc[vc]);
   classes[kVcCount] = PfcClassOf(params, of_ack);
   if (link.pauses() != nullptr) link.pauses()->SetClasses(classes);
   if (link.credit() != nullptr) link.credit()->SetClasses(classes);

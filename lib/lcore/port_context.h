@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/coordinates.h"
 #include "base/fifo.h"
 #include "base/time.h"
 #include "lcore/params.h"
@@ -23,13 +24,13 @@ namespace suede {
 // A connection of an instance, by number.
 struct ConnectionRef {
   uint32_t instance;
-  uint32_t connection;
+  ConnectionIndex connection;
 };
 
 // An acknowledgement that may wait for data to ride on.
 struct AckDue {
   uint32_t instance;
-  uint32_t connection;
+  ConnectionIndex connection;
   Time since;
 };
 struct DelayedAcks {
@@ -103,7 +104,7 @@ struct PortContext {
     // Another lcore has the address: `plane` is then the number of that neighbour.
     static constexpr uint32_t kElsewhere = kNowhere - 1;
     uint32_t instance = kNowhere;
-    uint32_t plane = 0;
+    PlaneIndex plane = 0;
   };
   // The plane that has the address; kNowhere: none.
   Location LocationOf(const NetAddress& address) {

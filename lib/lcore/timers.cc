@@ -5,37 +5,37 @@
 
 namespace suede {
 
-void Timers::ArmSession(Instance& instance, uint32_t peer, uint32_t plane) {
+void Timers::ArmSession(Instance& instance, PeerIndex peer, PlaneIndex plane) {
   const size_t before = instance.connections.size() + instance.peers.size();
   ArmSession(
       instance,
-      instance.first_timer + static_cast<uint32_t>(before) + instance.PlaneIndex(peer, plane),
+      instance.first_timer + static_cast<uint32_t>(before) + instance.map.PathAt(peer, plane),
       std::min(instance.session(peer, plane).deadline(),
-               instance.groups[instance.PlaneIndex(peer, plane)].deadline()));
+               instance.groups[instance.map.PathAt(peer, plane)].deadline()));
 }
 
 // Arms the timer that a peer has named.
-void Timers::Arm(const Instance& instance, uint32_t peer, const effect::Arm& what) {
+void Timers::Arm(const Instance& instance, PeerIndex peer, const effect::Arm& what) {
   uint32_t number = instance.first_timer;
   switch (what.timer) {
     case effect::Timer::kConnection:
-      number += instance.ConnectionAt(peer, what.plane, what.vc);
+      number += instance.map.At(peer, what.plane, what.number);
       break;
     case effect::Timer::kHandshake:
       number += static_cast<uint32_t>(instance.connections.size()) + peer;
       break;
     case effect::Timer::kSession:
       number += static_cast<uint32_t>(instance.connections.size() + instance.peers.size()) +
-                instance.PlaneIndex(peer, what.plane);
+                instance.map.PathAt(peer, what.plane);
       return ArmSession(instance, number, what.due);
   }
   wheel_.Arm(number, what.due);
 }
 
-void Timers::ArmCredit(const Instance& instance, uint32_t peer) {
+void Timers::ArmCredit(const Instance& instance, PeerIndex peer) {
   Time due = kNever;
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    due = std::min(due, instance.tx_credit[Scheduler::QueueIndex(peer, vc)].ask_at);
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
+    due = std::min(due, instance.tx_credit[Scheduler::IndexOf(peer, vc)].ask_at);
   }
   const size_t before =
       instance.connections.size() + instance.peers.size() + instance.sessions.size();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "base/timer_wheel.h"
 #include "lcore/instance.h"
 
@@ -27,13 +28,13 @@ class Timers {
   uint32_t count() const { return static_cast<uint32_t>(instance_of_.size()); }
 
   // Arms the timer of a connection, session or credit for its deadline; kNever: disarms it.
-  void ArmConnection(const Instance& instance, uint32_t number) {
+  void ArmConnection(const Instance& instance, ConnectionIndex number) {
     wheel_.Arm(instance.first_timer + number, instance.connections[number].deadline());
   }
-  void ArmSession(Instance& instance, uint32_t peer, uint32_t plane);
-  void ArmCredit(const Instance& instance, uint32_t peer);
+  void ArmSession(Instance& instance, PeerIndex peer, PlaneIndex plane);
+  void ArmCredit(const Instance& instance, PeerIndex peer);
   // Arms a timer as the effect of a peer says.
-  void Arm(const Instance& instance, uint32_t peer, const effect::Arm& what);
+  void Arm(const Instance& instance, PeerIndex peer, const effect::Arm& what);
   // Arms the timer by its number.
   void Arm(uint32_t timer, Time due) { wheel_.Arm(timer, due); }
 
@@ -48,9 +49,9 @@ class Timers {
   Owner OwnerOf(uint32_t timer, const Instance& instance) const;
 
  private:
-  void ArmSession(const Instance& instance, uint32_t number, Time due) {
-    if (instance.has_groups() && looks_.Reaches(due)) return looks_.Arm(number, due);
-    wheel_.Arm(number, due);
+  void ArmSession(const Instance& instance, uint32_t timer, Time due) {
+    if (instance.has_groups() && looks_.Reaches(due)) return looks_.Arm(timer, due);
+    wheel_.Arm(timer, due);
   }
 
   TimerWheel wheel_;

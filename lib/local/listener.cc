@@ -94,28 +94,29 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Create(const std::string& pa
   if (chmod(path.c_str(), mode) != 0 || listen(fd, 64) != 0) {
     return give_up(Failed(path, "listen", "check the directory's permissions"));
   }
-  return std::unique_ptr<Listener>(new Listener(path, lock, fd, spare));
+  return std::unique_ptr<Listener>(
+      new Listener(path, {.lock = lock, .socket = fd, .spare = spare}));
 }
 
 Listener::~Listener() {
   const CallLimit limit;  // connections that wait to be accepted go too
   unlink(path_.c_str());
-  close(fd_);
-  close(spare_);
+  close(descriptors_.socket);
+  close(descriptors_.spare);
   // The lock's file stays: removing it would let two later daemons lock different files.
-  close(lock_);
+  close(descriptors_.lock);
 }
 
 int Listener::Accept(bool* turned_away) {
   *turned_away = false;
   const CallLimit limit;
-  int client = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  int client = accept4(descriptors_.socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (client >= 0 || (errno != EMFILE && errno != ENFILE)) return client;
-  close(spare_);
-  client = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  close(descriptors_.spare);
+  client = accept4(descriptors_.socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (client >= 0) close(client);
   *turned_away = client >= 0;
-  spare_ = OpenSpare();
+  descriptors_.spare = OpenSpare();
   return -1;
 }
 

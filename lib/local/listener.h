@@ -27,20 +27,23 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  int fd() const { return fd_; }
+  int fd() const { return descriptors_.socket; }
   const std::string& path() const { return path_; }
   // The next client's socket, non-blocking; -1 where none waits. `turned_away` is set where there
   // was one, but no descriptor for it.
   int Accept(bool* turned_away);
 
  private:
-  Listener(std::string path, int lock, int fd, int spare)
-      : path_(std::move(path)), lock_(lock), fd_(fd), spare_(spare) {}
+  struct Descriptors {
+    int lock;
+    int socket;
+    int spare;  // given up for a moment in order to turn a client away when descriptors run out
+  };
+  Listener(std::string path, const Descriptors& descriptors)
+      : path_(std::move(path)), descriptors_(descriptors) {}
 
   const std::string path_;
-  const int lock_;
-  const int fd_;
-  int spare_;  // given up for a moment in order to turn a client away when descriptors run out
+  Descriptors descriptors_;
 };
 
 }  // namespace suede

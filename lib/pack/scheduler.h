@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "base/sue.h"
 #include "pdu/pdu_list.h"
 
@@ -55,9 +56,9 @@ class Scheduler {
 
   explicit Scheduler(uint32_t peer_count) : queues_(peer_count * kVcCount) {}
 
-  static uint32_t QueueIndex(uint32_t peer, uint32_t vc) { return peer * kVcCount + vc; }
-  static uint32_t PeerOf(uint32_t queue) { return queue / kVcCount; }
-  static uint32_t VcOf(uint32_t queue) { return queue % kVcCount; }
+  static uint32_t IndexOf(PeerIndex peer, Vc vc) { return peer * kVcCount + vc; }
+  static PeerIndex PeerOf(uint32_t queue) { return PeerIndex(queue / kVcCount); }
+  static Vc VcOf(uint32_t queue) { return Vc(queue % kVcCount); }
   TxQueue& queue(uint32_t index) { return queues_[index]; }
   const TxQueue& queue(uint32_t index) const { return queues_[index]; }
 
@@ -82,7 +83,7 @@ class Scheduler {
     Lane& lane = lanes_[number];
     // The first of the VCs from next_vc on, round about.
     const uint32_t turned = (vcs | vcs << kVcCount) >> lane.next_vc;
-    const uint32_t vc = (lane.next_vc + static_cast<uint32_t>(std::countr_zero(turned))) % kVcCount;
+    const Vc vc((lane.next_vc + static_cast<uint32_t>(std::countr_zero(turned))) % kVcCount);
     lane.next_vc = (vc + 1) % kVcCount;
     return PopFront(lane, vc);
   }
@@ -122,7 +123,7 @@ class Scheduler {
     list.tail = index;
     lane.with_work |= 1u << VcOf(index);
   }
-  uint32_t PopFront(Lane& lane, uint32_t vc) {
+  uint32_t PopFront(Lane& lane, Vc vc) {
     List& list = lane.lists[vc];
     const uint32_t index = list.head;
     list.head = queues_[index].next_active;

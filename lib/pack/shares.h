@@ -16,10 +16,16 @@ class Shares {
   // A user may have this many times what is free of the shared part.
   static constexpr int32_t kTimesFree = 4;
 
-  // Returns the own part of each of `users` where there are `limit` in all: half of `limit` for all
-  // users together, at most `max` each, at least one.
-  static uint32_t OwnOf(uint32_t limit, uint32_t users, uint32_t max) {
-    return std::clamp(users == 0 ? max : limit / 2 / users, 1u, max);
+  struct Division {
+    uint32_t limit = 0;  // of all users together
+    uint32_t users = 0;
+    uint32_t max_own = 1;
+  };
+  // Returns the own part of each user: half of `limit` for all users together, at most `max_own`
+  // each, at least one.
+  static uint32_t OwnOf(const Division& division) {
+    const auto& [limit, users, max_own] = division;
+    return std::clamp(users == 0 ? max_own : limit / 2 / users, 1u, max_own);
   }
 
   // `own`: that a user may have whatever the others do. `shared`: what all users share beyond that.

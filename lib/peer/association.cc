@@ -70,19 +70,19 @@ void Peer::KeepAlive(Time now, Effects& effects) {
     return;
   }
   keepalive_at_ = now + interval;
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     Connection& idle = connection(plane, 0);
     const bool is_open = (paths_->open & 1u << plane) != 0;
     if (!is_open || idle.unacked_count() != 0) continue;
     idle.AckNow();
-    effects.Add(effect::ScheduleAck{.plane = static_cast<uint8_t>(plane)});
+    effects.Add(effect::ScheduleAck{.plane = plane});
   }
 }
 
 // ---- Hearing HELLO.
 
 // Whether a control PDU names the two boots of the association. If not, asks the peer.
-bool Peer::IsOfAssociation(uint32_t plane, const Identities& named, Effects& effects) const {
+bool Peer::IsOfAssociation(PlaneIndex plane, const Identities& named, Effects& effects) const {
   const Identities ours = handshake_.identities();
   if (handshake_.associated() && named.own == ours.peer && named.peer == ours.own) return true;
   effects.Add(effect::Count{Counter::kRxAssociation});
@@ -90,7 +90,7 @@ bool Peer::IsOfAssociation(uint32_t plane, const Identities& named, Effects& eff
   return false;
 }
 
-void Peer::OnHello(uint32_t plane, const Hello& hello, const ControlFacts& facts, Time now,
+void Peer::OnHello(PlaneIndex plane, const Hello& hello, const ControlFacts& facts, Time now,
                    Effects& effects) {
   const HelloVerdict verdict = handshake_.OnHello(hello, now, own_->numbers, facts.is_pong);
   // An old copy of a HELLO may have settings that no longer hold: the peer has to prove that they
@@ -118,7 +118,8 @@ void Peer::OnHello(uint32_t plane, const Hello& hello, const ControlFacts& facts
 }
 
 // The peer's HELLO fits.
-void Peer::OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now, Effects& effects) {
+void Peer::OnAgreed(PlaneIndex plane, const Hello& hello, bool knows_us, Time now,
+                    Effects& effects) {
   if (knows_us && handshake_.Agree()) {
     BeginGroups(now, effects);
     OpenAssociation(effects);
@@ -126,7 +127,7 @@ void Peer::OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now,
       effects.Add(effect::CreditChange{effect::CreditStep::kGrantFirst});
     }
   }
-  for (uint32_t i = 0; i < own_->plane_count * uint32_t{own_->connection_count}; ++i) {
+  for (uint32_t i = 0; i < own_->map.peer_connections(); ++i) {
     connections_[i].SetPeerWindow(hello.window_pdus);
   }
   if (hello.reply_wanted) SendHello(plane, !handshake_.open(), hello.nonce, effects);
@@ -135,10 +136,10 @@ void Peer::OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now,
     BeginSessions(now, effects);
   }
   if (!knows_us || !hello.reply_wanted || !handshake_.associated()) return;
-  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+  for (PathConnection number = 0; number < own_->map.vc_count(); ++number) {
     // The peer may have lost us: tell it the expected PSN.
-    connection(plane, vc).AckNow();
-    effects.Add(effect::ScheduleAck{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc)});
+    connection(plane, number).AckNow();
+    effects.Add(effect::ScheduleAck{plane, number});
   }
 }
 
@@ -182,18 +183,19 @@ void Peer::RecheckHello(Time now, Effects& effects) {
 void Peer::EndAssociation(Time now, Effects& effects) {
   VcPsns first;
   bool history = false;
-  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-    first[vc] = DrawFirst(connection(0, vc), own_->numbers);
+  for (PathConnection number = 0; number < own_->map.vc_count(); ++number) {
+    first[number] = DrawFirst(connection(0, number), own_->numbers);
   }
   handshake_.SetFirst(first);
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     sessions_[plane].Reset();
-    for (uint32_t number = 0; number < own_->connection_count; ++number) {
+    for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
       Connection& ended = connection(plane, number);
       history |= ended.MayHaveHistory();
       const uint32_t bytes = ended.unacked_bytes();
       // PLANE tells the first PSNs of further sessions.
-      const Psn next = number < own_->vc_count ? first[number] : DrawFirst(ended, own_->numbers);
+      const Psn next =
+          number < own_->map.vc_count() ? first[number] : DrawFirst(ended, own_->numbers);
       PduList pdus;
       ended.Reset(pdus);
       ended.Restart(next, pdus);
@@ -204,7 +206,7 @@ void Peer::EndAssociation(Time now, Effects& effects) {
   effects.Add(effect::CreditChange{effect::CreditStep::kEnd});
   BeginGroups(now, effects);
   paths_->sessions = false;
-  for (uint32_t flow = 0; flow < own_->vc_count; ++flow) EndMove(flow);
+  for (Vc flow = 0; flow < own_->map.vc_count(); ++flow) EndMove(flow);
   paths_->unreachable = false;
   if (!history) return;
   effects.Add(effect::Count{Counter::kPeerResets});
@@ -214,9 +216,10 @@ void Peer::EndAssociation(Time now, Effects& effects) {
 // Both ends have agreed: accepts PDUs of the peer, from the PSNs that it has named. Where it sends
 // in generations, a PLANE brings these PSNs.
 void Peer::OpenAssociation(Effects& effects) {
-  for (uint32_t plane = 0; !hello_.sends_generations && plane < own_->plane_count; ++plane) {
-    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-      connection(plane, vc).OpenReceive(hello_.first[vc]);
+  for (PlaneIndex plane = 0; !hello_.sends_generations && plane < own_->map.plane_count();
+       ++plane) {
+    for (PathConnection number = 0; number < own_->map.vc_count(); ++number) {
+      connection(plane, number).OpenReceive(hello_.first[number]);
     }
   }
   effects.Add(effect::CreditChange{effect::CreditStep::kBegin});
@@ -235,8 +238,8 @@ void Peer::StartOver(Time now, Effects& effects) {
 // ---- Peers that do not speak HELLO, or not yet.
 
 // The data PDU is of a generation that has ended, or of a peer without an association.
-[[gnu::cold]] void Peer::OnClosedData(uint32_t plane, uint32_t vc, bool sequenced, RhOp op,
-                                      Psn rpsn, Time now, Effects& effects) {
+[[gnu::cold]] void Peer::OnClosedData(PlaneIndex plane, PathConnection number, bool sequenced,
+                                      RhOp op, Psn rpsn, Time now, Effects& effects) {
   if (handshake_.open()) {
     if (sequenced) effects.Add(effect::Count{Counter::kRxFenced});
     return;
@@ -248,7 +251,7 @@ void Peer::StartOver(Time now, Effects& effects) {
   } else if (op == RhOp::kNack && handshake_.identities().peer == 0) {
     // The NACK answers a probe. If the peer is plain, `rpsn` is the PSN that it accepts next.
     PduList none;
-    connection(plane, vc).Restart(rpsn, none);
+    connection(plane, number).Restart(rpsn, none);
   }
 }
 
@@ -258,19 +261,21 @@ void Peer::StartOver(Time now, Effects& effects) {
 void Peer::SendProbes(Effects& effects) const {
   constexpr int kHalf = 1 << 15;
   const auto ahead = static_cast<int>(handshake_.probe_quarter() << 14) + 1;
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
-    for (uint32_t vc = 0; IsPresent(plane) && vc < own_->vc_count; ++vc) {
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
+    for (PathConnection number = 0; IsPresent(plane) && number < own_->map.vc_count(); ++number) {
       for (const int far : {0, kHalf}) {
-        effects.Add(effect::Probe{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc),
-                                  connection(plane, vc).next_psn().Plus(ahead + far)});
+        effects.Add(
+            effect::Probe{plane, number, connection(plane, number).next_psn().Plus(ahead + far)});
       }
     }
   }
 }
 
 void Peer::OnPlain(Effects& effects) {
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
-    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) connection(plane, vc).OpenReceive(Psn(0));
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
+    for (PathConnection number = 0; number < own_->map.vc_count(); ++number) {
+      connection(plane, number).OpenReceive(Psn(0));
+    }
   }
   effects.Add(effect::CreditChange{effect::CreditStep::kUncounted});
   FindAgain(effects);

@@ -5,11 +5,11 @@
 
 namespace suede {
 
-void Peer::OnNotReady(uint32_t plane, uint32_t slot, const NotReady& message, Time now,
+void Peer::OnNotReady(PlaneIndex plane, SessionIndex slot, const NotReady& message, Time now,
                       Effects& effects) {
-  const uint32_t vc = own_->ConnectionOf(slot, message.vc);
+  const PathConnection number = own_->map.Number(slot, Vc(message.vc));
   const RpsnVerdict verdict =
-      Acknowledge(plane, vc, effects, [&](Connection& refused, PduList& acked) {
+      Acknowledge(plane, number, effects, [&](Connection& refused, PduList& acked) {
         return refused.OnNotReady(message.expected, std::chrono::microseconds(message.backoff_us),
                                   now, own_->transport, acked);
       });
@@ -18,28 +18,26 @@ void Peer::OnNotReady(uint32_t plane, uint32_t slot, const NotReady& message, Ti
   }
   effects.Add(effect::Count{Counter::kPauses});
   // The NOT_READY answers a PDU of ours, whether that was accepted or not.
-  if (own_->has_sessions && connection(plane, vc).paused()) OnProof(plane, now);
-  Unblock(plane, vc, effects);
-  ArmConnection(plane, vc, effects);
+  if (own_->has_sessions && connection(plane, number).paused()) OnProof(plane, now);
+  Unblock(plane, number, effects);
+  ArmConnection(plane, number, effects);
 }
 
-void Peer::OnReady(uint32_t plane, uint32_t slot, const Ready& message, Time now,
+void Peer::OnReady(PlaneIndex plane, SessionIndex slot, const Ready& message, Time now,
                    Effects& effects) {
-  const uint32_t vc = own_->ConnectionOf(slot, message.vc);
-  connection(plane, vc).OnReady(message.expected, now);
-  effects.Add(effect::CheckConnection{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc)});
+  const PathConnection number = own_->map.Number(slot, Vc(message.vc));
+  connection(plane, number).OnReady(message.expected, now);
+  effects.Add(effect::CheckConnection{plane, number});
 }
 
-void Peer::OnResumed(uint32_t plane, uint32_t vc, Effects& effects) {
-  Mark(own_->VcsOf(vc), false, effects);
-  if (!cut_off_) Emit(PeerEvent::kReachable, plane, vc, effects);
+void Peer::OnResumed(PlaneIndex plane, PathConnection number, Effects& effects) {
+  Mark(own_->map.VcsOf(number), false, effects);
+  if (!cut_off_) Emit(PeerEvent::kReachable, plane, number, effects);
 }
 
-void Peer::OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now,
+void Peer::OnConnectionDeadline(PlaneIndex plane, PathConnection number, Hold hold, Time now,
                                 Effects& effects) {
-  Connection& due = connection(plane, vc);
-  const auto on_plane = static_cast<uint8_t>(plane);
-  const auto of_vc = static_cast<uint8_t>(vc);
+  Connection& due = connection(plane, number);
   const uint32_t tries = due.tries();
   if (hold != Hold::kNone && hold != Hold::kTooLong) due.PutOff(now, own_->transport);
   switch (due.OnTimer(now, own_->transport)) {
@@ -48,49 +46,49 @@ void Peer::OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now
     case TimerVerdict::kRetransmit:
       if (due.tries() != tries) {
         effects.Add(effect::Count{Counter::kRtoFired});
-        SetAside(plane, vc);
+        SetAside(plane, number);
       }
-      if (due.tries() >= own_->paths.sessions.stall_timeouts) OnStall(plane, vc, now, effects);
-      effects.Add(effect::Retransmit{on_plane, of_vc});
+      if (due.tries() >= own_->paths.sessions.stall_timeouts) OnStall(plane, number, now, effects);
+      effects.Add(effect::Retransmit{plane, number});
       // The peer's window may have changed, or there may be another peer.
       if (due.desynchronized() && handshake_.associated()) SendHello(plane, true, 0, effects);
       break;
     case TimerVerdict::kUnreachable:
-      OnUnreachable(plane, vc, now, effects);
+      OnUnreachable(plane, number, now, effects);
       break;
     case TimerVerdict::kProbe:
       SendHello(plane, true, 0, effects);
-      effects.Add(effect::ProbeLost{on_plane, of_vc});
-      GiveUpIfLost(vc, effects);
+      effects.Add(effect::ProbeLost{plane, number});
+      GiveUpIfLost(number, effects);
       break;
   }
-  if (due.MustAckNow(own_->transport)) effects.Add(effect::ScheduleAck{on_plane, of_vc});
-  ArmConnection(plane, vc, effects);
+  if (due.MustAckNow(own_->transport)) effects.Add(effect::ScheduleAck{plane, number});
+  ArmConnection(plane, number, effects);
 }
 
 // The tries of a connection are used up.
-void Peer::OnUnreachable(uint32_t plane, uint32_t vc, Time now, Effects& effects) {
+void Peer::OnUnreachable(PlaneIndex plane, PathConnection number, Time now, Effects& effects) {
   if (paths_->sessions) return PlaneDown(plane, PlaneDownReason::kTimeouts, now, effects);
-  Connection& lost = connection(plane, vc);
+  Connection& lost = connection(plane, number);
   // The peer answers, and its answer is impossible: no probe would bring both ends into step.
   if (handshake_.associated() && lost.desynchronized()) return StartOver(now, effects);
   effects.Add(effect::Count{Counter::kUnreachable});
-  Emit(PeerEvent::kUnreachable, plane, vc, effects);
+  Emit(PeerEvent::kUnreachable, plane, number, effects);
   const uint32_t bytes = lost.unacked_bytes();
   PduList pdus;
   lost.GiveUp(now, own_->transport, pdus);
-  GiveUp(plane, vc, Ending::kInDoubt, true, bytes, pdus, effects);
-  GiveUpIfLost(vc, effects);
+  GiveUp(plane, number, Ending::kInDoubt, true, bytes, pdus, effects);
+  GiveUpIfLost(number, effects);
   PlaceFlows(effects);
 }
 
 // Ends PDUs queued behind a lost connection where no other plane takes them.
-void Peer::GiveUpIfLost(uint32_t vc, Effects& effects) {
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
-    if ((paths_->usable & 1u << plane) != 0 && !connection(plane, vc).lost()) return;
+void Peer::GiveUpIfLost(PathConnection number, Effects& effects) {
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
+    if ((paths_->usable & 1u << plane) != 0 && !connection(plane, number).lost()) return;
   }
-  Mark(own_->VcsOf(vc), true, effects);
-  GiveUpQueued(own_->VcsOf(vc), effects);
+  Mark(own_->map.VcsOf(number), true, effects);
+  GiveUpQueued(own_->map.VcsOf(number), effects);
 }
 
 }  // namespace suede

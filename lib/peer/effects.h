@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "base/coordinates.h"
 #include "base/time.h"
 #include "pdu/pdu_list.h"
 #include "peer/peer_paths.h"
@@ -48,71 +49,71 @@ namespace effect {
 // A control PDU. Its identities are the handshake's once the call has ended; they, and the credit
 // limits of a HELLO, are filled in as it is encoded.
 struct Send {
-  uint8_t plane = 0;
+  PlaneIndex plane = 0;
   ControlMessage message;
 };
 // A control PDU that has a number of its own in its header.
 struct SendFrom {
-  uint8_t plane = 0;
+  PlaneIndex plane = 0;
   uint16_t number = 0;
   ControlMessage message;
 };
 // The session's frames have the number of its slot from now on.
 struct Renumber {
-  uint8_t plane = 0;
-  uint8_t slot = 0;
+  PlaneIndex plane = 0;
+  SessionIndex slot = 0;
 };
 // A PLANE that says that nothing leaves our device on `plane`. It is sent over the first plane of
 // `enough` whose own device lets frames leave; without one, over all such planes of `over`.
 // `if_held`: sends it only where the device of `plane` lets no frames leave.
 struct SendHeldUp {
-  uint8_t plane = 0;
+  PlaneIndex plane = 0;
   PlaneMask over = 0;
   PlaneMask enough = 0;
   bool if_held = false;
 };
 // An unsequenced PDU with this PSN, in the class of PDUs without commands.
 struct Probe {
-  uint8_t plane = 0;
-  uint8_t vc = 0;
+  PlaneIndex plane = 0;
+  PathConnection number = 0;
   Psn psn;
 };
 // The probe of a lost connection; Connection::OnProbeSent is called once the probe is staged.
 struct ProbeLost {
-  uint8_t plane = 0;
-  uint8_t vc = 0;
+  PlaneIndex plane = 0;
+  PathConnection number = 0;
 };
 // The connection owes an acknowledgement.
 struct ScheduleAck {
-  uint8_t plane = 0;
-  uint8_t vc = 0;
+  PlaneIndex plane = 0;
+  PathConnection number = 0;
 };
 // The connection has something to send again.
 struct Retransmit {
-  uint8_t plane = 0;
-  uint8_t vc = 0;
+  PlaneIndex plane = 0;
+  PathConnection number = 0;
 };
 
 // ---- Ends of PDUs. Their bytes are in flight no longer, as far as the peer counts.
 
 // PDUs of one connection have arrived.
 struct Acknowledged {
-  uint8_t plane = 0;
-  uint8_t vc = 0;
+  PlaneIndex plane = 0;
+  PathConnection number = 0;
   PduList pdus;
 };
 // PDUs of one connection end, and must not leave any more. `hold_last`: the frame that left last is
 // kept, as it shows whether the device has given back all of them.
 struct GiveUp {
-  uint8_t plane = 0;
-  uint8_t vc = 0;
+  PlaneIndex plane = 0;
+  PathConnection number = 0;
   Ending ending = Ending::kInDoubt;
   bool hold_last = false;
   PduList pdus;
 };
 // PDUs of one plane, in order, go back to the heads of their queues.
 struct Requeue {
-  uint8_t plane = 0;
+  PlaneIndex plane = 0;
   PduList pdus;
 };
 
@@ -133,7 +134,7 @@ struct Unblock {
 };
 // Strict: all PDUs of these VCs take this plane.
 struct PlaceFlow {
-  uint8_t plane = 0;
+  PlaneIndex plane = 0;
   uint8_t vcs = 0;
 };
 
@@ -157,7 +158,7 @@ struct CreditReceived {
 
 // The peer has sent this CONGESTION on the plane, within the association.
 struct CongestionReceived {
-  uint8_t plane = 0;
+  PlaneIndex plane = 0;
   Congestion congestion;
 };
 
@@ -165,8 +166,8 @@ struct CongestionReceived {
 
 struct Emit {
   PeerEvent event = PeerEvent::kReset;
-  uint8_t plane = 0;
-  uint8_t vc = 0;
+  PlaneIndex plane = 0;
+  PathConnection number = 0;
   uint8_t what = 0;
   uint32_t own = 0;  // kHelloMismatch: the two values
   uint32_t theirs = 0;
@@ -178,14 +179,14 @@ struct Count {
 enum class Timer : uint8_t { kHandshake, kSession, kConnection };
 struct Arm {
   Timer timer = Timer::kHandshake;
-  uint8_t plane = 0;
-  uint8_t vc = 0;
+  PlaneIndex plane = 0;
+  PathConnection number = 0;
   Time due = kNever;
 };
 // Calls OnConnectionDeadline now.
 struct CheckConnection {
-  uint8_t plane = 0;
-  uint8_t vc = 0;
+  PlaneIndex plane = 0;
+  PathConnection number = 0;
 };
 // Asks all peers of the instance on the planes of OwnEnd::failed, a few at a time.
 struct AskOnFailed {};

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "base/time.h"
 #include "peer/params.h"
 #include "peer/peer_paths.h"
@@ -33,14 +34,14 @@ class FailedPlanes {
   explicit FailedPlanes(uint32_t first) : next_(first) {}
 
   // This endpoint has found the plane dead to a peer. Ignores a second time within `interval`.
-  void OnFound(uint32_t plane, Time now, Duration interval) {
+  void OnFound(PlaneIndex plane, Time now, Duration interval) {
     if (now < found_until_[plane]) return;
     found_until_[plane] = reported_until_[plane] = now + interval;
     Add(plane, true, kMaxHops);
   }
   // A peer reports the plane. Ignores a report within `interval` of a former one, or of this
   // endpoint's own finding.
-  void OnReported(uint32_t plane, uint8_t hops, Time now, Duration interval) {
+  void OnReported(PlaneIndex plane, uint8_t hops, Time now, Duration interval) {
     if (now < reported_until_[plane]) return;
     reported_until_[plane] = now + interval;
     Add(plane, hops != 0, static_cast<uint8_t>(std::max<int>(hops - 1, 0)));
@@ -52,7 +53,7 @@ class FailedPlanes {
   // The next of `count` peers to ask, while there is work.
   uint32_t NextPeer(uint32_t count) {
     left_ = std::min(left_, count) - 1;
-    const uint32_t peer = next_ % count;
+    const PeerIndex peer(next_ % count);
     next_ = peer + 1;
     return peer;
   }
@@ -60,7 +61,7 @@ class FailedPlanes {
   void End() { report_ = {}; }
 
  private:
-  void Add(uint32_t plane, bool is_told, uint8_t hops) {
+  void Add(PlaneIndex plane, bool is_told, uint8_t hops) {
     report_.planes |= static_cast<PlaneMask>(1u << plane);
     report_.is_told |= is_told;
     report_.hops = std::max(report_.hops, hops);

@@ -11,9 +11,9 @@ namespace suede {
 // something was accepted.
 bool Peer::CloseUnnamed() {
   for (const bool close : {false, true}) {
-    for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
       if (sessions_[plane].peer_plane() != PlaneSession::kUnknownPlane) continue;
-      for (uint32_t number = 0; number < own_->connection_count; ++number) {
+      for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
         if (close) connection(plane, number).CloseReceive();
         if (connection(plane, number).accepted_any()) return false;
       }
@@ -23,10 +23,10 @@ bool Peer::CloseUnnamed() {
 }
 
 // The peer has found the plane dead, and asks which PDUs arrived.
-void Peer::OnFence(uint32_t plane, const Fence& fence, bool sealed, Time now, Effects& effects) {
+void Peer::OnFence(PlaneIndex plane, const Fence& fence, bool sealed, Time now, Effects& effects) {
   // A FENCE that may have been moved is about the plane that it names.
   const bool is_own = fence.own && !Pairs(plane, sealed);
-  const uint32_t dead = is_own ? plane : PlaneOfPeer(fence.plane);
+  const PlaneIndex dead(is_own ? plane : PlaneOfPeer(fence.plane));
   bool known = false;
   const bool answers = dead != kNoPlane ? HasAllPsns(dead, fence.more) &&
                                               sessions_[dead].OnFence(fence.generation, known)
@@ -40,7 +40,7 @@ void Peer::OnFence(uint32_t plane, const Fence& fence, bool sealed, Time now, Ef
                 .expected = fence.oldest,
                 .more = fence.more};
   if (dead != kNoPlane) {
-    for (uint32_t number = 0; number < DistinctConnections(dead); ++number) {
+    for (PathConnection number = 0; number < DistinctConnections(dead); ++number) {
       Connection& fenced_one = connection(dead, number);
       if (!known) fenced_one.OpenReceive(PsnIn(number, fence.oldest, fence.more));
       fenced_one.CloseReceive();
@@ -57,13 +57,13 @@ void Peer::OnFence(uint32_t plane, const Fence& fence, bool sealed, Time now, Ef
 
 // PDUs that the peer has accepted are done; the rest moves.
 void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
-  const uint32_t dead = fenced.plane;
-  if (dead >= own_->plane_count || !sessions_[dead].IsFenced(fenced.generation) ||
+  const PlaneIndex dead(fenced.plane);
+  if (dead >= own_->map.plane_count() || !sessions_[dead].IsFenced(fenced.generation) ||
       !HasAllPsns(dead, fenced.more)) {
     effects.Add(effect::Count{Counter::kRxPlaneStale});
     return;
   }
-  for (uint32_t number = 0; number < DistinctConnections(dead); ++number) {
+  for (PathConnection number = 0; number < DistinctConnections(dead); ++number) {
     const Psn expected = PsnIn(number, fenced.expected, fenced.more);
     const auto hear = [&](Connection& fenced_one, PduList& acked) {
       return fenced_one.OnFenced(expected, now, own_->transport, acked);
@@ -76,7 +76,7 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
     return;
   }
   PduList rest;
-  for (uint32_t number = 0; number < own_->connection_count; ++number) {
+  for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
     Connection& fenced_one = connection(dead, number);
     const uint32_t bytes = fenced_one.unacked_bytes();
     // PSNs of the next generation: a frame of this one that is still under way is far from them.
@@ -84,7 +84,7 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
     if (bytes != 0) CountOut(dead, number, bytes);
   }
   sessions_[dead].EndFence(now);
-  if (!rest.empty()) effects.Add(effect::Requeue{static_cast<uint8_t>(dead), rest});
+  if (!rest.empty()) effects.Add(effect::Requeue{dead, rest});
   if (!rest.empty() && cut_off_) GiveUpQueued(kAllVcs, effects);
   UpdateUsable(effects);
   ArmSession(dead, effects);
@@ -92,13 +92,13 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
 }
 
 // PDUs that the peer has accepted on a fenced session are done; the rest moves.
-void Peer::OnSessionFenced(uint32_t plane, const SessionNumber& answer, Time now,
+void Peer::OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time now,
                            Effects& effects) {
   SessionGroup& group = groups_[plane];
   if (!group.IsFenced(answer)) return effects.Add(effect::Count{Counter::kRxSessionStale});
   PduList rest;
-  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-    const uint32_t number = own_->ConnectionOf(answer.slot, vc);
+  for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
+    const PathConnection number = own_->map.Number(SessionIndex(answer.slot), vc);
     const auto hear = [&](Connection& fenced_one, PduList& acked) {
       return fenced_one.OnFenced(answer.psns[vc], now, own_->transport, acked);
     };
@@ -107,18 +107,18 @@ void Peer::OnSessionFenced(uint32_t plane, const SessionNumber& answer, Time now
     effects.Add(effect::Count{Counter::kRxRpsnInvalid});
     return StartOver(now, effects);
   }
-  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-    const uint32_t number = own_->ConnectionOf(answer.slot, vc);
+  for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
+    const PathConnection number = own_->map.Number(SessionIndex(answer.slot), vc);
     Connection& fenced_one = connection(plane, number);
     const uint32_t bytes = fenced_one.unacked_bytes();
     // The new PSNs are far from those of frames still under way, which are then implausible.
     fenced_one.Restart(fenced_one.next_psn().Plus(3 << 13), rest);
     if (bytes != 0) CountOut(plane, number, bytes);
   }
-  group.OnFenced(answer.slot, own_->paths.hold_down, now);
+  group.OnFenced(SessionIndex(answer.slot), own_->paths.hold_down, now);
   effects.Add(effect::Count{Counter::kSessionFences});
   paths_->Join(plane);
-  if (!rest.empty()) effects.Add(effect::Requeue{static_cast<uint8_t>(plane), rest});
+  if (!rest.empty()) effects.Add(effect::Requeue{plane, rest});
   if (!rest.empty() && cut_off_) GiveUpQueued(kAllVcs, effects);
   if (paths_->moving != 0) OnEnded(effects);
   Unblock(effects);

@@ -16,44 +16,45 @@ constexpr int kFineBits = 10;
 }  // namespace
 
 // Lets the queues go on that wait for a connection, where that can send.
-void Peer::Unblock(uint32_t plane, uint32_t vc, Effects& effects) const {
-  if (MaySend(plane, vc)) effects.Add(effect::Unblock{own_->VcsOf(vc)});
+void Peer::Unblock(PlaneIndex plane, PathConnection number, Effects& effects) const {
+  if (MaySend(plane, number)) effects.Add(effect::Unblock{own_->map.VcsOf(number)});
 }
 
 void Peer::Unblock(Effects& effects) const {
   uint8_t vcs = 0;
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
-    for (uint32_t number = 0; number < own_->connection_count; ++number) {
-      if (MaySend(plane, number)) vcs = static_cast<uint8_t>(vcs | own_->VcsOf(number));
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
+    for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
+      if (MaySend(plane, number)) vcs = static_cast<uint8_t>(vcs | own_->map.VcsOf(number));
     }
   }
   if (vcs != 0) effects.Add(effect::Unblock{vcs});
 }
 
 // The flow's connections on the plane with PDUs in flight.
-uint32_t Peer::BusyOf(uint32_t flow, uint32_t plane) const {
+uint32_t Peer::BusyOf(Vc flow, PlaneIndex plane) const {
   uint32_t busy = 0;
-  for (uint32_t slot = 0; slot < own_->session_count; ++slot) {
-    busy += connection(plane, own_->ConnectionOf(slot, flow)).unacked_bytes() != 0 ? 1 : 0;
+  for (SessionIndex slot = 0; slot < own_->map.session_count(); ++slot) {
+    busy += connection(plane, own_->map.Number(slot, flow)).unacked_bytes() != 0 ? 1 : 0;
   }
   return busy;
 }
 
 // The planes that may become the flow's home: not those on which a static peer's connection is
 // lost.
-PlaneMask Peer::HomesFor(uint32_t flow) const {
+PlaneMask Peer::HomesFor(Vc flow) const {
   PlaneMask mask = paths_->usable;
-  for (uint32_t plane = 0; !paths_->sessions && plane < own_->plane_count; ++plane) {
-    if (connection(plane, flow).lost()) mask &= static_cast<PlaneMask>(~(1u << plane));
+  for (PlaneIndex plane = 0; !paths_->sessions && plane < own_->map.plane_count(); ++plane) {
+    if (connection(plane, own_->map.Number(0, flow)).lost())
+      mask &= static_cast<PlaneMask>(~(1u << plane));
   }
   return mask;
 }
 
 // The flows' connections with PDUs in flight on the plane that is their home.
-uint32_t Peer::BusyAtHome(uint32_t plane) const {
+uint32_t Peer::BusyAtHome(PlaneIndex plane) const {
   if (paths_->InFlightOn(plane) == 0) return 0;
   uint32_t busy = 0;
-  for (uint32_t flow = 0; flow < own_->vc_count; ++flow) {
+  for (Vc flow = 0; flow < own_->map.vc_count(); ++flow) {
     if (paths_->home[flow] == plane) busy += BusyOf(flow, plane);
   }
   return busy;
@@ -62,7 +63,7 @@ uint32_t Peer::BusyAtHome(uint32_t plane) const {
 // The load of the plane for its weight, with `more` additional busy connections. Where destinations
 // differ in their weights, a plane that some of them lack is no emptier for the others: connections
 // of all peers then count by their shares, and this peer's by its weights.
-uint64_t Peer::LoadOf(uint32_t plane, uint32_t more) const {
+uint64_t Peer::LoadOf(PlaneIndex plane, uint32_t more) const {
   const uint32_t of_all = own_->LoadOf(plane) + more;
   const PlaneShares& shares = own_->shares;
   if (!shares.any_uneven()) return uint64_t{of_all} * paths_->cost[plane];
@@ -73,10 +74,10 @@ uint64_t Peer::LoadOf(uint32_t plane, uint32_t more) const {
 
 // The plane of `mask` with the least load with `more` additional busy connections, if that load is
 // less than `bound`; otherwise kNoPlane. The flow draws one of several equal planes.
-uint32_t Peer::LeastLoaded(PlaneMask mask, uint32_t flow, uint32_t more, uint64_t bound) const {
+PlaneIndex Peer::LeastLoaded(PlaneMask mask, Vc flow, uint32_t more, uint64_t bound) const {
   PlaneMask min = 0;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
-    const auto plane = static_cast<uint32_t>(std::countr_zero(left));
+    const auto plane = Lowest<PlaneIndex>(left);
     const uint64_t load = LoadOf(plane, more);
     if (load > bound || (load == bound && min == 0)) continue;
     const auto bit = static_cast<PlaneMask>(1u << plane);
@@ -89,47 +90,48 @@ uint32_t Peer::LeastLoaded(PlaneMask mask, uint32_t flow, uint32_t more, uint64_
 // The home that the flow should have, with `busy` busy connections on its present home. A flow
 // without PDUs in flight draws its home. Another flow stays, unless its plane is gone, or has more
 // load for its weight than another plane would have with the flow.
-uint32_t Peer::WantedHome(uint32_t flow, uint32_t busy) const {
+PlaneIndex Peer::WantedHome(Vc flow, uint32_t busy) const {
   const PlaneMask mask = HomesFor(flow);
-  const uint32_t home = paths_->home[flow];
+  const PlaneIndex home(paths_->home[flow]);
   if (mask == 0) return home;
   if (busy == 0) return paths_->Draw(mask, KeyOf(flow));
   const bool stays = (mask & 1u << home) != 0;
   const uint64_t bound = stays ? LoadOf(home, 0) : UINT64_MAX;
   const auto others = static_cast<PlaneMask>(mask & ~(1u << home));
-  const uint32_t min = LeastLoaded(others, flow, busy, bound);
+  const PlaneIndex min = LeastLoaded(others, flow, busy, bound);
   return min == kNoPlane ? home : min;
 }
 
 // The planes that the next PDU of the flow may take.
-void Peer::SetChoice(uint32_t flow) {
+void Peer::SetChoice(Vc flow) {
   const bool moving = (paths_->moving & 1u << flow) != 0;
-  const auto home = static_cast<PlaneMask>(moving ? 0 : 1u << paths_->home[flow]);
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    if (own_->VcOf(vc) == flow) paths_->choice[vc] = static_cast<PlaneMask>(paths_->usable & home);
+  const auto home = static_cast<PlaneMask>(moving ? 0 : 1u << PlaneIndex(paths_->home[flow]));
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
+    if (own_->map.KeyOf(vc) == flow)
+      paths_->choice[vc] = static_cast<PlaneMask>(paths_->usable & home);
   }
 }
 
 // The flow stands still no longer, whatever its home will be.
-void Peer::EndMove(uint32_t flow) {
+void Peer::EndMove(Vc flow) {
   const auto bit = static_cast<uint8_t>(1u << flow);
   if ((paths_->moving & bit) == 0) return;
   paths_->moving = static_cast<uint8_t>(paths_->moving & ~bit);
   const FlowMove& move = paths_->moves[flow];
-  own_->Shift(move.to, paths_->home[flow], move.count);
+  own_->Shift(PlaneIndex(move.to), PlaneIndex(paths_->home[flow]), move.count);
 }
 
 // Chooses the flow's home anew. Where the home changes, nothing of the flow is sent until its PDUs
 // in flight on the former home have ended one way or the other. True where the flow has moved.
-bool Peer::MoveFlow(uint32_t flow, Effects& effects) {
+bool Peer::MoveFlow(Vc flow, Effects& effects) {
   const auto bit = static_cast<uint8_t>(1u << flow);
   const bool moving = (paths_->moving & bit) != 0;
-  const uint32_t to = paths_->moves[flow].to;
+  const PlaneIndex to(paths_->moves[flow].to);
   EndMove(flow);
-  const uint32_t home = paths_->home[flow];
+  const PlaneIndex home(paths_->home[flow]);
   const uint32_t busy = BusyOf(flow, home);
   const bool arrives = moving && busy == 0 && (HomesFor(flow) & 1u << to) != 0;
-  const uint32_t wanted = arrives ? to : WantedHome(flow, busy);
+  const PlaneIndex wanted = arrives ? to : WantedHome(flow, busy);
   if (wanted != home && busy != 0) {
     if (!moving) effects.Add(effect::Count{Counter::kFlowMoves});
     paths_->moving = static_cast<uint8_t>(paths_->moving | bit);
@@ -139,7 +141,7 @@ bool Peer::MoveFlow(uint32_t flow, Effects& effects) {
   const bool moves = wanted != home && busy == 0;
   if (moves) {
     paths_->home[flow] = static_cast<uint8_t>(wanted);
-    effects.Add(effect::PlaceFlow{static_cast<uint8_t>(wanted), own_->VcsOf(flow)});
+    effects.Add(effect::PlaceFlow{wanted, own_->map.VcsWith(flow)});
   }
   SetChoice(flow);
   return moves;
@@ -149,14 +151,14 @@ bool Peer::MoveFlow(uint32_t flow, Effects& effects) {
 [[gnu::cold]] void Peer::PlaceFlows(Effects& effects) {
   if (!own_->is_strict()) return paths_->choice.fill(paths_->usable);
   bool moved = false;
-  for (uint32_t flow = 0; flow < own_->vc_count; ++flow) moved |= MoveFlow(flow, effects);
+  for (Vc flow = 0; flow < own_->map.vc_count(); ++flow) moved |= MoveFlow(flow, effects);
   if (moved) Unblock(effects);
 }
 
 [[gnu::cold]] void Peer::OnEnded(Effects& effects) {
   bool moved = false;
-  for (uint32_t flow = 0; flow < own_->vc_count; ++flow) {
-    const bool ended = BusyOf(flow, paths_->home[flow]) == 0;
+  for (Vc flow = 0; flow < own_->map.vc_count(); ++flow) {
+    const bool ended = BusyOf(flow, PlaneIndex(paths_->home[flow])) == 0;
     if (ended && (paths_->moving & 1u << flow) != 0) moved |= MoveFlow(flow, effects);
   }
   if (moved) Unblock(effects);
@@ -167,8 +169,8 @@ bool Peer::MoveFlow(uint32_t flow, Effects& effects) {
 void Peer::BalanceFlows(Effects& effects) {
   if (!own_->is_strict()) return;
   const int stay = paths_->moving | paths_->begun | paths_->begun_before;
-  for (uint32_t flow = 0; flow < own_->vc_count; ++flow) {
-    const bool busy = BusyOf(flow, paths_->home[flow]) != 0;
+  for (Vc flow = 0; flow < own_->map.vc_count(); ++flow) {
+    const bool busy = BusyOf(flow, PlaneIndex(paths_->home[flow])) != 0;
     if (busy && (stay & 1 << flow) == 0) MoveFlow(flow, effects);
   }
   paths_->begun_before = std::exchange(paths_->begun, uint8_t{0});
@@ -177,20 +179,20 @@ void Peer::BalanceFlows(Effects& effects) {
 // Chooses among the planes with less load than any plane would have with the flow: the one that has
 // carried the least to the peer for its weight. So shares follow weights even where few flows are
 // busy at a time.
-[[gnu::noinline]] bool Peer::OnFlowBegins(uint32_t vc) {
-  const uint32_t flow = own_->VcOf(vc);
-  const uint32_t home = paths_->home[flow];
+[[gnu::noinline]] bool Peer::OnFlowBegins(Vc vc) {
+  const Vc flow = own_->map.KeyOf(vc);
+  const PlaneIndex home(paths_->home[flow]);
   const PlaneMask mask = paths_->choice[vc] != 0 ? HomesFor(flow) : PlaneMask{0};
   if ((mask & (mask - 1)) == 0 || BusyOf(flow, home) != 0) return false;
   paths_->begun = static_cast<uint8_t>(paths_->begun | 1u << flow);
   uint64_t bound = UINT64_MAX;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
-    bound = std::min(bound, LoadOf(static_cast<uint32_t>(std::countr_zero(left)), 1));
+    bound = std::min(bound, LoadOf(Lowest<PlaneIndex>(left), 1));
   }
-  uint32_t best = home;
+  PlaneIndex best(home);
   uint32_t min = UINT32_MAX;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
-    const auto plane = static_cast<uint32_t>(std::countr_zero(left));
+    const auto plane = Lowest<PlaneIndex>(left);
     if (LoadOf(plane, 0) >= bound) continue;
     const uint32_t carried = paths_->carried[plane];
     if (carried > min || (carried == min && plane != home)) continue;

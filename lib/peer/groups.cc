@@ -14,34 +14,35 @@ namespace suede {
 void Peer::BeginGroups(Time now, Effects& effects) {
   const bool several = handshake_.associated() && own_->has_sessions && hello_.answers_planes &&
                        hello_.sends_generations;
-  const uint32_t max = std::min<uint32_t>(own_->session_count, hello_.sessions);
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+  const uint32_t max = std::min<uint32_t>(own_->map.session_count(), hello_.sessions);
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     groups_[plane].Begin(several ? std::bit_floor(max) : 1, own_->session_numbers[plane], now);
-    for (uint32_t slot = 0; own_->session_count != 1 && slot < own_->session_count; ++slot) {
-      effects.Add(effect::Renumber{static_cast<uint8_t>(plane), static_cast<uint8_t>(slot)});
+    for (SessionIndex slot = 0; own_->map.session_count() != 1 && slot < own_->map.session_count();
+         ++slot) {
+      effects.Add(effect::Renumber{plane, slot});
     }
   }
 }
 
-void Peer::SendSession(uint32_t plane, uint32_t slot, Effects& effects) {
+void Peer::SendSession(PlaneIndex plane, SessionIndex slot, Effects& effects) {
   SessionNumber request = groups_[plane].RequestOf(slot);
   // A fence takes any path.
   if (request.fence) return Send(plane, request, effects);
   if (request.anew) {
     FillPsns(plane, slot, request.psns, [](const Connection& one) { return one.next_psn(); });
   }
-  effects.Add(effect::SendFrom{static_cast<uint8_t>(plane), request.number, request});
+  effects.Add(effect::SendFrom{plane, request.number, request});
 }
 
-void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
+void Peer::OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects) {
   SessionGroup& group = groups_[plane];
   if (now < group.deadline()) return;
   std::array<SessionGroup::Facts, kMaxSessions> facts;  // (Most groups need a few.)
-  for (uint32_t slot = 0; slot < group.count(); ++slot) {
+  for (SessionIndex slot = 0; slot < group.count(); ++slot) {
     facts[slot] = {};
     Duration of_idle{};  // of VCs that were not used: says nothing of the path now
-    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-      Connection& one = connection(plane, own_->ConnectionOf(slot, vc));
+    for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
+      Connection& one = connection(plane, own_->map.Number(slot, vc));
       SessionGroup::Facts& fact = facts[slot];
       const bool is_used = one.TakeMeasured() || one.unacked_count() != 0;
       Duration& srtt = is_used ? fact.srtt : of_idle;
@@ -68,9 +69,9 @@ void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
                                  .rest = own_->paths.hold_down},
                                 own_->numbers, now);
   for (SlotMask left = group.fencing() & ~fencing; left != 0; left &= left - 1) {
-    const auto slot = static_cast<uint32_t>(std::countr_zero(left));
-    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-      connection(plane, own_->ConnectionOf(slot, vc)).Freeze();
+    const auto slot = Lowest<SessionIndex>(left);
+    for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
+      connection(plane, own_->map.Number(slot, vc)).Freeze();
     }
   }
   for (SlotMask closed = before & ~group.open(); closed != 0; closed &= closed - 1) {
@@ -78,52 +79,52 @@ void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
               effects);
   }
   for (; asks != 0; asks &= asks - 1) {
-    SendSession(plane, static_cast<uint32_t>(std::countr_zero(asks)), effects);
+    SendSession(plane, Lowest<SessionIndex>(asks), effects);
   }
   if ((group.open() & ~before) != 0) Unblock(effects);
 }
 
 // Whether PDUs of ours are on their way in the session.
-bool Peer::HasInFlight(uint32_t plane, uint32_t slot) const {
-  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-    if (connection(plane, own_->ConnectionOf(slot, vc)).unacked_count() != 0) return true;
+bool Peer::HasInFlight(PlaneIndex plane, SessionIndex slot) const {
+  for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
+    if (connection(plane, own_->map.Number(slot, vc)).unacked_count() != 0) return true;
   }
   return false;
 }
 
 // The peer asks for a number, or fences one of its sessions.
-void Peer::OnSessionRequest(uint32_t plane, const SessionNumber& message, Time now,
+void Peer::OnSessionRequest(PlaneIndex plane, const SessionNumber& message, Time now,
                             Effects& effects) {
   SessionGroup& group = groups_[plane];
-  const bool repeated =
-      message.slot < group.count() && group.slot(message.slot).rx_turn == message.turn;
+  const SessionIndex slot(message.slot);
+  const bool repeated = slot < group.count() && group.slot(slot).rx_turn == message.turn;
   const bool heeded = message.fence ? group.OnFence(message) : group.OnRequest(message);
   if (!heeded) return effects.Add(effect::Count{Counter::kRxSessionStale});
   effects.Add(effect::Count{Counter::kRxSessions});
-  for (uint32_t vc = 0; !repeated && vc < own_->vc_count; ++vc) {
-    Connection& one = connection(plane, own_->ConnectionOf(message.slot, vc));
+  for (Vc vc = 0; !repeated && vc < own_->map.vc_count(); ++vc) {
+    Connection& one = connection(plane, own_->map.Number(slot, vc));
     if (message.fence) one.CloseReceive();
     if (message.anew) one.OpenReceive(message.psns[vc]);
   }
   SessionNumber answer = message;
   answer.answer = true;
   if (message.fence) {
-    FillPsns(plane, message.slot, answer.psns,
-             [](const Connection& one) { return one.expected(); });
+    FillPsns(plane, slot, answer.psns, [](const Connection& one) { return one.expected(); });
   }
   Send(plane, answer, effects);
   // (While the plane is not up here, nothing is asked for over it.)
   if (repeated || !sessions_[plane].up()) return;
-  const bool answers = !HasInFlight(plane, message.slot);
-  if (!group.OnPeerMoved(message.slot, answers, own_->numbers, now)) return;
+  const bool answers = !HasInFlight(plane, slot);
+  if (!group.OnPeerMoved(slot, answers, own_->numbers, now)) return;
   ArmSession(plane, effects);
 }
 
-void Peer::OnSession(uint32_t plane, const SessionNumber& message, Time now, Effects& effects) {
+void Peer::OnSession(PlaneIndex plane, const SessionNumber& message, Time now, Effects& effects) {
   if (!message.answer) return OnSessionRequest(plane, message, now, effects);
   SessionGroup& group = groups_[plane];
-  const bool opened = message.slot < group.count() &&
-                      group.slot(message.slot).state == SessionSlot::State::kOpening;
+  const SessionIndex slot(message.slot);
+  const bool opened =
+      slot < group.count() && group.slot(slot).state == SessionSlot::State::kOpening;
   switch (group.OnAnswer(message, own_->paths.sessions, own_->numbers, now)) {
     case SessionGroup::Answer::kStale:
       return effects.Add(effect::Count{Counter::kRxSessionStale});
@@ -135,23 +136,24 @@ void Peer::OnSession(uint32_t plane, const SessionNumber& message, Time now, Eff
   effects.Add(effect::Count{Counter::kSessionMoves});
   EmitPlane(opened ? PeerEvent::kSessionOpened : PeerEvent::kSessionMoved, plane, message.slot,
             effects);
-  effects.Add(effect::Renumber{static_cast<uint8_t>(plane), message.slot});
-  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-    const uint32_t number = own_->ConnectionOf(message.slot, vc);
+  effects.Add(effect::Renumber{plane, slot});
+  for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
+    const PathConnection number = own_->map.Number(slot, vc);
     if (!connection(plane, number).OnNewPath(now, own_->transport)) continue;
     paths_->Join(plane);  // the plane is not owed what it could not carry
-    effects.Add(effect::Retransmit{static_cast<uint8_t>(plane), static_cast<uint8_t>(number)});
+    effects.Add(effect::Retransmit{plane, number});
     ArmConnection(plane, number, effects);
   }
   Unblock(effects);
 }
 
 // A connection has timed out several times in a row. While the plane lives, its path may be dead.
-void Peer::OnStall(uint32_t plane, uint32_t number, Time now, Effects& effects) {
+void Peer::OnStall(PlaneIndex plane, PathConnection number, Time now, Effects& effects) {
   if (groups_[plane].count() == 1 || !sessions_[plane].up()) return;
-  if (!groups_[plane].OnStall(own_->SlotOf(number), own_->numbers, now)) return;
+  if (!groups_[plane].OnStall(own_->map.SessionOf(number), own_->numbers, now)) return;
   effects.Add(effect::Count{Counter::kSessionStalls});
-  EmitPlane(PeerEvent::kSessionStalled, plane, static_cast<uint8_t>(own_->SlotOf(number)), effects);
+  EmitPlane(PeerEvent::kSessionStalled, plane, static_cast<uint8_t>(own_->map.SessionOf(number)),
+            effects);
   ArmSession(plane, effects);
 }
 

@@ -16,18 +16,18 @@ Peer::Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places)
       xpuid_(xpuid) {
   handshake_.Begin(own->numbers, plain);
   // Nothing is accepted before there is an association, or the peer is plain.
-  for (uint32_t i = 0; !plain && i < own->plane_count * uint32_t{own->connection_count}; ++i) {
+  for (uint32_t i = 0; !plain && i < own->map.peer_connections(); ++i) {
     connections_[i].CloseReceive();
   }
   paths_->flows = own_->is_strict();
 }
 
-void Peer::OnControl(uint32_t plane, const ControlMessage& message, const ControlFacts& facts,
+void Peer::OnControl(PlaneIndex plane, const ControlMessage& message, const ControlFacts& facts,
                      Time now, Effects& effects) {
   if (const auto* hello = std::get_if<Hello>(&message)) {
     return OnHello(plane, *hello, facts, now, effects);
   }
-  const uint32_t slot = facts.slot;
+  const SessionIndex slot(facts.slot);
   const bool is_of_session =
       std::holds_alternative<NotReady>(message) || std::holds_alternative<Ready>(message);
   if (is_of_session && slot == kNoSlot) return effects.Add(effect::Count{Counter::kRxSession});
@@ -46,7 +46,7 @@ void Peer::OnControl(uint32_t plane, const ControlMessage& message, const Contro
   } else if (const auto* fenced = std::get_if<Fenced>(&message)) {
     OnFenced(*fenced, now, effects);
   } else if (const auto* congestion = std::get_if<Congestion>(&message)) {
-    effects.Add(effect::CongestionReceived{static_cast<uint8_t>(plane), *congestion});
+    effects.Add(effect::CongestionReceived{plane, *congestion});
   } else if (const auto* session = std::get_if<SessionNumber>(&message)) {
     const bool answers_fence = session->answer && session->fence;
     answers_fence ? OnSessionFenced(plane, *session, now, effects)
@@ -56,7 +56,7 @@ void Peer::OnControl(uint32_t plane, const ControlMessage& message, const Contro
 
 // ---- Facts of this end.
 
-void Peer::OnPlaneChange(uint32_t plane, PlaneDownReason reason, Time now, Effects& effects) {
+void Peer::OnPlaneChange(PlaneIndex plane, PlaneDownReason reason, Time now, Effects& effects) {
   if (paths_->sessions && IsPresent(plane)) {
     if (own_->port_up(plane) && own_->admin[plane] != PlaneAdmin::kDown) {
       sessions_[plane].OnLinkUp(now);
@@ -72,7 +72,7 @@ void Peer::OnPlaneChange(uint32_t plane, PlaneDownReason reason, Time now, Effec
 // (Planes need no notice: they are asked again, and each question has its time.)
 void Peer::OnStandstill(Duration time) {
   if (!paths_->sessions) return;
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     paths_->alive_at = std::max(paths_->alive_at, sessions_[plane].last_heard());
   }
   paths_->alive_at += time;
@@ -80,11 +80,11 @@ void Peer::OnStandstill(Duration time) {
 
 // The peer's MAC address is known now, or has changed. PDUs that wait for it may go, and a queue
 // that waits for nothing else asks again.
-void Peer::OnMac(uint32_t plane, Effects& effects) {
+void Peer::OnMac(PlaneIndex plane, Effects& effects) {
   paths_->resolving &= static_cast<PlaneMask>(~(1u << plane));
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
     const auto bit = static_cast<uint8_t>(1u << vc);
-    const uint32_t number = own_->ConnectionOf(0, vc);
+    const PathConnection number = own_->map.Number(0, vc);
     const bool lost = connection(plane, number).lost() || paths_->unreachable;
     if ((lost_vcs_ & bit) == 0 || lost) continue;
     if (!cut_off_) Emit(PeerEvent::kReachable, plane, number, effects);
@@ -97,17 +97,17 @@ void Peer::OnMac(uint32_t plane, Effects& effects) {
 // Does nothing where another plane knows the peer's MAC address.
 void Peer::OnNoMac(Effects& effects) {
   if (!IsResolving()) return;
-  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+  for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
     if ((lost_vcs_ & 1u << vc) == 0) {
       effects.Add(effect::Count{Counter::kUnreachable});
-      Emit(PeerEvent::kUnreachable, 0, vc, effects);
+      Emit(PeerEvent::kUnreachable, 0, own_->map.Number(0, vc), effects);
     }
-    Mark(own_->VcsOf(vc), true, effects);
-    GiveUpQueued(own_->VcsOf(vc), effects);
+    Mark(own_->map.VcsWith(vc), true, effects);
+    GiveUpQueued(own_->map.VcsWith(vc), effects);
   }
 }
 
-void Peer::SetWeight(uint32_t plane, uint32_t weight, Time now, Effects& effects) {
+void Peer::SetWeight(PlaneIndex plane, uint32_t weight, Time now, Effects& effects) {
   const bool had_route = paths_->HasRoute(plane);
   paths_->SetWeight(plane, weight);
   ForgetRate(plane, effects);
@@ -122,8 +122,8 @@ void Peer::SetWeight(uint32_t plane, uint32_t weight, Time now, Effects& effects
   Unblock(effects);
 }
 
-void Peer::OnNewParams(uint32_t plane, uint32_t vc, Time now, Effects& effects) {
-  if (vc == 0) {
+void Peer::OnNewParams(PlaneIndex plane, PathConnection number, Time now, Effects& effects) {
+  if (number == 0) {
     sessions_[plane].OnNewParams(now, own_->paths);
     ArmSession(plane, effects);
     if (plane == 0) {
@@ -135,9 +135,9 @@ void Peer::OnNewParams(uint32_t plane, uint32_t vc, Time now, Effects& effects) 
       ArmHandshake(effects);
     }
   }
-  connection(plane, vc).OnNewParams(now, own_->transport);
-  ArmConnection(plane, vc, effects);
-  Unblock(plane, vc, effects);
+  connection(plane, number).OnNewParams(now, own_->transport);
+  ArmConnection(plane, number, effects);
+  Unblock(plane, number, effects);
 }
 
 // ---- For tests.
@@ -146,16 +146,16 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
   const auto check = [](bool holds) {
     if (!holds) std::abort();
   };
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     const PlaneSession& session = sessions_[plane];
     uint32_t bytes = 0;
     groups_[plane].CheckInvariants();
-    for (uint32_t number = 0; number < own_->connection_count; ++number) {
+    for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
       const Connection& one = connection(plane, number);
       one.CheckInvariants(widest);
       bytes += one.unacked_bytes();
       // A connection that stands still waits for a FENCED, of its plane or its session.
-      const bool fencing = (groups_[plane].fencing() >> own_->SlotOf(number) & 1) != 0;
+      const bool fencing = (groups_[plane].fencing() >> own_->map.SessionOf(number) & 1) != 0;
       check(!one.frozen() || session.fencing() || fencing);
       // Where there is no association, nothing is in flight and nothing is accepted.
       check(handshake_.open() || (one.receive_closed() && one.unacked_bytes() == 0));
@@ -173,8 +173,8 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
   check(HasRoute() || cut_off_ || cut_off_at_ != kNever);
   check(!paths_->sessions || (own_->has_sessions && handshake_.associated()));
   check(paths_->open == 0 || (handshake_.open() && mismatch_ == HelloMismatch::kNone));
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    const uint32_t flow = own_->VcOf(vc);
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
+    const Vc flow = own_->map.KeyOf(vc);
     const bool moving = (paths_->moving & 1u << flow) != 0;
     const uint32_t home = own_->is_strict() ? 1u << paths_->home[flow] : ~0u;
     check(paths_->choice[vc] == (moving ? 0 : paths_->usable & home));

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "peer/effects.h"
 #include "peer/handshake.h"
 #include "peer/hello_check.h"
@@ -40,8 +41,8 @@ enum class Hold : uint8_t {
 
 class Peer {
  public:
-  static constexpr uint32_t kNoPlane = PeerPaths::kNoPlane;
-  static constexpr uint8_t kNoSlot = 0xff;
+  static constexpr PlaneIndex kNoPlane = PeerPaths::kNoPlane;
+  static constexpr SessionIndex kNoSlot = 0xff;
   static constexpr uint8_t kAllVcs = (1u << kVcCount) - 1;
 
   // The peer's part of the instance's arrays.
@@ -65,14 +66,16 @@ class Peer {
   uint16_t xpuid() const { return xpuid_; }
   const Handshake& handshake() const { return handshake_; }
   const PeerPaths& paths() const { return *paths_; }
-  const PlaneSession& session(uint32_t plane) const { return sessions_[plane]; }
-  const SessionGroup& group(uint32_t plane) const { return groups_[plane]; }
+  const PlaneSession& session(PlaneIndex plane) const { return sessions_[plane]; }
+  const SessionGroup& group(PlaneIndex plane) const { return groups_[plane]; }
   // Null: nothing is measured.
-  const PathRate* rate(uint32_t plane) const { return rates_ == nullptr ? nullptr : &rates_[plane]; }
+  const PathRate* rate(PlaneIndex plane) const {
+    return rates_ == nullptr ? nullptr : &rates_[plane];
+  }
   // `number`: of the connection on the plane, here and below. It counts sessions, and within a
   // session VCs where each has a connection.
-  const Connection& connection(uint32_t plane, uint32_t number) const {
-    return connections_[plane * own_->connection_count + number];
+  const Connection& connection(PlaneIndex plane, PathConnection number) const {
+    return connections_[own_->map.At(0, plane, number)];
   }
   // The peer's settings, from its last HELLO.
   const Hello& hello() const { return hello_; }
@@ -80,10 +83,10 @@ class Peer {
   uint8_t lost_vcs() const { return cut_off_ ? kAllVcs : lost_vcs_; }
   // Whether the peer's MAC address is known on no plane.
   bool IsResolving() const { return (paths_->present & ~paths_->resolving) == 0; }
-  bool IsResolving(uint32_t plane) const { return (paths_->resolving & 1u << plane) != 0; }
+  bool IsResolving(PlaneIndex plane) const { return (paths_->resolving & 1u << plane) != 0; }
   // Whether a queue that waits for this connection may go on.
-  bool MaySend(uint32_t plane, uint32_t number) const {
-    return (paths_->choice[own_->VcOf(number)] & 1u << plane) != 0 &&
+  bool MaySend(PlaneIndex plane, PathConnection number) const {
+    return (paths_->choice[own_->map.VcOf(number)] & 1u << plane) != 0 &&
            connection(plane, number).CanSend(0, own_->transport);
   }
   // `echo`: the nonce of the HELLO that this one answers; 0: it answers none.
@@ -100,26 +103,26 @@ class Peer {
   struct ControlFacts {
     bool waits = false;    // a queue waits for a connection of the peer
     bool is_pong = false;  // a HELLO that answers an operator's question
-    uint8_t slot = 0;      // of the session that the PDU came on; kNoSlot: of none
+    SessionIndex slot = 0;  // of the session that the PDU came on; kNoSlot: of none
     bool sealed = false;   // the PDU is sealed, and so is the whole association
   };
-  void OnControl(uint32_t plane, const ControlMessage& message, const ControlFacts& facts, Time now,
-                 Effects& effects);
+  void OnControl(PlaneIndex plane, const ControlMessage& message, const ControlFacts& facts,
+                 Time now, Effects& effects);
   // A data PDU on a connection that accepts nothing.
-  void OnClosedData(uint32_t plane, uint32_t vc, bool sequenced, RhOp op, Psn rpsn, Time now,
-                    Effects& effects);
+  void OnClosedData(PlaneIndex plane, PathConnection number, bool sequenced, RhOp op, Psn rpsn,
+                    Time now, Effects& effects);
   // The far side has acknowledged something on the plane: the path was proved in both directions.
   // For peers of an instance whose planes have sessions.
-  void OnProof(uint32_t plane, Time now);
+  void OnProof(PlaneIndex plane, Time now);
   // PDUs of a connection that has_aside() were acknowledged, and are not counted out yet.
-  [[gnu::cold]] void TakeBack(uint32_t plane, uint32_t number);
+  [[gnu::cold]] void TakeBack(PlaneIndex plane, PathConnection number);
   // PDUs have ended while paths().moving.
   void OnEnded(Effects& effects);
   // Strict: a PDU of the VC is about to leave, and no PDU of its flow is in flight on its home.
   // True where the flow takes another plane from now on, paths().home.
-  bool OnFlowBegins(uint32_t vc);
+  bool OnFlowBegins(Vc vc);
   // A connection that was lost is in step again.
-  void OnResumed(uint32_t plane, uint32_t vc, Effects& effects);
+  void OnResumed(PlaneIndex plane, PathConnection number, Effects& effects);
 
   // ---- Facts of this end.
 
@@ -127,19 +130,19 @@ class Peer {
   void OnWaiting(Time now, Effects& effects);
   // The port of a plane, or an operator's setting of the plane, has changed, and OwnEnd has the new
   // state.
-  void OnPlaneChange(uint32_t plane, PlaneDownReason reason, Time now, Effects& effects);
+  void OnPlaneChange(PlaneIndex plane, PlaneDownReason reason, Time now, Effects& effects);
   // The lcore has stood still for `time`: silence in that time says nothing of the peer.
   void OnStandstill(Duration time);
   // Planes have failed to another peer, or a peer reports so. Asks this peer on these planes at
   // once, and reports them to it.
   void OnFailedPlanes(const PlaneReport& report, Time now, Effects& effects);
   // The peer's MAC address is known now. / OnNoMac: it is unknown.
-  void OnMac(uint32_t plane, Effects& effects);
+  void OnMac(PlaneIndex plane, Effects& effects);
   void OnNoMac(Effects& effects);
   // `weight` 0: the plane's route is withdrawn, and no PDU takes it until it has a weight again.
-  void SetWeight(uint32_t plane, uint32_t weight, Time now, Effects& effects);
+  void SetWeight(PlaneIndex plane, uint32_t weight, Time now, Effects& effects);
   // The parameters were changed. To be called once for each connection.
-  void OnNewParams(uint32_t plane, uint32_t vc, Time now, Effects& effects);
+  void OnNewParams(PlaneIndex plane, PathConnection number, Time now, Effects& effects);
 
   // ---- Time.
 
@@ -148,75 +151,76 @@ class Peer {
   // until then does not count.
   void OnMute(Time now, Effects& effects);
   // Whether OnSessionDeadline wants to know of a hold.
-  bool AsksForHold(uint32_t plane, Time now) const;
-  void OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effects);
+  bool AsksForHold(PlaneIndex plane, Time now) const;
+  void OnSessionDeadline(PlaneIndex plane, Hold hold, Time now, Effects& effects);
   // `hold`: where Connection::TimesOut.
-  void OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now, Effects& effects);
+  void OnConnectionDeadline(PlaneIndex plane, PathConnection number, Hold hold, Time now,
+                            Effects& effects);
 
   // Aborts where the state contradicts itself; for tests and fuzzers.
   void CheckInvariants(const TransportParams& widest) const;
 
  private:
-  Connection& connection(uint32_t plane, uint32_t number) {
-    return connections_[plane * own_->connection_count + number];
+  Connection& connection(PlaneIndex plane, PathConnection number) {
+    return connections_[own_->map.At(0, plane, number)];
   }
-  bool IsPresent(uint32_t plane) const { return (paths_->present & 1u << plane) != 0; }
+  bool IsPresent(PlaneIndex plane) const { return (paths_->present & 1u << plane) != 0; }
 
   // reach.cc
   bool AnyPortUp() const { return (paths_->present & own_->ports_up) != 0; }
-  static void Send(uint32_t plane, const ControlMessage& message, Effects& effects);
-  void SendHello(uint32_t plane, bool reply_wanted, uint64_t echo, Effects& effects) const;
+  static void Send(PlaneIndex plane, const ControlMessage& message, Effects& effects);
+  void SendHello(PlaneIndex plane, bool reply_wanted, uint64_t echo, Effects& effects) const;
   void SendHello(Effects& effects);
-  void Emit(PeerEvent event, uint32_t plane, uint32_t vc, Effects& effects) const;
-  void EmitPlane(PeerEvent event, uint32_t plane, uint8_t what, Effects& effects) const;
+  void Emit(PeerEvent event, PlaneIndex plane, PathConnection number, Effects& effects) const;
+  void EmitPlane(PeerEvent event, PlaneIndex plane, uint8_t what, Effects& effects) const;
   void Mark(uint8_t vcs, bool lost, Effects& effects);
   void GiveUpQueued(uint8_t vcs, Effects& effects);
   void FindAgain(Effects& effects);
-  void CountOut(uint32_t plane, uint32_t number, uint32_t bytes);
-  [[gnu::cold]] void SetAside(uint32_t plane, uint32_t number);
-  [[gnu::cold]] void CountAside(uint32_t plane, uint32_t bytes);
+  void CountOut(PlaneIndex plane, PathConnection number, uint32_t bytes);
+  [[gnu::cold]] void SetAside(PlaneIndex plane, PathConnection number);
+  [[gnu::cold]] void CountAside(PlaneIndex plane, uint32_t bytes);
   // Runs `hear`, which moves PDUs of the connection that have arrived to a list.
   template <typename Hear>
-  auto Acknowledge(uint32_t plane, uint32_t vc, Effects& effects, Hear&& hear) {
-    Connection& heard = connection(plane, vc);
+  auto Acknowledge(PlaneIndex plane, PathConnection number, Effects& effects, Hear&& hear) {
+    Connection& heard = connection(plane, number);
     const uint32_t before = heard.unacked_bytes();
     PduList acked;
     const auto verdict = hear(heard, acked);
     if (acked.empty()) return verdict;
-    CountOut(plane, vc, before - heard.unacked_bytes());
-    effects.Add(effect::Acknowledged{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc), acked});
+    CountOut(plane, number, before - heard.unacked_bytes());
+    effects.Add(effect::Acknowledged{plane, number, acked});
     if (paths_->moving != 0) OnEnded(effects);
     return verdict;
   }
-  void GiveUp(uint32_t plane, uint32_t vc, Ending ending, bool hold_last, uint32_t bytes,
-              const PduList& pdus, Effects& effects);
+  void GiveUp(PlaneIndex plane, PathConnection number, Ending ending, bool hold_last,
+              uint32_t bytes, const PduList& pdus, Effects& effects);
   void UpdateUsable(Effects& effects);
-  bool IsOpen(uint32_t plane) const;
+  bool IsOpen(PlaneIndex plane) const;
   bool HasRoute() const;
   void OnRouteGone(Time now, Effects& effects);
   void OnRouteBack(Effects& effects);
   void CheckRoutes(Time now, Effects& effects);
   void ArmHandshake(Effects& effects) const;
-  void ArmSession(uint32_t plane, Effects& effects) const;
-  void ArmConnection(uint32_t plane, uint32_t vc, Effects& effects) const;
-  uint32_t PlaneOfPeer(uint8_t peer_plane) const;
+  void ArmSession(PlaneIndex plane, Effects& effects) const;
+  void ArmConnection(PlaneIndex plane, PathConnection number, Effects& effects) const;
+  PlaneIndex PlaneOfPeer(uint8_t peer_plane) const;
   bool HasHeardAnyPlane() const;
 
   // planes.cc
-  bool FreezeIfInDoubt(uint32_t plane);
+  bool FreezeIfInDoubt(PlaneIndex plane);
   void BeginSessions(Time now, Effects& effects);
-  void PlaneUp(uint32_t plane, Effects& effects);
-  void PlaneDown(uint32_t plane, PlaneDownReason reason, Time now, Effects& effects);
-  uint32_t PlaneForFence(uint32_t dead);
-  void SendFence(uint32_t plane, Effects& effects);
+  void PlaneUp(PlaneIndex plane, Effects& effects);
+  void PlaneDown(PlaneIndex plane, PlaneDownReason reason, Time now, Effects& effects);
+  PlaneIndex PlaneForFence(PlaneIndex dead);
+  void SendFence(PlaneIndex plane, Effects& effects);
   void CheckReach(Time now, Effects& effects);
   void GiveUpPeer(Time now, Effects& effects);
 
   // association.cc
-  bool IsOfAssociation(uint32_t plane, const Identities& named, Effects& effects) const;
-  void OnHello(uint32_t plane, const Hello& hello, const ControlFacts& facts, Time now,
+  bool IsOfAssociation(PlaneIndex plane, const Identities& named, Effects& effects) const;
+  void OnHello(PlaneIndex plane, const Hello& hello, const ControlFacts& facts, Time now,
                Effects& effects);
-  void OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now, Effects& effects);
+  void OnAgreed(PlaneIndex plane, const Hello& hello, bool knows_us, Time now, Effects& effects);
   bool CheckHello(Time now, Effects& effects);
   void RecheckHello(Time now, Effects& effects);
   void EndAssociation(Time now, Effects& effects);
@@ -233,91 +237,93 @@ class Peer {
   // groups.cc
   void BeginGroups(Time now, Effects& effects);
   // Number of the plane's connections that both ends tell apart.
-  uint32_t DistinctConnections(uint32_t plane) const {
-    return groups_[plane].count() * own_->vc_count;
+  uint32_t DistinctConnections(PlaneIndex plane) const {
+    return groups_[plane].count() * own_->map.vc_count();
   }
   // Fills in a PSN of each of these connections.
   template <typename PsnOf>
-  void FillAllPsns(uint32_t plane, VcPsns& first, MorePsns& more, PsnOf&& psn_of) const {
+  void FillAllPsns(PlaneIndex plane, VcPsns& first, MorePsns& more, PsnOf&& psn_of) const {
     const uint32_t count = DistinctConnections(plane);
-    more.count = static_cast<uint8_t>(count - own_->vc_count);
-    for (uint32_t number = 0; number < count; ++number) {
+    more.count = static_cast<uint8_t>(count - own_->map.vc_count());
+    for (PathConnection number = 0; number < count; ++number) {
       const Psn psn = psn_of(connection(plane, number));
-      (number < own_->vc_count ? first[number] : more.psns[number - own_->vc_count]) = psn;
+      (number < own_->map.vc_count() ? first[number] : more.psns[number - own_->map.vc_count()]) =
+          psn;
     }
   }
   // The PSN that was told of a connection.
-  Psn PsnIn(uint32_t number, const VcPsns& first, const MorePsns& more) const {
-    return number < own_->vc_count ? first[number] : more.psns[number - own_->vc_count];
+  Psn PsnIn(PathConnection number, const VcPsns& first, const MorePsns& more) const {
+    return number < own_->map.vc_count() ? first[number] : more.psns[number - own_->map.vc_count()];
   }
   // Whether a PSN was told of each connection that both ends tell apart.
-  bool HasAllPsns(uint32_t plane, const MorePsns& more) const {
-    return more.count + uint32_t{own_->vc_count} >= DistinctConnections(plane);
+  bool HasAllPsns(PlaneIndex plane, const MorePsns& more) const {
+    return more.count + uint32_t{own_->map.vc_count()} >= DistinctConnections(plane);
   }
-  void OnGroupDeadline(uint32_t plane, Time now, Effects& effects);
-  void OnSession(uint32_t plane, const SessionNumber& message, Time now, Effects& effects);
-  void OnSessionRequest(uint32_t plane, const SessionNumber& message, Time now, Effects& effects);
+  void OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects);
+  void OnSession(PlaneIndex plane, const SessionNumber& message, Time now, Effects& effects);
+  void OnSessionRequest(PlaneIndex plane, const SessionNumber& message, Time now, Effects& effects);
   // Fills in a PSN of each of the session's connections.
   template <typename PsnOf>
-  void FillPsns(uint32_t plane, uint32_t slot, VcPsns& psns, PsnOf&& psn_of) const {
-    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-      psns[vc] = psn_of(connection(plane, own_->ConnectionOf(slot, vc)));
+  void FillPsns(PlaneIndex plane, SessionIndex slot, VcPsns& psns, PsnOf&& psn_of) const {
+    for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
+      psns[vc] = psn_of(connection(plane, own_->map.Number(slot, vc)));
     }
   }
-  void OnStall(uint32_t plane, uint32_t number, Time now, Effects& effects);
-  bool HasInFlight(uint32_t plane, uint32_t slot) const;
-  void SendSession(uint32_t plane, uint32_t slot, Effects& effects);
+  void OnStall(PlaneIndex plane, PathConnection number, Time now, Effects& effects);
+  bool HasInFlight(PlaneIndex plane, SessionIndex slot) const;
+  void SendSession(PlaneIndex plane, SessionIndex slot, Effects& effects);
 
   // failover.cc
   bool CloseUnnamed();
-  void OnFence(uint32_t plane, const Fence& fence, bool sealed, Time now, Effects& effects);
+  void OnFence(PlaneIndex plane, const Fence& fence, bool sealed, Time now, Effects& effects);
   void OnFenced(const Fenced& fenced, Time now, Effects& effects);
-  void OnSessionFenced(uint32_t plane, const SessionNumber& answer, Time now, Effects& effects);
+  void OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time now, Effects& effects);
 
   // homes.cc
   void Unblock(Effects& effects) const;
-  void Unblock(uint32_t plane, uint32_t vc, Effects& effects) const;
-  uint32_t KeyOf(uint32_t flow) const { return uint32_t{own_->xpuid} << 12 | flow << 10 | xpuid_; }
-  uint32_t BusyOf(uint32_t flow, uint32_t plane) const;
-  PlaneMask HomesFor(uint32_t flow) const;
-  uint32_t BusyAtHome(uint32_t plane) const;
-  uint64_t LoadOf(uint32_t plane, uint32_t more) const;
-  uint32_t LeastLoaded(PlaneMask mask, uint32_t flow, uint32_t more, uint64_t bound) const;
-  uint32_t WantedHome(uint32_t flow, uint32_t busy) const;
-  void SetChoice(uint32_t flow);
-  void EndMove(uint32_t flow);
-  bool MoveFlow(uint32_t flow, Effects& effects);
+  void Unblock(PlaneIndex plane, PathConnection number, Effects& effects) const;
+  uint32_t KeyOf(Vc flow) const { return uint32_t{own_->xpuid} << 12 | flow << 10 | xpuid_; }
+  uint32_t BusyOf(Vc flow, PlaneIndex plane) const;
+  PlaneMask HomesFor(Vc flow) const;
+  uint32_t BusyAtHome(PlaneIndex plane) const;
+  uint64_t LoadOf(PlaneIndex plane, uint32_t more) const;
+  PlaneIndex LeastLoaded(PlaneMask mask, Vc flow, uint32_t more, uint64_t bound) const;
+  PlaneIndex WantedHome(Vc flow, uint32_t busy) const;
+  void SetChoice(Vc flow);
+  void EndMove(Vc flow);
+  bool MoveFlow(Vc flow, Effects& effects);
   void PlaceFlows(Effects& effects);
   void BalanceFlows(Effects& effects);
 
   // rates.cc
-  uint64_t ExpectedBps(uint32_t plane) const;
-  PathRate::Facts RateFactsOf(uint32_t plane, Hold hold) const;
-  void CheckRate(uint32_t plane, Hold hold, Time now, Effects& effects);
-  void ForgetRate(uint32_t plane, Effects& effects);
-  void TakePart(uint32_t plane, Effects& effects);
+  uint64_t ExpectedBps(PlaneIndex plane) const;
+  PathRate::Facts RateFactsOf(PlaneIndex plane, Hold hold) const;
+  void CheckRate(PlaneIndex plane, Hold hold, Time now, Effects& effects);
+  void ForgetRate(PlaneIndex plane, Effects& effects);
+  void TakePart(PlaneIndex plane, Effects& effects);
 
   // sessions.cc
-  PlaneSession::Facts FactsOf(uint32_t plane, Hold hold, Time now) const;
+  PlaneSession::Facts FactsOf(PlaneIndex plane, Hold hold, Time now) const;
   void AskSiblings(Time now, Effects& effects);
-  void SendPlane(uint32_t plane, bool reply_wanted, Effects& effects,
+  void SendPlane(PlaneIndex plane, bool reply_wanted, Effects& effects,
                  const PlaneReport& report = {});
-  void SendHeldUp(uint32_t plane, bool if_held, Effects& effects) const;
-  void OnReport(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects);
+  void SendHeldUp(PlaneIndex plane, bool if_held, Effects& effects) const;
+  void OnReport(PlaneIndex plane, const PlaneHello& hello, Time now, Effects& effects);
   // Whether the plane is paired with a plane of the peer, and frames of others may arrive on it.
-  bool Pairs(uint32_t plane, bool sealed) const {
+  bool Pairs(PlaneIndex plane, bool sealed) const {
     return sealed && (paths_->alike & 1u << plane) != 0;
   }
-  bool IsOfOtherPair(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects);
-  void OnPlane(uint32_t plane, const PlaneHello& hello, bool sealed, Time now, Effects& effects);
-  void OnHeldUp(uint32_t plane, uint8_t held, Time now, Effects& effects);
+  bool IsOfOtherPair(PlaneIndex plane, const PlaneHello& hello, Time now, Effects& effects);
+  void OnPlane(PlaneIndex plane, const PlaneHello& hello, bool sealed, Time now, Effects& effects);
+  void OnHeldUp(PlaneIndex plane, uint8_t held, Time now, Effects& effects);
 
   // connections.cc
-  void OnNotReady(uint32_t plane, uint32_t slot, const NotReady& message, Time now,
+  void OnNotReady(PlaneIndex plane, SessionIndex slot, const NotReady& message, Time now,
                   Effects& effects);
-  void OnReady(uint32_t plane, uint32_t slot, const Ready& message, Time now, Effects& effects);
-  void OnUnreachable(uint32_t plane, uint32_t vc, Time now, Effects& effects);
-  void GiveUpIfLost(uint32_t vc, Effects& effects);
+  void OnReady(PlaneIndex plane, SessionIndex slot, const Ready& message, Time now,
+               Effects& effects);
+  void OnUnreachable(PlaneIndex plane, PathConnection number, Time now, Effects& effects);
+  void GiveUpIfLost(PathConnection number, Effects& effects);
 
   OwnEnd* own_;
   PeerPaths* paths_;

@@ -8,7 +8,7 @@ namespace suede {
 namespace {
 
 // Pseudo-random, above 0 and below 1.
-double Lot(uint32_t key, uint32_t plane) {
+double Lot(uint32_t key, PlaneIndex plane) {
   uint64_t x = (uint64_t{key} << 8 | plane) + 0x9e3779b97f4a7c15u;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -31,18 +31,18 @@ void PlaneShares::OnUneven(bool uneven) {
 
 void PlaneShares::SetCosts() {
   until_costs_ = kTurnsOfCosts;
-  for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+  for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
     const uint32_t share = std::max(share_[plane], kOne >> kCostBits);
     cost_[plane] = static_cast<uint32_t>((uint64_t{kOne} << kCostBits) / share);
   }
 }
 
-void PeerPaths::SetWeight(uint32_t plane, uint32_t value) {
+void PeerPaths::SetWeight(PlaneIndex plane, uint32_t value) {
   weight[plane] = static_cast<uint16_t>(value);
   SetCosts();
 }
 
-void PeerPaths::SetPart(uint32_t plane, uint32_t value) {
+void PeerPaths::SetPart(PlaneIndex plane, uint32_t value) {
   part[plane] = static_cast<uint16_t>(value);
   SetCosts();
 }
@@ -56,7 +56,7 @@ void PeerPaths::SetCosts() {
   const uint32_t max = *std::max_element(weight.begin(), weight.end());
   weight_shift =
       static_cast<uint8_t>(std::max(0, kBitsOfParts - static_cast<int>(std::bit_width(max))));
-  for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+  for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
     if (weight[plane] != 0) cost[plane] = kWeightOne / MeasuredWeight(plane);
   }
   SetShares();
@@ -75,21 +75,21 @@ void PeerPaths::PublishShares(PlaneShares& shares) {
 
 void PeerPaths::SetShares() {
   uint32_t sum = 0;
-  for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+  for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
     if ((usable & 1u << plane) != 0) sum += MeasuredWeight(plane);
   }
   cost_of_sum = kWeightOne / std::max(sum, 1u);
   carried_limit = kCarriedBase + (cost_of_sum * (kBytesOfBase >> kCarriedBits));
-  for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+  for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
     const bool has = (usable & 1u << plane) != 0;
     share[plane] = has ? MeasuredWeight(plane) * cost_of_sum : 0;
   }
 }
 
-void PeerPaths::Join(uint32_t plane) {
+void PeerPaths::Join(PlaneIndex plane) {
   uint32_t max = carried[plane];
   for (uint32_t left = usable; left != 0; left &= left - 1) {
-    const auto other = static_cast<uint32_t>(std::countr_zero(left));
+    const PlaneIndex other(static_cast<uint32_t>(std::countr_zero(left)));
     max = std::max(max, carried[other]);
   }
   carried[plane] = max;
@@ -97,7 +97,7 @@ void PeerPaths::Join(uint32_t plane) {
 
 void PeerPaths::Rebase(uint32_t bytes) {
   const uint32_t max = *std::max_element(carried.begin(), carried.end());
-  for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+  for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
     // A plane whose turn is next is owed a PDU.
     const uint32_t owed = max - carried[plane];
     const uint32_t of_turn = flows ? owed : std::min(owed, StepOf(plane, bytes));
@@ -106,11 +106,11 @@ void PeerPaths::Rebase(uint32_t bytes) {
   }
 }
 
-uint32_t PeerPaths::Draw(PlaneMask mask, uint32_t key) const {
-  uint32_t best = kNoPlane;
+PlaneIndex PeerPaths::Draw(PlaneMask mask, uint32_t key) const {
+  PlaneIndex best = kNoPlane;
   double min = 0;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
-    const auto plane = static_cast<uint32_t>(std::countr_zero(left));
+    const auto plane = Lowest<PlaneIndex>(left);
     // Exponential with the weight as its rate: a plane has the least score in proportion to it.
     const double score = -std::log(Lot(key, plane)) / MeasuredWeight(plane);
     if (best != kNoPlane && score >= min) continue;

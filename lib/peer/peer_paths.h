@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "base/sue.h"
 #include "base/time.h"
 #include "peer/params.h"
@@ -32,7 +33,7 @@ class PlaneShares {
   void Note(const std::array<uint32_t, kMaxPlanes>& of_peer) {
     if (!any_uneven()) [[likely]]
       return;
-    for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+    for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
       share_[plane] +=
           static_cast<uint32_t>(static_cast<int32_t>(of_peer[plane] - share_[plane]) >> kSpanBits);
     }
@@ -48,7 +49,7 @@ class PlaneShares {
   void OnUneven(bool uneven);
   // The bytes that all planes would have together if each had as many for its share as this plane
   // has with `bytes`.
-  uint64_t SumFor(uint32_t plane, uint32_t bytes) const {
+  uint64_t SumFor(PlaneIndex plane, uint32_t bytes) const {
     return uint64_t{bytes} * cost_[plane] >> kCostBits;
   }
 
@@ -74,7 +75,7 @@ struct FlowMove {
 // The planes to one peer. A flow, in strict mode: the VCs that share a connection. A choice reads
 // the first cache line.
 struct alignas(64) PeerPaths {
-  static constexpr uint32_t kNoPlane = ~0u;
+  static constexpr PlaneIndex kNoPlane{~0u};
   static constexpr uint32_t kWeightOne = 1u << 24;
   static constexpr uint32_t kCarriedBase = 1u << 30;
 
@@ -116,31 +117,31 @@ struct alignas(64) PeerPaths {
   std::array<uint16_t, kMaxPlanes> part{PathRate::kWhole, PathRate::kWhole, PathRate::kWhole,
                                         PathRate::kWhole};  // measured part of the weight
 
-  void SetWeight(uint32_t plane, uint32_t value);
+  void SetWeight(PlaneIndex plane, uint32_t value);
   // `value`: the part of its weight that the plane was measured to carry, of PathRate::kWhole.
-  void SetPart(uint32_t plane, uint32_t value);
+  void SetPart(PlaneIndex plane, uint32_t value);
   void SetUsable(PlaneMask planes);
   // To be called after SetWeight, SetPart and SetUsable.
   void PublishShares(PlaneShares& shares);
-  bool HasRoute(uint32_t plane) const { return weight[plane] != 0; }
+  bool HasRoute(PlaneIndex plane) const { return weight[plane] != 0; }
   // The plane of `mask` for a PDU of `bytes`. A plane is passed over while its bytes in flight, for
   // its weight, are as many as another plane's would be with this PDU: it has no bandwidth left
   // before that plane. The others share by weight, however little there is to send: chooses the one
   // that will have carried the least for its weight. `instance_bytes`: bytes that the instance has
   // in flight on each plane, to all peers, which count by these peers' weights (`shares`).
-  uint32_t Choose(PlaneMask mask, const std::array<uint32_t, kMaxPlanes>& instance_bytes,
-                  const PlaneShares& shares, uint32_t bytes) const {
+  PlaneIndex Choose(PlaneMask mask, const std::array<uint32_t, kMaxPlanes>& instance_bytes,
+                    const PlaneShares& shares, uint32_t bytes) const {
     std::array<uint64_t, kMaxPlanes> load;
     uint64_t bound = UINT64_MAX;
     for (uint32_t left = mask; left != 0; left &= left - 1) {
-      const auto plane = static_cast<uint32_t>(std::countr_zero(left));
+      const auto plane = Lowest<PlaneIndex>(left);
       load[plane] = LoadOf(plane, inflight_bytes[plane], instance_bytes[plane], shares);
       bound = std::min(bound, load[plane] + StepOfLoad(plane, bytes, shares) + 1);  // one passes
     }
-    uint32_t best = kNoPlane;
+    PlaneIndex best = kNoPlane;
     uint64_t min = 0;
     for (uint32_t left = mask; left != 0; left &= left - 1) {
-      const auto plane = static_cast<uint32_t>(std::countr_zero(left));
+      const auto plane = Lowest<PlaneIndex>(left);
       if (load[plane] >= bound) continue;
       const uint64_t share = uint64_t{carried[plane]} + StepOf(plane, bytes);
       if (best != kNoPlane && share >= min) continue;
@@ -151,27 +152,27 @@ struct alignas(64) PeerPaths {
   }
   // A PDU takes the plane; OnSendAlone: the only plane.
   void OnSendAlone(uint32_t bytes) { inflight_bytes[0] += bytes; }
-  void OnSend(uint32_t plane, uint32_t bytes) {
+  void OnSend(PlaneIndex plane, uint32_t bytes) {
     inflight_bytes[plane] += bytes;
     carried[plane] += StepOf(plane, bytes);
     if (carried[plane] >= carried_limit) [[unlikely]]
       Rebase(bytes);
   }
-  void OnEnd(uint32_t plane, uint32_t bytes) { inflight_bytes[plane] -= bytes; }
-  void SetAside(uint32_t plane, uint32_t bytes) {
+  void OnEnd(PlaneIndex plane, uint32_t bytes) { inflight_bytes[plane] -= bytes; }
+  void SetAside(PlaneIndex plane, uint32_t bytes) {
     inflight_bytes[plane] -= bytes;
     aside_bytes[plane] += bytes;
   }
-  uint32_t InFlightOn(uint32_t plane) const { return inflight_bytes[plane] + aside_bytes[plane]; }
+  uint32_t InFlightOn(PlaneIndex plane) const { return inflight_bytes[plane] + aside_bytes[plane]; }
   // A plane that comes back has carried no less than the others: it owes them nothing.
-  void Join(uint32_t plane);
+  void Join(PlaneIndex plane);
   // The planes that the next PDU of any VC may take.
   PlaneMask choices() const {
     return static_cast<PlaneMask>(choice[0] | choice[1] | choice[2] | choice[3]);
   }
   // The plane that a flow draws among `mask`, by weight: the same plane as long as it is in the
   // mask (highest random weight). `key` names the flow.
-  uint32_t Draw(PlaneMask mask, uint32_t key) const;
+  PlaneIndex Draw(PlaneMask mask, uint32_t key) const;
 
  private:
   static constexpr uint64_t kMaxSum = uint64_t{1} << 38;
@@ -185,7 +186,7 @@ struct alignas(64) PeerPaths {
   static constexpr uint32_t kBytesOfBase = 64 << 10;  // to the peer, until the base is taken anew
 
   // The load of the plane with `bytes` in flight to the peer, and `instance_bytes` to all peers.
-  uint64_t LoadOf(uint32_t plane, uint32_t bytes, uint32_t instance_bytes,
+  uint64_t LoadOf(PlaneIndex plane, uint32_t bytes, uint32_t instance_bytes,
                   const PlaneShares& shares) const {
     if (!shares.any_uneven()) [[likely]]
       return (uint64_t{bytes} + instance_bytes) * cost[plane];
@@ -194,18 +195,18 @@ struct alignas(64) PeerPaths {
   }
   // The load that a PDU adds. (Counts it once where all peers have the same shares, although LoadOf
   // counts it twice.)
-  uint64_t StepOfLoad(uint32_t plane, uint32_t bytes, const PlaneShares& shares) const {
+  uint64_t StepOfLoad(PlaneIndex plane, uint32_t bytes, const PlaneShares& shares) const {
     return LoadOf(plane, bytes, shares.any_uneven() ? bytes : 0, shares);
   }
   void SetShares();
   void SetCosts();
   // The measured part of the weight, in a unit of its own where a part is not whole.
-  uint32_t MeasuredWeight(uint32_t plane) const {
+  uint32_t MeasuredWeight(PlaneIndex plane) const {
     if (weight[plane] == 0 || !any_part) return weight[plane];
     const uint32_t value = (uint32_t{weight[plane]} << weight_shift) * part[plane];
     return std::max(value / PathRate::kWhole, 1u);
   }
-  uint32_t StepOf(uint32_t plane, uint32_t bytes) const {
+  uint32_t StepOf(PlaneIndex plane, uint32_t bytes) const {
     return static_cast<uint32_t>(uint64_t{bytes} * cost[plane] >> kCarriedBits);
   }
   // Takes the common part off `carried`, and what a plane is owed beyond the bound; without flows

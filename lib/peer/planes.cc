@@ -16,14 +16,14 @@ bool IsFound(PlaneDownReason reason) {
 }  // namespace
 
 // Freezes the connections of a plane where any PDU is in doubt. Returns whether that is so.
-bool Peer::FreezeIfInDoubt(uint32_t plane) {
+bool Peer::FreezeIfInDoubt(PlaneIndex plane) {
   bool in_doubt = false;
-  const uint32_t count = own_->connection_count;
-  for (uint32_t number = 0; number < count; ++number) {
+  const uint32_t count = own_->map.path_connections();
+  for (PathConnection number = 0; number < count; ++number) {
     // (A connection frozen already, for its session, waits for an answer that may be lost.)
     in_doubt |= connection(plane, number).InDoubt() || connection(plane, number).frozen();
   }
-  for (uint32_t number = 0; in_doubt && number < count; ++number) {
+  for (PathConnection number = 0; in_doubt && number < count; ++number) {
     connection(plane, number).Freeze();
   }
   return in_doubt;
@@ -37,7 +37,7 @@ void Peer::BeginSessions(Time now, Effects& effects) {
   paths_->alive_at = now;
   // Planes, not generation 0, decide from now on whether the peer is lost.
   FindAgain(effects);
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     if (!IsPresent(plane)) continue;
     PlaneSession& session = sessions_[plane];
     const bool in_doubt = FreezeIfInDoubt(plane);
@@ -49,7 +49,7 @@ void Peer::BeginSessions(Time now, Effects& effects) {
   UpdateUsable(effects);
 }
 
-void Peer::PlaneUp(uint32_t plane, Effects& effects) {
+void Peer::PlaneUp(PlaneIndex plane, Effects& effects) {
   ForgetRate(plane, effects);
   effects.Add(effect::Count{Counter::kPlaneReturns});
   EmitPlane(PeerEvent::kPlaneUp, plane, 0, effects);
@@ -62,7 +62,7 @@ void Peer::PlaneUp(uint32_t plane, Effects& effects) {
   Unblock(effects);
 }
 
-void Peer::PlaneDown(uint32_t plane, PlaneDownReason reason, Time now, Effects& effects) {
+void Peer::PlaneDown(PlaneIndex plane, PlaneDownReason reason, Time now, Effects& effects) {
   PlaneSession& session = sessions_[plane];
   if (!session.up()) return;
   effects.Add(effect::Count{Counter::kPlaneDeaths});
@@ -86,12 +86,12 @@ void Peer::PlaneDown(uint32_t plane, PlaneDownReason reason, Time now, Effects& 
 // The plane that a FENCE takes: planes that are up take turns; without one, planes whose port can
 // send. One FENCE in kOwnEvery takes the dead plane itself: a peer that has heard nothing on it yet
 // can identify it only by that.
-uint32_t Peer::PlaneForFence(uint32_t dead) {
+PlaneIndex Peer::PlaneForFence(PlaneIndex dead) {
   constexpr uint32_t kOwnEvery = 4;
   if (own_->port_up(dead) && sessions_[dead].TakeFenceTurn() % kOwnEvery == 0) return dead;
   for (const bool only_up : {true, false}) {
-    for (uint32_t i = 0; i < own_->plane_count; ++i) {
-      const uint32_t plane = paths_->turn++ % own_->plane_count;
+    for (uint32_t i = 0; i < own_->map.plane_count(); ++i) {
+      const PlaneIndex plane(paths_->turn++ % own_->map.plane_count());
       if (!IsPresent(plane) || !own_->port_up(plane)) continue;
       if (!only_up || sessions_[plane].up()) return plane;
     }
@@ -99,8 +99,8 @@ uint32_t Peer::PlaneForFence(uint32_t dead) {
   return kNoPlane;
 }
 
-void Peer::SendFence(uint32_t plane, Effects& effects) {
-  const uint32_t over = PlaneForFence(plane);
+void Peer::SendFence(PlaneIndex plane, Effects& effects) {
+  const PlaneIndex over = PlaneForFence(plane);
   if (over == kNoPlane) return;
   Fence fence{.plane = static_cast<uint8_t>(plane),
               .own = over == plane,
@@ -113,7 +113,7 @@ void Peer::SendFence(uint32_t plane, Effects& effects) {
 // Whether no plane to the peer has given a sign of life for so long that it counts as unreachable.
 void Peer::CheckReach(Time now, Effects& effects) {
   if (HasHeardAnyPlane()) return;
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     paths_->alive_at = std::max(paths_->alive_at, sessions_[plane].last_heard());
   }
   if (!paths_->unreachable && now - paths_->alive_at >= own_->paths.unreachable) {
@@ -130,9 +130,9 @@ void Peer::GiveUpPeer(Time now, Effects& effects) {
   }
   paths_->unreachable = true;
   Mark(kAllVcs, true, effects);
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     PlaneDown(plane, PlaneDownReason::kUnreachable, now, effects);
-    for (uint32_t number = 0; number < own_->connection_count; ++number) {
+    for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
       const uint32_t bytes = connection(plane, number).unacked_bytes();
       PduList pdus;
       connection(plane, number).Abandon(pdus);

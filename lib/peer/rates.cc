@@ -9,16 +9,16 @@ namespace suede {
 
 // The bandwidth that the plane's weight stands for. The plane with the largest weight for its link
 // stands for its whole link, and the others in proportion to their weights.
-uint64_t Peer::ExpectedBps(uint32_t plane) const {
+uint64_t Peer::ExpectedBps(PlaneIndex plane) const {
   uint64_t of_weight = UINT64_MAX;
-  for (uint32_t other = 0; other < own_->plane_count; ++other) {
+  for (PlaneIndex other = 0; other < own_->map.plane_count(); ++other) {
     if (!IsPresent(other) || !paths_->HasRoute(other)) continue;
     of_weight = std::min(of_weight, own_->link_bps[other] / paths_->weight[other]);
   }
   return paths_->HasRoute(plane) ? of_weight * paths_->weight[plane] : 0;
 }
 
-PathRate::Facts Peer::RateFactsOf(uint32_t plane, Hold hold) const {
+PathRate::Facts Peer::RateFactsOf(PlaneIndex plane, Hold hold) const {
   PathRate::Facts facts{.inflight_bytes = paths_->inflight_bytes[plane],
                         .frame_octets = own_->frame_octets,
                         .expected_bps = ExpectedBps(plane),
@@ -27,8 +27,8 @@ PathRate::Facts Peer::RateFactsOf(uint32_t plane, Hold hold) const {
   // An acknowledgement covers all that its connection has delivered. Acknowledgements of other
   // connections may wait meanwhile.
   const bool prompt = own_->hello.wants_echoes && hello_.answers_congestion;
-  if (!prompt && own_->connection_count != 1) facts.ack_wait = own_->transport.ack_delay;
-  for (uint32_t number = 0; number < own_->connection_count; ++number) {
+  if (!prompt && own_->map.path_connections() != 1) facts.ack_wait = own_->transport.ack_delay;
+  for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
     const Connection& one = connection(plane, number);
     facts.acked_pdus += one.tx_pdus() - one.unacked_count();
     facts.disturbed |= one.tries() != 0 || one.paused() || one.frozen() || one.lost();
@@ -42,7 +42,7 @@ PathRate::Facts Peer::RateFactsOf(uint32_t plane, Hold hold) const {
   return facts;
 }
 
-void Peer::CheckRate(uint32_t plane, Hold hold, Time now, Effects& effects) {
+void Peer::CheckRate(PlaneIndex plane, Hold hold, Time now, Effects& effects) {
   const Duration interval = own_->paths.hello_interval;
   if (rates_ == nullptr || now < rates_[plane].due(interval)) return;
   const PathRate::Verdict verdict =
@@ -53,13 +53,13 @@ void Peer::CheckRate(uint32_t plane, Hold hold, Time now, Effects& effects) {
 }
 
 // Forgets the plane's measured rate, as at the beginning.
-void Peer::ForgetRate(uint32_t plane, Effects& effects) {
+void Peer::ForgetRate(PlaneIndex plane, Effects& effects) {
   if (rates_ == nullptr) return;
   rates_[plane].Reset();
   TakePart(plane, effects);
 }
 
-void Peer::TakePart(uint32_t plane, Effects& effects) {
+void Peer::TakePart(PlaneIndex plane, Effects& effects) {
   const uint32_t part = rates_[plane].part();
   if (part == paths_->part[plane]) return;
   paths_->SetPart(plane, part);

@@ -9,8 +9,8 @@ namespace suede {
 
 // ---- Messages.
 
-void Peer::Send(uint32_t plane, const ControlMessage& message, Effects& effects) {
-  effects.Add(effect::Send{static_cast<uint8_t>(plane), message});
+void Peer::Send(PlaneIndex plane, const ControlMessage& message, Effects& effects) {
+  effects.Add(effect::Send{plane, message});
 }
 
 Hello Peer::MakeHello(bool reply_wanted, uint64_t echo) const {
@@ -22,27 +22,26 @@ Hello Peer::MakeHello(bool reply_wanted, uint64_t echo) const {
   return hello;
 }
 
-void Peer::SendHello(uint32_t plane, bool reply_wanted, uint64_t echo, Effects& effects) const {
+void Peer::SendHello(PlaneIndex plane, bool reply_wanted, uint64_t echo, Effects& effects) const {
   Send(plane, MakeHello(reply_wanted, echo), effects);
 }
 
 // Asks the peer for its HELLO, over one plane after the other where there are several.
 void Peer::SendHello(Effects& effects) {
-  uint32_t plane = 0;
-  for (uint32_t i = 0; i < own_->plane_count; ++i) {
-    plane = paths_->turn++ % own_->plane_count;
+  PlaneIndex plane = 0;
+  for (uint32_t i = 0; i < own_->map.plane_count(); ++i) {
+    plane = PlaneIndex(paths_->turn++ % own_->map.plane_count());
     if (own_->port_up(plane) && IsPresent(plane)) break;
   }
   SendHello(plane, true, 0, effects);
 }
 
-void Peer::Emit(PeerEvent event, uint32_t plane, uint32_t vc, Effects& effects) const {
-  effects.Add(effect::Emit{
-      .event = event, .plane = static_cast<uint8_t>(plane), .vc = static_cast<uint8_t>(vc)});
+void Peer::Emit(PeerEvent event, PlaneIndex plane, PathConnection number, Effects& effects) const {
+  effects.Add(effect::Emit{.event = event, .plane = plane, .number = number});
 }
 
-void Peer::EmitPlane(PeerEvent event, uint32_t plane, uint8_t what, Effects& effects) const {
-  effects.Add(effect::Emit{.event = event, .plane = static_cast<uint8_t>(plane), .what = what});
+void Peer::EmitPlane(PeerEvent event, PlaneIndex plane, uint8_t what, Effects& effects) const {
+  effects.Add(effect::Emit{.event = event, .plane = plane, .what = what});
 }
 
 void Peer::ArmHandshake(Effects& effects) const {
@@ -51,17 +50,17 @@ void Peer::ArmHandshake(Effects& effects) const {
                           .due = std::min({handshake_.deadline(), cut_off_at_, keepalive_at})});
 }
 
-void Peer::ArmSession(uint32_t plane, Effects& effects) const {
+void Peer::ArmSession(PlaneIndex plane, Effects& effects) const {
   effects.Add(effect::Arm{.timer = effect::Timer::kSession,
-                          .plane = static_cast<uint8_t>(plane),
+                          .plane = plane,
                           .due = std::min(sessions_[plane].deadline(), groups_[plane].deadline())});
 }
 
-void Peer::ArmConnection(uint32_t plane, uint32_t vc, Effects& effects) const {
+void Peer::ArmConnection(PlaneIndex plane, PathConnection number, Effects& effects) const {
   effects.Add(effect::Arm{.timer = effect::Timer::kConnection,
-                          .plane = static_cast<uint8_t>(plane),
-                          .vc = static_cast<uint8_t>(vc),
-                          .due = connection(plane, vc).deadline()});
+                          .plane = plane,
+                          .number = number,
+                          .due = connection(plane, number).deadline()});
 }
 
 // ---- Lost and found.
@@ -84,7 +83,7 @@ void Peer::FindAgain(Effects& effects) {
 // ---- PDUs in flight.
 
 // `bytes` of the connection are not in flight any longer.
-void Peer::CountOut(uint32_t plane, uint32_t number, uint32_t bytes) {
+void Peer::CountOut(PlaneIndex plane, PathConnection number, uint32_t bytes) {
   if (connection(plane, number).has_aside()) TakeBack(plane, number);
   paths_->OnEnd(plane, bytes);
   if (rates_ != nullptr) rates_[plane].Spoil();
@@ -96,10 +95,10 @@ void Peer::CountOut(uint32_t plane, uint32_t number, uint32_t bytes) {
 // A session has timed out. Where the plane was proved since the session's PDUs were sent, and
 // another session of the plane is open, these PDUs are no load of the plane: otherwise the plane
 // would carry nothing else until they arrive.
-void Peer::SetAside(uint32_t plane, uint32_t number) {
+void Peer::SetAside(PlaneIndex plane, PathConnection number) {
   Connection& stuck = connection(plane, number);
-  const SlotMask others = groups_[plane].open() & ~(SlotMask{1} << own_->SlotOf(number));
-  if (own_->plane_count == 1 || others == 0 || stuck.next_retransmission() == nullptr ||
+  const SlotMask others = groups_[plane].open() & ~(SlotMask{1} << own_->map.SessionOf(number));
+  if (own_->map.plane_count() == 1 || others == 0 || stuck.next_retransmission() == nullptr ||
       sessions_[plane].last_heard() <= stuck.next_retransmission()->sent_at) {
     return;
   }
@@ -107,29 +106,28 @@ void Peer::SetAside(uint32_t plane, uint32_t number) {
   if (rates_ != nullptr) rates_[plane].Spoil();
 }
 
-void Peer::TakeBack(uint32_t plane, uint32_t number) {
+void Peer::TakeBack(PlaneIndex plane, PathConnection number) {
   CountAside(plane, 0u - connection(plane, number).TakeBack());
 }
 
 // `bytes` of a plane are set aside; or taken back where they are negative, modulo 2^32.
-void Peer::CountAside(uint32_t plane, uint32_t bytes) {
+void Peer::CountAside(PlaneIndex plane, uint32_t bytes) {
   paths_->SetAside(plane, bytes);
   own_->inflight_bytes[plane] -= bytes;
   own_->aside_bytes[plane] += bytes;
 }
 
-void Peer::GiveUp(uint32_t plane, uint32_t vc, Ending ending, bool hold_last, uint32_t bytes,
-                  const PduList& pdus, Effects& effects) {
+void Peer::GiveUp(PlaneIndex plane, PathConnection number, Ending ending, bool hold_last,
+                  uint32_t bytes, const PduList& pdus, Effects& effects) {
   if (pdus.empty()) return;
-  CountOut(plane, vc, bytes);
-  effects.Add(effect::GiveUp{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc), ending,
-                             hold_last, pdus});
+  CountOut(plane, number, bytes);
+  effects.Add(effect::GiveUp{plane, number, ending, hold_last, pdus});
 }
 
 // ---- Planes.
 
 // Whether the plane's port, address and session let PDUs pass.
-bool Peer::IsOpen(uint32_t plane) const {
+bool Peer::IsOpen(PlaneIndex plane) const {
   if (!IsPresent(plane) || IsResolving(plane)) return false;
   if (!own_->port_up(plane) || own_->admin[plane] != PlaneAdmin::kUp) return false;
   return !paths_->sessions || sessions_[plane].up();
@@ -141,7 +139,7 @@ void Peer::UpdateUsable(Effects& effects) {
   PlaneMask open = 0;
   PlaneMask usable = 0;
   const bool may = handshake_.open() && mismatch_ == HelloMismatch::kNone;
-  for (uint32_t plane = 0; may && plane < own_->plane_count; ++plane) {
+  for (PlaneIndex plane = 0; may && plane < own_->map.plane_count(); ++plane) {
     if (!IsOpen(plane)) continue;
     const auto bit = static_cast<PlaneMask>(1u << plane);
     open |= bit;
@@ -150,7 +148,7 @@ void Peer::UpdateUsable(Effects& effects) {
   paths_->open = open;
   paths_->SetUsable(usable);
   paths_->PublishShares(own_->shares);
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     if ((usable & ~before & 1u << plane) != 0) paths_->Join(plane);
   }
   PlaceFlows(effects);
@@ -158,7 +156,7 @@ void Peer::UpdateUsable(Effects& effects) {
 
 // Whether any plane has a route to the peer, in whatever state the plane is.
 bool Peer::HasRoute() const {
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     if (IsPresent(plane) && paths_->HasRoute(plane)) return true;
   }
   return false;
@@ -194,8 +192,8 @@ void Peer::CheckRoutes(Time now, Effects& effects) {
 }
 
 // Our number of the plane that the peer calls `peer_plane`; kNoPlane: no PLANE has come on it.
-uint32_t Peer::PlaneOfPeer(uint8_t peer_plane) const {
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+PlaneIndex Peer::PlaneOfPeer(uint8_t peer_plane) const {
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     if (sessions_[plane].peer_plane() == peer_plane) return plane;
   }
   return kNoPlane;
@@ -203,7 +201,7 @@ uint32_t Peer::PlaneOfPeer(uint8_t peer_plane) const {
 
 // Whether a plane to the peer is up and not silent: the peer is there.
 bool Peer::HasHeardAnyPlane() const {
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     const PlaneSession& session = sessions_[plane];
     if (session.up() && session.missed() < own_->paths.hello_multiplier) return true;
   }

@@ -74,7 +74,7 @@ std::string_view NameOf(State state) {
 void SessionGroup::Begin(uint32_t count, uint32_t numbers, Time now) {
   count_ = static_cast<uint8_t>(count);
   numbers_ = numbers;
-  for (uint32_t slot = 0; slot < count; ++slot) {
+  for (SessionIndex slot = 0; slot < count; ++slot) {
     const auto number = static_cast<uint16_t>(slot);
     slots_[slot] = {.number = number, .asked = number, .rx_number = number, .rx_former = number};
   }
@@ -124,15 +124,16 @@ bool SessionGroup::OnFence(const SessionNumber& request) {
 SessionGroup::Answer SessionGroup::OnAnswer(const SessionNumber& answer,
                                             const SessionParams& params, SecretNumbers& random,
                                             Time now) {
-  if (answer.slot >= count_ || !IsAsking(answer.slot)) return Answer::kStale;
-  SessionSlot& slot = slots_[answer.slot];
+  if (answer.slot >= count_ || !IsAsking(SessionIndex(answer.slot))) return Answer::kStale;
+  const SessionIndex index(answer.slot);
+  SessionSlot& slot = slots_[index];
   if (answer.turn != slot.turn || answer.number != slot.asked) return Answer::kStale;
   if (MayBeSlow(slot) && now - slot.asked_at > SlowAfter(slot, params)) {
     ++slot.slow_numbers;
-    AskAgain(answer.slot, random, now);
+    AskAgain(index, random, now);
     return Answer::kSlow;
   }
-  if (slot.state == State::kOpening) ForgetOtherOpenings(answer.slot);
+  if (slot.state == State::kOpening) ForgetOtherOpenings(index);
   slot.number = slot.asked;
   slot.fenced = false;
   slot.since = now;
@@ -146,14 +147,14 @@ SessionGroup::Answer SessionGroup::OnAnswer(const SessionNumber& answer,
     slot.state = State::kDraining;
     return Answer::kTaken;
   }
-  open_ |= BitOf(answer.slot);
+  open_ |= BitOf(index);
   if (slot.leaves_slow && !std::has_single_bit(open_)) {
     slot.state = State::kClearing;
-    open_ &= ~BitOf(answer.slot);
+    open_ &= ~BitOf(index);
     return Answer::kTaken;
   }
   slot.state = State::kOpen;
-  ForEach(open_ & ~BitOf(answer.slot), [&](uint32_t other) { SetWeight(slots_[other], true); });
+  ForEach(open_ & ~BitOf(index), [&](SessionIndex other) { SetWeight(slots_[other], true); });
   return Answer::kTaken;
 }
 
@@ -173,12 +174,12 @@ Duration SessionGroup::SlowAfter(const SessionSlot& slot, const SessionParams& p
 
 // One more session is enough for now; its use shows whether that is so.
 void SessionGroup::ForgetOtherOpenings(uint32_t opened) {
-  for (uint32_t slot = 0; slot < count_; ++slot) {
+  for (SessionIndex slot = 0; slot < count_; ++slot) {
     if (slot != opened && slots_[slot].state == State::kOpening) slots_[slot].state = State::kIdle;
   }
 }
 
-SessionNumber SessionGroup::RequestOf(uint32_t slot) const {
+SessionNumber SessionGroup::RequestOf(SessionIndex slot) const {
   const bool fence = slots_[slot].state == State::kFencing;
   return {.slot = static_cast<uint8_t>(slot),
           .number = slots_[slot].asked,
@@ -190,7 +191,7 @@ SessionNumber SessionGroup::RequestOf(uint32_t slot) const {
 
 // ---- Fences.
 
-void SessionGroup::Fence(uint32_t slot, Time now) {
+void SessionGroup::Fence(SessionIndex slot, Time now) {
   SessionSlot& each = slots_[slot];
   each.state = State::kFencing;
   each.asked = each.number;
@@ -206,14 +207,14 @@ bool SessionGroup::IsFenced(const SessionNumber& answer) const {
          slots_[answer.slot].turn == answer.turn;
 }
 
-void SessionGroup::OnFenced(uint32_t slot, Duration rest, Time now) {
+void SessionGroup::OnFenced(SessionIndex slot, Duration rest, Time now) {
   slots_[slot].state = State::kIdle;
   slots_[slot].rest_until = now + rest;
   fencing_ &= ~BitOf(slot);
 }
 
 // The path of the requested number leads nowhere, or the answer was lost.
-void SessionGroup::OnUnanswered(uint32_t slot, bool stalled, const Waits& waits,
+void SessionGroup::OnUnanswered(SessionIndex slot, bool stalled, const Waits& waits,
                                 SecretNumbers& random, Time now) {
   SessionSlot& each = slots_[slot];
   if (MayBeSlow(each)) {
@@ -234,7 +235,7 @@ void SessionGroup::OnUnanswered(uint32_t slot, bool stalled, const Waits& waits,
 }
 
 // Draws another number for the slot; OnTimer says when the peer is asked for it.
-void SessionGroup::Ask(uint32_t slot, State state, SecretNumbers& random, Time now) {
+void SessionGroup::Ask(SessionIndex slot, State state, SecretNumbers& random, Time now) {
   SessionSlot& asking = slots_[slot];
   const uint32_t choices = numbers_ / count_;
   const uint32_t current = asking.number / count_;
@@ -254,7 +255,7 @@ void SessionGroup::Ask(uint32_t slot, State state, SecretNumbers& random, Time n
 }
 
 // Asks for another number for the same reason.
-void SessionGroup::AskAgain(uint32_t slot, SecretNumbers& random, Time now) {
+void SessionGroup::AskAgain(SessionIndex slot, SecretNumbers& random, Time now) {
   const SessionSlot before = slots_[slot];
   Ask(slot, before.state, random, now);
   slots_[slot].leaves_slow = before.leaves_slow;
@@ -263,7 +264,7 @@ void SessionGroup::AskAgain(uint32_t slot, SecretNumbers& random, Time now) {
   slots_[slot].slow_numbers = before.slow_numbers;
 }
 
-bool SessionGroup::OnStall(uint32_t slot, SecretNumbers& random, Time now) {
+bool SessionGroup::OnStall(SessionIndex slot, SecretNumbers& random, Time now) {
   if (count_ == 1 || slots_[slot].state == State::kFencing) return false;
   if ((open_ & ~BitOf(slot)) != 0) open_ &= ~BitOf(slot);
   if (IsAsking(slot)) return false;
@@ -271,7 +272,7 @@ bool SessionGroup::OnStall(uint32_t slot, SecretNumbers& random, Time now) {
   return true;
 }
 
-bool SessionGroup::OnPeerMoved(uint32_t slot, bool answers, SecretNumbers& random, Time now) {
+bool SessionGroup::OnPeerMoved(SessionIndex slot, bool answers, SecretNumbers& random, Time now) {
   SessionSlot& moved = slots_[slot];
   const bool again = moved.rx_moved_at != Time{} && now - moved.rx_moved_at < kMovesAgain;
   moved.rx_moved_at = now;
@@ -285,7 +286,7 @@ bool SessionGroup::OnPeerMoved(uint32_t slot, bool answers, SecretNumbers& rando
 }
 
 void SessionGroup::OnPlaneDown() {
-  for (uint32_t slot = 0; slot < count_; ++slot) {
+  for (SessionIndex slot = 0; slot < count_; ++slot) {
     SessionSlot& asking = slots_[slot];
     // The plane's own fence is about all of its sessions.
     if (asking.state == State::kOpening || asking.state == State::kFencing)
@@ -319,7 +320,7 @@ SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams
   Time next = kNever;
   deadline_ = kNever;
   run_left_ = 0;
-  for (uint32_t slot = 0; slot < count_; ++slot) {
+  for (SessionIndex slot = 0; slot < count_; ++slot) {
     if (used) Expire(slot, params, random, now);
     SessionSlot& each = slots_[slot];
     if (IsAsking(slot) && each.requested && now >= each.ask_at) {
@@ -355,7 +356,7 @@ void SessionGroup::NoteAsked(SessionSlot& slot, const SessionParams& params, con
 // Returns whether PDUs are in flight.
 bool SessionGroup::EndDrains(std::span<const Facts> facts) {
   bool used = false;
-  for (uint32_t slot = 0; slot < count_; ++slot) {
+  for (SessionIndex slot = 0; slot < count_; ++slot) {
     SessionSlot& each = slots_[slot];
     used |= facts[slot].unacked_pdus != 0;
     if (facts[slot].unacked_pdus != 0) continue;
@@ -386,11 +387,11 @@ void SessionGroup::Evaluate(const Extremes& extremes, const SessionParams& param
 // Asks for kOpenings sessions. The first one answered opens (ForgetOtherOpenings).
 void SessionGroup::OpenAnother(SecretNumbers& random, Time now) {
   uint32_t opening = 0;
-  for (uint32_t slot = 0; slot < count_; ++slot) {
+  for (SessionIndex slot = 0; slot < count_; ++slot) {
     opening += slots_[slot].state == State::kOpening ? 1 : 0;
   }
   if (opening != 0) return;
-  for (uint32_t slot = 0; slot < count_ && opening < kOpenings; ++slot) {
+  for (SessionIndex slot = 0; slot < count_ && opening < kOpenings; ++slot) {
     if (slots_[slot].state != State::kIdle || now < slots_[slot].rest_until) continue;
     Ask(slot, State::kOpening, random, now);
     ++opening;
@@ -398,9 +399,9 @@ void SessionGroup::OpenAnother(SecretNumbers& random, Time now) {
 }
 
 void SessionGroup::DrainWorst() {
-  uint32_t worst = 0;
+  SessionIndex worst = 0;
   uint32_t max = 0;
-  ForEach(open_, [&](uint32_t slot) {
+  ForEach(open_, [&](SessionIndex slot) {
     if (slots_[slot].measured < max) return;
     worst = slot;
     max = slots_[slot].measured;
@@ -417,7 +418,7 @@ void SessionGroup::MoveCongested(const Extremes& extremes, const SessionParams& 
   const bool even = !is_high(extremes.worst);
   // Where the last look found all sessions even, none has been high for an interval.
   const bool looks = !even || even_looks_ == 0;
-  ForEach(looks ? open_ : 0, [&](uint32_t slot) {
+  ForEach(looks ? open_ : 0, [&](SessionIndex slot) {
     SessionSlot& each = slots_[slot];
     const bool high = is_high(each.measured);
     each.high_intervals =
@@ -445,7 +446,7 @@ void SessionGroup::NoteMove(const SessionParams& params, Time now) {
 
 // An old session gets its next number before it ends; when it ends without one, no PDU takes it any
 // more, if there is another session.
-void SessionGroup::Expire(uint32_t slot, const SessionParams& params, SecretNumbers& random,
+void SessionGroup::Expire(SessionIndex slot, const SessionParams& params, SecretNumbers& random,
                           Time now) {
   SessionSlot& each = slots_[slot];
   if (params.max_age == Duration(0) || (open_ & BitOf(slot)) == 0) return;
@@ -462,7 +463,7 @@ void SessionGroup::CheckInvariants() const {
     if (!holds) std::abort();
   };
   check(open_ != 0 && std::has_single_bit(count_));
-  for (uint32_t slot = 0; slot < count_; ++slot) {
+  for (SessionIndex slot = 0; slot < count_; ++slot) {
     const SessionSlot& each = slots_[slot];
     const bool open = (open_ & BitOf(slot)) != 0;
     check(SlotOf(each.number) == slot && SlotOf(each.asked) == slot);

@@ -13,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/coordinates.h"
 #include "base/secret_numbers.h"
 #include "base/time.h"
 #include "peer/params.h"
@@ -82,7 +83,7 @@ class SessionGroup {
   void Begin(uint32_t count, uint32_t numbers, Time now);
 
   uint32_t count() const { return count_; }
-  const SessionSlot& slot(uint32_t slot) const { return slots_[slot]; }
+  const SessionSlot& slot(SessionIndex slot) const { return slots_[slot]; }
   // The sessions that PDUs may take.
   SlotMask open() const { return open_; }
 
@@ -90,7 +91,7 @@ class SessionGroup {
   // better, so that the choice costs little, and one acknowledgement covers several PDUs.
 
   // The session that the run takes, if any.
-  uint32_t run_slot() const { return run_slot_; }
+  SessionIndex run_slot() const { return SessionIndex(run_slot_); }
   // Whether the run goes on.
   bool InRun() const { return run_left_ > 0 && (open_ >> run_slot_ & 1) != 0; }
   // The most PDUs that the run still takes, 1 or more.
@@ -99,7 +100,7 @@ class SessionGroup {
   }
   // The next PDU takes this session. Where no session had less weight at the last look, more PDUs
   // may follow.
-  void BeginRun(uint32_t slot) {
+  void BeginRun(SessionIndex slot) {
     run_slot_ = static_cast<uint8_t>(slot);
     run_left_ = slots_[slot].weight <= min_weight_ ? kRunBytes : 0;
   }
@@ -134,21 +135,21 @@ class SessionGroup {
   // The peer has asked for a number of the slot; `answers`: we send only acknowledgements there.
   // Where it asks again soon, these may be lost: asks for another number of ours, too. Returns
   // whether it does.
-  bool OnPeerMoved(uint32_t slot, bool answers, SecretNumbers& random, Time now);
+  bool OnPeerMoved(SessionIndex slot, bool answers, SecretNumbers& random, Time now);
   // Nothing gets through on the slot: asks the peer for another number. Returns false where the
   // peer is asked already.
-  bool OnStall(uint32_t slot, SecretNumbers& random, Time now);
+  bool OnStall(SessionIndex slot, SecretNumbers& random, Time now);
   // The sessions that are being fenced.
   SlotMask fencing() const { return fencing_; }
   // Whether this answers a fence of ours.
   bool IsFenced(const SessionNumber& answer) const;
   // The slot is fenced, and its PDUs in flight have left it. The session rests for `rest`, after
   // which no frame of it is on its way any more.
-  void OnFenced(uint32_t slot, Duration rest, Time now);
+  void OnFenced(SessionIndex slot, Duration rest, Time now);
   // The plane is down: waits for no answer any longer.
   void OnPlaneDown();
   // The request for the slot. The caller fills in the PSNs of a slot that is opened anew.
-  SessionNumber RequestOf(uint32_t slot) const;
+  SessionNumber RequestOf(SessionIndex slot) const;
 
   // The peer has seen `pdus` more PDUs with a mark, in the slots of the mask.
   void OnMarked(SlotMask slots, uint32_t pdus);
@@ -205,7 +206,7 @@ class SessionGroup {
   void MoveCongested(const Extremes& extremes, const SessionParams& params, SecretNumbers& random,
                      Time now);
   void NoteMove(const SessionParams& params, Time now);
-  void Expire(uint32_t slot, const SessionParams& params, SecretNumbers& random, Time now);
+  void Expire(SessionIndex slot, const SessionParams& params, SecretNumbers& random, Time now);
   bool EndDrains(std::span<const Facts> facts);
   bool IsFresh(const SessionSlot& slot, const Facts& fact) const;
   void OpenAnother(SecretNumbers& random, Time now);
@@ -215,25 +216,25 @@ class SessionGroup {
   Duration SlowAfter(const SessionSlot& slot, const SessionParams& params) const;
   void ForgetOtherOpenings(uint32_t opened);
   void DrainWorst();
-  void Ask(uint32_t slot, SessionSlot::State state, SecretNumbers& random, Time now);
-  void AskAgain(uint32_t slot, SecretNumbers& random, Time now);
-  void OnUnanswered(uint32_t slot, bool stalled, const Waits& waits, SecretNumbers& random,
+  void Ask(SessionIndex slot, SessionSlot::State state, SecretNumbers& random, Time now);
+  void AskAgain(SessionIndex slot, SecretNumbers& random, Time now);
+  void OnUnanswered(SessionIndex slot, bool stalled, const Waits& waits, SecretNumbers& random,
                     Time now);
-  void Fence(uint32_t slot, Time now);
+  void Fence(SessionIndex slot, Time now);
   // Time from one look at the weights to the next.
   // (The first looks of an association come soon.)
   Duration PaceOf(const SessionParams& params) const {
     return pace_ns_ == 0 ? params.interval / 16 : std::min(Duration(pace_ns_), params.interval);
   }
-  bool IsAsking(uint32_t slot) const {
+  bool IsAsking(SessionIndex slot) const {
     return slots_[slot].state == SessionSlot::State::kOpening ||
            slots_[slot].state == SessionSlot::State::kMoving;
   }
-  static SlotMask BitOf(uint32_t slot) { return SlotMask{1} << slot; }
+  static SlotMask BitOf(SessionIndex slot) { return SlotMask{1} << slot; }
   // Calls `each` with the slots of the mask.
   template <typename Each>
   static void ForEach(SlotMask mask, Each&& each) {
-    for (; mask != 0; mask &= mask - 1) each(static_cast<uint32_t>(std::countr_zero(mask)));
+    for (; mask != 0; mask &= mask - 1) each(Lowest<SessionIndex>(mask));
   }
   // Bytes of commands in a run, and the bytes that a PDU counts for at least. Runs are for small
   // PDUs: two large ones in a row are much of what congestion control permits in flight.

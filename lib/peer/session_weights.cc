@@ -55,7 +55,7 @@ void SessionGroup::OnMarked(SlotMask slots, uint32_t pdus) {
   slots &= open_;
   if (count_ == 1 || slots == 0) return;
   const uint32_t each = std::max<uint32_t>(pdus / static_cast<uint32_t>(std::popcount(slots)), 1);
-  ForEach(slots, [&](uint32_t slot) { slots_[slot].marked += each; });
+  ForEach(slots, [&](SessionIndex slot) { slots_[slot].marked += each; });
 }
 
 // The more PDUs were sent, the more their marks count.
@@ -127,7 +127,7 @@ SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duratio
   uint32_t fewest_marks = UINT32_MAX;
   bool has_new = false;
   std::array<Duration, kMaxSessions> rtts;  // (Most groups need a few.)
-  ForEach(open_, [&](uint32_t slot) {
+  ForEach(open_, [&](SessionIndex slot) {
     const Facts& fact = facts[slot];
     rtts[slot] = RttOf(slots_[slot], fact, ack_wait, now);
     if (fact.min_rtt != Duration(0)) min = std::min(min, fact.min_rtt);
@@ -141,7 +141,7 @@ SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duratio
   fastest_rtt_ = fastest == Duration::max() ? Duration(0) : common.fastest;
   Extremes extremes;
   min_weight_ = SessionSlot::kMaxWeight;
-  ForEach(open_, [&](uint32_t slot) {
+  ForEach(open_, [&](SessionIndex slot) {
     SessionSlot& each = slots_[slot];
     if (!IsAtRest(each, facts[slot])) {
       NoteWeight(each, facts[slot], rtts[slot], common);
@@ -160,7 +160,7 @@ SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duratio
 void SessionGroup::SetPace(std::span<const Facts> facts, const SessionParams& params, Time now) {
   uint32_t sum = 0;
   Duration min = params.interval;
-  for (uint32_t slot = 0; slot < count_; ++slot) {
+  for (SessionIndex slot = 0; slot < count_; ++slot) {
     sum += facts[slot].tx_pdus;
     if (facts[slot].min_rtt != Duration(0)) min = std::min(min, facts[slot].min_rtt);
   }

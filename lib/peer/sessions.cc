@@ -21,7 +21,7 @@ PlaneDownReason ReasonOf(const PlaneSession::Facts& facts) {
 
 // ---- Time.
 
-PlaneSession::Facts Peer::FactsOf(uint32_t plane, Hold hold, Time now) const {
+PlaneSession::Facts Peer::FactsOf(PlaneIndex plane, Hold hold, Time now) const {
   const PathParams& params = own_->paths;
   PlaneSession::Facts facts{
       .port_up = own_->port_up(plane),
@@ -34,7 +34,7 @@ PlaneSession::Facts Peer::FactsOf(uint32_t plane, Hold hold, Time now) const {
     facts.look_at = std::max(paths_->alive_at + params.unreachable, now + params.hello_interval);
   }
   const Time heard = sessions_[plane].last_heard();
-  for (uint32_t other = 0; other < own_->plane_count; ++other) {
+  for (PlaneIndex other = 0; other < own_->map.plane_count(); ++other) {
     const PlaneSession& session = sessions_[other];
     facts.sibling_alive |= other != plane && session.up() && session.missed() < kSilent &&
                            session.last_heard() - heard > params.hello_interval;
@@ -42,13 +42,13 @@ PlaneSession::Facts Peer::FactsOf(uint32_t plane, Hold hold, Time now) const {
   return facts;
 }
 
-bool Peer::AsksForHold(uint32_t plane, Time now) const {
+bool Peer::AsksForHold(PlaneIndex plane, Time now) const {
   const PlaneSession& session = sessions_[plane];
   return session.begun() && now >= session.deadline() && session.up() &&
          now - session.last_heard() >= own_->paths.hello_interval;
 }
 
-void Peer::OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effects) {
+void Peer::OnSessionDeadline(PlaneIndex plane, Hold hold, Time now, Effects& effects) {
   PlaneSession& session = sessions_[plane];
   if (!session.begun()) return;
   if (session.up()) OnGroupDeadline(plane, now, effects);
@@ -86,7 +86,7 @@ void Peer::OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effec
 
 // One plane is silent: asks on the others, which shows whether the plane or the peer is silent.
 void Peer::AskSiblings(Time now, Effects& effects) {
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     PlaneSession& session = sessions_[plane];
     if (!session.up() || session.missed() != 0) continue;
     session.Ask(now + own_->paths.hello_interval);
@@ -96,8 +96,8 @@ void Peer::AskSiblings(Time now, Effects& effects) {
 
 void Peer::OnFailedPlanes(const PlaneReport& report, Time now, Effects& effects) {
   if (!paths_->sessions) return;
-  uint32_t over = kNoPlane;
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+  PlaneIndex over = kNoPlane;
+  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     PlaneSession& session = sessions_[plane];
     if (!session.up()) continue;
     if ((report.planes & 1u << plane) != 0) {
@@ -115,7 +115,7 @@ void Peer::OnFailedPlanes(const PlaneReport& report, Time now, Effects& effects)
 
 // ---- Messages.
 
-void Peer::SendPlane(uint32_t plane, bool reply_wanted, Effects& effects,
+void Peer::SendPlane(PlaneIndex plane, bool reply_wanted, Effects& effects,
                      const PlaneReport& report) {
   PlaneHello hello{
       .plane = static_cast<uint8_t>(plane), .failed = report.planes, .hops = report.hops};
@@ -131,9 +131,9 @@ void Peer::SendPlane(uint32_t plane, bool reply_wanted, Effects& effects,
 // Tells the peer, over another plane, that nothing leaves our device on this plane. Without another
 // plane that is up, tells it over all planes whose ports can send: the peer may hear us where it
 // cannot answer, as its own port is paused there.
-void Peer::SendHeldUp(uint32_t plane, bool if_held, Effects& effects) const {
-  effect::SendHeldUp said{.plane = static_cast<uint8_t>(plane), .if_held = if_held};
-  for (uint32_t other = 0; hello_.hears_pauses && other < own_->plane_count; ++other) {
+void Peer::SendHeldUp(PlaneIndex plane, bool if_held, Effects& effects) const {
+  effect::SendHeldUp said{.plane = plane, .if_held = if_held};
+  for (PlaneIndex other = 0; hello_.hears_pauses && other < own_->map.plane_count(); ++other) {
     if (other == plane || !IsPresent(other)) continue;
     if (!own_->port_up(other) || own_->admin[other] == PlaneAdmin::kDown) continue;
     const auto bit = static_cast<PlaneMask>(1u << other);
@@ -147,7 +147,7 @@ void Peer::SendHeldUp(uint32_t plane, bool if_held, Effects& effects) const {
 
 // Returns whether the PLANE belongs to another pair of planes than this one: it was moved on its
 // way, or the planes lead elsewhere by now. Starts over where that has lasted.
-bool Peer::IsOfOtherPair(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects) {
+bool Peer::IsOfOtherPair(PlaneIndex plane, const PlaneHello& hello, Time now, Effects& effects) {
   const uint32_t owner = PlaneOfPeer(hello.plane);
   const bool is_elsewhere = owner != kNoPlane && owner != plane;
   PlaneSession& session = sessions_[plane];
@@ -158,7 +158,7 @@ bool Peer::IsOfOtherPair(uint32_t plane, const PlaneHello& hello, Time now, Effe
   // While the other pair is up, the PLANE was moved.
   if (is_elsewhere && sessions_[owner].up()) return true;
   bool history = false;
-  for (uint32_t i = 0; i < own_->plane_count * own_->connection_count; ++i) {
+  for (uint32_t i = 0; i < own_->map.peer_connections(); ++i) {
     history |= connections_[i].MayHaveHistory();
   }
   // An association in which nothing was exchanged loses nothing by a new start.
@@ -169,7 +169,7 @@ bool Peer::IsOfOtherPair(uint32_t plane, const PlaneHello& hello, Time now, Effe
   return true;
 }
 
-void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, bool sealed, Time now,
+void Peer::OnPlane(PlaneIndex plane, const PlaneHello& hello, bool sealed, Time now,
                    Effects& effects) {
   if (hello.held_up) return OnHeldUp(plane, hello.plane, now, effects);
   if (!HasAllPsns(plane, hello.more)) return effects.Add(effect::Count{Counter::kRxPlaneStale});
@@ -184,7 +184,7 @@ void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, bool sealed, Time no
     return;
   }
   if (hello.failed != 0 && paths_->sessions) OnReport(plane, hello, now, effects);
-  for (uint32_t number = 0; heard.adopt && number < DistinctConnections(plane); ++number) {
+  for (PathConnection number = 0; heard.adopt && number < DistinctConnections(plane); ++number) {
     connection(plane, number).OpenReceive(PsnIn(number, hello.first, hello.more));
   }
   if (paths_->sessions) {
@@ -201,10 +201,10 @@ void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, bool sealed, Time no
 
 // The peer reports planes that have failed to others. The report makes this endpoint ask its own
 // peers, and proves nothing. Ignores the plane on which the report came.
-void Peer::OnReport(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects) {
+void Peer::OnReport(PlaneIndex plane, const PlaneHello& hello, Time now, Effects& effects) {
   effects.Add(effect::Count{Counter::kRxPlaneReports});
   for (uint32_t left = hello.failed; left != 0; left &= left - 1) {
-    const uint32_t failed = PlaneOfPeer(static_cast<uint8_t>(std::countr_zero(left)));
+    const PlaneIndex failed = PlaneOfPeer(static_cast<uint8_t>(std::countr_zero(left)));
     if (failed == kNoPlane || failed == plane) continue;
     own_->failed.OnReported(failed, hello.hops, now, own_->paths.hello_idle);
     effects.Add(effect::AskOnFailed{});
@@ -213,16 +213,16 @@ void Peer::OnReport(uint32_t plane, const PlaneHello& hello, Time now, Effects& 
 
 // The path was proved in both directions. After silence on all planes the peer has come back, and
 // the other planes have another chance.
-[[gnu::noinline]] void Peer::OnProof(uint32_t plane, Time now) {
+[[gnu::noinline]] void Peer::OnProof(PlaneIndex plane, Time now) {
   PlaneSession& session = sessions_[plane];
   if (session.missed() >= kSilent) {
-    for (uint32_t other = 0; other < own_->plane_count; ++other) sessions_[other].Pardon();
+    for (PlaneIndex other = 0; other < own_->map.plane_count(); ++other) sessions_[other].Pardon();
   }
   session.OnProgress(now);
 }
 
 // The peer says that nothing leaves its device on a plane.
-void Peer::OnHeldUp(uint32_t plane, uint8_t held, Time now, Effects& effects) {
+void Peer::OnHeldUp(PlaneIndex plane, uint8_t held, Time now, Effects& effects) {
   const uint32_t silent = PlaneOfPeer(held);
   if (silent == kNoPlane || silent == plane) return;
   effects.Add(effect::Count{Counter::kRxHeldUp});

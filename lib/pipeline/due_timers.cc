@@ -14,16 +14,16 @@ constexpr Duration kDownLook = std::chrono::milliseconds(2);
 void DueTimers::OnTimer(uint32_t timer, Time now) {
   Instance& instance = *lcore_.instances[lcore_.timers.InstanceOf(timer)];
   // No answer can arrive: PDUs in flight wait, and that is no try.
-  const bool port_down = instance.plane_count() == 1 && instance.ports[0]->link.down();
+  const bool port_down = instance.map.plane_count() == 1 && instance.ports[0]->link.down();
   if (instance.down || port_down) return lcore_.timers.Arm(timer, now + kDownLook);
   const Timers::Owner owner = lcore_.timers.OwnerOf(timer, instance);
   switch (owner.kind) {
     case Timers::Kind::kConnection:
       // A deadline that has moved away since its timer was armed.
       if (instance.connections[owner.number].deadline() > now) [[likely]] {
-        return lcore_.timers.ArmConnection(instance, owner.number);
+        return lcore_.timers.ArmConnection(instance, ConnectionIndex(owner.number));
       }
-      return effector_.OnConnectionTimer(instance, owner.number, now);
+      return effector_.OnConnectionTimer(instance, ConnectionIndex(owner.number), now);
     case Timers::Kind::kHandshake: {
       Effects effects;
       if (Pauses::IsMute(instance)) [[unlikely]] {
@@ -31,19 +31,19 @@ void DueTimers::OnTimer(uint32_t timer, Time now) {
       } else {
         instance.peers[owner.number].OnHandshakeDeadline(now, effects);
       }
-      return effector_.Apply(instance, owner.number, effects);
+      return effector_.Apply(instance, PeerIndex(owner.number), effects);
     }
     case Timers::Kind::kSession:
-      return OnSessionTimer(instance, owner.number >> instance.plane_bits,
-                            owner.number & (instance.plane_count() - 1), now);
+      return OnSessionTimer(instance, instance.map.PeerOf(PathIndex(owner.number)),
+                            instance.map.PlaneOf(PathIndex(owner.number)), now);
     case Timers::Kind::kCredit:
       if (Pauses::IsMute(instance)) [[unlikely]]
         return lcore_.timers.Arm(timer, now + kDownLook);
-      return credit_use_.OnTimer(instance, owner.number, now);
+      return credit_use_.OnTimer(instance, PeerIndex(owner.number), now);
   }
 }
 
-void DueTimers::OnSessionTimer(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
+void DueTimers::OnSessionTimer(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now) {
   const bool asks = instance.peers[peer].AsksForHold(plane, now);
   const Hold hold = asks ? pauses_.HoldOf(instance, peer, plane, now) : Hold::kNone;
   Effects effects;

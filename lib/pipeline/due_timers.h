@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "lcore/lcore.h"
 #include "pipeline/effector.h"
 #include "send/credit_use.h"
@@ -25,7 +26,7 @@ class DueTimers {
 
  private:
   void OnTimer(uint32_t timer, Time now);
-  void OnSessionTimer(Instance& instance, uint32_t peer, uint32_t plane, Time now);
+  void OnSessionTimer(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now);
 
   Lcore& lcore_;
   CreditUse& credit_use_;

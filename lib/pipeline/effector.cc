@@ -42,11 +42,11 @@ LcoreEventKind KindOf(PeerEvent event) {
 struct Effector::OnePeer {
   Effector& on;
   Instance& instance;
-  const uint32_t peer;
+  const PeerIndex peer;
 
   template <typename T>
-  uint32_t NumberOf(const T& what) const {
-    return instance.ConnectionAt(peer, what.plane, what.vc);
+  ConnectionIndex NumberOf(const T& what) const {
+    return instance.map.At(peer, what.plane, what.number);
   }
   Time now() const { return on.lcore_.now; }
 
@@ -128,7 +128,7 @@ struct Effector::OnePeer {
       return on.lcore_.events.Emit(kind, instance, NumberOf(what));
     }
     on.lcore_.events.Emit({.kind = kind,
-                           .plane = what.plane,
+                           .plane = static_cast<uint8_t>(what.plane),
                            .what = what.what,
                            .peer_xpuid = instance.peers[peer].xpuid(),
                            .instance = instance.number,
@@ -143,23 +143,23 @@ struct Effector::OnePeer {
   void operator()(const effect::AskOnFailed&) const { on.lcore_.has_failed_planes = true; }
 };
 
-void Effector::Apply(Instance& instance, uint32_t peer, Effects& effects) {
+void Effector::Apply(Instance& instance, PeerIndex peer, Effects& effects) {
   const OnePeer apply{*this, instance, peer};
   for (PeerEffect& one : effects.all()) std::visit(apply, one);
 }
 
 // Tells packing whether the destination can be reached.
-void Effector::MarkLost(Instance& instance, uint32_t peer, uint32_t vcs, bool lost) {
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+void Effector::MarkLost(Instance& instance, PeerIndex peer, uint32_t vcs, bool lost) {
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
     if ((vcs & 1u << vc) == 0) continue;
-    instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).lost = lost;
+    instance.scheduler.queue(Scheduler::IndexOf(peer, vc)).lost = lost;
   }
 }
 
 // Asks the far side of a lost connection for its expected PSN: in the class of the given-up PDUs,
 // so that the answer is given behind them. The probe acknowledges nothing: its PSN could not come
 // next.
-void Effector::SendProbe(Instance& instance, uint32_t number) {
+void Effector::SendProbe(Instance& instance, ConnectionIndex number) {
   Connection& connection = instance.connections[number];
   const bool held = completions_.IsHeld(instance, number);
   if (ControlSender::SendUnsequenced(instance, number, {}, connection.ProbePsn(),
@@ -168,7 +168,7 @@ void Effector::SendProbe(Instance& instance, uint32_t number) {
   }
 }
 
-void Effector::ChangeCredit(Instance& instance, uint32_t peer, effect::CreditStep step) {
+void Effector::ChangeCredit(Instance& instance, PeerIndex peer, effect::CreditStep step) {
   switch (step) {
     case effect::CreditStep::kBegin:
       CreditUse::Begin(instance, peer);
@@ -187,14 +187,14 @@ void Effector::ChangeCredit(Instance& instance, uint32_t peer, effect::CreditSte
 }
 
 // PDUs in flight on the plane have ended without an acknowledgement of the connection's own.
-void Effector::EndOnPlane(Instance& instance, uint32_t peer, uint32_t plane) {
+void Effector::EndOnPlane(Instance& instance, PeerIndex peer, PlaneIndex plane) {
   if (instance.is_paced) congestion_.OnEnded(instance, peer, plane, lcore_.now);
 }
 
-void Effector::OnConnectionTimer(Instance& instance, uint32_t number, Time now) {
+void Effector::OnConnectionTimer(Instance& instance, ConnectionIndex number, Time now) {
   const Connection& connection = instance.connections[number];
-  const uint32_t peer = instance.PeerOfConnection(number);
-  const uint32_t plane = instance.PlaneOfConnection(number);
+  const PeerIndex peer = instance.map.PeerOf(number);
+  const PlaneIndex plane = instance.map.PlaneOf(number);
   Hold hold = Hold::kNone;
   if (connection.TimesOut(now)) [[unlikely]] {
     hold = CongestionUse::IsHeldBack(instance, number)
@@ -202,7 +202,7 @@ void Effector::OnConnectionTimer(Instance& instance, uint32_t number, Time now) 
                : pauses_.HoldOfConnection(instance, number, now);
   }
   Effects effects;
-  instance.peers[peer].OnConnectionDeadline(plane, instance.NumberOnPlane(number), hold, now,
+  instance.peers[peer].OnConnectionDeadline(plane, instance.map.NumberOf(number), hold, now,
                                             effects);
   Apply(instance, peer, effects);
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "lcore/lcore.h"
 #include "receive/congestion_grants.h"
 #include "receive/credit_grants.h"
@@ -43,17 +44,17 @@ class Effector {
         congestion_grants_(parts.congestion_grants),
         pauses_(parts.pauses) {}
 
-  void Apply(Instance& instance, uint32_t peer, Effects& effects);
+  void Apply(Instance& instance, PeerIndex peer, Effects& effects);
   // A connection's deadline has come, or a peer wants the connection checked.
-  void OnConnectionTimer(Instance& instance, uint32_t connection, Time now);
+  void OnConnectionTimer(Instance& instance, ConnectionIndex connection, Time now);
 
  private:
   struct OnePeer;  // has a function for each kind of effect
 
-  static void MarkLost(Instance& instance, uint32_t peer, uint32_t vcs, bool lost);
-  void SendProbe(Instance& instance, uint32_t connection);
-  void ChangeCredit(Instance& instance, uint32_t peer, effect::CreditStep step);
-  void EndOnPlane(Instance& instance, uint32_t peer, uint32_t plane);
+  static void MarkLost(Instance& instance, PeerIndex peer, uint32_t vcs, bool lost);
+  void SendProbe(Instance& instance, ConnectionIndex connection);
+  void ChangeCredit(Instance& instance, PeerIndex peer, effect::CreditStep step);
+  void EndOnPlane(Instance& instance, PeerIndex peer, PlaneIndex plane);
 
   Lcore& lcore_;
   RunQueue& run_queue_;

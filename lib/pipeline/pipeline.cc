@@ -41,8 +41,9 @@ uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* pac
   }
   lcore_.ports.push_back(std::make_unique<PortContext>(port, own_params, packets));
   lcore_.ports[number]->first_pair = number;
-  const uint32_t own =
-      Shares::OwnOf(params.packed_pdus, ClientTable::kMaxQueues, FrameShares::kMaxOwnPacked);
+  const uint32_t own = Shares::OwnOf({.limit = params.packed_pdus,
+                                      .users = ClientTable::kMaxQueues,
+                                      .max_own = FrameShares::kMaxOwnPacked});
   lcore_.ports[number]->own_shares.packed.Set(
       own, params.packed_pdus - std::min(params.packed_pdus, own * ClientTable::kMaxQueues));
   has_pauses_ |= lcore_.ports[number]->link.credit() != nullptr;
@@ -68,7 +69,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   instance.number = number;
   instance.StartSealing(lcore_.crypto, &lcore_.seal_turn);
   lcore_.timers.Add(instance);
-  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+  for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
     PortContext& port = *ports[plane];
     for (const auto& pair : lcore_.ports) {
       if (pair->first_pair != port.first_pair) continue;
@@ -93,7 +94,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   deliverer_.AddInstance();
   pause_requester_.AddInstance(instance);
   for (PortContext* port : ports) port->SetPauseClasses(params.classes, params.ack_class);
-  for (uint32_t peer = 0; peer < instance.peers.size(); ++peer) {
+  for (PeerIndex peer = 0; peer < instance.peers.size(); ++peer) {
     Effects effects;
     instance.peers[peer].Start(effects);
     effector_.Apply(instance, peer, effects);
@@ -112,7 +113,8 @@ void Pipeline::SharePort(uint32_t number, const PortNeighbour& neighbour) {
     if (port.first_pair != number) continue;
     const uint32_t index = port.link.handover().Add(neighbour);
     for (const NetAddress& address : neighbour.addresses) {
-      port.AddLocation(address, {.instance = PortContext::Location::kElsewhere, .plane = index});
+      port.AddLocation(address,
+                       {.instance = PortContext::Location::kElsewhere, .plane = PlaneIndex(index)});
     }
   }
 }
@@ -196,7 +198,7 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
 void Pipeline::EmitStorm(const PortContext& port, VcMask flows) {
   lcore_.counters.Add(Counter::kPfcStorms);
   for (const auto& instance : lcore_.instances) {
-    for (uint32_t plane = 0; plane < instance->plane_count(); ++plane) {
+    for (PlaneIndex plane = 0; plane < instance->map.plane_count(); ++plane) {
       if (instance->ports[plane] != &port) continue;
       return lcore_.events.Emit({.kind = LcoreEventKind::kPfcStorm,
                                  .plane = static_cast<uint8_t>(plane),
@@ -232,7 +234,7 @@ void Pipeline::FollowLinkSpeeds() {
     if (!link.up || link.speed_bps == port->speed_bps) continue;
     port->speed_bps = link.speed_bps;
     for (const auto& instance : lcore_.instances) {
-      for (uint32_t plane = 0; plane < instance->plane_count(); ++plane) {
+      for (PlaneIndex plane = 0; plane < instance->map.plane_count(); ++plane) {
         if (instance->ports[plane] != port.get()) continue;
         instance->NoteLinkSpeed(plane);
         CongestionUse::OnLinkSpeed(*instance, plane);
@@ -246,10 +248,9 @@ void Pipeline::Report(Time now) {
   if (now >= reporter_.gauges_due()) {
     FollowLinkSpeeds();
     congestion_grants_.PublishGauges();
-    const Reporter::Surveyed looked_at = reporter_.PublishGauges(now);
-    if (looked_at.first != looked_at.end) {
-      completions_.LetGoOfEnded(*lcore_.instances[looked_at.instance], looked_at.first,
-                                looked_at.end);
+    const Reporter::Counted counted = reporter_.PublishGauges(now);
+    if (counted.first != counted.end) {
+      completions_.LetGoOfEnded(*lcore_.instances[counted.instance], counted.first, counted.end);
     }
   }
   if (now >= reporter_.load_due()) {
@@ -276,15 +277,15 @@ void Pipeline::CheckInvariants() const {
     TransportParams widest = instance->params.transport;
     widest.window_pdus = instance->widest_window;
     for (const Peer& peer : instance->peers) peer.CheckInvariants(widest);
-    for (uint32_t number = 0; number < instance->connections.size(); ++number) {
+    for (ConnectionIndex number = 0; number < instance->connections.size(); ++number) {
       const Connection& connection = instance->connections[number];
       if (connection.lost()) continue;
       inflight += connection.unacked_count();
       bytes += connection.unacked_bytes();
-      bytes_on[instance->PlaneOfConnection(number)] += connection.unacked_bytes();
-      busy[instance->PlaneOfConnection(number)] += connection.unacked_bytes() != 0 ? 1 : 0;
+      bytes_on[instance->map.PlaneOf(number)] += connection.unacked_bytes();
+      busy[instance->map.PlaneOf(number)] += connection.unacked_bytes() != 0 ? 1 : 0;
     }
-    for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+    for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
       const OwnEnd& own = instance->own;
       if (bytes_on[plane] != own.inflight_bytes[plane] + own.aside_bytes[plane]) std::abort();
       if (instance->own.has_sessions && busy[plane] != instance->own.busy[plane]) std::abort();

@@ -31,7 +31,7 @@ void PlaneWatch::AskOnFailedPlanes(Time now) {
   for (const auto& instance : lcore_.instances) {
     FailedPlanes& failed = instance->own.failed;
     while (failed.has_work() && room != 0) {
-      const uint32_t peer = failed.NextPeer(static_cast<uint32_t>(instance->peers.size()));
+      const PeerIndex peer(failed.NextPeer(static_cast<uint32_t>(instance->peers.size())));
       Effects effects;
       instance->peers[peer].OnFailedPlanes(failed.report(), now, effects);
       if (!effects.empty()) --room;
@@ -54,7 +54,7 @@ void PlaneWatch::OnPause(Duration time) {
 void PlaneWatch::OnPortChange(PortContext& port, bool up, Time now) {
   port.usable = up;
   for (const auto& instance : lcore_.instances) {
-    for (uint32_t plane = 0; plane < instance->plane_count(); ++plane) {
+    for (PlaneIndex plane = 0; plane < instance->map.plane_count(); ++plane) {
       if (instance->ports[plane] != &port) continue;
       instance->NoteLinkSpeed(plane);
       if (!instance->own.SetPort(plane, up)) continue;
@@ -65,9 +65,9 @@ void PlaneWatch::OnPortChange(PortContext& port, bool up, Time now) {
 
 void PlaneWatch::OnMute(const PortContext& port, Time now) {
   for (const auto& instance : lcore_.instances) {
-    for (uint32_t plane = 0; plane < instance->plane_count(); ++plane) {
+    for (PlaneIndex plane = 0; plane < instance->map.plane_count(); ++plane) {
       if (instance->ports[plane] != &port) continue;
-      for (uint32_t peer = 0; peer < instance->peers.size(); ++peer) {
+      for (PeerIndex peer = 0; peer < instance->peers.size(); ++peer) {
         PlaneSession& session = instance->session(peer, plane);
         if (!session.up()) continue;
         session.Ask(now + instance->params.paths.hello_interval);
@@ -78,9 +78,9 @@ void PlaneWatch::OnMute(const PortContext& port, Time now) {
 }
 
 // The port of a plane, or an operator's setting of the plane, has changed.
-void PlaneWatch::OnPlaneChange(Instance& instance, uint32_t plane, PlaneDownReason reason,
+void PlaneWatch::OnPlaneChange(Instance& instance, PlaneIndex plane, PlaneDownReason reason,
                                Time now) {
-  for (uint32_t peer = 0; peer < instance.peers.size(); ++peer) {
+  for (PeerIndex peer = 0; peer < instance.peers.size(); ++peer) {
     Effects effects;
     instance.peers[peer].OnPlaneChange(plane, reason, now, effects);
     effector_.Apply(instance, peer, effects);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "lcore/lcore.h"
 #include "pipeline/effector.h"
 
@@ -23,7 +24,7 @@ class PlaneWatch {
     if (watches_ && now >= due_) Watch(now, since_last_turn);
   }
   // The port of a plane, or an operator's setting of the plane, has changed.
-  void OnPlaneChange(Instance& instance, uint32_t plane, PlaneDownReason reason, Time now);
+  void OnPlaneChange(Instance& instance, PlaneIndex plane, PlaneDownReason reason, Time now);
   // The neighbour of a port has kept it from sending acknowledgements and control PDUs for long:
   // checks soon whether other planes are alive, also where nothing is in flight.
   void OnMute(const PortContext& port, Time now);

@@ -13,9 +13,9 @@ namespace suede {
 namespace {
 
 constexpr Duration kGaugesEvery = std::chrono::milliseconds(10);
-// Connections surveyed per publication: bounds the time of a turn, whatever the number of peers. A
+// Connections counted per publication: bounds the time of a turn, whatever the number of peers. A
 // round over 1023 connections takes 160 ms.
-constexpr uint32_t kSurveyLooks = 64;
+constexpr uint32_t kCountedPerCall = 64;
 constexpr Duration kRoundEvery = std::chrono::microseconds(64);  // of rounds over the queues
 constexpr Duration kHeartbeat = std::chrono::milliseconds(10);   // where nothing happens
 constexpr uint32_t kLooksPerTurn = 4;
@@ -44,12 +44,13 @@ SessionRow SessionOf(const SessionSlot& slot, Time now) {
           .age_ns = slot.since == Time{} ? 0 : (now - slot.since).count()};
 }
 
-ConnectionRow RowOf(const Instance& instance, uint32_t number, ConnectionState state, Time now) {
+ConnectionRow RowOf(const Instance& instance, ConnectionIndex number, ConnectionState state,
+                    Time now) {
   const Connection& connection = instance.connections[number];
-  ConnectionRow row{.peer_xpuid = instance.params.peers[instance.PeerOfConnection(number)].xpuid,
-                    .plane = static_cast<uint8_t>(instance.PlaneOfConnection(number)),
-                    .slot = static_cast<uint8_t>(instance.SlotOfConnection(number)),
-                    .vc = instance.VcOfConnection(number),
+  ConnectionRow row{.peer_xpuid = instance.params.peers[instance.map.PeerOf(number)].xpuid,
+                    .plane = static_cast<uint8_t>(instance.map.PlaneOf(number)),
+                    .slot = static_cast<uint8_t>(instance.map.SessionOf(number)),
+                    .vc = static_cast<uint8_t>(instance.map.VcOf(number)),
                     .state = state,
                     .peer_waits = connection.not_ready(),
                     .tries = static_cast<uint8_t>(connection.tries()),
@@ -62,10 +63,10 @@ ConnectionRow RowOf(const Instance& instance, uint32_t number, ConnectionState s
                     .retransmissions = connection.retransmissions(),
                     .srtt_ns = connection.srtt().count(),
                     .rto_ns = connection.rto(instance.params.transport).count()};
-  const uint32_t index = instance.PlaneIndexOf(number);
+  const PathIndex index = instance.map.PathOf(number);
   if (const SessionGroup& group = instance.groups[index];
       row.slot < group.count() && group.count() != 1) {
-    row.session = SessionOf(group.slot(row.slot), now);
+    row.session = SessionOf(group.slot(SessionIndex(row.slot)), now);
   }
   if (!instance.is_paced) return row;
   const CongestionContext& context = instance.congestion[index];
@@ -77,17 +78,17 @@ ConnectionRow RowOf(const Instance& instance, uint32_t number, ConnectionState s
 }
 
 // The VCs whose home the plane is, a mask.
-uint8_t HomeVcs(const Instance& instance, const PeerPaths& paths, uint32_t plane) {
+uint8_t HomeVcs(const Instance& instance, const PeerPaths& paths, PlaneIndex plane) {
   uint32_t vcs = 0;
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    if (paths.home[vc & instance.vc_mask] == plane) vcs |= 1u << vc;
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
+    if (paths.home[instance.map.KeyOf(vc)] == plane) vcs |= 1u << vc;
   }
   return static_cast<uint8_t>(vcs);
 }
 
-PlaneRow RowOf(const Instance& instance, uint32_t peer, uint32_t plane, Time now) {
+PlaneRow RowOf(const Instance& instance, PeerIndex peer, PlaneIndex plane, Time now) {
   const PeerPaths& paths = instance.paths[peer];
-  const PlaneSession& session = instance.sessions[instance.PlaneIndex(peer, plane)];
+  const PlaneSession& session = instance.sessions[instance.map.PathAt(peer, plane)];
   const bool heard = session.last_heard() != Time{};
   const PathRate* const rate = instance.peers[peer].rate(plane);
   return {.peer_xpuid = instance.params.peers[peer].xpuid,
@@ -113,7 +114,7 @@ PlaneRow RowOf(const Instance& instance, uint32_t peer, uint32_t plane, Time now
 
 // ---- Gauges.
 
-Reporter::Surveyed Reporter::PublishGauges(Time now) {
+Reporter::Counted Reporter::PublishGauges(Time now) {
   gauges_due_ = now + kGaugesEvery;
   for (OfInstance& row : of_instances_) row.taken_lines = 0;
   for (const uint16_t number : clients_.serving()) {
@@ -134,35 +135,36 @@ Reporter::Surveyed Reporter::PublishGauges(Time now) {
     gauges.Set(Gauge::kUnclaimedPdus, unclaimed);
     gauges.Set(Gauge::kPromisedLines, promised);
   }
-  return SurveyConnections();
+  return CountConnections();
 }
 
 // Goes on counting connections by state, and shows those of an instance when it has seen all.
-Reporter::Surveyed Reporter::SurveyConnections() {
+Reporter::Counted Reporter::CountConnections() {
   if (instances_.empty()) return {};
-  const Instance& instance = *instances_[survey_instance_];
-  OfInstance& of = of_instances_[survey_instance_];
-  auto& survey = of.survey;
+  const Instance& instance = *instances_[counting_instance_];
+  OfInstance& of = of_instances_[counting_instance_];
+  auto& states = of.states;
   const auto end = static_cast<uint32_t>(instance.connections.size());
-  const Surveyed looks{.instance = survey_instance_,
-                       .first = survey_connection_,
-                       .end = std::min(end, survey_connection_ + kSurveyLooks)};
-  for (; survey_connection_ < looks.end; ++survey_connection_) {
-    ++survey[static_cast<size_t>(instance.StateOf(survey_connection_))];
-    if (!instance.is_paced || instance.NumberOnPlane(survey_connection_) != 0) continue;
+  const Counted counted{
+      .instance = counting_instance_,
+      .first = counting_connection_,
+      .end = ConnectionIndex(std::min(end, counting_connection_ + kCountedPerCall))};
+  for (; counting_connection_ < counted.end; ++counting_connection_) {
+    ++states[static_cast<size_t>(instance.StateOf(counting_connection_))];
+    if (!instance.is_paced || instance.map.NumberOf(counting_connection_) != 0) continue;
     of.window_octets +=
-        instance.congestion[instance.PlaneIndexOf(survey_connection_)].window_octets();
+        instance.congestion[instance.map.PathOf(counting_connection_)].window_octets();
   }
-  if (survey_connection_ < end) return looks;
+  if (counting_connection_ < end) return counted;
   for (size_t state = 0; state < kConnectionStates; ++state) {
-    instance.gauges.Set(GaugeOf(state), survey[state]);
+    instance.gauges.Set(GaugeOf(state), states[state]);
   }
   instance.gauges.Set(Gauge::kCongestionWindow, of.window_octets);
-  survey.fill(0);
+  states.fill(0);
   of.window_octets = 0;
-  survey_connection_ = 0;
-  survey_instance_ = (survey_instance_ + 1) % static_cast<uint32_t>(instances_.size());
-  return looks;
+  counting_connection_ = 0;
+  counting_instance_ = (counting_instance_ + 1) % static_cast<uint32_t>(instances_.size());
+  return counted;
 }
 
 // ---- Load.
@@ -229,7 +231,7 @@ void Reporter::CheckDestinations(const Instance& instance) {
   OfInstance& load = of_instances_[instance.number];
   const auto count = static_cast<uint32_t>(instance.params.peers.size());
   for (uint32_t i = std::min(count, kDestinations); i != 0; --i) {
-    const uint32_t peer = load.next_peer;
+    const PeerIndex peer(load.next_peer);
     load.next_peer = peer + 1 < count ? peer + 1 : 0;
     const uint16_t xpuid = instance.params.peers[peer].xpuid;
     const bool unreachable = instance.IsUnreachable(peer);
@@ -247,14 +249,14 @@ void Reporter::CheckDestinations(const Instance& instance) {
 
 DestinationState Reporter::DestinationOf(const Instance& instance, const QueueSlot& slot,
                                          uint16_t xpuid) {
-  const uint32_t peer = instance.peer_of_xpu[xpuid];
+  const PeerIndex peer(instance.peer_of_xpu[xpuid]);
   if (peer == Instance::kNoPeer) return {};
   DestinationState state{.flags = SUEDE_DESTINATION_KNOWN,
                          .queued_lines = slot.credits.OutstandingTo(xpuid)};
   if (instance.IsUnreachable(peer)) state.flags |= SUEDE_DESTINATION_UNREACHABLE;
   if (instance.IsPaused(peer)) state.flags |= SUEDE_DESTINATION_PAUSED;
-  const uint32_t first = instance.ConnectionAt(peer, 0, 0);
-  const uint32_t count = instance.plane_count() * instance.connections_per_plane();
+  const ConnectionIndex first = instance.map.At(peer, 0, 0);
+  const uint32_t count = instance.map.peer_connections();
   for (uint32_t i = 0; i < count; ++i) {
     const Connection& connection = instance.connections[first + i];
     if (connection.lost()) continue;  // its PDUs in flight have been given up
@@ -275,11 +277,12 @@ void Reporter::Write(ConnectionSnapshot& out, Time now) const {
     const auto end = static_cast<uint32_t>(instance.connections.size());
     const uint32_t stop = std::min(end, out.first + ConnectionSnapshot::kMaxLooks);
     for (; out.next < stop && out.count < ConnectionSnapshot::kMaxRows; ++out.next) {
-      const uint16_t xpuid = instance.params.peers[instance.PeerOfConnection(out.next)].xpuid;
+      const ConnectionIndex number(out.next);
+      const uint16_t xpuid = instance.params.peers[instance.map.PeerOf(number)].xpuid;
       if (out.peer_xpuid != ConnectionSnapshot::kAnyPeer && xpuid != out.peer_xpuid) continue;
-      const ConnectionState state = instance.StateOf(out.next);
+      const ConnectionState state = instance.StateOf(number);
       if (state == ConnectionState::kNew && !out.unused) continue;
-      out.rows[out.count++] = RowOf(instance, out.next, state, now);
+      out.rows[out.count++] = RowOf(instance, number, state, now);
     }
     out.more = out.next < end;
   }
@@ -292,15 +295,15 @@ void Reporter::Write(PlaneSnapshot& out, Time now) const {
   out.more = false;
   if (out.instance < instances_.size()) {
     const Instance& instance = *instances_[out.instance];
-    for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+    for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
       out.inflight_bytes[plane] =
           instance.own.inflight_bytes[plane] + instance.own.aside_bytes[plane];
     }
     const auto end = static_cast<uint32_t>(instance.sessions.size());
     const uint32_t stop = std::min(end, out.first + PlaneSnapshot::kMaxLooks);
     for (; out.next < stop && out.count < PlaneSnapshot::kMaxRows; ++out.next) {
-      const uint32_t peer = out.next >> instance.plane_bits;
-      const uint32_t plane = out.next & (instance.plane_count() - 1);
+      const PeerIndex peer = instance.map.PeerOf(PathIndex(out.next));
+      const PlaneIndex plane = instance.map.PlaneOf(PathIndex(out.next));
       if ((instance.paths[peer].present & 1u << plane) == 0) continue;
       const uint16_t xpuid = instance.params.peers[peer].xpuid;
       if (out.peer_xpuid != PlaneSnapshot::kAnyPeer && xpuid != out.peer_xpuid) continue;

@@ -32,13 +32,13 @@ class Reporter {
 
   Time gauges_due() const { return gauges_due_; }
   // The connections from `first` up to `end` of an instance, which has some.
-  struct Surveyed {
+  struct Counted {
     uint32_t instance = 0;
-    uint32_t first = 0;
-    uint32_t end = 0;
+    ConnectionIndex first = 0;
+    ConnectionIndex end = 0;
   };
   // Returns those connections that were looked at this time.
-  Surveyed PublishGauges(Time now);
+  Counted PublishGauges(Time now);
 
   // ---- Load.
 
@@ -62,7 +62,7 @@ class Reporter {
     // For PublishGauges: lines that were taken and whose credit was not returned; connections by
     // state, of the round that is under way.
     uint64_t taken_lines = 0;
-    std::array<uint32_t, kConnectionStates> survey{};
+    std::array<uint32_t, kConnectionStates> states{};
     uint64_t window_octets = 0;  // of congestion control
     // For PublishLoad: taken lines whose credit was not returned, of the last round over the queues
     // and of the round under way.
@@ -78,7 +78,7 @@ class Reporter {
     DestinationMap unreachable_map;
   };
 
-  Surveyed SurveyConnections();
+  Counted CountConnections();
   void MeasureLoad(QueueSlot& slot, Time now);
   void ShowLoad(QueueSlot& slot, Time now);
   void CheckDestinations(const Instance& instance);
@@ -89,8 +89,8 @@ class Reporter {
   ClientTable& clients_;
   std::vector<OfInstance> of_instances_;
   Time gauges_due_{};
-  uint32_t survey_instance_ = 0;  // where SurveyConnections goes on
-  uint32_t survey_connection_ = 0;
+  uint32_t counting_instance_ = 0;  // where CountConnections goes on
+  ConnectionIndex counting_connection_ = 0;
   Time load_due_{};
   uint32_t load_next_ = 0;  // in serving(), where PublishLoad goes on
   uint32_t load_round_ = 1;

@@ -95,13 +95,15 @@ Todo RequestServer::Serve(const request::SetWindow& asked) {
 }
 
 Todo RequestServer::Serve(const request::Claim& asked) {
-  const ClientVerdict verdict = clients_.Claim(asked.client, asked.instance, asked.vc_mask);
+  const ClientVerdict verdict =
+      clients_.Claim(asked.client, InstanceIndex(asked.instance), asked.vc_mask);
   if (!Reply(LcoreReplyKind::kClaim, asked.client, verdict)) return {};
   return todo::ClaimsMoved{.instance = asked.instance, .vc_mask = asked.vc_mask};
 }
 
 Todo RequestServer::Serve(const request::Unclaim& asked) {
-  const ClientVerdict verdict = clients_.Unclaim(asked.client, asked.instance, asked.vc_mask);
+  const ClientVerdict verdict =
+      clients_.Unclaim(asked.client, InstanceIndex(asked.instance), asked.vc_mask);
   if (!Reply(LcoreReplyKind::kUnclaim, asked.client, verdict)) return {};
   return todo::ClaimsMoved{.instance = asked.instance, .vc_mask = asked.vc_mask};
 }

@@ -21,6 +21,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "client/client_table.h"
 #include "lcore/instance.h"
 #include "lcore/mailbox.h"
@@ -51,7 +52,7 @@ struct InstanceUp {
 // An operator has changed the setting of the plane, one of several.
 struct PlaneSet {
   uint32_t instance = 0;
-  uint32_t plane = 0;
+  PlaneIndex plane = 0;
 };
 
 }  // namespace todo

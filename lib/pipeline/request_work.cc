@@ -26,7 +26,7 @@ void RequestWork::Do(const todo::ClaimsMoved& moved) {
 void RequestWork::Do(const todo::ClientLeft& /*left*/) {
   for (const auto& instance : parts_.lcore.instances) {
     uint32_t mask = 0;
-    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    for (Vc vc = 0; vc < kVcCount; ++vc) {
       if (parts_.grants.HasMoved(*instance, vc)) mask |= 1u << vc;
     }
     parts_.deliverer.MoveFeeds(*instance, mask);
@@ -48,7 +48,7 @@ void RequestWork::Do(const todo::QueueInReset& reset) {
 void RequestWork::Do(const todo::InstanceUp& up) {
   Instance& instance = InstanceOf(up.instance);
   parts_.run_queue.Enqueue(instance);
-  for (uint32_t number = 0; number < instance.connections.size(); ++number) {
+  for (ConnectionIndex number = 0; number < instance.connections.size(); ++number) {
     Connection& connection = instance.connections[number];
     if (connection.HasRetransmission()) parts_.stager.WantRetransmission(instance, number);
     if (connection.HasPendingAck()) AckScheduler::ScheduleNow(instance, number);
@@ -64,9 +64,9 @@ void RequestWork::Do(const request::SetWeight& request) {
   Instance& instance = InstanceOf(request.instance);
   const auto peers = static_cast<uint32_t>(instance.paths.size());
   const bool all = request.peer == request::SetWeight::kAllPeers;
-  const bool known = request.plane < instance.plane_count() && (request.weight != 0 || !all) &&
+  const bool known = request.plane < instance.map.plane_count() && (request.weight != 0 || !all) &&
                      request.weight <= kMaxPlaneWeight && (all || request.peer < peers);
-  for (uint32_t peer = all ? 0 : request.peer; known && peer < peers; ++peer) {
+  for (PeerIndex peer = all ? PeerIndex(0u) : request.peer; known && peer < peers; ++peer) {
     Effects effects;
     instance.peers[peer].SetWeight(request.plane, request.weight, parts_.lcore.now, effects);
     parts_.effector.Apply(instance, peer, effects);
@@ -79,8 +79,8 @@ void RequestWork::Do(const request::SetWeight& request) {
 // The peer's MAC address is known now, or has changed. PDUs that wait for it may go.
 void RequestWork::Do(const request::SetPeerMac& request) {
   Instance& instance = InstanceOf(request.instance);
-  const uint32_t peer = request.peer;
-  if (peer >= instance.params.peers.size() || request.plane >= instance.plane_count()) return;
+  const PeerIndex peer(request.peer);
+  if (peer >= instance.params.peers.size() || request.plane >= instance.map.plane_count()) return;
   instance.params.peers[peer].planes[request.plane].mac = request.mac;
   instance.WriteHeaders(peer);
   instance.counters.Add(Counter::kNeighboursLearnt);
@@ -92,7 +92,7 @@ void RequestWork::Do(const request::SetPeerMac& request) {
 // Credit must not pile up behind a peer without a known MAC address.
 void RequestWork::Do(const request::LosePeer& request) {
   Instance& instance = InstanceOf(request.instance);
-  const uint32_t peer = request.peer;
+  const PeerIndex peer(request.peer);
   if (peer >= instance.peers.size()) return;
   Effects effects;
   instance.peers[peer].OnNoMac(effects);

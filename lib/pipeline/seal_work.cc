@@ -26,7 +26,7 @@ bool SealWork::Begin(Time now) {
     soon |= std::exchange(instance->seal_own->asks, false);
   }
   if (updates_.under_way) [[unlikely]] {
-    updates_.Go(lcore_, kUpdatesPerTurn, [](Instance& instance, uint32_t peer) {
+    updates_.Go(lcore_, kUpdatesPerTurn, [](Instance& instance, PeerIndex peer) {
       instance.SealOf(peer).OnSecrets();
       return true;
     });
@@ -40,7 +40,7 @@ bool SealWork::Begin(Time now) {
   }
   if (asks_.under_way) {
     uint32_t left = kAsksPerTurn;
-    asks_.Go(lcore_, kLooksPerTurn, [&](Instance& instance, uint32_t peer) {
+    asks_.Go(lcore_, kLooksPerTurn, [&](Instance& instance, PeerIndex peer) {
       if (Ask(instance, peer)) --left;
       return left != 0;
     });
@@ -49,7 +49,7 @@ bool SealWork::Begin(Time now) {
 }
 
 // Asks the peer where that is of use now. Returns whether it asked.
-bool SealWork::Ask(Instance& instance, uint32_t peer) {
+bool SealWork::Ask(Instance& instance, PeerIndex peer) {
   if (!instance.peers[peer].handshake().associated()) return false;
   SealedPeer& sealed = instance.SealOf(peer);
   if (!sealed.WantsAsking()) return false;
@@ -91,7 +91,7 @@ void SealWork::EndUpdate() {
   ask_at_ = {};
 }
 
-void SealWork::Take(Instance& instance, uint32_t peer, SecretsUpdate& update) {
+void SealWork::Take(Instance& instance, PeerIndex peer, SecretsUpdate& update) {
   if (peer < instance.sealed_peers.size()) instance.SealOf(peer).SetAgreed(update.secrets);
   update.secrets.Clear();
   update.done.store(true, std::memory_order_release);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "lcore/lcore.h"
 #include "lcore/secrets_update.h"
 #include "pipeline/effector.h"
@@ -25,7 +26,7 @@ class SealWork {
 
   void Take(SecretsUpdate& update);
   // Takes secrets that are agreed with one peer.
-  void Take(Instance& instance, uint32_t peer, SecretsUpdate& update);
+  void Take(Instance& instance, PeerIndex peer, SecretsUpdate& update);
   void Rotate();
 
  private:
@@ -45,10 +46,10 @@ class SealWork {
 
     bool under_way = false;
     uint32_t instance = 0;  // of the next peer
-    uint32_t peer = 0;
+    PeerIndex peer = 0;
   };
 
-  bool Ask(Instance& instance, uint32_t peer);
+  bool Ask(Instance& instance, PeerIndex peer);
   void EndUpdate();
 
   Lcore& lcore_;

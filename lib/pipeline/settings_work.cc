@@ -25,13 +25,13 @@ void SettingsWork::Continue(Time now) {
 }
 
 // Renews the values that a connection has computed from its instance's parameters.
-void SettingsWork::Renew(Instance& instance, uint32_t number, Time now) {
-  const uint32_t peer = instance.PeerOfConnection(number);
-  const uint32_t plane = instance.PlaneOfConnection(number);
-  const uint32_t on_plane = instance.NumberOnPlane(number);
+void SettingsWork::Renew(Instance& instance, ConnectionIndex number, Time now) {
+  const PeerIndex peer = instance.map.PeerOf(number);
+  const PlaneIndex plane = instance.map.PlaneOf(number);
+  const PathConnection on_plane = instance.map.NumberOf(number);
   if (plane == 0 && on_plane == 0) instance.WriteHeaders(peer);
   if (instance.is_paced && on_plane == 0) {
-    instance.congestion[instance.PlaneIndex(peer, plane)].RaiseLargest(
+    instance.congestion[instance.map.PathAt(peer, plane)].RaiseLargest(
         instance.OctetsOf(1, instance.largest_pack_bytes), now);
   }
   Effects effects;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "lcore/lcore.h"
 #include "lcore/settings.h"
 #include "pipeline/effector.h"
@@ -32,7 +33,7 @@ class SettingsWork {
 
  private:
   void Continue(Time now);
-  void Renew(Instance& instance, uint32_t connection, Time now);
+  void Renew(Instance& instance, ConnectionIndex connection, Time now);
 
   Lcore& lcore_;
   RunQueue& run_queue_;
@@ -40,7 +41,7 @@ class SettingsWork {
   Effector& effector_;
   SettingsChange* change_ = nullptr;  // under way; the next connection to renew
   uint32_t instance_ = 0;
-  uint32_t connection_ = 0;
+  ConnectionIndex connection_ = 0;
 };
 
 }  // namespace suede

@@ -5,11 +5,11 @@
 
 namespace suede {
 
-[[gnu::noinline]] void AckScheduler::ScheduleDelayed(Instance& instance, uint32_t number,
+[[gnu::noinline]] void AckScheduler::ScheduleDelayed(Instance& instance, ConnectionIndex number,
                                                      const Connection& connection, Time now) {
   if (!connection.HasPendingAck()) return;
   instance.flags[number] |= Instance::kOnAckList;
-  const uint32_t plane = instance.PlaneOfConnection(number);
+  const PlaneIndex plane = instance.map.PlaneOf(number);
   DelayedAcks& list = instance.ports[plane]->ack_due[instance.ack_list[plane]];
   list.due.push_back({instance.number, number, now});
 }
@@ -44,7 +44,7 @@ bool AckScheduler::SendDelayed(PortContext& port, DelayedAcks& list, Time now) {
 }
 
 // Acknowledges for a connection whose turn has come on the list `list`. False where it has to stay.
-bool AckScheduler::Flush(Instance& instance, uint32_t number, uint8_t list) {
+bool AckScheduler::Flush(Instance& instance, ConnectionIndex number, uint8_t list) {
   const bool owes = !instance.down && instance.connections[number].HasPendingAck();
   if (owes && !SendAck(instance, number)) return false;
   instance.flags[number] &= static_cast<uint8_t>(~list);
@@ -52,10 +52,10 @@ bool AckScheduler::Flush(Instance& instance, uint32_t number, uint8_t list) {
 }
 
 // Sends the acknowledgement in a PDU of its own. False where there is no room to stage it.
-bool AckScheduler::SendAck(Instance& instance, uint32_t number) {
-  Link& link = instance.ports[instance.PlaneOfConnection(number)]->link;
+bool AckScheduler::SendAck(Instance& instance, ConnectionIndex number) {
+  Link& link = instance.ports[instance.map.PlaneOf(number)]->link;
   Connection& connection = instance.connections[number];
-  if (instance.IsResolving(instance.PeerOfConnection(number), instance.PlaneOfConnection(number)))
+  if (instance.IsResolving(instance.map.PeerOf(number), instance.map.PlaneOf(number)))
       [[unlikely]] {
     connection.TakeRpsn();  // it is lost on the way
     instance.counters.Add(Counter::kTxNoMac);
@@ -80,22 +80,23 @@ Psn AckScheduler::UnsequencedPsn(const Instance& instance, const Link& link,
   for (Frame* frame : link.staged()) {
     if (NoteOf(frame).kind != TxKind::kKept) continue;
     const Pdu* pdu = PduOf(frame);
-    const bool of_connection = pdu->peer == newest->peer &&
-                               (pdu->vc & instance.vc_mask) == (newest->vc & instance.vc_mask) &&
-                               // Another session's that passes has as good a PSN.
-                               newest->psn.DistanceFrom(pdu->psn) >= 0 &&
-                               newest->psn.DistanceFrom(pdu->psn) < int{kBurst} &&
-                               lcore_.clients.queue(pdu->runs[0].queue).instance == instance.number;
+    const bool of_connection =
+        pdu->peer == newest->peer &&
+        instance.map.KeyOf(Vc(pdu->vc)) == instance.map.KeyOf(Vc(newest->vc)) &&
+        // Another session's that passes has as good a PSN.
+        newest->psn.DistanceFrom(pdu->psn) >= 0 &&
+        newest->psn.DistanceFrom(pdu->psn) < int{kBurst} &&
+        lcore_.clients.queue(pdu->runs[0].queue).instance == instance.number;
     if (of_connection && !pdu->retransmitted) return pdu->psn;
   }
   return connection.UnsequencedPsn();
 }
 
-[[gnu::noinline]] void AckScheduler::ScheduleNow(Instance& instance, uint32_t number) {
+[[gnu::noinline]] void AckScheduler::ScheduleNow(Instance& instance, ConnectionIndex number) {
   uint8_t& flags = instance.flags[number];
   if ((flags & Instance::kOnAckNow) != 0) return;
   flags |= Instance::kOnAckNow;
-  const uint32_t plane = instance.PlaneOfConnection(number);
+  const PlaneIndex plane = instance.map.PlaneOf(number);
   instance.ports[plane]->ack_now.push_back({instance.number, number});
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "lcore/lcore.h"
 
 namespace suede {
@@ -16,7 +17,7 @@ class AckScheduler {
   explicit AckScheduler(Lcore& lcore) : lcore_(lcore) {}
 
   // The connection, which has that number, may owe one.
-  static void Schedule(Instance& instance, uint32_t number, const Connection& connection,
+  static void Schedule(Instance& instance, ConnectionIndex number, const Connection& connection,
                        Time now) {
     const bool at_once = connection.MustAckNow(instance.params.transport);
     const uint8_t list = at_once ? Instance::kOnAckNow : Instance::kOnAckList;
@@ -25,17 +26,17 @@ class AckScheduler {
     at_once ? ScheduleNow(instance, number) : ScheduleDelayed(instance, number, connection, now);
   }
   // At once, whatever its delay: it does owe one.
-  static void ScheduleNow(Instance& instance, uint32_t connection);
+  static void ScheduleNow(Instance& instance, ConnectionIndex connection);
   // After the data of a turn, which has taken along as many as it could. Where the port has no
   // room, its acknowledgements wait, and nothing else does.
   void Send(PortContext& port, Time now);
 
  private:
-  static void ScheduleDelayed(Instance& instance, uint32_t number, const Connection& connection,
-                              Time now);
+  static void ScheduleDelayed(Instance& instance, ConnectionIndex number,
+                              const Connection& connection, Time now);
   bool SendDelayed(PortContext& port, DelayedAcks& list, Time now);
-  bool Flush(Instance& instance, uint32_t connection, uint8_t list);
-  bool SendAck(Instance& instance, uint32_t connection);
+  bool Flush(Instance& instance, ConnectionIndex connection, uint8_t list);
+  bool SendAck(Instance& instance, ConnectionIndex connection);
   Psn UnsequencedPsn(const Instance& instance, const Link& link,
                      const Connection& connection) const;
 

@@ -17,7 +17,7 @@ constexpr uint32_t kMinOfLines = 16 * 2;
 
 }  // namespace
 
-TargetParams CongestionGrants::ParamsOf(const Instance& instance, uint32_t plane) {
+TargetParams CongestionGrants::ParamsOf(const Instance& instance, PlaneIndex plane) {
   const PortContext& port = *instance.ports[plane];
   TargetParams params = instance.params.target;
   params.rate_bps = port.ReceiveRate();
@@ -28,7 +28,7 @@ TargetParams CongestionGrants::ParamsOf(const Instance& instance, uint32_t plane
 void CongestionGrants::AddInstance(Instance& instance) {
   first_target_.push_back(static_cast<uint32_t>(targets_.size()));
   octets_of_lines_.push_back(kMaxOfLines / 2);
-  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+  for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
     targets_.push_back(std::make_unique<Target>(ParamsOf(instance, plane)));
     Target& target = *targets_.back();
     target.instance = instance.number;
@@ -41,19 +41,19 @@ void CongestionGrants::AddInstance(Instance& instance) {
 
 // ---- Facts.
 
-void CongestionGrants::OnLinkSpeed(const Instance& instance, uint32_t plane) {
+void CongestionGrants::OnLinkSpeed(const Instance& instance, PlaneIndex plane) {
   Target& target = TargetOf(instance, plane);
   target.credit.SetRate(ParamsOf(instance, plane));
   target.credit.SetOthers(OthersOf(target));
 }
 
-void CongestionGrants::OnRequest(Instance& instance, uint32_t peer, uint32_t plane,
+void CongestionGrants::OnRequest(Instance& instance, PeerIndex peer, PlaneIndex plane,
                                  const Congestion& request, Time now) {
   instance.counters.Add(Counter::kRxCongestionRequests);
   // A peer that does not say that it takes part gets no grants.
   if (!instance.peers[peer].hello().answers_congestion) return;
   Target& target = TargetOf(instance, plane);
-  if (bool& asks = instance.marks[instance.PlaneIndex(peer, plane)].asks; !asks) {
+  if (bool& asks = instance.marks[instance.map.PathAt(peer, plane)].asks; !asks) {
     asks = true;
     instance.UpdateCounted(peer, plane);
   }
@@ -69,21 +69,21 @@ void CongestionGrants::OnRequest(Instance& instance, uint32_t peer, uint32_t pla
   active_.push_back(&target);
 }
 
-void CongestionGrants::OnReceived(Instance& instance, uint32_t connection, uint32_t pdus,
+void CongestionGrants::OnReceived(Instance& instance, ConnectionIndex connection, uint32_t pdus,
                                   uint64_t bytes, bool marked) {
-  const uint32_t index = instance.PlaneIndexOf(connection);
-  ReceivedMarks& marks = instance.marks[index];
+  const PathIndex path = instance.map.PathOf(connection);
+  ReceivedMarks& marks = instance.marks[path];
   marks.received += pdus;
   if (marks.asks) {
-    TargetOf(instance, instance.PlaneOfConnection(connection))
-        .credit.OnArrived(instance.PeerOfConnection(connection),
+    TargetOf(instance, instance.map.PlaneOf(connection))
+        .credit.OnArrived(instance.map.PeerOf(connection),
                           instance.OctetsOf(pdus, static_cast<uint32_t>(bytes)));
   }
   if (!marked) return;
   instance.counters.Add(Counter::kRxMarked, pdus);
   marks.marked += pdus;
-  marks.sessions |= uint64_t{1} << instance.SlotOfConnection(connection);
-  if (marks.wanted) WantEcho(instance, index);
+  marks.sessions |= uint64_t{1} << instance.map.SessionOf(connection);
+  if (marks.wanted) WantEcho(instance, path);
 }
 
 void CongestionGrants::OnDelivered(const Instance& instance, uint64_t bytes, uint32_t lines) {
@@ -94,17 +94,17 @@ void CongestionGrants::OnDelivered(const Instance& instance, uint64_t bytes, uin
   of_lines = (7 * of_lines + now) / 8;
 }
 
-void CongestionGrants::OnTrimmed(Instance& instance, uint32_t peer, uint32_t plane) {
-  const uint32_t index = instance.PlaneIndex(peer, plane);
-  ++instance.marks[index].trimmed;
-  if (instance.marks[index].wanted) WantEcho(instance, index);
+void CongestionGrants::OnTrimmed(Instance& instance, PeerIndex peer, PlaneIndex plane) {
+  const PathIndex path = instance.map.PathAt(peer, plane);
+  ++instance.marks[path].trimmed;
+  if (instance.marks[path].wanted) WantEcho(instance, path);
 }
 
-void CongestionGrants::Forget(Instance& instance, uint32_t peer) {
-  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+void CongestionGrants::Forget(Instance& instance, PeerIndex peer) {
+  for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
     Target& target = TargetOf(instance, plane);
     target.credit.Forget(peer);
-    instance.marks[instance.PlaneIndex(peer, plane)].asks = false;
+    instance.marks[instance.map.PathAt(peer, plane)].asks = false;
     instance.UpdateCounted(peer, plane);
     ShowClaims(target);
   }
@@ -116,7 +116,7 @@ void CongestionGrants::Forget(Instance& instance, uint32_t peer) {
 // that nobody has claimed has its places, and the credit of its queue keeps to them.
 uint64_t CongestionGrants::RoomOf(const Instance& instance) const {
   uint64_t lines = 0;
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
     const uint32_t client = lcore_.ClaimantOf(instance, vc);
     if (client == ClientTable::kNone) {
       const uint32_t used = instance.unclaimed_count[vc];
@@ -148,7 +148,7 @@ bool CongestionGrants::SendGrantsOf(Target& target, Time now) {
   target.credit.SetOthers(target.others);
   const uint64_t room = RoomOf(instance);
   while (const std::optional<CreditTarget::Grant> grant = target.credit.Poll(now, room)) {
-    if (!ControlSender::SendControl(instance, grant->sender, target.plane,
+    if (!ControlSender::SendControl(instance, PeerIndex(grant->sender), target.plane,
                                     Congestion{.grant = true, .granted = grant->limit.value()})) {
       target.credit.Requeue(*grant);
       break;
@@ -178,7 +178,7 @@ void CongestionGrants::PublishGauges() const {
   for (const auto& instance : lcore_.instances) {
     uint64_t outstanding = 0;
     uint64_t active = 0;
-    for (uint32_t plane = 0; plane < instance->plane_count(); ++plane) {
+    for (PlaneIndex plane = 0; plane < instance->map.plane_count(); ++plane) {
       const CreditTarget& credit = targets_[first_target_[instance->number] + plane]->credit;
       outstanding += credit.outstanding();
       active += credit.active();
@@ -190,11 +190,11 @@ void CongestionGrants::PublishGauges() const {
 
 // ---- Echoes.
 
-void CongestionGrants::WantEcho(Instance& instance, uint32_t index) {
-  ReceivedMarks& marks = instance.marks[index];
+void CongestionGrants::WantEcho(Instance& instance, PathIndex path) {
+  ReceivedMarks& marks = instance.marks[path];
   if (marks.due) return;
   marks.due = true;
-  echoes_.push_back({instance.number, index});
+  echoes_.push_back({instance.number, path});
 }
 
 // Sends echoes in front of the turn's acknowledgements; without room they wait for the next turn.
@@ -203,18 +203,18 @@ void CongestionGrants::SendEchoes() {
     const EchoRef ref = echoes_.front();
     echoes_.pop_front();
     Instance& instance = *lcore_.instances[ref.instance];
-    ReceivedMarks& marks = instance.marks[ref.index];
+    ReceivedMarks& marks = instance.marks[ref.path];
     marks.due = false;
     if (!marks.wanted) continue;
-    const uint32_t peer = ref.index >> instance.plane_bits;
-    const uint32_t plane = ref.index & (instance.plane_count() - 1);
+    const PeerIndex peer = instance.map.PeerOf(ref.path);
+    const PlaneIndex plane = instance.map.PlaneOf(ref.path);
     if (!ControlSender::SendControl(instance, peer, plane,
                                     Congestion{.echo = true,
                                                .received = marks.received,
                                                .marked = marks.marked,
                                                .trimmed = marks.trimmed,
                                                .sessions = marks.sessions})) {
-      WantEcho(instance, ref.index);
+      WantEcho(instance, ref.path);
       continue;
     }
     marks.sessions = 0;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "base/fifo.h"
 #include "congestion/target.h"
 #include "lcore/lcore.h"
@@ -31,20 +32,20 @@ class CongestionGrants {
   // ---- Facts.
 
   // The link of the plane's port has another speed.
-  void OnLinkSpeed(const Instance& instance, uint32_t plane);
+  void OnLinkSpeed(const Instance& instance, PlaneIndex plane);
   // A peer asks for credit.
-  void OnRequest(Instance& instance, uint32_t peer, uint32_t plane, const Congestion& request,
+  void OnRequest(Instance& instance, PeerIndex peer, PlaneIndex plane, const Congestion& request,
                  Time now);
   // PDUs with commands have come on a connection, `pdus` in a row, of `bytes` in all; `marked`:
   // each has a mark. Where ReceivedMarks::is_counted.
-  void OnReceived(Instance& instance, uint32_t connection, uint32_t pdus, uint64_t bytes,
+  void OnReceived(Instance& instance, ConnectionIndex connection, uint32_t pdus, uint64_t bytes,
                   bool marked);
   // PDUs of `bytes` took `lines` of receive rings.
   void OnDelivered(const Instance& instance, uint64_t bytes, uint32_t lines);
   // A PDU has come without its commands.
-  void OnTrimmed(Instance& instance, uint32_t peer, uint32_t plane);
+  void OnTrimmed(Instance& instance, PeerIndex peer, PlaneIndex plane);
   // The association with the peer is over.
-  void Forget(Instance& instance, uint32_t peer);
+  void Forget(Instance& instance, PeerIndex peer);
 
   // ---- Once in a turn.
 
@@ -64,18 +65,18 @@ class CongestionGrants {
     explicit Target(const TargetParams& params) : credit(params) {}
     CreditTarget credit;
     uint32_t instance = 0;
-    uint32_t plane = 0;
+    PlaneIndex plane = 0;
     uint32_t shown = 0;   // of PortParams::rate_share: what this one claims,
     uint32_t others = 0;  // and as last seen the others
     bool listed = false;  // on active_
   };
   struct EchoRef {
     uint32_t instance;
-    uint32_t index;  // PlaneIndex
+    PathIndex path;
   };
 
-  static TargetParams ParamsOf(const Instance& instance, uint32_t plane);
-  Target& TargetOf(const Instance& instance, uint32_t plane) {
+  static TargetParams ParamsOf(const Instance& instance, PlaneIndex plane);
+  Target& TargetOf(const Instance& instance, PlaneIndex plane) {
     return *targets_[first_target_[instance.number] + plane];
   }
   void SendGrants(Time now);
@@ -86,7 +87,7 @@ class CongestionGrants {
     return ClaimsOf(target).load(std::memory_order_relaxed) - target.shown;
   }
   void ShowClaims(Target& target);
-  void WantEcho(Instance& instance, uint32_t index);
+  void WantEcho(Instance& instance, PathIndex path);
   uint64_t RoomOf(const Instance& instance) const;
 
   Lcore& lcore_;

@@ -25,41 +25,41 @@ constexpr Duration kReclaimWait = std::chrono::microseconds(500);
 
 bool IsBehind(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) < 0; }
 
-void Push(PeerList& list, std::vector<RxCredit>& credits, uint32_t vc, uint16_t peer,
+void Push(PeerList& list, std::vector<RxCredit>& credits, Vc vc, PeerIndex peer,
           uint16_t RxCredit::*next) {
-  credits[Scheduler::QueueIndex(peer, vc)].*next = PeerList::kNone;
+  credits[Scheduler::IndexOf(peer, vc)].*next = PeerList::kNone;
   if (list.empty()) {
-    list.head = peer;
+    list.head = static_cast<uint16_t>(peer);
   } else {
-    credits[Scheduler::QueueIndex(list.tail, vc)].*next = peer;
+    credits[Scheduler::IndexOf(PeerIndex(list.tail), vc)].*next = static_cast<uint16_t>(peer);
   }
-  list.tail = peer;
+  list.tail = static_cast<uint16_t>(peer);
 }
 
-uint16_t Pop(PeerList& list, const std::vector<RxCredit>& credits, uint32_t vc,
-             uint16_t RxCredit::*next) {
-  const uint16_t peer = list.head;
-  list.head = credits[Scheduler::QueueIndex(peer, vc)].*next;
+PeerIndex Pop(PeerList& list, const std::vector<RxCredit>& credits, Vc vc,
+              uint16_t RxCredit::*next) {
+  const PeerIndex peer(list.head);
+  list.head = credits[Scheduler::IndexOf(peer, vc)].*next;
   return peer;
 }
 
 }  // namespace
 
-void CreditGrants::Promise(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t lines) {
+void CreditGrants::Promise(Instance& instance, Vc vc, RxCredit& credit, uint32_t lines) {
   credit.limit += lines;
   instance.feeds[vc].promised += lines;
   RingOf(instance, vc).promised += lines;
 }
 
 // The peer goes by this limit now: lines that it was promised beyond are free.
-void CreditGrants::TakeBack(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t limit) {
+void CreditGrants::TakeBack(Instance& instance, Vc vc, RxCredit& credit, uint32_t limit) {
   const uint32_t lines = credit.limit - limit;
   credit.limit = limit;
   instance.feeds[vc].promised -= lines;
   RingOf(instance, vc).promised -= lines;
 }
 
-void CreditGrants::CountKept(Instance& instance, uint32_t vc, uint32_t lines, bool kept) {
+void CreditGrants::CountKept(Instance& instance, Vc vc, uint32_t lines, bool kept) {
   const uint32_t change = kept ? lines : 0u - lines;
   instance.feeds[vc].kept_lines += change;
   RingOf(instance, vc).kept_lines += change;
@@ -67,13 +67,13 @@ void CreditGrants::CountKept(Instance& instance, uint32_t vc, uint32_t lines, bo
 
 // Lines that could be promised in the best case, and those that can be now: less than 0 where
 // claims have changed hands.
-uint32_t CreditGrants::RingLines(const Instance& instance, uint32_t vc) const {
+uint32_t CreditGrants::RingLines(const Instance& instance, Vc vc) const {
   const uint32_t client = lcore_.ClaimantOf(instance, vc);
   if (client == ClientTable::kNone) return instance.params.unclaimed_pdus;
   return lcore_.clients.ring(client, vc).line_count() - kWrapLines;
 }
 
-int64_t CreditGrants::FreeLines(Instance& instance, uint32_t vc) {
+int64_t CreditGrants::FreeLines(Instance& instance, Vc vc) {
   const CreditRing& ring = RingOf(instance, vc);
   const uint32_t client = lcore_.ClaimantOf(instance, vc);
   if (client == ClientTable::kNone) {
@@ -85,13 +85,13 @@ int64_t CreditGrants::FreeLines(Instance& instance, uint32_t vc) {
 }
 
 // The VC has another client, or none: promised and kept lines move along.
-void CreditGrants::MoveFeed(Instance& instance, uint32_t vc) {
+void CreditGrants::MoveFeed(Instance& instance, Vc vc) {
   LeaveRing(instance, vc);
   JoinRing(instance, vc);
   Enqueue(instance, vc);
 }
 
-void CreditGrants::LeaveRing(Instance& instance, uint32_t vc) {
+void CreditGrants::LeaveRing(Instance& instance, Vc vc) {
   CreditFeed& feed = instance.feeds[vc];
   CreditRing& from = RingOf(instance, vc);
   if (from.hand != CreditRing::kNone) {
@@ -115,17 +115,17 @@ void CreditGrants::LeaveRing(Instance& instance, uint32_t vc) {
 }
 
 // The ring that is to be fed under the present claims.
-CreditRing& CreditGrants::FedRing(const Instance& instance, uint32_t vc) {
+CreditRing& CreditGrants::FedRing(const Instance& instance, Vc vc) {
   const uint32_t client = lcore_.ClaimantOf(instance, vc);
   return client == ClientTable::kNone ? lcore_.instances[instance.number]->unclaimed_ring[vc]
                                       : of_clients_[client][vc];
 }
 
-void CreditGrants::JoinRing(Instance& instance, uint32_t vc) {
+void CreditGrants::JoinRing(Instance& instance, Vc vc) {
   CreditFeed& feed = instance.feeds[vc];
   CreditRing& to = FedRing(instance, vc);
   instance.credit_ring[vc] = &to;
-  to.vc = static_cast<uint8_t>(vc);
+  to.vc = vc;
   to.peers += static_cast<uint32_t>(instance.params.peers.size());
   feed.next = instance.number;
   if (to.hand == CreditRing::kNone) {
@@ -140,7 +140,7 @@ void CreditGrants::JoinRing(Instance& instance, uint32_t vc) {
 }
 
 // Peers that wait at a feed are served in the turns that follow.
-void CreditGrants::Enqueue(Instance& instance, uint32_t vc) {
+void CreditGrants::Enqueue(Instance& instance, Vc vc) {
   const CreditFeed& feed = instance.feeds[vc];
   if (feed.listed || feed.waiting.empty()) return;
   CreditRing& ring = RingOf(instance, vc);
@@ -171,24 +171,24 @@ Instance& CreditGrants::PopFeed(CreditRing& ring) {
   return instance;
 }
 
-[[gnu::noinline]] void CreditGrants::WantGrant(Instance& instance, uint32_t peer, uint32_t vc) {
-  RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+[[gnu::noinline]] void CreditGrants::WantGrant(Instance& instance, PeerIndex peer, Vc vc) {
+  RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(peer, vc)];
   if (credit.waiting) return;
   credit.waiting = true;
   CreditFeed& feed = instance.feeds[vc];
-  Push(feed.waiting, instance.rx_credit, vc, static_cast<uint16_t>(peer), &RxCredit::next_waiting);
+  Push(feed.waiting, instance.rx_credit, vc, peer, &RxCredit::next_waiting);
   Enqueue(instance, vc);
 }
 
 // The lines that a peer without history may hold.
-uint32_t CreditGrants::FirstShare(Instance& instance, uint32_t vc) const {
+uint32_t CreditGrants::FirstShare(Instance& instance, Vc vc) const {
   const uint32_t peers = RingOf(instance, vc).peers;
   return std::min(RingLines(instance, vc) >> (std::bit_width(peers) + 1), kFirstShare);
 }
 
 // Where many hold credit, each holds little, and its PDUs come one by one: it is granted more when
 // three quarters are used, in half as many CREDITs as at half.
-void CreditGrants::JoinHolders(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit,
+void CreditGrants::JoinHolders(Instance& instance, PeerIndex peer, Vc vc, RxCredit& credit,
                                bool renews) {
   const uint32_t held = credit.held();
   const uint32_t left = RingOf(instance, vc).holders < kManyHolders ? held - held / 2 : held / 4;
@@ -198,13 +198,13 @@ void CreditGrants::JoinHolders(Instance& instance, uint32_t peer, uint32_t vc, R
   CreditFeed& feed = instance.feeds[vc];
   ++feed.holders;
   ++RingOf(instance, vc).holders;
-  Push(feed.holding, instance.rx_credit, vc, static_cast<uint16_t>(peer), &RxCredit::next_holding);
+  Push(feed.holding, instance.rx_credit, vc, peer, &RxCredit::next_holding);
 }
 
 // An association has begun, and a HELLO is about to tell the peer so: it may carry a first grant.
-void CreditGrants::GrantFirst(Instance& instance, uint32_t peer) {
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+void CreditGrants::GrantFirst(Instance& instance, PeerIndex peer) {
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
+    RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(peer, vc)];
     if (!credit.counts || lcore_.ClaimantOf(instance, vc) == ClientTable::kNone) continue;
     const uint32_t share = FirstShare(instance, vc);
     if (credit.held() != 0 || share < kMinFirst || FreeLines(instance, vc) < 2 * share) continue;
@@ -214,9 +214,9 @@ void CreditGrants::GrantFirst(Instance& instance, uint32_t peer) {
   }
 }
 
-bool CreditGrants::SendGrant(Instance& instance, uint32_t peer, uint32_t vc, bool give_back) {
-  const RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
-  const uint32_t plane = ControlSender::PlaneWithRoom(instance, peer);
+bool CreditGrants::SendGrant(Instance& instance, PeerIndex peer, Vc vc, bool give_back) {
+  const RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(peer, vc)];
+  const PlaneIndex plane = ControlSender::PlaneWithRoom(instance, peer);
   return plane != PeerPaths::kNoPlane &&
          ControlSender::SendControl(instance, peer, plane,
                                     Credit{.vc = static_cast<uint8_t>(vc),
@@ -230,8 +230,7 @@ bool CreditGrants::SendGrant(Instance& instance, uint32_t peer, uint32_t vc, boo
 }
 
 // Only the PDU that waits: one at a time, where it has more lines than there are places.
-CreditGrants::Size CreditGrants::SizeUnclaimed(Instance& instance, uint32_t vc,
-                                               const RxCredit& credit) {
+CreditGrants::Size CreditGrants::SizeUnclaimed(Instance& instance, Vc vc, const RxCredit& credit) {
   const uint32_t min = credit.accepted + std::max<uint32_t>(credit.widest, 1);
   const uint32_t wanted = IsBehind(credit.needed, min) ? min : credit.needed;
   const uint32_t need = IsBehind(credit.limit, wanted) ? wanted - credit.limit : 0;
@@ -240,7 +239,7 @@ CreditGrants::Size CreditGrants::SizeUnclaimed(Instance& instance, uint32_t vc,
   return {.fits = int64_t{need} <= FreeLines(instance, vc) || alone, .lines = need};
 }
 
-CreditGrants::Size CreditGrants::SizeGrant(Instance& instance, uint32_t vc, RxCredit& credit) {
+CreditGrants::Size CreditGrants::SizeGrant(Instance& instance, Vc vc, RxCredit& credit) {
   if (lcore_.ClaimantOf(instance, vc) == ClientTable::kNone) {
     return SizeUnclaimed(instance, vc, credit);
   }
@@ -269,10 +268,10 @@ CreditGrants::Size CreditGrants::SizeGrant(Instance& instance, uint32_t vc, RxCr
 }
 
 // Serves the first of the peers that wait at a feed.
-CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, uint32_t vc, Time now) {
+CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, Vc vc, Time now) {
   CreditFeed& feed = instance.feeds[vc];
-  const uint16_t peer = feed.waiting.head;
-  RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+  const PeerIndex peer(feed.waiting.head);
+  RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(peer, vc)];
   const auto leave = [&] {
     Pop(feed.waiting, instance.rx_credit, vc, &RxCredit::next_waiting);
     credit.waiting = false;
@@ -321,7 +320,7 @@ CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, uint32_t vc, T
   return Served::kYes;
 }
 
-CreditGrants::Served CreditGrants::ServeFeed(Instance& instance, uint32_t vc, Time now) {
+CreditGrants::Served CreditGrants::ServeFeed(Instance& instance, Vc vc, Time now) {
   for (uint32_t left = kGrantsPerFeed; left != 0 && !instance.feeds[vc].waiting.empty(); --left) {
     const Served served = ServeFirst(instance, vc, now);
     if (served != Served::kYes) return served;
@@ -355,24 +354,23 @@ void CreditGrants::ServeRing(CreditRing& ring, Time now) {
   }
 }
 
-void CreditGrants::EndReclaim(CreditRing& ring, uint32_t vc) {
+void CreditGrants::EndReclaim(CreditRing& ring, Vc vc) {
   Instance& instance = *lcore_.instances[ring.reclaim_instance];
-  instance.rx_credit[Scheduler::QueueIndex(ring.reclaim_peer, vc)].reclaiming = false;
+  instance.rx_credit[Scheduler::IndexOf(ring.reclaim_peer, vc)].reclaiming = false;
   ring.reclaim_instance = CreditRing::kNone;
 }
 
 // Looks at a holder of the ring's credit, and asks it to give back credit that was not used for
 // `idle`. Returns whether it was asked.
-bool CreditGrants::StepHand(Instance& asker, uint32_t vc, uint32_t asking, uint16_t idle,
-                            Time now) {
+bool CreditGrants::StepHand(Instance& asker, Vc vc, uint32_t asking, uint16_t idle, Time now) {
   CreditRing& ring = RingOf(asker, vc);
   if (ring.reclaim_instance != CreditRing::kNone) return false;
   Instance& instance = *lcore_.instances[ring.hand];
   CreditFeed& feed = instance.feeds[vc];
   ring.hand = feed.next;
   if (feed.holding.empty()) return false;
-  const uint16_t peer = Pop(feed.holding, instance.rx_credit, vc, &RxCredit::next_holding);
-  RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+  const PeerIndex peer = Pop(feed.holding, instance.rx_credit, vc, &RxCredit::next_holding);
+  RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(peer, vc)];
   if (!credit.counts || credit.held() == 0) {
     credit.holding = false;
     --feed.holders;
@@ -395,7 +393,7 @@ bool CreditGrants::StepHand(Instance& asker, uint32_t vc, uint32_t asking, uint1
 
 // Others wait: goes on with taking back credit that is not used. A holder that does not answer
 // loses its credit: should it use that later, its PDUs find room or are refused.
-void CreditGrants::TurnHand(Instance& asker, uint32_t vc, uint32_t asking, Time now) {
+void CreditGrants::TurnHand(Instance& asker, Vc vc, uint32_t asking, Time now) {
   CreditRing& ring = RingOf(asker, vc);
   if (turned_) return;
   turned_ = true;
@@ -407,7 +405,7 @@ void CreditGrants::TurnHand(Instance& asker, uint32_t vc, uint32_t asking, Time 
       SendGrant(instance, ring.reclaim_peer, vc, true);
       return;
     }
-    RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(ring.reclaim_peer, vc)];
+    RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(ring.reclaim_peer, vc)];
     TakeBack(instance, vc, credit, credit.accepted);
     EndReclaim(ring, vc);
   }
@@ -417,37 +415,37 @@ void CreditGrants::TurnHand(Instance& asker, uint32_t vc, uint32_t asking, Time 
 }
 
 // A peer asks for credit, or gives some back.
-void CreditGrants::OnAsked(Instance& instance, uint32_t peer, const Credit& ask) {
-  RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, ask.vc)];
+void CreditGrants::OnAsked(Instance& instance, PeerIndex peer, const Credit& ask) {
+  const Vc vc(ask.vc);
+  RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(peer, vc)];
   if (!credit.counts) return;
   credit.heard_sent = ask.sent;
   if (credit.reclaiming && ask.round == credit.round) {
     const bool possible =
         !IsBehind(ask.limit, credit.accepted) && !IsBehind(credit.limit, ask.limit);
-    TakeBack(instance, ask.vc, credit, possible ? ask.limit : credit.accepted);
-    EndReclaim(RingOf(instance, ask.vc), ask.vc);
+    TakeBack(instance, vc, credit, possible ? ask.limit : credit.accepted);
+    EndReclaim(RingOf(instance, vc), vc);
     credit.share = 0;
   }
   if (ask.wanted == 0) return;
   // No ring holds more; and what it says that it has sent it may have.
-  const uint32_t max = RingLines(instance, ask.vc);
+  const uint32_t max = RingLines(instance, vc);
   const uint32_t sent = IsBehind(credit.limit, ask.sent) || IsBehind(ask.sent, credit.accepted)
                             ? credit.accepted
                             : ask.sent;
-  credit.needed =
-      sent + std::min(ask.wanted, lcore_.ClaimantOf(instance, ask.vc) == ClientTable::kNone
-                                      ? kMaxPackBytes / 4
-                                      : max);
+  credit.needed = sent + std::min(ask.wanted, lcore_.ClaimantOf(instance, vc) == ClientTable::kNone
+                                                  ? kMaxPackBytes / 4
+                                                  : max);
   const bool has_enough = !IsBehind(credit.limit, credit.needed);
   // If there is no room to stage the answer, the peer asks again.
-  if (has_enough || ask.reply_wanted) SendGrant(instance, peer, ask.vc, false);
-  if (!has_enough) WantGrant(instance, peer, ask.vc);
+  if (has_enough || ask.reply_wanted) SendGrant(instance, peer, vc, false);
+  if (!has_enough) WantGrant(instance, peer, vc);
 }
 
 // The association with the peer is over, and all that was promised in it.
-void CreditGrants::Forget(Instance& instance, uint32_t peer) {
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+void CreditGrants::Forget(Instance& instance, PeerIndex peer) {
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
+    RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(peer, vc)];
     TakeBack(instance, vc, credit, credit.accepted);
     if (credit.reclaiming) EndReclaim(RingOf(instance, vc), vc);
     // The peer leaves the lists when its turn comes there.
@@ -464,12 +462,12 @@ void CreditGrants::Forget(Instance& instance, uint32_t peer) {
 void CreditGrants::CheckInvariants() const {
   std::vector<std::array<CreditRing, kVcCount>> rings(ClientTable::kMaxClients);
   for (const auto& instance : lcore_.instances) {
-    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    for (Vc vc = 0; vc < kVcCount; ++vc) {
       uint32_t promised = 0;
       uint32_t holders = 0;
       uint32_t kept = 0;
-      for (uint32_t peer = 0; peer < instance->params.peers.size(); ++peer) {
-        const RxCredit& credit = instance->rx_credit[Scheduler::QueueIndex(peer, vc)];
+      for (PeerIndex peer = 0; peer < instance->params.peers.size(); ++peer) {
+        const RxCredit& credit = instance->rx_credit[Scheduler::IndexOf(peer, vc)];
         if (IsBehind(credit.limit, credit.accepted)) std::abort();
         promised += credit.held();
         holders += credit.holding ? 1 : 0;
@@ -495,7 +493,7 @@ void CreditGrants::CheckInvariants() const {
     }
   }
   for (uint32_t client = 0; client < ClientTable::kMaxClients; ++client) {
-    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    for (Vc vc = 0; vc < kVcCount; ++vc) {
       const CreditRing& ring = of_clients_[client][vc];
       const CreditRing& want = rings[client][vc];
       if (ring.promised != want.promised || ring.kept_lines != want.kept_lines ||
@@ -509,10 +507,10 @@ void CreditGrants::CheckInvariants() const {
 void CreditGrants::AddInstance(Instance& instance) {
   // Rings of clients, and rings of instances without one.
   granting_.Reserve((lcore_.instances.size() + of_clients_.size()) * kVcCount + 1);
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) JoinRing(instance, vc);
+  for (Vc vc = 0; vc < kVcCount; ++vc) JoinRing(instance, vc);
 }
 
-bool CreditGrants::HasMoved(const Instance& instance, uint32_t vc) {
+bool CreditGrants::HasMoved(const Instance& instance, Vc vc) {
   return instance.credit_ring[vc] != &FedRing(instance, vc);
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "base/fifo.h"
 #include "lcore/lcore.h"
 
@@ -29,15 +30,15 @@ class CreditGrants {
     if (!granting_.empty()) SendWaiting(now);
   }
   // An association has begun, and a HELLO is about to tell the peer so: it may carry a first grant.
-  void GrantFirst(Instance& instance, uint32_t peer);
+  void GrantFirst(Instance& instance, PeerIndex peer);
   // A peer asks for credit, or gives some back.
-  void OnAsked(Instance& instance, uint32_t peer, const Credit& ask);
+  void OnAsked(Instance& instance, PeerIndex peer, const Credit& ask);
   // The association with the peer is over, and all that was promised in it.
-  void Forget(Instance& instance, uint32_t peer);
+  void Forget(Instance& instance, PeerIndex peer);
 
   // PDUs with `lines` in all were accepted, the widest of them with `widest`; `credit` is the
   // peer's on the VC. Lines that the peer was not granted are in no sum.
-  void OnAccepted(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit, uint32_t lines,
+  void OnAccepted(Instance& instance, PeerIndex peer, Vc vc, RxCredit& credit, uint32_t lines,
                   uint32_t widest) {
     if (!credit.counts) return;
     const uint32_t held = credit.held();
@@ -55,33 +56,32 @@ class CreditGrants {
     }
   }
   // Lines of PDUs that wait for room or a client, or do so no longer.
-  static void CountKept(Instance& instance, uint32_t vc, uint32_t lines, bool kept);
+  static void CountKept(Instance& instance, Vc vc, uint32_t lines, bool kept);
 
   // Whether the VC's commands go to another ring than the one that is fed.
-  bool HasMoved(const Instance& instance, uint32_t vc);
+  bool HasMoved(const Instance& instance, Vc vc);
   // The VC has another client, or none: promised and kept lines move along.
-  void MoveFeed(Instance& instance, uint32_t vc);
+  void MoveFeed(Instance& instance, Vc vc);
 
   // Aborts where a sum disagrees with its parts.
   void CheckInvariants() const;
 
  private:
-  static CreditRing& RingOf(Instance& instance, uint32_t vc) { return *instance.credit_ring[vc]; }
-  static void Promise(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t lines);
-  static void TakeBack(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t limit);
-  uint32_t RingLines(const Instance& instance, uint32_t vc) const;
-  int64_t FreeLines(Instance& instance, uint32_t vc);
-  CreditRing& FedRing(const Instance& instance, uint32_t vc);
-  void JoinRing(Instance& instance, uint32_t vc);
-  void LeaveRing(Instance& instance, uint32_t vc);
-  void Enqueue(Instance& instance, uint32_t vc);
+  static CreditRing& RingOf(Instance& instance, Vc vc) { return *instance.credit_ring[vc]; }
+  static void Promise(Instance& instance, Vc vc, RxCredit& credit, uint32_t lines);
+  static void TakeBack(Instance& instance, Vc vc, RxCredit& credit, uint32_t limit);
+  uint32_t RingLines(const Instance& instance, Vc vc) const;
+  int64_t FreeLines(Instance& instance, Vc vc);
+  CreditRing& FedRing(const Instance& instance, Vc vc);
+  void JoinRing(Instance& instance, Vc vc);
+  void LeaveRing(Instance& instance, Vc vc);
+  void Enqueue(Instance& instance, Vc vc);
   void PushFeed(CreditRing& ring, Instance& instance);
   Instance& PopFeed(CreditRing& ring);
-  void WantGrant(Instance& instance, uint32_t peer, uint32_t vc);
-  uint32_t FirstShare(Instance& instance, uint32_t vc) const;
-  static void JoinHolders(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit,
-                          bool renews);
-  static bool SendGrant(Instance& instance, uint32_t peer, uint32_t vc, bool give_back);
+  void WantGrant(Instance& instance, PeerIndex peer, Vc vc);
+  uint32_t FirstShare(Instance& instance, Vc vc) const;
+  static void JoinHolders(Instance& instance, PeerIndex peer, Vc vc, RxCredit& credit, bool renews);
+  static bool SendGrant(Instance& instance, PeerIndex peer, Vc vc, bool give_back);
   // How many lines more a peer is to hold, and whether it is granted more without asking when it
   // has used them. `fits`: those that it needs are there.
   struct Size {
@@ -89,22 +89,22 @@ class CreditGrants {
     bool renews = true;
     uint32_t lines = 0;
   };
-  Size SizeUnclaimed(Instance& instance, uint32_t vc, const RxCredit& credit);
-  Size SizeGrant(Instance& instance, uint32_t vc, RxCredit& credit);
+  Size SizeUnclaimed(Instance& instance, Vc vc, const RxCredit& credit);
+  Size SizeGrant(Instance& instance, Vc vc, RxCredit& credit);
   enum class Served : uint8_t {
     kYes,
     kLater,      // the first peer has to wait, and others need not wait for it
     kRingFull,   // and so have all others
     kNotStaged,  // there was no room to stage the grant
   };
-  Served ServeFirst(Instance& instance, uint32_t vc, Time now);
-  Served ServeFeed(Instance& instance, uint32_t vc, Time now);
+  Served ServeFirst(Instance& instance, Vc vc, Time now);
+  Served ServeFeed(Instance& instance, Vc vc, Time now);
   void ServeRing(CreditRing& ring, Time now);
-  void EndReclaim(CreditRing& ring, uint32_t vc);
+  void EndReclaim(CreditRing& ring, Vc vc);
   void SendWaiting(Time now);
-  bool StepHand(Instance& asker, uint32_t vc, uint32_t asking, uint16_t idle, Time now);
+  bool StepHand(Instance& asker, Vc vc, uint32_t asking, uint16_t idle, Time now);
   // Once in a turn.
-  void TurnHand(Instance& asker, uint32_t vc, uint32_t asking, Time now);
+  void TurnHand(Instance& asker, Vc vc, uint32_t asking, Time now);
 
   Lcore& lcore_;
   std::vector<std::array<CreditRing, kVcCount>> of_clients_;  // promised of their rings, by slot

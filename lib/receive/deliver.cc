@@ -48,7 +48,7 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
 
 // Nobody has claimed the VC, or earlier PDUs still wait: the PDU waits in its frame.
 [[gnu::noinline]] Delivered Deliverer::Keep(Instance& instance, ReceivedPdu pdu) {
-  const uint8_t vc = pdu.rh.vc();
+  const Vc vc(pdu.rh.vc());
   CommandReader reader(pdu.commands, pdu.bytes);
   uint32_t lines = 0;
   while (reader.Next()) lines += RecordLines(reader.shape().bytes());
@@ -58,7 +58,7 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
   PduList& list = instance.unclaimed[vc];
   const uint32_t count = instance.unclaimed_count[vc];
   if (count >= instance.params.unclaimed_pdus) {
-    const RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(pdu.peer, vc)];
+    const RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(pdu.peer, vc)];
     if (!credit.counts || lines > credit.held()) return refused;
     if (list.tail() != nullptr && AppendToKept(*list.tail(), pdu, bytes, lines)) {
       grants_.CountKept(instance, vc, lines, true);
@@ -71,7 +71,7 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
   kept->bytes = static_cast<uint16_t>(bytes);
   kept->lines = static_cast<uint16_t>(lines);
   kept->peer = static_cast<uint16_t>(pdu.peer);
-  kept->vc = vc;
+  kept->vc = static_cast<uint8_t>(vc);
   list.PushBack(kept);
   grants_.CountKept(instance, vc, lines, true);
   ++instance.unclaimed_count[vc];
@@ -83,8 +83,8 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
 // have changed hands, or a peer that counts no credit has taken the room.
 [[gnu::cold]] Delivered Deliverer::KeepPromised(Instance& instance, ReceivedPdu pdu,
                                                 uint32_t lines_needed) {
-  const uint8_t vc = pdu.rh.vc();
-  const RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(pdu.peer, vc)];
+  const Vc vc(pdu.rh.vc());
+  const RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(pdu.peer, vc)];
   if (!credit.counts || lines_needed > credit.held() + SUEDE_MAX_RECORD_LINES) {
     return {Delivery::kRefused, lines_needed};
   }
@@ -118,7 +118,7 @@ bool Deliverer::DeliverUnclaimed() {
   bool work = false;
   for (size_t i = 0; i < waiting_.size();) {
     Instance& instance = *lcore_.instances[waiting_[i].instance];
-    const uint8_t vc = waiting_[i].vc;
+    const Vc vc = waiting_[i].vc;
     const bool claimed = lcore_.ClaimantOf(instance, vc) != ClientTable::kNone;
     PduList& list = instance.unclaimed[vc];
     while (claimed && !list.empty()) {
@@ -147,7 +147,7 @@ bool Deliverer::DeliverUnclaimed() {
 
 // Credit of a VC's peers, and PDUs that wait for a client, go along with the claim.
 void Deliverer::MoveFeeds(Instance& instance, uint32_t vc_mask) {
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
     if ((vc_mask & 1u << vc) == 0) continue;
     grants_.MoveFeed(instance, vc);
     const bool waits = std::any_of(waiting_.begin(), waiting_.end(), [&](const VcRef& ref) {
@@ -155,7 +155,7 @@ void Deliverer::MoveFeeds(Instance& instance, uint32_t vc_mask) {
     });
     if (lcore_.ClaimantOf(instance, vc) != ClientTable::kNone && !waits &&
         !instance.unclaimed[vc].empty()) {
-      waiting_.push_back({.instance = instance.number, .vc = static_cast<uint8_t>(vc)});
+      waiting_.push_back({.instance = instance.number, .vc = vc});
     }
   }
 }

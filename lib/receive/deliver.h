@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "lcore/lcore.h"
 #include "receive/credit_grants.h"
 #include "receive/received_pdu.h"
@@ -43,9 +44,9 @@ class Deliverer {
   struct Target {
     ClientSlot* client = nullptr;  // null: nobody has claimed the VC
     uint64_t head = 0;             // of their records
-    uint32_t vc = 0;
+    Vc vc = 0;
   };
-  Target TargetOf(const Instance& instance, uint32_t vc, uint16_t source) const {
+  Target TargetOf(const Instance& instance, Vc vc, uint16_t source) const {
     const uint32_t client = lcore_.ClaimantOf(instance, vc);
     return {.client = client == ClientTable::kNone ? nullptr : &lcore_.clients.client(client),
             .head = instance.received_head | ReceivedHead(vc, source, 0, 0),

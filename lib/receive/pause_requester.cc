@@ -30,7 +30,7 @@ void PauseRequester::AddInstance(const Instance& instance) {
 
 // Whether `percent` of the VC's room is used: of its client's ring, or of the places of PDUs that
 // wait for a client.
-bool PauseRequester::IsAbove(Instance& instance, uint32_t vc, uint32_t percent) {
+bool PauseRequester::IsAbove(Instance& instance, Vc vc, uint32_t percent) {
   const uint32_t client = lcore_.ClaimantOf(instance, vc);
   if (client != ClientTable::kNone) {
     RxRingWriter& ring = lcore_.clients.ring(client, vc);
@@ -41,18 +41,18 @@ bool PauseRequester::IsAbove(Instance& instance, uint32_t vc, uint32_t percent) 
   return kept != 0 && kept * kWhole >= uint64_t{instance.params.unclaimed_pdus} * percent;
 }
 
-void PauseRequester::Want(Instance& instance, uint32_t vc, bool wants) {
+void PauseRequester::Want(Instance& instance, Vc vc, bool wants) {
   for (PortContext* port : instance.ports) {
     if (port->link.pauses() != nullptr) port->link.pauses()->Want(vc, wants);
   }
 }
 
-[[gnu::noinline]] void PauseRequester::Check(Instance& instance, uint32_t vc, Time now) {
+[[gnu::noinline]] void PauseRequester::Check(Instance& instance, Vc vc, Time now) {
   OfVc& of = states_[instance.number][vc];
   if (of.state != State::kIdle || !IsAbove(instance, vc, instance.params.xoff_percent[vc])) return;
   of = {.state = State::kAsking, .since = now};
   Want(instance, vc, true);
-  asking_.push_back({.instance = instance.number, .vc = static_cast<uint8_t>(vc)});
+  asking_.push_back({.instance = instance.number, .vc = vc});
 }
 
 [[gnu::noinline]] void PauseRequester::PollAsking(Time now) {
@@ -73,8 +73,9 @@ void PauseRequester::Want(Instance& instance, uint32_t vc, bool wants) {
     of.state = State::kUndrained;
     Want(instance, ref.vc, false);
     instance.counters.Add(Counter::kPfcUndrained);
-    lcore_.events.Emit(
-        {.kind = LcoreEventKind::kPfcUndrained, .vc = ref.vc, .instance = instance.number});
+    lcore_.events.Emit({.kind = LcoreEventKind::kPfcUndrained,
+                        .vc = static_cast<uint8_t>(ref.vc),
+                        .instance = instance.number});
   }
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "lcore/lcore.h"
 
 namespace suede {
@@ -24,7 +25,7 @@ class PauseRequester {
   void AddInstance(const Instance& instance);
 
   // Commands of the VC were put into a ring or kept.
-  void OnReceived(Instance& instance, uint32_t vc, Time now) {
+  void OnReceived(Instance& instance, Vc vc, Time now) {
     if (on_) [[unlikely]]
       Check(instance, vc, now);
   }
@@ -34,7 +35,7 @@ class PauseRequester {
       PollAsking(now);
   }
   // For tests: whether somebody is asked.
-  bool Asks(const Instance& instance, uint32_t vc) const {
+  bool Asks(const Instance& instance, Vc vc) const {
     return states_[instance.number][vc].state == State::kAsking;
   }
 
@@ -49,10 +50,10 @@ class PauseRequester {
     Time since{};
   };
 
-  void Check(Instance& instance, uint32_t vc, Time now);
+  void Check(Instance& instance, Vc vc, Time now);
   void PollAsking(Time now);
-  bool IsAbove(Instance& instance, uint32_t vc, uint32_t percent);
-  static void Want(Instance& instance, uint32_t vc, bool wants);
+  bool IsAbove(Instance& instance, Vc vc, uint32_t percent);
+  static void Want(Instance& instance, Vc vc, bool wants);
 
   Lcore& lcore_;
   bool on_ = false;

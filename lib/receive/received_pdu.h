@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "port/frame.h"
 #include "wire/rh.h"
 
@@ -14,8 +15,8 @@ struct ReceivedPdu {
   RhWord rh;
   const uint8_t* commands = nullptr;
   uint32_t bytes = 0;  // from the end of the RH up to the R-CRC
-  uint32_t peer = 0;
-  uint32_t plane = 0;  // plane that it came on
+  PeerIndex peer = 0;
+  PlaneIndex plane = 0;  // plane that it came on
   Frame* frame = nullptr;
 };
 

@@ -45,14 +45,14 @@ bool Receiver::GoOn(PortContext& port, Time now) {
 }
 
 // The series of frame i, a data PDU, has passed all checks.
-[[gnu::always_inline]] inline void Receiver::SetFlow(Instance& instance, uint32_t i, uint32_t peer,
-                                                     uint32_t plane, uint32_t number) {
+[[gnu::always_inline]] inline void Receiver::SetFlow(Instance& instance, uint32_t i, PeerIndex peer,
+                                                     PlaneIndex plane, ConnectionIndex number) {
   const RhWord rh = rhs_[i];
   flow_.series = series_of_[i];
   flow_.instance = &instance;
   flow_.connection = &instance.connections[number];
-  const uint32_t vc = rh.vc();
-  flow_.credit = &instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+  const Vc vc(rh.vc());
+  flow_.credit = &instance.rx_credit[Scheduler::IndexOf(peer, vc)];
   flow_.target = deliverer_.TargetOf(instance, vc, rh.xpuid());
   flow_.ring = Deliverer::DirectRing(instance, flow_.target);
   flow_.peer = peer;
@@ -87,28 +87,28 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     return Checked::kDone;
   if (!rh.Is(RhVersion::kData)) [[unlikely]]
     return OnNoData(instance, i, place.plane, now);
-  const uint32_t peer = PeerOf(instance, series, rh, place.plane);
+  const PeerIndex peer = SenderOf(instance, series, rh, place.plane);
   if (peer == Instance::kNoPeer) return Checked::kDone;
   if (instance.has_groups()) [[unlikely]]
     return CheckSession(instance, i, peer, place.plane);
-  SetFlow(instance, i, peer, place.plane, instance.ConnectionIndex(peer, place.plane, rh.vc()));
+  SetFlow(instance, i, peer, place.plane, instance.map.At(peer, place.plane, 0, Vc(rh.vc())));
   return Checked::kData;
 }
 
 // Returns the peer that a PDU of the plane is of, by the last checks that data and control PDUs
 // have in common; kNoPeer: the PDU has failed one of them, and is counted.
-[[gnu::always_inline]] inline uint32_t Receiver::PeerOf(Instance& instance, const Series& series,
-                                                        RhWord rh, uint32_t plane) {
+[[gnu::always_inline]] inline PeerIndex Receiver::SenderOf(Instance& instance, const Series& series,
+                                                           RhWord rh, PlaneIndex plane) {
   if (rh.partition() != instance.params.partition) {
     instance.counters.Add(Counter::kRxPartition);
     return Instance::kNoPeer;
   }
-  const uint32_t peer = instance.peer_of_xpu[rh.xpuid()];
+  const PeerIndex peer(instance.peer_of_xpu[rh.xpuid()]);
   if (peer == Instance::kNoPeer) {
     instance.counters.Add(Counter::kRxUnknownXpu);
     return Instance::kNoPeer;
   }
-  if (series.source != instance.sources[instance.PlaneIndex(peer, plane)]) {
+  if (series.source != instance.sources[instance.map.PathAt(peer, plane)]) {
     instance.counters.Add(Counter::kRxSource);
     return Instance::kNoPeer;
   }
@@ -116,33 +116,33 @@ bool Receiver::GoOn(PortContext& port, Time now) {
 }
 
 // Whether a plain PDU for an instance that seals is dropped, as its peer's have to be sealed.
-bool Receiver::RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time now) {
+bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Time now) {
   const Series& series = series_[series_of_[i]];
   const RhWord rh = rhs_[i];
   if (series.opened() || IsSealedVersion(rh.ver())) return false;
-  const uint32_t peer = instance.peer_of_xpu[rh.xpuid()];
+  const PeerIndex peer(instance.peer_of_xpu[rh.xpuid()]);
   if (peer == Instance::kNoPeer || !instance.SealOf(peer).IsSealed()) return false;
-  if (PeerOf(instance, series, rh, plane) == Instance::kNoPeer) return true;
+  if (SenderOf(instance, series, rh, plane) == Instance::kNoPeer) return true;
   instance.counters.Add(Counter::kRxUnsealed);
   lcore_.events.EmitSealMismatch(instance, peer, false, now);
   return true;
 }
 
 // A PDU of a version that is sealed, which was not opened.
-[[gnu::cold]] Receiver::Checked Receiver::OnSealed(Instance& instance, uint32_t i, uint32_t plane,
+[[gnu::cold]] Receiver::Checked Receiver::OnSealed(Instance& instance, uint32_t i, PlaneIndex plane,
                                                    Time now) {
   const RhWord rh = rhs_[i];
   const Series& series = series_[series_of_[i]];
   if (!instance.seals()) {
     instance.counters.Add(Counter::kRxVersion);
-    const uint32_t of = instance.peer_of_xpu[rh.xpuid()];
+    const PeerIndex of(instance.peer_of_xpu[rh.xpuid()]);
     if (of != Instance::kNoPeer && rh.partition() == instance.params.partition &&
-        series.source == instance.sources[instance.PlaneIndex(of, plane)]) {
+        series.source == instance.sources[instance.map.PathAt(of, plane)]) {
       lcore_.events.EmitSealMismatch(instance, of, true, now);
     }
     return Checked::kDone;
   }
-  const uint32_t peer = PeerOf(instance, series, rh, plane);
+  const PeerIndex peer = SenderOf(instance, series, rh, plane);
   if (peer == Instance::kNoPeer) return Checked::kDone;
   instance.counters.Add(DropCounter(seal_errors_[i]));
   if (seal_errors_[i] == SealError::kKey) {
@@ -153,9 +153,10 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time
 
 // The last check, where there are several sessions.
 [[gnu::noinline]] Receiver::Checked Receiver::CheckSession(Instance& instance, uint32_t i,
-                                                           uint32_t peer, uint32_t plane) {
-  const uint32_t number = ConnectionOfSession(instance, peer, plane, SessionAt(i), rhs_[i].vc());
-  if (number == kNone) {
+                                                           PeerIndex peer, PlaneIndex plane) {
+  const ConnectionIndex number =
+      ConnectionOfSession(instance, peer, plane, SessionAt(i), Vc(rhs_[i].vc()));
+  if (number == kNoConnection) {
     instance.counters.Add(Counter::kRxSession);
     return Checked::kDone;
   }
@@ -163,16 +164,16 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time
   return Checked::kData;
 }
 
-uint8_t Receiver::SlotOf(const Instance& instance, uint32_t peer, uint32_t plane,
-                         uint16_t session) {
-  const SessionGroup& group = instance.groups[instance.PlaneIndex(peer, plane)];
-  return group.Accepts(session) ? static_cast<uint8_t>(group.SlotOf(session)) : Peer::kNoSlot;
+SessionIndex Receiver::SlotOf(const Instance& instance, PeerIndex peer, PlaneIndex plane,
+                              uint16_t session) {
+  const SessionGroup& group = instance.groups[instance.map.PathAt(peer, plane)];
+  return group.Accepts(session) ? SessionIndex(group.SlotOf(session)) : Peer::kNoSlot;
 }
 
-uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer, uint32_t plane,
-                                       uint16_t session, uint8_t vc) {
-  const uint8_t slot = SlotOf(instance, peer, plane, session);
-  return slot == Peer::kNoSlot ? kNone : instance.ConnectionIndex(peer, plane, slot, vc);
+ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerIndex peer,
+                                              PlaneIndex plane, uint16_t session, Vc vc) {
+  const SessionIndex slot = SlotOf(instance, peer, plane, session);
+  return slot == Peer::kNoSlot ? kNoConnection : instance.map.At(peer, plane, slot, vc);
 }
 
 // Keeps a frame that is for none of our instances until the end of PollPort, where another lcore
@@ -231,16 +232,17 @@ uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer, 
   }
   Instance& instance = *lcore_.instances[place.instance];
   const RhWord rh(parsed.pdu);
-  const uint32_t peer = instance.peer_of_xpu[rh.xpuid()];
+  const PeerIndex peer(instance.peer_of_xpu[rh.xpuid()]);
   const bool fits =
       rh.Is(RhVersion::kData) ||
       (instance.seals() && rh.ver() == SealedVersion(static_cast<uint8_t>(RhVersion::kData)));
   const bool known = !instance.down && fits && rh.partition() == instance.params.partition &&
                      peer != Instance::kNoPeer &&
-                     parsed.source == instance.sources[instance.PlaneIndex(peer, place.plane)];
-  const uint32_t number =
-      known ? ConnectionOfSession(instance, peer, place.plane, parsed.session, rh.vc()) : kNone;
-  if (number == kNone || instance.connections[number].receive_closed()) {
+                     parsed.source == instance.sources[instance.map.PathAt(peer, place.plane)];
+  const ConnectionIndex number =
+      known ? ConnectionOfSession(instance, peer, place.plane, parsed.session, Vc(rh.vc()))
+            : kNoConnection;
+  if (number == kNoConnection || instance.connections[number].receive_closed()) {
     instance.counters.Add(Counter::kRxTrimmedUnknown);
     return false;
   }
@@ -361,7 +363,7 @@ bool Receiver::CountHandedOver(bool handed) {
 // An expected PDU that no ring takes just like that. Returns whether the frame is kept.
 [[gnu::noinline]] bool Receiver::DeliverOne(Instance& instance, ReceivedPdu pdu, Time now) {
   EndRun(now);
-  const uint32_t number = flow_.number;
+  const ConnectionIndex number = flow_.number;
   Connection& connection = *flow_.connection;
   CountArrived(instance, 1, pdu.bytes);
   const Delivered delivered = deliverer_.Deliver(instance, flow_.target, pdu);
@@ -389,12 +391,12 @@ bool Receiver::CountHandedOver(bool handed) {
       if (connection.is_watched()) CheckMissing(instance, now);
       break;
   }
-  pause_requester_.OnReceived(instance, pdu.rh.vc(), now);
+  pause_requester_.OnReceived(instance, Vc(pdu.rh.vc()), now);
   return delivered.delivery == Delivery::kKept;
 }
 
 [[gnu::always_inline]] inline bool Receiver::OnDataPdu(Instance& instance, uint32_t i, Time now) {
-  const uint32_t number = flow_.number;
+  const ConnectionIndex number = flow_.number;
   Connection& connection = *flow_.connection;
   const RhWord rh = rhs_[i];
   if (rh.op() != RhOp::kNothing) {
@@ -425,15 +427,15 @@ bool Receiver::CountHandedOver(bool handed) {
 
 // A data PDU on a connection that accepts nothing: of a generation that has ended, or of a peer
 // with which there is no association.
-[[gnu::cold]] void Receiver::OnClosed(Instance& instance, uint32_t number, ReceivedPdu pdu,
+[[gnu::cold]] void Receiver::OnClosed(Instance& instance, ConnectionIndex number, ReceivedPdu pdu,
                                       bool sequenced, Time now) {
-  instance.peers[pdu.peer].OnClosedData(pdu.plane, instance.NumberOnPlane(number), sequenced,
+  instance.peers[pdu.peer].OnClosedData(pdu.plane, instance.map.NumberOf(number), sequenced,
                                         pdu.rh.op(), pdu.rh.rpsn(), now,
                                         EffectsFor(instance, pdu.peer));
 }
 
 // An unsequenced PDU shows that sequenced ones are missing or were overtaken.
-[[gnu::cold]] void Receiver::OnAhead(Instance& instance, uint32_t number, ReceivedPdu pdu,
+[[gnu::cold]] void Receiver::OnAhead(Instance& instance, ConnectionIndex number, ReceivedPdu pdu,
                                      Time now) {
   // The expected PSN of a peer that does not know this boot yet answers nothing.
   if (!instance.peers[pdu.peer].handshake().open()) return;
@@ -448,14 +450,14 @@ bool Receiver::CountHandedOver(bool handed) {
 // (Rare, but not cold: that would make it small rather than fast, and with many peers as many of
 // these as data PDUs tell of credit.)
 [[gnu::noinline]] Receiver::Checked Receiver::OnNoData(Instance& instance, uint32_t i,
-                                                       uint32_t plane, Time now) {
+                                                       PlaneIndex plane, Time now) {
   if (!rhs_[i].Is(RhVersion::kControl)) return OnSealed(instance, i, plane, now);
-  const uint32_t peer = PeerOf(instance, series_[series_of_[i]], rhs_[i], plane);
+  const PeerIndex peer = SenderOf(instance, series_[series_of_[i]], rhs_[i], plane);
   if (peer != Instance::kNoPeer) OnControlPdu(instance, i, peer, plane, now);
   return Checked::kDone;
 }
 
-void Receiver::OnControlPdu(Instance& instance, uint32_t i, uint32_t peer, uint32_t plane,
+void Receiver::OnControlPdu(Instance& instance, uint32_t i, PeerIndex peer, PlaneIndex plane,
                             Time now) {
   ControlMessage message;
   switch (DecodeControl(CommandsAt(i), CommandBytesAt(i), message)) {

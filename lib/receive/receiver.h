@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "lcore/lcore.h"
 #include "receive/congestion_grants.h"
 #include "receive/credit_grants.h"
@@ -73,6 +74,7 @@ class Receiver {
  private:
   static constexpr uint32_t kMaxFrames = 2 * kBurst;
   static constexpr uint32_t kNone = ~0u;  // no series
+  static constexpr ConnectionIndex kNoConnection{kNone};
   // Series of the burst as it came, and of PDUs that were opened.
   static constexpr uint32_t kMaxSeries = 2 * kMaxFrames;
 
@@ -111,9 +113,9 @@ class Receiver {
     RxCredit* credit = nullptr;
     RxRingWriter* ring = nullptr;  // see Deliverer::DirectRing
     Deliverer::Target target;
-    uint32_t peer = 0;
-    uint32_t plane = 0;
-    uint32_t number = 0;  // of the connection
+    PeerIndex peer = 0;
+    PlaneIndex plane = 0;
+    ConnectionIndex number = 0;
   };
   // Facts about the sealed PDUs of a series, whose frames agree in all of them.
   struct SealedSeries {
@@ -139,11 +141,12 @@ class Receiver {
   static constexpr uint64_t kMarked = uint64_t{3} << kMarkBit;
   static uint64_t MarkOf(const ParsedFrame& parsed) { return uint64_t{parsed.ecn} << kMarkBit; }
   // The slot of the session of a frame of the peer's; Peer::kNoSlot: its number was not agreed.
-  static uint8_t SlotOf(const Instance& instance, uint32_t peer, uint32_t plane, uint16_t session);
+  static SessionIndex SlotOf(const Instance& instance, PeerIndex peer, PlaneIndex plane,
+                             uint16_t session);
   // The connection that a data PDU of the peer's is of, where there are several sessions; kNone:
   // its session was not agreed.
-  static uint32_t ConnectionOfSession(const Instance& instance, uint32_t peer, uint32_t plane,
-                                      uint16_t session, uint8_t vc);
+  static ConnectionIndex ConnectionOfSession(const Instance& instance, PeerIndex peer,
+                                             PlaneIndex plane, uint16_t session, Vc vc);
   enum class Checked : uint8_t {
     kData,  // a data PDU, of flow_
     kDone,  // dropped or dealt with
@@ -152,8 +155,9 @@ class Receiver {
 
   // Rare functions take a PDU by value, so that it need not be in memory for the others.
   Checked Check(PortContext& port, uint32_t i, Time now);
-  Checked CheckSession(Instance& instance, uint32_t i, uint32_t peer, uint32_t plane);
-  void SetFlow(Instance& instance, uint32_t i, uint32_t peer, uint32_t plane, uint32_t number);
+  Checked CheckSession(Instance& instance, uint32_t i, PeerIndex peer, PlaneIndex plane);
+  void SetFlow(Instance& instance, uint32_t i, PeerIndex peer, PlaneIndex plane,
+               ConnectionIndex number);
   uint32_t AddSeries(const NetAddress& source, const NetAddress& destination, uint64_t flow) {
     Series& series = series_[series_count_];
     series.source = source;
@@ -179,9 +183,10 @@ class Receiver {
   bool PrepareToOpen(PortContext& port, uint32_t i, SealedSeries& sealed, SealJob& job,
                      Opened& opened);
   void TakeOpened(uint32_t i, const SealShim& shim, uint32_t& from, uint32_t& to);
-  bool RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time now);
-  Checked OnSealed(Instance& instance, uint32_t i, uint32_t plane, Time now);
-  bool FitsForm(Instance& instance, uint32_t i, uint32_t peer, const ControlMessage& message) const;
+  bool RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Time now);
+  Checked OnSealed(Instance& instance, uint32_t i, PlaneIndex plane, Time now);
+  bool FitsForm(Instance& instance, uint32_t i, PeerIndex peer,
+                const ControlMessage& message) const;
   // Whether frame i was sealed, and is of a stream of another plane.
   bool IsStray(uint32_t i) const {
     return (strays_ >> i & 1) != 0 && series_[series_of_[i]].opened();
@@ -207,15 +212,16 @@ class Receiver {
             .frame = frames_[i]};
   }
   bool OnDataPdu(Instance& instance, uint32_t i, Time now);
-  uint32_t PeerOf(Instance& instance, const Series& series, RhWord rh, uint32_t plane);
-  Checked OnNoData(Instance& instance, uint32_t i, uint32_t plane, Time now);
-  void OnControlPdu(Instance& instance, uint32_t i, uint32_t peer, uint32_t plane, Time now);
-  void OnRpsn(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
-  void OnAcked(Instance& instance, uint32_t connection, uint32_t bytes, PduList& acked);
-  void OnImplausible(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
-  void OnAhead(Instance& instance, uint32_t connection, ReceivedPdu pdu, Time now);
-  void OnResumed(Instance& instance, uint32_t connection);
-  void OnClosed(Instance& instance, uint32_t connection, ReceivedPdu pdu, bool sequenced, Time now);
+  PeerIndex SenderOf(Instance& instance, const Series& series, RhWord rh, PlaneIndex plane);
+  Checked OnNoData(Instance& instance, uint32_t i, PlaneIndex plane, Time now);
+  void OnControlPdu(Instance& instance, uint32_t i, PeerIndex peer, PlaneIndex plane, Time now);
+  void OnRpsn(Instance& instance, ConnectionIndex connection, RhOp op, Psn rpsn, Time now);
+  void OnAcked(Instance& instance, ConnectionIndex connection, uint32_t bytes, PduList& acked);
+  void OnImplausible(Instance& instance, ConnectionIndex connection, RhOp op, Psn rpsn, Time now);
+  void OnAhead(Instance& instance, ConnectionIndex connection, ReceivedPdu pdu, Time now);
+  void OnResumed(Instance& instance, ConnectionIndex connection);
+  void OnClosed(Instance& instance, ConnectionIndex connection, ReceivedPdu pdu, bool sequenced,
+                Time now);
   bool OnSequenced(Instance& instance, uint32_t i, Time now);
   void OnUnexpected(Instance& instance, PsnVerdict verdict, uint32_t i, Time now);
   bool DeliverOne(Instance& instance, ReceivedPdu pdu, Time now);
@@ -227,7 +233,7 @@ class Receiver {
   void CountArrived(Instance& instance, uint32_t pdus, uint64_t bytes);
   void CheckMissing(Instance& instance, Time now);
   // The effects, for another fact of this peer.
-  Effects& EffectsFor(const Instance& instance, uint32_t peer) {
+  Effects& EffectsFor(const Instance& instance, PeerIndex peer) {
     effects_of_ = {.instance = instance.number, .peer = peer};
     return effects_;
   }

@@ -4,7 +4,7 @@
 
 namespace suede {
 
-void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Time now) {
+void Receiver::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, Psn rpsn, Time now) {
   Connection& connection = instance.connections[number];
   const TransportParams& params = instance.params.transport;
   const uint32_t bytes = connection.unacked_bytes();
@@ -15,8 +15,7 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
   } else {
     instance.counters.Add(Counter::kRxNacks);
     if (instance.ping.probe != 0) [[unlikely]] {
-      instance.ping.OnNack(instance.PeerOfConnection(number), instance.PlaneOfConnection(number),
-                           now);
+      instance.ping.OnNack(instance.map.PeerOf(number), instance.map.PlaneOf(number), now);
     }
     verdict = connection.OnNack(rpsn, now, params, acked);
     if (connection.HasRetransmission()) stager_.WantRetransmission(instance, number);
@@ -31,25 +30,24 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
     OnResumed(instance, number);
   }
   if (instance.own.has_sessions && !acked.empty()) {
-    const uint32_t plane = instance.PlaneOfConnection(number);
+    const PlaneIndex plane = instance.map.PlaneOf(number);
     instance.peer_of(number).OnProof(plane, now);
     if (connection.unacked_bytes() == 0) instance.own.OnIdle(plane);
   }
   OnAcked(instance, number, bytes - connection.unacked_bytes(), acked);
-  if (instance.blocked[instance.PeerOfConnection(number)] != 0)
-    run_queue_.Unblock(instance, number);
+  if (instance.blocked[instance.map.PeerOf(number)] != 0) run_queue_.Unblock(instance, number);
 }
 
 // `bytes`: of the commands in them.
-[[gnu::always_inline]] inline void Receiver::OnAcked(Instance& instance, uint32_t number,
+[[gnu::always_inline]] inline void Receiver::OnAcked(Instance& instance, ConnectionIndex number,
                                                      uint32_t bytes, PduList& acked) {
-  const uint32_t peer = instance.PeerOfConnection(number);
+  const PeerIndex peer = instance.map.PeerOf(number);
   if (instance.is_paced) {
     congestion_.OnAcked(instance, number, acked, bytes, lcore_.now);
   }
-  const uint32_t plane = instance.PlaneOfConnection(number);
+  const PlaneIndex plane = instance.map.PlaneOf(number);
   if (instance.connections[number].has_aside()) [[unlikely]]
-    instance.peers[peer].TakeBack(plane, instance.NumberOnPlane(number));
+    instance.peers[peer].TakeBack(plane, instance.map.NumberOf(number));
   instance.CountOut(peer, plane, bytes);
   completions_.EndAcked(instance, number, acked);
   if (instance.paths[peer].moving == 0) [[likely]]
@@ -58,8 +56,8 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
 }
 
 // The peer could not send the PDU's own PSN next to those that it has sent.
-[[gnu::cold]] void Receiver::OnImplausible(Instance& instance, uint32_t number, RhOp op, Psn rpsn,
-                                           Time now) {
+[[gnu::cold]] void Receiver::OnImplausible(Instance& instance, ConnectionIndex number, RhOp op,
+                                           Psn rpsn, Time now) {
   Connection& connection = instance.connections[number];
   // A peer that does not speak HELLO may have restarted without a word, and says so by nothing
   // else.
@@ -70,10 +68,10 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
   instance.counters.Add(Counter::kRxRpsnImplausible);
 }
 
-[[gnu::cold]] void Receiver::OnResumed(Instance& instance, uint32_t number) {
+[[gnu::cold]] void Receiver::OnResumed(Instance& instance, ConnectionIndex number) {
   completions_.LetGo(instance, number);
-  const uint32_t peer = instance.PeerOfConnection(number);
-  instance.peers[peer].OnResumed(instance.PlaneOfConnection(number), instance.NumberOnPlane(number),
+  const PeerIndex peer = instance.map.PeerOf(number);
+  instance.peers[peer].OnResumed(instance.map.PlaneOf(number), instance.map.NumberOf(number),
                                  EffectsFor(instance, peer));
 }
 

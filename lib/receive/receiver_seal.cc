@@ -20,9 +20,9 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   sealed.is_here = true;
   Instance& instance = *lcore_.instances[place.instance];
   if (!instance.seals() || rh.partition() != instance.params.partition) return sealed;
-  const uint32_t number = instance.peer_of_xpu[rh.xpuid()];
+  const PeerIndex number(instance.peer_of_xpu[rh.xpuid()]);
   if (number == Instance::kNoPeer ||
-      series.source != instance.sources[instance.PlaneIndex(number, place.plane)]) {
+      series.source != instance.sources[instance.map.PathAt(number, place.plane)]) {
     return sealed;
   }
   sealed.peer = &instance.SealOf(number);
@@ -33,7 +33,7 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   if ((peer.paths().alike & 1u << place.plane) == 0) return sealed;
   // Accepts the streams of the plane that this one is paired with.
   const PlaneSession& session = peer.session(place.plane);
-  const uint32_t count = instance.own.vc_count * peer.hello().sessions;
+  const uint32_t count = instance.map.vc_count() * peer.hello().sessions;
   sealed.first_stream = static_cast<uint8_t>(session.peer_plane() * count);
   sealed.stream_count = session.paired() ? static_cast<uint8_t>(count) : 0;
   return sealed;
@@ -110,7 +110,7 @@ void Receiver::TakeOpened(uint32_t i, const SealShim& shim, uint32_t& from, uint
 
 // Whether a control PDU of a peer came in its form: HELLOs have a form of their own, which names
 // their sender.
-bool Receiver::FitsForm(Instance& instance, uint32_t i, uint32_t peer,
+bool Receiver::FitsForm(Instance& instance, uint32_t i, PeerIndex peer,
                         const ControlMessage& message) const {
   const auto* hello = std::get_if<Hello>(&message);
   if (!series_[series_of_[i]].opened()) {

@@ -5,7 +5,8 @@
 
 namespace suede {
 
-void Refusals::OnRefusal(Instance& instance, uint32_t number, ReceivedPdu pdu, uint32_t lines) {
+void Refusals::OnRefusal(Instance& instance, ConnectionIndex number, ReceivedPdu pdu,
+                         uint32_t lines) {
   Connection& connection = instance.connections[number];
   instance.counters.Add(Counter::kRxNotReady);
   const bool is_first = !connection.not_ready();
@@ -15,10 +16,10 @@ void Refusals::OnRefusal(Instance& instance, uint32_t number, ReceivedPdu pdu, u
                         .connection = number,
                         .lines = lines,
                         .psn = pdu.rh.psn(),
-                        .vc = pdu.rh.vc()});
+                        .vc = Vc(pdu.rh.vc())});
   }
   const Duration backoff = connection.RefusalWait(instance.params.transport);
-  ControlSender::SendControl(instance, pdu.peer, pdu.plane, instance.SlotOfConnection(number),
+  ControlSender::SendControl(instance, pdu.peer, pdu.plane, instance.map.SessionOf(number),
                              NotReady{.vc = pdu.rh.vc(),
                                       .expected = pdu.rh.psn(),
                                       .backoff_us = static_cast<uint32_t>(backoff.count() / 1000)});
@@ -38,11 +39,12 @@ void Refusals::SendReady() {
                           ? instance.unclaimed_count[refused.vc] < instance.params.unclaimed_pdus
                           : instance.unclaimed[refused.vc].empty() &&
                                 lcore_.clients.ring(client, refused.vc).HasRoom(refused.lines);
-    const uint32_t peer = instance.PeerOfConnection(refused.connection);
-    const uint32_t plane = instance.PlaneOfConnection(refused.connection);
-    if (!room || !ControlSender::SendControl(
-                     instance, peer, plane, instance.SlotOfConnection(refused.connection),
-                     Ready{.vc = refused.vc, .expected = connection.expected()})) {
+    const PeerIndex peer = instance.map.PeerOf(refused.connection);
+    const PlaneIndex plane = instance.map.PlaneOf(refused.connection);
+    if (!room ||
+        !ControlSender::SendControl(
+            instance, peer, plane, instance.map.SessionOf(refused.connection),
+            Ready{.vc = static_cast<uint8_t>(refused.vc), .expected = connection.expected()})) {
       refused_.push_back(refused);
       continue;
     }

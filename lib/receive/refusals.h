@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "base/fifo.h"
 #include "lcore/lcore.h"
 #include "receive/received_pdu.h"
@@ -21,17 +22,17 @@ class Refusals {
   void AddInstance();
 
   // The PDU needs `lines` of a ring that has not got them.
-  void OnRefusal(Instance& instance, uint32_t connection, ReceivedPdu pdu, uint32_t lines);
+  void OnRefusal(Instance& instance, ConnectionIndex connection, ReceivedPdu pdu, uint32_t lines);
   // Once in a turn: tells senders whose PDU was refused that there is room now.
   void SendReady();
 
  private:
   struct Refused {
     uint32_t instance;
-    uint32_t connection;
+    ConnectionIndex connection;
     uint32_t lines;  // of the ring that the refused PDU needs
     Psn psn;
-    uint8_t vc;
+    Vc vc;
   };
 
   Lcore& lcore_;

@@ -41,15 +41,15 @@ void RecordLatency(Instance& instance, Duration age, uint32_t commands) {
 }  // namespace
 
 // Ends PDUs that were sent: tells the clients that asked, and gives the frames back.
-void Completions::Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8_t ending) {
+void Completions::Complete(Instance& instance, PduList& pdus, PlaneIndex plane, uint8_t ending) {
   PortContext& home = instance.home();
   const bool given_up = ending != SUEDE_STATUS_OK;
   if (given_up && plane != PeerPaths::kNoPlane) [[unlikely]] {
     Withdraw(instance.ports[plane]->link, pdus);
   }
   if (pdus.empty()) return run_queue_.Enqueue(instance);
-  const uint32_t peer = pdus.head()->peer;  // they have that in common,
-  const uint32_t vc = pdus.head()->vc;      // and the destination of shares
+  const PeerIndex peer(pdus.head()->peer);  // they have that in common,
+  const Vc vc(pdus.head()->vc);             // and the destination of shares
   const uint16_t xpuid = instance.params.peers[peer].xpuid;
   const Time now = lcore_.now;
   ClientTable& clients = lcore_.clients;
@@ -71,7 +71,8 @@ void Completions::Complete(Instance& instance, PduList& pdus, uint32_t plane, ui
     }
     if (given_up) {
       instance.counters.Add(GivenUpCounter(status), pdu->command_count);
-      instance.tx_credit[Scheduler::QueueIndex(pdu->peer, pdu->vc)].doubtful |= pdu->credited;
+      instance.tx_credit[Scheduler::IndexOf(PeerIndex(pdu->peer), Vc(pdu->vc))].doubtful |=
+          pdu->credited;
     } else {
       if (pdu->Age(now) != age) {
         RecordLatency(instance, age, of_age);
@@ -93,13 +94,13 @@ void Completions::Complete(Instance& instance, PduList& pdus, uint32_t plane, ui
 }
 
 // Takes the samples of newly acknowledged PDUs: round trip, departure, recovery. Then they end.
-void Completions::EndAcked(Instance& instance, uint32_t number, PduList& acked) {
+void Completions::EndAcked(Instance& instance, ConnectionIndex number, PduList& acked) {
   if (!acked.empty()) {
     HistogramBlock& histograms = instance.histograms;
     if (const std::optional<Duration> sample = RttSample(*acked.tail(), lcore_.now)) {
       histograms[HistogramId::kRtt].Record(static_cast<uint64_t>(sample->count()));
     }
-    Link& link = instance.ports[instance.PlaneOfConnection(number)]->link;
+    Link& link = instance.ports[instance.map.PlaneOf(number)]->link;
     if (link.departures().WantsSample(lcore_.now)) [[unlikely]] {
       link.SampleDeparture(*acked.tail(), lcore_.now);
     }
@@ -109,13 +110,13 @@ void Completions::EndAcked(Instance& instance, uint32_t number, PduList& acked) 
       histograms[HistogramId::kGoBackTime].Record(static_cast<uint64_t>(recovery->took.count()));
     }
   }
-  Complete(instance, acked, instance.PlaneOfConnection(number), SUEDE_STATUS_OK);
+  Complete(instance, acked, instance.map.PlaneOf(number), SUEDE_STATUS_OK);
 }
 
-void Completions::GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, uint8_t status) {
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+void Completions::GiveUpQueued(Instance& instance, PeerIndex peer, uint32_t vcs, uint8_t status) {
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
     if ((vcs & 1u << vc) == 0) continue;
-    const uint32_t index = Scheduler::QueueIndex(peer, vc);
+    const uint32_t index = Scheduler::IndexOf(peer, vc);
     TxQueue& queue = instance.scheduler.queue(index);
     while (!queue.pdus.empty()) GiveUpFirst(instance, queue, status);
     instance.tx_credit[index].EndWait();
@@ -128,7 +129,7 @@ void Completions::GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, 
 void Completions::GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status) {
   Pdu* pdu = queue.pdus.PopFront();
   instance.OnTaken(queue, 1, pdu->bytes);
-  if (!pdu->credited) OnLeft(instance, pdu->peer, pdu->vc, pdu, 1);
+  if (!pdu->credited) OnLeft(instance, PeerIndex(pdu->peer), Vc(pdu->vc), pdu, 1);
   --instance.queued;
   ++instance.inflight;  // Complete counts it out again
   instance.inflight_bytes += pdu->bytes;
@@ -138,7 +139,7 @@ void Completions::GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status
 }
 
 // Puts PDUs that a dead plane did not deliver back to the heads of their queues, in order.
-void Completions::Requeue(Instance& instance, uint32_t peer, uint32_t plane, PduList& rest) {
+void Completions::Requeue(Instance& instance, PeerIndex peer, PlaneIndex plane, PduList& rest) {
   PduList of_vc[kVcCount];
   while (!rest.empty()) {
     Pdu* pdu = rest.PopFront();
@@ -149,14 +150,14 @@ void Completions::Requeue(Instance& instance, uint32_t peer, uint32_t plane, Pdu
     if (pdu->note.staged()) Link::Withdraw(pdu);
     pdu->room = 0;
     pdu->retransmitted = false;
-    instance.scheduler.queue(Scheduler::QueueIndex(peer, pdu->vc)).octets_ahead +=
+    instance.scheduler.queue(Scheduler::IndexOf(peer, Vc(pdu->vc))).octets_ahead +=
         instance.OctetsOf(1, pdu->bytes);
     of_vc[pdu->vc].PushBack(pdu);
   }
   instance.ports[plane]->link.RemoveWithdrawn();
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
     if (of_vc[vc].empty()) continue;
-    const uint32_t index = Scheduler::QueueIndex(peer, vc);
+    const uint32_t index = Scheduler::IndexOf(peer, vc);
     TxQueue& queue = instance.scheduler.queue(index);
     if (queue.pdus.empty()) queue.octets_ahead -= instance.OctetsOf(1, of_vc[vc].tail()->bytes);
     queue.pdus.Prepend(of_vc[vc]);
@@ -171,9 +172,9 @@ void Completions::Requeue(Instance& instance, uint32_t peer, uint32_t plane, Pdu
 
 // `lines` of the queue's commands have left.
 [[gnu::always_inline]] inline void Completions::GiveBackCredit(uint16_t queue, uint16_t xpuid,
-                                                               uint8_t vc, uint32_t lines) {
+                                                               Vc vc, uint32_t lines) {
   QueueSlot& slot = lcore_.clients.queue(queue);
-  if (slot.segment != nullptr) slot.credits.Return(xpuid, vc, lines);
+  if (slot.segment != nullptr) slot.credits.Return(xpuid, static_cast<uint8_t>(vc), lines);
 }
 
 // `count` PDUs that the queue has begun have left.
@@ -185,19 +186,17 @@ void Completions::Requeue(Instance& instance, uint32_t peer, uint32_t plane, Pdu
 }
 
 // The lines and PDUs of following runs and PDUs of one queue are given back at once.
-void Completions::OnLeft(Instance& instance, uint32_t peer, uint32_t vc, Pdu* first,
-                         uint32_t count) {
+void Completions::OnLeft(Instance& instance, PeerIndex peer, Vc vc, Pdu* first, uint32_t count) {
   FrameShares& shares = *instance.home().shares;
   uint32_t& held = instance.scheduler.queue(instance.DestinationOf(peer, vc)).held;
   shares.held.OnTake(held, count);
   instance.held.OnTake(held, count);
   held += count;
   const uint16_t xpuid = instance.params.peers[peer].xpuid;
-  const auto own_vc = static_cast<uint8_t>(vc);
   if (count == 1 && first->run_count == 1) {
     first->credited = true;
     GiveBackPacked(shares, first->runs[0].queue, 1);
-    return GiveBackCredit(first->runs[0].queue, xpuid, own_vc, first->runs[0].lines);
+    return GiveBackCredit(first->runs[0].queue, xpuid, vc, first->runs[0].lines);
   }
   uint16_t beginner = first->runs[0].queue;  // of the PDUs that are yet to be given back,
   uint32_t begun = 0;                        // how many they are
@@ -213,7 +212,7 @@ void Completions::OnLeft(Instance& instance, uint32_t peer, uint32_t vc, Pdu* fi
     ++begun;
     for (uint32_t i = 0; i < pdu->run_count; ++i) {
       if (pdu->runs[i].queue != owner) [[unlikely]] {
-        GiveBackCredit(owner, xpuid, own_vc, lines);
+        GiveBackCredit(owner, xpuid, vc, lines);
         owner = pdu->runs[i].queue;
         lines = 0;
       }
@@ -221,11 +220,11 @@ void Completions::OnLeft(Instance& instance, uint32_t peer, uint32_t vc, Pdu* fi
     }
   }
   GiveBackPacked(shares, beginner, begun);
-  GiveBackCredit(owner, xpuid, own_vc, lines);
+  GiveBackCredit(owner, xpuid, vc, lines);
 }
 
 // Holds the PDU that left last, if one has left at all: a device gives frames back in that order.
-void Completions::HoldLast(Instance& instance, uint32_t number, const PduList& given_up) {
+void Completions::HoldLast(Instance& instance, ConnectionIndex number, const PduList& given_up) {
   LetGo(instance, number);
   Pdu* last = nullptr;
   for (Pdu* pdu = given_up.head(); pdu != nullptr; pdu = pdu->next) {
@@ -237,26 +236,26 @@ void Completions::HoldLast(Instance& instance, uint32_t number, const PduList& g
   instance.last_given_up[number] = last;
 }
 
-bool Completions::IsHeld(Instance& instance, uint32_t number) {
+bool Completions::IsHeld(Instance& instance, ConnectionIndex number) {
   Pdu* last = instance.last_given_up[number];
   if (last == nullptr) return false;
-  if (instance.ports[instance.PlaneOfConnection(number)]->link.IsBusy(FrameOf(last))) return true;
+  if (instance.ports[instance.map.PlaneOf(number)]->link.IsBusy(FrameOf(last))) return true;
   LetGo(instance, number);
   return false;
 }
 
-void Completions::LetGo(Instance& instance, uint32_t number) {
+void Completions::LetGo(Instance& instance, ConnectionIndex number) {
   Pdu*& last = instance.last_given_up[number];
   if (last == nullptr) return;
-  const uint32_t vc = last->vc;
+  const Vc vc(last->vc);
   instance.home().link.ReleaseKept(last);
   last = nullptr;
-  shares_.Return(instance, instance.PeerOfConnection(number), vc, 1);
+  shares_.Return(instance, instance.map.PeerOf(number), vc, 1);
 }
 
 // Lets go of the connections that are not lost any more, however that ended.
-void Completions::LetGoOfEnded(Instance& instance, uint32_t first, uint32_t end) {
-  for (uint32_t number = first; number < end; ++number) {
+void Completions::LetGoOfEnded(Instance& instance, ConnectionIndex first, ConnectionIndex end) {
+  for (ConnectionIndex number = first; number < end; ++number) {
     if (instance.StateOf(number) != ConnectionState::kLost) LetGo(instance, number);
   }
 }

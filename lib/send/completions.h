@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "lcore/lcore.h"
 #include "send/run_queue.h"
 #include "send/share_book.h"
@@ -20,30 +21,30 @@ class Completions {
 
   // The commands of `count` PDUs to a {peer, VC}, from `first` on, have left the packing buffers:
   // their clients get the credit back, and the PDUs count as held until they end.
-  void OnLeft(Instance& instance, uint32_t peer, uint32_t vc, Pdu* first, uint32_t count);
+  void OnLeft(Instance& instance, PeerIndex peer, Vc vc, Pdu* first, uint32_t count);
 
   // Ends PDUs that were sent. `plane`: where they are in flight; PeerPaths::kNoPlane: nowhere.
   // `ending`: a status; a PDU in doubt that has never left ends as unreachable.
-  void Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8_t ending);
+  void Complete(Instance& instance, PduList& pdus, PlaneIndex plane, uint8_t ending);
   // Takes the samples of newly acknowledged PDUs of a connection; then they end.
-  void EndAcked(Instance& instance, uint32_t connection, PduList& acked);
+  void EndAcked(Instance& instance, ConnectionIndex connection, PduList& acked);
   // Puts PDUs that a dead plane did not deliver back to the heads of their queues, in order.
-  void Requeue(Instance& instance, uint32_t peer, uint32_t plane, PduList& rest);
+  void Requeue(Instance& instance, PeerIndex peer, PlaneIndex plane, PduList& rest);
 
   // Ends PDUs that are queued to a peer on the VCs of the mask.
-  void GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, uint8_t status);
+  void GiveUpQueued(Instance& instance, PeerIndex peer, uint32_t vcs, uint8_t status);
   // Ends the first PDU of a queue.
   void GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status);
 
   // The last frame of a connection that was given up, which says whether the device has let go.
-  void HoldLast(Instance& instance, uint32_t connection, const PduList& given_up);
-  bool IsHeld(Instance& instance, uint32_t connection);
-  void LetGo(Instance& instance, uint32_t connection);
+  void HoldLast(Instance& instance, ConnectionIndex connection, const PduList& given_up);
+  bool IsHeld(Instance& instance, ConnectionIndex connection);
+  void LetGo(Instance& instance, ConnectionIndex connection);
   // LetGo of connections from `first` up to `end` that are not lost any more, however that ended.
-  void LetGoOfEnded(Instance& instance, uint32_t first, uint32_t end);
+  void LetGoOfEnded(Instance& instance, ConnectionIndex first, ConnectionIndex end);
 
  private:
-  void GiveBackCredit(uint16_t queue, uint16_t xpuid, uint8_t vc, uint32_t lines);
+  void GiveBackCredit(uint16_t queue, uint16_t xpuid, Vc vc, uint32_t lines);
   void GiveBackPacked(FrameShares& shares, uint16_t queue, uint32_t count);
 
   Lcore& lcore_;

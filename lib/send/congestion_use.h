@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "base/fifo.h"
 #include "base/timer_wheel.h"
 #include "lcore/lcore.h"
@@ -29,38 +30,39 @@ class CongestionUse {
 
   // An association with the peer has begun, or is over, or the peer turned out to be plain: all of
   // its planes start anew, as its HELLO permits.
-  void Start(Instance& instance, uint32_t peer);
+  void Start(Instance& instance, PeerIndex peer);
   // The link of the plane's port has another speed.
-  static void OnLinkSpeed(Instance& instance, uint32_t plane);
+  static void OnLinkSpeed(Instance& instance, PlaneIndex plane);
   // PDUs of `octets` on the wire have left, new ones or once more.
-  void OnSent(Instance& instance, uint32_t connection, uint32_t octets, Time now) {
-    const uint32_t index = instance.PlaneIndexOf(connection);
+  void OnSent(Instance& instance, ConnectionIndex connection, uint32_t octets, Time now) {
+    const PathIndex path = instance.map.PathOf(connection);
     instance.flying[connection] += octets;
-    instance.congestion[index].OnSent(octets, now);
-    UpdateTimer(instance, index);
+    instance.congestion[path].OnSent(octets, now);
+    UpdateTimer(instance, path);
   }
   // The `acked` PDUs of the connection were acknowledged, with `bytes` of commands.
-  void OnAcked(Instance& instance, uint32_t connection, const PduList& acked, uint32_t bytes,
+  void OnAcked(Instance& instance, ConnectionIndex connection, const PduList& acked, uint32_t bytes,
                Time now);
   // The connection goes back: what is in flight has to be sent again.
-  void OnGoBack(Instance& instance, uint32_t connection, Time now);
+  void OnGoBack(Instance& instance, ConnectionIndex connection, Time now);
   // PDUs in flight on the plane have ended otherwise.
-  void OnEnded(Instance& instance, uint32_t peer, uint32_t plane, Time now);
+  void OnEnded(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now);
   // The peer's grant and echo.
-  void OnCongestion(Instance& instance, uint32_t peer, uint32_t plane, const Congestion& heard,
+  void OnCongestion(Instance& instance, PeerIndex peer, PlaneIndex plane, const Congestion& heard,
                     Time now);
 
   // ---- Verdicts.
 
   // Bytes of commands that a run of up to `count` PDUs may have.
-  static uint32_t BytesFor(const Instance& instance, uint32_t peer, uint32_t plane, uint32_t count);
+  static uint32_t BytesFor(const Instance& instance, PeerIndex peer, PlaneIndex plane,
+                           uint32_t count);
   // A queue of the peer, whose next PDU has `bytes` of commands, was blocked: by its contexts, or
   // for another reason.
-  void OnBlocked(Instance& instance, uint32_t peer, uint32_t bytes);
+  void OnBlocked(Instance& instance, PeerIndex peer, uint32_t bytes);
   // Whether the connection's next PDU to send again has to wait; it comes back by itself.
-  bool DefersRetransmission(Instance& instance, uint32_t connection);
+  bool DefersRetransmission(Instance& instance, ConnectionIndex connection);
   // Whether it waits although the peer grants credit: time that passes is no try then.
-  static bool IsHeldBack(const Instance& instance, uint32_t connection);
+  static bool IsHeldBack(const Instance& instance, ConnectionIndex connection);
 
   // ---- Time.
 
@@ -74,21 +76,21 @@ class CongestionUse {
  private:
   struct ContextRef {
     uint32_t instance;
-    uint32_t index;  // PlaneIndex
+    PathIndex path;
   };
 
-  void UpdateTimer(Instance& instance, uint32_t index) {
-    if (instance.looked_at[index] != 0) return;
-    instance.looked_at[index] = 1;
-    looked_at_.push_back({instance.number, index});
+  void UpdateTimer(Instance& instance, PathIndex path) {
+    if (instance.looked_at[path] != 0) return;
+    instance.looked_at[path] = 1;
+    looked_at_.push_back({instance.number, path});
   }
   bool OnTime(Time now);
   void SendRequestsOfThose(Time now);
-  bool SendRequest(Instance& instance, uint32_t index, Time now);
-  void Wake(Instance& instance, uint32_t peer, uint32_t plane);
-  static uint64_t BacklogOf(const Instance& instance, uint32_t peer, uint32_t plane);
-  void EmitNoGrant(const Instance& instance, uint32_t peer, uint32_t plane);
-  static bool HasInFlight(const Instance& instance, uint32_t peer, uint32_t plane);
+  bool SendRequest(Instance& instance, PathIndex path, Time now);
+  void Wake(Instance& instance, PeerIndex peer, PlaneIndex plane);
+  static uint64_t BacklogOf(const Instance& instance, PeerIndex peer, PlaneIndex plane);
+  void EmitNoGrant(const Instance& instance, PeerIndex peer, PlaneIndex plane);
+  static bool HasInFlight(const Instance& instance, PeerIndex peer, PlaneIndex plane);
 
   Lcore& lcore_;
   RunQueue& run_queue_;

@@ -10,7 +10,7 @@
 namespace suede {
 
 // False where there was no room to stage the PDU: it is as if it were lost on the way.
-bool ControlSender::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
+bool ControlSender::SendControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
                                 const HeaderTemplate& header, ControlMessage&& message) {
   Link& link = instance.ports[plane]->link;
   if (instance.IsResolving(peer, plane)) [[unlikely]] {
@@ -21,8 +21,8 @@ bool ControlSender::SendControl(Instance& instance, uint32_t peer, uint32_t plan
   Frame* frame = link.NewFrame();
   IdentitiesOf(message) = instance.peers[peer].handshake().identities();
   if (auto* hello = std::get_if<Hello>(&message)) {
-    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-      hello->credit_lines[vc] = instance.rx_credit[Scheduler::QueueIndex(peer, vc)].limit;
+    for (Vc vc = 0; vc < kVcCount; ++vc) {
+      hello->credit_lines[vc] = instance.rx_credit[Scheduler::IndexOf(peer, vc)].limit;
     }
   }
   uint8_t* const commands = frame->buffer + Frame::kCommandOffset;
@@ -43,7 +43,7 @@ bool ControlSender::SendControl(Instance& instance, uint32_t peer, uint32_t plan
 }
 
 // Seals a control PDU of an instance that seals, where the peer seals, too. False: there is no key.
-bool ControlSender::SealControl(Instance& instance, uint32_t peer, uint32_t plane,
+bool ControlSender::SealControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
                                 const HeaderTemplate& header, Frame* frame, const PlainPdu& pdu,
                                 const ControlMessage& message) {
   PortContext& port = *instance.ports[plane];
@@ -54,31 +54,29 @@ bool ControlSender::SealControl(Instance& instance, uint32_t peer, uint32_t plan
     return true;
   }
   if (hello != nullptr) return Sealing::SealHello(instance, port, header, peer, plane, frame, pdu);
-  return Sealing::SealOneShot(instance, port, header, instance.ConnectionAt(peer, plane, 0), frame,
-                              pdu);
+  return Sealing::SealOneShot(instance, port, header, instance.map.At(peer, plane, 0), frame, pdu);
 }
 
 // Writes the network header of an unsequenced PDU, or does all that sealing takes. False: the PDU
 // is lost on the way.
-[[gnu::always_inline]] inline bool ControlSender::FinishUnsequenced(Instance& instance,
-                                                                    PortContext& port,
-                                                                    const HeaderTemplate& header,
-                                                                    uint32_t number, Frame* frame,
-                                                                    const PlainPdu& pdu) {
+[[gnu::always_inline]] inline bool ControlSender::FinishUnsequenced(
+    Instance& instance, PortContext& port, const HeaderTemplate& header, ConnectionIndex number,
+    Frame* frame, const PlainPdu& pdu) {
   if (instance.seals()) [[unlikely]]
     return SealUnsequenced(instance, port, header, number, frame, pdu);
   SetFrame(port, header, frame, pdu.start, pdu.bytes);
   return true;
 }
 
-void ControlSender::SendAck(Instance& instance, uint32_t number, const RpsnField& field, Psn psn) {
-  const uint32_t plane = instance.PlaneOfConnection(number);
+void ControlSender::SendAck(Instance& instance, ConnectionIndex number, const RpsnField& field,
+                            Psn psn) {
+  const PlaneIndex plane = instance.map.PlaneOf(number);
   PortContext& port = *instance.ports[plane];
   const HeaderTemplate& header = instance.header(number, Instance::kAckClass);
   Frame* const frame = port.link.NewFrame();
   uint8_t* const pdu = frame->buffer + Frame::kCommandOffset - kRhBytes;
-  const uint32_t bytes = FinishEmptyPdu(
-      pdu, header.length, DataRh(instance, instance.VcOfConnection(number), psn, field));
+  const uint32_t bytes =
+      FinishEmptyPdu(pdu, header.length, DataRh(instance, instance.map.VcOf(number), psn, field));
   if (FinishUnsequenced(instance, port, header, number, frame, {.start = pdu, .bytes = bytes})) {
     port.link.StageFront(frame);
   }
@@ -86,9 +84,10 @@ void ControlSender::SendAck(Instance& instance, uint32_t number, const RpsnField
 
 // Seals an unsequenced PDU of an instance that seals, where the peer seals, too. False: it is lost.
 [[gnu::noinline]] bool ControlSender::SealUnsequenced(Instance& instance, PortContext& port,
-                                                      const HeaderTemplate& header, uint32_t number,
-                                                      Frame* frame, const PlainPdu& pdu) {
-  if (instance.SealOf(instance.PeerOfConnection(number)).IsSealed()) {
+                                                      const HeaderTemplate& header,
+                                                      ConnectionIndex number, Frame* frame,
+                                                      const PlainPdu& pdu) {
+  if (instance.SealOf(instance.map.PeerOf(number)).IsSealed()) {
     const bool is_sealed = Sealing::SealOneShot(instance, port, header, number, frame, pdu);
     if (!is_sealed) port.link.Release(frame);
     return is_sealed;
@@ -98,11 +97,11 @@ void ControlSender::SendAck(Instance& instance, uint32_t number, const RpsnField
 }
 
 // False where the PDU is not staged: it is as if it were lost on the way.
-bool ControlSender::SendUnsequenced(Instance& instance, uint32_t number, RpsnField field, Psn psn,
-                                    uint32_t traffic_class) {
-  const uint32_t plane = instance.PlaneOfConnection(number);
+bool ControlSender::SendUnsequenced(Instance& instance, ConnectionIndex number, RpsnField field,
+                                    Psn psn, uint32_t traffic_class) {
+  const PlaneIndex plane = instance.map.PlaneOf(number);
   Link& link = instance.ports[plane]->link;
-  if (instance.IsResolving(instance.PeerOfConnection(number), plane)) [[unlikely]] {
+  if (instance.IsResolving(instance.map.PeerOf(number), plane)) [[unlikely]] {
     instance.counters.Add(Counter::kTxNoMac);
     return false;
   }
@@ -110,8 +109,8 @@ bool ControlSender::SendUnsequenced(Instance& instance, uint32_t number, RpsnFie
   Frame* frame = link.NewFrame();
   const bool has_vc = traffic_class < kVcCount;
   const HeaderTemplate& header = instance.header(number, traffic_class);
-  const uint32_t vc =
-      has_vc && instance.vc_bits == 0 ? traffic_class : instance.VcOfConnection(number);
+  const Vc vc =
+      has_vc && instance.map.vc_count() == 1 ? Vc(traffic_class) : instance.map.VcOf(number);
   const PlainPdu pdu = FinishPlain(header, frame->buffer + Frame::kCommandOffset, 0,
                                    DataRh(instance, vc, psn, field));
   if (!FinishUnsequenced(instance, *instance.ports[plane], header, number, frame, pdu)) {
@@ -121,15 +120,15 @@ bool ControlSender::SendUnsequenced(Instance& instance, uint32_t number, RpsnFie
   return true;
 }
 
-uint32_t ControlSender::PlaneWithRoom(const Instance& instance, uint32_t peer) {
+PlaneIndex ControlSender::PlaneWithRoom(const Instance& instance, PeerIndex peer) {
   const PeerPaths& paths = instance.paths[peer];
   // Routes are for commands: a peer that has one to us where we have none needs answers.
   const uint32_t among = paths.usable != 0 ? paths.usable : paths.open;
   if (among == 0) return PeerPaths::kNoPlane;
-  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+  for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
     if ((among & 1u << plane) != 0 && instance.ports[plane]->link.HasFrontRoom()) return plane;
   }
-  return static_cast<uint32_t>(std::countr_zero(among));
+  return Lowest<PlaneIndex>(among);
 }
 
 }  // namespace suede

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/coordinates.h"
 #include "lcore/instance.h"
 #include "lcore/port_context.h"
 #include "send/frame_writer.h"
@@ -20,19 +21,18 @@ class ControlSender {
   // Fills in the identities of the handshake and, in a HELLO, the credit limits. False where there
   // is no room to stage the PDU: it is as if it were lost on the way. (A copy of a message, which
   // is as large as the largest one, is a good part of the cost of the frequent ones.)
-  static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane,
+  static bool SendControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
                           const HeaderTemplate& header, ControlMessage&& message);
   // Sends with the header of a session.
-  static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane, uint32_t slot,
+  static bool SendControl(Instance& instance, PeerIndex peer, PlaneIndex plane, SessionIndex slot,
                           ControlMessage&& message) {
-    return SendControl(
-        instance, peer, plane,
-        instance.header(instance.ConnectionIndex(peer, plane, slot, 0), Instance::kAckClass),
-        std::move(message));
+    return SendControl(instance, peer, plane,
+                       instance.header(instance.map.At(peer, plane, slot, 0), Instance::kAckClass),
+                       std::move(message));
   }
   // Sends a message that concerns no session. Where there are several sessions it takes any path:
   // each of its repetitions has another one to be lost on.
-  static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane,
+  static bool SendControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
                           ControlMessage&& message) {
     if (!instance.has_groups()) return SendControl(instance, peer, plane, 0u, std::move(message));
     return SendControl(instance, peer, plane,
@@ -41,22 +41,23 @@ class ControlSender {
   }
   // The acknowledgement of a connection with that number, `field`, in a PDU without commands. Its
   // link has front room and a frame, and the MAC address of the peer is known.
-  static void SendAck(Instance& instance, uint32_t connection, const RpsnField& field, Psn psn);
+  static void SendAck(Instance& instance, ConnectionIndex connection, const RpsnField& field,
+                      Psn psn);
   // Sends an unsequenced data PDU of a connection. False where the PDU is not staged.
-  static bool SendUnsequenced(Instance& instance, uint32_t connection, RpsnField field, Psn psn,
-                              uint32_t traffic_class);
+  static bool SendUnsequenced(Instance& instance, ConnectionIndex connection, RpsnField field,
+                              Psn psn, uint32_t traffic_class);
   // The plane that a control PDU takes that may take any: one with room in front, if there is one;
   // PeerPaths::kNoPlane: there is none to the peer.
-  static uint32_t PlaneWithRoom(const Instance& instance, uint32_t peer);
+  static PlaneIndex PlaneWithRoom(const Instance& instance, PeerIndex peer);
 
  private:
-  static bool SealControl(Instance& instance, uint32_t peer, uint32_t plane,
+  static bool SealControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
                           const HeaderTemplate& header, Frame* frame, const PlainPdu& pdu,
                           const ControlMessage& message);
   static bool FinishUnsequenced(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                                uint32_t number, Frame* frame, const PlainPdu& pdu);
+                                ConnectionIndex number, Frame* frame, const PlainPdu& pdu);
   static bool SealUnsequenced(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                              uint32_t number, Frame* frame, const PlainPdu& pdu);
+                              ConnectionIndex number, Frame* frame, const PlainPdu& pdu);
 };
 
 }  // namespace suede

@@ -14,10 +14,10 @@ constexpr uint8_t kMaxUnheard = 5;  // asks without an answer
 }  // namespace
 
 // Both ends have agreed: PDUs to a peer that counts are counted, and wait for its grants.
-void CreditUse::Begin(Instance& instance, uint32_t peer) {
+void CreditUse::Begin(Instance& instance, PeerIndex peer) {
   const Hello& hello = instance.peers[peer].hello();
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    const uint32_t index = Scheduler::QueueIndex(peer, vc);
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
+    const uint32_t index = Scheduler::IndexOf(peer, vc);
     TxQueue& queue = instance.scheduler.queue(index);
     queue.max_lines = hello.receive_lines == 0 ? UINT16_MAX : hello.receive_lines;
     const bool both = hello.counts_credit && instance.params.counts_credit;
@@ -28,9 +28,9 @@ void CreditUse::Begin(Instance& instance, uint32_t peer) {
   }
 }
 
-void CreditUse::End(Instance& instance, uint32_t peer) {
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    const uint32_t index = Scheduler::QueueIndex(peer, vc);
+void CreditUse::End(Instance& instance, PeerIndex peer) {
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
+    const uint32_t index = Scheduler::IndexOf(peer, vc);
     TxQueue& queue = instance.scheduler.queue(index);
     queue.counts_credit = false;
     queue.credit = 0;
@@ -42,19 +42,19 @@ void CreditUse::End(Instance& instance, uint32_t peer) {
 }
 
 // It is not known that the peer counts, nor how many lines its rings have.
-void CreditUse::Uncounted(Instance& instance, uint32_t peer) {
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).max_lines = UINT16_MAX;
+void CreditUse::Uncounted(Instance& instance, PeerIndex peer) {
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
+    instance.scheduler.queue(Scheduler::IndexOf(peer, vc)).max_lines = UINT16_MAX;
   }
 }
 
 // Whether PDUs are under way to the peer on the VC, or will be once more.
-bool CreditUse::IsUnderWay(Instance& instance, uint32_t peer, uint32_t vc) {
-  const Pdu* first = instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).pdus.head();
+bool CreditUse::IsUnderWay(Instance& instance, PeerIndex peer, Vc vc) {
+  const Pdu* first = instance.scheduler.queue(Scheduler::IndexOf(peer, vc)).pdus.head();
   if (first != nullptr && first->credited) return true;
-  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
-    for (uint32_t slot = 0; slot < instance.session_count(); ++slot) {
-      const uint32_t number = instance.ConnectionIndex(peer, plane, slot, vc);
+  for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
+    for (SessionIndex slot = 0; slot < instance.map.session_count(); ++slot) {
+      const ConnectionIndex number = instance.map.At(peer, plane, slot, vc);
       if (instance.connections[number].Carries(static_cast<uint8_t>(vc))) return true;
     }
   }
@@ -64,8 +64,8 @@ bool CreditUse::IsUnderWay(Instance& instance, uint32_t peer, uint32_t vc) {
 // The first PDU of a queue has more lines than the peer has left us: the queue waits. A PDU that
 // the peer's rings never hold is given up.
 [[gnu::noinline]] void CreditUse::Wait(Instance& instance, uint32_t index, Time now) {
-  const uint32_t peer = Scheduler::PeerOf(index);
-  const uint32_t vc = Scheduler::VcOf(index);
+  const PeerIndex peer = Scheduler::PeerOf(index);
+  const Vc vc = Scheduler::VcOf(index);
   TxQueue& queue = instance.scheduler.queue(index);
   if (queue.pdus.head()->lines > queue.max_lines) {
     instance.counters.Add(Counter::kTxTooManyLines, queue.pdus.head()->command_count);
@@ -86,11 +86,11 @@ bool CreditUse::IsUnderWay(Instance& instance, uint32_t peer, uint32_t vc) {
   lcore_.timers.ArmCredit(instance, peer);
 }
 
-bool CreditUse::Ask(Instance& instance, uint32_t peer, uint32_t vc, bool gives_back) {
-  const uint32_t index = Scheduler::QueueIndex(peer, vc);
+bool CreditUse::Ask(Instance& instance, PeerIndex peer, Vc vc, bool gives_back) {
+  const uint32_t index = Scheduler::IndexOf(peer, vc);
   TxQueue& queue = instance.scheduler.queue(index);
   const TxCredit& credit = instance.tx_credit[index];
-  const uint32_t plane = ControlSender::PlaneWithRoom(instance, peer);
+  const PlaneIndex plane = ControlSender::PlaneWithRoom(instance, peer);
   if (plane == PeerPaths::kNoPlane) return false;
   const bool sent = ControlSender::SendControl(
       instance, peer, plane,
@@ -106,8 +106,9 @@ bool CreditUse::Ask(Instance& instance, uint32_t peer, uint32_t vc, bool gives_b
   return sent;
 }
 
-void CreditUse::OnGranted(Instance& instance, uint32_t peer, const Credit& grant) {
-  const uint32_t index = Scheduler::QueueIndex(peer, grant.vc);
+void CreditUse::OnGranted(Instance& instance, PeerIndex peer, const Credit& grant) {
+  const Vc vc(grant.vc);
+  const uint32_t index = Scheduler::IndexOf(peer, vc);
   TxQueue& queue = instance.scheduler.queue(index);
   TxCredit& credit = instance.tx_credit[index];
   // A grant from before we gave back is over.
@@ -118,7 +119,7 @@ void CreditUse::OnGranted(Instance& instance, uint32_t peer, const Credit& grant
     credit.round = grant.round;
     credit.limit = sent;
     queue.credit = 0;
-    Ask(instance, peer, grant.vc, true);
+    Ask(instance, peer, vc, true);
     return;
   }
   instance.counters.Add(Counter::kRxCreditGrants);
@@ -131,7 +132,7 @@ void CreditUse::OnGranted(Instance& instance, uint32_t peer, const Credit& grant
   if (static_cast<int32_t>(grant.limit - credit.limit) > 0) credit.limit = grant.limit;
   queue.credit = credit.limit - sent;
   bool repaired = false;
-  if (credit.doubtful && grant.sent == sent && !IsUnderWay(instance, peer, grant.vc)) {
+  if (credit.doubtful && grant.sent == sent && !IsUnderWay(instance, peer, vc)) {
     // Nothing else can be on its way: lines that were not accepted never will be.
     credit.doubtful = false;
     queue.credit = credit.limit - grant.accepted;
@@ -141,7 +142,7 @@ void CreditUse::OnGranted(Instance& instance, uint32_t peer, const Credit& grant
   if (queue.pdus.empty() || queue.pdus.head()->lines <= queue.credit) {
     EndWait(instance, index);
   } else if (repaired || is_to_ask) {
-    Ask(instance, peer, grant.vc, false);
+    Ask(instance, peer, vc, false);
   }
 }
 
@@ -151,9 +152,9 @@ void CreditUse::EndWait(Instance& instance, uint32_t index) {
 }
 
 // A queue that waits asks again: grants and asks may be lost.
-void CreditUse::OnTimer(Instance& instance, uint32_t peer, Time now) {
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    const uint32_t index = Scheduler::QueueIndex(peer, vc);
+void CreditUse::OnTimer(Instance& instance, PeerIndex peer, Time now) {
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
+    const uint32_t index = Scheduler::IndexOf(peer, vc);
     TxCredit& credit = instance.tx_credit[index];
     if (!credit.waiting || now < credit.ask_at) continue;
     if (credit.unheard == kMaxUnheard && !IsUnderWay(instance, peer, vc)) {

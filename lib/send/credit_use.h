@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "lcore/lcore.h"
 #include "send/completions.h"
 #include "send/control_sender.h"
@@ -20,22 +21,22 @@ class CreditUse {
       : lcore_(lcore), run_queue_(run_queue), completions_(completions) {}
 
   // Both ends have agreed: PDUs to a peer that counts are counted, and wait for its grants.
-  static void Begin(Instance& instance, uint32_t peer);
+  static void Begin(Instance& instance, PeerIndex peer);
   // The association is over.
-  void End(Instance& instance, uint32_t peer);
+  void End(Instance& instance, PeerIndex peer);
   // It is not known that the peer counts, nor how many lines its rings have.
-  static void Uncounted(Instance& instance, uint32_t peer);
+  static void Uncounted(Instance& instance, PeerIndex peer);
 
   // The first PDU of a transmit queue has more lines than the peer has left us.
   void Wait(Instance& instance, uint32_t index, Time now);
   // The peer has granted more, or wants some back.
-  void OnGranted(Instance& instance, uint32_t peer, const Credit& grant);
+  void OnGranted(Instance& instance, PeerIndex peer, const Credit& grant);
   // A queue that waits asks again: grants and asks may be lost.
-  void OnTimer(Instance& instance, uint32_t peer, Time now);
+  void OnTimer(Instance& instance, PeerIndex peer, Time now);
 
  private:
-  static bool IsUnderWay(Instance& instance, uint32_t peer, uint32_t vc);
-  static bool Ask(Instance& instance, uint32_t peer, uint32_t vc, bool gives_back);
+  static bool IsUnderWay(Instance& instance, PeerIndex peer, Vc vc);
+  static bool Ask(Instance& instance, PeerIndex peer, Vc vc, bool gives_back);
   void EndWait(Instance& instance, uint32_t index);
   void TryWithoutCredit(Instance& instance, uint32_t index);
 

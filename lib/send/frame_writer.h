@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "lcore/instance.h"
 #include "lcore/port_context.h"
 #include "transport/connection.h"
@@ -23,8 +24,8 @@ namespace suede {
 }
 
 // The RH of a data PDU of the instance's.
-[[gnu::always_inline]] inline ReliabilityHeader DataRh(const Instance& instance, uint32_t vc,
-                                                       Psn psn, const RpsnField& field) {
+[[gnu::always_inline]] inline ReliabilityHeader DataRh(const Instance& instance, Vc vc, Psn psn,
+                                                       const RpsnField& field) {
   return {.ver = static_cast<uint8_t>(RhVersion::kData),
           .op = field.op,
           .xpuid = instance.params.xpuid,

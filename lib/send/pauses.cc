@@ -9,7 +9,7 @@
 namespace suede {
 
 // The hold for a caller that waits for an answer to `oldest`; null: to a frame that is not kept.
-[[gnu::cold]] Hold Pauses::HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Pdu* oldest,
+[[gnu::cold]] Hold Pauses::HoldOf(Instance& instance, PeerIndex peer, PlaneIndex plane, Pdu* oldest,
                                   Time now) {
   const TransportParams& params = instance.params.transport;
   const Duration limit = params.pause_limit;
@@ -30,16 +30,16 @@ namespace suede {
 
 // The hold by a pause that the neighbour still asks for, or by missing credit while the session
 // with the neighbour is up: the neighbour is there, and can tell.
-Hold Pauses::PausedBy(const Instance& instance, uint32_t plane, uint32_t flow, Time now) {
+Hold Pauses::PausedBy(const Instance& instance, PlaneIndex plane, uint32_t flow, Time now) {
   const Time since = instance.ports[plane]->link.HeldFlowSince(flow);
   if (since == kNever) return Hold::kNone;
   const Duration limit = instance.params.transport.pause_limit;
   return now - since < limit ? Hold::kOwn : Hold::kNeighbour;
 }
 
-[[gnu::cold]] Hold Pauses::HoldOfConnection(Instance& instance, uint32_t number, Time now) {
+[[gnu::cold]] Hold Pauses::HoldOfConnection(Instance& instance, ConnectionIndex number, Time now) {
   Connection& connection = instance.connections[number];
-  const uint32_t plane = instance.PlaneOfConnection(number);
+  const PlaneIndex plane = instance.map.PlaneOf(number);
   // The first PDU to be sent again, and the oldest one that was sent and not answered.
   const Pdu* const firsts[] = {connection.next_retransmission(), connection.oldest()};
   for (const Pdu* pdu : firsts) {
@@ -47,7 +47,7 @@ Hold Pauses::PausedBy(const Instance& instance, uint32_t plane, uint32_t flow, T
     const Hold paused = PausedBy(instance, plane, pdu->vc, now);
     if (paused != Hold::kNone) return paused;
   }
-  return HoldOf(instance, instance.PeerOfConnection(number), plane, connection.oldest(), now);
+  return HoldOf(instance, instance.map.PeerOf(number), plane, connection.oldest(), now);
 }
 
 bool Pauses::IsMute(const Instance& instance) {
@@ -58,29 +58,29 @@ bool Pauses::IsMute(const Instance& instance) {
 }
 
 // The hold for the plane's session.
-[[gnu::cold]] Hold Pauses::HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
+[[gnu::cold]] Hold Pauses::HoldOf(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now) {
   Hold hold = PausedBy(instance, plane, Instance::kAckClass, now);
   if (hold != Hold::kNone) return hold;
   hold = HoldOf(instance, peer, plane, nullptr, now);
-  for (uint32_t i = 0; hold == Hold::kNone && i < instance.connections_per_plane(); ++i) {
-    Pdu* oldest = instance.connections[instance.ConnectionAt(peer, plane, i)].oldest();
+  for (PathConnection i = 0; hold == Hold::kNone && i < instance.map.path_connections(); ++i) {
+    Pdu* oldest = instance.connections[instance.map.At(peer, plane, i)].oldest();
     if (oldest != nullptr) hold = HoldOf(instance, peer, plane, oldest, now);
   }
   return hold;
 }
 
 // Tells the peer, over another plane, that its silence on this one is none.
-void Pauses::SendHeldUp(Instance& instance, uint32_t peer, const effect::SendHeldUp& what,
+void Pauses::SendHeldUp(Instance& instance, PeerIndex peer, const effect::SendHeldUp& what,
                         Time now) {
-  const auto held = [&](uint32_t plane) {
+  const auto held = [&](PlaneIndex plane) {
     return PausedBy(instance, plane, Instance::kAckClass, now) != Hold::kNone ||
            HoldOf(instance, peer, plane, nullptr, now) == Hold::kOwn;
   };
   if (what.if_held && !held(what.plane)) return;
-  const PlaneHello said{.plane = what.plane, .held_up = true};
+  const PlaneHello said{.plane = static_cast<uint8_t>(what.plane), .held_up = true};
   PlaneMask passing = 0;
   for (uint32_t left = what.over; left != 0; left &= left - 1) {
-    const auto plane = static_cast<uint32_t>(std::countr_zero(left));
+    const auto plane = Lowest<PlaneIndex>(left);
     if (held(plane)) continue;
     if ((what.enough & 1u << plane) != 0) {
       ControlSender::SendControl(instance, peer, plane, said);
@@ -89,7 +89,7 @@ void Pauses::SendHeldUp(Instance& instance, uint32_t peer, const effect::SendHel
     passing |= static_cast<PlaneMask>(1u << plane);
   }
   for (uint32_t left = passing; left != 0; left &= left - 1) {
-    ControlSender::SendControl(instance, peer, static_cast<uint32_t>(std::countr_zero(left)), said);
+    ControlSender::SendControl(instance, peer, Lowest<PlaneIndex>(left), said);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "lcore/lcore.h"
 
 namespace suede {
@@ -17,19 +18,19 @@ class Pauses {
   explicit Pauses(Lcore& lcore) : lcore_(lcore) {}
 
   // The hold for a caller that waits for an answer to `oldest`; null: to a frame that is not kept.
-  Hold HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Pdu* oldest, Time now);
+  Hold HoldOf(Instance& instance, PeerIndex peer, PlaneIndex plane, Pdu* oldest, Time now);
   // The hold for the plane's session.
-  Hold HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Time now);
+  Hold HoldOf(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now);
   // The hold for a connection whose time is over.
-  Hold HoldOfConnection(Instance& instance, uint32_t connection, Time now);
+  Hold HoldOfConnection(Instance& instance, ConnectionIndex connection, Time now);
   // Whether nothing can be said to a peer without commands: the neighbours have paused all planes
   // for that.
   static bool IsMute(const Instance& instance);
   // Tells the peer, over another plane, that its silence on this one is none.
-  void SendHeldUp(Instance& instance, uint32_t peer, const effect::SendHeldUp& what, Time now);
+  void SendHeldUp(Instance& instance, PeerIndex peer, const effect::SendHeldUp& what, Time now);
 
  private:
-  static Hold PausedBy(const Instance& instance, uint32_t plane, uint32_t flow, Time now);
+  static Hold PausedBy(const Instance& instance, PlaneIndex plane, uint32_t flow, Time now);
 
   Lcore& lcore_;
 };

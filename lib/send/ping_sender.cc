@@ -5,7 +5,7 @@
 
 namespace suede {
 
-PingState PingSender::AskByHand(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
+PingState PingSender::AskByHand(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now) {
   const Link& link = instance.ports[plane]->link;
   const bool held = instance.own.admin[plane] == PlaneAdmin::kDown;
   if (link.down() || instance.down || held) return PingState::kDown;
@@ -16,7 +16,7 @@ PingState PingSender::AskByHand(Instance& instance, uint32_t peer, uint32_t plan
   const auto bit = static_cast<PlaneMask>(1u << plane);
   ping.asked_at[plane] = now;
   if (handshake.plain()) {
-    const Connection& connection = instance.connections[instance.ConnectionIndex(peer, plane, 0)];
+    const Connection& connection = instance.connections[instance.map.At(peer, plane, 0, 0)];
     // A NACK would send PDUs in flight again, and their acknowledgement is answer enough.
     const bool goes_on = connection.unacked_count() != 0 && connection.tries() == 0;
     if (goes_on && connection.srtt().count() != 0) {
@@ -40,8 +40,8 @@ PingState PingSender::AskByHand(Instance& instance, uint32_t peer, uint32_t plan
 }
 
 // Wire profile §6: an unsequenced PDU that is ahead of the expected PSN.
-bool PingSender::ProbeByHand(Instance& instance, uint32_t peer, uint32_t plane, int ahead) {
-  const uint32_t number = instance.ConnectionIndex(peer, plane, 0);
+bool PingSender::ProbeByHand(Instance& instance, PeerIndex peer, PlaneIndex plane, int ahead) {
+  const ConnectionIndex number = instance.map.At(peer, plane, 0, 0);
   return ControlSender::SendUnsequenced(instance, number, {},
                                         instance.connections[number].next_psn().Plus(ahead),
                                         Instance::kAckClass);
@@ -53,7 +53,7 @@ void PingSender::Ask(const request::Ping& request) {
   ping.peer = request.peer;
   ping.hello = ping.probe = 0;
   const bool known = request.peer < instance.paths.size();
-  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+  for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
     const bool meant =
         known && (request.plane_mask & instance.paths[request.peer].present & 1u << plane) != 0;
     const PingState state =

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "lcore/lcore.h"
 #include "lcore/mailbox.h"
 
@@ -21,8 +22,8 @@ class PingSender {
   void Ask(const request::Ping& request);
 
  private:
-  static PingState AskByHand(Instance& instance, uint32_t peer, uint32_t plane, Time now);
-  static bool ProbeByHand(Instance& instance, uint32_t peer, uint32_t plane, int ahead);
+  static PingState AskByHand(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now);
+  static bool ProbeByHand(Instance& instance, PeerIndex peer, PlaneIndex plane, int ahead);
 
   Lcore& lcore_;
 };

@@ -159,9 +159,9 @@ bool RingDrainer::Drain(QueueSlot& slot, uint16_t number) {
     const uint32_t count = TakeBurst(
         slot.ring, runs, wanted,
         [&](uint32_t i, const TxRecord& run) {
-          const uint32_t peer = instance.peer_of_xpu[run.xpuid()];
+          const PeerIndex peer(instance.peer_of_xpu[run.xpuid()]);
           indices[i] =
-              peer != Instance::kNoPeer ? Scheduler::QueueIndex(peer, run.vc()) : TxQueue::kNone;
+              peer != Instance::kNoPeer ? Scheduler::IndexOf(peer, Vc(run.vc())) : TxQueue::kNone;
           if (peer != Instance::kNoPeer) __builtin_prefetch(&instance.scheduler.queue(indices[i]));
         },
         [&](uint32_t i, const TxRecord& run)

@@ -27,23 +27,22 @@ void RunQueue::WakeParked(const std::vector<std::unique_ptr<Instance>>& instance
 }
 
 // Lets the queues go on that wait for a connection, where this one can send.
-void RunQueue::Unblock(Instance& instance, uint32_t number) {
-  const uint32_t peer = instance.PeerOfConnection(number);
-  const uint32_t mask = instance.blocked[peer] & instance.VcsOfConnection(number);
+void RunQueue::Unblock(Instance& instance, ConnectionIndex number) {
+  const PeerIndex peer = instance.map.PeerOf(number);
+  const uint32_t mask = instance.blocked[peer] & instance.map.VcsOf(number);
   if (mask == 0) return;
-  if (instance.peers[peer].MaySend(instance.PlaneOfConnection(number),
-                                   instance.NumberOnPlane(number)) &&
-      instance.Permits(peer, instance.PlaneOfConnection(number), 0)) {
+  if (instance.peers[peer].MaySend(instance.map.PlaneOf(number), instance.map.NumberOf(number)) &&
+      instance.Permits(peer, instance.map.PlaneOf(number), 0)) {
     Unblock(instance, peer, mask);
   }
 }
 
 // Lets the transmit queues of the VCs of the mask go on.
-void RunQueue::Unblock(Instance& instance, uint32_t peer, uint32_t vcs) {
+void RunQueue::Unblock(Instance& instance, PeerIndex peer, uint32_t vcs) {
   const uint32_t mask = instance.blocked[peer] & vcs;
   instance.blocked[peer] = static_cast<uint8_t>(instance.blocked[peer] & ~mask);
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    if ((mask & 1u << vc) != 0) Activate(instance, Scheduler::QueueIndex(peer, vc));
+  for (Vc vc = 0; vc < kVcCount; ++vc) {
+    if ((mask & 1u << vc) != 0) Activate(instance, Scheduler::IndexOf(peer, vc));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "base/fifo.h"
 #include "lcore/instance.h"
 
@@ -61,9 +62,9 @@ class RunQueue {
     blocked = static_cast<uint8_t>(blocked | 1u << Scheduler::VcOf(queue));
   }
   // Lets the transmit queues go on that wait for a connection, where this one can send.
-  void Unblock(Instance& instance, uint32_t connection);
+  void Unblock(Instance& instance, ConnectionIndex connection);
   // Lets the transmit queues of the VCs of the mask go on.
-  void Unblock(Instance& instance, uint32_t peer, uint32_t vcs);
+  void Unblock(Instance& instance, PeerIndex peer, uint32_t vcs);
 
  private:
   Fifo<LaneRef> lanes_;

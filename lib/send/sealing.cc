@@ -58,7 +58,7 @@ bool Sealing::SealKept(Instance& instance, const Run& run, Pdu* pdu, const Plain
 }
 
 bool Sealing::SealOneShot(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                          uint32_t connection, Frame* frame, const PlainPdu& plain) {
+                          ConnectionIndex connection, Frame* frame, const PlainPdu& plain) {
   const Run run = RunOf(instance, port, header, connection);
   MoveBehindShim(plain, kSessionShimBytes);
   WriteSealedRh(plain.start, plain.start);
@@ -72,7 +72,7 @@ bool Sealing::SealOneShot(Instance& instance, PortContext& port, const HeaderTem
 }
 
 bool Sealing::SealHello(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                        uint32_t peer, uint32_t plane, Frame* frame, const PlainPdu& plain) {
+                        PeerIndex peer, PlaneIndex plane, Frame* frame, const PlainPdu& plain) {
   const SealPath path = instance.SealPathOf(peer, plane, header.session);
   MoveBehindShim(plain, kHelloShimBytes);
   WriteSealedRh(plain.start, plain.start);

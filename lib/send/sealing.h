@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "lcore/instance.h"
 #include "lcore/port_context.h"
 #include "pdu/pdu.h"
@@ -24,24 +25,23 @@ class Sealing {
     uint32_t stream;
   };
   static Run RunOf(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                   uint32_t connection) {
-    const uint32_t number = instance.PeerOfConnection(connection);
-    return {
-        .port = port,
-        .header = header,
-        .peer = instance.SealOf(number),
-        .path = instance.SealPathOf(number, instance.PlaneOfConnection(connection), header.session),
-        .stream = instance.StreamOf(connection)};
+                   ConnectionIndex connection) {
+    const PeerIndex number = instance.map.PeerOf(connection);
+    return {.port = port,
+            .header = header,
+            .peer = instance.SealOf(number),
+            .path = instance.SealPathOf(number, instance.map.PlaneOf(connection), header.session),
+            .stream = instance.map.NumberAtPeer(connection)};
   }
   // Lays the sealed form of a kept PDU out in a frame beside its own. The instance's home link has
   // a frame. False: there is no key; the PDU is counted, and as if it were lost on the way.
   static bool SealKept(Instance& instance, const Run& run, Pdu* pdu, const PlainPdu& plain);
   // Seals a PDU that is not kept in its own frame, which has room behind the PDU. False: no key.
   static bool SealOneShot(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                          uint32_t connection, Frame* frame, const PlainPdu& plain);
+                          ConnectionIndex connection, Frame* frame, const PlainPdu& plain);
   // Seals a HELLO in its own frame. False: no key.
   static bool SealHello(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                        uint32_t peer, uint32_t plane, Frame* frame, const PlainPdu& plain);
+                        PeerIndex peer, PlaneIndex plane, Frame* frame, const PlainPdu& plain);
 
  private:
   static void Finish(Instance& instance, PortContext& port, const HeaderTemplate& header,

@@ -7,19 +7,17 @@
 namespace suede {
 namespace {
 
-uint32_t SharedOf(uint32_t bound, uint32_t own, uint32_t destinations) {
-  return bound - std::min(bound, own * destinations);
-}
+uint32_t SharedOf(uint32_t bound, uint32_t all_own) { return bound - std::min(bound, all_own); }
 
 }  // namespace
 
 // Whether one more PDU to a {peer, VC} may leave.
-bool ShareBook::MayHold(const Instance& instance, uint32_t peer, uint32_t vc) {
+bool ShareBook::MayHold(const Instance& instance, PeerIndex peer, Vc vc) {
   const uint32_t held = instance.scheduler.queue(instance.DestinationOf(peer, vc)).held;
   return instance.held.MayTake(held) && instance.home().shares->held.MayTake(held);
 }
 
-uint32_t ShareBook::RoomOf(const Instance& instance, uint32_t peer, uint32_t vc) {
+uint32_t ShareBook::RoomOf(const Instance& instance, PeerIndex peer, Vc vc) {
   const uint32_t held = instance.scheduler.queue(instance.DestinationOf(peer, vc)).held;
   return std::min(instance.held.RoomInARow(held), instance.home().shares->held.RoomInARow(held));
 }
@@ -36,7 +34,7 @@ uint32_t ShareBook::RoomOf(const Instance& instance, uint32_t peer, uint32_t vc)
 }
 
 // `count` PDUs to a {peer, VC} have ended.
-void ShareBook::Return(Instance& instance, uint32_t peer, uint32_t vc, uint32_t count) {
+void ShareBook::Return(Instance& instance, PeerIndex peer, Vc vc, uint32_t count) {
   FrameShares& shares = *instance.home().shares;
   uint32_t& held = instance.scheduler.queue(instance.DestinationOf(peer, vc)).held;
   shares.held.OnReturn(held, count);
@@ -48,10 +46,10 @@ void ShareBook::Return(Instance& instance, uint32_t peer, uint32_t vc, uint32_t 
 
 // The destination's own queues look again, and as many of the others as PDUs have ended. A
 // destination that waits has PDUs of its own in flight, whose end wakes it: nobody is forgotten.
-[[gnu::cold]] void ShareBook::GoOnWaiting(Instance& instance, uint32_t peer, uint32_t vc,
+[[gnu::cold]] void ShareBook::GoOnWaiting(Instance& instance, PeerIndex peer, Vc vc,
                                           uint32_t count) {
   const uint32_t first = instance.DestinationOf(peer, vc);
-  const uint32_t end = instance.vc_bits == 0 ? first + kVcCount : first + 1;
+  const uint32_t end = instance.map.vc_count() == 1 ? first + kVcCount : first + 1;
   for (uint32_t index = first; index < end; ++index) {
     if (instance.scheduler.queue(index).waits) Recheck(instance, index);
   }
@@ -86,12 +84,13 @@ void ShareBook::ShareOut(FrameShares& shares) {
     destinations += instance->destination_count();
   }
   const uint32_t bound = bound_of_all.value();
-  const uint32_t own = Shares::OwnOf(bound, destinations, FrameShares::kMaxOwnHeld);
-  shares.held.Set(own, SharedOf(bound, own, destinations));
+  const uint32_t own =
+      Shares::OwnOf({.limit = bound, .users = destinations, .max_own = FrameShares::kMaxOwnHeld});
+  shares.held.Set(own, SharedOf(bound, own * destinations));
   for (const auto& instance : lcore_.instances) {
     if (instance->home().shares != &shares) continue;
     instance->held.Set(
-        own, SharedOf(instance->params.inflight_pdus, own, instance->destination_count()));
+        own, SharedOf(instance->params.inflight_pdus, own * instance->destination_count()));
   }
   shares.waiting.Reserve(size_t{destinations} * kVcCount + 1);
 }
@@ -106,11 +105,11 @@ void ShareBook::Resize() {
     for (const auto& instance : lcore_.instances) {
       if (instance->home().shares != &shares) continue;
       const uint32_t bound = instance->params.inflight_pdus;
-      instance->held.Resize(SharedOf(bound, shares.held.own(), instance->destination_count()));
+      instance->held.Resize(SharedOf(bound, shares.held.own() * instance->destination_count()));
       bound_of_all.Add(bound);
       destinations += instance->destination_count();
     }
-    shares.held.Resize(SharedOf(bound_of_all.value(), shares.held.own(), destinations));
+    shares.held.Resize(SharedOf(bound_of_all.value(), shares.held.own() * destinations));
     Recheck(shares, shares.waiting.size());
   }
 }
@@ -135,9 +134,9 @@ void ShareBook::CheckInvariants() const {
         }
       }
       if (queued != instance->queued) std::abort();
-      for (uint32_t i = 0; i < instance->connections.size(); ++i) {
+      for (ConnectionIndex i = 0; i < instance->connections.size(); ++i) {
         const Connection& connection = instance->connections[i];
-        held[instance->DestinationOf(instance->PeerOfConnection(i), instance->VcOfConnection(i))] +=
+        held[instance->DestinationOf(instance->map.PeerOf(i), instance->map.VcOf(i))] +=
             (connection.lost() ? 0 : connection.unacked_count()) +
             (instance->last_given_up[i] != nullptr ? 1 : 0);
       }

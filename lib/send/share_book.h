@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "lcore/lcore.h"
 #include "send/run_queue.h"
 
@@ -23,19 +24,19 @@ class ShareBook {
   void Resize();
 
   // Whether one more PDU to a {peer, VC} may leave.
-  static bool MayHold(const Instance& instance, uint32_t peer, uint32_t vc);
+  static bool MayHold(const Instance& instance, PeerIndex peer, Vc vc);
   // How many more PDUs may leave.
-  static uint32_t RoomOf(const Instance& instance, uint32_t peer, uint32_t vc);
+  static uint32_t RoomOf(const Instance& instance, PeerIndex peer, Vc vc);
   // No PDU may leave: the transmit queue waits until PDUs of its destination, or of others, end.
   void Wait(Instance& instance, uint32_t index);
   // `count` PDUs to a {peer, VC} have ended.
-  void Return(Instance& instance, uint32_t peer, uint32_t vc, uint32_t count);
+  void Return(Instance& instance, PeerIndex peer, Vc vc, uint32_t count);
 
   // Counts the PDUs again; aborts where the counts disagree.
   void CheckInvariants() const;
 
  private:
-  void GoOnWaiting(Instance& instance, uint32_t peer, uint32_t vc, uint32_t count);
+  void GoOnWaiting(Instance& instance, PeerIndex peer, Vc vc, uint32_t count);
   void Recheck(Instance& instance, uint32_t index);
   void Recheck(FrameShares& shares, size_t count);
 

@@ -48,7 +48,8 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   // without room, too: so these have a turn now and then.
   constexpr uint32_t kClosedEvery = 8;
   const uint32_t vcs = instance.scheduler.WorkOf(lane);
-  const uint32_t planes = instance.lane_is_plane ? 1u << lane : (1u << instance.plane_count()) - 1;
+  const uint32_t planes =
+      instance.lane_is_plane ? 1u << lane : (1u << instance.map.plane_count()) - 1;
   NoteWaiting(instance, static_cast<PlaneMask>(planes), vcs & ~room, now);
   const uint32_t open = vcs & room;
   if (instance.lanes() == 1) return open;
@@ -108,18 +109,18 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
 
 // The plane that a PDU of the lane takes, as PickPlane says it. Where the plane has several
 // sessions, PickSlot finds out whether one of them can.
-[[gnu::always_inline]] inline uint32_t Stager::PlaneFor(const Instance& instance, uint32_t lane,
-                                                        uint32_t peer, uint32_t vc,
-                                                        uint32_t bytes) {
+[[gnu::always_inline]] inline PlaneIndex Stager::PlaneFor(const Instance& instance, uint32_t lane,
+                                                          PeerIndex peer, Vc vc, uint32_t bytes) {
   if (!instance.lane_is_plane) return PickPlane(instance, peer, vc, bytes);
-  const bool can = instance.has_groups() ? instance.MayTake(peer, lane, vc, bytes)
-                                         : instance.CanSend(peer, lane, vc, bytes);
-  return can ? lane : PeerPaths::kNoPlane;
+  const PlaneIndex plane(lane);
+  const bool can = instance.has_groups() ? instance.MayTake(peer, plane, vc, bytes)
+                                         : instance.CanSend(peer, plane, vc, bytes);
+  return can ? plane : PeerPaths::kNoPlane;
 }
 
 // The only PDU in flight on its connection has left.
-[[gnu::always_inline]] inline void Stager::ArmFirst(Instance& instance, uint32_t number,
-                                                    uint32_t peer, uint32_t plane, Time now) {
+[[gnu::always_inline]] inline void Stager::ArmFirst(Instance& instance, ConnectionIndex number,
+                                                    PeerIndex peer, PlaneIndex plane, Time now) {
   lcore_.timers.ArmConnection(instance, number);
   if (instance.own.has_sessions) instance.own.OnBusy(plane);
   PlaneSession& session = instance.session(peer, plane);
@@ -186,7 +187,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   // one is better than others.
   uint32_t max = kBurst;
   if (instance.spreads) {
-    uint32_t share = instance.queued >> (instance.plane_bits + 1);
+    uint32_t share = instance.map.PerPlane(instance.queued) / 2;
     if (instance.has_groups()) [[unlikely]]
       share =
           std::min(share, std::max(instance.GroupOf(path.peer, path.plane).MaxInRun(), share >> 1));
@@ -267,20 +268,18 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 // Stages the first PDU of a queue, and maybe more, on the plane, which takes it. False where none
 // of its sessions does.
 [[gnu::always_inline]] inline bool Stager::StageOn(Instance& instance, uint32_t lane,
-                                                   uint32_t index, uint32_t plane, Time now) {
+                                                   uint32_t index, PlaneIndex plane, Time now) {
   TxQueue& queue = instance.scheduler.queue(index);
   const Pdu* const pdu = queue.pdus.head();
-  const uint32_t peer = Scheduler::PeerOf(index);
-  const uint32_t vc = Scheduler::VcOf(index);
-  uint32_t slot = 0;
+  const PeerIndex peer = Scheduler::PeerOf(index);
+  const Vc vc = Scheduler::VcOf(index);
+  SessionIndex slot = 0;
   if (instance.has_groups()) [[unlikely]] {
     slot = PickSlot(instance, queue, peer, plane, vc, pdu->bytes);
     if (slot == kNoSlot) return false;
   }
-  const PathRef path{.peer = peer,
-                     .vc = vc,
-                     .plane = plane,
-                     .connection = instance.ConnectionIndex(peer, plane, slot, vc)};
+  const PathRef path{
+      .peer = peer, .vc = vc, .plane = plane, .connection = instance.map.At(peer, plane, slot, vc)};
   if (pdu->credited) [[unlikely]] {
     StageAgain(instance, queue, path, now);
   } else {
@@ -293,8 +292,8 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 [[gnu::always_inline]] inline Stager::Admission Stager::Admit(Instance& instance, uint32_t lane,
                                                               uint32_t index, VcMask room) {
   TxQueue& queue = instance.scheduler.queue(index);
-  const uint32_t peer = Scheduler::PeerOf(index);
-  const uint32_t vc = Scheduler::VcOf(index);
+  const PeerIndex peer = Scheduler::PeerOf(index);
+  const Vc vc = Scheduler::VcOf(index);
   if (queue.pdus.empty() || queue.lane != lane) [[unlikely]]
     return {Verdict::kNotHere};
   if ((room >> vc & 1) == 0) [[unlikely]]
@@ -302,7 +301,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   if (instance.has_homes && BeginsElsewhere(instance, queue, lane, peer, vc)) [[unlikely]]
     return {Verdict::kNotHere};
   const Pdu* const pdu = queue.pdus.head();
-  const uint32_t plane = PlaneFor(instance, lane, peer, vc, pdu->bytes);
+  const PlaneIndex plane(PlaneFor(instance, lane, peer, vc, pdu->bytes));
   if (plane == PeerPaths::kNoPlane) return {Verdict::kNoPath};
   // A PDU that has left before is sent again after a plane has died.
   const bool again = pdu->credited;
@@ -418,13 +417,14 @@ bool Stager::AnyPortHasRoom() const {
 
 // Strict: whether the queue's next PDU begins a flow that takes another plane than the former one.
 inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, uint32_t lane,
-                                    uint32_t peer, uint32_t vc) {
-  const uint32_t number = instance.ConnectionIndex(peer, lane, queue.slot, vc);
+                                    PeerIndex peer, Vc vc) {
+  const ConnectionIndex number =
+      instance.map.At(peer, PlaneIndex(lane), SessionIndex(queue.slot), vc);
   if (instance.connections[number].unacked_count() != 0) [[likely]]
     return false;
   if (!instance.peers[peer].OnFlowBegins(vc)) return false;
-  const uint32_t vcs = instance.VcsOfConnection(number);
-  instance.SetLane(peer, vcs, instance.paths[peer].home[instance.VcOfConnection(number)]);
+  const uint32_t vcs = instance.map.VcsOf(number);
+  instance.SetLane(peer, vcs, PlaneIndex(instance.paths[peer].home[instance.map.VcOf(number)]));
   instance.counters.Add(Counter::kFlowRebinds);
   return true;
 }
@@ -432,7 +432,7 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
 // The queue waits until a connection to its peer can take its next PDU.
 [[gnu::noinline]] void Stager::BlockQueue(Instance& instance, uint32_t index) {
   RunQueue::Block(instance, index);
-  const uint32_t peer = Scheduler::PeerOf(index);
+  const PeerIndex peer = Scheduler::PeerOf(index);
   if (instance.is_paced) {
     congestion_.OnBlocked(instance, peer, instance.scheduler.queue(index).pdus.head()->bytes);
   }
@@ -467,7 +467,7 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
   Connection& connection = instance.connections[ref.connection];
   if (connection.HasRetransmission() && !port.link.IsOpen(connection.next_retransmission()->vc))
       [[unlikely]] {
-    NoteWaiting(instance, PlaneMask(1u << instance.PlaneOfConnection(ref.connection)),
+    NoteWaiting(instance, PlaneMask(1u << instance.map.PlaneOf(ref.connection)),
                 1u << connection.next_retransmission()->vc, now);
     return port.paused_retransmit.push_back(ref);
   }
@@ -487,9 +487,9 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
       if (!pdu->sealed && port.link.IsBusy(FrameOf(pdu))) {
         port.link.StageBusy(pdu);
       } else {
-        const PathRef path{.peer = pdu->peer,
-                           .vc = pdu->vc,
-                           .plane = instance.PlaneOfConnection(ref.connection),
+        const PathRef path{.peer = PeerIndex(pdu->peer),
+                           .vc = Vc(pdu->vc),
+                           .plane = instance.map.PlaneOf(ref.connection),
                            .connection = ref.connection};
         StageSequenced(instance, path, pdu, 1);
       }
@@ -510,7 +510,7 @@ void Stager::Resume(PortContext& port) {
   run_queue_.WakeParked(lcore_.instances);
 }
 
-void Stager::WantRetransmission(Instance& instance, uint32_t number) {
+void Stager::WantRetransmission(Instance& instance, ConnectionIndex number) {
   uint8_t& flags = instance.flags[number];
   if (instance.is_paced && instance.connections[number].TakeGoBack()) {
     congestion_.OnGoBack(instance, number, lcore_.now);
@@ -518,7 +518,7 @@ void Stager::WantRetransmission(Instance& instance, uint32_t number) {
   if ((flags & Instance::kOnRetransmit) != 0) return;
   flags |= Instance::kOnRetransmit;
   instance.counters.Add(Counter::kGoBacks);
-  const uint32_t plane = instance.PlaneOfConnection(number);
+  const PlaneIndex plane = instance.map.PlaneOf(number);
   instance.ports[plane]->retransmit.push_back({instance.number, number});
 }
 

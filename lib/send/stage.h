@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
 #include "base/fifo.h"
 #include "lcore/lcore.h"
 #include "send/completions.h"
@@ -36,7 +37,7 @@ class Stager {
   // one was staged.
   bool StagePdus(Time now);
   // A connection has PDUs to send again.
-  void WantRetransmission(Instance& instance, uint32_t connection);
+  void WantRetransmission(Instance& instance, ConnectionIndex connection);
 
   // Pauses of the port's VCs have ended: what waited for that goes on.
   void Resume(PortContext& port);
@@ -53,7 +54,7 @@ class Stager {
     kNoRoom,  // its ports are full
     kPaused,  // all of it waits for the end of a pause: Resume brings it back
   };
-  static constexpr uint32_t kPlaneFull = PeerPaths::kNoPlane - 1;  // a plane without room
+  static constexpr PlaneIndex kPlaneFull{PeerPaths::kNoPlane - 1};  // a plane without room
 
   // The reason why the first PDU of a queue leaves or waits.
   enum class Verdict : uint8_t {
@@ -67,24 +68,24 @@ class Stager {
   };
   struct Admission {
     Verdict verdict = Verdict::kSend;
-    uint32_t plane = 0;  // kSend
+    PlaneIndex plane = 0;  // kSend
   };
   // The way of a PDU.
   struct PathRef {
-    uint32_t peer;
-    uint32_t vc;
-    uint32_t plane;
-    uint32_t connection;
+    PeerIndex peer;
+    Vc vc;
+    PlaneIndex plane;
+    ConnectionIndex connection;
   };
 
-  bool StageOn(Instance& instance, uint32_t lane, uint32_t index, uint32_t plane, Time now);
-  static constexpr uint32_t kNoSlot = ~0u;
-  static uint32_t PickSlot(Instance& instance, TxQueue& queue, uint32_t peer, uint32_t plane,
-                           uint32_t vc, uint32_t bytes);
-  static uint32_t BeginRun(Instance& instance, uint32_t peer, uint32_t plane, uint32_t vc,
-                           uint32_t bytes);
-  static uint32_t BestSlot(const Instance& instance, uint32_t peer, uint32_t plane, uint32_t vc,
-                           uint32_t bytes);
+  bool StageOn(Instance& instance, uint32_t lane, uint32_t index, PlaneIndex plane, Time now);
+  static constexpr SessionIndex kNoSlot{~0u};
+  static SessionIndex PickSlot(Instance& instance, TxQueue& queue, PeerIndex peer, PlaneIndex plane,
+                               Vc vc, uint32_t bytes);
+  static SessionIndex BeginRun(Instance& instance, PeerIndex peer, PlaneIndex plane, Vc vc,
+                               uint32_t bytes);
+  static SessionIndex BestSlot(const Instance& instance, PeerIndex peer, PlaneIndex plane, Vc vc,
+                               uint32_t bytes);
   Admission Admit(Instance& instance, uint32_t lane, uint32_t index, VcMask room);
   Turn StageOne(Instance& instance, uint32_t lane, Time now);
   // PDUs of one queue that leave in a row.
@@ -102,9 +103,10 @@ class Stager {
   void StageNew(Instance& instance, uint32_t lane, TxQueue& queue, const PathRef& path, Time now);
   void StageAgain(Instance& instance, TxQueue& queue, const PathRef& path, Time now);
   void Sequence(Instance& instance, const Run& run, const PathRef& path, Time now);
-  static uint32_t PlaneFor(const Instance& instance, uint32_t lane, uint32_t peer, uint32_t vc,
-                           uint32_t bytes);
-  void ArmFirst(Instance& instance, uint32_t number, uint32_t peer, uint32_t plane, Time now);
+  static PlaneIndex PlaneFor(const Instance& instance, uint32_t lane, PeerIndex peer, Vc vc,
+                             uint32_t bytes);
+  void ArmFirst(Instance& instance, ConnectionIndex number, PeerIndex peer, PlaneIndex plane,
+                Time now);
   static void CountNew(Instance& instance, const Run& run);
   void StageSequenced(Instance& instance, const PathRef& path, Pdu* first, uint32_t count);
   void StageSealed(Instance& instance, const PathRef& path, Pdu* first, uint32_t count);
@@ -115,8 +117,8 @@ class Stager {
   static void NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Time now);
   static VcMask RoomFor(const Instance& instance, uint32_t lane);
   static bool BeginsElsewhere(Instance& instance, const TxQueue& queue, uint32_t lane,
-                              uint32_t peer, uint32_t vc);
-  static uint32_t PickPlane(const Instance& instance, uint32_t peer, uint32_t vc, uint32_t bytes);
+                              PeerIndex peer, Vc vc);
+  static PlaneIndex PickPlane(const Instance& instance, PeerIndex peer, Vc vc, uint32_t bytes);
   void BlockQueue(Instance& instance, uint32_t index);
   Pdu* FreeOfDevice(Instance& instance, Pdu* pdu);
 

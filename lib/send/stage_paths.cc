@@ -8,14 +8,14 @@ namespace suede {
 
 // Returns which of several planes the next PDU to the peer takes: PeerPaths::kNoPlane where the PDU
 // has to wait for a connection, kPlaneFull where it has to wait for room.
-[[gnu::noinline]] uint32_t Stager::PickPlane(const Instance& instance, uint32_t peer, uint32_t vc,
-                                             uint32_t bytes) {
+[[gnu::noinline]] PlaneIndex Stager::PickPlane(const Instance& instance, PeerIndex peer, Vc vc,
+                                               uint32_t bytes) {
   const PeerPaths& paths = instance.paths[peer];
   uint32_t left = paths.choice[vc];
-  uint32_t verdict = PeerPaths::kNoPlane;
+  PlaneIndex verdict = PeerPaths::kNoPlane;
   while (left != 0) {
-    const uint32_t plane = paths.Choose(static_cast<PlaneMask>(left), instance.own.inflight_bytes,
-                                        instance.own.shares, bytes);
+    const PlaneIndex plane = paths.Choose(static_cast<PlaneMask>(left), instance.own.inflight_bytes,
+                                          instance.own.shares, bytes);
     if (!instance.ports[plane]->link.HasRoom(vc)) {
       verdict = kPlaneFull;
     } else if (instance.CanSend(peer, plane, vc, bytes)) {
@@ -28,41 +28,41 @@ namespace suede {
 
 // The session that the queue's next PDU takes on the plane. In strict mode that is another one than
 // before only where nothing is in flight that the PDU could overtake.
-[[gnu::noinline]] uint32_t Stager::PickSlot(Instance& instance, TxQueue& queue, uint32_t peer,
-                                            uint32_t plane, uint32_t vc, uint32_t bytes) {
+[[gnu::noinline]] SessionIndex Stager::PickSlot(Instance& instance, TxQueue& queue, PeerIndex peer,
+                                                PlaneIndex plane, Vc vc, uint32_t bytes) {
   SessionGroup& group = instance.GroupOf(peer, plane);
   if (instance.spreads) {
     return instance.RunGoesOn(peer, plane, vc, bytes) ? group.run_slot()
                                                       : BeginRun(instance, peer, plane, vc, bytes);
   }
-  const Connection& bound =
-      instance.connections[instance.ConnectionIndex(peer, plane, queue.slot, vc)];
+  const SessionIndex slot(queue.slot);
+  const Connection& bound = instance.connections[instance.map.At(peer, plane, slot, vc)];
   if (bound.unacked_count() != 0) {
-    const bool open = (group.open() >> queue.slot & 1) != 0;
-    return open && bound.CanSend(bytes, instance.params.transport) ? queue.slot : kNoSlot;
+    const bool open = (group.open() >> slot & 1) != 0;
+    return open && bound.CanSend(bytes, instance.params.transport) ? slot : kNoSlot;
   }
-  const uint32_t best = BestSlot(instance, peer, plane, vc, bytes);
+  const SessionIndex best = BestSlot(instance, peer, plane, vc, bytes);
   if (best != kNoSlot) queue.slot = static_cast<uint8_t>(best);
   return best;
 }
 
 // The session that the PDU takes, and maybe others after it.
-uint32_t Stager::BeginRun(Instance& instance, uint32_t peer, uint32_t plane, uint32_t vc,
-                          uint32_t bytes) {
-  const uint32_t best = BestSlot(instance, peer, plane, vc, bytes);
+SessionIndex Stager::BeginRun(Instance& instance, PeerIndex peer, PlaneIndex plane, Vc vc,
+                              uint32_t bytes) {
+  const SessionIndex best = BestSlot(instance, peer, plane, vc, bytes);
   if (best != kNoSlot) instance.GroupOf(peer, plane).BeginRun(best);
   return best;
 }
 
 // Returns the session with the least expected delay among those that can take a PDU.
-uint32_t Stager::BestSlot(const Instance& instance, uint32_t peer, uint32_t plane, uint32_t vc,
-                          uint32_t bytes) {
+SessionIndex Stager::BestSlot(const Instance& instance, PeerIndex peer, PlaneIndex plane, Vc vc,
+                              uint32_t bytes) {
   const SessionGroup& group = instance.GroupOf(peer, plane);
-  uint32_t best = kNoSlot;
+  SessionIndex best = kNoSlot;
   uint64_t min = UINT64_MAX;
   for (SlotMask left = group.open(); left != 0; left &= left - 1) {
-    const auto slot = static_cast<uint32_t>(std::countr_zero(left));
-    const Connection& one = instance.connections[instance.ConnectionIndex(peer, plane, slot, vc)];
+    const auto slot = Lowest<SessionIndex>(left);
+    const Connection& one = instance.connections[instance.map.At(peer, plane, slot, vc)];
     const uint64_t delay = (uint64_t{one.unacked_bytes()} + bytes) * group.slot(slot).weight;
     if (delay >= min || !one.CanSend(bytes, instance.params.transport)) continue;
     best = slot;

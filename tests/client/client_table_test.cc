@@ -224,13 +224,13 @@ TEST_F(ClientTableTest, KeepsItsInvariantsWhateverIsAsked) {
         if (Attach(client, memory) == ClientVerdict::kDone) table.Open(client);
         break;
       case 1:
-        if (table.Claim(client, instance, 1u << vc) == ClientVerdict::kDone) {
+        if (table.Claim(client, InstanceIndex(instance), 1u << vc) == ClientVerdict::kDone) {
           ASSERT_TRUE(owner == owners.end() || owner->second == client);
           owners[{instance, vc}] = client;
         }
         break;
       case 2:
-        if (table.Unclaim(client, instance, 1u << vc) == ClientVerdict::kDone) {
+        if (table.Unclaim(client, InstanceIndex(instance), 1u << vc) == ClientVerdict::kDone) {
           ASSERT_TRUE(owner != owners.end() && owner->second == client);
           owners.erase(owner);
         }

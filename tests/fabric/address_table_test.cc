@@ -17,7 +17,7 @@ NetAddress A(uint64_t number) { return {.low = number}; }
 Time Second(int64_t s) { return TimeFromNs(s * 1'000'000'000); }
 
 TEST(AddressTable, LearntEntriesAge) {
-  AddressTable table(16, 16, 4, kAge);
+  AddressTable table({16, 16, kAge}, 4);
   EXPECT_EQ(table.Learn(A(1), 2, Second(0)), Learnt::kNew);
   EXPECT_EQ(table.Learn(A(1), 2, Second(5)), Learnt::kKnown);
   EXPECT_EQ(table.Find(A(1), Second(15)), 2);
@@ -29,7 +29,7 @@ TEST(AddressTable, LearntEntriesAge) {
 }
 
 TEST(AddressTable, AddressesMoveBetweenPorts) {
-  AddressTable table(16, 16, 4, kAge);
+  AddressTable table({16, 16, kAge}, 4);
   table.Learn(A(1), 2, Second(0));
   EXPECT_EQ(table.Learn(A(1), 3, Second(1)), Learnt::kMoved);
   EXPECT_EQ(table.Find(A(1), Second(1)), 3);
@@ -38,7 +38,7 @@ TEST(AddressTable, AddressesMoveBetweenPorts) {
 }
 
 TEST(AddressTable, ConfiguredEntriesStay) {
-  AddressTable table(16, 16, 4, kAge);
+  AddressTable table({16, 16, kAge}, 4);
   EXPECT_TRUE(table.AddStatic(A(1), 1));
   EXPECT_EQ(table.Learn(A(1), 3, Second(0)), Learnt::kStatic);
   EXPECT_EQ(table.Find(A(1), Second(1'000'000)), 1);
@@ -51,7 +51,7 @@ TEST(AddressTable, ConfiguredEntriesStay) {
 
 // A port from which frames with ever new sources come leaves the others their room.
 TEST(AddressTable, OnePortCannotFillTheTable) {
-  AddressTable table(100, 40, 4, kAge);
+  AddressTable table({100, 40, kAge}, 4);
   for (uint64_t i = 0; i < 1000; ++i) table.Learn(A(1000 + i), 0, Second(0));
   EXPECT_EQ(table.learnt_on(0), 40u);
   EXPECT_EQ(table.Learn(A(1), 1, Second(0)), Learnt::kNew);
@@ -62,7 +62,7 @@ TEST(AddressTable, OnePortCannotFillTheTable) {
 }
 
 TEST(AddressTable, ForgetsWhatAPortHasLearnt) {
-  AddressTable table(64, 64, 4, kAge);
+  AddressTable table({64, 64, kAge}, 4);
   for (uint64_t i = 0; i < 40; ++i) table.Learn(A(i), static_cast<uint16_t>(i % 2), Second(0));
   table.AddStatic(A(100), 1);
   table.Forget(1);
@@ -75,7 +75,7 @@ TEST(AddressTable, ForgetsWhatAPortHasLearnt) {
 
 // A port whose link flaps costs the others nothing: its entries end at once, and ageing makes room.
 TEST(AddressTable, ForgottenEntriesGiveTheirRoomByAndBy) {
-  AddressTable table(200, 100, 4, kAge);
+  AddressTable table({200, 100, kAge}, 4);
   for (uint64_t i = 0; i < 200; ++i) table.Learn(A(i), i % 2, Second(0));
   table.Forget(1);
   EXPECT_EQ(table.forgotten(), 100u);
@@ -100,7 +100,7 @@ TEST(AddressTable, ForgottenEntriesGiveTheirRoomByAndBy) {
 TEST(AddressTable, AgreesWithAMap) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     std::mt19937_64 random(seed);
-    AddressTable table(24, 24, 4, kAge);
+    AddressTable table({24, 24, kAge}, 4);
     struct Known {
       uint16_t port;
       bool is_static = false;

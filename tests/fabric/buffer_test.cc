@@ -24,7 +24,7 @@ SwitchParams BufferParams() {
   return params;
 }
 
-uint32_t Fill(SharedBuffer& buffer, uint32_t in, uint32_t out, uint32_t traffic_class) {
+uint32_t Fill(SharedBuffer& buffer, PortIndex in, PortIndex out, uint32_t traffic_class) {
   uint32_t admitted = 0;
   while (buffer.Admit(in, out, traffic_class, kCell)) admitted += kCell;
   return admitted;
@@ -150,20 +150,22 @@ TEST(SharedBuffer, SumsHoldForAnySchedule) {
         const Held frame{static_cast<uint32_t>(random() % 2), static_cast<uint32_t>(random() % 2),
                          static_cast<uint32_t>(random() % 8),
                          buffer.Charge(1 + static_cast<uint32_t>(random() % 1500))};
-        if (buffer.Admit(frame.in, frame.out, frame.traffic_class, frame.charge)) {
+        if (buffer.Admit(PortIndex(frame.in), PortIndex(frame.out), frame.traffic_class,
+                         frame.charge)) {
           held.push_back(frame);
         }
       } else if (!held.empty()) {
         const size_t which = random() % held.size();
         const Held frame = held[which];
         held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
-        buffer.Release(frame.in, frame.out, frame.traffic_class, frame.charge);
+        buffer.Release(PortIndex(frame.in), PortIndex(frame.out), frame.traffic_class,
+                       frame.charge);
       }
       buffer.CheckInvariants();
       ASSERT_LE(buffer.used(), params.buffer_bytes);
     }
     for (const Held& frame : held) {
-      buffer.Release(frame.in, frame.out, frame.traffic_class, frame.charge);
+      buffer.Release(PortIndex(frame.in), PortIndex(frame.out), frame.traffic_class, frame.charge);
     }
     EXPECT_EQ(buffer.used(), 0u);
     EXPECT_EQ(buffer.paused(0) | buffer.paused(1), 0) << "seed " << seed;

@@ -81,7 +81,8 @@ absl::Status LabProcess::Connect(LabEndpoint& at) {
     return absl::OkStatus();
   }
   run_plan_ = std::make_unique<perf::RunPlan>(perf::PlanOf(options_, options_.sizes[0]));
-  board_ = std::make_unique<perf::RunBoard>(nonce_, 1, 1, run_plan_->streams);
+  board_ =
+      std::make_unique<perf::RunBoard>(perf::RunBoard::Parts{.run = nonce_}, run_plan_->streams);
   client_ = std::make_unique<perf::ClientWorkload<LabClient>>(client, *run_plan_, *board_, own, 0,
                                                               options_.vcs, stop_);
   client_->LogTo(&cells_.back());

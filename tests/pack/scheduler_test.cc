@@ -12,8 +12,8 @@ namespace {
 
 class SchedulerTest : public ::testing::Test {
  protected:
-  void Put(uint32_t peer, uint32_t vc, int pdus) {
-    const uint32_t index = Scheduler::QueueIndex(peer, vc);
+  void Put(PeerIndex peer, Vc vc, int pdus) {
+    const uint32_t index = Scheduler::IndexOf(peer, vc);
     for (int i = 0; i < pdus; ++i) {
       pool.emplace_back();
       s.queue(index).pdus.PushBack(&pool.back());
@@ -31,25 +31,25 @@ class SchedulerTest : public ::testing::Test {
     while (s.HasWork()) order.push_back(Serve());
     return order;
   }
-  static uint32_t Q(uint32_t peer, uint32_t vc) { return Scheduler::QueueIndex(peer, vc); }
+  static uint32_t Q(PeerIndex peer, Vc vc) { return Scheduler::IndexOf(peer, vc); }
   std::deque<Pdu> pool;
   Scheduler s{1024};
 };
 
 TEST_F(SchedulerTest, RoundRobinOverTheVcs) {
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) Put(5, vc, 2);
+  for (Vc vc = 0; vc < kVcCount; ++vc) Put(5, vc, 2);
   EXPECT_EQ(ServeAll(), (std::vector<uint32_t>{Q(5, 0), Q(5, 1), Q(5, 2), Q(5, 3), Q(5, 0),
                                                Q(5, 1), Q(5, 2), Q(5, 3)}));
 }
 
 TEST_F(SchedulerTest, RoundRobinOverTheQueuesOfAVc) {
-  for (uint32_t peer = 0; peer < 3; ++peer) Put(peer, 1, 2);
+  for (PeerIndex peer = 0; peer < 3; ++peer) Put(peer, 1, 2);
   EXPECT_EQ(ServeAll(),
             (std::vector<uint32_t>{Q(0, 1), Q(1, 1), Q(2, 1), Q(0, 1), Q(1, 1), Q(2, 1)}));
 }
 
 TEST_F(SchedulerTest, VcWithManyQueuesHasNoLargerShare) {
-  for (uint32_t peer = 0; peer < 100; ++peer) Put(peer, 0, 10);
+  for (PeerIndex peer = 0; peer < 100; ++peer) Put(peer, 0, 10);
   Put(7, 3, 100);
   std::map<uint32_t, int> per_vc;
   for (int i = 0; i < 100; ++i) ++per_vc[Scheduler::VcOf(Serve())];
@@ -80,8 +80,8 @@ TEST_F(SchedulerTest, ActivatingTwiceListsOnce) {
 }
 
 TEST_F(SchedulerTest, EveryQueueIsServedOncePerRound) {
-  for (uint32_t peer = 0; peer < 1024; ++peer) {
-    for (uint32_t vc = 0; vc < kVcCount; ++vc) Put(peer, vc, 2);
+  for (PeerIndex peer = 0; peer < 1024; ++peer) {
+    for (Vc vc = 0; vc < kVcCount; ++vc) Put(peer, vc, 2);
   }
   std::map<uint32_t, int> served;
   for (uint32_t i = 0; i < 4096; ++i) ++served[Serve()];
@@ -93,7 +93,7 @@ TEST_F(SchedulerTest, EveryQueueIsServedOncePerRound) {
 TEST_F(SchedulerTest, WorkDoesNotDependOnTheQueuesConfigured) {
   for (const uint32_t peers : {1u, 64u, 1024u}) {
     Scheduler scheduler(peers);
-    const uint32_t index = Q(peers - 1, 2);
+    const uint32_t index = Q(PeerIndex(peers - 1), 2);
     Pdu pdu;
     scheduler.queue(index).pdus.PushBack(&pdu);
     // States of the others that would be taken for work by anyone who looked at them.

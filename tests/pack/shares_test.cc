@@ -102,10 +102,10 @@ TEST_F(SharesTest, ASmallerBoundWaitsUntilEnoughIsGivenBack) {
 }
 
 TEST(SharesOwnTest, IsNoMoreThanHalfOfAllTogether) {
-  EXPECT_EQ(Shares::OwnOf(4096, 1, 32), 32u);
-  EXPECT_EQ(Shares::OwnOf(4096, 1023, 32), 2u);
-  EXPECT_EQ(Shares::OwnOf(4096, 4092, 32), 1u);
-  EXPECT_EQ(Shares::OwnOf(1, 0, 32), 32u);
+  EXPECT_EQ(Shares::OwnOf({4096, 1, 32}), 32u);
+  EXPECT_EQ(Shares::OwnOf({4096, 1023, 32}), 2u);
+  EXPECT_EQ(Shares::OwnOf({4096, 4092, 32}), 1u);
+  EXPECT_EQ(Shares::OwnOf({1, 0, 32}), 32u);
 }
 
 }  // namespace

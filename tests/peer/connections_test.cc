@@ -8,7 +8,7 @@ namespace {
 class Connections : public PeerBench {
  protected:
   // Lets the tries of a connection be used up.
-  Lines GiveUp(uint32_t plane) {
+  Lines GiveUp(PlaneIndex plane) {
     Lines lines;
     for (uint32_t i = 0; i <= transport.max_tries; ++i) lines = ConnectionDue(plane);
     return lines;
@@ -70,7 +70,7 @@ TEST_F(Connections, AHomeThatIsLostIsLeft) {
   Make({.ordering = Ordering::kStrict});
   theirs.answers_planes = theirs.sends_generations = false;
   Associate();
-  const uint32_t home = paths.home[0];
+  const PlaneIndex home(paths.home[0]);
   Put(home, 0, 1);
   const Lines lines = GiveUp(home);
   EXPECT_EQ(lines[lines.size() - 2], "home " + std::to_string(1 - home) + " {0123}");

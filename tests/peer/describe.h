@@ -14,7 +14,7 @@ namespace suede {
 struct DescribeEffect {
   using Text = std::string;
   static Text Number(uint64_t n) { return " " + std::to_string(n); }
-  static Text At(uint32_t plane, uint32_t vc) {
+  static Text At(PlaneIndex plane, uint32_t vc) {
     return " " + std::to_string(plane) + "/" + std::to_string(vc);
   }
   static Text Mask(uint32_t mask) {
@@ -65,15 +65,17 @@ struct DescribeEffect {
     return "say held up" + Number(e.plane) + Mask(e.over) + Mask(e.enough) +
            (e.if_held ? " if held" : "");
   }
-  Text operator()(const effect::Probe& e) const { return "probe" + At(e.plane, e.vc); }
-  Text operator()(const effect::ProbeLost& e) const { return "probe lost" + At(e.plane, e.vc); }
-  Text operator()(const effect::ScheduleAck& e) const { return "owe ack" + At(e.plane, e.vc); }
-  Text operator()(const effect::Retransmit& e) const { return "retransmit" + At(e.plane, e.vc); }
+  Text operator()(const effect::Probe& e) const { return "probe" + At(e.plane, e.number); }
+  Text operator()(const effect::ProbeLost& e) const { return "probe lost" + At(e.plane, e.number); }
+  Text operator()(const effect::ScheduleAck& e) const { return "owe ack" + At(e.plane, e.number); }
+  Text operator()(const effect::Retransmit& e) const {
+    return "retransmit" + At(e.plane, e.number);
+  }
   Text operator()(const effect::Acknowledged& e) const {
-    return "acknowledged" + At(e.plane, e.vc) + Count(e.pdus);
+    return "acknowledged" + At(e.plane, e.number) + Count(e.pdus);
   }
   Text operator()(const effect::GiveUp& e) const {
-    return "give up" + At(e.plane, e.vc) + Count(e.pdus) +
+    return "give up" + At(e.plane, e.number) + Count(e.pdus) +
            (e.ending == Ending::kInDoubt ? " in doubt" : " reset") + (e.hold_last ? " hold" : "");
   }
   Text operator()(const effect::Requeue& e) const {
@@ -99,18 +101,21 @@ struct DescribeEffect {
     const bool session = e.event >= PeerEvent::kSessionOpened;
     const bool what = e.event == PeerEvent::kPlaneDown || e.event == PeerEvent::kHelloMismatch;
     if (session) return "tell " + Event(e.event) + At(e.plane, e.what);
-    const bool of_connection = !plane && (e.plane != 0 || e.vc != 0);
+    const bool of_connection = !plane && (e.plane != 0 || e.number != 0);
     return "tell " + Event(e.event) + (plane ? Number(e.plane) : Text()) +
-           (of_connection ? At(e.plane, e.vc) : Text()) + (what ? " for" + Number(e.what) : Text());
+           (of_connection ? At(e.plane, e.number) : Text()) +
+           (what ? " for" + Number(e.what) : Text());
   }
   Text operator()(const effect::Count& e) const {
     return "count " + Text(CounterRows()[static_cast<size_t>(e.counter)].name);
   }
   Text operator()(const effect::Arm& e) const {
     static constexpr const char* kTimers[] = {"handshake", "session", "connection"};
-    return Text("arm ") + kTimers[static_cast<int>(e.timer)] + At(e.plane, e.vc);
+    return Text("arm ") + kTimers[static_cast<int>(e.timer)] + At(e.plane, e.number);
   }
-  Text operator()(const effect::CheckConnection& e) const { return "look at" + At(e.plane, e.vc); }
+  Text operator()(const effect::CheckConnection& e) const {
+    return "look at" + At(e.plane, e.number);
+  }
   Text operator()(const effect::AskOnFailed&) const { return "ask on failed planes"; }
 };
 

@@ -77,9 +77,9 @@ class FailedPlanesOfPeer : public PeerBench {
     params.hello_idle = std::chrono::seconds(60);
     BringAllUp();
     for (const uint32_t plane : {0u, 1u}) {
-      SessionDue(plane);
-      peer->OnProof(plane, now);
-      SessionDue(plane);
+      SessionDue(PlaneIndex(plane));
+      peer->OnProof(PlaneIndex(plane), now);
+      SessionDue(PlaneIndex(plane));
     }
     now += 2 * params.hello_interval;
   }

@@ -8,7 +8,7 @@ namespace {
 class Failover : public PeerBench {
  protected:
   // Kills a plane with `count` PDUs in flight, and says which FENCE went out.
-  Fence Kill(uint32_t plane, uint32_t count, uint32_t vc = 0) {
+  Fence Kill(PlaneIndex plane, uint32_t count, Vc vc = 0) {
     Put(plane, vc, count);
     own->SetPort(plane, false);
     Do([&](Effects& e) { peer->OnPlaneChange(plane, PlaneDownReason::kLink, now, e); });

@@ -16,19 +16,19 @@ class Homes : public PeerBench {
     std::array<uint32_t, kMaxPlanes> usual{};
     std::fill_n(usual.begin(), planes, PlaneShares::kOne / planes);
     own->shares.Begin(usual);
-    for (uint32_t plane = 0; plane < planes; ++plane) Weigh(plane, 4);
+    for (PlaneIndex plane = 0; plane < planes; ++plane) Weigh(plane, 4);
   }
-  uint32_t Begin(uint32_t vc) {
+  uint32_t Begin(Vc vc) {
     const bool moves = peer->OnFlowBegins(vc);
     EXPECT_FALSE(moves && peer->OnFlowBegins(vc)) << "it has moved already";
-    const uint32_t home = paths.home[vc];
+    const PlaneIndex home(paths.home[vc]);
     Put(home, vc, 1);
     return home;
   }
   // Acknowledges all that the flow has in flight on the plane.
-  Lines End(uint32_t plane, uint32_t vc) {
+  Lines End(PlaneIndex plane, Vc vc) {
     PduList acked;
-    Connection& ended = connections[plane * own->connection_count + own->ConnectionOf(0, vc)];
+    Connection& ended = connections[own->map.At(0, plane, own->map.Number(0, vc))];
     const uint32_t bytes = ended.unacked_bytes();
     ended.OnAck(ended.next_psn().Plus(-1), now, transport, acked);
     EXPECT_EQ(ended.unacked_bytes(), 0u);
@@ -40,10 +40,10 @@ class Homes : public PeerBench {
   }
   // Flows of other peers.
   void Others(const std::array<uint32_t, kMaxPlanes>& busy) {
-    for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) own->busy[plane] += busy[plane];
+    for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) own->busy[plane] += busy[plane];
   }
   // A PLANE is due on the plane, and there was an answer to the last one.
-  Lines Look(uint32_t plane) {
+  Lines Look(PlaneIndex plane) {
     Do([&](Effects&) { peer->OnProof(plane, now); });
     now = std::max(now, sessions[plane].deadline());
     return Do([&](Effects& e) { peer->OnSessionDeadline(plane, Hold::kNone, now, e); });
@@ -54,7 +54,7 @@ class Homes : public PeerBench {
 TEST_F(Homes, FlowsThatBeginTakeAPlaneEach) {
   MakeFlows(4);
   uint32_t taken = 0;
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) taken |= 1u << Begin(vc);
+  for (Vc vc = 0; vc < kVcCount; ++vc) taken |= 1u << Begin(vc);
   EXPECT_EQ(taken, 0xfu);
 }
 
@@ -63,14 +63,14 @@ TEST_F(Homes, FlowsThatBeginGoByTheWeights) {
   const uint32_t light = 0;
   Weigh(light, 1);
   std::array<uint32_t, 2> taken{};
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) ++taken[Begin(vc)];
+  for (Vc vc = 0; vc < kVcCount; ++vc) ++taken[Begin(vc)];
   EXPECT_LE(taken[light], 1u) << "one there is as much as four on the other";
   EXPECT_GE(taken[1], 3u);
 }
 
 TEST_F(Homes, AFlowWithPdusInFlightBeginsNothing) {
   MakeFlows(2);
-  const uint32_t home = Begin(0);
+  const PlaneIndex home(Begin(0));
   Others({home == 0 ? 9u : 0u, home == 1 ? 9u : 0u});
   EXPECT_FALSE(peer->OnFlowBegins(0));
   EXPECT_EQ(paths.home[0], home);
@@ -88,8 +88,8 @@ TEST_F(Homes, FlowsThatBeginShareByTheWeightsHoweverFewAreBusy) {
   Weigh(1, 4);
   std::array<int, kMaxPlanes> flows{};
   for (int i = 0; i < 1400; ++i) {
-    const uint32_t vc = static_cast<uint32_t>(i) % kVcCount;
-    const uint32_t home = Begin(vc);
+    const Vc vc(static_cast<uint32_t>(i) % kVcCount);
+    const PlaneIndex home(Begin(vc));
     ++flows[home];
     End(home, vc);
   }
@@ -108,13 +108,13 @@ TEST_F(Homes, AFlowThatBeginsAloneGoesOnWhereOnePlaneIsLeft) {
 
 TEST_F(Homes, AsManyFlowsMoveAsTheWeightsAsk) {
   MakeFlows(2);
-  std::array<std::vector<uint32_t>, 2> at;
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) at[Begin(vc)].push_back(vc);
+  std::array<std::vector<Vc>, 2> at;
+  for (Vc vc = 0; vc < kVcCount; ++vc) at[Begin(vc)].push_back(vc);
   ASSERT_EQ(at[0].size(), 2u);
   // 2 : 2 flows for 4 : 4 become 1 : 3 for 1 : 3 (the nearest).
   EXPECT_EQ(Weigh(1, 12), Lines{"count flow_moves_total"});
   EXPECT_EQ(Moving(), 1u);
-  const auto moved = static_cast<uint32_t>(std::countr_zero(paths.moving));
+  const auto moved = Lowest<Vc>(paths.moving);
   EXPECT_EQ(paths.choice[moved], 0) << "it stands still until nothing is in flight";
   EXPECT_EQ(End(0, moved), (Lines{"home 1 {" + std::to_string(moved) + "}", "unblock {0123}"}));
   EXPECT_EQ(paths.home[moved], 1);
@@ -130,7 +130,7 @@ TEST_F(Homes, AsManyFlowsMoveAsTheWeightsAsk) {
 TEST_F(Homes, BusyFlowsMoveWhereTheyHaveNoGaps) {
   MakeFlows(2);
   for (int burst = 0; burst < 10; ++burst) {
-    const uint32_t home = Begin(0);
+    const PlaneIndex home(Begin(0));
     own->busy[home] += 9;
     Look(home);
     Look(home);
@@ -138,7 +138,7 @@ TEST_F(Homes, BusyFlowsMoveWhereTheyHaveNoGaps) {
     own->busy[home] -= 9;
     End(home, 0);
   }
-  const uint32_t home = Begin(0);
+  const PlaneIndex home(Begin(0));
   own->busy[home] += 9;
   for (int i = 0; i < 3; ++i) Look(home);
   EXPECT_EQ(paths.moving, 1);
@@ -147,7 +147,7 @@ TEST_F(Homes, BusyFlowsMoveWhereTheyHaveNoGaps) {
 TEST_F(Homes, FlowsThatMoveCountWhereTheyGo) {
   MakeFlows(2);
   Others({8, 8});
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) Begin(vc);
+  for (Vc vc = 0; vc < kVcCount; ++vc) Begin(vc);
   Weigh(1, 40);
   EXPECT_EQ(Moving(), 2u) << "none of ours is left on plane 0";
   EXPECT_EQ(own->LoadOf(0), 8u);
@@ -164,7 +164,7 @@ TEST_F(Homes, APlaneThatOthersLackIsNoEmptierForAFlowThatBegins) {
   Others({4, 12});
   std::array<int, kMaxPlanes> flows{};
   for (int i = 0; i < 100; ++i) {
-    const uint32_t home = Begin(0);
+    const PlaneIndex home(Begin(0));
     ++flows[home];
     End(home, 0);
   }
@@ -175,8 +175,8 @@ TEST_F(Homes, FlowsShareByWhatTheySend) {
   MakeFlows(2);
   std::array<uint32_t, kMaxPlanes> bytes{};
   for (uint32_t i = 0; i < 200; ++i) {
-    const uint32_t vc = i % kVcCount;
-    uint32_t home = Begin(vc);
+    const Vc vc(i % kVcCount);
+    PlaneIndex home(Begin(vc));
     // The flows of every second VC are long.
     for (uint32_t more = 0; vc % 2 == 0 && more < 9; ++more) Put(home, vc, 1);
     bytes[home] += vc % 2 == 0 ? 10 : 1;
@@ -187,13 +187,13 @@ TEST_F(Homes, FlowsShareByWhatTheySend) {
 
 TEST_F(Homes, TheFlowsOfAPlaneThatDiesMoveAndStay) {
   MakeFlows(2);
-  std::array<std::vector<uint32_t>, 2> at;
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) at[Begin(vc)].push_back(vc);
+  std::array<std::vector<Vc>, 2> at;
+  for (Vc vc = 0; vc < kVcCount; ++vc) at[Begin(vc)].push_back(vc);
   Weigh(0, 0);
   EXPECT_EQ(Moving(), 2u);
-  for (const uint32_t vc : at[0]) End(0, vc);
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) EXPECT_EQ(paths.home[vc], 1);
-  for (const uint32_t vc : at[0]) Begin(vc);
+  for (const Vc vc : at[0]) End(0, vc);
+  for (Vc vc = 0; vc < kVcCount; ++vc) EXPECT_EQ(paths.home[vc], 1);
+  for (const Vc vc : at[0]) Begin(vc);
   // The route is back: half of them have more room there.
   Weigh(0, 4);
   EXPECT_EQ(Moving(), 2u);
@@ -202,7 +202,7 @@ TEST_F(Homes, TheFlowsOfAPlaneThatDiesMoveAndStay) {
 
 TEST_F(Homes, AMoveEndsWithTheAssociation) {
   MakeFlows(2);
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) Begin(vc);
+  for (Vc vc = 0; vc < kVcCount; ++vc) Begin(vc);
   Weigh(0, 0);
   ASSERT_NE(paths.moving, 0);
   theirs.identities.own = 0x7f;

@@ -44,7 +44,8 @@ class PeerBench : public ::testing::Test {
     transport.psn_scope = shape.per_vc ? PsnScope::kVc : PsnScope::kPort;
     params.ordering = shape.ordering;
     params.hold_down = std::chrono::milliseconds(50);
-    own.emplace(uint16_t{1}, shape.planes, shape.sessions, transport, params, SecretKey{1, 2});
+    own.emplace(uint16_t{1}, ConnectionMap(shape.planes, shape.sessions, transport.psn_scope),
+                transport, params, SecretKey{1, 2});
     own->hello = {.psn_scope = static_cast<uint8_t>(transport.psn_scope),
                   .answers_planes = true,
                   .sends_generations = own->has_sessions,
@@ -55,7 +56,7 @@ class PeerBench : public ::testing::Test {
                   .hears_pauses = true};
     theirs = own->hello;
     theirs.identities.own = 0x7e;
-    for (uint32_t plane = 0; plane < shape.planes; ++plane) {
+    for (PlaneIndex plane = 0; plane < shape.planes; ++plane) {
       groups[plane].SetSlots(&slots[plane * kMaxSessions]);
       groups[plane].Begin(1, 1, now);
       own->session_numbers[plane] = 16384;
@@ -86,12 +87,12 @@ class PeerBench : public ::testing::Test {
     for (PeerEffect& one : effects.all()) {
       if (auto* say = std::get_if<effect::Send>(&one)) said.push_back(say->message);
       if (auto* probe = std::get_if<effect::ProbeLost>(&one)) {
-        connections[probe->plane * own->connection_count + probe->vc].OnProbeSent(false);
+        connections[probe->plane * own->map.path_connections() + probe->number].OnProbeSent(false);
       }
     }
     return Describe(effects, timers);
   }
-  Lines Hears(uint32_t plane, ControlMessage message, Peer::ControlFacts facts = {}) {
+  Lines Hears(PlaneIndex plane, ControlMessage message, Peer::ControlFacts facts = {}) {
     if (IdentitiesOf(message).own == 0) {
       IdentitiesOf(message) = {.own = theirs.identities.own,
                                .peer = peer->handshake().identities().own};
@@ -117,7 +118,7 @@ class PeerBench : public ::testing::Test {
     ASSERT_TRUE(peer->handshake().associated());
   }
   // The other end's PLANE about a plane that it calls by the same number.
-  PlaneHello PlaneOfTheirs(uint32_t plane, PlaneState state, bool reply_wanted = false) {
+  PlaneHello PlaneOfTheirs(PlaneIndex plane, PlaneState state, bool reply_wanted = false) {
     PlaneHello hello{.state = state,
                      .plane = static_cast<uint8_t>(plane),
                      .tx_generation = 1,
@@ -126,17 +127,17 @@ class PeerBench : public ::testing::Test {
                      .heard = heard[plane],
                      .has_heard = heard[plane] != 0,
                      .reply_wanted = reply_wanted};
-    hello.more.count = static_cast<uint8_t>((groups[plane].count() - 1) * own->vc_count);
+    hello.more.count = static_cast<uint8_t>((groups[plane].count() - 1) * own->map.vc_count());
     return hello;
   }
   // Asks on a plane, and is answered: it is up.
-  Lines BringUp(uint32_t plane) {
+  Lines BringUp(PlaneIndex plane) {
     now = std::max(now, peer->session(plane).deadline());
     Do([&](Effects& e) { peer->OnSessionDeadline(plane, Hold::kNone, now, e); });
     NoteSaid(plane);
     return Hears(plane, PlaneOfTheirs(plane, PlaneState::kInit));
   }
-  void NoteSaid(uint32_t plane) {
+  void NoteSaid(PlaneIndex plane) {
     for (const ControlMessage& message : said) {
       const auto* hello = std::get_if<PlaneHello>(&message);
       if (hello != nullptr && hello->plane == plane) heard[plane] = hello->sequence;
@@ -144,42 +145,42 @@ class PeerBench : public ::testing::Test {
   }
   void BringAllUp() {
     Associate();
-    for (uint32_t plane = 0; plane < own->plane_count; ++plane) {
+    for (PlaneIndex plane = 0; plane < own->map.plane_count(); ++plane) {
       BringUp(plane);
       ASSERT_TRUE(peer->session(plane).up());
     }
   }
   // As the data path puts PDUs in flight.
-  void Put(uint32_t plane, uint32_t vc, uint32_t count, uint32_t slot = 0) {
+  void Put(PlaneIndex plane, Vc vc, uint32_t count, SessionIndex slot = 0) {
     for (uint32_t i = 0; i < count; ++i) {
       Pdu& pdu = pdus.emplace_back();
       pdu.vc = static_cast<uint8_t>(vc);
       pdu.bytes = 100;
       pdu.sent_at = now;
-      connections[plane * own->connection_count + own->ConnectionOf(slot, vc)].OnSend(&pdu, now,
-                                                                                      transport);
+      connections[own->map.At(0, plane, own->map.Number(slot, vc))].OnSend(&pdu, now, transport);
       paths.OnSend(plane, pdu.bytes);
       own->inflight_bytes[plane] += pdu.bytes;
-      if (own->has_sessions && At(plane, own->ConnectionOf(slot, vc)).unacked_count() == 1)
+      if (own->has_sessions && At(plane, own->map.Number(slot, vc)).unacked_count() == 1)
         own->OnBusy(plane);
     }
   }
-  const Connection& At(uint32_t plane, uint32_t vc = 0) {
-    return std::as_const(*peer).connection(plane, vc);
+  const Connection& At(PlaneIndex plane, PathConnection number = 0) {
+    return std::as_const(*peer).connection(plane, number);
   }
   // Each timer that goes off arms its next time.
-  Lines SessionDue(uint32_t plane, Hold hold = Hold::kNone) {
+  Lines SessionDue(PlaneIndex plane, Hold hold = Hold::kNone) {
     now = std::max(now, peer->session(plane).deadline());
     return Do([&](Effects& e) {
       peer->OnSessionDeadline(plane, hold, now, e);
       EXPECT_EQ(ArmedFor(e, effect::Timer::kSession, plane, 0), DeadlinesNow().sessions[plane]);
     });
   }
-  Lines ConnectionDue(uint32_t plane, uint32_t vc = 0, Hold hold = Hold::kNone) {
-    now = std::max(now, At(plane, vc).deadline());
+  Lines ConnectionDue(PlaneIndex plane, PathConnection number = 0, Hold hold = Hold::kNone) {
+    now = std::max(now, At(plane, number).deadline());
     return Do([&](Effects& e) {
-      peer->OnConnectionDeadline(plane, vc, hold, now, e);
-      EXPECT_EQ(ArmedFor(e, effect::Timer::kConnection, plane, vc), At(plane, vc).deadline());
+      peer->OnConnectionDeadline(plane, number, hold, now, e);
+      EXPECT_EQ(ArmedFor(e, effect::Timer::kConnection, plane, number),
+                At(plane, number).deadline());
     });
   }
   Lines HandshakeDue() {
@@ -190,7 +191,7 @@ class PeerBench : public ::testing::Test {
       EXPECT_TRUE(armed.has_value() && *armed <= peer->handshake().deadline());
     });
   }
-  Lines Weigh(uint32_t plane, uint32_t weight) {
+  Lines Weigh(PlaneIndex plane, uint32_t weight) {
     return Do([&](Effects& e) { peer->SetWeight(plane, weight, now, e); });
   }
   // The same deadline, at `now` and for what the routes want alone.
@@ -204,30 +205,32 @@ class PeerBench : public ::testing::Test {
   };
   Deadlines DeadlinesNow() const {
     Deadlines all{.handshake = peer->handshake().deadline()};
-    for (uint32_t plane = 0; plane < own->plane_count; ++plane) {
+    for (PlaneIndex plane = 0; plane < own->map.plane_count(); ++plane) {
       all.sessions[plane] =
           std::min(peer->session(plane).deadline(), peer->group(plane).deadline());
     }
-    for (uint32_t i = 0; i < own->plane_count * uint32_t{own->connection_count}; ++i) {
+    for (uint32_t i = 0; i < own->map.plane_count() * uint32_t{own->map.path_connections()}; ++i) {
       all.connections[i] = connections[i].deadline();
     }
     return all;
   }
   // When the timer goes off by the effects; nothing where they say nothing of it.
-  static std::optional<Time> ArmedFor(Effects& effects, effect::Timer timer, uint32_t plane,
-                                      uint32_t vc) {
+  static std::optional<Time> ArmedFor(Effects& effects, effect::Timer timer, PlaneIndex plane,
+                                      PathConnection number) {
     std::optional<Time> due;
     for (PeerEffect& one : effects.all()) {
       const auto* arm = std::get_if<effect::Arm>(&one);
-      if (arm == nullptr || arm->timer != timer || arm->plane != plane || arm->vc != vc) continue;
+      if (arm == nullptr || arm->timer != timer || arm->plane != plane || arm->number != number)
+        continue;
       due = arm->due;
     }
     return due;
   }
-  static bool IsLookedAt(Effects& effects, effect::Timer timer, uint32_t plane, uint32_t vc) {
+  static bool IsLookedAt(Effects& effects, effect::Timer timer, PlaneIndex plane,
+                         PathConnection number) {
     for (PeerEffect& one : effects.all()) {
       const auto* look = std::get_if<effect::CheckConnection>(&one);
-      if (look != nullptr && look->plane == plane && look->vc == vc) {
+      if (look != nullptr && look->plane == plane && look->number == number) {
         return timer == effect::Timer::kConnection;
       }
     }
@@ -237,19 +240,20 @@ class PeerBench : public ::testing::Test {
   // looked at as it is. (One that goes off early asks again.)
   void ExpectArmed(const Deadlines& before, Effects& effects) const {
     const Deadlines after = DeadlinesNow();
-    const auto expect = [&](Time was, Time is, effect::Timer timer, uint32_t plane, uint32_t vc) {
-      if (is >= was || IsLookedAt(effects, timer, plane, vc)) return;
-      const std::optional<Time> due = ArmedFor(effects, timer, plane, vc);
+    const auto expect = [&](Time was, Time is, effect::Timer timer, PlaneIndex plane,
+                            PathConnection number) {
+      if (is >= was || IsLookedAt(effects, timer, plane, number)) return;
+      const std::optional<Time> due = ArmedFor(effects, timer, plane, number);
       EXPECT_TRUE(due.has_value() && *due <= is)
-          << "timer " << static_cast<int>(timer) << " " << plane << "/" << vc;
+          << "timer " << static_cast<int>(timer) << " " << plane << "/" << number;
     };
     expect(before.handshake, after.handshake, effect::Timer::kHandshake, 0, 0);
-    for (uint32_t plane = 0; plane < own->plane_count; ++plane) {
+    for (PlaneIndex plane = 0; plane < own->map.plane_count(); ++plane) {
       expect(before.sessions[plane], after.sessions[plane], effect::Timer::kSession, plane, 0);
-      for (uint32_t number = 0; number < own->connection_count; ++number) {
-        const uint32_t i = plane * own->connection_count + number;
+      for (uint32_t number = 0; number < own->map.path_connections(); ++number) {
+        const uint32_t i = plane * own->map.path_connections() + number;
         expect(before.connections[i], after.connections[i], effect::Timer::kConnection, plane,
-               number);
+               PathConnection(number));
       }
     }
   }

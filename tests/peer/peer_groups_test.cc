@@ -123,11 +123,11 @@ TEST_F(PeerGroups, NotReadyOfASessionThatWasNotAgreedIsDropped) {
 TEST_F(PeerGroups, TheRoundTripOfAnIdleVcIsForgotten) {
   Make({.planes = 2, .per_vc = true, .sessions = 4});
   BringAllUp();
-  const auto carry = [&](uint32_t vc, Duration rtt) {
+  const auto carry = [&](Vc vc, Duration rtt) {
     Put(0, vc, 1);
     groups[0].OnTraffic(now, params.sessions);
     now += rtt;
-    Connection& one = connections[own->ConnectionOf(0, vc)];
+    Connection& one = connections[own->map.Number(0, vc)];
     PduList acked;
     one.OnAck(one.next_psn().Plus(-1), now, transport, acked);
     Effects effects;

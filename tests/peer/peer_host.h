@@ -41,8 +41,12 @@ struct PeerPair::Host {
   uint32_t refused = 0;
   std::array<std::vector<Letter>, kMaxPlanes> out;  // on the way, the oldest first
 
-  uint32_t NumberOf(uint32_t plane, uint32_t vc) const { return plane * own->vc_count + vc; }
-  Connection& at(uint32_t plane, uint32_t vc) { return connections[NumberOf(plane, vc)]; }
+  uint32_t NumberOf(PlaneIndex plane, PathConnection number) const {
+    return own->map.At(0, plane, number);
+  }
+  Connection& at(PlaneIndex plane, PathConnection number) {
+    return connections[NumberOf(plane, number)];
+  }
 };
 
 }  // namespace suede

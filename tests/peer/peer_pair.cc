@@ -53,7 +53,8 @@ void PeerPair::Start(Host& host) {
   params.hold_down_max = milliseconds(20);
   params.unreachable = milliseconds(40);
   host.due.fill(kNever);
-  host.own.emplace(static_cast<uint16_t>(host.number + 1), planes_, 1, transport, params,
+  host.own.emplace(static_cast<uint16_t>(host.number + 1),
+                   ConnectionMap(planes_, 1, transport.psn_scope), transport, params,
                    SecretKey{lives_++, host.number + 7u});
   OwnEnd& own = *host.own;
   own.hello = {.psn_scope = static_cast<uint8_t>(transport.psn_scope),
@@ -63,7 +64,7 @@ void PeerPair::Start(Host& host) {
                .pack_limit_bytes = 2048,
                .receive_bytes = 4096,
                .hears_pauses = true};
-  for (uint32_t plane = 0; plane < planes_; ++plane) {
+  for (PlaneIndex plane = 0; plane < planes_; ++plane) {
     host.groups[plane].SetSlots(&host.slots[plane * kMaxSessions]);
     host.groups[plane].Begin(1, 1, now_);
     host.paths.present |= static_cast<PlaneMask>(1u << plane);
@@ -84,20 +85,20 @@ void PeerPair::Start(Host& host) {
 
 // ---- Links.
 
-uint32_t PeerPair::PlaneThere(uint32_t host, uint32_t plane) const {
-  return (host == 0 ? plane + turned_ : plane + planes_ - turned_) % planes_;
+PlaneIndex PeerPair::PlaneThere(uint32_t host, PlaneIndex plane) const {
+  return PlaneIndex((host == 0 ? plane + turned_ : plane + planes_ - turned_) % planes_);
 }
 
-void PeerPair::Send(Host& host, uint32_t plane, const Letter& letter) {
+void PeerPair::Send(Host& host, PlaneIndex plane, const Letter& letter) {
   if ((host.paths.resolving & 1u << plane) != 0) return;
   std::vector<Letter>& link = host.out[plane];
   if (link.size() >= kMaxLetters || !host.own->port_up(plane)) return;
   link.push_back(letter);
   link.back().sent_at = now_;
-  link.back().plane = static_cast<uint8_t>(plane);
+  link.back().plane = plane;
 }
 
-void PeerPair::Say(Host& host, uint32_t plane, ControlMessage message) {
+void PeerPair::Say(Host& host, PlaneIndex plane, ControlMessage message) {
   IdentitiesOf(message) = host.peer->handshake().identities();
   Letter letter;
   letter.control = true;
@@ -105,18 +106,18 @@ void PeerPair::Say(Host& host, uint32_t plane, ControlMessage message) {
   Send(host, plane, letter);
 }
 
-void PeerPair::SendBare(Host& host, uint32_t plane, uint32_t vc, RpsnField field, Psn psn,
-                        uint8_t of_class) {
+void PeerPair::SendBare(Host& host, PlaneIndex plane, PathConnection number, RpsnField field,
+                        Psn psn, uint8_t of_class) {
   Letter letter;
   letter.of_class = of_class;
-  letter.vc = static_cast<uint8_t>(vc);
+  letter.vc = static_cast<uint8_t>(number);
   letter.field = field;
   letter.psn = psn;
   Send(host, plane, letter);
 }
 
 // Takes one letter of a link, mostly the oldest, and may keep a copy or lose it.
-void PeerPair::Deliver(Host& host, uint32_t plane) {
+void PeerPair::Deliver(Host& host, PlaneIndex plane) {
   std::vector<Letter>& link = host.out[plane];
   if (link.empty() || (host.held & 1u << plane) != 0) return;
   const size_t any = dice_->Chance(6) ? dice_->Pick(static_cast<uint32_t>(link.size())) : 0;
@@ -131,7 +132,7 @@ void PeerPair::PassOld(Time time) {
   for (bool any = true; any;) {
     any = false;
     for (const auto& host : hosts_) {
-      for (uint32_t plane = 0; plane < planes_; ++plane) {
+      for (PlaneIndex plane = 0; plane < planes_; ++plane) {
         std::vector<Letter>& link = host->out[plane];
         if (link.empty() || (host->held & 1u << plane) != 0) continue;
         if (time - link.front().sent_at <= kMaxWay) continue;
@@ -142,15 +143,15 @@ void PeerPair::PassOld(Time time) {
   }
 }
 
-void PeerPair::Pass(Host& host, uint32_t plane, size_t at, bool twice) {
+void PeerPair::Pass(Host& host, PlaneIndex plane, size_t at, bool twice) {
   std::vector<Letter>& link = host.out[plane];
   const Letter letter = link[at];
   if (!twice) link.erase(link.begin() + static_cast<std::ptrdiff_t>(at));
   if ((host.silent & 1u << plane) != 0) return;
   if (losing_ != 0 && dice_->Chance(losing_)) return;
   const bool moves = moving_ != 0 && dice_->Chance(moving_);
-  Receive(*hosts_[1 - host.number], moves ? dice_->Pick(planes_) : PlaneThere(host.number, plane),
-          letter);
+  Receive(*hosts_[1 - host.number],
+          moves ? PlaneIndex(dice_->Pick(planes_)) : PlaneThere(host.number, plane), letter);
 }
 
 // ---- The effects of a peer.
@@ -165,29 +166,29 @@ void PeerPair::Carry(Host& host, effect::Send& e) { Say(host, e.plane, e.message
 
 void PeerPair::Carry(Host& host, const effect::SendHeldUp& e) {
   if (e.if_held && HoldOf(host, e.plane) != Hold::kOwn) return;
-  for (uint32_t plane = 0; plane < planes_; ++plane) {
+  for (PlaneIndex plane = 0; plane < planes_; ++plane) {
     if ((e.over & 1u << plane) == 0 || HoldOf(host, plane) == Hold::kOwn) continue;
-    Say(host, plane, PlaneHello{.plane = e.plane, .held_up = true});
+    Say(host, plane, PlaneHello{.plane = static_cast<uint8_t>(e.plane), .held_up = true});
     if ((e.enough & 1u << plane) != 0) return;
   }
 }
 
 void PeerPair::Carry(Host& host, const effect::Probe& e) {
-  SendBare(host, e.plane, e.vc, {}, e.psn);
+  SendBare(host, e.plane, e.number, {}, e.psn);
 }
 
 void PeerPair::Carry(Host& host, const effect::ProbeLost& e) {
-  Connection& connection = host.at(e.plane, e.vc);
-  SendBare(host, e.plane, e.vc, {}, connection.ProbePsn(), connection.ProbeVc());
+  Connection& connection = host.at(e.plane, e.number);
+  SendBare(host, e.plane, e.number, {}, connection.ProbePsn(), connection.ProbeVc());
   connection.OnProbeSent((host.held & 1u << e.plane) != 0);
 }
 
 void PeerPair::Carry(Host& host, const effect::ScheduleAck& e) {
-  host.owes |= 1u << host.NumberOf(e.plane, e.vc);
+  host.owes |= 1u << host.NumberOf(e.plane, e.number);
 }
 
 void PeerPair::Carry(Host& host, const effect::Retransmit& e) {
-  host.resends |= 1u << host.NumberOf(e.plane, e.vc);
+  host.resends |= 1u << host.NumberOf(e.plane, e.number);
 }
 
 void PeerPair::Carry(Host&, effect::Acknowledged& e) { End(e.pdus, Status::kOk); }
@@ -235,12 +236,12 @@ void PeerPair::Carry(Host& host, const effect::Arm& e) {
   const uint32_t timer = e.timer == effect::Timer::kHandshake ? Host::kHandshakeTimer
                          : e.timer == effect::Timer::kSession
                              ? Host::kFirstSession + e.plane
-                             : Host::kFirstConnection + host.NumberOf(e.plane, e.vc);
+                             : Host::kFirstConnection + host.NumberOf(e.plane, e.number);
   host.due[timer] = std::min(host.due[timer], e.due);
 }
 
 void PeerPair::Carry(Host& host, const effect::CheckConnection& e) {
-  LookAtConnection(host, e.plane, e.vc);
+  LookAtConnection(host, e.plane, e.number);
 }
 // The turn of the host does, whenever there is work.
 void PeerPair::Carry(Host&, const effect::AskOnFailed&) {}

@@ -94,7 +94,7 @@ class PeerPair {
   struct Letter {
     bool control = false;
     bool sequenced = false;
-    uint8_t plane = 0;  // the sender's
+    PlaneIndex plane = 0;  // the sender's
     uint8_t vc = 0;
     uint8_t of_class = kAckClass;  // of one class none overtakes another
     Time sent_at{};
@@ -105,10 +105,10 @@ class PeerPair {
   };
   struct Host;
 
-  uint32_t PlaneThere(uint32_t host, uint32_t plane) const;
-  void Send(Host& host, uint32_t plane, const Letter& letter);
-  void Say(Host& host, uint32_t plane, ControlMessage message);
-  void SendBare(Host& host, uint32_t plane, uint32_t vc, RpsnField field, Psn psn,
+  PlaneIndex PlaneThere(uint32_t host, PlaneIndex plane) const;
+  void Send(Host& host, PlaneIndex plane, const Letter& letter);
+  void Say(Host& host, PlaneIndex plane, ControlMessage message);
+  void SendBare(Host& host, PlaneIndex plane, PathConnection number, RpsnField field, Psn psn,
                 uint8_t of_class = kAckClass);
   void Apply(Host& host, Effects& effects);
   void Carry(Host& host, effect::Send& e);
@@ -141,24 +141,24 @@ class PeerPair {
   void End(PduList& pdus, Status status);
   // The sending part of a pipeline's turn.
   void Turn(Host& host);
-  uint32_t PlaneFor(const Host& host, uint32_t vc, uint32_t bytes) const;
-  void SendQueued(Host& host, uint32_t vc);
+  uint32_t PlaneFor(const Host& host, PathConnection number, uint32_t bytes) const;
+  void SendQueued(Host& host, Vc vc);
   void SendAgain(Host& host);
   void PayAcks(Host& host);
-  static bool IsOfPair(const Host& host, uint32_t plane, const Letter& letter);
-  void Receive(Host& host, uint32_t plane, const Letter& letter);
-  void OnRpsn(Host& host, uint32_t plane, uint32_t vc, const Letter& letter);
-  void OnSequenced(Host& host, uint32_t plane, uint32_t vc, const Letter& letter);
-  void Deliver(Host& host, uint32_t plane);
-  void Pass(Host& host, uint32_t plane, size_t at, bool twice);
+  static bool IsOfPair(const Host& host, PlaneIndex plane, const Letter& letter);
+  void Receive(Host& host, PlaneIndex plane, const Letter& letter);
+  void OnRpsn(Host& host, PlaneIndex plane, PathConnection number, const Letter& letter);
+  void OnSequenced(Host& host, PlaneIndex plane, PathConnection number, const Letter& letter);
+  void Deliver(Host& host, PlaneIndex plane);
+  void Pass(Host& host, PlaneIndex plane, size_t at, bool twice);
   void PassOld(Time time);
-  Hold HoldOf(const Host& host, uint32_t plane) const;
-  void LookAtConnection(Host& host, uint32_t plane, uint32_t vc);
+  Hold HoldOf(const Host& host, PlaneIndex plane) const;
+  void LookAtConnection(Host& host, PlaneIndex plane, PathConnection number);
   bool FireOne();
   Time NextDue() const;
   void Advance(Duration time);
   void Meddle(Host& host);
-  void SetPlane(Host& host, uint32_t plane);
+  void SetPlane(Host& host, PlaneIndex plane);
   void Heal();
   bool DeliverAll();
   bool IsCalm() const;

@@ -16,14 +16,14 @@ constexpr Duration kCalmWithin = std::chrono::seconds(20);
 
 // ---- Trouble.
 
-void PeerPair::SetPlane(Host& host, uint32_t plane) {
+void PeerPair::SetPlane(Host& host, PlaneIndex plane) {
   Effects effects;
   host.peer->OnPlaneChange(plane, PlaneDownReason::kLink, now_, effects);
   Apply(host, effects);
 }
 
 void PeerPair::Meddle(Host& host) {
-  const uint32_t plane = dice_->Pick(planes_);
+  const PlaneIndex plane(dice_->Pick(planes_));
   const auto bit = static_cast<PlaneMask>(1u << plane);
   Effects effects;
   switch (dice_->Pick(10)) {
@@ -60,10 +60,10 @@ void PeerPair::Meddle(Host& host) {
     case 8:
       host.transport.window_pdus = 4 + dice_->Pick(12);
       host.own->hello.window_pdus = static_cast<uint16_t>(host.transport.window_pdus);
-      for (uint32_t number = 0; number < planes_ * host.own->vc_count; ++number) {
+      for (uint32_t number = 0; number < planes_ * host.own->map.vc_count(); ++number) {
         Effects of_one;
-        host.peer->OnNewParams(number / host.own->vc_count, number % host.own->vc_count, now_,
-                               of_one);
+        host.peer->OnNewParams(PlaneIndex(number / host.own->map.vc_count()),
+                               PathConnection(number % host.own->map.vc_count()), now_, of_one);
         Apply(host, of_one);
       }
       break;
@@ -110,7 +110,7 @@ void PeerPair::Step() {
       if (const Time next = NextDue(); next != kNever && next > now_) Advance(next - now_);
       break;
     default:
-      Deliver(host, dice_->Pick(planes_));
+      Deliver(host, PlaneIndex(dice_->Pick(planes_)));
       break;
   }
   for (const auto& each : hosts_) Turn(*each);
@@ -124,7 +124,7 @@ void PeerPair::Heal() {
     Host& host = *owned;
     host.held = host.silent = 0;
     host.refusing = false;
-    for (uint32_t plane = 0; plane < planes_; ++plane) {
+    for (PlaneIndex plane = 0; plane < planes_; ++plane) {
       host.own->SetPort(plane, true);
       host.own->SetAdmin(plane, PlaneAdmin::kUp);
       Effects effects;
@@ -140,7 +140,7 @@ bool PeerPair::DeliverAll() {
   bool any = false;
   for (const auto& host : hosts_) Turn(*host);
   for (const auto& host : hosts_) {
-    for (uint32_t plane = 0; plane < planes_; ++plane) {
+    for (PlaneIndex plane = 0; plane < planes_; ++plane) {
       std::vector<Letter> letters;
       letters.swap(host->out[plane]);
       for (const Letter& letter : letters) {
@@ -155,7 +155,7 @@ bool PeerPair::DeliverAll() {
 bool PeerPair::IsCalm() const {
   for (const auto& host : hosts_) {
     if (!host->peer->handshake().open() || host->lost != 0 || host->blocked != 0) return false;
-    for (uint32_t plane = 0; plane < planes_; ++plane) {
+    for (PlaneIndex plane = 0; plane < planes_; ++plane) {
       if (host->own->inflight_bytes[plane] != 0) return false;
       const PlaneSession& session = host->sessions[plane];
       if (session.begun() && !session.up()) return false;
@@ -213,11 +213,11 @@ void PeerPair::CheckInvariants() const {
     TransportParams widest = host->transport;
     widest.window_pdus = 16;
     host->peer->CheckInvariants(widest);
-    for (uint32_t plane = 0; plane < planes_; ++plane) {
+    for (PlaneIndex plane = 0; plane < planes_; ++plane) {
       if (host->paths.inflight_bytes[plane] != host->own->inflight_bytes[plane]) std::abort();
       uint32_t busy = 0;
-      for (uint32_t number = 0; number < host->own->connection_count; ++number) {
-        busy += host->at(plane, number).unacked_bytes() != 0 ? 1 : 0;
+      for (uint32_t number = 0; number < host->own->map.path_connections(); ++number) {
+        busy += host->at(plane, PathConnection(number)).unacked_bytes() != 0 ? 1 : 0;
       }
       if (host->own->has_sessions && busy != host->own->busy[plane]) std::abort();
     }

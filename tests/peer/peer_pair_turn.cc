@@ -11,16 +11,16 @@ namespace suede {
 // ---- A pipeline's turn.
 
 void PeerPair::Turn(Host& host) {
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) SendQueued(host, vc);
+  for (Vc vc = 0; vc < kVcCount; ++vc) SendQueued(host, vc);
   SendAgain(host);
   if (!host.refusing) {
     for (; host.refused != 0; host.refused &= host.refused - 1) {
       const auto number = static_cast<uint32_t>(std::countr_zero(host.refused));
       Connection& connection = host.connections[number];
       if (!connection.not_ready()) continue;
-      const uint32_t vc = number % host.own->vc_count;
-      Say(host, number / host.own->vc_count,
-          Ready{.vc = static_cast<uint8_t>(vc), .expected = connection.expected()});
+      const PathConnection of_plane(number % host.own->map.vc_count());
+      Say(host, PlaneIndex(number / host.own->map.vc_count()),
+          Ready{.vc = static_cast<uint8_t>(of_plane), .expected = connection.expected()});
       connection.OnRoom();
     }
   }
@@ -34,21 +34,21 @@ void PeerPair::Turn(Host& host) {
   }
 }
 
-uint32_t PeerPair::PlaneFor(const Host& host, uint32_t vc, uint32_t bytes) const {
-  uint32_t left = host.paths.choice[host.own->VcOf(vc)];
+uint32_t PeerPair::PlaneFor(const Host& host, PathConnection number, uint32_t bytes) const {
+  uint32_t left = host.paths.choice[host.own->map.VcOf(number)];
   while (left != 0) {
-    const uint32_t plane = host.paths.Choose(static_cast<PlaneMask>(left), host.own->inflight_bytes,
-                                             host.own->shares, bytes);
-    if (host.peer->connection(plane, vc).CanSend(bytes, host.transport)) return plane;
+    const PlaneIndex plane(host.paths.Choose(static_cast<PlaneMask>(left), host.own->inflight_bytes,
+                                             host.own->shares, bytes));
+    if (host.peer->connection(plane, number).CanSend(bytes, host.transport)) return plane;
     left &= ~(1u << plane);
   }
   return Peer::kNoPlane;
 }
 
-void PeerPair::SendQueued(Host& host, uint32_t vc) {
-  const uint32_t of = host.own->ConnectionOf(0, vc);
+void PeerPair::SendQueued(Host& host, Vc vc) {
+  const PathConnection of = host.own->map.Number(0, vc);
   while (!host.queues[vc].empty() && (host.blocked & 1u << vc) == 0) {
-    const uint32_t plane = PlaneFor(host, of, host.queues[vc].head()->bytes);
+    const PlaneIndex plane(PlaneFor(host, of, host.queues[vc].head()->bytes));
     if (plane == Peer::kNoPlane) {
       host.blocked = static_cast<uint8_t>(host.blocked | 1u << vc);
       if (host.paths.usable != 0) return;
@@ -87,8 +87,8 @@ void PeerPair::SendQueued(Host& host, uint32_t vc) {
 void PeerPair::SendAgain(Host& host) {
   for (; host.resends != 0; host.resends &= host.resends - 1) {
     const auto number = static_cast<uint32_t>(std::countr_zero(host.resends));
-    const uint32_t plane = number / host.own->vc_count;
-    const uint32_t vc = number % host.own->vc_count;
+    const PlaneIndex plane(number / host.own->map.vc_count());
+    const PathConnection of_plane(number % host.own->map.vc_count());
     Connection& connection = host.connections[number];
     while (connection.HasRetransmission()) {
       Pdu* pdu = connection.TakeRetransmission(now_, host.transport);
@@ -101,8 +101,8 @@ void PeerPair::SendAgain(Host& host) {
       letter.id = static_cast<uint32_t>(pdu->tags[0]);
       Send(host, plane, letter);
     }
-    if (host.peer->MaySend(plane, vc)) {
-      host.blocked &= static_cast<uint8_t>(~host.own->VcsOf(vc));
+    if (host.peer->MaySend(plane, of_plane)) {
+      host.blocked &= static_cast<uint8_t>(~host.own->map.VcsOf(of_plane));
     }
   }
 }
@@ -112,7 +112,8 @@ void PeerPair::PayAcks(Host& host) {
     const auto number = static_cast<uint32_t>(std::countr_zero(host.owes));
     Connection& connection = host.connections[number];
     if (!connection.HasPendingAck()) continue;
-    SendBare(host, number / host.own->vc_count, number % host.own->vc_count, connection.TakeRpsn(),
+    SendBare(host, PlaneIndex(number / host.own->map.vc_count()),
+             PathConnection(number % host.own->map.vc_count()), connection.TakeRpsn(),
              connection.UnsequencedPsn());
   }
 }
@@ -121,14 +122,14 @@ void PeerPair::PayAcks(Host& host) {
 
 // Whether the letter is one that may come from anywhere, or of the plane that this one is paired
 // with: as a receiver sees it by the stream of a sealed PDU.
-bool PeerPair::IsOfPair(const Host& host, uint32_t plane, const Letter& letter) {
+bool PeerPair::IsOfPair(const Host& host, PlaneIndex plane, const Letter& letter) {
   const ControlMessage& message = letter.message;
   if (letter.control && (std::holds_alternative<Hello>(message) || NamesPlane(message)))
     return true;
   return host.sessions[plane].paired() && host.sessions[plane].peer_plane() == letter.plane;
 }
 
-void PeerPair::Receive(Host& host, uint32_t plane, const Letter& letter) {
+void PeerPair::Receive(Host& host, PlaneIndex plane, const Letter& letter) {
   if (!host.own->port_up(plane) || host.own->admin[plane] == PlaneAdmin::kDown) return;
   if (alike_ && !IsOfPair(host, plane, letter)) return;
   Effects effects;
@@ -137,29 +138,29 @@ void PeerPair::Receive(Host& host, uint32_t plane, const Letter& letter) {
                          now_, effects);
     return Apply(host, effects);
   }
-  const uint32_t vc = host.own->ConnectionOf(0, letter.vc);
-  Connection& connection = host.at(plane, vc);
+  const PathConnection of = host.own->map.Number(0, Vc(letter.vc));
+  Connection& connection = host.at(plane, of);
   if (letter.field.op != RhOp::kNothing) {
     if (connection.IsPlausible(letter.psn, host.transport)) {
-      OnRpsn(host, plane, vc, letter);
+      OnRpsn(host, plane, of, letter);
     } else {
       connection.OnImplausible();
     }
   }
-  if (letter.sequenced) return OnSequenced(host, plane, vc, letter);
+  if (letter.sequenced) return OnSequenced(host, plane, of, letter);
   if (connection.receive_closed()) {
-    host.peer->OnClosedData(plane, vc, false, letter.field.op, letter.field.rpsn, now_, effects);
+    host.peer->OnClosedData(plane, of, false, letter.field.op, letter.field.rpsn, now_, effects);
     return Apply(host, effects);
   }
   if (connection.Classify(letter.psn) != PsnVerdict::kAhead) return;
   connection.OnAnnounced(letter.psn, now_, host.transport);
-  if (connection.MustAckNow(host.transport)) host.owes |= 1u << host.NumberOf(plane, vc);
-  Time& due = host.due[Host::kFirstConnection + host.NumberOf(plane, vc)];
+  if (connection.MustAckNow(host.transport)) host.owes |= 1u << host.NumberOf(plane, of);
+  Time& due = host.due[Host::kFirstConnection + host.NumberOf(plane, of)];
   due = std::min(due, connection.deadline());
 }
 
-void PeerPair::OnRpsn(Host& host, uint32_t plane, uint32_t vc, const Letter& letter) {
-  Connection& connection = host.at(plane, vc);
+void PeerPair::OnRpsn(Host& host, PlaneIndex plane, PathConnection number, const Letter& letter) {
+  Connection& connection = host.at(plane, number);
   const uint32_t before = connection.unacked_bytes();
   PduList acked;
   RpsnVerdict verdict;
@@ -167,31 +168,33 @@ void PeerPair::OnRpsn(Host& host, uint32_t plane, uint32_t vc, const Letter& let
     verdict = connection.OnAck(letter.field.rpsn, now_, host.transport, acked);
   } else {
     verdict = connection.OnNack(letter.field.rpsn, now_, host.transport, acked);
-    if (connection.HasRetransmission()) host.resends |= 1u << host.NumberOf(plane, vc);
-    Time& due = host.due[Host::kFirstConnection + host.NumberOf(plane, vc)];
+    if (connection.HasRetransmission()) host.resends |= 1u << host.NumberOf(plane, number);
+    Time& due = host.due[Host::kFirstConnection + host.NumberOf(plane, number)];
     due = std::min(due, connection.deadline());
   }
   Effects effects;
-  if (verdict == RpsnVerdict::kResumed) host.peer->OnResumed(plane, vc, effects);
+  if (verdict == RpsnVerdict::kResumed) host.peer->OnResumed(plane, number, effects);
   if (host.own->has_sessions && !acked.empty()) {
     host.peer->OnProof(plane, now_);
     if (connection.unacked_bytes() == 0) host.own->OnIdle(plane);
   }
-  if (connection.has_aside()) host.peer->TakeBack(plane, vc);
+  if (connection.has_aside()) host.peer->TakeBack(plane, number);
   host.paths.OnEnd(plane, before - connection.unacked_bytes());
   host.own->inflight_bytes[plane] -= before - connection.unacked_bytes();
   End(acked, Status::kOk);
   if (host.paths.moving) host.peer->OnEnded(effects);
   Apply(host, effects);
-  if (host.peer->MaySend(plane, vc)) host.blocked &= static_cast<uint8_t>(~host.own->VcsOf(vc));
+  if (host.peer->MaySend(plane, number))
+    host.blocked &= static_cast<uint8_t>(~host.own->map.VcsOf(number));
 }
 
-void PeerPair::OnSequenced(Host& host, uint32_t plane, uint32_t vc, const Letter& letter) {
-  Connection& connection = host.at(plane, vc);
-  const uint32_t number = host.NumberOf(plane, vc);
+void PeerPair::OnSequenced(Host& host, PlaneIndex plane, PathConnection number,
+                           const Letter& letter) {
+  Connection& connection = host.at(plane, number);
+  const uint32_t at = host.NumberOf(plane, number);
   if (connection.receive_closed()) {
     Effects effects;
-    host.peer->OnClosedData(plane, vc, true, letter.field.op, letter.field.rpsn, now_, effects);
+    host.peer->OnClosedData(plane, number, true, letter.field.op, letter.field.rpsn, now_, effects);
     return Apply(host, effects);
   }
   switch (connection.Classify(letter.psn)) {
@@ -204,7 +207,7 @@ void PeerPair::OnSequenced(Host& host, uint32_t plane, uint32_t vc, const Letter
     case PsnVerdict::kExpected:
       if (host.refusing) {
         connection.OnRefused();
-        host.refused |= 1u << number;
+        host.refused |= 1u << at;
         return Say(host, plane,
                    NotReady{.vc = letter.vc, .expected = connection.expected(), .backoff_us = 100});
       }
@@ -215,12 +218,12 @@ void PeerPair::OnSequenced(Host& host, uint32_t plane, uint32_t vc, const Letter
         FailUnlessPlain("arrived, and was unreachable");
       break;
   }
-  host.owes |= 1u << number;
+  host.owes |= 1u << at;
 }
 
 // ---- Time.
 
-Hold PeerPair::HoldOf(const Host& host, uint32_t plane) const {
+Hold PeerPair::HoldOf(const Host& host, PlaneIndex plane) const {
   if ((host.held & 1u << plane) != 0) {
     return now_ - host.held_since[plane] < host.transport.pause_limit ? Hold::kOwn : Hold::kTooLong;
   }
@@ -228,10 +231,10 @@ Hold PeerPair::HoldOf(const Host& host, uint32_t plane) const {
   return session.IsExcused(now_, host.transport.pause_limit) ? Hold::kPeers : Hold::kNone;
 }
 
-void PeerPair::LookAtConnection(Host& host, uint32_t plane, uint32_t vc) {
-  const bool asks = host.at(plane, vc).TimesOut(now_);
+void PeerPair::LookAtConnection(Host& host, PlaneIndex plane, PathConnection number) {
+  const bool asks = host.at(plane, number).TimesOut(now_);
   Effects effects;
-  host.peer->OnConnectionDeadline(plane, vc, asks ? HoldOf(host, plane) : Hold::kNone, now_,
+  host.peer->OnConnectionDeadline(plane, number, asks ? HoldOf(host, plane) : Hold::kNone, now_,
                                   effects);
   Apply(host, effects);
 }
@@ -253,14 +256,15 @@ bool PeerPair::FireOne() {
     const auto timer = static_cast<uint32_t>(first - host.due.begin());
     if (timer >= Host::kFirstConnection) {
       const uint32_t number = timer - Host::kFirstConnection;
-      LookAtConnection(host, number / host.own->vc_count, number % host.own->vc_count);
+      LookAtConnection(host, PlaneIndex(number / host.own->map.vc_count()),
+                       PathConnection(number % host.own->map.vc_count()));
       return true;
     }
     Effects effects;
     if (timer == Host::kHandshakeTimer) {
       host.peer->OnHandshakeDeadline(now_, effects);
     } else {
-      const uint32_t plane = timer - Host::kFirstSession;
+      const PlaneIndex plane(timer - Host::kFirstSession);
       const bool asks = host.peer->AsksForHold(plane, now_);
       host.peer->OnSessionDeadline(plane, asks ? HoldOf(host, plane) : Hold::kNone, now_, effects);
     }

@@ -13,7 +13,7 @@ constexpr std::array<uint32_t, kMaxPlanes> kNothing{};
 
 PeerPaths WithWeights(std::array<uint32_t, kMaxPlanes> weights) {
   PeerPaths paths;
-  for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) paths.SetWeight(plane, weights[plane]);
+  for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) paths.SetWeight(plane, weights[plane]);
   paths.SetUsable(0xf);
   return paths;
 }
@@ -39,15 +39,15 @@ std::array<uint32_t, kMaxPlanes> Shares(PeerPaths& paths, uint32_t pdus, uint32_
   std::deque<uint32_t> inflight;
   for (uint32_t i = 0; i < pdus; ++i) {
     if (inflight.size() == at_once) {
-      paths.OnEnd(inflight.front(), bytes);
+      paths.OnEnd(PlaneIndex(inflight.front()), bytes);
       inflight.pop_front();
     }
-    const uint32_t plane = paths.Choose(0xf, kNothing, SharesOf(paths), bytes);
+    const PlaneIndex plane(paths.Choose(0xf, kNothing, SharesOf(paths), bytes));
     ++shares[plane];
     paths.OnSend(plane, bytes);
     inflight.push_back(plane);
   }
-  for (const uint32_t plane : inflight) paths.OnEnd(plane, bytes);
+  for (const uint32_t plane : inflight) paths.OnEnd(PlaneIndex(plane), bytes);
   return shares;
 }
 
@@ -98,13 +98,13 @@ TEST(PeerPaths, SharesAreThoseOfTheWeightsWhereOtherDestinationsHaveOthers) {
     if (inflight.size() == 64) {
       const Sent first = inflight.front();
       inflight.pop_front();
-      paths[first.peer].OnEnd(first.plane, 1000);
+      paths[first.peer].OnEnd(PlaneIndex(first.plane), 1000);
       bytes[first.plane] -= 1000;
     }
     random = random * 6364136223846793005u + 1442695040888963407u;
     const auto peer = static_cast<uint32_t>(random >> 61);
     ++sent[peer];
-    const uint32_t plane = paths[peer].Choose(paths[peer].usable, bytes, mean, 1000);
+    const PlaneIndex plane(paths[peer].Choose(paths[peer].usable, bytes, mean, 1000));
     ++shares[peer][plane];
     paths[peer].OnSend(plane, 1000);
     mean.Note(paths[peer].share);
@@ -112,7 +112,7 @@ TEST(PeerPaths, SharesAreThoseOfTheWeightsWhereOtherDestinationsHaveOthers) {
     inflight.push_back({peer, plane});
   }
   for (uint32_t peer = 0; peer < paths.size(); ++peer) {
-    for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+    for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
       const double sum = peer % 2 == 0 ? 10 : 14;
       const double want = sent[peer] * paths[peer].weight[plane] / sum;
       EXPECT_NEAR(shares[peer][plane], want, want * 0.02) << peer << ", plane " << plane;
@@ -174,7 +174,7 @@ TEST(PeerPaths, SharesHoldWhenTheSumsAreRebased) {
 TEST(PeerPaths, WhatAPlaneIsOwedIsBounded) {
   PeerPaths paths = WithWeights({1, 1, 1, 1});
   for (int i = 0; i < 100'000; ++i) {
-    const uint32_t plane = paths.Choose(0x7, kNothing, SharesOf(paths), 1000);
+    const PlaneIndex plane(paths.Choose(0x7, kNothing, SharesOf(paths), 1000));
     paths.OnSend(plane, 1000);
     paths.OnEnd(plane, 1000);
   }
@@ -213,7 +213,7 @@ TEST(PeerPaths, DrawsAreInProportionAndMoveOnlyWhatThePlaneHad) {
   constexpr uint32_t kDestinations = 40000;
   std::array<uint32_t, kMaxPlanes> had{};
   for (uint32_t key = 0; key < kDestinations; ++key) {
-    const uint32_t plane = paths.Draw(0xf, key);
+    const PlaneIndex plane(paths.Draw(0xf, key));
     ++had[plane];
     const uint32_t without_0 = paths.Draw(0xe, key);
     EXPECT_NE(without_0, 0u);

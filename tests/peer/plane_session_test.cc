@@ -590,15 +590,15 @@ class PlanePairsTest : public PlaneSessionTest {
   }
   using End = std::array<PlaneSession, 2>;
   // A PLANE of `plane` of one end, which arrives on `there` of the other one.
-  PlaneSession::OnPlaneResult Say(End& from, uint8_t plane, End& to, uint8_t there,
+  PlaneSession::OnPlaneResult Say(End& from, PlaneIndex plane, End& to, PlaneIndex there,
                                   bool wants_reply) {
-    PlaneHello hello{.plane = plane};
+    PlaneHello hello{.plane = static_cast<uint8_t>(plane)};
     from[plane].FillPlane(wants_reply, hello);
     last = hello;
-    return to[there].OnPlane(hello, now, params, there);
+    return to[there].OnPlane(hello, now, params, static_cast<uint8_t>(there));
   }
-  void BringUp(uint8_t plane) {
-    const auto there = static_cast<uint8_t>(1 - plane);
+  void BringUp(PlaneIndex plane) {
+    const PlaneIndex there(1 - plane);
     Say(of_ours, plane, of_theirs, there, true);
     Say(of_theirs, there, of_ours, plane, true);
     Say(of_ours, plane, of_theirs, there, true);

@@ -132,7 +132,7 @@ TEST_F(Planes, APlaneThatForwardsNothingIsUnusableWithinTwentyMilliseconds) {
       for (const uint32_t plane : {0u, 1u}) {
         sessions[plane].OnTraffic(now, params);
         if (now < sessions[plane].deadline()) continue;
-        Do([&](Effects& e) { peer->OnSessionDeadline(plane, Hold::kNone, now, e); });
+        Do([&](Effects& e) { peer->OnSessionDeadline(PlaneIndex(plane), Hold::kNone, now, e); });
         if (plane == 1) peer->OnProof(1, now);
       }
       now += std::chrono::microseconds(100);
@@ -243,8 +243,8 @@ TEST_F(Planes, AStandstillOfTheLcoreIsNoSilence) {
 TEST_F(Planes, HomeMovesOnceNothingIsInFlight) {
   Make({.ordering = Ordering::kStrict});
   BringAllUp();
-  const uint32_t home = paths.home[0];
-  const uint32_t other = 1 - home;
+  const PlaneIndex home(paths.home[0]);
+  const PlaneIndex other(1 - home);
   EXPECT_EQ(paths.choice[0], 1u << home);
   Put(home, 0, 1);
   own->SetAdmin(home, PlaneAdmin::kDrain);
@@ -264,7 +264,7 @@ TEST_F(Planes, HomeMovesOnceNothingIsInFlight) {
 TEST_F(Planes, WeightsDrawTheHome) {
   Make({.ordering = Ordering::kStrict});
   BringAllUp();
-  const uint32_t other = 1 - paths.home[0];
+  const PlaneIndex other(1u - paths.home[0]);
   EXPECT_EQ(Do([&](Effects& e) { peer->SetWeight(other, 65535, now, e); }),
             (Lines{"home " + std::to_string(other) + " {0123}", "unblock {0123}"}));
 }
@@ -291,7 +291,7 @@ TEST_F(Planes, APlaneWithoutARouteTakesNothing) {
 TEST_F(Planes, TheHomeThatHasNoRouteIsLeftAsByADrain) {
   Make({.ordering = Ordering::kStrict});
   BringAllUp();
-  const uint32_t home = paths.home[0];
+  const PlaneIndex home(paths.home[0]);
   Put(home, 0, 1);
   EXPECT_EQ(Weigh(home, 0), Lines{"count flow_moves_total"});
   EXPECT_TRUE(paths.moving);
@@ -361,7 +361,8 @@ TEST_F(Planes, WhatMovesWithoutARouteIsGivenUp) {
   own->SetPort(0, false);
   Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
   Fenced fenced{.plane = 0, .generation = peer->session(0).tx_generation()};
-  for (uint32_t vc = 0; vc < own->vc_count; ++vc) fenced.expected[vc] = At(0, vc).oldest_unacked();
+  for (uint32_t vc = 0; vc < own->map.vc_count(); ++vc)
+    fenced.expected[vc] = At(0, PathConnection(vc)).oldest_unacked();
   const Lines lines = Hears(1, fenced);
   EXPECT_EQ(lines, (Lines{"requeue 0 3", "give up queued {0123}"}));
 }

@@ -27,16 +27,16 @@ class SessionFences : public PeerBench {
     ASSERT_EQ(peer->group(0).open() & 3, 3u);
     params.sessions.open_percent = 1000;
   }
-  void AnswerNumber(uint32_t slot) {
+  void AnswerNumber(SessionIndex slot) {
     SessionNumber answer = groups[0].RequestOf(slot);
     answer.answer = true;
     Hears(0, answer);
   }
   // Timeouts in a row on a connection, until its session asks for another number.
-  void Stall(uint32_t slot) {
-    const uint32_t number = own->ConnectionOf(slot, 0);
+  void Stall(SessionIndex slot) {
+    const uint32_t number = own->map.Number(slot, 0);
     for (int i = 0; i < 10 && groups[0].slot(slot).state == State::kOpen; ++i) {
-      ConnectionDue(0, number);
+      ConnectionDue(0, PathConnection(number));
     }
     ASSERT_EQ(peer->group(0).slot(slot).state, State::kMoving);
   }

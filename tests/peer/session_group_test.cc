@@ -29,7 +29,7 @@ class SessionGroups : public ::testing::Test {
   }
   // PDUs are in flight on those that are open.
   void Use() {
-    for (uint32_t slot = 0; slot < kCount; ++slot) {
+    for (SessionIndex slot = 0; slot < kCount; ++slot) {
       facts[slot].unacked_pdus = (group.open() >> slot & 1) != 0 ? 1 : 0;
       ++facts[slot].tx_pdus;
     }
@@ -53,7 +53,7 @@ class SessionGroups : public ::testing::Test {
     group.CheckInvariants();
     return answer;
   }
-  bool Answer(uint32_t slot) {
+  bool Answer(SessionIndex slot) {
     return AnswerTo(group.RequestOf(slot)) == SessionGroup::Answer::kTaken;
   }
   // Opens `count` sessions, as if all were congested.
@@ -63,7 +63,7 @@ class SessionGroups : public ::testing::Test {
       for (auto& fact : facts) fact.srtt = microseconds(20);
       const SlotMask asks = Look();
       if (asks != 0) {
-        EXPECT_TRUE(Answer(static_cast<uint32_t>(std::countr_zero(asks))));
+        EXPECT_TRUE(Answer(Lowest<SessionIndex>(asks)));
       }
     }
     params = kParams;
@@ -335,7 +335,7 @@ TEST_F(SessionGroups, MovesThatDoNotHelpBecomeRare) {
     for (int i = 0; i < looks; ++i) {
       for (SessionGroup::Facts& each : facts) each.tx_pdus += 100;
       for (SlotMask asks = Look(); asks != 0; asks &= asks - 1) {
-        moves += Answer(static_cast<uint32_t>(std::countr_zero(asks))) ? 1 : 0;
+        moves += Answer(Lowest<SessionIndex>(asks)) ? 1 : 0;
       }
     }
     return moves;
@@ -401,8 +401,8 @@ TEST_F(SessionGroups, AtItsAgeNothingTakesItUntilItIsReplacedIfThereIsAnother) {
   while (now - begun < 2 * params.max_age) Look();
   EXPECT_EQ(std::popcount(group.open()), 1) << "the last one stays";
   const auto closed = static_cast<uint32_t>(std::countr_one(group.open()));
-  EXPECT_EQ(group.slot(closed).state, State::kMoving);
-  EXPECT_TRUE(Answer(closed));
+  EXPECT_EQ(group.slot(SessionIndex(closed)).state, State::kMoving);
+  EXPECT_TRUE(Answer(SessionIndex(closed)));
   EXPECT_EQ(group.open(), 3u);
 }
 
@@ -668,7 +668,7 @@ TEST_F(SessionGroups, OurOwnDataSaysWhetherThePathIsDead) {
 TEST_F(SessionGroups, RequestsWithoutEndOpenNothing) {
   uint32_t accepted = 0;
   for (uint32_t turn = 1; turn <= 100'000; ++turn) {
-    const uint32_t slot = turn % kCount;
+    const SessionIndex slot(turn % kCount);
     const auto number = static_cast<uint16_t>((turn * kCount + slot) % kNumbers);
     EXPECT_TRUE(group.OnRequest({.slot = static_cast<uint8_t>(slot),
                                  .number = number,

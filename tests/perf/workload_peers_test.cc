@@ -73,7 +73,7 @@ class PeersTest : public ::testing::Test {
       return false;
     }
     const auto run = static_cast<uint32_t>(peer.own * 100 + peer.results.size());
-    peer.board = std::make_unique<RunBoard>(run, 1, 1, peer.plan.streams);
+    peer.board = std::make_unique<RunBoard>(RunBoard::Parts{.run = run}, peer.plan.streams);
     peer.client = std::make_unique<ClientWorkload<LoopbackEndpoint>>(
         peer.end, peer.plan, *peer.board, peer.own, 0, vcs, stop_, &peer.server);
     return false;

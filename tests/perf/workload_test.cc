@@ -30,7 +30,7 @@ class WorkloadTest : public ::testing::Test {
   }
 
   RunResult Run() {
-    RunBoard board(77, 1, 1, plan_.streams);
+    RunBoard board({.run = 77}, plan_.streams);
     std::map<uint16_t, bool> xpus;
     std::set<uint8_t> vcs;
     for (const StreamId& id : plan_.streams) xpus[id.xpuid] = true, vcs.insert(id.vc);
@@ -618,7 +618,7 @@ TEST_F(WorkloadTest, ASignalDrainsAndCountsWhatWasSent) {
 TEST_F(WorkloadTest, TwoWorkersShareTheBoard) {
   plan_.streams = {{2, 0}, {2, 1}};
   plan_.shape = {.data_bytes = 40, .check = true};
-  RunBoard board(5, 2, 2, plan_.streams);
+  RunBoard board({.run = 5, .workers = 2, .flows = 2}, plan_.streams);
   LoopbackEndpoint server_end(link_, 2), other_end(link_, kClient);
   ServerWorkload<LoopbackEndpoint> server(server_end, 2, {0, 1}, false);
   ClientWorkload<LoopbackEndpoint> a(end_, plan_, board, kClient, 0, {0}, stop_);
@@ -662,7 +662,7 @@ class LanesTest : public WorkloadTest {
  protected:
   // The client's flows begin with 3.
   RunResult RunTwoLanes() {
-    RunBoard board(9, 1, 5, plan_.streams);
+    RunBoard board({.run = 9, .workers = 1, .flows = 5}, plan_.streams);
     std::deque<LoopbackEndpoint> ends;
     std::deque<ServerWorkload<LoopbackEndpoint>> servers;
     for (const uint16_t xpuid : std::initializer_list<uint16_t>{2, 3}) {

@@ -463,8 +463,8 @@ TEST_F(SessionFloodTest, PortsWithoutEndAreCountedAndOpenNothing) {
   EXPECT_EQ(host->Count(Counter::kRxPdus), 0u);
   EXPECT_EQ(Group().open(), 1u);
   for (uint32_t slot = 0; slot < kSessions; ++slot) {
-    EXPECT_EQ(Group().slot(slot).rx_number, slot);
-    EXPECT_EQ(Group().slot(slot).state == SessionSlot::State::kOpen, slot == 0);
+    EXPECT_EQ(Group().slot(SessionIndex(slot)).rx_number, slot);
+    EXPECT_EQ(Group().slot(SessionIndex(slot)).state == SessionSlot::State::kOpen, slot == 0);
   }
   EXPECT_LT(TakeSent().size(), kPorts / 100) << "its own PLANEs, and no answers";
   ExpectNoFramesOut();

@@ -49,7 +49,7 @@ class FairnessTest : public PipelineTest {
     for (int turn = 0; turn < 32; ++turn) host->pipeline->Poll(network.now());
     for (uint32_t peer = 0; peer < kDestinations; ++peer) {
       ASSERT_TRUE(host->pipeline->mailbox().requests.Push(
-          request::SetPeerMac{.peer = peer, .mac = MacOf(1)}));
+          request::SetPeerMac{.peer = PeerIndex(peer), .mac = MacOf(1)}));
     }
     Run(milliseconds(1));
   }

@@ -217,7 +217,7 @@ TEST_F(LoadTest, PlanesCountTogether) {
   for (uint8_t plane = 0; plane < 2; ++plane) {
     EXPECT_EQ(StateOf(client).flags, 0u);
     ASSERT_TRUE(a.pipeline->mailbox().requests.Push(
-        request::SetPlane{.plane = plane, .plane_admin = PlaneAdmin::kDown}));
+        request::SetPlane{.plane = PlaneIndex(plane), .plane_admin = PlaneAdmin::kDown}));
     Run(milliseconds(11));
   }
   EXPECT_EQ(StateOf(client).flags, SUEDE_LOAD_DOWN);

@@ -9,7 +9,7 @@ namespace {
 // The steps common to the pipeline's bench and that of planes.
 void Begin(Pipeline& pipeline, uint32_t ticket, uint8_t planes = 1, uint32_t peer = 0) {
   ASSERT_TRUE(pipeline.mailbox().requests.Push(
-      request::Ping{.peer = peer, .ticket = ticket, .plane_mask = planes}));
+      request::Ping{.peer = PeerIndex(peer), .ticket = ticket, .plane_mask = planes}));
 }
 PingState StateOf(const Pipeline& pipeline, uint32_t plane = 0) {
   return pipeline.ping_board(0).planes[plane].state.load();

@@ -52,7 +52,8 @@ class PlaneFaultsTest : public PlanesTest {
     Run(microseconds(10));
   }
   void SetPlane(uint32_t plane, PlaneAdmin admin) {
-    a->pipeline->mailbox().requests.Push(request::SetPlane{.plane = plane, .plane_admin = admin});
+    a->pipeline->mailbox().requests.Push(
+        request::SetPlane{.plane = PlaneIndex(plane), .plane_admin = admin});
     Run(microseconds(4));
   }
   SimPort* stranger = nullptr;  // of which the switch knows nothing
@@ -290,7 +291,7 @@ TEST_F(PlaneFaultsTest, AWeightMovesTheHomeAtOnce) {
   WarmUp();
   const uint32_t home = Paths().home[0];
   Ask(*a, request::SetWeight{.peer = request::SetWeight::kAllPeers,
-                             .plane = 1 - home,
+                             .plane = PlaneIndex(1 - home),
                              .weight = kMaxPlaneWeight});
   EXPECT_EQ(Paths().home[0], 1 - home);
   const uint32_t before = Carried(home);

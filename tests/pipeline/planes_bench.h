@@ -49,7 +49,7 @@ class PlanesTest : public PipelineTest {
     return seeds;
   }
   PlaneSession& SessionOf(Host& host, uint32_t plane) {
-    return const_cast<Instance&>(host.pipeline->instance(0)).session(0, plane);
+    return const_cast<Instance&>(host.pipeline->instance(0)).session(0, PlaneIndex(plane));
   }
   // PDUs that plane `plane` of host a has carried.
   uint32_t Carried(uint32_t plane) {

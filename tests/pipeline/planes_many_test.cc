@@ -73,11 +73,11 @@ class ManyPeersTest : public PlanesTest {
       for (const auto& host : hosts) host->pipeline->Poll(network.now());
     }
   }
-  uint32_t UpOn(uint32_t plane) const {
+  uint32_t UpOn(PlaneIndex plane) const {
     uint32_t up = 0;
     const Instance& instance = a->pipeline->instance(0);
-    for (uint32_t peer = 0; peer < kPeers; ++peer) {
-      up += instance.sessions[instance.PlaneIndex(peer, plane)].up();
+    for (PeerIndex peer = 0; peer < kPeers; ++peer) {
+      up += instance.sessions[instance.map.PathAt(peer, plane)].up();
     }
     return up;
   }

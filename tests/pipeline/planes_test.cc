@@ -377,9 +377,9 @@ TEST_F(PlanesTest, APlaneThatComesBackOwesNothing) {
   };
   for (const uint32_t plane : {1u, 0u}) {
     SCOPED_TRACE(plane);
-    Ask(*a, request::SetPlane{.plane = plane, .plane_admin = PlaneAdmin::kDrain});
+    Ask(*a, request::SetPlane{.plane = PlaneIndex(plane), .plane_admin = PlaneAdmin::kDrain});
     send(100);
-    Ask(*a, request::SetPlane{.plane = plane, .plane_admin = PlaneAdmin::kUp});
+    Ask(*a, request::SetPlane{.plane = PlaneIndex(plane), .plane_admin = PlaneAdmin::kUp});
     const uint32_t before[] = {Carried(0), Carried(1)};
     send(40);
     EXPECT_NEAR(Carried(0) - before[0], 20, 2);

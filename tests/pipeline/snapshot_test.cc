@@ -166,7 +166,7 @@ TEST_F(SnapshotOfTraffic, AConnectionIsShownAsItIs) {
   uint32_t inflight = 0;
   uint32_t sent = 0;
   for (uint32_t plane = 0; plane < planes; ++plane) {
-    const uint32_t number = instance().ConnectionAt(0, plane, 3);
+    const uint32_t number = instance().map.At(0, PlaneIndex(plane), 3);
     const Connection& connection = instance().connections[number];
     const ConnectionRow row = RowOfConnection(number);
     if (connection.tx_pdus() == 0) continue;  // shown is the next one that was used

@@ -300,9 +300,9 @@ void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t>
   const ParsedFrame parsed = ParseFrame(wiring_.PortOf(number, plane).rules, copy.data(),
                                         static_cast<uint32_t>(copy.size()), false);
   if (parsed.error != FrameError::kNone || parsed.pdu_bytes < kMinPduBytes) return;
-  Taken taken{.plane = plane, .peer = 0, .rh = DecodeRh(parsed.pdu)};
+  Taken taken{.plane = PlaneIndex(plane), .peer = 0, .rh = DecodeRh(parsed.pdu)};
   const Instance& instance = host.pipeline().instance(0);
-  taken.peer = instance.peer_of_xpu[taken.rh.xpuid];
+  taken.peer = PeerIndex(instance.peer_of_xpu[taken.rh.xpuid]);
   if (taken.peer == Instance::kNoPeer) return;
   const uint8_t* content = parsed.pdu + kRhBytes;
   const uint32_t length = parsed.pdu_bytes - kMinPduBytes;
@@ -317,12 +317,13 @@ void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t>
     taken.answers = taken.rh.op != RhOp::kNothing;
   }
   if (instance.has_groups()) {
-    const SessionGroup& group = instance.groups[instance.PlaneIndex(taken.peer, plane)];
+    const SessionGroup& group = instance.groups[instance.map.PathAt(taken.peer, PlaneIndex(plane))];
     if (!group.Accepts(parsed.session)) return;
-    taken.slot = group.count() == 1 ? 0 : group.SlotOf(parsed.session);
+    taken.slot = SessionIndex(group.count() == 1 ? 0 : group.SlotOf(parsed.session));
   }
   const Connection& connection =
-      instance.connections[instance.ConnectionIndex(taken.peer, plane, taken.slot, taken.rh.vc)];
+      instance
+          .connections[instance.map.At(taken.peer, PlaneIndex(plane), taken.slot, Vc(taken.rh.vc))];
   taken.expected = connection.expected();
   taken.oldest = connection.oldest_unacked();
   taken_[number].push_back(taken);
@@ -332,8 +333,8 @@ std::vector<LuckyHit> Attacker::TakeHits(const Host& host) {
   std::vector<LuckyHit> found;
   const Instance& instance = host.pipeline().instance(0);
   for (const Taken& taken : taken_[host.number]) {
-    const Connection& connection = instance.connections[instance.ConnectionIndex(
-        taken.peer, taken.plane, taken.slot, taken.rh.vc)];
+    const Connection& connection =
+        instance.connections[instance.map.At(taken.peer, taken.plane, taken.slot, Vc(taken.rh.vc))];
     const uint32_t peer = instance.params.peers[taken.peer].xpuid;
     // Values that were right at any time of the turn: answers to PDUs in flight, or to the last
     // one.

@@ -82,9 +82,9 @@ class Attacker {
  private:
   // A frame of ours that a host was handed in this turn, and its possible target.
   struct Taken {
-    uint32_t plane;
-    uint32_t peer;      // index
-    uint32_t slot = 0;  // of its session
+    PlaneIndex plane;
+    PeerIndex peer;
+    SessionIndex slot = 0;  // of its session
     ReliabilityHeader rh;
     bool data;
     bool answers;

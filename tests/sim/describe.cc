@@ -65,20 +65,22 @@ void World::DescribePeer(const Host& host, uint32_t peer) {
            static_cast<unsigned long long>(handshake.identities().peer), paths.sessions,
            paths.usable, paths.home[0], paths.moving ? " moving" : "",
            paths.unreachable ? " unreachable" : "", instance.blocked[peer]);
-  for (uint32_t plane = 0; instance.is_paced && plane < instance.plane_count(); ++plane) {
-    const CongestionContext& context = instance.congestion[instance.PlaneIndex(peer, plane)];
+  for (uint32_t plane = 0; instance.is_paced && plane < instance.map.plane_count(); ++plane) {
+    const CongestionContext& context =
+        instance.congestion[instance.map.PathAt(PeerIndex(peer), PlaneIndex(plane))];
     log_.Add(now_, "    plane %u: congestion control %s, %lld octets allowed, %llu in flight", plane,
              std::string(context.state_name()).c_str(),
              static_cast<long long>(context.allowance()),
              static_cast<unsigned long long>(context.in_flight()));
   }
-  for (uint32_t plane = 0; instance.own.has_sessions && plane < instance.plane_count(); ++plane) {
-    const PlaneSession& session = instance.sessions[instance.PlaneIndex(peer, plane)];
+  for (uint32_t plane = 0; instance.own.has_sessions && plane < instance.map.plane_count();
+       ++plane) {
+    const PathIndex path = instance.map.PathAt(PeerIndex(peer), PlaneIndex(plane));
+    const PlaneSession& session = instance.sessions[path];
     uint32_t unacked = 0;
     bool closed = false;
-    for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
-      const Connection& connection =
-          instance.connections[instance.ConnectionIndex(peer, plane, vc)];
+    for (PathConnection number = 0; number < instance.map.path_connections(); ++number) {
+      const Connection& connection = instance.connections[instance.map.At(path, number)];
       unacked += connection.unacked_count();
       closed |= connection.receive_closed();
     }
@@ -91,7 +93,7 @@ void World::DescribePeer(const Host& host, uint32_t peer) {
                                                : "down",
         session.begun() ? "" : ", not begun", session.fencing() ? ", fencing" : "",
         instance.own.admin[plane] == PlaneAdmin::kUp ? "" : ", not in use",
-        instance.own.port_up(plane) ? "" : ", port down", session.tx_generation(),
+        instance.own.port_up(PlaneIndex(plane)) ? "" : ", port down", session.tx_generation(),
         session.rx_generation(), session.missed(), unacked, closed ? "nothing" : "");
   }
 }

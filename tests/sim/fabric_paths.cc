@@ -265,8 +265,8 @@ class FabricRun {
     for (const Due& due : due_) {
       const Instance& instance = world_.host(due.from).pipeline().instance(0);
       const request::SetWeight asked{.instance = 0,
-                                     .peer = instance.peer_of_xpu[due.to],
-                                     .plane = due.plane,
+                                     .peer = PeerIndex(instance.peer_of_xpu[due.to]),
+                                     .plane = PlaneIndex(due.plane),
                                      .weight = state_.WeightOf(due.from, due.to, due.plane)};
       if (!world_.host(due.from).pipeline().mailbox().requests.Push(asked)) left.push_back(due);
     }

@@ -162,7 +162,7 @@ void Trouble::SetPlane(const Place& place, PlaneAdmin admin) {
   if (admin == last) return;
   // A host that sleeps may have a full mailbox.
   if (host.alive() && !host.pipeline().mailbox().requests.Push(request::SetPlane{
-                          .instance = 0, .plane = place.plane, .plane_admin = admin})) {
+                          .instance = 0, .plane = PlaneIndex(place.plane), .plane_admin = admin})) {
     refused_.push_back(place);
     return;
   }
@@ -185,17 +185,17 @@ void Trouble::SetWeight(Time now) {
   if (!host.alive()) return;
   const uint64_t peer = dice_.Below(hosts_.size());
   const bool all = peer + 1 == hosts_.size();
-  request::SetWeight asked{
-      .instance = 0,
-      .peer = all ? request::SetWeight::kAllPeers : static_cast<uint32_t>(peer),
-      .plane = static_cast<uint32_t>(dice_.Below(host.ports.size())),
-      .weight = static_cast<uint32_t>(1 + dice_.Below(8))};
+  request::SetWeight asked{.instance = 0,
+                           .peer = all ? request::SetWeight::kAllPeers : PeerIndex(peer),
+                           .plane = PlaneIndex(dice_.Below(host.ports.size())),
+                           .weight = static_cast<uint32_t>(1 + dice_.Below(8))};
   const bool withdraws = options_.routes != 0 && routes_.Chance(0.6) && !all &&
                          host.ports.size() > 1 &&
                          !Spared({.host = host.number, .plane = asked.plane});
   if (withdraws) asked.weight = 0;
   if (!host.pipeline().mailbox().requests.Push(asked) || !withdraws) return;
-  log_.Add(now, "host %u: no route to peer %u over plane %u", host.number, asked.peer, asked.plane);
+  log_.Add(now, "host %u: no route to peer %u over plane %u", host.number, uint32_t{asked.peer},
+           uint32_t{asked.plane});
   withdrawn_.push_back({.route = asked,
                         .host = host.number,
                         .until = now + routes_.OfAnyScale(options_.min, options_.max)});

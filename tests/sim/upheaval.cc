@@ -332,7 +332,7 @@ void World::Ping() {
   const auto mask = static_cast<uint8_t>(ping_dice_.Below(16));
   if (!host.alive()) return;
   host.pipeline().mailbox().requests.Push(
-      request::Ping{.peer = peer, .ticket = ++pings_, .plane_mask = mask});
+      request::Ping{.peer = PeerIndex(peer), .ticket = ++pings_, .plane_mask = mask});
 }
 
 }  // namespace suede

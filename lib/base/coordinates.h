@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The coordinates of the data path, each a type of its own: a peer cannot be passed as a plane.
+//
+// A coordinate converts to its number, which indexes arrays and shifts masks. A number becomes a
+// coordinate only where the code says so, PeerIndex(number); literals convert by themselves.
+#ifndef SUEDE_BASE_COORDINATES_H_
+#define SUEDE_BASE_COORDINATES_H_
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+
+namespace suede {
+
+template <typename Tag>
+class Coordinate {
+ public:
+  constexpr Coordinate() = default;
+  consteval Coordinate(int literal)  // NOLINT: implicit
+      : value_(static_cast<uint32_t>(literal)) {}
+  template <std::unsigned_integral Number>
+  explicit constexpr Coordinate(Number number) : value_(static_cast<uint32_t>(number)) {}
+  constexpr operator uint32_t() const { return value_; }  // NOLINT: implicit
+  constexpr Coordinate& operator++() {
+    ++value_;
+    return *this;
+  }
+
+ private:
+  uint32_t value_ = 0;
+};
+
+// The lowest of the coordinates in a mask that has one.
+template <typename Index, std::unsigned_integral Mask>
+constexpr Index Lowest(Mask mask) {
+  return Index(static_cast<uint32_t>(std::countr_zero(mask)));
+}
+
+// Indices of a pipeline's parts.
+using InstanceIndex = Coordinate<struct InstanceTag>;  // of the pipeline's instances
+using PortIndex = Coordinate<struct PortTag>;          // of the pipeline's ports
+
+// Indices of the parts of an instance.
+using PeerIndex = Coordinate<struct PeerTag>;        // of the instance's peers
+using PlaneIndex = Coordinate<struct PlaneTag>;      // of the instance's planes, below kMaxPlanes
+using SessionIndex = Coordinate<struct SessionTag>;  // of the sessions of a {peer, plane}
+using Vc = Coordinate<struct VcTag>;                 // a virtual channel, below kVcCount
+
+// Indices of the instance's dense arrays (peer/connection_map.h).
+using PathIndex = Coordinate<struct PathTag>;              // of a {peer, plane}
+using ConnectionIndex = Coordinate<struct ConnectionTag>;  // of a connection
+
+// The number of a connection among those of its {peer, plane}: {session, VC}, or the session where
+// one connection carries all VCs.
+using PathConnection = Coordinate<struct PathConnectionTag>;
+
+}  // namespace suede
+
+#endif  // SUEDE_BASE_COORDINATES_H_
