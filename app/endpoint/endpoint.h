@@ -80,6 +80,9 @@ class Endpoint {
   // The pipeline of Config::instances[i], and its number there.
   uint32_t pipeline_of(uint32_t instance) const { return config_.instances[instance].lcore; }
   uint32_t number_of(uint32_t instance) const { return built_->number_of(instance); }
+  uint32_t instance_at(uint32_t lcore, uint32_t number) const {
+    return built_->instance_at(lcore, number);
+  }
   // The places of Config::ports[port]: one for each queue pair, in the order of Config::lcores.
   // None where no instance has the port.
   using PortPlace = EndpointPipelines::PortPlace;

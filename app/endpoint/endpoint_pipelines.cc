@@ -71,6 +71,8 @@ void EndpointPipelines::AddInstance(const Config& config, uint32_t i,
   }
   const Pipeline& pipeline = *pipelines_[instance.lcore];
   numbers_.push_back(pipelines_[instance.lcore]->AddInstance(params));
+  instances_.resize(pipelines_.size());
+  instances_[instance.lcore].push_back(i);
   for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
     const LinkEnd* const end = pipeline.instance(numbers_.back()).ports[plane]->link.layer().end();
     if (end != nullptr) link_counters_[instance.ports[plane].port] = &end->counters();

@@ -35,6 +35,8 @@ class EndpointPipelines {
   Pipeline& pipeline(uint32_t lcore) const { return *pipelines_[lcore]; }
   // The number of Config::instances[instance] in the pipeline of its lcore.
   uint32_t number_of(uint32_t instance) const { return numbers_[instance]; }
+  // The index in Config::instances of a pipeline's instance.
+  uint32_t instance_at(uint32_t lcore, uint32_t number) const { return instances_[lcore][number]; }
   // The places of Config::ports[port]: one for each queue pair, in the order of Config::lcores.
   // None where no instance has the port.
   struct PortPlace {
@@ -64,6 +66,7 @@ class EndpointPipelines {
   std::vector<std::unique_ptr<HandoverRing>> handovers_;
   std::vector<std::unique_ptr<Pipeline>> pipelines_;
   std::vector<uint32_t> numbers_;
+  std::vector<std::vector<uint32_t>> instances_;  // [lcore][number]
   std::vector<std::vector<PortPlace>> port_places_;
   std::vector<const LinkCounters*> link_counters_;  // of each port, or null
 };

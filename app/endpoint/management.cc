@@ -272,8 +272,8 @@ std::vector<LinkView> Management::Links() {
 }
 
 EndpointView::ConnectionQuestion Management::Connections(const ConnectionQuery& query) {
-  return [survey = std::make_shared<ConnectionSurvey>(&desk_, query)] {
-    return survey->Poll();
+  return [list = std::make_shared<ConnectionList>(&connection_snapshots_, query)] {
+    return list->Poll();
   };
 }
 
@@ -306,7 +306,7 @@ void Management::SetLogLevel(LogLevelView level) {
 }
 
 AdminView::QueueQuestion Management::Queues() {
-  return [survey = std::make_shared<QueueSurvey>(&queue_desk_)] { return survey->Poll(); };
+  return [list = std::make_shared<QueueList>(&queue_snapshots_)] { return list->Poll(); };
 }
 
 std::vector<SealedPeerView> Management::SealedPeers() {
@@ -340,13 +340,12 @@ absl::StatusOr<uint32_t> Management::RotateKeys() {
 }
 
 PlaneAdminView::PlanesQuestion Management::Planes() {
-  return [list = std::make_shared<PlaneList>(&plane_desk_)] { return list->Poll(); };
+  return [list = std::make_shared<PlaneList>(&plane_snapshots_)] { return list->Poll(); };
 }
 
 PlaneAdminView::PlanePeersQuestion Management::PlanePeers(const PlanePeerQuery& query) {
-  return [survey = std::make_shared<PlanePeerSurvey>(&plane_desk_, query)] {
-    return survey->Poll();
-  };
+  return
+      [list = std::make_shared<PlanePeerList>(&plane_snapshots_, query)] { return list->Poll(); };
 }
 
 absl::StatusOr<PlaneAdminView::DrainQuestion> Management::DrainPlane(const PlaneName& name) {
@@ -356,7 +355,7 @@ absl::StatusOr<PlaneAdminView::DrainQuestion> Management::DrainPlane(const Plane
   const uint32_t instance = *administration.Find(name);
   using Left = absl::StatusOr<std::optional<uint64_t>>;
   return [&administration, name, instance,
-          load = std::make_shared<PlaneLoad>(&plane_desk_, instance, name.plane)]() -> Left {
+          load = std::make_shared<PlaneLoad>(&plane_snapshots_, instance, name.plane)]() -> Left {
     if (administration.PlaneOf(instance, name.plane).admin == PlaneSetting::kDrain) {
       return load->Poll();
     }

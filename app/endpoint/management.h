@@ -12,12 +12,12 @@
 #include "daemon/logger.h"
 #include "endpoint/client_service.h"
 #include "endpoint/config_changer.h"
-#include "endpoint/connection_survey.h"
+#include "endpoint/connection_list.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/packet_service.h"
 #include "endpoint/peer_ping.h"
-#include "endpoint/plane_survey.h"
-#include "endpoint/queue_survey.h"
+#include "endpoint/plane_list.h"
+#include "endpoint/queue_list.h"
 #include "endpoint/registers.h"
 #include "mgmt/endpoint_view.h"
 #include "mgmt/server.h"
@@ -115,7 +115,7 @@ class Management final : public EndpointView {
 
   // PeerAskView.
   absl::StatusOr<PingQuestion> Ping(const PingQuery& query) override {
-    return ping_desk_.Begin(query);
+    return ping_limits_.Begin(query);
   }
 
  private:
@@ -125,10 +125,10 @@ class Management final : public EndpointView {
         logger_(logger),
         changer_(endpoint, std::move(origin)),
         registers_(endpoint, &changer_, [clients] { return clients->server().clients().size(); }),
-        desk_(endpoint),
-        queue_desk_(endpoint),
-        plane_desk_(endpoint),
-        ping_desk_(endpoint),
+        connection_snapshots_(endpoint),
+        queue_snapshots_(endpoint),
+        plane_snapshots_(endpoint),
+        ping_limits_(endpoint),
         captures_(PortsOf(endpoint), std::ref(*logger)) {}
   // Lets everything know of a configuration that has taken effect.
   void Adopt(const Config& config, const std::vector<ConfigChange>& changes);
@@ -142,10 +142,11 @@ class Management final : public EndpointView {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   ConfigChanger changer_;
   EndpointRegisters registers_;
-  SnapshotDesk desk_;  // outlives the server's questions
-  QueueDesk queue_desk_;
-  PlaneDesk plane_desk_;
-  PingDesk ping_desk_;
+  // These outlive the server's questions.
+  SnapshotPool<ConnectionSnapshot> connection_snapshots_;
+  SnapshotPool<QueueSnapshot> queue_snapshots_;
+  SnapshotPool<PlaneSnapshot> plane_snapshots_;
+  PingLimits ping_limits_;
   bool drains_ = false;
   std::string http_address_;
   Captures captures_;

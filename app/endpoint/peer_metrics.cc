@@ -49,9 +49,9 @@ MetricLabels LabelsOf(const MetricLabels& common, const ConnectionView& c) {
 
 }  // namespace
 
-PeerDesk::PeerDesk() : wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+PeerRelay::PeerRelay() : wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
 
-std::optional<ConnectionsView> PeerDesk::Ask() {
+std::optional<ConnectionsView> PeerRelay::Ask() {
   std::unique_lock lock(mutex_);
   if (state_ != State::kFree) return std::nullopt;
   state_ = State::kAsked;
@@ -62,7 +62,7 @@ std::optional<ConnectionsView> PeerDesk::Ask() {
   return std::exchange(answer_, std::nullopt);
 }
 
-void PeerDesk::Poll(EndpointView& endpoint) {
+void PeerRelay::Poll(EndpointView& endpoint) {
   eventfd_t count;
   eventfd_read(wake_.get(), &count);
   const std::lock_guard lock(mutex_);
@@ -94,7 +94,7 @@ WebExtra PeerMetrics::Extra() {
 }
 
 bool PeerMetrics::Collect(std::vector<prometheus::MetricFamily>* families) {
-  const std::optional<ConnectionsView> view = desk_.Ask();
+  const std::optional<ConnectionsView> view = relay_.Ask();
   if (!view) return false;
   const MetricLabels& common = page_->common();
   const std::vector<MetricRow> rows = PeerMetricRows();

@@ -18,9 +18,9 @@ namespace suede {
 
 // Brings the lcores' answers about their connections, which the control thread asks for, to a
 // thread of the web server, which waits for them. One at a time.
-class PeerDesk {
+class PeerRelay {
  public:
-  PeerDesk();
+  PeerRelay();
 
   // A thread of the web server. None where another one waits already, or it took too long.
   std::optional<ConnectionsView> Ask();
@@ -48,16 +48,16 @@ class PeerMetrics {
   explicit PeerMetrics(const MetricsPage* page) : page_(page) {}
   WebExtra Extra();
 
-  // Control thread: see PeerDesk.
-  int fd() const { return desk_.fd(); }
-  bool busy() const { return desk_.busy(); }
-  void Poll(EndpointView& endpoint) { desk_.Poll(endpoint); }
+  // Control thread: see PeerRelay.
+  int fd() const { return relay_.fd(); }
+  bool busy() const { return relay_.busy(); }
+  void Poll(EndpointView& endpoint) { relay_.Poll(endpoint); }
 
  private:
   bool Collect(std::vector<prometheus::MetricFamily>* families);
 
   const MetricsPage* const page_;
-  PeerDesk desk_;
+  PeerRelay relay_;
 };
 
 }  // namespace suede

@@ -38,7 +38,7 @@ bool IsAnswer(PingState state) {
 
 }  // namespace
 
-absl::StatusOr<PeerAskView::PingQuestion> PingDesk::Begin(const PingQuery& query) {
+absl::StatusOr<PeerAskView::PingQuestion> PingLimits::Begin(const PingQuery& query) {
   const auto& instances = endpoint_->config().instances;
   bool any = false;
   for (uint32_t i = 0; i < instances.size(); ++i) {
@@ -70,8 +70,8 @@ absl::StatusOr<PeerAskView::PingQuestion> PingDesk::Begin(const PingQuery& query
 }
 
 const PingBoard& PeerPing::board() const {
-  return desk_->endpoint_->instance_pipeline(instance_).ping_board(
-      desk_->endpoint_->number_of(instance_));
+  return limits_->endpoint_->instance_pipeline(instance_).ping_board(
+      limits_->endpoint_->number_of(instance_));
 }
 
 std::optional<absl::StatusOr<PingView>> PeerPing::Poll(bool is_last) {
@@ -86,29 +86,29 @@ std::optional<absl::StatusOr<PingView>> PeerPing::Poll(bool is_last) {
 
 // False where it is not its turn yet.
 bool PeerPing::Ask() {
-  PingDesk::Place& place = desk_->places_[instance_];
+  PingLimits::Limit& limit = limits_->of_instance_[instance_];
   const int64_t now = NowMs();
-  if (place.taken || !place.allowance.Take(PingDesk::kPerSecond, now) ||
-      !desk_->all_.Take(PingDesk::kPerSecondAll, now)) {
+  if (limit.taken || !limit.allowance.Take(PingLimits::kPerSecond, now) ||
+      !limits_->all_.Take(PingLimits::kPerSecondAll, now)) {
     return false;
   }
-  Endpoint& endpoint = *desk_->endpoint_;
+  Endpoint& endpoint = *limits_->endpoint_;
   asked_ = endpoint.pipeline(endpoint.pipeline_of(instance_))
                .mailbox()
                .requests.Push(request::Ping{.instance = endpoint.number_of(instance_),
                                             .peer = PeerIndex(peer_),
-                                            .ticket = place.ticket + 1,
+                                            .ticket = limit.ticket + 1,
                                             .plane_mask = planes_});
   if (asked_) {
-    ++place.ticket;
-    place.taken = true;
+    ++limit.ticket;
+    limit.taken = true;
   }
   return asked_;
 }
 
 bool PeerPing::IsOver() const {
   const PingBoard& board = this->board();
-  const uint32_t ticket = desk_->places_[instance_].ticket;
+  const uint32_t ticket = limits_->of_instance_[instance_].ticket;
   if (board.ticket.load(std::memory_order_acquire) != ticket) return false;
   for (const PingBoard::Plane& plane : board.planes) {
     if (plane.state.load(std::memory_order_acquire) == PingState::kAsked) return false;
@@ -117,10 +117,10 @@ bool PeerPing::IsOver() const {
 }
 
 PingView PeerPing::View() const {
-  const Config& config = desk_->endpoint_->config();
+  const Config& config = limits_->endpoint_->config();
   const InstanceConfig& instance = config.instances[instance_];
-  const auto& peers = desk_->endpoint_->instance_pipeline(instance_)
-                          .instance(desk_->endpoint_->number_of(instance_))
+  const auto& peers = limits_->endpoint_->instance_pipeline(instance_)
+                          .instance(limits_->endpoint_->number_of(instance_))
                           .params.peers;
   PingView view{.xpu = instance.xpu,
                 .instance = instance.instance,
@@ -129,7 +129,7 @@ PingView PeerPing::View() const {
   const PingBoard& board = this->board();
   // Otherwise the lcore has not even looked at it.
   const bool is_ours =
-      board.ticket.load(std::memory_order_acquire) == desk_->places_[instance_].ticket;
+      board.ticket.load(std::memory_order_acquire) == limits_->of_instance_[instance_].ticket;
   for (uint32_t plane = 0; plane < instance.ports.size(); ++plane) {
     if ((planes_ & 1u << plane) == 0) continue;
     const PingBoard::Plane& shown = board.planes[plane];

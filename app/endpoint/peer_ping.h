@@ -16,26 +16,26 @@ namespace suede {
 
 // The limits of questions: an instance has one at a time, and a number per second. Outlives the
 // questions. Control thread only.
-class PingDesk {
+class PingLimits {
  public:
   static constexpr int64_t kPerSecond = 10;      // of an instance
   static constexpr int64_t kPerSecondAll = 100;  // of all
 
-  explicit PingDesk(Endpoint* endpoint)
-      : endpoint_(endpoint), places_(endpoint->config().instances.size()) {}
+  explicit PingLimits(Endpoint* endpoint)
+      : endpoint_(endpoint), of_instance_(endpoint->config().instances.size()) {}
 
   // The instance and the planes that the query means.
   absl::StatusOr<PeerAskView::PingQuestion> Begin(const PingQuery& query);
 
  private:
   friend class PeerPing;
-  struct Place {
+  struct Limit {
     bool taken = false;
     uint32_t ticket = 0;
     Allowance allowance;
   };
   Endpoint* const endpoint_;
-  std::vector<Place> places_;  // as Config::instances
+  std::vector<Limit> of_instance_;  // as Config::instances
   Allowance all_;
 };
 
@@ -43,10 +43,10 @@ class PingDesk {
 class PeerPing {
  public:
   // `peer`: index into the instance's peers.
-  PeerPing(PingDesk* desk, uint32_t instance, uint32_t peer, uint8_t planes)
-      : desk_(desk), instance_(instance), peer_(peer), planes_(planes) {}
+  PeerPing(PingLimits* limits, uint32_t instance, uint32_t peer, uint8_t planes)
+      : limits_(limits), instance_(instance), peer_(peer), planes_(planes) {}
   ~PeerPing() {
-    if (asked_) desk_->places_[instance_].taken = false;
+    if (asked_) limits_->of_instance_[instance_].taken = false;
   }
   PeerPing(const PeerPing&) = delete;
   PeerPing& operator=(const PeerPing&) = delete;
@@ -59,7 +59,7 @@ class PeerPing {
   bool IsOver() const;
   PingView View() const;
 
-  PingDesk* const desk_;
+  PingLimits* const limits_;
   const uint32_t instance_;
   const uint32_t peer_;
   const uint8_t planes_;  // a mask

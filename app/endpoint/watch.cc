@@ -44,19 +44,12 @@ Watch::Watch(Endpoint* endpoint)
       pools_(endpoint->ports().size()),
       links_(endpoint->ports().size()),
       plane_up_(endpoint->administration().Planes().size()),
-      instances_(endpoint->pipeline_count()),
-      lost_(endpoint->pipeline_count()) {
-  for (uint32_t i = 0; i < endpoint->config().instances.size(); ++i) {
-    std::vector<uint32_t>& of_lcore = instances_[endpoint->pipeline_of(i)];
-    of_lcore.resize(std::max<size_t>(of_lcore.size(), endpoint->number_of(i) + 1));
-    of_lcore[endpoint->number_of(i)] = i;
-  }
-}
+      lost_(endpoint->pipeline_count()) {}
 
 void Watch::Tick() {
   for (uint32_t p = 0; p < link_up_.size(); ++p) CheckPort(p);
   CheckPlanes();
-  for (uint32_t l = 0; l < instances_.size(); ++l) DrainEvents(l);
+  for (uint32_t l = 0; l < endpoint_->pipeline_count(); ++l) DrainEvents(l);
   ++ticks_;
   endpoint_->events().Tick();
 }
@@ -130,7 +123,8 @@ void Watch::Raise(uint32_t lcore, const LcoreEvent& event) {
                                                         {EventField::kQueue, event.queue}});
     return;
   }
-  const InstanceConfig& own = endpoint_->config().instances[instances_[lcore][event.instance]];
+  const InstanceConfig& own =
+      endpoint_->config().instances[endpoint_->instance_at(lcore, event.instance)];
   if (event.kind == LcoreEventKind::kPfcStorm) {
     const uint32_t port = own.ports[event.plane].port;
     endpoint_->events().Raise(EventKind::kPfcStorm,

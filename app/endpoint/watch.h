@@ -37,7 +37,6 @@ class Watch {
   std::vector<PoolLevel> pools_;                  // as Config::ports
   std::vector<LinkFollower> links_;               // as Config::ports
   std::vector<bool> plane_up_;                    // as Administration::Planes
-  std::vector<std::vector<uint32_t>> instances_;  // [lcore][pipeline's number]: Config::instances
   std::vector<uint64_t> lost_;                    // of each lcore, as told
 };
 

@@ -259,10 +259,10 @@ int RunSwitch(const SwitchConfig& config, const std::string& file, double drain_
   };
   auto node = SwitchNode::Create(config, write);
   if (!node.ok()) return Fail(log, "switch", node.status());
-  auto management = SwitchManagement::Create(&(*node)->desk(), &(*node)->the_switch(), &log,
+  auto management = SwitchManagement::Create(&(*node)->mailbox(), &(*node)->the_switch(), &log,
                                              OptionsOf(**node, file));
   if (!management.ok()) return Fail(log, "management", management.status());
-  SwitchObserver observer(&(*node)->desk(), &(*node)->the_switch(), management->get(),
+  SwitchObserver observer(&(*node)->mailbox(), &(*node)->the_switch(), management->get(),
                           config.lcores[0].cpu, (*node)->clock().cycles_per_second());
   std::vector<std::string> names;
   for (const auto& port : (*node)->ports()) names.push_back(port->name());

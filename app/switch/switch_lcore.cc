@@ -154,7 +154,7 @@ void SwitchingLcore::CheckRings() {
 }
 
 bool SwitchingLcore::Poll(Time now) {
-  bool worked = desk_->Serve(*switch_, now);
+  bool worked = mailbox_->Serve(*switch_, now);
   const bool drains = drains_.load(std::memory_order_relaxed);
   for (uint32_t port = 0; port < ports_.size(); ++port) worked |= Receive(port, drains, now);
   switch_->Poll(now);

@@ -14,7 +14,7 @@
 #include "base/time.h"
 #include "fabric/switch.h"
 #include "port/port.h"
-#include "switch/switch_desk.h"
+#include "switch/switch_mailbox.h"
 
 namespace suede {
 
@@ -109,7 +109,8 @@ class SwitchingLcore {
  public:
   // All given outlive it. Ports in the order of SwitchParams::ports: `device` is driven here where
   // `rings` is null, else by another lcore.
-  SwitchingLcore(fabric::Switch* the_switch, SwitchDesk* desk) : switch_(the_switch), desk_(desk) {}
+  SwitchingLcore(fabric::Switch* the_switch, SwitchMailbox* mailbox)
+      : switch_(the_switch), mailbox_(mailbox) {}
   void AddPort(Port* device, SwitchRings* rings);
 
   // One poll iteration. Returns whether there was anything to do.
@@ -136,7 +137,7 @@ class SwitchingLcore {
   void GiveSpares();
 
   fabric::Switch* const switch_;
-  SwitchDesk* const desk_;
+  SwitchMailbox* const mailbox_;
   std::vector<SwitchPort> ports_;
   // A bit for each port: ports that have frames to send, and those that may say something to their
   // neighbour at any time.

@@ -26,10 +26,10 @@ DpdkPort* NoPort(std::string_view) { return nullptr; }
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SwitchManagement>> SwitchManagement::Create(
-    SwitchDesk* desk, const fabric::Switch* the_switch, Logger* logger,
+    SwitchMailbox* mailbox, const fabric::Switch* the_switch, Logger* logger,
     SwitchManagementOptions options) {
   std::unique_ptr<SwitchManagement> management(
-      new SwitchManagement(desk, the_switch, logger, std::move(options)));
+      new SwitchManagement(mailbox, the_switch, logger, std::move(options)));
   const SwitchManagementOptions& own = management->options_;
   EventLog& events = management->events_;
   const ManagementOptions server_options{
@@ -55,9 +55,9 @@ absl::StatusOr<std::unique_ptr<SwitchManagement>> SwitchManagement::Create(
   return management;
 }
 
-SwitchManagement::SwitchManagement(SwitchDesk* desk, const fabric::Switch* the_switch,
+SwitchManagement::SwitchManagement(SwitchMailbox* mailbox, const fabric::Switch* the_switch,
                                    Logger* logger, SwitchManagementOptions options)
-    : desk_(desk),
+    : mailbox_(mailbox),
       switch_(the_switch),
       logger_(logger),
       options_(std::move(options)),
@@ -234,7 +234,7 @@ std::vector<SwitchPortView> SwitchManagement::SwitchPorts() {
 
 SwitchView::DoneQuestion SwitchManagement::Change(
     SwitchRequest request, std::function<absl::Status(const SwitchTicket&)> done) {
-  const Ticket ticket = desk_->Ask(std::move(request));
+  const Ticket ticket = mailbox_->Ask(std::move(request));
   if (ticket == nullptr) return [] { return std::optional<absl::Status>(Busy()); };
   return [ticket, done = std::move(done)]() -> std::optional<absl::Status> {
     if (!ticket->done()) return std::nullopt;
@@ -247,7 +247,7 @@ absl::StatusOr<SwitchManagement::Ticket> SwitchManagement::PostDown(uint32_t por
   const bool down = !own.admin_up || !own.link_up;
   if (down == own.told_down) return Ticket();
   Ticket ticket =
-      desk_->Ask(switch_request::SetDown{.port = static_cast<uint16_t>(port), .down = down});
+      mailbox_->Ask(switch_request::SetDown{.port = static_cast<uint16_t>(port), .down = down});
   if (ticket == nullptr) return Busy();
   own.told_down = down;
   return ticket;
@@ -378,7 +378,7 @@ SwitchView::DoneQuestion SwitchManagement::ChangeImpairment(const ImpairWhere& w
     }
   }
   const std::vector<switch_request::Impair::Part> parts = request.parts;
-  const Ticket ticket = desk_->Ask(std::move(request));
+  const Ticket ticket = mailbox_->Ask(std::move(request));
   if (ticket == nullptr) return refuse(Busy());
   for (const switch_request::Impair::Part& part : parts) {
     (part.out ? ports_[part.port].out : ports_[part.port].in) = part.params;

@@ -22,7 +22,7 @@
 #include "mgmt/event_log.h"
 #include "mgmt/server.h"
 #include "mgmt/switch_view.h"
-#include "switch/switch_desk.h"
+#include "switch/switch_mailbox.h"
 
 namespace suede {
 
@@ -62,7 +62,7 @@ class SwitchManagement final : public SwitchView {
  public:
   // Before the switching lcore starts. Everything given outlives it, and the lcore is stopped
   // before it goes.
-  static absl::StatusOr<std::unique_ptr<SwitchManagement>> Create(SwitchDesk* desk,
+  static absl::StatusOr<std::unique_ptr<SwitchManagement>> Create(SwitchMailbox* mailbox,
                                                                   const fabric::Switch* the_switch,
                                                                   Logger* logger,
                                                                   SwitchManagementOptions options);
@@ -134,7 +134,7 @@ class SwitchManagement final : public SwitchView {
   };
   using Ticket = std::shared_ptr<const SwitchTicket>;
 
-  SwitchManagement(SwitchDesk* desk, const fabric::Switch* the_switch, Logger* logger,
+  SwitchManagement(SwitchMailbox* mailbox, const fabric::Switch* the_switch, Logger* logger,
                    SwitchManagementOptions options);
   absl::StatusOr<uint32_t> Find(std::string_view port) const;
   // Asks the lcore to do something, once; `done` makes the answer of it.
@@ -148,7 +148,7 @@ class SwitchManagement final : public SwitchView {
                           const SwitchQueueState& state) const;
   CounterSetView TotalCounters() const;
 
-  SwitchDesk* const desk_;
+  SwitchMailbox* const mailbox_;
   const fabric::Switch* const switch_;  // its parameters and counters, which any thread may read
   Logger* const logger_;
   const SwitchManagementOptions options_;

@@ -71,7 +71,7 @@ absl::Status SwitchNode::Build() {
         absl::StrCat("table.addresses: ", config_.table.addresses, " is too small for the ",
                      config_.addresses.size(), " entries of addresses; use more"));
   }
-  switching_ = std::make_unique<SwitchingLcore>(switch_.get(), &desk_);
+  switching_ = std::make_unique<SwitchingLcore>(switch_.get(), &mailbox_);
   for (size_t l = 1; l < config_.lcores.size(); ++l) {
     others_.push_back(std::make_unique<DeviceLcore>());
   }

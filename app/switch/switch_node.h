@@ -16,8 +16,8 @@
 #include "dpdk/dpdk_port.h"
 #include "dpdk/lcores.h"
 #include "fabric/switch.h"
-#include "switch/switch_desk.h"
 #include "switch/switch_lcore.h"
+#include "switch/switch_mailbox.h"
 
 namespace suede {
 
@@ -39,7 +39,7 @@ class SwitchNode {
   const SwitchConfig& config() const { return config_; }
   // Only counters and parameters may be read; all else is the switching lcore's.
   const fabric::Switch& the_switch() const { return *switch_; }
-  SwitchDesk& desk() { return desk_; }
+  SwitchMailbox& mailbox() { return mailbox_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
   const TscClock& clock() const { return *clock_; }
   // The cycles of SwitchConfig::lcores[lcore], which grow with each turn.
@@ -69,7 +69,7 @@ class SwitchNode {
   uint32_t pool_frames_ = 0;  // free at first
   std::unique_ptr<TscClock> clock_;
   std::unique_ptr<fabric::Switch> switch_;
-  SwitchDesk desk_;
+  SwitchMailbox mailbox_;
   std::vector<std::unique_ptr<SwitchRings>> rings_;
   std::unique_ptr<SwitchingLcore> switching_;
   std::vector<std::unique_ptr<DeviceLcore>> others_;  // SwitchConfig::lcores from the second on

@@ -25,14 +25,13 @@ MetricLabels With(MetricLabels labels, std::string_view reason) {
 
 }  // namespace
 
-SwitchObserver::SwitchObserver(SwitchDesk* desk, const fabric::Switch* the_switch,
+SwitchObserver::SwitchObserver(SwitchMailbox* mailbox, const fabric::Switch* the_switch,
                                SwitchManagement* management, uint32_t cpu, uint64_t tsc_hertz)
-    : desk_(desk),
+    : mailbox_(mailbox),
       switch_(the_switch),
       management_(management),
       page_(SwitchMetricRows(), {{"switch", management->options().name}}),
-      process_(&page_, tsc_hertz, &management->counters(), &http_,
-               &management->log_counters()),
+      process_(&page_, tsc_hertz, &management->counters(), &http_, &management->log_counters()),
       name_(management->options().name),
       pulses_({cpu}) {
   for (uint32_t p = 0; p < management->options().ports.size(); ++p) AddPort(p);
@@ -94,7 +93,7 @@ void SwitchObserver::Tick() {
   management_->Events().Tick();
   CopyPorts();
   CopyState();
-  pulses_.Feel(0, desk_->answered(), started_);
+  pulses_.Feel(0, mailbox_->answered(), started_);
   process_.CopyManagement();
   if (now >= next_process_ns_) {
     next_process_ns_ = now + kProcessNs;
@@ -118,7 +117,8 @@ void SwitchObserver::CopyState() {
     Take(ticket_->answer<switch_request::State>());
     ticket_ = nullptr;
   }
-  if (started_) ticket_ = desk_->Ask(switch_request::State(static_cast<uint32_t>(ports_.size())));
+  if (started_)
+    ticket_ = mailbox_->Ask(switch_request::State(static_cast<uint32_t>(ports_.size())));
 }
 
 void SwitchObserver::Take(const switch_request::State& state) {

@@ -18,7 +18,7 @@
 #include "daemon/pulses.h"
 #include "fabric/switch.h"
 #include "http/server.h"
-#include "switch/switch_desk.h"
+#include "switch/switch_mailbox.h"
 #include "switch/switch_management.h"
 
 namespace suede {
@@ -26,8 +26,8 @@ namespace suede {
 class SwitchObserver final : public Observed {
  public:
   // Everything given outlives it. `cpu`: of the switching lcore. Before that starts.
-  SwitchObserver(SwitchDesk* desk, const fabric::Switch* the_switch, SwitchManagement* management,
-                 uint32_t cpu, uint64_t tsc_hertz);
+  SwitchObserver(SwitchMailbox* mailbox, const fabric::Switch* the_switch,
+                 SwitchManagement* management, uint32_t cpu, uint64_t tsc_hertz);
 
   // ---- Control thread.
 
@@ -77,7 +77,7 @@ class SwitchObserver final : public Observed {
   void CopyState();
   void Take(const switch_request::State& state);
 
-  SwitchDesk* const desk_;
+  SwitchMailbox* const mailbox_;
   const fabric::Switch* const switch_;
   SwitchManagement* const management_;
   HttpCounters http_;

@@ -16,16 +16,17 @@ using fabric::Switch;
 template <class Request>
 class PatientQuestion {
  public:
-  PatientQuestion(SwitchDesk* desk, Request request) : desk_(desk), request_(std::move(request)) {}
+  PatientQuestion(SwitchMailbox* mailbox, Request request)
+      : mailbox_(mailbox), request_(std::move(request)) {}
   // Null: not yet.
   const Request* Poll() {
-    if (ticket_ == nullptr) ticket_ = desk_->Ask(request_);
+    if (ticket_ == nullptr) ticket_ = mailbox_->Ask(request_);
     if (ticket_ == nullptr || !ticket_->done()) return nullptr;
     return &ticket_->template answer<Request>();
   }
 
  private:
-  SwitchDesk* const desk_;
+  SwitchMailbox* const mailbox_;
   const Request request_;
   std::shared_ptr<const SwitchTicket> ticket_;
 };
@@ -84,8 +85,8 @@ SwitchView::QueuesQuestion SwitchManagement::Queues(const SwitchQueueQuery& quer
     only = *port;
   }
   using State = switch_request::State;
-  auto question =
-      std::make_shared<PatientQuestion<State>>(desk_, State(static_cast<uint32_t>(ports_.size())));
+  auto question = std::make_shared<PatientQuestion<State>>(
+      mailbox_, State(static_cast<uint32_t>(ports_.size())));
   return [this, question, query, only]() -> Result {
     const State* const state = question->Poll();
     if (state == nullptr) return std::nullopt;
@@ -105,8 +106,8 @@ SwitchView::QueuesQuestion SwitchManagement::Queues(const SwitchQueueQuery& quer
 
 SwitchView::BufferQuestion SwitchManagement::Buffer() {
   using State = switch_request::State;
-  auto question =
-      std::make_shared<PatientQuestion<State>>(desk_, State(static_cast<uint32_t>(ports_.size())));
+  auto question = std::make_shared<PatientQuestion<State>>(
+      mailbox_, State(static_cast<uint32_t>(ports_.size())));
   return [this, question]() -> std::optional<SwitchBufferView> {
     const State* const state = question->Poll();
     if (state == nullptr) return std::nullopt;
@@ -137,7 +138,7 @@ SwitchView::AddressesQuestion SwitchManagement::Addresses(const SwitchAddressQue
     if (!port.ok()) return [wrong = port.status()]() -> Result { return wrong; };
     page.port = static_cast<uint16_t>(*port);
   }
-  auto question = std::make_shared<PatientQuestion<Page>>(desk_, std::move(page));
+  auto question = std::make_shared<PatientQuestion<Page>>(mailbox_, std::move(page));
   return [this, question]() -> Result {
     const Page* const answer = question->Poll();
     if (answer == nullptr) return std::nullopt;

@@ -56,8 +56,8 @@ Answer ListConnections(Call& call) {
                               .unused = call.arguments.Boolean("unused"),
                               .limit = *Given(call.arguments, "limit")};
   if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
-  return Answer::Later([survey = call.endpoint().Connections(query)]() -> std::optional<Outcome> {
-    const std::optional<ConnectionsView> view = survey();
+  return Answer::Later([poll = call.endpoint().Connections(query)]() -> std::optional<Outcome> {
+    const std::optional<ConnectionsView> view = poll();
     if (!view) return std::nullopt;
     Json list = Json::array();
     for (const ConnectionView& connection : view->connections) list.push_back(ToJson(connection));
@@ -134,8 +134,8 @@ Answer ListSessions(Call& call) {
   if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
   const bool idle = call.arguments.Boolean("idle");
   return Answer::Later(
-      [survey = call.endpoint().Connections(query), limit, idle]() -> std::optional<Outcome> {
-        const std::optional<ConnectionsView> view = survey();
+      [poll = call.endpoint().Connections(query), limit, idle]() -> std::optional<Outcome> {
+        const std::optional<ConnectionsView> view = poll();
         if (!view) return std::nullopt;
         Json list = Json::array();
         bool more = false;

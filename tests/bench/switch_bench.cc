@@ -57,7 +57,7 @@ class Bed {
     params.buffer_bytes = 8u << 20;
     params.ports.resize(ports);
     switch_ = std::make_unique<fabric::Switch>(params);
-    lcore_ = std::make_unique<SwitchingLcore>(switch_.get(), &desk_);
+    lcore_ = std::make_unique<SwitchingLcore>(switch_.get(), &mailbox_);
     for (LoopDevice& device : devices_) lcore_->AddPort(&device, nullptr);
     for (uint32_t p = 0; p < 2; ++p) {
       switch_->AddAddress(fabric::Switch::MacKey(fabric::MacNumber(p + 1), 0),
@@ -100,7 +100,7 @@ class Bed {
   std::vector<std::unique_ptr<Frame>> frames_;
   std::vector<std::vector<uint8_t>> buffers_;
   std::unique_ptr<fabric::Switch> switch_;
-  SwitchDesk desk_;
+  SwitchMailbox mailbox_;
   std::unique_ptr<SwitchingLcore> lcore_;
   Time now_ = TimeFromNs(1'000'000);
 };

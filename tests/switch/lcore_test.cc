@@ -84,7 +84,7 @@ class SwitchLcoreTest : public testing::Test {
     params.learns = false;
     params.ports.resize(kPorts);
     the_switch = std::make_unique<fabric::Switch>(params);
-    lcore = std::make_unique<SwitchingLcore>(the_switch.get(), &desk);
+    lcore = std::make_unique<SwitchingLcore>(the_switch.get(), &mailbox);
     for (uint32_t p = 0; p < kPorts; ++p) {
       the_switch->AddAddress(fabric::Switch::MacKey(fabric::MacNumber(p + 1), 0),
                              static_cast<uint16_t>(p));
@@ -112,7 +112,7 @@ class SwitchLcoreTest : public testing::Test {
   }
 
   Frames frames;
-  SwitchDesk desk;
+  SwitchMailbox mailbox;
   std::unique_ptr<fabric::Switch> the_switch;
   std::unique_ptr<SwitchingLcore> lcore;
   std::optional<DeviceLcore> io{std::in_place};

@@ -35,11 +35,11 @@ class SwitchManagementTest : public testing::Test {
         .link = [this](uint32_t port) { return SwitchLink{.up = links_[port], .speed_bps = 800}; },
         .effective_config = [] { return std::string("version: 1\n"); },
         .check_config = [](std::string_view, std::string_view) { return ConfigCheckView(); }};
-    auto made = SwitchManagement::Create(&thread_->desk, &thread_->the_switch(), &logger_,
+    auto made = SwitchManagement::Create(&thread_->mailbox, &thread_->the_switch(), &logger_,
                                          std::move(options));
     if (!made.ok()) std::abort();
     management_ = *std::move(made);
-    observer_ = std::make_unique<SwitchObserver>(&thread_->desk, &thread_->the_switch(),
+    observer_ = std::make_unique<SwitchObserver>(&thread_->mailbox, &thread_->the_switch(),
                                                  management_.get(), 3, 1000);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -250,8 +250,8 @@ TEST_F(SwitchManagementTest, TelemetryAnswersWithoutAskingAnybody) {
 TEST_F(SwitchManagementTest, AnLcoreThatDoesNotTurnIsNoticed) {
   observer_->SetStarted();
   EXPECT_EQ(Call("queues.list"), "no answer in time from within the daemon; try again");
-  for (uint32_t i = 0; i < SwitchDesk::kMaxWaiting; ++i) {
-    thread_->desk.Ask(switch_request::ResetHighWater{});
+  for (uint32_t i = 0; i < SwitchMailbox::kMaxWaiting; ++i) {
+    thread_->mailbox.Ask(switch_request::ResetHighWater{});
   }
   EXPECT_EQ(Call("impair.set", R"({"port":"p0","loss":1})"),
             "as many requests wait for the switch as may wait; try again");

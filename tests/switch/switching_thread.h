@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "fabric_fixture.h"
-#include "switch/switch_desk.h"
+#include "switch/switch_mailbox.h"
 
 namespace suede {
 
@@ -30,9 +30,9 @@ class SwitchingThread {
         for (uint32_t port = 0; port < fabric_.the_switch.params().ports.size(); ++port) {
           fabric_.Out(port, now);
         }
-        const uint64_t before = desk.answered();
-        desk.Serve(fabric_.the_switch, now);
-        if (desk.answered() - before > 1) many_at_once = true;
+        const uint64_t before = mailbox.answered();
+        mailbox.Serve(fabric_.the_switch, now);
+        if (mailbox.answered() - before > 1) many_at_once = true;
         turns.store(turns.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       }
     });
@@ -44,7 +44,7 @@ class SwitchingThread {
   const fabric::Switch& the_switch() const { return fabric_.the_switch; }
   fabric::Switch& the_switch() { return fabric_.the_switch; }  // before the start, or after the end
 
-  SwitchDesk desk;
+  SwitchMailbox mailbox;
   std::atomic<uint64_t> turns{0};
   std::atomic<bool> many_at_once{false};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "switch/switch_desk.h"
+#include "switch/switch_mailbox.h"
 
 #include <algorithm>
 #include <utility>
@@ -100,7 +100,7 @@ bool Do(switch_request::SetDown& set, fabric::Switch& the_switch, Time) {
 
 }  // namespace
 
-void SwitchDesk::Work(fabric::Switch& the_switch, Time now) {
+void SwitchMailbox::Work(fabric::Switch& the_switch, Time now) {
   const bool done =
       std::visit([&](auto& request) { return Do(request, the_switch, now); }, current_->request_);
   if (!done) return;
@@ -109,7 +109,7 @@ void SwitchDesk::Work(fabric::Switch& the_switch, Time now) {
   answered_.store(answered_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-std::shared_ptr<const SwitchTicket> SwitchDesk::Ask(SwitchRequest request) {
+std::shared_ptr<const SwitchTicket> SwitchMailbox::Ask(SwitchRequest request) {
   while (!asked_.empty() && asked_.front()->done()) asked_.pop_front();
   if (asked_.size() >= kMaxWaiting) return nullptr;
   auto ticket = std::make_shared<SwitchTicket>(std::move(request));

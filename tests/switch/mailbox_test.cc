@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "switch/switch_desk.h"
+#include "switch/switch_mailbox.h"
 #include "switching_thread.h"
 
 namespace suede {
@@ -19,23 +19,23 @@ using fabric::Switch;
 using Ticket = std::shared_ptr<const SwitchTicket>;
 
 // The iterations that a request takes.
-int TurnsOf(SwitchDesk& desk, Switch& the_switch, const Ticket& ticket, Time now = At(1)) {
+int TurnsOf(SwitchMailbox& mailbox, Switch& the_switch, const Ticket& ticket, Time now = At(1)) {
   int turns = 0;
   while (!ticket->done()) {
     the_switch.Poll(now);
-    EXPECT_TRUE(desk.Serve(the_switch, now));
+    EXPECT_TRUE(mailbox.Serve(the_switch, now));
     ++turns;
   }
   return turns;
 }
 
-TEST(SwitchDesk, TellsTheStateOfAllQueuesTwoPortsAtATime) {
+TEST(SwitchMailbox, TellsTheStateOfAllQueuesTwoPortsAtATime) {
   Fabric fabric(ParamsOf(5));
   fabric.In(0, SueFrame{.from = 1, .to = 2, .traffic_class = {.dscp = 24}}, At(1));
-  SwitchDesk desk;
-  EXPECT_FALSE(desk.Serve(fabric.the_switch, At(1)));
-  const Ticket ticket = desk.Ask(switch_request::State(5));
-  EXPECT_EQ(TurnsOf(desk, fabric.the_switch, ticket), 3);
+  SwitchMailbox mailbox;
+  EXPECT_FALSE(mailbox.Serve(fabric.the_switch, At(1)));
+  const Ticket ticket = mailbox.Ask(switch_request::State(5));
+  EXPECT_EQ(TurnsOf(mailbox, fabric.the_switch, ticket), 3);
   const auto& state = ticket->answer<switch_request::State>();
   // Flooded: to each port but the first.
   EXPECT_EQ(state.queues[3].frames, 0u);
@@ -46,17 +46,17 @@ TEST(SwitchDesk, TellsTheStateOfAllQueuesTwoPortsAtATime) {
   }
   EXPECT_EQ(state.used_bytes, 4 * 256u);
   EXPECT_EQ(state.most_used_bytes, 4 * 256u);
-  EXPECT_EQ(desk.answered(), 1u);
+  EXPECT_EQ(mailbox.answered(), 1u);
   for (uint32_t port = 1; port < 5; ++port) fabric.Out(port, At(2));
-  const Ticket reset = desk.Ask(switch_request::ResetHighWater{});
-  EXPECT_EQ(TurnsOf(desk, fabric.the_switch, reset), 1);
-  const Ticket after = desk.Ask(switch_request::State(5));
-  TurnsOf(desk, fabric.the_switch, after);
+  const Ticket reset = mailbox.Ask(switch_request::ResetHighWater{});
+  EXPECT_EQ(TurnsOf(mailbox, fabric.the_switch, reset), 1);
+  const Ticket after = mailbox.Ask(switch_request::State(5));
+  TurnsOf(mailbox, fabric.the_switch, after);
   EXPECT_EQ(after->answer<switch_request::State>().most_used_bytes, 0u);
   EXPECT_EQ(after->answer<switch_request::State>().queues[fabric::kClasses + 3].most_bytes, 0u);
 }
 
-TEST(SwitchDesk, TellsPausesAndStorms) {
+TEST(SwitchMailbox, TellsPausesAndStorms) {
   fabric::SwitchParams params = ParamsOf(2);
   params.ports[1].pfc = {.on = true, .storm = std::chrono::milliseconds(1)};
   params.ports[1].rate_bps = 10'000'000'000;
@@ -69,33 +69,33 @@ TEST(SwitchDesk, TellsPausesAndStorms) {
   fabric.In(1, pfc, At(10));
   fabric.In(0, SueFrame{.from = 1, .to = 2, .traffic_class = {.dscp = 24}}, At(10));
   fabric.Out(1, At(11));
-  SwitchDesk desk;
-  Ticket ticket = desk.Ask(switch_request::State(2));
-  TurnsOf(desk, fabric.the_switch, ticket, At(20));
+  SwitchMailbox mailbox;
+  Ticket ticket = mailbox.Ask(switch_request::State(2));
+  TurnsOf(mailbox, fabric.the_switch, ticket, At(20));
   const auto* queue = &ticket->answer<switch_request::State>().queues[fabric::kClasses + 3];
   EXPECT_TRUE(queue->paused);
   EXPECT_FALSE(queue->stormy);
   EXPECT_EQ(queue->paused_ns, 10'000);
   fabric.Out(1, At(2000));
-  ticket = desk.Ask(switch_request::State(2));
-  TurnsOf(desk, fabric.the_switch, ticket, At(2001));
+  ticket = mailbox.Ask(switch_request::State(2));
+  TurnsOf(mailbox, fabric.the_switch, ticket, At(2001));
   EXPECT_TRUE(ticket->answer<switch_request::State>().queues[fabric::kClasses + 3].stormy);
 }
 
-TEST(SwitchDesk, TheTableComesInPages) {
+TEST(SwitchMailbox, TheTableComesInPages) {
   Fabric fabric(ParamsOf(2));
   for (uint32_t i = 1; i <= 100; ++i) {
     ASSERT_TRUE(fabric.the_switch.AddAddress(Switch::MacKey(i, 0), i % 2));
   }
-  SwitchDesk desk;
+  SwitchMailbox mailbox;
   std::vector<bool> seen(101);
   uint64_t from = 0;
   int pages = 0;
   for (bool end = false; !end; ++pages) {
     switch_request::Addresses page(from, 16);
     page.port = 1;
-    const Ticket ticket = desk.Ask(page);
-    TurnsOf(desk, fabric.the_switch, ticket);
+    const Ticket ticket = mailbox.Ask(page);
+    TurnsOf(mailbox, fabric.the_switch, ticket);
     const auto& answer = ticket->answer<switch_request::Addresses>();
     for (uint32_t i = 0; i < answer.count; ++i) {
       EXPECT_FALSE(seen[answer.rows[i].key.low]);
@@ -108,7 +108,7 @@ TEST(SwitchDesk, TheTableComesInPages) {
   for (uint32_t i = 1; i <= 100; ++i) EXPECT_EQ(seen[i], i % 2 == 1) << i;
 }
 
-TEST(SwitchDesk, AFlushForgetsWhatWasLearntOnAPortAndNothingElse) {
+TEST(SwitchMailbox, AFlushForgetsWhatWasLearntOnAPortAndNothingElse) {
   Fabric fabric(ParamsOf(3));
   fabric.the_switch.AddAddress(Switch::MacKey(fabric::MacNumber(900), 0), 0);
   for (uint32_t i = 1; i <= 200; ++i) {
@@ -116,46 +116,46 @@ TEST(SwitchDesk, AFlushForgetsWhatWasLearntOnAPortAndNothingElse) {
     for (uint32_t port = 0; port < 3; ++port) fabric.Out(port, At(1));
   }
   ASSERT_EQ(fabric.the_switch.table().learnt_on(1), 100u);
-  SwitchDesk desk;
-  const Ticket ticket = desk.Ask(switch_request::Flush{.ports = 2});
-  TurnsOf(desk, fabric.the_switch, ticket);
+  SwitchMailbox mailbox;
+  const Ticket ticket = mailbox.Ask(switch_request::Flush{.ports = 2});
+  TurnsOf(mailbox, fabric.the_switch, ticket);
   EXPECT_EQ(fabric.the_switch.table().learnt_on(1), 0u);
   EXPECT_EQ(fabric.the_switch.table().learnt_on(0), 100u);
   EXPECT_EQ(fabric.the_switch.table().size(), 101u);
 }
 
-TEST(SwitchDesk, AnImpairmentIsExchanged) {
+TEST(SwitchMailbox, AnImpairmentIsExchanged) {
   Fabric fabric(ParamsOf(2));
-  SwitchDesk desk;
+  SwitchMailbox mailbox;
   switch_request::Impair request;
   for (uint16_t i = 0; i < 5; ++i) {
     request.parts.push_back({.port = static_cast<uint16_t>(i % 2), .out = i > 1, .params = {}});
     request.parts.back().params.loss = i + 1u;
   }
-  const Ticket ticket = desk.Ask(request);
-  EXPECT_EQ(TurnsOf(desk, fabric.the_switch, ticket), 2);
+  const Ticket ticket = mailbox.Ask(request);
+  EXPECT_EQ(TurnsOf(mailbox, fabric.the_switch, ticket), 2);
   EXPECT_EQ(fabric.the_switch.impairment_in(0).params().loss, 1u);
   EXPECT_EQ(fabric.the_switch.impairment_in(1).params().loss, 2u);
   EXPECT_EQ(fabric.the_switch.impairment_out(1).params().loss, 4u);
   EXPECT_EQ(fabric.the_switch.impairment_out(0).params().loss, 5u);
 }
 
-TEST(SwitchDesk, TakesAsManyAsMayWait) {
+TEST(SwitchMailbox, TakesAsManyAsMayWait) {
   Fabric fabric(ParamsOf(2));
-  SwitchDesk desk;
+  SwitchMailbox mailbox;
   std::vector<Ticket> tickets;
-  while (Ticket ticket = desk.Ask(switch_request::ResetHighWater{})) {
+  while (Ticket ticket = mailbox.Ask(switch_request::ResetHighWater{})) {
     tickets.push_back(std::move(ticket));
   }
-  EXPECT_EQ(tickets.size(), SwitchDesk::kMaxWaiting);
+  EXPECT_EQ(tickets.size(), SwitchMailbox::kMaxWaiting);
   tickets.clear();  // nobody waits for them any more
-  EXPECT_TRUE(desk.Serve(fabric.the_switch, At(1)));
-  EXPECT_NE(desk.Ask(switch_request::ResetHighWater{}), nullptr);
-  EXPECT_EQ(desk.Ask(switch_request::ResetHighWater{}), nullptr);
+  EXPECT_TRUE(mailbox.Serve(fabric.the_switch, At(1)));
+  EXPECT_NE(mailbox.Ask(switch_request::ResetHighWater{}), nullptr);
+  EXPECT_EQ(mailbox.Ask(switch_request::ResetHighWater{}), nullptr);
 }
 
 // However many are asked, an iteration answers one at most, and frames go on.
-TEST(SwitchDesk, AFloodOfRequestsCostsABoundedPartOfEachIteration) {
+TEST(SwitchMailbox, AFloodOfRequestsCostsABoundedPartOfEachIteration) {
   SwitchingThread thread(ParamsOf(2));
   thread.Start();
   uint64_t asked = 0;
@@ -164,17 +164,17 @@ TEST(SwitchDesk, AFloodOfRequestsCostsABoundedPartOfEachIteration) {
     Ticket ticket;
     switch (asked % 4) {
       case 0:
-        ticket = thread.desk.Ask(switch_request::State(2));
+        ticket = thread.mailbox.Ask(switch_request::State(2));
         break;
       case 1:
-        ticket = thread.desk.Ask(switch_request::Addresses(0, 100));
+        ticket = thread.mailbox.Ask(switch_request::Addresses(0, 100));
         break;
       case 2:
-        ticket = thread.desk.Ask(switch_request::Impair{
+        ticket = thread.mailbox.Ask(switch_request::Impair{
             .parts = {{.port = 0, .out = false, .params = {.loss = uint32_t(asked % 2) << 20}}}});
         break;
       default:
-        ticket = thread.desk.Ask(switch_request::ResetHighWater{});
+        ticket = thread.mailbox.Ask(switch_request::ResetHighWater{});
         break;
     }
     if (ticket == nullptr) {
@@ -188,7 +188,7 @@ TEST(SwitchDesk, AFloodOfRequestsCostsABoundedPartOfEachIteration) {
     while (!ticket->done()) std::this_thread::yield();
   }
   thread.Stop();
-  EXPECT_EQ(thread.desk.answered(), asked);
+  EXPECT_EQ(thread.mailbox.answered(), asked);
   EXPECT_FALSE(thread.many_at_once);
   EXPECT_GE(thread.turns.load(), asked);
   EXPECT_GT(thread.the_switch().counters(1).Get(SwitchPortCounter::kTxFrames), asked / 2);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the control thread asks of the switching lcore: a bounded queue of requests, which the lcore
 // answers between poll iterations, a little of one request each time. Neither waits for the other.
-#ifndef SUEDE_APP_SWITCH_SWITCH_DESK_H_
-#define SUEDE_APP_SWITCH_SWITCH_DESK_H_
+#ifndef SUEDE_APP_SWITCH_SWITCH_MAILBOX_H_
+#define SUEDE_APP_SWITCH_SWITCH_MAILBOX_H_
 
 #include <array>
 #include <atomic>
@@ -108,13 +108,13 @@ class SwitchTicket {
   }
 
  private:
-  friend class SwitchDesk;
+  friend class SwitchMailbox;
   SwitchRequest request_;
   std::atomic<bool> done_{false};
 };
 
 // Outlives the lcore's work.
-class SwitchDesk {
+class SwitchMailbox {
  public:
   static constexpr uint32_t kMaxWaiting = 64;
 
@@ -149,4 +149,4 @@ class SwitchDesk {
 
 }  // namespace suede
 
-#endif  // SUEDE_APP_SWITCH_SWITCH_DESK_H_
+#endif  // SUEDE_APP_SWITCH_SWITCH_MAILBOX_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "endpoint/plane_survey.h"
+#include "endpoint/plane_list.h"
 
 #include <utility>
 
@@ -7,7 +7,7 @@ namespace suede {
 namespace {
 
 constexpr uint32_t kPeerPlaneUnknown = 0xff;
-constexpr uint32_t kBehindAll = 1u << 30;  // a pair that no instance has
+constexpr PathIndex kBehindAll{1u << 30};  // a path that no instance has
 
 std::string_view StateOf(const PlaneRow& row) {
   if (!row.sessions) return "static";
@@ -44,44 +44,17 @@ PlanePeerView ToView(const PlaneRow& row, const InstanceConfig& instance) {
 
 }  // namespace
 
-PlaneDesk::PlaneDesk(Endpoint* endpoint) : endpoint_(endpoint) {
-  for (uint32_t l = 0; l < endpoint->pipeline_count(); ++l) {
-    places_.push_back(std::make_unique<Place>());
-  }
-}
-
-PlaneAsk::~PlaneAsk() {
-  if (place_ != nullptr) place_->taken = false;
-}
-
-const PlaneSnapshot* PlaneAsk::Poll(uint32_t instance, uint32_t first, uint32_t peer_xpuid) {
-  if (std::exchange(answered_, false)) std::exchange(place_, nullptr)->taken = false;
-  if (place_ != nullptr) {
-    answered_ = place_->snapshot.done.load(std::memory_order_acquire);
-    return answered_ ? &place_->snapshot : nullptr;
-  }
-  Endpoint& endpoint = desk_->endpoint();
-  const uint32_t lcore = endpoint.pipeline_of(instance);
-  PlaneDesk::Place& place = *desk_->places_[lcore];
-  // Somebody else's turn, or the lcore still owes one that nobody waits for any more.
-  if (place.taken || !place.snapshot.done.load(std::memory_order_acquire)) return nullptr;
-  place.snapshot.instance = endpoint.number_of(instance);
-  place.snapshot.first = first;
-  place.snapshot.peer_xpuid = peer_xpuid;
-  place.snapshot.done.store(false, std::memory_order_relaxed);
-  if (!endpoint.pipeline(lcore).mailbox().requests.Push(
-          request::Planes{.snapshot = &place.snapshot})) {
-    place.snapshot.done.store(true, std::memory_order_relaxed);  // a full mailbox: the next time
-    return nullptr;
-  }
-  place.taken = true;
-  place_ = &place;
-  return nullptr;
+const PlaneSnapshot* PlaneQuery::Poll(uint32_t instance, PathIndex first, uint32_t peer_xpuid) {
+  return query_.Poll(endpoint().pipeline_of(instance), [&](PlaneSnapshot& asked) {
+    asked.instance = endpoint().number_of(instance);
+    asked.first = first;
+    asked.peer_xpuid = peer_xpuid;
+  });
 }
 
 std::optional<std::vector<PlaneView>> PlaneList::Poll() {
-  const Endpoint& endpoint = desk_->endpoint();
-  if (views_.empty()) views_ = desk_->endpoint().administration().Planes();
+  Endpoint& endpoint = query_.endpoint();
+  if (views_.empty()) views_ = endpoint.administration().Planes();
   const auto& instances = endpoint.config().instances;
   // The only plane of an instance has no sessions, and the instance's bytes.
   while (instance_ < instances.size() && instances[instance_].ports.size() == 1) {
@@ -91,14 +64,14 @@ std::optional<std::vector<PlaneView>> PlaneList::Poll() {
     ++instance_;
   }
   if (instance_ == instances.size()) return std::move(views_);
-  const bool done = walk_.Poll(instance_, PlaneSnapshot::kAnyPeer,
-                               [this](const PlaneSnapshot& snapshot) { Take(snapshot); });
+  const bool done = query_.PollAll(instance_, PlaneSnapshot::kAnyPeer,
+                                   [this](const PlaneSnapshot& snapshot) { Take(snapshot); });
   if (done) begin_ += instances[instance_++].ports.size();
   return std::nullopt;
 }
 
 void PlaneList::Take(const PlaneSnapshot& snapshot) {
-  const size_t planes = desk_->endpoint().config().instances[instance_].ports.size();
+  const size_t planes = query_.endpoint().config().instances[instance_].ports.size();
   for (size_t plane = 0; plane < planes; ++plane) {
     views_[begin_ + plane].inflight_bytes = snapshot.inflight_bytes[plane];
   }
@@ -111,27 +84,27 @@ void PlaneList::Take(const PlaneSnapshot& snapshot) {
   }
 }
 
-bool PlanePeerSurvey::IsWanted(const InstanceConfig& instance) const {
-  return instance.ports.size() > 1 && query_.xpu.value_or(instance.xpu) == instance.xpu &&
-         query_.instance.value_or(instance.instance) == instance.instance;
+bool PlanePeerList::IsWanted(const InstanceConfig& instance) const {
+  return instance.ports.size() > 1 && wanted_.xpu.value_or(instance.xpu) == instance.xpu &&
+         wanted_.instance.value_or(instance.instance) == instance.instance;
 }
 
-std::optional<PlanePeersView> PlanePeerSurvey::Poll() {
-  const auto& instances = desk_->endpoint().config().instances;
+std::optional<PlanePeersView> PlanePeerList::Poll() {
+  const auto& instances = query_.endpoint().config().instances;
   while (instance_ < instances.size() && !IsWanted(instances[instance_])) ++instance_;
   if (instance_ == instances.size() || view_.more) return std::move(view_);
-  const bool done = walk_.Poll(
-      instance_, query_.peer.value_or(PlaneSnapshot::kAnyPeer),
-      [&](const PlaneSnapshot& snapshot) { Take(snapshot, instances[instance_]); });
+  const bool done =
+      query_.PollAll(instance_, wanted_.peer.value_or(PlaneSnapshot::kAnyPeer),
+                     [&](const PlaneSnapshot& snapshot) { Take(snapshot, instances[instance_]); });
   if (done) ++instance_;
   return std::nullopt;
 }
 
-void PlanePeerSurvey::Take(const PlaneSnapshot& snapshot, const InstanceConfig& instance) {
+void PlanePeerList::Take(const PlaneSnapshot& snapshot, const InstanceConfig& instance) {
   for (uint32_t i = 0; i < snapshot.count; ++i) {
     const PlaneRow& row = snapshot.rows[i];
-    if (query_.plane.value_or(row.plane) != row.plane) continue;
-    if (view_.peers.size() == query_.limit) {
+    if (wanted_.plane.value_or(row.plane) != row.plane) continue;
+    if (view_.peers.size() == wanted_.limit) {
       view_.more = true;
       return;
     }
@@ -140,8 +113,7 @@ void PlanePeerSurvey::Take(const PlaneSnapshot& snapshot, const InstanceConfig& 
 }
 
 std::optional<uint64_t> PlaneLoad::Poll() {
-  const PlaneSnapshot* const snapshot =
-      ask_.Poll(instance_, kBehindAll, PlaneSnapshot::kAnyPeer);
+  const PlaneSnapshot* const snapshot = query_.Poll(instance_, kBehindAll, PlaneSnapshot::kAnyPeer);
   if (snapshot == nullptr) return std::nullopt;
   return snapshot->inflight_bytes[plane_];
 }
