@@ -55,6 +55,7 @@ void Peer::OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects) {
       fact.retransmissions += one.retransmissions();
       fact.unacked_pdus += one.unacked_count();
       fact.stalled |= one.tries() >= own_->paths.sessions.stall_timeouts;
+      fact.on_former_path |= one.UpdateFormerPath();
     }
     if (facts[slot].srtt == Duration(0)) facts[slot].srtt = of_idle;
   }

@@ -315,13 +315,13 @@ SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams
   const bool used = EndDrains(facts);
   const Extremes extremes = Weigh(facts, waits.ack, now);
   Evaluate(extremes, params, random, now);
-  MoveCongested(extremes, params, random, now);
+  MoveCongested(extremes, facts, params, random, now);
   SlotMask asks = 0;
   Time next = kNever;
   deadline_ = kNever;
   run_left_ = 0;
   for (SessionIndex slot = 0; slot < count_; ++slot) {
-    if (used) Expire(slot, params, random, now);
+    if (used) Expire(slot, facts[slot], params, random, now);
     SessionSlot& each = slots_[slot];
     if (IsAsking(slot) && each.requested && now >= each.ask_at) {
       OnUnanswered(slot, facts[slot].stalled, waits, random, now);
@@ -410,8 +410,10 @@ void SessionGroup::DrainWorst() {
   open_ &= ~BitOf(worst);
 }
 
-void SessionGroup::MoveCongested(const Extremes& extremes, const SessionParams& params,
-                                 SecretNumbers& random, Time now) {
+// A session takes no third number while PDUs with its first one are under way: the receiver accepts
+// its present and its former number.
+void SessionGroup::MoveCongested(const Extremes& extremes, std::span<const Facts> facts,
+                                 const SessionParams& params, SecretNumbers& random, Time now) {
   const auto is_high = [&](uint32_t weight) {
     return uint64_t{weight} * 100 >= uint64_t{extremes.best} * params.move_percent;
   };
@@ -424,7 +426,7 @@ void SessionGroup::MoveCongested(const Extremes& extremes, const SessionParams& 
     each.high_intervals =
         high ? std::min<uint8_t>(each.high_intervals + uint8_t{1}, kHighIntervals) : uint8_t{0};
     if (each.high_intervals < kHighIntervals || each.state != State::kOpen) return;
-    if (now < move_at_) return;
+    if (now < move_at_ || facts[slot].on_former_path) return;
     each.high_intervals = 0;
     Ask(slot, State::kMoving, random, now);
     each.leaves_slow = true;
@@ -446,12 +448,13 @@ void SessionGroup::NoteMove(const SessionParams& params, Time now) {
 
 // An old session gets its next number before it ends; when it ends without one, no PDU takes it any
 // more, if there is another session.
-void SessionGroup::Expire(SessionIndex slot, const SessionParams& params, SecretNumbers& random,
-                          Time now) {
+void SessionGroup::Expire(SessionIndex slot, const Facts& facts, const SessionParams& params,
+                          SecretNumbers& random, Time now) {
   SessionSlot& each = slots_[slot];
   if (params.max_age == Duration(0) || (open_ & BitOf(slot)) == 0) return;
   const Duration age = now - each.since;
   if (each.state == State::kOpen && age >= params.max_age * kReplaceAtEighths / 8) {
+    if (facts.on_former_path) return;
     Ask(slot, State::kMoving, random, now);
   }
   if (age < params.max_age || std::popcount(open_) == 1) return;

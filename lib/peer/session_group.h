@@ -172,6 +172,7 @@ class SessionGroup {
     uint32_t retransmissions;
     uint32_t unacked_pdus;
     bool stalled;  // timed out stall_timeouts times in a row, and nothing was acknowledged since
+    bool on_former_path;  // PDUs with the former number are unacknowledged
   };
   // `facts`: of each slot. Returns the slots for which the peer is to be asked now.
   SlotMask OnTimer(std::span<const Facts> facts, const SessionParams& params, const Waits& waits,
@@ -203,10 +204,11 @@ class SessionGroup {
   void SetPace(std::span<const Facts> facts, const SessionParams& params, Time now);
   void Evaluate(const Extremes& extremes, const SessionParams& params, SecretNumbers& random,
                 Time now);
-  void MoveCongested(const Extremes& extremes, const SessionParams& params, SecretNumbers& random,
-                     Time now);
+  void MoveCongested(const Extremes& extremes, std::span<const Facts> facts,
+                     const SessionParams& params, SecretNumbers& random, Time now);
   void NoteMove(const SessionParams& params, Time now);
-  void Expire(SessionIndex slot, const SessionParams& params, SecretNumbers& random, Time now);
+  void Expire(SessionIndex slot, const Facts& facts, const SessionParams& params,
+              SecretNumbers& random, Time now);
   bool EndDrains(std::span<const Facts> facts);
   bool IsFresh(const SessionSlot& slot, const Facts& fact) const;
   void OpenAnother(SecretNumbers& random, Time now);

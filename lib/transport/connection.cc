@@ -128,6 +128,8 @@ void Connection::GoBackTo(Psn rpsn, Time now) {
 bool Connection::OnNewPath(Time now, const TransportParams& params) {
   srtt_ns_ = 0;
   rttvar_ns_ = 0;
+  former_path_end_ = next_psn();
+  has_former_path_ = unacked_count_ != 0;
   if (tries_ == 0 || unacked_count_ == 0 || paused_ || lost_ || frozen_) return false;
   tries_ = 0;
   GoBack(now);

@@ -93,6 +93,12 @@ class alignas(64) Connection {
   // connection has timed out on the former path, goes back at once and begins the tries anew.
   // Returns whether that is so.
   bool OnNewPath(Time now, const TransportParams& params);
+  // Whether PDUs that left on the former path are unacknowledged. To be called about once in a
+  // round trip.
+  bool UpdateFormerPath() {
+    has_former_path_ = has_former_path_ && former_path_end_.IsAfter(oldest_unacked());
+    return has_former_path_;
+  }
   // Whether the connection has gone back since the last call: all PDUs in flight are sent again.
   bool TakeGoBack() { return std::exchange(went_back_, false); }
   // The next PDU to send again, in order; it stays on the connection.
@@ -418,6 +424,8 @@ class alignas(64) Connection {
   uint32_t srtt_ns_ = 0;
   uint32_t rttvar_ns_ = 0;
   uint32_t min_rtt_ns_ = 0;    // see min_rtt
+  Psn former_path_end_;        // the first PSN that left on the present path,
+  bool has_former_path_ = false;  // while PDUs before it may be unacknowledged
   Time gap_due_ = kNever;      // see OnAnnounced
   bool acked_any_ = false;
   bool measured_ = false;     // see TakeMeasured

@@ -324,6 +324,20 @@ TEST_F(SessionGroups, OneThatIsMuchMoreCongestedThanTheBestMovesWhileItIsUsed) {
   EXPECT_EQ(group.slot(1).since, now);
 }
 
+// The receiver accepts two numbers, so PDUs under a third one would be dropped.
+TEST_F(SessionGroups, OneThatHasPdusWithItsFormerNumberUnderWayTakesNoOther) {
+  Open(2);
+  facts[1].srtt = microseconds(50);
+  facts[1].on_former_path = true;
+  EXPECT_EQ(LookTimes(20), 0u);
+  EXPECT_EQ(group.slot(1).state, State::kOpen);
+  params.max_age = now - group.slot(1).since;
+  EXPECT_EQ(Look() & 2u, 0u) << "however old it is";
+  EXPECT_EQ(group.open() & 2u, 2u);
+  facts[1].on_former_path = false;
+  EXPECT_EQ(LookTimes(20) & 2u, 2u);
+}
+
 // A far end that is busy with others answers sessions unevenly: that is no reason to move for ever.
 TEST_F(SessionGroups, MovesThatDoNotHelpBecomeRare) {
   Open(2);

@@ -202,6 +202,19 @@ TEST_F(ConnectionTest, ANewPathEndsTheTimeoutsOfTheFormerOne) {
   EXPECT_FALSE(c.OnNewPath(now, params));
 }
 
+TEST_F(ConnectionTest, KnowsWhetherPdusOfTheFormerPathAreUnderWay) {
+  EXPECT_FALSE(c.UpdateFormerPath());
+  Send(2);
+  EXPECT_FALSE(c.UpdateFormerPath()) << "there was no other path";
+  c.OnNewPath(now, params);
+  Send(2);
+  EXPECT_TRUE(c.UpdateFormerPath());
+  Ack(0);
+  EXPECT_TRUE(c.UpdateFormerPath());
+  Ack(1);
+  EXPECT_FALSE(c.UpdateFormerPath()) << "the others left on the present one";
+}
+
 TEST_F(ConnectionTest, NackForAnotherRpsnGoesBackAtOnce) {
   Send(1);
   now += microseconds(50);
