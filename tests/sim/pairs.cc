@@ -42,6 +42,21 @@ bool IsRepeatable(const PairsRow& row, uint64_t seed) {
   return digests[0] == digests[1];
 }
 
+// Counts the runs of a row that leave one of its features unused: the load is random, and a run in
+// ten may have no full port.
+struct RowUse {
+  uint64_t runs = 0;
+  uint64_t unused = 0;
+  std::string feature;  // that was unused last
+  bool IsTooRare() const { return unused * 5 > runs; }
+};
+
+void PrintFailure(uint64_t seed, const std::string& verdict, const PairsRow& row) {
+  std::printf("seed %llu: %s\n  %s\n  replay: sim_runner pairs %llu 1\n",
+              static_cast<unsigned long long>(seed), verdict.c_str(), row.Description().c_str(),
+              static_cast<unsigned long long>(seed));
+}
+
 // Prints the drops, and other counters that should be 0.
 void PrintDrops(const PairsRun& run) {
   for (size_t i = 0; i < kCounterCount; ++i) {
@@ -59,18 +74,31 @@ int RunPairs(uint64_t first, uint64_t count) {
   if (!IsTableRight(rows)) return 1;
   uint64_t failed = 0;
   uint64_t retransmissions = 0;
+  std::vector<RowUse> uses(rows.size());
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    const PairsRow& row = rows[(seed - 1) % rows.size()];
+    const size_t index = (seed - 1) % rows.size();
+    const PairsRow& row = rows[index];
     PairsRun run(row, seed);
     const std::string verdict = run.Run();
     retransmissions += run.Sum(Counter::kTxRetransmissions);
+    RowUse& use = uses[index];
+    ++use.runs;
+    if (const std::string feature = run.UnusedFeature(); !feature.empty()) {
+      ++use.unused;
+      use.feature = feature;
+    }
     if (verdict.empty()) continue;
     ++failed;
-    std::printf("seed %llu: %s\n  %s\n  replay: sim_runner pairs %llu 1\n",
-                static_cast<unsigned long long>(seed), verdict.c_str(), row.Description().c_str(),
-                static_cast<unsigned long long>(seed));
+    PrintFailure(seed, verdict, row);
     if (count == 1) PrintDrops(run);
     std::fflush(stdout);
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (!uses[i].IsTooRare()) continue;
+    ++failed;
+    std::printf("in %llu of %llu runs %s\n  %s\n", static_cast<unsigned long long>(uses[i].unused),
+                static_cast<unsigned long long>(uses[i].runs), uses[i].feature.c_str(),
+                rows[i].Description().c_str());
   }
   if (count != 0 && !IsRepeatable(rows[(first - 1) % rows.size()], first)) {
     std::printf("seed %llu gave two runs\n", static_cast<unsigned long long>(first));

@@ -25,7 +25,6 @@ uint32_t PairsRun::FramesMissing(const Machine& machine) const {
   return out - known;
 }
 
-// A feature of the row that nothing has used: then the row shows nothing of it.
 std::string PairsRun::UnusedFeature() const {
   if (crypto_ != nullptr && used_nonces_.opened == 0) return "nothing was sealed";
   switch (row_[Factor::kLink]) {
@@ -65,7 +64,6 @@ std::string PairsRun::Verdict() const {
   }
   if (const std::string wrong = ledger_.Audit(); !wrong.empty()) return wrong;
   if (Sum(Counter::kTxNoFrame) != 0) return "a pool ran dry";
-  if (const std::string unused = UnusedFeature(); !unused.empty()) return unused;
   if (IsLossless()) {
     if (frames_lost() != 0) return std::to_string(frames_lost()) + " frames were lost";
     if (Sum(Counter::kPlaneDeaths) != 0) return "a plane was found dead";
