@@ -17,7 +17,7 @@ void Peer::BeginGroups(Time now, Effects& effects) {
   const uint32_t max = std::min<uint32_t>(own_->map.session_count(), hello_.sessions);
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     groups_[plane].Begin(several ? std::bit_floor(max) : 1, own_->session_numbers[plane], now);
-    for (SessionIndex slot = 0; own_->map.session_count() != 1 && slot < own_->map.session_count();
+    for (SessionIndex slot = 0; own_->map.has_sessions() && slot < own_->map.session_count();
          ++slot) {
       effects.Add(effect::Renumber{plane, slot});
     }

@@ -23,7 +23,7 @@ struct OwnEnd {
          const PathParams& of_paths, const SecretKey& secret)
       : xpuid(own_xpuid),
         map(connections),
-        has_sessions(map.plane_count() > 1 || map.session_count() > 1),
+        has_sessions(map.has_planes() || map.has_sessions()),
         transport(of_transport),
         paths(of_paths),
         numbers(secret),

@@ -98,7 +98,7 @@ void Peer::CountOut(PlaneIndex plane, PathConnection number, uint32_t bytes) {
 void Peer::SetAside(PlaneIndex plane, PathConnection number) {
   Connection& stuck = connection(plane, number);
   const SlotMask others = groups_[plane].open() & ~(SlotMask{1} << own_->map.SessionOf(number));
-  if (own_->map.plane_count() == 1 || others == 0 || stuck.next_retransmission() == nullptr ||
+  if (!own_->map.has_planes() || others == 0 || stuck.next_retransmission() == nullptr ||
       sessions_[plane].last_heard() <= stuck.next_retransmission()->sent_at) {
     return;
   }

@@ -14,7 +14,7 @@ constexpr Duration kDownLook = std::chrono::milliseconds(2);
 void DueTimers::OnTimer(uint32_t timer, Time now) {
   Instance& instance = *lcore_.instances[lcore_.timers.InstanceOf(timer)];
   // No answer can arrive: PDUs in flight wait, and that is no try.
-  const bool port_down = instance.map.plane_count() == 1 && instance.ports[0]->link.down();
+  const bool port_down = !instance.map.has_planes() && instance.ports[0]->link.down();
   if (instance.down || port_down) return lcore_.timers.Arm(timer, now + kDownLook);
   const Timers::Owner owner = lcore_.timers.OwnerOf(timer, instance);
   switch (owner.kind) {

@@ -109,8 +109,7 @@ bool ControlSender::SendUnsequenced(Instance& instance, ConnectionIndex number, 
   Frame* frame = link.NewFrame();
   const bool has_vc = traffic_class < kVcCount;
   const HeaderTemplate& header = instance.header(number, traffic_class);
-  const Vc vc =
-      has_vc && instance.map.vc_count() == 1 ? Vc(traffic_class) : instance.map.VcOf(number);
+  const Vc vc = has_vc && !instance.map.is_per_vc() ? Vc(traffic_class) : instance.map.VcOf(number);
   const PlainPdu pdu = FinishPlain(header, frame->buffer + Frame::kCommandOffset, 0,
                                    DataRh(instance, vc, psn, field));
   if (!FinishUnsequenced(instance, *instance.ports[plane], header, number, frame, pdu)) {

@@ -49,7 +49,7 @@ void ShareBook::Return(Instance& instance, PeerIndex peer, Vc vc, uint32_t count
 [[gnu::cold]] void ShareBook::GoOnWaiting(Instance& instance, PeerIndex peer, Vc vc,
                                           uint32_t count) {
   const uint32_t first = instance.DestinationOf(peer, vc);
-  const uint32_t end = instance.map.vc_count() == 1 ? first + kVcCount : first + 1;
+  const uint32_t end = !instance.map.is_per_vc() ? first + kVcCount : first + 1;
   for (uint32_t index = first; index < end; ++index) {
     if (instance.scheduler.queue(index).waits) Recheck(instance, index);
   }
