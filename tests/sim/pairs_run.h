@@ -32,8 +32,8 @@ class PairsRun {
 
   // Runs to the end. Empty where the oracle is content, else the error.
   std::string Run();
-  // A feature of the row that nothing has used, so that the run shows nothing of it; else empty.
-  std::string UnusedFeature() const;
+  // Names a feature of the row that only some loads use, and this one did not; else empty.
+  std::string MissedChance() const;
   uint64_t Sum(Counter counter) const;
   uint64_t Sum(LinkCounter counter) const;
   // A hash of the bytes and times of all frames.
@@ -89,6 +89,9 @@ class PairsRun {
   void RunOut();
   uint64_t frames_lost() const;
   std::string Verdict() const;
+  // Names a feature of the row that nothing has used, so that the run shows nothing of it; else
+  // empty.
+  std::string UnusedFeature() const;
   uint32_t FramesMissing(const Machine& machine) const;
   std::vector<const PortContext*> PortsOf(const Machine& machine) const;
   void Fail(const std::string& what) {

@@ -27,32 +27,30 @@ uint32_t PairsRun::FramesMissing(const Machine& machine) const {
 
 std::string PairsRun::UnusedFeature() const {
   if (crypto_ != nullptr && used_nonces_.opened == 0) return "nothing was sealed";
-  switch (row_[Factor::kLink]) {
-    case level::kLlr:
-      if (Sum(LinkCounter::kLlrTxFrames) == 0) return "no frame had a number of the link";
-      break;
-    case level::kCbfc:
-      if (Sum(LinkCounter::kCreditTxFreed) == 0) return "no credit was freed";
-      break;
-    case level::kPfc:
-      // (With four planes none may be full.)
-      if (Sum(Counter::kRxPfc) == 0 && PlanesOf(row_) < 4) return "no port was paused";
-      break;
-    default:
-      break;
+  const uint8_t link = row_[Factor::kLink];
+  if (link == level::kLlr && Sum(LinkCounter::kLlrTxFrames) == 0) {
+    return "no frame had a number of the link";
   }
+  if (link == level::kCbfc && Sum(LinkCounter::kCreditTxFreed) == 0) return "no credit was freed";
   const bool has_grants = Sum(Counter::kRxCongestionGrants) != 0;
   if (row_[Factor::kCongestion] == level::kRccc && !has_grants) return "no credit was granted";
   if (row_[Factor::kLcores] == level::kHandingOver && Sum(Counter::kRxHandedOver) == 0) {
     return "no frame was handed over";
   }
-  const uint64_t trimmed = Sum(Counter::kRxTrimmed) + Sum(Counter::kRxTrimmedUnknown);
-  if (row_[Factor::kNetwork] == level::kTrims && trimmed == 0) return "no trimmed frame arrived";
   for (const auto& machine : machines_) {
     for (const SimPort* port : machine->ports) {
       if (port->bytes_sent() == 0) return "a plane was not used";
     }
   }
+  return "";
+}
+
+std::string PairsRun::MissedChance() const {
+  // (With four planes none may be full.)
+  const bool pauses = row_[Factor::kLink] == level::kPfc && PlanesOf(row_) < 4;
+  if (pauses && Sum(Counter::kRxPfc) == 0) return "no port was paused";
+  const uint64_t trimmed = Sum(Counter::kRxTrimmed) + Sum(Counter::kRxTrimmedUnknown);
+  if (row_[Factor::kNetwork] == level::kTrims && trimmed == 0) return "no trimmed frame arrived";
   return "";
 }
 
@@ -77,6 +75,7 @@ std::string PairsRun::Verdict() const {
     return std::to_string(Sum(Counter::kRxTrimmedUnknown)) + " trimmed frames were not recognised";
   }
   if (Sum(LinkCounter::kCreditExceeded) != 0) return "frames came beyond the credit";
+  if (const std::string unused = UnusedFeature(); !unused.empty()) return unused;
   for (const auto& machine : machines_) {
     if (FramesMissing(*machine) != 0) return "frames were leaked";
   }

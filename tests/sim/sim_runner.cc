@@ -8,7 +8,7 @@
 // which parts fail: sim_runner fabric_paths|fabric_changes FIRST_SEED COUNT HOSTS.
 // Or the matrix of pairs of features: sim_runner pairs [FIRST_SEED COUNT].
 // Or a ring of hosts of which a plane dies: sim_runner plane_ring [FIRST_SEED COUNT].
-// Or compares runs of the same seeds: sim_runner repeats.
+// Or prints records of runs, or compares runs with them: sim_runner records [FILE] (records.h).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +20,7 @@
 #include "pairs.h"
 #include "plane_ring.h"
 #include "plane_shares.h"
+#include "records.h"
 #include "scenarios.h"
 
 namespace suede {
@@ -42,39 +43,15 @@ int CompareScenarios(int count, char** names) {
   return same ? 0 : 1;
 }
 
-// A seed is a run: frames, ports and times are the same twice, and differ from another seed's.
-int RunRepeats() {
-  constexpr uint64_t kSeeds = 3;
-  int failed = 0;
-  for (const Scenario& scenario : kScenarios) {
-    std::vector<uint64_t> digests;
-    for (uint64_t run = 0; run < 2 * kSeeds; ++run) {
-      const uint64_t seed = 1 + run % kSeeds;
-      WorldOptions options = OptionsOf(scenario, seed);
-      options.commands = std::min(options.commands, 300u);
-      World world(seed, options);
-      world.TakeDigest();
-      world.Run();
-      digests.push_back(world.digest());
-    }
-    bool same = true;
-    for (uint64_t i = 0; i < kSeeds; ++i) same &= digests[i] == digests[i + kSeeds];
-    const bool others = digests[0] != digests[1] && digests[1] != digests[2];
-    if (!same) std::printf("%s: a seed gave two runs\n", scenario.name);
-    if (!others) std::printf("%s: two seeds gave one run\n", scenario.name);
-    failed += same && others ? 0 : 1;
-  }
-  std::printf("repeats: %zu scenarios, %d failed\n", std::size(kScenarios), failed);
-  return failed == 0 ? 0 : 1;
-}
-
 }  // namespace
 }  // namespace suede
 
 int main(int argc, char** argv) {
   using namespace suede;
   if (argc == 2 && std::strcmp(argv[1], "plane_shares") == 0) return RunPlaneShares();
-  if (argc == 2 && std::strcmp(argv[1], "repeats") == 0) return RunRepeats();
+  if (argc > 1 && std::strcmp(argv[1], "records") == 0) {
+    return argc == 2 ? PrintRecords() : CompareRecords(argv[2]);
+  }
   if (argc > 2 && std::strcmp(argv[1], "scenarios") == 0) return CompareScenarios(argc - 2, argv + 2);
   if (argc < 2 || argc == 3) {
     std::fprintf(stderr,
@@ -86,7 +63,7 @@ int main(int argc, char** argv) {
                  "or: sim_runner fabric_paths|fabric_changes FIRST_SEED COUNT HOSTS\n"
                  "or: sim_runner plane_shares\nor: sim_runner pairs [FIRST_SEED COUNT]\n"
                  "or: sim_runner plane_ring [FIRST_SEED COUNT]\n"
-                 "or: sim_runner repeats\n");
+                 "or: sim_runner records [FILE]\n");
     return 2;
   }
   const uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
