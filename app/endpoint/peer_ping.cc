@@ -47,7 +47,7 @@ absl::StatusOr<PeerAskView::PingQuestion> PingLimits::Begin(const PingQuery& que
     any = true;
     const auto& peers =
         endpoint_->instance_pipeline(i).instance(endpoint_->number_of(i)).params.peers;
-    for (uint32_t peer = 0; peer < peers.size(); ++peer) {
+    for (PeerIndex peer = 0; peer < peers.size(); ++peer) {
       if (peers[peer].xpuid != query.peer) continue;
       uint8_t planes = 0;
       for (uint32_t plane = 0; plane < instances[i].ports.size(); ++plane) {
@@ -96,7 +96,7 @@ bool PeerPing::Ask() {
   asked_ = endpoint.pipeline(endpoint.pipeline_of(instance_))
                .mailbox()
                .requests.Push(request::Ping{.instance = endpoint.number_of(instance_),
-                                            .peer = PeerIndex(peer_),
+                                            .peer = peer_,
                                             .ticket = limit.ticket + 1,
                                             .plane_mask = planes_});
   if (asked_) {

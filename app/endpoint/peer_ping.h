@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/coordinates.h"
 #include "endpoint/endpoint.h"
 #include "mgmt/allowance.h"
 #include "mgmt/peer_view.h"
@@ -43,7 +44,7 @@ class PingLimits {
 class PeerPing {
  public:
   // `peer`: index into the instance's peers.
-  PeerPing(PingLimits* limits, uint32_t instance, uint32_t peer, uint8_t planes)
+  PeerPing(PingLimits* limits, uint32_t instance, PeerIndex peer, uint8_t planes)
       : limits_(limits), instance_(instance), peer_(peer), planes_(planes) {}
   ~PeerPing() {
     if (asked_) limits_->of_instance_[instance_].taken = false;
@@ -61,7 +62,7 @@ class PeerPing {
 
   PingLimits* const limits_;
   const uint32_t instance_;
-  const uint32_t peer_;
+  const PeerIndex peer_;
   const uint8_t planes_;  // a mask
   bool asked_ = false;    // it is this one's turn, and the lcore has been told
 };

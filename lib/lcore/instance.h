@@ -66,7 +66,7 @@ struct Instance {
   bool is_strict() const { return params.paths.ordering == Ordering::kStrict; }
   // Lanes of the scheduler. With strict ordering a queue is on the lane of its only plane.
   uint32_t lanes() const { return is_strict() ? map.plane_count() : 1; }
-  bool has_groups() const { return map.has_sessions(); }
+  bool has_groups() const { return map.has_groups(); }
   // The unit of shares: the queue that has the count of a {peer, VC}.
   uint32_t DestinationOf(PeerIndex peer, Vc vc) const {
     return Scheduler::IndexOf(peer, map.KeyOf(vc));

@@ -26,7 +26,7 @@ class ConnectionMap {
 
   uint32_t plane_count() const { return 1u << plane_bits_; }
   bool has_planes() const { return plane_bits_ != 0; }      // more than one
-  bool has_sessions() const { return session_bits_ != 0; }  // more than one of a {peer, plane}
+  bool has_groups() const { return session_bits_ != 0; }    // several sessions of a {peer, plane}
   bool is_per_vc() const { return vc_bits_ != 0; }          // each VC has its connections
   // The part of each plane in an even division of `count`.
   uint32_t PerPlane(uint32_t count) const { return count >> plane_bits_; }

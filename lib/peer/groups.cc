@@ -17,7 +17,7 @@ void Peer::BeginGroups(Time now, Effects& effects) {
   const uint32_t max = std::min<uint32_t>(own_->map.session_count(), hello_.sessions);
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     groups_[plane].Begin(several ? std::bit_floor(max) : 1, own_->session_numbers[plane], now);
-    for (SessionIndex slot = 0; own_->map.has_sessions() && slot < own_->map.session_count();
+    for (SessionIndex slot = 0; own_->map.has_groups() && slot < own_->map.session_count();
          ++slot) {
       effects.Add(effect::Renumber{plane, slot});
     }
@@ -38,26 +38,28 @@ void Peer::OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects) {
   SessionGroup& group = groups_[plane];
   if (now < group.deadline()) return;
   std::array<SessionGroup::Facts, kMaxSessions> facts;  // (Most groups need a few.)
+  Connection* each = &connection(plane, 0);
+  const uint32_t stall_timeouts = own_->paths.sessions.stall_timeouts;
+  const uint32_t vc_count = own_->map.vc_count();
   for (SessionIndex slot = 0; slot < group.count(); ++slot) {
-    facts[slot] = {};
+    SessionGroup::Facts& fact = facts[slot];
+    fact = {};
     Duration of_idle{};  // of VCs that were not used: says nothing of the path now
-    for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
-      Connection& one = connection(plane, own_->map.Number(slot, vc));
-      SessionGroup::Facts& fact = facts[slot];
-      const bool is_used = one.TakeMeasured() || one.unacked_count() != 0;
+    for (const Connection* const end = each + vc_count; each != end; ++each) {
+      const bool is_used = each->TakeMeasured() || each->unacked_count() != 0;
       Duration& srtt = is_used ? fact.srtt : of_idle;
-      srtt = std::max(srtt, one.srtt());
-      const Duration min = one.min_rtt();
+      srtt = std::max(srtt, each->srtt());
+      const Duration min = each->min_rtt();
       if (fact.min_rtt == Duration(0) || (min != Duration(0) && min < fact.min_rtt)) {
         fact.min_rtt = min;
       }
-      fact.tx_pdus += one.tx_pdus();
-      fact.retransmissions += one.retransmissions();
-      fact.unacked_pdus += one.unacked_count();
-      fact.stalled |= one.tries() >= own_->paths.sessions.stall_timeouts;
-      fact.on_former_path |= one.UpdateFormerPath();
+      fact.tx_pdus += each->tx_pdus();
+      fact.retransmissions += each->retransmissions();
+      fact.unacked_pdus += each->unacked_count();
+      fact.stalled |= each->tries() >= stall_timeouts;
+      fact.on_former_path |= each->UpdateFormerPath();
     }
-    if (facts[slot].srtt == Duration(0)) facts[slot].srtt = of_idle;
+    if (fact.srtt == Duration(0)) fact.srtt = of_idle;
   }
   const SlotMask before = group.open();
   const SlotMask fencing = group.fencing();
@@ -71,9 +73,7 @@ void Peer::OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects) {
                                 own_->numbers, now);
   for (SlotMask left = group.fencing() & ~fencing; left != 0; left &= left - 1) {
     const auto slot = Lowest<SessionIndex>(left);
-    for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
-      connection(plane, own_->map.Number(slot, vc)).Freeze();
-    }
+    for (Connection& one : ConnectionsOf(plane, slot)) one.Freeze();
   }
   for (SlotMask closed = before & ~group.open(); closed != 0; closed &= closed - 1) {
     EmitPlane(PeerEvent::kSessionClosed, plane, static_cast<uint8_t>(std::countr_zero(closed)),

@@ -23,7 +23,7 @@ struct OwnEnd {
          const PathParams& of_paths, const SecretKey& secret)
       : xpuid(own_xpuid),
         map(connections),
-        has_sessions(map.has_planes() || map.has_sessions()),
+        has_sessions(map.has_planes() || map.has_groups()),
         transport(of_transport),
         paths(of_paths),
         numbers(secret),

@@ -14,6 +14,7 @@
 #define SUEDE_PEER_PEER_H_
 
 #include <cstdint>
+#include <span>
 
 #include "base/coordinates.h"
 #include "peer/effects.h"
@@ -163,6 +164,10 @@ class Peer {
  private:
   Connection& connection(PlaneIndex plane, PathConnection number) {
     return connections_[own_->map.At(0, plane, number)];
+  }
+  // The connections of a session of the plane, by VC where each VC has one.
+  std::span<Connection> ConnectionsOf(PlaneIndex plane, SessionIndex slot) {
+    return {&connection(plane, own_->map.Number(slot, 0)), own_->map.vc_count()};
   }
   bool IsPresent(PlaneIndex plane) const { return (paths_->present & 1u << plane) != 0; }
 

@@ -89,7 +89,7 @@ void PeerPaths::SetShares() {
 void PeerPaths::Join(PlaneIndex plane) {
   uint32_t max = carried[plane];
   for (uint32_t left = usable; left != 0; left &= left - 1) {
-    const PlaneIndex other(static_cast<uint32_t>(std::countr_zero(left)));
+    const auto other = Lowest<PlaneIndex>(left);
     max = std::max(max, carried[other]);
   }
   carried[plane] = max;

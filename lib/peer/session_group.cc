@@ -317,6 +317,7 @@ SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams
   Evaluate(extremes, params, random, now);
   MoveCongested(extremes, facts, params, random, now);
   SlotMask asks = 0;
+  const Time look = now + PaceOf(params);
   Time next = kNever;
   deadline_ = kNever;
   run_left_ = 0;
@@ -332,13 +333,12 @@ SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams
     }
     const bool drains = each.state == State::kDraining || each.state == State::kClearing ||
                         each.state == State::kFencing;
-    if (IsAsking(slot)) next = std::min(next, each.ask_at);
-    if (IsAsking(slot) || drains || facts[slot].unacked_pdus != 0) {
-      next = std::min(next, now + PaceOf(params));
-    }
+    const bool asking = IsAsking(slot);
+    if (asking) next = std::min(next, each.ask_at);
+    if (asking || drains || facts[slot].unacked_pdus != 0) next = std::min(next, look);
   }
   // (A slot that the loop had passed may ask at the next look.)
-  deadline_ = deadline_ <= now ? std::min(next, now + PaceOf(params)) : next;
+  deadline_ = deadline_ <= now ? std::min(next, look) : next;
   return asks;
 }
 

@@ -111,7 +111,7 @@ class SessionGroup {
 
   // ---- The peer's numbers.
 
-  uint32_t SlotOf(uint16_t number) const { return number & (count_ - 1); }
+  SessionIndex SlotOf(uint16_t number) const { return SessionIndex(number & (count_ - 1u)); }
   // Whether the peer has agreed with us on this number. Any number where there is one session.
   bool Accepts(uint16_t number) const {
     const SessionSlot& slot = slots_[SlotOf(number)];

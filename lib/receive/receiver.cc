@@ -167,7 +167,7 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
 SessionIndex Receiver::SlotOf(const Instance& instance, PeerIndex peer, PlaneIndex plane,
                               uint16_t session) {
   const SessionGroup& group = instance.groups[instance.map.PathAt(peer, plane)];
-  return group.Accepts(session) ? SessionIndex(group.SlotOf(session)) : Peer::kNoSlot;
+  return group.Accepts(session) ? group.SlotOf(session) : Peer::kNoSlot;
 }
 
 ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerIndex peer,

@@ -185,7 +185,6 @@ void Completions::Requeue(Instance& instance, PeerIndex peer, PlaneIndex plane, 
   slot.packed -= count;
 }
 
-// The lines and PDUs of following runs and PDUs of one queue are given back at once.
 void Completions::OnLeft(Instance& instance, PeerIndex peer, Vc vc, Pdu* first, uint32_t count) {
   FrameShares& shares = *instance.home().shares;
   uint32_t& held = instance.scheduler.queue(instance.DestinationOf(peer, vc)).held;
@@ -198,6 +197,12 @@ void Completions::OnLeft(Instance& instance, PeerIndex peer, Vc vc, Pdu* first, 
     GiveBackPacked(shares, first->runs[0].queue, 1);
     return GiveBackCredit(first->runs[0].queue, xpuid, vc, first->runs[0].lines);
   }
+  GiveBackRuns(shares, xpuid, vc, first, count);
+}
+
+// Gives the lines and PDUs of following runs and PDUs of one queue back at once.
+[[gnu::noinline]] void Completions::GiveBackRuns(FrameShares& shares, uint16_t xpuid, Vc vc,
+                                                 Pdu* first, uint32_t count) {
   uint16_t beginner = first->runs[0].queue;  // of the PDUs that are yet to be given back,
   uint32_t begun = 0;                        // how many they are
   uint16_t owner = beginner;                 // of the lines that are
@@ -210,14 +215,15 @@ void Completions::OnLeft(Instance& instance, PeerIndex peer, Vc vc, Pdu* first, 
       begun = 0;
     }
     ++begun;
-    for (uint32_t i = 0; i < pdu->run_count; ++i) {
+    uint32_t i = 0;
+    do {
       if (pdu->runs[i].queue != owner) [[unlikely]] {
         GiveBackCredit(owner, xpuid, vc, lines);
         owner = pdu->runs[i].queue;
         lines = 0;
       }
       lines += pdu->runs[i].lines;
-    }
+    } while (++i < pdu->run_count);
   }
   GiveBackPacked(shares, beginner, begun);
   GiveBackCredit(owner, xpuid, vc, lines);

@@ -45,6 +45,7 @@ class Completions {
 
  private:
   void GiveBackCredit(uint16_t queue, uint16_t xpuid, Vc vc, uint32_t lines);
+  void GiveBackRuns(FrameShares& shares, uint16_t xpuid, Vc vc, Pdu* first, uint32_t count);
   void GiveBackPacked(FrameShares& shares, uint16_t queue, uint32_t count);
 
   Lcore& lcore_;

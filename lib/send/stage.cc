@@ -70,7 +70,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
     instance.counters.Add(Counter::kTxNacks);
   for (Pdu* pdu = first;;) {
     Pdu* const next = pdu->next;
-    if (next != nullptr) __builtin_prefetch(next->commands - HeaderTemplate::kRoomBytes, 1);
+    if (count > 1) __builtin_prefetch(next->commands - HeaderTemplate::kRoomBytes, 1);
     FillFrame(port, header, FrameOf(pdu), pdu->commands, pdu->bytes,
               DataRh(instance, path.vc, pdu->psn, field));
     port.link.Stage(pdu);
@@ -301,28 +301,28 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   if (instance.has_homes && BeginsElsewhere(instance, queue, lane, peer, vc)) [[unlikely]]
     return {Verdict::kNotHere};
   const Pdu* const pdu = queue.pdus.head();
-  const PlaneIndex plane(PlaneFor(instance, lane, peer, vc, pdu->bytes));
+  const PlaneIndex plane = PlaneFor(instance, lane, peer, vc, pdu->bytes);
   if (plane == PeerPaths::kNoPlane) return {Verdict::kNoPath};
-  // A PDU that has left before is sent again after a plane has died.
-  const bool again = pdu->credited;
-  if (plane != kPlaneFull && !again && !shares_.MayHold(instance, peer, vc)) [[unlikely]]
-    return {Verdict::kNoShare};
-  if (!again && ChargeOf(queue, pdu->lines) > queue.credit) [[unlikely]]
-    return {Verdict::kNoCredit};
-  if (plane == kPlaneFull) [[unlikely]]
-    return {Verdict::kPlanesFull};
-  if (again && !instance.home().link.HasFrames(1)) [[unlikely]]
-    return {Verdict::kNoRoom};
+  if (pdu->credited) [[unlikely]] {  // it has left before, on a plane that has died
+    if (plane == kPlaneFull) return {Verdict::kPlanesFull};
+    if (!instance.home().link.HasFrames(1)) return {Verdict::kNoRoom};
+  } else {
+    if (plane != kPlaneFull && !shares_.MayHold(instance, peer, vc)) [[unlikely]]
+      return {Verdict::kNoShare};
+    if (ChargeOf(queue, pdu->lines) > queue.credit) [[unlikely]]
+      return {Verdict::kNoCredit};
+    if (plane == kPlaneFull) [[unlikely]]
+      return {Verdict::kPlanesFull};
+  }
   if (instance.seals() && !instance.home().link.HasFrames(kBurst)) [[unlikely]]
     return {Verdict::kNoRoom};
   return {Verdict::kSend, plane};
 }
 
-// Serves one queue of a lane.
+// Serves one queue of a lane that has work.
 [[gnu::always_inline]] inline Stager::Turn Stager::StageOne(Instance& instance, uint32_t lane,
                                                             Time now) {
   Scheduler& scheduler = instance.scheduler;
-  if (!scheduler.HasWork(lane)) return Turn::kDone;
   const VcMask room = RoomFor(instance, lane);
   uint32_t vcs = scheduler.WorkOf(lane);
   if ((vcs & ~room) != 0) [[unlikely]] {
@@ -389,12 +389,14 @@ bool Stager::StagePdus(Time now) {
   for (size_t refused = 0; !run_queue_.empty() && refused < run_queue_.size() + kTries;) {
     const RunQueue::LaneRef ref = run_queue_.front();
     Instance& instance = *instances[ref.instance];
-    Turn turn = Turn::kDone;
-    do {
-      // An instance that is down leaves the list until it is up.
-      turn = !instance.down ? StageOne(instance, ref.lane, now) : Turn::kDone;
+    // An instance that is down leaves the list until it is up.
+    const bool has_work = !instance.down && instance.scheduler.HasWork(ref.lane);
+    Turn turn = has_work ? Turn::kMore : Turn::kDone;
+    while (turn == Turn::kMore) {
+      turn = StageOne(instance, ref.lane, now);
       staged |= turn == Turn::kMore;
-    } while (turn == Turn::kMore && run_queue_.size() == 1);
+      if (run_queue_.size() != 1) break;
+    }
     if (turn == Turn::kMore) {
       refused = 0;
     } else if (turn == Turn::kNoRoom) {

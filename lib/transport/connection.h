@@ -96,7 +96,7 @@ class alignas(64) Connection {
   // Whether PDUs that left on the former path are unacknowledged. To be called about once in a
   // round trip.
   bool UpdateFormerPath() {
-    has_former_path_ = has_former_path_ && former_path_end_.IsAfter(oldest_unacked());
+    if (has_former_path_ && !former_path_end_.IsAfter(oldest_unacked())) has_former_path_ = false;
     return has_former_path_;
   }
   // Whether the connection has gone back since the last call: all PDUs in flight are sent again.

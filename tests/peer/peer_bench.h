@@ -157,7 +157,7 @@ class PeerBench : public ::testing::Test {
       pdu.vc = static_cast<uint8_t>(vc);
       pdu.bytes = 100;
       pdu.sent_at = now;
-      connections[own->map.At(0, plane, own->map.Number(slot, vc))].OnSend(&pdu, now, transport);
+      connections[own->map.At(0, plane, slot, vc)].OnSend(&pdu, now, transport);
       paths.OnSend(plane, pdu.bytes);
       own->inflight_bytes[plane] += pdu.bytes;
       if (own->has_sessions && At(plane, own->map.Number(slot, vc)).unacked_count() == 1)
@@ -209,7 +209,7 @@ class PeerBench : public ::testing::Test {
       all.sessions[plane] =
           std::min(peer->session(plane).deadline(), peer->group(plane).deadline());
     }
-    for (uint32_t i = 0; i < own->map.plane_count() * uint32_t{own->map.path_connections()}; ++i) {
+    for (ConnectionIndex i = 0; i < own->map.peer_connections(); ++i) {
       all.connections[i] = connections[i].deadline();
     }
     return all;
@@ -250,10 +250,10 @@ class PeerBench : public ::testing::Test {
     expect(before.handshake, after.handshake, effect::Timer::kHandshake, 0, 0);
     for (PlaneIndex plane = 0; plane < own->map.plane_count(); ++plane) {
       expect(before.sessions[plane], after.sessions[plane], effect::Timer::kSession, plane, 0);
-      for (uint32_t number = 0; number < own->map.path_connections(); ++number) {
-        const uint32_t i = plane * own->map.path_connections() + number;
+      for (PathConnection number = 0; number < own->map.path_connections(); ++number) {
+        const ConnectionIndex i = own->map.At(0, plane, number);
         expect(before.connections[i], after.connections[i], effect::Timer::kConnection, plane,
-               PathConnection(number));
+               number);
       }
     }
   }

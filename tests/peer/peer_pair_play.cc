@@ -60,10 +60,9 @@ void PeerPair::Meddle(Host& host) {
     case 8:
       host.transport.window_pdus = 4 + dice_->Pick(12);
       host.own->hello.window_pdus = static_cast<uint16_t>(host.transport.window_pdus);
-      for (uint32_t number = 0; number < planes_ * host.own->map.vc_count(); ++number) {
+      for (ConnectionIndex i = 0; i < host.own->map.peer_connections(); ++i) {
         Effects of_one;
-        host.peer->OnNewParams(PlaneIndex(number / host.own->map.vc_count()),
-                               PathConnection(number % host.own->map.vc_count()), now_, of_one);
+        host.peer->OnNewParams(host.own->map.PlaneOf(i), host.own->map.NumberOf(i), now_, of_one);
         Apply(host, of_one);
       }
       break;

@@ -15,12 +15,12 @@ void PeerPair::Turn(Host& host) {
   SendAgain(host);
   if (!host.refusing) {
     for (; host.refused != 0; host.refused &= host.refused - 1) {
-      const auto number = static_cast<uint32_t>(std::countr_zero(host.refused));
+      const auto number = Lowest<ConnectionIndex>(host.refused);
       Connection& connection = host.connections[number];
       if (!connection.not_ready()) continue;
-      const PathConnection of_plane(number % host.own->map.vc_count());
-      Say(host, PlaneIndex(number / host.own->map.vc_count()),
-          Ready{.vc = static_cast<uint8_t>(of_plane), .expected = connection.expected()});
+      Say(host, host.own->map.PlaneOf(number),
+          Ready{.vc = static_cast<uint8_t>(host.own->map.VcOf(number)),
+                .expected = connection.expected()});
       connection.OnRoom();
     }
   }
@@ -86,9 +86,8 @@ void PeerPair::SendQueued(Host& host, Vc vc) {
 
 void PeerPair::SendAgain(Host& host) {
   for (; host.resends != 0; host.resends &= host.resends - 1) {
-    const auto number = static_cast<uint32_t>(std::countr_zero(host.resends));
-    const PlaneIndex plane(number / host.own->map.vc_count());
-    const PathConnection of_plane(number % host.own->map.vc_count());
+    const auto number = Lowest<ConnectionIndex>(host.resends);
+    const PlaneIndex plane = host.own->map.PlaneOf(number);
     Connection& connection = host.connections[number];
     while (connection.HasRetransmission()) {
       Pdu* pdu = connection.TakeRetransmission(now_, host.transport);
@@ -101,20 +100,19 @@ void PeerPair::SendAgain(Host& host) {
       letter.id = static_cast<uint32_t>(pdu->tags[0]);
       Send(host, plane, letter);
     }
-    if (host.peer->MaySend(plane, of_plane)) {
-      host.blocked &= static_cast<uint8_t>(~host.own->map.VcsOf(of_plane));
+    if (host.peer->MaySend(plane, host.own->map.NumberOf(number))) {
+      host.blocked &= static_cast<uint8_t>(~host.own->map.VcsOf(number));
     }
   }
 }
 
 void PeerPair::PayAcks(Host& host) {
   for (; host.owes != 0; host.owes &= host.owes - 1) {
-    const auto number = static_cast<uint32_t>(std::countr_zero(host.owes));
+    const auto number = Lowest<ConnectionIndex>(host.owes);
     Connection& connection = host.connections[number];
     if (!connection.HasPendingAck()) continue;
-    SendBare(host, PlaneIndex(number / host.own->map.vc_count()),
-             PathConnection(number % host.own->map.vc_count()), connection.TakeRpsn(),
-             connection.UnsequencedPsn());
+    SendBare(host, host.own->map.PlaneOf(number), host.own->map.NumberOf(number),
+             connection.TakeRpsn(), connection.UnsequencedPsn());
   }
 }
 
@@ -255,9 +253,8 @@ bool PeerPair::FireOne() {
     *first = kNever;
     const auto timer = static_cast<uint32_t>(first - host.due.begin());
     if (timer >= Host::kFirstConnection) {
-      const uint32_t number = timer - Host::kFirstConnection;
-      LookAtConnection(host, PlaneIndex(number / host.own->map.vc_count()),
-                       PathConnection(number % host.own->map.vc_count()));
+      const ConnectionIndex number(timer - Host::kFirstConnection);
+      LookAtConnection(host, host.own->map.PlaneOf(number), host.own->map.NumberOf(number));
       return true;
     }
     Effects effects;

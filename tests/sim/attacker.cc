@@ -319,7 +319,7 @@ void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t>
   if (instance.has_groups()) {
     const SessionGroup& group = instance.groups[instance.map.PathAt(taken.peer, PlaneIndex(plane))];
     if (!group.Accepts(parsed.session)) return;
-    taken.slot = SessionIndex(group.count() == 1 ? 0 : group.SlotOf(parsed.session));
+    taken.slot = group.SlotOf(parsed.session);
   }
   const Connection& connection =
       instance
