@@ -33,6 +33,12 @@ TEST(ClientRulesTest, NameUsersXpusAndVcs) {
 
 TEST(ClientRulesTest, WithoutAnyEveryUserMay) { EXPECT_EQ(PermittedVcs({}, 1000, 3), 0xfu); }
 
+TEST(ClientRulesTest, AMaskNamesTheVcsThereAre) {
+  EXPECT_EQ(VcsOfMask(0), "");
+  EXPECT_EQ(VcsOfMask(0b1010), "1,3");
+  EXPECT_EQ(VcsOfMask(~0u), "0,1,2,3");
+}
+
 TEST(ClientRulesTest, AnythingElseIsNone) {
   for (const char* const wrong :
        {"", "1000", "1000:", ":3", "1000:1024", "1000:3:", "1000:3:4", "1000:3:0,", "1000:3:0:1",

@@ -49,6 +49,12 @@ TEST(SocketAddressTest, RejectsAnythingElse) {
   EXPECT_FALSE(ParseSocketAddress(std::string_view("1.2.3.4\0:1", 10)).has_value());
 }
 
+TEST(SocketAddressTest, EndsWhereTheTextDoes) {
+  const std::string_view text = "198.18.0.1:7420";
+  EXPECT_EQ(ParseSocketAddress(text.substr(0, 14))->text(), "198.18.0.1:742");
+  EXPECT_FALSE(ParseSocketAddress(text.substr(0, 11)).has_value());
+}
+
 TEST(SocketAddressTest, AnyIsEachFamilysOwn) {
   EXPECT_TRUE(ParseSocketAddress("0.0.0.0:1")->is_any());
   EXPECT_FALSE(ParseSocketAddress("0.0.0.1:1")->is_any());

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace suede {
@@ -15,7 +16,8 @@ class TimerWheelTest : public ::testing::Test {
   TimerWheelTest() { wheel.Resize(4); }
   std::vector<uint32_t> Advance(Time now) {
     std::vector<uint32_t> fired;
-    wheel.Advance(now, [&](uint32_t owner) { fired.push_back(owner); });
+    const bool any = wheel.Advance(now, [&](uint32_t owner) { fired.push_back(owner); });
+    EXPECT_EQ(any, !fired.empty());
     return fired;
   }
   using Owners = std::vector<uint32_t>;
@@ -47,6 +49,22 @@ TEST_F(TimerWheelTest, EarlierDeadlineReplacesALaterOne) {
   EXPECT_EQ(Advance(At(600)), Owners{});
 }
 
+// Each of several owners in one place moves away from it: the first, one between, the last.
+TEST_F(TimerWheelTest, EarlierDeadlineLeavesOthersOfTheOldPlaceThere) {
+  for (uint32_t moved = 0; moved < 3; ++moved) {
+    wheel = TimerWheel();
+    wheel.Resize(4);
+    for (uint32_t owner = 0; owner < 3; ++owner) wheel.Arm(owner, At(9));
+    wheel.Arm(moved, At(3));
+    EXPECT_EQ(Advance(At(9)), Owners{moved});
+    Owners others = Advance(At(10));
+    std::ranges::sort(others);
+    Owners expected{0, 1, 2};
+    expected.erase(expected.begin() + moved);
+    EXPECT_EQ(others, expected) << moved;
+  }
+}
+
 TEST_F(TimerWheelTest, LaterDeadlineKeepsThePlaceAndIsAskedAgain) {
   wheel.Arm(1, At(5));
   wheel.Arm(1, At(50));
@@ -60,6 +78,23 @@ TEST_F(TimerWheelTest, DeadlineBeyondOneTurnIsAskedOnTheWay) {
   wheel.Arm(1, At(5000));
   EXPECT_EQ(Advance(At(1022)), Owners{});
   EXPECT_EQ(Advance(At(1023)), Owners{1});
+}
+
+// Within a turn an owner is first asked once its deadline has come; beyond, it is asked before.
+TEST_F(TimerWheelTest, ReachesDeadlinesWithinATurn) {
+  for (const int64_t now : {0, 1, 5000}) {
+    Advance(At(now));
+    for (const int64_t ahead : {-5, 0, 1, 1021, 1022, 1023, 1024, 100'000}) {
+      const Time deadline = At(now + ahead) + Duration(1);
+      EXPECT_EQ(wheel.Reaches(deadline), ahead < 1023) << now << " " << ahead;
+      TimerWheel copy = wheel;
+      copy.Arm(1, deadline);
+      bool early = false;
+      copy.Advance(At(now + ahead), [&](uint32_t) { early = true; });
+      EXPECT_EQ(early, ahead >= 1023) << now << " " << ahead;
+    }
+    EXPECT_FALSE(wheel.Reaches(kNever));
+  }
 }
 
 TEST_F(TimerWheelTest, LongPauseFiresEverythingOnce) {

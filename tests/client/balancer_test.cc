@@ -98,6 +98,15 @@ TEST_F(BalancerTest, EqualsTakeTurns) {
   EXPECT_EQ(Shares(balancer, 300), (std::vector<uint32_t>{100, 100, 100}));
 }
 
+TEST_F(BalancerTest, OfEqualsTheOneBehindTheLastChoiceIsNext) {
+  Balancer balancer = Make(BalancePolicy::kLeastLoaded, 4);
+  EXPECT_EQ(balancer.Choose(1, 0b0011), 2u);
+  EXPECT_EQ(balancer.Choose(1), 3u);
+  EXPECT_EQ(balancer.Choose(1, 0b0001), 1u);
+  EXPECT_EQ(balancer.Choose(1, 0b0110), 3u);
+  EXPECT_EQ(balancer.Choose(1), 0u);
+}
+
 TEST_F(BalancerTest, TheLeastLoadedIsChosenUntilTheyAreEven) {
   Balancer balancer = Make(BalancePolicy::kLeastLoaded, 2);
   sides[0].shown.Show({.load = 100});

@@ -279,12 +279,14 @@ TEST_F(ClientRunTest, AReservationNeverWraps) {
 TEST_F(ClientRunTest, CallsThatSendOrReadCreditEndAReservation) {
   const ClientShape shape = ShapeOf(one_, 1, 0);
   const auto is_void = [&] { return daemon_.queue.Commit(1) == SendResult::kInvalid; };
-  ASSERT_EQ(Reserve(shape, 2), 2u);
-  EXPECT_EQ(daemon_.queue.Send(two_.To(2, 0)), SendResult::kOk);
-  EXPECT_TRUE(is_void());
-  ASSERT_EQ(Reserve(shape, 2), 2u);
-  SendRun(two_.To(2, 0), 1);
-  EXPECT_TRUE(is_void());
+  for (int i = 0; i < 2; ++i) {  // the second one reads no credit
+    ASSERT_EQ(Reserve(shape, 2), 2u);
+    EXPECT_EQ(daemon_.queue.Send(two_.To(2, 0)), SendResult::kOk);
+    EXPECT_TRUE(is_void());
+    ASSERT_EQ(Reserve(shape, 2), 2u);
+    SendRun(two_.To(2, 0), 1);
+    EXPECT_TRUE(is_void());
+  }
   ASSERT_EQ(Reserve(shape, 2), 2u);
   EXPECT_EQ(Reserve(shape, 0), 0u);
   EXPECT_TRUE(is_void());

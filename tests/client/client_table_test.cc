@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <map>
 #include <random>
 
+#include "client/client_load.h"
 #include "segment_memory.h"
 
 namespace suede {
@@ -64,6 +66,10 @@ TEST_F(ClientTableTest, ServesTheQueuesOfWhoAttaches) {
   EXPECT_EQ(table.Find(7), 0u);
   EXPECT_EQ(table.Find(8), kNone);
   EXPECT_EQ(table.queue(table.serving()[1]).instance, 1u);
+  table.queue(table.serving()[1]).load.Show({.load = 5});
+  LoadState state;
+  ASSERT_TRUE(LoadReader(memory.base(), memory.offsets.bytes, 1).Read(&state));
+  EXPECT_EQ(state.load, 5u);
   EXPECT_EQ(Attach(7, memory), ClientVerdict::kUnknown) << "it is there already";
   table.CheckInvariants();
 }
@@ -107,7 +113,9 @@ TEST_F(ClientTableTest, AClientIsGoneOnceWhatItHadHandedOverIsTaken) {
   ASSERT_EQ(table.Claim(1, 0, 0xf), ClientVerdict::kDone);
   Send(memory);
   EXPECT_EQ(table.Detach(2), ClientVerdict::kUnknown);
+  EXPECT_FALSE(table.detaching());
   ASSERT_EQ(table.Detach(1), ClientVerdict::kDone);
+  EXPECT_TRUE(table.detaching());
   EXPECT_EQ(table.claimant(0, 3), kNone) << "claims end at once";
   EXPECT_EQ(table.Claim(1, 0, 0xf), ClientVerdict::kUnknown) << "what is going claims nothing";
   table.RetireQueues();
@@ -121,6 +129,48 @@ TEST_F(ClientTableTest, AClientIsGoneOnceWhatItHadHandedOverIsTaken) {
   EXPECT_FALSE(table.detaching());
   EXPECT_TRUE(table.serving().empty());
   table.CheckInvariants();
+}
+
+// A client that comes where another one was finds nothing of it.
+TEST_F(ClientTableTest, PlacesOfThoseWhoAreGoneAreAsNew) {
+  SegmentMemory first(kTableShape);
+  static constexpr std::array<uint32_t, 2> kInstances = {0, 1};
+  static constexpr std::array<uint8_t, 2> kMasks = {0b0011, 0b1000};
+  ASSERT_EQ(table.Attach({.client = 1,
+                          .segment = first.base(),
+                          .shape = &first.shape,
+                          .queue_instances = kInstances.data(),
+                          .queue_vc_masks = kMasks.data()}),
+            ClientVerdict::kDone);
+  const uint16_t number = table.serving()[0];
+  EXPECT_EQ(table.queue(number).vc_mask, 0b0011);
+  EXPECT_EQ(table.queue(table.serving()[1]).vc_mask, 0b1000);
+  EXPECT_TRUE(ClientTable::ShowBroken(table.queue(number)));
+  EXPECT_TRUE(ClientTable::MayEmitError(table.queue(number), TimeFromNs(1'000'000'000)));
+  table.MarkReceived(table.client(table.Find(1)), 2);
+  table.PublishReceived();
+  ASSERT_EQ(table.Detach(1), ClientVerdict::kDone);
+  table.RetireQueues();
+  ASSERT_EQ(table.TakeDetached(), 1u);
+  Add(2);
+  ASSERT_EQ(table.serving()[0], number);
+  EXPECT_EQ(table.queue(number).vc_mask, 0b1111);
+  EXPECT_TRUE(ClientTable::ShowBroken(table.queue(number)));
+  EXPECT_TRUE(ClientTable::MayEmitError(table.queue(number), TimeFromNs(1)));
+  EXPECT_EQ(table.Claim(2, 0, 0b0001), ClientVerdict::kDone);
+}
+
+TEST_F(ClientTableTest, AnErrorIsToldOfAFewTimesASecond) {
+  Add(1);
+  QueueSlot& slot = table.queue(table.serving()[0]);
+  const Time start = TimeFromNs(1'000'000'000);
+  EXPECT_TRUE(ClientTable::MayEmitError(slot, start));
+  EXPECT_FALSE(ClientTable::MayEmitError(slot, start));
+  EXPECT_FALSE(ClientTable::MayEmitError(slot, start + std::chrono::milliseconds(99)));
+  EXPECT_TRUE(ClientTable::MayEmitError(table.queue(table.serving()[1]), start))
+      << "another queue's";
+  EXPECT_TRUE(ClientTable::MayEmitError(slot, start + std::chrono::milliseconds(100)));
+  EXPECT_FALSE(ClientTable::MayEmitError(slot, start + std::chrono::milliseconds(101)));
 }
 
 TEST_F(ClientTableTest, AQueueWhoseRunsAreOutIsNotUsedAgain) {
@@ -152,7 +202,9 @@ TEST_F(ClientTableTest, AQueueInResetStartsOver) {
   EXPECT_EQ(QueueState(memory, 0), SUEDE_QUEUE_IN_RESET);
   EXPECT_EQ(QueueState(memory, 1), SUEDE_QUEUE_READY);
   table.Complete(static_cast<uint16_t>(number), 9, 1, 0, SUEDE_STATUS_RESET, counters);
+  ASSERT_EQ(table.queue(number).credits.Take(1, 0, 3), 1u);
   table.EndReset(number);
+  EXPECT_EQ(ClientQueue(memory.base(), 0).ReadReturned(), 0u - 3) << "lines under way";
   EXPECT_EQ(QueueState(memory, 0), SUEDE_QUEUE_READY);
   EXPECT_EQ(memory.tx()->head.value, 0u);
   EXPECT_EQ(memory.completions()->head.value, 1u) << "shown before the queue is ready again";
@@ -170,6 +222,10 @@ TEST_F(ClientTableTest, WhatIsOutOfServiceIsInReset) {
   EXPECT_EQ(VcState(memory, 0), SUEDE_QUEUE_READY) << "instance 0 delivers there, too";
   EXPECT_EQ(VcState(memory, 1), SUEDE_QUEUE_IN_RESET);
   EXPECT_EQ(VcState(memory, 2), SUEDE_QUEUE_READY) << "it has claimed nothing";
+  ASSERT_EQ(table.Claim(1, 1, 0b0100), ClientVerdict::kDone);
+  EXPECT_EQ(VcState(memory, 2), SUEDE_QUEUE_IN_RESET) << "at once";
+  ASSERT_EQ(table.Unclaim(1, 1, 0b0100), ClientVerdict::kDone);
+  EXPECT_EQ(VcState(memory, 2), SUEDE_QUEUE_READY);
   EXPECT_TRUE(ClientTable::ShowBroken(table.queue(table.serving()[0])));
   EXPECT_FALSE(ClientTable::ShowBroken(table.queue(table.serving()[0])));
   EXPECT_EQ(QueueState(memory, 0), SUEDE_QUEUE_BROKEN);
@@ -187,6 +243,10 @@ TEST_F(ClientTableTest, TheEndWaitsForWhatIsInTheRings) {
   EXPECT_EQ(table.queue(table.serving()[0]).drain_records, 0u);
   Add(2);
   EXPECT_EQ(table.queue(table.serving()[2]).drain_records, 0u) << "of one that comes now nothing";
+  segments.back()->tx()->head.value = 1;
+  ASSERT_EQ(table.Detach(2), ClientVerdict::kDone);
+  table.RetireQueues();
+  EXPECT_EQ(table.TakeDetached(), 2u) << "its command is not taken";
 }
 
 TEST_F(ClientTableTest, PublishesWhatHasChangedOnce) {
@@ -207,6 +267,15 @@ TEST_F(ClientTableTest, PublishesWhatHasChangedOnce) {
   EXPECT_EQ(memory.rx(2)->head.value, 0u);
   table.PublishReceived();
   EXPECT_EQ(memory.rx(2)->head.value, 3u);
+  // Further ones as well.
+  memory.completions()->tail.value = 64;
+  table.Complete(number, 65, 1, 0, SUEDE_STATUS_OK, counters);
+  table.PublishCompletions();
+  EXPECT_EQ(memory.completions()->head.value, 65u);
+  ASSERT_NE(table.ring(table.Find(1), 2).Reserve(2), nullptr);
+  table.MarkReceived(table.client(table.Find(1)), 2);
+  table.PublishReceived();
+  EXPECT_EQ(memory.rx(2)->head.value, 5u);
 }
 
 // Random clients that come, claim, send, reset and go; a claim has the owner that was granted it.

@@ -94,6 +94,61 @@ TEST_F(ShippedCreditTest, AVcThatIsNotReadLeavesCreditForTheOthersOfItsXpu) {
   }
 }
 
+// Shares of an aggregate of 2400 lines, of which an eighth is kept.
+TEST(CreditShares, LinesOfOtherVcsCountHalf) {
+  constexpr SegmentShape kShape{.tx_lines = 4096,
+                                .rx_lines = 64,
+                                .completion_count = 64,
+                                .credit_lines = 4096,
+                                .aggregate_lines = 2400};
+  SegmentMemory memory(kShape);
+  ClientQueue queue(memory.base(), 0);
+  const TestCommand one(16, 16, 1);
+  const auto send = [&](uint16_t xpuid, uint8_t vc, uint32_t count) {
+    uint32_t sent;
+    queue.SendRun({.first = one.To(xpuid, vc)}, count, &sent);
+    return sent;
+  };
+  EXPECT_EQ(queue.Credit(1, 0), 700u) << "a third of 2100: as much is left over then, twice";
+  EXPECT_EQ(send(1, 0, 4096), 700u);
+  EXPECT_EQ(queue.Credit(1, 1), 233u) << "a third of 1400 less the 700 of the other VC";
+  EXPECT_EQ(queue.Credit(2, 0), 466u) << "a third of 1400";
+  EXPECT_EQ(send(2, 0, 60), 60u);
+  EXPECT_EQ(queue.Credit(2, 0), 406u) << "a third of 1340 less twice 60";
+  // Credit that was granted before another VC of the XPU sent counts no more.
+  queue.Restart(false);
+  for (uint8_t vc = 0; vc < 2; ++vc) EXPECT_EQ(queue.Credit(1, vc), 700u);
+  EXPECT_EQ(send(1, 0, 4096), 700u);
+  EXPECT_EQ(send(1, 1, 4096), 233u);
+}
+
+TEST_F(CreditTest, OutstandingLinesAreThoseOfAllVcsOfAnXpu) {
+  EXPECT_EQ(credits_.OutstandingTo(3), 0u);
+  for (uint8_t vc = 0; vc < kVcCount; ++vc) EXPECT_EQ(credits_.Take(3, vc, vc + 1u), 1u);
+  credits_.Take(2, 3, 5);
+  credits_.Take(4, 0, 5);
+  EXPECT_EQ(credits_.OutstandingTo(3), 10u);
+  credits_.Return(3, 2, 3);
+  EXPECT_EQ(credits_.OutstandingTo(3), 7u);
+  EXPECT_EQ(credits_.outstanding(), 17u);
+}
+
+TEST_F(CreditTest, NoMoreIsReturnedThanWasTaken) {
+  EXPECT_EQ(credits_.Take(1, 0, 2, 2), 2u);
+  credits_.Return(1, 0, 9);
+  credits_.Return(1, 0, 9);
+  EXPECT_EQ(credits_.outstanding(), 0u);
+  EXPECT_EQ(queue_.ReadReturned(), 4u);
+}
+
+TEST_F(CreditTest, TakeTellsForHowManyThereWasCredit) {
+  EXPECT_EQ(credits_.Take(1, 0, 3, 5), 3u) << "of 10 lines";
+  EXPECT_EQ(credits_.outstanding(), 9u);
+  for (uint16_t xpuid = 2; xpuid <= 10; ++xpuid) EXPECT_EQ(credits_.Take(xpuid, 0, 5, 3), 2u);
+  EXPECT_EQ(credits_.Take(11, 0, 1, 3), 1u) << "of the aggregate of 100";
+  EXPECT_EQ(credits_.outstanding(), 100u);
+}
+
 TEST_F(CreditTest, WouldBlockFlushes) {
   SendUntilBlocked(1, 0);
   EXPECT_TRUE(reader_.HasWork());
@@ -161,6 +216,9 @@ TEST_F(CreditTest, RestartLeavesOutWhatIsUnderWay) {
     reader_.Restart();
     credits_.Restart();
     queue_.Restart(false);
+    EXPECT_EQ(queue_.sent(), 0u);
+    EXPECT_EQ(queue_.seen_returned(), queue_.ReadReturned());
+    EXPECT_EQ(queue_.seen_returned(), 0u - credits_.outstanding());
     EXPECT_EQ(SendUntilBlocked(1, 0), 0u);
     EXPECT_EQ(SendUntilBlocked(1, 1), 10u) << "another VC";
     Drain();
@@ -194,7 +252,47 @@ TEST_F(CreditTest, TagsAreBoundedByTheCompletionRing) {
   ASSERT_EQ(queue_.PollCompletions(out, 10), 10u);
   EXPECT_EQ(out[9].tag, 9u);
   EXPECT_EQ(out[9].xpuid, 1);
+  EXPECT_EQ(out[9].reserved, 0);
   EXPECT_EQ(queue_.Send(one_.To(1, 0, SUEDE_RECORD_COMPLETION, 64)), SendResult::kOk);
+}
+
+TEST_F(CreditTest, CompletionsAreTakenOnce) {
+  suede_completion out[4];
+  for (uint64_t tag = 1; tag <= 3; ++tag) {
+    EXPECT_EQ(queue_.PollCompletions(out, 4), 0u);
+    ASSERT_TRUE(completions_.Push(tag, 1, 0, SUEDE_STATUS_OK));
+    completions_.Publish();
+    ASSERT_EQ(queue_.PollCompletions(out, 4), 1u);
+    EXPECT_EQ(out[0].tag, tag);
+    EXPECT_EQ(memory_.completions()->tail.value, tag);
+  }
+}
+
+// Each destination is another one, so credit is read anew for each command.
+TEST_F(CreditTest, AsManyTagsAsCompletionsWhereCreditIsRead) {
+  for (uint16_t i = 0; i < 64; ++i) {
+    ASSERT_EQ(queue_.Send(one_.To(i, 0, SUEDE_RECORD_COMPLETION, i)), SendResult::kOk) << i;
+  }
+  EXPECT_EQ(queue_.Send(one_.To(64, 0, SUEDE_RECORD_COMPLETION, 64)), SendResult::kWouldBlock);
+  EXPECT_EQ(queue_.Send(one_.To(65, 0)), SendResult::kOk) << "an untagged one";
+}
+
+TEST_F(CreditTest, ABrokenQueuesTagsAreForgotten) {
+  const auto send_tags = [&] {
+    uint32_t sent = 0;
+    while (queue_.Send(one_.To(static_cast<uint16_t>(sent), 0, SUEDE_RECORD_COMPLETION, sent)) ==
+           SendResult::kOk) {
+      ++sent;
+    }
+    return sent;
+  };
+  EXPECT_EQ(send_tags(), 64u);
+  for (const bool was_broken : {false, true}) {
+    reader_.Restart();
+    credits_.Restart();
+    queue_.Restart(was_broken);
+    EXPECT_EQ(send_tags(), was_broken ? 64u : 0u);
+  }
 }
 
 TEST_F(CreditTest, FullCompletionRingRefuses) {

@@ -67,6 +67,12 @@ TEST_F(LoadTest, AnAreaThatIsNotThereOrNotInsideIsNone) {
   }
 }
 
+TEST_F(LoadTest, AnAreaMayEndWhereTheSegmentDoes) {
+  const uint64_t end = memory.offsets.load + 3 * sizeof(suede_load_area);
+  EXPECT_TRUE(LoadReader(memory.base(), end, 2).has_area());
+  EXPECT_FALSE(LoadReader(memory.base(), end - 1, 2).has_area());
+}
+
 TEST_F(LoadTest, AStateThatIsNotFinishedIsNotGiven) {
   LoadWriter writer(memory.base(), kAreaShape, 0);
   writer.Show(StateOf(1));
@@ -90,6 +96,9 @@ TEST_F(LoadTest, MapsNameTheDestinations) {
   EXPECT_TRUE(unreachable.Set(32, true));
   EXPECT_TRUE(paused.Set(0, true));
   writer.ShowMaps(unreachable, paused);
+  for (const uint16_t xpuid : std::array<uint16_t, 5>{31, 32, 33, 1022, 1023}) {
+    EXPECT_EQ(unreachable.Has(xpuid), xpuid == 32 || xpuid == 1023) << xpuid;
+  }
   for (const uint16_t xpuid : std::array<uint16_t, 6>{0, 31, 32, 33, 1022, 1023}) {
     EXPECT_EQ(Reader(2).IsUnreachable(xpuid), xpuid == 32 || xpuid == 1023) << xpuid;
     EXPECT_EQ(Reader(2).IsPaused(xpuid), xpuid == 0) << xpuid;

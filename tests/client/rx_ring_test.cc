@@ -94,6 +94,35 @@ TEST(RxRing, ImpossibleTailIsNoCredit) {
   for (int i = 0; i < 10; ++i) EXPECT_NE(writer.Reserve(1), nullptr);
   memory.rx(0)->tail.value = 9;  // back again
   EXPECT_EQ(writer.Reserve(1), nullptr);
+  for (const uint32_t tail : {65u, 74u, 75u}) {  // not published yet
+    memory.rx(0)->tail.value = tail;
+    EXPECT_EQ(writer.Reserve(1), nullptr) << tail;
+  }
+  writer.Publish();
+  memory.rx(0)->tail.value = 74;
+  EXPECT_EQ(writer.FreeLines(), 64u);
+}
+
+// Room is given up to the ring's end, and from its start once a record does not fit there.
+TEST(RxRing, RoomIsAllThatFollowsInOnePiece) {
+  SegmentMemory memory(kSmall);
+  RxRingWriter writer(memory.base(), kSmall, 0);
+  uint8_t* const lines = reinterpret_cast<uint8_t*>(memory.rx(0) + 1);
+  EXPECT_EQ(writer.Room(5).lines, 64u);
+  writer.Take(60);
+  EXPECT_EQ(writer.Room(4).lines, 4u);
+  EXPECT_EQ(writer.Room(4).first, lines + size_t{60} * SUEDE_LINE_BYTES);
+  EXPECT_EQ(writer.Room(5).lines, 0u) << "the client has not read the first lines yet";
+  EXPECT_EQ(writer.Room(5).first, nullptr);
+  writer.Publish();
+  memory.rx(0)->tail.value = 50;
+  const RecordRoom room = writer.Room(5);
+  EXPECT_EQ(room.first, lines);
+  EXPECT_EQ(room.lines, 50u);
+  EXPECT_EQ(lines[size_t{60} * SUEDE_LINE_BYTES], SUEDE_KIND_NONE);
+  writer.Take(46);
+  EXPECT_EQ(writer.Room(4).lines, 4u);
+  EXPECT_EQ(writer.Room(5).lines, 0u);
 }
 
 class RxRingProperty : public ::testing::TestWithParam<uint64_t> {};
@@ -190,6 +219,7 @@ TEST(RxRing, ASpanEndsAtTheRingsEndAndAtMax) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(Deliver(&writer, command, 1, 1));
   writer.Publish();
   ASSERT_EQ(receiver.PollRun(&span, 0), 0u);
+  EXPECT_EQ(span.count, 0u);
   ASSERT_EQ(receiver.PollRun(&span, 100), 11u) << "line 63 is padding";
   ASSERT_EQ(receiver.PollRun(&span, 100), 8u);
   EXPECT_EQ(span.control - SUEDE_RECORD_CONTROL, reinterpret_cast<uint8_t*>(memory.rx(0) + 1));

@@ -22,8 +22,20 @@ TEST(SegmentShape, RangesAreChecked) {
     EXPECT_FALSE(SegmentShape{.rx_lines = bad}.IsValid()) << bad;
     EXPECT_FALSE(SegmentShape{.completion_count = bad}.IsValid()) << bad;
   }
-  EXPECT_FALSE(SegmentShape{.credit_lines = 4}.IsValid());
-  EXPECT_FALSE(SegmentShape{.aggregate_lines = 4}.IsValid());
+  constexpr uint32_t kMax = 1u << 20;
+  for (const uint32_t size : {64u, kMax}) {
+    EXPECT_TRUE(SegmentShape{.tx_lines = size}.IsValid()) << size;
+    EXPECT_TRUE(SegmentShape{.rx_lines = size}.IsValid()) << size;
+    EXPECT_TRUE(SegmentShape{.completion_count = size}.IsValid()) << size;
+  }
+  for (const uint32_t lines : {5u, kMax}) {
+    EXPECT_TRUE(SegmentShape{.credit_lines = lines}.IsValid()) << lines;
+    EXPECT_TRUE(SegmentShape{.aggregate_lines = lines}.IsValid()) << lines;
+  }
+  for (const uint32_t lines : {4u, kMax + 1}) {
+    EXPECT_FALSE(SegmentShape{.credit_lines = lines}.IsValid()) << lines;
+    EXPECT_FALSE(SegmentShape{.aggregate_lines = lines}.IsValid()) << lines;
+  }
 }
 
 TEST(SegmentOffsets, PartsAreAlignedAndDoNotOverlap) {
@@ -45,10 +57,13 @@ TEST(SegmentOffsets, PartsAreAlignedAndDoNotOverlap) {
         << "older clients know the places of all others";
     std::sort(parts.begin(), parts.end());
     for (size_t i = 1; i < parts.size(); ++i) {
-      EXPECT_EQ(parts[i].first % 64, 0u);
-      EXPECT_GE(parts[i].first, parts[i - 1].first + parts[i - 1].second);
+      EXPECT_EQ(parts[i].first % 128, 0u);
+      const uint64_t end = parts[i - 1].first + parts[i - 1].second;
+      EXPECT_GE(parts[i].first, end);
+      EXPECT_LT(parts[i].first, end + (i == 1 ? 4096 : 128)) << "nothing lies between them";
     }
     EXPECT_LE(parts.back().first + parts.back().second, offsets.bytes);
+    EXPECT_LT(offsets.bytes, parts.back().first + parts.back().second + 4096);
     EXPECT_EQ(offsets.bytes % 4096, 0u);
   }
 }

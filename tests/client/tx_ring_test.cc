@@ -82,7 +82,12 @@ TEST_F(TxRingTest, GivesNothingOfWhatLiesBehindTheClientsCommand) {
       ClientQueue queue(memory.base(), 0);
       ASSERT_EQ(queue.Send(command.To(7, 1)), SendResult::kOk);
       const auto* const record = reinterpret_cast<const uint8_t*>(memory.tx_record(0));
-      for (uint32_t at = end; at < lines * SUEDE_LINE_BYTES; ++at) {
+      uint32_t sent;
+      for (const uint8_t flags : std::initializer_list<uint8_t>{0, SUEDE_RECORD_COMPLETION}) {
+        ASSERT_EQ(queue.SendRun({.first = command.To(7, 1, flags)}, 2, &sent), SendResult::kOk);
+      }
+      for (uint32_t at = 0; at < 5 * lines * SUEDE_LINE_BYTES; ++at) {
+        if (at % (lines * SUEDE_LINE_BYTES) < end) continue;
         ASSERT_EQ(record[at], 0) << control_bytes << " " << data_bytes << " " << at;
       }
     }
@@ -104,7 +109,36 @@ TEST_F(TxRingTest, ErrorMarkKeepsWhatACompletionNeeds) {
 
 TEST_F(TxRingTest, ForeignKindIsMalformed) {
   Put(0)->kind = 3;
-  EXPECT_EQ(PollOne().verdict, RecordVerdict::kMalformed);
+  const TxRecord record = PollOne();
+  EXPECT_EQ(record.verdict, RecordVerdict::kMalformed);
+  EXPECT_EQ(record.bytes, 0) << "it has no command";
+  EXPECT_EQ(record.count, 1);
+}
+
+TEST_F(TxRingTest, UnknownFlagsAreIgnored) {
+  for (uint32_t line = 0; line < 5; ++line) {
+    const auto flag = static_cast<uint8_t>(8 << line);
+    Put(line)->flags = flag | SUEDE_RECORD_TRANSMIT_NOW;
+    const TxRecord record = PollOne();
+    EXPECT_EQ(record.verdict, RecordVerdict::kCommand) << int{flag};
+    EXPECT_EQ(record.flags(), SUEDE_RECORD_TRANSMIT_NOW) << int{flag};
+  }
+}
+
+// The caller's array holds what an earlier call gave.
+TEST_F(TxRingTest, NothingIsLeftOfEarlierRecords) {
+  TxRecord record;
+  for (uint32_t line = 0; line < 3; ++line) Put(line);
+  ASSERT_EQ(reader_.Poll(&record, 3), 1u);
+  EXPECT_EQ(record.count, 3);
+  Put(3)->flags = SUEDE_RECORD_ERROR;
+  ASSERT_EQ(reader_.Poll(&record, 1), 1u);
+  EXPECT_EQ(record.verdict, RecordVerdict::kErrorMark);
+  EXPECT_EQ(record.count, 1);
+  Put(4);
+  ASSERT_EQ(reader_.Poll(&record, 1), 1u);
+  EXPECT_EQ(record.verdict, RecordVerdict::kCommand);
+  EXPECT_EQ(record.bytes, 16);
 }
 
 TEST_F(TxRingTest, KindAndDataBitMustAgree) {
@@ -196,8 +230,12 @@ TEST_F(TxRingTest, HeadTooFarBreaks) {
   EXPECT_EQ(PollEach(reader_, records, 4), 0u);
   EXPECT_TRUE(reader_.broken());
   EXPECT_FALSE(reader_.HasWork());
+  EXPECT_EQ(reader_.Waiting(), 0u);
+  EXPECT_EQ(PollEach(reader_, records, 4), 0u) << "nothing more before Restart";
   reader_.Restart();
   EXPECT_FALSE(reader_.broken());
+  EXPECT_EQ(memory_.tx()->head.value, 0u);
+  EXPECT_EQ(memory_.tx()->tail.value, 0u);
   Put(0);
   EXPECT_EQ(PollOne().verdict, RecordVerdict::kCommand);
 }
@@ -207,6 +245,18 @@ TEST_F(TxRingTest, HeadGoingBackBreaks) {
   TxRecord records[8];
   ASSERT_EQ(PollEach(reader_, records, 8), 8u);
   memory_.tx()->head.value = 7;
+  EXPECT_EQ(PollEach(reader_, records, 8), 0u);
+  EXPECT_TRUE(reader_.broken());
+  // Behind what was released, too.
+  reader_.Restart();
+  for (uint32_t line = 0; line < 12; ++line) {
+    Put(line);
+    if (line != 7 && line != 11) continue;
+    PollEach(reader_, records, 8);
+    if (line == 7) reader_.Release();
+  }
+  EXPECT_FALSE(reader_.broken());
+  memory_.tx()->head.value = 10;
   EXPECT_EQ(PollEach(reader_, records, 8), 0u);
   EXPECT_TRUE(reader_.broken());
 }
@@ -256,6 +306,14 @@ TEST_F(TxRingTest, ARunEndsWhereItsHeadChanges) {
   EXPECT_EQ(changed([](suede_record* r) { r->flags = SUEDE_RECORD_COMPLETION; }), apart);
   EXPECT_EQ(changed([](suede_record* r) { r->flags = SUEDE_RECORD_ERROR; }), apart);
   EXPECT_EQ(changed([](suede_record* r) { r->kind = 7; }), apart) << "malformed";
+  // Each bit of kind, VC and XPU, and of flags and lengths.
+  for (uint32_t bit = 0; bit < 128; ++bit) {
+    if ((bit >= 32 && bit < 96) || bit / 8 == offsetof(suede_record, reserved)) continue;
+    const auto flip = [&](suede_record* r) {
+      reinterpret_cast<uint8_t*>(r)[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
+    };
+    EXPECT_GT(changed(flip).size(), 1u) << bit;
+  }
   EXPECT_EQ(changed([](suede_record* r) { r->tag[0] = 1; }), (std::vector<uint32_t>{6}))
       << "of no account";
 }

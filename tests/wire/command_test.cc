@@ -29,6 +29,8 @@ TEST(CommandShape, ReadsTypeAndLength) {
   EXPECT_EQ(ReadCommandShape(0x19, 0xff).bytes(), 274u);
   EXPECT_EQ(ReadCommandShape(0x11, 0).bytes(), 3u);
   EXPECT_EQ(ReadCommandShape(0x11, 0).packed_bytes(), 4u);
+  EXPECT_TRUE(ReadCommandShape(0x11, 0).has_data);
+  EXPECT_FALSE(ReadCommandShape(0xe1, 0).has_data);
 }
 
 TEST(CommandReader, NothingIsValid) {
@@ -46,8 +48,9 @@ TEST(CommandReader, ZeroLengthEndsCommands) {
 }
 
 TEST(CommandReader, PaddingMustBeZero) {
-  for (size_t at = 0; at < 6; ++at) {
-    Bytes bytes{0x01, 0xaa, 0, 0, 0, 0, 0, 0};
+  for (size_t at = 0; at < 30; ++at) {
+    Bytes bytes(32);
+    bytes[0] = 0x01;
     bytes[2 + at] = 0x80;  // in a first byte this still says L = 0
     EXPECT_EQ(Validate(bytes).error, CommandError::kBadPadding) << at;
   }
@@ -102,6 +105,24 @@ TEST(CommandReader, ByteBehindOddDataMustBeZero) {
   EXPECT_EQ(Validate({0x11, 0x00, 0xff, 0x00}).error, CommandError::kNone);
   EXPECT_EQ(Validate({0x11, 0x00, 0xff, 0x01}).error, CommandError::kBadPadding);
   EXPECT_EQ(Validate({0x11, 0x00, 0xff, 0x01, 0x01, 0x00}).error, CommandError::kBadPadding);
+}
+
+TEST(CommandReader, StopsAtTheCommandThatIsWrong) {
+  const Bytes good{0x01, 0xaa};
+  for (const auto& [wrong, error] :
+       {std::pair{Bytes{0x11, 0x00, 0xff, 0x01, 0x01, 0xaa}, CommandError::kBadPadding},
+        std::pair{Bytes{0x0a, 0x00, 0x01, 0xaa}, CommandError::kBadLength},
+        std::pair{Bytes{0x19, 0xff, 0x01, 0xaa}, CommandError::kOverrun}}) {
+    Bytes bytes = good;
+    bytes.insert(bytes.end(), wrong.begin(), wrong.end());
+    CommandReader reader(bytes.data(), static_cast<uint32_t>(bytes.size()));
+    EXPECT_TRUE(reader.Next());
+    EXPECT_TRUE(reader.IsFollowed());
+    EXPECT_TRUE(reader.ok());
+    EXPECT_FALSE(reader.Next());
+    EXPECT_FALSE(reader.ok());
+    EXPECT_EQ(reader.error(), error);
+  }
 }
 
 TEST(CommandReader, StaysAtItsEnd) {

@@ -294,7 +294,12 @@ TEST(ControlPdu, UnknownTypes) {
     Bytes bytes = Encoded(kHello);
     bytes[0] = static_cast<uint8_t>(type);
     const ControlError error = Decode(bytes);
-    EXPECT_EQ(error == ControlError::kUnknownType, type < 8 || type > 16) << type;
+    const bool unknown = type < 8 || type > 16;
+    EXPECT_EQ(error == ControlError::kUnknownType, unknown) << type;
+    // The body of an unknown type may be any, and may be none.
+    EXPECT_EQ(Decode({static_cast<uint8_t>(type), 0, 0, 0}),
+              unknown ? ControlError::kUnknownType : ControlError::kMalformed)
+        << type;
   }
 }
 

@@ -251,6 +251,56 @@ TEST_P(EncapTest, AnotherEtherTypeIsNotSue) {
   }
 }
 
+// A frame of somebody else is told from one that ends too early, once the bytes are there that say
+// so.
+TEST(Encap, ErrorsOfHeadersThatEndEarly) {
+  struct Case {
+    Encap encap;
+    size_t at;  // of 16 bits that change, behind the Ethernet header and the tag
+    uint16_t value;
+    FrameError error;
+    size_t from;  // bytes behind the Ethernet header and the tag
+  };
+  const uint16_t port = SpecOf({Encap::kUdp4, false}).udp_port;
+  for (const Case& c :
+       {Case{Encap::kUdp4, 8, 0x4006, FrameError::kNotSue, 20},  // TCP
+        Case{Encap::kUdp4, 6, 0x0001, FrameError::kNotSue, 20},  // a later fragment
+        Case{Encap::kUdp4, 22, 0x0001, FrameError::kNotSue, 24},
+        Case{Encap::kUdp4, 0, 0x4600, FrameError::kNotSue, 28},  // options, then another port
+        Case{Encap::kUdp4, 0, 0x6500, FrameError::kIpHeader, 24},
+        Case{Encap::kUdp4, 0, 0x4400, FrameError::kIpHeader, 24},
+        Case{Encap::kUdp4, 6, 0x2000, FrameError::kIpHeader, 24},
+        Case{Encap::kUdp6, 6, 0x0640, FrameError::kNotSue, 40},
+        Case{Encap::kUdp6, 42, 0x0001, FrameError::kNotSue, 44},
+        Case{Encap::kUdp6, 0, 0x7000, FrameError::kIpHeader, 44},
+        Case{Encap::kAfh1s, 0, 0x1000, FrameError::kShimVersion, 8},
+        Case{Encap::kAfh1s, 2, 0x4002, FrameError::kNextHeader, 8},
+        Case{Encap::kAfh1s, 2, 0x0001, FrameError::kHopLimit, 8}}) {
+    for (const bool tagged : {false, true}) {
+      const HeaderSpec spec = SpecOf({c.encap, tagged});
+      const size_t l2 = tagged ? 18 : 14;
+      Bytes frame = BuildBytes(c.encap, spec, Bytes(60, 0x22));
+      StoreBe16(&frame[l2 + c.at], c.value);
+      for (size_t bytes = 0; bytes < frame.size(); ++bytes) {
+        const Bytes cut(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes));
+        EXPECT_EQ(ErrorOf(RulesOf(c.encap, spec), cut),
+                  bytes < l2 + c.from ? FrameError::kTruncated : c.error)
+            << EncapName(c.encap) << " " << c.at << ": " << c.value << ", " << bytes;
+      }
+    }
+  }
+  // Behind options the port is ours.
+  Bytes frame = BuildBytes(Encap::kUdp4, SpecOf({Encap::kUdp4, false}), Bytes(60, 0x22));
+  frame[14] = 0x4f;
+  StoreBe16(&frame[14 + 60 + 2], port);
+  for (size_t bytes = 34; bytes < frame.size(); ++bytes) {
+    const Bytes cut(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes));
+    EXPECT_EQ(ErrorOf(RulesOf(Encap::kUdp4, SpecOf({Encap::kUdp4, false})), cut),
+              bytes < 14 + 60 + 4 ? FrameError::kTruncated : FrameError::kIpHeader)
+        << bytes;
+  }
+}
+
 // On a port of any encapsulation, frames of others do not pass for its own.
 TEST_P(EncapTest, FramesOfOthersAreNotSue) {
   HeaderSpec spec = Spec();

@@ -3,7 +3,10 @@
 #include "wire/encap/fields.h"
 
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "frames.h"
@@ -144,6 +147,102 @@ TEST_P(FieldsTest, AreWhatIsReceived) {
   EXPECT_GT(taken, 500);
 }
 
+// The values of another spec make the header that this spec makes.
+TEST_P(FieldsTest, AreSetInAFrame) {
+  std::mt19937 random(6);
+  const auto number = [](const MacAddress& mac) {
+    return uint64_t{LoadBe16(mac.data())} << 32 | LoadBe32(mac.data() + 2);
+  };
+  for (int i = 0; i < 100; ++i) {
+    const HeaderSpec spec = RandomSpec(random);
+    const Bytes commands(random() % 100 * 2, 0x5a);
+    Bytes frame = BuildBytes(encap(), RandomSpec(random), commands);
+    Bytes expected = BuildBytes(encap(), spec, commands);
+    FieldValues values;
+    values.Set(FieldKey::kDmac, number(spec.destination_mac));
+    values.Set(FieldKey::kSmac, number(spec.source_mac));
+    values.Set(FieldKey::kMacPrefix, spec.mac_prefix);
+    values.Set(FieldKey::kEtherType, spec.ether_type);
+    values.Set(FieldKey::kPcp, spec.traffic_class.pcp);
+    values.Set(FieldKey::kVid, spec.vid);
+    values.Set(FieldKey::kDscp, spec.traffic_class.dscp);
+    values.Set(FieldKey::kEcn, spec.traffic_class.ecn);
+    values.Set(FieldKey::kDport, spec.udp_port);
+    values.Set(FieldKey::kSession, spec.session);
+    for (const FieldKey key : {FieldKey::kSip, FieldKey::kSrcFwd}) values.Set(key, spec.source);
+    for (const FieldKey key : {FieldKey::kDip, FieldKey::kDstFwd}) {
+      values.Set(key, spec.destination);
+    }
+    PatchHeader(encap(), values, frame);
+    if (encap() == Encap::kUdp6) {  // the UDP checksum is the data path's
+      for (Bytes* bytes : {&frame, &expected}) StoreBe16(&(*bytes)[l2() + 46], 0);
+    }
+    EXPECT_EQ(frame, expected);
+    // Fields that no spec sets. They are read again, and nothing else has changed.
+    const std::pair<FieldKey, uint64_t> more[] = {
+        {FieldKey::kHopLimit, 3},        {FieldKey::kDei, 1},       {FieldKey::kIpId, 0x1234},
+        {FieldKey::kFlowLabel, 0xabcde}, {FieldKey::kIpFlags, 4},   {FieldKey::kShimReserved, 9},
+        {FieldKey::kIpChecksum, 0x4321}, {FieldKey::kIpLength, 21}, {FieldKey::kUdpChecksum, 1}};
+    for (const auto& [key, value] : more) {
+      if (FieldBits(encap(), key) == 0 || (key == FieldKey::kDei && !GetParam().tagged)) continue;
+      Bytes altered = frame;
+      FieldValues one;
+      one.Set(key, value);
+      PatchHeader(encap(), one, altered);
+      FieldValues before;
+      FieldValues after;
+      ReadHeader(RulesOf(encap(), spec), frame, before);
+      ReadHeader(RulesOf(encap(), spec), altered, after);
+      before.Set(key, value);
+      EXPECT_EQ(after, before) << static_cast<int>(key);
+    }
+  }
+}
+
+TEST_P(FieldsTest, OfATruncatedFrameAreThoseInFrontOfItsEnd) {
+  std::mt19937 random(7);
+  const HeaderSpec spec = RandomSpec(random);
+  const Bytes frame = RandomFrame(spec, random);
+  FieldValues whole;
+  ReadHeader(RulesOf(encap(), spec), frame, whole);
+  // Fields by the number of bytes from which on they are read, IP, UDP and shim as a whole.
+  const uint32_t ip = encap() == Encap::kUdp4 ? 20 : encap() == Encap::kUdp6 ? 40 : 8;
+  const auto bytes_of = [&](FieldKey key) -> uint32_t {
+    switch (key) {
+      case FieldKey::kDmac:
+      case FieldKey::kSmac:
+      case FieldKey::kMacPrefix:
+      case FieldKey::kDstFwd:
+      case FieldKey::kSrcFwd:
+        return kEthernetBytes;
+      case FieldKey::kPcp:
+      case FieldKey::kVid:
+      case FieldKey::kEtherType:
+        return l2();
+      case FieldKey::kDport:
+        return l2() + ip + 8;
+      case FieldKey::kSession:
+        return traits().addresses != AddressKind::kForwarding ? l2() + ip + 8
+               : encap() == Encap::kAfh1s                     ? l2() + ip
+                                                              : l2();
+      default:
+        return traits().macs == MacKind::kOther ? l2() : l2() + ip;
+    }
+  };
+  for (uint32_t bytes = 0; bytes <= frame.size(); ++bytes) {
+    FieldValues values;
+    ReadHeader(RulesOf(encap(), spec), std::span(frame).first(bytes), values);
+    for (size_t i = 0; i < kFieldCount; ++i) {
+      const auto key = static_cast<FieldKey>(i);
+      EXPECT_EQ(values.Has(key), whole.Has(key) && bytes >= bytes_of(key))
+          << FieldRows()[i].name << " in " << bytes;
+      if (values.Has(key)) {
+        EXPECT_EQ(values[key], whole[key]) << FieldRows()[i].name;
+      }
+    }
+  }
+}
+
 // A port whose header cannot be tagged sees another EtherType there, and no tag behind it.
 TEST_P(FieldsTest, HaveNoTagWhereTheHeaderCannotBeTagged) {
   if (traits().can_be_tagged) return;
@@ -161,6 +260,109 @@ TEST_P(FieldsTest, HaveNoTagWhereTheHeaderCannotBeTagged) {
 
 INSTANTIATE_TEST_SUITE_P(All, FieldsTest, ::testing::ValuesIn(AllDialects()),
                          [](const auto& test) { return DialectName(test.param); });
+
+// A header that a port does not take is read up to the field that says so.
+TEST(Fields, OfOthersAreReadUpToWhatTellsThem) {
+  struct Case {
+    Encap encap;
+    size_t at;  // of the byte that changes
+    std::vector<FieldKey> read;
+    std::vector<FieldKey> not_read;
+  };
+  using enum FieldKey;
+  const Case cases[] = {
+      {Encap::kUdp4, 13, {kDmac, kSmac, kEtherType}, {kDscp, kSip, kDport}},
+      {Encap::kUdp4, 14, {kDmac, kSmac}, {kEtherType, kDscp, kSip, kDport}},     // version
+      {Encap::kUdp4, 23, {kDscp, kSip, kDip, kIpChecksum}, {kDport, kSession}},  // protocol
+      {Encap::kUdp4, 21, {kDscp, kSip, kDip, kIpChecksum}, {kDport, kSession}},  // a later fragment
+      {Encap::kUdp6, 13, {kDmac, kSmac, kEtherType}, {kDscp, kSip, kDport}},
+      {Encap::kUdp6, 14, {kDmac, kSmac}, {kDscp, kSip, kDport}},
+      {Encap::kUdp6, 20, {kDscp, kSip, kDip}, {kDport, kSession}},
+      {Encap::kAfh1, 0, {kEtherType, kDmac, kSmac}, {kMacPrefix, kDstFwd, kSrcFwd}},
+      {Encap::kAfh1, 6, {kEtherType, kDmac, kSmac}, {kMacPrefix, kDstFwd, kSrcFwd}},
+      {Encap::kAfh1s, 0, {kEtherType, kDmac, kSmac}, {kMacPrefix, kDstFwd, kDscp}},
+      {Encap::kAfh1s, 13, {kEtherType, kMacPrefix, kDstFwd, kSrcFwd}, {kDscp, kSession}},
+      {Encap::kAfh2, 13, {kEtherType}, {kDstFwd, kSrcFwd, kDscp, kSession}},
+      {Encap::kAfh2, 0, {kEtherType}, {kDstFwd, kSrcFwd, kDscp, kSession}},
+      {Encap::kAfh2c, 13, {kEtherType}, {kDstFwd, kSrcFwd, kDscp}},
+      {Encap::kAfh2c, 0, {kEtherType}, {kDstFwd, kSrcFwd, kDscp}}};
+  for (const Case& c : cases) {
+    const HeaderSpec spec = SpecOf({c.encap, false});
+    Bytes frame = BuildBytes(c.encap, spec, Bytes(60, 0x22));
+    frame[c.at] ^= 0x10;
+    FieldValues values;
+    ReadHeader(RulesOf(c.encap, spec), frame, values);
+    for (const FieldKey key : c.read) {
+      EXPECT_TRUE(values.Has(key)) << EncapName(c.encap) << " " << c.at << ": "
+                                   << FieldRows()[static_cast<size_t>(key)].name;
+    }
+    for (const FieldKey key : c.not_read) {
+      EXPECT_FALSE(values.Has(key)) << EncapName(c.encap) << " " << c.at << ": "
+                                    << FieldRows()[static_cast<size_t>(key)].name;
+    }
+  }
+}
+
+// The headers that have each field, and its width.
+TEST(Fields, RowsNameTheHeadersThatHaveThem) {
+  using enum FieldKey;
+  struct Case {
+    std::vector<FieldKey> keys;
+    std::string_view encaps;
+  };
+  const Case cases[] = {
+      {{kTimeNs, kPadding, kInstance, kDstXpuid, kVer, kOp, kXpuid, kPsn, kVc, kPartition, kRpsn},
+       "udp4 udp6 afh1 afh1s afh2 afh2c"},
+      {{kDmac, kSmac, kSip, kDip, kDport, kIpLength}, "udp4 udp6"},
+      {{kMacPrefix}, "afh1 afh1s"},
+      {{kDstFwd, kSrcFwd, kEtherType}, "afh1 afh1s afh2 afh2c"},
+      {{kPcp, kDei, kVid}, "udp4 udp6 afh1 afh1s"},
+      {{kSession, kHopLimit}, "udp4 udp6 afh1s afh2"},
+      {{kDscp, kEcn}, "udp4 udp6 afh1s afh2 afh2c"},
+      {{kFlowLabel}, "udp6"},
+      {{kIpId, kIpFlags, kIpChecksum, kUdpChecksum}, "udp4"},
+      {{kShimReserved}, "afh1s"},
+      {{kRsv, kRsvd}, "udp4 udp6 afh1 afh1s afh2"}};
+  size_t count = 0;
+  for (const Case& c : cases) {
+    for (const FieldKey key : c.keys) {
+      const FieldRow& row = FieldRows()[static_cast<size_t>(key)];
+      EXPECT_EQ(row.field, key);
+      EXPECT_EQ(JoinEncaps(row.encaps, " ", " "), c.encaps) << row.name;
+      ++count;
+    }
+  }
+  EXPECT_EQ(count, kFieldCount);
+  EXPECT_EQ(FieldRows()[static_cast<size_t>(kPadding)].encaps, kEveryEncap);
+}
+
+TEST(Fields, RowsHaveTheMaximumOfTheWidestHeader) {
+  const auto row = [](FieldKey key) { return FieldRows()[static_cast<size_t>(key)]; };
+  EXPECT_EQ(row(FieldKey::kDstFwd).max, 0xffffffffu);
+  EXPECT_EQ(MaxOf(row(FieldKey::kDstFwd), Encap::kAfh1), 0xffffu);
+  EXPECT_EQ(MaxOf(row(FieldKey::kDstFwd), Encap::kAfh2), 0xffffffffu);
+  EXPECT_EQ(row(FieldKey::kSession).max, 0xffffu);
+  EXPECT_EQ(MaxOf(row(FieldKey::kSession), Encap::kAfh2), 0xffu);
+  EXPECT_EQ(row(FieldKey::kFlowLabel).max, 0xfffffu);
+  EXPECT_EQ(row(FieldKey::kPartition).max, 1023u);
+  EXPECT_EQ(row(FieldKey::kUdpChecksum).max, 1u) << "a flag";
+  EXPECT_EQ(row(FieldKey::kSip).max, 0u) << "no number";
+  // Without a field in a header: that of the row.
+  EXPECT_EQ(row(FieldKey::kPadding).max, 0xffffu);
+  EXPECT_EQ(MaxOf(row(FieldKey::kInstance), Encap::kUdp4), 63u);
+  EXPECT_EQ(row(FieldKey::kEtherType).min, 0x600u);
+}
+
+TEST(Fields, RowsSayWhatDependsOnTheHeader) {
+  const auto row = [](FieldKey key) { return FieldRows()[static_cast<size_t>(key)]; };
+  EXPECT_EQ(row(FieldKey::kEtherType).fallback, "34997, afh1s 34998");
+  EXPECT_EQ(row(FieldKey::kDstFwd).sentence, "destination forwarding address; 16 bits, 32 in afh2");
+  EXPECT_EQ(row(FieldKey::kSession).sentence,
+            "session: source port less 49152, modulo 65536, or entropy; 16 bits, 8 in afh2");
+  EXPECT_EQ(row(FieldKey::kXpuid).fallback, "0; afh2c: of src_fwd");
+  EXPECT_EQ(row(FieldKey::kDport).fallback, "3333");
+  EXPECT_EQ(row(FieldKey::kDport).sentence, "destination port");
+}
 
 TEST(Fields, OfTheRhAreThoseOfTheRh) {
   std::mt19937 random(3);

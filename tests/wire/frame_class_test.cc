@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Link VCs of frames (docs/link.md, "Link VCs").
+// Classes of frames (docs/switch.md, "Classes") and their link VCs (docs/link.md, "Link VCs").
 #include "wire/frame_class.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "wire/frame_builder.h"
@@ -33,6 +34,10 @@ std::vector<uint8_t> FrameOf(Encap encap, const ReliabilityHeader& rh, uint32_t 
   return {frame.begin(), frame.end()};
 }
 
+uint8_t ClassOf(const FrameClassRule& rule, const std::vector<uint8_t>& frame) {
+  return FrameClassOf(rule, frame.data(), static_cast<uint32_t>(frame.size()));
+}
+
 class LinkVcTest : public ::testing::TestWithParam<size_t> {
  protected:
   Encap encap() const { return static_cast<Encap>(GetParam()); }
@@ -42,6 +47,65 @@ class LinkVcTest : public ::testing::TestWithParam<size_t> {
     return LinkVcOf(RuleFor(encap()), frame.data(), static_cast<uint32_t>(frame.size()));
   }
 };
+
+// The DSCP decides, or the PCP if it comes first or there is no DSCP.
+TEST_P(LinkVcTest, TheClassIsThatOfDscpOrPcp) {
+  FrameClassRule rule = RuleFor(encap());
+  for (const bool pcp_first : {false, true}) {
+    rule.pcp_first = pcp_first;
+    for (uint8_t dscp = 0; dscp < 64; ++dscp) {
+      const TrafficClass of{.pcp = static_cast<uint8_t>(7 - dscp % 8), .dscp = dscp, .ecn = 3};
+      const uint8_t by_dscp = TraitsOf(encap()).has_class ? dscp / 8 : 0;
+      EXPECT_EQ(ClassOf(rule, FrameOf(encap(), {}, 8, of, false)), by_dscp) << int{dscp};
+      if (!TraitsOf(encap()).can_be_tagged) continue;
+      const bool by_pcp = pcp_first || !TraitsOf(encap()).has_class;
+      EXPECT_EQ(ClassOf(rule, FrameOf(encap(), {}, 8, of, true)), by_pcp ? of.pcp : by_dscp)
+          << int{dscp};
+    }
+  }
+}
+
+// A frame that ends before its DSCP's header does has the class of its PCP, or class 0.
+TEST_P(LinkVcTest, AClassIsReadFromAWholeHeader) {
+  const uint32_t inner = encap() == Encap::kUdp4    ? 20
+                         : encap() == Encap::kUdp6  ? 40
+                         : encap() == Encap::kAfh1s ? 8
+                                                    : 0;
+  for (const bool tagged : {false, true}) {
+    if (tagged && !TraitsOf(encap()).can_be_tagged) continue;
+    const std::vector<uint8_t> whole = FrameOf(encap(), {}, 64, {.pcp = 5, .dscp = 26}, tagged);
+    const uint32_t l2 = tagged ? 18 : 14;
+    for (uint32_t bytes = 0; bytes < whole.size(); ++bytes) {
+      const uint8_t without = tagged && bytes >= l2 ? 5 : 0;
+      const bool has_dscp = TraitsOf(encap()).has_class && bytes >= l2 + inner;
+      EXPECT_EQ(ClassOf(RuleFor(encap()), {whole.begin(), whole.begin() + bytes}),
+                has_dscp ? 3 : without)
+          << bytes;
+    }
+  }
+}
+
+TEST(FrameClass, HeadersOfAnotherKindHaveNoDscp) {
+  struct Case {
+    Encap encap;
+    size_t at;  // of the byte that changes
+    uint8_t value;
+  };
+  for (const Case& c :
+       {Case{Encap::kUdp4, 12, 0x09}, Case{Encap::kUdp4, 14, 0x65}, Case{Encap::kUdp6, 13, 0xde},
+        Case{Encap::kUdp6, 14, 0x40}, Case{Encap::kAfh1s, 13, 0xb7}, Case{Encap::kAfh2, 13, 0xb7},
+        Case{Encap::kAfh2, 0, 0x00}, Case{Encap::kAfh2, 0, 0x42}}) {
+    std::vector<uint8_t> frame = FrameOf(c.encap, {}, 64, {.dscp = 26}, false);
+    EXPECT_EQ(ClassOf(RuleFor(c.encap), frame), 3);
+    frame[c.at] = c.value;
+    EXPECT_EQ(ClassOf(RuleFor(c.encap), frame), 0) << EncapName(c.encap) << " " << c.at;
+  }
+  // A group's frame of AFH Gen 2 has one, too, and none on a port without these addresses.
+  std::vector<uint8_t> frame = FrameOf(Encap::kAfh2, {}, 64, {.dscp = 26}, false);
+  EXPECT_EQ(ClassOf({}, frame), 0);
+  frame[0] |= 1;
+  EXPECT_EQ(ClassOf({.afh2 = true}, frame), 3);
+}
 
 TEST_P(LinkVcTest, OfClass0ItIsTheVc) {
   for (uint8_t vc = 0; vc < 4; ++vc) {
@@ -71,6 +135,69 @@ TEST_P(LinkVcTest, NothingBehindAFrameIsRead) {
   for (uint32_t bytes = 0; bytes <= whole.size(); ++bytes) {
     const std::vector<uint8_t> frame(whole.begin(), whole.begin() + bytes);
     EXPECT_LT(LinkVcOf(RuleFor(encap()), frame.data(), bytes), 8);
+  }
+}
+
+// The RH is read once it is there as a whole, and the first command where it is in front of the
+// R-CRC.
+TEST_P(LinkVcTest, IsThatOfTheBytesThatAreThere) {
+  const EncapTraits& traits = TraitsOf(encap());
+  if (traits.holds_rh) return;
+  for (const bool tagged : {false, true}) {
+    if (tagged && !traits.can_be_tagged) continue;
+    const uint32_t commands = traits.header_bytes + (tagged ? 4 : 0) + kRhBytes;
+    const uint32_t first_end = commands + 1 + (traits.has_length ? 0 : kRcrcBytes);
+    const std::vector<uint8_t> plain = FrameOf(encap(), {.xpuid = 1, .vc = 3}, 64, {}, tagged);
+    const std::vector<uint8_t> sealed =
+        FrameOf(encap(), {.ver = 1, .xpuid = 1, .vc = 3}, 64, {}, tagged);
+    for (uint32_t bytes = 0; bytes <= plain.size(); ++bytes) {
+      const uint8_t of_plain = bytes < commands ? 0 : bytes < first_end ? kAckLinkVc : 3;
+      EXPECT_EQ(LinkVcOf(RuleFor(encap()), plain.data(), bytes), of_plain) << bytes;
+      EXPECT_EQ(LinkVcOf(RuleFor(encap()), sealed.data(), bytes), bytes < commands ? 0 : 3)
+          << bytes;
+    }
+  }
+}
+
+TEST_P(LinkVcTest, ZeroLengthEndsTheCommands) {
+  std::vector<uint8_t> frame = FrameOf(encap(), {.xpuid = 1, .vc = 3}, 64, {}, false);
+  const size_t at = TraitsOf(encap()).header_bytes + kRhBytes;
+  for (const auto& [first, expected] : {std::pair{0xf8, uint8_t{3}}, {0xf0, kAckLinkVc}}) {
+    frame[at] = static_cast<uint8_t>(first);
+    EXPECT_EQ(LinkVcOf(RuleFor(encap()), frame.data(), static_cast<uint32_t>(frame.size())),
+              expected)
+        << first;
+  }
+}
+
+// Frames of other protocols have no VC, and a length in the header says where the commands end.
+TEST(LinkVc, GoesByTheFieldsOfTheHeaders) {
+  constexpr uint8_t kOther = kUnclassified;
+  struct Case {
+    Encap encap;
+    size_t at;  // of 16 bits that change
+    uint16_t value;
+    uint8_t expected;
+  };
+  for (const Case& c :
+       {Case{Encap::kUdp4, 14, 0x4600, kOther},  // options
+        Case{Encap::kUdp4, 20, 0x2000, kOther},  // more fragments
+        Case{Encap::kUdp4, 20, 0x0001, kOther},  // a later fragment
+        Case{Encap::kUdp4, 20, 0x4000, 3}, Case{Encap::kUdp4, 22, 0x4006, kOther},  // TCP
+        Case{Encap::kUdp4, 38, 8 + 12, kAckLinkVc}, Case{Encap::kUdp4, 38, 8 + 13, 3},
+        Case{Encap::kUdp6, 14, 0x7000, kOther},  // IP version
+        Case{Encap::kUdp6, 20, 0x0640, kOther},  // TCP
+        Case{Encap::kUdp6, 58, 8 + 12, kAckLinkVc}, Case{Encap::kUdp6, 58, 8 + 13, 3},
+        Case{Encap::kAfh1s, 16, 0x4002, kOther},  // next header
+        Case{Encap::kAfh1s, 20, 12, kAckLinkVc}, Case{Encap::kAfh1s, 20, 13, 3},
+        Case{Encap::kAfh1s, 20, 0, kAckLinkVc}, Case{Encap::kAfh1, 12, 0x0801, kOther},
+        Case{Encap::kAfh2, 12, 0x0800, kOther}}) {
+    std::vector<uint8_t> frame = FrameOf(c.encap, {.xpuid = 1, .vc = 3}, 64, {}, false);
+    frame[c.at] = static_cast<uint8_t>(c.value >> 8);
+    frame[c.at + 1] = static_cast<uint8_t>(c.value);
+    EXPECT_EQ(LinkVcOf(RuleFor(c.encap), frame.data(), static_cast<uint32_t>(frame.size())),
+              c.expected)
+        << EncapName(c.encap) << " " << c.at << ": " << c.value;
   }
 }
 

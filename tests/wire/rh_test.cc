@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "packed.h"
@@ -25,6 +26,8 @@ TEST(Rh, ReadsWhatWasEncoded) {
     EncodeRh(sent, bytes);
     const ReliabilityHeader read = DecodeRh(bytes);
     ASSERT_EQ(read.ver, sent.ver);
+    ASSERT_EQ(RhWord(bytes).Is(RhVersion::kData), sent.ver == 0);
+    ASSERT_EQ(RhWord(bytes).Is(RhVersion::kControl), sent.ver == 3);
     ASSERT_EQ(read.op, sent.op);
     ASSERT_EQ(read.xpuid, sent.xpuid);
     ASSERT_EQ(read.psn, sent.psn);
@@ -73,6 +76,18 @@ TEST(FinishPdu, PadsToTheLeastFrame) {
       for (uint32_t i = bytes; i < pdu.size(); ++i) ASSERT_EQ(pdu[i], 0xee) << "wrote behind";
       EXPECT_EQ(DecodeRh(pdu.data()).psn, Psn(9));
     }
+  }
+}
+
+TEST(FinishPdu, AnEmptyPduIsOneWithoutCommands) {
+  const ReliabilityHeader rh{.op = RhOp::kAck, .xpuid = 3, .psn = Psn(9), .rpsn = Psn(8)};
+  for (uint32_t header_bytes = 0; header_bytes <= 80; ++header_bytes) {
+    Bytes pdu(kRhBytes + kMinFrameBytes + 8, 0xee);
+    Bytes empty = pdu;
+    const uint32_t bytes = FinishPdu(pdu.data(), 0, header_bytes, rh);
+    ASSERT_EQ(FinishEmptyPdu(empty.data(), header_bytes, rh), bytes) << header_bytes;
+    EXPECT_TRUE(std::equal(pdu.begin(), pdu.begin() + bytes, empty.begin())) << header_bytes;
+    EXPECT_EQ(Bytes(empty.end() - 8, empty.end()), Bytes(8, 0xee)) << "wrote behind its room";
   }
 }
 

@@ -278,6 +278,13 @@ TEST(Trimmed, TheLengthOfTheShim) {
   ASSERT_TRUE(with(kThere + 1));
   EXPECT_EQ(with(kThere + 1)->pdu_bytes, kThere + 1);
   EXPECT_EQ(with(0xffff)->pdu_bytes, 0xffffu);
+  // The shortest PDU, of which only the RH is left.
+  Bytes shortest = good;
+  StoreBe16(&shortest[kEthernetBytes + 6], kMinPduBytes);
+  shortest.resize(kEthernetBytes + 8 + kRhBytes);
+  const auto parsed = ParseCut(RulesOf(Encap::kAfh1s, spec), shortest);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->pdu_bytes, kMinPduBytes);
 }
 
 }  // namespace

@@ -156,8 +156,14 @@ TEST(Udp4, IpChecksum) {
 TEST(Udp4, UdpChecksum) {
   for (uint32_t command_bytes : {8u, 9u, 10u, 11u}) {
     Bytes frame = Build(Spec(false), Bytes(command_bytes, 0x77));
+    const ParsedFrame without = ParseBytes(kRules, frame);
     SetUdpChecksum(Encap::kUdp4, &frame[14]);
-    EXPECT_EQ(ErrorOf(frame), FrameError::kNone);
+    const ParsedFrame with = ParseBytes(kRules, frame);
+    ASSERT_EQ(with.error, FrameError::kNone);
+    EXPECT_EQ(with.pdu, without.pdu);
+    EXPECT_EQ(with.pdu_bytes, without.pdu_bytes);
+    EXPECT_EQ(with.source, without.source);
+    EXPECT_EQ(with.session, without.session);
     for (size_t at = 42; at < frame.size(); ++at) {
       frame[at] ^= 0x01;
       EXPECT_EQ(ErrorOf(frame), FrameError::kUdpChecksum) << at;
@@ -213,6 +219,17 @@ TEST(Udp4, ReadInPlaceAsByParseFrame) {
     ASSERT_EQ(parsed.session, whole.session);
   }
   EXPECT_GT(in_place, 10000);
+}
+
+// A folded sum is the same modulo 2^16 - 1, and 0 only of 0.
+TEST(Udp4, ASumIsFoldedWithItsCarries) {
+  std::mt19937_64 random(19);
+  for (int round = 0; round < 1000; ++round) {
+    const uint64_t sum = round % 4 == 0 ? ~uint64_t{0} - random() % 9 : random() >> random() % 64;
+    ASSERT_EQ(FoldSum(sum) % 0xffff, sum % 0xffff) << sum;
+    ASSERT_LE(FoldSum(sum), 0xffffu) << sum;
+    ASSERT_EQ(FoldSum(sum) == 0, sum == 0) << sum;
+  }
 }
 
 TEST(Udp4, HeaderSumIsThatOfTheInternetSum) {

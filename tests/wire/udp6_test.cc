@@ -78,8 +78,23 @@ TEST(Udp6, OffloadLeavesThePseudoHeadersSum) {
     const uint8_t* ip = frame + 14;
     EXPECT_EQ(LoadBe16(ip + 46), Ipv6PseudoSum(ip));
     // As a device does it: the sum over the datagram, its checksum field included, complemented.
-    StoreBe16(frame + 60, Checksum(ip + 40, bytes + 8));
+    const uint16_t checksum = Checksum(ip + 40, bytes + 8);
+    FinishUdpChecksum(frame + 54);
+    EXPECT_EQ(LoadBe16(frame + 60), checksum);
     EXPECT_EQ(ParseFrame(kRules6, frame, 62 + bytes, false).error, FrameError::kNone);
+  }
+}
+
+TEST(Udp6, ADevicesChecksumIsTheOneThatIsComputedHere) {
+  Bytes buffer(200, 0x35);
+  uint8_t* pdu = buffer.data() + 100;
+  const HeaderTemplate header = MakeTemplate(Encap::kUdp6, Spec6(false));
+  for (uint32_t value = 0; value < 0x10000; ++value) {
+    StoreBe16(pdu + 10, static_cast<uint16_t>(value));
+    const uint16_t expected = LoadBe16(WriteHeader(header, pdu, 20, false) + 60);
+    uint8_t* frame = WriteHeader(header, pdu, 20, true);
+    FinishUdpChecksum(frame + 54);
+    ASSERT_EQ(LoadBe16(frame + 60), expected) << value;
   }
 }
 
