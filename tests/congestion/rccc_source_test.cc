@@ -103,6 +103,22 @@ TEST_F(RcccSource, GrantPermitsToSend) {
   EXPECT_EQ(c_.allowance(), 12'544);
 }
 
+TEST_F(RcccSource, CreditForOnePduIsNotWaitedFor) {
+  ASSERT_TRUE(Poll(kMuch));
+  Send(kReserve - kPdu);
+  EXPECT_EQ(c_.state_name(), "granted");
+  Send(1);
+  EXPECT_EQ(c_.state_name(), "asking");
+}
+
+TEST_F(RcccSource, ShowsTheCreditThatIsLeft) {
+  EXPECT_EQ(c_.window_octets(), static_cast<uint64_t>(kReserve));
+  Send(kReserve - 1);
+  EXPECT_EQ(c_.window_octets(), 1u);
+  Send(kPdu);
+  EXPECT_EQ(c_.window_octets(), 0u) << "overdrawn";
+}
+
 TEST_F(RcccSource, StragglersAndUnaskedCreditChangeNothing) {
   ASSERT_TRUE(Poll(kMuch));
   Grant(kReserve + 2560);
@@ -149,6 +165,7 @@ TEST_F(RcccSource, RequestsKeepAQuarterOfARoundTripApart) {
   EXPECT_FALSE(Poll(kMuch));
   EXPECT_EQ(c_.deadline(), now_ + params_.base_rtt / 4);
   ASSERT_TRUE(Expire(kMuch));
+  EXPECT_EQ(c_.deadline(), now_ + 4 * params_.base_rtt);
 }
 
 TEST_F(RcccSource, RepeatsAndDoublesTheWait) {
@@ -170,6 +187,10 @@ TEST_F(RcccSource, RepeatIsAsConfigured) {
   Start();
   ASSERT_TRUE(Poll(kMuch));
   EXPECT_EQ(c_.deadline(), now_ + microseconds(77));
+  params_.repeat = nanoseconds(1);
+  Start();
+  ASSERT_TRUE(Poll(kMuch));
+  EXPECT_EQ(c_.deadline(), now_ + params_.base_rtt / 4);
 }
 
 TEST_F(RcccSource, WaitsAsLongAsATurnTakesWithManySenders) {
@@ -177,6 +198,30 @@ TEST_F(RcccSource, WaitsAsLongAsATurnTakesWithManySenders) {
   now_ += microseconds(300);
   Grant(kReserve + 2560);
   EXPECT_EQ(c_.deadline(), now_ + microseconds(600));
+  now_ += microseconds(100);
+  Grant(kReserve + 5120);
+  EXPECT_EQ(c_.deadline(), now_ + microseconds(200)) << "the last turn counts";
+}
+
+// Others may have left meanwhile.
+TEST_F(RcccSource, WaitsHalfAsLongWhereItAsksAnew) {
+  const auto request = Poll(kMuch);
+  ASSERT_TRUE(request);
+  now_ += microseconds(300);
+  const int64_t limit = request->target.Octets(0);
+  Grant(limit);
+  EXPECT_EQ(c_.deadline(), kNever);
+  Send(limit);
+  ASSERT_TRUE(Poll(kMuch));
+  EXPECT_EQ(c_.deadline(), now_ + microseconds(300));
+}
+
+TEST_F(RcccSource, TimeInWhichItAsksForNothingIsNoTurn) {
+  now_ += microseconds(400);
+  ASSERT_TRUE(Poll(kMuch));
+  now_ += microseconds(10);
+  Grant(kReserve + 2560);
+  EXPECT_EQ(c_.deadline(), now_ + 4 * params_.base_rtt);
 }
 
 TEST_F(RcccSource, RestoresItsReserveWhenIdle) {
@@ -224,6 +269,45 @@ TEST_F(RcccSource, SaysThatABacklogWentAway) {
   const auto request = Poll(kPdu);
   ASSERT_TRUE(request);
   EXPECT_EQ(request->target, Up(kPdu + kReserve));
+  now_ += params_.base_rtt;
+  const auto nothing = Poll(0);
+  EXPECT_FALSE(nothing) << "for a PDU it is not worth a request";
+}
+
+// More by one largest PDU, where at least half is not asked for yet; less by two of them, where
+// more than half is not needed.
+TEST_F(RcccSource, ABacklogThatChangesIsWorthARequest) {
+  constexpr int64_t kLarge = 1024;
+  constexpr int64_t kWholeReserve = 30 * kLarge;
+  constexpr int64_t kBacklog = 60 * kLarge;
+  struct Row {
+    int64_t pending;
+    int64_t change;
+    bool asks;
+  };
+  for (const Row& row :
+       {Row{1024, 1024, true}, Row{1024, 768, false}, Row{256, 1024, true}, Row{256, 768, false},
+        Row{4096, 3840, false}, Row{4096, 4096, true}, Row{3072, -2048, true},
+        Row{3072, -1792, false}, Row{4096, -2048, false}, Row{4096, -2304, true}}) {
+    c_.Start(params_.control, params_, {100'000'000'000, kLarge}, now_);
+    ASSERT_TRUE(Poll(kBacklog));
+    Grant(kBacklog + kWholeReserve - row.pending);
+    now_ += params_.base_rtt;
+    const auto request = Poll(kBacklog + row.change);
+    ASSERT_EQ(request.has_value(), row.asks) << row.pending << " " << row.change;
+    if (row.asks) {
+      EXPECT_EQ(request->target, Up(kBacklog + row.change + kWholeReserve));
+    }
+  }
+}
+
+TEST_F(RcccSource, WaitsForNothingWhereTheWholeBacklogWentAway) {
+  ASSERT_TRUE(Poll(kMuch));
+  now_ += params_.base_rtt;
+  const auto request = Poll(0);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->target, Up(kReserve));
+  EXPECT_EQ(c_.deadline(), kNever);
 }
 
 TEST_F(RcccSource, SendsAPduNowAndThenTowardsASilentTarget) {
@@ -250,6 +334,7 @@ TEST_F(RcccSource, SendsAPduNowAndThenTowardsASilentTarget) {
   Grant(kReserve + 20 * 1024);  // counts from the beginning, with what was sent without
   EXPECT_LE(c_.allowance(), 20 * 1024 + 256);
   EXPECT_GT(c_.allowance(), 0);
+  EXPECT_NE(c_.state_name(), "speculating");
 }
 
 TEST_F(RcccSource, LargerPdusThanAtTheStartLeaveToo) {

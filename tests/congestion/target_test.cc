@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
+#include <vector>
 
 #include "congestion/bandwidth_delay.h"
 
@@ -50,6 +52,14 @@ class Target : public ::testing::Test {
     if (!grant) return 0;
     EXPECT_EQ(grant->sender, sender);
     return grant->limit.Octets(0);
+  }
+  // The sender of the next grant, when that is due; its PDUs arrive at once.
+  uint32_t Next() {
+    now_ = std::max(now_, target_.deadline());
+    const auto grant = Poll();
+    if (!grant) return UINT32_MAX;
+    target_.OnArrived(grant->sender, static_cast<uint32_t>(kHold));
+    return grant->sender;
   }
   // All grants of `time`, in octets for each sender, whose PDUs arrive as they are granted.
   std::map<uint32_t, int64_t> Run(Duration time, uint64_t room = kRoom) {
@@ -99,6 +109,61 @@ TEST_F(Target, GrantsNoMoreThanIsAskedFor) {
   EXPECT_TRUE(target_.idle());
 }
 
+TEST_F(Target, FirstTurnsDifferByPartsOfAPdu) {
+  std::set<int64_t> parts;
+  for (uint32_t sender = 0; sender != 8; ++sender) Request(sender, 100'000'000, 0, kReserve);
+  std::map<uint32_t, int64_t> first;
+  for (int turn = 0; turn != 16; ++turn) {
+    now_ = std::max(now_, target_.deadline());
+    const auto grant = Poll();
+    ASSERT_TRUE(grant);
+    const int64_t limit = grant->limit.Octets(0);
+    if (first.try_emplace(grant->sender, limit).second) {
+      parts.insert(limit - kReserve - kSlice);
+    } else {
+      EXPECT_EQ(limit, first[grant->sender] + kSlice);
+    }
+  }
+  EXPECT_EQ(parts, (std::set<int64_t>{0, 256, 512, 768}));
+}
+
+TEST_F(Target, ATurnHasTwoLargestPdusAtLeast) {
+  TargetParams params = Params();
+  params.largest_octets = 9000;
+  target_ = CreditTarget(params);
+  target_.Resize(1);
+  Request(0, 100'000'000, 0, 27'136);
+  const int64_t limit = PollFor(0);
+  EXPECT_EQ(PollFor(0), limit + 18'176);  // in whole units
+}
+
+// A new sender counts as granted four base RTTs ago.
+TEST_F(Target, ASenderThatWantsNoMoreThanItsShareGoesFirst) {
+  for (uint32_t sender = 0; sender != 2; ++sender) Request(sender, 100'000'000, 0, kReserve);
+  for (int i = 0; i < 30; ++i) Next();
+  const uint32_t last = Next();
+  const uint32_t next = 1 - last;
+  Request(2, kReserve + 2048, 0, kReserve);
+  EXPECT_EQ(Next(), 2u);
+  // One of the others has a turn before another request goes first.
+  Request(3, kReserve + 2048, 0, kReserve);
+  EXPECT_EQ(Next(), next);
+  Request(4, kReserve + 2048, 0, kReserve);
+  EXPECT_EQ(Next(), 4u);
+  EXPECT_EQ(Next(), last);
+  EXPECT_EQ(Next(), 3u);
+  EXPECT_EQ(Next(), next);
+  // A third of 40 us.
+  Request(5, kReserve + 165'632, 0, kReserve);
+  EXPECT_EQ(Next(), 5u);
+  target_.Forget(5);
+  EXPECT_EQ(Next(), last);
+  Request(6, kReserve + 166'144, 0, kReserve);
+  EXPECT_EQ(Next(), next);
+  EXPECT_EQ(Next(), last);
+  EXPECT_EQ(Next(), 6u);
+}
+
 TEST_F(Target, LessThanAPduIsNoTurnOfItsOwn) {
   Request(3, kReserve + kSlice + kPdu, 0, kReserve);
   EXPECT_EQ(PollFor(3), kReserve + kSlice + kPdu);
@@ -122,6 +187,25 @@ TEST_F(Target, CountsWhatIsOutstanding) {
   target_.OnArrived(3, 10'000'000);  // more than there can be
   EXPECT_EQ(target_.outstanding(), 0u);
   target_.CheckInvariants();
+}
+
+// A sender uses it with its next turns, and only then it counts.
+TEST_F(Target, ARestThatIsTooLittleForAPduIsNotOutstanding) {
+  const Time idle = target_.deadline();
+  Request(3, 100'000'000, 0, kPdu / 2);
+  EXPECT_EQ(target_.outstanding(), 0u);
+  EXPECT_LT(target_.deadline(), idle);
+  const int64_t limit = PollFor(3);
+  EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(limit - kPdu / 2));
+  Request(2, 100'000'000, 0, kPdu);
+  EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(limit + kPdu / 2));
+}
+
+TEST_F(Target, WhatASourceHasSentAlreadyIsOutstandingUntilItArrives) {
+  target_.OnArrived(3, 4096);
+  EXPECT_EQ(target_.outstanding(), 0u);
+  Request(3, 100'000'000, 10'240, kReserve);
+  EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(kReserve - 4096));
 }
 
 TEST_F(Target, PacesAtItsRate) {
@@ -188,6 +272,12 @@ TEST_F(Target, RoomLimitsWhatIsOutstanding) {
   EXPECT_LE(target_.deadline(), now_);  // the room alone is short
 }
 
+TEST_F(Target, RoomForOnePduIsEnough) {
+  Request(3, 100'000'000, 0, 0);
+  EXPECT_FALSE(Poll(kPdu - 1));
+  EXPECT_EQ(PollFor(3, kPdu), kPdu);
+}
+
 TEST_F(Target, CreditThatNobodyUsesDoesNotBlockOthers) {
   Request(1, 100'000'000, 0, 1024);
   const uint64_t room = 50'000;
@@ -195,9 +285,27 @@ TEST_F(Target, CreditThatNobodyUsesDoesNotBlockOthers) {
   }
   Request(2, 100'000'000, 0, 1024);
   EXPECT_FALSE(Poll(room));
-  now_ += microseconds(50);
+  now_ += microseconds(40) - Duration(1);
+  for (int i = 0; i < 2; ++i) EXPECT_FALSE(Poll(room));
+  now_ += Duration(1);
   EXPECT_FALSE(Poll(room));
   EXPECT_TRUE(Poll(room));
+}
+
+TEST_F(Target, CreditThatIsUsedAfterAllCountsAgainstTheRoomAgain) {
+  const uint64_t room = 50'000;
+  Request(1, 100'000'000, 0, 1024);
+  while (Poll(room)) {
+  }
+  now_ += microseconds(40);
+  EXPECT_FALSE(Poll(room));
+  while (Poll(room)) {
+  }
+  EXPECT_GT(target_.outstanding(), room);
+  target_.OnArrived(1, static_cast<uint32_t>(target_.outstanding()));
+  now_ += microseconds(20);
+  while (Poll(room)) EXPECT_LE(target_.outstanding(), room);
+  EXPECT_GT(target_.outstanding(), room / 2);
 }
 
 TEST_F(Target, HoldsSendersThatKeepCredit) {
@@ -252,6 +360,8 @@ TEST_F(Target, RepeatsAGrantThatWasLost) {
   EXPECT_EQ(PollFor(3), limit);
   EXPECT_EQ(PollFor(3), 0);
   EXPECT_TRUE(target_.idle());
+  Request(3, kReserve + kSlice, 0, kReserve);  // crosses the repeated one
+  EXPECT_EQ(PollFor(3), 0);
 }
 
 TEST_F(Target, AnswersASourceThatWaitsWithoutRoom) {
@@ -291,6 +401,15 @@ TEST_F(Target, GrantsGoOnBehindWhatASourceTookWithoutOne) {
   EXPECT_EQ(PollFor(3), taken + kSlice);
 }
 
+TEST_F(Target, ASourceIsFollowedAsFarAsOneMayHaveOutstanding) {
+  Request(3, kReserve + 10 * kBdp, 0, kReserve);
+  Request(3, kReserve + 10 * kBdp, 0, kReserve + kHold);
+  EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(kHold));
+  Request(2, kReserve + 10 * kBdp, 0, kReserve);
+  Request(2, kReserve + 10 * kBdp, 0, kReserve + kHold + kCreditUnitOctets);
+  EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(kHold + kReserve));
+}
+
 TEST_F(Target, StragglersChangeNothing) {
   Request(3, 200'000, 100'000, 100'000);
   const auto outstanding = target_.outstanding();
@@ -323,6 +442,18 @@ TEST_F(Target, FollowsASourceThatBeganAnew) {
   EXPECT_EQ(PollFor(3), kReserve + kSlice);
 }
 
+TEST_F(Target, WhatASourceThatBeganAnewHasSentIsCountedAnew) {
+  constexpr int64_t kPart = kReserve / 3;
+  for (const int64_t sent : {int64_t{0}, 2 * kPart, kReserve}) {
+    Request(3, 100'000'000, sent, kReserve);
+  }
+  for (int i = 0; i < 4; ++i) Request(3, 100'000'000, 2 * kPart, kReserve);
+  EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(kReserve));
+  now_ += microseconds(40);
+  Request(3, 100'000'000, 2 * kPart, kReserve);
+  EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(kPart));
+}
+
 TEST_F(Target, LostDataIsNoLeak) {
   Request(3, 10'000'000, 0, kReserve);
   int64_t limit = 0;
@@ -334,6 +465,49 @@ TEST_F(Target, LostDataIsNoLeak) {
   Request(3, limit + kReserve, limit, limit);
   while (Poll()) now_ += microseconds(1);
   EXPECT_EQ(target_.outstanding(), 0u);
+}
+
+// Four base RTTs after a request said that it was sent.
+TEST_F(Target, WhatWasSentHasArrivedOrIsLostAfterFourBaseRtts) {
+  constexpr int64_t kThird = kReserve / 3;
+  const auto outstanding = [this](int64_t sent) {
+    Request(3, 100'000'000, sent, kReserve);
+    return static_cast<int64_t>(target_.outstanding());
+  };
+  EXPECT_EQ(outstanding(0), kReserve);
+  EXPECT_EQ(outstanding(kThird), kReserve);
+  now_ += microseconds(1);
+  EXPECT_EQ(outstanding(2 * kThird), kReserve);
+  now_ += microseconds(39) - Duration(1);
+  EXPECT_EQ(outstanding(kReserve), kReserve);
+  now_ += Duration(1);
+  EXPECT_EQ(outstanding(kReserve), 2 * kThird);
+  now_ += microseconds(40) - Duration(1);
+  EXPECT_EQ(outstanding(kReserve), 2 * kThird);
+  now_ += Duration(1);
+  EXPECT_EQ(outstanding(kReserve), 0);
+}
+
+TEST_F(Target, WritesOffEverySenderThatIsSilentBetweenOneAndTwoAges) {
+  for (const uint32_t senders : {8u, 33u, 64u}) {
+    target_ = CreditTarget(Params());
+    target_.Resize(senders);
+    for (uint32_t sender = 0; sender != senders; ++sender) {
+      Request(sender, 100'000'000, 0, kReserve);
+    }
+    const Time begin = now_;
+    for (; now_ - begin < Params().age; now_ += microseconds(10)) {
+      while (Poll()) {
+      }
+    }
+    EXPECT_EQ(target_.active(), senders);
+    for (; now_ - begin <= 2 * Params().age; now_ += microseconds(10)) {
+      while (Poll()) {
+      }
+    }
+    EXPECT_EQ(target_.active(), 0u) << senders;
+    EXPECT_EQ(target_.outstanding(), 0u) << senders;
+  }
 }
 
 TEST_F(Target, WritesOffASenderThatIsGone) {
@@ -354,7 +528,10 @@ TEST_F(Target, WritesOffASenderThatIsGone) {
   EXPECT_GE(now_ - begin, Params().age);
   // Sender 1 was not gone: it goes on from its limit.
   Request(1, 200'000'000, 100'000, 100'000);
-  EXPECT_TRUE(Poll());
+  EXPECT_EQ(target_.outstanding(), 0u);
+  const int64_t limit = PollFor(1);
+  EXPECT_GT(limit, 100'000);
+  EXPECT_GT(PollFor(1), limit);
 }
 
 TEST_F(Target, ForgetsASender) {
@@ -373,6 +550,77 @@ TEST_F(Target, ForgetsASender) {
   Request(1, kReserve + kSlice, 0, kReserve);
   now_ += microseconds(100);
   EXPECT_EQ(PollFor(1), kReserve + kSlice);
+}
+
+TEST_F(Target, AForgottenSenderTakesNoGrantFromThoseBehindIt) {
+  for (uint32_t sender = 1; sender != 4; ++sender) Request(sender, kReserve + kPdu, 0, kReserve);
+  std::vector<CreditTarget::Grant> grants;
+  for (int i = 0; i != 3; ++i) {
+    now_ = std::max(now_, target_.deadline());
+    grants.push_back(*Poll());
+  }
+  for (const auto& grant : grants) target_.Requeue(grant);
+  target_.Forget(grants[0].sender);
+  target_.CheckInvariants();
+  for (int i = 1; i != 3; ++i) {
+    const auto again = Poll();
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->sender, grants[static_cast<size_t>(i)].sender);
+  }
+  EXPECT_FALSE(Poll());
+}
+
+TEST_F(Target, FactsOfSendersThatThereAreNotChangeNothing) {
+  for (const uint32_t sender : {8u, 100u}) {
+    Request(sender, 100'000'000, 0, kReserve);
+    target_.OnArrived(sender, 1000);
+    target_.Requeue({sender, Credit24(1)});
+    target_.Forget(sender);
+    target_.CheckInvariants();
+  }
+  EXPECT_TRUE(target_.idle());
+  EXPECT_FALSE(Poll());
+}
+
+TEST_F(Target, ResizeForgetsAllSenders) {
+  for (uint32_t sender = 0; sender != 8; ++sender) Request(sender, 100'000'000, 0, 0);
+  std::vector<CreditTarget::Grant> grants;
+  while (const auto grant = Poll()) grants.push_back(*grant);
+  for (const auto& grant : grants) target_.Requeue(grant);
+  target_.Resize(2);
+  target_.CheckInvariants();
+  EXPECT_TRUE(target_.idle());
+  EXPECT_EQ(target_.active(), 0u);
+  EXPECT_EQ(target_.outstanding(), 0u);
+  EXPECT_EQ(target_.deadline(), kNever);
+  EXPECT_FALSE(Poll());
+  now_ += milliseconds(1);
+  Request(1, kReserve + kPdu, 0, kReserve);
+  EXPECT_EQ(PollFor(1), kReserve + kPdu);
+}
+
+// A sender that wants credit after all claims its part at once, so that others make way for it.
+TEST_F(Target, ClaimsItsPartOnceASenderWantsCredit) {
+  EXPECT_EQ(target_.claims(), 0u);
+  Request(1, 100'000'000, 0, 0);
+  EXPECT_EQ(target_.claims(), 1u);
+  EXPECT_FALSE(Poll(0));
+  EXPECT_EQ(target_.claims(), 0u);
+  Request(1, 0, 0, 0);
+  ASSERT_EQ(target_.active(), 0u);
+  Request(2, 100'000'000, 0, 0);
+  EXPECT_EQ(target_.claims(), 1u);
+}
+
+// With others, but without senders of its own, a queue pair counts as one.
+TEST_F(Target, AnIdleQueuePairThatIsToldOfOthersGrantsItsPartLater) {
+  target_.SetOthers(6);
+  Request(3, 100'000'000, 0, kReserve);
+  limits_[3] = kReserve;
+  Run(microseconds(200));
+  int64_t sum = 0;
+  for (const auto& [sender, octets] : Run(milliseconds(10))) sum += octets;
+  EXPECT_NEAR(static_cast<double>(sum), 1e-2 * kRate / 8 / 6, 2.0 * kSlice);
 }
 
 TEST_F(Target, SharesThePortWithOtherQueuePairs) {
@@ -421,6 +669,21 @@ TEST_F(Target, OutstandingCreditStaysWithinWhatASlowerPortHolds) {
   target_.SetRate(params);
   target_.CheckInvariants();
   EXPECT_LT(target_.outstanding(), 60'000u);
+}
+
+TEST_F(Target, AFasterPortFreesSendersThatWereHeld) {
+  Request(0, 100'000'000, 0, kReserve);
+  for (int i = 0; i < 1000; ++i) {
+    now_ += microseconds(1);
+    Poll();
+  }
+  ASSERT_TRUE(target_.idle());
+  TargetParams params = Params();
+  params.rate_bps = 10 * kRate;
+  target_.SetRate(params);
+  target_.CheckInvariants();
+  EXPECT_FALSE(target_.idle());
+  EXPECT_NE(PollFor(0), 0);
 }
 
 TEST_F(Target, ALiarTakesNothingFromOthers) {
@@ -474,7 +737,8 @@ class SharedPort : public ::testing::Test {
     for (uint32_t sender = 0; sender != pair.limits.size(); ++sender) {
       const Credit24 limit = Credit24::Floor(pair.limits[sender]);
       const Credit24 sent = sender < pair.silent ? Credit24() : limit;
-      pair.target.OnRequest(sender, {Credit24::Floor(pair.limits[sender] + kMuch), sent, limit}, now_);
+      pair.target.OnRequest(sender, {Credit24::Floor(pair.limits[sender] + kMuch), sent, limit},
+                            now_);
     }
   }
   void Turn(QueuePair& pair) {

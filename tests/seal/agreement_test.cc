@@ -58,6 +58,7 @@ TEST(AgreementTest, AnswersThatDoNotFitAreNone) {
 TEST(AgreementTest, UrisOfCertificates) {
   EXPECT_EQ(ParseCertifiedXpus("suede:7:3"), (CertifiedXpus{7, 3, 3}));
   EXPECT_EQ(ParseCertifiedXpus("suede:0:0-1023"), (CertifiedXpus{0, 0, 1023}));
+  EXPECT_EQ(ParseCertifiedXpus("suede:1023:1023"), (CertifiedXpus{1023, 1023, 1023}));
   for (const std::string uri :
        {"", "suede:", "suede:7", "suede:7:", "suede::3", "suede:7:3-", "suede:7:-3", "suede:7:5-3",
         "suede:7:1024", "suede:1024:3", "suede:7:03", "suede:7:+3", "suede:7: 3", "Suede:7:3",
@@ -89,11 +90,13 @@ TEST(AgreementTest, IdsGoRound) {
   AgreedSecrets none;
   EXPECT_EQ(NextAgreedId(none, 0), 128);
   EXPECT_EQ(NextAgreedId(none, 128), 129);
+  EXPECT_EQ(NextAgreedId(none, 200), 201);
   EXPECT_EQ(NextAgreedId(none, 255), 128);
   AgreedSecrets some;
   some.Add(255, SecretOf(1), 0);
   some.Add(128, SecretOf(2), 255);
   EXPECT_EQ(NextAgreedId(some, 129), 130);
+  EXPECT_EQ(NextAgreedId(some, 200), 129);
   some.Add(255, SecretOf(3), 128);  // 255 and 128
   EXPECT_EQ(NextAgreedId(some, 129), 130);
   EXPECT_EQ(some.last(), 255);
@@ -137,6 +140,50 @@ TEST(AgreementTest, WaitsDoubleToAMinute) {
   pair.OnBegun();
   pair.OnFailed(now);
   EXPECT_EQ(pair.due(), now + 1s);
+}
+
+TEST(AgreementTest, APairThatStartsIsAsNew) {
+  AgreementPair pair(1, 2, true);
+  pair.Start(kStart);
+  pair.OnFailed(kStart);
+  pair.OnFailed(kStart);
+  pair.OnAgreed(kStart, 1h, 128, SecretOf(1), 0);
+  pair.OnBegun();
+  pair.OnFailed(kStart);
+  ASSERT_FALSE(pair.MayAgree(kStart));
+  pair.Start(kStart);
+  EXPECT_TRUE(pair.MayAgree(kStart));
+  EXPECT_TRUE(IdsOf(pair).empty());
+  EXPECT_EQ(pair.due(), kStart);
+  pair.OnFailed(kStart);
+  EXPECT_EQ(pair.due(), kStart + 1s);
+}
+
+TEST(AgreementTest, TheFirstPairThatIsDueCounts) {
+  AgreementPairs pairs;
+  EXPECT_EQ(pairs.due(), kNever);
+  pairs.Add(2, 1, true);
+  pairs.Add(2, 3, false);
+  pairs.Start(kStart);
+  EXPECT_EQ(pairs.due(), kStart + 1s);
+  pairs.Add(2, 9, true);
+  pairs.Find(2, 9)->Start(kStart);
+  EXPECT_EQ(pairs.due(), kStart);
+  pairs.Find(2, 9)->OnBegun();
+  EXPECT_EQ(pairs.due(), kStart + 1s);
+}
+
+TEST(AgreementTest, AClientThatIsAskedConnectsAtOnceUnlessItTries) {
+  AgreementPair pair(1, 2, true);
+  pair.Start(kStart);
+  pair.OnAgreed(kStart, 1h, 128, SecretOf(1), 0);
+  pair.OnAsking(kStart + 1min);
+  EXPECT_EQ(pair.due(), kStart + 1min);
+  pair.OnAsking(kStart + 2min);
+  EXPECT_EQ(pair.due(), kStart + 1min);
+  pair.OnBegun();
+  pair.OnAsking(kStart + 3min);
+  EXPECT_EQ(pair.due(), kNever);
 }
 
 TEST(AgreementTest, TheOtherEndAsksUntilItHasASecret) {
@@ -208,6 +255,25 @@ TEST_F(ServerTest, AClientThatComesTooOftenIsToldSo) {
   const AgreementReply no_room = AnswerAgreement(Encode(From(1)), certified_, kPartition, pairs_,
                                                  kStart + 1s, [](const auto&) { return false; });
   EXPECT_EQ(no_room.status, AgreementStatus::kBusy);
+}
+
+// There may be no pair whose secrets they could take.
+TEST_F(ServerTest, TheLcoresAreAskedOnlyBeforeAnAgreement) {
+  const auto status = [this](const AgreementRequest& request) {
+    const AgreementReply reply =
+        AnswerAgreement(Encode(request), certified_, kPartition, pairs_, kStart + 1min,
+                        [](const AgreementPair&) { return false; });
+    EXPECT_FALSE(reply.closes);
+    return reply.status;
+  };
+  EXPECT_EQ(status(From(2)), AgreementStatus::kUnknown);
+  AgreementRequest request = From(9);
+  request.last = AgreementRequest::kAsk;
+  EXPECT_EQ(status(request), AgreementStatus::kAsked);
+  request.last = 2;
+  EXPECT_TRUE(AnswerAgreement(Encode(request), certified_, kPartition, pairs_, kStart + 1min,
+                              [](const AgreementPair&) { return false; })
+                  .closes);
 }
 
 TEST(AgreementClientTest, AnswersThatItDidNotAskFor) {

@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,6 +58,27 @@ TEST(LockedMemory, BlocksAreZeroAndDoNotOverlap) {
   EXPECT_EQ(memory.used_bytes(), before);
 }
 
+TEST(LockedMemory, PiecesAreFullAndBlocksAreUsedAgain) {
+  LockedMemory& memory = LockedMemory::OfProcess();
+  constexpr size_t kPieceBytes = 64 << 10;
+  constexpr size_t kPieces = 32;
+  std::vector<void*> blocks;
+  std::set<uintptr_t> pieces;
+  for (size_t i = 0; i < kPieces * kPieceBytes / LockedMemory::kMaxBytes; ++i) {
+    blocks.push_back(memory.Allocate(LockedMemory::kMaxBytes));
+    ASSERT_NE(blocks.back(), nullptr) << memory.Shortage();
+    pieces.insert(reinterpret_cast<uintptr_t>(blocks.back()) / kPieceBytes);
+  }
+  // Some more where pieces have blocks of other tests.
+  EXPECT_LE(pieces.size(), kPieces * 3 / 2);
+  const std::set<void*> before(blocks.begin(), blocks.end());
+  for (void* block : blocks) memory.Free(block);
+  std::set<void*> after;
+  for (void*& block : blocks) after.insert(block = memory.Allocate(LockedMemory::kMaxBytes));
+  EXPECT_EQ(after, before);
+  for (void* block : blocks) memory.Free(block);
+}
+
 TEST(LockedMemory, WhatItDoesNotHold) {
   LockedMemory& memory = LockedMemory::OfProcess();
   EXPECT_EQ(memory.Allocate(0), nullptr);
@@ -78,25 +99,50 @@ TEST(LockedMemory, TheKernelLocksItAndDumpsItNever) {
   memory.Free(block);
 }
 
-// In a process of its own, which may lock nothing.
+// While it lives, this process locks nothing more. Root may lock anything, so it is nobody.
+class NothingCanBeLocked {
+ public:
+  NothingCanBeLocked() {
+    getrlimit(RLIMIT_MEMLOCK, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = 64 << 10;
+    setrlimit(RLIMIT_MEMLOCK, &limit);
+    if (was_root_) {
+      EXPECT_EQ(seteuid(65'534), 0);
+    }
+  }
+  ~NothingCanBeLocked() {
+    if (was_root_) {
+      EXPECT_EQ(seteuid(0), 0);
+    }
+    setrlimit(RLIMIT_MEMLOCK, &before_);
+  }
+
+ private:
+  const bool was_root_ = geteuid() == 0;
+  rlimit before_{};
+};
+
 TEST(LockedMemory, WhereNothingCanBeLockedItSaysWhy) {
-  EXPECT_EXIT(
-      {
-        const rlimit none{};
-        setrlimit(RLIMIT_MEMLOCK, &none);
-        // Root may lock anything.
-        if (geteuid() == 0 && setresuid(65'534, 65'534, 65'534) != 0) _exit(2);
-        LockedMemory& memory = LockedMemory::OfProcess();
-        std::vector<void*> blocks;  // of pieces that are there already
-        for (int i = 0; i < 100'000; ++i) {
-          blocks.push_back(memory.Allocate(LockedMemory::kMaxBytes));
-          if (blocks.back() == nullptr) break;
-        }
-        if (blocks.back() != nullptr) _exit(3);
-        std::fprintf(stderr, "%s\n", memory.Shortage().c_str());
-        _exit(0);
-      },
-      testing::ExitedWithCode(0), "cannot lock .* KiB of memory .*LimitMEMLOCK=infinity");
+  LockedMemory& memory = LockedMemory::OfProcess();
+  std::vector<void*> blocks;
+  for (int i = 0; i < 384; ++i) blocks.push_back(memory.Allocate(LockedMemory::kMaxBytes));
+  ASSERT_NE(blocks.back(), nullptr) << memory.Shortage();
+  const size_t used_kib = memory.used_bytes() >> 10;
+  {
+    const NothingCanBeLocked limit;
+    // Pieces that are there already have some blocks.
+    while (blocks.back() != nullptr) blocks.push_back(memory.Allocate(LockedMemory::kMaxBytes));
+  }
+  const std::string shortage = memory.Shortage();
+  size_t kib = 0;
+  EXPECT_EQ(std::sscanf(shortage.c_str(), "cannot lock %zu KiB of memory for ", &kib), 1)
+      << shortage;
+  EXPECT_GT(kib, used_kib);
+  EXPECT_NE(shortage.find("; the limit is 64 KiB: ulimit -l unlimited"), std::string::npos)
+      << shortage;
+  EXPECT_NE(shortage.find("LimitMEMLOCK=infinity"), std::string::npos) << shortage;
+  for (void* block : blocks) memory.Free(block);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "counted_crypto.h"
 #include "sealed_ends.h"
 
 namespace suede {
@@ -44,6 +45,32 @@ TEST_F(SealedPeers, AnEpochEndsWithItsTimeAndByCommand) {
   EXPECT_EQ(a.state().tx_epoch, 2u);
 }
 
+TEST_F(SealedPeers, TheTimeOfTheFirstEpochBeginsWithItsFirstPdu) {
+  End a(*crypto_, 1, {.mode = SealMode::kRequired, .rotate = std::chrono::seconds(10)});
+  End b(*crypto_, 2);
+  Associate(a, b);
+  for (const int wait : {20, 0, 9, 0}) {
+    a.own().now += std::chrono::seconds(wait);
+    ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+    ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+    EXPECT_EQ(a.state().tx_epoch, 0u) << wait;
+  }
+  a.own().now += std::chrono::seconds(1);
+  ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+  EXPECT_EQ(a.state().tx_epoch, 1u);
+}
+
+TEST_F(SealedPeers, ACommandBeforeAnAssociationBeginsNoEpochInIt) {
+  End a(*crypto_, 1), b(*crypto_, 2);
+  ++a.own().rotations_asked;
+  Associate(a, b);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+    ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+  }
+  EXPECT_EQ(a.state().tx_epoch, 0u);
+}
+
 // However long the peer is not heard, the sender is one epoch ahead at most.
 TEST_F(SealedPeers, AnEpochWaitsForTheLastOnesEcho) {
   End a(*crypto_, 1, {.mode = SealMode::kRequired, .rotate_pdus = 1}), b(*crypto_, 2);
@@ -66,6 +93,49 @@ TEST_F(SealedPeers, LateOnesOfTheEpochBeforeAreTaken) {
   EXPECT_EQ(b.Open(late), SealError::kNone);
   EXPECT_EQ(b.Open(late), SealError::kReplay);
   EXPECT_EQ(b.state().rx_epoch, 1u);
+}
+
+// The PDUs of both arrive by turns: each secret keeps its keys.
+TEST_F(SealedPeers, LateOnesOfTheSecretBeforeAreTaken) {
+  End a(*crypto_, 1), b(*crypto_, 2);
+  b.SetSecrets({2, 1});
+  Associate(a, b);
+  std::vector<Bytes> late;
+  for (int i = 0; i < 20; ++i) late.push_back(a.Seal());
+  a.SetSecrets({2});
+  for (const Bytes& pdu : late) {
+    ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+    ASSERT_EQ(b.Open(pdu), SealError::kNone);
+  }
+}
+
+// The state of the others stays: late PDUs are taken, HELLOs are taken once, and no key is
+// derived anew.
+TEST_F(SealedPeers, ANewSecretTakesNothingFromTheOthers) {
+  for (const bool associated_before : {false, true}) {
+    CountedCrypto crypto(*crypto_);
+    End a(*crypto_, 1, {.mode = SealMode::kRequired, .rotate_pdus = 2}), b(crypto, 2);
+    a.Sync(100, 200);
+    b.Sync(200, associated_before ? 100 : 0);
+    const Bytes hello = a.SealHello();
+    ASSERT_EQ(b.Open(hello), SealError::kNone);
+    b.Sync(200, 100);
+    ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+    ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+    const Bytes late = a.Seal();
+    ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+    ASSERT_EQ(b.state().rx_epoch, 1u);
+    ASSERT_FALSE(b.SealHello().empty());
+    crypto.TakeKeys();
+    b.SetSecrets({2, 1});
+    EXPECT_EQ(b.Open(hello), SealError::kReplay);
+    EXPECT_EQ(b.Open(late), SealError::kNone);
+    const Bytes own_hello = b.SealHello();
+    ASSERT_EQ(own_hello[kRhBytes + 1], 1);
+    EXPECT_EQ(a.Open(own_hello), SealError::kNone);
+    EXPECT_EQ(a.Open(b.Seal()), SealError::kNone);
+    EXPECT_EQ(crypto.TakeKeys(), 0u);
+  }
 }
 
 // A secret is taken from one end, or both, and put back: the epochs are those of the association.
@@ -274,6 +344,22 @@ TEST_F(SealedPeers, WhatIsSentInAPartitionIsSealedWithItsSecret) {
   EXPECT_EQ(there.Open(hello), SealError::kNone);
   EXPECT_EQ(there.Open(pdu), SealError::kNone);
   EXPECT_EQ(a.Open(there.Seal()), SealError::kNone);
+}
+
+// The same octets may be the secret of two partitions.
+TEST_F(SealedPeers, KeysOfHellosAreThoseOfThePartition) {
+  for (const bool associated_before : {false, true}) {
+    End a(*crypto_, 1), b(*crypto_, 2);
+    a.Sync(100, 200);
+    b.Sync(200, 0);
+    ASSERT_EQ(b.Open(a.SealHello()), SealError::kNone);
+    if (associated_before) b.Sync(200, 100);
+    for (End* end : {&a, &b}) end->own().partition = end->own().secrets.partition = 10;
+    a.Sync(100, 200);
+    EXPECT_EQ(b.Open(a.SealHello()), SealError::kTag);
+    b.Sync(200, associated_before ? 100 : 0);
+    EXPECT_EQ(b.Open(a.SealHello()), SealError::kNone);
+  }
 }
 
 // One end, or both, go to others and come back: the epochs go on, in each of them.

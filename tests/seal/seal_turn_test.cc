@@ -281,6 +281,9 @@ TEST_F(SealTurns, ForgedHellosMakeFewKeys) {
     }
     turn.Begin();
     const uint32_t made = crypto_.TakeKeys();
+    if (turns == 0) {
+      EXPECT_EQ(made, SealTurn::kHellos);
+    }
     EXPECT_LE(made, SealTurn::kHellos);
     keys += made;
   }
@@ -302,6 +305,7 @@ TEST_F(SealTurns, PeersThatAskWithEachSecretMakeFewKeysForAnswers) {
     const uint32_t made = crypto_.TakeKeys();
     if (turns == 0) continue;  // of each the first one
     EXPECT_LE(made, SealTurn::kHelloSwitches);
+    EXPECT_GT(made, 0u);
     EXPECT_GE(answered, made);
     here().EndTurn();
   }

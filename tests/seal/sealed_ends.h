@@ -33,16 +33,13 @@ class End {
   }
   // Secrets of the partition; the newest first.
   void SetSecrets(const std::vector<uint8_t>& ids) {
-    own_.secrets = {};
-    own_.secrets.partition = own_.partition;
-    for (const uint8_t id : ids) {
-      std::array<uint8_t, kSealSecretBytes> secret;
-      secret.fill(id);
-      StoreBe16(secret.data(), own_.partition);
-      own_.secrets.all[own_.secrets.count++] = {.id = id,
-                                                .prk = ExtractSecret(*own_.crypto, secret)};
-    }
+    own_.secrets = SecretsOf(ids);
     peer_->OnSecrets();
+    turn_.Begin();
+  }
+  // Secrets that are agreed with the peer.
+  void SetAgreed(const std::vector<uint8_t>& ids) {
+    peer_->SetAgreed(SecretsOf(ids));
     turn_.Begin();
   }
   // Goes to another partition, and has its secrets later.
@@ -65,8 +62,8 @@ class End {
     return Make(kSessionShimBytes, version,
                 [&](uint8_t* pdu, SealJob& job) { return peer_->Seal(pdu, kThere, stream, job); });
   }
-  Bytes SealHello() {
-    if (!peer_->SealsHello(false)) return {};
+  Bytes SealHello(bool is_answer = false) {
+    if (!peer_->SealsHello(is_answer)) return {};
     return Make(kHelloShimBytes, 2,
                 [&](uint8_t* pdu, SealJob& job) { return peer_->SealHello(pdu, kThere, job); });
   }
@@ -83,6 +80,17 @@ class End {
   }
 
  private:
+  SealSecrets SecretsOf(const std::vector<uint8_t>& ids) {
+    SealSecrets secrets;
+    secrets.partition = own_.partition;
+    for (const uint8_t id : ids) {
+      std::array<uint8_t, kSealSecretBytes> secret;
+      secret.fill(id);
+      StoreBe16(secret.data(), own_.partition);
+      secrets.all[secrets.count++] = {.id = id, .prk = ExtractSecret(*own_.crypto, secret)};
+    }
+    return secrets;
+  }
   // Each PDU has a turn of its own.
   void EndTurn() {
     own_.retired.clear();

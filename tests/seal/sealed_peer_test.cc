@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ends that seal to each other: what each of them takes, and which secret it seals with.
+#include "counted_crypto.h"
 #include "sealed_ends.h"
 
 namespace suede {
 namespace {
+
+// A library that makes so many keys, and no more.
+class FewKeysCrypto final : public PassingCrypto {
+ public:
+  using PassingCrypto::PassingCrypto;
+  uint32_t left = UINT32_MAX;
+  void* NewKey(SealCipher cipher, std::span<const uint8_t> key) override {
+    if (left == 0) return nullptr;
+    --left;
+    return PassingCrypto::NewKey(cipher, key);
+  }
+};
 
 TEST_F(SealedPeers, ASealedPduIsTakenOnce) {
   End a(*crypto_, 1), b(*crypto_, 2);
@@ -88,8 +101,11 @@ TEST_F(SealedPeers, WithoutAnAssociationNothingLeaves) {
   a.Sync(100, 0);
   EXPECT_TRUE(a.Seal().empty());
   EXPECT_FALSE(a.SealHello().empty());
+  EXPECT_FALSE(a.peer().WantsAsking());
   a.SetSecrets({});
   EXPECT_TRUE(a.SealHello().empty());
+  a.Sync(100, 200);
+  EXPECT_FALSE(a.peer().WantsAsking());
 }
 
 TEST_F(SealedPeers, ANewerSecretIsUsedWhenThePeerHasShownIt) {
@@ -152,6 +168,104 @@ TEST_F(SealedPeers, WithoutASecretTheAssociationIsClosed) {
   EXPECT_EQ(b.Open(pdu), SealError::kKey);
 }
 
+TEST_F(SealedPeers, ThatASecretIsGoneIsShownAtOnce) {
+  End a(*crypto_, 1);
+  a.Sync(100, 200);
+  ASSERT_TRUE(a.state().sealed);
+  a.own().secrets.count = 0;
+  a.peer().OnSecrets();
+  EXPECT_FALSE(a.state().sealed);
+}
+
+TEST_F(SealedPeers, WhereTheLibraryHasNoMoreKeysNothingLeaves) {
+  FewKeysCrypto crypto(*crypto_);
+  End a(crypto, 1, {.mode = SealMode::kRequired, .rotate_pdus = 1}), b(*crypto_, 2);
+  Associate(a, b);
+  ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);
+  ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+  crypto.left = 0;
+  EXPECT_TRUE(a.Seal().empty());  // in the next epoch
+  EXPECT_TRUE(a.SealHello().empty());
+  crypto.left = UINT32_MAX;
+  a.SetSecrets({1});
+  EXPECT_EQ(b.Open(a.SealHello()), SealError::kNone);
+  EXPECT_EQ(b.Open(a.Seal()), SealError::kNone);
+}
+
+TEST_F(SealedPeers, WhereTheLibraryHasNoMoreKeysNothingIsOpened) {
+  FewKeysCrypto crypto(*crypto_);
+  End a(*crypto_, 1, {.mode = SealMode::kRequired, .rotate_pdus = 1}), b(crypto, 2);
+  Associate(a, b);
+  crypto.left = 0;
+  EXPECT_EQ(b.Open(a.SealHello()), SealError::kKey);
+  const Bytes first = a.Seal();
+  EXPECT_EQ(b.Open(first), SealError::kKey);
+  // One key, but not that of the next epoch.
+  crypto.left = 1;
+  ASSERT_EQ(b.Open(first), SealError::kNone);
+  ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+  const Bytes next = a.Seal();
+  ASSERT_EQ(a.state().tx_epoch, 1u);
+  crypto.left = UINT32_MAX;
+  EXPECT_EQ(b.Open(next), SealError::kBudget);
+  ASSERT_FALSE(b.Seal().empty());  // in whose turn it is made
+  EXPECT_EQ(b.Open(next), SealError::kNone);
+}
+
+// Whatever the epochs do.
+TEST_F(SealedPeers, ANewerSecretThatThePeerHasNotShownIsNotUsed) {
+  End a(*crypto_, 1), b(*crypto_, 2);
+  Associate(a, b);
+  a.SetSecrets({2, 1});
+  for (int i = 0; i < 10; ++i) {
+    ++(i % 2 == 0 ? a : b).own().rotations_asked;
+    ASSERT_EQ(b.Open(a.Seal()), SealError::kNone) << i;
+    ASSERT_EQ(a.Open(b.Seal()), SealError::kNone) << i;
+  }
+  EXPECT_EQ(a.state().secret_id, 1);
+  EXPECT_GT(a.state().tx_epoch, 3u);
+}
+
+TEST_F(SealedPeers, SecretsThatAreAgreedAreNewerThanOthers) {
+  End a(*crypto_, 1), b(*crypto_, 2);
+  for (End* end : {&a, &b}) {
+    end->SetSecrets({2, 1});
+    end->SetAgreed({128});
+  }
+  Associate(a, b);
+  EXPECT_EQ(a.state().secret_id, 128);
+  EXPECT_EQ(b.Open(a.Seal()), SealError::kNone);
+  for (const int id : {128, 2, 1, 128}) EXPECT_EQ(a.SealHello()[kRhBytes + 1], id);
+  for (End* end : {&a, &b}) end->SetAgreed({});
+  EXPECT_EQ(a.state().secret_id, 2);
+  EXPECT_EQ(b.Open(a.Seal()), SealError::kNone);
+}
+
+TEST_F(SealedPeers, AnAnswerIsSealedWithTheSecretOfItsQuestion) {
+  End a(*crypto_, 1), b(*crypto_, 2);
+  a.SetSecrets({2, 1});
+  Associate(a, b);
+  ASSERT_EQ(a.Open(b.SealHello()), SealError::kNone);
+  for (int i = 0; i < 4; ++i) {
+    a.SealHello();  // a question, for which the secrets take turns
+    EXPECT_EQ(b.Open(a.SealHello(true)), SealError::kNone) << i;
+  }
+}
+
+TEST_F(SealedPeers, KeysAreDerivedOnce) {
+  CountedCrypto crypto(*crypto_);
+  End a(crypto, 1), b(*crypto_, 2);
+  Associate(a, b);
+  EXPECT_EQ(crypto.TakeKeys(), 1u);
+  ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+  EXPECT_EQ(crypto.TakeKeys(), 2u) << "of this epoch and the next one";
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
+    ASSERT_EQ(b.Open(a.SealHello()), SealError::kNone);
+    EXPECT_EQ(crypto.TakeKeys(), i == 0 ? 1u : 0u);
+  }
+}
+
 TEST_F(SealedPeers, HellosOfUnknownIdentitiesHaveABudget) {
   End a(*crypto_, 1), b(*crypto_, 2);
   b.Sync(200, 0);
@@ -176,6 +290,36 @@ TEST_F(SealedPeers, HellosOfOneUnknownIdentityTakeOneKey) {
   for (uint32_t i = 0; i < 2 * SealOwn::kHelloBurst; ++i) {
     ASSERT_EQ(b.Open(a.SealHello()), SealError::kNone) << i;
   }
+}
+
+TEST_F(SealedPeers, HellosOfEachIdentityHaveNumbersOfTheirOwn) {
+  End b(*crypto_, 2);
+  b.Sync(200, 0);
+  for (uint64_t identity = 100; identity < 103; ++identity) {
+    End a(*crypto_, 1);
+    a.Sync(identity, 0);
+    const Bytes first = a.SealHello();
+    EXPECT_EQ(b.Open(first), SealError::kNone) << identity;
+    EXPECT_EQ(b.Open(a.SealHello()), SealError::kNone) << identity;
+    EXPECT_EQ(b.Open(first), SealError::kReplay) << identity;
+  }
+}
+
+TEST_F(SealedPeers, ABurstHasTheKeyOfOneUnknownIdentity) {
+  End one(*crypto_, 1), other(*crypto_, 1), b(*crypto_, 2);
+  one.Sync(100, 0);
+  other.Sync(101, 0);
+  b.Sync(200, 0);
+  Bytes pdu = one.SealHello();
+  const Bytes another = other.SealHello();
+  SealJob job;
+  SealedPeer::Opening opening;
+  ASSERT_EQ(b.peer().Prepare(pdu.data(), static_cast<uint32_t>(pdu.size()), kThere, job, opening),
+            SealError::kNone);
+  EXPECT_EQ(b.Open(another), SealError::kBudget);
+  b.own().crypto->Open({&job, 1});
+  EXPECT_EQ(b.peer().Finish(job, opening), SealError::kNone);
+  EXPECT_EQ(b.Open(another), SealError::kNone);
 }
 
 TEST_F(SealedPeers, ASecretThatTheHelloHasShownIsUsedFirst) {
@@ -216,6 +360,16 @@ TEST(SealSecretsTest, AreThoseThatAreCounted) {
   EXPECT_EQ(secrets.Find(7), nullptr);
   EXPECT_EQ(secrets.PositionOf(5), 0u);
   EXPECT_EQ(secrets.PositionOf(7), secrets.count);
+}
+
+TEST(SealSecretsTest, AreOverwritten) {
+  SealSecrets secrets;
+  secrets.count = 2;
+  secrets.all[0].prk.fill(7);
+  secrets.all[1].prk.fill(8);
+  secrets.Clear();
+  EXPECT_EQ(secrets.count, 0u);
+  for (const SealSecret& secret : secrets.all) EXPECT_EQ(secret.prk, SealPrk{});
 }
 
 TEST_F(SealedPeers, AForgedHelloKeepsNoGenuineOneOut) {
@@ -300,10 +454,31 @@ TEST_F(SealedPeers, AReplayedHelloOfAFormerBootMakesNoSealedAssociationPlain) {
   EXPECT_TRUE(b.peer().IsSealed());
 }
 
+TEST_F(SealedPeers, AnAssociationStaysSealedWhereTheOwnEndStartsOver) {
+  const SealParams preferred{.mode = SealMode::kPreferred};
+  for (const bool hello : {false, true}) {
+    End a(*crypto_, 1, preferred), b(*crypto_, 2, preferred);
+    Associate(a, b);
+    EXPECT_FALSE(b.state().sealed);
+    ASSERT_EQ(b.Open(hello ? a.SealHello() : a.Seal()), SealError::kNone);
+    EXPECT_TRUE(b.state().sealed);
+    End former(*crypto_, 1, preferred);
+    former.Sync(99, 200);
+    ASSERT_EQ(b.Open(former.SealHello()), SealError::kNone);
+    b.Sync(201, 100);
+    EXPECT_TRUE(b.peer().IsSealed());
+    EXPECT_TRUE(b.state().sealed);
+  }
+}
+
 TEST_F(SealedPeers, PreferredEndsThatAgreedInPlainFormAskEachOther) {
   const SealParams preferred{.mode = SealMode::kPreferred};
   End a(*crypto_, 1, preferred), b(*crypto_, 2, preferred);
   Associate(a, b);
+  EXPECT_TRUE(a.own().asks);
+  End required(*crypto_, 1);
+  required.Sync(100, 200);
+  EXPECT_FALSE(required.own().asks);
   int asked = 0;
   while (a.peer().WantsAsking()) ++asked;
   EXPECT_EQ(asked, 10);

@@ -10,6 +10,7 @@
 #include <concepts>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <ostream>
 #include <string>
 #include <type_traits>
@@ -92,6 +93,12 @@ TEST(SecretsFile, TimesAreThoseOfTheCalendar) {
         "2026-01-01T00:00:00", "2026-01-01T00:00:00+", "2026-1-01T00:00:00Z", "now", "--"}) {
     EXPECT_EQ(read(wrong), -1) << wrong;
   }
+  const std::string right = "2026-01-01T00:00:00Z";
+  for (size_t at = 0; at < right.size(); ++at) {
+    std::string wrong = right;
+    wrong[at] = 'x';
+    EXPECT_EQ(read(wrong.c_str()), -1) << wrong;
+  }
 }
 
 TEST(SecretsFile, ErrorsNamePlaceAndMend) {
@@ -147,6 +154,7 @@ TEST(SecretsFile, HasBounds) {
     text += Line(absl::StrCat(i / 100), absl::StrCat(i % 100), secret);
   }
   EXPECT_EQ(ErrorOf(text).substr(0, 34), "s:4097:1: more than 4096 secrets; ");
+  EXPECT_EQ(ErrorOf(std::string(kMaxSecretsFileBytes, '\n')), "");
   EXPECT_EQ(ErrorOf(std::string(kMaxSecretsFileBytes + 1, '\n')).substr(0, 20),
             "s:1:1: more than 104");
 }
@@ -236,6 +244,43 @@ TEST_F(ReadSecretsTest, ReadsAndForgets) {
   EXPECT_EQ(LockedMemory::OfProcess().used_bytes(), before);
 }
 
+// Neither the text, which is locked, nor the file.
+TEST_F(ReadSecretsTest, KeepsNothingOfTheFile) {
+  const auto locked = [] {
+    std::ifstream status("/proc/self/status");
+    std::string line;
+    while (std::getline(status, line) && !line.starts_with("VmLck:")) {
+    }
+    return line;
+  };
+  const auto descriptors = [] {
+    using Files = std::filesystem::directory_iterator;
+    return std::distance(Files("/proc/self/fd"), Files());
+  };
+  Write(Line("7", "1", kOne), 0600);
+  ASSERT_TRUE(ReadSecrets(file_).ok());
+  const std::string locked_before = locked();
+  ASSERT_NE(locked_before, "");
+  const auto descriptors_before = descriptors();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(ReadSecrets(file_).ok());
+  chmod(file_.c_str(), 0644);
+  EXPECT_FALSE(ReadSecrets(file_).ok());
+  EXPECT_EQ(locked(), locked_before);
+  EXPECT_EQ(descriptors(), descriptors_before);
+}
+
+TEST_F(ReadSecretsTest, ReadsWithoutAStandardInput) {
+  Write(Line("7", "1", kOne), 0600);
+  const int kept = dup(STDIN_FILENO);
+  close(STDIN_FILENO);
+  const absl::Status status = ReadSecrets(file_).status();
+  if (kept >= 0) {
+    dup2(kept, STDIN_FILENO);
+    close(kept);
+  }
+  EXPECT_TRUE(status.ok()) << status;
+}
+
 TEST_F(ReadSecretsTest, RefusesWhatOthersCanRead) {
   Write(Line("7", "1", kOne), 0644);
   EXPECT_TRUE(absl::IsPermissionDenied(ReadSecrets(file_).status()));
@@ -249,6 +294,11 @@ TEST_F(ReadSecretsTest, SaysWhatIsNotThere) {
   std::filesystem::create_directory(file_);
   chmod(file_.c_str(), 0600);
   EXPECT_TRUE(absl::IsFailedPrecondition(ReadSecrets(file_).status()));
+  EXPECT_EQ(ReadSecrets(file_, SecretsFileRule::kAnybodys)
+                .status()
+                .message()
+                .find(absl::StrCat("cannot read the secrets in ", file_.string())),
+            0u);
   std::filesystem::remove(file_);
   // A pipe without a writer stops nobody.
   ASSERT_EQ(mkfifo(file_.c_str(), 0600), 0);

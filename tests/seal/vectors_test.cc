@@ -17,6 +17,7 @@
 #include "base/big_endian.h"
 #include "crypto_checks.h"
 #include "openssl/openssl_crypto.h"
+#include "seal/keys.h"
 #include "seal/shim.h"
 #include "wire/control_pdu.h"
 #include "wire/encap.h"
@@ -141,6 +142,32 @@ TEST_F(SealVectors, Keys) {
   for (const Json& v : ReadVectors()) {
     EXPECT_EQ(ToHex(DeriveKey(*crypto_, v)),
               v["key"].get<std::string>() + v["iv"].get<std::string>());
+  }
+}
+
+// Two ends that seal to each other by other keys would not notice.
+TEST_F(SealVectors, KeysOfTheDataPath) {
+  for (const Json& v : ReadVectors()) {
+    SCOPED_TRACE(v["sealed"].get<std::string>());
+    std::array<uint8_t, kSealSecretBytes> secret;
+    std::ranges::copy(BytesOf(v, "secret"), secret.begin());
+    const SealPrk prk = ExtractSecret(*crypto_, secret);
+    const SealContext context{.cipher = CipherOf(v),
+                              .partition = v["partition"].get<uint16_t>(),
+                              .sender = v["sender"].get<uint16_t>(),
+                              .receiver = v["receiver"].get<uint16_t>()};
+    const uint64_t sender = LoadBe64(BytesOf(v, "sender_identity").data());
+    const uint64_t receiver = LoadBe64(BytesOf(v, "receiver_identity").data());
+    SealKey key;
+    key = v["form"] == "H"
+              ? SealKey::OfHello(*crypto_, prk, context, sender)
+              : SealKey::OfEpoch(*crypto_, prk, context, {.sender = sender, .receiver = receiver},
+                                 v["epoch"].get<uint32_t>());
+    ASSERT_TRUE(key);
+    Sealed sealed(v, nullptr);
+    key.Fill(PacketNumber(LoadBe64(BytesOf(v, "packet_number").data())), sealed.job);
+    crypto_->Seal({&sealed.job, 1});
+    EXPECT_EQ(ToHex(sealed.pdu), v["sealed"].get<std::string>());
   }
 }
 
