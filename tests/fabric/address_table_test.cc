@@ -96,6 +96,18 @@ TEST(AddressTable, ForgottenEntriesGiveTheirRoomByAndBy) {
   EXPECT_EQ(table.Learn(A(1000), 1, Second(0)), Learnt::kNew);
 }
 
+// The bound of a port holds for its new entries and for those that it takes from another one.
+TEST(AddressTable, APortTakesNoForgottenEntryBeyondItsBound) {
+  AddressTable table({16, 2, kAge}, 4);
+  for (uint64_t i = 1; i <= 2; ++i) table.Learn(A(i), 0, Second(0));
+  table.Learn(A(3), 1, Second(0));
+  table.Forget(1);
+  EXPECT_EQ(table.Learn(A(3), 0, Second(0)), Learnt::kFull);
+  EXPECT_EQ(table.Find(A(3), Second(0)), AddressTable::kNoPort);
+  EXPECT_EQ(table.forgotten(), 1u);
+  EXPECT_EQ(table.Learn(A(3), 2, Second(0)), Learnt::kNew);
+}
+
 // Against a map, with so few addresses that chains form and break.
 TEST(AddressTable, AgreesWithAMap) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {

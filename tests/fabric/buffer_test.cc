@@ -73,6 +73,34 @@ TEST(SharedBuffer, AQueueLeavesRoomForOthers) {
   buffer.CheckInvariants();
 }
 
+// alpha, in sixteenths, is the part of what is free that a queue may have: 1/2 leaves two thirds.
+TEST(SharedBuffer, AlphaIsAPartOfWhatIsFree) {
+  for (const uint16_t alpha : std::initializer_list<uint16_t>{0, 4, 8, 32}) {
+    SwitchParams params = BufferParams();
+    params.of_class[0].alpha_16th = alpha;
+    SharedBuffer buffer(params);
+    const uint32_t shared = buffer.shared_bytes();
+    EXPECT_NEAR(Fill(buffer, 0, 1, 0), 1024 + shared * alpha / (16 + alpha), kCell) << alpha;
+    buffer.CheckInvariants();
+  }
+}
+
+TEST(SharedBuffer, WithoutASharedPartThereAreTheReservesAlone) {
+  for (const uint32_t missing : {0u, 4096u}) {
+    SwitchParams params = BufferParams();
+    params.buffer_bytes = 2 * 8 * 1024 + 2 * 4096 - missing;
+    EXPECT_EQ(SharedBuffer::SharedBytes(params), -int64_t{missing});
+    SharedBuffer buffer(params);
+    EXPECT_EQ(buffer.shared_bytes(), 0u);
+    EXPECT_EQ(Fill(buffer, 0, 1, 0), 1024u);
+    EXPECT_EQ(Fill(buffer, 0, 0, 0), 1024u) << "another output";
+    EXPECT_EQ(Fill(buffer, 0, 1, 3), 1024u + 4096u);
+    EXPECT_EQ(Fill(buffer, 0, 0, 3), 0u) << "the input is full";
+    EXPECT_EQ(Fill(buffer, 1, 0, 3), 1024u + 4096u);
+    buffer.CheckInvariants();
+  }
+}
+
 // However full the shared part is, a queue has its reserved bytes.
 TEST(SharedBuffer, ReservedBytesAreThereForEveryQueue) {
   SwitchParams params = BufferParams();
@@ -111,6 +139,57 @@ TEST(SharedBuffer, ALosslessInputIsPausedBeforeItsHeadroomIsUsed) {
   buffer.CheckInvariants();
 }
 
+// It ends once the headroom is empty and the input holds `resume_bytes` less than its threshold,
+// which is what is free.
+TEST(SharedBuffer, APauseEndsBelowItsThreshold) {
+  for (const uint32_t resume : {0u, 1024u, 4096u, 1u << 20}) {
+    SwitchParams params = BufferParams();
+    params.of_class[3].resume_bytes = resume;
+    SharedBuffer buffer(params);
+    uint32_t held = Fill(buffer, 0, 1, 3);
+    bool was_paused = true;
+    for (; held != 0; held -= kCell) {
+      EXPECT_EQ(buffer.paused(0) != 0, was_paused) << held;
+      buffer.Release(0, 1, 3, kCell);
+      const uint32_t left = held - kCell;
+      const uint32_t shared = left > 1024 ? left - 1024 : 0;
+      if (buffer.headroom_used() != 0) continue;
+      was_paused = shared != 0 && shared + resume > buffer.shared_free();
+    }
+    EXPECT_EQ(buffer.paused(0), 0);
+  }
+}
+
+TEST(SharedBuffer, FramesOnCreditHaveAPartOfTheirOwn) {
+  SwitchParams params = BufferParams();
+  params.ports[0].cbfc = true;
+  params.of_class[5].credits = 6;
+  SharedBuffer buffer(params);
+  ASSERT_EQ(CreditBytes(params, 5), 6 * kCell);
+  FrameNote note{.charge = 2 * kCell, .in = 0, .traffic_class = 1, .link_vc = 5};
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(buffer.AdmitCredited(0, 1, note));
+  EXPECT_EQ(buffer.credited(0, 5), 6 * kCell);
+  EXPECT_EQ(buffer.credited(0, 1), 0u);
+  EXPECT_EQ(buffer.queued(1, 1), 6 * kCell);
+  EXPECT_EQ(buffer.used(), 6 * kCell);
+  EXPECT_EQ(buffer.max_used(), 6 * kCell);
+  EXPECT_EQ(buffer.shared_free(), buffer.shared_bytes());
+  note.charge = kCell;
+  EXPECT_FALSE(buffer.AdmitCredited(0, 1, note));
+  note.link_vc = 4;
+  EXPECT_FALSE(buffer.AdmitCredited(0, 1, note)) << "it has no credit";
+  EXPECT_TRUE(buffer.Admit(0, 1, 1, kCell)) << "its queue has its reserve";
+  EXPECT_EQ(buffer.queued(1, 1), 7 * kCell);
+  buffer.CheckInvariants();
+  note = {.charge = 2 * kCell, .in = 0, .traffic_class = 1, .link_vc = 5};
+  for (int i = 0; i < 3; ++i) buffer.ReleaseCredited(1, note);
+  EXPECT_EQ(buffer.credited(0, 5), 0u);
+  EXPECT_EQ(buffer.queued(1, 1), kCell);
+  EXPECT_EQ(buffer.used(), kCell);
+  EXPECT_EQ(buffer.max_used(), 7 * kCell);
+  buffer.CheckInvariants();
+}
+
 // A pause ends with a release: an input that holds nothing is never paused.
 TEST(SharedBuffer, AnInputThatHoldsNothingIsNotPaused) {
   SwitchParams params = BufferParams();
@@ -121,6 +200,11 @@ TEST(SharedBuffer, AnInputThatHoldsNothingIsNotPaused) {
   Fill(buffer, 1, 1, 0);
   EXPECT_FALSE(buffer.Admit(0, 1, 3, 4 * kCell));
   EXPECT_EQ(buffer.paused(0), 0);
+  // One that holds something is, by the frame that finds no room.
+  params.of_class[0].alpha_16th = 16;
+  SharedBuffer other(params);
+  EXPECT_GT(Fill(other, 0, 1, 3), 0u);
+  EXPECT_EQ(other.paused(0), 1u << 3);
 }
 
 TEST(SharedBuffer, HeadroomFollowsRateAndCable) {

@@ -93,6 +93,24 @@ TEST(Credit, FramesThatTheSwitchDropsAreFreedAtOnce) {
   EXPECT_EQ(fabric.Held(0, 3), 0u);
 }
 
+// The time of the call counts, on a cable that takes its time, too.
+TEST(Credit, ADroppedFramesCreditIsToldInTime) {
+  SwitchParams params = CreditSwitch();
+  params.floods = false;
+  for (const bool delayed : {false, true}) {
+    CreditFabric fabric(params);
+    const CreditReceiver& receiver = fabric.the_switch.credit(0)->receiver();
+    if (delayed) fabric.the_switch.impairment_in(0).Set({.delay = std::chrono::microseconds(40)});
+    fabric.Send(0, 3, 9, At(700));
+    if (delayed) {
+      EXPECT_EQ(receiver.deadline(), kNever);
+      fabric.the_switch.PollPort(0, At(740));
+    }
+    EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxUnknown), 1u);
+    EXPECT_EQ(receiver.deadline(), At(delayed ? 745 : 705));
+  }
+}
+
 TEST(Credit, ASenderThatKeepsToItsCreditAlwaysFindsRoom) {
   std::mt19937 dice(3);
   SwitchParams params = CreditSwitch();
@@ -183,6 +201,66 @@ TEST(Credit, ANeighbourThatReturnsNoneStopsNoOtherOutput) {
   EXPECT_EQ(fabric.Data(3, At(200'004)).size(), 1u);
   EXPECT_EQ(storms(), 1u);
   fabric.the_switch.CheckInvariants();
+}
+
+TEST(Credit, TheWatchdogCountsFromTheLastFrameThatLeft) {
+  CreditFabric fabric;
+  const Output& output = fabric.the_switch.output(3);
+  fabric.Grant(10);
+  for (int i = 0; i < 3; ++i) fabric.Send(0, 3, 3, At(0));
+  EXPECT_EQ(fabric.Data(3, At(1)).size(), 1u);
+  EXPECT_EQ(output.deadline(At(1)), At(100'001));
+  fabric.Free(1u << 3, 9, 2);
+  EXPECT_EQ(fabric.Data(3, At(60'000)).size(), 1u);
+  // Another class waits later: the first one is due first.
+  for (int i = 0; i < 2; ++i) fabric.Send(0, 5, 3, At(70'000));
+  EXPECT_EQ(fabric.Data(3, At(70'000)).size(), 1u);
+  EXPECT_EQ(output.without_credit(), 1u << 3 | 1u << 5);
+  EXPECT_EQ(output.deadline(At(70'000)), At(160'000));
+  EXPECT_EQ(fabric.Data(3, At(159'999)).size(), 0u);
+  EXPECT_EQ(output.stormy(), 0u);
+  fabric.Data(3, At(160'000));
+  EXPECT_EQ(output.stormy(), 1u << 3);
+  fabric.Data(3, At(160'001));
+  EXPECT_EQ(output.deadline(At(160'001)), At(170'000));
+  fabric.Data(3, At(170'000));
+  EXPECT_EQ(output.stormy(), 1u << 3 | 1u << 5);
+  // Without an agreement no frame needs credit, and none is dropped.
+  fabric.the_switch.credit(3)->sender().Stop();
+  fabric.Data(3, At(170'001));
+  EXPECT_EQ(output.stormy(), 0u);
+  fabric.Send(0, 3, 3, At(170'002));
+  EXPECT_EQ(fabric.Data(3, At(170'002)).size(), 1u);
+}
+
+// Frames that are too old make room for others, which have waited for less.
+TEST(Credit, TheWatchdogBeginsAnewWhereNothingWaits) {
+  SwitchParams params = CreditSwitch();
+  params.of_class[3].max_wait = std::chrono::milliseconds(10);
+  CreditFabric fabric(params);
+  fabric.Grant(10);
+  for (int i = 0; i < 2; ++i) fabric.Send(0, 3, 3, At(0));
+  EXPECT_EQ(fabric.Data(3, At(1)).size(), 1u);
+  for (int us : {11'000, 20'000}) fabric.Data(3, At(us));
+  EXPECT_EQ(fabric.Count(3, 3, SwitchClassCounter::kAgeDrop), 1u);
+  fabric.Send(0, 3, 3, At(95'000));
+  for (int us : {95'000, 101'000}) fabric.Data(3, At(us));
+  EXPECT_EQ(fabric.the_switch.output(3).stormy(), 0u);
+  EXPECT_EQ(fabric.the_switch.output(3).deadline(At(101'000)), At(195'000));
+}
+
+TEST(Credit, WithoutATimeForStormsFramesWaitForEver) {
+  SwitchParams params = CreditSwitch();
+  params.ports[3].pfc.storm = Duration{};
+  CreditFabric fabric(params);
+  fabric.Grant(10);
+  for (int i = 0; i < 2; ++i) fabric.Send(0, 3, 3, At(0));
+  EXPECT_EQ(fabric.Data(3, At(1)).size(), 1u);
+  EXPECT_EQ(fabric.the_switch.output(3).deadline(At(1)), kNever);
+  EXPECT_EQ(fabric.Data(3, At(10'000'000)).size(), 0u);
+  EXPECT_EQ(fabric.the_switch.output(3).stormy(), 0u);
+  fabric.Free(1u << 3, 9, 2);
+  EXPECT_EQ(fabric.Data(3, At(10'000'001)).size(), 1u);
 }
 
 TEST(Credit, PdusWithoutAClassHaveTheLinkVcOfTheirVc) {

@@ -22,6 +22,189 @@ TEST(Forwarding, LearntMacAddresses) {
   EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxLearnt), 1u);
 }
 
+TEST(Forwarding, AnAddressThatMovesIsReachedAtItsNewPort) {
+  Fabric fabric(ParamsOf(3));
+  fabric.In(1, SueFrame{.from = 2, .to = 9}, At(0));
+  fabric.In(2, SueFrame{.from = 2, .to = 9}, At(1));
+  EXPECT_EQ(fabric.Count(2, SwitchPortCounter::kRxMoved), 1u);
+  EXPECT_EQ(fabric.Count(2, SwitchPortCounter::kRxLearnt), 0u);
+  for (const uint32_t port : {0, 1, 2}) fabric.Out(port, At(1));
+  fabric.In(0, SueFrame{.from = 1, .to = 2}, At(2));
+  EXPECT_EQ(fabric.Out(2, At(2)).size(), 1u);
+  EXPECT_EQ(fabric.Out(1, At(2)).size(), 0u);
+}
+
+// The addresses of AFH Gen 1 are learnt by their 16 bits, whatever is in front of them.
+TEST(Forwarding, Gen1LearnsAddressesAndNotMacAddresses) {
+  Fabric fabric(ParamsOf(3, Forwarding::kAfh1));
+  std::vector<uint8_t> frame = BytesOf({.encap = Encap::kAfh1, .from = 2, .to = 9});
+  frame[8] = 0x77;
+  fabric.In(1, frame, At(0));
+  for (const uint32_t port : {0, 2}) fabric.Out(port, At(0));
+  fabric.In(0, {.encap = Encap::kAfh1, .from = 1, .to = 2}, At(1));
+  EXPECT_EQ(fabric.Out(1, At(1)).size(), 1u);
+  EXPECT_EQ(fabric.Out(2, At(1)).size(), 0u);
+}
+
+TEST(Forwarding, GroupsAreFloodedAndNeverLearnt) {
+  Fabric fabric(ParamsOf(3));
+  std::vector<uint8_t> frame = BytesOf({.from = 1, .to = 2});
+  frame[0] |= 1;
+  frame[6] |= 1;
+  fabric.In(0, frame, At(0));
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxLearnt), 0u);
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxFlooded), 1u);
+  EXPECT_EQ(fabric.Out(1, At(0)).size() + fabric.Out(2, At(0)).size(), 2u);
+  // Where nothing is learnt, either: an address of a group is in the table only as configured.
+  SwitchParams params = ParamsOf(3);
+  params.floods = false;
+  Fabric quiet(params);
+  quiet.In(0, frame, At(0));
+  EXPECT_EQ(quiet.Out(1, At(0)).size() + quiet.Out(2, At(0)).size(), 2u) << "a group is no unknown";
+  EXPECT_EQ(quiet.Count(0, SwitchPortCounter::kRxUnknown), 0u);
+}
+
+// The switch asks for 64 spare frames.
+TEST(Forwarding, AFloodThatHasNoFrameForACopyIsCounted) {
+  constexpr uint32_t kPorts = 68;
+  Fabric fabric(ParamsOf(kPorts));
+  fabric.In(0, SueFrame{.from = 1, .to = 2}, At(0));
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxNoCopy), 2u);
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxFlooded), 1u);
+  size_t got = 0;
+  for (uint32_t port = 1; port < kPorts; ++port) got += fabric.Out(port, At(0)).size();
+  EXPECT_EQ(got, 65u) << "64 copies, and the frame itself";
+}
+
+// A switch of its own, with spare frames of any size.
+TEST(Forwarding, ACopyNeedsAFrameThatIsLargeEnough) {
+  const std::vector<uint8_t> bytes = BytesOf({.from = 1, .to = 2});
+  const auto length = static_cast<uint32_t>(bytes.size());
+  for (const bool fits : {true, false}) {
+    Switch the_switch(ParamsOf(3));
+    std::vector<uint8_t> memory[2];
+    Frame frames[2];
+    for (uint32_t i = 0; i < 2; ++i) {
+      memory[i].resize(64 + length - (i == 1 && !fits ? 1 : 0));
+      frames[i].buffer = memory[i].data();
+      frames[i].capacity = static_cast<uint32_t>(memory[i].size());
+    }
+    frames[0].data = frames[0].buffer + 64;
+    frames[0].length = length;
+    std::copy(bytes.begin(), bytes.end(), frames[0].data);
+    the_switch.GiveSpare(&frames[1]);
+    Frame* frame = &frames[0];
+    the_switch.Receive(0, &frame, 1, At(0));
+    EXPECT_EQ(the_switch.counters(0).Get(SwitchPortCounter::kRxNoCopy), fits ? 0u : 1u);
+    EXPECT_EQ(the_switch.ended().size(), fits ? 0u : 1u);
+    for (const uint32_t port : {1u, 2u}) {
+      const bool has_one = fits || port == 2;
+      ASSERT_EQ(the_switch.Transmit(port, &frame, 1, At(0)), has_one ? 1u : 0u) << port;
+      if (!has_one) continue;
+      EXPECT_EQ(std::vector<uint8_t>(frame->data, frame->data + frame->length), bytes);
+    }
+  }
+}
+
+TEST(Forwarding, FramesAndTheirBytesAreCountedOnBothSides) {
+  Fabric fabric(ParamsOf(2));
+  uint64_t bytes = 0;
+  for (const uint32_t commands : {64, 200, 1000}) {
+    const auto frame = BytesOf({.from = 1, .to = 2, .bytes = commands});
+    bytes += frame.size();
+    fabric.In(0, frame, At(0));
+  }
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxFrames), 3u);
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxFrameBytes), bytes);
+  EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kTxFrames), 0u);
+  fabric.Out(1, At(0));
+  EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kTxFrames), 3u);
+  EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kTxFrameBytes), bytes);
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kTxFrames), 0u);
+  EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kTxDown), 0u);
+  fabric.the_switch.OnUnsent(1, 2);
+  EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kTxDown), 2u);
+}
+
+TEST(Forwarding, APortIsIdleWhereTransmitFindsNothing) {
+  SwitchParams params = ParamsOf(5);
+  params.ports[2].pfc.on = true;
+  params.ports[3].link.retry.on = true;
+  Fabric fabric(params);
+  fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 1);
+  const auto idle = [&](uint32_t port) { return fabric.the_switch.IsIdle(port); };
+  EXPECT_TRUE(idle(0) && idle(1) && idle(4));
+  EXPECT_FALSE(idle(2)) << "a pause may be due";
+  EXPECT_FALSE(idle(3)) << "a frame of the link may be due";
+  fabric.In(0, SueFrame{.from = 1, .to = 2}, At(0));
+  EXPECT_TRUE(idle(0));
+  EXPECT_FALSE(idle(1));
+  fabric.the_switch.impairment_out(1).Set({.delay = std::chrono::microseconds(5)});
+  fabric.Out(1, At(0));
+  EXPECT_FALSE(idle(1)) << "the frame is on its cable";
+  EXPECT_EQ(fabric.Out(1, At(5)).size(), 1u);
+  EXPECT_TRUE(idle(1));
+}
+
+TEST(Forwarding, KeysHaveTheirKinds) {
+  using Kind = Switch::KeyKind;
+  const NetAddress mac = Switch::MacKey(MacNumber(2), 0xabc);
+  const NetAddress ipv6 = Switch::Ipv6Key({.high = 0x20010db800000000, .low = 1});
+  for (const Forwarding forwarding :
+       {Forwarding::kMac, Forwarding::kIp, Forwarding::kAfh1, Forwarding::kAfh2}) {
+    const Switch the_switch(ParamsOf(1, forwarding));
+    const bool by_mac = forwarding == Forwarding::kMac || forwarding == Forwarding::kIp;
+    EXPECT_EQ(the_switch.KindOf(mac), by_mac ? Kind::kMac : Kind::kForwarding);
+    EXPECT_EQ(the_switch.KindOf(Switch::ForwardingKey(2)), by_mac ? Kind::kMac : Kind::kForwarding);
+    EXPECT_EQ(the_switch.KindOf(Switch::Ipv4Key(0x0a000001)), Kind::kIpv4);
+    EXPECT_EQ(the_switch.KindOf(ipv6), Kind::kIpv6);
+  }
+  EXPECT_EQ(Switch::VidOf(mac), 0xabc);
+}
+
+TEST(Forwarding, SomePortsMayForgetWhatTheyHaveLearnt) {
+  Fabric fabric(ParamsOf(4));
+  for (uint32_t port = 0; port < 4; ++port) {
+    fabric.In(port, SueFrame{.from = 10 + port, .to = 9}, At(0));
+  }
+  fabric.the_switch.Forget(1u << 1 | 1u << 3 | uint64_t{1} << 63);  // there is no port 63
+  for (uint32_t port = 0; port < 4; ++port) {
+    EXPECT_EQ(fabric.the_switch.table().learnt_on(static_cast<uint16_t>(port)), 1 - port % 2);
+  }
+  for (uint32_t port = 0; port < 4; ++port) fabric.Out(port, At(0));
+  fabric.In(0, SueFrame{.from = 10, .to = 13}, At(1));
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxFlooded), 2u) << "one before, and this one";
+  fabric.In(0, SueFrame{.from = 10, .to = 12}, At(1));
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxFlooded), 2u);
+}
+
+// Old entries go a few at a time, and those of a port that has gone sooner.
+TEST(Forwarding, APollRemovesAFewOldEntries) {
+  SwitchParams params = ParamsOf(2);
+  params.addresses = 256;
+  params.max_age = std::chrono::microseconds(10);
+  for (const bool is_forgotten : {false, true}) {
+    Fabric fabric(params);
+    for (uint32_t i = 0; i < 200; ++i) fabric.In(0, SueFrame{.from = 10 + i, .to = 9}, At(0));
+    const auto places = static_cast<uint32_t>(fabric.the_switch.table().places().size());
+    if (is_forgotten) fabric.the_switch.Forget(1);
+    const auto left = [&] {
+      const AddressTable& table = fabric.the_switch.table();
+      return table.size() + table.forgotten();
+    };
+    ASSERT_EQ(left(), 200u);
+    for (uint32_t polls = 1; polls <= 20; ++polls) {
+      fabric.the_switch.Poll(At(is_forgotten ? 5 : 100));
+      if (!is_forgotten) {
+        EXPECT_GE(left() + 4 * polls, 200u);
+      }
+    }
+    if (is_forgotten) {
+      EXPECT_EQ(left(), 0u) << "of " << places << " places";
+    }
+  }
+}
+
 TEST(Forwarding, AnIpFrameWithoutARouteGoesByItsMacAddressAndVlan) {
   SwitchParams params = ParamsOf(3, Forwarding::kIp);
   Fabric fabric(params);
@@ -257,6 +440,71 @@ TEST(Forwarding, APortThatIsDownHoldsNothing) {
   fabric.In(1, SueFrame{.from = 2, .to = 1}, At(0));
   EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kRxDown), 1u);
   EXPECT_EQ(fabric.Out(0, At(0)).size(), 0u);
+  EXPECT_TRUE(fabric.the_switch.is_down(1));
+  // A configured address leads there still.
+  fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(3), 0), 1);
+  fabric.In(0, SueFrame{.from = 1, .to = 3}, At(0));
+  EXPECT_EQ(fabric.Count(1, 0, SwitchClassCounter::kDownDrop), 11u);
+  // The port has forgotten the addresses that it had learnt.
+  fabric.the_switch.SetDown(1, false);
+  EXPECT_FALSE(fabric.the_switch.is_down(1));
+  EXPECT_EQ(fabric.the_switch.table().learnt_on(1), 0u);
+  fabric.In(0, SueFrame{.from = 1, .to = 3}, At(0));
+  EXPECT_EQ(fabric.Out(1, At(0)).size(), 1u);
+}
+
+TEST(Forwarding, APortMayLeaveHopLimitsAsTheyAre) {
+  for (const bool decrements : {true, false}) {
+    SwitchParams params = ParamsOf(2, Forwarding::kAfh1);
+    params.ports[0].decrements_hops = decrements;
+    Fabric fabric(params);
+    const auto sent = BytesOf({.encap = Encap::kAfh1s, .from = 1, .to = 2});
+    fabric.In(0, sent, At(0));
+    const auto got = fabric.Out(1, At(0));
+    ASSERT_EQ(got.size(), 1u);
+    EXPECT_EQ(got[0] == sent, !decrements);
+    auto last = sent;
+    last[16] = 0;
+    fabric.In(0, last, At(0));
+    EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxHopLimit), decrements ? 1u : 0u);
+  }
+}
+
+// Pairs that are set twice are set once.
+TEST(Forwarding, IsolationIsOfPairs) {
+  Fabric fabric(ParamsOf(3));
+  fabric.the_switch.SetBlocked(0, 1, false);
+  fabric.the_switch.SetBlocked(0, 1, true);
+  fabric.the_switch.SetBlocked(0, 1, true);
+  fabric.the_switch.SetBlocked(0, 2, true);
+  fabric.the_switch.SetBlocked(0, 2, false);
+  fabric.In(0, SueFrame{.from = 1, .to = 9}, At(0));
+  EXPECT_EQ(fabric.Out(1, At(0)).size(), 0u);
+  EXPECT_EQ(fabric.Out(2, At(0)).size(), 1u);
+}
+
+// Poll serves the first 64 ports, each as long as frames are on its cable.
+TEST(Forwarding, FramesOnSeveralCablesArriveInTheirTime) {
+  Fabric fabric(ParamsOf(66));
+  for (uint32_t port : {0, 1, 63, 64}) {
+    fabric.the_switch.impairment_in(port).Set({.delay = std::chrono::microseconds(port + 1)});
+  }
+  fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 65);
+  for (uint32_t port : {0, 1, 63, 64}) {
+    for (int us : {0, 10}) fabric.In(port, SueFrame{.from = port, .to = 2}, At(us));
+  }
+  const auto came = [&](int64_t us) { return fabric.Out(65, At(us)).size(); };
+  EXPECT_EQ(came(0), 0u);
+  EXPECT_EQ(came(1), 1u);
+  EXPECT_EQ(came(2), 1u);
+  EXPECT_EQ(came(12), 2u);
+  EXPECT_EQ(came(63), 0u);
+  EXPECT_EQ(came(64), 1u);
+  EXPECT_EQ(came(74), 1u);
+  EXPECT_EQ(fabric.the_switch.deadline(At(74)), At(65));
+  EXPECT_EQ(came(80), 0u) << "the caller asks for port 64 by its number";
+  fabric.the_switch.PollPort(64, At(80));
+  EXPECT_EQ(came(80), 2u);
 }
 
 }  // namespace

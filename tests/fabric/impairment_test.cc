@@ -48,6 +48,70 @@ struct Line {
   Fabric fabric;
 };
 
+// The reference's numbers (https://prng.di.unimi.it/splitmix64.c).
+TEST(Random, IsSplitMix64) {
+  Random random(1234567);
+  for (const uint64_t number : {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
+                                4593380528125082431u, 16408922859458223821u}) {
+    EXPECT_EQ(random.Next(), number);
+  }
+  EXPECT_EQ(Random(1234567).Below(1000), 317u);
+  EXPECT_EQ(SeedOf(1234567, 0), Random(6457827717110365317u).Next());
+  EXPECT_EQ(SeedOf(1234567, 5), Random(6457827717110365322u).Next());
+}
+
+TEST(Random, ChancesAreOf32Bits) {
+  EXPECT_EQ(ChanceOf(0), 0u);
+  EXPECT_EQ(ChanceOf(0.5), 1u << 31);
+  EXPECT_EQ(ChanceOf(1), UINT32_MAX);
+  Random random(1);
+  uint32_t happened = 0;
+  for (int i = 0; i < 10000; ++i) {
+    EXPECT_FALSE(random.Chance(0));
+    EXPECT_TRUE(random.Chance(UINT32_MAX));
+    happened += random.Chance(ChanceOf(0.25)) ? 1 : 0;
+  }
+  EXPECT_NEAR(happened, 2500, 150);
+}
+
+TEST(Impairment, EachFaultAloneIsOne) {
+  const auto of_class = [](uint32_t c, ImpairmentParams::OfClass own) {
+    ImpairmentParams params;
+    params.of_class[c] = own;
+    return params;
+  };
+  EXPECT_TRUE(ImpairmentParams().is_clean());
+  const ImpairmentParams faults[] = {{.rate_bps = 1},
+                                     {.delay = Duration(1)},
+                                     {.jitter = Duration(1)},
+                                     {.loss = 1},
+                                     {.to_bad = 1},
+                                     {.reorder = 1},
+                                     {.duplicate = 1},
+                                     {.bad_fcs = 1},
+                                     {.flip = 1},
+                                     {.max_bytes = 9000},
+                                     {.down = true},
+                                     {.hole_classes = 1},
+                                     {.hole_destinations = {1}},
+                                     of_class(0, {.delay = Duration(1)}),
+                                     of_class(7, {.loss = 1}),
+                                     of_class(3, {.reorder = 1})};
+  Fabric fabric(ParamsOf(1));
+  Impairment& in = fabric.the_switch.impairment_in(0);
+  for (const ImpairmentParams& each : faults) {
+    const auto number = &each - faults;
+    EXPECT_FALSE(each.is_clean()) << number;
+    ImpairmentParams params = each;
+    in.Swap(params);
+    EXPECT_FALSE(in.is_clean()) << number;
+    EXPECT_TRUE(params.is_clean()) << "the former ones";
+    in.Swap(params);
+    EXPECT_TRUE(in.is_clean()) << number;
+    EXPECT_FALSE(params.is_clean()) << number;
+  }
+}
+
 TEST(Impairment, DelayAndRate) {
   ImpairmentParams params{.rate_bps = 1'000'000'000, .delay = std::chrono::microseconds(50)};
   Line line(params);
@@ -70,6 +134,51 @@ TEST(Impairment, JitterKeepsTheOrder) {
   const auto got = line.Run(2000);
   ASSERT_EQ(got.size(), 2000u);
   EXPECT_TRUE(std::is_sorted(got.begin(), got.end()));
+}
+
+TEST(Impairment, JitterIsAnywhereUpToItsBound) {
+  Line line({.delay = std::chrono::microseconds(10), .jitter = std::chrono::microseconds(30)});
+  int64_t min = 1000;
+  int64_t max = 0;
+  for (int64_t began = 0; began < 100'000; began += 100) {
+    line.Send(1, At(began));
+    int64_t us = 0;
+    while (line.Got(At(began + us)).empty()) ASSERT_LE(++us, 40);
+    min = std::min(min, us);
+    max = std::max(max, us);
+  }
+  EXPECT_EQ(min, 11);  // the first microsecond that is not before it
+  EXPECT_EQ(max, 40);
+}
+
+TEST(Impairment, FramesOfOneTimeKeepTheirOrder) {
+  Line line({.delay = std::chrono::microseconds(3)});
+  std::vector<uint32_t> sent;
+  for (uint32_t i = 0; i < 20; ++i) {
+    line.Send(i, At(0));
+    sent.push_back(i);
+  }
+  EXPECT_TRUE(line.Got(At(0)).empty());
+  EXPECT_EQ(line.Got(At(3)), sent);
+}
+
+TEST(Impairment, ACableTakesSoManyFramesAndNoMore) {
+  for (const bool duplicates : {false, true}) {
+    SwitchParams params = Line::Params(1);
+    params.max_on_cable = 3;
+    Fabric fabric(params);
+    fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 1);
+    fabric.the_switch.impairment_out(1).Set(
+        {.delay = std::chrono::microseconds(100), .duplicate = duplicates ? ChanceOf(1) : 0});
+    const uint32_t sent = duplicates ? 2 : 5;
+    for (uint32_t i = 0; i < sent; ++i) fabric.In(0, SueFrame{.from = 1, .to = 2}, At(0));
+    fabric.Out(1, At(0));
+    EXPECT_EQ(fabric.the_switch.impairment_out(1).on_cable(), 3u);
+    EXPECT_EQ(fabric.the_switch.frames_inside(), 3u);
+    EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kImpairFull), duplicates ? 0u : 2u);
+    EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kImpairDuplicated), duplicates ? 1u : 0u);
+    EXPECT_EQ(fabric.Out(1, At(1000)).size(), 3u);
+  }
 }
 
 TEST(Impairment, ReorderingLosesNothing) {
@@ -114,6 +223,20 @@ TEST(Impairment, LossInBursts) {
   uint32_t bursts = 0;
   for (size_t i = 1; i < got.size(); ++i) bursts += got[i] != got[i - 1] + 1 ? 1 : 0;
   EXPECT_NEAR(lost / bursts, 20, 8);
+}
+
+// A bad time does not outlive the setting that has begun it.
+TEST(Impairment, BurstsEndWithTheirSetting) {
+  Line line({.to_bad = ChanceOf(1), .to_good = 0});
+  EXPECT_LE(line.Run(100).size(), 1u);
+  Impairment& out = line.fabric.the_switch.impairment_out(1);
+  out.Set({.delay = std::chrono::microseconds(1)});
+  EXPECT_EQ(line.Run(100).size(), 100u);
+  out.Set({.to_bad = 1, .to_good = 0});
+  EXPECT_EQ(line.Run(100).size(), 100u);
+  // The loss in a burst, and outside.
+  out.Set({.to_bad = ChanceOf(1), .to_good = 0, .loss_in_bad = ChanceOf(0.25)});
+  EXPECT_NEAR(static_cast<double>(line.Run(2000).size()), 1500, 100);
 }
 
 TEST(Impairment, TheSameSeedGivesTheSameRun) {
@@ -161,6 +284,22 @@ TEST(Impairment, BitErrors) {
   EXPECT_EQ(bits, 1u);
 }
 
+TEST(Impairment, AnyBitOfAFrameMayFlip) {
+  Line line({.flip = ChanceOf(1)});
+  const auto sent = BytesOf({.from = 1, .to = 2});
+  std::vector<uint8_t> flipped(sent.size());
+  for (int i = 0; i < 12'000; ++i) {
+    line.fabric.In(0, sent, At(i));
+    const auto got = line.fabric.Out(1, At(i));
+    ASSERT_EQ(got.size(), 1u);
+    for (size_t at = 0; at < sent.size(); ++at) {
+      flipped[at] |= static_cast<uint8_t>(sent[at] ^ got[0][at]);
+    }
+  }
+  EXPECT_EQ(flipped, std::vector<uint8_t>(sent.size(), 0xff));
+  EXPECT_EQ(line.Count(SwitchPortCounter::kImpairFlipped), 12'000u);
+}
+
 TEST(Impairment, AnEmptyFrameHasNoBitToFlip) {
   Line line({});
   line.fabric.the_switch.impairment_in(0).Set({.flip = ChanceOf(1)});
@@ -180,6 +319,13 @@ TEST(Impairment, HolesAndOneWay) {
   EXPECT_TRUE(line.Run(5).empty());
   EXPECT_EQ(line.Count(SwitchPortCounter::kImpairDown), 5u);
   line.fabric.the_switch.impairment_out(1).Set({});
+  EXPECT_EQ(line.Run(5).size(), 5u);
+  // The same faults on the way in.
+  Impairment& in = line.fabric.the_switch.impairment_in(0);
+  in.Set({.hole_destinations = {MacNumber(7), MacNumber(2)}});
+  EXPECT_TRUE(line.Run(5).empty());
+  EXPECT_EQ(line.fabric.Count(0, SwitchPortCounter::kImpairHole), 5u);
+  in.Set({.hole_classes = 0xfe, .hole_destinations = {MacNumber(7)}});
   EXPECT_EQ(line.Run(5).size(), 5u);
 }
 
@@ -221,6 +367,22 @@ TEST(Impairment, ClassesHaveDelaysAndLossOfTheirOwn) {
   EXPECT_EQ(fabric.Out(1, At(20)).size(), 2u);
   EXPECT_EQ(fabric.Out(1, At(40)).size(), 1u);
   EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kImpairReordered), 1u);
+}
+
+// The delay of its class holds for a frame that is held back, and for a copy.
+TEST(Impairment, EveryFrameOfAClassHasItsDelay) {
+  for (const bool duplicates : {false, true}) {
+    ImpairmentParams params{.delay = std::chrono::microseconds(10),
+                            .reorder = duplicates ? 0 : ChanceOf(1),
+                            .reorder_delay = Duration(1),
+                            .duplicate = duplicates ? ChanceOf(1) : 0};
+    params.of_class[0].delay = std::chrono::microseconds(5);
+    Line line(params);
+    line.Send(1, At(0));
+    EXPECT_TRUE(line.Got(At(0)).empty());
+    EXPECT_TRUE(line.Got(At(14)).empty());
+    EXPECT_EQ(line.Got(At(16)).size(), duplicates ? 2u : 1u);
+  }
 }
 
 TEST(Impairment, OfTheInput) {

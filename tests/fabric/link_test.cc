@@ -156,6 +156,52 @@ TEST_F(LinkedFabric, APortThatIsSetDownKeepsNothingThatWaits) {
   EXPECT_TRUE(fabric.Out(1, now).empty());
 }
 
+// Frames of the link, and frames of which the neighbour has a copy, are no losses of the switch.
+TEST_F(LinkedFabric, FramesOfTheLinkEndAndAreCounted) {
+  Agree();
+  Send();
+  Send(200);
+  const LinkCounters& counters = fabric.the_switch.link(1)->counters();
+  const std::vector<Bytes> left = fabric.Out(1, now);
+  ASSERT_EQ(left.size(), 2u);
+  EXPECT_EQ(counters.Get(LinkGauge::kUp), 1u);
+  EXPECT_EQ(counters.Get(LinkGauge::kLlrHeldFrames), 2u);
+  EXPECT_EQ(Count(LinkCounter::kLlrTxFrames), 2u);
+  const uint64_t before = fabric.the_switch.frames_of_links();
+  for (const Bytes& bytes : left) EXPECT_FALSE(neighbour.Hear(bytes, now).empty());
+  const std::vector<Bytes> said = neighbour.Says(now);
+  ASSERT_FALSE(said.empty());
+  for (const Bytes& bytes : said) fabric.In(1, bytes, now);
+  EXPECT_EQ(fabric.the_switch.frames_of_links(), before + said.size() + 2);
+  fabric.Out(1, now);
+  EXPECT_EQ(counters.Get(LinkGauge::kLlrHeldFrames), 0u);
+}
+
+TEST_F(LinkedFabric, FramesThatAreGivenUpEndThoughNothingComes) {
+  Agree();
+  Send();
+  Send();
+  fabric.Out(1, now);
+  ASSERT_EQ(fabric.the_switch.frames_inside(), 2u);
+  for (int i = 0; i < 100 && Count(LinkCounter::kFailures) == 0; ++i) {
+    now += std::chrono::microseconds(50);
+    fabric.Out(1, now);
+  }
+  EXPECT_EQ(Count(LinkCounter::kFailures), 1u);
+  EXPECT_EQ(Count(LinkCounter::kLlrGivenUp), 2u);
+  EXPECT_EQ(fabric.the_switch.frames_inside(), 0u);
+}
+
+TEST_F(LinkedFabric, AFrameWithANumberIsOfItsClassOnTheCable) {
+  Agree();
+  fabric.the_switch.impairment_out(1).Set({.hole_classes = 1u << 3});
+  fabric.In(0, SueFrame{.from = 1, .to = 2, .traffic_class = {.dscp = 24}}, now);
+  Send();
+  EXPECT_EQ(fabric.Out(1, now).size(), 1u);
+  EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kImpairHole), 1u);
+  EXPECT_EQ(fabric.the_switch.link(1)->sender().held(), 2u) << "the link repeats it";
+}
+
 TEST_F(LinkedFabric, ANeighbourWithoutItIsServedAsEver) {
   Send();
   const std::vector<Bytes> left = fabric.Out(1, now);
@@ -186,6 +232,59 @@ class LinkedCredit : public LinkedFabric {
  protected:
   LinkedCredit() : LinkedFabric(SwitchWithCredit(), NeighbourWithCredit()) {}
 };
+
+TEST_F(LinkedCredit, GaugesShowTheCreditOfBothDirections) {
+  Agree();
+  fabric.Out(1, now);
+  const LinkCounters& counters = fabric.the_switch.link(1)->counters();
+  EXPECT_EQ(counters.Get(LinkGauge::kCreditOn), 1u);
+  Send(1000);
+  fabric.Out(1, now);
+  fabric.Out(1, now);
+  const ShownCredit shown = counters.credit(0);
+  EXPECT_EQ(shown.limit, 100u);
+  EXPECT_EQ(shown.free, 100u - 9);
+  EXPECT_EQ(shown.granted, 100u);
+  EXPECT_EQ(shown.held, 0u);
+}
+
+// A black hole of that class takes them all, and no other.
+TEST_F(LinkedCredit, FramesOfTheLinkAreOfTheHighestClass) {
+  Agree();
+  Carry();
+  fabric.the_switch.impairment_out(1).Set({.hole_classes = 1u << (kClasses - 1)});
+  const auto lost = [&] { return fabric.Count(1, SwitchPortCounter::kImpairHole); };
+  Send();
+  EXPECT_EQ(Carry().size(), 1u);
+  EXPECT_EQ(lost(), 0u);
+  // An update of what was consumed is due.
+  const auto of_link = [&] {
+    return Count(LinkCounter::kTxHellos) + Count(LinkCounter::kCreditTxConsumed);
+  };
+  const uint64_t before = of_link();
+  now = fabric.the_switch.credit(1)->sender().deadline();
+  for (const Bytes& bytes : fabric.Out(1, now)) EXPECT_FALSE(IsToNeighbour(bytes.data()));
+  EXPECT_GT(of_link(), before);
+  EXPECT_EQ(lost(), of_link() - before);
+}
+
+// Four frames fill the window, and none waits: the update does, and is tried again soon.
+TEST_F(LinkedCredit, AnUpdateWaitsForRoomInTheWindow) {
+  Agree();
+  const CreditSender& sender = fabric.the_switch.credit(1)->sender();
+  for (int i = 0; i < 4; ++i) Send();
+  std::vector<Bytes> left = fabric.Out(1, now);
+  ASSERT_EQ(left.size(), 4u);
+  now = sender.deadline();
+  const uint64_t updates = Count(LinkCounter::kCreditTxConsumed);
+  for (const Bytes& bytes : fabric.Out(1, now)) left.push_back(bytes);
+  EXPECT_EQ(Count(LinkCounter::kCreditTxConsumed), updates + 1);
+  EXPECT_EQ(sender.deadline(), now + std::chrono::microseconds(5));
+  for (const Bytes& bytes : left) neighbour.Hear(bytes, now);
+  for (int i = 0; i < 8; ++i, now += std::chrono::microseconds(100)) Carry();
+  EXPECT_EQ(sender.used(0), 0u);
+  EXPECT_EQ(neighbour.end.counters().Get(LinkCounter::kCreditRepaired), 0u);
+}
 
 TEST_F(LinkedCredit, NoUpdateOvertakesAFrameThatTheWindowHasNoRoomFor) {
   Agree();

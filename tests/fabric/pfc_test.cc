@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "fabric_fixture.h"
 
 namespace suede::fabric {
@@ -155,6 +157,145 @@ TEST(Pfc, ASentPauseIsAskedForAgain) {
   EXPECT_EQ(end->quanta[3], 0);
   EXPECT_EQ(sender.deadline(), kNever);
   EXPECT_EQ(sender.pauses(), 1u);
+}
+
+// The pauses of a peer by themselves, at 10 Gb/s: 1000 quanta are 51.2 us.
+TEST(Pfc, APeersPausesAreKnownByClassAndTime) {
+  PfcReceiver receiver({.on = true}, kPfcRate);
+  EXPECT_EQ(receiver.deadline(), kNever);
+  PfcFrame pfc{.classes = 0x88};
+  pfc.quanta.fill(1000);
+  receiver.OnFrame(pfc, At(0));
+  EXPECT_EQ(receiver.asked(At(51)), 0x88);
+  EXPECT_EQ(receiver.asked(At(52)), 0);
+  EXPECT_EQ(receiver.Paused(0, At(10)), 0x88);
+  EXPECT_EQ(receiver.deadline(), TimeFromNs(51'200));
+  EXPECT_EQ(receiver.paused_for(3, At(10)), std::chrono::microseconds(10));
+  EXPECT_EQ(receiver.paused_for(3, At(90)), Duration(51'200)) << "it has ended by itself";
+  EXPECT_EQ(receiver.paused_for(0, At(10)), Duration{});
+  // One of them is longer, the other one ends.
+  pfc.quanta[3] = 0;
+  pfc.quanta[7] = 2000;
+  receiver.OnFrame(pfc, At(20));
+  EXPECT_EQ(receiver.asked(At(20)), 0x80);
+  EXPECT_EQ(receiver.deadline(), At(20)) << "something may have changed";
+  EXPECT_EQ(receiver.Paused(0, At(20)), 0x80);
+  EXPECT_EQ(receiver.deadline(), TimeFromNs(20'000 + 102'400));
+  EXPECT_EQ(receiver.Paused(0, At(123)), 0);
+  EXPECT_EQ(receiver.deadline(), kNever);
+  EXPECT_EQ(receiver.paused_for(3, At(200)), std::chrono::microseconds(20));
+  EXPECT_EQ(receiver.paused_for(7, At(200)), Duration(20'000 + 102'400));
+  EXPECT_EQ(receiver.storms(), 0u);
+  // A second pause counts on.
+  pfc.classes = 0x80;
+  receiver.OnFrame(pfc, At(1000));
+  EXPECT_EQ(receiver.paused_for(7, At(1010)), Duration(20'000 + 102'400 + 10'000));
+}
+
+TEST(Pfc, AStormIsAPauseForAsLongAsFramesWait) {
+  using std::chrono::microseconds;
+  PfcReceiver receiver({.on = true, .storm = microseconds(100), .calm = microseconds(300)},
+                       kPfcRate);
+  PfcFrame pfc{.classes = 1 << 3};
+  pfc.quanta.fill(0xffff);  // 3.4 ms
+  receiver.OnFrame(pfc, At(0));
+  EXPECT_EQ(receiver.Paused(0, At(50)), 1 << 3);
+  EXPECT_EQ(receiver.Paused(1 << 3, At(60)), 1 << 3);
+  EXPECT_EQ(receiver.deadline(), At(160)) << "a storm is due";
+  EXPECT_EQ(receiver.Paused(0, At(159)), 1 << 3) << "nothing waits any more";
+  EXPECT_EQ(receiver.Paused(1 << 3, At(200)), 1 << 3);
+  EXPECT_EQ(receiver.Paused(1 << 3, At(299)), 1 << 3);
+  EXPECT_EQ(receiver.stormy(), 0);
+  EXPECT_EQ(receiver.Paused(1 << 3, At(300)), 0) << "its frames are dropped";
+  EXPECT_EQ(receiver.stormy(), 1 << 3);
+  EXPECT_EQ(receiver.storms(), 1u);
+  EXPECT_EQ(receiver.asked(At(300)), 1 << 3);
+  pfc.quanta.fill(0);
+  receiver.OnFrame(pfc, At(1000));
+  EXPECT_EQ(receiver.Paused(0, At(1000)), 0);
+  EXPECT_EQ(receiver.stormy(), 0) << "the last pause was asked for at 0";
+  // It is calm only after as long as it was asked for none.
+  pfc.quanta.fill(0xffff);
+  receiver.OnFrame(pfc, At(2000));
+  receiver.Paused(1 << 3, At(2000));
+  receiver.Paused(1 << 3, At(2100));
+  EXPECT_EQ(receiver.storms(), 2u);
+  receiver.OnFrame(pfc, At(2200));
+  pfc.quanta.fill(0);
+  receiver.OnFrame(pfc, At(2300));
+  EXPECT_EQ(receiver.Paused(0, At(2300)), 0);
+  EXPECT_EQ(receiver.stormy(), 1 << 3);
+  EXPECT_EQ(receiver.deadline(), At(2500));
+  receiver.Paused(0, At(2499));
+  EXPECT_EQ(receiver.stormy(), 1 << 3);
+  receiver.Paused(0, At(2500));
+  EXPECT_EQ(receiver.stormy(), 0);
+  EXPECT_EQ(receiver.deadline(), kNever);
+}
+
+TEST(Pfc, WithoutATimeThereIsNoStorm) {
+  PfcReceiver receiver({.on = true, .storm = Duration{}}, kPfcRate);
+  PfcFrame pfc{.classes = 1};
+  pfc.quanta.fill(0xffff);
+  receiver.OnFrame(pfc, At(0));
+  EXPECT_EQ(receiver.asked(At(3000)), 1);
+  for (int us = 0; us < 3000; us += 100) EXPECT_EQ(receiver.Paused(1, At(us)), 1);
+  EXPECT_EQ(receiver.deadline(), TimeFromNs(int64_t{0xffff} * 512 / 10));
+  EXPECT_EQ(receiver.storms(), 0u);
+}
+
+// A switch whose spare frames the test gives. Frames of class 3 have come to port 0 until it asks
+// for a pause.
+struct PausingSwitch {
+  PausingSwitch() {
+    the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 2);
+    const auto bytes =
+        BytesOf({.from = 1, .to = 2, .bytes = 1000, .traffic_class = {.pcp = 3}, .tagged = true});
+    while (the_switch.buffer().paused(0) == 0) {
+      Frame* frame = Make();
+      frame->length = static_cast<uint32_t>(bytes.size());
+      std::copy(bytes.begin(), bytes.end(), frame->data);
+      the_switch.Receive(0, &frame, 1, At(0));
+    }
+  }
+  Frame* Make() {
+    frames.push_back(std::make_unique<Frame>());
+    memory.push_back(std::make_unique<uint8_t[]>(2048));
+    Frame* const frame = frames.back().get();
+    frame->buffer = frame->data = memory.back().get();
+    frame->capacity = 2048;
+    return frame;
+  }
+  uint64_t Count(uint32_t port, SwitchPortCounter id) { return the_switch.counters(port).Get(id); }
+
+  std::vector<std::unique_ptr<Frame>> frames;
+  std::vector<std::unique_ptr<uint8_t[]>> memory;
+  Switch the_switch{PfcSwitch()};
+};
+
+TEST(Pfc, APauseThatHasNoFrameGoesLater) {
+  PausingSwitch pausing;
+  Frame* frame = nullptr;
+  EXPECT_EQ(pausing.the_switch.Transmit(1, &frame, 1, At(0)), 0u);
+  EXPECT_EQ(pausing.Count(1, SwitchPortCounter::kTxPfcNoFrame), 0u) << "no pause is due";
+  EXPECT_EQ(pausing.the_switch.Transmit(0, &frame, 1, At(0)), 0u);
+  EXPECT_EQ(pausing.Count(0, SwitchPortCounter::kTxPfcNoFrame), 1u);
+  EXPECT_EQ(pausing.Count(0, SwitchPortCounter::kTxPfc), 0u);
+  pausing.the_switch.GiveSpare(pausing.Make());
+  ASSERT_EQ(pausing.the_switch.Transmit(0, &frame, 1, At(1)), 1u);
+  EXPECT_TRUE(DecodePfc(frame->data, frame->length).has_value());
+  EXPECT_EQ(pausing.Count(0, SwitchPortCounter::kTxPfc), 1u);
+  EXPECT_EQ(pausing.Count(0, SwitchPortCounter::kTxFrameBytes), PfcFrame::kBytes);
+}
+
+TEST(Pfc, ACallerThatTakesNoFrameLosesNoPause) {
+  PausingSwitch pausing;
+  pausing.the_switch.GiveSpare(pausing.Make());
+  EXPECT_EQ(pausing.the_switch.Transmit(0, nullptr, 0, At(0)), 0u);
+  Frame* frame = nullptr;
+  ASSERT_EQ(pausing.the_switch.Transmit(0, &frame, 1, At(0)), 1u);
+  EXPECT_TRUE(DecodePfc(frame->data, frame->length).has_value());
+  EXPECT_EQ(pausing.the_switch.Transmit(0, &frame, 1, At(0)), 0u);
 }
 
 // A peer that pauses for ever costs its own frames, and the buffer is there for the others.

@@ -100,6 +100,32 @@ TEST(Queueing, WeightsAreSharesOfBytes) {
   EXPECT_NEAR(static_cast<double>(bytes[1]) / static_cast<double>(bytes[0]), 3, 0.3);
 }
 
+// Frames of 2,048 bytes, which is a quantum of weight 1.
+TEST(ClassScheduler, AClassHasItsQuantaEachRound) {
+  std::array<ClassParams, kClasses> classes{};
+  classes[1].weight = 2;
+  classes[5].strict = classes[6].strict = true;
+  ClassScheduler scheduler(classes);
+  const auto next = [&](ClassMask ready) {
+    return scheduler.Next(ready, [](uint32_t) { return 2048u; });
+  };
+  EXPECT_EQ(next(0), ClassScheduler::kNone);
+  for (int round = 0; round < 4; ++round) {
+    EXPECT_EQ(next(0b11), 1u);
+    EXPECT_EQ(next(0b11), 1u);
+    EXPECT_EQ(next(0b11), 0u);
+  }
+  EXPECT_EQ(next(0b1100011), 6u);
+  EXPECT_EQ(next(0b0100011), 5u);
+  EXPECT_EQ(next(0b0000011), 1u) << "a strict class takes no turn";
+  // A class that had nothing waiting has saved up nothing.
+  scheduler.OnEmpty(1);
+  EXPECT_EQ(next(0b11), 0u);
+  EXPECT_EQ(next(0b11), 1u);
+  EXPECT_EQ(next(0b11), 1u);
+  EXPECT_EQ(next(0b11), 0u);
+}
+
 TEST(Queueing, StrictClassesGoFirst) {
   SwitchParams params = QueueParams();
   params.of_class[7].strict = params.of_class[6].strict = true;
@@ -126,6 +152,25 @@ TEST(Queueing, FramesThatHaveWaitedForTooLongAreDropped) {
   fabric.In(2, pfc, At(55));
   EXPECT_EQ(fabric.Out(2, At(60)).size(), 2u);  // one of each class
   EXPECT_EQ(fabric.the_switch.buffer().used(), 0u);
+}
+
+// Each class has a bound of its own, and a frame behind one that waits for longer is found.
+TEST(Queueing, ClassesHaveBoundsOfTheirOwn) {
+  SwitchParams params = QueueParams();
+  params.ports[2].pfc.on = true;
+  params.of_class[0].max_wait = std::chrono::microseconds(500);
+  params.of_class[1].max_wait = std::chrono::microseconds(50);
+  QueueFabric fabric(params);
+  fabric.In(2, FrameOfPfc(0x7, 20000), At(0));
+  for (uint8_t c = 0; c < 3; ++c) fabric.Send(static_cast<uint8_t>(8 * c), At(0));
+  fabric.Out(2, At(50));
+  EXPECT_EQ(fabric.Count(2, 1, SwitchClassCounter::kAgeDrop), 0u);
+  fabric.Out(2, At(51));
+  EXPECT_EQ(fabric.Count(2, 1, SwitchClassCounter::kAgeDrop), 1u);
+  fabric.Out(2, At(501));
+  EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kAgeDrop), 1u);
+  EXPECT_EQ(fabric.Count(2, 2, SwitchClassCounter::kAgeDrop), 0u) << "it has no bound";
+  EXPECT_EQ(fabric.the_switch.output(2).waiting(), 1u << 2);
 }
 
 TEST(Queueing, TailDropIsCounted) {
@@ -175,9 +220,46 @@ TEST(Queueing, EcnByAStep) {
 }
 
 TEST(Queueing, EcnByProbability) {
+  // Just below `most_bytes` with this one, and from there on always.
+  EXPECT_EQ(Marks({.least_bytes = 0, .most_bytes = 12'800, .probability = 0}, 30, 2), 21u);
   const EcnParams red{.least_bytes = 0, .most_bytes = 1280 * 1000, .probability = 32768};
   // From 0 to 1/4 at half of the range: 1/8 of 500 on average.
   EXPECT_NEAR(static_cast<double>(Marks(red, 500, 2)), 62, 30);
+}
+
+// From 0 to 1/2 behind the first 250 of 500 frames: 1/4 of 250 on average.
+TEST(Queueing, EcnByProbabilityBeginsAtItsFirstByte) {
+  const EcnParams red{.least_bytes = 1280 * 250, .most_bytes = 1280 * 750};
+  EXPECT_EQ(Marks(red, 250, 2), 0u);
+  EXPECT_NEAR(static_cast<double>(Marks(red, 500, 2)), 62, 20);
+}
+
+TEST(Queueing, EveryKindOfFrameWithAClassIsMarked) {
+  for (const Encap encap :
+       {Encap::kUdp4, Encap::kUdp6, Encap::kAfh1, Encap::kAfh1s, Encap::kAfh2, Encap::kAfh2c}) {
+    const bool gen2 = encap == Encap::kAfh2 || encap == Encap::kAfh2c;
+    for (uint8_t ecn = 0; ecn < 4; ++ecn) {
+      SwitchParams params = ParamsOf(2, gen2 ? Forwarding::kAfh2 : Forwarding::kMac);
+      for (ClassParams& own : params.of_class) own.ecn = {.least_bytes = 0, .most_bytes = 0};
+      Fabric fabric(params);
+      const auto first =
+          BytesOf({.encap = encap, .to = 2, .traffic_class = {.dscp = 5, .ecn = ecn}});
+      const auto marked =
+          BytesOf({.encap = encap, .to = 2, .traffic_class = {.dscp = 5, .ecn = 3}});
+      fabric.the_switch.AddAddress(
+          gen2 ? Switch::ForwardingKey(2)
+               : Switch::MacKey(uint64_t{LoadBe16(first.data())} << 32 | LoadBe32(first.data() + 2),
+                                0),
+          1);
+      fabric.In(0, first, At(0));
+      auto got = fabric.Out(1, At(0));
+      ASSERT_EQ(got.size(), 1u);
+      const bool is_markable = encap != Encap::kAfh1 && (ecn == 1 || ecn == 2);
+      if (encap == Encap::kAfh2) got[0][1] = first[1];  // the hop limit
+      EXPECT_EQ(got[0], is_markable ? marked : first) << EncapName(encap) << int{ecn};
+      EXPECT_EQ(fabric.Count(1, 0, SwitchClassCounter::kMarked), is_markable ? 1u : 0u);
+    }
+  }
 }
 
 TEST(Queueing, TrimmedFramesTellTheReceiver) {
@@ -228,6 +310,56 @@ TEST(Queueing, FramesTooShortToGainAreDropped) {
   for (int i = 0; i < 1000; ++i) fabric.Send(0, At(0), 100);
   EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kTrimmed), 0u);
   EXPECT_GT(fabric.Count(2, 0, SwitchClassCounter::kTailDrop), 100u);
+}
+
+// A frame that is one byte longer is trimmed. Its ECN field stays.
+TEST(Queueing, TrimmingHasToSaveAByte) {
+  const auto length = static_cast<uint32_t>(BytesOf({.from = 1, .to = 2, .bytes = 300}).size());
+  for (const uint32_t less : {0u, 1u}) {
+    SwitchParams params = QueueParams();
+    params.buffer_bytes = 256 * 1024;
+    params.trim = {.on = true, .ipv4_bytes = length - less, .dscps = 1, .trimmed_dscp = 57};
+    QueueFabric fabric(params);
+    for (int i = 0; i < 500; ++i) fabric.Send(0, At(0), 300, 1);
+    const uint64_t trimmed = fabric.Count(2, 0, SwitchClassCounter::kTrimmed);
+    const uint64_t dropped = fabric.Count(2, 0, SwitchClassCounter::kTailDrop);
+    EXPECT_EQ(trimmed != 0, less == 1);
+    EXPECT_EQ(dropped != 0, less == 0);
+    uint64_t cut = 0;
+    for (int us = 0; us < 1000; ++us) {
+      for (const auto& frame : fabric.Out(2, At(us))) {
+        if (frame[15] >> 2 != 57) continue;
+        ++cut;
+        EXPECT_EQ(frame.size(), length - 1);
+        EXPECT_EQ(frame[15] & 3, 1);
+        uint32_t sum = 0;
+        for (uint32_t at = 14; at < 34; at += 2) sum += LoadBe16(frame.data() + at);
+        EXPECT_EQ((sum & 0xffff) + (sum >> 16), 0xffffu) << "the checksum is right";
+      }
+    }
+    EXPECT_EQ(cut, trimmed);
+  }
+}
+
+// The class of trimmed frames is full, too.
+TEST(Queueing, ATrimmedFrameThatFindsNoRoomIsDroppedUnderItsOwnClass) {
+  SwitchParams params = QueueParams();
+  params.buffer_bytes = 256 * 1024;
+  params.trim = {.on = true, .dscps = 1, .trimmed_dscp = 57, .trimmed_class = 6};
+  params.of_class[6].alpha_16th = 0;
+  params.of_class[6].reserved_bytes = 512;
+  QueueFabric fabric(params);
+  for (int i = 0; i < 500; ++i) fabric.Send(0, At(0));
+  EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kTrimmed), 2u) << "two cells";
+  EXPECT_GT(fabric.Count(2, 0, SwitchClassCounter::kTrimDrop), 100u);
+  EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kTailDrop), 0u);
+  EXPECT_EQ(fabric.the_switch.output(2).queued_frames(6), 2u);
+  // A lossless class is paused instead.
+  params.of_class[0].lossless = true;
+  QueueFabric lossless(params);
+  for (int i = 0; i < 500; ++i) lossless.Send(0, At(0));
+  EXPECT_EQ(lossless.Count(2, 0, SwitchClassCounter::kTrimmed), 0u);
+  EXPECT_GT(lossless.Count(2, 0, SwitchClassCounter::kHeadroomDrop), 100u);
 }
 
 TEST(Queueing, OtherDscpsAreNotTrimmed) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 #include <vector>
 
 #include "base/big_endian.h"
@@ -67,6 +68,9 @@ class CreditLayerTest : public ::testing::TestWithParam<bool> {
     side.link.Transmit(side.counters, now);
     side.link.FlushReleased();
     for (const Frame* frame : side.port.sent) {
+      if (IsToNeighbour(frame->data)) {
+        EXPECT_EQ(frame->tx_offload, TxOffload::kNone);
+      }
       if (drops && drops(*frame)) continue;
       Frame* const copy = other.port.MakeFrame();
       copy->data = copy->buffer + Frame::kCommandOffset;
@@ -128,11 +132,173 @@ TEST_P(CreditLayerTest, AFlowIsClosedByWhatIsStagedAndOpensWithCredit) {
   EXPECT_TRUE(a.link.IsHeld(1));
   EXPECT_EQ(a.sender().used(1), 32u);
   EXPECT_FALSE(a.link.credit()->TakeOpened());
+  const Time since = a.link.HeldFlowSince(1);
+  EXPECT_GT(since, now - std::chrono::microseconds(4));
+  EXPECT_LT(since, now);
+  Run(3);
+  EXPECT_EQ(a.link.HeldFlowSince(1), since);
+  EXPECT_EQ(a.link.HeldFlowSince(0), kNever);
   drops = nullptr;
   Run(600);
   EXPECT_TRUE(a.link.credit()->TakeOpened());
   EXPECT_FALSE(a.link.IsHeld(1));
   EXPECT_TRUE(a.link.HasRoom(1));
+}
+
+// A flow is open as long as a frame of any length has credit: 16 of it, and of a PDU without
+// commands, which is short, 2.
+TEST_P(CreditLayerTest, AFlowIsOpenForAFrameOfAnyLength) {
+  Agree();
+  for (const auto& [flow, traffic_class, max] :
+       {std::tuple<uint32_t, uint32_t, uint32_t>{1, 1, 16}, {kVcCount, 6, 2}}) {
+    a.sender().OnSent(traffic_class, kCredits - max, now);
+    a.link.RemoveWithdrawn();  // looks at the credit anew
+    EXPECT_TRUE(a.link.IsOpen(flow)) << flow;
+    EXPECT_EQ(a.sender().free(traffic_class), max);
+    a.sender().OnSent(traffic_class, 1, now);
+    a.link.RemoveWithdrawn();
+    EXPECT_FALSE(a.link.IsOpen(flow)) << flow;
+  }
+  EXPECT_FALSE(a.link.HasFrontRoom());
+  EXPECT_EQ(a.link.RoomOf(1), 0u);
+  EXPECT_EQ(a.link.RoomOf(0), 1u) << "one at a time";
+}
+
+// PDUs without commands always wait: acknowledgements are owed.
+TEST_P(CreditLayerTest, AcknowledgementsWithoutCreditAreAStormByThemselves) {
+  Agree();
+  drops = [](const Frame& frame) {
+    return IsToNeighbour(frame.data) && LoadLinkWord(frame.data).kind == LinkKind::kCfUpdate;
+  };
+  a.sender().OnSent(6, kCredits, now);
+  Run(990, std::chrono::microseconds(100));
+  EXPECT_EQ(a.Count(LinkCounter::kCreditStorms), 0u);
+  EXPECT_TRUE(a.link.IsHeld(kVcCount));
+  Run(20, std::chrono::microseconds(100));
+  EXPECT_EQ(a.Count(LinkCounter::kCreditStorms), 1u);
+}
+
+TEST_P(CreditLayerTest, GaugesShowTheCreditOfBothDirections) {
+  const LinkCounters& gauges = a.link.layer().end()->counters();
+  a.link.Transmit(a.counters, now);
+  EXPECT_EQ(gauges.Get(LinkGauge::kCreditOn), 0u);
+  EXPECT_EQ(gauges.credit(1).granted, 0u);
+  Agree();
+  EXPECT_EQ(gauges.Get(LinkGauge::kCreditOn), 1u);
+  a.Stage(1, 1000);
+  b.Stage(2, 1000);
+  drops = [](const Frame& frame) { return IsToNeighbour(frame.data); };
+  Run(2);
+  const ShownCredit one = gauges.credit(1);
+  EXPECT_EQ(one.limit, kCredits);
+  EXPECT_EQ(one.free, kCredits - 8);
+  EXPECT_EQ(one.granted, kCredits);
+  EXPECT_EQ(gauges.credit(2).free, kCredits);
+  EXPECT_EQ(gauges.credit(2).held, 0u) << "what came is handled in its turn";
+  EXPECT_EQ(gauges.credit(4).limit, 0u);
+}
+
+// The port takes one frame. The others stay, and none is lost.
+TEST_P(CreditLayerTest, APortThatTakesAPartOfABurstKeepsTheOrder) {
+  if (GetParam()) return;  // link-level retry has taken the frames by then
+  Agree();
+  for (const bool waits_first : {false, true}) {
+    a.sender().OnSent(2, a.sender().free(2), now);
+    if (waits_first) a.Stage(2, 1000);
+    Pdu* const first = a.Stage(0, 100);
+    Pdu* const second = a.Stage(0, 100);
+    Pdu* const waits = a.Stage(2, 1000);
+    Pdu* const third = a.Stage(3, 100);
+    const uint64_t waited = a.Count(LinkCounter::kCreditWaits);
+    a.port.max = 1;
+    a.link.Transmit(a.counters, now);
+    EXPECT_EQ(a.port.sent, std::vector<Frame*>{FrameOf(first)});
+    const std::vector<Frame*> left(a.link.staged().begin(), a.link.staged().end());
+    EXPECT_EQ(left, (std::vector<Frame*>{FrameOf(second), FrameOf(waits), FrameOf(third)}));
+    EXPECT_EQ(a.Count(LinkCounter::kCreditWaits), waited + (waits_first ? 1 : 0));
+    a.port.max = ~0u;
+    a.link.Transmit(a.counters, now);
+    EXPECT_TRUE(a.link.empty());
+    EXPECT_EQ(a.Count(LinkCounter::kCreditWaits), waited + (waits_first ? 2 : 1));
+    b.up.clear();
+    Run(900);
+    EXPECT_EQ(b.up.size(), waits_first ? 5u : 4u);
+  }
+}
+
+// The frames of a few bursts may wait; then they stay staged. None is lost.
+TEST_P(CreditLayerTest, SoManyFramesMayWaitForCredit) {
+  Agree();
+  drops = [](const Frame& frame) {
+    return IsToNeighbour(frame.data) && LoadLinkWord(frame.data).kind == LinkKind::kCfUpdate;
+  };
+  a.sender().OnSent(2, a.sender().free(2), now);
+  const CreditGate& gate = *a.link.credit();
+  uint32_t staged = 0;
+  for (; a.link.empty(); a.link.Transmit(a.counters, now)) {
+    ASSERT_LT(staged, 1000u);
+    for (uint32_t i = 0; i < kBurst; ++i, ++staged) a.Stage(2, 60);
+  }
+  EXPECT_EQ(gate.waiting(), CreditGate::kMaxWaiting);
+  EXPECT_EQ(a.link.staged().size(), staged - CreditGate::kMaxWaiting);
+  EXPECT_EQ(a.Count(LinkCounter::kCreditWaits), CreditGate::kMaxWaiting);
+  // A management packet would wait, too.
+  std::vector<uint8_t> packet(60, 0xff);
+  ASSERT_TRUE(a.lane.Send(packet, now));
+  EXPECT_FALSE(a.link.StagePacket(a.counters));
+  drops = nullptr;
+  b.up.clear();
+  Run(3000);
+  EXPECT_EQ(b.up.size(), staged);
+  EXPECT_EQ(gate.waiting(), 0u);
+  EXPECT_TRUE(a.link.empty());
+  EXPECT_TRUE(a.link.StagePacket(a.counters));
+}
+
+TEST_P(CreditLayerTest, WithoutItsNeighbourALinkUsesNoCredit) {
+  Agree();
+  drops = [](const Frame&) { return true; };
+  Run(1000, std::chrono::microseconds(100));
+  EXPECT_FALSE(a.link.credit()->is_on());
+  EXPECT_FALSE(a.receiver().is_on());
+  EXPECT_EQ(a.link.room(), kEveryVc);
+  EXPECT_EQ(a.link.layer().end()->counters().Get(LinkGauge::kCreditOn), 0u);
+}
+
+// An update that comes as a numbered frame has a tag of its own.
+TEST_P(CreditLayerTest, AnUpdateOfAnotherSessionIsIgnored) {
+  if (!GetParam()) return;  // without a number it is dropped before
+  Agree();
+  Frame* update = a.port.MakeFrame();
+  update->data = update->buffer + Frame::kCommandOffset;
+  const LinkEnd& end = *a.link.layer().end();
+  end.Begin(LinkKind::kCcUpdate, 30'000, update->data);
+  CreditUpdate forged{.vcs = 1};
+  forged.counters[0] = Credit20(5);
+  EncodeCreditUpdate(forged, update->data + kLinkBodyAt);
+  update->data[15] ^= 1;
+  update->length = kMinLinkFrameBytes;
+  new (update->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
+  ASSERT_EQ(a.link.layer().Transmit(&update, 1, now), 1u);
+  const uint64_t stale = b.Count(LinkCounter::kCreditStale);
+  b.up.clear();
+  Run(10);
+  EXPECT_EQ(b.Count(LinkCounter::kCreditStale), stale + 1);
+  EXPECT_TRUE(b.up.empty()) << "it is the link's";
+  EXPECT_EQ(b.receiver().counted(0), Credit20(0));
+}
+
+// No frame of the pool is free when the neighbour is to be told what was freed.
+TEST_P(CreditLayerTest, AnUpdateWaitsForAFrameOfThePool) {
+  Agree();
+  for (int i = 0; i < 4; ++i) a.Stage(1, 1000);
+  b.port.empty = true;
+  Run(4);
+  ASSERT_EQ(b.up.size(), 4u);
+  EXPECT_EQ(a.sender().used(1), 32u);
+  b.port.empty = false;
+  Run(3);
+  EXPECT_EQ(a.sender().used(1), 0u);
 }
 
 // The frame of a sealed PDU keeps the plain PDU, and has no network header: the bytes there are
@@ -205,6 +371,37 @@ TEST_P(CreditLayerTest, StagedFramesWithoutCreditWaitAndHoldNoOtherUp) {
   EXPECT_EQ(b.up.size(), 4u) << "none was lost, and none came twice";
   EXPECT_EQ(a.link.credit()->waiting(), 0u);
   EXPECT_TRUE(a.link.HasRoom(2));
+}
+
+// A frame that the device keeps is no frame that waits.
+TEST_P(CreditLayerTest, AFrameThatIsRepeatedWaitsOnce) {
+  Agree();
+  a.port.keeps = true;
+  Pdu* const sent = a.Stage(2, 1000);
+  Run(600);
+  ASSERT_EQ(b.up.size(), 1u);
+  a.sender().OnSent(2, a.sender().free(2), now);
+  Pdu* const waits = a.Stage(2, 1000);
+  for (int i = 0; i < 2; ++i) {
+    a.link.Transmit(a.counters, now);
+    EXPECT_EQ(a.link.credit()->waiting(), 1u);
+    a.link.StageBusy(waits);
+  }
+  a.link.StageBusy(sent);
+  a.link.Transmit(a.counters, now);
+  // With link-level retry it has an old shim, and its copy is the link's.
+  EXPECT_EQ(a.link.credit()->waiting(), GetParam() ? 1u : 2u);
+  EXPECT_EQ(a.Count(LinkCounter::kCreditWaits), GetParam() ? 1u : 2u);
+  if (!GetParam()) return;  // what has left and is repeated leaves again
+  // The frames leave in the turn in which one of them is repeated once more.
+  for (int i = 0; i < 600; ++i) {
+    if (a.link.credit()->waiting() != 0) a.link.StageBusy(waits);
+    Run(1);
+  }
+  EXPECT_EQ(a.link.credit()->waiting(), 0u);
+  EXPECT_TRUE(a.link.empty());
+  EXPECT_EQ(b.up.size(), 3u);
+  for (const Frame* frame : b.up) EXPECT_EQ(frame->length, 1000u);
 }
 
 TEST_P(CreditLayerTest, AManagementPacketThatIsStagedCountsWithItsClass) {

@@ -69,6 +69,15 @@ TEST(LinkCredit, AGrantHasToPermitTheLargestFrame) {
   EXPECT_FALSE(grant.Permits(60));
   grant.rule = {.overhead = 128};
   EXPECT_FALSE(grant.Permits(60));
+  for (const int16_t overhead : std::initializer_list<int16_t>{-17, -16, 127, 128}) {
+    grant.rule = {.overhead = overhead};
+    EXPECT_EQ(grant.Permits(60), overhead == -16 || overhead == 127) << overhead;
+  }
+  for (const uint8_t shift : std::initializer_list<uint8_t>{4, 5, 12, 13}) {
+    grant.rule = {.shift = shift};
+    EXPECT_EQ(grant.Permits(60), shift == 5 || shift == 12) << int{shift};
+  }
+  EXPECT_TRUE(GrantOf({kMaxLinkCredits}).Permits(60));
   EXPECT_EQ(GrantOf({1, 0, 3}).controlled(), 0b101u);
 }
 
@@ -222,7 +231,9 @@ TEST_F(Receiving, FreedCreditIsToldByOctetsOrByTime) {
   }
   // A quarter of a small limit is enough.
   receiver.OnDrained(1, receiver.OnFrame(1, 256), At(30));
-  EXPECT_TRUE(receiver.Poll(At(30)).has_value());
+  const auto small_limit = receiver.Poll(At(30));
+  ASSERT_TRUE(small_limit.has_value());
+  EXPECT_EQ(small_limit->vcs, 1u << 1) << "of the other link VC all was told";
   receiver.CheckInvariants();
 }
 
@@ -261,6 +272,7 @@ TEST_F(Receiving, ImplausibleCountersChangeNothingUntilTheyPersist) {
   EXPECT_EQ(receiver.counted(0), Credit20(100'000));
   EXPECT_EQ(receiver.OnConsumed(start, At(1)).kind, Kind::kStale);
   receiver.Stop();
+  EXPECT_EQ(receiver.deadline(), kNever);
   EXPECT_EQ(receiver.OnConsumed(UpdateOf(99, 0, 0), At(1)).kind, Kind::kOff);
 }
 

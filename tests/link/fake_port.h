@@ -3,7 +3,10 @@
 #ifndef SUEDE_TESTS_LINK_FAKE_PORT_H_
 #define SUEDE_TESTS_LINK_FAKE_PORT_H_
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <set>
@@ -23,6 +26,11 @@ class FakePort : public Port {
   uint32_t Transmit(Frame* const* frames, uint32_t count) override {
     ++bursts;
     const uint32_t taken = std::min(count, max);
+    for (uint32_t i = 0; i < count; ++i) {
+      const Frame& frame = *frames[i];
+      EXPECT_TRUE(frame.data >= frame.buffer &&
+                  frame.data + frame.length <= frame.buffer + frame.capacity);
+    }
     sent.insert(sent.end(), frames, frames + taken);
     if (keeps) busy.insert(frames, frames + taken);
     return taken;
@@ -34,7 +42,13 @@ class FakePort : public Port {
   bool Reclaim() override { return reclaims; }
   uint32_t Allocate(Frame** frames, uint32_t count) override {
     if (empty) return 0;
-    for (uint32_t i = 0; i < count; ++i) frames[i] = MakeFrame();
+    for (uint32_t i = 0; i < count; ++i) {
+      frames[i] = MakeFrame();
+      // As a pool's frame has them from its last use.
+      std::memset(frames[i]->notes, 0xff, Frame::kNoteBytes);
+      frames[i]->tx_offload = TxOffload::kUdp6Checksum;
+      frames[i]->length = 77;
+    }
     return count;
   }
   void Release(Frame* const* frames, uint32_t count) override {
@@ -48,7 +62,7 @@ class FakePort : public Port {
   }
   void Hold(Frame* const* frames, uint32_t count) override { held.insert(frames, frames + count); }
   uint32_t max_frame_bytes() const override { return kBytes; }
-  bool Offers(TxOffload offload) const override { return offload == TxOffload::kNone; }
+  bool Offers(TxOffload offload) const override { return offload == TxOffload::kNone || offloads; }
   LinkState link() const override { return {.up = up, .speed_bps = speed_bps}; }
 
   Frame* MakeFrame() {
@@ -69,6 +83,7 @@ class FakePort : public Port {
   bool reclaims = true;
   bool empty = false;  // its pool
   bool up = true;
+  bool offloads = false;
   uint64_t speed_bps = 0;
   uint32_t bursts = 0;
   uint32_t flushes = 0;

@@ -39,7 +39,14 @@ TEST_F(HeldTest, APduThatTheDeviceKeepsSaysSinceWhen) {
   EXPECT_EQ(Held(nullptr), kNever) << "there is no other sign of it";
   // The frame leaves: the next one is judged by its own time.
   port.busy.clear();
+  EXPECT_TRUE(link.departures().TakeNews());
   EXPECT_EQ(Held(pdu), kNever);
+  now += milliseconds(1);
+  Pdu* next = Data();
+  Turn();
+  now += milliseconds(1);
+  EXPECT_EQ(Held(next), next->sent_at);
+  EXPECT_TRUE(link.departures().TakeNews()) << "it is another hold";
 }
 
 TEST_F(HeldTest, AOneShotFrameThatTheDeviceKeepsIsASignForAll) {
@@ -74,6 +81,20 @@ TEST_F(HeldTest, AFullDeviceIsHeldFromTheFirstRefusalOn) {
   EXPECT_EQ(Held(pdu), refused_at) << "what is staged has not left";
   Turn();
   EXPECT_EQ(Held(pdu), kNever);
+}
+
+TEST_F(HeldTest, AHoldIsAsOldAsItsOldestSign) {
+  port.keeps = true;
+  Pdu* pdu = Data();
+  Turn();
+  now += milliseconds(1);
+  const Time refused_at = now;
+  Data();
+  Turn(0);
+  now += milliseconds(1);
+  EXPECT_EQ(Held(nullptr), refused_at);
+  EXPECT_EQ(Held(pdu), pdu->sent_at);
+  EXPECT_EQ(Held(nullptr), pdu->sent_at) << "it is one hold";
 }
 
 TEST_F(HeldTest, ADeviceThatIsGivenNothingRefusesNothing) {
@@ -112,6 +133,21 @@ TEST_F(HeldTest, ADeviceThatDoesNotTellIsNotBelieved) {
   EXPECT_EQ(Held(pdu), pdu->sent_at);
   port.reclaims = false;
   EXPECT_EQ(Held(pdu), kNever);
+}
+
+TEST_F(HeldTest, AnAcknowledgementOfAnEarlierPduSaysNothing) {
+  Pdu* earlier = Data();
+  Turn();
+  now += milliseconds(1);
+  port.keeps = true;
+  Pdu* pdu = Data();
+  Turn();
+  now += milliseconds(1);
+  EXPECT_EQ(Held(pdu), pdu->sent_at);
+  EXPECT_TRUE(link.departures().TakeNews());
+  link.SampleDeparture(*earlier, now);
+  EXPECT_EQ(Held(pdu), pdu->sent_at);
+  EXPECT_FALSE(link.departures().TakeNews()) << "it is the same hold";
 }
 
 // An acknowledgement of a PDU that was sent later than the held ones ends the hold.

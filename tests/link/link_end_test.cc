@@ -84,6 +84,125 @@ TEST(LinkTags, AreMadeOfBothNonces) {
   EXPECT_EQ(LinkHello::TagOf(kOther, kOne), 0x27d);
 }
 
+// The handshake by itself: HELLOs every 10 ms, ten times as often before the ends hear each other,
+// and as answers a hundred times as often at most.
+struct Handshake : ::testing::Test {
+  static constexpr Time kStart = TimeFromNs(1'000'000'000);
+  LinkHello a{{.window_frames = 5}, {1, 1}, milliseconds(10)};
+  LinkHello b{{.window_frames = 7}, {2, 2}, milliseconds(10)};
+  using Outcome = LinkHello::Outcome;
+};
+
+TEST_F(Handshake, TakesFourHellos) {
+  EXPECT_TRUE(a.IsDue(kStart));
+  const LinkHelloBody first = a.Next(kStart);
+  EXPECT_NE(first.nonce, 0u);
+  EXPECT_EQ(first.echo, 0u);
+  EXPECT_FALSE(first.hears);
+  EXPECT_EQ(first.offer.window_frames, 5);
+  EXPECT_EQ(a.deadline(), kStart + milliseconds(1));
+  EXPECT_FALSE(a.IsDue(kStart + milliseconds(1) - Duration(1)));
+  EXPECT_TRUE(a.IsDue(kStart + milliseconds(1)));
+
+  b.Next(kStart);
+  EXPECT_EQ(b.OnHello(first, kStart), Outcome::kTaken);
+  EXPECT_FALSE(b.hears()) << "an old copy would say the same";
+  EXPECT_EQ(b.deadline(), kStart + microseconds(100));
+  Time now = kStart + microseconds(100);
+  const LinkHelloBody answer = b.Next(now);
+  EXPECT_EQ(answer.echo, first.nonce);
+  EXPECT_FALSE(answer.hears);
+
+  EXPECT_EQ(a.OnHello(answer, now), Outcome::kBegun);
+  EXPECT_TRUE(a.hears());
+  EXPECT_FALSE(a.speaks());
+  EXPECT_EQ(a.peer_offer().window_frames, 7);
+  EXPECT_EQ(a.deadline(), now) << "the last one is 100 us ago";
+  const LinkHelloBody heard = a.Next(now);
+  EXPECT_EQ(heard.nonce, first.nonce);
+  EXPECT_EQ(heard.echo, answer.nonce);
+  EXPECT_TRUE(heard.hears);
+  EXPECT_EQ(a.deadline(), now + milliseconds(1)) << "the far end may not hear yet";
+
+  EXPECT_EQ(b.OnHello(heard, now), Outcome::kBegun);
+  EXPECT_TRUE(b.hears() && b.speaks());
+  now += microseconds(100);
+  const LinkHelloBody last = b.Next(now);
+  EXPECT_TRUE(last.hears);
+  EXPECT_EQ(b.deadline(), now + milliseconds(10));
+  EXPECT_EQ(a.OnHello(last, now), Outcome::kTaken);
+  EXPECT_TRUE(a.speaks());
+  EXPECT_EQ(a.tx_tag(), b.rx_tag());
+  EXPECT_NE(a.tx_tag(), a.rx_tag());
+  // Nothing more is heard of b: after eight intervals a begins anew, as someone else.
+  while (a.deadline() < now + milliseconds(80)) a.Next(a.deadline());
+  EXPECT_FALSE(a.IsSilent(now + milliseconds(80)));
+  EXPECT_TRUE(a.IsSilent(now + milliseconds(80) + Duration(1)));
+  EXPECT_EQ(a.deadline(), now + milliseconds(80) + Duration(1));
+  a.OnFrame(now + milliseconds(40));
+  EXPECT_FALSE(a.IsSilent(now + milliseconds(120)));
+  a.BeginAnew(now + milliseconds(121));
+  EXPECT_FALSE(a.hears() || a.speaks());
+  EXPECT_FALSE(a.IsSilent(now + milliseconds(900)));
+  EXPECT_TRUE(a.IsDue(now + milliseconds(121)));
+  const LinkHelloBody anew = a.Next(now + milliseconds(121));
+  EXPECT_NE(anew.nonce, first.nonce);
+  EXPECT_EQ(anew.echo, 0u);
+  EXPECT_FALSE(anew.hears);
+}
+
+TEST_F(Handshake, EchoesOfOthersAreStale) {
+  const LinkHelloBody first = a.Next(kStart);
+  LinkHelloBody forged{.nonce = 77, .echo = first.nonce ^ 1};
+  EXPECT_EQ(a.OnHello(forged, kStart), Outcome::kStale);
+  EXPECT_FALSE(a.hears());
+  forged.echo = first.nonce;
+  forged.hears = true;
+  EXPECT_EQ(a.OnHello(forged, kStart), Outcome::kBegun);
+  EXPECT_TRUE(a.speaks());
+  // HELLOs of the session, and of another nonce.
+  EXPECT_EQ(a.OnHello({.nonce = 77, .echo = 5}, kStart), Outcome::kStale);
+  EXPECT_EQ(a.OnHello({.nonce = 78, .echo = first.nonce}, kStart), Outcome::kStale);
+  // The neighbour asks again in the session: it is answered, and the session goes on.
+  a.Next(kStart);
+  EXPECT_EQ(a.OnHello({.nonce = 77}, kStart + microseconds(500)), Outcome::kTaken);
+  EXPECT_TRUE(a.hears());
+  EXPECT_TRUE(a.IsDue(kStart + microseconds(500)));
+  // Whoever has another nonce is answered with a fresh one, once, and the session's HELLOs go on.
+  EXPECT_EQ(a.OnHello({.nonce = 79}, kStart + microseconds(500)), Outcome::kTaken);
+  const LinkHelloBody fresh = a.Next(kStart + milliseconds(1));
+  EXPECT_EQ(fresh.echo, 79u);
+  EXPECT_NE(fresh.nonce, first.nonce);
+  EXPECT_FALSE(fresh.hears);
+  const LinkHelloBody usual = a.Next(kStart + milliseconds(2));
+  EXPECT_EQ(usual.nonce, first.nonce);
+  EXPECT_EQ(usual.echo, 77u);
+  EXPECT_TRUE(usual.hears);
+  EXPECT_EQ(a.OnHello({.nonce = 79, .echo = fresh.nonce}, kStart), Outcome::kBegun);
+  EXPECT_FALSE(a.speaks()) << "the newcomer has not said that it hears";
+  EXPECT_EQ(a.Next(kStart).nonce, fresh.nonce);
+}
+
+TEST(RetryReceiver, ASessionOwesNothingOfTheLast) {
+  RetryReceiver receiver({.on = true, .ack_frames = 4});
+  const Time now = TimeFromNs(1'000'000'000);
+  receiver.Begin(100);
+  for (int i = 0; i < 5; ++i) {
+    receiver.OnData(Psn(static_cast<uint16_t>(i)), now);
+    EXPECT_EQ(receiver.HasAnswer(now), i >= 3) << i;
+  }
+  EXPECT_EQ(receiver.last_good(), Psn(4));
+  receiver.Begin(100);
+  EXPECT_EQ(receiver.last_good(), Psn(0xffff));
+  EXPECT_FALSE(receiver.HasAnswer(now + milliseconds(1)));
+  EXPECT_EQ(receiver.deadline(), kNever);
+  receiver.OnData(Psn(1), now);
+  EXPECT_TRUE(receiver.answers_by_nack());
+  receiver.Stop();
+  EXPECT_FALSE(receiver.HasAnswer(now));
+  EXPECT_EQ(receiver.state(), RxState::kOff);
+}
+
 TEST_F(LinkEndTest, BothEndsMakeTheSameTags) {
   Agree();
   EXPECT_EQ(a.end().session().tx_tag(), b.end().session().rx_tag());
@@ -209,6 +328,20 @@ TEST_F(LinkEndTest, AfterTheReplayCountTheLinkIsGivenUpAndBeginsAnew) {
   Settle();
   EXPECT_EQ(State(a), TxState::kAdvance);
   EXPECT_EQ(b.Count(LinkCounter::kSessions), 2u);
+}
+
+// Two of three frames wait for their owner to send them.
+TEST_F(LinkEndTest, AFailureEndsFramesThatHaveNotLeftAsWell) {
+  Agree();
+  a.end().BeginBurst();
+  for (uint64_t i = 0; i < 3; ++i) a.Send(LinkMachine::Data(i));
+  EXPECT_EQ(OfKind(a.Leave(now, 1), LinkKind::kData).size(), 1u);
+  now += milliseconds(6);
+  a.Poll(now);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrGivenUp), 3u);
+  EXPECT_EQ(a.missing(), 0u);
+  EXPECT_EQ(a.end().ToSend(0), nullptr);
+  EXPECT_EQ(a.end().sender().deadline(), kNever);
 }
 
 TEST_F(LinkEndTest, AFrameThatIsTooOldEndsTheSession) {
@@ -366,6 +499,90 @@ TEST_F(LinkEndTest, ASilentNeighbourEndsTheSession) {
   b.Poll(now);
   EXPECT_EQ(b.Count(LinkCounter::kSilences), 1u);
   EXPECT_EQ(State(b), TxState::kFlush);
+}
+
+// HELLOs are lost; numbered frames and acknowledgements show that the neighbour is there.
+TEST_F(LinkEndTest, AnyFrameOfTheSessionIsASignOfLife) {
+  Agree();
+  for (int i = 0; i < 60; ++i) {
+    now += milliseconds(5);
+    for (const LinkBytes& bytes : Numbered(a, 2)) b.Hear(bytes, now);
+    const std::vector<LinkBytes> acks = OfKind(b.Leave(now), LinkKind::kAck);
+    ASSERT_EQ(acks.size(), 1u);
+    a.Hear(acks[0], now);
+    a.Poll(now);
+    b.Poll(now);
+  }
+  EXPECT_EQ(a.Count(LinkCounter::kSilences), 0u);
+  EXPECT_EQ(b.Count(LinkCounter::kSilences), 0u);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrRxAcks), 60u);
+  EXPECT_EQ(b.Count(LinkCounter::kLlrRxFrames), 120u);
+}
+
+TEST_F(LinkEndTest, AFrameWithoutANumberIsHandedUpAndCounted) {
+  EXPECT_TRUE(b.Hear(LinkMachine::Data(1), now).has_value());
+  EXPECT_EQ(b.Count(LinkCounter::kLlrRxPlain), 0u);
+  Agree();
+  EXPECT_EQ(b.Hear(LinkMachine::Data(1), now), LinkMachine::Data(1));
+  EXPECT_EQ(b.Count(LinkCounter::kLlrRxPlain), 1u);
+  LinkBytes control = LinkMachine::Data(1);
+  StoreBe16(control.data() + kLinkTypeAt, kTypeMacControl);
+  EXPECT_EQ(b.Hear(control, now), control);
+  EXPECT_EQ(b.Hear(LinkBytes(13), now), LinkBytes(13));
+  EXPECT_EQ(b.Count(LinkCounter::kLlrRxPlain), 2u) << "MAC control has no number";
+}
+
+TEST_F(LinkEndTest, EachRepetitionIsCounted) {
+  Agree();
+  const std::vector<LinkBytes> frames = Numbered(a, 3);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrTxFrames), 3u);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrTxReplayed), 0u);
+  b.Hear(frames[1], now);
+  Carry(b, a);
+  EXPECT_EQ(b.Count(LinkCounter::kLlrTxNacks), 1u);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrRxNacks), 1u);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrRxAcks), 0u);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrReplays), 1u);
+  Carry(a, b);
+  EXPECT_EQ(heard.size(), 3u);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrTxFrames), 3u);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrTxReplayed), 3u);
+  Carry(b, a);
+  EXPECT_EQ(a.end().sender().held(), 0u);
+  // A copy of one that has come is acknowledged again, and at once.
+  EXPECT_FALSE(b.end().HasNext(now));
+  EXPECT_FALSE(b.Hear(frames[0], now).has_value());
+  EXPECT_EQ(b.Count(LinkCounter::kLlrRxDuplicate), 1u);
+  EXPECT_TRUE(b.end().HasNext(now));
+  EXPECT_LE(b.end().deadline(), now);
+}
+
+TEST_F(LinkEndTest, GaugesShowTheStatesAndWhatIsHeld) {
+  LinkCounters& gauges = a.end().counters();
+  a.end().Show();
+  EXPECT_EQ(gauges.Get(LinkGauge::kUp), 0u);
+  EXPECT_EQ(gauges.Get(LinkGauge::kLlrTxState), 1u);
+  Agree();
+  EXPECT_EQ(a.end().sessions(), 1u);
+  Numbered(a, 2);
+  a.end().Show();
+  EXPECT_EQ(gauges.Get(LinkGauge::kUp), 1u);
+  EXPECT_EQ(gauges.Get(LinkGauge::kLlrTxState), 2u);
+  EXPECT_EQ(gauges.Get(LinkGauge::kLlrRxState), 1u);
+  EXPECT_EQ(gauges.Get(LinkGauge::kLlrHeldFrames), 2u);
+  EXPECT_EQ(gauges.Get(LinkGauge::kLlrHeldBytes), 2u * 68);
+  EXPECT_EQ(a.Count(LinkCounter::kTxHellos), b.Count(LinkCounter::kRxHellos));
+  EXPECT_GT(a.Count(LinkCounter::kTxHellos), 1u);
+}
+
+TEST_F(LinkEndTest, LinkFramesHaveTheSourceOfThePort) {
+  LinkParams params = Params();
+  params.mac = {2, 3, 4, 5, 6, 7};
+  LinkMachine other(params, 9);
+  const std::vector<LinkBytes> left = other.Leave(now);
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_TRUE(IsToNeighbour(left[0].data()));
+  EXPECT_TRUE(std::equal(params.mac.begin(), params.mac.end(), left[0].begin() + 6));
 }
 
 TEST_F(LinkEndTest, IllFormedFramesHaveACounterEach) {

@@ -97,6 +97,36 @@ TEST_P(PacketLaneTest, RateThenRing) {
   EXPECT_TRUE(lane.Send(Arp(), now + microseconds(100)));
 }
 
+// The way up: the control thread gets copies, in order.
+TEST(PacketLane, ReceivedFramesComeUpInOrderAndWithinBounds) {
+  PacketLane lane({}, kFrameBytes, 300);
+  CounterBlock counters;
+  Time now = TimeFromNs(1'000'000'000);
+  std::vector<uint8_t> bytes = Arp();
+  Frame frame;
+  frame.data = bytes.data();
+  frame.length = static_cast<uint32_t>(bytes.size());
+  EXPECT_TRUE(lane.Received().empty());
+  for (uint32_t i = 0; i < 310; ++i) {
+    bytes[20] = static_cast<uint8_t>(i);
+    lane.OfferUp(frame, now, counters);
+  }
+  EXPECT_EQ(counters.Get(Counter::kMgmtRxPackets), kLanePackets);
+  EXPECT_EQ(counters.Get(Counter::kMgmtRxRingFull), 300 - kLanePackets);
+  EXPECT_EQ(counters.Get(Counter::kMgmtRxRate), 10u);
+  for (uint32_t i = 0; i < kLanePackets; ++i) {
+    bytes[20] = static_cast<uint8_t>(i);
+    const std::span<const uint8_t> got = lane.Received();
+    ASSERT_TRUE(std::ranges::equal(got, bytes)) << i;
+    lane.PopReceived();
+  }
+  EXPECT_TRUE(lane.Received().empty());
+  lane.OfferUp(frame, now + microseconds(99), counters);
+  EXPECT_TRUE(lane.Received().empty()) << "10,000 a second";
+  lane.OfferUp(frame, now + microseconds(100), counters);
+  EXPECT_FALSE(lane.Received().empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(Encapsulations, PacketLaneTest,
                          ::testing::Values(Encap::kUdp4, Encap::kUdp6, Encap::kAfh1, Encap::kAfh1s,
                                            Encap::kAfh2, Encap::kAfh2c),

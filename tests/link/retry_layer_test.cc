@@ -311,6 +311,76 @@ TEST_F(RetryLayerTest, ABurstWithoutNumbersGoesToThePortAsOne) {
   }
 }
 
+TEST_F(RetryLayerTest, ADeviceIsAskedForNothingOfAFrameWithAShim) {
+  port.offloads = true;
+  EXPECT_TRUE(link.Offers(TxOffload::kNone));
+  EXPECT_FALSE(link.Offers(TxOffload::kIpv4Checksum));
+  FakePort plain;
+  Link off{StackOver(&plain)};
+  EXPECT_TRUE(off.Offers(TxOffload::kNone));
+  EXPECT_FALSE(off.Offers(TxOffload::kIpv4Checksum));
+  plain.offloads = true;
+  EXPECT_TRUE(off.Offers(TxOffload::kIpv4Checksum));
+}
+
+TEST_F(RetryLayerTest, ALinkFrameWaitsForThePort) {
+  port.max = 0;
+  Turn();
+  EXPECT_EQ(link.frames_kept(), 1u);
+  EXPECT_TRUE(port.released.empty());
+  now += std::chrono::milliseconds(100);
+  Turn();
+  EXPECT_EQ(link.frames_kept(), 1u) << "it is the only one";
+  port.max = ~0u;
+  Turn();
+  EXPECT_EQ(link.frames_kept(), 0u);
+  ASSERT_EQ(port.sent.size(), 2u) << "one that has waited, and one that is due";
+  for (Frame* frame : port.sent) {
+    EXPECT_EQ(frame->length, LinkHelloBody::kBytes);
+    EXPECT_EQ(frame->tx_offload, TxOffload::kNone);
+    EXPECT_EQ(std::ranges::count(port.released, frame), 1);
+  }
+  EXPECT_EQ(Count(LinkCounter::kTxHellos), 2u);
+}
+
+TEST_F(RetryLayerTest, ALinkFrameWaitsForAFrameOfThePool) {
+  port.empty = true;
+  Turn();
+  EXPECT_TRUE(port.sent.empty());
+  EXPECT_EQ(Count(LinkCounter::kTxHellos), 0u);
+  port.empty = false;
+  Turn();
+  EXPECT_EQ(port.sent.size(), 1u);
+}
+
+// It has no room for the shim.
+TEST_F(RetryLayerTest, AFrameThatIsTooLongForANumberLeavesWithout) {
+  Agree();
+  Frame* const plain = FrameOf(Stage(7));
+  Stage(8);
+  plain->data = plain->buffer;
+  plain->length = port.max_frame_bytes();
+  Turn();
+  ASSERT_EQ(port.sent.size(), 2u);
+  EXPECT_EQ(port.sent[0], plain);
+  EXPECT_EQ(plain->length, port.max_frame_bytes());
+  EXPECT_EQ(port.sent[1]->length, 108u);
+  EXPECT_EQ(Count(LinkCounter::kLlrTxPlain), 1u);
+  EXPECT_EQ(end().sender().held(), 1u);
+  // A port that does not take it has it later.
+  port.max = 0;
+  Pdu* const again = Stage(9);
+  FrameOf(again)->data = FrameOf(again)->buffer;
+  FrameOf(again)->length = port.max_frame_bytes();
+  Turn();
+  EXPECT_EQ(link.staged().size(), 1u);
+  EXPECT_EQ(Count(LinkCounter::kLlrTxPlain), 1u);
+  port.max = ~0u;
+  Turn();
+  EXPECT_TRUE(link.empty());
+  EXPECT_EQ(Count(LinkCounter::kLlrTxPlain), 2u);
+}
+
 // A layer above sees the frames of credit-based flow control, and sends its own without a number.
 TEST_F(RetryLayerTest, FramesOfCreditPassThrough) {
   LinkParams params = Params(3);

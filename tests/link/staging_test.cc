@@ -51,6 +51,18 @@ TEST_F(StagingTest, ALinkThatIsDownHasNoRoomAndKeepsWhatIsStaged) {
   EXPECT_EQ(Turn(), Frames{data});
 }
 
+TEST_F(StagingTest, RoomIsOfFramesOfData) {
+  EXPECT_EQ(link.RoomOf(2), kBurst);
+  Front();
+  Data();
+  EXPECT_EQ(link.RoomOf(2), kBurst - 1);
+  link.set_down(true);
+  EXPECT_EQ(link.RoomOf(2), 0u);
+  link.set_down(false);
+  for (uint32_t i = 1; i < kBurst; ++i) Data();
+  EXPECT_EQ(link.RoomOf(2), 0u);
+}
+
 TEST_F(StagingTest, DataLeadsAfterABurstOfFrontOnly) {
   Frame* d0 = FrameOf(Data());
   Frame* d1 = FrameOf(Data());
@@ -210,6 +222,55 @@ TEST_F(StagingTest, AManagementPacketIsOneShotAndInFrontOfTheTurnsData) {
   const Frames next = Turn();
   EXPECT_TRUE(Released(next[0]));
   EXPECT_EQ(NoteOf(next[0]).vc, TxNote::kNoVc);
+}
+
+TEST_F(StagingTest, AManagementPacketWaitsForAPlaceAFrameAndAPort) {
+  port.empty = true;
+  ASSERT_TRUE(lane.Send(std::vector<uint8_t>(60, 0xff), now));
+  EXPECT_FALSE(link.StagePacket(counters));
+  port.empty = false;
+  link.set_down(true);
+  EXPECT_FALSE(link.StagePacket(counters));
+  link.set_down(false);
+  for (uint32_t i = 0; i < kBurst; ++i) Data();
+  EXPECT_FALSE(link.StagePacket(counters));
+  Turn(1);
+  EXPECT_EQ(Count(Counter::kMgmtTxPackets), 0u);
+  EXPECT_TRUE(link.StagePacket(counters));
+  const Frames sent = Turn();
+  ASSERT_EQ(sent.size(), kBurst);
+  EXPECT_EQ(sent.back()->tx_offload, TxOffload::kNone);
+  EXPECT_FALSE(link.StagePacket(counters)) << "there was one";
+}
+
+// Frames go back to the port together: at the end of the turn, or where there are many.
+TEST_F(StagingTest, ReleasedFramesGoBackTogether) {
+  Frames frames;
+  for (uint32_t i = 0; i < 2 * kBurst; ++i) {
+    ASSERT_TRUE(link.HasFrames(1));
+    frames.push_back(link.NewFrame());
+  }
+  for (Frame* frame : frames) {
+    EXPECT_TRUE(port.released.empty());
+    link.Release(frame);
+  }
+  EXPECT_EQ(port.released, frames);
+  link.FlushReleased();
+  EXPECT_EQ(port.released, frames);
+  EXPECT_EQ(link.frames_kept(), 0u);
+}
+
+TEST_F(StagingTest, ManyFramesAreAtHandAtOnce) {
+  EXPECT_TRUE(link.HasFrames(kBurst));
+  EXPECT_EQ(link.frames_kept(), kBurst);
+  std::set<Frame*> frames;
+  frames.insert(link.NewFrame());
+  EXPECT_TRUE(link.HasFrames(kBurst)) << "the pool gives more";
+  EXPECT_EQ(link.frames_kept(), 2 * kBurst - 1);
+  for (uint32_t i = 1; i < 2 * kBurst; ++i) frames.insert(link.NewFrame());
+  EXPECT_EQ(frames.size(), 2 * kBurst);
+  port.empty = true;
+  EXPECT_FALSE(link.HasFrames(1));
 }
 
 TEST_F(StagingTest, TheLayersHaveTheirTurnWithOrWithoutABurst) {
