@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The handshake and its consequences, a transition for each test: facts in, effects compared.
+#include <algorithm>
+#include <cstdlib>
+
 #include "peer_bench.h"
 
 namespace suede {
@@ -14,6 +17,13 @@ TEST_F(Association, AQueueThatWaitsBeginsIt) {
   EXPECT_EQ(HandshakeDue(),
             (Lines{"say 1 HELLO asks", "probe 0/0", "probe 0/0", "probe 1/0", "probe 1/0"}))
       << "by turns; one without an answer may be plain";
+}
+
+TEST_F(Association, WhatCannotBeOpenedBeginsIt) {
+  Make({});
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnUnopened(now, e); }, true), Lines{"arm handshake 0/0"});
+  Associate();
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnUnopened(now, e); }, true), Lines{});
 }
 
 TEST_F(Association, NobodyIsGreetedWithoutAnAddress) {
@@ -62,6 +72,10 @@ TEST_F(Association, BothHaveAgreed) {
             (Lines{"credit end", "credit begin", "credit grant first", "say 0 HELLO answers",
                    "owe ack 0/0", "unblock {0123}"}));
   EXPECT_TRUE(peer->handshake().associated());
+  ASSERT_NE(Said<Hello>(), nullptr);
+  EXPECT_EQ(Said<Hello>()->nonce, peer->handshake().nonce());
+  EXPECT_EQ(Said<Hello>()->first, peer->handshake().first());
+  EXPECT_EQ(At(0).next_psn(), peer->handshake().first()[0]);
   EXPECT_EQ(At(0).expected(), Psn(100));
   EXPECT_TRUE(At(0).HasPendingAck()) << "it may have lost us";
   EXPECT_EQ(paths.usable, 1);
@@ -79,6 +93,8 @@ TEST_F(Association, PlanesHaveSessionsFromThenOn) {
   EXPECT_EQ(Hears(1, Answer()), (Lines{"credit end", "credit begin"}));
   EXPECT_TRUE(paths.sessions);
   EXPECT_EQ(paths.usable, 0) << "no session is up yet";
+  EXPECT_EQ(peer->session(0).tx_generation(), 1) << "0 is that of peers without sessions";
+  EXPECT_EQ(peer->session(1).tx_generation(), 1);
   EXPECT_TRUE(At(0).receive_closed()) << "a PLANE brings the first generation";
 }
 
@@ -111,6 +127,8 @@ TEST_F(Association, APeerWithoutPlanesIsAcknowledgedAtAnInterval) {
   for (int i = 0; i < 3; ++i) {
     now += params.hello_idle / 4;
     EXPECT_EQ(RoutesDue(), Lines{"owe ack 0/0"});
+    EXPECT_TRUE(At(0).HasPendingAck());
+    connections[0].TakeRpsn();
     EXPECT_EQ(RoutesDue(), Lines{}) << "one in an interval";
   }
   Put(0, 0, 1);
@@ -146,7 +164,85 @@ TEST_F(Association, ARestartOfThePeerEndsWhatIsInFlight) {
                                        "count peer_reset_total", "tell reset"}))
       << "its first HELLO does not know our new identity";
   EXPECT_FALSE(paths.sessions);
+  EXPECT_FALSE(paths.unreachable);
   EXPECT_FALSE(peer->handshake().open());
+}
+
+// PDUs of the former association that are still under way are then implausible.
+TEST_F(Association, FirstPsnsAreFarFromThoseOfTheFormerAssociation) {
+  Make({.planes = 1, .per_vc = true});
+  Associate();
+  for (uint64_t boot = 0x80; boot < 0x90; ++boot) {
+    std::array<Psn, kVcCount> former;
+    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+      Put(0, Vc(vc), 1);
+      former[vc] = At(0, PathConnection(vc)).next_psn();
+    }
+    theirs.identities.own = boot;
+    Associate();
+    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+      const Psn next = At(0, PathConnection(vc)).next_psn();
+      EXPECT_GE(std::abs(next.DistanceFrom(former[vc])), 3 << 13);
+      EXPECT_EQ(next, peer->handshake().first()[vc]);
+    }
+  }
+}
+
+TEST_F(Association, ARestartBeforeAnythingWasExchangedIsNotTold) {
+  Make({.planes = 1});
+  Associate();
+  connections[0].Accept();
+  theirs.identities.own = 0x80;
+  EXPECT_EQ(Hears(0, Answer()), (Lines{"credit end", "count peer_reset_total", "tell reset"}));
+  theirs.identities.own = 0x81;
+  EXPECT_EQ(Hears(0, Answer()), (Lines{"credit end", "credit begin", "unblock {0123}"}));
+}
+
+// A quarter of the window that it has told is acknowledged without waiting.
+TEST_F(Association, TheWindowOfThePeerIsKnownOnEachPlane) {
+  Make({});
+  theirs.sends_generations = theirs.answers_planes = false;
+  theirs.window_pdus = 8;
+  Associate();
+  for (const uint32_t plane : {0u, 1u}) {
+    Connection& one = connections[own->map.At(0, PlaneIndex(plane), 0)];
+    one.Accept();
+    EXPECT_FALSE(one.MustAckNow(transport));
+    one.Accept();
+    EXPECT_TRUE(one.MustAckNow(transport));
+  }
+}
+
+TEST_F(Association, AHelloThatProvesNothingBringsNoOtherSettings) {
+  Make({.planes = 1});
+  Associate();
+  Hello copy = theirs;
+  copy.identities.peer = peer->handshake().identities().own;
+  copy.nonce = 9;
+  EXPECT_EQ(Hears(0, copy), Lines{"unblock {0123}"}) << "the settings are as before";
+  copy.psn_scope ^= 1;
+  EXPECT_EQ(Hears(0, copy), Lines{"count rx_hello_unverified_total"});
+  EXPECT_EQ(paths.usable, 1);
+}
+
+TEST_F(Association, TheIntervalOfAcknowledgementsBeginsWithTheAssociation) {
+  Make({.planes = 1});
+  const Hello answer = Answer();
+  Do([&](Effects& e) {
+    peer->OnControl(0, answer, {}, now, e);
+    const std::optional<Time> armed = ArmedFor(e, effect::Timer::kHandshake, 0, 0);
+    EXPECT_TRUE(armed.has_value() && *armed <= now);
+  });
+}
+
+TEST_F(Association, AShorterIntervalHoldsAtOnce) {
+  Make({.planes = 1});
+  Associate();
+  RoutesDue();
+  params.hello_idle /= 10;
+  Do([&](Effects& e) { peer->OnNewParams(0, 0, now, e); });
+  now += params.hello_idle / 4;
+  EXPECT_EQ(RoutesDue(), Lines{"owe ack 0/0"});
 }
 
 TEST_F(Association, WhatWaitsSaysHelloAgainAfterARestart) {
@@ -239,6 +335,16 @@ TEST_F(Association, NobodyIsAskedAboutNewSettingsWhoIsNotKnown) {
   Make({.planes = 1});
   own->hello.receive_bytes = 1024;
   EXPECT_EQ(Do([&](Effects& e) { peer->OnNewParams(0, 0, now, e); }), Lines{});
+}
+
+TEST_F(Association, NewSettingsShortenTheWaitsOfTheHandshake) {
+  Make({.planes = 1});
+  Do([&](Effects& e) { peer->OnWaiting(now, e); });
+  for (int i = 0; i < 20; ++i) HandshakeDue();
+  transport.hello_timeout /= 10;
+  ASSERT_GT(peer->handshake().deadline(), now + transport.hello_timeout);
+  Do([&](Effects& e) { peer->OnNewParams(0, 0, now, e); });
+  EXPECT_EQ(peer->handshake().deadline(), now + transport.hello_timeout);
 }
 
 TEST_F(Association, ControlPdusOfAnotherAssociationAreRefused) {
@@ -337,6 +443,8 @@ TEST_F(Association, APlainPeerIsOpenFromTheStart) {
   Make({.planes = 1, .plain = true});
   EXPECT_EQ(paths.usable, 1);
   EXPECT_FALSE(At(0).receive_closed());
+  EXPECT_EQ(Do([&](Effects& e) { peer->Start(e); }, true), Lines{"arm handshake 0/0"})
+      << "it is acknowledged at an interval";
 }
 
 TEST_F(Association, SilenceOfEveryKindIsUnreachable) {
@@ -368,6 +476,42 @@ TEST_F(Association, AnAddressThatNobodyKnowsIsUnreachable) {
       (Lines{"tell reachable", "found {0}", "tell reachable 0/1", "found {1}", "tell reachable 0/2",
              "found {2}", "tell reachable 0/3", "found {3}", "unblock {0123}"}));
   EXPECT_EQ(Do([&](Effects& e) { peer->OnNoMac(e); }), Lines{}) << "it is known";
+}
+
+TEST_F(Association, ProbesGoToEveryQuarterOfTheNumbers) {
+  Make({.planes = 1});
+  Do([&](Effects& e) { peer->OnWaiting(now, e); });
+  HandshakeDue();
+  for (int i = 0; i < 4; ++i) {
+    std::vector<uint32_t> ahead;
+    for (int hello = 0; hello < 2; ++hello) {
+      now = peer->handshake().deadline();
+      Effects effects;
+      peer->OnHandshakeDeadline(now, effects);
+      for (PeerEffect& one : effects.all()) {
+        const auto* probe = std::get_if<effect::Probe>(&one);
+        if (probe == nullptr) continue;
+        ahead.push_back(static_cast<uint16_t>(probe->psn.DistanceFrom(At(0).next_psn())));
+      }
+    }
+    std::sort(ahead.begin(), ahead.end());
+    EXPECT_EQ(ahead, (std::vector<uint32_t>{1, 0x4001, 0x8001, 0xc001}));
+  }
+}
+
+TEST_F(Association, APlainPeerThatCountedAsUnreachableIsReachable) {
+  Make({.planes = 1});
+  Do([&](Effects& e) { peer->OnWaiting(now, e); });
+  HandshakeDue();
+  now += params.unreachable;
+  HandshakeDue();
+  ASSERT_EQ(peer->lost_vcs(), Peer::kAllVcs);
+  Lines lines;
+  for (int i = 0; i < 20 && !peer->handshake().plain(); ++i) {
+    Do([&](Effects& e) { peer->OnClosedData(0, 0, true, RhOp::kNothing, Psn(0), now, e); });
+    lines = HandshakeDue();
+  }
+  EXPECT_EQ(lines, (Lines{"credit uncounted", "found {0123}", "tell reachable", "unblock {0123}"}));
 }
 
 }  // namespace

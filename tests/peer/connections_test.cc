@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cold part of connections, a transition for each test: facts in, effects compared.
+#include <algorithm>
+#include <string>
+
 #include "peer_bench.h"
 
 namespace suede {
@@ -57,13 +60,18 @@ TEST_F(Connections, WithoutSessionsTheyLoseTheConnection) {
 }
 
 TEST_F(Connections, AnotherPlaneTakesWhatIsQueued) {
-  Make({});
-  theirs.answers_planes = theirs.sends_generations = false;
-  Associate();
-  Put(0, 0, 1);
-  EXPECT_EQ(GiveUp(0), (Lines{"count peer_unreachable_total", "tell unreachable",
-                              "give up 0/0 1 in doubt hold"}));
-  EXPECT_EQ(peer->lost_vcs(), 0);
+  for (const PlaneIndex lost : {PlaneIndex(0), PlaneIndex(1)}) {
+    Make({});
+    theirs.answers_planes = theirs.sends_generations = false;
+    Associate();
+    Put(lost, 0, 1);
+    const std::string at = std::to_string(lost) + "/0";
+    EXPECT_EQ(GiveUp(lost), (Lines{"count peer_unreachable_total",
+                                   lost == 0 ? "tell unreachable" : "tell unreachable 1/0",
+                                   "give up " + at + " 1 in doubt hold"}));
+    EXPECT_EQ(peer->lost_vcs(), 0);
+    Clear();
+  }
 }
 
 TEST_F(Connections, AHomeThatIsLostIsLeft) {
@@ -111,8 +119,50 @@ TEST_F(Connections, AReceiverWithoutRoomPauses) {
             (Lines{"acknowledged 0/0 1", "count not_ready_received_total"}));
   EXPECT_TRUE(At(0).paused());
   EXPECT_EQ(peer->session(0).last_heard(), now) << "it proves the way";
+  EXPECT_EQ(own->inflight_bytes[0], 200u);
+  EXPECT_EQ(own->busy[0], 1u);
   EXPECT_EQ(Hears(0, NotReady{.expected = At(0).next_psn().Plus(7)}),
             (Lines{"count rx_rpsn_invalid_total", "count not_ready_received_total"}));
+}
+
+TEST_F(Connections, ANotReadyThatRefusesNothingInFlightIsAnAcknowledgement) {
+  Make({.planes = 1});
+  Associate();
+  Put(0, 0, 3);
+  EXPECT_EQ(Hears(0, NotReady{.expected = At(0).next_psn()}),
+            (Lines{"acknowledged 0/0 3", "count not_ready_received_total", "unblock {0123}"}));
+  EXPECT_FALSE(At(0).paused());
+  EXPECT_EQ(own->busy[0], 0u) << "an instance without sessions counts none";
+}
+
+TEST_F(Connections, AFlowMovesWhenItsLastPdusAreAcknowledged) {
+  Make({.ordering = Ordering::kStrict});
+  BringAllUp();
+  const PlaneIndex home(paths.home[0]);
+  const PlaneIndex other(1 - home);
+  Put(home, 0, 2);
+  Weigh(home, 0);
+  ASSERT_EQ(paths.choice[0], 0);
+  EXPECT_EQ(Hears(home, NotReady{.expected = At(home).next_psn()}),
+            (Lines{"acknowledged " + std::to_string(home) + "/0 2",
+                   "home " + std::to_string(other) + " {0123}", "unblock {0123}",
+                   "count not_ready_received_total"}));
+}
+
+TEST_F(Connections, APeerThatBeginsToAnswerPlanesIsLostNoLonger) {
+  Make({});
+  theirs.answers_planes = theirs.sends_generations = false;
+  Associate();
+  for (const uint32_t plane : {0u, 1u}) {
+    Put(PlaneIndex(plane), 0, 1);
+    GiveUp(PlaneIndex(plane));
+  }
+  ASSERT_EQ(peer->lost_vcs(), Peer::kAllVcs);
+  theirs.answers_planes = true;
+  const Lines lines = Hears(0, Answer());
+  EXPECT_NE(std::find(lines.begin(), lines.end(), "found {0123}"), lines.end());
+  EXPECT_NE(std::find(lines.begin(), lines.end(), "tell reachable"), lines.end());
+  EXPECT_EQ(peer->lost_vcs(), 0);
 }
 
 TEST_F(Connections, AReceiverWithRoomIsLookedAtAtOnce) {
@@ -121,6 +171,7 @@ TEST_F(Connections, AReceiverWithRoomIsLookedAtAtOnce) {
   Put(0, 0, 1);
   Hears(0, NotReady{.expected = At(0).oldest_unacked(), .backoff_us = 500});
   EXPECT_EQ(Hears(0, Ready{.expected = At(0).oldest_unacked()}), Lines{"look at 0/0"});
+  EXPECT_EQ(At(0).deadline(), now);
   EXPECT_EQ(ConnectionDue(0), Lines{"retransmit 0/0"}) << "and that is no timeout";
 }
 

@@ -70,6 +70,16 @@ TEST(FailedPlanes, WhatIsFoundCountsBesideReports) {
   EXPECT_FALSE(failed.has_work());
 }
 
+TEST(FailedPlanes, WhatIsFoundCountsAgainAfterAnInterval) {
+  FailedPlanes failed(0);
+  for (int i = 0; i < 3; ++i) {
+    failed.OnFound(1, kStart + i * kBetween, kBetween);
+    EXPECT_TRUE(failed.has_work()) << i;
+    failed.NextPeer(1);
+    failed.End();
+  }
+}
+
 class FailedPlanesOfPeer : public PeerBench {
  protected:
   // Both planes have answered, and the next questions are far away.

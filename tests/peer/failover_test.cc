@@ -61,6 +61,7 @@ TEST_F(Failover, WhatWasAcceptedIsDoneAndTheRestMoves) {
   BringAllUp();
   const uint16_t generation = peer->session(0).tx_generation();
   const Fence fence = Kill(0, 5);
+  SessionDue(0);
   const Psn before = At(0).next_psn();
   EXPECT_EQ(Hears(1, AnswerTo(fence, 2)),
             (Lines{"acknowledged 0/0 2", "requeue 0 3", "unblock {0123}"}));
@@ -68,6 +69,8 @@ TEST_F(Failover, WhatWasAcceptedIsDoneAndTheRestMoves) {
   EXPECT_EQ(At(0).next_psn(), before.Plus(1 << 15)) << "the next generation is far away";
   EXPECT_EQ(peer->session(0).tx_generation(), generation + 1);
   EXPECT_EQ(paths.inflight_bytes[0], 0u);
+  EXPECT_EQ(own->inflight_bytes[0], 0u);
+  EXPECT_EQ(own->busy[0], 0u);
 }
 
 TEST_F(Failover, EachVcIsFencedByItself) {
@@ -89,8 +92,10 @@ TEST_F(Failover, AnAnswerToAnotherFenceIsAStraggler) {
   --old.generation;
   EXPECT_EQ(Hears(1, old), Lines{"count rx_plane_stale_total"});
   Fenced nowhere = AnswerTo(fence, 1);
-  nowhere.plane = 3;
-  EXPECT_EQ(Hears(1, nowhere), Lines{"count rx_plane_stale_total"});
+  for (const int plane : {2, 3}) {
+    nowhere.plane = static_cast<uint8_t>(plane);
+    EXPECT_EQ(Hears(1, nowhere), Lines{"count rx_plane_stale_total"});
+  }
   Hears(1, AnswerTo(fence, 1));
   EXPECT_EQ(Hears(1, AnswerTo(fence, 1)), Lines{"count rx_plane_stale_total"}) << "it is over";
 }
@@ -154,6 +159,36 @@ TEST_F(Failover, GenerationZeroIsFencedOnceThePeerAnswersPlanes) {
   EXPECT_TRUE(paths.sessions);
   EXPECT_TRUE(At(0).frozen());
   EXPECT_EQ(SessionDue(0), Lines{"say 0 FENCE 0 own"}) << "no plane is up, and they go by turns";
+}
+
+// The peer has numbers of its own: one of the planes on which it has sent no PLANE is meant.
+TEST_F(Failover, GenerationZeroEndsOnAllPlanesThatCouldBeMeant) {
+  for (const bool accepted : {false, true}) {
+    Make({});
+    theirs.sends_generations = false;
+    Associate();
+    Hears(0, PlaneOfTheirs(0, PlaneState::kInit));
+    connections[own->map.At(0, 0, 0)].Accept();
+    if (accepted) connections[own->map.At(0, 1, 0)].Accept();
+    EXPECT_EQ(Hears(1, Fence{.plane = 3, .generation = 0}),
+              accepted ? Lines{"count rx_plane_stale_total"}
+                       : (Lines{"count rx_fences_total", "say 1 FENCED 3"}));
+    EXPECT_FALSE(At(0).receive_closed()) << "it is known by a PLANE";
+    EXPECT_EQ(At(1).receive_closed(), !accepted);
+    Clear();
+  }
+}
+
+TEST_F(Failover, AFlowOfWhichNothingHadArrivedLeavesItsHome) {
+  Make({.ordering = Ordering::kStrict});
+  BringAllUp();
+  const PlaneIndex home(paths.home[0]);
+  const PlaneIndex other(1 - home);
+  const Fence fence = Kill(home, 2);
+  EXPECT_EQ(paths.choice[0], 0);
+  EXPECT_EQ(Hears(other, AnswerTo(fence, 0)), (Lines{"requeue " + std::to_string(home) + " 2",
+                                                     "home " + std::to_string(other) + " {0123}",
+                                                     "unblock {0123}", "unblock {0123}"}));
 }
 
 }  // namespace

@@ -223,5 +223,67 @@ TEST_F(Homes, WhatAPlaneIsOwedIsForgottenWherePdusChoose) {
   EXPECT_FALSE(paths.flows);
 }
 
+TEST_F(Homes, AFlowStaysWhereAnotherPlaneWouldHaveAsMuch) {
+  MakeFlows(2);
+  const PlaneIndex home(Begin(0));
+  for (const uint32_t there : {1u, 0u}) {
+    own->busy[home] = 2;
+    own->busy[1 - home] = there;
+    Weigh(home, 4);
+    EXPECT_EQ(Moving(), there == 0 ? 1u : 0u);
+  }
+  own->busy[home] = 1;
+}
+
+TEST_F(Homes, AFlowThatMovesTakesThePlaneWithTheLeastLoad) {
+  for (const auto& busy : {std::array<uint32_t, 3>{5, 1, 3}, {1, 5, 3}, {3, 5, 1}}) {
+    MakeFlows(4);
+    const PlaneIndex home(Begin(0));
+    uint32_t least = 0;
+    for (uint32_t plane = 0, i = 0; plane < 4; ++plane) {
+      if (plane == home) continue;
+      own->busy[plane] = busy[i];
+      if (busy[i] == 1) least = plane;
+      ++i;
+    }
+    own->busy[home] = 9;
+    Weigh(home, 4);
+    EXPECT_EQ(Moving(), 1u);
+    EXPECT_EQ(paths.moves[0].to, least);
+    Clear();
+  }
+}
+
+TEST_F(Homes, AFlowThatBeginsLeavesALoadedPlaneThatHasCarriedLess) {
+  MakeFlows(2);
+  for (const uint32_t loaded : {0u, 1u}) {
+    own->busy = {};
+    own->busy[loaded] = 9;
+    paths.carried[loaded] = paths.carried[1 - loaded] - 5000;
+    peer->OnFlowBegins(0);
+    EXPECT_EQ(paths.home[0], 1 - loaded);
+  }
+}
+
+// Only flows that wait for the end of their PDUs choose, and only when that comes.
+TEST_F(Homes, TheEndOfPdusMovesNoOtherFlow) {
+  MakeFlows(2);
+  const PlaneIndex first(Begin(0));
+  own->busy[first] += 9;
+  Weigh(first, 4);
+  ASSERT_EQ(Moving(), 1u);
+  for (const uint32_t lighter : {0u, 1u}) {
+    for (Vc vc = 1; vc < kVcCount; ++vc) {
+      own->busy[0] += own->LoadOf(1) - own->LoadOf(0);
+      paths.carried[lighter] = paths.carried[1 - lighter] - 500'000'000;
+      const PlaneIndex home(Begin(vc));
+      EXPECT_EQ(home, lighter);
+      EXPECT_EQ(End(home, vc), Lines{});
+      EXPECT_EQ(paths.home[vc], home);
+    }
+  }
+  EXPECT_EQ(Moving(), 1u);
+}
+
 }  // namespace
 }  // namespace suede

@@ -306,8 +306,10 @@ TEST_F(HandshakeTest, AConfiguredPlainPeerIsOpenAtOnceAndNotAsked) {
 TEST_F(HandshakeTest, StartingOverIsARestartToThePeer) {
   Exchange(a, b);
   const uint64_t before = a.h.identities().own;
+  const uint64_t nonce = a.h.nonce();
   a.h.StartOver(now, a.numbers);
   EXPECT_NE(a.h.identities().own, before);
+  EXPECT_NE(a.h.nonce(), nonce) << "answers to the former boot prove nothing";
   EXPECT_FALSE(a.h.open());
   EXPECT_TRUE(Expire(a).hello);
   Exchange(a, b);
@@ -334,6 +336,63 @@ TEST_F(HandshakeTest, WhoDoesNotFitIsAskedAgain) {
   EXPECT_TRUE(a.h.Agree());
   EXPECT_FALSE(Expire(a).hello);
   EXPECT_EQ(a.h.deadline(), kNever);
+}
+
+TEST_F(HandshakeTest, DataThatCameOnceIsNoPlainPeer) {
+  a.h.OnDemand(now);
+  Expire(a);
+  a.h.OnData(now);
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(Expire(a).plain);
+}
+
+// A HELLO of the peer to our last boot, and data: nothing is agreed, and the peer is there.
+TEST_F(HandshakeTest, EverySignOfLifeEndsTheSilence) {
+  for (const bool is_data : {false, true}) {
+    Party c{3};
+    c.h.OnDemand(now);
+    Expire(c);
+    now += kPatience * 3 / 4;
+    if (is_data) {
+      c.h.OnData(now);
+    } else {
+      c.Hear(b.Say(false, c.h.nonce()), now);
+    }
+    ASSERT_FALSE(c.h.open());
+    now += kPatience / 2;
+    EXPECT_FALSE(Expire(c).silent);
+    now += kPatience;
+    EXPECT_TRUE(Expire(c).silent);
+  }
+}
+
+TEST_F(HandshakeTest, AHelloWithoutAnIdentityIsAStrangers) {
+  a.Hear(Hello{.identities = {.own = 0, .peer = a.h.identities().own}, .nonce = 9}, now);
+  EXPECT_TRUE(a.last.stranger);
+}
+
+// The waits of the search do not count any more.
+TEST_F(HandshakeTest, APlainPeerThatBeginsToSpeakIsGreetedAtOnce) {
+  a.h.OnDemand(now);
+  for (int i = 0; i < 50 && !a.h.plain(); ++i) {
+    Expire(a);
+    if (i >= 20) a.h.OnData(now);
+  }
+  ASSERT_TRUE(a.h.plain());
+  a.h.OnHello(b.Say(false, a.h.nonce()), now, a.numbers);
+  ASSERT_FALSE(a.h.open());
+  a.h.OnDemand(now);
+  EXPECT_EQ(a.h.deadline(), now);
+  EXPECT_TRUE(Expire(a).hello);
+  EXPECT_EQ(a.h.deadline(), now + params.hello_timeout);
+}
+
+TEST_F(HandshakeTest, TheWaitsOfOneThatDoesNotFitBeginAnew) {
+  a.h.OnDemand(now);
+  for (int i = 0; i < 20; ++i) Expire(a);
+  a.h.OnHello(b.Say(false, a.h.nonce()), now, a.numbers);
+  a.h.Refuse(now, params);
+  EXPECT_TRUE(Expire(a).hello);
+  EXPECT_EQ(a.h.deadline(), now + params.hello_timeout);
 }
 
 TEST_F(HandshakeTest, NewParametersShortenAWait) {
@@ -363,6 +422,7 @@ TEST_F(HandshakeTest, OneThatIsOpenWaitsForNothing) {
   a.h.OnDemand(now);
   Exchange(a, b);
   ASSERT_TRUE(a.h.open());
+  EXPECT_EQ(a.h.deadline(), kNever);
   const HandshakeTimerVerdict verdict = a.h.OnTimer(now + kIdle, params, kIdle, kPatience);
   EXPECT_FALSE(verdict.hello || verdict.probe || verdict.silent);
   EXPECT_EQ(a.h.deadline(), kNever);

@@ -215,5 +215,64 @@ TEST_F(PathRateTest, ResetForgetsIt) {
   EXPECT_FALSE(Look(Queued(500)).was_limit) << "the window that was cut";
 }
 
+// PDUs on the way: 1.25 times the bytes that the rate carries in a round trip, and two more.
+TEST_F(PathRateTest, AQueueIsAQuarterMoreThanTheWayHolds) {
+  constexpr uint32_t kEnough = 500 * kPduBytes / 100 * 5 / 4 + 2 * kPduBytes;
+  EXPECT_FALSE(Look({.pdus = 500, .min_left = kEnough - 1}).was_limit);
+  EXPECT_TRUE(Look({.pdus = 500, .min_left = kEnough}).was_limit);
+}
+
+TEST_F(PathRateTest, AWindowOfASecondCounts) {
+  Window window = Queued(50'000);
+  window.span = std::chrono::seconds(1);
+  window.min_left = 2'000'000;
+  EXPECT_TRUE(Look(window).was_limit);
+  window.span += Duration(1);
+  EXPECT_FALSE(Look(window).was_limit);
+}
+
+TEST_F(PathRateTest, WindowsInARowHaveToAgree) {
+  Look(Queued(500));
+  Look(Queued(31));  // which are too few
+  EXPECT_FALSE(Look(Queued(500)).changed);
+  EXPECT_EQ(rate_.part(), PathRate::kWhole);
+}
+
+TEST_F(PathRateTest, ResetForgetsHowLongMoreWasTriedInVain) {
+  Halve();
+  for (int i = 0; i < 64; ++i) Look(Free(400));
+  ASSERT_GT(rate_.part(), kFound);
+  rate_.Reset();
+  Look(Free(400));
+  Halve();
+  int looks = 0;
+  for (; rate_.part() == kFound; ++looks) Look(Free(400));
+  EXPECT_EQ(looks, 64);
+}
+
+TEST_F(PathRateTest, EachChangeOfThePartIsTold) {
+  Halve();
+  for (int i = 0; i < 100; ++i) {
+    const uint32_t before = rate_.part();
+    const bool changed = Look(Free(400)).changed;
+    EXPECT_EQ(changed, rate_.part() != before) << i;
+  }
+  EXPECT_EQ(rate_.part(), PathRate::kWhole);
+  EXPECT_EQ(rate_.due(kInterval), now_ + kInterval);
+}
+
+TEST_F(PathRateTest, OnlyWhatWasTriedInVainIsTriedMoreRarely) {
+  const auto looks_until_more = [&] {
+    int looks = 0;
+    for (; rate_.part() <= kFound; ++looks) Look(Free(400));
+    return looks;
+  };
+  for (int i = 0; i < 3; ++i) Halve();
+  EXPECT_EQ(looks_until_more(), 64) << "nothing was tried";
+  while (rate_.part() != PathRate::kWhole) Look(Free(400));
+  Halve();
+  EXPECT_EQ(looks_until_more(), 64) << "it was not in vain";
+}
+
 }  // namespace
 }  // namespace suede

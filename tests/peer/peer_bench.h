@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
 #include <deque>
 #include <initializer_list>
 #include <memory>
@@ -65,6 +66,7 @@ class PeerBench : public ::testing::Test {
       own->SetPort(plane, true);
     }
     paths.resolving = shape.resolving;
+    MakeNextPeer();
     peer.emplace(&*own, uint16_t{2}, shape.plain,
                  Peer::Places{.paths = &paths,
                               .sessions = sessions.data(),
@@ -75,6 +77,56 @@ class PeerBench : public ::testing::Test {
     peer->Start(effects);
   }
 
+  // State of the instance's next peer, which lies behind this peer's parts of the arrays: a plane
+  // that is up and heard for long, and a connection that has carried PDUs both ways.
+  void MakeNextPeer() {
+    PlaneSession& session = sessions[own->map.plane_count()];
+    session = {};
+    session.NextGeneration();
+    session.Begin(now);
+    session.OnTimer(now, {.port_up = true}, params);
+    PlaneHello asked;
+    session.FillPlane(true, asked);
+    session.OnPlane({.state = PlaneState::kInit,
+                     .plane = 3,
+                     .tx_generation = 1,
+                     .rx_generation = session.tx_generation(),
+                     .sequence = 1,
+                     .heard = asked.sequence,
+                     .has_heard = true},
+                    now, params);
+    session.OnProgress(now + std::chrono::hours(1));
+    ASSERT_TRUE(session.up());
+    Connection& one = connections[own->map.peer_connections()];
+    one = {};
+    one.OpenReceive(Psn(4711));
+    one.Accept();
+    Pdu pdu;
+    PduList acked;
+    one.OnSend(&pdu, now, transport);
+    one.OnAck(pdu.psn, now, transport, acked);
+    acked.PopFront();
+    std::memcpy(next_session.data(), &session, sizeof(session));
+    std::memcpy(next_connection.data(), &one, sizeof(one));
+  }
+  void ExpectNextPeerUntouched() const {
+    const PlaneSession& session = sessions[own->map.plane_count()];
+    const Connection& one = connections[own->map.peer_connections()];
+    EXPECT_EQ(std::memcmp(next_session.data(), &session, sizeof(session)), 0);
+    EXPECT_EQ(std::memcmp(next_connection.data(), &one, sizeof(one)), 0);
+  }
+  // Forgets all of it, before another Make.
+  void Clear() {
+    for (Connection& connection : connections) {
+      PduList left;
+      connection.Abandon(left);
+      connection = {};
+    }
+    paths = {};
+    sessions = {};
+    heard = {};
+  }
+
   // Runs a call, holds the peer to its invariants and its timers, and returns its effects.
   template <typename Call>
   Lines Do(Call&& call, bool timers = false) {
@@ -83,9 +135,14 @@ class PeerBench : public ::testing::Test {
     call(effects);
     peer->CheckInvariants(transport);
     ExpectArmed(before, effects);
+    ExpectNextPeerUntouched();
     said.clear();
+    asked.clear();
     for (PeerEffect& one : effects.all()) {
       if (auto* say = std::get_if<effect::Send>(&one)) said.push_back(say->message);
+      if (auto* from = std::get_if<effect::SendFrom>(&one)) {
+        asked.push_back(std::get<SessionNumber>(from->message));
+      }
       if (auto* probe = std::get_if<effect::ProbeLost>(&one)) {
         connections[probe->plane * own->map.path_connections() + probe->number].OnProbeSent(false);
       }
@@ -269,15 +326,18 @@ class PeerBench : public ::testing::Test {
   PathParams params;
   std::optional<OwnEnd> own;
   PeerPaths paths;
-  std::array<PlaneSession, kMaxPlanes> sessions;
+  std::array<PlaneSession, kMaxPlanes + 1> sessions;
   std::array<SessionSlot, kMaxPlanes * kMaxSessions> slots;
   std::array<SessionGroup, kMaxPlanes> groups;
-  std::array<Connection, kMaxPeerConnections> connections;
+  std::array<Connection, kMaxPeerConnections + 1> connections;
+  std::array<std::byte, sizeof(PlaneSession)> next_session;  // of MakeNextPeer
+  std::array<std::byte, sizeof(Connection)> next_connection;
   std::array<PathRate, kMaxPlanes> rates;
   std::deque<Pdu> pdus;
   std::optional<Peer> peer;
   Hello theirs;
   std::vector<ControlMessage> said;  // by the last call
+  std::vector<SessionNumber> asked;  // by the last call, with numbers of their own
   uint64_t nonce = 1000;
   uint32_t sequence = 0;
   std::array<uint32_t, kMaxPlanes> heard{};

@@ -21,6 +21,16 @@ TEST_F(PeerGroups, TheSmallerNumberOfBothEndsCounts) {
   EXPECT_EQ(peer->group(1).count(), 4u);
 }
 
+TEST_F(PeerGroups, ARestartOfThePeerLeavesOneWithItsFirstNumber) {
+  Make({.planes = 2, .sessions = 2});
+  BringAllUp();
+  theirs.identities.own = 0x80;
+  EXPECT_EQ(Hears(0, Answer()),
+            (Lines{"credit end", "renumber 0/0", "renumber 0/1", "renumber 1/0", "renumber 1/1"}));
+  EXPECT_EQ(peer->group(0).count(), 1u);
+  EXPECT_EQ(peer->group(1).count(), 1u);
+}
+
 TEST_F(PeerGroups, APeerThatDoesNotSendInGenerationsHasOne) {
   Make({.planes = 2, .sessions = 8});
   theirs.sends_generations = false;
@@ -51,11 +61,13 @@ TEST_F(PeerGroups, APlaneThatDoesNotNameThemAllIsIgnored) {
 TEST_F(PeerGroups, ASessionIsAnsweredAndASecondOneOnlyOnce) {
   Make({.planes = 2, .sessions = 4});
   Associate();
-  Hears(1, SessionNumber{.slot = 3, .number = 4003, .in_use = 3, .turn = 1});
+  EXPECT_EQ(Hears(1, SessionNumber{.slot = 3, .number = 4003, .in_use = 3, .turn = 1}),
+            (Lines{"count rx_sessions_total", "say 1 other"}));
   const auto* answer = Said<SessionNumber>();
   ASSERT_NE(answer, nullptr);
   EXPECT_TRUE(answer->answer);
   EXPECT_EQ(answer->number, 4003);
+  EXPECT_EQ(answer->psns, VcPsns{});
   EXPECT_TRUE(peer->group(1).Accepts(4003));
   EXPECT_FALSE(peer->group(0).Accepts(4003)) << "of its plane alone";
   Hears(1, SessionNumber{.slot = 3, .number = 5003, .in_use = 3, .turn = 0});
@@ -91,8 +103,14 @@ TEST_F(PeerGroups, APeerThatMovesTwiceHasOurNumberMovedToo) {
 TEST_F(PeerGroups, WhatASessionCouldNotCarryIsSentAgainOnItsNewNumber) {
   Make({.planes = 2, .sessions = 4});
   BringAllUp();
+  Put(1, 0, 1, 1);
   Put(1, 0, 3);
+  EXPECT_EQ(ConnectionDue(1, 1), (Lines{"count rto_total", "retransmit 1/1"}));
   EXPECT_EQ(ConnectionDue(1), (Lines{"count rto_total", "retransmit 1/0"}));
+  now = At(1).deadline();
+  peer->OnProof(1, now);
+  SessionDue(1);
+  ASSERT_GT(peer->session(1).deadline(), now);
   EXPECT_EQ(ConnectionDue(1), (Lines{"count rto_total", "count session_stalls_total",
                                      "tell session stalled 1/0", "retransmit 1/0"}));
   const SessionNumber request = groups[1].RequestOf(0);
@@ -101,12 +119,17 @@ TEST_F(PeerGroups, WhatASessionCouldNotCarryIsSentAgainOnItsNewNumber) {
   EXPECT_NE(std::find(asks.begin(), asks.end(),
                       "say from " + std::to_string(request.number) + "say 1 other"),
             asks.end());
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].psns, VcPsns{}) << "its PSNs go on";
+  paths.carried[0] = paths.carried[1] + 5000;
   const Time before = At(1).deadline();
   SessionNumber answer = request;
   answer.answer = true;
   EXPECT_EQ(Hears(1, answer), (Lines{"count session_moves_total", "tell session moved 1/0",
                                      "renumber 1/0", "retransmit 1/0", "unblock {0123}"}));
   EXPECT_EQ(At(1).tries(), 0u);
+  EXPECT_EQ(At(1, 1).tries(), 1u) << "of another session";
+  EXPECT_EQ(paths.carried[1], paths.carried[0]) << "the plane is not owed what it did not carry";
   EXPECT_LT(At(1).deadline(), before) << "the doubled wait ends with its path";
   EXPECT_EQ(Hears(1, answer), Lines{"count rx_session_stale_total"}) << "once";
 }
@@ -139,6 +162,81 @@ TEST_F(PeerGroups, TheRoundTripOfAnIdleVcIsForgotten) {
   EXPECT_GT(slots[0].delay, 2 * SessionSlot::kWeightOne);
   for (int i = 0; i < 200; ++i) carry(1, std::chrono::microseconds(100));
   EXPECT_LT(slots[0].delay, 3 * SessionSlot::kWeightOne / 2);
+}
+
+TEST_F(PeerGroups, RetransmissionsOfEachVcCountForTheirSession) {
+  Make({.planes = 2, .per_vc = true, .sessions = 4});
+  BringAllUp();
+  Put(0, 2, 1);
+  connections[own->map.Number(0, 2)].CountRetransmission();
+  groups[0].OnTraffic(now, params.sessions);
+  now = groups[0].deadline();
+  Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
+  EXPECT_EQ(slots[0].weight, 2 * SessionSlot::kWeightOne);
+  EXPECT_NE(groups[0].deadline(), kNever) << "PDUs are in flight";
+}
+
+// The peer accepts two numbers of a session: PDUs with the first one would be lost.
+TEST_F(PeerGroups, ASessionTakesNoThirdNumberWhilePdusWithItsFirstOneAreUnderWay) {
+  params.sessions.max_age = std::chrono::seconds(1);
+  Make({.planes = 2, .sessions = 2});
+  BringAllUp();
+  Put(0, 0, 1);
+  const auto look = [&] {
+    now += params.sessions.max_age;
+    peer->OnProof(0, now);
+    peer->OnProof(1, now);
+    groups[0].OnTraffic(now, params.sessions);
+    now = std::max(now, groups[0].deadline());
+    Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
+    return groups[0].slot(0).state;
+  };
+  ASSERT_EQ(look(), SessionSlot::State::kMoving);
+  SessionNumber answer = groups[0].RequestOf(0);
+  answer.answer = true;
+  Hears(0, answer);
+  EXPECT_EQ(look(), SessionSlot::State::kOpen);
+  EXPECT_EQ(look(), SessionSlot::State::kOpen);
+  PduList acked;
+  connections[0].OnAck(At(0).oldest_unacked(), now, transport, acked);
+  paths.OnEnd(0, 100);
+  own->inflight_bytes[0] -= 100;
+  Put(0, 0, 1);
+  EXPECT_EQ(look(), SessionSlot::State::kMoving);
+}
+
+// A peer whose acknowledgements do not wait says so, where our congestion control asks for it.
+TEST_F(PeerGroups, TheTimeThatAnAcknowledgementMayWaitIsNoDelay) {
+  constexpr Duration kPath = std::chrono::microseconds(100);
+  const Duration wait = transport.ack_bound() * 9 / 8;
+  for (const auto& [wants, answers] : {std::pair{true, false}, {false, true}, {true, true}}) {
+    Make({.planes = 2, .per_vc = true, .sessions = 4});
+    own->hello.wants_echoes = wants;
+    theirs.answers_congestion = answers;
+    BringAllUp();
+    const auto carry = [&](Vc vc, Duration rtt) {
+      Put(0, vc, 1);
+      now += rtt;
+      Connection& one = connections[own->map.Number(0, vc)];
+      PduList acked;
+      one.OnAck(one.oldest_unacked(), now, transport, acked);
+      paths.OnEnd(0, 100);
+      own->inflight_bytes[0] -= 100;
+      own->OnIdle(0);
+    };
+    for (int i = 0; i < 5; ++i) {
+      carry(1, kPath);
+      carry(0, 2 * kPath + wait);
+      now += 2 * wait;
+      peer->OnProof(0, now);
+      groups[0].OnTraffic(now, params.sessions);
+      now = std::max(now, groups[0].deadline());
+      Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
+    }
+    const Duration rtt = 2 * kPath + (wants && answers ? wait : Duration(0));
+    EXPECT_EQ(slots[0].delay, static_cast<uint32_t>(rtt * SessionSlot::kWeightOne / kPath));
+    Clear();
+  }
 }
 
 }  // namespace

@@ -243,5 +243,55 @@ TEST(PeerPaths, SharesAreUnevenWhereAPlaneThatOthersHaveIsMissing) {
   }
 }
 
+TEST(PeerPaths, WeightsAndPartsCountAtOnceInSharesAndCosts) {
+  PeerPaths paths = WithWeights({1, 1, 0, 0});
+  paths.SetUsable(3);
+  paths.SetWeight(0, 3);
+  EXPECT_EQ(paths.share[0], PlaneShares::kOne / 4 * 3);
+  EXPECT_EQ(paths.share[1], PlaneShares::kOne / 4);
+  for (const uint32_t weight : {1u, 100u, 65535u}) {
+    paths.SetWeight(0, weight);
+    paths.SetWeight(1, weight);
+    paths.SetPart(0, PathRate::kWhole / 2);
+    EXPECT_NEAR(static_cast<double>(paths.cost[0]) / paths.cost[1], 2, 0.01) << weight;
+    EXPECT_NEAR(static_cast<double>(paths.share[1]) / paths.share[0], 2, 0.01) << weight;
+  }
+}
+
+// 64 KiB to the peer, of which each of four planes carries a part.
+TEST(PeerPaths, TheBaseIsTakenAnewSoonEnough) {
+  PeerPaths paths = WithWeights({1, 1, 1, 1});
+  const uint32_t most = (PeerPaths::kWeightOne / 1024) * ((64u << 10) / 4);
+  for (int i = 0; i < 1000; ++i) {
+    Shares(paths, 4, 1000);
+    for (const uint32_t sum : paths.carried) EXPECT_LT(sum, PeerPaths::kCarriedBase + most);
+  }
+}
+
+TEST(PeerPaths, TheChoicesOfAllVcsAndTheOnlyPlane) {
+  PeerPaths paths;
+  paths.choice = {1, 2, 4, 8};
+  EXPECT_EQ(paths.choices(), 15);
+  paths.OnSendAlone(70);
+  paths.OnSendAlone(7);
+  EXPECT_EQ(paths.inflight_bytes, (std::array<uint32_t, kMaxPlanes>{77}));
+}
+
+// The shares are an average while any peer has others, and the usual ones when none has.
+TEST(PeerPaths, SharesOfTheInstanceFollowWhatIsSentWhileAnyPeerHasOthers) {
+  PlaneShares shares;
+  shares.Begin({PlaneShares::kOne / 2, PlaneShares::kOne / 2});
+  EXPECT_EQ(shares.SumFor(0, 1000), 2000u);
+  shares.OnUneven(true);
+  shares.OnUneven(true);
+  for (int i = 0; i < 4096; ++i) shares.Note({PlaneShares::kOne / 4, PlaneShares::kOne / 4 * 3});
+  EXPECT_NEAR(static_cast<double>(shares.SumFor(0, 3000)), 12000, 100);
+  EXPECT_NEAR(static_cast<double>(shares.SumFor(1, 3000)), 4000, 100);
+  shares.OnUneven(false);
+  EXPECT_NEAR(static_cast<double>(shares.SumFor(0, 3000)), 12000, 100) << "one has others still";
+  shares.OnUneven(false);
+  EXPECT_EQ(shares.SumFor(0, 1000), 2000u);
+}
+
 }  // namespace
 }  // namespace suede

@@ -236,6 +236,26 @@ TEST_F(PlaneSessionTest, AnAnswerToWhatWasAskedTooLongAgoProvesNothing) {
   EXPECT_FALSE(ours.OnPlane(late, now, params).proved);
 }
 
+// With two answers to be missed, one later question makes none old; and nothing is known of
+// questions before the last 64 PLANEs.
+TEST_F(PlaneSessionTest, OnlyLaterQuestionsMakeAnAnswerOld) {
+  params.hello_multiplier = 2;
+  for (const bool asks_again : {false, true}) {
+    for (const int answers : {1, 62, 64}) {
+      BringUp();
+      PlaneHello question, late, other;
+      ours.FillPlane(true, question);
+      theirs.OnPlane(question, now, params);
+      theirs.FillPlane(false, late);
+      for (int i = 0; i < answers; ++i) ours.FillPlane(asks_again && i == 0, other);
+      ours.FillPlane(false, other);
+      EXPECT_EQ(ours.OnPlane(late, now, params).proved, answers < 64) << answers;
+      ours.GoDown(false, false, now, params);
+      theirs.GoDown(false, false, now, params);
+    }
+  }
+}
+
 TEST_F(PlaneSessionTest, StragglersAreIgnored) {
   BringUp();
   PlaneHello early, late;
@@ -311,8 +331,16 @@ TEST_F(PlaneSessionTest, TrafficWakesAnIdleSession) {
   Tick(ours, milliseconds(100));
   Ask(ours, theirs);
   facts.in_flight = true;
-  ours.OnTraffic(now, params);
-  EXPECT_LE(ours.deadline(), now + params.hello_interval);
+  EXPECT_TRUE(ours.OnTraffic(now, params));
+  EXPECT_EQ(ours.deadline(), now + params.hello_interval);
+  EXPECT_FALSE(ours.OnTraffic(now, params));
+  facts.in_flight = false;
+  now += params.hello_interval;
+  Ask(ours, theirs);
+  Tick(ours, {});
+  ASSERT_EQ(ours.deadline(), now + params.hello_idle);
+  ours.OnNewParams(now, params);
+  EXPECT_EQ(ours.deadline(), now + params.hello_interval);
 }
 
 TEST_F(PlaneSessionTest, HoldDownDoublesForOneThatFlapsAndEnds) {
@@ -380,6 +408,64 @@ TEST_F(PlaneSessionTest, NotUpBeforeOurGenerationIsTaken) {
   EXPECT_FALSE(ours.up());
 }
 
+TEST_F(PlaneSessionTest, TheEndOfAFenceForgetsIt) {
+  EXPECT_EQ(ours.last_heard(), now) << "silence counts from the beginning";
+  BringUp();
+  PlaneHello lost;
+  ours.FillPlane(true, lost);
+  ours.GoDown(true, true, now, params);
+  EXPECT_EQ(ours.missed(), 0u);
+  for (int i = 0; i < 3; ++i) Tick(ours, params.hello_idle);
+  EXPECT_EQ(ours.TakeFenceTurn(), 1u);
+  EXPECT_EQ(ours.TakeFenceTurn(), 2u);
+  EXPECT_FALSE(ours.OnImpossible());
+  ours.EndFence(now);
+  EXPECT_EQ(ours.deadline(), now);
+  EXPECT_EQ(ours.TakeFenceTurn(), 1u);
+  EXPECT_FALSE(ours.OnImpossible()) << "one of each generation";
+  EXPECT_TRUE(ours.OnImpossible());
+}
+
+TEST_F(PlaneSessionTest, AHeldUpPlaneIsLookedAtLikeAnother) {
+  BringUp();
+  facts.held_up = true;
+  EXPECT_EQ(Tick(ours, params.hello_interval), Want::kHeldUp);
+  EXPECT_EQ(ours.deadline(), now + params.hello_interval);
+  facts.in_flight = false;
+  EXPECT_EQ(Tick(ours, params.hello_idle), Want::kHeldUp);
+  EXPECT_EQ(ours.deadline(), now + params.hello_idle);
+}
+
+TEST_F(PlaneSessionTest, APortThatGoesDownEndsTheQuestion) {
+  EXPECT_EQ(Tick(ours, {}), Want::kPlane);
+  EXPECT_EQ(ours.state(), PlaneState::kInit);
+  facts.port_up = false;
+  EXPECT_EQ(Tick(ours, params.hello_interval), Want::kNothing);
+  EXPECT_EQ(ours.state(), PlaneState::kDown);
+}
+
+TEST_F(PlaneSessionTest, AHoldDownIsWaitedForAndThenTheWaitsBeginAnew) {
+  params.hold_down = params.hold_down_max = milliseconds(250);
+  BringUp();
+  ours.GoDown(false, true, now, params);
+  const Time held_until = ours.held_until();
+  for (const int wait : {100, 100, 50}) {
+    EXPECT_EQ(Tick(ours, {}), Want::kNothing);
+    EXPECT_EQ(ours.deadline(), now + milliseconds(wait));
+    now = ours.deadline();
+  }
+  EXPECT_EQ(now, held_until);
+  EXPECT_EQ(Tick(ours, {}), Want::kPlane);
+  EXPECT_EQ(ours.deadline(), now + params.hello_interval);
+}
+
+TEST_F(PlaneSessionTest, AQuestionThatCrossesOursWaitsForTheAnswer) {
+  EXPECT_EQ(Tick(ours, {}), Want::kPlane);
+  EXPECT_EQ(Tick(theirs, {}), Want::kPlane);
+  Say(theirs, ours, true);
+  EXPECT_EQ(ours.deadline(), now + params.hello_interval);
+}
+
 TEST_F(PlaneSessionTest, TheOtherEndSaysDown) {
   BringUp();
   theirs.GoDown(false, true, now, params);
@@ -426,7 +512,7 @@ TEST_F(PlaneSessionTest, GenerationsWrap) {
   Say(ours, theirs, true);
   for (int i = 0; i < 0x20000; ++i) {
     ours.NextGeneration();
-    EXPECT_NE(ours.tx_generation(), 0);  // which is the static one
+    EXPECT_EQ(ours.tx_generation(), (i + 1) % 0xffff + 1) << "0 is the static one";
     if (i % 0x4000 != 0) continue;
     EXPECT_TRUE(Say(ours, theirs, true).adopt) << i;
     EXPECT_EQ(theirs.rx_generation(), ours.tx_generation());
@@ -619,6 +705,7 @@ TEST_F(PlanePairsTest, AQuestionAndItsAnswerPair) {
   EXPECT_TRUE(heard.adopt);
   EXPECT_TRUE(of_ours[0].paired());
   EXPECT_EQ(of_ours[0].peer_plane(), 1);
+  EXPECT_EQ(of_ours[0].deadline(), now) << "the other end is told at once";
   // The other end does not know it yet, so nothing is sent to it.
   EXPECT_FALSE(of_ours[0].up());
   EXPECT_TRUE(Say(of_ours, 0, of_theirs, 1, true).came_up);
@@ -672,6 +759,16 @@ TEST_F(PlanePairsTest, APairOfAnotherNetworkIsHopeless) {
   EXPECT_TRUE(Say(of_theirs, 1, of_ours, 0, false).proved);
   of_ours[0].GoDown(false, false, now, params);
   EXPECT_FALSE(of_ours[0].IsHopeless(now, params.unreachable));
+}
+
+TEST_F(PlanePairsTest, AGenerationOfAnotherPlaneDoesNotCountForThePair) {
+  // While nothing was sealed, a PLANE of another plane came.
+  of_ours[0].OnPlane({.plane = 0, .tx_generation = 5, .sequence = 1}, now, params);
+  EXPECT_EQ(of_ours[0].rx_generation(), 5);
+  Say(of_ours, 0, of_theirs, 1, true);
+  EXPECT_TRUE(Say(of_theirs, 1, of_ours, 0, true).adopt);
+  EXPECT_EQ(of_ours[0].peer_plane(), 1);
+  EXPECT_EQ(of_ours[0].rx_generation(), 1);
 }
 
 }  // namespace

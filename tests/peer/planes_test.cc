@@ -20,6 +20,7 @@ TEST_F(Planes, APlaneIsAskedThenUp) {
             (Lines{"count plane_ups_total", "tell plane up 0", "unblock {0123}"}));
   EXPECT_EQ(paths.usable, 1);
   EXPECT_FALSE(At(0).receive_closed()) << "their generation is accepted";
+  EXPECT_TRUE(At(1).receive_closed()) << "of another plane";
 }
 
 TEST_F(Planes, AQuestionIsAnswered) {
@@ -49,7 +50,7 @@ TEST_F(Planes, OneThatThePeerFindsDeadIsDead) {
 TEST_F(Planes, ALinkThatGoesDownKillsAtOnce) {
   Make({});
   BringAllUp();
-  own->SetPort(1, false);
+  EXPECT_TRUE(own->SetPort(1, false));
   EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(1, PlaneDownReason::kLink, now, e); }),
             (Lines{"count plane_deaths_total", "tell plane down 1 for 2", "unblock {0123}",
                    "unblock {0123}"}));
@@ -57,6 +58,7 @@ TEST_F(Planes, ALinkThatGoesDownKillsAtOnce) {
   own->SetPort(1, true);
   EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(1, PlaneDownReason::kLink, now, e); }, true),
             (Lines{"arm session 1/0", "unblock {0123}"}));
+  EXPECT_EQ(peer->session(1).deadline(), now);
   now += params.hold_down;
   EXPECT_EQ(SessionDue(1), Lines{"say 1 PLANE init asks"});
 }
@@ -64,7 +66,7 @@ TEST_F(Planes, ALinkThatGoesDownKillsAtOnce) {
 TEST_F(Planes, AnOperatorDrainsAndSetsDown) {
   Make({});
   BringAllUp();
-  own->SetAdmin(0, PlaneAdmin::kDrain);
+  EXPECT_TRUE(own->SetAdmin(0, PlaneAdmin::kDrain));
   EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kAdmin, now, e); }),
             Lines{"unblock {0123}"});
   EXPECT_EQ(paths.usable, 2);
@@ -224,10 +226,14 @@ TEST_F(Planes, AllSilentForTooLongIsUnreachable) {
                    "count plane_deaths_total", "tell plane down 0 for 6", "tell fence opened 0",
                    "unblock {0123}", "give up 0/0 2 in doubt", "count plane_deaths_total",
                    "tell plane down 1 for 6", "give up queued {0123}"}));
+  EXPECT_EQ(SessionDue(1), Lines{"give up queued {0123}"}) << "whatever was queued meanwhile";
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnMac(1, e); }), Lines{"unblock {0123}"})
+      << "another address proves nothing";
   now += params.hold_down;
   lines = BringUp(1);
   EXPECT_EQ(lines, (Lines{"count plane_ups_total", "tell plane up 1", "found {0123}",
                           "tell reachable 1/0", "unblock {0123}"}));
+  EXPECT_FALSE(paths.unreachable);
 }
 
 TEST_F(Planes, AStandstillOfTheLcoreIsNoSilence) {
@@ -236,6 +242,118 @@ TEST_F(Planes, AStandstillOfTheLcoreIsNoSilence) {
   const Time before = paths.alive_at;
   peer->OnStandstill(std::chrono::seconds(5));
   EXPECT_GE(paths.alive_at - before, std::chrono::seconds(5));
+  now += std::chrono::seconds(60);
+  peer->OnProof(1, now);
+  peer->OnStandstill(std::chrono::seconds(5));
+  EXPECT_EQ(paths.alive_at, now + std::chrono::seconds(5)) << "from the last sign of life on";
+}
+
+TEST_F(Planes, SilenceCountsFromTheLastSignOfLife) {
+  Make({});
+  BringAllUp();
+  Put(0, 0, 1);
+  now += params.unreachable * 9 / 10;
+  for (const uint32_t plane : {0u, 1u}) peer->OnProof(PlaneIndex(plane), now);
+  const Time last = now;
+  while (!paths.unreachable) {
+    ASSERT_LE(now - last, 2 * params.unreachable);
+    now += params.hello_interval;
+    for (const uint32_t plane : {0u, 1u}) {
+      Do([&](Effects& e) { peer->OnSessionDeadline(PlaneIndex(plane), Hold::kNone, now, e); });
+    }
+  }
+  EXPECT_GE(now - last, params.unreachable);
+}
+
+// Dead planes are asked after longer and longer waits.
+TEST_F(Planes, APeerWhosePlanesAreDeadIsUnreachableInTime) {
+  params.hello_idle = std::chrono::seconds(60);
+  Make({});
+  BringAllUp();
+  for (const uint32_t plane : {0u, 1u}) peer->OnProof(PlaneIndex(plane), now);
+  const Time last = now;
+  for (const uint32_t plane : {0u, 1u}) {
+    Hears(PlaneIndex(plane), PlaneOfTheirs(PlaneIndex(plane), PlaneState::kDown));
+  }
+  for (int i = 0; i < 100 && !paths.unreachable; ++i) SessionDue(0);
+  EXPECT_GE(now - last, params.unreachable);
+  EXPECT_LE(now - last, params.unreachable + params.hello_interval);
+}
+
+class IdlePlanes : public PeerBench {
+ protected:
+  // Both planes have answered, and the next questions are far away.
+  void MakeIdle() {
+    params.hello_idle = 3 * params.unreachable;
+    Make({});
+    BringAllUp();
+    for (const uint32_t plane : {0u, 1u}) {
+      SessionDue(PlaneIndex(plane));
+      peer->OnProof(PlaneIndex(plane), now);
+      SessionDue(PlaneIndex(plane));
+    }
+    now += 2 * params.hello_interval;
+  }
+};
+
+TEST_F(IdlePlanes, AreNotSilent) {
+  MakeIdle();
+  EXPECT_EQ(SessionDue(0), Lines{"say 0 PLANE up asks"});
+  EXPECT_FALSE(paths.unreachable) << "nothing was asked";
+}
+
+TEST_F(IdlePlanes, AreAskedWhereTheDeviceOfAnotherIsHeld) {
+  MakeIdle();
+  const Time far = peer->session(1).deadline();
+  sessions[0].OnTraffic(now, params);
+  Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kOwn, now, e); });
+  EXPECT_EQ(peer->session(1).deadline(), far) << "it is not due yet";
+  SessionDue(0, Hold::kOwn);
+  EXPECT_EQ(peer->session(1).deadline(), now + params.hello_interval);
+}
+
+TEST_F(IdlePlanes, AreAskedSoonerWithNewSettings) {
+  MakeIdle();
+  Put(0, 0, 1);
+  transport.rto_initial /= 10;
+  for (const uint32_t plane : {0u, 1u}) {
+    Do([&](Effects& e) { peer->OnNewParams(PlaneIndex(plane), 0, now, e); });
+    EXPECT_EQ(peer->session(PlaneIndex(plane)).deadline(), now + params.hello_interval);
+  }
+  EXPECT_EQ(At(0).deadline(), now + transport.rto_initial);
+}
+
+TEST_F(Planes, OneThatComesUpIsOwedNothing) {
+  Make({});
+  Associate();
+  BringUp(0);
+  paths.carried[0] += 5000;
+  BringUp(1);
+  EXPECT_EQ(paths.carried[1], paths.carried[0]);
+}
+
+TEST_F(Planes, APlaneOfThePeerBeginsSessionsToo) {
+  Make({});
+  theirs.answers_planes = theirs.sends_generations = false;
+  Associate();
+  ASSERT_FALSE(paths.sessions);
+  Hears(0, PlaneOfTheirs(0, PlaneState::kInit));
+  EXPECT_TRUE(paths.sessions) << "its HELLO may be lost";
+}
+
+TEST_F(Planes, AQuestionOfThePeerIsAnsweredByOurOwnSoon) {
+  Make({});
+  Associate();
+  for (int i = 0; i < 8; ++i) SessionDue(0);
+  ASSERT_GT(peer->session(0).deadline(), now + params.hello_interval);
+  Hears(0, PlaneOfTheirs(0, PlaneState::kInit, true));
+  EXPECT_EQ(peer->session(0).deadline(), now + params.hello_interval);
+}
+
+TEST_F(Planes, WithoutSessionsAPortHasNoTimer) {
+  Make({.plain = true});
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); }, true),
+            Lines{"unblock {0123}"});
 }
 
 // ---- Strict: one plane takes all of it.
@@ -321,6 +439,43 @@ TEST_F(Planes, NoRouteForLongIsUnreachable) {
   EXPECT_EQ(paths.usable, 2);
 }
 
+TEST_F(Planes, NoRouteForLongIsUnreachableWhereNothingCanBeSentToo) {
+  Make({});
+  BringAllUp();
+  Weigh(0, 0);
+  Weigh(1, 0);
+  now += params.unreachable;
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnMute(now, e); }),
+            (Lines{"count peer_unreachable_total", "tell unreachable", "lost {0123}",
+                   "give up queued {0123}"}));
+}
+
+TEST_F(Planes, TheWaitForARouteHasATimerAndNewSettingsShortenIt) {
+  Make({});
+  BringAllUp();
+  Do([&](Effects& e) { peer->OnNewParams(0, 0, now, e); });
+  now += params.unreachable;
+  EXPECT_EQ(RoutesDue(), Lines{}) << "there are routes";
+  Weigh(0, 0);
+  Do([&](Effects& e) {
+    peer->SetWeight(1, 0, now, e);
+    EXPECT_EQ(ArmedFor(e, effect::Timer::kHandshake, 0, 0), now + params.unreachable);
+  });
+  params.unreachable /= 10;
+  Do([&](Effects& e) { peer->OnNewParams(0, 0, now, e); });
+  now += params.unreachable;
+  EXPECT_EQ(RoutesDue().front(), "count peer_unreachable_total");
+}
+
+TEST_F(Planes, OtherWeightsThanTheUsualOnesAreKnownAtOnce) {
+  Make({});
+  own->shares.Begin({PlaneShares::kOne / 2, PlaneShares::kOne / 2});
+  BringAllUp();
+  EXPECT_FALSE(own->shares.any_uneven());
+  Weigh(0, 3);
+  EXPECT_TRUE(own->shares.any_uneven());
+}
+
 TEST_F(Planes, ARouteThatComesBackInTimeEndsTheWait) {
   Make({});
   BringAllUp();
@@ -391,25 +546,33 @@ TEST_F(Planes, AnAddressOpensAPlane) {
 
 class MeasuredPlanes : public PeerBench {
  protected:
-  static constexpr uint64_t kLinkBps = 8'000'000'000;
+  static constexpr uint64_t kLinkBps = 16'000'000'000;
+  static constexpr Duration kRtt = std::chrono::microseconds(10);
+  static constexpr uint32_t kPdus = 500;
+  static constexpr uint32_t kBytes = 1000;
 
-  // Two windows of plane 0 in which its path lets half of that through, the latter of which ends
-  // at the deadline of its session.
-  Lines FindHalf() {
+  void MakeMeasured() {
     Make({.planes = 2, .measures = true});
     own->link_bps.fill(kLinkBps);
+    own->frame_octets = kBytes;
+    own->shares.Begin({PlaneShares::kOne / 2, PlaneShares::kOne / 2});
     BringAllUp();
+  }
+  // Two windows of plane 0, the latter of which ends at the deadline of its session, with half of
+  // the rate; there was less in the former one. `left`: bytes in flight throughout the latter.
+  Lines FindHalf(Duration rtt = kRtt, uint32_t left = 100 * kBytes) {
     rates[0] = PathRate();  // its first window begins before it was up
-    constexpr uint32_t kPdus = 500;
-    constexpr uint32_t kBytes = 1000;
     const Time end = peer->session(0).deadline();
+    const uint32_t acked = At(0).tx_pdus() - At(0).unacked_count();
     for (uint32_t before = 2; before != 0; --before) {
       rates[0].CloseWindow({.inflight_bytes = kPdus * kBytes,
-                            .acked_pdus = 0u - before * kPdus,
+                            .acked_pdus = acked - before * kPdus,
                             .expected_bps = kLinkBps,
-                            .min_rtt = std::chrono::microseconds(10)},
+                            .min_rtt = rtt},
                            params.hello_interval, end - before * params.hello_interval);
-      for (uint32_t i = 0; i < kPdus; ++i) rates[0].OnAcked(kBytes, 100 * kBytes);
+      for (uint32_t i = 0; i < kPdus; ++i) {
+        rates[0].OnAcked(kBytes, before == 1 ? left : 100 * kBytes);
+      }
     }
     return SessionDue(0);
   }
@@ -419,17 +582,22 @@ class MeasuredPlanes : public PeerBench {
 };
 
 TEST_F(MeasuredPlanes, ThePartThatWasMeasuredCountsInTheChoice) {
+  MakeMeasured();
+  Put(0, 0, 4);  // which do not count before they are acknowledged
+  EXPECT_FALSE(own->shares.any_uneven());
   const uint32_t whole = paths.cost[0];
   const Lines lines = FindHalf();
   EXPECT_TRUE(Has(lines, "count plane_rates_total"));
   EXPECT_TRUE(Has(lines, "count plane_rate_changes_total"));
-  EXPECT_NEAR(paths.part[0], PathRate::kWhole / 2, PathRate::kWhole / 32);
+  EXPECT_EQ(paths.part[0], PathRate::kWhole / 2 + PathRate::kWhole / 64);
+  EXPECT_TRUE(own->shares.any_uneven());
   EXPECT_EQ(paths.part[1], PathRate::kWhole);
   EXPECT_NEAR(static_cast<double>(paths.cost[0]) / paths.cost[1], 2, 0.1);
   EXPECT_NE(paths.cost[0], whole);
 }
 
 TEST_F(MeasuredPlanes, APlaneThatComesBackCountsAsWhole) {
+  MakeMeasured();
   FindHalf();
   Hears(0, PlaneOfTheirs(0, PlaneState::kDown));
   EXPECT_LT(paths.part[0], PathRate::kWhole);
@@ -441,9 +609,95 @@ TEST_F(MeasuredPlanes, APlaneThatComesBackCountsAsWhole) {
 }
 
 TEST_F(MeasuredPlanes, ANewWeightCountsAsWhole) {
+  MakeMeasured();
   FindHalf();
   Weigh(0, 3);
   EXPECT_EQ(paths.part[0], PathRate::kWhole);
+}
+
+TEST_F(MeasuredPlanes, TheShortestRoundTripOfItsConnectionsIsThatOfThePath) {
+  for (const bool is_known : {false, true}) {
+    MakeMeasured();
+    if (is_known) {
+      Put(0, 0, 1);
+      PduList acked;
+      connections[0].OnAck(At(0).oldest_unacked(), now + kRtt, transport, acked);
+      paths.OnEnd(0, 100);
+      own->inflight_bytes[0] -= 100;
+      own->OnIdle(0);
+    }
+    // So much is a queue on a path of 10 us, and none on one of 100 us.
+    EXPECT_EQ(Has(FindHalf(10 * kRtt, 30 * kBytes), "count plane_rates_total"), is_known);
+    Clear();
+    rates = {};
+  }
+}
+
+// ---- Planes with the same addresses, sealed: frames of any may arrive on any.
+
+class SealedPlanes : public PeerBench {
+ protected:
+  // Our plane 0 leads to the peer's plane 1, and is paired and up.
+  void PairUp() {
+    Make({});
+    paths.alike = 3;
+    Associate();
+    SessionDue(0);
+    NoteSaid(0);
+    EXPECT_EQ(HearsSealed(0, 1, PlaneState::kInit),
+              (Lines{"count plane_ups_total", "tell plane up 0", "unblock {0123}"}));
+    ASSERT_TRUE(peer->session(0).paired());
+    ASSERT_EQ(peer->session(0).peer_plane(), 1);
+  }
+  // A PLANE of the peer's plane `number`, which has heard our plane 0.
+  Lines HearsSealed(PlaneIndex plane, uint8_t number, PlaneState state) {
+    PlaneHello hello = PlaneOfTheirs(0, state);
+    hello.plane = number;
+    hello.heard_plane = 1;
+    hello.paired = true;
+    return Hears(plane, hello, {.sealed = true});
+  }
+};
+
+TEST_F(SealedPlanes, APlaneOfAnotherPairChangesNothingWhileThePairIsUp) {
+  PairUp();
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(HearsSealed(1, 1, PlaneState::kDown), Lines{"count rx_plane_stale_total"});
+    EXPECT_EQ(HearsSealed(0, 0, PlaneState::kDown), Lines{"count rx_plane_stale_total"});
+    now += params.unreachable;
+  }
+  EXPECT_TRUE(peer->session(0).up());
+  EXPECT_EQ(peer->session(1).peer_plane(), PlaneSession::kUnknownPlane);
+}
+
+TEST_F(SealedPlanes, APlaneThatDoesNotLeadThereIsIgnored) {
+  Make({});
+  paths.alike = 3;
+  paths.present = 1;
+  Associate();
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(HearsSealed(1, 1, PlaneState::kInit), Lines{"count rx_plane_stale_total"});
+    now += params.unreachable;
+  }
+}
+
+// The planes lead elsewhere by now. Where PDUs were exchanged, that has to last.
+TEST_F(SealedPlanes, PairsOfAnotherNetworkEndTheAssociation) {
+  for (const bool exchanged : {false, true}) {
+    PairUp();
+    if (exchanged) connections[0].Accept();
+    HearsSealed(0, 1, PlaneState::kDown);
+    ASSERT_FALSE(peer->session(0).up());
+    const Time begun = now;
+    while (HearsSealed(0, 0, PlaneState::kInit) == Lines{"count rx_plane_stale_total"}) {
+      now += params.hello_interval;
+      ASSERT_LE(now - begun, 2 * params.unreachable);
+    }
+    EXPECT_EQ(now - begun,
+              exchanged ? params.unreachable : params.hello_interval * params.hello_multiplier);
+    EXPECT_FALSE(peer->handshake().open());
+    Clear();
+  }
 }
 
 }  // namespace

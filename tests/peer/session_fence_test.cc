@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fences of sessions (docs/sessions.md, "Fences"): facts in, effects compared.
+#include <algorithm>
+
 #include "peer_bench.h"
 
 namespace suede {
@@ -71,7 +73,10 @@ TEST_F(SessionFences, WhereNoNumberIsAnsweredPdusMoveOnce) {
   Stall(1);
   EXPECT_EQ(peer->group(0).open(), 1u) << "nothing new takes it";
   const Time stalled = now;
+  const uint32_t turn = groups[0].RequestOf(1).turn;
   SessionNumber fence = WaitForFence();
+  EXPECT_EQ(fence.number, fence.in_use);
+  EXPECT_EQ(fence.turn, turn + 3) << "newer than each of them";
   // Three numbers in vain, and the longest time from look to look.
   EXPECT_LE(now - stalled, 3 * params.hello_interval + 2 * params.sessions.interval);
   EXPECT_EQ(fence.slot, 1);
@@ -97,6 +102,7 @@ TEST_F(SessionFences, WhatIsStuckInASessionIsNoLoadOfItsPlane) {
   ConnectionDue(0, 1);
   EXPECT_EQ(paths.inflight_bytes[0], 0u);
   EXPECT_EQ(own->inflight_bytes[0], 0u);
+  EXPECT_EQ(own->aside_bytes[0], 500u);
   EXPECT_EQ(paths.InFlightOn(0), 500u);
   Put(0, 0, 1, 0);
   EXPECT_EQ(paths.inflight_bytes[0], 100u) << "the other session's";
@@ -107,6 +113,7 @@ TEST_F(SessionFences, WhatIsStuckInASessionIsNoLoadOfItsPlane) {
 
 TEST_F(SessionFences, WhereThePlaneWasNotHeardSinceItIsItsLoad) {
   OpenTwo({.planes = 2, .sessions = 2});
+  Do([&](Effects&) { peer->OnProof(0, now); });
   Put(0, 0, 5, 1);
   ConnectionDue(0, 1);
   EXPECT_EQ(At(0, 1).tries(), 1u);
@@ -177,6 +184,8 @@ TEST_F(SessionFences, ItRestsAndIsOpenedAnewWithOtherPsns) {
   EXPECT_TRUE(request.anew);
   EXPECT_NE(request.number, fence.number);
   EXPECT_EQ(At(0, 1).next_psn(), before.Plus(3 << 13));
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].psns[0], At(0, 1).next_psn());
   AnswerNumber(1);
   EXPECT_EQ(peer->group(0).open(), 3u);
   EXPECT_FALSE(groups[0].RequestOf(1).anew);
@@ -204,6 +213,7 @@ TEST_F(SessionFences, APlaneThatDiesMeanwhileIsFencedAsAWhole) {
 TEST_F(SessionFences, TheReceiverAcceptsNothingMoreUntilItIsTold) {
   Make({.planes = 2, .per_vc = true, .sessions = 4});
   BringAllUp();
+  connections[16 + 13].Accept();
   const Psn expected = At(1, 13).expected();
   ASSERT_FALSE(At(1, 13).receive_closed());
   const SessionNumber fence{.slot = 3, .number = 3, .in_use = 3, .turn = 5, .fence = true};
@@ -251,6 +261,79 @@ TEST_F(SessionFences, PsnsThatWereNeverSentEndTheAssociation) {
   const Lines lines = Hears(0, fence);
   EXPECT_EQ(lines.front(), "count rx_rpsn_invalid_total");
   EXPECT_EQ(At(0, 1).unacked_count(), 0u);
+}
+
+TEST_F(SessionFences, APlaneIsNotOwedWhatItsSessionCouldNotCarry) {
+  OpenTwo({.planes = 2, .sessions = 2});
+  Put(0, 0, 2, 1);
+  Stall(1);
+  SessionNumber fence = WaitForFence();
+  fence.answer = true;
+  fence.psns[0] = At(0, 1).oldest_unacked();
+  paths.carried[1] = paths.carried[0] + 5000;
+  Hears(0, fence);
+  EXPECT_EQ(paths.carried[0], paths.carried[1]);
+}
+
+TEST_F(SessionFences, WhatWasSetAsideEndsWithTheFence) {
+  OpenTwo({.planes = 2, .sessions = 2});
+  Put(0, 0, 5, 1);
+  now += microseconds(1);
+  Do([&](Effects&) { peer->OnProof(0, now); });
+  Stall(1);
+  ASSERT_EQ(own->aside_bytes[0], 500u);
+  SessionNumber fence = WaitForFence();
+  fence.answer = true;
+  fence.psns[0] = At(0, 1).oldest_unacked();
+  Hears(0, fence);
+  EXPECT_EQ(own->aside_bytes[0], 0u);
+  EXPECT_EQ(own->inflight_bytes[0], 0u);
+  EXPECT_EQ(paths.InFlightOn(0), 0u);
+  EXPECT_EQ(own->busy[0], 0u);
+}
+
+TEST_F(SessionFences, AFlowThatWaitsForAFencedSessionMoves) {
+  OpenTwo({.planes = 2, .ordering = Ordering::kStrict, .sessions = 2});
+  Weigh(1, 0);
+  ASSERT_EQ(paths.home[0], 0);
+  Put(0, 0, 2, 1);
+  Weigh(1, 1);
+  Stall(1);
+  SessionNumber fence = WaitForFence();
+  Weigh(0, 0);
+  ASSERT_EQ(paths.choice[0], 0);
+  fence.answer = true;
+  fence.psns[0] = At(0, 1).oldest_unacked();
+  EXPECT_EQ(Hears(0, fence), (Lines{"count session_fences_total", "requeue 0 2", "home 1 {0123}",
+                                    "unblock {0123}", "unblock {0123}"}));
+}
+
+TEST_F(SessionFences, QueuesGoOnWhenASessionHasLeftItsSlowPath) {
+  OpenTwo({.planes = 1, .sessions = 2});
+  params.sessions.idle_intervals = 1'000'000;
+  const auto carry = [&](uint32_t slot, Duration rtt) {
+    Put(0, 0, 1, SessionIndex(slot));
+    now += rtt;
+    PduList acked;
+    connections[slot].OnAck(At(0, PathConnection(slot)).oldest_unacked(), now, transport, acked);
+    paths.OnEnd(0, 100);
+    own->inflight_bytes[0] -= 100;
+    own->OnIdle(0);
+  };
+  for (int i = 0; i < 1000 && groups[0].slot(1).state == State::kOpen; ++i) {
+    carry(0, microseconds(10));
+    carry(1, std::chrono::milliseconds(2));
+    peer->OnProof(0, now);
+    Look();
+  }
+  ASSERT_EQ(groups[0].slot(1).state, State::kMoving);
+  Put(0, 0, 1, 1);
+  AnswerNumber(1);
+  ASSERT_EQ(groups[0].slot(1).state, State::kClearing);
+  Acknowledge(1);
+  const Lines lines = Look();
+  EXPECT_EQ(peer->group(0).open(), 3u);
+  EXPECT_NE(std::find(lines.begin(), lines.end(), "unblock {0123}"), lines.end());
 }
 
 }  // namespace

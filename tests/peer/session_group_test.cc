@@ -90,6 +90,35 @@ TEST_F(SessionGroups, BeginsWithOneSessionThatHasNumberZero) {
   EXPECT_FALSE(group.Accepts(kCount));
 }
 
+TEST_F(SessionGroups, AnotherAssociationBeginsAnew) {
+  Open(2);
+  facts[1].stalled = true;
+  ASSERT_TRUE(group.OnStall(1, random, now));
+  for (int i = 0; i < 1000 && group.fencing() == 0; ++i) Look();
+  ASSERT_EQ(group.fencing(), 2u);
+  group.BeginRun(0);
+  now += std::chrono::seconds(1);
+  group.Begin(kCount, kNumbers, now);
+  group.CheckInvariants();
+  EXPECT_EQ(group.fencing(), 0u);
+  EXPECT_EQ(group.open(), 1u);
+  EXPECT_EQ(group.slot(0).since, now);
+  EXPECT_FALSE(group.InRun());
+  EXPECT_EQ(group.deadline(), kNever);
+  facts[1].stalled = false;
+  EXPECT_TRUE(group.OnTraffic(now, params));
+  EXPECT_EQ(group.deadline(), now + params.interval / 16) << "the first looks come soon";
+  facts[0].tx_pdus += 1000;
+  Look();
+  EXPECT_EQ(group.deadline(), now + microseconds(10)) << "much was sent since it began";
+}
+
+TEST_F(SessionGroups, TheOnlyOtherNumberIsTaken) {
+  group.Begin(kCount, 2 * kCount, now);
+  EXPECT_TRUE(group.OnStall(0, random, now));
+  EXPECT_EQ(group.RequestOf(0).number, kCount);
+}
+
 TEST_F(SessionGroups, WhereThereIsOneSessionNumbersAreIgnored) {
   group.Begin(1, kNumbers, now);
   EXPECT_TRUE(group.Accepts(4711));
@@ -226,6 +255,46 @@ TEST_F(SessionGroups, AStalledOneTakesAPathThatIsSlow) {
   EXPECT_TRUE(Answer(0));
 }
 
+// A session that was slow several times in a row, and has a number, is asked for as often again.
+TEST_F(SessionGroups, EachMoveMayRefuseSlowPaths) {
+  Open(2);
+  for (int move = 0; move < 2; ++move) {
+    facts[1].srtt = microseconds(50);
+    ASSERT_EQ(LookTimes(200), 2u);
+    ASSERT_EQ(group.slot(1).state, State::kMoving);
+    for (int slow = 0; slow < 3; ++slow) {
+      now += kSlow + microseconds(1);
+      EXPECT_EQ(AnswerTo(group.RequestOf(1)), SessionGroup::Answer::kSlow) << move;
+      ASSERT_NE(Look() & 2u, 0u);
+    }
+    now += kSlow + microseconds(1);
+    EXPECT_TRUE(Answer(1));
+  }
+}
+
+TEST_F(SessionGroups, OneThatMovesAsksAgainForTheSameReason) {
+  Open(2);
+  facts[1].srtt = microseconds(50);
+  ASSERT_EQ(LookTimes(20), 2u);
+  ASSERT_EQ(LookTimes(1000), 2u) << "there was no answer";
+  now += kSlow + microseconds(1);
+  EXPECT_EQ(AnswerTo(group.RequestOf(1)), SessionGroup::Answer::kSlow);
+}
+
+// Three numbers in vain, one after the other, end in a fence.
+TEST_F(SessionGroups, AnAnswerEndsTheCountOfNumbersInVain) {
+  Open(2);
+  facts[1].stalled = true;
+  for (int stall = 0; stall < 3; ++stall) {
+    ASSERT_TRUE(group.OnStall(1, random, now));
+    for (int number = 0; number < 3; ++number) {
+      ASSERT_EQ(LookTimes(1000), 2u);
+      ASSERT_EQ(group.slot(1).state, State::kMoving) << stall << ", " << number;
+    }
+    EXPECT_TRUE(Answer(1));
+  }
+}
+
 // ---- Marks.
 
 TEST_F(SessionGroups, WhatSwitchesMarkIsCongested) {
@@ -267,6 +336,17 @@ TEST_F(SessionGroups, AFewPdusWithoutMarksDoNotMakeAPathFree) {
 }
 
 // A peer may say what it likes: it weighs no more than that all was marked.
+TEST_F(SessionGroups, MarksAreDividedAmongTheirSessions) {
+  Open(2);
+  group.OnMarked(2, 1);
+  EXPECT_EQ(group.slot(1).marked, 1u);
+  group.OnMarked(3, 6);
+  EXPECT_EQ(group.slot(0).marked, 3u);
+  EXPECT_EQ(group.slot(1).marked, 4u);
+  group.OnMarked(3, 1);
+  EXPECT_EQ(group.slot(0).marked, 4u) << "one at least";
+}
+
 TEST_F(SessionGroups, MarksOfNoSessionAndMoreThanWereSentAreHarmless) {
   Open(2);
   group.OnMarked(~SlotMask{0}, UINT32_MAX);
@@ -303,6 +383,18 @@ TEST_F(SessionGroups, TheMostCongestedIsDrainedAfterCalm) {
   EXPECT_EQ(group.slot(1).state, State::kIdle);
 }
 
+TEST_F(SessionGroups, OneIsDrainedAfterTheOther) {
+  Open(3);
+  Time drained[2];
+  for (Time& at : drained) {
+    const SlotMask before = group.open();
+    for (int i = 0; i < 10'000 && group.open() == before; ++i) Look();
+    ASSERT_NE(group.open(), before);
+    at = now;
+  }
+  EXPECT_GE(drained[1] - drained[0], params.idle_intervals * params.interval);
+}
+
 TEST_F(SessionGroups, OneThatIsMuchMoreCongestedThanTheBestMovesWhileItIsUsed) {
   Open(2);
   facts[1].srtt = microseconds(50);
@@ -312,6 +404,9 @@ TEST_F(SessionGroups, OneThatIsMuchMoreCongestedThanTheBestMovesWhileItIsUsed) {
   EXPECT_EQ(group.open(), 3u);  // make before break
   EXPECT_EQ(group.slot(1).number, before);
   EXPECT_GT(group.slot(1).delay, SessionSlot::kWeightOne);
+  group.OnMarked(2, 16);
+  Look();
+  EXPECT_GT(group.slot(1).marks, 0u);
   group.OnMarked(2, 1);
   EXPECT_TRUE(Answer(1));
   EXPECT_NE(group.slot(1).number, before);
@@ -380,6 +475,37 @@ TEST_F(SessionGroups, WhatNothingIsSentOnIsNotCongested) {
   }
 }
 
+// The less it is used, the less is known of it; what is in flight is in use.
+TEST_F(SessionGroups, WhatNothingIsSentOnBecomesFree) {
+  Open(2);
+  facts[1].srtt = microseconds(14);
+  Look();
+  const uint32_t used = group.slot(1).weight;
+  EXPECT_GT(used, 2 * SessionSlot::kWeightOne);
+  for (const bool in_flight : {true, false}) {
+    for (int i = 0; i < 60; ++i) {
+      group.OnTraffic(now, params);
+      now = std::max(now, group.deadline());
+      ++facts[0].tx_pdus;
+      facts[1].unacked_pdus = in_flight ? 1 : 0;
+      group.OnTimer(facts, params, waits, random, now);
+    }
+    EXPECT_EQ(group.slot(1).weight, in_flight ? used : SessionSlot::kWeightOne);
+  }
+}
+
+TEST_F(SessionGroups, CongestionBeyondTenTimesTheRoundTripIsAllTheSame) {
+  Open(2);
+  facts[1].srtt = microseconds(99);
+  Look();
+  EXPECT_LT(group.slot(1).measured, 1000 * SessionSlot::kWeightOne);
+  for (const int rtt : {110, 1000, 200'000}) {
+    facts[1].srtt = microseconds(rtt);
+    Look();
+    EXPECT_EQ(group.slot(1).measured, 1000 * SessionSlot::kWeightOne) << rtt;
+  }
+}
+
 TEST_F(SessionGroups, RetransmissionsWeighLikeTwiceTheDelay) {
   ++facts[0].retransmissions;
   Look();
@@ -418,6 +544,18 @@ TEST_F(SessionGroups, AtItsAgeNothingTakesItUntilItIsReplacedIfThereIsAnother) {
   EXPECT_EQ(group.slot(SessionIndex(closed)).state, State::kMoving);
   EXPECT_TRUE(Answer(SessionIndex(closed)));
   EXPECT_EQ(group.open(), 3u);
+}
+
+TEST_F(SessionGroups, AtItsAgeItIsClosedToTheInstant) {
+  Open(2);
+  for (const bool is_old : {false, true}) {
+    Use();
+    group.OnTraffic(now, params);
+    now = std::max(now, group.deadline());
+    params.max_age = now - group.slot(0).since + (is_old ? Duration(0) : Duration(1));
+    group.OnTimer(facts, params, waits, random, now);
+    EXPECT_EQ((group.open() & 1) == 0, is_old);
+  }
 }
 
 // Two ends that send nothing would keep each other moving otherwise: the peer that moves twice
@@ -494,6 +632,8 @@ TEST_F(SessionGroups, OneThatLeavesASlowPathTakesNothingBeforeWhatIsInFlightHasA
   group.OnTimer(facts, params, waits, random, now);
   EXPECT_EQ(group.open(), 1u);
   facts[1].unacked_pdus = 0;
+  facts[1].tx_pdus += 100;  // on the former path
+  ++facts[1].retransmissions;
   now = std::max(now, group.deadline());
   group.OnTimer(facts, params, waits, random, now);
   group.CheckInvariants();
@@ -502,6 +642,9 @@ TEST_F(SessionGroups, OneThatLeavesASlowPathTakesNothingBeforeWhatIsInFlightHasA
   // The round trip is that of the former path, and says nothing yet.
   EXPECT_EQ(LookTimes(10), 0u);
   EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
+  int pdus = 10;
+  for (; pdus < 100 && group.slot(1).weight == SessionSlot::kWeightOne; ++pdus) Look();
+  EXPECT_EQ(pdus, 16) << "it is known after sixteen PDUs";
 }
 
 TEST_F(SessionGroups, TheLastOneThatLeavesASlowPathStaysOpen) {
@@ -561,6 +704,15 @@ TEST_F(SessionGroups, NoRunTakesASessionThatIsWorseThanAnother) {
   EXPECT_TRUE(group.InRun());
 }
 
+TEST_F(SessionGroups, ARunTakesTheBestSessionHoweverCongestedAllAre) {
+  Open(2);
+  for (auto& fact : facts) ++fact.retransmissions;
+  Look();
+  ASSERT_EQ(group.slot(1).weight, 2 * SessionSlot::kWeightOne);
+  group.BeginRun(1);
+  EXPECT_TRUE(group.InRun());
+}
+
 // ---- Acknowledgements that wait for another PDU.
 
 TEST_F(SessionGroups, TheTimeThatAnAcknowledgementWaitsIsNoCongestion) {
@@ -587,6 +739,16 @@ TEST_F(SessionGroups, WhatTakesLongerThanAnAcknowledgementMayWaitIsCongestion) {
   facts[1].srtt = microseconds(200);
   for (int i = 0; i < 3; ++i) Look();
   EXPECT_GT(group.slot(1).weight, 100 * SessionSlot::kWeightOne);
+}
+
+TEST_F(SessionGroups, AnAcknowledgementWaitsForTwiceTheGapAtMost) {
+  Open(2);
+  waits.ack = std::chrono::milliseconds(1);
+  for (int i = 0; i < 20; ++i) Look();
+  ASSERT_EQ(group.slot(1).gap, params.interval);
+  facts[1].srtt = 2 * params.interval + microseconds(20);
+  Look();
+  EXPECT_EQ(group.slot(1).weight, 8 * SessionSlot::kWeightOne) << "ten of them beyond the path";
 }
 
 // Counts of PDUs wrap, and a session is in use for longer than half of their range.
@@ -659,11 +821,18 @@ TEST_F(SessionGroups, WhereThePeerMovesTwiceOurAcknowledgementsTakeAnotherPath) 
   EXPECT_EQ(group.open(), 1u);
   now = std::max(now, group.deadline());
   EXPECT_EQ(group.OnTimer(facts, params, waits, random, now), 4u);
+  ASSERT_EQ(LookTimes(1000), 4u) << "there was no answer";
   EXPECT_TRUE(Answer(2));
   EXPECT_NE(group.slot(2).number, 2);
   EXPECT_EQ(group.open(), 1u) << "it carries acknowledgements alone";
   Look();
   EXPECT_EQ(group.slot(2).state, State::kIdle);
+  EXPECT_FALSE(group.OnPeerMoved(2, true, random, now)) << "two moves since then are needed";
+  // From then on it is a session like the others.
+  facts[0].srtt = microseconds(16);
+  ASSERT_EQ(LookTimes(3), kTwo);
+  EXPECT_TRUE(Answer(2));
+  EXPECT_EQ(group.open(), 5u);
 }
 
 TEST_F(SessionGroups, OneMoveOfThePeersOrOneOfLongAgoIsNoReason) {
@@ -727,6 +896,17 @@ TEST_F(SessionGroups, StragglersAndNumbersOfAnotherSlotChangeNothing) {
   EXPECT_FALSE(group.OnRequest({.slot = 60, .number = 60, .in_use = 60, .turn = 8}));
   EXPECT_TRUE(group.Accepts(4002));
   EXPECT_FALSE(group.Accepts(6002));
+}
+
+// ---- Turns.
+
+TEST_F(SessionGroups, AFenceCountsWhereItsTurnIsNewOrItIsARepetition) {
+  EXPECT_TRUE(group.OnFence({.slot = 2, .turn = 1})) << "the next turn is new";
+  EXPECT_TRUE(group.OnFence({.slot = 2, .turn = 1})) << "repeated";
+  EXPECT_FALSE(group.OnFence({.slot = 2, .turn = 0}));
+  EXPECT_TRUE(group.OnRequest({.slot = 2, .number = 4002, .in_use = 2, .turn = 2, .anew = true}));
+  EXPECT_FALSE(group.OnFence({.slot = 2, .turn = 2})) << "the session is open since that turn";
+  EXPECT_TRUE(group.OnFence({.slot = 2, .turn = 3}));
 }
 
 }  // namespace

@@ -159,6 +159,10 @@ TEST_F(GenerationsTest, RestartEndsEveryWayOfStandingStill) {
   EXPECT_TRUE(c.desynchronized());
   Restart(30);
   EXPECT_FALSE(c.desynchronized());
+  Send(1);
+  GiveUp();
+  c.OnProbeSent(false);
+  EXPECT_EQ(c.ProbePsn(), Psn(32 + 0x4000)) << "not behind the PSN that was named before";
 }
 
 TEST_F(GenerationsTest, AbandonGivesUpAndKeepsThePsn) {
@@ -206,6 +210,17 @@ TEST_F(GenerationsTest, WhatIsOwedOfOneGenerationIsNotSaidOfAnother) {
   EXPECT_EQ(c.TakeRpsn().rpsn, Psn(100));
 }
 
+TEST_F(GenerationsTest, NackForOverdueDataIsNoReasonToDoubtTheNextGeneration) {
+  Lose();
+  const Psn late = c.expected();
+  c.OnAnnounced(late.Next(), now, params);
+  Expire();
+  EXPECT_EQ(c.TakeRpsn().rpsn, late);
+  c.OpenReceive(late.Next());
+  c.OnDuplicate(late, params);
+  EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
+}
+
 TEST_F(GenerationsTest, GapThatWasAnnouncedBeforeClosingIsNotReported) {
   c.OnAnnounced(Psn(9), now, params);
   c.CloseReceive();
@@ -240,6 +255,18 @@ TEST_F(GenerationsTest, NewParametersShortenEachWaitThatHasBegun) {
   EXPECT_EQ(c.deadline() - now, shorter.rto_initial);  // never longer
   GiveUp();
   EXPECT_EQ(change(), shorter.rto_max);
+}
+
+TEST_F(GenerationsTest, ResetKeepsTheNeedsOfCongestionControl) {
+  for (const bool needs : {true, false}) {
+    c.SetCounted(needs);
+    c.SetPromptAcks(needs);
+    PduList given_up;
+    c.Reset(given_up);
+    EXPECT_EQ(c.counted(), needs);
+    c.Accept();
+    EXPECT_EQ(c.MustAckNow(params), needs);
+  }
 }
 
 TEST_F(GenerationsTest, ResetKeepsTheCountsOfWhatWasCarriedAndNothingElse) {

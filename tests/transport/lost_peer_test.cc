@@ -122,6 +122,51 @@ TEST_F(ConnectionTest, LostConnectionWaitsForManyAnswersWhileTheDeviceHoldsItsFr
   EXPECT_EQ(Answer(1, true), RpsnVerdict::kResumed);
 }
 
+TEST_F(ConnectionTest, LostConnectionProbesInNoClassOfAnEarlierLoss) {
+  Send(1);
+  pdus[0].vc = 3;
+  GiveUp();
+  Answer(1);
+  EXPECT_EQ(Answer(1), RpsnVerdict::kResumed);
+  Send(1);
+  GiveUp();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(c.ProbeVc(), 0);
+    Answer(1);
+  }
+  EXPECT_FALSE(c.lost());
+}
+
+// Neither answers nor probes, nor the PSN that the far side has named, outlive a loss.
+TEST_F(ConnectionTest, SecondLossBeginsAnew) {
+  Send(3);
+  GiveUp();
+  Answer(30);
+  EXPECT_EQ(c.ProbePsn(), Psn(31)) << "behind the PSN that the far side has named";
+  Answer(2);
+  EXPECT_EQ(Answer(2), RpsnVerdict::kResumed);
+  Send(2);
+  GiveUp();
+  EXPECT_EQ(c.ProbePsn(), Psn(5));
+  EXPECT_EQ(Nack(2), RpsnVerdict::kNothingNew) << "no probe has left";
+  EXPECT_EQ(Answer(2), RpsnVerdict::kNothingNew);
+  EXPECT_EQ(c.ProbePsn(), Psn(5 + 0x4000));
+  EXPECT_EQ(c.deadline(), now + 2 * params.nack_timeout) << "time to be silent about one PSN";
+  EXPECT_EQ(Answer(2), RpsnVerdict::kResumed);
+}
+
+TEST_F(ConnectionTest, GivingUpEndsAPause) {
+  Send(2);
+  NotReady(0);
+  PduList given_up;
+  c.GiveUp(now, params, given_up);
+  EXPECT_FALSE(c.paused());
+  EXPECT_EQ(Take(given_up), (Psns{0, 1}));
+  Answer(0);
+  EXPECT_EQ(Answer(0), RpsnVerdict::kResumed);
+  EXPECT_TRUE(c.CanSend(0, params));
+}
+
 TEST_F(ConnectionTest, LostConnectionSaysNothingElseThatIsAnswered) {
   Send(5);
   Ack(1);
@@ -133,6 +178,27 @@ TEST_F(ConnectionTest, LostConnectionSaysNothingElseThatIsAnswered) {
 }
 
 // ---- Out of step.
+
+TEST_F(ConnectionTest, AckOfTheLastPduThatWasGivenUpIsInStep) {
+  Send(3);
+  GiveUp();
+  EXPECT_EQ(Ack(2), RpsnVerdict::kNothingNew);
+  EXPECT_FALSE(c.desynchronized());
+  EXPECT_EQ(Ack(3), RpsnVerdict::kOutOfWindow);
+  EXPECT_TRUE(c.desynchronized());
+}
+
+TEST_F(ConnectionTest, WhatIsBehindByMoreThanAWindowIsOutOfStep) {
+  params.window_pdus = 4;
+  StartAt(100);
+  Send(1);
+  // Names 95, five behind the oldest in flight.
+  EXPECT_EQ(Ack(94), RpsnVerdict::kNothingNew);
+  EXPECT_EQ(Nack(95), RpsnVerdict::kNothingNew);
+  EXPECT_FALSE(c.desynchronized());
+  EXPECT_EQ(Nack(94), RpsnVerdict::kNothingNew);
+  EXPECT_TRUE(c.desynchronized());
+}
 
 TEST_F(ConnectionTest, WhatNamesNeverSentPsnsSaysThatTheTwoAreOutOfStepAndChangesNothingElse) {
   Send(3);

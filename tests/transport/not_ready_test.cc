@@ -56,6 +56,18 @@ TEST_F(ConnectionTest, TimeoutCountsFromTheRetransmissionThatItAskedFor) {
   EXPECT_EQ(c.deadline(), armed);
 }
 
+TEST_F(ConnectionTest, TimeoutCountsFromTheRetransmissionOfTheOldestPdu) {
+  Send(2);
+  ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
+  const Time asked = c.deadline();
+  now += microseconds(700);
+  EXPECT_EQ(c.TakeRetransmission(now, params), &pdus[0]);
+  EXPECT_EQ(pdus[0].sent_at, now);
+  now += microseconds(700);
+  EXPECT_EQ(c.TakeRetransmission(now, params), &pdus[1]);
+  EXPECT_EQ(c.deadline(), asked + microseconds(700));
+}
+
 // A network that repeats a NOT_READY neither makes the wait longer nor begins it anew.
 TEST_F(ConnectionTest, CopiesOfANotReadyDoNotProlongTheWait) {
   Send(2);
@@ -117,6 +129,11 @@ TEST_F(ConnectionTest, NotReadyAcknowledgesWhatIsBeforeItAndPauses) {
   EXPECT_FALSE(c.HasRetransmission());
   EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
   EXPECT_EQ(Retransmit(), (Psns{2, 3}));
+}
+
+TEST_F(ConnectionTest, NotReadyOfTheSecondPduIsProgress) {
+  Send(2);
+  EXPECT_EQ(NotReady(1), RpsnVerdict::kProgress);
 }
 
 TEST_F(ConnectionTest, NotReadyOfTheOldestPduIsNoProgress) {

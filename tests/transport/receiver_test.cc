@@ -75,6 +75,25 @@ TEST_F(ConnectionTest, AckMayNotWaitBeyondAQuarterOfTheTellersWindow) {
   EXPECT_TRUE(c.MustAckNow(params));
 }
 
+TEST_F(ConnectionTest, AckMayBeAskedForAtOnce) {
+  c.AckNow();
+  EXPECT_TRUE(c.MustAckNow(params));
+  const RpsnField field = c.TakeRpsn();
+  EXPECT_EQ(field.op, RhOp::kAck);
+  EXPECT_EQ(field.rpsn, Psn(65535)) << "nothing was accepted";
+  EXPECT_FALSE(c.HasPendingAck());
+}
+
+TEST_F(ConnectionTest, AckWaitsForOthersWithinAQuarterOfTheSmallestTimeout) {
+  params.ack_delay = microseconds(10);
+  params.rto_min = milliseconds(1);
+  EXPECT_EQ(params.ack_bound(), microseconds(160));
+  params.rto_min = microseconds(400);
+  EXPECT_EQ(params.ack_bound(), microseconds(100));
+  params.rto_min = microseconds(20);
+  EXPECT_EQ(params.ack_bound(), params.ack_delay);
+}
+
 TEST_F(ConnectionTest, DuplicateIsAcknowledgedAtOnce) {
   Accept(2);
   c.OnDuplicate(Psn(1), params);
@@ -174,6 +193,20 @@ TEST_F(ConnectionTest, UnsequencedPduThatHasOvertakenDataIsNoReasonForANack) {
   EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
 }
 
+TEST_F(ConnectionTest, GapEndsAtTheFarthestPduThatWasAnnounced) {
+  for (const int second : {1, 4}) {
+    SCOPED_TRACE(second);
+    c.OnAnnounced(c.expected().Plus(3), now, params);
+    c.OnAnnounced(c.expected().Plus(second), now, params);
+    for (int left = std::max(3, second); left > 0; --left) {
+      EXPECT_TRUE(c.has_gap());
+      Accept(1);
+      c.CheckGap(now, params);
+    }
+    EXPECT_FALSE(c.has_gap());
+  }
+}
+
 // The own round trip has nothing to say of queues in the other direction.
 TEST_F(ConnectionTest, TailIsLeftToTheSendersTimeoutUntilThePeerHasLostAPdu) {
   Send(1);
@@ -224,6 +257,17 @@ TEST_F(ConnectionTest, ReorderingAllowanceFollowsTheTimeThatDataWasOverdue) {
   EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
 }
 
+TEST_F(ConnectionTest, DataIsOverdueFromTheLastOneThatCame) {
+  Lose();
+  c.OnAnnounced(c.expected().Plus(3), now, params);
+  for (int i = 0; i < 3; ++i) {
+    now += microseconds(20);
+    Accept(1);
+    c.CheckGap(now, params);
+    EXPECT_EQ(c.ReorderAllowance(params), microseconds(40));
+  }
+}
+
 TEST_F(ConnectionTest, NackForDataThatWasMerelyLateDoublesTheReorderingAllowance) {
   Lose();
   Duration expected = params.reorder_allowance;
@@ -260,6 +304,30 @@ TEST_F(ConnectionTest, NackForDataThatWasLostLeavesTheReorderingAllowance) {
     c.OnDuplicate(c.expected().Plus(-3), params);  // one from before that: its ACK was lost
     EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
   }
+}
+
+TEST_F(ConnectionTest, NackForASinglePduThatWasMerelyLateDoublesTheReorderingAllowance) {
+  Lose();
+  c.OnAnnounced(c.expected().Next(), now, params);
+  Expire();
+  ASSERT_EQ(c.TakeRpsn().op, RhOp::kNack);
+  Accept(1);
+  c.OnDuplicate(c.expected().Plus(-1), params);
+  Lose();
+  EXPECT_EQ(c.ReorderAllowance(params), 2 * params.reorder_allowance);
+}
+
+TEST_F(ConnectionTest, LateDataThatNoNackAskedForLeavesTheReorderingAllowance) {
+  Lose();
+  c.OnGap(now, params);
+  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+  c.OnAnnounced(c.expected().Plus(2), now, params);
+  ASSERT_LT(c.deadline(), now + params.nack_timeout);
+  Expire();
+  EXPECT_FALSE(c.HasPendingAck()) << "the NACK is under way";
+  Accept(2);
+  c.OnDuplicate(c.expected().Plus(-2), params);
+  EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
 }
 
 // Forged ones name any PSN, late ones those of the past.
@@ -361,9 +429,10 @@ TEST_F(ConnectionTest, AcceptingEndsARefusal) {
 }
 
 TEST_F(ConnectionTest, HistoryBeginsWithTheFirstAcceptedOrAcknowledgedPdu) {
-  EXPECT_FALSE(c.HasHistory());
+  EXPECT_FALSE(c.MayHaveHistory());
   Send(1);
   EXPECT_FALSE(c.HasHistory());
+  EXPECT_TRUE(c.MayHaveHistory());
   Ack(0);
   EXPECT_TRUE(c.HasHistory());
   Connection other;

@@ -53,6 +53,27 @@ TEST_F(ConnectionTest, PduAboveTheWindowOfBytesGoesAlone) {
   EXPECT_TRUE(c.CanSend(4096, params));
 }
 
+TEST_F(ConnectionTest, WindowHasRoomForMorePdusInARowUpToItsEdges) {
+  params.window_pdus = 4;
+  params.window_bytes = 1000;
+  EXPECT_EQ(c.WindowLeft(params), 4u);
+  Send(3, 300);
+  EXPECT_EQ(c.WindowLeft(params), 1u);
+  EXPECT_TRUE(c.HasBytesFor(60, 40, params));
+  EXPECT_FALSE(c.HasBytesFor(60, 41, params));
+}
+
+TEST_F(ConnectionTest, KnowsTheVcsOfThePdusInFlight) {
+  EXPECT_FALSE(c.Carries(0));
+  Send(2);
+  pdus[1].vc = 2;
+  EXPECT_TRUE(c.Carries(0));
+  EXPECT_FALSE(c.Carries(1));
+  EXPECT_TRUE(c.Carries(2));
+  Ack(0);
+  EXPECT_FALSE(c.Carries(0));
+}
+
 TEST_F(ConnectionTest, LargestWindowAcrossTheWrap) {
   params.window_pdus = kMaxWindowPdus;
   params.window_bytes = ~0u;
@@ -78,6 +99,35 @@ TEST_F(ConnectionTest, PsnWrapsFrom65535To0) {
   EXPECT_EQ(Nack(1), RpsnVerdict::kProgress);
   EXPECT_EQ(Acked(), (Psns{0}));
   EXPECT_EQ(Retransmit(), (Psns{1}));
+}
+
+TEST_F(ConnectionTest, PdusInARowAreSequencedAsOneByOne) {
+  const auto send = [&](int count) {
+    PduList row;
+    for (int i = 0; i < count; ++i) {
+      pdus.emplace_back();
+      pdus.back().bytes = 100;
+      row.PushBack(&pdus.back());
+    }
+    c.OnSend(row, static_cast<uint32_t>(count), 100 * static_cast<uint32_t>(count), now, params);
+    EXPECT_TRUE(row.empty());
+    c.CheckInvariants(params);
+  };
+  StartAt(65534);
+  const uint32_t before = c.tx_pdus();
+  send(3);
+  EXPECT_EQ(c.next_psn(), Psn(1));
+  EXPECT_EQ(c.tx_pdus(), before + 3);
+  EXPECT_EQ(c.unacked_count(), 3u);
+  EXPECT_EQ(c.unacked_bytes(), 300u);
+  EXPECT_EQ(pdus.back().sent_at, now);
+  const Time deadline = c.deadline();
+  EXPECT_EQ(deadline, now + c.rto(params));
+  now += microseconds(5);
+  send(2);
+  EXPECT_EQ(c.deadline(), deadline) << "it is that of the first one";
+  EXPECT_EQ(Ack(2), RpsnVerdict::kProgress);
+  EXPECT_EQ(Acked(), (Psns{65534, 65535, 0, 1, 2}));
 }
 
 // ---- ACK.
@@ -202,6 +252,25 @@ TEST_F(ConnectionTest, ANewPathEndsTheTimeoutsOfTheFormerOne) {
   EXPECT_FALSE(c.OnNewPath(now, params));
 }
 
+TEST_F(ConnectionTest, ANewPathHasItsOwnRoundTrip) {
+  Send(1);
+  now += microseconds(50);
+  Ack(0);
+  c.OnNewPath(now, params);
+  EXPECT_EQ(c.srtt(), Duration(0));
+  EXPECT_EQ(c.rto(params), params.rto_initial);
+}
+
+TEST_F(ConnectionTest, ANewPathIsNoReasonToGoBackWhereNothingIsInFlight) {
+  Send(1);
+  ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
+  Retransmit();
+  PduList given_up;
+  c.Abandon(given_up);
+  EXPECT_FALSE(c.OnNewPath(now, params));
+  EXPECT_EQ(c.deadline(), kNever);
+}
+
 TEST_F(ConnectionTest, KnowsWhetherPdusOfTheFormerPathAreUnderWay) {
   EXPECT_FALSE(c.UpdateFormerPath());
   Send(2);
@@ -310,6 +379,20 @@ TEST_F(ConnectionTest, FirstRoundTripCountsWithHalfOfItAsItsVariation) {
   EXPECT_EQ(c.rto(params), milliseconds(2) + 4 * milliseconds(1) + params.ack_delay);
 }
 
+TEST_F(ConnectionTest, SmoothedRoundTripFollowsByAnEighth) {
+  Send(1);
+  now += microseconds(80);
+  Ack(0);
+  Send(1);
+  now += microseconds(160);
+  Ack(1);
+  EXPECT_EQ(c.srtt(), microseconds(90));
+  Send(1);
+  now += microseconds(10);
+  Ack(2);
+  EXPECT_EQ(c.srtt(), microseconds(80));
+}
+
 TEST_F(ConnectionTest, TimeoutKeepsItsBounds) {
   Send(1);
   now += Duration(1);
@@ -341,6 +424,34 @@ TEST_F(ConnectionTest, UnreachableAfterMaxTries) {
   EXPECT_TRUE(c.lost());
   EXPECT_FALSE(c.CanSend(0, params));
   EXPECT_EQ(c.unacked_bytes(), 0u);
+}
+
+TEST_F(ConnectionTest, UnreachableIsSaidOnce) {
+  params.max_tries = 0;
+  EXPECT_FALSE(c.TimesOut(kNever));
+  Send(1);
+  EXPECT_FALSE(c.TimesOut(c.deadline() - Duration(1)));
+  EXPECT_TRUE(c.TimesOut(c.deadline()));
+  EXPECT_EQ(Expire(), TimerVerdict::kUnreachable);
+  EXPECT_EQ(c.deadline(), kNever);
+}
+
+TEST_F(ConnectionTest, SmallestRoundTripCreepsUpWithThePath) {
+  uint16_t psn = 0;
+  const auto measure = [&](Duration round_trip) {
+    Send(1);
+    now += round_trip;
+    Ack(psn++);
+    return c.min_rtt();
+  };
+  EXPECT_EQ(c.min_rtt(), Duration(0));
+  EXPECT_EQ(measure(Duration(25'600)), Duration(25'600));
+  EXPECT_TRUE(c.TakeMeasured());
+  EXPECT_FALSE(c.TakeMeasured());
+  EXPECT_EQ(measure(Duration(51'200)), Duration(25'600 + 100 + 1)) << "a part of 256, and one";
+  EXPECT_EQ(measure(Duration(25'650)), Duration(25'650));
+  EXPECT_EQ(measure(Duration(10'000)), Duration(10'000));
+  EXPECT_EQ(measure(Duration(0)), Duration(1)) << "0 would be none";
 }
 
 // ---- Reports on the path.
@@ -401,6 +512,40 @@ TEST_F(ConnectionTest, GoingBackOnceMoreBelongsToTheSameRecovery) {
   ASSERT_TRUE(recovery.has_value());
   EXPECT_EQ(recovery->pdus, 6);
   EXPECT_EQ(recovery->took, now - began);
+}
+
+TEST_F(ConnectionTest, NothingThatEndsThePdusInFlightIsARecovery) {
+  PduList rest;
+  const auto begin = [&] {
+    Send(2);
+    Nack(c.oldest_unacked().value());
+    ASSERT_TRUE(c.HasRetransmission());
+  };
+  const auto expect_none = [&](const char* what) {
+    EXPECT_FALSE(c.HasRetransmission()) << what;
+    EXPECT_FALSE(c.TakeRecovery(now).has_value()) << what;
+    Take(rest);
+  };
+  begin();
+  c.GiveUp(now, params, rest);
+  Answer(2);
+  EXPECT_EQ(Answer(2), RpsnVerdict::kResumed);
+  expect_none("GiveUp");
+  begin();
+  c.Freeze();
+  Ack(3);
+  expect_none("Freeze");
+  c.Restart(Psn(4), rest);
+  now += params.rto_max;
+  begin();
+  c.Restart(Psn(10), rest);
+  expect_none("Restart");
+  now += params.rto_max;
+  begin();
+  c.Abandon(rest);
+  expect_none("Abandon");
+  EXPECT_EQ(c.deadline(), kNever);
+  c.CheckInvariants(params);
 }
 
 TEST_F(ConnectionTest, GivingUpIsNoRecovery) {

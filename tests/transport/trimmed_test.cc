@@ -67,6 +67,27 @@ TEST_F(TrimmedTest, PduThatIsTrimmedOnceMoreIsNamedAgainAfterABaseRoundTrip) {
   ExpectNack(2);
 }
 
+TEST_F(TrimmedTest, PduBehindANackIsMissedABaseRoundTripLater) {
+  for (const bool later : {false, true}) {
+    now += 2 * kBaseRtt;
+    const auto next = c.expected().value();
+    EXPECT_TRUE(Trimmed(next));
+    ExpectNack(next);
+    now += later ? kBaseRtt : kBaseRtt - Duration(1);
+    EXPECT_TRUE(Trimmed(static_cast<uint16_t>(next + 2)));
+    EXPECT_EQ(c.awaits_trimmed(), later);
+    c.OpenReceive(Psn(100));
+  }
+}
+
+TEST_F(TrimmedTest, PduThatIsNextRemainsTheFirstThatIsMissed) {
+  EXPECT_TRUE(Trimmed(1));
+  Accept(1);
+  EXPECT_TRUE(Trimmed(3));
+  EXPECT_TRUE(Look());
+  ExpectNack(1);
+}
+
 // It was sent before the NACK arrived, so it is sent again anyway.
 TEST_F(TrimmedTest, StalePduBehindANackIsMissedAfterTheReorderingAllowanceOnly) {
   params.nack_timeout = microseconds(5);
@@ -205,6 +226,55 @@ TEST_F(TrimmedTest, NackThatCameTooEarlyIsHeededAfterTheRoundTripAndIsNoTry) {
   EXPECT_EQ(c.deadline(), timeout);
 }
 
+// Whatever comes of the NACK, the next timeout is one.
+TEST_F(TrimmedTest, TimeoutBehindANackThatCameTooEarlyIsATry) {
+  Send(1);
+  now += microseconds(40);
+  Ack(0);
+  Send(2);
+  const auto nack_twice = [&](Duration round) {
+    now += round;
+    Nack(1);
+    Retransmit();
+    now += microseconds(20);
+    Nack(1);
+    ASSERT_EQ(c.deadline(), now - microseconds(20) + round);
+    EXPECT_FALSE(c.TimesOut(c.deadline()));
+  };
+  nack_twice(microseconds(40));
+  EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
+  Retransmit();
+  EXPECT_EQ(c.tries(), 0u);
+  EXPECT_TRUE(c.TimesOut(c.deadline()));
+  EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
+  Retransmit();
+  EXPECT_EQ(c.tries(), 1u);
+  // The timer comes so late that another NACK was heeded before it, and the timeout is due.
+  const Time timeout = c.deadline();
+  nack_twice(2 * microseconds(40));
+  now = timeout;
+  Nack(1);
+  EXPECT_EQ(c.OnTimer(now, params), TimerVerdict::kRetransmit);
+  EXPECT_EQ(c.tries(), 2u);
+}
+
+TEST_F(TrimmedTest, NackThatCameTooEarlyIsForgottenWhereTheFarSideIsNotReady) {
+  Send(1);
+  now += microseconds(40);
+  Ack(0);
+  Send(2);
+  now += microseconds(40);
+  Nack(1);
+  Retransmit();
+  now += microseconds(20);
+  Nack(1);
+  NotReady(1, microseconds(100));
+  EXPECT_EQ(c.deadline(), now + microseconds(100));
+  EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
+  EXPECT_FALSE(c.paused());
+  EXPECT_EQ(Retransmit(), (Psns{1, 2}));
+}
+
 TEST_F(TrimmedTest, NackThatCameTooEarlyIsForgottenWhenItsPduIsAcknowledged) {
   Send(1);
   now += microseconds(40);
@@ -218,6 +288,7 @@ TEST_F(TrimmedTest, NackThatCameTooEarlyIsForgottenWhenItsPduIsAcknowledged) {
   Nack(1);
   Ack(1);
   EXPECT_GT(c.deadline(), again);
+  EXPECT_TRUE(c.TimesOut(c.deadline())) << "it is the timeout of the other PDU";
   now = again;
   EXPECT_EQ(c.OnTimer(now, params), TimerVerdict::kNothing);
   EXPECT_FALSE(c.HasRetransmission());
@@ -240,6 +311,25 @@ TEST_F(TrimmedTest, EachGoBackIsToldOnce) {
 }
 
 // ---- Acknowledgements that a law goes by.
+
+TEST_F(TrimmedTest, PdusConcernMoreThanDeliveryWhereTheyAreCountedOrMissed) {
+  EXPECT_FALSE(c.is_watched());
+  c.SetCounted(true);
+  EXPECT_TRUE(c.is_watched());
+  EXPECT_TRUE(c.counted());
+  c.SetCounted(false);
+  EXPECT_FALSE(c.counted());
+  Trimmed(1);
+  EXPECT_TRUE(c.is_watched());
+}
+
+TEST_F(TrimmedTest, AcknowledgementsThatNeedNotBePromptGoByTheSmallestWindow) {
+  c.SetPeerWindow(4);
+  c.SetPromptAcks(true);
+  c.SetPromptAcks(false);
+  c.Accept();
+  EXPECT_TRUE(c.MustAckNow(params));
+}
 
 TEST_F(TrimmedTest, PromptAcknowledgementsSurviveALaterWindow) {
   c.SetPeerWindow(64);
