@@ -22,6 +22,7 @@ TEST_F(SharesTest, OneAloneHasNearlyAll) {
   TakeAll(0);
   EXPECT_EQ(has[0], 4u + 80);
   EXPECT_EQ(shares.free(), 20);
+  EXPECT_EQ(shares.Room(has[0]), 0u);
 }
 
 TEST_F(SharesTest, MuchIsMoreThanAFifthOfTheSharedPart) {
@@ -60,6 +61,12 @@ TEST_F(SharesTest, RoomIsWhatMayBeTakenAtOnce) {
   for (uint32_t user = 0; user < 3; ++user) TakeAll(user);
   for (uint32_t h = 0; h < 60; ++h) EXPECT_EQ(shares.Room(h) != 0, shares.MayTake(h)) << h;
   EXPECT_EQ(shares.Room(has[0]), 0u);
+}
+
+TEST_F(SharesTest, TheLastOfTheSharedPartIsRoomForOne) {
+  shares.Set(4, 1);
+  EXPECT_EQ(shares.Room(4), 1u);
+  EXPECT_EQ(shares.Room(0), 5u);
 }
 
 TEST_F(SharesTest, RoomIsLessByTheSharedPartThatAUserHasAlready) {

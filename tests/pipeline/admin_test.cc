@@ -161,8 +161,12 @@ TEST_F(AdminTest, RequestsForWhatIsNotThereChangeNothing) {
   for (const auto kind : {OutOfService::kPort, OutOfService::kInstance}) {
     a->pipeline->mailbox().requests.Push(Switch(kind, false, 7));
   }
+  // There is one peer, 0, and one plane.
+  a->pipeline->mailbox().requests.Push(request::SetWeight{.peer = 1, .weight = 0});
+  a->pipeline->mailbox().requests.Push(
+      request::SetWeight{.peer = 0, .plane = 1, .weight = kMaxPlaneWeight});
   Run(microseconds(10));
-  EXPECT_EQ(a->pipeline->admin_done(), 2u);
+  EXPECT_EQ(a->pipeline->admin_done(), 4u);
   ca->SendTagged(0, 1);
   EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{0});
 }
@@ -265,12 +269,33 @@ TEST_F(AdminTest, QueuesAreShownAsTheLcoreSeesThem) {
   EXPECT_EQ(queues.rows[0].credit_lines, 1u);  // taken into a PDU that has not left
   EXPECT_EQ(queues.rows[0].waiting_lines, 0u);
   EXPECT_FALSE(queues.rows[0].broken);
+  EXPECT_FALSE(queues.rows[0].leaving);
   // A client that lies about its ring shows no more than the ring has.
   suede_segment* segment = static_cast<suede_segment*>(ca->memory.base());
   auto* ring = AtOffset<suede_ring>(segment, segment->tx_ring[0]);
   const TxRingReader reader(segment, shape, 0);
   StoreRelease(ring->head.value, 4'000'000'000u);
   EXPECT_EQ(reader.Waiting(), shape.tx_lines);
+}
+
+TEST_F(AdminTest, AQueueIsLeavingUntilWhatItHoldsIsTaken) {
+  StartPair();
+  ca->SendTagged(0, 1);
+  QueueSnapshot queues;
+  queues.done.store(false);
+  a->pipeline->mailbox().requests.Push(request::Detach{.client = ca->number});
+  a->pipeline->mailbox().requests.Push(request::Queues{.snapshot = &queues});
+  a->pipeline->Poll(network.now());
+  ASSERT_TRUE(queues.done.load());
+  ASSERT_EQ(queues.count, 1u);
+  EXPECT_TRUE(queues.rows[0].leaving);
+  EXPECT_EQ(queues.rows[0].waiting_lines, 1u);
+  Run(microseconds(50));
+  queues.done.store(false);
+  a->pipeline->mailbox().requests.Push(request::Queues{.snapshot = &queues});
+  a->pipeline->Poll(network.now());
+  ASSERT_TRUE(queues.done.load());
+  EXPECT_EQ(queues.count, 0u);
 }
 
 TEST_F(AdminTest, ConnectionsCountWhatTheyCarry) {

@@ -515,6 +515,16 @@ TEST_F(CongestionTest, AcknowledgementsToNsccDoNotWait) {
   }
 }
 
+TEST_F(CongestionTest, AWindowIsNoMoreThanTheLinkCarriesInARoundTrip) {
+  StartPair(CongestionControl::kNscc);
+  Meet();
+  const uint64_t before = Context().window_octets();
+  a->port->faults().bits_per_ns = 1;
+  Run(milliseconds(11));
+  EXPECT_LT(Context().window_octets(), before / 4);
+  EXPECT_GT(Context().window_octets(), 0u);
+}
+
 TEST_F(CongestionTest, MarksShrinkTheWindow) {
   params.congestion.base_rtt = microseconds(1);
   uint64_t windows[2];
@@ -530,6 +540,86 @@ TEST_F(CongestionTest, MarksShrinkTheWindow) {
     windows[marked] = Context().window_octets();
   }
   EXPECT_LT(windows[1], windows[0] / 2);
+}
+
+// A peer by hand, whose echoes come behind PDUs that have waited in a queue.
+class EchoesByHandTest : public ByHandTest {
+ protected:
+  void StartSender() {
+    params.pack_limit_bytes = 512;
+    params.congestion.control = CongestionControl::kNscc;
+    params.congestion.base_rtt = microseconds(20);
+    params.transport.rto_initial = params.transport.rto_min = params.transport.rto_max =
+        std::chrono::seconds(1);
+    Start();
+    client_ = &Attach(*host);
+    host->port->faults().bits_per_ns = 1;
+    Run(milliseconds(11));
+    Hello hello = HelloTo(InstanceAt(0));
+    hello.answers_congestion = true;
+    hello.sessions = static_cast<uint16_t>(params.sessions);
+    hello.answers_planes = hello.sends_generations = params.sessions > 1;
+    identities_ = hello.identities;
+    Inject({ByHandTest::Control(hello)});
+  }
+  std::vector<uint8_t> Of(Congestion echo) const {
+    echo.identities = identities_;
+    echo.echo = true;
+    return ByHandTest::Control(echo);
+  }
+  // The window after the PDUs in flight are acknowledged, behind the echo.
+  uint64_t WindowAfter(const Congestion& echo) {
+    const Instance& instance = host->pipeline->instance(0);
+    while (instance.queued < 16) {
+      client_->Send(TestCommand(8, 256, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+      Run(microseconds(2));
+    }
+    Run(wait_ += microseconds(1));
+    ReliabilityHeader ack = Rh();
+    ack.op = RhOp::kAck;
+    ack.rpsn = instance.connections[0].next_psn().Plus(-1);
+    Inject({Of(echo), Build(ack, {})});
+    TakeSent();
+    return instance.congestion[0].window_octets();
+  }
+
+ private:
+  Client* client_ = nullptr;
+  Identities identities_;
+  Duration wait_ = microseconds(10);  // longer each time: the queue grows
+};
+
+TEST_F(EchoesByHandTest, AnEchoSaysWhatIsNewSinceTheLastOne) {
+  StartSender();
+  for (int i = 0; i < 8; ++i) WindowAfter({});  // until the queue has its delay
+  const auto shrinks = [&](const Congestion& echo) {
+    uint64_t before = 0;
+    for (int i = 0; i < 4; ++i) before = WindowAfter({});  // until it may shrink again
+    return WindowAfter(echo) < before;
+  };
+  const Congestion first{.received = 100, .marked = 20};
+  const Congestion second{.received = 220, .marked = 20, .trimmed = 3};
+  const uint64_t heard = host->Count(Counter::kRxCongestionEchoes);
+  EXPECT_TRUE(shrinks(first));
+  EXPECT_FALSE(shrinks({.received = 200, .marked = 20})) << "no more marks";
+  EXPECT_TRUE(shrinks(second)) << "trimmed PDUs are as those with a mark";
+  EXPECT_FALSE(shrinks(second)) << "a copy";
+  EXPECT_FALSE(shrinks(first)) << "it was overtaken";
+  EXPECT_FALSE(shrinks({.received = 221, .marked = 30, .trimmed = 3})) << "more marks than PDUs";
+  EXPECT_FALSE(shrinks(second));
+  EXPECT_EQ(host->Count(Counter::kRxCongestionEchoes) - heard, 7u * 5);
+}
+
+TEST_F(EchoesByHandTest, MarksCountForTheSessionsThatTheEchoNames) {
+  params.sessions = 4;
+  StartSender();
+  const SessionGroup& group = host->pipeline->instance(0).groups[0];
+  ASSERT_EQ(group.count(), 4u);
+  ASSERT_EQ(group.open(), 1u);
+  Inject({Of({.received = 10, .marked = 4, .sessions = 2})});
+  EXPECT_EQ(group.slot(SessionIndex(0)).marked, 0u);
+  Inject({Of({.received = 20, .marked = 9, .sessions = 1})});
+  EXPECT_EQ(group.slot(SessionIndex(0)).marked, 5u);
 }
 
 // One VC goes back all the time, and the others' PDUs stay in flight: the bytes sent and not

@@ -455,6 +455,102 @@ TEST_F(CreditByHandTest, ACommandThatNoRingHoldsIsGivenUp) {
   EXPECT_EQ(See().pdus, 1u);
 }
 
+// It was packed before the size of the peer's rings was known.
+TEST_F(CreditByHandTest, APduThatNoRingHoldsIsGivenUpAndTheNextOneLeaves) {
+  plain_peers = false;
+  Start();
+  Client& client = Attach(*host);
+  client.Send(TestCommand(8, 256, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION, 0);
+  client.Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  Run(microseconds(20));
+  MeetCounting(1, 2);
+  EXPECT_EQ(Statuses(client, 1, milliseconds(1)), std::vector<int>{SUEDE_STATUS_UNREACHABLE});
+  EXPECT_EQ(host->Count(Counter::kTxTooManyLines), 1u);
+  EXPECT_EQ(host->Count(Counter::kTxWaitsCredit), 0u);
+  EXPECT_EQ(See().pdus, 1u);
+}
+
+// The rest of the former rounds was taken back while that could not reach the sender.
+TEST_F(CreditByHandTest, OfANewRoundOnlyItsOwnGrantsCount) {
+  Start();
+  Client& client = Attach(*host);
+  MeetCounting(5);
+  const auto send = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      client.Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+    }
+    Run(microseconds(20));
+    return See().pdus;
+  };
+  ASSERT_EQ(send(3), 3u);
+  Inject({Of({.vc = 0, .grant = true, .round = 1, .limit = 4})});
+  EXPECT_EQ(send(5), 1u);
+}
+
+// The rings of its next boot may be the smallest that there are.
+TEST_F(CreditByHandTest, APduForAPeerThatHasRestartedFitsAnyRing) {
+  Start();
+  Client& client = Attach(*host);
+  MeetCounting(1000);
+  Hello next = HelloTo(InstanceAt(0), 6);
+  next.identities.peer = 0;
+  Inject({Control(next)});
+  for (int i = 0; i < 100; ++i) client.Send(TestCommand(2, 0, 1), 1, 0);
+  Run(microseconds(20));
+  ASSERT_EQ(host->Count(Counter::kTxPdus), 0u);
+  Inject({Control(HelloTo(InstanceAt(0), 6))});
+  Run(microseconds(20));
+  EXPECT_EQ(host->Count(Counter::kTxCommands), 100u);
+  EXPECT_EQ(host->Count(Counter::kTxPdus), 2u);
+}
+
+// PDUs are in doubt, and the peer says later how many of their lines have come.
+TEST_F(CreditByHandTest, LinesThatNeverCameAreUsedAgainOnce) {
+  Start();
+  Client& client = Attach(*host);
+  MeetCounting(3);
+  for (uint64_t tag = 0; tag < 3; ++tag) {
+    client.Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION,
+                tag);
+  }
+  ASSERT_EQ(Statuses(client, 3), std::vector<int>(3, SUEDE_STATUS_IN_DOUBT));
+  ReliabilityHeader answer = Rh();
+  answer.op = RhOp::kNack;
+  answer.rpsn = FirstPsn().Plus(1);
+  ASSERT_TRUE(RunUntil([&] {
+    Inject({Build(answer, {})});
+    return !host->pipeline->instance(0).connections[0].lost();
+  }));
+  See();
+  client.Send(TestCommand(8, 256, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  Run(microseconds(20));
+  Seen seen = See();
+  ASSERT_EQ(seen.credits.size(), 1u);
+  EXPECT_TRUE(seen.credits[0].reply_wanted);
+  EXPECT_EQ(seen.credits[0].sent, 3u);
+  EXPECT_EQ(seen.credits[0].wanted, 5u);
+  // It answers an ask from before, and says nothing of these lines.
+  Inject({Of({.vc = 0, .grant = true, .limit = 3, .accepted = 1, .sent = 2})});
+  EXPECT_TRUE(See().credits.empty());
+  // One of the lines has come.
+  Inject({Of({.vc = 0, .grant = true, .limit = 3, .accepted = 1, .sent = 3})});
+  seen = See();
+  ASSERT_EQ(seen.credits.size(), 1u) << "it is asked at once for what is still missing";
+  EXPECT_EQ(seen.credits[0].sent, 1u);
+  EXPECT_EQ(seen.credits[0].wanted, 5u);
+  EXPECT_FALSE(seen.credits[0].reply_wanted);
+  Inject({Of({.vc = 0, .grant = true, .limit = 6, .accepted = 1, .sent = 1})});
+  ASSERT_EQ(See().pdus, 1u);
+  answer.op = RhOp::kAck;
+  ASSERT_EQ(host->pipeline->instance(0).connections[0].oldest_unacked(), answer.rpsn);
+  Inject({Build(answer, {})});
+  // Nothing is in doubt any more.
+  Inject({Of({.vc = 0, .grant = true, .limit = 6, .accepted = 1, .sent = 6})});
+  client.Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  Run(microseconds(20));
+  EXPECT_EQ(See().pdus, 0u);
+}
+
 // Requested credit is granted, again where the grant was lost; credit that nobody can need is not.
 TEST_F(CreditByHandTest, AReceiverAnswersWhoAsks) {
   shape.rx_lines = 64;

@@ -398,6 +398,7 @@ TEST_F(DropsTest, NoDropKeepsAFrame) {
   std::vector<uint8_t> malformed = Command(1);
   malformed.resize(malformed.size() - 4);
   frames.push_back(Build(Rh(), malformed));
+  frames.push_back(Build(Rh(), {0, 0, 0, 9}));  // malformed, and without commands
   for (const std::vector<uint8_t>& frame : frames) {
     for (int i = 0; i < 200; ++i) Inject({frame});
     ExpectNoFramesOut();

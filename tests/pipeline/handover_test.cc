@@ -119,7 +119,7 @@ TEST_F(HandoverTest, AFullRingDropsAndCounts) {
   std::unique_ptr<Host> asleep = std::move(hosts[1]);
   hosts.pop_back();
   const uint32_t frames_before = device->wire()->frames_out();
-  constexpr uint32_t kMore = 96;
+  constexpr uint32_t kMore = 256;
   for (uint32_t i = 0; i < kHandoverFrames + kMore; i += 32) {
     Inject(std::vector(32, FrameTo(1)));
   }

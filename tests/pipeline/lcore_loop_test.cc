@@ -72,6 +72,18 @@ TEST(RunLoop, WaitsLongerTheLongerNothingComes) {
   EXPECT_EQ(waiter.yields, 0);
 }
 
+TEST(RunLoop, LetsOtherThreadsRunWhileNothingComes) {
+  Pipeline pipeline;
+  std::atomic<bool> stop = false;
+  Script script(0, 70, stop);
+  pipeline.SetHook(&script);
+  CountingWaiter waiter;
+  RunLoop(pipeline, StepClock(), waiter, IdleStrategy::kYield, stop);
+  EXPECT_EQ(waiter.yields, 70u - 63);
+  EXPECT_EQ(waiter.pauses, 70u);
+  EXPECT_TRUE(waiter.sleeps.empty());
+}
+
 // Finds work in one of its turns.
 class BusyOnce : public Script {
  public:

@@ -143,6 +143,23 @@ TEST_F(LoadTest, ADestinationThatIsNotReadyIsPaused) {
   EXPECT_FALSE(reader.IsPaused(1));
 }
 
+TEST_F(LoadTest, ADestinationThatGrantsNoCreditIsPaused) {
+  Start();
+  Hello hello = HelloTo(InstanceAt(0));
+  hello.counts_credit = true;
+  Inject({Control(hello)});
+  Client& client = Attach(*host);
+  LoadReader reader = ReaderOf(client);
+  SendPdus(client, 1, 3);
+  Run(microseconds(300));
+  EXPECT_EQ(StateOf(client).paused, 1u);
+  EXPECT_TRUE(reader.IsPaused(1));
+  Inject({Control(Credit{.identities = hello.identities, .vc = 3, .grant = true, .limit = 10})});
+  Run(microseconds(300));
+  EXPECT_EQ(StateOf(client).paused, 0u);
+  EXPECT_FALSE(reader.IsPaused(1));
+}
+
 TEST_F(LoadTest, ADestinationThatDoesNotAnswerIsUnreachable) {
   params.transport.rto_initial = microseconds(300);
   params.transport.rto_max = milliseconds(1);

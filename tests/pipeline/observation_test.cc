@@ -90,6 +90,18 @@ TEST_F(ObservationTest, GaugesShowWhatIsHeldAndNothingOnceItIsGone) {
   EXPECT_EQ(Shown(a, Gauge::kConnectionsLost), 1);
 }
 
+TEST_F(ObservationTest, ConnectionsToPeersThatWereNeverMetAreNew) {
+  Host& a = AddHost(0, 3);
+  Client& sender = Attach(a);
+  Attach(AddHost(1, 3));
+  Run(milliseconds(11));
+  EXPECT_EQ(Shown(a, Gauge::kConnectionsNew), 2);
+  SendMany(sender, 1, 1);
+  Run(milliseconds(21));
+  EXPECT_EQ(Shown(a, Gauge::kConnectionsNew), 1);
+  EXPECT_EQ(Shown(a, Gauge::kConnectionsOpen), 1);
+}
+
 TEST_F(ObservationTest, CreditOfCommandsThatCannotLeaveIsOutstanding) {
   params.transport.window_pdus = 1;
   plain_peers = true;

@@ -195,6 +195,22 @@ TEST_F(PfcTest, RetransmissionsOfAPausedVcWait) {
   EXPECT_TRUE(a->pipeline->IsQuiet());
 }
 
+TEST_F(PfcTest, RetransmissionsThatAreAskedForDuringAPauseFollowAtItsEnd) {
+  Start();
+  a->port->SetSilent(true, false);
+  SendOn(0, 1);
+  Run(microseconds(4));
+  a->port->SetSilent(false, false);
+  SendOn(0, 2);
+  a->pipeline->Poll(network.now());
+  PauseFor(a->port, ClassBit(0), milliseconds(3));
+  EXPECT_EQ(a->Count(Counter::kGoBacks), 1u);
+  EXPECT_EQ(a->Count(Counter::kTxRetransmissions), 0u);
+  EXPECT_EQ(cb->Receive(0).size(), 0u);
+  Run(microseconds(100));
+  EXPECT_EQ(cb->Receive(0).size(), 3u);
+}
+
 // The pause is many times as long as all tries.
 TEST_F(PfcTest, ALongPauseIsNoTryAndNoEndOfThePeer) {
   params.transport.pause_limit = milliseconds(5);
@@ -370,6 +386,16 @@ TEST_F(PfcTest, MalformedFramesAreCountedAndDropped) {
   EXPECT_EQ(a->Count(Counter::kRxPfcMalformed), 2u);
   EXPECT_EQ(a->Count(Counter::kRxPfc), 0u);
   EXPECT_EQ(PausesOf(*a).paused(), 0u);
+}
+
+TEST_F(PfcTest, PauseFramesAreNotKept) {
+  Start();
+  for (uint32_t i = 0; i < 4 * kBurst; ++i) {
+    a->port->Arrive(Pfc(ClassBit(0), 0));
+    Run(microseconds(2));
+  }
+  EXPECT_EQ(a->Count(Counter::kRxPfc), uint64_t{4 * kBurst});
+  ExpectNoFramesOut();
 }
 
 TEST_F(PfcTest, WherePfcIsOffItsFramesAreNotSues) {

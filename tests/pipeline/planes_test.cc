@@ -255,6 +255,36 @@ TEST_F(PlanesTest, WeightsAreSharesOfWhatIsCarried) {
   EXPECT_NEAR(Carried(1) - before[1], 50, 2);
 }
 
+// Nothing announces that a plane carries half of what its weight stands for.
+TEST_F(PlanesTest, APlaneThatCarriesLessThanItsWeightIsFoundByMeasurement) {
+  constexpr double kGbps = 1;
+  params.paths.measures = true;
+  StartPair();
+  InstanceParams p = a->pipeline->instance(0).params;
+  a->pipeline = std::make_unique<Pipeline>();
+  for (uint32_t plane = 0; plane < planes; ++plane) {
+    a->ports[plane]->faults().bits_per_ns = plane == 0 ? kGbps : kGbps / 2;
+    a->pipeline->AddPort(a->ports[plane],
+                         {.mac = MacOf(OnPlane(plane, 0)), .rate_bps = uint64_t{1'000'000'000}});
+  }
+  a->pipeline->AddInstance(p);
+  Client& client = Attach(*a);
+  const PeerPaths& paths = a->pipeline->instance(0).paths[0];
+  const auto is_found = [&] {
+    while (client.Send(TestCommand(8, 200, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW) == SendResult::kOk)
+      ;
+    cb->Receive();
+    return paths.part[1] < PathRate::kWhole * 55 / 100;
+  };
+  EXPECT_TRUE(RunUntil(is_found, milliseconds(100)));
+  PlaneSnapshot snapshot;
+  EXPECT_EQ(Ask(*a, request::Planes{.snapshot = &snapshot}), LcoreStatus::kBusy);
+  ASSERT_EQ(snapshot.count, 2u);
+  EXPECT_NEAR(static_cast<double>(snapshot.rows[1].measured_bps), 1e9 * kGbps / 2, 3e7);
+  EXPECT_NEAR(snapshot.rows[1].measured_part, PathRate::kWhole / 2, PathRate::kWhole / 20);
+  EXPECT_GT(snapshot.rows[0].measured_part, PathRate::kWhole * 3 / 4);
+}
+
 TEST_F(PlanesTest, PeerWithOnePort) {
   planes = 1;
   b = &AddHost(1, 2);

@@ -228,5 +228,23 @@ TEST_F(ProbesTest, APeerThatIsFoundPlainIsHeardFromZeroOn) {
   EXPECT_EQ(client->Receive(), std::vector<uint8_t>{9});
 }
 
+// Before that, no PDU has more lines than the smallest ring.
+TEST_F(ProbesTest, PdusToAPeerThatIsFoundPlainHaveAnyNumberOfLines) {
+  plain_peers = false;
+  params.transport.hello_tries = 1;
+  params.transport.window_pdus = 1;
+  Start();
+  client = &Attach(*host);
+  Inject({Build(Rh(0), Command(1))});
+  const Instance& instance = host->pipeline->instance(0);
+  ASSERT_TRUE(RunUntil([&] { return instance.peers[0].handshake().plain(); }));
+  SendPdus(0, 1);
+  Run(microseconds(50));
+  ASSERT_EQ(instance.inflight, 1u);
+  for (int i = 0; i < 100; ++i) client->Send(TestCommand(2, 0, 1), 1, kVc);
+  Run(microseconds(50));
+  EXPECT_EQ(instance.queued, 1u);
+}
+
 }  // namespace
 }  // namespace suede

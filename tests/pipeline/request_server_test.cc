@@ -56,11 +56,12 @@ TEST_F(RequestServerTest, WhatIsNotThereIsRefusedAndLeavesNothingToBeDone) {
 }
 
 TEST_F(RequestServerTest, AdministrationIsCountedWhateverItNames) {
+  EXPECT_TRUE(IsNothing(Serve(request::SetPort{.port = 0, .up = false})));
   EXPECT_TRUE(IsNothing(Serve(request::SetPort{.port = 1, .up = false})));
   EXPECT_TRUE(IsNothing(Serve(request::SetInstance{.instance = 1, .up = true})));
   EXPECT_TRUE(IsNothing(Serve(request::SetPlane{.instance = 1})));
   EXPECT_TRUE(IsNothing(Serve(request::SetWeight{.instance = 1})));
-  EXPECT_EQ(server.done(), 4u);
+  EXPECT_EQ(server.done(), 5u);
   EXPECT_FALSE(Reply().has_value());
 }
 

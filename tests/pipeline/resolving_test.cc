@@ -104,6 +104,7 @@ TEST_F(ResolvingTest, APeerWithoutAnAddressDelaysNoAcknowledgementOfAnother) {
   host->pipeline->Poll(network.now());
   EXPECT_EQ(host->Count(Counter::kTxNoMac), 1u);
   EXPECT_EQ(host->Count(Counter::kTxAcks), 1u) << "in the same turn";
+  EXPECT_TRUE(host->pipeline->IsQuiet()) << "the one that could not leave is lost";
 }
 
 TEST_F(ResolvingTest, AnAddressThatChangesIsFollowed) {
@@ -148,6 +149,28 @@ TEST_F(ResolvingTest, APeerThatNobodyFindsIsUnreachableUntilItIsFound) {
   const std::vector<suede_completion> completions = client->Completions();
   ASSERT_EQ(completions.size(), 1u);
   EXPECT_EQ(completions[0].status, SUEDE_STATUS_OK);
+}
+
+// A peer that nobody knows is asked on all planes, and only one of them has an address.
+TEST_F(ResolvingTest, AProbeWithoutAnAddressIsCountedAndNotSent) {
+  hosts.clear();
+  clients.clear();
+  network = SimNetwork(1);
+  planes = 2;
+  plain_peers = false;
+  Start();
+  nowhere = network.AddPort({0, 0, 0, 0, 0, 0}, 64, 64, SimFaults());
+  client = &Attach(*host);
+  SetMac(1);
+  client->SendTagged(0, 1);
+  ASSERT_TRUE(RunUntil([&] {
+    for (const Sent& frame : TakeSent()) {
+      if (frame.rh.ver == static_cast<uint8_t>(RhVersion::kData)) return true;
+    }
+    return false;
+  }));
+  EXPECT_EQ(host->Count(Counter::kTxNoMac), 3u) << "a HELLO and two probes";
+  EXPECT_TRUE(Take(nowhere).empty());
 }
 
 TEST_F(ResolvingTest, NewSettingsKeepTheAddress) {

@@ -194,6 +194,19 @@ TEST_F(ResourcesTest, APortThatTakesPdusOneByOneIsWorkInEachTurn) {
   for (int turn = 0; turn < 8; ++turn) EXPECT_TRUE(host->pipeline->Poll(network.now())) << turn;
 }
 
+TEST_F(ResourcesTest, AnLcoreIsNotQuietWhileAnAcknowledgementIsOwedOrWaitsForItsPort) {
+  StartBehindProxy();
+  port->max = 0;
+  Inject({DataFrom(2, 0)});
+  EXPECT_FALSE(host->pipeline->IsQuiet()) << "it is owed";
+  Run(milliseconds(1));
+  ASSERT_EQ(host->Count(Counter::kTxAcks), 1u);
+  EXPECT_FALSE(host->pipeline->IsQuiet()) << "it is staged";
+  port->max = ~0u;
+  Run(microseconds(20));
+  EXPECT_TRUE(host->pipeline->IsQuiet());
+}
+
 TEST_F(ResourcesTest, RetransmissionsLeaveHalfOfAPortToOthers) {
   StartBehindProxy();
   SendUntilBlocked(1);
@@ -231,6 +244,26 @@ TEST_F(ResourcesTest, RetransmissionsHaveHalfOfAPort) {
   const std::vector<Came> came = Look();
   EXPECT_NEAR(came[1].pdus, 50, 5);
   EXPECT_NEAR(came[2].pdus, 50, 5);
+}
+
+// The instance is down while most of the PDUs wait for room in the port.
+TEST_F(ResourcesTest, RetransmissionsThatItsInstanceMissesWhileDownAreAskedForAgain) {
+  StartBehindProxy();
+  SendUntilBlocked(1);
+  Run(milliseconds(1));
+  const uint32_t sent = Look()[1].pdus;
+  ASSERT_GE(sent, 400u);
+  port->max = 0;
+  const auto first = static_cast<uint16_t>(last_psn[1] - sent + 1);
+  Inject({AnswerFrom(1, RhOp::kNack, first)});
+  Ask(*host, request::SetInstance{.up = false});
+  port->max = ~0u;
+  Run(microseconds(100));
+  Ask(*host, request::SetInstance{.up = true});
+  Look();
+  Inject({AnswerFrom(1, RhOp::kNack, static_cast<uint16_t>(first + 1))});
+  Run(microseconds(100));
+  EXPECT_GE(Look()[1].pdus, sent - 1);
 }
 
 // ---- Frames.

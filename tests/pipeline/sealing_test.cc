@@ -167,6 +167,23 @@ TEST_F(ManySealedTest, ANewSecretComesToPeersSomeInATurn) {
   }
 }
 
+TEST_F(ManySealedTest, ANewerSecretEndsTheUpdateThatIsUnderWay) {
+  peers = 40;
+  Start();
+  SetSecrets(a, {2, 1});
+  Turn();
+  EXPECT_FALSE(a.update->done);
+  const std::unique_ptr<SecretsUpdate> former = std::move(a.update);
+  a.update.reset(new SecretsUpdate);
+  SetSecrets(a, {3, 1});
+  Turn();
+  EXPECT_TRUE(former->done);
+  EXPECT_FALSE(a.update->done);
+  SetSecrets(b, {3, 1});
+  EXPECT_TRUE(TurnsUntil([&] { return AllSealWith(3); }));
+  EXPECT_TRUE(a.update->done);
+}
+
 // The secret that all send with is taken away, and no peer has shown that it has the other one.
 TEST_F(ManySealedTest, ASecretThatEndsIsReplacedAtPeersSomeInATurn) {
   Start();
@@ -212,12 +229,9 @@ class SealedPairTest : public PlanesTest {
  protected:
   static constexpr size_t kRhAt = kEthernetBytes + 20 + 8;
 
-  void StartSealed(SealMode mode) {
-    library_ = NewOpensslCrypto();
-    ASSERT_NE(library_, nullptr);
-    crypto = library_.get();
-    params.seal.mode = mode;
-    StartPair();
+  void StartSealed(SealMode mode) { StartSealed(mode, mode); }
+  void StartSealed(SealMode of_a, SealMode of_b) {
+    StartWithoutSecrets(of_a, of_b);
     for (Host* host : {a, b}) {
       updates_.emplace_back(new SecretsUpdate);
       SealSecrets& secrets = updates_.back()->secrets;
@@ -227,6 +241,17 @@ class SealedPairTest : public PlanesTest {
       secrets.all[0] = {.id = 1, .prk = ExtractSecret(*library_, secret)};
       host->pipeline->mailbox().requests.Push(request::SetSecrets{.update = updates_.back().get()});
     }
+  }
+  void StartWithoutSecrets(SealMode of_a, SealMode of_b) {
+    library_ = NewOpensslCrypto();
+    ASSERT_NE(library_, nullptr);
+    crypto = library_.get();
+    params.seal.mode = of_a;
+    a = &AddHost(0, 2);
+    params.seal.mode = of_b;
+    b = &AddHost(1, 2);
+    ca = &Attach(*a);
+    cb = &Attach(*b);
   }
   // Pipelines end their keys, so before their library ends.
   void TearDown() override { hosts.clear(); }
@@ -250,6 +275,80 @@ TEST_F(SealedPairTest, APeerThatIsMetByPlainHellosIsAskedAtOnceWhetherItSeals) {
   ASSERT_FALSE(of_a.Get().sealed);
   EXPECT_TRUE(RunUntil([&] { return of_a.Get().sealed && of_b.Get().sealed; }, milliseconds(1)));
   EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{kOk});
+}
+
+TEST_F(SealedPairTest, APlainPduOfAPeerThatSealsIsDroppedCountedAndTold) {
+  planes = 1;
+  StartSealed(SealMode::kRequired);
+  WarmUp();
+  ASSERT_TRUE(Events(*a, LcoreEventKind::kSealMismatch).empty());
+  const std::vector<uint8_t> commands = TestCommand(8, 16, 1).bytes();
+  std::vector<uint8_t> buffer(FrameBufferBytes(static_cast<uint32_t>(commands.size())));
+  for (const uint32_t source : {1u, 2u}) {
+    const HeaderTemplate header = Udp4::MakeTemplate({.source_mac = MacOf(1),
+                                                      .destination_mac = MacOf(0),
+                                                      .source = {.low = IpOf(source)},
+                                                      .destination = {.low = IpOf(0)}});
+    const std::span<uint8_t> frame = BuildFrame(
+        header, {.op = RhOp::kNothing, .xpuid = 1, .partition = kPartition}, commands, buffer);
+    a->port->Arrive(frame);
+    a->pipeline->Poll(network.now());
+    EXPECT_EQ(a->Count(Counter::kRxUnsealed), 1u);
+    EXPECT_EQ(Events(*a, LcoreEventKind::kSealMismatch).size(), source == 1 ? 1u : 0u);
+  }
+  EXPECT_EQ(a->Count(Counter::kRxSource), 1u) << "the other one is not the peer's";
+  EXPECT_TRUE(ca->Receive().empty());
+}
+
+TEST_F(SealedPairTest, OneThatPrefersToSealSpeaksPlainlyWithOneThatCannot) {
+  planes = 1;
+  StartSealed(SealMode::kPreferred, SealMode::kOff);
+  WarmUp();
+  SendPdus(64);
+  EXPECT_EQ(Statuses(*ca, 64), std::vector<int>(64, kOk));
+  for (uint64_t tag = 0; tag < 64; ++tag) cb->SendTagged(tag, 0);
+  EXPECT_EQ(Statuses(*cb, 64), std::vector<int>(64, kOk));
+  for (const Host* host : {a, b}) {
+    EXPECT_EQ(host->Count(Counter::kTxRetransmissions), 0u);
+    EXPECT_EQ(host->Count(Counter::kRxSealed), 0u);
+  }
+  ExpectNoFramesOut();
+}
+
+// A question makes a HELLO and four probes, none of which can be sealed.
+TEST_F(SealedPairTest, WithoutASecretNothingLeavesAndNoFrameIsKept) {
+  constexpr uint32_t kQuestions = 200;
+  planes = 1;
+  StartWithoutSecrets(SealMode::kRequired, SealMode::kRequired);
+  for (uint32_t ticket = 1; ticket <= kQuestions; ++ticket) {
+    Ask(*a, request::Ping{.ticket = ticket, .plane_mask = 1});
+    Run(microseconds(2));
+    EXPECT_EQ(a->pipeline->ping_board(0).planes[0].state.load(), PingState::kAsked);
+  }
+  EXPECT_EQ(a->pipeline->instance(0).ping.probe, 0u) << "no answer to a probe is waited for";
+  EXPECT_EQ(a->Count(Counter::kTxSealKey), uint64_t{5 * kQuestions});
+  EXPECT_EQ(a->Count(Counter::kTxSealed), 0u);
+  EXPECT_EQ(a->Count(Counter::kTxFrames), 0u);
+  ExpectNoFramesOut();
+}
+
+TEST_F(SealedPairTest, PdusWithoutAKeyAreAsIfTheyWereLost) {
+  planes = 1;
+  StartSealed(SealMode::kRequired);
+  WarmUp();
+  SecretsUpdate& update = *updates_[0];
+  update.done = false;
+  update.secrets = {};
+  update.secrets.partition = kPartition;
+  a->pipeline->mailbox().requests.Push(request::SetSecrets{.update = &update});
+  ASSERT_TRUE(RunUntil([&] { return update.done.load(); }));
+  ASSERT_EQ(a->Count(Counter::kTxSealKey), 0u);
+  const uint64_t left = a->Count(Counter::kTxFrames);
+  SendPdus(64);
+  for (const int status : Statuses(*ca, 64)) EXPECT_GT(status, kOk);
+  EXPECT_GE(a->Count(Counter::kTxSealKey), 4u * 64);
+  EXPECT_EQ(a->Count(Counter::kTxFrames), left);
+  ExpectNoFramesOut();
 }
 
 // Ends with one address on several planes (docs/fare.md).
@@ -291,6 +390,41 @@ TEST_F(OneAddressTest, APduIsOfThePlaneThatItWasSentOn) {
   EXPECT_EQ(received, Seeds(16));
 }
 
+class OneAddressControlTest : public SealedPairTest {
+ protected:
+  void SetUp() override {
+    one_address = true;
+    params.counts_credit = false;
+    shape.rx_lines = 64;
+    StartSealed(SealMode::kRequired);
+    WarmUp();
+  }
+};
+
+// NOT_READY is of the plane whose PDU is refused; PLANEs name theirs.
+TEST_F(OneAddressControlTest, AControlPduIsOfThePlaneThatItWasSentOn) {
+  const MacAddress of_first = MacOf(OnPlane(0, 0));
+  const MacAddress of_second = MacOf(OnPlane(1, 0));
+  std::vector<std::vector<uint8_t>> taken;
+  network.SetFilter([&](std::span<const uint8_t> frame) {
+    const bool is_control = frame.size() > kRhAt && frame[kRhAt] >> 6 == 2;
+    if (!is_control || !std::equal(of_first.begin(), of_first.end(), frame.begin())) return true;
+    taken.emplace_back(frame.begin(), frame.end());
+    return false;
+  });
+  SendPdus(200);
+  ASSERT_TRUE(RunUntil([&] { return b->Count(Counter::kRxNotReady) >= 4; }));
+  Run(microseconds(20));
+  network.SetFilter(nullptr);
+  const uint64_t strays = a->Count(Counter::kRxSealPlane);
+  for (std::vector<uint8_t>& frame : taken) {
+    std::copy(of_second.begin(), of_second.end(), frame.begin());
+    network.Inject(frame);
+  }
+  a->pipeline->Poll(network.now());
+  EXPECT_GT(a->Count(Counter::kRxSealPlane), strays);
+}
+
 TEST_F(OneAddressTest, SecretsThatAreAgreedWithAPeerAreTakenAtOnce) {
   for (Host* host : {a, b}) {
     SecretsUpdate* update = updates_[host == a ? 0 : 1].get();
@@ -311,8 +445,13 @@ TEST_F(OneAddressTest, SecretsThatAreAgreedWithAPeerAreTakenAtOnce) {
     const SealCell& cell = host->pipeline->instance(0).seal_cells[0];
     EXPECT_TRUE(RunUntil([&] { return cell.Get().secret_id == 2; }, milliseconds(300)));
   }
-  Ask(*a, request::SetPeerSecrets{.instance = 0, .peer = 77, .update = updates_[0].get()});
-  EXPECT_TRUE(updates_[0]->done) << "of a peer that there is not";
+  // There is one peer.
+  for (const uint32_t peer : {1u, 77u}) {
+    updates_[0]->done = false;
+    Ask(*a, request::SetPeerSecrets{
+                .instance = 0, .peer = PeerIndex(peer), .update = updates_[0].get()});
+    EXPECT_TRUE(updates_[0]->done) << peer;
+  }
 }
 
 // Secrets are for all instances that seal, and there is none.

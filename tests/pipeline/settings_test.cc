@@ -333,6 +333,15 @@ TEST_F(SettingsTest, PsnScopeStays) {
   ExpectAllDelivered(4);
 }
 
+TEST_F(SettingsTest, OrderingStays) {
+  params.paths.ordering = Ordering::kUnordered;
+  StartPair();
+  Change(*host, [](Settings& s) { s.paths.ordering = Ordering::kStrict; });
+  EXPECT_EQ(host->pipeline->instance(0).params.paths.ordering, Ordering::kUnordered);
+  SendPdus(0, 4);
+  ExpectAllDelivered(4);
+}
+
 // More connections than one turn goes through.
 TEST_F(SettingsTest, LongListsArePutInLineTurnByTurn) {
   host = &AddHost(0, 200);

@@ -131,6 +131,7 @@ TEST_F(SnapshotTest, PlanesAreThoseOfThePeerThatIsAskedFor) {
   for (uint8_t plane = 0; plane < 2; ++plane) {
     EXPECT_EQ(snapshot.rows[plane].peer_xpuid, 2);
     EXPECT_EQ(snapshot.rows[plane].plane, plane);
+    EXPECT_EQ(snapshot.rows[plane].heard_ago_ns, -1) << "never";
   }
   ask(PlaneSnapshot::kAnyPeer);
   EXPECT_EQ(snapshot.count, 6u);
@@ -195,6 +196,39 @@ TEST_F(SnapshotOfTraffic, AConnectionIsShownAsItIs) {
   }
   EXPECT_EQ(inflight, 3u);
   EXPECT_EQ(sent, 4u);
+}
+
+TEST_F(SnapshotOfTraffic, AConnectionOfSeveralSessionsIsShownWithItsOwn) {
+  params.sessions = 4;
+  StartPair();
+  WarmUp();
+  SendPdus(32);
+  ASSERT_EQ(Statuses(*ca, 32), std::vector<int>(32, kOk));
+  ConnectionSnapshot snapshot;
+  EXPECT_EQ(Ask(*a, request::Connections{.snapshot = &snapshot}), LcoreStatus::kBusy);
+  ASSERT_GT(snapshot.count, 0u);
+  for (uint32_t i = 0; i < snapshot.count; ++i) {
+    const ConnectionRow& row = snapshot.rows[i];
+    ASSERT_TRUE(row.session) << i;
+    EXPECT_EQ(row.session->number % 4, row.slot);
+    const SessionSlot& far =
+        b->pipeline->instance(0).groups[row.plane].slot(SessionIndex(row.slot));
+    EXPECT_EQ(row.session->number, far.rx_number);
+    EXPECT_EQ(row.session->peer_number, far.number);
+    EXPECT_EQ(row.session->weight, SessionSlot::kWeightOne) << "nothing is congested";
+  }
+}
+
+TEST_F(SnapshotOfTraffic, APlaneIsShownWithTheVcsWhosePdusItCarries) {
+  params.paths.ordering = Ordering::kStrict;
+  StartPair();
+  WarmUp();
+  PlaneSnapshot snapshot;
+  EXPECT_EQ(Ask(*a, request::Planes{.snapshot = &snapshot}), LcoreStatus::kBusy);
+  ASSERT_EQ(snapshot.count, 2u);
+  for (uint32_t plane = 0; plane < planes; ++plane) {
+    EXPECT_EQ(snapshot.rows[plane].home_vcs, Carried(plane) != 0 ? 0xf : 0) << plane;
+  }
 }
 
 TEST_F(SnapshotOfTraffic, APlaneIsShownAsItIs) {

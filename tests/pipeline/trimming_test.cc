@@ -63,6 +63,18 @@ TEST_F(TrimmingTest, PduAheadIsAskedForWhenThoseInFrontHaveCome) {
   EXPECT_EQ(TakeNacks(), Psns{2});
 }
 
+// A malformed PDU takes its PSN, too.
+TEST_F(TrimmingTest, PduBehindAMalformedOneIsAskedForAtOnce) {
+  StartMet();
+  Inject({Cut(Whole(1))});
+  EXPECT_EQ(TakeNacks(), Psns{});
+  std::vector<uint8_t> commands = Command(1);
+  commands.insert(commands.end(), {0x0a, 0});  // L of 10
+  Inject({Build(Rh(0), commands)});
+  EXPECT_EQ(host->Count(Counter::kRxMalformed), 1u);
+  EXPECT_EQ(TakeNacks(), Psns{1});
+}
+
 TEST_F(TrimmingTest, FloodMakesOneNackInABaseRoundTrip) {
   StartMet();
   const Time begin = network.now();
@@ -96,6 +108,18 @@ TEST_F(TrimmingTest, FramesThatAreForNoConnectionAreCountedAndSayNothing) {
     EXPECT_TRUE(TakeSent().empty()) << count;
   }
   EXPECT_EQ(host->Count(Counter::kRxTrimmed), 0u);
+}
+
+TEST_F(TrimmingTest, NoneIsKept) {
+  StartMet();
+  ReliabilityHeader other_xpu = Rh();
+  other_xpu.xpuid = 9;
+  const std::vector<uint8_t> for_nobody = Build(Rh(), Command(1), 1, 7);
+  for (uint32_t i = 0; i < 4 * kBurst; ++i) {
+    Inject({Cut(Whole(0)), Cut(for_nobody), Cut(Build(other_xpu, Command(1)))});
+  }
+  EXPECT_EQ(host->Count(Counter::kRxTrimmedUnknown), uint64_t{8 * kBurst});
+  ExpectNoFramesOut();
 }
 
 TEST_F(TrimmingTest, PeerWithoutAnAssociationIsNotAnswered) {
