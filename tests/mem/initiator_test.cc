@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -160,6 +162,35 @@ TEST_F(Initiators, SmallOperationsOfOneShapeShareABurst) {
   EXPECT_EQ(initiator->open_operations(), 0u);
 }
 
+TEST_F(Initiators, AtomicsOfOneWidthShareABurst) {
+  for (uint32_t i = 0; i < 6; ++i) {
+    Call call = PutOf(1000);  // its octets are ignored
+    call.opcode = Opcode::kSwap;
+    call.is_wide = i >= 3;
+    call.operand = i;
+    ASSERT_EQ(initiator->Start(call, nullptr), Started::kOk);
+  }
+  initiator->Pump(sink);
+  ASSERT_EQ(sink.sent.size(), 6u);
+  EXPECT_EQ(sink.bursts, 3u) << "3 narrow ones, 2 wide ones, the one that asks for a completion";
+  for (uint32_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(sink.sent[i].request.is_wide, i >= 3);
+    EXPECT_EQ(sink.sent[i].request.operand, i);
+    EXPECT_EQ(sink.sent[i].wants_completion, i == 5);
+  }
+}
+
+TEST_F(Initiators, ALongPutIsABurstAndItsLastRequest) {
+  for (const uint64_t bytes : {uint64_t{513}, uint64_t{768}, uint64_t{769}, uint64_t{1024}}) {
+    sink.bursts = 0;
+    Start(PutOf(bytes));
+    EXPECT_EQ(sink.bursts, 2u) << bytes;
+  }
+  sink.bursts = 0;
+  Start(PutOf(256));
+  EXPECT_EQ(sink.bursts, 1u);
+}
+
 TEST_F(Initiators, ABurstThatIsTakenInPartGoesOnWhereItEnded) {
   for (uint32_t i = 0; i < 10; ++i) {
     Call call = PutOf(8);
@@ -265,6 +296,59 @@ TEST_F(Initiators, ABlockedTargetStopsNoOther) {
   EXPECT_EQ(sink.sent.back().request.offset, 64 + 5u * 256);
 }
 
+TEST_F(Initiators, EachTargetIsSentToOnceItHasSomething) {
+  for (int round = 0; round < 3; ++round) {
+    sink.sent.clear();
+    // Lanes that were active before, in another order.
+    for (const uint16_t xpuid : {uint16_t{5}, uint16_t{6}, uint16_t{7}, uint16_t{5}}) {
+      if (round == 1 && xpuid != 5) continue;
+      EXPECT_EQ(initiator->Start(PutOf(8, xpuid), nullptr), Started::kOk);
+      EXPECT_TRUE(initiator->HasUnsent());
+    }
+    initiator->Pump(sink);
+    EXPECT_FALSE(initiator->HasUnsent());
+    EXPECT_EQ(sink.sent.size(), round == 1 ? 2u : 4u);
+  }
+}
+
+TEST_F(Initiators, TargetsTakeTurnsWhereTheDaemonTakesLittle) {
+  for (const uint16_t xpuid : {uint16_t{5}, uint16_t{6}, uint16_t{7}}) {
+    ASSERT_EQ(initiator->Start(PutOf(8192, xpuid), nullptr), Started::kOk);
+  }
+  std::map<uint16_t, uint32_t> of;
+  for (int turn = 0; turn < 9; ++turn) {
+    sink.room = 4;
+    sink.sent.clear();
+    initiator->Pump(sink);
+    EXPECT_TRUE(initiator->HasUnsent());
+    for (const Sent& sent : sink.sent) ++of[sent.to.xpuid];
+  }
+  EXPECT_EQ(of, (std::map<uint16_t, uint32_t>{{5, 12}, {6, 12}, {7, 12}}));
+}
+
+TEST_F(Initiators, LanesAtTheEndsOfTheRangesAreApart) {
+  Make({.planes = 2, .request_vcs = 0b1111});
+  std::vector<Route> expected;
+  for (const int plane : {0, 1}) {
+    for (const uint16_t xpuid : {uint16_t{0}, uint16_t{1}, uint16_t{1023}}) {
+      for (int vc = 0; vc < 4; ++vc) {
+        Call call = PutOf(8, xpuid);
+        call.plane = static_cast<int8_t>(plane);
+        call.vc = static_cast<int8_t>(vc);
+        ASSERT_EQ(initiator->Start(call, nullptr), Started::kOk);
+        expected.push_back(
+            {.xpuid = xpuid, .plane = static_cast<uint8_t>(plane), .vc = static_cast<uint8_t>(vc)});
+      }
+    }
+  }
+  initiator->Pump(sink);
+  ASSERT_EQ(sink.sent.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(sink.sent[i].to, expected[i]);
+    EXPECT_TRUE(sink.sent[i].wants_completion) << "it is the last one of its lane";
+  }
+}
+
 TEST_F(Initiators, TargetsTakeTurnsWhereTheTableIsFull) {
   Make({.requests = 64, .requests_to_target = 64});
   for (uint16_t xpuid = 0; xpuid < 4; ++xpuid) {
@@ -300,7 +384,7 @@ TEST_F(Initiators, ANumberInUseIsSkipped) {
 
 TEST_F(Initiators, APutWithImmediateSaysItLast) {
   for (const uint64_t bytes :
-       {uint64_t{0}, uint64_t{248}, uint64_t{249}, uint64_t{256}, uint64_t{1000}}) {
+       {uint64_t{0}, uint64_t{1}, uint64_t{248}, uint64_t{249}, uint64_t{256}, uint64_t{1000}}) {
     Make({});
     Call call = PutOf(bytes);
     call.opcode = Opcode::kPutImmediate;
@@ -369,6 +453,113 @@ TEST_F(Initiators, AMulticastIsCompleteWhenAllHaveIt) {
   EXPECT_EQ(initiator->Test(handle, &outcome), -1) << "void";
 }
 
+TEST_F(Initiators, AMulticastTakesAPlaceForEachTargetAndOneMore) {
+  Make({.operations = 3});
+  const uint16_t all[] = {3, 4, 9};
+  Call call = PutOf(8, 5000);  // is ignored
+  EXPECT_EQ(initiator->StartMany(call, all, nullptr), Started::kNoRoom);
+  EXPECT_EQ(initiator->StartMany(call, std::span(all).first(2), nullptr), Started::kOk);
+  initiator->Pump(sink);
+  Acknowledge(0, 1, Status::kOk, 3);
+  Acknowledge(1, 1, Status::kOk, 4);
+  EXPECT_EQ(result.status, SUEDE_MEM_OK);
+  // The places of its parts are those of an operation and of another multicast now.
+  suede_mem_result single = {};
+  call = PutOf(8);
+  call.result = &single;
+  Start(call);
+  EXPECT_EQ(initiator->StartMany(PutOf(8), std::span(all).first(1), nullptr), Started::kOk);
+  initiator->Pump(sink);
+  initiator->CheckInvariants();
+  Acknowledge(3, 1, Status::kOk, 3);
+  EXPECT_EQ(result.status, SUEDE_MEM_OK);
+  EXPECT_EQ(single.status, SUEDE_MEM_PENDING);
+  Acknowledge(2);
+  EXPECT_EQ(single.status, SUEDE_MEM_OK);
+}
+
+TEST_F(Initiators, AMulticastSaysThePlaneAndTheVcOfItsCall) {
+  Make({.planes = 2, .request_vcs = 0b1101});
+  const uint16_t all[] = {3, 4};
+  Call call = PutOf(8);
+  call.plane = 1;
+  call.vc = 2;
+  ASSERT_EQ(initiator->StartMany(call, all, nullptr), Started::kOk);
+  EXPECT_EQ(result.plane, 1);
+  EXPECT_EQ(result.vc, 2);
+  initiator->Pump(sink);
+  ASSERT_EQ(sink.sent.size(), 2u);
+  for (uint32_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(sink.sent[i].to, (Route{.xpuid = all[i], .plane = 1, .vc = 2}));
+    Hear({.number = i}, all[i], 1);
+  }
+  EXPECT_EQ(result.status, SUEDE_MEM_OK);
+  EXPECT_EQ(result.plane, 1);
+  EXPECT_EQ(result.vc, 2);
+  // It is none of the operations to the XPU of the call.
+  call.plane = -1;
+  call.vc = -1;
+  Start(call);
+  EXPECT_EQ(result.vc, 0);
+  call.vc = 0;
+  Start(call);
+  EXPECT_EQ(result.vc, 0) << "it is named";
+}
+
+TEST_F(Initiators, PlacesOfOperationsThatAreCompleteAreUsedAgain) {
+  Make({.operations = 4});
+  for (uint32_t round = 0; round < 10; ++round) {
+    for (int i = 0; i < 4; ++i) Start(PutOf(8));
+    EXPECT_EQ(initiator->Start(PutOf(8), nullptr), Started::kNoRoom);
+    const bool fails = round % 2 == 0;
+    Acknowledge(4 * round, 4, fails ? Status::kKey : Status::kOk);
+    EXPECT_EQ(result.status, fails ? SUEDE_MEM_KEY : SUEDE_MEM_OK);
+    EXPECT_EQ(initiator->open_operations(), 0u);
+    EXPECT_EQ(initiator->completed(), 4 * (round + 1));
+  }
+}
+
+TEST_F(Initiators, AResultIsWrittenAtTheCallAndAtTheEnd) {
+  for (const bool is_end : {false, true}) {
+    result = {.status = 77, .plane = 7, .vc = 7, .reserved = 7, .value = 7};
+    if (is_end)
+      Acknowledge(1000);
+    else
+      Start(PutOf(8));
+    EXPECT_EQ(result.status, is_end ? SUEDE_MEM_OK : SUEDE_MEM_PENDING);
+    EXPECT_EQ(result.plane, 0);
+    EXPECT_EQ(result.vc, 0);
+    EXPECT_EQ(result.reserved, 0);
+    EXPECT_EQ(result.value, 0u);
+  }
+}
+
+TEST_F(Initiators, WhatHappensIsCounted) {
+  sink.room = 2;
+  Start(PutOf(1000));
+  EXPECT_EQ(initiator->counters().blocked, 1u);
+  for (const uint16_t each : {uint16_t{6}, uint16_t{6}}) {
+    ASSERT_EQ(initiator->Start(PutOf(8, each), nullptr), Started::kOk);
+  }
+  initiator->Pump(sink);
+  EXPECT_EQ(initiator->counters().blocked, 3u) << "of both targets";
+  EXPECT_EQ(initiator->counters().requests, 2u);
+  sink.room = 100;
+  initiator->Pump(sink);
+  EXPECT_EQ(initiator->counters().blocked, 3u);
+  EXPECT_EQ(initiator->counters().requests, 6u);
+  Acknowledge(1000, 6, Status::kRights);
+  for (const Sent& sent : sink.sent) {
+    Acknowledge(sent.request.number, 1, Status::kOk, sent.to.xpuid);
+  }
+  EXPECT_EQ(initiator->open_operations(), 0u);
+  EXPECT_EQ(initiator->counters().operations, 3u);
+  EXPECT_EQ(initiator->counters().failed, 1u);
+  const uint8_t control[kRequestControlBytes] = {0x89};
+  initiator->OnCommand({.xpuid = 5}, control, kRequestControlBytes, nullptr, 0);
+  EXPECT_EQ(initiator->counters().foreign, 1u);
+}
+
 TEST_F(Initiators, AHandleOfAnEarlierOperationIsKnownAsSuch) {
   suede_mem_handle first = 0;
   Start(PutOf(8), &first);
@@ -419,9 +610,24 @@ TEST_F(Initiators, CallsOutOfRangeStartNothing) {
   call = PutOf(8);
   call.vc = 2;
   EXPECT_TRUE(refused(call)) << "not one of the VCs for requests";
+  call.vc = -2;
+  EXPECT_TRUE(refused(call));
+  call.vc = -1;
+  call.plane = -2;
+  EXPECT_TRUE(refused(call));
   call = PutOf(9);
   call.offset = kOffsetLimit - 8;
   EXPECT_TRUE(refused(call));
+  call.bytes = 8;
+  EXPECT_EQ(initiator->MistakeIn(call), nullptr);
+  call.opcode = Opcode::kSwap;
+  for (const bool is_wide : {false, true}) {
+    call.is_wide = is_wide;
+    call.offset = kOffsetLimit - (is_wide ? 8 : 4);
+    EXPECT_EQ(initiator->MistakeIn(call), nullptr);
+    ++call.offset;
+    EXPECT_TRUE(refused(call));
+  }
   call = PutOf(8);
   call.source = nullptr;
   EXPECT_TRUE(refused(call));
@@ -555,6 +761,35 @@ TEST_F(Initiators, DeadlinesEndOperationsInFlightAndUnsent) {
   Acknowledge(1000, 3);
   EXPECT_EQ(initiator->open_requests(), 0u);
   EXPECT_FALSE(room[0]);
+}
+
+// Wherever the operation is in its lane.
+TEST_F(Initiators, ADeadlineOfAnUnsentOperationStopsNoOther) {
+  for (uint32_t late = 0; late < 3; ++late) {
+    Make({});
+    sink.room = 0;
+    for (uint32_t i = 0; i < 3; ++i) {
+      Call call = PutOf(8);
+      call.offset = i * 8;
+      if (i == late) call.deadline = TimeFromNs(100);
+      ASSERT_EQ(initiator->Start(call, nullptr), Started::kOk);
+    }
+    initiator->Pump(sink);
+    initiator->OnTime(TimeFromNs(100));
+    EXPECT_EQ(initiator->open_operations(), 2u);
+    Call call = PutOf(8);
+    call.offset = 3 * 8;
+    sink.room = 9;
+    Start(call);
+    std::vector<uint64_t> offsets;
+    for (const Sent& sent : sink.sent) offsets.push_back(sent.request.offset);
+    std::vector<uint64_t> expected = {0, 8, 16, 24};
+    expected.erase(expected.begin() + late);
+    EXPECT_EQ(offsets, expected);
+    EXPECT_FALSE(initiator->HasUnsent());
+    Acknowledge(0, 3);
+    EXPECT_EQ(initiator->open_operations(), 0u);
+  }
 }
 
 TEST_F(Initiators, ALatePieceOfAGetThatTimedOutIsNotWritten) {

@@ -22,13 +22,14 @@ class CreditedSink final : public ResponseSink {
  public:
   bool Send(const Route& to, const uint8_t* control, uint32_t control_bytes, const uint8_t* data,
             uint32_t data_bytes) override {
-    if (to.xpuid == stopped) return false;
+    if (is_full || to.xpuid == stopped) return false;
     SentResponse one{.to = to, .response = {}, .data = {data, data + data_bytes}};
     EXPECT_TRUE(ParseResponse(control, control_bytes, one.data.data(), data_bytes, &one.response));
     sent.push_back(std::move(one));
     return true;
   }
   int stopped = -1;
+  bool is_full = false;
   std::deque<SentResponse> sent;
 };
 
@@ -186,7 +187,48 @@ TEST_F(Targets, ANoticeSaysWhichPutItWasOf) {
   EXPECT_EQ(notice.offset, 14u);
   EXPECT_EQ(notice.bytes, 250u);
   EXPECT_EQ(notice.immediate, 99u);
+  EXPECT_FALSE(target->has_notices());
   EXPECT_FALSE(target->TakeNotice(&notice));
+}
+
+// The lcore has executed the request and answered it.
+TEST_F(Targets, AWindowThatTheLcoreServesGetsNoticesAlone) {
+  Make({.notice_places = 2});
+  target->windows().Add(
+      2, {.base = memory, .bytes = 256, .rights = Window::kAllRights, .is_elsewhere = true});
+  const auto notice_of = [&](uint32_t immediate, uint16_t bytes) {
+    Do({.opcode = Opcode::kPutImmediate,
+        .window = 2,
+        .bytes = bytes,
+        .offset = 100,
+        .data = octets,
+        .immediate = immediate,
+        .total_bytes = 60});
+  };
+  EXPECT_FALSE(target->has_notices());
+  notice_of(7, 0);
+  EXPECT_TRUE(target->has_notices());
+  notice_of(8, 1);
+  Do({.opcode = Opcode::kPut, .window = 2, .bytes = 4, .data = octets});
+  Do({.opcode = Opcode::kGet, .window = 2, .bytes = 4});
+  EXPECT_EQ(target->counters().foreign, 3u);
+  notice_of(9, 0);
+  notice_of(10, 0);
+  EXPECT_EQ(target->counters().foreign, 4u) << "there is no place";
+  EXPECT_EQ(target->free_notice_places(), 0u);
+  Notice notice;
+  ASSERT_TRUE(target->TakeNotice(&notice));
+  EXPECT_EQ(notice.source, 5);
+  EXPECT_EQ(notice.window, 2);
+  EXPECT_EQ(notice.offset, 40u);
+  EXPECT_EQ(notice.bytes, 60u);
+  EXPECT_EQ(notice.immediate, 7u);
+  ASSERT_TRUE(target->TakeNotice(&notice));
+  EXPECT_EQ(notice.immediate, 9u);
+  EXPECT_FALSE(target->TakeNotice(&notice));
+  target->Flush(sink);
+  EXPECT_TRUE(sink.sent.empty());
+  for (const uint8_t octet : memory) ASSERT_EQ(octet, 0);
 }
 
 TEST_F(Targets, AFullQueueOfNoticesRefusesAndTouchesNothing) {
@@ -241,6 +283,25 @@ TEST_F(Targets, ResponsesWithoutCreditWaitInOrderAndStopNobodyElse) {
   EXPECT_EQ(Take().data[0], 1);
 }
 
+TEST_F(Targets, InitiatorsThatWaitAgainAreServedAgain) {
+  for (int round = 0; round < 3; ++round) {
+    sink.is_full = true;
+    for (const uint16_t from : {uint16_t{5}, uint16_t{6}, uint16_t{5}}) {
+      if (round == 1 && from != 5) continue;
+      Do({.opcode = Opcode::kGet, .bytes = 1}, from);
+    }
+    target->Flush(sink);
+    EXPECT_TRUE(target->HasWaiting());
+    sink.is_full = false;
+    target->Flush(sink);
+    EXPECT_FALSE(target->HasWaiting());
+    target->CheckInvariants();
+    EXPECT_EQ(sink.sent.size(), round == 1 ? 2u : 3u);
+    sink.sent.clear();
+  }
+  EXPECT_EQ(target->counters().waited, 8u);
+}
+
 TEST_F(Targets, ARequestWithoutAPlaceIsNotExecuted) {
   Make({.response_places = 64, .places_of_one = 8});
   sink.stopped = 5;
@@ -288,6 +349,12 @@ TEST_F(Targets, WhatWaitsOnALostPlaneIsForgotten) {
   target->Flush(sink);
   ASSERT_EQ(sink.sent.size(), 1u);
   EXPECT_EQ(Take().response.number, 2u);
+  // An acknowledgement that is being joined waits on the other plane.
+  Put(4, 0);
+  target->OnPlaneLost(1);
+  target->Flush(sink);
+  ASSERT_EQ(sink.sent.size(), 1u);
+  EXPECT_EQ(Take().response.number, 4u);
 }
 
 }  // namespace

@@ -126,6 +126,11 @@ TEST_F(WindowTables, AWindowThatCannotBeIsRefused) {
   window = Of();
   window.partition = 1024;
   EXPECT_TRUE(refused(0, window));
+  // At the ends of the ranges.
+  window = Of(kMinWindowBytes);
+  window.partition = 1023;
+  EXPECT_EQ(table.Add(0, window), WindowTable::Added::kOk);
+  EXPECT_EQ(table.Add(kMaxWindows - 1, Of(kMaxWindowBytes)), WindowTable::Added::kOk);
 }
 
 }  // namespace

@@ -92,6 +92,30 @@ TEST(Commands, AreReadAsTheyWereWritten) {
   EXPECT_EQ(read.data_bytes, 3);
 }
 
+TEST(Commands, NothingOfAFormerCommandStays) {
+  const Command former{.flags = kLast,
+                       .traits = {.is_datagram = true, .is_private = true, .vc = 3},
+                       .status = Status::kAborted,
+                       .id = 1,
+                       .tag = 2,
+                       .epoch = 3,
+                       .own_tag = 4,
+                       .limit = 5,
+                       .received = 6,
+                       .number = 7,
+                       .data_bytes = 8};
+  Command read = former;
+  ASSERT_EQ(Parse(Encode({.kind = Kind::kClosed}), &read), Parsed::kCommand);
+  EXPECT_EQ(read.traits, Traits{});
+  EXPECT_EQ(read.status, Status::kOk);
+  EXPECT_EQ(read.flags | read.id | read.tag | read.epoch | read.own_tag | read.limit |
+                read.received | read.number | read.data_bytes,
+            0u);
+  read = former;
+  ASSERT_EQ(Parse(Encode({.kind = Kind::kEnd}), &read), Parsed::kCommand);
+  EXPECT_EQ(read.own_tag | read.limit | read.received, 0u);
+}
+
 TEST(Commands, OthersAreForeign) {
   Command read;
   Octets control = Encode({.kind = Kind::kClosed});

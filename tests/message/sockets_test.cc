@@ -5,144 +5,13 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
-#include <memory>
 #include <vector>
 
+#include "socket_pairs.h"
 #include "suede/layout.h"
 
 namespace suede::message {
 namespace {
-
-using Octets = std::vector<uint8_t>;
-
-constexpr uint8_t kControlVc = 3;
-
-struct Carried {
-  Peer to;
-  Octets control;
-  Octets data;
-  bool wants_completion = false;
-  uint64_t tag = 0;
-};
-
-// Takes commands while it has credit for {XPU, VC}.
-class Wire final : public CommandSink {
- public:
-  int Send(const Burst& burst) override {
-    if (burst.to.xpuid == stopped_xpuid && burst.to.vc == stopped_vc) return 0;
-    for (uint32_t i = 0; i < burst.count; ++i) {
-      const uint8_t* const control = burst.controls + i * kControlBytes;
-      Carried one{.to = burst.to,
-                  .control = {control, control + kControlBytes},
-                  .wants_completion = burst.wants_completion,
-                  .tag = burst.completion_tag};
-      if (burst.data_bytes != 0) {
-        const uint8_t* const data = burst.data + size_t{i} * burst.data_bytes;
-        one.data.assign(data, data + burst.data_bytes);
-      }
-      sent.push_back(std::move(one));
-    }
-    return static_cast<int>(burst.count);
-  }
-  int stopped_xpuid = -1;
-  uint8_t stopped_vc = 0;
-  std::deque<Carried> sent;
-};
-
-class Pairs : public testing::Test {
- protected:
-  static constexpr uint16_t kXpus = 4;
-
-  void SetUp() override {
-    for (uint16_t xpuid = 0; xpuid < kXpus; ++xpuid) Begin(xpuid);
-  }
-  void TearDown() override {
-    for (const auto& each : nodes) each->CheckInvariants();
-  }
-  void Begin(uint16_t xpuid) {
-    nodes[xpuid] = std::make_unique<Sockets>(SocketsParams{.own_xpuid = xpuid,
-                                                           .channels = 16,
-                                                           .data_vcs = 0b0110,
-                                                           .control_vc = kControlVc,
-                                                           .seed = ++seed});
-  }
-
-  uint32_t Open(uint16_t xpuid, SocketParams params, std::vector<uint16_t> peers,
-                Opened expected = Opened::kOk) {
-    uint32_t socket = 0;
-    EXPECT_EQ(nodes[xpuid]->Open(params, peers, &socket), expected);
-    return socket;
-  }
-  uint32_t OpenSender(uint16_t xpuid, std::vector<uint16_t> peers, SocketParams params = {}) {
-    params.is_sender = true;
-    return Open(xpuid, params, std::move(peers));
-  }
-  uint32_t OpenReceiver(uint16_t xpuid, uint16_t peer, SocketParams params = {}) {
-    params.ring_bytes = 4096;
-    return Open(xpuid, params, {peer});
-  }
-
-  // Delivers what the node sends; that much of it.
-  void PumpOne(uint16_t xpuid, size_t max = SIZE_MAX) {
-    nodes[xpuid]->Pump(wires[xpuid]);
-    for (; !wires[xpuid].sent.empty() && max > 0; --max) {
-      const Carried one = wires[xpuid].sent.front();
-      wires[xpuid].sent.pop_front();
-      Deliver(xpuid, one);
-      if (one.wants_completion) nodes[xpuid]->OnCompletion(one.tag, SUEDE_STATUS_OK);
-    }
-  }
-  void Deliver(uint16_t from, const Carried& one) {
-    nodes[one.to.xpuid]->OnCommand({.xpuid = from, .plane = one.to.plane, .vc = one.to.vc},
-                                   one.control.data(), static_cast<uint32_t>(one.control.size()),
-                                   one.data.data(), static_cast<uint32_t>(one.data.size()));
-    nodes[one.to.xpuid]->CheckInvariants();
-  }
-  void PumpAll() {
-    for (int turn = 0; turn < 20; ++turn) {
-      for (uint16_t xpuid = 0; xpuid < kXpus; ++xpuid) PumpOne(xpuid);
-    }
-  }
-  void Advance(int64_t ms) {
-    now_ms += ms;
-    for (const auto& each : nodes) each->OnTime(TimeFromNs(now_ms * 1'000'000));
-  }
-  Started Send(uint16_t xpuid, uint32_t socket, const Octets& octets, int64_t in_ms = -1) {
-    kept.push_back(octets);  // until the end of the operation
-    return nodes[xpuid]->Send(socket, kept.back().data(), octets.size(),
-                              in_ms < 0 ? kNever : TimeFromNs((now_ms + in_ms) * 1'000'000),
-                              &result, nullptr);
-  }
-  Octets Take(uint16_t xpuid, uint32_t socket, Got expected = Got::kOctets) {
-    Octets room(10000);
-    uint32_t bytes = 0;
-    EXPECT_EQ(nodes[xpuid]->Receive(socket, room.data(), 10000, &bytes), expected);
-    room.resize(bytes);
-    return room;
-  }
-  void Inject(uint16_t from, uint16_t to, uint8_t vc, const Command& command) {
-    Carried one{.to = {.xpuid = to, .plane = 0, .vc = vc}, .control = Octets(kControlBytes)};
-    EncodeCommand(command, one.control.data());
-    if (command.data_bytes != 0) one.data.assign(command.data, command.data + command.data_bytes);
-    Deliver(from, one);
-  }
-  uint64_t Refused(uint16_t xpuid, Status status) const {
-    return nodes[xpuid]->counters().refused[static_cast<uint8_t>(status) - kFirstRefusal];
-  }
-  static Octets Pattern(size_t bytes, uint8_t first = 1) {
-    Octets octets(bytes);
-    for (size_t i = 0; i < bytes; ++i) octets[i] = static_cast<uint8_t>(first + i * 7);
-    return octets;
-  }
-
-  std::unique_ptr<Sockets> nodes[kXpus];
-  Wire wires[kXpus];
-  std::deque<Octets> kept;
-  uint64_t seed = 0;
-  int64_t now_ms = 0;
-  suede_socket_result result = {};
-};
 
 TEST_F(Pairs, WhoeverOpensLaterFindsTheOther) {
   const uint32_t sender = OpenSender(0, {1});
@@ -194,6 +63,10 @@ TEST_F(Pairs, AStreamIsOctetsAndEndsBehindTheLast) {
   EXPECT_EQ(room, Octets(octets.begin(), octets.begin() + 1000));
   EXPECT_EQ(Take(1, receiver), Octets(octets.begin() + 1000, octets.end()));
   Take(1, receiver, Got::kEnd);
+  EXPECT_EQ(nodes[0]->counters().sent_bytes, 3000u);
+  EXPECT_EQ(nodes[0]->counters().sent_commands, 12u);
+  EXPECT_EQ(nodes[1]->counters().received_bytes, 3000u);
+  EXPECT_EQ(nodes[1]->counters().received_commands, 12u);
 }
 
 TEST_F(Pairs, ASlowReaderStopsItsSenderAndNobodyElse) {
@@ -359,6 +232,33 @@ TEST_F(Pairs, TimesThatTheDaemonTakesNothingAreCounted) {
   nodes[0]->Pump(wires[0]);
   EXPECT_EQ(nodes[0]->counters().blocked, all);
   EXPECT_EQ(wires[0].sent.size(), 1u);
+  EXPECT_FALSE(nodes[0]->HasUnsent());
+}
+
+TEST_F(Pairs, DataAndEndThatTheDaemonDoesNotTakeWaitAndAreCounted) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  for (const bool closes : {false, true}) {
+    wires[0].Stop(1, kDataVc);
+    if (closes) {
+      nodes[0]->Close(sender);
+    } else {
+      ASSERT_EQ(Send(0, sender, Pattern(5)), Started::kOk);
+    }
+    for (uint64_t i = 0; i < 2; ++i) {
+      const uint64_t before = nodes[0]->counters().blocked;
+      EXPECT_TRUE(Lose(0).empty());
+      EXPECT_EQ(nodes[0]->counters().blocked, before + 1);
+      EXPECT_TRUE(nodes[0]->HasUnsent());
+    }
+    wires[0].stopped_xpuid = -1;
+    PumpAll();
+    EXPECT_FALSE(nodes[0]->HasUnsent());
+  }
+  EXPECT_EQ(Take(1, receiver), Pattern(5));
+  Take(1, receiver, Got::kEnd);
+  EXPECT_TRUE(nodes[0]->IsClosed(sender));
 }
 
 TEST_F(Pairs, TimesThatAReceiverHasNoRoomAreCounted) {
@@ -403,11 +303,29 @@ TEST_F(Pairs, ReceiversHaveTheirTurns) {
   PumpAll();
   const Octets octets = Pattern(50'000);
   for (const uint32_t sender : senders) ASSERT_EQ(Send(0, sender, octets), Started::kOk);
-  nodes[0]->Pump(wires[0]);
+  for (const uint32_t so_far : {64u, 128u}) {
+    nodes[0]->Pump(wires[0]);
+    std::array<uint32_t, kXpus> commands{};
+    for (const Carried& one : wires[0].sent) ++commands[one.to.xpuid];
+    EXPECT_EQ(commands[1], so_far);
+    EXPECT_EQ(commands[2], so_far);
+  }
+}
+
+TEST_F(Pairs, ReceiversHaveTheirTurnsWhereTheDaemonTakesLittle) {
+  const uint32_t senders[] = {OpenSender(0, {1}), OpenSender(0, {2})};
+  for (const uint16_t to : {uint16_t{1}, uint16_t{2}}) Open(to, {.ring_bytes = 65536}, {0});
+  PumpAll();
+  for (const uint32_t sender : senders) ASSERT_EQ(Send(0, sender, Pattern(50'000)), Started::kOk);
   std::array<uint32_t, kXpus> commands{};
-  for (const Carried& one : wires[0].sent) ++commands[one.to.xpuid];
-  EXPECT_EQ(commands[1], 64u);
-  EXPECT_EQ(commands[2], 64u);
+  for (int i = 0; i < 8; ++i) {
+    wires[0].room = 8;
+    nodes[0]->Pump(wires[0]);
+    for (const Carried& one : wires[0].sent) ++commands[one.to.xpuid];
+    wires[0].sent.clear();
+  }
+  EXPECT_EQ(commands[1], 32u);
+  EXPECT_EQ(commands[2], 32u);
 }
 
 // It is for the sender to ask.
@@ -637,6 +555,7 @@ TEST_F(Pairs, ASlowTargetIsGivenUpAtTheDeadlineAndTheOthersGoOn) {
   PumpAll();
   EXPECT_EQ(Take(1, quick), Pattern(9));
   EXPECT_EQ(result.pushed_bytes, 9u);
+  EXPECT_EQ(result.status, SUEDE_SOCKET_TIMED_OUT);
 }
 
 TEST_F(Pairs, AReceiverThatClosesFirstFailsItsSender) {
@@ -665,6 +584,7 @@ TEST_F(Pairs, AReceiverThatClosesAfterItTookEverythingFailsNothing) {
     nodes[1]->Release(receiver);
     PumpAll();
     EXPECT_EQ(result.status, SUEDE_SOCKET_OK);
+    EXPECT_EQ(result.pushed_bytes, 3000u);
     EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kClosed);
     EXPECT_EQ(nodes[0]->OutcomeOf(sender), Status::kOk);
     if (closes_before) {
@@ -778,9 +698,27 @@ TEST_F(Pairs, AnswersOfOthersAreStray) {
   Inject(1, 0, kControlVc, {.kind = Kind::kClosed, .tag = channel.tag});
   Inject(2, 0, kControlVc, {.kind = Kind::kRefuse, .status = Status::kClosed, .tag = channel.tag});
   EXPECT_EQ(nodes[0]->counters().stray, 5u);
+  // A limit grows, up to what was sent and the ring.
+  much.received = static_cast<uint32_t>(channel.acknowledged);
+  const auto max = static_cast<uint32_t>(channel.sent) + 4096;
+  for (const uint32_t bad : {4095u, max + 1}) {
+    much.limit = bad;
+    Inject(1, 0, kControlVc, much);
+  }
+  EXPECT_EQ(nodes[0]->counters().stray, 7u);
   EXPECT_EQ(channel.limit, limit);
   EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk);
   EXPECT_EQ(result.status, SUEDE_SOCKET_PENDING);
+  much.limit = max;
+  Inject(1, 0, kControlVc, much);
+  EXPECT_EQ(channel.limit, max);
+  // A socket that waits has neither sent anything nor ended.
+  const uint32_t waiting = OpenSender(0, {3});
+  const uint32_t tag = nodes[0]->PeerOf(waiting, 0).tag;
+  Inject(3, 0, kControlVc, {.kind = Kind::kCredit, .tag = tag});
+  Inject(3, 0, kControlVc, {.kind = Kind::kClosed, .tag = tag});
+  EXPECT_EQ(nodes[0]->counters().stray, 9u);
+  EXPECT_EQ(nodes[0]->StatusOf(waiting), Status::kPending);
 }
 
 TEST_F(Pairs, AFloodOfWhatIsRefusedTakesOnePlace) {
@@ -903,6 +841,9 @@ TEST_F(Pairs, APlaneThatIsLostFailsItsSockets) {
   EXPECT_EQ(result.status, SUEDE_SOCKET_IN_DOUBT);
   EXPECT_EQ(nodes[0]->StatusOf(receiver), Status::kUnreachable);
   EXPECT_EQ(nodes[0]->StatusOf(waiting), Status::kUnreachable);
+  CheckInvariants();
+  wires[0].sent.clear();
+  EXPECT_TRUE(Lose(0).empty());
   for (const uint32_t socket : {sender, receiver, waiting}) nodes[0]->Release(socket);
   EXPECT_EQ(nodes[0]->free_channels(), 16u);
 }
@@ -924,6 +865,30 @@ TEST_F(Pairs, RoomThatIsOfferedIsFilledInPlace) {
   EXPECT_EQ(room, Pattern(800));
 }
 
+TEST_F(Pairs, RoomThatIsFilledNeedsNoRing) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  Octets room(512);
+  for (uint8_t i = 0; i < 20; ++i) {
+    ASSERT_TRUE(nodes[1]->OfferRoom(receiver, room.data(), 512));
+    EXPECT_EQ(nodes[1]->Filled(receiver), 0u);
+    EXPECT_FALSE(nodes[1]->OfferRoom(receiver, room.data(), 512)) << "one at a time";
+    ASSERT_EQ(Send(0, sender, Pattern(512, i)), Started::kOk);
+    PumpAll();
+    EXPECT_EQ(result.status, SUEDE_SOCKET_OK);
+    EXPECT_EQ(nodes[1]->Filled(receiver), 512u);
+    ASSERT_EQ(nodes[1]->TakeBack(receiver), 512u);
+    EXPECT_EQ(room, Pattern(512, i));
+  }
+  EXPECT_EQ(nodes[1]->counters().spilled_bytes, 0u);
+  const Octets before = room;
+  ASSERT_EQ(Send(0, sender, Pattern(8, 99)), Started::kOk);
+  PumpAll();
+  EXPECT_EQ(room, before) << "it was taken back";
+  EXPECT_EQ(Take(1, receiver), Pattern(8, 99));
+}
+
 TEST_F(Pairs, CallsOutOfRange) {
   Open(0, {.is_sender = true}, {}, Opened::kInvalid);
   Open(0, {.is_sender = true}, {kAnyXpu}, Opened::kInvalid);
@@ -941,8 +906,34 @@ TEST_F(Pairs, CallsOutOfRange) {
   PumpAll();
   for (int i = 0; i < 2; ++i) EXPECT_EQ(Send(0, sender, Pattern(1)), Started::kOk);
   EXPECT_EQ(Send(0, sender, Pattern(1)), Started::kNoRoom);
-  for (uint16_t id = 1; id < 16; ++id) OpenSender(0, {1}, {.id = id});
-  Open(0, {.is_sender = true, .id = 99}, {1}, Opened::kNoRoom);
+  for (uint16_t id = 1; id < 15; ++id) OpenSender(0, {1}, {.id = id});
+  Open(0, {.is_sender = true, .id = 99}, {1, 2}, Opened::kNoRoom);
+  OpenSender(0, {1}, {.id = 15});
+  // Arguments at the ends of their ranges find no room now, others are still invalid.
+  struct Case {
+    SocketParams params;
+    std::vector<uint16_t> peers;
+    Opened expected;
+  };
+  const Case cases[] = {
+      {{.is_sender = true, .id = 99}, {1}, Opened::kNoRoom},
+      {{.is_sender = true, .id = 99}, {0, 1023}, Opened::kNoRoom},
+      {{.is_sender = true, .id = 99}, {1, 1024}, Opened::kInvalid},
+      {{.is_sender = true, .id = 99}, {1, 2, 1}, Opened::kInvalid},
+      {{.is_sender = true, .id = 99, .operations = 1}, {1}, Opened::kNoRoom},
+      {{.is_sender = true, .id = 99, .operations = 0}, {1}, Opened::kInvalid},
+      {{.is_sender = true, .plane = 0, .id = 99}, {1}, Opened::kNoRoom},
+      {{.is_sender = true, .plane = -2, .id = 99}, {1}, Opened::kInvalid},
+      {{.is_sender = true, .vc = 2, .id = 99}, {1}, Opened::kNoRoom},
+      {{.is_sender = true, .vc = -2, .id = 99}, {1}, Opened::kInvalid},
+      {{.is_sender = true, .vc = 4, .id = 99}, {1}, Opened::kInvalid},
+      {{.id = 99}, {kAnyXpu}, Opened::kNoRoom},
+      {{.id = 99}, {kAnyXpu + 1}, Opened::kInvalid},
+      {{.id = 99, .ring_bytes = kMinRingBytes}, {1}, Opened::kNoRoom},
+      {{.id = 99, .ring_bytes = kMaxRingBytes}, {1}, Opened::kNoRoom},
+      {{.id = 99, .ring_bytes = kMaxRingBytes + 8}, {1}, Opened::kInvalid},
+  };
+  for (const Case& each : cases) Open(0, each.params, each.peers, each.expected);
 }
 
 }  // namespace
