@@ -74,7 +74,7 @@ void EndpointPipelines::AddInstance(const Config& config, uint32_t i,
   instances_.resize(pipelines_.size());
   instances_[instance.lcore].push_back(i);
   for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
-    const LinkEnd* const end = pipeline.instance(numbers_.back()).ports[plane]->link.layer().end();
+    const LinkEnd* const end = pipeline.instance(numbers_.back()).ports[plane]->link.end();
     if (end != nullptr) link_counters_[instance.ports[plane].port] = &end->counters();
   }
 }

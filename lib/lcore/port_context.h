@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue pair of a port as the pipeline uses it: its link, and the state of the lcore's instances
-// on it: their addresses, connections that are to retransmit or to acknowledge, shares of frames.
+// The pipeline's state of a queue pair of a port: its link, and the lcore's instances on it: their
+// addresses, connections with pending retransmissions or acknowledgements, shares of frames.
 #ifndef SUEDE_LCORE_PORT_CONTEXT_H_
 #define SUEDE_LCORE_PORT_CONTEXT_H_
 
@@ -27,7 +27,7 @@ struct ConnectionRef {
   ConnectionIndex connection;
 };
 
-// An acknowledgement that may wait for data to ride on.
+// An acknowledgement that may wait to be piggybacked on data.
 struct AckDue {
   uint32_t instance;
   ConnectionIndex connection;
@@ -50,13 +50,13 @@ struct DelayedAcks {
   Fifo<AckDue> due;  // in order of time
 };
 
-// How many delayed acknowledgements a port may send while it receives: PDUs that the peers send in
-// the meantime are acknowledged along with earlier ones.
+// Bounds the delayed acknowledgements that a port sends while it receives: PDUs that the peers send
+// in the meantime are acknowledged together with earlier PDUs.
 struct AckBudget {
   static constexpr uint32_t kPdusOfAck = 8;
   static constexpr uint32_t kMaxPdus = 2 * kBurst;
 
-  uint32_t pdus = 0;  // received, and not paid for yet
+  uint32_t pdus = 0;  // received, and not yet spent on acknowledgements
   Time received_at{};
 
   void OnReceived(uint32_t frames, Time now) {
@@ -73,9 +73,8 @@ struct QueueRef {
   uint32_t queue;
 };
 
-// Frames of a port's pool that the instances of one pipeline pack their commands into: how many
-// each may have, so that enough are left for received frames and for control PDUs. The queue pairs
-// of a device share them.
+// Shares of a port's pool of frames for the commands of one pipeline's instances, so that enough
+// frames are left for received frames and control PDUs. The queue pairs of a device share them.
 struct FrameShares {
   static constexpr uint32_t kMaxOwnPacked = 16;
   static constexpr uint32_t kMaxOwnHeld = 32;
@@ -86,7 +85,7 @@ struct FrameShares {
 
 struct PortContext {
   PortContext(Port* driver, const PortParams& port_params, PacketLane* packet_lane)
-      : link(StackOver(driver, port_params.link), packet_lane),
+      : link(driver, port_params.link, packet_lane),
         params(port_params),
         tx_offload(OffloadOf(link, port_params.rules.encap)) {}
 
@@ -101,7 +100,7 @@ struct PortContext {
   // A plane of an instance, by their numbers.
   struct Location {
     static constexpr uint32_t kNowhere = ~0u;
-    // Another lcore has the address: `plane` is then the number of that neighbour.
+    // Another lcore has the address: `plane` is the number of that neighbour.
     static constexpr uint32_t kElsewhere = kNowhere - 1;
     uint32_t instance = kNowhere;
     PlaneIndex plane = 0;
@@ -110,8 +109,8 @@ struct PortContext {
   Location LocationOf(const NetAddress& address) {
     return address == last_found->first ? last_found->second : FindLocation(address);
   }
-  // The same for another address than the last frame's. By value: the caller's need not be in
-  // memory.
+  // LocationOf for another address than the last frame's. By value: the caller's copy need not be
+  // in memory.
   [[gnu::noinline]] Location FindLocation(NetAddress address) {
     const auto found = place_by_address.find(address);
     if (found == place_by_address.end()) return {};
@@ -128,7 +127,7 @@ struct PortContext {
   // (docs/link.md).
   void SetPauseClasses(const std::array<TrafficClass, kVcCount>& of_vc, const TrafficClass& of_ack);
 
-  // Rate at which senders that ask for credit may send to the port, of octets on the wire.
+  // Rate at which senders that request credit may send to the port, of octets on the wire.
   uint64_t ReceiveRate() const {
     if (params.receive_bps != 0) return params.receive_bps;
     const uint64_t rate = RateOf(params.rate_bps, link.state().speed_bps);
@@ -141,16 +140,18 @@ struct PortContext {
   const PortParams params;
   const TxOffload tx_offload;  // the fields that the device fills in, of every frame
   uint32_t first_pair = 0;     // the port that has the first queue pair of the device here
-  bool usable = false;         // as last seen: it has a link, and is not down
-  uint64_t speed_bps = 0;      // of its link, as congestion control was told last; 0: not known
+  bool usable = false;         // as last checked: the port has a link, and is not down
+  uint64_t speed_bps = 0;      // of its link, as last passed to congestion control; 0: not known
   using Places = absl::flat_hash_map<NetAddress, Location>;
   Places place_by_address;
-  // The entry that the last frame found: frames come in runs. At first one that no frame matches.
+  // The entry that the last frame found: frames arrive in runs. Initially an entry that no frame
+  // matches.
   static const Places::value_type kNobody;
   const Places::value_type* last_found = &kNobody;
-  Fifo<ConnectionRef> retransmit;         // connections with PDUs to send again, in turn
+  Fifo<ConnectionRef> retransmit;         // connections with PDUs to retransmit, in turn
   Fifo<ConnectionRef> paused_retransmit;  // connections whose next PDU waits for a pause's end
-  Fifo<ConnectionRef> ack_now;            // connections that owe an acknowledgement without delay
+  Fifo<ConnectionRef> ack_now;            // connections with an acknowledgement to send without
+                                          // delay
   std::vector<DelayedAcks> ack_due;       // and with delay: a list for each delay of the instances
   AckBudget ack_budget;
 

@@ -24,7 +24,8 @@ CreditEnd::CreditEnd(const LinkParams& params, uint32_t largest_octets)
       sender_(params.credit_times.repeat),
       receiver_(GrantOf(params.credit), params.credit_times) {}
 
-// Another session has begun, or the neighbour's offer or hearing has changed.
+// Restarts or ends credit: another session has begun, or the neighbour's offer has changed, or
+// whether it hears this end.
 [[gnu::noinline]] void CreditEnd::Change(LinkEnd& link, Time now) {
   session_ = link.sessions();
   agreed_ = IsAgreed(link);
@@ -43,7 +44,7 @@ bool CreditEnd::TakeUpdate(LinkEnd& link, const Frame& frame, bool& opened, Time
   const LinkWord word = LoadLinkWord(frame.data);
   const bool is_freed = word.kind == LinkKind::kCfUpdate;
   if (!is_freed && word.kind != LinkKind::kCcUpdate) return false;
-  // The tag of an update that came as a numbered frame was not checked before.
+  // The tag of an update that arrived as a numbered frame was not checked before.
   if (word.tag != link.session().rx_tag()) {
     counters.Add(LinkCounter::kCreditStale);
     return true;

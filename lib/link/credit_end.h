@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credit-based flow control of one end of a link (docs/link.md), as an endpoint's port and a
-// switch's have it: both directions' credit, begun and ended by the session that a LinkEnd keeps.
-// No I/O: frames and the time go in, frames come out.
+// Credit-based flow control of one end of a link (docs/link.md), for an endpoint's and a switch's
+// port: both directions' credit, begun and ended by the session of a LinkEnd. No I/O: takes frames
+// and the time, returns frames.
 #ifndef SUEDE_LINK_CREDIT_END_H_
 #define SUEDE_LINK_CREDIT_END_H_
 
@@ -16,7 +16,7 @@
 
 namespace suede {
 
-// The grant of an offer; not valid (CreditGrant::Permits) where the offer is not.
+// The grant of an offer; invalid (CreditGrant::Permits) if the offer is.
 CreditGrant GrantOf(const LinkOffer& offer);
 // The offer of a grant.
 LinkOffer OfferOf(const CreditGrant& grant);
@@ -26,8 +26,8 @@ class CreditEnd {
   // `params`: with credit. `largest_octets`: of the frames that this end sends.
   CreditEnd(const LinkParams& params, uint32_t largest_octets);
 
-  // Follows the session: credit begins where both ends offer it and hear each other, and ends
-  // otherwise. Returns whether it has begun or ended.
+  // Follows the session: begins credit when both ends offer it and hear each other, and ends it
+  // otherwise. Returns whether credit has begun or ended.
   bool Follow(LinkEnd& link, Time now) {
     if (link.sessions() == session_ && IsAgreed(link) == agreed_) [[likely]]
       return false;
@@ -36,9 +36,9 @@ class CreditEnd {
   }
   bool is_on() const { return sender_.is_on(); }
 
-  // ---- Frames that have come, and that LinkEnd hands up.
+  // ---- Received frames that LinkEnd passes up.
 
-  // Whether the frame is an update; then it is over. `opened`: some link VC has more credit.
+  // Returns whether the frame is an update, and consumes it. `opened`: a link VC has more credit.
   bool TakeUpdate(LinkEnd& link, const Frame& frame, bool& opened, Time now);
 
   // ---- Frames to send.
@@ -46,8 +46,8 @@ class CreditEnd {
   bool HasUpdate(Time now) const {
     return now >= sender_.deadline() || now >= receiver_.deadline();
   }
-  // Writes the update that is due of what was freed or consumed, and returns its length, up to
-  // kMaxLinkFrameBytes; 0: none is due. The caller calls Unsent* where it could not be sent.
+  // Writes the due update of freed or consumed credit, and returns its length, up to
+  // kMaxLinkFrameBytes; 0: none is due. The caller calls Unsent* if the update could not be sent.
   uint32_t NextFreed(LinkEnd& link, uint8_t* at, Time now);
   void UnsentFreed(Time now) { receiver_.Unsent(freed_, now); }
   uint32_t NextConsumed(LinkEnd& link, uint8_t* at, Time now);
@@ -72,7 +72,7 @@ class CreditEnd {
   const uint32_t largest_octets_;
   CreditSender sender_;
   CreditReceiver receiver_;
-  CreditUpdate freed_;  // the last CF_Update that was sent
+  CreditUpdate freed_;  // the last CF_Update sent
   uint32_t session_ = 0;
   bool agreed_ = false;
 };

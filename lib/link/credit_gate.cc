@@ -11,7 +11,7 @@
 namespace suede {
 namespace {
 
-// Frames without commands are no longer than this; should one be, it waits.
+// Max octets of frames without commands; a longer frame waits.
 constexpr uint32_t kShortOctets = 256;
 
 constexpr VcMask BitOf(uint32_t flow) { return static_cast<VcMask>(1u << flow); }
@@ -47,7 +47,7 @@ CreditGate::Charge CreditGate::ChargeOf(const Frame& frame) const {
 }
 
 // Whether the frame uses no credit: a frame of the link or of MAC control. A frame that already has
-// the shim of link-level retry is not sent a second time.
+// the shim of link-level retry is not sent again.
 bool CreditGate::IsFree(const Frame& frame) const {
   return HasLinkType(frame.data, frame.length, kTypeMacControl) ||
          HasLinkType(frame.data, frame.length, ether_type_);
@@ -65,7 +65,8 @@ void CreditGate::CountStaged(std::span<Frame* const> data, std::span<Frame* cons
   SetOpen();
 }
 
-// Flows of which a frame of any size would find credit, and of whose link VC no frame waits.
+// Returns the flows of which a frame of any size has credit, and whose link VC has no waiting
+// frame.
 VcMask CreditGate::FlowsWith(const std::array<uint32_t, kLinkVcs>& staged) const {
   if (!is_on()) return kEveryFlow;
   const CreditSender& sender = end_.sender();
@@ -97,7 +98,7 @@ void CreditGate::SetHeld(Time now) {
   NoteWaiting(kAckBit, now);
 }
 
-// ---- Frames that come.
+// ---- Received frames.
 
 bool CreditGate::OnFrame(LinkEnd& link, const Frame& frame, Time now) {
   bool opened = false;
@@ -124,7 +125,7 @@ void CreditGate::EndTurn(Time now) {
   SetHeld(now);
 }
 
-// ---- Frames that go.
+// ---- Frames to send.
 
 bool CreditGate::MayJoin(const Frame& frame) {
   if (run_ == 0) run_credits_.fill(0);
@@ -152,7 +153,7 @@ void CreditGate::Wait(Frame* frame, LinkCounters& counters) {
   counters.Add(LinkCounter::kCreditWaits);
 }
 
-// Whether a frame of the link VC waits at a place in front of `place`.
+// Whether a frame of the link VC waits at a place before `place`.
 bool CreditGate::WaitsBefore(uint32_t vc, uint32_t place) const {
   return std::any_of(waiting_.begin(), waiting_.begin() + place,
                      [vc](const Waiting& each) { return each.vc == vc; });

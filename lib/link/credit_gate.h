@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The credit of an endpoint's link beyond CreditEnd: flows that may be staged, received frames that
-// are still in the turn, and frames that wait for credit although they were staged. Plain state
-// below CreditLayer, which makes the calls of other layers. Owned by the lcore.
+// The credit of an endpoint's link beyond CreditEnd: flows that may be staged, received frames of
+// the present poll iteration, and frames that wait for credit although they were staged. Plain
+// state below CreditLayer, which calls other layers. Owned by the lcore.
 #ifndef SUEDE_LINK_CREDIT_GATE_H_
 #define SUEDE_LINK_CREDIT_GATE_H_
 
@@ -13,7 +13,7 @@
 #include "base/time.h"
 #include "link/credit_end.h"
 #include "link/hold_watch.h"
-#include "link/link_layer.h"
+#include "link/link_flows.h"
 #include "link/staged_burst.h"
 #include "port/frame.h"
 
@@ -21,7 +21,7 @@ namespace suede {
 
 class CreditGate {
  public:
-  // Frames that may wait: the frames of one burst, and some packets.
+  // Max waiting frames: the frames of one burst, and some packets.
   static constexpr uint32_t kMaxWaiting = 2 * (kBurst + kFront);
 
   CreditGate(const LinkParams& params, uint32_t largest_octets);
@@ -39,14 +39,14 @@ class CreditGate {
 
   // ---- Frames to stage.
 
-  // Flows of which a frame of any length may be staged, beside the frames that are staged.
+  // Flows of which a frame of any length may be staged in addition to the staged frames.
   const VcMask& open() const { return open_; }
-  // Counts the credit of the frames that are staged now.
+  // Counts the credit of the staged frames.
   void CountStaged(std::span<Frame* const> data, std::span<Frame* const> front);
-  // Flows that lack credit for a frame even if nothing is staged, and since when.
+  // Flows that lack credit for a frame even if none is staged, and since when.
   VcMask held() const { return held_; }
   Time since(uint32_t flow) const { return since_[flow]; }
-  // PDUs of these flows wait. Flows that are not held are ignored.
+  // PDUs of these flows wait. Ignores flows that are not held.
   void NoteWaiting(VcMask flows, Time now) {
     watch_.NoteWaiting(static_cast<VcMask>(flows & held_), now);
   }
@@ -55,37 +55,38 @@ class CreditGate {
     if (watch_.TakeStorms(now) != 0) [[unlikely]]
       counters.Add(LinkCounter::kCreditStorms);
   }
-  // Whether a flow has been opened since the last call.
+  // Whether a flow was opened since the last call.
   bool TakeOpened() { return std::exchange(opened_, false); }
 
-  // ---- Frames that come.
+  // ---- Received frames.
 
-  // Returns whether the frame was an update, and is over; else counts it until EndTurn.
+  // Returns whether the frame was an update, which is consumed; counts other frames until EndTurn.
   bool OnFrame(LinkEnd& link, const Frame& frame, Time now);
-  // The turn's frames were released, or are kept.
+  // The poll iteration's frames were released, or are kept.
   void EndTurn(Time now);
 
-  // ---- Frames that go.
+  // ---- Frames to send.
 
-  // A run is the frames that go together: first BeginRun, then MayJoin for each; in the end OnSent.
+  // A run is a series of frames that are sent together: BeginRun, then MayJoin for each frame, then
+  // OnSent.
   void BeginRun() { run_ = 0; }
   bool MayJoin(const Frame& frame);
   // The first `count` frames of the run have left.
   void OnSent(uint32_t count, Time now);
 
-  // Whether one more frame may wait.
+  // Whether another frame may wait.
   bool HasRoom() const { return waiting_count_ < kMaxWaiting; }
-  // Whether the frame waits already: the transport has repeated it.
+  // Whether the frame waits already: the transport has retransmitted it.
   bool Waits(const Frame* frame) const;
-  // Lets a frame that may not join wait. The caller has taken a reference.
+  // Adds a frame that may not join to the waiting frames. The caller has taken a reference.
   void Wait(Frame* frame, LinkCounters& counters);
   struct Pick {
-    Frame* frame = nullptr;  // null: no frame may go
+    Frame* frame = nullptr;  // null: no frame may be sent
     uint32_t place = 0;
     uint32_t credits = 0;
     bool busy = false;  // TxNote::busy when the frame began to wait
   };
-  // The first frame that waits at `place` or behind it and may go.
+  // The first waiting frame at `place` or behind it that may be sent.
   Pick PickWaiting(uint32_t place) const;
   // The frame at `place` has left; the frames behind it move up.
   void OnWaitingSent(uint32_t place, uint32_t credits, Time now);
@@ -96,7 +97,7 @@ class CreditGate {
     uint8_t vc = 0;
     uint16_t credits = 0;  // 0: the frame uses none
   };
-  // The credits of a frame that is to be sent, and their link VC.
+  // The credits of a frame to be sent, and their link VC.
   Charge ChargeOf(const Frame& frame) const;
   bool IsFree(const Frame& frame) const;
   bool WaitsBefore(uint32_t vc, uint32_t place) const;
@@ -115,8 +116,8 @@ class CreditGate {
   bool opened_ = false;
   HoldWatch watch_;
   std::array<Time, kLinkFlows> since_{};
-  std::array<uint32_t, kLinkVcs> staged_{};   // credits of frames that are staged
-  std::array<uint32_t, kLinkVcs> arrived_{};  // credits of frames that came in this turn
+  std::array<uint32_t, kLinkVcs> staged_{};   // credits of staged frames
+  std::array<uint32_t, kLinkVcs> arrived_{};  // credits of frames received in this poll iteration
   LinkVcMask arrived_vcs_ = 0;
   std::array<Charge, kBurst + kFront> run_charges_{};
   std::array<uint32_t, kLinkVcs> run_credits_{};

@@ -8,9 +8,9 @@
 namespace suede {
 namespace {
 
-// Implausible counters in a row after which the receiver takes them: the two are out of step.
+// Implausible counters in a row after which the receiver accepts them: both ends are out of step.
 constexpr uint8_t kPatience = 8;
-// Part of a limit that makes an update due, so that a sender with little credit does not run dry.
+// Part of a limit that makes an update due, so that a sender with little credit does not run out.
 constexpr uint32_t kPart = 4;
 
 }  // namespace
@@ -39,7 +39,8 @@ void CreditReceiver::Stop() {
   due_ = kNever;
 }
 
-// After frames that came twice, the credit that was told may be ahead of what is free.
+// Schedules an update of freed credit. After duplicate frames, the announced credit may exceed the
+// free credit.
 void CreditReceiver::ScheduleUpdate(uint32_t vc, Time now) {
   owed_ |= LinkVcMask{1} << vc;
   const int32_t untold = freed(vc).DistanceFrom(told_[vc]);
@@ -50,7 +51,7 @@ void CreditReceiver::ScheduleUpdate(uint32_t vc, Time now) {
   }
 }
 
-// Takes the sender's count of a link VC. False: the count is implausible.
+// Takes the sender's count of a link VC. Returns false if the count is implausible.
 bool CreditReceiver::Take(uint32_t vc, Credit20 consumed, bool starts, CreditVerdict& verdict) {
   const LinkVcMask bit = LinkVcMask{1} << vc;
   const int32_t gap = consumed.DistanceFrom(counted_[vc]);
@@ -110,7 +111,7 @@ void CreditReceiver::CheckInvariants() const {
   if ((heard_ & ~controlled_) != 0 || (controlled_ & ~granted_) != 0) std::abort();
   if (((owed_ | asked_) & ~heard_) != 0) std::abort();
   for (uint32_t vc = 0; vc < kLinkVcs; ++vc) {
-    // Free credit that was not told has a time at which it is told.
+    // An update of free credit that was not announced is scheduled.
     if ((heard_ >> vc & 1) != 0 && freed(vc) != told_[vc] && due_ == kNever &&
         freed(vc).DistanceFrom(told_[vc]) > 0) {
       std::abort();

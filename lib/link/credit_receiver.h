@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiver's side of a link's credit (docs/link.md): counts frames in and out of its
-// buffer, and sends freed credit in CF_Updates. Plain state: facts and the time come in, updates go
-// out. Owned by the lcore of the queue pair or of the switch.
+// The receiver's side of a link's credit (docs/link.md): counts frames in and out of its buffer,
+// and sends freed credit in CF_Updates. Plain state: takes facts and the time, returns updates.
+// Owned by the lcore of the queue pair or of the switch.
 #ifndef SUEDE_LINK_CREDIT_RECEIVER_H_
 #define SUEDE_LINK_CREDIT_RECEIVER_H_
 
@@ -21,12 +21,12 @@ class CreditReceiver {
 
   // An epoch begins. Frames that are held stay counted.
   void Start();
-  // The neighbour's frames use no credit any more.
+  // The neighbour's frames no longer use credit.
   void Stop();
   bool is_on() const { return is_on_; }
   const CreditGrant& grant() const { return grant_; }
 
-  // Counts a frame that came, and returns its credits; 0: the frame uses none, and OnDrained must
+  // Counts a received frame, and returns its credits; 0: the frame uses none, and OnDrained must
   // not be called for it.
   uint32_t OnFrame(uint32_t vc, uint32_t octets) {
     if (!is_on_ || (controlled_ >> vc & 1) == 0) return 0;
@@ -37,16 +37,16 @@ class CreditReceiver {
   }
   // Whether the sender has kept to its credit: the held credits are within the limit.
   bool IsWithin(uint32_t vc) const { return held_[vc] <= grant_.limits[vc]; }
-  // Frames for which OnFrame has returned `credits` in all have left the buffer.
+  // Frames for which OnFrame has returned `credits` in total have left the buffer.
   void OnDrained(uint32_t vc, uint32_t credits, Time now) {
     held_[vc] -= credits;
     if ((heard_ >> vc & 1) != 0) ScheduleUpdate(vc, now);
   }
 
-  // A CC_Update has come.
+  // A CC_Update was received.
   CreditVerdict OnConsumed(const CreditUpdate& update, Time now);
 
-  // The CF_Update that is due, if one is.
+  // The CF_Update that is due, if any.
   std::optional<CreditUpdate> Poll(Time now) {
     if (now < due_) [[likely]]
       return std::nullopt;
@@ -57,20 +57,20 @@ class CreditReceiver {
     asked_ |= update.vcs & heard_;
     if (asked_ != 0) due_ = now;
   }
-  // When Poll will return an update; kNever: not by itself.
+  // When Poll will return an update; kNever: not without further facts.
   Time deadline() const { return due_; }
 
   uint32_t held(uint32_t vc) const { return held_[vc]; }
   Credit20 counted(uint32_t vc) const { return counted_[vc]; }
   // R_CF.
   Credit20 freed(uint32_t vc) const { return counted_[vc].Plus(-static_cast<int32_t>(held_[vc])); }
-  // Credits that are free and that no CF_Update has told.
+  // Free credits that no CF_Update has announced.
   uint32_t untold(uint32_t vc) const {
     return static_cast<uint32_t>(freed(vc).DistanceFrom(told_[vc]));
   }
   // Link VCs whose sender has begun to count.
   LinkVcMask heard() const { return heard_; }
-  // Aborts where a counter is out of its bounds.
+  // Aborts if a counter is out of its bounds.
   void CheckInvariants() const;
 
  private:
@@ -83,12 +83,12 @@ class CreditReceiver {
   const LinkVcMask granted_;  // link VCs that use credit during an epoch
   bool is_on_ = false;
   bool any_heard_ = false;    // a CC_Update of the epoch
-  uint16_t serial_ = 0;       // of the last CF_Update; goes on over epochs
+  uint16_t serial_ = 0;       // of the last CF_Update; continues across epochs
   uint16_t last_serial_ = 0;  // of the last CC_Update
   LinkVcMask controlled_ = 0;
   LinkVcMask heard_ = 0;
-  LinkVcMask asked_ = 0;  // link VCs to be told, whatever was told before
-  LinkVcMask owed_ = 0;   // link VCs with more free credit than was told
+  LinkVcMask asked_ = 0;  // link VCs to announce, whatever was announced before
+  LinkVcMask owed_ = 0;   // link VCs with more free credit than was announced
   Time due_ = kNever;
   std::array<Credit20, kLinkVcs> counted_{};   // R_CC
   std::array<uint32_t, kLinkVcs> held_{};      // R_CC - R_CF

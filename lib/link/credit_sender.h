@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sender's side of a link's credit (docs/link.md): whether a frame may go, and the
-// CC_Updates that repair what was lost. Plain state: facts and the time come in, updates go out.
-// Owned by the lcore of the queue pair or of the switch.
+// The sender's side of a link's credit (docs/link.md): whether a frame may be sent, and the
+// CC_Updates that repair losses. Plain state: takes facts and the time, returns updates. Owned by
+// the lcore of the queue pair or of the switch.
 #ifndef SUEDE_LINK_CREDIT_SENDER_H_
 #define SUEDE_LINK_CREDIT_SENDER_H_
 
@@ -22,7 +22,7 @@ class CreditSender {
   // An epoch begins in which the neighbour grants `grant`, which Permits the largest frame. The
   // link VCs that use credit are closed until the neighbour's first CF_Update.
   void Start(const CreditGrant& grant, Time now);
-  // Frames use no credit any more.
+  // Frames no longer use credit.
   void Stop();
   bool is_on() const { return is_on_; }
   const CreditRule& rule() const { return rule_; }
@@ -31,7 +31,7 @@ class CreditSender {
   bool MaySend(uint32_t vc, uint32_t credits) const {
     return used_[vc] + credits <= limits_[vc] || (controlled_ >> vc & 1) == 0;
   }
-  // A frame was sent. MaySend must have held.
+  // A frame was sent. MaySend must have been true.
   void OnSent(uint32_t vc, uint32_t credits, Time now) {
     if ((controlled_ >> vc & 1) == 0) return;
     consumed_[vc] = consumed_[vc].Plus(static_cast<int32_t>(credits));
@@ -40,10 +40,10 @@ class CreditSender {
       due_ = now + repeat_;
   }
 
-  // A CF_Update has come.
+  // A CF_Update was received.
   CreditVerdict OnFreed(const CreditUpdate& update);
 
-  // The CC_Update that is due, if one is.
+  // The CC_Update that is due, if any.
   std::optional<CreditUpdate> Poll(Time now) {
     if (now < due_) [[likely]]
       return std::nullopt;
@@ -51,7 +51,7 @@ class CreditSender {
   }
   // The update could not be sent: it is due again.
   void Unsent(Time now) { due_ = now; }
-  // When Poll will return an update; kNever: not by itself.
+  // When Poll will return an update; kNever: not without further facts.
   Time deadline() const { return due_; }
 
   LinkVcMask controlled() const { return controlled_; }
@@ -59,9 +59,9 @@ class CreditSender {
   uint32_t used(uint32_t vc) const { return used_[vc]; }
   uint32_t free(uint32_t vc) const { return limits_[vc] - used_[vc]; }
   Credit20 consumed(uint32_t vc) const { return consumed_[vc]; }
-  // Link VCs of which no CF_Update of the epoch has come.
+  // Link VCs without a CF_Update in this epoch.
   LinkVcMask waiting() const { return waiting_; }
-  // Aborts where a counter is out of its bounds.
+  // Aborts if a counter is out of its bounds.
   void CheckInvariants() const;
 
  private:
@@ -70,7 +70,7 @@ class CreditSender {
   const Duration repeat_;
   bool is_on_ = false;
   bool heard_ = false;        // a CF_Update of the epoch
-  uint16_t serial_ = 0;       // of the last CC_Update; goes on over epochs
+  uint16_t serial_ = 0;       // of the last CC_Update; continues across epochs
   uint16_t last_serial_ = 0;  // of the last CF_Update
   CreditRule rule_;
   LinkVcMask controlled_ = 0;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// These checks run when an answer does not come, and now and then when one does.
+// Departures: checks that run when an answer is missing, and now and then when an answer arrives.
 #include "link/departures.h"
 
 namespace suede {
 namespace {
 
-// How often the device is checked for knowing which frames have left it.
+// Interval of the checks whether the device reports which frames have left it.
 constexpr Duration kSampleEvery = std::chrono::milliseconds(10);
 constexpr Duration kTellEvery = std::chrono::milliseconds(100);
-// A caller that waits for an answer looks more often: an older hold was another one.
+// A caller that waits for an answer checks more often: an older hold was a different hold.
 constexpr Duration kForget = std::chrono::seconds(1);
 
 }  // namespace
@@ -34,7 +34,7 @@ Time Departures::HeldSince(const Device& device, const Waiting& waiting, Duratio
     if (waiting.staged || (tells && waiting.busy)) {
       since = std::min(since, waiting.sent_at);
     } else if (waiting.sent_at >= held_since_) {
-      held_since_ = kNever;  // it has left, and was sent later than the held frames
+      held_since_ = kNever;  // the frame has left, and was sent later than the held frames
     }
   }
   if (since == kNever || now - since < min) return kNever;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a port's device has still to send, estimated from the frames that its owner gave it and
-// from the speed of the link. Where the link may lose a frame, all frames behind it in the device
-// are sent in vain, so the device is given no more than it sends until the owner's next turn.
+// The octets that a port's device has still to send, estimated from the frames given to the device
+// and from the speed of the link. If the link loses a frame, all frames behind it in the device are
+// sent in vain, so the device is given no more than it sends until the owner's next poll iteration.
 #ifndef SUEDE_LINK_DEVICE_QUEUE_H_
 #define SUEDE_LINK_DEVICE_QUEUE_H_
 
@@ -18,9 +18,9 @@ class DeviceQueue {
   static constexpr uint32_t kGapOctets = 24;  // preamble, FCS and gap of each frame
   static constexpr Duration kMaxLead = std::chrono::microseconds(50);
 
-  // A turn begins. `speed_bps`: of the link; 0: not known, then there is room for everything. A
-  // turn that comes while the device has something to send, or has just run out, shows how far
-  // apart turns are: the longest distance counts, and is forgotten gradually.
+  // A poll iteration begins. `speed_bps`: of the link; 0: not known, room is unlimited. An
+  // iteration that begins while the device has octets to send, or has just run out, shows the
+  // interval of iterations: the longest counts, and is forgotten gradually.
   void OnTurn(uint64_t speed_bps, Time now) {
     ns_per_octet_ = speed_bps == 0 ? 0 : 8e9 / static_cast<double>(speed_bps);
     if (empty_at_ > turn_at_) {
@@ -47,13 +47,13 @@ class DeviceQueue {
   }
 
  private:
-  static constexpr int kForgets = 16;  // turns
-  static constexpr int kSpare = 4;     // the part of the lead that is added
+  static constexpr int kForgets = 16;  // poll iterations
+  static constexpr int kSpare = 4;     // the part of the lead that is added to it
 
   double ns_per_octet_ = 0;
-  Duration lead_{};  // from one turn to the next
-  Time turn_at_{};   // the last one
-  Time empty_at_{};  // the device has sent everything
+  Duration lead_{};  // from one poll iteration to the next
+  Time turn_at_{};   // of the last poll iteration
+  Time empty_at_{};  // when the device has sent all octets
 };
 
 }  // namespace suede

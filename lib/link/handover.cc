@@ -19,7 +19,7 @@ uint32_t Handover::Take(Frame** frames, uint32_t max) {
     if (at == neighbours) at = 0;
     count += neighbours_[at].from->Pop(frames + count, max - count);
   }
-  // Another neighbour comes first in the next turn, so that none is kept waiting by the others.
+  // Another neighbour is first in the next poll iteration, so that no neighbour starves.
   next_ = next_ + 1 < neighbours ? next_ + 1 : 0;
   frames_ = count;
   bytes_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that arrive at one of the lcores that share a port and are for an instance of another: a
-// ring for each ordered pair of lcores. Frames arrive there as if the device had brought them.
+// Frames that arrive at one of the lcores that share a port, for an instance of another lcore: a
+// ring for each ordered pair of lcores. The other lcore receives them like frames of the device.
 #ifndef SUEDE_LINK_HANDOVER_H_
 #define SUEDE_LINK_HANDOVER_H_
 
@@ -15,22 +15,23 @@
 
 namespace suede {
 
-inline constexpr uint32_t kHandoverFrames = 512;  // that wait in a ring, at most
-// The lcore that received a frame pushes it; from Publish on it belongs to the other.
+inline constexpr uint32_t kHandoverFrames = 512;  // max frames that wait in a ring
+// The lcore that received a frame pushes it; from Publish on the other lcore owns the frame.
 using HandoverRing = BurstRing<Frame*, kHandoverFrames>;
 
-// Another lcore that shares a port, as seen from one. Rings and lane outlive both pipelines' turns.
+// Another lcore that shares a port with this lcore. Rings and lane outlive the polling of both
+// pipelines.
 struct PortNeighbour {
-  HandoverRing* from = nullptr;         // frames that it receives for instances here
-  HandoverRing* to = nullptr;           // frames that are received here for its own
-  std::vector<NetAddress> addresses;    // of its instances on the port
-  const PacketLane* packets = nullptr;  // the port's, where this neighbour serves it; else null
+  HandoverRing* from = nullptr;         // frames that the neighbour receives for instances here
+  HandoverRing* to = nullptr;           // frames received here for the neighbour's instances
+  std::vector<NetAddress> addresses;    // of the neighbour's instances on the port
+  const PacketLane* packets = nullptr;  // the port's lane if this neighbour serves it, else null
 };
 
 // One queue pair's end of the rings. Owned by the lcore of the queue pair.
 class Handover {
  public:
-  // Returns the neighbour's number.
+  // Adds a neighbour. Returns its number.
   uint32_t Add(const PortNeighbour& neighbour);
   // Whether other lcores share the port.
   bool is_shared() const { return !neighbours_.empty(); }
@@ -41,18 +42,18 @@ class Handover {
   uint32_t frames() const { return frames_; }
   uint64_t bytes() const { return bytes_; }
 
-  // False where the ring is full; else the frame is the neighbour's from Publish on.
+  // Returns false if the ring is full; else the neighbour owns the frame from Publish on.
   bool Push(uint32_t neighbour, Frame* frame) {
     pushed_ = true;
     return neighbours_[neighbour].to->Push(frame);
   }
-  // Shows all neighbours the pushed frames.
+  // Publishes the pushed frames to all neighbours.
   void Publish() {
     if (pushed_) PublishAll();
   }
 
-  // Whether a neighbour serves the port's packet lane and the lane's frames are to come up; then
-  // PushPacket hands a frame to it.
+  // Whether a neighbour serves the port's packet lane and the lane receives; PushPacket then hands
+  // a frame to this neighbour.
   bool LaneReceivesElsewhere() const { return lane_ != nullptr && lane_->receiving(); }
   bool PushPacket(Frame* frame) {
     pushed_ = true;
@@ -68,7 +69,7 @@ class Handover {
 
   std::vector<Neighbour> neighbours_;
   bool pushed_ = false;  // since the last Publish
-  size_t next_ = 0;      // the neighbour whose frames are taken first in the next turn
+  size_t next_ = 0;      // the neighbour whose frames are taken first in the next poll iteration
   uint32_t frames_ = 0;
   uint64_t bytes_ = 0;
   const PacketLane* lane_ = nullptr;

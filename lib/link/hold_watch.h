@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The watchdog of flows that the neighbour holds up while frames of them wait: by a pause
-// (docs/pfc.md), or because it returns no credit (docs/link.md). Plain state; owned by the lcore of
-// the queue pair.
+// The watchdog of flows that the neighbour holds up while their frames wait: by a pause
+// (docs/pfc.md), or by returning no credit (docs/link.md). Plain state; owned by the lcore of the
+// queue pair.
 #ifndef SUEDE_LINK_HOLD_WATCH_H_
 #define SUEDE_LINK_HOLD_WATCH_H_
 
@@ -10,13 +10,13 @@
 
 #include "base/sue.h"
 #include "base/time.h"
-#include "link/link_layer.h"
+#include "link/link_flows.h"
 
 namespace suede {
 
 class HoldWatch {
  public:
-  // `limit`: a flow that is held up for so long while frames of it wait is in a storm; 0: never.
+  // `limit`: a flow that is held up for so long while its frames wait is in a storm; 0: never.
   explicit HoldWatch(Duration limit) : limit_(limit) {}
 
   // Frames of these flows wait, and the flows are held up.
@@ -30,14 +30,14 @@ class HoldWatch {
     }
     due_ = std::min(due_, now + limit_);
   }
-  // These flows are held up no longer.
+  // These flows are no longer held up.
   void End(VcMask flows) {
     waiting_ &= static_cast<VcMask>(~flows);
     stormy_ &= static_cast<VcMask>(~flows);
   }
   VcMask waiting() const { return waiting_; }
   VcMask stormy() const { return stormy_; }
-  // The flows in a storm from now on.
+  // The flows whose storm begins now.
   VcMask TakeStorms(Time now) {
     if (now < due_) [[likely]]
       return 0;

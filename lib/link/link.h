@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue pair of a port as a pipeline uses it: frames to fill, the burst being staged, frames to
-// give back, frames that other lcores of the port have received, whether frames leave.
+// A pipeline's access to a queue pair of a port: frames to fill, the burst being staged, frames to
+// release, frames that other lcores of the port have received, whether frames leave.
 //
-// The layers below (link_layer.h) are a template parameter. Owned by the lcore of the queue pair.
+// The layers below are credit-based flow control and, under it, link-level retry: one branch for
+// each burst where a layer is off. Owned by the lcore of the queue pair.
 #ifndef SUEDE_LINK_LINK_H_
 #define SUEDE_LINK_LINK_H_
 
@@ -17,36 +18,36 @@
 #include "link/credit_layer.h"
 #include "link/departures.h"
 #include "link/handover.h"
-#include "link/link_layer.h"
+#include "link/link_flows.h"
 #include "link/packet_lane.h"
 #include "link/pauses.h"
 #include "link/pdu_frame.h"
-#include "link/retry_layer.h"
 #include "link/staged_burst.h"
 #include "stats/counters.h"
 
 namespace suede {
 
-template <LinkLayer Layer>
-class BasicLink {
+class Link {
  public:
-  // `packets`: the port's management packets, where this lcore serves them.
-  explicit BasicLink(Layer layer, PacketLane* packets = nullptr)
-      : layer_(std::move(layer)), packets_(packets) {}
-  BasicLink(const BasicLink&) = delete;
-  BasicLink& operator=(const BasicLink&) = delete;
+  // `packets`: the port's management packets if this lcore serves them. `port` outlives this
+  // object.
+  explicit Link(Port* port, const LinkParams& params = {}, PacketLane* packets = nullptr)
+      : port_(port), layer_(port, params), packets_(packets) {}
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
 
   // ---- Frames.
 
-  // Whether `count` frames are at hand (at most kBurst); asks the pool where they are not.
+  // Ensures that `count` frames (max kBurst) are available, from the pool if need be. Returns
+  // whether they are.
   bool HasFrames(uint32_t count) {
     if (spare_count_ >= count) return true;
-    spare_count_ += layer_.Allocate(spare_.data() + spare_count_, kBurst);
+    spare_count_ += port_->Allocate(spare_.data() + spare_count_, kBurst);
     return spare_count_ >= count;
   }
-  // An empty frame. HasFrames(1) must hold.
+  // An empty frame. HasFrames(1) must be true.
   Frame* NewFrame() { return spare_[--spare_count_]; }
-  // An empty frame with a fresh descriptor. HasFrames(1) must hold.
+  // An empty frame with a fresh descriptor. HasFrames(1) must be true.
   Pdu* NewPdu() {
     Frame* frame = NewFrame();
     Pdu* pdu = new (frame->notes) Pdu;
@@ -59,10 +60,10 @@ class BasicLink {
   }
   void FlushReleased() {
     if (released_count_ == 0) return;
-    layer_.Release(released_.data(), released_count_);
+    port_->Release(released_.data(), released_count_);
     released_count_ = 0;
   }
-  // A PDU has ended: its frame goes back at once, or is one-shot from now on where it is staged.
+  // A PDU has ended: releases its frame at once, or makes it one-shot if it is staged.
   void ReleasePdu(Pdu* pdu) {
     if (pdu->note.staged()) {
       pdu->note.kind = TxKind::kOneShot;
@@ -70,14 +71,14 @@ class BasicLink {
       ReleaseKept(pdu);
     }
   }
-  // Releases the PDU's frame, and its sealed frame where it has one.
+  // Releases the PDU's frame, and its sealed frame if it has one.
   void ReleaseKept(Pdu* pdu) {
     if (pdu->sealed) [[unlikely]]
       DropSealed(pdu);
     Release(FrameOf(pdu));
   }
-  // The PDU leaves in the frame `sealed` from now on, which is released with the PDU's own and is
-  // of the same pool.
+  // The PDU leaves in the frame `sealed` from now on, which is from the same pool as the PDU's own
+  // frame, and is released with it.
   void SetSealed(Pdu* pdu, Frame* sealed) {
     if (pdu->sealed) DropSealed(pdu);
     FrameOf(pdu)->sealed = sealed;
@@ -91,17 +92,14 @@ class BasicLink {
   }
   // Frames of an instance that seals will be staged.
   void ExpectSealed() { seals_ = true; }
-  // Whether the frame, or the sealed one that leaves in its place, may still be read on its way
-  // out.
-  bool IsBusy(const Frame* frame) const {
-    return layer_.IsBusy(&LeavingFrame(*frame));
-  }
+  // Whether the frame, or the sealed frame that leaves in its place, may still be read for sending.
+  bool IsBusy(const Frame* frame) const { return port_->IsBusy(&LeavingFrame(*frame)); }
 
   // ---- The burst being staged.
 
   // Acknowledgements and control PDUs have places of their own, in front of data.
   bool HasFrontRoom() const { return burst_.HasFrontRoom() && IsOpen(kVcCount); }
-  // HasFrontRoom must hold. The frame is one-shot and carries no Pdu.
+  // HasFrontRoom must be true. The frame is one-shot and carries no Pdu.
   void StageFront(Frame* frame, uint8_t vc = TxNote::kNoVc) {
     new (frame->notes) TxNote(TxNote::OneShot(vc));
     burst_.AddFront(frame);
@@ -118,22 +116,22 @@ class BasicLink {
     if (!HasRoom(vc)) return 0;
     return LimitsByCredit() ? 1 : kBurst - burst_.data_count();
   }
-  // Room for the PDU's VC must be there. The PDU is in flight, and stays so.
+  // There must be room for the PDU's VC. The PDU is in flight, and stays so.
   void Stage(Pdu* pdu) {
     pdu->note = TxNote::Kept(pdu->vc);
     burst_.Add(FrameOf(pdu));
     CheckCredit();
   }
-  // Stages a PDU whose frame is busy: the frame goes out once more unchanged.
+  // Stages a PDU whose frame is busy: the frame is sent again unchanged.
   void StageBusy(Pdu* pdu) {
     Stage(pdu);
     pdu->note.busy = true;
   }
-  // Stages one management packet at most, in front of the turn's data, so that it is not starved
-  // and delays data by no more than a frame. Returns whether it did.
+  // Stages max one management packet, before the poll iteration's data, so that packets do not
+  // starve and delay data by no more than a frame. Returns whether it did.
   bool StagePacket(CounterBlock& counters);
-  // How many frames of data may be staged at the end of retransmissions: all places (`all`), or
-  // half of the places that are left; every other turn the larger half of an odd number.
+  // The number of staged data frames up to which retransmissions may be staged: all places (`all`),
+  // or half of the places left; every other call the larger half of an odd number.
   uint32_t ShareOfRetransmissions(bool all) {
     if (all) return kBurst;
     const uint32_t left = kBurst - burst_.data_count();
@@ -142,9 +140,10 @@ class BasicLink {
     return kBurst - others;
   }
   bool HasRoomBelow(uint32_t end) const { return burst_.data_count() < end && room() != 0; }
-  // The frames of data that are staged, of which some are one-shot.
+  // The staged frames of data, some of which are one-shot.
   std::span<Frame* const> staged() const { return burst_.data(); }
-  // A PDU that is staged must not leave: RemoveWithdrawn takes out all withdrawn PDUs.
+  // Marks a staged PDU, which must not leave; RemoveWithdrawn removes all marked PDUs from the
+  // burst.
   static void Withdraw(Pdu* pdu) { pdu->note.kind = TxKind::kWithdrawn; }
   void RemoveWithdrawn() {
     burst_.RemoveWithdrawn();
@@ -153,63 +152,62 @@ class BasicLink {
   // Whether nothing is staged.
   bool empty() const { return burst_.empty(); }
 
-  // ---- Each turn.
+  // ---- In each poll iteration.
 
-  // Takes at most kBurst frames from the layers, and as many from other lcores of the port. Returns
-  // how many; `frames` has room for both.
+  // Takes up to kBurst frames from the layers, and as many from other lcores of the port. Returns
+  // their number; `frames` has room for both.
   uint32_t Receive(Frame** frames, Time now) {
     uint32_t count = layer_.Receive(frames, kBurst, now);
     if (handover_.is_shared()) [[unlikely]]
       count += handover_.Take(frames + count, kBurst);
     return count;
   }
-  // Lets the layers send their own frames, then hands the staged frames over; frames that are not
-  // taken stay staged, in order.
+  // Lets the layers send their own frames, then passes the staged frames to them; frames that are
+  // not taken stay staged, in order.
   void Transmit(CounterBlock& counters, Time now);
 
   Handover& handover() { return handover_; }
-  // Null where this lcore does not serve the port's management packets.
+  // Null if this lcore does not serve the port's management packets.
   PacketLane* packets() const { return packets_; }
 
   // ---- The port.
 
-  // Whether an operator has taken the port down: nothing is staged, and staged frames wait.
+  // Whether an operator has taken the port down: no frame is staged, and staged frames wait.
   bool down() const { return down_; }
   void set_down(bool down) {
     down_ = down;
     SetOpen();
   }
-  LinkState state() const { return layer_.link(); }
+  LinkState state() const { return port_->link(); }
   uint32_t max_frame_bytes() const { return layer_.max_frame_bytes(); }
   bool Offers(TxOffload offload) const { return layer_.Offers(offload); }
 
-  // ---- Flow control by class (pauses.h), where it is on: else null, and none of the rest is
-  // called.
+  // ---- Priority-based flow control (pauses.h). Off: pauses() is null, and the rest is not called.
 
   void SetPauses(PortPauses* port, bool sends) {
     pauses_ = std::make_unique<LinkPauses>(port, sends);
   }
   LinkPauses* pauses() const { return pauses_.get(); }
-  // A PFC frame of the neighbour's has come.
+  // A PFC frame of the neighbour was received.
   void OnPfc(const PfcFrame& pfc, Time now) {
-    pauses_->OnFrame(pfc, layer_.link().speed_bps, now);
+    pauses_->OnFrame(pfc, port_->link().speed_bps, now);
     CheckPauses(now);
   }
-  // To be called once in a turn.
+  // Called once in a poll iteration.
   void CheckPauses(Time now) {
     if (pauses_->Refresh(now)) SetOpen();
   }
-  // Whether no pause holds up the VC's frames, or those of kAckBit's bit number, and they have
-  // credit.
+  // Whether no pause holds up the frames of the VC, or of kVcCount (PDUs without commands), and
+  // they have credit.
   bool IsOpen(uint32_t flow) const { return ((layer_.room() & open_) >> flow & 1) != 0; }
-  // Sends the PFC frame that is due, if any, at once: in front of all staged frames.
+  // Sends the PFC frame that is due, if any, at once: before all staged frames.
   void SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters, Time now);
 
-  // ---- Flow control by credit (credit_gate.h), where it is on: else null.
+  // ---- Credit-based flow control (credit_gate.h). Off: null.
 
   CreditGate* credit() { return layer_.gate(); }
   const CreditGate* credit() const { return layer_.gate(); }
-  // Whether the neighbour holds the flow up, by a pause or without credit, and since when.
+  // Whether the neighbour holds the flow up, by a pause or for lack of credit, and since when.
   bool IsHeld(uint32_t flow) const { return HeldFlowSince(flow) != kNever; }
   Time HeldFlowSince(uint32_t flow) const;
 
@@ -222,30 +220,31 @@ class BasicLink {
   // ---- Whether frames leave (departures.h).
 
   Departures& departures() { return departures_; }
-  // An acknowledged frame shows whether the device tells which frames have left it.
+  // Samples an acknowledged frame: whether the device reports which frames have left it.
   void SampleDeparture(const Pdu& acknowledged, Time now);
-  // Since when nothing leaves, as the caller that waits for an answer to `oldest` sees it; null:
-  // the caller waits for no kept PDU.
+  // Since when no frame leaves, for a caller that waits for an answer to `oldest`; null: the caller
+  // waits for no kept PDU.
   Time HeldSince(const Pdu* oldest, Duration min, Time now);
 
-  // For tests: frames that are kept for later turns.
+  // For tests: frames that are kept for later poll iterations.
   uint32_t frames_kept() const {
     const Frame* marker = departures_.marker();
     return layer_.frames_kept() + spare_count_ +
-           (marker != nullptr && !layer_.IsBusy(marker) ? 1 : 0);
+           (marker != nullptr && !port_->IsBusy(marker) ? 1 : 0);
   }
-  // For tests, and for a layer's own requests.
-  Layer& layer() { return layer_; }
-  const Layer& layer() const { return layer_; }
+  // This end of the link's cable (link_end.h); null: no protocol of the link is on.
+  LinkEnd* end() { return layer_.end(); }
+  const LinkEnd* end() const { return layer_.end(); }
 
  private:
-  Layer layer_;
+  Port* const port_;
+  CreditLayer layer_;
   PacketLane* const packets_;
   StagedBurst burst_;
-  VcMask open_ = kEveryFlow;  // flows that are not paused; none where it is down
+  VcMask open_ = kEveryFlow;  // flows that are not paused; none if the port is down
   bool down_ = false;
-  bool seals_ = false;        // some frames may have a sealed one beside them
-  bool resends_odd_ = false;  // retransmissions get one more of an odd number of places
+  bool seals_ = false;        // some frames may have a sealed frame
+  bool resends_odd_ = false;  // retransmissions get the larger half of an odd number of places
   std::array<Frame*, 2 * kBurst> spare_{};
   uint32_t spare_count_ = 0;
   std::array<Frame*, 2 * kBurst> released_{};
@@ -265,142 +264,6 @@ class BasicLink {
     open_ = down_ ? VcMask{0} : static_cast<VcMask>(kEveryFlow & ~paused);
   }
 };
-
-template <LinkLayer Layer>
-void BasicLink<Layer>::SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters,
-                               Time now) {
-  if (down_) return;
-  const std::optional<PfcFrame> pfc = pauses_->Poll(layer_.link().speed_bps, now);
-  if (!pfc) [[likely]]
-    return;
-  if (!HasFrames(1)) return pauses_->Unsent(*pfc);
-  Frame* frame = NewFrame();
-  frame->data = frame->buffer + Frame::kCommandOffset;
-  frame->length = PfcFrame::kBytes;
-  frame->tx_offload = TxOffload::kNone;
-  EncodePfc(*pfc, mac, frame->data);
-  new (frame->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
-  const bool sent = layer_.Transmit(&frame, 1, now) == 1;
-  NoteOf(frame) = TxNote();
-  if (sent) {
-    counters.Add(Counter::kTxPfc);
-    counters.Add(Counter::kTxFrames);
-    counters.Add(Counter::kTxFrameBytes, PfcFrame::kBytes);
-  } else {
-    pauses_->Unsent(*pfc);
-  }
-  Release(frame);
-}
-
-template <LinkLayer Layer>
-Time BasicLink<Layer>::HeldFlowSince(uint32_t flow) const {
-  Time since = kNever;
-  if (pauses_ != nullptr && (pauses_->paused() >> flow & 1) != 0) since = pauses_->since(flow);
-  const CreditGate* const gate = layer_.gate();
-  if (gate != nullptr && (gate->held() >> flow & 1) != 0) {
-    since = std::min(since, gate->since(flow));
-  }
-  return since;
-}
-
-template <LinkLayer Layer>
-void BasicLink<Layer>::Transmit(CounterBlock& counters, Time now) {
-  layer_.Flush(now);
-  if (burst_.empty() || down_) return;
-  const StagedBurst::Offer offer = burst_.Begin();
-  const uint32_t sent =
-      !seals_ ? layer_.Transmit(offer.first, offer.count, now) : TransmitSealed(offer, now);
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < sent; ++i) {
-    Frame* frame = offer.first[i];
-    bytes += frame->length;
-    const bool one_shot = std::exchange(NoteOf(frame), TxNote()).kind == TxKind::kOneShot;
-    if (!one_shot) continue;
-    if (frame->sealed != nullptr) [[unlikely]]
-      Release(std::exchange(frame->sealed, nullptr));
-    if (!departures_.Keep(frame, now)) Release(frame);
-  }
-  departures_.OnTransmit(sent != 0, now);
-  counters.Add(Counter::kTxFrames, sent);
-  counters.Add(Counter::kTxFrameBytes, bytes);
-  if (sent != offer.count) counters.Add(Counter::kTxPortFull);
-  burst_.End(offer, sent);
-  CheckCredit();
-}
-
-// Offers the layers the sealed frame of each frame that has one. A kept PDU's sealed frame that the
-// device has already read is released: the next PDU then gets a frame that is still in the nearest
-// cache.
-template <LinkLayer Layer>
-[[gnu::noinline]] uint32_t BasicLink<Layer>::TransmitSealed(const StagedBurst::Offer& offer,
-                                                            Time now) {
-  std::array<Frame*, kFront + kBurst> leaving;
-  for (uint32_t i = 0; i < offer.count; ++i) {
-    Frame* const frame = offer.first[i];
-    leaving[i] = frame;
-    if (frame->sealed == nullptr) continue;
-    leaving[i] = frame->sealed;
-    new (frame->sealed->notes) TxNote(NoteOf(frame));
-  }
-  const uint32_t sent = layer_.Transmit(leaving.data(), offer.count, now);
-  for (uint32_t i = 0; i < offer.count; ++i) {
-    Frame* const frame = offer.first[i];
-    if (frame->sealed == nullptr) continue;
-    NoteOf(frame->sealed) = TxNote();
-    const bool is_kept = NoteOf(frame).kind != TxKind::kOneShot;
-    if (i < sent && is_kept && !layer_.IsBusy(frame->sealed)) DropSealed(PduOf(frame));
-  }
-  return sent;
-}
-
-template <LinkLayer Layer>
-bool BasicLink<Layer>::StagePacket(CounterBlock& counters) {
-  if (packets_ == nullptr || !packets_->HasPacket()) return false;
-  if (burst_.data_count() == kBurst || down_ || !HasFrames(1)) return false;
-  if (layer_.gate() != nullptr && layer_.gate()->waiting() >= kBurst) return false;
-  Frame* frame = NewFrame();
-  packets_->TakePacket(*frame);
-  new (frame->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
-  burst_.Add(frame);
-  CheckCredit();
-  counters.Add(Counter::kMgmtTxPackets);
-  return true;
-}
-
-template <LinkLayer Layer>
-void BasicLink<Layer>::SampleDeparture(const Pdu& acknowledged, Time now) {
-  layer_.Reclaim();
-  departures_.OnSample(IsBusy(FrameOf(&acknowledged)), acknowledged.sent_at,
-                       !acknowledged.retransmitted, now);
-}
-
-template <LinkLayer Layer>
-Time BasicLink<Layer>::HeldSince(const Pdu* oldest, Duration min, Time now) {
-  if (burst_.data_count() == 0) departures_.OnTransmit(true, now);  // the device is given nothing
-  Departures::Device device{.up = layer_.link().up, .reclaims = layer_.Reclaim()};
-  const Frame* marker = departures_.marker();
-  device.marker_busy = marker != nullptr && layer_.IsBusy(marker);
-  Departures::Waiting waiting;
-  if (oldest != nullptr) {
-    waiting = {.exists = true,
-               .staged = oldest->note.staged(),
-               .busy = IsBusy(FrameOf(oldest)),
-               .sent_at = oldest->sent_at};
-  }
-  Frame* unused = nullptr;
-  const Time since = departures_.HeldSince(device, waiting, min, now, unused);
-  if (unused != nullptr) Release(unused);
-  return since;
-}
-
-// The stack that the pipeline has, from the port up: a layer that is off costs a branch a burst.
-using LinkStack = CreditLayer<RetryLayer<PortLayer>>;
-using Link = BasicLink<LinkStack>;
-extern template class BasicLink<LinkStack>;
-
-inline LinkStack StackOver(Port* port, const LinkParams& params = {}) {
-  return LinkStack(RetryLayer<PortLayer>(PortLayer(port), params), params);
-}
 
 }  // namespace suede
 

@@ -36,7 +36,7 @@ std::optional<CreditUpdate> DecodeCreditUpdate(const uint8_t* body, uint32_t byt
   }
   CreditUpdate update;
   const uint8_t* at = body + CreditUpdate::kHeadBytes;
-  uint32_t min = 0;  // the next entry's link VC is this one or a later one
+  uint32_t min = 0;  // the min link VC of the next entry
   for (uint32_t i = 0; i < count; ++i, at += CreditUpdate::kEntryBytes) {
     const uint32_t entry = LoadBe32(at);
     const uint32_t vc = entry >> kVcShift;

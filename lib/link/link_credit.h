@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credits of a link (docs/link.md): cyclic counters, the credits of a frame, and the updates
-// in which neighbours tell each other their counters. Bytes and values; no I/O.
+// Credits of a link (docs/link.md): cyclic counters, the credits of a frame, and the updates in
+// which neighbours exchange their counters. Bytes and values; no I/O.
 #ifndef SUEDE_LINK_LINK_CREDIT_H_
 #define SUEDE_LINK_LINK_CREDIT_H_
 
@@ -25,7 +25,7 @@ class Credit20 {
   constexpr explicit Credit20(uint32_t value) : value_(value & kMask) {}
   constexpr uint32_t value() const { return value_; }
 
-  // The counter `n` credits on; negative n goes back.
+  // The counter advanced by `n` credits; negative `n` goes back.
   constexpr Credit20 Plus(int32_t n) const { return Credit20(value_ + static_cast<uint32_t>(n)); }
   // The distance of this counter ahead of `other`: -2^19 to 2^19 - 1.
   constexpr int32_t DistanceFrom(Credit20 other) const {
@@ -40,8 +40,8 @@ class Credit20 {
   uint32_t value_ = 0;
 };
 
-// The most credits of a link VC: a counter that is wrong by some of these is still distinguished
-// from one that is behind.
+// Max credits of a link VC: a counter that is wrong by some of these is still distinguished from a
+// counter that is behind.
 inline constexpr uint32_t kMaxLinkCredits = (1u << (Credit20::kBits - 3)) - 1;
 
 // How a receiver counts the credits of a frame.
@@ -80,7 +80,7 @@ struct CreditGrant {
     for (uint32_t vc = 0; vc < kLinkVcs; ++vc) vcs |= LinkVcMask{limits[vc] != 0} << vc;
     return vcs;
   }
-  // Whether each limit can be counted, and lets frames of up to `octets` pass.
+  // Whether each limit can be counted, and permits frames of up to `octets`.
   bool Permits(uint32_t octets) const {
     const uint32_t min = rule.CreditsOf(octets);
     return rule.IsValid() && std::ranges::all_of(limits, [min](uint32_t limit) {
@@ -93,9 +93,9 @@ struct CreditGrant {
 
 // When updates are sent.
 struct CreditTimes {
-  // Octets of a link VC that were freed since the last CF_Update make another one due, 800 to 2^20.
+  // Octets of a link VC freed since the last CF_Update that make another update due, 800 to 2^20.
   uint32_t spacing_octets = 6400;
-  // Freed octets are told after this time at the latest.
+  // Max time until freed octets are announced.
   Duration max_wait = std::chrono::microseconds(5);
   // Time between CC_Updates while credits are in use, 1 us to 250 ms.
   Duration repeat = std::chrono::microseconds(256);
@@ -107,7 +107,7 @@ struct CreditUpdate {
   static constexpr uint32_t kEntryBytes = 4;
   static constexpr uint32_t kMaxBytes = kHeadBytes + kLinkVcs * kEntryBytes;
 
-  uint16_t serial = 0;    // travels in the head of the link frame
+  uint16_t serial = 0;    // carried in the head of the link frame
   LinkVcMask vcs = 0;     // link VCs that have an entry
   LinkVcMask starts = 0;  // link VCs of `vcs` whose count begins
   std::array<Credit20, kLinkVcs> counters{};
@@ -118,20 +118,20 @@ struct CreditUpdate {
 // Writes at most CreditUpdate::kMaxBytes octets, and returns how many. `update.vcs` is not 0.
 // The serial is not part of the body.
 uint32_t EncodeCreditUpdate(const CreditUpdate& update, uint8_t* body);
-// Returns nullopt where the body is malformed. More octets may follow the body.
+// Returns nullopt if the body is malformed. More octets may follow the body.
 std::optional<CreditUpdate> DecodeCreditUpdate(const uint8_t* body, uint32_t bytes);
 
 // The effect of a received update.
 struct CreditVerdict {
   enum class Kind : uint8_t {
     kTaken,
-    kOff,    // there is no epoch
+    kOff,    // no epoch has begun
     kStale,  // not later than the last update
   };
   Kind kind = Kind::kTaken;
   uint32_t impossible = 0;  // entries that changed nothing
-  uint32_t repaired = 0;    // credits of frames that were lost, or came twice
-  bool opened = false;      // some link VC has more credit than before
+  uint32_t repaired = 0;    // credits of frames that were lost or duplicated
+  bool opened = false;      // a link VC has more credit than before
 };
 
 }  // namespace suede

@@ -24,7 +24,7 @@ LinkEnd::LinkEnd(const LinkParams& params)
       sender_(params.retry),
       receiver_(params.retry) {}
 
-// ---- Frames that have come.
+// ---- Received frames.
 
 LinkEnd::Fate LinkEnd::OnFrame(Frame& frame, Time now) {
   if (!HasLinkType(frame.data, frame.length, params_.ether_type)) return OnPlain(frame);
@@ -117,7 +117,7 @@ void LinkEnd::BeginSession() {
   receiver_.Begin(hello_.peer_offer().window_frames);
 }
 
-// Starts or stops numbering as the neighbour's HELLO says.
+// Starts or stops numbering according to the neighbour's HELLO.
 void LinkEnd::SetSpeaking() {
   if (!params_.retry.on) return;
   const bool wants = hello_.speaks() && hello_.peer_offer().llr;

@@ -24,8 +24,8 @@ LinkHello::Outcome LinkHello::OnHello(const LinkHelloBody& hello, Time now) {
   return Outcome::kTaken;
 }
 
-// A neighbour that echoes a nonce of this handshake only is there now; all other HELLOs may be old
-// copies.
+// Handles a HELLO with another nonce. Only a neighbour that echoes a nonce of this handshake is
+// proved to be present; all other HELLOs may be old copies.
 LinkHello::Outcome LinkHello::OnOtherNonce(const LinkHelloBody& hello, Time now) {
   const uint64_t expected = hears() ? fresh_ : nonce_;
   if (hello.echo != 0 && hello.echo == expected) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handshake between the ends of a link (docs/link.md, "Session"). No I/O: HELLOs and the time
-// go in, HELLOs come out.
+// The handshake between the ends of a link (docs/link.md, "Session"). No I/O: takes HELLOs and the
+// time, returns HELLOs.
 #ifndef SUEDE_LINK_LINK_HELLO_H_
 #define SUEDE_LINK_LINK_HELLO_H_
 
@@ -17,26 +17,26 @@ class LinkHello {
  public:
   LinkHello(const LinkOffer& offer, const SecretKey& secret, Duration interval);
 
-  // ---- Frames that have come.
+  // ---- Received frames.
 
   enum class Outcome : uint8_t {
     kStale,  // ignored
     kTaken,
-    kBegun,  // a session has begun: the former one is over
+    kBegun,  // a session has begun: the former session is over
   };
   Outcome OnHello(const LinkHelloBody& hello, Time now);
-  // A frame of the session.
+  // A frame of the session was received.
   void OnFrame(Time now) { heard_at_ = now; }
 
   // ---- Time.
 
-  // Whether nothing was heard in the session for too long; the caller then begins anew.
+  // Whether no frame of the session was received for too long; the caller then calls BeginAnew.
   bool IsSilent(Time now) const {
     return hears() && now - heard_at_ > kSilentIntervals * interval_;
   }
   // Forgets the neighbour, and takes another nonce.
   void BeginAnew(Time now);
-  // Whether a HELLO is due; then Next.
+  // Whether a HELLO is due, which Next returns.
   bool IsDue(Time now) const { return now >= due_; }
   LinkHelloBody Next(Time now);
   Time deadline() const {
@@ -53,7 +53,8 @@ class LinkHello {
   const LinkOffer& peer_offer() const { return peer_offer_; }
   uint16_t tx_tag() const { return tx_tag_; }
   uint16_t rx_tag() const { return rx_tag_; }
-  // The tag of frames from the end with the nonce `from` to the end with `to` (docs/link.md).
+  // The tag of frames from the end with the nonce `from` to the end with the nonce `to`
+  // (docs/link.md).
   static uint16_t TagOf(uint64_t from, uint64_t to);
 
  private:
@@ -72,9 +73,9 @@ class LinkHello {
   const Duration interval_;
   SecretNumbers numbers_;
   uint64_t nonce_;
-  uint64_t peer_ = 0;           // the neighbour's nonce, of the session; 0: there is none
-  uint64_t asks_ = 0;           // another nonce of the neighbour's, which is not proved yet
-  uint64_t fresh_ = 0;          // own nonce with which `asks_` is answered
+  uint64_t peer_ = 0;           // the neighbour's nonce in the session; 0: no session
+  uint64_t asks_ = 0;           // another nonce of the neighbour, not proved yet
+  uint64_t fresh_ = 0;          // own nonce in answers to `asks_`
   bool answers_asker_ = false;  // the next HELLO answers `asks_`
   bool speaks_ = false;
   uint16_t tx_tag_ = 0;
@@ -82,7 +83,7 @@ class LinkHello {
   LinkOffer peer_offer_;
   Time heard_at_{};
   Time sent_at_{};
-  Time due_{};  // at once
+  Time due_{};  // initially at once
 };
 
 }  // namespace suede

@@ -21,9 +21,9 @@ struct RetryParams {
   static constexpr uint32_t kMaxWindowFrames = 1u << 14;
 
   bool on = false;
-  uint32_t window_frames = 264;      // 1 to kMaxWindowFrames: max frames that are held,
-  uint32_t window_octets = 135'000;  // and their octets; one frame always may be held
-  uint32_t replay_count = 3;  // times in a row that the replay timer may fire without progress
+  uint32_t window_frames = 264;      // max frames held, 1 to kMaxWindowFrames,
+  uint32_t window_octets = 135'000;  // and max octets of them; one frame may always be held
+  uint32_t replay_count = 3;         // max expiries of the replay timer in a row without progress
   Duration replay_timeout = std::chrono::microseconds(50);
   Duration max_age = std::chrono::milliseconds(5);    // of a held frame
   uint32_t ack_frames = 16;                           // received frames after which an ACK leaves,
@@ -34,21 +34,21 @@ struct LinkParams {
   uint16_t ether_type = kDefaultLinkEtherType;
   std::array<uint8_t, 6> mac{};  // source of link frames
   Duration hello = std::chrono::milliseconds(10);
-  SecretKey secret{};  // of the nonces: another one for each boot
+  SecretKey secret{};  // of the nonces: differs in each boot
   RetryParams retry;
-  LinkOffer credit;  // the offer of credit-based flow control; `cbfc`: it is on
+  LinkOffer credit;  // the offer of credit-based flow control; `cbfc`: whether it is on
   CreditTimes credit_times;
-  // Frames that wait for so long for credit that the neighbour does not return are in a storm; 0:
-  // never.
+  // Time for which frames wait for credit, while the neighbour returns none, until a storm begins;
+  // 0: never.
   Duration credit_storm = std::chrono::milliseconds(100);
   FrameClassRule class_rule;  // rule for the link VC of a frame
 
-  // Whether this end takes part in link frames at all.
+  // Whether this end exchanges link frames.
   bool on() const { return retry.on || credit.cbfc; }
 };
 
-// The multicast groups of frames from the neighbour that this end takes: a device that filters
-// multicast frames has to be asked for them. `takes_pfc`: this end obeys PFC frames (docs/pfc.md).
+// The multicast groups of frames that this end receives from the neighbour, to be registered with a
+// device that filters multicast frames. `takes_pfc`: this end obeys PFC frames (docs/pfc.md).
 inline std::vector<std::array<uint8_t, 6>> GroupsOf(const LinkParams& params, bool takes_pfc) {
   std::vector<std::array<uint8_t, 6>> groups;
   if (params.on()) groups.push_back(kLinkGroup);

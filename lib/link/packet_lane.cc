@@ -8,8 +8,7 @@
 namespace suede {
 namespace {
 
-// Bytes of a frame that tell whether it is a SUE frame, with room for what a parser reads further
-// on.
+// Bytes that determine whether a frame is a SUE frame, with room for a parser that reads ahead.
 constexpr size_t kJudgedBytes = 256;
 
 }  // namespace
@@ -25,9 +24,9 @@ Counter PacketLane::Refusal(std::span<const uint8_t> frame) const {
   const auto bytes = static_cast<uint32_t>(frame.size());
   if (EthernetBytes(frame.data(), bytes) == 0) return Counter::kMgmtTxMalformed;
   if (bytes > frame_bytes()) return Counter::kMgmtTxTooLong;
-  // A parser may write to what it takes for a PDU, hence the copy. The rest of a longer frame is
-  // not needed: its lengths and checksums would make it a broken SUE frame, but never another's
-  // frame.
+  // The copy protects the frame from a parser that writes to a supposed PDU. The rest of a longer
+  // frame is not needed: its lengths and checksums could make it a broken SUE frame, but never a
+  // frame that is not SUE's.
   uint8_t head[kJudgedBytes];
   const auto judged = static_cast<uint32_t>(std::min(frame.size(), kJudgedBytes));
   std::memcpy(head, frame.data(), judged);

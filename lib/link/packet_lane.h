@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The management packets of one port, between the control thread and the lcore that serves the port
-// (docs/management-packets.md): a ring of frames each way, its rate, and its counters.
+// (docs/management-packets.md): a ring of frames for each direction, its rate, and its counters.
 #ifndef SUEDE_LINK_PACKET_LANE_H_
 #define SUEDE_LINK_PACKET_LANE_H_
 
@@ -16,24 +16,24 @@
 
 namespace suede {
 
-inline constexpr uint32_t kPacketsPerSecond = 10'000;  // each way (SUE framework §3.1)
-inline constexpr uint32_t kLanePackets = 256;          // that wait, each way
+inline constexpr uint32_t kPacketsPerSecond = 10'000;  // each direction (SUE framework §3.1)
+inline constexpr uint32_t kLanePackets = 256;          // max waiting, each direction
 
 // Both threads read the clock of the endpoint.
 class PacketLane {
  public:
-  // `rules` are the port's, `frame_bytes` its longest frame. Takes all memory that it will use.
+  // `rules` are the port's, `frame_bytes` its longest frame. Allocates all memory.
   PacketLane(const FrameRules& rules, uint32_t frame_bytes, uint32_t burst);
 
   uint32_t frame_bytes() const { return down_.frame_bytes(); }
 
   // ---- The control thread.
 
-  // Sends a frame, or drops and counts it. Returns whether it will go.
+  // Queues a frame, or drops and counts it. Returns whether it was queued.
   bool Send(std::span<const uint8_t> frame, Time now);
-  // Whether frames that are not SUE frames are to come up.
+  // Sets whether received frames that are not SUE frames are passed up.
   void SetReceiving(bool receiving) { receiving_.store(receiving, std::memory_order_relaxed); }
-  // The oldest frame that came up, until PopReceived; empty where there is none.
+  // The oldest frame passed up, valid until PopReceived; empty: none.
   std::span<const uint8_t> Received() {
     return up_.empty() ? std::span<const uint8_t>() : up_.Front();
   }
@@ -48,11 +48,11 @@ class PacketLane {
   // Takes a copy of a received frame, or drops and counts it.
   void OfferUp(const Frame& frame, Time now, CounterBlock& counters);
   bool HasPacket() const { return !down_.empty(); }
-  // Copies the oldest frame to send into an empty frame of the port. HasPacket must hold.
+  // Copies the oldest frame to send into an empty frame of the port. HasPacket must be true.
   void TakePacket(Frame& frame);
 
  private:
-  // Why a frame may not be sent; kCount: it may.
+  // Why a frame must not be sent; kCount: it may be sent.
   Counter Refusal(std::span<const uint8_t> frame) const;
 
   const FrameRules rules_;

@@ -15,7 +15,8 @@ void PortPauses::OnFrame(const PfcFrame& pfc, uint64_t rate_bps, Time now) {
   const uint64_t rate = params_.rate_bps != 0 ? params_.rate_bps : rate_bps;
   for (uint32_t c = 0; c < kPfcClasses; ++c) {
     if ((pfc.classes >> c & 1) == 0) continue;
-    // A pause that goes on counts up to its new end; one that has ended counts from now on.
+    // A pause in progress is counted up to its new end; after an ended pause, the new pause is
+    // counted from now on.
     const int64_t end = ToNs(now + PauseOf(pfc.quanta[c], rate));
     const int64_t former = until_ns_[c].load(std::memory_order_relaxed);
     total_ns_[c].fetch_add(end - std::max(former, ToNs(now)), std::memory_order_relaxed);
@@ -58,11 +59,11 @@ LinkPauses::LinkPauses(PortPauses* port, bool sends)
 void LinkPauses::SetClasses(const std::array<uint8_t, kLinkFlows>& classes) {
   class_of_ = classes;
   if (sends_) port_->ShowClasses(classes);
-  due_ = Time{};  // the pauses are of other VCs
+  due_ = Time{};  // the pauses apply to other VCs
   PublishWants();
 }
 
-// Computes which flows are paused anew.
+// Recomputes which flows are paused.
 [[gnu::noinline]] void LinkPauses::Update(Time now) {
   seen_ = port_->changes();
   due_ = kNever;
@@ -90,7 +91,8 @@ void LinkPauses::Want(uint32_t vc, bool wants) {
   PublishWants();
 }
 
-// Tells the device's other queue pairs which classes this one wants to be paused.
+// Publishes to the device's other queue pairs the classes for which this queue pair requests a
+// pause.
 void LinkPauses::PublishWants() {
   uint32_t classes = 0;
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
@@ -109,7 +111,7 @@ std::optional<PfcFrame> LinkPauses::Poll(uint64_t rate_bps, Time now) {
   std::optional<PfcFrame> pfc = sender_.Poll(port_->wanted(), now);
   if (!unsent_) [[likely]]
     return pfc;
-  // The frame that could not be sent is merged into this one.
+  // Merges the frame that could not be sent into this frame.
   if (!pfc) return std::exchange(unsent_, std::nullopt);
   for (uint32_t c = 0; c < kPfcClasses; ++c) {
     if ((unsent_->classes & ~pfc->classes) >> c & 1) pfc->quanta[c] = unsent_->quanta[c];

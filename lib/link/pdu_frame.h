@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a frame to its notes and back: address arithmetic.
+// Conversions between a frame and its notes, by address arithmetic.
 #ifndef SUEDE_LINK_PDU_FRAME_H_
 #define SUEDE_LINK_PDU_FRAME_H_
 
@@ -29,7 +29,7 @@ inline const TxNote& NoteOf(const Frame* frame) {
   return *std::launder(reinterpret_cast<const TxNote*>(frame->notes));
 }
 static_assert(sizeof(Pdu) <= Frame::kNoteBytes);
-// The frame that leaves for a staged one: its sealed frame where it has one. A frame that keeps a
+// The frame that leaves for a staged frame: its sealed frame if it has one. A frame that keeps a
 // plain PDU beside its sealed frame has no network header, and the length of the sealed frame.
 inline const Frame& LeavingFrame(const Frame& frame) {
   return frame.sealed != nullptr ? *frame.sealed : frame;

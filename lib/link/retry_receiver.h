@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiving side of link-level retry (docs/link.md): which numbered frames are handed up, and
+// The receiving side of link-level retry (docs/link.md): which numbered frames are passed up, and
 // which answers the far end gets. No I/O.
 #ifndef SUEDE_LINK_RETRY_RECEIVER_H_
 #define SUEDE_LINK_RETRY_RECEIVER_H_
@@ -32,7 +32,8 @@ class RetryReceiver {
     OnAckSent();
   }
 
-  // A numbered frame has come; the state is not kOff. All but kAccept is dropped.
+  // A numbered frame was received; the state is not kOff. The caller drops the frame unless
+  // kAccept.
   enum class Verdict : uint8_t { kAccept, kDuplicate, kGap, kBeyond };
   Verdict OnData(Psn number, Time now) {
     const int ahead = number.DistanceFrom(expected_);
@@ -67,7 +68,7 @@ class RetryReceiver {
     owed_ = 0;
     due_ = kNever;
   }
-  // When HasAnswer will be true; the past where an answer is due already.
+  // When HasAnswer will be true; in the past if an answer is due already.
   Time deadline() const {
     return state_ == State::kSendNack || owed_ >= ack_frames_ ? Time{} : due_;
   }

@@ -68,8 +68,8 @@ uint32_t RetrySender::OnSent(uint32_t count, Time now) {
   return again;
 }
 
-// An acknowledgement behind the held frames is an old one: frames that are sent again carry the
-// acknowledgement of their first time.
+// An acknowledgement behind the held frames is old: retransmitted frames carry the acknowledgement
+// of their first transmission.
 RetrySender::AckVerdict RetrySender::OnAck(Psn last_good, Time now) {
   if (!numbers()) return AckVerdict::kNothing;
   const int count = last_good.Next().DistanceFrom(base_);
@@ -87,7 +87,7 @@ RetrySender::AckVerdict RetrySender::OnAck(Psn last_good, Time now) {
 RetrySender::AckVerdict RetrySender::OnNack(Psn last_good, Time now) {
   const AckVerdict heard = OnAck(last_good, now);
   if (!numbers() || heard == AckVerdict::kImplausible || last_good.Next() != base_) return heard;
-  // A NACK means that frames behind base_ have come: they must have been sent.
+  // A NACK means that frames behind base_ have arrived: they must have been sent.
   if (base_ == sent_end_) return AckVerdict::kImplausible;
   if (nacked_) return AckVerdict::kCopy;
   nacked_ = true;
@@ -95,7 +95,7 @@ RetrySender::AckVerdict RetrySender::OnNack(Psn last_good, Time now) {
   return AckVerdict::kReplay;
 }
 
-// Sends again from the oldest frame on. The timer starts as the first frame leaves.
+// Retransmits from the oldest frame on. The timer starts when the first frame leaves.
 void RetrySender::Replay() {
   state_ = State::kReplay;
   cursor_ = base_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sending side of link-level retry (docs/link.md): numbers, the frames that are held until the
-// far end has them, and the next frame to send. No I/O; frames are only pointers here.
+// The sending side of link-level retry (docs/link.md): numbers, the frames held until the far end
+// has received them, and the next frame to send. No I/O; frames are only pointers here.
 #ifndef SUEDE_LINK_RETRY_SENDER_H_
 #define SUEDE_LINK_RETRY_SENDER_H_
 
@@ -23,9 +23,9 @@ class RetrySender {
 
   // ---- The session.
 
-  // Begins with number 0; nothing may be held. The window is the far end's, bounded by our own.
+  // Begins with number 0; no frame may be held. The window is the far end's, bounded by our own.
   void Begin(uint32_t window_frames, uint32_t window_octets);
-  // Gives up held frames (`ended`), and is then in the state `to`: kOff, kInit or kFlush.
+  // Gives up held frames (`ended`), and enters the state `to`: kOff, kInit or kFlush.
   void Stop(State to);
 
   // ---- Frames to send.
@@ -33,24 +33,24 @@ class RetrySender {
   bool numbers() const { return state_ == State::kAdvance || state_ == State::kReplay; }
   // Whether frames may be taken: no taken frame waits to be sent.
   bool takes() const { return state_ == State::kAdvance && cursor_ == next_; }
-  // The number that the next frame has.
+  // The number of the next frame.
   Psn next() const { return next_; }
-  // Whether the window has room for a frame of this length. An empty window always has.
+  // Whether the window has room for a frame of this length. An empty window always has room.
   bool Fits(uint32_t bytes) const {
     const uint32_t count = held();
     return count == 0 || (count < window_frames_ && octets_ + bytes <= window_octets_);
   }
-  // The frame is held from now on. `takes` must have held before the first frame of a burst.
+  // The frame is held from now on. `takes` must have been true before the first frame of a burst.
   void Take(Frame* frame, uint32_t bytes);
   // Whether the frame is held.
   bool Holds(const Frame* frame) const;
-  // The frame to send now, `ahead` places behind the first one; null: none. The caller then calls
-  // OnSent with the number of frames that were sent.
+  // The frame to send now, `ahead` places behind the first; null: none. The caller then calls
+  // OnSent with the number of frames sent.
   Frame* ToSend(uint32_t ahead) const {
     const Psn at = cursor_.Plus(static_cast<int>(ahead));
     return at.IsBefore(next_) ? At(at).frame : nullptr;
   }
-  // The first `count` frames of ToSend were sent. Returns how many of them were sent again.
+  // The first `count` frames of ToSend were sent. Returns how many of them were retransmissions.
   uint32_t OnSent(uint32_t count, Time now);
 
   // ---- Answers of the far end.
@@ -59,8 +59,8 @@ class RetrySender {
     kNothing,      // the answer is old
     kProgress,     // frames are `ended`
     kImplausible,  // the answer names a number that was not sent
-    kCopy,         // a copy of a NACK for which frames are being sent again
-    kReplay,       // frames are sent again from now on
+    kCopy,         // a copy of a NACK whose retransmission is in progress
+    kReplay,       // a retransmission has begun
   };
   AckVerdict OnAck(Psn last_good, Time now);
   AckVerdict OnNack(Psn last_good, Time now);
@@ -72,7 +72,7 @@ class RetrySender {
   Due OnTime(Time now);
   Time deadline() const;
 
-  // Frames that are held no longer, for the caller to release; then ClearEnded.
+  // Frames that are no longer held, for the caller to release before ClearEnded.
   std::span<Frame* const> ended() const { return ended_; }
   void ClearEnded() { ended_.clear(); }
 
@@ -84,7 +84,7 @@ class RetrySender {
   struct Held {
     Frame* frame = nullptr;
     uint32_t bytes = 0;
-    Time sent_at = kNever;  // the first time
+    Time sent_at = kNever;  // of the first transmission
   };
   Held& At(Psn number) { return ring_[number.value() & mask_]; }
   const Held& At(Psn number) const { return ring_[number.value() & mask_]; }
@@ -101,10 +101,10 @@ class RetrySender {
   uint32_t octets_ = 0;
   Psn base_;             // the oldest held frame
   Psn cursor_;           // the next frame to send
-  Psn sent_end_;         // behind all frames that were ever sent
+  Psn sent_end_;         // behind all frames ever sent
   Psn next_;             // behind all held frames
   bool nacked_ = false;  // a NACK for base_ was heeded
-  uint32_t tries_ = 0;   // times that the timer fired without progress
+  uint32_t tries_ = 0;   // expiries of the timer without progress
   Time due_ = kNever;
 };
 

@@ -19,7 +19,7 @@ void StagedBurst::RemoveWithdrawn() {
   data_count_ = kept;
 }
 
-// Front frames go before data. Where the last burst took only front frames, one frame of data
+// Orders front frames before data. If the last burst took only front frames, one frame of data
 // leads, so that neither kind waits for the other longer than a burst of the port.
 StagedBurst::Offer StagedBurst::BeginInFront() {
   const bool data_leads = data_first_ && data_count_ != 0;

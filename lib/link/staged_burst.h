@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of a turn that wait for the port: data, and in front of data acknowledgements and
-// control PDUs. Owned by the lcore of the queue pair.
+// The frames of a poll iteration that wait for the port: data, and in front of it acknowledgements
+// and control PDUs. Owned by the lcore of the queue pair.
 #ifndef SUEDE_LINK_STAGED_BURST_H_
 #define SUEDE_LINK_STAGED_BURST_H_
 
@@ -23,12 +23,12 @@ class StagedBurst {
   std::span<Frame* const> data() const { return {places_.data() + kFront, data_count_}; }
   std::span<Frame* const> front() const { return {front_.data(), front_count_}; }
 
-  // HasFrontRoom must hold. The frame has its note.
+  // HasFrontRoom must be true. The frame has its note.
   void AddFront(Frame* frame) { front_[front_count_++] = frame; }
-  // data_count() < kBurst must hold. The frame has its note.
+  // data_count() < kBurst must be true. The frame has its note.
   void Add(Frame* frame) { places_[kFront + data_count_++] = frame; }
 
-  // Takes out the frames of data whose notes say that they were withdrawn.
+  // Removes withdrawn frames of data.
   void RemoveWithdrawn();
 
   // The frames that a port is offered, in order.
@@ -59,7 +59,7 @@ class StagedBurst {
 
   std::array<Frame*, kFront> front_{};
   uint32_t front_count_ = 0;
-  std::array<Frame*, kFront + kBurst> places_{};  // data, behind room for what goes in front of it
+  std::array<Frame*, kFront + kBurst> places_{};  // data, behind room for frames in front of it
   uint32_t data_count_ = 0;
   bool data_first_ = false;  // the last burst took only front frames
 };

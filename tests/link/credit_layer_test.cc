@@ -36,7 +36,7 @@ void WriteFrame(Frame* frame, uint32_t traffic_class, uint32_t bytes) {
 }
 
 struct LinkSide {
-  LinkSide(bool retry, uint64_t boot) : link(StackOver(&port, ParamsOf(retry, boot)), &lane) {
+  LinkSide(bool retry, uint64_t boot) : link(&port, ParamsOf(retry, boot), &lane) {
     link.credit()->SetClasses(kClassOf);
   }
   Pdu* Stage(uint8_t vc, uint32_t bytes) {
@@ -49,11 +49,11 @@ struct LinkSide {
   }
   CreditSender& sender() { return link.credit()->end().sender(); }
   CreditReceiver& receiver() { return link.credit()->end().receiver(); }
-  uint64_t Count(LinkCounter counter) { return link.layer().end()->counters().Get(counter); }
+  uint64_t Count(LinkCounter counter) { return link.end()->counters().Get(counter); }
 
   FakePort port;
   PacketLane lane{FrameRules{}, 2048, 64};
-  BasicLink<LinkStack> link;
+  Link link;
   CounterBlock counters;
   std::vector<Frame*> up;  // frames of data that came
 };
@@ -179,7 +179,7 @@ TEST_P(CreditLayerTest, AcknowledgementsWithoutCreditAreAStormByThemselves) {
 }
 
 TEST_P(CreditLayerTest, GaugesShowTheCreditOfBothDirections) {
-  const LinkCounters& gauges = a.link.layer().end()->counters();
+  const LinkCounters& gauges = a.link.end()->counters();
   a.link.Transmit(a.counters, now);
   EXPECT_EQ(gauges.Get(LinkGauge::kCreditOn), 0u);
   EXPECT_EQ(gauges.credit(1).granted, 0u);
@@ -262,7 +262,7 @@ TEST_P(CreditLayerTest, WithoutItsNeighbourALinkUsesNoCredit) {
   EXPECT_FALSE(a.link.credit()->is_on());
   EXPECT_FALSE(a.receiver().is_on());
   EXPECT_EQ(a.link.room(), kEveryVc);
-  EXPECT_EQ(a.link.layer().end()->counters().Get(LinkGauge::kCreditOn), 0u);
+  EXPECT_EQ(a.link.end()->counters().Get(LinkGauge::kCreditOn), 0u);
 }
 
 // An update that comes as a numbered frame has a tag of its own.
@@ -271,15 +271,16 @@ TEST_P(CreditLayerTest, AnUpdateOfAnotherSessionIsIgnored) {
   Agree();
   Frame* update = a.port.MakeFrame();
   update->data = update->buffer + Frame::kCommandOffset;
-  const LinkEnd& end = *a.link.layer().end();
+  const LinkEnd& end = *a.link.end();
   end.Begin(LinkKind::kCcUpdate, 30'000, update->data);
   CreditUpdate forged{.vcs = 1};
   forged.counters[0] = Credit20(5);
   EncodeCreditUpdate(forged, update->data + kLinkBodyAt);
   update->data[15] ^= 1;
   update->length = kMinLinkFrameBytes;
-  new (update->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
-  ASSERT_EQ(a.link.layer().Transmit(&update, 1, now), 1u);
+  a.link.StageFront(update);
+  a.link.Transmit(a.counters, now);
+  ASSERT_TRUE(a.link.empty());
   const uint64_t stale = b.Count(LinkCounter::kCreditStale);
   b.up.clear();
   Run(10);
@@ -358,6 +359,12 @@ TEST_P(CreditLayerTest, StagedFramesWithoutCreditWaitAndHoldNoOtherUp) {
   EXPECT_TRUE(a.link.empty());
   EXPECT_EQ(a.Count(LinkCounter::kCreditWaits), 3u);
   for (Frame* frame : waits) EXPECT_TRUE(a.link.IsBusy(frame));
+  // Its PDU is unanswered, and the link says since when.
+  PduOf(waits[2])->sent_at = now;
+  a.port.reclaims = true;
+  EXPECT_EQ(a.link.HeldSince(PduOf(waits[2]), std::chrono::microseconds(10),
+                             now + std::chrono::milliseconds(1)),
+            now);
   EXPECT_FALSE(a.link.HasRoom(2));
   EXPECT_TRUE(a.link.HasRoom(3));
   // The transport sends one of the frames again, and gives another one up.
@@ -482,7 +489,7 @@ TEST_P(CreditLayerTest, ANeighbourThatOffersTooLittleIsRefused) {
   for (uint32_t& limit : params.credit.credits) limit = std::min(limit, 15u);
   LinkSide poor(GetParam(), 3);
   FakePort port;
-  BasicLink<LinkStack> link(StackOver(&port, params));
+  Link link(&port, params);
   CounterBlock counters;
   for (int i = 0; i < 4000; ++i, now += std::chrono::microseconds(1)) {
     Frame* frames[2 * kBurst];
@@ -507,7 +514,7 @@ TEST_P(CreditLayerTest, ForgedUpdatesChangeNothing) {
   Run(1);
   const uint32_t used = a.sender().used(0);
   EXPECT_EQ(used, 8u);
-  const LinkEnd& end = *b.link.layer().end();
+  const LinkEnd& end = *b.link.end();
   const auto forge = [&](uint32_t counter, uint16_t serial, bool spoilt) {
     Frame* const frame = a.port.MakeFrame();
     CreditUpdate update{.vcs = 1};

@@ -51,7 +51,7 @@ class HandoverRingTest : public ::testing::Test {
   PacketLane lane{FrameRules{}, 1518, 64};
   std::unique_ptr<HandoverRing> from[2];
   std::unique_ptr<HandoverRing> to[2];
-  Link link{StackOver(&port)};
+  Link link{&port};
 };
 
 TEST_F(HandoverRingTest, AnothersFramesComeBehindTheDevicesOwn) {

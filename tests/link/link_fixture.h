@@ -44,7 +44,7 @@ class LinkTest : public ::testing::Test {
 
   FakePort port;
   PacketLane lane{FrameRules{}, 1518, 64};
-  Link link{StackOver(&port), &lane};
+  Link link{&port, {}, &lane};
   CounterBlock counters;
   Time now = TimeFromNs(1'000'000'000);
 };

@@ -67,9 +67,7 @@ IncastHost::IncastHost(uint32_t number, SimPort* port, const std::vector<uint32_
   for (uint32_t vc = 0; vc < kVcCount; ++vc) receivers_.emplace_back(memory_.base(), vc);
 }
 
-const LinkEnd* IncastHost::link() const {
-  return pipeline_.instance(0).ports.front()->link.layer().end();
-}
+const LinkEnd* IncastHost::link() const { return pipeline_.instance(0).ports.front()->link.end(); }
 
 bool IncastHost::IsAssociated() const {
   const auto& peers = pipeline_.instance(0).peers;

@@ -281,7 +281,7 @@ bool PairsRun::AreLinksReady() const {
   if (!retries && !has_credit) return true;
   for (const auto& machine : machines_) {
     for (const PortContext* port : PortsOf(*machine)) {
-      if (retries && !port->link.layer().end()->numbers()) return false;
+      if (retries && !port->link.end()->numbers()) return false;
       if (!has_credit) continue;
       const CreditGate& gate = *port->link.credit();
       if (!gate.is_on() || gate.end().sender().waiting() != 0) return false;

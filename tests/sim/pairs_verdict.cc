@@ -100,7 +100,7 @@ uint64_t PairsRun::Sum(LinkCounter counter) const {
   uint64_t sum = 0;
   for (const auto& machine : machines_) {
     for (const PortContext* port : PortsOf(*machine)) {
-      const LinkEnd* const end = port->link.layer().end();
+      const LinkEnd* const end = port->link.end();
       if (end != nullptr) sum += end->counters().Get(counter);
     }
   }

@@ -163,7 +163,7 @@ uint64_t World::Sum(LinkCounter counter) const {
   uint64_t sum = 0;
   for (const auto& host : hosts_) {
     for (uint32_t plane = 0; host->alive() && plane < host->ports.size(); ++plane) {
-      const LinkEnd* end = host->pipeline().instance(0).ports[plane]->link.layer().end();
+      const LinkEnd* end = host->pipeline().instance(0).ports[plane]->link.end();
       if (end != nullptr) sum += end->counters().Get(counter);
     }
   }
