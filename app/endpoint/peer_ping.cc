@@ -87,11 +87,8 @@ std::optional<absl::StatusOr<PingView>> PeerPing::Poll(bool is_last) {
 // False where it is not its turn yet.
 bool PeerPing::Ask() {
   PingLimits::Limit& limit = limits_->of_instance_[instance_];
-  const int64_t now = NowMs();
-  if (limit.taken || !limit.allowance.Take(PingLimits::kPerSecond, now) ||
-      !limits_->all_.Take(PingLimits::kPerSecondAll, now)) {
-    return false;
-  }
+  const Time now = TimeFromMs(NowMs());
+  if (limit.taken || !limit.rate.Take(now) || !limits_->all_.Take(now)) return false;
   Endpoint& endpoint = *limits_->endpoint_;
   asked_ = endpoint.pipeline(endpoint.pipeline_of(instance_))
                .mailbox()

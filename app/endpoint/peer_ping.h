@@ -9,8 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "base/coordinates.h"
+#include "base/token_bucket.h"
 #include "endpoint/endpoint.h"
-#include "mgmt/allowance.h"
 #include "mgmt/peer_view.h"
 
 namespace suede {
@@ -19,8 +19,8 @@ namespace suede {
 // questions. Control thread only.
 class PingLimits {
  public:
-  static constexpr int64_t kPerSecond = 10;      // of an instance
-  static constexpr int64_t kPerSecondAll = 100;  // of all
+  static constexpr uint32_t kPerSecond = 10;      // of an instance
+  static constexpr uint32_t kPerSecondAll = 100;  // of all
 
   explicit PingLimits(Endpoint* endpoint)
       : endpoint_(endpoint), of_instance_(endpoint->config().instances.size()) {}
@@ -33,11 +33,11 @@ class PingLimits {
   struct Limit {
     bool taken = false;
     uint32_t ticket = 0;
-    Allowance allowance;
+    TokenBucket rate = TokenBucket::QuarterAtOnce(kPerSecond);
   };
   Endpoint* const endpoint_;
   std::vector<Limit> of_instance_;  // as Config::instances
-  Allowance all_;
+  TokenBucket all_ = TokenBucket::QuarterAtOnce(kPerSecondAll);
 };
 
 // A question to a peer. Control thread only.

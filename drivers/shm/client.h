@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/token_bucket.h"
 #include "local/fd.h"
 #include "local/wakeup.h"
 #include "shm/server.h"
@@ -14,7 +15,7 @@
 namespace suede {
 
 struct ShmServer::Client {
-  Client() = default;
+  explicit Client(TokenBucket rate) : requests(rate) {}
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   bool is_gone() const { return !socket.ok(); }
@@ -42,9 +43,7 @@ struct ShmServer::Client {
   bool has_pending = false;
   protocol::Type pending{};
   uint32_t pending_sequence = 0;
-  // Requests that it may make now, in thousandths, as of `tokens_ms`.
-  int64_t tokens = 0;
-  int64_t tokens_ms = 0;
+  TokenBucket requests;  // WAIT is not counted
 };
 
 // Milliseconds of a monotonic clock.

@@ -100,7 +100,7 @@ void ShmServer::Serve(Client& client) {
       continue;
     }
     ++counters_.requests;
-    if (request.head.type != Type::kWait && !MayRequest(client)) {
+    if (request.head.type != Type::kWait && !client.requests.Take(TimeFromMs(NowMs()))) {
       return Drop(client, &ShmServerCounters::flooding);
     }
     Dispatch(client, request, received.fd);
@@ -122,16 +122,6 @@ ShmServer::Counter ShmServer::CheckPacket(const protocol::AnyRequest& request, s
     return &ShmServerCounters::malformed;
   }
   return nullptr;
-}
-
-bool ShmServer::MayRequest(Client& client) {
-  const int64_t now = NowMs();
-  const int64_t rate = config_.max_requests_per_s;  // a thousandth of a request per ms, each
-  client.tokens = std::min(rate * 250, client.tokens + (now - client.tokens_ms) * rate);
-  client.tokens_ms = now;
-  if (client.tokens < 1000) return false;
-  client.tokens -= 1000;
-  return true;
 }
 
 void ShmServer::Dispatch(Client& client, const protocol::AnyRequest& request, const Fd& fd) {

@@ -113,7 +113,7 @@ void ShmServer::AcceptClients() {
     const int socket = listener_->Accept(&turned_away);
     if (turned_away) ++counters_.refused;
     if (socket < 0) return;
-    auto client = std::make_unique<Client>();
+    auto client = std::make_unique<Client>(TokenBucket::QuarterAtOnce(config_.max_requests_per_s));
     client->socket = Fd(socket);
     ucred peer{};
     socklen_t size = sizeof peer;
@@ -127,8 +127,7 @@ void ShmServer::AcceptClients() {
     client->id = ClientId{next_id_++};
     client->pid = peer.pid;
     client->uid = peer.uid;
-    client->connected_ms = client->tokens_ms = NowMs();
-    client->tokens = int64_t{config_.max_requests_per_s} * 250;
+    client->connected_ms = NowMs();
     if (!Watch(epoll_, socket, static_cast<uint64_t>(client->id))) continue;
     ++counters_.accepted;
     clients_.push_back(std::move(client));

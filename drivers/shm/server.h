@@ -134,7 +134,6 @@ class ShmServer {
   void Serve(Client& client);
   // The counter of a bad packet, nullptr for a good one.
   Counter CheckPacket(const protocol::AnyRequest& request, size_t bytes) const;
-  bool MayRequest(Client& client);
   void Dispatch(Client& client, const protocol::AnyRequest& request, const Fd& fd);
   void HandleOpen(Client& client, const protocol::Open& request);
   void HandleSealed(Client& client);

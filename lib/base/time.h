@@ -26,6 +26,7 @@ using Time = EndpointClock::time_point;
 inline constexpr Time kNever = Time::max();
 
 constexpr Time TimeFromNs(int64_t ns) { return Time(Duration(ns)); }
+constexpr Time TimeFromMs(int64_t ms) { return Time(std::chrono::milliseconds(ms)); }
 constexpr int64_t ToNs(Time t) { return t.time_since_epoch().count(); }
 
 }  // namespace suede

@@ -17,6 +17,11 @@ class TokenBucket {
   TokenBucket(uint32_t per_second, uint32_t burst)
       : interval_(Duration(1'000'000'000 / per_second)), slack_(interval_ * (burst - 1)) {}
 
+  // A quarter of a second's events may happen at once.
+  static TokenBucket QuarterAtOnce(uint32_t per_second) {
+    return {per_second, std::max(1u, per_second / 4)};
+  }
+
   // Whether it may happen now; times do not go back.
   bool Take(Time now) {
     if (due_ - slack_ > now) return false;

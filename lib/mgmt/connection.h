@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "base/token_bucket.h"
 #include "local/fd.h"
-#include "mgmt/allowance.h"
 #include "mgmt/line_buffer.h"
 #include "mgmt/server.h"
 #include "mgmt/session.h"
@@ -18,7 +18,8 @@
 namespace suede {
 
 struct ManagementServer::Connection {
-  Connection(int fd, Session made) : socket(fd), session(std::move(made)) {}
+  Connection(int fd, Session made, TokenBucket rate)
+      : socket(fd), session(std::move(made)), requests(rate) {}
 
   Fd socket;
   Session session;
@@ -34,8 +35,8 @@ struct ManagementServer::Connection {
   bool came_to_end = false;      // the client sends nothing more
   bool ends = false;             // nothing more is read, and it is closed once `out` is sent
   bool has_work = false;         // for the next turn, with or without epoll
-  Allowance requests;
-  bool is_throttled = false;     // its next request waits for the allowance
+  TokenBucket requests;
+  bool is_throttled = false;  // its next request waits for `requests`
   bool told_rate = false;
 
   // Since when it has not moved, -1 where something it asked for is under way.

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kAcceptsPerTurn = 8;
 constexpr size_t kReadBytes = 16384;
-constexpr int64_t kNever = INT64_MAX;
+constexpr int64_t kNoTurn = INT64_MAX;
 
 int64_t NowUs() {
   timespec now;
@@ -68,7 +68,8 @@ ManagementServer::ManagementServer(const ManagementOptions& options, const Catal
       daemon_(daemon),
       listener_(std::move(listener)),
       epoll_(epoll),
-      timer_(timer) {}
+      timer_(timer),
+      accepts_(TokenBucket::QuarterAtOnce(options.limits.accepts_per_s)) {}
 
 ManagementServer::~ManagementServer() {
   if (timer_ >= 0) close(timer_);
@@ -115,7 +116,7 @@ void ManagementServer::Poll() {
 void ManagementServer::Accept() {
   for (int i = 0; i < kAcceptsPerTurn; ++i) {
     // Connections over the rate wait in the listener's queue.
-    WatchListener(accepts_.Take(options_.limits.accepts_per_s, now_ms_));
+    WatchListener(accepts_.Take(TimeFromMs(now_ms_)));
     if (!listens_) return;
     bool turned_away;
     const int socket = listener_->Accept(&turned_away);
@@ -133,8 +134,10 @@ void ManagementServer::Accept() {
       options_.log(StrCat(method.name, " by pid=", peer.pid, " uid=", peer.uid));
     };
     auto connection = std::make_unique<Connection>(
-        socket, Session(catalog_, daemon_, options_.limits.session, std::move(on_change),
-                        {.pid = peer.pid, .uid = peer.uid}));
+        socket,
+        Session(catalog_, daemon_, options_.limits.session, std::move(on_change),
+                {.pid = peer.pid, .uid = peer.uid}),
+        TokenBucket::QuarterAtOnce(options_.limits.requests_per_s));
     epoll_event what{.events = EPOLLIN, .data = {.ptr = connection.get()}};
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &what) != 0) continue;
     connection->pid = peer.pid;
@@ -339,14 +342,14 @@ int64_t ManagementServer::NextTurnMs(const Connection& connection) const {
   const ManagementLimits& limits = options_.limits;
   if (connection.unread_since_ms >= 0) return connection.unread_since_ms + limits.unread_ms;
   if (connection.line_since_ms >= 0) return connection.line_since_ms + limits.line_ms;
-  return kNever;
+  return kNoTurn;
 }
 
 void ManagementServer::SetTimer() {
-  int64_t next = listens_ ? kNever : now_ms_ + 1;
+  int64_t next = listens_ ? kNoTurn : now_ms_ + 1;
   for (const auto& connection : connections_) next = std::min(next, NextTurnMs(*connection));
   itimerspec when{};
-  if (next != kNever) {
+  if (next != kNoTurn) {
     // Relative, and never 0, which would disarm it.
     const int64_t wait = std::max<int64_t>(0, next - now_ms_);
     when.it_value = {.tv_sec = wait / 1000, .tv_nsec = wait % 1000 * 1'000'000 + 1000};
@@ -355,7 +358,7 @@ void ManagementServer::SetTimer() {
 }
 
 bool ManagementServer::MayRequest(Connection& connection) {
-  const bool may = connection.requests.Take(options_.limits.requests_per_s, now_ms_);
+  const bool may = connection.requests.Take(TimeFromMs(now_ms_));
   if (!may && !connection.is_throttled) ++counters_.throttled;
   if (!may && !connection.told_rate) {
     connection.told_rate = true;

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/token_bucket.h"
 #include "local/admission.h"
 #include "local/listener.h"
-#include "mgmt/allowance.h"
 #include "mgmt/catalog.h"
 #include "mgmt/daemon_view.h"
 #include "mgmt/session.h"
@@ -31,8 +31,8 @@ struct ManagementLimits {
   int64_t line_ms = 10'000;   // from a line's first byte to its newline
   int64_t unread_ms = 10'000; // in which a client that owes reading reads something
   uint32_t requests_per_turn = 16;  // of a connection
-  int64_t requests_per_s = 5000;    // of a connection; a quarter of it at once
-  int64_t accepts_per_s = 1000;     // connections; a quarter of it at once
+  uint32_t requests_per_s = 5000;   // of a connection; a quarter of it at once
+  uint32_t accepts_per_s = 1000;    // connections; a quarter of it at once
   int64_t turn_us = 5000;     // after which a turn begins no further request
   SessionLimits session;
 };
@@ -126,7 +126,7 @@ class ManagementServer {
   int64_t now_ms_ = 0;     // of the turn
   int64_t turn_end_us_ = 0;
   size_t first_ = 0;       // connection that this turn begins with
-  Allowance accepts_;
+  TokenBucket accepts_;
   bool listens_ = true;    // epoll watches the listener
   ManagementCounters counters_;
   std::vector<std::unique_ptr<Connection>> connections_;

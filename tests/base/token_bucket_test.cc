@@ -35,6 +35,20 @@ TEST(TokenBucketTest, ABurstOfOneSpacesEvenly) {
   EXPECT_TRUE(bucket.Take(start + microseconds(1000)));
 }
 
+TEST(TokenBucketTest, AQuarterOfASecondsEventsAtOnce) {
+  TokenBucket bucket = TokenBucket::QuarterAtOnce(100);
+  int64_t now_ms = 1'000'000;
+  int taken = 0;
+  while (bucket.Take(TimeFromMs(now_ms))) ++taken;
+  EXPECT_EQ(taken, 25);
+  for (int ms = 0; ms < 1000; ++ms) taken += bucket.Take(TimeFromMs(++now_ms)) ? 1 : 0;
+  EXPECT_EQ(taken, 125);
+  EXPECT_FALSE(bucket.Take(TimeFromMs(now_ms - 500))) << "a clock that goes back gives nothing";
+  TokenBucket slow = TokenBucket::QuarterAtOnce(2);
+  EXPECT_TRUE(slow.Take(TimeFromMs(now_ms))) << "at least one";
+  EXPECT_FALSE(slow.Take(TimeFromMs(now_ms + 499)));
+}
+
 // Twice the rate is offered: exactly the rate passes, and the burst on top.
 TEST(TokenBucketTest, HalfOfTwiceTheRatePasses) {
   TokenBucket bucket(10'000, 64);

@@ -258,18 +258,6 @@ TEST_F(RateTest, ConnectionsWaitToBeAccepted) {
   EXPECT_LE(turns, 150);
 }
 
-TEST(AllowanceTest, SoManyASecondAndAQuarterAtOnce) {
-  Allowance allowance;
-  int64_t now = 1'000'000;
-  int taken = 0;
-  while (allowance.Take(100, now)) ++taken;
-  EXPECT_EQ(taken, 25);
-  for (int ms = 0; ms < 1000; ++ms) taken += allowance.Take(100, ++now) ? 1 : 0;
-  EXPECT_EQ(taken, 125);
-  EXPECT_FALSE(allowance.Take(100, now - 500)) << "a clock that goes back gives nothing";
-  EXPECT_TRUE(allowance.Take(100, INT64_MAX / 2));
-}
-
 // ---- Connections.
 
 constexpr char kLater[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"later\"}\n";
