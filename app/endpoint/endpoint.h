@@ -58,7 +58,6 @@ class Endpoint {
 
   // Every 10 ms or so: looks at links, pools, planes and lcores, and emits their events.
   void Tick();
-  bool AllLinksUp() const { return watch_->all_links_up(); }
 
   // The endpoint's events; each is a line of the log, too.
   EventLog& events() { return events_; }

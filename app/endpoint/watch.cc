@@ -54,10 +54,6 @@ void Watch::Tick() {
   endpoint_->events().Tick();
 }
 
-bool Watch::all_links_up() const {
-  return std::find(link_up_.begin(), link_up_.end(), false) == link_up_.end();
-}
-
 void Watch::CheckPort(uint32_t p) {
   DpdkPort& port = *endpoint_->ports()[p];
   EventLog& events = endpoint_->events();

@@ -23,7 +23,6 @@ class Watch {
   explicit Watch(Endpoint* endpoint);
   // Every 10 ms or so.
   void Tick();
-  bool all_links_up() const;
 
  private:
   void CheckPort(uint32_t port);

@@ -28,8 +28,7 @@ namespace suede {
 namespace {
 
 constexpr uint32_t kMaxKeys = 1 << 20;
-constexpr uint32_t kMaxJobs = 64;        // of a call to the device
-constexpr uint16_t kUsualAadBytes = 52;  // of all PDUs but HELLOs (docs/sealing.md)
+constexpr uint32_t kMaxJobs = 64;  // of a call to the device
 
 // A session of the device is for one direction and one length of additional data. So a key makes
 // its session when the first frame has come, and anew for frames of another kind: the keys of an

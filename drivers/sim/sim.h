@@ -92,8 +92,6 @@ class SimPort : public Port {
   uint32_t max_frames_out() const { return max_frames_out_; }
   // Frames that the device has, of any port.
   uint32_t frames_held() const { return static_cast<uint32_t>(ring_.size() + left_.size()); }
-  // Whether frames are in the ring that nothing lets out.
-  bool holds_frames() const { return !Sends() && !ring_.empty(); }
   // Whether the switch holds frames for the port because their class is paused.
   bool waits_for_class() const;
   // When the oldest frame came that was not taken yet; kNever: there is none.
