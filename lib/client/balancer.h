@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses among several queues, each of another instance, for the next command (SUE framework
-// §4.3). On the client's side; header only, as the rest of it.
+// Chooses one of several queues, each of another instance, for the next command (SUE framework
+// §4.3). Part of the client's side, and header only like the rest.
 //
 // Owned by the thread that sends on the queues.
 #ifndef SUEDE_CLIENT_BALANCER_H_
@@ -35,8 +35,8 @@ class Balancer {
   Balancer(BalancePolicy policy, std::vector<BalancedQueue> queues)
       : policy_(policy), queues_(std::move(queues)), seen_(queues_.size()) {}
 
-  // The number of the queue for a command to `xpuid`; there is at least one that `tried`, a mask,
-  // does not name.
+  // Returns the number of the queue for a command to `xpuid`. `tried`: a mask of queues to skip; at
+  // least one queue must not be in it.
   uint32_t Choose(uint16_t xpuid, uint64_t tried = 0) {
     switch (policy_) {
       case BalancePolicy::kRoundRobin: return TakeTurn(tried);
@@ -46,26 +46,26 @@ class Balancer {
     }
     return QueueOf(xpuid);
   }
-  // Whether a command that the chosen queue does not take may go to another.
+  // Whether a command that the chosen queue does not take may go to another queue.
   bool MayTryOthers() const { return policy_ != BalancePolicy::kDestinationHash; }
 
  private:
-  // Choices by the last reading of the queues. Reading costs a miss or two of the cache for each
-  // queue, and the values read are some microseconds old anyway.
+  // Choices after each reading of the queues. Reading costs one or two cache misses for each queue,
+  // and the values are some microseconds old anyway.
   static constexpr uint32_t kChoicesPerLook = 16;
   static constexpr uint32_t kFar = 1u << 31;
-  // The rank of a queue: a queue of a later rank is chosen only if no other can be.
+  // The rank of a queue: a queue of a later rank is chosen only if no other queue can be.
   enum class Rank : uint8_t { kGood, kPaused, kUnreachable, kStopped };
 
   struct Seen {
     uint32_t load = 0;      // of the instance, in lines
-    uint32_t returned = 0;  // lines of ours that the daemon had given back
+    uint32_t returned = 0;  // lines of ours that the daemon has returned
     bool down = false;
   };
 
   uint32_t count() const { return static_cast<uint32_t>(queues_.size()); }
 
-  // Spreads ids evenly, with any steps between them.
+  // Spreads XPU ids evenly, whatever the steps between them.
   uint32_t QueueOf(uint16_t xpuid) const {
     const uint32_t mixed = (xpuid * 0x9e3779b1u) >> 16;
     return (mixed * count()) >> 16;
@@ -83,7 +83,7 @@ class Balancer {
     if (choices_++ % kChoicesPerLook == 0) ReadLoads();
     uint64_t best = ~uint64_t{0};
     uint32_t chosen = 0;
-    // Among equals they take turns: the first to be looked at is the one behind the last choice.
+    // Equal queues take turns: the check begins behind the last choice.
     for (uint32_t i = 0; i < count(); ++i, Advance()) {
       if ((tried >> next_ & 1) != 0) continue;
       const uint64_t measure = Measure(next_, xpuid);
@@ -108,13 +108,14 @@ class Balancer {
     }
   }
 
-  // Rank, then the load before a new command: the instance's, and the part of ours that it may not
-  // have seen yet. Where it has seen it, ours counts twice, which does no harm.
+  // Returns the rank, then the load before a new command: the instance's load, and the part of ours
+  // that it may not include yet. If it includes our part, that counts twice, which is harmless.
   uint64_t Measure(uint32_t index, uint16_t xpuid) const {
     const Seen& seen = seen_[index];
     const BalancedQueue& queue = queues_[index];
     const uint32_t ahead = queue.ring->has_value() ? (*queue.ring)->sent() - seen.returned : 0;
-    const uint32_t own = ahead < kFar ? ahead : 0;  // far: it was reset since the last look
+    const uint32_t own = ahead < kFar ? ahead : 0;  // far: the queue was reset since the last
+                                                    // reading
     return uint64_t{static_cast<uint8_t>(RankOf(index, xpuid))} << 40 | (uint64_t{seen.load} + own);
   }
 

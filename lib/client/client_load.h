@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client's view of the load of the instance of one of its queues. Header only, as the
-// rest of the client's half.
+// The client's access to the load of the instance of one of its queues. Header only, like the rest
+// of the client's half.
 //
-// Reading is for any thread; wishes are made by one at a time.
+// Any thread may read; only one thread at a time may set wishes.
 #ifndef SUEDE_CLIENT_CLIENT_LOAD_H_
 #define SUEDE_CLIENT_CLIENT_LOAD_H_
 
@@ -15,7 +15,7 @@ namespace suede {
 
 class LoadReader {
  public:
-  // `bytes`: of the segment. Where the daemon shows no load there is no area.
+  // `bytes`: of the segment. There is no area if the daemon publishes no load.
   LoadReader(void* segment, uint64_t bytes, uint32_t queue) {
     const auto* head = static_cast<const suede_segment*>(segment);
     const uint64_t at = head->load;
@@ -26,8 +26,8 @@ class LoadReader {
 
   bool has_area() const { return area_ != nullptr; }
 
-  // The state and the number of times that it was written so far, modulo 2^31. False where the
-  // daemon does not stop writing it, or stopped in the middle of it.
+  // Reads the state and the number of its updates so far, modulo 2^31. Returns false if the daemon
+  // keeps writing the state, or stopped in the middle of an update.
   bool Read(LoadState* state, uint32_t* updates = nullptr) const {
     const suede_load_state& shared = area_->state;
     return InSequence(shared.sequence, updates, [&] {
@@ -47,7 +47,7 @@ class LoadReader {
   void SetWish(uint32_t slot, uint32_t word) {
     __atomic_store_n(&area_->wishes[slot], word, __ATOMIC_RELAXED);
   }
-  // The answer to the wish `word` in the slot. False where it has not come yet.
+  // Reads the answer to the wish `word` in the slot. Returns false if there is no answer yet.
   bool ReadAnswer(uint32_t slot, uint32_t word, DestinationState* state,
                   uint32_t* updates = nullptr) const {
     const suede_destination_state& shared = area_->destinations[slot];
@@ -63,7 +63,7 @@ class LoadReader {
   }
 
  private:
-  // The daemon takes some nanoseconds to write, unless it was interrupted there.
+  // The daemon takes some nanoseconds to write, unless it is interrupted meanwhile.
   static constexpr int kTries = 64;
 
   static bool Has(const uint32_t* map, uint16_t xpuid) {

@@ -37,8 +37,8 @@ class ClientQueue {
         aggregate_lines_(segment_->aggregate_lines),
         accounts_(size_t{SUEDE_XPUS} * SUEDE_VCS) {}
 
-  // Copies the command into the ring. It is not visible to the daemon before Flush; where the
-  // command would block, Send flushes, as nothing could move otherwise.
+  // Copies the command into the ring. The command is not visible to the daemon before Flush; if the
+  // command would block, Send flushes, as otherwise no credit would return.
   [[gnu::always_inline]] SendResult Send(const ClientCommand& command) {
     const RecordShape shape(command.xpuid, command.vc, command.flags, command.control[0],
                             command.control[1]);
@@ -71,9 +71,9 @@ class ClientQueue {
     return SendResult::kOk;
   }
 
-  // Sends up to `count` commands of one shape as as many calls of Send would, and notes in `sent`
-  // how many they were: fewer than `count` where the next one would block. If the lengths, flags or
-  // destination are invalid, or by the queue's state, none.
+  // Sends up to `count` commands of one shape like as many calls of Send, and sets `sent` to their
+  // number: fewer than `count` if the next would block; none if the lengths, flags or destination
+  // are invalid, or if the queue's state forbids it.
   SendResult SendRun(const ClientRun& run, uint32_t count, uint32_t* sent) {
     *sent = 0;
     const ClientCommand& first = run.first;
@@ -113,10 +113,10 @@ class ClientQueue {
     return SendResult::kOk;
   }
 
-  // Gives up to `count` records of one shape, as many as lie in a row in the ring and may be sent,
-  // with their heads written. Commit hands them over; until then they cost nothing. A reservation
-  // ends with Commit, Abandon, and any other call that sends, reserves or reads credit. Where not
-  // one record may be sent, Reserve flushes and the result is kWouldBlock.
+  // Returns up to `count` records of one shape, as many as are contiguous in the ring and may be
+  // sent, with their heads written. Commit hands them over; until then they use no credit. A
+  // reservation ends with Commit, Abandon, and any other call that sends, reserves or reads credit.
+  // If no record may be sent, Reserve flushes and returns kWouldBlock.
   SendResult Reserve(const ClientShape& command, uint32_t count, CommandSpan* span) {
     *span = {};
     const RecordShape shape(command.xpuid, command.vc, Unmarked(command.flags), command.type,
@@ -148,9 +148,9 @@ class ClientQueue {
     return SendResult::kOk;
   }
 
-  // Hands over the first `count` reserved records, and gives up the others. "Transmit now" is of
-  // the last one handed over. kInvalid where fewer are reserved; then, and where the queue's
-  // state forbids it, the reservation stays.
+  // Hands over the first `count` reserved records, and gives up the others. "Transmit now" applies
+  // to the last record handed over. Returns kInvalid if fewer are reserved; then, and if the
+  // queue's state forbids it, the reservation stays.
   SendResult Commit(uint32_t count) {
     if (count > reserved_.count) [[unlikely]]
       return SendResult::kInvalid;
@@ -166,7 +166,7 @@ class ClientQueue {
     return SendResult::kOk;
   }
 
-  // Gives up what is reserved.
+  // Gives up the reservation.
   void Abandon() { reserved_.count = 0; }
 
   void Flush() {
@@ -200,26 +200,27 @@ class ClientQueue {
     return own < aggregate ? own : aggregate;
   }
 
-  // Values that a wait for this queue compares with: aggregate credit and ring position as Send
-  // last saw them, and the next completion's position.
+  // Values with which a wait for this queue compares: aggregate credit and ring position as last
+  // read by Send, and the next completion's position.
   uint32_t seen_returned() const { return seen_returned_; }
   uint32_t seen_tail() const { return seen_tail_; }
   uint32_t completion_position() const { return completion_tail_; }
   bool HasCompletions() const { return LoadAcquire(completions_->head.value) != completion_tail_; }
   uint32_t state() const { return LoadAcquire(*state_); }
-  // Lines handed over, flushed or not, and lines of them that the daemon has given back: reads
-  // shared memory.
+  // sent: lines handed over, flushed or not. ReadReturned: lines of them that the daemon has
+  // returned; reads shared memory.
   uint32_t sent() const { return sent_; }
   uint32_t ReadReturned() const { return LoadAcquire(credits_->aggregate_returned); }
 
-  // Starts over after a reset that the daemon has confirmed. The caller flushed before it asked for
-  // the reset, so that every tag is completed; those in a broken ring are lost.
+  // Starts over after a reset that the daemon has confirmed. The caller has flushed before its
+  // request for the reset, so that every tag is completed; tags in a broken ring are lost.
   void Restart(bool was_broken) {
     reserved_.count = 0;
     head_ = published_ = seen_tail_ = 0;
     sent_ = 0;
-    seen_returned_ = LoadAcquire(credits_->aggregate_returned);  // less than 0 by lines under way
-    room_ = 0;  // Send looks again
+    seen_returned_ = LoadAcquire(credits_->aggregate_returned);  // negative by the lines still in
+                                                                 // the daemon
+    room_ = 0;                                                   // Send reads again
     for (Account& account : accounts_) account = {.sent = 0, .limit = 0};
     if (was_broken) tagged_ = 0;
   }
@@ -230,28 +231,28 @@ class ClientQueue {
 
   struct Account {
     uint32_t sent = 0;   // lines handed over
-    uint32_t limit = 0;  // lines that may be: ReadReturns has granted them
+    uint32_t limit = 0;  // max lines handed over, granted by ReadReturns
     uint32_t Free() const { return limit - sent; }
   };
 
-  // Records that may be written now, in a row behind `padding` lines that hold none.
+  // Records that may be written now, in a row behind `padding` empty lines.
   struct Grant {
     uint32_t padding = 0;
     uint32_t count = 0;
   };
   struct Reservation {
-    uint32_t count = 0;  // 0: there is none
+    uint32_t count = 0;  // 0: no reservation
     uint32_t padding = 0;
     size_t index = 0;  // of the account
     RecordShape shape{0, 0, 0, 0, 0};
-    bool mark = false;  // the last one is to be transmitted at once
+    bool mark = false;  // the last record is to be transmitted at once
   };
 
   static uint8_t Unmarked(uint8_t flags) {
     return flags & static_cast<uint8_t>(~SUEDE_RECORD_TRANSMIT_NOW);
   }
-  // Up to `wanted` (at least 1) records, none where the next one would block. As Send does, reads
-  // what the daemon has given back only where the next one would block otherwise.
+  // Returns up to `wanted` (min 1) records; none if the next would block. Like Send, reads returned
+  // credit only if the next record would block otherwise.
   Grant GrantFor(const RecordShape& shape, size_t index, uint32_t wanted) {
     const uint32_t to_end = line_count_ - (head_ & (line_count_ - 1));
     const bool wraps = to_end < shape.lines;
@@ -279,7 +280,7 @@ class ClientQueue {
     room_ -= lines;
   }
 
-  // Accounts for records that were written at the head.
+  // Counts records that were written at the head.
   void Charge(Account* account, const RecordShape& shape, uint32_t count) {
     const uint32_t lines = shape.lines * count;
     head_ += lines;
@@ -289,7 +290,7 @@ class ClientQueue {
     tagged_ += shape.tagged() * count;
   }
 
-  // The record at this position is to be transmitted at once.
+  // Marks the record at this position for immediate transmission.
   void Mark(uint32_t position) {
     LineAt(position)[offsetof(suede_record, flags)] |= SUEDE_RECORD_TRANSMIT_NOW;
   }
@@ -298,10 +299,10 @@ class ClientQueue {
     return lines_ + size_t{position & (line_count_ - 1)} * SUEDE_LINE_BYTES;
   }
 
-  // Slow path of Send: reads from shared memory the credit that the daemon has given back, and
-  // grants the {XPU, VC} lines to send before the next read.
+  // Slow path of Send: reads the credit that the daemon has returned from shared memory, and grants
+  // the {XPU, VC} lines to send before the next read.
   void ReadReturns(Account* account, size_t index) {
-    reserved_.count = 0;  // it was reserved by what is granted anew here
+    reserved_.count = 0;  // the reservation used grants that are recomputed here
     seen_returned_ = LoadAcquire(credits_->aggregate_returned);
     seen_tail_ = LoadAcquire(tx_->tail.value);
     const uint32_t ring = line_count_ - (head_ - seen_tail_);
@@ -311,18 +312,17 @@ class ClientQueue {
     account->limit = account->sent + std::min(own, ShareOf(index));
   }
 
-  // Further lines of the aggregate credit that {XPU, VC} may have. An XPU that sends on one
-  // VC may have half of the lines left over then, without the eighth that is kept for XPUs that
-  // have nothing. Lines of its other VCs count once where its own count twice: an XPU that takes
-  // nothing leaves credit for the others, several of them do, and a VC that takes nothing leaves
-  // some to the other VCs of its XPU.
+  // Further lines of the aggregate credit that {XPU, VC} may have. An XPU that sends on one VC may
+  // have half of the remaining lines, without the eighth that is kept for XPUs without lines. Lines
+  // of its other VCs count once, its own twice: so an XPU that stops taking lines leaves credit for
+  // others, several such XPUs do, and such a VC leaves credit for the other VCs of its XPU.
   uint32_t ShareOf(size_t index) {
     const size_t first = index / SUEDE_VCS * SUEDE_VCS;
     int64_t has = 0;
     for (size_t i = first; i < first + SUEDE_VCS; ++i) {
       Account& account = accounts_[i];
       has += account.sent - LoadAcquire(credits_->returned[i]);
-      // Credit that its other VCs were granted and have not used yet.
+      // Limits the credit that its other VCs were granted and have not used yet.
       account.limit = account.sent + std::min(account.Free(), kLeftGranted);
     }
     const int64_t of_vc = accounts_[index].sent - LoadAcquire(credits_->returned[index]);
@@ -363,7 +363,7 @@ class ClientQueue {
   uint32_t head_ = 0;
   uint32_t published_ = 0;
   uint32_t sent_ = 0;           // lines handed over
-  uint32_t room_ = 0;           // lines of ring and aggregate credit, as last seen
+  uint32_t room_ = 0;           // free lines of ring and aggregate credit, as last read
   uint32_t seen_tail_ = 0;
   uint32_t seen_returned_ = 0;
   uint32_t completion_head_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client's half of a receive ring. Header only, as client_queue.h is.
+// The client's half of a receive ring. Header only, like client_queue.h.
 //
 // One thread per ClientReceiver.
 #ifndef SUEDE_CLIENT_CLIENT_RECEIVER_H_
@@ -24,12 +24,12 @@ struct ReceivedCommand {
   uint8_t vc = 0;
 };
 
-// Following records of one shape from one source: all are as the first one, which the fields
-// describe, but for the content of control and data.
+// Successive records of one shape from one source: the fields describe the first; the others differ
+// only in the content of control and data.
 struct ReceivedSpan {
   const uint8_t* control = nullptr;
   const uint8_t* data = nullptr;  // nullptr for commands without data
-  uint32_t stride = 0;  // bytes from one command's control to the next one's; data likewise
+  uint32_t stride = 0;            // bytes from one command's control, or data, to the next
   uint32_t count = 0;
   uint16_t control_bytes = 0;
   uint16_t data_bytes = 0;
@@ -59,7 +59,7 @@ class ClientReceiver {
         line_count_(static_cast<suede_segment*>(segment)->rx_lines),
         vc_(static_cast<uint8_t>(vc)) {}
 
-  // Gives up to `max` commands; they stay valid until Release.
+  // Returns up to `max` commands, which stay valid until Release.
   uint32_t Poll(ReceivedCommand* out, uint32_t max) {
     uint32_t available = head_ - taken_;
     if (available < max) {
@@ -82,8 +82,8 @@ class ClientReceiver {
     return count;
   }
 
-  // Gives the next command and those behind it that are of its shape, source, own XPU and instance,
-  // up to `max` and to the ring's end; they stay valid until Release. Returns their number.
+  // Returns the next command and later commands of its shape, source, own XPU and instance, up to
+  // `max` and to the ring's end, which stay valid until Release. Returns their number.
   uint32_t PollRun(ReceivedSpan* out, uint32_t max) {
     out->count = 0;
     uint32_t available = head_ - taken_;
@@ -117,27 +117,27 @@ class ClientReceiver {
     return out->count;
   }
 
-  // Returns the credit of everything polled so far.
+  // Returns the credit of all commands polled so far.
   void Release() {
     if (taken_ != released_) StoreRelease(ring_->tail.value, released_ = taken_);
   }
 
   bool HasWork() const { return LoadAcquire(ring_->head.value) != taken_; }
-  // Position of the next record that Poll will look at.
+  // Position of the next record to poll.
   uint32_t position() const { return taken_; }
 
  private:
   static constexpr uint32_t kPrefetchLines = 6;
 
-  // Counts the records of `lines` lines in the next `room` lines that are like the first one, up to
-  // the first one that is not: at least 1, at most `max`.
+  // Counts the records of `lines` lines in the next `room` lines that are like the first, up to a
+  // record that differs: 1 to `max`.
   static uint32_t CountAlike(const uint8_t* line, uint32_t lines, uint32_t room, uint32_t max) {
     const uint32_t stride = lines * SUEDE_LINE_BYTES;
     const uint64_t word0 = LoadRecordWord(line);
     const uint64_t word1 = LoadRecordWord(line + 8);
-    // The bits of the second word that are lengths, in the control's first two bytes.
+    // The bits of lengths in the second word, in the control's first two bytes.
     const uint64_t lengths = ((word1 >> 52 & 1) != 0 ? 0xff1full : 0x001full) << 48;
-    // Lines not published yet are left to the daemon's cache.
+    // Lines not published yet stay in the daemon's cache.
     const uint8_t* const last = line + size_t{room - 1} * SUEDE_LINE_BYTES;
     uint32_t count = 1;
     for (uint32_t end = 2 * lines; end <= room && count < max; end += lines) {

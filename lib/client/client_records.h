@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands as a client hands them over, and the code that writes them as records into a ring's
-// lines (docs/shared-memory.md). Header only, for client_queue.h.
+// Commands of a client, and the code that writes them as records into a ring's lines
+// (docs/shared-memory.md). Header only, for client_queue.h.
 #ifndef SUEDE_CLIENT_CLIENT_RECORDS_H_
 #define SUEDE_CLIENT_CLIENT_RECORDS_H_
 
@@ -16,7 +16,7 @@ struct ClientCommand {
   uint8_t vc = 0;
   uint8_t flags = 0;  // SUEDE_RECORD_…
   uint64_t tag = 0;
-  const uint8_t* control = nullptr;  // its first two bytes say how long control and data are
+  const uint8_t* control = nullptr;  // its first two bytes contain the lengths of control and data
   const uint8_t* data = nullptr;
 };
 
@@ -25,18 +25,18 @@ enum class SendResult : uint8_t {
   kWouldBlock,  // no credit, no room in the ring, or no room for the completion
   kInvalid,
   kInReset,
-  kBroken,  // the daemon has stopped serving the queue: only a reset brings it back
+  kBroken,  // the daemon has stopped serving the queue, until a reset
 };
 
-// Commands of one shape to one {XPU, VC}, as ClientQueue::SendRun takes them. The first one is
-// given as a single command is. Tags count up from the first one's if the flags say that it is
-// valid; "transmit now" is of the last command only. All have the first one's lengths, whatever
-// theirs say.
+// Commands of one shape to one {XPU, VC}, for ClientQueue::SendRun. The first is given like a
+// single command. Tags count up from the first command's if its flags mark the tag as valid;
+// "transmit now" applies only to the last command. All have the first command's lengths, whatever
+// their own controls contain.
 struct ClientRun {
   ClientCommand first;
   uint32_t control_stride =
-      0;                     // bytes from one command's control to the next one's; 0: one for all
-  uint32_t data_stride = 0;  // bytes from one command's data to the next one's; 0: one for all
+      0;                     // bytes from one command's control to the next; 0: one control for all
+  uint32_t data_stride = 0;  // bytes from one command's data to the next; 0: the same data for all
 };
 
 // Commands of one shape for ClientQueue::Reserve, whose caller writes the content itself.
@@ -49,18 +49,18 @@ struct ClientShape {
   uint64_t tag = 0;  // of the first command
 };
 
-// Records in a ring, one behind the other, whose content is to be written. Bytes 0 and 1 of each
-// control are written already.
+// Contiguous records in a ring whose content is to be written. Bytes 0 and 1 of each control are
+// written already.
 struct CommandSpan {
   uint8_t* control = nullptr;  // of the first record
   uint8_t* data = nullptr;     // of the first record; nullptr for commands without data
-  uint32_t stride = 0;         // bytes from one record's control to the next one's; data likewise
+  uint32_t stride = 0;         // bytes from one record's control, or data, to the next
   uint32_t count = 0;
 };
 
 // The form of a record, which follows from the command's destination, flags and lengths.
 struct RecordShape {
-  // The bits that are 0 in every {XPU, VC} as a record's first word holds it.
+  // The bits that are 0 in every {XPU, VC} in a record's first word.
   static constexpr uint32_t kNoAddress =
       (0xff & ~(SUEDE_VCS - 1)) << 8 | (0xffff & ~(SUEDE_XPUS - 1)) << 16;
   static constexpr uint32_t kNoFlags =
@@ -76,7 +76,7 @@ struct RecordShape {
         data_bytes((length + 1u) & (0u - has_data)),
         lines((SUEDE_RECORD_CONTROL + control_bytes + data_bytes + SUEDE_LINE_BYTES - 1) /
               SUEDE_LINE_BYTES) {}
-  // One branch for everything that may be wrong.
+  // One branch for all checks.
   bool IsValid() const {
     return ((address & kNoAddress) | (flags & kNoFlags)) == 0 && control_bytes - 2 <= 16;
   }
@@ -99,7 +99,7 @@ struct RecordShape {
   uint32_t lines;
 };
 
-// Records to be written one behind the other, and where their content lies.
+// Contiguous records to be written, and the addresses of their content.
 struct RecordRun {
   uint8_t* line = nullptr;
   uint32_t count = 0;
@@ -110,7 +110,7 @@ struct RecordRun {
   uint32_t data_stride = 0;
 };
 
-// Ways to copy content of some sizes without a branch on the size.
+// Variants of copies of content for certain sizes, without a branch on the size.
 enum class ControlCopy : uint8_t { kAny, kEight };
 enum class DataCopy : uint8_t { kAny, k16To32, k32To64, kLong };  // kLong: from 64
 
@@ -142,7 +142,8 @@ inline void CopyData(uint8_t* to, const uint8_t* from, uint32_t n) {
 
 template <ControlCopy kControl, DataCopy kData, bool kTagged>
 [[gnu::noinline]] void WriteRecordsAs(const RecordShape& shape, const RecordRun& run) {
-  // The lengths in a control's first two bytes: those of the shape. The other bits are its own.
+  // The lengths in a control's first two bytes are the shape's; the other bits are the control's
+  // own.
   const uint32_t lengths = shape.has_data != 0 ? 0xff1f : 0x001f;
   const uint64_t fixed = (shape.type_and_length & lengths) << 16 | shape.flags;
   const uint32_t stride = shape.stride();
@@ -159,7 +160,7 @@ template <ControlCopy kControl, DataCopy kData, bool kTagged>
   for (uint32_t left = run.count; left != 0; --left) {
     uint16_t own;
     std::memcpy(&own, control, sizeof own);
-    // The content first: it may be copied together with bytes of the head.
+    // Content is written first: its copy may overwrite bytes of the head.
     if constexpr (kControl == ControlCopy::kEight) {
       std::memcpy(line + SUEDE_RECORD_CONTROL, control, 8);
     } else if (control_bytes > 2) {

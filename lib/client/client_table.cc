@@ -33,7 +33,7 @@ uint32_t ClientTable::FreeClient() const {
   return kNone;
 }
 
-// ---- Coming and going.
+// ---- Attachment and detachment.
 
 ClientVerdict ClientTable::Attach(const NewClient& added) {
   if (Find(added.client) != kNone) return ClientVerdict::kUnknown;
@@ -141,7 +141,7 @@ ClientVerdict ClientTable::Unclaim(uint32_t client, InstanceIndex instance, uint
   return SetClaims(client, instance, vc_mask, false);
 }
 
-// All of the VCs or none.
+// Returns whether all of the VCs may be claimed, or given up.
 bool ClientTable::MayClaim(uint32_t slot, InstanceIndex instance, uint32_t vc_mask,
                            bool claim) const {
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
@@ -205,10 +205,10 @@ void ClientTable::EndDrain() {
   for (const uint16_t number : serving_) queues_[number].drain_records = 0;
 }
 
-// ---- States that clients see.
+// ---- States published to clients.
 
-// A queue or VC that is out of service, or is ended, is shown as in reset: its client hands nothing
-// over until that ends. Commands handed over before are not touched by that.
+// Publishes queues and VCs that are out of service, or are draining, as in reset: their clients
+// hand no commands over until that ends. Commands handed over before are not affected.
 void ClientTable::ShowStates() {
   for (const uint16_t number : serving_) {
     QueueSlot& slot = queues_[number];
@@ -225,7 +225,7 @@ uint32_t ClientTable::StateOf(const QueueSlot& slot) const {
   return in_reset ? SUEDE_QUEUE_IN_RESET : SUEDE_QUEUE_READY;
 }
 
-// A VC is in reset where all instances that deliver on it are out of service.
+// Publishes a VC as in reset if all instances that deliver on it are out of service.
 void ClientTable::ShowReceiveStates(uint32_t slot) {
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     bool claims = false;

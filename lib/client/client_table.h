@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clients of one lcore: their queues on the way out, their receive rings on the way in, the
-// served ones among them, and the claimants of the VCs of each instance.
+// The clients of one lcore: their queues, which of them are served, their receive rings, and the
+// claimants of the VCs of each instance.
 //
-// The table never calls the data path. The effect of a change on PDUs and credit follows from its
-// verdicts and from claimant(), and is the caller's to apply. Owned by the lcore. Nothing here
-// allocates after AddInstance, but for Attach (the credit accounts of a new queue).
+// The table never calls the data path. The caller applies the effect of a change on PDUs and
+// credit, which follows from its verdicts and from claimant(). Owned by the lcore. Allocates after
+// AddInstance only in Attach (the credit accounts of a new queue).
 #ifndef SUEDE_CLIENT_CLIENT_TABLE_H_
 #define SUEDE_CLIENT_CLIENT_TABLE_H_
 
@@ -22,8 +22,9 @@ namespace suede {
 enum class ClientVerdict : uint8_t {
   kDone,
   kBusy,     // no room for more clients or queues
-  kClaimed,  // another client has claimed one of the VCs, or it is not the client's to give up
-  kUnknown,  // no such client, queue or instance; or a client that is there already
+  kClaimed,  // another client has claimed one of the VCs, or the client has not and cannot give it
+             // up
+  kUnknown,  // no such client, queue or instance; or a client that is attached already
 };
 
 // A client whose queues are to be served.
@@ -43,58 +44,59 @@ class ClientTable {
 
   ClientTable();
 
-  // Another instance, with the next number: its VCs may be claimed.
+  // Adds an instance, with the next number, whose VCs may be claimed.
   void AddInstance() {
     claimants_.emplace_back().fill(kNone);
     in_service_.push_back(true);
   }
 
-  // ---- Coming and going.
+  // ---- Attachment and detachment.
 
-  // The client sees its queues as they are before Open.
+  // Attaches a client. The published states of its queues do not change before Open.
   ClientVerdict Attach(const NewClient& client);
-  // Shows the client that its queues may be used.
+  // Publishes to the client that its queues may be used.
   void Open(uint32_t client);
-  // The client is gone: nothing more is handed to it, commands that it had handed over are still
-  // taken. Its claims end at once.
+  // The client is gone: no more commands are delivered to it, commands that it had handed over are
+  // still taken. Its claims end at once.
   ClientVerdict Detach(uint32_t client);
   bool detaching() const { return detaching_; }
-  // Serves those queues no more whose clients are gone and that hold nothing.
+  // Stops serving empty queues whose clients are gone.
   void RetireQueues();
-  // A client that has detached and of which no queue is served any more: each is given once.
+  // Returns a client that has detached and whose queues are no longer served, each client once.
   std::optional<uint32_t> TakeDetached();
 
   // ---- Claims: commands for {instance, VC} go to one client.
 
   ClientVerdict Claim(uint32_t client, InstanceIndex instance, uint32_t vc_mask);
   ClientVerdict Unclaim(uint32_t client, InstanceIndex instance, uint32_t vc_mask);
-  // The slot of the client that has claimed it; kNone: none has.
+  // The slot of the client that has claimed the VC; kNone: none has.
   uint32_t claimant(uint32_t instance, uint32_t vc) const { return claimants_[instance][vc]; }
 
   // ---- Reset of a queue.
 
-  // The queue's slot, or kNone. Between the two calls the caller takes and discards its records.
+  // BeginReset returns the queue's slot, or kNone. Between both calls the caller takes and discards
+  // the queue's records.
   uint32_t BeginReset(uint32_t client, uint16_t queue);
   void EndReset(uint32_t number);
 
-  // ---- The end of service: from BeginDrain on no more is taken from a queue than its ring holds.
+  // ---- The end of service: from BeginDrain on, at most a ring of records is taken from a queue.
 
   void BeginDrain();
   bool draining() const { return draining_; }
-  // Whether all that the rings held then has been taken.
+  // Whether all records that the rings held at BeginDrain were taken.
   bool IsDrained() const;
-  // Nothing is taken from now on.
+  // No record is taken from now on.
   void EndDrain();
 
-  // ---- States of queues and VCs, as their clients see them.
+  // ---- States of queues and VCs, published to their clients.
 
-  // Whether an operator lets the instance take part.
+  // Sets whether an operator has the instance in service.
   void SetService(uint32_t instance, bool in_service) { in_service_[instance] = in_service; }
   void ShowStates();
-  // The daemon serves the queue no more. Returns whether this is new.
+  // Publishes that the daemon no longer serves the queue. Returns whether this is new.
   static bool ShowBroken(QueueSlot& slot);
-  // Whether an operator is to be told of a command of the queue that came with the error mark: a
-  // few times a second at most, or one client would take the room of all other events.
+  // Whether to emit an event for a command of the queue with the error mark: max a few times a
+  // second, or one client would take the room of all other events.
   static bool MayEmitError(QueueSlot& slot, Time now);
 
   // ---- The data path's side.
@@ -132,17 +134,17 @@ class ClientTable {
       slot.state = QueueSlot::State::kFree;
     }
   }
-  // Something was written to the client's ring.
+  // Records were written to the client's ring.
   void MarkReceived(ClientSlot& client, uint32_t vc) {
     if (client.dirty[vc]) return;
     client.dirty[vc] = true;
     dirty_clients_.push_back(&client);
   }
-  // Show clients the completions and the received commands since the last call.
+  // Publish the completions and the received commands since the last call to clients.
   void PublishCompletions();
   void PublishReceived();
 
-  // For tests: aborts where the table contradicts itself.
+  // For tests: aborts if the table contradicts itself.
   void CheckInvariants() const;
 
  private:
@@ -158,9 +160,9 @@ class ClientTable {
   std::vector<ClientSlot> clients_;
   std::vector<std::array<uint32_t, kVcCount>> claimants_;  // [instance][VC]: slots
   std::vector<bool> in_service_;                           // [instance]
-  std::vector<uint16_t> dirty_queues_;                     // with completions to be shown
-  std::vector<ClientSlot*> dirty_clients_;                 // with received commands to be shown
-  bool detaching_ = false;                  // a client is
+  std::vector<uint16_t> dirty_queues_;                     // with completions to be published
+  std::vector<ClientSlot*> dirty_clients_;                 // with received commands to be published
+  bool detaching_ = false;                                 // a client is detaching
   bool draining_ = false;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where received commands go: the receive ring of a client's VC (rx_ring.h) is one sink. The code
-// that delivers commands is written against the concept, and knows a sink by its type: no call is
-// virtual.
+// The destination of received commands, such as the receive ring of a client's VC (rx_ring.h). The
+// code that delivers commands uses the concept, with the sink's static type: no call is virtual.
 //
 // A sink belongs to one lcore.
 #ifndef SUEDE_CLIENT_COMMAND_SINK_H_
@@ -19,16 +18,16 @@ namespace suede {
 // Contiguous room for records, aligned to a line.
 struct RecordRoom {
   uint8_t* first = nullptr;
-  uint32_t lines = 0;  // 0: there is none
+  uint32_t lines = 0;  // 0: no room
 };
 
-// - Room gives room for records of `lines` lines each (1 to 5): for at least one record, and for as
-//   many lines as follow in one piece. Without room for one record it gives none. Take reserves the
-//   first `lines` lines of that room. Room itself reserves the lines that a ring skips at its end.
+// - Room returns room for records of `lines` lines each (1 to 5): for at least one record, and for
+//   all contiguous lines. Without room for one record it returns none. Take reserves the first
+//   `lines` lines of that room. Room itself reserves the lines that a ring skips at its end.
 // - Mark and RollbackTo forget the reservations between them.
-// - Publish shows the client the reserved records; before that it sees nothing of them.
-// - HasRoom tells whether there is credit for `lines`, FreeLines for how many lines, and line_count
-//   how many lines there are at all.
+// - Publish makes the reserved records visible to the client.
+// - HasRoom returns whether there is credit for `lines`, FreeLines for how many lines, and
+//   line_count the total lines.
 template <typename T>
 concept CommandSink = requires(T sink, const T& view, uint32_t lines, uint32_t mark) {
   { sink.Room(lines) } -> std::same_as<RecordRoom>;
@@ -41,22 +40,22 @@ concept CommandSink = requires(T sink, const T& view, uint32_t lines, uint32_t m
   { view.line_count() } -> std::same_as<uint32_t>;
 };
 
-// Following commands of one shape. A run begins at its first command.
+// Successive commands of one shape. A run begins at its first command.
 template <typename T>
 concept CommandsOfOneShape = requires(T run, const T& view) {
   { run.Next() } -> std::same_as<bool>;
   { view.command() } -> std::same_as<const uint8_t*>;
 };
 
-// Commands one after the other, as a received PDU has them (CommandReader of lib/wire). From the
-// run that begins with the present command any part may be taken at once.
+// A sequence of commands, such as those of a received PDU (CommandReader of lib/wire). Any part of
+// the run that begins with the present command may be taken at once.
 template <typename T>
 concept CommandSequence = requires(T commands, const T& view) {
   { commands.Next() } -> std::same_as<bool>;
-  { view.IsFollowed() } -> std::same_as<bool>;  // anything is behind the present one
+  { view.IsFollowed() } -> std::same_as<bool>;  // data follows the present command
   { view.run() } -> CommandsOfOneShape;
   { commands.SkipRun(view.run()) } -> std::same_as<void>;
-  { view.ok() } -> std::same_as<bool>;  // once Next has said false
+  { view.ok() } -> std::same_as<bool>;  // valid once Next has returned false
   { view.command() } -> std::same_as<const uint8_t*>;
   { view.shape().bytes() } -> std::convertible_to<uint32_t>;
   { view.shape().has_data } -> std::convertible_to<bool>;
@@ -67,7 +66,7 @@ constexpr uint32_t RecordLines(uint32_t command_bytes) {
   return (SUEDE_RECORD_CONTROL + command_bytes + SUEDE_LINE_BYTES - 1) / SUEDE_LINE_BYTES;
 }
 
-// A received record's first word but for its kind: where the command comes from and goes to.
+// A received record's first word without its kind: source and destination of the command.
 constexpr uint64_t ReceivedHead(uint32_t vc, uint16_t source, uint16_t xpuid, uint8_t instance) {
   return uint64_t{vc} << 8 | uint64_t{source} << 16 | uint64_t{xpuid} << 32 |
          uint64_t{instance} << 48;
@@ -76,7 +75,7 @@ constexpr uint64_t ReceivedHead(uint32_t vc, uint16_t source, uint16_t xpuid, ui
 enum class CommandsFate : uint32_t {
   kDelivered,
   kRefused,    // the sink has no room for all of them
-  kMalformed,  // one of them is
+  kMalformed,  // one of the commands is malformed
 };
 
 // The outcome of a delivery. Unless the fate is kDelivered, nothing was delivered; of a refused
@@ -88,8 +87,8 @@ struct DeliveredCommands {
   CommandsFate fate = CommandsFate::kDelivered;
 };
 
-// The head of a record, and what lies between it and the command: the command's first two bytes are
-// written over the last two.
+// Writes the head of a record, and the bytes between it and the command, whose first two bytes
+// overwrite the last two.
 [[gnu::always_inline]] inline void WriteRecordHead(uint8_t* record, uint64_t word) {
   const uint64_t head[2] = {word, 0};
   std::memcpy(record, head, sizeof head);
@@ -155,9 +154,9 @@ template <CommandSequence Commands, CommandSink Sink, typename... Begin>
   return delivered;
 }
 
-// The one copy of a command on its way in. Writes all of the commands of a sequence, which begins
-// as Commands(begin...), or none: where one of them is malformed or the sink has no room for all.
-// Each command may be read up to kCopyBytes bytes.
+// Makes the only copy of a received command. Writes all commands of the sequence
+// Commands(begin...), or none, if one is malformed or the sink has no room for all. Up to
+// kCopyBytes bytes of each command may be read.
 template <CommandSequence Commands, CommandSink Sink, typename... Begin>
 [[gnu::always_inline]] inline DeliveredCommands DeliverCommands(Sink& sink, uint64_t head,
                                                                 Begin... begin) {
@@ -165,7 +164,7 @@ template <CommandSequence Commands, CommandSink Sink, typename... Begin>
   if (!commands.Next() || commands.IsFollowed()) {
     return DeliverRuns<Commands>(sink, head, begin...);
   }
-  // The command is alone in its PDU: there is nothing behind it to judge.
+  // The command is alone in its PDU: no data behind it needs checks.
   const uint32_t bytes = commands.shape().bytes();
   const uint32_t lines = RecordLines(bytes);
   uint8_t* record = sink.Room(lines).first;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The origin of commands: the ring of a client's queue (tx_ring.h) is one source. The code that
-// takes commands is written against the concept, and knows a source by its type: no call is
-// virtual.
+// The origin of commands, such as the ring of a client's queue (tx_ring.h). The code that takes
+// commands uses the concept, with the source's static type: no call is virtual.
 //
 // A source belongs to one lcore.
 #ifndef SUEDE_CLIENT_COMMAND_SOURCE_H_
@@ -14,14 +13,13 @@
 
 namespace suede {
 
-// - Poll gives up to `max` records that no earlier call gave, checked: each indexes tables safely
-//   with any verdict. Records that are alike come as one run; Poll returns the number of runs. The
-//   lines of a run stay until Release.
-// - Release gives back all that Poll has given.
-// - HasWork says whether Poll would give any, Waiting how many lines those have, for a look from
-//   outside.
-// - broken: the client wrote nonsense; Poll gives nothing more before Restart.
-// - Restart forgets records that Poll has not given.
+// - Poll returns up to `max` new records, checked: each indexes tables safely with any verdict.
+//   Similar records are returned as one run; the result is the number of runs. The lines of a run
+//   stay until Release.
+// - Release frees all records that Poll has returned.
+// - HasWork returns whether Poll would return any, Waiting the number of their lines, for reports.
+// - broken: the client wrote invalid values; Poll returns no more before Restart.
+// - Restart discards records that Poll has not returned.
 template <typename T>
 concept CommandSource = requires(T source, const T& view, TxRecord* records, uint32_t max) {
   { source.Poll(records, max) } -> std::same_as<uint32_t>;
@@ -32,8 +30,8 @@ concept CommandSource = requires(T source, const T& view, TxRecord* records, uin
   { view.broken() } -> std::same_as<bool>;
 };
 
-// Takes a burst of up to `max` records, for which `runs` has room: `look_up(i, run)` of each run,
-// then `take(i, run)` of each, then they are released. Returns the number of records.
+// Takes a burst of up to `max` records, for which `runs` has room: calls `look_up(i, run)` for each
+// run, then `take(i, run)` for each, then releases them. Returns the number of records.
 template <CommandSource Source, typename LookUp, typename Take>
 [[gnu::always_inline]] inline uint32_t TakeBurst(Source& source, TxRecord* runs, uint32_t max,
                                                  const LookUp& look_up, const Take& take) {
@@ -48,8 +46,8 @@ template <CommandSource Source, typename LookUp, typename Take>
   return records;
 }
 
-// Takes the records left before a Restart, which releases them: up to `max`, as a client that
-// means ill goes on writing.
+// Takes the records left before a Restart, which releases them: up to `max`, as a malicious client
+// may keep writing.
 template <CommandSource Source, typename Take>
 void TakeRest(Source& source, uint32_t max, const Take& take) {
   TxRecord record;

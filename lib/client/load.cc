@@ -4,8 +4,8 @@
 namespace suede {
 namespace {
 
-// Calls `write`, which stores word by word with release, between an odd and an even number: a
-// reader that sees one of the words sees the odd number, too.
+// Calls `write`, which stores word by word with release, between storing an odd and an even number:
+// a reader that reads one of the words also reads the odd number.
 template <class Write>
 void InSequence(uint32_t& shared, uint32_t& own, const Write& write) {
   StoreRelease(shared, own + 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words in which the daemon shows a client the load of the instance of one of its queues
+// The words in which the daemon publishes to a client the load of the instance of one of its queues
 // (docs/shared-memory.md, "Load").
 //
-// One LoadWriter per client queue, owned by the lcore that serves it. Nothing that it has
-// written is read back; of the client's words it reads the wishes, each once.
+// One LoadWriter per client queue, owned by the lcore that serves the queue. It reads back none of
+// its own words, and of the client's words only the wishes, each once.
 #ifndef SUEDE_CLIENT_LOAD_H_
 #define SUEDE_CLIENT_LOAD_H_
 
@@ -15,7 +15,7 @@
 
 namespace suede {
 
-// As suede_load_state, by value.
+// The values of suede_load_state.
 struct LoadState {
   uint32_t flags = 0;  // SUEDE_LOAD_…
   uint32_t load = 0;
@@ -28,7 +28,7 @@ struct LoadState {
   friend bool operator==(const LoadState&, const LoadState&) = default;
 };
 
-// As suede_destination_state, by value.
+// The values of suede_destination_state.
 struct DestinationState {
   uint32_t flags = 0;  // SUEDE_DESTINATION_…
   uint32_t queued_lines = 0;
@@ -41,7 +41,7 @@ struct DestinationState {
 class DestinationMap {
  public:
   bool Has(uint16_t xpuid) const { return (words_[xpuid / 32] >> xpuid % 32 & 1) != 0; }
-  // Returns whether it was otherwise before.
+  // Sets the bit of an XPU. Returns whether it has changed.
   bool Set(uint16_t xpuid, bool value) {
     uint32_t& word = words_[xpuid / 32];
     const uint32_t bit = 1u << xpuid % 32;
@@ -55,10 +55,10 @@ class DestinationMap {
   std::array<uint32_t, SUEDE_MAP_WORDS> words_{};
 };
 
-// A destination that a client wants to know of.
+// A client's query of a destination.
 struct Wish {
   uint32_t slot = 0;
-  uint32_t word = 0;  // as the client wrote it
+  uint32_t word = 0;                                              // as written by the client
   uint16_t xpuid() const { return static_cast<uint16_t>(word); }  // 0 to 1023
 };
 
@@ -69,9 +69,9 @@ class LoadWriter {
       : area_(AtOffset<suede_load_area>(segment, SegmentOffsets(shape).load) + queue) {}
 
   void Show(const LoadState& state);
-  // Writes the words that differ from those shown before.
+  // Writes the words that differ from those published before.
   void ShowMaps(const DestinationMap& unreachable, const DestinationMap& paused);
-  // The wish whose turn it is, round about.
+  // The next wish, in rotation.
   std::optional<Wish> NextWish();
   void Answer(const Wish& wish, const DestinationState& state);
 
@@ -80,7 +80,7 @@ class LoadWriter {
   uint32_t sequence_ = 0;  // as stored
   uint32_t turn_ = 0;
   std::array<uint32_t, SUEDE_WISHES> answers_{};  // sequences of the answers, as stored
-  DestinationMap unreachable_;                    // as shown
+  DestinationMap unreachable_;                    // as published
   DestinationMap paused_;
 };
 

@@ -12,7 +12,7 @@ RxRingWriter::RxRingWriter(void* segment, const SegmentShape& shape, uint32_t vc
 
 uint32_t RxRingWriter::FreeLines() {
   const uint32_t tail = LoadAcquire(ring_->tail.value);
-  // The tail moves forward, and never past the published head: any other value is no credit.
+  // The tail moves forward, and never past the published head: other values give no credit.
   if (tail - tail_ <= published_ - tail_) tail_ = tail;
   return line_count_ - (head_ - tail_);
 }

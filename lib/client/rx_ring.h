@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receive side of the command interface, as the daemon writes it (SUE framework §3.2.1 Table
-// 2).
+// The daemon's writer of the receive side of the command interface (SUE framework §3.2.1 Table 2).
 //
 // One RxRingWriter per client and VC, owned by the lcore that serves the client's instances. The
 // free lines of the ring are the VC's receive credit.
@@ -21,7 +20,7 @@ class RxRingWriter {
   RxRingWriter(void* segment, const SegmentShape& shape, uint32_t vc);
 
   // Contiguous room for records of `lines` lines (1 to 5), up to the ring's end and as far as the
-  // client has given credit; none where that is not enough for one. Nothing is visible to the
+  // client has given credit; none if that is not enough for one record. No record is visible to the
   // client before Publish.
   RecordRoom Room(uint32_t lines) {
     uint32_t index = head_ & (line_count_ - 1);
@@ -36,9 +35,9 @@ class RxRingWriter {
     return {lines_ + size_t{index} * SUEDE_LINE_BYTES,
             std::min(line_count_ - (head_ - tail_), to_end)};
   }
-  // Reserves that many lines of the room that Room gave.
+  // Reserves that many lines of the room that Room returned.
   void Take(uint32_t lines) { head_ += lines; }
-  // Reserves one record; nullptr where there is no room.
+  // Reserves one record; null: there is no room.
   uint8_t* Reserve(uint32_t lines) {
     uint8_t* record = Room(lines).first;
     if (record != nullptr) Take(lines);
@@ -47,9 +46,9 @@ class RxRingWriter {
   void Publish() {
     if (head_ != published_) StoreRelease(ring_->head.value, published_ = head_);
   }
-  // Forgets the reservations since the last Publish.
+  // Discards the reservations since the last Publish.
   void Rollback() { head_ = published_; }
-  // RollbackTo goes back to a mark: reservations before Mark() stay.
+  // RollbackTo discards reservations since Mark().
   uint32_t Mark() const { return head_; }
   void RollbackTo(uint32_t mark) { head_ = mark; }
 
@@ -57,13 +56,12 @@ class RxRingWriter {
   bool HasRoom(uint32_t lines) {
     return line_count_ - (head_ - tail_) >= lines || FreeLines() >= lines;
   }
-  // The lines that the client has given credit for, as it says now.
+  // The lines for which the client has given credit, as last published by it.
   uint32_t FreeLines();
   uint32_t line_count() const { return line_count_; }
 
  private:
-  // Leaves the lines up to the ring's end empty, if there is room for a record of `lines` behind
-  // them.
+  // Skips the lines up to the ring's end, if there is room for a record of `lines` behind them.
   bool SkipToStart(uint32_t lines);
 
   suede_ring* ring_ = nullptr;
@@ -71,7 +69,7 @@ class RxRingWriter {
   uint32_t line_count_ = 0;
   uint32_t head_ = 0;
   uint32_t published_ = 0;
-  uint32_t tail_ = 0;  // as last read and found possible
+  uint32_t tail_ = 0;  // the last value read that was possible
 };
 
 static_assert(CommandSink<RxRingWriter>);

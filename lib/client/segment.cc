@@ -22,7 +22,7 @@ bool SegmentShape::IsValid() const {
 
 SegmentOffsets::SegmentOffsets(const SegmentShape& shape) {
   uint64_t at = RoundUp(sizeof(suede_segment), 4096);
-  // Two neighbouring lines are one unit for the prefetcher: parts start on even ones.
+  // Two neighbouring lines are one unit for the prefetcher: parts start on even lines.
   const auto place = [&at](uint64_t size) {
     const uint64_t offset = at;
     at = RoundUp(at + size, 2 * SUEDE_LINE_BYTES);

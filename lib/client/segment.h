@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shape of a client's shared segment, and the daemon's views into it.
 //
-// Nothing in a segment is believed: every word that the client can write is read once, checked and
-// then used. Where the daemon needs a number again it keeps its own copy outside the segment.
+// No word in a segment is trusted: every word that the client can write is read once, checked and
+// then used. If the daemon needs a number again, it keeps its own copy outside the segment.
 #ifndef SUEDE_CLIENT_SEGMENT_H_
 #define SUEDE_CLIENT_SEGMENT_H_
 
@@ -17,12 +17,12 @@ namespace suede {
 struct SegmentShape {
   uint32_t queue_count = 1;          // 1 to SUEDE_MAX_QUEUES
   uint32_t tx_lines = 4096;          // power of two, 64 to 2^20
-  uint32_t rx_lines = 8192;          // power of two, 64 to 2^20; holds a PDU at its worst
+  uint32_t rx_lines = 8192;          // power of two, 64 to 2^20; holds a PDU in the worst case
   uint32_t completion_count = 4096;  // power of two, 64 to 2^20
-  uint32_t credit_lines = 1024;      // per {destination, VC}, per queue; at least 5
-  uint32_t aggregate_lines = 4096;   // per queue; at least 5
+  uint32_t credit_lines = 1024;      // per {destination, VC}, per queue; min 5
+  uint32_t aggregate_lines = 4096;   // per queue; min 5
 
-  // Whether every number is in its range.
+  // Whether all numbers are in their ranges.
   bool IsValid() const;
 };
 
@@ -33,14 +33,14 @@ struct SegmentOffsets {
   uint64_t completion_ring[SUEDE_MAX_QUEUES] = {};
   uint64_t credits[SUEDE_MAX_QUEUES] = {};
   uint64_t rx_ring[SUEDE_VCS] = {};
-  uint64_t load = 0;   // of queue 0; behind everything that older daemons have
+  uint64_t load = 0;   // of queue 0; behind all parts that older daemons have
   uint64_t bytes = 0;  // of the whole segment, a multiple of 4096
 };
 
 // Writes the head of a segment into zeroed memory of SegmentOffsets(shape).bytes.
 void FormatSegment(void* base, const SegmentShape& shape);
 
-// Shows the client the state (SUEDE_QUEUE_…) of a queue, or of a VC's receive ring.
+// Publishes the state (SUEDE_QUEUE_…) of a queue, or of a VC's receive ring, to the client.
 void SetQueueState(void* segment, uint32_t queue, uint32_t state);
 void SetReceiveState(void* segment, uint32_t vc, uint32_t state);
 

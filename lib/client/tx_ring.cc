@@ -9,10 +9,10 @@
 namespace suede {
 namespace {
 
-// Distance of the prefetch ahead of the record at hand.
+// Distance of the prefetch ahead of the present record.
 constexpr uint32_t kPrefetchLines = 6;
 
-// The bits of a record's first word that are 0 for every VC and XPU there is.
+// The bits of a record's first word that are 0 for every valid VC and XPU.
 constexpr uint32_t kNoVc = 0xff & ~(kVcCount - 1);
 constexpr uint32_t kNoXpu = 0xffff & ~(kMaxXpus - 1);
 constexpr uint64_t kAddressMustBeZero = uint64_t{kNoVc} << 8 | uint64_t{kNoXpu} << 16;
@@ -21,7 +21,7 @@ constexpr uint64_t kAddressMustBeZero = uint64_t{kNoVc} << 8 | uint64_t{kNoXpu} 
 struct TypeRow {
   uint16_t control_bytes = 0;
   uint16_t data_mask = 0;      // of the data length that the second byte declares
-  uint16_t kind = 0x100;       // of the record that holds such a command; 0x100: there is none
+  uint16_t kind = 0x100;       // of a record with such a command; 0x100: invalid
   uint16_t unused = 0;
 };
 constexpr auto kTypes = [] {
@@ -34,13 +34,13 @@ constexpr auto kTypes = [] {
   return rows;
 }();
 
-// Bits of the flags, as a record's second word holds them, that need a look before the command is
-// packed; and those that mean nothing.
+// Bits of the flags in a record's second word that need a check before the command is packed; and
+// undefined bits.
 constexpr uint64_t kUnusualFlags =
     uint64_t{0xff & ~(SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION)} << 32;
 constexpr uint64_t kUnknownFlags = kUnusualFlags & ~(uint64_t{SUEDE_RECORD_ERROR} << 32);
 
-// A record that is not plainly a command: malformed, marked, or with unknown flags.
+// Classifies an unusual record: malformed, marked, or with unknown flags.
 [[gnu::cold, gnu::noinline]] void Classify(bool malformed, TxRecord* record) {
   record->word1 &= ~kUnknownFlags;
   if (malformed || (record->word0 & kAddressMustBeZero) != 0) {
@@ -53,8 +53,8 @@ constexpr uint64_t kUnknownFlags = kUnusualFlags & ~(uint64_t{SUEDE_RECORD_ERROR
   }
 }
 
-// Fills `record` from the first two words of a line, each read once, and judges it. `room` is how
-// many lines lie between it and the ring's end or the published head, whichever comes first.
+// Fills `record` from the first two words of a line, each read once, and classifies it. `room`:
+// lines up to the ring's end or the published head, whichever is first.
 inline void ReadRecord(const uint8_t* line, uint64_t word0, uint64_t word1, uint32_t room,
                        TxRecord* record) {
   const TypeRow& row = kTypes[word1 >> 48 & 0x1f];
@@ -68,7 +68,7 @@ inline void ReadRecord(const uint8_t* line, uint64_t word0, uint64_t word1, uint
   record->count = 1;
   record->lines = static_cast<uint8_t>(lines);
   record->verdict = RecordVerdict::kCommand;
-  // Bitwise: one branch, nearly never taken, instead of six.
+  // Bitwise: one branch, rarely taken, instead of six.
   const uint64_t unusual = (word0 & kAddressMustBeZero) | ((word0 & 0xff) ^ row.kind) |
                            (word1 & kUnusualFlags);
   if (unusual != 0 || lines > room) [[unlikely]] {
@@ -84,8 +84,8 @@ inline bool MayRun(const TxRecord& record) {
 
 static_assert(kMaxRecordLines == SUEDE_MAX_RECORD_LINES);
 
-// Counts the records from `first` on that are like it: the words that were checked are the same in
-// all of them. At most `most` records in `lines` lines.
+// Counts the records from `first` on that are like it, with equal checked words: max `most` records
+// in `lines` lines.
 inline uint32_t CountAlike(const TxRecord& first, uint32_t most, uint32_t lines) {
   const uint32_t stride = first.lines * SUEDE_LINE_BYTES;
   const uint8_t* line = first.line + stride;
@@ -137,7 +137,7 @@ uint32_t TxRingReader::Poll(TxRecord* runs, uint32_t max) {
   while (max != 0 && available != 0) {
     const uint32_t index = taken & mask;
     const uint8_t* line = lines + size_t{index} * SUEDE_LINE_BYTES;
-    // Lines not published yet are left to the client's cache.
+    // Lines not published yet stay in the client's cache.
     if (available > kPrefetchLines) {
       __builtin_prefetch(lines + size_t{(taken + kPrefetchLines) & mask} * SUEDE_LINE_BYTES);
     }

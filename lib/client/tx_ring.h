@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transmit side of the command interface, as the daemon reads it (SUE framework §3.2.1 Table
-// 1).
+// The daemon's reader of the transmit side of the command interface (SUE framework §3.2.1 Table 1).
 //
 // One TxRingReader per client queue, owned by the lcore that serves the queue's instance.
 #ifndef SUEDE_CLIENT_TX_RING_H_
@@ -22,41 +21,41 @@ class TxRingReader {
   TxRingReader() = default;
   TxRingReader(void* segment, const SegmentShape& shape, uint32_t queue);
 
-  // Reads up to `max` records that no earlier call gave, as runs; returns the number of runs.
-  // Malformed records come with their verdict, and take one line. Looks at no more than 2 * max
-  // lines that hold none.
+  // Reads up to `max` new records, as runs; returns the number of runs. Malformed records have
+  // their verdict, and take one line. Reads max 2 * `max` lines without records.
   uint32_t Poll(TxRecord* runs, uint32_t max);
 
-  // Gives the lines of all records polled so far back to the client: they must have been copied.
+  // Returns the lines of all records polled so far to the client; the records must have been
+  // copied.
   void Release() {
     if (taken_ != released_) StoreRelease(ring_->tail.value, released_ = taken_);
   }
 
-  // True once the client's index was nonsense; the ring then gives nothing more.
+  // Whether the client's index was invalid; Poll then returns no more records.
   bool broken() const { return broken_; }
 
-  // Whether records wait that Poll has not given.
+  // Whether records wait that Poll has not returned.
   bool HasWork() const { return !broken_ && LoadAcquire(ring_->head.value) != taken_; }
 
-  // Lines that the client says it has handed over and Poll has not given; for a look from outside.
+  // Lines that the client claims to have handed over and Poll has not returned; for reports.
   uint32_t Waiting() const {
     return broken_ ? 0 : std::min(LoadAcquire(ring_->head.value) - taken_, line_count_);
   }
 
-  // Starts over at line 0, for a reset that the client asked for: it does not touch the ring
-  // meanwhile. Everything unread is lost, so a caller that wants to complete it polls it first.
+  // Starts over at line 0, for a reset that the client has requested: it does not access the ring
+  // meanwhile. Unread records are lost, so a caller that has to complete them polls them first.
   void Restart();
 
  private:
-  // Reads the head where the cached one may give fewer than `max` records; returns the lines that
-  // may be read.
+  // Reads the head if the cached head may give fewer than `max` records; returns the lines that may
+  // be read.
   uint32_t Available(uint32_t max);
 
   suede_ring* ring_ = nullptr;
   const uint8_t* lines_ = nullptr;
   uint32_t line_count_ = 0;
-  uint32_t head_ = 0;      // as last read and found possible
-  uint32_t taken_ = 0;     // given by Poll
+  uint32_t head_ = 0;      // the last value read that was possible
+  uint32_t taken_ = 0;     // returned by Poll
   uint32_t released_ = 0;  // as stored in the ring's tail
   bool broken_ = false;
 };
@@ -69,16 +68,16 @@ class CreditWriter {
   CreditWriter() = default;
   CreditWriter(void* segment, const SegmentShape& shape, uint32_t queue);
 
-  // Notes that `count` records of `lines` lines each to {xpuid, vc} were taken from the ring.
-  // Returns for how many of them the client had credit, and notes those: the rest is to be
-  // discarded (NO_CREDIT), and no credit returned for it.
+  // Takes credit for `count` records of `lines` lines each to {xpuid, vc} from the ring. Returns
+  // for how many records the client had credit, and counts these: the rest is to be discarded
+  // (NO_CREDIT), without a return of credit.
   uint32_t Take(uint16_t xpuid, uint8_t vc, uint32_t lines, uint32_t count = 1);
 
   // `lines` lines to {xpuid, vc} have left the daemon's buffers.
   void Return(uint16_t xpuid, uint8_t vc, uint32_t lines);
 
-  // Starts the counts anew, for a reset that the client asked for: lines taken and not returned are
-  // missing from the client's credit until their return.
+  // Restarts the counts, for a reset that the client has requested: lines taken and not returned
+  // are missing from the client's credit until their return.
   void Restart();
 
   // Lines taken and not returned.
@@ -112,9 +111,10 @@ class CompletionWriter {
  public:
   CompletionWriter() = default;
   CompletionWriter(void* segment, const SegmentShape& shape, uint32_t queue);
-  // False where the ring is full: the client let more tags be outstanding than it has entries.
+  // Adds a completion. Returns false if the ring is full: the client has more outstanding tags than
+  // entries.
   bool Push(uint64_t tag, uint16_t xpuid, uint8_t vc, uint8_t status);
-  // Shows the client the pushed entries.
+  // Publishes the pushed entries to the client.
   void Publish() {
     if (head_ != published_) StoreRelease(ring_->head.value, published_ = head_);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes in octets that follow from a rate and a time. For set-up: they divide.
+// Sizes in octets that follow from a rate and a time. For set-up, as they divide.
 #ifndef SUEDE_CONGESTION_BANDWIDTH_DELAY_H_
 #define SUEDE_CONGESTION_BANDWIDTH_DELAY_H_
 
@@ -19,13 +19,13 @@ inline int64_t BandwidthDelayOctets(uint64_t rate_bps, Duration time) {
   return static_cast<int64_t>(std::clamp(octets, 1.0, static_cast<double>(kLargestBdp)));
 }
 
-// The next octet count that credit can express.
+// Rounds octets up to a count that credit can express.
 inline constexpr int64_t RoundUpToCredit(int64_t octets) {
   return (octets + kCreditUnitOctets - 1) / kCreditUnitOctets * kCreditUnitOctets;
 }
 
-// Octets that a source may send without a grant: a number of largest PDUs, as no part of one can
-// leave; at least one.
+// Octets that a source may send without a grant: a whole number of largest PDUs, min one, as no
+// part of a PDU can leave.
 inline uint32_t ReserveOctets(int64_t bdp, uint32_t percent, uint32_t largest_octets) {
   const int64_t part = std::min(bdp * percent / 100, kLargestBdp);
   const int64_t pdus = std::max<int64_t>(part / largest_octets, 1);

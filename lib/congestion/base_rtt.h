@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The round trip through an empty network: the smallest one of the last two periods, so that it
-// grows again where a path became longer. The expected one counts as measured before the first
+// The round trip through an empty network: the smallest of the last two periods, so that it grows
+// again if a path became longer. The expected round trip counts as measured before the first
 // period: a source that starts together with others measures their queue.
 #ifndef SUEDE_CONGESTION_BASE_RTT_H_
 #define SUEDE_CONGESTION_BASE_RTT_H_
@@ -15,7 +15,7 @@ class BaseRtt {
  public:
   explicit BaseRtt(Duration expected = Duration(1)) : current_(expected), previous_(expected) {}
 
-  // `period`: 0 keeps the smallest one for ever.
+  // `period`: 0 keeps the smallest sample for ever.
   void OnSample(Duration sample, Duration period, Time now) {
     sample = std::max(sample, Duration(1));
     if (now < period_end_) [[likely]] {

@@ -105,7 +105,8 @@ void CongestionContext::ApplyWindow(Time now) {
   deadline_ = kNever;
   if (window >= largest_) {
     paces_ = false;
-    // No part of a PDU can leave: what the window has beyond whole PDUs is a chance of one more.
+    // No part of a PDU can leave: the window's octets beyond whole PDUs are the chance of another
+    // PDU.
     dither_ += kGolden;
     const uint64_t part = (uint64_t{dither_} * largest_) >> 32;
     limit_ = acked_ + static_cast<int64_t>(window) + static_cast<int64_t>(part);
@@ -123,7 +124,7 @@ void CongestionContext::ApplyWindow(Time now) {
 }
 
 void CongestionContext::PaceNext(uint32_t octets, Time now) {
-  // Between half and one and a half times the time that is due, so that sources do not keep step.
+  // Between 0.5 and 1.5 times the exact time, so that sources do not synchronize.
   const Duration due = std::get_if<NsccWindow>(&law_)->TimeOf(octets, base_rtt_.value());
   dither_ += kGolden;
   pace_due_ = now + due / 2 + due * int64_t{dither_ >> 16} / (1 << 16);
@@ -154,7 +155,7 @@ void CongestionContext::CheckInvariants() const {
   check(control_ != CongestionControl::kRccc || limit_ % kCreditUnitOctets == 0);
   check(control_ != CongestionControl::kFixed || deadline_ == kNever);
   check(control_ == CongestionControl::kNscc || !paces_);
-  // A source that waits for its turn has a deadline, or an acknowledgement to come.
+  // A source that waits for its turn has a deadline, or awaits an acknowledgement.
   check(!paces_ || sent_ != acked_ || limit_ > sent_ || deadline_ != kNever);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Congestion control of the sender: how much may leave for one {source XPU, destination XPU, plane}
-// (docs/congestion.md).
+// Congestion control of the sender: the octets that may leave for one {source XPU, destination XPU,
+// plane} (docs/congestion.md).
 //
 // Takes facts and the time, returns an allowance, requests for credit and a deadline; sends
 // nothing, reads no clock, allocates nothing. Owned by the lcore of the source's instance. Octets
-// are those on the wire of the whole frame, with preamble, FCS and gap (24 octets).
+// are those of the whole frame on the wire, with preamble, FCS and gap (24 octets).
 #ifndef SUEDE_CONGESTION_CONTEXT_H_
 #define SUEDE_CONGESTION_CONTEXT_H_
 
@@ -22,37 +22,37 @@
 
 namespace suede {
 
-// The source's sequenced PDUs that the destination has seen since its last echo.
+// The source's sequenced PDUs that the destination has received since its last echo.
 struct EcnEcho {
-  uint32_t received = 0;  // marked and trimmed ones included
+  uint32_t received = 0;  // including marked and trimmed PDUs
   uint32_t marked = 0;
   uint32_t trimmed = 0;
 };
 
 class alignas(64) CongestionContext {
  public:
-  // ---- Set-up. Without Start it is kFixed.
+  // ---- Set-up. Without Start the control is kFixed.
 
-  // An association began: starts, or starts over. `params` outlives the context or the next Start,
-  // and may change meanwhile: laws take the new values as they go.
+  // An association began: starts, or starts over. `params` is valid for the life of the context or
+  // until the next Start, and may change meanwhile: laws use the new values.
   void Start(CongestionControl control, const CongestionParams& params, const PathLimits& path,
              Time now);
   CongestionControl control() const { return control_; }
-  // PDUs of up to this many octets are sent from now on. Less than the largest so far changes
-  // nothing: PDUs of that size may wait still.
+  // PDUs of up to this many octets are sent from now on. Ignores less than the largest so far: PDUs
+  // of that size may still wait.
   void RaiseLargest(uint32_t octets, Time now);
 
-  // The own port has another rate from now on.
+  // The own port's rate has changed.
   void SetRate(uint64_t rate_bps);
 
   // ---- For each PDU.
 
-  // Whether a PDU, new or sent again, of this many octets may leave now.
+  // Whether a PDU, new or retransmitted, of this many octets may leave now.
   bool Allows(uint32_t octets) const { return int64_t{octets} <= limit_ - sent_; }
-  // Octets that may leave now. Negative where the allowance shrank behind what was sent.
+  // Octets that may leave now. Negative if more was sent than the present allowance.
   int64_t allowance() const { return limit_ - sent_; }
-  // Sequenced PDUs have left, one or several, of `octets` in all: new ones and those that are sent
-  // again alike. It may be called beyond the allowance.
+  // One or several sequenced PDUs have left, of `octets` in total, new or retransmitted. May be
+  // called beyond the allowance.
   void OnSent(uint32_t octets, Time now) {
     sent_ += octets;
     if (paces_) [[unlikely]]
@@ -61,35 +61,35 @@ class alignas(64) CongestionContext {
 
   // ---- Answers of the destination.
 
-  // PDUs of `octets` were acknowledged. `rtt`: that of the newest one, where it was sent once.
+  // PDUs of `octets` were acknowledged. `rtt`: of the newest, if it was sent only once.
   // `nothing_in_flight`: no PDU is without acknowledgement now.
   void OnAcked(uint32_t octets, std::optional<Duration> rtt, bool nothing_in_flight, Time now) {
     if (control_ != CongestionControl::kFixed) Acknowledge(octets, rtt, nothing_in_flight, now);
   }
-  // PDUs of `octets` that were in flight are going to be sent again: by a NACK, or as nothing was
-  // heard for long. They count as in flight no longer, and as sent once more when they leave. PDUs
-  // of other connections stay in flight.
+  // PDUs of `octets` that were in flight will be retransmitted, after a NACK or a timeout. They no
+  // longer count as in flight, and count as sent again when they leave. PDUs of other connections
+  // stay in flight.
   void OnGoBack(uint32_t octets, Time now);
-  // PDUs of `octets` that were in flight have ended otherwise, which says nothing of the network.
+  // PDUs of `octets` that were in flight have ended otherwise, which is no evidence about the
+  // network.
   void OnEnded(uint32_t octets, Time now);
-  // To be called before OnAcked where an echo comes with an acknowledgement.
+  // To be called before OnAcked if an echo arrives with an acknowledgement.
   void OnEcho(const EcnEcho& echo);
-  // RCCC: the destination permits to send up to `limit`. Stragglers, and credit that was never
-  // asked for, change nothing. Under another control nothing does.
+  // RCCC: the destination permits sending up to `limit`. Ignores stragglers, and credit that was
+  // never requested. Ignored under other controls.
   void OnGrant(Credit24 limit, Time now);
 
   // ---- Time.
 
-  // When OnTimer wants to be called; kNever: not before the next fact.
+  // When OnTimer is due; kNever: not before the next fact.
   Time deadline() const { return deadline_; }
-  // Then look at the allowance again, and ask PollRequest.
+  // The caller then checks the allowance again, and calls PollRequest.
   void OnTimer(Time now);
 
-  // RCCC: the request that is due, if one is; the caller sends it, or lets it be lost.
-  // `backlog`: octets that wait for this destination and plane, new and to be sent again; a data
-  // path that sees only part of what waits adds the octets of a round trip. To be called as long as
-  // there is a backlog, and after OnTimer and OnAcked where there is none. Nothing under another
-  // control.
+  // RCCC: the request that is due, if any; the caller sends it, or treats it as lost. `backlog`:
+  // octets that wait for this destination and plane, new and to be retransmitted; a data path that
+  // knows only part of them adds the octets of a round trip. To be called as long as there is a
+  // backlog, and otherwise after OnTimer and OnAcked. Returns none under other controls.
   std::optional<CreditRequest> PollRequest(uint64_t backlog, Time now) {
     if (control_ != CongestionControl::kRccc) return std::nullopt;
     return RequestCredit(backlog, now);
@@ -97,35 +97,36 @@ class alignas(64) CongestionContext {
 
   // ---- For gauges and lists.
 
-  // The window; RCCC: credit that is left. 0 for kFixed, and where credit is overdrawn.
+  // The window; RCCC: remaining credit. 0 for kFixed, and if credit is overdrawn.
   uint64_t window_octets() const;
   // Octets sent and not acknowledged; 0 for kFixed, which does not count them.
   uint64_t in_flight() const {
     return control_ == CongestionControl::kFixed ? 0 : static_cast<uint64_t>(sent_ - acked_);
   }
-  // The smallest round trip of late, and at first at most the configured one.
+  // The smallest recent round trip; initially at most the configured value.
   Duration base_rtt() const { return base_rtt_.value(); }
   // "fixed"; of RCCC "idle", "granted", "asking", "speculating"; of NSCC "open", "paced".
   std::string_view state_name() const;
 
-  // Aborts where the state contradicts itself; for tests and fuzzers.
+  // Aborts if the state contradicts itself; for tests and fuzzers.
   void CheckInvariants() const;
 
  private:
   void Acknowledge(uint32_t octets, std::optional<Duration> rtt, bool nothing_in_flight, Time now);
   std::optional<CreditRequest> RequestCredit(uint64_t backlog, Time now);
-  // NSCC: the allowance that the window leaves, and by when there will be another.
+  // NSCC: computes the allowance from the window, and the time of the next allowance.
   void ApplyWindow(Time now);
   void PaceNext(uint32_t octets, Time now);
 
-  // The fields that each PDU and each acknowledgement touch: a cache line. Octets are cumulative.
+  // The fields that each PDU and each acknowledgement use: a cache line. Octets are cumulative.
   int64_t sent_ = 0;
   int64_t limit_ = INT64_MAX;
-  int64_t acked_ = 0;  // all of sent_ that is not in flight: acknowledged, or to be sent again
+  int64_t acked_ = 0;  // the part of sent_ that is not in flight: acknowledged, or to be
+                       // retransmitted
   Time deadline_ = kNever;
   CongestionControl control_ = CongestionControl::kFixed;
   bool paces_ = false;   // NSCC: the window is less than a PDU
-  bool marked_ = false;  // an echo with marks has come since the last acknowledgement
+  bool marked_ = false;  // an echo with marks has arrived since the last acknowledgement
   uint32_t largest_ = 0;
   uint32_t dither_ = 0;  // NSCC: of the allowance, within a PDU
   const CongestionParams* params_ = nullptr;

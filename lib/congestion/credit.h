@@ -19,8 +19,8 @@ class Credit24 {
   constexpr explicit Credit24(uint32_t value) : value_(value & kMask) {}
   constexpr uint32_t value() const { return value_; }
 
-  // The credit of octets, which are not negative: Floor has the whole units of them, Ceil has the
-  // unit that they have begun as well.
+  // The credit of octets, which must not be negative: Floor counts whole units, Ceil also a begun
+  // unit.
   static constexpr Credit24 Floor(int64_t octets) {
     return Credit24(static_cast<uint32_t>(octets / kCreditUnitOctets));
   }
@@ -32,27 +32,29 @@ class Credit24 {
   }
   constexpr bool IsAfter(Credit24 other) const { return DistanceFrom(other) > 0; }
 
-  // The octets that this credit stands for, of all numbers that it may stand for the nearest to
-  // `near`: right where the two are less than 2 GiB apart. May be negative where `near` is small.
+  // The octets that this credit represents: of all possible values the nearest to `near`, correct
+  // if both are less than 2 GiB apart. May be negative if `near` is small.
   constexpr int64_t Octets(int64_t near) const {
     return (near / kCreditUnitOctets + DistanceFrom(Floor(near))) * kCreditUnitOctets;
   }
 
-  // Equality only: an order exists by name (IsAfter), never by operator.
+  // Equality only: the order has a name (IsAfter), and no operator.
   friend constexpr bool operator==(Credit24, Credit24) = default;
 
  private:
   uint32_t value_ = 0;
 };
 
-// Half the number space, in octets: nothing that is compared is further apart.
+// Half the number space, in octets: compared values are never further apart.
 inline constexpr int64_t kCreditSpan = (int64_t{1} << 23) * kCreditUnitOctets;
 
-// A source asks its target for credit. All three are cumulative since the association began.
+// A source's request for credit to its target. All three are cumulative since the association
+// began.
 struct CreditRequest {
-  Credit24 target;  // up to here the source wants to be permitted to send
-  Credit24 sent;    // up to here it has sent, PDUs that were sent again included
-  Credit24 limit;   // it may send up to here: its initial credit, and what it knows to be granted
+  Credit24 target;  // limit that the source requests
+  Credit24 sent;    // octets that the source has sent, including retransmissions
+  Credit24 limit;   // the source's present limit: its initial credit, and grants that it has
+                    // received
 
   friend constexpr bool operator==(const CreditRequest&, const CreditRequest&) = default;
 };

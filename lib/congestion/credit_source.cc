@@ -8,10 +8,10 @@
 namespace suede {
 namespace {
 
-// A source that has no backlog repeats its request this often. With a backlog, it takes this many
-// requests without an answer until the target counts as silent.
+// Max repetitions of a request without a backlog. With a backlog, the number of unanswered requests
+// after which the target counts as silent.
 constexpr uint8_t kTries = 4;
-// A target that answers, but grants nothing, counts as silent after this many times `repeat_max`.
+// A target that answers, but grants no credit, counts as silent after this many times `repeat_max`.
 constexpr int kPatience = 32;
 // The time between PDUs without credit grows up to 2^6 `repeat_max`.
 constexpr int kMaxDoublings = 6;
@@ -41,8 +41,8 @@ int64_t CreditSource::OnGrant(Credit24 credit, int64_t limit, const CongestionPa
                               Duration base_rtt, Time now) {
   const int64_t granted = credit.Octets(limit);
   if (granted < limit || granted > highest_) return limit;
-  // The target may grant nothing, but it is there. A source without a backlog does not ask for ever
-  // even so.
+  // The target may grant no credit, but it is alive. Even so, a source without a backlog stops its
+  // requests.
   if (granted > limit || starved_) unanswered_ = 0;
   if (granted == limit) return limit;
   interval_ = now - std::max(granted_at_, asked_at_);
@@ -74,7 +74,7 @@ std::optional<CreditRequest> CreditSource::Poll(uint64_t backlog, int64_t sent, 
   const bool was_starved = starved_;
   starved_ = limit - sent < needed;
   wanted_ = kNever;
-  // An idle source stops repeating; its first backlog begins again.
+  // An idle source stops its repetitions; its first backlog restarts them.
   const bool forgotten = starved_ && !was_starved && target_ > limit && repeat_due_ == kNever;
   if (now >= repeat_due_ && !starved_ && unanswered_ >= kTries) repeat_due_ = kNever;
   if (now >= repeat_due_ || forgotten) {
@@ -94,8 +94,8 @@ bool CreditSource::IsNews(const Numbers& numbers) const {
   if (pending <= 0) {
     return target > limit && (starved_ || limit - sent < reserve_ / 2);
   }
-  // Half of what it may ask for is not asked for yet; or the backlog went away, and others should
-  // not wait for what this source would leave unused.
+  // Half of the permitted request is not requested yet; or the backlog has shrunk, and others
+  // should not wait for credit that this source would leave unused.
   const int64_t more = target - limit;
   return (more >= 2 * pending && more - pending >= largest_) ||
          (2 * std::max<int64_t>(more, 0) < pending && target_ - target >= 2 * int64_t{largest_});
@@ -105,7 +105,7 @@ CreditRequest CreditSource::Ask(const Numbers& numbers, const CongestionParams& 
                                 Duration base_rtt, Time now) {
   const auto& [target, sent, limit] = numbers;
   if (target_ <= limit) {
-    // Former observations of other senders may not hold any longer.
+    // Earlier observations of other senders may be outdated.
     interval_ /= 2;
     asked_at_ = now;
     wait_ = FirstWait(params, base_rtt);
@@ -119,7 +119,8 @@ CreditRequest CreditSource::Ask(const Numbers& numbers, const CongestionParams& 
   return {Credit24::Floor(target), Credit24::Floor(sent), Credit24::Floor(limit)};
 }
 
-// A target with many senders grants to each of them now and then: what is no loss is not repeated.
+// Returns the wait before the first repetition. A target with many senders grants to each only now
+// and then: a request that was not lost is not repeated.
 Duration CreditSource::FirstWait(const CongestionParams& params, Duration base_rtt) const {
   const Duration first = params.repeat != Duration(0) ? params.repeat : 4 * base_rtt;
   return std::min(std::max(first, 2 * interval_), params.repeat_max);

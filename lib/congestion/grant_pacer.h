@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time when a port will have received all that its senders were granted, if it receives at its
-// rate without a pause: the next grant is due then.
+// Computes the time when a port will have received all that its senders were granted, if it
+// receives at its rate without a pause: the next grant is due then.
 //
-// The grant reaches its sender, and the PDU the port, a round trip later. So a clock that is a
-// round trip late keeps one bandwidth-delay product granted in front of the port.
+// The PDU of a grant reaches the port a round trip after the grant. So a clock that is a round trip
+// late keeps one bandwidth-delay product granted in front of the port.
 #ifndef SUEDE_CONGESTION_GRANT_PACER_H_
 #define SUEDE_CONGESTION_GRANT_PACER_H_
 
@@ -21,8 +21,8 @@ class GrantPacer {
   // The port has another rate, from the next SetShare on.
   void SetRate(uint64_t rate_bps) { full_cost_ = CostOf(rate_bps); }
 
-  // Takes part `own`, at least 1, of `all`. The time that the clock is ahead of now counts at the
-  // new share from the next CatchUp on.
+  // Takes the part `own`, min 1, of `all`. The time by which the clock is ahead of now counts at
+  // the new share from the next CatchUp on.
   void SetShare(uint32_t own, uint32_t all) {
     own = std::max<uint32_t>(own, 1);
     const double share = static_cast<double>(std::max(own, all)) / own;
@@ -36,13 +36,13 @@ class GrantPacer {
     return Duration(static_cast<int64_t>((cost_ >> (kUnitBits - kTimeBits)) * octets >> kTimeBits));
   }
   Time due() const { return due_; }
-  // The clock is never later than `limit` behind `now`.
+  // Advances the clock, so that it is at most `limit` behind `now`.
   void CatchUp(Time now, Duration limit) {
     if (rescale_ != 1) [[unlikely]]
       Rescale(now);
     due_ = std::max(due_, now - limit);
   }
-  // The port is going to receive this many octets more; up to 2^30.
+  // The port will receive this many more octets; up to 2^30.
   void Charge(uint32_t octets) {
     const uint64_t whole = cost_ >> kUnitBits;
     const uint64_t part = (cost_ & (kUnit - 1)) * octets + fraction_;
@@ -52,7 +52,7 @@ class GrantPacer {
 
  private:
   static constexpr int kUnitBits = 32;
-  static constexpr int kTimeBits = 16;  // of them, where the product has to fit
+  static constexpr int kTimeBits = 16;  // fewer, where the product has to fit
   static constexpr uint64_t kUnit = uint64_t{1} << kUnitBits;
 
   static uint64_t CostOf(uint64_t rate_bps) {

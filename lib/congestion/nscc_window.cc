@@ -9,18 +9,18 @@
 namespace suede {
 namespace {
 
-// The network to which the gains of uet-htsim belong: 100 Gb/s and a round trip of 12 us.
+// The network for which uet-htsim's gains are defined: 100 Gb/s and a round trip of 12 us.
 constexpr double kReferenceNs = 12'000;
 constexpr double kReferenceOctets = 150'000;
 constexpr double kProportionalGain = 4;
 constexpr double kFairGain = 5;
 constexpr double kEtaGain = 0.15;
-// A delay of this many targets is so far from them that the window has to be found anew.
+// Delay, in targets, from which on the window is replaced by the measured one.
 constexpr double kQuickDelay = 4;
-constexpr double kQuickWindow = 0.125;  // unless it carries this part of the largest one
+constexpr double kQuickWindow = 0.125;  // unless the window carries this part of the largest window
 constexpr double kMaxFlowScale = 4;
-constexpr int64_t kEpochPdus = 4;  // of which the rate is measured,
-constexpr double kEpochMost = 64;  // but not for longer than this many epochs
+constexpr int64_t kEpochPdus = 4;  // over which the rate is measured,
+constexpr double kEpochMost = 64;  // but for max this many epochs
 constexpr uint32_t kSettlePdus = 8;
 
 double Ns(Duration time) { return static_cast<double>(time.count()); }
@@ -43,8 +43,8 @@ void NsccWindow::SetRate(uint64_t rate_bps, Duration base_rtt, const CongestionP
   octets_ = std::min(octets_, LawOf(base_rtt, params).largest);
 }
 
-// The smaller the window, the more delay it aims at: the windows of many sources are less than a
-// PDU, and would be the prey of chance and of larger ones without.
+// Returns a factor of the target delay, which is larger for smaller windows: the windows of many
+// sources are less than a PDU, and would otherwise depend on chance and yield to larger windows.
 double NsccWindow::FlowScale(double bdp) const {
   return std::clamp(std::sqrt(std::sqrt(bdp / (2 * octets_))), 1.0, kMaxFlowScale);
 }
@@ -69,7 +69,7 @@ void NsccWindow::OnAck(const Ack& ack, Duration base_rtt, const CongestionParams
   achieved_ += ack.octets;
   if (AdaptQuickly(ack, law, now)) return;
   if (ignored_ > 0) {
-    // The PDUs of the window before: their delays say nothing of this one.
+    // PDUs of the previous window, whose delays are no evidence about this window.
     ignored_ -= ack.octets;
     average_ns_ = std::min(delay_ns_, law.target_ns);
     return;
@@ -85,7 +85,7 @@ void NsccWindow::OnAck(const Ack& ack, Duration base_rtt, const CongestionParams
 bool NsccWindow::AdaptQuickly(const Ack& ack, const Law& law, Time now) {
   const double took = Ns(now - epoch_begin_);
   const double fair_ns = law.base_ns + law.target_ns;
-  // The rate of a few PDUs: of a shorter time it would be a matter of chance.
+  // The rate is measured over a few PDUs: over a shorter time it would be random.
   if (took < fair_ns ||
       (achieved_ < kEpochPdus * int64_t{largest_} && took < kEpochMost * fair_ns)) {
     return false;
@@ -117,8 +117,8 @@ void NsccWindow::Increase(const Ack& ack, const Law& law, const CongestionParams
 
 void NsccWindow::Decrease(const Law& law, const CongestionParams& params, Duration base_rtt,
                           Time now) {
-  // A decrease has its effect a round trip later, with the queue that there is; and while the queue
-  // becomes shorter, the windows are small enough.
+  // A decrease takes effect a round trip later, including the present queue; and while the queue
+  // shrinks, the windows are small enough.
   if (Ns(now - decreased_at_) < Ns(base_rtt) + delay_ns_ || delay_ns_ < average_ns_) return;
   if (average_ns_ <= law.target_ns) return;
   const double excess = (average_ns_ - law.target_ns) / average_ns_;
@@ -140,13 +140,13 @@ void NsccWindow::Settle(const Law& law, Duration base_rtt, const CongestionParam
     eta_at_ = now;
   }
   // A window of less than a PDU has an acknowledgement once in several round trips, and grows for
-  // all of these at once: up to twice its size, as nothing tells it of the queue in between.
+  // all of these at once: up to twice its size, as the queue in between is unknown.
   if (octets_ < largest_) grown = std::min(grown, 2 * octets_);
   octets_ = std::clamp(grown, law.smallest, law.largest);
 }
 
 void NsccWindow::OnLoss(Duration base_rtt, const CongestionParams& params, Time now) {
-  // One congestion makes several PDUs be lost, one after the other.
+  // One congestion may cause the loss of several PDUs, one after the other.
   if (Ns(now - decreased_at_) < Ns(base_rtt) + delay_ns_) return;
   octets_ = std::max(octets_ / 2, LawOf(base_rtt, params).smallest);
   increase_ = 0;

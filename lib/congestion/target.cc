@@ -8,13 +8,13 @@
 namespace suede {
 namespace {
 
-// A target that is polled late grants at most this many turns at once.
+// Max turns that a target grants at once if it is polled late.
 constexpr int kLateTurns = 4;
-// PDUs take no longer than this many base RTTs to arrive, unless they are lost.
+// Max time in which PDUs arrive, unless lost, in base RTTs.
 constexpr int kSettleRtts = 4;
-// This many requests in a row that seem overtaken come from a source that began anew.
+// Requests in a row that seem overtaken after which the source counts as restarted.
 constexpr uint8_t kStragglers = 4;
-// Senders looked at in a step of the sweep.
+// Senders checked in a step of the sweep.
 constexpr uint32_t kSweepStep = 32;
 // Spreads the numbers of senders evenly over any range.
 constexpr uint32_t kSpread = 2654435769;
@@ -97,7 +97,7 @@ void CreditTarget::Learn(Sender& from, const CreditRequest& request, Time now) {
   from.granted = request.limit.Octets(from.arrived);
   if (from.granted < 0) from.granted += kNumbers;
   from.sent = std::min(request.sent.Octets(from.granted), from.granted);
-  // Arrivals count from the beginning of the association, unless that was missed.
+  // Arrivals count from the beginning of the association, unless its request was missed.
   from.arrived = std::clamp(from.arrived, from.sent - hold_, from.granted);
   from.uncharged = static_cast<uint32_t>(std::min<int64_t>(from.granted - from.arrived, reserve_));
   from.since_mark = 0;
@@ -119,7 +119,7 @@ bool CreditTarget::Follow(Sender& from, const CreditRequest& request, Time now) 
     Learn(from, request, now);
   }
   from.stragglers = 0;
-  // The source goes on without a grant where none comes for long, and says so.
+  // The source continues without a grant if none arrives for long, and its requests show that.
   const int64_t ahead = request.limit.Octets(from.granted) - from.granted;
   if (ahead > 0) {
     from.granted += ahead;
@@ -131,7 +131,7 @@ bool CreditTarget::Follow(Sender& from, const CreditRequest& request, Time now) 
 void CreditTarget::SettleLosses(Sender& from, int64_t sent, Time now) {
   const int64_t marked = from.sent - from.since_mark;
   if (now - from.marked_at >= kSettleRtts * base_rtt_) {
-    // Where nothing was sent since, that is exact.
+    // If nothing was sent since, the count is exact.
     from.arrived = sent == marked ? sent : std::max(from.arrived, marked);
   } else if (from.arrived < marked) {
     from.since_mark = static_cast<uint32_t>(std::min<int64_t>(sent - marked, kCreditSpan));
@@ -145,7 +145,8 @@ bool CreditTarget::IsGrantDue(const Sender& from, const CreditRequest& request, 
                               int64_t sent, Time now) const {
   if (now - from.granted_at < base_rtt_) return false;
   if (request.limit.Octets(from.granted) < from.granted) return true;  // a grant was lost
-  // A source that has to wait asks again; it is to know that it is heard.
+  // A source that has to wait repeats its request; the repeated grant shows that the request
+  // arrived.
   return from.place != Place::kNowhere && want == from.want && sent == from.sent;
 }
 
@@ -162,9 +163,9 @@ void CreditTarget::Activate(uint32_t sender, Time now) {
   if (goes_first) turn_ = went_first_ = static_cast<uint16_t>(sender);
 }
 
-// A sender that wants no more than its share of the time since its last grant, as one with a
-// request now and then does, does not wait for those that take all they get. One of these has every
-// other turn at least: many that want little do not stop them.
+// Returns whether a sender goes first: a sender that requests no more than its share of the time
+// since its last grant, with occasional requests, does not wait for senders that take all they get.
+// These have at least every other turn, so that many small requests do not stop them.
 bool CreditTarget::GoesFirst(const Sender& from, Time now) const {
   return went_first_ == kNone && pacer_.TimeOf(from.want) * (active() + 1) <= now - from.granted_at;
 }
@@ -186,7 +187,7 @@ void CreditTarget::Forget(uint32_t sender) {
   Deactivate(sender);
   SetOpen(senders_[sender], 0);
   Sender unknown;
-  // The sender stays in the list of senders that are owed something, and is passed over there.
+  // The sender stays on the list of scheduled grants, and is skipped there.
   unknown.owed = senders_[sender].owed;
   unknown.next_scheduled = senders_[sender].next_scheduled;
   senders_[sender] = unknown;
@@ -201,8 +202,8 @@ std::optional<CreditTarget::Grant> CreditTarget::Poll(Time now, uint64_t room_oc
     if (senders_[grant.sender].known) return grant;
   }
   if (active() == 0) return std::nullopt;
-  // Others had the rate for as long as nobody could be granted anything: that time is not made up
-  // for, but what was claimed of it.
+  // Others had the rate while no sender could be granted credit: only the claimed part of that time
+  // is compensated.
   pacer_.CatchUp(now, waits_ && shares_ ? unused_ : late_);
   if (pacer_.due() > now) return std::nullopt;
   const std::optional<Grant> grant = GrantTurn(now, room_octets);
@@ -242,9 +243,8 @@ std::optional<CreditTarget::Grant> CreditTarget::GrantTurn(Time now, uint64_t ro
   return std::nullopt;
 }
 
-// Credit of which nothing was used for kSettleRtts is not going to come: sources have less of it
-// left than a PDU needs, or keep it for themselves. Without it others are granted what there is
-// room for.
+// Handles lack of room. Credit that was not used for kSettleRtts will not be: sources have less of
+// it left than a PDU needs, or do not use it. It then no longer counts against the room for others.
 std::nullopt_t CreditTarget::NoRoom(Time now) {
   if (outstanding_ != blocked_at_) {
     blocked_at_ = outstanding_;
@@ -255,9 +255,9 @@ std::nullopt_t CreditTarget::NoRoom(Time now) {
   return std::nullopt;
 }
 
-// A turn is no whole number of PDUs. So that the rests, which add up to PDUs in time, do not do so
-// for all senders in the same round, the first turn of each is longer by another part of a PDU.
-// Less than a PDU is no turn of its own.
+// Returns the octets of the sender's turn. A turn is not a whole number of PDUs. The first turn of
+// each sender is longer by a different part of a PDU, so that the rests do not add up to PDUs for
+// all senders in the same round. Less than a PDU is no turn of its own.
 uint32_t CreditTarget::TurnOf(uint32_t sender) const {
   const Sender& to = senders_[sender];
   const uint64_t part = uint64_t{sender * kSpread} * largest_ >> 32;
@@ -294,7 +294,7 @@ void CreditTarget::Requeue(const Grant& grant) {
 Time CreditTarget::deadline() const {
   if (scheduled_count_ != 0) return Time{};
   const Time sweep = outstanding_ != 0 || active() != 0 ? sweep_due_ : kNever;
-  // Where all are held, it looks once more when the time of what was granted is over.
+  // If all are held, the target is polled once more when the time of the granted octets is over.
   const bool looks = ready_count_ != 0 || (active() != 0 && !waits_);
   return looks ? std::min(pacer_.due(), sweep) : sweep;
 }
@@ -345,7 +345,7 @@ void CreditTarget::Enter(uint32_t sender) {
     turn_ = from.next = from.previous = self;
     return;
   }
-  // Enters in front of the sender whose turn it is: that is the end of the round.
+  // Enters before the sender whose turn it is, at the end of the round.
   from.next = turn_;
   from.previous = senders_[turn_].previous;
   senders_[from.previous].next = self;

@@ -18,7 +18,7 @@ uint32_t AddressTable::HomeOf(const NetAddress& address) const {
   return static_cast<uint32_t>(hash * 0xbf58476d1ce4e5b9u >> 40) & mask_;
 }
 
-// The place where the address is, or would go.
+// Returns the place of the address, or the place for its insertion.
 uint32_t AddressTable::SlotOf(const NetAddress& address) const {
   uint32_t place = HomeOf(address);
   while (places_[place].port != kNoPort && places_[place].address != address) {
@@ -53,7 +53,7 @@ bool AddressTable::Remove(const NetAddress& address) {
   return was_live;
 }
 
-// Moves entries behind the hole forward that would not be found any more.
+// Removes an entry. Moves later entries forward that would not be found behind the hole.
 void AddressTable::RemoveAt(uint32_t place) {
   if (!IsLive(places_[place])) {
     --forgotten_;
@@ -65,7 +65,7 @@ void AddressTable::RemoveAt(uint32_t place) {
   for (uint32_t next = (hole + 1) & mask_; places_[next].port != kNoPort;
        next = (next + 1) & mask_) {
     const uint32_t home = HomeOf(places_[next].address);
-    // It may go where its home is not between the hole and its place.
+    // An entry may move if its home is not between the hole and its place.
     if (((next - home) & mask_) < ((next - hole) & mask_)) continue;
     places_[hole] = places_[next];
     hole = next;
@@ -105,7 +105,7 @@ uint32_t AddressTable::Age(Time now, uint32_t places) {
   for (uint32_t i = 0; i < places; ++i) {
     Entry& entry = places_[hand_];
     if (entry.port != kNoPort && (!IsLive(entry) || IsOld(entry, now))) {
-      RemoveAt(hand_);  // another entry may have come to this place
+      RemoveAt(hand_);  // another entry may have moved to this place
       ++removed;
       continue;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forwarding table of a switch: exact match, with entries that are configured and entries that
-// are learnt, which age. It allocates once. Owned by one lcore.
+// The forwarding table of a switch: exact match, with configured entries and learnt entries, which
+// age. Allocates once. Owned by one lcore.
 #ifndef SUEDE_FABRIC_ADDRESS_TABLE_H_
 #define SUEDE_FABRIC_ADDRESS_TABLE_H_
 
@@ -17,11 +17,11 @@ class AddressTable {
   static constexpr uint16_t kNoPort = 0xffff;
 
   enum class Learnt : uint8_t {
-    kKnown,  // it was there, and is younger now
+    kKnown,  // the address was known; its age was reset
     kNew,
-    kMoved,   // it was behind another port
-    kStatic,  // it is configured, behind this or another port
-    kFull,    // no room: not learnt
+    kMoved,   // the address was known behind another port
+    kStatic,  // the address is configured, behind this or another port
+    kFull,    // no room: the address was not learnt
   };
 
   struct Entry {
@@ -34,26 +34,26 @@ class AddressTable {
 
   struct Limits {
     uint32_t entries = 1;      // 1 to 2^20
-    uint32_t port_learnt = 1;  // learnt entries of one port
-    Duration max_age{};        // a learnt entry ends once nothing came from it for this long
+    uint32_t port_learnt = 1;  // max learnt entries of one port
+    Duration max_age{};        // a learnt entry without frames for this long ends
   };
   AddressTable(const Limits& limits, uint32_t ports);
 
-  // The port behind which the address is; kNoPort: unknown.
+  // The port of the address; kNoPort: unknown.
   uint16_t Find(const NetAddress& address, Time now) const;
-  // False where there is no room.
+  // Returns false if there is no room.
   bool AddStatic(const NetAddress& address, uint16_t port);
   bool Remove(const NetAddress& address);
-  // A frame from `address` has come in on `port`.
+  // A frame from `address` was received on `port`.
   Learnt Learn(const NetAddress& address, uint16_t port, Time now);
-  // Looks at a few places and removes entries that are too old or were forgotten. Returns how many.
+  // Checks a few places and removes entries that are too old or were forgotten. Returns how many.
   uint32_t Age(Time now, uint32_t places);
-  // Ends all entries learnt on a port, for instance when its link is down: at once, whatever their
-  // number. Age frees their room.
+  // Ends all entries learnt on a port, for instance when its link is down: in constant time. Age
+  // frees their room.
   void Forget(uint16_t port);
   // Entries that Forget has ended and Age has not removed.
   uint32_t forgotten() const { return forgotten_; }
-  // Whether the entry of a place is in force.
+  // Whether the entry of a place is valid.
   bool IsLive(const Entry& entry) const {
     return entry.port != kNoPort && (entry.is_static || entry.epoch == epochs_[entry.port]);
   }
@@ -77,8 +77,8 @@ class AddressTable {
   uint32_t size_ = 0;  // including forgotten entries
   uint32_t forgotten_ = 0;
   uint32_t hand_ = 0;
-  std::vector<uint32_t> learnt_;  // of each port, in force
-  std::vector<uint32_t> epochs_;  // of each port: entries of earlier ones are forgotten
+  std::vector<uint32_t> learnt_;  // of each port, valid
+  std::vector<uint32_t> epochs_;  // of each port: entries of earlier epochs are forgotten
 };
 
 }  // namespace suede::fabric

@@ -23,8 +23,8 @@ class ClassScheduler {
     }
   }
 
-  // The class in `ready` whose first frame goes next; kNone where `ready` is empty.
-  // `bytes_of(c)` gives the length of the first frame of class c.
+  // The class in `ready` whose first frame is sent next; kNone if `ready` is empty. `bytes_of(c)`
+  // returns the length of the first frame of class c.
   template <class BytesOf>
   uint32_t Next(ClassMask ready, BytesOf bytes_of) {
     const auto strict = static_cast<ClassMask>(ready & strict_);
@@ -44,7 +44,7 @@ class ClassScheduler {
       if ((ready >> turn_ & 1) != 0) deficit_[turn_] += quantum_[turn_];
     }
   }
-  // A class has nothing waiting: it loses its deficit.
+  // No frame of the class waits: it loses its deficit.
   void OnEmpty(uint32_t traffic_class) { deficit_[traffic_class] = 0; }
 
  private:

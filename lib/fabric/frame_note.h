@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch's notes of a frame, in the frame itself, and FIFOs of frames that need no memory.
+// The switch's notes of a frame, in the frame itself, and FIFOs of frames without memory of their
+// own.
 #ifndef SUEDE_FABRIC_FRAME_NOTE_H_
 #define SUEDE_FABRIC_FRAME_NOTE_H_
 
@@ -13,13 +14,13 @@ namespace suede::fabric {
 
 struct FrameNote {
   Frame* next = nullptr;     // of the one list that the frame is on
-  Time at{};                 // when it came; on a cable: when it arrives
-  uint64_t destination = 0;  // of the forwarding table's key, for black holes
+  Time at{};                 // when the frame was received; on a cable: when it arrives
+  uint64_t destination = 0;  // key of the forwarding table, for black holes
   uint32_t charge = 0;       // bytes of the shared buffer
   uint16_t in = 0;           // port
   uint8_t traffic_class = 0;
-  uint8_t link_vc = 0;    // of the link that it came by
-  uint16_t credits = 0;   // of the link that it came by; 0: it uses none
+  uint8_t link_vc = 0;    // of the link on which the frame arrived
+  uint16_t credits = 0;   // of the link on which the frame arrived; 0: none
   bool credited = false;  // charged to its input's part for frames on credit
 };
 static_assert(sizeof(FrameNote) <= Frame::kNoteBytes);
@@ -32,7 +33,7 @@ inline const FrameNote& NoteOfFrame(const Frame* frame) {
 }
 inline FrameNote& NewNote(Frame* frame) { return *new (frame->notes) FrameNote; }
 
-// Every frame on it has a FrameNote.
+// A FIFO whose frames all have a FrameNote.
 class FrameFifo {
  public:
   bool empty() const { return head_ == nullptr; }

@@ -26,13 +26,13 @@ constexpr uint32_t kAfh2HopCount = 1;
 constexpr uint32_t kAfh2Ds = 6;
 
 constexpr uint8_t kAfh2Compressed = 0x80;
-constexpr uint8_t kAfh2Fixed = 0x7e;  // bits that say that the header is AFH Gen 2's
+constexpr uint8_t kAfh2Fixed = 0x7e;  // bits that identify the header of AFH Gen 2
 constexpr uint8_t kAfh2FixedValue = 0x02;
 constexpr uint8_t kAfh2Group = 0x01;
 
 uint64_t LoadMac(const uint8_t* at) { return uint64_t{LoadBe16(at)} << 32 | LoadBe32(at + 2); }
 
-// Updates a checksum after a change of one of the 16-bit words that it covers (RFC 1624).
+// Updates a checksum after a change of a 16-bit word that it covers (RFC 1624).
 void UpdateChecksum(uint8_t* checksum, uint16_t before, uint16_t after) {
   uint32_t sum = static_cast<uint16_t>(~LoadBe16(checksum));
   sum += static_cast<uint16_t>(~before);
@@ -42,7 +42,7 @@ void UpdateChecksum(uint8_t* checksum, uint16_t before, uint16_t after) {
   StoreBe16(checksum, static_cast<uint16_t>(~sum));
 }
 
-// The network header of an Ethernet frame.
+// Finds the network header of an Ethernet frame.
 ViewError ViewNetwork(FrameView& view, const uint8_t* frame, uint32_t bytes, uint32_t at) {
   const uint8_t* const header = frame + at;
   view.network_at = static_cast<uint8_t>(at);
@@ -125,7 +125,7 @@ FrameView ViewFrame(Forwarding forwarding, const uint8_t* frame, uint32_t bytes)
     return view;
   }
   view.error = ViewNetwork(view, frame, bytes, l2);
-  // Behind an address and a tag an Ethernet switch needs nothing: the frame has no DSCP then.
+  // An Ethernet switch needs only addresses and tag: a frame without a valid header has no DSCP.
   if (forwarding == Forwarding::kMac) view.error = ViewError::kNone;
   if (forwarding != Forwarding::kAfh1 || view.error != ViewError::kNone) return view;
   if (view.ether_type != TraitsOf(Encap::kAfh1).ether_type &&

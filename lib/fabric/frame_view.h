@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of a frame that a switch reads: addresses, tag, class and hop limit (wire profile §5),
-// and how it rewrites them. The R-CRC covers none of them.
+// The fields of a frame that a switch reads and rewrites: addresses, tag, class and hop limit (wire
+// profile §5). The R-CRC covers none of them.
 #ifndef SUEDE_FABRIC_FRAME_VIEW_H_
 #define SUEDE_FABRIC_FRAME_VIEW_H_
 
@@ -12,10 +12,10 @@ namespace suede::fabric {
 
 // The addresses that a switch forwards by.
 enum class Forwarding : uint8_t {
-  kMac,   // MAC address and VLAN; AFH Gen 1 too, whose MAC addresses hold its forwarding addresses
-  kAfh1,  // forwarding addresses of AFH Gen 1; frames of other kinds are dropped
+  kMac,   // MAC address and VLAN; also AFH Gen 1, whose MAC addresses hold its forwarding addresses
+  kAfh1,  // forwarding addresses of AFH Gen 1; other frames are dropped
   kAfh2,  // forwarding addresses of AFH Gen 2, compressed or not
-  kIp,    // IPv4 and IPv6 addresses of hosts; frames without a route as kMac
+  kIp,    // IPv4 and IPv6 addresses of hosts; frames without a route like kMac
 };
 
 // The header that holds the DSCP, the ECN and the hop limit.
@@ -24,23 +24,23 @@ enum class NetworkHeader : uint8_t { kNone, kIpv4, kIpv6, kShim, kAfh2 };
 enum class ViewError : uint8_t {
   kNone,
   kRunt,       // shorter than its headers
-  kForeign,    // not of the kind that the switch forwards
+  kForeign,    // of a kind that the switch does not forward
   kLinkLocal,  // 01-80-C2-00-00-0X: for this link only
 };
 
 struct FrameView {
   ViewError error = ViewError::kNone;
   NetworkHeader network = NetworkHeader::kNone;
-  uint8_t network_at = 0;  // offset of that header
+  uint8_t network_at = 0;  // offset of the network header
   bool tagged = false;
   bool group = false;  // for several receivers
   uint8_t pcp = 0;     // 0 to 7, of a tagged frame
   uint16_t vid = 0;    // 0 to 4095; 0: none, or a priority tag
   uint16_t ether_type = 0;
-  // MAC addresses, or forwarding addresses where the switch forwards by these.
+  // MAC addresses, or forwarding addresses if the switch forwards by these.
   uint64_t destination = 0;
   uint64_t source = 0;
-  // IP addresses where network says so.
+  // Valid if `network` is kIpv4 or kIpv6.
   NetAddress ip_destination;
 
   // The byte of IPv4, IPv6, the shim and AFH Gen 2 with DSCP (7:2) and ECN (1:0). Not of kNone.
@@ -48,7 +48,7 @@ struct FrameView {
   void set_ds_byte(uint8_t* frame, uint8_t value) const;
   // AFH Gen 1 and the compressed form of Gen 2 have no hop limit.
   bool has_hop_limit(const uint8_t* frame) const;
-  // has_hop_limit must hold; to decrement, the hop limit must not be 0.
+  // has_hop_limit must be true; to decrement, the hop limit must not be 0.
   uint8_t hop_limit(const uint8_t* frame) const;
   void DecrementHopLimit(uint8_t* frame) const;
 };

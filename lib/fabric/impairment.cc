@@ -35,7 +35,7 @@ bool Impairment::InHole(const Frame* frame) const {
   return std::find(holes.begin(), holes.end(), note.destination) != holes.end();
 }
 
-// Counts the reason.
+// Returns whether the frame is lost, and counts the reason.
 bool Impairment::IsLost(const Frame* frame) {
   const auto lost = [&](SwitchPortCounter reason) {
     counters_.Add(reason);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of one direction of a port's link, and the frames that are on that cable (docs/switch.md,
-// "Impairments"). Everything follows from the seed, the frames and the time. Owned by one lcore.
+// Faults of one direction of a port's link, and the frames on its cable (docs/switch.md,
+// "Impairments"). All behaviour follows from the seed, the frames and the time. Owned by one lcore.
 #ifndef SUEDE_FABRIC_IMPAIRMENT_H_
 #define SUEDE_FABRIC_IMPAIRMENT_H_
 
@@ -18,9 +18,9 @@ namespace suede::fabric {
 
 // Chances are of 2^32 (ChanceOf), per frame.
 struct ImpairmentParams {
-  // Impairments that frames of one class have in addition.
+  // Additional impairments of frames of one class.
   struct OfClass {
-    Duration delay{};  // classes overtake each other by it
+    Duration delay{};  // may reorder frames of different classes
     uint32_t loss = 0;
     uint32_t reorder = 0;
     bool operator==(const OfClass&) const = default;
@@ -29,19 +29,20 @@ struct ImpairmentParams {
   Duration delay{};
   Duration jitter{};  // maximum additional delay; frames stay in order
   uint32_t loss = 0;
-  // Gilbert-Elliott: two states, each with a loss of its own, and the chances to change over.
+  // Gilbert-Elliott: two states, each with its own loss, and the chances of a change of state.
   uint32_t to_bad = 0;
   uint32_t to_good = UINT32_MAX;
   uint32_t loss_in_bad = UINT32_MAX;
-  uint32_t reorder = 0;  // held back by up to reorder_delay more than the frames behind
+  uint32_t reorder = 0;  // delayed by up to reorder_delay more than later frames
   Duration reorder_delay = std::chrono::microseconds(20);
   uint32_t duplicate = 0;
-  uint32_t bad_fcs = 0;  // a frame that the next device would drop
-  uint32_t flip = 0;     // one bit of the frame flipped, unnoticed by an FCS
+  uint32_t bad_fcs = 0;             // frames that the next device would drop
+  uint32_t flip = 0;                // one bit of the frame flipped, undetected by an FCS
   uint32_t max_bytes = UINT32_MAX;  // bytes without FCS: longer frames are lost
   bool down = false;
-  ClassMask hole_classes = 0;               // these classes disappear
-  std::vector<uint64_t> hole_destinations;  // these forwarding addresses or MAC addresses, too
+  ClassMask hole_classes = 0;               // frames of these classes are lost
+  std::vector<uint64_t> hole_destinations;  // and frames to these forwarding addresses or MAC
+                                            // addresses
   std::array<OfClass, kClasses> of_class{};
 
   bool is_clean() const;
@@ -49,32 +50,32 @@ struct ImpairmentParams {
 
 class Impairment {
  public:
-  // `max`: frames that may be on the cable at once.
+  // `max`: max frames on the cable at once.
   Impairment(uint64_t seed, uint32_t max, SwitchPortCounters& counters);
 
-  // At any time; frames on the cable keep their times.
+  // May be called at any time; frames on the cable keep their times.
   void Set(const ImpairmentParams& params);
-  // Sets `params` and returns the former ones in it: neither allocates nor frees.
+  // Sets `params`, and returns the former parameters in it: neither allocates nor frees.
   void Swap(ImpairmentParams& params);
   const ImpairmentParams& params() const { return params_; }
 
   // Whether frames pass as if there were no impairment.
   bool is_clean() const { return clean_ && cable_.empty(); }
 
-  // When the next frame may begin to be sent, by the rate.
+  // When the rate permits the next frame.
   Time free_at() const { return free_at_; }
 
   enum class Fate : uint8_t {
-    kLost,       // the frame is the caller's to release
-    kTaken,      // it is on the cable
-    kDuplicate,  // it is on the cable, and Duplicate wants a copy of it
+    kLost,       // the caller releases the frame
+    kTaken,      // the frame is on the cable
+    kDuplicate,  // the frame is on the cable, and the caller passes a copy of it to Duplicate
   };
-  // The frame leaves at `now`. Its bytes may be changed.
+  // Sends the frame at `now`. May change its bytes.
   Fate Send(Frame* frame, Time now);
-  // A copy of the frame that Send took last.
+  // Takes a copy of the frame that Send took last.
   void Duplicate(Frame* copy);
 
-  // The next frame that has arrived by `now`; nullptr: there is none.
+  // The next frame that has arrived by `now`; null: none.
   Frame* Arrived(Time now);
   // When the next frame arrives; kNever: the cable is empty.
   Time deadline() const { return cable_.empty() ? kNever : cable_.front().at; }
@@ -102,12 +103,13 @@ class Impairment {
 
   ImpairmentParams params_;
   bool clean_ = true;
-  bool bad_ = false;  // the state of Gilbert and Elliott
+  bool bad_ = false;  // the state of Gilbert-Elliott
   Random random_;
   const uint32_t max_;
   SwitchPortCounters& counters_;
   Time free_at_{};
-  Time last_at_{};  // when the last frame arrives that was not held back, but for its class's delay
+  Time last_at_{};  // when the last frame arrives that was not delayed by `reorder`, without its
+                    // class's delay
   uint64_t order_ = 0;
   std::vector<OnCable> cable_;
 };

@@ -9,7 +9,7 @@
 namespace suede::fabric {
 namespace {
 
-// Time until a CC_Update is tried again for which the window of link-level retry had no room.
+// Time after which a CC_Update is retried that found no room in the window of link-level retry.
 constexpr Duration kUpdateRetry = std::chrono::microseconds(5);
 
 }  // namespace
@@ -39,8 +39,8 @@ void LinkPort::Poll(Time now) {
   credit_->Show(end_.counters());
 }
 
-// A CF_Update leaves unnumbered; a CC_Update takes its place among the numbered frames, behind the
-// frame that waits for room, which it counts.
+// Takes a due update. A CF_Update leaves unnumbered; a CC_Update takes its place among the numbered
+// frames, behind the frame that waits for room, which it counts.
 LinkPort::Next LinkPort::TakeUpdate(Frame* spare, Time now) {
   spare->data = spare->buffer + kLinkShimBytes;
   NewNote(spare).traffic_class = kClasses - 1;

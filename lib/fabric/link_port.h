@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch's end of a link with its neighbour (docs/link.md): what leaves a port, and in which
-// order. The switch keeps a numbered frame until the neighbour has it; copies of it leave.
+// The switch's end of a link with its neighbour (docs/link.md): the frames that leave a port, and
+// their order. The switch keeps a numbered frame until the neighbour has received it; copies of it
+// leave.
 #ifndef SUEDE_FABRIC_LINK_PORT_H_
 #define SUEDE_FABRIC_LINK_PORT_H_
 
@@ -23,27 +24,26 @@ class LinkPort {
     if (params.credit.cbfc) credit_ = std::make_unique<CreditEnd>(params, largest_octets);
   }
 
-  // Takes a frame that has come. Returns false where the frame was the link's, or is dropped: it
-  // ends.
+  // Takes a received frame. Returns false if the frame was the link's, or is dropped: it ends.
   bool OnReceive(Frame& frame, Time now);
-  // Runs timers. To be called before frames leave.
+  // Handles expired timers. To be called before frames leave.
   void Poll(Time now);
-  // The frame that leaves next: a frame of the link, a held one, or the output's next one. `spare`:
-  // an empty frame, for the first two and for a numbered one. If it was used and nothing leaves,
-  // the caller asks again.
+  // The frame that leaves next: a frame of the link, a held frame, or the output's next frame.
+  // `spare`: an empty frame, for the first two and for a numbered frame. If `spare` was used and no
+  // frame leaves, the caller calls again.
   struct Next {
-    Frame* frame = nullptr;  // null: nothing leaves now
+    Frame* frame = nullptr;  // null: no frame leaves now
     bool used_spare = false;
   };
   Next Take(Output& output, Frame* spare, Time now);
-  // The output is emptied: returns the frame that waits outside of it, which ends, too; null: none.
+  // The output is emptied: returns the frame that waits outside it, which ends, too; null: none.
   Frame* TakeWaiting() { return std::exchange(waiting_, nullptr); }
 
-  // Frames that the neighbour has: they end. The caller then calls ClearEnded.
+  // Frames that the neighbour has received, which end. The caller then calls ClearEnded.
   std::span<Frame* const> ended() const { return end_.ended(); }
   void ClearEnded() { end_.ClearEnded(); }
 
-  // When the port has something to send or to look at by itself, where it may send; kNever: never.
+  // When the port has a frame to send or an expired timer, if it may send; kNever: never.
   Time deadline(Time now) const {
     return end_.ToSend(0) != nullptr ? now : std::min(end_.deadline(), credit_deadline());
   }
@@ -69,7 +69,7 @@ class LinkPort {
 
   LinkEnd end_;
   std::unique_ptr<CreditEnd> credit_;
-  Frame* waiting_ = nullptr;  // out of its queue, and not taken yet
+  Frame* waiting_ = nullptr;  // removed from its queue, and not taken yet
 };
 
 }  // namespace suede::fabric

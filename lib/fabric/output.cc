@@ -24,7 +24,7 @@ Output::Output(const SwitchParams& params, uint32_t port, SharedBuffer& buffer,
   }
 }
 
-// Marks a frame by the depth of the queue that it finds, if it is ECN-capable (RFC 3168).
+// Marks an ECN-capable frame (RFC 3168) by the depth of its queue.
 void Output::Mark(Frame* frame, const FrameView& view, uint32_t depth) {
   const FrameNote& note = NoteOfFrame(frame);
   const EcnParams& ecn = params_.of_class[note.traffic_class].ecn;
@@ -36,7 +36,7 @@ void Output::Mark(Frame* frame, const FrameView& view, uint32_t depth) {
     if ((random_.Next() & 0xffff) >= (part * ecn.probability >> 16)) return;
   }
   const uint8_t ds = view.ds_byte(frame->data);
-  if ((ds & 3) == 0 || (ds & 3) == 3) return;  // not ECN-capable, or marked before
+  if ((ds & 3) == 0 || (ds & 3) == 3) return;  // not ECN-capable, or already marked
   view.set_ds_byte(frame->data, ds | 3);
   counters_[note.traffic_class].Add(SwitchClassCounter::kMarked);
 }
@@ -64,8 +64,8 @@ Frame* Output::Take(uint32_t traffic_class) {
   return frame;
 }
 
-// Whether the first frame of a class has the credit that it needs. A storm ends when its last
-// dropped frame would have credit.
+// Checks whether the first frame of a class has the credit that it needs. A storm ends when its
+// last dropped frame would have credit.
 void Output::CheckFirst(uint32_t traffic_class) {
   const auto bit = static_cast<ClassMask>(1u << traffic_class);
   Need& need = needs_[traffic_class];
@@ -81,7 +81,7 @@ void Output::CheckFirst(uint32_t traffic_class) {
   starved_ &= static_cast<ClassMask>(~bit);
 }
 
-// The watchdog: frames that wait for credit in vain hold the buffer, and thereby other outputs.
+// The watchdog: frames that wait for credit too long block the buffer, and thereby other outputs.
 void Output::NoteWithoutCredit(uint32_t traffic_class) {
   const auto bit = static_cast<ClassMask>(1u << traffic_class);
   without_credit_ |= bit;
@@ -130,8 +130,8 @@ Frame* Output::Pop(Time now) {
   if (credit_ != nullptr && credit_->is_on()) [[unlikely]]
     Spend(*frame, now);
   if (rate_bps_ != 0) {
-    // Since when it could have left: a poll iteration that comes late makes up for its delay, and
-    // neither a pause nor an empty queue saves up anything.
+    // The time since when the frame could have left: a late poll iteration compensates its delay,
+    // but no credit accumulates during a pause or while the queue is empty.
     const Time begin = std::max({free_at_, NoteOfFrame(frame).at, held_until_});
     const uint64_t bits = uint64_t{frame->length + kWireOctets} * 8;
     free_at_ = begin + Duration(static_cast<int64_t>(bits * 1'000'000'000 / rate_bps_));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One output of a switch: a queue for each class, ECN, PFC towards the peer and from it, the rate.
-// Owned by the lcore of the port.
+// One output of a switch: a queue for each class, ECN, the peer's PFC, the rate. Owned by the lcore
+// of the port.
 #ifndef SUEDE_FABRIC_OUTPUT_H_
 #define SUEDE_FABRIC_OUTPUT_H_
 
@@ -25,53 +25,54 @@ class Output {
  public:
   using ClassCounters = std::array<SwitchClassCounters, kClasses>;
 
-  // All of them outlive this.
+  // All arguments outlive this object.
   Output(const SwitchParams& params, uint32_t port, SharedBuffer& buffer, ClassCounters& counters);
-  // Frames leave on the credit that the neighbour grants; storms are counted. Both outlive this.
+  // Frames leave on the credit that the neighbour grants; storms are counted. Both arguments
+  // outlive this object.
   void SetCredit(CreditSender* credit, LinkCounters* counters) {
     credit_ = credit;
     link_counters_ = counters;
   }
-  // The credit that ports grant, by port; null: none. Frames that leave their queue free theirs.
+  // The credit that ports grant, by port; null: none. Frames that leave their queue free their
+  // credit.
   void SetInputs(std::span<CreditReceiver* const> inputs) { inputs_ = inputs; }
 
-  // Takes a frame that the buffer has admitted for the class; its note has its bytes there.
+  // Takes a frame that the buffer has admitted for the class; its note has its bytes in the buffer.
   void Push(Frame* frame, const FrameView& view);
   // Whether the rate permits another frame now.
   bool MaySend(Time now) const { return rate_bps_ == 0 || free_at_ <= now; }
-  // Finds the classes that are held up now. To be called each time before frames are taken.
+  // Updates the classes that are held up. To be called each time before frames are taken.
   void Update(Time now) {
     now_ = now;
     held_ = pauses_.Paused(waiting_, now);
     if (credit_ != nullptr) [[unlikely]]
       CheckCredit();
   }
-  // The next frame, out of its queue and the buffer; nullptr: no waiting frame may go.
+  // Takes the next frame from its queue and the buffer; null: no waiting frame may leave.
   Frame* Pop(Time now);
-  // Frames of a class in a storm: to be dropped. nullptr: there is none.
+  // Takes a frame of a class in a storm, to be dropped; null: none.
   Frame* PopStormy();
-  // A frame that has waited for too long: to be dropped. nullptr: there is none.
+  // Takes a frame that has waited too long, to be dropped; null: none.
   Frame* PopOld(Time now);
-  // Any frame, whatever holds it up; nullptr: there is none.
+  // Takes any frame, whatever holds it up; null: none.
   Frame* PopAny();
 
   void OnPfc(const PfcFrame& pfc, Time now) { pauses_.OnFrame(pfc, now); }
-  // When a frame may leave, or something else changes by itself; kNever: never. As of the last
-  // Look.
+  // When a frame may leave, or a pause or storm changes; kNever: never. As of the last Update.
   Time deadline(Time now) const;
 
   uint32_t queued_frames(uint32_t traffic_class) const { return queues_[traffic_class].size(); }
   uint32_t max_queued_bytes(uint32_t traffic_class) const { return max_queued_[traffic_class]; }
-  // Begins the high-water marks anew, with what is there now.
+  // Resets the high-water marks to the present values.
   void ResetMax() {
     for (uint32_t c = 0; c < kClasses; ++c) max_queued_[c] = buffer_.queued(port_, c);
   }
   ClassMask waiting() const { return waiting_; }
   const PfcReceiver& pauses() const { return pauses_; }
-  // Classes whose first frame waits for credit, as of the last Look.
+  // Classes whose first frame waits for credit, as of the last Update.
   ClassMask without_credit() const { return without_credit_; }
   // Classes in a storm, by pauses or for want of credit: their frames are to be dropped. As of the
-  // last Look.
+  // last Update.
   ClassMask stormy() const { return static_cast<ClassMask>(pauses_.stormy() | starved_); }
 
  private:
@@ -93,23 +94,24 @@ class Output {
   ClassMask without_credit_ = 0;
   ClassMask starved_ = 0;           // without credit for too long: in a storm
   CreditSender* credit_ = nullptr;  // null: the port has no credit-based flow control
-  LinkCounters* link_counters_ = nullptr;  // there with credit_
-  // The credit that the first frame of a class needs, or the last one that was dropped in a storm.
+  LinkCounters* link_counters_ = nullptr;  // null if credit_ is
+  // The credit that the first frame of a class needs, or that the last frame dropped in a storm
+  // needed.
   struct Need {
     uint8_t link_vc = 0;
     uint32_t credits = 0;
-    Time since = kNever;  // since when it has no credit; kNever: it has credit
+    Time since = kNever;  // since when the frame has no credit; kNever: it has credit
   };
   std::array<Need, kClasses> needs_{};
   Time storm_due_ = kNever;  // of the first class without credit
   std::span<CreditReceiver* const> inputs_;
-  Time now_{};           // of the last Look
+  Time now_{};           // of the last Update
   ClassMask aging_ = 0;  // classes whose frames may become too old
   ClassScheduler scheduler_;
   PfcReceiver pauses_;
   Random random_;
   Time free_at_{};     // when the last frame has left
-  Time held_until_{};  // the last time at which frames waited and none might go
+  Time held_until_{};  // the last time at which frames waited and none was permitted to leave
   std::array<uint32_t, kClasses> max_queued_{};
 };
 

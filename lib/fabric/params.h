@@ -27,36 +27,39 @@ struct ClassMap {
     return classes;
   }();
   uint8_t other = 0;       // of frames with neither
-  bool pcp_first = false;  // of frames with both the PCP counts, else the DSCP
+  bool pcp_first = false;  // whether the PCP, else the DSCP, counts for frames with both
 };
 
-// ECN of a queue: markable frames are marked, with a probability that grows with the queue's depth.
+// ECN of a queue: ECN-capable frames are marked, with a probability that grows with the queue's
+// depth.
 struct EcnParams {
-  uint32_t least_bytes = UINT32_MAX;  // no mark up to here,
-  uint32_t most_bytes = UINT32_MAX;   // and every frame from here on; the same value is a step
+  uint32_t least_bytes = UINT32_MAX;  // no marks up to this depth,
+  uint32_t most_bytes = UINT32_MAX;   // and marks on all frames from this depth on; equal values: a
+                                      // step
   uint16_t probability = UINT16_MAX;  // just below most_bytes, of 65,536
 };
 
 struct ClassParams {
-  bool lossless = false;           // PFC keeps it from being dropped
-  bool strict = false;             // served before all classes that are not, higher classes first
-  uint16_t weight = 1;             // of classes that are not strict: share of the rate, 1 to 255
+  bool lossless = false;           // PFC protects the class from drops
+  bool strict = false;             // served before classes that are not strict, higher classes
+                                   // first
+  uint16_t weight = 1;             // of a class that is not strict: share of the rate, 1 to 255
   uint32_t reserved_bytes = 8192;  // of each queue, or each port's input of a lossless class
   // A queue, or an input, may take alpha/16 times the free shared bytes.
   uint16_t alpha_16th = 16;
   EcnParams ecn;
   uint32_t headroom_bytes = 0;   // of each port's input of a lossless class: HeadroomBytes
-  uint32_t resume_bytes = 3072;  // below the threshold of a pause: frames may come again
-  Duration max_wait{};           // frames that have waited for longer are dropped; 0: no bound
-  uint32_t credits = 0;          // that each port with credit-based flow control grants; 0: none
+  uint32_t resume_bytes = 3072;  // below the threshold of a pause, where the pause ends
+  Duration max_wait{};           // frames that have waited longer are dropped; 0: no bound
+  uint32_t credits = 0;          // granted by each port with credit-based flow control; 0: none
 };
 
 struct TrimParams {
   bool on = false;
-  uint32_t ipv4_bytes = 64;  // length of a trimmed frame, of the shim's frames, too
+  uint32_t ipv4_bytes = 64;  // length of a trimmed frame, also of frames with the AFH shim
   uint32_t ipv6_bytes = 128;
   uint64_t dscps = 0;        // a bit for each DSCP whose frames are trimmed
-  uint8_t trimmed_dscp = 0;  // their DSCP then
+  uint8_t trimmed_dscp = 0;  // their DSCP after trimming
   uint8_t trimmed_class = 7;
 };
 
@@ -64,40 +67,40 @@ struct PfcParams {
   bool on = false;
   uint16_t quanta = 0xffff;  // of a pause, each of 512 bit times
   // A class that a peer has paused for this long, while frames wait, is in a storm: its frames are
-  // dropped until the peer has not paused it for `calm`. 0: never.
+  // dropped until the peer has requested no pause for `calm`. 0: never.
   Duration storm = std::chrono::milliseconds(100);
   Duration calm = std::chrono::milliseconds(100);
 };
 
 struct PortParams {
-  uint64_t rate_bps = 0;      // frames leave at this rate; 0: as fast as the device takes them
+  uint64_t rate_bps = 0;      // max rate of leaving frames; 0: as fast as the device takes them
   bool strict_vlans = false;  // frames of other VLANs than `vlans` are dropped
   std::vector<uint16_t> vlans;
   std::array<uint8_t, 6> mac{};  // source of PFC frames
   PfcParams pfc;
   LinkParams link;  // docs/link.md
   bool decrements_hops = true;
-  bool hairpins = false;  // frames may leave by the port that they came by
-  bool cbfc = false;      // credit-based flow control, where the neighbour offers it, too
+  bool hairpins = false;  // frames may leave by the port on which they arrived
+  bool cbfc = false;      // credit-based flow control, if the neighbour offers it, too
 };
 
 // Credit-based flow control (docs/link.md).
 struct CbfcParams {
-  CreditRule rule;  // by which the switch counts what it receives
+  CreditRule rule;  // by which the switch counts received frames
   CreditTimes times;
-  uint32_t largest_octets = 9622;  // of the frames that ports send
+  uint32_t largest_octets = 9622;  // of frames that ports send
 };
 
 struct SwitchParams {
   Forwarding forwarding = Forwarding::kMac;
   bool learns = true;  // of kMac, kAfh1 and kIp
-  bool floods = true;  // frames to unknown addresses; false: they are dropped
+  bool floods = true;  // frames to unknown addresses are flooded; false: dropped
   uint32_t addresses = 8192;
   uint32_t addresses_of_port = 4096;  // max addresses learnt on a port
   Duration max_age = std::chrono::seconds(300);
   uint32_t buffer_bytes = 4u << 20;
-  uint32_t cell_bytes = 256;       // a frame takes whole cells
-  uint32_t max_on_cable = 16384;   // frames under way in one direction of an impaired link
+  uint32_t cell_bytes = 256;      // frames occupy whole cells
+  uint32_t max_on_cable = 16384;  // max frames on the cable in one direction of an impaired link
   ClassMap classes;
   std::array<ClassParams, kClasses> of_class{};
   TrimParams trim;
@@ -106,20 +109,21 @@ struct SwitchParams {
   uint64_t seed = 1;
 };
 
-// Bytes that may still come for a class after a port has decided to pause it (IEEE 802.1Q,
-// annex O): both ways over the cable, two frames that have begun, and the response of the peer.
+// Bytes that may still arrive for a class after a port has decided to pause it (IEEE 802.1Q, annex
+// O): the round trip over the cable, two frames in transmission, and the peer's response time.
 uint32_t HeadroomBytes(uint64_t rate_bps, uint32_t cable_m, uint32_t max_frame_bytes);
 
-// Bytes of the buffer, in whole cells, that one port's frames sent on credit of a link VC may take,
-// whatever their lengths.
+// Max bytes of the buffer, in whole cells, for one port's frames on credit of a link VC, whatever
+// their lengths.
 uint32_t CreditBytes(const SwitchParams& params, uint32_t link_vc);
-// How the classes of a frame are found, for both ends of a link.
+// The rule for the class of a frame, for both ends of a link.
 inline FrameClassRule ClassRuleOf(const SwitchParams& params) {
   return {.afh2 = params.forwarding == Forwarding::kAfh2, .pcp_first = params.classes.pcp_first};
 }
-// The credit that a port with credit-based flow control grants: of_class[c] has that of link VC c.
+// The credit that a port with credit-based flow control grants: of_class[c] has the credit of link
+// VC c.
 CreditGrant GrantOf(const SwitchParams& params);
-// A port's end of its link, with that credit where the port has it.
+// The parameters of a port's end of its link, with that credit if the port grants credit.
 LinkParams LinkOf(const SwitchParams& params, uint32_t port);
 
 }  // namespace suede::fabric

@@ -24,7 +24,7 @@ void PfcReceiver::OnFrame(const PfcFrame& pfc, Time now) {
   deadline_ = now;
 }
 
-// A class of which a pause may have ended or a storm begun or ended.
+// Checks whether a class's pause has ended, or a storm has begun or ended.
 void PfcReceiver::Check(uint32_t c, bool waits, Time now) {
   const auto bit = static_cast<ClassMask>(1u << c);
   if ((paused_ & bit) != 0 && now >= until_[c]) {

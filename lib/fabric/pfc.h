@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Priority-based flow control (IEEE 802.1Q clause 36, 802.3 annex 31D): the pauses that a peer asks
-// for, and the pauses that this side asks for. wire/pfc.h has the frames. No I/O; the caller passes
-// the time.
+// Priority-based flow control (IEEE 802.1Q clause 36, 802.3 annex 31D): pauses that a peer
+// requests, and pauses that this side requests. wire/pfc.h has the frames. No I/O; the caller
+// passes the time.
 #ifndef SUEDE_FABRIC_PFC_H_
 #define SUEDE_FABRIC_PFC_H_
 
@@ -19,7 +19,7 @@ using suede::EncodePfc;
 using suede::PauseOf;
 using suede::PfcFrame;
 
-// The pauses that the peer of a port asks for, and the watchdog against those that do not end.
+// The pauses that the peer of a port requests, and the watchdog against pauses that do not end.
 class PfcReceiver {
  public:
   PfcReceiver(const PfcParams& params, uint64_t rate_bps);
@@ -39,7 +39,7 @@ class PfcReceiver {
   }
   // When a pause ends by itself or a storm is due; kNever: no class is paused.
   Time deadline() const { return deadline_; }
-  // How long each class was paused so far.
+  // Total time for which the class was paused so far.
   Duration paused_for(uint32_t traffic_class, Time now) const;
   uint64_t storms() const { return storms_; }
 
@@ -53,13 +53,14 @@ class PfcReceiver {
   Time deadline_ = kNever;
   std::array<Time, kClasses> until_{};
   std::array<Time, kClasses> since_{};        // of a paused class
-  std::array<Time, kClasses> stuck_since_{};  // frames wait in the paused class; kNever: none do
+  std::array<Time, kClasses> stuck_since_{};  // since when frames of the paused class wait; kNever:
+                                              // none do
   std::array<Time, kClasses> asked_at_{};
   std::array<Duration, kClasses> total_{};
   uint64_t storms_ = 0;
 };
 
-// The pauses that this side asks for.
+// The pauses that this side requests.
 class PfcSender : public PauseSender {
  public:
   PfcSender(const PfcParams& params, uint64_t rate_bps) : PauseSender(params.quanta, rate_bps) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that a seed repeats on every machine (SplitMix64).
+// Pseudo-random numbers, reproducible from a seed on every machine (SplitMix64).
 #ifndef SUEDE_FABRIC_RANDOM_H_
 #define SUEDE_FABRIC_RANDOM_H_
 
@@ -19,7 +19,7 @@ class Random {
   }
   // 0 to end - 1; end is not 0.
   uint64_t Below(uint64_t end) { return Next() % end; }
-  // Whether something happens whose probability is `chance` of 2^32.
+  // Whether an event with a probability of `chance` of 2^32 occurs.
   bool Chance(uint32_t chance) { return chance != 0 && static_cast<uint32_t>(Next()) < chance; }
 
  private:
@@ -31,7 +31,7 @@ inline uint64_t SeedOf(uint64_t seed, uint64_t generator) {
   return Random(Random(seed).Next() + generator).Next();
 }
 
-// A probability, 0 to 1, as Random::Chance takes it: 1 becomes 1 - 2^-32.
+// Converts a probability, 0 to 1, for Random::Chance: 1 becomes 1 - 2^-32.
 constexpr uint32_t ChanceOf(double probability) {
   return probability >= 1 ? UINT32_MAX : static_cast<uint32_t>(probability * 4294967296.0);
 }

@@ -15,7 +15,7 @@ uint32_t HeadroomBytes(uint64_t rate_bps, uint32_t cable_m, uint32_t max_frame_b
   return static_cast<uint32_t>((cable_bits + kResponseBits) / 8 + 2 * uint64_t{max_frame_bytes});
 }
 
-// A frame of n credits has up to n x (credit - overhead) bytes, and takes whole cells of them.
+// A frame of n credits has up to n x (credit - overhead) bytes, and occupies whole cells.
 uint32_t CreditBytes(const SwitchParams& params, uint32_t link_vc) {
   const CreditRule& rule = params.cbfc.rule;
   const uint32_t max = rule.credit_octets() + static_cast<uint32_t>(std::max(0, -rule.overhead));
@@ -62,11 +62,12 @@ SharedBuffer::SharedBuffer(const SwitchParams& params)
   for (uint32_t c = 0; c < kClasses; ++c) credit_bytes_[c] = CreditBytes(params, c);
 }
 
-// Counts the frame where the reserved part, the shared part or the headroom has room.
+// Counts the frame if the reserved part, the shared part or the headroom has room.
 bool SharedBuffer::Add(Account& account, uint32_t traffic_class, uint32_t charge) {
   const ClassParams& of_class = classes_[traffic_class];
   const uint32_t before = SharedOf(account, traffic_class);
-  // While the headroom holds something, new frames go there, so that both empty in turn.
+  // While the headroom is used, new frames go there, so that headroom and shared part empty in
+  // turn.
   if (account.headroom == 0) {
     Account after = account;
     after.used += charge;
@@ -101,7 +102,7 @@ bool SharedBuffer::Admit(PortIndex in, PortIndex out, uint32_t traffic_class, ui
   if (classes_[traffic_class].lossless) {
     Account& input = inputs_[Index(in, traffic_class)];
     if (!Add(input, traffic_class, charge)) {
-      // Only a release ends a pause, so an input that holds nothing is not paused.
+      // Only a release ends a pause, so an empty input is not paused.
       if (input.used != 0) pauses_[in] |= static_cast<ClassMask>(1u << traffic_class);
       return false;
     }

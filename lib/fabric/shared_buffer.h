@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The buffer that all queues of a switch share: admission, and when an input has to pause
+// The buffer shared by all queues of a switch: admission, and when an input has to pause
 // (docs/switch.md, "Buffer"). Counts bytes, in whole cells; holds no frame. Owned by one lcore.
 #ifndef SUEDE_FABRIC_SHARED_BUFFER_H_
 #define SUEDE_FABRIC_SHARED_BUFFER_H_
@@ -22,24 +22,24 @@ class SharedBuffer {
     return (frame_bytes + cell_bytes_ - 1) & ~(cell_bytes_ - 1);
   }
 
-  // Whether a frame that takes `charge` may wait for output `out` in the class. Lossy classes are
-  // judged by the queue, lossless ones by the input; where it may, it is counted.
+  // Admits a frame of `charge` bytes for output `out` in the class: lossy classes by the queue,
+  // lossless classes by the input. Returns whether the frame may wait, and counts it then.
   bool Admit(PortIndex in, PortIndex out, uint32_t traffic_class, uint32_t charge);
-  // A frame has left, or was taken out.
+  // A frame has left, or was removed.
   void Release(PortIndex in, PortIndex out, uint32_t traffic_class, uint32_t charge);
-  // Admit and Release for frames that came on credit: they have a part of their own, of each input
-  // and link VC. A sender that keeps to its credit always finds room.
+  // Admit and Release for frames on credit, which have a part of their own, for each input and link
+  // VC. A sender that keeps to its credit always finds room.
   bool AdmitCredited(PortIndex in, PortIndex out, const FrameNote& note);
   void ReleaseCredited(PortIndex out, const FrameNote& note);
 
-  // Lossless classes whose frames should not come to the port any more.
+  // Lossless classes for which the port requests a pause.
   ClassMask paused(uint32_t in) const { return pauses_[in]; }
 
   uint32_t queued(uint32_t out, uint32_t traffic_class) const {
     const size_t index = Index(out, traffic_class);
     return queues_[index].used + credited_queues_[index];
   }
-  // Bytes of frames that came on credit, of an input.
+  // Bytes of an input's frames on credit.
   uint32_t credited(uint32_t in, uint32_t traffic_class) const {
     return credited_inputs_[Index(in, traffic_class)];
   }
@@ -49,16 +49,16 @@ class SharedBuffer {
   uint32_t shared_free() const { return shared_bytes_ - shared_used_; }
   uint32_t headroom_used() const { return headroom_used_; }
   uint32_t max_headroom_used() const { return max_headroom_used_; }
-  // Begins the high-water marks anew, with what is there now.
+  // Resets the high-water marks to the present values.
   void ResetMax() {
     max_used_ = used_;
     max_headroom_used_ = headroom_used_;
   }
-  // Shared bytes: the buffer less reserved parts, headrooms and parts for credit. Less than 0:
-  // these exceed the buffer.
+  // Shared bytes: the buffer less reserved parts, headrooms and parts for credit. Negative: these
+  // exceed the buffer.
   static int64_t SharedBytes(const SwitchParams& params);
 
-  // Aborts where a sum disagrees with its parts.
+  // Aborts if a sum differs from its parts.
   void CheckInvariants() const;
 
  private:
@@ -75,7 +75,7 @@ class SharedBuffer {
     const uint32_t reserved = classes_[traffic_class].reserved_bytes;
     return regular > reserved ? regular - reserved : 0;
   }
-  // Shared bytes that one account may have now.
+  // Max shared bytes of one account now.
   uint64_t Threshold(uint32_t traffic_class) const {
     return uint64_t{shared_bytes_ - shared_used_} * classes_[traffic_class].alpha_16th >> 4;
   }

@@ -10,8 +10,8 @@ namespace suede::fabric {
 namespace {
 
 constexpr uint32_t kAgedPlaces = 4;        // of the table, in a poll iteration
-constexpr uint32_t kForgottenPlaces = 64;  // the same, while it has forgotten entries
-constexpr uint32_t kMinGain = 1;           // bytes that trimming has to save
+constexpr uint32_t kForgottenPlaces = 64;  // of the table, while it has forgotten entries
+constexpr uint32_t kMinGain = 1;           // min bytes that trimming has to save
 
 }  // namespace
 
@@ -57,7 +57,8 @@ Switch::Switch(const SwitchParams& params)
   touched_.reserve(params_.ports.size());
 }
 
-// No frame waits for a port that is down: it would hold the buffer of the others.
+// Sets a port down or up. No frame waits for a port that is down: it would block the buffer of the
+// others.
 void Switch::SetDown(uint32_t number, bool down) {
   Port& port = *ports_[number];
   port.down = down;
@@ -132,7 +133,7 @@ void Switch::Poll(Time now) {
   table_.Age(now, table_.forgotten() != 0 ? kForgottenPlaces : kAgedPlaces);
 }
 
-// False: the frame is to be dropped, and the reason counted.
+// Returns false if the frame is to be dropped; counts the reason.
 bool Switch::Check(Port& port, const FrameView& view) {
   SwitchPortCounter reason{};
   switch (view.error) {
@@ -155,7 +156,7 @@ bool Switch::Check(Port& port, const FrameView& view) {
   return false;
 }
 
-// False: the frame was a frame of the link, or is dropped by it, and has ended.
+// Returns false if the frame was the link's, or the link has dropped it; the frame has then ended.
 bool Switch::OnReceive(Port& port, Frame* frame, Time now) {
   const bool passes = port.link->OnReceive(*frame, now);
   EndHeld(port);
@@ -209,7 +210,7 @@ void Switch::Learn(Port& port, uint32_t number, const FrameView& view, Time now)
   }
 }
 
-// The output of the frame. `routed`: by an address of a host.
+// Returns the output of the frame. `routed`: by an address of a host.
 uint16_t Switch::Find(const FrameView& view, Time now, bool& routed) const {
   if (params_.forwarding == Forwarding::kIp && view.network != NetworkHeader::kNone) {
     const bool ipv4 = view.network == NetworkHeader::kIpv4;
@@ -226,7 +227,8 @@ uint16_t Switch::Find(const FrameView& view, Time now, bool& routed) const {
                      now);
 }
 
-// A frame that is forwarded by a header with a hop limit uses up one hop. False: it had none left.
+// Uses one hop of a frame that is forwarded by a header with a hop limit. Returns false if none was
+// left.
 bool Switch::UseHop(uint32_t in, Frame* frame, const FrameView& view, bool routed) {
   const bool by_header =
       routed || params_.forwarding == Forwarding::kAfh2 ||
@@ -266,7 +268,7 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
   Flood(in, frame, view);
 }
 
-// The frame has come on credit, or uses none.
+// Counts the credit of a received frame, if it uses credit.
 void Switch::CountCredit(uint32_t number, Frame* frame) {
   if (HasLinkType(frame->data, frame->length, kTypeMacControl)) return;
   CreditReceiver& receiver = *receivers_[number];
@@ -278,7 +280,7 @@ void Switch::CountCredit(uint32_t number, Frame* frame) {
   }
 }
 
-// The frame ends outside of queues: the neighbour that has sent it has its credit again.
+// Frees the credit of a frame that ends outside of queues.
 void Switch::FreeCredit(Frame* frame) {
   FrameNote& note = NoteOfFrame(frame);
   if (note.credits == 0) [[likely]]
@@ -287,7 +289,7 @@ void Switch::FreeCredit(Frame* frame) {
   note.credits = 0;
 }
 
-// Only the frame that came is on credit: copies are charged as any other frame.
+// Copies a frame. Only the received frame is on credit: copies are charged like any other frame.
 Frame* Switch::CopyOf(const Frame* frame) {
   if (spares_.empty()) return nullptr;
   Frame* const copy = spares_.back();
@@ -306,7 +308,7 @@ Frame* Switch::CopyOf(const Frame* frame) {
   return copy;
 }
 
-// Sends the frame to each other port of the VLAN; the last one takes the frame itself.
+// Sends the frame to each other port of the VLAN; the last port takes the frame itself.
 void Switch::Flood(uint32_t in, Frame* frame, const FrameView& view) {
   Port& port = *ports_[in];
   port.counters.Add(SwitchPortCounter::kRxFlooded);
@@ -337,7 +339,7 @@ uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
   return map.other;
 }
 
-// Returns whether the buffer takes the frame, and counts it where it does.
+// Returns whether the buffer admits the frame, and counts the frame then.
 bool Switch::Admit(uint32_t in, uint32_t out, FrameNote& note) {
   if (note.credits == 0) [[likely]]
     return buffer_.Admit(PortIndex(in), PortIndex(out), note.traffic_class, note.charge);
@@ -369,8 +371,9 @@ void Switch::Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& v
   End(frame);
 }
 
-// Cuts a frame that finds no room, so that its receiver learns of it. The IP and UDP lengths stay,
-// which is how the receiver knows it. False: it is not to be trimmed.
+// Trims a frame that finds no room, so that its receiver is informed. The IP and UDP lengths are
+// unchanged, by which the receiver recognizes the trimmed frame. Returns false if the frame is not
+// to be trimmed.
 bool Switch::Trim(uint32_t out, Frame* frame, const FrameView& view) {
   FrameNote& note = NoteOfFrame(frame);
   const TrimParams& trim = params_.trim;
@@ -418,7 +421,7 @@ Frame* Switch::PfcFrameOf(uint32_t number, Time now) {
   return frame;
 }
 
-// A frame leaves the queues for an impaired cable.
+// Sends a frame over an impaired cable.
 void Switch::SendOn(Port& port, Frame* frame, Time now) {
   switch (port.out.Send(frame, now)) {
     case Impairment::Fate::kLost:
@@ -432,7 +435,7 @@ void Switch::SendOn(Port& port, Frame* frame, Time now) {
   }
 }
 
-// The frame that the link lets out next; nullptr: none.
+// Returns the next frame that leaves by the link; null: none.
 Frame* Switch::NextOfLink(Port& port, Time now) {
   for (;;) {
     if (spares_.empty()) return nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An Ethernet and AFH switch: parse, look up, classify, admit, queue, schedule, act
-// (docs/switch.md). Does no I/O: frames and the time come in, frames go out. Owned by one lcore.
+// (docs/switch.md). No I/O: takes frames and the time, returns frames. Owned by one lcore.
 #ifndef SUEDE_FABRIC_SWITCH_H_
 #define SUEDE_FABRIC_SWITCH_H_
 
@@ -26,19 +26,19 @@ class Switch {
  public:
   static constexpr uint32_t kMaxPorts = 1024;
 
-  // `params`: valid (CheckParams), 1 to kMaxPorts ports. Allocates all that it needs.
+  // `params`: valid (CheckParams), 1 to kMaxPorts ports. Allocates all its memory.
   explicit Switch(const SwitchParams& params);
 
   // ---- Frames.
 
-  // Takes frames that the port has received, in order. Each is the switch's now.
+  // Takes frames that the port has received, in order. The switch owns them now.
   void Receive(uint32_t port, Frame* const* frames, uint32_t count, Time now);
-  // Gives up to `max` frames that the port sends now, in order. They are the caller's.
+  // Returns up to `max` frames that the port sends now, in order. The caller owns them.
   uint32_t Transmit(uint32_t port, Frame** frames, uint32_t max, Time now);
-  // Once in a poll iteration, after all ports have received: moves what is due. For callers with up
-  // to 64 ports; others name the ports (PollPort).
+  // Called once in a poll iteration, after all ports have received: processes frames that have
+  // arrived from impaired cables. For callers with up to 64 ports; others call PollPort.
   void Poll(Time now);
-  // Moves what is due of the frames that have come to one port.
+  // Processes frames that have arrived from one port's impaired cable.
   void PollPort(uint32_t port, Time now);
   // Frames that have ended inside the switch, for the caller to release; then ClearEnded.
   std::span<Frame* const> ended() const { return ended_; }
@@ -47,15 +47,15 @@ class Switch {
   uint32_t spares_wanted() const { return max_spares_ - spares(); }
   uint32_t spares() const { return static_cast<uint32_t>(spares_.size()); }
   void GiveSpare(Frame* frame) { spares_.push_back(frame); }
-  // Whether Transmit(port) would find nothing.
+  // Whether Transmit(port) would return no frame.
   bool IsIdle(uint32_t port) const {
     const Port& p = *ports_[port];
     return p.output.waiting() == 0 && p.out.on_cable() == 0 && !params_.ports[port].pfc.on &&
            p.link == nullptr;
   }
-  // When the switch has something to do by itself; kNever: never.
+  // When the switch has work without further facts; kNever: never.
   Time deadline(Time now) const;
-  // When one port has something to do by itself; kNever: never.
+  // When one port has work without further facts; kNever: never.
   Time deadline(uint32_t port, Time now) const;
   // The ports for which frames were queued since the last ClearTouched.
   std::span<const uint16_t> touched() const { return touched_; }
@@ -63,7 +63,7 @@ class Switch {
 
   // ---- Settings, at any time.
 
-  // Configured entries. False where the table is full.
+  // Adds a configured entry. Returns false if the table is full.
   bool AddAddress(const NetAddress& key, uint16_t port) { return table_.AddStatic(key, port); }
   bool RemoveAddress(const NetAddress& key) { return table_.Remove(key); }
   // Keys of the table.
@@ -91,26 +91,26 @@ class Switch {
   const CreditEnd* credit(uint32_t port) const {
     return ports_[port]->link != nullptr ? ports_[port]->link->credit() : nullptr;
   }
-  // Forgets what was learnt on some of the first 64 ports (a bit each).
+  // Forgets addresses learnt on some of the first 64 ports (a bit each).
   void Forget(uint64_t ports) {
     for (; ports != 0; ports &= ports - 1) {
       const auto port = static_cast<uint16_t>(std::countr_zero(ports));
       if (port < ports_.size()) table_.Forget(port);
     }
   }
-  // Begins the high-water marks of queues and buffer anew.
+  // Resets the high-water marks of queues and buffer.
   void ResetHighWater() {
     buffer_.ResetMax();
     for (const auto& port : ports_) port->output.ResetMax();
   }
   void SetDown(uint32_t port, bool down);
   bool is_down(uint32_t port) const { return ports_[port]->down; }
-  // The caller freed `frames` frames that Transmit gave, as the port is down and its device had not
-  // taken them.
+  // The caller has freed `frames` frames of Transmit that the device had not taken, as the port is
+  // down.
   void OnUnsent(uint32_t port, uint64_t frames) {
     ports_[port]->counters.Add(SwitchPortCounter::kTxDown, frames);
   }
-  // Port isolation: nothing is forwarded from `in` to `out` while `blocked` is set.
+  // Port isolation: no frame is forwarded from `in` to `out` while `blocked` is set.
   void SetBlocked(uint32_t in, uint32_t out, bool blocked);
   Impairment& impairment_in(uint32_t port) { return ports_[port]->in; }
   Impairment& impairment_out(uint32_t port) { return ports_[port]->out; }
@@ -126,29 +126,30 @@ class Switch {
   const SharedBuffer& buffer() const { return buffer_; }
   const Output& output(uint32_t port) const { return ports_[port]->output; }
   const PfcSender& pfc(uint32_t port) const { return ports_[port]->pfc; }
-  // The port's end of its link; null: the port does not take part in link messages.
+  // The port's end of its link; null: the port exchanges no link frames.
   const LinkEnd* link(uint32_t port) const {
     return ports_[port]->link != nullptr ? &ports_[port]->link->end() : nullptr;
   }
   LinkEnd* link(uint32_t port) {
     return ports_[port]->link != nullptr ? &ports_[port]->link->end() : nullptr;
   }
-  // Frames of links, and frames of which a copy has arrived: they have ended, and were not lost.
+  // Frames of links, and frames whose copy has arrived, which have ended without loss.
   uint64_t frames_of_links() const { return frames_of_links_; }
   const SwitchPortCounters& counters(uint32_t port) const { return ports_[port]->counters; }
   const SwitchClassCounters& counters(uint32_t port, uint32_t traffic_class) const {
     return ports_[port]->of_class[traffic_class];
   }
-  // Frames that are inside; for tests.
+  // Frames inside the switch; for tests.
   uint32_t frames_inside() const;
   void CheckInvariants() const;
 
  private:
   static constexpr uint32_t kSpares = 64;
-  static constexpr uint32_t kSparesOfLinks = 512;  // each numbered frame that leaves needs one
+  static constexpr uint32_t kSparesOfLinks = 512;  // each numbered frame that leaves needs a spare
   static constexpr uint64_t kKindMask = uint64_t{0xff} << 56;
-  static constexpr uint64_t kMacKind = uint64_t{0xff} << 56;   // no address of a host begins so:
-  static constexpr uint64_t kIpv4Kind = uint64_t{0xfe} << 56;  // IPv6 groups and links do
+  static constexpr uint64_t kMacKind = uint64_t{0xff} << 56;   // prefixes that no host address has:
+  static constexpr uint64_t kIpv4Kind = uint64_t{0xfe} << 56;  // of IPv6 groups and link-local
+                                                               // addresses
 
   struct Port {
     Port(const SwitchParams& params, uint32_t number, SharedBuffer& buffer);
@@ -164,7 +165,7 @@ class Switch {
     bool touched = false;
     uint32_t blocks = 0;  // outputs
     std::vector<bool> blocked;
-    std::vector<bool> vlans;  // by VID; empty: every one
+    std::vector<bool> vlans;  // by VID; empty: all
   };
 
   void OnFrame(uint32_t port, Frame* frame, Time now);
@@ -214,7 +215,7 @@ class Switch {
   std::vector<CreditReceiver*> receivers_;  // of each port; null: it grants no credit
   uint32_t max_spares_ = kSpares;
   uint64_t frames_of_links_ = 0;
-  uint64_t arriving_ = 0;  // a bit for each port on whose cable frames may be
+  uint64_t arriving_ = 0;  // a bit for each port whose cable may have frames
 };
 
 }  // namespace suede::fabric

@@ -136,7 +136,7 @@ PlaneMask Instance::AlikeOf(PeerIndex peer) const {
 uint32_t Instance::ReceiveBytes() const {
   uint32_t min = kMaxPackBytes;
   for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
-    // Headers are as long for every peer and class.
+    // Headers have the same length for every peer and class.
     const uint32_t around = header(map.At(0, plane, 0), 0).length + kRhBytes + kRcrcBytes +
                             (seals() ? kSessionSealBytes : 0);
     min = std::min(min, ports[plane]->link.max_frame_bytes() - around);
@@ -178,7 +178,7 @@ void Instance::WriteHeaders(PeerIndex peer) {
   for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
     const PathIndex path = map.PathAt(peer, plane);
     for (uint32_t c = 0; c < kClasses; ++c) {
-      // Where there is one session its number is as configured.
+      // The number of an only session is configured.
       const HeaderTemplate header = MakeHeader(peer, plane, c, ports[plane]->params.session);
       for (SessionIndex slot = 0; slot < map.session_count(); ++slot) {
         headers[map.SessionAt(path, slot) * kClasses + c] = header;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One SUE instance: everything that an lcore keeps for one {XPU, instance number}.
+// One SUE instance: the state that an lcore keeps for one {XPU, instance number}.
 #ifndef SUEDE_LCORE_INSTANCE_H_
 #define SUEDE_LCORE_INSTANCE_H_
 
@@ -42,15 +42,15 @@ struct InstanceStats {
 struct PortContext;
 
 // Counts of the PDUs that an instance has received from a peer on a plane, modulo 2^32, for a peer
-// that wants them echoed (docs/control-pdus.md, CONGESTION).
+// that requests echoes (docs/control-pdus.md, CONGESTION).
 struct ReceivedMarks {
   uint32_t received = 0;
   uint32_t marked = 0;
   uint32_t trimmed = 0;
   uint64_t sessions = 0;  // slots of the PDUs marked since the last echo, a mask
-  bool wanted = false;  // the peer wants echoes
-  bool asks = false;    // the peer has asked for credit
-  bool due = false;     // on the list of marks that are to be echoed
+  bool wanted = false;    // the peer requests echoes
+  bool asks = false;      // the peer has requested credit
+  bool due = false;       // on the list of marks to be echoed
   bool is_counted() const { return wanted | asks; }
 };
 
@@ -64,7 +64,7 @@ struct Instance {
            InstanceStats* stats);
 
   bool is_strict() const { return params.paths.ordering == Ordering::kStrict; }
-  // Lanes of the scheduler. With strict ordering a queue is on the lane of its only plane.
+  // Lanes of the scheduler. With strict ordering a queue is on the lane of its home plane.
   uint32_t lanes() const { return is_strict() ? map.plane_count() : 1; }
   bool has_groups() const { return map.has_groups(); }
   // The unit of shares: the queue that has the count of a {peer, VC}.
@@ -97,7 +97,7 @@ struct Instance {
   ConnectionState StateOf(ConnectionIndex connection) const;
   // Whether the operator has taken the instance down, or each of its planes with its port.
   bool IsOutOfService() const;
-  // Whether the peer is unreachable on at least one VC, as packing sees it: so is a peer without a
+  // Whether packing treats the peer as unreachable on at least one VC; true for a peer without a
   // MAC address.
   bool IsUnreachable(PeerIndex peer) const;
   // Whether a connection on a usable plane is paused, or a queue waits for the peer's credit.
@@ -131,14 +131,14 @@ struct Instance {
       scheduler.queue(Scheduler::IndexOf(peer, vc)).lane = static_cast<uint8_t>(plane);
     }
   }
-  // Tells the connections of {peer, plane} whether its marks are counted.
+  // Updates the connections of {peer, plane}: whether its marks are counted.
   void UpdateCounted(PeerIndex peer, PlaneIndex plane) {
     const bool counted = marks[map.PathAt(peer, plane)].is_counted();
     for (PathConnection i = 0; i < map.path_connections(); ++i) {
       connections[map.At(peer, plane, i)].SetCounted(counted);
     }
   }
-  // Octets on the wire of `count` frames with `bytes` bytes of commands in all.
+  // Octets on the wire of `count` frames with `bytes` bytes of commands in total.
   uint32_t OctetsOf(uint32_t count, uint32_t bytes) const { return count * frame_octets + bytes; }
   // Octets on the wire of all PDUs in the queue.
   uint32_t OctetsOf(const TxQueue& queue) const {
@@ -159,7 +159,7 @@ struct Instance {
     inflight_bytes += bytes;
     CountIn(peer, plane, bytes);
   }
-  // Counts bytes of commands that are put in flight (CountIn), or are no longer (CountOut).
+  // Counts bytes of commands that are put in flight (CountIn), or whose flight ends (CountOut).
   void CountIn(PeerIndex peer, PlaneIndex plane, uint32_t bytes) {
     if (!map.has_planes()) {
       paths[peer].OnSendAlone(bytes);
@@ -177,7 +177,7 @@ struct Instance {
     rates[map.PathAt(peer, plane)].OnAcked(bytes, paths[peer].inflight_bytes[plane]);
   }
 
-  // Whether some PDUs of the instance are sealed, or all (docs/sealing.md).
+  // Whether PDUs of the instance are sealed, some or all (docs/sealing.md).
   bool seals() const { return seal_own != nullptr; }
   // The sealing state of the peer, with the identities that are valid now.
   SealedPeer& SealOf(PeerIndex peer) {
@@ -192,7 +192,7 @@ struct Instance {
             .session = session};
   }
   PlaneMask AlikeOf(PeerIndex peer) const;
-  // Begins sealing, before the first turn. Aborts where locked memory is too small.
+  // Begins sealing, before the first poll iteration. Aborts if locked memory is too small.
   void StartSealing(Crypto* crypto, SealTurn* turn);
 
   // Takes the settings that a running pipeline may change: see settings.h.
@@ -209,7 +209,7 @@ struct Instance {
     return header;
   }
   void SetHello();
-  // The link of the plane's port has come up, or is queried for the first time.
+  // Updates the speed of the plane's link, which has come up or is queried for the first time.
   void NoteLinkSpeed(PlaneIndex plane);
   uint32_t ReceiveBytes() const;
   bool AnyOpenCan(PeerIndex peer, PlaneIndex plane, Vc vc, uint32_t bytes) const;
@@ -219,7 +219,8 @@ struct Instance {
   PathLimits LimitsOf(PlaneIndex plane, uint64_t speed_bps) const;
 
   InstanceParams params;
-  const uint64_t received_head;  // the common head of records of commands for it: ReceivedHead
+  const uint64_t received_head;  // the common part of ReceivedHead of the instance's received
+                                 // records
   uint32_t widest_window = 0;    // the widest window so far, in PDUs, for CheckInvariants
   CounterBlock& counters;
   GaugeBlock& gauges;
@@ -227,9 +228,9 @@ struct Instance {
   uint32_t number = 0;       // in the pipeline
   uint32_t first_timer = 0;  // of the connections' timers, then the handshakes', the sessions'
   std::vector<PortContext*> ports;  // of the planes
-  std::vector<uint32_t> ack_list;   // which of the port's ack_due has its delay
+  std::vector<uint32_t> ack_list;   // index of the port's ack_due that has the instance's delay
   const ConnectionMap map;
-  const bool lane_is_plane;  // PDUs take the plane that is their queue's lane,
+  const bool lane_is_plane;  // PDUs take the plane of their queue's lane,
   const bool has_homes;      // which is one of several
   const bool measures;       // the rates that planes carry are measured
   const bool spreads;        // each PDU may take any of several planes or sessions
@@ -239,39 +240,41 @@ struct Instance {
   std::vector<NetAddress> sources;      // [path]: the source address of the peer's frames
   OwnEnd own;                           // the state that its peers have in common
   std::vector<Peer> peers;
-  // Parts of the peers. Peers run the protocol across frames; the data path sends and receives
-  // here.
+  // Parts of the peers, on which the data path sends and receives. Peers run the protocol across
+  // frames.
   std::vector<Connection> connections;  // [connection]
   std::vector<PeerPaths> paths;         // [peer]
   std::vector<PlaneSession> sessions;   // [path]
-  std::vector<PathRate> rates;          // [path]; empty where nothing is measured
+  std::vector<PathRate> rates;          // [path]; empty if rates are not measured
   std::vector<SessionSlot> slots;       // [SessionAt],
   std::vector<SessionGroup> groups;     // [path]
   std::vector<uint8_t> blocked;         // [peer]: VCs whose queue waits for a connection, a mask
-  std::vector<Pdu*> last_given_up;      // [connection]: its frame is ours until it goes on
-  std::vector<uint8_t> flags;           // [connection]: the lists below that it is on
+  std::vector<Pdu*> last_given_up;      // [connection]: its frame is ours until the connection
+                                        // resumes
+  std::vector<uint8_t> flags;           // [connection]: the lists that it is on, as below
   static constexpr uint8_t kOnAckList = 1;
   static constexpr uint8_t kOnAckNow = 2;
   static constexpr uint8_t kOnRetransmit = 4;
-  static constexpr uint8_t kAwaitsPermit = 8;  // it is to retransmit, and may not yet
+  static constexpr uint8_t kAwaitsPermit = 8;  // a retransmission waits for a permit
 
-  std::unique_ptr<SealOwn> seal_own;                      // null where nothing is sealed
-  std::vector<std::unique_ptr<SealedPeer>> sealed_peers;  // [peer]; empty where nothing is sealed
+  std::unique_ptr<SealOwn> seal_own;                      // null: nothing is sealed
+  std::vector<std::unique_ptr<SealedPeer>> sealed_peers;  // [peer]; empty: nothing is sealed
   std::vector<SealCell> seal_cells;                       // [peer]: read by any thread
 
-  // Congestion control, the sender's side of each plane; empty where there are only windows.
+  // Congestion control, the sender's side of each plane; empty if there are only windows.
   std::vector<CongestionContext> congestion;  // [path]
-  std::vector<uint8_t> looked_at;             // [path]: it is on CongestionUse's list
+  std::vector<uint8_t> looked_at;             // [path]: whether it is on CongestionUse's list
   std::vector<uint32_t> flying;               // [connection]: octets in flight, as contexts count
   bool is_paced = false;                      // there is congestion control
   uint32_t first_context = 0;                 // of its timers
   uint32_t frame_octets = 0;  // on the wire, of a frame without its commands: with preamble and gap
-  uint32_t largest_pack_bytes = 0;   // of any pack limit so far: PDUs of that size may wait
+  uint32_t largest_pack_bytes = 0;   // the largest pack limit so far: PDUs of that size may wait
   std::vector<ReceivedMarks> marks;  // [path]
   Scheduler scheduler;
   uint8_t active_lanes = 0;  // on the run queue, a mask
   bool parked = false;       // on the run queue's list of instances that wait for a pause's end
-  bool down = false;         // by the operator: nothing leaves, all is dropped, time stands still
+  bool down = false;         // by the operator: no frame leaves, received frames are dropped,
+                             // timers wait
   uint32_t inflight = 0;     // PDUs, and bytes of commands in them
   uint64_t inflight_bytes = 0;
   uint32_t queued = 0;  // PDUs packed and not yet sent

@@ -32,26 +32,26 @@ struct PeerRef {
 struct Lcore {
   explicit Lcore(EventRing& event_ring) : events(event_ring, counters) {}
 
-  // The slot of the client that the VC's commands go to; ClientTable::kNone: no client has claimed
-  // it.
+  // The slot of the client that gets the VC's commands; ClientTable::kNone: no client has claimed
+  // the VC.
   uint32_t ClaimantOf(const Instance& instance, Vc vc) const {
     return clients.claimant(instance.number, vc);
   }
 
-  // Whether nothing is packed, in flight, staged or owed.
+  // Whether no PDU is packed, in flight or staged, and no acknowledgement pending.
   bool IsIdle() const;
 
   std::vector<std::unique_ptr<PortContext>> ports;
   std::vector<std::unique_ptr<Instance>> instances;
   std::vector<std::unique_ptr<InstanceStats>> stats;  // as instances
-  CounterBlock counters;  // frames and drops that no instance can be named for
+  CounterBlock counters;                              // frames and drops that belong to no instance
   ClientTable clients;
-  Time now{};  // of this turn
+  Time now{};                      // of this poll iteration
   bool has_failed_planes = false;  // OwnEnd::failed of an instance has work
   Timers timers;
   Events events;
-  Crypto* crypto = nullptr;  // where instances seal
-  SealTurn seal_turn;        // where instances seal
+  Crypto* crypto = nullptr;  // used if instances seal
+  SealTurn seal_turn;        // used if instances seal
 };
 
 }  // namespace suede

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop that an lcore runs until it is told to stop.
+// The loop that an lcore runs until it is stopped.
 #ifndef SUEDE_LCORE_LCORE_LOOP_H_
 #define SUEDE_LCORE_LCORE_LOOP_H_
 
@@ -9,16 +9,16 @@
 
 namespace suede {
 
-// The strategy for a turn without work.
+// The strategy for a poll iteration without work.
 enum class IdleStrategy : uint8_t {
   kSpin,   // poll again at once: lowest latency, a whole CPU
   kYield,  // let other threads of the CPU run
   kSleep,  // sleep, longer and longer: for machines with more XPUs than CPUs
 };
 
-// A worker has CountCycles and Poll, as Pipeline has them. The loop reads the clock once a turn:
-// Clock has Cycles(), and TimeAt(cycles). The cycles of a turn are known, and counted, when the
-// next turn begins. Waiter has Pause(), Yield() and Sleep(nanoseconds).
+// Worker has CountCycles and Poll, like Pipeline. The loop reads the clock once in a poll
+// iteration: Clock has Cycles() and TimeAt(cycles). The cycles of an iteration are counted when the
+// next begins. Waiter has Pause(), Yield() and Sleep(nanoseconds).
 template <typename Worker, typename Clock, typename Waiter>
 void RunLoop(Worker& worker, const Clock& clock, Waiter& waiter, IdleStrategy idle,
              const std::atomic<bool>& stop) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests of the control thread to an lcore, the lcore's replies, and its events: bounded queues,
-// so that neither ever waits for the other. A full queue of requests is a refusal that the asker
-// sees; an event that finds its queue full is counted (lcore_events_lost_total).
+// so that neither thread ever waits for the other. A full queue of requests refuses the request,
+// which its sender learns; an event that finds its queue full is counted (lcore_events_lost_total).
 #ifndef SUEDE_LCORE_MAILBOX_H_
 #define SUEDE_LCORE_MAILBOX_H_
 
@@ -26,8 +26,8 @@ struct SecretsUpdate;
 struct SettingsChange;
 class ServedTarget;
 
-// Requests of the control thread. Instances and ports have the pipeline's numbers. A request has a
-// reply only where LcoreReplyKind names one.
+// Requests of the control thread. Instances and ports have the pipeline's numbers. Only requests
+// that LcoreReplyKind names have a reply.
 namespace request {
 
 // Serve the client's segment. The pointers are read before the reply is sent, not after.
@@ -39,12 +39,12 @@ struct Attach {
   const SegmentShape* shape = nullptr;
 };
 // Serve memory requests by `target`, which is attached as a client of its own, without VCs that it
-// may not send on. Its windows are touched no more once its Detach has been taken.
+// may not send on. Its windows are not accessed any more once its Detach has been taken.
 struct AttachTarget {
   uint32_t client = 0;  // of the target
-  uint32_t owner = 0;   // the client that has it
+  uint32_t owner = 0;   // the client that owns the target
   uint32_t instance = 0;
-  uint8_t vc_mask = 0;  // that it may send on
+  uint8_t vc_mask = 0;  // VCs that it may send on
   ServedTarget* target = nullptr;
 };
 // A window of a target; `window` is read before the reply is sent.
@@ -53,7 +53,7 @@ struct SetWindow {
   uint32_t id = 0;
   const ServedWindow* window = nullptr;
 };
-// Deliver the records that the client had handed over, then forget its segment.
+// Deliver the records that the client had handed over, then release its segment.
 struct Detach {
   uint32_t client = 0;
 };
@@ -73,8 +73,8 @@ struct ResetQueue {
   uint16_t queue = 0;  // number within the client
   uint32_t client = 0;
 };
-// Take no more from a client than its ring holds. The reply comes once all of that is acknowledged,
-// and from then on nothing is taken.
+// Take no more from a client than its ring holds. The reply is sent once all of these records are
+// acknowledged; after that none is taken.
 struct Drain {};
 // Write connections to `snapshot`; its `done` is the answer.
 struct Connections {
@@ -99,8 +99,8 @@ struct SetPeerMac {
   std::array<uint8_t, 6> mac{};
   PlaneIndex plane = 0;
 };
-// The MAC address of `peer` on `plane` is unknown: PDUs to `peer` are given up, where no other
-// plane leads there, until a SetPeerMac.
+// The MAC address of `peer` on `plane` is unknown: PDUs to `peer` are given up, if no other plane
+// leads there, until a SetPeerMac.
 struct LosePeer {
   uint32_t instance = 0;
   PeerIndex peer = 0;
@@ -128,13 +128,13 @@ struct SetWeight {
   uint32_t instance = 0;
   PeerIndex peer = 0;
   PlaneIndex plane = 0;
-  uint32_t weight = 1;  // to 65535; 0, for one peer: its route is withdrawn
+  uint32_t weight = 1;  // max kMaxPlaneWeight; 0, for one peer: its route is withdrawn
 };
-// Ask `peer` whether it is there; shows in Pipeline::ping_board.
+// Ping `peer`; shows in Pipeline::ping_board.
 struct Ping {
   uint32_t instance = 0;
   PeerIndex peer = 0;
-  uint32_t ticket = 0;  // names the question
+  uint32_t ticket = 0;  // identifies the ping
   uint8_t plane_mask = 0;
 };
 
@@ -142,8 +142,8 @@ struct Ping {
 struct SetSecrets {
   SecretsUpdate* update = nullptr;
 };
-// Seal PDUs to `peer` alone with these secrets, which are newer than the partition's; `update`
-// stays until its `done`.
+// Seal only PDUs to `peer` with these secrets, which are newer than the partition's; `update` stays
+// until its `done`.
 struct SetPeerSecrets {
   uint32_t instance = 0;
   PeerIndex peer = 0;

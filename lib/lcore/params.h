@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters that a pipeline is built from. Filled from the configuration; settings.h says
-// which may change afterwards.
+// The parameters of a new pipeline. Filled from the configuration; settings.h has those that may
+// change afterwards.
 #ifndef SUEDE_LCORE_PARAMS_H_
 #define SUEDE_LCORE_PARAMS_H_
 
@@ -25,39 +25,40 @@ namespace suede {
 
 // A destination of an instance, as one plane reaches it.
 struct PeerPlane {
-  bool present = true;  // false: the plane does not lead there
+  bool present = true;  // false: the plane does not lead to the peer
   NetAddress address;
   MacAddress mac{};        // udp4, udp6
-  bool resolving = false;  // the MAC address is not known yet: a request::SetPeerMac brings it
+  bool resolving = false;  // the MAC address is not known yet: a request::SetPeerMac will set it
 };
 struct PeerParams {
   uint16_t xpuid = 0;
-  std::vector<PeerPlane> planes;  // as the instance has them; at least one is present
+  std::vector<PeerPlane> planes;  // in the order of the instance's; at least one is present
   bool plain = false;             // the peer is known not to speak HELLO
 };
 
 struct PortParams {
-  FrameRules rules;  // for frames that it sends, too
+  FrameRules rules;  // for sent frames, too
   uint16_t session = 0;
   bool tagged = false;
   uint16_t vid = 0;
   MacAddress mac{};
   bool class_by_pcp = false;  // the class of a frame with a PCP and a DSCP is that of its PCP
   uint64_t rate_bps = 0;      // rate that congestion control uses; 0: the speed of the link
-  // Rate at which senders that ask for credit (RCCC) may send to the port together; 0: just under
+  // Rate at which senders that request credit (RCCC) may send to the port together; 0: just under
   // rate_bps.
   uint64_t receive_bps = 0;
-  // Claims of senders that want credit to the port's rate, of all lcores that serve it
+  // Claims to the port's rate by senders that request credit, on all lcores that serve the port
   // (CreditTarget::claims); none: one lcore serves it.
   std::shared_ptr<std::atomic<uint32_t>> rate_share{};
-  // DSCP of frames that switches have trimmed; none: they are not known, and dropped as truncated.
+  // DSCP of frames that switches have trimmed; none: trimmed frames are dropped as truncated.
   std::optional<uint8_t> trimmed_dscp;
-  // Bound of PDUs, of all instances whose frames are this port's, that have not left yet.
+  // Max PDUs that have not left yet, of all instances whose frames are this port's.
   uint32_t packed_pdus = 8192;
   LinkParams link;  // of the port's link to its neighbour
 };
 
-// `configured_bps`, else `link_bps`, else 100 Gbit/s: some devices do not know their speed.
+// Returns `configured_bps`, else `link_bps`, else 100 Gbit/s: some devices do not report their
+// speed.
 inline uint64_t RateOf(uint64_t configured_bps, uint64_t link_bps) {
   constexpr uint64_t kAssumedBps = 100'000'000'000;
   return configured_bps != 0 ? configured_bps : link_bps != 0 ? link_bps : kAssumedBps;
@@ -75,8 +76,7 @@ struct PlaneParams {
 };
 inline constexpr uint32_t kMaxPlaneWeight = 65535;
 
-// PDUs of a VC that may wait beyond `unclaimed_pdus`: they were granted before claims changed
-// hands.
+// Max PDUs of a VC that may wait beyond `unclaimed_pdus`: granted before claims changed hands.
 inline constexpr uint32_t kMaxPromisedPdus = 256;
 
 struct InstanceParams {
@@ -92,11 +92,11 @@ struct InstanceParams {
   uint32_t unclaimed_pdus = 64;   // PDUs that wait per VC without a client
   uint32_t receive_lines = 0;     // of the clients' receive rings; 0: not known
   // Used part of a VC's receive ring, or of its places for PDUs without a client, from which on
-  // neighbours are asked to pause the VC's class (PFC), and down to which they are not any longer.
+  // neighbours are requested to pause the VC's class (PFC), and down to which they are.
   std::array<uint8_t, kVcCount> xoff_percent{75, 75, 75, 75};
   std::array<uint8_t, kVcCount> xon_percent{50, 50, 50, 50};
   bool counts_credit = true;  // of receive rings; false: as an endpoint without credit
-  SecretKey secret{};         // of its random numbers: another one for each boot
+  SecretKey secret{};         // of its random numbers: differs in each boot
   TransportParams transport;
   CongestionParams congestion;
   TargetParams target;  // credit that the instance grants; rates and sizes are the ports'
@@ -123,27 +123,28 @@ class HeldBound {
 };
 uint32_t MaxHeldPdus(const std::vector<uint32_t>& inflight_pdus);
 
-// The instances of one lcore whose frames are of a port's pool.
+// The instances of one lcore whose frames are from a port's pool.
 struct PortHome {
   std::vector<uint32_t> inflight_pdus;  // of each
-  uint32_t destinations = 0;            // peers of all; peers and VCs, where these have connections
+  uint32_t destinations = 0;            // peers of all instances; {peer, VC} if VCs have
+                                        // connections of their own
   uint32_t packed_pdus = 0;             // PortParams::packed_pdus
-  bool seals = false;                   // a PDU in flight has a sealed frame beside its own
+  bool seals = false;                   // a PDU in flight has a second, sealed frame
 };
 // The users of a port.
 struct PortUse {
   uint32_t rx_descriptors = 0;  // of one queue
-  uint32_t tx_descriptors = 0;  // of all queues that its frames leave by
+  uint32_t tx_descriptors = 0;  // of all queues on which its frames leave
   uint32_t queue_pairs = 1;
   uint32_t lcores = 1;
   std::vector<PortHome> homes;
   uint64_t unclaimed_pdus = 0;  // of all instances and VCs
-  uint32_t link_frames = 0;     // that the link holds: for replay, or for credit
+  uint32_t link_frames = 0;     // held by the link: for replay, or for credit
 };
 // Frames that a port's pool must hold so that it never runs out: frames that pipelines may have in
-// flight and packed (they keep to these bounds); unclaimed PDUs; and a reserve for received frames
-// and control PDUs, frames that the device and the pipelines of its lcores hold, and frames that
-// these hand to each other.
+// flight and packed, within these bounds; unclaimed PDUs; and a reserve for received frames and
+// control PDUs, frames that the device and the pipelines of its lcores hold, and frames that these
+// hand to each other.
 uint32_t FramesNeeded(const PortUse& use);
 
 }  // namespace suede

@@ -3,7 +3,7 @@
 
 namespace suede {
 
-// Whether a HELLO of the peer answers the question: each does once.
+// Takes a HELLO of the peer. Returns whether it answers the ping; each HELLO does so once.
 bool Ping::TakeAnswer(uint32_t from, const Hello& own, const Hello& theirs, Time now) {
   if (hello == 0 || peer != from) return false;
   for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {

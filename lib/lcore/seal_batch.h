@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of a port that are laid out to be sealed: the cipher library seals a burst of them
-// before the first one leaves. Owned by the lcore.
+// The frames of a port that are prepared for sealing: the cipher library seals a burst of them
+// before the first leaves. Owned by the lcore.
 #ifndef SUEDE_LCORE_SEAL_BATCH_H_
 #define SUEDE_LCORE_SEAL_BATCH_H_
 
@@ -14,7 +14,7 @@ namespace suede {
 class SealBatch {
  public:
   static constexpr uint32_t kMax = 64;
-  // Bound of the bytes to seal: what was copied into large frames is still in the nearest cache.
+  // Max bytes to seal: the bytes copied into large frames are still in the L1 cache.
   static constexpr uint32_t kMaxBytes = 16 << 10;
 
   bool empty() const { return count_ == 0; }
@@ -25,7 +25,7 @@ class SealBatch {
     jobs_[count_].plain = nullptr;
     return jobs_[count_];
   }
-  // Adds the job of Next. `udp6`: the UDP header in front of the PDU, where its checksum covers the
+  // Adds the job of Next. `udp6`: the UDP header in front of the PDU, if its checksum covers the
   // sealed bytes; else null.
   void Commit(uint8_t* udp6) {
     bytes_ += jobs_[count_].text_bytes;

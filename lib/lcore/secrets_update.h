@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets on their way from the control thread to an lcore.
+// Secrets passed from the control thread to an lcore.
 #ifndef SUEDE_LCORE_SECRETS_UPDATE_H_
 #define SUEDE_LCORE_SECRETS_UPDATE_H_
 

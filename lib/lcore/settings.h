@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters that may change while a pipeline runs. They hold for all instances.
+// The parameters that may change while a pipeline runs. They apply to all instances.
 #ifndef SUEDE_LCORE_SETTINGS_H_
 #define SUEDE_LCORE_SETTINGS_H_
 
@@ -25,7 +25,7 @@ struct Settings {
   PathParams paths;           // its ordering is ignored
 };
 
-// The asker's memory. It belongs to the lcore from the request until `done`.
+// Memory of the requester, which belongs to the lcore from the request until `done`.
 struct SettingsChange {
   Settings settings;
   std::atomic<bool> done{true};  // stored by the lcore, with release, once nothing uses the former

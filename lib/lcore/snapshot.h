@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snapshots of connections, planes and clients' queues at one moment, for readers outside of the
+// Snapshots of connections, planes and clients' queues at one moment, for readers outside the
 // endpoint.
 #ifndef SUEDE_LCORE_SNAPSHOT_H_
 #define SUEDE_LCORE_SNAPSHOT_H_
@@ -16,22 +16,22 @@
 namespace suede {
 
 enum class ConnectionState : uint8_t {
-  kNew,  // no handshake was needed yet, or it is under way
+  kNew,  // no handshake was needed yet, or it is in progress
   kOpen,
-  kPaused,          // the peer said that it is not ready
+  kPaused,          // the peer has sent NOT_READY
   kRetransmitting,  // going back over sent PDUs
   kFrozen,          // its plane is down, and PDUs in flight there wait for a FENCED
   kLost,            // unreachable, and probing
 };
 inline constexpr size_t kConnectionStates = 6;
 
-// A session, where a connection is one of several sessions' (docs/sessions.md).
+// The session of a connection, if there are several (docs/sessions.md).
 struct SessionRow {
   uint16_t number = 0;       // of our PDUs
   uint16_t peer_number = 0;  // of the peer's
   SessionSlot::State state = SessionSlot::State::kIdle;
   uint32_t weight = 0;  // SessionSlot::kWeightOne: not congested
-  uint32_t moves = 0;   // numbers that were asked for
+  uint32_t moves = 0;   // requests for numbers
   int64_t age_ns = 0;   // of its number; 0: never used
 };
 
@@ -40,7 +40,7 @@ struct ConnectionRow {
   uint8_t plane = 0;
   uint8_t slot = 0;                   // of the session
   std::optional<SessionRow> session;  // none: there is one, or the slot was not agreed
-  uint8_t vc = 0;  // where the PSN scope is one VC
+  uint8_t vc = 0;                     // if the PSN scope is the VC
   ConnectionState state = ConnectionState::kNew;
   bool peer_waits = false;  // we were not ready for its next PDU
   uint8_t tries = 0;
@@ -53,13 +53,14 @@ struct ConnectionRow {
   uint32_t retransmissions = 0;
   int64_t srtt_ns = 0;
   int64_t rto_ns = 0;
-  // Congestion control of the {peer, plane}; of an instance without: "fixed", 0, 0.
+  // Congestion control of the {peer, plane}; without congestion control: "fixed", 0, 0.
   std::string_view congestion = "fixed";  // CongestionContext::state_name
   uint64_t congestion_window_octets = 0;
   int64_t base_rtt_ns = 0;
 };
 
-// The asker's memory. It belongs to the lcore from the request until `done`, and is written once.
+// Memory of the requester, which belongs to the lcore from the request until `done`, and is written
+// once.
 struct ConnectionSnapshot {
   // Bounds the cost of a request for the lcore.
   static constexpr uint32_t kMaxRows = 128;
@@ -70,10 +71,10 @@ struct ConnectionSnapshot {
   uint32_t instance = 0;  // the pipeline's number
   uint32_t first = 0;     // connection to begin with
   uint32_t peer_xpuid = kAnyPeer;
-  bool unused = false;  // include connections on which nothing was ever exchanged
+  bool unused = false;  // include connections on which no PDU was ever exchanged
   // Answered.
   uint32_t count = 0;
-  uint32_t next = 0;  // connection to go on with
+  uint32_t next = 0;  // connection to continue with
   bool more = false;  // there are connections from `next` on
   std::array<ConnectionRow, kMaxRows> rows;
 
@@ -84,9 +85,9 @@ struct ConnectionSnapshot {
 struct PlaneRow {
   uint16_t peer_xpuid = 0;
   uint8_t plane = 0;
-  uint8_t peer_plane = 0;  // the other end's number of it; 0xff: not known
+  uint8_t peer_plane = 0;  // the other end's number of the plane; 0xff: not known
   PlaneState state = PlaneState::kDown;
-  bool sessions = false;  // false: the peer answers no PLANE, so that there is no more to know
+  bool sessions = false;  // false: the peer answers no PLANE, and the rest is unknown
   bool usable = false;    // PDUs may be sent there
   uint8_t home_vcs = 0;   // strict: VCs whose PDUs to the peer all take this plane, a mask
   bool fencing = false;   // PDUs are in doubt, and the FENCE is not answered yet
@@ -101,7 +102,7 @@ struct PlaneRow {
   int64_t held_ns = 0;        // remaining hold-down
 };
 
-// The asker's memory, as ConnectionSnapshot.
+// Memory of the requester, like ConnectionSnapshot.
 struct PlaneSnapshot {
   static constexpr uint32_t kMaxRows = 128;
   static constexpr uint32_t kMaxLooks = 256;
@@ -114,27 +115,27 @@ struct PlaneSnapshot {
   // Answered.
   std::array<uint32_t, 4> inflight_bytes{};  // of the instance, on each plane, at that moment
   uint32_t count = 0;
-  uint32_t next = 0;  // pair to go on with
+  uint32_t next = 0;  // pair to continue with
   bool more = false;  // there are pairs from `next` on
   std::array<PlaneRow, kMaxRows> rows;
 
   std::atomic<bool> done{true};  // stored by the lcore, with release
 };
 
-// A client's queue as its lcore sees it. The client can write its ring's words, so `waiting_lines`
-// is the client's claim, but never more than its ring has.
+// A client's queue, by its lcore's state. The client can write its ring's words, so `waiting_lines`
+// is unverified, but never more than its ring has.
 struct QueueRow {
   uint32_t client = 0;
   uint32_t instance = 0;       // the pipeline's number
   uint16_t number = 0;         // within the client
-  bool broken = false;         // served no more: its indices were nonsense
+  bool broken = false;         // no longer served: its indices were invalid
   bool leaving = false;        // the client is gone: its records are still taken
   uint32_t waiting_lines = 0;  // handed over and not taken
-  uint32_t credit_lines = 0;   // taken, and the credit not given back yet
-  uint64_t discarded = 0;      // commands of it that went nowhere
+  uint32_t credit_lines = 0;   // taken, and the credit not returned yet
+  uint64_t discarded = 0;      // discarded commands
 };
 
-// The asker's memory, as ConnectionSnapshot.
+// Memory of the requester, like ConnectionSnapshot.
 struct QueueSnapshot {
   static constexpr uint32_t kMaxRows = 256;  // as many queues as an lcore serves
   uint32_t count = 0;

@@ -14,7 +14,7 @@ void Timers::ArmSession(Instance& instance, PeerIndex peer, PlaneIndex plane) {
                instance.groups[instance.map.PathAt(peer, plane)].deadline()));
 }
 
-// Arms the timer that a peer has named.
+// Arms the timer that a peer names.
 void Timers::Arm(const Instance& instance, PeerIndex peer, const effect::Arm& what) {
   uint32_t number = instance.first_timer;
   switch (what.timer) {

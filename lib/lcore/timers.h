@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timers of an lcore's instances: one for each connection, handshake and session of a plane,
-// and one for the credit that is asked of each peer. Owned by the lcore.
+// and one for requests for credit to each peer. Owned by the lcore.
 #ifndef SUEDE_LCORE_TIMERS_H_
 #define SUEDE_LCORE_TIMERS_H_
 
@@ -22,7 +22,7 @@ class Timers {
     uint32_t number = 0;  // of the connection, the peer, or the pair of peer and plane
   };
 
-  // Adds the timers of one more instance, before the first turn.
+  // Adds the timers of an instance, before the first poll iteration.
   void Add(Instance& instance);
   // Timers of all instances.
   uint32_t count() const { return static_cast<uint32_t>(instance_of_.size()); }
@@ -33,7 +33,7 @@ class Timers {
   }
   void ArmSession(Instance& instance, PeerIndex peer, PlaneIndex plane);
   void ArmCredit(const Instance& instance, PeerIndex peer);
-  // Arms a timer as the effect of a peer says.
+  // Arms a timer as an effect of a peer requests.
   void Arm(const Instance& instance, PeerIndex peer, const effect::Arm& what);
   // Arms the timer by its number.
   void Arm(uint32_t timer, Time due) { wheel_.Arm(timer, due); }
@@ -55,8 +55,7 @@ class Timers {
   }
 
   TimerWheel wheel_;
-  // Timers of sessions of planes where there are groups: groups look at weights once per round
-  // trip.
+  // Timers of sessions of planes with groups: groups evaluate weights once per round trip.
   FineTimerWheel looks_;
   bool has_groups_ = false;
   std::vector<uint32_t> instance_of_;

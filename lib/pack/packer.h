@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing: the one copy of a command on its way out, from the client's ring into the PDU being
-// packed for its {destination, VC} (SUE framework §4.4).
+// Packing: the only copy of a sent command, from the client's ring into the PDU being packed for
+// its {destination, VC} (SUE framework §4.4).
 #ifndef SUEDE_PACK_PACKER_H_
 #define SUEDE_PACK_PACKER_H_
 
@@ -14,26 +14,25 @@
 
 namespace suede {
 
-// Commands on their way into a PDU: one, or a run without tags of which each lies `stride` bytes
-// behind the other. The bytes at `command` may change at any time, but for the first two bytes of
-// each, which are given by value.
+// Commands to pack: one, or a run without tags at a distance of `stride` bytes. The bytes at
+// `command` may change at any time, except the first two bytes of each, which are passed by value.
 struct PackInput {
   const uint8_t* command = nullptr;  // control, then data
   uint64_t tag = 0;
   uint16_t bytes = 0;                // control and data of each
   uint16_t queue = 0;                // the pipeline's number of the client queue
-  uint16_t type_and_length = 0;      // first two bytes of the control, as they stand in memory
+  uint16_t type_and_length = 0;      // first two bytes of the control, in memory order
   uint8_t lines = 0;                 // ring lines of each, the unit of credit
   bool tagged = false;
   bool transmit_now = false;
   uint32_t stride = 0;
 };
 
-// Bytes that a command takes in a PDU: even.
+// Bytes of a command in a PDU: even.
 inline uint32_t PackedBytes(const PackInput& in) { return (in.bytes + 1u) & ~1u; }
 
-// Whether `pdu` can take the command: it has the bytes, the destination's receive ring holds its
-// lines, and it can remember where the command came from.
+// Whether `pdu` can take the command: there is room for its bytes, the destination's receive ring
+// holds the lines, and there is room for its tag and its queue.
 inline bool CanAppend(const Pdu& pdu, const PackInput& in, uint32_t max_lines = UINT16_MAX) {
   if (pdu.room < PackedBytes(in)) return false;
   if (pdu.lines + in.lines > max_lines) return false;
@@ -41,8 +40,8 @@ inline bool CanAppend(const Pdu& pdu, const PackInput& in, uint32_t max_lines = 
   return pdu.last_queue == in.queue || pdu.run_count < Pdu::kMaxRuns;
 }
 
-// Copies up to `max` commands in a row to `to`, the first one in any case and none behind `last`.
-// Returns how many. kShort: of up to kCopyBytes bytes each.
+// Copies up to `max` commands in a row to `to`: at least one, and none behind `last`. Returns how
+// many. kShort: each has up to kCopyBytes bytes.
 template <bool kShort>
 [[gnu::always_inline]] inline uint32_t CopyCommands(uint8_t* to, const uint8_t* last,
                                                     const PackInput& in, uint32_t max) {
@@ -64,11 +63,11 @@ template <bool kShort>
 
 struct Appended {
   uint32_t count = 0;    // commands that were appended
-  bool new_run = false;  // the first of its queue's in this place of the PDU
+  bool new_run = false;  // the commands begin a run of their queue in the PDU
 };
 
-// Appends up to `max` of the commands, as many as the PDU takes: at least one, as CanAppend holds
-// for it. May write up to kCopyBytes bytes from each command's place on, and reads as many of its
+// Appends up to `max` of the commands, as many as the PDU takes; CanAppend must be true for the
+// first. May write up to kCopyBytes bytes from each command's place on, and reads as many of its
 // line.
 [[gnu::always_inline]] inline Appended Append(Pdu& pdu, const PackInput& in, uint32_t max = 1,
                                               uint32_t max_lines = UINT16_MAX) {

@@ -2,11 +2,11 @@
 // Transmit queues per {destination, VC} and the order in which they are served: round robin over
 // the VCs, round robin over the queues of a VC (SUE framework §4.2 step 3, §4.4).
 //
-// Queues whose PDUs may only take one plane are on that plane's lane, so that a port without room
-// holds up none of the others; otherwise there is one lane. Each lane is served by itself.
+// Queues whose PDUs may take only one plane are on that plane's lane, so that a port without room
+// holds up no other port; otherwise there is one lane. Lanes are served independently.
 //
-// Every operation is O(1), with any number of destinations: only queues that can send are on a
-// list. Owned by one lcore.
+// Every operation is O(1) in the number of destinations: only queues that can send are on a list.
+// Owned by one lcore.
 #ifndef SUEDE_PACK_SCHEDULER_H_
 #define SUEDE_PACK_SCHEDULER_H_
 
@@ -25,7 +25,7 @@ struct TxQueue {
   enum class State : uint8_t {
     kIdle,     // nothing to send
     kActive,   // on its VC's list
-    kBlocked,  // has something to send and waits for its connection, or for receive credit
+    kBlocked,  // has PDUs to send, and waits for its connection or for receive credit
   };
   static constexpr uint32_t kNone = ~0u;
 
@@ -33,18 +33,18 @@ struct TxQueue {
   uint32_t next_active = kNone;
   State state = State::kIdle;
   uint8_t lane = 0;
-  bool lost = false;  // the destination is unreachable: nothing is put here
-  bool waits = false;  // on the list of queues whose destination holds its share
-  // PDUs that have left and not ended: of the destination's first VC, or of this one where each has
-  // connections of its own.
+  bool lost = false;   // the destination is unreachable: no PDU is queued
+  bool waits = false;  // on the list of queues whose destination has its share in flight
+  // PDUs that have left and not ended: counted in the destination's first VC or, if each VC has
+  // connections of its own, in the queue's VC.
   uint32_t held = 0;
-  // Octets of the frames that its PDUs will be, as congestion control counts them; without the last
-  // PDU, which may still grow.
+  // Octets of its PDUs' frames, as congestion control counts them; without the last PDU, which may
+  // still grow.
   uint32_t octets_ahead = 0;
-  uint32_t credit = 0;         // lines that may still be sent, where the destination
+  uint32_t credit = 0;         // lines that may still be sent, if the destination
   bool counts_credit = false;  // grants receive credit
   uint8_t slot = 0;            // strict: of the session that its PDUs take
-  // The smallest ring that there is, less the lines that may be lost at its end.
+  // Lines of the smallest possible ring, less the lines that may be lost at its end.
   static constexpr uint16_t kUnknownReceiver = 59;
   uint16_t max_lines = kUnknownReceiver;  // lines that a PDU may take of the peer's receive ring
 };
@@ -62,12 +62,12 @@ class Scheduler {
   TxQueue& queue(uint32_t index) { return queues_[index]; }
   const TxQueue& queue(uint32_t index) const { return queues_[index]; }
 
-  // Whether Next would give a queue.
+  // Whether Next would return a queue.
   bool HasWork(uint32_t lane = 0) const { return lanes_[lane].with_work != 0; }
-  // The VCs of which NextOf would give a queue, a mask.
+  // The VCs of which NextOf would return a queue, a mask.
   uint32_t WorkOf(uint32_t lane) const { return lanes_[lane].with_work; }
 
-  // Something was put on an idle queue, or a blocked one may go on.
+  // PDUs were put on an idle queue, or a blocked queue may continue.
   void Activate(uint32_t index) {
     TxQueue& q = queues_[index];
     if (q.state == TxQueue::State::kActive) return;
@@ -75,19 +75,19 @@ class Scheduler {
     PushBack(index);
   }
 
-  // The queue whose turn it is, taken off its list: follow with Requeue or Block. Its lane may have
-  // been changed since it was put there.
+  // Removes the next queue from its list; Requeue or Block must follow. The queue's lane may have
+  // changed since it was put on the list.
   uint32_t Next(uint32_t number = 0) { return NextOf(number, lanes_[number].with_work); }
-  // As Next, but among the VCs of the mask `vcs` alone, each of which has work.
+  // Next among the VCs of the mask `vcs`, each of which has work.
   uint32_t NextOf(uint32_t number, uint32_t vcs) {
     Lane& lane = lanes_[number];
-    // The first of the VCs from next_vc on, round about.
+    // The first of the VCs from next_vc on, circular.
     const uint32_t turned = (vcs | vcs << kVcCount) >> lane.next_vc;
     const Vc vc((lane.next_vc + static_cast<uint32_t>(std::countr_zero(turned))) % kVcCount);
     lane.next_vc = (vc + 1) % kVcCount;
     return PopFront(lane, vc);
   }
-  // Served: goes to the end of its lane's list if it has more.
+  // Puts a served queue at the end of its lane's list if it has more PDUs.
   void Requeue(uint32_t index) {
     TxQueue& q = queues_[index];
     if (q.pdus.empty()) {
@@ -96,7 +96,7 @@ class Scheduler {
       PushBack(index);
     }
   }
-  // Its connection takes nothing now; Activate brings it back.
+  // Blocks a queue whose connection takes no PDU now, until Activate.
   void Block(uint32_t index) { queues_[index].state = TxQueue::State::kBlocked; }
 
  private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PDU in memory: the descriptor that packing fills and transport keeps until it is acknowledged.
+// A PDU in memory: the descriptor that packing fills and transport keeps until the PDU is
+// acknowledged.
 //
-// A descriptor lies in the notes of the frame that holds the PDU's bytes, and knows nothing of the
+// A descriptor lies in the notes of the frame that holds the PDU's bytes, and does not refer to the
 // frame.
 #ifndef SUEDE_PDU_PDU_H_
 #define SUEDE_PDU_PDU_H_
@@ -18,8 +19,8 @@
 
 namespace suede {
 
-// A run of commands in one PDU that came from the same client queue: the credit of that queue
-// when the PDU leaves (credit) and when it is acknowledged (completions).
+// A run of commands in one PDU from the same client queue, which gets its credit when the PDU
+// leaves, and its completions when the PDU is acknowledged.
 struct PduRun {
   uint16_t queue;     // the pipeline's number of the queue
   uint16_t lines;     // ring lines, the unit of credit
@@ -31,29 +32,29 @@ struct Pdu {
   static constexpr uint32_t kMaxTags = 64;
   static constexpr uint16_t kNoQueue = 0xffff;
 
-  TxNote note;  // of its frame: first, as a one-shot frame has the note alone
+  TxNote note;  // of its frame: first, as a one-shot frame has only the note
   uint8_t vc = 0;
   uint16_t bytes = 0;           // bytes of commands
-  uint16_t room = 0;            // bytes of commands that it may still take; 0 closes it
+  uint16_t room = 0;            // bytes of commands that the PDU may still take; 0: closed
   uint16_t command_count = 0;
   Pdu* next = nullptr;          // link of the one list that owns the PDU
   uint8_t* commands = nullptr;  // first byte of the commands
-  Time sent_at{};               // when it was begun; then of its last transmission
+  Time sent_at{};               // when the PDU was begun; then its last transmission
   uint16_t peer = 0;            // index of the destination in the instance's peer table
   Psn psn;                      // valid once sequenced
   uint8_t tag_count = 0;
   bool retransmitted : 1 = false;
-  bool credited : 1 = false;    // it has left once: its clients have their credit back
+  bool credited : 1 = false;    // the PDU has left once: its clients' credit was returned
   bool moved : 1 = false;       // back in its queue from a plane that died, and not sent since; or
                                 // given up while staged
   bool held : 1 = false;        // given up, and kept for its frame
-  bool sealed : 1 = false;      // its frame has a sealed one beside it (Frame::sealed)
+  bool sealed : 1 = false;      // its frame has a sealed frame (Frame::sealed)
   uint8_t : 1;
   uint8_t run_count : 2 = 0;
   uint16_t last_queue = kNoQueue;  // of the last run
   PduRun runs[kMaxRuns];
-  uint16_t lines = 0;   // of the receive ring, that the commands take
-  uint32_t waited = 0;  // from its begin to sent_at: steps of 16 ns, at most a minute of them
+  uint16_t lines = 0;   // of the receive ring, taken by the commands
+  uint32_t waited = 0;  // from its begin to sent_at: steps of 16 ns, max a minute
   alignas(64) uint64_t tags[kMaxTags];
 
   void NoteSent(Time now) {
@@ -61,7 +62,7 @@ struct Pdu {
     waited = static_cast<uint32_t>(std::min<uint64_t>(steps, UINT32_MAX));
     sent_at = now;
   }
-  // Since it was begun.
+  // Time since the PDU was begun.
   Duration Age(Time now) const {
     return now - sent_at + Duration(static_cast<int64_t>(waited) << kStepBits);
   }

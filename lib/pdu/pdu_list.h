@@ -42,14 +42,14 @@ class PduList {
     return taken;
   }
 
-  // Moves everything on `other` in front of this list.
+  // Moves all PDUs of `other` in front of this list.
   void Prepend(PduList& other) {
     other.Append(*this);
     *this = other;
     other = PduList();
   }
 
-  // Moves everything on `other` behind this list.
+  // Moves all PDUs of `other` behind this list.
   void Append(PduList& other) {
     if (other.empty()) return;
     if (tail_ != nullptr) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link's note of a frame that waits in a transmit burst: whether the frame is a PDU that is
-// kept, or goes once and is then nobody's.
+// The link's note of a frame that waits in a transmit burst: whether the frame is a kept PDU, or is
+// sent once and then released.
 //
 // The note is the first byte of a frame's notes. A frame that carries a PDU has the note as the
 // first member of its Pdu; a one-shot frame (an acknowledgement, a control PDU, a management
-// packet) has the note alone.
+// packet) has only the note.
 #ifndef SUEDE_PDU_TX_NOTE_H_
 #define SUEDE_PDU_TX_NOTE_H_
 
@@ -15,10 +15,10 @@
 namespace suede {
 
 enum class TxKind : uint8_t {
-  kUnstaged,   // the frame waits in no burst
+  kUnstaged,   // the frame is not in a burst
   kKept,       // its Pdu is in flight and ends elsewhere
   kOneShot,    // the link releases the frame once the port has taken it
-  kWithdrawn,  // its Pdu must not leave any more: the link takes the frame out of the burst
+  kWithdrawn,  // its Pdu must not leave any more: the link removes the frame from the burst
 };
 
 struct TxNote {
@@ -31,7 +31,8 @@ struct TxNote {
   bool staged() const { return kind != TxKind::kUnstaged; }
 
   TxKind kind : 3 = TxKind::kUnstaged;
-  bool busy : 1 = false;   // a device or a layer of the link may still read it: it goes as it is
+  bool busy : 1 = false;   // a device or a layer of the link may still read the frame: it is sent
+                           // unchanged
   uint8_t vc : 4 = kNoVc;  // of a staged frame
 
  private:

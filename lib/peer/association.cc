@@ -17,7 +17,7 @@ constexpr int kDrawnFrom = 1 << 14;
 // Acknowledgements of an idle peer in `planes.hello_idle_us`: with the defaults two leave before a
 // sender that gets no answer has used up its tries.
 constexpr int kKeepalivesInIdle = 4;
-// Parts of an interval at which peers have their turns.
+// Number of parts of an interval over which the keepalives of peers are spread.
 constexpr int kTurns = 64;
 
 Psn DrawFirst(const Connection& connection, SecretNumbers& numbers) {
@@ -28,10 +28,10 @@ Psn DrawFirst(const Connection& connection, SecretNumbers& numbers) {
 
 }  // namespace
 
-// ---- Saying HELLO.
+// ---- Sending HELLO.
 
-// Begins to send HELLOs to the peer, if that has not begun. Without its MAC address nobody would
-// receive them; a queue that waits asks again once the address is known.
+// Begins to send HELLOs to the peer, unless it does already. Without the peer's MAC address no
+// HELLO would arrive; a waiting queue calls again once the address is known.
 void Peer::Greet(Time now, Effects& effects) {
   if (IsResolving()) return;
   handshake_.OnDemand(now);
@@ -59,13 +59,13 @@ void Peer::OnHandshakeDeadline(Time now, Effects& effects) {
 }
 
 // Acknowledges an idle peer again, so that switches on the way keep the address of an endpoint that
-// only receives (docs/planes.md, "Where no PLANEs are exchanged"). PDUs in flight are sent again,
-// which serves as well.
+// only receives (docs/planes.md, "Where no PLANEs are exchanged"). PDUs in flight are
+// retransmitted, which has the same effect.
 void Peer::KeepAlive(Time now, Effects& effects) {
   if (!IsKeptAlive() || now < keepalive_at_) return;
   const Duration interval = own_->paths.hello_idle / kKeepalivesInIdle;
   if (keepalive_at_ == Time{}) {
-    // Spreads the turns of peers that are met at the same time.
+    // Spreads the keepalives of peers that associate at the same time.
     keepalive_at_ = now + interval * (kTurns + xpuid_ % kTurns) / kTurns;
     return;
   }
@@ -79,9 +79,9 @@ void Peer::KeepAlive(Time now, Effects& effects) {
   }
 }
 
-// ---- Hearing HELLO.
+// ---- Receiving HELLO.
 
-// Whether a control PDU names the two boots of the association. If not, asks the peer.
+// Returns whether a control PDU names the two boots of the association. If not, sends a HELLO.
 bool Peer::IsOfAssociation(PlaneIndex plane, const Identities& named, Effects& effects) const {
   const Identities ours = handshake_.identities();
   if (handshake_.associated() && named.own == ours.peer && named.peer == ours.own) return true;
@@ -93,8 +93,7 @@ bool Peer::IsOfAssociation(PlaneIndex plane, const Identities& named, Effects& e
 void Peer::OnHello(PlaneIndex plane, const Hello& hello, const ControlFacts& facts, Time now,
                    Effects& effects) {
   const HelloVerdict verdict = handshake_.OnHello(hello, now, own_->numbers, facts.is_pong);
-  // An old copy of a HELLO may have settings that no longer hold: the peer has to prove that they
-  // are its present ones.
+  // An old copy of a HELLO may have outdated settings: the peer has to prove that they are current.
   const bool unproved =
       !verdict.verified && Compare(own_->hello, hello).what != HelloMismatch::kNone;
   if (verdict.stranger || unproved) {
@@ -106,18 +105,18 @@ void Peer::OnHello(PlaneIndex plane, const Hello& hello, const ControlFacts& fac
   if (verdict.new_peer) EndAssociation(now, effects);
   if (!CheckHello(now, effects)) {
     effects.Add(effect::Count{Counter::kHelloMismatch});
-    // The reply does not ask back: two ends that do not fit would do so for ever.
+    // The reply requests no reply: two ends with a mismatch would exchange HELLOs for ever.
     if (hello.reply_wanted) SendHello(plane, false, hello.nonce, effects);
     return ArmHandshake(effects);
   }
   OnAgreed(plane, hello, verdict.knows_us, now, effects);
-  // A queue that waits has to ask again: the peer's next HELLO may be lost.
+  // A waiting queue needs another HELLO: the peer's next HELLO may be lost.
   if (facts.waits && !handshake_.open()) Greet(now, effects);
   ArmHandshake(effects);
   Unblock(effects);
 }
 
-// The peer's HELLO fits.
+// Handles a HELLO that fits.
 void Peer::OnAgreed(PlaneIndex plane, const Hello& hello, bool knows_us, Time now,
                     Effects& effects) {
   if (knows_us && handshake_.Agree()) {
@@ -137,13 +136,13 @@ void Peer::OnAgreed(PlaneIndex plane, const Hello& hello, bool knows_us, Time no
   }
   if (!knows_us || !hello.reply_wanted || !handshake_.associated()) return;
   for (PathConnection number = 0; number < own_->map.vc_count(); ++number) {
-    // The peer may have lost us: tell it the expected PSN.
+    // The peer may have lost its state of us: sends it the expected PSN.
     connection(plane, number).AckNow();
     effects.Add(effect::ScheduleAck{plane, number});
   }
 }
 
-// Whether the settings of the peer's last HELLO fit ours. A mismatch is reported once, and nothing
+// Returns whether the settings of the peer's last HELLO fit ours. Reports a mismatch once; nothing
 // is sent to a peer that does not fit.
 bool Peer::CheckHello(Time now, Effects& effects) {
   const Disagreement found = Compare(own_->hello, hello_);
@@ -179,7 +178,7 @@ void Peer::RecheckHello(Time now, Effects& effects) {
 // ---- Associations.
 
 // The peer is another boot than the one that PDUs were exchanged with, if any were: PDUs in flight
-// to that boot are given up, and sequence numbers start anew.
+// to that boot are given up, and sequence numbers restart.
 void Peer::EndAssociation(Time now, Effects& effects) {
   VcPsns first;
   bool history = false;
@@ -193,7 +192,7 @@ void Peer::EndAssociation(Time now, Effects& effects) {
       Connection& ended = connection(plane, number);
       history |= ended.MayHaveHistory();
       const uint32_t bytes = ended.unacked_bytes();
-      // PLANE tells the first PSNs of further sessions.
+      // PLANE carries the first PSNs of further sessions.
       const Psn next =
           number < own_->map.vc_count() ? first[number] : DrawFirst(ended, own_->numbers);
       PduList pdus;
@@ -213,8 +212,8 @@ void Peer::EndAssociation(Time now, Effects& effects) {
   Emit(PeerEvent::kReset, 0, 0, effects);
 }
 
-// Both ends have agreed: accepts PDUs of the peer, from the PSNs that it has named. Where it sends
-// in generations, a PLANE brings these PSNs.
+// Both ends have agreed: accepts PDUs of the peer, from the PSNs that it has named. If the peer
+// sends in generations, a PLANE carries these PSNs.
 void Peer::OpenAssociation(Effects& effects) {
   for (PlaneIndex plane = 0; !hello_.sends_generations && plane < own_->map.plane_count();
        ++plane) {
@@ -255,9 +254,9 @@ void Peer::StartOver(Time now, Effects& effects) {
   }
 }
 
-// Asks each connection of the peer for its expected PSN: an unsequenced PDU ahead of that is
-// answered with a NACK (wire profile §6), and one behind is not answered. The expected PSN is not
-// known, but of two PSNs that are half the number space apart one is ahead of it.
+// Queries the expected PSN of each connection of the peer: an unsequenced PDU ahead of that PSN is
+// answered with a NACK (wire profile §6), an earlier PDU is not answered. The expected PSN is not
+// known, but one of two PSNs that are half the number space apart is ahead of it.
 void Peer::SendProbes(Effects& effects) const {
   constexpr int kHalf = 1 << 15;
   const auto ahead = static_cast<int>(handshake_.probe_quarter() << 14) + 1;
@@ -283,7 +282,7 @@ void Peer::OnPlain(Effects& effects) {
   Unblock(effects);
 }
 
-// The peer has given no answer of any kind for too long: no waiting PDU was ever sent.
+// The peer has not answered in any way for too long: no waiting PDU was ever sent.
 void Peer::OnSilence(Effects& effects) {
   if (lost_vcs() == 0) {
     effects.Add(effect::Count{Counter::kUnreachable});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places of an instance's paths and connections in its dense arrays: by peer, then by plane,
-// by session, and by VC where each VC has a connection of its own.
+// The places of an instance's paths and connections in its dense arrays: by peer, then by plane, by
+// session, and by VC if each VC has a connection of its own.
 #ifndef SUEDE_PEER_CONNECTION_MAP_H_
 #define SUEDE_PEER_CONNECTION_MAP_H_
 
@@ -52,13 +52,14 @@ class ConnectionMap {
     return PathConnection(session << vc_bits_ | KeyOf(vc));
   }
   SessionIndex SessionOf(PathConnection number) const { return SessionIndex(number >> vc_bits_); }
-  // The VC that the connection carries; 0 where it carries all VCs.
+  // The VC that the connection carries; 0: it carries all VCs.
   Vc VcOf(PathConnection number) const { return Vc(number & vc_mask_); }
   // The VCs that the connection carries, a mask.
   uint8_t VcsOf(PathConnection number) const {
     return vc_bits_ == 0 ? (1u << kVcCount) - 1 : static_cast<uint8_t>(1u << VcOf(number));
   }
-  // The VC that stands for all VCs of its connections: itself, or 0; and these VCs, a mask.
+  // KeyOf: the VC that represents all VCs of its connections: `vc`, or 0. VcsWith: these VCs, a
+  // mask.
   Vc KeyOf(Vc vc) const { return Vc(vc & vc_mask_); }
   uint8_t VcsWith(Vc vc) const { return VcsOf(Number(0, vc)); }
 

@@ -82,7 +82,7 @@ void Peer::OnUnreachable(PlaneIndex plane, PathConnection number, Time now, Effe
   PlaceFlows(effects);
 }
 
-// Ends PDUs queued behind a lost connection where no other plane takes them.
+// Ends PDUs queued behind a lost connection if no other plane takes them.
 void Peer::GiveUpIfLost(PathConnection number, Effects& effects) {
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     if ((paths_->usable & 1u << plane) != 0 && !connection(plane, number).lost()) return;

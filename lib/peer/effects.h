@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effects that a peer wants done: values, in order. The caller carries them out, each before
-// the next, and reports to the peer only by further facts.
+// The effects that a peer requests: values, in order. The caller executes each before the next, and
+// reports to the peer only by further facts.
 #ifndef SUEDE_PEER_EFFECTS_H_
 #define SUEDE_PEER_EFFECTS_H_
 
@@ -21,7 +21,7 @@
 
 namespace suede {
 
-// Events that an operator wants to know at once.
+// Events that an operator needs to know at once.
 enum class PeerEvent : uint8_t {
   kReset,           // the peer has restarted
   kUnreachable,     // the peer does not answer: its PDUs in flight are given up
@@ -32,7 +32,7 @@ enum class PeerEvent : uint8_t {
   kFenceOpened,     // PDUs of the plane are in doubt
   kSessionOpened,   // PDUs may take the session of the slot `what`, which was idle
   kSessionMoved,    // the session has another number, and so maybe another path
-  kSessionStalled,  // nothing gets through on the session: it asks for another number
+  kSessionStalled,  // no PDU gets through on the session: another number is requested
   kSessionClosed,   // no new PDU takes the session
 };
 
@@ -44,7 +44,7 @@ enum class Ending : uint8_t {
 
 namespace effect {
 
-// ---- Messages to send. A message without room is as if it were lost on the way.
+// ---- Messages to send. A message without room counts as lost in transit.
 
 // A control PDU. Its identities are the handshake's once the call has ended; they, and the credit
 // limits of a HELLO, are filled in as it is encoded.
@@ -63,9 +63,9 @@ struct Renumber {
   PlaneIndex plane = 0;
   SessionIndex slot = 0;
 };
-// A PLANE that says that nothing leaves our device on `plane`. It is sent over the first plane of
-// `enough` whose own device lets frames leave; without one, over all such planes of `over`.
-// `if_held`: sends it only where the device of `plane` lets no frames leave.
+// A PLANE that reports that no frame leaves our device on `plane`. It is sent over the first plane
+// of `enough` whose own device lets frames leave; without one, over all such planes of `over`.
+// `if_held`: sends it only if the device of `plane` lets no frames leave.
 struct SendHeldUp {
   PlaneIndex plane = 0;
   PlaneMask over = 0;
@@ -83,12 +83,12 @@ struct ProbeLost {
   PlaneIndex plane = 0;
   PathConnection number = 0;
 };
-// The connection owes an acknowledgement.
+// The connection has an acknowledgement to send.
 struct ScheduleAck {
   PlaneIndex plane = 0;
   PathConnection number = 0;
 };
-// The connection has something to send again.
+// The connection has PDUs to retransmit.
 struct Retransmit {
   PlaneIndex plane = 0;
   PathConnection number = 0;
@@ -103,7 +103,7 @@ struct Acknowledged {
   PduList pdus;
 };
 // PDUs of one connection end, and must not leave any more. `hold_last`: the frame that left last is
-// kept, as it shows whether the device has given back all of them.
+// kept, as it shows whether the device has returned all of them.
 struct GiveUp {
   PlaneIndex plane = 0;
   PathConnection number = 0;
@@ -123,7 +123,7 @@ struct Requeue {
 struct GiveUpQueued {
   uint8_t vcs = 0;
 };
-// Says whether PDUs may be queued: not while `lost`.
+// States whether PDUs may be queued: not while `lost`.
 struct MarkLost {
   uint8_t vcs = 0;
   bool lost = false;
@@ -154,7 +154,7 @@ struct CreditReceived {
   Credit credit;
 };
 
-// ---- Congestion control of a plane; it starts anew where receive credit does.
+// ---- Congestion control of a plane; it restarts when receive credit does.
 
 // The peer has sent this CONGESTION on the plane, within the association.
 struct CongestionReceived {
@@ -188,7 +188,7 @@ struct CheckConnection {
   PlaneIndex plane = 0;
   PathConnection number = 0;
 };
-// Asks all peers of the instance on the planes of OwnEnd::failed, a few at a time.
+// Sends PLANEs to all peers of the instance on the planes of OwnEnd::failed, a few at a time.
 struct AskOnFailed {};
 
 }  // namespace effect

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PDUs in flight on a plane that died: FENCE and FENCED (docs/planes.md, "Failover"); and on a
-// session that is fenced (docs/sessions.md, "Fences").
+// PDUs in flight on a dead plane: FENCE and FENCED (docs/planes.md, "Failover"); and on a fenced
+// session (docs/sessions.md, "Fences").
 #include "peer/peer.h"
 
 namespace suede {
 
 // The peer fences generation 0 of a plane that we cannot identify: one of the planes on which it
-// has sent nothing, if any. Where nothing was accepted on any of them, nothing was accepted on that
-// one. The peer sends in generations now: closes these planes for generation 0. False where
-// something was accepted.
+// has sent nothing, if any. If nothing was accepted on any of these planes, nothing was accepted on
+// the fenced plane. The peer sends in generations now: closes these planes for generation 0.
+// Returns false if a PDU was accepted.
 bool Peer::CloseUnnamed() {
   for (const bool close : {false, true}) {
     for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
@@ -22,7 +22,7 @@ bool Peer::CloseUnnamed() {
   return true;
 }
 
-// The peer has found the plane dead, and asks which PDUs arrived.
+// The peer has found the plane dead, and requests which PDUs arrived.
 void Peer::OnFence(PlaneIndex plane, const Fence& fence, bool sealed, Time now, Effects& effects) {
   // A FENCE that may have been moved is about the plane that it names.
   const bool is_own = fence.own && !Pairs(plane, sealed);
@@ -55,7 +55,7 @@ void Peer::OnFence(PlaneIndex plane, const Fence& fence, bool sealed, Time now, 
   }
 }
 
-// PDUs that the peer has accepted are done; the rest moves.
+// Completes the PDUs that the peer has accepted; requeues the rest.
 void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   const PlaneIndex dead(fenced.plane);
   if (dead >= own_->map.plane_count() || !sessions_[dead].IsFenced(fenced.generation) ||
@@ -71,7 +71,7 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
     const bool fits = Acknowledge(dead, number, effects, hear);
     if (fits) continue;
     effects.Add(effect::Count{Counter::kRxRpsnInvalid});
-    // The counts of both ends disagree, and the peer would repeat its answer for ever.
+    // The counts of both ends differ, and the peer would repeat its answer for ever.
     if (sessions_[dead].OnImpossible()) StartOver(now, effects);
     return;
   }
@@ -79,7 +79,8 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
     Connection& fenced_one = connection(dead, number);
     const uint32_t bytes = fenced_one.unacked_bytes();
-    // PSNs of the next generation: a frame of this one that is still under way is far from them.
+    // PSNs of the next generation: far from those of this generation's frames that are still in
+    // flight.
     fenced_one.Restart(fenced_one.next_psn().Plus(1 << 15), rest);
     if (bytes != 0) CountOut(dead, number, bytes);
   }
@@ -91,7 +92,7 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   Unblock(effects);
 }
 
-// PDUs that the peer has accepted on a fenced session are done; the rest moves.
+// Completes the PDUs that the peer has accepted on a fenced session; requeues the rest.
 void Peer::OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time now,
                            Effects& effects) {
   SessionGroup& group = groups_[plane];
@@ -103,7 +104,7 @@ void Peer::OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time n
       return fenced_one.OnFenced(answer.psns[vc], now, own_->transport, acked);
     };
     if (Acknowledge(plane, number, effects, hear)) continue;
-    // The counts of both ends disagree.
+    // The counts of both ends differ.
     effects.Add(effect::Count{Counter::kRxRpsnInvalid});
     return StartOver(now, effects);
   }
@@ -111,7 +112,7 @@ void Peer::OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time n
     const PathConnection number = own_->map.Number(SessionIndex(answer.slot), vc);
     Connection& fenced_one = connection(plane, number);
     const uint32_t bytes = fenced_one.unacked_bytes();
-    // The new PSNs are far from those of frames still under way, which are then implausible.
+    // The new PSNs are far from those of frames still in flight, which are then implausible.
     fenced_one.Restart(fenced_one.next_psn().Plus(3 << 13), rest);
     if (bytes != 0) CountOut(plane, number, bytes);
   }

@@ -10,12 +10,12 @@
 namespace suede {
 namespace {
 
-// Binary places of a load, which is a few flows over a share.
+// Fractional bits of a load, which is a few flows over a share.
 constexpr int kFineBits = 10;
 
 }  // namespace
 
-// Lets the queues go on that wait for a connection, where that can send.
+// Unblocks the queues that wait for a connection, if the connection can send.
 void Peer::Unblock(PlaneIndex plane, PathConnection number, Effects& effects) const {
   if (MaySend(plane, number)) effects.Add(effect::Unblock{own_->map.VcsOf(number)});
 }
@@ -39,8 +39,7 @@ uint32_t Peer::BusyOf(Vc flow, PlaneIndex plane) const {
   return busy;
 }
 
-// The planes that may become the flow's home: not those on which a static peer's connection is
-// lost.
+// The planes that may become the flow's home: none on which a static peer's connection is lost.
 PlaneMask Peer::HomesFor(Vc flow) const {
   PlaneMask mask = paths_->usable;
   for (PlaneIndex plane = 0; !paths_->sessions && plane < own_->map.plane_count(); ++plane) {
@@ -112,7 +111,7 @@ void Peer::SetChoice(Vc flow) {
   }
 }
 
-// The flow stands still no longer, whatever its home will be.
+// Ends the flow's wait, whatever its home will be.
 void Peer::EndMove(Vc flow) {
   const auto bit = static_cast<uint8_t>(1u << flow);
   if ((paths_->moving & bit) == 0) return;
@@ -121,8 +120,8 @@ void Peer::EndMove(Vc flow) {
   own_->Shift(PlaneIndex(move.to), PlaneIndex(paths_->home[flow]), move.count);
 }
 
-// Chooses the flow's home anew. Where the home changes, nothing of the flow is sent until its PDUs
-// in flight on the former home have ended one way or the other. True where the flow has moved.
+// Chooses the flow's home again. If the home changes, no PDU of the flow is sent until its PDUs in
+// flight on the former home have ended in any way. Returns true if the flow has moved.
 bool Peer::MoveFlow(Vc flow, Effects& effects) {
   const auto bit = static_cast<uint8_t>(1u << flow);
   const bool moving = (paths_->moving & bit) != 0;
@@ -164,8 +163,8 @@ bool Peer::MoveFlow(Vc flow, Effects& effects) {
   if (moved) Unblock(effects);
 }
 
-// Called periodically: moves flows that are always busy where there is more bandwidth left for
-// them. Other flows choose when they begin again.
+// Moves flows that are always busy to planes with more bandwidth left; called periodically. Other
+// flows choose a home when they begin again.
 void Peer::BalanceFlows(Effects& effects) {
   if (!own_->is_strict()) return;
   const int stay = paths_->moving | paths_->begun | paths_->begun_before;
@@ -176,8 +175,8 @@ void Peer::BalanceFlows(Effects& effects) {
   paths_->begun_before = std::exchange(paths_->begun, uint8_t{0});
 }
 
-// Chooses among the planes with less load than any plane would have with the flow: the one that has
-// carried the least to the peer for its weight. So shares follow weights even where few flows are
+// Chooses, among the planes with less load than any plane would have with the flow, the plane that
+// has carried the least to the peer for its weight. So shares follow weights even if few flows are
 // busy at a time.
 [[gnu::noinline]] bool Peer::OnFlowBegins(Vc vc) {
   const Vc flow = own_->map.KeyOf(vc);

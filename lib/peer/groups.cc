@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The session group of each plane (docs/sessions.md): the number of sessions that both ends have
-// agreed on, SESSION, and a session on which nothing gets through.
+// agreed on, SESSION, and a session on which no PDU gets through.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -9,8 +9,8 @@
 
 namespace suede {
 
-// Begins the groups with the sessions that both ends tell apart: both have agreed, or the
-// association is over. Only peers that send in generations tell the PSNs of all connections.
+// Begins the groups with the sessions that both ends distinguish: both have agreed, or the
+// association is over. Only peers that send in generations announce the PSNs of all connections.
 void Peer::BeginGroups(Time now, Effects& effects) {
   const bool several = handshake_.associated() && own_->has_sessions && hello_.answers_planes &&
                        hello_.sends_generations;
@@ -44,7 +44,7 @@ void Peer::OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects) {
   for (SessionIndex slot = 0; slot < group.count(); ++slot) {
     SessionGroup::Facts& fact = facts[slot];
     fact = {};
-    Duration of_idle{};  // of VCs that were not used: says nothing of the path now
+    Duration of_idle{};  // of VCs that were not used: not a measurement of the present path
     for (const Connection* const end = each + vc_count; each != end; ++each) {
       const bool is_used = each->TakeMeasured() || each->unacked_count() != 0;
       Duration& srtt = is_used ? fact.srtt : of_idle;
@@ -63,7 +63,7 @@ void Peer::OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects) {
   }
   const SlotMask before = group.open();
   const SlotMask fencing = group.fencing();
-  // The peer acknowledges without waiting where our congestion control uses round trips. (An
+  // The peer acknowledges without waiting if our congestion control uses round trips. (An
   // acknowledgement is late by the peer's loop, too.)
   const bool prompt = own_->hello.wants_echoes && hello_.answers_congestion;
   SlotMask asks = group.OnTimer({facts.data(), group.count()}, own_->paths.sessions,
@@ -85,7 +85,7 @@ void Peer::OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects) {
   if ((group.open() & ~before) != 0) Unblock(effects);
 }
 
-// Whether PDUs of ours are on their way in the session.
+// Whether PDUs of ours are in flight in the session.
 bool Peer::HasInFlight(PlaneIndex plane, SessionIndex slot) const {
   for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
     if (connection(plane, own_->map.Number(slot, vc)).unacked_count() != 0) return true;
@@ -93,7 +93,7 @@ bool Peer::HasInFlight(PlaneIndex plane, SessionIndex slot) const {
   return false;
 }
 
-// The peer asks for a number, or fences one of its sessions.
+// The peer requests a number, or fences one of its sessions.
 void Peer::OnSessionRequest(PlaneIndex plane, const SessionNumber& message, Time now,
                             Effects& effects) {
   SessionGroup& group = groups_[plane];
@@ -113,7 +113,7 @@ void Peer::OnSessionRequest(PlaneIndex plane, const SessionNumber& message, Time
     FillPsns(plane, slot, answer.psns, [](const Connection& one) { return one.expected(); });
   }
   Send(plane, answer, effects);
-  // (While the plane is not up here, nothing is asked for over it.)
+  // (No request is sent over a plane that is not up here.)
   if (repeated || !sessions_[plane].up()) return;
   const bool answers = !HasInFlight(plane, slot);
   if (!group.OnPeerMoved(slot, answers, own_->numbers, now)) return;
@@ -141,7 +141,7 @@ void Peer::OnSession(PlaneIndex plane, const SessionNumber& message, Time now, E
   for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
     const PathConnection number = own_->map.Number(slot, vc);
     if (!connection(plane, number).OnNewPath(now, own_->transport)) continue;
-    paths_->Join(plane);  // the plane is not owed what it could not carry
+    paths_->Join(plane);  // the plane gets no compensation for traffic that it could not carry
     effects.Add(effect::Retransmit{plane, number});
     ArmConnection(plane, number, effects);
   }

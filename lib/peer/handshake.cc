@@ -67,20 +67,20 @@ HelloVerdict Handshake::OnHello(const Hello& hello, Time now, SecretNumbers& num
   const bool known = peer_ != 0 && hello.identities.own == peer_;
   const bool answers = hello.echo == nonce_;
   verdict.verified = answers || (known && is_pong);
-  // An answer to a question by hand may be older than the peer's later HELLOs.
+  // A reply to an operator's ping may be older than the peer's later HELLOs.
   verdict.stranger = !known && !answers;
   if (verdict.stranger) return verdict;
   heard_at_ = now;
   if (verdict.verified) {
-    // The nonce of a question that waits for its answer does not change.
+    // The nonce of a HELLO that awaits its reply does not change.
     if (answers) nonce_ = numbers.Next();
     speaks_hello_ = true;
     evidence_ = 0;
   }
   if (!known) {
     verdict.new_peer = true;
-    // Two identities name one association, and that one is over: the boot that is left out now has
-    // to notice if it comes back.
+    // Two identities name one association, and that association is over: if the replaced boot comes
+    // back, it has to notice.
     if (open_ && !plain_) own_ = numbers.Next();
     peer_ = hello.identities.own;
     open_ = plain_ = refused_ = false;

@@ -17,17 +17,18 @@
 namespace suede {
 
 struct HelloVerdict {
-  bool stranger = false;  // neither known nor verified: changes nothing, and has to prove itself
-  bool new_peer = false;  // its identity is new: counts with the last one are over
-  bool verified = false;  // it answers a HELLO of ours
-  bool knows_us = false;  // it names our identity
+  bool stranger = false;  // neither known nor verified: changes no state, and has to prove its
+                          // identity
+  bool new_peer = false;  // its identity is new: the sequences with the last boot are over
+  bool verified = false;  // the HELLO answers a HELLO of ours
+  bool knows_us = false;  // the HELLO names our identity
 };
 
 struct HandshakeTimerVerdict {
-  bool hello = false;   // send a HELLO, and ask for a reply
-  bool probe = false;   // probe the peer's connections: a plain peer answers that
+  bool hello = false;   // send a HELLO that requests a reply
+  bool probe = false;   // probe the peer's connections: a plain peer answers a probe
   bool plain = false;   // the peer does not speak HELLO: its connections follow its answers
-  bool silent = false;  // the peer has given no answer of any kind for too long
+  bool silent = false;  // the peer has not answered in any way for too long
 };
 
 class Handshake {
@@ -46,10 +47,11 @@ class Handshake {
   const VcPsns& first() const { return first_; }
   void SetFirst(const VcPsns& first) { first_ = first; }
 
-  // A PDU waits for this peer, or the peer is to prove itself: starts greeting if nothing has.
+  // A PDU waits for this peer, or the peer has to prove its identity: begins to send HELLOs, unless
+  // begun.
   void OnDemand(Time now);
 
-  // When OnTimer wants to be called.
+  // When OnTimer is due.
   Time deadline() const { return deadline_; }
   // `idle`: the longest wait between HELLOs to a peer that is plain, silent or does not fit;
   // `patience`: the silence after which the verdict is `silent`.
@@ -57,20 +59,21 @@ class Handshake {
                                 Duration patience);
   // Nothing can be sent: OnTimer is due again at `time`, and silence until then does not count.
   void Hold(Time time) { deadline_ = heard_at_ = time; }
-  // The quarter of the number space, 0 to 3, that the next probe is to try: the peer may expect any
-  // PSN, and answers PSNs ahead of that.
+  // The quarter of the number space, 0 to 3, for the next probe: the peer may expect any PSN, and
+  // answers PSNs ahead of it.
   uint32_t probe_quarter() const { return tries_ & 3; }
   // The parameters were changed: a wait that has begun ends no later than `params` permit.
   void OnNewParams(Time now, const TransportParams& params);
 
-  // A HELLO came. The caller then calls Agree where the peer knows us and fits, and Refuse where it
-  // does not fit. `is_pong`: it answers a HELLO that an operator had sent, and has its nonce.
+  // A HELLO arrived. The caller then calls Agree if the peer knows us and fits, and Refuse if it
+  // does not fit. `is_pong`: the HELLO answers a HELLO that an operator had sent, and has its
+  // nonce.
   HelloVerdict OnHello(const Hello& hello, Time now, SecretNumbers& numbers, bool is_pong = false);
-  // Returns true where the association begins: the peer's first PSNs are those of this HELLO.
+  // Returns true if the association begins: the peer's first PSNs are those of this HELLO.
   bool Agree();
-  // The peer does not fit: asks it again, with longer and longer waits.
+  // The peer does not fit: repeats the HELLO, after longer and longer waits.
   void Refuse(Time now, const TransportParams& params);
-  // A data PDU came from a peer without an association: the peer is there, and may be plain.
+  // A data PDU arrived from a peer without an association: the peer is alive, and may be plain.
   void OnData(Time now);
 
   // The connections are out of step: begins another association with the same peer.
@@ -83,7 +86,7 @@ class Handshake {
   uint64_t peer_ = 0;
   uint64_t nonce_ = 0;
   Time deadline_ = kNever;
-  Time heard_at_{};  // or since when the peer is asked
+  Time heard_at_{};  // or when the first HELLO was sent
   VcPsns first_{};
   uint8_t tries_ = 0;     // HELLOs without an answer
   uint8_t evidence_ = 0;  // HELLOs of `tries_` after which data PDUs came

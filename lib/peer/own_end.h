@@ -18,7 +18,7 @@
 namespace suede {
 
 struct OwnEnd {
-  // The parameters are the instance's: they outlive this, and may be changed between two facts.
+  // The parameters are the instance's: they outlive this object, and may change between two facts.
   OwnEnd(uint16_t own_xpuid, const ConnectionMap& connections, const TransportParams& of_transport,
          const PathParams& of_paths, const SecretKey& secret)
       : xpuid(own_xpuid),
@@ -33,8 +33,8 @@ struct OwnEnd {
   bool is_strict() const { return paths.ordering == Ordering::kStrict; }
   bool port_up(PlaneIndex plane) const { return (ports_up & 1u << plane) != 0; }
 
-  // The port of a plane, and an operator's wish for the plane. False where that changes nothing:
-  // PDUs of an instance with one plane take that plane in any state.
+  // Set the state of a plane's port, and an operator's setting of the plane. Return false if that
+  // has no effect: PDUs of an instance with one plane take that plane in any state.
   bool SetPort(PlaneIndex plane, bool up) {
     if (!has_sessions) return false;
     const auto bit = static_cast<PlaneMask>(1u << plane);
@@ -47,10 +47,10 @@ struct OwnEnd {
     return true;
   }
 
-  // A connection of the plane has PDUs in flight now, and had none. / OnIdle: the other way round.
+  // OnBusy: a connection of the plane has PDUs in flight now, and had none. OnIdle: the reverse.
   void OnBusy(PlaneIndex plane) { ++busy[plane]; }
   void OnIdle(PlaneIndex plane) { --busy[plane]; }
-  // Busy connections of the plane, where each moving flow counts where it goes.
+  // Busy connections of the plane; each moving flow counts at its target.
   uint32_t LoadOf(PlaneIndex plane) const { return busy[plane] + coming[plane]; }
   void Shift(PlaneIndex from, PlaneIndex to, uint32_t count) {
     coming[from] -= count;
@@ -70,16 +70,16 @@ struct OwnEnd {
   const TransportParams& transport;
   const PathParams& paths;
   SecretNumbers numbers;  // for identities, nonces and first PSNs
-  Hello hello;            // the settings, as HELLO tells them
+  Hello hello;            // the settings, as HELLO carries them
   PlaneMask ports_up;     // planes whose port can send
   std::array<PlaneAdmin, kMaxPlanes> admin{};
-  std::array<uint32_t, kMaxPlanes> session_numbers{1, 1, 1, 1};  // that headers tell apart
+  std::array<uint32_t, kMaxPlanes> session_numbers{1, 1, 1, 1};  // that headers distinguish
   std::array<uint64_t, kMaxPlanes> link_bps{};         // of each plane's port; 0: not known
   uint32_t frame_octets = 0;  // on the wire, around the commands of a PDU
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, on each plane to all peers
   std::array<uint32_t, kMaxPlanes> aside_bytes{};     // not in inflight_bytes: see PeerPaths
   PlaneShares shares;                                 // of what is sent
-  FailedPlanes failed;                                // to a peer, and to be asked about
+  FailedPlanes failed;                                // to a peer, and to be probed
   // Where planes have sessions: connections of each plane with PDUs in flight, to all peers; and
   // connections of moving flows, modulo 2^32, that a plane gains when these have moved.
   std::array<uint32_t, kMaxPlanes> busy{};

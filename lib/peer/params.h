@@ -11,7 +11,7 @@
 namespace suede {
 
 inline constexpr uint32_t kMaxPlanes = 4;
-// Sessions of a {peer, plane}; and connections of a peer at most, over its planes, sessions and
+// Max sessions of a {peer, plane}; and max connections of a peer, over its planes, sessions and
 // VCs.
 inline constexpr uint32_t kMaxSessions = 64;
 inline constexpr uint32_t kMaxPeerConnections = 64;
@@ -22,20 +22,20 @@ enum class Ordering : uint8_t {
   kUnordered,  // each PDU takes the plane with the most bandwidth left
 };
 
-// How an operator has set a plane.
+// An operator's setting of a plane.
 enum class PlaneAdmin : uint8_t {
   kUp,
-  kDrain,  // PDUs in flight there may end, nothing new begins
+  kDrain,  // PDUs in flight there may end, no new PDU takes the plane
   kDown,
 };
 
 // Session groups (docs/sessions.md).
 struct SessionParams {
-  Duration interval = std::chrono::milliseconds(1);  // max time between looks at weights
-  uint32_t open_percent =
-      150;  // of the weight of a session without congestion: all above, one more
-  uint32_t move_percent = 400;   // of the weight of the best one: such a session moves
-  uint32_t idle_intervals = 10;  // in which all are far below: one less
+  Duration interval = std::chrono::milliseconds(1);  // max time between evaluations of weights
+  uint32_t open_percent = 150;   // of the weight of a session without congestion: if all are above,
+                                 // another session opens
+  uint32_t move_percent = 400;   // of the best session's weight: a session with as much moves
+  uint32_t idle_intervals = 10;  // if all are far below for so long, a session closes
   uint32_t stall_timeouts = 2;   // in a row, after which a session moves
   Duration max_age{};            // 0: no limit
 };

@@ -4,23 +4,24 @@
 namespace suede {
 namespace {
 
-// A window of fewer PDUs, or of fewer round trips, is too coarse; a longer window says nothing of
-// the present.
+// A window of fewer PDUs, or of fewer round trips, is too coarse; a longer window does not show the
+// present rate.
 constexpr uint32_t kMinPdus = 32;
 constexpr int kRoundTrips = 8;
 constexpr Duration kMaxWindow = std::chrono::seconds(1);
 // Minimum in flight, in quarters of the bytes that the rate carries within the smallest round trip.
 constexpr uint64_t kQuartersInFlight = 5;
-constexpr uint64_t kPdusInFlight = 2;  // beyond that, as PDUs are indivisible
-// Part of the distance to the best plane that a plane gets beyond its measured part: where
-// something else than paths was the limit, all become equal.
+constexpr uint64_t kPdusInFlight = 2;  // in addition, as PDUs are indivisible
+// Part of the distance to the best plane that a plane gets beyond its measured part: if paths were
+// not the limit, all parts become equal.
 constexpr uint32_t kTowardBest = 32;
-// Windows until more than the measured part is tried: doubled each time that it was tried in vain.
+// Windows until more than the measured part is tried: doubled after each try without success.
 constexpr int kFirstHold = 64;
 constexpr uint32_t kMaxHolds = 16;
-constexpr int64_t kMaxSteps = 32;  // of growth at once: from the least to the whole
-// The smallest round trip grows in a span in which it was not seen again, by a quarter at most: a
-// longer path is found after some spans, and a long-standing queue is not taken for one.
+constexpr int64_t kMaxSteps = 32;  // of growth at once: from kMin to kWhole
+// The smallest round trip grows, by at most a quarter, in a span in which it was not measured
+// again: a longer path is found after some spans, and a long-standing queue is not taken for a
+// longer path.
 constexpr Duration kRttSpan = std::chrono::seconds(4);
 constexpr int kRttGrowth = 4;
 
@@ -45,7 +46,7 @@ void PathRate::Begin(const Facts& facts, Time now) {
   begun_at_ = now;
 }
 
-// While a queue stands, no round trip is that of the path alone: the smallest one is remembered.
+// Remembers the smallest round trip: while a queue stands, no round trip is that of the path alone.
 void PathRate::NoteRtt(Duration min_rtt, Time now) {
   if (min_rtt == Duration(0)) return;
   if (now - rtt_since_ >= kRttSpan) {
@@ -57,10 +58,10 @@ void PathRate::NoteRtt(Duration min_rtt, Time now) {
   rtt_ = rtt_ == Duration(0) ? min_rtt : std::min(rtt_, min_rtt);
 }
 
-// Whether there was a queue throughout: as many bytes were in flight at any time as the path alone
-// holds at this rate, and a quarter more. If the queue had ever been empty, all bytes in flight
-// would have passed within one round trip, faster than the rate; and while the queue is not empty
-// nothing is faster.
+// Returns whether there was a queue throughout: the bytes in flight were always at least a quarter
+// more than the path alone holds at this rate. If the queue had ever been empty, all bytes in
+// flight would have passed within one round trip, faster than the rate; and while the queue is not
+// empty, no byte is faster.
 bool PathRate::WasLimit(const Facts& facts, Duration span) const {
   const uint32_t pdus = facts.acked_pdus - acked_pdus_;
   if (pdus < kMinPdus || span > kMaxWindow || rtt_ == Duration(0)) return false;
@@ -111,7 +112,7 @@ bool PathRate::OnRate(const Facts& facts, Duration span, Duration interval, Time
   return changed;
 }
 
-// The plane carries all that it is given: after a while it is given more, until that is too much.
+// The plane carries its whole load: after a while it gets more, until the load is too much.
 bool PathRate::Grow(Duration span, Duration interval, Time now) {
   if (part_ == kWhole || now < hold_until_) return false;
   growing_ = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The measured rate of a plane to one peer (docs/planes.md, "Measured bandwidth"), as a part of the
-// bandwidth that its weight stands for.
+// bandwidth that its weight represents.
 //
 // Takes facts and the time, sends nothing, reads no clock. Owned by one lcore.
 #ifndef SUEDE_PEER_PATH_RATE_H_
@@ -15,7 +15,7 @@ namespace suede {
 
 class PathRate {
  public:
-  static constexpr uint32_t kWhole = 1024;         // as much as the weight says
+  static constexpr uint32_t kWhole = 1024;         // as much as the weight represents
   static constexpr uint32_t kMin = kWhole / 16;    // never less: a larger part must be measurable
 
   // Commands with `bytes` bytes were acknowledged, and `left` are in flight now.
@@ -23,34 +23,33 @@ class PathRate {
     bytes_ += bytes;
     min_left_ = std::min(min_left_, left);
   }
-  // PDUs have left the plane without an acknowledgement: the window says nothing.
+  // PDUs have left the plane without an acknowledgement: the window does not count.
   void Spoil() { spoiled_ = true; }
-  // The plane comes up, or its weight has changed: it counts as whole.
+  // The plane comes up, or its weight has changed: its part is kWhole.
   void Reset();
 
-  // When Look wants to be called, `interval` being the least length of a window.
+  // When CloseWindow is due; `interval` is the min length of a window.
   Time due(Duration interval) const { return begun_at_ + interval; }
   struct Facts {
     uint32_t inflight_bytes = 0;  // of commands
     uint32_t acked_pdus = 0;      // in all, modulo 2^32
     uint32_t frame_octets = 0;    // on the wire, around the commands of a PDU
-    uint64_t expected_bps = 0;    // octets on the wire that the weight stands for; 0: not known
+    uint64_t expected_bps = 0;    // octets on the wire that the weight represents; 0: not known
     uint32_t best = kWhole;       // the largest part that any plane to the peer has
     Duration min_rtt{};           // the smallest recent round trip; 0: not known
-    Duration ack_wait{};          // time for which the peer may keep an acknowledgement back
-    bool disturbed = false;       // the plane stands still, or waits for something but its path
+    Duration ack_wait{};          // max delay of the peer's acknowledgements
+    bool disturbed = false;       // the plane does not send, or does not wait for its path alone
   };
   struct Verdict {
     bool was_limit = false;  // throughout the window, the path let no more through
     bool changed = false;    // part() has changed
   };
-  // Ends the window; returns an empty verdict where it is too short yet.
+  // Ends the window; returns an empty verdict if the window is too short yet.
   Verdict CloseWindow(const Facts& facts, Duration interval, Time now);
 
   // The part of the bandwidth, in units of 1/kWhole: kMin to kWhole.
   uint32_t part() const { return part_; }
-  // Rate of octets on the wire in the last window in which the path was the limit; 0: there was
-  // none.
+  // Rate of octets on the wire in the last window that the path limited; 0: no such window.
   uint64_t rate_bps() const { return rate_bps_; }
 
  private:
@@ -60,13 +59,14 @@ class PathRate {
   bool OnRate(const Facts& facts, Duration span, Duration interval, Time now);
   bool Grow(Duration span, Duration interval, Time now);
 
-  // The current window. (Acknowledgements touch the first members.)
+  // The current window. (Acknowledgements write the first members.)
   uint64_t bytes_ = 0;
   uint32_t min_left_ = 0;
   bool spoiled_ = true;   // until the first window begins
-  bool growing_ = false;  // more than the measured part is tried, and no window has limited it yet
+  bool growing_ = false;  // more than the measured part is tried, and the path has limited no
+                          // window since
   uint16_t part_ = kWhole;
-  uint16_t last_ = 0;  // part that the previous window showed; 0: none
+  uint16_t last_ = 0;  // measured in the previous window; 0: none
   uint32_t acked_pdus_ = 0;
   uint32_t holds_ = 1;  // wait before the part grows, in units of kFirstHold
   Time begun_at_{};

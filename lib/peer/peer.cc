@@ -69,7 +69,7 @@ void Peer::OnPlaneChange(PlaneIndex plane, PlaneDownReason reason, Time now, Eff
   Unblock(effects);
 }
 
-// (Planes need no notice: they are asked again, and each question has its time.)
+// (Planes need no notice: each is probed again, and each PLANE has its own timeout.)
 void Peer::OnStandstill(Duration time) {
   if (!paths_->sessions) return;
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
@@ -78,8 +78,8 @@ void Peer::OnStandstill(Duration time) {
   paths_->alive_at += time;
 }
 
-// The peer's MAC address is known now, or has changed. PDUs that wait for it may go, and a queue
-// that waits for nothing else asks again.
+// The peer's MAC address is known now, or has changed. PDUs that wait for the address may be sent,
+// and a queue that waits only for it tries again.
 void Peer::OnMac(PlaneIndex plane, Effects& effects) {
   paths_->resolving &= static_cast<PlaneMask>(~(1u << plane));
   for (Vc vc = 0; vc < kVcCount; ++vc) {
@@ -94,7 +94,7 @@ void Peer::OnMac(PlaneIndex plane, Effects& effects) {
   effects.Add(effect::Unblock{kAllVcs});
 }
 
-// Does nothing where another plane knows the peer's MAC address.
+// Does nothing if another plane has the peer's MAC address.
 void Peer::OnNoMac(Effects& effects) {
   if (!IsResolving()) return;
   for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
@@ -154,10 +154,10 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
       const Connection& one = connection(plane, number);
       one.CheckInvariants(widest);
       bytes += one.unacked_bytes();
-      // A connection that stands still waits for a FENCED, of its plane or its session.
+      // A frozen connection waits for a FENCED, of its plane or its session.
       const bool fencing = (groups_[plane].fencing() >> own_->map.SessionOf(number) & 1) != 0;
       check(!one.frozen() || session.fencing() || fencing);
-      // Where there is no association, nothing is in flight and nothing is accepted.
+      // Without an association, no PDU is in flight or accepted.
       check(handshake_.open() || (one.receive_closed() && one.unacked_bytes() == 0));
     }
     check(bytes == paths_->InFlightOn(plane));

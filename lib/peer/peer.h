@@ -29,14 +29,14 @@
 
 namespace suede {
 
-// The device that nothing leaves, so that silence says nothing of the peer.
+// The device that lets no frame leave, so that silence is no evidence about the peer.
 enum class Hold : uint8_t {
   kNone,
   kOwn,      // our device
-  kPeers,    // the other end's device, as it says
+  kPeers,    // the other end's device, as the peer reports
   kTooLong,  // our device, for so long that silence does count
-  // Our neighbour, which asks for a pause again and again: it is there, and has let nothing pass
-  // for longer than is tolerated where there is another path.
+  // Our neighbour, which requests pauses repeatedly: the neighbour is alive, and has blocked all
+  // frames for longer than is tolerated while there is another path.
   kNeighbour,
 };
 
@@ -56,7 +56,7 @@ class Peer {
   };
   // `plain`: the peer is known not to speak HELLO.
   Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places);
-  // To be called before anything else.
+  // To be called before all others.
   void Start(Effects& effects) {
     UpdateUsable(effects);
     ArmHandshake(effects);
@@ -73,14 +73,14 @@ class Peer {
   const PathRate* rate(PlaneIndex plane) const {
     return rates_ == nullptr ? nullptr : &rates_[plane];
   }
-  // `number`: of the connection on the plane, here and below. It counts sessions, and within a
-  // session VCs where each has a connection.
+  // `number`, here and below: index of the connection on the plane, by session, and within a
+  // session by VC if each VC has a connection.
   const Connection& connection(PlaneIndex plane, PathConnection number) const {
     return connections_[own_->map.At(0, plane, number)];
   }
   // The peer's settings, from its last HELLO.
   const Hello& hello() const { return hello_; }
-  // VCs to which nothing is queued, a mask.
+  // VCs for which no PDU is queued, a mask.
   uint8_t lost_vcs() const { return cut_off_ ? kAllVcs : lost_vcs_; }
   // Whether the peer's MAC address is known on no plane.
   bool IsResolving() const { return (paths_->present & ~paths_->resolving) == 0; }
@@ -90,37 +90,37 @@ class Peer {
     return (paths_->choice[own_->map.VcOf(number)] & 1u << plane) != 0 &&
            connection(plane, number).CanSend(0, own_->transport);
   }
-  // `echo`: the nonce of the HELLO that this one answers; 0: it answers none.
+  // `echo`: the nonce of the HELLO that this HELLO answers; 0: no HELLO.
   Hello MakeHello(bool reply_wanted, uint64_t echo) const;
-  // A sealed PDU of the peer cannot be opened: either end may have started anew.
+  // A sealed PDU of the peer cannot be opened: either end may have restarted.
   void OnUnopened(Time now, Effects& effects) {
     if (!handshake_.open()) Greet(now, effects);
   }
-  // Asks the peer by a HELLO, which changes nothing in an association.
+  // Sends a HELLO that requests a reply, and changes nothing in an association.
   void Ask(Effects& effects) { SendHello(effects); }
 
   // ---- Facts from the peer.
 
   struct ControlFacts {
     bool waits = false;    // a queue waits for a connection of the peer
-    bool is_pong = false;  // a HELLO that answers an operator's question
-    SessionIndex slot = 0;  // of the session that the PDU came on; kNoSlot: of none
+    bool is_pong = false;  // a HELLO that answers an operator's ping
+    SessionIndex slot = 0;  // of the session on which the PDU arrived; kNoSlot: none
     bool sealed = false;   // the PDU is sealed, and so is the whole association
   };
   void OnControl(PlaneIndex plane, const ControlMessage& message, const ControlFacts& facts,
                  Time now, Effects& effects);
-  // A data PDU on a connection that accepts nothing.
+  // A data PDU arrived on a connection that accepts none.
   void OnClosedData(PlaneIndex plane, PathConnection number, bool sequenced, RhOp op, Psn rpsn,
                     Time now, Effects& effects);
-  // The far side has acknowledged something on the plane: the path was proved in both directions.
-  // For peers of an instance whose planes have sessions.
+  // The peer has acknowledged a PDU on the plane: the path was proved in both directions. For peers
+  // of an instance whose planes have sessions.
   void OnProof(PlaneIndex plane, Time now);
   // PDUs of a connection that has_aside() were acknowledged, and are not counted out yet.
   [[gnu::cold]] void TakeBack(PlaneIndex plane, PathConnection number);
   // PDUs have ended while paths().moving.
   void OnEnded(Effects& effects);
   // Strict: a PDU of the VC is about to leave, and no PDU of its flow is in flight on its home.
-  // True where the flow takes another plane from now on, paths().home.
+  // Returns true if the flow takes another plane from now on, paths().home.
   bool OnFlowBegins(Vc vc);
   // A connection that was lost is in step again.
   void OnResumed(PlaneIndex plane, PathConnection number, Effects& effects);
@@ -132,12 +132,12 @@ class Peer {
   // The port of a plane, or an operator's setting of the plane, has changed, and OwnEnd has the new
   // state.
   void OnPlaneChange(PlaneIndex plane, PlaneDownReason reason, Time now, Effects& effects);
-  // The lcore has stood still for `time`: silence in that time says nothing of the peer.
+  // The lcore has stalled for `time`: silence in that time is no evidence about the peer.
   void OnStandstill(Duration time);
-  // Planes have failed to another peer, or a peer reports so. Asks this peer on these planes at
-  // once, and reports them to it.
+  // Planes have failed to another peer, or a peer reports so. Probes this peer on these planes at
+  // once, and reports the planes to it.
   void OnFailedPlanes(const PlaneReport& report, Time now, Effects& effects);
-  // The peer's MAC address is known now. / OnNoMac: it is unknown.
+  // OnMac: the peer's MAC address is known now. OnNoMac: it is unknown.
   void OnMac(PlaneIndex plane, Effects& effects);
   void OnNoMac(Effects& effects);
   // `weight` 0: the plane's route is withdrawn, and no PDU takes it until it has a weight again.
@@ -148,24 +148,24 @@ class Peer {
   // ---- Time.
 
   void OnHandshakeDeadline(Time now, Effects& effects);
-  // The handshake's deadline has come, and nothing can be sent: is due again soon, and silence
+  // The handshake's deadline has come, and no port can send: the deadline is postponed, and silence
   // until then does not count.
   void OnMute(Time now, Effects& effects);
-  // Whether OnSessionDeadline wants to know of a hold.
+  // Whether OnSessionDeadline needs the `hold`.
   bool AsksForHold(PlaneIndex plane, Time now) const;
   void OnSessionDeadline(PlaneIndex plane, Hold hold, Time now, Effects& effects);
-  // `hold`: where Connection::TimesOut.
+  // `hold`: only needed if Connection::TimesOut.
   void OnConnectionDeadline(PlaneIndex plane, PathConnection number, Hold hold, Time now,
                             Effects& effects);
 
-  // Aborts where the state contradicts itself; for tests and fuzzers.
+  // Aborts if the state contradicts itself; for tests and fuzzers.
   void CheckInvariants(const TransportParams& widest) const;
 
  private:
   Connection& connection(PlaneIndex plane, PathConnection number) {
     return connections_[own_->map.At(0, plane, number)];
   }
-  // The connections of a session of the plane, by VC where each VC has one.
+  // The connections of a session of the plane, by VC if each VC has one.
   std::span<Connection> ConnectionsOf(PlaneIndex plane, SessionIndex slot) {
     return {&connection(plane, own_->map.Number(slot, 0)), own_->map.vc_count()};
   }
@@ -241,7 +241,7 @@ class Peer {
 
   // groups.cc
   void BeginGroups(Time now, Effects& effects);
-  // Number of the plane's connections that both ends tell apart.
+  // Number of the plane's connections that both ends distinguish.
   uint32_t DistinctConnections(PlaneIndex plane) const {
     return groups_[plane].count() * own_->map.vc_count();
   }
@@ -256,11 +256,11 @@ class Peer {
           psn;
     }
   }
-  // The PSN that was told of a connection.
+  // The PSN that the peer's message has for a connection.
   Psn PsnIn(PathConnection number, const VcPsns& first, const MorePsns& more) const {
     return number < own_->map.vc_count() ? first[number] : more.psns[number - own_->map.vc_count()];
   }
-  // Whether a PSN was told of each connection that both ends tell apart.
+  // Whether the message has a PSN for each connection that both ends distinguish.
   bool HasAllPsns(PlaneIndex plane, const MorePsns& more) const {
     return more.count + uint32_t{own_->map.vc_count()} >= DistinctConnections(plane);
   }
@@ -284,7 +284,7 @@ class Peer {
   void OnFenced(const Fenced& fenced, Time now, Effects& effects);
   void OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time now, Effects& effects);
 
-  // homes.cc
+  // flow_placement.cc
   void Unblock(Effects& effects) const;
   void Unblock(PlaneIndex plane, PathConnection number, Effects& effects) const;
   uint32_t KeyOf(Vc flow) const { return uint32_t{own_->xpuid} << 12 | flow << 10 | xpuid_; }
@@ -340,10 +340,10 @@ class Peer {
   Hello hello_;
   uint16_t xpuid_;
   HelloMismatch mismatch_ = HelloMismatch::kNone;  // of its HELLO and ours
-  uint8_t lost_vcs_ = 0;                           // lost for other causes than a missing route
+  uint8_t lost_vcs_ = 0;                           // lost for other reasons than a missing route
   bool cut_off_ = false;      // has had no route for so long that it counts as unreachable
   Time cut_off_at_ = kNever;  // when cut_off_ will be set, if no route comes back
-  Time keepalive_at_{};       // when KeepAlive is due, where IsKeptAlive
+  Time keepalive_at_{};       // when KeepAlive is due, if IsKeptAlive
 };
 
 }  // namespace suede

@@ -98,7 +98,7 @@ void PeerPaths::Join(PlaneIndex plane) {
 void PeerPaths::Rebase(uint32_t bytes) {
   const uint32_t max = *std::max_element(carried.begin(), carried.end());
   for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
-    // A plane whose turn is next is owed a PDU.
+    // The plane that is next in turn has a deficit of a PDU.
     const uint32_t owed = max - carried[plane];
     const uint32_t of_turn = flows ? owed : std::min(owed, StepOf(plane, bytes));
     carried[plane] =

@@ -23,13 +23,13 @@ namespace suede {
 using PlaneMask = uint8_t;
 
 // The shares of an instance's planes in its traffic, if all PDUs followed the weights for their
-// destinations: an average over the last turns of sending. These shares define an even load where
+// destinations: an average over the last calls of Note. These shares define an even load where
 // destinations differ, as some have no route over a plane.
 class PlaneShares {
  public:
   static constexpr uint32_t kOne = 1u << 24;
 
-  // Something has left for a peer, for which the planes have these shares.
+  // A PDU has left for a peer, for which the planes have these shares.
   void Note(const std::array<uint32_t, kMaxPlanes>& of_peer) {
     if (!any_uneven()) [[likely]]
       return;
@@ -40,21 +40,20 @@ class PlaneShares {
     if (--until_costs_ == 0) [[unlikely]]
       SetCosts();
   }
-  // Begins with the shares that follow from the planes' own weights: those of each peer that has no
-  // others.
+  // Begins with the shares that follow from the planes' own weights, which each peer has by
+  // default.
   void Begin(const std::array<uint32_t, kMaxPlanes>& usual);
   const std::array<uint32_t, kMaxPlanes>& usual() const { return usual_; }
   bool any_uneven() const { return uneven_ != 0; }
   // A peer has other shares than the usual ones (`uneven`), or has them no longer.
   void OnUneven(bool uneven);
-  // The bytes that all planes would have together if each had as many for its share as this plane
-  // has with `bytes`.
+  // The total bytes of all planes if each had as many for its share as this plane has with `bytes`.
   uint64_t SumFor(PlaneIndex plane, uint32_t bytes) const {
     return uint64_t{bytes} * cost_[plane] >> kCostBits;
   }
 
  private:
-  static constexpr int kSpanBits = 8;   // 256 turns
+  static constexpr int kSpanBits = 8;   // 256 calls of Note
   static constexpr int kCostBits = 12;  // after the point, of cost_; no share is below 1/4096
   static constexpr uint32_t kTurnsOfCosts = 16;
   void SetCosts();
@@ -66,7 +65,7 @@ class PlaneShares {
   uint32_t uneven_ = 0;  // peers
 };
 
-// The target of a flow that stands still before it moves.
+// The target of a flow that waits before it moves.
 struct FlowMove {
   uint8_t to = 0;     // the plane,
   uint8_t count = 0;  // and how many connections were busy when that was decided
@@ -85,13 +84,13 @@ struct alignas(64) PeerPaths {
   std::array<uint32_t, kMaxPlanes> carried{
       kCarriedBase, kCarriedBase, kCarriedBase,
       kCarriedBase};                          // bytes' cost so far, above a common base
-  uint32_t carried_limit = 2 * kCarriedBase;  // where the base is taken anew
+  uint32_t carried_limit = 2 * kCarriedBase;  // where the base is recomputed
   uint32_t cost_of_sum = kWeightOne;  // kWeightOne / the sum of the weights of usable planes
   PlaneMask open = 0;                 // port, address and session let PDUs pass
   PlaneMask usable = 0;               // open planes that have a route: PDUs may be sent there
   std::array<PlaneMask, kVcCount> choice{};  // usable planes that the next PDU of a VC may take:
                                              // strict, its flow's home or none
-  PlaneMask present = 0;                     // the plane leads to the peer at all
+  PlaneMask present = 0;                     // the plane leads to the peer
   PlaneMask resolving = 0;                   // the peer's MAC address is not known yet there
   PlaneMask alike = 0;  // another plane has the same addresses, and PDUs may be sealed: the plane
                         // is paired with one of the peer's
@@ -99,20 +98,21 @@ struct alignas(64) PeerPaths {
   std::array<uint32_t, kMaxPlanes> share{};   // of PlaneShares::kOne, by weight
   std::array<uint16_t, kMaxPlanes> weight{};  // 0: the route is withdrawn
   std::array<uint8_t, kVcCount> home{};       // strict: the plane that all PDUs of a flow take
-  bool sessions = false;  // the peer answers PLANE and FENCE: its planes are as their sessions say
-  uint8_t moving = 0;     // strict, flows: stand still until nothing is in flight on their homes
+  bool sessions = false;  // the peer answers PLANE and FENCE: sessions determine the state of its
+                          // planes
+  uint8_t moving = 0;     // strict, flows: send nothing until no PDU is in flight on their homes
   uint8_t begun = 0;      // strict, flows: have begun since the last BalanceFlows,
   uint8_t begun_before = 0;  // or between the last two
   bool unreachable = false;
   bool uneven = false;  // the shares are not the usual ones
-  bool flows = false;   // strict: what a plane is owed stays owed, as few flows are free to choose
+  bool flows = false;   // strict: a plane keeps its deficit, as few flows are free to choose
   bool any_part = false;  // a part is not whole, and weights are shifted
   uint8_t weight_shift = 0;
   uint8_t turn = 0;  // of planes, for messages that may take any
   Time alive_at{};   // the last sign of life while there was something to send
   std::array<FlowMove, kVcCount> moves{};  // of flows that are moving
-  // Bytes in flight in sessions that lead nowhere although the plane leads to the peer. They are
-  // not in `inflight_bytes`, as they are no load (docs/planes.md, "Weights").
+  // Bytes in flight in sessions with dead paths on a live plane. They are not in `inflight_bytes`,
+  // as they are no load (docs/planes.md, "Weights").
   std::array<uint32_t, kMaxPlanes> aside_bytes{};
   std::array<uint16_t, kMaxPlanes> part{PathRate::kWhole, PathRate::kWhole, PathRate::kWhole,
                                         PathRate::kWhole};  // measured part of the weight
@@ -127,8 +127,8 @@ struct alignas(64) PeerPaths {
   // The plane of `mask` for a PDU of `bytes`. A plane is passed over while its bytes in flight, for
   // its weight, are as many as another plane's would be with this PDU: it has no bandwidth left
   // before that plane. The others share by weight, however little there is to send: chooses the one
-  // that will have carried the least for its weight. `instance_bytes`: bytes that the instance has
-  // in flight on each plane, to all peers, which count by these peers' weights (`shares`).
+  // that will have carried the least for its weight. `instance_bytes`: the instance's bytes in
+  // flight on each plane, to all peers, which count by these peers' weights (`shares`).
   PlaneIndex Choose(PlaneMask mask, const std::array<uint32_t, kMaxPlanes>& instance_bytes,
                     const PlaneShares& shares, uint32_t bytes) const {
     std::array<uint64_t, kMaxPlanes> load;
@@ -164,7 +164,7 @@ struct alignas(64) PeerPaths {
     aside_bytes[plane] += bytes;
   }
   uint32_t InFlightOn(PlaneIndex plane) const { return inflight_bytes[plane] + aside_bytes[plane]; }
-  // A plane that comes back has carried no less than the others: it owes them nothing.
+  // A plane that comes back counts as having carried as much as the others: it has no deficit.
   void Join(PlaneIndex plane);
   // The planes that the next PDU of any VC may take.
   PlaneMask choices() const {
@@ -179,11 +179,11 @@ struct alignas(64) PeerPaths {
   // The lightest PDU is a step on a plane of the greatest weight (4), and the heaviest on a plane
   // of the least weight is below kCarriedBase (2^28).
   static constexpr int kCarriedBits = 10;
-  // Bytes that a plane may be owed: a plane that was full or paused for long does not take
-  // everything for as long afterwards, and bytes that it could not carry for a moment are forgotten
+  // Max deficit of a plane, bytes: a plane that was full or paused for long does not take all
+  // traffic for as long afterwards, and bytes that it could not carry for a moment are forgotten
   // soon. More than the largest PDU.
   static constexpr uint32_t kMaxOwed = 32 << 10;
-  static constexpr uint32_t kBytesOfBase = 64 << 10;  // to the peer, until the base is taken anew
+  static constexpr uint32_t kBytesOfBase = 64 << 10;  // to the peer, until the base is recomputed
 
   // The load of the plane with `bytes` in flight to the peer, and `instance_bytes` to all peers.
   uint64_t LoadOf(PlaneIndex plane, uint32_t bytes, uint32_t instance_bytes,
@@ -193,14 +193,14 @@ struct alignas(64) PeerPaths {
     const uint64_t sum = std::min(shares.SumFor(plane, instance_bytes), kMaxSum);
     return uint64_t{bytes} * cost[plane] + sum * cost_of_sum;
   }
-  // The load that a PDU adds. (Counts it once where all peers have the same shares, although LoadOf
+  // The load that a PDU adds. (Counts it once if all peers have the same shares, although LoadOf
   // counts it twice.)
   uint64_t StepOfLoad(PlaneIndex plane, uint32_t bytes, const PlaneShares& shares) const {
     return LoadOf(plane, bytes, shares.any_uneven() ? bytes : 0, shares);
   }
   void SetShares();
   void SetCosts();
-  // The measured part of the weight, in a unit of its own where a part is not whole.
+  // The measured part of the weight, in a unit of its own if a part is not whole.
   uint32_t MeasuredWeight(PlaneIndex plane) const {
     if (weight[plane] == 0 || !any_part) return weight[plane];
     const uint32_t value = (uint32_t{weight[plane]} << weight_shift) * part[plane];
@@ -209,8 +209,8 @@ struct alignas(64) PeerPaths {
   uint32_t StepOf(PlaneIndex plane, uint32_t bytes) const {
     return static_cast<uint32_t>(uint64_t{bytes} * cost[plane] >> kCarriedBits);
   }
-  // Takes the common part off `carried`, and what a plane is owed beyond the bound; without flows
-  // also half of what it is owed beyond its turn with `bytes`, the size of the PDU that just left.
+  // Subtracts the common part from `carried`, and the part of a plane's deficit beyond the bound;
+  // without flows also half of the deficit beyond `bytes`, the size of the PDU that just left.
   [[gnu::cold]] void Rebase(uint32_t bytes);
 };
 

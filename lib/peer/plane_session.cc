@@ -101,7 +101,7 @@ bool PlaneSession::OnTraffic(Time now, const PathParams& params) {
 }
 
 void PlaneSession::OnHeldUp(Time now, Duration span) {
-  // The plane was heard in between, or the peer was silent about it for as long again: this is
+  // The plane was heard in between, or the peer has not repeated its report within `span`: this is
   // another hold.
   if (last_heard_ > excused_since_ || now - excused_until_ > span) excused_since_ = now;
   excused_until_ = now + span;
@@ -117,10 +117,10 @@ void PlaneSession::OnNewParams(Time now, const PathParams& params) {
   deadline_ = std::min(deadline_, now + params.hello_interval);
 }
 
-// Each PLANE of ours proves once, and only while its answer is awaited: an old answer says nothing
-// of the present. An answer is as old as the number of questions sent after it. Our own answers
-// take numbers too, but come as the other end asks, several at once where its questions were held
-// up.
+// Each PLANE of ours proves the path once, and only while its answer is awaited: an old answer is
+// no evidence of the present state. The age of an answer is the number of requests sent after its
+// own. Our own answers take numbers too, but follow the other end's requests, several at once if
+// these were held up.
 bool PlaneSession::Proves(const PlaneHello& hello, const PathParams& params) const {
   const auto behind = static_cast<Sequence>(sequence_ - hello.heard);
   if (!hello.has_heard || behind >= unanswered_) return false;
@@ -149,9 +149,9 @@ PlaneSession::OnPlaneResult PlaneSession::OnPlane(const PlaneHello& hello, Time 
                                                   const PathParams& params, uint8_t pairs_as) {
   OnPlaneResult heard;
   const bool pairs = pairs_as != kUnknownPlane;
-  // Frames are under way for less than a hold-down. After that there are no stragglers: a PLANE
-  // that looks old is new, however many were lost meanwhile. PLANEs of several planes, which may
-  // come before this one is paired, are in no order.
+  // Frames are in flight for less than a hold-down. After that there are no stragglers: a PLANE
+  // with an old number is new, however many were lost meanwhile. PLANEs of several planes, which
+  // may come before this one is paired, are in no order.
   if ((!pairs || paired_) && has_heard_ && !IsNewer(hello.sequence, heard_) &&
       now - heard_at_ <= params.hold_down) {
     heard.stale = true;
@@ -168,7 +168,8 @@ PlaneSession::OnPlaneResult PlaneSession::OnPlane(const PlaneHello& hello, Time 
     Pair(hello.plane, now);
   }
   const bool is_unpaired = pairs && !paired_;
-  // Asks once in an interval: with more questions under way every answer would be too old to prove.
+  // Sends one request in an interval: with more requests in flight every answer would be too old to
+  // prove the path.
   heard.asks = is_unpaired && hello.reply_wanted && now - asked_at_ >= params.hello_interval;
   if (heard.asks) asked_at_ = now;
   const bool is_newer = !has_rx_generation_ || IsNewer(hello.tx_generation, rx_generation_);
@@ -195,8 +196,9 @@ PlaneSession::OnPlaneResult PlaneSession::OnPlane(const PlaneHello& hello, Time 
     is_asked_for_ = true;
     heard.came_up = true;
   }
-  // The other end wants the plane up: no need to wait for our own turn. But questions that each end
-  // answers at once by another question would leave no time in which any counts as answered.
+  // The other end brings the plane up: there is no need to wait for our own timer. But requests
+  // that each end answers at once by another request would leave no time in which any counts as
+  // answered.
   if (state_ != PlaneState::kUp && begun_ && hello.reply_wanted) {
     deadline_ = std::min(deadline_, std::max(now, asked_at_ + params.hello_interval));
   }

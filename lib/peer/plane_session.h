@@ -19,14 +19,14 @@ namespace suede {
 
 // Why a plane went down.
 enum class PlaneDownReason : uint8_t {
-  kSilence,      // PLANEs without an answer, while another plane to the peer is alive
+  kSilence,      // PLANEs unanswered, while another plane to the peer is alive
   kTimeouts,     // the transport's tries were used up
   kLink,         // no link, or the port was set down
-  kPeer,         // the other end says so
+  kPeer,         // the other end reports the plane down
   kFence,        // the other end has fenced it
   kAdmin,        // an operator set it down
   kUnreachable,  // all planes to the peer were silent for too long
-  kPaused,       // the device of the plane's port has let nothing leave for too long
+  kPaused,       // the device of the plane's port has let no frame leave for too long
 };
 
 class PlaneSession {
@@ -35,7 +35,7 @@ class PlaneSession {
 
   PlaneState state() const { return state_; }
   bool up() const { return state_ == PlaneState::kUp; }
-  // Whether the session was begun. Nothing is asked on a session that was not.
+  // Whether the session was begun. No PLANE requests a reply on a session that was not begun.
   bool begun() const { return begun_; }
   // Whether our FENCE has no answer yet.
   bool fencing() const { return fencing_; }
@@ -43,7 +43,7 @@ class PlaneSession {
   uint16_t rx_generation() const { return rx_generation_; }
   // The other end's number of the plane.
   uint8_t peer_plane() const { return peer_plane_; }
-  // Whether peer_plane() is fixed, and nothing of another plane is accepted here, as long as the
+  // Whether peer_plane() is fixed, and no PLANE of another plane is accepted here, as long as the
   // association lasts.
   bool paired() const { return paired_; }
   Time last_heard() const { return last_heard_; }
@@ -54,16 +54,16 @@ class PlaneSession {
 
   // ---- Our sending direction.
 
-  // There is something to send, or the peer has begun. The caller has begun a generation.
+  // A PDU waits, or the peer has begun. The caller has begun a generation.
   void Begin(Time now);
   // The plane is found dead. `in_doubt`: PDUs of the generation are without an acknowledgement.
   void GoDown(bool in_doubt, bool hold, Time now, const PathParams& params);
   // Whether a FENCED for the generation answers our FENCE. EndFence begins the next one.
   bool IsFenced(uint16_t generation) const { return fencing_ && generation == tx_generation_; }
   void EndFence(Time now);
-  // A FENCED was impossible. Returns true where that has happened twice in a row.
+  // A FENCED was impossible. Returns true if that has happened twice in a row.
   bool OnImpossible() { return ++impossible_ >= 2; }
-  // How many FENCEs were sent for this generation, this one included.
+  // Counts a FENCE; returns the number of FENCEs of this generation, including it.
   uint32_t TakeFenceTurn() { return ++fences_; }
   // Skips 0, which is the static generation.
   void NextGeneration() {
@@ -78,16 +78,16 @@ class PlaneSession {
     bool held = false;           // by an operator: stays down
     bool in_flight = false;      // PDUs without an acknowledgement
     bool sibling_alive = false;  // another plane to the peer was heard while this one was silent
-    bool held_up = false;        // nothing leaves our device, or the other end's, now,
-    bool held_too_long = false;  // and nothing has left ours for longer than is tolerated
+    bool held_up = false;        // no frame leaves our device, or the other end's, now,
+    bool held_too_long = false;  // and no frame has left ours for longer than is tolerated
     Time look_at = kNever;       // while the plane is not up: the latest time of the next OnTimer
   };
   enum class Want : uint8_t { kNothing, kPlane, kFence, kGoDown, kHeldUp };
   Want OnTimer(Time now, const Facts& facts, const PathParams& params);
   // PDUs were put in flight: checks soon whether they arrive. Returns whether the deadline moved.
   bool OnTraffic(Time now, const PathParams& params);
-  // Asks at `when` at the latest, also where nothing is in flight, unless the peer was heard within
-  // an interval before.
+  // Requests a reply at `when` at the latest, even if no PDU is in flight, unless the peer was
+  // heard within an interval before.
   void Ask(Time when) {
     is_asked_for_ = true;
     deadline_ = std::min(deadline_, when);
@@ -99,30 +99,30 @@ class PlaneSession {
   }
   // After silence on all planes, this plane gets another chance.
   void Pardon() { missed_ = 0; }
-  // The other end says, on another plane, that nothing leaves its device on this plane. That holds
-  // for `span`.
+  // The other end reports, on another plane, that no frame leaves its device on this plane. The
+  // report is valid for `span`.
   void OnHeldUp(Time now, Duration span);
-  // Whether OnHeldUp excuses silence: for no longer than `limit` in all.
+  // Whether a report of OnHeldUp excuses silence: for at most `limit` in total.
   bool IsExcused(Time now, Duration limit) const {
     return now < excused_until_ && now - excused_since_ < limit;
   }
   // The link of the port came up.
   void OnLinkUp(Time now);
-  // New parameters: no wait that has begun goes on for longer than they permit.
+  // The parameters were changed: no wait that has begun lasts longer than they permit.
   void OnNewParams(Time now, const PathParams& params);
 
   // ---- PLANE.
 
   struct OnPlaneResult {
-    bool stale = false;  // a straggler: nothing else holds
-    bool adopt = false;  // a new generation of the peer's: accept it from its first PSNs on
+    bool stale = false;  // a straggler: the other members are meaningless
+    bool adopt = false;  // a new generation of the peer: accept it from its first PSNs on
     bool came_up = false;
     bool proved = false;     // the path works in both directions
-    bool peer_down = false;  // the other end says that its plane is down, and ours is not
-    bool asks = false;       // the plane is not paired yet: our answer is to ask for one, too
+    bool peer_down = false;  // the other end reports that its plane is down, and ours is not
+    bool asks = false;       // the plane is not paired yet: our answer requests an answer, too
   };
-  // `pairs_as`: our number of the plane, where frames of several planes may arrive here and the
-  // plane is paired with one of them; else kUnknownPlane.
+  // `pairs_as`: our number of the plane, if frames of several planes may arrive here and the plane
+  // is paired with one of them; else kUnknownPlane.
   OnPlaneResult OnPlane(const PlaneHello& hello, Time now, const PathParams& params,
                         uint8_t pairs_as = kUnknownPlane);
   // Whether the PLANE belongs to another pair than ours; `pairs_as`: our number of the plane.
@@ -130,8 +130,8 @@ class PlaneSession {
     return (paired_ && hello.plane != peer_plane_) ||
            (hello.paired && hello.heard_plane != pairs_as + 1);
   }
-  // A PLANE of another pair has come. Returns true where nothing else has come for `wait`, so that
-  // the pairs of this association are not those of the network.
+  // A PLANE of another pair has arrived. Returns true if only such PLANEs have arrived for `wait`,
+  // so that the pairs of this association are not those of the network.
   bool IsHopeless(Time now, Duration wait);
   // Fills in the session's state. `wants_reply`: the PLANE counts as unanswered until a reply
   // comes.
@@ -139,11 +139,12 @@ class PlaneSession {
 
   // ---- The peer's sending direction.
 
-  // A FENCE for the generation has come: false where it is a straggler. `known`: the generation was
-  // adopted; else the caller takes its first PSNs. The caller then accepts nothing more.
+  // A FENCE for the generation has arrived. Returns false if it is a straggler. `known`: the
+  // generation was adopted; else the caller takes its first PSNs. The caller then accepts nothing
+  // more.
   bool OnFence(uint16_t generation, bool& known);
 
-  // The peer has restarted: everything begins anew except our generations, which go on.
+  // The peer has restarted: resets all state except our generations, which go on.
   void Reset();
 
  private:
@@ -170,7 +171,7 @@ class PlaneSession {
   Sequence heard_ = 0;       // of the last PLANE received,
   Time heard_at_{};          // and the time of it
   uint32_t unanswered_ = 0;  // PLANEs since the newest that was answered; never wraps
-  uint64_t questions_ = 0;   // bit i: whether the PLANE of sequence_ - i wanted an answer
+  uint64_t questions_ = 0;   // bit i: whether the PLANE of sequence_ - i requested an answer
   uint32_t deaths_ = 0;
   uint32_t fences_ = 0;
   uint8_t impossible_ = 0;  // FENCEDs in a row for this generation
@@ -182,7 +183,7 @@ class PlaneSession {
   Time up_since_{};
   Time excused_since_{};
   Time excused_until_{};
-  Time contrary_since_ = kNever;  // PLANEs of another pair alone have come
+  Time contrary_since_ = kNever;  // since when only PLANEs of another pair have arrived
 };
 
 }  // namespace suede

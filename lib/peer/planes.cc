@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plane to a peer comes up or dies, and so may all of them (docs/planes.md, "Health",
-// "Failover").
+// Planes to a peer come up and die, one or all of them (docs/planes.md, "Health", "Failover").
 #include <algorithm>
 
 #include "peer/peer.h"
@@ -8,14 +7,14 @@
 namespace suede {
 namespace {
 
-// Whether this endpoint has found out by itself that the plane lets nothing pass, or nothing large.
+// Whether this endpoint has found by itself that the plane lets no frames pass, or no large frames.
 bool IsFound(PlaneDownReason reason) {
   return reason == PlaneDownReason::kSilence || reason == PlaneDownReason::kTimeouts;
 }
 
 }  // namespace
 
-// Freezes the connections of a plane where any PDU is in doubt. Returns whether that is so.
+// Freezes the connections of a plane if any PDU is in doubt. Returns whether one is.
 bool Peer::FreezeIfInDoubt(PlaneIndex plane) {
   bool in_doubt = false;
   const uint32_t count = own_->map.path_connections();
@@ -83,9 +82,9 @@ void Peer::PlaneDown(PlaneIndex plane, PlaneDownReason reason, Time now, Effects
   Unblock(effects);
 }
 
-// The plane that a FENCE takes: planes that are up take turns; without one, planes whose port can
-// send. One FENCE in kOwnEvery takes the dead plane itself: a peer that has heard nothing on it yet
-// can identify it only by that.
+// The plane that a FENCE takes: in rotation, planes that are up; if there is none, planes whose
+// port can send. One FENCE in kOwnEvery takes the dead plane itself: a peer that has received
+// nothing on that plane yet can identify it only so.
 PlaneIndex Peer::PlaneForFence(PlaneIndex dead) {
   constexpr uint32_t kOwnEvery = 4;
   if (own_->port_up(dead) && sessions_[dead].TakeFenceTurn() % kOwnEvery == 0) return dead;
@@ -110,7 +109,7 @@ void Peer::SendFence(PlaneIndex plane, Effects& effects) {
   Send(over, fence, effects);
 }
 
-// Whether no plane to the peer has given a sign of life for so long that it counts as unreachable.
+// Checks whether all planes to the peer were silent for so long that the peer is unreachable.
 void Peer::CheckReach(Time now, Effects& effects) {
   if (HasHeardAnyPlane()) return;
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {

@@ -7,8 +7,8 @@
 
 namespace suede {
 
-// The bandwidth that the plane's weight stands for. The plane with the largest weight for its link
-// stands for its whole link, and the others in proportion to their weights.
+// The bandwidth that the plane's weight represents. The plane with the largest weight for its link
+// counts with its whole link, and the others in proportion to their weights.
 uint64_t Peer::ExpectedBps(PlaneIndex plane) const {
   uint64_t of_weight = UINT64_MAX;
   for (PlaneIndex other = 0; other < own_->map.plane_count(); ++other) {
@@ -24,7 +24,7 @@ PathRate::Facts Peer::RateFactsOf(PlaneIndex plane, Hold hold) const {
                         .expected_bps = ExpectedBps(plane),
                         .best = 0,
                         .disturbed = hold != Hold::kNone || !sessions_[plane].up()};
-  // An acknowledgement covers all that its connection has delivered. Acknowledgements of other
+  // An acknowledgement covers all PDUs that its connection has delivered. Acknowledgements of other
   // connections may wait meanwhile.
   const bool prompt = own_->hello.wants_echoes && hello_.answers_congestion;
   if (!prompt && own_->map.path_connections() != 1) facts.ack_wait = own_->transport.ack_delay;
@@ -52,7 +52,7 @@ void Peer::CheckRate(PlaneIndex plane, Hold hold, Time now, Effects& effects) {
   TakePart(plane, effects);
 }
 
-// Forgets the plane's measured rate, as at the beginning.
+// Resets the plane's measured rate.
 void Peer::ForgetRate(PlaneIndex plane, Effects& effects) {
   if (rates_ == nullptr) return;
   rates_[plane].Reset();

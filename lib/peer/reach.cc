@@ -26,7 +26,7 @@ void Peer::SendHello(PlaneIndex plane, bool reply_wanted, uint64_t echo, Effects
   Send(plane, MakeHello(reply_wanted, echo), effects);
 }
 
-// Asks the peer for its HELLO, over one plane after the other where there are several.
+// Requests the peer's HELLO, over the planes in rotation.
 void Peer::SendHello(Effects& effects) {
   PlaneIndex plane = 0;
   for (uint32_t i = 0; i < own_->map.plane_count(); ++i) {
@@ -65,7 +65,7 @@ void Peer::ArmConnection(PlaneIndex plane, PathConnection number, Effects& effec
 
 // ---- Lost and found.
 
-// (Without a route nothing is queued, whatever else has come back.)
+// (Without a route no PDU is queued, whatever else has come back.)
 void Peer::Mark(uint8_t vcs, bool lost, Effects& effects) {
   lost_vcs_ = static_cast<uint8_t>(lost ? lost_vcs_ | vcs : lost_vcs_ & ~vcs);
   if (lost || !cut_off_) effects.Add(effect::MarkLost{vcs, lost});
@@ -73,7 +73,7 @@ void Peer::Mark(uint8_t vcs, bool lost, Effects& effects) {
 
 void Peer::GiveUpQueued(uint8_t vcs, Effects& effects) { effects.Add(effect::GiveUpQueued{vcs}); }
 
-// The peer does not count as lost any longer, if it did.
+// The peer no longer counts as lost, if it did.
 void Peer::FindAgain(Effects& effects) {
   if (lost_vcs_ == 0) return;
   Mark(kAllVcs, false, effects);
@@ -82,7 +82,7 @@ void Peer::FindAgain(Effects& effects) {
 
 // ---- PDUs in flight.
 
-// `bytes` of the connection are not in flight any longer.
+// Subtracts `bytes` of the connection from the bytes in flight.
 void Peer::CountOut(PlaneIndex plane, PathConnection number, uint32_t bytes) {
   if (connection(plane, number).has_aside()) TakeBack(plane, number);
   paths_->OnEnd(plane, bytes);
@@ -92,9 +92,9 @@ void Peer::CountOut(PlaneIndex plane, PathConnection number, uint32_t bytes) {
   if (own_->has_sessions && idle) own_->OnIdle(plane);
 }
 
-// A session has timed out. Where the plane was proved since the session's PDUs were sent, and
-// another session of the plane is open, these PDUs are no load of the plane: otherwise the plane
-// would carry nothing else until they arrive.
+// A session has timed out. If the plane was proved since the session's PDUs were sent, and another
+// session of the plane is open, these PDUs do not count as load of the plane: otherwise the plane
+// would carry no other PDUs until they arrive.
 void Peer::SetAside(PlaneIndex plane, PathConnection number) {
   Connection& stuck = connection(plane, number);
   const SlotMask others = groups_[plane].open() & ~(SlotMask{1} << own_->map.SessionOf(number));
@@ -110,7 +110,7 @@ void Peer::TakeBack(PlaneIndex plane, PathConnection number) {
   CountAside(plane, 0u - connection(plane, number).TakeBack());
 }
 
-// `bytes` of a plane are set aside; or taken back where they are negative, modulo 2^32.
+// Sets `bytes` of a plane aside; or takes them back if negative, modulo 2^32.
 void Peer::CountAside(PlaneIndex plane, uint32_t bytes) {
   paths_->SetAside(plane, bytes);
   own_->inflight_bytes[plane] -= bytes;
@@ -133,7 +133,7 @@ bool Peer::IsOpen(PlaneIndex plane) const {
   return !paths_->sessions || sessions_[plane].up();
 }
 
-// Computes anew which planes PDUs to the peer may take.
+// Recomputes which planes PDUs to the peer may take.
 void Peer::UpdateUsable(Effects& effects) {
   const PlaneMask before = paths_->usable;
   PlaneMask open = 0;
@@ -162,7 +162,7 @@ bool Peer::HasRoute() const {
   return false;
 }
 
-// The last route was withdrawn. Queued PDUs go on waiting for a while: routes come and go.
+// The last route was withdrawn. Queued PDUs wait for a while: the route may come back.
 void Peer::OnRouteGone(Time now, Effects& effects) {
   cut_off_at_ = now + own_->paths.unreachable;
   ArmHandshake(effects);
@@ -172,7 +172,7 @@ void Peer::OnRouteBack(Effects& effects) {
   cut_off_at_ = kNever;
   if (!cut_off_) return;
   cut_off_ = false;
-  // Other causes that make the peer unreachable end by themselves.
+  // Other reasons why the peer is unreachable end by themselves.
   const auto found = static_cast<uint8_t>(kAllVcs & ~lost_vcs_);
   if (found != 0) effects.Add(effect::MarkLost{found, false});
   if (lost_vcs_ == 0) Emit(PeerEvent::kReachable, 0, 0, effects);
@@ -191,7 +191,7 @@ void Peer::CheckRoutes(Time now, Effects& effects) {
   GiveUpQueued(kAllVcs, effects);
 }
 
-// Our number of the plane that the peer calls `peer_plane`; kNoPlane: no PLANE has come on it.
+// Our number of the plane that the peer calls `peer_plane`; kNoPlane: no PLANE has arrived on it.
 PlaneIndex Peer::PlaneOfPeer(uint8_t peer_plane) const {
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     if (sessions_[plane].peer_plane() == peer_plane) return plane;
@@ -199,7 +199,7 @@ PlaneIndex Peer::PlaneOfPeer(uint8_t peer_plane) const {
   return kNoPlane;
 }
 
-// Whether a plane to the peer is up and not silent: the peer is there.
+// Whether a plane to the peer is up and not silent: the peer is alive.
 bool Peer::HasHeardAnyPlane() const {
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     const PlaneSession& session = sessions_[plane];

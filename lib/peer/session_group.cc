@@ -10,9 +10,9 @@ namespace {
 
 using State = SessionSlot::State;
 
-// A session moves only if it was congested in this many looks in a row.
+// A session moves only if it was congested in this many evaluations in a row.
 constexpr uint8_t kHighIntervals = 2;
-// This many moves in a row may be bad luck. From then on the time until the next move doubles:
+// Moves in a row after which the time until the next move doubles: so many may be chance, but
 // common causes, such as another load of the far end, make round trips differ, too.
 constexpr uint8_t kFreeMoves = 8;
 constexpr int kMaxWaitDoublings = 20;
@@ -25,26 +25,26 @@ constexpr int kReplaceAtEighths = 7;
 // PDUs after which a smoothed round trip has forgotten the path before.
 constexpr uint32_t kPdusOfFreshRtt = 16;
 
-// Numbers that a session on which nothing gets through asks for in vain before its PDUs move to
-// another session. All numbers of a slot may lead to the same dead link, where a switch chooses by
-// their low bits.
+// Unanswered requests for numbers after which the PDUs of a session on which no PDU gets through
+// move to another session. All numbers of a slot may lead to the same dead link, if a switch
+// chooses by their low bits.
 constexpr uint8_t kAsksBeforeFence = 3;
 // From then on the wait for the next answer doubles, at most this often.
 constexpr int kMaxAskDoublings = 6;
-// Numbers that a session asks for in vain before it stays closed for a while.
+// Unanswered requests for numbers after which a session stays closed for a while.
 constexpr uint8_t kAsksOfOpening = 16;
 
-// Sessions that are asked for at once where all are congested: the first one answered opens.
+// Sessions requested at once if all are congested: the first that is answered opens.
 constexpr uint32_t kOpenings = 2;
-// Numbers in a row that are refused as their paths were slow. The next number is taken: all paths
-// may be slow for a common cause.
+// Max numbers in a row that are refused because their paths are slow. The next number is taken: all
+// paths may be slow for a common cause.
 constexpr uint8_t kSlowNumbers = 3;
 // A slow answer takes at least this part of the smallest round trip, in percent.
 constexpr uint32_t kMinSlow = 125;
 // An answer that takes longer than this many times the time of a slow one is not awaited.
 constexpr int kLate = 2;
 
-// A peer that moves a session twice within this time may not get our acknowledgements.
+// A peer that moves a session twice within this time may not receive our acknowledgements.
 constexpr Duration kMovesAgain = std::chrono::milliseconds(100);
 
 constexpr uint32_t Percent(uint32_t percent) { return SessionSlot::kWeightOne * percent / 100; }
@@ -158,21 +158,21 @@ SessionGroup::Answer SessionGroup::OnAnswer(const SessionNumber& answer,
   return Answer::kTaken;
 }
 
-// Whether an answer may be refused as slow: the number is asked for because other paths are
-// congested, and another number may be asked for.
+// Whether an answer may be refused as slow: the number was requested because other paths are
+// congested, and another may be requested.
 bool SessionGroup::MayBeSlow(const SessionSlot& slot) const {
   return (slot.state == State::kOpening || slot.leaves_slow) && slot.slow_numbers < kSlowNumbers &&
          min_rtt_ != Duration(0);
 }
 
-// A path on which request and answer take longer than this is refused: with it, one more session
-// would be wanted still, or a session that moves would be no faster than others.
+// The time of request and answer above which a path is refused: with such a path, another session
+// would still be needed, or a session that moves would be no faster than others.
 Duration SessionGroup::SlowAfter(const SessionSlot& slot, const SessionParams& params) const {
   const Duration limit = min_rtt_ * std::max(params.open_percent, kMinSlow) / 100;
   return slot.state == State::kOpening ? limit : std::max(limit, fastest_rtt_);
 }
 
-// One more session is enough for now; its use shows whether that is so.
+// One more session is enough for now; its use shows whether another is needed.
 void SessionGroup::ForgetOtherOpenings(uint32_t opened) {
   for (SessionIndex slot = 0; slot < count_; ++slot) {
     if (slot != opened && slots_[slot].state == State::kOpening) slots_[slot].state = State::kIdle;
@@ -213,7 +213,7 @@ void SessionGroup::OnFenced(SessionIndex slot, Duration rest, Time now) {
   fencing_ &= ~BitOf(slot);
 }
 
-// The path of the requested number leads nowhere, or the answer was lost.
+// The path of the requested number is dead, or the answer was lost.
 void SessionGroup::OnUnanswered(SessionIndex slot, bool stalled, const Waits& waits,
                                 SecretNumbers& random, Time now) {
   SessionSlot& each = slots_[slot];
@@ -229,17 +229,17 @@ void SessionGroup::OnUnanswered(SessionIndex slot, bool stalled, const Waits& wa
   }
   if (stalled && !each.answers_only && each.unanswered >= kAsksBeforeFence) {
     if ((open_ & ~BitOf(slot)) != 0) return Fence(slot, now);
-    OpenAnother(random, now);  // there is none to move to
+    OpenAnother(random, now);  // there is no session to move to
   }
   AskAgain(slot, random, now);
 }
 
-// Draws another number for the slot; OnTimer says when the peer is asked for it.
+// Draws another number for the slot; OnTimer returns when to send the request.
 void SessionGroup::Ask(SessionIndex slot, State state, SecretNumbers& random, Time now) {
   SessionSlot& asking = slots_[slot];
   const uint32_t choices = numbers_ / count_;
   const uint32_t current = asking.number / count_;
-  // Any number except the slot's present one, where there are others.
+  // Any number except the slot's present number, if there are others.
   const auto drawn = static_cast<uint32_t>(random.Next() >> 32) % std::max(choices - 1, 1u);
   const uint32_t chosen = choices > 1 && drawn >= current ? drawn + 1 : drawn;
   asking.asked = static_cast<uint16_t>(chosen * count_ + slot);
@@ -254,7 +254,7 @@ void SessionGroup::Ask(SessionIndex slot, State state, SecretNumbers& random, Ti
   deadline_ = now;
 }
 
-// Asks for another number for the same reason.
+// Draws another number for the same reason.
 void SessionGroup::AskAgain(SessionIndex slot, SecretNumbers& random, Time now) {
   const SessionSlot before = slots_[slot];
   Ask(slot, before.state, random, now);
@@ -288,7 +288,7 @@ bool SessionGroup::OnPeerMoved(SessionIndex slot, bool answers, SecretNumbers& r
 void SessionGroup::OnPlaneDown() {
   for (SessionIndex slot = 0; slot < count_; ++slot) {
     SessionSlot& asking = slots_[slot];
-    // The plane's own fence is about all of its sessions.
+    // The plane's own fence covers all of its sessions.
     if (asking.state == State::kOpening || asking.state == State::kFencing)
       asking.state = State::kIdle;
     if (asking.state == State::kMoving) {
@@ -337,14 +337,14 @@ SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams
     if (asking) next = std::min(next, each.ask_at);
     if (asking || drains || facts[slot].unacked_pdus != 0) next = std::min(next, look);
   }
-  // (A slot that the loop had passed may ask at the next look.)
+  // (A slot that the loop had passed may send its request at the next deadline.)
   deadline_ = deadline_ <= now ? std::min(next, look) : next;
   return asks;
 }
 
 void SessionGroup::NoteAsked(SessionSlot& slot, const SessionParams& params, const Waits& waits,
                              Time now) const {
-  // Every answer may take longer than the wait, so the wait has to become longer.
+  // Every answer may take longer than the wait, so the wait grows.
   const int more = std::clamp(slot.unanswered - kAsksBeforeFence + 1, 0, kMaxAskDoublings);
   Duration wait = waits.ask_again * (1 << more);
   if (MayBeSlow(slot)) wait = std::min(wait, kLate * SlowAfter(slot, params));
@@ -384,7 +384,7 @@ void SessionGroup::Evaluate(const Extremes& extremes, const SessionParams& param
   DrainWorst();
 }
 
-// Asks for kOpenings sessions. The first one answered opens (ForgetOtherOpenings).
+// Requests kOpenings sessions. The first that is answered opens (ForgetOtherOpenings).
 void SessionGroup::OpenAnother(SecretNumbers& random, Time now) {
   uint32_t opening = 0;
   for (SessionIndex slot = 0; slot < count_; ++slot) {
@@ -410,15 +410,15 @@ void SessionGroup::DrainWorst() {
   open_ &= ~BitOf(worst);
 }
 
-// A session takes no third number while PDUs with its first one are under way: the receiver accepts
-// its present and its former number.
+// Moves congested sessions. A session takes no third number while PDUs with its first are in
+// flight: the receiver accepts its present and its former number.
 void SessionGroup::MoveCongested(const Extremes& extremes, std::span<const Facts> facts,
                                  const SessionParams& params, SecretNumbers& random, Time now) {
   const auto is_high = [&](uint32_t weight) {
     return uint64_t{weight} * 100 >= uint64_t{extremes.best} * params.move_percent;
   };
   const bool even = !is_high(extremes.worst);
-  // Where the last look found all sessions even, none has been high for an interval.
+  // If the last evaluation found all sessions even, none has been high for an interval.
   const bool looks = !even || even_looks_ == 0;
   ForEach(looks ? open_ : 0, [&](SessionIndex slot) {
     SessionSlot& each = slots_[slot];
@@ -446,8 +446,8 @@ void SessionGroup::NoteMove(const SessionParams& params, Time now) {
   move_at_ = now + std::min(wait, params.interval * kMaxIntervals);
 }
 
-// An old session gets its next number before it ends; when it ends without one, no PDU takes it any
-// more, if there is another session.
+// An old session gets its next number before it ends; if it ends without a number, no PDU takes it
+// any more, provided that there is another session.
 void SessionGroup::Expire(SessionIndex slot, const Facts& facts, const SessionParams& params,
                           SecretNumbers& random, Time now) {
   SessionSlot& each = slots_[slot];

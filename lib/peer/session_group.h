@@ -27,49 +27,50 @@ using SlotMask = uint64_t;
 // A session of a group, by its slot.
 struct SessionSlot {
   enum class State : uint8_t {
-    kIdle,     // no PDU takes it
-    kOpening,  // the peer is asked to take a number for it, and no PDU takes it before
+    kIdle,     // no PDU takes the session
+    kOpening,  // a number is requested, and no PDU takes the session before the answer
     kOpen,
-    kMoving,    // the peer is asked to take another number, and PDUs go on with the former one
+    kMoving,    // another number is requested, and PDUs go on with the former number
     kDraining,  // no new PDU takes it, until it is idle
     kClearing,  // no new PDU takes it, until it is open: PDUs in flight are on a slower path than
                 // its new one
-    kFencing,   // nothing gets through with any number: the peer is asked which PDUs have arrived,
+    kFencing,   // no PDU gets through with any number: the peer is asked which PDUs have arrived,
                 // and the rest moves to other sessions
   };
   static constexpr uint32_t kWeightOne = 256;
   static constexpr uint32_t kMaxWeight = kWeightOne << 10;
 
   uint16_t number = 0;             // of our PDUs
-  uint16_t asked = 0;              // number that the peer was asked to take
+  uint16_t asked = 0;              // number that was requested
   uint16_t rx_number = 0;          // of the peer's PDUs,
-  uint16_t rx_former = 0;          // and of the peer's PDUs sent before it changed
-  uint32_t turn = 0;               // of the last number that was asked for,
-  uint32_t rx_turn = 0;            // and of the last one that the peer asked for
+  uint16_t rx_former = 0;          // and of the peer's PDUs sent before the change
+  uint32_t turn = 0;               // of our last request,
+  uint32_t rx_turn = 0;            // and of the peer's last request
   uint32_t weight = kWeightOne;    // cost of a byte in flight; kWeightOne: as on the best session
   uint32_t measured = kWeightOne;  // weight that follows from measurements of all sessions
   uint32_t delay = kWeightOne;     // delay over the least of the group; kWeightOne: no more
-  uint32_t tx_pdus = 0;            // of its connections, at the last look,
-  uint32_t retransmissions = 0;    // of its connections, at the last look
+  uint32_t tx_pdus = 0;            // of its connections, at the last evaluation,
+  uint32_t retransmissions = 0;    // of its connections, at the last evaluation
   uint32_t marked = 0;             // PDUs since then that switches have marked (ECN)
   uint32_t marks = 0;              // marked part of its recent PDUs; kWeightOne: all
   Time since{};                    // when it got its number
-  Time rx_moved_at{};              // when the peer last asked for another number of its own
-  Time asked_at{};                 // when the peer was asked for the last number,
-  Time ask_at{};                   // and when it is asked again
-  Time sent_at{};                  // the last look that saw PDUs sent on it,
+  Time rx_moved_at{};              // when the peer last requested another number of its own
+  Time asked_at{};                 // when the last request was sent,
+  Time ask_at{};                   // and when it is sent again
+  Time sent_at{};                  // the last evaluation that found PDUs sent on it,
   Duration gap{};                  // and the average time between these PDUs
   State state = State::kIdle;
   uint32_t stale_pdus = 0;     // PDUs to be sent before round trips are those of its new path
   Time rest_until{};           // when it may be opened again
-  bool fenced = false;         // the peer accepts nothing on it before it is told the first PSNs
-  bool rx_fenced = false;      // we accept nothing of the peer on it before it tells the first PSNs
-  uint8_t unanswered = 0;      // numbers asked for in vain, in a row
+  bool fenced = false;         // the peer accepts no PDU on it before the first PSNs are announced
+  bool rx_fenced = false;      // we accept no PDU on it before the peer announces the first PSNs
+  uint8_t unanswered = 0;      // requests without an answer, in a row
   uint8_t slow_numbers = 0;    // numbers whose paths were slow before any PDU took them, in a row
   bool requested = false;      // the request was sent at least once
-  bool leaves_slow = false;    // it moves as it is congested
+  bool leaves_slow = false;    // it moves because it is congested
   bool answers_only = false;   // it moves for our acknowledgements, and is idle afterwards
-  uint8_t high_intervals = 0;  // looks in a row that found it much more congested than the best
+  uint8_t high_intervals = 0;  // evaluations in a row that found it much more congested than the
+                               // best
 };
 
 std::string_view NameOf(SessionSlot::State state);
@@ -78,8 +79,8 @@ class SessionGroup {
  public:
   // The slots of the group, as many as both ends could ever agree on; they outlive the group.
   void SetSlots(SessionSlot* slots) { slots_ = slots; }
-  // An association begins, in which both ends tell `count` sessions apart, a power of two. Slots
-  // have their first numbers again. `numbers`: headers can tell the session numbers below it apart.
+  // An association begins, in which both ends distinguish `count` sessions, a power of two. Slots
+  // have their first numbers again. `numbers`: headers distinguish the session numbers below it.
   void Begin(uint32_t count, uint32_t numbers, Time now);
 
   uint32_t count() const { return count_; }
@@ -87,19 +88,19 @@ class SessionGroup {
   // The sessions that PDUs may take.
   SlotMask open() const { return open_; }
 
-  // ---- Runs: PDUs that could take any session stay with one for a short while where none is
+  // ---- Runs: PDUs that could take any session stay with one session for a short while if none is
   // better, so that the choice costs little, and one acknowledgement covers several PDUs.
 
   // The session that the run takes, if any.
   SessionIndex run_slot() const { return SessionIndex(run_slot_); }
-  // Whether the run goes on.
+  // Whether the run continues.
   bool InRun() const { return run_left_ > 0 && (open_ >> run_slot_ & 1) != 0; }
   // The most PDUs that the run still takes, 1 or more.
   uint32_t MaxInRun() const {
     return run_left_ <= 0 ? 1 : (static_cast<uint32_t>(run_left_) + kRunStep - 1) / kRunStep;
   }
-  // The next PDU takes this session. Where no session had less weight at the last look, more PDUs
-  // may follow.
+  // The next PDU takes this session. If no session had less weight at the last evaluation, more
+  // PDUs may follow.
   void BeginRun(SessionIndex slot) {
     run_slot_ = static_cast<uint8_t>(slot);
     run_left_ = slots_[slot].weight <= min_weight_ ? kRunBytes : 0;
@@ -112,43 +113,43 @@ class SessionGroup {
   // ---- The peer's numbers.
 
   SessionIndex SlotOf(uint16_t number) const { return SessionIndex(number & (count_ - 1u)); }
-  // Whether the peer has agreed with us on this number. Any number where there is one session.
+  // Whether the peer has agreed with us on this number; true if there is one session.
   bool Accepts(uint16_t number) const {
     const SessionSlot& slot = slots_[SlotOf(number)];
     return count_ == 1 || number == slot.rx_number || number == slot.rx_former;
   }
-  // The peer asks for a number: true where it is to be answered.
+  // The peer requests a number. Returns whether to answer.
   bool OnRequest(const SessionNumber& request);
-  // The peer fences one of its sessions: true where it is to be answered.
+  // The peer fences one of its sessions. Returns whether to answer.
   bool OnFence(const SessionNumber& request);
 
   // ---- Our numbers.
 
   enum class Answer : uint8_t {
-    kStale,  // it answers another request than the last one
-    kSlow,   // the round trip was slow: the peer is asked for another number
+    kStale,  // the answer is to an earlier request
+    kSlow,   // the round trip was slow: another number is requested
     kTaken,  // the slot has the number from now on
   };
   // The peer has taken a number of ours.
   Answer OnAnswer(const SessionNumber& answer, const SessionParams& params, SecretNumbers& random,
                   Time now);
-  // The peer has asked for a number of the slot; `answers`: we send only acknowledgements there.
-  // Where it asks again soon, these may be lost: asks for another number of ours, too. Returns
-  // whether it does.
+  // The peer has requested a number for the slot; `answers`: we send only acknowledgements there.
+  // If the peer requests again soon, these may be lost: requests another number of ours, too.
+  // Returns whether it does.
   bool OnPeerMoved(SessionIndex slot, bool answers, SecretNumbers& random, Time now);
-  // Nothing gets through on the slot: asks the peer for another number. Returns false where the
-  // peer is asked already.
+  // No PDU gets through on the slot: requests another number. Returns false if a request is
+  // pending.
   bool OnStall(SessionIndex slot, SecretNumbers& random, Time now);
   // The sessions that are being fenced.
   SlotMask fencing() const { return fencing_; }
-  // Whether this answers a fence of ours.
+  // Whether `answer` answers a fence of ours.
   bool IsFenced(const SessionNumber& answer) const;
   // The slot is fenced, and its PDUs in flight have left it. The session rests for `rest`, after
-  // which no frame of it is on its way any more.
+  // which none of its frames is in flight any more.
   void OnFenced(SessionIndex slot, Duration rest, Time now);
-  // The plane is down: waits for no answer any longer.
+  // The plane is down: no answer is awaited any longer.
   void OnPlaneDown();
-  // The request for the slot. The caller fills in the PSNs of a slot that is opened anew.
+  // The request for the slot. The caller fills in the PSNs of a slot that is reopened.
   SessionNumber RequestOf(SessionIndex slot) const;
 
   // The peer has seen `pdus` more PDUs with a mark, in the slots of the mask.
@@ -156,14 +157,14 @@ class SessionGroup {
 
   // ---- Time.
 
-  // When OnTimer wants to be called.
+  // When OnTimer is due.
   Time deadline() const { return deadline_; }
   struct Waits {
-    Duration ask_again;  // until the peer is asked again
+    Duration ask_again;  // until the request is repeated
     Duration ack;        // maximum delay of its acknowledgement of a single PDU
-    Duration rest;       // of a session that leads nowhere, until it is opened again
+    Duration rest;       // of a session with a dead path, until it is opened again
   };
-  // A PDU has left where none was in flight. Returns whether the deadline moved.
+  // A PDU has left when none was in flight. Returns whether the deadline moved.
   bool OnTraffic(Time now, const SessionParams& params);
   struct Facts {
     Duration srtt;       // 0: not known
@@ -171,14 +172,14 @@ class SessionGroup {
     uint32_t tx_pdus;
     uint32_t retransmissions;
     uint32_t unacked_pdus;
-    bool stalled;  // timed out stall_timeouts times in a row, and nothing was acknowledged since
+    bool stalled;  // timed out stall_timeouts times in a row, without an acknowledgement since
     bool on_former_path;  // PDUs with the former number are unacknowledged
   };
-  // `facts`: of each slot. Returns the slots for which the peer is to be asked now.
+  // `facts`: of each slot. Returns the slots for which a request is to be sent now.
   SlotMask OnTimer(std::span<const Facts> facts, const SessionParams& params, const Waits& waits,
                    SecretNumbers& random, Time now);
 
-  // Aborts where the state contradicts itself; for tests and fuzzers.
+  // Aborts if the state contradicts itself; for tests and fuzzers.
   void CheckInvariants() const;
 
  private:
@@ -223,8 +224,7 @@ class SessionGroup {
   void OnUnanswered(SessionIndex slot, bool stalled, const Waits& waits, SecretNumbers& random,
                     Time now);
   void Fence(SessionIndex slot, Time now);
-  // Time from one look at the weights to the next.
-  // (The first looks of an association come soon.)
+  // Interval of evaluations of the weights. (The first evaluations of an association come soon.)
   Duration PaceOf(const SessionParams& params) const {
     return pace_ns_ == 0 ? params.interval / 16 : std::min(Duration(pace_ns_), params.interval);
   }
@@ -238,30 +238,30 @@ class SessionGroup {
   static void ForEach(SlotMask mask, Each&& each) {
     for (; mask != 0; mask &= mask - 1) each(Lowest<SessionIndex>(mask));
   }
-  // Bytes of commands in a run, and the bytes that a PDU counts for at least. Runs are for small
-  // PDUs: two large ones in a row are much of what congestion control permits in flight.
+  // Bytes of commands in a run, and the min bytes that a PDU counts for. Runs are for small PDUs:
+  // two large ones in a row are much of what congestion control permits in flight.
   static constexpr int32_t kRunBytes = 2048;
   static constexpr uint32_t kRunStep = 256;
 
   SlotMask open_ = 1;
   SlotMask fencing_ = 0;
-  uint32_t min_weight_ = SessionSlot::kWeightOne;  // of the sessions open at the last look
-  int32_t run_left_ = 0;  // bytes of commands that may follow the PDU before; 0 or less: none
+  uint32_t min_weight_ = SessionSlot::kWeightOne;  // of the sessions open at the last evaluation
+  int32_t run_left_ = 0;  // bytes of commands that may follow the last PDU; 0 or less: none
   uint8_t run_slot_ = 0;
   SessionSlot* slots_ = nullptr;
   Time deadline_ = kNever;
-  Time looked_at_{};          // at weights, last
+  Time looked_at_{};          // the last evaluation of weights
   Time calm_since_ = kNever;  // all weights are low
   Time move_at_{};            // when a congested session may move again
-  // Round trips of the open sessions, at the last look; 0: not known.
+  // Round trips of the open sessions, at the last evaluation; 0: not known.
   Duration min_rtt_{};        // the smallest round trip of any,
   Duration fastest_rtt_{};    // and the smoothed one of the fastest
-  uint32_t pace_ns_ = 0;      // from one look to the next; 0: see PaceOf
-  uint32_t tx_pdus_ = 0;      // of all slots, at the last look
+  uint32_t pace_ns_ = 0;      // interval of evaluations; 0: see PaceOf
+  uint32_t tx_pdus_ = 0;      // of all slots, at the last evaluation
   uint32_t numbers_ = 1;
   uint8_t count_ = 1;
   uint8_t moves_ = 0;       // of congested sessions, since sessions were last even for kEvenLooks
-  uint8_t even_looks_ = 0;  // looks in a row that found sessions even, up to kEvenLooks
+  uint8_t even_looks_ = 0;  // evaluations in a row that found sessions even, up to kEvenLooks
 };
 
 }  // namespace suede

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The congestion of each session of a group, and how often the group looks at it (docs/sessions.md,
-// "Choice of the session").
+// The congestion of each session of a group, and how often the group evaluates it
+// (docs/sessions.md, "Choice of the session").
 #include <algorithm>
 #include <array>
 
@@ -9,7 +9,8 @@
 namespace suede {
 namespace {
 
-// A look at the weights costs about as much as a PDU or two: there is at most one per this many.
+// PDUs between two evaluations of the weights, at least: an evaluation costs as much as one or two
+// PDUs.
 constexpr uint32_t kPdusOfLook = 16;
 // Maximum delay that counts as congestion of a path, over the least one.
 constexpr uint64_t kMaxDelay = uint64_t{SessionSlot::kWeightOne} * 10;
@@ -17,8 +18,8 @@ constexpr uint64_t kMaxDelay = uint64_t{SessionSlot::kWeightOne} * 10;
 // PDUs after which earlier marks do not count any more.
 constexpr uint32_t kPdusOfMarks = 16;
 
-// A value goes up at once, and down by half of the difference; by less for a session that is not
-// used, of which nothing is known. The value of a session that lost PDUs doubles.
+// Raises a value at once, and lowers it by half of the difference; by less for an unused session,
+// whose congestion is not known. Doubles the value of a session that lost PDUs.
 uint32_t Followed(uint64_t value, uint32_t before, bool used, bool lost) {
   constexpr uint64_t kSlow = 8;
   if (lost) value = 2 * std::max<uint64_t>(value, before);
@@ -42,7 +43,7 @@ uint32_t WeightOf(uint64_t delay) {
 
 }  // namespace
 
-// Whether the slot counts as free, and nothing was sent since the last look that could change that.
+// Whether the slot counts as free, and no PDU sent since the last evaluation could change that.
 bool SessionGroup::IsAtRest(const SessionSlot& slot, const Facts& fact) {
   constexpr uint32_t kOne = SessionSlot::kWeightOne;
   return ((fact.tx_pdus - slot.tx_pdus) | fact.unacked_pdus |
@@ -50,7 +51,7 @@ bool SessionGroup::IsAtRest(const SessionSlot& slot, const Facts& fact) {
           (slot.measured ^ kOne) | (slot.delay ^ kOne)) == 0;
 }
 
-// Marks that several slots may have had are divided among them.
+// Divides marks that several slots may have had among them.
 void SessionGroup::OnMarked(SlotMask slots, uint32_t pdus) {
   slots &= open_;
   if (count_ == 1 || slots == 0) return;
@@ -70,10 +71,10 @@ void SessionGroup::NoteMarks(SessionSlot& slot, const Facts& fact) {
   slot.marked = 0;
 }
 
-// Delay that all sessions have in common, as in the own port, is no reason to prefer one, and
-// neither are common marks: the weight counts a session's delay beyond the fastest session's, and
-// its marks beyond the fewest. A path that marks all PDUs has the weight of one that takes half of
-// the smallest round trip longer. A session on which nothing was sent is not known to be congested.
+// Common delay of all sessions, as in the own port, is no reason to prefer a session, and neither
+// are common marks: the weight counts a session's delay beyond the fastest session's, and its marks
+// beyond the fewest. A path that marks all PDUs weighs as much as a path that takes half of the
+// smallest round trip longer. An unused session is not known to be congested.
 void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt,
                               const Common& common) {
   const bool used = (fact.tx_pdus != slot.tx_pdus || fact.unacked_pdus != 0) && IsFresh(slot, fact);
@@ -95,8 +96,8 @@ void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt
   slot.retransmissions = fact.retransmissions;
 }
 
-// The path of a new session counts as free until it was measured: the others are as much worse as
-// they are late. A session that leaves a slow path takes PDUs only where no other one can.
+// The path of a new session counts as free until it is measured: the weights of the others then
+// follow their delays. A session that leaves a slow path takes PDUs only if no other session can.
 void SessionGroup::SetWeight(SessionSlot& slot, bool beside_new) {
   slot.weight = beside_new ? std::max(slot.measured, WeightOf(slot.delay)) : slot.measured;
   if (slot.state == SessionSlot::State::kMoving && slot.leaves_slow)
@@ -108,9 +109,9 @@ bool SessionGroup::IsFresh(const SessionSlot& slot, const Facts& fact) const {
   return fact.srtt != Duration(0) && fact.tx_pdus - slot.tx_pdus >= slot.stale_pdus;
 }
 
-// The round trip for the path: without the time for which the peer may have waited for another PDU,
-// to acknowledge both. That time is at most the gap between two PDUs: the slot's average gap, or
-// twice that where PDUs come unevenly.
+// Returns the round trip of the path: without the time for which the peer may have waited for
+// another PDU, to acknowledge both. That time is at most the gap between two PDUs: the slot's
+// average gap, or twice that gap, as PDUs arrive unevenly.
 Duration SessionGroup::RttOf(SessionSlot& slot, const Facts& fact, Duration ack_wait, Time now) {
   const uint32_t pdus = fact.tx_pdus - slot.tx_pdus;
   if (pdus != 0) {
@@ -156,7 +157,7 @@ SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duratio
   return extremes;
 }
 
-// While much is sent, there is a look in each round trip; the less is sent, the fewer looks.
+// Sets the interval of evaluations: a round trip while much is sent, and longer the less is sent.
 void SessionGroup::SetPace(std::span<const Facts> facts, const SessionParams& params, Time now) {
   uint32_t sum = 0;
   Duration min = params.interval;

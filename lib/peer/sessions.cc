@@ -8,7 +8,7 @@
 namespace suede {
 namespace {
 
-// A plane that has missed this many answers when one comes was silent, not late.
+// A plane that has missed this many answers was silent, not late, when an answer comes.
 constexpr uint32_t kSilent = 2;
 
 PlaneDownReason ReasonOf(const PlaneSession::Facts& facts) {
@@ -29,7 +29,7 @@ PlaneSession::Facts Peer::FactsOf(PlaneIndex plane, Hold hold, Time now) const {
       .in_flight = paths_->InFlightOn(plane) != 0 || hold == Hold::kNeighbour,
       .held_up = hold == Hold::kOwn || hold == Hold::kPeers || hold == Hold::kNeighbour,
       .held_too_long = hold == Hold::kTooLong || hold == Hold::kNeighbour};
-  // While another plane is heard, its timer sees when that plane falls silent.
+  // While another plane is heard, that plane's own timer detects its silence.
   if (!paths_->unreachable && !HasHeardAnyPlane()) {
     facts.look_at = std::max(paths_->alive_at + params.unreachable, now + params.hello_interval);
   }
@@ -70,7 +70,8 @@ void Peer::OnSessionDeadline(PlaneIndex plane, Hold hold, Time now, Effects& eff
       if (hold != Hold::kPeers) {
         SendHeldUp(plane, false, effects);
       } else {
-        SendPlane(plane, true, effects);  // the peer says again that it is held up, or that it was
+        SendPlane(plane, true, effects);  // the peer reports again that it is held up, or that it
+                                          // was
       }
       break;
     case PlaneSession::Want::kGoDown:
@@ -84,7 +85,7 @@ void Peer::OnSessionDeadline(PlaneIndex plane, Hold hold, Time now, Effects& eff
   ArmSession(plane, effects);
 }
 
-// One plane is silent: asks on the others, which shows whether the plane or the peer is silent.
+// One plane is silent: probes the others, to find whether the plane or the peer is silent.
 void Peer::AskSiblings(Time now, Effects& effects) {
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     PlaneSession& session = sessions_[plane];
@@ -107,7 +108,7 @@ void Peer::OnFailedPlanes(const PlaneReport& report, Time now, Effects& effects)
       over = plane;
     }
   }
-  // A peer without generations has no planes to ask on.
+  // A peer without generations has no planes to probe.
   if (report.is_told && over != kNoPlane && hello_.sends_generations) {
     SendPlane(over, false, effects, report);
   }
@@ -120,7 +121,7 @@ void Peer::SendPlane(PlaneIndex plane, bool reply_wanted, Effects& effects,
   PlaneHello hello{
       .plane = static_cast<uint8_t>(plane), .failed = report.planes, .hops = report.hops};
   sessions_[plane].FillPlane(reply_wanted, hello);
-  // An end that does not send in generations has nothing to wait for.
+  // An end that does not send in generations waits for nothing.
   if (!own_->has_sessions) hello.state = PlaneState::kUp;
   // No older PSN of the generation is in flight.
   FillAllPsns(plane, hello.first, hello.more,
@@ -128,9 +129,9 @@ void Peer::SendPlane(PlaneIndex plane, bool reply_wanted, Effects& effects,
   Send(plane, hello, effects);
 }
 
-// Tells the peer, over another plane, that nothing leaves our device on this plane. Without another
-// plane that is up, tells it over all planes whose ports can send: the peer may hear us where it
-// cannot answer, as its own port is paused there.
+// Reports to the peer, over another plane, that no frame leaves our device on this plane. If no
+// other plane is up, reports over all planes whose ports can send: the peer may hear us on a plane
+// on which it cannot answer because its own port is paused.
 void Peer::SendHeldUp(PlaneIndex plane, bool if_held, Effects& effects) const {
   effect::SendHeldUp said{.plane = plane, .if_held = if_held};
   for (PlaneIndex other = 0; hello_.hears_pauses && other < own_->map.plane_count(); ++other) {
@@ -145,8 +146,8 @@ void Peer::SendHeldUp(PlaneIndex plane, bool if_held, Effects& effects) const {
 
 // ---- Facts from the peer.
 
-// Returns whether the PLANE belongs to another pair of planes than this one: it was moved on its
-// way, or the planes lead elsewhere by now. Starts over where that has lasted.
+// Returns whether the PLANE belongs to another pair of planes: it was moved in transit, or the
+// planes are connected differently by now. Starts over if that persists.
 bool Peer::IsOfOtherPair(PlaneIndex plane, const PlaneHello& hello, Time now, Effects& effects) {
   const uint32_t owner = PlaneOfPeer(hello.plane);
   const bool is_elsewhere = owner != kNoPlane && owner != plane;
@@ -161,7 +162,7 @@ bool Peer::IsOfOtherPair(PlaneIndex plane, const PlaneHello& hello, Time now, Ef
   for (uint32_t i = 0; i < own_->map.peer_connections(); ++i) {
     history |= connections_[i].MayHaveHistory();
   }
-  // An association in which nothing was exchanged loses nothing by a new start.
+  // An association without history loses nothing by a restart.
   const PathParams& params = own_->paths;
   const Duration wait =
       history ? params.unreachable : params.hello_interval * params.hello_multiplier;
@@ -195,12 +196,12 @@ void Peer::OnPlane(PlaneIndex plane, const PlaneHello& hello, bool sealed, Time 
   }
   if (!hello.reply_wanted) return;
   SendPlane(plane, heard.asks, effects);
-  // The answer may stay in the same device that holds up the plane's other frames.
+  // The answer may be stuck in the device that holds up the plane's other frames.
   if (session.up()) SendHeldUp(plane, true, effects);
 }
 
-// The peer reports planes that have failed to others. The report makes this endpoint ask its own
-// peers, and proves nothing. Ignores the plane on which the report came.
+// The peer reports planes that have failed to others. The report makes this endpoint probe its own
+// peers, and is no proof. Ignores the plane on which the report came.
 void Peer::OnReport(PlaneIndex plane, const PlaneHello& hello, Time now, Effects& effects) {
   effects.Add(effect::Count{Counter::kRxPlaneReports});
   for (uint32_t left = hello.failed; left != 0; left &= left - 1) {
@@ -221,7 +222,7 @@ void Peer::OnReport(PlaneIndex plane, const PlaneHello& hello, Time now, Effects
   session.OnProgress(now);
 }
 
-// The peer says that nothing leaves its device on a plane.
+// The peer reports that no frame leaves its device on a plane.
 void Peer::OnHeldUp(PlaneIndex plane, uint8_t held, Time now, Effects& effects) {
   const uint32_t silent = PlaneOfPeer(held);
   if (silent == kNoPlane || silent == plane) return;

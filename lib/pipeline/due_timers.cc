@@ -13,13 +13,13 @@ constexpr Duration kDownLook = std::chrono::milliseconds(2);
 
 void DueTimers::OnTimer(uint32_t timer, Time now) {
   Instance& instance = *lcore_.instances[lcore_.timers.InstanceOf(timer)];
-  // No answer can arrive: PDUs in flight wait, and that is no try.
+  // No answer can arrive: PDUs in flight wait, without counting a try.
   const bool port_down = !instance.map.has_planes() && instance.ports[0]->link.down();
   if (instance.down || port_down) return lcore_.timers.Arm(timer, now + kDownLook);
   const Timers::Owner owner = lcore_.timers.OwnerOf(timer, instance);
   switch (owner.kind) {
     case Timers::Kind::kConnection:
-      // A deadline that has moved away since its timer was armed.
+      // The deadline was postponed after its timer was armed.
       if (instance.connections[owner.number].deadline() > now) [[likely]] {
         return lcore_.timers.ArmConnection(instance, ConnectionIndex(owner.number));
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expired timers, and the fact that each of them is to a peer. Owned by the lcore.
+// Passes expired timers to peers as facts. Owned by the lcore.
 #ifndef SUEDE_PIPELINE_DUE_TIMERS_H_
 #define SUEDE_PIPELINE_DUE_TIMERS_H_
 
@@ -15,11 +15,11 @@ namespace suede {
 
 class DueTimers {
  public:
-  // All of them outlive this.
+  // All arguments outlive this object.
   DueTimers(Lcore& lcore, CreditUse& credit_use, Pauses& pauses, Effector& effector)
       : lcore_(lcore), credit_use_(credit_use), pauses_(pauses), effector_(effector) {}
 
-  // To be called once in a turn. Returns whether a timer was due.
+  // Called once in a poll iteration. Returns whether a timer was due.
   bool Poll(Time now) {
     return lcore_.timers.Advance(now, [&](uint32_t timer) { OnTimer(timer, now); });
   }

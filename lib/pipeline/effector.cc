@@ -69,7 +69,7 @@ struct Effector::OnePeer {
     on.pauses_.SendHeldUp(instance, peer, what, now());
   }
   void operator()(const effect::Probe& what) const {
-    // The probe asks whether the peer is plain, which a sealed peer never is.
+    // The probe finds out whether the peer is plain, which a sealed peer never is.
     if (instance.seals() && instance.SealOf(peer).IsSealed()) return;
     ControlSender::SendUnsequenced(instance, NumberOf(what), {}, what.psn, Instance::kAckClass);
   }
@@ -148,7 +148,7 @@ void Effector::Apply(Instance& instance, PeerIndex peer, Effects& effects) {
   for (PeerEffect& one : effects.all()) std::visit(apply, one);
 }
 
-// Tells packing whether the destination can be reached.
+// Marks for packing whether the destination is unreachable.
 void Effector::MarkLost(Instance& instance, PeerIndex peer, uint32_t vcs, bool lost) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     if ((vcs & 1u << vc) == 0) continue;
@@ -156,9 +156,8 @@ void Effector::MarkLost(Instance& instance, PeerIndex peer, uint32_t vcs, bool l
   }
 }
 
-// Asks the far side of a lost connection for its expected PSN: in the class of the given-up PDUs,
-// so that the answer is given behind them. The probe acknowledges nothing: its PSN could not come
-// next.
+// Probes the far side of a lost connection for its expected PSN, in the class of the given-up PDUs,
+// so that it answers after them. The probe acknowledges nothing, as its PSN may be implausible.
 void Effector::SendProbe(Instance& instance, ConnectionIndex number) {
   Connection& connection = instance.connections[number];
   const bool held = completions_.IsHeld(instance, number);

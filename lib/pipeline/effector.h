@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out the effects of a peer: sends, ends PDUs or puts them back, emits events, counts, arms
-// timers. peer/effects.h defines each effect; nothing is decided here. Owned by the lcore.
+// Executes the effects of a peer: sends, ends or requeues PDUs, emits events, counts, arms timers.
+// peer/effects.h defines each effect; the effector makes no decisions. Owned by the lcore.
 #ifndef SUEDE_PIPELINE_EFFECTOR_H_
 #define SUEDE_PIPELINE_EFFECTOR_H_
 
@@ -21,7 +21,7 @@ namespace suede {
 
 class Effector {
  public:
-  // All of them outlive this.
+  // All members outlive this object.
   struct Parts {
     Lcore& lcore;
     RunQueue& run_queue;
@@ -45,7 +45,7 @@ class Effector {
         pauses_(parts.pauses) {}
 
   void Apply(Instance& instance, PeerIndex peer, Effects& effects);
-  // A connection's deadline has come, or a peer wants the connection checked.
+  // A connection's deadline has come, or a peer requests a check of the connection.
   void OnConnectionTimer(Instance& instance, ConnectionIndex connection, Time now);
 
  private:

@@ -9,7 +9,7 @@
 namespace suede {
 namespace {
 
-// The number of the port's list for a delay; a new one where there is none yet.
+// Returns the number of the port's list for a delay; adds a list if there is none yet.
 uint32_t AckListOf(PortContext& port, const TransportParams& transport) {
   for (uint32_t i = 0; i < port.ack_due.size(); ++i) {
     if (port.ack_due[i].IsFor(transport)) return i;
@@ -157,7 +157,7 @@ bool Pipeline::Poll(Time now) {
   return work;
 }
 
-// Receives from a port. A frame's effects are carried out before the next frame is judged.
+// Receives from a port. Executes a frame's effects before the next frame is classified.
 bool Pipeline::PollPort(PortContext& port, Time now) {
   Frame* frames[2 * kBurst];
   const uint32_t count = port.link.Receive(frames, now);
@@ -177,7 +177,7 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
   return true;
 }
 
-// Finds the pauses of the neighbours that hold, resumes what waited for credit or for the end of a
+// Checks the pauses of the neighbours, resumes PDUs that waited for credit or for the end of a
 // pause, and emits events for pauses that do not end.
 [[gnu::noinline]] void Pipeline::ObeyPauses(Time now) {
   for (const auto& port : lcore_.ports) {
@@ -208,7 +208,7 @@ void Pipeline::EmitStorm(const PortContext& port, VcMask flows) {
   }
 }
 
-// Sends PFC frames that are due, in front of what the turn has staged.
+// Sends PFC frames that are due, in front of the staged frames of the poll iteration.
 [[gnu::noinline]] void Pipeline::RequestPauses(Time now) {
   pause_requester_.Poll(now);
   for (const auto& port : lcore_.ports) {
@@ -227,7 +227,7 @@ bool Pipeline::StagePdus(Time now) {
   return staged;
 }
 
-// A link may negotiate another speed, or know none before it is up.
+// Updates link speeds: a link may negotiate another speed, or have none before it is up.
 void Pipeline::FollowLinkSpeeds() {
   for (const auto& port : lcore_.ports) {
     const LinkState link = port->link.state();
@@ -273,7 +273,7 @@ void Pipeline::CheckInvariants() const {
     uint32_t bytes = 0;
     uint32_t bytes_on[kMaxPlanes] = {};
     uint32_t busy[kMaxPlanes] = {};
-    // PDUs in flight beyond a window that was made smaller stay there until acknowledged.
+    // PDUs in flight beyond a reduced window stay there until acknowledged.
     TransportParams widest = instance->params.transport;
     widest.window_pdus = instance->widest_window;
     for (const Peer& peer : instance->peers) peer.CheckInvariants(widest);

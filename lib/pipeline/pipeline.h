@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data path of one lcore: from clients' rings to ports and back, run to completion.
 //
-// Poll is one turn of the loop, and reads as a table of contents. lib/send tells the story of a
-// command from ring to wire, lib/receive the way back, lib/peer decides about a peer, effector.cc
-// carries it out. This room has the turn, the set-up of a pipeline, and the requests of the control
-// thread (request_work.h). Everything but the mailbox and the counters belongs to the thread that
-// calls Poll.
+// Poll is one poll iteration, and lists its steps in order. lib/send has the path of a command from
+// ring to wire, lib/receive the path back; lib/peer makes the decisions about a peer, and
+// effector.cc executes them. This room has the poll iteration, the set-up of a pipeline, and the
+// requests of the control thread (request_work.h). The thread that calls Poll owns everything
+// except the mailbox and the counters.
 #ifndef SUEDE_PIPELINE_PIPELINE_H_
 #define SUEDE_PIPELINE_PIPELINE_H_
 
@@ -41,11 +41,12 @@
 
 namespace suede {
 
-// Something that shares the lcore: called once a turn, between receiving and transmitting.
+// A component that shares the lcore: called once in a poll iteration, between receiving and
+// transmitting.
 class PollHook {
  public:
   virtual ~PollHook() = default;
-  // Returns whether it found work.
+  // Returns whether there was work.
   virtual bool Poll(Time now) = 0;
 };
 
@@ -56,16 +57,16 @@ class Pipeline {
 
   Pipeline();
 
-  // ---- Building it, before the first Poll. Numbers count from 0.
-  // `packets`, where given, outlives the pipeline.
+  // ---- Set-up, before the first Poll. Numbers count from 0. `packets`, if not null, outlives the
+  // pipeline.
   uint32_t AddPort(Port* port, const PortParams& params, PacketLane* packets = nullptr);
-  // Another queue pair of that port's device. Its number counts as a port's: instances that are put
-  // on it send by it. Each of the device's pairs receives for the instances of all.
+  // Adds a queue pair of the port's device. Its number counts as a port's: instances assigned to it
+  // send on it. Each of the device's pairs receives for the instances of all pairs.
   uint32_t AddPair(uint32_t port, Port* pair);
   uint32_t AddInstance(const InstanceParams& params);
-  // Obeys pauses of the port's neighbour, and asks for pauses (docs/pfc.md). `pauses` is the
-  // device's, and outlives the pipeline; `sends`: the queue pair of that number sends its frames.
-  // For each of the device's queue pairs, before the instances on it.
+  // Obeys pauses of the port's neighbour, and requests pauses (docs/pfc.md). `pauses` is the
+  // device's, and outlives the pipeline; `sends`: queue pair `pair` sends its frames. To be called
+  // for each of the device's queue pairs, before its instances are added.
   void SetPauses(uint32_t pair, PortPauses* pauses, bool sends);
   // Another lcore serves the port's device, too. To be called after every AddPair.
   void SharePort(uint32_t port, const PortNeighbour& neighbour);
@@ -76,11 +77,12 @@ class Pipeline {
   // Polled every 64 us, when the load of clients' queues is published; it outlives the pipeline.
   void SetWaitPoller(PollHook* wait_poller) { wait_poller_ = wait_poller; }
 
-  // ---- Running it.
+  // ---- Operation.
 
-  // One turn. Returns whether there was anything to do.
+  // One poll iteration. Returns whether there was work.
   bool Poll(Time now);
-  // The cycles of a turn, with the waiting after it: for the caller of Poll.
+  // Counts the cycles of a poll iteration, including the wait after it; called by the caller of
+  // Poll.
   void CountCycles(bool busy, uint64_t cycles) {
     lcore_.counters.Add(busy ? Counter::kBusyCycles : Counter::kIdleCycles, cycles);
   }
@@ -94,17 +96,17 @@ class Pipeline {
   const HistogramBlock& histograms(uint32_t instance) const {
     return lcore_.instances[instance]->histograms;
   }
-  // Frames and drops that no instance can be named for.
+  // Frames and drops that belong to no instance.
   const CounterBlock& port_counters() const { return lcore_.counters; }
   uint32_t instance_count() const { return static_cast<uint32_t>(lcore_.instances.size()); }
-  // How many SetPort, SetInstance, SetPlane and SetWeight have taken effect.
+  // Number of SetPort, SetInstance, SetPlane and SetWeight that have taken effect.
   uint32_t admin_done() const { return requests_.done(); }
   // The outcome of the last Ping of the instance.
   const PingBoard& ping_board(uint32_t instance) const {
     return lcore_.instances[instance]->ping.board;
   }
 
-  // For tests: nothing is packed, in flight, owed or waiting to be sent.
+  // For tests: no record waits in a ring, and Lcore::IsIdle.
   bool IsQuiet() const;
   const Instance& instance(uint32_t number) const { return *lcore_.instances[number]; }
   void CheckInvariants() const;

@@ -4,11 +4,11 @@
 namespace suede {
 namespace {
 
-// How often ports are looked at.
+// Interval of the checks of ports.
 constexpr Duration kPortLook = std::chrono::microseconds(50);
-// A turn that comes later than this was kept waiting by the machine.
+// A poll iteration that begins later than this was delayed by the machine.
 constexpr Duration kPause = std::chrono::microseconds(500);
-// Peers that are asked on failed planes in each look, half of the room in front of a burst.
+// Max peers that are probed on failed planes in each check: half of the room in front of a burst.
 constexpr uint32_t kAskedInALook = kBurst / 2;
 
 }  // namespace
@@ -23,8 +23,9 @@ constexpr uint32_t kAskedInALook = kBurst / 2;
   if (lcore_.has_failed_planes) AskOnFailedPlanes(now);
 }
 
-// Each question, and each report, takes a place in front of a burst: a few peers are asked in each
-// look, whatever the number of peers and instances. A peer without sessions costs a look at it.
+// Probes peers on failed planes. Each probe, and each report, takes a place in front of a burst: a
+// few peers are probed in each check, whatever the number of peers and instances. A peer without
+// sessions is only visited.
 void PlaneWatch::AskOnFailedPlanes(Time now) {
   lcore_.has_failed_planes = false;
   uint32_t room = kAskedInALook;
@@ -44,7 +45,7 @@ void PlaneWatch::AskOnFailedPlanes(Time now) {
   }
 }
 
-// This lcore has stood still: silence in that time says nothing of peers.
+// This lcore has stalled: silence in that time is no evidence about peers.
 void PlaneWatch::OnPause(Duration time) {
   for (const auto& instance : lcore_.instances) {
     for (Peer& peer : instance->peers) peer.OnStandstill(time);

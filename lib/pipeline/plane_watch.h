@@ -14,19 +14,19 @@ namespace suede {
 
 class PlaneWatch {
  public:
-  // Both outlive this.
+  // Both arguments outlive this object.
   PlaneWatch(Lcore& lcore, Effector& effector) : lcore_(lcore), effector_(effector) {}
 
-  // For one more instance, before the first turn.
+  // Adds an instance, before the first poll iteration.
   void AddInstance(const Instance& instance) { watches_ |= instance.own.has_sessions; }
-  // To be called once in a turn; checks ports periodically.
+  // Checks ports periodically; called once in a poll iteration.
   void Poll(Time now, Duration since_last_turn) {
     if (watches_ && now >= due_) Watch(now, since_last_turn);
   }
   // The port of a plane, or an operator's setting of the plane, has changed.
   void OnPlaneChange(Instance& instance, PlaneIndex plane, PlaneDownReason reason, Time now);
-  // The neighbour of a port has kept it from sending acknowledgements and control PDUs for long:
-  // checks soon whether other planes are alive, also where nothing is in flight.
+  // The neighbour of a port has long kept the port from sending acknowledgements and control PDUs:
+  // checks soon whether other planes are alive, even if no PDU is in flight.
   void OnMute(const PortContext& port, Time now);
 
  private:

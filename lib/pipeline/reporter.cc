@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gauges are published periodically, which is cheaper than with every change and as useful. Load is
-// published for a balancer that chooses among several queues.
+// Publishes gauges periodically, which is cheaper than at every change and as useful; and load for
+// a balancer that chooses among several queues.
 #include "pipeline/reporter.h"
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace suede {
 namespace {
 
 constexpr Duration kGaugesEvery = std::chrono::milliseconds(10);
-// Connections counted per publication: bounds the time of a turn, whatever the number of peers. A
-// round over 1023 connections takes 160 ms.
+// Connections counted per publication: bounds the time of a poll iteration, whatever the number of
+// peers. A round over 1023 connections takes 160 ms.
 constexpr uint32_t kCountedPerCall = 64;
 constexpr Duration kRoundEvery = std::chrono::microseconds(64);  // of rounds over the queues
-constexpr Duration kHeartbeat = std::chrono::milliseconds(10);   // where nothing happens
+constexpr Duration kHeartbeat = std::chrono::milliseconds(10);   // of idle instances
 constexpr uint32_t kLooksPerTurn = 4;
-// Destinations looked at with each publication of load: bounds the cost, with any number of them.
+// Destinations checked with each publication of load: bounds the cost, with any number of them.
 constexpr uint32_t kDestinations = 16;
 
 static_assert(static_cast<size_t>(ConnectionState::kLost) + 1 == kConnectionStates);
@@ -138,7 +138,7 @@ Reporter::Counted Reporter::PublishGauges(Time now) {
   return CountConnections();
 }
 
-// Goes on counting connections by state, and shows those of an instance when it has seen all.
+// Continues to count connections by state, and publishes an instance's counts when all are counted.
 Reporter::Counted Reporter::CountConnections() {
   if (instances_.empty()) return {};
   const Instance& instance = *instances_[counting_instance_];
@@ -174,7 +174,7 @@ void Reporter::PublishLoad(Time now) {
   for (uint32_t i = 0; i < kLooksPerTurn && load_next_ < serving.size(); ++i) {
     MeasureLoad(clients_.queue(serving[load_next_++]), now);
   }
-  if (load_next_ < serving.size()) return;  // the next turn goes on
+  if (load_next_ < serving.size()) return;  // the next poll iteration continues
   load_next_ = 0;
   ++load_round_;
   load_due_ = now + kRoundEvery;

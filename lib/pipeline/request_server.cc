@@ -139,12 +139,12 @@ void RequestServer::FinishDraining(bool is_idle) {
   // Records of clients beyond a ring's worth stay in their rings.
   if (drained_ || !is_idle || !clients_.IsDrained()) return;
   drained_ = true;
-  // The answer says that all is acknowledged: a record taken now would make it untrue.
+  // The reply states that all is acknowledged: no record may be taken from now on.
   clients_.EndDrain();
   mailbox_.replies.Push({.kind = LcoreReplyKind::kDrain});
 }
 
-// ---- Ports, instances and planes that an operator takes out of service and puts back.
+// ---- Ports, instances and planes that an operator takes out of service and returns.
 
 Todo RequestServer::Serve(const request::SetPort& asked) {
   answering_ = Answering::kStates;
@@ -159,7 +159,7 @@ Todo RequestServer::Serve(const request::SetInstance& asked) {
   return asked.up ? Todo(todo::InstanceUp{.instance = asked.instance}) : Todo();
 }
 
-// A plane of an instance that has several; the only one is set by SetInstance.
+// Sets a plane of an instance that has several; SetInstance sets an only plane.
 Todo RequestServer::Serve(const request::SetPlane& asked) {
   answering_ = Answering::kStates;
   if (asked.instance >= instances_.size()) return {};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lcore's side of requests of the control thread: serves clients, administration and snapshots,
-// and hands the rest out as values.
+// and returns the rest as values.
 //
 // The server never calls the data path. A request that concerns PDUs, credit or peers leaves a
-// value in todo(); the caller does it, then lets the server answer:
+// value in todo(); the caller executes it, then lets the server answer:
 //
 //   while (server.Next(now)) {
-//     …do what server.todo() says…
+//     …execute server.todo()…
 //     server.Answer();
 //   }
 //
@@ -34,7 +34,7 @@ namespace suede {
 // The rest of a request that has been served.
 namespace todo {
 
-// The claimants of {instance, vc_mask} have changed, or were asked for again.
+// The claimants of {instance, vc_mask} have changed, or have claimed again.
 struct ClaimsMoved {
   uint32_t instance = 0;
   uint8_t vc_mask = 0;
@@ -68,7 +68,7 @@ class RequestServer {
   using Ports = std::vector<std::unique_ptr<PortContext>>;
   using Instances = std::vector<std::unique_ptr<Instance>>;
 
-  // All of them outlive the server.
+  // All arguments outlive the server.
   RequestServer(Mailbox& mailbox, ClientTable& clients, ServedTargets& targets, Reporter& reporter,
                 const Ports& ports, const Instances& instances)
       : mailbox_(mailbox),
@@ -78,30 +78,29 @@ class RequestServer {
         ports_(ports),
         instances_(instances) {}
 
-  // Serves the next request. False where there is none.
+  // Serves the next request. Returns false if there is none.
   bool Next(Time now);
   const Todo& todo() const { return todo_; }
-  // The request is done: the asker sees it.
+  // The request is done: answers it.
   void Answer();
 
-  // Once in a turn: answers requests whose clients are gone by now,
+  // Called once in a poll iteration: answers requests whose clients are gone by now,
   void FinishDetaching() {
     if (clients_.detaching()) EndDetaching();
   }
-  // and the Drain, where all has been taken and acknowledged. `is_idle`:
-  // nothing is packed, in flight or owed.
+  // and the Drain, if all records were taken and acknowledged. `is_idle`: see Lcore::IsIdle.
   void FinishDraining(bool is_idle);
 
-  // How many requests of administration have taken effect.
+  // Number of administration requests that have taken effect.
   uint32_t done() const { return done_.load(std::memory_order_acquire); }
 
  private:
-  // How the request that was served is answered.
+  // How the served request is answered.
   enum class Answering : uint8_t {
     kNot,     // not, or not yet
     kReply,   // by reply_
     kCount,   // by done()
-    kStates,  // by done(), and clients are shown what is in service
+    kStates,  // by done(), and the service state is published to clients
   };
 
   Todo Serve(const request::Attach& asked);
@@ -129,7 +128,7 @@ class RequestServer {
     }
   }
 
-  // The request, where it names an instance that is there.
+  // The request, if it names an existing instance.
   template <typename Request>
   Todo IfKnown(const Request& asked) const {
     return asked.instance < instances_.size() ? Todo(asked) : Todo();
@@ -149,7 +148,7 @@ class RequestServer {
   LcoreReply reply_;
   Answering answering_ = Answering::kNot;
   bool drained_ = false;
-  Time now_{};  // of this turn
+  Time now_{};  // of this poll iteration
   std::atomic<uint32_t> done_{0};
 };
 

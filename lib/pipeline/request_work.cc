@@ -33,7 +33,7 @@ void RequestWork::Do(const todo::ClientLeft& /*left*/) {
   }
 }
 
-// Discards no more than a ring of records: a malicious client may go on writing.
+// Discards at most a ring of records: a malicious client may keep writing.
 void RequestWork::Do(const todo::QueueInReset& reset) {
   QueueSlot& slot = parts_.lcore.clients.queue(reset.queue);
   TakeRest(slot.ring, slot.drain_records, [&](const TxRecord& record) {
@@ -41,10 +41,10 @@ void RequestWork::Do(const todo::QueueInReset& reset) {
   });
 }
 
-// ---- Instances and planes that an operator puts back into service.
+// ---- Instances and planes that an operator returns to service.
 
-// Connections of an instance that fell off its ports' lists while it was down are put on them
-// again. A port that is down stands still and needs no such thing.
+// Puts connections that left the ports' lists while the instance was down on them again. A port
+// that is down keeps its lists.
 void RequestWork::Do(const todo::InstanceUp& up) {
   Instance& instance = InstanceOf(up.instance);
   parts_.run_queue.Enqueue(instance);
@@ -74,9 +74,9 @@ void RequestWork::Do(const request::SetWeight& request) {
   }
 }
 
-// ---- Peers that are found and lost.
+// ---- MAC addresses of peers.
 
-// The peer's MAC address is known now, or has changed. PDUs that wait for it may go.
+// The peer's MAC address is known now, or has changed. PDUs that wait for the address may leave.
 void RequestWork::Do(const request::SetPeerMac& request) {
   Instance& instance = InstanceOf(request.instance);
   const PeerIndex peer(request.peer);
@@ -89,7 +89,7 @@ void RequestWork::Do(const request::SetPeerMac& request) {
   parts_.effector.Apply(instance, peer, effects);
 }
 
-// Credit must not pile up behind a peer without a known MAC address.
+// Gives up PDUs to a peer without a known MAC address, so that they do not hold credit.
 void RequestWork::Do(const request::LosePeer& request) {
   Instance& instance = InstanceOf(request.instance);
   const PeerIndex peer(request.peer);

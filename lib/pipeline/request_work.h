@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out the parts of requests that concern the data path. RequestServer serves the rest.
-// Owned by the lcore.
+// Executes the parts of requests that concern the data path. RequestServer serves the rest. Owned
+// by the lcore.
 #ifndef SUEDE_PIPELINE_REQUEST_WORK_H_
 #define SUEDE_PIPELINE_REQUEST_WORK_H_
 
@@ -23,7 +23,7 @@ namespace suede {
 
 class RequestWork {
  public:
-  // The parts that it works on; all of them outlive it.
+  // The parts that requests change; all members outlive this object.
   struct Parts {
     Lcore& lcore;
     RunQueue& run_queue;
@@ -40,7 +40,7 @@ class RequestWork {
 
   RequestWork(RequestServer& server, const Parts& parts) : server_(server), parts_(parts) {}
 
-  // Once in a turn. Returns whether there was a request.
+  // Called once in a poll iteration. Returns whether there was a request.
   bool Poll(Time now);
 
  private:

@@ -48,7 +48,7 @@ bool SealWork::Begin(Time now) {
   return owes || updates_.under_way || asks_.under_way;
 }
 
-// Asks the peer where that is of use now. Returns whether it asked.
+// Sends the peer a HELLO if sealing needs one now. Returns whether it did.
 bool SealWork::Ask(Instance& instance, PeerIndex peer) {
   if (!instance.peers[peer].handshake().associated()) return false;
   SealedPeer& sealed = instance.SealOf(peer);
@@ -73,7 +73,7 @@ void SealWork::Flush() {
   }
 }
 
-// Instances have the secrets at once, peers one after the other.
+// Instances get the secrets at once, peers one after the other.
 void SealWork::Take(SecretsUpdate& update) {
   for (const auto& instance : lcore_.instances) {
     if (instance->seals()) instance->seal_own->secrets = update.secrets;
@@ -85,7 +85,7 @@ void SealWork::Take(SecretsUpdate& update) {
   updates_.Start();
 }
 
-// Peers are asked at once whether they have the secrets.
+// Queries peers at once whether they have the secrets.
 void SealWork::EndUpdate() {
   std::exchange(update_, nullptr)->done.store(true, std::memory_order_release);
   ask_at_ = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sealing, once in a turn (docs/sealing.md): the time for it, secrets that have changed, and the
-// burst of what was laid out. Work that concerns every peer is done for some of them in a turn.
+// The work of sealing in each poll iteration (docs/sealing.md): its time, changed secrets, and the
+// burst of prepared frames. Work that concerns every peer is done for some peers in each iteration.
 // Owned by the lcore.
 #ifndef SUEDE_PIPELINE_SEAL_WORK_H_
 #define SUEDE_PIPELINE_SEAL_WORK_H_
@@ -16,23 +16,23 @@ namespace suede {
 
 class SealWork {
  public:
-  // Both outlive this.
+  // Both arguments outlive this object.
   SealWork(Lcore& lcore, Effector& effector) : lcore_(lcore), effector_(effector) {}
 
-  // Before the turn's first frame. Returns whether there is more to do at once.
+  // Called before the poll iteration's first frame. Returns whether there is more to do at once.
   bool Begin(Time now);
-  // Behind the turn's last frame that is staged.
+  // Called after the poll iteration's last frame is staged.
   void Flush();
 
   void Take(SecretsUpdate& update);
-  // Takes secrets that are agreed with one peer.
+  // Takes secrets agreed with one peer.
   void Take(Instance& instance, PeerIndex peer, SecretsUpdate& update);
   void Rotate();
 
  private:
   static constexpr Duration kAskEvery = std::chrono::milliseconds(100);
-  // Peers in a turn: that get other secrets, that are looked at whether they are to be asked, and
-  // that are asked.
+  // Max peers in a poll iteration that get other secrets, that are checked for a query, and that
+  // are queried.
   static constexpr uint32_t kUpdatesPerTurn = 16;
   static constexpr uint32_t kLooksPerTurn = 64;
   static constexpr uint32_t kAsksPerTurn = 16;
@@ -54,7 +54,7 @@ class SealWork {
 
   Lcore& lcore_;
   Effector& effector_;
-  SecretsUpdate* update_ = nullptr;  // the one under way
+  SecretsUpdate* update_ = nullptr;  // the present update
   Walk updates_;
   Walk asks_;
   Time ask_at_{};

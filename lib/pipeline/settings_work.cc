@@ -17,7 +17,7 @@ void SettingsWork::Continue(Time now) {
     }
     connection_ = 0;
     ++instance_;
-    // More PDUs may be in flight now than there was room for.
+    // More PDUs may be in flight now than before.
     run_queue_.Enqueue(instance);
   }
   change_->done.store(true, std::memory_order_release);
@@ -40,7 +40,7 @@ void SettingsWork::Renew(Instance& instance, ConnectionIndex number, Time now) {
 }
 
 void SettingsWork::Begin(SettingsChange* change) {
-  // The asker waits for `done` before it asks again; the cost of not waiting is its own.
+  // The requester waits for `done` before its next change; if it does not, this call takes longer.
   while (change_ != nullptr) Continue(lcore_.now);
   change_ = change;
   instance_ = 0;

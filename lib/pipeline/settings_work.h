@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// New settings for a pipeline that runs. The values are swapped between two turns; headers,
-// deadlines and waiting queues that were computed from the former settings are renewed in the turns
-// that follow, a few connections in each, so that no turn is long. Owned by the lcore.
+// Applies new settings to a running pipeline. Values are replaced between two poll iterations;
+// headers, deadlines and waiting queues that were computed from the former settings are renewed in
+// the following iterations, a few connections in each, so that no iteration is long. Owned by the
+// lcore.
 #ifndef SUEDE_PIPELINE_SETTINGS_WORK_H_
 #define SUEDE_PIPELINE_SETTINGS_WORK_H_
 
@@ -18,13 +19,13 @@ namespace suede {
 
 class SettingsWork {
  public:
-  // All of them outlive this.
+  // All arguments outlive this object.
   SettingsWork(Lcore& lcore, RunQueue& run_queue, ShareBook& shares, Effector& effector)
       : lcore_(lcore), run_queue_(run_queue), shares_(shares), effector_(effector) {}
 
-  // A change before this one is finished first.
+  // Begins a change; completes an earlier change first.
   void Begin(SettingsChange* change);
-  // Once in a turn. Returns whether a change is under way.
+  // Called once in a poll iteration. Returns whether a change is in progress.
   bool Poll(Time now) {
     if (change_ == nullptr) return false;
     Continue(now);
@@ -39,7 +40,7 @@ class SettingsWork {
   RunQueue& run_queue_;
   ShareBook& shares_;
   Effector& effector_;
-  SettingsChange* change_ = nullptr;  // under way; the next connection to renew
+  SettingsChange* change_ = nullptr;  // in progress; below, the next connection to renew
   uint32_t instance_ = 0;
   ConnectionIndex connection_ = 0;
 };

@@ -14,8 +14,8 @@ namespace suede {
   list.due.push_back({instance.number, number, now});
 }
 
-// Sends acknowledgements that the data of this turn has not taken along. Where the port has no
-// room, its acknowledgements wait, and nothing else does.
+// Sends acknowledgements that the data of this poll iteration has not piggybacked. If the port has
+// no room, only its own acknowledgements wait.
 void AckScheduler::Send(PortContext& port, Time now) {
   for (; !port.ack_now.empty(); port.ack_now.pop_front()) {
     const ConnectionRef ref = port.ack_now.front();
@@ -26,8 +26,9 @@ void AckScheduler::Send(PortContext& port, Time now) {
   }
 }
 
-// Sends the oldest first. An acknowledgement that waits covers PDUs that come meanwhile: so while
-// data goes on coming, one that may leave waits until the budget has it, or its bound is over.
+// Sends the oldest first. A waiting acknowledgement covers PDUs that arrive meanwhile: so while
+// data arrives, an acknowledgement that may leave waits until the budget permits it, or its bound
+// expires.
 bool AckScheduler::SendDelayed(PortContext& port, DelayedAcks& list, Time now) {
   AckBudget& budget = port.ack_budget;
   const bool quiet = now - budget.received_at >= list.quiet;
@@ -43,7 +44,8 @@ bool AckScheduler::SendDelayed(PortContext& port, DelayedAcks& list, Time now) {
   return true;
 }
 
-// Acknowledges for a connection whose turn has come on the list `list`. False where it has to stay.
+// Acknowledges for the first connection on `list`. Returns false if the connection has to stay
+// there.
 bool AckScheduler::Flush(Instance& instance, ConnectionIndex number, uint8_t list) {
   const bool owes = !instance.down && instance.connections[number].HasPendingAck();
   if (owes && !SendAck(instance, number)) return false;
@@ -51,13 +53,13 @@ bool AckScheduler::Flush(Instance& instance, ConnectionIndex number, uint8_t lis
   return true;
 }
 
-// Sends the acknowledgement in a PDU of its own. False where there is no room to stage it.
+// Sends the acknowledgement in a PDU of its own. Returns false if there is no room to stage it.
 bool AckScheduler::SendAck(Instance& instance, ConnectionIndex number) {
   Link& link = instance.ports[instance.map.PlaneOf(number)]->link;
   Connection& connection = instance.connections[number];
   if (instance.IsResolving(instance.map.PeerOf(number), instance.map.PlaneOf(number)))
       [[unlikely]] {
-    connection.TakeRpsn();  // it is lost on the way
+    connection.TakeRpsn();  // the acknowledgement counts as lost in transit
     instance.counters.Add(Counter::kTxNoMac);
     return true;
   }
@@ -69,8 +71,8 @@ bool AckScheduler::SendAck(Instance& instance, ConnectionIndex number) {
   return true;
 }
 
-// The PSN of the next sequenced PDU to leave: PDUs that wait in the burst have not left, and are
-// passed on the way.
+// Returns the PSN of the next sequenced PDU to leave: PDUs that wait in the burst have not left,
+// and the acknowledgement overtakes them.
 Psn AckScheduler::UnsequencedPsn(const Instance& instance, const Link& link,
                                  const Connection& connection) const {
   const Pdu* newest = connection.newest();
@@ -83,7 +85,7 @@ Psn AckScheduler::UnsequencedPsn(const Instance& instance, const Link& link,
     const bool of_connection =
         pdu->peer == newest->peer &&
         instance.map.KeyOf(Vc(pdu->vc)) == instance.map.KeyOf(Vc(newest->vc)) &&
-        // Another session's that passes has as good a PSN.
+        // Another session's PDU that passes this check has a PSN that serves as well.
         newest->psn.DistanceFrom(pdu->psn) >= 0 &&
         newest->psn.DistanceFrom(pdu->psn) < int{kBurst} &&
         lcore_.clients.queue(pdu->runs[0].queue).instance == instance.number;

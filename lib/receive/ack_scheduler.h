@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Acknowledgements that are owed: at once, or when their delay is over and no data has taken them
-// along. Owned by the lcore.
+// Sends pending acknowledgements: at once, or when their delay has expired and no data has
+// piggybacked them. Owned by the lcore.
 #ifndef SUEDE_RECEIVE_ACK_SCHEDULER_H_
 #define SUEDE_RECEIVE_ACK_SCHEDULER_H_
 
@@ -13,10 +13,10 @@ namespace suede {
 
 class AckScheduler {
  public:
-  // `lcore` outlives this.
+  // `lcore` outlives this object.
   explicit AckScheduler(Lcore& lcore) : lcore_(lcore) {}
 
-  // The connection, which has that number, may owe one.
+  // Schedules an acknowledgement if the connection `number` has one pending.
   static void Schedule(Instance& instance, ConnectionIndex number, const Connection& connection,
                        Time now) {
     const bool at_once = connection.MustAckNow(instance.params.transport);
@@ -25,10 +25,10 @@ class AckScheduler {
       return;
     at_once ? ScheduleNow(instance, number) : ScheduleDelayed(instance, number, connection, now);
   }
-  // At once, whatever its delay: it does owe one.
+  // Schedules the pending acknowledgement without delay.
   static void ScheduleNow(Instance& instance, ConnectionIndex connection);
-  // After the data of a turn, which has taken along as many as it could. Where the port has no
-  // room, its acknowledgements wait, and nothing else does.
+  // Sends acknowledgements; called after the data of a poll iteration, which has piggybacked as
+  // many as possible. If the port has no room, only its own acknowledgements wait.
   void Send(PortContext& port, Time now);
 
  private:

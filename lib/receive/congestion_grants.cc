@@ -10,8 +10,8 @@
 namespace suede {
 namespace {
 
-// Octets of commands that 16 lines of a receive ring hold: at most as many as they have bytes, and
-// at least those of a command without data in each.
+// Octets of commands that 16 lines of a receive ring hold: max their bytes, and min a command
+// without data in each.
 constexpr uint32_t kMaxOfLines = 16 * SUEDE_LINE_BYTES;
 constexpr uint32_t kMinOfLines = 16 * 2;
 
@@ -50,7 +50,7 @@ void CongestionGrants::OnLinkSpeed(const Instance& instance, PlaneIndex plane) {
 void CongestionGrants::OnRequest(Instance& instance, PeerIndex peer, PlaneIndex plane,
                                  const Congestion& request, Time now) {
   instance.counters.Add(Counter::kRxCongestionRequests);
-  // A peer that does not say that it takes part gets no grants.
+  // A peer whose HELLO does not announce participation gets no grants.
   if (!instance.peers[peer].hello().answers_congestion) return;
   Target& target = TargetOf(instance, plane);
   if (bool& asks = instance.marks[instance.map.PathAt(peer, plane)].asks; !asks) {
@@ -112,8 +112,8 @@ void CongestionGrants::Forget(Instance& instance, PeerIndex peer) {
 
 // ---- Grants.
 
-// The room of the rings that clients have claimed, in octets of frames as they came of late. A VC
-// that nobody has claimed has its places, and the credit of its queue keeps to them.
+// Returns the room of the rings that clients have claimed, in octets of recent frames. A VC without
+// a client has its places for PDUs, which also bound the credit of its queue.
 uint64_t CongestionGrants::RoomOf(const Instance& instance) const {
   uint64_t lines = 0;
   for (Vc vc = 0; vc < kVcCount; ++vc) {
@@ -133,7 +133,7 @@ std::atomic<uint32_t>& CongestionGrants::ClaimsOf(const Target& target) const {
   return *lcore_.instances[target.instance]->ports[target.plane]->params.rate_share;
 }
 
-// Shows the other targets of the port what the target claims of its rate.
+// Publishes the target's claims to the port's rate for the port's other targets.
 void CongestionGrants::ShowClaims(Target& target) {
   const uint32_t claims = target.credit.claims();
   if (claims == target.shown) return;
@@ -141,7 +141,7 @@ void CongestionGrants::ShowClaims(Target& target) {
   target.shown = claims;
 }
 
-// False: the target has no grants left to send, now and later, unless there are new facts.
+// Returns false if the target has no grants to send, now or later, without new facts.
 bool CongestionGrants::SendGrantsOf(Target& target, Time now) {
   Instance& instance = *lcore_.instances[target.instance];
   target.others = OthersOf(target);
@@ -162,7 +162,7 @@ bool CongestionGrants::SendGrantsOf(Target& target, Time now) {
 void CongestionGrants::SendGrants(Time now) {
   for (size_t i = 0; i < active_.size();) {
     Target& target = *active_[i];
-    // A share that has changed is a reason to look, too: the next turn may be due already.
+    // A changed share is a reason to poll, too: the next grant may be due already.
     const bool looks = target.credit.deadline() <= now || OthersOf(target) != target.others;
     if (!looks || SendGrantsOf(target, now)) {
       ++i;
@@ -197,7 +197,8 @@ void CongestionGrants::WantEcho(Instance& instance, PathIndex path) {
   echoes_.push_back({instance.number, path});
 }
 
-// Sends echoes in front of the turn's acknowledgements; without room they wait for the next turn.
+// Sends echoes in front of the poll iteration's acknowledgements; without room they wait for the
+// next poll iteration.
 void CongestionGrants::SendEchoes() {
   for (size_t left = echoes_.size(); left != 0; --left) {
     const EchoRef ref = echoes_.front();

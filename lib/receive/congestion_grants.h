@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiver's side of congestion control (docs/congestion.md): grants to peers that ask for
-// credit, at the rate that a port receives and as far as receive rings have room; and echoes of
-// marks to peers that want them. Owned by the lcore.
+// The receiver's side of congestion control (docs/congestion.md): sends grants to peers that
+// request credit, at the rate that a port receives and as far as receive rings have room; and
+// echoes of marks to peers that request echoes. Owned by the lcore.
 //
-// Each plane of an instance is a target of its own, so that a client that does not read stops its
-// own senders alone. The targets of a port share its rate by the number of senders that want
+// Each plane of an instance is a target of its own, so that a client that does not read stops only
+// its own senders. The targets of a port share its rate by the number of senders that request
 // credit, across lcores too; a target that can grant to none of them leaves the rate to the others.
 #ifndef SUEDE_RECEIVE_CONGESTION_GRANTS_H_
 #define SUEDE_RECEIVE_CONGESTION_GRANTS_H_
@@ -23,41 +23,41 @@ namespace suede {
 
 class CongestionGrants {
  public:
-  // `lcore` outlives this.
+  // `lcore` outlives this object.
   explicit CongestionGrants(Lcore& lcore) : lcore_(lcore) {}
 
-  // For one more instance, before the first turn.
+  // Adds an instance, before the first poll iteration.
   void AddInstance(Instance& instance);
 
   // ---- Facts.
 
   // The link of the plane's port has another speed.
   void OnLinkSpeed(const Instance& instance, PlaneIndex plane);
-  // A peer asks for credit.
+  // A peer requests credit.
   void OnRequest(Instance& instance, PeerIndex peer, PlaneIndex plane, const Congestion& request,
                  Time now);
-  // PDUs with commands have come on a connection, `pdus` in a row, of `bytes` in all; `marked`:
-  // each has a mark. Where ReceivedMarks::is_counted.
+  // PDUs with commands have arrived on a connection, `pdus` in a row, of `bytes` in total;
+  // `marked`: each has a mark. Only called if ReceivedMarks::is_counted.
   void OnReceived(Instance& instance, ConnectionIndex connection, uint32_t pdus, uint64_t bytes,
                   bool marked);
   // PDUs of `bytes` took `lines` of receive rings.
   void OnDelivered(const Instance& instance, uint64_t bytes, uint32_t lines);
-  // A PDU has come without its commands.
+  // A PDU has arrived without its commands.
   void OnTrimmed(Instance& instance, PeerIndex peer, PlaneIndex plane);
   // The association with the peer is over.
   void Forget(Instance& instance, PeerIndex peer);
 
-  // ---- Once in a turn.
+  // ---- Called once in a poll iteration.
 
   // Sends the grants and echoes that are due.
   void Send(Time now) {
     if (!active_.empty()) SendGrants(now);
     if (!echoes_.empty()) SendEchoes();
   }
-  // Now and then.
+  // Called periodically.
   void PublishGauges() const;
 
-  // Aborts where a sum disagrees with its parts.
+  // Aborts if a sum differs from its parts.
   void CheckInvariants() const;
 
  private:
@@ -66,8 +66,8 @@ class CongestionGrants {
     CreditTarget credit;
     uint32_t instance = 0;
     PlaneIndex plane = 0;
-    uint32_t shown = 0;   // of PortParams::rate_share: what this one claims,
-    uint32_t others = 0;  // and as last seen the others
+    uint32_t shown = 0;   // of PortParams::rate_share: this target's claims,
+    uint32_t others = 0;  // and the others' claims when last read
     bool listed = false;  // on active_
   };
   struct EchoRef {
@@ -93,7 +93,7 @@ class CongestionGrants {
   Lcore& lcore_;
   std::vector<std::unique_ptr<Target>> targets_;
   std::vector<uint32_t> first_target_;     // by instance
-  std::vector<uint32_t> octets_of_lines_;  // by instance: of frames, that 16 lines held of late
+  std::vector<uint32_t> octets_of_lines_;  // by instance: of recent frames, that 16 lines held
   std::vector<Target*> active_;            // targets that may have a grant to send
   Fifo<EchoRef> echoes_;
 };

@@ -9,17 +9,17 @@
 namespace suede {
 namespace {
 
-constexpr uint32_t kGrantsPerFeed = 8;   // before the next feed of the ring has its turn
+constexpr uint32_t kGrantsPerFeed = 8;   // before the next feed of the ring is served
 constexpr uint32_t kFeedsPerTurn = 32;   // of a ring,
 constexpr uint32_t kRingsPerTurn = 8;    // of the lcore, and
 constexpr uint32_t kMaxNotStaged = 4;    // of a ring
-constexpr uint32_t kFirstShare = 256;    // lines at most, of a peer that has shown nothing yet
-constexpr uint32_t kMinFirst = 32;       // less is not promised unasked
+constexpr uint32_t kFirstShare = 256;    // max lines of a peer without history
+constexpr uint32_t kMinFirst = 32;       // fewer lines are not promised without a request
 constexpr uint16_t kIdleTicks = 64;      // a peer gives credit back that was unused for this long,
-constexpr uint16_t kIdleWhenWanted = 2;  // or for this long, where others wait for it
-constexpr uint32_t kHandSteps = 4;       // in a turn, where others wait
-constexpr uint32_t kManyHolders = 64;    // the time between two PDUs of one is long then
-constexpr uint32_t kAsks = 1u << 30;     // lines: it has to ask
+constexpr uint16_t kIdleWhenWanted = 2;  // or for this long, if others wait for credit
+constexpr uint32_t kHandSteps = 4;       // in a poll iteration, if others wait
+constexpr uint32_t kManyHolders = 64;    // the time between two PDUs of a holder is long then
+constexpr uint32_t kAsks = 1u << 30;     // lines: the peer has to request credit
 constexpr uint8_t kReclaimTries = 6;
 constexpr Duration kReclaimWait = std::chrono::microseconds(500);
 
@@ -51,7 +51,7 @@ void CreditGrants::Promise(Instance& instance, Vc vc, RxCredit& credit, uint32_t
   RingOf(instance, vc).promised += lines;
 }
 
-// The peer goes by this limit now: lines that it was promised beyond are free.
+// The peer has accepted `limit`: lines promised beyond it are free.
 void CreditGrants::TakeBack(Instance& instance, Vc vc, RxCredit& credit, uint32_t limit) {
   const uint32_t lines = credit.limit - limit;
   credit.limit = limit;
@@ -65,8 +65,8 @@ void CreditGrants::CountKept(Instance& instance, Vc vc, uint32_t lines, bool kep
   RingOf(instance, vc).kept_lines += change;
 }
 
-// Lines that could be promised in the best case, and those that can be now: less than 0 where
-// claims have changed hands.
+// RingLines: the lines that could be promised in the best case. FreeLines: the lines that can be
+// promised now; negative if claims have changed hands.
 uint32_t CreditGrants::RingLines(const Instance& instance, Vc vc) const {
   const uint32_t client = lcore_.ClaimantOf(instance, vc);
   if (client == ClientTable::kNone) return instance.params.unclaimed_pdus;
@@ -102,7 +102,7 @@ void CreditGrants::LeaveRing(Instance& instance, Vc vc) {
     lcore_.instances[before]->feeds[vc].next = feed.next;
     from.hand = feed.next == instance.number ? CreditRing::kNone : feed.next;
   }
-  // The others stay in order.
+  // The order of the others is preserved.
   for (uint32_t left = feed.listed ? from.waiting : 0; left != 0; --left) {
     Instance& other = PopFeed(from);
     if (&other != &instance) PushFeed(from, other);
@@ -114,7 +114,7 @@ void CreditGrants::LeaveRing(Instance& instance, Vc vc) {
   from.peers -= static_cast<uint32_t>(instance.params.peers.size());
 }
 
-// The ring that is to be fed under the present claims.
+// The ring to feed under the present claims.
 CreditRing& CreditGrants::FedRing(const Instance& instance, Vc vc) {
   const uint32_t client = lcore_.ClaimantOf(instance, vc);
   return client == ClientTable::kNone ? lcore_.instances[instance.number]->unclaimed_ring[vc]
@@ -139,7 +139,7 @@ void CreditGrants::JoinRing(Instance& instance, Vc vc) {
   to.holders += feed.holders;
 }
 
-// Peers that wait at a feed are served in the turns that follow.
+// Schedules peers that wait at a feed for the following poll iterations.
 void CreditGrants::Enqueue(Instance& instance, Vc vc) {
   const CreditFeed& feed = instance.feeds[vc];
   if (feed.listed || feed.waiting.empty()) return;
@@ -186,8 +186,8 @@ uint32_t CreditGrants::FirstShare(Instance& instance, Vc vc) const {
   return std::min(RingLines(instance, vc) >> (std::bit_width(peers) + 1), kFirstShare);
 }
 
-// Where many hold credit, each holds little, and its PDUs come one by one: it is granted more when
-// three quarters are used, in half as many CREDITs as at half.
+// If many hold credit, each holds little, and its PDUs arrive one by one: it is granted more when
+// three quarters are used, which takes half as many CREDITs as granting at half.
 void CreditGrants::JoinHolders(Instance& instance, PeerIndex peer, Vc vc, RxCredit& credit,
                                bool renews) {
   const uint32_t held = credit.held();
@@ -201,7 +201,8 @@ void CreditGrants::JoinHolders(Instance& instance, PeerIndex peer, Vc vc, RxCred
   Push(feed.holding, instance.rx_credit, vc, peer, &RxCredit::next_holding);
 }
 
-// An association has begun, and a HELLO is about to tell the peer so: it may carry a first grant.
+// An association has begun, and a HELLO that confirms it is about to leave, which may carry a first
+// grant.
 void CreditGrants::GrantFirst(Instance& instance, PeerIndex peer) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(peer, vc)];
@@ -229,7 +230,8 @@ bool CreditGrants::SendGrant(Instance& instance, PeerIndex peer, Vc vc, bool giv
                                            .sent = credit.heard_sent});
 }
 
-// Only the PDU that waits: one at a time, where it has more lines than there are places.
+// Sizes a grant for the waiting PDU only; a PDU with more lines than there are places is granted
+// alone.
 CreditGrants::Size CreditGrants::SizeUnclaimed(Instance& instance, Vc vc, const RxCredit& credit) {
   const uint32_t min = credit.accepted + std::max<uint32_t>(credit.widest, 1);
   const uint32_t wanted = IsBehind(credit.needed, min) ? min : credit.needed;
@@ -248,8 +250,8 @@ CreditGrants::Size CreditGrants::SizeGrant(Instance& instance, Vc vc, RxCredit& 
   const uint32_t widest = std::max<uint32_t>(credit.widest, 1);
   const uint32_t fair = capacity >> std::bit_width(RingOf(instance, vc).holders);
   const uint32_t asked = IsBehind(credit.limit, credit.needed) ? credit.needed - credit.limit : 0;
-  // The ring has no room for two PDUs of each holder. Credit that a holder does not use now keeps
-  // another one waiting: so each asks, for the PDU that it is about to send.
+  // The ring has no room for two PDUs of each holder. Credit that a holder does not use now makes
+  // another holder wait: so each requests credit for the PDU that it is about to send.
   if (fair < 2 * widest) {
     if (asked == 0) return {.fits = true, .renews = false};
     const auto lines = static_cast<uint32_t>(std::min<int64_t>(asked + (fair / 2), free));
@@ -277,10 +279,10 @@ CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, Vc vc, Time no
     credit.waiting = false;
     return Served::kYes;
   };
-  // A peer that cannot be told asks again.
+  // A peer that cannot be reached requests again.
   if (!credit.counts || instance.paths[peer].open == 0) return leave();
   if (credit.reclaiming) {
-    // The peer is told once it has answered: others first.
+    // The peer gets its grant after it has answered: others first.
     leave();
     credit.waiting = true;
     Push(feed.waiting, instance.rx_credit, vc, peer, &RxCredit::next_waiting);
@@ -293,7 +295,8 @@ CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, Vc vc, Time no
     return Served::kRingFull;
   }
   if (size.lines == 0) {
-    // The peer has enough, and there is no more now. It is told once if it has to ask from now on.
+    // The peer has enough, and there is no more now. One CREDIT informs it that it has to request
+    // from now on.
     if (!size.renews && !credit.on_demand) {
       credit.on_demand = true;
       SendGrant(instance, peer, vc, false);
@@ -328,8 +331,8 @@ CreditGrants::Served CreditGrants::ServeFeed(Instance& instance, Vc vc, Time now
   return Served::kYes;
 }
 
-// Serves the ring's feeds in turn. A feed for whose first peer the ring has no room comes first
-// again when the ring has room: nobody overtakes.
+// Serves the ring's feeds in turn. A feed for whose first peer the ring has no room stays first
+// until the ring has room: no feed overtakes.
 void CreditGrants::ServeRing(CreditRing& ring, Time now) {
   uint32_t not_staged = 0;
   turned_ = false;
@@ -360,8 +363,8 @@ void CreditGrants::EndReclaim(CreditRing& ring, Vc vc) {
   ring.reclaim_instance = CreditRing::kNone;
 }
 
-// Looks at a holder of the ring's credit, and asks it to give back credit that was not used for
-// `idle`. Returns whether it was asked.
+// Checks the next holder of the ring's credit, and requests credit back that was not used for
+// `idle` ticks. Returns whether it did.
 bool CreditGrants::StepHand(Instance& asker, Vc vc, uint32_t asking, uint16_t idle, Time now) {
   CreditRing& ring = RingOf(asker, vc);
   if (ring.reclaim_instance != CreditRing::kNone) return false;
@@ -391,8 +394,8 @@ bool CreditGrants::StepHand(Instance& asker, Vc vc, uint32_t asking, uint16_t id
   return true;
 }
 
-// Others wait: goes on with taking back credit that is not used. A holder that does not answer
-// loses its credit: should it use that later, its PDUs find room or are refused.
+// Others wait: continues to reclaim unused credit. A holder that does not answer loses its credit:
+// if it uses the credit later, its PDUs find room or are refused.
 void CreditGrants::TurnHand(Instance& asker, Vc vc, uint32_t asking, Time now) {
   CreditRing& ring = RingOf(asker, vc);
   if (turned_) return;
@@ -414,7 +417,7 @@ void CreditGrants::TurnHand(Instance& asker, Vc vc, uint32_t asking, Time now) {
   }
 }
 
-// A peer asks for credit, or gives some back.
+// A peer requests credit, or gives some back.
 void CreditGrants::OnAsked(Instance& instance, PeerIndex peer, const Credit& ask) {
   const Vc vc(ask.vc);
   RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(peer, vc)];
@@ -428,7 +431,7 @@ void CreditGrants::OnAsked(Instance& instance, PeerIndex peer, const Credit& ask
     credit.share = 0;
   }
   if (ask.wanted == 0) return;
-  // No ring holds more; and what it says that it has sent it may have.
+  // No ring holds more; `sent` is accepted if it is possible.
   const uint32_t max = RingLines(instance, vc);
   const uint32_t sent = IsBehind(credit.limit, ask.sent) || IsBehind(ask.sent, credit.accepted)
                             ? credit.accepted
@@ -437,18 +440,18 @@ void CreditGrants::OnAsked(Instance& instance, PeerIndex peer, const Credit& ask
                                                   ? kMaxPackBytes / 4
                                                   : max);
   const bool has_enough = !IsBehind(credit.limit, credit.needed);
-  // If there is no room to stage the answer, the peer asks again.
+  // If there is no room to stage the answer, the peer requests again.
   if (has_enough || ask.reply_wanted) SendGrant(instance, peer, vc, false);
   if (!has_enough) WantGrant(instance, peer, vc);
 }
 
-// The association with the peer is over, and all that was promised in it.
+// The association with the peer is over, and its promised credit with it.
 void CreditGrants::Forget(Instance& instance, PeerIndex peer) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(peer, vc)];
     TakeBack(instance, vc, credit, credit.accepted);
     if (credit.reclaiming) EndReclaim(RingOf(instance, vc), vc);
-    // The peer leaves the lists when its turn comes there.
+    // The peer leaves the lists when it reaches their heads.
     RxCredit fresh;
     fresh.next_waiting = credit.next_waiting;
     fresh.next_holding = credit.next_holding;
@@ -458,7 +461,7 @@ void CreditGrants::Forget(Instance& instance, PeerIndex peer) {
   }
 }
 
-// Aborts where a sum disagrees with its parts.
+// Aborts if a sum differs from its parts.
 void CreditGrants::CheckInvariants() const {
   std::vector<std::array<CreditRing, kVcCount>> rings(ClientTable::kMaxClients);
   for (const auto& instance : lcore_.instances) {

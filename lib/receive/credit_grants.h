@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of its rings that a receiver promises each {peer, VC} (docs/control-pdus.md, CREDIT).
-// send/credit_use.h has the sender's side. Owned by the lcore.
+// The lines of its rings that a receiver promises to each {peer, VC} (docs/control-pdus.md,
+// CREDIT). The sender's side is in send/credit_use.h. Owned by the lcore.
 #ifndef SUEDE_RECEIVE_CREDIT_GRANTS_H_
 #define SUEDE_RECEIVE_CREDIT_GRANTS_H_
 
@@ -17,27 +17,28 @@ namespace suede {
 
 class CreditGrants {
  public:
-  // `lcore` outlives this.
+  // `lcore` outlives this object.
   explicit CreditGrants(Lcore& lcore) : lcore_(lcore), of_clients_(ClientTable::kMaxClients) {}
 
-  // For the instance that was added last.
+  // Adds the instance that was added to the lcore last.
   void AddInstance(Instance& instance);
 
-  // Once in a turn: grants peers more lines, as far as there is room, first come, first served. The
-  // work is bounded, however many feeds and rings there are.
+  // Grants peers more lines, as far as there is room, first come, first served; called once in a
+  // poll iteration. The work is bounded, however many feeds and rings there are.
   void SendGrants(Time now) {
     tick_ = static_cast<uint16_t>(ToNs(now) >> 20);
     if (!granting_.empty()) SendWaiting(now);
   }
-  // An association has begun, and a HELLO is about to tell the peer so: it may carry a first grant.
+  // An association has begun, and a HELLO that confirms it is about to leave, which may carry a
+  // first grant.
   void GrantFirst(Instance& instance, PeerIndex peer);
-  // A peer asks for credit, or gives some back.
+  // A peer requests credit, or gives some back.
   void OnAsked(Instance& instance, PeerIndex peer, const Credit& ask);
-  // The association with the peer is over, and all that was promised in it.
+  // The association with the peer is over, and its promised credit with it.
   void Forget(Instance& instance, PeerIndex peer);
 
-  // PDUs with `lines` in all were accepted, the widest of them with `widest`; `credit` is the
-  // peer's on the VC. Lines that the peer was not granted are in no sum.
+  // PDUs with `lines` lines in total were accepted, the widest of them with `widest`; `credit` is
+  // the peer's on the VC. Lines that the peer was not granted are in no sum.
   void OnAccepted(Instance& instance, PeerIndex peer, Vc vc, RxCredit& credit, uint32_t lines,
                   uint32_t widest) {
     if (!credit.counts) return;
@@ -55,15 +56,15 @@ class CreditGrants {
       WantGrant(instance, peer, vc);
     }
   }
-  // Lines of PDUs that wait for room or a client, or do so no longer.
+  // Counts lines of PDUs that wait for room or a client; `kept` false: that no longer wait.
   static void CountKept(Instance& instance, Vc vc, uint32_t lines, bool kept);
 
-  // Whether the VC's commands go to another ring than the one that is fed.
+  // Whether the VC's commands go to another ring than the ring that is fed.
   bool HasMoved(const Instance& instance, Vc vc);
   // The VC has another client, or none: promised and kept lines move along.
   void MoveFeed(Instance& instance, Vc vc);
 
-  // Aborts where a sum disagrees with its parts.
+  // Aborts if a sum differs from its parts.
   void CheckInvariants() const;
 
  private:
@@ -82,8 +83,8 @@ class CreditGrants {
   uint32_t FirstShare(Instance& instance, Vc vc) const;
   static void JoinHolders(Instance& instance, PeerIndex peer, Vc vc, RxCredit& credit, bool renews);
   static bool SendGrant(Instance& instance, PeerIndex peer, Vc vc, bool give_back);
-  // How many lines more a peer is to hold, and whether it is granted more without asking when it
-  // has used them. `fits`: those that it needs are there.
+  // The lines to grant to a peer, and whether it is granted more without a request when it has used
+  // them. `fits`: the lines that it needs are free.
   struct Size {
     bool fits = false;
     bool renews = true;
@@ -93,8 +94,8 @@ class CreditGrants {
   Size SizeGrant(Instance& instance, Vc vc, RxCredit& credit);
   enum class Served : uint8_t {
     kYes,
-    kLater,      // the first peer has to wait, and others need not wait for it
-    kRingFull,   // and so have all others
+    kLater,      // the first peer has to wait, but no others
+    kRingFull,   // the first peer and all others have to wait
     kNotStaged,  // there was no room to stage the grant
   };
   Served ServeFirst(Instance& instance, Vc vc, Time now);
@@ -103,13 +104,13 @@ class CreditGrants {
   void EndReclaim(CreditRing& ring, Vc vc);
   void SendWaiting(Time now);
   bool StepHand(Instance& asker, Vc vc, uint32_t asking, uint16_t idle, Time now);
-  // Once in a turn.
+  // Called once in a poll iteration.
   void TurnHand(Instance& asker, Vc vc, uint32_t asking, Time now);
 
   Lcore& lcore_;
-  std::vector<std::array<CreditRing, kVcCount>> of_clients_;  // promised of their rings, by slot
+  std::vector<std::array<CreditRing, kVcCount>> of_clients_;  // credit of their rings, by slot
   Fifo<CreditRing*> granting_;                                // rings whose peers wait for credit
-  bool turned_ = false;  // the hand of the ring that is being served has been, in this turn
+  bool turned_ = false;  // TurnHand has run for the ring that is being served
   uint16_t tick_ = 0;                                         // of about a millisecond
 };
 

@@ -46,7 +46,7 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
   return KeepPromised(instance, pdu, delivered.lines);
 }
 
-// Nobody has claimed the VC, or earlier PDUs still wait: the PDU waits in its frame.
+// Keeps a PDU in its frame: no client has claimed the VC, or earlier PDUs still wait.
 [[gnu::noinline]] Delivered Deliverer::Keep(Instance& instance, ReceivedPdu pdu) {
   const Vc vc(pdu.rh.vc());
   CommandReader reader(pdu.commands, pdu.bytes);
@@ -79,7 +79,7 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
   return {Delivery::kKept, lines};
 }
 
-// Keeps a PDU that its peer was granted credit for, also where the promised ring has gone: claims
+// Keeps a PDU for which its peer was granted credit, although the promised room is gone: claims
 // have changed hands, or a peer that counts no credit has taken the room.
 [[gnu::cold]] Delivered Deliverer::KeepPromised(Instance& instance, ReceivedPdu pdu,
                                                 uint32_t lines_needed) {
@@ -96,8 +96,8 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
   return delivered;
 }
 
-// Puts the commands of a PDU behind those of a waiting PDU of the same peer, if there is room in
-// the frame of that, and in any ring.
+// Appends the commands of a PDU to those of a waiting PDU of the same peer, if the waiting PDU's
+// frame, and any ring, has room for both.
 [[gnu::cold]] bool Deliverer::AppendToKept(Pdu& kept, const ReceivedPdu& pdu, uint32_t bytes,
                                            uint32_t lines) {
   const Frame* frame = FrameOf(&kept);
@@ -113,7 +113,7 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
   return true;
 }
 
-// Hands over PDUs that waited for a client, as far as its ring has room.
+// Delivers PDUs that waited for a client, as far as its ring has room.
 bool Deliverer::DeliverUnclaimed() {
   bool work = false;
   for (size_t i = 0; i < waiting_.size();) {
@@ -145,7 +145,7 @@ bool Deliverer::DeliverUnclaimed() {
   return work;
 }
 
-// Credit of a VC's peers, and PDUs that wait for a client, go along with the claim.
+// Moves the credit of a VC's peers, and PDUs that wait for a client, along with the claim.
 void Deliverer::MoveFeeds(Instance& instance, uint32_t vc_mask) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     if ((vc_mask & 1u << vc) == 0) continue;

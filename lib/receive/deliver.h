@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an accepted PDU into the receive ring of the client that has claimed its VC, or, where
-// nobody has, onto the list of PDUs that wait for a client. Owned by the lcore.
+// Delivers accepted PDUs into the receive ring of the client that has claimed their VC or, if none
+// has, onto the list of PDUs that wait for a client. Owned by the lcore.
 #ifndef SUEDE_RECEIVE_DELIVER_H_
 #define SUEDE_RECEIVE_DELIVER_H_
 
@@ -16,8 +16,8 @@ namespace suede {
 
 enum class Delivery : uint32_t { kDelivered, kKept, kRefused, kMalformed };
 
-// The outcome for a PDU. `lines`: lines of the receive ring that the commands take, or, where they
-// were refused, that the ring must have free.
+// The outcome for a PDU. `lines`: lines of the receive ring that the commands take or, if they were
+// refused, that must be free.
 struct Delivered {
   Delivery delivery = Delivery::kMalformed;
   uint32_t lines = 0;
@@ -27,22 +27,22 @@ struct Delivered {
 struct DeliveredRun {
   uint64_t commands = 0;
   uint32_t pdus = 0;
-  uint32_t widest = 0;  // lines of one of them, at most
+  uint32_t widest = 0;  // max lines of one of them
   uint64_t bytes = 0;
   uint32_t lines = 0;
 };
 
 class Deliverer {
  public:
-  // Both outlive this.
+  // Both arguments outlive this object.
   Deliverer(Lcore& lcore, CreditGrants& grants) : lcore_(lcore), grants_(grants) {}
 
-  // For one more instance, before the first turn.
+  // Adds an instance, before the first poll iteration.
   void AddInstance() { waiting_.reserve(lcore_.instances.size() * kVcCount * 2); }
 
-  // Where the commands of an XPU for {instance, VC} go, as claims are.
+  // The destination of an XPU's commands for {instance, VC} under the present claims.
   struct Target {
-    ClientSlot* client = nullptr;  // null: nobody has claimed the VC
+    ClientSlot* client = nullptr;  // null: no client has claimed the VC
     uint64_t head = 0;             // of their records
     Vc vc = 0;
   };
@@ -52,14 +52,13 @@ class Deliverer {
             .head = instance.received_head | ReceivedHead(vc, source, 0, 0),
             .vc = vc};
   }
-  // The ring that PDUs for the target go to directly; null: none is claimed, or others wait.
+  // The ring to which PDUs for the target go directly; null: the VC is not claimed, or others wait.
   static RxRingWriter* DirectRing(const Instance& instance, const Target& target) {
     const bool direct = target.client != nullptr && instance.unclaimed[target.vc].empty();
     return direct ? &target.client->rings[target.vc] : nullptr;
   }
-  // Writes the commands of a PDU to a DirectRing, and adds them to the run, which is to be counted
-  // by CountRun once it ends. False: nothing was written, and Deliver is to say what becomes of
-  // them.
+  // Writes the commands of a PDU to a DirectRing, and adds them to the run, which CountRun has to
+  // count once it ends. Returns false if nothing was written; the caller then calls Deliver.
   static bool DeliverTo(RxRingWriter& ring, uint64_t head, const uint8_t* commands, uint32_t bytes,
                         DeliveredRun& run);
   void CountRun(Instance& instance, const Target& target, const DeliveredRun& run) {
@@ -69,13 +68,13 @@ class Deliverer {
     counters.Add(Counter::kRxCommands, run.commands);
     counters.Add(Counter::kRxCommandBytes, run.bytes);
   }
-  // kKept: the frame is ours until its commands go on.
+  // Delivers a PDU. kKept: the frame is ours until its commands are delivered.
   Delivered Deliver(Instance& instance, const Target& target, const ReceivedPdu& pdu);
-  // Once in a turn: hands over PDUs that waited for a client, as far as its ring has room. Returns
-  // whether there was something.
+  // Delivers PDUs that waited for a client, as far as its ring has room; called once in a poll
+  // iteration. Returns whether a PDU was delivered.
   bool DeliverUnclaimed();
-  // The claimants of the VCs are others than before, or were asked for again: credit of
-  // the VC's peers, and PDUs that wait for a client, go along.
+  // The claimants of the VCs have changed, or have claimed again: moves the credit of the VCs'
+  // peers, and PDUs that wait for a client.
   void MoveFeeds(Instance& instance, uint32_t vc_mask);
 
  private:
@@ -87,7 +86,7 @@ class Deliverer {
 
   Lcore& lcore_;
   CreditGrants& grants_;
-  std::vector<VcRef> waiting_;  // claimed VCs whose unclaimed PDUs are being handed over
+  std::vector<VcRef> waiting_;  // claimed VCs whose unclaimed PDUs are being delivered
 };
 
 }  // namespace suede

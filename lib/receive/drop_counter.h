@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counter of each reason for which wire/encap.h refuses a frame, and lib/seal a sealed PDU.
+// The counters of the reasons for which wire/encap.h refuses a frame, and lib/seal a sealed PDU.
 #ifndef SUEDE_RECEIVE_DROP_COUNTER_H_
 #define SUEDE_RECEIVE_DROP_COUNTER_H_
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kWhole = 100;  // percent
 
-// Where a time is bounded for which a neighbour is asked; 0: never.
+// The min time after which a port ends its request for a pause; 0: unlimited.
 Duration StormOf(const Instance& instance) {
   Duration min{};
   for (const PortContext* port : instance.ports) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the neighbours of an instance's ports to pause the class of a VC whose commands no client
-// takes (PFC, docs/pfc.md), until they are taken, or for pfc.storm_us. Owned by the lcore.
+// Requests that the neighbours of an instance's ports pause the class of a VC whose commands no
+// client takes (PFC, docs/pfc.md), until they are taken, or for pfc.storm_us. Owned by the lcore.
 //
-// Costs one branch where it is off. Where it is on, looks at a VC when commands were put into its
-// ring or kept for a client, and once in a turn at the VCs for which somebody is asked to pause.
+// One branch where PFC is off. Where PFC is on, checks a VC when commands were put into its ring or
+// kept for a client, and once in a poll iteration the VCs for which a pause is requested.
 #ifndef SUEDE_RECEIVE_PAUSE_REQUESTER_H_
 #define SUEDE_RECEIVE_PAUSE_REQUESTER_H_
 
@@ -18,10 +18,10 @@ namespace suede {
 
 class PauseRequester {
  public:
-  // `lcore` outlives this.
+  // `lcore` outlives this object.
   explicit PauseRequester(Lcore& lcore) : lcore_(lcore) {}
 
-  // For the instance that was added last, before the first turn.
+  // Adds the instance that was added to the lcore last, before the first poll iteration.
   void AddInstance(const Instance& instance);
 
   // Commands of the VC were put into a ring or kept.
@@ -29,12 +29,12 @@ class PauseRequester {
     if (on_) [[unlikely]]
       Check(instance, vc, now);
   }
-  // Once in a turn, after receiving.
+  // Called once in a poll iteration, after receiving.
   void Poll(Time now) {
     if (!asking_.empty()) [[unlikely]]
       PollAsking(now);
   }
-  // For tests: whether somebody is asked.
+  // For tests: whether a pause is requested.
   bool Asks(const Instance& instance, Vc vc) const {
     return states_[instance.number][vc].state == State::kAsking;
   }
@@ -43,7 +43,7 @@ class PauseRequester {
   enum class State : uint8_t {
     kIdle,
     kAsking,
-    kUndrained,  // for too long: NOT_READY has to do, until it drains
+    kUndrained,  // for too long: only NOT_READY is sent until the VC drains
   };
   struct OfVc {
     State state = State::kIdle;

@@ -16,7 +16,7 @@ struct ReceivedPdu {
   const uint8_t* commands = nullptr;
   uint32_t bytes = 0;  // from the end of the RH up to the R-CRC
   PeerIndex peer = 0;
-  PlaneIndex plane = 0;  // plane that it came on
+  PlaneIndex plane = 0;  // the plane on which the PDU arrived
   Frame* frame = nullptr;
 };
 

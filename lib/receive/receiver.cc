@@ -44,7 +44,7 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   return OnDataPdu(*flow_.instance, i, now);
 }
 
-// The series of frame i, a data PDU, has passed all checks.
+// Sets flow_: the series of frame i, a data PDU, has passed all checks.
 [[gnu::always_inline]] inline void Receiver::SetFlow(Instance& instance, uint32_t i, PeerIndex peer,
                                                      PlaneIndex plane, ConnectionIndex number) {
   const RhWord rh = rhs_[i];
@@ -60,7 +60,7 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   flow_.number = number;
 }
 
-// Makes every check of frame i, in the order of the wire profile. The series of a data PDU that
+// Makes all checks of frame i, in the order of the wire profile. The series of a data PDU that
 // passes becomes the series of flow_.
 [[gnu::noinline]] Receiver::Checked Receiver::Check(PortContext& port, uint32_t i, Time now) {
   const Series& series = series_[series_of_[i]];
@@ -81,7 +81,7 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     instance.counters.Add(Counter::kRxRcrc);
     return Checked::kDone;
   }
-  // (Nothing is to be kept for after these calls: that would make every frame dearer.)
+  // (Keep no value alive across these calls: that would make every frame more expensive.)
   const RhWord rh = rhs_[i];
   if (instance.seals() && RefusesPlain(instance, i, place.plane, now)) [[unlikely]]
     return Checked::kDone;
@@ -95,8 +95,8 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   return Checked::kData;
 }
 
-// Returns the peer that a PDU of the plane is of, by the last checks that data and control PDUs
-// have in common; kNoPeer: the PDU has failed one of them, and is counted.
+// Makes the last checks common to data and control PDUs. Returns the peer that sent the PDU;
+// kNoPeer: the PDU has failed a check, and is counted.
 [[gnu::always_inline]] inline PeerIndex Receiver::SenderOf(Instance& instance, const Series& series,
                                                            RhWord rh, PlaneIndex plane) {
   if (rh.partition() != instance.params.partition) {
@@ -115,7 +115,8 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   return peer;
 }
 
-// Whether a plain PDU for an instance that seals is dropped, as its peer's have to be sealed.
+// Returns whether a plain PDU for an instance that seals is dropped, as its peer's PDUs have to be
+// sealed.
 bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Time now) {
   const Series& series = series_[series_of_[i]];
   const RhWord rh = rhs_[i];
@@ -128,7 +129,7 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
   return true;
 }
 
-// A PDU of a version that is sealed, which was not opened.
+// Handles a PDU of a sealed version that was not opened.
 [[gnu::cold]] Receiver::Checked Receiver::OnSealed(Instance& instance, uint32_t i, PlaneIndex plane,
                                                    Time now) {
   const RhWord rh = rhs_[i];
@@ -151,7 +152,7 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
   return Checked::kDone;
 }
 
-// The last check, where there are several sessions.
+// Makes the last check if there are several sessions.
 [[gnu::noinline]] Receiver::Checked Receiver::CheckSession(Instance& instance, uint32_t i,
                                                            PeerIndex peer, PlaneIndex plane) {
   const ConnectionIndex number =
@@ -176,22 +177,22 @@ ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerInde
   return slot == Peer::kNoSlot ? kNoConnection : instance.map.At(peer, plane, slot, vc);
 }
 
-// Keeps a frame that is for none of our instances until the end of PollPort, where another lcore
-// has the instance. (To call HandOver from here would make every frame dearer.)
+// Keeps a frame for another lcore's instance until the caller calls HandOver. (A call of HandOver
+// here would make every frame more expensive.)
 [[gnu::always_inline]] inline bool Receiver::SetAside(const PortContext& port,
                                                       PortContext::Location place, Frame* frame) {
   if (place.instance == PortContext::Location::kNowhere) {
     lcore_.counters.Add(Counter::kRxUnknownDestination);
     return false;
   }
-  // RestoreFrame does not use it.
+  // RestoreFrame does not use the ParsedFrame.
   if (port.params.rules.encap == Encap::kUdp4) new (frame->notes) ParsedFrame;
   foreign_[foreign_count_++] = {.frame = frame, .neighbour = place.plane};
   return true;
 }
 
-// A frame that is none of SUE's goes up where somebody receives it; all else is dropped. Returns
-// whether the frame is kept.
+// Passes a frame that is not SUE's to the lane of packets if that receives; drops all others.
+// Returns whether the frame is kept.
 [[gnu::cold, gnu::noinline]] bool Receiver::OnFrameError(PortContext& port, Frame* frame,
                                                          FrameError error, Time now) {
   if (port.link.pauses() != nullptr && ClaimsPfc(frame->data, frame->length)) {
@@ -217,9 +218,8 @@ ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerInde
   return false;
 }
 
-// A frame that a switch has cut: its header is all that it has, and nothing guards that. So it is
-// trusted for one thing, to ask for what is missing at once. Returns whether it is kept: then it is
-// another lcore's.
+// Handles a frame that a switch has trimmed: only its header is left, without a checksum. So the
+// frame only causes an immediate NACK. Returns whether the frame is kept for another lcore.
 [[gnu::cold, gnu::noinline]] bool Receiver::OnTrimmed(PortContext& port, Frame* frame,
                                                       const ParsedFrame& parsed, Time now) {
   const PortContext::Location place = port.LocationOf(parsed.destination);
@@ -257,20 +257,21 @@ ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerInde
   return false;
 }
 
-// The neighbour asks for pauses, or ends them.
+// The neighbour requests pauses, or ends them.
 void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   const std::optional<PfcFrame> pfc = DecodePfc(frame.data, frame.length);
   lcore_.counters.Add(pfc ? Counter::kRxPfc : Counter::kRxPfcMalformed);
   if (pfc) port.link.OnPfc(*pfc, now);
 }
 
-// Counts whether a frame was handed over. Returns the same: then it is the other lcore's.
+// Counts whether a frame was handed over. Returns `handed`: if true, the other lcore owns the
+// frame.
 bool Receiver::CountHandedOver(bool handed) {
   lcore_.counters.Add(handed ? Counter::kRxHandedOver : Counter::kRxHandoverFull);
   return handed;
 }
 
-// Hands over the frames that Check has set aside, and shows the other lcores theirs.
+// Hands over the frames that Check has set aside, and publishes them to the other lcores.
 [[gnu::noinline]] void Receiver::HandOver(PortContext& port) {
   Handover& handover = port.link.handover();
   for (uint32_t i = 0; i < foreign_count_; ++i) {
@@ -293,7 +294,7 @@ bool Receiver::CountHandedOver(bool handed) {
     WatchRun(instance, run.pdus, run.bytes, run.lines, now);
   grants_.OnAccepted(instance, flow_.peer, flow_.target.vc, *flow_.credit, run.lines, run.widest);
   pause_requester_.OnReceived(instance, flow_.target.vc, now);
-  // The acknowledgement of the first PDU is owed already.
+  // The acknowledgement of the first PDU is scheduled already.
   if (run.pdus > 1) AckScheduler::Schedule(instance, flow_.number, *flow_.connection, now);
 }
 
@@ -319,7 +320,7 @@ bool Receiver::CountHandedOver(bool handed) {
   return false;
 }
 
-// Counts PDUs of flow_, which may be duplicates, or not be taken.
+// Counts PDUs of flow_, which may be duplicates or refused.
 [[gnu::always_inline]] inline void Receiver::CountArrived(Instance& instance, uint32_t pdus,
                                                           uint64_t bytes) {
   const bool marked = has_marks_ && (series_[flow_.series].flow & kMarked) == kMarked;
@@ -360,14 +361,14 @@ bool Receiver::CountHandedOver(bool handed) {
   AckScheduler::Schedule(instance, flow_.number, connection, now);
 }
 
-// An expected PDU that no ring takes just like that. Returns whether the frame is kept.
+// Delivers an expected PDU that no ring takes directly. Returns whether the frame is kept.
 [[gnu::noinline]] bool Receiver::DeliverOne(Instance& instance, ReceivedPdu pdu, Time now) {
   EndRun(now);
   const ConnectionIndex number = flow_.number;
   Connection& connection = *flow_.connection;
   CountArrived(instance, 1, pdu.bytes);
   const Delivered delivered = deliverer_.Deliver(instance, flow_.target, pdu);
-  // PDUs behind it may have to wait behind it.
+  // Later PDUs may have to wait behind this PDU.
   flow_.series = kNone;
   switch (delivered.delivery) {
     case Delivery::kDelivered:
@@ -383,7 +384,7 @@ bool Receiver::CountHandedOver(bool handed) {
       refusals_.OnRefusal(instance, number, pdu, delivered.lines);
       break;
     case Delivery::kMalformed:
-      // The PDU is as its peer has made it, and would be the same each time.
+      // The PDU is as its peer has sent it; a retransmission would not differ.
       connection.Accept();
       instance.counters.Add(Counter::kRxMalformed);
       lcore_.events.EmitMalformed(instance, pdu.peer, pdu.rh.vc(), now);
@@ -425,8 +426,8 @@ bool Receiver::CountHandedOver(bool handed) {
   return false;
 }
 
-// A data PDU on a connection that accepts nothing: of a generation that has ended, or of a peer
-// with which there is no association.
+// Handles a data PDU on a connection that accepts none: of a generation that has ended, or of a
+// peer without an association.
 [[gnu::cold]] void Receiver::OnClosed(Instance& instance, ConnectionIndex number, ReceivedPdu pdu,
                                       bool sequenced, Time now) {
   instance.peers[pdu.peer].OnClosedData(pdu.plane, instance.map.NumberOf(number), sequenced,
@@ -434,10 +435,10 @@ bool Receiver::CountHandedOver(bool handed) {
                                         EffectsFor(instance, pdu.peer));
 }
 
-// An unsequenced PDU shows that sequenced ones are missing or were overtaken.
+// An unsequenced PDU shows that sequenced PDUs are missing or were overtaken.
 [[gnu::cold]] void Receiver::OnAhead(Instance& instance, ConnectionIndex number, ReceivedPdu pdu,
                                      Time now) {
-  // The expected PSN of a peer that does not know this boot yet answers nothing.
+  // For a peer that does not know this boot yet, the expected PSN is meaningless: it is not sent.
   if (!instance.peers[pdu.peer].handshake().open()) return;
   Connection& connection = instance.connections[number];
   connection.OnAnnounced(pdu.rh.psn(), now, instance.params.transport);
@@ -446,9 +447,8 @@ bool Receiver::CountHandedOver(bool handed) {
   lcore_.timers.ArmConnection(instance, number);
 }
 
-// The rest of the checks of a frame that is no data PDU, and what a control PDU brings about.
-// (Rare, but not cold: that would make it small rather than fast, and with many peers as many of
-// these as data PDUs tell of credit.)
+// Completes the checks of a frame that is no data PDU, and handles control PDUs. (Not marked cold,
+// which would optimize for size: with many peers there are as many CREDITs as data PDUs.)
 [[gnu::noinline]] Receiver::Checked Receiver::OnNoData(Instance& instance, uint32_t i,
                                                        PlaneIndex plane, Time now) {
   if (!rhs_[i].Is(RhVersion::kControl)) return OnSealed(instance, i, plane, now);
@@ -474,7 +474,7 @@ void Receiver::OnControlPdu(Instance& instance, uint32_t i, PeerIndex peer, Plan
     instance.counters.Add(Counter::kRxControlMalformed);
     return;
   }
-  // (Credit belongs to the peer, whichever plane it comes on.)
+  // (Credit belongs to the peer, whichever plane the CREDIT arrives on.)
   if (IsStray(i) && !NamesPlane(message) && !std::holds_alternative<Credit>(message)) [[unlikely]] {
     instance.counters.Add(Counter::kRxSealPlane);
     return;

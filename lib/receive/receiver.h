@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Received frames on their way: parsed, placed {here, another lcore, the host}, checked, judged. A
-// burst passes each of the stages before the next one begins. Effects on a peer come out as values.
-// Owned by the lcore.
+// Processes received frames: parses them, places them {here, another lcore, the host}, checks and
+// classifies them. A burst passes each stage before the next begins. Effects on a peer are returned
+// as values. Owned by the lcore.
 #ifndef SUEDE_RECEIVE_RECEIVER_H_
 #define SUEDE_RECEIVE_RECEIVER_H_
 
@@ -27,7 +27,7 @@ namespace suede {
 
 class Receiver {
  public:
-  // All of them outlive this.
+  // All members outlive this object.
   struct Parts {
     Lcore& lcore;
     CreditGrants& grants;
@@ -52,48 +52,46 @@ class Receiver {
         stager_(parts.stager),
         congestion_(parts.congestion) {}
 
-  // The frames of a port, at most kMaxFrames, which stay there until GoOn is done with them:
-  // parses all. Returns their bytes.
+  // Parses the frames of a port, at most kMaxFrames; the array must live until GoOn has completed.
+  // Returns their bytes.
   uint64_t Begin(PortContext& port, Frame* const* frames, uint32_t count);
-  // Judges and delivers what is left of them, and releases those that are not kept. Returns early,
-  // and true, where a frame has effects: they are carried out, and ended, before the next call.
+  // Classifies and delivers the remaining frames, and releases those that are not kept. Returns
+  // true, early, if a frame has effects: the caller executes and ends them before the next call.
   bool GoOn(PortContext& port, Time now);
 
-  // The effects that a frame's peer wants done.
+  // The effects that a frame's peer requests.
   Effects& effects() { return effects_; }
-  // The peer whose effects they are.
+  // The peer of effects().
   const PeerRef& effects_of() const { return effects_of_; }
   void EndEffects() {
     effects_.Clear();
     flow_.series = kNone;
   }
 
-  // After the frames of a port that other lcores share: hands over the frames of other lcores.
+  // Hands over the frames of other lcores; called after the frames of a port that lcores share.
   void HandOver(PortContext& port);
 
  private:
   static constexpr uint32_t kMaxFrames = 2 * kBurst;
   static constexpr uint32_t kNone = ~0u;  // no series
   static constexpr ConnectionIndex kNoConnection{kNone};
-  // Series of the burst as it came, and of PDUs that were opened.
+  // Series of the burst as received, and of PDUs that were opened.
   static constexpr uint32_t kMaxSeries = 2 * kMaxFrames;
 
-  // In bits that are none of the RH's flow, the places of its PSN and RPSN: the number of the
-  // session, the ECN field, and of a frame that is none of SUE's its error, which no other flow
-  // has.
-  static constexpr int kVersionBit = 62;  // of the RH: not 0 where it is no data PDU
+  // Bits of a flow that the RH's flow does not use (the places of PSN and RPSN): the number of the
+  // session, the ECN field, and the error of a frame that is not SUE's, which no other flow has.
+  static constexpr int kVersionBit = 62;  // of the RH: not 0 if the frame is no data PDU
   static constexpr int kMarkBit = 32;
-  static constexpr int kOpenedBit = 34;  // it was sealed, and is authentic
+  static constexpr int kOpenedBit = 34;  // the PDU was sealed, and is authentic
   static constexpr int kErrorBit = 36;
   static constexpr uint64_t kErrorMask = 0xf;
   static_assert(kFrameErrorNames.size() <= kErrorMask + 1);
 
-  // Frames of a burst that follow each other and agree in what is checked, or a frame with an
-  // error.
+  // Successive frames of a burst that agree in all checked fields, or a frame with an error.
   struct Series {
     NetAddress source;
     NetAddress destination;
-    uint64_t flow = 0;  // of the RH, and those bits
+    uint64_t flow = 0;  // of the RH, and the bits above
     bool Has(const ParsedFrame& parsed, uint64_t its_flow) const {
       return ((its_flow ^ flow) | Differs(parsed.source, source) |
               Differs(parsed.destination, destination)) == 0;
@@ -107,7 +105,7 @@ class Receiver {
   };
   // The results of the checks for the last series that has passed them all.
   struct Flow {
-    uint32_t series = kNone;  // kNone: the checks have to be made again
+    uint32_t series = kNone;  // kNone: the checks have to be repeated
     Instance* instance = nullptr;
     Connection* connection = nullptr;
     RxCredit* credit = nullptr;
@@ -120,11 +118,11 @@ class Receiver {
   // Facts about the sealed PDUs of a series, whose frames agree in all of them.
   struct SealedSeries {
     uint32_t series = kNone;
-    bool is_here = false;        // of an instance of this lcore's
-    SealedPeer* peer = nullptr;  // null: they are of no peer that seals
+    bool is_here = false;        // for an instance of this lcore
+    SealedPeer* peer = nullptr;  // null: no peer that seals sent them
     CounterBlock* counters = nullptr;
     SealPathBytes path;
-    // Streams that may come on the plane: `stream_count`, from `first_stream` on.
+    // Streams that may arrive on the plane: `stream_count`, from `first_stream` on.
     uint8_t first_stream = 0;
     uint8_t stream_count = kSealStreams;
     bool Takes(const SealShim& shim) const {
@@ -140,20 +138,20 @@ class Receiver {
   };
   static constexpr uint64_t kMarked = uint64_t{3} << kMarkBit;
   static uint64_t MarkOf(const ParsedFrame& parsed) { return uint64_t{parsed.ecn} << kMarkBit; }
-  // The slot of the session of a frame of the peer's; Peer::kNoSlot: its number was not agreed.
+  // The slot of the session of the peer's frame; Peer::kNoSlot: its number was not agreed.
   static SessionIndex SlotOf(const Instance& instance, PeerIndex peer, PlaneIndex plane,
                              uint16_t session);
-  // The connection that a data PDU of the peer's is of, where there are several sessions; kNone:
-  // its session was not agreed.
+  // The connection of the peer's data PDU, if there are several sessions; kNoConnection: its
+  // session was not agreed.
   static ConnectionIndex ConnectionOfSession(const Instance& instance, PeerIndex peer,
                                              PlaneIndex plane, uint16_t session, Vc vc);
   enum class Checked : uint8_t {
     kData,  // a data PDU, of flow_
-    kDone,  // dropped or dealt with
+    kDone,  // dropped or processed
     kKept,
   };
 
-  // Rare functions take a PDU by value, so that it need not be in memory for the others.
+  // Rare functions take a PDU by value, so that it need not be in memory for the frequent ones.
   Checked Check(PortContext& port, uint32_t i, Time now);
   Checked CheckSession(Instance& instance, uint32_t i, PeerIndex peer, PlaneIndex plane);
   void SetFlow(Instance& instance, uint32_t i, PeerIndex peer, PlaneIndex plane,
@@ -200,7 +198,7 @@ class Receiver {
   bool CountHandedOver(bool handed);
   uint16_t SessionAt(uint32_t i) const { return series_[series_of_[i]].session(); }
   const uint8_t* CommandsAt(uint32_t i) const { return spans_[i].data + kRhBytes; }
-  // Bytes from there up to the R-CRC.
+  // Bytes from CommandsAt up to the R-CRC.
   uint32_t CommandBytesAt(uint32_t i) const { return spans_[i].bytes - kRhBytes; }
   // Frame i of the burst, which is of flow_.
   ReceivedPdu PduAt(uint32_t i) const {
@@ -259,17 +257,17 @@ class Receiver {
   Frame* const* frames_ = nullptr;
   uint32_t next_ = 0;
   uint32_t count_ = 0;
-  uint32_t rcrcs_end_ = 0;  // of the frames in front of this one the R-CRCs are computed
+  uint32_t rcrcs_end_ = 0;  // the R-CRCs of the frames before this index are computed
   uint32_t series_count_ = 0;
-  std::array<RcrcSpan, kMaxFrames> spans_;  // of 0 bytes where there is no R-CRC to check
+  std::array<RcrcSpan, kMaxFrames> spans_;  // of 0 bytes if there is no R-CRC to check
   std::array<RhWord, kMaxFrames> rhs_;
   std::array<uint8_t, kMaxFrames> series_of_;
   std::array<Series, kMaxSeries> series_;
-  // Why sealed PDUs were not opened, and whether those that were opened had the form of a HELLO.
+  // Why sealed PDUs were not opened, and whether opened PDUs had the form of a HELLO.
   std::array<SealError, kMaxFrames> seal_errors_{};
   uint64_t hello_forms_ = 0;  // a bit each
   uint64_t strays_ = 0;       // a bit each: control PDUs of streams of another plane
-  // Frames of the port that is being received from, for instances of other lcores.
+  // Frames of the current port for instances of other lcores.
   struct Foreign {
     Frame* frame = nullptr;
     uint32_t neighbour = 0;
@@ -277,7 +275,7 @@ class Receiver {
   std::array<Foreign, kMaxFrames> foreign_;
   uint32_t foreign_count_ = 0;
   Effects effects_;
-  // For OpenSealed alone: a member, as a local variable would have to be cleared for each burst.
+  // Used by OpenSealed only: a member, as a local variable would have to be cleared for each burst.
   struct Openings {
     std::array<SealJob, kMaxFrames> jobs;
     std::array<Opened, kMaxFrames> of;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receiver: what a peer has acknowledged, or asks for again.
+// Receiver: acknowledgements and NACKs of a peer.
 #include "receive/receiver.h"
 
 namespace suede {
@@ -38,7 +38,7 @@ void Receiver::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, Psn r
   if (instance.blocked[instance.map.PeerOf(number)] != 0) run_queue_.Unblock(instance, number);
 }
 
-// `bytes`: of the commands in them.
+// `bytes`: of the commands in `acked`.
 [[gnu::always_inline]] inline void Receiver::OnAcked(Instance& instance, ConnectionIndex number,
                                                      uint32_t bytes, PduList& acked) {
   const PeerIndex peer = instance.map.PeerOf(number);
@@ -55,12 +55,11 @@ void Receiver::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, Psn r
   instance.peers[peer].OnEnded(EffectsFor(instance, peer));
 }
 
-// The peer could not send the PDU's own PSN next to those that it has sent.
+// The PDU's own PSN is implausible: too far from those that the peer has sent.
 [[gnu::cold]] void Receiver::OnImplausible(Instance& instance, ConnectionIndex number, RhOp op,
                                            Psn rpsn, Time now) {
   Connection& connection = instance.connections[number];
-  // A peer that does not speak HELLO may have restarted without a word, and says so by nothing
-  // else.
+  // A peer that does not speak HELLO may have restarted, and announces that in no other way.
   if (connection.lost() && instance.peer_of(number).handshake().plain()) {
     return OnRpsn(instance, number, op, rpsn, now);
   }

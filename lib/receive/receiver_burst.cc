@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receiver: the stages that a burst passes as a whole. Its frames are parsed into series, those of
-// other lcores are passed over, and R-CRCs are computed.
+// Receiver: the stages that a burst passes as a whole. Parses its frames into series, skips those
+// of other lcores, and computes R-CRCs.
 #include <algorithm>
 #include <bit>
 #include <new>
@@ -11,8 +11,8 @@ namespace suede {
 namespace {
 
 constexpr uint32_t kLineBytes = 64;  // of the cache
-// So many short PDUs are checked together that none waits for the products of another, and so few
-// long ones that the nearest cache still has their bytes when they are delivered.
+// Bytes checked together: so many short PDUs that none waits for the products of another, and so
+// few long PDUs that the L1 cache still holds their bytes when they are delivered.
 constexpr uint32_t kRcrcsBytes = 4096;
 
 }  // namespace
@@ -46,7 +46,7 @@ uint64_t Receiver::Parse(PortContext& port) {
   const FrameRules& rules = port.params.rules;
   udp4::Headers headers;
   uint32_t headers_series = 0;  // of the frame that has them,
-  uint64_t headers_flow = 0;    // and the part of its flow that they say
+  uint64_t headers_flow = 0;    // and the part of its flow that they contain
   uint32_t last = kNone;
   uint64_t bytes = 0;
   ParsedFrame parsed;
@@ -101,12 +101,12 @@ uint64_t Receiver::Parse(PortContext& port) {
     series_of_[i] = static_cast<uint8_t>(series);
     return series;
   }
-  // For RestoreFrame, should the frame be another lcore's.
+  // For RestoreFrame, if the frame is another lcore's.
   if (port.link.handover().is_shared()) new (frame->notes) ParsedFrame(parsed);
   return NoteParsed(i, last, parsed);
 }
 
-// All frames of a port that an operator has set down.
+// Drops all frames of a port that an operator has set down.
 [[gnu::cold]] uint64_t Receiver::Refuse(PortContext& port, Frame* const* frames, uint32_t count) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < count; ++i) {
@@ -117,7 +117,7 @@ uint64_t Receiver::Parse(PortContext& port) {
   return bytes;
 }
 
-// Where lcores share a port, the one that a frame is for checks its R-CRC.
+// Skips the R-CRCs of other lcores' frames on a shared port: the receiving lcore checks them.
 [[gnu::noinline]] void Receiver::PassOver(PortContext& port) {
   uint32_t last = kNone;
   bool passes = false;
@@ -132,7 +132,8 @@ uint64_t Receiver::Parse(PortContext& port) {
   }
 }
 
-// Computes the R-CRCs of the next PDUs, of as many as make up kRcrcsBytes if all are as the first.
+// Computes the R-CRCs of the next PDUs: as many as make up kRcrcsBytes if all are as long as the
+// first.
 [[gnu::noinline]] void Receiver::ComputeRcrcs() {
   const uint32_t first = rcrcs_end_;
   const uint32_t some = std::max(kRcrcsBytes >> std::bit_width(spans_[first].bytes), 1u);

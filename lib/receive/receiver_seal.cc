@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receiver: sealed PDUs (docs/sealing.md). All of a burst are opened together, in place, between
-// parsing and the check of the R-CRC, and are then what they would have been without sealing.
+// Receiver: sealed PDUs (docs/sealing.md). Opens all of a burst together, in place, between parsing
+// and the check of the R-CRC; afterwards they are like plain PDUs.
 #include <cstring>
 #include <variant>
 
@@ -8,8 +8,8 @@
 #include "wire/rh.h"
 
 namespace suede {
-// Returns what is known of the sealed PDUs of frame i's series. They have no peer where their
-// sender is none of an instance here that seals.
+// Returns the facts about the sealed PDUs of frame i's series. They have no peer if their sender is
+// not a peer of an instance here that seals.
 Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   SealedSeries sealed{.series = series_of_[i]};
   const Series& series = series_[sealed.series];
@@ -31,7 +31,7 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   sealed.counters = &instance.counters;
   const Peer& peer = instance.peers[number];
   if ((peer.paths().alike & 1u << place.plane) == 0) return sealed;
-  // Accepts the streams of the plane that this one is paired with.
+  // Accepts the streams of the plane with which this plane is paired.
   const PlaneSession& session = peer.session(place.plane);
   const uint32_t count = instance.map.vc_count() * peer.hello().sessions;
   sealed.first_stream = static_cast<uint8_t>(session.peer_plane() * count);
@@ -39,9 +39,9 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   return sealed;
 }
 
-// The frame is for an instance here that seals, and of one of its peers: fills in the job. A sealed
-// PDU that is not opened has no R-CRC to check, and keeps its version. `sealed`: what is known of
-// the series of the frame before this one.
+// Fills in the job if the frame is for an instance here that seals, from one of its peers. A sealed
+// PDU that is not opened has no R-CRC to check, and keeps its version. `sealed`: the facts about
+// the series of the previous frame.
 [[gnu::always_inline]] inline bool Receiver::PrepareToOpen(PortContext& port, uint32_t i,
                                                            SealedSeries& sealed, SealJob& job,
                                                            Opened& opened) {
@@ -58,7 +58,7 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   auto* const pdu = const_cast<uint8_t*>(spans_[i].data);
   seal_errors_[i] = opened.peer->Prepare(pdu, bytes, sealed.path, job, opened.opening);
   if (!sealed.Takes(opened.opening.shim) && seal_errors_[i] == SealError::kNone) [[unlikely]] {
-    // Some control PDUs are accepted on any plane; their type can be read after opening only.
+    // Some control PDUs are accepted on any plane; their type can be read only after opening.
     if (rhs_[i].ver() == SealedVersion(0)) seal_errors_[i] = SealError::kPlane;
     strays_ |= uint64_t{1} << i;
   }
@@ -88,8 +88,8 @@ Receiver::SealedSeries Receiver::SealedSeriesAt(PortContext& port, uint32_t i) {
   }
 }
 
-// Frame i is authentic: puts its plain RH in front of its commands, over the shim. `from`, `to`:
-// the series of the frame that was opened before it, and the one that this has become.
+// Frame i is authentic: writes its plain RH in front of its commands, over the shim. `from`, `to`:
+// the series of the frame that was opened before, and the series that it became.
 void Receiver::TakeOpened(uint32_t i, const SealShim& shim, uint32_t& from, uint32_t& to) {
   auto* const sealed = const_cast<uint8_t*>(spans_[i].data);
   uint8_t* const plain = sealed + shim.bytes();
@@ -108,8 +108,8 @@ void Receiver::TakeOpened(uint32_t i, const SealShim& shim, uint32_t& from, uint
   series_of_[i] = static_cast<uint8_t>(to);
 }
 
-// Whether a control PDU of a peer came in its form: HELLOs have a form of their own, which names
-// their sender.
+// Returns whether a control PDU of a peer has the right sealed form: HELLOs have a form of their
+// own, which names their sender.
 bool Receiver::FitsForm(Instance& instance, uint32_t i, PeerIndex peer,
                         const ControlMessage& message) const {
   const auto* hello = std::get_if<Hello>(&message);

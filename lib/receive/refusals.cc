@@ -25,14 +25,14 @@ void Refusals::OnRefusal(Instance& instance, ConnectionIndex number, ReceivedPdu
                                       .backoff_us = static_cast<uint32_t>(backoff.count() / 1000)});
 }
 
-// Tells senders whose PDU was refused that there is room now.
+// Sends READY to senders of refused PDUs if there is room now.
 void Refusals::SendReady() {
   for (size_t i = refused_.size(); i != 0; --i) {
     const Refused refused = refused_.front();
     refused_.pop_front();
     Instance& instance = *lcore_.instances[refused.instance];
     const Connection& connection = instance.connections[refused.connection];
-    // The PDU came again and was accepted; a later one may have been refused since.
+    // The PDU was retransmitted and accepted; a later PDU may have been refused since.
     if (!connection.not_ready() || connection.expected() != refused.psn) continue;
     const uint32_t client = lcore_.ClaimantOf(instance, refused.vc);
     const bool room = client == ClientTable::kNone
@@ -48,12 +48,14 @@ void Refusals::SendReady() {
       refused_.push_back(refused);
       continue;
     }
-    // If READY gets lost, the sender's own wait ends some time, and another refusal asks again.
+    // If READY is lost, the sender's own wait expires, and another refusal brings the PDU back
+    // here.
     instance.connections[refused.connection].OnRoom();
   }
 }
 
-// Room for one per connection from turn to turn; within a turn each received frame may add another.
+// Makes room for one entry per connection between poll iterations; within an iteration each
+// received frame may add another.
 void Refusals::AddInstance() {
   refused_.Reserve(lcore_.timers.count() + lcore_.ports.size() * 2 * kBurst);
 }

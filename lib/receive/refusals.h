@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PDUs that no ring had room for: NOT_READY says so, READY that there is room again
+// PDUs for which no ring had room: sends NOT_READY, and READY when there is room again
 // (docs/control-pdus.md). Owned by the lcore.
 #ifndef SUEDE_RECEIVE_REFUSALS_H_
 #define SUEDE_RECEIVE_REFUSALS_H_
@@ -15,15 +15,15 @@ namespace suede {
 
 class Refusals {
  public:
-  // `lcore` outlives this.
+  // `lcore` outlives this object.
   explicit Refusals(Lcore& lcore) : lcore_(lcore) {}
 
-  // For one more instance, before the first turn.
+  // Adds an instance, before the first poll iteration.
   void AddInstance();
 
-  // The PDU needs `lines` of a ring that has not got them.
+  // The PDU needs `lines` free lines of a ring, which has fewer.
   void OnRefusal(Instance& instance, ConnectionIndex connection, ReceivedPdu pdu, uint32_t lines);
-  // Once in a turn: tells senders whose PDU was refused that there is room now.
+  // Sends READY to senders of refused PDUs if there is room now; called once in a poll iteration.
   void SendReady();
 
  private:

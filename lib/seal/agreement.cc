@@ -10,7 +10,7 @@
 namespace suede {
 namespace {
 
-// A decimal number of `text` up to `max`, without signs and leading zeros.
+// Parses a decimal number up to `max`, without signs and leading zeros.
 std::optional<uint16_t> ReadDecimal(std::string_view text, uint32_t max) {
   constexpr size_t kMaxDigits = 4;
   if (text.empty() || text.size() > kMaxDigits || (text.size() > 1 && text[0] == '0')) {
@@ -171,7 +171,7 @@ void AgreementPair::OnFailed(Time now) {
 }
 
 void AgreementPair::OnAsking(Time now) {
-  if (due_ != kNever) due_ = std::min(due_, now);  // while this end tries it is kNever
+  if (due_ != kNever) due_ = std::min(due_, now);  // kNever while this end tries
 }
 
 AgreementRequest AgreementPair::Request(uint16_t partition) const {
@@ -214,7 +214,7 @@ AgreementReply CheckAgreement(const AgreementMessage& message,
   if (!request.IsWellFormed()) return {.closes = true};
   AgreementPair* const pair = pairs.Find(request.server, request.client);
   const bool asks = request.last == AgreementRequest::kAsk;
-  // A client has the smaller XPU id; one that asks the larger.
+  // A client that agrees has the smaller XPU id; a client that asks has the larger.
   if (pair == nullptr || request.partition != partition || asks != pair->is_client() ||
       pair->own() == pair->peer()) {
     return RefuseAgreement(nullptr, AgreementStatus::kUnknown);

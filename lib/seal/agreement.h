@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How two endpoints agree on the secret of a pair of XPUs (docs/sealing.md, "Secrets by TLS"):
-// messages, the pairs and their secrets, which of them are to be agreed when, and the dialogs of
-// both ends. Bytes, facts and the time in, bytes and verdicts out: no sockets, no clock, no cipher.
-// One thread.
+// The agreement of two endpoints on the secret of a pair of XPUs (docs/sealing.md, "Secrets by
+// TLS"): messages, the pairs and their secrets, when to agree on which, and the dialogs of both
+// ends. Takes bytes, facts and the time, returns bytes and verdicts: no sockets, no clock, no
+// cipher. One thread.
 #ifndef SUEDE_SEAL_AGREEMENT_H_
 #define SUEDE_SEAL_AGREEMENT_H_
 
@@ -39,7 +39,7 @@ struct AgreementRequest {
   uint16_t client = 0;  // XPU ids
   uint16_t server = 0;
 
-  // Whether `last` is a value that the format has.
+  // Whether the format permits the value of `last`.
   bool IsWellFormed() const { return last <= kAsk || last >= kFirstAgreedId; }
   friend bool operator==(const AgreementRequest&, const AgreementRequest&) = default;
 };
@@ -54,7 +54,8 @@ enum class AgreementStatus : uint8_t {
   kBusy,      // too soon after the last agreement
   kAsked,     // the server will connect
 };
-// "the peer knows no such pair of XPUs, or has another partition". Takes any value of the octet.
+// A text such as "the peer knows no such pair of XPUs, or has another partition". Takes any value
+// of the octet.
 std::string_view ReasonOf(AgreementStatus status);
 
 struct AgreementAnswer {
@@ -64,18 +65,19 @@ struct AgreementAnswer {
   friend bool operator==(const AgreementAnswer&, const AgreementAnswer&) = default;
 };
 AgreementMessage Encode(const AgreementAnswer& answer);
-// Nothing: no answer of this version, or with a secret id that does not fit its status.
+// Returns nullopt for an answer of another version, or with a secret id that does not fit its
+// status.
 std::optional<AgreementAnswer> DecodeAgreementAnswer(const AgreementMessage& message);
 
 // Collects the bytes of a message.
 class AgreementBuffer {
  public:
-  // Takes bytes until a message is whole. Returns how many it took.
+  // Takes bytes until a message is complete. Returns how many it took.
   size_t Take(std::span<const uint8_t> bytes);
   bool empty() const { return count_ == 0; }
   bool whole() const { return count_ == kAgreementBytes; }
   size_t missing() const { return kAgreementBytes - count_; }
-  // The message, which is whole; the next one begins.
+  // Returns the message, which must be complete, and begins the next.
   AgreementMessage Pop();
 
  private:
@@ -90,20 +92,19 @@ struct CertifiedXpus {
   uint16_t last = 0;
   friend bool operator==(const CertifiedXpus&, const CertifiedXpus&) = default;
 };
-// Reads a URI: "suede:7:3", "suede:7:0-15". Nothing: it is another one, or names XPUs that there
-// cannot be.
+// Parses a URI: "suede:7:3", "suede:7:0-15". Returns nullopt for another URI, or for invalid XPUs.
 std::optional<CertifiedXpus> ParseCertifiedXpus(std::string_view uri);
 bool IsCertified(std::span<const CertifiedXpus> certified, uint32_t partition, uint32_t xpu);
 
-// The last two secrets of a pair: what HKDF-Extract makes of them, in locked memory.
+// The last two secrets of a pair, after HKDF-Extract, in locked memory.
 class AgreedSecrets {
  public:
-  // The id of the newest; AgreementRequest::kNone: there is none.
+  // The id of the newest secret; AgreementRequest::kNone: there is none.
   uint8_t last() const { return kept_[0].prk ? kept_[0].id : AgreementRequest::kNone; }
   bool Has(uint8_t id) const;
-  // Adds a new one. A former one with the id `stays` stays, the others end.
+  // Adds a new secret. Keeps a former secret with the id `stays`; ends the others.
   void Add(uint8_t id, Secret prk, uint8_t stays);
-  // The newest first.
+  // Copies the secrets, the newest first.
   void CopyTo(SealSecrets& secrets) const;
   void Clear();
 
@@ -115,41 +116,41 @@ class AgreedSecrets {
   std::array<Kept, 2> kept_;
 };
 
-// The id of the next secret of a pair whose server has `own`, and whose client's newest one is
-// `last`. Neither has it.
+// The id of the next secret of a pair whose server has `own`, and whose client's newest secret is
+// `last`. Neither end has a secret with this id.
 uint8_t NextAgreedId(const AgreedSecrets& own, uint8_t last);
 
-// A pair of an own XPU and a peer's: its secrets, and when it is to be agreed.
+// A pair of an own XPU and a peer's XPU: its secrets, and when to agree on the next.
 class AgreementPair {
  public:
   static constexpr Duration kFirstWait = std::chrono::seconds(1);
   static constexpr Duration kMaxWait = std::chrono::seconds(60);
   static constexpr Duration kMinGap = std::chrono::milliseconds(500);
 
-  // `reachable`: there is an address at which the peer may be asked.
+  // `reachable`: an address of the peer is known.
   AgreementPair(uint16_t own, uint16_t peer, bool reachable)
       : own_(own), peer_(peer), reachable_(reachable) {}
 
   uint16_t own() const { return own_; }
   uint16_t peer() const { return peer_; }
-  // Whether this end connects and agrees; else it asks the peer to.
+  // Whether this end connects and agrees; else it asks the peer to connect.
   bool is_client() const { return own_ < peer_; }
   const AgreedSecrets& secrets() const { return secrets_; }
 
-  // Makes the pair as new.
+  // Resets the pair.
   void Start(Time now);
-  // When this end is to connect; kNever while there is no reason to, and while it tries.
+  // When this end has to connect; kNever without a reason, and while it tries.
   Time due() const { return due_; }
   // This end connects.
   void OnBegun() { due_ = kNever; }
   // An agreement succeeded, or failed. `stays`: id of the former secret that the peer has, too.
   void OnAgreed(Time now, Duration refresh, uint8_t id, Secret prk, uint8_t stays);
   void OnFailed(Time now);
-  // The peer has been asked, and will connect. Should it not come, it is asked again.
+  // The peer was asked, and will connect. If it does not, it is asked again.
   void OnAsked(Time now) { OnFailed(now); }
   // The peer asks this end to connect.
   void OnAsking(Time now);
-  // Whether the last agreement is over for long enough.
+  // Whether enough time has passed since the last agreement.
   bool MayAgree(Time now) const { return now >= free_at_; }
   // The request of this end.
   AgreementRequest Request(uint16_t partition) const;
@@ -167,13 +168,13 @@ class AgreementPair {
 // All pairs of an endpoint.
 class AgreementPairs {
  public:
-  // `reachable`: as in AgreementPair. A pair that is there already stays as it is.
+  // `reachable`: as in AgreementPair. An existing pair is not changed.
   void Add(uint16_t own, uint16_t peer, bool reachable);
   AgreementPair* Find(uint16_t own, uint16_t peer);
   auto& all() { return pairs_; }
   bool empty() const { return pairs_.empty(); }
   void Start(Time now);
-  // The earliest time at which one is due.
+  // The earliest time at which a pair is due.
   Time due() const;
 
  private:
@@ -185,12 +186,12 @@ struct AgreementReply {
   AgreementMessage message{};  // the answer
   AgreementStatus status = AgreementStatus::kAgreed;
   AgreementPair* pair = nullptr;  // null: this end has no such pair
-  uint8_t secret_id = 0;          // with kAgreed; the caller makes the secret,
+  uint8_t secret_id = 0;          // with kAgreed; the caller derives the secret,
   uint8_t stays = 0;              // and calls AgreementPair::OnAgreed with this
-  bool closes = false;            // the request is malformed: there is no answer
+  bool closes = false;            // the request is malformed, and gets no answer
 };
-// `certified`: by the client's certificate. `has_room`: whether the lcores can take the pair's
-// secrets now.
+// Answers a request. `certified`: by the client's certificate. `has_room`: whether the lcores can
+// take the pair's secrets now.
 template <typename HasRoom>
 AgreementReply AnswerAgreement(const AgreementMessage& message,
                                std::span<const CertifiedXpus> certified, uint32_t partition,
@@ -208,7 +209,7 @@ AgreementOutcome ReadAgreementAnswer(const AgreementMessage& message,
 
 // ---- Below: implementation.
 
-// The reply of AnswerAgreement before the lcores are asked.
+// The reply of AnswerAgreement before `has_room` is queried.
 AgreementReply CheckAgreement(const AgreementMessage& message,
                               std::span<const CertifiedXpus> certified, uint32_t partition,
                               AgreementPairs& pairs, Time now);

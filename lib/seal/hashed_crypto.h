@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library that has ciphers and no hashes: HKDF is another one's.
+// A library with ciphers but without hashes: another library provides HKDF.
 #ifndef SUEDE_SEAL_HASHED_CRYPTO_H_
 #define SUEDE_SEAL_HASHED_CRYPTO_H_
 

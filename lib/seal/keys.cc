@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kSalt = "suede seal v1";
 
-// The info of HKDF-Expand: a label, and what the keys are for.
+// The info of HKDF-Expand: a label, and the use of the keys.
 class Info {
  public:
   explicit Info(std::string_view label) { Add(label.data(), label.size()); }

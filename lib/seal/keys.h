@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets, and the keys that come from them (docs/sealing.md, "Keys"). Owned by one lcore.
+// Secrets, and the keys derived from them (docs/sealing.md, "Keys"). Owned by one lcore.
 #ifndef SUEDE_SEAL_KEYS_H_
 #define SUEDE_SEAL_KEYS_H_
 
@@ -17,13 +17,13 @@
 namespace suede {
 
 inline constexpr size_t kSealSecretBytes = 32;
-using SealPrk = std::array<uint8_t, kSealSecretBytes>;  // keys are derived from it
+using SealPrk = std::array<uint8_t, kSealSecretBytes>;  // keys are derived from this
 
 // Overwrites memory in a way that is not optimized out.
 void Cleanse(std::span<uint8_t> bytes);
 
-// Objects with keys or what they come from: `new` takes them from LockedMemory::OfProcess(), and
-// gives null where that has no more.
+// Base of objects with keys or secrets: `new` allocates them in LockedMemory::OfProcess(), and
+// returns null if that is exhausted.
 struct InLockedMemory {
   static void* operator new(size_t bytes) noexcept {
     return LockedMemory::OfProcess().Allocate(bytes);
@@ -31,7 +31,7 @@ struct InLockedMemory {
   static void operator delete(void* block) { LockedMemory::OfProcess().Free(block); }
 };
 
-// A secret as the lcore has it: what HKDF-Extract makes of it.
+// A secret in the lcore's form, after HKDF-Extract.
 struct SealSecret {
   uint8_t id = 0;
   SealPrk prk{};
@@ -44,27 +44,27 @@ struct SealSecrets {
   uint32_t count = 0;
   uint16_t partition = 0;
 
-  // Null: there is none with that id.
+  // Null: no secret has that id.
   const SealSecret* Find(uint8_t id) const {
     for (uint32_t i = 0; i < count; ++i) {
       if (all[i].id == id) return &all[i];
     }
     return nullptr;
   }
-  // The place of the secret with that id: smaller is newer. `count` where there is none.
+  // The place of the secret with that id: smaller is newer; `count`: there is none.
   uint32_t PositionOf(uint8_t id) const {
     uint32_t i = 0;
     while (i < count && all[i].id != id) ++i;
     return i;
   }
-  // Overwrites the secrets: there are none any more.
+  // Overwrites and removes all secrets.
   void Clear() { Cleanse({reinterpret_cast<uint8_t*>(this), sizeof *this}); }
 };
 
 // HKDF-Extract with the salt of this format.
 SealPrk ExtractSecret(Crypto& crypto, std::span<const uint8_t, kSealSecretBytes> secret);
 
-// The parties that keys are for.
+// The parties of keys.
 struct SealContext {
   SealCipher cipher = SealCipher::kAes128Gcm;
   uint16_t partition = 0;
@@ -79,7 +79,7 @@ struct SealEnds {
   bool operator==(const SealEnds&) const = default;
 };
 
-// A key of the library's and its iv. Ends with its owner.
+// A key of the library, and its iv. Ends with its owner.
 class SealKey {
  public:
   SealKey() = default;
@@ -96,10 +96,10 @@ class SealKey {
 
   explicit operator bool() const { return key_ != nullptr; }
   void End();
-  // The key and the nonce of a frame.
+  // Fills in the key and the nonce of a frame.
   void Fill(PacketNumber number, SealJob& job) const {
-    // (The nonce is not completed in place: a load of what two stores have just written waits
-    // for both of them to reach the cache.)
+    // (The nonce is not completed in place: a load of the bytes of two recent stores waits for both
+    // to reach the cache.)
     constexpr size_t kHigh = kSealIvBytes - sizeof(uint64_t);
     job.key = key_;
     std::memcpy(job.nonce.data(), iv_.data(), kHigh);

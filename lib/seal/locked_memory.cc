@@ -14,7 +14,7 @@
 namespace suede {
 namespace {
 
-// Address space only: a piece gets memory when it is taken.
+// Reserves address space only: a piece gets memory when it is taken.
 uint8_t* Reserve(size_t bytes) {
   void* room = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) return nullptr;

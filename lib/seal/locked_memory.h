@@ -12,29 +12,29 @@
 
 namespace suede {
 
-// Any thread. Takes memory of the kernel in pieces of 64 KiB and keeps it; a piece holds blocks of
-// one size.
+// Any thread may use it. Takes memory from the kernel in pieces of 64 KiB and keeps it; a piece
+// holds blocks of one size.
 class LockedMemory {
  public:
   static constexpr size_t kMaxBytes = 8192;          // of a block
   static constexpr size_t kRoomBytes = 256UL << 20;  // of all blocks
 
-  // The process's, which is never destroyed.
+  // The memory of the process, which is never destroyed.
   static LockedMemory& OfProcess();
 
-  // A block of zeros, aligned to 32 bytes. Null where `bytes` is 0 or above kMaxBytes, where the
-  // room is used up, or where the kernel locks no more; Shortage() says which.
+  // Returns a block of zeros, aligned to 32 bytes. Null if `bytes` is 0 or above kMaxBytes, if the
+  // room is used up, or if the kernel locks no more; Shortage() has the reason.
   void* Allocate(size_t bytes);
-  // Overwrites the block and takes it back. Null is nothing.
+  // Overwrites and frees the block. Ignores null.
   void Free(void* block);
 
-  // Whether it is a block of this memory.
+  // Whether `block` is a block of this memory.
   bool Holds(const void* block) const;
-  // The bytes of the block that may be used, at least those that were asked for.
+  // The usable bytes of the block, at least those requested.
   size_t BytesOf(const void* block) const;
   // Bytes of blocks in use.
   size_t used_bytes() const;
-  // Why the last block could not be had, and the mend. Empty if none was refused.
+  // Why the last block was refused, and the mend. Empty if none was refused.
   std::string Shortage() const;
 
  private:
@@ -50,7 +50,7 @@ class LockedMemory {
   ~LockedMemory() = default;
   bool TakePiece(unsigned size);
 
-  uint8_t* const room_;  // reserved as a whole; null where the kernel refuses
+  uint8_t* const room_;  // reserved as a whole; null: the kernel has refused
   mutable std::mutex mutex_;
   size_t pieces_ = 0;                       // taken
   std::array<uint8_t, kPieces> size_of_{};  // of a piece's blocks: 1 << (kMinBits + this)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of a stream that have been accepted: the last kNumbers, a bit each. Owned by one
-// lcore.
+// The accepted numbers of a stream: the last kNumbers, a bit each. Owned by one lcore.
 #ifndef SUEDE_SEAL_REPLAY_WINDOW_H_
 #define SUEDE_SEAL_REPLAY_WINDOW_H_
 
@@ -14,12 +13,12 @@ class ReplayWindow {
  public:
   static constexpr uint64_t kNumbers = 2048;
 
-  // Whether the number is new, as far as the window says.
+  // Whether the number is new: not older than the window, and not accepted.
   bool IsNew(uint64_t number) const {
     if (number >= end_) return true;
     return end_ - number <= kNumbers && !Has(number);
   }
-  // Notes a number; false where it is not new.
+  // Accepts a number. Returns false if it is not new.
   bool Accept(uint64_t number) {
     if (number < end_) {
       if (!IsNew(number)) return false;
@@ -40,7 +39,7 @@ class ReplayWindow {
   bool Has(uint64_t number) const {
     return (seen_[number / 64 % seen_.size()] & BitOf(number)) != 0;
   }
-  // The window ends behind `number`; those that enter it have not been seen.
+  // Moves the end of the window behind `number`; clears the numbers that enter.
   void Advance(uint64_t number) {
     if (number == end_) [[likely]] {
       WordOf(number) &= ~BitOf(number);
@@ -58,7 +57,7 @@ class ReplayWindow {
     end_ = number + 1;
   }
 
-  uint64_t end_ = 0;  // one more than the largest number; 0: none was accepted
+  uint64_t end_ = 0;  // the largest number plus one; 0: none was accepted
   std::array<uint64_t, kNumbers / 64> seen_{};
 };
 

@@ -74,7 +74,8 @@ void SealedPeer::UseNewest() {
   if (SecretCount() != 0) UseSecret(SecretAt(0).id);
 }
 
-// Seals with this secret from now on, in the present association. False: no such secret, or no key.
+// Seals with this secret from now on, in the present association. Returns false if there is no such
+// secret, or no key.
 bool SealedPeer::UseSecret(uint8_t id) {
   const SealSecret* const secret = Find(id);
   if (secret == nullptr) return false;
@@ -84,8 +85,8 @@ bool SealedPeer::UseSecret(uint8_t id) {
   return static_cast<bool>(tx_.key);
 }
 
-// The peer has shown that it has the secret: that is used where it is newer than the one in use, or
-// where the peer has not shown that it has the one in use.
+// The peer has shown that it has the secret: uses it if it is newer than the present secret, or if
+// the peer has not shown that it has the present secret.
 void SealedPeer::OnOtherSecretShown(uint8_t id) {
   const bool is_newer = PositionOf(id) < PositionOf(tx_.secret_id);
   if (tx_.key && sealed_ && !is_newer) return;
@@ -111,7 +112,7 @@ bool SealedPeer::SealsHello(bool is_answer) {
   const bool may_be_plain = !IsSealed();
   if (count == 0) return !may_be_plain;
   const uint32_t turn = turn_++;
-  // A plain association begins by plain HELLOs; in one that there is the peer is asked otherwise.
+  // A plain association begins with plain HELLOs; in an existing association HELLOs are sealed.
   if (may_be_plain && identities_.peer == 0 && turn % 2 == 1) return false;
   next_secret_ = SecretAt((may_be_plain ? turn / 2 : turn) % count).id;
   return true;
@@ -121,7 +122,7 @@ bool SealedPeer::SealHello(uint8_t* pdu, const SealPathBytes& path, SealJob& job
   if (!hello_key_ || hello_identity_ != identities_.own || hello_secret_ != next_secret_) {
     const SealSecret* const secret = Find(next_secret_);
     if (secret == nullptr) return false;
-    // A peer that has both may make us go from one to the other, by what it asks.
+    // A peer that has both secrets may make us switch between them, by its HELLOs.
     const bool is_switch = hello_key_ && hello_identity_ == identities_.own;
     if (is_switch && !own_.turn->TakeHelloSwitch()) return false;
     Retire(hello_key_);
@@ -202,7 +203,7 @@ SealedPeer::Rx* SealedPeer::OtherRxOf(uint8_t secret_id) {
   return found;
 }
 
-// A PDU names a key that has not been made. Whether the PDU is authentic is not known yet.
+// Makes a key that a PDU names. Whether the PDU is authentic is not known yet.
 SealError SealedPeer::MakeNamedKey(Rx& rx, uint32_t place) {
   if (place == kFormer) return SealError::kKey;
   if (place == kNext && rx.in_use) {
@@ -214,8 +215,8 @@ SealError SealedPeer::MakeNamedKey(Rx& rx, uint32_t place) {
   return rx.keys[place] ? SealError::kNone : SealError::kKey;
 }
 
-// The peer cannot be in the epoch behind the next one before it has heard of this one, so there is
-// time for its key.
+// Enters the peer's next epoch. The peer cannot begin another before it learns of this, so there is
+// time to make that key.
 void SealedPeer::Advance() {
   ++rx_epoch_;
   ++own_.advances;
@@ -236,7 +237,8 @@ SealError SealedPeer::PrepareHello(const SealShim& shim, SealJob& job) {
     if (!candidate_.Is(shim)) {
       const SealSecret* const secret = Find(shim.secret_id);
       if (secret == nullptr) return SealError::kKey;
-      // (The instance's is asked before the lcore's: a flood at one takes nothing from others.)
+      // (The instance's budget is checked before the lcore's: a flood at one instance does not
+      // affect others.)
       if (candidate_busy_ || !own_.turn->HasHello() || !own_.hello_budget.Take(own_.now) ||
           !own_.turn->TakeHello(own_.now)) {
         return SealError::kBudget;
@@ -294,7 +296,7 @@ SealError SealedPeer::FinishHello(const SealShim& shim) {
   if (!hello.window.Accept(shim.number.count())) return SealError::kReplay;
   answer_ = shim.secret_id;
   hello.authentic = true;
-  // A HELLO of another identity may be old: it counts where the handshake has found it fresh.
+  // A HELLO of another identity may be old: it counts once the handshake has found it fresh.
   if (shim.identity == identities_.peer) {
     sealed_identity_ = shim.identity;
     OnSecretShown(shim.secret_id);
@@ -321,9 +323,9 @@ SealError SealedPeer::FinishSession(const Opening& opening) {
   return SealError::kNone;
 }
 
-// Takes what an authentic PDU says of this end's epoch. When the peer sent it, the epochs of both
-// directions were one apart at most, and so is the echo from the epoch of the PDU, which is beyond
-// doubt: no other key opens it.
+// Processes an authentic PDU's echo of this end's epoch. When the peer sent the PDU, the epochs of
+// both directions were at most one apart, and so is the echo from the epoch of the PDU, which is
+// certain: no other key opens it.
 void SealedPeer::OnEpochEcho(const Opening& opening) {
   const uint32_t min = opening.epoch - 1;
   const uint32_t echo = min + ((opening.shim.echo - min) & 3);

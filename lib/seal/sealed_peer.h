@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of an instance to seal PDUs to a peer and to open the peer's (docs/sealing.md): keys by
-// secret and epoch, packet numbers, replay windows, and which form is agreed.
+// The state with which an instance seals PDUs to a peer and opens the peer's PDUs
+// (docs/sealing.md): keys by secret and epoch, packet numbers, replay windows, and whether the
+// association is sealed.
 //
-// Takes bytes, identities and the time; returns what a burst of a library of ciphers has to do
-// (SealJob) and verdicts. Owned by one lcore.
+// Takes bytes, identities and the time; returns jobs for a burst of the cipher library (SealJob)
+// and verdicts. Owned by one lcore.
 #ifndef SUEDE_SEAL_SEALED_PEER_H_
 #define SUEDE_SEAL_SEALED_PEER_H_
 
@@ -30,49 +31,49 @@ enum class SealMode : uint8_t { kOff, kPreferred, kRequired };
 struct SealParams {
   SealMode mode = SealMode::kOff;
   SealCipher cipher = SealCipher::kAes128Gcm;
-  Duration rotate = std::chrono::hours(1);   // an epoch's longest time; 0: no limit
-  uint64_t rotate_pdus = uint64_t{1} << 28;  // and frames, at least 1
+  Duration rotate = std::chrono::hours(1);   // max time of an epoch; 0: no limit
+  uint64_t rotate_pdus = uint64_t{1} << 28;  // and max frames, min 1
 };
 
-// The instance's own end: what all of its peers have in common. The lcore's secrets may change.
+// The instance's own end: the state common to all of its peers. The secrets may change.
 struct SealOwn : InLockedMemory {
-  // Derivations for HELLOs of unknown identities, in a second and at once: the latter as many as an
-  // instance has peers, which may all restart.
+  // Max key derivations for HELLOs of unknown identities, in a second and at once: the latter is
+  // the max number of peers of an instance, which may all restart.
   static constexpr uint32_t kHellosPerSecond = 1000;
   static constexpr uint32_t kHelloBurst = 1024;
 
   Crypto* crypto = nullptr;  // null: nothing is sealed
-  SealTurn* turn = nullptr;  // the lcore's; outlives this
+  SealTurn* turn = nullptr;  // the lcore's; outlives this object
   SealParams params;
   uint16_t partition = 0;
   uint16_t xpuid = 0;
   SealSecrets secrets;
   TokenBucket hello_budget{kHellosPerSecond, kHelloBurst};
-  Time now{};              // of this turn
-  uint64_t rotations = 0;  // of this turn: epochs begun to send in
+  Time now{};              // of this poll iteration
+  uint64_t rotations = 0;  // in this poll iteration: epochs begun for sending,
   uint64_t advances = 0;   // and by peers
-  // Keys that jobs of the turn may still have: they end with it.
+  // Keys that jobs of the poll iteration may still use; they end with it.
   std::vector<SealKey> retired;
-  bool asks = false;             // some peer is to be asked soon: SealedPeer::WantsAsking
-  uint32_t rotations_asked = 0;  // by command: each peer follows where its own count is another
+  bool asks = false;             // a peer is to be queried soon: SealedPeer::WantsAsking
+  uint32_t rotations_asked = 0;  // by command: a peer rotates when its own count differs
 };
 
 // Why a sealed PDU is not accepted.
 enum class SealError : uint8_t {
   kNone,
   kMalformed,
-  kKey,     // of a secret, cipher, epoch or association that is not ours
-  kBudget,  // its key is not made yet: others were made in this turn
+  kKey,     // key of a secret, cipher, epoch or association that is not ours
+  kBudget,  // its key is not made yet: others were made in this poll iteration
   kTag,     // not authentic
   kReplay,
   kPlane,  // of a stream of another plane
 };
 
-// A peer's keys as another thread sees them: written by the lcore, a word at a time.
+// The state of a peer's keys for other threads: written by the lcore, as one word.
 class SealCell {
  public:
   struct State {
-    bool sealed = false;  // PDUs to and from it are sealed, and there is a key
+    bool sealed = false;  // PDUs to and from the peer are sealed, and there is a key
     uint8_t secret_id = 0;
     uint32_t tx_epoch = 0;  // modulo 2^24
     uint32_t rx_epoch = 0;
@@ -97,19 +98,19 @@ class SealCell {
 
 class SealedPeer : public InLockedMemory {
  public:
-  // All of them outlive this. `cell` may be null.
+  // All arguments outlive this object. `cell` may be null.
   SealedPeer(SealOwn& own, uint16_t xpuid, SealCell* cell = nullptr)
       : own_(own), xpuid_(xpuid), cell_(cell), windows_(std::make_unique<Windows>()) {}
 
-  // The identities of the association, of which `peer` is 0 while there is none. Called before
-  // anything below; keys follow them, and the own partition.
+  // Takes the identities of the association; `peer` 0: there is none. Called before all functions
+  // below; keys follow the identities and the own partition.
   void Sync(const Identities& identities) {
     if (identities != identities_ || partition_ != own_.partition) [[unlikely]]
       Rekey(identities);
   }
-  // The instance has other secrets: keys of secrets that are gone end.
+  // The instance's secrets have changed: ends keys of removed secrets.
   void OnSecrets();
-  // Sets the secrets that are agreed with this peer alone, which are newer than the instance's.
+  // Sets the secrets agreed with this peer, which are newer than the instance's.
   void SetAgreed(const SealSecrets& agreed) {
     agreed_ = agreed;
     OnSecrets();
@@ -118,19 +119,19 @@ class SealedPeer : public InLockedMemory {
   // Whether the association is sealed: plain PDUs are neither sent nor accepted.
   bool IsSealed() const { return own_.params.mode == SealMode::kRequired || sealed_; }
 
-  // Whether the peer is to be asked by a HELLO, in an association that there is: it has not shown
-  // that it seals, or that it has the newest secret. Asks for the former a few times only.
+  // Whether to query the peer by a HELLO in the present association: it has not shown that it
+  // seals, or that it has the newest secret. Limits queries for the former to a few.
   bool WantsAsking();
 
-  // Makes the keys that this peer owes (SealTurn::Enqueue).
+  // Makes the peer's pending keys (SealTurn::Enqueue).
   void MakePending();
 
   // ---- Sending. `pdu`: the RH, with the version of a sealed PDU, and behind it room for the shim.
 
-  // Whether a HELLO is to be sealed: a question as its turn is, an answer as its question was.
+  // Whether to seal a HELLO: a request according to its turn, an answer like its request.
   bool SealsHello(bool is_answer);
-  // Fills in the shim, and the job but for its text. False: there is no key, and the PDU must not
-  // leave. `stream`: below kSealStreams.
+  // Fills in the shim, and the job except its text. Returns false if there is no key; the PDU must
+  // not leave. `stream`: below kSealStreams.
   bool SealHello(uint8_t* pdu, const SealPathBytes& path, SealJob& job);
   bool Seal(uint8_t* pdu, const SealPathBytes& path, uint32_t stream, SealJob& job);
 
@@ -138,10 +139,10 @@ class SealedPeer : public InLockedMemory {
 
   struct Opening {
     SealShim shim;
-    uint32_t epoch = 0;  // form S: that of the key
+    uint32_t epoch = 0;  // form S: of the key
   };
-  // A sealed PDU of `bytes`, R-CRC and tag included: fills in the job, or says why not. Each job is
-  // done, and Finish called, before the end of the burst.
+  // Fills in the job for a sealed PDU of `bytes`, including R-CRC and tag, or returns the reason
+  // why not. Each job is done, and Finish called, before the end of the burst.
   SealError Prepare(uint8_t* pdu, uint32_t bytes, const SealPathBytes& path, SealJob& job,
                     Opening& opening);
   SealError Finish(const SealJob& job, const Opening& opening);
@@ -162,25 +163,26 @@ class SealedPeer : public InLockedMemory {
     uint8_t secret_id = 0;
     uint32_t epoch = 0;
     uint64_t frames = 0;     // of the epoch
-    bool confirmed = false;  // the peer has received it, and has begun its own of this number
+    bool confirmed = false;  // the peer has received the epoch, and has begun its own of this
+                             // number
     Time since{};
   };
-  // Epochs around rx_epoch_, of which there are keys to open with.
+  // Epochs around rx_epoch_ for which there are keys to open PDUs.
   enum RxPlace : uint8_t { kFormer, kCurrent, kNext, kRxPlaces };
   // Keys of one secret.
   struct Rx {
     SealPrk prk{};
     std::array<SealKey, kRxPlaces> keys;
     uint8_t secret_id = 0;
-    bool taken = false;   // it is of a secret
-    bool in_use = false;  // the peer seals with it: the next key is owed where there is none
+    bool taken = false;   // belongs to a secret
+    bool in_use = false;  // the peer seals with it: the next key is pending if missing
   };
   struct HelloRx {
     SealPrk prk{};
     SealKey key;
     uint8_t secret_id = 0;
     uint64_t identity = 0;
-    bool authentic = false;  // a HELLO has been
+    bool authentic = false;  // a HELLO was authentic
     ReplayWindow window;
     bool Is(const SealShim& shim) const {
       return key && identity == shim.identity && secret_id == shim.secret_id;
@@ -199,8 +201,8 @@ class SealedPeer : public InLockedMemory {
             .sender = xpuid_,
             .receiver = own_.xpuid};
   }
-  // Secrets of another partition than the instance is in now count as none: others are on their
-  // way.
+  // Returns no secrets if they are of another partition than the instance's present one: their
+  // update is still pending.
   const SealSecrets& OfPartition(const SealSecrets& secrets) const {
     return secrets.partition == own_.partition ? secrets : kNoSecrets;
   }
@@ -220,13 +222,13 @@ class SealedPeer : public InLockedMemory {
     const uint32_t place = Agreed().PositionOf(id);
     return place < Agreed().count ? place : place + Shared().PositionOf(id);
   }
-  // Whether there is no such secret any more, or another one has the id now.
+  // Whether the secret was removed, or another secret has the id now.
   bool IsGone(uint8_t id, const SealPrk& prk) const {
     const SealSecret* const secret = Find(id);
     return secret == nullptr || secret->prk != prk;
   }
   void Rekey(const Identities& identities);
-  // A key to send with is not used any more.
+  // Ends the use of a key for sending.
   void Retire(SealKey& key) {
     if (key) own_.retired.push_back(std::exchange(key, SealKey()));
   }
@@ -280,7 +282,7 @@ class SealedPeer : public InLockedMemory {
   Identities identities_{};
   uint16_t partition_ = 0;  // partition of the keys
   bool sealed_ = false;
-  uint64_t sealed_identity_ = 0;  // of the peer, in the last association that was sealed
+  uint64_t sealed_identity_ = 0;  // of the peer, in the last sealed association
 
   SealSecrets agreed_;
   Tx tx_;
@@ -290,23 +292,23 @@ class SealedPeer : public InLockedMemory {
   uint8_t hello_secret_ = 0;
   uint64_t hello_identity_ = 0;
   uint64_t hellos_sent_ = 0;   // over all keys
-  uint32_t turn_ = 0;          // of questions
-  int answer_ = kPlainAnswer;  // the secret of the last HELLO that came
-  uint8_t asks_left_ = 0;      // whether it seals
-  uint8_t next_secret_ = 0;    // of the HELLO that SealsHello was asked about
+  uint32_t turn_ = 0;          // of requests
+  int answer_ = kPlainAnswer;  // the secret of the last received HELLO
+  uint8_t asks_left_ = 0;      // remaining queries whether the peer seals
+  uint8_t next_secret_ = 0;    // of the HELLO of the last SealsHello
   uint32_t rotations_done_ = 0;
 
   std::array<Rx, kMaxSecrets> rx_;
-  uint32_t rx_place_ = 0;        // of the last one that was asked for
-  uint32_t rx_epoch_ = 0;        // the highest that was received
+  uint32_t rx_place_ = 0;        // of the last RxOf
+  uint32_t rx_epoch_ = 0;        // the highest received
   HelloRx known_;                // of the association's identity
-  HelloRx candidate_;            // of another one
+  HelloRx candidate_;            // of another identity
   bool candidate_busy_ = false;  // a job of the burst has its key
   std::unique_ptr<Windows> windows_;
 
   friend class SealTurn;
   SealedPeer* next_owing_ = nullptr;
-  bool owes_ = false;  // it is on the lcore's list
+  bool owes_ = false;  // whether it is on the lcore's list
 };
 
 }  // namespace suede

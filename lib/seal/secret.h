@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A secret of 32 octets from which keys come: in locked memory, overwritten when it ends, and of a
-// type that no stream or string takes. One thread.
+// A secret of 32 octets from which keys are derived: in locked memory, overwritten at its end, and
+// of a type that cannot be printed or formatted. One thread.
 #ifndef SUEDE_SEAL_SECRET_H_
 #define SUEDE_SEAL_SECRET_H_
 
@@ -19,7 +19,7 @@ class Secret {
  public:
   static constexpr size_t kBytes = 32;
 
-  // None, until Make.
+  // Empty until Make.
   Secret() = default;
   Secret(Secret&& other) noexcept : bytes_(std::exchange(other.bytes_, nullptr)) {}
   Secret& operator=(Secret&& other) noexcept {
@@ -28,8 +28,8 @@ class Secret {
   }
   ~Secret() { LockedMemory::OfProcess().Free(bytes_); }
 
-  // Takes memory and fills it with zeros. False: there is none, for the reason that
-  // LockedMemory::Shortage says.
+  // Allocates memory filled with zeros. Returns false if there is none; LockedMemory::Shortage has
+  // the reason.
   bool Make() {
     LockedMemory& memory = LockedMemory::OfProcess();
     if (bytes_ == nullptr) bytes_ = static_cast<uint8_t*>(memory.Allocate(kBytes));
@@ -39,7 +39,7 @@ class Secret {
   }
 
   explicit operator bool() const { return bytes_ != nullptr; }
-  // The octets of a secret that there is.
+  // The octets of the secret, which must not be empty.
   std::span<uint8_t, kBytes> bytes() { return std::span<uint8_t, kBytes>(bytes_, kBytes); }
   std::span<const uint8_t, kBytes> bytes() const {
     return std::span<const uint8_t, kBytes>(bytes_, kBytes);

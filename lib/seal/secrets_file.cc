@@ -30,7 +30,7 @@ struct Field {
   size_t column = 1;
 };
 
-// The fields of a line, and one more where there are more than kFields.
+// The fields of a line; one more than kFields if there are too many.
 struct Line {
   std::array<Field, kFields + 1> fields;
   size_t count = 0;
@@ -50,7 +50,7 @@ Line SplitLine(std::string_view text, uint32_t number) {
   return line;
 }
 
-// A decimal number of `text`; nothing where it is none, or above `max`.
+// Parses a decimal number; nullopt if malformed or above `max`.
 std::optional<uint32_t> ReadNumber(std::string_view text, uint32_t max) {
   constexpr size_t kMaxDigits = 9;
   if (text.empty() || text.size() > kMaxDigits) return std::nullopt;
@@ -80,7 +80,7 @@ bool ReadHex(std::string_view text, std::span<uint8_t, Secret::kBytes> out) {
   return true;
 }
 
-// "2026-01-01T00:00:00Z" as seconds since 1970.
+// Parses "2026-01-01T00:00:00Z" into seconds since 1970.
 std::optional<int64_t> ReadTime(std::string_view text) {
   constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:ddZ";
   if (text.size() != kForm.size()) return std::nullopt;
@@ -196,7 +196,7 @@ class Parser {
   FileSecrets secrets_;
 };
 
-// The file's bytes: locked and excluded from core files as the secrets are, overwritten at the end.
+// The file's bytes: locked and excluded from core files like the secrets, overwritten at the end.
 class FileBytes {
  public:
   FileBytes() {
@@ -214,7 +214,7 @@ class FileBytes {
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
 
-  // False: an error, in errno.
+  // Returns false on an error, in errno.
   bool ReadFrom(int fd) {
     if (bytes_ == nullptr || mlock2(bytes_, kRoomBytes, 0) != 0) return false;
     ssize_t count = 0;
@@ -226,7 +226,7 @@ class FileBytes {
   std::string_view text() const { return {bytes_, size_}; }
 
  private:
-  // A file that is too large shows itself by one byte more.
+  // One byte more than the max, to detect a file that is too large.
   static constexpr size_t kRoomBytes = kMaxSecretsFileBytes + 1;
   char* bytes_ = nullptr;
   size_t size_ = 0;
@@ -296,7 +296,7 @@ absl::Status CheckSecretsFile(std::string_view file, uid_t owner, mode_t mode, u
 }
 
 absl::StatusOr<FileSecrets> ReadSecrets(const std::string& file, SecretsFileRule rule) {
-  // Not blocking, should it be a pipe.
+  // O_NONBLOCK, in case the file is a pipe.
   const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return CannotRead(file);
   struct stat info {};

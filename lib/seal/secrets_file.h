@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of secrets (docs/sealing.md, "Secrets in a file"). Errors name file, line, column and
-// the mend, and repeat nothing of the file: what stands in a wrong place may be a secret.
+// the mend, and quote no text of the file: text in a wrong place may be a secret.
 #ifndef SUEDE_SEAL_SECRETS_FILE_H_
 #define SUEDE_SEAL_SECRETS_FILE_H_
 
@@ -29,7 +29,7 @@ struct FileSecret {
   static constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 
   uint16_t partition = 0;  // 0 to 1023
-  uint8_t id = 0;          // 0 to kMaxSecretId; once in a partition
+  uint8_t id = 0;          // 0 to kMaxSecretId; unique in a partition
   Secret secret;
   // Valid from `from_s` on, before `until_s`: seconds of UTC since 1970.
   int64_t from_s = kAlways;
@@ -40,25 +40,25 @@ struct FileSecret {
 };
 using FileSecrets = std::vector<FileSecret>;
 
-// The secrets of a file's text, in its order. `file` is its name, for errors. The text is the
-// caller's to overwrite.
+// Parses the secrets of a file's text, in its order. `file` is its name, for errors. The caller
+// overwrites the text.
 absl::StatusOr<FileSecrets> ParseSecrets(std::string_view file, std::string_view text);
 
-// The valid secrets of the partition, the newest first. Pointers into `secrets`.
+// The valid secrets of the partition, the newest first, as pointers into `secrets`.
 std::vector<const FileSecret*> SecretsValidAt(std::span<const FileSecret> secrets,
                                               uint16_t partition, int64_t now_s);
-// The first time after `now_s` at which other secrets are valid; FileSecret::kForever: none.
+// The first time after `now_s` at which the valid secrets change; FileSecret::kForever: none.
 int64_t NextSecretChange(std::span<const FileSecret> secrets, int64_t now_s);
 
-// Whether a file of this owner and mode (st_uid, st_mode) is safe from others, where this process
-// is `own_uid`'s. The error has the command that mends it.
+// Checks whether a file with this owner and mode (st_uid, st_mode) is safe from other users, if
+// this process belongs to `own_uid`. The error has the command that mends it.
 absl::Status CheckSecretsFile(std::string_view file, uid_t owner, mode_t mode, uid_t own_uid);
 
-// The files that ReadSecrets takes: those that CheckSecretsFile permits, or anybody's, for a person
-// at a terminal.
+// The files that ReadSecrets accepts: files that CheckSecretsFile permits, or any, for a user at a
+// terminal.
 enum class SecretsFileRule : uint8_t { kPrivate, kAnybodys };
 
-// Opens, checks and parses the file, and overwrites the text that it has read. Control thread.
+// Opens, checks and parses the file, and overwrites the text that was read. Control thread.
 absl::StatusOr<FileSecrets> ReadSecrets(const std::string& file,
                                         SecretsFileRule rule = SecretsFileRule::kPrivate);
 

@@ -18,10 +18,9 @@ namespace suede {
 inline constexpr uint32_t kSessionShimBytes = 10;
 inline constexpr uint32_t kHelloShimBytes = 18;
 inline constexpr uint32_t kSealStreams = 64;
-// Bytes that sealing adds to a PDU of each form; only HELLOs have the larger one.
+// Bytes that sealing adds to a PDU with this form of the shim.
 inline constexpr uint32_t kSessionSealBytes = kSessionShimBytes + kSealTagBytes;
-inline constexpr uint32_t kHelloSealBytes = kHelloShimBytes + kSealTagBytes;
-// The encrypted part has at least the R-CRC.
+// The encrypted part is at least the R-CRC.
 inline constexpr uint32_t kMinSealedBytes = kRhBytes + kSessionSealBytes + kRcrcBytes;
 
 // The parts of the network header that are authenticated.
@@ -29,11 +28,11 @@ struct SealPath {
   static constexpr uint32_t kBytes = 34;
   NetAddress source;
   NetAddress destination;
-  uint16_t session = 0;  // 0 where the header has no field for it
+  uint16_t session = 0;  // 0: the header has no field for it
 };
 static_assert(kRhBytes + kHelloShimBytes + SealPath::kBytes <= kMaxSealAadBytes);
 
-// A SealPath as it is authenticated: made once for PDUs that take one path.
+// A SealPath in its authenticated form: made once for PDUs of one path.
 struct SealPathBytes {
   SealPathBytes() = default;
   SealPathBytes(const SealPath& path) {  // NOLINT(google-explicit-constructor)
@@ -68,7 +67,7 @@ struct SealShim {
   // Form S; both modulo 4.
   uint8_t epoch = 0;
   uint8_t echo = 0;
-  // Form H. The cipher is as it is on the wire: the reader refuses one that it does not know.
+  // Form H. The cipher has its wire value: the reader refuses an unknown cipher.
   uint8_t cipher = 0;
   uint64_t identity = 0;
 
@@ -87,8 +86,8 @@ inline void EncodeShim(const SealShim& shim, uint8_t* out) {
   }
 }
 
-// False: malformed, or fewer than `bytes` that a sealed PDU has behind its RH. `shim` is undefined
-// then.
+// Returns false if malformed, or if `bytes` are fewer than a sealed PDU has behind its RH; `shim`
+// is then undefined.
 inline bool DecodeShim(const uint8_t* in, uint32_t bytes, SealShim& shim) {
   constexpr uint32_t kRest = kRcrcBytes + kSealTagBytes;
   if (bytes < kSessionShimBytes + kRest || (in[0] & 0x70) != 0) return false;
@@ -112,13 +111,13 @@ inline std::optional<SealShim> DecodeShim(const uint8_t* in, uint32_t bytes) {
   return shim;
 }
 
-// The additional data of a sealed PDU: its RH and shim, which lie at `pdu`, and the path.
+// Fills in the additional data of a sealed PDU: its RH and shim, at `pdu`, and the path.
 inline void FillSealAad(const uint8_t* pdu, uint32_t shim_bytes, const SealPathBytes& path,
                         SealJob& job) {
   const uint32_t head = kRhBytes + shim_bytes;
   job.aad_bytes = static_cast<uint16_t>(head + SealPath::kBytes);
-  // Field by field, as they were written: a load of what several stores have just written waits for
-  // all of them to reach the cache.
+  // Copies field by field, as written: a load of the bytes of several recent stores waits for all
+  // of them to reach the cache.
   std::memcpy(job.aad.data(), pdu, kRhBytes);
   std::memcpy(job.aad.data() + kRhBytes, pdu + kRhBytes, 2);
   std::memcpy(job.aad.data() + kRhBytes + 2, pdu + kRhBytes + 2, 8);
@@ -128,7 +127,7 @@ inline void FillSealAad(const uint8_t* pdu, uint32_t shim_bytes, const SealPathB
   std::memcpy(job.aad.data() + head, path.bytes.data(), SealPath::kBytes);
 }
 
-// RH versions of sealed PDUs: that of the plain one, and back.
+// Conversions between the RH versions of plain and sealed PDUs.
 constexpr uint8_t SealedVersion(uint8_t plain) { return plain == 0 ? 1 : 2; }
 constexpr uint8_t OpenedVersion(uint8_t sealed) { return sealed == 1 ? 0 : 3; }
 constexpr bool IsSealedVersion(uint8_t version) { return version == 1 || version == 2; }

@@ -12,8 +12,8 @@ Counter GivenUpCounter(uint8_t status) {
                                            : Counter::kTxUnreachable;
 }
 
-// Takes PDUs that are given up out of the burst that they are staged in: they must not leave when
-// their clients have been told.
+// Removes given-up PDUs from the burst in which they are staged: they must not leave after their
+// clients were notified.
 void Withdraw(Link& link, const PduList& given_up) {
   bool any = false;
   for (Pdu* pdu = given_up.head(); pdu != nullptr; pdu = pdu->next) {
@@ -25,8 +25,8 @@ void Withdraw(Link& link, const PduList& given_up) {
   if (any) link.RemoveWithdrawn();
 }
 
-// A PDU in doubt that was withdrawn from the first burst it was staged in has never left: it is
-// unreachable.
+// Returns the status of a given-up PDU. A PDU in doubt that was withdrawn from its first burst has
+// never left: it is unreachable.
 uint8_t StatusOf(const Pdu& pdu, uint8_t status) {
   const bool never_left = pdu.moved && !pdu.retransmitted;
   return status == SUEDE_STATUS_IN_DOUBT && never_left ? SUEDE_STATUS_UNREACHABLE : status;
@@ -40,7 +40,7 @@ void RecordLatency(Instance& instance, Duration age, uint32_t commands) {
 
 }  // namespace
 
-// Ends PDUs that were sent: tells the clients that asked, and gives the frames back.
+// Ends PDUs that were sent: completes tagged commands, and returns the frames.
 void Completions::Complete(Instance& instance, PduList& pdus, PlaneIndex plane, uint8_t ending) {
   PortContext& home = instance.home();
   const bool given_up = ending != SUEDE_STATUS_OK;
@@ -48,16 +48,16 @@ void Completions::Complete(Instance& instance, PduList& pdus, PlaneIndex plane, 
     Withdraw(instance.ports[plane]->link, pdus);
   }
   if (pdus.empty()) return run_queue_.Enqueue(instance);
-  const PeerIndex peer(pdus.head()->peer);  // they have that in common,
-  const Vc vc(pdus.head()->vc);             // and the destination of shares
+  const PeerIndex peer(pdus.head()->peer);  // the same for all PDUs,
+  const Vc vc(pdus.head()->vc);             // and so is the destination of shares
   const uint16_t xpuid = instance.params.peers[peer].xpuid;
   const Time now = lcore_.now;
   ClientTable& clients = lcore_.clients;
   uint32_t count = 0;
   uint32_t bytes = 0;
   uint32_t released = 0;
-  Duration age{};       // of commands that are yet to be recorded,
-  uint32_t of_age = 0;  // how many they are
+  Duration age{};       // of commands not yet recorded,
+  uint32_t of_age = 0;  // and their number
   while (!pdus.empty()) {
     Pdu* pdu = pdus.PopFront();
     const uint8_t status = given_up ? StatusOf(*pdu, ending) : ending;
@@ -93,7 +93,7 @@ void Completions::Complete(Instance& instance, PduList& pdus, PlaneIndex plane, 
   run_queue_.Enqueue(instance);
 }
 
-// Takes the samples of newly acknowledged PDUs: round trip, departure, recovery. Then they end.
+// Takes the samples of newly acknowledged PDUs: round trip, departure, recovery. Then ends them.
 void Completions::EndAcked(Instance& instance, ConnectionIndex number, PduList& acked) {
   if (!acked.empty()) {
     HistogramBlock& histograms = instance.histograms;
@@ -120,7 +120,7 @@ void Completions::GiveUpQueued(Instance& instance, PeerIndex peer, uint32_t vcs,
     TxQueue& queue = instance.scheduler.queue(index);
     while (!queue.pdus.empty()) GiveUpFirst(instance, queue, status);
     instance.tx_credit[index].EndWait();
-    // A queue that is on its lane's list stays there until its turn, with nothing in it.
+    // A queue on its lane's list stays there, empty, until its turn.
     if (queue.state == TxQueue::State::kBlocked) queue.state = TxQueue::State::kIdle;
     instance.blocked[peer] &= static_cast<uint8_t>(~(1u << vc));
   }
@@ -131,14 +131,14 @@ void Completions::GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status
   instance.OnTaken(queue, 1, pdu->bytes);
   if (!pdu->credited) OnLeft(instance, PeerIndex(pdu->peer), Vc(pdu->vc), pdu, 1);
   --instance.queued;
-  ++instance.inflight;  // Complete counts it out again
+  ++instance.inflight;  // Complete decrements this again
   instance.inflight_bytes += pdu->bytes;
   PduList list;
   list.PushBack(pdu);
   Complete(instance, list, PeerPaths::kNoPlane, status);
 }
 
-// Puts PDUs that a dead plane did not deliver back to the heads of their queues, in order.
+// Returns PDUs that a dead plane did not deliver to the heads of their queues, in order.
 void Completions::Requeue(Instance& instance, PeerIndex peer, PlaneIndex plane, PduList& rest) {
   PduList of_vc[kVcCount];
   while (!rest.empty()) {
@@ -200,12 +200,12 @@ void Completions::OnLeft(Instance& instance, PeerIndex peer, Vc vc, Pdu* first, 
   GiveBackRuns(shares, xpuid, vc, first, count);
 }
 
-// Gives the lines and PDUs of following runs and PDUs of one queue back at once.
+// Returns the lines and PDUs of successive runs of one queue at once.
 [[gnu::noinline]] void Completions::GiveBackRuns(FrameShares& shares, uint16_t xpuid, Vc vc,
                                                  Pdu* first, uint32_t count) {
-  uint16_t beginner = first->runs[0].queue;  // of the PDUs that are yet to be given back,
-  uint32_t begun = 0;                        // how many they are
-  uint16_t owner = beginner;                 // of the lines that are
+  uint16_t beginner = first->runs[0].queue;  // of the PDUs not yet returned,
+  uint32_t begun = 0;                        // and their number
+  uint16_t owner = beginner;                 // of the lines not yet returned
   uint32_t lines = 0;
   for (Pdu* pdu = first; count != 0; --count, pdu = pdu->next) {
     pdu->credited = true;
@@ -229,7 +229,7 @@ void Completions::OnLeft(Instance& instance, PeerIndex peer, Vc vc, Pdu* first, 
   GiveBackCredit(owner, xpuid, vc, lines);
 }
 
-// Holds the PDU that left last, if one has left at all: a device gives frames back in that order.
+// Holds the PDU that left last, if any has left: a device returns frames in that order.
 void Completions::HoldLast(Instance& instance, ConnectionIndex number, const PduList& given_up) {
   LetGo(instance, number);
   Pdu* last = nullptr;
@@ -259,7 +259,7 @@ void Completions::LetGo(Instance& instance, ConnectionIndex number) {
   shares_.Return(instance, instance.map.PeerOf(number), vc, 1);
 }
 
-// Lets go of the connections that are not lost any more, however that ended.
+// Releases the held PDUs of connections that are no longer lost, however that ended.
 void Completions::LetGoOfEnded(Instance& instance, ConnectionIndex first, ConnectionIndex end) {
   for (ConnectionIndex number = first; number < end; ++number) {
     if (instance.StateOf(number) != ConnectionState::kLost) LetGo(instance, number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How PDUs end: acknowledged, given up, or put back to be sent by another plane. Tells the clients
-// that asked, gives frames, credit and shares back. Owned by the lcore.
+// Ends PDUs: acknowledged, given up, or requeued for another plane. Completes tagged commands,
+// returns frames, credit and shares. Owned by the lcore.
 #ifndef SUEDE_SEND_COMPLETIONS_H_
 #define SUEDE_SEND_COMPLETIONS_H_
 
@@ -15,20 +15,20 @@ namespace suede {
 
 class Completions {
  public:
-  // All of them outlive this.
+  // All arguments outlive this object.
   Completions(Lcore& lcore, RunQueue& run_queue, ShareBook& shares)
       : lcore_(lcore), run_queue_(run_queue), shares_(shares) {}
 
   // The commands of `count` PDUs to a {peer, VC}, from `first` on, have left the packing buffers:
-  // their clients get the credit back, and the PDUs count as held until they end.
+  // returns their clients' credit, and counts the PDUs as held until they end.
   void OnLeft(Instance& instance, PeerIndex peer, Vc vc, Pdu* first, uint32_t count);
 
   // Ends PDUs that were sent. `plane`: where they are in flight; PeerPaths::kNoPlane: nowhere.
   // `ending`: a status; a PDU in doubt that has never left ends as unreachable.
   void Complete(Instance& instance, PduList& pdus, PlaneIndex plane, uint8_t ending);
-  // Takes the samples of newly acknowledged PDUs of a connection; then they end.
+  // Takes the samples of newly acknowledged PDUs of a connection; then ends them.
   void EndAcked(Instance& instance, ConnectionIndex connection, PduList& acked);
-  // Puts PDUs that a dead plane did not deliver back to the heads of their queues, in order.
+  // Returns PDUs that a dead plane did not deliver to the heads of their queues, in order.
   void Requeue(Instance& instance, PeerIndex peer, PlaneIndex plane, PduList& rest);
 
   // Ends PDUs that are queued to a peer on the VCs of the mask.
@@ -36,11 +36,13 @@ class Completions {
   // Ends the first PDU of a queue.
   void GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status);
 
-  // The last frame of a connection that was given up, which says whether the device has let go.
+  // The last frame of a connection that was given up, which shows whether the device has returned
+  // all.
   void HoldLast(Instance& instance, ConnectionIndex connection, const PduList& given_up);
   bool IsHeld(Instance& instance, ConnectionIndex connection);
   void LetGo(Instance& instance, ConnectionIndex connection);
-  // LetGo of connections from `first` up to `end` that are not lost any more, however that ended.
+  // Calls LetGo for the connections of [`first`, `end`) that are no longer lost, however that
+  // ended.
   void LetGoOfEnded(Instance& instance, ConnectionIndex first, ConnectionIndex end);
 
  private:

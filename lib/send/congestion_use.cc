@@ -12,10 +12,10 @@
 namespace suede {
 namespace {
 
-// A count of more PDUs since the last echo is ignored: the peer has counted something else.
+// Max PDUs since the last echo. A larger count is ignored: the peer has counted other PDUs.
 constexpr uint32_t kMaxEchoed = 1u << 24;
 
-// Whether the peer does not leave its requests without a grant.
+// Whether the peer answers requests with grants.
 bool IsGranted(const CongestionContext& context) { return context.state_name() != "speculating"; }
 
 }  // namespace
@@ -46,7 +46,7 @@ void CongestionUse::Start(Instance& instance, PeerIndex peer) {
     }
     instance.UpdateCounted(peer, plane);
     if (!instance.is_paced) continue;
-    // A peer that grants nothing is sent to by windows alone.
+    // Only windows limit PDUs to a peer that grants no credit.
     const bool grants = open && hello.answers_congestion;
     const CongestionControl wanted = instance.params.congestion.control;
     const CongestionControl control =
@@ -86,7 +86,7 @@ void CongestionUse::OnAcked(Instance& instance, ConnectionIndex number, const Pd
   uint32_t count = 0;
   for (const Pdu* pdu = acked.head(); pdu != nullptr; pdu = pdu->next) ++count;
   const std::optional<Duration> rtt = acked.empty() ? std::nullopt : RttSample(*acked.tail(), now);
-  // PDUs that the connection went back for, and that were not sent again yet, are not in flight.
+  // PDUs that are to be retransmitted after a go-back are not in flight.
   uint32_t& flying = instance.flying[number];
   const uint32_t octets = std::min(flying, instance.OctetsOf(count, bytes));
   flying -= octets;
@@ -136,7 +136,7 @@ void CongestionUse::OnCongestion(Instance& instance, PeerIndex peer, PlaneIndex 
     const EcnEcho echo{.received = heard.received - last.received + trimmed,
                        .marked = heard.marked - last.marked,
                        .trimmed = trimmed};
-    // An echo that was overtaken says less than the last.
+    // An echo that was overtaken has lower counts than the last echo.
     const bool is_newer =
         echo.received <= kMaxEchoed && echo.trimmed <= kMaxEchoed && echo.marked <= echo.received;
     if (is_newer) {
@@ -189,7 +189,7 @@ bool CongestionUse::IsHeldBack(const Instance& instance, ConnectionIndex number)
   return context.control() == CongestionControl::kRccc && IsGranted(context);
 }
 
-// Lets PDUs that wait for an allowance try again, new ones and those to be sent again.
+// Retries PDUs that wait for an allowance, both new PDUs and retransmissions.
 void CongestionUse::Wake(Instance& instance, PeerIndex peer, PlaneIndex plane) {
   for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
     const ConnectionIndex number = instance.map.At(peer, plane, i);
@@ -219,16 +219,16 @@ bool CongestionUse::OnTime(Time now) {
   });
 }
 
-// Tells that the peer does not grant, once until it grants again.
+// Emits an event that the peer does not grant, once until it grants again.
 void CongestionUse::EmitNoGrant(const Instance& instance, PeerIndex peer, PlaneIndex plane) {
   bool& told = heard_[instance.first_context + instance.map.PathAt(peer, plane)].no_grant;
   if (std::exchange(told, true)) return;
   lcore_.events.EmitPlane(LcoreEventKind::kNoGrant, instance, peer, plane, 0);
 }
 
-// Octets that wait for the plane: new PDUs, in equal parts where they may take any of several, and
-// PDUs to be sent again. PDUs that wait for receive credit could not use more. While octets wait,
-// clients will hand over as much as is acknowledged: what is in flight counts as well.
+// Returns the octets that wait for the plane: new PDUs, in equal parts if they may take any of
+// several planes, and retransmissions. PDUs that wait for receive credit could not use more. While
+// octets wait, clients hand over as much as is acknowledged, so octets in flight count as well.
 uint64_t CongestionUse::BacklogOf(const Instance& instance, PeerIndex peer, PlaneIndex plane) {
   uint64_t octets = 0;
   for (Vc vc = 0; vc < kVcCount; ++vc) {
@@ -247,7 +247,7 @@ uint64_t CongestionUse::BacklogOf(const Instance& instance, PeerIndex peer, Plan
   return octets == 0 ? 0 : octets + in_flight;
 }
 
-// Returns false where there is no room to stage a request.
+// Returns false if there is no room to stage a request.
 bool CongestionUse::SendRequest(Instance& instance, PathIndex path, Time now) {
   const PeerIndex peer = instance.map.PeerOf(path);
   const PlaneIndex plane = instance.map.PlaneOf(path);
@@ -261,7 +261,7 @@ bool CongestionUse::SendRequest(Instance& instance, PathIndex path, Time now) {
                                                               .target = request->target.value(),
                                                               .sent = request->sent.value(),
                                                               .limit = request->limit.value()});
-    // Otherwise it is as if it were lost: the context repeats it.
+    // A request that was not staged counts as lost: the context repeats it.
     if (staged) instance.counters.Add(Counter::kTxCongestionRequests);
   }
   wheel_.Arm(instance.first_context + path, context.deadline());

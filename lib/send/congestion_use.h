@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sender's side of congestion control (docs/congestion.md): tells the context of each {peer,
-// plane} the facts, sends its requests for credit, and lets PDUs go on that it held back. Owned by
-// the lcore.
+// The sender's side of congestion control (docs/congestion.md): passes facts to the context of each
+// {peer, plane}, sends its requests for credit, and wakes PDUs that it held back. Owned by the
+// lcore.
 //
-// Nothing of it is called where an instance sends by windows alone (Instance::is_paced).
+// Not called for instances that only windows limit (Instance::is_paced).
 #ifndef SUEDE_SEND_CONGESTION_USE_H_
 #define SUEDE_SEND_CONGESTION_USE_H_
 
@@ -20,20 +20,20 @@ namespace suede {
 
 class CongestionUse {
  public:
-  // Both outlive this.
+  // Both arguments outlive this object.
   CongestionUse(Lcore& lcore, RunQueue& run_queue) : lcore_(lcore), run_queue_(run_queue) {}
 
-  // For one more instance, before the first turn.
+  // Adds an instance, before the first poll iteration.
   void AddInstance(Instance& instance);
 
   // ---- Facts.
 
-  // An association with the peer has begun, or is over, or the peer turned out to be plain: all of
-  // its planes start anew, as its HELLO permits.
+  // An association with the peer has begun or ended, or the peer turned out to be plain: restarts
+  // all of its planes, as its HELLO permits.
   void Start(Instance& instance, PeerIndex peer);
   // The link of the plane's port has another speed.
   static void OnLinkSpeed(Instance& instance, PlaneIndex plane);
-  // PDUs of `octets` on the wire have left, new ones or once more.
+  // PDUs of `octets` on the wire have left, new or retransmitted.
   void OnSent(Instance& instance, ConnectionIndex connection, uint32_t octets, Time now) {
     const PathIndex path = instance.map.PathOf(connection);
     instance.flying[connection] += octets;
@@ -43,9 +43,9 @@ class CongestionUse {
   // The `acked` PDUs of the connection were acknowledged, with `bytes` of commands.
   void OnAcked(Instance& instance, ConnectionIndex connection, const PduList& acked, uint32_t bytes,
                Time now);
-  // The connection goes back: what is in flight has to be sent again.
+  // The connection goes back: PDUs in flight have to be retransmitted.
   void OnGoBack(Instance& instance, ConnectionIndex connection, Time now);
-  // PDUs in flight on the plane have ended otherwise.
+  // PDUs in flight on the plane have ended without an acknowledgement.
   void OnEnded(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now);
   // The peer's grant and echo.
   void OnCongestion(Instance& instance, PeerIndex peer, PlaneIndex plane, const Congestion& heard,
@@ -59,16 +59,18 @@ class CongestionUse {
   // A queue of the peer, whose next PDU has `bytes` of commands, was blocked: by its contexts, or
   // for another reason.
   void OnBlocked(Instance& instance, PeerIndex peer, uint32_t bytes);
-  // Whether the connection's next PDU to send again has to wait; it comes back by itself.
+  // Whether the connection's next retransmission has to wait; Wake puts it back on the list.
   bool DefersRetransmission(Instance& instance, ConnectionIndex connection);
-  // Whether it waits although the peer grants credit: time that passes is no try then.
+  // Whether the retransmission waits although the peer grants credit: timeouts count as no tries
+  // then.
   static bool IsHeldBack(const Instance& instance, ConnectionIndex connection);
 
   // ---- Time.
 
-  // Once in a turn, before PDUs are staged. Returns whether something was due.
+  // Called once in a poll iteration, before PDUs are staged. Returns whether a timer was due.
   bool Poll(Time now) { return !of_timer_.empty() && OnTime(now); }
-  // Once in a turn, behind them: requests of contexts that were looked at.
+  // Called once in a poll iteration, after PDUs are staged: sends requests of contexts that have
+  // changed.
   void SendRequests(Time now) {
     if (!looked_at_.empty()) SendRequestsOfThose(now);
   }
@@ -97,12 +99,12 @@ class CongestionUse {
   Fifo<ContextRef> looked_at_;
   FineTimerWheel wheel_;
   std::vector<ContextRef> of_timer_;
-  // Echoes are cumulative: as last heard.
+  // The last echo; its counts are cumulative.
   struct Echo {
     uint32_t received = 0;
     uint32_t marked = 0;
     uint32_t trimmed = 0;
-    bool no_grant = false;  // an event has told that the peer grants none
+    bool no_grant = false;  // an event was emitted that the peer grants no credit
   };
   std::vector<Echo> heard_;  // by timer
 };

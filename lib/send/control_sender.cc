@@ -9,7 +9,7 @@
 
 namespace suede {
 
-// False where there was no room to stage the PDU: it is as if it were lost on the way.
+// Returns false if there is no room to stage the PDU: it counts as lost in transit.
 bool ControlSender::SendControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
                                 const HeaderTemplate& header, ControlMessage&& message) {
   Link& link = instance.ports[plane]->link;
@@ -42,7 +42,8 @@ bool ControlSender::SendControl(Instance& instance, PeerIndex peer, PlaneIndex p
   return true;
 }
 
-// Seals a control PDU of an instance that seals, where the peer seals, too. False: there is no key.
+// Seals a control PDU of an instance that seals, if the peer seals, too. Returns false if there is
+// no key.
 bool ControlSender::SealControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
                                 const HeaderTemplate& header, Frame* frame, const PlainPdu& pdu,
                                 const ControlMessage& message) {
@@ -57,8 +58,8 @@ bool ControlSender::SealControl(Instance& instance, PeerIndex peer, PlaneIndex p
   return Sealing::SealOneShot(instance, port, header, instance.map.At(peer, plane, 0), frame, pdu);
 }
 
-// Writes the network header of an unsequenced PDU, or does all that sealing takes. False: the PDU
-// is lost on the way.
+// Writes the network header of an unsequenced PDU, or seals the PDU. Returns false if the PDU is
+// lost.
 [[gnu::always_inline]] inline bool ControlSender::FinishUnsequenced(
     Instance& instance, PortContext& port, const HeaderTemplate& header, ConnectionIndex number,
     Frame* frame, const PlainPdu& pdu) {
@@ -82,7 +83,8 @@ void ControlSender::SendAck(Instance& instance, ConnectionIndex number, const Rp
   }
 }
 
-// Seals an unsequenced PDU of an instance that seals, where the peer seals, too. False: it is lost.
+// Seals an unsequenced PDU of an instance that seals, if the peer seals, too. Returns false if the
+// PDU is lost.
 [[gnu::noinline]] bool ControlSender::SealUnsequenced(Instance& instance, PortContext& port,
                                                       const HeaderTemplate& header,
                                                       ConnectionIndex number, Frame* frame,
@@ -96,7 +98,7 @@ void ControlSender::SendAck(Instance& instance, ConnectionIndex number, const Rp
   return true;
 }
 
-// False where the PDU is not staged: it is as if it were lost on the way.
+// Returns false if the PDU is not staged: it counts as lost in transit.
 bool ControlSender::SendUnsequenced(Instance& instance, ConnectionIndex number, RpsnField field,
                                     Psn psn, uint32_t traffic_class) {
   const PlaneIndex plane = instance.map.PlaneOf(number);
@@ -121,7 +123,8 @@ bool ControlSender::SendUnsequenced(Instance& instance, ConnectionIndex number, 
 
 PlaneIndex ControlSender::PlaneWithRoom(const Instance& instance, PeerIndex peer) {
   const PeerPaths& paths = instance.paths[peer];
-  // Routes are for commands: a peer that has one to us where we have none needs answers.
+  // Routes are for commands: a peer with a route to us needs answers even if we have no route to
+  // it.
   const uint32_t among = paths.usable != 0 ? paths.usable : paths.open;
   if (among == 0) return PeerPaths::kNoPlane;
   for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends for the transport itself, in one-shot frames in front of data: control PDUs
+// Sends PDUs of the transport itself, in one-shot frames in front of data: control PDUs
 // (docs/control-pdus.md) and unsequenced PDUs. Owned by the lcore.
 #ifndef SUEDE_SEND_CONTROL_SENDER_H_
 #define SUEDE_SEND_CONTROL_SENDER_H_
@@ -18,9 +18,9 @@ namespace suede {
 
 class ControlSender {
  public:
-  // Fills in the identities of the handshake and, in a HELLO, the credit limits. False where there
-  // is no room to stage the PDU: it is as if it were lost on the way. (A copy of a message, which
-  // is as large as the largest one, is a good part of the cost of the frequent ones.)
+  // Fills in the identities of the handshake and, in a HELLO, the credit limits. Returns false if
+  // there is no room to stage the PDU: it counts as lost in transit. (Takes no copy: each message
+  // is as large as the largest, and a copy would be a large part of the cost of frequent messages.)
   static bool SendControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
                           const HeaderTemplate& header, ControlMessage&& message);
   // Sends with the header of a session.
@@ -30,8 +30,8 @@ class ControlSender {
                        instance.header(instance.map.At(peer, plane, slot, 0), Instance::kAckClass),
                        std::move(message));
   }
-  // Sends a message that concerns no session. Where there are several sessions it takes any path:
-  // each of its repetitions has another one to be lost on.
+  // Sends a message that concerns no session. If there are several sessions, it takes a random
+  // path, so that its repetitions take different paths.
   static bool SendControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
                           ControlMessage&& message) {
     if (!instance.has_groups()) return SendControl(instance, peer, plane, 0u, std::move(message));
@@ -39,15 +39,15 @@ class ControlSender {
                        instance.HeaderWith(peer, plane, instance.own.DrawSessionNumber(plane)),
                        std::move(message));
   }
-  // The acknowledgement of a connection with that number, `field`, in a PDU without commands. Its
-  // link has front room and a frame, and the MAC address of the peer is known.
+  // Sends the acknowledgement `field` of a connection in a PDU without commands. The link must have
+  // front room and a frame, and the MAC address of the peer must be known.
   static void SendAck(Instance& instance, ConnectionIndex connection, const RpsnField& field,
                       Psn psn);
-  // Sends an unsequenced data PDU of a connection. False where the PDU is not staged.
+  // Sends an unsequenced data PDU of a connection. Returns false if the PDU is not staged.
   static bool SendUnsequenced(Instance& instance, ConnectionIndex connection, RpsnField field,
                               Psn psn, uint32_t traffic_class);
-  // The plane that a control PDU takes that may take any: one with room in front, if there is one;
-  // PeerPaths::kNoPlane: there is none to the peer.
+  // Returns the plane for a control PDU that may take any: if possible, a plane with room in front;
+  // PeerPaths::kNoPlane: no plane leads to the peer.
   static PlaneIndex PlaneWithRoom(const Instance& instance, PeerIndex peer);
 
  private:

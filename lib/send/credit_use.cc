@@ -6,14 +6,14 @@
 namespace suede {
 namespace {
 
-// Wait before the first request for credit: PDUs under way may make the receiver grant some.
+// Wait before the first request for credit: PDUs in flight may cause a grant.
 constexpr Duration kAskAfter = std::chrono::microseconds(500);
 constexpr uint8_t kMaxDoublings = 7;
-constexpr uint8_t kMaxUnheard = 5;  // asks without an answer
+constexpr uint8_t kMaxUnheard = 5;  // requests without an answer
 
 }  // namespace
 
-// Both ends have agreed: PDUs to a peer that counts are counted, and wait for its grants.
+// Both ends have agreed: PDUs to a peer that counts credit are counted, and wait for its grants.
 void CreditUse::Begin(Instance& instance, PeerIndex peer) {
   const Hello& hello = instance.peers[peer].hello();
   for (Vc vc = 0; vc < kVcCount; ++vc) {
@@ -41,14 +41,14 @@ void CreditUse::End(Instance& instance, PeerIndex peer) {
   }
 }
 
-// It is not known that the peer counts, nor how many lines its rings have.
+// Whether the peer counts credit, and how many lines its rings have, is not known.
 void CreditUse::Uncounted(Instance& instance, PeerIndex peer) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     instance.scheduler.queue(Scheduler::IndexOf(peer, vc)).max_lines = UINT16_MAX;
   }
 }
 
-// Whether PDUs are under way to the peer on the VC, or will be once more.
+// Returns whether PDUs to the peer on the VC are in flight, or wait to be sent again.
 bool CreditUse::IsUnderWay(Instance& instance, PeerIndex peer, Vc vc) {
   const Pdu* first = instance.scheduler.queue(Scheduler::IndexOf(peer, vc)).pdus.head();
   if (first != nullptr && first->credited) return true;
@@ -61,8 +61,8 @@ bool CreditUse::IsUnderWay(Instance& instance, PeerIndex peer, Vc vc) {
   return false;
 }
 
-// The first PDU of a queue has more lines than the peer has left us: the queue waits. A PDU that
-// the peer's rings never hold is given up.
+// The first PDU of a queue has more lines than our remaining credit: the queue waits. A PDU too
+// large for the peer's rings is given up.
 [[gnu::noinline]] void CreditUse::Wait(Instance& instance, uint32_t index, Time now) {
   const PeerIndex peer = Scheduler::PeerOf(index);
   const Vc vc = Scheduler::VcOf(index);
@@ -75,7 +75,7 @@ bool CreditUse::IsUnderWay(Instance& instance, PeerIndex peer, Vc vc) {
   }
   instance.scheduler.Block(index);
   TxCredit& credit = instance.tx_credit[index];
-  if (credit.waiting) return;  // the queue looked again for another reason
+  if (credit.waiting) return;  // the queue was rechecked for another reason
   instance.counters.Add(Counter::kTxWaitsCredit);
   credit.waiting = true;
   credit.tries = credit.unheard = 0;
@@ -111,7 +111,7 @@ void CreditUse::OnGranted(Instance& instance, PeerIndex peer, const Credit& gran
   const uint32_t index = Scheduler::IndexOf(peer, vc);
   TxQueue& queue = instance.scheduler.queue(index);
   TxCredit& credit = instance.tx_credit[index];
-  // A grant from before we gave back is over.
+  // A grant from before we gave credit back is void.
   if (!queue.counts_credit || static_cast<int16_t>(grant.round - credit.round) < 0) return;
   const uint32_t sent = credit.limit - queue.credit;
   const bool new_round = grant.round != credit.round;
@@ -127,13 +127,13 @@ void CreditUse::OnGranted(Instance& instance, PeerIndex peer, const Credit& gran
   const bool is_to_ask = grant.on_demand && !credit.on_demand;
   credit.on_demand = grant.on_demand;
   credit.round = grant.round;
-  // In a new round only this grant counts: the rest was taken back while it could not reach us.
+  // In a new round only this grant counts: the peer took the rest back while it could not reach us.
   if (new_round) credit.limit = sent;
   if (static_cast<int32_t>(grant.limit - credit.limit) > 0) credit.limit = grant.limit;
   queue.credit = credit.limit - sent;
   bool repaired = false;
   if (credit.doubtful && grant.sent == sent && !IsUnderWay(instance, peer, vc)) {
-    // Nothing else can be on its way: lines that were not accepted never will be.
+    // No other PDU can be in flight: lines that were not accepted never will be.
     credit.doubtful = false;
     queue.credit = credit.limit - grant.accepted;
     repaired = true;
@@ -151,7 +151,7 @@ void CreditUse::EndWait(Instance& instance, uint32_t index) {
   run_queue_.Activate(instance, index);
 }
 
-// A queue that waits asks again: grants and asks may be lost.
+// Repeats the request of a waiting queue: grants and requests may be lost.
 void CreditUse::OnTimer(Instance& instance, PeerIndex peer, Time now) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     const uint32_t index = Scheduler::IndexOf(peer, vc);
@@ -169,8 +169,8 @@ void CreditUse::OnTimer(Instance& instance, PeerIndex peer, Time now) {
   lcore_.timers.ArmCredit(instance, peer);
 }
 
-// The peer does not answer. Whether it is there at all is for the transport to find out, which has
-// to have a PDU in flight for that.
+// The peer does not answer. Puts a PDU in flight without credit, so that the transport finds out
+// whether the peer is alive.
 void CreditUse::TryWithoutCredit(Instance& instance, uint32_t index) {
   TxQueue& queue = instance.scheduler.queue(index);
   TxCredit& credit = instance.tx_credit[index];

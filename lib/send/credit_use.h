@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The credit that a sender has of its peers' receive rings (docs/control-pdus.md, CREDIT).
-// receive/credit_grants.h has the receiver's side. Owned by the lcore.
+// The sender's credit for its peers' receive rings (docs/control-pdus.md, CREDIT). The receiver's
+// side is in receive/credit_grants.h. Owned by the lcore.
 #ifndef SUEDE_SEND_CREDIT_USE_H_
 #define SUEDE_SEND_CREDIT_USE_H_
 
@@ -16,22 +16,22 @@ namespace suede {
 
 class CreditUse {
  public:
-  // All of them outlive this.
+  // All arguments outlive this object.
   CreditUse(Lcore& lcore, RunQueue& run_queue, Completions& completions)
       : lcore_(lcore), run_queue_(run_queue), completions_(completions) {}
 
-  // Both ends have agreed: PDUs to a peer that counts are counted, and wait for its grants.
+  // Both ends have agreed: PDUs to a peer that counts credit are counted, and wait for its grants.
   static void Begin(Instance& instance, PeerIndex peer);
   // The association is over.
   void End(Instance& instance, PeerIndex peer);
-  // It is not known that the peer counts, nor how many lines its rings have.
+  // Whether the peer counts credit, and how many lines its rings have, is not known.
   static void Uncounted(Instance& instance, PeerIndex peer);
 
-  // The first PDU of a transmit queue has more lines than the peer has left us.
+  // The first PDU of a transmit queue has more lines than our remaining credit.
   void Wait(Instance& instance, uint32_t index, Time now);
-  // The peer has granted more, or wants some back.
+  // The peer has granted credit, or requests some back.
   void OnGranted(Instance& instance, PeerIndex peer, const Credit& grant);
-  // A queue that waits asks again: grants and asks may be lost.
+  // Repeats the requests of waiting queues: grants and requests may be lost.
   void OnTimer(Instance& instance, PeerIndex peer, Time now);
 
  private:

@@ -13,7 +13,7 @@
 
 namespace suede {
 
-// Puts the network header in front of a PDU that is complete.
+// Writes the network header in front of a complete PDU.
 [[gnu::always_inline]] inline void SetFrame(const PortContext& port, const HeaderTemplate& header,
                                             Frame* frame, uint8_t* pdu, uint32_t pdu_bytes) {
   frame->data = WriteHeader(header, pdu, pdu_bytes, port.tx_offload != TxOffload::kNone);
@@ -23,7 +23,7 @@ namespace suede {
   frame->l3_length = header.l3_length;
 }
 
-// The RH of a data PDU of the instance's.
+// The RH of a data PDU of the instance.
 [[gnu::always_inline]] inline ReliabilityHeader DataRh(const Instance& instance, Vc vc, Psn psn,
                                                        const RpsnField& field) {
   return {.ver = static_cast<uint8_t>(RhVersion::kData),
@@ -35,20 +35,21 @@ namespace suede {
           .rpsn = field.rpsn};
 }
 
-// A PDU that is complete, R-CRC included.
+// A complete PDU, including the R-CRC.
 struct PlainPdu {
   uint8_t* start;  // of its RH
   uint32_t bytes;
 };
 
-// Completes the PDU around `commands`, `bytes` of them, in front of which there is room.
+// Completes the PDU around `bytes` bytes of `commands`, with room for the RH in front.
 [[gnu::always_inline]] inline PlainPdu FinishPlain(const HeaderTemplate& header, uint8_t* commands,
                                                    uint32_t bytes, const ReliabilityHeader& rh) {
   uint8_t* const start = commands - kRhBytes;
   return {.start = start, .bytes = FinishPdu(start, bytes, header.length, rh)};
 }
 
-// `commands`: `bytes` of them, in the frame's buffer, with room for headers in front.
+// Completes the frame around `bytes` bytes of `commands` in its buffer, with room for headers in
+// front.
 [[gnu::always_inline]] inline void FillFrame(const PortContext& port, const HeaderTemplate& header,
                                              Frame* frame, uint8_t* commands, uint32_t bytes,
                                              const ReliabilityHeader& rh) {

@@ -8,14 +8,15 @@
 
 namespace suede {
 
-// The hold for a caller that waits for an answer to `oldest`; null: to a frame that is not kept.
+// Returns the hold for a caller that waits for an answer to `oldest`; null: to a frame that is not
+// kept.
 [[gnu::cold]] Hold Pauses::HoldOf(Instance& instance, PeerIndex peer, PlaneIndex plane, Pdu* oldest,
                                   Time now) {
   const TransportParams& params = instance.params.transport;
   const Duration limit = params.pause_limit;
   if (limit == Duration{}) return Hold::kNone;
   Link& link = instance.ports[plane]->link;
-  // Before a question that is asked twice in a row may be taken for lost.
+  // Shorter than the time after which two unanswered requests in a row may count as lost.
   const Duration min = std::min(params.rto_min, instance.params.paths.hello_interval) / 2;
   const Time since = link.HeldSince(oldest, min, now);
   if (link.departures().TakeNews()) {
@@ -28,8 +29,8 @@ namespace suede {
   return instance.session(peer, plane).IsExcused(now, limit) ? Hold::kPeers : Hold::kNone;
 }
 
-// The hold by a pause that the neighbour still asks for, or by missing credit while the session
-// with the neighbour is up: the neighbour is there, and can tell.
+// Returns the hold by a pause that the neighbour still requests, or by missing credit while the
+// session with the neighbour is up: the neighbour is alive, and reports its state.
 Hold Pauses::PausedBy(const Instance& instance, PlaneIndex plane, uint32_t flow, Time now) {
   const Time since = instance.ports[plane]->link.HeldFlowSince(flow);
   if (since == kNever) return Hold::kNone;
@@ -40,7 +41,7 @@ Hold Pauses::PausedBy(const Instance& instance, PlaneIndex plane, uint32_t flow,
 [[gnu::cold]] Hold Pauses::HoldOfConnection(Instance& instance, ConnectionIndex number, Time now) {
   Connection& connection = instance.connections[number];
   const PlaneIndex plane = instance.map.PlaneOf(number);
-  // The first PDU to be sent again, and the oldest one that was sent and not answered.
+  // The first PDU to be retransmitted, and the oldest unanswered PDU.
   const Pdu* const firsts[] = {connection.next_retransmission(), connection.oldest()};
   for (const Pdu* pdu : firsts) {
     if (pdu == nullptr) continue;
@@ -69,7 +70,7 @@ bool Pauses::IsMute(const Instance& instance) {
   return hold;
 }
 
-// Tells the peer, over another plane, that its silence on this one is none.
+// Reports to the peer, over another plane, that frames of this plane are held up.
 void Pauses::SendHeldUp(Instance& instance, PeerIndex peer, const effect::SendHeldUp& what,
                         Time now) {
   const auto held = [&](PlaneIndex plane) {

@@ -17,7 +17,8 @@ PingState PingSender::AskByHand(Instance& instance, PeerIndex peer, PlaneIndex p
   ping.asked_at[plane] = now;
   if (handshake.plain()) {
     const Connection& connection = instance.connections[instance.map.At(peer, plane, 0, 0)];
-    // A NACK would send PDUs in flight again, and their acknowledgement is answer enough.
+    // A NACK would cause retransmissions of PDUs in flight, and their acknowledgement is a
+    // sufficient answer.
     const bool goes_on = connection.unacked_count() != 0 && connection.tries() == 0;
     if (goes_on && connection.srtt().count() != 0) {
       ping.board.planes[plane].rtt_ns.store(connection.srtt().count(), std::memory_order_relaxed);
@@ -32,14 +33,14 @@ PingState PingSender::AskByHand(Instance& instance, PeerIndex peer, PlaneIndex p
   hello.nonce = ping.nonces[plane];
   if (!ControlSender::SendControl(instance, peer, plane, hello)) return PingState::kNoRoom;
   ping.hello |= bit;
-  // The peer may be one that speaks no HELLO, and expects any PSN.
+  // The peer may speak no HELLO, and may expect any PSN.
   for (int quarter = 0; handshake.identities().peer == 0 && quarter < 4; ++quarter) {
     if (ProbeByHand(instance, peer, plane, (quarter << 14) + 1)) ping.probe |= bit;
   }
   return PingState::kAsked;
 }
 
-// Wire profile §6: an unsequenced PDU that is ahead of the expected PSN.
+// Sends an unsequenced PDU that is ahead of the expected PSN (wire profile §6).
 bool PingSender::ProbeByHand(Instance& instance, PeerIndex peer, PlaneIndex plane, int ahead) {
   const ConnectionIndex number = instance.map.At(peer, plane, 0, 0);
   return ControlSender::SendUnsequenced(instance, number, {},

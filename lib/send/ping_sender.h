@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator asks whether a peer is there (docs/control-pdus.md, "Asking by hand"). Nothing of the
-// association waits for this, and nothing that the association waits for is touched by it. Owned by
-// the lcore.
+// Sends an operator's pings (docs/control-pdus.md, "Asking by hand"). A ping neither delays nor
+// changes the association. Owned by the lcore.
 #ifndef SUEDE_SEND_PING_SENDER_H_
 #define SUEDE_SEND_PING_SENDER_H_
 
@@ -15,10 +14,10 @@ namespace suede {
 
 class PingSender {
  public:
-  // `lcore` outlives this.
+  // `lcore` outlives this object.
   explicit PingSender(Lcore& lcore) : lcore_(lcore) {}
 
-  // The answers are Instance::ping's to hear.
+  // Sends the HELLOs or probes of a ping. Instance::ping receives the answers.
   void Ask(const request::Ping& request);
 
  private:

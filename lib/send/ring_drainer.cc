@@ -6,7 +6,8 @@
 namespace suede {
 namespace {
 
-// Records taken from one queue in one turn: more would make the other queues and the ports wait.
+// Max records taken from one queue in a poll iteration: more would delay the other queues and the
+// ports.
 constexpr uint32_t kRecordsPerTurn = 256;
 
 [[gnu::always_inline]] inline PackInput InputOf(const QueueSlot& slot, uint16_t number,
@@ -24,7 +25,7 @@ constexpr uint32_t kRecordsPerTurn = 256;
 
 }  // namespace
 
-// The last PDU of the transmit queue, or where that takes no more a new one behind it.
+// Returns the last PDU of the transmit queue or, if that PDU takes no more, a new PDU behind it.
 [[gnu::always_inline]] inline Pdu& RingDrainer::PduFor(Instance& instance, QueueSlot& slot,
                                                        TxQueue& queue, uint32_t index,
                                                        const PackInput& input) {
@@ -45,8 +46,7 @@ constexpr uint32_t kRecordsPerTurn = 256;
   return *pdu;
 }
 
-// Packs each of `count` commands into a PDU of its own, which it closes; behind a PDU that is
-// closed.
+// Packs each of `count` commands into a PDU of its own, which it closes, behind a closed PDU.
 [[gnu::always_inline]] inline void RingDrainer::PackEach(Instance& instance, QueueSlot& slot,
                                                          const PackInput& input, uint32_t count,
                                                          uint32_t index) {
@@ -141,7 +141,7 @@ bool RingDrainer::Drain(QueueSlot& slot, uint16_t number) {
   uint32_t indices[kBurst];  // of the runs' queues
   uint32_t taken = 0;
   while (taken < kRecordsPerTurn) {
-    // A record that was taken must find a frame to go into.
+    // A record that was taken needs a frame.
     if (!port.link.HasFrames(kBurst)) {
       if (slot.ring.HasWork()) instance.counters.Add(Counter::kTxNoFrame);
       break;
@@ -179,7 +179,7 @@ bool RingDrainer::Drain(QueueSlot& slot, uint16_t number) {
   return taken != 0;
 }
 
-// Commands that go nowhere: their credit goes back at once, and a tagged one is completed.
+// Discards commands: returns their credit at once, and completes tagged commands.
 void RingDrainer::Discard(QueueSlot& slot, uint16_t number, const TxRecord& run, uint8_t status) {
   for (uint32_t i = 0; i < run.count; ++i) DiscardOne(slot, number, run, status);
 }

@@ -14,13 +14,13 @@ namespace suede {
 
 class RingDrainer {
  public:
-  // Both outlive this.
+  // Both arguments outlive this object.
   RingDrainer(Lcore& lcore, RunQueue& run_queue) : lcore_(lcore), run_queue_(run_queue) {}
 
-  // Once in a turn. Returns whether there was a record.
+  // Called once in a poll iteration. Returns whether there was a record.
   bool Poll();
-  // Commands of the queue with this slot that go nowhere: their credit goes back at once, and
-  // the client is told where it asked for that. `status`: why.
+  // Discards commands of the queue with this slot: returns their credit at once, and completes
+  // tagged commands with `status`.
   void Discard(QueueSlot& slot, uint16_t number, const TxRecord& run, uint8_t status);
 
  private:

@@ -8,7 +8,7 @@ void RunQueue::Activate(Instance& instance, uint32_t queue) {
   Enqueue(instance);
 }
 
-// Puts the instance's lanes that have work on the queue, where they are not on it.
+// Puts the instance's lanes that have work on the queue, unless they are on it.
 void RunQueue::Enqueue(Instance& instance) {
   for (uint32_t lane = 0; lane < instance.lanes(); ++lane) {
     const auto bit = static_cast<uint8_t>(1u << lane);
@@ -26,7 +26,7 @@ void RunQueue::WakeParked(const std::vector<std::unique_ptr<Instance>>& instance
   }
 }
 
-// Lets the queues go on that wait for a connection, where this one can send.
+// Unblocks the queues that wait for a connection, if this connection can send.
 void RunQueue::Unblock(Instance& instance, ConnectionIndex number) {
   const PeerIndex peer = instance.map.PeerOf(number);
   const uint32_t mask = instance.blocked[peer] & instance.map.VcsOf(number);
@@ -37,7 +37,7 @@ void RunQueue::Unblock(Instance& instance, ConnectionIndex number) {
   }
 }
 
-// Lets the transmit queues of the VCs of the mask go on.
+// Unblocks the transmit queues of the VCs of the mask.
 void RunQueue::Unblock(Instance& instance, PeerIndex peer, uint32_t vcs) {
   const uint32_t mask = instance.blocked[peer] & vcs;
   instance.blocked[peer] = static_cast<uint8_t>(instance.blocked[peer] & ~mask);

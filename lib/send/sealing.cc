@@ -8,7 +8,7 @@
 namespace suede {
 namespace {
 
-// The RH of the sealed form, which lies at `sealed`.
+// Writes the RH of the sealed form at `sealed`.
 void WriteSealedRh(const uint8_t* plain, uint8_t* sealed) {
   CopyRh(plain, sealed, SealedVersion(RhWord(plain).ver()));
 }
@@ -21,14 +21,15 @@ void MoveBehindShim(const PlainPdu& plain, uint32_t shim_bytes) {
 
 }  // namespace
 
-// The shim is written, and the plain text stands behind it, or is where the job says.
+// Completes the frame and its job. The shim is written, and the plain text follows it or is at
+// `job.plain`.
 void Sealing::Finish(Instance& instance, PortContext& port, const HeaderTemplate& header,
                      SealJob& job, Frame* frame, uint8_t* sealed, uint32_t shim_bytes,
                      uint32_t plain_bytes) {
   job.text = sealed + kRhBytes + shim_bytes;
   job.text_bytes = plain_bytes - kRhBytes;
   const uint32_t bytes = plain_bytes + shim_bytes + static_cast<uint32_t>(kSealTagBytes);
-  // A checksum over what is not sealed yet is left to the device, or to the batch.
+  // The device or the batch computes a checksum over data that is not sealed yet.
   const bool is_udp6 = header.encap == Encap::kUdp6;
   const bool offload = port.tx_offload != TxOffload::kNone;
   frame->data = WriteHeader(header, sealed, bytes, offload || is_udp6);
@@ -51,7 +52,8 @@ bool Sealing::SealKept(Instance& instance, const Run& run, Pdu* pdu, const Plain
     instance.counters.Add(Counter::kTxSealKey);
     return false;
   }
-  job.plain = plain.start + kRhBytes;  // which stays until the batch is sealed, in this turn
+  job.plain = plain.start + kRhBytes;  // which stays until the batch is sealed, in this poll
+                                       // iteration
   Finish(instance, run.port, run.header, job, frame, sealed, kSessionShimBytes, plain.bytes);
   home.SetSealed(pdu, frame);
   return true;

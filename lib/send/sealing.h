@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sealing of PDUs as they are staged (docs/sealing.md): lays the sealed form out, for the port's
-// batch, which is done before the burst leaves. Owned by the lcore.
+// Seals PDUs as they are staged (docs/sealing.md): prepares the sealed form for the port's batch,
+// which is sealed before the burst leaves. Owned by the lcore.
 #ifndef SUEDE_SEND_SEALING_H_
 #define SUEDE_SEND_SEALING_H_
 
@@ -16,7 +16,7 @@ namespace suede {
 
 class Sealing {
  public:
-  // Where the PDUs of a run go, which are of one connection.
+  // The path of a run of PDUs of one connection.
   struct Run {
     PortContext& port;
     const HeaderTemplate& header;
@@ -33,13 +33,14 @@ class Sealing {
             .path = instance.SealPathOf(number, instance.map.PlaneOf(connection), header.session),
             .stream = instance.map.NumberAtPeer(connection)};
   }
-  // Lays the sealed form of a kept PDU out in a frame beside its own. The instance's home link has
-  // a frame. False: there is no key; the PDU is counted, and as if it were lost on the way.
+  // Prepares the sealed form of a kept PDU in a second frame. The instance's home link must have a
+  // frame. Returns false if there is no key; the PDU is counted, and counts as lost in transit.
   static bool SealKept(Instance& instance, const Run& run, Pdu* pdu, const PlainPdu& plain);
-  // Seals a PDU that is not kept in its own frame, which has room behind the PDU. False: no key.
+  // Seals a PDU that is not kept, in its own frame, which has room behind the PDU. Returns false if
+  // there is no key.
   static bool SealOneShot(Instance& instance, PortContext& port, const HeaderTemplate& header,
                           ConnectionIndex connection, Frame* frame, const PlainPdu& plain);
-  // Seals a HELLO in its own frame. False: no key.
+  // Seals a HELLO in its own frame. Returns false if there is no key.
   static bool SealHello(Instance& instance, PortContext& port, const HeaderTemplate& header,
                         PeerIndex peer, PlaneIndex plane, Frame* frame, const PlainPdu& plain);
 

@@ -44,8 +44,8 @@ void ShareBook::Return(Instance& instance, PeerIndex peer, Vc vc, uint32_t count
     GoOnWaiting(instance, peer, vc, count);
 }
 
-// The destination's own queues look again, and as many of the others as PDUs have ended. A
-// destination that waits has PDUs of its own in flight, whose end wakes it: nobody is forgotten.
+// Rechecks the destination's own queues, and as many others as PDUs have ended. A destination that
+// waits has PDUs of its own in flight, whose end wakes it, so none is forgotten.
 [[gnu::cold]] void ShareBook::GoOnWaiting(Instance& instance, PeerIndex peer, Vc vc,
                                           uint32_t count) {
   const uint32_t first = instance.DestinationOf(peer, vc);
@@ -63,7 +63,7 @@ void ShareBook::Recheck(Instance& instance, uint32_t index) {
   run_queue_.Activate(instance, index);
 }
 
-// Lets the `count` queues that have waited longest look again.
+// Rechecks the `count` queues that have waited longest.
 void ShareBook::Recheck(FrameShares& shares, size_t count) {
   for (count = std::min(count, shares.waiting.size()); count != 0; --count) {
     const QueueRef ref = shares.waiting.front();
@@ -74,7 +74,7 @@ void ShareBook::Recheck(FrameShares& shares, size_t count) {
   }
 }
 
-// Sets the own share of each destination when another instance has come. Before the first Poll.
+// Sets the own share of each destination when an instance was added, before the first Poll.
 void ShareBook::ShareOut(FrameShares& shares) {
   HeldBound bound_of_all;
   uint32_t destinations = 0;
@@ -95,7 +95,7 @@ void ShareBook::ShareOut(FrameShares& shares) {
   shares.waiting.Reserve(size_t{destinations} * kVcCount + 1);
 }
 
-// Bounds have changed: own shares stay, and queues that wait look again.
+// Bounds have changed: keeps own shares, and rechecks waiting queues.
 void ShareBook::Resize() {
   for (const auto& port : lcore_.ports) {
     FrameShares& shares = port->own_shares;
@@ -114,7 +114,7 @@ void ShareBook::Resize() {
   }
 }
 
-// Counts the PDUs again.
+// Recounts the PDUs.
 void ShareBook::CheckInvariants() const {
   std::vector<uint32_t> packed(ClientTable::kMaxQueues);
   for (const auto& port : lcore_.ports) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shares of frames: client queues have shares of packed PDUs, destinations of PDUs that have left
-// and are not acknowledged. pack/shares.h says how shares are given. Owned by the lcore.
+// and are not acknowledged. pack/shares.h defines how shares are given. Owned by the lcore.
 #ifndef SUEDE_SEND_SHARE_BOOK_H_
 #define SUEDE_SEND_SHARE_BOOK_H_
 
@@ -15,12 +15,12 @@ namespace suede {
 
 class ShareBook {
  public:
-  // Both outlive this.
+  // Both arguments outlive this object.
   ShareBook(Lcore& lcore, RunQueue& run_queue) : lcore_(lcore), run_queue_(run_queue) {}
 
-  // An instance has come, before the first turn: sets the own share of each destination.
+  // An instance was added, before the first poll iteration: sets the own share of each destination.
   void ShareOut(FrameShares& shares);
-  // Bounds have changed: own shares stay, and queues that wait look again.
+  // Bounds have changed: keeps own shares, and rechecks waiting queues.
   void Resize();
 
   // Whether one more PDU to a {peer, VC} may leave.
@@ -32,7 +32,7 @@ class ShareBook {
   // `count` PDUs to a {peer, VC} have ended.
   void Return(Instance& instance, PeerIndex peer, Vc vc, uint32_t count);
 
-  // Counts the PDUs again; aborts where the counts disagree.
+  // Recounts the PDUs; aborts if the counts differ.
   void CheckInvariants() const;
 
  private:

@@ -11,17 +11,17 @@
 namespace suede {
 namespace {
 
-// PDUs and bytes of commands that take the plane that was chosen for the first of them, where each
-// PDU could take another: the loads of planes differ by no more.
+// Max PDUs and bytes of commands that take the plane chosen for the first of them, if each PDU
+// could take another: the loads of planes differ by no more.
 constexpr uint32_t kPdusInARow = 8;
 constexpr uint32_t kBytesInARow = 8192;
-// Bytes of commands in a row that take one session: little may be in flight on each.
+// Max bytes of commands in a row that take one session: little may be in flight on each.
 constexpr uint32_t kBytesOfSessionInARow = 4096;
 
 }  // namespace
 
-// The VCs of which a PDU of the lane could be staged now, as far as its ports go. Where the lane
-// has several ports, PickPlane asks each of them for the PDU's own VC.
+// The VCs of which a PDU of the lane could be staged now, as far as its ports permit. If the lane
+// has several ports, PickPlane checks each of them for the PDU's own VC.
 inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
   if (instance.lane_is_plane) return instance.ports[lane]->link.room();
   VcMask room = 0;
@@ -41,11 +41,11 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   }
 }
 
-// The VCs to serve now of a lane that has work in VCs without room. 0: none.
+// The VCs to serve now on a lane that has work in VCs without room; 0: none.
 [[gnu::cold, gnu::noinline]] uint32_t Stager::OpenOf(Instance& instance, uint32_t lane, VcMask room,
                                                      Time now) {
-  // In strict mode PDUs on the lane of another plane than theirs have to get away, out of VCs
-  // without room, too: so these have a turn now and then.
+  // In strict mode PDUs on a lane that is not their plane's have to leave it, even from VCs without
+  // room: so these VCs are served now and then.
   constexpr uint32_t kClosedEvery = 8;
   const uint32_t vcs = instance.scheduler.WorkOf(lane);
   const uint32_t planes =
@@ -56,8 +56,8 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   return open != 0 && ++closed_turns_ % kClosedEvery != 0 ? open : vcs;
 }
 
-// Stages the frames of sequenced PDUs, `count` in a row. The first one takes along the answer that
-// is owed; a NACK leaves once, and the PDUs behind it acknowledge.
+// Stages the frames of sequenced PDUs, `count` in a row. The first carries the pending answer; a
+// NACK leaves once, and the PDUs behind it acknowledge.
 [[gnu::always_inline]] inline void Stager::StageSequenced(Instance& instance, const PathRef& path,
                                                           Pdu* first, uint32_t count) {
   if (instance.seals()) [[unlikely]]
@@ -81,8 +81,8 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   }
 }
 
-// StageSequenced for an instance that seals: each PDU is sealed where the peer seals, too. A PDU
-// without a key is as if it were lost on the way.
+// StageSequenced for an instance that seals: seals each PDU if the peer seals, too. A PDU without a
+// key counts as lost in transit.
 [[gnu::noinline]] void Stager::StageSealed(Instance& instance, const PathRef& path, Pdu* first,
                                            uint32_t count) {
   Connection& connection = instance.connections[path.connection];
@@ -107,8 +107,8 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   }
 }
 
-// The plane that a PDU of the lane takes, as PickPlane says it. Where the plane has several
-// sessions, PickSlot finds out whether one of them can.
+// Returns the plane that a PDU of the lane takes, as PickPlane does. If the plane has several
+// sessions, PickSlot finds out whether one of them can send.
 [[gnu::always_inline]] inline PlaneIndex Stager::PlaneFor(const Instance& instance, uint32_t lane,
                                                           PeerIndex peer, Vc vc, uint32_t bytes) {
   if (!instance.lane_is_plane) return PickPlane(instance, peer, vc, bytes);
@@ -118,7 +118,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   return can ? plane : PeerPaths::kNoPlane;
 }
 
-// The only PDU in flight on its connection has left.
+// The first PDUs in flight on the connection have left.
 [[gnu::always_inline]] inline void Stager::ArmFirst(Instance& instance, ConnectionIndex number,
                                                     PeerIndex peer, PlaneIndex plane, Time now) {
   lcore_.timers.ArmConnection(instance, number);
@@ -135,7 +135,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
 [[gnu::always_inline]] inline void Stager::CountNew(Instance& instance, const Run& run) {
   HistogramBlock& histograms = instance.histograms;
   uint32_t commands = 0;
-  uint32_t alike = 0;  // PDUs with as many commands as the one before
+  uint32_t alike = 0;  // PDUs with as many commands as the PDU before
   const Pdu* pdu = run.pdus.head();
   uint32_t of_each = pdu->command_count;
   for (uint32_t left = run.count; left != 0; --left, pdu = pdu->next) {
@@ -153,7 +153,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   instance.counters.Add(Counter::kTxCommandBytes, run.bytes);
 }
 
-// Lines that PDUs take of the credit that their destination has granted.
+// Returns the lines that PDUs take of the credit granted by their destination.
 inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   return queue.counts_credit ? lines : 0;
 }
@@ -178,12 +178,12 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   }
 }
 
-// How many PDUs the queue, whose turn it is, may stage in this turn, if its first one may leave:
-// several only if no other queue waits for a turn.
+// Max PDUs that the queue may stage in this turn, if its first PDU may leave: several only if no
+// other queue waits for a turn.
 [[gnu::always_inline]] inline uint32_t Stager::MaxInARow(const Instance& instance, uint32_t lane,
                                                          const PathRef& path) const {
   if (run_queue_.size() != 1 || instance.scheduler.HasWork(lane)) return 1;
-  // A few PDUs that could take any plane are divided among the planes, and among the sessions where
+  // A few PDUs that could take any plane are divided among the planes, and among the sessions if
   // one is better than others.
   uint32_t max = kBurst;
   if (instance.spreads) {
@@ -199,7 +199,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
                    ShareBook::RoomOf(instance, path.peer, path.vc)});
 }
 
-// Takes the first PDU, which may leave, and those behind it about which nothing is to be decided.
+// Takes the first PDU, which may leave, and the PDUs behind it that need no decision of their own.
 [[gnu::always_inline]] inline Stager::Run Stager::TakeRun(const Instance& instance, TxQueue& queue,
                                                           const PathRef& path, uint32_t max) {
   const Connection& connection = instance.connections[path.connection];
@@ -233,8 +233,8 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   return run;
 }
 
-// The queue's first PDU leaves, and as many of those behind it as may. A run of one is compiled for
-// itself.
+// Stages the queue's first PDU, and as many PDUs behind it as may leave. A run of one is compiled
+// separately.
 [[gnu::always_inline]] inline void Stager::StageNew(Instance& instance, uint32_t lane,
                                                     TxQueue& queue, const PathRef& path, Time now) {
   const uint32_t max = MaxInARow(instance, lane, path);
@@ -265,8 +265,8 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   StageSequenced(instance, path, pdu, 1);
 }
 
-// Stages the first PDU of a queue, and maybe more, on the plane, which takes it. False where none
-// of its sessions does.
+// Stages the first PDU of a queue, and maybe more, on the plane. Returns false if none of its
+// sessions takes the PDU.
 [[gnu::always_inline]] inline bool Stager::StageOn(Instance& instance, uint32_t lane,
                                                    uint32_t index, PlaneIndex plane, Time now) {
   TxQueue& queue = instance.scheduler.queue(index);
@@ -303,7 +303,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   const Pdu* const pdu = queue.pdus.head();
   const PlaneIndex plane = PlaneFor(instance, lane, peer, vc, pdu->bytes);
   if (plane == PeerPaths::kNoPlane) return {Verdict::kNoPath};
-  if (pdu->credited) [[unlikely]] {  // it has left before, on a plane that has died
+  if (pdu->credited) [[unlikely]] {  // the PDU has left before, on a plane that has died
     if (plane == kPlaneFull) return {Verdict::kPlanesFull};
     if (!instance.home().link.HasFrames(1)) return {Verdict::kNoRoom};
   } else {
@@ -326,7 +326,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   const VcMask room = RoomFor(instance, lane);
   uint32_t vcs = scheduler.WorkOf(lane);
   if ((vcs & ~room) != 0) [[unlikely]] {
-    // In strict mode a port that is down never has room, and PDUs queued for it have to get away.
+    // In strict mode a port that is down never has room, and PDUs queued for it have to move away.
     vcs = OpenOf(instance, lane, room, now);
     if (vcs == 0) return room == 0 ? Turn::kNoRoom : Turn::kPaused;
   }
@@ -378,12 +378,12 @@ bool Stager::StageRetransmissions(bool all, Time now) {
   return staged;
 }
 
-// Stages new PDUs, one of each lane in turn, behind retransmissions, which get no more than half of
-// the places where the other half has a use.
+// Stages new PDUs, one of each lane in turn, behind retransmissions, which get at most half of the
+// places if the other half is used.
 bool Stager::StagePdus(Time now) {
   bool staged = StageRetransmissions(run_queue_.empty(), now);
-  // Ends when no lane has work, or none of those left has room, a few times in a row: one whose
-  // peers can use some of its planes only may have others behind them.
+  // Ends when no lane has work, or no remaining lane has room, a few times in a row: a lane whose
+  // peers can use only some of its planes may have others behind them.
   constexpr size_t kTries = 3;
   const auto& instances = lcore_.instances;
   for (size_t refused = 0; !run_queue_.empty() && refused < run_queue_.size() + kTries;) {
@@ -417,7 +417,7 @@ bool Stager::AnyPortHasRoom() const {
   return false;
 }
 
-// Strict: whether the queue's next PDU begins a flow that takes another plane than the former one.
+// Strict: returns whether the queue's next PDU begins a flow that takes another plane than before.
 inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, uint32_t lane,
                                     PeerIndex peer, Vc vc) {
   const ConnectionIndex number =
@@ -442,8 +442,7 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
   waiting_.push_back({.instance = instance.number, .peer = peer});
 }
 
-// A PDU that has moved may still be read by the device that it was given to first: then its bytes
-// go into another frame.
+// Copies a PDU that has moved into another frame while its first device may still read it.
 [[gnu::cold]] Pdu* Stager::FreeOfDevice(Instance& instance, Pdu* pdu) {
   Link& home = instance.home().link;
   pdu->moved = false;
@@ -485,7 +484,7 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
       }
       instance.counters.Add(Counter::kTxRetransmissions);
       connection.CountRetransmission();
-      // A frame that the device may still be reading goes out once more as it is.
+      // A frame that the device may still read is sent again unchanged.
       if (!pdu->sealed && port.link.IsBusy(FrameOf(pdu))) {
         port.link.StageBusy(pdu);
       } else {

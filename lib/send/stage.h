@@ -19,7 +19,7 @@ namespace suede {
 
 class Stager {
  public:
-  // All of them outlive this.
+  // All arguments outlive this object.
   Stager(Lcore& lcore, RunQueue& run_queue, ShareBook& shares, Completions& completions,
          CreditUse& credit_use, CongestionUse& congestion)
       : lcore_(lcore),
@@ -29,30 +29,30 @@ class Stager {
         credit_use_(credit_use),
         congestion_(congestion) {}
 
-  // Room for one more instance's peers, before the first turn.
+  // Makes room for another instance's peers, before the first poll iteration.
   void AddInstance(const Instance& instance);
 
-  // Once in a turn: stages new PDUs, one of each lane in turn, behind PDUs that have to go again,
-  // which get no more than half of a port's places where the other half has a use. Returns whether
-  // one was staged.
+  // Stages new PDUs, one of each lane in turn, behind retransmissions, which get at most half of a
+  // port's places if the other half is used; called once in a poll iteration. Returns whether a PDU
+  // was staged.
   bool StagePdus(Time now);
-  // A connection has PDUs to send again.
+  // A connection has PDUs to retransmit.
   void WantRetransmission(Instance& instance, ConnectionIndex connection);
 
-  // Pauses of the port's VCs have ended: what waited for that goes on.
+  // Pauses of the port's VCs have ended: PDUs that waited may leave.
   void Resume(PortContext& port);
 
-  // Peers for which PDUs began to wait in StagePdus while no plane leads there. False: none is
-  // left.
+  // Takes a peer for which PDUs began to wait in StagePdus while no plane leads to it. Returns
+  // false if none is left.
   bool TakeWaiting(PeerRef& peer);
 
  private:
   // The outcome of a lane's turn.
   enum class Turn : uint8_t {
-    kMore,    // it can go on
-    kDone,    // nothing of it can be sent
-    kNoRoom,  // its ports are full
-    kPaused,  // all of it waits for the end of a pause: Resume brings it back
+    kMore,    // the lane can send more
+    kDone,    // the lane can send nothing
+    kNoRoom,  // the lane's ports are full
+    kPaused,  // all its PDUs wait for the end of a pause: Resume brings the lane back
   };
   static constexpr PlaneIndex kPlaneFull{PeerPaths::kNoPlane - 1};  // a plane without room
 
@@ -64,13 +64,13 @@ class Stager {
     kNoShare,     // its destination has its share of frames in flight
     kNoCredit,    // its destination has granted no receive credit for it
     kPlanesFull,  // the planes that it may take are full, paused or without link credit
-    kNoRoom,      // the port of the lane, or the pool of frames
+    kNoRoom,      // the port of the lane, or the pool of frames, is full
   };
   struct Admission {
     Verdict verdict = Verdict::kSend;
     PlaneIndex plane = 0;  // kSend
   };
-  // The way of a PDU.
+  // The path of a PDU.
   struct PathRef {
     PeerIndex peer;
     Vc vc;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stager: the plane and the session of a PDU, where there are several.
+// Stager: the plane and the session of a PDU, if there are several.
 #include <bit>
 
 #include "send/stage.h"
 
 namespace suede {
 
-// Returns which of several planes the next PDU to the peer takes: PeerPaths::kNoPlane where the PDU
-// has to wait for a connection, kPlaneFull where it has to wait for room.
+// Returns which of several planes the next PDU to the peer takes: PeerPaths::kNoPlane if the PDU
+// has to wait for a connection, kPlaneFull if it has to wait for room.
 [[gnu::noinline]] PlaneIndex Stager::PickPlane(const Instance& instance, PeerIndex peer, Vc vc,
                                                uint32_t bytes) {
   const PeerPaths& paths = instance.paths[peer];
@@ -26,8 +26,8 @@ namespace suede {
   return verdict;
 }
 
-// The session that the queue's next PDU takes on the plane. In strict mode that is another one than
-// before only where nothing is in flight that the PDU could overtake.
+// Returns the session that the queue's next PDU takes on the plane. In strict mode, it changes only
+// if no PDU is in flight that this PDU could overtake.
 [[gnu::noinline]] SessionIndex Stager::PickSlot(Instance& instance, TxQueue& queue, PeerIndex peer,
                                                 PlaneIndex plane, Vc vc, uint32_t bytes) {
   SessionGroup& group = instance.GroupOf(peer, plane);
@@ -46,7 +46,7 @@ namespace suede {
   return best;
 }
 
-// The session that the PDU takes, and maybe others after it.
+// Returns the session that the PDU takes, and maybe others after it.
 SessionIndex Stager::BeginRun(Instance& instance, PeerIndex peer, PlaneIndex plane, Vc vc,
                               uint32_t bytes) {
   const SessionIndex best = BestSlot(instance, peer, plane, vc, bytes);

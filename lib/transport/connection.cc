@@ -10,17 +10,18 @@
 namespace suede {
 namespace {
 
-// A pause or timeout doubles at most this often; the configured maximum bounds it before that.
+// Max doublings of a pause or timeout; the configured maximum is reached before.
 constexpr int kMaxDoublings = 16;
-// A far side without room may ask for this wait at most.
+// Max wait that a far side without room may request.
 constexpr Duration kMaxPause = std::chrono::seconds(10);
-// Answers that bring a lost connection back, where the device has given the given-up PDUs back and
-// where it has not.
+// Equal answers after which a lost connection resumes, if the device has returned the given-up
+// PDUs, and if it has not.
 constexpr int kAnswers = 2;
 constexpr int kAnswersWhileHeld = 8;
 // The smallest round trip grows by this part with each sample, in powers of two.
 constexpr int kMinRttCreep = 8;
-// The longest time that data was overdue shrinks by this part each time it was, in powers of two.
+// The longest time that data was overdue shrinks by this part each time that data was overdue, in
+// powers of two.
 constexpr int kOverdueDecay = 7;
 
 Duration Backoff(Duration base, int times, Duration limit) {
@@ -106,11 +107,11 @@ RpsnVerdict Connection::OnNack(Psn rpsn, Time now, const TransportParams& params
   const Time again = nack_obeyed_at_ + Backoff(round, tries_, params.rto_max);
   const bool heeded = nack_heeded_ && nack_obeyed_psn_ == rpsn && now < again;
   if (!heeded) {
-    // The timeout runs on: a PDU that is lost each time has to become one that cannot pass.
+    // The timeout is not restarted: a PDU that is lost each time has to use up its tries.
     GoBackTo(rpsn, now);
   } else if (min_rtt_ns_ != 0 && retransmit_next_ != unacked_.head() && again < deadline_) {
-    // It may be lost once more: NACKs come back sooner than acknowledgements, which may wait. It is
-    // heeded once the round trip is over, and the timeout runs on behind that.
+    // The PDU may be lost again: NACKs come back sooner than acknowledgements, which may wait. The
+    // NACK is heeded once the round trip is over, and the timeout continues after that.
     if (!nack_deferred_) timeout_due_ = deadline_;
     nack_deferred_ = true;
     deadline_ = again;
@@ -153,12 +154,12 @@ RpsnVerdict Connection::OnNotReady(Psn psn, Duration wait, Time now, const Trans
   if (ahead > static_cast<int>(unacked_count_)) return RpsnVerdict::kOutOfWindow;
   if (ahead < 0 || unacked_count_ == 0 || lost_) return RpsnVerdict::kNothingNew;
   if (ahead > 0) Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
-  // Nothing is sent during a pause that another NOT_READY could answer: another one is a copy.
+  // No PDU is sent during a pause that another NOT_READY could answer: another NOT_READY is a copy.
   if (unacked_count_ != 0 && !frozen_ && !paused_) {
     paused_ = true;
     nack_deferred_ = false;
     retransmit_next_ = nullptr;
-    tries_ = 0;  // the far side lives: this is no loss
+    tries_ = 0;  // the far side is alive: the PDU was not lost
     deadline_ = now + (wait == Duration{} ? params.not_ready_backoff : std::min(wait, kMaxPause));
   }
   return ahead > 0 ? RpsnVerdict::kProgress : RpsnVerdict::kNothingNew;
@@ -182,8 +183,8 @@ bool Connection::WantNack(Time now, const TransportParams& params) {
   return true;
 }
 
-// Asks for one NACK in a round trip, whatever PSN it names: forged headers may follow the PDUs that
-// come. PDUs trimmed behind a NACK are sent again because of it, or OnAnnounced notes the gap.
+// Requests one NACK in a round trip, whatever its PSN: forged headers may follow the PDUs that
+// arrive. PDUs trimmed behind a NACK are retransmitted because of it, or OnAnnounced notes the gap.
 bool Connection::WantNackOfTrimmed(Time now, Duration base_rtt) {
   if (nack_at_ != Time{} && now - nack_at_ < base_rtt) return false;
   Watch(kAwaitsTrimmed, false);
@@ -198,10 +199,10 @@ bool Connection::OnTrimmed(Psn psn, Duration base_rtt, Time now, const Transport
   if (!IsPlausible(psn, params) || ahead < 0 || not_ready_) return false;
   loses_ = true;
   if (ahead == 0 && WantNackOfTrimmed(now, base_rtt)) return true;
-  // PDUs up to this one were sent, and are found missing some time, whatever follows.
+  // PDUs up to `psn` were sent, and are eventually found missing, whatever follows.
   OnAnnounced(psn.Next(), now, params);
-  // A PDU that comes within a round trip of the last NACK was sent before the NACK arrived, and is
-  // sent again anyway.
+  // A PDU that arrives within a round trip of the last NACK was sent before the NACK arrived, and
+  // is retransmitted anyway.
   const bool is_stale = nack_sent_ && now - nack_at_ < base_rtt;
   const bool is_first =
       !awaits_trimmed() || trimmed_.IsAfter(psn) || trimmed_.DistanceFrom(expected_) < 0;
@@ -233,7 +234,8 @@ void Connection::OnAnnounced(Psn psn, Time now, const TransportParams& params) {
   if (gap_due_ <= now) OnGapDue(now, params);
 }
 
-// While data goes on coming, none is known to be lost.
+// Restarts the wait for the announced PDU if others were accepted: while data arrives, none counts
+// as lost.
 void Connection::CheckGap(Time now, const TransportParams& params) {
   if (expected_ == gap_begin_) return;
   const Duration overdue = std::min(2 * (now - gap_at_), params.rto_max);
@@ -255,14 +257,16 @@ void Connection::OnGapDue(Time now, const TransportParams& params) {
   CheckGap(now, params);
   if (now < gap_due_) return;
   CloseGap();
-  // A far side that waits for room was told so, and asks now and then: that has to be answered.
+  // A far side that waits for room has received a NOT_READY, and probes now and then: its probes
+  // need answers.
   if (not_ready_ && nack_sent_ && now - nack_at_ < params.rto_max) return;
   if (!WantNack(now, params)) return;
   nacked_ = expected_;
   nacked_count_ = static_cast<uint16_t>(gap_end_.DistanceFrom(expected_));
 }
 
-// A second copy of a PDU that was overdue when a NACK asked for it: it was late, and not lost.
+// Handles a second copy of a PDU that a NACK requested because it was overdue: the PDU was late,
+// not lost.
 void Connection::CheckDuplicate(Psn psn, const TransportParams& params) {
   const int distance = psn.DistanceFrom(nacked_);
   if (distance < 0 || distance >= int{nacked_count_}) return;
@@ -363,8 +367,8 @@ RpsnVerdict Connection::OnAnswer(Psn expected, Time now, const TransportParams& 
     Resume();
     return RpsnVerdict::kResumed;
   }
-  // The next probe leaves soon, but after the time in which the far side may keep silent about the
-  // same PSN.
+  // The next probe leaves soon, but after the time in which the far side may send no second NACK of
+  // the same PSN.
   deadline_ = std::min(deadline_, now + std::min(params.rto_max, 2 * params.nack_timeout));
   return RpsnVerdict::kNothingNew;
 }
@@ -393,7 +397,7 @@ void Connection::Freeze() {
 
 bool Connection::OnFenced(Psn expected, Time now, const TransportParams& params, PduList& acked) {
   const int ahead = expected.DistanceFrom(oldest_unacked());
-  // An acknowledgement that was still under way may have come after the FENCED.
+  // An acknowledgement that was still in flight may have arrived after the FENCED.
   if (ahead > static_cast<int>(unacked_count_)) return false;
   if (ahead > 0) Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
   return true;
@@ -453,7 +457,7 @@ void Connection::Reset(PduList& given_up) {
 
 Duration Connection::rto(const TransportParams& params) const {
   if (srtt_ns_ == 0) return params.rto_initial;
-  // The far side may hold its acknowledgement back for as long as we would.
+  // The far side may delay its acknowledgement for as long as we would.
   const Duration measured = Duration(srtt_ns_) + 4 * Duration(rttvar_ns_) + params.ack_delay;
   return std::clamp(measured, params.rto_min, params.rto_max);
 }

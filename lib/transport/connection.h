@@ -3,7 +3,7 @@
 // framework §4.2 steps 4 and 8, wire profile §6).
 //
 // Takes facts and the time, returns verdicts and a deadline; sends nothing, frees nothing, reads no
-// clock. Owned by one lcore. PDUs on a connection belong to it until it gives them back.
+// clock. Owned by one lcore. A connection owns its PDUs until it returns them.
 #ifndef SUEDE_TRANSPORT_CONNECTION_H_
 #define SUEDE_TRANSPORT_CONNECTION_H_
 
@@ -23,10 +23,10 @@ namespace suede {
 
 // The meaning of a received rpsn.
 enum class RpsnVerdict : uint8_t {
-  kNothingNew,   // nothing that was not known
+  kNothingNew,   // no new information
   kProgress,     // PDUs were acknowledged
   kResumed,      // the connection had been lost and is in step again
-  kOutOfWindow,  // names a PSN that was never sent: changes nothing
+  kOutOfWindow,  // names a PSN that was never sent: changes no state
 };
 
 // The verdict on a received sequenced PDU.
@@ -35,9 +35,9 @@ enum class PsnVerdict : uint8_t { kExpected, kBehind, kAhead };
 // The request of the retransmission timer.
 enum class TimerVerdict : uint8_t {
   kNothing,
-  kRetransmit,   // there is something to retransmit now
-  kUnreachable,  // the configured tries have failed: call GiveUp and tell the clients
-  kProbe,        // the connection is lost: ask the far side for its expected PSN
+  kRetransmit,   // PDUs are to be retransmitted now
+  kUnreachable,  // the configured tries have failed: call GiveUp and notify the clients
+  kProbe,        // the connection is lost: probe the far side for its expected PSN
 };
 
 // The op and rpsn of an outgoing RH.
@@ -46,14 +46,14 @@ struct RpsnField {
   Psn rpsn;
 };
 
-// The round trip that an acknowledgement of `newest` and the PDUs before it shows. nullopt:
-// `newest` was sent twice (Karn).
+// Returns the round trip measured by an acknowledgement of `newest` and the PDUs before it;
+// nullopt: `newest` was sent twice (Karn).
 inline std::optional<Duration> RttSample(const Pdu& newest, Time now) {
   return newest.retransmitted ? std::nullopt : std::optional<Duration>(now - newest.sent_at);
 }
 
-// From a go-back until all PDUs that were in flight then are acknowledged. Another go-back before
-// that belongs to the same recovery.
+// The time from a go-back until all PDUs then in flight are acknowledged. Another go-back in that
+// time belongs to the same recovery.
 struct Recovery {
   uint32_t pdus = 0;  // sent again
   Duration took{};
@@ -69,7 +69,7 @@ class alignas(64) Connection {
            (unacked_bytes_ + bytes <= params.window_bytes || unacked_count_ == 0) &&
            retransmit_next_ == nullptr && (paused_ | lost_ | frozen_) == 0;
   }
-  // Up to how many new PDUs the window in PDUs permits where CanSend holds for the first one.
+  // Max new PDUs that the window in PDUs permits if CanSend is true for the first.
   uint32_t WindowLeft(const TransportParams& params) const {
     return params.window_pdus - unacked_count_;
   }
@@ -77,21 +77,21 @@ class alignas(64) Connection {
   bool HasBytesFor(uint32_t ahead, uint32_t bytes, const TransportParams& params) const {
     return unacked_bytes_ + ahead + bytes <= params.window_bytes;
   }
-  // Sequences the PDU: gives it the next PSN and keeps it until it is acknowledged.
+  // Sequences the PDU: assigns the next PSN, and keeps the PDU until it is acknowledged.
   void OnSend(Pdu* pdu, Time now, const TransportParams& params);
-  // Sequences `count` PDUs in a row, with `bytes` bytes of commands in all. Empties the list.
+  // Sequences `count` PDUs in a row, with `bytes` bytes of commands in total. Empties the list.
   void OnSend(PduList& pdus, uint32_t count, uint32_t bytes, Time now,
               const TransportParams& params);
-  // The PSN of the next new PDU; also the psn of an unsequenced one.
+  // The PSN of the next new PDU; also the psn of an unsequenced PDU.
   Psn next_psn() const { return next_psn_; }
 
   // ---- Going back.
 
   bool HasRetransmission() const { return retransmit_next_ != nullptr; }
   const Pdu* next_retransmission() const { return retransmit_next_; }
-  // The connection's frames take another path from now on, with another round trip. Where the
-  // connection has timed out on the former path, goes back at once and begins the tries anew.
-  // Returns whether that is so.
+  // The connection's frames take another path from now on, with another round trip. If the
+  // connection has timed out on the former path, goes back at once and resets the tries. Returns
+  // whether it does.
   bool OnNewPath(Time now, const TransportParams& params);
   // Whether PDUs that left on the former path are unacknowledged. To be called about once in a
   // round trip.
@@ -99,9 +99,9 @@ class alignas(64) Connection {
     if (has_former_path_ && !former_path_end_.IsAfter(oldest_unacked())) has_former_path_ = false;
     return has_former_path_;
   }
-  // Whether the connection has gone back since the last call: all PDUs in flight are sent again.
+  // Whether the connection has gone back since the last call: all PDUs in flight are retransmitted.
   bool TakeGoBack() { return std::exchange(went_back_, false); }
-  // The next PDU to send again, in order; it stays on the connection.
+  // The next PDU to retransmit, in order; it stays on the connection.
   Pdu* TakeRetransmission(Time now, const TransportParams& params);
   // To be called whenever PDUs were acknowledged; returns each recovery once. A recovery that ends
   // with GiveUp is not returned.
@@ -113,16 +113,17 @@ class alignas(64) Connection {
 
   // ---- Answers of the far side to our PDUs. Acknowledged PDUs are moved to `acked`.
 
-  // Whether the far side may have sent a PDU with this PSN. The answer in an implausible PDU counts
-  // for nothing, so a blind sender has to guess the PSN, too. A probe is one ahead of all others.
+  // Whether the far side may have sent a PDU with this PSN. The answer in an implausible PDU is
+  // ignored, so a blind sender has to guess the PSN, too. The PSN of a probe is one ahead of all
+  // others.
   bool IsPlausible(Psn psn, const TransportParams& params) const {
     const int told = peer_window_ != 0 ? peer_window_ : int{kMaxWindowPdus};
     const int span = std::max(told, static_cast<int>(params.window_pdus)) + 1;
     return receive_closed_ || std::abs(psn.DistanceFrom(expected_)) <= span;
   }
-  // The far side has told its window; before that, and where it tells none, the largest window
-  // counts. The widest told window counts until Reset: PDUs in flight may exceed one that was made
-  // smaller.
+  // The far side has announced its window; before that, and if it announces none, the largest
+  // window counts. The widest announced window counts until Reset: PDUs in flight may exceed a
+  // window that was reduced.
   void SetPeerWindow(uint32_t pdus) {
     const uint32_t told = pdus == 0 ? kMaxWindowPdus : std::min<uint32_t>(pdus, kMaxWindowPdus);
     peer_window_ = static_cast<uint16_t>(std::max<uint32_t>(peer_window_, told));
@@ -134,13 +135,13 @@ class alignas(64) Connection {
     prompt_acks_ = prompt;
     ack_at_ = prompt ? 1 : static_cast<uint16_t>(std::max(1, peer_window_ / 4));
   }
-  // Congestion control of either side counts the PDUs that come.
+  // Congestion control of either side counts the PDUs that arrive.
   void SetCounted(bool counted) { Watch(kCounted, counted); }
   bool counted() const { return (watched_ & kCounted) != 0; }
-  // A PDU with an implausible PSN has come.
+  // A PDU with an implausible PSN has arrived.
   void OnImplausible() { out_of_step_ = true; }
-  // Since the far side last acknowledged something, it has named PSNs that were never sent, or sent
-  // implausible ones. Where the tries are used up as well, both sides are out of step.
+  // Whether the far side has named PSNs that were never sent, or sent implausible PSNs, since its
+  // last acknowledgement. If the tries are used up as well, both sides are out of step.
   bool desynchronized() const { return out_of_step_; }
 
   RpsnVerdict OnAck(Psn rpsn, Time now, const TransportParams& params, PduList& acked);
@@ -148,10 +149,10 @@ class alignas(64) Connection {
   // before a round trip was measured once per retransmission timeout.
   RpsnVerdict OnNack(Psn rpsn, Time now, const TransportParams& params, PduList& acked);
   // The far side had no room for PSN `psn`: pauses for `wait`, which is not counted as a try. A
-  // wait that has begun does not change. 0: the far side does not say for how long.
+  // wait that has begun does not change. `wait` 0: not specified.
   RpsnVerdict OnNotReady(Psn psn, Duration wait, Time now, const TransportParams& params,
                          PduList& acked);
-  // The far side has room again: PDUs that were not accepted are sent again at once.
+  // The far side has room again: PDUs that were not accepted are retransmitted at once.
   void OnReady(Psn psn, Time now);
 
   // ---- Receiving.
@@ -169,59 +170,59 @@ class alignas(64) Connection {
     ++rx_pdus_;
     ++ack_owed_;
     accepted_any_ = true;
-    nack_sent_ = nack_pending_;  // a NACK that is yet to leave will name the new expected PSN
+    nack_sent_ = nack_pending_;  // a pending NACK will name the new expected PSN
     not_ready_ = false;
   }
-  // A PDU ahead of the expected one was dropped: asks for a NACK unless one is under way.
+  // A PDU ahead of the expected PDU was dropped: requests a NACK, unless one was sent.
   void OnGap(Time now, const TransportParams& params) {
     if (not_ready_) return;
     loses_ = true;
     WantNack(now, params);
   }
-  // An unsequenced PDU with a PSN ahead of the expected one has come: the tail is missing, or was
-  // overtaken. If nothing has come for the reordering allowance, OnTimer asks for a NACK. An
-  // implausible `psn` says only that the expected PDU is missing.
+  // An unsequenced PDU with a PSN ahead of the expected PSN has arrived: the tail is missing, or
+  // was overtaken. If no data arrives for the reordering allowance, OnTimer requests a NACK. An
+  // implausible `psn` shows only that the expected PDU is missing.
   void OnAnnounced(Psn psn, Time now, const TransportParams& params);
-  // How long data may be overdue before a NACK. The far side's own timeout repairs a tail that is
-  // lost, so the allowance is no less than rto_initial until the connection has lost a PDU. It is
-  // twice the longest time that recent data was overdue and came by itself, it doubles with each
-  // NACK that asked for data that was merely late, and it is rto_max at most.
+  // How long data may be overdue before a NACK. The far side's own timeout repairs a lost tail, so
+  // the allowance is at least rto_initial until the connection has lost a PDU. It is twice the
+  // longest time that recent data was overdue and arrived without a NACK, doubles with each NACK
+  // that requested data that was merely late, and is rto_max at most.
   Duration ReorderAllowance(const TransportParams& params) const {
     if (params.reorder_allowance == Duration{}) return {};
     const Duration min =
         loses_ ? params.reorder_allowance : std::max(params.reorder_allowance, params.rto_initial);
     return std::max(min, Duration(overdue_ns_));
   }
-  // Whether CheckGap is to be called whenever PDUs were accepted: an announced PDU has not come.
+  // Whether CheckGap is to be called whenever PDUs were accepted: an announced PDU has not arrived.
   bool has_gap() const { return (watched_ & kHasGap) != 0; }
   void CheckGap(Time now, const TransportParams& params);
-  // A PDU with this PSN has come without its commands, as a switch had no room for them. Asks for a
-  // NACK as soon as the PDUs before it have come, at most one in a round trip, which is at least
-  // `base_rtt`. Nothing proves that the PDU is the far side's. Returns false where the PDU is
-  // ignored. `deadline` may become sooner.
+  // A PDU with this PSN has arrived without its commands, as a switch had no room for them.
+  // Requests a NACK as soon as the PDUs before it have arrived, at most one in a round trip, which
+  // is at least `base_rtt`. There is no proof that the far side sent the PDU. Returns false if the
+  // PDU is ignored. May advance `deadline`.
   bool OnTrimmed(Psn psn, Duration base_rtt, Time now, const TransportParams& params);
-  // Whether CheckTrimmed is to be called whenever PDUs were accepted. CheckTrimmed returns
-  // whether a NACK is owed now.
+  // Whether CheckTrimmed is to be called whenever PDUs were accepted. CheckTrimmed returns whether
+  // a NACK is pending now.
   bool awaits_trimmed() const { return (watched_ & kAwaitsTrimmed) != 0; }
-  // Whether PDUs that come concern more than delivery.
+  // Whether PDUs that arrive concern more than delivery.
   bool is_watched() const { return watched_ != 0; }
   bool CheckTrimmed(Duration base_rtt, Time now);
   // Acknowledges at once.
   void AckNow() { ack_now_ = true; }
-  // A PDU from behind was dropped: acknowledges at once.
+  // A PDU behind the expected PSN was dropped: acknowledges at once.
   void OnDuplicate(Psn psn, const TransportParams& params) {
     ack_now_ = true;
     if (nacked_count_ != 0) [[unlikely]]
       CheckDuplicate(psn, params);
   }
-  // The expected PDU found no room: until it finds some, gaps are no reason for a NACK.
+  // The expected PDU found no room: until there is room, gaps cause no NACK.
   void OnRefused() {
     if (refused_ != expected_) refusals_ = 0;
     refused_ = expected_;
     if (refusals_ < kMaxRefusals) ++refusals_;
     not_ready_ = true;
   }
-  // The wait that a NOT_READY names now: longer each time that the same PDU finds no room.
+  // The wait for a NOT_READY now: longer each time that the same PDU finds no room.
   Duration RefusalWait(const TransportParams& params) const;
   // There is room again.
   void OnRoom() { not_ready_ = false; }
@@ -234,88 +235,88 @@ class alignas(64) Connection {
     return ack_now_ || nack_pending_ || ack_owed_ >= params.ack_every_pdus || ack_owed_ >= ack_at_;
   }
   bool HasPendingAck() const { return ack_owed_ != 0 || ack_now_ || nack_pending_; }
-  // The field for a PDU that is about to leave; the owed answer is then paid.
+  // The field for a PDU that is about to leave; ends the pending ACK or NACK.
   RpsnField TakeRpsn();
 
   // ---- Time.
 
-  // When OnTimer wants to be called; kNever where nothing is outstanding.
+  // When OnTimer is due; kNever if nothing is outstanding.
   Time deadline() const { return std::min(deadline_, gap_due_); }
-  // Whether OnTimer would count a try: PDUs are unanswered, and their time is over.
+  // Whether OnTimer would count a try: PDUs are unanswered, and have timed out.
   bool TimesOut(Time now) const {
     return now >= deadline_ && unacked_count_ != 0 && !lost_ && !frozen_ && !paused_ &&
            !nack_deferred_;
   }
-  // The caller knows that no answer could come yet: waits once more, which is no try.
+  // The caller knows that no answer could arrive yet: waits again, without counting a try.
   void PutOff(Time now, const TransportParams& params) { Rearm(now, params); }
   // The oldest PDU without an acknowledgement; null: all are acknowledged.
   Pdu* oldest() const { return unacked_.head(); }
-  // Afterwards an acknowledgement may be owed.
+  // An acknowledgement may be pending afterwards.
   TimerVerdict OnTimer(Time now, const TransportParams& params);
-  // The parameters were changed: no wait that has begun goes on for longer than `params` permit,
-  // except waits that the far side has asked for.
+  // The parameters were changed: no wait that has begun lasts longer than `params` permit, except
+  // waits that the far side has requested.
   void OnNewParams(Time now, const TransportParams& params);
 
   // ---- Losing the far side.
 
-  // Gives up everything in flight (to `given_up`). The connection is then lost: it sends nothing
-  // new and asks to probe. The answer to a probe is a NACK, which names the PSN that the far side
-  // expects; PSNs go on from there, wherever it is, so that nothing is delivered twice and nothing
-  // is mistaken. Given-up PDUs may still be on their way, to be accepted after an answer was sent:
-  // a probe travels behind them, in the class of each VC that they had in turn, and the connection
-  // goes on after at least two equal answers to two probes.
+  // Gives up all PDUs in flight (to `given_up`). The connection is then lost: it sends nothing new
+  // and requests probes. The answer to a probe is a NACK, which names the PSN that the far side
+  // expects; PSNs go on from that PSN, so that no PDU is delivered twice or mistaken for another.
+  // Given-up PDUs may still be in flight, and be accepted after an answer was sent: a probe follows
+  // them, in the class of each of their VCs in turn, and the connection resumes after at least two
+  // equal answers to two probes.
   void GiveUp(Time now, const TransportParams& params, PduList& given_up);
-  // The probe is an unsequenced PDU with this PSN, in the class of this VC's PDUs: one behind the
-  // next one's. The far side may be elsewhere in the number space, and answers only what is ahead
-  // of it: every second probe goes behind the PSN that it has named, or to one quarter after the
-  // other.
+  // The probe is an unsequenced PDU with this PSN, the next PDU's plus one, in the class of
+  // ProbeVc's PDUs. The far side may be elsewhere in the number space, and answers only PSNs ahead
+  // of its own: every second probe has the PSN after the PSN that the far side has named, or tries
+  // one quarter after the other.
   Psn ProbePsn() const {
     if ((probes_ & 1) == 0) return next_psn_.Plus(1);
     return names_other_ ? named_.Plus(1) : next_psn_.Plus(1 + ((probes_ / 2 % 3 + 1) << 14));
   }
   uint8_t ProbeVc() const;
-  // The probe has left. `held`: the device has not given the given-up PDUs back. A device that
-  // gives them back late does not keep the connection lost, but then more answers are needed.
+  // The probe has left. `held`: the device has not returned the given-up PDUs. A device that
+  // returns them late does not keep the connection lost, but more answers are needed then.
   void OnProbeSent(bool held);
-  // The PSN of an unsequenced PDU that is no probe. A lost connection uses one that is not ahead of
-  // the PSN that the far side expects: the far side must not answer it.
+  // The PSN of an unsequenced PDU that is no probe. A lost connection uses a PSN that is not ahead
+  // of the far side's expected PSN: the far side must not answer it.
   Psn UnsequencedPsn() const { return lost_ ? oldest_unacked() : next_psn_; }
-  // The last PDU in flight; null: nothing is in flight.
+  // The last PDU in flight; null: none is.
   const Pdu* newest() const { return unacked_.tail(); }
   bool lost() const { return lost_; }
   // Whether the connection waits because the far side was not ready.
   bool paused() const { return paused_; }
 
-  // ---- A plane that died, and its next life (docs/planes.md).
+  // ---- Death and return of a plane (docs/planes.md).
 
   // The oldest PSN without an acknowledgement; the next PSN if all are acknowledged.
   Psn oldest_unacked() const { return next_psn_.Plus(-static_cast<int>(unacked_count_)); }
-  // Sends nothing again until Restart; acknowledgements meanwhile still count.
+  // Sends nothing until Restart; acknowledgements still count meanwhile.
   void Freeze();
   bool frozen() const { return frozen_; }
   // Whether the far side may have accepted PDUs that it has not acknowledged.
   bool InDoubt() const { return unacked_count_ != 0; }
-  // The far side has accepted all PDUs before `expected`, and will accept nothing more. Moves those
-  // PDUs to `acked`. Returns false where `expected` is ahead of all that was sent.
+  // The far side has accepted all PDUs before `expected`, and will accept no more. Moves these PDUs
+  // to `acked`. Returns false if `expected` is ahead of all sent PDUs.
   bool OnFenced(Psn expected, Time now, const TransportParams& params, PduList& acked);
   // Gives up the PDUs in flight (to `given_up`), in doubt.
   void Abandon(PduList& given_up);
-  // Moves the PDUs in flight to `rest`, in order, and goes on with `first`.
+  // Moves the PDUs in flight to `rest`, in order, and continues with `first`.
   void Restart(Psn first, PduList& rest);
-  // The receiving side accepts nothing until OpenReceive.
+  // The receiving side accepts no PDUs until OpenReceive.
   void CloseReceive() { receive_closed_ = true; }
   void OpenReceive(Psn first);
   bool receive_closed() const { return receive_closed_; }
 
   // ---- Starting over.
 
-  // Whether anything was ever accepted.
+  // Whether a PDU was ever accepted.
   bool accepted_any() const { return accepted_any_; }
-  // Whether either direction has ever got anywhere.
+  // Whether a PDU of either direction was ever accepted or acknowledged.
   bool HasHistory() const { return accepted_any_ || acked_any_; }
-  // HasHistory, or the far side may have got PDUs that it has not acknowledged.
+  // HasHistory, or the far side may have received PDUs that it has not acknowledged.
   bool MayHaveHistory() const { return HasHistory() || unacked_count_ != 0; }
-  // Gives up everything in flight (to `given_up`) and starts over with PSN 0 in both directions, as
+  // Gives up all PDUs in flight (to `given_up`) and starts over with PSN 0 in both directions, as
   // after a restart of the far side.
   void Reset(PduList& given_up);
 
@@ -326,12 +327,12 @@ class alignas(64) Connection {
     return pdu != nullptr;
   }
 
-  // ---- PDUs in flight on a path that leads nowhere: they are no load of its plane.
+  // ---- PDUs in flight on a dead path: they are no load of its plane.
 
   // Sets all bytes in flight aside. Returns how many of them were not set aside before.
   uint32_t SetAside();
   bool has_aside() const { return has_aside_; }
-  // Sets nothing aside any longer. Returns the bytes that were set aside.
+  // Ends SetAside. Returns the bytes that were set aside.
   uint32_t TakeBack();
 
   uint32_t unacked_count() const { return unacked_count_; }
@@ -348,7 +349,7 @@ class alignas(64) Connection {
   // ---- Counts of PDUs that the connection has carried, modulo 2^32; a restart of the far side
   // does not end the count.
 
-  // The PDU of TakeRetransmission was in fact sent again.
+  // The PDU of TakeRetransmission was in fact retransmitted.
   void CountRetransmission() {
     ++retransmissions_;
     ++resent_;
@@ -357,11 +358,11 @@ class alignas(64) Connection {
   uint32_t rx_pdus() const { return rx_pdus_; }
   uint32_t retransmissions() const { return retransmissions_; }
 
-  // Aborts where the state contradicts itself; for tests and fuzzers.
+  // Aborts if the state contradicts itself; for tests and fuzzers.
   void CheckInvariants(const TransportParams& params) const;
 
  private:
-  // The verdict on an rpsn that names `expected`, where the connection is lost.
+  // The verdict on an rpsn that names `expected`, if the connection is lost.
   RpsnVerdict OnAnswer(Psn expected, Time now, const TransportParams& params);
   void Resume();
   // The far side names `named` as the next PSN, which is `ahead` of the oldest in flight.
@@ -385,7 +386,7 @@ class alignas(64) Connection {
   std::optional<Recovery> EndRecovery(Time now);
   void Rearm(Time now, const TransportParams& params);
 
-  // Members that each PDU of either direction touches: one cache line.
+  // Members that each PDU of either direction uses: one cache line.
   PduList unacked_;
   Pdu* retransmit_next_ = nullptr;
   Time deadline_ = kNever;
@@ -394,22 +395,23 @@ class alignas(64) Connection {
   Psn next_psn_;
   Psn expected_;
   uint16_t ack_owed_ = 0;             // PDUs accepted since an acknowledgement last left,
-  uint16_t ack_at_ = kMaxWindowPdus;  // and a quarter of the far side's window: it must not wait
-  uint16_t peer_window_ = 0;          // the widest that it has told; 0: none yet
+  uint16_t ack_at_ = kMaxWindowPdus;  // and the count that must not wait: a quarter of the far
+                                      // side's window
+  uint16_t peer_window_ = 0;          // the widest that the far side has announced; 0: none yet
   uint32_t tx_pdus_ = 0;
   uint32_t rx_pdus_ = 0;
   // The flags that keep the connection from sending are tested together.
   bool lost_ : 1 = false;           // see GiveUp; unacked_count_ PDUs before next_psn_ are in doubt
-  bool paused_ : 1 = false;         // the far side is not ready; deadline_ ends it
+  bool paused_ : 1 = false;         // the far side is not ready; deadline_ ends the pause
   bool frozen_ : 1 = false;         // see Freeze
-  bool resend_rearms_ : 1 = false;  // the timeout counts from when the oldest has left again
+  bool resend_rearms_ : 1 = false;  // the timeout restarts when the oldest PDU is retransmitted
   bool names_other_ : 1 = false;    // the far side has named a PSN that was never sent: named_
   bool out_of_step_ : 1 = false;    // see desynchronized
   bool accepted_any_ : 1 = false;
   bool has_aside_ : 1 = false;  // aside_bytes_ is not 0
-  // Bits of watched_, which is tested when PDUs have come.
+  // Bits of watched_, which is tested when PDUs have arrived.
   static constexpr uint8_t kCounted = 1;        // see SetCounted
-  static constexpr uint8_t kAwaitsTrimmed = 2;  // trimmed_ has come without its commands
+  static constexpr uint8_t kAwaitsTrimmed = 2;  // trimmed_ has arrived without its commands
   static constexpr uint8_t kHasGap = 4;         // see has_gap
   static constexpr uint8_t kMaxRefusals = 16;
   uint8_t watched_ = 0;
@@ -420,7 +422,7 @@ class alignas(64) Connection {
   bool nack_sent_ = false;  // for expected_, at nack_at_
   bool not_ready_ = false;
 
-  // Other members that acknowledgements touch.
+  // Other members that acknowledgements use.
   uint32_t srtt_ns_ = 0;
   uint32_t rttvar_ns_ = 0;
   uint32_t min_rtt_ns_ = 0;    // see min_rtt
@@ -435,7 +437,7 @@ class alignas(64) Connection {
   bool prompt_acks_ = false;  // see SetPromptAcks
   uint8_t refusals_ = 0;      // of the expected PSN refused_, in a row
   bool nack_heeded_ = false;  // for nack_obeyed_psn_, at nack_obeyed_at_
-  bool loses_ = false;        // PDUs of the far side; see ReorderAllowance
+  bool loses_ = false;        // the far side's PDUs get lost; see ReorderAllowance
   Psn nack_obeyed_psn_;
   Psn recovery_end_;
   Time nack_obeyed_at_{};
@@ -445,20 +447,20 @@ class alignas(64) Connection {
   uint32_t resent_ = 0;
   uint32_t retransmissions_ = 0;
   Psn gap_end_;                 // the PSN that was announced,
-  Psn gap_begin_;               // and the expected one when it was looked at last,
-  Time gap_at_{};               // at this time
-  uint32_t overdue_ns_ = 0;     // see ReorderAllowance; 0: nothing was
+  Psn gap_begin_;               // and the expected PSN at the last check,
+  Time gap_at_{};               // and the time of that check
+  uint32_t overdue_ns_ = 0;     // see ReorderAllowance; 0: no data was
   Psn refused_;
-  Psn nacked_;                  // the first PDU that a NACK has asked for as it was overdue,
+  Psn nacked_;                  // the first overdue PDU that a NACK has requested,
   uint16_t nacked_count_ = 0;   // and the number of overdue PDUs
-  Psn trimmed_;                 // the first PSN that has come without its commands
+  Psn trimmed_;                 // the first PSN that has arrived without its commands
   uint16_t was_in_flight_ = 0;  // max PDUs in flight when the parameters were changed
   uint32_t aside_bytes_ = 0;    // see SetAside
   // While lost_.
   bool probing_ : 1 = false;  // a probe has left, and has no answer yet
   bool held_ : 1 = false;     // see OnProbeSent
   uint8_t probes_ = 0;
-  uint8_t answers_ = 0;       // equal ones in a row
+  uint8_t answers_ = 0;       // equal answers in a row
   uint8_t given_up_vcs_ = 0;  // a mask
   Psn answer_;
   Psn named_;
