@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoint/watch.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/text.h"

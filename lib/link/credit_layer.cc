@@ -67,8 +67,7 @@ template <typename Next>
 bool CreditLayer::SendUpdate(Next next, Time now) {
   Frame* frame = nullptr;
   if (port_->Allocate(&frame, 1) == 0) return false;
-  frame->data = frame->buffer + Frame::kCommandOffset;
-  frame->tx_offload = TxOffload::kNone;
+  BeginOwnFrame(frame);
   frame->length = next(frame->data);
   new (frame->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
   const bool sent = frame->length == 0 || below_.Transmit(&frame, 1, now) == 1;

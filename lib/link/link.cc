@@ -13,9 +13,8 @@ void Link::SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters, Ti
     return;
   if (!HasFrames(1)) return pauses_->Unsent(*pfc);
   Frame* frame = NewFrame();
-  frame->data = frame->buffer + Frame::kCommandOffset;
+  BeginOwnFrame(frame);
   frame->length = PfcFrame::kBytes;
-  frame->tx_offload = TxOffload::kNone;
   EncodePfc(*pfc, mac, frame->data);
   new (frame->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
   const bool sent = layer_.Transmit(&frame, 1, now) == 1;

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "link/pdu_frame.h"
 #include "wire/ethernet.h"
 
 namespace suede {
@@ -57,9 +58,8 @@ void PacketLane::OfferUp(const Frame& frame, Time now, CounterBlock& counters) {
 
 void PacketLane::TakePacket(Frame& frame) {
   const std::span<const uint8_t> bytes = down_.Front();
-  frame.data = frame.buffer + Frame::kCommandOffset;
+  BeginOwnFrame(&frame);
   frame.length = static_cast<uint32_t>(bytes.size());
-  frame.tx_offload = TxOffload::kNone;
   std::memcpy(frame.data, bytes.data(), bytes.size());
   down_.Pop();
 }

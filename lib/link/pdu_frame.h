@@ -29,6 +29,11 @@ inline const TxNote& NoteOf(const Frame* frame) {
   return *std::launder(reinterpret_cast<const TxNote*>(frame->notes));
 }
 static_assert(sizeof(Pdu) <= Frame::kNoteBytes);
+// Begins a frame that the link itself writes from its first byte; its length follows.
+inline void BeginOwnFrame(Frame* frame) {
+  frame->data = frame->buffer + Frame::kCommandOffset;
+  frame->tx_offload = TxOffload::kNone;
+}
 // The frame that leaves for a staged frame: its sealed frame if it has one. A frame that keeps a
 // plain PDU beside its sealed frame has no network header, and the length of the sealed frame.
 inline const Frame& LeavingFrame(const Frame& frame) {

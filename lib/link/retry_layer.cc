@@ -113,8 +113,7 @@ void RetryLayer::SendOwn(Time now) {
   for (;;) {
     if (own_ == nullptr) {
       if (!end_->HasNext(now) || port_->Allocate(&own_, 1) == 0) return;
-      own_->data = own_->buffer + Frame::kCommandOffset;
-      own_->tx_offload = TxOffload::kNone;
+      BeginOwnFrame(own_);
       own_->length = end_->Next(own_->data, now);
     }
     if (port_->Transmit(&own_, 1) == 0) return;

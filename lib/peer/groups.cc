@@ -86,9 +86,9 @@ void Peer::OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects) {
 }
 
 // Whether PDUs of ours are in flight in the session.
-bool Peer::HasInFlight(PlaneIndex plane, SessionIndex slot) const {
-  for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
-    if (connection(plane, own_->map.Number(slot, vc)).unacked_count() != 0) return true;
+bool Peer::HasInFlight(PlaneIndex plane, SessionIndex slot) {
+  for (const Connection& one : ConnectionsOf(plane, slot)) {
+    if (one.unacked_count() != 0) return true;
   }
   return false;
 }

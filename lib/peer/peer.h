@@ -275,7 +275,7 @@ class Peer {
     }
   }
   void OnStall(PlaneIndex plane, PathConnection number, Time now, Effects& effects);
-  bool HasInFlight(PlaneIndex plane, SessionIndex slot) const;
+  bool HasInFlight(PlaneIndex plane, SessionIndex slot);
   void SendSession(PlaneIndex plane, SessionIndex slot, Effects& effects);
 
   // failover.cc
