@@ -21,7 +21,7 @@ bool AllZero(const uint8_t* begin, const uint8_t* end) {
 
 [[gnu::cold, gnu::noinline]] CommandError CommandReader::CheckRest(const uint8_t* at,
                                                                    const uint8_t* end) {
-  // A type byte without a length byte can only be right if it says "no more commands".
+  // A type byte without a length byte is valid only if it means "no more commands".
   if (end - at >= 2 && (at[0] & 0x0f) != 0) return CommandError::kBadLength;
   return AllZero(at, end) ? CommandError::kNone : CommandError::kBadPadding;
 }

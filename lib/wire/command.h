@@ -12,16 +12,16 @@ namespace suede {
 
 // The lengths that a command's first two bytes declare.
 struct CommandShape {
-  uint32_t control_bytes = 0;  // 2 to 18; 0: not a command
+  uint32_t control_bytes = 0;  // 2 to 18; 0: invalid
   uint32_t data_bytes = 0;     // 0 to 256
   bool has_data = false;
-  // Bytes of control and data in a ring's record.
+  // Bytes of control and data in a ring record.
   uint32_t bytes() const { return control_bytes + data_bytes; }
-  // Bytes in a PDU: even.
+  // Bytes in a PDU, padded to an even number.
   uint32_t packed_bytes() const { return (bytes() + 1) & ~1u; }
 };
 
-// Reads type and length bytes. L = 0 and L > 9 give control_bytes 0.
+// Reads the type and length bytes. L = 0 and L > 9 give control_bytes 0.
 inline CommandShape ReadCommandShape(uint8_t type, uint8_t length) {
   const uint32_t units = type & 0x0fu;
   if (units - 1 > 8) [[unlikely]]
@@ -34,10 +34,10 @@ inline CommandShape ReadCommandShape(uint8_t type, uint8_t length) {
 
 enum class CommandError : uint8_t { kNone, kBadLength, kOverrun, kBadPadding, kTooLong };
 
-// Commands of a PDU that follow each other with the same first two bytes, so with one shape.
+// Consecutive commands of a PDU with the same first two bytes, and so the same shape.
 class CommandRun {
  public:
-  // Begins with a command that is known to be valid; `end` is that of the PDU's commands.
+  // Begins with a command that is known to be valid; `end`: end of the PDU's commands.
   CommandRun(const uint8_t* command, const CommandShape& shape, const uint8_t* end)
       : at_(command),
         last_(end - shape.packed_bytes()),
@@ -48,8 +48,8 @@ class CommandRun {
 
   const uint8_t* command() const { return at_; }
   const uint8_t* end() const { return at_ + stride_; }
-  // Moves to the next command if that is one of the run, and valid. Otherwise the run has ended,
-  // and CommandReader judges the bytes behind it.
+  // Moves to the next command if it belongs to the run and is valid. Otherwise returns false: the
+  // run has ended, and CommandReader validates the bytes behind it.
   bool Next() {
     const uint8_t* next = at_ + stride_;
     if (next > last_ || WordAt(next) != word_ || next[checked_at_] != checked_) return false;
@@ -65,11 +65,11 @@ class CommandRun {
   }
 
   const uint8_t* at_;
-  const uint8_t* last_;  // no command begins behind it
+  const uint8_t* last_;  // the last position at which a command may begin
   uint32_t stride_;
   uint16_t word_;
-  // The place of the byte that pads an odd length, and its value, 0 as in the first command. With
-  // an even length there is none, and the command's first byte stands in for it.
+  // Position of the padding byte of an odd length, and its value, 0 as in the first command. An
+  // even length has no padding; the command's first byte is compared instead.
   uint32_t checked_at_;
   uint8_t checked_;
 };
@@ -90,8 +90,8 @@ class CommandReader {
   CommandReader(const uint8_t* begin, uint32_t bytes)
       : begin_(begin), at_(begin), next_(begin), end_(begin + bytes) {}
 
-  // Moves to the next command; false at the end, where command() is then the first byte behind the
-  // commands, and on an error.
+  // Moves to the next command. Returns false on an error, and at the end, where command() is the
+  // first byte behind the commands.
   bool Next() {
     at_ = next_;
     const auto left = static_cast<uint32_t>(end_ - at_);
@@ -112,17 +112,17 @@ class CommandReader {
   }
   const uint8_t* command() const { return at_; }
   const CommandShape& shape() const { return shape_; }
-  // Whether bytes follow command(): others of its run may be there.
+  // Whether bytes follow command(), which may be further commands of its run.
   bool IsFollowed() const { return next_ != end_; }
-  // The run that begins with command().
+  // Returns the run that begins with command().
   CommandRun run() const { return {at_, shape_, end_}; }
-  // Next goes on behind the command that the run is at.
+  // Makes Next continue behind the current command of the run.
   void SkipRun(const CommandRun& run) { next_ = run.end(); }
   CommandError error() const { return error_; }
   bool ok() const { return error_ == CommandError::kNone; }
 
  private:
-  // Judges the bytes behind the last command, and all of them.
+  // Validates the bytes behind the last command, and the total length.
   bool Finish() {
     if (at_ != end_) [[unlikely]]
       error_ = CheckRest(at_, end_);
@@ -131,7 +131,7 @@ class CommandReader {
     }
     return false;
   }
-  // Judges bytes that begin with no command: zeros are right, others are an error.
+  // Validates bytes that begin with no command: they must be zeros.
   static CommandError CheckRest(const uint8_t* at, const uint8_t* end);
 
   const uint8_t* begin_;
@@ -142,7 +142,7 @@ class CommandReader {
   CommandError error_ = CommandError::kNone;
 };
 
-// Bytes of the commands of a valid PDU without its padding, and how many they are.
+// Number of commands in a valid PDU, and their bytes without the PDU's padding.
 struct CommandSummary {
   CommandError error = CommandError::kNone;
   uint32_t count = 0;

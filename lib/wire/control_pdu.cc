@@ -10,7 +10,7 @@
 namespace suede {
 namespace {
 
-// Bytes of the bodies, identities included.
+// Sizes of the bodies in bytes, identities included.
 constexpr uint32_t kIdentitiesBytes = 16;
 constexpr uint32_t kHelloBytes = 68;
 constexpr uint32_t kNotReadyBytes = 24;
@@ -26,7 +26,7 @@ constexpr uint8_t kReplyWanted = 0x01;
 constexpr uint8_t kHeard = 0x02;
 constexpr uint8_t kHeldUp = 0x04;
 constexpr uint8_t kPaired = 0x08;
-// In the byte of a PLANE whose lower bits are the failed planes.
+// Bits of the PLANE byte whose lower bits are the mask of failed planes.
 constexpr uint32_t kHeardPlaneShift = 4;
 constexpr uint8_t kHeardPlaneMask = 0x07;
 constexpr uint8_t kGrant = 0x01;
@@ -45,12 +45,12 @@ constexpr uint8_t kCountsCredit = 0x04;
 constexpr uint8_t kHearsPauses = 0x08;
 constexpr uint8_t kAnswersCongestion = 0x10;
 constexpr uint8_t kWantsEchoes = 0x20;
-constexpr uint8_t kPlanes = 4;  // numbers of planes are below
+constexpr uint8_t kPlanes = 4;  // plane numbers are below this
 constexpr uint8_t kEveryPlane = (1u << kPlanes) - 1;
 constexpr uint8_t kLastPsnScope = 1;
-constexpr uint8_t kSlots = 64;  // numbers of slots are below
+constexpr uint8_t kSlots = 64;  // slot numbers are below this
 
-// Writes the head, the identities and a zeroed rest of the body; returns the body.
+// Writes the head, the identities and zeros for the rest of the body; returns the body.
 uint8_t* StartControl(ControlType type, uint8_t flags, const Identities& identities,
                       uint32_t body_bytes, uint8_t* out) {
   out[0] = static_cast<uint8_t>(type);
@@ -73,7 +73,7 @@ void StoreMore(uint8_t* out, const MorePsns& more) {
   for (uint32_t i = 0; i < more.count; ++i) StoreBe16(out + 2 * i, more.psns[i].value());
 }
 
-// Reads the PSNs behind the fields that each body of its type has.
+// Reads the PSNs behind the fixed fields of a body.
 MorePsns LoadMore(const uint8_t* in, uint32_t bytes) {
   MorePsns more;
   more.count = static_cast<uint8_t>(std::min(bytes / 2, MorePsns::kMax));
@@ -210,7 +210,7 @@ uint32_t Encode(const SessionNumber& session, uint8_t* out) {
   return kControlHeadBytes + kSessionBytes;
 }
 
-// Each reads a body that has at least its type's bytes.
+// Each Decode function reads a body of at least the bytes of its type.
 
 ControlError DecodeHello(uint8_t flags, const uint8_t* body, const Identities& identities,
                          ControlMessage& out) {
@@ -305,7 +305,7 @@ ControlError DecodeFenced(const uint8_t* body, uint32_t bytes, const Identities&
   return ControlError::kNone;
 }
 
-// The upper octets of credits are reserved.
+// The upper octet of each credit is reserved, and masked off.
 ControlError DecodeCongestion(uint8_t flags, const uint8_t* body, uint32_t bytes,
                               const Identities& identities, ControlMessage& out) {
   const bool names_sessions = bytes >= kCongestionOfSessionsBytes;
@@ -358,7 +358,7 @@ ControlError DecodeSession(uint8_t flags, const uint8_t* body, const Identities&
   return ControlError::kNone;
 }
 
-// Bytes of a type's body at least; 0: there is no such type.
+// Returns the minimum bytes of a type's body; 0: unknown type.
 uint32_t BodyBytes(uint8_t type) {
   switch (static_cast<ControlType>(type)) {
     case ControlType::kHello:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Network headers in front of a PDU (SUE framework §3.4, wire profile §5), as templates.
 //
-// A connection's header is built once per traffic class; sending a PDU copies it and patches the
-// fields that depend on the PDU. Each row of encap/traits.h is a struct of the same functions,
-// which a file in encap/ defines; MakeTemplate, WriteHeader and ParseFrame choose among them by one
-// switch.
+// A connection's header is built once per traffic class; sending a PDU copies the header and
+// patches the fields that depend on the PDU. Each row of encap/traits.h is a struct with the same
+// functions, which a file in encap/ defines; MakeTemplate, WriteHeader and ParseFrame choose among
+// them by one switch.
 #ifndef SUEDE_WIRE_ENCAP_H_
 #define SUEDE_WIRE_ENCAP_H_
 
@@ -16,8 +16,8 @@
 
 namespace suede {
 
-// Write, Parse and Restore are those of WriteHeader, ParseFrame and RestoreFrame below. Restore is
-// there where the header holds the RH, SetSession where the header has a number of a session.
+// Write, Parse and Restore implement WriteHeader, ParseFrame and RestoreFrame below. Restore exists
+// only if the header holds the RH, SetSession only if the header has a session field.
 #define SUEDE_ENCAP_STRUCT(id, ...)                                                          \
   struct id {                                                                                \
     static constexpr uint32_t kHeaderBytes = TraitsOf(Encap::k##id).header_bytes;            \
@@ -34,18 +34,18 @@ SUEDE_ENCAPS(SUEDE_ENCAP_STRUCT)
 
 HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec);
 
-// Gives the header another session, a number below SessionCount of its encapsulation: the header is
-// then the one that MakeTemplate makes with that number. Without effect where a header has none.
+// Changes the header's session to a number below SessionCount of its encapsulation; the result
+// equals that of MakeTemplate with this number. No effect if the header has no session field.
 void SetSession(HeaderTemplate& header, uint16_t session);
 
-// Writes the header in front of `pdu`, a PDU that FinishPdu has completed, and returns where the
-// frame starts: `header.length` bytes in front of it. Writes up to HeaderTemplate::kRoomBytes
-// bytes in front of `pdu`. A header that holds the RH is written over the RH too, and a sender that
-// sends the PDU again completes it again. With `offload` the device computes the checksum: udp4
-// leaves the IPv4 header's 0, and udp6 puts the pseudo-header's sum where the UDP checksum goes.
+// Writes the header in front of `pdu`, a PDU that FinishPdu has completed, and returns the start of
+// the frame, `header.length` bytes in front of the PDU. Writes up to HeaderTemplate::kRoomBytes
+// bytes in front of `pdu`. A header that holds the RH overwrites the RH; to send the PDU again,
+// call FinishPdu again. With `offload` the device computes the checksum: udp4 sets the IPv4 header
+// checksum to 0, and udp6 stores the sum of the pseudo-header as UDP checksum.
 inline uint8_t* WriteHeader(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_bytes,
                             bool offload) {
-  // Asked by itself, udp4 costs a compare and not a jump through a table.
+  // A separate test makes udp4 cost a compare instead of a jump through a table.
   if (header.encap == Encap::kUdp4) return Udp4::Write(header, pdu, pdu_bytes, offload);
   switch (header.encap) {
 #define SUEDE_ENCAP_WRITE(id, ...) \
@@ -57,9 +57,9 @@ inline uint8_t* WriteHeader(const HeaderTemplate& header, uint8_t* pdu, uint32_t
   return Udp4::Write(header, pdu, pdu_bytes, offload);
 }
 
-// Reads a frame's headers. A header that holds the RH is read by putting the RH back into its
-// canonical form, over the header's last bytes, so a frame is parsed once, or else put back by
-// RestoreFrame. `checksums_good` says that the device has verified checksums.
+// Parses a frame's headers. If the header holds the RH, ParseFrame restores the canonical RH over
+// the header's last bytes; such a frame may be parsed once only, unless RestoreFrame undoes it.
+// `checksums_good`: the device has verified the checksums.
 inline ParsedFrame ParseFrame(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
                               bool checksums_good) {
   if (rules.encap == Encap::kUdp4) return Udp4::Parse(rules, frame, bytes, checksums_good);
@@ -73,8 +73,8 @@ inline ParsedFrame ParseFrame(const FrameRules& rules, uint8_t* frame, uint32_t 
   return Udp4::Parse(rules, frame, bytes, checksums_good);
 }
 
-// ParseFrame, inline, for frames of udp4 without an error and without a UDP checksum: nearly all.
-// Changes no byte of the frame. False for all other frames, which are for ParseFrame.
+// ParseFrame, inline, for udp4 frames without an error and without a UDP checksum, which are nearly
+// all. Changes no byte of the frame. Returns false for all other frames; call ParseFrame for them.
 inline bool ParseInPlace(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
                          bool checksums_good, ParsedFrame& parsed) {
   return rules.encap == Encap::kUdp4 &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ethernet II and the 802.1Q tag, as the encapsulations share them (wire profile §5).
+// Ethernet II and the 802.1Q tag, shared by the encapsulations (wire profile §5).
 #ifndef SUEDE_WIRE_ETHERNET_H_
 #define SUEDE_WIRE_ETHERNET_H_
 
@@ -15,19 +15,20 @@ inline constexpr uint32_t kEthernetBytes = 14;
 inline constexpr uint32_t kTagBytes = 4;
 inline constexpr uint16_t kTypeTag = 0x8100;
 
-// Bytes in front of what a frame of at least kEthernetBytes carries. One tag is looked through.
+// Returns the bytes of the Ethernet header and of one tag, if present, of a frame of at least
+// kEthernetBytes.
 inline uint32_t EthernetBytes(const uint8_t* frame) {
   return kEthernetBytes + (LoadBe16(frame + 12) == kTypeTag ? kTagBytes : 0);
 }
-// EthernetBytes of a frame of any length; 0 where the frame ends before that.
+// EthernetBytes of a frame of any length; 0 if the frame ends before that.
 inline uint32_t EthernetBytes(const uint8_t* frame, uint32_t bytes) {
   if (bytes < kEthernetBytes) return 0;
   const uint32_t l2 = EthernetBytes(frame);
   return l2 <= bytes ? l2 : 0;
 }
 
-// Writes the Ethernet header and, where the port tags, the tag of a template in which `inner_bytes`
-// bytes of header follow. Returns where these bytes start.
+// Writes the Ethernet header and, if the port tags, the tag of a template in which `inner_bytes`
+// bytes of header follow. Returns the start of these bytes.
 inline uint8_t* StartTemplate(HeaderTemplate& header, const HeaderSpec& spec,
                               const MacAddress& destination, const MacAddress& source,
                               uint16_t ether_type, uint32_t inner_bytes) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completes PDUs and builds whole frames around them (wire profile §1).
 //
-// FinishPdu is the data path's; BuildFrame serves control PDUs, tools and tests.
+// FinishPdu is for the data path; BuildFrame serves control PDUs, tools and tests.
 #ifndef SUEDE_WIRE_FRAME_BUILDER_H_
 #define SUEDE_WIRE_FRAME_BUILDER_H_
 
@@ -17,9 +17,9 @@
 
 namespace suede {
 
-// Completes the PDU whose commands lie at pdu + kRhBytes: writes the RH in front of them, and
-// behind them the R-CRC and the padding that a frame needs to which the header adds `header_bytes`
-// (HeaderTemplate::length). Returns the bytes of the PDU. May be repeated with another RH.
+// Completes the PDU whose commands are at pdu + kRhBytes: writes the RH in front of them, and
+// behind them the padding up to the minimum frame and the R-CRC. `header_bytes`:
+// HeaderTemplate::length. Returns the bytes of the PDU. May be repeated with another RH.
 inline uint32_t FinishPdu(uint8_t* pdu, uint32_t command_bytes, uint32_t header_bytes,
                           const ReliabilityHeader& rh) {
   EncodeRh(rh, pdu);
@@ -34,7 +34,7 @@ inline uint32_t FinishPdu(uint8_t* pdu, uint32_t command_bytes, uint32_t header_
   return body_bytes + kRcrcBytes;
 }
 
-// FinishPdu for a PDU without commands, behind whose RH there is room for kMinFrameBytes.
+// FinishPdu for a PDU without commands. Needs room for kMinFrameBytes behind the RH.
 inline uint32_t FinishEmptyPdu(uint8_t* pdu, uint32_t header_bytes, const ReliabilityHeader& rh) {
   EncodeRh(rh, pdu);
   std::memset(pdu + kRhBytes, 0, kMinFrameBytes);
@@ -44,15 +44,15 @@ inline uint32_t FinishEmptyPdu(uint8_t* pdu, uint32_t header_bytes, const Reliab
   return min + kRcrcBytes;
 }
 
-// Bytes that BuildFrame wants for a frame with `command_bytes` of commands.
+// Returns the buffer bytes that BuildFrame needs for a frame with `command_bytes` of commands.
 constexpr uint32_t FrameBufferBytes(uint32_t command_bytes) {
   return HeaderTemplate::kRoomBytes +
          std::max(kMinFrameBytes, kRhBytes + command_bytes + kRcrcBytes);
 }
 
-// Builds the frame that holds `commands` (already packed, or a control PDU's head and body)
-// somewhere in `buffer` and returns it. Empty where the buffer has fewer bytes than
-// FrameBufferBytes says, or the commands are more than a PDU takes.
+// Builds the frame that holds `commands` (already packed, or a control PDU's head and body) inside
+// `buffer` and returns it. Returns an empty span if the buffer has fewer bytes than
+// FrameBufferBytes, or the commands exceed kMaxPackBytes.
 std::span<uint8_t> BuildFrame(const HeaderTemplate& header, const ReliabilityHeader& rh,
                               std::span<const uint8_t> commands, std::span<uint8_t> buffer,
                               bool offload = false);

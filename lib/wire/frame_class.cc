@@ -17,14 +17,14 @@ constexpr uint32_t kIpv4Bytes = 20;
 constexpr uint32_t kIpv6Bytes = 40;
 constexpr uint32_t kShimBytes = 8;
 constexpr uint32_t kAfh2Ds = 6;
-constexpr uint8_t kAfh2Fixed = 0x7e;  // bits that say that the header is AFH Gen 2's
+constexpr uint8_t kAfh2Fixed = 0x7e;  // bits that identify an AFH Gen 2 header
 constexpr uint8_t kAfh2FixedValue = 0x02;
 constexpr uint32_t kNone = 8;  // no class
 constexpr uint8_t kIpv4Start = 0x45;  // without options
 constexpr uint16_t kIpv4Fragment = 0x3fff;
 constexpr uint8_t kShimNextSue = 1;
 constexpr uint8_t kAfh2Compressed = 0x80;
-constexpr uint8_t kControlLength = 0x0f;  // of a command's first byte: 0 ends the commands
+constexpr uint8_t kControlLength = 0x0f;  // bits of a command's first byte; 0 ends the commands
 
 // Returns the class that the upper three bits of the DSCP give.
 uint32_t ClassOfDs(uint32_t ds_byte) { return ds_byte >> 5; }
@@ -53,7 +53,7 @@ uint32_t ClassOfNetwork(const uint8_t* frame, uint32_t bytes, uint32_t at) {
   return kNone;
 }
 
-// The first bytes of the PDU in a frame.
+// First fields of the PDU in a frame.
 struct PduStart {
   uint8_t ver;
   uint8_t vc;
@@ -67,10 +67,10 @@ PduStart StartOfCompressed(const uint8_t* frame) {
           .commands = frame + kEthernetBytes};
 }
 
-// The place of the PDU in a frame.
+// Location of the PDU in a frame.
 struct PduLocation {
-  uint32_t rh = 0;   // bytes in front of it; 0: the frame is of no header that has one
-  uint32_t end = 0;  // bytes up to the R-CRC, as far as the header tells
+  uint32_t rh = 0;   // bytes in front of the RH; 0: unknown header, no PDU
+  uint32_t end = 0;  // bytes up to the R-CRC, as given by the header
 };
 
 PduLocation PduBehind(uint32_t rh, uint32_t pdu_bytes) {
@@ -102,7 +102,7 @@ PduLocation FindPdu(const FrameClassRule& rule, const uint8_t* frame, uint32_t b
   return {};
 }
 
-// Whether there are commands, as far as the bytes tell. Versions 2 and 3 are control PDUs, sealed
+// Whether the PDU has commands, as far as its bytes show. Versions 2 and 3 are control PDUs, sealed
 // and plain, and 1 is sealed data.
 bool HasCommands(const PduStart& pdu, const uint8_t* end) {
   if (pdu.ver >= 2) return false;

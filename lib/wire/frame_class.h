@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The class of a frame by its bytes, as a switch gives it by default (docs/switch.md, "Classes"),
-// and its link VC (docs/link.md, "Link VCs"): both ends of a cable find the same ones.
+// Class of a frame as a switch derives it from the bytes by default (docs/switch.md, "Classes"),
+// and its link VC (docs/link.md, "Link VCs"): both ends of a cable derive the same.
 #ifndef SUEDE_WIRE_FRAME_CLASS_H_
 #define SUEDE_WIRE_FRAME_CLASS_H_
 
@@ -10,17 +10,18 @@ namespace suede {
 
 struct FrameClassRule {
   bool afh2 = false;       // frames begin with the addresses of AFH Gen 2
-  bool pcp_first = false;  // of frames with both the PCP counts, else the DSCP
+  bool pcp_first = false;  // with both, the PCP decides instead of the DSCP
 };
 
-// 0 to 7; of a frame with neither, or that ends before it: 0.
+// Returns the class, 0 to 7; 0 for a frame with neither PCP nor DSCP, or that ends before them.
 uint8_t FrameClassOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes);
 
-// The class of frames that name no other: PDUs of it have the link VC of their VC.
+// Default class of frames. PDUs of this class have their own VC as link VC.
 inline constexpr uint8_t kUnclassified = 0;
-// The link VC of those that carry no commands: the class that these have by default.
+// Link VC of PDUs of kUnclassified without commands: the default class of such PDUs.
 inline constexpr uint8_t kAckLinkVc = 6;
-// 0 to 7. A sealed data PDU is taken for one with commands: its length does not tell.
+// Returns the link VC, 0 to 7. A sealed data PDU counts as one with commands, as its length does
+// not show it.
 uint8_t LinkVcOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes);
 
 }  // namespace suede

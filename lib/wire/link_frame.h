@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that two ends of a cable exchange about the cable itself (docs/link.md): the shim of a
-// frame that link-level retry has numbered, and link frames.
+// Frames by which two ends of a cable manage the cable itself (docs/link.md): the shim of a frame
+// that link-level retry has numbered, and link frames.
 #ifndef SUEDE_WIRE_LINK_FRAME_H_
 #define SUEDE_WIRE_LINK_FRAME_H_
 
@@ -14,13 +14,14 @@
 namespace suede {
 
 inline constexpr uint16_t kDefaultLinkEtherType = 0xfe50;
-inline constexpr uint32_t kLinkTypeAt = 12;    // of the EtherType
+inline constexpr uint32_t kLinkTypeAt = 12;    // offset of the EtherType
 inline constexpr uint32_t kLinkShimBytes = 8;  // EtherType, word, sequence, acknowledged
-inline constexpr uint32_t kLinkBodyAt = 20;    // of a link frame; of a shim: the rest of the frame
+inline constexpr uint32_t kLinkBodyAt = 20;    // offset of the body of a link frame; with a shim:
+                                               // of the rest of the frame
 inline constexpr uint32_t kMinLinkFrameBytes = 60;
-inline constexpr uint32_t kMaxLinkFrameBytes = 192;  // of a link frame that we make
+inline constexpr uint32_t kMaxLinkFrameBytes = 192;  // of a link frame that suede sends
 inline constexpr uint32_t kLinkVcs = 32;
-// The destination of link frames, a group that no bridge forwards.
+// Destination of link frames, a group address that no bridge forwards.
 inline constexpr std::array<uint8_t, 6> kLinkGroup{0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e};
 
 enum class LinkKind : uint8_t {
@@ -32,9 +33,9 @@ enum class LinkKind : uint8_t {
   kCcUpdate = 6,
 };
 
-// The fields that shim and link frames have in common.
+// Fields that the shim and link frames share.
 struct LinkWord {
-  LinkKind kind{};   // as received: any of four bits
+  LinkKind kind{};   // as received: any 4-bit value
   uint16_t tag = 0;  // 12 bits
   uint16_t sequence = 0;
   uint16_t acknowledged = 0;
@@ -43,7 +44,7 @@ struct LinkWord {
 inline bool HasLinkType(const uint8_t* frame, uint32_t bytes, uint16_t ether_type) {
   return bytes >= kLinkTypeAt + 2 && LoadBe16(frame + kLinkTypeAt) == ether_type;
 }
-// The frame has kLinkBodyAt bytes.
+// Loads the word. The frame must have at least kLinkBodyAt bytes.
 inline LinkWord LoadLinkWord(const uint8_t* frame) {
   const uint16_t word = LoadBe16(frame + 14);
   return {.kind = static_cast<LinkKind>(word >> 12),
@@ -51,7 +52,7 @@ inline LinkWord LoadLinkWord(const uint8_t* frame) {
           .sequence = LoadBe16(frame + 16),
           .acknowledged = LoadBe16(frame + 18)};
 }
-// Stores EtherType and word at their places.
+// Stores EtherType and word at their positions.
 inline void StoreLinkWord(uint8_t* frame, uint16_t ether_type, const LinkWord& word) {
   StoreBe16(frame + kLinkTypeAt, ether_type);
   StoreBe16(frame + 14,
@@ -60,7 +61,8 @@ inline void StoreLinkWord(uint8_t* frame, uint16_t ether_type, const LinkWord& w
   StoreBe16(frame + 18, word.acknowledged);
 }
 
-// Moves the first 12 bytes to make room for the shim, or over it. Return where the frame begins.
+// Move the first 12 bytes to make room for the shim, or over the shim. Return the new start of the
+// frame.
 inline uint8_t* InsertShim(uint8_t* frame) {
   std::memmove(frame - kLinkShimBytes, frame, kLinkTypeAt);
   return frame - kLinkShimBytes;
@@ -70,13 +72,13 @@ inline uint8_t* RemoveShim(uint8_t* frame) {
   return frame + kLinkShimBytes;
 }
 
-// Starts a link frame: writes addresses, word, and zeros up to kMinLinkFrameBytes.
+// Starts a link frame: writes addresses, EtherType, word, and zeros up to kMinLinkFrameBytes.
 void BeginLinkFrame(uint16_t ether_type, const std::array<uint8_t, 6>& source, const LinkWord& word,
                     uint8_t* frame);
-// Whether the destination is the one of link frames.
+// Whether the destination is kLinkGroup.
 bool IsToNeighbour(const uint8_t* frame);
 
-// The retry and the flow control that an end of a link offers.
+// Retry and flow control parameters that an end of a link offers.
 struct LinkOffer {
   bool llr = false;
   bool cbfc = false;
@@ -101,7 +103,7 @@ static_assert(LinkHelloBody::kBytes <= kMaxLinkFrameBytes);
 // Writes LinkHelloBody::kBytes bytes.
 void EncodeLinkHello(uint16_t ether_type, const std::array<uint8_t, 6>& source,
                      const LinkHelloBody& hello, uint8_t* frame);
-// Decodes a frame whose kind is kHello. Empty: it is malformed.
+// Decodes a frame whose kind is kHello. Returns nullopt if it is malformed.
 std::optional<LinkHelloBody> DecodeLinkHello(const uint8_t* frame, uint32_t bytes);
 
 }  // namespace suede

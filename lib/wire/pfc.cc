@@ -14,7 +14,7 @@ constexpr uint32_t kOpcodeAt = 14;
 constexpr uint32_t kClassesAt = 16;
 constexpr uint32_t kQuantaAt = 18;
 constexpr uint32_t kMinBytes = kQuantaAt + 2 * kPfcClasses;
-constexpr uint64_t kAssumedBps = 100'000'000'000;  // of a port whose rate is not known
+constexpr uint64_t kAssumedBps = 100'000'000'000;  // if the port's rate is unknown
 
 }  // namespace
 
@@ -48,7 +48,7 @@ Duration PauseOf(uint32_t quanta, uint64_t rate_bps) {
   return Duration(static_cast<int64_t>(quanta * 512'000'000'000u / rate));
 }
 
-// Half of a pause is over: time enough for a frame that is being sent.
+// Refreshes at half of the pause time, which leaves enough time for a frame in transmission.
 std::optional<PfcFrame> PauseSender::Poll(uint8_t wanted, Time now) {
   if (wanted == told_ && (told_ == 0 || now < refresh_at_)) [[likely]]
     return std::nullopt;

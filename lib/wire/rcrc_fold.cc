@@ -2,9 +2,9 @@
 // CRC-32 by carry-less multiplication (V. Gopal et al., "Fast CRC Computation for Generic
 // Polynomials Using PCLMULQDQ Instruction", Intel 2009), for PDUs of any length.
 //
-// Zeros in front change no CRC that begins with 0, so the first block takes what is left of the
-// length above a multiple of 16, at its end, and no block behind it is incomplete. The CRC begins
-// with ones instead: they are added to the first four bytes, wherever those are.
+// Leading zeros do not change a CRC whose initial value is 0, so the first block holds the
+// remainder of the length modulo 16, right-aligned, and all later blocks are full. The initial
+// value of all ones is instead XORed into the first four bytes of data.
 #include <immintrin.h>
 
 #include <cstring>
@@ -17,12 +17,12 @@ namespace {
 #define SUEDE_FOLDS [[gnu::target("pclmul,sse4.1")]]
 
 constexpr size_t kBlock = 16;
-// From this many blocks behind the first on, four at a time are folded. If there are fewer, each is
-// folded over all behind it, and none waits for the product of the one before.
+// More blocks than this are folded four at a time. Up to this number, each block is folded directly
+// over the distance to the end, so that none waits for the product of the block before.
 constexpr size_t kWideBlocks = 8;
 
-// Constants of the paper, bits reversed: x^n modulo the polynomial, for the distance that is folded
-// over. The first of each pair is for the first eight bytes of a block.
+// Constants of the paper, bit-reversed: x^n modulo the polynomial, for the folding distance. The
+// first of each pair applies to the first eight bytes of a block.
 alignas(16) constexpr uint64_t kOver[kWideBlocks][2] = {{},  // no distance
                                                         {0x1751997d0, 0x0ccaa009e},
                                                         {0x0f1da05aa, 0x15a546366},
@@ -43,8 +43,8 @@ SUEDE_FOLDS inline __m128i Over16Bytes() { return Constants(kOver[1]); }
 SUEDE_FOLDS inline __m128i Load(const uint8_t* data) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(data));
 }
-// Loads 8 to 15 bytes and zeros behind them, from the first 8 and the last 8 bytes. PDUs without
-// commands have this length.
+// Loads 8 to 15 bytes, followed by zeros, by two overlapping loads. PDUs without commands have this
+// length.
 SUEDE_FOLDS inline __m128i LoadPart(const uint8_t* data, size_t bytes) {
   uint64_t first;
   uint64_t last;
@@ -59,9 +59,8 @@ SUEDE_FOLDS inline __m128i Fold(__m128i block, __m128i over, __m128i next) {
   return _mm_xor_si128(_mm_xor_si128(low, high), next);
 }
 
-// The CRC of a last block: of its product with x^32, which has 96 bits once the first eight bytes
-// are folded over the others, Barrett's way takes off the multiple of the polynomial that
-// leaves 32.
+// Returns the CRC of the last block. Its product with x^32 has 96 bits after the first eight bytes
+// are folded over the others; Barrett reduction leaves 32 bits.
 SUEDE_FOLDS inline uint32_t Reduce(__m128i block) {
   const __m128i product =
       _mm_xor_si128(_mm_srli_si128(block, 8), _mm_clmulepi64_si128(block, Over16Bytes(), 0x10));
@@ -70,14 +69,15 @@ SUEDE_FOLDS inline uint32_t Reduce(__m128i block) {
   return ~static_cast<uint32_t>(_mm_extract_epi32(_mm_xor_si128(product, multiple), 2));
 }
 
-// From byte n on: a shuffle that moves the first n of 16 bytes to the end, behind zeros.
+// From index n on: a shuffle mask that moves the first n of 16 bytes to the end, behind zeros.
 alignas(16) constexpr uint8_t kToEnd[32] = {
     0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
     0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,   14,   15};
-// From byte n on: the part of the four ones that is not in the first n bytes.
+// From index n on: the part of the four 0xff bytes that is not in the first n bytes.
 alignas(16) constexpr uint8_t kOnes[32] = {0xff, 0xff, 0xff, 0xff};
 
-// The first `bytes` bytes, 1 to 16, of 16 that begin with those of the PDU.
+// Returns the block with the first `bytes` bytes, 1 to 16, right-aligned. `block` begins with the
+// PDU.
 SUEDE_FOLDS inline __m128i FirstBlock(__m128i block, size_t bytes) {
   return _mm_shuffle_epi8(_mm_xor_si128(block, Load(kOnes)), Load(kToEnd + bytes));
 }
@@ -86,13 +86,12 @@ SUEDE_FOLDS [[gnu::noinline]] uint32_t CrcOfFew(const uint8_t* data, size_t byte
   if (bytes == 0) return 0;
   uint8_t block[kBlock] = {};
   for (size_t i = 0; i < bytes; ++i) block[i] = data[i];
-  // Ones that begin behind the last byte are still due: the CRC of fewer than four bytes ends with
-  // what is left of them.
+  // With fewer than four bytes, the rest of the initial ones is XORed into the result.
   const uint32_t crc = Reduce(FirstBlock(Load(block), bytes));
   return bytes >= 4 ? crc : crc ^ (~0u >> (8 * bytes));
 }
 
-// The CRC of 17 bytes to kWideBlocks blocks.
+// Returns the CRC of 17 bytes to kWideBlocks blocks.
 SUEDE_FOLDS inline uint32_t CrcOfBlocks(const uint8_t* data, size_t bytes) {
   const size_t first = ((bytes - 1) & (kBlock - 1)) + 1;
   const __m128i ones = Load(kOnes + first);
@@ -125,7 +124,7 @@ SUEDE_FOLDS inline uint32_t CrcOfBlocks(const uint8_t* data, size_t bytes) {
   return Reduce(sum);
 }
 
-// The CRC of more than kWideBlocks blocks.
+// Returns the CRC of more than kWideBlocks blocks.
 SUEDE_FOLDS inline uint32_t CrcOfMany(const uint8_t* data, size_t bytes) {
   const size_t first = ((bytes - 1) & (kBlock - 1)) + 1;
   size_t blocks = (bytes - first) / kBlock;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // CRC-32 as in rcrc_fold.cc, by carry-less multiplication of two blocks of 16 bytes at once. The
-// remainder of the length modulo 128 is in front, and is folded by 128 bits: its CRC takes the
-// place of the ones that the rest would begin with.
+// remainder of the length modulo 128 comes first and is processed with 128-bit vectors; its CRC
+// replaces the initial ones of the rest.
 #include <immintrin.h>
 
 #include "wire/rcrc.h"
 
-// GCC takes the undefined halves of its own intrinsics for mistakes (its bug 105593).
+// GCC warns about the undefined halves of its own intrinsics (its bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -18,10 +18,10 @@ namespace {
 
 constexpr size_t kVector = 32;
 constexpr size_t kStep = 4 * kVector;
-// For fewer bytes the 128-bit way is faster.
+// Below this, the 128-bit function is faster.
 constexpr size_t kMinBytes = 2 * kStep;
 
-// x^n modulo the polynomial for the distance that is folded over, as in rcrc_fold.cc.
+// x^n modulo the polynomial for the folding distance, as in rcrc_fold.cc.
 SUEDE_PAIRS inline __m256i Both(uint64_t low, uint64_t high) {
   return _mm256_broadcastsi128_si256(
       _mm_set_epi64x(static_cast<int64_t>(high), static_cast<int64_t>(low)));
@@ -53,7 +53,7 @@ SUEDE_PAIRS inline uint32_t Reduce(__m256i blocks) {
   return ~static_cast<uint32_t>(_mm_extract_epi32(_mm_xor_si128(product, multiple), 2));
 }
 
-// A multiple of kStep bytes, which begin with `ones` added to their first four.
+// Returns the CRC of a multiple of kStep bytes, with `ones` XORed into the first four.
 SUEDE_PAIRS inline uint32_t Crc(const uint8_t* data, size_t bytes, uint32_t ones) {
   const __m256i begin = _mm256_castsi128_si256(_mm_cvtsi32_si128(static_cast<int>(ones)));
   __m256i a = _mm256_xor_si256(Load(data), _mm256_inserti128_si256(begin, _mm_setzero_si128(), 1));
@@ -77,7 +77,7 @@ SUEDE_PAIRS inline uint32_t Crc(const uint8_t* data, size_t bytes, uint32_t ones
 SUEDE_PAIRS uint32_t PairedCrc(const uint8_t* data, size_t bytes) {
   if (bytes < kMinBytes) return FoldedCrc(data, bytes);
   const size_t front = bytes % kStep;
-  // The CRC of nothing is 0.
+  // The CRC of no data is 0.
   return Crc(data + front, bytes - front, ~FoldedCrc(data, front));
 }
 

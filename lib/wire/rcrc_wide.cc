@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32 as in rcrc_fold.cc, by carry-less multiplication of four blocks of 16 bytes at once. The
-// remainder of the length modulo 64 is in front here too, behind zeros.
+// CRC-32 as in rcrc_fold.cc, by carry-less multiplication of four blocks of 16 bytes at once. Here
+// too the remainder of the length modulo 64 comes first, behind zeros.
 #include <immintrin.h>
 
-// GCC takes the undefined halves of its own intrinsics for mistakes (its bug 105593).
+// GCC warns about the undefined halves of its own intrinsics (its bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kVector = 64;
 
-// x^n modulo the polynomial for the distance that is folded over, as in rcrc_fold.cc.
+// x^n modulo the polynomial for the folding distance, as in rcrc_fold.cc.
 SUEDE_WIDE inline __m512i Everywhere(uint64_t low, uint64_t high) {
   return _mm512_broadcast_i32x4(
       _mm_set_epi64x(static_cast<int64_t>(high), static_cast<int64_t>(low)));
@@ -26,20 +26,19 @@ SUEDE_WIDE inline __m512i Over256Bytes() { return Everywhere(0x11542778a, 0x1322
 SUEDE_WIDE inline __m512i Over192Bytes() { return Everywhere(0x1821d8bc0, 0x12e958ac4); }
 SUEDE_WIDE inline __m512i Over128Bytes() { return Everywhere(0x1e88ef372, 0x14a7fe880); }
 SUEDE_WIDE inline __m512i Over64Bytes() { return Everywhere(0x154442bd4, 0x1c6e41596); }
-// Each block over those behind it.
+// Folds each of the first three blocks over the blocks behind it, onto the last.
 alignas(kVector) constexpr uint64_t kOntoLast[8] = {
     0x3db1ecdc, 0x174359406, 0xf1da05aa, 0x15a546366, 0x1751997d0, 0xccaa009e, 0, 0};
 // The polynomial, and the quotient of x^95 by it.
 alignas(16) constexpr uint64_t kBarrett[2] = {0xb4e5b025f7011641, 0x1db710640};
-// From byte n on: the part of the four ones that is in the first n bytes, at its place from the
-// end.
+// From index n on: the part of the four 0xff bytes that is in the first n bytes, right-aligned.
 alignas(kVector) constexpr uint8_t kOnes[3 * kVector] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,    0,    0,    0,   0,
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,    0,    0,    0,   0,
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff};
 
 SUEDE_WIDE inline __m512i Load(const uint8_t* data) { return _mm512_loadu_si512(data); }
-// The sum of three.
+// Returns the XOR of three vectors.
 SUEDE_WIDE inline __m512i Sum(__m512i a, __m512i b, __m512i c) {
   return _mm512_ternarylogic_epi64(a, b, c, 0x96);
 }
@@ -66,11 +65,11 @@ SUEDE_WIDE inline uint32_t Reduce(__m512i blocks) {
   return ~static_cast<uint32_t>(_mm_extract_epi32(_mm_xor_si128(product, multiple), 2));
 }
 
-// At least 4 bytes.
+// Requires at least 4 bytes.
 SUEDE_WIDE inline uint32_t Crc(const uint8_t* data, size_t bytes) {
   const size_t first = ((bytes - 1) & (kVector - 1)) + 1;
-  // Bytes in front of the data are not read.
-  // Computed as a number: a pointer may not be moved in front of the data.
+  // The mask excludes the bytes in front of the data. The address is computed as an integer, as a
+  // pointer must not point in front of the data.
   const uintptr_t aligned = reinterpret_cast<uintptr_t>(data) - (kVector - first);
   __m512i a = _mm512_maskz_loadu_epi8(
       ~uint64_t{0} << (kVector - first),

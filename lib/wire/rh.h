@@ -21,7 +21,7 @@ enum class RhVersion : uint8_t { kData = 0, kControl = 3 };
 enum class RhOp : uint8_t { kAck = 0, kNack = 1, kNothing = 2 };
 
 struct ReliabilityHeader {
-  uint8_t ver = 0;  // 0 to 3, as on the wire: reserved values are the reader's to count
+  uint8_t ver = 0;  // 0 to 3, as on the wire: the reader counts reserved values
   RhOp op = RhOp::kNothing;
   uint16_t xpuid = 0;  // the XPU that sent the PDU, 0 to 1023
   Psn psn;
@@ -36,7 +36,7 @@ inline void EncodeRh(const ReliabilityHeader& rh, uint8_t* out) {
                      uint64_t{rh.partition} << 16 | rh.rpsn.value());
 }
 
-// A received header, of which each field is read where it is asked for.
+// A received header, whose fields are decoded on access.
 class RhWord {
  public:
   RhWord() = default;
@@ -52,7 +52,7 @@ class RhWord {
   uint8_t vc() const { return static_cast<uint8_t>(word_ >> 30 & 3); }
   uint16_t partition() const { return static_cast<uint16_t>(word_ >> 16 & 0x3ff); }
   Psn rpsn() const { return Psn(static_cast<uint16_t>(word_)); }
-  // The fields that PDUs have in common which a sender numbers in one row: all but op and PSNs.
+  // Returns the fields that all PDUs of one PSN sequence share: all but op and PSNs.
   uint64_t Flow() const { return word_ & kFlow; }
 
  private:

@@ -12,8 +12,9 @@ namespace {
 constexpr uint32_t kIpv6Bytes = 40;
 constexpr uint32_t kShimBytes = 8;
 
-// Bytes that the frame had by the first length in its headers, which are whole; 0: of a header that
-// switches do not trim. `l2`: bytes in front of the header with the length.
+// Returns the bytes that the frame had before trimming, by the outermost length in its headers,
+// which must be complete; 0: switches do not trim this encapsulation. `l2`: bytes in front of the
+// header with the length.
 uint32_t BytesBefore(Encap encap, const uint8_t* frame, uint32_t l2) {
   const uint8_t* header = frame + l2;
   switch (encap) {
@@ -28,10 +29,10 @@ uint32_t BytesBefore(Encap encap, const uint8_t* frame, uint32_t l2) {
   }
 }
 
-// Reads the headers of a frame as if it had the bytes that it had before, of which `frame` holds
-// the headers and the RH. Nothing behind these is read: the device's word is taken for the UDP
-// checksum, and the functions below look at no more than the headers. That is not true of
-// Udp4::Parse, which looks for a port behind IPv4 options.
+// Parses the headers as if the frame still had its `before` bytes, though `frame` holds only the
+// headers and the RH. No byte behind these is read: the UDP checksum counts as verified, and the
+// functions below read only the headers. Udp4::Parse is not called, because it looks for a port
+// behind IPv4 options.
 ParsedFrame ParseHeaders(const FrameRules& rules, uint8_t* frame, uint32_t l2, uint32_t before) {
   ParsedFrame parsed{.error = FrameError::kTruncated};
   switch (rules.encap) {
@@ -60,7 +61,8 @@ std::optional<ParsedFrame> ParseTrimmed(const FrameRules& rules, uint8_t* frame,
   if (before <= bytes) return std::nullopt;
   const ParsedFrame parsed = ParseHeaders(rules, frame, l2, before);
   if (parsed.error != FrameError::kNone || parsed.dscp != trimmed_dscp) return std::nullopt;
-  // A datagram may be shorter than IP says; one that is all there is no trimmed one.
+  // A datagram may be shorter than the IP length; a frame that holds the whole datagram is not
+  // trimmed.
   if (to_rh + parsed.pdu_bytes <= bytes) return std::nullopt;
   return parsed;
 }

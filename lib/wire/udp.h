@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UDP and the Internet checksum, as udp4 and udp6 share them (RFC 768, RFC 1071, RFC 8200 §8.1).
+// UDP and the Internet checksum, shared by udp4 and udp6 (RFC 768, RFC 1071, RFC 8200 §8.1).
 #ifndef SUEDE_WIRE_UDP_H_
 #define SUEDE_WIRE_UDP_H_
 
@@ -12,8 +12,8 @@ inline constexpr uint32_t kUdpBytes = 8;
 inline constexpr uint8_t kProtocolUdp = 17;
 inline constexpr uint16_t kFirstSourcePort = 49152;  // source port of session 0
 
-// Ones' complement sums are kept in the host's byte order: they come out right when stored as they
-// are (RFC 1071 §2).
+// Folds a ones' complement sum to 16 bits. Sums are in host byte order, and correct when stored in
+// it (RFC 1071 §2).
 constexpr uint32_t FoldSum(uint64_t sum) {
   sum = (sum & 0xffffffff) + (sum >> 32);
   sum = (sum & 0xffffffff) + (sum >> 32);
@@ -22,12 +22,12 @@ constexpr uint32_t FoldSum(uint64_t sum) {
   return (half & 0xffff) + (half >> 16);
 }
 
-// The number that big-endian `value` adds to such a sum.
+// Returns the contribution of big-endian `value` to such a sum.
 constexpr uint32_t SumOf(uint32_t value) {
   return __builtin_bswap16(static_cast<uint16_t>(value));
 }
 
-// Stores such a number, of which the low 16 bits count.
+// Stores the low 16 bits of such a sum.
 inline void StoreSum(uint8_t* out, uint32_t sum) {
   const auto half = static_cast<uint16_t>(sum);
   std::memcpy(out, &half, sizeof half);
@@ -42,10 +42,9 @@ Word LoadWord(const uint8_t* data) {
 }
 }  // namespace internal
 
-// Sum of the 16-bit words of that many bytes, of which an odd last one is followed by 0; not
-// folded.
+// Returns the unfolded sum of the 16-bit words of `bytes` bytes; an odd last byte is padded with 0.
 inline uint64_t InternetSum(const uint8_t* data, uint32_t bytes) {
-  uint64_t low = 0;  // the halves of each word apart, so that no carry is lost
+  uint64_t low = 0;  // the halves of each word are summed separately, so that no carry is lost
   uint64_t high = 0;
   const uint32_t words = bytes / 8;
   for (uint32_t i = 0; i < words; ++i) {
@@ -66,15 +65,15 @@ inline uint64_t InternetSum(const uint8_t* data, uint32_t bytes) {
   return low + high;
 }
 
-// Whether a datagram's checksum is right. Both IP addresses stand at `addresses`.
+// Whether a datagram's checksum is correct. `addresses`: both IP addresses.
 inline bool UdpChecksumGood(const uint8_t* addresses, uint32_t address_bytes, const uint8_t* udp,
                             uint32_t udp_bytes) {
   return FoldSum(InternetSum(addresses, address_bytes) + SumOf(kProtocolUdp) + SumOf(udp_bytes) +
                  InternetSum(udp, udp_bytes)) == 0xffff;
 }
 
-// Completes the checksum of a datagram in whose place the pseudo-header's sum stands, as a device
-// would. A checksum of 0 would say that there is none, and goes as 0xffff (RFC 8200 §8.1).
+// Completes the checksum of a datagram whose checksum field holds the pseudo-header's sum, as a
+// device would. A checksum of 0 means no checksum, so it is sent as 0xffff (RFC 8200 §8.1).
 inline void FinishUdpChecksum(uint8_t* udp) {
   const uint32_t bytes = __builtin_bswap16(internal::LoadWord<uint16_t>(udp + 4));
   const uint32_t sum = FoldSum(InternetSum(udp, bytes));

@@ -15,7 +15,7 @@ static_assert(Afh1::kHeaderBytes == kEthernetBytes);
 constexpr uint32_t kCopiedBytes = 32;
 static_assert(kCopiedBytes >= Afh1::kHeaderBytes + kTagBytes);
 
-// ---- The declaration of the fields.
+// ---- Declaration of the fields.
 
 constexpr HeaderField kFields[] = {
     afh1::EtherTypeField(), afh1::PrefixIsOurs(0),      afh1::PrefixIsOurs(48), afh1::Prefix(0),

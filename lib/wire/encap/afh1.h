@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AFH Gen 1, without and with what may follow its Ethernet header (SUE framework §3.4.3; wire
-// profile §5): Ethernet II whose addresses are a prefix of 32 bits and a forwarding address of 16.
+// AFH Gen 1, with and without a shim behind its Ethernet header (SUE framework §3.4.3; wire profile
+// §5): Ethernet II whose addresses are a prefix of 32 bits and a forwarding address of 16.
 #ifndef SUEDE_WIRE_ENCAP_AFH1_H_
 #define SUEDE_WIRE_ENCAP_AFH1_H_
 
@@ -19,21 +19,21 @@ inline MacAddress MacOf(uint32_t prefix, const NetAddress& address) {
   return mac;
 }
 
-// `header.encap` says whose template it is. Returns where `inner_bytes` bytes of header follow.
+// Starts a template for `header.encap`. Returns where `inner_bytes` bytes of header follow.
 inline uint8_t* Start(HeaderTemplate& header, const HeaderSpec& spec, uint32_t inner_bytes) {
   return StartTemplate(header, spec, MacOf(spec.mac_prefix, spec.destination),
                        MacOf(spec.mac_prefix, spec.source),
                        EtherTypeOf(header.encap, spec.ether_type), inner_bytes);
 }
 
-// Has a bit set where an Ethernet header of `l2` bytes is not one of ours.
+// Returns 0 if an Ethernet header of `l2` bytes matches the rules.
 template <Encap kEncap>
 uint32_t Differs(const FrameRules& rules, const uint8_t* frame, uint32_t l2) {
   return (LoadBe16(frame + l2 - 2) ^ uint32_t{EtherTypeOf(kEncap, rules.ether_type)}) |
          (LoadBe32(frame) ^ rules.mac_prefix) | (LoadBe32(frame + 6) ^ rules.mac_prefix);
 }
 
-// Names what is wrong with a frame that is not plainly one of ours.
+// Returns the error of a frame that Parse has not accepted.
 template <Encap kEncap>
 [[gnu::cold, gnu::noinline]] FrameError Refuse(const FrameRules& rules, const uint8_t* frame,
                                                uint32_t bytes) {
@@ -42,7 +42,7 @@ template <Encap kEncap>
   return Differs<kEncap>(rules, frame, l2) != 0 ? FrameError::kNotSue : FrameError::kTruncated;
 }
 
-// ---- The declaration of the fields of the Ethernet header, in the order of reading.
+// ---- Declaration of the fields of the Ethernet header, in parsing order.
 
 inline constexpr HeaderField kMacAddresses[] = {DestinationMac(), SourceMac()};
 

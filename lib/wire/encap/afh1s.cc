@@ -17,7 +17,7 @@ static_assert(Afh1s::kHeaderBytes == kEthernetBytes + kShimBytes);
 constexpr uint32_t kCopiedBytes = 32;
 static_assert(kCopiedBytes >= Afh1s::kHeaderBytes + kTagBytes);
 
-// Names what is wrong with a frame that is not plainly one of ours.
+// Returns the error of a frame that Parse has not accepted.
 [[gnu::cold, gnu::noinline]] FrameError Refuse(const FrameRules& rules, const uint8_t* frame,
                                                uint32_t bytes) {
   const FrameError error = afh1::Refuse<Encap::kAfh1s>(rules, frame, bytes);
@@ -30,7 +30,7 @@ static_assert(kCopiedBytes >= Afh1s::kHeaderBytes + kTagBytes);
   return FrameError::kTruncated;
 }
 
-// ---- The declaration of the fields.
+// ---- Declaration of the fields.
 
 constexpr HeaderField kFields[] = {
     afh1::EtherTypeField(),

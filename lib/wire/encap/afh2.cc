@@ -12,7 +12,7 @@ namespace {
 constexpr uint8_t kHopCount = 64;
 static_assert(Afh2::kHeaderBytes == kEthernetBytes);
 
-// Names what is wrong with a frame that is not plainly one of ours.
+// Returns the error of a frame that Parse has not accepted.
 [[gnu::cold, gnu::noinline]] FrameError Refuse(const FrameRules& rules, const uint8_t* frame,
                                                uint32_t bytes) {
   const FrameError error =
@@ -21,7 +21,7 @@ static_assert(Afh2::kHeaderBytes == kEthernetBytes);
   return frame[1] == 0 ? FrameError::kHopLimit : FrameError::kTruncated;
 }
 
-// ---- The declaration of the fields.
+// ---- Declaration of the fields.
 
 constexpr HeaderField kFields[] = {
     afh2::EtherTypeField(),

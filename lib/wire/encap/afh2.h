@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AFH Gen 2, normal and compressed (SUE framework §3.4.2; wire profile §5): the 12 bytes of two MAC
-// addresses hold other fields, as IEEE 802c's AAI permits.
+// AFH Gen 2, normal and compressed (SUE framework §3.4.2; wire profile §5): the 12 bytes of the two
+// MAC addresses hold other fields, as the AAI quadrant of IEEE 802c permits.
 #ifndef SUEDE_WIRE_ENCAP_AFH2_H_
 #define SUEDE_WIRE_ENCAP_AFH2_H_
 
@@ -11,12 +11,13 @@
 
 namespace suede::afh2 {
 
-// First byte: W, V, two bits 0, Z, Y, X, M.
+// First byte: W, V, two zero bits, Z, Y, X, M.
 inline constexpr uint8_t kNormal = 0x02;      // X
 inline constexpr uint8_t kCompressed = 0x82;  // W, X
 inline constexpr uint8_t kMulticast = 0x01;   // M
 
-// The error of a frame without our EtherType or first byte, or for a group; kNone: it has them.
+// Returns the error of a frame with another EtherType or first byte, or to a multicast group; else
+// kNone.
 inline FrameError RefuseStart(const uint8_t* frame, uint32_t bytes, uint16_t ether_type,
                               uint8_t first) {
   if (bytes < kEthernetBytes) return FrameError::kTruncated;
@@ -26,7 +27,8 @@ inline FrameError RefuseStart(const uint8_t* frame, uint32_t bytes, uint16_t eth
   return (frame[0] & kMulticast) != 0 ? FrameError::kMulticast : FrameError::kNone;
 }
 
-// Both headers have class and EtherType in the same place. Returns where the header starts.
+// Writes the class and EtherType, which both headers have in the same place. Returns the start of
+// the header.
 inline uint8_t* Start(HeaderTemplate& header, const HeaderSpec& spec) {
   uint8_t* at = header.bytes + HeaderTemplate::kMaxBytes - kEthernetBytes;
   at[6] = spec.traffic_class.ds_byte();
@@ -35,7 +37,7 @@ inline uint8_t* Start(HeaderTemplate& header, const HeaderSpec& spec) {
   return at;
 }
 
-// ---- The declaration of what both have, in the order of reading.
+// ---- Declaration of the common fields, in parsing order.
 
 constexpr HeaderField EtherTypeField() {
   return ValueField("EtherType", FieldBase::kType, 0, 16, FieldKey::kEtherType, "as configured",

@@ -8,11 +8,11 @@
 namespace suede {
 namespace {
 
-// Bytes that a compressed header adds: it is 14 bytes long and saves those of the RH.
+// Bytes that a compressed header adds: its 14 bytes less those of the RH that it holds.
 constexpr uint32_t kCompressedAdds = kEthernetBytes - kRhBytes;
 static_assert(Afh2c::kHeaderBytes == kCompressedAdds);
 
-// C of the wire profile §5: the RH less xpuid and reserved bits, 48 bits.
+// C of wire profile §5: the RH without xpuid and reserved bits, 48 bits.
 uint64_t Compress(uint64_t rh) {
   return (rh >> 60) << 44 | (rh >> 32 & 0xffff) << 28 | (rh >> 30 & 3) << 26 | (rh & 0x3ffffff);
 }
@@ -21,7 +21,7 @@ uint64_t Expand(uint64_t c, uint32_t xpuid) {
          (c & 0x3ffffff);
 }
 
-// Names what is wrong with a frame that is not plainly one of ours.
+// Returns the error of a frame that Parse has not accepted.
 [[gnu::cold, gnu::noinline]] FrameError Refuse(const FrameRules& rules, const uint8_t* frame,
                                                uint32_t bytes) {
   const FrameError error = afh2::RefuseStart(
@@ -29,7 +29,7 @@ uint64_t Expand(uint64_t c, uint32_t xpuid) {
   return error != FrameError::kNone ? error : FrameError::kTruncated;
 }
 
-// ---- The declaration of the fields.
+// ---- Declaration of the fields.
 
 constexpr HeaderField kFields[] = {
     afh2::EtherTypeField(),
@@ -66,7 +66,7 @@ uint8_t* Afh2c::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t, bool
   const uint64_t c = Compress(LoadBe64(pdu));
   const uint8_t* from = header.bytes + HeaderTemplate::kMaxBytes - kEthernetBytes;
   uint8_t* frame = pdu - kCompressedAdds;
-  // Two words that share bytes 6 and 7: C[47:24] is in bytes 1 to 3, C[23:0] in 7 to 9.
+  // Stores two words that share bytes 6 and 7: C[47:24] is in bytes 1 to 3, C[23:0] in 7 to 9.
   StoreBe64(frame, LoadBe64(from) | (c >> 24) << 32);
   StoreBe64(frame + 6, LoadBe64(from + 6) | (c & 0xffffff) << 32);
   return frame;

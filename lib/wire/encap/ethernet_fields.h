@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The declaration of the fields of Ethernet II that several headers share.
+// Declares the fields of Ethernet II that several headers share.
 #ifndef SUEDE_WIRE_ENCAP_ETHERNET_FIELDS_H_
 #define SUEDE_WIRE_ENCAP_ETHERNET_FIELDS_H_
 

@@ -10,7 +10,7 @@
 namespace suede {
 namespace {
 
-// Whether the field is one of the frame and not of one of its headers.
+// Whether the field belongs to the frame rather than to one of its headers.
 constexpr bool IsOfFrame(FieldKey key) {
   return key == FieldKey::kTimeNs || key == FieldKey::kPadding || key == FieldKey::kInstance ||
          key == FieldKey::kDstXpuid;
@@ -18,7 +18,7 @@ constexpr bool IsOfFrame(FieldKey key) {
 
 std::string NamesOf(const EncapSet& set) { return JoinEncaps(set, " ", " "); }
 
-// "COMMON, OTHER in NAMES": a number of each header that has one, the most frequent one first.
+// "COMMON, OTHER in NAMES": the number of each header that has one, the most frequent first.
 std::string WithExceptions(const std::map<size_t, uint64_t>& numbers, std::string_view unit,
                            std::string_view in, bool name_first) {
   std::map<uint64_t, EncapSet> users;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of what a frame's headers can say: one row for each, with which text forms of frames
-// are read, written and explained. The file of each header declares the fields that it has.
+// Names of the fields of a frame's headers: one row for each, by which text forms of frames are
+// parsed, written and documented. The file of each header declares its fields.
 #ifndef SUEDE_WIRE_ENCAP_FIELD_VALUES_H_
 #define SUEDE_WIRE_ENCAP_FIELD_VALUES_H_
 
@@ -17,7 +17,7 @@
 namespace suede {
 
 enum class FieldKind : uint8_t {
-  kNumber,     // least to most
+  kNumber,     // min to max
   kFlag,       // true, false
   kMac,        // "02:00:00:00:bc:a9"
   kMacPrefix,  // "02:53:55:45"
@@ -27,13 +27,13 @@ enum class FieldKind : uint8_t {
 // When a description shows a field.
 enum class Shown : uint8_t {
   kAlways,
-  kUnusual,  // where a suede port sends something else
-  kNever,    // it is only read
+  kUnusual,  // if a suede port sends another value
+  kNever,    // read only
 };
 
-// id, name, kind, min, max, shown, default, sentence; in the order of output. The max is 0
-// where the width of the header's field gives it. In default and sentence, {NAME} is what depends
-// on the headers (field_values.cc).
+// id, name, kind, min, max, shown, default, sentence; in the order of output. A max of 0 means that
+// the width of the header's field gives it. In default and sentence, {NAME} stands for text that
+// depends on the headers (field_values.cc).
 #define SUEDE_FIELD_KEYS(X)                                                                     \
   X(TimeNs, "time_ns", Number, 0, 2147483647999999999, Unusual, "0",                            \
     "when it was captured, in ns since 1970; for captures alone")                               \
@@ -98,9 +98,9 @@ struct FieldRow {
   FieldKind kind;
   EncapSet encaps;
   uint64_t min;
-  uint64_t max;  // of the widest
+  uint64_t max;  // in the widest header
   Shown shown;
-  std::string fallback;  // the value where the field is missing
+  std::string fallback;  // the value if the field is missing
   std::string sentence;
   bool In(Encap encap) const { return encaps.Has(encap); }
 };
@@ -108,10 +108,10 @@ struct FieldRow {
 // The rows, indexed by FieldKey.
 std::span<const FieldRow, kFieldCount> FieldRows();
 
-// The largest number that the field holds in this encapsulation.
+// Returns the largest number that the field can hold in this encapsulation.
 uint64_t MaxOf(const FieldRow& row, Encap encap);
 
-// Fields that are known. Each kind of value fits a NetAddress: MAC addresses, prefixes and numbers
+// Values of known fields. Each kind of value fits a NetAddress: MAC addresses, prefixes and numbers
 // are in `low`.
 class FieldValues {
  public:
@@ -119,7 +119,7 @@ class FieldValues {
     return values_[Index(field)];
   }
   bool Has(FieldKey field) const { return values_[Index(field)].has_value(); }
-  // The value, or what to take where there is none.
+  // Returns the value, or `fallback` if there is none.
   NetAddress AddressOr(FieldKey field, NetAddress fallback) const {
     return values_[Index(field)].value_or(fallback);
   }

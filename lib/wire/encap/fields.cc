@@ -14,7 +14,7 @@ constexpr HeaderField kTag[] = {
     ValueField("VID", FieldBase::kFrame, 116, 12, FieldKey::kVid, "as configured", "ignored"),
 };
 
-// The usual `op` is 2: suede sends it where it has neither an ACK nor a NACK.
+// The usual `op` is 2: suede sends it if it has neither an ACK nor a NACK.
 constexpr HeaderField kRh[] = {
     ValueField("version", FieldBase::kFrame, 0, 2, FieldKey::kVer, "", ""),
     ValueField("op", FieldBase::kFrame, 2, 2, FieldKey::kOp, "", "", /*usual=*/2),
@@ -27,7 +27,7 @@ constexpr HeaderField kRh[] = {
     ValueField("RPSN", FieldBase::kFrame, 48, 16, FieldKey::kRpsn, "", ""),
 };
 
-// Whether `shown` of the field's name leaves out what suede sends.
+// Whether descriptions leave out the field if its value is the usual one.
 constexpr bool ShownWhereUnusual(FieldKey key) {
   constexpr Shown kShown[] = {
 #define SUEDE_FIELD_SHOWN(id, name, kind, min, max, shown, ...) Shown::k##shown,
@@ -42,13 +42,13 @@ void SetRead(const HeaderField& field, NetAddress value, uint64_t usual, FieldVa
   values.Set(field.key, value);
 }
 
-// The number of a value field, less what the field holds more than it.
+// Returns the value of a field as read, less its bias.
 NetAddress Unbiased(const HeaderField& field, NetAddress read) {
   if (field.bias == 0) return read;
   return {.low = (read.low - field.bias) & ((uint64_t{1} << field.bits) - 1)};
 }
 
-// Returns the value that the rules expect of the field.
+// Returns the value that the rules require of the field.
 uint64_t RuledValue(const FrameRules& rules, FieldKey key) {
   switch (key) {
     case FieldKey::kMacPrefix:
@@ -60,7 +60,7 @@ uint64_t RuledValue(const FrameRules& rules, FieldKey key) {
   }
 }
 
-// Reads headers as far as the frame has them.
+// Reads the headers that are complete in the frame.
 class HeaderReader {
  public:
   HeaderReader(const FrameRules& rules, std::span<const uint8_t> frame, uint32_t l2,
@@ -85,7 +85,7 @@ class HeaderReader {
     return field.base == FieldBase::kType ? l2_ - 2 : l2_;
   }
 
-  // False where nothing behind the field is read.
+  // Returns false if reading must stop at this field.
   bool ReadField(const HeaderField& field, const uint8_t* base) {
     if (field.use == FieldUse::kNeeded) return true;
     const NetAddress value = LoadBits(base, field.at, field.bits);
@@ -116,7 +116,7 @@ class HeaderReader {
 
   const FrameRules& rules_;
   const std::span<const uint8_t> frame_;
-  const uint32_t l2_;  // bytes of the Ethernet header and tag; 0: they are not whole
+  const uint32_t l2_;  // bytes of the Ethernet header and tag; 0: incomplete
   FieldValues& values_;
 };
 
@@ -172,7 +172,7 @@ uint32_t FieldBits(Encap encap, FieldKey key) {
   if (traits.can_be_tagged) {
     if (const uint32_t bits = BitsIn(kTag, key); bits != 0) return bits;
   }
-  // A header that holds the RH has no room for its reserved bits.
+  // A header that holds the RH has no room for the RH's reserved bits.
   if (traits.holds_rh && (key == FieldKey::kRsv || key == FieldKey::kRsvd)) return 0;
   return BitsIn(kRh, key);
 }

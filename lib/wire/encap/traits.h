@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network headers: one row of traits for each, from which the configuration, the commands on
-// frames, the documentation's tables and the dissector's tables derive. The file NAME.cc beside this
-// one has the header's functions and the declaration of its fields.
+// frames, the documentation's tables and the dissector's tables derive. The file NAME.cc beside
+// this one holds the header's functions and the declaration of its fields.
 //
-// A new header is a row at the end and a file: docs/contributing.md.
+// To add a header, add a row at the end and a file: docs/contributing.md.
 #ifndef SUEDE_WIRE_ENCAP_TRAITS_H_
 #define SUEDE_WIRE_ENCAP_TRAITS_H_
 
@@ -16,10 +16,10 @@
 
 namespace suede {
 
-// The addresses that frames are forwarded by.
+// Addresses by which frames are forwarded.
 enum class AddressKind : uint8_t { kIpv4, kIpv6, kForwarding };
 
-// The content of the 12 bytes that Ethernet has for MAC addresses.
+// Content of the 12 bytes that Ethernet has for MAC addresses.
 enum class MacKind : uint8_t {
   kAddresses,  // the MAC addresses of the port and the peer
   kPrefixed,   // a prefix of 32 bits, and a forwarding address of 16
@@ -28,23 +28,25 @@ enum class MacKind : uint8_t {
 
 struct EncapTraits {
   std::string_view name;   // of the wire profile and the configuration
-  std::string_view title;  // of people
-  std::string_view then;   // headers behind the Ethernet header, of people
-  // Bytes in front of the RH, untagged. Where the header holds the RH: bytes in front of the
-  // commands, less those of the RH.
+  std::string_view title;  // for people
+  std::string_view then;   // headers behind the Ethernet header, for people
+  // Bytes in front of the RH, untagged. If the header holds the RH: bytes in front of the commands,
+  // less those of the RH.
   uint8_t header_bytes;
   AddressKind addresses;
   MacKind macs;
   uint8_t forwarding_bits = 0;  // of a forwarding address; 0: addressed by IP
-  uint32_t sessions = 1;        // by which frames of a connection can be told apart; 1: no field
-  uint16_t ether_type;          // the default where forwarding addresses are used, else fixed
-  bool can_be_tagged = true;    // by IEEE 802.1Q, which is also the room for a PCP
-  bool has_class = true;        // DSCP and ECN
-  bool has_length = true;       // of the PDU: bytes behind it are ignored
-  bool holds_rh = false;        // the xpuid is then the low bits of the source address alone
+  uint32_t sessions = 1;        // number of sessions of a connection that frames can distinguish;
+                                // 1: no field
+  uint16_t ether_type;          // default with forwarding addresses, else fixed
+  bool can_be_tagged = true;    // by IEEE 802.1Q, which also provides the PCP
+  bool has_class = true;        // has DSCP and ECN
+  bool has_length = true;       // has the PDU's length: bytes behind the PDU are ignored
+  bool holds_rh = false;        // the xpuid is then only in the low bits of the source address
 };
 
-// In the order of Encap, which frames, captures and registers show: new ones go to the end.
+// In the order of Encap, whose values appear in frames, captures and registers: add new rows at the
+// end.
 #define SUEDE_ENCAPS(X)                                                                         \
   X(Udp4, .name = "udp4", .title = "IPv4 and UDP", .then = "IPv4, UDP", .header_bytes = 42,     \
     .addresses = AddressKind::kIpv4, .macs = MacKind::kAddresses, .sessions = 16384,            \
@@ -97,11 +99,11 @@ constexpr std::optional<Encap> ParseEncap(std::string_view name) {
   return std::nullopt;
 }
 
-// Sessions that a connection's frames can be told apart by.
+// Returns the number of sessions of a connection that frames can distinguish.
 constexpr uint32_t SessionCount(Encap encap) { return TraitsOf(encap).sessions; }
 
-// The EtherType of a header with forwarding addresses: the configured one, or the default where
-// that is 0.
+// Returns the EtherType of a header with forwarding addresses: the configured one, or the default
+// if that is 0.
 constexpr uint16_t EtherTypeOf(Encap encap, uint16_t configured) {
   return configured != 0 ? configured : TraitsOf(encap).ether_type;
 }
@@ -120,7 +122,7 @@ class EncapSet {
   uint32_t bits_ = 0;
 };
 
-// The headers whose traits fulfil a condition.
+// Returns the headers whose traits fulfil a condition.
 template <class Condition>
 constexpr EncapSet EncapsWith(Condition condition) {
   EncapSet set;
@@ -132,7 +134,8 @@ constexpr EncapSet EncapsWith(Condition condition) {
 
 inline constexpr EncapSet kEveryEncap = EncapsWith([](const EncapTraits&) { return true; });
 
-// The names of a set's headers, in the order of Encap; `last` stands in front of the last one.
+// Returns the names of a set's headers, in the order of Encap, with `between` between names and
+// `last` in front of the last one.
 std::string JoinEncaps(const EncapSet& set, std::string_view between, std::string_view last);
 
 }  // namespace suede

@@ -29,9 +29,9 @@ static_assert(kMinParsedBytes == Udp4::kHeaderBytes + kMinPduBytes);
 constexpr uint32_t kCopiedBytes = 48;
 static_assert(kCopiedBytes >= Udp4::kHeaderBytes + kTagBytes);
 
-// Names what is wrong with the fields of a frame that is not plainly one of ours; kNone where that
-// can only be a checksum. A later fragment has no port,
-// so it is nobody's; a first one with our port is ours, and SUE does not fragment.
+// Returns the error in the fields of a frame that ParseGood has not accepted; kNone: only a
+// checksum can be wrong. A later fragment has no port, so it is not SUE; a first fragment to our
+// port is an error, as SUE does not fragment.
 [[gnu::cold, gnu::noinline]] FrameError Refuse(const FrameRules& rules, const uint8_t* frame,
                                                uint32_t bytes) {
   const uint32_t l2 = EthernetBytes(frame, bytes);
@@ -55,7 +55,7 @@ static_assert(kCopiedBytes >= Udp4::kHeaderBytes + kTagBytes);
   return fits ? FrameError::kNone : FrameError::kTruncated;
 }
 
-// Names the checksum that is wrong in a frame that is otherwise one of ours.
+// Returns the error of the checksums of a frame whose fields are good.
 [[gnu::noinline]] FrameError RefuseSums(const uint8_t* frame) {
   const uint8_t* ip = frame + EthernetBytes(frame);
   const uint8_t* udp = ip + kIpBytes;
@@ -64,9 +64,9 @@ static_assert(kCopiedBytes >= Udp4::kHeaderBytes + kTagBytes);
   return good ? FrameError::kNone : FrameError::kUdpChecksum;
 }
 
-// ---- The declaration of the fields.
+// ---- Declaration of the fields.
 
-// The right header checksum, and the right UDP checksum: not 0, which would say that there is none.
+// Correct checksum of the IPv4 header, and of UDP: 0xffff instead of 0, which means no checksum.
 uint64_t HeaderChecksum(const uint8_t* ip) {
   uint8_t header[kIpBytes];
   std::memcpy(header, ip, kIpBytes);
@@ -184,7 +184,7 @@ ParsedFrame Udp4::Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
   FrameError error = Refuse(rules, frame, bytes);
   if (error == FrameError::kNone && !checksums_good) error = RefuseSums(frame);
   if (error != FrameError::kNone) return {.error = error};
-  // The datagram has a UDP checksum, which is right: the frame is as good as a verified one.
+  // The UDP checksum is correct: parse the frame as a verified one.
   ParseGood(rules, frame, bytes, /*checksums_good=*/true, parsed);
   return parsed;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the headers of udp4 inline if they are as in nearly every frame. Udp4::Parse judges the
-// other frames.
+// Parses the headers of udp4 inline in the usual form. Udp4::Parse handles all other frames.
 #ifndef SUEDE_WIRE_ENCAP_UDP4_H_
 #define SUEDE_WIRE_ENCAP_UDP4_H_
 
@@ -18,23 +17,23 @@ inline constexpr uint16_t kTypeIpv4 = 0x0800;
 inline constexpr uint8_t kVersionAndIhl = 0x45;
 inline constexpr uint16_t kMoreFragments = 0x2000;
 inline constexpr uint16_t kFragmentOffset = 0x1fff;
-// No frame with fewer bytes than this holds a PDU.
+// Minimum bytes of a frame that holds a PDU.
 inline constexpr uint32_t kMinParsedBytes = kEthernetBytes + kIpBytes + kUdpBytes + kMinPduBytes;
 
-// Whether the checksum of a header without options is right.
+// Whether the checksum of a header without options is correct.
 inline bool IsHeaderSumGood(const uint8_t* ip) {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < kIpBytes; i += 4) sum += internal::LoadWord<uint32_t>(ip + i);
   const auto high = static_cast<uint32_t>(sum >> 32);
   uint32_t half = static_cast<uint32_t>(sum) + high;
   half += half < high ? 1 : 0;
-  // The upper 16 bits are now the sum of both halves, with the carry of that.
+  // The upper 16 bits are now the sum of both halves, carry included.
   half += half << 16 | half >> 16;
   return half >= 0xffff0000u;
 }
 
-// A bit remains where one of the five fields is not as in our frames: EtherType, version and header
-// length, fragment, protocol, destination port. The words are as the host loads them.
+// Returns 0 if all five fields have the values of SUE frames: EtherType, version and header length,
+// fragment, protocol, destination port. The words are in host order as loaded.
 inline uint32_t Differences(const uint8_t* ip, const uint8_t* udp, uint16_t udp_port) {
   constexpr uint32_t kTypeAndVersion = uint32_t{kVersionAndIhl} << 16 | kTypeIpv4 >> 8;
   constexpr uint32_t kFragment = __builtin_bswap16(kMoreFragments | kFragmentOffset);
@@ -46,14 +45,14 @@ inline uint32_t Differences(const uint8_t* ip, const uint8_t* udp, uint16_t udp_
 }
 static_assert((kTypeIpv4 & 0xff) == 0);
 
-// Fills `parsed` if the frame has no error, and its UDP checksum is 0 or was verified. Otherwise it
-// returns false, and Udp4::Parse judges the frame.
+// Fills `parsed` if the frame has no error, and its UDP checksum is 0 or was verified. Otherwise
+// returns false, and Udp4::Parse must handle the frame.
 [[gnu::always_inline]] inline bool ParseGood(const FrameRules& rules, uint8_t* frame,
                                              uint32_t bytes, bool checksums_good,
                                              ParsedFrame& parsed) {
   if (bytes < kMinParsedBytes) [[unlikely]]
     return false;
-  // From here on every header is inside the frame, tagged or not.
+  // From here on all headers are inside the frame, tagged or not.
   static_assert(kMinPduBytes >= kTagBytes);
   const uint32_t l2 = EthernetBytes(frame);
   uint8_t* ip = frame + l2;
@@ -78,11 +77,11 @@ static_assert((kTypeIpv4 & 0xff) == 0);
   return true;
 }
 
-// The headers of a frame that ParseGood has read. A frame of the same length that repeats them byte
-// for byte has the same result, and needs no reading: frames come in runs.
+// Headers of a frame that ParseGood has read. A frame of the same length with identical header
+// bytes has the same result and needs no parsing, as frames arrive in runs.
 class Headers {
  public:
-  // `parsed` is the frame's, whose headers stay as they are.
+  // `parsed`: result of ParseGood for `frame`, whose headers must not change while Headers is used.
   void Keep(const uint8_t* frame, uint32_t bytes, bool checksums_good, const ParsedFrame& parsed) {
     frame_ = frame;
     bytes_ = bytes;
@@ -95,7 +94,7 @@ class Headers {
     if (bytes != bytes_ || checksums_good != checksums_good_) return false;
     const uint8_t* const end = frame + pdu_at_;
     const uint8_t* const same = frame_ + pdu_at_;
-    // Addresses and ports first: it is they that differ.
+    // Addresses and ports first: they differ most often.
     return Differ(end - kBytes / 2, same - kBytes / 2) == 0 &&
            (Differ(end - kBytes, same - kBytes) |
             (internal::LoadWord<uint32_t>(frame + kTypeAt) ^
@@ -109,7 +108,7 @@ class Headers {
       kEthernetBytes - 2;  // where a frame tells whether it is tagged
   static constexpr uint32_t kBytes =
       4 + kIpBytes + kUdpBytes;  // those of IP and UDP, and their type
-  // The bits in which 16 bytes differ; 0: in none.
+  // Returns the bits in which 16 bytes differ; 0: equal.
   static uint64_t Differ(const uint8_t* a, const uint8_t* b) {
     return (internal::LoadWord<uint64_t>(a) ^ internal::LoadWord<uint64_t>(b)) |
            (internal::LoadWord<uint64_t>(a + 8) ^ internal::LoadWord<uint64_t>(b + 8));
@@ -118,7 +117,7 @@ class Headers {
   static constexpr uint8_t kNoFrame[2 * kBytes] = {};
 
   const uint8_t* frame_ = kNoFrame + kBytes;
-  uint32_t bytes_ = ~uint32_t{0};  // the length of no frame
+  uint32_t bytes_ = ~uint32_t{0};  // matches no frame
   bool checksums_good_ = false;
   uint32_t pdu_at_ = 0;
   uint32_t pdu_bytes_ = 0;

@@ -14,7 +14,7 @@ constexpr uint32_t kIpBytes = 40;
 constexpr uint32_t kAddressBytes = 16;
 constexpr uint16_t kTypeIpv6 = 0x86dd;
 constexpr uint32_t kVersion = 6;
-// No frame with fewer bytes than this holds a PDU.
+// Minimum bytes of a frame that holds a PDU.
 constexpr uint32_t kMinParsedBytes = Udp6::kHeaderBytes + kMinPduBytes;
 static_assert(Udp6::kHeaderBytes == kEthernetBytes + kIpBytes + kUdpBytes);
 
@@ -22,8 +22,8 @@ static_assert(Udp6::kHeaderBytes == kEthernetBytes + kIpBytes + kUdpBytes);
 constexpr uint32_t kCopiedBytes = 80;
 static_assert(kCopiedBytes >= Udp6::kHeaderBytes + kTagBytes);
 
-// Names what is wrong with a frame that is not plainly one of ours. SUE sends no extension header,
-// so a datagram behind one is somebody else's, whatever its port.
+// Returns the error of a frame that Parse has not accepted. SUE sends no extension headers, so a
+// datagram behind one is not SUE, whatever its port.
 [[gnu::cold, gnu::noinline]] FrameError Refuse(const FrameRules& rules, const uint8_t* frame,
                                                uint32_t bytes) {
   const uint32_t l2 = EthernetBytes(frame, bytes);
@@ -47,7 +47,7 @@ NetAddress LoadAddress(const uint8_t* in) {
   return {.high = LoadBe64(in), .low = LoadBe64(in + 8)};
 }
 
-// ---- The declaration of the fields.
+// ---- Declaration of the fields.
 
 uint64_t PayloadLength(const uint8_t* ip) { return LoadBe16(ip + kIpBytes + 4); }
 
@@ -108,7 +108,7 @@ void Udp6::SetSession(HeaderTemplate& header, uint16_t session) {
   header.session = session;
   uint8_t* udp = header.bytes + HeaderTemplate::kMaxBytes - kUdpBytes;
   StoreBe16(udp, static_cast<uint16_t>(kFirstSourcePort + session));
-  // Both lengths and the checksum are 0 in the template.
+  // Both lengths and the checksum are still 0 in the template.
   header.checksum = FoldSum(header.pseudo_checksum + InternetSum(udp, kUdpBytes));
 }
 
@@ -122,10 +122,10 @@ uint8_t* Udp6::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_by
   if (offload) {
     StoreSum(udp + 6, FoldSum(uint64_t{header.pseudo_checksum} + length));
   } else {
-    // The length counts in the pseudo-header and in the UDP header.
+    // The length is part of the pseudo-header and of the UDP header.
     const uint32_t sum =
         FoldSum(uint64_t{header.checksum} + 2 * length + InternetSum(pdu, pdu_bytes));
-    // A checksum of 0 would say that there is none, and goes as 0xffff (RFC 8200 §8.1).
+    // A checksum of 0 means no checksum, so it is sent as 0xffff (RFC 8200 §8.1).
     StoreSum(udp + 6, sum == 0xffff ? 0xffff : ~sum);
   }
   return pdu - header.length;
@@ -134,12 +134,12 @@ uint8_t* Udp6::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_by
 ParsedFrame Udp6::Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
                         bool checksums_good) {
   if (bytes < kMinParsedBytes) return {.error = Refuse(rules, frame, bytes)};
-  // From here on every header is inside the frame, tagged or not.
+  // From here on all headers are inside the frame, tagged or not.
   static_assert(kMinParsedBytes >= Udp6::kHeaderBytes + kTagBytes);
   const uint32_t l2 = EthernetBytes(frame);
   const uint8_t* ip = frame + l2;
   const uint8_t* udp = ip + kIpBytes;
-  // One branch for the four fields: a bit remains where any of them differs.
+  // One branch for four fields: `differs` is 0 if all match.
   const uint32_t differs = (LoadBe16(ip - 2) ^ kTypeIpv6) | (uint32_t{ip[0]} >> 4 ^ kVersion) |
                            (ip[6] ^ kProtocolUdp) | (LoadBe16(udp + 2) ^ rules.udp_port);
   if (differs != 0) [[unlikely]]
@@ -152,7 +152,7 @@ ParsedFrame Udp6::Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
       udp_bytes < kUdpBytes + kMinPduBytes) [[unlikely]] {
     return {.error = FrameError::kTruncated};
   }
-  // No checksum at all is wrong over IPv6, whatever the device said of it (RFC 8200 §8.1).
+  // A missing checksum is an error over IPv6, whatever the device reported (RFC 8200 §8.1).
   if (LoadBe16(udp + 6) == 0 ||
       (!checksums_good && !UdpChecksumGood(ip + 8, 2 * kAddressBytes, udp, udp_bytes)))
       [[unlikely]] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The declaration of the fields that headers of IP and UDP share.
+// Declares the fields that headers of IP and UDP share.
 #ifndef SUEDE_WIRE_ENCAP_UDP_FIELDS_H_
 #define SUEDE_WIRE_ENCAP_UDP_FIELDS_H_
 
