@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded queue between two threads for items that go in bursts: one producer, one consumer, no
-// waiting. A side reads the other's index once a burst, the producer only where the queue looks
-// full, so that the cache lines between them move seldom.
+// A bounded lock-free queue between two threads for items in bursts: one producer, one consumer.
+// Each side reads the other's index once a burst, the producer only if the queue seems full, so
+// that the shared cache lines rarely move.
 #ifndef SUEDE_BASE_BURST_RING_H_
 #define SUEDE_BASE_BURST_RING_H_
 
@@ -17,9 +17,9 @@ class BurstRing {
   static_assert((kCapacity & (kCapacity - 1)) == 0);
 
  public:
-  // ---- The producer.
+  // ---- Producer.
 
-  // False where the queue is full. The consumer sees the item after the next Publish.
+  // Returns false if the queue is full. The consumer sees the item after the next Publish.
   bool Push(const T& item) {
     if (head_ - seen_tail_ == kCapacity) {
       seen_tail_ = tail_.load(std::memory_order_acquire);
@@ -34,9 +34,9 @@ class BurstRing {
     }
   }
 
-  // ---- The consumer.
+  // ---- Consumer.
 
-  // Takes up to `max` items, the oldest first.
+  // Takes up to `max` items, the oldest first, and returns their number.
   uint32_t Pop(T* items, uint32_t max) {
     const uint32_t tail = tail_.load(std::memory_order_relaxed);
     const uint32_t count = std::min(published_.load(std::memory_order_acquire) - tail, max);
@@ -48,7 +48,7 @@ class BurstRing {
 
   // ---- Any thread.
 
-  // Items that the consumer could take.
+  // Returns the number of published items not yet taken.
   uint32_t size() const {
     const uint32_t tail = tail_.load(std::memory_order_acquire);
     return published_.load(std::memory_order_acquire) - tail;
@@ -56,7 +56,7 @@ class BurstRing {
 
  private:
   alignas(64) std::atomic<uint32_t> published_{0};
-  alignas(64) uint32_t head_ = 0;  // the producer's own, and where it last saw the consumer
+  alignas(64) uint32_t head_ = 0;  // producer only, as is its copy of the consumer's index
   uint32_t seen_tail_ = 0;
   alignas(64) std::atomic<uint32_t> tail_{0};
   alignas(64) std::array<T, kCapacity> items_{};

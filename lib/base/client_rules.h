@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules that say which users may be which XPU, and on which VCs: "1000:3", "1001:4-7:0,1". A user
-// id, an XPU or a range of them, and VCs, all of them where none are named. Several rules of a user
-// add up.
+// Rules for which user may act as which XPU, on which VCs: "1000:3", "1001:4-7:0,1". A user id, an
+// XPU or a range of XPUs, and VCs; without VCs, all of them. Several rules of a user add up.
 #ifndef SUEDE_BASE_CLIENT_RULES_H_
 #define SUEDE_BASE_CLIENT_RULES_H_
 
@@ -20,7 +19,7 @@ namespace suede {
 
 inline constexpr uint32_t kAllVcs = (1u << kVcCount) - 1;
 
-// "0,1" of a mask.
+// Returns the text form of a mask: "0,1".
 inline std::string VcsOfMask(uint32_t mask) {
   std::string text;
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
@@ -45,7 +44,7 @@ struct ClientRule {
 };
 
 inline std::optional<ClientRule> ParseClientRule(std::string_view text) {
-  constexpr uint32_t kMaxUid = UINT32_MAX - 1;  // the one beyond it stands for no user
+  constexpr uint32_t kMaxUid = UINT32_MAX - 1;  // UINT32_MAX stands for no user
   const auto number = [](std::string_view digits, uint32_t max, uint32_t& out) {
     const char* const end = digits.data() + digits.size();
     const auto parsed = std::from_chars(digits.data(), end, out);
@@ -70,7 +69,8 @@ inline std::optional<ClientRule> ParseClientRule(std::string_view text) {
   return rule;
 }
 
-// The VCs on which the user may be the XPU. Without any rule every user may be every XPU.
+// Returns the mask of VCs on which the user may act as the XPU. Without any rule every user may act
+// as every XPU.
 inline uint32_t PermittedVcs(const std::vector<ClientRule>& rules, uint32_t uid, uint32_t xpu) {
   if (rules.empty()) return kAllVcs;
   uint32_t mask = 0;

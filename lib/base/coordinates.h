@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The coordinates of the data path, each a type of its own: a peer cannot be passed as a plane.
+// Coordinates of the data path, each a type of its own: a peer cannot be passed as a plane.
 //
-// A coordinate converts to its number, which indexes arrays and shifts masks. A number becomes a
-// coordinate only where the code says so, PeerIndex(number); literals convert by themselves.
+// A coordinate converts implicitly to its number, which indexes arrays and shifts masks. A number
+// converts to a coordinate only explicitly, PeerIndex(number); literals convert implicitly.
 #ifndef SUEDE_BASE_COORDINATES_H_
 #define SUEDE_BASE_COORDINATES_H_
 
@@ -30,7 +30,7 @@ class Coordinate {
   uint32_t value_ = 0;
 };
 
-// The lowest of the coordinates in a mask that has one.
+// Returns the lowest coordinate in a nonzero mask.
 template <typename Index, std::unsigned_integral Mask>
 constexpr Index Lowest(Mask mask) {
   return Index(static_cast<uint32_t>(std::countr_zero(mask)));
@@ -50,8 +50,8 @@ using Vc = Coordinate<struct VcTag>;                 // a virtual channel, below
 using PathIndex = Coordinate<struct PathTag>;              // of a {peer, plane}
 using ConnectionIndex = Coordinate<struct ConnectionTag>;  // of a connection
 
-// The number of a connection among those of its {peer, plane}: {session, VC}, or the session where
-// one connection carries all VCs.
+// Number of a connection within its {peer, plane}: {session, VC}, or the session if one connection
+// carries all VCs.
 using PathConnection = Coordinate<struct PathConnectionTag>;
 
 }  // namespace suede

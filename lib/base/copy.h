@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying a command: 2 to a few hundred bytes, without a call and mostly without a branch.
+// Copies of a command, 2 to a few hundred bytes, without a call and mostly without a branch.
 #ifndef SUEDE_BASE_COPY_H_
 #define SUEDE_BASE_COPY_H_
 
@@ -8,8 +8,8 @@
 
 namespace suede {
 
-// Bytes that CopyCommand may touch at either place, even for a shorter command: the room that the
-// first line of a ring's record has for a command, in whole words.
+// Bytes that CopyCommand may access at source and destination even for a shorter command: the room
+// for a command in the first line of a ring record, in whole words.
 inline constexpr uint32_t kCopyBytes = 48;
 
 // Copies a command of up to kCopyBytes bytes, as kCopyBytes bytes.
@@ -19,16 +19,16 @@ inline __attribute__((always_inline)) void CopyShort(uint8_t* to, const uint8_t*
   std::memcpy(to + 32, from + 32, 16);
 }
 
-// Copies a command of kCopyBytes to twice as many bytes, and nothing else: its first and its last
-// ones.
+// Copies a command of kCopyBytes to twice as many bytes, by its first and its last kCopyBytes;
+// accesses no other bytes.
 inline __attribute__((always_inline)) void CopyMiddling(uint8_t* to, const uint8_t* from,
                                                         uint32_t bytes) {
   CopyShort(to, from);
   CopyShort(to + bytes - kCopyBytes, from + bytes - kCopyBytes);
 }
 
-// Copies a command of more bytes, and nothing else. The last step ends where the command does, so
-// it may copy bytes again that the step before it has copied.
+// Copies a longer command; accesses no other bytes. The last step ends at the end of the command,
+// so it may copy some bytes twice.
 inline __attribute__((always_inline)) void CopyLong(uint8_t* to, const uint8_t* from,
                                                     uint32_t bytes) {
   uint32_t i = 0;
@@ -43,8 +43,8 @@ inline __attribute__((always_inline)) void CopyLong(uint8_t* to, const uint8_t* 
   std::memcpy(to + last, from + last, 16);
 }
 
-// Copies `bytes`, at least 1. Up to kCopyBytes bytes from each start may be read and
-// written, however few are asked for; nothing behind that or the command's end is touched.
+// Copies `bytes` bytes, at least 1. May read and write kCopyBytes bytes from each start, even if
+// `bytes` is less, and no bytes behind those and the command's end.
 inline __attribute__((always_inline)) void CopyCommand(uint8_t* to, const uint8_t* from,
                                                        uint32_t bytes) {
   if (bytes <= kCopyBytes) return CopyShort(to, from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded FIFO with its room taken at set-up, for lists on the data path.
+// A bounded FIFO for lists on the data path; its memory is allocated at setup.
 #ifndef SUEDE_BASE_FIFO_H_
 #define SUEDE_BASE_FIFO_H_
 
@@ -13,7 +13,7 @@ namespace suede {
 template <typename T>
 class Fifo {
  public:
-  // Makes room for at least `count` items; queued ones stay. Set-up only.
+  // Makes room for at least `count` items; queued items stay. Setup only.
   void Reserve(size_t count) {
     if (count <= items_.size()) return;
     std::vector<T> items(std::bit_ceil(count));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded queue of whole frames between two threads: one producer, one consumer, no waiting.
-// Frames are copied in and out; the memory is taken once.
+// A bounded lock-free queue of whole frames between two threads: one producer, one consumer. Frames
+// are copied in and out; the memory is allocated once.
 #ifndef SUEDE_BASE_FRAME_RING_H_
 #define SUEDE_BASE_FRAME_RING_H_
 
@@ -14,7 +14,7 @@ namespace suede {
 
 class FrameRing {
  public:
-  // `slots` is a power of two.
+  // `slots`: a power of two. `frame_bytes`: maximum bytes of a frame.
   FrameRing(uint32_t slots, uint32_t frame_bytes)
       : mask_(slots - 1),
         frame_bytes_(frame_bytes),
@@ -23,9 +23,9 @@ class FrameRing {
 
   uint32_t frame_bytes() const { return frame_bytes_; }
 
-  // ---- The producer.
+  // ---- Producer.
 
-  // False where the ring is full. The frame has at most frame_bytes() bytes.
+  // Returns false if the ring is full. The frame must have at most frame_bytes() bytes.
   bool Push(std::span<const uint8_t> frame) {
     const uint32_t head = head_.load(std::memory_order_relaxed);
     if (head - tail_.load(std::memory_order_acquire) > mask_) return false;
@@ -35,12 +35,12 @@ class FrameRing {
     return true;
   }
 
-  // ---- The consumer.
+  // ---- Consumer.
 
   bool empty() const {
     return tail_.load(std::memory_order_relaxed) == head_.load(std::memory_order_acquire);
   }
-  // The oldest frame, which stays until Pop. The ring is not empty.
+  // Returns the oldest frame, which stays valid until Pop. The ring must not be empty.
   std::span<const uint8_t> Front() {
     const uint32_t tail = tail_.load(std::memory_order_relaxed);
     return {At(tail), lengths_[tail & mask_]};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A log-linear histogram of durations or sizes: fixed memory, O(1) to record, under 1% error.
 //
-// Values below 128 are exact; above that each power of two is cut into 128 equal buckets, so that a
-// bucket is never wider than 1/128 of the values in it. One thread records; Merge joins several.
+// Values below 128 are exact; above, each power of two is divided into 128 equal buckets, so that a
+// bucket is never wider than 1/128 of its values. One thread records; Merge adds another histogram.
 #ifndef SUEDE_BASE_HISTOGRAM_H_
 #define SUEDE_BASE_HISTOGRAM_H_
 
@@ -17,7 +17,7 @@ namespace suede {
 class Histogram {
  public:
   using Buckets = LogLinear<7, 40>;
-  // Larger values are recorded as this one: 18 minutes, where the unit is a nanosecond.
+  // Larger values are recorded as this value: 18 minutes in nanoseconds.
   static constexpr uint64_t kLargest = Buckets::kLargest;
 
   void Record(uint64_t value) { RecordMany(value, 1); }
@@ -44,15 +44,15 @@ class Histogram {
 
   uint64_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
-  // Exact; 0 where nothing was recorded.
+  // Exact; 0 if empty.
   uint64_t min() const { return empty() ? 0 : min_; }
   uint64_t max() const { return max_; }
   double mean() const {
     return empty() ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
   }
 
-  // The smallest value that at least `percent` per cent of the samples do not exceed, rounded up to
-  // the end of its bucket. 0 gives the minimum, 100 the maximum.
+  // Returns the smallest value that at least `percent` per cent of the samples do not exceed,
+  // rounded up to the end of its bucket. 0 gives the minimum, 100 the maximum.
   uint64_t Percentile(double percent) const {
     if (empty()) return 0;
     if (percent <= 0) return min_;
@@ -69,7 +69,8 @@ class Histogram {
   uint64_t Rank(double percent) const {
     const double exact = std::min(percent, 100.0) / 100 * static_cast<double>(count_);
     auto rank = static_cast<uint64_t>(exact);
-    // A product such as 0.99 * 100 comes out a little above 99: that is no further sample.
+    // A product such as 0.99 * 100 may be slightly above 99, which must not count as a further
+    // sample.
     if (exact - static_cast<double>(rank) > 1e-9 * exact) ++rank;
     return std::clamp(rank, uint64_t{1}, count_);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address of a server: "127.0.0.1:9464". A port alone is one of 127.0.0.1; port 0 is any free
-// one.
+// Address of a server: "127.0.0.1:9464". A port without an address means 127.0.0.1; port 0 means
+// any free port.
 #ifndef SUEDE_BASE_LISTEN_ADDRESS_H_
 #define SUEDE_BASE_LISTEN_ADDRESS_H_
 

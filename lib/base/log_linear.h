@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Log-linear buckets: the arithmetic of histograms.
 //
-// Values below 2^(kBits + 1) have a bucket each; above that each power of two is cut into 2^kBits
-// equal ones, so that a bucket is never wider than 2^-kBits of the values in it.
+// Values below 2^(kBits + 1) have a bucket each; above, each power of two is divided into 2^kBits
+// equal buckets, so that a bucket is never wider than 2^-kBits of its values.
 #ifndef SUEDE_BASE_LOG_LINEAR_H_
 #define SUEDE_BASE_LOG_LINEAR_H_
 
@@ -18,8 +18,8 @@ struct LogLinear {
   static constexpr uint32_t kHalf = uint32_t{1} << kBits;
   static constexpr size_t kBuckets = (kValueBits - kBits + 1) * size_t{kHalf};
 
-  // With a shift of 0 the first two halves are the values 0 to 2 * kHalf - 1 themselves; each
-  // further shift adds the half in which the top bit is set. `value` is at most kLargest.
+  // With a shift of 0, the first two halves hold the values 0 to 2 * kHalf - 1 exactly; each
+  // further shift adds the half whose top bit is set. `value`: at most kLargest.
   static constexpr size_t BucketOf(uint64_t value) {
     const int shift = static_cast<int>(std::bit_width(value | (2 * kHalf - 1))) - (kBits + 1);
     return static_cast<size_t>((static_cast<uint64_t>(shift) << kBits) + (value >> shift));

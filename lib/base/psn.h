@@ -13,25 +13,26 @@ class Psn {
   constexpr explicit Psn(uint16_t value) : value_(value) {}
   constexpr uint16_t value() const { return value_; }
 
-  // The PSN `n` places on; negative n goes back.
+  // Returns the PSN `n` places ahead; a negative `n` goes back.
   constexpr Psn Plus(int n) const { return Psn(static_cast<uint16_t>(value_ + n)); }
   constexpr Psn Next() const { return Plus(1); }
 
-  // The distance of this PSN ahead of `other`, in serial number arithmetic: -32768 to 32767.
+  // Returns the distance of this PSN ahead of `other`, in serial number arithmetic: -32768 to
+  // 32767.
   constexpr int DistanceFrom(Psn other) const {
     return static_cast<int16_t>(static_cast<uint16_t>(value_ - other.value_));
   }
   constexpr bool IsAfter(Psn other) const { return DistanceFrom(other) > 0; }
   constexpr bool IsBefore(Psn other) const { return DistanceFrom(other) < 0; }
 
-  // Equality only: an order between PSNs exists by name (IsBefore, IsAfter), never by operator.
+  // Only equality has an operator; the order of PSNs has named functions (IsBefore, IsAfter).
   friend constexpr bool operator==(Psn, Psn) = default;
 
  private:
   uint16_t value_ = 0;
 };
 
-// The largest permitted window, in PDUs.
+// Maximum window, in PDUs.
 inline constexpr int kMaxWindowPdus = 1 << 14;
 
 }  // namespace suede

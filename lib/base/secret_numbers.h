@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that only a holder of the key can guess: identities, nonces, first PSNs
-// (docs/control-pdus.md). SipHash-2-4 of a count: a reader of some of them, as a peer is, learns
-// nothing of the others. The same key gives the same numbers, for the simulator.
+// Numbers that only a holder of the key can predict: identities, nonces, first PSNs
+// (docs/control-pdus.md). SipHash-2-4 of a counter: some of the numbers, which a peer knows, reveal
+// nothing about the others. The same key gives the same numbers, for the simulator.
 #ifndef SUEDE_BASE_SECRET_NUMBERS_H_
 #define SUEDE_BASE_SECRET_NUMBERS_H_
 
@@ -13,7 +13,7 @@ namespace suede {
 
 using SecretKey = std::array<uint64_t, 2>;
 
-// SipHash-2-4 (Aumasson, Bernstein 2012) of the eight bytes of `word`, the least significant first.
+// SipHash-2-4 (Aumasson, Bernstein 2012) of the eight bytes of `word`, least significant first.
 inline uint64_t SipHash(const SecretKey& key, uint64_t word) {
   uint64_t v0 = key[0] ^ 0x736f6d6570736575u;
   uint64_t v1 = key[1] ^ 0x646f72616e646f6du;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hides secrets of a configuration in texts that people read: the secret of a memif.
+// Masks secrets of a configuration, such as a memif's, in texts for people.
 #ifndef SUEDE_BASE_SECRETS_H_
 #define SUEDE_BASE_SECRETS_H_
 
@@ -11,7 +11,8 @@ namespace suede {
 inline constexpr std::string_view kSecretArgument = "secret=";
 inline constexpr std::string_view kHiddenSecret = "***";
 
-// The text with "***" for the characters behind each "secret=", up to the next ',', quote or blank.
+// Returns the text with "***" in place of the characters behind each "secret=", up to the next ',',
+// ';', quote or blank.
 inline std::string HideSecrets(std::string_view text) {
   std::string out;
   for (size_t at = 0;;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An IP address and a port, as of a TCP connection: "198.18.0.1:7420", "[2001:db8::1]:7420". No
-// names: nothing here asks a server.
+// An IP address with a port, as of a TCP connection: "198.18.0.1:7420", "[2001:db8::1]:7420". No
+// host names, and so no name resolution.
 #ifndef SUEDE_BASE_SOCKET_ADDRESS_H_
 #define SUEDE_BASE_SOCKET_ADDRESS_H_
 
@@ -21,13 +21,13 @@ namespace suede {
 class SocketAddress {
  public:
   SocketAddress() = default;
-  // `storage`: as a system call such as accept() has filled it in.
+  // `storage`: filled in by a system call such as accept().
   explicit SocketAddress(const sockaddr_storage& storage) : storage_(storage) {}
 
   int family() const { return storage_.ss_family; }
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage_); }
   socklen_t bytes() const { return is_v6() ? sizeof(sockaddr_in6) : sizeof(sockaddr_in); }
-  // The IPv4 address, or the first half of the IPv6 one, which identifies a source.
+  // Returns the IPv4 address, or the first half of the IPv6 address, which identifies a source.
   uint64_t network() const {
     uint64_t network = 0;
     if (is_v6()) {
@@ -37,7 +37,7 @@ class SocketAddress {
     }
     return network;
   }
-  // The IP address alone.
+  // Returns the IP address without the port.
   std::string host() const {
     char host[INET6_ADDRSTRLEN] = "";
     const void* const ip = is_v6() ? static_cast<const void*>(&v6()->sin6_addr) : &v4()->sin_addr;
@@ -48,12 +48,12 @@ class SocketAddress {
     if (is_v6()) return StrCat("[", host(), "]:", ntohs(v6()->sin6_port));
     return StrCat(host(), ":", ntohs(v4()->sin_port));
   }
-  // Whether the address stands for all addresses of the machine.
+  // Whether the address is the wildcard address.
   bool is_any() const {
     return is_v6() ? IN6_IS_ADDR_UNSPECIFIED(&v6()->sin6_addr)
                    : v4()->sin_addr.s_addr == INADDR_ANY;
   }
-  // The same IP address with a port that the kernel chooses.
+  // Returns the same IP address with port 0, for which the kernel chooses a port.
   SocketAddress without_port() const {
     SocketAddress address = *this;
     if (is_v6())
@@ -72,7 +72,7 @@ class SocketAddress {
   sockaddr_storage storage_{};
 };
 
-// Nothing: it is none. Port 0 is none.
+// Returns nullopt if the text is invalid. Port 0 is invalid.
 inline std::optional<SocketAddress> ParseSocketAddress(std::string_view text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;

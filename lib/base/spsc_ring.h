@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded queue between two threads, item by item: a BurstRing whose bursts are of one.
+// A bounded lock-free queue between two threads: a BurstRing with bursts of one item.
 #ifndef SUEDE_BASE_SPSC_RING_H_
 #define SUEDE_BASE_SPSC_RING_H_
 
@@ -12,16 +12,16 @@ namespace suede {
 template <typename T, uint32_t kCapacity>
 class SpscRing {
  public:
-  // False where the queue is full.
+  // Returns false if the queue is full.
   bool Push(const T& item) {
     if (!ring_.Push(item)) return false;
     ring_.Publish();
     return true;
   }
-  // False where the queue is empty.
+  // Returns false if the queue is empty.
   bool Pop(T& item) { return ring_.Pop(&item, 1) == 1; }
 
-  // Any thread: items that wait.
+  // Returns the number of waiting items. Any thread.
   uint32_t size() const { return ring_.size(); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of SUE that every room needs (SUE framework §2, §3.2.1; wire profile §2, §3).
+// Constants of SUE that every room needs (SUE framework §2, §3.2.1; wire profile §2, §3).
 #ifndef SUEDE_BASE_SUE_H_
 #define SUEDE_BASE_SUE_H_
 
@@ -16,7 +16,7 @@ inline constexpr uint32_t kMaxDataBytes = 256;
 inline constexpr uint32_t kMaxCommandBytes = kMaxControlBytes + kMaxDataBytes;
 inline constexpr uint32_t kMaxPackBytes = 4096;        // commands of one PDU
 inline constexpr uint32_t kDefaultPackBytes = 2048;
-inline constexpr uint32_t kWireOctets = 24;  // on the wire beside a frame: preamble, FCS and gap
+inline constexpr uint32_t kWireOctets = 24;  // per frame on the wire: preamble, FCS and gap
 
 }  // namespace suede
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Abseil's string building with std::string_view. Abseil's own string_view is another type where it
-// was built as C++14, which distributions do.
+// Abseil's string building with std::string_view. Abseil's own string_view is another type if
+// Abseil was built as C++14, as in distributions.
 #ifndef SUEDE_BASE_TEXT_H_
 #define SUEDE_BASE_TEXT_H_
 
@@ -43,7 +43,7 @@ std::string StrJoin(const List& list, std::string_view separator) {
   return out;
 }
 
-// The pieces between `separator`s, which point into `text`.
+// Returns the pieces between `separator`s, which point into `text`.
 inline std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> pieces;
   for (size_t at = 0;;) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time as the protocol code sees it: nanoseconds on a clock that the caller reads.
+// Time in protocol code: nanoseconds on a clock that the caller reads.
 //
-// Protocol rooms never read a clock; they get a Time with each call and return deadlines. On DPDK
-// the clock is the TSC, under the simulator it is virtual.
+// Protocol rooms never read a clock; each call passes a Time, and they return deadlines. On DPDK
+// the clock is the TSC, in the simulator it is virtual.
 #ifndef SUEDE_BASE_TIME_H_
 #define SUEDE_BASE_TIME_H_
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timers of many owners, each named by a small number, with at most one armed at a time.
+// Timers of many owners, each identified by a small number, with at most one timer armed per owner.
 //
-// Arming is lazy: an owner whose deadline moves away keeps its place and is asked again when that
-// comes up, so moving a deadline with every packet costs a comparison.
+// Arming is lazy: an owner whose deadline moves away keeps its slot and is called when that slot
+// expires, so that postponing a deadline with every packet costs one comparison.
 #ifndef SUEDE_BASE_TIMER_WHEEL_H_
 #define SUEDE_BASE_TIMER_WHEEL_H_
 
@@ -14,7 +14,7 @@
 
 namespace suede {
 
-// kTick: nanoseconds that a timer may be late, a power of two.
+// kTick: maximum lateness of a timer in nanoseconds, a power of two.
 template <int64_t kTick>
 class BasicTimerWheel {
  public:
@@ -24,7 +24,8 @@ class BasicTimerWheel {
   // Makes room for owners 0 to count - 1.
   void Resize(uint32_t count) { owners_.resize(count); }
 
-  // Asks for OnTimer(owner) not before `deadline`, and soon after it.
+  // Schedules OnTimer(owner) at `deadline` or shortly after. An owner may be called early, for a
+  // former deadline.
   void Arm(uint32_t owner, Time deadline) {
     if (deadline == kNever) return;
     const int64_t tick = std::max(ToNs(deadline) / kTickNs + 1, now_tick_ + 1);
@@ -36,20 +37,21 @@ class BasicTimerWheel {
     Link(owner, std::min<int64_t>(tick, now_tick_ + kSlots - 1));
   }
 
-  // Whether the wheel comes to the deadline within a turn: no owner is asked too early for it.
+  // Whether the deadline is within one revolution of the wheel, so that no owner is called too
+  // early for it.
   bool Reaches(Time deadline) const {
     return deadline != kNever && ToNs(deadline) / kTickNs - now_tick_ < int64_t{kSlots} - 1;
   }
 
-  // Calls on_timer(owner) for every owner whose turn has come; it is no longer armed then and may
-  // be armed again from within the call. False where there was nothing to do.
+  // Calls on_timer(owner) for every owner whose slot has expired; the owner is then disarmed and
+  // may be armed again from within the call. Returns false if no owner was called.
   template <typename OnTimer>
   bool Advance(Time now, OnTimer&& on_timer) {
     const int64_t tick = ToNs(now) / kTickNs;
     if (tick <= now_tick_) return false;
     bool fired = false;
-    // The wheel stands at the slot at hand while its owners are called, so that an owner armed
-    // again never comes back to the same slot in this turn.
+    // now_tick_ stays at the current slot while its owners are called, so that an owner armed again
+    // never returns to the same slot in this revolution.
     for (now_tick_ = std::max(now_tick_, tick - int64_t{kSlots}); now_tick_ < tick;) {
       uint32_t& slot = slots_[++now_tick_ & (kSlots - 1)];
       while (slot != kNone) {
@@ -93,9 +95,9 @@ class BasicTimerWheel {
   std::vector<uint32_t> slots_ = std::vector<uint32_t>(kSlots, kNone);
 };
 
-// 33 us, and a turn of 34 ms: for timeouts.
+// Resolution 33 us, revolution 34 ms: for timeouts.
 using TimerWheel = BasicTimerWheel<1 << 15>;
-// 1 us, and a turn of 1 ms: for what follows the round trip.
+// Resolution 1 us, revolution 1 ms: for timers on the scale of the round trip.
 using FineTimerWheel = BasicTimerWheel<1 << 10>;
 
 }  // namespace suede

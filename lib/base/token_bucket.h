@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A limit on the rate of an event: a number per second, and up to a burst at once. Over any
-// time T the limit permits no more than rate * T + burst.
+// Limits the rate of an event to a number per second, with bursts. Over any time T it permits at
+// most rate * T + burst events.
 #ifndef SUEDE_BASE_TOKEN_BUCKET_H_
 #define SUEDE_BASE_TOKEN_BUCKET_H_
 
@@ -13,16 +13,16 @@ namespace suede {
 
 class TokenBucket {
  public:
-  // Both at least 1. The bucket begins full.
+  // Both arguments are at least 1. The bucket starts full.
   TokenBucket(uint32_t per_second, uint32_t burst)
       : interval_(Duration(1'000'000'000 / per_second)), slack_(interval_ * (burst - 1)) {}
 
-  // A quarter of a second's events may happen at once.
+  // Permits a burst of a quarter of a second's events.
   static TokenBucket QuarterAtOnce(uint32_t per_second) {
     return {per_second, std::max(1u, per_second / 4)};
   }
 
-  // Whether it may happen now; times do not go back.
+  // Whether an event is permitted now; if so, it is counted. `now` must not decrease.
   bool Take(Time now) {
     if (due_ - slack_ > now) return false;
     due_ = std::max(due_, now) + interval_;
@@ -30,8 +30,8 @@ class TokenBucket {
   }
 
  private:
-  // Instead of tokens: the time of the next event if all were spaced evenly. A permitted event may
-  // be early by a burst.
+  // Instead of tokens: the time of the next event if all were evenly spaced. An event may be early
+  // by the slack, which is one burst.
   const Duration interval_;
   const Duration slack_;
   Time due_{};

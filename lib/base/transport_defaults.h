@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defaults of the transport's settings, which its parameters and the configuration's keys share.
+// Defaults of the transport's settings, shared by its parameters and the configuration's keys.
 #ifndef SUEDE_BASE_TRANSPORT_DEFAULTS_H_
 #define SUEDE_BASE_TRANSPORT_DEFAULTS_H_
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics page, as prometheus-cpp collects and writes it (text format 0.0.4).
+// The metrics page, which prometheus-cpp collects and serializes (text format 0.0.4).
 //
-// The families, the series, and for each series the cell that its value is read from are settled
-// once, before the first reader. Any thread may collect at any time: cells are atomics, so that no
-// writer of one ever waits for a reader.
+// The families, the series and the source cell of each series are fixed before the first reader.
+// Any thread may collect at any time: cells are atomics, so that a writer never waits for a reader.
 #ifndef SUEDE_METRICS_PAGE_H_
 #define SUEDE_METRICS_PAGE_H_
 
@@ -26,7 +25,7 @@ namespace suede {
 
 using MetricCell = std::atomic<uint64_t>;
 
-// The unit of a cell's value. Series have base units: seconds, ratios.
+// Unit of a cell's value. Series have base units: seconds, ratios.
 enum class CellUnit : uint8_t {
   kPlain,
   kNanoseconds,  // shown in seconds
@@ -38,16 +37,16 @@ using MetricLabels = std::vector<std::pair<std::string_view, std::string>>;
 
 class MetricsPage final : public prometheus::Collectable {
  public:
-  // The families, in the order of the page. A family without series is not shown. Each series has
-  // the `common` labels before its own.
+  // `rows`: the families, in the order of the page. A family without series is omitted. Each series
+  // has the `common` labels in front of its own.
   explicit MetricsPage(std::vector<MetricRow> rows, MetricLabels common = {});
 
-  // The family must have been declared, and the cell or histogram outlives the page. Aborts
-  // otherwise.
+  // Adds a series. Aborts if the family was not declared. The cell or histogram must outlive the
+  // page.
   void Add(std::string_view family, const MetricLabels& labels, const MetricCell* cell,
            CellUnit unit = CellUnit::kPlain);
   void Add(const HistogramRow& row, const MetricLabels& labels, const SharedHistogram* histogram);
-  // A cell of the page's own, for values that another thread copies there.
+  // Adds a series with a cell that the page owns, for values that another thread copies there.
   MetricCell* NewCell(std::string_view family, const MetricLabels& labels,
                       CellUnit unit = CellUnit::kPlain);
 
@@ -57,7 +56,7 @@ class MetricsPage final : public prometheus::Collectable {
   const MetricLabels& common() const { return common_; }
 
  private:
-  // The source of the value of a family's metric: a cell, or a histogram with its row.
+  // Source of a series' value: a cell, or a histogram with its row.
   struct Source {
     const MetricCell* cell = nullptr;
     CellUnit unit = CellUnit::kPlain;
@@ -70,16 +69,17 @@ class MetricsPage final : public prometheus::Collectable {
 
   const std::vector<MetricRow> rows_;
   const MetricLabels common_;
-  std::vector<prometheus::MetricFamily> families_;  // as rows_, with labels and without values
-  std::vector<std::vector<Source>> sources_;        // of each family's metrics
+  std::vector<prometheus::MetricFamily> families_;  // one for each row, with labels but without
+                                                    // values
+  std::vector<std::vector<Source>> sources_;        // of each family's series
   std::deque<MetricCell> cells_;
 };
 
-// A family without series.
+// Returns a family without series.
 prometheus::MetricFamily FamilyOf(const MetricRow& row);
-// A counter or gauge with that value; the other kinds of families take no such value.
+// Returns a counter or gauge with `value`; `type` must not be kHistogram.
 prometheus::ClientMetric SeriesOf(MetricType type, const MetricLabels& labels, double value);
-// The families as text.
+// Returns the families as text.
 std::string AsText(const std::vector<prometheus::MetricFamily>& families);
 
 }  // namespace suede

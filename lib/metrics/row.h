@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exported name of a metric, and its meaning.
+// Exported names of metrics, and their meaning.
 #ifndef SUEDE_METRICS_ROW_H_
 #define SUEDE_METRICS_ROW_H_
 
@@ -18,12 +18,12 @@ std::string_view NameOf(MetricType type);
 struct MetricRow {
   std::string name;  // without suede_
   MetricType type = MetricType::kGauge;
-  std::string labels;  // those of its series: "xpu instance"
+  std::string labels;  // of its series: "xpu instance"
   std::string sentence;
 };
 
-// The name of a counter or gauge as a metric: rows that tell one thing apart share a family. The
-// label is empty where the row is a family of its own.
+// Name of a counter or gauge as a metric: rows that differ only in one property share a family. The
+// label is empty if the row is a family of its own.
 struct MetricName {
   std::string_view family;
   std::string_view label;
@@ -33,11 +33,11 @@ struct MetricName {
 // tx_drops_total{reason="reset"}, connections_lost is connections{state="lost"}.
 MetricName MetricNameOf(std::string_view row_name);
 
-// The rows of lib/stats, in order. Counters that belong to an lcore have its label, the others and
-// the rest those of an instance; of a family that both share the labels are told by a comma.
+// Returns the rows of lib/stats, in order. Counters of an lcore have the labels of an lcore, all
+// others those of an instance; if a family has both, a comma separates them.
 std::vector<MetricRow> StatsMetricRows();
 
-// The reasons of both families of drops: family, reason, sentence.
+// A reason in a family of drops.
 struct DropReason {
   std::string_view family;
   std::string_view reason;
@@ -45,7 +45,7 @@ struct DropReason {
 };
 std::vector<DropReason> DropReasons();
 
-// The tables of docs/metrics.md.
+// Return the tables of docs/metrics.md.
 std::string MetricsAsMarkdown(std::span<const MetricRow> rows);
 std::string DropReasonsAsMarkdown();
 

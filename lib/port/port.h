@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The burst interface that a driver implements: one queue pair of one Ethernet port.
+// Burst interface that a driver implements: one queue pair of one Ethernet port.
 //
-// Thread: everything but `link` belongs to the lcore that owns the queue pair. A call is virtual
-// once per burst or turn, never per frame.
+// Thread: everything but `link` belongs to the lcore that owns the queue pair. There is one virtual
+// call per burst or poll iteration, never per frame.
 #ifndef SUEDE_PORT_PORT_H_
 #define SUEDE_PORT_PORT_H_
 
@@ -14,60 +14,61 @@ namespace suede {
 
 struct LinkState {
   bool up = false;
-  uint64_t speed_bps = 0;  // 0: not known
+  uint64_t speed_bps = 0;  // 0: unknown
 };
 
 class Port {
  public:
   virtual ~Port() = default;
 
-  // Takes up to `max` received frames; the caller owns one reference to each.
+  // Returns up to `max` received frames; the caller owns one reference to each.
   virtual uint32_t Receive(Frame** frames, uint32_t max) = 0;
 
-  // Hands over frames[0, count) in order and returns how many the device took. The caller keeps its
-  // reference to every one, and must not write to a frame for which IsBusy() holds.
+  // Passes frames[0, count) to the device in order and returns the number that it accepted. The
+  // caller keeps its reference to each frame, and must not write to a frame while IsBusy() holds
+  // for it.
   virtual uint32_t Transmit(Frame* const* frames, uint32_t count) = 0;
 
-  // As Transmit, but the caller's reference goes with each frame that the device takes. The frames
-  // are ones that nobody else has. Costs less: nobody has to release them.
+  // Like Transmit, but takes over the caller's reference to each accepted frame. Nobody else may
+  // have a reference to the frames. Costs less, as nobody has to release them.
   virtual uint32_t Give(Frame* const* frames, uint32_t count) {
     const uint32_t taken = Transmit(frames, count);
     Release(frames, taken);
     return taken;
   }
 
-  // Sends frames that others have left with this queue pair. Once a turn, before the owner's own
-  // frames, with or without any of these.
+  // Sends frames that other threads have queued at this queue pair, if any. Call once per poll
+  // iteration, before transmitting the owner's frames.
   virtual void Flush() {}
 
-  // Whether the device may still read the frame, or a layer of the link that holds it.
+  // Whether the device, or a layer of the link that holds the frame, may still read the frame.
   virtual bool IsBusy(const Frame* frame) const = 0;
 
-  // Takes back what the device has finished with, as far as it can be asked to, so that IsBusy
-  // does not hold for it any longer. False: it cannot be asked, and may keep what has left until
-  // it is given more. Not for the fast path.
+  // Reclaims frames that the device has finished with, so that IsBusy no longer holds for them.
+  // Returns false if the device does not support this, and so may keep transmitted frames until it
+  // receives more. Not for the fast path.
   virtual bool Reclaim() { return false; }
 
-  // Fills frames[0, n) with empty frames, n <= count the return value; fewer than asked means that
-  // the pool is exhausted. Their `data` is undefined, their `length` 0.
+  // Fills frames[0, n) with empty frames and returns n <= count; n < count: the pool is exhausted.
+  // Their `data` is undefined, their `length` 0.
   virtual uint32_t Allocate(Frame** frames, uint32_t count) = 0;
 
-  // Gives up the caller's reference to each frame. It may be one of another port of the same kind,
-  // which is where it goes back to; Transmit and IsBusy take such frames, too. All three take frames
-  // that another queue pair of the same port has received or given.
+  // Drops the caller's reference to each frame. A frame may belong to another port of the same
+  // kind, and returns to its pool; Transmit and IsBusy accept such frames, too. All three accept
+  // frames that another queue pair of the same port has received or allocated.
   virtual void Release(Frame* const* frames, uint32_t count) = 0;
 
-  // Takes a further reference to each frame for the caller, who releases it by a Release of its
-  // own. IsBusy holds for a frame that has one.
+  // Adds a reference to each frame for the caller, who must drop it by another Release. IsBusy
+  // holds for a frame with such a reference.
   virtual void Hold(Frame* const* frames, uint32_t count) = 0;
 
-  // The largest frame, in bytes from the Ethernet header to the R-CRC.
+  // Maximum frame, in bytes from the Ethernet header to the R-CRC.
   virtual uint32_t max_frame_bytes() const = 0;
 
-  // Whether the device fills this in on transmission; every device does nothing when asked to.
+  // Whether the device can compute this checksum on transmission. Every device offers kNone.
   virtual bool Offers(TxOffload offload) const = 0;
 
-  // The link as last seen; any thread.
+  // Returns the last known state of the link. Any thread.
   virtual LinkState link() const = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents generated from the map of the registers.
+// Documents generated from the register map.
 #ifndef SUEDE_REGISTERS_REGISTER_DOCUMENTS_H_
 #define SUEDE_REGISTERS_REGISTER_DOCUMENTS_H_
 
@@ -7,9 +7,9 @@
 
 namespace suede {
 
-// The tables of docs/registers.md.
+// Returns the tables of docs/registers.md.
 std::string RegistersAsMarkdown();
-// All of include/suede/registers.h.
+// Returns the whole of include/suede/registers.h.
 std::string RegistersAsHeader();
 
 }  // namespace suede

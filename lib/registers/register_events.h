@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events as registers show them: bits that stay set until they are cleared, masks, and a summary
-// bit. Control thread only.
+// Events in registers: status bits that stay set until they are cleared, masks, and a summary bit.
+// Control thread only.
 #ifndef SUEDE_REGISTERS_REGISTER_EVENTS_H_
 #define SUEDE_REGISTERS_REGISTER_EVENTS_H_
 
@@ -10,7 +10,7 @@
 
 namespace suede {
 
-// id, name, sentence. The order is that of the bits, from 0; a new one goes to the end.
+// id, name, sentence. In the order of the bits, from 0; add new rows at the end.
 #define SUEDE_REGISTER_EVENTS(X)                                                                 \
   X(LinkChange, "link_change", "The link of a port went up or down: event.link has which")       \
   X(PeerReset, "peer_reset", "A peer restarted")                                                 \
@@ -38,13 +38,14 @@ struct RegisterEventRow {
   std::string_view name;
   std::string_view sentence;
 };
-// The rows, by bit.
+// Returns the rows, indexed by bit.
 std::span<const RegisterEventRow> RegisterEventRows();
 
 class RegisterEvents {
  public:
   void Raise(RegisterEvent event) { status_ |= 1u << static_cast<uint32_t>(event); }
-  // The link of a port, by its index below 32. It counts as an event where event.link_mask has it.
+  // Records a link change of a port, by its index below 32. It raises an event only if
+  // event.link_mask contains the port.
   void RaiseLink(uint32_t port) {
     link_ |= 1u << port;
     if ((link_mask_ & 1u << port) != 0) Raise(RegisterEvent::kLinkChange);
@@ -54,7 +55,7 @@ class RegisterEvents {
   uint32_t mask() const { return mask_; }
   uint32_t link() const { return link_; }
   uint32_t link_mask() const { return link_mask_; }
-  // Whether anything is set that the mask lets through.
+  // Whether any unmasked bit is set.
   bool summary() const { return (status_ & mask_) != 0; }
 
   void Clear(uint32_t bits) { status_ &= ~bits; }
@@ -69,7 +70,7 @@ class RegisterEvents {
   uint32_t link_mask_ = ~0u;
 };
 
-// The bits of event.status and event.mask that there are.
+// Valid bits of event.status and event.mask.
 inline constexpr uint32_t kRegisterEventBits =
     (1u << static_cast<uint32_t>(RegisterEvent::kCount)) - 1;
 

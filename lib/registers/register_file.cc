@@ -32,7 +32,7 @@ std::string_view Plural(RegisterIndex index) {
   return "classes";
 }
 
-// The register that the address lies in, without being its first byte.
+// Returns the register that contains the address, but does not begin there.
 std::optional<RegisterRef> Around(uint32_t address) {
   for (uint32_t before = 1; before < 8 && before <= address; ++before) {
     const std::optional<RegisterRef> ref = RegisterMap::Get().Find(address - before);
@@ -151,7 +151,7 @@ std::optional<RegisterRef> RegisterFile::Next(const RegisterRef& ref) const {
   const auto& blocks = RegisterMap::Get().blocks();
   if (++next.index >= CountOf(*next.block)) {
     next.index = 0;
-    // Each block has a row, but perhaps no index here.
+    // Each block has a row, but possibly no index in this endpoint.
     do {
       if (++next.block == blocks.data() + blocks.size()) return std::nullopt;
     } while (CountOf(*next.block) == 0);
@@ -240,7 +240,7 @@ void RegisterFile::WriteFact(RegisterFact fact, uint32_t value) {
       events_.SetLinkMask(value);
       break;
     default:
-      break;  // the others are read-only
+      break;  // all others are read-only
   }
 }
 
@@ -250,7 +250,7 @@ absl::StatusOr<std::optional<ConfigOverride>> RegisterFile::Write(const Register
   if (row.access == RegisterAccess::kReadOnly) {
     return absl::PermissionDeniedError(StrCat(ref.name(), " is read-only"));
   }
-  if (value > UINT32_MAX) {  // no register that can be written is wider
+  if (value > UINT32_MAX) {  // no writable register is wider
     return absl::InvalidArgumentError(
         StrCat(value, " does not fit ", ref.name(), ", which has ", row.width_bits, " bits"));
   }

@@ -38,7 +38,7 @@ RegisterRow Written(uint32_t offset, std::string_view name, Access access, Fact 
           .sentence = std::string(sentence)};
 }
 
-// The value of a key without which a file leaves it, as a number. Empty: it is computed.
+// Returns the default value of a key as a number; "": the default is computed.
 std::string ResetOf(const std::string& path, const ConfigKey& key) {
   Config defaults;
   defaults.ports.resize(1);
@@ -46,7 +46,7 @@ std::string ResetOf(const std::string& path, const ConfigKey& key) {
   return number && ConfigText(path, *number) == key.default_value ? StrCat(*number) : "";
 }
 
-// The values that there are: of a key with names, their numbers.
+// Returns the permitted values: the range, or for a key with named values, their numbers and names.
 std::string RangeOf(const std::string& path, const ConfigKey& key) {
   if (ConfigText(path, 0) == "0") return StrCat(" ", key.range, ".");
   std::string names;
@@ -56,12 +56,12 @@ std::string RangeOf(const std::string& path, const ConfigKey& key) {
   return names + ".";
 }
 
-// A key of the configuration. Its text in the file's page holds here.
+// Returns the row of a configuration key, with the key's own sentence.
 RegisterRow OfKey(uint32_t offset, std::string_view name, const std::string& path) {
   std::string first = path;
   std::replace(first.begin(), first.end(), '#', '0');
   const ConfigKey* key = FindConfigKey(first);
-  if (key == nullptr) std::abort();  // the key is gone, and its register has to go too
+  if (key == nullptr) std::abort();  // the key was removed: remove its register, too
   return {.name = std::string(name),
           .offset = offset,
           .access = Access::kReadWrite,
@@ -73,7 +73,8 @@ RegisterRow OfKey(uint32_t offset, std::string_view name, const std::string& pat
           .sentence = key->sentence + RangeOf(first, *key)};
 }
 
-// A key that has no other legal value while the others stay as they are.
+// Makes the row read-only, for a key that has no other valid value while the other keys stay
+// unchanged.
 RegisterRow ReadOnly(RegisterRow row) {
   row.access = Access::kReadOnly;
   row.reset.clear();
@@ -195,7 +196,7 @@ Rows PlaneRows() {
   };
 }
 
-constexpr uint32_t kCounterRoom = 0x1000;  // for 512 of 64 bits
+constexpr uint32_t kCounterRoom = 0x1000;  // for 512 counters of 64 bits
 static_assert(kCounterCount * 8 <= kCounterRoom);
 
 std::vector<RegisterBlock> MakeBlocks() {

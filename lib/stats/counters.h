@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of the data path: one row each, from which every exporter, document and test derives.
+// Counters of the data path: one row each, from which all exporters, documents and tests derive.
 //
 // A CounterBlock has one writer (an lcore, or the control thread) and any number of readers.
 #ifndef SUEDE_STATS_COUNTERS_H_
@@ -14,11 +14,11 @@
 
 namespace suede {
 
-// The meaning of a moving counter to an operator.
+// Meaning of an increasing counter for an operator.
 enum class Severity : uint8_t {
   kInfo,   // traffic
   kDrop,   // something was discarded
-  kError,  // something is wrong: a misconfiguration, a broken client, a lack of resources
+  kError,  // an error: a misconfiguration, a broken client, a lack of resources
 };
 
 // id, name (Prometheus: suede_NAME), severity, sentence.
@@ -233,7 +233,7 @@ enum class Counter : uint16_t {
 };
 inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kCount);
 
-// The owner of the blocks that count it: an event of no known instance is an lcore's.
+// Owner of the blocks with this counter: events of no known instance belong to an lcore.
 enum class CounterOwner : uint8_t { kInstance, kLcore, kBoth };
 constexpr CounterOwner OwnerOf(Counter counter) {
   switch (counter) {
@@ -289,18 +289,18 @@ struct CounterRow {
   std::string_view sentence;
 };
 
-// The rows, indexed by Counter.
+// Returns the rows, indexed by Counter.
 std::span<const CounterRow, kCounterCount> CounterRows();
 
 using CounterSnapshot = std::array<uint64_t, kCounterCount>;
 
-// " name=value" for each counter, or for those that are not 0: the tail of a line of a log.
+// Returns " name=value" for each counter, or for nonzero ones only: the tail of a log line.
 std::string FormatCounters(const CounterSnapshot& snapshot, bool nonzero_only);
 
 // The counters of one owner.
 class alignas(64) CounterBlock {
  public:
-  // The writer's thread only.
+  // Writer's thread only.
   void Add(Counter counter, uint64_t n = 1) {
     std::atomic<uint64_t>& cell = cells_[static_cast<size_t>(counter)];
     cell.store(cell.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Amounts that an instance holds: one row each, as with counters. A GaugeBlock has one writer (an
-// lcore, which writes it now and then, not with every change) and any number of readers.
+// Gauges of an instance: one row each, like counters. A GaugeBlock has one writer (an lcore, which
+// updates it periodically, not with every change) and any number of readers.
 #ifndef SUEDE_STATS_GAUGES_H_
 #define SUEDE_STATS_GAUGES_H_
 
@@ -46,13 +46,13 @@ struct GaugeRow {
   std::string_view sentence;
 };
 
-// The rows, indexed by Gauge.
+// Returns the rows, indexed by Gauge.
 std::span<const GaugeRow, kGaugeCount> GaugeRows();
 
 // The gauges of one owner.
 class GaugeBlock {
  public:
-  // The writer's thread only.
+  // Writer's thread only.
   void Set(Gauge gauge, uint64_t value) {
     cells_[static_cast<size_t>(gauge)].store(value, std::memory_order_relaxed);
   }

@@ -36,7 +36,7 @@ uint64_t HistogramSum::Percentile(double percent) const {
     seen += cells_[i];
     if (seen != 0 && static_cast<double>(seen) >= rank) return SharedHistogram::BoundOf(i);
   }
-  return 0;  // not reached: some bucket holds the last of them
+  return 0;  // not reached: a bucket holds the last value
 }
 
 }  // namespace suede

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Histograms of the data path: one row each, as with counters. A HistogramBlock has one writer (an
+// Histograms of the data path: one row each, like counters. A HistogramBlock has one writer (an
 // lcore) and any number of readers.
 #ifndef SUEDE_STATS_HISTOGRAMS_H_
 #define SUEDE_STATS_HISTOGRAMS_H_
@@ -14,11 +14,11 @@
 
 namespace suede {
 
-// The recorded unit, and with it the shown one: nanoseconds are shown in seconds.
+// Unit of recorded values, which determines the exported unit: nanoseconds are exported in seconds.
 enum class HistogramUnit : uint8_t { kNanoseconds, kCount };
 
-// id, name (Prometheus: suede_NAME), unit, first and last bound that is exported (powers of two of
-// the recorded unit), sentence.
+// id, name (Prometheus: suede_NAME), unit, first and last exported bound (as powers of two of the
+// recorded unit), sentence.
 #define SUEDE_HISTOGRAMS(X)                                                                        \
   X(Rtt, "rtt_seconds", Nanoseconds, 10, 30,                                                       \
     "Round trips that the transport measured, from sending a PDU to its acknowledgement")          \
@@ -42,28 +42,28 @@ inline constexpr size_t kHistogramCount = static_cast<size_t>(HistogramId::kCoun
 struct HistogramRow {
   std::string_view name;
   HistogramUnit unit;
-  int first_bound;  // 2^this
+  int first_bound;  // 2^first_bound
   int last_bound;
   std::string_view sentence;
 };
 
-// The rows, indexed by HistogramId.
+// Returns the rows, indexed by HistogramId.
 std::span<const HistogramRow, kHistogramCount> HistogramRows();
 
-// A bucket holds values above the bound of the one before it, up to and with its own: so powers of
-// two are bounds exactly. Under 7% wide.
+// A bucket holds values above the bound of the previous bucket, up to and including its own, so
+// that powers of two are exact bounds. Buckets are less than 7% wide.
 class SharedHistogram {
  public:
-  // Every value has its bucket, so that recording need not check its size.
+  // Every 64-bit value has a bucket, so that recording needs no range check.
   using Buckets = LogLinear<4, 64>;
 
-  // The writer's thread only.
+  // Writer's thread only.
   void Record(uint64_t value, uint64_t times = 1) {
     Bump(cells_[BucketOf(value)], times);
     Bump(sum_, value * times);
   }
 
-  // ---- Any thread. A value being recorded may be in the one and not yet in the other.
+  // ---- Any thread. A value that is being recorded may be in the bucket and not yet in the sum.
 
   uint64_t sum() const { return sum_.load(std::memory_order_relaxed); }
   uint64_t InBucket(size_t bucket) const { return cells_[bucket].load(std::memory_order_relaxed); }
@@ -71,7 +71,7 @@ class SharedHistogram {
   static constexpr size_t BucketOf(uint64_t value) {
     return Buckets::BucketOf(value - (value != 0 ? 1 : 0));
   }
-  // The largest value in a bucket.
+  // Returns the largest value in a bucket.
   static constexpr uint64_t BoundOf(size_t bucket) { return Buckets::LargestIn(bucket) + 1; }
 
  private:
@@ -92,13 +92,13 @@ class HistogramBlock {
   std::array<SharedHistogram, kHistogramCount> all_;
 };
 
-// A copy to compute with; histograms of one kind add up.
+// A copy for evaluation; histograms of one kind can be added.
 class HistogramSum {
  public:
   void Add(const SharedHistogram& histogram);
   uint64_t count() const { return count_; }
   uint64_t sum() const { return sum_; }
-  // Calls `each` with the number of values that were at most 2^first, 2^(first + 1), ... 2^last.
+  // Calls `each` with each bound from `first` to `last` and the number of values up to 2^bound.
   template <typename Each>
   void ForEachBound(int first, int last, Each each) const {
     uint64_t count = 0;
@@ -109,8 +109,8 @@ class HistogramSum {
       each(bound, count);
     }
   }
-  // The bound of the bucket up to which `percent` per cent of the values lie; 0 where there are
-  // none.
+  // Returns the bound of the bucket at or below which `percent` per cent of the values are; 0 if
+  // empty.
   uint64_t Percentile(double percent) const;
 
  private:

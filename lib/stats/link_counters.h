@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters and gauges of one end of a link (docs/link.md): one row each, for endpoint and switch.
+// Counters and gauges of one end of a link (docs/link.md): one row each, for endpoints and
+// switches.
 //
 // A block has one writer (the lcore of the port) and any number of readers.
 #ifndef SUEDE_STATS_LINK_COUNTERS_H_
@@ -93,22 +94,22 @@ struct LinkGaugeRow {
   std::string_view sentence;
 };
 
-// The rows, indexed by counter and gauge.
+// Return the rows, indexed by counter and gauge.
 std::span<const CounterRow, static_cast<size_t>(LinkCounter::kCount)> LinkCounterRows();
 std::span<const LinkGaugeRow, static_cast<size_t>(LinkGauge::kCount)> LinkGaugeRows();
 
 // Credits of one link VC.
 template <typename Count>
 struct LinkCreditCounts {
-  Count limit{};    // that the neighbour grants
-  Count free{};     // of it
+  Count limit{};    // granted by the neighbour
+  Count free{};     // unused part of `limit`
   Count granted{};  // to the neighbour
-  Count held{};     // of frames that came and are in the buffer
+  Count held{};     // of received frames that are still in the buffer
 };
 using ShownCredit = LinkCreditCounts<uint32_t>;
 using LinkCreditCells = LinkCreditCounts<std::atomic<uint64_t>>;
 
-// A metric with a value for each link VC that frames can name, of ports with credit.
+// A metric with one value for each link VC that frames can use, for ports with credit.
 struct LinkCreditRow {
   std::string_view name;
   std::string_view sentence;
@@ -118,9 +119,9 @@ std::span<const LinkCreditRow> LinkCreditRows();
 
 class LinkCounters : public SwitchCounters<LinkCounter> {
  public:
-  static constexpr uint32_t kShownVcs = 8;  // that frames can name today
+  static constexpr uint32_t kShownVcs = 8;  // VCs that frames can use at present
 
-  // The writer's thread only.
+  // Writer's thread only.
   void Set(LinkGauge gauge, uint64_t value) {
     gauges_[static_cast<size_t>(gauge)].store(value, std::memory_order_relaxed);
   }
@@ -134,7 +135,7 @@ class LinkCounters : public SwitchCounters<LinkCounter> {
     return gauges_[static_cast<size_t>(gauge)];
   }
 
-  // The writer's thread only.
+  // Writer's thread only.
   void SetCredit(uint32_t vc, const ShownCredit& credit) {
     credits_[vc].limit.store(credit.limit, std::memory_order_relaxed);
     credits_[vc].free.store(credit.free, std::memory_order_relaxed);

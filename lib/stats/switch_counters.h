@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of a switch: one row each, of a port or of a port and a class.
+// Counters of a switch: one row each, per port or per port and class.
 //
 // A block has one writer (the lcore of the port) and any number of readers.
 #ifndef SUEDE_STATS_SWITCH_COUNTERS_H_
@@ -76,14 +76,14 @@ enum class SwitchPortCounter : uint8_t { SUEDE_SWITCH_PORT_COUNTERS(SUEDE_SWITCH
 enum class SwitchClassCounter : uint8_t { SUEDE_SWITCH_CLASS_COUNTERS(SUEDE_SWITCH_ID) kCount };
 #undef SUEDE_SWITCH_ID
 
-// The rows, indexed by the counter.
+// Return the rows, indexed by counter.
 std::span<const CounterRow, static_cast<size_t>(SwitchPortCounter::kCount)> SwitchPortRows();
 std::span<const CounterRow, static_cast<size_t>(SwitchClassCounter::kCount)> SwitchClassRows();
 
 template <class Id>
 class alignas(64) SwitchCounters {
  public:
-  // The writer's thread only.
+  // Writer's thread only.
   void Add(Id id, uint64_t n = 1) {
     std::atomic<uint64_t>& cell = cells_[static_cast<size_t>(id)];
     cell.store(cell.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
