@@ -7,7 +7,7 @@
 namespace suede::fare {
 namespace {
 
-// Rounding moves a share, and is no flap.
+// Rounding changes a share slightly, which is no flap.
 constexpr double kSame = 1e-6;
 
 bool IsSame(double a, double b) { return std::abs(a - b) <= kSame * std::max(a, b); }
@@ -53,7 +53,7 @@ void Damper::OnTime(Time now, const DampingParams& params) {
   Hold(now, params);
 }
 
-// Until the penalty has decayed.
+// Sets the deadline to the time at which the penalty has decayed.
 void Damper::Hold(Time now, const DampingParams& params) {
   const double lives = std::log2(PenaltyAt(now, params) / params.reuse);
   const double wait = std::ceil(lives * static_cast<double>(params.half_life.count())) + 1;

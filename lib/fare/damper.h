@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flap damping of one {peer, plane} (docs/fare.md, "Damping"). Bad news passes at once; good news
-// of a plane that has flapped too often waits until its penalty has decayed.
+// Flap damping of one {peer, plane} (docs/fare.md, "Damping"). A decrease of a share applies at
+// once; an increase on a plane that has flapped too often applies when its penalty has decayed.
 //
-// Shares and the time in, the share to use out. Reads no clock.
+// Input: shares and the time; output: the share to use. Reads no clock.
 #ifndef SUEDE_FARE_DAMPER_H_
 #define SUEDE_FARE_DAMPER_H_
 
@@ -13,21 +13,21 @@ namespace suede::fare {
 
 class Damper {
  public:
-  // The share that the routes give. The first one is no flap, each change is one.
+  // Applies the share that the routes give. Each change but the first share counts as a flap.
   void OnShare(double share, Time now, const DampingParams& params);
-  // The share in another scale, while there is a route: no flap. The part of it that is held back
-  // stays held back.
+  // Applies the share in another scale, while there is a route; no flap. A suppressed fraction
+  // stays suppressed.
   void Rescale(double share);
-  // The penalty may have decayed.
+  // Applies a suppressed increase if the penalty has decayed.
   void OnTime(Time now, const DampingParams& params);
 
-  // The share to use.
+  // Returns the share to use.
   double share() const { return used_; }
-  // The share that the routes give; 0: there is no route.
+  // Returns the share that the routes give; 0: no route.
   double offered() const { return offered_; }
   bool begun() const { return begun_; }
   bool holds() const { return used_ != offered_; }
-  // When OnTime has something to do: kNever where nothing is held back.
+  // Returns the time of the next OnTime; kNever: no increase is suppressed.
   Time deadline() const { return deadline_; }
   double PenaltyAt(Time now, const DampingParams& params) const;
 

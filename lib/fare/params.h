@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration of the weights of planes by routes (docs/fare.md).
+// Parameters of plane weights by routes (docs/fare.md).
 #ifndef SUEDE_FARE_PARAMS_H_
 #define SUEDE_FARE_PARAMS_H_
 
@@ -14,24 +14,25 @@ namespace suede::fare {
 
 // A plane of the instance.
 struct PlaneParams {
-  uint32_t plane = 0;                   // its number
-  std::vector<std::string> interfaces;  // of the kernel, through which its routes leave
-  double own_mbps = 0;                  // bandwidth of this end's link; 0: not known
+  uint32_t plane = 0;                   // number of the plane
+  std::vector<std::string> interfaces;  // kernel interfaces by which its routes leave
+  double own_mbps = 0;                  // bandwidth of this end's link; 0: unknown
 };
 
-// In the manner of RFC 2439: a penalty for each flap, which decays by half in each half-life.
+// Damping as in RFC 2439: each flap adds a penalty, which halves in each half-life.
 struct DampingParams {
-  Duration half_life = std::chrono::seconds(5);  // 0: nothing is damped
+  Duration half_life = std::chrono::seconds(5);  // 0: no damping
   double penalty = 1000;                         // of a flap
-  double suppress = 2500;                        // above it good news is held back
-  double reuse = 1000;                           // until it is below this
-  double max = 12000;                            // bound of the penalty, and so of the time
+  double suppress = 2500;                        // threshold above which increases are suppressed
+  double reuse = 1000;                           // threshold below which suppression ends
+  double max = 12000;                            // maximum penalty, which bounds the time of
+                                                 // suppression
 };
 
 struct FareParams {
   std::vector<PlaneParams> planes;
-  uint32_t peers = 0;  // they are numbered from 0
-  double scale = 1;    // announced bandwidths are multiplied by it
+  uint32_t peers = 0;  // number of peers, which are numbered from 0
+  double scale = 1;    // factor of announced bandwidths
   DampingParams damping;
 };
 

@@ -6,9 +6,9 @@
 namespace suede::fare {
 namespace {
 
-constexpr double kWhole = 10000;  // of the plane that has most, where shares are relative
+constexpr double kWhole = 10000;  // share of the largest plane if shares are relative
 
-// The entry of the plane; none: it is on no plane.
+// Returns the index of the plane with the interface; nullopt: none.
 std::optional<size_t> PlaneOf(const FareParams& params, const std::string& interface) {
   for (size_t i = 0; i < params.planes.size(); ++i) {
     const auto& of = params.planes[i].interfaces;
@@ -19,8 +19,8 @@ std::optional<size_t> PlaneOf(const FareParams& params, const std::string& inter
 
 bool HasBandwidth(const NextHop& hop) { return hop.mbps && *hop.mbps > 0; }
 
-// Shares of nothing absolute: relative to the plane that has most, so that they do not all change
-// where one plane goes.
+// Normalizes shares without a unit relative to the largest plane, so that not all shares change if
+// another plane vanishes.
 void MakeRelative(Shares& shares) {
   const double max = *std::max_element(shares.of.begin(), shares.of.end());
   shares.relative = max > 0;

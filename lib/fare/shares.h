@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The share of each plane in what goes to one peer, from the next hops of its routes.
+// Share of each plane in the traffic to one peer, derived from the next hops of the peer's routes.
 //
-// A value; no clock, no I/O.
+// A value type; no clock, no I/O.
 #ifndef SUEDE_FARE_SHARES_H_
 #define SUEDE_FARE_SHARES_H_
 
@@ -21,27 +21,28 @@ inline constexpr uint32_t kMaxPlanes = 4;
 struct NextHop {
   std::string interface;
   uint32_t share = 1;          // the kernel's weight
-  std::optional<double> mbps;  // that was announced with its path, unscaled
+  std::optional<double> mbps;  // announced with its path, unscaled
 };
 
-// How the next hops are weighed.
+// Weighting of next hops.
 enum class Measure : uint8_t {
-  kShare,      // the kernel's weights
-  kBandwidth,  // what was announced, up to this end's own link
+  kShare,      // by the kernel's weights
+  kBandwidth,  // by announced bandwidth, up to that of this end's link
 };
 
 struct Shares {
-  // The share of each entry of FareParams::planes; 0: no next hop is on it.
+  // Share of each entry of FareParams::planes; 0: no next hop.
   std::array<double, kMaxPlanes> of{};
-  // Ten-thousandths of the plane that has most, which move with other planes. Otherwise Mb/s.
+  // True: ten-thousandths of the largest plane's share, so that shares depend on other planes.
+  // False: Mb/s.
   bool relative = false;
 
   double operator[](size_t plane) const { return of[plane]; }
   friend bool operator==(const Shares&, const Shares&) = default;
 };
 
-// Next hops on interfaces of no plane are not counted. Where bandwidths are the measure and one
-// next hop has none, all next hops count alike, as BGP has it.
+// Returns the shares. Ignores next hops on interfaces of no plane. If bandwidths are the measure
+// and a next hop has none, all next hops count alike, as in BGP.
 Shares SharesOf(const FareParams& params, Measure measure, std::span<const NextHop> hops);
 
 }  // namespace suede::fare

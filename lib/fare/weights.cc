@@ -16,7 +16,8 @@ void FareWeights::OnRoutes(uint32_t peer, Measure measure, std::span<const NextH
   of.seen |=
       std::any_of(shares.of.begin(), shares.of.end(), [](double share) { return share > 0; });
   if (!of.seen) return;
-  // A relative share may have changed by another plane, and a unit's change is nobody's flap.
+  // A relative share may have changed because of another plane, and a change of the unit is no
+  // flap.
   const bool rescales = std::exchange(of.relative, shares.relative) || shares.relative;
   for (size_t i = 0; i < params_.planes.size(); ++i) {
     Damper& damper = of.of[i].damper;
@@ -29,8 +30,8 @@ void FareWeights::OnRoutes(uint32_t peer, Measure measure, std::span<const NextH
   FitUnit(of);
 }
 
-// Damping chooses among planes: where it would leave a peer none that has a route, it holds nothing
-// back.
+// Returns the share to use. Damping only chooses among planes: if it would leave a peer without a
+// plane that has a route, nothing is suppressed.
 double FareWeights::ShareOf(const Peer& peer, uint32_t plane) const {
   const bool is_any_used = std::any_of(peer.of.begin(), peer.of.end(),
                                        [](const OfPlane& of) { return of.damper.share() > 0; });
@@ -38,8 +39,8 @@ double FareWeights::ShareOf(const Peer& peer, uint32_t plane) const {
   return is_any_used ? damper.share() : damper.offered();
 }
 
-// Weights are shares as they are, up to the largest of them; beyond it, of units that are as many
-// times as large as it takes.
+// Doubles the unit of the peer's weights until all weights are at most kMaxWeight. With unit 1,
+// weights equal shares.
 void FareWeights::FitUnit(Peer& peer) const {
   for (uint32_t plane = 0; plane < params_.planes.size(); ++plane) {
     while (ShareOf(peer, plane) / peer.unit > kMaxWeight) peer.unit *= 2;
@@ -75,7 +76,7 @@ std::vector<WeightChange> FareWeights::Changes() const {
   std::erase_if(changes, [&](const WeightChange& change) {
     return peers_[change.peer].of[change.plane].set == change.weight;
   });
-  // A peer is never without a plane for a moment that it need not be.
+  // Nonzero weights first, so that a peer is not without a plane in between.
   std::stable_partition(changes.begin(), changes.end(),
                         [](const WeightChange& change) { return change.weight != 0; });
   return changes;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of planes toward all peers: routes and the time in, changes of weights out
+// Weights of planes toward all peers. Input: routes and the time; output: changes of weights
 // (docs/fare.md).
 //
-// One thread. Reads no clock, does no I/O.
+// Single-threaded. Reads no clock, does no I/O.
 #ifndef SUEDE_FARE_WEIGHTS_H_
 #define SUEDE_FARE_WEIGHTS_H_
 
@@ -19,11 +19,11 @@
 
 namespace suede::fare {
 
-inline constexpr uint32_t kMaxWeight = 65535;  // of planes.set_weight
+inline constexpr uint32_t kMaxWeight = 65535;  // maximum of planes.set_weight
 
-// The endpoint is to give a plane this weight toward a peer.
+// A weight that the endpoint must set for a plane toward a peer.
 struct WeightChange {
-  uint32_t peer = 0;   // its number
+  uint32_t peer = 0;   // number of the peer
   uint32_t plane = 0;  // entry of FareParams::planes
   uint32_t weight = 0;
   friend bool operator==(const WeightChange&, const WeightChange&) = default;
@@ -31,23 +31,23 @@ struct WeightChange {
 
 class FareWeights {
  public:
-  // `params` outlives this.
+  // `params` must outlive this object.
   explicit FareWeights(const FareParams& params);
 
-  // All next hops of the routes to a peer, as they are now.
+  // Replaces the next hops of the routes to a peer. `hops`: all current ones.
   void OnRoutes(uint32_t peer, Measure measure, std::span<const NextHop> hops, Time now);
-  // Applies the changes of weights that were held back and are due.
+  // Applies suppressed changes of weights that are due.
   void OnTime(Time now);
-  // When OnTime is due.
+  // Returns the time of the next OnTime.
   Time deadline() const;
 
-  // The weights that the endpoint does not have yet.
+  // Returns the weights that the endpoint has not set yet.
   std::vector<WeightChange> Changes() const;
-  // The endpoint has this weight.
+  // Records that the endpoint has set this weight.
   void OnSet(const WeightChange& change);
-  // The endpoint has none of the weights: it is another daemon.
+  // Forgets all set weights, as another daemon has none of them.
   void ForgetSet();
-  // The planes of peers that the endpoint has been given a weight for.
+  // Returns the weights of all planes of peers that have had a route.
   std::vector<WeightChange> All() const;
 
   bool HasRoutes(uint32_t peer) const { return peers_[peer].seen; }
@@ -58,13 +58,14 @@ class FareWeights {
  private:
   struct OfPlane {
     Damper damper;
-    std::optional<uint32_t> set;  // the weight that the endpoint has
+    std::optional<uint32_t> set;  // weight set in the endpoint
   };
   struct Peer {
     std::array<OfPlane, kMaxPlanes> of;
-    double unit = 1;        // that the weight 1 stands for: never less, so that weights are steady
-    bool seen = false;      // it has had a next hop
-    bool relative = false;  // its shares, as they were told last
+    double unit = 1;        // share that weight 1 stands for: only grows, so that weights are
+                            // steady
+    bool seen = false;      // the peer has had a next hop
+    bool relative = false;  // whether its last shares were relative
   };
   double ShareOf(const Peer& peer, uint32_t plane) const;
   uint32_t WeightOf(const Peer& peer, uint32_t plane) const;

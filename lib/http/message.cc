@@ -26,7 +26,7 @@ bool IsSame(std::string_view a, std::string_view b) {
   return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// The value of a header line of that name, if it is one.
+// Whether the header line has that name; sets `value`.
 bool IsField(std::string_view line, std::string_view name, std::string_view* value) {
   if (line.size() <= name.size() || line[name.size()] != ':' ||
       !IsSame(line.substr(0, name.size()), name)) {
@@ -83,12 +83,12 @@ HttpHead ParseHead(std::string_view text) {
     }
     at = stop + 2;
   }
-  // A body would be read as the next request.
+  // A body is not read, and would be parsed as the next request.
   if (has_body) head.keeps_alive = false;
   return head;
 }
 
-// The head of an answer. In a browser it lets a page of ours load content from here, nothing else.
+// Returns the head of a response. Its policy lets a browser load only content of this server.
 std::string HeadOf(const HttpResponse& response, bool keeps_alive) {
   std::string head =
       absl::StrCat("HTTP/1.1 ", response.status, " ", ReasonOf(response.status),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of requests and answers. Private to the server.
+// Parsing of requests and formatting of responses. Private to the server.
 #ifndef SUEDE_HTTP_MESSAGE_H_
 #define SUEDE_HTTP_MESSAGE_H_
 
@@ -12,18 +12,18 @@
 namespace suede {
 
 struct HttpHead {
-  size_t bytes = 0;        // of line and header; 0: not whole yet
-  bool is_good = false;    // the rest says something
+  size_t bytes = 0;      // of request line and header; 0: incomplete
+  bool is_good = false;  // the other fields are valid
   std::string method;
   std::string path;
   std::string query;
-  bool keeps_alive = false;  // as far as the client is concerned
+  bool keeps_alive = false;  // requested by the client
 };
 
 // Reads the head at the start of `text`.
 HttpHead ParseHead(std::string_view text);
 
-// Everything that an answer begins with.
+// Returns the status line and header of a response.
 std::string HeadOf(const HttpResponse& response, bool keeps_alive);
 
 }  // namespace suede

@@ -86,14 +86,14 @@ class HttpServer::Loop {
   struct Connection {
     int fd;
     State state = State::kReads;
-    int64_t begun_ms;  // the state
-    int64_t moved_ms;  // something was read or written
+    int64_t begun_ms;  // start of the state
+    int64_t moved_ms;  // last read or write
     std::string in;
     std::string out;
     size_t sent = 0;
     bool keeps_alive = false;
   };
-  using Connections = std::map<uint64_t, Connection>;  // by a number that is used once
+  using Connections = std::map<uint64_t, Connection>;  // by a number that is never reused
   struct Job {
     uint64_t id;
     HttpHead head;
@@ -103,7 +103,7 @@ class HttpServer::Loop {
     std::string answer;
   };
 
-  // ---- The thread that serves connections.
+  // ---- Thread that serves connections.
 
   void Run() {
     std::vector<pollfd> fds;
@@ -113,7 +113,7 @@ class HttpServer::Loop {
              {.fd = listener_, .events = POLLIN, .revents = 0}};
       ids.clear();
       now_ms_ = NowMs();
-      // After a connection found no place, the listener is not polled until `accept_ms_`.
+      // If a connection found no place, the listener is not polled until `accept_ms_`.
       const bool accepts = now_ms_ >= accept_ms_;
       if (!accepts) fds[1].fd = -1;
       int64_t next = accepts ? now_ms_ + 1000 : accept_ms_;
@@ -170,8 +170,9 @@ class HttpServer::Loop {
     connections_.erase(which);
   }
 
-  // Ends the connection that has stood still for longest and is not `but`, of those that do not
-  // wait for us; `writes`: of those that do not read. False where there is none.
+  // Closes the connection that was idle for longest, except `but` and those whose response is being
+  // made. `writes`: only connections that do not read their response. Returns false if there is
+  // none.
   bool Displace(uint64_t but, bool writes) {
     auto found = connections_.end();
     for (auto it = connections_.begin(); it != connections_.end(); ++it) {
@@ -189,11 +190,11 @@ class HttpServer::Loop {
 
   void Accept() {
     for (int i = 0; i < kAcceptsPerTurn; ++i) {
-      // A new connection waits in the listener's queue where all others wait for their answers.
+      // If all connections wait for a response to be made, new ones wait in the listener's queue.
       if (connections_.size() >= options_.connections && !Displace(0, false)) return Pause();
       const int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (fd < 0) {
-        // Without a descriptor, poll would report the connection again at once, for ever.
+        // Without a free descriptor, poll would report the pending connection again at once.
         if (errno == EAGAIN || errno == EWOULDBLOCK) return;
         if ((errno == EMFILE || errno == ENFILE) && Displace(0, false)) continue;
         return Pause();
@@ -207,14 +208,14 @@ class HttpServer::Loop {
 
   void Pause() { accept_ms_ = now_ms_ + kPauseMs; }
 
-  // False: the connection is over.
+  // Returns false if the connection has ended.
   bool Serve(uint64_t id, Connection& c) {
     if (c.state == State::kWrites) return Write(id, c);
     char buffer[4096];
     const ssize_t got = recv(c.fd, buffer, sizeof buffer, 0);
     if (got < 0) return errno == EAGAIN || errno == EINTR;
     if (got == 0) return false;
-    if (c.state == State::kLingers) return true;  // read, so that the answer is not lost
+    if (c.state == State::kLingers) return true;  // drained, so that the response is not lost
     c.moved_ms = now_ms_;
     if (c.in.empty()) c.begun_ms = now_ms_;
     c.in.append(buffer, static_cast<size_t>(got));
@@ -270,7 +271,7 @@ class HttpServer::Loop {
           send(c.fd, c.out.data() + c.sent, c.out.size() - c.sent, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent < 0 && errno == EINTR) continue;
       if (sent < 0 && errno == EAGAIN) {
-        // Answers that clients do not read are not kept without end.
+        // Bounds the bytes of responses that clients do not read.
         while (waiting_bytes_ > options_.answer_bytes && Displace(id, true)) continue;
         return true;
       }
@@ -319,7 +320,7 @@ class HttpServer::Loop {
     return all;
   }
 
-  // ---- The threads that make answers.
+  // ---- Threads that make responses.
 
   void Work() {
     while (true) {
@@ -343,13 +344,13 @@ class HttpServer::Loop {
   const HttpOptions options_;
   const int listener_;
   const int wake_;
-  // Members of the thread that serves connections.
+  // Members used only by the thread that serves connections.
   Connections connections_;
   uint64_t last_id_ = 0;
-  size_t waiting_bytes_ = 0;  // of answers that are not read yet
+  size_t waiting_bytes_ = 0;  // of responses that are not yet read
   int64_t now_ms_ = 0;
-  int64_t accept_ms_ = 0;  // when to accept again
-  std::mutex mutex_;       // of the members below
+  int64_t accept_ms_ = 0;  // time at which to accept again
+  std::mutex mutex_;       // guards the members below
   std::condition_variable todo_;
   std::deque<Job> jobs_;
   std::vector<Done> done_;

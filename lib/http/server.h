@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small web server for monitoring: GET and HEAD, answers that are made whole before they are
-// sent, bounds on everything that comes from outside.
+// A small web server for monitoring: GET and HEAD only, responses that are complete before they are
+// sent, and bounds on all input.
 //
-// One thread serves all connections and waits for none of them; a few make answers. So a client
-// that does not send, or does not read, takes a connection and never the time of others.
+// One thread serves all connections without blocking on any; a few threads make responses. So a
+// client that does not send, or does not read, occupies a connection but delays no other client.
 #ifndef SUEDE_HTTP_SERVER_H_
 #define SUEDE_HTTP_SERVER_H_
 
@@ -21,7 +21,7 @@ namespace suede {
 
 struct HttpRequest {
   std::string_view path;
-  std::string_view query;  // behind '?', as it was sent
+  std::string_view query;  // behind '?', as sent
 };
 
 struct HttpResponse {
@@ -31,36 +31,39 @@ struct HttpResponse {
 };
 
 struct HttpCounters {
-  std::atomic<uint64_t> requests{0};   // that came whole
-  std::atomic<uint64_t> refusals{0};   // requests whose answer was not 200
-  std::atomic<uint64_t> displaced{0};  // connections that ended for others
+  std::atomic<uint64_t> requests{0};   // received completely
+  std::atomic<uint64_t> refusals{0};   // requests with a status other than 200
+  std::atomic<uint64_t> displaced{0};  // connections closed in favour of others
 };
 
 struct HttpOptions {
   ListenAddress address;  // IPv4
-  // Answers requests, by path; false: 404. `response` is for the handler to fill in. Called by
-  // any of the threads that make answers, several at a time.
+  // Makes the response for a path; false: 404. Called by any of the threads that make responses,
+  // several at a time.
   std::function<bool(const HttpRequest& request, HttpResponse* response)> handler;
-  // Whether that answer is made at once: by the thread that serves the connections, which waits.
+  // Whether the response for the path is quick to make: then the thread that serves the connections
+  // makes it, and others wait.
   std::function<bool(std::string_view path)> is_quick = [](std::string_view) { return false; };
-  HttpCounters* counters = nullptr;  // outlives the server
-  uint32_t threads = 4;             // that make answers
-  uint32_t connections = 128;       // at a time; for another the one goes that has stood still longest
-  uint32_t request_bytes = 8192;    // of a request's line and header
-  size_t answer_bytes = 32u << 20;  // of answers that wait to be read, of all connections; likewise
-  int64_t request_ms = 2000;        // in which a request comes, and some of an answer is read
-  int64_t answer_ms = 30'000;       // in which all of an answer is read
-  int64_t keep_alive_ms = 1000;     // that a connection may lie idle
+  HttpCounters* counters = nullptr;  // must outlive the server
+  uint32_t threads = 4;              // that make responses
+  uint32_t connections = 128;       // maximum; a further one displaces the connection that was idle
+                                    // for longest
+  uint32_t request_bytes = 8192;    // maximum of a request's line and header
+  size_t answer_bytes = 32u << 20;  // maximum of all unread responses; displaces likewise
+  int64_t request_ms = 2000;        // in which a request must be complete, and some of a response
+                                    // be read
+  int64_t answer_ms = 30'000;       // in which a whole response must be read
+  int64_t keep_alive_ms = 1000;     // idle time of a connection between requests
 };
 
 class HttpServer {
  public:
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(HttpOptions options);
-  ~HttpServer();  // waits for answers that are being made
+  ~HttpServer();  // waits for responses that are being made
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // The address at which the server listens, the port resolved.
+  // Returns the listening address, with the resolved port.
   const ListenAddress& address() const { return address_; }
 
  private:

@@ -12,12 +12,12 @@ namespace suede {
 namespace {
 
 constexpr size_t kMinForReserve = 4;
-constexpr size_t kShare = 3;  // of the free places
+constexpr size_t kShare = 3;  // times the free places
 
 using Counts = std::unordered_map<uid_t, size_t>;  // connections of each user
 
-// The guest that is the first to go, of those that may: of the user with the most, the one that was
-// quiet for longest.
+// Returns the eligible guest to displace: of the user with the most connections, the one idle for
+// longest. nullopt: no guest is eligible.
 template <typename May>
 std::optional<size_t> FirstToGo(std::span<const Guest> guests, const Counts& counts, May may) {
   std::optional<size_t> found;
@@ -60,7 +60,8 @@ Admission Admit(std::span<const Guest> guests, uid_t uid, int64_t now_ms,
   const auto is_quiet = [&](const Guest& guest) {
     return guest.quiet_since_ms >= 0 && now_ms - guest.quiet_since_ms >= rules.grace_ms;
   };
-  // While there is room, it is for others alone that the user's share ends.
+  // While there is room, only the user's own connections are eligible, because other users keep
+  // theirs.
   std::optional<size_t> goes = FirstToGo(guests, counts, [&](const Guest& guest, size_t count) {
     return is_quiet(guest) && (guest.uid == uid || (!has_room && count > own));
   });

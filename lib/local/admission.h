@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides who gets a place among a bounded number of connections.
+// Admission control for a bounded number of connections.
 #ifndef SUEDE_LOCAL_ADMISSION_H_
 #define SUEDE_LOCAL_ADMISSION_H_
 
@@ -13,21 +13,22 @@
 
 namespace suede {
 
-// root, and the user that the daemon runs as.
+// Whether the user is root, or the user that the daemon runs as.
 bool IsPrivileged(uid_t uid);
 
-// A connection that has a place. Guests are given in the order in which they came.
+// A connection that has a place. Guests are listed in the order of their arrival.
 struct Guest {
   uid_t uid = 0;
-  // Since when nothing is done for it, and nothing it asked for is under way; -1: something is.
+  // Time in ms since which the connection has no work and no pending request; -1: busy.
   int64_t quiet_since_ms = -1;
 };
 
 struct AdmissionRules {
   size_t places = 0;
-  const char* setting = "";  // the key with the number of places: named in refusals
-  int64_t grace_ms = 100;    // after which a quiet connection may be ended for another
-  // Whether the last resort of a privileged user is the place of another that is not quiet.
+  const char* setting = "";  // configuration key of the number of places, named in refusals
+  int64_t grace_ms = 100;    // idle time after which a connection may be displaced
+  // Whether a privileged user may displace a busy connection of an unprivileged one as a last
+  // resort.
   bool ends_busy = false;
   std::function<bool(uid_t)> is_privileged = IsPrivileged;
 };
@@ -35,17 +36,18 @@ struct AdmissionRules {
 struct Admission {
   enum class Verdict { kRoom, kReplace, kRefuse };
   Verdict verdict = Verdict::kRoom;
-  size_t replaced = 0;  // index of the guest that has to go for it
-  std::string reason;   // of kReplace and kRefuse, in plain words
+  size_t replaced = 0;  // index of the displaced guest
+  std::string reason;   // of kReplace and kRefuse, for people
 };
 
-// Whether a connection of `uid` gets a place.
+// Decides whether a new connection of `uid` gets a place.
 //
-// One place of four or more is kept for privileged users. A user gets another of the rest as long
-// as it has less than three times as many as are free: three quarters of all where it is alone, and
-// there is always something left for the next. Beyond that, the user's own connection that was
-// quiet for longest is replaced. Where nothing is free, the quietest connection of a user that has
-// more connections may be replaced, too; so a user with few loses none to a user with many.
+// One place of four or more is reserved for privileged users. A user may take another of the rest
+// while it has less than three times as many connections as there are free places: a single user
+// gets at most three quarters of all, and some places stay free for others. Beyond that, the user's
+// own connection that was idle for longest is displaced. If no place is free, the longest idle
+// connection of a user with more connections may be displaced, too; so a user with few connections
+// loses none to a user with many.
 Admission Admit(std::span<const Guest> guests, uid_t uid, int64_t now_ms,
                 const AdmissionRules& rules);
 

@@ -16,14 +16,15 @@ constexpr long kPeriodNs = 10'000'000;
 
 int Signal() { return SIGRTMIN + 7; }
 
-// Repeats, for a signal that comes just before the thread falls asleep ends nothing.
+// Interval timer of a thread. It repeats, because a signal that arrives just before the thread
+// sleeps interrupts nothing.
 class Alarm {
  public:
   Alarm() {
     static std::once_flag once;
     std::call_once(once, [] {
       struct sigaction action = {};
-      action.sa_handler = [](int) {};  // without SA_RESTART: that it came is all
+      action.sa_handler = [](int) {};  // without SA_RESTART: only interrupts the system call
       sigaction(Signal(), &action, nullptr);
     });
     sigset_t set;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds how long this thread's system calls sleep.
+// Bounds the sleep of this thread's system calls.
 #ifndef SUEDE_LOCAL_CALL_LIMIT_H_
 #define SUEDE_LOCAL_CALL_LIMIT_H_
 
 namespace suede {
 
-// While one lives, a call that sleeps where signals may end it ends within some 10 ms, with EINTR
-// if it has a result.
+// While an instance exists, an interruptible sleep in a system call ends within about 10 ms, with
+// EINTR if the call has a result.
 //
-// Made for calls that do not sleep by themselves but may close files of another process:
-// descriptors that come with a message are closed by the thread that takes the message (or closes
-// the socket), and the last close of a TCP socket with SO_LINGER sleeps for as long as its former
-// owner likes, with any flags of any socket. Costs two system calls.
+// Intended for calls that normally do not sleep but may close files of another process: the thread
+// that receives a message (or closes the socket) closes the descriptors passed with it, and the
+// last close of a TCP socket with SO_LINGER sleeps for as long as its former owner chose, whatever
+// the flags of either socket. Costs two system calls.
 class CallLimit {
  public:
   CallLimit();

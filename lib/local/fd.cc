@@ -9,7 +9,7 @@ namespace suede {
 
 void Fd::Reset() {
   if (fd_ < 0) return;
-  const CallLimit limit;  // it may have come from another process
+  const CallLimit limit;  // another process may have passed it
   close(Release());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file descriptor with an owner.
+// Owner of a file descriptor.
 #ifndef SUEDE_LOCAL_FD_H_
 #define SUEDE_LOCAL_FD_H_
 
@@ -26,7 +26,7 @@ class Fd {
   int get() const { return fd_; }
   bool ok() const { return fd_ >= 0; }
   int Release() { return std::exchange(fd_, -1); }
-  // Closes it, without the waits that closing may bring (local/call_limit.h).
+  // Closes the descriptor, with a bounded sleep (local/call_limit.h).
   void Reset();
 
  private:

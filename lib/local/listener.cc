@@ -29,7 +29,7 @@ absl::Status Failed(const std::string& path, const char* what, const char* mend)
 
 int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
-// Removes the socket of a dead daemon.
+// Removes the socket that a terminated daemon left.
 absl::Status RemoveStale(const std::string& path) {
   struct stat info;
   if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
@@ -90,7 +90,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Create(const std::string& pa
   if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
     return give_up(Failed(path, "bind", "make its directory writable"));
   }
-  // No client can connect between bind and chmod: it does not listen yet.
+  // No client can connect between bind and chmod: the socket does not listen yet.
   if (chmod(path.c_str(), mode) != 0 || listen(fd, 64) != 0) {
     return give_up(Failed(path, "listen", "check the directory's permissions"));
   }
@@ -99,11 +99,11 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Create(const std::string& pa
 }
 
 Listener::~Listener() {
-  const CallLimit limit;  // connections that wait to be accepted go too
+  const CallLimit limit;  // closes connections that wait to be accepted, too
   unlink(path_.c_str());
   close(descriptors_.socket);
   close(descriptors_.spare);
-  // The lock's file stays: removing it would let two later daemons lock different files.
+  // The lock file stays: removing it would let two later daemons lock different files.
   close(descriptors_.lock);
 }
 

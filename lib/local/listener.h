@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A daemon's Unix socket in the file system. The thread that made it alone uses it.
+// A daemon's Unix socket in the file system. Used only by the thread that created it.
 #ifndef SUEDE_LOCAL_LISTENER_H_
 #define SUEDE_LOCAL_LISTENER_H_
 
@@ -12,12 +12,12 @@
 
 namespace suede {
 
-// The directory of the runtime files of the endpoint NAME: /run/suede/NAME for root, otherwise
-// $XDG_RUNTIME_DIR/suede/NAME (/tmp/suede-UID/NAME where that is not set).
+// Returns the directory of the runtime files of endpoint NAME: /run/suede/NAME for root, otherwise
+// $XDG_RUNTIME_DIR/suede/NAME (/tmp/suede-UID/NAME if that is unset).
 std::string RuntimeDirectory(const std::string& name);
 
-// A listening socket. Holds the path's lock for as long as it lives, so that two daemons
-// never share a path; the socket of a dead one is replaced. Its directory is made if need be.
+// A listening socket. Holds the path's lock for its lifetime, so that two daemons never share a
+// path. Create replaces the socket of a terminated daemon, and creates the directory if needed.
 class Listener {
  public:
   enum class Kind { kPackets, kStream };  // SOCK_SEQPACKET, SOCK_STREAM
@@ -29,15 +29,15 @@ class Listener {
 
   int fd() const { return descriptors_.socket; }
   const std::string& path() const { return path_; }
-  // The next client's socket, non-blocking; -1 where none waits. `turned_away` is set where there
-  // was one, but no descriptor for it.
+  // Returns the next client's socket, non-blocking; -1 if none waits. Sets `turned_away` if a
+  // client was rejected for lack of a descriptor.
   int Accept(bool* turned_away);
 
  private:
   struct Descriptors {
     int lock;
     int socket;
-    int spare;  // given up for a moment in order to turn a client away when descriptors run out
+    int spare;  // released briefly to reject a client when descriptors run out
   };
   Listener(std::string path, const Descriptors& descriptors)
       : path_(std::move(path)), descriptors_(descriptors) {}

@@ -47,8 +47,8 @@ namespace {
 
 Received Receive(int socket, void* buffer, size_t size, int flags) {
   iovec data{.iov_base = buffer, .iov_len = size};
-  // Room for one, which alignment makes two. The kernel closes descriptors that do not fit, and
-  // says so.
+  // Room for one descriptor, which alignment makes two. The kernel closes descriptors that do not
+  // fit, and sets MSG_CTRUNC.
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
   msghdr header{};
   header.msg_iov = &data;

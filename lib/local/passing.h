@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes of a Unix stream socket, with a descriptor beside them (SCM_RIGHTS).
+// Transfers over Unix sockets, with a descriptor beside the bytes (SCM_RIGHTS).
 #ifndef SUEDE_LOCAL_PASSING_H_
 #define SUEDE_LOCAL_PASSING_H_
 
@@ -12,32 +12,32 @@
 
 namespace suede {
 
-// As recv(), without waiting: a message's length, even where `size` is less. Descriptors that come
-// with it are closed.
+// Like recv(), without blocking: returns a message's length, even if `size` is less. Closes
+// descriptors that arrive with the message.
 ssize_t ReceivePacket(int socket, void* message, size_t size);
 
-// A packet with the descriptor that came with it. Where there were several, none is given.
+// A packet with the descriptor that arrived with it; without one if there were several.
 struct ReceivedPacket {
   ssize_t bytes = -1;
   Fd fd;
 };
 ReceivedPacket ReceivePacketWithFd(int socket, void* message, size_t size);
 
-// As send(): bytes that the socket took, or -1 and errno. Where it took any, it took `fd` with
-// them; -1 sends none. Never raises SIGPIPE.
+// Like send(): returns the bytes that the socket accepted, or -1 and errno. If it accepted any,
+// `fd` was sent with them; an `fd` of -1 sends none. Never raises SIGPIPE.
 ssize_t SendWithFd(int socket, std::string_view bytes, int fd);
 
-// Whether `fd` is a file that reading and writing does not wait for: a regular one, and of no file
-// system that a user's program serves.
+// Whether reads and writes of `fd` never block: a regular file, and not on a file system that a
+// user's program serves (FUSE).
 bool IsPlainFile(int fd);
 
 struct Received {
-  ssize_t bytes = -1;      // as recv(): 0 at the end, -1 and errno
+  ssize_t bytes = -1;      // as of recv(): 0 at the end, -1 and errno
   Fd fd;                   // belongs to the last of the bytes
-  bool too_many = false;   // there was more than one: all of them are closed
+  bool too_many = false;   // several descriptors arrived; all are closed
 };
-// Takes the socket's bytes, up to `size` of them. The kernel ends such a read behind the bytes
-// that a descriptor came with, so that there is one per read and it belongs to the last byte.
+// Receives up to `size` bytes. The kernel ends a read behind the bytes with which a descriptor was
+// sent, so each read returns at most one descriptor, which belongs to the last byte.
 Received ReceiveWithFd(int socket, char* buffer, size_t size);
 
 }  // namespace suede

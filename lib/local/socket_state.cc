@@ -13,10 +13,10 @@
 
 namespace suede {
 
-// Asks the kernel for the socket that is bound to the file, as a datagram socket would address it:
-// the kernel finds the socket by the file, so that symbolic links, relative paths and network
-// namespaces do not matter, and refuses on account of its type before it touches it. /proc/net/unix
-// has the path as it was bound, and the sockets of one network namespace alone.
+// Connects a datagram socket to the file: the kernel finds the bound socket by the file, so that
+// symbolic links, relative paths and network namespaces do not matter, and rejects the connection
+// because of the socket's type before it has any effect. /proc/net/unix would show the path as it
+// was bound, and only sockets of one network namespace.
 SocketState StateOfSocket(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -37,14 +37,14 @@ SocketState StateOfSocket(const std::string& path) {
 bool IsAbstractNameHeld(std::string_view name, const char* list) {
   std::ifstream sockets(list);
   std::string line;
-  std::getline(sockets, line);  // the heads of the columns
+  std::getline(sockets, line);  // the column headings
   while (std::getline(sockets, line)) {
     constexpr int kColumnsBefore = 7;
     std::istringstream columns(line);
     std::string bound;
     for (int i = 0; i < kColumnsBefore; ++i) columns >> bound;
     if (!std::getline(columns >> std::ws, bound) || !bound.starts_with('@')) continue;
-    // The kernel shows each zero byte as '@'; a name may be padded with them.
+    // The kernel prints each zero byte as '@'; a name may be padded with zero bytes.
     bound.erase(0, 1);
     bound.erase(bound.find_last_not_of('@') + 1);
     if (bound == name) return true;

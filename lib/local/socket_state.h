@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells whether a process holds a Unix socket, without connecting to it: a connection is an event
-// at its server, and ends a process whose net_memif is that server.
+// Checks whether a process holds a Unix socket, without connecting to it: a connection is an event
+// at its server, and crashes a process whose net_memif is that server.
 #ifndef SUEDE_LOCAL_SOCKET_STATE_H_
 #define SUEDE_LOCAL_SOCKET_STATE_H_
 
@@ -11,17 +11,17 @@
 namespace suede {
 
 enum class SocketState : uint8_t {
-  kAbsent,   // there is no file
-  kDead,     // the file is all that is left of a socket
-  kHeld,     // a process has bound it, in whichever network namespace
-  kUnknown,  // this process may not know, or the file is not a socket
+  kAbsent,   // no such file
+  kDead,     // the file exists, but no process has the socket open
+  kHeld,     // a process has bound it, in any network namespace
+  kUnknown,  // no permission to check, or the file is not a socket
 };
 
 // Returns the state of the stream or packet socket at `path`.
 SocketState StateOfSocket(const std::string& path);
 
-// Returns whether a process of this network namespace has bound the abstract name, by the kernel's
-// list. `list`: another file than /proc/net/unix, in tests.
+// Returns whether a process of this network namespace has bound the abstract name, according to the
+// kernel's list. `list`: replaces /proc/net/unix in tests.
 bool IsAbstractNameHeld(std::string_view name, const char* list = "/proc/net/unix");
 
 }  // namespace suede

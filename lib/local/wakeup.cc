@@ -11,21 +11,21 @@ namespace suede {
 
 std::optional<Wakeup> Wakeup::Create() {
   int ends[2];
-  // The handle does not block either: several threads of its process may read it.
+  // The handle is non-blocking, too: several threads of its process may read it.
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
     return std::nullopt;
   }
-  // Nothing is ever read at our end, so nothing may be left there to be kept.
+  // This end is never read, so it must not accept data that the other end sends.
   shutdown(ends[0], SHUT_RD);
   return Wakeup(Fd(ends[0]), Fd(ends[1]));
 }
 
 void Wakeup::Ring() const {
-  // An earlier ring that was not read yet is enough.
+  // An unread earlier notification is sufficient.
   int unread = 0;
   if (ioctl(rope_.get(), SIOCOUTQ, &unread) == 0 && unread != 0) return;
   const uint64_t one = 1;
-  // Full, shut or closed at the other end: then there is no listener to help.
+  // If the other end is full, shut down or closed, there is no listener to wake.
   static_cast<void>(send(rope_.get(), &one, sizeof one, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 

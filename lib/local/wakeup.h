@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wakes another process that sleeps on a descriptor, and never waits for it.
+// Wakes another process that sleeps on a descriptor; never blocks.
 #ifndef SUEDE_LOCAL_WAKEUP_H_
 #define SUEDE_LOCAL_WAKEUP_H_
 
@@ -10,20 +10,20 @@
 
 namespace suede {
 
-// Two ends of a socket. The other process gets `handle`, which becomes readable: 8 bytes for each
-// time it was rung, of which no two wait at once.
+// A socket pair. The other process gets `handle`, which becomes readable: it holds 8 bytes per
+// notification, and at most one unread notification.
 //
-// An eventfd would do the same with one description for both: a holder could clear O_NONBLOCK and
-// fill the counter, and the next that rings sleeps for good. An end of a socket has flags of its
-// own, and the other process can only make Ring fail (it fills, shuts or closes its end), and
-// nothing else.
+// An eventfd would share one file description between both: a holder could clear O_NONBLOCK and
+// fill the counter, and the next writer would sleep forever. Each end of a socket pair has its own
+// flags, and the other process can only make Ring fail (by filling, shutting down or closing its
+// end).
 class Wakeup {
  public:
-  // Nothing where there are no descriptors.
+  // Returns nullopt if there are no free descriptors.
   static std::optional<Wakeup> Create();
 
   void Ring() const;
-  // The end to pass on; FreeHandle once that is done.
+  // End of the socket pair to pass to the other process; call FreeHandle once that is done.
   int handle() const { return handle_.get(); }
   void FreeHandle() { handle_.Reset(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPUs of lcores.
+// Checks of lcores' CPUs.
 #include "base/text.h"
 #include "preflight/preflight.h"
 
@@ -45,7 +45,7 @@ void CheckScheduler(const PreflightSubject& s, std::vector<Finding>& findings) {
                                           " to others, and kernel.sched_autogroup_enabled lets "
                                           "some kernels starve it, or them, for seconds"),
                         .mend = "sysctl -w kernel.sched_autogroup_enabled=0"});
-    return;  // it is one setting of the machine
+    return;  // one setting of the whole machine
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices behind ports.
+// Checks of the devices behind ports.
 #include <algorithm>
 
 #include "base/text.h"
@@ -10,7 +10,7 @@
 namespace suede {
 namespace {
 
-// Kernel drivers that DPDK works beside.
+// Kernel drivers that DPDK can share a device with.
 constexpr std::string_view kSharedDrivers[] = {"mlx4_core", "mlx5_core", "mana"};
 constexpr std::string_view kVfioDriver = "vfio-pci";
 constexpr std::string_view kUioDrivers[] = {"igb_uio", "uio_pci_generic"};
@@ -64,7 +64,7 @@ void CheckVdevDrivers(const PreflightSubject& s, std::vector<Finding>& findings)
     const std::string_view head = DeviceHead(port.device);
     // virtio_user is an alias, which DPDK's libraries do not list.
     if (head.starts_with("virtio_user")) continue;
-    // As EAL finds it: by the beginning of the name.
+    // Matches a prefix of the name, as EAL does.
     const bool known = std::any_of(drivers.begin(), drivers.end(), [&](const std::string& driver) {
       return head.starts_with(driver);
     });
@@ -153,7 +153,7 @@ void CheckInterfaces(const PreflightSubject& s, std::vector<Finding>& findings) 
 }
 
 void CheckTaps(const PreflightSubject& s, std::vector<Finding>& findings) {
-  std::string key;  // the first that asks for a TAP
+  std::string key;  // the first key that requires a TAP
   for (size_t i = 0; i < s.config.ports.size(); ++i) {
     const PortConfig& port = s.config.ports[i];
     const bool is_device = VdevDriver(port.device) == "net_tap";
@@ -207,7 +207,7 @@ void CheckMemifSockets(const PreflightSubject& s, std::vector<Finding>& findings
     }
     const std::string path(DeviceArgument(port.device, "socket"));
     const size_t before = findings.size();
-    // The driver makes no directories.
+    // The driver creates no directories.
     CheckDirectoryOf(s.machine, key, path, false, findings);
     const std::string directory = path.substr(0, path.rfind('/'));
     if (findings.size() == before && !s.machine.File(directory).readable) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sockets, directories, and other processes that hold them.
+// Checks of sockets, directories, and other processes that use them.
 #include "preflight/check_files.h"
 
 #include <algorithm>
@@ -92,11 +92,11 @@ void CheckSealing(const PreflightSubject& s, std::vector<Finding>& findings) {
 }
 
 void CheckDescriptors(const PreflightSubject& s, std::vector<Finding>& findings) {
-  // DPDK's pipes, logs and devices, and the endpoint's own sockets and timers.
+  // Descriptors of DPDK's pipes, logs and devices, and of the endpoint's own sockets and timers.
   constexpr uint64_t kOfEndpoint = 56;
   constexpr uint64_t kOfLcore = 4;
   constexpr uint64_t kOfPort = 8;
-  constexpr uint64_t kOfClient = 8;  // its socket, its segment, a notifier for each queue
+  constexpr uint64_t kOfClient = 8;  // socket, segment, and a notifier for each queue
   const Config& config = s.config;
   const uint64_t limit = s.machine.DescriptorLimit();
   const uint64_t start =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions of several checks about paths.
+// Checks of paths that several preflight checks share.
 #ifndef SUEDE_PREFLIGHT_CHECK_FILES_H_
 #define SUEDE_PREFLIGHT_CHECK_FILES_H_
 
@@ -10,13 +10,13 @@
 
 namespace suede {
 
-// Whether a file can be made at `path`: its directory is there and writable or, where directories
-// are made as needed, the nearest one above it is.
+// Checks that a file can be created at `path`: its directory exists and is writable or, with
+// `made_as_needed`, its nearest existing ancestor is writable.
 void CheckDirectoryOf(const Machine& machine, const std::string& key, const std::string& path,
                       bool made_as_needed, std::vector<Finding>& findings);
 
-// Checks that a server can make its socket at `path`: no program listens there, and no other file
-// is there.
+// Checks that a server can create its socket at `path`: no program listens there, and there is no
+// other kind of file.
 void CheckPlaceOfSocket(const Machine& machine, const std::string& key, const std::string& path,
                         std::vector<Finding>& findings);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hugepages, memory, and the limit of locked memory.
+// Checks of hugepages, memory, and the limit of locked memory.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kSegmentPage = 2 * kMiB;
-// Memory of EAL and the devices besides frame pools: rings, descriptors, bookkeeping.
+// Memory of EAL and the devices in addition to frame pools: rings, descriptors, bookkeeping.
 constexpr uint64_t kEalBytes = 32 * kMiB;
 
 uint64_t ToMiB(uint64_t bytes) { return (bytes + kMiB - 1) / kMiB; }
@@ -33,7 +33,7 @@ struct Need {
   std::vector<std::string> ports;
 };
 
-// The command that makes `missing` bytes more of the pool; prefers the smallest pages.
+// Returns the command that adds at least `missing` bytes to the pool.
 std::string Reserve(const HugepagePool& pool, uint64_t missing) {
   const uint64_t pages = (missing + pool.page_bytes - 1) / pool.page_bytes;
   return StrCat("echo ", pool.total + pages, " > ", pool.directory, "/nr_hugepages");
@@ -49,7 +49,7 @@ void Add(NodeSum& sum, const HugepagePool& pool) {
   if (sum.smallest == nullptr || pool.page_bytes < sum.smallest->page_bytes) sum.smallest = &pool;
 }
 
-// Checks the hugepages of a node, or with the number -1 those of the whole machine.
+// Checks the free hugepages of a node; node -1: of the whole machine.
 void CheckNode(int node, const Need& need, const NodeSum& sum, bool only_warn,
                std::vector<Finding>& findings) {
   if (sum.free >= need.bytes) return;

@@ -15,7 +15,7 @@ bool IsVdev(std::string_view device) {
 
 std::string_view VdevDriver(std::string_view device) {
   std::string_view name = DeviceHead(device);
-  // As EAL does it: the number at the end tells devices of a driver apart.
+  // EAL strips the number at the end, which distinguishes devices of a driver.
   while (!name.empty() && std::isdigit(static_cast<unsigned char>(name.back())) != 0) {
     name.remove_suffix(1);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device string of a port, taken apart.
+// Parsing of a port's device string.
 #ifndef SUEDE_PREFLIGHT_DEVICE_H_
 #define SUEDE_PREFLIGHT_DEVICE_H_
 
@@ -8,14 +8,14 @@
 
 namespace suede {
 
-// "net_memif0" of "net_memif0,role=server".
+// Returns "net_memif0" for "net_memif0,role=server".
 std::string_view DeviceHead(std::string_view device);
 bool IsVdev(std::string_view device);
-// "net_memif" of "net_memif0,role=server".
+// Returns "net_memif" for "net_memif0,role=server".
 std::string_view VdevDriver(std::string_view device);
-// "server" of "net_memif0,role=server" for "role"; empty: not given.
+// Returns "server" for "net_memif0,role=server" and "role"; empty: not given.
 std::string_view DeviceArgument(std::string_view device, std::string_view key);
-// A PCI address with its domain, in lower case.
+// Returns the PCI address with its domain, in lower case.
 std::string PciAddress(std::string_view device);
 
 }  // namespace suede

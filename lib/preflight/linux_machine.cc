@@ -42,7 +42,7 @@ std::string LineIn(const fs::path& path) {
   return line;
 }
 
-// Whether a list of the kernel ("0-3,8") has the number.
+// Whether a kernel list ("0-3,8") contains the number.
 bool ListHas(std::string_view list, uint32_t number) {
   for (const std::string_view part : Split(list, ',')) {
     uint32_t first = 0;
@@ -54,7 +54,7 @@ bool ListHas(std::string_view list, uint32_t number) {
   return false;
 }
 
-// The value of a line "NAME:   VALUE".
+// Returns the value of the line "NAME:   VALUE"; empty: no such line.
 std::string FieldIn(const fs::path& path, std::string_view name) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -128,7 +128,7 @@ std::vector<HugepagePool> LinuxMachine::Hugepages() const {
     if (std::sscanf(name.c_str(), "node%d", &node) != 1) continue;
     AddPools(entry.path() / "hugepages", node, pools);
   }
-  // A kernel without NUMA.
+  // Kernel without NUMA.
   if (pools.empty()) AddPools(root_ + "/sys/kernel/mm/hugepages", 0, pools);
   std::sort(pools.begin(), pools.end(), [](const HugepagePool& a, const HugepagePool& b) {
     return a.node != b.node ? a.node < b.node : a.page_bytes < b.page_bytes;
@@ -179,7 +179,7 @@ std::optional<PciFacts> LinuxMachine::Pci(const std::string& address) const {
 }
 
 std::optional<InterfaceFacts> LinuxMachine::Interface(const std::string& name) const {
-  // The kernel's limit; a name is no path.
+  // The kernel limits the length; a name is not a path.
   if (name.empty() || name.size() >= IFNAMSIZ || name.find('/') != std::string::npos ||
       name.starts_with(".")) {
     return std::nullopt;
@@ -196,7 +196,7 @@ std::optional<InterfaceFacts> LinuxMachine::Interface(const std::string& name) c
 FileFacts LinuxMachine::File(const std::string& path) const {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) {
-    // A file that may not be looked at exists, for all that this process can do with it.
+    // Without permission the file counts as existing, of an unusable kind.
     return {.kind = errno == EACCES ? FileFacts::Kind::kOther : FileFacts::Kind::kAbsent};
   }
   FileFacts facts{.kind = FileFacts::Kind::kOther};
@@ -207,11 +207,11 @@ FileFacts LinuxMachine::File(const std::string& path) const {
   return facts;
 }
 
-// Takes the address for a moment, and does not listen: no client can connect meanwhile.
+// Binds the address briefly without listening, so that no client can connect meanwhile.
 std::string LinuxMachine::WhyNotListen(const ListenAddress& listen) const {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return std::strerror(errno);
-  const int on = 1;  // as a server does: connections of the last one may still linger
+  const int on = 1;  // as a server does: old connections may still linger
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address{};
   address.sin_family = AF_INET;

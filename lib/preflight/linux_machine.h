@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine that this process runs on.
+// Facts of the machine on which this process runs.
 #ifndef SUEDE_PREFLIGHT_LINUX_MACHINE_H_
 #define SUEDE_PREFLIGHT_LINUX_MACHINE_H_
 
@@ -14,13 +14,14 @@ namespace suede {
 
 class LinuxMachine final : public Machine {
  public:
-  // Facts that DPDK alone knows.
+  // Facts that only DPDK knows.
   struct Dpdk {
     std::function<pid_t(const std::string& prefix)> prefix_holder;
     std::function<std::vector<std::string>()> vdev_drivers;
   };
   using SealingCheck = std::function<std::vector<std::string>(const SealingConfig& sealing)>;
-  // `root` is put before the paths of /sys and /proc, in tests. `sealing`: reads its files.
+  // `root`: prefix of the paths of /sys and /proc, for tests. `sealing`: checks the files of
+  // sealing.
   explicit LinuxMachine(Dpdk dpdk, std::string root = "", SealingCheck sealing = nullptr)
       : dpdk_(std::move(dpdk)), root_(std::move(root)), sealing_(std::move(sealing)) {}
 

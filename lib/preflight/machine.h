@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The questions of a preflight to the machine. Tests answer for machines that are not there.
+// Interface through which preflight checks query the machine. Tests implement it for other
+// machines.
 #ifndef SUEDE_PREFLIGHT_MACHINE_H_
 #define SUEDE_PREFLIGHT_MACHINE_H_
 
@@ -20,19 +21,19 @@ struct HugepagePool {
   uint64_t page_bytes = 0;
   uint64_t total = 0;
   uint64_t free = 0;
-  std::string directory;  // of its files in sysfs
+  std::string directory;  // of the pool's files in sysfs
 };
 
 struct CpuFacts {
   bool online = false;
-  bool allowed = false;   // to this process
+  bool allowed = false;   // for this process
   bool isolated = false;  // from the kernel's scheduler
 };
 
 struct PciFacts {
   std::string driver;  // empty: none
   std::optional<int> iommu_group;
-  int numa_node = -1;  // -1: not known
+  int numa_node = -1;  // -1: unknown
 };
 
 struct InterfaceFacts {
@@ -41,7 +42,7 @@ struct InterfaceFacts {
   bool is_tap = false;  // or TUN
 };
 
-// A path as this process sees it.
+// Properties of a path with the permissions of this process.
 struct FileFacts {
   enum class Kind : uint8_t { kAbsent, kDirectory, kSocket, kOther };
   Kind kind = Kind::kAbsent;
@@ -55,36 +56,36 @@ class Machine {
  public:
   virtual ~Machine() = default;
 
-  // The user that this process runs as, for commands.
+  // Returns the user that this process runs as, for use in commands.
   virtual std::string User() const = 0;
   virtual bool Has(Capability capability) const = 0;
-  virtual uint64_t MemlockLimit() const = 0;  // UINT64_MAX: none
+  virtual uint64_t MemlockLimit() const = 0;  // UINT64_MAX: unlimited
   virtual uint64_t AvailableMemory() const = 0;
   virtual std::vector<HugepagePool> Hugepages() const = 0;
-  // Mount points of hugetlbfs.
+  // Returns the mount points of hugetlbfs.
   virtual std::vector<std::string> HugetlbfsMounts() const = 0;
   virtual CpuFacts Cpu(uint32_t cpu) const = 0;
-  // Whether the fair scheduler is EEVDF (Linux 6.6 and later) and gives each session a share of a
-  // CPU of its own (kernel.sched_autogroup_enabled).
+  // Whether the fair scheduler is EEVDF (Linux 6.6 and later) and gives each session its own share
+  // of a CPU (kernel.sched_autogroup_enabled).
   virtual bool SharesBySession() const = 0;
-  // `address` is in full, as in 0000:03:00.0.
+  // `address`: in full, as 0000:03:00.0.
   virtual std::optional<PciFacts> Pci(const std::string& address) const = 0;
   virtual std::optional<InterfaceFacts> Interface(const std::string& name) const = 0;
   virtual FileFacts File(const std::string& path) const = 0;
-  // Whether a program has bound the Unix socket at the path, or may have. Does not connect: a
-  // connection would end a process that serves a memif there.
+  // Whether a program has, or may have, bound the Unix socket at the path. Does not connect: a
+  // connection would crash a process that serves a memif there.
   virtual bool IsServed(const std::string& socket_path) const = 0;
   // Whether a program of this network namespace has bound a socket to the abstract name.
   virtual bool IsAbstractNameHeld(const std::string& name) const = 0;
-  // Why a server cannot listen at the TCP address; empty: it can.
+  // Returns the reason why a server cannot listen at the TCP address; empty: it can.
   virtual std::string WhyNotListen(const ListenAddress& address) const = 0;
-  // Faults of the files of secrets and certificates, each with its mend behind the last "; ", if it
-  // has one. Called for a configuration whose instances seal.
+  // Returns the faults of the files of secrets and certificates, each with its mend, if any, behind
+  // the last "; ". Called only if an instance seals.
   virtual std::vector<std::string> SealingFaults(const SealingConfig& sealing) const = 0;
   virtual uint64_t DescriptorLimit() const = 0;
-  // The process that runs with the EAL file prefix; 0: none.
+  // Returns the process that runs with the EAL file prefix; 0: none.
   virtual pid_t PrefixHolder(const std::string& prefix) const = 0;
-  // Names of DPDK's drivers for virtual devices, as in net_memif.
+  // Returns the names of DPDK's drivers for virtual devices, as net_memif.
   virtual std::vector<std::string> VdevDrivers() const = 0;
 };
 

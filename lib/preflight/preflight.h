@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The needs of a configuration, checked against the machine before anything is started.
+// Checks of a configuration's requirements against the machine, before anything is started.
 #ifndef SUEDE_PREFLIGHT_PREFLIGHT_H_
 #define SUEDE_PREFLIGHT_PREFLIGHT_H_
 
@@ -14,35 +14,36 @@
 
 namespace suede {
 
-// Memory that the configuration leads to; the builder of the endpoint knows it.
+// Memory that a configuration requires, computed by the endpoint's builder.
 struct MemoryNeeds {
-  std::vector<uint64_t> pool_bytes;  // of each of Config::ports
-  uint64_t segment_bytes = 0;        // of a client with all the queues that it may have
+  std::vector<uint64_t> pool_bytes;  // by index of Config::ports
+  uint64_t segment_bytes = 0;        // of a client with its maximum number of queues
 };
 
-// Hugepages that an endpoint takes: the pools, and DPDK's own memory. Where hugepages are
-// taken if enough are free, captures and similar users must have room too.
+// Returns the hugepage bytes of an endpoint: the pools, and DPDK's own memory. With kAuto, which
+// takes hugepages if enough are free, at least 256 MiB, so that captures and similar users have
+// room too.
 uint64_t HugepageBytes(Hugepages mode, const std::vector<uint64_t>& pool_bytes);
 
 struct Finding {
   enum class Severity : uint8_t {
-    kError,    // the endpoint does not start, or a port of it does not work
-    kWarning,  // it runs, but not as well as it could
+    kError,    // the endpoint does not start, or one of its ports does not work
+    kWarning,  // the endpoint runs, but not optimally
   };
   Severity severity = Severity::kError;
-  std::string_view check;  // name of its row
-  std::string problem;     // begins with the key that leads to it
-  std::string mend;        // a command where there is one
+  std::string_view check;  // name of the check
+  std::string problem;     // begins with the configuration key that causes it
+  std::string mend;        // a command if there is one
 };
 
-// The input of a check.
+// Input of a check.
 struct PreflightSubject {
   const Config& config;
   const MemoryNeeds& needs;
   const Machine& machine;
 };
 
-// A row of the one list of checks: the daemon runs them in this order, docs/service.md lists them.
+// A row of the list of checks: the daemon runs them in this order, docs/service.md lists them.
 struct PreflightCheck {
   std::string_view name;
   std::string_view sentence;
@@ -50,15 +51,15 @@ struct PreflightCheck {
 };
 std::span<const PreflightCheck> PreflightChecks();
 
-// Everything that the checks find, errors and warnings.
+// Runs all checks and returns their errors and warnings.
 std::vector<Finding> RunPreflight(const PreflightSubject& subject);
 
-// "error hugepages: PROBLEM; mend: COMMAND".
+// Returns "error hugepages: PROBLEM; mend: COMMAND".
 std::string FormatFinding(const Finding& finding);
-// The table of docs/service.md.
+// Returns the table of docs/service.md.
 std::string PreflightChecksAsMarkdown();
 
-// The checks, by subject; each adds its findings.
+// Checks by subject; each appends its findings.
 void CheckHugepageNeeds(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckHugetlbfs(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckSegments(const PreflightSubject& subject, std::vector<Finding>& findings);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an initiator sends at once, as a client's queue takes it.
+// Conversion of an initiator's burst to a run of a client queue.
 #ifndef SUEDE_SERVE_BURST_RUN_H_
 #define SUEDE_SERVE_BURST_RUN_H_
 
@@ -9,7 +9,7 @@
 
 namespace suede {
 
-// As long as the burst's memory lasts.
+// Returns the run, which is valid as long as the burst's memory.
 inline ClientRun RunOf(const mem::Burst& burst) {
   return {.first = {.xpuid = burst.to.xpuid,
                     .vc = burst.to.vc,

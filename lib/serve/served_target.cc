@@ -11,9 +11,10 @@
 namespace suede {
 namespace {
 
-// {initiator, VC} with waiting responses that one iteration tries, beyond those of its requests.
+// {initiator, VC} pairs with waiting responses that one poll iteration tries, in addition to those
+// of its requests.
 constexpr uint32_t kLanesPerTurn = 64;
-// Notices that one iteration passes on.
+// Maximum notices that one poll iteration passes on.
 constexpr uint32_t kNoticesPerTurn = 64;
 
 bool IsRequest(const ReceivedCommand& command) {
@@ -72,7 +73,7 @@ uint32_t ServedTarget::Poll(uint32_t max, uint16_t partition, RxRingWriter* ring
   }
   if (target_.has_notices() && rings != nullptr) [[unlikely]]
     PassNotices(rings);
-  if (served != 0) target_.Flush(*this, 0);  // the acknowledgement that is being joined
+  if (served != 0) target_.Flush(*this, 0);  // sends the acknowledgement that is being coalesced
   if (target_.HasWaiting()) [[unlikely]]
     SendWaiting();
   queue_.Flush();
@@ -97,12 +98,12 @@ uint32_t ServedTarget::PollVc(uint8_t vc, uint32_t max, RxRingWriter* rings) {
     }
     ++served;
   }
-  // The lines of a stuck one, and of those before it in this burst, stay.
+  // The lines of a stuck command, and of those before it in this burst, stay.
   if (!stuck) receiver.Release();
   return served;
 }
 
-// False: it waits for room in the client's ring.
+// Returns false if the command must wait for room in the client's ring.
 bool ServedTarget::Serve(const ReceivedCommand& command, RxRingWriter* rings) {
   const uint32_t window = IsRequest(command) ? LoadBe16(command.control + 7) : mem::kMaxWindows;
   if (window < mem::kMaxWindows && of_program_.test(window)) [[unlikely]] {
@@ -123,7 +124,8 @@ bool ServedTarget::PassOn(const ReceivedCommand& command, RxRingWriter& ring) {
   return true;
 }
 
-// As puts with immediate without octets, whose offset is the end of the put.
+// Passes notices on as puts with immediate, without octets, whose offset is the end of the original
+// put.
 void ServedTarget::PassNotices(RxRingWriter* rings) {
   const auto vc = static_cast<uint8_t>(std::countr_zero(vc_mask_));
   constexpr uint32_t kBytes = mem::kRequestControlBytes + mem::kImmediateHeadBytes;
@@ -143,7 +145,7 @@ void ServedTarget::PassNotices(RxRingWriter* rings) {
   }
 }
 
-// Where credit has come back, or the queue's state is another one, each lane has a try.
+// Tries each lane once more after credit has returned or the queue's state has changed.
 void ServedTarget::SendWaiting() {
   const uint32_t returned = queue_.ReadReturned();
   const uint32_t state = queue_.state();
@@ -159,7 +161,7 @@ void ServedTarget::SendWaiting() {
 
 bool ServedTarget::Send(const mem::Route& to, const uint8_t* control, uint32_t control_bytes,
                         const uint8_t* data, uint32_t data_bytes) {
-  static_cast<void>(control_bytes);  // the control says it itself
+  static_cast<void>(control_bytes);  // the control field implies both lengths
   static_cast<void>(data_bytes);
   return queue_.Send({.xpuid = to.xpuid, .vc = to.vc, .control = control, .data = data}) ==
          SendResult::kOk;

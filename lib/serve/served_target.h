@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A target of lib/mem that an lcore serves: its requests arrive in receive rings of a private
-// segment, and its responses leave by the queue of that segment, as a client's commands do.
+// segment, and its responses leave through the segment's queue, like a client's commands.
 //
-// The control thread makes it; the lcore alone uses it from ServedTargets::Add to Remove.
+// The control thread creates it; from ServedTargets::Add to Remove only the lcore may use it.
 #ifndef SUEDE_SERVE_SERVED_TARGET_H_
 #define SUEDE_SERVE_SERVED_TARGET_H_
 
@@ -23,12 +23,12 @@
 
 namespace suede {
 
-// A window of a served target, as it is to be from now on.
+// New state of a window of a served target.
 struct ServedWindow {
   enum class Kind : uint8_t {
-    kNone,     // there is none
-    kLcore,    // `window` has its memory
-    kProgram,  // its requests are passed on to the client's receive ring
+    kNone,     // no window
+    kLcore,    // the lcore serves the memory of `window`
+    kProgram,  // requests are passed on to the client's receive ring
   };
   Kind kind = Kind::kNone;
   mem::Window window;
@@ -36,10 +36,10 @@ struct ServedWindow {
 
 class ServedTarget final : private mem::ResponseSink {
  public:
-  // Requests that one poll iteration executes of it at most.
+  // Maximum requests of the target that one poll iteration executes.
   static constexpr uint32_t kRequestsPerTurn = 64;
 
-  // Requests arrive on the VCs of `vc_mask`. `shape` is of a segment with one queue.
+  // Requests arrive on the VCs of `vc_mask`. `shape`: of a segment with one queue.
   ServedTarget(const SegmentShape& shape, uint8_t vc_mask);
   ServedTarget(const ServedTarget&) = delete;
   ServedTarget& operator=(const ServedTarget&) = delete;
@@ -47,20 +47,21 @@ class ServedTarget final : private mem::ResponseSink {
   void* segment() { return segment_.get(); }
   const SegmentShape& shape() const { return shape_; }
 
-  // False: the window's numbers are out of range, its id is in use, or there is none to be removed.
+  // Sets or removes a window. Returns false if its numbers are out of range, its id is in use, or
+  // there is no window to remove.
   bool SetWindow(uint32_t id, const ServedWindow& window);
 
-  // Executes and passes on up to `max` requests, then sends responses that wait. `partition`: the
-  // endpoint's. `rings`: of the client that has the target, by VC; null: it is going, and nothing
-  // is passed on. Returns the number of requests.
+  // Executes and passes on up to `max` requests, then sends waiting responses. `partition`: the
+  // endpoint's. `rings`: the owning client's, by VC; null: the client is leaving, and requests to
+  // pass on are dropped. Returns the number of requests.
   uint32_t Poll(uint32_t max, uint16_t partition, RxRingWriter* rings);
-  // VCs of `rings` that something was written to since this was asked last.
+  // Returns and clears the mask of VCs whose rings were written to.
   uint8_t TakePassedOn() { return std::exchange(passed_on_, uint8_t{0}); }
-  // Requests that were ever passed on.
+  // Returns the total of requests passed on.
   uint64_t passed_on_count() const { return passed_on_count_; }
   const mem::TargetCounters& counters() const { return target_.counters(); }
 
-  // Aborts where the state contradicts itself; for tests.
+  // Aborts if the state is inconsistent; for tests.
   void CheckInvariants() const { target_.CheckInvariants(); }
 
  private:
@@ -80,15 +81,16 @@ class ServedTarget final : private mem::ResponseSink {
   const SegmentShape shape_;
   const uint8_t vc_mask_;
   uint8_t passed_on_ = 0;
-  uint32_t seen_returned_ = 0;  // credit and state of the queue, as responses that wait saw them
+  uint32_t seen_returned_ = 0;  // credit and state of the queue when waiting responses were last
+                                // tried
   uint32_t seen_state_ = 0;
-  uint32_t turns_to_try_ = 0;  // iterations that are still needed to try each lane
+  uint32_t turns_to_try_ = 0;  // poll iterations still needed to try each lane
   uint64_t passed_on_count_ = 0;
   const std::unique_ptr<void, Free> segment_;
   mem::Target target_;
   ClientQueue queue_;
   std::vector<ClientReceiver> receivers_;  // by VC
-  // By VC, a request that waits for room in the client's ring.
+  // By VC: a request that waits for room in the client's ring.
   std::array<std::optional<ReceivedCommand>, kVcCount> stuck_;
   std::bitset<mem::kMaxWindows> of_program_;
 };

@@ -18,7 +18,7 @@ bool ServedTargets::SetWindow(uint32_t client, uint32_t id, const ServedWindow& 
   return false;
 }
 
-// Each has the first turn once, so that none lives on what others leave.
+// Rotates the first entry, so that no target gets only the remainder of the others.
 [[gnu::noinline]] bool ServedTargets::Poll() {
   const size_t count = entries_.size();
   first_ = first_ + 1 < count ? first_ + 1 : 0;
@@ -30,7 +30,7 @@ bool ServedTargets::SetWindow(uint32_t client, uint32_t id, const ServedWindow& 
   return left != kRequestsPerTurn;
 }
 
-// Null: it has gone, or is going. A client keeps its slot.
+// Returns null if the owner is gone or leaving. A client keeps its slot, which is cached.
 ClientSlot* ServedTargets::OwnerOf(Entry& entry) const {
   const ClientSlot& seen = clients_.client(entry.owner_slot);
   if (!seen.used || seen.client != entry.owner) [[unlikely]] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The targets that an lcore serves, and what each gets of a poll iteration.
+// Targets that an lcore serves, and their shares of a poll iteration.
 //
-// Owned by the lcore. Nothing here allocates after construction.
+// Owned by the lcore. Allocates only in the constructor.
 #ifndef SUEDE_SERVE_SERVED_TARGETS_H_
 #define SUEDE_SERVE_SERVED_TARGETS_H_
 
@@ -16,34 +16,36 @@ namespace suede {
 
 class ServedTargets {
  public:
-  // Requests that one poll iteration executes at most.
+  // Maximum requests that one poll iteration executes.
   static constexpr uint32_t kRequestsPerTurn = 256;
 
-  // The clients of the lcore; they outlive this.
+  // `clients`: the lcore's; must outlive this object.
   explicit ServedTargets(ClientTable& clients) : clients_(clients) {
     entries_.reserve(ClientTable::kMaxClients);
   }
 
   bool empty() const { return entries_.empty(); }
 
-  // A served target and its owner. All that is pointed to outlives the entry.
+  // A served target and its owner. All pointees must outlive the entry.
   struct Entry {
-    uint32_t client = 0;  // the target's id in the ClientTable, which it is attached to
-    uint32_t owner = 0;   // the client that has it
+    uint32_t client = 0;  // the target's id in the ClientTable to which it is attached
+    uint32_t owner = 0;   // the client that owns the target
     ServedTarget* target = nullptr;
-    CounterBlock* counters = nullptr;     // of its instance
-    const uint16_t* partition = nullptr;  // of its instance
-    mem::TargetCounters counted = {};     // as they are in `counters`
+    CounterBlock* counters = nullptr;     // of the target's instance
+    const uint16_t* partition = nullptr;  // of the target's instance
+    mem::TargetCounters counted = {};     // values already added to `counters`
     uint64_t counted_passed_on = 0;
-    uint32_t owner_slot = 0;  // slot of the ClientTable where the owner was seen last
+    uint32_t owner_slot = 0;  // last known slot of the owner in the ClientTable
   };
   void Add(const Entry& entry);
-  // The target's windows are touched no more. False: there is no such target.
+  // Removes the target, after which its windows are no longer accessed. Returns false if there is
+  // none.
   bool Remove(uint32_t client);
-  // False: there is no such target, or it refuses the window.
+  // Returns false if there is no such target, or if it refuses the window.
   bool SetWindow(uint32_t client, uint32_t id, const ServedWindow& window);
 
-  // Once in a turn, between receiving and taking. Returns whether there was a request.
+  // Polls all targets; once per poll iteration, between receiving and taking. Returns whether there
+  // was a request.
   bool Poll();
 
  private:
@@ -53,7 +55,7 @@ class ServedTargets {
 
   ClientTable& clients_;
   std::vector<Entry> entries_;
-  size_t first_ = 0;  // to have its turn
+  size_t first_ = 0;  // entry that is polled first
 };
 
 }  // namespace suede
