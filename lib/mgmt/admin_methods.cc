@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that take ports out of service and put them back, show clients' queues, and say how to
-// see a port's frames.
+// Methods that set ports administratively down and up, list clients' queues, and give commands that
+// capture a port's frames.
 #include <optional>
 #include <utility>
 

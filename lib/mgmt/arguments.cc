@@ -79,7 +79,7 @@ std::string Param::Range() const {
   return all.empty() ? std::string(last) : StrCat(StrJoin(all, ", "), " or ", last);
 }
 
-// The problem of the value, nullptr for none.
+// Reads a value; returns its fault, or nullptr.
 const char* Arguments::Read(const Param& param, const ForeignJson& given, Value& value) {
   switch (param.type) {
     case Param::Type::kBoolean:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of a method: their declaration, and the values of a request after the check.
+// Parameters of a method: their declaration, and the validated arguments of a request.
 #ifndef SUEDE_MGMT_ARGUMENTS_H_
 #define SUEDE_MGMT_ARGUMENTS_H_
 
@@ -20,12 +20,12 @@ struct Param {
   std::string_view name;
   Type type = Type::kBoolean;
   std::string_view sentence;
-  int64_t min = 0;  // kInteger, kNumber: of the value; kText: of its bytes
+  int64_t min = 0;  // kInteger, kNumber: of the value; kText: in bytes
   int64_t max = 0;
   std::string_view choices{};  // kChoice: "total|port"
   bool required = false;
-  std::string_view fallback{};  // the default, written out; empty: none
-  std::string_view word{};      // kInteger: may stand in place of a number; empty: nothing may
+  std::string_view fallback{};  // the default as text; empty: none
+  std::string_view word{};      // kInteger: permitted instead of a number; empty: none
 
   static constexpr Param Boolean(std::string_view name, std::string_view sentence) {
     return {.name = name, .type = Type::kBoolean, .sentence = sentence, .fallback = "false"};
@@ -35,7 +35,7 @@ struct Param {
     return {.name = name, .type = Type::kInteger, .sentence = sentence, .min = min, .max = max,
             .fallback = fallback};
   }
-  // A number that need not be whole, without a default.
+  // A number that may have a fraction, without a default.
   static constexpr Param Number(std::string_view name, std::string_view sentence, int64_t min,
                                 int64_t max) {
     return {.name = name, .type = Type::kNumber, .sentence = sentence, .min = min, .max = max};
@@ -59,30 +59,30 @@ struct Param {
     param.word = instead;
     return param;
   }
-  // "0 to 9", "0 to 9, or none", "true or false", "total, port or lcore".
+  // Returns "0 to 9", "0 to 9, or none", "true or false", "total, port or lcore".
   std::string Range() const;
 };
 
-// An error in the parameters of a request.
+// A fault in the parameters of a request.
 struct ArgumentError {
-  std::string message;    // "PROBLEM; MEND"
-  std::string parameter;  // empty: none in particular
+  std::string message;    // "PROBLEM; MEND", as for messages
+  std::string parameter;  // empty: not a specific one
 };
 
 class Arguments {
  public:
-  // Checks `given` (an object, an array, or null where there was none) against the declaration.
+  // Checks `given` (an object, an array, or null if absent) against the declaration.
   static std::variant<Arguments, ArgumentError> Check(std::span<const Param> params,
                                                       const ForeignJson& given);
 
-  // Whether the parameter was given, or has a default. The others may then be asked, and for the
-  // declared type alone: anything else is a mistake of the program, and ends it.
+  // Whether the parameter was given or has a default. The accessors below require this and the
+  // declared type; otherwise they abort.
   bool Has(std::string_view name) const;
   bool Boolean(std::string_view name) const;
   int64_t Integer(std::string_view name) const;
   double Number(std::string_view name) const;
-  const std::string& Text(std::string_view name) const;  // and of a choice
-  // Whether an integer's word stands in its place; then it is no Integer().
+  const std::string& Text(std::string_view name) const;  // also of a choice
+  // Whether an integer's word was given; then Integer() must not be called.
   bool IsWord(std::string_view name) const;
 
  private:
@@ -95,7 +95,7 @@ class Arguments {
   std::vector<Value> values_;  // as params_
 };
 
-// A number that fits, where there is one.
+// Returns the integer argument; nullopt: not given.
 std::optional<uint32_t> Given(const Arguments& arguments, std::string_view name);
 
 }  // namespace suede

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that copy a port's frames to a file of the client's.
+// Methods that capture a port's frames to a file that the client passes.
 #include <utility>
 
 #include "mgmt/catalog.h"

@@ -21,7 +21,7 @@ std::string_view NameOf(Param::Type type) {
   return "string";
 }
 
-// Null: there is none. A default is written as JSON has it, but for texts.
+// Returns the default; null: none. A default is JSON text, except for kText and kChoice.
 Json DefaultOf(const Param& param) {
   if (param.fallback.empty()) return {};
   const bool is_text = param.type == Param::Type::kText || param.type == Param::Type::kChoice;
@@ -46,7 +46,7 @@ Json Describe(const Param& param) {
   return out;
 }
 
-// The parameters, as JSON Schema has them.
+// Returns the JSON Schema of a parameter.
 Json Schema(const Param& param) {
   Json out{{"type", NameOf(param.type)}, {"description", param.sentence}};
   switch (param.type) {
@@ -60,7 +60,7 @@ Json Schema(const Param& param) {
       out["pattern"] = StrCat("^", param.word, "$");
       break;
     case Param::Type::kText:
-      // JSON Schema counts characters where the limits count bytes.
+      // JSON Schema counts characters, the limits count bytes.
       out["minLength"] = param.min > 0 ? 1 : 0;
       out["maxLength"] = param.max;
       break;
@@ -124,7 +124,7 @@ constexpr Member kDescriptorRow[] = {
     Member::Boolean("is_written", "false: it is read"),
     Member::Boolean("required"),
 };
-// The row of a method, whose parameters are described by other members.
+// Members of a method's row; `params`: the members of its parameters.
 #define SUEDE_METHOD_ROW(params)                                                        \
   Member::Text("name"), Member::Text("sentence"), Member::Text("result", "for people"), \
       Member::Boolean("changes"), Member::Rows("params", params),                       \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All methods that there are.
+// The list of all methods.
 #ifndef SUEDE_MGMT_CATALOG_H_
 #define SUEDE_MGMT_CATALOG_H_
 
@@ -13,12 +13,12 @@
 
 namespace suede {
 
-// Immutable, and shared by threads as they like. Methods stay where they were declared.
+// Immutable, so any thread may use it. Refers to methods where they are declared.
 class Catalog {
  public:
   explicit Catalog(std::initializer_list<std::span<const Method>> tables);
 
-  // All methods, in the order of the tables.
+  // Returns all methods, in the order of the tables.
   const std::vector<const Method*>& methods() const { return methods_; }
   const Method* Find(std::string_view name) const;
 
@@ -26,9 +26,9 @@ class Catalog {
   std::vector<const Method*> methods_;
 };
 
-// The tables of this room, joined for each kind of daemon. A further subject is a further file
-// NAME_methods.cc with a table, and an interface beside endpoint_view.h or switch_view.h where it
-// looks at something new.
+// Catalogs of each kind of daemon, joined from the tables of this room. For a further subject, add
+// a file NAME_methods.cc with a table, and an interface beside endpoint_view.h or switch_view.h if
+// its methods need new data.
 const Catalog& EndpointCatalog();
 const Catalog& SwitchCatalog();
 
@@ -61,9 +61,9 @@ std::span<const Method> SwitchCounterMethods();
 std::span<const Method> SwitchEventMethods();
 std::span<const Method> SwitchConfigMethods();
 
-// The text of rpc.describe for a method.
+// Returns the entry of rpc.describe for a method.
 Json Describe(const Method& method);
-// The tables of docs/management.md.
+// Return the tables of docs/management.md.
 std::string MethodsAsMarkdown(const Catalog& catalog);
 std::string ErrorsAsMarkdown();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members that results of several subjects have.
+// Members of results that several subjects share.
 #ifndef SUEDE_MGMT_COMMON_MEMBERS_H_
 #define SUEDE_MGMT_COMMON_MEMBERS_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that check, change and save the configuration of the running daemon.
+// Methods that check, load and save the configuration of the running daemon.
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,8 +14,8 @@
 namespace suede {
 namespace {
 
-// As large as a configuration may be, and a byte more, so that its reader sees a text that is too
-// long.
+// One byte more than the maximum size of a configuration, so that the parser detects a text that is
+// too long.
 constexpr size_t kMaxBytes = (size_t{2} << 20) + 1;
 
 constexpr Param kText[] = {
@@ -28,7 +28,7 @@ constexpr DescriptorParam kSource = {.name = "file",
                                      .is_written = false,
                                      .required = false};
 
-// Checks that no access to the file can wait: not a pipe, a device or a socket.
+// Checks that no access to the file can block: it must not be a pipe, a device or a socket.
 absl::Status CheckRegular(int fd) {
   if (IsPlainFile(fd)) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -70,7 +70,7 @@ absl::Status WriteAll(int fd, std::string_view text) {
   return absl::OkStatus();
 }
 
-// The configuration that a request brought, and the place it came from.
+// A configuration from a request, and its origin for messages.
 struct Source {
   std::string text;
   std::string place;

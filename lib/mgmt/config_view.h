@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration and its changes, as the methods see them.
+// Interfaces through which methods access and change the configuration.
 #ifndef SUEDE_MGMT_CONFIG_VIEW_H_
 #define SUEDE_MGMT_CONFIG_VIEW_H_
 
@@ -17,33 +17,34 @@ struct ConfigChangeView {
   std::string key;
   std::string from;
   std::string to;
-  bool at_once = false;  // otherwise after a restart
+  bool at_once = false;  // else after a restart
 };
 
 struct ConfigCheckView {
   std::vector<std::string> warnings;
-  std::vector<ConfigChangeView> changes;  // against the running configuration
+  std::vector<ConfigChangeView> changes;  // relative to the running configuration
 };
 
-// Control thread only. Nothing here waits.
+// Control thread only. Does not block.
 class ConfigView {
  public:
   virtual ~ConfigView() = default;
 
-  // The text of a file that loads to the configuration in effect.
+  // Returns the text of a file that loads to the effective configuration.
   virtual std::string EffectiveConfig() = 0;
-  // `place` stands in messages where the file's name would.
+  // Checks a configuration. `place`: the origin of `text`, named in messages.
   virtual absl::StatusOr<ConfigCheckView> CheckConfig(std::string_view text,
                                                       std::string_view place) = 0;
 };
 
-// A daemon whose configuration can be changed while it runs. Control thread only; nothing waits.
+// A daemon whose configuration can be changed at run time. Control thread only; does not block.
 class ConfigLoadView {
  public:
   virtual ~ConfigLoadView() = default;
 
-  // `place` as above. A question to the lcores, to be asked until it has an answer. The question
-  // may be dropped at any time: a change that has begun is carried out all the same.
+  // Applies a configuration; `place` as above. Returns a query to the lcores, to be polled until it
+  // has a result. The query may be dropped at any time: a change that has begun is completed all
+  // the same.
   using ConfigQuestion = std::function<std::optional<absl::StatusOr<ConfigCheckView>>()>;
   virtual ConfigQuestion LoadConfig(std::string_view text, std::string_view place) = 0;
 };

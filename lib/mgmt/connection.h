@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's state of a connection.
+// State of a connection of the management server.
 #ifndef SUEDE_MGMT_CONNECTION_H_
 #define SUEDE_MGMT_CONNECTION_H_
 
@@ -26,20 +26,21 @@ struct ManagementServer::Connection {
   pid_t pid = 0;
   uid_t uid = 0;
   LineBuffer in;
-  std::string out;      // not taken by the socket yet
-  size_t out_from = 0;  // of out
-  uint32_t events = 0;  // that epoll watches for
-  int64_t line_since_ms = -1;    // there has been a piece of a line since; -1: there is none
-  int64_t unread_since_ms = -1;  // the socket has taken nothing since
-  int64_t active_ms = 0;         // when something was last done for it
-  bool came_to_end = false;      // the client sends nothing more
-  bool ends = false;             // nothing more is read, and it is closed once `out` is sent
-  bool has_work = false;         // for the next turn, with or without epoll
+  std::string out;               // not accepted by the socket yet
+  size_t out_from = 0;           // offset into `out` of the first unsent byte
+  uint32_t events = 0;           // event mask registered with epoll
+  int64_t line_since_ms = -1;    // time since which a line is incomplete; -1: none is
+  int64_t unread_since_ms = -1;  // time since which the socket accepts nothing; -1: it accepts
+  int64_t active_ms = 0;         // time of the last work on the connection
+  bool came_to_end = false;      // the client has shut down its sending side
+  bool ends = false;             // no further reads; closed once `out` is sent
+  bool has_work = false;         // must be served in the next poll iteration, even without an epoll
+                                 // event
   TokenBucket requests;
-  bool is_throttled = false;  // its next request waits for `requests`
+  bool is_throttled = false;  // the next request waits for `requests`
   bool told_rate = false;
 
-  // Since when it has not moved, -1 where something it asked for is under way.
+  // Returns the time since which the connection is idle; -1: a request is in progress.
   int64_t quiet_since_ms() const {
     if (unread_since_ms >= 0) return unread_since_ms;
     return session.idle() ? active_ms : -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that show the transport's connections, which the lcores are asked for.
+// Methods that list the transport's connections, which the lcores are queried for.
 #include <optional>
 #include <utility>
 
@@ -19,7 +19,7 @@ constexpr Param kList[] = {
     Param::Integer("limit", "Most that are listed.", 1, 10000, "1000"),
 };
 
-// Microseconds, to the nanosecond.
+// Converts nanoseconds to microseconds with a fraction.
 Json Us(int64_t ns) { return static_cast<double>(ns) / 1000; }
 
 Json ToJson(const ConnectionView& view) {
@@ -102,7 +102,7 @@ constexpr Member kConnectionRow[] = {
 constexpr Member kConnectionsResult[] = {Member::Rows("connections", kConnectionRow),
                                          members::kMore};
 
-// ---- Sessions: by the connection that each has on VC 0.
+// ---- Sessions, represented by their connection on VC 0.
 
 Json SessionJson(const ConnectionView& view) {
   const SessionView& session = *view.session;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that show counters: their values, and their growth.
+// Methods that report counters: their values, and their growth.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// As CounterScope.
+// In the order of CounterScope.
 constexpr std::string_view kScopes[] = {"total", "instance", "lcore", "port", "class"};
 constexpr std::string_view kScopeChoices = "total|instance|lcore|port";
 constexpr std::string_view kSwitchScopeChoices = "total|port|class";
@@ -43,11 +43,11 @@ CounterScope ScopeOf(const Arguments& arguments) {
   return CounterScope::kTotal;
 }
 
-// The part of the sets that is wanted.
+// Selects sets and counters.
 struct Filter {
   bool nonzero_only = false;
-  std::string port;    // empty: every one
-  std::string suffix;  // of a set's `of`: ".CLASS"
+  std::string port;    // empty: all
+  std::string suffix;  // of CounterSetView::of: ".CLASS"
   std::string reason;
 
   bool Wants(const CounterSetView& set) const {
@@ -86,7 +86,7 @@ Json ToJson(const std::vector<CounterSetView>& sets, const Filter& filter) {
   for (const CounterSetView& set : sets) {
     if (!filter.Wants(set)) continue;
     Json counters = Json::object();
-    // Written past operator[], which would compare each name with all before it.
+    // Bypasses operator[], which would compare each name with all previous ones.
     auto& members = counters.get_ref<Json::object_t&>();
     for (const CounterView& counter : set.counters) {
       if (!filter.Wants(counter)) continue;
@@ -108,7 +108,7 @@ Answer Get(Call& call) {
               {"sets", ToJson(call.daemon.Counters(scope), *filter)}};
 }
 
-// The values that a connection saw last.
+// Values at the last call of a connection.
 struct Seen {
   Clock::time_point at;
   std::vector<CounterSetView> sets;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that every daemon has: its version, its configuration in effect, its log level, its end.
+// Methods of every daemon: version, effective configuration, log level, drain.
 #include <unistd.h>
 
 #include <iterator>
@@ -100,7 +100,7 @@ constexpr Method kLogMethods[] = {
      .changes = true},
 };
 
-// The texts of a switch.
+// Variants for a switch.
 constexpr Member kSwitchVersionResult[] = {
     Member::Text("suede"),
     Member::Text("revision"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that show the endpoint's parts.
+// Methods that list the endpoint's parts.
 #include "mgmt/catalog.h"
 #include "mgmt/common_members.h"
 #include "mgmt/endpoint_view.h"

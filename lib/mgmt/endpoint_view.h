@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The endpoint, as the methods see it: plain values, so that this room knows neither drivers nor
-// DPDK. app/endpoint implements it.
+// Interface to the endpoint for methods: plain values, so that this room depends on neither drivers
+// nor DPDK. app/endpoint implements it.
 #ifndef SUEDE_MGMT_ENDPOINT_VIEW_H_
 #define SUEDE_MGMT_ENDPOINT_VIEW_H_
 
@@ -25,12 +25,12 @@ struct InstanceView {
   uint32_t instance = 0;
   uint32_t lcore = 0;  // its CPU
   std::string port;
-  std::string address;  // as the configuration writes it
+  std::string address;  // as in the configuration
 };
 
 struct PortView {
   std::string name;
-  uint32_t id = 0;  // DPDK's
+  uint32_t id = 0;  // DPDK's port id
   std::string device;
   std::string driver;
   std::string mac;
@@ -38,22 +38,22 @@ struct PortView {
   std::string encapsulation;
   bool admin_up = true;
   bool link_up = false;
-  uint64_t speed_bps = 0;  // 0: not known
+  uint64_t speed_bps = 0;  // 0: unknown
   uint32_t pool_frames = 0;
   uint32_t pool_free = 0;
-  std::vector<uint32_t> lcores;  // that serve it: their CPUs
+  std::vector<uint32_t> lcores;  // CPUs of the lcores that serve the port
   uint32_t queue_pairs = 0;      // of the device
   std::string paused;            // "0,ack": what the neighbour pauses now; empty: nothing
-  std::string steering;          // how frames come to the lcore of their instance
+  std::string steering;          // way by which frames reach the lcore of their instance
 };
 
-// The addresses of a peer, as seen from one port.
+// Addresses of a peer that one port reaches.
 struct PeerView {
   uint32_t xpu = 0;
   std::string port;
-  std::string address;  // with several own instances per XPU: that for the first of them
-  std::string mac;      // empty where frames have none, and while it is resolving
-  bool resolving = false;  // the MAC address is to be learnt and is not known yet
+  std::string address;     // with several own instances per XPU: the address for the first
+  std::string mac;         // empty if frames have none, and while `resolving`
+  bool resolving = false;  // the MAC address must be learnt and is still unknown
 };
 
 struct ClientView {
@@ -65,7 +65,7 @@ struct ClientView {
   std::string claims;  // "3.0:0,1 4.0:2": own XPU, instance, VCs
 };
 
-// A window of memory that an lcore serves.
+// A memory window that an lcore serves.
 struct WindowView {
   uint64_t client = 0;
   uint32_t xpu = 0;
@@ -83,12 +83,12 @@ struct WindowView {
 struct ConnectionQuery {
   std::optional<uint32_t> xpu;  // own
   std::optional<uint32_t> instance;
-  std::optional<uint32_t> peer;  // its XPU
-  bool unused = false;           // those too on which nothing was ever exchanged
+  std::optional<uint32_t> peer;  // XPU of the peer
+  bool unused = false;           // include connections on which nothing was ever exchanged
   uint32_t limit = 0;
 };
 
-// A session of several to one peer on one plane.
+// A session, if there are several to one peer on one plane.
 struct SessionView {
   uint32_t number = 0;
   uint32_t peer_number = 0;
@@ -100,11 +100,11 @@ struct SessionView {
 struct ConnectionView {
   uint32_t xpu = 0;
   uint32_t instance = 0;
-  uint32_t peer = 0;           // its XPU
+  uint32_t peer = 0;  // XPU of the peer
   uint32_t plane = 0;
-  std::optional<uint32_t> vc;  // none: PSNs span all VCs
-  uint32_t slot = 0;           // of its session
-  std::optional<SessionView> session;  // none: there is one
+  std::optional<uint32_t> vc;          // nullopt: PSNs span all VCs
+  uint32_t slot = 0;                   // slot of its session
+  std::optional<SessionView> session;  // nullopt: only one session
   std::string_view state;
   uint32_t next_psn = 0;
   uint32_t expected_psn = 0;
@@ -114,7 +114,7 @@ struct ConnectionView {
   uint32_t window_bytes = 0;
   int64_t srtt_ns = 0;  // 0: none measured
   int64_t rto_ns = 0;
-  std::string_view congestion = "fixed";  // state of the congestion control
+  std::string_view congestion = "fixed";  // state of congestion control
   uint64_t congestion_window_octets = 0;  // 0: fixed
   int64_t base_rtt_ns = 0;                // 0: fixed
   uint32_t tries = 0;
@@ -125,10 +125,10 @@ struct ConnectionView {
 };
 struct ConnectionsView {
   std::vector<ConnectionView> connections;
-  bool more = false;  // than the limit
+  bool more = false;  // more than the limit
 };
 
-// Control thread only. Nothing here waits.
+// Control thread only. Does not block.
 class EndpointView : public DaemonView,
                      public AdminView,
                      public ConfigLoadView,
@@ -143,7 +143,8 @@ class EndpointView : public DaemonView,
   virtual std::vector<PeerView> Peers() = 0;
   virtual std::vector<ClientView> Clients() = 0;
   virtual std::vector<WindowView> Windows() = 0;
-  // A question to the lcores, to be asked until it has an answer. It may be dropped at any time.
+  // Returns a query to the lcores, to be polled until it has a result. It may be dropped at any
+  // time.
   using ConnectionQuestion = std::function<std::optional<ConnectionsView>()>;
   virtual ConnectionQuestion Connections(const ConnectionQuery& query) = 0;
 };

@@ -35,7 +35,7 @@ std::string FormatUtc(int64_t time_ns) {
   gmtime_r(&seconds, &utc);
   char text[32];
   if (strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc) == 0) return {};
-  // Nine digits: the first of those of 1'xxx'xxx'xxx left out.
+  // Nine digits: those of 1'xxx'xxx'xxx without the first.
   return StrCat(text, ".", std::to_string(kSecondNs + time_ns % kSecondNs).substr(1), "Z");
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of a daemon's life: the last few thousand of them, and the listeners that are told of
-// each.
+// The events of a daemon: the last few thousand of them, and observers that are called with each.
 //
 // Control thread only.
 #ifndef SUEDE_MGMT_EVENT_LOG_H_
@@ -31,7 +30,7 @@ struct EventValue {
 };
 
 struct Event {
-  uint64_t sequence = 0;  // from 1 on, without gaps
+  uint64_t sequence = 0;  // from 1, without gaps
   int64_t time_ns = 0;    // UTC
   EventKind kind = EventKind::kStarted;
   std::vector<EventValue> values;
@@ -39,19 +38,19 @@ struct Event {
   const EventRow& row() const { return RowOf(kind); }
 };
 
-// "2026-11-21T18:00:00.123456789Z".
+// Returns "2026-11-21T18:00:00.123456789Z".
 std::string FormatUtc(int64_t time_ns);
 
 struct EventQuery {
-  std::optional<uint64_t> since;  // none: the newest that fit
+  std::optional<uint64_t> since;  // nullopt: the newest that match
   uint32_t limit = 100;
   EventSeverity min = EventSeverity::kInfo;
   std::optional<EventKind> kind;
 };
 struct EventPage {
   std::vector<const Event*> events;  // by sequence; valid until the next Raise
-  uint64_t next = 0;  // to ask for as `since` the next time
-  uint64_t lost = 0;  // after `since`, and no longer here
+  uint64_t next = 0;                 // value for `since` in the next query
+  uint64_t lost = 0;                 // number of events after `since` that are no longer stored
 };
 
 class EventLog {
@@ -63,18 +62,19 @@ class EventLog {
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
-  // Notes an event with values for fields that its kind is declared with: anything else is a
-  // mistake of the program, and ends it. More of a kind than may be in a second are counted
-  // instead, and told as events_lost when that second is over.
+  // Records an event. Aborts if `values` has a field that the kind does not declare. Beyond the
+  // kind's maximum per second, events are only counted, and reported as events_lost after that
+  // second.
   void Raise(EventKind kind, std::vector<EventValue> values);
-  // Every 10 ms or so.
+  // Reports suppressed events. Call about every 10 ms.
   void Tick();
 
-  // Called with each event, after it was noted. An observer must not raise an event.
+  // Adds an observer, which is called with each event after it was recorded. An observer must not
+  // raise an event.
   using Observer = std::function<void(const Event&)>;
   void AddObserver(Observer observer) { observers_.push_back(std::move(observer)); }
 
-  uint64_t newest() const { return next_ - 1; }  // 0: there was none yet
+  uint64_t newest() const { return next_ - 1; }  // 0: no event yet
   uint64_t oldest() const { return next_ - events_.size(); }
   EventPage Read(const EventQuery& query) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that show past events, or wait for the next.
+// Methods that list past events, or wait for the next one.
 #include <optional>
 #include <utility>
 
@@ -11,9 +11,9 @@
 namespace suede {
 namespace {
 
-// No sequence is as large in any daemon's life.
+// Larger than any sequence number of a daemon.
 constexpr int64_t kMaxSequences = int64_t{1} << 53;
-constexpr int64_t kPeriodMs = 10;  // as events are looked for
+constexpr int64_t kPeriodMs = 10;  // polling interval for events
 
 constexpr Param kSince = Param::Integer(
     "since", "Only those after this sequence: `next` of the answer before.", 0, kMaxSequences);
@@ -87,7 +87,7 @@ Answer Wait(Call& call) {
   const int64_t ms = call.arguments.Integer("seconds") * 1000;
   auto look = [query, log, lost = uint64_t{0}](bool is_last) mutable -> std::optional<Outcome> {
     EventPage page = log->Read(query);
-    // Events that do not match are not looked at again.
+    // Events that do not match are skipped in the next poll.
     query.since = page.next;
     page.lost = lost += page.lost;
     if (!is_last && page.events.empty() && page.lost == 0) return std::nullopt;

@@ -15,7 +15,7 @@ constexpr EventFieldRow kFields[] = {
 #undef SUEDE_EVENT_FIELD_ROW
 };
 
-// The list names fields without their type.
+// The list names fields without their enum type.
 namespace event_rows {
 using enum EventField;
 constexpr EventRow kRows[kEventKinds] = {

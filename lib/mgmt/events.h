@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of a daemon that an operator wants to know of: each kind declared once.
-// The ring, the socket, the log, suedectl and docs/events.md derive from these rows.
+// Events of a daemon that matter to an operator: each kind is declared once, and the ring, the
+// socket, the log, suedectl and docs/events.md derive from these rows.
 #ifndef SUEDE_MGMT_EVENTS_H_
 #define SUEDE_MGMT_EVENTS_H_
 
@@ -17,7 +17,7 @@ namespace suede {
 enum class EventSeverity : uint8_t { kInfo, kWarning, kError };
 std::string_view NameOf(EventSeverity severity);
 
-// A field that events have: id, name, type, sentence.
+// A field of events: id, name, type, sentence.
 #define SUEDE_EVENT_FIELDS(X)                                                                     \
   X(Port, "port", Text, "Name of a port.")                                                        \
   X(Xpu, "xpu", Integer, "Own XPU.")                                                              \
@@ -50,7 +50,7 @@ std::string_view NameOf(EventSeverity severity);
   X(Count, "count", Integer, "Number of lost events.")                                            \
   X(Version, "version", Text, "Version of the daemon.")
 
-// Further fields, of events of a switch.
+// Additional fields, of a switch's events.
 #define SUEDE_SWITCH_EVENT_FIELDS(X)                                         \
   X(Class, "class", Integer, "Class of traffic.")                            \
   X(Direction, "direction", Text, "Direction of the port: in, out or both.") \
@@ -70,10 +70,10 @@ struct EventFieldRow {
   std::string_view sentence;
 };
 const EventFieldRow& RowOf(EventField field);
-std::span<const EventFieldRow> EventFieldRows();        // but those of a switch
-std::span<const EventFieldRow> SwitchEventFieldRows();  // those
+std::span<const EventFieldRow> EventFieldRows();        // without those of a switch
+std::span<const EventFieldRow> SwitchEventFieldRows();  // only those of a switch
 
-// A kind of event: id, name, severity, component of its log line, most in a second (0: no bound,
+// A kind of event: id, name, severity, component of its log line, maximum per second (0: unlimited,
 // for events that only the endpoint itself can cause), sentence, fields.
 #define SUEDE_EVENTS(X)                                                                            \
   X(Started, "started", Info, "suede", 0, "The daemon is ready.", kVersion)                        \
@@ -201,7 +201,7 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
   X(EventsLost, "events_lost", Warning, "events", 0,                                               \
     "Events are missing here: there were too many at once.", kSource, kCount)
 
-// Events that only a switch has.
+// Events of a switch only.
 #define SUEDE_SWITCH_EVENTS(X)                                                                   \
   X(ImpairmentSet, "impairment_set", Info, "impair", 50,                                         \
     "An impairment of a port was set or cleared through the management socket.", kPort,          \
@@ -235,14 +235,14 @@ struct EventRow {
 };
 const EventRow& RowOf(EventKind kind);
 std::optional<EventKind> EventKindOf(std::string_view name);
-// "|a|b|c" of all names, for a choice of parameters: of an endpoint, and of a switch.
+// "|a|b|c" of all names, for a choice parameter: of an endpoint, and of a switch.
 #define SUEDE_EVENT_NAME(id, name, severity, component, per_s, sentence, ...) "|" name
 inline constexpr std::string_view kEventNames = SUEDE_EVENTS(SUEDE_EVENT_NAME);
 inline constexpr std::string_view kSwitchEventNames =
     SUEDE_EVENTS(SUEDE_EVENT_NAME) SUEDE_SWITCH_EVENTS(SUEDE_EVENT_NAME);
 #undef SUEDE_EVENT_NAME
 
-// The tables of docs/events.md.
+// Return the tables of docs/events.md.
 std::string EventsAsMarkdown();
 std::string EventFieldsAsMarkdown();
 std::string SwitchEventsAsMarkdown();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that impair a switch's links: each port and direction by itself.
+// Methods that impair a switch's links, per port and direction.
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<uint32_t>> ClassesIn(const std::string& text) {
   return classes;
 }
 
-// The class that the change is for, where it is given.
+// Sets the class that the change applies to, if given.
 absl::Status TakeClass(const Arguments& arguments, std::string* text, ImpairChange* change) {
   change->traffic_class = Given(arguments, "class");
   if (!change->traffic_class) return absl::OkStatus();
@@ -84,7 +84,7 @@ absl::Status TakeClass(const Arguments& arguments, std::string* text, ImpairChan
   return absl::OkStatus();
 }
 
-// The change, and what it is to a reader: "loss=0.01 down=on".
+// Returns the change, and in `text` its text form: "loss=0.01 down=on".
 absl::StatusOr<ImpairChange> ChangeOf(const Arguments& arguments, std::string* text) {
   ImpairChange change;
   const auto say = [text](std::string_view name, const auto& value) {
@@ -122,7 +122,8 @@ absl::StatusOr<ImpairChange> ChangeOf(const Arguments& arguments, std::string* t
   return change;
 }
 
-// A request is refused at once or not at all; one that is accepted is recorded as an event.
+// Answers with the outcome of the query. It fails at once or not at all; accepted requests are
+// recorded as events.
 Answer Record(Call& call, const ImpairControlView::DoneQuestion& question,
               std::string_view setting) {
   const std::optional<absl::Status> at_once = question();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The impairments of a switch's links (docs/switch.md), as the methods see them.
+// Interface through which methods list and set the impairments of a switch's links
+// (docs/switch.md).
 #ifndef SUEDE_MGMT_IMPAIR_VIEW_H_
 #define SUEDE_MGMT_IMPAIR_VIEW_H_
 
@@ -14,7 +15,7 @@
 
 namespace suede {
 
-// The keys that are numbers, as the configuration has them: name, largest value, unit, sentence.
+// Numeric keys, as in the configuration: name, maximum, unit, sentence.
 #define SUEDE_IMPAIR_NUMBERS(X)                                                           \
   X(rate_gbps, 3200, "Gbit/s", "Rate of the cable; 0: no limit.")                         \
   X(delay_us, 10'000'000, "µs", "Delay of each frame.")                                   \
@@ -32,7 +33,7 @@ namespace suede {
 
 inline constexpr std::string_view kDirections = "in|out";
 
-// Impairments of frames of one class, in addition to those of all frames.
+// Impairments of the frames of one class, in addition to those of all frames.
 struct ImpairOfClassView {
   uint32_t traffic_class = 0;
   double delay_us = 0;
@@ -43,18 +44,18 @@ struct ImpairOfClassView {
 // The impairment of one direction of a port.
 struct ImpairView {
   std::string port;
-  bool out = false;   // the direction: in or out
+  bool out = false;  // direction: false: in, true: out
   bool clean = true;  // nothing is impaired
 #define SUEDE_IMPAIR_VALUE(name, max, unit, sentence) double name = 0;
   SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_VALUE)
 #undef SUEDE_IMPAIR_VALUE
   bool down = false;
   std::vector<uint32_t> hole_classes;
-  std::vector<std::string> hole_destinations;  // MAC addresses, or AFH's as numbers
-  std::vector<ImpairOfClassView> of_class;     // of classes that have something in addition
+  std::vector<std::string> hole_destinations;  // MAC addresses, or AFH addresses as numbers
+  std::vector<ImpairOfClassView> of_class;     // of classes with additional impairments
 };
 
-// A change of an ImpairView; a member without a value leaves its setting as it is.
+// A change of an ImpairView; a member without a value keeps its setting.
 struct ImpairChange {
 #define SUEDE_IMPAIR_CHANGE(name, max, unit, sentence) std::optional<double> name{};
   SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_CHANGE)
@@ -62,24 +63,24 @@ struct ImpairChange {
   std::optional<bool> down{};
   std::optional<std::vector<uint32_t>> hole_classes{};
   std::optional<std::vector<std::string>> hole_destinations{};
-  // With it, delay_us, loss and reorder (and no other key) are for this class, in addition.
+  // If set, delay_us, loss and reorder (and no other key) apply to this class, in addition.
   std::optional<uint32_t> traffic_class{};
 };
 
 struct ImpairWhere {
-  std::string port;         // empty: every one
-  std::optional<bool> out;  // none: both directions
+  std::string port;         // empty: all
+  std::optional<bool> out;  // nullopt: both directions
 };
 
-// Control thread only. Nothing here waits.
+// Control thread only. Does not block.
 class ImpairControlView {
  public:
   virtual ~ImpairControlView() = default;
 
-  // A question to be asked until it has an answer: done, or an error.
+  // A query to be polled until it has a result.
   using DoneQuestion = std::function<std::optional<absl::Status>()>;
   virtual std::vector<ImpairView> Impairments() = 0;
-  // Where several directions are named, all of them change or none.
+  // If several directions are selected, all of them change or none.
   virtual DoneQuestion SetImpairment(const ImpairWhere& where, const ImpairChange& change) = 0;
   virtual DoneQuestion ClearImpairment(const ImpairWhere& where) = 0;
 };

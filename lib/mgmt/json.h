@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as the management socket uses it. Nothing here throws: text is parsed by TryParse, written
-// by Dump, and values are read only after their type was looked at.
+// JSON for the management socket. Nothing here throws: TryParse parses text, Dump serializes, and
+// values are read only after a check of their type.
 #ifndef SUEDE_MGMT_JSON_H_
 #define SUEDE_MGMT_JSON_H_
 
@@ -11,9 +11,9 @@
 
 namespace suede {
 
-// Results: members stay in the order in which they were put in.
+// For results: members keep the order of insertion.
 using Json = nlohmann::ordered_json;
-// Values from outside: members are looked up in logarithmic time, however many there are.
+// For input: members are looked up in logarithmic time, so that their number does not matter.
 using ForeignJson = nlohmann::json;
 
 template <class AnyJson>
@@ -23,7 +23,7 @@ std::optional<AnyJson> TryParse(std::string_view text) {
   return value;
 }
 
-// On one line; bytes that are no UTF-8 become U+FFFD.
+// Serializes on one line; invalid UTF-8 becomes U+FFFD.
 template <class AnyJson>
 std::string Dump(const AnyJson& value) {
   return value.dump(-1, ' ', false, AnyJson::error_handler_t::replace);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that show keys of instances that seal, and change them. No secret is in any answer.
+// Methods that list and rotate keys of sealing instances. No answer contains a secret.
 #include <utility>
 
 #include "mgmt/catalog.h"

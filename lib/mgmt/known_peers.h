@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a parameter names a peer that there is.
+// Checks that a parameter names a known peer.
 #ifndef SUEDE_MGMT_KNOWN_PEERS_H_
 #define SUEDE_MGMT_KNOWN_PEERS_H_
 
@@ -11,7 +11,8 @@
 
 namespace suede {
 
-// OK without a peer; otherwise NOT_FOUND with those that there are, some of them if they are many.
+// Returns OK if the peer is known or not given; otherwise NOT_FOUND, with a message that names
+// known peers.
 absl::Status CheckPeer(EndpointView& endpoint, std::optional<uint32_t> peer);
 
 }  // namespace suede

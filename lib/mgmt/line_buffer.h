@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From bytes of a stream, with descriptors among them, to lines.
+// Splits the bytes of a stream, with descriptors among them, into lines.
 #ifndef SUEDE_MGMT_LINE_BUFFER_H_
 #define SUEDE_MGMT_LINE_BUFFER_H_
 
@@ -13,15 +13,16 @@
 
 namespace suede {
 
-// Used by one thread. Received bytes are added only while no whole line is left to take, so there
-// are at most two descriptors: of the piece of a line that lay there, and of the last line that one
-// read brought.
+// Single-threaded. Add must be called only while there is no complete line to take, so there are at
+// most two descriptors: that of the incomplete line, and that of the last line which one read
+// completed.
 class LineBuffer {
  public:
   void Add(Received received, const char* bytes) {
     bytes_.append(bytes, static_cast<size_t>(received.bytes));
     if (!received.fd.ok() && !received.too_many) return;
-    // The descriptor belongs to the line of the last byte. Two of one line are one too many.
+    // The descriptor belongs to the line of the last byte. A second descriptor of one line is an
+    // error.
     const size_t newline = bytes_.find('\n', from_);
     const bool in_first_line = newline == std::string::npos || newline + 1 == bytes_.size();
     PassedFd passed{.fd = std::move(received.fd), .too_many = received.too_many};
@@ -36,7 +37,7 @@ class LineBuffer {
     }
   }
 
-  // The next line and the descriptor passed with it.
+  // Takes the next line and the descriptor passed with it; returns false if no line is complete.
   bool Take(std::string* line, PassedFd* passed) {
     const size_t newline = bytes_.find('\n', from_);
     if (newline == std::string::npos) return false;
@@ -51,7 +52,7 @@ class LineBuffer {
     return true;
   }
 
-  // Gives up the room of the lines taken.
+  // Frees the space of lines that were taken.
   void Compact() {
     if (from_ == 0) return;
     bytes_.erase(0, from_);
@@ -66,7 +67,7 @@ class LineBuffer {
   static constexpr size_t kNone = ~size_t{0};
   std::string bytes_;
   size_t from_ = 0;
-  size_t passed_at_ = kNone;  // end of the bytes that passed_ came with
+  size_t passed_at_ = kNone;  // end of the bytes with which passed_ arrived
   size_t next_at_ = kNone;
   PassedFd passed_;
   PassedFd next_passed_;

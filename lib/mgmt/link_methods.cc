@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The method that shows the ends of links, of every daemon.
+// The method that lists link ends, for every kind of daemon.
 #include "mgmt/catalog.h"
 #include "mgmt/common_members.h"
 #include "mgmt/daemon_view.h"
@@ -7,7 +7,7 @@
 namespace suede {
 namespace {
 
-// As RetrySender::State and RetryReceiver::State.
+// In the order of RetrySender::State and RetryReceiver::State.
 constexpr std::string_view kTxStates[] = {"off", "init", "advance", "replay", "flush"};
 constexpr std::string_view kRxStates[] = {"off", "send_acks", "send_nack", "nack_sent"};
 
@@ -16,7 +16,7 @@ Json NameOf(const std::string_view (&names)[N], uint64_t state) {
   return state < N ? Json(names[state]) : Json();
 }
 
-// One row per link VC that uses credit in a direction.
+// Returns one row per link VC that uses credit in a direction.
 Json CreditsOf(const LinkCounters& counters) {
   Json rows = Json::array();
   for (uint32_t vc = 0; vc < LinkCounters::kShownVcs; ++vc) {

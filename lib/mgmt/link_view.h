@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ends of links that a daemon has (docs/link.md), as the methods see them.
+// Link ends of a daemon (docs/link.md), for methods.
 #ifndef SUEDE_MGMT_LINK_VIEW_H_
 #define SUEDE_MGMT_LINK_VIEW_H_
 
@@ -11,7 +11,7 @@ namespace suede {
 
 struct LinkView {
   std::string port;
-  const LinkCounters* counters = nullptr;  // null: the port says nothing to its neighbour
+  const LinkCounters* counters = nullptr;  // null: the port sends no link frames
 };
 
 }  // namespace suede

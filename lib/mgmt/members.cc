@@ -10,7 +10,7 @@
 namespace suede {
 namespace {
 
-// More of them are told by the schema alone.
+// Longer lists appear only in the schema.
 constexpr size_t kMaxChoicesInText = 8;
 
 std::string_view NameOf(Member::Type type) {
@@ -28,7 +28,7 @@ std::string_view NameOf(Member::Type type) {
   return {};
 }
 
-// The part of the schema that follows from the type alone.
+// Returns the part of the schema that depends only on the type.
 Json SchemaOf(Member::Type type) {
   Json out = Json::object();
   if (!NameOf(type).empty()) out["type"] = NameOf(type);
@@ -38,7 +38,7 @@ Json SchemaOf(Member::Type type) {
 
 void AddRemarks(const Member& member, std::vector<std::string>& parts) {
   if (!member.unit.empty()) parts.emplace_back(member.unit);
-  // Where the note is a sentence that was declared for a table, more may follow.
+  // A note that was declared as a sentence of a table loses its period, as more may follow.
   std::string_view note = member.note;
   if (note.ends_with('.')) note.remove_suffix(1);
   if (!note.empty()) parts.emplace_back(note);
@@ -46,7 +46,7 @@ void AddRemarks(const Member& member, std::vector<std::string>& parts) {
   if (!member.only.empty()) parts.push_back(StrCat("only ", member.only));
 }
 
-// The schema of one value, whether or not it stands in a list.
+// Returns the schema of one value, without its list.
 Json SchemaOfValue(const Member& member) {
   if (member.type == Member::Type::kObject) return SchemaOf(member.members());
   Json out = SchemaOf(member.type);
@@ -82,7 +82,7 @@ void AddProperties(std::span<const Member> members, Json& properties, Json& requ
   }
 }
 
-// "up, drain or down"; choices with spaces, in quotes.
+// Returns "up, drain or down"; choices with spaces are quoted.
 std::string ChoicesIn(const Member& member) {
   const std::vector<std::string_view> all = Split(member.choices, '|');
   if (all.size() > kMaxChoicesInText) return {};
@@ -94,7 +94,7 @@ std::string ChoicesIn(const Member& member) {
   return out;
 }
 
-// "name (remarks)".
+// Returns "name (remarks)".
 std::string Headline(const Member& member) {
   if (member.type == Member::Type::kGroup) return std::string(member.note);
   std::vector<std::string> parts;
@@ -105,7 +105,7 @@ std::string Headline(const Member& member) {
                        : StrCat(member.name, " (", StrJoin(parts, "; "), ")");
 }
 
-// The members' text, with the inner members of each in braces.
+// Returns the text of the members, with inner members in braces.
 std::string TextOfInner(std::span<const Member> members) {
   std::vector<std::string> parts;
   for (const Member& member : members) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of a method's result: their declaration, and its description, as JSON Schema and
-// as a text.
+// Members of a method's result: their declaration, and its description as JSON Schema and as text.
 #ifndef SUEDE_MGMT_MEMBERS_H_
 #define SUEDE_MGMT_MEMBERS_H_
 
@@ -17,26 +16,26 @@ namespace suede {
 struct Member {
   enum class Type : uint8_t {
     kBoolean,
-    kInteger,  // 0 and more
+    kInteger,  // 0 or more
     kNumber,
     kText,
     kChoice,
-    kObject,  // of declared members
-    kMap,     // of any names to values of one type
+    kObject,  // with declared members
+    kMap,     // with any names, and values of one type
     kAny,
-    kGroup,  // none itself: stands for several of the object around it
+    kGroup,  // no member itself: inserts members into the surrounding object
   };
   std::string_view name;
   Type type = Type::kAny;
-  std::string_view note{};        // facts that the name does not say
+  std::string_view note{};        // for facts that the name does not convey
   std::string_view choices{};     // kChoice: "up|down"
   const Member* first = nullptr;  // kObject, kGroup
-  size_t count = 0;               // from there on
-  Type values = Type::kAny;       // kMap
+  size_t count = 0;               // number of members at `first`
+  Type values = Type::kAny;       // kMap: type of the values
   std::string_view unit{};
-  std::string_view null_means{};  // empty: it is never null
-  std::string_view only{};        // when it is there; empty: always
-  bool is_list = false;           // of values that the rest describes
+  std::string_view null_means{};  // meaning of null; empty: never null
+  std::string_view only{};        // condition for its presence; empty: always present
+  bool is_list = false;           // a list of such values
 
   static constexpr Member Boolean(std::string_view name, std::string_view note = {}) {
     return {.name = name, .type = Type::kBoolean, .note = note};
@@ -70,7 +69,7 @@ struct Member {
                                std::string_view note = {}) {
     return Object(name, members, note).List();
   }
-  // Members that the object around has besides; a text names them together, as `note`.
+  // Additional members of the surrounding object; the text form replaces them by `note`.
   template <size_t N>
   static constexpr Member Group(const Member (&members)[N], std::string_view note) {
     return {.name = {}, .type = Type::kGroup, .note = note, .first = members, .count = N};
@@ -99,9 +98,10 @@ struct Member {
   std::span<const Member> members() const { return {first, count}; }
 };
 
-// An object of these members and no other, as JSON Schema 2020-12 has it.
+// Returns the JSON Schema 2020-12 of an object with exactly these members.
 Json SchemaOf(std::span<const Member> members);
-// "ports: name, mtu_bytes (bytes), admin (up or down), speed_bps (bit/s; null: not known); more".
+// Returns "ports: name, mtu_bytes (bytes), admin (up or down), speed_bps (bit/s; null: not known);
+// more".
 std::string TextOf(std::span<const Member> members);
 
 }  // namespace suede

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The declaration of a management method. One declaration serves the daemon, suedectl and
-// docs/management.md.
+// Declaration of a management method, from which the daemon, suedectl and docs/management.md
+// derive.
 #ifndef SUEDE_MGMT_METHOD_H_
 #define SUEDE_MGMT_METHOD_H_
 
@@ -29,23 +29,22 @@ class DaemonView;
 class EndpointView;
 class SwitchView;
 
-// The end of a request: a result, which is an object, or an error.
+// Outcome of a request: a result, which is an object, or an error.
 struct Outcome {
   absl::Status status;
   Json result;
 };
 
-// The answer of a method: an outcome, or a question that is asked again and again until it has one.
-// A question that is dropped (the connection went, or it took too long) must leave nothing behind
-// that points to it.
+// Answer of a method: an outcome, or a query that is polled until it has one. A query that is
+// dropped (because of a disconnect or a timeout) must leave no references to itself.
 class Answer {
  public:
-  // Asked once a millisecond, for as long as a method may wait.
+  // Polled every millisecond, up to the time limit of a method.
   using Later = std::function<std::optional<Outcome>()>;
   struct Waiting {
-    // `is_last`: the time is over, and having no outcome then is an error.
+    // `is_last`: the time limit is reached; no outcome is then an error.
     std::function<std::optional<Outcome>(bool is_last)> look;
-    std::optional<int64_t> limit_ms{};  // none: as long as any method may wait
+    std::optional<int64_t> limit_ms{};  // nullopt: the limit of all methods
     int64_t period_ms = 1;
   };
   Answer(Json result) : value_(Outcome{.status = {}, .result = std::move(result)}) {}  // NOLINT
@@ -55,7 +54,7 @@ class Answer {
   Answer(Later later)                                      // NOLINT
       : value_(Waiting{.look = [later = std::move(later)](bool) { return later(); }}) {}
 
-  // `result`, once `done` says so.
+  // Answers `result` once `done` returns true.
   static Answer When(std::function<bool()> done, Json result) {
     return Later([done = std::move(done), result = std::move(result)]() -> std::optional<Outcome> {
       if (!done()) return std::nullopt;
@@ -70,23 +69,22 @@ class Answer {
   std::variant<Outcome, Waiting> value_;
 };
 
-// The process at the other end of a connection.
+// The process at the other end of the connection.
 struct Caller {
   pid_t pid = 0;
   uid_t uid = 0;
 };
 
-// One request that is being carried out, with arguments that were checked.
+// A request in progress, with checked arguments.
 struct Call {
   DaemonView& daemon;
   const Catalog& catalog;
   const Arguments& arguments;
-  std::any& memory;  // kept by the method from call to call of one connection
-  Fd descriptor;     // that came with the request; closed where the method does not move it away
+  std::any& memory;  // state of the method, kept from call to call of one connection
+  Fd descriptor;     // received with the request; closed unless the method moves it
   Caller caller{};
 
-  // The daemon, for the tables of its kind: in another one's catalog a table is a mistake of the
-  // program, and ends it.
+  // Return the daemon as its kind. Abort if the daemon is of the other kind.
   EndpointView& endpoint() const;
   SwitchView& the_switch() const;
 };
@@ -95,9 +93,9 @@ struct Call {
 struct DescriptorParam {
   std::string_view name;
   std::string_view sentence;
-  bool is_written = true;  // and made if need be; otherwise read
+  bool is_written = true;  // created if needed; otherwise read
   bool required = true;
-  // The file is complete when the call has succeeded: suedectl replaces the former one by it then.
+  // The file is complete when the call has succeeded: suedectl then renames it over the former one.
   bool is_replaced = false;
 };
 
@@ -107,11 +105,11 @@ struct Method {
   std::span<const Member> result{};
   Answer (*run)(Call& call) = nullptr;
   std::span<const Param> params{};
-  bool changes = false;  // otherwise a pure read
+  bool changes = false;  // otherwise read-only
   std::optional<DescriptorParam> descriptor{};
-  std::string_view result_note{};  // a text before the members, or instead of them
+  std::string_view result_note{};  // text in front of the members, or instead of them
 
-  // The description of the result, for people.
+  // Returns the description of the result, for people.
   std::string ResultText() const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of a daemon's counters and events, for programs that check a name before they ask.
+// Names of a daemon's counters and events, for programs that check a name before a query.
 #ifndef SUEDE_MGMT_NAMES_H_
 #define SUEDE_MGMT_NAMES_H_
 
@@ -10,8 +10,8 @@
 
 namespace suede {
 
-// A line for each name: `counter NAME` of the scope total, `port_counter NAME` of the scope port,
-// `event KIND`. `kinds`: "|a|b", as kEventNames.
+// Returns a line for each name: `counter NAME` of the scope total, `port_counter NAME` of the scope
+// port, `event KIND`. `kinds`: "|a|b", like kEventNames.
 std::string NamesAsText(const CounterSetView& total, const CounterSetView& port,
                         std::string_view kinds);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The method that asks a peer whether it is there.
+// The method that pings a peer.
 #include <optional>
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking a peer whether it is there, as the methods see it.
+// Interface through which methods ping a peer.
 #ifndef SUEDE_MGMT_PEER_VIEW_H_
 #define SUEDE_MGMT_PEER_VIEW_H_
 
@@ -15,10 +15,10 @@
 namespace suede {
 
 struct PingQuery {
-  uint32_t peer = 0;            // its XPU
-  std::optional<uint32_t> xpu;  // own; none: the first that has the peer
+  uint32_t peer = 0;            // XPU of the peer
+  std::optional<uint32_t> xpu;  // own; nullopt: the first that has the peer
   std::optional<uint32_t> instance;
-  std::optional<uint32_t> plane;  // none: all that lead to the peer
+  std::optional<uint32_t> plane;  // nullopt: all that lead to the peer
 };
 
 inline constexpr std::string_view kPingStates =
@@ -27,10 +27,10 @@ inline constexpr std::string_view kPingStates =
 struct PlanePingView {
   uint32_t plane = 0;
   std::string port;
-  std::string_view state;         // of kPingStates
-  std::optional<int64_t> rtt_ns;  // where it answered
-  std::string_view disagrees{};   // the key that its HELLO does not agree in; empty: it agrees
-  std::string own{};              // and both values
+  std::string_view state;         // one of kPingStates
+  std::optional<int64_t> rtt_ns;  // if the peer answered
+  std::string_view disagrees{};   // key in which its HELLO disagrees; empty: it agrees
+  std::string own{};              // own and peer's value of the key
   std::string theirs{};
 };
 struct PingView {
@@ -40,13 +40,13 @@ struct PingView {
   std::vector<PlanePingView> planes;
 };
 
-// Control thread only. Nothing here waits.
+// Control thread only. Does not block.
 class PeerAskView {
  public:
   virtual ~PeerAskView() = default;
 
-  // To be asked until it has an answer; `is_last`: planes without an answer by now have none. It
-  // may be dropped at any time.
+  // A query to be polled until it has a result; `is_last`: planes without an answer by now have
+  // none. It may be dropped at any time.
   using PingQuestion = std::function<std::optional<absl::StatusOr<PingView>>(bool is_last)>;
   virtual absl::StatusOr<PingQuestion> Ping(const PingQuery& query) = 0;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that show planes and their peers, take planes out of service and put them back, and set
-// their weights.
+// Methods that list planes and their peers, set planes down and up, and set their weights.
 #include <optional>
 #include <utility>
 
@@ -56,7 +55,7 @@ Json ToJson(const PlaneName& name) {
 }
 
 std::string_view UpOrDown(bool up) { return up ? "up" : "down"; }
-// Microseconds, to the nanosecond.
+// Converts nanoseconds to microseconds with a fraction.
 Json Us(int64_t ns) { return static_cast<double>(ns) / 1000; }
 
 Json ToJson(const PlaneView& plane) {

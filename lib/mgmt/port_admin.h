@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The method that takes a port out of service and puts it back, as every kind of daemon has it.
+// The method that sets a port administratively down or up, shared by all kinds of daemon.
 #ifndef SUEDE_MGMT_PORT_ADMIN_H_
 #define SUEDE_MGMT_PORT_ADMIN_H_
 

@@ -24,7 +24,7 @@ RpcRequest InvalidRequest(std::string message) {
   return Refusal(RpcCode::kInvalidRequest, std::move(message));
 }
 
-// Whether brackets nest too deep: the parser would follow any depth.
+// Whether brackets nest too deeply; the parser itself has no limit.
 bool NestsTooDeep(std::string_view line) {
   uint32_t depth = 0;
   bool in_text = false;
@@ -44,7 +44,7 @@ bool NestsTooDeep(std::string_view line) {
   return false;
 }
 
-// The first member that a request does not have.
+// Returns the first member that requests do not have.
 std::optional<std::string> UnknownMember(const ForeignJson& json) {
   for (const auto& member : json.items()) {
     const std::string& key = member.key();
@@ -97,7 +97,7 @@ RpcRequest ReadRequest(const ForeignJson& json, const Catalog& catalog) {
     request.error = RpcError{.code = RpcCode::kInvalidRequest, .message = std::move(message)};
     return std::move(request);
   };
-  // A text that is not known to be a request is not known to be a notification.
+  // An invalid request gets an answer, as it cannot be known to be a notification.
   const auto version = json.find("jsonrpc");
   if (version == json.end() || *version != "2.0") return refuse("write \"jsonrpc\":\"2.0\"");
   const auto method = json.find("method");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON-RPC 2.0: from a line to requests, from outcomes to lines (docs/management.md).
+// JSON-RPC 2.0: parses lines into requests, formats outcomes as lines (docs/management.md).
 #ifndef SUEDE_MGMT_RPC_H_
 #define SUEDE_MGMT_RPC_H_
 
@@ -21,7 +21,7 @@ inline constexpr int kRpcProtocol = 1;
 inline constexpr size_t kMaxBatch = 64;
 inline constexpr uint32_t kMaxNesting = 32;
 
-// Code, name, sentence. The first five are JSON-RPC's.
+// Code, name, sentence. The first five codes are JSON-RPC's.
 #define SUEDE_RPC_ERRORS(X)                                                                       \
   X(ParseError, -32700, "parse error", "The line is no JSON.")                                    \
   X(InvalidRequest, -32600, "invalid request", "The JSON is no request.")                         \
@@ -54,10 +54,10 @@ std::span<const RpcErrorRow> RpcErrorRows();
 struct RpcError {
   RpcCode code = RpcCode::kInternalError;
   std::string message;
-  std::string parameter{};  // the one to blame; empty: none
+  std::string parameter{};  // the faulty parameter; empty: none
 };
 
-// A method's own errors: of its arguments, or of the objects it looks at.
+// Converts an error of a method, in its arguments or the objects that they name.
 RpcError ToRpcError(const absl::Status& status);
 
 // One request of a line. Either `error` is set, or `method` and `arguments` are.
@@ -74,11 +74,11 @@ struct RpcLine {
   std::vector<RpcRequest> requests;  // at least one
 };
 
-// Any bytes will do: a line that is no request becomes one with an error. `line` is without its
-// newline.
+// Parses a line without its newline. Accepts any bytes: an invalid line becomes a request with an
+// error.
 RpcLine ParseRpcLine(std::string_view line, const Catalog& catalog);
 
-// Answers, without newline.
+// Return an answer without newline.
 std::string ErrorAnswer(std::string_view id, const RpcError& error);
 std::string ResultAnswer(std::string_view id, const Json& result);
 

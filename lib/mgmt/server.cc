@@ -31,7 +31,8 @@ int64_t NowUs() {
   return now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
 }
 
-// An endpoint's does not name its kind: there was no other, once.
+// Returns the greeting. An endpoint's greeting does not name the kind, because endpoints were once
+// the only kind.
 std::string Greeting(const ManagementOptions& options, DaemonKind kind) {
   Json greeting{{"suede", options.version}, {"protocol", kRpcProtocol}, {"name", options.name}};
   if (kind != DaemonKind::kEndpoint) greeting["kind"] = NameOf(kind);
@@ -94,11 +95,11 @@ void ManagementServer::Poll() {
     } else {
       auto& connection = *static_cast<Connection*>(event.data.ptr);
       connection.has_work = true;
-      // The client is gone: its request need not wait any more.
+      // The client is gone: its request need not wait any longer.
       if ((event.events & EPOLLHUP) != 0 && connection.session.waits()) End(connection);
     }
   }
-  // Each turn begins with another connection, for one that uses up the turn's time may be first.
+  // Each poll iteration begins with another connection, as a connection may use up all of the time.
   if (++first_ >= connections_.size()) first_ = 0;
   for (size_t i = 0; i < connections_.size(); ++i) {
     Connection& connection = *connections_[(first_ + i) % connections_.size()];
@@ -115,7 +116,7 @@ void ManagementServer::Poll() {
 
 void ManagementServer::Accept() {
   for (int i = 0; i < kAcceptsPerTurn; ++i) {
-    // Connections over the rate wait in the listener's queue.
+    // Connections over the rate limit wait in the listener's queue.
     WatchListener(accepts_.Take(TimeFromMs(now_ms_)));
     if (!listens_) return;
     bool turned_away;
@@ -192,7 +193,7 @@ void ManagementServer::TurnAway(int socket, const ucred& peer, const std::string
   if (options_.on_limit != nullptr) options_.on_limit("connections", peer.pid, peer.uid, reason);
   const std::string line =
       ErrorAnswer("null", {.code = RpcCode::kTooManyClients, .message = reason}) + "\n";
-  // Best effort: it fits into the empty buffer of a new socket.
+  // Best effort: the line fits into the empty buffer of a new socket.
   SendWithFd(socket, line, -1);
 }
 
@@ -228,7 +229,7 @@ void ManagementServer::Serve(Connection& connection) {
   counters_.requests_failed += connection.session.failed() - failed;
 }
 
-// False where the line was empty.
+// Returns false if the line was empty.
 bool ManagementServer::TakeLine(Connection& connection) {
   std::string line;
   PassedFd passed;
@@ -261,7 +262,7 @@ bool ManagementServer::Receive(Connection& connection) {
     if (errno != EAGAIN && errno != EINTR) End(connection);
     return false;
   }
-  // Requests that it had sent before are still served.
+  // Requests that the client had sent before are still served.
   if (received.bytes == 0) {
     connection.came_to_end = true;
     return true;
@@ -297,7 +298,7 @@ void ManagementServer::CheckTimes(Connection& connection) {
     EmitLimit("unread_ms", connection, "does not read its answers; ended");
     return End(connection);
   }
-  // Only while the server waits for the rest of the line and for nothing else.
+  // Only while the server waits just for the rest of the line.
   const bool is_ours = !connection.session.idle() || connection.has_work || !connection.out.empty();
   if (connection.in.size() == 0 || is_ours || connection.ends) return;
   if (connection.line_since_ms >= 0 && now_ms_ - connection.line_since_ms >= limits.line_ms) {
@@ -318,7 +319,7 @@ void ManagementServer::Refuse(Connection& connection, const RpcError& error) {
 void ManagementServer::End(Connection& connection) {
   if (!connection.socket.ok()) return;
   ++counters_.gone;
-  connection.socket.Reset();  // epoll forgets it
+  connection.socket.Reset();  // which also removes it from epoll
 }
 
 void ManagementServer::Watch(Connection& connection) {
@@ -350,7 +351,7 @@ void ManagementServer::SetTimer() {
   for (const auto& connection : connections_) next = std::min(next, NextTurnMs(*connection));
   itimerspec when{};
   if (next != kNoTurn) {
-    // Relative, and never 0, which would disarm it.
+    // Relative, and never 0, which would disarm the timer.
     const int64_t wait = std::max<int64_t>(0, next - now_ms_);
     when.it_value = {.tv_sec = wait / 1000, .tv_nsec = wait % 1000 * 1'000'000 + 1000};
   }

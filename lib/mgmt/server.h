@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon's side of the management socket (docs/management.md).
 //
-// Everything here belongs to the control thread; nothing blocks.
+// Control thread only; never blocks.
 #ifndef SUEDE_MGMT_SERVER_H_
 #define SUEDE_MGMT_SERVER_H_
 
@@ -28,24 +28,24 @@ namespace suede {
 
 struct ManagementLimits {
   size_t line_bytes = 65536;
-  int64_t line_ms = 10'000;   // from a line's first byte to its newline
-  int64_t unread_ms = 10'000; // in which a client that owes reading reads something
-  uint32_t requests_per_turn = 16;  // of a connection
-  uint32_t requests_per_s = 5000;   // of a connection; a quarter of it at once
-  uint32_t accepts_per_s = 1000;    // connections; a quarter of it at once
-  int64_t turn_us = 5000;     // after which a turn begins no further request
+  int64_t line_ms = 10'000;         // from the first byte of a line to its newline
+  int64_t unread_ms = 10'000;       // in which a client must read some of its pending answers
+  uint32_t requests_per_turn = 16;  // per connection
+  uint32_t requests_per_s = 5000;   // per connection; a burst of a quarter
+  uint32_t accepts_per_s = 1000;    // a burst of a quarter
+  int64_t turn_us = 5000;           // time after which a poll iteration begins no further request
   SessionLimits session;
 };
 
 struct ManagementOptions {
   std::string socket_path;
   mode_t socket_mode = 0660;
-  uint32_t max_clients = 32;  // at a time
+  uint32_t max_clients = 32;  // simultaneous
   std::string version;        // the daemon's, for the greeting
   std::string name;           // the daemon's
   ManagementLimits limits;
-  std::function<void(std::string_view line)> log;  // gets each change and its user
-  // Gets the limit that a connection has met, its owner, and the outcome.
+  std::function<void(std::string_view line)> log;  // called with each change and its user
+  // Called with the limit that a connection has reached, its process and user, and the consequence.
   std::function<void(std::string_view limit, pid_t pid, uid_t uid, std::string_view reason)>
       on_limit{};
   std::function<bool(uid_t)> is_privileged = IsPrivileged;
@@ -72,17 +72,17 @@ struct ManagementCounters {
 
 class ManagementServer {
  public:
-  // Catalog and daemon outlive the server.
+  // Catalog and daemon must outlive the server.
   static absl::StatusOr<std::unique_ptr<ManagementServer>> Create(const ManagementOptions& options,
                                                                   const Catalog* catalog,
                                                                   DaemonView* daemon);
   ~ManagementServer();
 
-  // Readable when Poll has something to do, the passing of time included.
+  // Returns a descriptor that is readable when Poll has work to do, expired timers included.
   int fd() const { return epoll_; }
   void Poll();
 
-  // Takes effect on connections that come from now on.
+  // Affects only connections accepted from now on.
   void SetMaxClients(uint32_t max_clients) { options_.max_clients = max_clients; }
   const ManagementCounters& counters() const { return counters_; }
   size_t connections() const { return connections_.size(); }
@@ -95,25 +95,25 @@ class ManagementServer {
   void Accept();
   // Sets whether epoll reports connections that wait to be accepted.
   void WatchListener(bool watch);
-  // Whether there is a place for a connection of the user; if need be, another one ends for it.
+  // Whether the user's connection may be accepted; displaces another connection if necessary.
   bool MakeRoom(const ucred& peer, std::string* reason);
   void TurnAway(int socket, const ucred& peer, const std::string& reason);
-  // Serves a connection for a turn.
+  // Serves a connection in a poll iteration.
   void Serve(Connection& connection);
-  // False where nothing came.
+  // Returns false if nothing was received.
   bool Receive(Connection& connection);
   bool TakeLine(Connection& connection);
   void Flush(Connection& connection);
   void CheckTimes(Connection& connection);
-  // Sends an error that concerns no request, and ends the connection when it was read.
+  // Sends an error that concerns no request, and ends the connection once it was sent.
   void Refuse(Connection& connection, const RpcError& error);
   void End(Connection& connection);
-  // Sets the events that epoll reports of the connection, and the latest time of its next turn.
+  // Updates the events that epoll reports for the connection.
   void Watch(Connection& connection);
   int64_t NextTurnMs(const Connection& connection) const;
   void SetTimer();
   bool TurnIsOver() const;
-  // Whether the connection may make a request now; otherwise it waits.
+  // Whether the connection may make a request now; otherwise it is throttled.
   bool MayRequest(Connection& connection);
   void EmitLimit(std::string_view limit, const Connection& connection, std::string_view reason);
 
@@ -123,9 +123,9 @@ class ManagementServer {
   const std::unique_ptr<Listener> listener_;
   const int epoll_;
   const int timer_;
-  int64_t now_ms_ = 0;     // of the turn
+  int64_t now_ms_ = 0;  // of the poll iteration
   int64_t turn_end_us_ = 0;
-  size_t first_ = 0;       // connection that this turn begins with
+  size_t first_ = 0;  // index of the connection served first
   TokenBucket accepts_;
   bool listens_ = true;    // epoll watches the listener
   ManagementCounters counters_;

@@ -69,7 +69,7 @@ void Session::Begin(const RpcRequest& request, int64_t now_ms) {
             .catalog = *catalog_,
             .arguments = request.arguments,
             .memory = memory_[&method],
-            // The first request of a batch that takes one gets it.
+            // The first request of a batch that takes a descriptor gets it.
             .descriptor = method.descriptor ? std::move(passed_.fd) : Fd(),
             .caller = caller_};
   Answer answer = method.run(call);

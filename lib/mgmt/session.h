@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection's requests: from lines to answers, without the socket.
+// Processes a connection's requests: from lines to answers, without the socket.
 #ifndef SUEDE_MGMT_SESSION_H_
 #define SUEDE_MGMT_SESSION_H_
 
@@ -18,24 +18,24 @@
 
 namespace suede {
 
-// A descriptor that came with a line.
+// A descriptor received with a line.
 struct PassedFd {
   Fd fd;
   bool too_many = false;
 };
 
 struct SessionLimits {
-  size_t answer_bytes = 4u << 20;  // of a line of answers
-  int64_t later_ms = 2000;         // that a method may wait
+  size_t answer_bytes = 4u << 20;  // maximum per line of answers
+  int64_t later_ms = 2000;         // maximum wait of a method
 };
 
-// Control thread only. Carries out one line at a time: Start, then Run until it is idle.
+// Processes one line at a time: call Start, then Run until idle. Control thread only.
 class Session {
  public:
-  // Told of each request that changes something, before it is carried out.
+  // Called before each request that changes something.
   using OnChange = std::function<void(const Method&)>;
 
-  // Catalog and view outlive the session.
+  // Catalog and daemon must outlive the session.
   Session(const Catalog* catalog, DaemonView* daemon, const SessionLimits& limits,
           OnChange on_change, Caller caller = {})
       : catalog_(catalog),
@@ -44,16 +44,16 @@ class Session {
         on_change_(std::move(on_change)),
         caller_(caller) {}
 
-  // Takes a line, without its newline. Only when idle.
+  // Begins a line, without its newline. Only when idle.
   void Start(std::string_view line, PassedFd passed);
   bool idle() const { return next_ == line_.requests.size(); }
-  // Whether Run can do nothing before some time has passed.
+  // Whether the current request waits, so that Run has nothing to do before next_look_ms.
   bool waits() const { return waiting_.look != nullptr; }
-  // When to Run again while it waits.
+  // Returns the time of the next Run while waiting.
   int64_t next_look_ms() const { return next_look_ms_; }
 
-  // Carries out at most one request. When the last of the line was, appends the line of answers
-  // with its newline to `out`, if there is any.
+  // Runs at most one request. After the last of the line, appends the line of answers, if any, with
+  // its newline to `out`.
   void Run(int64_t now_ms, std::string& out);
 
   uint64_t requests() const { return requests_; }
@@ -72,10 +72,10 @@ class Session {
   const OnChange on_change_;
   const Caller caller_;
   RpcLine line_;
-  size_t next_ = 0;  // of line_.requests
+  size_t next_ = 0;  // index into line_.requests
   PassedFd passed_;
   std::string answers_;
-  Answer::Waiting waiting_;  // the answer that the request next_ waits for
+  Answer::Waiting waiting_;  // answer that request next_ waits for
   int64_t wait_until_ms_ = 0;
   int64_t next_look_ms_ = 0;
   std::map<const Method*, std::any> memory_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that show a switch's ports, queues, buffer and addresses, and change what may be changed.
+// Methods that list a switch's ports, queues, buffer and addresses, and change its settings.
 #include <optional>
 #include <utility>
 
@@ -96,7 +96,7 @@ Answer ListSwitchQueues(Call& call) {
   });
 }
 
-// `result`, once the question is answered with success.
+// Answers `result` once the query has succeeded.
 Answer WhenDone(ImpairControlView::DoneQuestion question, Json result) {
   return Answer::Later(
       [question = std::move(question), result = std::move(result)]() -> std::optional<Outcome> {
