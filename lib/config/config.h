@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration of one endpoint process, as a value: filled from a YAML file and overrides,
-// checked once, then a value that is never changed in place: config_change.h makes new ones.
-// docs/configuration.md lists every key.
+// Configuration of an endpoint process, as a value: filled from a YAML file and overrides, checked
+// once, and then never changed in place: config_change.h makes new values. docs/configuration.md
+// lists every key.
 //
 // The defaults below are the defaults of the file's keys; unit, range and sentence of each key
 // are in config_fields*.cc.
@@ -32,8 +32,8 @@ struct ConfigKey;
 using ConfigMac = std::array<uint8_t, 6>;
 using ConfigMacPrefix = std::array<uint8_t, 4>;
 
-// IPv4 in low, IPv6 in high and low, a forwarding address in low: which of them the encapsulation
-// of the port tells. All in host order.
+// IPv4 in low, IPv6 in high and low, or a forwarding address in low, depending on the port's
+// encapsulation. All in host order.
 struct ConfigAddress {
   uint64_t high = 0;
   uint64_t low = 0;
@@ -44,8 +44,8 @@ enum class Hugepages : uint8_t { kAuto, kOn, kOff };
 
 struct EalConfig {
   Hugepages hugepages = Hugepages::kAuto;  // kOff is --no-huge
-  uint32_t memory_mb = 0;                  // -m where hugepages are off; 0: computed
-  std::vector<std::string> args;           // further EAL arguments
+  uint32_t memory_mb = 0;                  // -m if hugepages are off; 0: computed
+  std::vector<std::string> args;           // additional EAL arguments
   friend bool operator==(const EalConfig&, const EalConfig&) = default;
 };
 
@@ -59,41 +59,42 @@ struct LcoreConfig {
 };
 
 struct PortConfig {
-  using Encapsulation = Encap;  // its headers and their fields are rows of lib/wire
+  using Encapsulation = Encap;                        // declared by rows of lib/wire
   enum class Queues : uint8_t { kLcore, kInstance };  // owner of a queue pair
   enum class Pfc : uint8_t { kOff, kSoftware, kDevice };
   enum class PfcClass : uint8_t { kDscp, kPcp };
   std::string name;
   std::string device;            // vdev string or PCI address
-  uint32_t socket_mode = 0600;   // of the socket that a memif server makes
-  std::optional<ConfigMac> mac;  // none: the device's
+  uint32_t socket_mode = 0600;   // of the socket that a memif server creates
+  std::optional<ConfigMac> mac;  // nullopt: the device's
   uint32_t mtu_bytes = 0;        // L3; never 0 in a loaded configuration
   Encapsulation encapsulation = Encapsulation::kUdp4;
   uint16_t udp_port = 3333;  // udp4, udp6
   uint16_t session = 0;
-  uint16_t ether_type = 0;                             // never 0 once loaded, but over IP
-  ConfigMacPrefix mac_prefix{0x02, 0x53, 0x55, 0x45};  // where MAC addresses begin so
-  std::optional<uint16_t> vid;                         // none: untagged; 0: a priority tag
+  uint16_t ether_type = 0;                             // never 0 once loaded, except over IP
+  ConfigMacPrefix mac_prefix{0x02, 0x53, 0x55, 0x45};  // if MAC addresses are prefixed
+  std::optional<uint16_t> vid;                         // nullopt: untagged; 0: a priority tag
   uint32_t rx_descriptors = 1024;
   uint32_t tx_descriptors = 1024;
   Queues queues = Queues::kLcore;
   std::optional<std::string> tap;          // name of its TAP device
-  std::optional<uint32_t> tap_prefix;      // length of its addresses' prefix; none: it gets none
-  std::optional<uint32_t> bandwidth_gbps;  // weight of its planes; none: the link's speed
+  std::optional<uint32_t> tap_prefix;      // prefix length of its addresses; nullopt: none assigned
+  std::optional<uint32_t> bandwidth_gbps;  // weight of its planes; nullopt: the link's speed
   Pfc pfc = Pfc::kOff;                     // docs/pfc.md
   PfcClass pfc_class = PfcClass::kDscp;    // of frames with a DSCP and a PCP
-  std::optional<uint32_t> receive_mbps;    // docs/congestion.md; none: just under its rate
-  std::optional<uint8_t> trimmed_dscp;     // of frames that switches have cut; none: none are
+  std::optional<uint32_t> receive_mbps;    // docs/congestion.md; nullopt: just below its rate
+  std::optional<uint8_t> trimmed_dscp;     // of frames that switches have trimmed; nullopt: no
+                                           // trimming
   OnOff llr = OnOff::kOff;                 // docs/link.md
   OnOff cbfc = OnOff::kOff;                // docs/link.md
   uint16_t link_ether_type = 0xfe50;       // of shims and link frames
   friend bool operator==(const PortConfig&, const PortConfig&) = default;
 };
 
-// The addresses of an instance on a port.
+// Address of an instance on a port.
 struct InstancePort {
   uint32_t port = 0;      // index into Config::ports
-  ConfigAddress address;  // by the default rule where none was given
+  ConfigAddress address;  // given, or by the default rule
   friend bool operator==(const InstancePort&, const InstancePort&) = default;
 };
 
@@ -111,11 +112,11 @@ struct InstanceConfig {
   friend bool operator==(const InstanceConfig&, const InstanceConfig&) = default;
 };
 
-// The addresses of a peer, as seen from one of the own ports.
+// Addresses of a peer on one of the own ports.
 struct PeerPort {
   uint32_t port = 0;                     // index into Config::ports
-  std::optional<uint32_t> instance;      // own instance number that it is for; none: all others
-  std::optional<ConfigAddress> address;  // none: the default rule of forwarding addresses
+  std::optional<uint32_t> instance;      // own instance number that uses it; nullopt: all others
+  std::optional<ConfigAddress> address;  // nullopt: the default rule of forwarding addresses
   ConfigMac mac{};                       // udp4, udp6; 0: learnt from the kernel's neighbours
   friend bool operator==(const PeerPort&, const PeerPort&) = default;
 };
@@ -124,13 +125,13 @@ struct PeerConfig {
   enum class Hello : uint8_t { kAuto, kNever };
   uint32_t xpu = 0;
   Hello hello = Hello::kAuto;
-  std::string control;  // address and port of its sealing.tls.listen; empty: it connects itself
+  std::string control;  // address and port of its sealing.tls.listen; empty: the peer must connect
   std::vector<PeerPort> ports;  // at least one, each {port, instance} at most once
   friend bool operator==(const PeerConfig&, const PeerConfig&) = default;
 };
 
 struct ConfigClass {
-  uint8_t pcp = 0;   // 0 to 7, sent where the port tags
+  uint8_t pcp = 0;   // 0 to 7, sent if the port tags
   uint8_t dscp = 0;  // 0 to 63
   uint8_t ecn = 0;   // 0 to 3
   friend bool operator==(const ConfigClass&, const ConfigClass&) = default;
@@ -140,7 +141,7 @@ struct ConfigVcClass {
   uint8_t pcp = 0;
   uint8_t dscp = 0;
   uint8_t ecn = 0;
-  // Fill levels of the receive ring at which a pause is asked for, and ends.
+  // Fill levels of the receive ring at which a pause begins, and ends.
   uint8_t xoff_percent = 75;
   uint8_t xon_percent = 50;
   friend bool operator==(const ConfigVcClass&, const ConfigVcClass&) = default;
@@ -154,7 +155,7 @@ struct ClassesConfig {
 
 struct PackingConfig {
   uint32_t limit_bytes = kDefaultPackBytes;  // commands of one PDU
-  uint32_t packed_pdus = 8192;               // of an lcore on a port, not sent yet
+  uint32_t packed_pdus = 8192;               // of an lcore on a port, not yet sent
   friend bool operator==(const PackingConfig&, const PackingConfig&) = default;
 };
 
@@ -206,12 +207,12 @@ struct SessionsConfig {
 
 // docs/pfc.md.
 struct PfcConfig {
-  uint16_t quanta = 0xffff;  // of a pause that is asked for, 512 bit times each
+  uint16_t quanta = 0xffff;  // of a requested pause, 512 bit times each
   Duration storm = std::chrono::milliseconds(100);
   friend bool operator==(const PfcConfig&, const PfcConfig&) = default;
 };
 
-// docs/congestion.md; of instances whose `congestion` is not fixed, and of what all grant.
+// docs/congestion.md; for instances whose `congestion` is not fixed, and for the grants of all.
 struct CongestionConfig {
   Duration base_rtt = std::chrono::microseconds(10);
   uint32_t initial_percent = 25;
@@ -231,7 +232,7 @@ struct CongestionConfig {
   friend bool operator==(const CongestionConfig&, const CongestionConfig&) = default;
 };
 
-// docs/sealing.md. All of the first four are there, or none of them.
+// docs/sealing.md. The first four are either all set or all empty.
 struct SealingTlsConfig {
   std::string listen;  // address and port
   std::string certificate;
@@ -272,7 +273,7 @@ struct LlrConfig {
 struct CbfcConfig {
   uint32_t credit_bytes = 128;
   uint32_t overhead_bytes = 0;
-  std::vector<uint32_t> credits;  // granted by link VC, eight of them; none: computed
+  std::vector<uint32_t> credits;  // granted per link VC, eight of them; empty: computed
   uint32_t cf_spacing_bytes = 6400;
   Duration cf_wait = std::chrono::microseconds(5);
   Duration cc_interval = std::chrono::microseconds(256);
@@ -291,8 +292,8 @@ struct ClientsConfig {
   uint32_t completions = 4096;      // entries of each queue's completion ring
   uint32_t unclaimed_pdus = 64;     // per {instance, VC} without a client
   enum class Registers : uint8_t { kOff, kRead, kWrite };
-  Registers registers = Registers::kRead;  // access of clients to them
-  std::vector<ClientRule> rules;           // empty: every user may be every XPU
+  Registers registers = Registers::kRead;  // register access of clients
+  std::vector<ClientRule> rules;           // empty: every user may act as every XPU
   uint32_t window_mb = 1024;               // of a client's windows that lcores serve
   uint32_t windows_total_mb = 16384;       // of all clients' windows that lcores serve
   Hugepages hugepages = Hugepages::kAuto;
@@ -303,7 +304,7 @@ struct ManagementConfig {
   std::string socket;  // never empty in a loaded configuration
   uint32_t socket_mode = 0660;
   uint32_t max_clients = 32;
-  uint32_t packet_burst = 64;  // management packets at once, of each port and direction
+  uint32_t packet_burst = 64;  // maximum burst of management packets, per port and direction
   std::string http_address;    // empty: no web server
   friend bool operator==(const ManagementConfig&, const ManagementConfig&) = default;
 };
@@ -322,8 +323,8 @@ struct Config {
   std::vector<LcoreConfig> lcores;  // at least one
   std::vector<PortConfig> ports;    // at least one
   uint32_t partition = 0;
-  std::vector<InstanceConfig> instances;  // at least one; ranges of the file expanded
-  std::vector<PeerConfig> peers;          // at most kMaxXpus; ranges of the file expanded
+  std::vector<InstanceConfig> instances;  // at least one; ranges are expanded
+  std::vector<PeerConfig> peers;          // at most kMaxXpus; ranges are expanded
   ClassesConfig classes;
   PackingConfig packing;
   TransportConfig transport;
@@ -340,48 +341,51 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 
-// The address of an instance of an XPU where none is configured: AFH only.
+// Returns the default address of an XPU's instance: AFH only.
 ConfigAddress DefaultConfigAddress(uint32_t xpu, uint32_t instance);
 
-// The entry by which own instances with the number `instance` find `peer` through the port: the one
-// for that number, else the one for all numbers, else nullptr.
+// Returns the entry by which own instances with the number `instance` reach `peer` through the
+// port: the entry for that number, else that for all numbers, else nullptr.
 const PeerPort* FindPeerPort(const PeerConfig& peer, uint32_t port, uint32_t instance);
 
-// The address of `peer` in that entry, for own instances with the number `instance`.
+// Returns the address of `peer` in that entry, for own instances with the number `instance`.
 ConfigAddress PeerAddress(const PeerConfig& peer, const PeerPort& at, uint32_t instance);
 
 // Whether MAC addresses of peers on the port can be learnt.
 bool LearnsNeighbours(const PortConfig& port);
 
-// The facts that the configuration is checked against.
+// Facts of the machine that the configuration is checked against.
 struct MachineFacts {
   uint32_t cpu_count = 1;                   // CPUs are 0 to cpu_count - 1
   std::string runtime_root = "/run/suede";  // an endpoint's files are in runtime_root/NAME
-  std::string runtime_directory;            // where a service manager made one: in this instead
-  uint32_t switch_ports = 32;  // that a switch may have: those of DPDK (RTE_MAX_ETHPORTS)
+  std::string runtime_directory;            // if not empty, replaces runtime_root/NAME: created by
+                                            // a service manager
+  uint32_t switch_ports = 32;               // maximum ports of a switch: DPDK's RTE_MAX_ETHPORTS
   static MachineFacts Here();
 };
 
-// A key set from outside the file, before anything is checked. `path` is written as in messages:
-// "transport.window_pdus", "ports[0].mac". `value` is read as YAML. `place` stands in messages
-// where the file's line would: "flag --set", "environment SUEDE_LOG_LEVEL".
+// A value set outside the file, before any check. `path`: as in messages, "transport.window_pdus"
+// or "ports[0].mac". `value`: YAML. `place`: stands in messages in place of the file's line: "flag
+// --set", "environment SUEDE_LOG_LEVEL".
 struct ConfigOverride {
   std::string path;
   std::string value;
   std::string place;
 };
 
-// "key=value" of a --set flag.
+// Parses "key=value" of a --set flag.
 absl::StatusOr<ConfigOverride> OverrideFromFlag(std::string_view assignment);
 
-// SUEDE_<KEY> for each key outside lists: transport.window_pdus is SUEDE_TRANSPORT_WINDOW_PDUS. A
-// variable that starts like a section's and names none of its keys is an error; others are not
-// looked at. `environment` is NAME=VALUE entries, ended by nullptr; `keys` are the program's.
+// Returns the overrides of SUEDE_<KEY> variables, for keys outside lists: transport.window_pdus is
+// SUEDE_TRANSPORT_WINDOW_PDUS. A variable that begins like a section's but names none of its keys
+// is an error; other variables are ignored. `environment`: NAME=VALUE entries, ended by nullptr;
+// `keys`: those of the program.
 absl::StatusOr<std::vector<ConfigOverride>> OverridesFromEnvironment(
     const char* const* environment, const std::vector<ConfigKey>& keys);
 
-// Reads and checks. Later overrides win. Messages read "FILE:LINE:COLUMN: key.path: PROBLEM;
-// MEND". `warnings`, where given, gets values that are allowed but hardly meant, in the same form.
+// Read and check a configuration. Later overrides win. Messages have the form "FILE:LINE:COLUMN:
+// key.path: PROBLEM; MEND". `warnings`, if not null, receives warnings of valid but suspicious
+// values, in the same form.
 absl::StatusOr<Config> LoadConfig(const std::string& path, const MachineFacts& machine,
                                   const std::vector<ConfigOverride>& overrides = {},
                                   std::vector<std::string>* warnings = nullptr);
@@ -390,10 +394,10 @@ absl::StatusOr<Config> ParseConfig(std::string_view text, std::string_view file_
                                    const std::vector<ConfigOverride>& overrides = {},
                                    std::vector<std::string>* warnings = nullptr);
 
-// The effective configuration as a file that loads to the same value.
+// Returns the effective configuration as a file that loads to the same value.
 std::string DumpConfig(const Config& config);
 
-// The table of docs/configuration.md, from the declaration of the keys.
+// Returns the table of docs/configuration.md, generated from the declaration of the keys.
 std::string ConfigKeysAsMarkdown();
 
 }  // namespace suede

@@ -12,7 +12,7 @@ uint64_t MacAsNumber(const ConfigMac& mac) {
   return number;
 }
 
-// Whether base + `last_id` is still an address of the base's network, as far as can be told.
+// Whether base + `last_id` is still in the base's network, as far as can be determined.
 bool BaseFits(const IpText& base, uint32_t last_id) {
   IpText highest = base;
   highest.value.low += last_id;
@@ -40,7 +40,7 @@ bool AddressReader::FailAt(std::string_view key, std::string_view problem) {
   return reader_.Fail(*ConfigReader::Find(item_, key), ConfigReader::Join(path_, key), problem);
 }
 
-// Checks that not both keys are given.
+// Checks that the keys are not both given.
 bool AddressReader::CheckOneOf(std::string_view key, std::string_view base_key, bool single,
                                bool base) {
   if (!single || !base) return true;
@@ -123,7 +123,7 @@ bool AddressReader::CheckForwarding(std::string_view key, const AddressRule& rul
                               " bits of a forwarding address of ", name, "; use ", mend));
   }
   if (!traits.holds_rh) return true;
-  // The low bits that an address must have for its XPU id to be there.
+  // Low bits of an address that holds its XPU id.
   constexpr uint64_t kIdMask = kMaxXpus - 1;
   const uint64_t low = rule.is_base ? 0 : ids_.first;
   if ((value & kIdMask) == low) return true;
@@ -137,8 +137,8 @@ bool AddressReader::CheckForwarding(std::string_view key, const AddressRule& rul
 
 bool AddressReader::ReadMac(const std::optional<ConfigMac>& mac,
                             const std::optional<ConfigMac>& base, MacRule& out) {
-  if (!kUdp.Has(port_.encapsulation)) return true;  // refused by Read where given
-  // One mac for a range is allowed: behind a router all peers share its address.
+  if (!kUdp.Has(port_.encapsulation)) return true;  // Read rejects it if given
+  // One mac for a range is valid: behind a router all peers share its address.
   if (!CheckOneOf("mac", "mac_base", mac.has_value(), base.has_value())) return false;
   if (!mac && !base) return LearnsNeighbours(port_) || FailWithoutMac();
   out = {.value = mac ? *mac : *base, .is_base = base.has_value()};

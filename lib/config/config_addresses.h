@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The addresses of an entry of instances[].ports or peers[].ports: the keys that go with the
+// Reads the address of an entry of instances[].ports or peers[].ports: the keys that apply to the
 // port's encapsulation, and the addresses that they give each XPU of a range.
 #ifndef SUEDE_CONFIG_CONFIG_ADDRESSES_H_
 #define SUEDE_CONFIG_CONFIG_ADDRESSES_H_
@@ -13,8 +13,8 @@
 namespace suede {
 
 struct AddressRule {
-  std::optional<ConfigAddress> value;  // none: the default rule of forwarding addresses
-  bool is_base = false;                // the XPU id is added
+  std::optional<ConfigAddress> value;  // nullopt: the default rule of forwarding addresses
+  bool is_base = false;                // true: the XPU id is added
   std::optional<ConfigAddress> Of(uint32_t xpu) const;
 };
 
@@ -26,12 +26,13 @@ struct MacRule {
 
 class AddressReader {
  public:
-  // The entry `item` at `path`, which names `port` and is for the XPU ids `ids`. All outlive this.
+  // Reads the entry `item` at `path`, which names `port` and applies to the XPU ids `ids`. All
+  // arguments must outlive this object.
   AddressReader(ConfigReader& reader, const ConfigNode& item, const std::string& path,
                 const PortConfig& port, const XpuRange& ids)
       : reader_(reader), item_(item), path_(path), port_(port), ids_(ids) {}
 
-  // False after an error.
+  // Returns false after an error.
   template <class Entry>
   bool Read(const Entry& entry, AddressRule& out) {
     if (!reader_.CheckEncapsulation<Entry>(item_, path_, port_.encapsulation)) return false;

@@ -15,7 +15,7 @@ RootEntry RootOf(const Config& config) {
   return {.name = config.name, .partition = config.partition};
 }
 
-// Calls `visit` with path prefix and both sides of each section that is no list.
+// Calls `visit` with the path prefix and both sides of each section that is not a list.
 template <class A, class B, class Visit>
 void VisitSections(A& a, B& b, const Visit& visit) {
   visit("eal.", a.eal, b.eal);
@@ -88,7 +88,7 @@ class Differences {
   std::vector<ConfigChange> changes_;
 };
 
-// Copies the values that take effect at once from one section to another.
+// Copies the values of a section that take effect at once.
 template <class S>
 void CopyAtOnce(const S& started, const S& wanted, S& to) {
   for (const ConfigField<S>& field : FieldsOf<S>()) {
@@ -125,8 +125,8 @@ Config TakeAtOnce(const Config& started, const Config& running, const Config& wa
   return result;
 }
 
-// Calls `visit` with the section that holds the key and the key's name in it. False where there is
-// no such section.
+// Calls `visit` with the section that holds the key and the key's name in it. Returns false if
+// there is no such section.
 template <class Visit>
 bool VisitSectionOf(const Config& config, std::string_view path, const Visit& visit) {
   bool found = false;
@@ -163,7 +163,7 @@ ConfigPlan PlanChange(const Config& started, const Config& running, const Config
     return ParseConfig(DumpConfig(plan.config), "the changed configuration", machine).ok();
   };
   if (plan.config != running && !fits()) {
-    plan.config.packing = running.packing;  // it depends most on values that cannot change
+    plan.config.packing = running.packing;  // packing depends most on values that cannot change
     if (!fits()) plan.config = running;
   }
   plan.changes = DiffConfigs(running, wanted);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules that concern more than one value. Each function checks one subject and stops at the first
+// Rules that concern more than one value. Each function checks one subject and returns the first
 // error.
 #include <sys/un.h>
 
@@ -29,7 +29,7 @@ constexpr uint32_t kUsualMtu = 1500;
 
 // --- eal
 
-// Arguments of the EAL that the daemon gives itself.
+// EAL arguments that the daemon sets itself.
 struct OwnArgument {
   std::string_view name;
   std::string_view key;
@@ -87,7 +87,8 @@ bool IsHex(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isxdigit);
 }
 
-// The identity of a device: the PCI address with its domain, or the vdev's name. Empty: neither.
+// Returns the identity of a device: the PCI address with its domain, or the vdev's name; empty:
+// invalid.
 std::string DeviceIdentity(std::string_view device) {
   std::string name(device.substr(0, device.find(',')));
   if (name.starts_with("net_") || name.starts_with("virtio_user")) return name;
@@ -129,13 +130,13 @@ Status CheckMtu(ConfigDraft& draft, PortConfig& port, const std::string& path) {
                             ", which take ", needed, " with their headers; ", mend));
 }
 
-// Bytes of the longest frame; the kernel may have VLANs of its own on a TAP device.
+// Returns the bytes of the longest frame; the kernel may use VLANs of its own on a TAP device.
 uint32_t FrameBytesAt(const PortConfig& port) {
   const uint32_t tag_bytes = port.vid.has_value() || port.tap.has_value() ? 4 : 0;
   return 14 + tag_bytes + port.mtu_bytes + (port.llr == OnOff::kOn ? kLinkShimBytes : 0);
 }
 
-// EtherTypes that receivers take for something else.
+// EtherTypes of other protocols.
 struct OtherEtherType {
   uint16_t value;
   std::string_view owner;
@@ -219,7 +220,7 @@ Status CheckTap(const ConfigDraft& draft, size_t index, std::map<std::string, si
   return OkStatus();
 }
 
-// The names and devices that ports before have.
+// Names and devices of the previous ports.
 struct PortsSeen {
   std::map<std::string, size_t> names;
   std::map<std::string, size_t> devices;
@@ -392,7 +393,7 @@ Status CheckPlanes(const ConfigDraft& draft) {
 }
 
 Status CheckSessions(const ConfigDraft& draft) {
-  constexpr uint32_t kMaxConnections = 64;  // to each peer
+  constexpr uint32_t kMaxConnections = 64;  // per peer
   const Config& config = draft.config;
   const uint32_t max = config.sessions.max;
   if (max == 1) return OkStatus();
@@ -428,7 +429,7 @@ Status CheckSessions(const ConfigDraft& draft) {
   return OkStatus();
 }
 
-// Fills in the path where none is given: `name` in the endpoint's runtime directory.
+// Fills in a missing path: `name` in the endpoint's runtime directory.
 Status CheckSocket(const MachineFacts& machine, const ConfigDraft& draft, std::string_view key,
                    std::string_view name, std::string& socket) {
   constexpr size_t kMaxSocketPath = sizeof(sockaddr_un::sun_path) - 1;
@@ -463,7 +464,7 @@ Status CheckClients(const MachineFacts& machine, ConfigDraft& draft) {
       !s.ok()) {
     return s;
   }
-  // A command of two bytes takes a line of its own in the ring.
+  // A command of two bytes occupies a whole line of the ring.
   const uint32_t needed = draft.config.packing.limit_bytes / 2;
   if (clients.receive_lines < needed) {
     uint32_t mend = clients.receive_lines;

@@ -21,7 +21,7 @@ using absl::Status;
 using InstanceNumbers = std::bitset<kMaxInstances>;
 using PortAddress = std::pair<uint32_t, ConfigAddress>;
 
-// The own instance numbers on each port.
+// Returns the own instance numbers on each port.
 std::vector<InstanceNumbers> NumbersOnPorts(const Config& config) {
   std::vector<InstanceNumbers> numbers(config.ports.size());
   for (const InstanceConfig& instance : config.instances) {
@@ -30,7 +30,7 @@ std::vector<InstanceNumbers> NumbersOnPorts(const Config& config) {
   return numbers;
 }
 
-// The key that gives an entry's address, or the entry where none does.
+// Returns the key that gives an entry's address, or the entry if none does.
 std::string AddressKey(const ConfigDraft& draft, const std::string& entry) {
   for (const char* key : {".ip", ".ip_base", ".forwarding_address", ".forwarding_base"}) {
     if (std::string path = entry + key; draft.Has(path)) return path;
@@ -80,7 +80,7 @@ class AddressCheck {
     return OkStatus();
   }
 
-  // Checks that each peer is there once.
+  // Checks that each peer occurs once.
   Status CheckIds() {
     std::map<uint32_t, uint32_t> entries;
     for (size_t i = 0; i < config_.peers.size(); ++i) {
@@ -97,7 +97,7 @@ class AddressCheck {
   }
 
   Status CheckGivenAddresses() {
-    std::map<PortAddress, uint32_t> given;  // to the peer's XPU id
+    std::map<PortAddress, uint32_t> given;  // value: the peer's XPU id
     for (size_t i = 0; i < config_.peers.size(); ++i) {
       const PeerConfig& peer = config_.peers[i];
       for (size_t j = 0; j < peer.ports.size(); ++j) {
@@ -113,7 +113,7 @@ class AddressCheck {
     return OkStatus();
   }
 
-  // Why the peer `xpu` cannot have the address on the port; empty: it can.
+  // Returns the reason why the peer `xpu` cannot have the address on the port; empty: it can.
   std::string ProblemOf(uint32_t xpu, uint32_t port, const ConfigAddress& address,
                         std::map<PortAddress, uint32_t>& given) const {
     constexpr std::string_view kMend = "; give each peer an address of its own";
@@ -149,9 +149,9 @@ class AddressCheck {
     return OkStatus();
   }
 
-  // The peer that has the address on the port by the default rule. The address itself tells which
-  // one that can be, so the default addresses of 1024 peers for 64 instances are never listed; and
-  // no two of them are the same.
+  // Returns the peer that has the address on the port by the default rule. The address determines
+  // the only candidate, and no two default addresses are equal, so those of 1024 peers for 64
+  // instances need not be listed.
   std::optional<uint32_t> OwnerByDefault(uint32_t port, const ConfigAddress& address) const {
     const uint64_t xpu = address.low % kMaxXpus;
     const uint64_t instance = address.low / kMaxXpus;
@@ -172,11 +172,11 @@ class AddressCheck {
   const ConfigDraft& draft_;
   const Config& config_;
   const std::vector<InstanceNumbers> numbers_;
-  std::map<PortAddress, uint32_t> own_;  // to the index of the instance
+  std::map<PortAddress, uint32_t> own_;  // value: index of the instance
   std::array<const PeerConfig*, kMaxXpus> peers_{};
 };
 
-// A warning for each port, or instance number on it, from which no peer is reached.
+// Warns of each port, or instance number on it, from which no peer is reachable.
 void WarnOfUnreached(ConfigDraft& draft, const std::vector<InstanceNumbers>& reached) {
   const Config& config = draft.config;
   std::vector<InstanceNumbers> warned(config.ports.size());
@@ -203,8 +203,8 @@ void WarnOfUnreached(ConfigDraft& draft, const std::vector<InstanceNumbers>& rea
   }
 }
 
-// The ports of the instance that lead to others and not to the peer. None where no port of it leads
-// there: it is no peer of the instance.
+// Returns the instance's ports that lead to other peers but not to this one. Empty if no port leads
+// to it, as it is then not a peer of the instance.
 std::vector<std::string> MissingPlanes(const Config& config, const InstanceConfig& instance,
                                        const PeerConfig& peer,
                                        const std::vector<InstanceNumbers>& reached) {
@@ -213,7 +213,7 @@ std::vector<std::string> MissingPlanes(const Config& config, const InstanceConfi
   for (const InstancePort& at : instance.ports) {
     const bool leads_there = FindPeerPort(peer, at.port, instance.instance) != nullptr;
     is_peer |= leads_there;
-    // A port that leads to no peer has had a warning already.
+    // A port that leads to no peer has its own warning already.
     if (leads_there || !reached[at.port].test(instance.instance)) continue;
     missing.push_back(config.ports[at.port].name);
   }
@@ -221,11 +221,11 @@ std::vector<std::string> MissingPlanes(const Config& config, const InstanceConfi
   return missing;
 }
 
-// A warning for each entry of a peer that some of an instance's planes do not lead to.
+// Warns of each peer entry to which not all planes of an instance lead.
 void WarnOfPartlyReached(ConfigDraft& draft, const std::vector<InstanceNumbers>& reached) {
   const Config& config = draft.config;
-  std::set<std::string> looked_at;  // instances with the same ports and number are alike here
-  std::set<uint32_t> warned;        // a range is many peers and one entry
+  std::set<std::string> looked_at;  // one of all instances with equal ports and number is checked
+  std::set<uint32_t> warned;        // an entry with a range is many peers
   for (const InstanceConfig& instance : config.instances) {
     if (instance.ports.size() == 1) continue;
     std::string kind = StrCat(instance.instance);
@@ -256,7 +256,7 @@ void WarnOfPeers(ConfigDraft& draft) {
   }
   const std::vector<InstanceNumbers> numbers = NumbersOnPorts(config);
   std::vector<InstanceNumbers> reached(config.ports.size());
-  std::set<std::string> warned;  // a range is many peers and one entry
+  std::set<std::string> warned;  // an entry with a range is many peers
   for (size_t i = 0; i < config.peers.size(); ++i) {
     for (size_t j = 0; j < config.peers[i].ports.size(); ++j) {
       const PeerPort& at = config.peers[i].ports[j];

@@ -8,11 +8,11 @@
 
 namespace suede {
 
-// Checks that no two instances are the same, and that an address on a port is that of one own
-// instance and of one XPU.
+// Checks that instances are unique, and that an address on a port belongs to one own instance and
+// to one XPU.
 absl::Status CheckAddresses(const ConfigDraft& draft);
 
-// Warns of instances without peers, and of addresses without a user.
+// Warns of instances without peers, and of unused addresses.
 void WarnOfPeers(ConfigDraft& draft);
 
 }  // namespace suede

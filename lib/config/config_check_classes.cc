@@ -21,13 +21,13 @@ bool AnyPortControlsFlow(const Config& config) {
   return std::any_of(config.ports.begin(), config.ports.end(), ControlsFlow);
 }
 
-// VCs of one sequence of PSNs are of one class: else they overtake each other.
+// VCs in one PSN sequence need one class, because classes overtake each other.
 ClassesConfig DefaultClasses(const Config& config) {
   const bool separate = config.transport.psn_scope == PsnScope::kVc && AnyPortControlsFlow(config);
   return separate ? ClassesOfControlledPorts() : ClassesConfig();
 }
 
-// Values of a class that no port sends.
+// Warns of values of a class that no port sends.
 template <class ValueOf>
 void WarnOfUnsent(ConfigDraft& draft, std::string_view key, ValueOf value_of,
                   std::string_view problem) {
@@ -42,14 +42,15 @@ void WarnOfUnsent(ConfigDraft& draft, std::string_view key, ValueOf value_of,
   }
 }
 
-// Whether the class of the port's frames is that of their PCP.
+// Whether the PCP determines the class of the port's frames.
 bool GoesByPcp(const PortConfig& port) {
   const bool by_pcp =
       port.pfc_class == PortConfig::PfcClass::kPcp || !TraitsOf(port.encapsulation).has_class;
   return port.vid.has_value() && by_pcp;
 }
 
-// The class by which the port's neighbour sorts such frames; lcore/params.h computes the same.
+// Returns the class in which the port's neighbour puts such frames; lcore/params.h computes the
+// same.
 template <class Class>
 uint32_t PfcClassAt(const PortConfig& port, const Class& c) {
   if (GoesByPcp(port)) return c.pcp;
@@ -70,7 +71,7 @@ struct VcPair {
   size_t other = 0;
 };
 
-// The key of the file that gives one of the VCs its class on the port; empty where none does.
+// Returns the key of the file that gives one of the VCs its class on the port; empty: none.
 std::string KeyOfClass(const ConfigDraft& draft, size_t p, VcPair vcs) {
   const PortConfig& port = draft.config.ports[p];
   const std::string_view field = GoesByPcp(port) ? ".pcp" : ".dscp";
@@ -81,7 +82,7 @@ std::string KeyOfClass(const ConfigDraft& draft, size_t p, VcPair vcs) {
   return "";
 }
 
-// The key that puts two VCs into one class on the port.
+// Returns the key that causes two VCs to share a class on the port.
 std::string KeyOfShared(const ConfigDraft& draft, size_t p, VcPair vcs) {
   const std::string of_class = KeyOfClass(draft, p, vcs);
   if (!of_class.empty()) return of_class;
@@ -108,7 +109,8 @@ std::string RemedyOfShared(const ConfigDraft& draft, size_t p, VcPair vcs) {
   return StrCat(scope, ", which gives each VC a class of its own");
 }
 
-// Pairs of VCs, and VCs with acknowledgements, that a pause or a lack of credit holds up together.
+// Warns of pairs of VCs, and VCs with acknowledgements, that a pause or a lack of credit stops
+// together.
 void WarnOfShared(ConfigDraft& draft) {
   const ClassesConfig classes = draft.config.classes;
   for (size_t p = 0; p < draft.config.ports.size(); ++p) {
@@ -136,7 +138,7 @@ void WarnOfShared(ConfigDraft& draft) {
   }
 }
 
-// Ports on which VCs of one sequence of PSNs have different classes.
+// Warns of ports on which VCs of one PSN sequence have different classes.
 void WarnOfOvertaking(ConfigDraft& draft) {
   if (draft.config.transport.psn_scope == PsnScope::kVc) return;
   const ClassesConfig classes = draft.config.classes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DPDK's drivers of virtual devices read their arguments with little care: an argument without a value
-// is a null pointer to most of them, and net_memif leaves out all of its arguments over one that it
-// does not know. So everything is checked before EAL sees it.
+// DPDK's drivers of virtual devices hardly validate their arguments: an argument without a value is
+// a null pointer in most of them, and net_memif ignores all of its arguments because of one unknown
+// argument. So all arguments are checked before EAL gets them.
 #include "config/config_check_device.h"
 
 #include <sys/un.h>
@@ -26,7 +26,7 @@ struct DeviceArgument {
   enum class Kind : uint8_t { kNumber, kChoice, kText, kMac };
   std::string_view key;
   Kind kind;
-  uint64_t min = 0;  // of a number; of a text, its bytes
+  uint64_t min = 0;  // of a number; of a text: its bytes
   uint64_t max = 0;
   std::string_view choices{};
 };
@@ -34,8 +34,8 @@ using Kind = DeviceArgument::Kind;
 
 constexpr size_t kMaxSocket = sizeof(sockaddr_un::sun_path) - 1;
 constexpr uint64_t kPageBytes = 4096;
-constexpr uint64_t kUsualSlotBytes = 2048;  // framesz of net_af_packet
-constexpr uint64_t kUsualSlots = 512;       // framecnt
+constexpr uint64_t kUsualSlotBytes = 2048;  // default of framesz of net_af_packet
+constexpr uint64_t kUsualSlots = 512;       // default of framecnt
 
 constexpr DeviceArgument kMemif[] = {
     {"id", Kind::kNumber, 0, UINT32_MAX},
@@ -57,7 +57,7 @@ constexpr DeviceArgument kAfPacket[] = {
     {"qdisc_bypass", Kind::kNumber, 0, 1},
 };
 
-// The drivers of which every argument is known.
+// Returns the arguments of a driver; empty: its arguments are not all known.
 std::span<const DeviceArgument> ArgumentsOf(std::string_view driver) {
   if (driver == "net_memif") return kMemif;
   if (driver == "net_af_packet") return kAfPacket;
@@ -107,7 +107,7 @@ bool IsGood(const DeviceArgument& argument, std::string_view value) {
   return std::find(choices.begin(), choices.end(), value) != choices.end();
 }
 
-// The arguments by key, once each of them is known to have a value.
+// Values of arguments by key.
 using Values = std::map<std::string_view, std::string_view>;
 
 class DeviceCheck {
@@ -117,7 +117,7 @@ class DeviceCheck {
         path_(Entry("ports", port) + ".device"),
         parts_(Split(draft.config.ports[port].device, ',')),
         driver_(parts_[0]) {
-    // As EAL does it: the number at the end tells devices of a driver apart.
+    // EAL strips the number at the end, which distinguishes devices of a driver.
     driver_ = driver_.substr(0, driver_.find_first_of(" \t"));
     while (!driver_.empty() && driver_.back() >= '0' && driver_.back() <= '9') {
       driver_.remove_suffix(1);
@@ -177,7 +177,8 @@ class DeviceCheck {
                         RangeOf(*at)));
   }
 
-  // EAL takes all up to the first comma for the name, and a driver what follows '=' for the value.
+  // EAL takes the text up to the first comma as the name, and a driver takes the text behind '=' as
+  // the value.
   Status CheckBlanks() const {
     const bool knows_all = !ArgumentsOf(driver_).empty();
     for (size_t i = 0; i < (knows_all ? parts_.size() : 1); ++i) {
@@ -208,7 +209,7 @@ class DeviceCheck {
     return OkStatus();
   }
 
-  // As the kernel wants its rings.
+  // Checks the kernel's rules for packet rings.
   Status CheckAfPacket() const {
     if (Value("iface").empty()) return Error("iface is missing; write iface=INTERFACE");
     const uint64_t block = Number("blocksz", kPageBytes);

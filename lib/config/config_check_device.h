@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of the arguments behind a virtual device's name: drivers end the process over some.
+// Checks of a virtual device's arguments: some invalid ones make drivers end the process.
 #ifndef SUEDE_CONFIG_CONFIG_CHECK_DEVICE_H_
 #define SUEDE_CONFIG_CONFIG_CHECK_DEVICE_H_
 
@@ -11,10 +11,10 @@
 
 namespace suede {
 
-// The arguments of a port's device, and the keys that go with them.
+// Checks the arguments of a port's device, and the keys that belong to them.
 absl::Status CheckDevice(const ConfigDraft& draft, size_t port);
-// Whether the device can hold frames of these bytes, where its arguments decide that. The device is
-// checked already.
+// Checks that the device can hold frames of `frame_bytes`, if its arguments decide that. Call
+// CheckDevice first.
 absl::Status CheckFrameRoom(const ConfigDraft& draft, size_t port, uint32_t frame_bytes);
 
 }  // namespace suede

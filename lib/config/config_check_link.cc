@@ -22,7 +22,7 @@ constexpr KnownType kKnownTypes[] = {
     {0x88a8, "VLAN tags"}, {0x8808, "MAC control"}, {0x88b5, "AFH"},  {0x88b6, "AFH"},
 };
 
-// Pairs of queues that the port has.
+// Returns the number of the port's queue pairs.
 size_t PairsOf(const Config& config, uint32_t port) {
   std::set<uint32_t> owners;
   for (uint32_t i = 0; i < config.instances.size(); ++i) {
@@ -35,7 +35,8 @@ size_t PairsOf(const Config& config, uint32_t port) {
   return owners.size();
 }
 
-// A sequence of frames, and a ring that credits stand for, are of one queue pair.
+// Checks that the port has one queue pair, as the frame sequence and the ring behind the credits
+// belong to one.
 Status CheckPairs(const ConfigDraft& draft, uint32_t port) {
   const size_t pairs = PairsOf(draft.config, port);
   if (pairs <= 1) return OkStatus();
@@ -49,7 +50,7 @@ Status CheckPairs(const ConfigDraft& draft, uint32_t port) {
              "; put its instances on one lcore with queues: lcore, or write ", key, ": off"));
 }
 
-// A frame takes a descriptor and at least one credit.
+// Checks the size of the ring: each frame uses a descriptor and at least one credit.
 Status CheckRing(const ConfigDraft& draft, uint32_t p) {
   const PortConfig& port = draft.config.ports[p];
   const CreditGrant grant = CreditGrantOf(draft.config, port);

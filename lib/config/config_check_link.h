@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of what a port says to its neighbour (docs/link.md).
+// Checks of a port's link parameters (docs/link.md).
 #ifndef SUEDE_CONFIG_CONFIG_CHECK_LINK_H_
 #define SUEDE_CONFIG_CONFIG_CHECK_LINK_H_
 
@@ -12,15 +12,15 @@
 
 namespace suede {
 
-// The EtherType at `path` may be taken for no other, where the port's PDUs have `of_pdus` (0:
-// none).
+// Checks that the EtherType at `path` collides with no known one, nor with that of the port's PDUs,
+// `of_pdus` (0: none).
 absl::Status CheckLinkEtherType(const ConfigDraft& draft, const std::string& path,
                                 uint16_t ether_type, uint16_t of_pdus);
-// The limits of cbfc.credits: one for each link VC, and none too little for a frame of
-// `max` octets.
+// Checks the limits of cbfc.credits: one for each link VC, and each sufficient for a frame of `max`
+// octets.
 absl::Status CheckCredits(const ConfigDraft& draft, const CbfcConfig& config,
                           const CreditGrant& grant, uint32_t max);
-// All ports of an endpoint.
+// Checks all ports of an endpoint.
 absl::Status CheckLinks(const ConfigDraft& draft);
 
 }  // namespace suede

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of sealing: where the secrets come from (docs/sealing.md).
+// Checks of sealing: the source of the secrets (docs/sealing.md).
 #ifndef SUEDE_CONFIG_CONFIG_CHECK_SEAL_H_
 #define SUEDE_CONFIG_CONFIG_CHECK_SEAL_H_
 
@@ -8,8 +8,8 @@
 
 namespace suede {
 
-// Instances that seal have secrets: of a file, or by TLS. The keys of sealing.tls are all there, or
-// all missing.
+// Checks that sealing instances have secrets, from a file or by TLS, and that the keys of
+// sealing.tls are either all set or all missing.
 absl::Status CheckSealing(const ConfigDraft& draft);
 
 }  // namespace suede

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effective configuration as YAML, and the table of the keys: both written by the declaration.
+// The effective configuration as YAML, and the table of the keys: both derive from the declaration.
 #include "config/config_dump.h"
 
 #include "base/text.h"
@@ -15,13 +15,13 @@ void AppendPorts(const Config& config, std::string& out) {
   }
 }
 
-// An entry's own keys, then its ports, on one line.
+// Appends an entry's own keys and its ports, on one line.
 template <class S>
 void AppendEntry(const S& entry, const std::vector<std::string>& ports, std::string& out) {
   StrAppend(&out, "  - {", StrJoin(Lines(entry), ", "), ", ports: [", StrJoin(ports, ", "), "]}\n");
 }
 
-// The keys of an entry's address. None: the default rule.
+// Sets the keys of an entry's address; nullopt: the default rule, no key.
 template <class Entry>
 void SetAddress(Encapsulation e, const std::optional<ConfigAddress>& address, Entry& entry) {
   if (!address) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sections as YAML, by the declaration of their keys.
+// Writes sections as YAML, by the declaration of their keys.
 #ifndef SUEDE_CONFIG_CONFIG_DUMP_H_
 #define SUEDE_CONFIG_CONFIG_DUMP_H_
 
@@ -13,7 +13,8 @@
 
 namespace suede {
 
-// "key: value" of each field that is written; of a port, of those that its encapsulation has.
+// Returns "key: value" of each field that is written; for a port, only of fields that its
+// encapsulation has.
 template <class S>
 std::vector<std::string> Lines(const S& section, std::optional<Encapsulation> of_port = {}) {
   std::vector<std::string> lines;

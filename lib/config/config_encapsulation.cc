@@ -24,7 +24,7 @@ std::vector<std::string_view> NamesIn(const EncapsulationSet& set) {
   return names;
 }
 
-// The encapsulations of `set` that have each number, in the order of the first that has it.
+// Groups the encapsulations of `set` by their number, in the order of the first with each number.
 template <class NumberOf>
 std::vector<std::pair<uint32_t, EncapsulationSet>> GroupBy(const EncapsulationSet& set,
                                                            NumberOf number_of) {
@@ -41,7 +41,7 @@ std::vector<std::pair<uint32_t, EncapsulationSet>> GroupBy(const EncapsulationSe
   return groups;
 }
 
-// The numbers of header bytes, each with the names of the encapsulations that have this number.
+// Returns the numbers of header bytes, each with the names of the encapsulations that have it.
 std::string Overheads() {
   const auto groups = GroupBy(kAnyEncapsulation, OverheadBytes);
   std::vector<std::string> parts;
@@ -51,7 +51,7 @@ std::string Overheads() {
   return JoinNames(std::vector<std::string_view>(parts.begin(), parts.end()));
 }
 
-// "X, or Y PREPOSITION NAMES": the first group has the most frequent number.
+// Returns "X, or Y PREPOSITION NAMES": the most frequent number first.
 template <class NumberOf, class Format>
 std::string OrExceptions(NumberOf number_of, Format format, std::string_view preposition) {
   auto groups = GroupBy(kForwarded, number_of);
@@ -65,7 +65,8 @@ std::string OrExceptions(NumberOf number_of, Format format, std::string_view pre
   return text;
 }
 
-// The names of those that have a session and no port, with its bound where 16 bits are too many.
+// Returns the names of encapsulations with a session but no UDP port, with the session's maximum if
+// it has fewer than 16 bits.
 std::string Entropies() {
   std::string text;
   for (const std::string_view name : NamesIn(kWithSession)) {
@@ -94,7 +95,7 @@ std::string ValueOf(std::string_view name) {
   }
   if (name == "untagged") return And(kUntagged);
   if (name == "classless") return And(kWithoutClass);
-  return StrCat("{", name, "}");  // no name of ours
+  return StrCat("{", name, "}");  // unknown name: unchanged
 }
 
 }  // namespace

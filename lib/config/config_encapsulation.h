@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The differences of the encapsulations, as far as the configuration goes (wire profile §5).
+// Properties of the encapsulations for the configuration (wire profile §5).
 #ifndef SUEDE_CONFIG_CONFIG_ENCAPSULATION_H_
 #define SUEDE_CONFIG_CONFIG_ENCAPSULATION_H_
 
@@ -32,22 +32,22 @@ inline constexpr EncapsulationSet kTrimmable =
     EncapsWith([](const EncapTraits& t) { return t.has_class && t.has_length; });
 inline constexpr EncapsulationSet kAnyEncapsulation = kEveryEncap;
 
-// Bytes of a frame behind the Ethernet header and its tag that are no commands: network header, RH
-// and R-CRC. A replacement of the Ethernet header is not among them.
+// Returns the bytes of a frame behind the Ethernet header and its tag that are not commands:
+// network header, RH and R-CRC. Excludes a header that replaces the Ethernet header.
 uint32_t OverheadBytes(Encapsulation e);
 inline uint32_t MaxSession(Encapsulation e) { return TraitsOf(e).sessions - 1; }
 
 inline bool IsIpv6(Encapsulation e) { return TraitsOf(e).addresses == AddressKind::kIpv6; }
 
 inline std::string_view NameOf(Encapsulation e) { return EncapName(e); }
-// "udp4, udp6 or afh1".
+// Returns "udp4, udp6 or afh1".
 std::string JoinNames(const EncapsulationSet& set);
-// A text of the declaration of keys, with {NAME} replaced by the headers' traits.
+// Returns a text of the declaration of keys with each {NAME} replaced by the headers' traits.
 std::string ExpandTraits(std::string_view text);
 
 std::string FormatEtherType(uint16_t ether_type);
 std::string FormatForwardingAddress(uint64_t address);
-// As it is written on a port with this encapsulation.
+// Formats the address as written on a port with this encapsulation.
 std::string FormatAddress(Encapsulation e, const ConfigAddress& address);
 
 }  // namespace suede

@@ -181,7 +181,7 @@ constexpr ConfigField<InstanceEntry> kInstance[] = {
         "nothing else; preferred does so with peers that seal, and is plain with others."),
 };
 
-// Addresses of instances and of peers have the same keys.
+// Keys of addresses that instances and peers share.
 constexpr Extra OfUdp(std::string_view otherwise) {
   return {.shown_default = "none", .only = kUdp, .otherwise = otherwise};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one declaration of the configuration's keys. Loader, dump, overrides from the environment and
-// docs/configuration.md derive from it.
+// Declaration of the configuration's keys, from which loader, dump, overrides from the environment
+// and docs/configuration.md derive.
 #ifndef SUEDE_CONFIG_CONFIG_FIELDS_H_
 #define SUEDE_CONFIG_CONFIG_FIELDS_H_
 
@@ -15,18 +15,18 @@
 
 namespace suede {
 
-// When a changed value takes effect in a daemon that runs.
+// Time at which a changed value takes effect in a running daemon.
 enum class Effect : uint8_t {
   kRestart,          // after a restart
   kAtOnce,           // as soon as it is applied
-  kAtOnceUpToStart,  // the same, up to the value that the daemon was started with: memory was taken
-                     // for that
+  kAtOnceUpToStart,  // like kAtOnce, but only up to the value at the start, for which memory was
+                     // allocated
 };
-// "after a restart", as in the table.
+// Returns the text for the table, as "after a restart".
 std::string_view NameOf(Effect effect);
 
-// A key that holds a value. S is the struct with a member for each value of a section; the
-// default is the member's value in S{}.
+// A key with a value. S is the struct with a member for each value of a section; the default is the
+// member's value in S{}.
 template <class S>
 struct ConfigField {
   std::string_view key;
@@ -34,22 +34,22 @@ struct ConfigField {
   ValueLimits limits;
   std::string_view sentence;
   bool required = false;
-  std::string_view shown_default{};           // for the table, where S{} does not tell it
+  std::string_view shown_default{};           // for the table, if S{} does not give it
   EncapsulationSet only = kAnyEncapsulation;  // ports that have the key
-  std::string_view otherwise{};               // the mend where it is given on another port
+  std::string_view otherwise{};               // the mend if it is given on another port
   Effect effect = Effect::kRestart;
   Problem (*read)(const ConfigNode& node, const ValueLimits& limits, S& section) = nullptr;
   Written (*write)(const S& section, const ValueLimits& limits) = nullptr;
   std::string (*range)(const ValueLimits& limits) = nullptr;  // for the table
   void (*copy)(const S& from, S& to) = nullptr;
-  // The value as a number: durations in the key's unit, names by their position. None: it is no
-  // number, or is not set.
+  // Returns the value as a number: durations in the key's unit, names by their position. nullopt:
+  // not numeric, or not set.
   std::optional<uint64_t> (*number)(const S& section) = nullptr;
-  // The number as a file would have it. None: no value has that number.
+  // Returns the number as text for a file. nullopt: no value has that number.
   Written (*text)(uint64_t number, const ValueLimits& limits) = nullptr;
 };
 
-// Sections that are in a file in another form than in Config.
+// Sections whose form in a file differs from that in Config.
 struct RootEntry {
   uint32_t version = 1;
   std::string name;
@@ -62,7 +62,7 @@ struct InstanceEntry {
   std::optional<uint32_t> xpu;
   std::optional<XpuRange> xpus;
   uint32_t instance = 0;
-  std::optional<uint32_t> lcore;  // its CPU
+  std::optional<uint32_t> lcore;  // CPU of the lcore
   InstanceConfig::Ordering ordering = InstanceConfig::Ordering::kStrict;
   InstanceConfig::Congestion congestion = InstanceConfig::Congestion::kFixed;
   InstanceConfig::Sealing sealing = InstanceConfig::Sealing::kOff;
@@ -91,11 +91,12 @@ struct PeerPortEntry {
   std::optional<ConfigMac> mac_base;
 };
 
-// The keys of a section, in the order of dump and documentation. One specialisation for each.
+// Returns the keys of a section, in the order of dump and documentation. One specialization per
+// section.
 template <class S>
 std::span<const ConfigField<S>> FieldsOf();
 
-// A row of the documentation, for values and sections alike.
+// A row of the documentation, for a value or a section.
 struct ConfigKey {
   std::string path;  // as in "ports[].mtu_bytes"
   std::string unit;
@@ -106,7 +107,7 @@ struct ConfigKey {
   Effect effect = Effect::kRestart;
 };
 const std::vector<ConfigKey>& ConfigKeys();
-// The row of a key, whose path may have indices in it; nullptr: there is none.
+// Returns the row of a key, whose path may contain indices; nullptr: unknown key.
 const ConfigKey* FindConfigKey(std::string_view path);
 
 }  // namespace suede

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes a row of the declaration from a pointer to the member that holds the value. For
-// the files config_fields*.cc and their like, which hold the rows.
+// config_fields*.cc and the other files with such rows.
 #ifndef SUEDE_CONFIG_CONFIG_KEY_H_
 #define SUEDE_CONFIG_CONFIG_KEY_H_
 
@@ -26,7 +26,7 @@ struct Unwrap<std::optional<T>> {
   using Type = T;
 };
 
-// The range of a value of type T in the documentation's table.
+// Returns the range of a value of type T for the documentation's table.
 template <class T>
 std::string RangeOf(const ValueLimits& limits) {
   if constexpr (std::is_enum_v<T>) {

@@ -10,7 +10,7 @@
 namespace suede {
 namespace {
 
-// A key that holds further keys, or a list.
+// A key that holds other keys, or a list.
 struct ConfigSection {
   std::string_view path;  // as in "ports[].vlan"
   std::string_view sentence;

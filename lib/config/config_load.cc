@@ -24,7 +24,7 @@ absl::StatusOr<ConfigOverride> OverrideFromVariable(std::string_view variable,
   if (equals == std::string_view::npos) return result;
   result.value = std::string(variable.substr(equals + 1));
   std::vector<std::string_view> known;
-  std::string section;  // the longest one that the name starts like
+  std::string section;  // the longest section of which the name has the prefix
   for (const ConfigKey& key : keys) {
     if (key.path.find("[]") != std::string::npos) continue;
     const std::string spelled =
@@ -55,7 +55,7 @@ MachineFacts MachineFacts::Here() {
   if (geteuid() != 0 && runtime != nullptr && *runtime == '/') {
     facts.runtime_root = StrCat(runtime, "/suede");
   }
-  // systemd.exec(5): RuntimeDirectory= of the unit, the first of several.
+  // systemd.exec(5): RuntimeDirectory= of the unit, or the first of several.
   if (const char* given = getenv("RUNTIME_DIRECTORY"); given != nullptr && *given == '/') {
     const std::string_view list = given;
     facts.runtime_directory = std::string(list.substr(0, list.find(':')));
@@ -119,7 +119,7 @@ absl::StatusOr<std::string> ReadConfigFile(const std::string& path) {
     close(fd);
     return failed("not a regular file", "give the path of a file");
   }
-  // One byte more than allowed, so that the parser sees that it is too large.
+  // One byte more than permitted, so that the parser detects a file that is too large.
   std::string text(kMaxConfigBytes + 1, '\0');
   size_t used = 0;
   ssize_t got = 0;

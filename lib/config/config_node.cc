@@ -11,14 +11,14 @@
 namespace suede {
 namespace {
 
-// One step of an override's path: a key, or an index into a list.
+// A step of an override's path: a key, or an index into a list.
 struct Step {
   std::string_view key;
   size_t index = 0;
   bool is_index = false;
 };
 
-// Takes the first step off `path`. False where the path is malformed.
+// Takes the first step from `path`. Returns false if the path is malformed.
 bool TakeStep(std::string_view& path, Step& step) {
   if (path.front() == '[') {
     const size_t end = path.find(']');
@@ -45,8 +45,8 @@ bool TakeStep(std::string_view& path, Step& step) {
   return path.empty() || path.front() == '[';
 }
 
-// The value of `key` in `map`, added where it is not there yet. A duplicate key gives the first
-// value: the file is refused anyway.
+// Returns the value of `key` in `map`, which is added if missing. For a duplicate key returns the
+// first value, as the file is rejected anyway.
 ConfigNode& MemberOf(ConfigNode& map, std::string_view key, const ConfigLocation& place) {
   for (ConfigMember& member : map.members) {
     if (member.key == key) return member.value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A YAML document as a tree with the place of everything in it, and overrides laid over it.
+// A YAML document as a tree with the place of each node, and the application of overrides.
 #ifndef SUEDE_CONFIG_CONFIG_NODE_H_
 #define SUEDE_CONFIG_CONFIG_NODE_H_
 
@@ -18,7 +18,7 @@ namespace suede {
 inline constexpr size_t kMaxConfigBytes = 2u << 20;
 inline constexpr uint32_t kMaxConfigDepth = 16;
 
-// The place of a node: in the file, or in the override `source` - 1.
+// Place of a node: in the file (`source` 0), or in the override `source` - 1.
 struct ConfigLocation {
   uint32_t source = 0;
   uint32_t line = 1;
@@ -43,27 +43,27 @@ struct ConfigMember {
   ConfigNode value;
 };
 
-// The sources that places refer to.
+// Sources to which places refer.
 struct ConfigSources {
   std::string file;
   std::vector<std::string> overrides;
-  // "FILE:LINE:COLUMN", or the override's place.
+  // Returns "FILE:LINE:COLUMN", or the override's place.
   std::string Describe(const ConfigLocation& place) const;
 };
 
-// "PLACE: PATH: PROBLEM; MEND"; `problem` is the last two.
+// Returns the error "PLACE: PATH: PROBLEM; MEND"; `problem` holds the last two.
 absl::Status ConfigError(const ConfigSources& sources, const ConfigLocation& place,
                          std::string_view path, std::string_view problem);
 
-// The one document of `text`. The places of its nodes get `source`.
+// Parses the single document of `text`. The places of its nodes get `source`.
 absl::StatusOr<ConfigNode> ParseConfigNode(std::string_view text, const ConfigSources& sources,
                                            uint32_t source);
 
-// Lays override number `source` - 1 over `root`.
+// Applies override number `source` - 1 to `root`.
 absl::Status ApplyOverride(const ConfigOverride& override_, const ConfigSources& sources,
                            uint32_t source, ConfigNode& root);
 
-// A user's text for a message: quoted, escaped, shortened.
+// Returns a user's text for a message: quoted, escaped, shortened.
 std::string Quoted(std::string_view text);
 
 }  // namespace suede

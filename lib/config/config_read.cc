@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the tree to a draft: one function for each section, ranges expanded.
+// Reads the tree into a draft: one function for each section, ranges expanded.
 #include "base/text.h"
 #include "config/config_addresses.h"
 #include "config/config_draft.h"
@@ -20,7 +20,7 @@ class SectionReader {
       : draft_(draft), config_(draft.config), reader_(draft) {}
 
   absl::Status Read(const ConfigNode& root) {
-    // Each reads only while nothing has failed.
+    // Evaluation stops at the first failure.
     ReadRoot(root) && ReadPlain(root, "eal", config_.eal) && ReadLcores(root) && ReadPorts(root) &&
         ReadInstances(root) && ReadPeers(root) && ReadClasses(root) &&
         ReadPlain(root, "packing", config_.packing) &&
@@ -50,7 +50,7 @@ class SectionReader {
     return true;
   }
 
-  // A section without lists and sections in it.
+  // Reads a section without lists and nested sections.
   template <class S>
   bool ReadPlain(const ConfigNode& parent, std::string_view path, S& out) {
     const std::string_view key = path.substr(path.rfind('.') + 1);  // npos + 1 is 0
@@ -93,7 +93,7 @@ class SectionReader {
     return reader_.ok();
   }
 
-  // The XPU ids of an entry with xpu or xpus.
+  // Sets `out` to the XPU ids of an entry with xpu or xpus.
   bool ReadIds(const ConfigNode& item, const std::string& path, const std::optional<uint32_t>& xpu,
                const std::optional<XpuRange>& xpus, XpuRange& out) {
     if (xpu && xpus) {
@@ -106,7 +106,7 @@ class SectionReader {
     return true;
   }
 
-  // Index of the port that an entry names.
+  // Sets `index` to that of the port that an entry names.
   bool FindPort(const ConfigNode& item, const std::string& path, const std::string& name,
                 uint32_t& index) {
     std::vector<std::string_view> names;
@@ -180,7 +180,7 @@ class SectionReader {
     return true;
   }
 
-  // A port of the instances of an entry.
+  // A port of an entry's instances.
   struct PlaneRule {
     uint32_t port = 0;  // index into Config::ports
     AddressRule address;
@@ -257,7 +257,7 @@ class SectionReader {
     return true;
   }
 
-  // Adds a port to the peers from `first` on, which have the XPU ids `ids`.
+  // Adds a port to the peers from index `first` on, which have the XPU ids `ids`.
   bool ReadPeerPort(const ConfigNode& item, const std::string& path, const XpuRange& ids,
                     size_t first) {
     PeerPortEntry address;

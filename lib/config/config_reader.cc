@@ -8,7 +8,7 @@
 namespace suede {
 namespace {
 
-// Levenshtein's distance; both texts are short.
+// Returns the Levenshtein distance; both texts must be short.
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -24,7 +24,7 @@ size_t Distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// "transport.window_pdus" for "window_pdus"; empty where no key is called so.
+// Returns "transport.window_pdus" for "window_pdus"; empty: no such key.
 std::string_view PathOfKey(std::string_view key) {
   for (const ConfigKey& known : ConfigKeys()) {
     const std::string_view path = known.path;
@@ -98,7 +98,7 @@ bool ConfigReader::CheckKeys(const ConfigNode& node, const std::string& path,
                              std::span<const std::string_view> known) {
   const std::string_view shown = path.empty() ? std::string_view("(file)") : path;
   draft_.places[path] = node.place;
-  if (node.kind == ConfigNode::Kind::kNull) return true;  // a heading with nothing under it
+  if (node.kind == ConfigNode::Kind::kNull) return true;  // an empty section
   if (node.kind != ConfigNode::Kind::kMap) {
     return Fail(node, shown,
                 StrCat("keys belong here; write \"key: value\" lines with ", StrJoin(known, ", ")));
@@ -106,7 +106,7 @@ bool ConfigReader::CheckKeys(const ConfigNode& node, const std::string& path,
   for (size_t i = 0; i < node.members.size(); ++i) {
     const ConfigMember& member = node.members[i];
     const ConfigNode at{.place = member.place};
-    // Before the search for duplicates, so that this ends soon in a map with any number of keys.
+    // Precedes the search for duplicates, which bounds the latter's time in a map with many keys.
     if (std::find(known.begin(), known.end(), member.key) == known.end()) {
       return Fail(at, Join(path, member.key.substr(0, 64)),
                   StrCat("unknown key; ", SuggestKey(member.key, path, known)));

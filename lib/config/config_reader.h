@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks a tree of YAML nodes by the declaration of the keys. The first error ends the walk.
+// Reads a tree of YAML nodes according to the declaration of the keys, up to the first error.
 #ifndef SUEDE_CONFIG_CONFIG_READER_H_
 #define SUEDE_CONFIG_CONFIG_READER_H_
 
@@ -23,8 +23,8 @@ class ConfigReader {
   bool ok() const { return status_.ok(); }
   const absl::Status& status() const { return status_; }
 
-  // Reads the values of a section into `out`. `nested` are keys of the section that are sections
-  // themselves, which the caller reads. False after an error.
+  // Reads the values of a section into `out`. `nested`: keys of the section that are sections
+  // themselves, which the caller reads. Returns false after an error.
   template <class S>
   bool ReadFields(const ConfigNode& node, const std::string& path,
                   std::initializer_list<std::string_view> nested, S& out) {
@@ -45,7 +45,7 @@ class ConfigReader {
     return true;
   }
 
-  // Refuses the keys of a section that are for ports with another encapsulation than `e`.
+  // Rejects keys of a section that do not apply to ports with encapsulation `e`.
   template <class S>
   bool CheckEncapsulation(const ConfigNode& node, const std::string& path, Encapsulation e) {
     for (const ConfigField<S>& field : FieldsOf<S>()) {
@@ -57,23 +57,23 @@ class ConfigReader {
     return true;
   }
 
-  // A section that holds sections only.
+  // Checks the keys of a section that holds only sections.
   bool ReadNested(const ConfigNode& node, const std::string& path,
                   std::initializer_list<std::string_view> nested) {
     return CheckKeys(node, path, nested);
   }
 
-  // The entries of a list with at least `min` and at most `max`; an empty span after an error.
+  // Returns the entries of a list, which must be `min` to `max`; an empty span after an error.
   std::span<const ConfigNode> Items(const ConfigNode& parent, std::string_view parent_path,
                                     std::string_view key, size_t min, size_t max);
 
-  // The value of a key, or nullptr.
+  // Returns the value of a key, or nullptr.
   static const ConfigNode* Find(const ConfigNode& map, std::string_view key);
   static std::string Join(std::string_view path, std::string_view key);
 
-  // Keeps the first error; always false.
+  // Records the error if it is the first; returns false.
   bool Fail(const ConfigNode& node, std::string_view path, std::string_view problem);
-  // That the file's version of the format, where it has one, is 1.
+  // Checks that the file's format version, if given, is 1.
   bool CheckVersion(const ConfigNode& root);
 
  private:
@@ -91,7 +91,7 @@ class ConfigReader {
   absl::Status status_;
 };
 
-// The mend for an unknown key: the nearest known one, or the section it belongs to.
+// Returns the mend for an unknown key: the nearest known key, or the section to which it belongs.
 std::string SuggestKey(std::string_view key, std::string_view section,
                        std::span<const std::string_view> known);
 

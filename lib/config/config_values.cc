@@ -51,7 +51,7 @@ string_view KindName(ConfigNode::Kind kind) {
   return "";
 }
 
-// Whether there is a scalar; `wanted` says in messages what it should hold.
+// Checks that the node is a scalar; `wanted`: the expected content, for messages.
 Problem CheckScalar(const ConfigNode& node, string_view wanted) {
   if (node.kind == ConfigNode::Kind::kScalar) return {};
   return StrCat(KindName(node.kind), " where ", wanted, " belongs; write one, ",
@@ -63,14 +63,14 @@ bool AllDigits(string_view text, char highest) {
          std::all_of(text.begin(), text.end(), [=](char c) { return c >= '0' && c <= highest; });
 }
 
-// Decimal digits without sign or leading zero.
+// Parses decimal digits without sign or leading zero.
 bool ParseDecimal(string_view text, uint64_t& out) {
   if (!AllDigits(text, '9') || (text.size() > 1 && text[0] == '0')) return false;
   const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   return error == std::errc() && last == text.data() + text.size();
 }
 
-// 0x and hexadecimal digits.
+// Parses 0x and hexadecimal digits.
 bool ParseHex(string_view text, uint64_t& out) {
   if (!text.starts_with("0x")) return false;
   text.remove_prefix(2);
@@ -123,7 +123,7 @@ Problem CheckText(string_view text, const ValueLimits& limits) {
   return {};
 }
 
-// Exactly N bytes in hexadecimal, with colons between them.
+// Parses exactly N bytes in hexadecimal, separated by colons.
 template <size_t N>
 bool ParseBytes(string_view text, std::array<uint8_t, N>& out) {
   bool good = text.size() == 3 * N - 1;
@@ -408,13 +408,13 @@ Written WriteValue(const Duration& value, const ValueLimits&) {
   return StrCat(std::chrono::duration_cast<std::chrono::microseconds>(value).count());
 }
 Written WriteValue(const ConfigMac& value, const ValueLimits&) {
-  return FormatText(FormatMac(value));  // other YAML readers take 10:20:30:40:50:59 for a number
+  return FormatText(FormatMac(value));  // other YAML parsers read 10:20:30:40:50:59 as a number
 }
 Written WriteValue(const ConfigMacPrefix& value, const ValueLimits&) {
   return FormatText(FormatBytes(value));
 }
 Written WriteValue(const IpText& value, const ValueLimits&) {
-  // In quotes: YAML takes the last colon of 2001:db8:: for that of a key.
+  // Quoted, because YAML would read the last colon of 2001:db8:: as that of a key.
   return value.is_v6 ? FormatText(FormatIp(value)) : FormatIp(value);
 }
 Written WriteValue(const XpuRange& value, const ValueLimits&) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a key's value from YAML and writes it there, by its C++ type: one ReadValue and one
-// WriteValue each.
+// Conversion of a key's value from and to YAML, by its C++ type: one ReadValue and one WriteValue
+// each.
 #ifndef SUEDE_CONFIG_CONFIG_VALUES_H_
 #define SUEDE_CONFIG_CONFIG_VALUES_H_
 
@@ -17,7 +17,7 @@
 
 namespace suede {
 
-// The problem of a value, as "PROBLEM; MEND". Empty: none.
+// A fault of a value, as "PROBLEM; MEND". Empty: none.
 using Problem = std::string;
 
 enum class TextRule : uint8_t {
@@ -28,12 +28,12 @@ enum class TextRule : uint8_t {
   kSocketAddress,
 };
 
-// The limits of a value: bounds of a number, or of a text's length.
+// Limits of a value: bounds of a number, or of a text's length.
 struct ValueLimits {
   uint64_t min = 0;
   uint64_t max = UINT64_MAX;
   bool octal = false;
-  bool hex = false;  // written so; decimal digits are read too
+  bool hex = false;  // written as hexadecimal; decimal digits are accepted too
   bool power_of_two = false;
   TextRule rule = TextRule::kPrintable;
 };
@@ -48,7 +48,7 @@ struct IpText {
   ConfigAddress value;
 };
 
-// The names of an enumeration's values in their order.
+// Return the names of an enumeration's values, in order.
 std::span<const std::string_view> NamesOf(Hugepages);
 std::span<const std::string_view> NamesOf(OnOff);
 std::span<const std::string_view> NamesOf(LcoreConfig::Idle);
@@ -72,9 +72,9 @@ std::string JoinNames(std::span<const std::string_view> names);
 std::string FormatIp(const IpText& ip);
 std::string FormatMac(const ConfigMac& mac);
 std::string FormatText(std::string_view text);  // double-quoted
-// Whether `mac` can be a station's own address: not zero, not a group's.
+// Whether `mac` can be a station's address: neither zero nor a group address.
 bool IsUnicast(const ConfigMac& mac);
-// Checks that an endpoint can have the address.
+// Checks that the address is valid for an endpoint.
 Problem CheckUnicast(const IpText& ip);
 
 Problem ReadNumber(const ConfigNode& node, const ValueLimits& limits, uint64_t& out);
@@ -114,7 +114,7 @@ Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::option
   return problem;
 }
 
-// None: the key is left out of a dump.
+// Text of a value; nullopt: the key is omitted from a dump.
 using Written = std::optional<std::string>;
 
 Written WriteValue(const std::string& value, const ValueLimits& limits);

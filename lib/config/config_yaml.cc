@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML text to ConfigNode. yaml-cpp reports errors by throwing; nothing is thrown out of this file,
-// which is why it alone is built with exceptions.
+// Parses YAML text into ConfigNode. yaml-cpp reports errors by exceptions, none of which leaves
+// this file; so only this file is built with exceptions.
 //
-// The tree is built from the parser's events and not taken as YAML::Node, because that has neither
-// the places of keys nor duplicates, and because aliases have to be refused: with them a few lines
-// can stand for any amount of memory.
+// The tree is built from the parser's events instead of YAML::Node, which has neither the places of
+// keys nor duplicates, and because aliases must be rejected: with them a few lines can expand to
+// any amount of memory.
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
@@ -20,7 +20,7 @@
 namespace suede {
 namespace {
 
-// Thrown out of the handler through the parser, caught below.
+// Thrown by the handler through the parser, and caught below.
 struct Refusal : std::exception {
   Refusal(ConfigLocation at, std::string what_is_wrong)
       : place(at), problem(std::move(what_is_wrong)) {}
@@ -28,11 +28,11 @@ struct Refusal : std::exception {
   std::string problem;
 };
 
-// An istream over text that is not copied.
+// A stream buffer over text that is not copied.
 class ViewBuffer : public std::streambuf {
  public:
   explicit ViewBuffer(std::string_view text) {
-    char* begin = const_cast<char*>(text.data());  // only ever read: no put area
+    char* begin = const_cast<char*>(text.data());  // read only: no put area
     setg(begin, begin, begin + text.size());
   }
 };
@@ -62,7 +62,7 @@ class TreeBuilder : public YAML::EventHandler {
       if (value == "<<") {
         throw Refusal(PlaceOf(mark), "merge keys (<<) are not supported; write the keys out");
       }
-      // The value follows with the next event.
+      // The next event brings the value.
       open_.back()->members.push_back({.key = value, .place = PlaceOf(mark), .value = {}});
       has_key_.back() = true;
       return;
@@ -101,8 +101,8 @@ class TreeBuilder : public YAML::EventHandler {
     return !open_.empty() && open_.back()->kind == ConfigNode::Kind::kMap && !has_key_.back();
   }
 
-  // Puts a node where the document has it, and returns it. The address stays good while the node
-  // is open: its parent gets no further child before it is closed.
+  // Adds a node at the current position of the document, and returns it. The pointer is valid while
+  // the node is open, as its parent gets no further child until then.
   ConfigNode* Add(ConfigNode node) {
     if (open_.empty()) {
       root_ = std::move(node);
@@ -114,7 +114,7 @@ class TreeBuilder : public YAML::EventHandler {
       return &parent.items.back();
     }
     has_key_.back() = false;
-    // The parser places a value that is not there at the next token.
+    // The parser reports the next token as the place of a missing value.
     if (node.kind == ConfigNode::Kind::kNull) node.place = parent.members.back().place;
     parent.members.back().value = std::move(node);
     return &parent.members.back().value;
@@ -139,7 +139,7 @@ class TreeBuilder : public YAML::EventHandler {
   uint32_t source_;
   ConfigNode root_;
   std::vector<ConfigNode*> open_;
-  std::vector<bool> has_key_;  // of each open map: its last member waits for a value
+  std::vector<bool> has_key_;  // of each open map: its last member still lacks a value
 };
 
 constexpr std::string_view kWholeDocument = "YAML";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration of suede-fare as a value. docs/fare.md lists every key; the defaults below are
+// Configuration of suede-fare, as a value. docs/fare.md lists every key; the defaults below are
 // those of the file's keys; unit, range and sentence of each key are in fare_fields.cc.
 #ifndef SUEDE_CONFIG_FARE_CONFIG_H_
 #define SUEDE_CONFIG_FARE_CONFIG_H_
@@ -48,7 +48,7 @@ struct FarePrefix {
 struct FarePeerConfig {
   uint32_t xpu = 0;
   std::string prefix;
-  FarePrefix parsed;  // of no key
+  FarePrefix parsed;  // not a key
 };
 
 struct FareBgpConfig {
@@ -74,8 +74,8 @@ struct FareConfig {
   LogConfig log;
 };
 
-// "10.0.0.1/32", "fd00::1/128"; without a length the whole address. None: it is no prefix, or has
-// host bits, which `problem` tells.
+// Parses "10.0.0.1/32" or "fd00::1/128"; without a length, the whole address. Returns nullopt and
+// sets `problem` if the text is not a prefix, or has host bits.
 std::optional<FarePrefix> ParseFarePrefix(std::string_view text, std::string* problem);
 
 // See LoadConfig and ParseConfig of config.h.
@@ -83,9 +83,9 @@ absl::StatusOr<FareConfig> LoadFareConfig(const std::string& path,
                                           const std::vector<ConfigOverride>& overrides = {});
 absl::StatusOr<FareConfig> ParseFareConfig(std::string_view text, std::string_view file_name,
                                            const std::vector<ConfigOverride>& overrides = {});
-// The effective configuration as a file that loads to the same value.
+// Returns the effective configuration as a file that loads to the same value.
 std::string DumpFareConfig(const FareConfig& config);
-// The keys of suede-fare's configuration, and the table of docs/fare.md.
+// Return the keys of suede-fare's configuration, and the table of docs/fare.md.
 const std::vector<ConfigKey>& FareConfigKeys();
 std::string FareKeysAsMarkdown();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of suede-fare's configuration.
+// Keys of suede-fare's configuration.
 #include "config/config_key.h"
 #include "config/fare_config.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a tree to the configuration of suede-fare, the rules for more than one value, and back to
-// text.
+// Reads a tree into suede-fare's configuration, checks the rules that concern more than one value,
+// and dumps it.
 #include <arpa/inet.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class FareReader {
   FareReader(ConfigDraft& draft, FareConfig& config) : config_(config), reader_(draft) {}
 
   absl::Status Read(const ConfigNode& root) {
-    // Each reads only while nothing has failed.
+    // Evaluation stops at the first failure.
     ReadRoot(root) && ReadList(root, "planes", 1, kMaxPlanes, config_.planes) &&
         ReadList(root, "peers", 1, kMaxPeers, config_.peers) && Plain(root, "bgp", config_.bgp) &&
         Plain(root, "damping", config_.damping) && Plain(root, "log", config_.log);
@@ -56,7 +56,7 @@ class FareReader {
   ConfigReader reader_;
 };
 
-// ---- Rules for more than one value.
+// ---- Rules that concern more than one value.
 
 class FareCheck {
  public:
@@ -92,7 +92,7 @@ class FareCheck {
   }
 
  private:
-  // The first plane that has the interface; planes.size(): none.
+  // Returns the index of the first plane with the interface; planes.size(): none.
   size_t PlaneWith(const std::string& interface) const {
     const auto& planes = config_.planes;
     return std::find_if(planes.begin(), planes.end(),
@@ -162,7 +162,7 @@ void AppendEntries(std::string_view key, const std::vector<S>& list, std::string
   for (const S& one : list) StrAppend(&out, "  - ", Inline(one), "\n");
 }
 
-// Clears the bits behind the prefix; whether there were none.
+// Clears the bits behind the prefix; returns whether all were 0.
 bool ClearHostBits(FarePrefix& prefix) {
   bool clear = true;
   for (size_t bit = prefix.bits; bit < 8 * prefix.bytes.size(); ++bit) {

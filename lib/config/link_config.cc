@@ -7,7 +7,7 @@
 namespace suede {
 namespace {
 
-// With `usual` for each link VC where the file has no limits.
+// Returns the grant, with `usual` credits for each link VC if the file sets no limits.
 CreditGrant GrantWith(const CbfcConfig& config, uint32_t usual) {
   CreditGrant grant;
   grant.rule.shift = static_cast<uint8_t>(std::countr_zero(config.credit_bytes));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of an end of a link, of an endpoint's port and of a switch's alike.
+// Parameters of a link end, for ports of endpoints and switches.
 #ifndef SUEDE_CONFIG_LINK_CONFIG_H_
 #define SUEDE_CONFIG_LINK_CONFIG_H_
 
@@ -12,7 +12,7 @@
 
 namespace suede {
 
-// All parameters but the secret, which is drawn at each boot.
+// Returns all parameters except the secret, which is generated at each boot.
 inline LinkParams LinkParamsOf(const LlrConfig& config, OnOff llr, uint16_t ether_type,
                                const std::array<uint8_t, 6>& mac) {
   return {.ether_type = ether_type,
@@ -28,17 +28,20 @@ inline LinkParams LinkParamsOf(const LlrConfig& config, OnOff llr, uint16_t ethe
                     .ack_delay = config.ack_delay}};
 }
 
-// Link VCs that frames can name, and so the entries of cbfc.credits.
+// Link VCs that frames can use, which is the number of entries of cbfc.credits.
 inline constexpr uint32_t kNamedLinkVcs = 8;
-// Descriptors of an endpoint's port with cbfc: on for frames that use no credit.
+// Receive descriptors of an endpoint's port with cbfc: on that are kept for frames without credit.
 inline constexpr uint32_t kFreeDescriptors = 64;
 
 CreditTimes CreditTimesOf(const CbfcConfig& config);
-// Credit that an endpoint's port grants: by default an even share of its receive descriptors.
+// Returns the credit that an endpoint's port grants: by default an even share of its receive
+// descriptors.
 CreditGrant CreditGrantOf(const Config& config, const PortConfig& port);
-// Credit that each port of a switch grants: by default four of the longest frames of each link VC.
+// Returns the credit that each port of a switch grants: by default four of the longest frames per
+// link VC.
 CreditGrant CreditGrantOf(const SwitchConfig& config);
-// Octets of the longest frame, as credit counts them: with a VLAN tag, without the shim.
+// Returns the octets of the longest frame, as credit counts them: with a VLAN tag, without the
+// shim.
 uint32_t MaxBytesOnCredit(const SwitchConfig& config);
 inline uint32_t MaxBytesOnCredit(const PortConfig& port) { return 14 + 4 + port.mtu_bytes; }
 

@@ -24,7 +24,7 @@ using absl::OkStatus;
 using absl::Status;
 using Forwarding = SwitchRoot::Forwarding;
 
-// The rules that an endpoint has, too.
+// Checks the rules shared with endpoints.
 Status CheckCommon(const MachineFacts& machine, ConfigDraft& draft, SwitchConfig& config) {
   draft.config.name = config.name();
   draft.config.eal = config.eal;
@@ -85,7 +85,7 @@ bool HasCredit(const SwitchConfig& config) {
                              [](const auto& port) { return port.cbfc == OnOff::kOn; });
 }
 
-// The part of the buffer for what each port with cbfc: on receives on credit.
+// Returns the bytes of the buffer reserved for frames that ports with cbfc: on receive on credit.
 uint64_t CreditBytesOf(const SwitchConfig& config) {
   if (!HasCredit(config)) return 0;
   const CreditGrant grant = CreditGrantOf(config);
@@ -99,7 +99,8 @@ uint64_t CreditBytesOf(const SwitchConfig& config) {
                      std::ranges::count(config.ports, OnOff::kOn, &SwitchPortConfig::cbfc));
 }
 
-// Both ends have to find the same link VC for a frame, and its part of the buffer is its class's.
+// Checks that class and link VC are the same: both ends must derive the same link VC from a frame,
+// and the class determines its part of the buffer.
 Status CheckCreditClasses(const ConfigDraft& draft, const SwitchConfig& config) {
   constexpr std::string_view kWhy = "; with cbfc: on a frame's class is its link VC, use ";
   for (uint32_t pcp = 0; pcp < 8; ++pcp) {
@@ -124,7 +125,7 @@ Status CheckCredit(const ConfigDraft& draft, const SwitchConfig& config) {
   return CheckCredits(draft, config.cbfc, CreditGrantOf(config), MaxBytesOnCredit(config));
 }
 
-// The buffer has to hold all that is reserved, and the longest frame in what is shared.
+// Checks that the buffer holds all reservations, and the longest frame in the shared part.
 Status CheckBuffer(const ConfigDraft& draft, const SwitchConfig& config) {
   uint64_t reserved = 0;
   const SwitchClassConfig usual;
@@ -250,14 +251,14 @@ Status CheckAddress(const ConfigDraft& draft, const SwitchConfig& config,
   return OkStatus();
 }
 
-// Checks that each address stands once, and that there is room for all of them.
+// Checks that addresses are unique, and that the table has room for all of them.
 Status CheckTable(const ConfigDraft& draft, const SwitchConfig& config) {
   std::map<std::string, size_t> seen;
   for (size_t i = 0; i < config.addresses.size(); ++i) {
     const SwitchAddressConfig& one = config.addresses[i];
     IpText ip;
     const ConfigNode text{.kind = ConfigNode::Kind::kScalar, .text = one.ip.value_or("")};
-    if (one.ip) static_cast<void>(ReadValue(text, {}, ip));  // it was checked
+    if (one.ip) static_cast<void>(ReadValue(text, {}, ip));  // checked before
     const std::string key = one.ip    ? FormatIp(ip)
                             : one.mac ? StrCat(FormatMac(*one.mac), " ", one.vlan)
                                       : StrCat(*one.forwarding_address);
@@ -310,7 +311,7 @@ uint64_t BpsOf(const Decimal& gbps) {
   return static_cast<uint64_t>(std::llround(gbps.value * 1e9));
 }
 
-// Headroom that the port with the longest way to a pause needs.
+// Returns the largest headroom that any port needs.
 uint32_t HeadroomOf(const SwitchConfig& config, const SwitchClassConfig& one) {
   constexpr uint64_t kUnknownRateBps = 100'000'000'000;
   if (one.lossless == OnOff::kOff) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of a switch's configuration that concern more than one value.
+// Rules of a switch's configuration that concern more than one value.
 #ifndef SUEDE_CONFIG_SWITCH_CHECK_H_
 #define SUEDE_CONFIG_SWITCH_CHECK_H_
 
@@ -9,14 +9,15 @@
 
 namespace suede {
 
-// Also fills in values that are computed from others. `draft` has the places of the keys.
+// Checks the rules, and fills in computed values. `draft`: the places of the keys.
 absl::Status CheckSwitchConfig(const MachineFacts& machine, ConfigDraft& draft,
                                SwitchConfig& config);
 
-// The longest frame of a port, without FCS.
+// Returns the longest frame of a port in bytes, without FCS.
 uint32_t MaxFrameBytes(const SwitchPortConfig& port);
 uint64_t BpsOf(const Decimal& gbps);
-// The headroom of each input of the class: configured, or computed from rate and cable.
+// Returns the headroom of each input of the class in bytes: configured, or computed from rate and
+// cable.
 uint32_t HeadroomOf(const SwitchConfig& config, const SwitchClassConfig& one);
 
 }  // namespace suede

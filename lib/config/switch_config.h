@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration of a switch process, as a value: filled from a YAML file and overrides, checked
+// Configuration of a switch process, as a value: filled from a YAML file and overrides, and checked
 // once. docs/switch.md lists every key. The defaults below are the defaults of the file's keys.
 #ifndef SUEDE_CONFIG_SWITCH_CONFIG_H_
 #define SUEDE_CONFIG_SWITCH_CONFIG_H_
@@ -19,7 +19,7 @@ namespace suede {
 
 struct ConfigKey;
 
-// A number that need not be whole; its bounds are ValueLimits' min and max.
+// A number that may have a fraction; its bounds are ValueLimits' min and max.
 struct Decimal {
   double value = 0;
   friend bool operator==(const Decimal&, const Decimal&) = default;
@@ -45,7 +45,7 @@ struct SwitchBuffer {
   uint32_t cell_bytes = 256;
 };
 
-// The mapping of frames to classes.
+// Mapping of frames to classes.
 struct SwitchClassesConfig {
   OnOff pcp_first = OnOff::kOff;
   uint32_t other = 0;
@@ -68,7 +68,7 @@ struct SwitchClassConfig {
   uint32_t reserved_bytes = 8192;
   Decimal alpha{1};
   uint32_t cable_m = 100;
-  std::optional<uint32_t> headroom_bytes;  // none: computed
+  std::optional<uint32_t> headroom_bytes;  // nullopt: computed
   uint32_t resume_bytes = 3072;
   Duration max_wait{};
   std::optional<SwitchEcnConfig> ecn;
@@ -112,7 +112,7 @@ struct SwitchPortConfig {
   std::string name;
   std::string device;
   uint32_t socket_mode = 0600;
-  std::optional<uint32_t> lcore_cpu;  // none: the first lcore's
+  std::optional<uint32_t> lcore_cpu;  // nullopt: the first lcore's
   std::optional<ConfigMac> mac;
   uint32_t mtu_bytes = 0;  // never 0 in a loaded configuration
   uint32_t rx_descriptors = 1024;
@@ -126,7 +126,7 @@ struct SwitchPortConfig {
   std::vector<uint32_t> vlans;
   OnOff decrements_hops = OnOff::kOn;
   OnOff hairpin = OnOff::kOff;
-  uint32_t lcore = 0;  // index into SwitchConfig::lcores; of no key
+  uint32_t lcore = 0;  // index into SwitchConfig::lcores; not a key
   SwitchImpairConfig impair_in;
   SwitchImpairConfig impair_out;
 };
@@ -138,13 +138,13 @@ struct SwitchAddressConfig {
   std::optional<uint32_t> forwarding_address;
   std::optional<std::string> ip;
   std::string port;
-  uint32_t port_number = 0;  // of no key
+  uint32_t port_number = 0;  // not a key
 };
 
 struct SwitchConfig {
   SwitchRoot root;
   EalConfig eal;
-  std::vector<LcoreConfig> lcores;  // at least one; the first one switches
+  std::vector<LcoreConfig> lcores;  // at least one; the first runs the switching
   std::vector<SwitchPortConfig> ports;
   SwitchTable table;
   SwitchBuffer buffer;
@@ -167,13 +167,14 @@ absl::StatusOr<SwitchConfig> LoadSwitchConfig(const std::string& path, const Mac
 absl::StatusOr<SwitchConfig> ParseSwitchConfig(std::string_view text, std::string_view file_name,
                                                const MachineFacts& machine,
                                                const std::vector<ConfigOverride>& overrides = {});
-// The effective configuration as a file that loads to the same value.
+// Returns the effective configuration as a file that loads to the same value.
 std::string DumpSwitchConfig(const SwitchConfig& config);
-// The keys of a switch's configuration, and the table of docs/switch.md.
+// Return the keys of a switch's configuration, and the table of docs/switch.md.
 const std::vector<ConfigKey>& SwitchConfigKeys();
 std::string SwitchKeysAsMarkdown();
 
-// The destination that a text of hole_destinations names: a MAC address or a forwarding address.
+// Parses a destination of hole_destinations: a MAC address or a forwarding address. Returns nullopt
+// if it is neither.
 std::optional<uint64_t> ParseDestination(std::string_view text);
 
 }  // namespace suede

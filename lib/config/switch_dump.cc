@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A switch's effective configuration as YAML, and the table of its keys.
+// Dumps a switch's effective configuration as YAML, and the table of its keys.
 #include "base/text.h"
 #include "config/config_dump.h"
 #include "config/switch_config.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a switch's configuration.
+// Keys of a switch's configuration.
 #include "config/config_key.h"
 #include "config/switch_config.h"
 #include "config/switch_values.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the tree to a switch's configuration: one function for each section.
+// Reads the tree into a switch's configuration: one function for each section.
 #include <algorithm>
 
 #include "base/text.h"
@@ -20,7 +20,7 @@ class SwitchReader {
       : max_ports_(machine.switch_ports), config_(config), reader_(draft) {}
 
   absl::Status Read(const ConfigNode& root) {
-    // Each reads only while nothing has failed.
+    // Evaluation stops at the first failure.
     ReadRoot(root) && Plain(root, "eal", config_.eal) && ReadLcores(root) &&
         Plain(root, "table", config_.table) && Plain(root, "buffer", config_.buffer) &&
         ReadClasses(root) && Plain(root, "trim", config_.trim) && Plain(root, "pfc", config_.pfc) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of values that a switch's configuration has beside an endpoint's.
+// Types of values that only a switch's configuration has.
 #ifndef SUEDE_CONFIG_SWITCH_VALUES_H_
 #define SUEDE_CONFIG_SWITCH_VALUES_H_
 
@@ -12,7 +12,7 @@ std::span<const std::string_view> NamesOf(SwitchRoot::Forwarding);
 std::span<const std::string_view> NamesOf(SwitchRoot::Unknown);
 
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Decimal& out);
-// A list; the limits are those of each number.
+// Reads a list; the limits apply to each number.
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<uint32_t>& out);
 Written WriteValue(const Decimal& value, const ValueLimits& limits);
 Written WriteValue(const std::vector<uint32_t>& value, const ValueLimits& limits);
