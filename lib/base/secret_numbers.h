@@ -47,7 +47,7 @@ inline uint64_t SipHash(const SecretKey& key, uint64_t word) {
 class SecretNumbers {
  public:
   explicit SecretNumbers(const SecretKey& key) : key_(key) {}
-  // Never 0.
+  // Returns the next number; never 0.
   uint64_t Next() {
     for (;;) {
       if (const uint64_t number = SipHash(key_, count_++); number != 0) return number;

@@ -83,8 +83,7 @@ struct PortConfig {
   Pfc pfc = Pfc::kOff;                     // docs/pfc.md
   PfcClass pfc_class = PfcClass::kDscp;    // of frames with a DSCP and a PCP
   std::optional<uint32_t> receive_mbps;    // docs/congestion.md; nullopt: just below its rate
-  std::optional<uint8_t> trimmed_dscp;     // of frames that switches have trimmed; nullopt: no
-                                           // trimming
+  std::optional<uint8_t> trimmed_dscp;     // of frames trimmed by switches; nullopt: no trimming
   OnOff llr = OnOff::kOff;                 // docs/link.md
   OnOff cbfc = OnOff::kOff;                // docs/link.md
   uint16_t link_ether_type = 0xfe50;       // of shims and link frames
@@ -358,8 +357,7 @@ bool LearnsNeighbours(const PortConfig& port);
 struct MachineFacts {
   uint32_t cpu_count = 1;                   // CPUs are 0 to cpu_count - 1
   std::string runtime_root = "/run/suede";  // an endpoint's files are in runtime_root/NAME
-  std::string runtime_directory;            // if not empty, replaces runtime_root/NAME: created by
-                                            // a service manager
+  std::string runtime_directory;            // replaces runtime_root/NAME if set (service manager)
   uint32_t switch_ports = 32;               // maximum ports of a switch: DPDK's RTE_MAX_ETHPORTS
   static MachineFacts Here();
 };

@@ -19,8 +19,7 @@ namespace suede {
 enum class Effect : uint8_t {
   kRestart,          // after a restart
   kAtOnce,           // as soon as it is applied
-  kAtOnceUpToStart,  // like kAtOnce, but only up to the value at the start, for which memory was
-                     // allocated
+  kAtOnceUpToStart,  // like kAtOnce, up to the value at the start: memory was allocated for that
 };
 // Returns the text for the table, as "after a restart".
 std::string_view NameOf(Effect effect);

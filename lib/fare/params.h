@@ -25,8 +25,7 @@ struct DampingParams {
   double penalty = 1000;                         // of a flap
   double suppress = 2500;                        // threshold above which increases are suppressed
   double reuse = 1000;                           // threshold below which suppression ends
-  double max = 12000;                            // maximum penalty, which bounds the time of
-                                                 // suppression
+  double max = 12000;                            // maximum penalty; bounds the suppression time
 };
 
 struct FareParams {

@@ -62,8 +62,7 @@ class FareWeights {
   };
   struct Peer {
     std::array<OfPlane, kMaxPlanes> of;
-    double unit = 1;        // share that weight 1 stands for: only grows, so that weights are
-                            // steady
+    double unit = 1;        // share of weight 1; only grows, to keep weights steady
     bool seen = false;      // the peer has had a next hop
     bool relative = false;  // whether its last shares were relative
   };

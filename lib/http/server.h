@@ -46,14 +46,12 @@ struct HttpOptions {
   std::function<bool(std::string_view path)> is_quick = [](std::string_view) { return false; };
   HttpCounters* counters = nullptr;  // must outlive the server
   uint32_t threads = 4;              // that make responses
-  uint32_t connections = 128;       // maximum; a further one displaces the connection that was idle
-                                    // for longest
-  uint32_t request_bytes = 8192;    // maximum of a request's line and header
-  size_t answer_bytes = 32u << 20;  // maximum of all unread responses; displaces likewise
-  int64_t request_ms = 2000;        // in which a request must be complete, and some of a response
-                                    // be read
-  int64_t answer_ms = 30'000;       // in which a whole response must be read
-  int64_t keep_alive_ms = 1000;     // idle time of a connection between requests
+  uint32_t connections = 128;        // maximum; more displace the longest idle one
+  uint32_t request_bytes = 8192;     // maximum of a request's line and header
+  size_t answer_bytes = 32u << 20;   // maximum of all unread responses; displaces likewise
+  int64_t request_ms = 2000;         // to receive a request, and to send a part of a response
+  int64_t answer_ms = 30'000;        // to send a whole response
+  int64_t keep_alive_ms = 1000;      // idle time of a connection between requests
 };
 
 class HttpServer {

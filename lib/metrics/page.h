@@ -69,8 +69,7 @@ class MetricsPage final : public prometheus::Collectable {
 
   const std::vector<MetricRow> rows_;
   const MetricLabels common_;
-  std::vector<prometheus::MetricFamily> families_;  // one for each row, with labels but without
-                                                    // values
+  std::vector<prometheus::MetricFamily> families_;  // as rows_, with labels and without values
   std::vector<std::vector<Source>> sources_;        // of each family's series
   std::deque<MetricCell> cells_;
 };

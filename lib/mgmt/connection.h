@@ -34,8 +34,7 @@ struct ManagementServer::Connection {
   int64_t active_ms = 0;         // time of the last work on the connection
   bool came_to_end = false;      // the client has shut down its sending side
   bool ends = false;             // no further reads; closed once `out` is sent
-  bool has_work = false;         // must be served in the next poll iteration, even without an epoll
-                                 // event
+  bool has_work = false;         // serve in the next poll iteration, even without an event
   TokenBucket requests;
   bool is_throttled = false;  // the next request waits for `requests`
   bool told_rate = false;

@@ -48,7 +48,7 @@ std::string RegistersAsMarkdown() {
   std::string out;
   const auto& blocks = RegisterMap::Get().blocks();
   for (const RegisterBlock& block : blocks) {
-    // Counters have one table for the three blocks, which do not differ in it.
+    // One table serves the three counter blocks, which have the same rows.
     const bool is_copy = block.rows[0].source == RegisterRow::Source::kCounter &&
                          block.index != RegisterIndex::kNone;
     if (!is_copy) {

@@ -81,8 +81,7 @@ class ServedTarget final : private mem::ResponseSink {
   const SegmentShape shape_;
   const uint8_t vc_mask_;
   uint8_t passed_on_ = 0;
-  uint32_t seen_returned_ = 0;  // credit and state of the queue when waiting responses were last
-                                // tried
+  uint32_t seen_returned_ = 0;  // credit and state of the queue at the last attempt
   uint32_t seen_state_ = 0;
   uint32_t turns_to_try_ = 0;  // poll iterations still needed to try each lane
   uint64_t passed_on_count_ = 0;

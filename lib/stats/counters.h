@@ -17,7 +17,7 @@ namespace suede {
 // Meaning of an increasing counter for an operator.
 enum class Severity : uint8_t {
   kInfo,   // traffic
-  kDrop,   // something was discarded
+  kDrop,   // discarded frames, PDUs or commands
   kError,  // an error: a misconfiguration, a broken client, a lack of resources
 };
 

@@ -84,7 +84,7 @@ class CommandRun {
 //     do Use(run.command(), reader.shape()); while (run.Next());
 //     reader.SkipRun(run);
 //   }
-//   if (reader.error() != CommandError::kNone) …none of them counts…
+//   if (reader.error() != CommandError::kNone) …discard all commands…
 class CommandReader {
  public:
   CommandReader(const uint8_t* begin, uint32_t bytes)

@@ -61,8 +61,7 @@ struct Hello {
   std::array<uint32_t, kVcCount> credit_lines{};  // limits since the association began
   bool reply_wanted = false;
   bool hears_pauses = false;        // supports PLANE with held_up
-  bool answers_congestion = false;  // supports CONGESTION: answers requests by grants, marks by
-                                    // echoes
+  bool answers_congestion = false;  // supports CONGESTION: grants and echoes
   bool wants_echoes = false;        // wants echoes of ECN marks, and acknowledgements without delay
   friend bool operator==(const Hello&, const Hello&) = default;
 };
@@ -102,12 +101,9 @@ struct PlaneHello {
   VcPsns first{};  // first PSNs of tx_generation
   MorePsns more;
   bool held_up = false;     // `plane` cannot transmit; the other fields are then unused
-  uint8_t failed = 0;       // mask of planes that have failed towards a peer, by the sender's
-                            // numbers
-  uint8_t hops = 0;         // number of endpoints that may still relay `failed`, one after the
-                            // other
-  uint8_t heard_plane = 0;  // 1 + the receiver's number of the plane on which `heard` arrived; 0:
-                            // none
+  uint8_t failed = 0;       // mask of failed planes to a peer, by the sender's numbers
+  uint8_t hops = 0;         // remaining hops by which `failed` may be relayed
+  uint8_t heard_plane = 0;  // 1 + the receiver's number of the plane of `heard`; 0: none
   bool paired = false;      // the pairing with that plane lasts as long as the association
   friend bool operator==(const PlaneHello&, const PlaneHello&) = default;
 };
@@ -139,9 +135,8 @@ struct Fenced {
 struct Credit {
   Identities identities;
   uint8_t vc = 0;
-  bool grant = false;      // true: a grant by the receiver; false: a request by the sender
-  bool give_back = false;  // grant: the sender must return unused credit; request: it has returned
-                           // it
+  bool grant = false;         // true: a grant by the receiver; false: a request by the sender
+  bool give_back = false;     // grant: return unused credit; request: it was returned
   bool reply_wanted = false;  // request: the receiver answers even if it has nothing to grant
   bool on_demand = false;     // grant: the receiver grants more only on request
   uint16_t round = 0;         // number of times that credit was revoked

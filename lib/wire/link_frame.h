@@ -16,8 +16,7 @@ namespace suede {
 inline constexpr uint16_t kDefaultLinkEtherType = 0xfe50;
 inline constexpr uint32_t kLinkTypeAt = 12;    // offset of the EtherType
 inline constexpr uint32_t kLinkShimBytes = 8;  // EtherType, word, sequence, acknowledged
-inline constexpr uint32_t kLinkBodyAt = 20;    // offset of the body of a link frame; with a shim:
-                                               // of the rest of the frame
+inline constexpr uint32_t kLinkBodyAt = 20;    // offset of a link frame's body; end of a shim
 inline constexpr uint32_t kMinLinkFrameBytes = 60;
 inline constexpr uint32_t kMaxLinkFrameBytes = 192;  // of a link frame that suede sends
 inline constexpr uint32_t kLinkVcs = 32;

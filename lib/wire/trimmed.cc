@@ -31,7 +31,7 @@ uint32_t BytesBefore(Encap encap, const uint8_t* frame, uint32_t l2) {
 
 // Parses the headers as if the frame still had its `before` bytes, though `frame` holds only the
 // headers and the RH. No byte behind these is read: the UDP checksum counts as verified, and the
-// functions below read only the headers. Udp4::Parse is not called, because it looks for a port
+// functions below read only the headers. Udp4::Parse is not called, because it reads the port
 // behind IPv4 options.
 ParsedFrame ParseHeaders(const FrameRules& rules, uint8_t* frame, uint32_t l2, uint32_t before) {
   ParsedFrame parsed{.error = FrameError::kTruncated};

@@ -19,7 +19,7 @@ inline MacAddress MacOf(uint32_t prefix, const NetAddress& address) {
   return mac;
 }
 
-// Starts a template for `header.encap`. Returns where `inner_bytes` bytes of header follow.
+// Starts a template for `header.encap`. Returns the position of the inner header.
 inline uint8_t* Start(HeaderTemplate& header, const HeaderSpec& spec, uint32_t inner_bytes) {
   return StartTemplate(header, spec, MacOf(spec.mac_prefix, spec.destination),
                        MacOf(spec.mac_prefix, spec.source),

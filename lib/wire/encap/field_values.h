@@ -24,7 +24,7 @@ enum class FieldKind : uint8_t {
   kIpAddress,  // "198.18.3.23", "fd00::1"
 };
 
-// When a description shows a field.
+// Condition under which a description shows a field.
 enum class Shown : uint8_t {
   kAlways,
   kUnusual,  // if a suede port sends another value

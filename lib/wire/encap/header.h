@@ -97,7 +97,7 @@ static_assert(offsetof(HeaderTemplate, checksum) == HeaderTemplate::kMaxBytes);
 enum class FrameError : uint8_t {
   kNone,
   kNotSue,     // no SUE rule matches: passed to the management packet path
-  kTruncated,  // headers or lengths run past the end of the frame
+  kTruncated,  // headers or lengths exceed the frame
   kIpHeader,   // IPv4 options, fragments, or an invalid IP version or length
   kIpChecksum,
   kUdpChecksum,  // wrong, or missing over IPv6

@@ -36,8 +36,7 @@ struct EncapTraits {
   AddressKind addresses;
   MacKind macs;
   uint8_t forwarding_bits = 0;  // of a forwarding address; 0: addressed by IP
-  uint32_t sessions = 1;        // number of sessions of a connection that frames can distinguish;
-                                // 1: no field
+  uint32_t sessions = 1;        // sessions of a connection that frames can name; 1: no field
   uint16_t ether_type;          // default with forwarding addresses, else fixed
   bool can_be_tagged = true;    // by IEEE 802.1Q, which also provides the PCP
   bool has_class = true;        // has DSCP and ECN

@@ -105,9 +105,9 @@ class Headers {
 
  private:
   static constexpr uint32_t kTypeAt =
-      kEthernetBytes - 2;  // where a frame tells whether it is tagged
+      kEthernetBytes - 2;  // offset of the EtherType, or of the TPID of an 802.1Q tag
   static constexpr uint32_t kBytes =
-      4 + kIpBytes + kUdpBytes;  // those of IP and UDP, and their type
+      4 + kIpBytes + kUdpBytes;  // IP and UDP headers, and 4 bytes with their EtherType
   // Returns the bits in which 16 bytes differ; 0: equal.
   static uint64_t Differ(const uint8_t* a, const uint8_t* b) {
     return (internal::LoadWord<uint64_t>(a) ^ internal::LoadWord<uint64_t>(b)) |
