@@ -103,8 +103,8 @@ struct PlaneHello {
   bool held_up = false;     // `plane` cannot transmit; the other fields are then unused
   uint8_t failed = 0;       // mask of failed planes to a peer, by the sender's numbers
   uint8_t hops = 0;         // remaining hops by which `failed` may be relayed
-  uint8_t heard_plane = 0;  // 1 + the receiver's number of the plane of `heard`; 0: none
-  bool paired = false;      // the pairing with that plane lasts as long as the association
+  uint8_t heard_plane = 0;  // 1 + the receiver's number of the plane of `heard`; 0: unspecified
+  bool paired = false;      // paired with heard_plane until the association ends
   friend bool operator==(const PlaneHello&, const PlaneHello&) = default;
 };
 
@@ -177,7 +177,7 @@ struct SessionNumber {
   uint32_t turn = 0;    // incremented with each new number and each fence of the slot
   bool answer = false;  // from the receiver, which has applied the change
   bool fence = false;   // requests that the receiver accept nothing more in the session
-  bool anew = false;    // requests that it accept PDUs again, from `psns` on
+  bool anew = false;    // requests that PDUs be accepted again, from `psns` on
   VcPsns psns{};        // first PSNs; in the answer to a fence, the expected PSNs
   friend bool operator==(const SessionNumber&, const SessionNumber&) = default;
 };
