@@ -20,7 +20,7 @@ void BarrierEverywhere() {
   static const bool registered =
       syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
   if (registered && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;
-  // The kernel or a seccomp filter refuses: a store buffer does not keep a store for this long.
+  // Fallback if the kernel or a seccomp filter refuses: no store stays in a store buffer this long.
   const timespec pause{0, 1'000'000};
   nanosleep(&pause, nullptr);
 }
@@ -38,7 +38,7 @@ bool BurstGate::Close() {
       continue;
     }
     if (NowNs() > deadline) return false;
-    const timespec pause{0, 1000};  // the lcore may wait for this very CPU
+    const timespec pause{0, 1000};  // the lcore may be waiting for this CPU
     nanosleep(&pause, nullptr);
   }
   return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps an lcore out of a port's bursts while somebody else changes the port under it.
+// Keeps an lcore out of a port's bursts while another thread changes the port.
 //
-// The lcore's side costs two plain stores and a load per burst: the barrier that such a protocol
-// needs is paid by the other side, with membarrier(2).
+// The lcore pays two plain stores and a load per burst; the other thread issues the barrier that
+// the protocol needs, by membarrier(2).
 #ifndef SUEDE_DPDK_BURST_GATE_H_
 #define SUEDE_DPDK_BURST_GATE_H_
 
@@ -13,7 +13,7 @@ namespace suede {
 
 class BurstGate {
  public:
-  // The lcore that owns the port: a burst runs between Enter() == true and Leave().
+  // For the lcore that owns the port: a burst runs between Enter() == true and Leave().
   bool Enter() {
     active_.store(true, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -25,9 +25,9 @@ class BurstGate {
   }
   void Leave() { active_.store(false, std::memory_order_release); }
 
-  // Any other thread. Close() returns when no burst is under way and none can begin; it nests, and
-  // each needs its Open(). Gives up waiting after a second and returns false: the lcore is then
-  // not running at all (stopped, or starved).
+  // For any other thread. Close() returns true when no burst runs and none can begin; each Close()
+  // needs its own Open(), and they nest. Returns false after one second: the lcore is then stopped
+  // or starved.
   bool Close();
   void Open() { closed_.fetch_sub(1, std::memory_order_release); }
 

@@ -28,7 +28,7 @@ namespace suede {
 namespace {
 
 constexpr uint32_t kBatch = 64;
-// Frames that the lcore's mempool cache may hold back.
+// Max frames in the mempool cache of each lcore.
 constexpr uint32_t kPoolCache = 32;
 
 std::string NameOf(const char* kind, uint16_t port) {
@@ -46,7 +46,7 @@ struct Capture::State {
     rte_mempool_free(pool);
   }
 
-  // The lcores, within a burst.
+  // Runs on the lcores, within a burst.
   void Copy(const internal::CapturePoint& at, rte_mbuf** mbufs, uint16_t count) {
     uint64_t lost = 0;
     for (uint16_t i = 0; i < count; ++i) {
@@ -67,7 +67,7 @@ struct Capture::State {
   rte_pcapng_t* file = nullptr;
   rte_mempool* pool = nullptr;
   rte_ring* ring = nullptr;
-  // Callbacks of each queue.
+  // Callbacks, one for each queue.
   std::vector<const rte_eth_rxtx_callback*> on_receive;
   std::vector<const rte_eth_rxtx_callback*> on_transmit;
   uint64_t written = 0;
@@ -96,7 +96,7 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
   auto state = std::make_unique<State>(port);
   state->descriptor = file_descriptor;
   struct stat file_kind {};
-  // A pipe whose reader sleeps would make the control thread wait.
+  // Rejects pipes and the like: a slow reader would block the control thread.
   if (fstat(file_descriptor, &file_kind) != 0 || !S_ISREG(file_kind.st_mode)) {
     return absl::InvalidArgumentError("a capture goes to a regular file; give it one");
   }
@@ -115,7 +115,7 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
   const uint32_t slots = std::bit_ceil(std::max(options.frames, 2 * kBatch));
   const uint32_t room = rte_pcapng_mbuf_size(options.snap_bytes);
   const int socket = static_cast<int>(SOCKET_ID_ANY);
-  // Each lcore of the port puts copies there.
+  // Each lcore of the port enqueues copies, hence multi-producer with several queues.
   const unsigned producers = port.queues() == 1 ? RING_F_SP_ENQ : 0;
   state->ring = rte_ring_create(ring_name.c_str(), slots, socket, producers | RING_F_SC_DEQ);
   if (state->ring != nullptr) {
@@ -148,7 +148,7 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
 }
 
 Capture::~Capture() {
-  // No burst runs while the callbacks go, so that none of them is in one.
+  // Stops bursts while the callbacks are removed, so that none is running.
   state_->port.WithoutBursts([this] {
     const uint16_t id = state_->port.id();
     for (uint16_t queue = 0; queue < state_->on_receive.size(); ++queue) {

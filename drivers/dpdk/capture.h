@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy of the frames that a port sends and receives, as a pcapng file: for devices where
-// dpdk-dumpcap, which needs hugepages that two processes share, does not come in.
+// Captures the frames that a port sends and receives, as a pcapng file: for processes to which
+// dpdk-dumpcap cannot attach, as it needs hugepages shared between two processes.
 //
-// The lcore copies each frame of a burst into a ring; the control thread writes them down. A ring
-// or pool that is full costs the copy, and is counted, never the frame.
+// The lcore copies each frame of a burst into a ring; the control thread writes the copies to the
+// file. If the ring or the pool is exhausted, the copy is dropped and counted; the frame itself is
+// never affected.
 #ifndef SUEDE_DPDK_CAPTURE_H_
 #define SUEDE_DPDK_CAPTURE_H_
 
@@ -18,33 +19,33 @@ namespace suede {
 class DpdkPort;
 
 struct CaptureOptions {
-  uint32_t snap_bytes = 9728;  // of a frame that are kept
-  uint32_t frames = 2048;      // that wait to be written, at most
+  uint32_t snap_bytes = 9728;  // max bytes kept of each frame
+  uint32_t frames = 2048;      // max frames that wait to be written
 };
 
 struct CaptureStats {
   uint64_t written = 0;  // frames
-  uint64_t dropped = 0;  // frames that found no room
+  uint64_t dropped = 0;  // frames not captured: ring or pool exhausted
 };
 
 // Control thread.
 class Capture {
  public:
   // Begins to capture `port`, which must outlive the capture, to `file_descriptor`, a regular file
-  // open for writing. Takes the descriptor over, in case of an error too.
+  // open for writing. Takes ownership of the descriptor, also on an error.
   static absl::StatusOr<std::unique_ptr<Capture>> Start(DpdkPort& port, int file_descriptor,
                                                         const CaptureOptions& options);
-  // Ends it: frames that wait are written still, and the file closed.
+  // Ends the capture: writes the waiting frames and closes the file.
   ~Capture();
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
 
-  // Writes frames that wait; every 10 ms or so. An error: the file cannot be written.
+  // Writes waiting frames; to be called about every 10 ms. Fails if the file cannot be written.
   absl::Status Drain();
   CaptureStats stats() const;
   const DpdkPort& port() const;
 
-  struct State;  // the part that the lcore sees
+  struct State;  // the part that the lcores use
 
  private:
   explicit Capture(std::unique_ptr<State> state);

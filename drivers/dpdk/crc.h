@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32 of IEEE 802.3 through DPDK, to compare with that of wire/rcrc.h, and the width of vectors.
+// Computes the CRC-32 of IEEE 802.3 by DPDK, for comparison with wire/rcrc.h, and reports the
+// vector widths of CPU and EAL.
 #ifndef SUEDE_DPDK_CRC_H_
 #define SUEDE_DPDK_CRC_H_
 
@@ -8,14 +9,14 @@
 
 namespace suede {
 
-// Equal to zlib's crc32() for every length. Usable from any thread once StartEal() has returned.
+// Equals zlib's crc32() for every length. Any thread, after StartEal().
 uint32_t DpdkCrc32(const uint8_t* data, size_t bytes);
 
-// Whether the CPU multiplies 512 bits at once. With vectors of that width allowed rte_net_crc does
-// so; by default EAL allows 256.
+// Whether the CPU has carry-less multiplication of 512-bit vectors. rte_net_crc uses it if EAL
+// permits vectors of 512 bits; EAL's default is 256.
 bool HasWideCarrylessMultiply();
 
-// Whether EAL lets vectors have 512 bits. Once StartEal() has returned.
+// Whether EAL permits vectors of 512 bits. To be called after StartEal().
 bool AllowsWideVectors();
 
 }  // namespace suede

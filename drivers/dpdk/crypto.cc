@@ -28,21 +28,21 @@ namespace suede {
 namespace {
 
 constexpr uint32_t kMaxKeys = 1 << 20;
-constexpr uint32_t kMaxJobs = 64;  // of a call to the device
+constexpr uint32_t kMaxJobs = 64;  // max jobs per call of the device
 
-// A session of the device is for one direction and one length of additional data. So a key makes
-// its session when the first frame has come, and anew for frames of another kind: the keys of an
-// association are for one kind each.
+// A key and its session of the device. A session is bound to one direction and one length of
+// additional data, so a key creates its session at the first frame, and again for frames of another
+// kind. In practice each key of an association sees frames of only one kind.
 struct DeviceKey {
   SealCipher cipher;
   std::array<uint8_t, 32> bytes;
   void* session = nullptr;
-  bool seals = false;      // the session's
-  uint16_t aad_bytes = 0;  // the session's
+  bool seals = false;      // direction of the session
+  uint16_t aad_bytes = 0;  // of the session
 };
 
-// Locks the pages of a chunk of the sessions' pool and keeps them out of core files. Pages may be
-// huge: the kernel divides none, and swaps none, locked or not.
+// Locks the pages of a chunk of the session pool and excludes them from core files. For huge pages
+// the kernel neither splits nor swaps them, locked or not.
 void ProtectChunk(rte_mempool*, void* result, rte_mempool_memhdr* chunk, unsigned) {
   const rte_memseg_list* list = rte_mem_virt2memseg_list(chunk->addr);
   const auto page = list == nullptr ? uintptr_t{4096} : static_cast<uintptr_t>(list->page_sz);
@@ -94,7 +94,7 @@ class DeviceCrypto final : public HashedCrypto {
   }
 
   void Seal(std::span<SealJob> jobs) override {
-    // DPDK's drivers seal in place.
+    // Copies plaintexts first, as DPDK's drivers seal in place.
     for (const SealJob& job : jobs) {
       if (job.plain != nullptr) std::memcpy(job.text, job.plain, job.text_bytes);
     }
@@ -102,7 +102,7 @@ class DeviceCrypto final : public HashedCrypto {
     for (SealJob& job : jobs) {
       if (job.good) [[likely]]
         continue;
-      // A key that works does not fail here. If it did, the frame would not leave in plain.
+      // A valid key cannot fail here. If it did, zeros would be sent instead of plaintext.
       assert(false);
       std::memset(job.text, 0, job.text_bytes + kSealTagBytes);
     }
@@ -111,8 +111,8 @@ class DeviceCrypto final : public HashedCrypto {
   void Open(std::span<SealJob> jobs) override { InRuns(jobs, false); }
 
  private:
-  // A frame of its own shows that the device takes the key. It also makes the driver allocate now
-  // what it keeps for each thread.
+  // Checks with a trial frame that the device accepts the key. The trial also makes the driver
+  // allocate its per-thread data now.
   bool Works(DeviceKey* key) {
     uint8_t text[16 + kSealTagBytes] = {};
     SealJob job{
@@ -124,12 +124,13 @@ class DeviceCrypto final : public HashedCrypto {
   void EndSession(DeviceKey& key) {
     if (key.session == nullptr) return;
     rte_cryptodev_sym_session_free(device_, key.session);
-    // The session is back in the pool of this lcore. Erases what the driver has left of the key.
+    // Erases the rest of the key that the driver left in the session, which is back in this lcore's
+    // pool.
     explicit_bzero(key.session, sessions_->elt_size);
     key.session = nullptr;
   }
 
-  // False if there is no session, which the pool's size rules out.
+  // Returns false if the pool has no session left, which its size rules out.
   bool Prepare(DeviceKey& key, bool seals, uint16_t aad_bytes) {
     if (key.session != nullptr && key.seals == seals && key.aad_bytes == aad_bytes) [[likely]]
       return true;
@@ -149,7 +150,7 @@ class DeviceCrypto final : public HashedCrypto {
     return key.session != nullptr;
   }
 
-  // A call of the device for each row of jobs with one key.
+  // Calls the device once for each run of jobs with one key and one length of additional data.
   void InRuns(std::span<SealJob> jobs, bool seals) {
     for (size_t first = 0; first < jobs.size();) {
       const SealJob& head = jobs[first];
@@ -183,7 +184,7 @@ class DeviceCrypto final : public HashedCrypto {
     batch.digest = tags_.data();
     batch.aad = additions_.data();
     batch.status = results_.data();
-    // The result of a job that the device does not process stays an error.
+    // Presets an error for jobs that the device does not process.
     std::fill_n(results_.begin(), jobs.size(), -1);
     rte_cryptodev_sym_cpu_crypto_process(device_, key.session, {}, &batch);
     for (size_t i = 0; i < jobs.size(); ++i) jobs[i].good = results_[i] == 0;
@@ -193,7 +194,7 @@ class DeviceCrypto final : public HashedCrypto {
   const uint8_t device_;
   rte_mempool* const sessions_;
   uint32_t keys_left_;
-  // The device's view of a run of jobs.
+  // The job vectors of one call of the device.
   std::array<rte_crypto_vec, kMaxJobs> texts_{};
   std::array<rte_crypto_sgl, kMaxJobs> lists_{};
   std::array<rte_crypto_va_iova_ptr, kMaxJobs> nonces_{};
@@ -202,7 +203,7 @@ class DeviceCrypto final : public HashedCrypto {
   std::array<int32_t, kMaxJobs> results_{};
 };
 
-// Why the device cannot be made, and the mend.
+// Returns the error of a device that cannot be created, with its mend.
 absl::Status NoDevice(const std::string& driver, int error) {
   const std::vector<std::string> drivers = VdevDrivers();
   if (std::find(drivers.begin(), drivers.end(), driver) == drivers.end()) {
@@ -215,7 +216,8 @@ absl::Status NoDevice(const std::string& driver, int error) {
                    "): this CPU may lack AES-NI or PCLMULQDQ; set sealing.device to openssl"));
 }
 
-// Nothing is sent to the device's queues; but drivers make sessions with what a queue pair has.
+// Starts the device with one queue pair: its queues are unused, but drivers create sessions from
+// data of a queue pair.
 bool Start(uint8_t device) {
   rte_cryptodev_config config{};
   config.socket_id = rte_cryptodev_socket_id(device);
@@ -287,7 +289,7 @@ absl::StatusOr<std::unique_ptr<Crypto>> OpenCryptoDevice(const CryptoDeviceOptio
         "cannot lock the memory for ", options.keys, " keys of ", options.driver, ": ",
         std::strerror(error), "; ulimit -l unlimited (in a unit: LimitMEMLOCK=infinity)"));
   }
-  // "aesni_gcm", as the key of the configuration names it; the driver's name outlives the device.
+  // "aesni_gcm", as in the configuration key; the driver's name outlives the device.
   std::string_view name = rte_cryptodev_name_get(*device);
   name.remove_suffix(1);
   if (constexpr std::string_view kKind = "crypto_"; name.starts_with(kKind)) {

@@ -12,7 +12,7 @@ bool Has(std::string_view name, std::string_view part) {
   return name.find(part) != std::string_view::npos;
 }
 
-// The digit of pri3, prio3, priority3.
+// Returns the digit of pri3, prio3 or priority3.
 std::optional<uint8_t> PriorityIn(std::string_view name) {
   for (const std::string_view word : {"priority", "prio", "pri"}) {
     const size_t at = name.find(word);
@@ -34,7 +34,7 @@ std::optional<DeviceCounterName> ClassifyXstat(std::string_view name) {
     return DeviceCounterName{.kind = is_rx ? DeviceCounterKind::kRxDiscards
                                            : DeviceCounterKind::kTxDiscards};
   }
-  // Durations, transitions, and frames that let a link go on again are no pauses.
+  // Excludes durations, transitions and XON frames, which are no pauses.
   if (!Has(rest, "pause") && !Has(rest, "pfc") && !Has(rest, "xoff")) return std::nullopt;
   for (const std::string_view other : {"duration", "transition", "xon", "storm", "time"}) {
     if (Has(rest, other)) return std::nullopt;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters that devices have beside those which all have (DPDK's xstats): pauses and discards,
-// under names that do not depend on the driver. Control thread. Nothing here includes a DPDK
-// header.
+// Device counters beyond the basic ones (DPDK's xstats): pauses and discards, under names that do
+// not depend on the driver. Control thread. Nothing here includes a DPDK header.
 #ifndef SUEDE_DPDK_DEVICE_COUNTERS_H_
 #define SUEDE_DPDK_DEVICE_COUNTERS_H_
 
@@ -17,7 +16,7 @@ enum class DeviceCounterKind : uint8_t {
   kTxPause,
   kRxPfc,  // IEEE 802.1Qbb, of a priority
   kTxPfc,
-  kRxDiscards,  // by the device itself, for another reason than a lack of descriptors
+  kRxDiscards,  // by the device, for another reason than missing descriptors
   kTxDiscards,
 };
 
@@ -27,18 +26,18 @@ struct DeviceCounterName {
   friend bool operator==(const DeviceCounterName&, const DeviceCounterName&) = default;
 };
 
-// The counter that a driver calls `name`; none: it is not shown.
+// Maps the driver's counter name to a DeviceCounterName; nullopt if the counter is not exported.
 std::optional<DeviceCounterName> ClassifyXstat(std::string_view name);
 
 struct DeviceCounter {
   DeviceCounterName name;
-  uint64_t id = 0;  // the device's
+  uint64_t id = 0;  // the device's xstat id
   uint64_t value = 0;
 };
 
-// The counters that the device has, each name once.
+// Returns the device's counters; for duplicate names, the first.
 std::vector<DeviceCounter> FindDeviceCounters(uint16_t port);
-// Reads their values. May take the device a while: at most once a second.
+// Reads the counters' values. May be slow on some devices: call at most once a second.
 void ReadDeviceCounters(uint16_t port, std::vector<DeviceCounter>* counters);
 
 }  // namespace suede

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A DPDK Ethernet device: its pool of frames, its link, its statistics, its end. Each lcore that
-// serves it has a queue pair of its own there (queue_pair.h). Nothing here includes a DPDK header.
+// A DPDK Ethernet device: its frame pool, link, statistics and closing. Each lcore that serves it
+// has a queue pair of its own (queue_pair.h). Nothing here includes a DPDK header.
 #ifndef SUEDE_DPDK_DPDK_PORT_H_
 #define SUEDE_DPDK_DPDK_PORT_H_
 
@@ -24,50 +24,51 @@ namespace suede {
 
 // Priority flow control of a device (docs/pfc.md).
 struct DevicePfc {
-  uint8_t classes = 0;       // that are paused, a mask
-  uint16_t quanta = 0xffff;  // of a pause that the device asks for
+  uint8_t classes = 0;       // mask of the paused classes
+  uint16_t quanta = 0xffff;  // pause time that the device requests
 };
 
 struct PortOptions {
   std::string name;             // for messages
-  std::string device;           // PCI address, or vdev string that EAL was given
+  std::string device;           // PCI address, or the vdev string passed to EAL
   uint16_t mtu = 1500;          // of layer 3
-  uint32_t frame_bytes = 1514;  // largest frame, Ethernet header to R-CRC
-  uint16_t lcores = 1;             // that serve it
-  uint16_t queue_pairs = 1;        // that they want of it, at least one each
+  uint32_t frame_bytes = 1514;  // max frame, Ethernet header to R-CRC
+  uint16_t lcores = 1;          // lcores that serve the port
+  uint16_t queue_pairs = 1;     // queue pairs that they need, at least one each
   uint16_t rx_descriptors = 1024;  // of each queue
   uint16_t tx_descriptors = 1024;
-  std::optional<std::array<uint8_t, 6>> mac;  // set on the device where that can be done
-  // Further addresses to receive for: filters where the device has as many, else promiscuous mode.
+  std::optional<std::array<uint8_t, 6>> mac;  // set on the device if it permits
+  // Further addresses to receive: by filters if the device has enough, else by promiscuous mode.
   std::vector<std::array<uint8_t, 6>> addresses;
-  bool promiscuous = false;  // receive everything: addresses are no MAC addresses
-  // Multicast addresses to receive for, by a filter, or else by a wider one.
+  bool promiscuous = false;  // receive all frames: addresses are no MAC addresses
+  // Multicast addresses to receive: by a filter for each, else by a wider one.
   std::vector<std::array<uint8_t, 6>> groups;
-  // MAC control frames are the endpoint's to obey: the device hands them up, where it can be told.
+  // The endpoint processes MAC control frames: the device must deliver them, if its driver can be
+  // configured so.
   bool takes_mac_control = false;
-  // The VLAN of all frames to receive: a device that has a filter (as a virtio NIC, which otherwise
-  // drops tagged frames) is told. None: the filter is left as it is.
+  // The VLAN of all received frames, added to the device's VLAN filter if it has one (e.g. a virtio
+  // NIC, which otherwise drops tagged frames). None: the filter remains unchanged.
   std::optional<uint16_t> vid;
-  SteeringPlan steering;     // where there are several queue pairs
+  SteeringPlan steering;     // used with several queue pairs
   int numa_node = -1;        // of the pool; -1: the device's
-  uint32_t pool_frames = 0;  // that callers may hold at once; the device's own needs are added
-  // Ports that name the same pool here have its frames together, so that a frame that came by one
-  // may leave by another. They are then `pool_frames` in all, the devices' needs included, each
-  // with room for `pool_frame_bytes`: the longest frame of all these ports. Empty: the port has a
-  // pool of its own.
+  uint32_t pool_frames = 0;  // max frames held by callers; the device's descriptors are added
+  // Name of a pool shared by all ports that name it, so that a frame received on one may be sent on
+  // another. A shared pool has `pool_frames` in total, the devices' descriptors included, each with
+  // room for `pool_frame_bytes`: the max frame of all these ports. Empty: the port has its own
+  // pool.
   std::string pool{};
   uint32_t pool_frame_bytes = 0;
-  std::optional<DevicePfc> pfc;  // none: as the device has it
+  std::optional<DevicePfc> pfc;  // none: the device's setting remains
 };
 
-// Frames that lcores' caches of a pool may hold back.
+// Returns the max number of frames in the mempool caches of `lcores` lcores.
 uint32_t CachedFrames(uint32_t lcores);
 
-// Memory that the port's frame pool takes, as far as is known before the device is. EAL need not
-// run.
+// Returns the memory of the port's frame pool, in bytes, as far as known without the device. EAL
+// need not run.
 uint64_t PoolBytes(const PortOptions& options);
 
-// Totals since the port was opened. Identifier, metric name, sentence.
+// Totals since the port was opened: identifier, metric name, help text.
 #define SUEDE_PORT_STATS(X)                                                                     \
   X(rx_frames, "port_rx_frames_total", "Frames that the device received")                       \
   X(rx_bytes, "port_rx_bytes_total", "Bytes of received frames, as the device counts them")     \
@@ -92,50 +93,49 @@ struct PortStats {
 
 class DpdkPort {
  public:
-  // Control thread, after StartEal(). The link need not be up.
+  // Control thread, after StartEal(). Succeeds without a link.
   static absl::StatusOr<std::unique_ptr<DpdkPort>> Open(const PortOptions& options);
   ~DpdkPort();
   DpdkPort(const DpdkPort&) = delete;
   DpdkPort& operator=(const DpdkPort&) = delete;
 
-  // The `number`th of PortOptions::queue_pairs. Only one lcore uses it.
+  // Returns queue pair `number`, below PortOptions::queue_pairs. Only one lcore uses a pair.
   QueuePair& pair(uint32_t number = 0) { return *pairs_[number]; }
   uint32_t max_frame_bytes() const { return frame_bytes_; }
-  // The link as last seen; any thread.
+  // Returns the link state at the last update. Any thread.
   LinkState link() const;
 
-  // Control thread, every 10 ms or so: updates link(), and reconnects a memif client.
+  // Updates link(), and reconnects a memif client. Control thread, about every 10 ms.
   void RefreshLink();
-  // Control thread.
-  // Sets the device's link up or down, a memif client's with the next RefreshLink. False where the
-  // driver cannot.
+  // Control thread, like the functions below. Sets the device's link up or down; a memif client's
+  // at the next RefreshLink. Returns false if the driver cannot.
   bool SetLink(bool up);
   PortStats Stats();
-  // Receives frames to any group from then on, where the device does not do so already.
+  // Receives all multicast frames from now on, unless the device already does.
   void ReceiveGroups();
   uint32_t FreeFrames() const;
-  // The counters that the device has beside PortStats; reads them.
+  // Reads and returns the device's counters beyond PortStats.
   const std::vector<DeviceCounter>& ReadDevice();
-  // Calls `change` while no burst runs: for settings that a device lets nobody change under its
-  // lcores.
+  // Calls `change` while no burst runs: for settings that the device does not permit to change
+  // while lcores use it.
   template <typename Change>
   void WithoutBursts(Change&& change) {
     CloseGates();
     change();
     OpenGates();
   }
-  // Stops the device. The lcores' calls are harmless from then on; frames must not be touched.
+  // Stops the device. Bursts are harmless afterwards; frames must not be accessed.
   void Close();
 
-  uint16_t id() const { return id_; }  // DPDK's
-  uint16_t queues() const { return queues_; }  // of the device, of either direction
+  uint16_t id() const { return id_; }          // the port id of DPDK
+  uint16_t queues() const { return queues_; }  // in each direction
   const std::string& name() const { return name_; }
   const std::string& driver() const { return driver_; }
   std::array<uint8_t, 6> mac() const { return mac_; }
   Steering steering() const { return steering_; }
   int numa_node() const { return numa_node_; }
   uint32_t pool_frames() const { return pool_frames_; }
-  // Settings that the device did not take, without which the port works; for the log.
+  // Settings that the device rejected but that the port can do without; for the log.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -168,15 +168,15 @@ class DpdkPort {
   bool open_ = false;
   bool is_memif_ = false;
   bool is_memif_client_ = false;
-  std::string memif_socket_;  // its path, or its name in the abstract namespace
+  std::string memif_socket_;  // path, or name in the abstract namespace
   bool link_events_ = false;
   int64_t last_restart_ns_ = 0;
   PortStats stats_base_, stats_last_;
-  std::optional<std::vector<DeviceCounter>> device_counters_;  // once somebody asked for them
+  std::optional<std::vector<DeviceCounter>> device_counters_;  // set by the first ReadDevice
 
   std::atomic<bool> started_{false};
   std::atomic<bool> restart_pending_{false};
-  std::atomic<bool> held_down_{false};  // a memif client that is set down
+  std::atomic<bool> held_down_{false};  // a memif client that was set down
   std::atomic<bool> ended_{false};
   std::atomic<uint64_t> link_{0};  // speed in Mb/s, and bit 63: up
 };

@@ -57,7 +57,8 @@ std::vector<unsigned> AllowedCpus() {
   return cpus;
 }
 
-// "0@(0,3),1@1": lcore ids are CPU numbers where they can be, the main lcore has the lowest free.
+// Returns e.g. "0@(0,3),1@1": lcore ids equal CPU numbers if below RTE_MAX_LCORE; the main lcore
+// has the lowest free id.
 absl::StatusOr<std::string> LcoreMap(const std::vector<unsigned>& workers, unsigned* main_lcore) {
   const std::vector<unsigned> allowed = AllowedCpus();
   std::vector<unsigned> rest;  // for the main lcore
@@ -94,13 +95,13 @@ absl::StatusOr<std::string> LcoreMap(const std::vector<unsigned>& workers, unsig
   return absl::StrJoin(parts, ",");
 }
 
-// Whether the user has chosen: EAL refuses some arguments that come twice.
+// Whether the user passes the argument: EAL rejects some duplicates.
 bool HasArgument(const std::vector<std::string>& extra, const std::string& name) {
   return std::any_of(extra.begin(), extra.end(),
                      [&](const std::string& given) { return given.starts_with(name); });
 }
 
-// As EAL chooses it (eal_create_runtime_dir).
+// Returns the directory that EAL chooses (eal_create_runtime_dir).
 fs::path RuntimeDirectory(const std::string& prefix) {
   const char* xdg = getenv("XDG_RUNTIME_DIR");
   const char* runtime = getenv("RUNTIME_DIRECTORY");
@@ -115,7 +116,7 @@ fs::path RuntimeDirectory(const std::string& prefix) {
   return fs::path(base) / "dpdk" / prefix;
 }
 
-// The process that holds EAL's lock on a prefix, 0 if none does.
+// Returns the process that holds EAL's lock on a prefix, or 0 if none does.
 pid_t HolderOf(const fs::path& directory) {
   const int fd = open((directory / "config").c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return 0;
@@ -138,7 +139,7 @@ void RemoveLeftovers(const std::string& prefix) {
   }
 }
 
-// The path of a memif server's socket; empty: the device makes none.
+// Returns the path of a memif server's socket; empty if the device creates none.
 std::string MemifSocketOf(const std::string& vdev) {
   std::string path;
   bool abstract = true;
@@ -151,7 +152,8 @@ std::string MemifSocketOf(const std::string& vdev) {
   return absl::StartsWith(vdev, "net_memif") && server && !abstract ? path : "";
 }
 
-// A memif server's socket file that nobody listens on any more keeps the next server from binding.
+// Removes the stale socket file of a memif server that has ended, on which the next server could
+// not bind.
 void RemoveDeadMemifSocket(const std::string& vdev) {
   const std::string path = MemifSocketOf(vdev);
   std::error_code ignored;
@@ -159,8 +161,8 @@ void RemoveDeadMemifSocket(const std::string& vdev) {
   if (StateOfSocket(path) == SocketState::kDead) fs::remove(path, ignored);
 }
 
-// Nobody else may connect between a socket's making and the setting of its mode: a process that
-// connects to a memif shares memory with us, which its driver trusts.
+// Sets a umask so that no other user can connect between a socket's creation and the setting of its
+// mode: a process that connects to a memif shares memory with this one, and the driver trusts it.
 class PrivateFiles {
  public:
   PrivateFiles() : before_(umask(077)) {}
@@ -184,7 +186,7 @@ absl::Status SetSocketModes(const EalOptions& options) {
   return absl::OkStatus();
 }
 
-// EAL panics where it gets no descriptor for the pipes to its threads.
+// Fails if too few descriptors are left: EAL panics if it gets none for the pipes to its threads.
 absl::Status CheckDescriptors(const EalOptions& options) {
   constexpr size_t kOfEal = 24;
   constexpr size_t kOfLcore = 4;  // two pipes
@@ -239,13 +241,13 @@ absl::StatusOr<std::vector<std::string>> EalArguments(const EalOptions& options)
     arguments.push_back(absl::StrCat("-m", options.memory_mb == 0 ? 512 : options.memory_mb));
   } else {
     if (options.memory_mb > 0) arguments.push_back(absl::StrCat("-m", options.memory_mb));
-    // Without a mounted hugetlbfs the pages can still be had through memfd, but then no second
-    // process (dpdk-dumpcap) can attach.
+    // Without a mounted hugetlbfs, memfd provides hugepages, but then no second process
+    // (dpdk-dumpcap) can attach.
     const std::string mount = HugetlbfsMount();
     if (mount.empty()) {
       arguments.push_back("--in-memory");
     } else if (geteuid() != 0 && !HasArgument(options.extra, "--huge-dir")) {
-      // EAL takes the first that is mounted, which may be root's alone.
+      // EAL takes the first mounted hugetlbfs, on which only root may have write permission.
       arguments.push_back("--huge-dir=" + mount);
     }
   }
@@ -307,11 +309,12 @@ absl::Status StartEal(const EalOptions& options) {
     return status;
   }
   internal::StartMemifWatch();
-  // Lets dpdk-dumpcap come in, where another process can share our memory at all.
+  // Lets dpdk-dumpcap attach, if another process can share this memory at all.
   pdump_started = !options.no_huge && rte_pdump_init() == 0;
   shares_memory =
       pdump_started && std::find(kept->begin(), kept->end(), "--in-memory") == kept->end();
-  // Chooses now: the library would do it at the first call, and two lcores at once must not.
+  // Selects the algorithm now: the library selects at the first call otherwise, which is not
+  // thread-safe.
   rte_net_crc_set_alg(RTE_NET_CRC_AVX512);
   return absl::OkStatus();
 }
@@ -325,9 +328,10 @@ void ParkHere(void*) {
   while (true) pause();
 }
 
-// rte_eal_cleanup() unmaps EAL's memory and leaves its interrupt thread running, which reads the
-// descriptions of interrupts there whenever one wakes it: a closed memif's peer is enough. So the
-// thread gets an interrupt whose handler never returns; it ends with the process.
+// Parks EAL's interrupt thread: rte_eal_cleanup() unmaps EAL's memory but leaves that thread
+// running, which reads interrupt descriptions in that memory at each wakeup, e.g. when a memif peer
+// closes. The thread therefore gets an interrupt whose handler never returns; it ends with the
+// process.
 void ParkInterruptThread() {
   constexpr int64_t kStepNs = 100'000;
   constexpr int kSteps = 10'000;

@@ -42,14 +42,14 @@ EalLogLevel LevelOf(int level) {
 ssize_t WriteLog(void* /*cookie*/, const char* text, size_t bytes) {
   EalLogLevel level = LevelOf(rte_log_cur_msg_loglevel());
   OnDriverLog(rte_log_cur_msg_logtype());
-  // Each start has this one, which is about a socket of DPDK before 20.05.
+  // Downgrades a message that EAL logs at each start, about a socket of DPDK before 20.05.
   constexpr std::string_view kNoLegacySocket = "No legacy callbacks, legacy socket not created";
   if (std::string_view(text, bytes).find(kNoLegacySocket) != std::string_view::npos) {
     level = EalLogLevel::kDebug;
   }
   if (quiet > 0) level = EalLogLevel::kDebug;
   LogState& state = State();
-  // A driver may name the arguments of its device.
+  // Hides secrets: a driver may log its device's arguments.
   const std::string shown = HideSecrets(std::string_view(text, bytes));
   for (absl::string_view line : absl::StrSplit(shown, '\n', absl::SkipEmpty())) {
     if (level == EalLogLevel::kError) {
@@ -84,7 +84,7 @@ absl::Status OpenEalLog(EalLogSink sink) {
 }
 
 void CloseEalLog() {
-  // The stream stays open: a thread of EAL's may still be about to write to it.
+  // Keeps the stream open: a thread of EAL may be about to write to it.
   rte_openlog_stream(nullptr);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EAL's log on its way to ours. Private to drivers/dpdk.
+// Forwards EAL's log to an EalLogSink. Private to drivers/dpdk.
 #ifndef SUEDE_DPDK_EAL_LOG_H_
 #define SUEDE_DPDK_EAL_LOG_H_
 
@@ -9,14 +9,14 @@
 
 namespace suede::internal {
 
-// Before rte_eal_init().
+// To be called before rte_eal_init().
 absl::Status OpenEalLog(EalLogSink sink);
 void CloseEalLog();
 
-// Errors that were logged since the last call, joined; for the message of a failed call.
+// Returns the errors logged since the last call, joined; for the message of a failed call.
 std::string TakeEalErrors();
 
-// While one lives, errors and warnings that this thread logs go out as debug lines.
+// While an object exists, errors and warnings that this thread logs are emitted as debug lines.
 class QuietEalLog {
  public:
   QuietEalLog();

@@ -32,7 +32,7 @@ bool PausesQueuesOnly(uint16_t port) {
 absl::Status PortOpener::SetPfc() {
   if (!options_.pfc) return absl::OkStatus();
   rte_eth_fc_conf present{};
-  // A driver that cannot tell it may yet take the requests.
+  // Ignores an error: a driver that cannot report its flow control may still accept the requests.
   rte_eth_dev_flow_ctrl_get(port_->id_, &present);
   for (rte_eth_pfc_conf& request : internal::PfcRequests(*options_.pfc, present)) {
     const int error = rte_eth_dev_priority_flow_ctrl_set(port_->id_, &request);
@@ -49,7 +49,7 @@ absl::Status PortOpener::SetPfc() {
   return absl::OkStatus();
 }
 
-// A driver without flow control has no MAC that would keep these frames to itself.
+// Skips drivers without flow control, whose MAC does not consume these frames.
 void PortOpener::TakeMacControl() {
   rte_eth_fc_conf conf{};
   const internal::QuietEalLog quiet;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The priority flow control of a device, as DPDK is asked for it. Private to drivers/dpdk.
+// Builds DPDK's requests for the priority flow control of a device. Private to drivers/dpdk.
 #ifndef SUEDE_DPDK_FLOW_CONTROL_H_
 #define SUEDE_DPDK_FLOW_CONTROL_H_
 
@@ -11,11 +11,11 @@
 
 namespace suede::internal {
 
-// A request for each class: pauses in both directions. `present` is the device's flow control as it
-// is: its thresholds stay.
+// Returns one request per class, for pauses in both directions. `present`: the device's current
+// flow control, whose thresholds are kept.
 std::vector<rte_eth_pfc_conf> PfcRequests(const DevicePfc& pfc, const rte_eth_fc_conf& present);
 
-// Whether the driver pauses queues by class, and whole ports by class not.
+// Whether the driver supports PFC by queue, but not for the whole port.
 bool PausesQueuesOnly(uint16_t port);
 
 }  // namespace suede::internal

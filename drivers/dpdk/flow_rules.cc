@@ -82,7 +82,7 @@ class DeviceTable final : public FlowTable {
 
  private:
   const uint16_t port_;
-  std::vector<rte_flow*> rules_;  // the device has them until it is closed
+  std::vector<rte_flow*> rules_;  // owned by the device until it is closed
 };
 
 }  // namespace
@@ -91,7 +91,7 @@ std::vector<FlowForm> FormsOf(const SteeringPlan& plan) {
   std::vector<FlowForm> forms;
   const bool by_ip =
       !plan.addresses.empty() && plan.addresses.front().kind != SteeredAddress::Kind::kEthernet;
-  // The EtherType of a tagged frame is that of the tag to some devices, and the next one to others.
+  // Some devices match a tagged frame's EtherType against the tag's, others against the inner one.
   if (plan.tagged && by_ip) forms = {{.vlan = true, .upper = true}, {.vlan = true}};
   if (by_ip || !plan.tagged) forms.push_back({.upper = true});
   forms.push_back({});
@@ -131,7 +131,7 @@ bool AddRules(const SteeringPlan& plan, FlowTable& table) {
 }
 
 bool SteerByRules(const SteeringPlan& plan, uint16_t port) {
-  const QuietEalLog quiet;  // a refused form is no fault
+  const QuietEalLog quiet;  // a rejected form is not an error
   DeviceTable table(port);
   return AddRules(plan, table);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules that a device is asked for, in the order in which they are tried. Private to
-// drivers/dpdk.
+// Flow rules for a device, in the order in which they are tried. Private to drivers/dpdk.
 #ifndef SUEDE_DPDK_FLOW_RULES_H_
 #define SUEDE_DPDK_FLOW_RULES_H_
 
@@ -14,7 +13,7 @@
 
 namespace suede::internal {
 
-// The pattern of a rule, with the content that its items point to.
+// The pattern of a rule, with the values to which its items point.
 struct FlowPattern {
   FlowPattern() = default;
   FlowPattern(const FlowPattern&) = delete;
@@ -29,8 +28,8 @@ struct FlowPattern {
   rte_flow_item_udp udp{}, udp_mask{};
 };
 
-// Forms of a rule: what a pattern has beside the address. A device that refuses one may take a
-// later one, which covers more frames than those of SUE.
+// Forms of a rule: the items of a pattern beside the address. A device that rejects one form may
+// accept a later one, which also matches frames other than SUE's.
 struct FlowForm {
   bool vlan = false;   // an item for the tag
   bool upper = false;  // the UDP port, or the EtherType
@@ -41,19 +40,19 @@ std::vector<FlowForm> FormsOf(const SteeringPlan& plan);
 void MakePattern(const SteeringPlan& plan, const SteeredAddress& address, const FlowForm& form,
                  FlowPattern* pattern);
 
-// A device's rules.
+// The flow rules of a device.
 class FlowTable {
  public:
   virtual ~FlowTable() = default;
-  // Frames that match come by the queue from then on. False: the device refuses.
+  // Steers matching frames to the queue. Returns false if the device rejects the rule.
   virtual bool Add(const FlowPattern& pattern, uint16_t queue) = 0;
   virtual void RemoveAll() = 0;
 };
 
-// Adds a rule for each address, all of one form, the first that the device takes for every address.
-// False: there is none, and no rule is left.
+// Adds a rule for each address, all of one form: the first form that the device accepts for every
+// address. Returns false, without any rule left, if there is none.
 bool AddRules(const SteeringPlan& plan, FlowTable& table);
-// AddRules for a device that has been started.
+// Calls AddRules for a started device.
 bool SteerByRules(const SteeringPlan& plan, uint16_t port);
 
 }  // namespace suede::internal

@@ -60,7 +60,7 @@ std::string HugetlbfsMount() {
 uint32_t RemoveDeadHugepageFiles(std::string directory) {
   if (directory.empty()) directory = HugetlbfsMount();
   if (directory.empty()) return 0;
-  // EAL holds this lock while it makes files and has not locked them yet.
+  // EAL holds this lock between creating its files and locking them.
   const int lock = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock < 0) return 0;
   uint32_t removed = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hugepages of the machine, and the message when they are not enough.
+// Queries the machine's hugepages, and reports a shortage.
 #ifndef SUEDE_DPDK_HUGEPAGES_H_
 #define SUEDE_DPDK_HUGEPAGES_H_
 
@@ -17,19 +17,18 @@ struct HugepageSize {
   uint64_t free = 0;
 };
 
-// Every hugepage size that the kernel offers; `root` is /sys/kernel/mm/hugepages but in tests.
+// Returns every hugepage size of the kernel. `root` differs only in tests.
 std::vector<HugepageSize> ReadHugepages(const std::string& root = "/sys/kernel/mm/hugepages");
 
-// The mount point of a hugetlbfs that this process may write to; empty: none.
+// Returns the mount point of a hugetlbfs in which this process may write; empty if there is none.
 std::string HugetlbfsMount();
 
-// Removes files of killed endpoints in a directory of hugetlbfs (empty: the one that has this
-// process's own), so that their pages are free again. Returns the number of files. As DPDK does it
-// at the end of its own search for pages, which comes too late: each file of a process that lives
-// is locked.
+// Removes files of killed endpoints in a hugetlbfs directory (empty: HugetlbfsMount()), so that
+// their pages are free again. Returns the number of files. DPDK does the same only after its own
+// search for pages, which is too late. The files of a live process are locked.
 uint32_t RemoveDeadHugepageFiles(std::string directory = "");
 
-// FailedPrecondition, with the command that mends it, if fewer than `bytes` are free.
+// Returns FailedPrecondition, with the command that reserves more, if fewer than `bytes` are free.
 absl::Status CheckHugepages(uint64_t bytes, const std::string& root = "/sys/kernel/mm/hugepages");
 
 }  // namespace suede

@@ -19,7 +19,7 @@ int RunBody(void* argument) {
   return (*body)();
 }
 
-// The worker pinned to `cpu`, or RTE_MAX_LCORE.
+// Returns the worker pinned to `cpu`, or RTE_MAX_LCORE.
 unsigned WorkerOf(unsigned cpu) {
   unsigned lcore = 0;
   RTE_LCORE_FOREACH_WORKER(lcore) {
@@ -40,7 +40,7 @@ absl::Status LaunchOnCpu(unsigned cpu, std::function<int()> body) {
   if (rte_eal_remote_launch(RunBody, owned.get(), lcore) != 0) {
     return absl::FailedPreconditionError(absl::StrCat("the lcore on CPU ", cpu, " is busy"));
   }
-  static_cast<void>(owned.release());  // RunBody has it now
+  static_cast<void>(owned.release());  // owned by RunBody now
   return absl::OkStatus();
 }
 

@@ -13,8 +13,8 @@ constexpr char kName[] = "frames_lent";
 constexpr char kOps[] = "suede_lent";
 constexpr uint32_t kCacheFrames = 4 * kPortBurst;
 
-// The pool's own memory: there is none. An mbuf that comes here, because a thread has no cache or
-// its cache is full, is missed when the loans end, and counts as kept by the device.
+// Operations of a pool without memory. An mbuf that arrives here, because a thread has no cache or
+// a full one, is missed when the loans end, and counts as kept by the device.
 int Allocate(rte_mempool* /*pool*/) { return 0; }
 void Free(rte_mempool* /*pool*/) {}
 int Enqueue(rte_mempool* /*pool*/, void* const* /*objects*/, unsigned /*count*/) { return 0; }
@@ -36,7 +36,7 @@ int RegisterOps() {
 }  // namespace
 
 bool CopiesFrames(absl::string_view driver, absl::string_view device) {
-  // A memif client with zero-copy keeps mbufs until the other side has read them.
+  // A memif client with zero-copy holds mbufs until the other side has read them.
   if (driver == "net_memif") return !absl::StrContains(device, "zero-copy=yes");
   return driver == "net_af_packet" || driver == "net_tap" || driver == "net_null";
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames on loan to a device that copies them. Private to drivers/dpdk.
+// Lends frames to a device that copies them. Private to drivers/dpdk.
 //
-// A driver frees each mbuf that it has sent. Where the sender keeps a reference, the driver's free
-// is an atomic decrement, which waits until the bytes that the driver has just copied are visible
-// to the other side. A driver that copies inside its transmit burst needs no reference: its mbufs
-// have a count of one and belong to a pool of no memory, for as long as the burst lasts. The driver
-// "frees" them into the calling lcore's cache of that pool, from which they are taken back at once.
-// An mbuf that is not in the cache then was not copied: the device keeps it.
+// A driver frees each mbuf that it has sent. If the sender keeps a reference, this free is an
+// atomic decrement, which waits until the bytes just copied are visible to the other side. A driver
+// that copies inside its transmit burst needs no reference: for the duration of the burst its mbufs
+// have a refcnt of 1 and belong to a pool without memory. The driver "frees" them into the calling
+// lcore's cache of that pool, from which they are taken back at once. An mbuf missing from the
+// cache was not copied: the device still holds it.
 #ifndef SUEDE_DPDK_LENDING_H_
 #define SUEDE_DPDK_LENDING_H_
 
@@ -20,26 +20,27 @@
 
 namespace suede::internal {
 
-// Whether the device's driver has copied a frame when its transmit burst returns. `device` is the
-// device's string in the configuration.
+// Whether the driver has copied a frame when its transmit burst returns. `device`: the device
+// string of the configuration.
 bool CopiesFrames(absl::string_view driver, absl::string_view device);
 
-// The pool of all lent mbufs, made by the first call; null: there is no memory for it. Control
-// thread.
+// Returns the pool of all lent mbufs, which the first call creates; null if memory is short.
+// Control thread.
 rte_mempool* LendingPool();
 
-// The calling lcore's place for lent mbufs that come back; null: the thread has none.
+// Returns the calling lcore's cache for returned mbufs; null if the thread has none.
 inline rte_mempool_cache* ReturnedTo(rte_mempool* lending) {
   return rte_mempool_default_cache(lending, rte_lcore_id());
 }
 
-// The loans of one burst of at most kPortBurst frames.
+// The loans of one burst, max kPortBurst frames.
 class Loans {
  public:
   Loans(rte_mempool* own, rte_mempool* lending, rte_mempool_cache* returned)
       : own_(own), lending_(lending), returned_(returned) {}
 
-  // Lends a frame of the own pool that nobody else has; any other gets the device's reference.
+  // Lends a frame of the port's pool without other references; other frames get a reference for the
+  // device.
   rte_mbuf* Prepare(Frame* frame) {
     rte_mbuf* mbuf = MbufOf(frame);
     if (mbuf->pool != own_ || rte_mbuf_refcnt_read(mbuf) != 1) [[unlikely]] {
@@ -51,8 +52,8 @@ class Loans {
     return mbuf;
   }
 
-  // The device took the first `taken` of mbufs[0, burst). Returns how many it has kept of those
-  // that were lent; these have the device's reference from then on.
+  // Ends the loans after the device took the first `taken` of mbufs[0, burst). Returns the number
+  // of lent mbufs that the device has kept, which get a reference for the device.
   uint32_t End(rte_mbuf* const* mbufs, uint32_t burst, uint32_t taken) {
     if (referenced_ != 0 || returned_->len != taken) [[unlikely]]
       return EndOneByOne(mbufs, burst, taken);

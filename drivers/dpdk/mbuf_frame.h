@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a frame to its mbuf and back, and the steps of its transmission. Private to drivers/dpdk.
+// Converts between a frame and its mbuf, and prepares transmission. Private to drivers/dpdk.
 #ifndef SUEDE_DPDK_MBUF_FRAME_H_
 #define SUEDE_DPDK_MBUF_FRAME_H_
 
@@ -13,7 +13,7 @@
 
 namespace suede::internal {
 
-// The private area follows the mbuf at once.
+// The private area directly follows the mbuf.
 static_assert(sizeof(rte_mbuf) % alignof(Frame) == 0);
 static_assert(RTE_CACHE_LINE_SIZE % alignof(Frame) == 0);
 static_assert(sizeof(Frame) % RTE_MBUF_PRIV_ALIGN == 0);
@@ -28,7 +28,7 @@ inline const rte_mbuf* MbufOf(const Frame* frame) {
 constexpr uint32_t kPortBurst = 64;
 constexpr uint32_t kPrefetchAhead = 6;
 
-// The 8 bytes of an mbuf that drivers rewrite together.
+// The 8 bytes of an mbuf that drivers write at once.
 struct Rearm {
   uint16_t data_off;
   uint16_t refcnt;
@@ -39,7 +39,7 @@ static_assert(offsetof(rte_mbuf, refcnt) - offsetof(rte_mbuf, rearm_data) ==
               offsetof(Rearm, refcnt));
 static_assert(offsetof(rte_mbuf, port) - offsetof(rte_mbuf, rearm_data) == offsetof(Rearm, port));
 
-// The frame's length and the fields that the device is to fill in.
+// Sets the mbuf's length and the checksums that the device is to compute.
 inline void DescribeBytes(const Frame* frame, rte_mbuf* mbuf) {
   mbuf->data_len = static_cast<uint16_t>(frame->length);
   mbuf->pkt_len = frame->length;
@@ -53,15 +53,15 @@ inline void DescribeBytes(const Frame* frame, rte_mbuf* mbuf) {
   }
 }
 
-// Describes a frame that nobody else has to the device, with `references` as its count.
+// Describes a frame without other holders in its mbuf, with `references` as refcnt.
 inline void Describe(const Frame* frame, rte_mbuf* mbuf, uint16_t references) {
   const auto offset = static_cast<uint16_t>(frame->data - frame->buffer);
-  const Rearm rearm = {offset, references, 1, RTE_MBUF_PORT_INVALID};  // nobody has it: no atomic
+  const Rearm rearm = {offset, references, 1, RTE_MBUF_PORT_INVALID};  // sole holder: not atomic
   std::memcpy(&mbuf->rearm_data, &rearm, sizeof(rearm));
   DescribeBytes(frame, mbuf);
 }
 
-// Takes the device's reference and describes the frame to it.
+// Adds the device's reference and describes the frame in its mbuf.
 inline rte_mbuf* PrepareTransmit(Frame* frame) {
   rte_mbuf* mbuf = MbufOf(frame);
   if (rte_mbuf_refcnt_read(mbuf) == 1) [[likely]] {
@@ -74,7 +74,7 @@ inline rte_mbuf* PrepareTransmit(Frame* frame) {
   return mbuf;
 }
 
-// Calls `prepare` for a burst, of which `left` frames are there to come.
+// Calls `prepare` for each frame of a burst; `left` frames remain, for the prefetch.
 template <typename Prepare>
 inline void PrepareBurst(Frame* const* frames, uint32_t burst, uint32_t left, rte_mbuf** mbufs,
                          Prepare&& prepare) {
@@ -91,15 +91,15 @@ inline void PrepareBurst(Frame* const* frames, uint32_t burst, uint32_t left, rt
 inline void TakeBack(rte_mbuf* const* mbufs, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     if (rte_mbuf_refcnt_read(mbufs[i]) == 2) {
-      rte_mbuf_refcnt_set(mbufs[i], 1);  // both were ours
+      rte_mbuf_refcnt_set(mbufs[i], 1);  // both are the caller's
     } else {
       rte_mbuf_refcnt_update(mbufs[i], -1);
     }
   }
 }
 
-// Gives `take` frames[0, count) in bursts, described and with the device's reference, until it takes
-// fewer than it is given. Returns how many it took.
+// Passes frames[0, count) to `take` in bursts, described and with the device's reference, until it
+// takes fewer than offered. Returns the number taken.
 template <typename Take>
 inline uint32_t TransmitFrames(Frame* const* frames, uint32_t count, Take&& take) {
   uint32_t done = 0;

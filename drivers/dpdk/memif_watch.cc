@@ -36,8 +36,8 @@ void OpenGates(void* /*argument*/) {
 }  // namespace
 
 void StartMemifWatch() {
-  // Gives the type that the driver registered, if it was loaded; a driver loaded later has none of
-  // our ports.
+  // Returns the type that the driver registered, if it was loaded; a driver loaded later has no
+  // port here.
   const int type = rte_log_register("pmd.net.memif");
   if (type < 0) return;
   rte_log_set_level(static_cast<uint32_t>(type), RTE_LOG_DEBUG);
@@ -67,7 +67,7 @@ void OnDriverLog(int log_type) {
   state.closed = state.gates;
   for (BurstGate* gate : state.closed) gate->Close();
   if (rte_eal_alarm_set(1, OpenGates, nullptr) == 0) return;
-  for (BurstGate* gate : state.closed) gate->Open();  // no memory for an alarm: as without us
+  for (BurstGate* gate : state.closed) gate->Open();  // out of memory for an alarm: unprotected
   state.closed.clear();
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a peer's death harmless to an lcore that polls a memif port. Private to drivers/dpdk.
+// Protects an lcore that polls a memif port from its peer's end. Private to drivers/dpdk.
 //
-// When a memif peer goes away, or comes, the driver unmaps and maps the shared rings on EAL's
-// interrupt thread, with no regard for a burst that is copying from them: that burst would fault.
-// The driver has no hook before it does so, but it logs each control message, a hang-up included,
-// before it acts on it, in the same thread. So its log is enabled down to debug, and from inside
-// the log call the gates of all memif ports are closed. An alarm opens them: alarms run on the
-// interrupt thread too, hence after the driver's handler has returned.
+// When a memif peer disconnects or connects, the driver unmaps or maps the shared rings on EAL's
+// interrupt thread, even while a burst copies from them: the burst would fault. The driver has no
+// hook, but logs each control message and each hang-up in the same thread before it acts. So its
+// log is enabled down to debug, and the log call closes the gates of all memif ports. An alarm
+// opens them: alarms run on the interrupt thread too, hence after the driver's handler has
+// returned.
 #ifndef SUEDE_DPDK_MEMIF_WATCH_H_
 #define SUEDE_DPDK_MEMIF_WATCH_H_
 
@@ -16,14 +16,14 @@
 
 namespace suede::internal {
 
-// After rte_eal_init().
+// To be called after rte_eal_init().
 void StartMemifWatch();
 
-// Adds and removes a memif port's gate.
+// Adds or removes a memif port's gate.
 void WatchMemifGate(BurstGate* gate);
 void UnwatchMemifGate(BurstGate* gate);
 
-// From the log stream, with the type of the message that is being written.
+// Called by the log stream, with the type of the message being written.
 void OnDriverLog(int log_type);
 
 }  // namespace suede::internal

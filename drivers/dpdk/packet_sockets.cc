@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two calls of net_af_packet come here, by names that go before libc's.
+// Replaces two libc calls of net_af_packet, by names that precede libc's.
 //
-// The driver makes a fanout group of a port's sockets, and computes the group's number
-// from the process id and the interface's index. Numbers are of the whole network
-// namespace: with two processes that compute the same for different interfaces the second has no
-// port, and with the same interface it takes part of the first one's frames. Here the kernel
-// chooses a number that nobody has.
+// The driver creates a fanout group of a port's sockets, and computes its number from the process
+// id and the interface's index. Numbers are valid in the whole network namespace: if two processes
+// compute the same number for different interfaces, the second gets no port; for the same
+// interface, it takes part of the first's frames. This file lets the kernel choose a free number.
 //
-// The driver opens its sockets with a protocol (before DPDK 24.11), so that they receive from all
-// interfaces of the network namespace until they are bound to the port's: frames of the others
-// would come in as the port's first ones. Here they are opened without.
+// Before DPDK 24.11 the driver opens its sockets with a protocol, so that they receive from all
+// interfaces of the network namespace until they are bound to the port's: frames of other
+// interfaces would be the port's first. This file opens them without a protocol.
 #include "dpdk/packet_sockets.h"
 
 #include <arpa/inet.h>
@@ -28,7 +27,7 @@ namespace {
 
 struct Groups {
   std::mutex mutex;
-  std::map<uint32_t, uint32_t> number_of;  // the driver's, and the kernel's for the same sockets
+  std::map<uint32_t, uint32_t> number_of;  // the driver's number to the kernel's
 };
 
 Groups& AllGroups() {
@@ -47,7 +46,7 @@ int JoinFanout(int fd, uint32_t wanted) {
   const std::lock_guard lock(state.mutex);
   if (const auto at = state.number_of.find(wanted); at != state.number_of.end()) {
     if (Set(fd, SOL_PACKET, PACKET_FANOUT, &at->second, sizeof at->second) == 0) return 0;
-    state.number_of.erase(at);  // all of its sockets are closed, and somebody has the number now
+    state.number_of.erase(at);  // all of its sockets are closed, and the number is in use again
   }
   constexpr uint32_t kNumber = 0xffff;
   uint32_t unique = (wanted & ~kNumber) | uint32_t{PACKET_FANOUT_FLAG_UNIQUEID} << 16;
@@ -79,7 +78,7 @@ extern "C" [[gnu::visibility("default"), gnu::used]] int setsockopt(int fd, int 
 // NOLINTNEXTLINE: likewise.
 extern "C" [[gnu::visibility("default"), gnu::used]] int socket(int domain, int type,
                                                                 int protocol) noexcept {
-  // The driver binds to an interface and a protocol later.
+  // Opens without a protocol: the driver binds to interface and protocol later.
   const bool is_drivers = domain == AF_PACKET && type == SOCK_RAW && protocol == htons(ETH_P_ALL);
   return static_cast<int>(syscall(SYS_socket, domain, type, is_drivers ? 0 : protocol));
 }

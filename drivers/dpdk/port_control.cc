@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control thread's side of a port: link, reconnection, statistics, end.
+// A port's control thread functions: link, reconnection, statistics, closing.
 #include <dirent.h>
 #include <rte_alarm.h>
 #include <rte_ethdev.h>
@@ -33,7 +33,7 @@ int64_t NowNs() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// How many Unix sockets of this process are connected to `path`.
+// Returns the number of this process's Unix sockets that are connected to `path`.
 uint32_t ConnectionsTo(const std::string& path) {
   DIR* const directory = opendir("/proc/self/fd");
   if (directory == nullptr) return 0;
@@ -45,7 +45,7 @@ uint32_t ConnectionsTo(const std::string& path) {
       continue;
     }
     const char* const name = peer.sun_path;
-    // A socket of the abstract namespace begins with a zero byte.
+    // A name in the abstract namespace begins with a zero byte.
     if (peer.sun_family == AF_UNIX && length > offsetof(sockaddr_un, sun_path) &&
         path == (name[0] != '\0' ? name : name + 1)) {
       ++count;
@@ -55,8 +55,8 @@ uint32_t ConnectionsTo(const std::string& path) {
   return count;
 }
 
-// Adds the growth of a total. memif reports 0 while it is not connected, and starts over when
-// its queues are made anew.
+// Adds the growth of a counter. memif reports 0 while disconnected, and restarts from 0 when its
+// queues are created again.
 void Advance(uint64_t raw, uint64_t* last, uint64_t* base) {
   if (raw == 0) return;
   if (raw < *last) *base += *last;
@@ -99,9 +99,8 @@ void DpdkPort::ReadLink() {
   link_.store((uint64_t{up} << 63) | speed, std::memory_order_relaxed);
 }
 
-// A memif client connects when it is started and never again, so it is stopped and started until
-// its server is there. That is done on the interrupt thread, where the driver does the rest of its
-// work on the connection.
+// Restarts a memif client until its server is there, as it connects only when started. The restart
+// runs on the interrupt thread, where the driver does its other work on the connection.
 void DpdkPort::RefreshLink() {
   if (!open_) return;
   ReadLink();
@@ -113,8 +112,8 @@ void DpdkPort::RefreshLink() {
   constexpr int64_t kHandshakeNs = 30'000'000'000;
   const int64_t now = NowNs();
   if (now - last_restart_ns_ < kRetryNs) return;
-  // A client that is connected is in its handshake still, however long a busy server takes: one
-  // that accepts a connection which has been given up meanwhile does not survive it (DPDK 22.11).
+  // A connected client is still in its handshake, however long a busy server takes: a server
+  // crashes if it accepts a connection that the client has already closed (DPDK 22.11).
   if (now - last_restart_ns_ < kHandshakeNs && IsInHandshake()) return;
   last_restart_ns_ = now;
   restart_pending_.store(true, std::memory_order_release);
@@ -123,8 +122,8 @@ void DpdkPort::RefreshLink() {
   }
 }
 
-// Whether a memif client has a connection to its server without a link yet: this one, or another
-// one to the same socket. Connections first: one that ends meanwhile is then a reason to wait.
+// Whether this memif client, or another to the same socket, has a connection to its server but no
+// link yet. Counts connections first: if one ends meanwhile, the result is to wait.
 bool DpdkPort::IsInHandshake() const {
   const uint32_t connections = ConnectionsTo(memif_socket_);
   uint32_t up = 0;
@@ -139,7 +138,7 @@ bool DpdkPort::IsInHandshake() const {
 void DpdkPort::OnAlarm(void* port) { static_cast<DpdkPort*>(port)->Restart(); }
 
 void DpdkPort::Restart() {
-  const internal::QuietEalLog quiet;  // no server yet is not an error
+  const internal::QuietEalLog quiet;  // a missing server is not an error
   rte_eth_link link{};
   const bool up = rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
   const bool wanted = !held_down_.load(std::memory_order_relaxed);
@@ -160,7 +159,7 @@ void DpdkPort::Restart() {
 bool DpdkPort::SetLink(bool up) {
   if (!open_) return false;
   if (is_memif_client_) {
-    // The link of a memif client is its connection: the next looks end it, and make another.
+    // A memif client's link is its connection, which the next calls of RefreshLink close or open.
     held_down_.store(!up, std::memory_order_relaxed);
     last_restart_ns_ = 0;
     return true;
@@ -204,7 +203,7 @@ PortStats DpdkPort::Stats() {
 }
 
 void DpdkPort::ReceiveGroups() {
-  // A device without such a filter, as memif, receives everything anyway.
+  // Devices without such a filter, like memif, receive everything anyway.
   if (open_) rte_eth_allmulticast_enable(id_);
 }
 
@@ -222,15 +221,15 @@ void DpdkPort::Close() {
   if (!open_) return;
   open_ = false;
   internal::UnregisterPort(this);
-  rte_eal_alarm_cancel(OnAlarm, this);  // waits for one that runs
+  rte_eal_alarm_cancel(OnAlarm, this);  // waits for a running one
   for (const auto& pair : pairs_) {
     if (is_memif_) internal::UnwatchMemifGate(&pair->gate());
-    pair->gate().Close();  // for good
+    pair->gate().Close();  // permanently
   }
   if (link_events_) PortOpener::StopLinkEvents(id_, this);
   link_.store(0, std::memory_order_relaxed);
-  // The driver of memif may be in the middle of a hang-up, on the interrupt thread and with no lock
-  // that would keep us out: so its port is ended over there.
+  // Closes a memif port on the interrupt thread: its driver may be handling a hang-up there,
+  // without a lock.
   if (!is_memif_ || rte_eal_alarm_set(1, OnCloseAlarm, this) != 0) {
     EndDevice();
     return;
@@ -241,7 +240,7 @@ void DpdkPort::Close() {
 
 void DpdkPort::OnCloseAlarm(void* port) { static_cast<DpdkPort*>(port)->EndDevice(); }
 
-// The pool stays until EAL ends: a frame may still be in another device's ring (net_ring).
+// Keeps the pool until EAL ends: a frame may still be in another device's ring (net_ring).
 void DpdkPort::EndDevice() {
   if (started_.exchange(false)) rte_eth_dev_stop(id_);
   rte_eth_dev_close(id_);

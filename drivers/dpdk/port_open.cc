@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 
 constexpr uint32_t kCacheFrames = 512;
 
-// The text before the first comma, with a PCI address in full: ethdev's name of the device.
+// Returns ethdev's name of the device: the text before the first comma, with a full PCI address.
 std::string DeviceName(const std::string& device) {
   std::string name = device.substr(0, device.find(','));
   const bool short_pci = name.size() == 7 && name[2] == ':' && name[5] == '.';
@@ -46,7 +46,7 @@ bool IsPciAddress(const std::string& name) {
   return name.size() == 12 && name[4] == ':' && name[7] == ':' && name[10] == '.';
 }
 
-// Why a PCI device has no port.
+// Returns the reason why a PCI device has no port, and the mend.
 std::string PciMend(const std::string& address) {
   const fs::path device = fs::path("/sys/bus/pci/devices") / address;
   std::error_code error;
@@ -80,8 +80,8 @@ void MakeFrame(rte_mempool* /*pool*/, void* /*argument*/, void* object, unsigned
 
 uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Bytes of a buffer behind the headroom, where the device's view of it starts; NICs count it in
-// units of up to 1024. `device_view` is the least that the device takes.
+// Returns the bytes of a buffer behind the headroom, where the device writes; NICs count them in
+// units of up to 1024. `device_view`: the min that the device accepts.
 uint64_t ViewOf(const PortOptions& options, uint64_t device_view) {
   uint64_t view =
       std::max(options.frame_bytes, options.pool_frame_bytes) + uint64_t{Frame::kSlackBytes};
@@ -97,7 +97,7 @@ uint32_t PoolFrames(const PortOptions& options, uint32_t rx_descriptors, uint32_
          CachedFrames(options.lcores);
 }
 
-// A frame's bytes of a pool's memory.
+// Returns the pool memory of one frame, in bytes.
 uint64_t FrameMemory(uint64_t room) {
   return sizeof(rte_mbuf) + sizeof(Frame) + room + 2 * RTE_CACHE_LINE_SIZE;
 }
@@ -183,7 +183,7 @@ absl::Status PortOpener::Find() {
   port_->is_memif_ = Is("net_memif");
   const std::string role = Argument("role");
   port_->is_memif_client_ = port_->is_memif_ && role != "server" && role != "master";
-  constexpr char kDefaultSocket[] = "/run/memif.sock";  // the driver's
+  constexpr char kDefaultSocket[] = "/run/memif.sock";  // the driver's default
   port_->memif_socket_ = Argument("socket").empty() ? kDefaultSocket : Argument("socket");
   return absl::OkStatus();
 }
@@ -195,7 +195,7 @@ absl::Status PortOpener::CheckMtu() {
         absl::StrCat(Prefix(), "frames of ", options_.frame_bytes, " bytes do not fit an MTU of ",
                      options_.mtu, ": raise mtu_bytes or lower packing.limit_bytes"));
   }
-  // These two state the limit of standard Ethernet and do not keep to it.
+  // These two drivers report the limit of standard Ethernet but do not enforce it.
   device_checks_mtu_ = !port_->is_memif_ && !Is("net_af_packet");
   if (Is("net_af_packet")) return CheckAfPacket();
   if (port_->is_memif_ && options_.frame_bytes > NumberArgument("bsize", 2048)) {
@@ -249,16 +249,16 @@ absl::Status PortOpener::Configure() {
   constexpr std::pair<TxOffload, uint64_t> kTxChecksums[] = {
       {TxOffload::kIpv4Checksum, RTE_ETH_TX_OFFLOAD_IPV4_CKSUM},
       {TxOffload::kUdp6Checksum, RTE_ETH_TX_OFFLOAD_UDP_CKSUM}};
-  // net_tap writes checksums with the CPU as well; since DPDK 24.11 it takes the headers off the
-  // frame to do so, and a frame may be sent again.
+  // Excludes net_tap, which computes checksums in software too; since DPDK 24.11 it strips the
+  // headers off the frame for that, and a frame may be retransmitted.
   const uint64_t tx_capabilities = Is("net_tap") ? 0 : info_.tx_offload_capa;
   for (const auto& [offload, capability] : kTxChecksums) {
     if ((tx_capabilities & capability) == 0) continue;
     conf.txmode.offloads |= capability;
     offered_ |= 1u << static_cast<uint32_t>(offload);
   }
-  // A NIC is asked for its link instead (RefreshLink): not each interrupt comes through, and DPDK
-  // leaves the link alone until one does.
+  // For NICs RefreshLink queries the link instead: some interrupts are lost, and DPDK does not
+  // update the link without one.
   port_->link_events_ = (*info_.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0 &&
                         !IsPciAddress(DeviceName(options_.device));
   conf.intr_conf.lsc = port_->link_events_ ? 1 : 0;
@@ -281,7 +281,7 @@ absl::Status PortOpener::MakePool() {
   const uint64_t device_view = std::max<uint64_t>(
       info_.min_rx_bufsize, Is("net_af_packet") ? NumberArgument("framesz", 2048) : 0);
   uint64_t view = ViewOf(options_, device_view);
-  // An e1000 takes buffers for a power of two, and puts the rest of a frame into another.
+  // An e1000 counts buffers in powers of two, and puts the rest of a frame into another buffer.
   if (Is("net_e1000_em")) view = std::bit_ceil(view);
   const uint64_t room = RTE_PKTMBUF_HEADROOM + view;
   if (room > UINT16_MAX) {
@@ -299,7 +299,7 @@ absl::Status PortOpener::MakePool() {
   port_->pool_ = rte_pktmbuf_pool_create(name.c_str(), port_->pool_frames_, kCacheFrames,
                                          sizeof(Frame), static_cast<uint16_t>(room), node);
   if (port_->pool_ == nullptr && rte_errno == EINVAL) {
-    // The shape is right, so the pools' driver was not found.
+    // The parameters are valid, so EINVAL means that the mempool driver was not found.
     return absl::FailedPreconditionError(absl::StrCat(Prefix(), "DPDK has no mempool driver ",
                                                       rte_mbuf_best_mempool_ops(),
                                                       ": apt-get install librte-meta-mempool"));
@@ -317,7 +317,7 @@ absl::Status PortOpener::MakePool() {
   return absl::OkStatus();
 }
 
-// The pool of other ports: the first of them has made it.
+// Checks a pool shared with other ports, which the first of them has created.
 absl::Status PortOpener::CheckSharedPool(uint64_t room) const {
   const uint16_t has = rte_pktmbuf_data_room_size(port_->pool_);
   if (has >= room) return absl::OkStatus();
@@ -331,7 +331,7 @@ absl::Status PortOpener::SetupQueues() {
   rte_eth_rxconf rx = info_.default_rxconf;
   rx.offloads = 0;
   rte_eth_txconf tx = info_.default_txconf;
-  // Never MBUF_FAST_FREE: a transmitted frame is still referenced when the device is done with it.
+  // Never sets MBUF_FAST_FREE: a transmitted frame is still referenced after the device frees it.
   tx.offloads = 0;
   for (uint16_t queue = 0; queue < port_->queues_; ++queue) {
     int error = rte_eth_rx_queue_setup(port_->id_, queue, rx_descriptors_, node, &rx, port_->pool_);
@@ -355,10 +355,10 @@ void PortOpener::SetMac() {
     std::memcpy(address.addr_bytes, options_.mac->data(), sizeof(address.addr_bytes));
     const internal::QuietEalLog quiet;
     if (rte_eth_dev_default_mac_addr_set(port_->id_, &address) != 0) {
-      // Then frames to the configured address are had only with all the others.
+      // Enables promiscuous mode, the only way left to receive frames to the configured address.
       const bool all =
           rte_eth_promiscuous_get(port_->id_) == 1 || rte_eth_promiscuous_enable(port_->id_) == 0;
-      // A memif has no filter: it delivers the frames of all addresses.
+      // A memif has no filter: it delivers frames to all addresses.
       if (!port_->is_memif_) {
         port_->warnings_.push_back(
             absl::StrCat(Prefix(), "the device does not take the MAC address of the configuration",
@@ -371,7 +371,7 @@ void PortOpener::SetMac() {
   }
 }
 
-// Whether the device now filters for all of the further addresses.
+// Whether the device now filters for all further addresses.
 bool PortOpener::AddAddresses() {
   const internal::QuietEalLog quiet;
   for (const auto& bytes : options_.addresses) {
@@ -383,7 +383,7 @@ bool PortOpener::AddAddresses() {
 }
 
 void PortOpener::ReceiveAll() {
-  // A memif has no filter, and no mode that would turn one off.
+  // A memif has neither a filter nor a promiscuous mode.
   if (port_->is_memif_) return;
   const internal::QuietEalLog quiet;
   if (rte_eth_promiscuous_get(port_->id_) == 1 || rte_eth_promiscuous_enable(port_->id_) == 0) {
@@ -395,7 +395,7 @@ void PortOpener::ReceiveAll() {
                    "address, which no AFH frame has"));
 }
 
-// After the start of the device, which empties the filter of some.
+// To be called after the device's start, which clears the filter of some devices.
 void PortOpener::ReceiveGroups() {
   // A memif has no filter.
   if (options_.groups.empty() || port_->is_memif_) return;
@@ -425,7 +425,7 @@ void PortOpener::ReceiveTagged() {
 }
 
 absl::Status PortOpener::Start() {
-  // Open from here, so that Close() ends it after any failure.
+  // The port is open from here, so that Close() cleans up after any failure.
   port_->open_ = true;
   internal::RegisterPort(port_);
   for (const auto& pair : port_->pairs_) {
@@ -436,7 +436,7 @@ absl::Status PortOpener::Start() {
   }
   SetMac();
   if (options_.promiscuous || !AddAddresses()) ReceiveAll();
-  // A memif client is started by RefreshLink(), again and again until its server is there.
+  // RefreshLink() starts a memif client, repeatedly until its server is there.
   if (port_->is_memif_client_) {
     port_->RefreshLink();
     return absl::OkStatus();

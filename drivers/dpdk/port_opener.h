@@ -43,7 +43,7 @@ class PortOpener {
   void ReceiveTagged();
   void Steer();
 
-  // The value of KEY=VALUE in the vdev string, or "".
+  // Returns the value of KEY=VALUE in the vdev string, or "".
   std::string Argument(absl::string_view key) const;
   uint64_t NumberArgument(absl::string_view key, uint64_t otherwise) const;
   bool Is(absl::string_view driver) const { return port_->driver_ == driver; }
@@ -58,7 +58,7 @@ class PortOpener {
   uint32_t offered_ = 1;  // a bit for each TxOffload
   bool device_checks_mtu_ = true;
   bool filters_vlans_ = false;
-  bool spreads_ = false;  // the device distributes frames over its queues by a hash
+  bool spreads_ = false;  // the device distributes frames over its queues by RSS
 };
 
 }  // namespace suede

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queues of a port: how many, their owners, and the frames that come by each.
+// The queues of a port: their number, their owners, and the steering of frames.
 #include <rte_ethdev.h>
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 
 namespace suede {
 
-// A device with fewer queue pairs than are wanted is refused, but for a memif: its driver takes
-// bursts on a queue that the other end does not have for bursts on the first one, and does not tell
-// how many that has. So there is one, which all share.
+// Rejects a device with fewer queue pairs than needed, except memif: its driver redirects bursts on
+// a queue that the other end lacks to the first queue, and does not report the other end's number
+// of queues. So a memif has one queue, which all lcores share.
 absl::Status PortOpener::CheckQueues() const {
-  // Two in DPDK 22.11.3 and later, which share one transmit context and of which one receives.
+  // DPDK 22.11.3 and later report two, which share one transmit context, and only one receives.
   const uint32_t offered =
       Is("net_e1000_em") ? 1u : std::min(info_.max_rx_queues, info_.max_tx_queues);
   const uint32_t wanted = options_.queue_pairs;
@@ -28,8 +28,8 @@ absl::Status PortOpener::CheckQueues() const {
   if (port_->is_memif_ || (is_af_packet ? offered == wanted : offered >= wanted)) {
     return absl::OkStatus();
   }
-  // The kernel gives frames to all queues that af_packet was told to make, even to ones that
-  // nobody reads.
+  // The kernel distributes frames to all queues that af_packet creates, even to queues that no
+  // lcore reads.
   absl::string_view key;
   if (is_af_packet) key = "qpairs";
   if (Is("net_af_xdp")) key = "queue_count";
@@ -50,8 +50,9 @@ absl::Status PortOpener::CheckQueues() const {
                                                     " of queues: ", mend));
 }
 
-// With several queues, frames that no rule steers come to the first one, but where the device can
-// spread them: by the addresses and ports of UDP, so that a connection's frames stay in order.
+// Enables RSS over IP addresses and UDP ports if the device has several queues and supports it, so
+// that a connection's frames stay in order. Without RSS, frames without a matching rule arrive on
+// the first queue.
 int PortOpener::ConfigureDevice(rte_eth_conf* conf) {
   constexpr uint64_t kHashes = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV6_UDP;
   const uint64_t hashes = info_.flow_type_rss_offloads & kHashes;
@@ -95,7 +96,8 @@ void PortOpener::MakePairs() {
   }
 }
 
-// A memif's lcores share one queue, and the kernel distributes the frames of af_packet's.
+// Skips devices with one queue. The lcores of a memif share one, and the kernel distributes the
+// frames of af_packet.
 void PortOpener::Steer() {
   if (port_->queues_ < 2) return;
   if (internal::SteerByRules(options_.steering, port_->id_)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open ports of the process, so that StopEal() can close them. Private to drivers/dpdk.
+// The process's open ports, so that StopEal() can close them. Private to drivers/dpdk.
 #ifndef SUEDE_DPDK_PORT_REGISTRY_H_
 #define SUEDE_DPDK_PORT_REGISTRY_H_
 

@@ -106,8 +106,9 @@ bool QueuePair::Reclaim() {
   return freed >= 0;
 }
 
-// A frame that does not lie whole in a buffer of which we are the only holder is not handed on as
-// it is: null if it is dropped.
+// Converts a received mbuf to a frame. Copies frames whose buffer has other holders, or belongs to
+// another pool. Returns null if the frame is dropped: it is oversize or segmented, or the pool is
+// empty.
 inline Frame* QueuePair::Accept(rte_mbuf* mbuf) {
   if (mbuf->nb_segs != 1 || mbuf->pkt_len > frame_bytes_) [[unlikely]] {
     rte_pktmbuf_free(mbuf);
@@ -167,13 +168,13 @@ uint32_t QueuePair::Allocate(Frame** frames, uint32_t count) {
   while (done < count) {
     uint32_t burst = std::min(count - done, kPortBurst);
     void* mbufs[kPortBurst];
-    // All or nothing: near the end of the pool one by one.
+    // The bulk call is all or nothing, so near the pool's end mbufs are taken one by one.
     if (rte_mempool_get_bulk(pool_, mbufs, burst) != 0) [[unlikely]] {
       if (rte_mempool_get(pool_, mbufs) != 0) break;
       burst = 1;
     }
     for (uint32_t i = 0; i < burst; ++i) {
-      // An mbuf of the pool has refcnt 1, one segment and no next; Transmit() sets the rest.
+      // An mbuf from the pool has refcnt 1, one segment and no next; Transmit() sets the rest.
       Frame* frame = FrameOf(static_cast<rte_mbuf*>(mbufs[i]));
       frame->length = 0;
       frame->tx_offload = TxOffload::kNone;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue pair of a DPDK device, as the lcore that owns it uses it.
+// A queue pair of a DPDK device, for the lcore that owns it.
 //
-// A Frame is the private area of an mbuf, so that going from one to the other is arithmetic, and a
-// frame's references are the mbuf's reference count: the caller's, and one for each transmission
-// that the device has not finished with. A device that copies gets frames on loan instead, for the
-// time of the burst (lending.h). Nothing here includes a DPDK header.
+// A Frame is the private area of an mbuf, so that conversion between them is arithmetic. A frame's
+// references are the mbuf's refcnt: the caller's, and one for each transmission that the device has
+// not finished. A device that copies gets frames on loan instead, for the duration of the burst
+// (lending.h). Nothing here includes a DPDK header.
 #ifndef SUEDE_DPDK_QUEUE_PAIR_H_
 #define SUEDE_DPDK_QUEUE_PAIR_H_
 
@@ -22,16 +22,16 @@ namespace suede {
 
 class DpdkPort;
 
-// Constant once the device is open. All but `queue` is the same for all of its pairs.
+// Constant once the device is open. All pairs of a device have the same values, except `queue`.
 struct QueuePairParams {
   const DpdkPort* device = nullptr;
-  uint16_t id = 0;         // DPDK's, of the device
-  uint16_t queue = 0;      // of both directions
+  uint16_t id = 0;         // the device's port id in DPDK
+  uint16_t queue = 0;      // in both directions
   uint32_t offered = 1;    // a bit for each TxOffload
   uint32_t frame_bytes = 0;
   rte_mempool* pool = nullptr;
-  // LendingPool() where the driver copies each frame in its transmit burst. Null: the driver may
-  // keep frames.
+  // LendingPool() if the driver copies each frame in its transmit burst. Null: the driver may keep
+  // frames.
   rte_mempool* lending = nullptr;
 };
 
@@ -48,7 +48,7 @@ class QueuePair : public Port {
   QueuePair(const QueuePair&) = delete;
   QueuePair& operator=(const QueuePair&) = delete;
 
-  // The lcore that owns it.
+  // For the lcore that owns the pair.
   uint32_t Receive(Frame** frames, uint32_t max) override;
   uint32_t Transmit(Frame* const* frames, uint32_t count) override;
   uint32_t Give(Frame* const* frames, uint32_t count) override;
@@ -64,13 +64,13 @@ class QueuePair : public Port {
   // Any thread.
   LinkState link() const override;
 
-  // The gate by which other threads keep the lcore out of the device.
+  // Gate by which other threads keep the lcore out of the device.
   BurstGate& gate() { return gate_; }
   // Drops and copies of the queue pair; any thread.
   uint64_t oversize() const { return oversize_.Get(); }
   uint64_t copied() const { return copied_.Get(); }
   uint64_t no_copy() const { return no_copy_.Get(); }
-  // Frames that the device has kept though its driver is one that copies; any thread.
+  // Frames that the device kept although its driver copies; any thread.
   uint64_t kept() const { return kept_.Get(); }
 
  protected:
@@ -93,7 +93,7 @@ class QueuePair : public Port {
   const uint32_t offered_;
   const uint32_t frame_bytes_;
   rte_mempool* const pool_;
-  rte_mempool* lending_;  // null once the device was seen to keep a frame
+  rte_mempool* lending_;  // null after the device kept a frame
   const DpdkPort* const device_;
   BurstGate gate_;
   Tally oversize_, copied_, no_copy_, kept_;

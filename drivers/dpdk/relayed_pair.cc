@@ -25,7 +25,7 @@ void RelayingPair::Flush() {
   for (Relay* const relay : relays_) Send(*relay);
 }
 
-// A burst at most, so that one lcore's frames do not hold up the others'.
+// Sends at most one burst, so that one lcore's frames do not delay the others'.
 void RelayingPair::Send(Relay& relay) {
   if (relay.next == relay.count) {
     relay.next = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several lcores on a device that has one queue pair for all of them, as a memif has: the first one
-// owns it, and sends the frames that the others leave with it. The data path hands over frames that
-// it receives for them (lib/link/handover.h). Nothing here includes a DPDK header.
+// Shares a device with only one queue pair, such as memif, among several lcores: the first lcore
+// owns it, and sends the frames that the others queue for it. Received frames for the others are
+// handed over by the data path (lib/link/handover.h). Nothing here includes a DPDK header.
 #ifndef SUEDE_DPDK_RELAYED_PAIR_H_
 #define SUEDE_DPDK_RELAYED_PAIR_H_
 
@@ -14,26 +14,26 @@
 
 namespace suede {
 
-// Frames from one lcore to the first. A frame on its way is one that the device has: it is busy.
+// Carries frames from one lcore to the first. A frame in the relay counts as held by the device: it
+// is busy.
 struct Relay {
   static constexpr uint32_t kFrames = 512;
   static constexpr uint32_t kTaken = 64;
   BurstRing<rte_mbuf*, kFrames> ring;
-  // Frames that the first lcore has taken out of the ring and the device has not taken yet: in
-  // [next, count).
+  // Frames that the first lcore has dequeued and the device has not taken yet: [next, count).
   std::array<rte_mbuf*, kTaken> taken{};
   uint32_t next = 0;
   uint32_t count = 0;
 };
 
-// The pair of the first lcore.
+// The queue pair of the first lcore.
 class RelayingPair final : public QueuePair {
  public:
   using QueuePair::QueuePair;
-  // Before its first burst. The relay outlives it.
+  // To be called before the first burst. The relay must outlive the pair.
   void AddRelay(Relay* relay) { relays_.push_back(relay); }
 
-  // Sends the frames that the other lcores have left with it.
+  // Sends the frames that the other lcores have queued.
   void Flush() override;
 
  private:
@@ -41,7 +41,7 @@ class RelayingPair final : public QueuePair {
   std::vector<Relay*> relays_;
 };
 
-// The pair of another lcore.
+// The queue pair of another lcore.
 class RelayedPair final : public QueuePair {
  public:
   using QueuePair::QueuePair;
@@ -49,7 +49,7 @@ class RelayedPair final : public QueuePair {
 
   uint32_t Receive(Frame** /*frames*/, uint32_t /*max*/) override { return 0; }
   uint32_t Transmit(Frame* const* frames, uint32_t count) override;
-  // The device is the first lcore's.
+  // Returns false: the device belongs to the first lcore.
   bool Reclaim() override { return false; }
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which queue of a device the frames for an address come by. Where several lcores share a device,
-// it is asked by rte_flow to bring each instance's frames to the queue of the instance's lcore.
-// Where it cannot, the lcores forward frames to each other (lib/link/handover.h). Nothing here
-// includes a DPDK header.
+// Steers frames to the device's queues by address. If several lcores share a device, rte_flow rules
+// steer each instance's frames to the queue of the instance's lcore. If the device has no such
+// rules, the lcores forward frames to each other (lib/link/handover.h). Nothing here includes a
+// DPDK header.
 #ifndef SUEDE_DPDK_STEERING_H_
 #define SUEDE_DPDK_STEERING_H_
 
@@ -13,28 +13,28 @@
 
 namespace suede {
 
-// How a port's frames find the lcore of their instance.
+// How a port's frames reach the lcore of their instance.
 enum class Steering : uint8_t {
-  kOneQueue,  // there is nothing to choose
-  kRules,     // the device brings them there
-  kRss,       // the device spreads them, and lcores forward what is not theirs
-  kSoftware,  // lcores forward what is not theirs
+  kOneQueue,  // no choice
+  kRules,     // the device steers frames by rules
+  kRss,       // the device distributes frames by RSS; lcores forward those of others
+  kSoftware,  // lcores forward frames of others
 };
-// "one queue", "rules", "rss", "software".
+// Returns "one queue", "rules", "rss" or "software".
 std::string_view NameOf(Steering steering);
 
-// An address of an instance, and the queue of its lcore.
+// An instance's address, and its lcore's queue.
 struct SteeredAddress {
   enum class Kind : uint8_t { kEthernet, kIpv4, kIpv6 };
   Kind kind = Kind::kIpv4;
-  // The address in network order: the 6 bytes in the place of the destination MAC address, an IPv4
-  // address, an IPv6 address.
+  // The address in network order: the 6 bytes at the destination MAC address, an IPv4 address, or
+  // an IPv6 address.
   std::array<uint8_t, 16> bytes{};
-  std::array<uint8_t, 6> mask{};  // kEthernet: bits that count
+  std::array<uint8_t, 6> mask{};  // kEthernet: bits to match
   uint16_t queue = 0;
 };
 
-// The fields by which a device is to tell frames apart.
+// The fields by which a device steers frames.
 struct SteeringPlan {
   std::vector<SteeredAddress> addresses;  // all of one kind
   uint16_t ether_type = 0;                // of frames with addresses of kEthernet

@@ -20,7 +20,7 @@ struct Registry {
   std::map<std::string, TelemetrySource, std::less<>> sources;
 };
 
-// Telemetry's thread outlives everything else.
+// Never destroyed: the telemetry thread outlives everything else.
 Registry& TheRegistry() {
   static Registry* const registry = new Registry;
   return *registry;

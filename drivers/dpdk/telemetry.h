@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands for DPDK's telemetry socket, which dpdk-telemetry.py speaks to. Nothing here includes a
-// DPDK header.
+// Commands on DPDK's telemetry socket (dpdk-telemetry.py). Nothing here includes a DPDK header.
 #ifndef SUEDE_DPDK_TELEMETRY_H_
 #define SUEDE_DPDK_TELEMETRY_H_
 
@@ -16,22 +15,22 @@
 
 namespace suede {
 
-// The answer of a command: names with values, or a list of names. DPDK bounds both: 256 and 512
-// entries, names of letters, digits and _ alone; further ones are left out.
+// The reply to a command: names with values, or a list of names. DPDK limits them to 256 and 512
+// entries, and names to letters, digits and _; others are left out.
 using TelemetryValue = std::variant<uint64_t, std::string>;
 using TelemetryDict = std::vector<std::pair<std::string, TelemetryValue>>;
 using TelemetryList = std::vector<std::string>;
 using TelemetryReply = std::variant<TelemetryDict, TelemetryList>;
 
-// Called on telemetry's own thread; `parameter` is the text behind the comma, perhaps empty. False:
-// no such thing, which is answered with null.
+// Called on the telemetry thread. `parameter`: the text after the comma, may be empty. Returns
+// false if the parameter names nothing; the reply is then null.
 using TelemetrySource = std::function<bool(std::string_view parameter, TelemetryReply* reply)>;
 
-// After StartEal(). `command` is "/suede/...", `help` a sentence.
+// Adds a command. To be called after StartEal(). `command`: "/suede/..."; `help`: a sentence.
 absl::Status AddTelemetry(const std::string& command, const std::string& help,
                           TelemetrySource source);
-// Waits for a source that runs. From then on commands are answered with null: EAL cannot forget
-// them.
+// Removes all commands; waits for a running source. EAL cannot unregister commands: their reply is
+// null afterwards.
 void RemoveTelemetry();
 
 }  // namespace suede

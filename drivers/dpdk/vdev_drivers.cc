@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where a driver's description begins, as DPDK's buildtools write it. In pieces, so that this
-// program has no such text of its own.
+// Returns the beginning of a driver's description, as written by DPDK's buildtools. Joined at run
+// time, so that this program does not contain the text itself.
 std::string Mark() { return std::string("PMD_INFO_") + "STRING= {\"name\": \""; }
 
 void AddDrivers(std::string_view text, std::set<std::string>& names) {
@@ -55,8 +55,8 @@ std::vector<std::string> VdevDrivers() { return VdevDriversOf(RTE_EAL_PMD_PATH);
 std::vector<std::string> VdevDriversOf(const std::string& directory) {
   std::set<std::string> names;
   AddDriversOf("/proc/self/exe", names);
-  // EAL loads files that end in .so or in .so.VERSION. Links without a version come with
-  // development packages alone. Each file is looked at once, with any number of links to it.
+  // EAL loads files that end in .so or in .so.VERSION; links without a version belong to
+  // development packages only. Each file is read once, however many links it has.
   std::set<fs::path> files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The virtual devices that DPDK has, known without starting it.
+// Lists DPDK's virtual device drivers without starting EAL.
 #ifndef SUEDE_DPDK_VDEV_DRIVERS_H_
 #define SUEDE_DPDK_VDEV_DRIVERS_H_
 
@@ -8,10 +8,10 @@
 
 namespace suede {
 
-// Names of drivers without PCI ids ("net_memif"), sorted: those of the plugins that EAL loads at
-// its start, which say it in their files, and those that are linked into this program.
+// Returns the sorted names of drivers without PCI ids ("net_memif"): of the plugins that EAL loads
+// at its start, as recorded in their files, and of those linked into this program.
 std::vector<std::string> VdevDrivers();
-// VdevDrivers() with the plugins in a directory.
+// Returns VdevDrivers() for the plugins of a directory.
 std::vector<std::string> VdevDriversOf(const std::string& directory);
 
 }  // namespace suede

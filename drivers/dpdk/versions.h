@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of DPDK that differ between the versions with which the room compiles: 22.11 (Debian 12)
-// and 24.11 (Debian 13). No other file asks for DPDK's version.
+// DPDK calls that differ between the supported versions: 22.11 (Debian 12) and 24.11 (Debian 13).
+// No other file depends on DPDK's version.
 #ifndef SUEDE_DPDK_VERSIONS_H_
 #define SUEDE_DPDK_VERSIONS_H_
 
@@ -15,11 +15,11 @@
 
 namespace suede::internal {
 
-// The number of DPDK's ABI, which changes with each November's release. Debian's packages have it
-// in their names.
+// DPDK's ABI number, which changes with each November's release and is part of Debian's package
+// names.
 inline constexpr int kAbi = RTE_VER_YEAR + (RTE_VER_MONTH >= 11 ? 1 : 0);
 
-// The queue of a port, and the way that a frame takes through it.
+// A port's queue, and the direction of the frame.
 struct CapturePoint {
   uint16_t port;
   uint16_t queue;
@@ -28,7 +28,7 @@ struct CapturePoint {
 
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
 
-// Adds a port to a capture file that has no frame yet. False: the file cannot be written.
+// Adds a port to a capture file that has no frame yet. Returns false if the file cannot be written.
 inline bool AddCapturedPort(rte_pcapng_t* file, uint16_t port) {
   return rte_pcapng_add_interface(file, port, nullptr, nullptr, nullptr) >= 0;
 }
@@ -45,7 +45,7 @@ inline void AddNumber(rte_tel_data* dict, const char* name, uint64_t number) {
 
 #else
 
-// A file has all ports from the beginning.
+// No-op: a file has all ports from the beginning.
 inline bool AddCapturedPort(rte_pcapng_t*, uint16_t) { return true; }
 
 inline rte_mbuf* CopyForCapture(const CapturePoint& at, const rte_mbuf* frame, rte_mempool* pool,
