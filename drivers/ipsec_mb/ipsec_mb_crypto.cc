@@ -28,13 +28,13 @@ struct EndManager {
 };
 using Manager = std::unique_ptr<IMB_MGR, EndManager>;
 
-// The library's state of a frame while it processes the frame: useful to an attacker who reads it.
+// The library's state of a frame during processing, which must be kept secret.
 struct EndContext {
   void operator()(gcm_context_data* context) const { LockedMemory::OfProcess().Free(context); }
 };
 using Context = std::unique_ptr<gcm_context_data, EndContext>;
 
-// Takes a time that does not depend on where the tags differ.
+// Compares tags in constant time.
 bool AreEqual(const std::array<uint8_t, kSealTagBytes>& tag, const uint8_t* other) {
   std::array<uint64_t, 2> ours;
   std::array<uint64_t, 2> theirs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ciphers by Intel's library ipsec-mb, called as it is.
+// Ciphers by Intel's library ipsec-mb, called directly.
 #ifndef SUEDE_IPSEC_MB_IPSEC_MB_CRYPTO_H_
 #define SUEDE_IPSEC_MB_IPSEC_MB_CRYPTO_H_
 
@@ -11,11 +11,12 @@
 
 namespace suede {
 
-// One Crypto for an lcore, which can hold `keys` keys at once; any number in a process. HKDF is
-// `hashes`'s. Keys, with all that the library makes of them, lie in LockedMemory::OfProcess().
+// Returns a Crypto for one lcore, with up to `keys` concurrent keys; a process may have several.
+// HKDF comes from `hashes`. Keys, with everything that the library derives from them, are kept in
+// LockedMemory::OfProcess().
 //
-// Fails where the CPU lacks AES-NI or PCLMULQDQ, where this program was built without the library,
-// where `keys` keys have no room, and where the kernel locks no memory.
+// Fails if the CPU lacks AES-NI or PCLMULQDQ, if this program was built without the library, if the
+// locked memory cannot hold `keys` keys, and if the kernel locks no memory.
 absl::StatusOr<std::unique_ptr<Crypto>> OpenIpsecMbCrypto(uint32_t keys,
                                                           std::unique_ptr<Crypto> hashes);
 

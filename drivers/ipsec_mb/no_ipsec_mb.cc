@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the library is not there: it is of x86-64 alone.
+// Replaces ipsec_mb_crypto.cc if the library is missing, which exists for x86-64 only.
 #include "ipsec_mb/ipsec_mb_crypto.h"
 
 namespace suede {

@@ -12,7 +12,7 @@
 namespace suede::internal {
 namespace {
 
-// The arguments of OpenSSL's hooks: the place that allocates, which OpenSSL gives as 0 and "" here.
+// Hooks for OpenSSL. The last two arguments, file and line of the caller, are "" and 0 here.
 void* Allocate(size_t bytes, const char*, int) {
   return KeyMemory::Takes(bytes) ? LockedMemory::OfProcess().Allocate(bytes) : std::malloc(bytes);
 }
@@ -23,8 +23,8 @@ void Free(void* block, const char*, int) {
   std::free(block);
 }
 
-// A block stays where it was, in locked memory or outside: what is in it may be a key, and what is
-// outside has no reason to move in.
+// Keeps a block in its allocator, locked memory or outside: locked blocks may hold keys, and others
+// need not move in.
 void* Reallocate(void* block, size_t bytes, const char* file, int line) {
   if (block == nullptr) return Allocate(bytes, file, line);
   LockedMemory& locked = LockedMemory::OfProcess();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets OpenSSL allocate in locked memory what holds keys.
+// Makes OpenSSL allocate blocks that may hold keys in locked memory.
 #ifndef SUEDE_OPENSSL_KEY_MEMORY_H_
 #define SUEDE_OPENSSL_KEY_MEMORY_H_
 
@@ -10,16 +10,16 @@
 
 namespace suede::internal {
 
-// Whether OpenSSL takes its memory from this room: then KeyMemory works. It is arranged before
-// main, as OpenSSL permits it only before its own first allocation.
+// Whether OpenSSL uses this allocator, which KeyMemory requires. It is installed before main, as
+// OpenSSL permits it only before its own first allocation.
 bool OpensslMemoryIsOurs();
 
-// While one exists, blocks that OpenSSL allocates in this thread lie in LockedMemory::OfProcess().
-// Blocks that OpenSSL frees go back to where they came from, at any time and in any thread.
+// While an object exists, OpenSSL's allocations in this thread come from LockedMemory::OfProcess().
+// A freed block returns to its own allocator, at any time and in any thread.
 class KeyMemory {
  public:
-  // Blocks that are larger than LockedMemory holds: there are none, or they lie outside. The large
-  // blocks of a connection are buffers of its records.
+  // Blocks larger than LockedMemory supports: not allocated, or allocated outside. The large blocks
+  // of a connection are buffers of its records.
   enum class Large : uint8_t { kNone, kOutside };
 
   explicit KeyMemory(Large large = Large::kNone) : outer_(active_), outer_large_(large_) {
@@ -33,9 +33,9 @@ class KeyMemory {
   KeyMemory(const KeyMemory&) = delete;
   KeyMemory& operator=(const KeyMemory&) = delete;
 
-  // Whether a block of that size belongs into locked memory,
+  // Whether a block of that size is allocated in locked memory.
   static bool Takes(size_t bytes) { return active_ && !LiesOutside(bytes); }
-  // or is of the large ones that may lie outside.
+  // Whether a block of that size is large and is allocated outside.
   static bool LiesOutside(size_t bytes) {
     return active_ && large_ == Large::kOutside && bytes > LockedMemory::kMaxBytes;
   }

@@ -34,7 +34,7 @@ OSSL_PARAM TagParam(uint8_t* tag) {
   return OSSL_PARAM_construct_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, tag, kSealTagBytes);
 }
 
-// Sets the nonce and takes the additional data in.
+// Sets the nonce and processes the additional data.
 bool Begin(EVP_CIPHER_CTX* context, const SealJob& job, int encrypts) {
   int taken = 0;
   return EVP_CipherInit_ex(context, nullptr, nullptr, nullptr, job.nonce.data(), encrypts) == 1 &&
@@ -61,7 +61,7 @@ bool OpenOne(SealJob& job) {
   uint8_t* const tag = job.text + job.text_bytes;
   const OSSL_PARAM params[] = {TagParam(tag), OSSL_PARAM_construct_end()};
   int taken = 0;
-  uint8_t none[16];  // what Final would write; GCM writes nothing
+  uint8_t none[16];  // output of Final, which GCM does not write
   return Begin(context, job, 0) && EVP_CIPHER_CTX_set_params(context, params) == 1 &&
          EVP_CipherUpdate(context, job.text, &taken, job.text, static_cast<int>(job.text_bytes)) ==
              1 &&
@@ -85,7 +85,7 @@ class OpensslCrypto final : public Crypto {
     const internal::KeyMemory locked;
     EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
     if (context == nullptr) return nullptr;
-    // The same context seals and opens: GCM enciphers its counter in both directions.
+    // One context seals and opens: GCM encrypts its counter in both directions.
     if (EVP_CipherInit_ex(context, algorithm, nullptr, key.data(), nullptr, 1) == 1) return context;
     EVP_CIPHER_CTX_free(context);
     ERR_clear_error();
@@ -98,7 +98,7 @@ class OpensslCrypto final : public Crypto {
     for (SealJob& job : jobs) {
       if (SealOne(job)) [[likely]]
         continue;
-      // With a key of NewKey that cannot be. Were it so, the frame would not leave in plain.
+      // A valid key cannot fail here. If it did, zeros would be sent instead of plaintext.
       assert(false);
       std::memset(job.text, 0, job.text_bytes + kSealTagBytes);
     }
@@ -107,13 +107,13 @@ class OpensslCrypto final : public Crypto {
   void Open(std::span<SealJob> jobs) override {
     bool all = true;
     for (SealJob& job : jobs) all &= job.good = OpenOne(job);
-    // A refused tag may leave a record in the thread's queue of errors.
+    // A wrong tag may leave an entry in the thread's error queue.
     if (!all) ERR_clear_error();
   }
 
   void Extract(std::string_view salt, std::span<const uint8_t> secret,
                std::span<uint8_t, 32> out) override {
-    // RFC 5869: no salt is a salt of zeros. HMAC fills each shorter key with zeros.
+    // RFC 5869: no salt means a salt of zeros. HMAC pads shorter keys with zeros.
     static constexpr uint8_t kNoSalt[1] = {};
     const auto* key = salt.empty() ? kNoSalt : reinterpret_cast<const uint8_t*>(salt.data());
     const internal::KeyMemory locked;
@@ -130,7 +130,7 @@ class OpensslCrypto final : public Crypto {
     std::array<uint8_t, kHashBytes> block;
     for (size_t at = 0; at < out.size(); at += kHashBytes) {
       const auto count = static_cast<uint8_t>(at / kHashBytes + 1);
-      // Without a key it begins anew with the last one.
+      // Without a key, HMAC restarts with the previous key.
       const bool begun =
           at == 0 ? BeginHmac(prk.data(), prk.size()) : BeginHmac(nullptr, 0) && AddToHmac(block);
       if (!begun || !AddToHmac(info) || !AddToHmac({&count, 1}) || !EndHmac(block)) NoHash();
@@ -151,12 +151,12 @@ class OpensslCrypto final : public Crypto {
     size_t bytes = 0;
     return EVP_MAC_final(hmac_.get(), out.data(), &bytes, out.size()) == 1 && bytes == kHashBytes;
   }
-  // The context holds what the last key was made into until it gets another.
+  // Replaces the key: the context keeps values derived from it until it gets another.
   void ForgetHmac() {
     static constexpr uint8_t kNothing[kHashBytes] = {};
     if (!BeginHmac(kNothing, sizeof kNothing)) NoHash();
   }
-  // The caller's key would be one that anybody knows.
+  // Aborts, as the caller would otherwise use a predictable key.
   [[noreturn]] static void NoHash() { std::abort(); }
 
   const Owned<EVP_CIPHER> aes128_;

@@ -10,12 +10,12 @@
 
 namespace suede {
 
-// One Crypto for an lcore; any number in a process. Keys, with all that OpenSSL derives from them,
-// lie in LockedMemory::OfProcess(). Fails where that is impossible: the process has used OpenSSL
-// before the program's static objects were made, or the kernel locks no memory.
+// Returns a Crypto for one lcore; a process may have several. Keys, with everything that OpenSSL
+// derives from them, are kept in LockedMemory::OfProcess(). Fails if OpenSSL was used before this
+// program's static initialization, or if the kernel locks no memory.
 absl::StatusOr<std::unique_ptr<Crypto>> OpenOpensslCrypto();
 
-// The same; null where it fails.
+// Returns the same, or null on failure.
 std::unique_ptr<Crypto> NewOpensslCrypto();
 
 }  // namespace suede

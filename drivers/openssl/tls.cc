@@ -22,9 +22,9 @@ namespace suede {
 namespace {
 
 constexpr int kMaxCertificateBytes = 16 << 10;  // of the other end's chain
-constexpr int kMaxDepth = 4;                    // authorities of it
+constexpr int kMaxDepth = 4;                    // max intermediate certificates of the other end
 
-// The server's choice: the one protocol, or none.
+// Selects the server's only protocol, or fails.
 int ChooseProtocol(SSL*, const unsigned char** out, unsigned char* out_bytes,
                    const unsigned char* offered, unsigned int offered_bytes, void* argument) {
   const auto& own = static_cast<const TlsContext*>(argument)->alpn();
@@ -101,7 +101,7 @@ TlsConnection::~TlsConnection() {
   if (established_ && !failed_) SSL_shutdown(tls_);
   SSL_free(tls_);
   ERR_clear_error();
-  // Unread bytes would end the connection by a reset, which can overtake an alert of ours.
+  // Reads unread bytes, which would make close() send a reset that can overtake our alert.
   shutdown(fd_, SHUT_WR);
   std::array<uint8_t, 4096> unread;
   for (int max = 16; max != 0 && recv(fd_, unread.data(), unread.size(), MSG_DONTWAIT) > 0;) {

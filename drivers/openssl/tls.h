@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS 1.3 over a TCP socket that does not block: both ends show a certificate, and what they agree
-// on can be exported (docs/sealing.md, "Secrets by TLS"). Control thread.
+// TLS 1.3 over a non-blocking TCP socket: both ends present a certificate, and keying material can
+// be exported (docs/sealing.md, "Secrets by TLS"). Control thread.
 #ifndef SUEDE_OPENSSL_TLS_H_
 #define SUEDE_OPENSSL_TLS_H_
 
@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-// OpenSSL's SSL and SSL_CTX.
+// SSL and SSL_CTX of OpenSSL.
 struct ssl_st;
 struct ssl_ctx_st;
 
@@ -23,15 +23,15 @@ namespace suede {
 
 // PEM files.
 struct TlsFiles {
-  std::string certificate;  // and behind it the authorities between it and `ca`
-  std::string key;          // of the rights that CheckSecretsFile permits
+  std::string certificate;  // followed by the intermediate certificates up to `ca`
+  std::string key;          // with the file mode that CheckSecretsFile permits
   std::string ca;
 };
 
 class TlsContext {
  public:
-  // Reads the files. `alpn`: the protocol, of which both ends must speak the same. Errors name the
-  // file and the mend.
+  // Reads the files. `alpn`: the protocol that both ends must support. Errors name the file and the
+  // mend.
   static absl::StatusOr<std::shared_ptr<TlsContext>> Open(const TlsFiles& files,
                                                           std::string_view alpn);
   ~TlsContext();
@@ -39,9 +39,9 @@ class TlsContext {
   TlsContext& operator=(const TlsContext&) = delete;
 
   ssl_ctx_st* get() const { return context_; }
-  // When the own certificate expires, in seconds since 1970.
+  // Returns the expiry time of the own certificate, in seconds since 1970.
   int64_t certificate_until_s() const;
-  const std::string& alpn() const { return alpn_; }  // with its length in front
+  const std::string& alpn() const { return alpn_; }  // preceded by its length
 
  private:
   TlsContext() = default;
@@ -49,17 +49,16 @@ class TlsContext {
   std::string alpn_;
 };
 
-// One end of a connection. An error is final: its message says in plain words what is wrong, and
-// only the end of the connection may follow. Calls return at once. The process ignores
-// SIGPIPE.
+// One end of a connection. An error is final: its message explains the problem, and only
+// destruction may follow. Calls do not block. The process must ignore SIGPIPE.
 class TlsConnection {
  public:
   enum class Role : uint8_t { kClient, kServer };
   static constexpr size_t kMaxUris = 64;
   static constexpr size_t kMaxUriBytes = 64;
 
-  // Takes the socket, which is connected or connecting, and does not block. Null: no memory; the
-  // socket is closed.
+  // Takes ownership of the socket, which is connected or connecting, and non-blocking. Returns
+  // null, with the socket closed, if memory is short.
   static std::unique_ptr<TlsConnection> Make(std::shared_ptr<const TlsContext> context, int fd,
                                              Role role);
   ~TlsConnection();
@@ -67,28 +66,28 @@ class TlsConnection {
   TlsConnection& operator=(const TlsConnection&) = delete;
 
   int fd() const { return fd_; }
-  // Whether the connection waits until the socket can be written, rather than read.
+  // Whether the connection waits until the socket is writable, else until it is readable.
   bool wants_write() const { return wants_write_; }
-  // Goes on with the handshake, while there is none.
+  // Continues the handshake; no-op once established.
   absl::Status Handshake();
-  // The handshake is over: the other end's certificate is verified.
+  // Whether the handshake is complete and the other end's certificate verified.
   bool established() const { return established_; }
-  // The URIs that the other end's certificate names, without longer or further ones than the limits
-  // above.
+  // Returns the URIs in the other end's certificate, without URIs beyond the limits above.
   std::vector<std::string> PeerUris() const;
 
-  // How many bytes came; 0: none now. kUnavailable: the other end has ended the connection.
+  // Returns the number of bytes received; 0: none available. kUnavailable: the other end has closed
+  // the connection.
   absl::StatusOr<size_t> Read(std::span<uint8_t> bytes);
-  // Returns how many bytes were taken; 0: none now, and the same bytes are to be offered again.
+  // Returns the number of bytes taken; 0: none now, and the next call must offer the same bytes.
   absl::StatusOr<size_t> Write(std::span<const uint8_t> bytes);
-  // The exporter of RFC 8446 §7.5, once established.
+  // Exports keying material (RFC 8446 §7.5), once established.
   absl::Status Export(std::string_view label, std::span<const uint8_t> context,
                       std::span<uint8_t> out) const;
 
  private:
   TlsConnection(std::shared_ptr<const TlsContext> context, int fd);
   absl::Status CheckPeer() const;
-  // The meaning of a call's result: OK where the call is to be repeated later.
+  // Interprets the result of an OpenSSL call; OK: repeat the call later.
   absl::Status OutcomeOf(int result);
 
   const std::shared_ptr<const TlsContext> context_;

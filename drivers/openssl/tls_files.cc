@@ -27,7 +27,7 @@ struct OpensslFree {
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
 };
 
-// The text of an alert, by which the other end has refused us; empty: the error is another one.
+// Explains an alert by which the other end has rejected us; empty if the error is another one.
 std::string_view WhyRefused(int reason) {
   switch (reason) {
     case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
@@ -63,10 +63,10 @@ absl::Status NotPem(std::string_view key, const std::string& file, std::string_v
                                            " in PEM form: ", TakeTlsError()));
 }
 
-// Keeps OpenSSL from asking a terminal.
+// Keeps OpenSSL from prompting on a terminal.
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
-// A block of locked memory, overwritten at the end.
+// A block of locked memory, overwritten when freed.
 class LockedBytes {
  public:
   LockedBytes() : bytes_(static_cast<char*>(LockedMemory::OfProcess().Allocate(kKeyFileRoom))) {}
@@ -79,7 +79,7 @@ class LockedBytes {
   char* const bytes_;
 };
 
-// Reads a key file whole. `size`: kKeyFileRoom where it is larger.
+// Reads a whole key file. `size`: bytes read; kKeyFileRoom if the file is larger.
 absl::Status ReadKeyFile(const std::string& file, const LockedBytes& bytes, size_t& size) {
   const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return CannotRead("key", file);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a TLS context: certificate, private key, authorities. And OpenSSL's errors in plain
-// words. Control thread.
+// Loads the files of a TLS context: certificate, private key, CA certificates. Explains OpenSSL's
+// errors. Control thread.
 #ifndef SUEDE_OPENSSL_TLS_FILES_H_
 #define SUEDE_OPENSSL_TLS_FILES_H_
 
@@ -13,12 +13,12 @@
 
 namespace suede::internal {
 
-// Reads the files into the context. Errors name the file and the mend.
+// Loads the files into the context. Errors name the file and the mend.
 absl::Status LoadTlsFiles(const TlsFiles& files, SSL_CTX* context);
 
-// Why the certificate of the other end is not accepted, by the result of its verification.
+// Explains why the other end's certificate was rejected, from the result of its verification.
 std::string WhyNotVerified(long result);
-// Why TLS failed, by the newest error of the thread's queue, which is emptied.
+// Explains why TLS failed, from the newest error in the thread's queue, and clears the queue.
 std::string TakeTlsError();
 
 }  // namespace suede::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection of ShmServer. Private to it.
+// One connection of ShmServer. Private to ShmServer.
 #ifndef SUEDE_SHM_CLIENT_H_
 #define SUEDE_SHM_CLIENT_H_
 
@@ -21,32 +21,32 @@ struct ShmServer::Client {
   bool is_gone() const { return !socket.ok(); }
 
   ClientId id{};
-  Fd socket;  // none: gone
+  Fd socket;                   // none: the connection has ended
   std::optional<Wakeup> bell;  // with a segment
   pid_t pid = 0;
   uid_t uid = 0;
   int64_t connected_ms = 0;
   std::unique_ptr<Segment> segment;
   OpenRequest open;          // until the segment is sealed
-  bool is_attached = false;  // the handler knows the segment: OnGone and FinishDetach are due
-  bool is_open = false;      // FinishOpen said so
+  bool is_attached = false;  // the handler knows the segment: OnGone and FinishDetach follow
+  bool is_open = false;      // set by FinishOpen
   bool is_waiting = false;
   bool said_goodbye = false;
   protocol::Wait wait;
-  WaitBoard::Slot place;  // none: the control thread looks at `wait` every 100 us
-  // A connection for management packets, which has no segment.
+  WaitBoard::Slot place;  // none: the control thread checks `wait` every 100 us
+  // For a connection of management packets, which has no segment.
   bool has_packets = false;
   bool receives_packets = false;
   uint32_t packet_port = 0;
   uint64_t packets_lost = 0;
-  // The request under way at the handler.
+  // The request pending at the handler.
   bool has_pending = false;
   protocol::Type pending{};
   uint32_t pending_sequence = 0;
   TokenBucket requests;  // WAIT is not counted
 };
 
-// Milliseconds of a monotonic clock.
+// Returns milliseconds of a monotonic clock.
 int64_t NowMs();
 protocol::Status ToProtocolStatus(const absl::Status& status);
 

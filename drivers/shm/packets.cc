@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections that carry the management packets of a port.
+// Connections for the management packets of a port.
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -13,7 +13,7 @@
 namespace suede {
 namespace {
 
-// Bytes that may wait to be read by a client, as far as the system permits.
+// Socket buffer for packets that the client has not read, up to the system's limit.
 constexpr int kPacketSendBuffer = 1 << 20;
 
 }  // namespace
@@ -75,7 +75,7 @@ PacketCopies ShmServer::DeliverPacket(uint32_t port, std::span<const uint8_t> fr
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = 2;
-    // A socket whose other end is gone is found by Poll.
+    // Poll detects a socket whose other end is closed.
     if (sendmsg(client->socket.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) {
       ++copies.taken;
     } else {

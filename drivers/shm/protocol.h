@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between client and daemon: docs/client-protocol.md as structs. Both sides compile this,
-// so it knows neither Abseil nor the server.
+// Messages between client and daemon: docs/client-protocol.md as structs. Both sides compile this
+// file, so it depends on neither Abseil nor the server.
 #ifndef SUEDE_SHM_PROTOCOL_H_
 #define SUEDE_SHM_PROTOCOL_H_
 
@@ -86,12 +86,12 @@ struct Open {
   Instance instances[SUEDE_MAX_QUEUES] = {};
 };
 
-// The client has mapped and sealed its segment.
+// Sent once the client has mapped and sealed its segment.
 struct Sealed {
   Head head{.type = Type::kSealed, .size = sizeof(Sealed)};
 };
 
-struct Claim {  // and Unclaim, Serve
+struct Claim {  // also Unclaim and Serve
   Head head{.type = Type::kClaim, .size = sizeof(Claim)};
   Instance instance;
   uint32_t vc_mask = 0;
@@ -103,7 +103,7 @@ struct Reset {
   uint32_t reserved = 0;
 };
 
-// In Wait::rx_vcs, beside the VCs: the register event.summary is 1.
+// Flag in Wait::rx_vcs: waits until the register event.summary is 1.
 inline constexpr uint32_t kWaitForEvents = 1u << 31;
 
 struct Wait {
@@ -111,7 +111,7 @@ struct Wait {
   uint32_t credit_queues = 0;
   uint32_t completion_queues = 0;
   uint32_t rx_vcs = 0;
-  uint8_t rx_state[SUEDE_VCS] = {};  // 0: not asked for
+  uint8_t rx_state[SUEDE_VCS] = {};  // 0: not waited for
   uint32_t returned[SUEDE_MAX_QUEUES] = {};
   uint32_t tail[SUEDE_MAX_QUEUES] = {};
   uint32_t state[SUEDE_MAX_QUEUES] = {};
@@ -156,12 +156,12 @@ struct Reply {
   Type request{};
   uint16_t reserved = 0;
   Status status = Status::kOk;
-  uint64_t value = 0;  // to OPEN the segment's bytes, to REGISTER the register's value
+  uint64_t value = 0;  // for OPEN the segment's bytes, for REGISTER the register's value
   char text[192] = {};
 };
 
 inline constexpr size_t kPortNameBytes = 32;
-inline constexpr uint32_t kMaxPacketBytes = 9618;  // the largest MTU, Ethernet header and tag
+inline constexpr uint32_t kMaxPacketBytes = 9618;  // max MTU, Ethernet header and tag
 
 struct PacketsOpen {
   Head head{.type = Type::kPacketsOpen, .size = sizeof(PacketsOpen)};
@@ -180,19 +180,19 @@ struct Packets {
   uint8_t reserved[2] = {};
 };
 
-// `size` tells how many bytes of the frame there are.
+// `size` determines the number of frame bytes.
 struct PacketSend {
   Head head;
   uint8_t bytes[kMaxPacketBytes];
 };
 
-// The head in front of a received frame.
+// Precedes a received frame.
 struct PacketHead {
   Head head{.type = Type::kPacket};
   uint64_t lost = 0;
 };
 
-// The longest message that a client sends.
+// The longest message of a client.
 union AnyRequest {
   AnyRequest() : head() {}
   Head head;

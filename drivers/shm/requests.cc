@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests of clients: checked, handed to the handler, answered.
+// Checks clients' requests, passes them to the handler, and replies.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -116,7 +116,7 @@ ShmServer::Counter ShmServer::CheckPacket(const protocol::AnyRequest& request, s
   if (bytes < sizeof request.head || request.head.magic != protocol::kMagic) {
     return &ShmServerCounters::malformed;
   }
-  // Before the size, which another version may have changed.
+  // Checked before the size, which another version may have changed.
   if (request.head.version != protocol::kVersion) return &ShmServerCounters::version;
   if (request.head.size != bytes || (!is_packet && SizeOf(request.head.type) != bytes)) {
     return &ShmServerCounters::malformed;
@@ -240,7 +240,7 @@ void ShmServer::HandleClaim(Client& client, const protocol::Claim& request, bool
   if (!status.ok()) FinishPending(client.id, request.head.type, status);
 }
 
-// A target's requests need the rights of a claim, its responses the rights of a queue.
+// Serves a target: its requests need the permissions of a claim, its responses those of a queue.
 void ShmServer::HandleServe(Client& client, const protocol::Claim& request) {
   const uint16_t xpuid = request.instance.xpuid;
   const uint32_t permitted = PermittedVcs(config_.rules, client.uid, xpuid);
@@ -342,7 +342,7 @@ void ShmServer::FinishDetach(ClientId id) {
   if (client == nullptr || !client->is_gone()) return;
   client->place = {};
   client->segment.reset();
-  client->is_attached = false;  // Poll removes it
+  client->is_attached = false;  // Poll removes the client
 }
 
 void ShmServer::FinishPending(ClientId id, Type type, const absl::Status& status, uint64_t value) {

@@ -38,7 +38,7 @@ absl::Status Failed(const char* what, uint64_t bytes, const char* mend) {
                                                    ": ", std::strerror(errno), "; ", mend));
 }
 
-// Memory of its own on `node`; best effort, for a segment works on any.
+// Prefers memory on `node`; best effort, as a segment works on any.
 void Place(const Mapping& mapping, int node) {
   if (node < 0 || numa_available() < 0 || node > numa_max_node()) return;
   bitmask* nodes = numa_allocate_nodemask();
@@ -47,7 +47,7 @@ void Place(const Mapping& mapping, int node) {
   numa_bitmask_free(nodes);
 }
 
-// Maps all pages, and allocates those that are missing.
+// Maps all pages, and allocates missing ones.
 bool Populate(const Mapping& mapping, uint64_t page) {
   while (madvise(mapping.base, mapping.bytes, MADV_POPULATE_WRITE) != 0) {
     if (errno == EINTR || errno == EAGAIN) continue;
@@ -72,7 +72,7 @@ absl::StatusOr<Mapping> Map(uint64_t bytes, bool huge, int node) {
     close(mapping.fd);
     return status;
   }
-  // Hugepages are reserved here: where there are too few, this fails and no access does later.
+  // mmap reserves hugepages: if too few are free, it fails instead of a later access.
   mapping.base = mmap(nullptr, mapping.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, mapping.fd, 0);
   if (mapping.base == MAP_FAILED) {
     const absl::Status status =
@@ -88,7 +88,8 @@ absl::StatusOr<Mapping> Map(uint64_t bytes, bool huge, int node) {
     close(mapping.fd);
     return status;
   }
-  // Until Prepare, so that a hole which the client punches interrupts no lcore's CPU.
+  // Unmaps the pages until Prepare, so that a hole punched by the client sends no TLB shootdown to
+  // an lcore's CPU.
   madvise(mapping.base, mapping.bytes, MADV_DONTNEED);
   return mapping;
 }
@@ -117,7 +118,7 @@ absl::Status Segment::CheckSealed() const {
         "cannot serve the segment: it is not sealed; map it, then seal it with fcntl(fd, "
         "F_ADD_SEALS, F_SEAL_FUTURE_WRITE)");
   }
-  // The daemon brings none back: they would come from NUMA nodes of the client's choice.
+  // Rejects holes: pages allocated by the daemon would come from NUMA nodes of the client's choice.
   struct stat file;
   if (fstat(fd_, &file) != 0 || static_cast<uint64_t>(file.st_blocks) < bytes_ / 512) {
     return absl::InvalidArgumentError(

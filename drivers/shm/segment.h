@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a client's segment, as the daemon holds it.
+// The memory of a client's segment in the daemon.
 #ifndef SUEDE_SHM_SEGMENT_H_
 #define SUEDE_SHM_SEGMENT_H_
 
@@ -13,13 +13,13 @@ namespace suede {
 
 enum class HugePages : uint8_t {
   kNever,
-  kAuto,    // where there are free ones
-  kAlways,  // or fail
+  kAuto,    // if hugepages are free
+  kAlways,  // fails if too few are free
 };
 
-// A memfd that can neither grow nor shrink, mapped for its whole life. A client that has its
-// descriptor can punch holes into it until it has sealed it. A thread that touches it meanwhile
-// waits in the kernel, so none does before CheckSealed and Prepare.
+// A memfd of fixed size, mapped for its whole life. A client with its descriptor can punch holes
+// until it has sealed the memfd. A thread that accesses it meanwhile may block in the kernel, so no
+// thread does before CheckSealed and Prepare.
 class Segment {
  public:
   // Allocates all pages. `numa_node` -1: any.
@@ -29,15 +29,15 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  // Refuses a segment from which the client can take pages away, or has. Never waits.
+  // Rejects a segment whose pages the client can remove, or has removed. Does not block.
   absl::Status CheckSealed() const;
-  // Maps all pages, so that no lcore has to, and formats them. Once.
+  // Maps all pages, so that lcores take no page faults, and formats the segment. To be called once.
   absl::Status Prepare();
 
   void* base() const { return base_; }
   const SegmentShape& shape() const { return shape_; }
   const SegmentOffsets& offsets() const { return offsets_; }
-  // Bytes of the memfd: at least offsets().bytes.
+  // Returns the bytes of the memfd: at least offsets().bytes.
   uint64_t bytes() const { return bytes_; }
   int fd() const { return fd_; }
   bool is_huge() const { return is_huge_; }

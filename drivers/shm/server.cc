@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections: accepting, greeting, ending, the clock and the waits. requests.cc serves requests.
+// Connections: accepting, greeting, ending, the timer and the waits. requests.cc serves requests.
 #include "shm/server.h"
 
 #include <sys/epoll.h>
@@ -30,7 +30,7 @@ bool Watch(int epoll, int fd, uint64_t event) {
   return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &what) == 0;
 }
 
-// The identifier of a counter; empty: none.
+// Returns the identifier of a counter; empty: none.
 std::string_view NameOf(uint64_t ShmServerCounters::* counter) {
 #define SUEDE_SHM_COUNTER_NAME(id, name, sentence) \
   if (counter == &ShmServerCounters::id) return #id;
@@ -140,7 +140,7 @@ absl::Status ShmServer::MakeRoom(const ucred& peer) {
   std::vector<Guest> guests;
   guests.reserve(clients_.size());
   for (const std::unique_ptr<Client>& client : clients_) {
-    // Clients that have gone but are not detached count too: they still hold memory.
+    // Counts disconnected clients until they are detached, as they still hold memory.
     const bool is_quiet = !client->is_gone() && !client->is_attached && !client->has_packets;
     guests.push_back(
         {.uid = client->uid, .quiet_since_ms = is_quiet ? client->connected_ms : int64_t{-1}});
@@ -208,7 +208,7 @@ void ShmServer::Drop(Client& client, Counter reason) {
   const ClientInfo info = InfoOf(client);
   const ClientEnd end{.was_open = client.is_open, .said_goodbye = client.said_goodbye,
                       .error = NameOf(reason)};
-  client.socket.Reset();  // epoll forgets it
+  client.socket.Reset();  // also removes it from epoll
   client.bell.reset();
   client.place.TakeDown();
   client.is_waiting = client.is_open = client.has_pending = client.has_packets = false;
@@ -228,7 +228,7 @@ void ShmServer::Disconnect(ClientId id) {
   if (Client* client = Find(id); client != nullptr) Drop(*client, nullptr);
 }
 
-// Clients are removed here alone, so that a reference to one outlives all effects of its request.
+// Removes clients only here, so that a reference to a client stays valid during its request.
 void ShmServer::Reap() {
   std::erase_if(clients_, [](const std::unique_ptr<Client>& client) {
     return client->is_gone() && !client->is_attached;
@@ -257,8 +257,8 @@ void ShmServer::OnBoard() {
   WakeWaiting();
 }
 
-// The lcores look at the other waits from here on; those of clients without a place are for the
-// timer.
+// Wakes clients whose wait is over. Other waits are left to the lcores; those of clients without a
+// slot to the timer.
 void ShmServer::WakeWaiting() {
   bool any = false;
   ++counters_.wait_checks;
@@ -277,8 +277,8 @@ void ShmServer::WakeWaiting() {
   SetTimer(any);
 }
 
-// False: there is no lcore to look at its wait. An lcore that has not taken the client on yet, or
-// has it no more, must not look.
+// Puts the wait on the lcore's board. Returns false if the client has no slot, or if the lcore has
+// not attached the client yet, or has already detached it.
 bool ShmServer::PutUp(Client& client) {
   if (!client.place.ok() || !client.is_open) return false;
   if (!client.place.is_up()) client.place.PutUp(client.wait);
@@ -305,7 +305,7 @@ void ShmServer::SetTimer(bool is_fast) {
 }
 
 ShmServer::Client* ShmServer::Find(ClientId id) {
-  // Few clients and rare requests: a walk is enough.
+  // A linear search is enough: few clients, rare requests.
   for (const std::unique_ptr<Client>& client : clients_) {
     if (client->id == id) return client.get();
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon's side of the client protocol (docs/client-protocol.md).
 //
-// Everything here belongs to the control thread; nothing blocks.
+// Control thread only; nothing blocks.
 #ifndef SUEDE_SHM_SERVER_H_
 #define SUEDE_SHM_SERVER_H_
 
@@ -32,21 +32,21 @@ namespace suede {
 struct ShmServerConfig {
   std::string socket_path;
   mode_t socket_mode = 0660;
-  SegmentShape shape;  // of every segment; queue_count is the most a client gets
+  SegmentShape shape;  // of every segment; queue_count is the max per client
   HugePages huge_pages = HugePages::kAuto;
-  uint32_t max_clients = 64;           // at a time, 1 to 1000
-  uint32_t pack_limit_bytes = 2048;    // told to clients
+  uint32_t max_clients = 64;           // concurrent, 1 to 1000
+  uint32_t pack_limit_bytes = 2048;    // sent to clients
   uint32_t open_timeout_ms = 5000;     // from connection to SEALED
-  uint32_t max_requests_per_s = 1000;  // per client, WAIT not counted; a quarter of it at once
-  std::string version;                 // the daemon's, told to clients
-  std::vector<InstanceKey> instances;  // that this daemon serves
+  uint32_t max_requests_per_s = 1000;  // per client, without WAIT; burst of a quarter
+  std::string version;                 // of the daemon, sent to clients
+  std::vector<InstanceKey> instances;  // served by this daemon
   std::vector<ClientRule> rules;       // clients.rules
   std::function<bool(uid_t)> is_privileged = IsPrivileged;
-  // The board of each lcore; the boards outlive the server.
+  // The board of each lcore; the boards must outlive the server.
   std::vector<WaitBoard*> boards{};
 };
 
-// Identifier, metric name, sentence.
+// Identifier, metric name, help text.
 #define SUEDE_SHM_COUNTERS(X)                                                                \
   X(accepted, "clients_accepted_total", "Client connections accepted")                       \
   X(refused, "clients_refused_total", "Client connections refused: too many")                \
@@ -75,47 +75,46 @@ struct ShmServerCounters {
 
 class ShmServer {
  public:
-  // `handler` outlives the server.
+  // `handler` must outlive the server.
   static absl::StatusOr<std::unique_ptr<ShmServer>> Create(const ShmServerConfig& config,
                                                            ClientHandler* handler);
-  // Unmaps all segments: the lcores must have let go of them.
+  // Unmaps all segments: the lcores must have released them.
   ~ShmServer();
 
-  // Readable when Poll has something to do.
+  // Readable when Poll has work.
   int fd() const { return epoll_; }
   void Poll();
 
-  // Answers to the handler's requests. A client that has gone meanwhile is none of the caller's
-  // concern.
+  // Complete the handler's requests. No-op if the client has disconnected meanwhile.
   void FinishOpen(ClientId client, const absl::Status& status);
-  void FinishClaim(ClientId client, const absl::Status& status);  // and of an unclaim
+  void FinishClaim(ClientId client, const absl::Status& status);  // also of an unclaim
   void FinishReset(ClientId client, const absl::Status& status);
   void FinishRegister(ClientId client, const absl::Status& status, uint64_t value);
   void FinishServe(ClientId client, const absl::Status& status);
-  void FinishWindow(ClientId client, const absl::Status& status);  // of an add and a remove
+  void FinishWindow(ClientId client, const absl::Status& status);  // of an add or a remove
   void FinishDetach(ClientId client);
 
-  // Serves management packets from then on; without a handler they are refused.
+  // Serves management packets from now on; without a handler they are rejected.
   void SetPacketHandler(PacketHandler* handler) { packet_handler_ = handler; }
-  // Gives a packet that the port received to the clients that want it.
+  // Delivers a packet received by the port to all clients that receive its packets.
   PacketCopies DeliverPacket(uint32_t port, std::span<const uint8_t> frame);
 
-  // Ends the connection of a client whose window has lost pages; OnGone follows.
+  // Disconnects a client whose window has lost pages; OnGone follows.
   void DropPunched(ClientId client);
 
-  // Shows all clients whether the register event.summary is 1, which they may wait for.
+  // Publishes to all clients whether the register event.summary is 1, for which they may wait.
   void SetEventSummary(bool is_set);
 
-  // Takes effect on clients that come from now on.
+  // Takes effect on later clients.
   void SetMaxClients(uint32_t max_clients) { config_.max_clients = max_clients; }
   void SetPackLimit(uint32_t bytes) { config_.pack_limit_bytes = bytes; }
-  // Takes effect on requests that clients make from now on.
+  // Takes effect on later requests.
   void SetRules(const std::vector<ClientRule>& rules) { config_.rules = rules; }
 
-  // Ends a client's connection; OnGone follows before this returns.
+  // Disconnects a client; OnGone is called before this returns.
   void Disconnect(ClientId client);
 
-  // nullptr where the client has none.
+  // Returns nullptr if the client has none.
   Segment* segment(ClientId client);
   std::vector<ClientInfo> clients() const;
   const ShmServerCounters& counters() const { return counters_; }
@@ -128,11 +127,11 @@ class ShmServer {
             std::unique_ptr<Listener> listener, int epoll, int timer);
 
   void AcceptClients();
-  // OK where there is a place for a client of that user; if need be, ends another client for it.
+  // Returns OK if there is a place for a client of that user; may disconnect another client for it.
   absl::Status MakeRoom(const ucred& peer);
   void Greet(Client& client);
   void Serve(Client& client);
-  // The counter of a bad packet, nullptr for a good one.
+  // Returns the counter of an invalid packet, nullptr for a valid one.
   Counter CheckPacket(const protocol::AnyRequest& request, size_t bytes) const;
   void Dispatch(Client& client, const protocol::AnyRequest& request, const Fd& fd);
   void HandleOpen(Client& client, const protocol::Open& request);
@@ -151,7 +150,7 @@ class ShmServer {
 
   absl::Status PrepareOpen(Client& client, const protocol::Open& request);
   bool IsOurs(InstanceKey instance) const;
-  // The error that no rule lets the client be the XPU on those VCs: 0 stands for any.
+  // Returns the error that no rule permits the client to be the XPU on those VCs; 0: any.
   absl::Status Forbid(const Client& client, uint16_t xpuid, uint32_t vc_mask);
 
   void FinishPending(ClientId id, protocol::Type type, const absl::Status& status,

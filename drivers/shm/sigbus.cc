@@ -12,7 +12,7 @@
 namespace suede {
 namespace {
 
-// Read by the handler, so only lock-free atomics. `base` is written last and cleared first.
+// Read by the handler, hence only lock-free atomics. `base` is written last and cleared first.
 struct Range {
   std::atomic<bool> taken{false};
   std::atomic<uintptr_t> base{0};
@@ -25,7 +25,7 @@ static_assert(std::atomic<uintptr_t>::is_always_lock_free);
 Range ranges[SigbusGuard::kMaxRanges];
 struct sigaction previous_action;
 
-// Puts an anonymous page where `address` lies; false where it is none of ours.
+// Maps an anonymous page at `address`. Returns false if no range contains it.
 bool Mend(uintptr_t address) {
   for (Range& range : ranges) {
     const uintptr_t base = range.base.load(std::memory_order_acquire);
@@ -44,7 +44,7 @@ void OnSigbus(int signal_number, siginfo_t* info, void*) {
   const int saved_errno = errno;
   const bool is_fault = info->si_code > 0;
   if (!is_fault || !Mend(reinterpret_cast<uintptr_t>(info->si_addr))) {
-    // Not ours: the handler before ours gets it, by the fault that repeats on return.
+    // Restores the previous handler, which the fault reaches when it repeats on return.
     sigaction(SIGBUS, &previous_action, nullptr);
     if (!is_fault) raise(signal_number);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Survives pages of segments and windows that fail in hardware.
+// Handles SIGBUS from pages of segments and windows that fail in hardware.
 //
-// An lcore that touches such a page gets SIGBUS. The handler maps an anonymous page in its place
-// and notes the memory as broken, so that only its client suffers.
+// An lcore that accesses such a page gets SIGBUS. The handler maps an anonymous page in its place
+// and marks the range as broken, so that only its client is affected.
 #ifndef SUEDE_SHM_SIGBUS_H_
 #define SUEDE_SHM_SIGBUS_H_
 
@@ -12,11 +12,11 @@ namespace suede {
 
 class SigbusGuard {
  public:
-  // At most this many ranges at a time.
+  // Max concurrent ranges.
   static constexpr int kMaxRanges = 2048;
 
-  // Adds a mapping with pages of `page_bytes`; -1 where the table is full. Installs the handler on
-  // first use. Any thread.
+  // Adds a mapping with pages of `page_bytes` bytes; returns -1 if the table is full. Installs the
+  // handler on first use. Any thread.
   static int Register(void* base, size_t bytes, size_t page_bytes);
   static void Unregister(int range);
   static bool IsBroken(int range);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a client's wait is over. The daemon's control thread and the lcore ask, and so does the
-// client itself before it goes to sleep.
+// Decides whether a client's wait is over: for the daemon's control thread, for the lcore, and for
+// the client before it sleeps.
 #ifndef SUEDE_SHM_WAIT_H_
 #define SUEDE_SHM_WAIT_H_
 
@@ -11,7 +11,7 @@
 
 namespace suede {
 
-// The parts of a protocol::Wait that are there, as its masks.
+// The parts of a protocol::Wait that are ready, as its masks.
 struct WaitReady {
   uint32_t credit_queues = 0;
   uint32_t completion_queues = 0;
@@ -19,8 +19,8 @@ struct WaitReady {
   bool any() const { return (credit_queues | completion_queues | rx_vcs) != 0; }
 };
 
-// All masks of `wait` must lie within the segment's queues and VCs. The values read are only a
-// hint: nothing is done with them. Another thread may be writing values of `wait`.
+// Checks a wait. All masks of `wait` must lie within the segment's queues and VCs. The values read
+// are only compared. Another thread may be writing values of `wait`.
 inline WaitReady FindReady(void* segment, const SegmentOffsets& offsets,
                            const protocol::Wait& wait) {
   const auto* head = static_cast<const suede_segment*>(segment);

@@ -37,7 +37,8 @@ void WaitBoard::ClearReady() const {
   [[maybe_unused]] const ssize_t n = read(fd_.get(), &count, sizeof count);
 }
 
-// A look at what was up here before may be under way, and sees old words or new ones.
+// Writes words atomically: the lcore may still be checking the slot's previous wait, and reads old
+// or new words.
 void WaitBoard::PutUp(uint32_t number, const protocol::Wait& wait) {
   static_assert(sizeof wait % sizeof(uint32_t) == 0);
   using Word __attribute__((may_alias)) = uint32_t;

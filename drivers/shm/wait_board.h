@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The waits of an lcore's clients, which the lcore looks at now and then, so that no other thread
-// has to wake up for that while clients sleep.
+// The waits of an lcore's clients, which the lcore checks now and then, so that no other thread has
+// to poll while clients sleep.
 #ifndef SUEDE_SHM_WAIT_BOARD_H_
 #define SUEDE_SHM_WAIT_BOARD_H_
 
@@ -16,8 +16,8 @@
 
 namespace suede {
 
-// The control thread puts waits up and takes them down. The lcore takes a wait down that is over,
-// and makes fd() readable. The memory of a client's segment stays until the lcore has forgotten the
+// The control thread puts up and takes down waits. The lcore takes down a wait that is over, and
+// makes fd() readable. The memory of a client's segment must stay until the lcore has detached the
 // client, after its wait was taken down.
 class WaitBoard {
  public:
@@ -26,7 +26,7 @@ class WaitBoard {
   // A client's slot. Control thread.
   class Slot {
    public:
-    Slot() = default;  // none
+    Slot() = default;  // no slot
     Slot(Slot&& other) noexcept
         : board_(std::exchange(other.board_, nullptr)), number_(other.number_) {}
     Slot& operator=(Slot&& other) noexcept {
@@ -38,7 +38,8 @@ class WaitBoard {
       if (board_ != nullptr) board_->Free(number_);
     }
     bool ok() const { return board_ != nullptr; }
-    // `wait`: masks within the segment's queues and VCs. Nothing is up, and there is a slot.
+    // Puts up a wait. `wait`: masks within the segment's queues and VCs. Requires ok() and
+    // !is_up().
     void PutUp(const protocol::Wait& wait) { board_->PutUp(number_, wait); }
     void TakeDown() {
       if (board_ != nullptr) board_->TakeDown(uint64_t{1} << number_);
@@ -52,21 +53,22 @@ class WaitBoard {
     uint32_t number_ = 0;
   };
 
-  // Null: there is no descriptor for it.
+  // Returns null if there is no descriptor left.
   static std::unique_ptr<WaitBoard> Create();
 
   // ---- Control thread.
 
-  // Takes a slot for a client of this segment. The slot is not ok() where all are taken.
+  // Takes a slot for the client of this segment. The slot is not ok() if all are taken.
   Slot TakeSlot(void* segment, const SegmentOffsets& offsets);
   // Readable when a wait is over.
   int fd() const { return fd_.get(); }
-  // Until the next one.
+  // Clears fd() until the next wait is over.
   void ClearReady() const;
 
   // ---- The lcore.
 
-  // Takes down what is over, and makes fd() readable if anything was: a system call at most.
+  // Takes down waits that are over, and makes fd() readable if there are any: at most one system
+  // call.
   void Poll() {
     if (const uint64_t up = up_.load(std::memory_order_acquire); up != 0) [[unlikely]]
       EndWaits(up);
@@ -76,7 +78,7 @@ class WaitBoard {
   struct Entry {
     void* segment = nullptr;  // null: the slot is free
     const SegmentOffsets* offsets = nullptr;
-    protocol::Wait wait;  // its words are written and read as relaxed atomics
+    protocol::Wait wait;  // written and read as relaxed atomic words
   };
 
   explicit WaitBoard(Fd fd) : fd_(std::move(fd)) {}

@@ -46,8 +46,8 @@ constexpr char kMissing[] =
 constexpr int kFixedSize = F_SEAL_SHRINK | F_SEAL_GROW;
 constexpr int kNoHoles = F_SEAL_WRITE | F_SEAL_FUTURE_WRITE;
 
-// The page size of a memfd whose seals are `seals`. Only memory has seals: everything else is
-// refused without asking a file system that a user's program serves.
+// Returns the page size of a memfd with the seals `seals`. Only memory files have seals: other
+// descriptors are rejected without a query to their file system, which a user's program may serve.
 absl::StatusOr<uint64_t> PageBytes(int fd, int seals) {
   struct statfs system;
   if (seals < 0 || fstatfs(fd, &system) != 0) return Refused("the descriptor is not a memfd");
@@ -65,7 +65,7 @@ absl::StatusOr<uint64_t> PageBytes(int fd, int seals) {
 
 WindowFile::~WindowFile() { munmap(base, bytes); }
 
-// The file as it is mapped for its user, or mapped now.
+// Returns the user's existing mapping of the file, or maps it.
 absl::StatusOr<std::shared_ptr<const WindowFile>> WindowFiles::FileOf(const Part& part, int seals) {
   const absl::StatusOr<uint64_t> page = PageBytes(part.fd, seals);
   if (!page.ok()) return page.status();
@@ -115,7 +115,7 @@ absl::StatusOr<std::unique_ptr<WindowMemory>> WindowFiles::Map(
   absl::StatusOr<std::shared_ptr<const WindowFile>> file =
       FileOf(part, fcntl(part.fd, F_GET_SEALS));
   if (!file.ok()) return file.status();
-  // Asked anew: the seals have to be there while the mapping is.
+  // Reads the seals again: they count only if set after the mapping.
   const int seals = fcntl(part.fd, F_GET_SEALS);
   if ((seals & kFixedSize) != kFixedSize || (seals & kNoHoles) == 0) {
     if ((seals & F_SEAL_SEAL) != 0)
@@ -147,9 +147,10 @@ uint64_t WindowFiles::bytes() const {
 
 WindowMemory::~WindowMemory() { SigbusGuard::Unregister(guard_); }
 
-// The file can neither grow nor lose pages up to its end. So its blocks change only if a page was
-// missing, or if the client frees pages behind the end. The client can do that once, because all of
-// them go together, so at most one step can hide behind it.
+// Maps further pages and checks the block count. The file can neither grow nor lose pages up to its
+// end, so its blocks change only if a page was missing, or if the client frees pages behind the
+// end. The client can do that only once, as all of them are freed together, so it can hide at most
+// one step.
 absl::StatusOr<bool> WindowMemory::Populate(uint64_t bytes) {
   const int advice = file_->is_writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
   const uint64_t end = std::min(bytes_, populated_ + std::max(bytes, file_->page_bytes));
@@ -164,7 +165,7 @@ absl::StatusOr<bool> WindowMemory::Populate(uint64_t bytes) {
     const uint64_t step = std::min(bytes_ - populated_, std::max(kStepBytes, file_->page_bytes));
     if (madvise(base() + populated_, step, advice) != 0) {
       if (errno == EINTR || errno == EAGAIN) return false;
-      // An older kernel (EINVAL) leaves the pages to the first access.
+      // An older kernel (EINVAL) maps the pages at the first access.
       if (errno != EINVAL) return NoMemory("its pages", "free some memory");
     }
     if (fstat(fd_.get(), &info) != 0 || info.st_blocks != blocks_) {

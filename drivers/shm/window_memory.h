@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a client's window, which the daemon maps from the client's descriptor
-// (docs/memory.md, "Windows that the lcore serves").
+// Memory of a client's window, mapped by the daemon from the client's descriptor (docs/memory.md,
+// "Windows that the lcore serves").
 //
-// A client may hold the lock of its memfd's inode for as long as it likes (a write whose source is
-// never there), so no call here takes that lock: no seal is added, nothing is sought, nothing is
-// allocated or freed by descriptor.
+// A client may hold the lock of its memfd's inode indefinitely (by a write whose source never
+// becomes available), so no call here takes that lock: none adds a seal, seeks, or allocates or
+// frees by descriptor.
 #ifndef SUEDE_SHM_WINDOW_MEMORY_H_
 #define SUEDE_SHM_WINDOW_MEMORY_H_
 
@@ -21,8 +21,8 @@
 
 namespace suede {
 
-// A memfd of a client, mapped whole: once it is sealed, it cannot be mapped for writing again, so
-// all windows in it share the mapping. Owned by the control thread.
+// A client's memfd, mapped whole. Once it is sealed, it cannot be mapped for writing again, so all
+// windows in it share the mapping. Owned by the control thread.
 struct WindowFile {
   WindowFile(uint8_t* base, uint64_t bytes, uint64_t page_bytes, bool is_writable)
       : base(base), bytes(bytes), page_bytes(page_bytes), is_writable(is_writable) {}
@@ -36,8 +36,8 @@ struct WindowFile {
   const bool is_writable;
 };
 
-// Sealed so that no page can vanish, and registered with the SIGBUS guard for its whole life: a
-// page that fails in hardware harms no lcore.
+// Memory sealed so that no page can vanish, and registered with SigbusGuard for its whole life: a
+// page that fails in hardware does not crash an lcore.
 class WindowMemory {
  public:
   ~WindowMemory();
@@ -48,15 +48,16 @@ class WindowMemory {
   uint64_t bytes() const { return bytes_; }  // whole pages
   const std::shared_ptr<const WindowFile>& file() const { return file_; }
 
-  // Maps further pages, which the client has allocated, so that no lcore has to: about `bytes` at a
-  // time. True once all are mapped. PERMISSION_DENIED where a page was missing although the file's
-  // blocks said otherwise: the daemon has allocated at most kStepBytes, or one page.
+  // Maps further pages, which the client has allocated, so that lcores take no page faults: about
+  // `bytes` per call. Returns true once all are mapped. Returns PERMISSION_DENIED if a page was
+  // missing although the file's block count did not show it: the daemon has then allocated at most
+  // kStepBytes, or one page.
   static constexpr uint64_t kStepBytes = 64u << 10;
   absl::StatusOr<bool> Populate(uint64_t bytes);
 
   // Whether a page has vanished. Any thread.
   bool broken() const { return SigbusGuard::IsBroken(guard_); }
-  // The NUMA node of the first page; -1: not known.
+  // Returns the NUMA node of the first page; -1: unknown.
   int NumaNode() const;
 
  private:
@@ -82,17 +83,17 @@ class WindowFiles {
   struct Part {
     int fd = -1;          // of the client; the caller closes it
     uint64_t offset = 0;  // a multiple of the page size
-    uint64_t bytes = 0;   // at least 1
+    uint64_t bytes = 0;   // min 1
     bool is_writable = false;
-    uid_t uid = 0;                      // of the client: only clients of one user share a mapping
-    uint64_t max_bytes = ~uint64_t{0};  // of a file that is not mapped yet
+    uid_t uid = 0;                      // of the client; only clients of one user share a mapping
+    uint64_t max_bytes = ~uint64_t{0};  // max size of a file that is not mapped yet
   };
-  // Takes a memfd that is sealed and has all its pages; refuses any other descriptor.
-  // FAILED_PRECONDITION: pages are missing; or the file is mapped, and in `*unsealed`, but not
-  // sealed. The client mends that and asks again.
+  // Maps a part of a sealed memfd that has all its pages; rejects any other descriptor.
+  // FAILED_PRECONDITION: pages are missing, or the file is not sealed but mapped, as `*unsealed`.
+  // The client is expected to mend that and to retry.
   absl::StatusOr<std::unique_ptr<WindowMemory>> Map(const Part& part,
                                                     std::shared_ptr<const WindowFile>* unsealed);
-  // Returns the bytes of all mapped files together.
+  // Returns the total bytes of all mapped files.
   uint64_t bytes() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of what a device could not: no code of its own, only aborts.
+// Checks that only the simulator can make, which abort on failure.
 #ifndef SUEDE_SIM_CHECKS_H_
 #define SUEDE_SIM_CHECKS_H_
 
@@ -11,7 +11,7 @@
 
 namespace suede {
 
-// By words: it is taken twice of each frame, and frames are most of a simulation's cost.
+// Hashes by words for speed: each frame is hashed twice, and frames dominate a simulation's cost.
 inline uint64_t Fingerprint(const uint8_t* data, uint32_t bytes) {
   uint64_t hash = bytes;
   while (bytes != 0) {

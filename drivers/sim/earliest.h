@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first of many times, each of which changes now and then: a tournament of pairs.
+// Tracks the minimum of many times that change now and then, by a tournament tree.
 #ifndef SUEDE_SIM_EARLIEST_H_
 #define SUEDE_SIM_EARLIEST_H_
 
@@ -18,7 +18,7 @@ class Earliest {
 
   Time operator[](uint32_t index) const { return times_[leaves_ + index]; }
   Time time() const { return times_[1]; }
-  // The index of the earliest; of several the lowest.
+  // Returns the index of the earliest time; the lowest of equals.
   uint32_t index() const {
     uint32_t at = 1;
     while (at < leaves_) at = times_[2 * at] == times_[at] ? 2 * at : 2 * at + 1;
@@ -39,7 +39,7 @@ class Earliest {
 
  private:
   uint32_t leaves_;
-  std::vector<Time> times_;  // of a pair the first is at half its index
+  std::vector<Time> times_;  // times_[i] is the earlier of times_[2 i] and times_[2 i + 1]
 };
 
 }  // namespace suede

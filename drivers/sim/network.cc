@@ -13,19 +13,19 @@
 namespace suede {
 namespace {
 
-constexpr uint32_t kPorts = 127;  // where it is not said
+constexpr uint32_t kPorts = 127;  // default
 constexpr uint32_t kOnCable = 8192;
-constexpr uint32_t kCells = 8192;  // a frame takes one: queues are limited by frames
+constexpr uint32_t kCells = 8192;  // a frame occupies one cell: queues are limited by frames
 constexpr uint32_t kAddresses = 256;
 constexpr uint32_t kDataAt = 64;  // offset of a frame in its buffer
-constexpr uint32_t kAtOnce = 32;  // frames
+constexpr uint32_t kAtOnce = 32;  // frames per burst
 constexpr uint32_t kBufferBytes = kDataAt + SimNetwork::kMaxFrameBytes + Frame::kSlackBytes;
 
 uint64_t RateOf(const SimFaults& faults) { return static_cast<uint64_t>(faults.bits_per_ns * 1e9); }
 
 }  // namespace
 
-// A frame of the switch.
+// A frame buffer of the switch.
 struct SimNetwork::Pooled {
   Frame frame;
   uint8_t bytes[kBufferBytes];
@@ -107,7 +107,7 @@ SimPort* SimNetwork::AddPort(uint32_t frames, uint32_t tx_ring, const SimFaults&
                              uint32_t rx_ring) {
   if (ports_.empty()) Build();
   const auto number = static_cast<uint32_t>(ports_.size());
-  // One port of the switch is for Inject.
+  // The last port of the switch is for Inject.
   Require(number + (given_ ? 0 : 1) < params_.ports.size(), "the switch has no port left");
   ports_.push_back(
       std::make_unique<SimPort>(this, PortIndex(number), frames, tx_ring, faults, rx_ring));
@@ -132,7 +132,8 @@ void SimNetwork::Block(const SimPort* from, const SimPort* to, bool blocked) {
   switch_->SetBlocked(from->number_, to->number_, blocked);
 }
 
-// The rate towards the switch is the device's; the one towards the host holds frames in queues.
+// Sets the impairments of a port. The device applies the rate towards the switch; the rate towards
+// the host queues frames in the switch.
 void SimNetwork::SetImpairments(uint32_t number, const SimFaults& faults) {
   fabric::ImpairmentParams in{.delay = faults.delay,
                               .loss = fabric::ChanceOf(faults.loss),
@@ -194,7 +195,7 @@ void SimNetwork::ServeCable(uint32_t number) {
   next_.Set(number, coming.empty() ? own : std::min(own, coming.front().at));
 }
 
-// Frames that have been on their way to the switch are there.
+// Delivers frames to the switch whose way has ended.
 void SimNetwork::EndWays(uint32_t number) {
   std::multimap<Time, Frame*>& coming = on_way_[number];
   for (; !coming.empty() && coming.begin()->first <= now_; coming.erase(coming.begin())) {
@@ -202,7 +203,7 @@ void SimNetwork::EndWays(uint32_t number) {
   }
 }
 
-// Does all that is due at a port, and sends what other ports have to send because of it.
+// Processes a port's due events, and transmits on the ports affected.
 void SimNetwork::Serve(uint32_t number) {
   if (is_cable_) return ServeCable(number);
   if (number < ports_.size()) {
@@ -216,7 +217,7 @@ void SimNetwork::Serve(uint32_t number) {
   }
   switch_->ClearTouched();
   TransmitOf(number);
-  // A frame that comes or leaves may begin or end a pause at any port.
+  // Any frame that arrives or leaves may begin or end a pause at any port.
   for (uint32_t i = 0; switch_pauses_ && i < ports_.size(); ++i) TransmitOf(i);
 }
 
@@ -271,7 +272,7 @@ Frame* SimNetwork::Take(std::span<const uint8_t> bytes) {
   return frame;
 }
 
-// Takes back what has ended in the switch.
+// Takes back frame buffers that the switch has released.
 void SimNetwork::Refill() {
   const auto ended = switch_->ended();
   frames_ended_ += ended.size();
@@ -280,7 +281,7 @@ void SimNetwork::Refill() {
   while (switch_->spares_wanted() != 0) switch_->GiveSpare(TakeEmpty());
 }
 
-// An update that is not one of the numbered frames, whose loss is the link's to repair.
+// Whether an update is lost. Excludes numbered frames, whose loss LLR repairs.
 bool SimNetwork::LosesUpdate(const Frame& frame) {
   if (update_loss_ == 0 || frame.length < kLinkBodyAt || !IsToNeighbour(frame.data) ||
       !HasLinkType(frame.data, frame.length, kDefaultLinkEtherType)) {
@@ -300,7 +301,7 @@ void SimNetwork::Send(const SimPort& from, const Frame& frame, Time leaves) {
     return;
   }
   if (LosesUpdate(frame)) return;
-  constexpr uint8_t kLinkLocal[] = {0x01, 0x80, 0xc2, 0, 0};  // and a byte below 16
+  constexpr uint8_t kLinkLocal[] = {0x01, 0x80, 0xc2, 0, 0};  // and a last byte below 16
   if (neighbour_ && bytes.size() > 5 && std::equal(bytes.begin(), bytes.begin() + 5, kLinkLocal) &&
       bytes[5] < 16) {
     return neighbour_(&from, bytes);
@@ -351,7 +352,7 @@ void SimNetwork::Arrive(uint32_t number, Frame* frame) {
   ports_[number]->Arrive(frame, now_);
 }
 
-// PFC frames and those of links end in the switch, and are not lost.
+// Subtracts PFC and link-layer frames, which end in the switch but are not lost.
 uint64_t SimNetwork::frames_lost() const {
   uint64_t lost = frames_lost_ + frames_ended_;
   if (switch_ == nullptr) return lost;
@@ -361,7 +362,7 @@ uint64_t SimNetwork::frames_lost() const {
   return lost - switch_->frames_of_links();
 }
 
-// With a cable, the device of a port pauses no class.
+// Returns the frame's class bit; 0 with a cable, as its devices pause no class.
 fabric::ClassMask SimNetwork::ClassBitOf(const Frame& frame) const {
   if (is_cable_) return 0;
   const auto view = fabric::ViewFrame(params_.forwarding, frame.data, frame.length);

@@ -36,7 +36,7 @@ SimPort::SimPort(SimNetwork* network, PortIndex number, uint32_t frames, uint32_
 
 SimPort::~SimPort() = default;
 
-// A device takes frames from the pool as it hands some up.
+// Posts frames of the pool for arrivals, as a device does when it delivers some.
 void SimPort::Refill() {
   while (posted_ < rx_ring_ && frames_out() + posted_ < frames_) ++posted_;
 }
@@ -79,7 +79,7 @@ uint32_t SimPort::Transmit(Frame* const* frames, uint32_t count) {
   return taken;
 }
 
-// A frame is given to the ring, behind those that are there.
+// Records the bytes queued ahead of a frame about to join the ring.
 void SimPort::LookAhead(const Frame& frame) {
   const auto bit = static_cast<fabric::ClassMask>(1u << overloaded_);
   if (network_->ClassBitOf(frame) == bit) return;
@@ -118,7 +118,7 @@ bool SimPort::Take(Frame** frame) {
   return true;
 }
 
-// A pool has memory for the frames that were ever needed at once, and most are never.
+// Adds a buffer. The pool's memory grows on demand, as few of its frames are ever in use at once.
 void SimPort::Grow() {
   buffers_.push_back(std::make_unique<Buffer>());
   Buffer* buffer = buffers_.back().get();
@@ -153,7 +153,7 @@ void SimPort::SetClassesPaused(uint8_t classes) {
   Ask(network_->now());
 }
 
-// PFC frames leave beside the ring, and are lost where other frames would be.
+// Sends a due PFC frame, outside the ring; lost in the same cases as other frames.
 void SimPort::Ask(Time now) {
   const auto pfc = asks_.Poll(asked_, now);
   network_->WakeAt(number_, asks_.deadline());
@@ -166,7 +166,7 @@ bool SimPort::waits_for_class() const {
   return (network_->the_switch().output(number_).waiting() & asked_) != 0;
 }
 
-// Whether the frame is for a group that nobody has asked for.
+// Whether the frame is for a group without a filter entry.
 bool SimPort::Filters(const Frame& frame) const {
   if (!groups_ || frame.length < 6 || (frame.data[0] & 1) == 0) return false;
   return std::none_of(groups_->begin(), groups_->end(), [&](const std::array<uint8_t, 6>& group) {
@@ -205,7 +205,7 @@ void SimPort::Lose(Frame* frame) {
   network_->Release(frame);
 }
 
-// A frame that was interrupted starts over.
+// Resumes transmission; an interrupted frame starts over.
 void SimPort::GoOn(bool sent_before) {
   if (sent_before || !Sends()) return;
   free_at_ = std::max(free_at_, network_->now());
@@ -236,7 +236,7 @@ void SimPort::Unreference(Buffer* buffer) {
   buffer->owner->free_.push_back(buffer);
 }
 
-// Frames of classes that the switch pauses wait; the first frame of another class passes them.
+// Starts the first frame whose class is not paused by the switch, and moves it to the front.
 void SimPort::BeginFirst() {
   ring_.front().leaves = kNever;
   const fabric::ClassMask held = told_.Paused(0xff, network_->now());

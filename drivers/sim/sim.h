@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ports of hosts on a network in virtual time (network.h), behind the burst interface.
+// Hosts' ports on a network in virtual time (network.h), with the burst interface.
 #ifndef SUEDE_SIM_SIM_H_
 #define SUEDE_SIM_SIM_H_
 
@@ -20,8 +20,8 @@
 
 namespace suede {
 
-// Frames belong to the pool of the port that gave them, and may be sent through, asked of and
-// released to any port: a host with several of them sends a frame again on another.
+// Frames belong to the pool of the port that allocated them, and may be sent through, queried by
+// and released to any port: a host with several ports may retransmit a frame on another.
 class SimPort : public Port {
  public:
   static constexpr uint32_t kMaxFrameBytes = SimNetwork::kMaxFrameBytes;
@@ -43,60 +43,61 @@ class SimPort : public Port {
     return {.up = up_, .speed_bps = static_cast<uint64_t>(faults_.bits_per_ns * 1e9)};
   }
 
-  // ---- Ways to die, and back. link() reports only the first one.
+  // ---- Failures and recovery. link() reports only SetLink.
 
   SimFaults& faults() {
     faults_changed_ = true;
     network_->faults_changed_ = true;
     return faults_;
   }
-  // Shows `watch` each frame that is handed up, before its taker gets it.
+  // Calls `watch` with each received frame before the caller gets it.
   void Watch(std::function<void(std::span<const uint8_t>)> watch) { watch_ = std::move(watch); }
-  // Tells `woken` of each frame that arrives.
+  // Calls `woken` for each frame that arrives.
   void SetWaker(std::function<void(Time)> woken) { woken_ = std::move(woken); }
-  // The device drops frames to other groups than these, as a NIC does that was asked for no more.
+  // Drops frames to groups other than these, like a NIC with a multicast filter.
   void SetGroups(std::vector<std::array<uint8_t, 6>> groups) { groups_ = std::move(groups); }
-  // A frame of the neighbour's, that no switch has forwarded and the device does not obey, arrives
-  // now.
+  // Receives a frame of the neighbour now, which no switch forwards and the device does not
+  // process.
   void Arrive(std::span<const uint8_t> bytes);
-  // A link that is down loses frames that arrive and frames that leave.
+  // Sets the link; a link that is down loses arriving and leaving frames.
   void SetLink(bool up);
-  // Where this is set, nothing leaves while the link is down: frames in the transmit ring then
-  // come out when the link is up again, as of devices that stop with their rings full.
+  // Keeps frames in the transmit ring while the link is down; they are sent when it is up again, as
+  // by devices that stop with full rings.
   void KeepRingWhileDown(bool keep) { keeps_ring_ = keep; }
   // Loses frames that the port sends, or frames that arrive for it, or both.
   void SetSilent(bool sends_nothing, bool receives_nothing) {
     sends_nothing_ = sends_nothing;
     receives_nothing_ = receives_nothing;
   }
-  // Nothing leaves: the ring fills up, and then nothing is taken.
+  // Stops transmission: the ring fills up, then Transmit takes nothing.
   void SetPaused(bool paused);
-  // Asks the switch, by PFC frames, to hold frames of these classes, a mask. As these frames are
-  // under way for a while and may be lost, and pauses end by themselves, it holds them roughly.
+  // Requests the switch, by PFC frames, to pause these classes, a mask. The effect is approximate:
+  // PFC frames take time and may be lost, and pauses expire.
   void SetClassesPaused(uint8_t classes);
-  // A device obeys the switch's PFC frames: frames of paused classes stay in the ring, and the
-  // others pass them. Where it does not obey, it hands these frames up.
+  // Whether the device processes the switch's PFC frames: frames of paused classes stay in the
+  // ring, and others pass them. If not, the device delivers PFC frames to the host.
   void SetObeysPfc(bool obeys) { obeys_pfc_ = obeys; }
-  // The process that drove the ports has ended and another one starts: frames in rings are gone,
-  // and every frame is in its pool. All ports that have frames of each other go together.
+  // Simulates the end of the process that drove the ports and the start of another: frames in rings
+  // are lost, and every frame is back in its pool. Must include all ports that hold frames of each
+  // other.
   static void Restart(std::span<SimPort* const> ports);
 
-  // Max bytes of a class that were in the ring in front of a frame of another class. The class is
-  // set before the first frame.
+  // Measures the max bytes of this class in the ring ahead of a frame of another class. To be
+  // called before the first frame.
   void SetOverloaded(uint32_t traffic_class) { overloaded_ = traffic_class; }
   uint32_t max_ahead() const { return max_ahead_; }
 
-  // Frames that are not in the pool: the pipeline's and the devices'.
+  // Frames outside the pool: held by the pipeline or by devices.
   uint32_t frames_out() const { return static_cast<uint32_t>(buffers_.size() - free_.size()); }
-  // The max of frames_out().
+  // Max of frames_out().
   uint32_t max_frames_out() const { return max_frames_out_; }
-  // Frames that the device has, of any port.
+  // Frames that the device holds, of any port.
   uint32_t frames_held() const { return static_cast<uint32_t>(ring_.size() + left_.size()); }
   // Whether the switch holds frames for the port because their class is paused.
   bool waits_for_class() const;
-  // When the oldest frame came that was not taken yet; kNever: there is none.
+  // Returns the arrival time of the oldest frame not yet received; kNever: none.
   Time waits_since() const { return received_.empty() ? kNever : received_.front().at; }
-  // Bytes of frames that were given to the ring, and of those that have left, lost ones too.
+  // Bytes of frames put into the ring, and of frames sent, lost ones included.
   uint64_t bytes_taken() const { return bytes_taken_; }
   uint64_t bytes_sent() const { return bytes_sent_; }
   // Bytes of frames that arrived and were not lost.
@@ -107,16 +108,16 @@ class SimPort : public Port {
   struct Buffer;
   struct OnWire {
     Buffer* buffer;
-    Time leaves;  // its last byte does; known of the ring's first frame, unless it is paused
-    uint64_t fingerprint;  // of the bytes when the device took them: nobody may write to them
+    Time leaves;           // of the last byte; set for the ring's first frame, unless paused
+    uint64_t fingerprint;  // of the bytes when the device took them, which must not change
   };
   bool Sends() const { return !paused_ && (up_ || !keeps_ring_); }
-  // The ring's first frame begins to leave.
+  // Starts transmission of the ring's first frame.
   void BeginFirst();
   void GoOn(bool sent_before);
-  // When the ring's first frame leaves; kNever: there is none, or none may.
+  // Returns when the ring's first frame leaves; kNever: none, or not permitted.
   Time leaves_at() const;
-  // When it has something to do by itself, which is done by Act.
+  // Returns when Act has work due.
   Time deadline() const;
   void Act(Time now);
   void Ask(Time now);
@@ -138,14 +139,14 @@ class SimPort : public Port {
   uint32_t frames_;
   uint32_t tx_ring_;
   uint32_t rx_ring_;
-  uint32_t posted_ = 0;  // frames of the pool that the device keeps for arrivals
+  uint32_t posted_ = 0;  // frames of the pool reserved for arrivals
   bool up_ = true;
   bool keeps_ring_ = false;
   bool sends_nothing_ = false;
   bool receives_nothing_ = false;
   bool paused_ = false;
   bool obeys_pfc_ = true;
-  std::optional<std::vector<std::array<uint8_t, 6>>> groups_;  // none: of all
+  std::optional<std::vector<std::array<uint8_t, 6>>> groups_;  // none: no filter
   Time free_at_{};  // when the last frame has left
   uint64_t bytes_taken_ = 0;
   uint64_t bytes_sent_ = 0;
@@ -154,7 +155,7 @@ class SimPort : public Port {
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<Buffer*> free_;
   std::deque<OnWire> ring_;
-  std::deque<OnWire> left_;  // the reader of departures has not seen them yet
+  std::deque<OnWire> left_;  // sent, not yet processed by FinishTransmissions
   struct Received {
     Time at;
     Frame* frame;  // of the network
@@ -164,9 +165,9 @@ class SimPort : public Port {
   std::function<void(Time)> woken_;
   uint32_t overloaded_ = kSimClasses;
   uint32_t max_ahead_ = 0;
-  fabric::ClassMask asked_ = 0;  // classes that the switch is asked to pause
+  fabric::ClassMask asked_ = 0;  // classes that the switch is requested to pause
   fabric::PfcSender asks_;
-  fabric::PfcReceiver told_;  // what the switch asks of this device
+  fabric::PfcReceiver told_;  // pauses that the switch requests of this device
 };
 
 }  // namespace suede

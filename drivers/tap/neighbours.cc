@@ -18,10 +18,10 @@
 namespace suede {
 namespace {
 
-constexpr size_t kMessageBytes = 256;     // of those that are sent
-constexpr size_t kReceiveBytes = 32'768;  // a part of a dump
+constexpr size_t kMessageBytes = 256;     // of sent messages
+constexpr size_t kReceiveBytes = 32'768;  // of a part of a dump
 constexpr int kMessagesPerPoll = 16;
-// States in which the MAC address of an entry may be used.
+// States in which the MAC address of an entry is usable.
 constexpr uint16_t kUsable = NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT;
 
 uint8_t FamilyOf(const LinkAddress& address) { return address.is_v6 ? AF_INET6 : AF_INET; }
@@ -38,7 +38,7 @@ void PutAddress(nlmsghdr* message, uint16_t type, const LinkAddress& address) {
   }
 }
 
-// False where the attribute does not hold one.
+// Returns false if the attribute does not hold an address.
 bool GetAddress(const nlattr* attribute, uint8_t family, LinkAddress& address) {
   const auto* bytes = static_cast<const uint8_t*>(mnl_attr_get_payload(attribute));
   const uint16_t length = mnl_attr_get_payload_len(attribute);
@@ -69,7 +69,7 @@ absl::Status AddAddress(uint32_t interface, const LinkAddress& address, uint32_t
   auto* head = static_cast<ifaddrmsg*>(mnl_nlmsg_put_extra_header(message, sizeof(ifaddrmsg)));
   head->ifa_family = FamilyOf(address);
   head->ifa_prefixlen = static_cast<uint8_t>(prefix_bits);
-  // Nobody else is asked whether it has the address: it is configured, as SUE's is.
+  // Skips duplicate address detection: the address is configured, like SUE's.
   head->ifa_flags = address.is_v6 ? IFA_F_NODAD : 0;
   head->ifa_index = interface;
   PutAddress(message, IFA_LOCAL, address);
@@ -120,7 +120,7 @@ void Neighbours::Poll(const Found& found) {
   for (int i = 0; i < kMessagesPerPoll; ++i) {
     const ssize_t n = mnl_socket_recvfrom(socket_, buffer, sizeof buffer);
     if (n < 0 && errno == ENOBUFS) {
-      AskForAll();  // the kernel had more to say than there was room for
+      AskForAll();  // notifications were lost
       continue;
     }
     if (n <= 0) return;
@@ -161,7 +161,7 @@ void Neighbours::OnMessage(const nlmsghdr* message, const Found& found) const {
   if (has_address && has_mac) found(address, mac);
 }
 
-// The kernel makes an entry where there is none, and acts as if it had something to send there.
+// Creates the entry if there is none (NTF_USE), as if the kernel had a packet to send there.
 void Neighbours::Resolve(const LinkAddress& address) {
   alignas(nlmsghdr) char buffer[kMessageBytes] = {};
   nlmsghdr* message = mnl_nlmsg_put_header(buffer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// IP addresses of an interface, and the MAC addresses of its neighbours as the kernel knows them.
+// IP addresses of an interface, and its neighbours' MAC addresses in the kernel's neighbour table.
 #ifndef SUEDE_TAP_NEIGHBOURS_H_
 #define SUEDE_TAP_NEIGHBOURS_H_
 
@@ -25,27 +25,27 @@ struct LinkAddress {
   friend auto operator<=>(const LinkAddress&, const LinkAddress&) = default;
 };
 
-// Gives an interface an address. An address that it has already is no error.
+// Adds an address to an interface; no error if the interface already has it.
 absl::Status AddAddress(uint32_t interface, const LinkAddress& address, uint32_t prefix_bits);
 
-// One thread.
+// For use by one thread.
 class Neighbours {
  public:
   using Mac = std::array<uint8_t, 6>;
   using Found = std::function<void(const LinkAddress&, const Mac&)>;
 
-  // The neighbours of an interface in the thread's network namespace.
+  // Opens the neighbour table of an interface in the thread's network namespace.
   static absl::StatusOr<std::unique_ptr<Neighbours>> Open(uint32_t interface);
   ~Neighbours();
   Neighbours(const Neighbours&) = delete;
   Neighbours& operator=(const Neighbours&) = delete;
 
-  // Readable when Poll has something to do.
+  // Readable when Poll has work.
   int fd() const;
   // Calls `found` for the neighbours that the kernel has learnt since the last call; the first
-  // calls give all that it knew before. A bounded number of times.
+  // calls report all known neighbours. Bounded per call.
   void Poll(const Found& found);
-  // Asks the kernel to find the neighbour, or to see whether it is still there.
+  // Requests that the kernel resolve the neighbour, or verify its reachability.
   void Resolve(const LinkAddress& address);
 
  private:

@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kDevice[] = "/dev/net/tun";
 
-// The error of an operation on a device, and how to mend it.
+// Returns the error of an operation on a device, with its mend.
 absl::Status Failure(const std::string& name, const std::string& what, int error) {
   std::string text = absl::StrCat("tap ", name, ": ", what, ": ", std::strerror(error), "; ");
   switch (error) {
@@ -107,7 +107,7 @@ Tap::~Tap() { close(fd_); }
 void Tap::SetCarrier(bool up) {
   if (up == carrier_) return;
   const int carrier = up ? 1 : 0;
-  // Refused while the interface is down, and tried again then.
+  // Fails while the interface is down; the next call retries.
   if (ioctl(fd_, TUNSETCARRIER, &carrier) == 0) carrier_ = up;
 }
 

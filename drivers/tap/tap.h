@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TAP device: the kernel's network interface whose frames this process reads and writes.
+// A TAP device: a kernel network interface whose frames this process reads and writes.
 #ifndef SUEDE_TAP_TAP_H_
 #define SUEDE_TAP_TAP_H_
 
@@ -20,27 +20,28 @@ struct TapOptions {
   uint32_t mtu_bytes = 1500;
 };
 
-// One thread. The device is in the network namespace of the thread that opens it, and goes with
-// this.
+// For use by one thread. The device is in that thread's network namespace, and is removed by the
+// destructor.
 class Tap {
  public:
-  // Without a carrier, and up.
+  // Creates the interface, up and without carrier.
   static absl::StatusOr<std::unique_ptr<Tap>> Open(const TapOptions& options);
   ~Tap();
   Tap(const Tap&) = delete;
   Tap& operator=(const Tap&) = delete;
 
-  // Readable when the kernel sends something.
+  // Readable when the kernel sends a frame.
   int fd() const { return fd_; }
-  uint32_t interface() const { return interface_; }  // its index
+  uint32_t interface() const { return interface_; }  // interface index
   const std::string& name() const { return name_; }
 
-  // Whether the kernel takes the link for connected.
+  // Sets the link state that the kernel sees.
   void SetCarrier(bool up);
-  // The next frame that the kernel sends: its bytes, of which no more than there is room for are
-  // written; 0 where there is none.
+  // Reads the next frame that the kernel sends, truncated to `room`. Returns its bytes; 0 if there
+  // is none.
   uint32_t Read(std::span<uint8_t> room);
-  // Gives the kernel a received frame. False where it takes none: the interface is down.
+  // Passes a received frame to the kernel. Returns false if the kernel rejects it: the interface is
+  // down.
   bool Write(std::span<const uint8_t> frame);
 
  private:
