@@ -24,7 +24,7 @@ absl::Status Captures::Start(const CaptureQuery& query, Fd file) {
     return absl::NotFoundError(
         absl::StrCat("there is no port ", query.port, "; ports.list names them"));
   }
-  // Other kinds of files are refused there; here, one that another program may keep us waiting for.
+  // Rejects FUSE files, whose server may block writes; Capture::Start rejects other kinds of files.
   struct stat facts;
   if (fstat(file.get(), &facts) == 0 && S_ISREG(facts.st_mode) && !IsPlainFile(file.get())) {
     return absl::InvalidArgumentError(
@@ -82,7 +82,7 @@ void Captures::Drain() {
       log_(EalLogLevel::kError, "capture",
            absl::StrCat(std::string(status.message()), " port=", port));
     }
-    Stop(port).IgnoreError();  // logged there
+    Stop(port).IgnoreError();  // logs the result
   }
 }
 

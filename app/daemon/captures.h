@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captures of ports' frames to files of clients.
+// Captures of ports' frames to files passed by management clients.
 #ifndef SUEDE_APP_DAEMON_CAPTURES_H_
 #define SUEDE_APP_DAEMON_CAPTURES_H_
 
@@ -22,7 +22,7 @@ namespace suede {
 // Control thread only.
 class Captures {
  public:
-  // The port of that name; null: there is none. Ports outlive this.
+  // Returns the port of that name; null if there is none. Ports must outlive this.
   using FindPort = std::function<DpdkPort*(std::string_view name)>;
   Captures(FindPort find_port, LogSink log)
       : find_port_(std::move(find_port)), log_(std::move(log)) {}
@@ -30,8 +30,8 @@ class Captures {
   absl::Status Start(const CaptureQuery& query, Fd file);
   absl::StatusOr<CaptureView> Stop(std::string_view port);
   std::vector<CaptureView> List() const;
-  // Writes the frames that captures have taken, and ends captures whose time is over: every
-  // millisecond or so while there are any.
+  // Writes captured frames, and ends captures whose time is over. To be called about every
+  // millisecond while there are captures.
   void Drain();
   bool empty() const { return running_.empty(); }
 

@@ -35,7 +35,7 @@ void PrintUsage(const Program& program) {
   std::puts(StrCat(text, ".").c_str());
 }
 
-// Whether gflags knows the argument; `takes_next`: and its value is the next one.
+// Whether gflags knows the argument. `takes_next`: its value is the next argument.
 bool IsKnown(std::string_view argument, bool* takes_next) {
   const std::string_view name = argument.substr(0, argument.find('='));
   const size_t dashes = name.find_first_not_of('-');
@@ -49,7 +49,7 @@ bool IsKnown(std::string_view argument, bool* takes_next) {
   return known;
 }
 
-// The value of argument `i` (key=value), if it is a --set.
+// Returns the value (key=value) of argument `i`, if that is a --set.
 std::optional<std::string_view> ValueOfSet(int count, char** argv, int i) {
   std::string_view argument = argv[i];
   argument.remove_prefix(argument.starts_with("--") ? 2 : 1);
@@ -61,7 +61,7 @@ std::optional<std::string_view> ValueOfSet(int count, char** argv, int i) {
   return argv[i + 1];
 }
 
-// --help and --version. Whether it was one of them.
+// Handles --help and --version. Returns whether the argument was one of them.
 bool AnswersQuestion(const Program& program, std::string_view argument,
                      const std::string& libraries) {
   if (argument == "-h" || argument == "-help" || argument == "--help") {
@@ -84,7 +84,7 @@ CommandLine ParseCommandLine(const Program& program, int argc, char** argv,
   int own = 1;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   if (own < argc) result.eal_arguments.assign(argv + own + 1, argv + argc);
-  std::string overrides;  // of all --set: gflags keeps the last one alone
+  std::string overrides;  // values of all --set: gflags keeps only the last
   for (int i = 1; i < own; ++i) {
     if (AnswersQuestion(program, argv[i], libraries)) {
       result.exit_code = kExitDone;

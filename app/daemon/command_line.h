@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of a daemon. Its flags are gflags', and one of them is `set`.
+// The command line of a daemon. Its flags belong to gflags; one of them is `set`.
 #ifndef SUEDE_APP_DAEMON_COMMAND_LINE_H_
 #define SUEDE_APP_DAEMON_COMMAND_LINE_H_
 
@@ -15,18 +15,18 @@
 namespace suede {
 
 struct CommandLine {
-  std::vector<std::string> eal_arguments;  // the arguments behind "--"
-  int exit_code = -1;                      // not to go on
+  std::vector<std::string> eal_arguments;  // arguments after "--"
+  int exit_code = -1;                      // -1: continue
 };
 
-// Answers --help and --version, and refuses flags that it does not know: gflags would do so in its
-// own way, with its own exit codes. Afterwards the flag `set` has the values of all of them.
-// `libraries`: what --version says besides.
+// Handles --help and --version, and rejects unknown flags, for which gflags would use other exit
+// codes. Joins the values of all --set into the flag `set`. `libraries`: appended to the output of
+// --version.
 CommandLine ParseCommandLine(const Program& program, int argc, char** argv,
                              const std::string& libraries = "");
 
-// The overrides of the environment, then those of the flag: KEY=VALUE;KEY=VALUE... `keys` are the
-// program's.
+// Returns the overrides of the environment, then those of the flag: KEY=VALUE;KEY=VALUE... `keys`:
+// the program's configuration keys.
 absl::StatusOr<std::vector<ConfigOverride>> ReadOverrides(std::string_view set,
                                                           const std::vector<ConfigKey>& keys);
 

@@ -11,11 +11,11 @@
 
 namespace suede {
 
-// A file that is loaded later gets it too.
+// Reapplied to a file that is loaded later.
 struct ConfigOrigin {
-  std::string file;  // absolute; empty: none
-  std::vector<ConfigOverride> overrides;  // of flags and environment
-  size_t eal_arguments = 0;  // of the command line, at the end of the endpoint's eal.args
+  std::string file;                       // absolute path; empty: none
+  std::vector<ConfigOverride> overrides;  // from flags and environment
+  size_t eal_arguments = 0;               // number from the command line, last in eal.args
 };
 
 }  // namespace suede

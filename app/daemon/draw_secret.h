@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key of random numbers of one boot (docs/control-pdus.md, docs/link.md).
+// Returns the random key for one boot (docs/control-pdus.md, docs/link.md).
 #ifndef SUEDE_APP_DAEMON_DRAW_SECRET_H_
 #define SUEDE_APP_DAEMON_DRAW_SECRET_H_
 

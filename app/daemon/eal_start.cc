@@ -16,8 +16,8 @@ namespace {
 
 bool IsVdev(const std::string& device) { return device.rfind("net_", 0) == 0; }
 
-// EAL's memory where it has no hugepages: for the pools, captures and devices. Frames do not cross
-// pages there, so that those of 4 KiB may be half empty; what is not used takes no memory.
+// Returns EAL's memory without hugepages, in MiB: for pools, captures and devices. Twice the pools,
+// as frames do not cross 4 KiB pages, which may be half empty; unused memory is not allocated.
 uint32_t PlainMemoryMb(const std::vector<uint64_t>& pools) {
   constexpr uint64_t kMinMb = 512;
   constexpr uint64_t kOthersMb = 128;
@@ -25,15 +25,15 @@ uint32_t PlainMemoryMb(const std::vector<uint64_t>& pools) {
   return static_cast<uint32_t>(std::max(kMinMb, (2 * sum >> 20) + kOthersMb));
 }
 
-// Whether to run without hugepages, where the configuration leaves it open.
+// Whether to run without hugepages if the configuration permits both.
 bool LacksHugepages(const EalNeeds& needs, const DaemonLog& log) {
   uint64_t free_bytes = 0;
   for (const auto& pages : ReadHugepages()) free_bytes += pages.free * pages.page_bytes;
-  // Without hugetlbfs only root takes them: others' limits are hardly made for it.
+  // Without hugetlbfs only root uses hugepages: other users' limits rarely permit it.
   const bool lacks = free_bytes < HugepageBytes(Hugepages::kAuto, needs.pool_bytes) ||
                      (geteuid() != 0 && HugetlbfsMount().empty());
   if (lacks) {
-    // No warning: eal.hugepages leaves it open, and --check warns.
+    // Only info: eal.hugepages permits both, and --check warns.
     log(EalLogLevel::kInfo, "eal",
         "too few free hugepages: running without; reserve some with "
         "'echo 512 > /proc/sys/vm/nr_hugepages'");

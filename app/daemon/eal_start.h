@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The start of DPDK's environment by a daemon's configuration.
+// Starts EAL by a daemon's configuration.
 #ifndef SUEDE_APP_DAEMON_EAL_START_H_
 #define SUEDE_APP_DAEMON_EAL_START_H_
 
@@ -26,11 +26,11 @@ struct EalNeeds {
   std::string file_prefix;
   EalConfig eal;
   std::vector<LcoreConfig> lcores;
-  std::vector<uint64_t> pool_bytes;  // of each port's frames
+  std::vector<uint64_t> pool_bytes;  // frame pool of each port
   std::vector<Device> devices;
 };
 
-// Chooses hugepages or none, and starts EAL. Returns its arguments, for people. Control thread.
+// Starts EAL with or without hugepages. Returns EAL's arguments for display. Control thread.
 absl::StatusOr<std::string> StartEalFor(const EalNeeds& needs, const DaemonLog& log);
 
 }  // namespace suede

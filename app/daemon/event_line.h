@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events as lines of the log.
+// Logs events.
 #ifndef SUEDE_APP_DAEMON_EVENT_LINE_H_
 #define SUEDE_APP_DAEMON_EVENT_LINE_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An lcore without work: the waiter of RunLoop, and its strategy by the configuration.
+// Idle behaviour of an lcore: the waiter of RunLoop, and its strategy from the configuration.
 #ifndef SUEDE_APP_DAEMON_LCORE_IDLE_H_
 #define SUEDE_APP_DAEMON_LCORE_IDLE_H_
 

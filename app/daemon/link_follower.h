@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells of what becomes of a link to a neighbour (docs/link.md), by its counters.
+// Raises events of a link to a neighbour (docs/link.md) when its counters change.
 #ifndef SUEDE_APP_DAEMON_LINK_FOLLOWER_H_
 #define SUEDE_APP_DAEMON_LINK_FOLLOWER_H_
 
@@ -14,10 +14,10 @@ namespace suede {
 
 class LinkFollower {
  public:
-  // HELLOs without an answer after which the neighbour is silent: about a hundred intervals.
+  // HELLOs without a reply until the neighbour counts as silent: about a hundred intervals.
   static constexpr uint64_t kUnanswered = 1000;
 
-  // Now and then; the control thread.
+  // To be called periodically by the control thread.
   void Check(const std::string& port, bool link_up, const LinkCounters& counters,
              EventLog& events) {
     const uint64_t lost = counters.Get(LinkCounter::kLlrGivenUp) - given_up_;
@@ -43,7 +43,7 @@ class LinkFollower {
   }
 
  private:
-  // Emits one event for each time that the neighbour is silent on a link that is up.
+  // Raises one event for each time that the neighbour is silent on a link that is up.
   void DetectSilence(const std::string& port, bool link_up, const LinkCounters& counters,
                      EventLog& events) {
     const uint64_t sent = counters.Get(LinkCounter::kTxHellos);
@@ -68,8 +68,8 @@ class LinkFollower {
   uint64_t sessions_ = 0;
   uint64_t credit_on_ = 0;
   uint64_t storms_ = 0;
-  uint64_t heard_ = 0;     // HELLOs of the neighbour
-  uint64_t answered_ = 0;  // own HELLOs up to the last one of the neighbour
+  uint64_t heard_ = 0;     // HELLOs received
+  uint64_t answered_ = 0;  // own HELLOs sent when the neighbour's last one was received
   bool told_silent_ = false;
 };
 

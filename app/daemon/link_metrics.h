@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics of the end of a link that a port has (docs/link.md), of endpoint and switch.
+// Metrics of a port's link end (docs/link.md), for endpoint and switch.
 #ifndef SUEDE_APP_DAEMON_LINK_METRICS_H_
 #define SUEDE_APP_DAEMON_LINK_METRICS_H_
 
@@ -11,11 +11,11 @@
 
 namespace suede {
 
-// `prefix` is in front of each name: "" or "switch_".
+// `prefix`: precedes each name, "" or "switch_".
 std::vector<MetricRow> LinkMetricRows(std::string_view prefix);
 
-// Adds the series of a port, whose label is in `labels`; those of credit where it has cbfc: on. The
-// counters outlive the page's last reader.
+// Adds the series of a port, which `labels` names; with `has_credit` also those of cbfc. The
+// counters must outlive the page's last reader.
 void AddLinkMetrics(MetricsPage& page, std::string_view prefix, const MetricLabels& labels,
                     const LinkCounters& counters, bool has_credit);
 

@@ -8,7 +8,7 @@
 namespace suede {
 namespace {
 
-// An integer that reads back as the same text: no +1, 007 or -0.
+// Parses an integer that prints back as the same text: no +1, 007 or -0.
 std::optional<int64_t> ToInteger(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -29,7 +29,7 @@ bool IsName(std::string_view text) {
          });
 }
 
-// Reads a text in quotes from its first byte on; where it ends, npos where it does not.
+// Parses a quoted text that begins at the first byte. Returns its end; npos if there is none.
 size_t Unquote(std::string_view text, std::string* value) {
   for (size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '"') return i + 1;
@@ -43,7 +43,7 @@ size_t Unquote(std::string_view text, std::string* value) {
   return std::string_view::npos;
 }
 
-// The field that `text` begins with; its length is 0 where there is none.
+// Parses the field at the beginning of `text`. Returns its length; 0 if there is none.
 size_t TakeField(std::string_view text, std::string_view* name, LogLine::Value* value) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos || !IsName(text.substr(0, equals))) return 0;
@@ -99,7 +99,7 @@ LogLine SplitLogLine(std::string_view line) {
       at += length;
       continue;
     }
-    // A word: the fields before it do not end the line, so that they were words, too.
+    // A word: the fields before it are words too, as they do not end the line.
     result.fields.clear();
     at = std::min(line.find(' ', at), line.size());
     words_end = at;

@@ -28,31 +28,31 @@ struct LogWriter::State {
 
   void Run();
   void Post(std::string line);
-  // Queues the report of dropped lines in their place, if there are any. With the mutex held.
+  // Queues the report of dropped lines in their place, if there are any. Requires the mutex.
   void ReportGap();
   void Push(std::string line);
 
   const LogWriterOptions options;
-  const int fd;  // the thread's own: the owner may close theirs while a write still waits
+  const int fd;  // the thread's duplicate: the owner may close the original during a blocked write
   LogCounters counters;
   std::mutex mutex;
   std::condition_variable queued;
   std::deque<std::string> lines;
-  size_t bytes = 0;  // of lines that are queued or being written
-  uint64_t gap = 0;  // lines that were dropped since the last that was queued
+  size_t bytes = 0;  // of lines queued or being written
+  uint64_t gap = 0;  // lines dropped since the last queued one
   bool ending = false;
-  std::atomic<uint64_t> unwritten{0};  // lines that are queued or being written
+  std::atomic<uint64_t> unwritten{0};  // lines queued or being written
 };
 
 namespace {
 
-// Writes all of the line, however long the reader takes. Returns false if there is no reader.
+// Writes the whole line; blocks for a slow reader. Returns false if there is no reader.
 bool WriteAll(int fd, std::string_view line) {
   while (!line.empty()) {
     const ssize_t written = write(fd, line.data(), line.size());
     if (written >= 0) {
       line.remove_prefix(static_cast<size_t>(written));
-    } else if (errno == EAGAIN) {  // another process has set the descriptor's flags
+    } else if (errno == EAGAIN) {  // another process has set O_NONBLOCK
       pollfd room{.fd = fd, .events = POLLOUT, .revents = 0};
       poll(&room, 1, -1);
     } else if (errno != EINTR) {
@@ -62,8 +62,8 @@ bool WriteAll(int fd, std::string_view line) {
   return true;
 }
 
-// Keeps the thread off the CPUs of lcores, which start after it: the process's first thread leaves
-// them as well.
+// Keeps the thread off the CPUs of lcores, which start after it, by copying the affinity of the
+// process's first thread.
 void FollowFirstThread() {
   cpu_set_t cpus;
   if (sched_getaffinity(getpid(), sizeof cpus, &cpus) != 0) return;
@@ -86,7 +86,7 @@ void LogWriter::State::ReportGap() {
 void LogWriter::State::Post(std::string line) {
   counters.lines.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard lock(mutex);
-  // After lines were dropped, half of the queue has to be free: a slow reader gets few reports.
+  // After a drop, requires half of the queue to be free, so that a slow reader gets few reports.
   const size_t limit = gap == 0 ? options.queue_bytes : options.queue_bytes / 2;
   if (bytes + line.size() > limit) {
     ++gap;
@@ -111,7 +111,7 @@ void LogWriter::State::Run() {
       bytes -= line.size();
       if (bytes == 0) ReportGap();
       unwritten.fetch_sub(1, std::memory_order_release);
-      if (ending) return;  // the flush is over
+      if (ending) return;  // Flush has finished
     }
     lock.lock();
   }
@@ -122,7 +122,7 @@ LogWriter::LogWriter(LogWriterOptions options)
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);  // signals are for the other threads
+  pthread_sigmask(SIG_BLOCK, &all, &before);  // signals go to the other threads
   std::thread([state = state_] {
     pthread_setname_np(pthread_self(), "suede-log");
     state->Run();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes lines to a descriptor that may block, on a thread of its own. A thread that logs never
-// waits for the reader of the log: lines wait in a bounded queue, and those that find no room are
-// dropped and counted; a line in their place says how many.
+// Writes lines to a descriptor that may block, on a thread of its own. A logging thread never waits
+// for the log's reader: lines wait in a bounded queue; if it is full, lines are dropped and
+// counted, and a line in their place reports the number.
 #ifndef SUEDE_APP_DAEMON_LOG_WRITER_H_
 #define SUEDE_APP_DAEMON_LOG_WRITER_H_
 
@@ -16,12 +16,12 @@
 namespace suede {
 
 struct LogCounters {
-  std::atomic<uint64_t> lines{0};    // that were to be written
-  std::atomic<uint64_t> dropped{0};  // those of them that were not
+  std::atomic<uint64_t> lines{0};    // lines posted
+  std::atomic<uint64_t> dropped{0};  // posted lines not written
 };
 
 struct LogWriterOptions {
-  // Duplicated, so the caller may close it at any time. Its flags stay as they are: other processes
+  // Duplicated, so the caller may close it at any time. Its flags stay unchanged: other processes
   // may share them.
   int fd = -1;
   size_t queue_bytes = size_t{256} << 10;
@@ -31,12 +31,12 @@ struct LogWriterOptions {
 
 class LogWriter {
  public:
-  // The time for which the end waits for a reader that does not read.
+  // Max time that destruction waits for a slow reader.
   static constexpr std::chrono::milliseconds kFlushTime{1000};
 
   explicit LogWriter(LogWriterOptions options);
-  // Writes the queued lines, for up to kFlushTime. A thread whose write blocks longer is left
-  // behind: it ends with the process.
+  // Writes the queued lines, for up to kFlushTime. A thread whose write blocks longer is detached
+  // and ends with the process.
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
@@ -50,7 +50,7 @@ class LogWriter {
 
  private:
   struct State;
-  const std::shared_ptr<State> state_;  // the thread's too
+  const std::shared_ptr<State> state_;  // shared with the thread
 };
 
 }  // namespace suede

@@ -59,7 +59,7 @@ bool IsToJournal() {
          StrCat(file.st_dev, ":", file.st_ino) == stream;
 }
 
-// The priority of a line as the journal takes it from the line's beginning: sd-daemon(3).
+// Prefixes a line with its priority for the journal: sd-daemon(3).
 class JournalPriority final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
@@ -104,10 +104,10 @@ class WriterSink final : public spdlog::sinks::base_sink<std::mutex> {
   LogWriter* const writer_;
 };
 
-// The writer of the process's log, for a signal's handler.
+// The writer of the process's log, for the signal handler.
 std::atomic<const LogWriter*> the_writer{nullptr};
 
-// Lets the writer's thread write the reason why the process aborts.
+// Flushes the log, so that it contains the reason for the abort.
 void OnAbort(int /*signal*/) {
   if (const LogWriter* const writer = the_writer.load()) writer->Flush();
 }
@@ -116,7 +116,7 @@ std::string JsonText(const nlohmann::json& value) {
   return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
-// The rest of a line of JSON after time and level: fields of the line are members.
+// Returns the rest of a JSON line after time and level: the line's fields become members.
 std::string JsonMembers(std::string_view component, std::string_view line, uint64_t suppressed) {
   const LogLine split = SplitLogLine(line);
   std::string out = StrCat(R"("component":)", JsonText(component), R"(,"message":)",
@@ -162,7 +162,7 @@ void Logger::SetLevel(LogConfig::Level level) {
 }
 
 void Logger::Write(EalLogLevel level, std::string_view component, std::string_view line) {
-  // Before the budget, which is for written lines.
+  // Checked before the budget, which counts only written lines.
   if (ToLevel(level) < ToLevel(this->level())) return;
   while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.remove_suffix(1);
   const auto now = std::chrono::steady_clock::now().time_since_epoch();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The daemon's log (conventions: ISO-8601 UTC with microseconds, level, component, key=value; text
-// or JSON on stderr). Any thread, and none waits for the log's reader (daemon/log_writer.h). A
-// component that floods is cut to a few lines a second, with the number of those suppressed.
+// The daemon's log (ISO-8601 UTC with microseconds, level, component, key=value; text or JSON on
+// stderr). Any thread; none waits for the log's reader (daemon/log_writer.h). A component that
+// floods is limited to kLinesPerSecond lines per second, and the next line reports the number
+// suppressed.
 #ifndef SUEDE_APP_DAEMON_LOGGER_H_
 #define SUEDE_APP_DAEMON_LOGGER_H_
 
@@ -38,7 +39,7 @@ class Logger {
   void SetLevel(LogConfig::Level level);
   const LogCounters& counters() const { return writer_->counters(); }
   void Write(EalLogLevel level, std::string_view component, std::string_view line);
-  // So that it can be handed on as a function.
+  // Permits use as a LogSink.
   void operator()(EalLogLevel level, std::string_view component, std::string_view line) {
     Write(level, component, line);
   }

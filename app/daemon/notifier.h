@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the service manager (sd_notify(3)) that the daemon is ready, that it lives, that it ends.
-// Says nothing where nobody asked ($NOTIFY_SOCKET is not set).
+// Notifies the service manager (sd_notify(3)) of readiness, liveness and stopping. No-op without
+// $NOTIFY_SOCKET.
 #ifndef SUEDE_APP_DAEMON_NOTIFIER_H_
 #define SUEDE_APP_DAEMON_NOTIFIER_H_
 
@@ -12,14 +12,14 @@
 
 namespace suede {
 
-// Tells lcores that turn from one that hangs, by numbers that grow with an lcore's turns.
+// Detects a stalled lcore from numbers that grow with each lcore's poll iterations.
 class LcoreWatch {
  public:
   explicit LcoreWatch(size_t lcores) : before_(lcores, 0), moved_(lcores, false) {}
 
-  // Takes a look. Whether every lcore has moved since the last Restart().
+  // Samples the progress. Returns whether every lcore has progressed since the last Restart().
   bool AllMoved(std::span<const uint64_t> progress);
-  // The first lcore that has not moved; only where AllMoved() said no.
+  // Returns the first lcore without progress; only after AllMoved() returned false.
   size_t stuck() const;
   void Restart() { moved_.assign(moved_.size(), false); }
 
@@ -34,17 +34,17 @@ class Notifier {
 
   explicit Notifier(size_t lcores);
 
-  // The manager now takes the service for started.
+  // Reports that the service has started.
   void Ready(const std::string& status);
-  // A line for `systemctl status`; sent where it changed.
+  // Sends the line for `systemctl status`, if it changed.
   void Status(const std::string& status);
-  // The end has begun, and may take this long.
+  // Reports that the service is stopping, within at most this time.
   void Stopping(std::chrono::milliseconds max);
 
-  // Every few milliseconds. Sends WATCHDOG=1 at a third of the manager's interval, and only once
-  // all lcores have turned since it did so last: one that hangs lets the manager end us. Returns
-  // the index of an lcore that has kept the message back for as long as a third more, once; else
-  // -1.
+  // To be called every few milliseconds. Sends WATCHDOG=1 every third of the manager's interval,
+  // but only if all lcores have progressed since the last time, so that the manager ends a process
+  // with a stalled lcore. Returns the index of an lcore that has delayed the message by another
+  // third, once per stall; else -1.
   int Beat(Clock::time_point now, std::span<const uint64_t> progress);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a running daemon that can be read without asking anybody, as the web server shows
-// it.
+// The state of a running daemon that is readable without a request to other threads; for the web
+// server.
 #ifndef SUEDE_APP_DAEMON_OBSERVED_H_
 #define SUEDE_APP_DAEMON_OBSERVED_H_
 
@@ -13,30 +13,30 @@
 
 namespace suede {
 
-// The parts of the page at / that are the daemon's own.
+// The daemon-specific parts of the page at /.
 struct StatusPage {
   struct Section {
     std::string_view title;
     std::string_view id;  // of its table
   };
   std::span<const Section> sections;
-  // JavaScript: the function showTables(reading), which fills the tables (status_page.cc has those
-  // that it may call).
+  // JavaScript that defines showTables(reading), which fills the tables by the functions in
+  // status_page.cc.
   std::string_view script;
 };
 
-// Any thread; no function waits.
+// Any thread; no function blocks.
 class Observed {
  public:
   virtual ~Observed() = default;
 
   virtual const std::string& name() const = 0;
   virtual const MetricsPage& page() const = 0;
-  // The reasons why it does not work: empty, or a line for each.
+  // Returns why the daemon does not work, a line for each reason; empty: it works.
   virtual std::vector<std::string> Ailments() const = 0;
-  // Facts that make it no worse than slow: a line for each.
+  // Returns conditions that at most slow the daemon down, a line for each.
   virtual std::vector<std::string> Notes() const { return {}; }
-  // The reasons why it cannot serve traffic, ailments included.
+  // Returns why it cannot serve traffic, a line for each reason, ailments included.
   virtual std::vector<std::string> Obstacles() const = 0;
   virtual StatusPage status_page() const = 0;
 };

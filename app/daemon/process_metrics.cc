@@ -20,7 +20,7 @@ uint64_t CountFds() {
   uint64_t count = 0;
   while (const dirent* entry = readdir(directory)) count += entry->d_name[0] != '.' ? 1 : 0;
   closedir(directory);
-  return count - 1;  // the directory's own
+  return count - 1;  // without the directory's own
 }
 
 uint64_t NsOf(const timespec& time) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics that every daemon has: of its process, its management socket and its web server.
+// Metrics common to all daemons: of the process, the management socket and the web server.
 #ifndef SUEDE_APP_DAEMON_PROCESS_METRICS_H_
 #define SUEDE_APP_DAEMON_PROCESS_METRICS_H_
 
@@ -14,19 +14,19 @@
 namespace suede {
 
 std::vector<MetricRow> ProcessMetricRows();
-std::vector<MetricRow> ManagementMetricRows();  // and those of the web server
+std::vector<MetricRow> ManagementMetricRows();  // also of the web server
 
 // The cells of these rows in a page. Control thread only.
 class ProcessMetrics {
  public:
-  // Adds all rows of both kinds. The counters outlive this, and the page's last reader.
+  // Adds all rows of both kinds. The counters must outlive this and the page's last reader.
   ProcessMetrics(MetricsPage* page, uint64_t tsc_hertz, const ManagementCounters* management,
                  const HttpCounters* http, const LogCounters* log);
 
   void SetReady(bool ready) { ready_->store(ready ? 1 : 0, std::memory_order_relaxed); }
-  // Called every 100 ms or so.
+  // To be called about every 100 ms.
   void CopyManagement();
-  // Called every second: asks the kernel.
+  // To be called every second: queries the kernel.
   void CopyProcess();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A daemon as its users meet it: its name, its flags, its exit codes. --help, the manual page and
-// the completion derive from it.
+// A daemon's command-line interface: name, flags and exit codes. --help, the manual page and the
+// shell completion are generated from it.
 #ifndef SUEDE_APP_DAEMON_PROGRAM_H_
 #define SUEDE_APP_DAEMON_PROGRAM_H_
 
@@ -9,10 +9,10 @@
 
 namespace suede {
 
-// A flag, as texts are made from it.
+// A flag, as documented.
 struct FlagRow {
   std::string_view name;
-  std::string_view value;  // empty: it takes none
+  std::string_view value;  // empty: no value
   std::string_view sentence;
 };
 
@@ -33,7 +33,7 @@ inline constexpr ExitCodeRow kExitCodeRows[] = {
 
 struct Program {
   std::string_view name;
-  std::string_view title;  // in a few words
+  std::string_view title;  // a few words
   std::string_view synopsis;
   std::string_view signals;  // a sentence
   std::span<const FlagRow> flags;

@@ -9,7 +9,7 @@
 namespace suede {
 namespace {
 
-// A machine that does much else may keep a thread waiting for seconds.
+// A high limit: on a busy machine a thread may not run for seconds.
 constexpr int64_t kStuckNs = 5'000'000'000;
 
 }  // namespace
@@ -35,10 +35,10 @@ std::vector<std::string> Pulses::Ailments() const {
   if (silence > kStuckNs) {
     ailments.push_back(
         absl::StrFormat("control thread: no poll iteration for %d s", silence / 1'000'000'000));
-    return ailments;  // the control thread looks after the lcores
+    return ailments;  // the control thread samples the lcores
   }
   for (size_t l = 0; l < cpus_.size(); ++l) {
-    // As it was when the control thread looked last.
+    // Relative to the control thread's last sample.
     const int64_t still = seen - pulses_[l].seen_ns.load(std::memory_order_relaxed);
     if (still <= kStuckNs) continue;
     ailments.push_back(

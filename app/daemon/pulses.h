@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the threads of a daemon turn: the control thread and the lcores.
+// Detects stalled threads of a daemon: the control thread and the lcores.
 #ifndef SUEDE_APP_DAEMON_PULSES_H_
 #define SUEDE_APP_DAEMON_PULSES_H_
 
@@ -20,18 +20,19 @@ class Pulses {
 
   // ---- Control thread.
 
-  // The control thread turns.
+  // Records a poll iteration of the control thread.
   void Beat(int64_t now_ns) { control_ns_.store(now_ns, std::memory_order_relaxed); }
-  // Looks at an lcore: a number that grows with its turns. Before `started` it need not.
+  // Records the progress of an lcore, a number that grows with its poll iterations. Until `started`
+  // it may stand still.
   void Feel(size_t lcore, uint64_t progress, bool started);
 
   // ---- Any thread.
 
-  // A line for each thread that has not turned for some seconds.
+  // Returns a line for each thread without a poll iteration for some seconds.
   std::vector<std::string> Ailments() const;
 
  private:
-  // When an lcore was last seen to have turned.
+  // When an lcore last progressed.
   struct Pulse {
     uint64_t progress = 0;
     std::atomic<int64_t> seen_ns{0};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The signals that a daemon takes.
+// The signals that a daemon handles.
 #ifndef SUEDE_APP_DAEMON_SIGNALS_H_
 #define SUEDE_APP_DAEMON_SIGNALS_H_
 
 namespace suede {
 
-// From here on SIGTERM, SIGINT and SIGUSR1 come to the signalfd that this returns, which does not
-// block, and to no thread: threads started from here on inherit the mask. SIGPIPE is ignored.
+// Blocks SIGTERM, SIGINT and SIGUSR1 for this thread and for threads started later, and ignores
+// SIGPIPE. Returns a non-blocking signalfd that receives the former.
 int TakeSignals();
 
 }  // namespace suede

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page at /: /metrics as a browser shows them. Everything it needs comes from here.
+// The page at /, which displays /metrics in a browser, without external resources.
 #ifndef SUEDE_APP_DAEMON_STATUS_PAGE_H_
 #define SUEDE_APP_DAEMON_STATUS_PAGE_H_
 
@@ -10,7 +10,7 @@
 
 namespace suede {
 
-// With the daemon's name in its title.
+// Returns the page, with the daemon's name in its title.
 std::string StatusPageHtml(std::string_view name, const StatusPage& own);
 std::string StatusPageScript(const StatusPage& own);
 std::string_view StatusPageStyle();

@@ -19,10 +19,10 @@ struct TelemetryCommand {
   TelemetrySource source;
 };
 
-// The answer of /suede/info.
+// Returns the reply to /suede/info.
 TelemetryDict InfoOf(const Observed& observed, uint64_t tsc_hertz);
 
-// From construction to destruction; whatever the sources look at outlives it.
+// Registers commands until destruction. Objects that the sources use must outlive it.
 class Telemetry {
  public:
   Telemetry() = default;

@@ -45,7 +45,7 @@ absl::StatusOr<std::unique_ptr<WebService>> WebService::Start(const std::string&
   options.handler = [web = service.get()](const HttpRequest& request, HttpResponse* response) {
     return web->Answer(request, response);
   };
-  // A supervisor's request never waits behind a scrape.
+  // Liveness probes never wait behind a scrape.
   options.is_quick = [](std::string_view path) { return path == "/readyz" || path == "/healthz"; };
   absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Start(std::move(options));
   if (!server.ok()) {

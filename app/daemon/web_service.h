@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The daemon on the web, to be read only: /metrics, /healthz, /readyz and a page to look at
+// The daemon's read-only web interface: /metrics, /healthz, /readyz and a status page
 // (docs/metrics.md).
 #ifndef SUEDE_APP_DAEMON_WEB_SERVICE_H_
 #define SUEDE_APP_DAEMON_WEB_SERVICE_H_
@@ -17,23 +17,24 @@
 
 namespace suede {
 
-// Families that /metrics has besides, where they are asked for.
+// Optional metric families of /metrics, collected for a query.
 struct WebExtra {
   std::string_view query;    // "peers=1"
-  std::string_view refusal;  // the answer where they cannot be had now
-  // False: they cannot. Any thread of the web server, which may wait there.
+  std::string_view refusal;  // the reply if they are unavailable now
+  // Returns false if they are unavailable. Any thread of the web server; may block.
   std::function<bool(std::vector<prometheus::MetricFamily>*)> collect;
 };
 
 class WebService {
  public:
-  // `observed` and `counters` outlive the service. Where `address` is empty, nothing is served.
+  // Starts the service. `observed` and `counters` must outlive it. Serves nothing if `address` is
+  // empty.
   static absl::StatusOr<std::unique_ptr<WebService>> Start(const std::string& address,
                                                            const Observed* observed,
                                                            HttpCounters* counters,
                                                            const LogSink& log, WebExtra extra = {});
 
-  // The address it listens at; empty: none.
+  // Returns the listening address; empty: none.
   std::string address() const { return server_ != nullptr ? server_->address().text() : ""; }
 
  private:

@@ -44,7 +44,7 @@ void AppendNonZero(const Rows& rows, const SwitchCounters<Id>& counters, const s
   }
 }
 
-// Counters of ports as PORT.name, and of their classes as PORT.CLASS.name: those that are not 0.
+// Appends the nonzero counters of ports as PORT.name, and of their classes as PORT.CLASS.name.
 void AppendPorts(const SwitchNode& node, std::string& line) {
   const fabric::Switch& the_switch = node.the_switch();
   for (uint32_t p = 0; p < node.ports().size(); ++p) {
@@ -61,7 +61,7 @@ void AppendPorts(const SwitchNode& node, std::string& line) {
   }
 }
 
-// The sums over all ports, and over all of their classes; then the counters of each.
+// Returns the sums over all ports, and over all of their classes, then the counters of each.
 std::string CountersLine(const SwitchNode& node, bool nonzero_only) {
   const fabric::Switch& the_switch = node.the_switch();
   std::string line = "counters";
@@ -150,7 +150,7 @@ class Loop {
         s_.log(EalLogLevel::kInfo, "control", StrCat("ending signal=", signal.ssi_signo));
         s_.management.BeginDrain();
       } else {
-        drain_until_ = Clock::now();  // a second signal: at once
+        drain_until_ = Clock::now();  // a second signal: end at once
       }
     }
   }
@@ -164,9 +164,9 @@ class Loop {
     }
   }
 
-  // Whether the frames that were inside when it was asked to end have left.
+  // Whether the frames inside have left since the drain request; the first call begins the drain.
   bool Drained() {
-    constexpr uint32_t kLooks = 3;  // with none inside: the number is not exact
+    constexpr uint32_t kLooks = 3;  // consecutive zero readings required: the number is not exact
     const Clock::time_point now = Clock::now();
     if (drain_until_ == Clock::time_point::max()) {
       s_.notifier.Stopping(drain_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A switch from its start to its end.
+// Runs a switch from start to end.
 #ifndef SUEDE_APP_SUEDE_SWITCH_SERVE_H_
 #define SUEDE_APP_SUEDE_SWITCH_SERVE_H_
 
@@ -9,9 +9,9 @@
 
 namespace suede {
 
-// Builds the switch, with its sockets, and serves until a signal or a request asks to end, then
-// lets frames inside leave for `drain_seconds` at most. `file`: that the configuration came from.
-// The exit code.
+// Builds the switch, with its sockets, and serves until a signal or a drain request, then lets
+// frames inside leave for at most `drain_seconds`. `file`: the configuration's file. Returns the
+// exit code.
 int RunSwitch(const SwitchConfig& config, const std::string& file, double drain_seconds);
 
 }  // namespace suede

@@ -28,7 +28,7 @@ int ExitCode(const absl::Status& status) {
   return status.code() == absl::StatusCode::kInvalidArgument ? kExitUsage : kExitPreflight;
 }
 
-// Logs the errors that the preflight finds, beside the error that ended the start.
+// Logs the errors that the preflight finds, in addition to the error that prevented the start.
 void LogFindings(const Config& config, Logger& log) {
   for (const Finding& finding : PreflightOf(config)) {
     if (finding.severity == Finding::Severity::kError) {
@@ -117,7 +117,7 @@ int RunDaemon(const Config& config, DaemonOptions options) {
   for (const std::string& warning : options.warnings) log(EalLogLevel::kWarning, "config", warning);
   const int code = RunEndpoint(config, std::move(options), log, signals);
   if (code == kExitPreflight) {
-    // EAL has pinned this thread: the process may use the CPUs that it was started with.
+    // Restores the CPUs that the process was started with, as EAL has pinned this thread.
     if (has_cpus) sched_setaffinity(0, sizeof cpus, &cpus);
     LogFindings(config, log);
   }

@@ -25,7 +25,7 @@ SUEDE_FLAGS(SUEDE_DEFINE_FLAG)
 namespace suede {
 namespace {
 
-// The configuration that the flags and the environment name.
+// Returns the configuration given by flags and environment.
 absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings, ConfigOrigin* origin) {
   if (FLAGS_config.empty()) {
     return absl::InvalidArgumentError("no configuration; give one with --config FILE");
@@ -68,7 +68,7 @@ int Run(const std::vector<std::string>& eal_arguments) {
     std::fprintf(stderr, "suede: %s\n", Text(config.status()).c_str());
     return kExitUsage;
   }
-  // A daemon that runs has its log for them, which never waits for a reader.
+  // Prints the warnings, which a running daemon logs instead, so that it never waits for a reader.
   if (FLAGS_dump_config || FLAGS_check || FLAGS_check_config) {
     for (const std::string& text : warnings) std::fprintf(stderr, "suede: %s\n", text.c_str());
   }

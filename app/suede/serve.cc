@@ -70,7 +70,7 @@ class Loop {
     return false;
   }
 
-  // Whether something is under way that goes on from turn to turn.
+  // Whether some work continues from iteration to iteration.
   bool Hurries() const {
     return s_.clients.busy() || s_.packets.busy() || s_.peers.busy() || s_.management.captures() ||
            s_.management.changing();
@@ -98,12 +98,12 @@ class Loop {
         reason_ = StrCat("signal ", signal.ssi_signo);
         s_.management.BeginDrain();
       } else {
-        drain_until_ = Clock::now();  // a second signal: at once
+        drain_until_ = Clock::now();  // a second signal: end at once
       }
     }
   }
 
-  // Whether the drain that was asked for is over; begins it the first time.
+  // Whether the requested drain is over; the first call begins it.
   bool Drained() {
     if (drain_until_ == Clock::time_point::max()) {
       const double seconds = std::chrono::duration<double>(drain_).count();
@@ -120,7 +120,7 @@ class Loop {
     return true;
   }
 
-  // Stopping lcores and DPDK after the drain; a memif's end is waited for longest.
+  // Max time to stop lcores and DPDK after the drain; closing a memif takes longest.
   static constexpr std::chrono::seconds kEndsWithin{30};
 
   const Served& s_;

@@ -16,7 +16,7 @@
 
 namespace suede {
 
-// The parts that the loop serves. All of them are made, and the lcores run.
+// The parts that the loop serves. All exist, and the lcores run.
 struct Served {
   Endpoint& endpoint;
   ClientService& clients;
@@ -26,13 +26,13 @@ struct Served {
   PeerMetrics& peers;
   Notifier& notifier;
   Logger& log;
-  int signals;  // a signalfd that does not block
+  int signals;  // a non-blocking signalfd
 };
 
-// How the endpoint fares, in a line for the service manager.
+// Returns the endpoint's state in a line for the service manager.
 std::string StatusLine(const Endpoint& endpoint);
 
-// Serves until a signal or a request asks to end, then drains. Returns the exit code.
+// Serves until a signal or a drain request, then drains. Returns the exit code.
 int Serve(const Served& served, double drain_seconds);
 
 }  // namespace suede

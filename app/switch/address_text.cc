@@ -47,7 +47,7 @@ uint64_t BigEndian64(const uint8_t* bytes) {
   return value;
 }
 
-// The key of an IP address; none: it is no IP address.
+// Returns the key of an IP address; nullopt if the text is none.
 std::optional<NetAddress> IpKeyIn(const std::string& text) {
   std::array<uint8_t, 16> bytes{};
   if (inet_pton(AF_INET, text.c_str(), bytes.data()) == 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of the forwarding table as texts.
+// Conversion between addresses of the forwarding table and texts.
 #ifndef SUEDE_APP_SWITCH_ADDRESS_TEXT_H_
 #define SUEDE_APP_SWITCH_ADDRESS_TEXT_H_
 
@@ -14,10 +14,11 @@
 namespace suede {
 
 std::string MacText(uint64_t mac);
-// "02:00:00:00:00:01", or a number, decimal or with 0x.
+// Parses "02:00:00:00:00:01", or a number, decimal or with 0x.
 std::optional<uint64_t> MacOrNumber(std::string_view text);
 
-// The key of an address, as the switch forwards. A VID other than 0 goes with MAC addresses alone.
+// Returns the key of an address for the switch's forwarding mode. Only MAC addresses may have a VID
+// other than 0.
 absl::StatusOr<NetAddress> KeyOf(std::string_view text, uint32_t vid,
                                  fabric::Forwarding forwarding);
 std::string KeyText(const NetAddress& key, fabric::Switch::KeyKind kind);

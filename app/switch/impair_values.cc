@@ -14,7 +14,7 @@
 namespace suede {
 namespace {
 
-// A share that was rounded to a chance in units of 2^-32 is shown as it was set.
+// Rounds, so that a share stored in units of 2^-32 is shown as it was set.
 double ShareOf(uint32_t chance) {
   if (chance == UINT32_MAX) return 1;
   return std::round(static_cast<double>(chance) / 4294967296.0 * 1e9) / 1e9;

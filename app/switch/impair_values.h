@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Impairments between the units of the management socket and those of the fabric.
+// Converts impairments between the units of the management socket and of the fabric.
 #ifndef SUEDE_APP_SWITCH_IMPAIR_VALUES_H_
 #define SUEDE_APP_SWITCH_IMPAIR_VALUES_H_
 
@@ -9,9 +9,9 @@
 
 namespace suede {
 
-// `port` and direction are the caller's to fill in. `by_mac`: the switch forwards by MAC addresses.
+// The caller sets port and direction. `by_mac`: the switch forwards by MAC addresses.
 ImpairView ToView(const fabric::ImpairmentParams& params, bool by_mac);
-// Sets the keys that are given, or none of them.
+// Sets the given keys; none on an error.
 absl::Status Apply(const ImpairChange& change, fabric::ImpairmentParams* params);
 
 }  // namespace suede

@@ -7,7 +7,7 @@
 
 namespace suede {
 
-// As SUEDE_FLAGS.
+// Like SUEDE_FLAGS.
 #define SUEDE_SWITCH_FLAGS(X)                                                                \
   X(string, config, "", "FILE", "the configuration (docs/switch.md, conf/switch/pair.yaml)") \
   X(string, set, "", "KEY=VALUE;...",                                                        \

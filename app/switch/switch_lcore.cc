@@ -8,7 +8,7 @@
 namespace suede {
 namespace {
 
-constexpr uint32_t kTxBursts = 16;  // of one port in a turn
+constexpr uint32_t kTxBursts = 16;  // of one port in a poll iteration
 constexpr Duration kLookEvery = std::chrono::milliseconds(1);
 constexpr Duration kSoon = std::chrono::microseconds(200);  // longer than an idle lcore sleeps
 
@@ -39,7 +39,7 @@ uint32_t SwitchTransmitter::Drop() {
 // ---- An lcore for devices.
 
 bool DeviceLcore::Receive(DevicePort& port, bool drains) {
-  // While the ring is full the device keeps its frames, as where a switch cannot take more.
+  // While the ring is full, frames stay in the device, as with an overloaded switch.
   if (port.count == 0 && !drains) {
     port.first = 0;
     port.count = port.device->Receive(port.held, kSwitchBurst);
@@ -97,8 +97,8 @@ bool SwitchingLcore::Receive(uint32_t number, bool drains, Time now) {
   return true;
 }
 
-// As many bursts as the device, or the ring, takes: what several inputs bring in a turn is not to
-// wait for the next one.
+// Sends as many bursts as the device or ring takes, so that frames of several inputs do not wait
+// for the next poll iteration.
 bool SwitchingLcore::Transmit(uint32_t number, Time now) {
   SwitchPort& port = ports_[number];
   bool worked = false;
@@ -135,14 +135,15 @@ void SwitchingLcore::GiveSpares() {
 uint64_t SwitchingLcore::CountInside() const {
   uint64_t count = switch_->frames_inside();
   for (const SwitchPort& port : ports_) count += port.sender.size();
-  // Copies of those that links hold have left.
+  // Copies of the frames that links hold for retransmission have already left.
   for (uint32_t p = 0; p < ports_.size(); ++p) {
     if (switch_->link(p) != nullptr) count -= switch_->link(p)->sender().held();
   }
   return count;
 }
 
-// Tells the lcores of devices which ports are down, and counts what they have freed.
+// Publishes to the lcores of devices which ports are down, and counts the frames that they have
+// freed.
 void SwitchingLcore::CheckRings() {
   for (uint32_t p = 0; p < ports_.size(); ++p) {
     SwitchPort& port = ports_[p];
@@ -171,7 +172,7 @@ bool SwitchingLcore::Poll(Time now) {
     CheckRings();
     inside_.store(CountInside(), std::memory_order_relaxed);
   }
-  // A frame on a cable, or one that its rate holds back, is no reason to sleep.
+  // Stays awake for frames that leave a cable or a rate limiter soon.
   return worked || switch_->deadline(now) < now + kSoon;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lcores of a switch. The first one switches: it owns the fabric::Switch, and drives the
-// devices of its own ports. Each other lcore drives devices only: it moves frames between them and
-// the switching lcore by a pair of rings for each port, so every frame takes one way, in order.
+// The lcores of a switch. The first lcore switches: it owns the fabric::Switch, and drives the
+// devices of its own ports. Each other lcore drives only devices: it moves frames between them and
+// the switching lcore by a pair of rings for each port, so that every frame takes one path, in
+// order.
 #ifndef SUEDE_APP_SWITCH_SWITCH_LCORE_H_
 #define SUEDE_APP_SWITCH_SWITCH_LCORE_H_
 
@@ -27,18 +28,18 @@ struct SwitchTally {
   uint64_t Get() const { return value.load(std::memory_order_relaxed); }
 };
 
-// Frames on their way between two lcores.
+// Carries frames between two lcores.
 using SwitchRing = BurstRing<Frame*, 256>;
 struct SwitchRings {
   SwitchRing in;   // received, for the switch
   SwitchRing out;  // to be transmitted
-  // The port is down: its device's lcore frees the frames that the device does not take, and counts
-  // them here.
+  // Set while the port is down: the device's lcore then frees frames that the device does not take,
+  // and counts them here.
   std::atomic<bool> down{false};
   SwitchTally unsent;
 };
 
-// The cycles of an lcore: in turns with work, and in all.
+// The cycles of an lcore: in poll iterations with work, and in total.
 struct SwitchCycles {
   SwitchTally busy;
   SwitchTally all;
@@ -48,22 +49,23 @@ struct SwitchCycles {
   }
 };
 
-// Frames that the device did not take are sent first the next time: none is lost.
+// Sends frames on a device. Frames that the device does not take are sent first next time, so that
+// none is lost.
 class SwitchTransmitter {
  public:
   explicit SwitchTransmitter(Port* device) : device_(device) {}
 
-  // Room for frames that Push takes.
+  // Returns the number of frames that Pushed may add at end().
   uint32_t room() const { return kSwitchBurst - count_; }
   Frame** end() { return frames_ + count_; }
   void Pushed(uint32_t count) { count_ += count; }
   bool empty() const { return count_ == 0; }
   uint32_t size() const { return count_; }
-  // Gives frames to the device. Returns how many it took.
+  // Passes frames to the device. Returns the number taken.
   uint32_t Send();
-  // Passes frames to another lcore, which sends them. Returns how many `ring` took.
+  // Passes frames to another lcore for transmission. Returns the number that `ring` took.
   uint32_t PassTo(SwitchRing& ring);
-  // Frees the frames that the device has not taken; returns their number.
+  // Frees the frames that the device has not taken. Returns their number.
   uint32_t Drop();
 
  private:
@@ -72,15 +74,15 @@ class SwitchTransmitter {
   uint32_t count_ = 0;
 };
 
-// An lcore that drives devices for the switching one.
+// An lcore that drives devices for the switching lcore.
 class DeviceLcore {
  public:
   void AddPort(Port* device, SwitchRings* rings) {
     ports_.push_back({.device = device, .rings = rings, .sender = SwitchTransmitter(device)});
   }
-  // One poll iteration. Returns whether there was anything to do.
+  // Runs one poll iteration. Returns whether there was work.
   bool Poll(Time now);
-  // From now on nothing is taken from the devices. Any thread.
+  // Stops receiving from the devices. Any thread.
   void BeginDrain() { drains_.store(true, std::memory_order_relaxed); }
   // Frames held between device and ring, as of the last poll iteration; any thread.
   uint64_t frames_inside() const { return inside_.load(std::memory_order_relaxed); }
@@ -92,7 +94,7 @@ class DeviceLcore {
     Port* device;
     SwitchRings* rings;
     SwitchTransmitter sender;
-    Frame* held[kSwitchBurst] = {};  // received, where the ring was full
+    Frame* held[kSwitchBurst] = {};  // received while the ring was full
     uint32_t first = 0;
     uint32_t count = 0;
   };
@@ -107,13 +109,13 @@ class DeviceLcore {
 
 class SwitchingLcore {
  public:
-  // All given outlive it. Ports in the order of SwitchParams::ports: `device` is driven here where
-  // `rings` is null, else by another lcore.
+  // All arguments must outlive this. Ports are added in the order of SwitchParams::ports. With null
+  // `rings` this lcore drives `device`, else another lcore.
   SwitchingLcore(fabric::Switch* the_switch, SwitchMailbox* mailbox)
       : switch_(the_switch), mailbox_(mailbox) {}
   void AddPort(Port* device, SwitchRings* rings);
 
-  // One poll iteration. Returns whether there was anything to do.
+  // Runs one poll iteration. Returns whether there was work.
   bool Poll(Time now);
   void CountCycles(bool busy, uint64_t cycles) { cycles_.Count(busy, cycles); }
   const SwitchCycles& cycles() const { return cycles_; }
@@ -127,7 +129,7 @@ class SwitchingLcore {
     Port* device;
     SwitchRings* rings;
     SwitchTransmitter sender;
-    uint64_t unsent = 0;  // of SwitchRings::unsent, that the switch has counted
+    uint64_t unsent = 0;  // part of SwitchRings::unsent already counted by the switch
   };
   bool Receive(uint32_t port, bool drains, Time now);
   bool Transmit(uint32_t port, Time now);
@@ -139,8 +141,8 @@ class SwitchingLcore {
   fabric::Switch* const switch_;
   SwitchMailbox* const mailbox_;
   std::vector<SwitchPort> ports_;
-  // A bit for each port: ports that have frames to send, and those that may say something to their
-  // neighbour at any time.
+  // A bit for each port: sending_ for ports with frames to send, speaking_ for ports that may send
+  // link or PFC frames at any time.
   uint64_t sending_ = 0;
   uint64_t speaking_ = 0;
   Time next_look_{};

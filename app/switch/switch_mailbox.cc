@@ -9,12 +9,12 @@ namespace {
 
 using fabric::kClasses;
 
-// Work of one poll iteration.
+// Max work of one poll iteration.
 constexpr uint32_t kPortsPerTurn = 2;
 constexpr uint64_t kPlacesPerTurn = 64;
 constexpr size_t kPartsPerTurn = 4;
 
-// Each function does a part of its request, and says whether that was the last.
+// Each function processes a part of its request, and returns whether that was the last.
 
 bool Do(switch_request::State& state, const fabric::Switch& the_switch, Time now) {
   const auto ports = static_cast<uint32_t>(the_switch.params().ports.size());

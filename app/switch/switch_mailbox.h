@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the control thread asks of the switching lcore: a bounded queue of requests, which the lcore
-// answers between poll iterations, a little of one request each time. Neither waits for the other.
+// Requests from the control thread to the switching lcore: a bounded queue, of which the lcore
+// processes a part of one request in each poll iteration. Neither waits for the other.
 #ifndef SUEDE_APP_SWITCH_SWITCH_MAILBOX_H_
 #define SUEDE_APP_SWITCH_SWITCH_MAILBOX_H_
 
@@ -26,12 +26,12 @@ struct SwitchQueueState {
   uint32_t frames = 0;
   uint32_t most_bytes = 0;
   bool paused = false;   // by the peer
-  bool pausing = false;  // the peer
+  bool pausing = false;  // pauses the peer
   bool stormy = false;
   int64_t paused_ns = 0;
 };
 
-// Requests. Their memory is as large as the answer may be: the lcore allocates nothing.
+// Requests. Their memory suffices for the reply: the lcore allocates nothing.
 namespace switch_request {
 
 struct State {
@@ -42,10 +42,10 @@ struct State {
   uint32_t shared_free_bytes = 0;
   uint32_t headroom_used_bytes = 0;
   uint32_t most_headroom_used_bytes = 0;
-  uint32_t next_port = 0;  // the lcore's
+  uint32_t next_port = 0;  // used by the lcore
 };
 struct ResetHighWater {};
-// A page of the forwarding table: entries from a place on.
+// A page of the forwarding table: entries from an index on.
 struct Addresses {
   struct Row {
     NetAddress key;
@@ -54,7 +54,7 @@ struct Addresses {
     bool is_static = false;
   };
   Addresses(uint64_t from, uint32_t max) : next(from), rows(max) {}
-  uint64_t next;                    // place that is looked at next
+  uint64_t next;                    // next index to read
   bool at_end = false;              // of the table
   std::optional<uint16_t> port{};   // only addresses of this port
   std::optional<bool> is_static{};  // only configured, or only learnt addresses
@@ -69,19 +69,19 @@ struct AddAddress {
 };
 struct RemoveAddress {
   NetAddress key;
-  bool removed = false;  // false: there was none
+  bool removed = false;  // false: not in the table
 };
 struct Flush {
-  uint64_t ports = 0;  // a bit each
+  uint64_t ports = 0;  // a bit for each port
 };
 struct Impair {
   struct Part {
     uint16_t port = 0;
     bool out = false;
-    fabric::ImpairmentParams params;  // afterwards those that were in force before
+    fabric::ImpairmentParams params;  // replaced by the previous parameters
   };
   std::vector<Part> parts;
-  size_t done = 0;  // of parts; the lcore's
+  size_t done = 0;  // parts done; used by the lcore
 };
 struct SetDown {
   uint16_t port = 0;
@@ -95,13 +95,13 @@ using SwitchRequest =
                  switch_request::AddAddress, switch_request::RemoveAddress, switch_request::Flush,
                  switch_request::Impair, switch_request::SetDown>;
 
-// A request that was handed in. It is the lcore's until it is done.
+// A submitted request, owned by the lcore until it is done.
 class SwitchTicket {
  public:
   explicit SwitchTicket(SwitchRequest request) : request_(std::move(request)) {}
 
   bool done() const { return done_.load(std::memory_order_acquire); }
-  // Only when it is done.
+  // Returns the reply. Requires done().
   template <class Request>
   const Request& answer() const {
     return std::get<Request>(request_);
@@ -113,14 +113,14 @@ class SwitchTicket {
   std::atomic<bool> done_{false};
 };
 
-// Outlives the lcore's work.
+// Must outlive the lcore's work.
 class SwitchMailbox {
  public:
   static constexpr uint32_t kMaxWaiting = 64;
 
   // ---- The switching lcore, between poll iterations.
 
-  // Does a bounded part of the oldest request: costs a comparison where there is none. Returns
+  // Processes a bounded part of the oldest request; without a request, costs a comparison. Returns
   // whether there was one.
   bool Serve(fabric::Switch& the_switch, Time now) {
     if (current_ == nullptr && !ring_.Pop(current_)) [[likely]]
@@ -131,19 +131,20 @@ class SwitchMailbox {
 
   // ---- Control thread.
 
-  // Null: as many requests wait as may wait.
+  // Submits a request. Returns null if the queue is full.
   std::shared_ptr<const SwitchTicket> Ask(SwitchRequest request);
-  // Requests that were answered: grows with the lcore's turns while some are asked.
+  // Returns the number of completed requests: grows with the lcore's poll iterations while there
+  // are any.
   uint64_t answered() const { return answered_.load(std::memory_order_relaxed); }
 
  private:
   void Work(fabric::Switch& the_switch, Time now);
 
   SpscRing<SwitchTicket*, kMaxWaiting> ring_;
-  SwitchTicket* current_ = nullptr;  // the lcore's
+  SwitchTicket* current_ = nullptr;  // used by the lcore
   std::atomic<uint64_t> answered_{0};
-  // The control thread's, in order: those that may not have been answered. A ticket lives until it
-  // is done, even where nobody waits for it any more.
+  // Used by the control thread: requests that may not be completed, in order. A ticket lives until
+  // it is done, even if no caller waits for it any more.
   std::deque<std::shared_ptr<SwitchTicket>> asked_;
 };
 

@@ -122,7 +122,7 @@ absl::StatusOr<uint32_t> SwitchManagement::Find(std::string_view port) const {
 
 namespace {
 
-// The counters of a port; `value_of` a SwitchPortCounter gives each value.
+// Returns the counters of a port; `value_of` returns the value of a SwitchPortCounter.
 template <typename ValueOf>
 CounterSetView PortSet(std::string of, ValueOf value_of) {
   CounterSetView set{.of = std::move(of), .counters = {}};
@@ -134,7 +134,7 @@ CounterSetView PortSet(std::string of, ValueOf value_of) {
   return set;
 }
 
-// The counters of the whole switch.
+// Returns the counters of the whole switch.
 template <typename OfPorts, typename OfClasses>
 CounterSetView TotalSet(OfPorts of_ports, OfClasses of_classes,
                         const ManagementCounters& management) {
@@ -202,7 +202,7 @@ std::vector<CounterSetView> SwitchManagement::Counters(CounterScope scope) {
       break;
     case CounterScope::kInstance:
     case CounterScope::kLcore:
-      break;  // a switch has none
+      break;  // not on a switch
   }
   return sets;
 }
@@ -282,7 +282,7 @@ void SwitchManagement::FollowLinks() {
       }
       events_.Raise(link.up ? EventKind::kLinkUp : EventKind::kLinkDown, std::move(values));
     }
-    PostDown(p).IgnoreError();  // the next time
+    PostDown(p).IgnoreError();  // retried next time
     if (const LinkEnd* end = switch_->link(p); end != nullptr) {
       own.link.Check(options_.ports[p].name, link.up, end->counters(), events_);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch as its management socket shows it, and that socket.
+// The switch's implementation of the management views, and its management socket.
 #ifndef SUEDE_APP_SWITCH_SWITCH_MANAGEMENT_H_
 #define SUEDE_APP_SWITCH_SWITCH_MANAGEMENT_H_
 
@@ -26,20 +26,20 @@
 
 namespace suede {
 
-// The names of a switch's counters and events, as NamesAsText.
+// Returns the names of a switch's counters and events, formatted by NamesAsText.
 std::string SwitchNames();
 
-// A port, as its program knows it. It stays so.
+// Constant facts about a port.
 struct SwitchPortFacts {
   std::string name;
   std::string device;  // without secrets
   std::string driver;
   std::string mac;
-  std::optional<uint32_t> lcore;  // that serves it: its CPU
+  std::optional<uint32_t> lcore;  // CPU of the lcore that serves it
 };
 struct SwitchLink {
   bool up = false;
-  uint64_t speed_bps = 0;  // 0: not known
+  uint64_t speed_bps = 0;  // 0: unknown
 };
 
 struct SwitchManagementOptions {
@@ -47,11 +47,11 @@ struct SwitchManagementOptions {
   std::string socket_path;
   mode_t socket_mode = 0660;
   uint32_t max_clients = 32;
-  std::string config_file;             // that it was started with; empty: none
-  std::vector<SwitchPortFacts> ports;  // as SwitchParams::ports
-  // The state of a port's link, as its device told last. Control thread.
+  std::string config_file;             // used at the start; empty: none
+  std::vector<SwitchPortFacts> ports;  // in the order of SwitchParams::ports
+  // Returns a port's link state, as last reported by its device. Control thread.
   std::function<SwitchLink(uint32_t port)> link;
-  Captures::FindPort find_port;  // for captures; null: there are none
+  Captures::FindPort find_port;  // for captures; null: not supported
   std::function<std::string()> effective_config;
   std::function<absl::StatusOr<ConfigCheckView>(std::string_view text, std::string_view place)>
       check_config;
@@ -60,28 +60,28 @@ struct SwitchManagementOptions {
 // Control thread only.
 class SwitchManagement final : public SwitchView {
  public:
-  // Before the switching lcore starts. Everything given outlives it, and the lcore is stopped
-  // before it goes.
+  // To be created before the switching lcore starts. All arguments must outlive this, and the lcore
+  // must stop before destruction.
   static absl::StatusOr<std::unique_ptr<SwitchManagement>> Create(SwitchMailbox* mailbox,
                                                                   const fabric::Switch* the_switch,
                                                                   Logger* logger,
                                                                   SwitchManagementOptions options);
 
   int fd() const { return server_->fd(); }
-  // Call when fd() is readable.
+  // To be called when fd() is readable.
   void Poll() { server_->Poll(); }
   const ManagementCounters& counters() const { return server_->counters(); }
   const LogCounters& log_counters() const { return logger_->counters(); }
   // See Captures::Drain.
   void DrainCaptures() { captures_.Drain(); }
   bool captures() const { return !captures_.empty(); }
-  // Whether the daemon is to end: somebody asked, or BeginDrain was called.
+  // Whether the daemon is to end: by a drain request, or after BeginDrain.
   bool drains() const { return drains_; }
   void BeginDrain() { drains_ = true; }
-  // The address that serves metrics, for Version().
+  // Sets the address that serves metrics, for Version().
   void SetHttpAddress(std::string address) { http_address_ = std::move(address); }
-  // The link of a port has changed: the switch holds nothing for a port without one. Every 10 ms or
-  // so, for a request that finds no room is made again.
+  // Follows changes of the ports' links: the switch holds nothing for a port without link. To be
+  // called about every 10 ms, as a request that finds the queue full is repeated.
   void FollowLinks();
   bool port_up(uint32_t port) const { return ports_[port].admin_up; }
   bool link_up(uint32_t port) const { return ports_[port].link_up; }
@@ -123,11 +123,11 @@ class SwitchManagement final : public SwitchView {
   DoneQuestion ClearImpairment(const ImpairWhere& where) override;
 
  private:
-  // The settings of a port that are in force or asked for: only this thread changes them.
+  // The port's current or requested settings: only this thread changes them.
   struct Port {
     bool admin_up = true;
     bool link_up = false;
-    bool told_down = false;  // the switch
+    bool told_down = false;  // the last state sent to the switch
     fabric::ImpairmentParams in;
     fabric::ImpairmentParams out;
     LinkFollower link;
@@ -137,10 +137,10 @@ class SwitchManagement final : public SwitchView {
   SwitchManagement(SwitchMailbox* mailbox, const fabric::Switch* the_switch, Logger* logger,
                    SwitchManagementOptions options);
   absl::StatusOr<uint32_t> Find(std::string_view port) const;
-  // Asks the lcore to do something, once; `done` makes the answer of it.
+  // Submits a request to the lcore once; `done` converts its reply.
   DoneQuestion Change(SwitchRequest request,
                       std::function<absl::Status(const SwitchTicket&)> done = nullptr);
-  // Tells the switch whether a port is down. Null: it knows. An error: no room for the request.
+  // Reports to the switch whether a port is down. Null: unchanged. An error: the queue is full.
   absl::StatusOr<Ticket> PostDown(uint32_t port);
   using Change1 = std::function<absl::Status(fabric::ImpairmentParams*)>;
   DoneQuestion ChangeImpairment(const ImpairWhere& where, const Change1& change);
@@ -149,7 +149,7 @@ class SwitchManagement final : public SwitchView {
   CounterSetView TotalCounters() const;
 
   SwitchMailbox* const mailbox_;
-  const fabric::Switch* const switch_;  // its parameters and counters, which any thread may read
+  const fabric::Switch* const switch_;  // parameters and counters, readable by any thread
   Logger* const logger_;
   const SwitchManagementOptions options_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -13,10 +13,10 @@ namespace suede {
 
 // In the order of the page.
 std::vector<MetricRow> SwitchMetricRows();
-// Without those that every daemon has.
+// Without those common to all daemons.
 std::vector<MetricRow> SwitchOwnMetricRows();
 
-// The name of a counter of lib/stats/switch_counters.h as a metric: class_drop_tail_total is
+// The metric of a counter of lib/stats/switch_counters.h, e.g. class_drop_tail_total is
 // switch_class_drops_total{reason="tail"}.
 struct SwitchMetricName {
   std::string family;
@@ -24,7 +24,7 @@ struct SwitchMetricName {
 };
 SwitchMetricName SwitchMetricNameOf(std::string_view counter);
 
-// The table of reasons: family, reason, sentence.
+// Returns the table of reasons: family, reason, sentence.
 std::string SwitchReasonsAsMarkdown();
 
 }  // namespace suede

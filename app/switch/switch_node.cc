@@ -123,7 +123,7 @@ uint64_t SwitchNode::frames_inside() const {
   return count;
 }
 
-// A frame that was neither released nor is spare would be missing for ever.
+// Logs the pool, for leak detection: a frame neither free nor spare is lost.
 void SwitchNode::LogPool() const {
   log_(EalLogLevel::kDebug, "port",
        absl::StrCat("frames free=", ports_.front()->FreeFrames(), " spare=", switch_->spares(),

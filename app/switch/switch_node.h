@@ -21,7 +21,7 @@
 
 namespace suede {
 
-// Control thread only, but for the code that runs inside the lcores. One in a process.
+// Control thread only, except the code that the lcores run. One per process.
 class SwitchNode {
  public:
   // Starts EAL, opens the ports and builds the switch.
@@ -33,23 +33,23 @@ class SwitchNode {
 
   // Starts the lcores.
   absl::Status Start();
-  // Asks the lcores to end and waits until they have.
+  // Stops the lcores and waits for them.
   void Stop();
 
   const SwitchConfig& config() const { return config_; }
-  // Only counters and parameters may be read; all else is the switching lcore's.
+  // Only counters and parameters may be read; the rest belongs to the switching lcore.
   const fabric::Switch& the_switch() const { return *switch_; }
   SwitchMailbox& mailbox() { return mailbox_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
   const TscClock& clock() const { return *clock_; }
-  // The cycles of SwitchConfig::lcores[lcore], which grow with each turn.
+  // Returns the cycles of SwitchConfig::lcores[lcore], which grow with each poll iteration.
   const SwitchCycles& cycles(uint32_t lcore) const {
     return lcore == 0 ? switching_->cycles() : others_[lcore - 1]->cycles();
   }
   uint32_t lcore_count() const { return static_cast<uint32_t>(config_.lcores.size()); }
-  // From now on frames only leave. SwitchNode::Start has succeeded.
+  // Stops reception, so that frames only leave. Requires a successful Start.
   void BeginDrain();
-  // Frames between the devices. Frames on their way from one place to another may be missed.
+  // Returns the number of frames between the devices. May miss frames moving between lcores.
   uint64_t frames_inside() const;
 
  private:
@@ -66,7 +66,7 @@ class SwitchNode {
   bool eal_started_ = false;
   bool running_ = false;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
-  uint32_t pool_frames_ = 0;  // free at first
+  uint32_t pool_frames_ = 0;  // free at the start
   std::unique_ptr<TscClock> clock_;
   std::unique_ptr<fabric::Switch> switch_;
   SwitchMailbox mailbox_;

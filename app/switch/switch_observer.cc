@@ -51,7 +51,7 @@ void SwitchObserver::AddPort(uint32_t port) {
     page_.Add(name.family, With(labels, name.reason),
               &switch_->counters(port).Cell(static_cast<SwitchPortCounter>(i)));
   }
-  // Ports that say nothing to a neighbour have none of these series.
+  // Only ports with a link end have these series.
   if (const LinkEnd* const end = switch_->link(port); end != nullptr) {
     AddLinkMetrics(page_, "switch_", labels, end->counters(), switch_->credit(port) != nullptr);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a running switch that can be read without asking anybody: its metrics, its health,
-// whether it is ready.
+// The state of a running switch that is readable without a request to other threads: metrics,
+// health and readiness.
 //
-// Counters are cells already. The control thread asks the switching lcore for depths and pauses,
-// and copies the answers into cells: whether they come tells whether the lcore turns.
+// Counters are cells already. The control thread requests depths and pauses from the switching
+// lcore, and copies the replies into cells; replies also prove that the lcore polls.
 #ifndef SUEDE_APP_SWITCH_SWITCH_OBSERVER_H_
 #define SUEDE_APP_SWITCH_SWITCH_OBSERVER_H_
 
@@ -25,18 +25,20 @@ namespace suede {
 
 class SwitchObserver final : public Observed {
  public:
-  // Everything given outlives it. `cpu`: of the switching lcore. Before that starts.
+  // All arguments must outlive this. `cpu`: of the switching lcore. To be created before that lcore
+  // starts.
   SwitchObserver(SwitchMailbox* mailbox, const fabric::Switch* the_switch,
                  SwitchManagement* management, uint32_t cpu, uint64_t tsc_hertz);
 
   // ---- Control thread.
 
-  // Each turn of its loop; asks every 100 ms. Raises the events of storms, too.
+  // To be called in each iteration of the control loop; samples every 100 ms. Also raises the
+  // events of PFC storms.
   void Tick();
-  // The lcore was started.
+  // Reports that the lcore was started.
   void SetStarted() { started_ = true; }
   HttpCounters* http_counters() { return &http_; }
-  // How the switch fares, in a line for the service manager.
+  // Returns the switch's state in a line for the service manager.
   std::string StatusLine() const;
 
   // ---- Any thread.
@@ -73,7 +75,7 @@ class SwitchObserver final : public Observed {
   void AddPort(uint32_t port);
   void AddBuffer();
   void CopyPorts();
-  // Takes the lcore's answer, where it has come, and asks anew.
+  // Copies the lcore's reply, if there is one, and submits the next request.
   void CopyState();
   void Take(const switch_request::State& state);
 

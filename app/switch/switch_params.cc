@@ -14,8 +14,8 @@ namespace {
 
 using fabric::ChanceOf;
 
-constexpr uint32_t kOnCables = 16384;  // frames on impaired cables, besides those in the buffer
-constexpr uint32_t kInHand = 1024;     // of a port: in rings, bursts, and refused by its device
+constexpr uint32_t kOnCables = 16384;  // frames on impaired cables, in addition to the buffer
+constexpr uint32_t kInHand = 1024;     // of a port: in rings, in bursts, or rejected by the device
 
 fabric::Forwarding ForwardingOf(SwitchRoot::Forwarding forwarding) {
   switch (forwarding) {
@@ -142,7 +142,7 @@ NetAddress AddressKeyOf(const SwitchAddressConfig& address) {
   }
   IpText ip;
   const ConfigNode text{.kind = ConfigNode::Kind::kScalar, .text = *address.ip};
-  if (!ReadValue(text, {}, ip).empty()) return {};  // it was checked
+  if (!ReadValue(text, {}, ip).empty()) return {};  // validated with the configuration
   return ip.is_v6 ? fabric::Switch::Ipv6Key({.high = ip.value.high, .low = ip.value.low})
                   : fabric::Switch::Ipv4Key(static_cast<Ipv4Address>(ip.value.low));
 }

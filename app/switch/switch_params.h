@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of a switch and of its ports, from a configuration.
+// Derives the parameters of a switch and of its ports from a configuration.
 #ifndef SUEDE_APP_SWITCH_SWITCH_PARAMS_H_
 #define SUEDE_APP_SWITCH_SWITCH_PARAMS_H_
 
@@ -15,7 +15,7 @@ namespace suede {
 // Without the MAC addresses of ports that the configuration leaves to the device.
 fabric::SwitchParams SwitchParamsOf(const SwitchConfig& config);
 fabric::ImpairmentParams ImpairmentOf(const SwitchImpairConfig& config);
-// The key of a configured entry.
+// Returns the key of a configured entry.
 NetAddress AddressKeyOf(const SwitchAddressConfig& address);
 // For SwitchConfig::ports[port].
 PortOptions PortOptionsOf(const SwitchConfig& config, uint32_t port);

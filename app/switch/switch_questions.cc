@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the switch's management that asks the lcore for its state.
+// The part of the switch's management that queries the lcore's state.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,13 +12,13 @@ namespace {
 using fabric::kClasses;
 using fabric::Switch;
 
-// Asks a request, again while there is no room for it, until it is answered.
+// Submits a request, repeatedly while the queue is full, and waits for the reply.
 template <class Request>
 class PatientQuestion {
  public:
   PatientQuestion(SwitchMailbox* mailbox, Request request)
       : mailbox_(mailbox), request_(std::move(request)) {}
-  // Null: not yet.
+  // Returns null until the reply has arrived.
   const Request* Poll() {
     if (ticket_ == nullptr) ticket_ = mailbox_->Ask(request_);
     if (ticket_ == nullptr || !ticket_->done()) return nullptr;

@@ -36,7 +36,7 @@ bool PortAnswer(const fabric::Switch& the_switch, const Names& names, std::strin
   return true;
 }
 
-// "PORT.CLASS"; nothing: the names that there are.
+// Replies with the counters of `name`, "PORT.CLASS"; with all names if it is empty.
 bool ClassAnswer(const fabric::Switch& the_switch, const Names& names, std::string_view name,
                  TelemetryReply* reply) {
   if (name.empty()) {

@@ -13,7 +13,7 @@
 
 namespace suede {
 
-// `names`: of the ports. `observed` and `the_switch` outlive the commands.
+// `names`: of the ports. `observed` and `the_switch` must outlive the commands.
 std::vector<TelemetryCommand> SwitchTelemetry(const Observed* observed,
                                               const fabric::Switch* the_switch,
                                               std::vector<std::string> names, uint64_t tsc_hertz);
