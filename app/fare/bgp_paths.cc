@@ -28,14 +28,15 @@ std::string TextOf(const ForeignJson* value) {
   return value != nullptr && value->is_string() ? value->get<std::string>() : "";
 }
 
-// Whether routes are made of the path.
+// Whether bgpd installs routes from the path.
 bool IsUsed(const ForeignJson& path) {
   const ForeignJson* best = Find(path, "bestpath");
   return IsTrue(Find(path, "valid")) &&
          (IsTrue(Find(path, "multipath")) || (best != nullptr && IsTrue(Find(*best, "overall"))));
 }
 
-// Two paths by one next hop are one next hop of the route: the greater bandwidth holds.
+// Records a path's bandwidth. Two paths by one next hop are one next hop of the route: the greater
+// bandwidth counts.
 void Note(const std::string& next_hop, std::optional<double> mbps, PathBandwidths& out) {
   if (next_hop.empty()) return;
   const auto [place, is_new] = out.emplace(next_hop, mbps);
@@ -85,7 +86,7 @@ std::optional<double> BandwidthIn(std::string_view communities) {
 
 std::map<FarePrefix, PathBandwidths> ReadBgpPaths(std::string_view text) {
   std::map<FarePrefix, PathBandwidths> out;
-  // A document ends with a brace at the beginning of a line.
+  // Each document ends with a brace at the beginning of a line.
   for (size_t begin = 0; begin < text.size();) {
     const size_t brace = text.find("\n}", begin);
     const size_t end = brace == text.npos ? text.size() : brace + 2;

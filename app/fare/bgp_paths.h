@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What FRR's bgpd says of the paths to prefixes: `show bgp ipv4 unicast PREFIX json`. No I/O.
+// Parses FRR bgpd's paths to prefixes: `show bgp ipv4 unicast PREFIX json`. No I/O.
 #ifndef SUEDE_APP_FARE_BGP_PATHS_H_
 #define SUEDE_APP_FARE_BGP_PATHS_H_
 
@@ -13,15 +13,16 @@
 
 namespace suede::fare {
 
-// Bandwidths of the paths that bgpd uses, in Mb/s, by next hop: its address, and "%" with the
-// interface of a neighbour that has no address. None: the path has no bandwidth.
+// Bandwidths of the paths that bgpd uses, in Mb/s, by next hop: its address, or "%" and the
+// interface of an unnumbered neighbour. nullopt: the path has no bandwidth.
 using PathBandwidths = std::map<std::string, std::optional<double>, std::less<>>;
 
-// Mb/s from the text of extended communities: "RT:1:2 LB:65101:1000000000 (8.000 Gbps)".
+// Returns the bandwidth in Mb/s from the text of extended communities, e.g. "RT:1:2
+// LB:65101:1000000000 (8.000 Gbps)".
 std::optional<double> BandwidthIn(std::string_view communities);
 
-// The paths of each prefix in bgpd's answers, one JSON object after the other. Whatever else is
-// there is passed over.
+// Returns the paths of each prefix in bgpd's output, a sequence of JSON objects. Ignores anything
+// else.
 std::map<FarePrefix, PathBandwidths> ReadBgpPaths(std::string_view text);
 
 }  // namespace suede::fare

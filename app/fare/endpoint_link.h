@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The management socket of the endpoint, for the weights of its planes. One thread.
+// The endpoint's management socket, for the weights of its planes. For use by one thread.
 #ifndef SUEDE_APP_FARE_ENDPOINT_LINK_H_
 #define SUEDE_APP_FARE_ENDPOINT_LINK_H_
 
@@ -19,12 +19,13 @@ class EndpointLink {
       : paths_(std::move(paths)), xpu_(xpu), instance_(instance) {}
 
   bool connected() const { return daemon_.has_value(); }
-  // Readable when the daemon has gone: it says nothing unasked. -1: not connected.
+  // Readable when the daemon has closed the connection, as it sends nothing unrequested; -1: not
+  // connected.
   int fd() const { return daemon_ ? daemon_->fd() : -1; }
   absl::Status Connect();
   void Close() { daemon_.reset(); }
-  // Without `weight`, restores the weight as if none had been set. kAborted: the daemon refuses;
-  // other errors: the daemon has gone, and the link is closed.
+  // Sets the weight of a plane to a peer; without `weight`, restores the default. kAborted: the
+  // daemon rejects it; other errors: the connection is lost, and the link closed.
   absl::Status SetWeight(uint32_t plane, uint32_t peer, std::optional<uint32_t> weight);
 
  private:

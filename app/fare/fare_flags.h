@@ -9,7 +9,7 @@ namespace suede {
 
 inline constexpr int kExitUnreachable = 4;
 
-// As SUEDE_FLAGS.
+// Like SUEDE_FLAGS.
 #define SUEDE_FARE_FLAGS(X)                                                                  \
   X(string, config, "", "FILE", "the configuration (docs/fare.md, conf/frr/fare.yaml)")      \
   X(string, set, "", "KEY=VALUE;...",                                                        \

@@ -77,7 +77,7 @@ std::string Follower::TextOf(const WeightChange& change) const {
 
 // ---- From start to end.
 
-// Fails for faults that cannot mend themselves.
+// Fails on permanent errors.
 int Follower::Start() {
   const auto fail = [&](const std::string& message) {
     log_(EalLogLevel::kError, kComponent, message);
@@ -120,7 +120,7 @@ int Follower::Run() {
   return End();
 }
 
-// Waits until there is something to do.
+// Waits until there is work.
 bool Follower::Wait() {
   Clock::time_point until = std::min(retry_at_, vtysh_.deadline());
   if (book_.HasQuestions() && !vtysh_.busy()) until = std::min(until, ask_at_);
@@ -170,7 +170,7 @@ void Follower::LogWeights() {
   }
 }
 
-// The weights of another life of this program, or by hand, are nobody's then.
+// Restores default weights, since none would update them after this program's end.
 int Follower::End() {
   if (options_.once || options_.keep_weights || !endpoint_.connected()) return exit_code_;
   for (const WeightChange& one : weights_.All()) {
@@ -185,7 +185,7 @@ int Follower::End() {
   return exit_code_;
 }
 
-// Whether all has been done that --once is for.
+// Whether the work of --once is complete.
 bool Follower::IsOnceOver() {
   if (exit_code_ != 0 || ends_) return true;
   if (!read_ || book_.HasQuestions() || vtysh_.busy()) return false;
@@ -217,7 +217,7 @@ bool Follower::TakeRoutes() {
 }
 
 void Follower::OnRoutes(uint32_t peer) {
-  if (book_.IsUnknown(peer)) return;  // bgpd will tell
+  if (book_.IsUnknown(peer)) return;  // waits for bgpd's bandwidths
   const std::vector<NextHop> hops = book_.HopsOf(peer);
   std::string line = StrCat("routes peer=", config_.peers[peer].xpu, " hops=", hops.size());
   for (const NextHop& hop : hops) {
@@ -273,8 +273,8 @@ void Follower::Connect() {
   weights_.ForgetSet();
 }
 
-// The endpoint does not answer. Logs each reason once until it does: while an endpoint starts or
-// ends, its socket may be there one time and not the next.
+// Handles an endpoint that does not reply. Logs each reason once until it replies: while an
+// endpoint starts or ends, its socket may appear and disappear.
 void Follower::NoteGone(const absl::Status& why) {
   const auto [reason, is_new] = gone_.emplace(why.message());
   if (is_new) log_(EalLogLevel::kWarning, kComponent, *reason);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// suede-fare at work: routes of the kernel and bandwidths of bgpd in, weights of the endpoint's
-// planes out. One thread, which waits in poll, and for the endpoint's answers.
+// The main loop of suede-fare: follows the kernel's routes and bgpd's bandwidths, and sets the
+// weights of the endpoint's planes. For use by one thread, which blocks in poll and for the
+// endpoint's replies.
 #ifndef SUEDE_APP_FARE_FOLLOWER_H_
 #define SUEDE_APP_FARE_FOLLOWER_H_
 
@@ -22,15 +23,15 @@
 namespace suede::fare {
 
 struct FollowerOptions {
-  bool once = false;          // sets what the routes say now, and ends
-  bool keep_weights = false;  // at the end they stay
+  bool once = false;          // sets the weights for the current routes, and ends
+  bool keep_weights = false;  // leaves the weights as they are at the end
 };
 
 class Follower {
  public:
-  // The arguments outlive the follower. `signals`: a signalfd.
+  // The arguments must outlive the follower. `signals`: a signalfd.
   Follower(const FareConfig& config, const FollowerOptions& options, int signals, Logger& log);
-  // Follows until a signal comes, or once where the options say so. Returns the exit code.
+  // Runs until a signal, or once if the options say so. Returns the exit code.
   int Run();
 
  private:
@@ -65,13 +66,13 @@ class Follower {
   RouteBook book_;
   Vtysh vtysh_;
   std::unique_ptr<KernelRoutes> routes_;
-  std::vector<uint32_t> asked_;                            // peers that vtysh is asked about
+  std::vector<uint32_t> asked_;                            // peers of the pending vtysh query
   Clock::time_point retry_at_ = Clock::time_point::max();  // of the endpoint
-  Clock::time_point ask_at_{};                             // not before: bgpd has failed
-  std::map<std::pair<uint32_t, uint32_t>, std::string> refusals_;  // told, by {peer, plane}
-  std::set<std::string> gone_;  // why the endpoint does not answer, all that was told
-  std::string failure_;         // why bgpd does not, as told last; empty: it does
-  bool read_ = false;    // the kernel's routes are known
+  Clock::time_point ask_at_{};  // earliest next query, after bgpd has failed
+  std::map<std::pair<uint32_t, uint32_t>, std::string> refusals_;  // logged, by {peer, plane}
+  std::set<std::string> gone_;  // logged reasons why the endpoint does not reply
+  std::string failure_;         // last logged failure of bgpd; empty: none
+  bool read_ = false;           // the kernel's routes are known
   bool ends_ = false;
   bool refused_ = false;
   int exit_code_ = 0;

@@ -16,10 +16,10 @@
 namespace suede::fare {
 namespace {
 
-constexpr size_t kReceiveBytes = 65536;  // more than a part of a dump has
-constexpr int kQueueBytes = 1 << 20;     // of notifications
+constexpr size_t kReceiveBytes = 65536;  // larger than any part of a dump
+constexpr int kQueueBytes = 1 << 20;     // socket buffer for notifications
 constexpr int kPartsPerPoll = 256;
-// Times that an answer is asked again because routes changed meanwhile; then it is taken as it is.
+// Max repetitions of a dump because routes changed meanwhile; then the result is used as it is.
 constexpr uint32_t kMaxInterruptions = 4;
 
 absl::Status NetlinkError(const char* what) {
@@ -33,7 +33,7 @@ absl::Status Join(mnl_socket* socket) {
       return NetlinkError("the notifications of routes");
     }
   }
-  int group = RTNLGRP_NEXTHOP;  // which kernels before 5.3 do not have, nor what it is about
+  int group = RTNLGRP_NEXTHOP;  // absent before Linux 5.3, like nexthop objects
   mnl_socket_setsockopt(socket, NETLINK_ADD_MEMBERSHIP, &group, sizeof group);
   return absl::OkStatus();
 }
@@ -61,7 +61,7 @@ KernelRoutes::~KernelRoutes() { mnl_socket_close(socket_); }
 
 int KernelRoutes::fd() const { return mnl_socket_get_fd(socket_); }
 
-// ---- Asking.
+// ---- Requests.
 
 bool KernelRoutes::Wants(Step step) const {
   if (step == Step::kNextHops) return true;
@@ -95,15 +95,15 @@ absl::Status KernelRoutes::Begin() {
   return Ask(Step::kNextHops);
 }
 
-// ---- Hearing.
+// ---- Replies.
 
 absl::StatusOr<bool> KernelRoutes::Poll() {
   bool fresh = false;
   for (int i = 0; i < kPartsPerPoll; ++i) {
     const ssize_t n = mnl_socket_recvfrom(socket_, buffer_.data(), buffer_.size());
     if (n < 0 && errno == ENOBUFS) {
-      again_ = true;  // the kernel had more to say than there was room for
-      // Parts of an answer may be among what is lost.
+      again_ = true;  // notifications were lost
+      // Parts of a dump may have been lost.
       if (step_ != Step::kIdle) step_ = Step::kIdle;
       continue;
     }
@@ -130,7 +130,7 @@ absl::Status KernelRoutes::OnMessages(const char* buffer, size_t bytes, bool* fr
       continue;
     }
     interrupted_ |= (message->nlmsg_flags & NLM_F_DUMP_INTR) != 0;
-    // Kernels without next hops of their own refuse to tell them.
+    // Kernels without nexthop objects reject the request for them.
     const bool refused = message->nlmsg_type == NLMSG_ERROR;
     if (refused && step_ != Step::kNextHops) {
       return absl::UnavailableError("netlink: the kernel refuses to tell its routes");
@@ -158,7 +158,7 @@ void KernelRoutes::OnEntry(const nlmsghdr* message) {
   if (!best || route->priority < best->priority) {
     best = std::move(route);
   } else if (route->priority == best->priority && route->prefix.is_v6) {
-    // Next hops of one IPv6 route may come one by one.
+    // Next hops of one IPv6 route may arrive in several messages.
     best->hops.insert(best->hops.end(), route->hops.begin(), route->hops.end());
   }
 }
@@ -176,7 +176,7 @@ absl::Status KernelRoutes::OnDone(bool* fresh) {
   return absl::OkStatus();
 }
 
-// Whether a notification may concern the routes of the prefixes.
+// Whether a notification may concern the prefixes' routes.
 bool KernelRoutes::Matters(const nlmsghdr* message) const {
   switch (message->nlmsg_type) {
     case RTM_NEWNEXTHOP:
@@ -194,9 +194,9 @@ bool KernelRoutes::Matters(const nlmsghdr* message) const {
   return route && route->table == table_ && places_.contains(route->prefix);
 }
 
-// ---- The answer.
+// ---- Result.
 
-// The next hops of a number: its own, or those of its group.
+// Appends the next hops of a nexthop id: its own, or those of its group.
 void KernelRoutes::Expand(uint32_t id, uint32_t share, std::vector<KernelHop>& out) const {
   const auto found = next_hops_.find(id);
   if (found == next_hops_.end()) return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's routes to some prefixes, and their changes (rtnetlink). One thread; never waits.
+// The kernel's routes to some prefixes, and their changes (rtnetlink). For use by one thread; never
+// blocks.
 //
-// A notification says that something has changed, and the kernel is then asked for everything:
-// what notifications leave out, as for parts of a multipath route, or what is lost when the socket
-// overflows, cannot make the two disagree.
+// On any relevant notification, all routes are dumped again: so neither omissions in notifications,
+// as for parts of a multipath route, nor losses when the socket overflows can leave a stale state.
 #ifndef SUEDE_APP_FARE_KERNEL_ROUTES_H_
 #define SUEDE_APP_FARE_KERNEL_ROUTES_H_
 
@@ -24,19 +24,19 @@ namespace suede::fare {
 
 class KernelRoutes {
  public:
-  // Opens a socket in the thread's network namespace. The first answer comes by itself.
+  // Opens a socket in the thread's network namespace, and requests the first dump.
   static absl::StatusOr<std::unique_ptr<KernelRoutes>> Open(std::vector<FarePrefix> prefixes,
                                                             uint32_t table);
   ~KernelRoutes();
   KernelRoutes(const KernelRoutes&) = delete;
   KernelRoutes& operator=(const KernelRoutes&) = delete;
 
-  // Readable when Poll has something to do.
+  // Readable when Poll has work.
   int fd() const;
-  // Takes a bounded number of messages. Returns whether the next hops were read anew; an error
-  // where the kernel does not answer.
+  // Processes a bounded number of messages. Returns whether the next hops were read again; an error
+  // if the kernel does not reply.
   absl::StatusOr<bool> Poll();
-  // The working next hops of the route to a prefix, by its place in `prefixes`.
+  // Returns the working next hops of the route to a prefix, by its index in `prefixes`.
   const std::vector<KernelHop>& hops(size_t prefix) const { return hops_[prefix]; }
 
  private:
@@ -55,17 +55,17 @@ class KernelRoutes {
 
   mnl_socket* const socket_;
   const uint32_t table_;
-  std::map<FarePrefix, size_t> places_;  // of the prefixes
+  std::map<FarePrefix, size_t> places_;  // index of each prefix
   std::vector<std::vector<KernelHop>> hops_;
-  // State of the read that is under way.
+  // State of the current dump.
   Step step_ = Step::kIdle;
   uint32_t sequence_ = 0;
-  bool again_ = true;         // something has changed since the kernel was asked
-  bool interrupted_ = false;  // something has changed while it answered
+  bool again_ = true;         // routes have changed since the last request
+  bool interrupted_ = false;  // routes have changed during the dump
   uint32_t interruptions_ = 0;
   std::map<uint32_t, NextHopMessage> next_hops_;
   std::vector<std::optional<RouteMessage>>
-      routes_;  // of each prefix, the one with the least priority
+      routes_;  // for each prefix, the route with the lowest priority value
   std::vector<char> buffer_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// suede-fare: follows the routes of peers and sets the weights of planes, until SIGTERM or SIGINT.
+// suede-fare: follows peers' routes and sets the weights of planes, until SIGTERM or SIGINT.
 #include <gflags/gflags.h>
 
 #include <cstdio>

@@ -20,7 +20,7 @@ bool RouteBook::OnKernel(uint32_t peer, const std::vector<KernelHop>& hops) {
   interfaces.reserve(hops.size());
   for (const KernelHop& hop : hops) interfaces.push_back(name_of_(hop.interface));
   if (of.heard && of.hops == hops && of.interfaces == interfaces) return false;
-  // Once it is asked about without next hops too: that bgpd does not answer may be why there are
+  // The first time queries also without next hops: a failed bgpd may be the reason that there are
   // none.
   of.is_asked_about = asks_bgp_ && (!hops.empty() || !of.heard);
   of.heard = true;
@@ -37,7 +37,7 @@ bool RouteBook::OnKernel(uint32_t peer, const std::vector<KernelHop>& hops) {
 
 void RouteBook::OnBgp(uint32_t peer, const PathBandwidths& paths) {
   Peer& of = peers_[peer];
-  // The answer may be older than a next hop that came since the question: it keeps its bandwidth.
+  // Keeps the bandwidth of a next hop added since the query, as the reply may be older.
   const PathBandwidths before = std::exchange(of.paths, paths);
   for (size_t i = 0; i < of.hops.size(); ++i) {
     const std::string& gateway = of.hops[i].gateway;
@@ -68,7 +68,7 @@ bool RouteBook::HasQuestions() const {
                      [](const Peer& peer) { return peer.is_asked_about; });
 }
 
-// bgpd's entry for the next hop: by its address, or by the interface of an unnumbered neighbour.
+// Returns bgpd's entry for the next hop: by address, or by interface for an unnumbered neighbour.
 const std::optional<double>* RouteBook::PathIn(const PathBandwidths& paths, const Peer& peer,
                                                size_t hop) {
   auto found = paths.find(peer.hops[hop].gateway);

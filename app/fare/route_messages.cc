@@ -12,11 +12,12 @@
 namespace suede::fare {
 namespace {
 
-// The kernel uses next hops without a carrier (RTNH_F_LINKDOWN), unless it is told not to, and then
-// they are dead to it. The kernel also leaves the flag on some whose carrier is back.
+// Ignores RTNH_F_LINKDOWN: the kernel uses next hops without carrier unless configured otherwise,
+// and then marks them dead. Also, the kernel leaves that flag on some next hops whose carrier is
+// back.
 constexpr uint32_t kNotWorking = RTNH_F_DEAD;
 
-// Calls `look` for each attribute of `bytes` bytes.
+// Calls `look` for each attribute in `bytes` bytes.
 template <class Look>
 void EachAttribute(const void* first, size_t bytes, Look&& look) {
   int left = static_cast<int>(bytes);
@@ -51,7 +52,7 @@ std::string AddressOf(int family, const void* bytes, size_t count) {
   return text;
 }
 
-// A gateway, of the route's family or of another one (RTA_VIA).
+// Parses a gateway, of the route's family or of another (RTA_VIA).
 void TakeGateway(const nlattr& attribute, uint16_t type, int family, KernelHop& hop) {
   const auto* bytes = static_cast<const uint8_t*>(mnl_attr_get_payload(&attribute));
   const size_t count = mnl_attr_get_payload_len(&attribute);

@@ -16,9 +16,9 @@
 namespace suede::fare {
 namespace {
 
-constexpr size_t kMaxBytes = 16u << 20;  // of an answer
+constexpr size_t kMaxBytes = 16u << 20;  // of a reply
 
-// Starts `words` with its standard output at `output`, without our mask of signals.
+// Starts `words` with its standard output at `output`, and without this process's signal mask.
 int Spawn(const std::vector<std::string>& words, int output, pid_t* child) {
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
@@ -67,7 +67,7 @@ absl::Status Vtysh::Ask(const std::vector<std::string>& prefixes, Clock::time_po
   }
   output_ = Fd(ends[0]);
   const Fd theirs(ends[1]);
-  // The child writes as if it were to a terminal: it may wait.
+  // The child expects a blocking descriptor.
   fcntl(theirs.get(), F_SETFL, 0);
   if (const int error = Spawn(words, theirs.get(), &child_); error != 0) {
     child_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks FRR's bgpd for its paths, by its program vtysh. One thread; never waits.
+// Queries FRR's bgpd for its paths by vtysh. For use by one thread; never blocks.
 #ifndef SUEDE_APP_FARE_VTYSH_H_
 #define SUEDE_APP_FARE_VTYSH_H_
 
@@ -20,7 +20,7 @@ namespace suede::fare {
 class Vtysh {
  public:
   using Clock = std::chrono::steady_clock;
-  // Max prefixes that one call asks for.
+  // Max prefixes per query.
   static constexpr size_t kMaxPrefixes = 64;
 
   explicit Vtysh(const FareBgpConfig& config) : config_(config) {}
@@ -28,16 +28,16 @@ class Vtysh {
   Vtysh(const Vtysh&) = delete;
   Vtysh& operator=(const Vtysh&) = delete;
 
-  // Asks for up to kMaxPrefixes prefixes, while not busy.
+  // Begins a query for up to kMaxPrefixes prefixes. Requires !busy().
   absl::Status Ask(const std::vector<std::string>& prefixes, Clock::time_point now);
   bool busy() const { return child_ > 0; }
-  // Readable when Poll has something to do; -1: not busy.
+  // Readable when Poll has work; -1: not busy.
   int fd() const;
-  // The time at which Poll is to be called at the latest.
+  // Returns the latest time for the next call of Poll.
   Clock::time_point deadline() const { return deadline_; }
-  // The answer, once it is there; an error where there is none.
+  // Returns the reply once complete, or an error; nullopt until then.
   std::optional<absl::StatusOr<std::string>> Poll(Clock::time_point now);
-  // The command, as an operator would type it.
+  // Returns the command, as typed by an operator.
   std::string Describe() const;
 
  private:

@@ -76,7 +76,7 @@ std::string KeysOf(const std::vector<ConfigKey>& keys) {
   std::string out;
   for (const ConfigKey& key : keys) {
     if (key.is_section) {
-      // Sections within sections are definitions, so that the page keeps two levels.
+      // Nested sections become definitions, so that the page keeps two levels.
       const bool is_outer = key.path.find('.') == std::string::npos;
       const std::string required = key.default_value.empty() ? "" : " Required.";
       if (is_outer) {
@@ -252,7 +252,7 @@ constexpr Fragment kFragments[] = {
     {"event_fields", EventFields},
 };
 
-// A flag for the completion: name, whether it takes a value.
+// Flags for the completion: name, and whether it takes a value.
 using Flags = std::vector<std::pair<std::string, bool>>;
 
 std::string Script(std::string_view program, const Flags& flags) {
@@ -264,7 +264,7 @@ std::string Script(std::string_view program, const Flags& flags) {
     StrAppend(&all, all.empty() ? "--" : " --", name);
     if (takes_value) StrAppend(&valued, valued.empty() ? "--" : "|--", name);
   }
-  // A flag's value is completed as a file's name is.
+  // Completes a flag's value as a file name.
   return StrCat("# bash completion of ", program, "\n_", function, "() {\n",
                 "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
                 "  case $previous in\n    ",
@@ -292,7 +292,7 @@ std::optional<std::string> FillIn(std::string_view text) {
     if (found == std::end(kFragments)) return std::nullopt;
     out += found->make();
   }
-  // scdoc takes no empty lines one after the other at the end.
+  // scdoc rejects several empty lines at the end.
   while (out.ends_with("\n\n")) out.pop_back();
   return out;
 }

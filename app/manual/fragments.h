@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of manual pages that declarations of the program become.
+// Parts of manual pages, generated from the programs' declarations.
 #ifndef SUEDE_APP_MANUAL_FRAGMENTS_H_
 #define SUEDE_APP_MANUAL_FRAGMENTS_H_
 
@@ -10,17 +10,17 @@
 
 namespace suede::manual {
 
-// A line "@NAME@" of a template stands for a fragment.
+// A line "@NAME@" of a template is replaced by a fragment.
 struct Fragment {
   std::string_view name;
   std::string (*make)();
 };
 std::span<const Fragment> Fragments();
 
-// The template with its fragments; nothing where it names one that there is not.
+// Returns the template with its fragments filled in; nullopt if one is unknown.
 std::optional<std::string> FillIn(std::string_view text);
 
-// A script for bash that completes the flags of a program; empty: no such program.
+// Returns a bash script that completes the flags of a program; empty if it is unknown.
 std::string FlagCompletion(std::string_view program);
 
 }  // namespace suede::manual

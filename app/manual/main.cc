@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// suede-manual: makes the manual pages and the completion of programs from the declarations that
-// the programs themselves use. Run by the build; not installed.
+// suede-manual: generates the manual pages and the completion of programs from the declarations
+// that the programs themselves use. Run by the build; not installed.
 //
 //   suede-manual page TEMPLATE        the page, for scdoc
 //   suede-manual completion PROGRAM   a script for bash

@@ -6,7 +6,7 @@
 namespace suede::manual {
 
 std::string Plain(std::string_view text) {
-  // The marks that scdoc knows inside a line, and those at its beginning.
+  // Characters special to scdoc anywhere, and at the beginning.
   constexpr std::string_view kInside = "\\*_~";
   constexpr std::string_view kAtStart = "#-.|[];";
   std::string out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of scdoc(5), the language that manual pages are written in.
+// Pieces of scdoc(5), the markup of the manual pages.
 #ifndef SUEDE_APP_MANUAL_SCDOC_H_
 #define SUEDE_APP_MANUAL_SCDOC_H_
 
@@ -8,12 +8,12 @@
 
 namespace suede::manual {
 
-// Text as it stands, without meaning for scdoc.
+// Escapes text for scdoc.
 std::string Plain(std::string_view text);
-// "*text*", "_text_".
+// Formats "*text*" or "_text_".
 std::string Bold(std::string_view text);
 std::string Underlined(std::string_view text);
-// A term (of scdoc) and its meaning (of plain text), with an empty line behind it.
+// Formats a term (in scdoc) and its meaning (plain text), followed by an empty line.
 std::string Definition(std::string_view term, std::string_view meaning);
 
 }  // namespace suede::manual
