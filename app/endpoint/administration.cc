@@ -89,16 +89,16 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::SetPort(std::string_vie
     return absl::NotFoundError(StrCat("there is no port ", name, "; ports.list names them"));
   }
   if (port_up_[port] == up) return AdminView::AdminQuestion([] { return true; });
-  std::vector<AdminView::AdminQuestion> questions;  // one to each lcore of the port
+  std::vector<AdminView::AdminQuestion> questions;  // one for each lcore of the port
   for (const Endpoint::PortPlace& place : endpoint_->places_of_port(port)) {
     absl::StatusOr<AdminView::AdminQuestion> asked =
         Ask(place.lcore, request::SetPort{.port = place.number, .up = up});
-    // Lcores that were asked already are asked again when the operator tries again.
+    // Lcores already asked are asked again when the operator retries.
     if (!asked.ok()) return asked;
     questions.push_back(*std::move(asked));
   }
   port_up_[port] = up;
-  // Few virtual devices can; the data path is closed all the same.
+  // Ignores the result: few virtual devices support it, and the data path closes the port anyway.
   endpoint_->ports()[port]->SetLink(up);
   endpoint_->events().Raise(EventKind::kPortAdmin, {{EventField::kPort, ports[port].name},
                                                     {EventField::kAdmin, up ? "up" : "down"}});
@@ -173,7 +173,7 @@ absl::StatusOr<PlaneAdminView::WeightChange> Administration::SetWeight(
   if (!peer) {
     plane.weight = value;
     plane.weight_set = weight.has_value();
-    plane.peers_set.clear();  // they have it too
+    plane.peers_set.clear();  // replaced by the plane's weight
   } else if (weight) {
     plane.peers_set.insert(*peer);
   } else {

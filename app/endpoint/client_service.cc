@@ -94,7 +94,7 @@ void ClientService::Poll() {
     }
   }
   for (auto it = unsent_detaches_.begin(); it != unsent_detaches_.end();) {
-    // The client's target goes first.
+    // The client's target is detached first.
     const bool sent = !windows_.IsServed(static_cast<ClientId>(it->first)) &&
                       Ask(it->second, request::Detach{.client = it->first}).ok();
     it = sent ? unsent_detaches_.erase(it) : std::next(it);
@@ -133,11 +133,11 @@ void ClientService::OnReply(const LcoreReply& reply) {
       --draining_;
       break;
     case LcoreReplyKind::kSetWindow:
-      break;  // of targets alone
+      break;  // only for targets
   }
 }
 
-// A client has one request under way at a time.
+// Records the reply to the client's only pending claim or unclaim.
 void ClientService::NoteClaim(const LcoreReply& reply) {
   const auto attached = attached_.find(reply.client);
   if (attached == attached_.end() || reply.status != LcoreStatus::kDone) return;
@@ -299,7 +299,7 @@ void ClientService::OnGone(ClientId client) {
   const auto attached = attached_.find(Number(client));
   if (attached == attached_.end()) return;
   windows_.OnGone(client);
-  // A full mailbox is asked again from Poll: the segment has to stay until the lcore lets go.
+  // Retried in Poll while the mailbox is full: the segment must stay until the lcore detaches it.
   unsent_detaches_[Number(client)] = attached->second.lcore;
 }
 

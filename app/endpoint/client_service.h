@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins client sockets and lcores: a client's request goes to the lcore that serves the instance,
-// through its mailbox, and the lcore's answer goes back.
+// Connects client sockets and lcores: passes a client's request to the lcore that serves the
+// instance, through its mailbox, and returns the lcore's reply.
 #ifndef SUEDE_APP_ENDPOINT_CLIENT_SERVICE_H_
 #define SUEDE_APP_ENDPOINT_CLIENT_SERVICE_H_
 
@@ -19,31 +19,31 @@ namespace suede {
 
 class EndpointRegisters;
 
-// The shape for a client with as many queues as it may have.
+// Returns the shape of the segment of a client with the max number of queues.
 SegmentShape SegmentShapeOf(const ClientsConfig& clients);
 
 class ClientService : public ClientHandler {
  public:
-  // `endpoint` outlives the service and must not be destroyed before Stop() was called on it.
+  // `endpoint` must outlive the service, and be stopped before the service is destroyed.
   static absl::StatusOr<std::unique_ptr<ClientService>> Create(Endpoint* endpoint,
                                                                const std::string& version,
                                                                Endpoint::Log log);
 
   int fd() const { return server_->fd(); }
-  // Serves the sockets and takes the lcores' answers; call when fd() is readable, and every
-  // millisecond while busy() holds.
+  // Serves the sockets and processes the lcores' replies. To be called when fd() is readable, and
+  // every millisecond while busy() holds.
   void Poll();
-  // Serves clients' accesses to registers; without it, they are refused. `registers` outlives the
-  // service, or is taken away.
+  // Serves clients' register accesses; without `registers` they are rejected. `registers` must
+  // outlive the service, or be reset to null.
   void SetRegisters(EndpointRegisters* registers) { registers_ = registers; }
-  // Takes the settings of a configuration in effect for clients that come from now on.
+  // Applies a configuration's settings to later clients.
   void Adopt(const Config& config);
-  // Whether an lcore owes an answer.
+  // Whether a reply of an lcore is pending.
   bool busy() const { return outstanding_ != 0 || windows_.busy(); }
   const ShmServer& server() const { return *server_; }
   ShmServer& server() { return *server_; }
 
-  // Asks every lcore to say when all that was handed over is delivered.
+  // Requests each lcore to report when everything handed over is delivered.
   void BeginDrain();
   bool Drained() const { return draining_ == 0; }
 
@@ -62,20 +62,20 @@ class ClientService : public ClientHandler {
   void OnRefused(pid_t pid, uid_t uid, std::string_view reason) override;
   void OnEnded(const ClientInfo& client, const ClientEnd& end) override;
 
-  // The VCs received for a client: "3.0:0,1 4.0:2", own XPU, instance, VCs.
+  // Returns the VCs received for a client, e.g. "3.0:0,1 4.0:2": own XPU, instance, VCs.
   std::string ClaimsOf(ClientId client) const;
   // Windows that lcores serve.
   const WindowService& windows() const { return windows_; }
 
  private:
-  using Claims = std::map<uint32_t, uint32_t>;  // index into Config::instances to mask of VCs
+  using Claims = std::map<uint32_t, uint32_t>;  // index into Config::instances to VC mask
   struct Attached {
     uint32_t lcore = 0;
     Claims claims;
-    uint32_t asked_instance = 0;  // of the claim or unclaim under way
+    uint32_t asked_instance = 0;  // of the pending claim or unclaim
     uint32_t asked_mask = 0;
-    std::array<uint32_t, SUEDE_MAX_QUEUES> instances{};  // of each queue, the pipeline's numbers
-    std::array<uint8_t, SUEDE_MAX_QUEUES> vc_masks{};    // that each queue may send on
+    std::array<uint32_t, SUEDE_MAX_QUEUES> instances{};  // of each queue, in the pipeline
+    std::array<uint8_t, SUEDE_MAX_QUEUES> vc_masks{};    // permitted transmit VCs of each queue
   };
 
   ClientService(Endpoint* endpoint, Endpoint::Log log);
@@ -83,7 +83,7 @@ class ClientService : public ClientHandler {
   absl::Status Claim(ClientId client, const ClaimRequest& request, bool claim);
   void OnReply(const LcoreReply& reply);
   void NoteClaim(const LcoreReply& reply);
-  // Index into Config::instances; -1 where it is none of ours.
+  // Returns the index into Config::instances; -1 if the instance is not of this endpoint.
   int FindInstance(const InstanceKey& key) const;
 
   Endpoint* const endpoint_;
@@ -97,7 +97,7 @@ class ClientService : public ClientHandler {
     ClientId client;
     RegisterRequest request;
   };
-  std::vector<Writing> writing_;  // that wait until their change is in effect
+  std::vector<Writing> writing_;  // waiting until their change is in effect
   uint32_t outstanding_ = 0;
   uint32_t draining_ = 0;
 };

@@ -9,7 +9,7 @@
 namespace suede {
 namespace {
 
-// Whether lcores have to be told of the difference.
+// Whether the difference affects lcores.
 bool IsOfLcores(const Config& a, const Config& b) {
   return a.partition != b.partition || a.classes != b.classes || a.packing != b.packing ||
          a.transport != b.transport || a.planes != b.planes ||
@@ -82,7 +82,7 @@ void ConfigChanger::Poll() {
 }
 
 void ConfigChanger::Commit(Config config) {
-  // The EAL is started once: its arguments stay as they were.
+  // EAL is started only once, so its arguments stay unchanged.
   config.eal.args = endpoint_->config().eal.args;
   const std::vector<ConfigChange> changes = DiffConfigs(endpoint_->config(), config);
   if (changes.empty()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes the configuration of a running endpoint: checks, has the lcores take their part, and
-// lets everybody else know. One change at a time.
+// Changes the configuration of a running endpoint: checks it, applies it to the lcores, and
+// notifies listeners. One change at a time.
 #ifndef SUEDE_APP_ENDPOINT_CONFIG_CHANGER_H_
 #define SUEDE_APP_ENDPOINT_CONFIG_CHANGER_H_
 
@@ -19,33 +19,33 @@
 
 namespace suede {
 
-// Control thread only. Outlives the lcores' work: they are stopped before it goes.
+// Control thread only. Must outlive the lcores' work.
 class ConfigChanger {
  public:
   ConfigChanger(Endpoint* endpoint, ConfigOrigin origin);
-  // The file that the endpoint was started with.
+  // Returns the file that the endpoint was started with.
   const std::string& file() const { return origin_.file; }
 
   // Calls `listener` with each configuration that has taken effect, and its changes.
   using Listener = std::function<void(const Config&, const std::vector<ConfigChange>&)>;
   void OnChange(Listener listener) { listeners_.push_back(std::move(listener)); }
 
-  // The configuration in effect, without the command line's arguments of the EAL.
+  // Returns the effective configuration, without EAL arguments of the command line.
   Config Effective() const { return WithoutArguments(endpoint_->config()); }
 
-  // The plan of a configuration that is loaded now. `place` stands for its file in messages.
+  // Returns the plan for applying a configuration's text. `place`: names its file in messages.
   absl::StatusOr<ConfigPlan> PlanText(std::string_view text, std::string_view place,
                                       std::vector<std::string>* warnings) const;
-  // And the plan of single values.
+  // Returns the plan for changing single values.
   absl::StatusOr<ConfigPlan> PlanValues(const std::vector<ConfigOverride>& values) const;
 
-  // Begins to bring a plan's configuration into effect. UNAVAILABLE: another is under way.
+  // Begins to apply a plan's configuration. UNAVAILABLE: another change is in progress.
   absl::Status Begin(const Config& config);
-  // Whether a change is under way. Poll then goes on with it: call it every millisecond.
+  // Whether a change is in progress. Poll continues it: call it every millisecond.
   bool busy() const { return busy_; }
   void Poll();
 
-  // At once, even while a change is under way.
+  // Takes effect at once, even during a change.
   void SetLogLevel(LogConfig::Level level);
 
  private:
@@ -57,7 +57,7 @@ class ConfigChanger {
   const MachineFacts machine_ = MachineFacts::Here();
   const Config started_;
   std::vector<Listener> listeners_;
-  // The part of one lcore. Its request may have to wait for room in the mailbox.
+  // The change for one lcore. Its request may wait for room in the mailbox.
   struct Share {
     SettingsChange change;
     bool sent = true;

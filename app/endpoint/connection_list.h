@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks lcores for their connections, a piece at a time.
+// Lists the lcores' connections, a piece at a time.
 #ifndef SUEDE_APP_ENDPOINT_CONNECTION_LIST_H_
 #define SUEDE_APP_ENDPOINT_CONNECTION_LIST_H_
 
@@ -12,14 +12,14 @@
 
 namespace suede {
 
-// The answer of connections.list. Control thread only.
+// The reply to connections.list. Control thread only.
 class ConnectionList {
  public:
   ConnectionList(SnapshotPool<ConnectionSnapshot>* pool, const ConnectionQuery& wanted)
       : wanted_(wanted), query_(pool) {}
 
-  // Takes the piece that the lcore has written and asks for the next one. Returns the answer once
-  // it is whole.
+  // Processes the piece that the lcore has written and requests the next. Returns the complete
+  // list, or nullopt until then.
   std::optional<ConnectionsView> Poll();
 
  private:
@@ -30,7 +30,7 @@ class ConnectionList {
   LcoreQuery<ConnectionSnapshot, request::Connections> query_;
   ConnectionsView view_;
   uint32_t instance_ = 0;    // index into Config::instances
-  uint32_t connection_ = 0;  // to go on with
+  uint32_t connection_ = 0;  // first of the next piece
 };
 
 }  // namespace suede

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A running endpoint: suede serves it to clients, suede-perf --embed hosts one for itself.
+// A running endpoint, which suede serves to clients and suede-perf --embed hosts for itself.
 //
-// Puts a configuration's ports, instances and lcores together. Control thread only, but for the
-// code that runs inside the lcores.
+// Builds a configuration's ports, instances and lcores. Control thread only, except the code that
+// the lcores run.
 #ifndef SUEDE_APP_ENDPOINT_ENDPOINT_H_
 #define SUEDE_APP_ENDPOINT_ENDPOINT_H_
 
@@ -29,7 +29,7 @@
 
 namespace suede {
 
-// The prefix by which a second process finds an endpoint's ports.
+// Returns the EAL file prefix, by which a second process finds an endpoint's ports.
 std::string EalFilePrefix(const Config& config);
 
 class Endpoint {
@@ -42,27 +42,28 @@ class Endpoint {
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  // Bytes that the frame pool of each port of a configuration will take. EAL need not run.
+  // Returns the bytes of the frame pool of each port of a configuration. EAL need not run.
   static std::vector<uint64_t> PoolBytesOf(const Config& config);
 
-  // Lets `hook` share the lcore of Config::lcores[lcore]; before Start.
+  // Runs `hook` on the lcore of Config::lcores[lcore]. To be called before Start.
   void SetHook(uint32_t lcore, PollHook* hook) { pipeline(lcore).SetHook(hook); }
 
-  // The boards on which each lcore looks whether its clients' waits are over.
+  // Returns the board of each lcore, on which it checks its clients' waits.
   std::vector<WaitBoard*> wait_boards() const;
 
   // Starts the lcores.
   absl::Status Start();
-  // Asks the lcores to end and waits until they have.
+  // Stops the lcores and waits for them.
   void Stop();
 
-  // Every 10 ms or so: looks at links, pools, planes and lcores, and emits their events.
+  // Checks links, pools, planes and lcores, and raises their events. To be called about every 10
+  // ms.
   void Tick();
 
-  // The endpoint's events; each is a line of the log, too.
+  // The endpoint's events, which are also logged.
   EventLog& events() { return events_; }
-  // Reads the files of secrets and certificates again. Files that cannot be used change nothing.
-  // How many secrets the file has.
+  // Reads the files of secrets and certificates again. On an error nothing changes. Returns the
+  // number of secrets.
   absl::StatusOr<uint32_t> ReloadSecrets();
   bool RotateKeys() const { return seal_keys_->Rotate(*built_); }
   Administration& administration() { return *administration_; }
@@ -71,10 +72,10 @@ class Endpoint {
   Pipeline& pipeline(uint32_t lcore) { return built_->pipeline(lcore); }
   const Pipeline& pipeline(uint32_t lcore) const { return built_->pipeline(lcore); }
   const TscClock& clock() const { return *clock_; }
-  // The configuration in effect. Adopt alone changes it.
+  // Returns the configuration in effect, which only Adopt changes.
   const Config& config() const { return config_; }
-  // Puts another configuration into effect. It differs in nothing that takes a restart, and the
-  // lcores have taken their part already.
+  // Replaces the configuration. It must not differ in keys that require a restart, and the lcores
+  // must have applied their part.
   void Adopt(Config config);
   // The pipeline of Config::instances[i], and its number there.
   uint32_t pipeline_of(uint32_t instance) const { return config_.instances[instance].lcore; }
@@ -82,8 +83,8 @@ class Endpoint {
   uint32_t instance_at(uint32_t lcore, uint32_t number) const {
     return built_->instance_at(lcore, number);
   }
-  // The places of Config::ports[port]: one for each queue pair, in the order of Config::lcores.
-  // None where no instance has the port.
+  // Returns the places of Config::ports[port]: one for each queue pair, in the order of
+  // Config::lcores. Empty if no instance has the port.
   using PortPlace = EndpointPipelines::PortPlace;
   const std::vector<PortPlace>& places_of_port(uint32_t port) const {
     return built_->places_of_port(port);
@@ -94,29 +95,29 @@ class Endpoint {
   const std::string& eal_arguments() const { return eal_arguments_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
 
-  // The pauses of Config::ports[port], where it has pfc: software; else null.
+  // Returns the pauses of Config::ports[port] if it has pfc: software; else null.
   const PortPauses* pauses(uint32_t port) const { return built_->pauses(port); }
-  // Null where there is no sealing.tls.
+  // Returns null without sealing.tls.
   const SealAgreements* seal_agreements() const { return seal_agreements_.get(); }
-  // The counters of the port's end of its link (docs/link.md); null where the port has none.
+  // Returns the counters of the port's link end (docs/link.md); null if the port has none.
   const LinkCounters* link_counters(uint32_t port) const { return built_->link_counters(port); }
-  // The flows (link/pauses.h) of the port that are paused now.
+  // Returns the currently paused flows (link/pauses.h) of the port.
   VcMask PausedFlows(uint32_t port) const;
 
-  // The speeds of Config::ports; 0 where one is not known.
+  // Returns the link speeds of Config::ports, in bit/s; 0 if unknown.
   std::vector<uint64_t> LinkSpeeds() const;
 
-  // A number that grows with each turn of an lcore.
+  // Returns a number that grows with each poll iteration of an lcore.
   uint64_t Progress(uint32_t lcore) const;
-  // The management packets of a port, which the first of its lcores has; null where no lcore serves
-  // the port.
+  // Returns the management packets of a port, owned by the first of its lcores; null if no lcore
+  // serves the port.
   PacketLane* lane(uint32_t port) { return built_->lane(port); }
 
-  // Counters of all instances and lcores.
+  // Returns the counters of all instances and lcores.
   CounterSnapshot Counters() const;
   uint64_t SumOf(Counter counter) const;
-  // Counters of Config::lcores[lcore] that belong to no instance, those of the control thread
-  // included.
+  // Returns the counters of Config::lcores[lcore] that belong to no instance, including those of
+  // the control thread.
   CounterSnapshot LcoreCounters(uint32_t lcore) const;
 
  private:
@@ -124,7 +125,7 @@ class Endpoint {
   absl::Status BeginEal();
   absl::Status OpenPorts();
   absl::Status OpenKeys();
-  // Calls `each` with every block of counters that there is.
+  // Calls `each` with every block of counters.
   template <typename Each>
   void ForEachBlock(Each each) const;
   void BuildPipelines();
@@ -142,7 +143,7 @@ class Endpoint {
   std::unique_ptr<TscClock> clock_;
   std::atomic<bool> stop_{false};
   EventLog events_;
-  std::unique_ptr<SealAgreements> seal_agreements_;  // null: there is no sealing.tls
+  std::unique_ptr<SealAgreements> seal_agreements_;  // null without sealing.tls
   std::unique_ptr<Administration> administration_;
   std::unique_ptr<Watch> watch_;
 };

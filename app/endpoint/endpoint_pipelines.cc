@@ -29,7 +29,7 @@ EndpointPipelines::EndpointPipelines(const Config& config, const std::vector<Dev
   for (uint32_t p = 0; p < config.ports.size(); ++p) JoinLcores(config, p);
 }
 
-// Gives each lcore of the port its queue pairs, and the first one the management packets.
+// Adds queue pairs to each lcore of the port, and the management packets to the first.
 void EndpointPipelines::AddPort(const Config& config, uint32_t p, const Device& device,
                                 const SecretKey& secret) {
   const PortConfig& port = config.ports[p];
@@ -79,7 +79,7 @@ void EndpointPipelines::AddInstance(const Config& config, uint32_t i,
   }
 }
 
-// Lets the lcores of a port hand each other frames that are not theirs.
+// Connects the lcores of a port by rings, to hand over frames for other lcores.
 void EndpointPipelines::JoinLcores(const Config& config, uint32_t p) {
   std::vector<PortPlace> lcores;  // the first place of each
   for (const PortPlace& place : port_places_[p]) {
@@ -104,7 +104,7 @@ void EndpointPipelines::JoinLcores(const Config& config, uint32_t p) {
   }
 }
 
-// The number, in its lcore's pipeline, of the queue pair of Config::ports[p] that an instance has.
+// Returns the number, in its lcore's pipeline, of an instance's queue pair of Config::ports[p].
 uint32_t EndpointPipelines::PortNumber(const Config& config, uint32_t p, uint32_t instance) const {
   const std::vector<PairUse> pairs = PairsOf(config, p);
   return port_places_[p][static_cast<size_t>(PairOf(pairs, instance) - pairs.begin())].number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The setting in which a peer's HELLO disagrees, as operators know it.
+// Texts about the setting in which a peer's HELLO disagrees.
 #ifndef SUEDE_APP_ENDPOINT_HELLO_MISMATCH_H_
 #define SUEDE_APP_ENDPOINT_HELLO_MISMATCH_H_
 
@@ -13,7 +13,7 @@
 
 namespace suede {
 
-// The key of the configuration.
+// Returns the configuration key.
 inline std::string_view KeyOf(HelloMismatch what) {
   switch (what) {
     case HelloMismatch::kPsnScope:
@@ -27,7 +27,7 @@ inline std::string_view KeyOf(HelloMismatch what) {
   return "packing.limit_bytes";
 }
 
-// A change of the configuration that ends it.
+// Returns a configuration change that resolves the mismatch.
 inline std::string RemedyOf(HelloMismatch what) {
   std::string remedy = StrCat("give ", KeyOf(what), " one value at both ends");
   if (what == HelloMismatch::kPsnScope) {
@@ -36,7 +36,7 @@ inline std::string RemedyOf(HelloMismatch what) {
   return remedy;
 }
 
-// A value as the configuration writes it: some are names.
+// Formats a value as in the configuration, where some are names.
 inline std::string ValueOf(std::string_view key, uint32_t value) {
   return ConfigText(key, value).value_or(StrCat(value));
 }

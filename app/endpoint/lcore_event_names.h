@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of lcores under the names that operators know them by.
+// Public names of lcore events.
 #ifndef SUEDE_APP_ENDPOINT_LCORE_EVENT_NAMES_H_
 #define SUEDE_APP_ENDPOINT_LCORE_EVENT_NAMES_H_
 
@@ -54,7 +54,7 @@ inline EventKind KindOf(LcoreEventKind kind) {
   return EventKind::kClientError;
 }
 
-// Whether it is about a plane to a peer, or a session there.
+// Whether the event is about a plane to a peer, or a session there.
 inline bool IsOfPlane(LcoreEventKind kind) {
   return kind == LcoreEventKind::kPlaneUp || kind == LcoreEventKind::kPlaneDown ||
          kind == LcoreEventKind::kFenceOpened || kind == LcoreEventKind::kHeldUp ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks an lcore for a snapshot of its state, which the lcore writes in one poll iteration.
+// Queries a snapshot of an lcore's state, which the lcore writes in one poll iteration.
 #ifndef SUEDE_APP_ENDPOINT_LCORE_QUERY_H_
 #define SUEDE_APP_ENDPOINT_LCORE_QUERY_H_
 
@@ -13,9 +13,9 @@
 
 namespace suede {
 
-// The memory that lcores write to: a snapshot for each, so that an lcore has one request at a time,
-// however many ask. Outlives the queries, and is not destroyed while lcores run. Control thread
-// only.
+// The memory that lcores write to: one snapshot each, so that an lcore has one request at a time,
+// regardless of the number of queries. Must outlive the queries and the lcores' work. Control
+// thread only.
 template <typename Snapshot>
 class SnapshotPool {
  public:
@@ -34,10 +34,10 @@ class SnapshotPool {
     Snapshot snapshot;
   };
   Endpoint* const endpoint_;
-  std::vector<std::unique_ptr<Slot>> slots_;  // as the endpoint's pipelines
+  std::vector<std::unique_ptr<Slot>> slots_;  // in the order of the endpoint's pipelines
 };
 
-// Asks for one snapshot after the other. `Request`: the mailbox's request that names the snapshot.
+// Queries one snapshot after the other. `Request`: the mailbox request that names the snapshot.
 // Control thread only.
 template <typename Snapshot, typename Request>
 class LcoreQuery {
@@ -51,8 +51,8 @@ class LcoreQuery {
 
   Endpoint& endpoint() const { return pool_->endpoint(); }
 
-  // Returns the lcore's answer once it is there, valid until the next call; nullptr until then,
-  // while each call has to ask the same. `ask(snapshot)` writes the question.
+  // Returns the lcore's reply, valid until the next call; nullptr until it arrives. Until then each
+  // call must request the same. `ask(snapshot)` writes the request.
   template <typename Ask>
   const Snapshot* Poll(uint32_t pipeline, Ask&& ask) {
     if (std::exchange(is_answered_, false)) std::exchange(slot_, nullptr)->taken = false;
@@ -73,13 +73,13 @@ class LcoreQuery {
   template <typename Ask>
   void Push(uint32_t pipeline, Ask&& ask) {
     Slot& slot = *pool_->slots_[pipeline];
-    // Another query has the slot, or the lcore still owes an answer to one that was dropped.
+    // Waits while another query has the slot, or the lcore's reply to a dropped query is pending.
     if (slot.taken || !IsDone(slot)) return;
     ask(slot.snapshot);
     slot.snapshot.done.store(false, std::memory_order_relaxed);
     if (!endpoint().pipeline(pipeline).mailbox().requests.Push(
             Request{.snapshot = &slot.snapshot})) {
-      slot.snapshot.done.store(true, std::memory_order_relaxed);  // a full mailbox: the next time
+      slot.snapshot.done.store(true, std::memory_order_relaxed);  // mailbox full: retried
       return;
     }
     slot.taken = true;
@@ -87,7 +87,7 @@ class LcoreQuery {
   }
 
   SnapshotPool<Snapshot>* const pool_;
-  Slot* slot_ = nullptr;  // that this holds
+  Slot* slot_ = nullptr;  // held by this query
   bool is_answered_ = false;
 };
 

@@ -39,7 +39,7 @@ CounterSetView ToSet(std::string of, const PortStats& stats) {
   return set;
 }
 
-// The counters of the whole daemon.
+// Returns the counters of the whole daemon.
 CounterSetView ToSet(const CounterSnapshot& snapshot, const ShmServerCounters& clients,
                      const ManagementCounters& management) {
   CounterSetView set = ToSet("", snapshot);
@@ -257,7 +257,7 @@ std::vector<CounterSetView> Management::Counters(CounterScope scope) {
       }
       break;
     case CounterScope::kClass:
-      break;  // an endpoint has none
+      break;  // not on an endpoint
   }
   return sets;
 }

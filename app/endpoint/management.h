@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The endpoint as its management socket shows it, and that socket.
+// The endpoint's implementation of the management views, and its management socket.
 #ifndef SUEDE_APP_ENDPOINT_MANAGEMENT_H_
 #define SUEDE_APP_ENDPOINT_MANAGEMENT_H_
 
@@ -24,38 +24,38 @@
 
 namespace suede {
 
-// The names of an endpoint's counters and events, as NamesAsText.
+// Returns the names of an endpoint's counters and events, formatted by NamesAsText.
 std::string EndpointNames();
 
 // Control thread only.
 class Management final : public EndpointView {
  public:
-  // Everything given outlives it, and the lcores are stopped before it goes.
+  // All arguments must outlive this, and the lcores must stop before destruction.
   static absl::StatusOr<std::unique_ptr<Management>> Create(Endpoint* endpoint,
                                                             ClientService* clients,
                                                             Logger* logger, ConfigOrigin origin);
   ~Management() override { clients_->SetRegisters(nullptr); }
 
-  // Learnt MAC addresses come from there; it outlives this.
+  // Sets the source of learnt MAC addresses, which must outlive this.
   void SetPackets(const PacketService* packets) { packets_ = packets; }
 
   int fd() const { return server_->fd(); }
-  // Call when fd() is readable.
+  // To be called when fd() is readable.
   void Poll() {
     changer_.Poll();
     server_->Poll();
   }
-  // Whether lcores are taking a change of the configuration: Poll every millisecond, then.
+  // Whether a configuration change is in progress: then call Poll every millisecond.
   bool changing() const { return changer_.busy(); }
   const ManagementCounters& counters() const { return server_->counters(); }
   const LogCounters& log_counters() const { return logger_->counters(); }
-  // As Captures::Drain.
+  // See Captures::Drain.
   void DrainCaptures() { captures_.Drain(); }
   bool captures() const { return !captures_.empty(); }
-  // Whether the daemon is to drain and end: somebody asked, or BeginDrain was called.
+  // Whether the daemon is to drain and end: by a drain request, or after BeginDrain.
   bool drains() const { return drains_; }
   void BeginDrain() { drains_ = true; }
-  // The address that serves metrics, for Version().
+  // Sets the address that serves metrics, for Version().
   void SetHttpAddress(std::string address) { http_address_ = std::move(address); }
 
   // EndpointView.
@@ -130,7 +130,7 @@ class Management final : public EndpointView {
         plane_snapshots_(endpoint),
         ping_limits_(endpoint),
         captures_(PortsOf(endpoint), std::ref(*logger)) {}
-  // Lets everything know of a configuration that has taken effect.
+  // Applies a configuration that has taken effect.
   void Adopt(const Config& config, const std::vector<ConfigChange>& changes);
   CounterSetView TotalCounters() const;
   static Captures::FindPort PortsOf(Endpoint* endpoint);
@@ -142,7 +142,7 @@ class Management final : public EndpointView {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   ConfigChanger changer_;
   EndpointRegisters registers_;
-  // These outlive the server's questions.
+  // These must outlive the server's questions.
   SnapshotPool<ConnectionSnapshot> connection_snapshots_;
   SnapshotPool<QueueSnapshot> queue_snapshots_;
   SnapshotPool<PlaneSnapshot> plane_snapshots_;

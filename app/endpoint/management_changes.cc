@@ -29,7 +29,7 @@ void Management::Adopt(const Config& config, const std::vector<ConfigChange>& ch
     endpoint_->events().Raise(EventKind::kConfigChanged, {{EventField::kKey, change.path},
                                                           {EventField::kValue, change.to}});
   }
-  logger_->SetLevel(config.log.level);  // the change itself is logged by the level before
+  logger_->SetLevel(config.log.level);  // last: the change is logged at the former level
 }
 
 std::string Management::EffectiveConfig() { return HideSecrets(DumpConfig(changer_.Effective())); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every metric of an endpoint: those of lib/stats, and those of its other parts.
+// Every metric of an endpoint: those of lib/stats and of its other parts.
 #ifndef SUEDE_APP_ENDPOINT_METRIC_ROWS_H_
 #define SUEDE_APP_ENDPOINT_METRIC_ROWS_H_
 
@@ -12,7 +12,7 @@ namespace suede {
 // In the order of the page.
 std::vector<MetricRow> AllMetricRows();
 
-// The metrics of /metrics?peers=1, one series of each for a connection.
+// The metrics of /metrics?peers=1, one series each per connection.
 std::vector<MetricRow> PeerMetricRows();
 
 }  // namespace suede

@@ -18,7 +18,7 @@ absl::StatusOr<ChosenCrypto> NewCrypto(std::string_view preference, uint32_t key
         StrCat("sealing.device: '", preference,
                "': must be auto, ipsec_mb, aesni_gcm, aesni_mb or openssl"));
   }
-  // HKDF is OpenSSL's in any case.
+  // HKDF always comes from OpenSSL.
   absl::StatusOr<std::unique_ptr<Crypto>> openssl = OpenOpensslCrypto();
   if (!openssl.ok()) return openssl.status();
   if (preference == "openssl") return ChosenCrypto{.crypto = *std::move(openssl)};
@@ -27,7 +27,7 @@ absl::StatusOr<ChosenCrypto> NewCrypto(std::string_view preference, uint32_t key
                                    *std::move(openssl))
                 : OpenIpsecMbCrypto(keys, *std::move(openssl));
   if (first.ok()) return ChosenCrypto{.crypto = *std::move(first)};
-  // A wrong number of keys is no matter of the machine's.
+  // A wrong number of keys is not a property of the machine.
   if (!is_auto || absl::IsInvalidArgument(first.status())) return first.status();
   openssl = OpenOpensslCrypto();
   if (!openssl.ok()) return openssl.status();

@@ -32,7 +32,7 @@ std::string FamilyOf(DeviceCounterKind kind) {
   return "port_tx_discards_total";
 }
 
-// A row of lib/stats with its owner's labels.
+// Returns the labels of a row of lib/stats, the owner's included.
 MetricLabels With(MetricLabels labels, const MetricName& name) {
   if (!name.label.empty()) labels.emplace_back(name.label, std::string(name.value));
   return labels;
@@ -144,7 +144,7 @@ void Observer::AddPorts() {
       cells.device.push_back(page_.NewCell(FamilyOf(kind), with));
     }
     const auto number = static_cast<uint32_t>(ports_.size());
-    // Ports that say nothing to a neighbour have none of these series.
+    // Only ports with a link end have these series.
     if (const LinkCounters* const link = endpoint_->link_counters(number); link != nullptr) {
       AddLinkMetrics(page_, "", labels, *link,
                      endpoint_->config().ports[number].cbfc == OnOff::kOn);
@@ -172,7 +172,7 @@ void Observer::AddClients() {
 #undef SUEDE_SHM_COUNTER_CELL
 }
 
-// Where there is no sealing.tls there are none of these series.
+// Without sealing.tls there are none of these series.
 void Observer::AddSealing() {
   const SealAgreements* const agreements = endpoint_->seal_agreements();
   if (agreements == nullptr) return;
@@ -251,7 +251,7 @@ void Observer::CopyPauses(size_t port) {
   const Time now = endpoint_->clock().Now();
   for (uint32_t flow = 0; flow < kLinkFlows; ++flow) {
     const uint32_t traffic_class = pauses->ClassOf(flow);
-    // Never back, where a lcore writes at the same time.
+    // Never decreases the value, as an lcore may write concurrently.
     const auto ns = static_cast<uint64_t>(pauses->PausedFor(traffic_class, now).count());
     Set(cells.paused_for[flow],
         std::max(ns, cells.paused_for[flow]->load(std::memory_order_relaxed)));
@@ -328,7 +328,7 @@ bool Observer::IsOut(const InstanceCells& instance) const {
     if (instance.plane_up[plane]->load(std::memory_order_relaxed) != 0) return false;
     has_link |= ports_[instance.ports[plane]].port->link().up;
   }
-  return has_link;  // where no port has one, that was said of the ports
+  return has_link;  // without any link, IsMissed reports the ports
 }
 
 bool Observer::IsMissed(size_t port) const {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a running endpoint that can be read without asking anybody: its metrics, its health,
-// whether it is ready. The web server and DPDK's telemetry show it.
+// The state of a running endpoint that is readable without a request to other threads: metrics,
+// health and readiness, for the web server and DPDK's telemetry.
 //
-// The control thread copies its own numbers into cells; all others are cells already. Readers
-// are other threads, at any time, and take no lock.
+// The control thread copies its own numbers into cells; all others are cells already. Readers are
+// other threads, at any time, without locks.
 #ifndef SUEDE_APP_ENDPOINT_OBSERVER_H_
 #define SUEDE_APP_ENDPOINT_OBSERVER_H_
 
@@ -27,14 +27,15 @@ namespace suede {
 
 class Observer final : public Observed {
  public:
-  // Everything given outlives it. Before the lcores start.
+  // All arguments must outlive this. To be created before the lcores start.
   Observer(Endpoint* endpoint, const ClientService* clients, const Management* management);
 
   // ---- Control thread.
 
-  // Called each turn of the loop; does slow work every 100 ms, asks devices once a second.
+  // To be called in each iteration of the control loop; does slow work every 100 ms, and queries
+  // devices once a second.
   void Tick();
-  // The lcores were started.
+  // Reports that the lcores were started.
   void SetStarted() { started_ = true; }
   HttpCounters* http_counters() { return &http_; }
 
@@ -45,10 +46,11 @@ class Observer final : public Observed {
   std::vector<std::string> Notes() const override;
   std::vector<std::string> Obstacles() const override;
   StatusPage status_page() const override { return EndpointStatusPage(); }
-  // Only the control thread calls functions that read the configuration: it may change.
+  // Only the control thread may call functions that read the configuration, which may change.
   const Endpoint& endpoint() const { return *endpoint_; }
   const std::string& name() const override { return name_; }
-  // In the order of Config::instances, and CPUs of Config::lcores; constant in a running endpoint.
+  // Cells in the order of Config::instances, and CPUs of Config::lcores; constant in a running
+  // endpoint.
   struct InstanceCells {
     uint32_t xpu = 0;
     uint32_t instance = 0;
@@ -56,20 +58,20 @@ class Observer final : public Observed {
     const GaugeBlock* gauges = nullptr;
     const HistogramBlock* histograms = nullptr;
     MetricCell* inflight_limit = nullptr;
-    std::vector<uint32_t> ports{};  // of its planes, as Config::ports
+    std::vector<uint32_t> ports{};  // ports of its planes, indices into Config::ports
     std::vector<MetricCell*> plane_up{};
   };
   const std::vector<InstanceCells>& instances() const { return instances_; }
   const std::vector<uint32_t>& lcore_cpus() const { return lcore_cpus_; }
-  // In the order of Endpoint::ports(); the page shows the cells.
+  // Cells in the order of Endpoint::ports(), shown on the page.
   struct PortCells {
     const DpdkPort* port = nullptr;
     MetricCell* link_up = nullptr;
     MetricCell* speed = nullptr;
     MetricCell* pool_free = nullptr;
-    std::vector<MetricCell*> stats;   // as SUEDE_PORT_STATS
-    std::vector<MetricCell*> device;  // as DpdkPort::ReadDevice
-    // Cells of each flow (link/pauses.h), where the port has pfc: software.
+    std::vector<MetricCell*> stats;   // in the order of SUEDE_PORT_STATS
+    std::vector<MetricCell*> device;  // in the order of DpdkPort::ReadDevice
+    // Cells of each flow (link/pauses.h), if the port has pfc: software.
     std::vector<MetricCell*> paused_for{};
     std::vector<MetricCell*> paused{};
   };
@@ -77,10 +79,10 @@ class Observer final : public Observed {
 
  private:
   struct Copy {
-    const uint64_t* from;  // the control thread's
+    const uint64_t* from;  // written by the control thread
     MetricCell* to;
   };
-  // A counter to which an lcore and the control thread both add.
+  // A counter to which both an lcore and the control thread add.
   struct LcoreCopy {
     uint32_t lcore;
     size_t counter;
@@ -98,9 +100,10 @@ class Observer final : public Observed {
   void CopyPlanes();
   void CopyClients();
   void FeelPulses();
-  // Whether a port is down that somebody needs: no instance on it has another one with a link.
+  // Whether the link of a port is down that is needed: some instance on it has no other port with a
+  // link, or no instance is on it.
   bool IsMissed(size_t port) const;
-  // Whether none of an instance's planes carries traffic, although there is a link: they or their
+  // Whether none of an instance's planes carries traffic although there is a link: they or their
   // ports were set down.
   bool IsOut(const InstanceCells& instance) const;
 
@@ -121,7 +124,7 @@ class Observer final : public Observed {
   MetricCell* clients_open_ = nullptr;
   MetricCell* clients_packets_ = nullptr;
   MetricCell* clients_leaving_ = nullptr;
-  MetricCell* certificate_until_ = nullptr;  // null: there is no sealing.tls
+  MetricCell* certificate_until_ = nullptr;  // null without sealing.tls
   std::atomic<bool> started_{false};
   std::atomic<bool> draining_{false};
   std::atomic<bool> copied_planes_{false};

@@ -15,7 +15,7 @@
 namespace suede {
 namespace {
 
-constexpr int kFramesPerPoll = 64;       // from a TAP device
+constexpr int kFramesPerPoll = 64;  // from a TAP device
 constexpr auto kTick = std::chrono::milliseconds(10);
 
 }  // namespace
@@ -99,7 +99,7 @@ void PacketService::SetReceiving(uint32_t number) {
   Port& port = ports_[number];
   const bool receiving = port.IsReceiving();
   if (receiving && !port.lane->receiving()) {
-    // Packets that came for former receivers are nobody's.
+    // Drops packets queued for former receivers.
     while (!port.lane->Received().empty()) port.lane->PopReceived();
     endpoint_->ports()[number]->ReceiveGroups();
   }
@@ -136,7 +136,7 @@ void PacketService::TakeFromTap(Port& port) {
   }
 }
 
-// Gives the packets that have come up to all clients that receive on the port.
+// Delivers received packets to all clients that receive on the port, and to its TAP device.
 void PacketService::HandUp(uint32_t number) {
   Port& port = ports_[number];
   CounterBlock& counters = port.lane->control_counters();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The management packets of an endpoint: between the lanes of its ports on one side, TAP devices
-// and clients on the other (docs/management-packets.md).
+// The management packets of an endpoint: between the lanes of its ports and the TAP devices and
+// clients (docs/management-packets.md).
 #ifndef SUEDE_APP_ENDPOINT_PACKET_SERVICE_H_
 #define SUEDE_APP_ENDPOINT_PACKET_SERVICE_H_
 
@@ -22,21 +22,21 @@ namespace suede {
 // Control thread only.
 class PacketService final : public PacketHandler {
  public:
-  // Makes the TAP devices. `endpoint` and `clients` outlive it.
+  // Creates the TAP devices. `endpoint` and `clients` must outlive this.
   static absl::StatusOr<std::unique_ptr<PacketService>> Create(Endpoint* endpoint,
                                                                ShmServer* clients,
                                                                Endpoint::Log log);
   ~PacketService() override;
 
-  // Readable when a TAP device or the kernel's neighbour table has something.
+  // Readable when a TAP device or the kernel's neighbour table has data.
   int fd() const { return epoll_; }
-  // Whether somebody receives: call Poll every millisecond then.
+  // Whether there are receivers: then call Poll every millisecond.
   bool busy() const;
-  // When fd() is readable, and every 10 ms or so.
+  // To be called when fd() is readable, and about every 10 ms.
   void Poll();
 
-  // The MAC address of a peer whose configuration leaves it out; all zero where it is not known
-  // (yet).
+  // Returns the MAC address of a peer whose configuration leaves it out; all zero if it is not yet
+  // known.
   ConfigMac LearntMac(uint32_t port, const ConfigAddress& address) const;
 
   // PacketHandler.
@@ -46,7 +46,7 @@ class PacketService final : public PacketHandler {
 
  private:
   struct Port {
-    PacketLane* lane = nullptr;  // none: no lcore serves the port
+    PacketLane* lane = nullptr;  // null: no lcore serves the port
     std::unique_ptr<Tap> tap;
     std::unique_ptr<PeerResolver> resolver;
     uint32_t receivers = 0;  // clients
@@ -66,8 +66,8 @@ class PacketService final : public PacketHandler {
   ShmServer* const clients_;
   const Endpoint::Log log_;
   const int epoll_;
-  std::vector<Port> ports_;  // as Config::ports
-  // More than any frame, so that one that is too long shows.
+  std::vector<Port> ports_;  // in the order of Config::ports
+  // Larger than any frame, so that oversize frames are detected.
   std::vector<uint8_t> room_ = std::vector<uint8_t>(1u << 16);
   std::chrono::steady_clock::time_point next_tick_{};
 };

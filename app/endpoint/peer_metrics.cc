@@ -13,7 +13,7 @@
 namespace suede {
 namespace {
 
-// Connections that one page shows; as with connections.list.
+// Max connections on one page; as with connections.list.
 constexpr uint32_t kMaxConnections = 10'000;
 constexpr std::chrono::seconds kPatience{2};
 
@@ -21,7 +21,7 @@ uint64_t Millionths(uint64_t part, uint64_t whole) {
   return part * 1'000'000 / std::max<uint64_t>(1, whole);
 }
 
-// The values of PeerMetricRows, in their order.
+// Returns the values of PeerMetricRows, in their order.
 std::vector<double> ValuesOf(const ConnectionView& c) {
   const auto seconds = [](int64_t ns) {
     return InBaseUnit(static_cast<uint64_t>(ns), CellUnit::kNanoseconds);

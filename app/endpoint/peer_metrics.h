@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of an endpoint's peers, which the lcores are asked for (/metrics?peers=1).
+// The metrics of an endpoint's peers, requested from the lcores (/metrics?peers=1).
 #ifndef SUEDE_APP_ENDPOINT_PEER_METRICS_H_
 #define SUEDE_APP_ENDPOINT_PEER_METRICS_H_
 
@@ -16,17 +16,18 @@
 
 namespace suede {
 
-// Brings the lcores' answers about their connections, which the control thread asks for, to a
-// thread of the web server, which waits for them. One at a time.
+// Passes the lcores' connection lists, which the control thread requests, to a web server thread
+// that waits for them. One request at a time.
 class PeerRelay {
  public:
   PeerRelay();
 
-  // A thread of the web server. None where another one waits already, or it took too long.
+  // For a thread of the web server. Returns nullopt if another thread is waiting, or after a
+  // timeout.
   std::optional<ConnectionsView> Ask();
 
-  // Control thread. fd() is readable when somebody asks; while busy() holds Poll is to be called
-  // every millisecond.
+  // For the control thread. fd() is readable when there is a request; Poll is to be called every
+  // millisecond while busy() holds.
   int fd() const { return wake_.get(); }
   bool busy() const { return question_ != nullptr; }
   void Poll(EndpointView& endpoint);
@@ -41,14 +42,14 @@ class PeerRelay {
   std::optional<ConnectionsView> answer_;
 };
 
-// Outlives the web server.
+// Must outlive the web server.
 class PeerMetrics {
  public:
-  // The page's common labels are those of its families, too; it outlives this.
+  // `page` provides the common labels, and must outlive this.
   explicit PeerMetrics(const MetricsPage* page) : page_(page) {}
   WebExtra Extra();
 
-  // Control thread: see PeerRelay.
+  // For the control thread: see PeerRelay.
   int fd() const { return relay_.fd(); }
   bool busy() const { return relay_.busy(); }
   void Poll(EndpointView& endpoint) { relay_.Poll(endpoint); }

@@ -84,7 +84,7 @@ std::optional<absl::StatusOr<PingView>> PeerPing::Poll(bool is_last) {
   return std::nullopt;
 }
 
-// False where it is not its turn yet.
+// Posts the ping. Returns false if it must wait for its turn, or the mailbox is full.
 bool PeerPing::Ask() {
   PingLimits::Limit& limit = limits_->of_instance_[instance_];
   const Time now = TimeFromMs(NowMs());
@@ -124,7 +124,7 @@ PingView PeerPing::View() const {
                 .peer = peers[peer_].xpuid,
                 .planes = {}};
   const PingBoard& board = this->board();
-  // Otherwise the lcore has not even looked at it.
+  // Otherwise the lcore has not yet processed the request.
   const bool is_ours =
       board.ticket.load(std::memory_order_acquire) == limits_->of_instance_[instance_].ticket;
   for (uint32_t plane = 0; plane < instance.ports.size(); ++plane) {

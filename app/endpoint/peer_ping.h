@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks a peer, by its lcore, whether it is there.
+// Pings a peer by its lcore.
 #ifndef SUEDE_APP_ENDPOINT_PEER_PING_H_
 #define SUEDE_APP_ENDPOINT_PEER_PING_H_
 
@@ -15,17 +15,17 @@
 
 namespace suede {
 
-// The limits of questions: an instance has one at a time, and a number per second. Outlives the
-// questions. Control thread only.
+// Limits pings: one at a time per instance, and a number per second. Must outlive the pings.
+// Control thread only.
 class PingLimits {
  public:
   static constexpr uint32_t kPerSecond = 10;      // of an instance
-  static constexpr uint32_t kPerSecondAll = 100;  // of all
+  static constexpr uint32_t kPerSecondAll = 100;  // of all instances
 
   explicit PingLimits(Endpoint* endpoint)
       : endpoint_(endpoint), of_instance_(endpoint->config().instances.size()) {}
 
-  // The instance and the planes that the query means.
+  // Begins a ping of the query's instance and planes.
   absl::StatusOr<PeerAskView::PingQuestion> Begin(const PingQuery& query);
 
  private:
@@ -36,11 +36,11 @@ class PingLimits {
     TokenBucket rate = TokenBucket::QuarterAtOnce(kPerSecond);
   };
   Endpoint* const endpoint_;
-  std::vector<Limit> of_instance_;  // as Config::instances
+  std::vector<Limit> of_instance_;  // in the order of Config::instances
   TokenBucket all_ = TokenBucket::QuarterAtOnce(kPerSecondAll);
 };
 
-// A question to a peer. Control thread only.
+// One ping. Control thread only.
 class PeerPing {
  public:
   // `peer`: index into the instance's peers.
@@ -63,8 +63,8 @@ class PeerPing {
   PingLimits* const limits_;
   const uint32_t instance_;
   const PeerIndex peer_;
-  const uint8_t planes_;  // a mask
-  bool asked_ = false;    // it is this one's turn, and the lcore has been told
+  const uint8_t planes_;  // mask
+  bool asked_ = false;    // the ping was posted to the lcore
 };
 
 }  // namespace suede

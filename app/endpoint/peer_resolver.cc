@@ -12,13 +12,13 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr auto kLookEvery = milliseconds(10);
-// After the link has come up: a question that finds the far side not ready is repeated by the
-// kernel after a second only.
+// Delay after the link has come up: if the far side is not ready, the kernel repeats a request only
+// after a second.
 constexpr auto kSettle = milliseconds(50);
-constexpr auto kAskAgain = seconds(1);       // for one that is not known
-constexpr auto kConfirmEvery = seconds(30);  // one that is
-constexpr uint32_t kQuestionsBeforeLost = 5;  // that nobody has answered
-constexpr int kQuestionsPerLook = 32;        // so that a thousand peers do not ask in one moment
+constexpr auto kAskAgain = seconds(1);        // for an unknown address
+constexpr auto kConfirmEvery = seconds(30);   // for a known address
+constexpr uint32_t kQuestionsBeforeLost = 5;  // unanswered
+constexpr int kQuestionsPerLook = 32;         // limits bursts with many peers
 
 LinkAddress ToLink(PortConfig::Encapsulation encapsulation, uint64_t high, uint64_t low) {
   return {.is_v6 = IsIpv6(encapsulation), .high = high, .low = low};
@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<PeerResolver>> PeerResolver::Create(Endpoint* end
   return resolver;
 }
 
-// The parameters that pipelines were built from do not change.
+// Finds the port's peers once, as the parameters from which pipelines were built do not change.
 void PeerResolver::FindPeers() {
   const Config& config = endpoint_->config();
   for (uint32_t i = 0; i < config.instances.size(); ++i) {
@@ -48,7 +48,7 @@ void PeerResolver::FindPeers() {
   }
 }
 
-// The peers of Config::instances[instance], one of whose planes the port is.
+// Finds the peers of Config::instances[instance], of which the port is a plane.
 void PeerResolver::FindPeers(uint32_t instance, uint32_t plane) {
   const uint32_t lcore = endpoint_->pipeline_of(instance);
   const uint32_t number = endpoint_->number_of(instance);
@@ -93,7 +93,7 @@ void PeerResolver::OnFound(const LinkAddress& address, const ConfigMac& mac) {
   untold_ = true;
 }
 
-// A full mailbox is filled further the next time.
+// Posts new addresses; continues next time if a mailbox is full.
 void PeerResolver::PostToLcores() {
   if (!untold_) return;
   untold_ = false;
@@ -122,8 +122,7 @@ void PeerResolver::AskKernel(Clock::time_point now) {
   }
 }
 
-// Said again with each further question: a request that does not fit into the mailbox comes with
-// the next.
+// Posts the loss of a peer, repeated with each further request, hence also after a full mailbox.
 void PeerResolver::GiveUp(const Peer& peer) {
   for (const Use& use : peer.uses) {
     endpoint_->pipeline(use.lcore).mailbox().requests.Push(request::LosePeer{

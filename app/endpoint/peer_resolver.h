@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the MAC addresses of a port's peers in the kernel's neighbour table, and tells the lcore
-// of each instance there (docs/management-packets.md, "Neighbours").
+// Reads the MAC addresses of a port's peers from the kernel's neighbour table, and sends them to
+// the lcore of each instance there (docs/management-packets.md, "Neighbours").
 #ifndef SUEDE_APP_ENDPOINT_PEER_RESOLVER_H_
 #define SUEDE_APP_ENDPOINT_PEER_RESOLVER_H_
 
@@ -22,31 +22,33 @@ class PeerResolver {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // For Config::ports[port], whose TAP device is the interface. `endpoint` outlives it.
+  // Creates the resolver of Config::ports[port], whose TAP device is the interface. `endpoint` must
+  // outlive it.
   static absl::StatusOr<std::unique_ptr<PeerResolver>> Create(Endpoint* endpoint, uint32_t port,
                                                               uint32_t interface,
                                                               Endpoint::Log log);
 
-  // Readable when the kernel has something to say.
+  // Readable when the kernel has notifications.
   int fd() const { return neighbours_->fd(); }
-  // Every 10 ms or so, and when fd() is readable. Asks for nobody while the link is down.
+  // To be called about every 10 ms, and when fd() is readable. Sends no requests while the link is
+  // down.
   void Poll(bool link_up, Clock::time_point now);
-  // All zero where it is not known (yet).
+  // Returns all zero if the address is not yet known.
   ConfigMac MacOf(const ConfigAddress& address) const;
 
  private:
-  // A place in an lcore's templates.
+  // A peer's plane in an lcore.
   struct Use {
     uint32_t lcore = 0;
-    uint32_t instance = 0;  // the pipeline's number
+    uint32_t instance = 0;  // number in the pipeline
     uint32_t peer = 0;      // index into InstanceParams::peers
     uint32_t plane = 0;
-    bool told = true;       // of the last change
+    bool told = true;  // the lcore has the current address
   };
   struct Peer {
     ConfigMac mac{};
     Clock::time_point ask_at{};
-    uint32_t unanswered = 0;  // questions since the link came up
+    uint32_t unanswered = 0;  // requests since the link came up
     std::vector<Use> uses;
   };
 

@@ -63,7 +63,7 @@ NetAddress ToAddress(const ConfigAddress& address) {
   return {.high = address.high, .low = address.low};
 }
 
-// The MAC address of an AFH Gen 1 frame to the instance.
+// Returns the MAC address of an AFH Gen 1 frame to the instance.
 MacAddress AfhMac(const ConfigMacPrefix& prefix, const ConfigAddress& address) {
   return {prefix[0],
           prefix[1],
@@ -73,8 +73,8 @@ MacAddress AfhMac(const ConfigMacPrefix& prefix, const ConfigAddress& address) {
           static_cast<uint8_t>(address.low)};
 }
 
-// The peer as the instance's planes reach it. No plane is present where none leads there, and an
-// instance is no peer of its own.
+// Returns the peer as reached by the instance's planes. No plane is present if none leads there; an
+// instance is not its own peer.
 PeerParams PeerParamsOf(const Config& config, const InstanceConfig& instance,
                         const PeerConfig& peer) {
   PeerParams params{.xpuid = static_cast<uint16_t>(peer.xpu),
@@ -280,8 +280,8 @@ std::vector<NetAddress> AddressesOf(const Config& config, uint32_t port, uint32_
   return addresses;
 }
 
-// Sets the last bytes of a MAC address, in which AFH Gen 2 has the destination address. The bytes
-// in front of it change on the way (hop count), or with each PDU.
+// Sets the last bytes of a MAC address, where AFH Gen 2 has the destination address. The preceding
+// bytes change in transit (hop count) or with each PDU.
 void SetAfh2Address(const PortConfig& port, uint64_t address, SteeredAddress* steered) {
   const uint32_t bytes = TraitsOf(port.encapsulation).forwarding_bits / 8;
   for (uint32_t i = 0; i < bytes; ++i) {
@@ -337,7 +337,7 @@ SteeringPlan SteeringPlanOf(const Config& config, uint32_t p, const std::vector<
 
 namespace {
 
-// The MAC addresses that instances have on the port, beside the port's own.
+// Returns the MAC addresses of the instances on the port, in addition to the port's own.
 std::vector<MacAddress> MacsOfInstances(const Config& config, uint32_t p) {
   const PortConfig& port = config.ports[p];
   std::vector<MacAddress> macs;
@@ -350,11 +350,12 @@ std::vector<MacAddress> MacsOfInstances(const Config& config, uint32_t p) {
   return macs;
 }
 
-// The use of the port's pool, but for its queue pairs.
+// Returns the use of the port's pool, except for its queue pairs.
 PortUse UseOf(const Config& config, uint32_t p) {
   PortUse use{.rx_descriptors = config.ports[p].rx_descriptors, .homes = {}};
   std::map<uint32_t, PortHome> homes;  // by lcore
-  // The queues that its frames leave by: the port, and the lcore or instance that owns them.
+  // Queues on which frames of the pool leave: the port, and the lcore or instance that owns the
+  // queue.
   std::set<std::pair<uint32_t, uint32_t>> queues;
   const auto add_queue = [&](uint32_t of, uint32_t instance) {
     const bool is_own = config.ports[of].queues == PortConfig::Queues::kInstance;
@@ -366,8 +367,8 @@ PortUse UseOf(const Config& config, uint32_t p) {
     for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
       if (instance.ports[plane].port != p) continue;
       add_queue(p, i);
-      // Commands are packed into frames of plane 0's port, and may leave by any port. Frames of
-      // the other ports hold arrivals, and the transport's own messages.
+      // Commands are packed into frames of plane 0's port, and may leave on any port. Frames of the
+      // other ports hold received PDUs and the transport's own messages.
       use.unclaimed_pdus += (uint64_t{config.clients.unclaimed_pdus} + kMaxPromisedPdus) * kVcCount;
       if (plane != 0) continue;
       for (const InstancePort& other : instance.ports) add_queue(other.port, i);
@@ -385,7 +386,7 @@ PortUse UseOf(const Config& config, uint32_t p) {
   return use;
 }
 
-// The classes that the device of a port with pfc: device is to obey and to ask for.
+// Returns the classes that the device of a port with pfc: device is to pause and to obey.
 std::optional<DevicePfc> DevicePfcOf(const Config& config, const PortConfig& port) {
   if (port.pfc != PortConfig::Pfc::kDevice) return std::nullopt;
   const PortParams params = PortParamsOf(config, port, {});
@@ -404,7 +405,7 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   PortUse use = UseOf(config, p);
   use.queue_pairs = static_cast<uint16_t>(std::max<size_t>(pairs.size(), 1));
   use.lcores = static_cast<uint16_t>(std::max<size_t>(lcores.size(), 1));
-  // The kernel may have VLANs of its own on a TAP device.
+  // A TAP device may carry the kernel's own VLANs.
   const uint32_t tag_bytes = port.vid.has_value() || port.tap.has_value() ? 4 : 0;
   const bool has_shim = port.llr == OnOff::kOn;
   const uint32_t shim_bytes = has_shim ? kLinkShimBytes : 0;

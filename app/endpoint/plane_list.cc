@@ -7,7 +7,7 @@ namespace suede {
 namespace {
 
 constexpr uint32_t kPeerPlaneUnknown = 0xff;
-constexpr PathIndex kBehindAll{1u << 30};  // a path that no instance has
+constexpr PathIndex kBehindAll{1u << 30};  // index beyond the paths of any instance
 
 std::string_view StateOf(const PlaneRow& row) {
   if (!row.sessions) return "static";
@@ -56,7 +56,7 @@ std::optional<std::vector<PlaneView>> PlaneList::Poll() {
   Endpoint& endpoint = query_.endpoint();
   if (views_.empty()) views_ = endpoint.administration().Planes();
   const auto& instances = endpoint.config().instances;
-  // The only plane of an instance has no sessions, and the instance's bytes.
+  // An instance's only plane has no sessions; its bytes are the instance's.
   while (instance_ < instances.size() && instances[instance_].ports.size() == 1) {
     const GaugeBlock& gauges =
         endpoint.instance_pipeline(instance_).gauges(endpoint.number_of(instance_));

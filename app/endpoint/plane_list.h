@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks lcores for their planes, a piece at a time.
+// Lists the lcores' planes, a piece at a time.
 #ifndef SUEDE_APP_ENDPOINT_PLANE_LIST_H_
 #define SUEDE_APP_ENDPOINT_PLANE_LIST_H_
 
@@ -20,10 +20,10 @@ class PlaneQuery {
   explicit PlaneQuery(SnapshotPool<PlaneSnapshot>* pool) : query_(pool) {}
   Endpoint& endpoint() const { return query_.endpoint(); }
 
-  // Returns the paths of Config::instances[instance] from `first` on, as LcoreQuery::Poll does.
+  // Returns the paths of Config::instances[instance] from `first` on, like LcoreQuery::Poll.
   const PlaneSnapshot* Poll(uint32_t instance, PathIndex first, uint32_t peer_xpuid);
-  // Calls `take(snapshot)` for each piece that has come, from the first path on. True once all of
-  // the instance has.
+  // Calls `take(snapshot)` for each piece that has arrived, beginning with the first path. Returns
+  // true once the instance is complete.
   template <typename Take>
   bool PollAll(uint32_t instance, uint32_t peer_xpuid, Take take) {
     while (const PlaneSnapshot* const snapshot = Poll(instance, next_, peer_xpuid)) {
@@ -39,7 +39,7 @@ class PlaneQuery {
   PathIndex next_ = 0;
 };
 
-// The answer of planes.list.
+// The reply to planes.list.
 class PlaneList {
  public:
   explicit PlaneList(SnapshotPool<PlaneSnapshot>* pool) : query_(pool) {}
@@ -54,7 +54,7 @@ class PlaneList {
   size_t begin_ = 0;       // of its planes in views_
 };
 
-// The answer of planes.peers.
+// The reply to planes.peers.
 class PlanePeerList {
  public:
   PlanePeerList(SnapshotPool<PlaneSnapshot>* pool, const PlanePeerQuery& wanted)
@@ -71,12 +71,12 @@ class PlanePeerList {
   uint32_t instance_ = 0;  // index into Config::instances
 };
 
-// Bytes in flight on one plane, asked again and again.
+// Bytes in flight on one plane, queried repeatedly.
 class PlaneLoad {
  public:
   PlaneLoad(SnapshotPool<PlaneSnapshot>* pool, uint32_t instance, uint32_t plane)
       : query_(pool), instance_(instance), plane_(plane) {}
-  // None: the lcore has not answered yet.
+  // Returns nullopt until the lcore has replied.
   std::optional<uint64_t> Poll();
 
  private:

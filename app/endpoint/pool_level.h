@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the frames of a port run low.
+// Detects when the frames of a port run low.
 #ifndef SUEDE_APP_ENDPOINT_POOL_LEVEL_H_
 #define SUEDE_APP_ENDPOINT_POOL_LEVEL_H_
 
@@ -7,8 +7,7 @@
 
 namespace suede {
 
-// Says when a pool is low, with a distance between low and recovered so that one at the edge does
-// not say it again and again.
+// Detects a low pool, with hysteresis between low and recovered to avoid repeated reports.
 class PoolLevel {
  public:
   enum class Change : uint8_t { kNone, kLow, kRecovered };

@@ -16,7 +16,7 @@ namespace suede {
 
 namespace {
 
-// Reads them as the endpoint does at its start.
+// Reads the files of sealing, as the endpoint does at its start.
 std::vector<std::string> SealingFaults(const SealingConfig& sealing) {
   std::vector<std::string> faults;
   if (!sealing.secrets.empty()) {

@@ -10,7 +10,7 @@
 
 namespace suede {
 
-// EAL must not run: a running endpoint holds the resources that are checked.
+// EAL must not run: a running endpoint holds the resources to be checked.
 std::vector<Finding> PreflightOf(const Config& config);
 
 }  // namespace suede

@@ -22,7 +22,7 @@ std::optional<std::vector<QueueView>> QueueList::Poll() {
   return std::move(queues_);
 }
 
-// The VCs that the neighbours of all of the instance's ports have paused.
+// Returns the VCs paused by the neighbours of all of the instance's ports.
 std::string QueueList::PausedVcs(const InstanceConfig& instance) const {
   VcMask paused = kEveryVc;
   for (const InstancePort& at : instance.ports) paused &= query_.endpoint().PausedFlows(at.port);

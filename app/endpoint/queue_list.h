@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks lcores for their clients' queues.
+// Lists the lcores' client queues.
 #ifndef SUEDE_APP_ENDPOINT_QUEUE_LIST_H_
 #define SUEDE_APP_ENDPOINT_QUEUE_LIST_H_
 
@@ -13,13 +13,13 @@
 
 namespace suede {
 
-// The answer of clients.queues. Control thread only.
+// The reply to clients.queues. Control thread only.
 class QueueList {
  public:
   explicit QueueList(SnapshotPool<QueueSnapshot>* pool) : query_(pool) {}
 
-  // Takes the piece that the lcore has written and asks the next. Returns the answer once it is
-  // whole.
+  // Processes the piece that the lcore has written and queries the next lcore. Returns the complete
+  // list, or nullopt until then.
   std::optional<std::vector<QueueView>> Poll();
 
  private:

@@ -29,14 +29,14 @@ RegisterValueView ToView(const RegisterRef& ref, uint64_t value) {
           .value = value};
 }
 
-// The client is still there, and so is its queue.
+// Whether the event is about a queue of a client that is still connected.
 bool IsBrokenQueue(const Event& event) {
   return std::any_of(event.values.begin(), event.values.end(), [](const EventValue& value) {
     return value.field == EventField::kQueue;
   });
 }
 
-// The bits that an event of the endpoint sets.
+// Sets the bits of an endpoint's event.
 void Note(const Event& event, const Config& config, RegisterEvents& bits) {
   switch (event.kind) {
     case EventKind::kLinkUp:
@@ -145,7 +145,7 @@ absl::StatusOr<std::vector<RegisterValueView>> EndpointRegisters::Read(std::stri
 }
 
 absl::Status EndpointRegisters::Begin(const RegisterRef& ref, uint64_t value) {
-  Update();  // cleared events have been seen
+  Update();  // records events before the write clears them
   absl::StatusOr<std::optional<ConfigOverride>> wanted = file_.Write(ref, value);
   if (!wanted.ok()) return wanted.status();
   if (!*wanted) return absl::OkStatus();
@@ -229,7 +229,7 @@ uint64_t EndpointRegisters::Fact(RegisterFact fact, uint32_t index) const {
     case RegisterFact::kPlaneWeight:
       return plane().weight;
     default:
-      break;  // the file knows it
+      break;  // read by RegisterFile itself
   }
   return 0;
 }

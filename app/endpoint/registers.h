@@ -22,20 +22,21 @@ namespace suede {
 // Control thread only.
 class EndpointRegisters final : public RegisterBackend {
  public:
-  // Both outlive it. `clients` says how many client processes there are.
+  // Both must outlive this. `clients`: returns the number of client processes.
   EndpointRegisters(Endpoint* endpoint, ConfigChanger* changer, std::function<size_t()> clients);
 
   std::vector<RegisterRowView> Rows() const;
   absl::StatusOr<std::vector<RegisterValueView>> Read(std::string_view first, uint32_t count);
-  // The answer of RegisterView::WriteRegister.
+  // Implements RegisterView::WriteRegister.
   RegisterView::RegisterQuestion Write(std::string_view which, uint64_t value);
 
-  // A client's access: its result, or none yet: ask again once changing() does not hold.
+  // Accesses a register for a client. Returns nullopt if a change has begun: call Written once
+  // changing() is false.
   std::optional<absl::StatusOr<uint64_t>> Access(const RegisterRequest& request);
-  // The result of a write that had none yet, once nothing is under way any more.
+  // Returns the result of a write for which Access returned nullopt, once the change is complete.
   absl::StatusOr<uint64_t> Written(const RegisterRequest& request) const;
   bool changing() const { return changer_->busy(); }
-  // Whether event.summary is 1, and clients may know of it.
+  // Whether event.summary is 1 and clients may read it.
   bool Interrupts();
 
   // RegisterBackend.
@@ -44,18 +45,18 @@ class EndpointRegisters final : public RegisterBackend {
   uint64_t CounterOf(RegisterIndex of, uint32_t index, uint32_t counter) const override;
 
  private:
-  // Sets the event bits that no event of the endpoint sets: of counters that have moved since the
-  // last look.
+  // Sets the event bits not set by the endpoint's events: of counters that have changed since the
+  // last call.
   void Update();
-  // Does, or begins, the change that a write asks for.
+  // Performs or begins the change requested by a write.
   absl::Status Begin(const RegisterRef& ref, uint64_t value);
 
   Endpoint* const endpoint_;
   ConfigChanger* const changer_;
   const std::function<size_t()> clients_;
-  // The endpoint's events outlive this, and tell it.
+  // Shared with the observer registered at the endpoint's events, which outlive this.
   const std::shared_ptr<RegisterEvents> events_ = std::make_shared<RegisterEvents>();
-  uint64_t no_frame_ = 0;  // of the counters, when they were last looked at
+  uint64_t no_frame_ = 0;  // counter value at the last Update
   uint64_t completions_lost_ = 0;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   RegisterFile file_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has become of agreements on secrets (docs/sealing.md, "Secrets by TLS"), for metrics.
-// Control thread.
+// Results of agreements on secrets (docs/sealing.md, "Secrets by TLS"), for metrics. Control
+// thread.
 #ifndef SUEDE_APP_ENDPOINT_SEAL_AGREEMENT_COUNTS_H_
 #define SUEDE_APP_ENDPOINT_SEAL_AGREEMENT_COUNTS_H_
 
@@ -11,14 +11,14 @@
 
 namespace suede {
 
-// Why a pair could not agree at one of its tries.
+// Why an attempt of a pair to agree failed.
 enum class SealFailure : uint8_t {
-  kConnection,  // nobody accepts it, or it ends too early, or says nothing for too long
-  kTls,         // a certificate is refused by either end, or TLS itself fails
+  kConnection,  // not accepted, closed early, or idle for too long
+  kTls,         // a certificate is rejected by either end, or TLS itself fails
   kXpu,         // the other end's certificate does not name its XPU
-  kRefused,     // the other end's answer says so
+  kRefused,     // the peer's reply rejects
   kProtocol,    // a message is malformed
-  kMemory,      // there is no locked memory for the secret
+  kMemory,      // no locked memory for the secret
 };
 inline constexpr std::array<std::string_view, 6> kSealFailureNames{
     "connection", "tls", "xpu", "refused", "protocol", "memory"};
@@ -26,7 +26,7 @@ inline constexpr std::array<std::string_view, 6> kSealFailureNames{
 struct SealAgreementCounts {
   uint64_t agreed = 0;
   std::array<uint64_t, kSealFailureNames.size()> failed{};
-  uint64_t refused = 0;        // connections of others that were ended
+  uint64_t refused = 0;        // incoming connections that were ended
   uint64_t last_agreed_s = 0;  // since 1970; 0: never
 };
 

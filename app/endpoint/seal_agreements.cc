@@ -25,7 +25,7 @@ bool Seals(const InstanceConfig& instance) {
   return instance.sealing != InstanceConfig::Sealing::kOff;
 }
 
-// The IP addresses of the peers that can be sealed.
+// Returns the IP addresses of the peers that can be sealed.
 std::set<std::string> HostsOf(const std::vector<PeerConfig>& peers) {
   std::set<std::string> hosts;
   for (const PeerConfig& peer : peers) {
@@ -80,7 +80,7 @@ void SealAgreements::AddPairs(const Config& config) {
   }
   std::map<std::string_view, size_t> places;  // of addresses in groups_
   for (const PeerConfig& peer : config.peers) {
-    if (peer.hello == PeerConfig::Hello::kNever) continue;  // it cannot be sealed
+    if (peer.hello == PeerConfig::Hello::kNever) continue;  // cannot be sealed
     const std::optional<SocketAddress> address = ParseSocketAddress(peer.control);
     for (const uint32_t xpu : own) {
       const auto from = static_cast<uint16_t>(xpu);
@@ -128,7 +128,7 @@ absl::Status SealAgreements::Listen() {
                              StrCat("sealing.tls.listen: cannot listen at ", config_.listen));
 }
 
-// All pairs are as new: none has a secret of this partition.
+// Restarts all pairs: none has a secret of this partition.
 void SealAgreements::Start(uint32_t partition, Time now) {
   lobby_.Clear();
   peers_.connections.clear();
@@ -175,7 +175,7 @@ void SealAgreements::Accept(Time now) {
   }
 }
 
-// Begins TLS with the connections that have sent something, as many as are permitted now.
+// Begins TLS on the connections that have sent data, as far as the rate limits permit.
 void SealAgreements::Admit(Time now) {
   for (const SealLobby::Guest& silent : lobby_.TakeSilent(now - SealConnection::kIdleLimit)) {
     state_.EmitRefused(silent.address.text(), "it says nothing for 10 s");
@@ -205,7 +205,7 @@ void SealAgreements::Serve(SealLobby::Guest guest, Time now) {
       std::make_unique<SealServerConnection>(state_, std::move(tls), guest.address, now));
 }
 
-// Ends the oldest unfinished connection of the sources that have the most, else their oldest one.
+// Ends the oldest unfinished connection of the source with the most connections, else its oldest.
 void SealAgreements::MakeRoom(Served& served, Time now) {
   const size_t index = IndexOfLeaver(
       served.connections,
@@ -217,7 +217,7 @@ void SealAgreements::MakeRoom(Served& served, Time now) {
   served.connections.erase(served.connections.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-// Goes on with the connections whose sockets have something for them.
+// Advances the connections whose sockets are ready or whose deadlines have passed.
 void SealAgreements::AdvanceAll(Time now) {
   std::vector<SealConnection*> connections;
   for (const Served* served : {&peers_, &others_}) {
@@ -263,8 +263,8 @@ void SealAgreements::ConnectDue(Time now) {
   }
 }
 
-// Makes connections come from the address at which this endpoint listens: by it the peer knows them
-// as its own. Where that fails, the kernel chooses the address.
+// Binds to the listening address, by which the peer recognizes the connection as a peer's. On an
+// error the kernel chooses the address.
 void SealAgreements::BindToListen(int fd, int family) const {
   const std::optional<SocketAddress> listen = ParseSocketAddress(config_.listen);
   if (!listen || listen->is_any() || listen->family() != family) return;
@@ -303,11 +303,11 @@ void SealAgreements::Connect(Group& group, std::vector<AgreementPair*> pairs, Ti
                                                             std::move(pairs), now);
 }
 
-// Draws the secrets of pairs of two own XPUs.
+// Generates the secrets of pairs of two own XPUs.
 void SealAgreements::DrawInner(Time now) {
   next_draw_ = now + kLookEvery;
   for (auto& [key, pair] : inner_.all()) {
-    if (!state_.deliveries.IsDone(pair)) return;  // later
+    if (!state_.deliveries.IsDone(pair)) return;  // retried later
   }
   for (auto& [key, pair] : inner_.all()) {
     if (key.first > key.second) continue;
@@ -319,7 +319,7 @@ void SealAgreements::DrawInner(Time now) {
     if (!there.Make() || !here.Make() ||
         getrandom(there.bytes().data(), Secret::kBytes, 0) !=
             static_cast<ssize_t>(Secret::kBytes)) {
-      return;  // later
+      return;  // retried later
     }
     std::memcpy(here.bytes().data(), there.bytes().data(), Secret::kBytes);
     pair.OnAgreed(now, state_.refresh, id, std::move(there), last);

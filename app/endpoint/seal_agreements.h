@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Agrees on secrets with peers, over TLS (docs/sealing.md, "Secrets by TLS"): the sockets of both
-// roles, which pairs are to be agreed now, and what of it the lcores are told. Control thread; no
-// call waits.
+// Agrees on secrets with peers over TLS (docs/sealing.md, "Secrets by TLS"): manages the sockets of
+// both roles, schedules pairs, and delivers secrets to the lcores. Control thread; no call blocks.
 #ifndef SUEDE_APP_ENDPOINT_SEAL_AGREEMENTS_H_
 #define SUEDE_APP_ENDPOINT_SEAL_AGREEMENTS_H_
 
@@ -25,45 +24,45 @@ namespace suede {
 
 class SealAgreements {
  public:
-  // Connections that came and speak TLS, and handshakes in a second: those from the addresses of
-  // peers, and those of others.
+  // Max incoming TLS connections, and handshakes per second: from addresses of peers, and from
+  // others.
   static constexpr size_t kPeerPlaces = 48;
   static constexpr size_t kOtherPlaces = 16;
   static constexpr uint32_t kPeerHandshakes = 100;
   static constexpr uint32_t kOtherHandshakes = 50;
   static constexpr uint32_t kHandshakeBurst = 8;
   static constexpr size_t kMaxConnecting = 16;
-  // Connections that are taken out of the kernel's queue, where a peer's may wait behind others.
+  // Max accepts from the kernel's queue, in which a peer's connection may wait behind others.
   static constexpr uint32_t kAcceptsPerSecond = 2000;
   static constexpr uint32_t kAcceptBurst = 64;
 
   // Reads the files and opens the socket. Null: the configuration has no sealing.tls, or no
-  // instance seals. `events` outlives it.
+  // instance seals. `events` must outlive this.
   static absl::StatusOr<std::unique_ptr<SealAgreements>> Open(const Config& config,
                                                               EventLog* events);
   ~SealAgreements();
 
-  // Reads certificate, key and authorities again, for the connections to come. Files that cannot
-  // be used change nothing.
+  // Reads certificate, key and CA certificates again, for later connections. On an error nothing
+  // changes.
   absl::Status Reload();
-  // Every 10 ms or so.
+  // To be called about every 10 ms.
   void Tick(const EndpointPipelines& pipelines, uint32_t partition, Time now);
   const SealAgreementCounts& counts() const { return state_.counts; }
-  // When the own certificate expires, in seconds since 1970.
+  // Returns the expiry time of the own certificate, in seconds since 1970.
   int64_t certificate_until_s() const { return context_->certificate_until_s(); }
 
  private:
-  // Pairs whose peers are at one address.
+  // Pairs whose peers share an address.
   struct Group {
     SocketAddress address;
     std::vector<AgreementPair*> pairs;
     std::unique_ptr<SealConnection> connection;
   };
-  // Connections that came, of one kind.
+  // Incoming connections of one kind.
   struct Served {
     const size_t places;
     TokenBucket handshakes;
-    std::vector<std::unique_ptr<SealConnection>> connections;  // the oldest first
+    std::vector<std::unique_ptr<SealConnection>> connections;  // oldest first
   };
 
   SealAgreements(const Config& config, EventLog* events);
@@ -85,9 +84,9 @@ class SealAgreements {
   std::shared_ptr<const TlsContext> context_;
   SealAgreementState state_;
   std::vector<Group> groups_;
-  AgreementPairs inner_;  // of two own XPUs, in both directions
+  AgreementPairs inner_;  // pairs of two own XPUs, in both directions
   int listener_ = -1;
-  bool has_waiting_ = false;  // connections, in the kernel's queue
+  bool has_waiting_ = false;  // connections in the kernel's queue
   SealLobby lobby_;
   Served peers_{kPeerPlaces, {kPeerHandshakes, kHandshakeBurst}, {}};
   Served others_{kOtherPlaces, {kOtherHandshakes, kHandshakeBurst}, {}};

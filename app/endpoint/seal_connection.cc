@@ -15,7 +15,7 @@
 namespace suede {
 namespace {
 
-constexpr int kMaxMessages = 16;  // of a connection in one turn
+constexpr int kMaxMessages = 16;  // per connection and poll iteration
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
@@ -64,7 +64,7 @@ bool SealConnection::WriteOut(Time now, bool& waits) {
   return true;
 }
 
-// Reads a message, and lets it be answered.
+// Reads a message and handles it.
 bool SealConnection::ReadIn(Time now, bool& waits) {
   std::array<uint8_t, kAgreementBytes> bytes;
   const absl::StatusOr<size_t> count = tls_->Read(std::span(bytes).first(in_.missing()));
@@ -176,7 +176,7 @@ bool SealServerConnection::OnMessage(const AgreementMessage& message, Time now) 
            StrCat("its certificate does not name XPU ", reply.pair->peer(), ", which it asks for"));
       break;
     default:
-      break;  // busy or asked: the peer comes again, or is called
+      break;  // busy or asked: the peer retries, or is called
   }
   Send(reply.message);
   return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A connection over which secrets are agreed (docs/sealing.md, "Secrets by TLS"): the server's end
-// and the client's. Control thread; no call waits.
+// and the client's. Control thread; no call blocks.
 #ifndef SUEDE_APP_ENDPOINT_SEAL_CONNECTION_H_
 #define SUEDE_APP_ENDPOINT_SEAL_CONNECTION_H_
 
@@ -22,7 +22,7 @@
 
 namespace suede {
 
-// The state that the connections of an endpoint share. All of it outlives them.
+// The shared state of an endpoint's connections, which it must outlive.
 struct SealAgreementState {
   uint32_t partition = 0;
   Duration refresh{};
@@ -35,13 +35,13 @@ struct SealAgreementState {
   // Raises and counts the event that a pair could not agree.
   void EmitFailed(const AgreementPair& pair, const SocketAddress& address, SealFailure kind,
                   std::string_view reason);
-  // Raises and counts the event that a connection came and is ended.
+  // Raises and counts the event that an incoming connection was ended.
   void EmitRefused(std::string_view address, std::string_view reason);
 };
 
 class SealConnection {
  public:
-  // Limit for a whole request or answer, and for the handshake with the first one.
+  // Timeout for a whole request or reply, and for the handshake with the first one.
   static constexpr Duration kIdleLimit = std::chrono::seconds(10);
 
   virtual ~SealConnection() = default;
@@ -49,16 +49,16 @@ class SealConnection {
   SealConnection& operator=(const SealConnection&) = delete;
 
   int fd() const { return tls_->fd(); }
-  // The events that poll() is to wait for.
+  // Returns the events for poll().
   short events() const;
-  // Whether the connection goes on although its socket is as it was.
+  // Whether the connection must advance although its socket is not ready.
   bool IsDue(Time now) const { return has_more_ || now >= deadline_; }
   bool established() const { return tls_->established(); }
   const SocketAddress& address() const { return address_; }
 
-  // Goes on, as far as the socket permits. False: the connection is over.
+  // Advances as far as the socket permits. Returns false if the connection is over.
   bool Advance(Time now);
-  // The connection gives its place to another one.
+  // Ends the connection in favour of another.
   void GiveUp(Time now, SealFailure kind, std::string_view reason) { Fail(now, kind, reason); }
 
  protected:
@@ -66,15 +66,16 @@ class SealConnection {
                  const SocketAddress& address, Time now)
       : state_(state), tls_(std::move(tls)), address_(address), deadline_(now + kIdleLimit) {}
 
-  // The handshake is over, and the certificate's XPUs are read. False: the connection is over.
+  // Called after the handshake, with the certificate's XPUs read. Returns false if the connection
+  // is over.
   virtual bool OnEstablished(Time now) = 0;
-  // A message has come.
+  // Called for each message. Returns false if the connection is over.
   virtual bool OnMessage(const AgreementMessage& message, Time now) = 0;
-  // The connection fails.
+  // Called when the connection fails.
   virtual void OnFailed(Time now) = 0;
-  // Whether the other end may end the connection between two messages.
+  // Whether the other end may close the connection between two messages.
   virtual bool MayEnd() const = 0;
-  // The pair that a failure is reported for; null: unknown.
+  // Returns the pair for failure reports; null: unknown.
   virtual const AgreementPair* pair() const = 0;
 
   void Send(const AgreementMessage& message) {
@@ -83,7 +84,7 @@ class SealConnection {
   }
   void Renew(Time now) { deadline_ = now + kIdleLimit; }
   const std::vector<CertifiedXpus>& certified() const { return certified_; }
-  // Makes the secret of request and answer, and gives it to the pair.
+  // Derives the secret of request and reply, and passes it to the pair.
   bool Agree(AgreementPair& pair, const AgreementMessage& request, const AgreementMessage& answer,
              uint8_t id, uint8_t stays, Time now);
   void Emit(const AgreementPair* pair, SealFailure kind, std::string_view reason);
@@ -91,7 +92,7 @@ class SealConnection {
   SealAgreementState& state_;
 
  private:
-  // Each returns false where the connection is over; `waits`: nothing more can be done now.
+  // Each function returns false if the connection is over. `waits`: the socket is not ready.
   bool Shake(Time now, bool& waits);
   bool WriteOut(Time now, bool& waits);
   bool ReadIn(Time now, bool& waits);
@@ -103,12 +104,12 @@ class SealConnection {
   std::vector<CertifiedXpus> certified_;
   AgreementBuffer in_;
   AgreementMessage out_{};
-  size_t out_bytes_ = 0;  // of out_, not sent yet
+  size_t out_bytes_ = 0;  // unsent bytes of out_
   Time deadline_;
   bool has_more_ = false;
 };
 
-// A connection that came.
+// An incoming connection.
 class SealServerConnection final : public SealConnection {
  public:
   SealServerConnection(SealAgreementState& state, std::unique_ptr<TlsConnection> tls,
@@ -123,7 +124,7 @@ class SealServerConnection final : public SealConnection {
   const AgreementPair* pair() const override { return nullptr; }
 };
 
-// A connection to a peer, for some pairs, which are not empty.
+// A connection to a peer, for some pairs, at least one.
 class SealClientConnection final : public SealConnection {
  public:
   SealClientConnection(SealAgreementState& state, std::unique_ptr<TlsConnection> tls,
@@ -135,7 +136,7 @@ class SealClientConnection final : public SealConnection {
   void OnFailed(Time now) override;
   bool MayEnd() const override { return false; }
   const AgreementPair* pair() const override { return pairs_[at_]; }
-  // Sends the request for the next pair that may be asked for. False: there is none.
+  // Sends the request for the next permitted pair. Returns false if there is none.
   bool Ask(Time now);
 
   const std::vector<AgreementPair*> pairs_;

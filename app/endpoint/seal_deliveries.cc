@@ -42,7 +42,7 @@ void SealDeliveries::Tick(const EndpointPipelines& pipelines, uint16_t partition
   }
 }
 
-// Has no effect where the mailbox is full, or locked memory short: it is tried again.
+// Posts a delivery; retried while the mailbox is full or locked memory is short.
 void SealDeliveries::Push(const EndpointPipelines& pipelines, uint16_t partition,
                           Delivery& delivery) {
   Pipeline& pipeline = pipelines.pipeline(delivery.to.lcore);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Agreed secrets on their way to the lcores. Control thread.
+// Delivers agreed secrets to the lcores. Control thread.
 #ifndef SUEDE_APP_ENDPOINT_SEAL_DELIVERIES_H_
 #define SUEDE_APP_ENDPOINT_SEAL_DELIVERIES_H_
 
@@ -18,30 +18,30 @@ namespace suede {
 
 class SealDeliveries {
  public:
-  // Updates under way at once, over all lcores.
+  // Max concurrent updates over all lcores.
   static constexpr size_t kMax = 128;
 
   explicit SealDeliveries(const Config& config);
 
-  // The secrets of the pair are others: all sealing instances of the own XPU get them. The pair
-  // stays as long as this.
+  // Queues the pair's changed secrets for all sealing instances of the own XPU. The pair must
+  // outlive this.
   void Add(const AgreementPair& pair);
-  // Whether all that was added of the pair has arrived.
+  // Whether everything queued for the pair has been delivered.
   bool IsDone(const AgreementPair& pair) const;
-  // Called again and again: hands on what there is room for.
+  // Posts deliveries as room permits. To be called periodically.
   void Tick(const EndpointPipelines& pipelines, uint16_t partition);
 
  private:
   struct Own {
     uint32_t xpu = 0;
     uint32_t lcore = 0;
-    uint32_t instance = 0;  // of Config::instances
+    uint32_t instance = 0;  // index into Config::instances
   };
-  // To one instance.
+  // A delivery to one instance.
   struct Delivery {
     const AgreementPair* pair = nullptr;
     Own to;
-    std::unique_ptr<SecretsUpdate> update;  // null: pushed is false, or nobody needs it
+    std::unique_ptr<SecretsUpdate> update;  // null: not pushed, or not needed
     bool pushed = false;
     bool IsOver() const {
       return pushed && (update == nullptr || update->done.load(std::memory_order_acquire));
@@ -49,7 +49,7 @@ class SealDeliveries {
   };
   static void Push(const EndpointPipelines& pipelines, uint16_t partition, Delivery& delivery);
 
-  std::vector<Own> instances_;  // those that seal
+  std::vector<Own> instances_;  // sealing instances
   std::deque<const AgreementPair*> waiting_;
   std::vector<std::unique_ptr<Delivery>> under_way_;
 };

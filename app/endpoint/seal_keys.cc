@@ -13,11 +13,11 @@
 namespace suede {
 namespace {
 
-// Keys per peer: those of four epochs and HELLOs for two secrets, and as many to send with.
+// Keys per peer: four epochs and HELLOs for two secrets, and as many for sending.
 constexpr uint32_t kKeysOfPeer = 20;
 constexpr uint32_t kMaxKeys = 1 << 20;
 
-// Instances of the lcore that seal.
+// Returns the number of sealing instances on the lcore.
 uint32_t SealingOn(const Config& config, uint32_t lcore) {
   return static_cast<uint32_t>(std::count_if(
       config.instances.begin(), config.instances.end(), [lcore](const InstanceConfig& instance) {
@@ -25,7 +25,7 @@ uint32_t SealingOn(const Config& config, uint32_t lcore) {
       }));
 }
 
-// Takes the locked memory that peers will need, and gives it back to the process.
+// Checks that locked memory suffices for the peers, by allocating and freeing it.
 absl::Status ReserveMemory(const Config& config) {
   std::vector<void*> blocks;
   bool has_all = true;
@@ -91,7 +91,7 @@ absl::StatusOr<uint32_t> SealKeys::Reload() {
     return absl::FailedPreconditionError(
         "no instance seals; set instances[].sealing in the configuration");
   }
-  if (config_.secrets.empty()) return 0;  // they are agreed on
+  if (config_.secrets.empty()) return 0;  // agreed by TLS instead
   absl::StatusOr<FileSecrets> read = ReadSecrets(config_.secrets);
   if (!read.ok()) return read.status();
   secrets_ = *std::move(read);
@@ -99,7 +99,7 @@ absl::StatusOr<uint32_t> SealKeys::Reload() {
   return static_cast<uint32_t>(secrets_.size());
 }
 
-// The newest of those that are valid.
+// Extracts the newest valid secrets.
 SealSecrets SealKeys::Extracted(uint32_t partition, int64_t now_s) {
   SealSecrets extracted;
   extracted.partition = static_cast<uint16_t>(partition);
@@ -117,7 +117,7 @@ std::optional<uint32_t> SealKeys::Tick(const EndpointPipelines& pipelines, uint3
   if (kdf_ == nullptr || config_.secrets.empty()) return std::nullopt;
   if (!is_new_ && partition == partition_ && now_s < change_s_) return std::nullopt;
   for (uint32_t l = 0; l < libraries_.size(); ++l) {
-    // Another time, where a former change is under way.
+    // Retried later if a former change is pending.
     if (libraries_[l].crypto != nullptr && !libraries_[l].update->done) return std::nullopt;
   }
   SealSecrets secrets = Extracted(partition, now_s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The secrets and ciphers of instances that seal (docs/sealing.md): a library for each lcore, the
-// file of secrets, and which of them are valid now. Control thread, but for the libraries.
+// The secrets and crypto libraries of sealing instances (docs/sealing.md): a library for each
+// lcore, the secrets file, and the currently valid secrets. Control thread, except the libraries.
 #ifndef SUEDE_APP_ENDPOINT_SEAL_KEYS_H_
 #define SUEDE_APP_ENDPOINT_SEAL_KEYS_H_
 
@@ -21,22 +21,21 @@ namespace suede {
 
 class SealKeys {
  public:
-  // Reads the secrets and opens the libraries, where an instance of the configuration seals. EAL
-  // runs, and pipelines that seal end before this.
+  // Reads the secrets and opens the libraries, if an instance of the configuration seals. Requires
+  // a running EAL; sealing pipelines must be destroyed before this.
   static absl::StatusOr<std::unique_ptr<SealKeys>> Open(const Config& config);
   // Warnings of Open for the operator.
   const std::vector<std::string>& warnings() const { return warnings_; }
-  // The library of each lcore; null where no instance of the lcore seals.
+  // Returns the library of each lcore; null if no instance of the lcore seals.
   std::vector<Crypto*> libraries() const;
 
-  // Reads the file again; returns its number of secrets. An unusable file changes nothing.
+  // Reads the file again; returns its number of secrets. On an error nothing changes.
   absl::StatusOr<uint32_t> Reload();
-  // Hands the secrets of the partition that are valid at `now_s` (UTC, since 1970) to the lcores,
-  // where the lcores have other ones. Returns the number of secrets where they have changed. Called
-  // again and again.
+  // Posts the partition's secrets that are valid at `now_s` (UTC, since 1970) to the lcores, if
+  // they have changed. Then returns their number, else nullopt. To be called periodically.
   std::optional<uint32_t> Tick(const EndpointPipelines& pipelines, uint32_t partition,
                                int64_t now_s);
-  // Every peer begins another epoch. False: an lcore has no room for the request now.
+  // Begins another epoch for every peer. Returns false if an lcore's mailbox is full.
   bool Rotate(const EndpointPipelines& pipelines) const;
 
  private:
@@ -50,13 +49,13 @@ class SealKeys {
   SealSecrets Extracted(uint32_t partition, int64_t now_s);
 
   const SealingConfig config_;
-  std::vector<Library> libraries_;  // as Config::lcores
-  std::unique_ptr<Crypto> kdf_;     // the control thread's
+  std::vector<Library> libraries_;  // in the order of Config::lcores
+  std::unique_ptr<Crypto> kdf_;     // of the control thread
   std::vector<std::string> warnings_;
   FileSecrets secrets_;
-  bool is_new_ = false;     // they are read, and no lcore has them
-  uint32_t partition_ = 0;  // that the lcores have them of,
-  int64_t change_s_ = 0;    // until this time
+  bool is_new_ = false;     // read, but not yet posted to the lcores
+  uint32_t partition_ = 0;  // partition of the lcores' secrets
+  int64_t change_s_ = 0;    // when the valid secrets change next
 };
 
 }  // namespace suede

@@ -15,7 +15,7 @@ std::vector<SealLobby::Guest> SealLobby::Take(const std::function<bool(const Gue
 
 std::vector<SealLobby::Guest> SealLobby::Add(Fd fd, const SocketAddress& address, Time now) {
   const bool is_peer = hosts_.contains(address.host());
-  std::vector<const Guest*> alike;  // that have places of the same kind
+  std::vector<const Guest*> alike;  // guests of the same kind
   for (const Guest& guest : guests_) {
     if (guest.is_peer == is_peer) alike.push_back(&guest);
   }

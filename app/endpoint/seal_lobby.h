@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections that came and have sent nothing yet (docs/sealing.md, "Bounds"): they cost no TLS.
-// Connections from addresses of peers and connections of others have places of their own, so that
-// no number of strangers takes a peer's place. Control thread.
+// Incoming connections that have not sent anything (docs/sealing.md, "Bounds"), which use no TLS.
+// Connections from addresses of peers and from others have separate places, so that strangers
+// cannot take peers' places. Control thread.
 #ifndef SUEDE_APP_ENDPOINT_SEAL_LOBBY_H_
 #define SUEDE_APP_ENDPOINT_SEAL_LOBBY_H_
 
@@ -22,9 +22,9 @@
 
 namespace suede {
 
-// Returns the index of the connection that gives its place to a newer one: the first that `goes`
-// says may go, of the source that has the most of all; else the first of that source. Sources are
-// compared by SocketAddress::network(). `connections` is not empty and begins with the oldest.
+// Returns the index of the connection to end for a newer one: the first for which `goes` returns
+// true, of the source with the most connections; else the first of that source. Sources are
+// compared by SocketAddress::network(). `connections` is not empty and sorted, oldest first.
 template <class List, class AddressOf, class Goes>
 size_t IndexOfLeaver(const List& connections, AddressOf&& address_of, Goes&& goes) {
   std::map<uint64_t, size_t> counts;
@@ -43,7 +43,7 @@ size_t IndexOfLeaver(const List& connections, AddressOf&& address_of, Goes&& goe
 
 class SealLobby {
  public:
-  static constexpr size_t kPlaces = 64;  // of peers, and as many of others
+  static constexpr size_t kPlaces = 64;  // for peers, and as many for others
 
   struct Guest {
     Fd fd;
@@ -55,13 +55,13 @@ class SealLobby {
   // `hosts`: SocketAddress::host() of the configured peers.
   explicit SealLobby(std::set<std::string> hosts) : hosts_(std::move(hosts)) {}
 
-  // Takes a connection. Returns those that are ended for it: none, or the one that gives its place.
+  // Adds a connection. Returns the connection ended for it, if any.
   std::vector<Guest> Add(Fd fd, const SocketAddress& address, Time now);
-  // Returns guests that may go on, the oldest first: `speaks` says of which bytes have come,
-  // `goes_on` is asked about each of these.
+  // Removes and returns guests that may proceed, oldest first: `speaks` returns whether a guest has
+  // sent data; `goes_on` is called for each of these.
   std::vector<Guest> TakeSpeaking(const std::function<bool(const Guest&)>& speaks,
                                   const std::function<bool(const Guest&)>& goes_on);
-  // Returns guests that have been silent since before `limit`.
+  // Removes and returns guests that have been silent since before `limit`.
   std::vector<Guest> TakeSilent(Time limit);
   std::span<const Guest> guests() const { return guests_; }
   void Clear() { guests_.clear(); }
@@ -70,7 +70,7 @@ class SealLobby {
   std::vector<Guest> Take(const std::function<bool(const Guest&)>& leaves);
 
   const std::set<std::string> hosts_;
-  std::vector<Guest> guests_;  // the oldest first
+  std::vector<Guest> guests_;  // oldest first
 };
 
 }  // namespace suede

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The endpoint's part of the page at /.
+// Returns the endpoint's part of the page at /.
 #ifndef SUEDE_APP_ENDPOINT_STATUS_TABLES_H_
 #define SUEDE_APP_ENDPOINT_STATUS_TABLES_H_
 

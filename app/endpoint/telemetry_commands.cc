@@ -13,7 +13,7 @@ std::string NameOf(const Observer::InstanceCells& instance) {
   return absl::StrCat(instance.xpu, ".", instance.instance);
 }
 
-// The own instance called so; null: none.
+// Returns the own instance of that name; null: none.
 const Observer::InstanceCells* FindInstance(const Observer& observer, std::string_view name) {
   for (const Observer::InstanceCells& instance : observer.instances()) {
     if (NameOf(instance) == name) return &instance;
@@ -64,7 +64,7 @@ bool Instances(const Observer& observer, std::string_view name, TelemetryReply* 
   return true;
 }
 
-// Histograms of one instance or of all.
+// Replies with the histograms of one instance or of all.
 bool Histograms(const Observer& observer, std::string_view name, TelemetryReply* reply) {
   const Observer::InstanceCells* const wanted = FindInstance(observer, name);
   if (!name.empty() && wanted == nullptr) return false;
@@ -77,7 +77,7 @@ bool Histograms(const Observer& observer, std::string_view name, TelemetryReply*
     }
     const HistogramRow& row = HistogramRows()[h];
     std::string prefix(row.name);
-    // Telemetry has whole numbers alone.
+    // Telemetry supports only integers.
     if (row.unit == HistogramUnit::kNanoseconds) {
       prefix = absl::StrCat(prefix.substr(0, prefix.rfind("_seconds")), "_ns");
     }

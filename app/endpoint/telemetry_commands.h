@@ -11,7 +11,7 @@
 
 namespace suede {
 
-// The observer outlives them.
+// The observer must outlive the commands.
 std::vector<TelemetryCommand> EndpointTelemetry(const Observer* observer);
 
 }  // namespace suede

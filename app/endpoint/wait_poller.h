@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An lcore's looks at the waits of its clients.
+// Checks the waits of an lcore's clients in its poll loop.
 #ifndef SUEDE_APP_ENDPOINT_WAIT_POLLER_H_
 #define SUEDE_APP_ENDPOINT_WAIT_POLLER_H_
 
@@ -16,7 +16,7 @@ class WaitPoller final : public PollHook {
   explicit WaitPoller(std::unique_ptr<WaitBoard> board) : board_(std::move(board)) {}
 
   WaitBoard* board() { return board_.get(); }
-  // The lcore.
+  // For the lcore.
   bool Poll(Time) override {
     board_->Poll();
     return false;

@@ -15,15 +15,15 @@
 namespace suede {
 namespace {
 
-constexpr uint32_t kPoolTicks = 10;  // looking at a pool costs a walk over all lcores' caches
+constexpr uint32_t kPoolTicks = 10;  // checking a pool walks over all lcores' caches
 
-// Why a plane is down. A port that is set down may take its link along.
+// Returns why a plane is down. A port that is set down may also lose its link.
 std::string_view ReasonOf(const PlaneView& plane) {
   if (plane.admin == PlaneSetting::kDown) return "plane";
   return plane.port_up ? "link" : "port";
 }
 
-// The key that a peer's HELLO does not agree in, both values, and the remedy.
+// Adds the key in which a peer's HELLO disagrees, both values, and the remedy.
 void AddMismatch(const LcoreEvent& event, std::vector<EventValue>& values) {
   const auto what = static_cast<HelloMismatch>(event.what);
   const std::string_view key = KeyOf(what);
@@ -99,7 +99,7 @@ void Watch::CheckPlanes() {
 void Watch::DrainEvents(uint32_t lcore) {
   Pipeline& pipeline = endpoint_->pipeline(lcore);
   LcoreEvent event;
-  // No more than one ring of them: the lcore may go on.
+  // At most one ring of events, as the lcore may add more concurrently.
   for (uint32_t i = 0; i < kEventRingItems && pipeline.mailbox().events.Pop(event); ++i)
     Raise(lcore, event);
   const uint64_t lost = pipeline.port_counters().Get(Counter::kEventsLost);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at an endpoint's links, pools, planes and lcores, and emits their events.
+// Checks an endpoint's links, pools, planes and lcores, and raises their events.
 #ifndef SUEDE_APP_ENDPOINT_WATCH_H_
 #define SUEDE_APP_ENDPOINT_WATCH_H_
 
@@ -19,9 +19,9 @@ class Endpoint;
 // Control thread only.
 class Watch {
  public:
-  // The endpoint outlives it, and has its ports and pipelines.
+  // The endpoint must outlive this, and have its ports and pipelines.
   explicit Watch(Endpoint* endpoint);
-  // Every 10 ms or so.
+  // To be called about every 10 ms.
   void Tick();
 
  private:
@@ -32,11 +32,11 @@ class Watch {
 
   Endpoint* const endpoint_;
   uint32_t ticks_ = 0;
-  std::vector<bool> link_up_;                     // as Config::ports
-  std::vector<PoolLevel> pools_;                  // as Config::ports
-  std::vector<LinkFollower> links_;               // as Config::ports
-  std::vector<bool> plane_up_;                    // as Administration::Planes
-  std::vector<uint64_t> lost_;                    // of each lcore, as told
+  std::vector<bool> link_up_;        // in the order of Config::ports
+  std::vector<PoolLevel> pools_;     // in the order of Config::ports
+  std::vector<LinkFollower> links_;  // in the order of Config::ports
+  std::vector<bool> plane_up_;       // in the order of Administration::Planes
+  std::vector<uint64_t> lost_;       // of each lcore, as last reported
 };
 
 }  // namespace suede

@@ -10,7 +10,7 @@
 namespace suede {
 namespace {
 
-// Faulted in per call of Poll: a few milliseconds.
+// Bytes mapped per call of Poll: a few milliseconds.
 constexpr uint64_t kFillBytes = 8u << 20;
 
 mem::Window WindowOf(const WindowRequest& request, const WindowMemory& memory) {
@@ -71,7 +71,7 @@ void WindowService::OnGone(ClientId client) {
       --filling_;
     }
   }
-  // A target whose attachment is not answered yet is detached when it is.
+  // A target with a pending attachment is detached after the reply.
   if (found->second.state != State::kAttaching) Detach(found->first, found->second);
 }
 
@@ -146,7 +146,7 @@ absl::Status WindowService::CheckNew(const Target& target, const WindowRequest& 
   return absl::OkStatus();
 }
 
-// Counts each memfd once, however many windows lie in it.
+// Counts each memfd once, regardless of its number of windows.
 absl::Status WindowService::CheckBytes(const Target& target, const WindowFile& file) const {
   std::set<const WindowFile*> files = {&file};
   for (const auto& [id, held] : target.windows) {
@@ -160,7 +160,7 @@ absl::Status WindowService::CheckBytes(const Target& target, const WindowFile& f
 absl::StatusOr<std::unique_ptr<WindowMemory>> WindowService::MapWindow(Target& target,
                                                                        const WindowRequest& request,
                                                                        int fd) {
-  // Kept until this call has found it.
+  // Keeps the file mapped until this call has found it.
   const std::shared_ptr<const WindowFile> former = std::exchange(target.unsealed, nullptr);
   const uint64_t mapped = files_.bytes();
   const uint64_t left = limits_.total_bytes > mapped ? limits_.total_bytes - mapped : 0;
@@ -200,7 +200,7 @@ absl::Status WindowService::OnWindowAdd(ClientId client, const WindowRequest& re
     ++windows_;
   }
   Held& kept = target.windows.emplace(request.id, std::move(held)).first->second;
-  if (kept.state == Window::kFilling) return absl::OkStatus();  // Poll goes on
+  if (kept.state == Window::kFilling) return absl::OkStatus();  // Poll continues
   absl::Status status = AskWindow(owner, target, request.id, kept);
   if (!status.ok()) target.windows.erase(request.id);
   return status;
@@ -229,7 +229,7 @@ absl::Status WindowService::AskWindow(uint32_t owner, const Target& target, uint
               request::SetWindow{.client = owner | kTargetBit, .id = id, .window = &held.asked});
 }
 
-// A client has one request under way at a time.
+// Handles the reply to the client's only pending request.
 void WindowService::OnWindowReply(ClientId client, Target& target, const absl::Status& status) {
   const auto found = std::find_if(target.windows.begin(), target.windows.end(), [](auto& entry) {
     return entry.second.state == Window::kAdding || entry.second.state == Window::kRemoving;

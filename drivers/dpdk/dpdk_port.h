@@ -51,9 +51,9 @@ struct PortOptions {
   std::optional<uint16_t> vid;
   SteeringPlan steering;     // used with several queue pairs
   int numa_node = -1;        // of the pool; -1: the device's
-  uint32_t pool_frames = 0;  // max frames held by callers; the device's descriptors are added
+  uint32_t pool_frames = 0;  // max frames held by callers; the device's own needs are added
   // Name of a pool shared by all ports that name it, so that a frame received on one may be sent on
-  // another. A shared pool has `pool_frames` in total, the devices' descriptors included, each with
+  // another. A shared pool has `pool_frames` in total, the devices' own needs included, each with
   // room for `pool_frame_bytes`: the max frame of all these ports. Empty: the port has its own
   // pool.
   std::string pool{};
