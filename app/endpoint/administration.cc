@@ -93,7 +93,7 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::SetPort(std::string_vie
   for (const Endpoint::PortPlace& place : endpoint_->places_of_port(port)) {
     absl::StatusOr<AdminView::AdminQuestion> asked =
         Ask(place.lcore, request::SetPort{.port = place.number, .up = up});
-    // Lcores already asked are asked again when the operator retries.
+    // A retry by the operator repeats the requests already posted.
     if (!asked.ok()) return asked;
     questions.push_back(*std::move(asked));
   }

@@ -74,7 +74,7 @@ class SimPort : public Port {
   // Requests the switch, by PFC frames, to pause these classes, a mask. The effect is approximate:
   // PFC frames take time and may be lost, and pauses expire.
   void SetClassesPaused(uint8_t classes);
-  // Whether the device processes the switch's PFC frames: frames of paused classes stay in the
+  // Sets whether the device processes the switch's PFC frames: frames of paused classes stay in the
   // ring, and others pass them. If not, the device delivers PFC frames to the host.
   void SetObeysPfc(bool obeys) { obeys_pfc_ = obeys; }
   // Simulates the end of the process that drove the ports and the start of another: frames in rings
