@@ -49,10 +49,10 @@ class LinkFollower {
     const uint64_t sent = counters.Get(LinkCounter::kTxHellos);
     if (Grew(counters.Get(LinkCounter::kRxHellos), heard_) || !link_up) {
       answered_ = sent;
-      told_silent_ = false;
+      silence_raised_ = false;
     }
-    if (told_silent_ || sent - answered_ < kUnanswered) return;
-    told_silent_ = true;
+    if (silence_raised_ || sent - answered_ < kUnanswered) return;
+    silence_raised_ = true;
     events.Raise(EventKind::kNeighbourSilent, {{EventField::kPort, port}});
   }
 
@@ -70,7 +70,7 @@ class LinkFollower {
   uint64_t storms_ = 0;
   uint64_t heard_ = 0;     // HELLOs received
   uint64_t answered_ = 0;  // own HELLOs sent when the neighbour's last one was received
-  bool told_silent_ = false;
+  bool silence_raised_ = false;
 };
 
 }  // namespace suede

@@ -51,13 +51,13 @@ int Notifier::Beat(Clock::time_point now, std::span<const uint64_t> progress) {
   const bool all = watch_.AllMoved(progress);
   if (now < next_beat_) return -1;
   if (!all) {
-    if (complained_ || now < next_beat_ + interval_ / 3) return -1;
-    complained_ = true;
+    if (stall_reported_ || now < next_beat_ + interval_ / 3) return -1;
+    stall_reported_ = true;
     return static_cast<int>(watch_.stuck());
   }
   sd_notify(0, "WATCHDOG=1");
   watch_.Restart();
-  complained_ = false;
+  stall_reported_ = false;
   next_beat_ = now + interval_ / 3;
   return -1;
 }

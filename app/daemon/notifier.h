@@ -51,7 +51,7 @@ class Notifier {
   LcoreWatch watch_;
   Clock::duration interval_{};  // 0: no watchdog
   Clock::time_point next_beat_{};
-  bool complained_ = false;
+  bool stall_reported_ = false;
   std::string status_;
 };
 

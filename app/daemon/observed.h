@@ -33,7 +33,7 @@ class Observed {
   virtual const std::string& name() const = 0;
   virtual const MetricsPage& page() const = 0;
   // Returns why the daemon does not work, a line for each reason; empty: it works.
-  virtual std::vector<std::string> Ailments() const = 0;
+  virtual std::vector<std::string> HealthFaults() const = 0;
   // Returns conditions that at most slow the daemon down, a line for each.
   virtual std::vector<std::string> Notes() const { return {}; }
   // Returns why it cannot serve traffic, a line for each reason, ailments included.

@@ -21,14 +21,14 @@ int64_t Pulses::NowNs() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void Pulses::Feel(size_t lcore, uint64_t progress, bool started) {
+void Pulses::RecordProgress(size_t lcore, uint64_t progress, bool started) {
   Pulse& pulse = pulses_[lcore];
   if (progress == pulse.progress && started) return;
   pulse.progress = progress;
   pulse.seen_ns.store(NowNs(), std::memory_order_relaxed);
 }
 
-std::vector<std::string> Pulses::Ailments() const {
+std::vector<std::string> Pulses::HealthFaults() const {
   std::vector<std::string> ailments;
   const int64_t seen = control_ns_.load(std::memory_order_relaxed);
   const int64_t silence = NowNs() - seen;

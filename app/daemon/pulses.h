@@ -24,12 +24,12 @@ class Pulses {
   void Beat(int64_t now_ns) { control_ns_.store(now_ns, std::memory_order_relaxed); }
   // Records the progress of an lcore, a number that grows with its poll iterations. Until `started`
   // it may stand still.
-  void Feel(size_t lcore, uint64_t progress, bool started);
+  void RecordProgress(size_t lcore, uint64_t progress, bool started);
 
   // ---- Any thread.
 
   // Returns a line for each thread without a poll iteration for some seconds.
-  std::vector<std::string> Ailments() const;
+  std::vector<std::string> HealthFaults() const;
 
  private:
   // When an lcore last progressed.

@@ -61,7 +61,7 @@ bool WebService::Answer(const HttpRequest& request, HttpResponse* response) {
   if (request.path == "/metrics") {
     AnswerMetrics(request, response);
   } else if (request.path == "/healthz") {
-    AnswerLines(Good("ok\n", observed_->Notes()), observed_->Ailments(), response);
+    AnswerLines(Good("ok\n", observed_->Notes()), observed_->HealthFaults(), response);
   } else if (request.path == "/readyz") {
     AnswerLines(Good("ready\n", observed_->Notes()), observed_->Obstacles(), response);
   } else if (request.path == "/") {

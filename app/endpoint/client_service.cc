@@ -325,7 +325,7 @@ void ClientService::OnEnded(const ClientInfo& client, const ClientEnd& end) {
     values.emplace_back(EventField::kReason, end.error);
     events.Raise(EventKind::kClientError, std::move(values));
   } else if (end.was_open) {
-    events.Raise(end.said_goodbye ? EventKind::kClientLeft : EventKind::kClientDied,
+    events.Raise(end.sent_goodbye ? EventKind::kClientLeft : EventKind::kClientDied,
                  std::move(values));
   }
 }

@@ -113,7 +113,7 @@ class Management final : public EndpointView {
   absl::StatusOr<uint32_t> RotateKeys() override;
   absl::StatusOr<uint32_t> ReloadSecrets() override { return endpoint_->ReloadSecrets(); }
 
-  // PeerAskView.
+  // PeerPingView.
   absl::StatusOr<PingQuestion> Ping(const PingQuery& query) override {
     return ping_limits_.Begin(query);
   }

@@ -212,7 +212,7 @@ void Observer::Tick() {
   CopyPlanes();
   CopyClients();
   if (ask_devices) process_.CopyProcess();
-  FeelPulses();
+  RecordProgress();
   process_.SetReady(Obstacles().empty());
 }
 
@@ -286,11 +286,11 @@ void Observer::CopyClients() {
   Set(clients_leaving_, leaving);
 }
 
-void Observer::FeelPulses() {
+void Observer::RecordProgress() {
   for (uint32_t l = 0; l < endpoint_->pipeline_count(); ++l) {
     const CounterBlock& counters = endpoint_->pipeline(l).port_counters();
-    pulses_.Feel(l, counters.Get(Counter::kBusyCycles) + counters.Get(Counter::kIdleCycles),
-                 started_);
+    pulses_.RecordProgress(
+        l, counters.Get(Counter::kBusyCycles) + counters.Get(Counter::kIdleCycles), started_);
   }
 }
 
@@ -306,7 +306,7 @@ std::vector<std::string> Observer::Notes() const {
 }
 
 std::vector<std::string> Observer::Obstacles() const {
-  std::vector<std::string> obstacles = Ailments();
+  std::vector<std::string> obstacles = HealthFaults();
   if (!started_.load(std::memory_order_relaxed)) obstacles.emplace_back("starting");
   if (draining_.load(std::memory_order_relaxed)) obstacles.emplace_back("draining");
   for (size_t p = 0; p < ports_.size(); ++p) {

@@ -42,7 +42,7 @@ class Observer final : public Observed {
   // ---- Any thread.
 
   const MetricsPage& page() const override { return page_; }
-  std::vector<std::string> Ailments() const override { return pulses_.Ailments(); }
+  std::vector<std::string> HealthFaults() const override { return pulses_.HealthFaults(); }
   std::vector<std::string> Notes() const override;
   std::vector<std::string> Obstacles() const override;
   StatusPage status_page() const override { return EndpointStatusPage(); }
@@ -99,7 +99,7 @@ class Observer final : public Observed {
   void CopyPauses(size_t port);
   void CopyPlanes();
   void CopyClients();
-  void FeelPulses();
+  void RecordProgress();
   // Whether the link of a port is down that is needed: some instance on it has no other port with a
   // link, or no instance is on it.
   bool IsMissed(size_t port) const;

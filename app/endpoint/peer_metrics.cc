@@ -15,7 +15,7 @@ namespace {
 
 // Max connections on one page; as with connections.list.
 constexpr uint32_t kMaxConnections = 10'000;
-constexpr std::chrono::seconds kPatience{2};
+constexpr std::chrono::seconds kTimeout{2};
 
 uint64_t Millionths(uint64_t part, uint64_t whole) {
   return part * 1'000'000 / std::max<uint64_t>(1, whole);
@@ -57,7 +57,7 @@ std::optional<ConnectionsView> PeerRelay::Ask() {
   state_ = State::kAsked;
   eventfd_write(wake_.get(), 1);
   const bool answered =
-      answered_.wait_for(lock, kPatience, [this] { return state_ == State::kAnswered; });
+      answered_.wait_for(lock, kTimeout, [this] { return state_ == State::kAnswered; });
   state_ = answered ? State::kFree : State::kGivenUp;
   return std::exchange(answer_, std::nullopt);
 }

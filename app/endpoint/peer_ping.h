@@ -26,7 +26,7 @@ class PingLimits {
       : endpoint_(endpoint), of_instance_(endpoint->config().instances.size()) {}
 
   // Begins a ping of the query's instance and planes.
-  absl::StatusOr<PeerAskView::PingQuestion> Begin(const PingQuery& query);
+  absl::StatusOr<PeerPingView::PingQuestion> Begin(const PingQuery& query);
 
  private:
   friend class PeerPing;

@@ -11,14 +11,14 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr auto kLookEvery = milliseconds(10);
+constexpr auto kCheckInterval = milliseconds(10);
 // Delay after the link has come up: if the far side is not ready, the kernel repeats a request only
 // after a second.
 constexpr auto kSettle = milliseconds(50);
 constexpr auto kAskAgain = seconds(1);        // for an unknown address
 constexpr auto kConfirmEvery = seconds(30);   // for a known address
-constexpr uint32_t kQuestionsBeforeLost = 5;  // unanswered
-constexpr int kQuestionsPerLook = 32;         // limits bursts with many peers
+constexpr uint32_t kRequestsBeforeLost = 5;   // unanswered
+constexpr int kRequestsPerPoll = 32;          // limits bursts with many peers
 
 LinkAddress ToLink(PortConfig::Encapsulation encapsulation, uint64_t high, uint64_t low) {
   return {.is_v6 = IsIpv6(encapsulation), .high = high, .low = low};
@@ -68,12 +68,12 @@ void PeerResolver::Poll(bool link_up, Clock::time_point now) {
   });
   PostToLcores();
   if (link_up && !was_up_) {
-    next_look_ = now + kSettle;
+    next_check_ = now + kSettle;
     for (auto& [address, peer] : peers_) peer.unanswered = 0;
   }
   was_up_ = link_up;
-  if (!link_up || now < next_look_) return;
-  next_look_ = now + kLookEvery;
+  if (!link_up || now < next_check_) return;
+  next_check_ = now + kCheckInterval;
   AskKernel(now);
 }
 
@@ -90,13 +90,13 @@ void PeerResolver::OnFound(const LinkAddress& address, const ConfigMac& mac) {
   peer.mac = mac;
   peer.ask_at = Clock::now() + kConfirmEvery;
   for (Use& use : peer.uses) use.told = false;
-  untold_ = true;
+  has_unposted_ = true;
 }
 
 // Posts new addresses; continues next time if a mailbox is full.
 void PeerResolver::PostToLcores() {
-  if (!untold_) return;
-  untold_ = false;
+  if (!has_unposted_) return;
+  has_unposted_ = false;
   for (auto& [address, peer] : peers_) {
     for (Use& use : peer.uses) {
       if (use.told) continue;
@@ -105,20 +105,20 @@ void PeerResolver::PostToLcores() {
                               .peer = PeerIndex(use.peer),
                               .mac = peer.mac,
                               .plane = PlaneIndex(use.plane)});
-      untold_ |= !use.told;
+      has_unposted_ |= !use.told;
     }
   }
 }
 
 void PeerResolver::AskKernel(Clock::time_point now) {
-  int left = kQuestionsPerLook;
+  int left = kRequestsPerPoll;
   for (auto& [address, peer] : peers_) {
     if (peer.ask_at > now) continue;
     if (left-- == 0) return;
     neighbours_->Resolve(address);
     const bool is_known = peer.mac != ConfigMac{};
     peer.ask_at = now + (is_known ? kConfirmEvery : kAskAgain);
-    if (!is_known && ++peer.unanswered > kQuestionsBeforeLost) GiveUp(peer);
+    if (!is_known && ++peer.unanswered > kRequestsBeforeLost) GiveUp(peer);
   }
 }
 

@@ -66,9 +66,9 @@ class PeerResolver {
   const Endpoint::Log log_;
   std::unique_ptr<Neighbours> neighbours_;
   std::map<LinkAddress, Peer> peers_;
-  bool untold_ = false;
+  bool has_unposted_ = false;
   bool was_up_ = false;
-  Clock::time_point next_look_{};
+  Clock::time_point next_check_{};
 };
 
 }  // namespace suede

@@ -19,7 +19,7 @@
 namespace suede {
 namespace {
 
-constexpr Duration kLookEvery = std::chrono::milliseconds(50);
+constexpr Duration kCheckInterval = std::chrono::milliseconds(50);
 
 bool Seals(const InstanceConfig& instance) {
   return instance.sealing != InstanceConfig::Sealing::kOff;
@@ -151,7 +151,7 @@ void SealAgreements::Tick(const EndpointPipelines& pipelines, uint32_t partition
   if (has_waiting_) Accept(now);
   Admit(now);
   if (now >= next_draw_) DrawInner(now);
-  if (now >= next_look_) ConnectDue(now);
+  if (now >= next_check_) ConnectDue(now);
   state_.deliveries.Tick(pipelines, static_cast<uint16_t>(state_.partition));
 }
 
@@ -251,7 +251,7 @@ void SealAgreements::AdvanceAll(Time now) {
 }
 
 void SealAgreements::ConnectDue(Time now) {
-  next_look_ = now + kLookEvery;
+  next_check_ = now + kCheckInterval;
   for (Group& group : groups_) {
     if (group.connection != nullptr) continue;
     if (connecting_ == kMaxConnecting) return;
@@ -305,7 +305,7 @@ void SealAgreements::Connect(Group& group, std::vector<AgreementPair*> pairs, Ti
 
 // Generates the secrets of pairs of two own XPUs.
 void SealAgreements::DrawInner(Time now) {
-  next_draw_ = now + kLookEvery;
+  next_draw_ = now + kCheckInterval;
   for (auto& [key, pair] : inner_.all()) {
     if (!state_.deliveries.IsDone(pair)) return;  // retried later
   }

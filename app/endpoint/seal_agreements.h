@@ -93,7 +93,7 @@ class SealAgreements {
   size_t connecting_ = 0;
   TokenBucket accepts_{kAcceptsPerSecond, kAcceptBurst};
   bool started_ = false;
-  Time next_look_{};  // for pairs that are due
+  Time next_check_{};  // for pairs that are due
   Time next_draw_ = kNever;
 };
 

@@ -138,7 +138,7 @@ absl::Status WindowService::CheckNew(const Target& target, const WindowRequest& 
         "lcores serve ", kMaxWindowsOfClient, " windows of a client and ", kMaxWindows, " in all"));
   }
   if (const auto found = deceits_.find(request.uid);
-      found != deceits_.end() && found->second >= kMaxDeceits) {
+      found != deceits_.end() && found->second >= kMaxFaultyWindows) {
     return absl::PermissionDeniedError(
         absl::StrCat("lcores serve no more windows of uid ", request.uid,
                      ", whose windows lacked pages; restart the daemon"));

@@ -27,7 +27,7 @@ class WindowService {
   static constexpr uint32_t kMaxWindows = 1024;
   // Max windows of a user found to lack pages: each makes the daemon allocate up to
   // WindowMemory::kStepBytes or a page, which it cannot free.
-  static constexpr uint32_t kMaxDeceits = 16;
+  static constexpr uint32_t kMaxFaultyWindows = 16;
   static constexpr uint32_t kTargetBit = 1u << 31;  // set in the target's number
 
   // Posts a request to an lcore; an error if its mailbox is full.

@@ -111,7 +111,7 @@ int Follower::Run() {
     TakeSignals();
     if (!TakeRoutes()) break;
     TakeBgp();
-    AskBgp();
+    QueryBgp();
     weights_.OnTime(now());
     if (!endpoint_.connected() && Clock::now() >= retry_at_) Connect();
     SetWeights();
@@ -143,7 +143,7 @@ bool Follower::Wait() {
   }
   if (fds[2].revents != 0) {
     endpoint_.Close();
-    NoteGone(absl::UnavailableError("the daemon has gone"));
+    OnDisconnected(absl::UnavailableError("the daemon has gone"));
   }
   return true;
 }
@@ -228,7 +228,7 @@ void Follower::OnRoutes(uint32_t peer) {
   weights_.OnRoutes(peer, book_.measure(), hops, now());
 }
 
-void Follower::AskBgp() {
+void Follower::QueryBgp() {
   if (vtysh_.busy() || !book_.HasQuestions() || Clock::now() < ask_at_) return;
   asked_ = book_.TakeQuestions(Vtysh::kMaxPrefixes);
   std::vector<std::string> prefixes;
@@ -265,7 +265,7 @@ void Follower::TakeBgp() {
 void Follower::Connect() {
   retry_at_ = Clock::time_point::max();
   if (const absl::Status connected = endpoint_.Connect(); !connected.ok()) {
-    return NoteGone(connected);
+    return OnDisconnected(connected);
   }
   log_(EalLogLevel::kInfo, kComponent, "connected to the endpoint");
   gone_.clear();
@@ -275,7 +275,7 @@ void Follower::Connect() {
 
 // Handles an endpoint that does not reply. Logs each reason once until it replies: while an
 // endpoint starts or ends, its socket may appear and disappear.
-void Follower::NoteGone(const absl::Status& why) {
+void Follower::OnDisconnected(const absl::Status& why) {
   const auto [reason, is_new] = gone_.emplace(why.message());
   if (is_new) log_(EalLogLevel::kWarning, kComponent, *reason);
   retry_at_ = Clock::now() + milliseconds(config_.root.retry_ms);
@@ -297,7 +297,7 @@ void Follower::SetWeights() {
     } else if (endpoint_.connected()) {
       NoteRefusal(change, set);
     } else {
-      return NoteGone(set);
+      return OnDisconnected(set);
     }
   }
 }

@@ -43,10 +43,10 @@ class Follower {
   void LogWeights();
   bool TakeRoutes();
   void OnRoutes(uint32_t peer);
-  void AskBgp();
+  void QueryBgp();
   void TakeBgp();
   void Connect();
-  void NoteGone(const absl::Status& why);
+  void OnDisconnected(const absl::Status& why);
   void SetWeights();
   void NoteRefusal(const WeightChange& change, const absl::Status& why);
   bool IsOnceOver();

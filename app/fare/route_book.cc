@@ -22,7 +22,7 @@ bool RouteBook::OnKernel(uint32_t peer, const std::vector<KernelHop>& hops) {
   if (of.heard && of.hops == hops && of.interfaces == interfaces) return false;
   // The first time queries also without next hops: a failed bgpd may be the reason that there are
   // none.
-  of.is_asked_about = asks_bgp_ && (!hops.empty() || !of.heard);
+  of.needs_query = asks_bgp_ && (!hops.empty() || !of.heard);
   of.heard = true;
   of.hops = hops;
   of.interfaces = std::move(interfaces);
@@ -51,7 +51,7 @@ std::vector<uint32_t> RouteBook::TakeQuestions(size_t max) {
   std::vector<uint32_t> taken;
   for (uint32_t peer = 0; peer < peers_.size() && taken.size() < max; ++peer) {
     Peer& of = peers_[peer];
-    if (!std::exchange(of.is_asked_about, false)) continue;
+    if (!std::exchange(of.needs_query, false)) continue;
     of.asking.clear();
     for (const KernelHop& hop : of.hops) of.asking.push_back(hop.gateway);
     taken.push_back(peer);
@@ -60,12 +60,12 @@ std::vector<uint32_t> RouteBook::TakeQuestions(size_t max) {
 }
 
 void RouteBook::AskAgain(const std::vector<uint32_t>& peers) {
-  for (const uint32_t peer : peers) peers_[peer].is_asked_about = !peers_[peer].hops.empty();
+  for (const uint32_t peer : peers) peers_[peer].needs_query = !peers_[peer].hops.empty();
 }
 
 bool RouteBook::HasQuestions() const {
   return std::any_of(peers_.begin(), peers_.end(),
-                     [](const Peer& peer) { return peer.is_asked_about; });
+                     [](const Peer& peer) { return peer.needs_query; });
 }
 
 // Returns bgpd's entry for the next hop: by address, or by interface for an unnumbered neighbour.

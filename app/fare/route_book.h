@@ -52,7 +52,7 @@ class RouteBook {
     // Gateways that the kernel has had since the pending query, and since the last answered query.
     std::vector<std::string> asking;
     std::vector<std::string> answered;
-    bool is_asked_about = false;
+    bool needs_query = false;
     bool heard = false;  // from the kernel
   };
   static const std::optional<double>* PathIn(const PathBandwidths& paths, const Peer& peer,

@@ -185,7 +185,7 @@ int suede_get_limits(const suede_client* client, suede_limits* limits) {
 int suede_get_instance(const suede_client* client, uint32_t index, suede_instance* instance) {
   if (client == nullptr) return FailNull("get an instance", "client", kConnect);
   if (instance == nullptr) return FailNull("get an instance", "instance", "a variable of your own");
-  if (index >= client->hello.instance_count || index >= protocol::kMaxInstancesTold) {
+  if (index >= client->hello.instance_count || index >= protocol::kMaxHelloInstances) {
     return Fail(-EINVAL, "cannot get an instance: the index is %u; use 0 to instance_count - 1",
                 index);
   }

@@ -166,18 +166,19 @@ class Loop {
 
   // Whether the frames inside have left since the drain request; the first call begins the drain.
   bool Drained() {
-    constexpr uint32_t kLooks = 3;  // consecutive zero readings required: the number is not exact
+    constexpr uint32_t kZeroReadings =
+        3;  // consecutive zero readings required: the number is not exact
     const Clock::time_point now = Clock::now();
     if (drain_until_ == Clock::time_point::max()) {
       s_.notifier.Stopping(drain_);
       s_.node.BeginDrain();
       drain_until_ = now + drain_;
     }
-    if (now >= next_look_) {
-      next_look_ = now + std::chrono::milliseconds(2);
+    if (now >= next_check_) {
+      next_check_ = now + std::chrono::milliseconds(2);
       empty_looks_ = s_.node.frames_inside() == 0 ? empty_looks_ + 1 : 0;
     }
-    if (empty_looks_ == kLooks) return true;
+    if (empty_looks_ == kZeroReadings) return true;
     if (now < drain_until_) return false;
     s_.log(EalLogLevel::kWarning, "control",
            StrCat("drain incomplete: frames=", s_.node.frames_inside()));
@@ -187,7 +188,7 @@ class Loop {
   const Parts& s_;
   const std::chrono::milliseconds drain_;
   Clock::time_point drain_until_ = Clock::time_point::max();
-  Clock::time_point next_look_{};
+  Clock::time_point next_check_{};
   uint32_t empty_looks_ = 0;
   Clock::time_point next_tick_{};
   std::vector<uint64_t> progress_;

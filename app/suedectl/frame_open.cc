@@ -14,8 +14,8 @@ namespace suede::ctl {
 namespace {
 
 constexpr uint32_t kEpochsAhead = 4096;  // that are searched: the capture may have gaps
-constexpr uint32_t kFewEpochsAhead = 8;  // after kPatience searches in vain
-constexpr uint32_t kPatience = 8;
+constexpr uint32_t kFewEpochsAhead = 8;  // after kTimeout searches in vain
+constexpr uint32_t kTimeout = 8;
 constexpr size_t kMaxSessions = 4096;  // of an XPU
 constexpr size_t kMaxAddresses = 1 << 16;
 
@@ -173,7 +173,7 @@ bool FrameOpener::TryEpochs(Session& session, const FileKey& secret, const SealS
   };
   const uint32_t back = (session.epoch - shim.epoch) & 3;
   if (back <= session.epoch && opens(session.epoch - back)) return true;
-  const uint32_t ahead = session.failures < kPatience ? kEpochsAhead : kFewEpochsAhead;
+  const uint32_t ahead = session.failures < kTimeout ? kEpochsAhead : kFewEpochsAhead;
   for (uint32_t step = 4 - back; step <= ahead; step += 4) {
     if (!opens(session.epoch + step)) continue;
     session.epoch = out.epoch;

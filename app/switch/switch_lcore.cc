@@ -9,7 +9,7 @@ namespace suede {
 namespace {
 
 constexpr uint32_t kTxBursts = 16;  // of one port in a poll iteration
-constexpr Duration kLookEvery = std::chrono::milliseconds(1);
+constexpr Duration kCheckInterval = std::chrono::milliseconds(1);
 constexpr Duration kSoon = std::chrono::microseconds(200);  // longer than an idle lcore sleeps
 
 }  // namespace
@@ -167,8 +167,8 @@ bool SwitchingLcore::Poll(Time now) {
   ReleaseEnded();
   if (switch_->spares_wanted() != 0) [[unlikely]]
     GiveSpares();
-  if (now >= next_look_) [[unlikely]] {
-    next_look_ = now + kLookEvery;
+  if (now >= next_check_) [[unlikely]] {
+    next_check_ = now + kCheckInterval;
     CheckRings();
     inside_.store(CountInside(), std::memory_order_relaxed);
   }

@@ -145,7 +145,7 @@ class SwitchingLcore {
   // link or PFC frames at any time.
   uint64_t sending_ = 0;
   uint64_t speaking_ = 0;
-  Time next_look_{};
+  Time next_check_{};
   std::atomic<bool> drains_{false};
   std::atomic<uint64_t> inside_{0};
   SwitchCycles cycles_;

@@ -10,15 +10,15 @@ namespace {
 using fabric::kClasses;
 
 // Max work of one poll iteration.
-constexpr uint32_t kPortsPerTurn = 2;
-constexpr uint64_t kPlacesPerTurn = 64;
-constexpr size_t kPartsPerTurn = 4;
+constexpr uint32_t kMaxPortsPerPoll = 2;
+constexpr uint64_t kMaxPlacesPerPoll = 64;
+constexpr size_t kMaxPartsPerPoll = 4;
 
 // Each function processes a part of its request, and returns whether that was the last.
 
 bool Do(switch_request::State& state, const fabric::Switch& the_switch, Time now) {
   const auto ports = static_cast<uint32_t>(the_switch.params().ports.size());
-  const uint32_t end = std::min(state.next_port + kPortsPerTurn, ports);
+  const uint32_t end = std::min(state.next_port + kMaxPortsPerPoll, ports);
   for (; state.next_port < end; ++state.next_port) {
     const uint32_t port = state.next_port;
     const fabric::Output& output = the_switch.output(port);
@@ -54,7 +54,7 @@ bool Do(switch_request::ResetHighWater&, fabric::Switch& the_switch, Time) {
 
 bool Do(switch_request::Addresses& page, const fabric::Switch& the_switch, Time now) {
   const std::vector<fabric::AddressTable::Entry>& places = the_switch.table().places();
-  const uint64_t end = std::min<uint64_t>(page.next + kPlacesPerTurn, places.size());
+  const uint64_t end = std::min<uint64_t>(page.next + kMaxPlacesPerPoll, places.size());
   for (; page.next < end && page.count < page.rows.size(); ++page.next) {
     const fabric::AddressTable::Entry& entry = places[page.next];
     if (!the_switch.table().IsLive(entry)) continue;
@@ -84,7 +84,8 @@ bool Do(switch_request::Flush& flush, fabric::Switch& the_switch, Time) {
 }
 
 bool Do(switch_request::Impair& impair, fabric::Switch& the_switch, Time) {
-  for (size_t n = 0; n < kPartsPerTurn && impair.done < impair.parts.size(); ++n, ++impair.done) {
+  for (size_t n = 0; n < kMaxPartsPerPoll && impair.done < impair.parts.size();
+       ++n, ++impair.done) {
     switch_request::Impair::Part& part = impair.parts[impair.done];
     fabric::Impairment& cable =
         part.out ? the_switch.impairment_out(part.port) : the_switch.impairment_in(part.port);

@@ -245,11 +245,11 @@ SwitchView::DoneQuestion SwitchManagement::Change(
 absl::StatusOr<SwitchManagement::Ticket> SwitchManagement::PostDown(uint32_t port) {
   Port& own = ports_[port];
   const bool down = !own.admin_up || !own.link_up;
-  if (down == own.told_down) return Ticket();
+  if (down == own.reported_down) return Ticket();
   Ticket ticket =
       mailbox_->Ask(switch_request::SetDown{.port = static_cast<uint16_t>(port), .down = down});
   if (ticket == nullptr) return Busy();
-  own.told_down = down;
+  own.reported_down = down;
   return ticket;
 }
 

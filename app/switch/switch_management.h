@@ -127,7 +127,7 @@ class SwitchManagement final : public SwitchView {
   struct Port {
     bool admin_up = true;
     bool link_up = false;
-    bool told_down = false;  // the last state sent to the switch
+    bool reported_down = false;  // the last state sent to the switch
     fabric::ImpairmentParams in;
     fabric::ImpairmentParams out;
     LinkFollower link;

@@ -93,7 +93,7 @@ void SwitchObserver::Tick() {
   management_->Events().Tick();
   CopyPorts();
   CopyState();
-  pulses_.Feel(0, mailbox_->answered(), started_);
+  pulses_.RecordProgress(0, mailbox_->answered(), started_);
   process_.CopyManagement();
   if (now >= next_process_ns_) {
     next_process_ns_ = now + kProcessNs;
@@ -146,7 +146,7 @@ void SwitchObserver::Take(const switch_request::State& state) {
 }
 
 std::vector<std::string> SwitchObserver::Obstacles() const {
-  std::vector<std::string> obstacles = Ailments();
+  std::vector<std::string> obstacles = HealthFaults();
   if (!started_.load(std::memory_order_relaxed)) obstacles.emplace_back("starting");
   if (draining_.load(std::memory_order_relaxed)) obstacles.emplace_back("draining");
   for (size_t p = 0; p < ports_.size(); ++p) {

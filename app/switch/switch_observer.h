@@ -45,7 +45,7 @@ class SwitchObserver final : public Observed {
 
   const std::string& name() const override { return name_; }
   const MetricsPage& page() const override { return page_; }
-  std::vector<std::string> Ailments() const override { return pulses_.Ailments(); }
+  std::vector<std::string> HealthFaults() const override { return pulses_.HealthFaults(); }
   std::vector<std::string> Obstacles() const override;
   StatusPage status_page() const override;
 

@@ -14,9 +14,9 @@ using fabric::Switch;
 
 // Submits a request, repeatedly while the queue is full, and waits for the reply.
 template <class Request>
-class PatientQuestion {
+class RetryingQuery {
  public:
-  PatientQuestion(SwitchMailbox* mailbox, Request request)
+  RetryingQuery(SwitchMailbox* mailbox, Request request)
       : mailbox_(mailbox), request_(std::move(request)) {}
   // Returns null until the reply has arrived.
   const Request* Poll() {
@@ -85,8 +85,8 @@ SwitchView::QueuesQuestion SwitchManagement::Queues(const SwitchQueueQuery& quer
     only = *port;
   }
   using State = switch_request::State;
-  auto question = std::make_shared<PatientQuestion<State>>(
-      mailbox_, State(static_cast<uint32_t>(ports_.size())));
+  auto question =
+      std::make_shared<RetryingQuery<State>>(mailbox_, State(static_cast<uint32_t>(ports_.size())));
   return [this, question, query, only]() -> Result {
     const State* const state = question->Poll();
     if (state == nullptr) return std::nullopt;
@@ -106,8 +106,8 @@ SwitchView::QueuesQuestion SwitchManagement::Queues(const SwitchQueueQuery& quer
 
 SwitchView::BufferQuestion SwitchManagement::Buffer() {
   using State = switch_request::State;
-  auto question = std::make_shared<PatientQuestion<State>>(
-      mailbox_, State(static_cast<uint32_t>(ports_.size())));
+  auto question =
+      std::make_shared<RetryingQuery<State>>(mailbox_, State(static_cast<uint32_t>(ports_.size())));
   return [this, question]() -> std::optional<SwitchBufferView> {
     const State* const state = question->Poll();
     if (state == nullptr) return std::nullopt;
@@ -138,7 +138,7 @@ SwitchView::AddressesQuestion SwitchManagement::Addresses(const SwitchAddressQue
     if (!port.ok()) return [wrong = port.status()]() -> Result { return wrong; };
     page.port = static_cast<uint16_t>(*port);
   }
-  auto question = std::make_shared<PatientQuestion<Page>>(mailbox_, std::move(page));
+  auto question = std::make_shared<RetryingQuery<Page>>(mailbox_, std::move(page));
   return [this, question]() -> Result {
     const Page* const answer = question->Poll();
     if (answer == nullptr) return std::nullopt;

@@ -30,8 +30,8 @@ void BarrierEverywhere() {
 bool BurstGate::Close() {
   closed_.fetch_add(1, std::memory_order_seq_cst);
   BarrierEverywhere();
-  constexpr int64_t kPatienceNs = 1'000'000'000;
-  const int64_t deadline = NowNs() + kPatienceNs;
+  constexpr int64_t kMaxWaitNs = 1'000'000'000;
+  const int64_t deadline = NowNs() + kMaxWaitNs;
   for (uint32_t spins = 0; active_.load(std::memory_order_acquire); ++spins) {
     if (spins % 64 != 63) {
       __builtin_ia32_pause();

@@ -31,7 +31,7 @@ struct ShmServer::Client {
   bool is_attached = false;  // the handler knows the segment: OnGone and FinishDetach follow
   bool is_open = false;      // set by FinishOpen
   bool is_waiting = false;
-  bool said_goodbye = false;
+  bool sent_goodbye = false;
   protocol::Wait wait;
   WaitBoard::Slot place;  // none: the control thread checks `wait` every 100 us
   // For a connection of management packets, which has no segment.

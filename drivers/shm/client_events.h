@@ -72,7 +72,7 @@ struct ClientInfo {
 // How a connection ended.
 struct ClientEnd {
   bool was_open = false;
-  bool said_goodbye = false;
+  bool sent_goodbye = false;
   std::string_view error{};  // protocol error of the client; empty: none
 };
 

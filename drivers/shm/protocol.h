@@ -13,7 +13,7 @@ namespace suede::protocol {
 
 inline constexpr uint32_t kMagic = 0x53554550;  // "SUEP"
 inline constexpr uint16_t kVersion = 2;
-inline constexpr uint32_t kMaxInstancesTold = 256;
+inline constexpr uint32_t kMaxHelloInstances = 256;
 inline constexpr char kSocketName[] = "xpu.sock";
 
 enum class Type : uint16_t {
@@ -76,7 +76,7 @@ struct Hello {
   uint32_t pack_limit = 0;
   char daemon_version[32] = {};
   uint32_t instance_count = 0;
-  Instance instances[kMaxInstancesTold] = {};
+  Instance instances[kMaxHelloInstances] = {};
 };
 
 struct Open {

@@ -127,7 +127,7 @@ ShmServer::Counter ShmServer::CheckPacket(const protocol::AnyRequest& request, s
 void ShmServer::Dispatch(Client& client, const protocol::AnyRequest& request, const Fd& fd) {
   const Type type = request.head.type;
   if (type == Type::kGoodbye) {
-    client.said_goodbye = true;
+    client.sent_goodbye = true;
     return Drop(client, nullptr);
   }
   if (type == Type::kPacketsOpen) return HandlePacketsOpen(client, request.packets_open);

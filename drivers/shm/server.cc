@@ -170,7 +170,7 @@ void ShmServer::Greet(Client& client) {
   hello.pack_limit = config_.pack_limit_bytes;
   std::strncpy(hello.daemon_version, config_.version.c_str(), sizeof hello.daemon_version - 1);
   hello.instance_count = static_cast<uint32_t>(config_.instances.size());
-  const size_t told = std::min<size_t>(config_.instances.size(), protocol::kMaxInstancesTold);
+  const size_t told = std::min<size_t>(config_.instances.size(), protocol::kMaxHelloInstances);
   for (size_t i = 0; i < told; ++i) {
     hello.instances[i] = {.xpuid = config_.instances[i].xpuid,
                           .instance = config_.instances[i].instance};
@@ -206,8 +206,8 @@ void ShmServer::Drop(Client& client, Counter reason) {
   if (reason != nullptr) ++(counters_.*reason);
   ++counters_.gone;
   const ClientInfo info = InfoOf(client);
-  const ClientEnd end{.was_open = client.is_open, .said_goodbye = client.said_goodbye,
-                      .error = NameOf(reason)};
+  const ClientEnd end{
+      .was_open = client.is_open, .sent_goodbye = client.sent_goodbye, .error = NameOf(reason)};
   client.socket.Reset();  // also removes it from epoll
   client.bell.reset();
   client.place.TakeDown();

@@ -96,7 +96,7 @@ absl::StatusOr<std::unique_ptr<Neighbours>> Neighbours::Open(uint32_t interface)
   if (mnl_socket_bind(socket, RTMGRP_NEIGH, MNL_SOCKET_AUTOPID) < 0) {
     return NetlinkError("the neighbours' notifications");
   }
-  neighbours->AskForAll();
+  neighbours->RequestDump();
   return neighbours;
 }
 
@@ -104,7 +104,7 @@ Neighbours::~Neighbours() { mnl_socket_close(socket_); }
 
 int Neighbours::fd() const { return mnl_socket_get_fd(socket_); }
 
-void Neighbours::AskForAll() {
+void Neighbours::RequestDump() {
   alignas(nlmsghdr) char buffer[kMessageBytes] = {};
   nlmsghdr* message = mnl_nlmsg_put_header(buffer);
   message->nlmsg_type = RTM_GETNEIGH;
@@ -120,7 +120,7 @@ void Neighbours::Poll(const Found& found) {
   for (int i = 0; i < kMessagesPerPoll; ++i) {
     const ssize_t n = mnl_socket_recvfrom(socket_, buffer, sizeof buffer);
     if (n < 0 && errno == ENOBUFS) {
-      AskForAll();  // notifications were lost
+      RequestDump();  // notifications were lost
       continue;
     }
     if (n <= 0) return;

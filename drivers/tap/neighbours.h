@@ -50,7 +50,7 @@ class Neighbours {
 
  private:
   Neighbours(mnl_socket* socket, uint32_t interface) : socket_(socket), interface_(interface) {}
-  void AskForAll();
+  void RequestDump();
   void OnMessage(const nlmsghdr* message, const Found& found) const;
 
   mnl_socket* const socket_;

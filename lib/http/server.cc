@@ -27,7 +27,7 @@
 namespace suede {
 namespace {
 
-constexpr int kAcceptsPerTurn = 32;
+constexpr int kMaxAcceptsPerPoll = 32;
 constexpr int64_t kPauseMs = 5;
 
 int64_t NowMs() {
@@ -189,7 +189,7 @@ class HttpServer::Loop {
   }
 
   void Accept() {
-    for (int i = 0; i < kAcceptsPerTurn; ++i) {
+    for (int i = 0; i < kMaxAcceptsPerPoll; ++i) {
       // If all connections wait for a response to be made, new ones wait in the listener's queue.
       if (connections_.size() >= options_.connections && !Displace(0, false)) return Pause();
       const int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);

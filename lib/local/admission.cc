@@ -19,7 +19,7 @@ using Counts = std::unordered_map<uid_t, size_t>;  // connections of each user
 // Returns the eligible guest to displace: of the user with the most connections, the one idle for
 // longest. nullopt: no guest is eligible.
 template <typename May>
-std::optional<size_t> FirstToGo(std::span<const Guest> guests, const Counts& counts, May may) {
+std::optional<size_t> SelectVictim(std::span<const Guest> guests, const Counts& counts, May may) {
   std::optional<size_t> found;
   size_t max = 0;
   for (size_t i = 0; i < guests.size(); ++i) {
@@ -62,11 +62,11 @@ Admission Admit(std::span<const Guest> guests, uid_t uid, int64_t now_ms,
   };
   // While there is room, only the user's own connections are eligible, because other users keep
   // theirs.
-  std::optional<size_t> goes = FirstToGo(guests, counts, [&](const Guest& guest, size_t count) {
+  std::optional<size_t> goes = SelectVictim(guests, counts, [&](const Guest& guest, size_t count) {
     return is_quiet(guest) && (guest.uid == uid || (!has_room && count > own));
   });
   if (!goes && is_privileged && rules.ends_busy) {
-    goes = FirstToGo(guests, counts, [&](const Guest& guest, size_t) {
+    goes = SelectVictim(guests, counts, [&](const Guest& guest, size_t) {
       return !rules.is_privileged(guest.uid);
     });
   }

@@ -23,10 +23,10 @@ std::optional<Wakeup> Wakeup::Create() {
 void Wakeup::Ring() const {
   // An unread earlier notification is sufficient.
   int unread = 0;
-  if (ioctl(rope_.get(), SIOCOUTQ, &unread) == 0 && unread != 0) return;
+  if (ioctl(sender_.get(), SIOCOUTQ, &unread) == 0 && unread != 0) return;
   const uint64_t one = 1;
   // If the other end is full, shut down or closed, there is no listener to wake.
-  static_cast<void>(send(rope_.get(), &one, sizeof one, MSG_DONTWAIT | MSG_NOSIGNAL));
+  static_cast<void>(send(sender_.get(), &one, sizeof one, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 }  // namespace suede

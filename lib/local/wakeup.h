@@ -28,8 +28,8 @@ class Wakeup {
   void FreeHandle() { handle_.Reset(); }
 
  private:
-  Wakeup(Fd rope, Fd handle) : rope_(std::move(rope)), handle_(std::move(handle)) {}
-  Fd rope_;
+  Wakeup(Fd rope, Fd handle) : sender_(std::move(rope)), handle_(std::move(handle)) {}
+  Fd sender_;
   Fd handle_;
 };
 

@@ -32,12 +32,12 @@ struct ManagementServer::Connection {
   int64_t line_since_ms = -1;    // time since which a line is incomplete; -1: none is
   int64_t unread_since_ms = -1;  // time since which the socket accepts nothing; -1: it accepts
   int64_t active_ms = 0;         // time of the last work on the connection
-  bool came_to_end = false;      // the client has shut down its sending side
+  bool peer_closed = false;      // the client has shut down its sending side
   bool ends = false;             // no further reads; closed once `out` is sent
   bool has_work = false;         // serve in the next poll iteration, even without an event
   TokenBucket requests;
   bool is_throttled = false;  // the next request waits for `requests`
-  bool told_rate = false;
+  bool rate_limit_reported = false;
 
   // Returns the time since which the connection is idle; -1: a request is in progress.
   int64_t quiet_since_ms() const {

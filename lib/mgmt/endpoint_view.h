@@ -133,7 +133,7 @@ class EndpointView : public DaemonView,
                      public AdminView,
                      public ConfigLoadView,
                      public KeyView,
-                     public PeerAskView,
+                     public PeerPingView,
                      public RegisterView {
  public:
   EndpointView() : DaemonView(DaemonKind::kEndpoint) {}

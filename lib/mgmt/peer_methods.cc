@@ -36,7 +36,7 @@ Answer RunPing(Call& call) {
                         .instance = Given(call.arguments, "instance"),
                         .plane = Given(call.arguments, "plane")};
   if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
-  absl::StatusOr<PeerAskView::PingQuestion> question = call.endpoint().Ping(query);
+  absl::StatusOr<PeerPingView::PingQuestion> question = call.endpoint().Ping(query);
   if (!question.ok()) return question.status();
   auto look = [question = *std::move(question)](bool is_last) -> std::optional<Outcome> {
     const std::optional<absl::StatusOr<PingView>> view = question(is_last);

@@ -41,9 +41,9 @@ struct PingView {
 };
 
 // Control thread only. Does not block.
-class PeerAskView {
+class PeerPingView {
  public:
-  virtual ~PeerAskView() = default;
+  virtual ~PeerPingView() = default;
 
   // A query to be polled until it has a result; `is_last`: planes without an answer by now have
   // none. It may be dropped at any time.

@@ -21,9 +21,9 @@
 namespace suede {
 namespace {
 
-constexpr int kAcceptsPerTurn = 8;
+constexpr int kMaxAcceptsPerPoll = 8;
 constexpr size_t kReadBytes = 16384;
-constexpr int64_t kNoTurn = INT64_MAX;
+constexpr int64_t kNoDeadline = INT64_MAX;
 
 int64_t NowUs() {
   timespec now;
@@ -83,7 +83,7 @@ void ManagementServer::Poll() {
   if (count <= 0) return;
   const int64_t now_us = NowUs();
   now_ms_ = now_us / 1000;
-  turn_end_us_ = now_us + options_.limits.turn_us;
+  poll_end_us_ = now_us + options_.limits.poll_budget_us;
   bool accepts = false;
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<size_t>(i)];
@@ -115,7 +115,7 @@ void ManagementServer::Poll() {
 }
 
 void ManagementServer::Accept() {
-  for (int i = 0; i < kAcceptsPerTurn; ++i) {
+  for (int i = 0; i < kMaxAcceptsPerPoll; ++i) {
     // Connections over the rate limit wait in the listener's queue.
     WatchListener(accepts_.Take(TimeFromMs(now_ms_)));
     if (!listens_) return;
@@ -127,7 +127,7 @@ void ManagementServer::Accept() {
     socklen_t size = sizeof peer;
     getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size);
     if (std::string reason; !MakeRoom(peer, &reason)) {
-      TurnAway(socket, peer, reason);
+      RejectConnection(socket, peer, reason);
       continue;
     }
     auto on_change = [this, peer](const Method& method) {
@@ -187,7 +187,7 @@ bool ManagementServer::MakeRoom(const ucred& peer, std::string* reason) {
   return true;
 }
 
-void ManagementServer::TurnAway(int socket, const ucred& peer, const std::string& reason) {
+void ManagementServer::RejectConnection(int socket, const ucred& peer, const std::string& reason) {
   ++counters_.refused;
   const Fd owned(socket);
   if (options_.on_limit != nullptr) options_.on_limit("connections", peer.pid, peer.uid, reason);
@@ -202,11 +202,11 @@ void ManagementServer::Serve(Connection& connection) {
   connection.active_ms = now_ms_;
   const uint64_t requests = connection.session.requests();
   const uint64_t failed = connection.session.failed();
-  uint32_t budget = options_.limits.requests_per_turn;
+  uint32_t budget = options_.limits.max_requests_per_poll;
   while (connection.socket.ok()) {
     Flush(connection);
     if (!connection.out.empty() || connection.ends) break;
-    if (budget == 0 || TurnIsOver()) {
+    if (budget == 0 || IsPollBudgetSpent()) {
       connection.has_work = true;
       break;
     }
@@ -251,7 +251,7 @@ bool ManagementServer::Receive(Connection& connection) {
                                           " bytes; send less in one request")});
     return true;
   }
-  if (connection.came_to_end) {
+  if (connection.peer_closed) {
     End(connection);
     return false;
   }
@@ -264,7 +264,7 @@ bool ManagementServer::Receive(Connection& connection) {
   }
   // Requests that the client had sent before are still served.
   if (received.bytes == 0) {
-    connection.came_to_end = true;
+    connection.peer_closed = true;
     return true;
   }
   connection.in.Add(std::move(received), buffer);
@@ -327,7 +327,7 @@ void ManagementServer::Watch(Connection& connection) {
   uint32_t events = 0;
   if (!connection.out.empty()) {
     events = EPOLLOUT;
-  } else if (connection.session.idle() && !connection.has_work && !connection.came_to_end) {
+  } else if (connection.session.idle() && !connection.has_work && !connection.peer_closed) {
     events = EPOLLIN;
   }
   if (events == connection.events) return;
@@ -336,21 +336,21 @@ void ManagementServer::Watch(Connection& connection) {
   epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.socket.get(), &what);
 }
 
-int64_t ManagementServer::NextTurnMs(const Connection& connection) const {
+int64_t ManagementServer::NextDeadlineMs(const Connection& connection) const {
   if (connection.is_throttled) return now_ms_ + 1;
   if (connection.has_work) return now_ms_;
-  if (connection.session.waits()) return std::max(now_ms_ + 1, connection.session.next_look_ms());
+  if (connection.session.waits()) return std::max(now_ms_ + 1, connection.session.next_poll_ms());
   const ManagementLimits& limits = options_.limits;
   if (connection.unread_since_ms >= 0) return connection.unread_since_ms + limits.unread_ms;
   if (connection.line_since_ms >= 0) return connection.line_since_ms + limits.line_ms;
-  return kNoTurn;
+  return kNoDeadline;
 }
 
 void ManagementServer::SetTimer() {
-  int64_t next = listens_ ? kNoTurn : now_ms_ + 1;
-  for (const auto& connection : connections_) next = std::min(next, NextTurnMs(*connection));
+  int64_t next = listens_ ? kNoDeadline : now_ms_ + 1;
+  for (const auto& connection : connections_) next = std::min(next, NextDeadlineMs(*connection));
   itimerspec when{};
-  if (next != kNoTurn) {
+  if (next != kNoDeadline) {
     // Relative, and never 0, which would disarm the timer.
     const int64_t wait = std::max<int64_t>(0, next - now_ms_);
     when.it_value = {.tv_sec = wait / 1000, .tv_nsec = wait % 1000 * 1'000'000 + 1000};
@@ -361,8 +361,8 @@ void ManagementServer::SetTimer() {
 bool ManagementServer::MayRequest(Connection& connection) {
   const bool may = connection.requests.Take(TimeFromMs(now_ms_));
   if (!may && !connection.is_throttled) ++counters_.throttled;
-  if (!may && !connection.told_rate) {
-    connection.told_rate = true;
+  if (!may && !connection.rate_limit_reported) {
+    connection.rate_limit_reported = true;
     EmitLimit("requests_per_s", connection, "asks too often; has to wait");
   }
   connection.is_throttled = !may;
@@ -375,6 +375,6 @@ void ManagementServer::EmitLimit(std::string_view limit, const Connection& conne
   options_.on_limit(limit, connection.pid, connection.uid, reason);
 }
 
-bool ManagementServer::TurnIsOver() const { return NowUs() >= turn_end_us_; }
+bool ManagementServer::IsPollBudgetSpent() const { return NowUs() >= poll_end_us_; }
 
 }  // namespace suede

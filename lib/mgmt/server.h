@@ -30,10 +30,10 @@ struct ManagementLimits {
   size_t line_bytes = 65536;
   int64_t line_ms = 10'000;         // from the first byte of a line to its newline
   int64_t unread_ms = 10'000;       // in which a client must read some of its pending answers
-  uint32_t requests_per_turn = 16;  // per connection
+  uint32_t max_requests_per_poll = 16;  // per connection
   uint32_t requests_per_s = 5000;   // per connection; a burst of a quarter
   uint32_t accepts_per_s = 1000;    // a burst of a quarter
-  int64_t turn_us = 5000;           // time after which a poll iteration begins no further request
+  int64_t poll_budget_us = 5000;    // time after which a poll iteration begins no further request
   SessionLimits session;
 };
 
@@ -97,7 +97,7 @@ class ManagementServer {
   void WatchListener(bool watch);
   // Whether the user's connection may be accepted; displaces another connection if necessary.
   bool MakeRoom(const ucred& peer, std::string* reason);
-  void TurnAway(int socket, const ucred& peer, const std::string& reason);
+  void RejectConnection(int socket, const ucred& peer, const std::string& reason);
   // Serves a connection in a poll iteration.
   void Serve(Connection& connection);
   // Returns false if nothing was received.
@@ -110,9 +110,9 @@ class ManagementServer {
   void End(Connection& connection);
   // Updates the events that epoll reports for the connection.
   void Watch(Connection& connection);
-  int64_t NextTurnMs(const Connection& connection) const;
+  int64_t NextDeadlineMs(const Connection& connection) const;
   void SetTimer();
-  bool TurnIsOver() const;
+  bool IsPollBudgetSpent() const;
   // Whether the connection may make a request now; otherwise it is throttled.
   bool MayRequest(Connection& connection);
   void EmitLimit(std::string_view limit, const Connection& connection, std::string_view reason);
@@ -124,7 +124,7 @@ class ManagementServer {
   const int epoll_;
   const int timer_;
   int64_t now_ms_ = 0;  // of the poll iteration
-  int64_t turn_end_us_ = 0;
+  int64_t poll_end_us_ = 0;
   size_t first_ = 0;  // index of the connection served first
   TokenBucket accepts_;
   bool listens_ = true;    // epoll watches the listener

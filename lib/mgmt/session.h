@@ -47,10 +47,10 @@ class Session {
   // Begins a line, without its newline. Only when idle.
   void Start(std::string_view line, PassedFd passed);
   bool idle() const { return next_ == line_.requests.size(); }
-  // Whether the current request waits, so that Run has nothing to do before next_look_ms.
+  // Whether the current request waits, so that Run has nothing to do before next_poll_ms.
   bool waits() const { return waiting_.look != nullptr; }
   // Returns the time of the next Run while waiting.
-  int64_t next_look_ms() const { return next_look_ms_; }
+  int64_t next_poll_ms() const { return next_look_ms_; }
 
   // Runs at most one request. After the last of the line, appends the line of answers, if any, with
   // its newline to `out`.

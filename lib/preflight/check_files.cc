@@ -72,7 +72,7 @@ void CheckHttp(const PreflightSubject& s, std::vector<Finding>& findings) {
   const std::string& text = s.config.management.http_address;
   const std::optional<ListenAddress> address = ParseListenAddress(text);
   if (text.empty() || !address || address->port == 0) return;
-  const std::string why = s.machine.WhyNotListen(*address);
+  const std::string why = s.machine.ListenError(*address);
   if (why.empty()) return;
   findings.push_back({.problem = StrCat("management.http_address: ", address->text(), ": ", why),
                       .mend = "choose another port or address; ss -ltnp shows the listeners"});

@@ -208,7 +208,7 @@ FileFacts LinuxMachine::File(const std::string& path) const {
 }
 
 // Binds the address briefly without listening, so that no client can connect meanwhile.
-std::string LinuxMachine::WhyNotListen(const ListenAddress& listen) const {
+std::string LinuxMachine::ListenError(const ListenAddress& listen) const {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return std::strerror(errno);
   const int on = 1;  // as a server does: old connections may still linger

@@ -38,7 +38,7 @@ class LinuxMachine final : public Machine {
   FileFacts File(const std::string& path) const override;
   bool IsServed(const std::string& socket_path) const override;
   bool IsAbstractNameHeld(const std::string& name) const override;
-  std::string WhyNotListen(const ListenAddress& address) const override;
+  std::string ListenError(const ListenAddress& address) const override;
   std::vector<std::string> SealingFaults(const SealingConfig& sealing) const override {
     return sealing_ ? sealing_(sealing) : std::vector<std::string>();
   }

@@ -78,7 +78,7 @@ class Machine {
   // Whether a program of this network namespace has bound a socket to the abstract name.
   virtual bool IsAbstractNameHeld(const std::string& name) const = 0;
   // Returns the reason why a server cannot listen at the TCP address; empty: it can.
-  virtual std::string WhyNotListen(const ListenAddress& address) const = 0;
+  virtual std::string ListenError(const ListenAddress& address) const = 0;
   // Returns the faults of the files of secrets and certificates, each with its mend, if any, behind
   // the last "; ". Called only if an instance seals.
   virtual std::vector<std::string> SealingFaults(const SealingConfig& sealing) const = 0;

@@ -13,9 +13,9 @@ namespace {
 
 // {initiator, VC} pairs with waiting responses that one poll iteration tries, in addition to those
 // of its requests.
-constexpr uint32_t kLanesPerTurn = 64;
+constexpr uint32_t kMaxLanesPerPoll = 64;
 // Maximum notices that one poll iteration passes on.
-constexpr uint32_t kNoticesPerTurn = 64;
+constexpr uint32_t kMaxNoticesPerPoll = 64;
 
 bool IsRequest(const ReceivedCommand& command) {
   return command.control_bytes == mem::kRequestControlBytes &&
@@ -129,7 +129,7 @@ bool ServedTarget::PassOn(const ReceivedCommand& command, RxRingWriter& ring) {
 void ServedTarget::PassNotices(RxRingWriter* rings) {
   const auto vc = static_cast<uint8_t>(std::countr_zero(vc_mask_));
   constexpr uint32_t kBytes = mem::kRequestControlBytes + mem::kImmediateHeadBytes;
-  for (uint32_t i = 0; i < kNoticesPerTurn && rings[vc].HasRoom(RecordLines(kBytes)); ++i) {
+  for (uint32_t i = 0; i < kMaxNoticesPerPoll && rings[vc].HasRoom(RecordLines(kBytes)); ++i) {
     mem::Notice notice;
     if (!target_.TakeNotice(&notice)) return;
     const mem::Request request{.opcode = mem::Opcode::kPutImmediate,
@@ -152,11 +152,11 @@ void ServedTarget::SendWaiting() {
   if (returned != seen_returned_ || state != seen_state_) {
     seen_returned_ = returned;
     seen_state_ = state;
-    turns_to_try_ = kMaxXpus * kVcCount / kLanesPerTurn;
+    polls_to_try_ = kMaxXpus * kVcCount / kMaxLanesPerPoll;
   }
-  if (turns_to_try_ == 0 || state != SUEDE_QUEUE_READY) return;
-  --turns_to_try_;
-  target_.Flush(*this, kLanesPerTurn);
+  if (polls_to_try_ == 0 || state != SUEDE_QUEUE_READY) return;
+  --polls_to_try_;
+  target_.Flush(*this, kMaxLanesPerPoll);
 }
 
 bool ServedTarget::Send(const mem::Route& to, const uint8_t* control, uint32_t control_bytes,

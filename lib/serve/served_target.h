@@ -37,7 +37,7 @@ struct ServedWindow {
 class ServedTarget final : private mem::ResponseSink {
  public:
   // Maximum requests of the target that one poll iteration executes.
-  static constexpr uint32_t kRequestsPerTurn = 64;
+  static constexpr uint32_t kMaxRequestsPerPoll = 64;
 
   // Requests arrive on the VCs of `vc_mask`. `shape`: of a segment with one queue.
   ServedTarget(const SegmentShape& shape, uint8_t vc_mask);
@@ -83,7 +83,7 @@ class ServedTarget final : private mem::ResponseSink {
   uint8_t passed_on_ = 0;
   uint32_t seen_returned_ = 0;  // credit and state of the queue at the last attempt
   uint32_t seen_state_ = 0;
-  uint32_t turns_to_try_ = 0;  // poll iterations still needed to try each lane
+  uint32_t polls_to_try_ = 0;  // poll iterations still needed to try each lane
   uint64_t passed_on_count_ = 0;
   const std::unique_ptr<void, Free> segment_;
   mem::Target target_;

@@ -22,12 +22,12 @@ bool ServedTargets::SetWindow(uint32_t client, uint32_t id, const ServedWindow& 
 [[gnu::noinline]] bool ServedTargets::Poll() {
   const size_t count = entries_.size();
   first_ = first_ + 1 < count ? first_ + 1 : 0;
-  uint32_t left = kRequestsPerTurn;
+  uint32_t left = kMaxRequestsPerPoll;
   for (size_t i = 0; i < count; ++i) {
     Entry& entry = entries_[first_ + i < count ? first_ + i : first_ + i - count];
-    left -= PollOne(entry, std::min(left, ServedTarget::kRequestsPerTurn));
+    left -= PollOne(entry, std::min(left, ServedTarget::kMaxRequestsPerPoll));
   }
-  return left != kRequestsPerTurn;
+  return left != kMaxRequestsPerPoll;
 }
 
 // Returns null if the owner is gone or leaving. A client keeps its slot, which is cached.

@@ -17,7 +17,7 @@ namespace suede {
 class ServedTargets {
  public:
   // Maximum requests that one poll iteration executes.
-  static constexpr uint32_t kRequestsPerTurn = 256;
+  static constexpr uint32_t kMaxRequestsPerPoll = 256;
 
   // `clients`: the lcore's; must outlive this object.
   explicit ServedTargets(ClientTable& clients) : clients_(clients) {

@@ -23,7 +23,7 @@ RcrcsFunction short_rcrcs = HasWideCrc()     ? WideCrcs
                             : HasFoldedCrc() ? FoldedCrcs
                                              : ZlibCrcs;
 RcrcFunction long_rcrc = nullptr;
-size_t long_rcrc_least = SIZE_MAX;
+size_t long_rcrc_min_bytes = SIZE_MAX;
 
 void LongRcrcs(RcrcSpan* spans, size_t count) {
   for (size_t i = 0; i < count; ++i) spans[i].crc = Rcrc(spans[i].data, spans[i].bytes);
@@ -36,7 +36,7 @@ RcrcFunction NarrowRcrc() {
 
 void InstallRcrc(RcrcFunction function, size_t min) {
   internal::long_rcrc = function;
-  internal::long_rcrc_least = min;
+  internal::long_rcrc_min_bytes = min;
 }
 
 }  // namespace suede

@@ -46,8 +46,8 @@ bool HasWideCrc();
 namespace internal {
 extern RcrcFunction short_rcrc;
 extern RcrcsFunction short_rcrcs;
-extern RcrcFunction long_rcrc;  // used from long_rcrc_least bytes
-extern size_t long_rcrc_least;
+extern RcrcFunction long_rcrc;  // used from long_rcrc_min_bytes bytes
+extern size_t long_rcrc_min_bytes;
 void LongRcrcs(RcrcSpan* spans, size_t count);
 }  // namespace internal
 
@@ -55,14 +55,14 @@ void LongRcrcs(RcrcSpan* spans, size_t count);
 RcrcFunction NarrowRcrc();
 
 inline uint32_t Rcrc(const uint8_t* data, size_t bytes) {
-  if (bytes >= internal::long_rcrc_least) [[unlikely]]
+  if (bytes >= internal::long_rcrc_min_bytes) [[unlikely]]
     return internal::long_rcrc(data, bytes);
   return internal::short_rcrc(data, bytes);
 }
 
 // Computes Rcrc of each span.
 inline void Rcrcs(RcrcSpan* spans, size_t count) {
-  if (internal::long_rcrc_least != SIZE_MAX) [[unlikely]]
+  if (internal::long_rcrc_min_bytes != SIZE_MAX) [[unlikely]]
     return internal::LongRcrcs(spans, count);
   internal::short_rcrcs(spans, count);
 }

@@ -61,7 +61,7 @@ class FakeMachine final : public Machine {
   FileFacts File(const std::string& path) const override { return Find(files, path); }
   bool IsServed(const std::string& path) const override { return served.contains(path); }
   bool IsAbstractNameHeld(const std::string& name) const override { return held.contains(name); }
-  std::string WhyNotListen(const ListenAddress& address) const override {
+  std::string ListenError(const ListenAddress& address) const override {
     return Find(listened, address.text());
   }
   std::vector<std::string> SealingFaults(const SealingConfig&) const override { return sealing; }

@@ -175,11 +175,12 @@ TEST_F(LinuxMachineTest, AnAddressIsTakenByWhoListens) {
   ASSERT_EQ(listen(fd, 1), 0);
   ASSERT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length), 0);
   const ListenAddress listened{.port = ntohs(address.sin_port)};
-  EXPECT_EQ(Made().WhyNotListen(listened), "Address already in use");
+  EXPECT_EQ(Made().ListenError(listened), "Address already in use");
   close(fd);
-  EXPECT_EQ(Made().WhyNotListen(listened), "");
+  EXPECT_EQ(Made().ListenError(listened), "");
   // 198.18.0.0/15 is of nobody.
-  EXPECT_EQ(Made().WhyNotListen({.ip = 0xc6120001, .port = 9464}), "Cannot assign requested address");
+  EXPECT_EQ(Made().ListenError({.ip = 0xc6120001, .port = 9464}),
+            "Cannot assign requested address");
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST_F(ServedTargetsTest, AFloodLeavesOthersTheirShare) {
     for (const auto& owner : owners) before += Executed(*owner);
     targets.Poll();
     for (const auto& owner : owners) after += Executed(*owner), owner->side.Take();
-    EXPECT_LE(after - before, ServedTargets::kRequestsPerTurn);
+    EXPECT_LE(after - before, ServedTargets::kMaxRequestsPerPoll);
     // Each turn begins with the next of the nine targets, so one without a share soon has one.
     EXPECT_GE(Executed(quiet) + 6, turn + 1);
   }

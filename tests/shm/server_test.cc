@@ -150,10 +150,10 @@ TEST_F(ServerTest, TellsHowClientsComeAndGo) {
   EXPECT_FALSE(seen[0].second.has_value());
   EXPECT_EQ(seen[0].first.queue_count, 2u);
   EXPECT_EQ(seen[0].first.pid, getpid());
-  EXPECT_TRUE(seen[1].second->was_open && seen[1].second->said_goodbye);
+  EXPECT_TRUE(seen[1].second->was_open && seen[1].second->sent_goodbye);
   EXPECT_EQ(seen[1].first.id, seen[0].first.id);
   EXPECT_EQ(seen[1].second->error, "");
-  EXPECT_TRUE(seen[3].second->was_open && !seen[3].second->said_goodbye);
+  EXPECT_TRUE(seen[3].second->was_open && !seen[3].second->sent_goodbye);
   EXPECT_EQ(seen[4].second->error, "malformed");
   EXPECT_FALSE(seen[4].second->was_open || seen[5].second->was_open);
   EXPECT_EQ(seen[5].second->error, "");

@@ -222,7 +222,7 @@ TEST_F(SwitchManagementTest, MetricsAndHealthFollow) {
   EXPECT_TRUE(Until(
       [&] { return observer_->Obstacles() == std::vector<std::string>{"port p0: link down"}; }));
   EXPECT_EQ(observer_->StatusLine(), "switching; links up: 1 of 2");
-  EXPECT_TRUE(observer_->Ailments().empty());
+  EXPECT_TRUE(observer_->HealthFaults().empty());
 }
 
 TEST_F(SwitchManagementTest, TelemetryAnswersWithoutAskingAnybody) {
@@ -256,8 +256,8 @@ TEST_F(SwitchManagementTest, AnLcoreThatDoesNotTurnIsNoticed) {
   EXPECT_EQ(Call("impair.set", R"({"port":"p0","loss":1})"),
             "as many requests wait for the switch as may wait; try again");
   EXPECT_TRUE(Call("impair.list", R"({"impaired_only":true})")["impairments"].empty());
-  EXPECT_TRUE(Until([&] { return !observer_->Ailments().empty(); }));
-  EXPECT_TRUE(observer_->Ailments()[0].starts_with("lcore 3: no poll iteration for "));
+  EXPECT_TRUE(Until([&] { return !observer_->HealthFaults().empty(); }));
+  EXPECT_TRUE(observer_->HealthFaults()[0].starts_with("lcore 3: no poll iteration for "));
 }
 
 }  // namespace
