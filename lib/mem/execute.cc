@@ -30,7 +30,7 @@ uint64_t Execute(const Request& request, Word* word) {
       Word expected = operand;
       __atomic_compare_exchange_n(word, &expected, static_cast<Word>(request.desired),
                                   /*weak=*/false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-      return expected;  // the value that was there, in both cases
+      return expected;  // the previous value, whether the swap happened or not
     }
     default:
       return Increment(word, operand, request.boundary);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effect of a request on the memory that it may reach.
+// Execution of atomic operations on the memory of a window.
 #ifndef SUEDE_MEM_EXECUTE_H_
 #define SUEDE_MEM_EXECUTE_H_
 
@@ -9,8 +9,9 @@
 
 namespace suede::mem {
 
-// Executes an atomic on aligned memory, atomically against threads that use C11 atomics of the same
-// size. Returns the value before it.
+// Executes request.opcode, an atomic, at `memory`, which is aligned to the operand (8 bytes if
+// is_wide, otherwise 4); atomic with respect to C11 atomics of the same size in other threads.
+// Returns the previous value.
 uint64_t ExecuteAtomic(const Request& request, uint8_t* memory);
 
 }  // namespace suede::mem

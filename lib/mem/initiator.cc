@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls, answers, and the end of operations. initiator_send.cc has the requests.
+// Calls, responses and completion of operations. initiator_send.cc sends the requests.
 #include "mem/initiator.h"
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 namespace suede::mem {
 namespace {
 
-// Whether the daemon says that the command was not delivered and never will be.
+// Whether the status rules out that the command was or will be delivered.
 bool IsUndelivered(uint8_t status) {
   return status != SUEDE_STATUS_PEER_RESET && status != SUEDE_STATUS_IN_DOUBT;
 }
 
-// Whether the daemon refuses every command to that {target, VC}.
+// Whether the daemon rejects every command to that {target, VC}.
 bool IsRefusedAlways(uint8_t status) {
   return status == SUEDE_STATUS_UNKNOWN_XPU || status == SUEDE_STATUS_MALFORMED;
 }
@@ -76,7 +76,8 @@ uint8_t Initiator::ChooseVc(uint8_t plane, uint16_t xpuid) const {
   return best;
 }
 
-// There is a free operation. It is in its lane then, unless it has nothing to send.
+// Initializes a free operation, which must exist, and queues it in its lane unless it moves no
+// bytes.
 uint32_t Initiator::Open(const Call& call, uint32_t parent) {
   const uint32_t index = operations_.Take();
   Operation& operation = operations_[index];
@@ -134,7 +135,7 @@ Started Initiator::StartMany(const Call& call, std::span<const uint16_t> xpuids,
   return Started::kOk;
 }
 
-// Writes what the caller sees of an operation that has started.
+// Accounts for a started operation and fills the caller's handle and result.
 void Initiator::Begin(uint32_t index, suede_mem_handle* handle) {
   Operation& operation = operations_[index];
   operation.has_handle = handle != nullptr;
@@ -170,7 +171,7 @@ suede_mem_failures Initiator::TakeFailures(uint32_t counter, bool of_reads) {
   return taken;
 }
 
-// ---- Answers.
+// ---- Responses.
 
 void Initiator::OnCommand(const Route& from, const uint8_t* control, uint32_t control_bytes,
                           const uint8_t* data, uint32_t data_bytes) {
@@ -179,7 +180,8 @@ void Initiator::OnCommand(const Route& from, const uint8_t* control, uint32_t co
     ++counters_.foreign;
     return;
   }
-  // Nobody answers more than was ever in flight to it: a forged count costs no more than that.
+  // A target cannot acknowledge more requests than were in flight to it. The check bounds the work
+  // that a forged count can cause.
   if (to_target_[from.xpuid] == 0 || response.count > params_.requests_to_target) {
     ++counters_.stray;
     return;
@@ -187,7 +189,7 @@ void Initiator::OnCommand(const Route& from, const uint8_t* control, uint32_t co
   for (uint32_t i = 0; i < response.count; ++i) Answer(response.number + i, from, response);
 }
 
-// Whether the response is the answer that such an operation gets.
+// Whether the response has the kind and length that the operation expects.
 bool Initiator::Fits(const Operation& operation, const Request& request, const Response& response) {
   if (response.status != Status::kOk) return true;
   switch (response.kind) {
@@ -232,8 +234,8 @@ void Initiator::OnCompletion(const Route& to, uint32_t number, uint8_t status) {
   const bool undelivered = IsUndelivered(status);
   for (const Request& request : requests_) {
     if (request.operation == kNoIndex || LaneOf(operations_[request.operation]) != lane) continue;
-    // Nothing is known of the requests before it, as they asked for no completion, or theirs was
-    // good and the answer is lost.
+    // The fate of earlier requests is unknown: they requested no completion, or theirs succeeded
+    // and the response is lost.
     const auto behind = static_cast<int32_t>(request.number - number);
     if (behind > 0) continue;
     const bool for_certain = (behind == 0 && undelivered) || IsRefusedAlways(status);
@@ -254,7 +256,7 @@ void Initiator::OnPlaneLost(uint32_t plane) {
 }
 
 void Initiator::Expire(Time now) {
-  // Requests in flight come first: completing an operation may end others.
+  // Fails requests in flight first, because completing an operation may complete its multicast.
   for (const Request& request : requests_) {
     if (request.operation == kNoIndex) continue;
     if (operations_[request.operation].call.deadline <= now) {
@@ -272,7 +274,7 @@ void Initiator::Expire(Time now) {
   }
 }
 
-// ---- The end.
+// ---- Completion.
 
 void Initiator::FreeRequest(uint32_t number) {
   Request& request = PlaceOf(number);
@@ -281,7 +283,7 @@ void Initiator::FreeRequest(uint32_t number) {
   request.operation = kNoIndex;
 }
 
-// A request in flight is refused, or lost.
+// Fails a request in flight that was refused or lost.
 void Initiator::Fail(uint32_t number, Status status) {
   const uint32_t index = PlaceOf(number).operation;
   Operation& operation = operations_[index];
@@ -291,7 +293,7 @@ void Initiator::Fail(uint32_t number, Status status) {
   FailUnsent(index, status);
 }
 
-// The operation has failed, and sends no more. It is complete when nothing is in flight.
+// Marks the operation failed and drops its unsent requests. It completes once nothing is in flight.
 void Initiator::FailUnsent(uint32_t index, Status status) {
   Operation& operation = operations_[index];
   if (operation.status == Status::kOk) operation.status = status;

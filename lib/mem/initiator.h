@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An initiator: starts operations, sends their requests and takes the responses (docs/memory.md).
+// Initiator of memory operations: starts operations, sends their requests and processes the
+// responses (docs/memory.md).
 //
-// Takes calls, received commands, completions and the time, and gives bursts of commands to a sink;
-// reads no clock and sends nothing itself. Memory is allocated by the constructor alone. One thread
-// at a time uses it.
+// The caller passes in calls, received commands, completions and the time; bursts of commands go to
+// a sink. The class reads no clock and performs no I/O. Only the constructor allocates memory. Not
+// thread-safe: one thread at a time may call.
 #ifndef SUEDE_MEM_INITIATOR_H_
 #define SUEDE_MEM_INITIATOR_H_
 
@@ -22,7 +23,7 @@
 namespace suede::mem {
 
 inline constexpr uint32_t kCounters = SUEDE_MEM_COUNTERS;
-// One in this many requests of a lane asks for a completion.
+// Interval of completions: every 16th request of a lane requests one.
 inline constexpr uint32_t kRequestsPerCompletion = 16;
 
 struct InitiatorParams {
@@ -33,24 +34,24 @@ struct InitiatorParams {
   uint32_t request_vcs = 1;  // mask, not 0
   uint8_t response_vc = 1;
   bool is_unordered = false;
-  uint32_t first_number = 0;  // drawn at random
+  uint32_t first_number = 0;  // number of the first request; random
 };
 
-// Commands of one shape to one target.
+// Commands to one target whose controls and data have equal lengths.
 struct Burst {
   Route to;
-  const uint8_t* controls = nullptr;  // kRequestControlBytes each, one behind the other
-  const uint8_t* data = nullptr;      // data_bytes each, one behind the other
+  const uint8_t* controls = nullptr;  // kRequestControlBytes each, contiguous
+  const uint8_t* data = nullptr;      // data_bytes each, contiguous
   uint32_t data_bytes = 0;            // 0: none
   uint32_t count = 0;                 // 1 to kRequestsPerCompletion
-  bool wants_completion = false;      // count is 1 then
-  uint32_t number = 0;                // of the first; the completion repeats it
+  bool wants_completion = false;      // only where count is 1
+  uint32_t number = 0;                // of the first request; echoed by the completion
 };
 
 class RequestSink {
  public:
-  // Returns how many of the commands were taken, the first ones of the burst: fewer than all where
-  // credit or room ends. kLost: the plane has no daemon.
+  // Sends the burst. Returns the number of leading commands accepted: fewer than burst.count where
+  // credit or queue space runs out. kLost: the plane has no daemon.
   static constexpr int kLost = -1;
   virtual int Send(const Burst& burst) = 0;
 
@@ -73,62 +74,63 @@ class Initiator {
  public:
   explicit Initiator(const InitiatorParams& params);
 
-  // Names the first argument of the call that is out of its range; nullptr: none is.
+  // Returns a message about the first argument that is out of range; null: all are valid.
   const char* MistakeIn(const Call& call) const;
-  // Starts an operation; Pump sends its requests. `handle`: where to store one, or null.
+  // Starts an operation; Pump sends its requests. Stores its handle in *handle, unless null.
   Started Start(const Call& call, suede_mem_handle* handle);
-  // Starts the same put to each of `xpuids`, as one operation. call.xpuid is ignored.
+  // Starts the same put to each of `xpuids` as one operation. Ignores call.xpuid.
   Started StartMany(const Call& call, std::span<const uint16_t> xpuids, suede_mem_handle* handle);
 
-  // Sends what may be sent now.
+  // Sends queued requests, as far as credit and the limits on requests in flight permit.
   void Pump(RequestSink& sink);
   // Whether requests wait to be sent.
   bool HasUnsent() const { return first_active_ != kNoIndex; }
 
-  // A command that arrived on the VC of responses from XPU `from.xpuid` on plane `from.plane`.
+  // Processes a command that XPU `from.xpuid` sent on plane `from.plane` and the response VC.
   void OnCommand(const Route& from, const uint8_t* control, uint32_t control_bytes,
                  const uint8_t* data, uint32_t data_bytes);
-  // The completion of request `number`, which was sent to `to`: `status` is SUEDE_STATUS_….
+  // Processes the completion of request `number`, which was sent to `to`. `status` is
+  // SUEDE_STATUS_….
   void OnCompletion(const Route& to, uint32_t number, uint8_t status);
-  // Completes operations whose deadline is over.
+  // Fails operations whose deadline has passed, with kTimedOut.
   void OnTime(Time now) {
     if (now >= earliest_) Expire(now);
   }
-  // The daemon of a plane has gone.
+  // Fails the operations of a plane whose daemon has gone.
   void OnPlaneLost(uint32_t plane);
 
-  // 1: complete, and *result (may be null) has the outcome; the handle is void. 0: not complete.
-  // -1: there is no such operation.
+  // Returns 1 if the operation is complete: stores the outcome in *result, unless null, and frees
+  // the handle. 0: not complete. -1: the handle is invalid.
   int Test(suede_mem_handle handle, suede_mem_result* result);
   uint32_t pending_writes(uint32_t counter) const { return tallies_[counter].writes; }
   uint32_t pending_reads(uint32_t counter) const { return tallies_[counter].reads; }
-  // The failures of writes or reads on a counter since this was asked last.
+  // Returns the failures of writes or reads on a counter since the previous call.
   suede_mem_failures TakeFailures(uint32_t counter, bool of_reads);
 
-  // Operations that became complete, ever.
+  // Total number of completed operations.
   uint64_t completed() const { return completed_; }
   uint32_t open_requests() const { return open_requests_; }
   uint32_t open_operations() const { return open_operations_; }
   const InitiatorCounters& counters() const { return counters_; }
 
-  // Aborts where the state contradicts itself; for tests and fuzzers.
+  // Aborts if the state is inconsistent; for tests and fuzzers.
   void CheckInvariants() const;
 
  private:
-  // A request in flight; its place is its number modulo the size of the table.
+  // A request in flight, stored at its number modulo the size of the table.
   struct Request {
     uint32_t number = 0;
-    uint32_t operation = kNoIndex;  // kNoIndex: the place is free
-    uint64_t at = 0;                // octet of the operation with which it begins
-    uint32_t bytes = 0;             // of memory
+    uint32_t operation = kNoIndex;  // kNoIndex: free entry
+    uint64_t at = 0;                // offset of its first byte in the operation
+    uint32_t bytes = 0;             // length in memory
   };
   // The operations to one {plane, target, VC}.
   struct Lane {
-    uint32_t head = kNoIndex;  // operations with requests to be sent
+    uint32_t head = kNoIndex;  // of the queue of operations with unsent requests
     uint32_t tail = kNoIndex;
     uint32_t next_active = kNoIndex;
-    uint32_t open = 0;              // operations that are not complete
-    uint32_t since_completion = 0;  // requests since the last that asked for one
+    uint32_t open = 0;              // incomplete operations
+    uint32_t since_completion = 0;  // requests since the last with a completion
     bool is_active = false;
   };
   struct Tally {
@@ -151,7 +153,7 @@ class Initiator {
   void Unqueue(uint32_t index);
   void Activate(uint32_t lane);
 
-  // Sending. PumpLane and SendSome return false where the lane is blocked.
+  // Sending. PumpLane and SendSome return false if the lane is blocked.
   bool PumpLane(uint32_t lane, RequestSink& sink);
   bool SendSome(uint32_t index, RequestSink& sink);
   static constexpr uint32_t kBlocked = UINT32_MAX;
@@ -185,14 +187,14 @@ class Initiator {
   std::array<Tally, kCounters> tallies_;
   std::vector<Request> requests_;
   std::vector<Lane> lanes_;          // [plane][XPU][VC]
-  std::vector<uint32_t> to_target_;  // requests in flight, by XPU
+  std::vector<uint32_t> to_target_;  // requests in flight by XPU
   uint32_t next_number_;
   uint32_t open_requests_ = 0;
   uint32_t open_operations_ = 0;
   uint64_t completed_ = 0;
-  uint32_t first_active_ = kNoIndex;  // lanes with requests to be sent
+  uint32_t first_active_ = kNoIndex;  // list of lanes with unsent requests
   uint32_t last_active_ = kNoIndex;
-  Time earliest_ = kNever;  // deadline of any operation
+  Time earliest_ = kNever;  // lower bound on the open operations' deadlines
 };
 
 }  // namespace suede::mem

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests of an initiator's operations.
+// Transmission of an initiator's requests.
 #include <algorithm>
 #include <cstring>
 
@@ -7,7 +7,7 @@
 
 namespace suede::mem {
 
-// ---- Lanes: the operations of one {plane, target, VC} that have something to send, in order.
+// ---- Lanes: FIFOs of the operations with unsent requests, per {plane, target, VC}.
 
 void Initiator::Queue(uint32_t index) {
   Operation& operation = operations_[index];
@@ -27,8 +27,8 @@ void Initiator::Activate(uint32_t number) {
   last_active_ = number;
 }
 
-// Wherever it is in its lane; one that has been sent is at the head. The lane stays active: the
-// next Pump finds it empty.
+// Removes the operation from any position in its lane; a fully sent one is at the head. An emptied
+// lane stays active until the next Pump.
 void Initiator::Unqueue(uint32_t index) {
   Operation& operation = operations_[index];
   Lane& lane = lanes_[LaneOf(operation)];
@@ -42,7 +42,8 @@ void Initiator::Unqueue(uint32_t index) {
 
 void Initiator::Pump(RequestSink& sink) {
   if (first_active_ == kNoIndex) return;
-  // Every lane is the first one in turn: there may not be room for the requests of all.
+  // Rotates the list of lanes by one per call for fairness: the table may not hold the requests of
+  // all.
   const uint32_t turn = last_active_;
   uint32_t lane;
   do {
@@ -71,7 +72,7 @@ bool Initiator::PumpLane(uint32_t lane, RequestSink& sink) {
 
 // ---- Several operations of one request each.
 
-// Whether it is one request that nothing has to be waited for.
+// Whether the operation is a single request without ordering constraints.
 bool Initiator::IsSmall(const Operation& operation) {
   const Call& call = operation.call;
   return IsAtomic(call.opcode) ||
@@ -82,9 +83,9 @@ bool Initiator::HaveOneShape(const Call& a, const Call& b) {
   return a.opcode == b.opcode && (IsAtomic(a.opcode) ? a.is_wide == b.is_wide : a.bytes == b.bytes);
 }
 
-// Sends those at the lane's head that have the same shape, together. The last operation of the lane
-// is not among them, as it asks for a completion. Returns how many were sent; kBlocked where the
-// lane is blocked.
+// Sends the operations at the lane's head that have the same shape in one burst, except for the
+// lane's last operation, which requests a completion. Returns the number sent; kBlocked if the lane
+// is blocked.
 uint32_t Initiator::SendSmallOnes(uint32_t number, RequestSink& sink) {
   Lane& lane = lanes_[number];
   const uint32_t silent = kRequestsPerCompletion - 1 - lane.since_completion;
@@ -101,7 +102,7 @@ uint32_t Initiator::SendSmallOnes(uint32_t number, RequestSink& sink) {
       break;
     }
     if (TakeRequests(i, 1, numbers + count) == 0) break;
-    uint8_t* const octets = data + count * data_bytes;  // the first one's are at the beginning
+    uint8_t* const octets = data + count * data_bytes;  // data_bytes is 0 while count is 0
     data_bytes = Encode(operation, numbers[count], /*is_last=*/true,
                         controls + count * kRequestControlBytes, octets);
     if (operation.call.opcode == Opcode::kPut) {
@@ -132,7 +133,7 @@ uint32_t Initiator::SendSmallOnes(uint32_t number, RequestSink& sink) {
   return kBlocked;
 }
 
-// Requests `taken` to `count` - 1 were not sent: their numbers are the next ones.
+// Frees requests `taken` to `count` - 1, which were not sent, and reuses their numbers.
 void Initiator::GiveBack(const uint32_t* numbers, uint32_t taken, uint32_t count) {
   for (uint32_t i = taken; i < count; ++i) FreeRequest(numbers[i]);
   next_number_ = numbers[taken];
@@ -146,7 +147,7 @@ uint32_t Initiator::NextBytes(const Operation& operation) {
   return static_cast<uint32_t>(std::min<uint64_t>(left, kRequestDataBytes));
 }
 
-// The next request is the last one of the operation.
+// Whether the next request is the operation's last.
 bool Initiator::IsLast(const Operation& operation) {
   if (IsAtomic(operation.call.opcode)) return true;
   const uint64_t left = operation.call.bytes - operation.sent_bytes;
@@ -154,8 +155,8 @@ bool Initiator::IsLast(const Operation& operation) {
          (operation.call.opcode == Opcode::kPutImmediate ? kImmediateDataBytes : kRequestDataBytes);
 }
 
-// How many of the following requests have the same shape, are not the last of the operation and ask
-// for no completion; 0: the next one is alone in its burst.
+// Returns the number of upcoming requests that have the same shape, are not the operation's last
+// and request no completion. 0: the next request is a burst of its own.
 uint32_t Initiator::RunLength(const Operation& operation) const {
   const uint64_t left = operation.call.bytes - operation.sent_bytes;
   if (IsLast(operation) || left < kRequestDataBytes) return 0;
@@ -165,8 +166,8 @@ uint32_t Initiator::RunLength(const Operation& operation) const {
   return static_cast<uint32_t>(std::min<uint64_t>(whole, silent));
 }
 
-// Gives up to `count` requests their numbers and places. Returns how many: the table, or the share
-// of the target, may be full.
+// Allocates numbers and table entries for up to `count` requests. Returns how many: the table or
+// the target's limit may be exhausted.
 uint32_t Initiator::TakeRequests(uint32_t index, uint32_t count, uint32_t* numbers) {
   const Operation& operation = operations_[index];
   uint32_t& to_target = to_target_[operation.call.xpuid];
@@ -186,8 +187,8 @@ uint32_t Initiator::TakeRequests(uint32_t index, uint32_t count, uint32_t* numbe
   return count;
 }
 
-// Fills in the request at `number`'s place; returns the length of its data in `data`, if they are
-// not the caller's.
+// Encodes request `number`. Returns the number of bytes written to `data`; 0 if the request has no
+// data or sends the caller's memory.
 uint32_t Initiator::Encode(const Operation& operation, uint32_t number, bool is_last,
                            uint8_t* control, uint8_t* data) {
   const Call& call = operation.call;
@@ -215,13 +216,13 @@ uint32_t Initiator::Encode(const Operation& operation, uint32_t number, bool is_
   return data_bytes;
 }
 
-// Hands over the requests of an operation, in order. False: the lane is blocked.
+// Sends the requests of an operation in order. Returns false if the lane is blocked.
 bool Initiator::SendSome(uint32_t index, RequestSink& sink) {
   Operation& operation = operations_[index];
   Lane& lane = lanes_[LaneOf(operation)];
   while (!operation.is_sent) {
     const bool is_last = IsLast(operation);
-    // Nothing may overtake the octets of a put with immediate.
+    // The notice must not overtake the data of a put with immediate.
     if (is_last && params_.is_unordered && operation.call.opcode == Opcode::kPutImmediate &&
         operation.unanswered != 0) {
       return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of a window's memory, which threads of the program use at the same time
+// Loads and stores of a window's memory, which threads of the program access concurrently
 // (docs/memory.md, "Atomicity").
 #ifndef SUEDE_MEM_MEMORY_ACCESS_H_
 #define SUEDE_MEM_MEMORY_ACCESS_H_
@@ -14,7 +14,7 @@ inline bool IsAligned(const void* p, uint32_t bytes) {
   return reinterpret_cast<uintptr_t>(p) % bytes == 0;
 }
 
-// Stores `bytes` octets. 4 or 8 that are aligned are one store.
+// Stores `bytes` octets with release semantics; aligned 4 and 8 with a single store.
 inline void StoreOctets(uint8_t* memory, const uint8_t* octets, uint32_t bytes) {
   if (bytes == 8 && IsAligned(memory, 8)) {
     uint64_t value;
@@ -30,7 +30,7 @@ inline void StoreOctets(uint8_t* memory, const uint8_t* octets, uint32_t bytes) 
   }
 }
 
-// Loads `bytes` octets. 4 or 8 that are aligned are one load.
+// Loads `bytes` octets with acquire semantics; aligned 4 and 8 with a single load.
 inline void LoadOctets(const uint8_t* memory, uint8_t* octets, uint32_t bytes) {
   if (bytes == 8 && IsAligned(memory, 8)) {
     const uint64_t value =

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of an initiator, from the call to the end (docs/memory.md, "Completion, counters,
-// barriers").
+// State of an initiator's operations (docs/memory.md, "Completion, counters, barriers").
 #ifndef SUEDE_MEM_OPERATION_H_
 #define SUEDE_MEM_OPERATION_H_
 
@@ -22,14 +21,14 @@ struct Call {
   bool is_wide = false;
   uint8_t boundary = 0;
   uint8_t counter = 0;  // 0 to 15
-  int8_t plane = -1;    // -1: chosen by the target
-  int8_t vc = -1;       // -1: the one with least to do
+  int8_t plane = -1;    // -1: xpuid modulo the planes
+  int8_t vc = -1;       // -1: the VC with the fewest open operations
   uint16_t xpuid = 0;
   uint16_t window = 0;
   uint32_t key = 0;
   uint32_t immediate = 0;
   uint64_t offset = 0;
-  uint64_t bytes = 0;  // of put and get; ignored of atomics
+  uint64_t bytes = 0;  // of put and get; ignored for atomics
   const uint8_t* source = nullptr;
   uint8_t* room = nullptr;
   uint64_t operand = 0;
@@ -41,7 +40,7 @@ struct Call {
 struct Operation {
   enum class State : uint8_t { kFree, kOpen, kDone };
 
-  // All but the call, which is filled in, and what outlives the operation.
+  // Resets everything except `call`, which the caller fills in, and `generation`.
   void Begin() {
     sent_bytes = value = 0;
     unanswered = requests = undelivered = 0;
@@ -52,17 +51,17 @@ struct Operation {
   }
 
   Call call;
-  uint64_t sent_bytes = 0;     // of call.bytes, handed over
-  uint64_t value = 0;          // of an atomic
-  uint32_t unanswered = 0;     // requests in flight; of a multicast, puts that are not complete
-  uint32_t requests = 0;       // requests that were ever handed over
-  uint32_t undelivered = 0;    // of them, for certain
-  uint32_t next = kNoIndex;    // in its lane, or among those that are free
-  uint32_t parent = kNoIndex;  // the multicast that it is a part of
+  uint64_t sent_bytes = 0;     // part of call.bytes that was sent
+  uint64_t value = 0;          // returned by an atomic
+  uint32_t unanswered = 0;     // requests in flight; for a multicast, incomplete puts
+  uint32_t requests = 0;       // requests sent in total
+  uint32_t undelivered = 0;    // requests that certainly were not delivered
+  uint32_t next = kNoIndex;    // in its lane or in the free list
+  uint32_t parent = kNoIndex;  // multicast that contains the operation
   uint32_t generation = 0;
   State state = State::kFree;
   Status status = Status::kOk;
-  bool is_sent = false;    // all that will ever be handed over
+  bool is_sent = false;    // no further request will be sent
   bool is_queued = false;  // in its lane
   bool has_handle = false;
   bool is_multicast = false;
@@ -70,8 +69,8 @@ struct Operation {
   uint8_t vc = 0;
 };
 
-// All operations there may be. A handle is a generation and a place, so a handle of a former
-// operation is known as such.
+// Fixed pool of operations. A handle combines generation and index, which makes stale handles
+// detectable.
 class OperationTable {
  public:
   explicit OperationTable(uint32_t count);
@@ -81,13 +80,13 @@ class OperationTable {
   Operation& operator[](uint32_t index) { return operations_[index]; }
   const Operation& operator[](uint32_t index) const { return operations_[index]; }
 
-  // There is a free one. It is open then.
+  // Allocates an operation and marks it open. Requires free_count() != 0.
   uint32_t Take();
   void Free(uint32_t index);
   suede_mem_handle HandleOf(uint32_t index) const {
     return uint64_t{operations_[index].generation} << 32 | (index + 1);
   }
-  // kNoIndex: it stands for no operation with a handle.
+  // Returns the index of a handle's operation; kNoIndex: the handle is invalid.
   uint32_t Find(suede_mem_handle handle) const;
 
  private:

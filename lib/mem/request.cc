@@ -51,7 +51,7 @@ bool ParsePut(const uint8_t* data, uint32_t data_bytes, Request* request) {
   request->total_bytes = LoadBe32(data + 4);
   request->data = data + kImmediateHeadBytes;
   request->bytes = static_cast<uint16_t>(data_bytes - kImmediateHeadBytes);
-  // The put ends where this request ends, and lies in the window as a whole.
+  // The whole put ends with this request and must not begin below offset 0.
   return request->total_bytes >= request->bytes &&
          request->total_bytes <= request->offset + request->bytes;
 }

@@ -19,7 +19,7 @@ enum class Opcode : uint8_t {
 };
 
 constexpr bool IsAtomic(Opcode opcode) { return opcode >= Opcode::kFetchAdd; }
-// Whether its answer is octets or a value; the others are writes, which are acknowledged.
+// Whether the response carries data or a value. All other operations are writes, and acknowledged.
 constexpr bool IsRead(Opcode opcode) {
   return opcode == Opcode::kGet || (IsAtomic(opcode) && opcode != Opcode::kIncrement);
 }
@@ -28,7 +28,7 @@ inline constexpr uint32_t kRequestControlBytes = 18;
 inline constexpr uint32_t kRequestDataBytes = 256;  // of a put or a get
 inline constexpr uint32_t kImmediateHeadBytes = 8;  // in the data of a put with immediate
 inline constexpr uint32_t kImmediateDataBytes = kRequestDataBytes - kImmediateHeadBytes;
-inline constexpr uint32_t kOperandBytes = 17;  // at most, in the data of an atomic
+inline constexpr uint32_t kOperandBytes = 17;  // maximum, in the data of an atomic
 inline constexpr uint64_t kOffsetLimit = uint64_t{1} << 40;
 inline constexpr uint8_t kRequestClass = 4;
 
@@ -38,7 +38,7 @@ struct Request {
   uint8_t response_vc = 0;  // 0 to 3
   uint8_t boundary = 0;     // increments wrap at 2^(boundary + 1) - 1
   uint16_t window = 0;
-  uint16_t bytes = 0;  // octets of memory: 1 to 256; 0 to 248 with immediate; 4 or 8 of an atomic
+  uint16_t bytes = 0;  // in memory: 1 to 256; 0 to 248 with immediate; 4 or 8 for an atomic
   uint32_t number = 0;
   uint32_t key = 0;
   uint64_t offset = 0;            // less than kOffsetLimit
@@ -46,25 +46,25 @@ struct Request {
   uint64_t operand = 0;           // amount, value to store, expected value
   uint64_t desired = 0;           // of compare-and-swap
   uint32_t immediate = 0;
-  uint32_t total_bytes = 0;  // of the whole put with immediate, which ends with this request
+  uint32_t total_bytes = 0;  // of the whole put with immediate, of which this is the last request
 };
 
-// Writes the 18 octets of control. For an operation with operands, and for the head of a put with
-// immediate, EncodeOperands then writes the data.
+// Writes the 18 octets of control. EncodeOperands writes the data of an atomic and the head of a
+// put with immediate.
 void EncodeRequest(const Request& request, uint8_t* control);
 // Writes the operands of an atomic (up to kOperandBytes), or the head of a put with immediate
-// (kImmediateHeadBytes; the octets to be written follow it). Returns the number of octets; 0 for
-// put and get.
+// (kImmediateHeadBytes), which the caller's data follow. Returns the number of octets written; 0
+// for put and get.
 uint32_t EncodeOperands(const Request& request, uint8_t* data);
 
 enum class Parsed : uint8_t {
   kRequest,
-  kMalformed,  // only `number` and `response_vc` are known, by which it can be refused
-  kForeign,    // no request at all: another class, or a control of another length
+  kMalformed,  // only `number` and `response_vc` are valid, for the refusal
+  kForeign,    // not a request: another class or control length
 };
 
-// Reads a received command. `data` is ignored where data_bytes is 0; request->data points into it.
-// Each octet is read once.
+// Parses a received command. `data` is ignored if data_bytes is 0; request->data points into it.
+// Reads each octet once, so memory that the sender still writes is safe.
 Parsed ParseRequest(const uint8_t* control, uint32_t control_bytes, const uint8_t* data,
                     uint32_t data_bytes, Request* request);
 

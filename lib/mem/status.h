@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an operation ended, or why a request was refused (docs/memory.md, "Statuses").
+// Outcomes of operations and reasons for refusing requests (docs/memory.md, "Statuses").
 #ifndef SUEDE_MEM_STATUS_H_
 #define SUEDE_MEM_STATUS_H_
 
@@ -12,7 +12,7 @@ namespace suede::mem {
 enum class Status : uint8_t {
   kOk = SUEDE_MEM_OK,
   kPending = SUEDE_MEM_PENDING,
-  // Statuses of the target, on the wire.
+  // Sent by the target.
   kNoWindow = SUEDE_MEM_NO_WINDOW,
   kKey = SUEDE_MEM_KEY,
   kPartition = SUEDE_MEM_PARTITION,
@@ -21,7 +21,7 @@ enum class Status : uint8_t {
   kAlignment = SUEDE_MEM_ALIGNMENT,
   kMalformed = SUEDE_MEM_MALFORMED,
   kBusy = SUEDE_MEM_BUSY,
-  // Statuses of the initiator.
+  // Set by the initiator, never sent.
   kUnreachable = SUEDE_MEM_UNREACHABLE,
   kInDoubt = SUEDE_MEM_IN_DOUBT,
   kTimedOut = SUEDE_MEM_TIMED_OUT,
@@ -30,7 +30,7 @@ enum class Status : uint8_t {
 inline constexpr uint8_t kFirstRefusal = SUEDE_MEM_NO_WINDOW;
 inline constexpr uint8_t kRefusals = 8;
 
-// Whether a target may answer with it.
+// Whether a target may send the status.
 constexpr bool IsOnWire(uint8_t code) {
   return code == 0 || (code >= kFirstRefusal && code < kFirstRefusal + kRefusals);
 }

@@ -24,8 +24,9 @@ Target::Target(const TargetParams& params)
 
 // ---- Requests.
 
-// Two places: for its response, and for the acknowledgement that is being joined. Half of the free
-// places stay for others, so several initiators that read nothing leave some.
+// Whether two places are free for the initiator: for the response, and for the pending
+// acknowledgement. An initiator gets at most half of the free places, so those that grant no credit
+// cannot exhaust the pool.
 bool Target::HasRoomFor(uint16_t xpuid) const {
   const uint32_t held = held_[xpuid];
   return free_ >= 2 && (held == 0 || held < std::min(places_of_one_, free_ / 2));
@@ -50,14 +51,14 @@ void Target::OnCommand(const Route& from, const uint8_t* control, uint32_t contr
   }
   const Status status =
       parsed == Parsed::kRequest ? Execute(to, request, sink) : Status::kMalformed;
-  if (status == Status::kPending) return;  // answered
+  if (status == Status::kPending) return;  // Execute has responded
   if (status != Status::kOk) {
     ++counters_.refused[static_cast<uint8_t>(status) - kFirstRefusal];
   }
   Acknowledge(to, request.number, status, sink);
 }
 
-// Returns the status to acknowledge, or kPending where the request was answered otherwise.
+// Returns the status to acknowledge; kPending if a data or value response was sent instead.
 Status Target::Execute(const Route& to, const Request& request, ResponseSink& sink) {
   const Access access = windows_.Check(request);
   if (access.status != Status::kOk) return access.status;
@@ -102,7 +103,7 @@ void Target::Note(uint16_t source, const Request& request) {
       .immediate = request.immediate};
 }
 
-// The lcore that serves the window has executed the request and answered it.
+// Records the notice of a put that the lcore serving the window has executed and acknowledged.
 void Target::OnNotice(uint16_t source, const Request& request) {
   if (request.opcode != Opcode::kPutImmediate || request.bytes != 0 || free_notice_places() == 0) {
     ++counters_.foreign;
@@ -139,7 +140,7 @@ void Target::EndRun(ResponseSink& sink) {
 }
 
 void Target::Answer(const Route& to, const Response& response, ResponseSink& sink) {
-  EndRun(sink);  // the order of the requests
+  EndRun(sink);  // keeps responses in the order of their requests
   uint8_t control[kResponseControlBytes];
   const uint32_t control_bytes = EncodeResponse(response, control);
   if (lanes_[LaneOf(to)].head == kNone &&
@@ -188,7 +189,7 @@ void Target::FreeFirst(uint32_t lane) {
   --held_[lane / kVcCount % kMaxXpus];
 }
 
-// True: nothing waits on the lane any more.
+// Sends the lane's waiting responses. Returns true if none remain.
 bool Target::SendWaiting(uint32_t lane, ResponseSink& sink) {
   const Route to{.xpuid = static_cast<uint16_t>(lane / kVcCount % kMaxXpus),
                  .plane = static_cast<uint8_t>(lane / kVcCount / kMaxXpus),
@@ -205,7 +206,7 @@ bool Target::SendWaiting(uint32_t lane, ResponseSink& sink) {
 
 void Target::Flush(ResponseSink& sink, uint32_t max) {
   EndRun(sink);
-  // Lanes that still wait go to the end of the list; each has its turn once.
+  // Visits each lane once; lanes that still wait move to the end of the list.
   const uint32_t last = last_active_;
   for (bool more = first_active_ != kNone; more && max != 0; --max) {
     const uint32_t lane = first_active_;

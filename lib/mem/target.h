@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target: executes requests against its windows and answers them (docs/memory.md).
+// Target of memory operations: executes requests on its windows and responds (docs/memory.md).
 //
-// Takes received commands, and gives responses to a sink; reads no clock and sends nothing itself.
-// Memory is allocated by the constructor alone. Owned by the thread that serves requests, or
-// guarded by its lock.
+// The caller passes in received commands; responses go to a sink. The class reads no clock and
+// performs no I/O. Only the constructor allocates memory. Not thread-safe: owned by the thread that
+// serves requests, or guarded by the caller's lock.
 #ifndef SUEDE_MEM_TARGET_H_
 #define SUEDE_MEM_TARGET_H_
 
@@ -22,12 +22,12 @@ inline constexpr uint32_t kMaxPlanes = 16;
 
 struct TargetParams {
   uint32_t planes = 1;              // 1 to kMaxPlanes
-  uint32_t response_places = 4096;  // for responses that wait, of all initiators
-  uint32_t places_of_one = 1024;    // of one initiator, at most
+  uint32_t response_places = 4096;  // for responses waiting for credit, of all initiators
+  uint32_t places_of_one = 1024;    // maximum per initiator
   uint32_t notice_places = 1024;
 };
 
-// Where a command goes to, or comes from.
+// Destination or source of a command.
 struct Route {
   uint16_t xpuid = 0;
   uint8_t plane = 0;
@@ -37,7 +37,7 @@ struct Route {
 
 class ResponseSink {
  public:
-  // False: there is no credit for {xpuid, vc} now, and nothing was sent.
+  // Sends a response. Returns false, and sends nothing, if {xpuid, vc} has no credit.
   virtual bool Send(const Route& to, const uint8_t* control, uint32_t control_bytes,
                     const uint8_t* data, uint32_t data_bytes) = 0;
 
@@ -45,11 +45,11 @@ class ResponseSink {
   ~ResponseSink() = default;
 };
 
-// A put with immediate that was executed.
+// Notice of an executed put with immediate.
 struct Notice {
   uint16_t source = 0;  // XPU
   uint16_t window = 0;
-  uint32_t bytes = 0;  // of the whole put, from `offset` on
+  uint32_t bytes = 0;  // of the whole put, starting at `offset`
   uint64_t offset = 0;
   uint32_t immediate = 0;
 };
@@ -57,8 +57,8 @@ struct Notice {
 struct TargetCounters {
   uint64_t executed[9] = {};         // by Opcode; 0 is unused
   uint64_t refused[kRefusals] = {};  // by status, from kFirstRefusal on
-  uint64_t foreign = 0;              // commands that are no requests
-  uint64_t dropped = 0;              // requests without a place for their response
+  uint64_t foreign = 0;              // commands that are not requests
+  uint64_t dropped = 0;              // requests dropped for lack of a response place
   uint64_t written_bytes = 0;        // by puts
   uint64_t read_bytes = 0;           // by gets
   uint64_t waited = 0;               // responses that waited for credit
@@ -71,37 +71,38 @@ class Target {
   WindowTable& windows() { return windows_; }
   const TargetCounters& counters() const { return counters_; }
 
-  // A command that arrived from XPU `from.xpuid` on plane `from.plane` (from.vc is ignored).
-  // Acknowledgements may wait for Flush, to be joined.
+  // Processes a command from XPU `from.xpuid` on plane `from.plane` (from.vc is ignored). May hold
+  // an acknowledgement back until Flush, to coalesce it with others.
   void OnCommand(const Route& from, const uint8_t* control, uint32_t control_bytes,
                  const uint8_t* data, uint32_t data_bytes, ResponseSink& sink);
-  // The end of a batch of commands, and every now and then while HasWaiting(): hands over all that
-  // the sink takes, of up to `max` {initiator, VC} that wait. The next call goes on behind these.
+  // Sends pending responses of up to `max` waiting {plane, initiator, VC}, as far as credit
+  // permits; the next call continues with the others. To be called after each batch of commands,
+  // and periodically while HasWaiting().
   void Flush(ResponseSink& sink, uint32_t max = UINT32_MAX);
   // Whether responses wait for credit.
   bool HasWaiting() const { return first_active_ != kNone; }
-  // The connection of a plane is new: forgets responses that wait there, as their requests are lost
-  // to the initiators anyway.
+  // Discards the responses that wait on a plane whose daemon connection was lost; the initiators
+  // treat their requests as lost.
   void OnPlaneLost(uint32_t plane);
 
-  // Takes a notice. False: there is none.
+  // Removes the oldest notice. Returns false if there is none.
   bool TakeNotice(Notice* notice);
   bool has_notices() const { return notices_in_ != notices_out_; }
   uint32_t free_notice_places() const {
     return static_cast<uint32_t>(notices_.size() - (notices_in_ - notices_out_));
   }
 
-  // Aborts where the state contradicts itself; for tests and fuzzers.
+  // Aborts if the state is inconsistent; for tests and fuzzers.
   void CheckInvariants() const;
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // Responses that wait, of one {plane, initiator, VC}: a list of places.
+  // Queue of the responses of one {plane, initiator, VC} that wait for credit.
   struct Lane {
     uint32_t head = kNone;
     uint32_t tail = kNone;
-    uint32_t next_active = kNone;  // lanes with waiting responses are a list, too
+    uint32_t next_active = kNone;  // in the list of lanes with waiting responses
   };
   struct Place {
     uint32_t next = kNone;
@@ -110,12 +111,12 @@ class Target {
     uint8_t control[kResponseControlBytes];
     uint8_t data[kRequestDataBytes];
   };
-  // An acknowledgement that further requests may join.
+  // A pending acknowledgement, which further requests may extend.
   struct Run {
     Route to;
     Status status = Status::kOk;
     uint32_t number = 0;
-    uint32_t count = 0;  // 0: there is none
+    uint32_t count = 0;  // 0: none pending
   };
 
   uint32_t LaneOf(const Route& to) const {
@@ -140,7 +141,7 @@ class Target {
   Run run_;
   std::vector<Lane> lanes_;  // [plane][XPU][VC]
   std::vector<Place> places_;
-  std::vector<uint32_t> held_;  // places of each initiator
+  std::vector<uint32_t> held_;  // places in use, by initiator
   std::vector<Notice> notices_;
   uint64_t notices_in_ = 0;
   uint64_t notices_out_ = 0;

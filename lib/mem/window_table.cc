@@ -46,7 +46,7 @@ Access WindowTable::Check(const Request& request) const {
     return {.status = Status::kPartition};
   }
   if ((window->rights & RightOf(request.opcode)) == 0) return {.status = Status::kRights};
-  // Both are below 2^41: the sum does not wrap.
+  // offset < 2^40 and bytes <= 256, so the sum does not overflow.
   if (request.offset + request.bytes > window->bytes) return {.status = Status::kBounds};
   if (IsAtomic(request.opcode) && request.offset % request.bytes != 0) {
     return {.status = Status::kAlignment};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The windows of a target: which memory requests may reach (docs/memory.md, "Windows").
+// The windows of a target: the memory that requests may access (docs/memory.md, "Windows").
 //
-// Owned by the thread that serves requests, or guarded by its lock.
+// Not thread-safe: owned by the thread that serves requests, or guarded by the caller's lock.
 #ifndef SUEDE_MEM_WINDOW_TABLE_H_
 #define SUEDE_MEM_WINDOW_TABLE_H_
 
@@ -26,13 +26,13 @@ struct Window {
 
   uint8_t* base = nullptr;  // a multiple of 8
   uint64_t bytes = 0;       // kMinWindowBytes to kMaxWindowBytes
-  uint32_t key = 0;         // 0: none is asked for
+  uint32_t key = 0;         // 0: not checked
   uint16_t partition = kAnyPartition;
   uint8_t rights = 0;
-  bool is_elsewhere = false;  // an lcore executes its requests: only notices come here
+  bool is_elsewhere = false;  // an lcore executes the requests; only notices arrive here
 };
 
-// The answer to a request: its memory, or why it is refused.
+// Result of an access check: the memory, or the reason for refusal.
 struct Access {
   Status status = Status::kOk;
   uint8_t* memory = nullptr;
@@ -44,20 +44,20 @@ class WindowTable {
 
   enum class Added : uint8_t { kOk, kInvalid, kTaken };
   Added Add(uint32_t id, const Window& window);
-  bool Remove(uint32_t id);  // false: there is none
-  // Null: there is none.
+  bool Remove(uint32_t id);  // returns false if absent
+  // Returns null if absent.
   const Window* Find(uint32_t id) const;
-  // Whether a window names a partition.
+  // Whether any window is restricted to a partition.
   bool NamesPartitions() const { return partitioned_ != 0; }
-  // Requests reach windows that name no partition, or this one. kAnyPartition (the default): it is
-  // not known, and they reach no window that names one.
+  // Sets the partition of the requests: they may access windows of this partition and unrestricted
+  // ones. kAnyPartition (the default): unknown, unrestricted windows only.
   void SetPartition(uint16_t partition) { partition_ = partition; }
 
   // Checks a parsed request in the order of docs/memory.md, "Statuses".
   Access Check(const Request& request) const;
 
  private:
-  std::vector<Window> windows_;  // by id; of those that are not there base is null
+  std::vector<Window> windows_;  // by id; base is null for absent windows
   uint32_t partitioned_ = 0;
   uint16_t partition_ = Window::kAnyPartition;
 };
