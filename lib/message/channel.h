@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A channel: one way between a socket and one peer. A send socket has one for each of its targets,
-// a receive socket has one.
+// A channel: one direction between a socket and one peer. A send socket has one per target, a
+// receive socket exactly one.
 #ifndef SUEDE_MESSAGE_CHANNEL_H_
 #define SUEDE_MESSAGE_CHANNEL_H_
 
@@ -16,17 +16,17 @@
 namespace suede::message {
 
 inline constexpr uint32_t kMaxPlanes = 16;
-inline constexpr uint16_t kAnyXpu = kMaxXpus;  // of a receive socket without a peer yet
+inline constexpr uint16_t kAnyXpu = kMaxXpus;  // receive socket without a peer yet
 
-// Where a command goes to, or comes from.
+// Destination or source of a command.
 struct Peer {
   uint16_t xpuid = 0;
   uint8_t plane = 0;
   uint8_t vc = 0;
 };
 
-// The names by which both ends find each other, as one number: names that differ in the epoch alone
-// are neighbours.
+// The name by which both ends match a channel. Key() packs it into an ordered integer with the
+// epoch in the low bits: names that differ only in the epoch are adjacent.
 struct Name {
   bool is_sender = false;
   uint8_t plane = 0;
@@ -44,11 +44,11 @@ struct Channel {
     kFree,
     kWaiting,  // for the peer
     kConnected,
-    kEnding,  // of a sender: END is sent, CLOSED has not come
-    kEnded,   // of a sender: CLOSED has come; of a receiver: END has come
-    kFailed,  // `status` says how
+    kEnding,  // sender: END sent, CLOSED not received
+    kEnded,   // sender: CLOSED received; receiver: END received
+    kFailed,  // `status` has the reason
   };
-  // Control commands that are to be sent, as bits.
+  // Pending control commands, as bits.
   enum Owed : uint8_t {
     kConnect = 1,
     kAnnounce = 2,
@@ -63,39 +63,39 @@ struct Channel {
   Peer Control(uint8_t vc) const { return {.xpuid = name.xpuid, .plane = name.plane, .vc = vc}; }
 
   State state = State::kFree;
-  Status status = Status::kPending;  // how it failed; while it waits, why the peer is not there
+  Status status = Status::kPending;  // why it failed; while kWaiting, why it is not connected
   uint8_t owed = 0;
   bool owes_end = false;
-  Status end_status = Status::kOk;  // of the END that is to be sent
+  Status end_status = Status::kOk;  // of the pending END
   Name name;
   Traits traits;
-  uint32_t socket = kNone;  // kNone: closed, and stays until nothing is owed any more
+  uint32_t socket = kNone;  // kNone: released, kept until its pending commands are sent
   uint32_t tag = 0;
   uint32_t peer_tag = 0;  // valid once connected
-  uint32_t number = 0;    // of the next command, sent or received
-  Time at{};              // of the next CONNECT; of a closed one: when it is given up
+  uint32_t number = 0;    // sequence number of the next DATA or END
+  Time at{};              // of the next CONNECT; once released: when the channel is freed
   Duration interval{};    // between CONNECTs
   bool connect_is_in_flight = false;
 
-  // ---- For a sender. Positions are sums of costs.
+  // ---- For a sender. Positions are cumulative costs (CostOf).
   uint64_t sent = 0;
-  uint64_t limit = 0;  // sent stays below or at it
+  uint64_t limit = 0;  // upper bound of `sent`
   uint64_t acknowledged = 0;
-  uint32_t window_bytes = 0;     // the peer's ring
-  uint64_t operation = 0;        // number of the one that is being sent
-  uint64_t operation_bytes = 0;  // bytes of it that were sent
+  uint32_t window_bytes = 0;     // size of the peer's ring
+  uint64_t operation = 0;        // number of the operation being sent
+  uint64_t operation_bytes = 0;  // sent bytes of that operation
   uint64_t acknowledged_operations = 0;
-  std::vector<uint64_t> ends;     // position at the end of each operation, by its place
-  uint32_t since_completion = 0;  // commands since the last that asked for one
-  bool has_delivered = false;     // the receiver closed after its program had taken everything
+  std::vector<uint64_t> ends;     // position of each operation's end, by number modulo the size
+  uint32_t since_completion = 0;  // commands since the last with a completion
+  bool has_delivered = false;     // the receiver closed after reading everything
 
   // ---- For a receiver.
   std::unique_ptr<SpillRing> ring;
-  uint64_t granted = 0;  // the limit that the sender was told
-  uint32_t taken = 0;    // of a closed one: what was released, modulo 2^32
+  uint64_t granted = 0;  // limit last sent to the sender
+  uint32_t taken = 0;    // once released: cost of the data read, modulo 2^32
 };
 
-// Channels with something to do, each at most once; the first one first.
+// FIFO of channels with pending work. Contains each channel at most once.
 class ChannelList {
  public:
   explicit ChannelList(uint32_t channels) : next_(channels, kAbsent) {}
@@ -108,7 +108,7 @@ class ChannelList {
     (is_empty() ? first_ : next_[last_]) = channel;
     last_ = channel;
   }
-  // There is one.
+  // Removes the first channel. The list must not be empty.
   uint32_t TakeFirst() {
     const uint32_t channel = first_;
     first_ = next_[channel];

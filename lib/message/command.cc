@@ -27,7 +27,7 @@ bool ParseTraits(uint8_t octet, Traits* traits) {
   return (octet & ~kTraits) == 0;
 }
 
-// Octet 3, whose meaning depends on the kind.
+// Parses octet 3 of the control, which depends on the kind: traits, a status, or 0.
 bool ParseOctet3(uint8_t octet, Command* command) {
   switch (command->kind) {
     case Kind::kConnect:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands of sockets (docs/sockets.md, "Commands").
+// Encoding of socket commands (docs/sockets.md, "Commands").
 #ifndef SUEDE_MESSAGE_COMMAND_H_
 #define SUEDE_MESSAGE_COMMAND_H_
 
@@ -21,15 +21,15 @@ enum class Kind : uint8_t {
 };
 
 inline constexpr uint8_t kSocketClass = 6;
-inline constexpr uint32_t kControlBytes = 18;  // of every command
-inline constexpr uint32_t kDataBytes = 256;    // at most
+inline constexpr uint32_t kControlBytes = 18;  // length of every command's control
+inline constexpr uint32_t kDataBytes = 256;    // maximum
 
 // Flags of DATA.
 inline constexpr uint8_t kFirst = 1;        // of a datagram
 inline constexpr uint8_t kLast = 2;         // of a datagram
-inline constexpr uint8_t kWantsCredit = 4;  // CREDIT is to answer it
+inline constexpr uint8_t kWantsCredit = 4;  // requests a CREDIT
 
-// The traits on which both ends have to agree, in CONNECT and ANNOUNCE.
+// Properties in CONNECT and ANNOUNCE, which must be equal at both ends.
 struct Traits {
   bool is_datagram = false;
   bool is_private = false;
@@ -43,9 +43,9 @@ struct Command {
   Traits traits;                // CONNECT, ANNOUNCE
   Status status = Status::kOk;  // REFUSE, END
   uint16_t id = 0;              // of the socket
-  uint32_t tag = 0;             // of the channel at the XPU that gets it, or that is refused
+  uint32_t tag = 0;             // of the destination's channel; REFUSE: of the refused channel
   uint32_t epoch = 0;           // CONNECT, ANNOUNCE, REFUSE, DATA, END
-  uint32_t own_tag = 0;   // CONNECT, ANNOUNCE, ACCEPT: of the channel of the XPU that sends it
+  uint32_t own_tag = 0;         // CONNECT, ANNOUNCE, ACCEPT, CLOSED: of the sender's channel
   uint32_t limit = 0;     // ACCEPT, CREDIT
   uint32_t received = 0;  // CREDIT
   uint32_t number = 0;    // DATA, END
@@ -58,11 +58,11 @@ void EncodeCommand(const Command& command, uint8_t* control);
 
 enum class Parsed : uint8_t {
   kCommand,
-  kMalformed,  // of sockets, and not as docs/sockets.md says; id, tag and epoch are those of DATA
-  kForeign,    // of another class, or with a control of another length
+  kMalformed,  // socket command with an invalid field; id, tag and epoch are read as in DATA
+  kForeign,    // another class or control length
 };
 
-// Reads a received command. command->data points into `data`. Each octet is read once.
+// Parses a received command. command->data points into `data`. Reads each octet of `control` once.
 Parsed ParseCommand(const uint8_t* control, uint32_t control_bytes, const uint8_t* data,
                     uint32_t data_bytes, Command* command);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of a send socket, from the call to the end.
+// Queue of a send socket's operations.
 #ifndef SUEDE_MESSAGE_OPERATIONS_H_
 #define SUEDE_MESSAGE_OPERATIONS_H_
 
@@ -12,22 +12,22 @@
 namespace suede::message {
 
 struct Operation {
-  const uint8_t* data = nullptr;  // null once nothing of it is to be sent any more
+  const uint8_t* data = nullptr;  // null once no more of it is sent
   uint64_t bytes = 0;
   Time deadline = kNever;
-  suede_socket_result* result = nullptr;  // null once the end has been written
+  suede_socket_result* result = nullptr;  // null once the final status is written
   Status status = Status::kOk;            // of the first target that failed
-  bool is_cut = false;                    // its deadline has passed: no more is sent of it
+  bool is_cut = false;                    // deadline passed: no more of it is sent
   bool is_complete = false;
 };
 
-// Numbers count up from 0; an operation's place is its number modulo the places.
+// Ring of operations, numbered from 0; an operation is stored at its number modulo places().
 class OperationQueue {
  public:
   explicit OperationQueue(uint32_t places) : operations_(places) {}
 
-  uint64_t first() const { return first_; }  // the oldest that is not complete
-  uint64_t next() const { return next_; }    // of the next operation
+  uint64_t first() const { return first_; }  // oldest incomplete operation
+  uint64_t next() const { return next_; }    // number of the next operation
   bool is_empty() const { return first_ == next_; }
   bool is_full() const { return next_ - first_ == operations_.size(); }
   uint32_t places() const { return static_cast<uint32_t>(operations_.size()); }
@@ -44,7 +44,8 @@ class OperationQueue {
   uint64_t next_ = 0;
 };
 
-// Writes a result, which another thread may read: the status last, with release.
+// Writes a result, unless null, which another thread may read: pushed_bytes first, then the status
+// with release semantics.
 void WriteResult(suede_socket_result* result, uint64_t pushed_bytes, Status status);
 
 }  // namespace suede::message

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sockets, their channels, and operations. sockets_send.cc and sockets_receive.cc have the
-// commands of data, sockets_control.cc the others.
+// Sockets, channels and operations. sockets_send.cc and sockets_receive.cc handle DATA and END,
+// sockets_control.cc the other commands.
 #include "message/sockets.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace suede::message {
 namespace {
 
-constexpr uint32_t kTagIndexBits = 12;  // of kMaxChannels
+constexpr uint32_t kTagIndexBits = 12;  // log2 of kMaxChannels
 constexpr Duration kLinger = std::chrono::seconds(1);
 
 }  // namespace
@@ -33,7 +33,7 @@ Sockets::Sockets(const SocketsParams& params)
   refused_places_.reserve(refusals_.size());
 }
 
-// splitmix64.
+// Returns a pseudo-random number (splitmix64).
 uint64_t Sockets::Draw() {
   uint64_t z = random_ += 0x9e3779b97f4a7c15;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
@@ -41,7 +41,7 @@ uint64_t Sockets::Draw() {
   return z ^ z >> 31;
 }
 
-// ---- Opening.
+// ---- Open.
 
 bool Sockets::IsValid(const SocketParams& params, std::span<const uint16_t> peers) const {
   if (params.plane < -1 || params.plane >= static_cast<int>(params_.planes)) return false;
@@ -65,8 +65,8 @@ uint8_t Sockets::PlaneOf(const SocketParams& params, uint16_t peer) const {
   return static_cast<uint8_t>((params.is_sender ? peer : params_.own_xpuid) % params_.planes);
 }
 
-// Whether a private stream of another socket has the VC, or this one would be private on a VC that
-// others use.
+// Whether an open channel of the same direction and plane uses the VC, and either of the two is
+// private.
 bool Sockets::IsVcTaken(const Name& name, const Traits& traits) const {
   return std::any_of(channels_.begin(), channels_.end(), [&](const Channel& other) {
     return other.IsOpen() && other.socket != Channel::kNone &&
@@ -149,7 +149,7 @@ Status Sockets::WhyAbsent(const Name& name) const {
                                                                       : Status::kNotOpen;
 }
 
-// The channel of a tag, if it is one with this peer.
+// Returns the channel of a tag; kNone if it does not exist or has another peer.
 uint32_t Sockets::FindTag(uint32_t tag, const Peer& from) const {
   const uint32_t index = tag & ((1u << kTagIndexBits) - 1);
   if (index >= channels_.size()) return Channel::kNone;
@@ -191,7 +191,7 @@ void Sockets::Schedule(uint32_t index, uint8_t what) {
   control_list_.Append(index);
 }
 
-// Whether a channel that belongs to no socket any more has still something to tell its peer.
+// Whether a released channel still has pending commands, and its linger time has not elapsed.
 bool Sockets::IsNeeded(const Channel& channel) const {
   return (channel.owed != 0 || channel.owes_end) && now_ < channel.at;
 }
@@ -237,11 +237,11 @@ Started Sockets::Send(uint32_t number_of_socket, const uint8_t* data, uint64_t b
     Channel& channel = channels_[index];
     if (channel.state == Channel::State::kWaiting) return Started::kNotConnected;
     if (channel.state != Channel::State::kConnected) {
-      channel.has_delivered = false;  // this operation at least is not
+      channel.has_delivered = false;  // this operation is not delivered
       continue;
     }
     any_open = true;
-    // Half of the ring: the other half may be in use, and not yet be granted anew.
+    // Accepts up to half of the ring, because the credit of the other half may not be returned yet.
     if (socket.params.is_datagram && MessageCost(bytes) > channel.window_bytes / 2) {
       return Started::kTooLong;
     }
@@ -258,7 +258,7 @@ Started Sockets::Send(uint32_t number_of_socket, const uint8_t* data, uint64_t b
                    .result = result,
                    .status = socket.untold});
   socket.untold = Status::kOk;
-  // The next look at the time sees that its receivers are waited for.
+  // Forces the next OnTime to schedule the check of the receivers.
   earliest_ = now_;
   for (const uint32_t index : socket.channels) {
     if (channels_[index].state == Channel::State::kConnected) data_list_.Append(index);
@@ -298,7 +298,7 @@ void Sockets::CompleteOperation(Socket& socket, uint64_t number, Status status) 
   ++progress_;
 }
 
-// Completes operations that all targets that are left have, or that have no target any more.
+// Completes the operations that every remaining target has acknowledged; all if no target remains.
 void Sockets::UpdateOperations(Socket& socket) {
   OperationQueue& operations = *socket.operations;
   uint64_t pushed = operations.next();
@@ -319,7 +319,7 @@ void Sockets::UpdateOperations(Socket& socket) {
     }
     ++progress_;
   }
-  // An operation that its deadline has ended waits for no acknowledgement.
+  // Expired operations complete without an acknowledgement.
   while (operations.first() < acknowledged ||
          (operations.first() < socket.pushed && operations[operations.first()].is_complete)) {
     CompleteOperation(socket, operations.first(), operations[operations.first()].status);
@@ -332,8 +332,8 @@ void Sockets::UpdateOperations(Socket& socket) {
   }
 }
 
-// The deadline is over. A stream goes on behind the octets that were pushed; a target that has
-// fewer of them than others is given up, as it would miss some.
+// Ends an operation whose deadline has passed. A stream continues behind the octets already sent; a
+// target that was sent fewer of them than others fails, since its stream would have a gap.
 void Sockets::ExpireOperation(Socket& socket, uint64_t number) {
   Operation& operation = (*socket.operations)[number];
   const auto has = [&](const Channel& channel) {
@@ -362,7 +362,7 @@ void Sockets::ExpireOperation(Socket& socket, uint64_t number) {
       EndOperation(channel);
     }
   }
-  // Operations behind it may need no credit.
+  // Wakes the channels: following operations may need no credit.
   for (const uint32_t index : socket.channels) {
     if (channels_[index].IsOpen()) data_list_.Append(index);
   }
@@ -375,7 +375,7 @@ void Sockets::ExpireOperation(Socket& socket, uint64_t number) {
   UpdateOperations(socket);
 }
 
-// ---- Receiving.
+// ---- Receive.
 
 Got Sockets::Receive(uint32_t number, uint8_t* room, uint32_t max, uint32_t* bytes) {
   *bytes = 0;
@@ -418,7 +418,7 @@ uint32_t Sockets::TakeBack(uint32_t number) {
   return socket.filled_bytes;
 }
 
-// ---- The end.
+// ---- Close.
 
 void Sockets::Close(uint32_t number) {
   Socket& socket = sockets_[number];
@@ -452,7 +452,7 @@ void Sockets::Release(uint32_t number) {
   free_sockets_.push_back(number);
 }
 
-// The channel belongs to no socket any more. It stays until its peer has been told.
+// Detaches the channel from its socket. Frees it once the peer has been notified, or after kLinger.
 void Sockets::LetGo(uint32_t index) {
   Channel& channel = channels_[index];
   names_.erase(channel.name.Key());
@@ -520,7 +520,7 @@ void Sockets::CheckInvariants() const {
     check(Find(channel.name) == i && sockets_[channel.socket].is_open);
     if (channel.name.is_sender) {
       const OperationQueue& operations = *sockets_[channel.socket].operations;
-      // A channel without credit is in no list until it has some.
+      // A channel without credit is in no list until CREDIT arrives.
       const bool has_operations =
           channel.state == Channel::State::kConnected && channel.operation < operations.next();
       check(!channel.owes_end || has_operations || data_list_.Contains(i));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Message sockets of an XPU (docs/sockets.md).
 //
-// Takes calls, received commands, completions and the time, and gives commands to a sink; reads no
-// clock and sends nothing itself. Memory is allocated by the constructor and by Open. One thread at
-// a time uses it.
+// The caller passes in calls, received commands, completions and the time; commands go to a sink.
+// The class reads no clock and performs no I/O. Only the constructor and Open allocate memory. Not
+// thread-safe: one thread at a time may call.
 #ifndef SUEDE_MESSAGE_SOCKETS_H_
 #define SUEDE_MESSAGE_SOCKETS_H_
 
@@ -23,9 +23,9 @@
 namespace suede::message {
 
 inline constexpr uint32_t kMaxChannels = 4096;
-// One in this many commands of DATA asks for a completion.
+// Interval of completions: every 16th DATA of a channel requests one.
 inline constexpr uint32_t kCommandsPerCompletion = 16;
-// The cost of the longest command.
+// Cost of a DATA of maximum length.
 inline constexpr uint32_t kFullCost = CostOf(kDataBytes);
 
 struct SocketsParams {
@@ -33,8 +33,8 @@ struct SocketsParams {
   uint32_t planes = 1;       // 1 to kMaxPlanes
   uint32_t channels = 1024;  // 1 to kMaxChannels
   uint32_t data_vcs = 4;     // mask, not 0
-  uint8_t control_vc = 3;    // none of data_vcs
-  uint64_t seed = 0;         // drawn at random: tags are drawn from it
+  uint8_t control_vc = 3;    // not in data_vcs
+  uint64_t seed = 0;         // random; seeds the generation of tags
 };
 
 struct SocketParams {
@@ -46,24 +46,24 @@ struct SocketParams {
   uint16_t id = 0;
   uint32_t epoch = 0;
   uint32_t ring_bytes = 1 << 20;  // of a receiver
-  uint32_t operations = 256;      // of a sender that are not complete
+  uint32_t operations = 256;      // of a sender: maximum of incomplete operations
 };
 
-// Commands of one shape to one peer.
+// Commands to one peer whose controls and data have equal lengths.
 struct Burst {
   Peer to;
-  const uint8_t* controls = nullptr;  // kControlBytes each, one behind the other
-  const uint8_t* data = nullptr;      // data_bytes each, one behind the other
+  const uint8_t* controls = nullptr;  // kControlBytes each, contiguous
+  const uint8_t* data = nullptr;      // data_bytes each, contiguous
   uint32_t data_bytes = 0;            // 0: none
   uint32_t count = 0;                 // 1 to kCommandsPerCompletion
-  bool wants_completion = false;      // count is 1 then
-  uint64_t completion_tag = 0;        // the completion repeats it
+  bool wants_completion = false;      // only where count is 1
+  uint64_t completion_tag = 0;        // echoed by the completion
 };
 
 class CommandSink {
  public:
-  // Returns how many of the commands were taken, the first ones of the burst: fewer than all where
-  // credit or room ends. kLost: the plane has no daemon.
+  // Sends the burst. Returns the number of leading commands accepted: fewer than burst.count where
+  // credit or queue space runs out. kLost: the plane has no daemon.
   static constexpr int kLost = -1;
   virtual int Send(const Burst& burst) = 0;
 
@@ -76,14 +76,14 @@ struct SocketsCounters {
   uint64_t sent_commands = 0;  // of DATA
   uint64_t received_bytes = 0;
   uint64_t received_commands = 0;    // of DATA
-  uint64_t spilled_bytes = 0;        // of received_bytes: that waited in a ring
+  uint64_t spilled_bytes = 0;        // part of received_bytes that was buffered in a ring
   uint64_t refused[kRefusals] = {};  // commands, by status, from kFirstRefusal on
-  uint64_t stray = 0;                // answers that fit nothing that is open
-  uint64_t foreign = 0;              // commands that are none of sockets
-  uint64_t unanswered = 0;           // refusals that were not sent for want of a place
-  uint64_t torn = 0;                 // datagrams whose sender gave them up midway
-  uint64_t starved = 0;              // times that a peer's credit was missing
-  uint64_t blocked = 0;              // times that the daemon's credit or room was missing
+  uint64_t stray = 0;                // CREDIT, CLOSED and REFUSE that match no open channel
+  uint64_t foreign = 0;              // commands of other classes or lengths
+  uint64_t unanswered = 0;           // refusals not sent, as one to the XPU was pending
+  uint64_t torn = 0;                 // datagrams that the sender aborted midway
+  uint64_t starved = 0;              // times a peer's credit was exhausted
+  uint64_t blocked = 0;              // times the daemon's credit or queue was exhausted
 };
 
 enum class Opened : uint8_t { kOk, kInvalid, kNoRoom, kExists, kBusy };
@@ -94,15 +94,17 @@ class Sockets {
  public:
   explicit Sockets(const SocketsParams& params);
 
-  // Opens a socket to `peers`: for a receiver one, or kAnyXpu. It begins to connect by itself.
+  // Opens a socket to `peers` and schedules its connection setup. A receiver has one peer, or
+  // kAnyXpu.
   Opened Open(const SocketParams& params, std::span<const uint16_t> peers, uint32_t* socket);
 
-  // kPending: it waits for a peer. kOk: connected, or ended. Otherwise how the first peer failed.
+  // kPending: the socket waits for a peer. kOk: connected or ended. Otherwise the status of the
+  // first failed peer.
   Status StatusOf(uint32_t socket) const;
-  // StatusOf a sender that has closed. A peer that closed first has not failed if its program
-  // had taken everything.
+  // Status of a closed sender. A peer that closed first counts as successful if it had read
+  // everything.
   Status OutcomeOf(uint32_t socket) const;
-  // The status of one peer; while the socket waits, kPending, or why the peer does not accept.
+  // Status of one peer. While it is not connected: kPending, or why it does not accept.
   Status PeerStatus(uint32_t socket, uint32_t peer) const;
   const Channel& PeerOf(uint32_t socket, uint32_t peer) const {
     return channels_[sockets_[socket].channels[peer]];
@@ -111,62 +113,65 @@ class Sockets {
     return static_cast<uint32_t>(sockets_[socket].channels.size());
   }
 
-  // Starts to send. `data` is read until the operation is pushed or complete; *result (may be null)
-  // is written at its end. The number of the operation goes to *number (may be null).
+  // Starts to send. `data` must stay valid until the operation is pushed or complete. Writes
+  // *result (may be null) when the operation is pushed and when it completes, and stores the
+  // operation's number in *number (may be null).
   Started Send(uint32_t socket, const uint8_t* data, uint64_t bytes, Time deadline,
                suede_socket_result* result, uint64_t* number);
-  // Whether nothing of the operation's data is needed any more.
+  // Whether the operation's data may be reused.
   bool IsPushed(uint32_t socket, uint64_t number) const;
-  // Does not write the operation's result any more. kOk, or how a target has failed so far.
+  // Detaches the operation's result: nothing writes it any more. Returns kOk, or the first failure
+  // of a target so far.
   Status ForgetResult(uint32_t socket, uint64_t number);
   bool IsSender(uint32_t socket) const { return sockets_[socket].params.is_sender; }
-  // Operations of a sender that are not complete.
+  // Number of a sender's incomplete operations.
   uint32_t OpenOperations(uint32_t socket) const {
     const OperationQueue& operations = *sockets_[socket].operations;
     return static_cast<uint32_t>(operations.next() - operations.first());
   }
-  // Whether all targets that are left have everything.
+  // Whether all operations are complete.
   bool IsDrained(uint32_t socket) const { return sockets_[socket].operations->is_empty(); }
-  // The first failure of an operation since this was asked last; kOk: there was none.
+  // Returns the first failure of an operation since the previous call; kOk: none.
   Status TakeFailure(uint32_t socket);
 
-  // Takes octets of a stream, or a datagram, `max` octets at most. *bytes: how many; with kTooLong
-  // the length of the datagram, which stays.
+  // Copies up to `max` octets of a stream, or one datagram, to `room`. *bytes: the number copied;
+  // for kTooLong the length of the datagram, which stays queued.
   Got Receive(uint32_t socket, uint8_t* room, uint32_t max, uint32_t* bytes);
-  // Room into which a stream's octets may go as they arrive, until TakeBack. False: octets wait to
-  // be received, and nothing was offered.
+  // Offers a buffer that receives a stream's octets directly, until TakeBack. Returns false, and
+  // does nothing, for a datagram socket, if octets are queued, or if a buffer is already offered.
   bool OfferRoom(uint32_t socket, uint8_t* room, uint32_t max);
-  // Octets that are in the room so far.
+  // Octets written to the offered buffer so far.
   uint32_t Filled(uint32_t socket) const { return sockets_[socket].filled_bytes; }
-  // Takes the room back; returns how many octets are in it.
+  // Withdraws the offered buffer. Returns the number of octets written to it.
   uint32_t TakeBack(uint32_t socket);
 
-  // A sender sends END behind its operations; see IsClosed.
+  // Starts to close; a sender sends END behind its operations. IsClosed reports the end.
   void Close(uint32_t socket);
-  // Whether all peers have everything and know the end, or have failed.
+  // Whether close is complete: every peer has confirmed the END or has failed.
   bool IsClosed(uint32_t socket) const;
-  // Gives the socket up: `socket` is void. Peers of one that is not closed are told.
+  // Frees the socket; `socket` becomes invalid. Notifies the peers of a socket that is not closed.
   void Release(uint32_t socket);
 
-  // Sends what may be sent now.
+  // Sends pending commands, as far as credit permits.
   void Pump(CommandSink& sink);
-  // Whether commands wait for the daemon's credit.
+  // Whether Pump has commands to send.
   bool HasUnsent() const { return !data_list_.is_empty() || !control_list_.is_empty(); }
   void OnCommand(const Peer& from, const uint8_t* control, uint32_t control_bytes,
                  const uint8_t* data, uint32_t data_bytes);
-  // `status` is SUEDE_STATUS_….
+  // Processes the completion of a command. `status` is SUEDE_STATUS_….
   void OnCompletion(uint64_t completion_tag, uint8_t status);
-  // The time, before other calls; ends what is too late.
+  // Sets the time, for the calls that follow. Expires operations and channels, and schedules
+  // CONNECTs.
   void OnTime(Time now);
-  // The daemon of a plane has gone.
+  // Fails the channels of a plane whose daemon has gone.
   void OnPlaneLost(uint32_t plane);
 
   uint32_t free_channels() const { return static_cast<uint32_t>(free_channels_.size()); }
   const SocketsCounters& counters() const { return counters_; }
-  // Changes with each command that is received, and each operation that is complete.
+  // Changes with each valid received command, and each operation that is pushed or completes.
   uint64_t progress() const { return progress_; }
 
-  // Aborts where the state contradicts itself; for tests and fuzzers.
+  // Aborts if the state is inconsistent; for tests and fuzzers.
   void CheckInvariants() const;
 
  private:
@@ -176,14 +181,14 @@ class Sockets {
     SocketParams params;
     std::vector<uint32_t> channels;
     std::optional<OperationQueue> operations;  // of a sender
-    uint64_t pushed = 0;                       // operations whose data is not needed any more
-    Status untold = Status::kOk;               // a target's failure that no operation has told yet
-    Status failure = Status::kOk;              // of the operations since TakeFailure
-    uint8_t* room = nullptr;                   // room that is offered
+    uint64_t pushed = 0;                       // operations sent completely to all targets
+    Status untold = Status::kOk;               // a target's failure that no operation has reported
+    Status failure = Status::kOk;              // first failed operation since TakeFailure
+    uint8_t* room = nullptr;                   // buffer of OfferRoom
     uint32_t room_bytes = 0;
     uint32_t filled_bytes = 0;
   };
-  // A refusal of a command that belongs to no channel; one for each {plane, XPU}.
+  // Pending REFUSE of a command that belongs to no channel; one per {plane, XPU}.
   struct Refusal {
     Status status = Status::kOk;  // kOk: none
     uint16_t id = 0;
@@ -198,7 +203,7 @@ class Sockets {
   uint32_t TakeChannel(uint32_t socket, const Name& name, const Traits& traits);
   void FreeChannel(uint32_t index);
   uint32_t Find(const Name& name) const;
-  // Why there is no socket of this name: another epoch, or none at all.
+  // Returns why no socket has the name: kEpoch if one of another epoch is open, otherwise kNotOpen.
   Status WhyAbsent(const Name& name) const;
   uint32_t FindTag(uint32_t tag, const Peer& from) const;
   void Schedule(uint32_t index, uint8_t what);
@@ -214,13 +219,13 @@ class Sockets {
 
   // ---- Sending.
   enum class Pumped : uint8_t { kIdle, kMore, kBlocked };
-  // Commands of DATA in a row.
+  // Consecutive DATA commands of equal length.
   struct Run {
     uint32_t count = 0;
     uint32_t bytes = 0;         // of each
-    bool is_last = false;       // the operation ends with it
-    bool completes = false;     // it asks for a completion
-    bool wants_credit = false;  // the last of them does
+    bool is_last = false;       // ends the operation
+    bool completes = false;     // requests a completion
+    bool wants_credit = false;  // the last command requests CREDIT
   };
   static Run NextRun(const Channel& channel, uint64_t left, uint32_t budget, bool is_newest);
   static void EncodeRun(const Channel& channel, const Run& run, uint8_t* controls);
@@ -262,12 +267,12 @@ class Sockets {
   ChannelList data_list_;
   ChannelList control_list_;
   std::vector<Refusal> refusals_;         // [plane][XPU]
-  std::vector<uint32_t> refused_places_;  // places that are in use
+  std::vector<uint32_t> refused_places_;  // indices in use
   SocketsCounters counters_;
   uint64_t random_;
   uint64_t progress_ = 0;
   Time now_{};
-  Time earliest_ = kNever;  // of anything that OnTime does
+  Time earliest_ = kNever;  // when OnTime next has work
 };
 
 }  // namespace suede::message

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How both ends find each other: CONNECT, ANNOUNCE, ACCEPT, CREDIT, REFUSE and CLOSED, and what
-// time does.
+// Control commands (CONNECT, ANNOUNCE, ACCEPT, CREDIT, REFUSE and CLOSED) and timers.
 #include <algorithm>
 
 #include "message/sockets.h"
@@ -11,10 +10,10 @@ namespace {
 
 constexpr Duration kFirstRetry = std::chrono::milliseconds(5);
 constexpr Duration kLastRetry = std::chrono::milliseconds(160);
-// A sender that waits for its receiver asks this often whether the receiver is still there.
+// Interval of the CONNECTs by which a waiting sender checks that its receiver still exists.
 constexpr Duration kAskEvery = std::chrono::milliseconds(500);
 
-// Whether the daemon says that the command was not delivered and never will be.
+// Whether the status rules out that the command was or will be delivered.
 bool IsUndelivered(uint8_t status) {
   return status != SUEDE_STATUS_PEER_RESET && status != SUEDE_STATUS_IN_DOUBT;
 }
@@ -23,7 +22,7 @@ bool IsUndelivered(uint8_t status) {
 
 // ---- Sending.
 
-// True: nothing is owed any more.
+// Sends the channel's pending control commands. Returns true if none remain.
 bool Sockets::PumpControl(uint32_t index, CommandSink& sink) {
   Channel& channel = channels_[index];
   for (uint8_t what = 1; what <= Channel::kRefuse; what = static_cast<uint8_t>(what << 1)) {
@@ -147,7 +146,7 @@ void Sockets::OnConnect(const Peer& from, const Command& command) {
   Channel& channel = channels_[index];
   switch (channel.state) {
     case Channel::State::kWaiting:
-      // This CONNECT asks for a former life of this receiver.
+      // A tag addresses an earlier incarnation of this receiver.
       if (command.tag != 0) return Refuse(from, command, command.own_tag, Status::kNotOpen);
       if (command.traits != channel.traits) {
         return Refuse(from, command, command.own_tag, Status::kMismatch);
@@ -160,11 +159,11 @@ void Sockets::OnConnect(const Peer& from, const Command& command) {
       channel.owed = 0;
       return Schedule(index, Channel::kAccept);
     case Channel::State::kConnected:
-      // The answer to a former CONNECT, or credit, may have been lost with its path.
+      // A repeated CONNECT: the ACCEPT or a CREDIT may be lost.
       if (channel.peer_tag == command.own_tag) {
         return Schedule(index, Channel::kAccept | Channel::kCredit);
       }
-      // The sender has begun a new life: what it sends now is not the rest of what came before.
+      // A new incarnation of the sender does not continue the data of the previous one.
       FailChannel(index, Status::kReset);
       return Refuse(from, command, command.own_tag, Status::kNotOpen);
     case Channel::State::kEnded:
@@ -183,7 +182,7 @@ void Sockets::OnAnnounce(const Peer& from, const Command& command) {
                                .xpuid = from.xpuid,
                                .id = command.id,
                                .epoch = command.epoch});
-  if (index == Channel::kNone) return;  // whoever opens later connects
+  if (index == Channel::kNone) return;  // a sender that opens later sends CONNECT
   const Channel& channel = channels_[index];
   if (channel.state == Channel::State::kWaiting) return Schedule(index, Channel::kConnect);
   const bool is_connected =
@@ -199,7 +198,7 @@ void Sockets::OnAccept(const Peer& from, const Command& command) {
   if (!fits) return Refuse(from, command, command.own_tag, Status::kClosed);
   Channel& channel = channels_[index];
   if (channel.state != Channel::State::kWaiting) {
-    if (channel.peer_tag == command.own_tag) return;  // the answer to another CONNECT
+    if (channel.peer_tag == command.own_tag) return;  // response to a repeated CONNECT
     FailChannel(index, Status::kReset);
     return Refuse(from, command, command.own_tag, Status::kClosed);
   }
@@ -235,7 +234,7 @@ void Sockets::OnCredit(const Peer& from, const Command& command) {
   Channel& channel = channels_[index];
   const auto more = static_cast<int32_t>(command.limit - static_cast<uint32_t>(channel.limit));
   const uint32_t acknowledged = command.received - static_cast<uint32_t>(channel.acknowledged);
-  // No ring has more room than it has octets, and none has received what was not sent.
+  // Rejects acknowledgement of unsent data, a smaller limit, and more credit than the ring's size.
   if (acknowledged > channel.sent - channel.acknowledged || more < 0 ||
       channel.limit + static_cast<uint32_t>(more) > channel.sent + channel.window_bytes) {
     ++counters_.stray;
@@ -263,10 +262,10 @@ void Sockets::OnClosed(const Peer& from, const Command& command) {
   UpdateOperations(sockets_[channel.socket]);
 }
 
-// ---- At either.
+// ---- At both ends.
 
 void Sockets::OnRefuse(const Peer& from, const Command& command) {
-  // A refused CONNECT or ACCEPT is named by the own tag, refused DATA by the peer's.
+  // REFUSE carries the own tag for a refused CONNECT or ACCEPT, the peer's tag for refused DATA.
   uint32_t index = FindTag(command.tag, from);
   if (index == Channel::kNone || channels_[index].name.id != command.id) {
     index = Find({.is_sender = true,
@@ -289,7 +288,7 @@ void Sockets::OnRefuse(const Peer& from, const Command& command) {
     channel.status = command.status;
     return;
   }
-  if (channel.state == Channel::State::kEnded) return;  // it has all, or all has come
+  if (channel.state == Channel::State::kEnded) return;  // all data was delivered
   if (channel.name.is_sender && channel.socket != Channel::kNone && channel.sent != 0 &&
       command.status == Status::kClosed &&
       command.received == static_cast<uint32_t>(channel.sent)) {
@@ -327,7 +326,7 @@ void Sockets::OnTime(Time now) {
   earliest_ = kNever;
   for (Socket& socket : sockets_) {
     if (!socket.operations) continue;
-    // Numbers stay valid while ExpireOperation pops operations; popped ones are passed over.
+    // ExpireOperation may pop operations: numbers stay valid, and popped ones are skipped.
     for (uint64_t n = socket.operations->first(); n < socket.operations->next(); ++n) {
       const Operation& operation = (*socket.operations)[n];
       if (operation.is_complete || n < socket.operations->first()) continue;
@@ -347,7 +346,7 @@ void Sockets::AskLater(Channel& channel) {
   earliest_ = std::min(earliest_, channel.at);
 }
 
-// Whether the sender waits for anything of its receiver.
+// Whether the channel is a sender's and waits for its receiver.
 bool Sockets::Waits(const Channel& channel) const {
   if (!channel.name.is_sender || channel.socket == Channel::kNone) return false;
   if (channel.state == Channel::State::kConnected) {
@@ -368,7 +367,7 @@ void Sockets::OnTime(uint32_t index) {
   if (channel.at == kNever && channel.state != Channel::State::kWaiting) {
     AskLater(channel);
   } else if (!lingers && channel.at <= now_ && !channel.connect_is_in_flight) {
-    channel.at = kNever;  // until it is sent
+    channel.at = kNever;  // until CONNECT is sent
     return Schedule(index, Channel::kConnect);
   }
   earliest_ = std::min(earliest_, std::max(channel.at, now_ + kFirstRetry));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that arrive, and their data.
+// Processing of received commands and their data.
 #include <algorithm>
 #include <cstring>
 
@@ -40,7 +40,7 @@ void Sockets::OnCommand(const Peer& from, const uint8_t* control, uint32_t contr
   }
 }
 
-// The channel that takes DATA or END; kNone where the command was refused.
+// Returns the channel of a DATA or END; kNone if the command was refused.
 uint32_t Sockets::FindReceiver(const Peer& from, const Command& command) {
   const uint32_t index = FindTag(command.tag, from);
   if (index == Channel::kNone || channels_[index].name.is_sender) {
@@ -58,7 +58,7 @@ uint32_t Sockets::FindReceiver(const Peer& from, const Command& command) {
     return Channel::kNone;
   }
   if (channel.state == Channel::State::kConnected) return index;
-  // The sender was told that the channel has failed, and may not know yet.
+  // No REFUSE: the sender was already notified that the channel ended or failed.
   const bool is_refusal = IsRefusal(static_cast<uint8_t>(channel.status));
   const Status status =
       channel.state == Channel::State::kFailed && is_refusal ? channel.status : Status::kNotOpen;
@@ -103,7 +103,7 @@ void Sockets::OnData(const Peer& from, const Command& command) {
   if ((command.flags & kWantsCredit) != 0) Schedule(index, Channel::kCredit);
 }
 
-// Puts the data into the room that the program offers, otherwise into the ring.
+// Copies the data to the program's offered buffer if they fit, otherwise to the ring.
 void Sockets::Place(uint32_t index, const Command& command) {
   Channel& channel = channels_[index];
   Socket& socket = sockets_[channel.socket];
@@ -119,7 +119,7 @@ void Sockets::Place(uint32_t index, const Command& command) {
   counters_.spilled_bytes += command.data_bytes;
 }
 
-// The program has taken something: the sender is told of the room now and then.
+// Schedules a CREDIT once the ring can grant a quarter of its size.
 void Sockets::OnReleased(uint32_t index) {
   const Channel& channel = channels_[index];
   const SpillRing& ring = *channel.ring;

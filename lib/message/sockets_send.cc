@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DATA and END.
+// Transmission of DATA and END.
 #include <algorithm>
 
 #include "message/sockets.h"
@@ -7,7 +7,7 @@
 namespace suede::message {
 namespace {
 
-constexpr uint32_t kCommandsOfTurn = 64;  // of a channel, in a row
+constexpr uint32_t kCommandsOfTurn = 64;  // maximum per channel and Pump
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void Sockets::Pump(CommandSink& sink) {
     } while (index != turn && !control_list_.is_empty());
   }
   if (data_list_.is_empty()) return;
-  // Every channel is the first one in turn: there may not be room for the commands of all.
+  // Rotates the list by one per call for fairness: credit may not suffice for all channels.
   const uint32_t turn = data_list_.last();
   uint32_t index;
   do {
@@ -41,7 +41,7 @@ Sockets::Pumped Sockets::PumpChannel(uint32_t index, CommandSink& sink) {
     while (channel.state == Channel::State::kConnected &&
            channel.operation < socket.operations->next()) {
       const Pumped pumped = SendData(index, socket, sink, &budget);
-      // A socket that closes, and has no credit, is woken by the credit.
+      // A closing socket without credit resumes when CREDIT arrives.
       if (pumped != Pumped::kMore || budget == 0) return pumped;
     }
   }
@@ -52,15 +52,16 @@ void Sockets::EndOperation(Channel& channel) {
   channel.ends[channel.operation % channel.ends.size()] = channel.sent;
   ++channel.operation;
   channel.operation_bytes = 0;
-  // An operation of which nothing was sent, or all is acknowledged.
+  // Acknowledges an operation of which nothing was sent, or everything is acknowledged.
   Acknowledge(channel, channel.acknowledged);
 }
 
-// The next commands of the channel's operation, all of one length; none where credit is missing.
+// Returns the next commands of the channel's operation, which have equal lengths; count is 0 if
+// credit is exhausted.
 Sockets::Run Sockets::NextRun(const Channel& channel, uint64_t left, uint32_t budget,
                               bool is_newest) {
   const uint64_t credit = channel.limit - channel.sent;
-  const uint64_t whole = left > kDataBytes ? (left - 1) / kDataBytes : 0;  // but the last
+  const uint64_t whole = left > kDataBytes ? (left - 1) / kDataBytes : 0;  // except the last
   Run run{.count = static_cast<uint32_t>(
               std::min<uint64_t>({whole, credit / kFullCost, budget,
                                   kCommandsPerCompletion - 1 - channel.since_completion}))};
@@ -70,7 +71,7 @@ Sockets::Run Sockets::NextRun(const Channel& channel, uint64_t left, uint32_t bu
   run.is_last = is_alone && run.bytes == left;
   run.completes = is_alone && ((run.is_last && is_newest) ||
                                channel.since_completion + 1 >= kCommandsPerCompletion);
-  // Credit is wanted behind the last command, and before a wait for credit.
+  // Requests CREDIT with the last command, and with the last one that the credit covers.
   run.wants_credit = run.is_last || credit - uint64_t{run.count} * CostOf(run.bytes) < kFullCost;
   return run;
 }
@@ -91,7 +92,7 @@ void Sockets::EncodeRun(const Channel& channel, const Run& run, uint8_t* control
   }
 }
 
-// Sends some commands of the channel's operation.
+// Sends the next run of commands of the channel's operation.
 Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, CommandSink& sink,
                                   uint32_t* budget) {
   Channel& channel = channels_[index];

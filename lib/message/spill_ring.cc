@@ -16,7 +16,7 @@ SpillRing::Record SpillRing::HeadAt(uint64_t at) const {
   return record;
 }
 
-// Octets may go on at the ring's beginning.
+// Copies `bytes` octets from position `at`, wrapping at the ring's end.
 void SpillRing::Copy(uint64_t at, uint8_t* room, uint32_t bytes) const {
   const auto place = static_cast<uint32_t>(at % bytes_);
   const uint32_t first = std::min(bytes, bytes_ - place);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data that a receive socket has received and its program has not read: a ring in ordinary
-// memory, and the account of the credit that covers it (docs/sockets.md, "Credit").
+// Ring of received data that the program has not read, and its credit accounting (docs/sockets.md,
+// "Credit").
 //
-// Memory is allocated by the constructor alone. The ring contains records: a head of 8 octets, then
-// the data of one command, up to a multiple of 8.
+// Only the constructor allocates memory. The ring contains records: a header of 8 octets, then the
+// data of one command, padded to a multiple of 8.
 #ifndef SUEDE_MESSAGE_SPILL_RING_H_
 #define SUEDE_MESSAGE_SPILL_RING_H_
 
@@ -16,7 +16,7 @@ inline constexpr uint32_t kRecordHeadBytes = 8;
 inline constexpr uint32_t kMinRingBytes = 4096;
 inline constexpr uint32_t kMaxRingBytes = uint32_t{1} << 30;
 
-// Octets of credit that a command with `data_bytes` takes.
+// Credit that a command with `data_bytes` consumes, in octets.
 constexpr uint32_t CostOf(uint32_t data_bytes) {
   return kRecordHeadBytes + (data_bytes + 7) / 8 * 8;
 }
@@ -27,7 +27,7 @@ class SpillRing {
   SpillRing(uint32_t bytes, bool is_datagram);
 
   uint32_t bytes() const { return bytes_; }
-  // Cost of all that was received, and of all that was released, since the beginning.
+  // Cumulative cost of all received and of all released data.
   uint64_t received() const { return received_; }
   uint64_t released() const { return released_; }
   bool Fits(uint32_t data_bytes) const {
@@ -35,27 +35,27 @@ class SpillRing {
   }
   bool is_empty() const { return received_ == released_; }
 
-  // Adds the data of a command; it fits. `is_last`: a datagram ends with it; of no meaning to a
-  // stream.
+  // Appends the data of a command, which must fit. `is_last`: the command ends a datagram; ignored
+  // for a stream.
   void Push(const uint8_t* data, uint32_t data_bytes, bool is_last);
-  // Data that went to the program at once: it costs nothing any more. The ring is empty.
+  // Accounts for data that bypassed the ring. The ring must be empty.
   void Pass(uint32_t data_bytes);
 
-  // A stream's octets, `max` at most; how many there were.
+  // Copies up to `max` octets of a stream to `room`. Returns the number copied.
   uint32_t TakeOctets(uint8_t* room, uint32_t max);
-  // Octets of a stream that can be taken.
+  // Buffered octets.
   uint64_t octets() const { return octets_; }
 
-  // Whole datagrams that can be taken.
+  // Number of complete datagrams.
   uint32_t messages() const { return messages_; }
-  // Length of the first datagram; there is one.
+  // Length of the first datagram. Requires messages() != 0.
   uint32_t FirstMessageBytes() const;
   void TakeMessage(uint8_t* room);
-  // Whether a datagram has begun, and its end has not come.
+  // Whether the newest datagram is incomplete.
   bool has_partial() const { return partial_cost_ != 0; }
   void DropPartial();
 
-  // Aborts where the state contradicts itself.
+  // Aborts if the state is inconsistent.
   void CheckInvariants() const;
 
  private:
@@ -75,10 +75,10 @@ class SpillRing {
   std::unique_ptr<uint8_t[]> memory_;
   uint64_t received_ = 0;
   uint64_t released_ = 0;
-  uint64_t first_ = 0;   // position of the oldest record; of all positions modulo bytes_ counts
-  uint64_t end_ = 0;     // position behind the newest
-  uint32_t taken_ = 0;   // octets of the oldest record that a stream's reader has
-  uint64_t octets_ = 0;  // octets that are in the ring and were not taken
+  uint64_t first_ = 0;   // position of the oldest record; positions index the ring modulo bytes_
+  uint64_t end_ = 0;     // position behind the newest record
+  uint32_t taken_ = 0;   // octets already read of a stream's oldest record
+  uint64_t octets_ = 0;  // unread octets in the ring
   uint32_t messages_ = 0;
   uint32_t partial_cost_ = 0;
 };

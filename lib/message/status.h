@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an operation on a socket ended, or why a command was refused (docs/sockets.md, "Statuses").
+// Outcomes of socket operations and reasons for refusing commands (docs/sockets.md, "Statuses").
 #ifndef SUEDE_MESSAGE_STATUS_H_
 #define SUEDE_MESSAGE_STATUS_H_
 
@@ -12,7 +12,7 @@ namespace suede::message {
 enum class Status : uint8_t {
   kOk = SUEDE_SOCKET_OK,
   kPending = SUEDE_SOCKET_PENDING,
-  // Statuses of the peer, on the wire.
+  // Sent by the peer.
   kNotOpen = SUEDE_SOCKET_NOT_OPEN,
   kEpoch = SUEDE_SOCKET_EPOCH,
   kMismatch = SUEDE_SOCKET_MISMATCH,
@@ -21,7 +21,7 @@ enum class Status : uint8_t {
   kMalformed = SUEDE_SOCKET_MALFORMED,
   kClosed = SUEDE_SOCKET_CLOSED,
   kAborted = SUEDE_SOCKET_ABORTED,
-  // Statuses of the own side.
+  // Set locally, never sent.
   kUnreachable = SUEDE_SOCKET_UNREACHABLE,
   kInDoubt = SUEDE_SOCKET_IN_DOUBT,
   kTimedOut = SUEDE_SOCKET_TIMED_OUT,
@@ -31,7 +31,7 @@ enum class Status : uint8_t {
 inline constexpr uint8_t kFirstRefusal = SUEDE_SOCKET_NOT_OPEN;
 inline constexpr uint8_t kRefusals = 8;
 
-// Whether a REFUSE may name it.
+// Whether a REFUSE may carry the status.
 constexpr bool IsRefusal(uint8_t code) {
   return code >= kFirstRefusal && code < kFirstRefusal + kRefusals;
 }
