@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of mem.h for initiators.
+// The functions of mem.h for initiators.
 #include <cerrno>
 #include <climits>
 #include <memory>
@@ -36,7 +36,7 @@ int StartIncrement(suede_mem* mem, const suede_mem_call* call, uint32_t bits, Op
       {.opcode = opcode, .boundary = static_cast<uint8_t>(boundary), .operand = amount});
 }
 
-// The XPUs of the rectangle; 0 where it leaves the mesh.
+// Stores the XPUs of the rectangle around `origin`. Returns their number; 0 if it leaves the mesh.
 uint32_t XpusOf(const suede_mem_mesh& mesh, uint16_t origin, uint16_t* xpuids) {
   constexpr uint32_t kXpus = SUEDE_XPUS;
   const uint32_t columns = mesh.columns;

@@ -18,9 +18,9 @@ using suede::mem::Started;
 namespace {
 
 constexpr uint32_t kDefaultDeadlineMs = 10'000;
-// Calls whose requests wait for the next flush or poll.
+// Started operations after which OnStarted sends, without waiting for the next flush or poll.
 constexpr uint32_t kCallsToSend = 16;
-// Commands that a poll takes of a plane at most.
+// Maximum of commands received per plane and poll.
 constexpr uint32_t kCommandsOfPoll = 1024;
 
 int FailGone() { return Fail(-ECONNRESET, "the daemon of the plane has gone"); }
@@ -174,7 +174,7 @@ void suede_mem::TakeCompletions(uint32_t plane) {
           static_cast<uint32_t>(each.tag), each.status);
     }
   } while (count == kMax);
-  // TakeCommands takes the commands that had arrived before.
+  // TakeCommands, called next, processes responses that arrived before these completions.
 }
 
 bool suede_mem::TakeCommands(uint32_t plane) {
@@ -225,7 +225,7 @@ int suede_mem::PollUntil(int timeout_ms, const Done& is_done) {
   uint32_t turn = 0;
   for (;;) {
     const uint64_t before = initiator->completed();
-    // Operations on a lost plane are complete then: the caller learns it from them.
+    // Poll completes the operations of a lost plane, whose statuses report the loss.
     Poll();
     if (is_done()) return 0;
     if (initiator->completed() != before) {

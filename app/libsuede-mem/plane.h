@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plane: an own instance of an XPU, with a connection to the daemon.
+// A plane: one instance of the own XPU, and its connection to the daemon.
 #ifndef SUEDE_LIBSUEDE_MEM_PLANE_H_
 #define SUEDE_LIBSUEDE_MEM_PLANE_H_
 
@@ -12,16 +12,17 @@
 
 namespace suede::mem {
 
-// The sentence that suede_mem_error_text gives, of this thread.
+// Returns the calling thread's error text, for suede_mem_error_text.
 const char* ErrorText();
-// Notes the sentence and gives `error` back.
+// Sets the calling thread's error text. Returns `error`.
 int Fail(int error, const char* text);
-// -EINVAL: the name of an endpoint is NULL.
+// Reports that the endpoint's name is NULL. Returns -EINVAL.
 int FailNoName();
-// Notes libsuede's last sentence and gives `error` back.
+// Copies libsuede's error text. Returns `error`.
 int FailAsSuede(int error);
 
-// Used by one thread at a time, but for client().
+// Not thread-safe, except for client(). Functions that return int return 0 or a negative errno,
+// unless noted.
 class Plane {
  public:
   Plane() = default;
@@ -29,21 +30,21 @@ class Plane {
   Plane(const Plane&) = delete;
   Plane& operator=(const Plane&) = delete;
 
-  // Connects, and claims the VCs. `instance` null: the first one that the daemon names.
+  // Connects and claims the VCs. `instance` null: the daemon's first instance.
   int Open(const char* name_or_path, const suede_instance* instance, uint32_t timeout_ms,
            uint32_t vc_mask);
-  // Connects and claims again, where the daemon has gone.
+  // Reconnects and repeats the claims after the daemon has gone.
   int Reconnect();
 
   const suede_instance& instance() const { return instance_; }
   suede_client* client() const { return client_; }
   suede_queue* queue() const { return queue_; }
 
-  // False: the daemon has gone, or has stopped serving the queue.
+  // Returns false if the daemon has gone or has stopped serving the queue.
   bool is_connected() const { return is_connected_; }
   void OnLost() { is_connected_ = false; }
-  // The result of a call that sends: how many commands were taken; 0 where it would block, -1 where
-  // the plane is lost now.
+  // Processes the result of a send function. Returns the number of commands accepted; 0: would
+  // block; -1: the plane is now lost.
   int OnSent(int result) {
     if (result > 0) is_flushed_ = false;
     if (result >= 0) return result;
@@ -51,8 +52,9 @@ class Plane {
     OnLost();
     return -1;
   }
-  // Sends commands whose controls and data lie one behind the other: `first` says how, and has the
-  // flags and the tag of all; one with a completion is alone. Returns as OnSent.
+  // Sends `count` commands with contiguous controls and contiguous data. `first` describes the
+  // first one; its flags and tag apply to all, so `count` is 1 with a completion. Returns as
+  // OnSent.
   int SendBurst(const suede_command& first, uint32_t control_bytes, uint32_t data_bytes,
                 uint32_t count) {
     if (count == 1) {
@@ -70,8 +72,8 @@ class Plane {
                             .data_stride = data_bytes};
     return OnSent(suede_send_batch(queue_, &batch, count));
   }
-  // Gives what has come on the VC, `max` commands at most, to `each`(source XPU, control, its
-  // bytes, data or null, its bytes). Returns how many there were.
+  // Passes up to `max` received commands of the VC to each(source XPU, control, control bytes, data
+  // or null, data bytes). Returns their number.
   template <typename Each>
   uint32_t TakeCommands(uint8_t vc, uint32_t max, Each&& each) {
     suede_received_span span;
@@ -106,20 +108,22 @@ class Plane {
   bool is_flushed_ = true;
 };
 
-// Connects all planes. Their instances are of one XPU. `count` 0: one, as the daemon names it.
+// Connects the planes, whose instances must belong to one XPU. `count` 0: one plane, with the
+// daemon's first instance. Returns 0 or a negative errno.
 int OpenPlanes(const char* name_or_path, const suede_instance* instances, uint32_t count,
                uint32_t timeout_ms, uint32_t vc_mask, std::vector<Plane>* planes);
-// Reconnects the planes that are lost; `reconnected` has a bit for each.
+// Reconnects the lost planes. Stores a mask of the reconnected ones in *reconnected. Returns 0 or a
+// negative errno.
 int ReconnectPlanes(std::vector<Plane>* planes, uint32_t* reconnected);
 
-// Idling of a thread while nothing happens: polls, then gives the CPU away, and after 10 ms waits
-// for the commands of `vc_mask`, completions and credit.
+// Backoff of an idle thread: spins for 64 polls, then yields the CPU, and after 10 ms waits for
+// commands of `vc_mask`, completions and credit.
 class Idler {
  public:
-  // After a turn without anything to do: whether to wait now. Otherwise, also where the thread must
-  // not wait (`may_wait`), has given the CPU away if it was time to.
+  // To be called after an idle poll. Returns true if the thread should wait now, which requires
+  // `may_wait`. Otherwise yields the CPU, if due.
   bool OnIdle(bool may_wait);
-  // Idles as above, and waits on the plane where it is time to, for at most `wait_ms`.
+  // As above, and waits on the plane if due, for at most `wait_ms`.
   void OnIdle(Plane& plane, uint32_t vc_mask, bool wants_credit, int wait_ms);
   void OnBusy() { turns_ = 0; }
 
@@ -129,11 +133,11 @@ class Idler {
 };
 
 int64_t NowNs();
-// The time of the clock's last tick; reading it takes some nanoseconds.
+// NowNs() at the last timer tick; cheap, without a system call.
 int64_t CoarseNs();
-// When a call with that timeout ends; INT64_MAX: never, as the timeout is negative.
+// Returns the deadline of a call, in ns of NowNs(); INT64_MAX: none, for a negative timeout.
 int64_t DeadlineOf(int timeout_ms);
-// The error of a call that has timed out.
+// Sets the error text for a timeout. Returns -ETIMEDOUT.
 int FailTime();
 
 }  // namespace suede::mem

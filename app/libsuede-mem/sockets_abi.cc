@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of socket.h.
+// The functions of socket.h.
 #include <cerrno>
 #include <climits>
 #include <memory>

@@ -23,7 +23,7 @@ using suede::message::Status;
 
 namespace {
 
-constexpr uint32_t kCommandsOfPoll = 512;  // of a {plane, VC}
+constexpr uint32_t kCommandsOfPoll = 512;  // per {plane, VC}
 
 int FailPlaneGone() { return Fail(-ECONNRESET, "the daemon of a plane has gone"); }
 
@@ -31,7 +31,7 @@ int FailPlaneGone() { return Fail(-ECONNRESET, "the daemon of a plane has gone")
 
 suede_sockets::~suede_sockets() {
   if (has_thread_) EndThread();
-  // Peers are told as far as the daemon takes it now.
+  // Notifies the peers, as far as credit permits now.
   for (suede_socket* const socket : open_) {
     sockets_->Release(socket->index);
     delete socket;
@@ -123,7 +123,7 @@ bool suede_sockets::PollPlanes() {
   for (uint32_t i = 0; i < planes_.size(); ++i) {
     if ((given_up_ & 1u << i) != 0) continue;
     TakeCompletions(i);
-    // Control first: credit, and what ends a socket.
+    // Processes control commands first: credit, and failures of sockets.
     TakeCommands(i, control_vc_);
     for (uint8_t vc = 0; vc < SUEDE_VCS; ++vc) {
       if ((data_vcs_ & 1u << vc) != 0) TakeCommands(i, vc);
@@ -146,7 +146,7 @@ int suede_sockets::Poll() {
   return FailPlaneGone();
 }
 
-// Sleeps without the lock until commands, completions or credit come, at most for 2 ms.
+// Sleeps, without the lock, until commands, completions or credit arrive, at most 2 ms.
 void suede_sockets::Sleep(int64_t deadline_ns) {
   constexpr int64_t kMaxMs = 2;
   pollfd fds[SUEDE_MEM_MAX_PLANES] = {};
@@ -249,7 +249,7 @@ int suede_sockets::OpenSocket(const suede_socket_params& params, suede_socket** 
   std::vector<uint16_t> peers(params.targets, params.targets + params.target_count);
   if (peers.empty()) {
     const bool is_any = params.peer == SUEDE_SOCKET_ANY;
-    // Only what socket.h names stands for any XPU.
+    // Only SUEDE_SOCKET_ANY denotes any XPU; kAnyXpu as a number is out of range.
     if (!is_any && params.peer >= SUEDE_XPUS) return Fail(-EINVAL, "the peer is XPU 0 to 1023");
     peers.push_back(is_any ? suede::message::kAnyXpu : params.peer);
   }
@@ -293,7 +293,7 @@ bool suede_sockets::IsLost(const suede_socket& socket) const {
   return (given_up_ & 1u << sockets_->PeerOf(socket.index, 0).name.plane) != 0;
 }
 
-// A socket has failed: what the call returns.
+// Returns the error of a call on a failed socket.
 int suede_sockets::FailSocket(const suede_socket& socket) const {
   if (IsLost(socket)) return FailPlaneGone();
   return Fail(-EIO,
@@ -360,7 +360,7 @@ int suede_sockets::Send(const suede_socket& socket, const void* data, uint64_t b
   });
   if (error == 0) error = started;
   if (error == 0) {
-    // The deadline of the operation ends it.
+    // The operation's deadline bounds this wait.
     Status status = Status::kOk;
     PollUntil(-1, [&] {
       if (!sockets_->IsPushed(socket.index, number)) return false;
@@ -406,7 +406,7 @@ int suede_sockets::Receive(const suede_socket& socket, void* room, uint32_t byte
       if (filled != 0) {
         sockets_->TakeBack(socket.index);
         is_offered = false;
-        // Takes the octets behind these in the ring.
+        // Appends octets that the ring holds behind these.
         uint32_t more = 0;
         if (filled < bytes) sockets_->Receive(socket.index, octets + filled, bytes - filled, &more);
         result = static_cast<int>(filled + more);
@@ -458,7 +458,7 @@ int suede_sockets::CloseSocket(suede_socket* socket, int timeout_ms, uint32_t* s
   const int error = PollUntil(timeout_ms, [&] { return sockets_->IsClosed(socket->index); });
   const Turn turn(this);
   if (sockets_->IsSender(socket->index)) outcome = sockets_->OutcomeOf(socket->index);
-  if (outcome == Status::kPending) outcome = Status::kOk;  // a receiver that had no sender
+  if (outcome == Status::kPending) outcome = Status::kOk;  // a receiver that never connected
   if (error != 0 && outcome == Status::kOk) outcome = Status::kTimedOut;
   sockets_->Release(socket->index);
   PollPlanes();
@@ -471,7 +471,7 @@ int suede_sockets::CloseSocket(suede_socket* socket, int timeout_ms, uint32_t* s
              : Fail(-EIO, suede_socket_status_name(static_cast<uint32_t>(outcome)));
 }
 
-// ---- Questions of the program.
+// ---- Queries.
 
 uint32_t suede_sockets::StatusOf(const suede_socket& socket) {
   const Turn turn(this);

@@ -25,7 +25,8 @@ struct suede_socket {
 
 struct suede_sockets final : suede::message::CommandSink {
   ~suede_sockets();
-  // Null arguments and sizes have been checked.
+  // Connects the planes. The caller has checked null arguments and sizes. Returns 0 or a negative
+  // errno.
   int Open(const char* name_or_path, const suede_sockets_params& params);
   int Reconnect();
   uint16_t xpuid() const { return planes_[0].instance().xpuid; }
@@ -51,7 +52,8 @@ struct suede_sockets final : suede::message::CommandSink {
   int Send(const suede::message::Burst& burst) override;
 
  private:
-  // The lock; who has it for long looks at waiting_.
+  // Holds the lock. waiting_ counts the threads that wait for it; long-running pollers yield to
+  // them.
   class Turn {
    public:
     explicit Turn(suede_sockets* sockets) : lock_(sockets->mutex_, std::defer_lock) {
@@ -63,13 +65,13 @@ struct suede_sockets final : suede::message::CommandSink {
    private:
     std::unique_lock<std::mutex> lock_;
   };
-  // The idling of a call while nothing happens: polls, gives the CPU away, and then sleeps.
+  // Backoff state of a polling call or of the thread: spins, yields the CPU, then sleeps.
   struct Rest {
     suede::mem::Idler idler;
     uint64_t progress = 0;
   };
 
-  // Under the lock. PollPlanes returns whether a plane was found to be lost.
+  // Require the lock. PollPlanes returns whether a lost plane is still unreported.
   bool PollPlanes();
   void TakeCompletions(uint32_t plane);
   void TakeCommands(uint32_t plane, uint8_t vc);
@@ -78,12 +80,13 @@ struct suede_sockets final : suede::message::CommandSink {
   int StartLocked(const suede_socket& socket, const void* data, uint64_t bytes, int64_t deadline_ns,
                   suede_socket_result* result, uint64_t* number);
 
-  // Polls until `is_done`, under the lock, says so. 0, or -ETIMEDOUT; `timeout_ms` < 0: for ever.
+  // Polls until is_done(), called under the lock, returns true. Returns 0 or -ETIMEDOUT;
+  // `timeout_ms` < 0: no timeout.
   template <class Done>
   int PollUntil(int timeout_ms, const Done& is_done);
   void Idle(Rest* rest, int64_t deadline_ns);
   void Sleep(int64_t deadline_ns);
-  void Run();  // the thread
+  void Run();  // body of the thread
   void EndThread();
 
   std::mutex mutex_;
@@ -93,10 +96,10 @@ struct suede_sockets final : suede::message::CommandSink {
   std::set<suede_socket*> open_;
   uint32_t data_vcs_ = 0;
   uint8_t control_vc_ = 0;
-  uint32_t given_up_ = 0;  // planes, by bits
-  uint32_t told_ = 0;      // planes whose loss was reported, by bits
+  uint32_t given_up_ = 0;  // mask of planes whose loss was processed
+  uint32_t told_ = 0;      // mask of planes whose loss was reported
 
-  std::mutex thread_mutex_;  // starting and stopping
+  std::mutex thread_mutex_;  // serializes Start and Stop
   pthread_t thread_{};
   bool has_thread_ = false;
   std::atomic<bool> stop_{false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of mem.h for targets.
+// The functions of mem.h for targets.
 #include <cerrno>
 #include <memory>
 

@@ -22,7 +22,7 @@ using suede::mem::WindowTable;
 
 namespace {
 
-constexpr uint32_t kBatch = 64;  // commands of a {plane, VC} in a turn
+constexpr uint32_t kBatch = 64;  // commands per {plane, VC} and poll iteration
 constexpr int64_t kPartitionEveryNs = 1'000'000'000;
 
 int FailPlaneGone() { return Fail(-ECONNRESET, "the daemon of a plane has gone"); }
@@ -31,7 +31,7 @@ int FailServed() { return Fail(-EBUSY, "a thread serves the target"); }
 }  // namespace
 
 suede_mem_target::~suede_mem_target() {
-  // The sentence on the last error stays: a target that was not opened ends here, too.
+  // Keeps the error text, since a failed open destroys its target, too.
   if (serves_) EndThread();
   for (const auto& [id, mapping] : mappings_) munmap(mapping.address, mapping.bytes);
 }
@@ -75,21 +75,21 @@ int suede_mem_target::Reconnect() {
 
 namespace {
 
-// Maps the memory that a window's descriptor names. Returns 0 or a negative errno.
+// Maps the memory of a window's file descriptor. Returns 0 or a negative errno.
 int Map(const suede_mem_window& window, void** address, uint64_t* bytes) {
   struct stat info;
   if (fstat(window.fd, &info) != 0) return Fail(-errno, "fstat of the window's descriptor failed");
-  // Behind the end of a file there is no memory.
+  // Access behind the end of the file would raise SIGBUS.
   if (window.fd_offset > INT64_MAX - window.bytes ||
       info.st_size < static_cast<int64_t>(window.fd_offset + window.bytes)) {
     return Fail(-EINVAL, "the window is longer than what its descriptor names");
   }
-  // Whole pages, as large as they are there.
+  // Rounds up to whole pages of the file's page size.
   const auto page = static_cast<uint64_t>(info.st_blksize);
   *bytes = (window.bytes + page - 1) / page * page;
   const auto offset = static_cast<off_t>(window.fd_offset);
   *address = mmap(nullptr, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, window.fd, offset);
-  // Windows that are only read may be of memory that nobody writes any more.
+  // A read-only window may use memory that is sealed against writes.
   if (*address == MAP_FAILED && window.rights == SUEDE_MEM_RIGHT_READ) {
     *address = mmap(nullptr, *bytes, PROT_READ, MAP_SHARED, window.fd, offset);
   }
@@ -183,15 +183,15 @@ int suede_mem_target::RemoveWindow(uint32_t id) {
 
 // ---- Windows that the lcore serves.
 
-// Requests to the plane go to the lcore from now on. Requests that came before are served first, so
-// that only the lcore's notices, and requests that it passes on, come from then on.
+// Moves execution of the plane's requests to the lcore. Serves the requests received before first,
+// so that afterwards only notices and requests forwarded by the lcore arrive.
 int suede_mem_target::MoveToLcore(uint32_t number) {
   Plane* plane = &planes_[number];
   const suede_instance& instance = plane->instance();
   int error = suede_unclaim(plane->client(), instance.xpuid, instance.instance, request_vcs_);
   if (error != 0) return suede::mem::FailAsSuede(error);
   for (uint8_t vc = 0; vc < SUEDE_VCS; ++vc) {
-    // The loop ends, as no more requests come there.
+    // Terminates, because the unclaimed VC receives no more requests.
     while ((request_vcs_ & 1u << vc) != 0 && ServeVc(number, vc) != 0) continue;
   }
   target_->Flush(*this);
@@ -218,7 +218,8 @@ int suede_mem_target::AddToPlanes(const suede_window& window) {
   return 0;
 }
 
-// Removes a window from the first `planes` planes. A plane whose daemon has gone has no windows.
+// Removes a window from the first `planes` planes. Ignores planes whose daemon has gone, as their
+// windows are gone, too.
 int suede_mem_target::RemoveFromPlanes(uint32_t id, size_t planes) {
   for (size_t i = 0; i < planes; ++i) {
     if ((on_lcore_ & 1u << i) == 0) continue;
@@ -230,7 +231,7 @@ int suede_mem_target::RemoveFromPlanes(uint32_t id, size_t planes) {
   return 0;
 }
 
-// The window's memfd as other windows have it mapped, or mapped now.
+// Finds the existing mapping of the window's memfd, or maps it. Returns 0 or a negative errno.
 int suede_mem_target::MapLcoreWindow(const suede_mem_window& window,
                                      std::shared_ptr<WindowFile>* file) {
   const bool is_read_only = window.rights == SUEDE_MEM_RIGHT_READ;
@@ -277,7 +278,8 @@ int suede_mem_target::AddLcoreWindow(const suede_mem_window& window, uint32_t ke
   return 0;
 }
 
-// Where the daemon has no window of the target any more, it cannot map their memory for writing.
+// Replaces sealed memfds, which a new daemon cannot map for writing, unless another plane's daemon
+// still serves them.
 int suede_mem_target::RenewFiles(uint32_t planes) {
   for (size_t i = 0; i < planes_.size(); ++i) {
     const bool is_served = (on_lcore_ & 1u << i) != 0 && planes_[i].is_connected();
@@ -289,8 +291,8 @@ int suede_mem_target::RenewFiles(uint32_t planes) {
   return 0;
 }
 
-// Registers the windows with the daemons of `planes`, by bits, which know nothing of them. A plane
-// that fails stays unconnected.
+// Registers the windows with the restarted daemons of `planes`, a mask. A plane that fails is
+// marked lost.
 int suede_mem_target::RegisterAgain(uint32_t planes) {
   if ((planes & on_lcore_) != 0) {
     if (const int error = RenewFiles(planes); error != 0) return error;
@@ -322,7 +324,7 @@ int suede_mem_target::ReadPartition() {
   uint64_t partition = 0;
   const int error = suede_register_read(planes_[0].client(), SUEDE_REG_CONTROL_PARTITION,
                                         SUEDE_REG_CONTROL_PARTITION_BITS, &partition);
-  // A partition that is not known any more opens no window.
+  // If the partition is unknown, restricted windows refuse all requests.
   target_->windows().SetPartition(error == 0 ? static_cast<uint16_t>(partition)
                                              : Window::kAnyPartition);
   partition_read_ns_ = suede::mem::CoarseNs();
@@ -338,7 +340,7 @@ void suede_mem_target::ReadPartitionNowAndThen() {
 
 bool suede_mem_target::Send(const suede::mem::Route& to, const uint8_t* control,
                             uint32_t control_bytes, const uint8_t* data, uint32_t data_bytes) {
-  static_cast<void>(control_bytes);  // the control has its own length
+  static_cast<void>(control_bytes);  // the control encodes both lengths
   static_cast<void>(data_bytes);
   Plane& plane = planes_[to.plane];
   if (!plane.is_connected()) return false;
@@ -353,7 +355,7 @@ bool suede_mem_target::Send(const suede::mem::Route& to, const uint8_t* control,
   return plane.OnSent(error == 0 ? 1 : error) > 0;
 }
 
-// Notices that have no place yet stay where they are.
+// Serves one batch of a VC's commands. Leaves notices that do not fit in the receive ring.
 uint32_t suede_mem_target::ServeVc(uint32_t plane, uint8_t vc) {
   const bool brings_notices = (on_lcore_ & 1u << plane) != 0;
   const uint32_t most = brings_notices ? std::min(kBatch, target_->free_notice_places()) : kBatch;
@@ -386,7 +388,7 @@ uint32_t suede_mem_target::ServePlanes(uint32_t max) {
   return served;
 }
 
-// Whether planes were found to be lost since the last call.
+// Processes newly lost planes. Returns whether there are any.
 bool suede_mem_target::NotesLoss() {
   bool any = false;
   for (uint32_t i = 0; i < planes_.size(); ++i) {
@@ -491,7 +493,7 @@ void suede_mem_target::Run() {
   }
 }
 
-// ---- Questions of the program.
+// ---- Queries.
 
 int suede_mem_target::Take(suede_mem_notice* notices, uint32_t max) {
   const bool may_serve = has_lcore_windows_.load(std::memory_order_relaxed) &&

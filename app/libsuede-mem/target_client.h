@@ -22,7 +22,8 @@
 // A name of the C ABI, hence outside of any namespace.
 struct suede_mem_target final : suede::mem::ResponseSink {
   ~suede_mem_target();
-  // Null arguments and sizes have been checked.
+  // Connects the planes. The caller has checked null arguments and sizes. Returns 0 or a negative
+  // errno.
   int Open(const char* name_or_path, const suede_mem_target_params& params);
   int Reconnect();
 
@@ -44,12 +45,12 @@ struct suede_mem_target final : suede::mem::ResponseSink {
     void* address = nullptr;
     uint64_t bytes = 0;
   };
-  // A window that the lcore serves, to be registered again with a new daemon.
+  // A window that the lcore serves, kept to be registered with a restarted daemon.
   struct LcoreWindow {
     suede_window window = {};
     std::shared_ptr<suede::mem::WindowFile> file;
   };
-  // Takes the lock before the serving thread takes it again: that one looks at `waiting_` first.
+  // Holds the lock. Has priority over the serving thread, which yields while `waiting_` is not 0.
   class Turn {
    public:
     explicit Turn(suede_mem_target* target) : lock_(target->mutex_, std::defer_lock) {
@@ -62,7 +63,7 @@ struct suede_mem_target final : suede::mem::ResponseSink {
     std::unique_lock<std::mutex> lock_;
   };
 
-  // Under the lock.
+  // Require the lock.
   uint32_t ServePlanes(uint32_t max);
   uint32_t ServeVc(uint32_t plane, uint8_t vc);
   bool NotesLoss();
@@ -77,28 +78,28 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   int ReadPartition();
   void ReadPartitionNowAndThen();
 
-  void Run();  // the thread
+  void Run();  // body of the thread
   void EndThread();
 
   std::mutex mutex_;
   std::atomic<uint32_t> waiting_{0};
   std::unique_ptr<suede::mem::Target> target_;
   std::vector<suede::mem::Plane> planes_;
-  std::map<uint32_t, Mapping> mappings_;  // by window that the program serves
+  std::map<uint32_t, Mapping> mappings_;  // by window id; of windows that the program serves
   std::map<uint32_t, LcoreWindow> lcore_windows_;
   std::set<uint32_t> program_windows_;
-  uint32_t on_lcore_ = 0;  // planes whose requests the lcore takes, by bits
+  uint32_t on_lcore_ = 0;  // mask of planes whose requests the lcore executes
   uint32_t request_vcs_ = 0;
-  uint32_t given_up_ = 0;  // planes, by bits
+  uint32_t given_up_ = 0;  // mask of planes whose loss was processed
   int64_t partition_read_ns_ = 0;
 
-  std::mutex thread_mutex_;  // starting and stopping
+  std::mutex thread_mutex_;  // serializes Start, Stop and Reconnect
   pthread_t thread_{};
-  std::atomic<bool> serves_{false};  // the thread is wanted
+  std::atomic<bool> serves_{false};  // the thread has been started, and not joined
   std::atomic<bool> stop_{false};
-  std::atomic<bool> is_lost_{false};  // it has ended because a plane was lost
+  std::atomic<bool> is_lost_{false};  // the thread ended because a plane was lost
   std::atomic<bool> has_notices_{false};
-  std::atomic<bool> has_lcore_windows_{false};  // there was one
+  std::atomic<bool> has_lcore_windows_{false};  // a window served by the lcore was added
 };
 
 #endif  // SUEDE_LIBSUEDE_MEM_TARGET_CLIENT_H_

@@ -26,7 +26,7 @@ namespace suede::mem {
 namespace {
 
 constexpr uint64_t kSmallPage = 4096;
-constexpr int kPageSizeShift = 26;  // of the flags of memfd_create
+constexpr int kPageSizeShift = 26;  // MFD_HUGE_SHIFT
 
 struct Mapping {
   uint64_t begin = 0;
@@ -35,7 +35,7 @@ struct Mapping {
   int access = 0;
 };
 
-// The shared mappings of this process of the file that `info` is of.
+// Returns this process's shared mappings of the file with status `info`.
 std::vector<Mapping> MappingsOf(const struct stat& info) {
   std::vector<Mapping> all;
   std::FILE* maps = std::fopen("/proc/self/maps", "re");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of suede.h.
+// The functions of suede.h for connections, queues, receiving and registers.
 #include <algorithm>
 #include <cerrno>
 #include <climits>
@@ -240,7 +240,7 @@ int suede_send(suede_queue* queue, const suede_command* command) {
 void suede_flush(suede_queue* queue) {
   if (queue == nullptr || !queue->ring) return;
   queue->ring->Flush();
-  // A sender with credit and ring to spare has no other call that would find out.
+  // Detects a dead daemon for senders that never block, and so call nothing else that checks.
   queue->client->IsGoneNowAndThen();
 }
 
@@ -274,7 +274,7 @@ int suede_reset_queue(suede_queue* queue) {
   reset.queue = queue->index;
   const bool was_resetting = std::exchange(queue->is_resetting, true);
   if (const int result = queue->client->Call(&reset); result != 0) {
-    // Unless the daemon has refused it, the reset may still come and move the ring's positions.
+    // After a timeout the daemon may still execute the reset and move the ring's positions.
     queue->is_resetting = was_resetting || result == -ETIMEDOUT;
     return result;
   }
@@ -342,7 +342,7 @@ int suede_wait(suede_client* client, const suede_wait_set* want, suede_wait_set*
     if (result < 0 || suede::ClockMs() >= deadline) break;
     result = client->WaitOnce(wait, deadline);
   }
-  // Each change of a state ends one wait.
+  // Records the states, so that each change ends only one wait.
   for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
     if ((want->rx_vcs & 1u << vc) != 0) client->receivers[vc].seen_state = client->ReceiveState(vc);
   }

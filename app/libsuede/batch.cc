@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of suede.h that send and receive in batches.
+// The functions of suede.h that send and receive in batches.
 #include <algorithm>
 #include <cerrno>
 #include <climits>
@@ -12,7 +12,7 @@ using suede::FailNull;
 
 namespace {
 
-// Bits 7:5 of a control's byte 0, which are the caller's.
+// Bits 7:5 of a control's byte 0, which the caller defines.
 constexpr uint32_t kTypeBits = 0xe0;
 
 int CheckBatch(const suede_queue* queue, const suede_batch* batch) {
@@ -43,7 +43,7 @@ int CheckShape(const suede_queue* queue, const suede_shape* shape) {
   return 0;
 }
 
-// At most what an int holds; no ring holds as many.
+// Limits a count to the range of int, which exceeds the size of any ring.
 uint32_t Bounded(uint32_t count) { return std::min<uint32_t>(count, INT_MAX); }
 
 }  // namespace

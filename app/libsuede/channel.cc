@@ -97,7 +97,7 @@ int Channel::Connect(const char* path, int timeout_ms, protocol::Hello* hello) {
   while (connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
     const int error = errno;
     if (error == EINTR) continue;
-    if (error == EAGAIN && ClockMs() < deadline) {  // the daemon's queue of connections is full
+    if (error == EAGAIN && ClockMs() < deadline) {  // the daemon's listen backlog is full
       poll(nullptr, 0, 1);
       continue;
     }
@@ -230,7 +230,7 @@ int Channel::CallRaw(const void* request, uint32_t bytes, int fd, int timeout_ms
     if (n < 0) return static_cast<int>(n);
     const bool is_ours = n == sizeof *reply && reply->head.type == protocol::Type::kReply &&
                          reply->head.sequence == sequence_;
-    // A late reply to a request that was given up is passed over.
+    // Skips late replies to requests that timed out.
     if (!is_ours) {
       CloseFds(received);
       continue;

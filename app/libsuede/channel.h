@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client's end of the daemon's socket: requests with replies, and the descriptors they bring.
+// The client's end of the daemon's socket: requests, replies and passed file descriptors.
 #ifndef SUEDE_LIBSUEDE_CHANNEL_H_
 #define SUEDE_LIBSUEDE_CHANNEL_H_
 
@@ -9,12 +9,13 @@
 
 namespace suede {
 
-// The sentence that suede_error_text gives, of this thread.
+// Returns the calling thread's error text, for suede_error_text.
 const char* ErrorText();
-// Notes the sentence and gives `error` back.
+// Sets the calling thread's error text. Returns `error`.
 __attribute__((format(printf, 2, 3))) int Fail(int error, const char* format, ...);
 
-// Not thread-safe, but for HasEnded.
+// Connection to a daemon. Not thread-safe, except for HasEnded. Functions that return int return 0
+// or a negative errno.
 class Channel {
  public:
   Channel() = default;
@@ -22,30 +23,30 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  // Connects and takes the daemon's greeting. 0 or a negative errno, as all here.
+  // Connects and receives the daemon's HELLO.
   int Connect(const char* path, int timeout_ms, protocol::Hello* hello);
   void Close();
   int fd() const { return fd_; }
 
-  // Sends a request, with the descriptor `fd` unless that is negative, and waits for its reply.
-  // `fds` takes the two descriptors of a reply to OPEN.
+  // Sends a request, with the file descriptor `fd` unless negative, and waits for its reply. Stores
+  // the two descriptors of a reply to OPEN in `fds`; null: closes them.
   template <typename Request>
   int Call(Request* request, int timeout_ms, protocol::Reply* reply, int* fds, int fd = -1) {
     request->head.sequence = ++sequence_;
     return CallRaw(request, sizeof *request, fd, timeout_ms, reply, fds);
   }
-  // Asks for the management packets of a port: the answer is no REPLY where it is granted.
+  // Requests access to a port's management packets. Stores the daemon's PACKETS in *answer.
   int OpenPackets(protocol::PacketsOpen* request, int timeout_ms, protocol::Packets* answer);
-  // Hands over a message that has no reply, if there is room for it at once.
+  // Sends a message that has no reply. Returns false if it would block or the connection is closed.
   bool TrySend(const void* message, uint32_t bytes) const;
-  // Whether the daemon has closed the connection. One system call.
+  // Whether the daemon has closed the connection. Makes one system call.
   bool HasEnded() const;
 
  private:
   int SendRequest(const void* request, uint32_t bytes, int fd, int64_t deadline_ms);
   int CallRaw(const void* request, uint32_t bytes, int fd, int timeout_ms, protocol::Reply* reply,
               int* fds);
-  // Receives a message of at most `bytes` bytes. Returns its length or an error.
+  // Receives a message of up to `bytes` bytes. Returns its length or a negative errno.
   int64_t Receive(void* message, uint32_t bytes, int64_t deadline_ms, int* fds);
   int WaitFor(short events, int64_t deadline_ms) const;
 
@@ -54,7 +55,7 @@ class Channel {
 };
 
 int64_t ClockMs();
-// ClockMs() as of the last tick, at most 10 ms ago: no system call, some nanoseconds.
+// ClockMs() at the last timer tick, up to 10 ms old; cheap, without a system call.
 int64_t CoarseClockMs();
 
 }  // namespace suede

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connection and waiting. abi.cc has the calls of suede.h.
+// Connecting and waiting. abi.cc has the functions of suede.h.
 #include "client.h"
 
 #include <fcntl.h>
@@ -94,7 +94,8 @@ int suede_client::Connect() {
 }
 
 void suede_client::Disconnect() {
-  // Without a goodbye the daemon takes us for dead. A dead daemon needs none.
+  // Without GOODBYE the daemon would treat the client as crashed. Errors do not matter: the daemon
+  // may be gone.
   const protocol::Goodbye goodbye;
   if (segment != nullptr) channel.TrySend(&goodbye, sizeof goodbye);
   channel.Close();
@@ -126,7 +127,7 @@ int suede_client::OpenSegment() {
   int fds[2] = {-1, -1};
   int result = channel.Call(&open, timeout_ms, &reply, fds);
   if (result == 0) result = MapSegment(fds[0], reply.value);
-  if (fds[0] >= 0) close(fds[0]);  // the mapping stays
+  if (fds[0] >= 0) close(fds[0]);  // the mapping remains valid
   eventfd = fds[1];
   protocol::Sealed sealed;
   if (result == 0) result = channel.Call(&sealed, timeout_ms, &reply, nullptr);
@@ -155,7 +156,7 @@ int suede_client::OpenSegment() {
 
 int suede_client::MapSegment(int fd, uint64_t bytes) {
   struct stat info;
-  // A segment that cannot shrink raises no SIGBUS here.
+  // F_SEAL_SHRINK rules out SIGBUS on access.
   if (fd < 0 || fstat(fd, &info) != 0 || static_cast<uint64_t>(info.st_size) < bytes ||
       (fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK) == 0) {
     return Fail(-EPROTO, "the daemon gave no usable segment");
@@ -171,9 +172,9 @@ int suede_client::MapSegment(int fd, uint64_t bytes) {
   return 0;
 }
 
-// The daemon has allocated and formatted the segment by now.
+// Reads and checks the segment's header. The daemon has formatted the segment before.
 int suede_client::ReadHead() {
-  madvise(segment, segment_bytes, MADV_POPULATE_WRITE);  // spares faults later
+  madvise(segment, segment_bytes, MADV_POPULATE_WRITE);  // prefaults the pages
   const auto* head = static_cast<const suede_segment*>(segment);
   const suede::SegmentShape shape{.queue_count = head->queue_count,
                                   .tx_lines = head->tx_lines,
@@ -186,7 +187,7 @@ int suede_client::ReadHead() {
     return Fail(-EPROTO, "the daemon's segment has another layout");
   }
   offsets.emplace(shape);
-  // An older daemon's ends where the load areas would begin; LoadReader sees to those.
+  // Segments of older daemons end where the load areas would begin; LoadReader handles that.
   return offsets->load <= segment_bytes ? 0 : Fail(-EPROTO, "the daemon's segment is too small");
 }
 
@@ -264,7 +265,8 @@ void suede_client::SendWaits() {
   channel.TrySend(&all, sizeof all);
 }
 
-// Sleeps until a signal, the end of the connection or the deadline.
+// Sleeps until a signal, the end of the connection or the deadline, for at most 100 ms. Returns 0
+// or a negative errno.
 int suede_client::WaitOnce(const protocol::Wait& wait, int64_t deadline_ms) {
   size_t others;
   {
@@ -274,8 +276,8 @@ int suede_client::WaitOnce(const protocol::Wait& wait, int64_t deadline_ms) {
     SendWaits();
   }
   int64_t left = deadline_ms - suede::ClockMs();
-  // Only one of several threads sees a signal, so none of them sleeps for long; nor does a thread
-  // whose message may not have reached the daemon.
+  // Bounds the sleep: only one of several threads consumes a signal, and the message may not have
+  // reached the daemon.
   left = std::clamp<int64_t>(left, 0, others != 0 ? 1 : 100);
   pollfd what[2] = {{.fd = eventfd, .events = POLLIN, .revents = 0},
                     {.fd = channel.fd(), .events = POLLRDHUP, .revents = 0}};
@@ -289,7 +291,8 @@ int suede_client::WaitOnce(const protocol::Wait& wait, int64_t deadline_ms) {
   if (n > 0 && what[1].revents != 0) IsGone();
   const std::lock_guard<std::mutex> lock(mutex);
   waits.erase(std::find(waits.begin(), waits.end(), &wait));
-  // The daemon forgets a wait once it has signalled; otherwise it is told.
+  // The daemon drops its waits when it signals: renews those of other threads, or withdraws this
+  // one.
   if (!is_signalled || !waits.empty()) SendWaits();
   return -error;
 }

@@ -17,55 +17,56 @@
 #include "suede/suede.h"
 
 namespace suede {
-// The sockets that a daemon's name or path may stand for, to be tried in turn.
+// Returns the socket paths to try, in order, for a daemon's name or path.
 std::vector<std::string> PathsOf(const std::string& name);
-// -ECONNRESET, with its sentence.
+// Sets the error text for a lost daemon. Returns -ECONNRESET.
 int FailGone();
-// -EINVAL: names the argument of `call` that is NULL, and where it comes from.
+// Reports that `argument` of `call` is NULL, and that `source` provides it. Returns -EINVAL.
 int FailNull(const char* call, const char* argument, const char* source);
-// -EINVAL: names the first field of a command that is out of its range.
+// Fields of a rejected command, for FailCommand, which names the first one out of range and returns
+// -EINVAL.
 struct CommandFields {
   uint32_t xpuid = 0;
   uint32_t vc = 0;
   uint32_t flags = 0;
-  uint32_t control_units = 0;  // of 2 bytes
+  uint32_t control_units = 0;  // in units of 2 bytes
 };
 int FailCommand(const CommandFields& fields);
 }  // namespace suede
 
 // Names of the C ABI, hence outside of any namespace.
 struct suede_queue {
-  // The error of a call that needs a ring and an answered reset, where one of them is missing.
+  // Reports that the queue has no ring (-ECONNRESET) or an unfinished reset (-EBUSY).
   int FailUnusable() const;
-  // The error for what the ring says of valid commands that it did not take; notes the state for
+  // Returns the error for a valid command that the ring rejected, and records the queue's state for
   // waits.
   int FailSend(suede::SendResult result);
 
   suede_client* client = nullptr;
   uint32_t index = 0;
   uint32_t seen_state = SUEDE_QUEUE_READY;
-  bool is_resetting = false;               // a reset was asked for, with unknown outcome
+  bool is_resetting = false;               // a reset was requested, its outcome is unknown
   std::optional<suede::ClientQueue> ring;  // none while unconnected
   std::optional<suede::LoadReader> load;   // none while unconnected
-  uint32_t wishes[SUEDE_WISHES] = {};                 // destinations that are watched, as in the
-  uint32_t wish_serial = 0;                           // segment; kept over a reconnection
+  uint32_t wishes[SUEDE_WISHES] = {};      // watched destinations, encoded as in
+  uint32_t wish_serial = 0;                // the segment; kept across reconnections
 };
 
 struct suede_client {
   struct Receiver {
-    uint32_t seen_state = SUEDE_QUEUE_READY;  // as the last wait that ended saw it
+    uint32_t seen_state = SUEDE_QUEUE_READY;  // state reported by the last completed wait
     std::optional<suede::ClientReceiver> ring;
   };
 
   ~suede_client() { Disconnect(); }
   int Connect();
   void Disconnect();
-  // Repeats the claims after a reconnection.
+  // Repeats all claims after a reconnection.
   int ClaimAgain();
-  // Looks whether the daemon is still there.
+  // Checks with a system call whether the daemon has closed the connection.
   bool IsGone();
-  // IsGone for calls that are made often: reads a clock that is a word of memory, and makes a
-  // system call each kLookMs only. A call that is made seldom looks every time.
+  // IsGone for the data path: makes a system call only every kLookMs, and otherwise reads a clock
+  // without one.
   bool IsGoneNowAndThen() {
     if (is_gone()) return true;
     const int64_t now = suede::CoarseClockMs();
@@ -73,9 +74,9 @@ struct suede_client {
     looked_ms.store(now, std::memory_order_relaxed);
     return IsGone();
   }
-  // Whether the daemon was gone at the last look.
+  // Whether the last check found the daemon gone.
   bool is_gone() const { return gone.load(std::memory_order_relaxed); }
-  // A request under the lock, with its outcome noted.
+  // Sends a request under the lock. Records the loss of the daemon.
   template <typename Request>
   int Call(Request* request, uint64_t* value = nullptr, int fd = -1) {
     const std::lock_guard<std::mutex> lock(mutex);
@@ -86,26 +87,26 @@ struct suede_client {
     return result;
   }
 
-  // Waits. The rings' own positions give the conditions to look at.
+  // Waits. MakeWait derives the conditions from the rings' positions; false: not connected.
   bool MakeWait(const suede_wait_set& want, suede::protocol::Wait* wait);
   uint32_t ReceiveState(uint32_t vc) const;
   bool IsReady(const suede::protocol::Wait& wait, suede_wait_set* ready) const;
-  // Tells the daemon the wants of all waiting threads. Under the lock.
+  // Sends the combined conditions of all waiting threads to the daemon. Requires the lock.
   void SendWaits();
   int WaitOnce(const suede::protocol::Wait& wait, int64_t deadline_ms);
 
   static constexpr int64_t kLookMs = 10;
 
-  std::vector<std::string> paths;  // tried in turn
+  std::vector<std::string> paths;  // tried in order
   suede_open_params params{};
   int timeout_ms = 5000;
 
-  std::mutex mutex;  // channel, waits, claims
+  std::mutex mutex;  // guards channel, waits and claims
   suede::Channel channel;
   std::vector<const suede::protocol::Wait*> waits;
   std::vector<suede::protocol::Claim> claims;
 
-  // On a line of their own: queues of all threads read them.
+  // On a separate cache line: read by the queues of all threads.
   alignas(64) std::atomic<bool> gone{false};
   std::atomic<int64_t> looked_ms{0};
   alignas(64) suede::protocol::Hello hello;

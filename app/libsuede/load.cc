@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of load.h.
+// The functions of load.h.
 #include "suede/load.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using suede::Fail;
 
 namespace {
 
-// 0 where the queue has an area to look at.
+// Returns 0 if the queue has a load area, otherwise a negative errno.
 int CheckArea(const suede_queue* queue) {
   if (queue == nullptr) return suede::FailNull("get load", "queue", "suede_get_queue");
   if (!queue->load) return Fail(-ECONNRESET, "the client is not connected");
@@ -24,7 +24,7 @@ int CheckArea(const suede_queue* queue) {
   return 0;
 }
 
-// The slot of a destination's wish; SUEDE_WISHES: it is not watched.
+// Returns the slot of a watched destination; SUEDE_WISHES: not watched.
 uint32_t SlotOf(const suede_queue* queue, uint16_t xpuid) {
   const auto* end = queue->wishes + SUEDE_WISHES;
   return static_cast<uint32_t>(std::find_if(queue->wishes, end,
@@ -70,7 +70,7 @@ struct suede_balancer {
 
   const std::vector<suede_queue*> queues;
   suede::Balancer rule;
-  uint64_t unflushed = 0;  // queues that have sent, a mask
+  uint64_t unflushed = 0;  // mask of queues with unflushed commands
 };
 
 extern "C" {
@@ -100,7 +100,7 @@ int suede_watch_destination(suede_queue* queue, uint16_t xpuid) {
   uint32_t slot = 0;
   while (slot < SUEDE_WISHES && queue->wishes[slot] != 0) ++slot;
   if (slot == SUEDE_WISHES) return Fail(-ENOSPC, "a queue watches up to 16 destinations");
-  // With a number of its own, so that no earlier answer is taken for this one's.
+  // Adds a serial number, so that a stale answer in the slot does not match.
   queue->wish_serial = (queue->wish_serial + 1) & 0x7fff;
   queue->wishes[slot] = SUEDE_WISH_VALID | queue->wish_serial << 16 | xpuid;
   queue->load->SetWish(slot, queue->wishes[slot]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of suede.h for management packets.
+// The functions of suede.h for management packets.
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -126,7 +126,7 @@ int suede_packets_receive(suede_packets* packets, void* frame, uint32_t room) {
     if (n < 0 && errno == EAGAIN) return -EAGAIN;
     if (n <= 0) return Fail(-ECONNRESET, "the daemon has closed the connection");
     if (n < static_cast<ssize_t>(sizeof head) || head.head.type != protocol::Type::kPacket) {
-      continue;  // nothing that we know
+      continue;  // unknown message
     }
     packets->lost = head.lost;
     if ((message.msg_flags & MSG_TRUNC) != 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of suede.h that let the lcore execute memory requests.
+// The functions of suede.h by which the lcore executes memory requests.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -22,7 +22,7 @@ namespace protocol = suede::protocol;
 
 namespace {
 
-// Allocates the pages of a memfd that are missing, so that its owner pays for them. 0, or an error.
+// Allocates the missing pages of a memfd, charged to this process. Returns 0 or a negative errno.
 int Populate(int fd, uint64_t bytes) {
   void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   const bool is_writable = base != MAP_FAILED;
@@ -32,14 +32,14 @@ int Populate(int fd, uint64_t bytes) {
   do {
     result = madvise(base, bytes, is_writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
   } while (result != 0 && (errno == EINTR || errno == EAGAIN));
-  // An older kernel (EINVAL) does not know the advice; the daemon then says what is missing.
+  // Older kernels do not support the advice (EINVAL); the daemon then reports the missing pages.
   const int error = result != 0 && errno != EINVAL ? errno : 0;
   munmap(base, bytes);
   return error == 0 ? 0 : Fail(-ENOMEM, "cannot allocate a window: %s", std::strerror(error));
 }
 
-// Does what the daemon wants done with a window's memfd before it serves the window: first all
-// pages, then, once the daemon has mapped them, the seals.
+// Performs the next step that the daemon requires before it serves a window: allocates all pages of
+// the memfd; once the daemon has mapped them, seals it. Returns 0 or a negative errno.
 int Prepare(int fd) {
   struct stat info;
   if (fstat(fd, &info) != 0) return Fail(-errno, "fstat of a window: %s", std::strerror(errno));
