@@ -74,7 +74,7 @@ class Parser {
   }
 
  private:
-  // The value of a flag: behind its "=", or the next argument.
+  // Takes the value of a flag: the text behind its "=", or the next argument.
   absl::StatusOr<std::string> TakeValue() {
     const std::string& argument = arguments_[at_++];
     const size_t equals = argument.find('=');
@@ -131,7 +131,7 @@ class Parser {
     return Usage(StrCat("unknown flag '", name, "'; ", DidYouMean(name, names)));
   }
 
-  // The longest run of words that is a command.
+  // Takes the longest sequence of words that names a command.
   absl::Status TakeCommand() {
     size_t words = 0;
     while (at_ + words < arguments_.size() && !arguments_[at_ + words].starts_with("-")) ++words;
@@ -172,7 +172,7 @@ class Parser {
     return out_.local != nullptr || out_.method != nullptr;
   }
 
-  // "plane drain" for "planes drain".
+  // Returns the command with its first word in the singular: "plane drain" for "planes drain".
   static std::string InSingular(std::string command) {
     const size_t end = command.find(' ');
     if (end != std::string::npos && command[end - 1] == 's') command.erase(end - 1, 1);
@@ -231,7 +231,7 @@ class Parser {
     return UnknownFlag(own);
   }
 
-  // A word stands for the first required parameter that has no value.
+  // Assigns a word to the first required parameter without a value.
   absl::Status TakeWord(const std::string& word) {
     ++at_;
     for (const Param& param : out_.method->params) {
@@ -270,10 +270,11 @@ class Parser {
     double fraction = 0;
     if (param.type == Param::Type::kNumber && absl::SimpleAtod(text, &fraction)) value = fraction;
     if (param.type == Param::Type::kBoolean && absl::SimpleAtob(text, &truth)) value = truth;
-    return absl::OkStatus();  // whether it is one that there may be: Check
+    return absl::OkStatus();  // Check validates the value
   }
 
-  // The daemon gets a descriptor; messages about the file's content name it as the user did.
+  // Passes the path as the user wrote it, since the daemon gets only a descriptor, and names the
+  // file in messages.
   void NameFile() {
     static constexpr std::string_view kName = "file_name";
     const bool has_name = std::any_of(out_.method->params.begin(), out_.method->params.end(),
@@ -354,7 +355,7 @@ std::vector<std::string> Nearest(std::string_view word, const std::vector<std::s
   std::vector<std::pair<size_t, std::string>> close;
   for (const std::string& name : names) {
     const size_t distance = Distance(word, name);
-    // A name that begins alike is meant more often than one that merely has the same letters.
+    // A common prefix is a stronger hint than a small edit distance.
     const bool begins = word.size() >= 3 && name.starts_with(word.substr(0, 3));
     if (distance <= 1 + name.size() / 4 || begins) close.emplace_back(distance, name);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of suedectl: from the table of methods to commands.
+// The parser of suedectl's command line. Derives the commands from the table of methods.
 //
-// gflags does not fit here: which flags there are depends on the command.
+// gflags is not suitable, because the set of flags depends on the command.
 #ifndef SUEDE_APP_SUEDECTL_COMMAND_LINE_H_
 #define SUEDE_APP_SUEDECTL_COMMAND_LINE_H_
 
@@ -21,14 +21,14 @@
 
 namespace suede::ctl {
 
-// The flags that any command takes.
+// Flags that every command accepts.
 struct GlobalFlags {
   std::string endpoint = "suede";
-  std::string socket;    // empty: the endpoint's
+  std::string socket;  // path; empty: derived from `endpoint`
   bool json = false;
   bool wide = false;
   double every_s = 0;    // 0: once
-  uint32_t times = 0;    // with every_s; 0: until somebody ends it
+  uint32_t times = 0;    // with every_s; 0: until interrupted
   bool help = false;
   bool version = false;
 
@@ -38,49 +38,48 @@ struct GlobalFlags {
 // A flag of GlobalFlags, for help and completion.
 struct GlobalFlag {
   std::string_view name;   // with dashes
-  std::string_view value;  // that it takes; empty: none
+  std::string_view value;  // name of the value; empty: takes none
   std::string_view sentence;
 };
 std::span<const GlobalFlag> GlobalFlagRows();
 
-// All commands there are.
+// All commands of suedectl.
 struct Commands {
   const Catalog& catalog;
   std::span<const LocalCommand> local;
   std::span<const DaemonCommand> daemon{};
   const Catalog* switch_catalog = nullptr;  // null: no commands for switches
 
-  // The declarations of the daemons' methods and of the daemon commands. Where endpoints and
-  // switches have a method of the same name, the endpoint's.
+  // Returns the declarations of the daemons' methods and of the daemon commands. A method that
+  // endpoints and switches share has the endpoint's declaration.
   std::vector<const Method*> Declarations() const;
-  // The method with which a daemon of the kind does that; null: none.
+  // Returns the declaration of a method for a kind of daemon; null if the daemon lacks it.
   const Method* Find(std::string_view method, DaemonKind kind) const;
 };
 
 struct Invocation {
   GlobalFlags flags;
-  // At most one of the two. With neither, help or version was asked for.
+  // At most one of `method` and `local` is set. Both are null if help or version was requested.
   const Method* method = nullptr;
   const LocalCommand* local = nullptr;
-  const DaemonCommand* daemon = nullptr;  // whose declaration `method` then is
-  std::string group;                   // help of "counters"
+  const DaemonCommand* daemon = nullptr;  // then `method` is its declaration
+  std::string group;                      // group of a request for help: "counters"
   ForeignJson params = ForeignJson::object();
-  std::string descriptor_path;         // of the method's descriptor
+  std::string descriptor_path;         // path of the file for the method's descriptor
   std::vector<std::string> arguments;  // of a local command
 };
 
-// `arguments` are without the program's name; `environment` is NAME=VALUE entries, ended by
-// nullptr. `kind`: of the daemon that the command is for. The message of an error is for stderr,
-// and says how to mend it.
+// Parses `arguments`, without the program's name, for a daemon of `kind`. `environment`: NAME=VALUE
+// entries, terminated by nullptr. The error's message is for stderr, and names the remedy.
 absl::StatusOr<Invocation> ParseCommandLine(const std::vector<std::string>& arguments,
                                             const Commands& commands,
                                             const char* const* environment,
                                             DaemonKind kind = DaemonKind::kEndpoint);
 
-// "counters get" of "counters.get".
+// Returns the command of a method: "counters get" for "counters.get".
 std::string CommandOf(const Method& method);
 
-// The names of `names` that `word` may have been meant as, the likeliest first; three at most.
+// Returns up to three of `names` that are similar to `word`, the most similar first.
 std::vector<std::string> Nearest(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace suede::ctl

@@ -20,9 +20,9 @@ namespace suede::ctl {
 namespace {
 
 constexpr char kSocketName[] = "management.sock";
-constexpr size_t kMaxLine = 64u << 20;  // more than any daemon answers
+constexpr size_t kMaxLine = 64u << 20;  // bytes; more than any response
 
-// Members that may be there, and may be anything.
+// Reads of members that may be absent or of any type.
 std::string MessageOf(const Json& error) {
   const auto message = error.is_object() ? error.find("message") : error.end();
   return message != error.end() && message->is_string() ? message->get<std::string>()

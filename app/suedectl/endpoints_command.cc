@@ -27,13 +27,13 @@ namespace fs = std::filesystem;
 constexpr int kPatienceS = 2;
 constexpr std::string_view kSystemRoot = "/run/suede";
 
-// 0 where somebody listens at the socket.
+// Returns 0 if a process listens on the socket, otherwise an errno.
 int ErrorOf(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) return ENAMETOOLONG;
   path.copy(address.sun_path, sizeof address.sun_path - 1);
-  // A daemon whose queue of connections is full is there all the same.
+  // EAGAIN: the daemon runs, and its listen backlog is full.
   const Fd probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const auto* const to = reinterpret_cast<const sockaddr*>(&address);
   if (connect(probe.get(), to, sizeof address) == 0 || errno == EAGAIN) return 0;
@@ -55,7 +55,7 @@ Json Describe(const fs::path& directory) {
       row["says"] = "its daemon was killed; its next start clears up";
       return row;
     case ENOENT:
-      // The files of its locks are all that a daemon leaves that ends.
+      // A daemon that ends normally leaves only its lock files.
       row["state"] = "ended";
       row["says"] = "no management socket here: it has ended, or has it elsewhere";
       return row;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// suedectl endpoints: which endpoints run on this machine, and which have left something behind.
+// suedectl endpoints: lists the endpoints that run on this machine or have left files behind.
 #ifndef SUEDE_APP_SUEDECTL_ENDPOINTS_COMMAND_H_
 #define SUEDE_APP_SUEDECTL_ENDPOINTS_COMMAND_H_
 
@@ -11,11 +11,11 @@
 
 namespace suede::ctl {
 
-// The directories whose subdirectories are endpoints': those of the system's daemons and of the
-// caller's own, and for root those of everybody.
+// Returns the directories that contain the endpoints' runtime directories: the system's and the
+// caller's; for root those of all users.
 std::vector<std::string> RuntimeRoots();
 
-// The endpoints found below `roots`, by name; each is asked.
+// Returns the endpoints below `roots`, sorted by name. Queries each for its state.
 Json ListEndpoints(const std::vector<std::string>& roots);
 
 int RunEndpoints(std::span<const std::string_view> arguments, FILE* in, FILE* out, FILE* err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of one command: flags of its own, and one file.
+// The parser of a frame command's arguments: flags and one file.
 #ifndef SUEDE_SUEDECTL_FRAME_ARGUMENTS_H_
 #define SUEDE_SUEDECTL_FRAME_ARGUMENTS_H_
 
@@ -14,7 +14,7 @@
 
 namespace suede::ctl {
 
-// "--name value" or "--name=value"; a name of one letter as "-o value".
+// A flag with a value: "--name value" or "--name=value"; "-o value" for a name of one letter.
 struct Flag {
   std::string_view name;
   std::string_view* value;
@@ -25,11 +25,11 @@ struct Given {
   std::string_view file;  // empty: none
 };
 
-// Behind "--" everything is a file.
+// Parses the arguments and stores the flags' values. An argument behind "--" is a file.
 absl::StatusOr<Given> TakeArguments(std::span<const std::string_view> arguments,
                                     std::span<const Flag> flags);
 
-// A decimal number, or a hexadecimal one behind 0x.
+// Parses a decimal number, or a hexadecimal one with prefix 0x.
 std::optional<uint64_t> ParseNumber(std::string_view text);
 
 }  // namespace suede::ctl

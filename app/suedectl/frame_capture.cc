@@ -10,7 +10,7 @@ namespace suede::ctl {
 namespace {
 
 constexpr uint64_t kNsPerSecond = 1000000000;
-constexpr uint64_t kMaxSeconds = 0x7fffffff;  // libpcap reads seconds of 32 bits with a sign
+constexpr uint64_t kMaxSeconds = 0x7fffffff;  // libpcap reads seconds as signed 32 bits
 
 FILE* FileOf(void* cookie) { return static_cast<FILE*>(cookie); }
 
@@ -23,14 +23,15 @@ ssize_t WriteCookie(void* cookie, const char* from, size_t bytes) {
   return static_cast<ssize_t>(std::fwrite(from, 1, bytes, FileOf(cookie)));
 }
 
-// libpcap closes the file that it is given: this one is its own, and closing it leaves `file` open.
+// Wraps `file` for libpcap, which closes the stream that it gets; closing the wrapper leaves `file`
+// open.
 FILE* Lend(FILE* file, const char* mode) {
   return fopencookie(file, mode,
                      {.read = ReadCookie, .write = WriteCookie, .seek = nullptr, .close = nullptr});
 }
 
 std::optional<uint64_t> TimeOf(const timeval& time) {
-  // With the precision that was asked for, tv_usec counts nanoseconds.
+  // With PCAP_TSTAMP_PRECISION_NANO, tv_usec counts nanoseconds.
   if (time.tv_sec < 0 || static_cast<uint64_t>(time.tv_sec) > kMaxSeconds) return std::nullopt;
   if (time.tv_usec < 0 || static_cast<uint64_t>(time.tv_usec) >= kNsPerSecond) return std::nullopt;
   return static_cast<uint64_t>(time.tv_sec) * kNsPerSecond + static_cast<uint64_t>(time.tv_usec);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture files, read and written by libpcap: pcap and pcapng in, pcap with nanoseconds out.
+// Capture files, by libpcap: reads pcap and pcapng, writes pcap with nanoseconds.
 #ifndef SUEDE_SUEDECTL_FRAME_CAPTURE_H_
 #define SUEDE_SUEDECTL_FRAME_CAPTURE_H_
 
@@ -18,16 +18,16 @@ struct pcap_dumper;
 namespace suede::ctl {
 
 struct CapturedFrame {
-  std::span<const uint8_t> bytes;   // valid until the next one is read
-  uint32_t wire_bytes = 0;          // more than there are bytes where the capture cut the frame
-  std::optional<uint64_t> time_ns;  // since 1970, where that can be said
+  std::span<const uint8_t> bytes;   // valid until the next call of Next
+  uint32_t wire_bytes = 0;          // length on the wire; larger where the capture is truncated
+  std::optional<uint64_t> time_ns;  // since 1970; nullopt: out of range
 };
 
-// Neither takes over its file.
+// Readers and writers do not own their files.
 class CaptureReader {
  public:
   static absl::StatusOr<CaptureReader> Open(FILE* file);
-  // No frame: the capture has ended.
+  // Reads the next frame; nullopt at the end of the capture.
   absl::StatusOr<std::optional<CapturedFrame>> Next();
 
  private:
@@ -42,7 +42,7 @@ class CaptureWriter {
  public:
   static absl::StatusOr<CaptureWriter> Create(FILE* file);
   void Write(std::span<const uint8_t> bytes, uint64_t time_ns);
-  // Brings everything to the file, whose error flag shows a write that failed.
+  // Flushes to the file. A failed write sets the file's error flag.
   void Flush();
 
  private:

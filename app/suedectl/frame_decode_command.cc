@@ -38,7 +38,7 @@ constexpr char kDecodeHelpTail[] =
     "Exit codes: 0 done, with any frames; 1 input or output failed; 2 usage, or input\n"
     "that is no frame: it is named, and the rest is read.\n";
 
-// The EtherType of the first encapsulation, and those of encapsulations with another, by name.
+// Returns the default EtherType, and those of the encapsulations that differ, with their names.
 std::string EtherTypes() {
   std::string text;
   uint16_t first = 0;
@@ -198,7 +198,7 @@ class Decoder {
     output_.WriteLine(FrameToJson(description));
   }
 
-  // The plain frame, where a sealed one was opened.
+  // Writes the decrypted frame if the PDU was opened, otherwise the frame as captured.
   void WriteOpened(std::span<const uint8_t> bytes, const FrameDescription& description,
                    uint64_t time_ns) {
     if (description.sealed.has_value() && description.error.empty()) {
@@ -210,7 +210,7 @@ class Decoder {
   }
 
   const FrameRules rules_;
-  FrameOpener* const opener_;  // null: nothing is opened
+  FrameOpener* const opener_;  // null: sealed PDUs stay closed
   FrameOutput& output_;
   Complaints& complaints_;
 };

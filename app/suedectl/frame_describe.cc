@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From bytes to a description. The verdict is lib/wire's, in the order in which the pipeline asks.
-// The headers are read by the declaration of their fields, so that a refused frame shows the
-// fields that it has.
+// Parsing of a frame into a description. lib/wire performs the checks, in the order of the receive
+// pipeline. Headers are read by the declarations of their fields, so that the description of a
+// dropped frame contains its fields.
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -23,7 +23,8 @@
 namespace suede::ctl {
 namespace {
 
-// The middle of the counter's name: rx_drop_rcrc_total, rx_control_unknown_total.
+// Returns the part of a counter's name that denotes the reason: "rcrc" of rx_drop_rcrc_total,
+// "control_unknown" of rx_control_unknown_total.
 std::string ReasonOf(Counter counter) {
   std::string_view name = CounterRows()[static_cast<size_t>(counter)].name;
   name.remove_prefix(name.starts_with("rx_drop_") ? 8 : 3);
@@ -31,7 +32,8 @@ std::string ReasonOf(Counter counter) {
   return std::string(name);
 }
 
-// `at` is the command that does not parse, `left` the bytes from there to the R-CRC.
+// Describes a parse error. `at`: the command that does not parse; `left`: bytes from there to the
+// R-CRC.
 std::string Sentence(CommandError error, size_t number, const uint8_t* at, ptrdiff_t left,
                      uint32_t bytes) {
   const std::string place =
@@ -70,8 +72,8 @@ void ReadCommands(const uint8_t* begin, uint32_t bytes, FrameDescription& out) {
   out.detail = Sentence(reader.error(), commands.size(), reader.command(), left, bytes);
 }
 
-// Head and body; and the bytes behind them up to the last one that is not zero, as nothing asks for
-// zeros there.
+// Returns the length of a control PDU's head and body, extended to the last non-zero byte, since
+// padding need not be zero.
 uint32_t ControlBytes(const uint8_t* begin, uint32_t bytes) {
   const uint32_t min = kControlHeadBytes + LoadBe16(begin + 2);
   while (bytes > min && begin[bytes - 1] == 0) --bytes;
@@ -137,7 +139,7 @@ void ReadSealed(const ParsedFrame& parsed, FrameOpener* opener, FrameDescription
   const std::optional<SealShim> shim =
       DecodeShim(parsed.pdu + kRhBytes, parsed.pdu_bytes - kRhBytes);
   if (!shim || (shim->hello && parsed.pdu[0] >> 6 != SealedVersion(3))) {
-    // A port that does not seal looks no further than the version.
+    // A port without sealing checks only the version.
     return Refuse(opener == nullptr ? Counter::kRxVersion : Counter::kRxSealMalformed,
                   "a sealed PDU that is too short, or whose shim is malformed", out);
   }
@@ -152,7 +154,7 @@ void ReadSealed(const ParsedFrame& parsed, FrameOpener* opener, FrameDescription
   ReadPdu(opened.pdu.data(), static_cast<uint32_t>(opened.pdu.size()), out);
 }
 
-// The pauses that a PFC frame asks for (docs/pfc.md), or ""; ports with pfc: software obey them.
+// Describes the pauses that a PFC frame requests (docs/pfc.md); "" for other frames.
 std::string PfcSentence(std::span<const uint8_t> frame) {
   const auto bytes = static_cast<uint32_t>(frame.size());
   if (!ClaimsPfc(frame.data(), bytes)) return "";
@@ -189,7 +191,7 @@ std::string_view NameOf(LinkKind kind) {
   return "";
 }
 
-// The credit that HELLO grants: ", CBFC with credits of 128 bytes: VC 0 120, VC 1 120".
+// Describes the credit that a HELLO grants: ", CBFC with credits of 128 bytes: VC 0 120, VC 1 120".
 std::string CreditOffer(const LinkOffer& offer) {
   if (!offer.cbfc) return "";
   std::string text = StrCat(", CBFC with credits of ", offer.credit_octets, " bytes");
@@ -220,7 +222,7 @@ std::string CreditUpdateSentence(std::span<const uint8_t> frame, const LinkWord&
   return text;
 }
 
-// A frame between the ends of a cable, by the default EtherType (docs/link.md), or "".
+// Describes a link frame, recognized by the default EtherType (docs/link.md); "" for other frames.
 std::string LinkSentence(std::span<const uint8_t> frame) {
   const auto bytes = static_cast<uint32_t>(frame.size());
   if (!HasLinkType(frame.data(), bytes, kDefaultLinkEtherType)) return "";
@@ -250,7 +252,7 @@ FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t>
                                FrameOpener* opener) {
   FrameDescription out{.encap = rules.encap};
   ReadHeader(rules, frame, out.values);
-  Bytes bytes(frame.begin(), frame.end());  // which afh2c writes into
+  Bytes bytes(frame.begin(), frame.end());  // a copy, since ParseFrame of afh2c writes to it
   const auto length = static_cast<uint32_t>(bytes.size());
   const ParsedFrame parsed = ParseFrame(rules, bytes.data(), length, /*checksums_good=*/false);
   if (parsed.error != FrameError::kNone) {

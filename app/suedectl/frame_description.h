@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame as its JSON object has it, and the way between that and its bytes.
+// Description of a frame, as in its JSON object, and its conversion from and to bytes.
 //
-// The description of a good frame from any sender gives the same frame again, byte for byte.
+// The conversion of a valid frame to a description and back is lossless.
 #ifndef SUEDE_SUEDECTL_FRAME_DESCRIPTION_H_
 #define SUEDE_SUEDECTL_FRAME_DESCRIPTION_H_
 
@@ -20,25 +20,25 @@
 
 namespace suede::ctl {
 
-// No frame has more bytes, even where its lengths say so.
+// Maximum frame length in bytes, whatever the length fields contain.
 inline constexpr uint32_t kMaxFrameBytes = 65535;
 
 struct FrameCommand {
-  Bytes control;  // with type and length bytes as sent
+  Bytes control;  // includes the type and length bytes
   Bytes data;
   friend bool operator==(const FrameCommand&, const FrameCommand&) = default;
 };
 
 struct ControlPdu {
   std::optional<ControlMessage> message;
-  Bytes bytes;  // head and body where `message` encodes to others
+  Bytes bytes;  // head and body, if `message` does not encode to the same bytes
   friend bool operator==(const ControlPdu&, const ControlPdu&) = default;
 };
 
 // The readable part of a sealed PDU (docs/sealing.md).
 struct SealedPdu {
   SealShim shim;
-  uint32_t epoch = 0;  // form S: the whole number where the PDU was opened, else modulo 4
+  uint32_t epoch = 0;  // form S: complete if the PDU was opened, otherwise modulo 4
   Bytes tag;
 };
 
@@ -49,19 +49,19 @@ struct FrameDescription {
   FieldValues values;
   std::optional<std::vector<FrameCommand>> commands;
   std::optional<ControlPdu> control_pdu;
-  std::optional<SealedPdu> sealed;  // the frame was; where it was opened, the rest is the plain PDU
-  Bytes trailing;      // bytes behind a PDU whose length the header says
-  std::string error;   // why a port drops the frame: its counter is rx_drop_<error>_total
-  std::string detail;  // more about that, in a sentence
+  std::optional<SealedPdu> sealed;  // set for sealed frames; other fields are of the opened PDU
+  Bytes trailing;                   // bytes behind the PDU, if a header has its length
+  std::string error;                // reason of the drop: counter rx_drop_<error>_total
+  std::string detail;               // explanation of the error
 };
 
-// A frame as a port that goes by `rules` reads it. With an error, the fields before it stay.
-// `opener` opens sealed PDUs; null: none is opened.
+// Parses a frame as a port with `rules` does. On an error, the fields before it remain set.
+// `opener` decrypts sealed PDUs; null: they stay sealed.
 FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t> frame,
                                FrameOpener* opener = nullptr);
 
-// The message of an error starts with the field that it is about. `error`, `detail` and
-// `sealed` play no part: the frame is a plain one.
+// Encodes an unsealed frame. Ignores `error`, `detail` and `sealed`. An error's message begins with
+// the name of the field.
 absl::StatusOr<Bytes> MakeFrame(const FrameDescription& description);
 
 }  // namespace suede::ctl

@@ -20,7 +20,7 @@ std::string ColonHex(uint64_t word, int bytes) {
   return text;
 }
 
-// Exactly `bytes` pairs of digits with a colon between each two.
+// Parses exactly `bytes` pairs of hex digits, separated by colons.
 std::optional<NetAddress> ParseColonHex(const std::string& text, size_t bytes) {
   if (text.size() != bytes * 3 - 1) return std::nullopt;
   for (size_t i = 2; i < text.size(); i += 3) {

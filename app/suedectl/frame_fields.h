@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of the fields of a frame's headers, of which lib/wire has the names and positions.
+// Text form of header fields. lib/wire defines their names and positions.
 #ifndef SUEDE_SUEDECTL_FRAME_FIELDS_H_
 #define SUEDE_SUEDECTL_FRAME_FIELDS_H_
 
@@ -13,14 +13,14 @@ namespace suede::ctl {
 
 using Field = FieldKey;
 
-// MAC addresses as the 48 bits of a value.
+// Converts the low 48 bits of a value to a MAC address.
 MacAddress MacOfWord(uint64_t word);
 
-// The text of the kinds that are text.
+// Conversion of address fields to and from text.
 std::string FormatValue(FieldKind kind, Encap encap, const NetAddress& value);
 std::optional<NetAddress> ParseValue(FieldKind kind, Encap encap, const std::string& text);
 
-// The values that a field may have, for people.
+// Returns the range of a field's values as text.
 std::string RangeOf(const FieldRow& row);
 
 }  // namespace suede::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input and the output of the frame commands.
+// Input and output files of the frame commands.
 #ifndef SUEDE_SUEDECTL_FRAME_FILES_H_
 #define SUEDE_SUEDECTL_FRAME_FILES_H_
 
@@ -17,10 +17,10 @@
 
 namespace suede::ctl {
 
-// A file by name, or a stream that somebody else closes.
+// A file opened by name, or a stream owned by the caller.
 class BorrowedFile {
  public:
-  // The stream for an empty name and for "-".
+  // Opens the file; uses `stream` if the name is empty or "-".
   static absl::StatusOr<BorrowedFile> Open(std::string_view name, const char* mode, FILE* stream);
   FILE* get() const { return file_; }
 
@@ -34,7 +34,7 @@ class BorrowedFile {
 
 enum class FrameFormat : uint8_t { kHex, kJson, kPcap };
 
-// Says what is wrong with input, on `err`, and remembers that something was.
+// Prints messages about invalid input to `err`, and records that there were any.
 class Complaints {
  public:
   Complaints(std::string_view command, FILE* err) : command_(command), err_(err) {}
@@ -47,14 +47,14 @@ class Complaints {
   bool any_ = false;
 };
 
-// Writes frames as lines or as a capture. Ends before its file does.
+// Writes frames as lines or as a capture. The file must outlive the object.
 class FrameOutput {
  public:
   static absl::StatusOr<FrameOutput> Create(FILE* file, FrameFormat format);
   bool takes_frames() const { return format_ != FrameFormat::kJson; }
   void WriteLine(std::string_view line);
   void WriteFrame(std::span<const uint8_t> bytes, uint64_t time_ns);  // kHex, kPcap
-  // Returns an error where something could not be written.
+  // Flushes the output. Returns an error if anything could not be written.
   absl::Status Finish();
 
  private:
@@ -69,7 +69,7 @@ struct FileChoice {
   FrameFormat format = FrameFormat::kHex;  // of the output
 };
 
-// Opens both, has `work` done, and says how it went: the program's exit code.
+// Opens both files and calls `work`. Returns the program's exit code.
 int WorkOnFiles(const FileChoice& choice, FILE* in, FILE* out, Complaints& complaints,
                 absl::FunctionRef<void(FILE*, FrameOutput&)> work);
 

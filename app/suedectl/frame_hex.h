@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes in hex.
+// Conversion of bytes to and from hex.
 #ifndef SUEDE_SUEDECTL_FRAME_HEX_H_
 #define SUEDE_SUEDECTL_FRAME_HEX_H_
 
@@ -16,7 +16,7 @@ using Bytes = std::vector<uint8_t>;
 
 std::string ToHex(std::span<const uint8_t> bytes);
 
-// Spaces, tabs and colons may stand between bytes, not between the digits of one.
+// Parses hex bytes. Spaces, tabs and colons may separate bytes, not the digits of a byte.
 std::optional<Bytes> ParseHex(std::string_view text);
 
 }  // namespace suede::ctl

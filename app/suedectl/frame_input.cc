@@ -6,14 +6,14 @@ namespace {
 
 bool IsSpace(int c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// Adds a character to a piece. False where it has no room for it.
+// Appends a character to a piece. Returns false if the piece is full.
 bool Append(int c, std::string& text) {
   if (text.size() >= kMaxPieceBytes) return false;
   text += static_cast<char>(c);
   return true;
 }
 
-// The depth of brackets of a JSON text, a bad one too.
+// Tracks the bracket depth of JSON text, even if invalid.
 class Nesting {
  public:
   void Take(int c) {

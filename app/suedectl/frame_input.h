@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text input of the frame commands, piece by piece, each piece bounded: a piece that is too long
-// is reported and passed over, and the next one is read.
+// Text input of the frame commands in pieces of bounded length. A piece that is too long is
+// reported and skipped.
 #ifndef SUEDE_SUEDECTL_FRAME_INPUT_H_
 #define SUEDE_SUEDECTL_FRAME_INPUT_H_
 
@@ -11,23 +11,23 @@
 
 namespace suede::ctl {
 
-// Bytes of a line or JSON object. The largest frame has fewer in either form.
+// Maximum length in bytes of a line or JSON object. The largest frame is shorter in either form.
 inline constexpr size_t kMaxPieceBytes = 1 << 20;
 
 enum class Piece : uint8_t {
   kRead,
   kTooLong,
-  kUnfinished,  // a JSON array that the input ends in; nothing follows
-  kLeftOver,    // something behind a JSON array; nothing follows
+  kUnfinished,  // the input ends within a JSON array; last piece
+  kLeftOver,    // text follows the JSON array; last piece
   kEnd,
 };
 
-// Characters of a file, with the number of the line that the last one stood in.
+// Reads characters of a file, and counts lines.
 class CharacterReader {
  public:
   explicit CharacterReader(FILE* file) : file_(file) {}
-  int Next();  // or EOF
-  // Gives the first character that is no white space, which Next will give too.
+  int Next();  // EOF at the end
+  // Skips white space. Returns the next character, without consuming it, or EOF.
   int SkipSpace();
   uint64_t line() const { return line_; }
 
@@ -37,7 +37,7 @@ class CharacterReader {
   bool line_ended_ = false;
 };
 
-// Lines without their ends.
+// Reads lines, without their newlines.
 class LineReader {
  public:
   explicit LineReader(CharacterReader& characters) : characters_(characters) {}
@@ -49,14 +49,14 @@ class LineReader {
   uint64_t number_ = 0;
 };
 
-// JSON texts: the lines that are not blank, or the elements of an array where the input starts as
-// one. Elements are told apart by their brackets, and may span lines.
+// Reads JSON texts: the elements of an array if the input begins with '[', otherwise the non-blank
+// lines. Elements are split by bracket depth, and may span lines.
 class ObjectReader {
  public:
   explicit ObjectReader(FILE* file);
   Piece Next(std::string& text);
   uint64_t number() const { return number_; }  // of the last object, from 1
-  uint64_t line() const { return line_; }      // where it starts
+  uint64_t line() const { return line_; }      // line of its start
 
  private:
   Piece NextLine(std::string& text);
@@ -66,8 +66,8 @@ class ObjectReader {
   CharacterReader characters_;
   LineReader lines_;
   bool array_ = false;
-  bool closed_ = false;  // the array's end was read
-  bool ended_ = false;   // nothing more is read
+  bool closed_ = false;  // the array's ']' was read
+  bool ended_ = false;   // reading is finished
   uint64_t number_ = 0;
   uint64_t line_ = 0;
 };

@@ -17,8 +17,8 @@
 namespace suede::ctl {
 namespace {
 
-using Json = nlohmann::json;                // of input: members are looked up by name
-using OutputJson = nlohmann::ordered_json;  // of output: members stay in order
+using Json = nlohmann::json;                // for input: lookup by name
+using OutputJson = nlohmann::ordered_json;  // for output: keeps the order of members
 
 constexpr uint64_t kMax64 = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t kMax32 = std::numeric_limits<uint32_t>::max();
@@ -35,11 +35,11 @@ std::string_view NameOf(const Credit&) { return "credit"; }
 std::string_view NameOf(const Congestion&) { return "congestion"; }
 std::string_view NameOf(const SessionNumber&) { return "session_number"; }
 
-constexpr std::string_view kPlaneStates[] = {"down", "init", "up"};  // by PlaneState
+constexpr std::string_view kPlaneStates[] = {"down", "init", "up"};  // indexed by PlaneState
 constexpr uint64_t kLastPlane = 3;
 constexpr uint64_t kEveryPlane = 15;  // a mask
 
-// Call `visit(name, field, min, max)` for each field of a message.
+// Calls visit(name, field, min, max) for each field of a message.
 template <class Visit>
 void VisitFields(Identities& m, Visit visit) {
   visit("identity", m.own, 1, kMax64);
@@ -183,7 +183,7 @@ template <class Number>
 OutputJson FieldJson(Number field) {
   return field;
 }
-// As hex: many readers of JSON have no whole numbers of 64 bits.
+// Writes 64 bits as hex, since many JSON parsers lack 64-bit integers.
 OutputJson FieldJson(uint64_t number) {
   uint8_t bytes[8];
   StoreBe64(bytes, number);
@@ -207,7 +207,7 @@ OutputJson FieldJson(const MorePsns& more) {
 OutputJson ControlJson(const ControlPdu& control) {
   OutputJson object = OutputJson::object();
   if (control.message.has_value()) {
-    ControlMessage copy = *control.message;  // fields are visited to be changed, too
+    ControlMessage copy = *control.message;  // VisitFields takes a mutable message
     std::visit(
         [&object](auto& message) {
           object["type"] = NameOf(message);
@@ -239,7 +239,8 @@ OutputJson SealedJson(const SealedPdu& sealed) {
 
 // ---- Reading.
 
-// A value for a message: short, printable, and never a nested one, whose depth nobody bounds.
+// Returns a value for an error message: short and printable; for arrays and objects, whose depth is
+// unbounded, only the type.
 std::string Quoted(const Json& value) {
   constexpr size_t kMaxChars = 48;
   if (value.is_structured()) return StrCat("an ", value.type_name());
@@ -341,7 +342,7 @@ absl::Status ReadCommands(const Json& array, FrameDescription& out) {
   return absl::OkStatus();
 }
 
-// Read a message's field.
+// Reads the value of a message's field.
 template <class Number>
 absl::Status ReadInto(std::string_view place, const Json& value, uint64_t min, uint64_t max,
                       Number& field) {
@@ -408,7 +409,7 @@ absl::Status ReadInto(std::string_view place, const Json& value, uint64_t min, u
   return Wrong(place, ": ", Quoted(value), "; use down, init or up");
 }
 
-// Reads the members of `object` that the message has, and refuses others.
+// Reads the message's fields from `object`. Rejects other members.
 template <class Message>
 absl::StatusOr<ControlMessage> ReadMessage(const Json& object, Message message) {
   absl::Status status;
@@ -427,7 +428,7 @@ absl::StatusOr<ControlMessage> ReadMessage(const Json& object, Message message) 
 }
 
 absl::StatusOr<ControlMessage> ReadMessageOfType(const Json& object, const Json& type) {
-  constexpr Identities kSome{.own = 1, .peer = 0};  // 0 would be malformed
+  constexpr Identities kSome{.own = 1, .peer = 0};  // identity 0 is malformed
   if (type == "hello") return ReadMessage(object, Hello{.identities = kSome, .nonce = 1});
   if (type == "not_ready") return ReadMessage(object, NotReady{.identities = kSome});
   if (type == "ready") return ReadMessage(object, Ready{.identities = kSome});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON object of a frame (docs/frames.md).
+// Conversion of frame descriptions to and from JSON (docs/frames.md).
 #ifndef SUEDE_SUEDECTL_FRAME_JSON_H_
 #define SUEDE_SUEDECTL_FRAME_JSON_H_
 
@@ -11,10 +11,10 @@
 
 namespace suede::ctl {
 
-// On one line, without its end.
+// Returns one line, without a newline.
 std::string FrameToJson(const FrameDescription& description);
 
-// The message of an error starts with the field that it is about, where it is about one.
+// Parses the JSON object of a frame. An error's message begins with the name of the field, if any.
 absl::StatusOr<FrameDescription> FrameFromJson(std::string_view text);
 
 }  // namespace suede::ctl

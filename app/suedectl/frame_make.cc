@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a description to bytes: lib/wire's templates and builder, and then, by the declaration of
-// the headers' fields, those that a suede port always sends alike.
+// Encoding of a description into a frame: by lib/wire's templates and builder, followed by patches
+// of the fields that a suede port always sends with the same value.
 #include <algorithm>
 
 #include "absl/status/status.h"
@@ -15,7 +15,7 @@
 namespace suede::ctl {
 namespace {
 
-// The RH, with defaults of the fields that the description leaves open.
+// Returns the RH, with defaults for absent fields.
 ReliabilityHeader RhOf(const FrameDescription& d) {
   const FieldValues& v = d.values;
   const bool by_address = TraitsOf(d.encap).holds_rh;
@@ -55,7 +55,7 @@ HeaderSpec SpecOf(const FrameDescription& d, uint32_t xpuid) {
   return spec;
 }
 
-// The bytes between RH and padding.
+// Returns the bytes between RH and padding.
 Bytes BodyOf(const FrameDescription& d) {
   Bytes body;
   if (d.control_pdu.has_value()) {
@@ -78,7 +78,7 @@ Bytes BodyOf(const FrameDescription& d) {
 uint32_t Finish(const FrameDescription& d, const ReliabilityHeader& rh, uint32_t header_bytes,
                 uint32_t body_bytes, uint8_t* pdu) {
   const FieldValues& v = d.values;
-  // Padding that is asked for is part of the body, which then gets no more than that.
+  // Explicit padding is part of the body, and suppresses automatic padding.
   const bool asked = v.Has(Field::kPadding);
   const auto padding = v.NumberOr<uint32_t>(Field::kPadding, 0);
   const uint32_t pdu_bytes =

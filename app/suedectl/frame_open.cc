@@ -13,10 +13,10 @@
 namespace suede::ctl {
 namespace {
 
-constexpr uint32_t kEpochsAhead = 4096;  // that are searched: the capture may have gaps
-constexpr uint32_t kFewEpochsAhead = 8;  // after kTimeout searches in vain
-constexpr uint32_t kTimeout = 8;
-constexpr size_t kMaxSessions = 4096;  // of an XPU
+constexpr uint32_t kEpochsAhead = 4096;  // epochs to search, as the capture may have gaps
+constexpr uint32_t kFewEpochsAhead = 8;  // the same after kMaxFailedSearches failed searches
+constexpr uint32_t kMaxFailedSearches = 8;
+constexpr size_t kMaxSessions = 4096;  // per XPU
 constexpr size_t kMaxAddresses = 1 << 16;
 
 }  // namespace
@@ -85,8 +85,8 @@ OpenedPdu FrameOpener::Open(const SealPath& path, const SealShim& shim,
   return out;
 }
 
-// The receiver's XPU is part of the key, and no field of the frame: it is that of the address, as
-// far as that is known, else it is searched.
+// Opens a HELLO. Its key depends on the receiver's XPU, which the frame does not contain: derives
+// it from the destination address, or tries all XPUs.
 bool FrameOpener::OpenHello(const NetAddress& destination, const FileKey& secret,
                             const SealShim& shim, std::span<const uint8_t> pdu, OpenedPdu& out) {
   const auto known = xpus_.find(destination);
@@ -115,7 +115,7 @@ bool FrameOpener::OpenHelloTo(uint16_t receiver, const FileKey& secret, const Se
   return true;
 }
 
-// A HELLO that names both identities begins the sessions of both directions.
+// Adds the sessions of both directions, if the HELLO contains both identities.
 void FrameOpener::OnHello(const SealContext& context, const Bytes& pdu) {
   ControlMessage message;
   const auto body_bytes = static_cast<uint32_t>(pdu.size()) - kRhBytes - kRcrcBytes;
@@ -173,7 +173,7 @@ bool FrameOpener::TryEpochs(Session& session, const FileKey& secret, const SealS
   };
   const uint32_t back = (session.epoch - shim.epoch) & 3;
   if (back <= session.epoch && opens(session.epoch - back)) return true;
-  const uint32_t ahead = session.failures < kTimeout ? kEpochsAhead : kFewEpochsAhead;
+  const uint32_t ahead = session.failures < kMaxFailedSearches ? kEpochsAhead : kFewEpochsAhead;
   for (uint32_t step = 4 - back; step <= ahead; step += 4) {
     if (!opens(session.epoch + step)) continue;
     session.epoch = out.epoch;

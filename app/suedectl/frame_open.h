@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the sealed PDUs of a capture with the secrets of a file (docs/sealing.md, "Decrypting a
-// capture"). HELLOs, addresses and epochs that it learns serve the frames that follow.
+// Decryption of a capture's sealed PDUs with the secrets of a file (docs/sealing.md, "Decrypting a
+// capture"). Learns sessions, addresses and epochs from each frame for those that follow.
 #ifndef SUEDE_SUEDECTL_FRAME_OPEN_H_
 #define SUEDE_SUEDECTL_FRAME_OPEN_H_
 
@@ -26,20 +26,21 @@ namespace suede::ctl {
 
 // The result of opening a sealed PDU.
 struct OpenedPdu {
-  Bytes pdu;           // the plain one; empty: it was not opened,
-  Counter reason{};    // which a port would count here,
-  std::string detail;  // for this reason
-  uint32_t epoch = 0;  // form S: the whole number
+  Bytes pdu;           // decrypted; empty: not opened
+  Counter reason{};    // if not opened: the counter of a port
+  std::string detail;  // if not opened: explanation
+  uint32_t epoch = 0;  // form S: complete epoch
 };
 
 class FrameOpener {
  public:
-  // Times in `secrets` play no part.
+  // Ignores the times in `secrets`.
   static absl::StatusOr<std::unique_ptr<FrameOpener>> Create(const FileSecrets& secrets);
 
-  // A frame from `source` names the XPU that sent it.
+  // Learns the XPU of a source address.
   void Note(const NetAddress& source, uint16_t xpuid);
-  // `pdu`: a sealed one, from the RH in canonical form to the tag, with the shim that it has.
+  // Decrypts a sealed PDU. `pdu`: from the RH, in canonical form, to the tag; `shim`: decoded from
+  // it.
   OpenedPdu Open(const SealPath& path, const SealShim& shim, std::span<const uint8_t> pdu);
 
  private:
@@ -48,8 +49,8 @@ class FrameOpener {
     uint16_t receiver = 0;
     SealCipher cipher = SealCipher::kAes128Gcm;
     SealEnds ends;
-    uint32_t epoch = 0;     // the latest one that opened a frame
-    uint32_t failures = 0;  // searches of later epochs in a row that found none
+    uint32_t epoch = 0;     // latest epoch that opened a frame
+    uint32_t failures = 0;  // consecutive failed searches of later epochs
   };
   struct FileKey {
     uint16_t partition = 0;
@@ -74,9 +75,9 @@ class FrameOpener {
 
   const std::unique_ptr<Crypto> crypto_;
   std::vector<FileKey> secrets_;
-  SealPath path_;                                   // of the frame
-  absl::flat_hash_map<NetAddress, uint16_t> xpus_;  // by address, as frames have shown
-  // Sessions by sending XPU; the session that opened the last frame is in front.
+  SealPath path_;                                   // of the current frame
+  absl::flat_hash_map<NetAddress, uint16_t> xpus_;  // by address, learned from frames
+  // Sessions by sending XPU, the most recently used first.
   absl::flat_hash_map<uint16_t, std::deque<Session>> sessions_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of the commands on frames.
+// Errors of the frame commands.
 #ifndef SUEDE_SUEDECTL_FRAME_TEXT_H_
 #define SUEDE_SUEDECTL_FRAME_TEXT_H_
 
@@ -10,7 +10,7 @@
 
 namespace suede::ctl {
 
-// Input or usage that is not right.
+// Returns an error about invalid input or usage.
 template <class... Parts>
 absl::Status Wrong(const Parts&... parts) {
   return absl::InvalidArgumentError(StrCat(parts...));

@@ -56,7 +56,7 @@ std::string Usage(const Param& param) {
                                              : StrCat("[--", param.name, " ", upper, "]");
 }
 
-// Words that may follow `words` ("" or "counters "), and their completions.
+// Completions by the words before ("" or "counters ").
 using Tree = std::map<std::string, std::vector<std::string>>;
 
 void AddCommand(const std::string& name, Tree& tree) {
@@ -74,7 +74,7 @@ std::string ChoicesOf(const Param& param) {
   return words;
 }
 
-// Completions of the arguments of a method's command.
+// Returns the `case` branch that completes the arguments of a method's command.
 std::string MethodCase(const Method& method) {
   std::string flags, positional, values;
   for (const Param& param : method.params) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts that suedectl makes from the declaration of its commands.
+// Help and completion texts, generated from the declarations of commands.
 #ifndef SUEDE_APP_SUEDECTL_HELP_H_
 #define SUEDE_APP_SUEDECTL_HELP_H_
 
@@ -11,10 +11,10 @@
 
 namespace suede::ctl {
 
-// All commands, or those of a group ("counters").
+// Returns the help on all commands, or on those of a group ("counters"); "": all.
 std::string Help(const Commands& commands, std::string_view group);
 std::string HelpOf(const Method& method);
-// A script for bash.
+// Returns a completion script for bash.
 std::string Completion(const Commands& commands);
 
 }  // namespace suede::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command of suedectl that needs no daemon: it works on files and streams alone.
+// Commands of suedectl that work only on files and streams, without a daemon.
 #ifndef SUEDE_SUEDECTL_LOCAL_COMMAND_H_
 #define SUEDE_SUEDECTL_LOCAL_COMMAND_H_
 
@@ -10,11 +10,11 @@
 namespace suede::ctl {
 
 struct LocalCommand {
-  std::string_view name;      // the words that choose it: "frame decode"
-  std::string_view sentence;  // for the list of commands
-  // Takes the arguments behind the name. Returns the program's exit code.
+  std::string_view name;      // the words of the command: "frame decode"
+  std::string_view sentence;  // description, for help
+  // Runs the command with the arguments behind its name. Returns the program's exit code.
   int (*run)(std::span<const std::string_view> arguments, FILE* in, FILE* out, FILE* err);
-  bool takes_json = false;  // --json may stand before the name too
+  bool takes_json = false;  // --json may also precede the name
 };
 
 }  // namespace suede::ctl

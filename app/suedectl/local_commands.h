@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that need no daemon.
+// The table of commands that need no daemon.
 #ifndef SUEDE_SUEDECTL_LOCAL_COMMANDS_H_
 #define SUEDE_SUEDECTL_LOCAL_COMMANDS_H_
 
@@ -9,7 +9,8 @@
 
 namespace suede::ctl {
 
-// All of them. A further one is a function in a file of its own and a row in local_commands.cc.
+// Returns all commands. A new one takes a function in a file of its own and a row in
+// local_commands.cc.
 std::span<const LocalCommand> LocalCommands();
 
 }  // namespace suede::ctl

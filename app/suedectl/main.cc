@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// suedectl: inspects and controls a running endpoint, or switch. docs/management.md is its manual.
+// suedectl: inspects and controls a running endpoint or switch. docs/management.md is its manual.
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include "suedectl/run.h"
 
 int main(int argc, char** argv) {
-  signal(SIGPIPE, SIG_DFL);  // a pager that was left ends it
+  signal(SIGPIPE, SIG_DFL);  // ends silently when a pager quits
   return suede::ctl::Run({argv + 1, argv + argc},
                          {.catalog = suede::EndpointCatalog(),
                           .local = suede::ctl::LocalCommands(),

@@ -24,18 +24,18 @@ absl::Status Failed(const std::string& path, const char* mend) {
 
 constexpr char kMend[] = "give the path of a file in a directory that can be written";
 
-// Gives the file the permissions of the former one, and its owner where this user may.
+// Copies the permissions of the former file, and its owner if permitted.
 bool MakeLike(int fd, const struct stat& former) {
   const mode_t mode = former.st_mode & 07777;
   if (fchown(fd, former.st_uid, former.st_gid) == 0) return fchmod(fd, mode) == 0;
-  // Another group must not get the rights of the former one.
+  // Drops the group's permissions, because the group may differ.
   return fchmod(fd, mode & ~mode_t{070}) == 0;
 }
 
 }  // namespace
 
 absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path) {
-  // A link stays, and its target is replaced.
+  // Replaces the target of a symbolic link, not the link.
   std::error_code error;
   const fs::path real = fs::exists(path, error) ? fs::canonical(path, error) : fs::path(path);
   const std::string target = error ? path : real.string();
@@ -59,7 +59,7 @@ absl::Status OutputFile::Commit() {
   if (fsync(file_.get()) != 0) return Failed(path_, kSpace);
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return Failed(path_, kMend);
   file_.Reset();
-  // The name, too, has to survive a crash.
+  // Makes the rename durable.
   const fs::path parent = fs::path(path_).parent_path();
   const Fd directory(
       open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

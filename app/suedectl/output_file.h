@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that the daemon writes whole while a call lasts. It takes the place of the former one when
-// it is complete and on the disk: a call that fails, or a crash, leaves the former one as it was.
+// A file that the daemon writes during a call. Replaces the former file atomically once it is
+// complete and on disk: a failed call or a crash leaves the former file unchanged.
 #ifndef SUEDE_APP_SUEDECTL_OUTPUT_FILE_H_
 #define SUEDE_APP_SUEDECTL_OUTPUT_FILE_H_
 
@@ -15,14 +15,14 @@ namespace suede::ctl {
 
 class OutputFile {
  public:
-  // Makes a temporary file beside `path`, with the permissions and the owner of the file there.
+  // Creates a temporary file beside `path`, with the permissions and owner of the file at `path`.
   static absl::StatusOr<OutputFile> Open(const std::string& path);
   ~OutputFile();
   OutputFile(OutputFile&& other) noexcept = default;
   OutputFile& operator=(OutputFile&&) = delete;
 
   int fd() const { return file_.get(); }
-  // Puts it in place.
+  // Syncs the file and renames it to its path.
   absl::Status Commit();
 
  private:
@@ -30,7 +30,7 @@ class OutputFile {
       : file_(std::move(file)), temporary_(std::move(temporary)), path_(std::move(path)) {}
 
   Fd file_;
-  std::string temporary_;  // its path
+  std::string temporary_;  // path of the temporary file
   std::string path_;
 };
 

@@ -22,7 +22,7 @@ constexpr double kMaxInterval = 3600;
 
 std::atomic<bool> interrupted{false};
 
-// Lets Ctrl-C end the questions and show the summary. A second one ends the program.
+// Makes the first SIGINT end the loop and print the summary; a second one kills the program.
 class InterruptGuard {
  public:
   InterruptGuard() {
@@ -40,7 +40,7 @@ class InterruptGuard {
   struct sigaction before_ {};
 };
 
-// A daemon's answers are untrusted input.
+// Reads of members of the daemon's responses, which are untrusted input.
 std::string TextOf(const Json& object, const char* name) {
   const auto member = object.find(name);
   return member != object.end() && member->is_string() ? member->get<std::string>() : "";

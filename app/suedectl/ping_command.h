@@ -14,15 +14,15 @@ namespace suede::ctl {
 absl::Status RunPing(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,
                      FILE* err);
 
-// The sums over the answers of peers.ping.
+// Statistics over the results of peers.ping.
 class PingTally {
  public:
-  // Takes the answer to the question `sequence`. Lines for people: one for each plane.
+  // Adds the result of probe `sequence`. Returns its text, one line per plane.
   std::string Take(const Json& result, uint64_t sequence);
-  // For people, and as JSON.
+  // Return the summary as text and as JSON.
   std::string Summary(uint64_t peer) const;
   Json ToJson() const;
-  // OK; UNAVAILABLE where nothing ever answered, ABORTED where the peer does not agree.
+  // Returns OK; UNAVAILABLE if the peer never responded; ABORTED if its settings disagree.
   absl::Status End(uint64_t peer) const;
 
  private:
@@ -33,8 +33,8 @@ class PingTally {
   double min_us_ = 0;
   double max_us_ = 0;
   double sum_us_ = 0;
-  std::string last_reason_ = "it was not asked";  // why the last one was not answered
-  std::string disagreement_;                      // of the last answer; empty: none
+  std::string last_reason_ = "it was not asked";  // reason of the last failure
+  std::string disagreement_;                      // in the last response; empty: none
 };
 
 }  // namespace suede::ctl

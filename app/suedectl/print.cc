@@ -47,7 +47,7 @@ std::vector<size_t> WidthsOf(const Cells& rows, size_t columns) {
   return widths;
 }
 
-// Cells of cells; numbers are at the right of their column.
+// Formats rows of cells with aligned columns, numbers to the right.
 std::string Aligned(const Cells& rows, const std::vector<bool>& is_number) {
   const std::vector<size_t> widths = WidthsOf(rows, is_number.size());
   std::string out;
@@ -66,7 +66,7 @@ std::string Aligned(const Cells& rows, const std::vector<bool>& is_number) {
 
 constexpr size_t kShortText = 24;
 
-// Cuts the texts of a column.
+// Truncates the texts of a column to kShortText characters.
 void Shorten(size_t column, Cells* rows) {
   for (auto& row : *rows) {
     std::string& text = row[column];
@@ -74,9 +74,9 @@ void Shorten(size_t column, Cells* rows) {
   }
 }
 
-// Narrows a table until a line has at most `max` characters: takes out the columns without a
-// value, cuts long texts, takes out the last columns. The first column stays. Returns what is not
-// shown.
+// Narrows a table to at most `max` characters per line: removes empty columns, truncates long
+// texts, then removes columns from the end. Keeps the first column. Returns the names of what is
+// hidden.
 std::vector<std::string> Narrow(size_t max, Cells* rows, std::vector<bool>* is_number) {
   std::vector<size_t> widths = WidthsOf(*rows, is_number->size());
   size_t total = 2 * (widths.size() - 1);
@@ -111,7 +111,7 @@ std::vector<std::string> Narrow(size_t max, Cells* rows, std::vector<bool>* is_n
   return taken;
 }
 
-// Names what a table of `max` columns does not show, in lines that are no longer.
+// Lists what a table hides, in lines of at most `max` characters.
 std::string NotShown(const std::vector<std::string>& names, size_t max) {
   std::string out = "(--wide shows, too:";
   size_t column = out.size();
@@ -170,7 +170,7 @@ bool HasObjects(const Json& list) {
   });
 }
 
-// A list of a result whose objects hold objects themselves: a heading for each, then its pairs.
+// Formats a list of objects that contain objects: for each a heading, then its members.
 std::string Sections(const Json& list) {
   std::string out;
   for (const Json& one : list) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results for people.
+// Text output of results.
 #ifndef SUEDE_APP_SUEDECTL_PRINT_H_
 #define SUEDE_APP_SUEDECTL_PRINT_H_
 
@@ -12,10 +12,10 @@ namespace suede::ctl {
 
 inline constexpr size_t kTextColumns = 100;
 
-// A result, which is an object, as lines and tables. Works for any: a list of objects becomes a
-// table with a column for each member, an object in an object two columns, a text of several lines
-// itself. A table of more than `columns` loses the columns that hold nothing, then the ends of long
-// texts, then its last columns, and says so; an object of numbers begins with those that are not 0.
+// Formats any result, a JSON object, as lines and tables. A list of objects becomes a table with
+// one column per member, a nested object two columns, a multi-line text stays as it is. A table
+// wider than `columns` loses its empty columns, then the ends of long texts, then its last columns,
+// with a note that lists them. An object of numbers shows non-zero members first.
 std::string ToText(const Json& result, size_t columns = kTextColumns);
 
 }  // namespace suede::ctl

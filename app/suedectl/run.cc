@@ -34,7 +34,7 @@ int Fail(const absl::Status& status, std::FILE* err) {
   return ExitCodeOf(status);
 }
 
-// The file that is passed along: the daemon gets no paths.
+// Opens the file to pass to the daemon, which gets descriptors, not paths.
 absl::StatusOr<Fd> OpenDescriptor(const Invocation& invocation) {
   const bool is_written = invocation.method->descriptor->is_written;
   const std::string& path = invocation.descriptor_path;
@@ -47,7 +47,7 @@ absl::StatusOr<Fd> OpenDescriptor(const Invocation& invocation) {
              is_written ? "written" : "read"));
 }
 
-// Whether the file that is passed along takes the place of the one at its path after the call.
+// Whether the call writes a temporary file that replaces the one at the path.
 bool Replaces(const Invocation& invocation) {
   struct stat former {};
   const std::string& path = invocation.descriptor_path;
@@ -64,7 +64,7 @@ void SleepFor(double seconds) {
   }
 }
 
-// The meanings of the arguments to an endpoint, and to a switch.
+// The arguments, parsed for an endpoint and for a switch.
 struct Meanings {
   absl::StatusOr<Invocation> of_endpoint;
   absl::StatusOr<Invocation> of_switch;
@@ -72,13 +72,13 @@ struct Meanings {
   const absl::StatusOr<Invocation>& For(DaemonKind kind) const {
     return kind == DaemonKind::kSwitch ? of_switch : of_endpoint;
   }
-  // The endpoint's meaning where it is good, else the switch's.
+  // Returns the endpoint's invocation if valid, otherwise the switch's.
   const absl::StatusOr<Invocation>& good() const {
     return of_endpoint.ok() ? of_endpoint : of_switch;
   }
 };
 
-// The error of arguments that mean nothing to this daemon.
+// Returns an error if this kind of daemon does not support the command.
 absl::Status NotFor(DaemonKind kind, const Meanings& meanings, const Commands& commands) {
   const absl::StatusOr<Invocation>& meant = meanings.good();
   const bool is_known = commands.Find(meant->method->name, kind) != nullptr;
@@ -140,7 +140,8 @@ int RunLocal(const Invocation& invocation, std::FILE* out, std::FILE* err) {
   return invocation.local->run(arguments, stdin, out, err);
 }
 
-// The error where the arguments mean nothing to any daemon: that of the kind which has the command.
+// Returns the error of arguments that are invalid for both kinds of daemon: from the kind that has
+// the command.
 absl::Status ErrorOf(const Meanings& meanings) {
   const absl::Status& of_endpoint = meanings.of_endpoint.status();
   const absl::Status& of_switch = meanings.of_switch.status();

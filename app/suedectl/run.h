@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// suedectl without its main.
+// The program suedectl, except for main.
 #ifndef SUEDE_APP_SUEDECTL_RUN_H_
 #define SUEDE_APP_SUEDECTL_RUN_H_
 
@@ -11,7 +11,7 @@
 
 namespace suede::ctl {
 
-// Results and help go to `out`, messages to `err`. Returns the exit code.
+// Runs suedectl. Prints results and help to `out`, messages to `err`. Returns the exit code.
 int Run(const std::vector<std::string>& arguments, const Commands& commands,
         const char* const* environment, const std::string& version, std::FILE* out, std::FILE* err);
 

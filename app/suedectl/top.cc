@@ -15,7 +15,7 @@
 namespace suede::ctl {
 namespace {
 
-// A member that may not be there, or be something else.
+// Returns a member of untrusted input; null if absent.
 const Json& At(const Json& object, std::string_view name) {
   static const Json none;
   if (!object.is_object()) return none;
@@ -34,7 +34,7 @@ std::optional<uint64_t> Number(const Json& value) {
   return std::nullopt;
 }
 
-// The counters of one owner, before and now.
+// The counters of one owner in both samples.
 class Counts {
  public:
   Counts(const TopSample& before, const TopSample& now, Json TopSample::*scope,
@@ -47,7 +47,7 @@ class Counts {
     if (!now) return std::nullopt;
     return *now - std::min(*now, Number(At(before_, name)).value_or(0));
   }
-  // Per second, to the whole.
+  // Returns the rate per second, rounded to an integer; null if no counter exists.
   Json Rate(std::initializer_list<std::string_view> names, double factor = 1) const {
     std::optional<uint64_t> sum;
     for (const std::string_view name : names) {
@@ -132,7 +132,7 @@ Json Lcores(const TopSample& before, const TopSample& now) {
     const Counts counts(before, now, &TopSample::of_lcores, Text(At(set, "of")));
     const auto busy = counts.Grown("busy_cycles_total");
     const auto idle = counts.Grown("idle_cycles_total");
-    Json share;  // of the time, 0 to 1
+    Json share;  // fraction of time, 0 to 1
     if (busy && idle && *busy + *idle != 0) {
       share = static_cast<double>(*busy) / static_cast<double>(*busy + *idle);
     }
@@ -144,7 +144,7 @@ Json Lcores(const TopSample& before, const TopSample& now) {
   return list;
 }
 
-// Names a connection among those of an endpoint.
+// Returns a key that identifies a connection within an endpoint.
 std::string KeyOf(const Json& connection) {
   std::string key;
   for (const char* part : {"xpu", "instance", "peer", "plane", "vc"}) {
@@ -167,7 +167,7 @@ Json Peers(const TopSample& before, const TopSample& now, uint32_t max) {
       const auto count = Number(At(connection, name));
       if (!count || !(seconds > 0)) return {};
       const uint64_t past = was != old.end() ? Number(At(*was->second, name)).value_or(0) : 0;
-      const auto grown = static_cast<uint32_t>(*count - past);  // they count modulo 2^32
+      const auto grown = static_cast<uint32_t>(*count - past);  // the counters wrap at 2^32
       sum += grown;
       return static_cast<uint64_t>(std::llround(grown / seconds));
     };
@@ -190,7 +190,7 @@ Json Peers(const TopSample& before, const TopSample& now, uint32_t max) {
   return list;
 }
 
-// Reasons for which something was discarded in between.
+// Returns the drop counters that increased between the samples.
 Json Drops(const TopSample& before, const TopSample& now) {
   const Counts counts(before, now, &TopSample::total, "");
   Json list = Json::array();

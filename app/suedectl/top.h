@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// suedectl top: the work of an endpoint, as rates.
+// suedectl top: activity of an endpoint, as rates.
 #ifndef SUEDE_SUEDECTL_TOP_H_
 #define SUEDE_SUEDECTL_TOP_H_
 
@@ -12,18 +12,17 @@
 
 namespace suede::ctl {
 
-// The methods' answers at one time.
+// Results of the daemon's methods at one time.
 struct TopSample {
-  double at_s = 0;  // of any clock that goes on
+  double at_s = 0;  // seconds of a monotonic clock
   Json version, ports, planes, connections, clients;
   Json total, of_ports, of_instances, of_lcores;  // counters.get
 };
 
-// Rates between two samples: one object, with lists of ports, instances, planes, lcores, peers,
-// drops. Peers are the `max` busiest ones. A value that a daemon left out of a sample is null or
-// not there.
+// Returns the rates between two samples: an object with lists of ports, instances, planes, lcores,
+// peers (the `max` busiest) and drops. A value that a sample lacks is null or absent.
 Json MakeTop(const TopSample& before, const TopSample& now, uint32_t max);
-// The rates as a text for people.
+// Formats the rates as text.
 std::string TopText(const Json& top, size_t columns = kTextColumns);
 
 absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,

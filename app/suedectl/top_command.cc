@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// suedectl top: samples, time and the terminal.
+// suedectl top: sampling, timing and terminal output.
 #include <time.h>
 #include <unistd.h>
 
@@ -66,7 +66,7 @@ absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags
     if (!now.ok()) return now.status();
     const Json top = MakeTop(*before, *now, max);
     const std::string text = flags.json ? Dump(top) + "\n" : TopText(top, flags.columns());
-    // Home, clear, and then all at once, so that nothing flickers.
+    // Clears the screen, then writes everything at once to avoid flicker.
     if (is_screen) std::fputs("\x1b[H\x1b[2J", out);
     else if (i != 0 && !flags.json) std::fputs("\n", out);
     std::fputs(text.c_str(), out);

@@ -9,7 +9,7 @@
 namespace suede::ctl {
 namespace {
 
-// Shorter than a daemon's answer is waited for.
+// Wait of events.wait; shorter than the timeout of Daemon::Call.
 constexpr int kWaitSeconds = 5;
 
 std::string TextOf(const Json& value) {
@@ -18,7 +18,7 @@ std::string TextOf(const Json& value) {
   return text.empty() || text.find(' ') != std::string::npos ? Dump(value) : text;
 }
 
-// A daemon's messages are untrusted input.
+// Reads a number from the daemon's response, which is untrusted input; 0 if absent.
 uint64_t NumberOf(const Json& answer, const char* name) {
   const auto member = answer.find(name);
   return member != answer.end() && member->is_number_unsigned() ? member->get<uint64_t>() : 0;

@@ -13,7 +13,7 @@ namespace suede::ctl {
 absl::Status RunWatchEvents(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags,
                             FILE* out, FILE* err);
 
-// An event of events.list as a line for people, with its newline.
+// Formats an event of events.list as a line of text, with newline.
 std::string EventLine(const Json& event);
 
 }  // namespace suede::ctl
