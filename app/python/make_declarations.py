@@ -1,18 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_declarations HEADER...: prints a Python module with the declarations of C headers, as cffi reads
-them: DECLARATIONS, their functions and structures, and CONSTANTS, their numbers by name."""
+"""make_declarations HEADER...: prints a Python module with the declarations of C headers, for cffi:
+DECLARATIONS, the text of their functions and structures, and CONSTANTS, their numeric macros by name."""
 
 import pathlib
 import re
 import sys
 
-# The only structure of suede.h that mem.h takes.
+# The only structure of suede.h that mem.h uses.
 INSTANCE = "typedef struct suede_instance { uint16_t xpuid; uint8_t instance; uint8_t reserved; } suede_instance;"
 
 
 def number(text):
-    """The number of a #define; None where it is no number."""
+    """Returns the number of a #define; None if it is not a number."""
     text = text.strip().strip("()")
     if text == "UINT32_MAX":
         return 0xffffffff
@@ -21,7 +21,7 @@ def number(text):
 
 
 def convert(header, known):
-    """(declarations, constants); `known`: constants of headers before it."""
+    """Returns (declarations, constants) of a header. `known`: constants of the headers before it."""
     text = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
     constants = {}
     kept = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For tools/wheel, which puts _declarations.py beside the other modules and sets the version."""
+"""Setup script of tools/wheel, which generates _declarations.py and sets SUEDE_VERSION."""
 
 import os
 

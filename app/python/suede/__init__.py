@@ -11,7 +11,7 @@ from ._library import (Error, OperationFailed, SocketFailed, socket_status_name,
 from ._sockets import ANY, EndOfStream, Sending, Socket, Sockets
 from ._target import ALL_RIGHTS, DRAWN, Notice, Target, Window
 
-# Statuses, rights, kinds and AUTO, as in suede/mem.h without its prefix.
+# Exports statuses, rights, kinds and AUTO: the names of suede/mem.h without the prefix.
 globals().update(_CONSTANTS)
 
 __all__ = ["ALL_RIGHTS", "ANY", "DRAWN", "EndOfStream", "Error", "Memory", "Notice", "Operation",

@@ -10,7 +10,7 @@ from ._library import CONSTANTS, Handle, OperationFailed, check, counts_of, ffi,
 
 PENDING, OK = CONSTANTS["PENDING"], CONSTANTS["OK"]
 AUTO = CONSTANTS["AUTO"]
-_POLLS, _YIELD_S, _SLEEP_S = 64, 0.01, 0.0001  # of a wait
+_POLLS, _YIELD_S, _SLEEP_S = 64, 0.01, 0.0001  # of wait(): spins, then yields, then sleeps
 
 
 def _milliseconds(seconds, forever):
@@ -18,13 +18,13 @@ def _milliseconds(seconds, forever):
 
 
 class Operation:
-    """A put, get or atomic that was started."""
+    """A started put, get or atomic."""
 
     def __init__(self, memory, returns, kept):
         self._memory = memory
         self._result = ffi.new("suede_mem_result *")
         self._returns = returns
-        self._kept = kept  # what the library reads or writes until the end
+        self._kept = kept  # buffer that the library accesses until completion
 
     @property
     def status(self):
@@ -39,13 +39,13 @@ class Operation:
         return self._result.vc
 
     def done(self):
-        """Whether it is complete, however it ended."""
+        """Returns whether the operation is complete, successfully or not."""
         if self._result.status == PENDING:
             self._memory.poll()
         return self._result.status != PENDING
 
     def wait(self, timeout=None):
-        """Waits for the end. The old value of an atomic; otherwise None."""
+        """Waits for completion. Returns the previous value of an atomic, otherwise None."""
         start = time.monotonic()
         polls = 0
         while not self.done():
@@ -65,12 +65,12 @@ class Operation:
 
 
 class Memory(Handle):
-    """An initiator. One thread at a time uses it. close() gives up what is not complete."""
+    """An initiator. Not thread-safe. close() abandons operations that are not complete."""
 
     _close_call = lib.suede_mem_close
 
     def __init__(self, endpoint, planes=(), **params):
-        self._open = set()  # operations that are not complete
+        self._open = set()  # incomplete operations
         self._opened("suede_mem", lib.suede_mem_open, endpoint,
                      fill_in("suede_mem_params", planes, params))
 
@@ -158,7 +158,7 @@ class Memory(Handle):
                            (bits, *(each % 2**64 for each in operands)), keywords, returns=True)
 
     def poll(self):
-        """Sends, receives and completes what can be; how many operations became complete."""
+        """Sends, receives and completes operations without waiting. Returns the number completed."""
         completed = lib.suede_mem_poll(self._handle())
         if completed != 0:
             self._open = {each for each in self._open if each.status == PENDING}
@@ -174,7 +174,7 @@ class Memory(Handle):
         self._barrier(lib.suede_mem_read_barrier, counter, timeout)
 
     def _barrier(self, function, counter, timeout):
-        # In pieces, between which Python sees signals.
+        # Waits in intervals of 0.1 s, so that Python can handle signals.
         until = None if timeout is None else time.monotonic() + timeout
         failures = ffi.new("suede_mem_failures *")
         while True:

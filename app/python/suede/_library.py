@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libsuede-mem, and the errors of its calls."""
+"""The library libsuede-mem and its errors."""
 
 import os
 
@@ -11,7 +11,7 @@ ffi = cffi.FFI()
 ffi.cdef(_declarations.DECLARATIONS)
 lib = ffi.dlopen(os.environ.get("SUEDE_MEM_LIBRARY", "libsuede-mem.so.1"))
 
-# SUEDE_MEM_OK is OK, SUEDE_SOCKET_OK is SOCKET_OK.
+# Names without the prefix: OK for SUEDE_MEM_OK, SOCKET_OK for SUEDE_SOCKET_OK.
 CONSTANTS = {name.removeprefix("SUEDE_").removeprefix("MEM_"): value
              for name, value in _declarations.CONSTANTS.items()}
 if lib.suede_mem_abi_version() != CONSTANTS["ABI_VERSION"]:
@@ -19,11 +19,11 @@ if lib.suede_mem_abi_version() != CONSTANTS["ABI_VERSION"]:
 
 
 class Error(OSError):
-    """A call that failed: `errno`, and a sentence as `strerror`."""
+    """A call that failed: `errno` has the code, `strerror` the message."""
 
 
 class OperationFailed(Exception):
-    """An operation that ended otherwise than OK: `status` is a number of docs/memory.md."""
+    """An operation that failed: `status` is a number of docs/memory.md."""
 
     def __init__(self, status):
         super().__init__(f"{status_name(status)}: {status_text(status)}")
@@ -31,7 +31,7 @@ class OperationFailed(Exception):
 
 
 class SocketFailed(Exception):
-    """A socket, or what was sent on it, that failed: `status` is a number of docs/sockets.md."""
+    """A socket, or a send operation, that failed: `status` is a number of docs/sockets.md."""
 
     def __init__(self, status):
         super().__init__(f"{socket_status_name(status)}: {socket_status_text(status)}")
@@ -55,7 +55,7 @@ def status_name(status):
 
 
 def check(result):
-    """The result of a call; raises what it means where it is negative."""
+    """Returns the result of a call. Raises Error if it is negative."""
     if result >= 0:
         return result
     text = ffi.string(lib.suede_mem_error_text()).decode()
@@ -63,7 +63,7 @@ def check(result):
 
 
 def fill_in(structure, planes, fields):
-    """A structure of parameters: its size, the planes as (XPU, instance), and fields by name."""
+    """Returns a structure of parameters with `planes`, a list of (XPU, instance), and fields by name."""
     params = ffi.new(f"{structure} *")
     params.size = ffi.sizeof(structure)
     params.plane_count = len(planes)
@@ -76,10 +76,10 @@ def fill_in(structure, planes, fields):
 
 
 class Handle:
-    """An object that a call has opened: closed by close(), at the end of a `with` block, or when unreferenced."""
+    """An object of the library: closed by close(), at the end of a `with` block, or when unreferenced."""
 
     _pointer = None
-    _close_call = None  # of the library
+    _close_call = None  # function of the library
 
     def _opened(self, structure, call, endpoint, params):
         pointer = ffi.new(f"{structure} **")
@@ -87,7 +87,7 @@ class Handle:
         self._pointer = pointer[0]
 
     def _let_go(self):
-        """Drops the objects that the library may read or write until the handle is closed."""
+        """Drops the buffers that the library may access until the handle is closed."""
 
     def close(self):
         if self._pointer is not None:
@@ -111,7 +111,7 @@ class Handle:
 
 
 def counts_of(structure, function, handle):
-    """The fields of a structure of counts, as a dictionary."""
+    """Returns the fields of a structure of counters as a dictionary."""
     counts = ffi.new(f"{structure} *")
     counts.size = ffi.sizeof(structure)
     check(function(handle, counts))

@@ -10,15 +10,15 @@ from ._library import CONSTANTS, Handle, SocketFailed, check, counts_of, ffi, fi
 OK, PENDING = CONSTANTS["SOCKET_OK"], CONSTANTS["SOCKET_PENDING"]
 ANY = CONSTANTS["SOCKET_ANY"]
 _TYPES = {"stream": CONSTANTS["SOCKET_STREAM"], "datagram": CONSTANTS["SOCKET_DATAGRAM"]}
-_PIECE_S = 0.1  # of a wait, between which Python sees signals
+_PIECE_S = 0.1  # of a wait; Python handles signals in between
 
 
 class EndOfStream(EOFError):
-    """The sender has closed, and everything was received."""
+    """The sender has closed, and all data was received."""
 
 
 def _in_pieces(call, timeout):
-    """The result of call(milliseconds), which is repeated while it ends as ETIMEDOUT."""
+    """Repeats call(milliseconds) until it succeeds, fails or `timeout` elapses. Returns its result."""
     endless = timeout is None or math.isinf(timeout)
     until = None if endless else time.monotonic() + timeout
     while True:
@@ -30,10 +30,10 @@ def _in_pieces(call, timeout):
 
 
 class Sending:
-    """An operation that was started."""
+    """A started send operation."""
 
     def __init__(self, octets):
-        self._kept = octets  # the library reads it until it is pushed
+        self._kept = octets  # buffer that the library reads until it is pushed
         self._result = ffi.new("suede_socket_result *")
 
     @property
@@ -45,17 +45,17 @@ class Sending:
         return self._result.pushed_bytes
 
     def done(self):
-        """Whether all targets have it, or it has failed."""
+        """Returns whether the operation is complete: received by all targets, or failed."""
         return self._result.status != PENDING
 
 
 class Socket:
-    """One end of a socket, as Sockets.sender or Sockets.receiver opens it."""
+    """One end of a socket, opened by Sockets.sender or Sockets.receiver."""
 
     def __init__(self, sockets, pointer):
         self._sockets = sockets
         self._pointer = pointer
-        self._open = []  # operations that are not complete
+        self._open = []  # incomplete operations
 
     def _handle(self):
         if self._pointer is None or self._sockets._pointer is None:
@@ -82,7 +82,7 @@ class Socket:
         self._check(_in_pieces(lambda ms: lib.suede_socket_connect(pointer, ms), timeout))
 
     def send(self, data, timeout=None):
-        """Blocks until the octets are pushed. A TimeoutError has how many were as `pushed_bytes`."""
+        """Blocks until the data is pushed. A TimeoutError has the number pushed as `pushed_bytes`."""
         octets = ffi.from_buffer(data)
         pushed = ffi.new("uint64_t *")
         milliseconds = -1 if timeout is None or math.isinf(timeout) else math.ceil(timeout * 1000)
@@ -96,7 +96,7 @@ class Socket:
             raise
 
     def start_send(self, data, deadline=None):
-        """Starts to send, and returns the operation."""
+        """Starts to send. Returns the operation."""
         sending = Sending(ffi.from_buffer(data))
         milliseconds = 0 if deadline is None or math.isinf(deadline) else max(
             math.ceil(deadline * 1000), 1)
@@ -107,7 +107,7 @@ class Socket:
         return sending
 
     def drain(self, timeout=None):
-        """Waits until all targets have everything."""
+        """Waits until all targets have received everything."""
         pointer = self._handle()
         result = _in_pieces(lambda ms: lib.suede_socket_drain(pointer, ms), timeout)
         if result == -errno.EIO:
@@ -116,7 +116,7 @@ class Socket:
         self._check(result)
 
     def receive_into(self, room, timeout=None):
-        """Octets of a stream, or a datagram, into a writable buffer; how many. EndOfStream at the end."""
+        """Receives stream data or a datagram into a writable buffer. Returns its length; raises EndOfStream."""
         octets = ffi.from_buffer(room, require_writable=True)
         pointer = self._handle()
         result = _in_pieces(
@@ -126,12 +126,12 @@ class Socket:
         return self._check(result)
 
     def receive(self, most=65536, timeout=None):
-        """The same as bytes, `most` at most."""
+        """Receives stream data or a datagram of up to `most` bytes. Returns it as bytes."""
         room = bytearray(most)
         return bytes(room[:self.receive_into(room, timeout)])
 
     def receive_exactly(self, count, timeout=None):
-        """So many octets of a stream."""
+        """Receives exactly `count` bytes of a stream."""
         room = bytearray(count)
         view = memoryview(room)
         done = 0
@@ -143,7 +143,7 @@ class Socket:
         return counts_of("suede_socket_info", lib.suede_socket_get_info, self._handle())
 
     def close(self, timeout=None):
-        """A sender waits until all targets have everything; with a timeout of 0 they see it as aborted."""
+        """Closes. A sender waits until all targets have received everything; a timeout of 0 aborts."""
         if self._pointer is None or self._sockets._pointer is None:
             return
         pointer, self._pointer = self._pointer, None
@@ -166,7 +166,7 @@ class Socket:
 
 
 class Sockets(Handle):
-    """The access of a program to sockets. `thread`: they are served while the program does something else."""
+    """The sockets of a program. `thread`: a background thread serves them."""
 
     _close_call = lib.suede_sockets_close
 
@@ -208,15 +208,15 @@ class Sockets(Handle):
         return socket
 
     def sender(self, peers, number, epoch=0, kind="stream", private=False, **fields):
-        """A socket to an XPU, or to each of a list of XPUs. `fields`: more of suede_socket_params."""
+        """Opens a socket that sends to an XPU, or to each of a list. `fields`: other fields of suede_socket_params."""
         return self._socket("SEND", peers, number, epoch, kind, private, fields)
 
     def receiver(self, peer, number, epoch=0, kind="stream", private=False, **fields):
-        """A socket from an XPU, or from suede.ANY."""
+        """Opens a socket that receives from an XPU, or from suede.ANY."""
         return self._socket("RECEIVE", peer, number, epoch, kind, private, fields)
 
     def poll(self):
-        """Sends and receives what can be, for all sockets."""
+        """Sends and receives for all sockets without waiting."""
         check(lib.suede_sockets_poll(self._handle()))
 
     def reconnect(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Targets: windows of memory, and the requests of other XPUs."""
+"""Targets: windows of memory that serve the requests of other XPUs."""
 
 import collections
 import fcntl
@@ -18,12 +18,12 @@ DRAWN = "drawn"
 
 
 class Target(Handle):
-    """A target. Any thread may use it. Once closed it serves no more, and arrays of windows stay as they are then."""
+    """A target. Thread-safe. Once closed it serves no requests, and the arrays of its windows keep their contents."""
 
     _close_call = lib.suede_mem_target_close
 
     def __init__(self, endpoint, planes=(), **params):
-        self._windows = {}  # memory of windows, by their ids
+        self._windows = {}  # memory of windows by id
         self._opened("suede_mem_target", lib.suede_mem_target_open, endpoint,
                      fill_in("suede_mem_target_params", planes, params))
 
@@ -31,8 +31,8 @@ class Target(Handle):
         self._windows.clear()
 
     def window(self, number, array, *, rights=ALL_RIGHTS, key=0, partition=-1):
-        """Offers the memory of a numpy array, or of another writable buffer of 8 octets or more at a
-        multiple of 8. `key`: a number, 0 for none, or suede.DRAWN."""
+        """Adds a window on a numpy array, or another writable buffer of 8 bytes or more that is aligned
+        to 8. `key`: a number, 0 for none, or suede.DRAWN for a random one. Returns the Window."""
         if isinstance(array, numpy.ndarray) and not array.flags.c_contiguous:
             raise ValueError("the array is not C-contiguous")
         octets = ffi.from_buffer(array, require_writable=True)
@@ -41,8 +41,8 @@ class Target(Handle):
         return Window(number, array, drawn)
 
     def lcore_window(self, number, shape, dtype=numpy.uint8, *, rights=ALL_RIGHTS, key=0, partition=-1):
-        """Offers new memory, an array of that shape and type, whose requests the daemon's lcore executes:
-        neither a thread nor a call has to serve it. `key` as of `window`."""
+        """Adds a window on a new array. The daemon's lcore executes its requests, without a thread or calls
+        of this process. `key` as of `window`. Returns the Window."""
         octets = math.prod(numpy.atleast_1d(shape).tolist()) * numpy.dtype(dtype).itemsize
         fd = os.memfd_create("suede-window", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         try:
@@ -56,7 +56,7 @@ class Target(Handle):
         return Window(number, array, drawn)
 
     def _add(self, number, key, memory, **fields):
-        """Registers a window, whose memory is kept until it is removed. Its key."""
+        """Adds a window, and keeps its memory until it is removed. Returns its key."""
         window = ffi.new("suede_mem_window *", {
             "size": ffi.sizeof("suede_mem_window"), "id": number, **fields})
         if key == DRAWN:
@@ -68,29 +68,29 @@ class Target(Handle):
         return window.key
 
     def remove(self, number):
-        """When it returns, nothing touches the memory any more."""
+        """Removes a window. Requests do not access its memory once this returns."""
         check(lib.suede_mem_target_remove_window(self._handle(), number))
         del self._windows[number]
 
     def start(self):
-        """Starts a thread that serves."""
+        """Starts a thread that serves requests."""
         check(lib.suede_mem_target_start(self._handle()))
 
     def stop(self):
         check(lib.suede_mem_target_stop(self._handle()))
 
     def serve(self, most=1024):
-        """Executes requests that have arrived; their number."""
+        """Executes received requests. Returns their number."""
         return check(lib.suede_mem_target_serve(self._handle(), most))
 
     def wait(self, timeout=None):
-        """Waits for requests to serve; whether there are any."""
+        """Waits for requests. Returns whether there are any."""
         endless = timeout is None or math.isinf(timeout)
         milliseconds = -1 if endless else max(math.ceil(timeout * 1000), 0)
         return check(lib.suede_mem_target_wait(self._handle(), milliseconds)) == 1
 
     def notices(self, most=64):
-        """Notices of puts with immediate, the oldest first."""
+        """Returns up to `most` notices of puts with immediate, the oldest first."""
         room = ffi.new("suede_mem_notice[]", most)
         count = check(lib.suede_mem_target_take(self._handle(), room, most))
         return [Notice(*(getattr(room[i], name) for name in Notice._fields)) for i in range(count)]
