@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several instances of the own XPU, each over a connection of its own, as one endpoint: libsuede's
+// An endpoint over several instances of the own XPU, each with its own connection. libsuede's
 // balancer picks the instance for each command.
 #ifndef SUEDE_APP_PERF_BALANCED_ENDPOINT_H_
 #define SUEDE_APP_PERF_BALANCED_ENDPOINT_H_
@@ -15,10 +15,11 @@
 
 namespace suede::perf {
 
-// Used by one thread.
+// Not thread-safe.
 class BalancedEndpoint {
  public:
-  // Over queue 0 of each session, which outlive it. `policy` is one of SUEDE_BALANCE_…
+  // Creates an endpoint over queue 0 of each session. The sessions must outlive it. `policy`:
+  // SUEDE_BALANCE_…
   static absl::StatusOr<std::unique_ptr<BalancedEndpoint>> Create(
       const std::deque<std::unique_ptr<ClientSession>>& sessions, uint32_t policy,
       const TscClock& clock);
@@ -47,7 +48,8 @@ class BalancedEndpoint {
     for (ClientEndpoint& lane : lanes_) count += lane.PollCompletions(out + count, max - count);
     return count;
   }
-  // The commands that one instance has received on the VC; the next call asks the others first.
+  // Returns commands that one instance received on the VC. The next call polls the other instances
+  // first.
   uint32_t Receive(uint32_t vc, ReceivedSpan* out, uint32_t max) {
     for (uint32_t i = 0; i < lanes(); ++i) {
       const uint32_t lane = next_[vc];
@@ -61,7 +63,7 @@ class BalancedEndpoint {
     for (ClientEndpoint& lane : lanes_) lane.Release(vc);
   }
   Time Now() const { return lanes_[0].Now(); }
-  // On any of the queues, and so on all together.
+  // The limit of one queue, which therefore holds for all queues together.
   uint32_t completion_limit() const { return lanes_[0].completion_limit(); }
   uint32_t pack_limit() const { return lanes_[0].pack_limit(); }
   bool lost() const {
@@ -85,7 +87,7 @@ class BalancedEndpoint {
   std::unique_ptr<suede_balancer, Destroy> balancer_;
   bool tries_others_ = false;
   int32_t picked_ = 0;
-  std::array<uint32_t, kVcCount> next_{};  // lane to receive from
+  std::array<uint32_t, kVcCount> next_{};  // lane to poll next, by VC
 };
 static_assert(PerfEndpoint<BalancedEndpoint>);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes commands from the receive rings of some VCs, in spans, and gives them to a handler.
+// Receives commands from the rings of several VCs, in spans, and passes them to a handler.
 #ifndef SUEDE_APP_PERF_BATCH_RECEIVER_H_
 #define SUEDE_APP_PERF_BATCH_RECEIVER_H_
 
@@ -17,9 +17,9 @@ class BatchReceiver {
     for (uint8_t vc : vcs) batches_.push_back({.vc = vc});
   }
 
-  // Calls handle(command) for each command that has come. Where it returns false it wants the
-  // command again on the next Poll; that holds up the command's VC and no other. Returns whether
-  // anything was taken.
+  // Calls handle(command) for each received command. If the handler returns false, the command's VC
+  // stops until the next Poll, which passes the command again. Returns whether any command was
+  // handled.
   template <class Handle>
   bool Poll(const Handle& handle) {
     bool worked = false;
@@ -28,16 +28,16 @@ class BatchReceiver {
   }
 
  private:
-  // Commands of a VC that are taken before their credit is returned.
+  // Number of commands of a VC after which their credit is returned.
   static constexpr uint32_t kBatch = 32;
-  // Commands of a VC in one Poll. An endpoint on the same lcore delivers that many commands in a
-  // turn where small ones are packed; a receiver that takes fewer has its ring fill up.
+  // Maximum of commands per VC and Poll. An endpoint on the same lcore delivers that many packed
+  // small commands in one poll iteration; with a lower limit the ring would fill up.
   static constexpr uint32_t kMax = 64 * kBatch;
 
   struct Batch {
     uint8_t vc = 0;
-    uint32_t at = 0;    // in the span
-    uint32_t held = 0;  // commands whose credit was not returned, without the span's
+    uint32_t at = 0;    // next command in the span
+    uint32_t held = 0;  // handled commands whose credit is not returned, without the span's
     ReceivedSpan span;
   };
 

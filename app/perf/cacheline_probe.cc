@@ -15,7 +15,7 @@ namespace suede {
 namespace {
 
 constexpr uint32_t kSamples = 4000;
-constexpr uint32_t kTripsPerSample = 16;  // so that reading the clock does not count
+constexpr uint32_t kTripsPerSample = 16;  // amortizes the cost of reading the clock
 constexpr uint32_t kTrips = kSamples * kTripsPerSample;
 constexpr uint32_t kAbandoned = UINT32_MAX;
 
@@ -30,8 +30,8 @@ bool PinTo(int cpu) {
   return pthread_setaffinity_np(pthread_self(), sizeof(set), &set) == 0;
 }
 
-// Waits for `wanted`; false if the other side gave up. Yields now and then: with both threads on
-// one CPU it must still end.
+// Waits until `value` is `wanted`. Returns false if the other side has failed. Yields at times, so
+// that it terminates even with both threads on one CPU.
 bool Await(const std::atomic<uint32_t>& value, uint32_t wanted) {
   for (uint32_t spins = 1;; ++spins) {
     const uint32_t now = value.load(std::memory_order_acquire);
@@ -41,7 +41,7 @@ bool Await(const std::atomic<uint32_t>& value, uint32_t wanted) {
   }
 }
 
-// Odd values are ours, even ones the other side's.
+// Answers each odd value, stored by Measure, with the next even one.
 void Serve(int cpu, Line* line) {
   if (!PinTo(cpu)) {
     line->value.store(kAbandoned);

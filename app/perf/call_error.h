@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a failed call to a library means to a user of suede-perf.
+// Conversion of errors of libsuede and libsuede-mem to statuses.
 #ifndef SUEDE_APP_PERF_CALL_ERROR_H_
 #define SUEDE_APP_PERF_CALL_ERROR_H_
 
@@ -11,8 +11,8 @@
 
 namespace suede::perf {
 
-// `error`: the negative errno that the call returned. `text`: the library's sentence, with its
-// endpoint.
+// Returns the status of a failed call. `error`: the negative errno that it returned. `text`: the
+// library's error text, prefixed by the endpoint.
 inline absl::Status StatusOfCall(int error, absl::string_view text) {
   switch (error) {
     case -ENOENT:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The endpoint as a client of a running daemon, through libsuede.
+// Endpoint over libsuede, as a client of a running daemon.
 #ifndef SUEDE_APP_PERF_CLIENT_ENDPOINT_H_
 #define SUEDE_APP_PERF_CLIENT_ENDPOINT_H_
 
@@ -15,11 +15,11 @@
 
 namespace suede::perf {
 
-// The connection: one for the process, shared by the workers.
+// The connection to an instance, shared by the workers.
 class ClientSession {
  public:
-  // Connects and claims the VCs. Unavailable where there is no daemon, InvalidArgument where the
-  // options do not fit it.
+  // Connects and claims the VCs. Returns Unavailable if no daemon responds, InvalidArgument if the
+  // daemon does not support the options.
   static absl::StatusOr<std::unique_ptr<ClientSession>> Open(const Options& options);
 
   suede_client* client() const { return client_.get(); }
@@ -43,7 +43,7 @@ class ClientSession {
   std::string daemon_version_;
 };
 
-// The view of one worker of the client.
+// The endpoint of one worker: one queue of the session. Not thread-safe.
 class ClientEndpoint : public SingleLane {
  public:
   ClientEndpoint(const ClientSession& session, uint32_t queue, const TscClock& clock)
@@ -101,9 +101,9 @@ class ClientEndpoint : public SingleLane {
   bool lost() const { return lost_; }
   suede_queue* queue() const { return queue_; }
 
-  // Asks the library; a system call.
+  // Updates lost(), with a system call.
   void CheckConnection() { lost_ |= suede_status(client_) != 0; }
-  // Sleeps until commands come on `vc_mask`, or credit or completions to the queue, or 20 ms.
+  // Sleeps until commands arrive on `vc_mask`, or completions on the queue, at most 20 ms.
   void Wait(uint32_t vc_mask);
 
  private:

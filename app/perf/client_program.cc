@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// suede-perf as a client process: a thread for each queue, or one for all instances that a load is
-// balanced over; a server has one for each queue of each instance.
+// suede-perf as a client process. A load has one thread per queue, or one for all balanced
+// instances; a server has one per queue of each instance.
 #include <cstdio>
 #include <deque>
 #include <functional>
@@ -25,7 +25,7 @@ using Endpoints = std::deque<ClientEndpoint>;
 
 using Servers = std::deque<ServerWorkload<ClientEndpoint>>;
 
-// `servers`: those of a peer; else empty.
+// Runs one size. `servers`: of a peer; otherwise empty.
 RunResult RunSize(const Options& options, uint32_t data_bytes, uint16_t own, Endpoints& endpoints,
                   Servers& servers, IntervalLog* log, const std::atomic<bool>& stop) {
   RunPlan plan = PlanOf(options, data_bytes);
@@ -34,7 +34,7 @@ RunResult RunSize(const Options& options, uint32_t data_bytes, uint16_t own, End
   std::deque<ClientWorkload<ClientEndpoint>> workloads;
   Progress progress(options, data_bytes, options.queues);
   for (uint32_t worker = 0; worker < options.queues; ++worker) {
-    // The remainder of the division goes to the first.
+    // The first worker gets the remainder.
     if (options.count > 0) {
       plan.count = options.count / options.queues +
                    (worker == 0 ? options.count % options.queues : 0);
@@ -59,7 +59,7 @@ RunResult RunSize(const Options& options, uint32_t data_bytes, uint16_t own, End
   return Combine(results, tracks, board);
 }
 
-// One worker sends on all instances.
+// Runs one size with one worker that sends on all instances.
 RunResult RunBalancedSize(const Options& options, uint32_t data_bytes, uint16_t own,
                           BalancedEndpoint& endpoint, const std::atomic<bool>& stop) {
   const RunPlan plan = PlanOf(options, data_bytes);
@@ -93,7 +93,7 @@ int RunClient(const Options& options, const std::function<RunResult(uint32_t)>& 
   return Conclude(options, *document);
 }
 
-// Runs the servers, one for each of `endpoints`, until a signal or the end of the time.
+// Runs the servers, one per endpoint, until a signal or the end of the duration.
 void Serve(const Options& options, Endpoints& endpoints, Servers& servers,
            const std::atomic<bool>& stop) {
   const Time until =
@@ -113,7 +113,7 @@ void Serve(const Options& options, Endpoints& endpoints, Servers& servers,
   });
 }
 
-// Prints the servers' counts; returns the exit code.
+// Prints the servers' counts. Returns the exit code.
 int WriteSummary(const Options& options, const Endpoints& endpoints, const Servers& servers,
                  Document* document) {
   StreamCounts total;
@@ -133,7 +133,7 @@ int WriteSummary(const Options& options, const Endpoints& endpoints, const Serve
   return kExitUnreachable;
 }
 
-// Serves the others until they have had as many runs as this peer, or nothing more comes.
+// Serves the other peers until they have completed as many runs as this peer, or are silent.
 void ServeOthers(const Options& options, Endpoints& endpoints, Servers& servers,
                  const std::atomic<bool>& stop) {
   Progress progress(options, 0, options.queues);
@@ -177,7 +177,7 @@ int RunServer(const Options& options, uint16_t own, Endpoints& endpoints, Docume
   return WriteSummary(options, endpoints, servers, document);
 }
 
-// A connection, or one for each of --instances: they may be on different lcores.
+// Opens one connection, or one per instance of --instances, which may be on different lcores.
 absl::StatusOr<Sessions> Connect(const Options& options) {
   Sessions sessions;
   Options one = options;

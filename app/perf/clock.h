@@ -14,11 +14,11 @@ namespace suede::perf {
 
 inline Duration Seconds(double s) { return Duration(static_cast<int64_t>(s * 1e9)); }
 
-// Reads take some 10 ns, a third of the time of clock_gettime. Copies share one scale, so that
-// threads can compare their times.
+// A read takes some 10 ns, a third of clock_gettime. Copies share one origin and scale, so times
+// are comparable between threads.
 class TscClock {
  public:
-  // Takes 20 ms: the counter's rate is measured against CLOCK_MONOTONIC.
+  // Measures the counter's rate against CLOCK_MONOTONIC, for 20 ms.
   static TscClock Calibrate() {
     using Monotonic = std::chrono::steady_clock;
     const auto start = Monotonic::now();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The endpoint hosted in this process: the engine is a client like any other, but its segment is
-// the process's own memory, and it runs on the lcore that serves it.
+// Endpoint hosted in this process. The engine is a regular client, except that its segment is
+// private memory, and that it runs on the lcore that serves it.
 #ifndef SUEDE_APP_PERF_EMBED_ENDPOINT_H_
 #define SUEDE_APP_PERF_EMBED_ENDPOINT_H_
 
@@ -31,7 +31,7 @@ class EmbedEndpoint : public SingleLane {
       lost_ = true;
     return result;
   }
-  // `count` commands of one shape; how many were taken goes to `sent`.
+  // Sends `count` commands of one shape. Stores the number accepted in *sent.
   SendResult SendRun(const ClientRun& run, uint32_t count, uint32_t* sent) {
     const SendResult result = queue_.SendRun(run, count, sent);
     if (result == SendResult::kBroken) [[unlikely]]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// suede-perf --embed: one process, one lcore, no client socket between the load and the data path.
+// suede-perf --embed: the load runs on the endpoint's lcore in one process, without a client
+// socket.
 #include <signal.h>
 
 #include <algorithm>
@@ -31,12 +32,12 @@ namespace {
 using Workload = ClientWorkload<EmbedEndpoint>;
 using Server = ServerWorkload<EmbedEndpoint>;
 
-constexpr uint32_t kOwnClient = 1;  // our number in the pipeline, which has no other clients
-// The control thread has to borrow a CPU from an lcore each time.
+constexpr uint32_t kOwnClient = 1;  // number of the only client in the pipeline
+// Tick of the control thread. Each one may take a CPU from an lcore.
 constexpr auto kTick = std::chrono::milliseconds(10);
 
-// The workload that shares the lcore. The control thread hands it one workload at a time and owns
-// the workload again once it is taken back.
+// Runs a workload on the lcore. The control thread passes in one workload at a time, and owns it
+// again once HasIt() returns false.
 template <class W>
 class WorkloadHook : public PollHook {
  public:
@@ -50,7 +51,7 @@ class WorkloadHook : public PollHook {
     return worked;
   }
 
-  // Control thread.
+  // Called by the control thread.
   void Give(W* workload) { current_.store(workload, std::memory_order_release); }
   void AskBack() { asked_back_.store(true, std::memory_order_relaxed); }
   bool HasIt() const { return current_.load(std::memory_order_acquire) != nullptr; }
@@ -63,7 +64,7 @@ class WorkloadHook : public PollHook {
   std::atomic<bool> asked_back_ = false;
 };
 
-// The instance of the configuration that --xpuid and --instance mean; -1: none.
+// Returns the index of the instance of --xpuid and --instance in the configuration; -1: none.
 int FindInstance(const Config& config, const Options& options) {
   for (size_t i = 0; i < config.instances.size(); ++i) {
     const InstanceConfig& instance = config.instances[i];
@@ -76,7 +77,7 @@ int FindInstance(const Config& config, const Options& options) {
   return -1;
 }
 
-// The process's own place in the endpoint's pipeline.
+// The process's own client in the endpoint's pipeline.
 class Host {
  public:
   Host(Endpoint& endpoint, uint32_t instance)
@@ -102,7 +103,7 @@ class Host {
     return segment_->Prepare();
   }
 
-  // The lcores run by now.
+  // Attaches the client and claims the VCs. The lcores must run.
   absl::Status Attach(uint32_t vc_mask) {
     absl::Status status = Ask(request::Attach{.client = kOwnClient,
                                               .queue_instances = &number_,
@@ -113,10 +114,10 @@ class Host {
         .vc_mask = static_cast<uint8_t>(vc_mask), .client = kOwnClient, .instance = number_});
   }
 
-  // Until the far side has acknowledged everything, or a second.
+  // Waits until the peers have acknowledged everything, at most 1 s.
   void Drain() { (void)Ask(request::Drain{}); }
 
-  // Lets the ports come up and keeps watching them.
+  // Runs the endpoint's periodic control work, such as monitoring of ports.
   void Tick() {
     endpoint_.Tick();
     std::this_thread::sleep_for(kTick);
@@ -144,7 +145,7 @@ class Host {
   std::unique_ptr<Segment> segment_;
 };
 
-// Runs `workload` on the lcore until it is done or asked back.
+// Runs `workload` on the lcore until it is done, or until() returns true.
 template <class W, class Until>
 void RunOnLcore(Host& host, WorkloadHook<W>& hook, W& workload, const Until& until) {
   hook.Give(&workload);
@@ -231,13 +232,13 @@ absl::Status CheckDestinations(const Config& config, const Options& options) {
   return absl::OkStatus();
 }
 
-// The data path's counters, on one line.
+// Returns the data path's counters as one line.
 std::string CountersLine(const Endpoint& endpoint) {
   return absl::StrCat("suede-perf: counters", FormatCounters(endpoint.Counters(), true), "\n");
 }
 
-// Attaches to the running endpoint, with the VCs of `mask` to receive on, runs, and leaves it
-// quiet.
+// Starts the endpoint, attaches to it with the receive VCs of `mask`, calls `run`, drains and
+// stops.
 template <class W, class Run>
 int RunHosted(const Options& options, Host& host, uint16_t own, uint32_t mask, Document* document,
               const std::atomic<bool>& stop, const Run& run) {
@@ -288,7 +289,7 @@ int RunEmbedded(const Options& options, Document document, const std::atomic<boo
   const auto log = [&](EalLogLevel level, std::string_view component, std::string_view line) {
     logger(level, component, line);
   };
-  // The lcores' threads must not take the signals.
+  // Blocks the signals in the lcores' threads.
   sigset_t ours, before;
   sigemptyset(&ours);
   sigaddset(&ours, SIGINT);

@@ -39,7 +39,7 @@ int EmbeddedCalls::Start(const MemoryOperation& operation) {
                  .room = operation.octets,
                  .operand = operation.operand,
                  .result = operation.result};
-  // As of the last Poll: the clock is not read for each operation.
+  // Uses the time of the last Poll, to avoid a read of the clock per operation.
   call.deadline =
       polled_ + (operation.deadline_ms == 0 ? Duration(kDeadline)
                                             : std::chrono::milliseconds(operation.deadline_ms));
@@ -92,7 +92,7 @@ void EmbeddedCalls::TakeCompletions() {
   } while (count == std::size(completions));
 }
 
-// As many as a burst of full PDUs has at most, so that the lcore goes on.
+// Receives up to the maximum of a burst of full PDUs, to bound the lcore's poll iteration.
 void EmbeddedCalls::TakeResponses() {
   constexpr uint32_t kMax = 1024;
   ReceivedSpan span;

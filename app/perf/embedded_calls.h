@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory operations of an endpoint in this process, on the lcore that serves it.
+// Memory operations over an endpoint in this process, on the lcore that serves it.
 #ifndef SUEDE_APP_PERF_EMBEDDED_CALLS_H_
 #define SUEDE_APP_PERF_EMBEDDED_CALLS_H_
 
@@ -16,7 +16,7 @@ namespace suede::perf {
 
 class EmbeddedCalls final : public MemoryCalls, private mem::RequestSink {
  public:
-  // Outlived by `end`, which has claimed the VC of the responses.
+  // `end` must outlive the object, and have claimed the VC of the responses.
   EmbeddedCalls(EmbedEndpoint& end, const Options& options);
 
   int Start(const MemoryOperation& operation) override;
@@ -34,7 +34,7 @@ class EmbeddedCalls final : public MemoryCalls, private mem::RequestSink {
   const uint8_t response_vc_;
   mem::Initiator initiator_;
   Time polled_{};
-  uint64_t told_ = 0;  // of the operations that are complete
+  uint64_t told_ = 0;  // completed operations that Poll has reported
 };
 
 }  // namespace suede::perf

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that suede-perf needs of the endpoint that it drives.
+// The interface of the endpoints that suede-perf drives.
 //
-// A concept and not a base class: the engine (workload.h) is a template, so that a send or a
-// receive is inlined into its loops. ClientEndpoint reaches a running daemon, EmbedEndpoint the
-// endpoint hosted in this process, and the tests have a loopback.
+// A concept, not a base class: the engine (workload.h) is a template, so sends and receives are
+// inlined into its loops. ClientEndpoint connects to a running daemon, EmbedEndpoint uses an
+// endpoint in this process, and the tests have a loopback.
 #ifndef SUEDE_APP_PERF_ENDPOINT_H_
 #define SUEDE_APP_PERF_ENDPOINT_H_
 
@@ -16,39 +16,39 @@
 
 namespace suede::perf {
 
-// One thread's view: one or several queues to send on, its lanes, and the receive rings of the VCs
-// it serves. Lanes are of different instances of the own XPU; each is a flow of its own.
+// The endpoint of one thread: its lanes, which are queues of different instances of the own XPU,
+// and the receive rings of its VCs. Each lane is a flow.
 template <class E>
 concept PerfEndpoint = requires(E endpoint, const ClientCommand& command, const ClientShape& shape,
                                 CommandSpan* span, suede_completion* completions,
                                 ReceivedSpan* received, uint32_t max, uint32_t vc, uint16_t xpuid,
                                 uint32_t lane) {
   { endpoint.lanes() } -> std::convertible_to<uint32_t>;
-  // The lane for the next command to `xpuid`; on attempt 1 and later another one for the same
-  // command, which those before did not take. Negative: there is none.
+  // Returns the lane for the next command to `xpuid`. Attempt 1 and later: an alternative lane
+  // after the earlier ones rejected the command; negative: none left.
   { endpoint.Pick(xpuid, uint32_t{0}) } -> std::same_as<int32_t>;
-  // Not visible to the other side before Flush.
+  // Sends a command; it may stay queued until Flush.
   { endpoint.Send(command, lane) } -> std::same_as<SendResult>;
-  // Commands whose content the caller writes, up to `max` of them: as ClientQueue has them.
+  // Reserve up to `max` commands to be written in place, and commit them, as ClientQueue.
   { endpoint.Reserve(shape, max, span, lane) } -> std::same_as<SendResult>;
   { endpoint.Commit(max, lane) } -> std::same_as<SendResult>;
   { endpoint.Flush() };
   { endpoint.PollCompletions(completions, max) } -> std::same_as<uint32_t>;
-  // The next command and those like it, up to `max`. Received commands stay valid until
-  // Release(vc), which returns the credit of all of them.
+  // Receives up to `max` consecutive commands of one shape. They stay valid until Release(vc),
+  // which returns their credit.
   { endpoint.Receive(vc, received, max) } -> std::same_as<uint32_t>;
   { endpoint.Release(vc) };
-  // The clock that the Time given to the engine's Turn comes from.
+  // Returns the time of the clock whose times the engine's Turn gets.
   { endpoint.Now() } -> std::same_as<Time>;
-  // How many commands with a completion tag may be outstanding.
+  // Maximum of outstanding commands with a completion tag.
   { endpoint.completion_limit() } -> std::convertible_to<uint32_t>;
-  // Bytes of commands that share a PDU.
+  // Maximum bytes of commands packed into a PDU.
   { endpoint.pack_limit() } -> std::convertible_to<uint32_t>;
-  // True once the endpoint is lost (the daemon has gone, the queue was broken).
+  // Whether the endpoint is lost: the daemon has gone, or the queue is broken.
   { endpoint.lost() } -> std::same_as<bool>;
 };
 
-// The lanes of an endpoint with one queue.
+// Lane functions of an endpoint with one queue.
 struct SingleLane {
   static constexpr uint32_t lanes() { return 1; }
   static constexpr int32_t Pick(uint16_t, uint32_t attempt) { return attempt == 0 ? 0 : -1; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the load of each source was complete at a rank, iteration by iteration.
+// Log of when the load of each source was complete at a rank, by iteration.
 #ifndef SUEDE_APP_PERF_FLOW_LOG_H_
 #define SUEDE_APP_PERF_FLOW_LOG_H_
 
@@ -15,10 +15,10 @@ struct FlowLog {
     uint64_t iteration = 0;
     uint32_t source = 0;  // rank
     uint64_t bytes = 0;
-    Time last{};  // its last command came
+    Time last{};  // arrival of the last command
   };
   std::vector<Entry> flows;
-  std::vector<Time> begins;  // of the rank's iterations
+  std::vector<Time> begins;  // begin of each iteration of the rank
 };
 
 }  // namespace suede::perf

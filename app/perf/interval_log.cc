@@ -14,7 +14,7 @@
 namespace suede::perf {
 namespace {
 
-// The value up to which `share` of the samples lie.
+// Returns the percentile `share` (0 to 1) of the samples, in seconds.
 double Percentile(const std::vector<uint64_t>& counts, uint64_t samples, double share) {
   const auto wanted = static_cast<uint64_t>(static_cast<double>(samples) * share + 0.999999);
   uint64_t seen = 0;
@@ -41,7 +41,7 @@ absl::StatusOr<std::unique_ptr<IntervalLog>> IntervalLog::Open(const std::string
 
 IntervalLog::IntervalLog(FILE* file, double interval_s, std::string kind)
     : file_(file), interval_(interval_s), kind_(std::move(kind)) {
-  // Signals are for the thread that works, whose system calls they end.
+  // Blocks signals in the log's thread: they must interrupt the system calls of working threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -112,11 +112,11 @@ void IntervalLog::Run() {
     due += std::chrono::duration_cast<std::chrono::steady_clock::duration>(interval_);
     if (wake_.wait_until(lock, due, [this] { return ends_; })) return;
     Write();
-    due = std::max(due, std::chrono::steady_clock::now());  // none are made up for
+    due = std::max(due, std::chrono::steady_clock::now());  // skips missed intervals
   }
 }
 
-// A full disk shows as a shorter file: no reason to end the load.
+// Ignores errors: a full disk truncates the file, but must not end the load.
 void IntervalLog::Write() {
   const std::string line = NextLine(std::chrono::system_clock::now());
   std::fwrite(line.data(), 1, line.size(), file_);

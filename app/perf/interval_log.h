@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --interval_json: what came in each interval, by flow, and the latencies measured in it
+// --interval_json: the load received in each interval, by flow, and the latencies measured in it
 // (docs/suede-perf.md, "Intervals").
 #ifndef SUEDE_APP_PERF_INTERVAL_LOG_H_
 #define SUEDE_APP_PERF_INTERVAL_LOG_H_
@@ -23,7 +23,7 @@
 
 namespace suede::perf {
 
-// Written by the thread of one receiver; read by the log's.
+// Counters of one receiver. Written by the receiver's thread, read by the log's.
 class IntervalCells {
  public:
   using Buckets = LogLinear<5, 64>;
@@ -32,7 +32,7 @@ class IntervalCells {
   explicit IntervalCells(uint16_t own)
       : own_(own), flows_(kStreams), latencies_(Buckets::kBuckets) {}
 
-  // Load that came from there, duplicates apart.
+  // Counts a received command of load, which is not a duplicate.
   void OnLoad(uint16_t source, uint8_t vc, uint32_t bytes) {
     Flow& flow = flows_[(source & (kMaxXpus - 1)) * size_t{kVcCount} + (vc & (kVcCount - 1))];
     Bump(flow.commands, 1);
@@ -40,7 +40,7 @@ class IntervalCells {
   }
   void OnLatency(uint64_t ns) { Bump(latencies_[Buckets::BucketOf(ns)], 1); }
 
-  // The counts so far; any thread.
+  // Current values. Any thread may call.
   uint16_t own() const { return own_; }
   uint64_t bytes_of(uint16_t source, uint8_t vc) const {
     return flows_[source * size_t{kVcCount} + vc].bytes.load(std::memory_order_relaxed);
@@ -61,23 +61,25 @@ class IntervalCells {
   }
 
   const uint16_t own_;
-  std::vector<Flow> flows_;  // by source and VC
+  std::vector<Flow> flows_;  // [source][VC]
   std::vector<Cell> latencies_;
 };
 
-// One JSON object a line for each interval, written by a thread of its own until the destructor,
-// which writes the last one.
+// Writes one line with a JSON object per interval, from its own thread. The destructor writes the
+// last line.
 class IntervalLog {
  public:
-  // `kind`: the kind of the latencies, for the reader. Creates the file, or empties it.
+  // Creates or truncates the file. `kind`: kind of the latencies, copied to the output.
   static absl::StatusOr<std::unique_ptr<IntervalLog>> Open(const std::string& path,
                                                            double interval_s, std::string kind);
   ~IntervalLog();
   IntervalLog(const IntervalLog&) = delete;
 
-  // The cells of a receiver, before the first interval is over; they live as long as the log.
+  // Creates the counters of a receiver, which live as long as the log. To be called before the
+  // first interval ends.
   IntervalCells* NewCells(uint16_t own_xpuid);
-  // The line of all that has come since the last line. For tests; else the log's thread alone.
+  // Returns the line with the changes since the previous line. Called only by the log's thread, and
+  // by tests.
   std::string NextLine(std::chrono::system_clock::time_point time);
 
  private:
@@ -94,7 +96,7 @@ class IntervalLog {
   FILE* const file_;
   const std::chrono::duration<double> interval_;
   const std::string kind_;
-  std::mutex mutex_;  // guards all below but the values of cells
+  std::mutex mutex_;  // guards the members below, except for the values of cells
   std::condition_variable wake_;
   bool ends_ = false;
   std::deque<IntervalCells> cells_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON side of report.h; docs/suede-perf.md lists the fields.
+// JSON output of report.h; docs/suede-perf.md lists the fields.
 #include <sys/utsname.h>
 
 #include <fstream>
@@ -99,7 +99,7 @@ Json InstancesJson(const Options& o, const RunResult& r) {
 
 Json ResultJson(const Options& o, const RunResult& r) {
   const double rate = r.achieved_per_second();
-  // Only a run that got its reports knows how much arrived.
+  // Arrivals are known only if the run received its reports.
   const auto known = [&](uint64_t n) { return r.outcome == Outcome::kDone ? Json(n) : Json(); };
   return {{"data_bytes", r.data_bytes},
           {"control_bytes", r.control_bytes},
@@ -235,7 +235,7 @@ std::string ToJson(const Options& options, const Document& document, const Verdi
                        {"served", document.served ? CountsJson(*document.served) : Json()},
                        {"workload", WorkloadJson(options, document)},
                        {"verdict", VerdictJson(verdict)}};
-  // Arguments may hold bytes that are not UTF-8: they must not stop the report.
+  // Replaces bytes of arguments that are not UTF-8.
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

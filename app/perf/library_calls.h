@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory operations by libsuede-mem, of a client of a daemon.
+// Memory operations through libsuede-mem, as a client of a daemon.
 #ifndef SUEDE_APP_PERF_LIBRARY_CALLS_H_
 #define SUEDE_APP_PERF_LIBRARY_CALLS_H_
 
@@ -14,7 +14,7 @@ namespace suede::perf {
 
 class LibraryCalls final : public MemoryCalls {
  public:
-  // Outlived by `mem`.
+  // `mem` must outlive the object.
   LibraryCalls(suede_mem* mem, const TscClock& clock) : mem_(mem), clock_(clock) {}
 
   int Start(const MemoryOperation& operation) override;
@@ -23,7 +23,7 @@ class LibraryCalls final : public MemoryCalls {
   Time Now() const override { return clock_.Now(); }
   std::string Error() const override { return suede_mem_error_text(); }
 
-  // As a WorkerLoop asks; Poll tells.
+  // Required by WorkerLoop; Poll detects a lost connection.
   void CheckConnection() const {}
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects everything that comes back to the client in a run: echoes, reverse load, the servers'
-// answers, completions.
+// Collects everything that a client receives in a run: echoes, reverse load, the servers' messages
+// and completions.
 #ifndef SUEDE_APP_PERF_LOAD_COLLECTOR_H_
 #define SUEDE_APP_PERF_LOAD_COLLECTOR_H_
 
@@ -23,7 +23,7 @@
 
 namespace suede::perf {
 
-// The collector of one worker; owned by the worker's thread.
+// The collector of one worker. Owned by the worker's thread.
 template <PerfEndpoint E>
 class LoadCollector {
  public:
@@ -32,7 +32,7 @@ class LoadCollector {
       : endpoint_(endpoint), wants_echo_(plan.WantsEcho()), board_(board), sender_(sender),
         receiver_(endpoint, vcs), tags_(tags), server_(server) {}
 
-  // Returns whether anything had come.
+  // Processes received commands and completions. Returns whether there were any.
   bool Poll() {
     const bool received =
         receiver_.Poll([this](const ReceivedCommand& command) { return OnCommand(command); });
@@ -40,7 +40,7 @@ class LoadCollector {
     return (outstanding > 0 && PollCompletions()) || received;
   }
 
-  // Samples count where they were meant to be sent at `start` or later.
+  // Records only latencies of commands whose intended send time is `start` or later.
   void MeasureFrom(Time start) { measure_from_ = start; }
   void OnSent(uint32_t commands) {
     if (wants_echo_) under_way_ += commands;
@@ -48,17 +48,17 @@ class LoadCollector {
 
   void LogTo(IntervalCells* cells) { cells_ = cells; }
 
-  // Commands whose echo or completion is timed and has not come.
+  // Number of commands whose timed echo or completion is outstanding.
   uint64_t under_way() const { return wants_echo_ ? under_way_ : sender_.tags_outstanding(); }
   const Histogram& latency_ns() const { return latency_ns_; }
   const std::array<uint64_t, kCompletionStatuses>& completions() const { return completions_; }
-  // Why a completion says that it is no use to go on; empty: it is.
+  // Reason to end the run, from a completion; empty: none.
   const std::string& unreachable() const { return unreachable_; }
-  // All servers have answered: one that is unreachable from now on stays so.
+  // All servers have responded: an unreachable one from now on ends the run.
   void OnAnswered() { answered_ = true; }
-  // The endpoint's last report about a server that has not answered; empty: none.
+  // The last reason why a server that has not responded is unreachable; empty: none.
   const std::string& not_there() const { return not_there_; }
-  // Whether the reason is that the endpoint does not know the destination.
+  // Whether unreachable() means that the endpoint has no such peer.
   bool is_no_peer() const { return is_no_peer_; }
 
  private:
@@ -128,10 +128,10 @@ class LoadCollector {
     return true;
   }
 
-  // Takes the completion of a message, or of a command that was watched.
+  // Processes the completion of a message, or of a watched command.
   void OnMessageCompletion(const suede_completion& done) {
     if (done.status == SUEDE_STATUS_UNKNOWN_XPU || answered_) return OnBadCompletion(done);
-    // A server that has not answered yet is asked again until it is time to give up.
+    // Retries a server that has not responded yet, until the timeout.
     not_there_ = IsUnreachable(done) ? UnreachableText(done) : "";
   }
 
@@ -157,10 +157,10 @@ class LoadCollector {
   LoadSender<E>& sender_;
   BatchReceiver<E> receiver_;
   MessageTags& tags_;
-  ServerWorkload<E>* const server_;  // of a peer, for commands that are no answers; else null
-  uint64_t under_way_ = 0;  // echoes
+  ServerWorkload<E>* const server_;  // of a peer: handles load and requests; else null
+  uint64_t under_way_ = 0;           // outstanding echoes
   Time measure_from_ = kNever;
-  // Tables of a run that has begun anew.
+  // Counts of this run.
   RxTable echoes_{/*from_zero=*/true};
   RxTable reverse_{/*from_zero=*/true};
   Histogram latency_ns_;

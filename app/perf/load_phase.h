@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The load of a run: how much may be sent when, and the stretch of it that is measured.
+// Pacing of a run's load, and its measured interval.
 #ifndef SUEDE_APP_PERF_LOAD_PHASE_H_
 #define SUEDE_APP_PERF_LOAD_PHASE_H_
 
@@ -15,11 +15,11 @@
 
 namespace suede::perf {
 
-// The load of one worker; owned by the thread that calls Send.
+// The load of one worker. Owned by the thread that calls Send.
 template <PerfEndpoint E>
 class LoadPhase {
  public:
-  // The plan outlives the phase.
+  // `plan` must outlive the object.
   LoadPhase(E& endpoint, const RunPlan& plan, LoadSender<E>& sender, LoadCollector<E>& collector,
             MessageTags& tags)
       : endpoint_(endpoint), plan_(plan), sender_(sender), collector_(collector), tags_(tags) {}
@@ -31,7 +31,7 @@ class LoadPhase {
     watch_at_ = now + WatchGap();
   }
 
-  // Sends the commands that may be sent now, and returns their number.
+  // Sends the commands that are due. Returns their number.
   uint32_t Send(Time now) {
     if (!measuring_ && now >= measure_from_) {
       measuring_ = true;
@@ -51,18 +51,18 @@ class LoadPhase {
     return sent;
   }
 
-  // Whether its count or its duration has been sent.
+  // Whether the count or the duration is reached.
   bool IsOver(Time now) const {
     if (!measuring_) return false;
     if (plan_.count > 0) return sender_.sent() - sent_before_ >= plan_.count;
     return now - measure_from_ >= plan_.duration;
   }
 
-  // Whether nothing could be sent for so long that no more is to be expected: the commands under
-  // way were lost, or a server takes nothing. The drain then tells which.
+  // Whether nothing could be sent for the drain timeout: commands in flight were lost, or a server
+  // grants no credit. The drain phase determines which.
   bool IsStalled(Time now) const { return now - last_progress_ > plan_.drain_timeout; }
 
-  // Fills in this worker's share of the result, as measured until `end`.
+  // Stores this worker's share of the result, as measured until `end`.
   void Settle(Time end, RunResult* result) const {
     result->sent = sender_.sent();
     result->sent_by_lane = sender_.sent_by_lane();
@@ -76,9 +76,9 @@ class LoadPhase {
 
  private:
   static constexpr uint32_t kBurst = 32;
-  static constexpr uint32_t kPdus = 4;  // full ones that a burst at full speed may hold
+  static constexpr uint32_t kPdus = 4;  // maximum of full PDUs in a burst at full speed
 
-  // Each stream is watched once in this time, where there are not too many of them.
+  // Interval in which each stream is watched once, up to 50 streams.
   static constexpr Duration kWatchRound = std::chrono::milliseconds(100);
   Duration WatchGap() const {
     const auto streams = static_cast<int64_t>(sender_.streams());
@@ -86,8 +86,8 @@ class LoadPhase {
   }
 
   bool AtFullSpeed() const { return plan_.rate <= 0 && !plan_.latency; }
-  // At full speed a stream gets a full PDU in a row, or less where a count ends that has to be
-  // shared evenly; otherwise the streams take turns.
+  // Returns the commands sent consecutively on a stream: a full PDU at full speed, fewer at the end
+  // of a count, for an even distribution; otherwise 1.
   uint32_t Run() const {
     const uint64_t streams = sender_.streams();
     if (streams == 1) return sender_.pdu_commands();
@@ -95,10 +95,10 @@ class LoadPhase {
     const uint64_t share = plan_.count > 0 && measuring_ ? Left() / streams : UINT64_MAX;
     return static_cast<uint32_t>(std::clamp<uint64_t>(share, 1, sender_.pdu_commands()));
   }
-  // Commands of the count that are still to be sent, while the load is measured.
+  // Remaining commands of the count, while measuring.
   uint64_t Left() const { return plan_.count - (sender_.sent() - sent_before_); }
 
-  // How many commands may be sent at this moment.
+  // Returns the number of commands that may be sent now.
   uint64_t Budget(Time now) const {
     const uint64_t burst =
         AtFullSpeed() ? std::max(kBurst, kPdus * sender_.pdu_commands()) : kBurst;
@@ -138,7 +138,7 @@ class LoadPhase {
   MessageTags& tags_;
   Time watch_at_ = kNever;
   bool measuring_ = false;
-  uint64_t sent_before_ = 0;  // the measurement
+  uint64_t sent_before_ = 0;  // commands sent before the measured interval
   RateSchedule schedule_;
   Time last_progress_;
   Time measure_from_ = kNever;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Produces the load: commands of one shape, round robin over the streams, by the lane that the
-// endpoint picks. Where the caller lets it, a stream gets many commands in a row, which are written
-// in place.
+// Generates the load: commands of one shape, round robin over the streams, on the lane that the
+// endpoint picks. Writes runs of consecutive commands of a stream in place.
 #ifndef SUEDE_APP_PERF_LOAD_SENDER_H_
 #define SUEDE_APP_PERF_LOAD_SENDER_H_
 
@@ -23,7 +22,7 @@ namespace suede::perf {
 struct LoadShape {
   uint16_t control_bytes = kSequencedControlBytes;  // 2 to 18, even
   uint16_t data_bytes = 0;                          // 0: command only
-  bool check = false;                               // content that the receiver can check
+  bool check = false;                               // verifiable content
   uint32_t pack_every = 0;        // "transmit now" on each Nth command; 0: never
   uint32_t completion_every = 0;  // a completion tag on each Nth command; 0: never
 };
@@ -54,24 +53,25 @@ class LoadSender {
   }
   LoadSender(const LoadSender&) = delete;
 
-  // From now on keeps the time of each command until its echo comes; up to `inflight` at once.
+  // Enables recording of send times, of up to `inflight` commands per stream.
   void KeepTimes(uint32_t inflight) {
     time_mask_ = std::bit_ceil(inflight) - 1;
     times_.assign(streams_.size() * (size_t{time_mask_} + 1), 0);
   }
-  // The index of the lane's stream `at`, among those of all lanes.
+  // Returns the index of the lane's stream `at` among the streams of all lanes.
   uint32_t StreamIndex(uint32_t lane, uint32_t at) const { return lane * per_lane_ + at; }
   Time SentTime(uint32_t stream_index, uint32_t sequence) const {
     return TimeFromNs(times_[TimeSlot(stream_index, sequence)]);
   }
 
-  // The commands of a full PDU.
+  // Number of commands in a full PDU.
   uint32_t pdu_commands() const { return pdu_commands_; }
   size_t streams() const { return per_lane_; }
 
-  // Sends up to `max` commands and says how many it was; less where the streams have no credit. In
-  // a round over the streams each gets `run` of them in a row, as given when the round begins.
-  // `intended(k)` is when command k of this sender was to be sent; called for samples only.
+  // Sends up to `max` commands, fewer if the streams lack credit. Returns their number. In each
+  // round, every stream gets `run` consecutive commands; a change of `run` takes effect in the next
+  // round. intended(k): intended send time of this sender's command k; called for timed commands
+  // only.
   template <class Intended>
   uint32_t Burst(uint32_t max, uint32_t run, const Intended& intended) {
     uint32_t sent = 0;
@@ -92,8 +92,8 @@ class LoadSender {
     return sent;
   }
 
-  // The next command of the next stream asks for a completion among those of messages: it tells
-  // whether the endpoint still reaches the destination.
+  // Requests a completion for the next command of the next stream, counted with those of messages,
+  // to check that the destination is reachable.
   void WatchNext(MessageTags* tags) {
     watch_tags_ = tags;
     watched_ = watched_ + 1 < per_lane_ ? watched_ + 1 : 0;
@@ -101,7 +101,7 @@ class LoadSender {
 
   void OnCompletion() { --tags_outstanding_; }
 
-  uint8_t flow() const { return flow_; }  // of lane 0; the others' follow
+  uint8_t flow() const { return flow_; }  // of lane 0; the other lanes have the following numbers
   uint64_t sent() const { return sent_; }
   const std::vector<uint64_t>& sent_by_lane() const { return sent_by_lane_; }
   uint64_t blocked() const { return blocked_; }
@@ -109,12 +109,12 @@ class LoadSender {
   const TxStream& stream(uint32_t lane, uint32_t index) const {
     return streams_[lane * per_lane_ + index];
   }
-  // Set where the endpoint refused a command as invalid: no use to go on.
+  // Whether the endpoint rejected a command as invalid, which ends the run.
   bool refused() const { return refused_; }
 
  private:
-  // One full round of refusals would be long with thousands of streams; the cursor goes on from
-  // where it stopped.
+  // Maximum of consecutive streams without credit per Burst. Bounds the time with thousands of
+  // streams; the next call continues at the cursor.
   static constexpr uint32_t kBlockedLimit = 64;
 
   static uint32_t PduCommands(const LoadShape& shape, uint32_t pack_limit) {
@@ -123,7 +123,7 @@ class LoadSender {
     return shape.pack_every != 0 ? std::min(shape.pack_every, fit) : fit;
   }
 
-  // Returns how many of up to `max` commands were sent.
+  // Sends up to `max` commands on stream `at`. Returns their number.
   template <class Intended>
   uint32_t SendOn(uint32_t at, uint32_t max, const Intended& intended) {
     const uint32_t run = IsWatched(at) ? 1 : PlainCommands(max);
@@ -139,9 +139,9 @@ class LoadSender {
 
   bool IsWatched(uint32_t at) const { return watch_tags_ != nullptr && at == watched_; }
 
-  // How many of the next commands, up to `max`, a stream may get in a row: they differ in their
-  // content only. With several lanes, each command has its lane picked; a command whose time is
-  // kept goes alone.
+  // Returns how many of the next commands, up to `max`, may be sent as one run, because they differ
+  // only in content. 1 with several lanes, which are picked per command, and if send times are
+  // recorded.
   uint32_t PlainCommands(uint32_t max) const {
     if (endpoint_.lanes() > 1 || time_mask_ != kNoTimes) return 1;
     if (until_pack_ != 0) max = std::min(max, until_pack_ - 1);
@@ -175,7 +175,7 @@ class LoadSender {
     return span.count;
   }
 
-  // All of a command's content but the first two bytes.
+  // Writes a command, except for its first two bytes.
   void WriteInPlace(StreamId to, uint32_t sequence, uint8_t flow, uint8_t* control, uint8_t* data) {
     if (shape_.control_bytes > 2) CopyBytes(control + 2, control_ + 2, shape_.control_bytes - 2);
     if (shape_.control_bytes >= kSequencedControlBytes) {
@@ -256,20 +256,20 @@ class LoadSender {
   const uint8_t flow_;
   const uint32_t tag_limit_;
   const uint32_t pdu_commands_;
-  const uint32_t per_lane_;  // streams
+  const uint32_t per_lane_;  // streams per lane
   bool refused_ = false;
   ClientCommand command_;
-  std::vector<TxStream> streams_;  // of lane 0, then of the next
+  std::vector<TxStream> streams_;  // of lane 0, then of the following lanes
   std::vector<uint64_t> sent_by_lane_;
   uint32_t cursor_ = 0;
-  uint32_t run_ = 1;          // commands that each stream gets in this round
-  uint32_t left_of_run_ = 0;  // of the stream at the cursor; 0: it begins anew
+  uint32_t run_ = 1;          // commands per stream in this round
+  uint32_t left_of_run_ = 0;  // of the stream at the cursor; 0: begins a new run
   uint32_t blocked_limit_ = 0;
   uint32_t until_pack_ = 0;        // 1: the next command; 0: none
   uint32_t until_completion_ = 0;  // 1: the next command; 0: none
   uint32_t tags_outstanding_ = 0;
-  MessageTags* watch_tags_ = nullptr;  // null: no command is to be watched
-  uint32_t watched_ = 0;               // the stream whose next command is
+  MessageTags* watch_tags_ = nullptr;  // null: no pending watch
+  uint32_t watched_ = 0;               // stream to watch
   uint64_t sent_ = 0;
   uint64_t blocked_ = 0;
   uint32_t time_mask_ = kNoTimes;

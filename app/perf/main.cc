@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// suede-perf: bandwidth and latency of SUE commands. docs/suede-perf.md is its manual.
+// suede-perf: measures bandwidth and latency of SUE commands. docs/suede-perf.md is its manual.
 #include <signal.h>
 
 #include <atomic>
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   if (!suede::perf::ParseCommandLine(argc, argv, version, &options, &exit_code)) return exit_code;
   struct sigaction action = {};
   action.sa_handler = OnSignal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second signal ends the program at once
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second signal kills the program
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);

@@ -12,11 +12,11 @@
 namespace suede::perf {
 namespace {
 
-constexpr uint64_t kFirstOffset = 64;  // behind the word of the atomics
-constexpr uint32_t kBoundary = 63;     // of increments: none
-constexpr size_t kStartsPerLook = 16;  // operations that are started at one look at the clock
+constexpr uint64_t kFirstOffset = 64;  // behind the 8 bytes of the atomics
+constexpr uint32_t kBoundary = 63;     // increments do not wrap
+constexpr size_t kStartsPerLook = 16;  // operations started per read of the clock
 
-// Octets that differ from slot to slot, and along the memory.
+// Fills memory with pseudo-random bytes that depend on `seed`.
 void Fill(uint8_t* octets, uint32_t bytes, uint64_t seed) {
   uint64_t state = seed * 0x9e3779b97f4a7c15 + 1;
   for (uint32_t i = 0; i < bytes; ++i) {
@@ -75,7 +75,7 @@ bool MemoryLoad::Turn(Time now) {
 
 RunResult MemoryLoad::TakeResult() {
   result_.interrupted = stop_;
-  // A run shorter than a window has no peak of its own.
+  // The average replaces the peak of a run that is shorter than a window.
   result_.peak_per_second = std::max(track_.Peak(), result_.achieved_per_second());
   return std::move(result_);
 }
@@ -118,7 +118,7 @@ uint32_t MemoryLoad::Ask(MemoryOperation operation) {
 
 // ---- Before the load.
 
-// Reads the last octets of each server's window that the load needs.
+// Checks each server and its window's size by reading the last 8 bytes that the load needs.
 void MemoryLoad::FindServers(Time now) {
   if (stop_ || HasFailed()) return Begin(Step::kOver);
   if (at_ == options_.destinations.size()) return Begin(Step::kPrepare);
@@ -149,11 +149,11 @@ void MemoryLoad::OnRefusal(uint32_t status, Time now) {
                                 suede_mem_status_name(status),
                                 "): is suede-perf --mode server --reaction memory there?"));
   }
-  // An unreachable XPU is reported at once, so the next request waits.
+  // Delays the next attempt, because an unreachable XPU fails immediately.
   again_ = now + std::chrono::milliseconds(20);
 }
 
-// Writes the octets that gets are to find, and the values that atomics begin with.
+// Initializes the servers' memory: the data that gets verify, and the word of the atomics.
 void MemoryLoad::Prepare() {
   if (stop_ || HasFailed()) return Begin(Step::kOver);
   const bool has_octets = options_.mode == Mode::kGet && options_.check;
@@ -187,7 +187,7 @@ MemoryOperation MemoryLoad::AtomicOf(const Slot& slot) const {
     case Atomic::kFetchAdd:
       operation.opcode = mem::Opcode::kFetchAdd;
       break;
-    case Atomic::kCompareSwap:  // of zero with zero
+    case Atomic::kCompareSwap:  // compares with 0 and stores 0
       operation.opcode = mem::Opcode::kCompareSwap;
       operation.operand = 0;
       break;
@@ -225,9 +225,9 @@ MemoryOperation MemoryLoad::OperationOf(Slot& slot) const {
 int MemoryLoad::Start(Slot& slot) {
   const auto destinations = static_cast<uint32_t>(options_.destinations.size());
   slot.destination = static_cast<uint32_t>(started_ % destinations);
-  slot.number = started_ / destinations;  // of those to it
+  slot.number = started_ / destinations;  // among the operations to this destination
   if (options_.check && options_.mode == Mode::kGet) std::memset(slot.octets, 0, bytes_);
-  // Each put has other octets.
+  // Varies the data of each put.
   if (options_.check && options_.mode == Mode::kPut)
     slot.octets[0] = static_cast<uint8_t>(started_);
   return calls_.Start(OperationOf(slot));
@@ -256,7 +256,8 @@ void MemoryLoad::StartFree() {
     ++started_;
     ++open_;
     next_slot_ = (next_slot_ + 1) % slots_.size();
-    // The other operations begin a little later than noted: latencies are never underestimated.
+    // Reads the clock only at times. Later operations start after the recorded time, so latencies
+    // are never underestimated.
     if (i % kStartsPerLook == kStartsPerLook - 1) now = calls_.Now();
   }
 }
@@ -267,7 +268,7 @@ void MemoryLoad::CheckValue(Slot& slot) {
   switch (options_.atomic) {
     case Atomic::kFetchAdd:
     case Atomic::kReadIncrement:
-      // Each value comes once; in the order of the calls, unless the path is unordered.
+      // Results are consecutive, in the order of the calls, unless the path is unordered.
       if (!options_.unordered && value != (bytes_ == 4 ? next & UINT32_MAX : next)) {
         ++result_.reverse.wrong;
       }
@@ -315,8 +316,8 @@ void MemoryLoad::OnEnd(Slot& slot, Time now) {
 
 void MemoryLoad::TakeEnds() {
   const Time now = calls_.Now();
-  // The oldest first. To one destination they end in order; otherwise later ones are looked at,
-  // too.
+  // Visits the oldest operation first. With one destination operations complete in order, so the
+  // first incomplete one ends the search.
   const bool one = options_.destinations.size() == 1 && !options_.unordered;
   for (size_t i = 0, at = next_slot_; i < slots_.size(); ++i) {
     Slot& slot = slots_[at];
@@ -348,9 +349,9 @@ void MemoryLoad::Drain(Time now, bool has_ends) {
   Begin(Step::kVerify);
 }
 
-// ---- After it.
+// ---- After the load.
 
-// Reads what the puts have left at the servers, and the values that the atomics have reached.
+// Verifies the data of the puts, and the final values of the atomics.
 void MemoryLoad::Verify() {
   const size_t count = IsAtomic()                    ? options_.destinations.size()
                        : options_.mode == Mode::kPut ? slots_.size()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// suede-perf with memory operations: a client that starts them, and a server with a window.
+// Memory operations of suede-perf: a client that starts them, and a server with a window.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ absl::Status Explain(int error, const Options& options) {
       error, absl::StrCat("endpoint \"", options.endpoint, "\": ", suede_mem_error_text()));
 }
 
-// The own instance that the options name, in the parameters of a suede_mem or its target.
+// Returns the parameters of a suede_mem or its target, for the own instance of the options.
 template <class Params>
 Params ParamsOf(const Options& options) {
   Params params{};
@@ -44,7 +44,7 @@ Params ParamsOf(const Options& options) {
 
 using Target = std::unique_ptr<suede_mem_target, decltype(&suede_mem_target_close)>;
 
-// Zeroed pages that may be shared with the daemon, and cannot shrink.
+// A zeroed memfd that can be shared with the daemon and cannot shrink.
 class WindowMemory {
  public:
   explicit WindowMemory(uint64_t bytes) : bytes_(bytes / kPage * kPage) {
@@ -78,7 +78,7 @@ suede_mem_window WindowOf(const WindowMemory& memory, bool by_lcore) {
   return window;
 }
 
-// The counts of a server, as those of commands: what it executed, and what it could not.
+// Converts a server's counters: executed requests count as received, dropped ones as lost.
 StreamCounts CountsOf(suede_mem_target* target) {
   suede_mem_target_counts counts{};
   counts.size = sizeof counts;
@@ -90,7 +90,7 @@ StreamCounts CountsOf(suede_mem_target* target) {
   return sums;
 }
 
-// False: the daemon has gone.
+// Serves until the end. Returns false if the daemon has gone.
 bool Serve(const Options& options, suede_mem_target* target, const std::atomic<bool>& stop) {
   constexpr uint32_t kBatch = 256;
   constexpr int kWaitMs = 20;
@@ -177,7 +177,7 @@ int ServeMemory(const Options& options, Document document, const std::atomic<boo
                static_cast<size_t>(window.bytes), options.by_lcore ? ", by the lcore" : "");
   bool is_lost = false;
   InWorkers(1, options.cpus, [&](uint32_t) { is_lost = !Serve(options, target.get(), stop); });
-  // The lcore has its own counters, as memory_requests_total.
+  // The daemon counts the requests that the lcore executes, in memory_requests_total.
   if (!options.by_lcore) {
     document.served = CountsOf(target.get());
     std::fputs(ServerTable(*document.served, 1).c_str(), document.table);

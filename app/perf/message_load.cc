@@ -14,7 +14,7 @@ namespace suede::perf {
 namespace {
 
 constexpr uint32_t kRoomBytes = 65536;
-constexpr int kPieceMs = 50;  // of a wait, between which signals are seen
+constexpr int kPieceMs = 50;  // of a wait; signals are checked in between
 
 }  // namespace
 
@@ -71,7 +71,7 @@ RunResult MessageLoad::Run() {
     Finish();
   }
   result_.interrupted = stop_;
-  // A run shorter than a window has no peak of its own.
+  // The average replaces the peak of a run that is shorter than a window.
   result_.peak_per_second = std::max(track_.Peak(), result_.achieved_per_second());
   return std::move(result_);
 }
@@ -133,7 +133,7 @@ bool MessageLoad::IsOver(Time now) const {
 bool MessageLoad::StartNext(Time now) {
   Message& message = messages_[started_ % messages_.size()];
   message.start = now;
-  // An echoed message needs no result: its place may be reused before the result is written.
+  // Passes no result in ping-pong mode: the message may be reused before a result is written.
   suede_socket_result* const result = options_.pingpong ? nullptr : &message.result;
   const int error =
       suede_socket_start_send(sender_, pattern_.At(started_ * bytes_), bytes_, 0, result);
@@ -162,7 +162,7 @@ void MessageLoad::OnEnd(const Message& message, Time now) {
   last_end_ = now;
 }
 
-// Takes what has come back. Whether there was anything.
+// Receives and verifies echoes. Returns whether there were any.
 bool MessageLoad::TakeEchoes() {
   const int count = suede_socket_receive(receiver_, room_.data(), kRoomBytes, 0);
   if (count == -EAGAIN) return false;
@@ -183,7 +183,7 @@ bool MessageLoad::TakeEnds() {
   }
   const Time now = clock_.Now();
   const uint64_t before = ended_;
-  // A stream is in order: so are its messages.
+  // Messages of a stream complete in order.
   while (ended_ < started_ && HasEnded(messages_[ended_ % messages_.size()])) {
     OnEnd(messages_[ended_ % messages_.size()], now);
   }
@@ -216,7 +216,7 @@ void MessageLoad::Drain() {
   result_.measured_time = last_end_ - measured_from_;
 }
 
-// Ends the stream, and asks the server what it got.
+// Closes the stream, and receives the server's report.
 void MessageLoad::Finish() {
   result_.forward.received = ended_;
   result_.forward.data_bytes = ended_ * bytes_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The load of message sockets: a stream of messages to a server, of which each is measured until
-// the server has it, or until it has come back.
+// The load of message sockets: a stream of messages to a server. Measures each message until the
+// server acknowledges it, or until its echo arrives.
 //
-// Over libsuede-mem; blocks. One thread uses it.
+// Uses libsuede-mem. Blocking. Not thread-safe.
 #ifndef SUEDE_APP_PERF_MESSAGE_LOAD_H_
 #define SUEDE_APP_PERF_MESSAGE_LOAD_H_
 
@@ -20,19 +20,18 @@
 
 namespace suede::perf {
 
-// Ids of a server's sockets, by what it does with the octets; the same both ways.
+// Ids of a server's sockets, by its treatment of received data; equal in both directions.
 inline constexpr uint16_t kDropSocket = 1;
-inline constexpr uint16_t kCheckSocket = 2;  // looks at them, and drops them
+inline constexpr uint16_t kCheckSocket = 2;  // verifies the data, and drops it
 inline constexpr uint16_t kEchoSocket = 3;
 inline constexpr uint32_t kMessageEpoch = 0;
-inline constexpr uint32_t kReportBytes =
-    16;  // octets that were received, and pieces that are wrong
+inline constexpr uint32_t kReportBytes = 16;  // number of received octets, number of wrong pieces
 
-// The octets of every stream: they follow from their position.
+// The data of every stream, determined by the position.
 class StreamPattern {
  public:
   explicit StreamPattern(uint32_t most_bytes);
-  // The `most_bytes` octets from a position on.
+  // Returns the `most_bytes` octets from a position on.
   const uint8_t* At(uint64_t position) const { return octets_.data() + position % kPeriod; }
 
  private:
@@ -40,13 +39,13 @@ class StreamPattern {
   std::vector<uint8_t> octets_;
 };
 
-// A socket's parameters for one end of a stream.
+// Returns the parameters of the socket for one end of a stream.
 suede_socket_params MessageSocket(const Options& options, uint8_t direction, uint16_t peer,
                                   uint16_t id);
 
 class MessageLoad {
  public:
-  // A load of messages of one size. All arguments outlive it.
+  // A load of messages of one size. All arguments must outlive it.
   MessageLoad(suede_sockets* sockets, const Options& options, uint32_t bytes, const TscClock& clock,
               const std::atomic<bool>& stop, WorkerProgress* progress);
   ~MessageLoad();
@@ -59,7 +58,7 @@ class MessageLoad {
     Time start{};
   };
 
-  // The functions that return bool return false where the run is over.
+  // Functions that return bool return false if they fail or make no progress.
   bool OpenSockets();
   bool Connect(suede_socket* socket);
   void Load();
@@ -85,8 +84,8 @@ class MessageLoad {
   WorkerProgress* const progress_;
   const StreamPattern pattern_;
   suede_socket* sender_ = nullptr;
-  suede_socket* receiver_ = nullptr;  // of echoes, or of the report
-  std::vector<Message> messages_;     // those under way, by their number modulo the places
+  suede_socket* receiver_ = nullptr;  // for echoes, or for the report
+  std::vector<Message> messages_;     // in flight, by number modulo the size
   std::vector<uint8_t> room_;
   uint64_t started_ = 0;
   uint64_t ended_ = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// suede-perf with message sockets: a client that sends streams of messages, and a server that takes
-// them.
+// Message sockets of suede-perf: a client that sends a stream of messages, and a server.
 #include <time.h>
 
 #include <algorithm>
@@ -26,7 +25,7 @@ namespace {
 
 using Access = std::unique_ptr<suede_sockets, decltype(&suede_sockets_close)>;
 
-// The access of the own instance that the options name; null, and the error, where there is none.
+// Opens the sockets of the own instance. Returns null, and stores the error in *status, on failure.
 Access OpenAccess(const Options& options, absl::Status* status) {
   suede_sockets_params params{};
   params.size = sizeof params;
@@ -57,7 +56,7 @@ class MessageServer {
     for (Stream& stream : streams_) Close(stream);
   }
 
-  // Serves every stream once. Whether there was anything to do.
+  // Serves every stream once. Returns whether there was work.
   bool Turn() {
     bool worked = false;
     is_lost_ |= suede_sockets_poll(sockets_) == -ECONNRESET;
@@ -79,17 +78,17 @@ class MessageServer {
 
  private:
   static constexpr uint32_t kPieceBytes = 65536;
-  static constexpr uint32_t kPieces = 8;  // of a stream that are on their way back
+  static constexpr uint32_t kPieces = 8;  // maximum per stream in flight to the client
   enum class Turned : uint8_t { kIdle, kWorked, kOver };
 
   struct Stream {
     uint16_t id = 0;
     suede_socket* from = nullptr;
-    suede_socket* back = nullptr;  // once a client has come
+    suede_socket* back = nullptr;  // null until a client connects
     uint64_t received_bytes = 0;
     uint64_t wrong = 0;
-    bool is_ending = false;  // the last answer is on its way
-    // Octets that are being sent back, and the room for the next ones.
+    bool is_ending = false;  // the last response is in flight
+    // Buffer of data to send back, or to receive into.
     struct Piece {
       suede_socket_result result = {};
       std::vector<uint8_t> room;
@@ -103,7 +102,7 @@ class MessageServer {
     for (Stream::Piece& piece : stream.pieces) piece.room.resize(kPieceBytes);
     const suede_socket_params params =
         MessageSocket(options_, SUEDE_SOCKET_RECEIVE, SUEDE_SOCKET_ANY, id);
-    // All channels may be in use: then clients wait until one of them ends.
+    // Fails if all channels are in use. Clients then wait until a stream ends.
     if (suede_socket_open(sockets_, &params, &stream.from) == 0) {
       streams_.push_back(std::move(stream));
     }
@@ -113,7 +112,7 @@ class MessageServer {
     suede_socket_close(stream.from, 0, nullptr);
   }
 
-  // A client has connected: the way back to it, and the next client's socket.
+  // Handles a new client: opens the socket back to it, and a socket for the next client.
   Turned Greet(Stream& stream) {
     if (suede_socket_status(stream.from) == SUEDE_SOCKET_PENDING) return Turned::kIdle;
     suede_socket_info info{};
@@ -130,7 +129,7 @@ class MessageServer {
 
   static Stream::Piece& NextOf(Stream& stream) { return stream.pieces[stream.next_piece]; }
 
-  // Sends the next piece back.
+  // Sends the current piece back.
   Turned Answer(Stream& stream, uint32_t bytes) {
     Stream::Piece& piece = NextOf(stream);
     const int error =
@@ -155,13 +154,13 @@ class MessageServer {
     const uint32_t status = suede_socket_status(stream.back);
     if (status == SUEDE_SOCKET_PENDING) return Turned::kIdle;
     if (stream.is_ending) {
-      // The stream lasts until the client has all.
+      // Keeps the stream until the client has received everything.
       const bool is_done = std::all_of(
           stream.pieces.begin(), stream.pieces.end(),
           [](const Stream::Piece& piece) { return piece.result.status != SUEDE_SOCKET_PENDING; });
       return is_done || status != SUEDE_SOCKET_OK ? Turned::kOver : Turned::kIdle;
     }
-    // Octets that cannot be sent back yet wait in the socket.
+    // Leaves data in the socket while the piece is in flight.
     Stream::Piece& piece = NextOf(stream);
     if (piece.result.status == SUEDE_SOCKET_PENDING) return Turned::kIdle;
     const int count = suede_socket_receive(stream.from, piece.room.data(), kPieceBytes, 0);
@@ -185,7 +184,7 @@ class MessageServer {
   suede_sockets* const sockets_;
   const Options& options_;
   const StreamPattern pattern_;
-  std::list<Stream> streams_;  // their results do not move
+  std::list<Stream> streams_;  // a list, because results must not move
   uint64_t wrong_ = 0;
   uint64_t served_ = 0;
   bool is_lost_ = false;

@@ -16,13 +16,13 @@ namespace suede::perf {
 template <PerfEndpoint E>
 class MessageSender {
  public:
-  // Completions of messages that ask for one come to the owner of `tags`.
+  // The owner of `tags` receives the completions.
   MessageSender(E& endpoint, const std::vector<StreamId>& streams, MessageTags& tags)
       : endpoint_(endpoint), streams_(streams), tags_(tags),
         count_(streams.size() * endpoint.lanes()), sent_(count_) {}
 
-  // `message` is lane 0's; those of the others have the next flows. `completed`: where there is
-  // room for it, a completion tells the fate of each.
+  // Begins to send `message`, whose flow is lane 0's; the other lanes get the following flows.
+  // `completed`: requests a completion for each message, as far as `tags` permits.
   void Begin(const EncodedMessage& message, bool completed = false) {
     message_ = message;
     completed_ = completed;
@@ -30,11 +30,11 @@ class MessageSender {
     sent_ = 0;
   }
   bool done() const { return sent_ == count_; }
-  // Set where the endpoint calls a stream's destination invalid.
+  // Whether the endpoint rejected a stream's destination as invalid.
   bool refused() const { return refused_; }
 
-  // Goes on where the last call had no more credit, and passes over the streams that `skip(lane,
-  // index)` names. Returns whether it got on.
+  // Sends to further streams, as far as credit permits, except for those with skip(lane, index).
+  // Returns whether there was progress.
   template <class Skip>
   bool Step(const Skip& skip) {
     const size_t first = sent_;

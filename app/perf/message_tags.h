@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion tags of the messages that a worker sends beside its load: the load leaves them room.
+// Accounting of the completions of a worker's messages. The load reserves a part of the queue's
+// completions for them.
 #ifndef SUEDE_APP_PERF_MESSAGE_TAGS_H_
 #define SUEDE_APP_PERF_MESSAGE_TAGS_H_
 
@@ -10,9 +11,9 @@ namespace suede::perf {
 
 class MessageTags {
  public:
-  static constexpr uint64_t kTag = UINT64_MAX;  // no time: those are the tags of the load
+  static constexpr uint64_t kTag = UINT64_MAX;  // tags of the load are times
 
-  // The messages' part of the completions that may be outstanding on a queue.
+  // Returns the messages' share of a queue's maximum of outstanding completions.
   static constexpr uint32_t LimitOf(uint32_t completion_limit) {
     return std::min<uint32_t>(completion_limit / 2, 16);
   }
@@ -21,7 +22,7 @@ class MessageTags {
 
   bool HasRoom() const { return outstanding_ < limit_; }
   void OnSent() { ++outstanding_; }
-  // A completion of a former run may come late.
+  // Tolerates late completions of an earlier run.
   void OnCompletion() { outstanding_ -= outstanding_ > 0 ? 1 : 0; }
   uint32_t outstanding() const { return outstanding_; }
 

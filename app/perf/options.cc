@@ -121,7 +121,7 @@ DEFINE_double(min_rate, 0, "exit 3 where a run achieves fewer commands per secon
 DEFINE_double(min_bw, 0, "exit 3 where a run achieves less than this many Gb/s of data");
 DEFINE_double(max_p99_us, 0, "exit 3 where a run's 99th percentile of latency is above this");
 
-// gflags leaves with 1 on a bad flag; that is our code for a failure at run time.
+// gflags exits with 1 on a bad flag, which is kExitFailure; replaced by kExitUsage below.
 namespace google {
 extern void (*gflags_exitfunc)(int);
 }
@@ -165,7 +165,7 @@ void PrintHelp() {
   std::printf("\n%s\n", kExitCodesText);
 }
 
-// --help and --version, before gflags deals with them in its own way.
+// Handles --help and --version, in place of gflags. Returns whether one was given.
 bool AnswersQuestion(int argc, char** argv, const std::string& version) {
   for (int i = 1; i < argc; ++i) {
     std::string_view word = argv[i];
@@ -183,7 +183,7 @@ bool AnswersQuestion(int argc, char** argv, const std::string& version) {
   return false;
 }
 
-// Flag > environment > default.
+// Sets flags from the environment, unless given on the command line.
 absl::Status TakeEnvironment() {
   for (const auto& flag : OurFlags()) {
     if (!flag.is_default) continue;
@@ -198,7 +198,7 @@ absl::Status TakeEnvironment() {
   return absl::OkStatus();
 }
 
-// Prefixes the flag to the message about its value.
+// Prefixes the message with the flag.
 absl::Status About(const char* flag, const absl::Status& status) {
   return absl::InvalidArgumentError(absl::StrCat(flag, ": ", status.message()));
 }
@@ -336,7 +336,7 @@ absl::Status TakeWorkload(Options* o) {
   o->threads = FLAGS_threads;
   o->max_iteration_ms = FLAGS_max_iteration_ms;
   o->min_fairness = FLAGS_min_fairness;
-  // A command holds as much as it may, unless another size is asked for.
+  // Uses the maximum size of commands by default.
   if (FLAGS_sizes.empty() && gflags::GetCommandLineFlagInfoOrDie("size").is_default) {
     o->sizes = {kMaxDataBytes};
   }
@@ -359,7 +359,7 @@ absl::Status Take(Options* options) {
 std::vector<FlagText> FlagTexts() {
   std::vector<FlagText> texts;
   for (const auto& flag : OurFlags()) {
-    // gflags writes all 17 digits of a double.
+    // Shortens defaults, which gflags prints with 17 digits.
     double number = 0;
     const bool is_number = flag.type == "double" && absl::SimpleAtod(flag.default_value, &number);
     texts.push_back({.name = flag.name,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of suede-perf as a value.
+// The parsed command line of suede-perf.
 #ifndef SUEDE_APP_PERF_OPTIONS_H_
 #define SUEDE_APP_PERF_OPTIONS_H_
 
@@ -27,10 +27,10 @@ enum class Mode : uint8_t {
   kMessage
 };
 
-// How a server treats the commands that it receives.
+// Treatment of received commands by a server.
 enum class Reaction : uint8_t { kSink, kEcho, kMemory, kMessage };
 
-// Mode::kAtomic: which one.
+// Operation of Mode::kAtomic.
 enum class Atomic : uint8_t { kFetchAdd, kCompareSwap, kSwap, kIncrement, kReadIncrement };
 
 inline constexpr int kExitDone = 0;
@@ -47,11 +47,11 @@ struct Options {
   std::string endpoint;  // name or socket path of the daemon
   bool embed = false;
   std::string config;               // with embed
-  std::vector<std::string> eal;     // with embed: the arguments behind "--"
+  std::vector<std::string> eal;     // with embed: arguments behind "--"
   int32_t xpuid = -1;               // own; -1: the endpoint's only one
   uint32_t instance = 0;
-  std::vector<uint8_t> instances;   // instead of it, several
-  uint32_t balance = 0;             // over those: SUEDE_BALANCE_…; 0: not
+  std::vector<uint8_t> instances;  // several, in place of `instance`
+  uint32_t balance = 0;            // policy over `instances`: SUEDE_BALANCE_…; 0: none
   uint32_t queues = 1;
   std::vector<uint32_t> cpus;       // one per queue; empty: not pinned
 
@@ -59,7 +59,7 @@ struct Options {
   uint32_t control_bytes = 8;
   std::vector<uint8_t> vcs = {0};
   std::vector<uint16_t> destinations;
-  double rate = 0;  // commands per second, all queues together; 0: full speed
+  double rate = 0;  // commands per second of all queues; 0: full speed
   uint64_t count = 0;
   double duration_s = 1;
   double warmup_s = 0;
@@ -72,7 +72,7 @@ struct Options {
   bool spin = false;
   bool bidirectional = false;
   bool unordered = false;
-  bool wide = false;  // lines of tables
+  bool wide = false;  // no limit on the width of tables
 
   std::vector<uint32_t> cacheline_cpus;  // two; empty: no probe
   std::string json;
@@ -81,20 +81,20 @@ struct Options {
   double max_p99_us = 0;
   double interval_s = 0;  // of progress lines; 0: none
   std::string interval_json;
-  double log_interval_s = 1;  // of its lines
-  double take_rate = 0;       // commands per second that a server takes; 0: all
+  double log_interval_s = 1;  // of interval_json
+  double take_rate = 0;       // maximum commands per second of a server; 0: none
 
   // Memory operations: Mode::kPut, kGet, kAtomic, and Reaction::kMemory.
   Atomic atomic = Atomic::kFetchAdd;
-  uint64_t window_bytes = 0;  // of the server,
-  bool by_lcore = false;      // and whether the endpoint's lcore serves it
-  // Mode::kMessage: messages come back.
+  uint64_t window_bytes = 0;  // of the server
+  bool by_lcore = false;      // the endpoint's lcore serves the window
+  // Mode::kMessage: the server echoes messages.
   bool pingpong = false;
 
   // Mode::kWorkload.
   TrafficParams traffic;
-  std::vector<uint16_t> ranks;  // XPUs, in the order of their ranks
-  std::vector<uint16_t> own;    // those of this process
+  std::vector<uint16_t> ranks;  // XPUs, indexed by rank
+  std::vector<uint16_t> own;    // XPUs of this process
   bool barrier = true;
   uint64_t iterations = 0;
   uint64_t response_bytes = 256;
@@ -107,20 +107,20 @@ struct Options {
 
   bool Serves() const { return mode == Mode::kServer || mode == Mode::kPeer; }
   bool echo() const { return reaction == Reaction::kEcho; }
-  // Whether it starts memory operations.
+  // Whether the mode starts memory operations.
   bool UsesMemory() const {
     return mode == Mode::kPut || mode == Mode::kGet || mode == Mode::kAtomic;
   }
-  // Whether its load is operations of libsuede-mem: those, or messages.
+  // Whether the load consists of operations of libsuede-mem: memory operations or messages.
   bool UsesOperations() const { return UsesMemory() || mode == Mode::kMessage; }
   bool ServesMessages() const { return mode == Mode::kServer && reaction == Reaction::kMessage; }
   bool ServesMemory() const { return mode == Mode::kServer && reaction == Reaction::kMemory; }
 };
 
-// A flag as texts are made from it: --help, the manual page, the completion.
+// Description of a flag, for --help, the manual page and completion.
 struct FlagText {
   std::string name;
-  std::string type;  // gflags' name of it
+  std::string type;  // type name of gflags
   std::string default_value;
   std::string description;
 };
@@ -129,19 +129,19 @@ inline constexpr char kExitCodesText[] =
     "Exit codes: 0 done, 1 failure, 2 usage, 3 verification or threshold failed,\n"
     "4 daemon or peer unreachable, 5 preflight failed (--embed).";
 
-// Parses the command line. Where there is nothing to run (--help, --version, a mistake), prints
-// the text for the user and returns the exit code through `exit_code`, with false.
-// `version` answers --version.
+// Parses the command line. Returns false if there is nothing to run (--help, --version, an error):
+// prints the text and stores the exit code in *exit_code. `version`: output of --version.
 bool ParseCommandLine(int argc, char** argv, const std::string& version, Options* options,
                       int* exit_code);
 
-// Whether the options make sense together; the message names the flag and the mend.
+// Checks that the options are consistent. An error's message names the flag and the remedy.
 absl::Status Validate(const Options& options);
 
-// "0,3,8-11": numbers and ranges, each below `limit`, none twice.
+// Parses a list of numbers and ranges, as "0,3,8-11". Rejects duplicates, and numbers not below
+// `limit`.
 absl::StatusOr<std::vector<uint32_t>> ParseNumbers(absl::string_view text, uint32_t limit);
-// "sweep" for 1, 2, 4, … 256, or numbers up to 256; of memory operations for 4 or 8, 8, 16, … and
-// larger numbers.
+// Parses "sweep", or a list of sizes in bytes. Commands: 1, 2, 4, … 256, or sizes up to 256. Puts,
+// gets and messages: 8, 16, … 2^22, or 1 to 2^30. Atomics: 4 and 8.
 absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text,
                                                  Mode mode = Mode::kBandwidth);
 
@@ -151,19 +151,19 @@ inline uint32_t MaskOf(const std::vector<uint8_t>& vcs) {
   return mask;
 }
 
-// The streams of every queue: all destinations on all VCs.
+// Returns the streams of each queue: all destinations on all VCs.
 std::vector<StreamId> StreamsOf(const Options& options);
-// The plan of one run of one worker.
+// Returns the plan of one worker's run.
 RunPlan PlanOf(const Options& options, uint32_t data_bytes);
-// The plan of one of the own ranks.
+// Returns the plan of one of the own ranks.
 RankPlan RankPlanOf(const Options& options, uint32_t rank);
-// The VCs whose receive rings worker `worker` serves.
+// Returns the VCs whose receive rings a worker serves.
 std::vector<uint8_t> VcsOfWorker(const Options& options, uint32_t worker);
 
 const char* ModeName(Mode mode);
 const char* ReactionName(Reaction reaction);
 const char* AtomicName(Atomic atomic);
-// The name that --balance takes; "none" for 0.
+// Returns the value of --balance; "none" for 0.
 const char* BalanceName(uint32_t policy);
 
 }  // namespace suede::perf

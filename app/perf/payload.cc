@@ -17,10 +17,10 @@ constexpr uint64_t Mix(uint64_t x) {  // splitmix64
   return x ^ (x >> 31);
 }
 
-// A word of content is the key's own number XOR its place's: one instruction a word, and neither
-// another command's content nor the same content shifted passes for it.
+// A word of content is the key's hash XOR a constant of its position: one instruction per word, and
+// both other commands' content and shifted content are detected.
 constexpr uint32_t kDataWords = kMaxDataBytes / 8;
-constexpr uint32_t kControlWords = 2;  // of bytes 8 to 17
+constexpr uint32_t kControlWords = 2;  // bytes 8 to 17
 constexpr auto kPlaces = [] {
   std::array<uint64_t, kDataWords + kControlWords> places{};
   for (uint64_t i = 0; i < places.size(); ++i) places[i] = Mix(i * 0x5851f42d4c957f2d + 1);

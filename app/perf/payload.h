@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Content that says where it belongs: a command's data, and its control behind byte 7, follow from
-// {source, destination, VC, flow, sequence number}, so that a receiver can tell that every byte is
-// the right one without having seen the sent ones.
+// Self-describing content: a command's data, and its control behind byte 7, are a function of
+// {source, destination, VC, flow, sequence number}, so a receiver can verify every byte.
 #ifndef SUEDE_APP_PERF_PAYLOAD_H_
 #define SUEDE_APP_PERF_PAYLOAD_H_
 
@@ -17,7 +16,7 @@ struct ContentKey {
   uint32_t sequence = 0;
 };
 
-// Writes bytes 8 to control_bytes - 1 of the control, and the data; nothing behind them.
+// Writes bytes 8 to control_bytes - 1 of the control, and `data_bytes` bytes of data.
 void FillContent(const ContentKey& key, uint8_t* control, uint32_t control_bytes, uint8_t* data,
                  uint32_t data_bytes);
 

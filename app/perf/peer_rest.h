@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rest of a peer when its own runs are over: it serves those that send to it to their end.
+// Last phase of a peer, after its own runs: serves the other peers until their runs are complete.
 #ifndef SUEDE_APP_PERF_PEER_REST_H_
 #define SUEDE_APP_PERF_PEER_REST_H_
 
@@ -14,12 +14,12 @@
 
 namespace suede::perf {
 
-// The rest of one worker; owned by the thread that calls Turn.
+// The last phase of one worker. Owned by the thread that calls Turn.
 template <PerfEndpoint E>
 class PeerRest {
  public:
-  // The others are `peers`, of which each has `runs` runs on each of `vcs`. A peer with fewer runs
-  // is waited for until nothing has come for `patience`.
+  // Waits until each of `peers` has completed `runs` runs on each of `vcs`, or nothing was received
+  // for `patience`.
   PeerRest(E& endpoint, ServerWorkload<E>& server, const std::vector<uint16_t>& peers,
            const std::vector<uint8_t>& vcs, size_t runs, Duration patience)
       : endpoint_(endpoint), server_(server), receiver_(endpoint, vcs), peers_(peers), vcs_(vcs),

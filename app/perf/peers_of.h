@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peers of an endpoint, for a message.
+// Text about the peers of an endpoint, for error messages.
 #ifndef SUEDE_APP_PERF_PEERS_OF_H_
 #define SUEDE_APP_PERF_PEERS_OF_H_
 
@@ -9,11 +9,12 @@
 
 namespace suede::perf {
 
-// "0, 2-5, 9" for the ids, in order, each once; at most `max` numbers and ranges, then "...".
+// Formats ids, sorted and without duplicates, as "0, 2-5, 9". Ends with "..." after `max` numbers
+// and ranges.
 std::string RangesOf(std::vector<uint32_t> ids, size_t max = 16);
 
-// "; its peers are XPU 0, 2-5 (FILE)", as the daemon's management socket has it. `endpoint` as
-// --endpoint takes it. Where the socket cannot be asked, how to ask.
+// Queries the daemon's management socket. Returns "; its peers are XPU 0, 2-5 (FILE)", or the
+// command to list them if the query fails. `endpoint`: value of --endpoint.
 std::string PeersOf(const std::string& endpoint);
 
 }  // namespace suede::perf

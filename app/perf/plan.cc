@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From options to the plan of a run, and the check of options.
+// Validation of options, and their conversion to plans.
 #include <algorithm>
 #include <set>
 
@@ -34,7 +34,7 @@ absl::Status ValidateInstances(const Options& o) {
   return absl::OkStatus();
 }
 
-// The number of threads.
+// Returns the number of threads.
 size_t ThreadCount(const Options& o) {
   if (o.mode == Mode::kWorkload) return o.threads;
   return o.mode == Mode::kServer && !o.instances.empty() ? o.instances.size() : o.queues;
@@ -269,8 +269,8 @@ absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text, Mode mo
 
 std::vector<StreamId> StreamsOf(const Options& options) {
   std::vector<StreamId> streams;
-  // Destination by destination within a VC, so that neighbours in the round robin differ in
-  // destination: the usual case is many destinations on one VC.
+  // Iterates over destinations within each VC, so that consecutive streams of the round robin
+  // differ in destination.
   for (uint8_t vc : options.vcs) {
     for (uint16_t xpuid : options.destinations) streams.push_back({xpuid, vc});
   }

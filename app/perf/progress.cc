@@ -56,7 +56,7 @@ Progress::Progress(const Options& options, uint32_t data_bytes, uint32_t workers
     : mode_(options.mode), data_bytes_(data_bytes), interval_(options.interval_s), out_(out),
       is_terminal_(isatty(fileno(out)) == 1), workers_(workers) {
   if (!(options.interval_s > 0)) return;
-  // Signals are for the thread that works, whose system calls they end.
+  // Blocks signals in the progress thread: they must interrupt the system calls of working threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -92,7 +92,7 @@ void Progress::Run() {
                        sums));
     before = sums;
     last = now;
-    due = std::max(due, now);  // those that a stopped process missed are not made up for
+    due = std::max(due, now);  // skips intervals missed while the process was stopped
   }
 }
 
@@ -108,7 +108,7 @@ ProgressSums Progress::Sum() const {
 
 void Progress::Print(const std::string& text) {
   if (is_terminal_) {
-    // A line that the terminal breaks could not be written over.
+    // Truncates the line, because a wrapped line cannot be overwritten.
     std::fprintf(out_, "\r%s\033[K", text.substr(0, WidthOf(out_) - 1).c_str());
     is_written_ = true;
   } else {

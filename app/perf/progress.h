@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress of a long run while it is under way: a line for each interval, or on a terminal one
-// that is written over.
+// Progress output during a run: one line per interval; on a terminal one line that is overwritten.
 #ifndef SUEDE_APP_PERF_PROGRESS_H_
 #define SUEDE_APP_PERF_PROGRESS_H_
 
@@ -20,7 +19,7 @@ namespace suede::perf {
 
 enum class Stage : uint8_t { kConnect, kLoad, kDrain, kServe };
 
-// Written by a worker, a cache line of its own each.
+// Counters of one worker, on a separate cache line. Written by the worker.
 struct alignas(64) WorkerProgress {
   std::atomic<uint64_t> sent = 0;
   std::atomic<uint64_t> received = 0;
@@ -30,17 +29,17 @@ struct alignas(64) WorkerProgress {
 struct ProgressSums {
   uint64_t sent = 0;
   uint64_t received = 0;
-  Stage stage = Stage::kConnect;  // the least of all workers
+  Stage stage = Stage::kConnect;  // earliest stage of all workers
 };
 
-// One line, without an end. The rates are those since `before`, `interval_s` ago.
+// Returns one line, without newline. Rates are averages since `before`, `interval_s` seconds ago.
 std::string ProgressText(Mode mode, uint32_t data_bytes, double elapsed_s, double interval_s,
                          const ProgressSums& before, const ProgressSums& now);
 
 class Progress {
  public:
-  // Writes to `out`, which is the standard error outside of tests, every options.interval_s; never
-  // with 0. A thread of its own does it, until the destructor.
+  // Starts a thread that writes to `out` every options.interval_s until the destructor; 0: never.
+  // `out` is stderr except in tests.
   Progress(const Options& options, uint32_t data_bytes, uint32_t workers, FILE* out = stderr);
   ~Progress();
   Progress(const Progress&) = delete;
@@ -60,7 +59,7 @@ class Progress {
   FILE* const out_;
   const bool is_terminal_;
   std::deque<WorkerProgress> workers_;
-  bool is_written_ = false;  // on the terminal's line
+  bool is_written_ = false;  // the terminal's line has text
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ends_ = false;

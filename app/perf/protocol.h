@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The content of suede-perf's commands (docs/suede-perf.md, "In-band protocol").
 //
-// SUE looks at the lengths in a command's first two bytes only; the opcode class beside them is
-// free for the two programs to use.
+// SUE interprets only the lengths in a command's first two bytes; the opcode class beside them is
+// free for programs.
 #ifndef SUEDE_APP_PERF_PROTOCOL_H_
 #define SUEDE_APP_PERF_PROTOCOL_H_
 
@@ -14,8 +14,7 @@
 
 namespace suede::perf {
 
-// Opcode class, bits 7:5 of byte 0. Bit 0: the content can be checked; bit 1: sent back by an echo
-// server.
+// Opcode class, bits 7:5 of byte 0. Bit 0: verifiable content; bit 1: sent back by an echo server.
 enum class Opcode : uint8_t {
   kLoad = 0,
   kCheckedLoad = 1,
@@ -24,10 +23,10 @@ enum class Opcode : uint8_t {
   kProtocol = 7,
 };
 
-// From this length on a command's control carries its flow (byte 2) and its sequence number
-// (bytes 4 to 7); a shorter one is only counted.
+// Minimum control length of commands that carry a flow (byte 2) and a sequence number (bytes 4 to
+// 7); shorter ones are only counted.
 inline constexpr uint32_t kSequencedControlBytes = 8;
-inline constexpr uint32_t kMaxFlows = 16;  // queues of one sender
+inline constexpr uint32_t kMaxFlows = 16;  // maximum of queues of one sender
 
 inline Opcode OpcodeOf(const uint8_t* control) { return static_cast<Opcode>(control[0] >> 5); }
 inline bool IsChecked(Opcode opcode) { return (static_cast<uint8_t>(opcode) & 1) != 0; }
@@ -43,16 +42,16 @@ inline void SetOpcode(uint8_t* control, Opcode opcode) {
   control[0] = static_cast<uint8_t>((static_cast<uint32_t>(opcode) << 5) | (control[0] & 0x1f));
 }
 
-// The messages of the protocol itself, class 7, control of 8 bytes: the code in byte 2, the flow
-// in byte 3, the run in bytes 4 to 7.
+// Messages of the protocol: class 7, control of 8 bytes with the code in byte 2, the flow in byte 3
+// and the run in bytes 4 to 7.
 enum class Code : uint8_t {
-  kStart = 1,          // client: a run begins on this stream; the server forgets earlier counts
+  kStart = 1,          // client: begins a run on this stream; the server resets its counts
   kReady = 2,          // server's answer
-  kReportRequest = 3,  // client: what did you receive of this stream?
+  kReportRequest = 3,  // client: requests the counts of this stream
   kReport = 4,         // server's answer
-  kArrive = 5,         // rank to the first one: it waits at a barrier
-  kGo = 6,             // the first rank: all have arrived
-  kAccount = 7,        // rank to the first one: its sums
+  kArrive = 5,         // rank to rank 0: waits at a barrier
+  kGo = 6,             // rank 0: all have arrived
+  kAccount = 7,        // rank to rank 0: its sums
 };
 
 struct Message {
@@ -61,7 +60,7 @@ struct Message {
   uint32_t run = 0;
 };
 
-// Data of kStart: the load that the server shall send back on this stream, if any.
+// Data of kStart: the load that the server sends back on this stream.
 struct ReverseLoad {
   bool wanted = false;
   bool check = false;
@@ -78,12 +77,12 @@ struct ServerTraits {
 
 // A receiver's counts of one stream {source, VC, flow} in one run. Data of kReport.
 struct StreamCounts {
-  uint64_t received = 0;  // commands, protocol and duplicates not among them
+  uint64_t received = 0;  // commands, without messages and duplicates
   uint64_t data_bytes = 0;
-  uint64_t wrong = 0;       // content does not fit the sequence number
-  uint64_t lost = 0;        // sequence numbers that never came
-  uint64_t duplicated = 0;  // sequence numbers that came again
-  uint64_t misordered = 0;  // sequence numbers that came after a later one
+  uint64_t wrong = 0;       // content does not match the sequence number
+  uint64_t lost = 0;        // sequence numbers never received
+  uint64_t duplicated = 0;  // sequence numbers received again
+  uint64_t misordered = 0;  // sequence numbers received after a later one
   uint64_t sent_back = 0;   // commands of the reverse load
 
   void Add(const StreamCounts& other);
@@ -92,7 +91,7 @@ struct StreamCounts {
 // The phase that a rank begins after a barrier.
 enum class Next : uint8_t { kWarmUp = 0, kMeasure = 1, kAccount = 2, kLeave = 3 };
 
-// Data of kArrive. The message's run is a random number of the process, which the answer repeats.
+// Data of kArrive. The message's run is a random number of the process, which kGo repeats.
 struct Arrival {
   uint32_t barrier = 0;  // 0: the start, then one after each iteration
 };
@@ -101,10 +100,10 @@ struct Arrival {
 struct Release {
   uint32_t barrier = 0;
   Next next = Next::kWarmUp;
-  uint8_t tag = 0;  // of this run, in byte 3 of its load
+  uint8_t tag = 0;  // tag of the run, in byte 3 of its load
 };
 
-// Data of kAccount: sums over the flows of load that came to the rank; x is the rate of a flow in
+// Data of kAccount: sums over the flows of load received by the rank; x is the rate of a flow in
 // bytes per second.
 struct Account {
   StreamCounts counts;
@@ -113,7 +112,7 @@ struct Account {
   double sum_x2 = 0;
 
   void Add(const Account& other);
-  // Jain's index of fairness, 1/flows to 1; 0: there were no flows.
+  // Returns Jain's fairness index, 1/flows to 1; 0: no flows.
   double Fairness() const;
 };
 
@@ -126,7 +125,7 @@ inline constexpr uint32_t kGoDataBytes = 8;
 inline constexpr uint32_t kAccountDataBytes = 80;
 inline constexpr uint32_t kMaxMessageDataBytes = 80;
 
-// A message as it is sent. `data` lies behind `control` so that both can be copied in one go.
+// An encoded message. `data` is contiguous with `control`, so both can be copied at once.
 struct EncodedMessage {
   uint8_t control[kMessageControlBytes] = {};
   uint8_t data[kMaxMessageDataBytes] = {};
@@ -143,7 +142,7 @@ EncodedMessage EncodeArrive(uint32_t run, const Arrival& arrival);
 EncodedMessage EncodeGo(uint32_t run, const Release& release);
 EncodedMessage EncodeAccount(uint32_t run, const Account& account);
 
-// nullopt for other commands: other programs may use the same XPU.
+// Return nullopt for invalid messages, and for commands of other programs on the same XPU.
 std::optional<Message> DecodeMessage(const uint8_t* control, uint32_t control_bytes);
 std::optional<ReverseLoad> DecodeReverseLoad(const uint8_t* data, uint32_t bytes);
 std::optional<ServerTraits> DecodeServerTraits(const uint8_t* data, uint32_t bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank of a workload: steps of transfers, barriers between iterations, sums at the end
-// (docs/suede-perf.md, "Workloads"). A step function like workload.h's.
+// (docs/suede-perf.md, "Workloads"). A step function, as in workload.h.
 #ifndef SUEDE_APP_PERF_RANK_H_
 #define SUEDE_APP_PERF_RANK_H_
 
@@ -22,7 +22,7 @@
 
 namespace suede::perf {
 
-// Owned by the thread that calls Turn. Ranks of one thread share `traffic`.
+// Owned by the thread that calls Turn. Ranks of the same thread share `traffic`.
 template <PerfEndpoint E>
 class Rank {
  public:
@@ -46,7 +46,7 @@ class Rank {
   }
   Rank(const Rank&) = delete;
 
-  // One step; never blocks. Returns whether there was anything to do.
+  // Performs one step without blocking. Returns whether there was work.
   bool Turn(Time now) {
     if (phase_ == Phase::kStart) Begin(now);
     const uint64_t loads = loads_;
@@ -54,9 +54,10 @@ class Rank {
     const bool completed = PollCompletions(now);
     const bool said = barrier_.Step(phase_ == Phase::kWait || phase_ == Phase::kAccount, now);
     const bool advanced = Advance(now);
-    // Also beside a barrier: others may still wait for responses.
+    // Sends at a barrier, too: other ranks may wait for responses.
     const bool sent = sender_.Send(now);
-    // Others that wait at a barrier do not help a rank on that does not come to it.
+    // During work only received load is a sign of life, not the repeated messages of ranks at a
+    // barrier.
     const bool heard = phase_ == Phase::kWork ? loads_ != loads : came;
     if (heard || completed || advanced || sent) alive_ = now;
     CheckLife(now);
@@ -64,9 +65,9 @@ class Rank {
   }
 
   bool done() const { return phase_ == Phase::kEnd; }
-  // The times of iterations and their flows are told there; `log` outlives it.
+  // Logs times of iterations and flows to `log`, which must outlive the rank.
   void LogFlowsTo(FlowLog* log) { flow_log_ = log; }
-  // Load and times are told there from now on; `cells` outlives it.
+  // Counts load and latencies in `cells`, which must outlive the rank.
   void LogTo(IntervalCells* cells) {
     cells_ = cells;
     if (IsRequests())
@@ -79,7 +80,7 @@ class Rank {
  private:
   enum class Phase : uint8_t { kStart, kWait, kWork, kAccount, kLinger, kEnd };
   static constexpr size_t kMaxLedgers = 4;
-  // Time that a rank which is told to end waits for rank 0, which may have been told, too.
+  // Time that an interrupted rank waits for rank 0, which may have been interrupted, too.
   static constexpr Duration kStopGrace = std::chrono::seconds(1);
 
   void Begin(Time now) {
@@ -116,7 +117,8 @@ class Rank {
     }
   }
 
-  // While this rank does not know the tag of the run, load of several may come.
+  // Returns the ledger of a tag. Before the rank knows its run's tag, it keeps a ledger for each
+  // received tag, up to kMaxLedgers.
   RankLedger* LedgerOf(uint8_t tag) {
     auto found = ledgers_.find(tag);
     if (found != ledgers_.end()) return found->second.get();
@@ -163,13 +165,13 @@ class Rank {
 
   bool Wait(Time now) {
     if (stop_.load(std::memory_order_relaxed) && !barrier_.leads()) {
-      // Rank 0, which was told to end as well, sums up what all have done.
+      // Gives rank 0, which may be interrupted as well, time to collect the sums.
       if (stopped_ == Time()) stopped_ = now;
       if (now - stopped_ > kStopGrace) return Interrupt();
     }
     if (barrier_.leads() && !released_ && barrier_.AllAt(number_)) {
       if (all_at_ == Time()) all_at_ = now;
-      // Open loop: the next one begins when its time has come.
+      // Open loop: delays the iteration until its scheduled time.
       if (now < DueOf(number_)) {
         alive_ = now;
         return false;
@@ -199,7 +201,7 @@ class Rank {
   }
   bool IsRequests() const { return plan_.traffic.pattern == Pattern::kRequestResponse; }
 
-  // Rank 0, when all are at the barrier.
+  // Releases all ranks from the barrier. Called on rank 0 once all have arrived.
   void Lead(Time now) {
     released_ = true;
     Release release{.barrier = number_, .tag = tag_};
@@ -249,7 +251,7 @@ class Rank {
   void BeginIteration(bool measured, Time now) {
     phase_ = Phase::kWork;
     measured_ = measured;
-    // Open loop: its time counts from when it was due.
+    // Open loop: measures the iteration from its scheduled time.
     due_ = std::max(DueOf(number_ - 1), Time());
     if (due_ == Time()) due_ = now;
     begin_ = now;
@@ -285,7 +287,7 @@ class Rank {
     }
     if (IsRequests()) return Request(now);
     if (!sender_.done() || !ledger_->HasAll()) {
-      // A trace may have nothing to do for long.
+      // A trace may have long pauses.
       if (sender_.waits() && !sender_.done()) alive_ = now;
       return false;
     }
@@ -388,8 +390,8 @@ class Rank {
   TransferSender<E> sender_;
   RankBarrier<E> barrier_;
   RequestLoop<E> requests_;
-  std::map<uint8_t, std::unique_ptr<RankLedger>> ledgers_;  // by the tag of the run
-  RankLedger* ledger_ = nullptr;                            // this run's
+  std::map<uint8_t, std::unique_ptr<RankLedger>> ledgers_;  // by tag of the run
+  RankLedger* ledger_ = nullptr;                            // of this run
   FlowLog* flow_log_ = nullptr;
   uint8_t tag_ = 0;
   Phase phase_ = Phase::kStart;
@@ -397,15 +399,15 @@ class Rank {
   uint64_t iteration_ = 0;
   uint32_t step_ = 0;
   bool measured_ = false;
-  bool released_ = false;  // rank 0 has let this barrier go
+  bool released_ = false;  // rank 0 has released this barrier
   IntervalCells* cells_ = nullptr;
-  uint64_t loads_ = 0;     // commands of load that came
-  Time alive_{};           // when something happened last
+  uint64_t loads_ = 0;     // received commands of load
+  Time alive_{};           // time of the last progress
   Time first_{};           // rank 0: the first release
   Time begin_measured_{};
   Time all_at_{};
   Time stopped_{};
-  Time due_{};  // the iteration's time counts from then
+  Time due_{};  // start of the iteration's measured time
   Time begin_{};
   uint64_t sent_before_ = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The barriers of a workload, over SUE itself: ranks tell rank 0 that they have arrived, and rank 0
-// lets all go. A message may be given up while its receiver is not there yet, so arrivals are
-// repeated until they are answered.
+// Barriers of a workload, by messages over SUE: ranks send arrivals to rank 0, which releases all.
+// The endpoint may drop messages to a receiver that has not started, so arrivals are repeated until
+// the release.
 #ifndef SUEDE_APP_PERF_RANK_BARRIER_H_
 #define SUEDE_APP_PERF_RANK_BARRIER_H_
 
@@ -18,11 +18,11 @@
 
 namespace suede::perf {
 
-// Owned by one thread.
+// Not thread-safe.
 template <PerfEndpoint E>
 class RankBarrier {
  public:
-  // `nonce`: a random number of the process.
+  // `nonce`: random number of the process.
   RankBarrier(E& endpoint, const RankPlan& plan, uint32_t nonce)
       : endpoint_(endpoint),
         plan_(plan),
@@ -34,7 +34,7 @@ class RankBarrier {
 
   // ---- Each rank.
 
-  // The rank waits at barrier `number`: Take has the answer, once.
+  // Begins to wait at barrier `number`. Take returns the release, once.
   void Arrive(uint32_t number, Time now) {
     barrier_ = number;
     release_.reset();
@@ -43,7 +43,7 @@ class RankBarrier {
     else
       Say(now);
   }
-  // Beside the next barrier's: its sums, until rank 0 lets it leave.
+  // Sends the rank's sums as its arrival at the next barrier, until rank 0 releases it.
   void SendAccount(const Account& account, Time now) {
     account_ = account;
     release_.reset();
@@ -55,7 +55,7 @@ class RankBarrier {
   }
   std::optional<Release> Take() { return std::exchange(release_, std::nullopt); }
 
-  // A message of the barrier's came from rank `source`; others are ignored.
+  // Processes a message from rank `source`. Ignores messages of other protocols.
   void OnMessage(uint32_t source, const Message& message, const ReceivedCommand& command) {
     if (message.code == Code::kGo && source == 0 && message.run == nonce_) {
       const auto release = DecodeRelease(command.data, command.data_bytes);
@@ -69,7 +69,8 @@ class RankBarrier {
     }
   }
 
-  // Sends what waits. `waiting`: the rank has arrived and was not answered yet.
+  // Sends pending messages. `waiting`: the rank has arrived and is not released. Returns whether
+  // anything was sent.
   bool Step(bool waiting, Time now) {
     if (waiting && !leads() && now - said_ > kSayAgain) Say(now);
     bool worked = false;
@@ -79,7 +80,7 @@ class RankBarrier {
     if (worked) endpoint_.Flush();
     return worked;
   }
-  // Whether everything was sent, and, of rank 0, heard.
+  // Whether everything was sent and, on rank 0, acknowledged.
   bool IsQuiet() const { return outbox_.empty() && (!leads() || tags_.outstanding() == 0); }
   MessageTags& tags() { return tags_; }
 
@@ -89,7 +90,7 @@ class RankBarrier {
     return std::all_of(members_.begin(), members_.end(),
                        [&](const Member& m) { return m.at > number; });
   }
-  // The first rank that is not there; for a message.
+  // Returns the first rank that has not arrived, for an error message.
   uint32_t FirstMissing(uint32_t number) const {
     uint32_t rank = 0;
     while (rank + 1 < members_.size() && members_[rank].at > number) ++rank;
@@ -108,9 +109,9 @@ class RankBarrier {
 
  private:
   static constexpr Duration kSayAgain = std::chrono::milliseconds(500);
-  // Rank 0's knowledge of a rank.
+  // State of a rank, on rank 0.
   struct Member {
-    uint32_t at = 0;  // barriers that it has arrived at
+    uint32_t at = 0;  // number of barriers that it has reached
     uint32_t nonce = 0;
     bool has_account = false;
   };
@@ -121,7 +122,7 @@ class RankBarrier {
 
   void Say(Time now) {
     said_ = now;
-    // The one before that has not even been sent is no use any more.
+    // Drops an unsent earlier message, which is obsolete.
     outbox_.clear();
     outbox_.push_back({0, account_ ? EncodeAccount(nonce_, *account_)
                                    : EncodeArrive(nonce_, {.barrier = barrier_})});
@@ -130,9 +131,9 @@ class RankBarrier {
   void OnArrival(uint32_t rank, uint32_t nonce, uint32_t barrier) {
     Member& member = members_[rank];
     if (barrier == 0) member.nonce = nonce;
-    if (member.nonce != nonce) return;  // of a process before
-    // The rank repeats its arrival: its release was lost, or the others are late. Then repeating
-    // the last release is a sign of life.
+    if (member.nonce != nonce) return;  // message of an earlier process
+    // A repeated arrival means that the release was lost, or that other ranks are late. Repeats the
+    // last release, at least as a sign of life.
     if (member.at > barrier && last_) Answer(rank);
     member.at = std::max(member.at, barrier + 1);
   }
@@ -156,7 +157,7 @@ class RankBarrier {
                         .data = letter.message.data},
                        0);
     if (result == SendResult::kOk && tagged) tags_.OnSent();
-    // A rank that the endpoint does not know never arrives; that is told elsewhere.
+    // kInvalid: the endpoint has no such peer. That rank never arrives, which the timeout reports.
     return result == SendResult::kOk || result == SendResult::kInvalid;
   }
 
@@ -166,8 +167,8 @@ class RankBarrier {
   MessageTags tags_;
   uint32_t barrier_ = 0;
   Time said_{};
-  std::optional<Release> release_;  // the answer to this rank
-  std::optional<Release> last_;     // rank 0's to all
+  std::optional<Release> release_;  // received release of this rank
+  std::optional<Release> last_;     // rank 0: last release sent to all
   std::optional<Account> account_;
   std::deque<Letter> outbox_;
   std::vector<Member> members_;

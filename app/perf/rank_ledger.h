@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's account of the load that came to it: exactly once, in order, right content; how much of
-// a step is yet to come; how fast each flow was.
+// Accounting of the load that a rank received: loss, duplication, order and content; the
+// outstanding load of a step; the rate of each flow.
 #ifndef SUEDE_APP_PERF_RANK_LEDGER_H_
 #define SUEDE_APP_PERF_RANK_LEDGER_H_
 
@@ -15,12 +15,12 @@
 
 namespace suede::perf {
 
-// Load of one run. Others' load may come before this rank has heard that the run has begun.
+// The load of one run. Other ranks' load may arrive before this rank knows that the run has begun.
 class RankLedger {
  public:
   explicit RankLedger(uint32_t ranks) : flows_(ranks), table_(/*from_zero=*/true) {}
 
-  // Load that has come from rank `source`. False for a duplicate.
+  // Counts a command from rank `source`. Returns false for a duplicate.
   bool OnLoad(uint32_t source, const ReceivedCommand& command, Time now) {
     if (!table_.Count(command, OpcodeOf(command.control))) return false;
     Flow& flow = flows_[source];
@@ -32,7 +32,7 @@ class RankLedger {
     return true;
   }
 
-  // From now on `commands` more commands are wanted from `source`.
+  // Expects `commands` further commands from `source`.
   void Want(uint32_t source, uint64_t commands) {
     if (commands == 0) return;
     Flow& flow = flows_[source];
@@ -41,8 +41,7 @@ class RankLedger {
     if (had_all && flow.commands < flow.wanted) ++missing_;
   }
   bool HasAll() const { return missing_ == 0; }
-  // The number of commands that are missing from a source that has not sent all that is wanted; 0
-  // for the others.
+  // Returns the number of outstanding commands from `source`.
   uint64_t MissingFrom(uint32_t source) const {
     const Flow& flow = flows_[source];
     return flow.wanted > flow.commands ? flow.wanted - flow.commands : 0;
@@ -53,9 +52,9 @@ class RankLedger {
     return sum;
   }
 
-  // An iteration begins at this rank. Other ranks may have begun, and their load have come, before.
+  // Begins an iteration at this rank. Load of ranks that began earlier may have arrived already.
   void Begin(Time now) { begin_ = now; }
-  // The iteration ends. Adds the bytes and times of its flows where it is measured.
+  // Ends the iteration. Adds the bytes and times of its flows if `measured`.
   void End(bool measured) {
     for (Flow& flow : flows_) {
       if (measured && flow.bytes != flow.mark) {
@@ -67,7 +66,7 @@ class RankLedger {
     }
   }
 
-  // Before the iteration's end: what has come in it, from each source.
+  // Logs the load of the current iteration by source. To be called before End.
   void AddTo(FlowLog& log, uint64_t iteration) const {
     for (uint32_t source = 0; source < flows_.size(); ++source) {
       const Flow& flow = flows_[source];
@@ -93,20 +92,20 @@ class RankLedger {
   }
 
  private:
-  // The load of one source.
+  // Counts of one source.
   struct Flow {
     uint64_t commands = 0;
     uint64_t wanted = 0;
     uint64_t bytes = 0;
-    Time first{};  // of the iteration
+    Time first{};  // first command of the iteration
     Time last{};
-    uint64_t mark = 0;  // bytes when the iteration before had ended
+    uint64_t mark = 0;  // `bytes` at the end of the previous iteration
     uint64_t measured_bytes = 0;
     Duration measured{};
   };
 
   std::vector<Flow> flows_;
-  uint32_t missing_ = 0;  // sources that have not sent all that is wanted
+  uint32_t missing_ = 0;  // number of sources with outstanding commands
   Time begin_{};
   RxTable table_;
 };

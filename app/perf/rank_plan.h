@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a workload of several ranks, as one of them has it, and its results.
+// The plan and the results of one rank of a workload.
 #ifndef SUEDE_APP_PERF_RANK_PLAN_H_
 #define SUEDE_APP_PERF_RANK_PLAN_H_
 
@@ -19,24 +19,25 @@ namespace suede::perf {
 
 struct RankPlan {
   TrafficParams traffic;
-  std::vector<uint16_t> xpuids;  // of the ranks; those of others than the own process, too
-  uint32_t rank = 0;             // the own one; rank 0 leads
+  std::vector<uint16_t> xpuids;  // of all ranks, indexed by rank
+  uint32_t rank = 0;             // own rank; rank 0 leads
   uint16_t data_bytes = 256;     // of a command, 1 to 256
   std::vector<uint8_t> vcs = {0};
   bool check = false;
   bool barrier = true;      // after each iteration; false: after the last one only
-  uint64_t iterations = 0;  // that are measured; 0: as many as begin within `duration`
+  uint64_t iterations = 0;  // measured iterations; 0: all that begin within `duration`
   Duration duration{};
   Duration warmup{};  // iterations that begin in this time are not measured
-  double rate = 0;    // iterations, or requests of a rank, per second; 0: one after the other
-  uint64_t response_bytes = 256;  // these three of requests and responses:
+  double rate = 0;    // iterations, or requests of a rank, per second; 0: back to back
+  uint64_t response_bytes = 256;  // these three for requests and responses:
   Duration think{};               // mean time between a response and the next request
-  uint32_t inflight = 1;          // requests under way
+  uint32_t inflight = 1;          // requests in flight
   Duration connect_timeout{};
-  Duration stall_timeout{};  // in which nothing came and nothing could be sent
+  Duration stall_timeout{};  // maximum time without progress
 };
 
-// Times of a step in the measured iterations, from the iteration's begin to the step's end.
+// Times of a step in the measured iterations, from the begin of the iteration to the end of the
+// step.
 struct StepTimes {
   uint64_t count = 0;
   Duration sum{};
@@ -57,18 +58,18 @@ struct RankResult {
   uint64_t iterations = 0;     // measured
   uint64_t sent_commands = 0;  // warm-up included
   uint64_t sent_bytes = 0;
-  uint64_t blocked = 0;         // sends refused for want of credit
-  uint64_t stale = 0;           // commands of another run, which were ignored
+  uint64_t blocked = 0;         // sends that failed for lack of credit
+  uint64_t stale = 0;           // ignored commands of other runs
   Duration measured{};          // sum of the measured iterations
-  uint64_t measured_bytes = 0;  // that the rank sent in them
+  uint64_t measured_bytes = 0;  // sent by the rank in measured iterations
   Histogram iteration_ns;       // own part of an iteration
-  Histogram transfer_ns;        // a transfer, until its last command is acknowledged
-  Histogram response_ns;        // a request, until its response has come
+  Histogram transfer_ns;        // from a transfer's due time until its last command is acknowledged
+  Histogram response_ns;        // from a request's due time until its response is received
   std::vector<StepTimes> steps;
   std::array<uint64_t, kCompletionStatuses> completions = {};
-  Account account;  // of what came here
+  Account account;  // of received load
   // Rank 0 only: of all ranks.
-  Histogram all_ns;  // an iteration, until the last rank is through
+  Histogram all_ns;  // an iteration, until the last rank has finished
   Account all;
 };
 

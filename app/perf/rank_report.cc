@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables and the verdict of a workload of several ranks.
+// Tables and verdict of a workload of several ranks.
 #include <algorithm>
 #include <string>
 
@@ -116,7 +116,7 @@ Verdict CheckRanks(const Options& o, const std::vector<RankResult>& ranks) {
   if (o.max_iteration_ms > 0) {
     const Histogram& times = IterationsOf(ranks);
     const double p99_ms = static_cast<double>(times.Percentile(99)) / 1e6;
-    // No sample is no proof.
+    // Fails without samples.
     verdict.Add("max_iteration_ms", p99_ms, o.max_iteration_ms,
                 p99_ms <= o.max_iteration_ms && !times.empty());
   }

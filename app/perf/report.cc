@@ -17,7 +17,7 @@ double Us(uint64_t ns) { return static_cast<double>(ns) / 1e3; }
 
 constexpr uint32_t kLatencyWidth = 10;
 
-// On a line of its own.
+// Adds the latency columns, on a new line.
 void AddLatency(const Histogram& h, TableLine* line) {
   line->Break().Decimal(kLatencyWidth, Us(h.min())).Decimal(kLatencyWidth, h.mean() / 1e3);
   for (double p : kPercentiles) line->Decimal(kLatencyWidth, Us(h.Percentile(p)));
@@ -30,7 +30,7 @@ bool ShowsLatency(const Options& o) {
   return o.mode == Mode::kLatency || o.UsesOperations() || o.completions > 0;
 }
 
-// Puts, gets and messages have more digits than commands.
+// Returns the width of the size column; sizes of puts, gets and messages have more digits.
 uint32_t SizeWidth(const Options& o) { return o.UsesOperations() ? 10 : 6; }
 
 const char* LatencyKind(const Options& o) {
@@ -47,7 +47,7 @@ std::string ColumnHeads(const Options& o) {
       .Text(10, "peak[Gb/s]")
       .Text(9, "avg[Gb/s]");
   line.Text(9, "rate[M/s]");
-  if (!o.UsesOperations()) line.Text(10, "offer[M/s]");  // there is no rate to offer
+  if (!o.UsesOperations()) line.Text(10, "offer[M/s]");  // operations have no rate
   line.Text(12, "sent").Text(12, "delivered");
   line.Text(8, "lost").Text(7, "wrong").Text(7, "dup").Text(7, "order");
   if (o.bidirectional) line.Text(12, "back-sent").Text(12, "back-deliv");
@@ -142,7 +142,7 @@ Verdict CheckResults(const Options& o, const std::vector<RunResult>& results) {
   Verdict verdict;
   for (const RunResult& r : results) {
     verdict.Add("completed", static_cast<double>(r.outcome), 0, r.outcome == Outcome::kDone);
-    // Without the servers' reports nothing is known of arrivals.
+    // Arrivals are unknown without the servers' reports.
     if (r.outcome != Outcome::kDone) continue;
     AddZero(&verdict, "lost", r.lost());
     AddZero(&verdict, "wrong", r.wrong());
@@ -155,7 +155,7 @@ Verdict CheckResults(const Options& o, const std::vector<RunResult>& results) {
     if (o.min_rate > 0) verdict.Add("min_rate", rate, o.min_rate, rate >= o.min_rate);
     if (o.min_gbps > 0) verdict.Add("min_bw", gbps, o.min_gbps, gbps >= o.min_gbps);
     if (o.max_p99_us > 0) {
-      // No sample is no proof.
+      // Fails without samples.
       verdict.Add("max_p99_us", p99_us, o.max_p99_us,
                   p99_us <= o.max_p99_us && !r.latency_ns.empty());
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results for people (a table like perftest's) and for programs (one JSON object), and whether
-// they are good enough.
+// Output of results as a table, similar to perftest's, and as JSON, and the verdict on them.
 #ifndef SUEDE_APP_PERF_REPORT_H_
 #define SUEDE_APP_PERF_REPORT_H_
 
@@ -19,7 +18,7 @@
 
 namespace suede::perf {
 
-// Bytes of data of a stream of commands, in Gb/s.
+// Returns the data rate in Gb/s at a rate of commands per second.
 double DataGbps(const RunResult& result, double commands_per_second);
 
 // --- Table ---
@@ -30,14 +29,15 @@ std::string ServerTable(const StreamCounts& total, uint64_t runs);
 
 // --- Workloads of several ranks: of those of this process ---
 std::string RankTable(const Options& options, const std::vector<RankResult>& ranks);
-// Rank 0; nullptr: it is another process's.
+// Returns rank 0; null if it belongs to another process.
 const RankResult* LeaderOf(const std::vector<RankResult>& ranks);
-// Sums over all ranks where rank 0 is here, otherwise over those of this process.
+// Returns the sums over all ranks if rank 0 is in this process, otherwise over the ranks of this
+// process.
 Account AccountOf(const std::vector<RankResult>& ranks);
-// Times of the iterations: until the last rank was through where rank 0 is here, otherwise a
-// rank's.
+// Returns the times of iterations: of all ranks if rank 0 is in this process, otherwise of the
+// first rank.
 const Histogram& IterationsOf(const std::vector<RankResult>& ranks);
-// Data that a rank sent in its measured iterations.
+// Returns the rate of data that a rank sent in its measured iterations.
 double GoodputGbps(const RankResult& rank);
 
 // --- Everything that is reported ---
@@ -60,8 +60,8 @@ struct Document {
   std::vector<RunResult> results;
   std::optional<StreamCounts> served;    // server, peer
   std::vector<RankResult> ranks;         // workload
-  FILE* table = stdout;                  // where the table goes
-  ResultFile* json = nullptr;            // null: none is wanted
+  FILE* table = stdout;                  // output of the table
+  ResultFile* json = nullptr;            // null: not requested
 };
 // --- Verdict ---
 struct Check {
@@ -78,22 +78,21 @@ struct Verdict {
     checks.push_back({std::move(name), value, limit, passes});
   }
 };
-// Thresholds are not applied to a run that a signal cut short; its content still is.
+// Checks loss, duplication, order, content and thresholds. Skips thresholds of interrupted runs.
 Verdict CheckResults(const Options& options, const std::vector<RunResult>& results);
 Verdict CheckServer(const Options& options, const StreamCounts& total);
 Verdict CheckRanks(const Options& options, const std::vector<RankResult>& ranks);
-// The verdict on sent commands, on served ones, or on both, by the mode.
+// Returns the verdict on sent commands, on served ones, or on both, depending on the mode.
 Verdict CheckAll(const Options& options, const Document& document);
-// The exit code of the whole: outcomes first, then the verdict.
+// Returns the exit code: of the first failed outcome, otherwise of the verdict.
 int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict);
-// The exit code of one outcome; kExitDone where the outcome does not decide.
+// Returns the exit code of an outcome; kExitDone for kDone.
 int ExitCodeOf(Outcome outcome);
 
 // --- JSON ---
 std::string ToJson(const Options& options, const Document& document, const Verdict& verdict);
 
-// Prints the verdict where it is bad and writes the JSON file if one is wanted. The exit code of
-// the whole program.
+// Prints failures and writes the JSON file, if requested. Returns the program's exit code.
 int Conclude(const Options& options, const Document& document);
 
 }  // namespace suede::perf

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of a rank to others by chance, and the responses to theirs: closed loop with a think
-// time, or open loop at a rate.
+// Requests of a rank to random other ranks, and responses to theirs: closed loop with a think time,
+// or open loop at a rate.
 #ifndef SUEDE_APP_PERF_REQUEST_LOOP_H_
 #define SUEDE_APP_PERF_REQUEST_LOOP_H_
 
@@ -17,7 +17,7 @@
 
 namespace suede::perf {
 
-// Owned by one thread.
+// Not thread-safe.
 template <PerfEndpoint E>
 class RequestLoop {
  public:
@@ -40,7 +40,7 @@ class RequestLoop {
     free_at_ = {};
     for (uint32_t i = 0; i < plan_.inflight && plan_.rate <= 0; ++i) free_at_.push(now);
   }
-  // Sends the requests that are due. True if there were any.
+  // Sends the requests that are due. Returns whether there were any.
   bool Turn(Time now, bool measured) {
     measured_ = measured;
     bool worked = false;
@@ -58,16 +58,16 @@ class RequestLoop {
     }
     return worked;
   }
-  // Whether the rank's own requests are over. It goes on to respond.
+  // Whether the rank's own requests are finished. It still responds to others.
   bool IsOver(Time now) const { return now >= end_ && outstanding_ == 0; }
-  // Whether nothing is under way: then it may be quiet for long.
+  // Whether no request is in flight; long pauses are then normal.
   bool thinks() const { return outstanding_ == 0; }
   void Stop(Time now) { end_ = std::min(end_, now); }
-  // Times of responses are told there, too.
+  // Also records response times in `cells`.
   void LogTo(IntervalCells* cells) { cells_ = cells; }
   uint64_t answered() const { return answered_; }
 
-  // A command that was counted came from `source`.
+  // Processes a command from `source`, already counted.
   void OnCommand(uint32_t source, uint8_t flow, Time now) {
     if (flow == kRequest) {
       if (++asked_[source] % request_commands_ != 0) return;
@@ -95,7 +95,7 @@ class RequestLoop {
  private:
   struct Request {
     Time due;
-    uint64_t came = 0;  // commands of the response
+    uint64_t came = 0;  // received commands of the response
   };
   uint64_t CommandsOf(uint64_t bytes) const { return (bytes - 1) / plan_.data_bytes + 1; }
   double Unit() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
@@ -128,8 +128,8 @@ class RequestLoop {
   uint32_t outstanding_ = 0;
   uint64_t answered_ = 0;
   std::priority_queue<Time, std::vector<Time>, std::greater<>> free_at_;  // closed loop
-  std::vector<uint64_t> asked_;               // commands of requests that came, by rank
-  std::vector<std::deque<Request>> of_peer_;  // own requests without a whole response
+  std::vector<uint64_t> asked_;               // received commands of requests, by rank
+  std::vector<std::deque<Request>> of_peer_;  // own requests without a complete response
 };
 
 }  // namespace suede::perf

@@ -17,9 +17,9 @@
 namespace suede::perf {
 namespace {
 
-constexpr int kMaxLinks = 40;  // as the kernel follows
+constexpr int kMaxLinks = 40;  // limit of the kernel
 
-// A file that the kernel makes up has no directory to rename into.
+// Whether the path is in a virtual file system, where files cannot be replaced.
 bool IsMadeUp(const std::string& path) {
   return absl::StartsWith(path, "/proc/") || absl::StartsWith(path, "/dev/");
 }
@@ -34,7 +34,8 @@ std::string DirectoryOf(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
-// Follows links until the last component is none, or is one that the kernel makes up.
+// Resolves symbolic links of the last component, except in virtual file systems. Returns 0 or an
+// errno.
 int Follow(std::string* path) {
   for (int links = 0; !IsMadeUp(*path); ++links) {
     std::array<char, 4096> text;
@@ -97,7 +98,7 @@ absl::StatusOr<ResultFile> ResultFile::Open(const std::string& path) {
     const Fd probe = CreatePartial(target, 0600);
     const int error = probe.ok() ? 0 : errno;
     if (probe.ok()) unlink(PartialOf(target).c_str());
-    // A file may be writable where its directory is not: it is then written in place.
+    // Writes in place if the file is writable but its directory is not.
     if (probe.ok() || (exists && (error == EACCES || error == EPERM || error == EROFS))) {
       if (probe.ok()) result.target_ = target;
     } else {
@@ -129,7 +130,7 @@ absl::Status ResultFile::Replace(const std::string& text) const {
   const Fd file = CreatePartial(target_, 0666);
   if (!file.ok()) return Failure(errno);
   int error = WriteAll(file.get(), text);
-  // The rights that the file had, stay.
+  // Keeps the file's permissions.
   if (error == 0 && exists && fchmod(file.get(), facts.st_mode & 07777) != 0) error = errno;
   if (error == 0 && std::rename(partial.c_str(), target_.c_str()) != 0) error = errno;
   if (error == 0) return absl::OkStatus();

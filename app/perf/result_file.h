@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of --json, which is opened before the run: a file that cannot be written is found out
-// then.
+// The file of --json. Opened before the run, to detect early if it cannot be written.
 #ifndef SUEDE_APP_PERF_RESULT_FILE_H_
 #define SUEDE_APP_PERF_RESULT_FILE_H_
 
@@ -14,22 +13,22 @@ namespace suede::perf {
 
 class ResultFile {
  public:
-  // A regular file, or one that is not there yet, is written whole and renamed into place, through
-  // symbolic links: a reader never sees half of it. "-" is the standard output; it, devices, FIFOs
-  // and other files without a directory to rename into are written as they are. A FIFO waits for
-  // its reader.
+  // Opens the file. A regular or new file is written to a temporary file and renamed into place,
+  // following symbolic links, so readers never see a partial file. Standard output ("-"), devices,
+  // FIFOs, and files in directories without write permission are written in place. Opening a FIFO
+  // blocks until it has a reader.
   static absl::StatusOr<ResultFile> Open(const std::string& path);
 
   absl::Status Write(const std::string& text);
-  // Whether the standard output is for the file alone, so that a table has no place there.
+  // Whether the file is the standard output, which then must not contain the table.
   bool TakesStdout() const { return takes_stdout_; }
 
  private:
   absl::Status Replace(const std::string& text) const;
   absl::Status Failure(int error) const;
 
-  std::string path_;    // as it was given, for messages
-  std::string target_;  // to rename to; empty: `file_` is written as it is
+  std::string path_;    // as given, for messages
+  std::string target_;  // destination of the rename; empty: writes `file_` in place
   Fd file_;
   bool takes_stdout_ = false;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of a run: filled by the engine, printed by report.cc.
+// Results of a run: filled by the engine, printed by report.cc.
 #ifndef SUEDE_APP_PERF_RESULTS_H_
 #define SUEDE_APP_PERF_RESULTS_H_
 
@@ -15,8 +15,8 @@
 
 namespace suede::perf {
 
-// Commands sent in each stretch of time, for the peak. Bounded memory: when the windows run out
-// they become twice as long.
+// Commands sent per time window, for the peak rate. Uses bounded memory: the windows double in
+// length when they run out.
 class RateTrack {
  public:
   void Add(Duration since_start, uint64_t commands) {
@@ -34,8 +34,7 @@ class RateTrack {
     for (size_t i = 0; i < kWindows; ++i) counts_[i] += other.counts_[i];
     last_ = std::max(last_, other.last_);
   }
-  // Commands per second in the best window; the last one, which is cut short, does not compete.
-  // 0 where there was no whole window.
+  // Returns the commands per second of the best complete window; 0 if there is none.
   double Peak() const {
     uint64_t best = 0;
     for (size_t i = 0; i < last_; ++i) best = std::max(best, counts_[i]);
@@ -59,16 +58,16 @@ class RateTrack {
 
 enum class Outcome : uint8_t {
   kDone,
-  kPeerSilent,    // no answer from a server within the time
+  kPeerSilent,    // no response from a server within the timeout
   kEndpointLost,  // the daemon went away
-  kRefused,       // the endpoint calls the commands invalid
-  kNoEcho,        // a round trip was asked for and the server does not echo
-  kNoPeer,        // a destination that the endpoint's configuration does not name
+  kRefused,       // the endpoint rejects the commands as invalid
+  kNoEcho,        // round trips were requested, and the server does not echo
+  kNoPeer,        // a destination is not in the endpoint's configuration
 };
 
 inline constexpr size_t kCompletionStatuses = 9;  // SUEDE_STATUS_…
 
-// One size of a sweep, all queues together.
+// Result of one size of a sweep, of all queues.
 struct RunResult {
   uint32_t data_bytes = 0;
   uint32_t control_bytes = 0;
@@ -76,26 +75,26 @@ struct RunResult {
   std::string explanation;  // of an outcome other than kDone
   bool interrupted = false;
 
-  uint64_t sent = 0;           // with the warm-up
-  std::vector<uint64_t> sent_by_lane;  // the same, by the instance that took it
-  uint64_t measured = 0;       // without it
+  uint64_t sent = 0;                   // including the warm-up
+  std::vector<uint64_t> sent_by_lane;  // `sent` by instance
+  uint64_t measured = 0;               // without the warm-up
   Duration measured_time{};    // of `measured`
   double offered_per_second = 0;  // 0: full speed
   double peak_per_second = 0;
-  uint64_t blocked = 0;  // sends refused for want of credit
+  uint64_t blocked = 0;  // sends that failed for lack of credit
 
   StreamCounts forward;       // received by the servers
-  StreamCounts reverse;       // that came back: reverse load, or echoes
-  uint64_t reverse_sent = 0;  // that should have come back
+  StreamCounts reverse;       // received back: reverse load or echoes
+  uint64_t reverse_sent = 0;  // sent back by the servers
 
   Histogram latency_ns;
-  bool latency_is_rtt = false;  // else: until the completion
+  bool latency_is_rtt = false;  // false: until the completion
   std::array<uint64_t, kCompletionStatuses> completions = {};
 
   double cacheline_before_ns = 0;  // 0: not measured
   double cacheline_after_ns = 0;
 
-  // Commands that did not arrive, in both directions.
+  // Commands lost in both directions.
   uint64_t lost() const {
     const auto missing = [](uint64_t want, uint64_t got) { return want > got ? want - got : 0; };
     return missing(sent, forward.received) + missing(reverse_sent, reverse.received);

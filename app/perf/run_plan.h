@@ -15,9 +15,9 @@ namespace suede::perf {
 struct RunPlan {
   LoadShape shape;
   std::vector<StreamId> streams;
-  bool latency = false;        // a few in flight, each one's echo (or completion) timed
+  bool latency = false;        // few commands in flight, with timed echo or completion
   bool bidirectional = false;  // the servers send the same load back
-  uint32_t inflight = 1;       // latency mode
+  uint32_t inflight = 1;       // maximum, in latency mode
   double rate = 0;             // commands per second of this worker; 0: full speed
   uint64_t count = 0;          // commands of this worker after the warm-up; 0: by duration
   Duration duration = std::chrono::seconds(1);
@@ -25,7 +25,7 @@ struct RunPlan {
   Duration connect_timeout = std::chrono::seconds(10);
   Duration drain_timeout = std::chrono::seconds(10);
 
-  // Latency until the completion, if completions are asked for; else until the echo.
+  // Whether latency is measured until the echo; false: until the completion.
   bool WantsEcho() const { return latency && shape.completion_every == 0; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the commands of a fixed-rate load are meant to be sent.
+// Intended send times of a fixed-rate load.
 #ifndef SUEDE_APP_PERF_SCHEDULE_H_
 #define SUEDE_APP_PERF_SCHEDULE_H_
 
@@ -10,16 +10,15 @@
 
 namespace suede::perf {
 
-// Command k is due at start + k / rate, however late those before it are: a sender that was held
-// up catches up, and latency measured from the intended time includes the hold-up
-// (no coordinated omission).
+// Command k is due at start + k / rate, even if earlier commands are late: a delayed sender catches
+// up, and latency measured from the intended time includes the delay (no coordinated omission).
 class RateSchedule {
  public:
   RateSchedule() = default;
   RateSchedule(Time start, double commands_per_second)
       : start_(start), per_ns_(commands_per_second / 1e9), interval_ns_(1 / per_ns_) {}
 
-  // How many commands should have been sent by `now`.
+  // Returns the number of commands due by `now`.
   uint64_t DueBy(Time now) const {
     const int64_t elapsed_ns = (now - start_).count();
     if (elapsed_ns < 0) return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a server over libsuede-mem serves: until a signal or the end of its time, and considerate
-// while there is nothing to do.
+// The loop of a server over libsuede-mem. Runs until a signal or the end of its duration, and
+// yields the CPU while idle.
 #ifndef SUEDE_APP_PERF_SERVE_LOOP_H_
 #define SUEDE_APP_PERF_SERVE_LOOP_H_
 
@@ -18,9 +18,9 @@ namespace suede::perf {
 
 enum class Served : uint8_t { kSomething, kNothing, kOver };
 
-// `serve` is called again and again, until it says that all is over. `sleep` waits for something to
-// happen: it is called where there was nothing for long, or at once where another one serves
-// (`by_others`), and returns false where all is over.
+// Calls serve() until it returns kOver. Calls sleep(), which waits for events, after 10 ms without
+// work, or without that delay if `by_others`: another thread or the lcore serves. sleep() returns
+// false to end the loop.
 template <class Serve, class Sleep>
 void ServeUntilEnd(const Options& options, const std::atomic<bool>& stop, bool by_others,
                    const Serve& serve, const Sleep& sleep) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server side of the workload: counts commands that come, sends them back if told to, answers
-// for them.
+// The server side of the workload: counts received commands, echoes them if configured, and reports
+// the counts.
 #ifndef SUEDE_APP_PERF_SERVER_H_
 #define SUEDE_APP_PERF_SERVER_H_
 
@@ -24,24 +24,24 @@
 
 namespace suede::perf {
 
-// The server of one worker, owned by the thread that calls Turn.
+// The server of one worker. Owned by the thread that calls Turn.
 //
-// A peer's server receives nothing by itself: its client gives it the commands for it. Answers then
-// wait here for credit and not in the receive ring, where they would hold up the client's own: two
-// peers that have filled each other's rings would wait for each other for ever.
+// A peer's server does not receive: its client passes it the commands. Requests whose response
+// lacks credit are then queued here, not in the receive ring, where they would block the client's
+// commands: two peers that have filled each other's rings would deadlock.
 template <PerfEndpoint E>
 class ServerWorkload {
  public:
   ServerWorkload(E& endpoint, uint16_t own_xpuid, const std::vector<uint8_t>& vcs, bool echoes)
       : endpoint_(endpoint), receiver_(endpoint, vcs), own_xpuid_(own_xpuid), echoes_(echoes),
         tags_(endpoint.completion_limit()) {}
-  // The server of a peer.
+  // Constructs the server of a peer.
   ServerWorkload(E& endpoint, uint16_t own_xpuid)
       : ServerWorkload(endpoint, own_xpuid, {}, /*echoes=*/false) {
     is_peer_ = true;
   }
 
-  // One step; never blocks. Returns whether there was anything to do.
+  // Performs one step without blocking. Returns whether there was work.
   bool Turn(Time now) {
     now_ = now;
     bool worked = receiver_.Poll([this](const ReceivedCommand& c) { return OnCommand(c); });
@@ -57,7 +57,7 @@ class ServerWorkload {
     return worked;
   }
 
-  // Finished runs and those under way.
+  // Returns the counts of finished and current runs.
   StreamCounts Total() const {
     StreamCounts total = finished_;
     total.Add(table_.Total());
@@ -65,15 +65,15 @@ class ServerWorkload {
   }
   uint64_t runs() const { return runs_; }
   uint64_t received() const { return received_; }
-  // Reports in `progress` from now on how far the server is; `progress` outlives the server.
+  // Reports progress to `progress`, which must outlive the server.
   void ReportTo(WorkerProgress* progress) {
     progress_ = progress;
     progress->stage.store(Stage::kServe, std::memory_order_relaxed);
   }
 
-  // Counts load in `cells` from now on; `cells` outlives the server.
+  // Counts load in `cells`, which must outlive the server.
   void LogTo(IntervalCells* cells) { cells_ = cells; }
-  // Takes `per_second` commands of load from now on, and leaves the others in the ring.
+  // Limits received load to `per_second` commands. Leaves the rest in the ring.
   void LimitRate(double per_second) {
     take_gap_ = Duration(static_cast<int64_t>(1e9 / per_second));
   }
@@ -81,29 +81,29 @@ class ServerWorkload {
   // --- For a peer ---
 
   MessageTags& tags() { return tags_; }
-  // Whether the command is load, or a message to a server.
+  // Whether the command is load or a request to a server.
   static bool IsForServer(const ReceivedCommand& command) {
     const Opcode opcode = OpcodeOf(command.control);
     if (opcode == Opcode::kLoad || opcode == Opcode::kCheckedLoad) return true;
     const auto message = DecodeMessage(command.control, command.control_bytes);
     return message && (message->code == Code::kStart || message->code == Code::kReportRequest);
   }
-  // Whether the XPU has been told the counts of `runs` runs on the VC, and has begun no other.
+  // Whether reports of `runs` runs on the VC were sent to the XPU, and no other run is open.
   bool HasServed(StreamId from, size_t runs) const {
     const auto found = served_.find({from.xpuid, from.vc});
     return found != served_.end() && found->second.open.empty() &&
            found->second.runs >= runs;
   }
-  // Whether all answers have been acknowledged.
+  // Whether all responses were acknowledged.
   bool IsQuiet() const { return late_.empty() && tags_.outstanding() == 0; }
 
-  // Returns whether the command was dealt with; if not, it has to come again.
+  // Processes a command. Returns false if it must be passed again.
   bool OnCommand(const ReceivedCommand& command) {
     const Opcode opcode = OpcodeOf(command.control);
     if (opcode == Opcode::kLoad || opcode == Opcode::kCheckedLoad) [[likely]] {
       if (take_gap_.count() > 0 && now_ < next_take_) return false;
       if (echoes_ && !SendBack(command, opcode)) return false;
-      // A receiver that gets to run late makes up for some milliseconds.
+      // Permits a delayed receiver to catch up by kTakeSlack.
       if (take_gap_.count() > 0) next_take_ = std::max(next_take_, now_ - kTakeSlack) + take_gap_;
       if (table_.Count(command, opcode) && cells_ != nullptr) {
         cells_->OnLoad(command.source_xpuid, command.vc, command.data_bytes);
@@ -112,7 +112,7 @@ class ServerWorkload {
       return true;
     }
     const auto message = DecodeMessage(command.control, command.control_bytes);
-    if (!message) return true;  // not ours
+    if (!message) return true;  // command of another program
     const StreamId from{command.source_xpuid, command.vc};
     if (message->code == Code::kStart) return OnStart(from, command, *message);
     if (message->code == Code::kReportRequest) {
@@ -126,8 +126,8 @@ class ServerWorkload {
   static constexpr Duration kTakeSlack = std::chrono::milliseconds(10);
   static Time NoTime(uint64_t) { return Time(); }
 
-  // A load that a client asked for, under way until the client asks for the report; kept until its
-  // next run, as it may ask again.
+  // A reverse load, sent until the client requests the report. Kept until the client's next run,
+  // because the request may be repeated.
   struct Reverse {
     Reverse(E& endpoint, StreamId to, uint8_t with_flow, const LoadShape& shape, uint16_t own)
         : stream(to), flow(with_flow), sender(endpoint, shape, {to}, own, with_flow) {}
@@ -147,7 +147,7 @@ class ServerWorkload {
     LoadSender<E> sender;
   };
 
-  // A message that a client waits for an answer to.
+  // A request of a client.
   struct Question {
     StreamId to;
     Message message;
@@ -155,10 +155,10 @@ class ServerWorkload {
       return a.to == b.to && a.message.code == b.message.code && a.message.flow == b.message.flow;
     }
   };
-  // Runs of one client on one VC, of a peer's server.
+  // Runs of one client on one VC, for a peer's server.
   struct Served {
-    size_t runs = 0;         // whose report was asked for and sent
-    uint32_t last_told = 0;  // the latest of them
+    size_t runs = 0;                                // with a report sent
+    uint32_t last_told = 0;                         // latest reported run
     std::set<std::pair<uint32_t, uint8_t>> open{};  // {run, flow} begun and not reported
   };
 
@@ -174,7 +174,7 @@ class ServerWorkload {
     if (!load) return true;
     if (!OnQuestion({.to = from, .message = message})) return false;
     RxStream& stream = table_.At(from, message.flow);
-    if (stream.run() == message.run) return true;  // it did not know that we had heard
+    if (stream.run() == message.run) return true;  // repeated START
     finished_.Add(stream.counts());
     stream.Start(message.run);
     ++runs_;
@@ -195,16 +195,17 @@ class ServerWorkload {
   }
 
   bool OnReportRequest(const Question& question) {
-    // A run that this server has not seen start has no report.
+    // Ignores requests for a run that this server has not seen start.
     const RxStream& stream = table_.At(question.to, question.message.flow);
     return stream.run() != question.message.run || OnQuestion(question);
   }
 
-  // Answers at once, or later where it may.
+  // Responds to a request, or queues it on a peer's server. Returns false if it must be passed
+  // again.
   bool OnQuestion(const Question& question) {
     if (late_.empty() && AnswerTo(question)) return true;
     if (!is_peer_) return false;
-    // As the client asks again until it is answered, only the latest of each kind is kept.
+    // Replaces a queued equal request, because clients repeat requests until they get a response.
     std::erase(late_, question);
     late_.push_back(question);
     return true;
@@ -229,7 +230,7 @@ class ServerWorkload {
     answer.code = Code::kReport;
     const StreamId to = question.to;
     const RxStream& stream = table_.At(to, answer.flow);
-    if (stream.run() != answer.run) return true;  // another has begun meanwhile
+    if (stream.run() != answer.run) return true;  // another run has begun meanwhile
     StreamCounts counts = stream.counts();
     const auto reverse = FindReverse(to, answer.flow);
     if (reverse != reverses_.end()) {
@@ -238,7 +239,7 @@ class ServerWorkload {
       counts.sent_back = counts.received + counts.duplicated;
     }
     const EncodedMessage report = EncodeReport(answer, counts);
-    // A peer leaves when its reports have been acknowledged.
+    // A peer exits only once its reports are acknowledged.
     if (is_peer_ && !tags_.HasRoom()) return false;
     if (!Answer(to, report.control, report.data, is_peer_)) return false;
     if (reverse != reverses_.end()) reverse->ended = true;
@@ -252,7 +253,7 @@ class ServerWorkload {
   }
 
   bool Answer(StreamId to, const uint8_t* control, const uint8_t* data, bool tagged = false) {
-    // The data of a message may be shorter than its buffer; the control says how long it is.
+    // The control encodes the length of the data, which may be shorter than the buffer.
     const SendResult result = endpoint_.Send(
         {.xpuid = to.xpuid,
          .vc = to.vc,
@@ -263,7 +264,7 @@ class ServerWorkload {
         0);
     to_flush_ = true;
     if (tagged && result == SendResult::kOk) tags_.OnSent();
-    // A command that the endpoint calls invalid would hold up the VC for ever.
+    // Drops invalid commands, which would block the VC forever.
     return result == SendResult::kOk || result == SendResult::kInvalid;
   }
 
@@ -281,7 +282,7 @@ class ServerWorkload {
   bool to_flush_ = false;
   Time now_{};
   Time next_take_{};
-  Duration take_gap_{};  // 0: takes all
+  Duration take_gap_{};  // 0: no limit
   IntervalCells* cells_ = nullptr;
   uint64_t received_ = 0;
   WorkerProgress* progress_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both ends' account of a stream: the commands of one sender's queue (flow) to one {XPU, VC}.
+// Accounting of a stream at both ends: the commands of one sender's queue (flow) to one {XPU, VC}.
 #ifndef SUEDE_APP_PERF_STREAMS_H_
 #define SUEDE_APP_PERF_STREAMS_H_
 
@@ -27,7 +27,7 @@ struct TxStream {
   uint32_t next = 0;  // sequence number of the next command
 };
 
-// The receiver's account of one run of a stream.
+// The receiver's counts of one run of a stream.
 class RxStream {
  public:
   void Start(uint32_t run) {
@@ -35,9 +35,9 @@ class RxStream {
     run_ = run;
     started_ = true;
   }
-  // A command whose sequence number can be believed. False for a duplicate.
+  // Counts a command with a trustworthy sequence number. Returns false for a duplicate.
   bool OnSequenced(uint32_t sequence, uint32_t data_bytes) {
-    if (!started_) {  // the sender's start was before ours: count from here on
+    if (!started_) {  // the sender started before this receiver: counts from here
       started_ = true;
       next_ = sequence;
     }
@@ -50,13 +50,13 @@ class RxStream {
     OnCounted(data_bytes);
     return true;
   }
-  // A command with wrong content: its sequence number may be wrong too, so the expected one is
-  // taken for it.
+  // Counts a command with wrong content. Its sequence number may be wrong, too, so assumes the
+  // expected one.
   bool OnWrong(uint32_t data_bytes) {
     ++counts_.wrong;
     return OnSequenced(next_, data_bytes);
   }
-  // A command without a sequence number.
+  // Counts a command without a sequence number.
   void OnCounted(uint32_t data_bytes) {
     ++counts_.received;
     counts_.data_bytes += data_bytes;
@@ -66,26 +66,26 @@ class RxStream {
   uint32_t run() const { return run_; }
 
  private:
-  // Gaps that are remembered. A command that comes late into a forgotten one counts as a duplicate.
+  // Maximum of recorded gaps. A late command of a dropped gap counts as a duplicate.
   static constexpr size_t kMaxGaps = 65536;
 
-  // The command lies `ahead` places from the expected one. False for a duplicate.
+  // Processes a command `ahead` positions from the expected one. Returns false for a duplicate.
   bool OnUnexpected(int32_t ahead);
-  // Whether a command was missing at this place, which it is no longer.
+  // Removes a position from the gaps. Returns false if it was in none.
   bool Fill(uint64_t place);
 
   uint32_t next_ = 0;
   uint32_t run_ = 0;
   bool started_ = false;
-  uint64_t passed_ = 0;                // places before that of next_, counted from the start
-  std::map<uint64_t, uint64_t> gaps_;  // places of commands that are missing: first to end
+  uint64_t passed_ = 0;                // position of next_, counted from the start
+  std::map<uint64_t, uint64_t> gaps_;  // positions of missing commands: first to end
   StreamCounts counts_;
 };
 
-// All streams that a receiver may see, found by {XPU, VC, flow}; memory only for those it saw.
+// The streams of a receiver, by {XPU, VC, flow}. Allocates memory on first use.
 class RxTable {
  public:
-  // `from_zero`: streams begin with sequence number 0, even where a later command comes first.
+  // `from_zero`: streams begin with sequence number 0, even if a later command is received first.
   explicit RxTable(bool from_zero = false)
       : from_zero_(from_zero), flows_(size_t{kMaxXpus} * kVcCount) {}
 
@@ -95,7 +95,7 @@ class RxTable {
     return (*flows)[flow & (kMaxFlows - 1)];
   }
 
-  // Counts a load or an echo that came from `source` for `own`. False for a duplicate.
+  // Counts a command of load or an echo. Returns false for a duplicate.
   bool Count(const ReceivedCommand& command, Opcode opcode) {
     const StreamId id{command.source_xpuid, command.vc};
     if (command.control_bytes < kSequencedControlBytes) {
@@ -111,7 +111,7 @@ class RxTable {
     return stream.OnSequenced(sequence, command.data_bytes);
   }
 
-  // Sum over all streams.
+  // Returns the sum over all streams.
   StreamCounts Total() const;
 
  private:

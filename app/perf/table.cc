@@ -21,7 +21,7 @@ TableLine& TableLine::Text(uint32_t width, std::string text) {
 TableLine& TableLine::Count(uint32_t width, uint64_t value) {
   std::string digits = absl::StrCat(value);
   if (digits.size() > width) {
-    // "1.2e+09" takes six characters more than it has decimals.
+    // "1.2e+09" has six characters in addition to its decimals.
     digits = absl::StrFormat("%.*e", width > 6 ? static_cast<int>(width) - 6 : 0,
                              static_cast<double>(value));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a table for people, in lines of at most 100 columns: those that do not fit go on below,
-// indented, heads and values alike.
+// Rows of a text table, with a maximum line width. Longer rows continue on indented lines, in the
+// same way for heads and values.
 #ifndef SUEDE_APP_PERF_TABLE_H_
 #define SUEDE_APP_PERF_TABLE_H_
 
@@ -12,25 +12,25 @@ namespace suede::perf {
 
 inline constexpr size_t kTableColumns = 100;
 
-// A cell is never wider than its column: a value that is too long loses digits. JSON has them all.
+// One row. Cells never exceed their column's width: longer values lose digits, which JSON has.
 class TableLine {
  public:
-  // Each line of a head begins with '#', its first cell's included.
+  // Each line of a head begins with '#'; the first cell must contain it.
   explicit TableLine(bool is_head = false, size_t columns = kTableColumns)
       : is_head_(is_head), columns_(columns) {}
   TableLine& Text(uint32_t width, std::string text);
   TableLine& Count(uint32_t width, uint64_t value);
-  TableLine& Decimal(uint32_t width, double value);  // three decimals where they fit
-  // The next cell begins a line of its own.
+  TableLine& Decimal(uint32_t width, double value);  // up to three decimals
+  // Begins a new line.
   TableLine& Break();
-  // With a newline at the end of each line.
+  // Returns the row, with a newline at the end of each line.
   std::string Take();
 
  private:
   const bool is_head_;
   const size_t columns_;
   std::string text_;
-  size_t column_ = 0;  // of the line that is being written
+  size_t column_ = 0;    // in the current line
   uint32_t indent_ = 0;  // width of the first cell
 };
 

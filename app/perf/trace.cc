@@ -18,10 +18,10 @@ namespace suede::perf {
 namespace {
 
 constexpr absl::string_view kHead = "time_us,source,destination,bytes[,vc]";
-constexpr double kMaxUs = 86400e6;  // a day
+constexpr double kMaxUs = 86400e6;  // one day
 constexpr uint64_t kMaxBytes = uint64_t{1} << 40;
 
-// The mend of a row; empty: it is right.
+// Parses a row. Returns the error with its remedy; empty: valid.
 std::string ReadRow(absl::string_view line, uint32_t ranks, TraceRow& row) {
   const std::vector<absl::string_view> cells = absl::StrSplit(line, ',');
   if (cells.size() != 4 && cells.size() != 5) return absl::StrCat("write ", kHead);
@@ -57,7 +57,7 @@ absl::StatusOr<std::vector<TraceRow>> ParseTrace(absl::string_view text, absl::s
     ++number;
     line = absl::StripAsciiWhitespace(line);
     if (line.empty() || line.front() == '#') continue;
-    if (rows.empty() && absl::StartsWith(line, "time_us")) continue;  // the head
+    if (rows.empty() && absl::StartsWith(line, "time_us")) continue;  // header line
     TraceRow row;
     if (const std::string mend = ReadRow(line, ranks, row); !mend.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(place, ":", number, ": ", mend));

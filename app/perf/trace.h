@@ -18,11 +18,11 @@ struct TraceRow {
   uint32_t source = 0;  // ranks
   uint32_t destination = 0;
   uint64_t bytes = 0;
-  int32_t vc = -1;  // -1: none was named
+  int32_t vc = -1;  // -1: unspecified
 };
 
-// The rows in the order of their times. InvalidArgument names place, line and mend. `place` is the
-// file's name in messages.
+// Parses a trace. Returns its rows sorted by time, or InvalidArgument with place, line and remedy.
+// `place`: name of the file in messages.
 absl::StatusOr<std::vector<TraceRow>> ParseTrace(absl::string_view text, absl::string_view place,
                                                  uint32_t ranks);
 absl::StatusOr<std::vector<TraceRow>> ReadTrace(const std::string& path, uint32_t ranks);

@@ -22,9 +22,9 @@ constexpr std::pair<Pattern, absl::string_view> kNames[] = {
     {Pattern::kTrace, "trace"},
 };
 
-constexpr uint32_t kMaxTries = 256;  // for the experts of a token
+constexpr uint32_t kMaxTries = 256;  // to draw the experts of a token
 
-// Draws the same numbers on every machine, unlike the standard's distributions.
+// Random numbers that are equal on every machine, unlike the standard library's distributions.
 class Draw {
  public:
   Draw(uint64_t seed, uint64_t iteration) : engine_(seed * 0x9e3779b97f4a7c15u + iteration) {}
@@ -80,7 +80,8 @@ Step Traffic::StepOf(uint32_t rank, uint64_t iteration, uint32_t step) {
       ToAll(rank, same, out.in);
       break;
     case Pattern::kDirectAllReduce: {
-      // First each rank gets its chunk of all vectors, then all get the sum of it.
+      // Step 0: each rank receives its chunk of all vectors. Step 1: all receive the sum of each
+      // chunk.
       const auto of_peer = [this](uint32_t peer) { return ChunkBytes(peer); };
       const auto own = [this, rank](uint32_t) { return ChunkBytes(rank); };
       if (step == 0) {
@@ -128,8 +129,8 @@ uint64_t Traffic::ChunkBytes(uint32_t chunk) const {
   return params_.bytes / params_.ranks + (chunk < params_.bytes % params_.ranks ? 1 : 0);
 }
 
-// In step s rank r sends the chunk that it has completed in the step before: first n - 1 steps of
-// sums, then n - 1 steps that hand the sums round.
+// Ring all-reduce: in each step a rank sends the chunk that it received in the previous step. n - 1
+// steps of reduce-scatter are followed by n - 1 steps of all-gather.
 void Traffic::Ring(uint32_t rank, uint32_t step, Step& out) const {
   const uint32_t n = params_.ranks;
   const uint32_t next = (rank + 1) % n;
@@ -156,7 +157,7 @@ const Traffic::Matrix& Traffic::MatrixOf(uint64_t iteration) {
   return matrix_;
 }
 
-// One cycle through all ranks in an order by chance: none sends to itself (Sattolo).
+// Draws a random cycle through all ranks (Sattolo's algorithm), so none sends to itself.
 void Traffic::Permute(uint64_t iteration) {
   Draw draw(params_.seed, iteration);
   std::vector<uint32_t> to(params_.ranks);
@@ -167,8 +168,8 @@ void Traffic::Permute(uint64_t iteration) {
   }
 }
 
-// Each token goes to top_k different experts; the popularity of experts follows Zipf's law, in an
-// order that is another in each iteration. A token for the own rank takes no network.
+// Routes each token to top_k different experts. Their popularity follows Zipf's law, in a random
+// order per iteration. Tokens to the own rank are not sent.
 void Traffic::RouteTokens(uint64_t iteration) {
   Draw draw(params_.seed, iteration);
   const uint32_t n = params_.ranks;
@@ -185,7 +186,7 @@ void Traffic::RouteTokens(uint64_t iteration) {
       for (uint32_t tries = 0; chosen.size() < params_.top_k; ++tries) {
         const auto at = std::lower_bound(sums.begin(), sums.end(), draw.Unit() * sum);
         const auto drawn = std::min<size_t>(static_cast<size_t>(at - sums.begin()), n - 1);
-        // Where few experts have all the weight, takes the next ones in order.
+        // Falls back to the experts in order if few experts have all the weight.
         const uint32_t expert = experts[tries < kMaxTries ? drawn : tries - kMaxTries];
         if (std::find(chosen.begin(), chosen.end(), expert) == chosen.end()) {
           chosen.push_back(expert);
@@ -198,7 +199,7 @@ void Traffic::RouteTokens(uint64_t iteration) {
   }
 }
 
-// A share of the messages of each rank goes to the hot one, the others anywhere.
+// Sends a share `skew` of each rank's messages to the target, the others to random ranks.
 void Traffic::Heat(uint64_t iteration) {
   Draw draw(params_.seed, iteration);
   const uint32_t n = params_.ranks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends transfers, cut into commands, several at once and a full PDU of each in turn.
+// Sends transfers as commands, several concurrently, with a full PDU of each in round robin.
 #ifndef SUEDE_APP_PERF_TRANSFER_SENDER_H_
 #define SUEDE_APP_PERF_TRANSFER_SENDER_H_
 
@@ -20,16 +20,16 @@
 
 namespace suede::perf {
 
-// A transfer as it is sent.
+// A transfer in progress.
 struct Outgoing {
   uint32_t rank = 0;
   uint8_t vc = 0;
   uint8_t flow = 0;
-  uint64_t bytes = 0;  // that are left
-  Time due{};          // it is not sent earlier, and its time counts from then
+  uint64_t bytes = 0;  // unsent bytes
+  Time due{};          // earliest send time, and start of its measured time
 };
 
-// Owned by one thread.
+// Not thread-safe.
 template <PerfEndpoint E>
 class TransferSender {
  public:
@@ -43,7 +43,7 @@ class TransferSender {
         run_(std::max(endpoint.pack_limit() / (kSequencedControlBytes + plan.data_bytes), 1u)),
         next_(plan.xpuids.size() * kVcCount * kFlows) {}
 
-  // The tag of the run that goes on, in byte 3 of its load.
+  // Sets the tag of the current run, in byte 3 of its load.
   void SetTag(uint8_t tag) { tag_ = tag; }
   void Add(const Outgoing& transfer, Time now) {
     if (transfer.due <= now)
@@ -51,7 +51,7 @@ class TransferSender {
     else
       later_.push(transfer);
   }
-  // Sends what credit permits, up to a bound for one call. False: nothing could be sent.
+  // Sends as much as credit permits, up to a bound per call. Returns false if nothing was sent.
   bool Send(Time now) {
     for (; !later_.empty() && later_.top().due <= now; later_.pop()) {
       active_.push_back(later_.top());
@@ -73,13 +73,13 @@ class TransferSender {
     return worked;
   }
   bool done() const { return active_.empty() && later_.empty(); }
-  // Whether all that is left is for later.
+  // Whether no transfer is due.
   bool waits() const { return active_.empty(); }
-  // Set where the endpoint refused a command as invalid: no use to go on.
+  // Whether the endpoint rejected a command as invalid, which ends the run.
   bool refused() const { return refused_; }
-  // Why the endpoint has given up a transfer: no use to go on. Empty: it has not.
+  // Reason why a destination is unreachable, which ends the run; empty: none.
   const std::string& unreachable() const { return unreachable_; }
-  // The completion of a transfer whose last command asked for it.
+  // Processes the completion of a transfer's last command.
   void OnCompletion(const suede_completion& done, Time now, bool measured) {
     --tags_outstanding_;
     ++result_.completions[std::min<size_t>(done.status, kCompletionStatuses - 1)];
@@ -91,7 +91,7 @@ class TransferSender {
     if (measured) result_.transfer_ns.Record(took_ns);
   }
   uint32_t tags_outstanding() const { return tags_outstanding_; }
-  // Times of transfers are told there, too.
+  // Also records transfer times in `cells`.
   void LogTo(IntervalCells* cells) { cells_ = cells; }
 
  private:
@@ -100,9 +100,9 @@ class TransferSender {
     bool operator()(const Outgoing& a, const Outgoing& b) const { return a.due > b.due; }
   };
 
-  // A PDU's worth of commands; the last one of the transfer goes alone.
+  // Sends a PDU's worth of commands, or the transfer's last command.
   bool Visit(Outgoing& out) {
-    const uint64_t whole = (out.bytes - 1) / plan_.data_bytes;  // the last one not among them
+    const uint64_t whole = (out.bytes - 1) / plan_.data_bytes;  // without the last command
     if (whole == 0) return SendLast(out);
     return SendRun(out, static_cast<uint32_t>(std::min<uint64_t>(whole, run_)));
   }
@@ -155,7 +155,7 @@ class TransferSender {
   uint32_t& NextOf(const Outgoing& out) {
     return next_[(size_t{out.rank} * kVcCount + out.vc) * kFlows + out.flow];
   }
-  // All of a command but its first two bytes.
+  // Writes a command, except for its first two bytes.
   void Write(const Outgoing& out, uint32_t sequence, uint8_t* control, uint8_t* data,
              uint32_t bytes) const {
     control[2] = out.flow;
@@ -189,7 +189,7 @@ class TransferSender {
   RankResult& result_;
   IntervalCells* cells_ = nullptr;
   const uint32_t tag_limit_;
-  const uint32_t run_;  // commands of a full PDU
+  const uint32_t run_;  // number of commands in a full PDU
   uint8_t tag_ = 0;
   bool refused_ = false;
   std::string unreachable_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completions by which the endpoint says that it no longer reaches a destination.
+// Completions that report an unreachable destination.
 #ifndef SUEDE_APP_PERF_UNREACHABLE_H_
 #define SUEDE_APP_PERF_UNREACHABLE_H_
 
@@ -14,7 +14,7 @@ inline bool IsUnreachable(const suede_completion& done) {
   return done.status == SUEDE_STATUS_UNREACHABLE || done.status == SUEDE_STATUS_IN_DOUBT;
 }
 
-// Names the destination and the endpoint's reason, for a message.
+// Returns an error message with the destination and the endpoint's reason.
 inline std::string UnreachableText(const suede_completion& done) {
   return "XPU " + std::to_string(done.xpuid) +
          " is unreachable: it does not acknowledge, and the endpoint has given it up (" +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of suede-perf as a client process, and the loop of each of them.
+// Worker threads of suede-perf as a client process, and their loop.
 #ifndef SUEDE_APP_PERF_WORKER_LOOP_H_
 #define SUEDE_APP_PERF_WORKER_LOOP_H_
 
@@ -14,13 +14,13 @@
 
 namespace suede::perf {
 
-// Steps a workload until `done` says so, and is considerate while it finds nothing to do.
+// Calls a workload's step until it is done, and yields the CPU while idle, unless `spin`.
 template <class E>
 class WorkerLoop {
  public:
   WorkerLoop(E& endpoint, bool spin) : endpoint_(endpoint), spin_(spin) {}
 
-  // `sleep` waits for something to happen; it is called where there was nothing for long.
+  // Calls step(now) until done(). Calls sleep(), which waits for events, after 10 ms without work.
   template <class Step, class Done, class Sleep>
   void Run(const Step& step, const Done& done, const Sleep& sleep) {
     Time last_work = endpoint_.Now();
@@ -41,7 +41,7 @@ class WorkerLoop {
       }
     }
   }
-  // Without sleeping.
+  // As above, but yields instead of sleeping.
   template <class Step, class Done>
   void Run(const Step& step, const Done& done) {
     Run(step, done, [] { sched_yield(); });
@@ -56,8 +56,8 @@ class WorkerLoop {
   const bool spin_;
 };
 
-// Runs body(0) to body(count - 1), each in a thread of its own; the first in this one. Pins them to
-// `cpus`, where there are any.
+// Runs body(0) in this thread, and body(1) to body(count - 1) in new threads. Pins worker i to
+// cpus[i], if present.
 void InWorkers(uint32_t count, const std::vector<uint32_t>& cpus,
                const std::function<void(uint32_t)>& body);
 

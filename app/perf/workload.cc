@@ -26,7 +26,7 @@ RunResult Combine(const std::vector<const RunResult*>& workers,
     for (size_t i = 0; i < kCompletionStatuses; ++i) sum.completions[i] += worker->completions[i];
   }
   for (const RateTrack* worker : tracks) track.Merge(*worker);
-  // A run shorter than a window has no peak of its own.
+  // The average replaces the peak of a run that is shorter than a window.
   sum.peak_per_second = std::max(track.Peak(), sum.achieved_per_second());
   const RunBoard::Sums reported = board.Total();
   sum.forward = reported.forward;

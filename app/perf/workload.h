@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client side of the workload: one run of one size, as a step function.
 //
-//   hello   START on each stream, again and again until each server has answered READY
-//   load    commands at full speed, at a rate, or a few in flight; the warm-up is its first part
-//   drain   REPORT REQUEST behind the last command of each stream, until each server has told its
-//           counts, and echoes and completions are in
+//   hello   sends START on each stream, repeatedly, until each server has responded with READY
+//   load    sends commands at full speed, at a rate, or a few in flight; begins with the warm-up
+//   drain   sends REPORT REQUEST behind the last command of each stream, until each server has
+//           reported its counts, and echoes and completions are received
 //
-// docs/suede-perf.md describes the messages. Turn never blocks, so that an lcore can call it.
+// docs/suede-perf.md describes the messages. Turn never blocks, so an lcore can call it.
 #ifndef SUEDE_APP_PERF_WORKLOAD_H_
 #define SUEDE_APP_PERF_WORKLOAD_H_
 
@@ -30,12 +30,12 @@
 
 namespace suede::perf {
 
-// One worker's part of a run; owned by the thread that calls Turn.
+// One worker's part of a run. Owned by the thread that calls Turn.
 template <PerfEndpoint E>
 class ClientWorkload {
  public:
-  // The worker receives on `vcs` and sends on the endpoint's lanes as flow `flow` and those after
-  // it. `server`: that of a peer, which gets the commands of others and is turned by this workload.
+  // Receives on `vcs`, and sends on the endpoint's lanes as `flow` and the following flows.
+  // `server`: a peer's server, to which this workload passes commands, and whose Turn it calls.
   ClientWorkload(E& endpoint, const RunPlan& plan, RunBoard& board, uint16_t own_xpuid,
                  uint8_t flow, const std::vector<uint8_t>& vcs, const std::atomic<bool>& stop,
                  ServerWorkload<E>* server = nullptr)
@@ -54,10 +54,10 @@ class ClientWorkload {
     if (plan.WantsEcho()) sender_.KeepTimes(plan.inflight);
   }
 
-  // One step. Returns whether there was anything to do.
+  // Performs one step without blocking. Returns whether there was work.
   bool Turn(Time now) {
     bool worked = collector_.Poll();
-    // Before the load, which would take all of the credit.
+    // Serves before the load, which would use up the credit.
     if (server_ != nullptr) worked |= server_->Turn(now);
     if (progress_ != nullptr) ReportProgress();
     if (endpoint_.lost()) Fail(Outcome::kEndpointLost, "the endpoint went away");
@@ -78,17 +78,17 @@ class ClientWorkload {
   }
 
   bool done() const { return phase_ == Phase::kEnd; }
-  // From now on says there how far it is; `progress` outlives it.
+  // Reports progress to `progress`, which must outlive the workload.
   void ReportTo(WorkerProgress* progress) { progress_ = progress; }
-  // Latencies are told there, those outside of the measurement, too.
+  // Records all latencies in `cells`, also those outside of the measured interval.
   void LogTo(IntervalCells* cells) { collector_.LogTo(cells); }
-  // This worker's share. The servers' reports are on the board.
+  // This worker's share of the result. The board has the servers' reports.
   const RunResult& result() const { return result_; }
   const RateTrack& track() const { return load_.track(); }
 
  private:
   enum class Phase : uint8_t { kStart, kHello, kLoad, kDrain, kLinger, kEnd };
-  // Answers of a peer's server have their completions among ours.
+  // A peer's server shares the accounting of completions.
   MessageTags& tags() { return server_ != nullptr ? server_->tags() : own_tags_; }
   void ReportProgress() {
     progress_->sent.store(sender_.sent(), std::memory_order_relaxed);
@@ -121,7 +121,8 @@ class ClientWorkload {
   bool Hello(Time now) {
     if (stop_.load(std::memory_order_relaxed)) return Interrupt();
     if (board_.abandoned()) return End();
-    // The endpoint gives up messages to a server that was not there yet, or restarted.
+    // Repeats START: the endpoint drops messages to servers that have not started, or have
+    // restarted.
     if (now - asked_ > kStartAgain) AskToStart(now);
     const bool worked = !messages_.done() && messages_.Step([this](uint32_t lane, uint32_t stream) {
       return board_.IsReady(FlowOfLane(lane), stream);
@@ -180,10 +181,10 @@ class ClientWorkload {
     const bool told = AllLanes([this](uint8_t flow) { return AllReported(flow); });
     if (messages_.done() && told && sender_.tags_outstanding() == 0) {
       if (AllArrived() || now > deadline_) return FinishDrain(now);
-      // Where the path does not keep order, a report may have overtaken commands: ask again.
+      // On an unordered path a report may overtake commands: requests it again.
       if (now - asked_ > kAskAgain) AskForReports(now);
     }
-    // The completion of another request says whether the endpoint still reaches the server.
+    // Requests again, with a completion, which reports whether the server is reachable.
     if (messages_.done() && !told && now - asked_ > kStartAgain) AskForReports(now, true);
     if (now <= deadline_) return worked;
     if (told) return FinishDrain(now);
@@ -192,7 +193,8 @@ class ClientWorkload {
   }
 
   bool FinishDrain(Time now) {
-    // A count is over when its last command has been accounted for; a duration ends by the clock.
+    // With a count, the interval ends when the last command is accounted for; otherwise with the
+    // load.
     const Time end = plan_.count > 0 && !result_.interrupted ? now : load_ended_;
     load_.Settle(end, &result_);
     board_.ArriveAtEnd();
@@ -200,7 +202,7 @@ class ClientWorkload {
     return true;
   }
 
-  // Other workers may still need the answers that come to this one's VCs.
+  // Continues to receive, because other workers may need responses on this worker's VCs.
   bool Linger() {
     if (board_.AllEnded() || board_.abandoned()) return End();
     return false;
@@ -254,10 +256,10 @@ class ClientWorkload {
     return true;
   }
 
-  // Whether the servers have received all that this flow sent, and all that they sent back has
-  // come.
+  // Whether the servers have received everything that these flows sent, and everything that they
+  // sent back was received.
   bool AllArrived() const {
-    if (plan_.shape.control_bytes < kSequencedControlBytes) return true;  // not told per flow
+    if (plan_.shape.control_bytes < kSequencedControlBytes) return true;  // not counted per flow
     for (uint32_t lane = 0; lane < endpoint_.lanes(); ++lane) {
       for (uint32_t i = 0; i < plan_.streams.size(); ++i) {
         if (!board_.HasAll(FlowOfLane(lane), i, sender_.stream(lane, i).next)) return false;
@@ -304,7 +306,7 @@ class ClientWorkload {
   RunResult result_;
 };
 
-// The workers' shares and the board's reports, put together.
+// Combines the workers' shares and the board's reports into a result.
 RunResult Combine(const std::vector<const RunResult*>& workers,
                   const std::vector<const RateTrack*>& tracks, const RunBoard& board);
 

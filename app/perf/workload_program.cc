@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// suede-perf as one or several ranks of a workload: a connection for each, and threads that share
-// them.
+// suede-perf as one or several ranks of a workload, each with its own connection. Threads share the
+// ranks.
 #include <cstdio>
 #include <deque>
 #include <functional>
@@ -14,7 +14,7 @@
 namespace suede::perf {
 namespace {
 
-// A rank with all that it needs.
+// A rank with its connection and endpoint.
 struct Seat {
   std::unique_ptr<ClientSession> session;
   std::unique_ptr<ClientEndpoint> endpoint;
@@ -40,7 +40,7 @@ absl::StatusOr<std::vector<Seat>> TakeSeats(const Options& options) {
   return seats;
 }
 
-// The ranks `first`, `first` + `step`, … of a thread.
+// Runs the ranks `first`, `first` + `step`, … in one thread.
 void RunSeats(const Options& options, std::vector<Seat>& seats, uint32_t first, uint32_t step) {
   bool done = false;
   const auto each = [&](const auto& act) {
@@ -78,7 +78,7 @@ int RunWorkload(const Options& options, Document document, const std::atomic<boo
   if (!log.ok()) return FailToConnect(log.status());
   auto seats = TakeSeats(options);
   if (!seats.ok()) return FailToConnect(seats.status());
-  // Threads have traffic of their own, which keeps what it has drawn.
+  // Each thread has its own Traffic, which caches drawn numbers.
   std::deque<Traffic> traffic;
   for (uint32_t i = 0; i < options.threads; ++i) traffic.emplace_back(options.traffic, trace);
   const uint32_t nonce = NewRunNumber();
