@@ -291,7 +291,7 @@ int suede_client::WaitOnce(const protocol::Wait& wait, int64_t deadline_ms) {
   if (n > 0 && what[1].revents != 0) IsGone();
   const std::lock_guard<std::mutex> lock(mutex);
   waits.erase(std::find(waits.begin(), waits.end(), &wait));
-  // The daemon drops its waits when it signals: renews those of other threads, or withdraws this
+  // The daemon drops all waits when it signals. Renews those of other threads, or withdraws this
   // one.
   if (!is_signalled || !waits.empty()) SendWaits();
   return -error;

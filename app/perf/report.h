@@ -27,7 +27,7 @@ std::string TableRow(const Options& options, const RunResult& result);
 // A server's counts.
 std::string ServerTable(const StreamCounts& total, uint64_t runs);
 
-// --- Workloads of several ranks: of those of this process ---
+// --- Workloads: results of this process's ranks ---
 std::string RankTable(const Options& options, const std::vector<RankResult>& ranks);
 // Returns rank 0; null if it belongs to another process.
 const RankResult* LeaderOf(const std::vector<RankResult>& ranks);
@@ -40,7 +40,7 @@ const Histogram& IterationsOf(const std::vector<RankResult>& ranks);
 // Returns the rate of data that a rank sent in its measured iterations.
 double GoodputGbps(const RankResult& rank);
 
-// --- Everything that is reported ---
+// --- Report ---
 struct HostFacts {
   std::string cpu;
   std::string kernel;
