@@ -15,10 +15,10 @@ constexpr auto kCheckInterval = milliseconds(10);
 // Delay after the link has come up: if the far side is not ready, the kernel repeats a request only
 // after a second.
 constexpr auto kSettle = milliseconds(50);
-constexpr auto kAskAgain = seconds(1);        // for an unknown address
-constexpr auto kConfirmEvery = seconds(30);   // for a known address
-constexpr uint32_t kRequestsBeforeLost = 5;   // unanswered
-constexpr int kRequestsPerPoll = 32;          // limits bursts with many peers
+constexpr auto kAskAgain = seconds(1);       // for an unknown address
+constexpr auto kConfirmEvery = seconds(30);  // for a known address
+constexpr uint32_t kRequestsBeforeLost = 5;  // unanswered
+constexpr int kRequestsPerPoll = 32;         // limits bursts with many peers
 
 LinkAddress ToLink(PortConfig::Encapsulation encapsulation, uint64_t high, uint64_t low) {
   return {.is_v6 = IsIpv6(encapsulation), .high = high, .low = low};

@@ -106,7 +106,7 @@ int suede_mem::OnStarted(Started started, const Call& operation) {
   const char* mistake = nullptr;
   switch (started) {
     case Started::kInvalid:
-      mistake = initiator->MistakeIn(operation);
+      mistake = initiator->FindInvalidArgument(operation);
       return Fail(-EINVAL, mistake != nullptr
                                ? mistake
                                : "cannot start: one of xpuids is out of range; use 0 to 1023");
@@ -232,7 +232,7 @@ int suede_mem::PollUntil(int timeout_ms, const Done& is_done) {
       idler_.OnBusy();
       continue;
     }
-    if (suede::mem::NowNs() >= deadline) return suede::mem::FailTime();
+    if (suede::mem::NowNs() >= deadline) return suede::mem::FailTimedOut();
     const int wait_ms = planes.size() == 1 ? kWaitMs : 1;
     idler_.OnIdle(planes[turn++ % planes.size()], 1u << response_vc_, initiator->HasUnsent(),
                   wait_ms);

@@ -96,14 +96,14 @@ int64_t DeadlineOf(int timeout_ms) {
   return timeout_ms < 0 ? INT64_MAX : NowNs() + int64_t{timeout_ms} * 1'000'000;
 }
 
-int FailTime() { return Fail(-ETIMEDOUT, "the time is over"); }
+int FailTimedOut() { return Fail(-ETIMEDOUT, "the time is over"); }
 
 bool Idler::OnIdle(bool may_wait) {
-  constexpr uint32_t kTurnsToYield = 64;
+  constexpr uint32_t kPollsToYield = 64;
   constexpr int64_t kTimeToSleepNs = 10'000'000;
-  if (turns_++ < kTurnsToYield) return false;
+  if (turns_++ < kPollsToYield) return false;
   const int64_t now = NowNs();
-  if (turns_ == kTurnsToYield + 1) since_ns_ = now;
+  if (turns_ == kPollsToYield + 1) since_ns_ = now;
   if (now - since_ns_ >= kTimeToSleepNs && may_wait) return true;
   sched_yield();
   return false;

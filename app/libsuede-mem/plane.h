@@ -138,7 +138,7 @@ int64_t CoarseNs();
 // Returns the deadline of a call, in ns of NowNs(); INT64_MAX: none, for a negative timeout.
 int64_t DeadlineOf(int timeout_ms);
 // Sets the error text for a timeout. Returns -ETIMEDOUT.
-int FailTime();
+int FailTimedOut();
 
 }  // namespace suede::mem
 

@@ -11,7 +11,7 @@
 
 using suede::mem::DeadlineOf;
 using suede::mem::Fail;
-using suede::mem::FailTime;
+using suede::mem::FailTimedOut;
 using suede::mem::NowNs;
 using suede::mem::Plane;
 using suede::message::Burst;
@@ -187,7 +187,7 @@ int suede_sockets::PollUntil(int timeout_ms, const Done& is_done) {
       if (sockets_->progress() != rest.progress) rest.idler.OnBusy();
       rest.progress = sockets_->progress();
     }
-    if (NowNs() >= deadline) return FailTime();
+    if (NowNs() >= deadline) return FailTimedOut();
     Idle(&rest, deadline);
   }
 }
@@ -369,7 +369,7 @@ int suede_sockets::Send(const suede_socket& socket, const void* data, uint64_t b
     });
     if (result.status > SUEDE_SOCKET_PENDING) status = static_cast<Status>(result.status);
     if (status == Status::kTimedOut) {
-      error = FailTime();
+      error = FailTimedOut();
     } else if (status != Status::kOk) {
       error = Fail(-EIO, suede_socket_status_name(static_cast<uint32_t>(status)));
     }
@@ -404,7 +404,7 @@ int suede_sockets::Receive(const suede_socket& socket, void* room, uint32_t byte
     if (is_offered) {
       const uint32_t filled = sockets_->Filled(socket.index);
       if (filled != 0) {
-        sockets_->TakeBack(socket.index);
+        sockets_->WithdrawBuffer(socket.index);
         is_offered = false;
         // Appends octets that the ring holds behind these.
         uint32_t more = 0;
@@ -419,7 +419,7 @@ int suede_sockets::Receive(const suede_socket& socket, void* room, uint32_t byte
         break;
       case Got::kNothing:
         if (!is_offered && timeout_ms != 0 && bytes != 0) {
-          is_offered = sockets_->OfferRoom(socket.index, octets, bytes);
+          is_offered = sockets_->OfferBuffer(socket.index, octets, bytes);
         }
         return false;
       case Got::kEnd:
@@ -435,13 +435,13 @@ int suede_sockets::Receive(const suede_socket& socket, void* room, uint32_t byte
         result = Fail(-EINVAL, "the socket sends");
         break;
     }
-    if (is_offered) sockets_->TakeBack(socket.index);
+    if (is_offered) sockets_->WithdrawBuffer(socket.index);
     is_offered = false;
     return true;
   });
   if (is_offered) {
     const Turn turn(this);
-    const uint32_t filled = sockets_->TakeBack(socket.index);
+    const uint32_t filled = sockets_->WithdrawBuffer(socket.index);
     if (filled != 0) return static_cast<int>(filled);
   }
   if (error == 0) return result;

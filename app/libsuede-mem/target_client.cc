@@ -62,7 +62,7 @@ int suede_mem_target::Reconnect() {
   const std::lock_guard<std::mutex> no_start(thread_mutex_);
   if (serves_) return FailServed();
   const Turn turn(this);
-  NotesLoss();
+  ProcessLostPlanes();
   uint32_t reconnected = 0;
   int error = suede::mem::ReconnectPlanes(&planes_, &reconnected);
   given_up_ &= ~reconnected;
@@ -145,7 +145,7 @@ int suede_mem_target::AddWindow(suede_mem_window* window) {
                    .partition = window->partition < 0 ? Window::kAnyPartition
                                                       : static_cast<uint16_t>(window->partition),
                    .rights = static_cast<uint8_t>(window->rights),
-                   .is_elsewhere = is_of_lcore});
+                   .is_served_by_lcore = is_of_lcore});
   int error = 0;
   if (added != WindowTable::Added::kOk) {
     error = Fail(-EINVAL, "suede_mem_window: id, rights or base are out of range");
@@ -331,7 +331,7 @@ int suede_mem_target::ReadPartition() {
   return error == 0 ? 0 : suede::mem::FailAsSuede(error);
 }
 
-void suede_mem_target::ReadPartitionNowAndThen() {
+void suede_mem_target::RefreshPartition() {
   if (!target_->windows().NamesPartitions()) return;
   if (suede::mem::CoarseNs() - partition_read_ns_ >= kPartitionEveryNs) ReadPartition();
 }
@@ -370,7 +370,7 @@ uint32_t suede_mem_target::ServeVc(uint32_t plane, uint8_t vc) {
 }
 
 uint32_t suede_mem_target::ServePlanes(uint32_t max) {
-  ReadPartitionNowAndThen();
+  RefreshPartition();
   uint32_t served = 0;
   uint32_t before;
   do {
@@ -389,7 +389,7 @@ uint32_t suede_mem_target::ServePlanes(uint32_t max) {
 }
 
 // Processes newly lost planes. Returns whether there are any.
-bool suede_mem_target::NotesLoss() {
+bool suede_mem_target::ProcessLostPlanes() {
   bool any = false;
   for (uint32_t i = 0; i < planes_.size(); ++i) {
     if (planes_[i].is_connected() || (given_up_ & 1u << i) != 0) continue;
@@ -404,7 +404,7 @@ int suede_mem_target::Serve(uint32_t max) {
   if (serves_.load(std::memory_order_relaxed)) return FailServed();
   const Turn turn(this);
   const uint32_t served = ServePlanes(max);
-  if (NotesLoss()) return FailPlaneGone();
+  if (ProcessLostPlanes()) return FailPlaneGone();
   return static_cast<int>(served);
 }
 
@@ -479,7 +479,7 @@ void suede_mem_target::Run() {
       const std::lock_guard<std::mutex> lock(mutex_);
       served = ServePlanes(kBatch);
       has_waiting = target_->HasWaiting();
-      if (NotesLoss()) {
+      if (ProcessLostPlanes()) {
         is_lost_ = true;
         return;
       }
@@ -504,7 +504,7 @@ int suede_mem_target::Take(suede_mem_notice* notices, uint32_t max) {
   const Turn turn(this);
   if (may_serve) {
     ServePlanes(kBatch);
-    if (NotesLoss() && !target_->has_notices()) return FailPlaneGone();
+    if (ProcessLostPlanes() && !target_->has_notices()) return FailPlaneGone();
   }
   uint32_t taken = 0;
   suede::mem::Notice notice;

@@ -66,7 +66,7 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   // Require the lock.
   uint32_t ServePlanes(uint32_t max);
   uint32_t ServeVc(uint32_t plane, uint8_t vc);
-  bool NotesLoss();
+  bool ProcessLostPlanes();
   int MoveToLcore(uint32_t number);
   int AddToPlanes(const suede_window& window);
   int RemoveFromPlanes(uint32_t id, size_t planes);
@@ -76,7 +76,7 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   int RenewFiles(uint32_t planes);
   int RegisterAgain(uint32_t planes);
   int ReadPartition();
-  void ReadPartitionNowAndThen();
+  void RefreshPartition();
 
   void Run();  // body of the thread
   void EndThread();

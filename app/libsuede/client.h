@@ -65,13 +65,13 @@ struct suede_client {
   int ClaimAgain();
   // Checks with a system call whether the daemon has closed the connection.
   bool IsGone();
-  // IsGone for the data path: makes a system call only every kLookMs, and otherwise reads a clock
-  // without one.
+  // IsGone for the data path: makes a system call only every kCheckIntervalMs, and otherwise reads
+  // a clock without one.
   bool IsGoneNowAndThen() {
     if (is_gone()) return true;
     const int64_t now = suede::CoarseClockMs();
-    if (now - looked_ms.load(std::memory_order_relaxed) < kLookMs) return false;
-    looked_ms.store(now, std::memory_order_relaxed);
+    if (now - last_check_ms.load(std::memory_order_relaxed) < kCheckIntervalMs) return false;
+    last_check_ms.store(now, std::memory_order_relaxed);
     return IsGone();
   }
   // Whether the last check found the daemon gone.
@@ -95,7 +95,7 @@ struct suede_client {
   void SendWaits();
   int WaitOnce(const suede::protocol::Wait& wait, int64_t deadline_ms);
 
-  static constexpr int64_t kLookMs = 10;
+  static constexpr int64_t kCheckIntervalMs = 10;
 
   std::vector<std::string> paths;  // tried in order
   suede_open_params params{};
@@ -108,7 +108,7 @@ struct suede_client {
 
   // On a separate cache line: read by the queues of all threads.
   alignas(64) std::atomic<bool> gone{false};
-  std::atomic<int64_t> looked_ms{0};
+  std::atomic<int64_t> last_check_ms{0};
   alignas(64) suede::protocol::Hello hello;
   int eventfd = -1;
   void* segment = nullptr;

@@ -139,9 +139,9 @@ void ServeOthers(const Options& options, Endpoints& endpoints, Servers& servers,
   Progress progress(options, 0, options.queues);
   for (uint32_t i = 0; i < options.queues; ++i) servers[i].ReportTo(progress.worker(i));
   InWorkers(options.queues, options.cpus, [&](uint32_t worker) {
-    PeerRest<ClientEndpoint> rest(endpoints[worker], servers[worker], options.destinations,
-                                  VcsOfWorker(options, worker), options.sizes.size(),
-                                  Seconds(options.drain_s));
+    PeerLinger<ClientEndpoint> rest(endpoints[worker], servers[worker], options.destinations,
+                                    VcsOfWorker(options, worker), options.sizes.size(),
+                                    Seconds(options.drain_s));
     WorkerLoop(endpoints[worker], options.spin)
         .Run([&](Time now) { return rest.Turn(now); },
              [&] { return stop || endpoints[worker].lost() || rest.done(); });

@@ -53,7 +53,7 @@ class WorkloadHook : public PollHook {
 
   // Called by the control thread.
   void Give(W* workload) { current_.store(workload, std::memory_order_release); }
-  void AskBack() { asked_back_.store(true, std::memory_order_relaxed); }
+  void Reclaim() { asked_back_.store(true, std::memory_order_relaxed); }
   bool HasIt() const { return current_.load(std::memory_order_acquire) != nullptr; }
 
  private:
@@ -150,7 +150,7 @@ template <class W, class Until>
 void RunOnLcore(Host& host, WorkloadHook<W>& hook, W& workload, const Until& until) {
   hook.Give(&workload);
   while (hook.HasIt()) {
-    if (until()) hook.AskBack();
+    if (until()) hook.Reclaim();
     host.Tick();
   }
 }

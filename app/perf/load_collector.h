@@ -57,7 +57,7 @@ class LoadCollector {
   // All servers have responded: an unreachable one from now on ends the run.
   void OnAnswered() { answered_ = true; }
   // The last reason why a server that has not responded is unreachable; empty: none.
-  const std::string& not_there() const { return not_there_; }
+  const std::string& unreachable_reason() const { return not_there_; }
   // Whether unreachable() means that the endpoint has no such peer.
   bool is_no_peer() const { return is_no_peer_; }
 

@@ -102,7 +102,7 @@ void MemoryLoad::EndWith(Outcome outcome, std::string explanation) {
 }
 
 uint32_t MemoryLoad::Ask(MemoryOperation operation) {
-  if (!is_asked_) {
+  if (!is_executing_) {
     operation.result = &answer_;
     const int error = calls_.Start(operation);
     if (error == -EAGAIN) return SUEDE_MEM_PENDING;
@@ -110,9 +110,9 @@ uint32_t MemoryLoad::Ask(MemoryOperation operation) {
       EndWith(Outcome::kEndpointLost, calls_.Error());
       return SUEDE_MEM_PENDING;
     }
-    is_asked_ = true;
+    is_executing_ = true;
   }
-  if (answer_.status != SUEDE_MEM_PENDING) is_asked_ = false;
+  if (answer_.status != SUEDE_MEM_PENDING) is_executing_ = false;
   return answer_.status;
 }
 
@@ -314,7 +314,7 @@ void MemoryLoad::OnEnd(Slot& slot, Time now) {
   last_end_ = now;
 }
 
-void MemoryLoad::TakeEnds() {
+void MemoryLoad::CollectCompletions() {
   const Time now = calls_.Now();
   // Visits the oldest operation first. With one destination operations complete in order, so the
   // first incomplete one ends the search.
@@ -330,15 +330,15 @@ void MemoryLoad::TakeEnds() {
   }
 }
 
-void MemoryLoad::Load(Time now, bool has_ends) {
-  if (has_ends) TakeEnds();
+void MemoryLoad::Load(Time now, bool has_completions) {
+  if (has_completions) CollectCompletions();
   if (IsOver(now)) return Begin(Step::kDrain);
   StartFree();
   progress_->sent.store(started_, std::memory_order_relaxed);
 }
 
-void MemoryLoad::Drain(Time now, bool has_ends) {
-  if (has_ends) TakeEnds();
+void MemoryLoad::Drain(Time now, bool has_completions) {
+  if (has_completions) CollectCompletions();
   const bool is_lost = result_.outcome == Outcome::kEndpointLost;
   if (open_ != 0 && !is_lost && now < until_) return;
   if (open_ != 0 && result_.explanation.empty()) {

@@ -31,7 +31,7 @@ class MemoryLoad {
   bool done() const { return step_ == Step::kOver; }
   // Whether operations of this load are still open. If so once done, `calls` must not be polled any
   // more.
-  bool has_open() const { return open_ != 0 || is_asked_; }
+  bool has_open() const { return open_ != 0 || is_executing_; }
   RunResult TakeResult();
 
  private:
@@ -52,8 +52,8 @@ class MemoryLoad {
   // Handlers of the steps. Each begins the next step when done.
   void FindServers(Time now);
   void Prepare();
-  void Load(Time now, bool has_ends);
-  void Drain(Time now, bool has_ends);
+  void Load(Time now, bool has_completions);
+  void Drain(Time now, bool has_completions);
   void Verify();
   void Begin(Step step);
 
@@ -64,7 +64,7 @@ class MemoryLoad {
   MemoryOperation OperationOf(Slot& slot) const;
   int Start(Slot& slot);
   void StartFree();
-  void TakeEnds();
+  void CollectCompletions();
   void OnEnd(Slot& slot, Time now);
   void CheckValue(Slot& slot);
   void VerifyWord();
@@ -82,7 +82,7 @@ class MemoryLoad {
   Step step_ = Step::kFind;
   size_t at_ = 0;  // current destination or slot of the step
   suede_mem_result answer_ = {};
-  bool is_asked_ = false;
+  bool is_executing_ = false;
   std::vector<uint8_t> room_;  // memory of Ask's operation
   Time until_{};               // deadline of finding the server, or of the drain
   Time again_{};               // time of the next attempt to find the server

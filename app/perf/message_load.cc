@@ -18,7 +18,7 @@ constexpr int kPieceMs = 50;  // of a wait; signals are checked in between
 
 }  // namespace
 
-StreamPattern::StreamPattern(uint32_t most_bytes) : octets_(kPeriod + size_t{most_bytes}) {
+StreamPattern::StreamPattern(uint32_t max_bytes) : octets_(kPeriod + size_t{max_bytes}) {
   uint64_t state = 1;
   for (size_t i = 0; i < kPeriod; ++i) {
     state = state * 6364136223846793005 + 1442695040888963407;
@@ -175,7 +175,7 @@ bool MessageLoad::TakeEchoes() {
   return true;
 }
 
-bool MessageLoad::TakeEnds() {
+bool MessageLoad::CollectCompletions() {
   if (options_.pingpong) {
     if (!TakeEchoes()) return false;
   } else if (suede_sockets_poll(sockets_) == -ECONNRESET) {
@@ -191,9 +191,9 @@ bool MessageLoad::TakeEnds() {
 }
 
 void MessageLoad::Rest(bool worked) {
-  constexpr uint32_t kTurnsToYield = 64;
+  constexpr uint32_t kPollsToYield = 64;
   idle_turns_ = worked ? 0 : idle_turns_ + 1;
-  if (!options_.spin && idle_turns_ >= kTurnsToYield) sched_yield();
+  if (!options_.spin && idle_turns_ >= kPollsToYield) sched_yield();
 }
 
 void MessageLoad::Load() {
@@ -201,7 +201,7 @@ void MessageLoad::Load() {
   last_end_ = measured_from_;
   for (Time now = clock_.Now(); !IsOver(now); now = clock_.Now()) {
     while (open() < messages_.size() && !IsOver(now) && StartNext(now)) now = clock_.Now();
-    const bool worked = TakeEnds();
+    const bool worked = CollectCompletions();
     progress_->sent.store(started_, std::memory_order_relaxed);
     Rest(worked);
   }
@@ -210,7 +210,7 @@ void MessageLoad::Load() {
 void MessageLoad::Drain() {
   const Time until = clock_.Now() + Seconds(options_.drain_s);
   while (open() != 0 && result_.outcome == Outcome::kDone && clock_.Now() < until) {
-    Rest(TakeEnds());
+    Rest(CollectCompletions());
   }
   result_.sent = started_;
   result_.measured_time = last_end_ - measured_from_;

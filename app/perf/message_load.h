@@ -30,8 +30,8 @@ inline constexpr uint32_t kReportBytes = 16;  // number of received octets, numb
 // The data of every stream, determined by the position.
 class StreamPattern {
  public:
-  explicit StreamPattern(uint32_t most_bytes);
-  // Returns the `most_bytes` octets from a position on.
+  explicit StreamPattern(uint32_t max_bytes);
+  // Returns the `max_bytes` octets from a position on.
   const uint8_t* At(uint64_t position) const { return octets_.data() + position % kPeriod; }
 
  private:
@@ -66,7 +66,7 @@ class MessageLoad {
   void Finish();
 
   bool StartNext(Time now);
-  bool TakeEnds();
+  bool CollectCompletions();
   bool TakeEchoes();
   bool HasEnded(const Message& message) const;
   void OnEnd(const Message& message, Time now);

@@ -16,14 +16,20 @@ namespace suede::perf {
 
 // The last phase of one worker. Owned by the thread that calls Turn.
 template <PerfEndpoint E>
-class PeerRest {
+class PeerLinger {
  public:
   // Waits until each of `peers` has completed `runs` runs on each of `vcs`, or nothing was received
   // for `patience`.
-  PeerRest(E& endpoint, ServerWorkload<E>& server, const std::vector<uint16_t>& peers,
-           const std::vector<uint8_t>& vcs, size_t runs, Duration patience)
-      : endpoint_(endpoint), server_(server), receiver_(endpoint, vcs), peers_(peers), vcs_(vcs),
-        runs_(runs), patience_(patience), since_(endpoint.Now()) {}
+  PeerLinger(E& endpoint, ServerWorkload<E>& server, const std::vector<uint16_t>& peers,
+             const std::vector<uint8_t>& vcs, size_t runs, Duration patience)
+      : endpoint_(endpoint),
+        server_(server),
+        receiver_(endpoint, vcs),
+        peers_(peers),
+        vcs_(vcs),
+        runs_(runs),
+        patience_(patience),
+        since_(endpoint.Now()) {}
 
   bool Turn(Time now) {
     bool worked = receiver_.Poll([this](const ReceivedCommand& command) {

@@ -9,7 +9,7 @@
 namespace suede::perf {
 namespace {
 
-constexpr int kPatienceS = 2;
+constexpr int kTimeoutS = 2;
 
 std::vector<std::string> SocketsOf(const std::string& endpoint) {
   const size_t slash = endpoint.rfind('/');
@@ -36,7 +36,7 @@ std::string RangesOf(std::vector<uint32_t> ids, size_t max) {
 }
 
 std::string PeersOf(const std::string& endpoint) {
-  auto daemon = ctl::Daemon::Connect(SocketsOf(endpoint), kPatienceS);
+  auto daemon = ctl::Daemon::Connect(SocketsOf(endpoint), kTimeoutS);
   auto peers = daemon.ok() ? daemon->Call("peers.list", ForeignJson::object())
                            : absl::StatusOr<Json>(daemon.status());
   if (!peers.ok() || !peers->contains("peers")) return "; `suedectl peers list` names its peers";

@@ -72,7 +72,7 @@ class RankBarrier {
   // Sends pending messages. `waiting`: the rank has arrived and is not released. Returns whether
   // anything was sent.
   bool Step(bool waiting, Time now) {
-    if (waiting && !leads() && now - said_ > kSayAgain) Say(now);
+    if (waiting && !leads() && now - said_ > kRetryInterval) Say(now);
     bool worked = false;
     for (; !outbox_.empty(); outbox_.pop_front(), worked = true) {
       if (!Send(outbox_.front())) break;
@@ -108,7 +108,7 @@ class RankBarrier {
   const Account& sum() const { return sum_; }
 
  private:
-  static constexpr Duration kSayAgain = std::chrono::milliseconds(500);
+  static constexpr Duration kRetryInterval = std::chrono::milliseconds(500);
   // State of a rank, on rank 0.
   struct Member {
     uint32_t at = 0;  // number of barriers that it has reached

@@ -24,22 +24,22 @@ enum class Served : uint8_t { kSomething, kNothing, kOver };
 template <class Serve, class Sleep>
 void ServeUntilEnd(const Options& options, const std::atomic<bool>& stop, bool by_others,
                    const Serve& serve, const Sleep& sleep) {
-  constexpr uint32_t kTurnsToYield = 64;
+  constexpr uint32_t kPollsToYield = 64;
   constexpr Duration kTimeToSleep = std::chrono::milliseconds(10);
   const TscClock clock = TscClock::Calibrate();
   const Time until = options.duration_s > 0 ? clock.Now() + Seconds(options.duration_s) : kNever;
-  uint32_t idle_turns = 0;
+  uint32_t idle_polls = 0;
   Time last_work = clock.Now();
   while (!stop) {
     const Served served = serve();
     if (served == Served::kOver) return;
     if (served == Served::kSomething) {
-      idle_turns = 0;
+      idle_polls = 0;
       continue;
     }
-    if (++idle_turns < kTurnsToYield) continue;
+    if (++idle_polls < kPollsToYield) continue;
     const Time now = clock.Now();
-    if (idle_turns == kTurnsToYield) last_work = now;
+    if (idle_polls == kPollsToYield) last_work = now;
     if (now >= until) return;
     if (options.spin && !by_others) continue;
     if (!by_others && now - last_work < kTimeToSleep) {

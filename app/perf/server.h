@@ -158,7 +158,7 @@ class ServerWorkload {
   // Runs of one client on one VC, for a peer's server.
   struct Served {
     size_t runs = 0;                                // with a report sent
-    uint32_t last_told = 0;                         // latest reported run
+    uint32_t last_reported = 0;                     // latest reported run
     std::set<std::pair<uint32_t, uint8_t>> open{};  // {run, flow} begun and not reported
   };
 
@@ -246,8 +246,8 @@ class ServerWorkload {
     if (is_peer_) {
       Served& served = served_[{to.xpuid, to.vc}];
       served.open.erase({answer.run, answer.flow});
-      served.runs += served.last_told != answer.run ? 1 : 0;
-      served.last_told = answer.run;
+      served.runs += served.last_reported != answer.run ? 1 : 0;
+      served.last_reported = answer.run;
     }
     return true;
   }

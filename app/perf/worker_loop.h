@@ -24,16 +24,16 @@ class WorkerLoop {
   template <class Step, class Done, class Sleep>
   void Run(const Step& step, const Done& done, const Sleep& sleep) {
     Time last_work = endpoint_.Now();
-    uint32_t idle_turns = 0;
+    uint32_t idle_polls = 0;
     while (!done()) {
       const Time now = endpoint_.Now();
       if (step(now)) {
         last_work = now;
-        idle_turns = 0;
+        idle_polls = 0;
         continue;
       }
-      if (++idle_turns % kTurnsToCheck == 0) endpoint_.CheckConnection();
-      if (spin_ || idle_turns < kTurnsToYield) continue;
+      if (++idle_polls % kPollsToCheck == 0) endpoint_.CheckConnection();
+      if (spin_ || idle_polls < kPollsToYield) continue;
       if (now - last_work > kTimeToSleep) {
         sleep();
       } else {
@@ -48,8 +48,8 @@ class WorkerLoop {
   }
 
  private:
-  static constexpr uint32_t kTurnsToYield = 64;
-  static constexpr uint32_t kTurnsToCheck = 1 << 16;
+  static constexpr uint32_t kPollsToYield = 64;
+  static constexpr uint32_t kPollsToCheck = 1 << 16;
   static constexpr Duration kTimeToSleep = std::chrono::milliseconds(10);
 
   E& endpoint_;

@@ -232,7 +232,8 @@ class ClientWorkload {
       ++lane;
     }
     const StreamId id = board_.FirstSilent(FlowOfLane(lane), at_end);
-    if (!collector_.not_there().empty()) return Fail(Outcome::kPeerSilent, collector_.not_there());
+    if (!collector_.unreachable_reason().empty())
+      return Fail(Outcome::kPeerSilent, collector_.unreachable_reason());
     Fail(Outcome::kPeerSilent,
          "no answer from a suede-perf server at XPU " + std::to_string(id.xpuid) + ", VC " +
              std::to_string(id.vc) +

@@ -108,9 +108,9 @@ absl::StatusOr<Json> Daemon::Call(std::string_view method, const ForeignJson& pa
 
 absl::StatusOr<Json> Daemon::ReadLine() {
   size_t end = 0;
-  size_t looked_at = 0;
-  while ((end = text_.find('\n', looked_at)) == std::string::npos) {
-    looked_at = text_.size();
+  size_t searched_bytes = 0;
+  while ((end = text_.find('\n', searched_bytes)) == std::string::npos) {
+    searched_bytes = text_.size();
     char buffer[65536];
     const ssize_t n = recv(socket_.get(), buffer, sizeof buffer, 0);
     if (n < 0 && errno == EINTR) continue;

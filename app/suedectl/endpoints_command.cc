@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPatienceS = 2;
+constexpr int kTimeoutS = 2;
 constexpr std::string_view kSystemRoot = "/run/suede";
 
 // Returns 0 if a process listens on the socket, otherwise an errno.
@@ -65,7 +65,7 @@ Json Describe(const fs::path& directory) {
       return row;
   }
   row["state"] = "silent";
-  absl::StatusOr<Daemon> daemon = Daemon::Connect({path}, kPatienceS);
+  absl::StatusOr<Daemon> daemon = Daemon::Connect({path}, kTimeoutS);
   const absl::StatusOr<Json> version =
       daemon.ok() ? daemon->Call("version", ForeignJson::object())
                   : absl::StatusOr<Json>(daemon.status());

@@ -141,7 +141,8 @@ absl::StatusOr<DecodeOptions> TakeDecodeOptions(std::span<const std::string_view
 
 class Decoder {
  public:
-  Decoder(const FrameRules& rules, FrameOpener* opener, FrameOutput& output, Complaints& complaints)
+  Decoder(const FrameRules& rules, FrameOpener* opener, FrameOutput& output,
+          InputErrors& complaints)
       : rules_(rules), opener_(opener), output_(output), complaints_(complaints) {}
 
   void ReadHex(FILE* in) {
@@ -212,13 +213,13 @@ class Decoder {
   const FrameRules rules_;
   FrameOpener* const opener_;  // null: sealed PDUs stay closed
   FrameOutput& output_;
-  Complaints& complaints_;
+  InputErrors& complaints_;
 };
 
 }  // namespace
 
 int RunFrameDecode(std::span<const std::string_view> arguments, FILE* in, FILE* out, FILE* err) {
-  Complaints complaints("frame decode", err);
+  InputErrors complaints("frame decode", err);
   const absl::StatusOr<DecodeOptions> options = TakeDecodeOptions(arguments);
   if (!options.ok()) {
     complaints.Add(StrCat(MessageOf(options.status()), "; --help says more"));

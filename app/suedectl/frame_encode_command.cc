@@ -82,7 +82,7 @@ absl::Status EncodeObject(std::string_view text, FrameOutput& output) {
   return absl::OkStatus();
 }
 
-void EncodeAll(FILE* in, FrameOutput& output, Complaints& complaints) {
+void EncodeAll(FILE* in, FrameOutput& output, InputErrors& complaints) {
   ObjectReader objects(in);
   std::string text;
   while (true) {
@@ -104,7 +104,7 @@ void EncodeAll(FILE* in, FrameOutput& output, Complaints& complaints) {
 }  // namespace
 
 int RunFrameEncode(std::span<const std::string_view> arguments, FILE* in, FILE* out, FILE* err) {
-  Complaints complaints("frame encode", err);
+  InputErrors complaints("frame encode", err);
   const absl::StatusOr<EncodeOptions> options = TakeEncodeOptions(arguments);
   if (!options.ok()) {
     complaints.Add(StrCat(MessageOf(options.status()), "; --help says more"));

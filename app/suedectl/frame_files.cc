@@ -21,7 +21,7 @@ absl::StatusOr<BorrowedFile> BorrowedFile::Open(std::string_view name, const cha
   return file;
 }
 
-void Complaints::Add(std::string_view message) {
+void InputErrors::Add(std::string_view message) {
   any_ = true;
   std::fprintf(err_, "suedectl %.*s: %.*s\n", static_cast<int>(command_.size()), command_.data(),
                static_cast<int>(message.size()), message.data());
@@ -60,7 +60,7 @@ absl::Status FrameOutput::Finish() {
   return absl::OkStatus();
 }
 
-int WorkOnFiles(const FileChoice& choice, FILE* in, FILE* out, Complaints& complaints,
+int WorkOnFiles(const FileChoice& choice, FILE* in, FILE* out, InputErrors& complaints,
                 absl::FunctionRef<void(FILE*, FrameOutput&)> work) {
   const auto fail = [&complaints](const absl::Status& status, int code) {
     complaints.Add(MessageOf(status));

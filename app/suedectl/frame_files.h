@@ -35,9 +35,9 @@ class BorrowedFile {
 enum class FrameFormat : uint8_t { kHex, kJson, kPcap };
 
 // Prints messages about invalid input to `err`, and records that there were any.
-class Complaints {
+class InputErrors {
  public:
-  Complaints(std::string_view command, FILE* err) : command_(command), err_(err) {}
+  InputErrors(std::string_view command, FILE* err) : command_(command), err_(err) {}
   void Add(std::string_view message);
   bool any() const { return any_; }
 
@@ -70,7 +70,7 @@ struct FileChoice {
 };
 
 // Opens both files and calls `work`. Returns the program's exit code.
-int WorkOnFiles(const FileChoice& choice, FILE* in, FILE* out, Complaints& complaints,
+int WorkOnFiles(const FileChoice& choice, FILE* in, FILE* out, InputErrors& complaints,
                 absl::FunctionRef<void(FILE*, FrameOutput&)> work);
 
 }  // namespace suede::ctl

@@ -22,10 +22,10 @@ enum class IdleStrategy : uint8_t {
 template <typename Worker, typename Clock, typename Waiter>
 void RunLoop(Worker& worker, const Clock& clock, Waiter& waiter, IdleStrategy idle,
              const std::atomic<bool>& stop) {
-  constexpr uint32_t kTurnsBeforeWaiting = 64;
+  constexpr uint32_t kPollsBeforeWaiting = 64;
   constexpr int64_t kMinSleepNs = 1000;
   constexpr int64_t kMaxSleepNs = 64'000;
-  uint32_t idle_turns = 0;
+  uint32_t idle_polls = 0;
   int64_t sleep_ns = kMinSleepNs;
   bool busy = false;
   uint64_t last = clock.Cycles();
@@ -35,12 +35,12 @@ void RunLoop(Worker& worker, const Clock& clock, Waiter& waiter, IdleStrategy id
     last = cycles;
     busy = worker.Poll(clock.TimeAt(cycles));
     if (busy) {
-      idle_turns = 0;
+      idle_polls = 0;
       sleep_ns = kMinSleepNs;
       continue;
     }
     waiter.Pause();
-    if (idle == IdleStrategy::kSpin || ++idle_turns < kTurnsBeforeWaiting) continue;
+    if (idle == IdleStrategy::kSpin || ++idle_polls < kPollsBeforeWaiting) continue;
     if (idle == IdleStrategy::kYield) {
       waiter.Yield();
     } else {

@@ -34,7 +34,7 @@ Initiator::Initiator(const InitiatorParams& params)
 
 // ---- Calls.
 
-const char* Initiator::MistakeIn(const Call& call) const {
+const char* Initiator::FindInvalidArgument(const Call& call) const {
   const bool moves_octets = !IsAtomic(call.opcode);
   const uint64_t bytes = moves_octets ? call.bytes : (call.is_wide ? 8 : 4);
   if (call.xpuid >= kMaxXpus) return "cannot start: xpuid is out of range; use 0 to 1023";
@@ -99,7 +99,7 @@ uint32_t Initiator::Open(const Call& call, uint32_t parent) {
 }
 
 Started Initiator::Start(const Call& call, suede_mem_handle* handle) {
-  if (MistakeIn(call) != nullptr) return Started::kInvalid;
+  if (FindInvalidArgument(call) != nullptr) return Started::kInvalid;
   if (operations_.free_count() == 0) return Started::kNoRoom;
   const uint32_t index = Open(call, kNoIndex);
   Begin(index, handle);
@@ -114,7 +114,7 @@ Started Initiator::StartMany(const Call& call, std::span<const uint16_t> xpuids,
   if (call.opcode != Opcode::kPut || xpuids.empty() || !all_known) return Started::kInvalid;
   Call part = call;
   part.xpuid = xpuids.front();
-  if (MistakeIn(part) != nullptr) {
+  if (FindInvalidArgument(part) != nullptr) {
     return Started::kInvalid;
   }
   if (operations_.free_count() < xpuids.size() + 1) return Started::kNoRoom;

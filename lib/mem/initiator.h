@@ -75,7 +75,7 @@ class Initiator {
   explicit Initiator(const InitiatorParams& params);
 
   // Returns a message about the first argument that is out of range; null: all are valid.
-  const char* MistakeIn(const Call& call) const;
+  const char* FindInvalidArgument(const Call& call) const;
   // Starts an operation; Pump sends its requests. Stores its handle in *handle, unless null.
   Started Start(const Call& call, suede_mem_handle* handle);
   // Starts the same put to each of `xpuids` as one operation. Ignores call.xpuid.
@@ -153,11 +153,11 @@ class Initiator {
   void Unqueue(uint32_t index);
   void Activate(uint32_t lane);
 
-  // Sending. PumpLane and SendSome return false if the lane is blocked.
+  // Sending. PumpLane and SendRequests return false if the lane is blocked.
   bool PumpLane(uint32_t lane, RequestSink& sink);
-  bool SendSome(uint32_t index, RequestSink& sink);
+  bool SendRequests(uint32_t index, RequestSink& sink);
   static constexpr uint32_t kBlocked = UINT32_MAX;
-  uint32_t SendSmallOnes(uint32_t lane, RequestSink& sink);
+  uint32_t SendBatch(uint32_t lane, RequestSink& sink);
   static bool IsSmall(const Operation& operation);
   static bool HaveOneShape(const Call& a, const Call& b);
   void GiveBack(const uint32_t* numbers, uint32_t taken, uint32_t count);

@@ -60,11 +60,11 @@ void Initiator::Pump(RequestSink& sink) {
 
 bool Initiator::PumpLane(uint32_t lane, RequestSink& sink) {
   while (lanes_[lane].head != kNoIndex) {
-    const uint32_t sent = SendSmallOnes(lane, sink);
+    const uint32_t sent = SendBatch(lane, sink);
     if (sent == kBlocked) return false;
     if (sent != 0) continue;
     const uint32_t index = lanes_[lane].head;
-    if (!SendSome(index, sink)) return false;
+    if (!SendRequests(index, sink)) return false;
     Unqueue(index);
   }
   return true;
@@ -86,7 +86,7 @@ bool Initiator::HaveOneShape(const Call& a, const Call& b) {
 // Sends the operations at the lane's head that have the same shape in one burst, except for the
 // lane's last operation, which requests a completion. Returns the number sent; kBlocked if the lane
 // is blocked.
-uint32_t Initiator::SendSmallOnes(uint32_t number, RequestSink& sink) {
+uint32_t Initiator::SendBatch(uint32_t number, RequestSink& sink) {
   Lane& lane = lanes_[number];
   const uint32_t silent = kRequestsPerCompletion - 1 - lane.since_completion;
   uint32_t numbers[kRequestsPerCompletion] = {};
@@ -217,7 +217,7 @@ uint32_t Initiator::Encode(const Operation& operation, uint32_t number, bool is_
 }
 
 // Sends the requests of an operation in order. Returns false if the lane is blocked.
-bool Initiator::SendSome(uint32_t index, RequestSink& sink) {
+bool Initiator::SendRequests(uint32_t index, RequestSink& sink) {
   Operation& operation = operations_[index];
   Lane& lane = lanes_[LaneOf(operation)];
   while (!operation.is_sent) {

@@ -16,7 +16,7 @@ Target::Target(const TargetParams& params)
       held_(kMaxXpus),
       notices_(params.notice_places),
       free_(params.response_places),
-      places_of_one_(params.places_of_one) {
+      places_of_one_(params.max_places_per_initiator) {
   for (uint32_t i = 0; i < params.response_places; ++i) {
     places_[i].next = i + 1 < params.response_places ? i + 1 : kNone;
   }
@@ -41,7 +41,7 @@ void Target::OnCommand(const Route& from, const uint8_t* control, uint32_t contr
     return;
   }
   const Window* window = windows_.Find(request.window);
-  if (parsed == Parsed::kRequest && window != nullptr && window->is_elsewhere) [[unlikely]] {
+  if (parsed == Parsed::kRequest && window != nullptr && window->is_served_by_lcore) [[unlikely]] {
     return OnNotice(from.xpuid, request);
   }
   const Route to{.xpuid = from.xpuid, .plane = from.plane, .vc = request.response_vc};

@@ -29,7 +29,7 @@ struct Window {
   uint32_t key = 0;         // 0: not checked
   uint16_t partition = kAnyPartition;
   uint8_t rights = 0;
-  bool is_elsewhere = false;  // an lcore executes the requests; only notices arrive here
+  bool is_served_by_lcore = false;  // an lcore executes the requests; only notices arrive here
 };
 
 // Result of an access check: the memory, or the reason for refusal.

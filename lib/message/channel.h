@@ -65,7 +65,7 @@ struct Channel {
   State state = State::kFree;
   Status status = Status::kPending;  // why it failed; while kWaiting, why it is not connected
   uint8_t owed = 0;
-  bool owes_end = false;
+  bool end_is_pending = false;
   Status end_status = Status::kOk;  // of the pending END
   Name name;
   Traits traits;

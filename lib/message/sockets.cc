@@ -141,7 +141,7 @@ uint32_t Sockets::Find(const Name& name) const {
   return found == names_.end() ? Channel::kNone : found->second;
 }
 
-Status Sockets::WhyAbsent(const Name& name) const {
+Status Sockets::AbsenceStatus(const Name& name) const {
   Name any = name;
   any.epoch = 0;
   const auto next = names_.lower_bound(any.Key());
@@ -193,7 +193,7 @@ void Sockets::Schedule(uint32_t index, uint8_t what) {
 
 // Whether a released channel still has pending commands, and its linger time has not elapsed.
 bool Sockets::IsNeeded(const Channel& channel) const {
-  return (channel.owed != 0 || channel.owes_end) && now_ < channel.at;
+  return (channel.owed != 0 || channel.end_is_pending) && now_ < channel.at;
 }
 
 void Sockets::FailChannel(uint32_t index, Status status) {
@@ -202,7 +202,7 @@ void Sockets::FailChannel(uint32_t index, Status status) {
   channel.state = Channel::State::kFailed;
   channel.status = status;
   channel.owed = 0;
-  channel.owes_end = false;
+  channel.end_is_pending = false;
   ++progress_;
   if (channel.socket == Channel::kNone || !channel.name.is_sender) return;
   Socket& socket = sockets_[channel.socket];
@@ -368,7 +368,7 @@ void Sockets::ExpireOperation(Socket& socket, uint64_t number) {
   }
   for (const uint32_t index : behind) {
     FailChannel(index, Status::kTimedOut);
-    channels_[index].owes_end = true;
+    channels_[index].end_is_pending = true;
     channels_[index].end_status = Status::kAborted;
     data_list_.Append(index);
   }
@@ -400,7 +400,7 @@ Got Sockets::Receive(uint32_t number, uint8_t* room, uint32_t max, uint32_t* byt
   return channel.state == Channel::State::kEnded ? Got::kEnd : Got::kNothing;
 }
 
-bool Sockets::OfferRoom(uint32_t number, uint8_t* room, uint32_t max) {
+bool Sockets::OfferBuffer(uint32_t number, uint8_t* room, uint32_t max) {
   Socket& socket = sockets_[number];
   const Channel& channel = channels_[socket.channels[0]];
   if (channel.traits.is_datagram || !channel.ring->is_empty() || socket.room != nullptr) {
@@ -412,7 +412,7 @@ bool Sockets::OfferRoom(uint32_t number, uint8_t* room, uint32_t max) {
   return true;
 }
 
-uint32_t Sockets::TakeBack(uint32_t number) {
+uint32_t Sockets::WithdrawBuffer(uint32_t number) {
   Socket& socket = sockets_[number];
   socket.room = nullptr;
   return socket.filled_bytes;
@@ -430,7 +430,7 @@ void Sockets::Close(uint32_t number) {
     if (channel.state == Channel::State::kWaiting) {
       FailChannel(index, Status::kAborted);
     } else if (channel.state == Channel::State::kConnected && channel.name.is_sender) {
-      channel.owes_end = true;
+      channel.end_is_pending = true;
       data_list_.Append(index);
     }
   }
@@ -464,7 +464,7 @@ void Sockets::LetGo(uint32_t index) {
     channel.state = Channel::State::kFailed;
     if (channel.name.is_sender) {
       channel.status = channel.end_status = Status::kAborted;
-      channel.owes_end = true;
+      channel.end_is_pending = true;
       data_list_.Append(index);
     } else {
       channel.status = Status::kClosed;
@@ -483,7 +483,7 @@ void Sockets::OnPlaneLost(uint32_t plane) {
   for (uint32_t i = 0; i < channels_.size(); ++i) {
     Channel& channel = channels_[i];
     if (channel.state == Channel::State::kFree || channel.name.plane != plane) continue;
-    channel.owes_end = false;
+    channel.end_is_pending = false;
     channel.connect_is_in_flight = false;
     const bool in_doubt = channel.name.is_sender && channel.sent != channel.acknowledged;
     FailChannel(i, in_doubt ? Status::kInDoubt : Status::kUnreachable);
@@ -523,7 +523,7 @@ void Sockets::CheckInvariants() const {
       // A channel without credit is in no list until CREDIT arrives.
       const bool has_operations =
           channel.state == Channel::State::kConnected && channel.operation < operations.next();
-      check(!channel.owes_end || has_operations || data_list_.Contains(i));
+      check(!channel.end_is_pending || has_operations || data_list_.Contains(i));
       check(channel.acknowledged <= channel.sent && channel.sent <= channel.limit);
       check(channel.acknowledged_operations <= channel.operation &&
             channel.operation <= operations.next());

@@ -137,13 +137,14 @@ class Sockets {
   // Copies up to `max` octets of a stream, or one datagram, to `room`. *bytes: the number copied;
   // for kTooLong the length of the datagram, which stays queued.
   Got Receive(uint32_t socket, uint8_t* room, uint32_t max, uint32_t* bytes);
-  // Offers a buffer that receives a stream's octets directly, until TakeBack. Returns false, and
-  // does nothing, for a datagram socket, if octets are queued, or if a buffer is already offered.
-  bool OfferRoom(uint32_t socket, uint8_t* room, uint32_t max);
+  // Offers a buffer that receives a stream's octets directly, until WithdrawBuffer. Returns false,
+  // and does nothing, for a datagram socket, if octets are queued, or if a buffer is already
+  // offered.
+  bool OfferBuffer(uint32_t socket, uint8_t* room, uint32_t max);
   // Octets written to the offered buffer so far.
   uint32_t Filled(uint32_t socket) const { return sockets_[socket].filled_bytes; }
   // Withdraws the offered buffer. Returns the number of octets written to it.
-  uint32_t TakeBack(uint32_t socket);
+  uint32_t WithdrawBuffer(uint32_t socket);
 
   // Starts to close; a sender sends END behind its operations. IsClosed reports the end.
   void Close(uint32_t socket);
@@ -184,7 +185,7 @@ class Sockets {
     uint64_t pushed = 0;                       // operations sent completely to all targets
     Status untold = Status::kOk;               // a target's failure that no operation has reported
     Status failure = Status::kOk;              // first failed operation since TakeFailure
-    uint8_t* room = nullptr;                   // buffer of OfferRoom
+    uint8_t* room = nullptr;                   // buffer of OfferBuffer
     uint32_t room_bytes = 0;
     uint32_t filled_bytes = 0;
   };
@@ -204,7 +205,7 @@ class Sockets {
   void FreeChannel(uint32_t index);
   uint32_t Find(const Name& name) const;
   // Returns why no socket has the name: kEpoch if one of another epoch is open, otherwise kNotOpen.
-  Status WhyAbsent(const Name& name) const;
+  Status AbsenceStatus(const Name& name) const;
   uint32_t FindTag(uint32_t tag, const Peer& from) const;
   void Schedule(uint32_t index, uint8_t what);
   void FailChannel(uint32_t index, Status status);
@@ -251,7 +252,7 @@ class Sockets {
   void Place(uint32_t index, const Command& command);
   void OnReleased(uint32_t index);
   bool Waits(const Channel& channel) const;
-  void AskLater(Channel& channel);
+  void ScheduleProbe(Channel& channel);
   void OnTime(uint32_t index);
   void Refuse(const Peer& from, const Command& command, uint32_t tag, Status status);
   void Acknowledge(Channel& channel, uint64_t position);

@@ -11,7 +11,7 @@ namespace {
 constexpr Duration kFirstRetry = std::chrono::milliseconds(5);
 constexpr Duration kLastRetry = std::chrono::milliseconds(160);
 // Interval of the CONNECTs by which a waiting sender checks that its receiver still exists.
-constexpr Duration kAskEvery = std::chrono::milliseconds(500);
+constexpr Duration kProbeInterval = std::chrono::milliseconds(500);
 
 // Whether the status rules out that the command was or will be delivered.
 bool IsUndelivered(uint8_t status) {
@@ -90,7 +90,8 @@ bool Sockets::SendControl(uint32_t index, uint8_t what, CommandSink& sink) {
     channel.connect_is_in_flight = sent > 0;
     channel.interval =
         channel.interval == Duration{} ? kFirstRetry : std::min(channel.interval * 2, kLastRetry);
-    channel.at = now_ + (channel.state == Channel::State::kWaiting ? channel.interval : kAskEvery);
+    channel.at =
+        now_ + (channel.state == Channel::State::kWaiting ? channel.interval : kProbeInterval);
     earliest_ = std::min(earliest_, channel.at);
   }
   return true;
@@ -139,8 +140,9 @@ void Sockets::OnConnect(const Peer& from, const Command& command) {
     any.xpuid = kAnyXpu;
     index = Find(any);
     if (index == Channel::kNone) {
-      const Status why = WhyAbsent(name);
-      return Refuse(from, command, command.own_tag, why == Status::kNotOpen ? WhyAbsent(any) : why);
+      const Status why = AbsenceStatus(name);
+      return Refuse(from, command, command.own_tag,
+                    why == Status::kNotOpen ? AbsenceStatus(any) : why);
     }
   }
   Channel& channel = channels_[index];
@@ -241,7 +243,7 @@ void Sockets::OnCredit(const Peer& from, const Command& command) {
     return;
   }
   channel.limit += static_cast<uint32_t>(more);
-  AskLater(channel);
+  ScheduleProbe(channel);
   Acknowledge(channel, channel.acknowledged + acknowledged);
   Socket& socket = sockets_[channel.socket];
   if (channel.operation < socket.operations->next()) data_list_.Append(index);
@@ -341,8 +343,8 @@ void Sockets::OnTime(Time now) {
   }
 }
 
-void Sockets::AskLater(Channel& channel) {
-  channel.at = now_ + kAskEvery;
+void Sockets::ScheduleProbe(Channel& channel) {
+  channel.at = now_ + kProbeInterval;
   earliest_ = std::min(earliest_, channel.at);
 }
 
@@ -365,7 +367,7 @@ void Sockets::OnTime(uint32_t index) {
     return;
   }
   if (channel.at == kNever && channel.state != Channel::State::kWaiting) {
-    AskLater(channel);
+    ScheduleProbe(channel);
   } else if (!lingers && channel.at <= now_ && !channel.connect_is_in_flight) {
     channel.at = kNever;  // until CONNECT is sent
     return Schedule(index, Channel::kConnect);

@@ -45,7 +45,7 @@ uint32_t Sockets::FindReceiver(const Peer& from, const Command& command) {
   const uint32_t index = FindTag(command.tag, from);
   if (index == Channel::kNone || channels_[index].name.is_sender) {
     Refuse(from, command, command.tag,
-           WhyAbsent({.plane = from.plane, .xpuid = from.xpuid, .id = command.id}));
+           AbsenceStatus({.plane = from.plane, .xpuid = from.xpuid, .id = command.id}));
     return Channel::kNone;
   }
   const Channel& channel = channels_[index];

@@ -7,7 +7,7 @@
 namespace suede::message {
 namespace {
 
-constexpr uint32_t kCommandsOfTurn = 64;  // maximum per channel and Pump
+constexpr uint32_t kMaxCommandsPerPump = 64;  // maximum per channel and Pump
 
 }  // namespace
 
@@ -37,7 +37,7 @@ Sockets::Pumped Sockets::PumpChannel(uint32_t index, CommandSink& sink) {
   Channel& channel = channels_[index];
   if (channel.state == Channel::State::kConnected && channel.socket != Channel::kNone) {
     Socket& socket = sockets_[channel.socket];
-    uint32_t budget = kCommandsOfTurn;
+    uint32_t budget = kMaxCommandsPerPump;
     while (channel.state == Channel::State::kConnected &&
            channel.operation < socket.operations->next()) {
       const Pumped pumped = SendData(index, socket, sink, &budget);
@@ -45,7 +45,7 @@ Sockets::Pumped Sockets::PumpChannel(uint32_t index, CommandSink& sink) {
       if (pumped != Pumped::kMore || budget == 0) return pumped;
     }
   }
-  return channel.owes_end ? SendEnd(index, sink) : Pumped::kIdle;
+  return channel.end_is_pending ? SendEnd(index, sink) : Pumped::kIdle;
 }
 
 void Sockets::EndOperation(Channel& channel) {
@@ -158,10 +158,10 @@ Sockets::Pumped Sockets::SendEnd(uint32_t index, CommandSink& sink) {
     ++counters_.blocked;
     return Pumped::kBlocked;
   }
-  channel.owes_end = false;
+  channel.end_is_pending = false;
   if (channel.state == Channel::State::kConnected) {
     channel.state = Channel::State::kEnding;
-    AskLater(channel);
+    ScheduleProbe(channel);
   }
   if (channel.socket == Channel::kNone && !IsNeeded(channel)) FreeChannel(index);
   return Pumped::kIdle;

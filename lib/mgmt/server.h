@@ -28,12 +28,12 @@ namespace suede {
 
 struct ManagementLimits {
   size_t line_bytes = 65536;
-  int64_t line_ms = 10'000;         // from the first byte of a line to its newline
-  int64_t unread_ms = 10'000;       // in which a client must read some of its pending answers
+  int64_t line_ms = 10'000;             // from the first byte of a line to its newline
+  int64_t unread_ms = 10'000;           // in which a client must read some of its pending answers
   uint32_t max_requests_per_poll = 16;  // per connection
-  uint32_t requests_per_s = 5000;   // per connection; a burst of a quarter
-  uint32_t accepts_per_s = 1000;    // a burst of a quarter
-  int64_t poll_budget_us = 5000;    // time after which a poll iteration begins no further request
+  uint32_t requests_per_s = 5000;       // per connection; a burst of a quarter
+  uint32_t accepts_per_s = 1000;        // a burst of a quarter
+  int64_t poll_budget_us = 5000;  // time after which a poll iteration begins no further request
   SessionLimits session;
 };
 

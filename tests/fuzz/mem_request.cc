@@ -68,7 +68,10 @@ class Play {
   explicit Play(Input* input)
       : input_(*input),
         sink_(input),
-        target_({.planes = 2, .response_places = 64, .places_of_one = 16, .notice_places = 4}),
+        target_({.planes = 2,
+                 .response_places = 64,
+                 .max_places_per_initiator = 16,
+                 .notice_places = 4}),
         initiator_({.planes = 2, .requests = 64, .requests_to_target = 16, .operations = 16}) {
     memory_.reset(new uint64_t[kWords]());
     auto* base = reinterpret_cast<uint8_t*>(memory_.get());

@@ -619,12 +619,12 @@ TEST_F(Initiators, CallsOutOfRangeStartNothing) {
   call.offset = kOffsetLimit - 8;
   EXPECT_TRUE(refused(call));
   call.bytes = 8;
-  EXPECT_EQ(initiator->MistakeIn(call), nullptr);
+  EXPECT_EQ(initiator->FindInvalidArgument(call), nullptr);
   call.opcode = Opcode::kSwap;
   for (const bool is_wide : {false, true}) {
     call.is_wide = is_wide;
     call.offset = kOffsetLimit - (is_wide ? 8 : 4);
-    EXPECT_EQ(initiator->MistakeIn(call), nullptr);
+    EXPECT_EQ(initiator->FindInvalidArgument(call), nullptr);
     ++call.offset;
     EXPECT_TRUE(refused(call));
   }
@@ -733,12 +733,12 @@ TEST_F(Initiators, EachMistakeHasItsOwnSentence) {
   calls[6].source = nullptr;
   std::set<std::string> sentences;
   for (const Call& call : calls) {
-    const char* const mistake = initiator->MistakeIn(call);
+    const char* const mistake = initiator->FindInvalidArgument(call);
     ASSERT_NE(mistake, nullptr);
     sentences.insert(mistake);
   }
   EXPECT_EQ(sentences.size(), calls.size());
-  EXPECT_EQ(initiator->MistakeIn(PutOf(8)), nullptr);
+  EXPECT_EQ(initiator->FindInvalidArgument(PutOf(8)), nullptr);
 }
 
 TEST_F(Initiators, DeadlinesEndOperationsInFlightAndUnsent) {

@@ -31,8 +31,8 @@ std::string Describe(const Step& step) {
   return text;
 }
 
-MemoryPlay::MemoryPlay(uint64_t seed, bool is_unordered, bool is_elsewhere)
-    : is_unordered_(is_unordered), is_elsewhere_(is_elsewhere), random_(seed) {
+MemoryPlay::MemoryPlay(uint64_t seed, bool is_unordered, bool is_served_by_lcore)
+    : is_unordered_(is_unordered), is_elsewhere_(is_served_by_lcore), random_(seed) {
   for (uint16_t i = 0; i < kNodes; ++i) {
     Node& node = nodes_[i];
     node.play = this;
@@ -74,7 +74,7 @@ void MemoryPlay::MakeTarget(Node& node) {
                     .partition = static_cast<uint16_t>(window.partition < 0 ? Window::kAnyPartition
                                                                             : window.partition),
                     .rights = static_cast<uint8_t>(rights),
-                    .is_elsewhere = is_elsewhere_});
+                    .is_served_by_lcore = is_elsewhere_});
   }
 }
 

@@ -62,8 +62,8 @@ struct Tracked {
 
 class MemoryPlay {
  public:
-  // `is_elsewhere`: the targets do not execute requests, but take notices of those that do.
-  MemoryPlay(uint64_t seed, bool is_unordered, bool is_elsewhere = false);
+  // `is_served_by_lcore`: the targets do not execute requests, but take notices of those that do.
+  MemoryPlay(uint64_t seed, bool is_unordered, bool is_served_by_lcore = false);
   virtual ~MemoryPlay() = default;
   MemoryPlay(const MemoryPlay&) = delete;
   MemoryPlay& operator=(const MemoryPlay&) = delete;
@@ -125,7 +125,7 @@ class MemoryPlay {
   void MakeTarget(Node& node);
   Node& node(uint16_t xpuid) { return nodes_[xpuid]; }
   bool is_unordered() const { return is_unordered_; }
-  bool is_elsewhere() const { return is_elsewhere_; }
+  bool is_served_by_lcore() const { return is_elsewhere_; }
 
  private:
   bool MovesAtAll();

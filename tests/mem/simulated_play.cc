@@ -93,7 +93,7 @@ void SimulatedPlay::AttachClient(uint16_t number) {
   FormatSegment(host.segment.get(), kShape);
   const uint32_t instances[SUEDE_MAX_QUEUES] = {};
   auto& requests = host.pipeline->mailbox().requests;
-  const auto claims = static_cast<uint8_t>(is_elsewhere() ? 0xf & ~kRequestVcs : 0xf);
+  const auto claims = static_cast<uint8_t>(is_served_by_lcore() ? 0xf & ~kRequestVcs : 0xf);
   requests.Push(request::Attach{.client = ++host.client,
                                 .queue_instances = instances,
                                 .segment = host.segment.get(),
@@ -103,7 +103,7 @@ void SimulatedPlay::AttachClient(uint16_t number) {
   host.queue = std::make_unique<ClientQueue>(host.segment.get(), 0);
   host.receivers.clear();
   for (uint32_t vc = 0; vc < kVcCount; ++vc) host.receivers.emplace_back(host.segment.get(), vc);
-  if (is_elsewhere()) AttachServed(number);
+  if (is_served_by_lcore()) AttachServed(number);
 }
 
 // As app/endpoint does it.
@@ -125,7 +125,7 @@ void SimulatedPlay::AttachServed(uint16_t number) {
   for (const ModelWindow& window : node(number).model.windows) {
     const Window* of_target = node(number).target->windows().Find(window.id);
     windows[window.id] = {.kind = ServedWindow::Kind::kLcore, .window = *of_target};
-    windows[window.id].window.is_elsewhere = false;
+    windows[window.id].window.is_served_by_lcore = false;
     requests.Push(
         request::SetWindow{.client = client, .id = window.id, .window = &windows[window.id]});
   }
@@ -182,7 +182,7 @@ void SimulatedPlay::RestartTarget(Node& node) {
 void SimulatedPlay::LosePlane(Node& node) {
   Host& host = hosts_[node.xpuid];
   auto& requests = host.pipeline->mailbox().requests;
-  if (is_elsewhere()) requests.Push(request::Detach{.client = host.client | kTargetBit});
+  if (is_served_by_lcore()) requests.Push(request::Detach{.client = host.client | kTargetBit});
   requests.Push(request::Detach{.client = host.client});
   host.pipeline->Poll(time_);
   LcoreReply reply;
@@ -238,7 +238,7 @@ bool SimulatedPlay::TakeCommands(uint16_t number, uint8_t vc) {
     const LaneKey key = {got[i].source_xpuid, number, vc};
     if (vc == kResponseVc) {
       OnResponse(key, command);
-    } else if (is_elsewhere()) {
+    } else if (is_served_by_lcore()) {
       Node& of = node(number);
       of.target->OnCommand({.xpuid = key[0], .plane = 0, .vc = vc}, got[i].control,
                            got[i].control_bytes, got[i].data, got[i].data_bytes, of);
@@ -317,7 +317,7 @@ bool SimulatedPlay::Turn() {
   bool has_received = false;
   for (uint16_t number = 0; number < kNodes; ++number) {
     hosts_[number].pipeline->Poll(time_);
-    if (is_elsewhere()) Follow(number);
+    if (is_served_by_lcore()) Follow(number);
     TakeCompletions(number);
     for (uint8_t vc = 0; vc < kVcCount; ++vc) has_received |= TakeCommands(number, vc);
   }

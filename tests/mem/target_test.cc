@@ -195,7 +195,7 @@ TEST_F(Targets, ANoticeSaysWhichPutItWasOf) {
 TEST_F(Targets, AWindowThatTheLcoreServesGetsNoticesAlone) {
   Make({.notice_places = 2});
   target->windows().Add(
-      2, {.base = memory, .bytes = 256, .rights = Window::kAllRights, .is_elsewhere = true});
+      2, {.base = memory, .bytes = 256, .rights = Window::kAllRights, .is_served_by_lcore = true});
   const auto notice_of = [&](uint32_t immediate, uint16_t bytes) {
     Do({.opcode = Opcode::kPutImmediate,
         .window = 2,
@@ -303,7 +303,7 @@ TEST_F(Targets, InitiatorsThatWaitAgainAreServedAgain) {
 }
 
 TEST_F(Targets, ARequestWithoutAPlaceIsNotExecuted) {
-  Make({.response_places = 64, .places_of_one = 8});
+  Make({.response_places = 64, .max_places_per_initiator = 8});
   sink.stopped = 5;
   for (uint32_t number = 0; number < 20; number += 2) Put(number, number * 4);
   target->Flush(sink);
@@ -322,7 +322,7 @@ TEST_F(Targets, InitiatorsThatReadNothingLeavePlacesForOthers) {
       return false;
     }
   } closed;
-  Make({.response_places = 64, .places_of_one = 1024});
+  Make({.response_places = 64, .max_places_per_initiator = 1024});
   uint8_t control[kRequestControlBytes];
   uint8_t none[1] = {};
   for (uint32_t number = 0; number < 1000; number += 2) {

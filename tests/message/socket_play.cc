@@ -215,9 +215,9 @@ void SocketPlay::Receive(Open& open, uint32_t max) {
   // Room is offered, and taken back some time later with what came.
   if (open.params.is_datagram || Draw(2) == 0) return;
   room.assign(600, 0);
-  if (!sockets.OfferRoom(open.socket, room.data(), 600)) return;
+  if (!sockets.OfferBuffer(open.socket, room.data(), 600)) return;
   for (uint32_t i = Draw(40); i > 0; --i) MoveOn();
-  const uint32_t filled = sockets.TakeBack(open.socket);
+  const uint32_t filled = sockets.WithdrawBuffer(open.socket);
   open.octets.insert(open.octets.end(), room.begin(), room.begin() + filled);
 }
 

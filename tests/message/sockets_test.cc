@@ -853,12 +853,12 @@ TEST_F(Pairs, RoomThatIsOfferedIsFilledInPlace) {
   const uint32_t receiver = OpenReceiver(1, 0);
   PumpAll();
   Octets room(600);
-  ASSERT_TRUE(nodes[1]->OfferRoom(receiver, room.data(), 600));
+  ASSERT_TRUE(nodes[1]->OfferBuffer(receiver, room.data(), 600));
   ASSERT_EQ(Send(0, sender, Pattern(800)), Started::kOk);
   PumpAll();
-  ASSERT_EQ(nodes[1]->TakeBack(receiver), 512u);
+  ASSERT_EQ(nodes[1]->WithdrawBuffer(receiver), 512u);
   EXPECT_EQ(nodes[1]->counters().spilled_bytes, 288u);
-  EXPECT_FALSE(nodes[1]->OfferRoom(receiver, room.data(), 600)) << "there is something before it";
+  EXPECT_FALSE(nodes[1]->OfferBuffer(receiver, room.data(), 600)) << "there is something before it";
   room.resize(512);
   const Octets rest = Take(1, receiver);
   room.insert(room.end(), rest.begin(), rest.end());
@@ -871,14 +871,14 @@ TEST_F(Pairs, RoomThatIsFilledNeedsNoRing) {
   PumpAll();
   Octets room(512);
   for (uint8_t i = 0; i < 20; ++i) {
-    ASSERT_TRUE(nodes[1]->OfferRoom(receiver, room.data(), 512));
+    ASSERT_TRUE(nodes[1]->OfferBuffer(receiver, room.data(), 512));
     EXPECT_EQ(nodes[1]->Filled(receiver), 0u);
-    EXPECT_FALSE(nodes[1]->OfferRoom(receiver, room.data(), 512)) << "one at a time";
+    EXPECT_FALSE(nodes[1]->OfferBuffer(receiver, room.data(), 512)) << "one at a time";
     ASSERT_EQ(Send(0, sender, Pattern(512, i)), Started::kOk);
     PumpAll();
     EXPECT_EQ(result.status, SUEDE_SOCKET_OK);
     EXPECT_EQ(nodes[1]->Filled(receiver), 512u);
-    ASSERT_EQ(nodes[1]->TakeBack(receiver), 512u);
+    ASSERT_EQ(nodes[1]->WithdrawBuffer(receiver), 512u);
     EXPECT_EQ(room, Pattern(512, i));
   }
   EXPECT_EQ(nodes[1]->counters().spilled_bytes, 0u);

@@ -23,7 +23,7 @@ class PeersTest : public ::testing::Test {
     RunPlan plan;
     std::unique_ptr<RunBoard> board;
     std::unique_ptr<ClientWorkload<LoopbackEndpoint>> client;
-    std::unique_ptr<PeerRest<LoopbackEndpoint>> rest;
+    std::unique_ptr<PeerLinger<LoopbackEndpoint>> rest;
     std::vector<uint16_t> others;
     std::vector<RunResult> results;
   };
@@ -68,8 +68,8 @@ class PeersTest : public ::testing::Test {
       peer.client.reset();
     }
     if (peer.results.size() == runs) {
-      peer.rest = std::make_unique<PeerRest<LoopbackEndpoint>>(peer.end, peer.server, peer.others,
-                                                               vcs, runs, std::chrono::seconds(1));
+      peer.rest = std::make_unique<PeerLinger<LoopbackEndpoint>>(
+          peer.end, peer.server, peer.others, vcs, runs, std::chrono::seconds(1));
       return false;
     }
     const auto run = static_cast<uint32_t>(peer.own * 100 + peer.results.size());
