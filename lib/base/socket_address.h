@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include <charconv>
+#include <cstddef>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -56,10 +57,8 @@ class SocketAddress {
   // Returns the same IP address with port 0, for which the kernel chooses a port.
   SocketAddress without_port() const {
     SocketAddress address = *this;
-    if (is_v6())
-      reinterpret_cast<sockaddr_in6*>(&address.storage_)->sin6_port = 0;
-    else
-      reinterpret_cast<sockaddr_in*>(&address.storage_)->sin_port = 0;
+    static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+    reinterpret_cast<sockaddr_in*>(&address.storage_)->sin_port = 0;
     return address;
   }
 

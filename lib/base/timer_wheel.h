@@ -40,7 +40,7 @@ class BasicTimerWheel {
   // Whether the deadline is within one revolution of the wheel, so that no owner is called too
   // early for it.
   bool Reaches(Time deadline) const {
-    return deadline != kNever && ToNs(deadline) / kTickNs - now_tick_ < int64_t{kSlots} - 1;
+    return ToNs(deadline) / kTickNs - now_tick_ < int64_t{kSlots} - 1;
   }
 
   // Calls on_timer(owner) for every owner whose slot has expired; the owner is then disarmed and

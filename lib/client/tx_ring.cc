@@ -65,7 +65,6 @@ inline void ReadRecord(const uint8_t* line, uint64_t word0, uint64_t word1, uint
   record->word0 = word0;
   record->word1 = word1;
   record->bytes = static_cast<uint16_t>(bytes);
-  record->count = 1;
   record->lines = static_cast<uint8_t>(lines);
   record->verdict = RecordVerdict::kCommand;
   // Bitwise: one branch, rarely taken, instead of six.

@@ -58,9 +58,9 @@ int64_t CreditSource::Speculate(int64_t sent, int64_t limit, const CongestionPar
   const bool silent = unanswered_ >= kTries ||
                       now - std::max(granted_at_, asked_at_) >= kPatience * params.repeat_max;
   if (!starved_ || !silent || limit - sent >= largest_ || now < speculate_due_) return limit;
-  speculate_due_ = now + params.repeat_max * (1 << std::min<int>(speculations_, kMaxDoublings));
+  speculate_due_ = now + params.repeat_max * (1 << speculations_);
   if (speculations_ < kMaxDoublings) ++speculations_;
-  const int64_t raised = RoundUpToCredit(std::max(limit, sent + largest_));
+  const int64_t raised = RoundUpToCredit(sent + largest_);
   highest_ = std::max(highest_, raised);
   return raised;
 }
@@ -92,7 +92,7 @@ bool CreditSource::IsNews(const Numbers& numbers) const {
   const auto& [target, sent, limit] = numbers;
   const int64_t pending = target_ - limit;
   if (pending <= 0) {
-    return target > limit && (starved_ || limit - sent < reserve_ / 2);
+    return starved_ || limit - sent < reserve_ / 2;
   }
   // Half of the permitted request is not requested yet; or the backlog has shrunk, and others
   // should not wait for credit that this source would leave unused.

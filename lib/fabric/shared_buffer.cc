@@ -34,7 +34,6 @@ LinkParams LinkOf(const SwitchParams& params, uint32_t port) {
   if (!params.ports[port].cbfc) return link;
   link.credit = OfferOf(GrantOf(params));
   link.credit_times = params.cbfc.times;
-  link.class_rule = ClassRuleOf(params);
   return link;
 }
 

@@ -447,7 +447,6 @@ Frame* Switch::NextOfLink(Port& port, Time now) {
 
 uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time now) {
   Port& port = *ports_[number];
-  now_ = now;
   uint32_t count = 0;
   const bool clean = port.out.is_clean();
   if (!port.down) {

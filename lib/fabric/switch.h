@@ -211,7 +211,7 @@ class Switch {
   std::vector<Frame*> ended_;
   std::vector<Frame*> spares_;
   std::vector<uint16_t> touched_;
-  Time now_{};                              // of the last call
+  Time now_{};                              // of the last call that receives
   std::vector<CreditReceiver*> receivers_;  // of each port; null: it grants no credit
   uint32_t max_spares_ = kSpares;
   uint64_t frames_of_links_ = 0;

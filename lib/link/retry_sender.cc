@@ -26,9 +26,7 @@ void RetrySender::Begin(uint32_t window_frames, uint32_t window_octets) {
 
 void RetrySender::Stop(State to) {
   while (base_ != next_) EndFirst();
-  cursor_ = sent_end_ = base_;
-  nacked_ = false;
-  due_ = kNever;
+  cursor_ = base_;
   state_ = to;
 }
 

@@ -45,8 +45,7 @@ struct Pdu {
   uint8_t tag_count = 0;
   bool retransmitted : 1 = false;
   bool credited : 1 = false;    // the PDU has left once: its clients' credit was returned
-  bool moved : 1 = false;       // back in its queue from a plane that died, and not sent since; or
-                                // given up while staged
+  bool moved : 1 = false;       // its plane died, or the PDU was given up while staged
   bool held : 1 = false;        // given up, and kept for its frame
   bool sealed : 1 = false;      // its frame has a sealed frame (Frame::sealed)
   uint8_t : 1;

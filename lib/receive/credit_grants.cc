@@ -153,7 +153,6 @@ void CreditGrants::Enqueue(Instance& instance, Vc vc) {
 void CreditGrants::PushFeed(CreditRing& ring, Instance& instance) {
   CreditFeed& feed = instance.feeds[ring.vc];
   feed.listed = true;
-  feed.next_waiting = CreditRing::kNone;
   if (ring.waiting++ == 0) {
     ring.first_waiting = instance.number;
   } else {

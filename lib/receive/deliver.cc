@@ -124,7 +124,6 @@ bool Deliverer::DeliverUnclaimed() {
     while (claimed && !list.empty()) {
       Pdu* pdu = list.head();
       const Target target = TargetOf(instance, vc, instance.params.peers[pdu->peer].xpuid);
-      if (target.client == nullptr) break;
       if (WriteCommands(instance, target, pdu->commands, pdu->bytes).delivery ==
           Delivery::kRefused) {
         break;

@@ -34,10 +34,6 @@ class PauseRequester {
     if (!asking_.empty()) [[unlikely]]
       PollAsking(now);
   }
-  // For tests: whether a pause is requested.
-  bool Asks(const Instance& instance, Vc vc) const {
-    return states_[instance.number][vc].state == State::kAsking;
-  }
 
  private:
   enum class State : uint8_t {

@@ -445,7 +445,6 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
 // Copies a PDU that has moved into another frame while its first device may still read it.
 [[gnu::cold]] Pdu* Stager::FreeOfDevice(Instance& instance, Pdu* pdu) {
   Link& home = instance.home().link;
-  pdu->moved = false;
   // (The device reads another frame of a sealed PDU.)
   if (pdu->sealed || !home.IsBusy(FrameOf(pdu))) return pdu;
   Pdu* copy = home.NewPdu();

@@ -50,14 +50,8 @@ NetAddress Unbiased(const HeaderField& field, NetAddress read) {
 
 // Returns the value that the rules require of the field.
 uint64_t RuledValue(const FrameRules& rules, FieldKey key) {
-  switch (key) {
-    case FieldKey::kMacPrefix:
-      return rules.mac_prefix;
-    case FieldKey::kDport:
-      return rules.udp_port;
-    default:
-      return EtherTypeOf(rules.encap, rules.ether_type);
-  }
+  return key == FieldKey::kMacPrefix ? rules.mac_prefix
+                                     : EtherTypeOf(rules.encap, rules.ether_type);
 }
 
 // Reads the headers that are complete in the frame.

@@ -26,8 +26,9 @@ inline bool IsHeaderSumGood(const uint8_t* ip) {
   for (uint32_t i = 0; i < kIpBytes; i += 4) sum += internal::LoadWord<uint32_t>(ip + i);
   const auto high = static_cast<uint32_t>(sum >> 32);
   uint32_t half = static_cast<uint32_t>(sum) + high;
-  half += half < high ? 1 : 0;
-  // The upper 16 bits are now the sum of both halves, carry included.
+  // A carry out of the addition leaves less than 4, which is not the sum of a correct header even
+  // if the carry were added. The upper 16 bits are now the sum of both halves, with the carry of
+  // that.
   half += half << 16 | half >> 16;
   return half >= 0xffff0000u;
 }
