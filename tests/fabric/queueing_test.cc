@@ -126,6 +126,23 @@ TEST(ClassScheduler, AClassHasItsQuantaEachRound) {
   EXPECT_EQ(next(0b11), 0u);
 }
 
+// A deficit below the length of a frame is lost, too.
+TEST(ClassScheduler, AnEmptyClassLosesThePartOfItsQuantum) {
+  ClassScheduler scheduler(std::array<ClassParams, kClasses>{});
+  const auto next = [&](ClassMask ready) {
+    return scheduler.Next(ready, [](uint32_t) { return 1000u; });
+  };
+  EXPECT_EQ(next(0b1), 0u);
+  scheduler.OnEmpty(0);
+  EXPECT_EQ(next(0b11), 1u);
+  EXPECT_EQ(next(0b11), 1u);
+  EXPECT_EQ(next(0b11), 0u);
+  // Two quanta are enough for a frame of one quantum and a byte, and one is not.
+  ClassScheduler empty(std::array<ClassParams, kClasses>{});
+  empty.OnEmpty(0);
+  EXPECT_EQ(empty.Next(0b11, [](uint32_t c) { return c == 0 ? 2049u : 4096u; }), 1u);
+}
+
 TEST(Queueing, StrictClassesGoFirst) {
   SwitchParams params = QueueParams();
   params.of_class[7].strict = params.of_class[6].strict = true;

@@ -178,6 +178,56 @@ TEST_P(CreditLayerTest, AcknowledgementsWithoutCreditAreAStormByThemselves) {
   EXPECT_EQ(a.Count(LinkCounter::kCreditStorms), 1u);
 }
 
+// A short frame has credit, but may not overtake the long frame of its link VC.
+TEST_P(CreditLayerTest, FramesThatWaitKeepTheOrderOfTheirLinkVc) {
+  Agree();
+  drops = [](const Frame& frame) { return IsToNeighbour(frame.data); };
+  a.sender().OnSent(2, a.sender().free(2) - 2, now);
+  a.Stage(2, 1000);
+  a.Stage(2, 60);
+  for (int i = 0; i < 3; ++i) a.link.Transmit(a.counters, now);
+  EXPECT_EQ(a.link.credit()->waiting(), 2u);
+  b.up.clear();
+  Run(2);
+  EXPECT_TRUE(b.up.empty());
+  drops = nullptr;
+  Run(900);
+  ASSERT_EQ(b.up.size(), 2u);
+  EXPECT_EQ(b.up[0]->length, 1000u);
+  EXPECT_EQ(b.up[1]->length, 60u);
+}
+
+TEST_P(CreditLayerTest, NoUpdateIsMadeUnlessOneIsDue) {
+  Agree();
+  uint8_t at[kMinLinkFrameBytes];
+  CreditEnd& credit = a.link.credit()->end();
+  const uint64_t before = a.Count(LinkCounter::kCreditTxConsumed);
+  EXPECT_GT(before, 0u);
+  EXPECT_EQ(credit.NextConsumed(*a.link.end(), at, now), 0u);
+  EXPECT_EQ(credit.NextFreed(*a.link.end(), at, now), 0u);
+  EXPECT_EQ(a.Count(LinkCounter::kCreditTxConsumed), before);
+}
+
+// The frame that its owner has staged again, as busy, is still the frame that waited.
+TEST_P(CreditLayerTest, AFrameThatWaitsIsNumberedThoughItIsStagedAgain) {
+  if (!GetParam()) return;  // without link-level retry no frame has a number
+  Agree();
+  drops = [](const Frame& frame) { return IsToNeighbour(frame.data); };
+  a.sender().OnSent(2, a.sender().free(2), now);
+  Pdu* const waits = a.Stage(2, 1000);
+  a.link.Transmit(a.counters, now);
+  ASSERT_EQ(a.link.credit()->waiting(), 1u);
+  a.link.StageBusy(waits);
+  a.link.Transmit(a.counters, now);
+  ASSERT_EQ(a.link.credit()->waiting(), 1u);
+  const uint64_t plain = a.Count(LinkCounter::kLlrTxPlain);
+  drops = nullptr;
+  Run(600);
+  EXPECT_EQ(a.link.credit()->waiting(), 0u);
+  EXPECT_EQ(b.up.size(), 1u);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrTxPlain), plain);
+}
+
 TEST_P(CreditLayerTest, GaugesShowTheCreditOfBothDirections) {
   const LinkCounters& gauges = a.link.end()->counters();
   a.link.Transmit(a.counters, now);

@@ -203,6 +203,25 @@ TEST(RetryReceiver, ASessionOwesNothingOfTheLast) {
   EXPECT_EQ(receiver.state(), RxState::kOff);
 }
 
+// The tries before an acknowledgement do not count against the frames behind it.
+TEST(RetrySender, AnAcknowledgementResetsTheTries) {
+  const RetryParams params = Params().retry;
+  Time now = TimeFromNs(1'000'000'000);
+  RetrySender sender(params);
+  sender.Begin(8, 10'000);
+  Frame frames[2];
+  sender.Take(&frames[0], 100);
+  sender.OnSent(1, now);
+  now += params.replay_timeout;
+  ASSERT_EQ(sender.OnTime(now), RetrySender::Due::kReplay);
+  sender.OnSent(1, now);
+  ASSERT_EQ(sender.OnAck(Psn(0), now), RetrySender::AckVerdict::kProgress);
+  sender.Take(&frames[1], 100);
+  sender.OnSent(1, now);
+  EXPECT_EQ(sender.deadline(), now + params.replay_timeout);
+  EXPECT_EQ(sender.OnTime(now + params.replay_timeout), RetrySender::Due::kReplay);
+}
+
 TEST_F(LinkEndTest, BothEndsMakeTheSameTags) {
   Agree();
   EXPECT_EQ(a.end().session().tx_tag(), b.end().session().rx_tag());

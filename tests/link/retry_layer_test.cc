@@ -196,6 +196,20 @@ TEST_F(RetryLayerTest, TheDeviceIsGivenNoMoreThanItSendsUntilTheNextTurn) {
   for (uint8_t i = 0; i < 4; ++i) EXPECT_EQ(port.sent[i]->data[0], i + 1);
 }
 
+// A frame of the link's own takes the device as long as any other.
+TEST_F(RetryLayerTest, AFrameOfTheLinkIsCountedForTheDevice) {
+  Agree();
+  port.speed_bps = 1'000'000'000;
+  now += std::chrono::milliseconds(20);  // a HELLO is due
+  Stage(1);
+  Turn();
+  EXPECT_EQ(port.sent.size(), 1u) << "the HELLO alone";
+  EXPECT_TRUE(end().ToSend(0) == nullptr);
+  now += std::chrono::microseconds(10);
+  Turn();
+  EXPECT_EQ(port.sent.size(), 2u);
+}
+
 TEST_F(RetryLayerTest, ALostFrameIsSentAgainBehindItsNack) {
   Agree();
   Stage(1);

@@ -363,6 +363,17 @@ TEST_F(GrantsByHandTest, SendersThatKeepTheirCreditLeaveThePortToAnotherInstance
   EXPECT_GT(octets / (5e-3 * 1e11 / 8), 0.25);
 }
 
+TEST_F(GrantsByHandTest, GaugesShowTheSendersOfEachInstance) {
+  StartTwo();
+  for (uint16_t peer = 1; peer <= kMany + 1; ++peer) Meet(peer, true);
+  for (int times = 0; times < 40; ++times) {
+    for (uint16_t peer = 1; peer <= kMany + 1; ++peer) Ask(peer, false);
+    Run(microseconds(500));
+  }
+  EXPECT_EQ(host->pipeline->gauges(0).Get(Gauge::kCongestionSenders), kMany);
+  EXPECT_EQ(host->pipeline->gauges(1).Get(Gauge::kCongestionSenders), 1);
+}
+
 // A port that negotiates reports no speed, and then perhaps another than before.
 TEST_F(GrantsByHandTest, GrantsFollowTheSpeedOfTheLink) {
   StartTwo();
@@ -475,6 +486,7 @@ TEST_F(CongestionTest, MarksAreEchoedToThePeerThatWantsThem) {
     if (!congestion) return true;
     EXPECT_FALSE(congestion->request || congestion->grant);
     EXPECT_GE(congestion->marked, last.marked);
+    EXPECT_EQ(congestion->sessions, 1u) << "the first, and there is no other";
     last = *congestion;
     ++times;
     return true;

@@ -102,6 +102,20 @@ TEST_F(ObservationTest, ConnectionsToPeersThatWereNeverMetAreNew) {
   EXPECT_EQ(Shown(a, Gauge::kConnectionsOpen), 1);
 }
 
+TEST_F(ObservationTest, ConnectionsOfEachInstanceAreCounted) {
+  Host& a = AddHost(0, 3);
+  InstanceParams second = a.pipeline->instance(0).params;
+  second.xpuid = 10;
+  second.planes = {{.port = 0, .address = {.low = IpOf(10)}}};
+  second.peers.pop_back();
+  a.pipeline->AddInstance(second);
+  for (int times = 0; times < 2; ++times) {
+    Run(milliseconds(30));
+    EXPECT_EQ(Shown(a, Gauge::kConnectionsNew), 2);
+    EXPECT_EQ(a.pipeline->gauges(1).Get(Gauge::kConnectionsNew), 1);
+  }
+}
+
 TEST_F(ObservationTest, CreditOfCommandsThatCannotLeaveIsOutstanding) {
   params.transport.window_pdus = 1;
   plain_peers = true;

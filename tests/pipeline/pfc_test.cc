@@ -351,6 +351,22 @@ TEST_F(PfcTest, AStormIsToldOnceWhilePdusWait) {
   EXPECT_EQ(cb->Receive(0).size(), 5u);
 }
 
+TEST_F(PfcTest, AStormNamesThePlaneOfItsPort) {
+  planes = 2;
+  pause_params.storm = milliseconds(10);
+  Start();
+  Run(milliseconds(10));
+  const uint32_t home = a->pipeline->instance(0).paths[0].home[0];
+  a->ports[home]->Arrive(Pfc(ClassBit(0), 0xffff));
+  Run(microseconds(10));
+  SendOn(0, 5);
+  PauseFor(a->ports[home], ClassBit(0), milliseconds(15));
+  LcoreEvent event;
+  EXPECT_EQ(Told(*a, LcoreEventKind::kPfcStorm, &event), 1u);
+  EXPECT_EQ(event.plane, home);
+  EXPECT_EQ(event.instance, 0u);
+}
+
 TEST_F(PfcTest, TheTimePausedAdvancesDuringAPause) {
   Start();
   const PortPauses& port = *a->pauses[0];

@@ -7,6 +7,7 @@
 #include "../seal/counted_crypto.h"
 #include "bench.h"
 #include "lcore/secrets_update.h"
+#include "lcore/settings.h"
 #include "openssl/openssl_crypto.h"
 #include "planes_bench.h"
 
@@ -275,6 +276,26 @@ TEST_F(SealedPairTest, APeerThatIsMetByPlainHellosIsAskedAtOnceWhetherItSeals) {
   ASSERT_FALSE(of_a.Get().sealed);
   EXPECT_TRUE(RunUntil([&] { return of_a.Get().sealed && of_b.Get().sealed; }, milliseconds(1)));
   EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{kOk});
+}
+
+TEST_F(SealedPairTest, ANewPartitionIsThatOfSealedPdus) {
+  planes = 1;
+  StartSealed(SealMode::kRequired);
+  WarmUp();
+  SettingsChange change;
+  change.settings = {.partition = kPartition + 1,
+                     .classes = params.classes,
+                     .ack_class = params.ack_class,
+                     .pack_limit_bytes = params.pack_limit_bytes,
+                     .inflight_pdus = params.inflight_pdus,
+                     .unclaimed_pdus = params.unclaimed_pdus,
+                     .transport = params.transport,
+                     .paths = params.paths};
+  change.done = false;
+  a->pipeline->mailbox().requests.Push(request::ChangeSettings{.settings = &change});
+  ASSERT_TRUE(RunUntil([&] { return change.done.load(); }));
+  EXPECT_EQ(a->pipeline->instance(0).params.partition, kPartition + 1);
+  EXPECT_EQ(a->pipeline->instance(0).seal_own->partition, kPartition + 1);
 }
 
 TEST_F(SealedPairTest, APlainPduOfAPeerThatSealsIsDroppedCountedAndTold) {
