@@ -217,12 +217,13 @@ TEST_P(CreditLayerTest, AFrameThatWaitsIsNumberedThoughItIsStagedAgain) {
   Pdu* const waits = a.Stage(2, 1000);
   a.link.Transmit(a.counters, now);
   ASSERT_EQ(a.link.credit()->waiting(), 1u);
-  a.link.StageBusy(waits);
-  a.link.Transmit(a.counters, now);
-  ASSERT_EQ(a.link.credit()->waiting(), 1u);
   const uint64_t plain = a.Count(LinkCounter::kLlrTxPlain);
   drops = nullptr;
-  Run(600);
+  // It leaves in the turn in which it is staged once more.
+  for (int i = 0; i < 600; ++i) {
+    if (a.link.credit()->waiting() != 0) a.link.StageBusy(waits);
+    Run(1);
+  }
   EXPECT_EQ(a.link.credit()->waiting(), 0u);
   EXPECT_EQ(b.up.size(), 1u);
   EXPECT_EQ(a.Count(LinkCounter::kLlrTxPlain), plain);
