@@ -43,7 +43,7 @@ std::vector<MetricRow> ProcessMetricRows() {
        "Memory of the daemon that is present"},
       {"process_virtual_memory_bytes", MetricType::kGauge, "", "Address space of the daemon"},
       {"process_open_fds", MetricType::kGauge, "", "Open file descriptors"},
-      {"process_max_fds", MetricType::kGauge, "", "Most open file descriptors"},
+      {"process_max_fds", MetricType::kGauge, "", "Max open file descriptors"},
       {"log_lines_total", MetricType::kCounter, "", "Lines that the daemon logged"},
       {"log_lines_dropped_total", MetricType::kCounter, "",
        "Lines that were not written, as the reader of the log was too slow or had gone"},
@@ -58,8 +58,7 @@ std::vector<MetricRow> ManagementMetricRows() {
 #undef SUEDE_MANAGEMENT_ROW
           {"http_requests_total", kCounter, "", "Requests of the web server that came whole"},
       {"http_refused_total", kCounter, "", "Requests of the web server whose answer was not 200"},
-      {"http_displaced_total", kCounter, "",
-       "Web connections that stood still and ended for others"},
+      {"http_displaced_total", kCounter, "", "Idle web connections closed to admit new ones"},
   };
 }
 

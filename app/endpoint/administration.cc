@@ -73,7 +73,7 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::Ask(uint32_t lcore,
                                                              const LcoreRequest& request) {
   Pipeline* const pipeline = &endpoint_->pipeline(lcore);
   if (!pipeline->mailbox().requests.Push(request)) {
-    return absl::ResourceExhaustedError("the lcore has too many requests before it; try again");
+    return absl::ResourceExhaustedError("the request queue of the lcore is full; try again");
   }
   const uint32_t number = ++asked_[lcore];
   return [pipeline, number] {

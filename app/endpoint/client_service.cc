@@ -103,7 +103,7 @@ void ClientService::Poll() {
 
 absl::Status ClientService::Ask(uint32_t lcore, const LcoreRequest& request) {
   if (!endpoint_->pipeline(lcore).mailbox().requests.Push(request)) {
-    return absl::ResourceExhaustedError("the lcore has too many requests before it; try again");
+    return absl::ResourceExhaustedError("the request queue of the lcore is full; try again");
   }
   ++outstanding_;
   return absl::OkStatus();

@@ -336,7 +336,7 @@ absl::StatusOr<uint32_t> Management::RotateKeys() {
     return static_cast<uint32_t>(std::count_if(
         peers.begin(), peers.end(), [](const SealedPeerView& peer) { return peer.sealed; }));
   }
-  return absl::UnavailableError("an lcore has no room for the request now; try again");
+  return absl::UnavailableError("the request queue of an lcore is full; try again");
 }
 
 PlaneAdminView::PlanesQuestion Management::Planes() {

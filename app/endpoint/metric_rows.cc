@@ -53,7 +53,7 @@ std::vector<MetricRow> PortRows() {
 std::vector<MetricRow> InstanceRows() {
   return {
       {"inflight_limit_pdus", kGauge, "xpu instance",
-       "Most PDUs that may be in flight (transport.inflight_pdus)"},
+       "Max PDUs in flight (transport.inflight_pdus)"},
       {"plane_up", kGauge, "xpu instance plane port",
        "1 where the plane carries traffic: it and its port are set up, and the link is up"},
   };

@@ -111,7 +111,7 @@ absl::Status SealAgreements::Listen() {
   const std::optional<SocketAddress> address = ParseSocketAddress(config_.listen);
   if (!address) {
     return absl::InvalidArgumentError(
-        StrCat("sealing.tls.listen: ", config_.listen, " is no address and port"));
+        StrCat("sealing.tls.listen: ", config_.listen, " is not ADDRESS:PORT"));
   }
   const int on = 1;
   listener_ = socket(address->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -178,7 +178,7 @@ void SealAgreements::Accept(Time now) {
 // Begins TLS on the connections that have sent data, as far as the rate limits permit.
 void SealAgreements::Admit(Time now) {
   for (const SealLobby::Guest& silent : lobby_.TakeSilent(now - SealConnection::kIdleLimit)) {
-    state_.EmitRefused(silent.address.text(), "it says nothing for 10 s");
+    state_.EmitRefused(silent.address.text(), "no data for 10 s");
   }
   std::vector<pollfd> fds;
   for (const SealLobby::Guest& guest : lobby_.guests()) {

@@ -29,7 +29,7 @@ bool SealConnection::Advance(Time now) {
   has_more_ = false;
   if (now >= deadline_) {
     return Fail(now, SealFailure::kConnection,
-                tls_->established() ? "the other end says nothing for 10 s"
+                tls_->established() ? "no data from the other end for 10 s"
                                     : "the handshake takes longer than 10 s");
   }
   bool waits = false;

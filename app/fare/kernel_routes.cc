@@ -133,7 +133,7 @@ absl::Status KernelRoutes::OnMessages(const char* buffer, size_t bytes, bool* fr
     // Kernels without nexthop objects reject the request for them.
     const bool refused = message->nlmsg_type == NLMSG_ERROR;
     if (refused && step_ != Step::kNextHops) {
-      return absl::UnavailableError("netlink: the kernel refuses to tell its routes");
+      return absl::UnavailableError("netlink: the kernel rejected the route dump");
     }
     if (!refused && message->nlmsg_type != NLMSG_DONE) {
       OnEntry(message);

@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   const suede::CommandLine line = suede::ParseCommandLine(suede::kFareProgram, argc, argv);
   if (line.exit_code >= 0) return line.exit_code;
   if (!line.eal_arguments.empty()) {
-    std::fputs("suede-fare: it takes nothing behind --; see suede-fare --help\n", stderr);
+    std::fputs("suede-fare: no arguments are permitted after --; see suede-fare --help\n", stderr);
     return suede::kExitUsage;
   }
   return suede::Run();

@@ -260,7 +260,7 @@ int suede_mem_write_barrier(suede_mem* mem, uint32_t counter, int timeout_ms,
                             suede_mem_failures* failures) {
   if (mem == nullptr) return FailNoMem();
   if (counter >= SUEDE_MEM_COUNTERS) {
-    return Fail(-EINVAL, "cannot wait for a counter: there is none of this number; use 0 to 15");
+    return Fail(-EINVAL, "cannot wait for the counter: no such number; use 0 to 15");
   }
   return mem->Barrier(counter, /*of_reads=*/false, timeout_ms, failures);
 }
@@ -269,7 +269,7 @@ int suede_mem_read_barrier(suede_mem* mem, uint32_t counter, int timeout_ms,
                            suede_mem_failures* failures) {
   if (mem == nullptr) return FailNoMem();
   if (counter >= SUEDE_MEM_COUNTERS) {
-    return Fail(-EINVAL, "cannot wait for a counter: there is none of this number; use 0 to 15");
+    return Fail(-EINVAL, "cannot wait for the counter: no such number; use 0 to 15");
   }
   return mem->Barrier(counter, /*of_reads=*/true, timeout_ms, failures);
 }

@@ -74,7 +74,7 @@ const char* suede_socket_status_text(uint32_t status) {
     case SUEDE_SOCKET_ORDER:
       return "a command is missing or came twice";
     case SUEDE_SOCKET_MALFORMED:
-      return "a command is none that the peer knows";
+      return "the peer does not know a command";
     case SUEDE_SOCKET_CLOSED:
       return "the receiver has closed before it took everything";
     case SUEDE_SOCKET_ABORTED:
@@ -86,7 +86,7 @@ const char* suede_socket_status_text(uint32_t status) {
     case SUEDE_SOCKET_TIMED_OUT:
       return "the deadline passed";
     case SUEDE_SOCKET_RESET:
-      return "the peer has begun a new life";
+      return "the peer has restarted";
     default:
       return "no status of a socket";
   }

@@ -205,7 +205,7 @@ int suede_sockets::Start() {
         return nullptr;
       },
       this);
-  if (error != 0) return Fail(-error, "the system gives no thread");
+  if (error != 0) return Fail(-error, "cannot create a thread");
   has_thread_ = true;
   return 0;
 }

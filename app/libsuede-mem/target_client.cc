@@ -447,7 +447,7 @@ int suede_mem_target::Start() {
       this);
   if (error != 0) {
     serves_ = false;
-    return Fail(-error, "the system gives no thread");
+    return Fail(-error, "cannot create a thread");
   }
   return 0;
 }

@@ -187,7 +187,7 @@ int Channel::SendRequest(const void* request, uint32_t bytes, int fd, int64_t de
   }
   while (sendmsg(fd_, &header, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     if (errno == EINTR) continue;
-    if (errno == EBADF) return Fail(-EBADF, "the window's descriptor is none");
+    if (errno == EBADF) return Fail(-EBADF, "the window's descriptor is invalid");
     if (errno != EAGAIN) return Fail(-ECONNRESET, "the daemon has closed the connection");
     if (const int error = WaitFor(POLLOUT, deadline_ms); error != 0) return error;
   }
@@ -214,7 +214,7 @@ int Channel::OpenPackets(protocol::PacketsOpen* request, int timeout_ms,
   }
   if (n != sizeof got.packets || got.packets.head.type != protocol::Type::kPackets ||
       got.packets.head.sequence != sequence_) {
-    return Fail(-EPROTO, "the daemon gave no answer about packets");
+    return Fail(-EPROTO, "unexpected reply to PACKETS_OPEN");
   }
   *answer = got.packets;
   return 0;

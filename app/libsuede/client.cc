@@ -159,7 +159,7 @@ int suede_client::MapSegment(int fd, uint64_t bytes) {
   // F_SEAL_SHRINK rules out SIGBUS on access.
   if (fd < 0 || fstat(fd, &info) != 0 || static_cast<uint64_t>(info.st_size) < bytes ||
       (fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK) == 0) {
-    return Fail(-EPROTO, "the daemon gave no usable segment");
+    return Fail(-EPROTO, "the segment of the daemon is invalid");
   }
   void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) return Fail(-ENOMEM, "mmap: %s", std::strerror(errno));

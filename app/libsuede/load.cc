@@ -140,7 +140,7 @@ int suede_get_destination(const suede_queue* queue, uint16_t xpuid,
 
 int suede_balancer_create(suede_queue* const* queues, uint32_t queue_count, uint32_t policy,
                           suede_balancer** balancer) {
-  if (balancer == nullptr) return Fail(-EINVAL, "nowhere to put the balancer");
+  if (balancer == nullptr) return Fail(-EINVAL, "balancer is NULL");
   *balancer = nullptr;
   if (queues == nullptr || queue_count < 1 || queue_count > SUEDE_MAX_BALANCED ||
       std::find(queues, queues + queue_count, nullptr) != queues + queue_count) {

@@ -45,7 +45,7 @@ extern "C" {
 int suede_packets_open(const char* name_or_path, const suede_packets_params* params,
                        suede_packets** packets) {
   if (packets == nullptr || name_or_path == nullptr || *name_or_path == 0) {
-    return Fail(-EINVAL, "no name, or nowhere to put the connection");
+    return Fail(-EINVAL, "the name or the connection is NULL");
   }
   *packets = nullptr;
   if (params == nullptr || params->size != sizeof *params || params->receive > 1 ||
@@ -113,7 +113,7 @@ int suede_packets_send(suede_packets* packets, const void* frame, uint32_t bytes
 }
 
 int suede_packets_receive(suede_packets* packets, void* frame, uint32_t room) {
-  if (packets == nullptr || frame == nullptr) return Fail(-EINVAL, "nowhere to receive");
+  if (packets == nullptr || frame == nullptr) return Fail(-EINVAL, "packets or frame is NULL");
   protocol::PacketHead head;
   iovec parts[2] = {{.iov_base = &head, .iov_len = sizeof head},
                     {.iov_base = frame, .iov_len = room}};

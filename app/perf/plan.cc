@@ -262,7 +262,7 @@ absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text, Mode mo
   if (!sizes.ok() || (!moves_memory && mode != Mode::kAtomic)) return sizes;
   for (const uint32_t size : *sizes) {
     if (mode == Mode::kAtomic && size != 4 && size != 8) return Bad("an atomic has 4 or 8 bytes");
-    if (size == 0) return Bad("a put, get or message of 0 bytes is none");
+    if (size == 0) return Bad("a put, get or message has at least 1 byte");
   }
   return sizes;
 }

@@ -15,15 +15,14 @@ constexpr Param kTop[] = {
 constexpr Param kWatch[] = {
     Param::Integer("since", "From after this sequence on, not from now on; 0: all that is kept.", 0,
                    int64_t{1} << 53),
-    Param::Choice("severity", "Least severity.", "info|warning|error", "info"),
+    Param::Choice("severity", "Min severity.", "info|warning|error", "info"),
     Param::Choice("kind", "Only events of this kind.", kSwitchEventNames.substr(1)),
     Param::Integer("count", "Ends after so many.", 1, 1'000'000'000),
 };
 
 constexpr Param kPing[] = {
     Param::Integer("peer", "XPU of the peer.", 0, 1023).Required(),
-    Param::Integer("count", "Number of questions; 0: until somebody ends it.", 0, 1'000'000'000,
-                   "4"),
+    Param::Integer("count", "Number of requests; 0: until interrupted.", 0, 1'000'000'000, "4"),
     Param::Text("interval", "Seconds from one question to the next, 0.1 to 3600; 1 if not given.",
                 16),
     Param::Integer("xpu", "Own XPU. Without it, the first that has the peer.", 0, 1023),

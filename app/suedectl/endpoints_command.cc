@@ -52,7 +52,7 @@ Json Describe(const fs::path& directory) {
   switch (const int error = ErrorOf(path)) {
     case 0: break;
     case ECONNREFUSED:
-      row["says"] = "its daemon was killed; its next start clears up";
+      row["says"] = "its daemon was killed; its next start removes the files";
       return row;
     case ENOENT:
       // A daemon that ends normally leaves only its lock files.

@@ -49,7 +49,7 @@ absl::StatusOr<Given> TakeArguments(std::span<const std::string_view> arguments,
     } else if (i + 1 < arguments.size()) {
       *flag->value = arguments[++i];
     } else {
-      return Wrong("'", argument, "' wants a value");
+      return Wrong("'", argument, "' requires a value");
     }
   }
   return given;

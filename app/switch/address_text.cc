@@ -61,9 +61,9 @@ std::optional<NetAddress> IpKeyIn(const std::string& text) {
 }
 
 absl::Status Refusal(std::string_view text, std::string_view wanted) {
-  return absl::InvalidArgumentError(absl::StrCat("address: '", std::string(text),
-                                                 "' is none that this switch forwards by; use ",
-                                                 std::string(wanted)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("address: '", std::string(text),
+                   "' is not an address by which this switch forwards; use ", std::string(wanted)));
 }
 
 }  // namespace

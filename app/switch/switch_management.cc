@@ -18,7 +18,7 @@ namespace {
 using fabric::kClasses;
 
 absl::Status Busy() {
-  return absl::UnavailableError("as many requests wait for the switch as may wait; try again");
+  return absl::UnavailableError("the request queue of the switch is full; try again");
 }
 
 DpdkPort* NoPort(std::string_view) { return nullptr; }

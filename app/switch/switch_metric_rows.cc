@@ -70,7 +70,7 @@ std::vector<MetricRow> SwitchOwnMetricRows() {
       {"switch_queue_bytes", kGauge, kOfQueue, "Bytes that wait, in whole cells"},
       {"switch_queue_frames", kGauge, kOfQueue, "Frames that wait"},
       {"switch_queue_most_bytes", kGauge, kOfQueue,
-       "Most bytes that have waited since the start or queues.reset"},
+       "Max bytes in the queue since the start or queues.reset"},
       {"switch_queue_paused", kGauge, kOfQueue, "1 where the peer has paused the class"},
       {"switch_queue_pausing", kGauge, kOfQueue, "1 where the port pauses the class of its peer"},
       {"switch_queue_stormy", kGauge, kOfQueue,
@@ -79,12 +79,12 @@ std::vector<MetricRow> SwitchOwnMetricRows() {
        "Time for which the peer has paused the class"},
       {"switch_buffer_bytes", kGauge, "", "The buffer that all queues share"},
       {"switch_buffer_used_bytes", kGauge, "", "Bytes of the buffer that are in use"},
-      {"switch_buffer_most_used_bytes", kGauge, "", "Most of them since the start or queues.reset"},
+      {"switch_buffer_most_used_bytes", kGauge, "", "Max of them since the start or queues.reset"},
       {"switch_buffer_shared_free_bytes", kGauge, "",
        "Free bytes of the part that is neither reserved nor headroom"},
       {"switch_buffer_headroom_used_bytes", kGauge, "", "Bytes of headrooms that are in use"},
       {"switch_buffer_most_headroom_used_bytes", kGauge, "",
-       "Most of them since the start or queues.reset"},
+       "Max of them since the start or queues.reset"},
   };
   rows.insert(rows.end(), std::begin(kRows), std::end(kRows));
   return rows;

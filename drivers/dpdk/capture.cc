@@ -98,7 +98,7 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
   struct stat file_kind {};
   // Rejects pipes and the like: a slow reader would block the control thread.
   if (fstat(file_descriptor, &file_kind) != 0 || !S_ISREG(file_kind.st_mode)) {
-    return absl::InvalidArgumentError("a capture goes to a regular file; give it one");
+    return absl::InvalidArgumentError("cannot capture: not a regular file; pass a regular file");
   }
   if ((fcntl(file_descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY) {
     return absl::InvalidArgumentError(

@@ -79,8 +79,7 @@ uint64_t PoolBytes(const PortOptions& options);
   X(rx_no_buffer, "port_rx_no_buffer_total", "Buffers that the pool could not give the device") \
   X(tx_errors, "port_tx_errors_total", "Frames that the device failed to send")                 \
   X(rx_oversize, "port_rx_oversize_total", "Frames dropped: too long, or in several buffers")   \
-  X(rx_copied, "port_rx_copied_total",                                                          \
-    "Frames copied: somebody else held their buffer (net_ring)")                                \
+  X(rx_copied, "port_rx_copied_total", "Frames copied: their buffer was shared (net_ring)")     \
   X(rx_no_copy, "port_rx_no_copy_total", "Frames not copied but dropped: the pool was empty")   \
   X(tx_kept, "port_tx_kept_total",                                                              \
     "Frames that a device kept whose driver copies them; it gets references from then on")

@@ -139,7 +139,7 @@ absl::Status PortOpener::Failed(absl::string_view what, int error) const {
   const std::string said = internal::TakeEalErrors();
   return absl::FailedPreconditionError(
       absl::StrCat(Prefix(), what, " failed: ", rte_strerror(error < 0 ? -error : error),
-                   said.empty() ? "" : "; the driver said: ", said));
+                   said.empty() ? "" : "; driver log: ", said));
 }
 
 absl::Status PortOpener::Run() {
@@ -172,7 +172,7 @@ absl::Status PortOpener::Find() {
     }
     const std::string said = internal::TakeEalErrors();
     return absl::NotFoundError(
-        absl::StrCat(Prefix(), mend, said.empty() ? "" : "; EAL said: ", said));
+        absl::StrCat(Prefix(), mend, said.empty() ? "" : "; EAL log: ", said));
   }
   if (const int error = rte_eth_dev_info_get(port_->id_, &info_); error != 0) {
     return Failed("rte_eth_dev_info_get", error);

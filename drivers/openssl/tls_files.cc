@@ -147,7 +147,7 @@ std::string WhyNotVerified(long result) {
 std::string TakeTlsError() {
   const unsigned long error = ERR_peek_last_error();
   ERR_clear_error();
-  if (error == 0) return "OpenSSL gives no reason";
+  if (error == 0) return "no reason from OpenSSL";
   const int reason = ERR_GET_REASON(error);
   if (ERR_GET_LIB(error) == ERR_LIB_SSL) {
     if (const std::string_view why = WhyRefused(reason); !why.empty()) {

@@ -64,7 +64,7 @@ struct ShmServerConfig {
   X(requests, "client_requests_total", "Requests of clients, WAIT included")                 \
   X(requests_failed, "client_requests_failed_total", "Requests that were refused")           \
   X(wakeups, "client_wakeups_total", "Waiting clients woken")                                \
-  X(wait_checks, "client_wait_checks_total", "Times that waits were looked at")              \
+  X(wait_checks, "client_wait_checks_total", "Checks of the waits of clients")               \
   X(wait_calls, "client_wait_calls_total", "Calls of lcores that a client's wait is over")
 
 struct ShmServerCounters {

@@ -23,7 +23,7 @@
 #define SUEDE_EVENT_CONFIG_CHANGED (1u << 8) /* The configuration in effect was changed */
 #define SUEDE_EVENT_PLANE_CHANGE (1u << 9) /* A plane of an instance went up or down, or a plane to a peer */
 #define SUEDE_EVENT_TX_ERROR (1u << 10) /* A client handed over a command with the error mark */
-#define SUEDE_EVENT_QUEUE_BROKEN (1u << 11) /* A queue is served no more: its indices were nonsense */
+#define SUEDE_EVENT_QUEUE_BROKEN (1u << 11) /* A queue is not served any more: its indices were invalid */
 #define SUEDE_EVENT_HELLO_MISMATCH (1u << 12) /* A peer is configured otherwise */
 #define SUEDE_EVENT_PEER_FENCE (1u << 13) /* A peer was asked which PDUs arrived on a plane that went down */
 

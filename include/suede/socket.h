@@ -56,7 +56,7 @@ typedef struct suede_socket suede_socket;
 #define SUEDE_SOCKET_UNREACHABLE 32u /* no path to the peer, or the own daemon has gone */
 #define SUEDE_SOCKET_IN_DOUBT 33u    /* unreachable; what was sent last may have arrived or not */
 #define SUEDE_SOCKET_TIMED_OUT 34u   /* a deadline passed */
-#define SUEDE_SOCKET_RESET 35u       /* the peer has begun a new life */
+#define SUEDE_SOCKET_RESET 35u       /* the peer has restarted */
 
 /* Returns the name of a status: "OK", "EPOCH", …; "?" for another number. */
 SUEDE_API const char* suede_socket_status_name(uint32_t status);

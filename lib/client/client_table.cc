@@ -285,6 +285,9 @@ void ClientTable::CheckInvariants() const {
     if (slot.state == QueueSlot::State::kFree && slot.runs != 0) std::abort();
     if (is_served && Find(slot.client) == kNone) std::abort();
   }
+  for (const uint16_t number : dirty_queues_) {
+    if (!queues_[number].completions_dirty) std::abort();
+  }
   for (const auto& claimants : claimants_) {
     for (const uint32_t slot : claimants) {
       if (slot != kNone && (!clients_[slot].used || clients_[slot].detaching)) std::abort();

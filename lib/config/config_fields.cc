@@ -262,8 +262,8 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
     Key<&ClientsConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
                                      "Permissions of the socket, which are its access control."),
     Key<&ClientsConfig::max_clients>("max_clients", "", Between(1, 1000),
-                                     "Most client processes at a time.", kAtOnce),
-    Key<&ClientsConfig::max_queues>("max_queues", "", Between(1, 16), "Most queues of a client."),
+                                     "Max client processes at a time.", kAtOnce),
+    Key<&ClientsConfig::max_queues>("max_queues", "", Between(1, 16), "Max queues of a client."),
     Key<&ClientsConfig::ring_lines>("ring_lines", "64-byte lines", PowerOfTwo(64, kMaxRing),
                                     "Length of each queue's transmit ring."),
     Key<&ClientsConfig::receive_lines>("receive_lines", "64-byte lines", PowerOfTwo(64, kMaxRing),
@@ -312,7 +312,7 @@ constexpr ConfigField<ManagementConfig> kManagement[] = {
     Key<&ManagementConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
                                         "Permissions of the socket, which are its access control."),
     Key<&ManagementConfig::max_clients>("max_clients", "", Between(1, 1000),
-                                        "Most connections to the socket at a time.", kAtOnce),
+                                        "Max connections to the socket at a time.", kAtOnce),
     Key<&ManagementConfig::packet_burst>("packet_burst", "packets", Between(1, 256),
                                          "Management packets that a port carries at once, each "
                                          "way; over time it is 10,000 a second."),
@@ -324,7 +324,7 @@ constexpr ConfigField<ManagementConfig> kManagement[] = {
 };
 
 constexpr ConfigField<LogConfig> kLog[] = {
-    Key<&LogConfig::level>("level", "", {}, "Least severity that is logged.", kAtOnce),
+    Key<&LogConfig::level>("level", "", {}, "Min severity that is logged.", kAtOnce),
     Key<&LogConfig::format>("format", "", {}, "Form of a log line."),
 };
 

@@ -80,7 +80,7 @@ constexpr ConfigField<CbfcConfig> kCbfc[] = {
                               "0: frames of the VC use no credit.",
                               {.shown_default = "computed (link.md)"}),
     Key<&CbfcConfig::cf_spacing_bytes>("cf_spacing_bytes", "bytes", Between(800, 1u << 20),
-                                       "Freed bytes of a link VC that are told at once; less "
+                                       "Freed bytes of a link VC that are reported together; less "
                                        "where a quarter of its limit is."),
     Key<&CbfcConfig::cf_wait>("cf_wait_us", "µs", Microseconds(0, 10000),
                               "Time after which what was freed is told at the latest."),

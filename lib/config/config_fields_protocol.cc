@@ -26,7 +26,7 @@ constexpr ConfigField<SealingConfig> kSealing[] = {
     Key<&SealingConfig::rotate_s>("rotate_s", "s", Between(0, 1u << 30),
                                   "Longest time that one key seals; 0: no limit."),
     Key<&SealingConfig::rotate_pdus>("rotate_pdus", "PDUs", Between(1, uint64_t{1} << 36),
-                                     "Most PDUs that one key seals."),
+                                     "Max PDUs that one key seals."),
 };
 
 constexpr ValueLimits kPemFile{.max = 512, .rule = TextRule::kAbsolutePath};
@@ -104,7 +104,7 @@ constexpr ConfigField<PackingConfig> kPacking[] = {
                                      "is the largest command.",
                                      kAtOnce),
     Key<&PackingConfig::packed_pdus>("packed_pdus", "PDUs", Between(256, 1u << 20),
-                                     "Most PDUs that wait to be sent for the first time, of all "
+                                     "Max PDUs that wait to be sent for the first time, of all "
                                      "clients of an lcore on a port. Client queues share them.",
                                      {}),
 };
@@ -116,10 +116,10 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                      {.shown_default = "vc where a port has pfc or cbfc and no "
                                                        "peer has hello: never, else port"}),
     Key<&TransportConfig::window_pdus>("window_pdus", "PDUs", Between(1, 16384),
-                                       "Most PDUs of a connection without an acknowledgement.",
+                                       "Max PDUs of a connection without an acknowledgement.",
                                        kAtOnce),
     Key<&TransportConfig::window_bytes>("window_bytes", "bytes", Between(1, 1u << 30),
-                                        "Most bytes of commands of a connection without an "
+                                        "Max bytes of commands of a connection without an "
                                         "acknowledgement.",
                                         kAtOnce),
     Key<&TransportConfig::ack_every_pdus>("ack_every_pdus", "PDUs", Between(1, 16384),
@@ -136,7 +136,7 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                         kAtOnce),
     Key<&TransportConfig::reorder_allowance>(
         "reorder_allowance_us", "µs", Microseconds(0, 1000000),
-        "Least time that data may come later than a PDU without commands that was sent after it "
+        "Min time that data may come later than a PDU without commands that was sent after it "
         "and has overtaken it. The endpoint waits longer where data was late before, and for "
         "rto_initial_us until a PDU was lost. 0: nothing overtakes data.",
         kAtOnce),
@@ -144,7 +144,7 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                        "Retransmission timeout before a round trip was measured.",
                                        kAtOnce),
     Key<&TransportConfig::rto_min>("rto_min_us", "µs", Microseconds(10, 60000000),
-                                   "Least retransmission timeout.", kAtOnce),
+                                   "Min retransmission timeout.", kAtOnce),
     Key<&TransportConfig::rto_max>("rto_max_us", "µs", Microseconds(10, 60000000),
                                    "Largest retransmission timeout, at which backing off ends.",
                                    kAtOnce),
@@ -170,7 +170,7 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                        "any other is asked more and more rarely.",
                                        kAtOnce),
     Key<&TransportConfig::inflight_pdus>("inflight_pdus", "PDUs", Between(1, 1u << 20),
-                                         "Most PDUs that one instance holds without an "
+                                         "Max PDUs that one instance holds without an "
                                          "acknowledgement, over all peers.",
                                          kAtOnceUpToStart),
 };
@@ -208,12 +208,13 @@ constexpr ConfigField<PlanesConfig> kPlanes[] = {
 
 constexpr ConfigField<SessionsConfig> kSessions[] = {
     Key<&SessionsConfig::max>("max", "", Between(1, 64),
-                              "Most sessions to each peer on each plane, a power of two; the "
+                              "Max sessions to each peer on each plane, a power of two; the "
                               "smaller of both ends' values counts. 1: no session groups."),
-    Key<&SessionsConfig::interval>("interval_us", "µs", Microseconds(10, 1000000),
-                                   "Most time between looks at how congested sessions are, while "
-                                   "PDUs are in flight.",
-                                   kAtOnce),
+    Key<&SessionsConfig::interval>(
+        "interval_us", "µs", Microseconds(10, 1000000),
+        "Max time between evaluations of how congested sessions are, while "
+        "PDUs are in flight.",
+        kAtOnce),
     Key<&SessionsConfig::open_percent>("open_percent", "%", Between(101, 10000),
                                        "Round trip, in parts of the smallest of the group, above "
                                        "which a session counts as congested: if all do, one more "

@@ -112,12 +112,12 @@ Problem CheckText(string_view text, const ValueLimits& limits) {
   }
   if (limits.rule == TextRule::kListenAddress && !ParseListenAddress(text)) {
     return StrCat(Quoted(text),
-                  " is no address to listen at; use 127.0.0.1:PORT, another IPv4 "
+                  " is not an address to listen at; use 127.0.0.1:PORT, another IPv4 "
                   "address of this machine, or \"\" for none");
   }
   if (limits.rule == TextRule::kSocketAddress && !ParseSocketAddress(text)) {
     return StrCat(Quoted(text),
-                  " is no address and port; write them as in 198.18.0.1:7420, an "
+                  " is not ADDRESS:PORT; write it as in 198.18.0.1:7420, an "
                   "IPv6 address as in \"[2001:db8::1]:7420\"");
   }
   return {};

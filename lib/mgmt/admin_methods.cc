@@ -68,12 +68,12 @@ constexpr Member kQueueRow[] = {
     Member::Boolean("of_lcore", "carries responses of memory requests that the lcore executes"),
     members::kXpu,
     members::kInstance,
-    Member::Choice("state", "open|broken|leaving", "broken: the client wrote nonsense"),
+    Member::Choice("state", "open|broken|leaving", "broken: the client wrote invalid indices"),
     Member::Integer("ring_lines"),
     Member::Integer("waiting_lines", "handed over and not taken yet"),
     Member::Integer("credit_lines"),
     Member::Integer("credit_used", "lines that have not left for the network"),
-    Member::Integer("discarded", "commands that went nowhere: counters.get says why"),
+    Member::Integer("discarded", "commands that were discarded; counters.get has the reason"),
     Member::Text(
         "paused",
         "VCs of which nothing leaves now, as the neighbours of all planes pause them (pfc: "

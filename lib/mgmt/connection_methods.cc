@@ -16,7 +16,7 @@ constexpr Param kList[] = {
     Param::Integer("instance", "Own instance number.", 0, 63),
     Param::Integer("peer", "XPU of the peer.", 0, 1023),
     Param::Boolean("unused", "Also connections on which nothing was ever exchanged."),
-    Param::Integer("limit", "Most that are listed.", 1, 10000, "1000"),
+    Param::Integer("limit", "Max entries listed.", 1, 10000, "1000"),
 };
 
 // Converts nanoseconds to microseconds with a fraction.
@@ -155,7 +155,7 @@ constexpr Param kListSessions[] = {
     Param::Integer("instance", "Own instance number.", 0, 63),
     Param::Integer("peer", "XPU of the peer.", 0, 1023),
     Param::Boolean("idle", "Also slots that nothing takes."),
-    Param::Integer("limit", "Most that are listed.", 1, 10000, "1000"),
+    Param::Integer("limit", "Max entries listed.", 1, 10000, "1000"),
 };
 constexpr Member kSessionRow[] = {
     members::kXpu,

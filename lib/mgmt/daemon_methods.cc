@@ -16,7 +16,7 @@ constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
 constexpr std::string_view kLevelChoices = "debug|info|warning|error";
 
 constexpr Param kSetLevel[] = {
-    Param::Choice("level", "Least severity that is logged.", kLevelChoices).Required(),
+    Param::Choice("level", "Min severity that is logged.", kLevelChoices).Required(),
 };
 
 Answer Version(Call& call) {

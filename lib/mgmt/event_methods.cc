@@ -17,11 +17,11 @@ constexpr int64_t kPeriodMs = 10;  // polling interval for events
 
 constexpr Param kSince = Param::Integer(
     "since", "Only those after this sequence: `next` of the answer before.", 0, kMaxSequences);
-constexpr Param kLimit = Param::Integer("limit", "Most that are given at once.", 1, 1000, "100");
+constexpr Param kLimit = Param::Integer("limit", "Max events in one response.", 1, 1000, "100");
 constexpr std::string_view kSeverities = "info|warning|error";
 constexpr std::string_view kKinds = kEventNames.substr(1);
 constexpr std::string_view kSwitchKinds = kSwitchEventNames.substr(1);
-constexpr Param kSeverity = Param::Choice("severity", "Least severity.", kSeverities, "info");
+constexpr Param kSeverity = Param::Choice("severity", "Min severity.", kSeverities, "info");
 constexpr Param kKind = Param::Choice("kind", "Only those of this kind.", kKinds);
 
 constexpr Param kSwitchKind = Param::Choice("kind", "Only those of this kind.", kSwitchKinds);

@@ -30,7 +30,8 @@ constexpr std::span<const EventRow> kEventRows = event_rows::kRows;
 constexpr auto kFirstSwitchField = static_cast<size_t>(EventField::kClass);
 
 std::string RowsAsMarkdown(std::span<const EventRow> rows) {
-  std::string out = "| Kind | Severity | Most a second | Means | Fields |\n|---|---|---|---|---|\n";
+  std::string out =
+      "| Kind | Severity | Max per second | Means | Fields |\n|---|---|---|---|---|\n";
   for (const EventRow& row : rows) {
     std::string fields;
     for (const EventField field : row.fields) {

@@ -155,11 +155,11 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // only those of a switc
   X(PeerReachable, "peer_reachable", Info, "peer", 0, "A peer answers again.", kXpu, kInstance,    \
     kPeer, kVc)                                                                                    \
   X(PeerReset, "peer_reset", Warning, "peer", 100,                                                 \
-    "A peer has restarted: PDUs in flight to its former life were given up.", kXpu, kInstance,     \
+    "A peer has restarted: PDUs in flight to it before that were given up.", kXpu, kInstance,      \
     kPeer)                                                                                         \
   X(SealMismatch, "seal_mismatch", Error, "peer", 5,                                               \
     "A PDU of a peer is sealed and the instance does not seal, or it is plain where sealed PDUs "  \
-    "alone are accepted. Whoever can send frames can cause it.",                                   \
+    "alone are accepted. Any host that can send frames here can cause it.",                        \
     kXpu, kInstance, kPeer, kOwn, kTheirs)                                                         \
   X(MalformedPdu, "malformed_pdu", Error, "peer", 5,                                               \
     "The commands of a PDU of a peer do not parse, though its R-CRC is right: they are dropped, "  \
@@ -176,7 +176,7 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // only those of a switc
     kXpu, kPeer, kAddress, kReason)                                                                \
   X(SealConnectionRefused, "seal_connection_refused", Warning, "control", 5,                       \
     "A connection to sealing.tls.listen has failed, or a request on it was refused, and the XPUs " \
-    "that it was for are not proved. Whoever reaches the port can cause it.",                      \
+    "that it was for are not proved. Any host that reaches the port can cause it.",                \
     kAddress, kReason)                                                                             \
   X(HelloMismatch, "hello_mismatch", Error, "peer", 20,                                            \
     "A peer is configured otherwise: nothing can be exchanged.", kXpu, kInstance, kPeer, kKey,     \

@@ -24,7 +24,7 @@ constexpr Param kPeers[] = {
     Param::Integer("instance", "Own instance number.", 0, 63),
     Param::Integer("peer", "XPU of the peer.", 0, 1023),
     Param::Integer("plane", "Number of the plane.", 0, kMaxPlanes - 1),
-    Param::Integer("limit", "Most that are listed.", 1, 10000, "1000"),
+    Param::Integer("limit", "Max entries listed.", 1, 10000, "1000"),
 };
 constexpr Param kSetAdmin[] = {kXpu, kInstance, kPlane,
                                Param::Choice("admin", "The setting.", kPlaneSettings).Required()};

@@ -19,7 +19,7 @@ constexpr Param kQueuesParams[] = {
 constexpr Param kAddressesParams[] = {
     Param::Text("port", "Only those behind this port.", 32),
     Param::Choice("origin", "Only these.", "configured|learnt"),
-    Param::Integer("limit", "Most that are listed.", 1, 10000, "1000"),
+    Param::Integer("limit", "Max entries listed.", 1, 10000, "1000"),
     Param::Integer("from", "Where the list goes on: `next` of the answer before.", 0,
                    int64_t{1} << 53, "0"),
 };

@@ -23,7 +23,7 @@ namespace suede {
   X(ConfigChanged, "config_changed", "The configuration in effect was changed")                  \
   X(PlaneChange, "plane_change", "A plane of an instance went up or down, or a plane to a peer") \
   X(TxError, "tx_error", "A client handed over a command with the error mark")                   \
-  X(QueueBroken, "queue_broken", "A queue is served no more: its indices were nonsense")         \
+  X(QueueBroken, "queue_broken", "A queue is not served any more: its indices were invalid")     \
   X(HelloMismatch, "hello_mismatch", "A peer is configured otherwise")                           \
   X(PeerFence, "peer_fence", "A peer was asked which PDUs arrived on a plane that went down")
 

@@ -118,8 +118,8 @@ absl::StatusOr<RegisterRef> RegisterFile::Find(std::string_view which) const {
     const char* const end = which.data() + which.size();
     const auto [last, error] = std::from_chars(which.data() + 2, end, address, 16);
     if (error != std::errc() || last != end) {
-      return absl::InvalidArgumentError(
-          StrCat(which.substr(0, 32), " is no address; write 0x and up to 8 hexadecimal digits"));
+      return absl::InvalidArgumentError(StrCat(
+          which.substr(0, 32), " is not an address; write 0x and up to 8 hexadecimal digits"));
     }
     ref = RegisterMap::Get().Find(address);
     if (!ref) return NoSuchAddress(address);

@@ -257,6 +257,7 @@ TEST_F(ClientTableTest, PublishesWhatHasChangedOnce) {
   }
   table.Complete(number, 64, 1, 0, SUEDE_STATUS_OK, counters);
   EXPECT_EQ(memory.completions()->head.value, 0u);
+  table.CheckInvariants();
   table.PublishCompletions();
   EXPECT_EQ(memory.completions()->head.value, 64u);
   EXPECT_EQ(counters.Get(Counter::kCompletions), 64u);

@@ -6,11 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "config/config_fields.h"
+#include "configs.h"
 
 namespace suede {
 namespace {
-
-const MachineFacts kMachine{.cpu_count = 8};
 
 constexpr char kBase[] =
     "version: 1\n"
@@ -27,7 +26,7 @@ constexpr char kTls[] =
     "ca: /tmp/ca.pem}}\n";
 
 Config Parse(const std::string& more, const std::vector<ConfigOverride>& overrides = {}) {
-  auto config = ParseConfig(kBase + more, "test.yaml", kMachine, overrides);
+  auto config = ParseConfig(kBase + more, "test.yaml", kMachineOf8Cpus, overrides);
   EXPECT_TRUE(config.ok()) << config.status();
   return config.ok() ? *config : Config{};
 }
@@ -44,7 +43,7 @@ std::vector<std::string> Paths(const ConfigPlan& plan) {
   return paths;
 }
 ConfigPlan PlanOf(const Config& running, const Config& wanted) {
-  return PlanChange(running, running, wanted, kMachine);
+  return PlanChange(running, running, wanted, kMachineOf8Cpus);
 }
 using Strings = std::vector<std::string>;
 
@@ -204,13 +203,14 @@ TEST(ConfigChangeTest, OnlyWhatTakesEffectAtOnceIsTaken) {
 TEST(ConfigChangeTest, MemoryIsNoMoreThanAtTheStart) {
   const Config started = Parse("");
   const Config less = With("transport.inflight_pdus", "1024");
-  EXPECT_EQ(Paths(PlanChange(started, started, less, kMachine)),
+  EXPECT_EQ(Paths(PlanChange(started, started, less, kMachineOf8Cpus)),
             Strings{"transport.inflight_pdus"});
-  EXPECT_EQ(Paths(PlanChange(started, less, started, kMachine)),
+  EXPECT_EQ(Paths(PlanChange(started, less, started, kMachineOf8Cpus)),
             Strings{"transport.inflight_pdus"});
   const Config more = With("transport.inflight_pdus", "5000");
-  EXPECT_EQ(Paths(PlanChange(started, less, more, kMachine)), Strings{"!transport.inflight_pdus"});
-  EXPECT_EQ(PlanChange(started, less, more, kMachine).config, less);
+  EXPECT_EQ(Paths(PlanChange(started, less, more, kMachineOf8Cpus)),
+            Strings{"!transport.inflight_pdus"});
+  EXPECT_EQ(PlanChange(started, less, more, kMachineOf8Cpus).config, less);
 }
 
 TEST(ConfigChangeTest, PackLimitBeyondTheMtuWaitsForIt) {
@@ -264,7 +264,8 @@ TEST(ConfigChangeTest, NumbersOfValues) {
 TEST(ConfigChangeTest, SingleValuesPassTheSameChecks) {
   const Config config = Parse("");
   const auto change = [&](const std::string& path, const std::string& value) {
-    return ChangeConfig(config, {{.path = path, .value = value, .place = "register x"}}, kMachine);
+    return ChangeConfig(config, {{.path = path, .value = value, .place = "register x"}},
+                        kMachineOf8Cpus);
   };
   ASSERT_TRUE(change("transport.window_pdus", "64").ok());
   EXPECT_EQ(change("transport.window_pdus", "64")->transport.window_pdus, 64u);

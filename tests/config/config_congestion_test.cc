@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "config/config.h"
-#include "wrong_config.h"
+#include "configs.h"
 
 namespace suede {
 namespace {
 
 using std::chrono::microseconds;
 
-constexpr char kGood[] =
+constexpr char kGoodCongestion[] =
     "version: 1\n"                                                                  // 1
     "name: left\n"                                                                  // 2
     "lcores: [{cpu: 1}]\n"                                                          // 3
@@ -34,10 +34,8 @@ constexpr char kGood[] =
     "   proportional_percent: 101, fair_percent: 102, eta_percent: 103,\n"          // 18
     "   base_rtt_period_us: 7}\n";                                                  // 19
 
-const MachineFacts kMachine{.cpu_count = 4};
-
 TEST(CongestionConfigTest, EveryKeyIsReadAndDumped) {
-  const auto config = ParseConfig(kGood, "wrong.yaml", kMachine);
+  const auto config = ParseConfig(kGoodCongestion, "wrong.yaml", kMachine);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->congestion, (CongestionConfig{.base_rtt = microseconds(5),
                                                   .initial_percent = 26,
@@ -67,7 +65,7 @@ TEST(CongestionConfigTest, EveryKeyIsReadAndDumped) {
 }
 
 TEST(CongestionConfigTest, WithoutKeysThereAreWindowsAlone) {
-  const std::string all = kGood;
+  const std::string all = kGoodCongestion;
   const auto config = ParseConfig(
       Replaced(Replaced(all.substr(0, all.find("congestion:\n")), ", trimmed_dscp: 40", ""),
                ", receive_mbps: 90000", ""),
@@ -80,9 +78,9 @@ TEST(CongestionConfigTest, WithoutKeysThereAreWindowsAlone) {
 
 TEST(CongestionConfigTest, NsccWithoutMarksIsWarnedOf) {
   std::vector<std::string> warnings;
-  ASSERT_TRUE(ParseConfig(kGood, "wrong.yaml", kMachine, {}, &warnings).ok());
+  ASSERT_TRUE(ParseConfig(kGoodCongestion, "wrong.yaml", kMachine, {}, &warnings).ok());
   EXPECT_TRUE(warnings.empty()) << warnings[0];
-  const std::string unmarked = Replaced(kGood, "{ecn: 2}", "{ecn: 0}");
+  const std::string unmarked = Replaced(kGoodCongestion, "{ecn: 2}", "{ecn: 0}");
   ASSERT_TRUE(ParseConfig(unmarked, "wrong.yaml", kMachine, {}, &warnings).ok());
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("instances[0].congestion: no class"), std::string::npos)
@@ -97,10 +95,10 @@ TEST(CongestionConfigTest, NsccWithoutMarksIsWarnedOf) {
 class WrongCongestionTest : public testing::TestWithParam<Wrong> {};
 
 TEST_P(WrongCongestionTest, IsRefusedWithPlaceAndMend) {
-  ExpectRefused(kGood, GetParam(), kMachine);
+  ExpectRefused(kGoodCongestion, GetParam(), kMachine);
 }
 
-const Wrong kWrong[] = {
+const Wrong kWrongCongestion[] = {
     {"congestion: nscc", "congestion: swift",
      "7:26: instances[0].congestion: ", "use fixed, rccc or nscc"},
     {"repeat_max_us: 999", "repeat_max_us: 20",
@@ -122,7 +120,7 @@ const Wrong kWrong[] = {
      "5:67: ports[0].receive_mbps: ", "use 1 to 10000000"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Keys, WrongCongestionTest, testing::ValuesIn(kWrong));
+INSTANTIATE_TEST_SUITE_P(Keys, WrongCongestionTest, testing::ValuesIn(kWrongCongestion));
 
 }  // namespace
 }  // namespace suede

@@ -11,15 +11,13 @@
 
 #include "absl/strings/str_replace.h"
 #include "config/config.h"
-#include "wrong_config.h"
+#include "configs.h"
 
 namespace suede {
 namespace {
 
-const MachineFacts kMachine{.cpu_count = 4};
-
 // A port of each encapsulation.
-constexpr char kGood[] =
+constexpr char kGoodEncapsulation[] =
     "version: 1\n"                                                                     // 1
     "name: mixed\n"                                                                    // 2
     "lcores: [{cpu: 0}]\n"                                                             // 3
@@ -50,19 +48,6 @@ constexpr char kGood[] =
     "      - {port: small}\n"                                                          // 28
     "  - {xpu: 7, ports: [{port: small, forwarding_address: 0x8007}]}\n";              // 29
 
-Config MustParse(const std::string& text, std::vector<std::string>* warnings = nullptr) {
-  const auto config = ParseConfig(text, "test.yaml", kMachine, {}, warnings);
-  EXPECT_TRUE(config.ok()) << config.status();
-  return config.ok() ? *config : Config{};
-}
-
-void ExpectDumpLoadsToTheSame(const Config& config) {
-  const std::string dump = DumpConfig(config);
-  const auto again = ParseConfig(dump, "dump", kMachine);
-  ASSERT_TRUE(again.ok()) << again.status() << "\n" << dump;
-  EXPECT_EQ(*again, config) << dump;
-}
-
 // One port with one instance and one peer.
 std::string OnePort(const std::string& port_keys, const std::string& own = "",
                     const std::string& peer = "", const std::string& rest = "") {
@@ -73,7 +58,7 @@ std::string OnePort(const std::string& port_keys, const std::string& own = "",
 
 TEST(EncapsulationTest, EachIsReadAndDumped) {
   std::vector<std::string> warnings;
-  const Config config = MustParse(kGood, &warnings);
+  const Config config = MustParse(kGoodEncapsulation, &warnings);
   EXPECT_TRUE(warnings.empty()) << warnings[0];
   ASSERT_EQ(config.ports.size(), 6u);
   for (size_t i = 0; i < config.ports.size(); ++i) {
@@ -90,7 +75,7 @@ TEST(EncapsulationTest, EachIsReadAndDumped) {
 }
 
 TEST(EncapsulationTest, AddressesAreExpandedByEncapsulation) {
-  const Config config = MustParse(kGood);
+  const Config config = MustParse(kGoodEncapsulation);
   std::vector<ConfigAddress> own;
   for (const InstanceConfig& instance : config.instances) own.push_back(instance.ports[0].address);
   constexpr uint64_t kNet = 0x20010db800000000;
@@ -118,7 +103,7 @@ TEST(EncapsulationTest, AddressesAreExpandedByEncapsulation) {
 }
 
 TEST(EncapsulationTest, AnEntryForAnInstanceGoesBeforeThatForAll) {
-  const Config config = MustParse(kGood);
+  const Config config = MustParse(kGoodEncapsulation);
   const PeerConfig& peer = config.peers[1];  // XPU 9
   const PeerPort* of_1 = FindPeerPort(peer, 3, 1);
   const PeerPort* of_2 = FindPeerPort(peer, 3, 2);
@@ -202,7 +187,8 @@ TEST(EncapsulationTest, Ipv6AddressesThatNeedQuotesAreTold) {
       "  - xpus: 1-2\n    ports:\n      - port: six\n        ip_base: 2001:db8::";
   const std::string flow = "  - {xpus: 1-2, ports: [{port: six, ip_base: 2001:db8::}]}";
   for (const std::string& unquoted : {block, flow}) {
-    const auto refused = ParseConfig(Replaced(kGood, piece, unquoted), "wrong.yaml", kMachine);
+    const auto refused =
+        ParseConfig(Replaced(kGoodEncapsulation, piece, unquoted), "wrong.yaml", kMachine);
     ASSERT_FALSE(refused.ok());
     EXPECT_NE(refused.status().message().find("; check indentation, quotes"), std::string::npos)
         << refused.status();
@@ -399,12 +385,14 @@ TEST(EncapsulationTest, TextsNameThoseThatHaveAKey) {
 
 TEST(EncapsulationTest, EntriesForInstancesThatAreNotThereAreWarnedOf) {
   std::vector<std::string> warnings;
-  MustParse(Replaced(kGood, "{port: shim, instance: 1,", "{port: shim, instance: 5,"), &warnings);
+  MustParse(Replaced(kGoodEncapsulation, "{port: shim, instance: 1,", "{port: shim, instance: 5,"),
+            &warnings);
   ASSERT_EQ(warnings.size(), 1u);  // for one entry, though it is eight peers
   EXPECT_EQ(warnings[0].find("test.yaml:25:32: peers[0].ports[3].instance: no own instance"), 0u)
       << warnings[0];
-  MustParse(Replaced(kGood, "      - {port: one}\n", "      - {port: one, instance: 0}\n"),
-            &warnings);
+  MustParse(
+      Replaced(kGoodEncapsulation, "      - {port: one}\n", "      - {port: one, instance: 0}\n"),
+      &warnings);
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_NE(warnings[1].find("instances[2].ports[0].port: no peer is reached by instance 1 through "
                              "port one; add"),
@@ -435,14 +423,14 @@ TEST(EncapsulationTest, TheLargestTablesAreChecked) {
 class WrongEncapsulationTest : public testing::TestWithParam<Wrong> {};
 
 TEST_P(WrongEncapsulationTest, IsRefusedWithPlaceAndMend) {
-  ExpectRefused(kGood, GetParam(), kMachine);
+  ExpectRefused(kGoodEncapsulation, GetParam(), kMachine);
 }
 
-const Wrong kPorts[] = {
+const Wrong kWrongEncapsulationPorts[] = {
     {"afh1}", "afh3}", "7:51: ports[2].encapsulation: ", "; use udp4, udp6, afh1"},
     {"udp6}", "ipv6}", "6:51: ports[1].encapsulation: ", "; use udp4, udp6, afh1"},
-    {"net_null0}", "net_null0, ether_type: 0x88B5}", "5:49: ports[0].ether_type: ",
-     "; leave it out: the EtherType is that of IP"},
+    {"net_null0}", "net_null0, ether_type: 0x88B5}",
+     "5:49: ports[0].ether_type: ", "; leave it out: the EtherType is that of IP"},
     {"udp6}", "udp6, ether_type: 0x88B5}", "6:69: ports[1].ether_type: ", "leave it out"},
     {"afh1}", "afh1, ether_type: 0x05FF}", "7:69: ports[2].ether_type: ", "use 0x0600 to 0xFFFF"},
     {"afh1}", "afh1, ether_type: 65536}", "7:69: ports[2].ether_type: ", "use 0x0600 to 0xFFFF"},
@@ -610,7 +598,8 @@ const Wrong kUniqueness[] = {
      "choose another"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Ports, WrongEncapsulationTest, testing::ValuesIn(kPorts));
+INSTANTIATE_TEST_SUITE_P(Ports, WrongEncapsulationTest,
+                         testing::ValuesIn(kWrongEncapsulationPorts));
 INSTANTIATE_TEST_SUITE_P(IpAddresses, WrongEncapsulationTest, testing::ValuesIn(kIpAddresses));
 INSTANTIATE_TEST_SUITE_P(ForwardingAddresses, WrongEncapsulationTest,
                          testing::ValuesIn(kForwardingAddresses));

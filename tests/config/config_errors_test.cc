@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "config/config.h"
-#include "wrong_config.h"
+#include "configs.h"
 
 namespace suede {
 namespace {
 
 // A good configuration. Each case replaces one piece of it.
-constexpr char kGood[] =
+constexpr char kGoodErrors[] =
     "version: 1\n"                                                                 // 1
     "name: left\n"                                                                 // 2
     "eal: {hugepages: auto}\n"                                                     // 3
@@ -43,14 +43,14 @@ constexpr char kGood[] =
 
 class WrongConfigTest : public testing::TestWithParam<Wrong> {};
 
-const MachineFacts kMachine{.cpu_count = 4};
-
 TEST(GoodConfigTest, Loads) {
-  const auto config = ParseConfig(kGood, "wrong.yaml", kMachine);
+  const auto config = ParseConfig(kGoodErrors, "wrong.yaml", kMachine);
   EXPECT_TRUE(config.ok()) << config.status();
 }
 
-TEST_P(WrongConfigTest, IsRefusedWithPlaceAndMend) { ExpectRefused(kGood, GetParam(), kMachine); }
+TEST_P(WrongConfigTest, IsRefusedWithPlaceAndMend) {
+  ExpectRefused(kGoodErrors, GetParam(), kMachine);
+}
 
 const Wrong kSyntax[] = {
     {"version: 1\n", "", "1:1: version: missing", "add version:"},
@@ -272,23 +272,23 @@ TEST(WrongTextTest, EmptyAndOtherThanMaps) {
 }
 
 TEST(WrongTextTest, OverridesAreNamedAsThePlace) {
-  EXPECT_EQ(ErrorOf(kGood, {{"transport.window_pdus", "0", "flag --set"}})
+  EXPECT_EQ(ErrorOf(kGoodErrors, {{"transport.window_pdus", "0", "flag --set"}})
                 .find("flag --set: transport.window_pdus: 0 is out of range"),
             0u);
-  EXPECT_EQ(ErrorOf(kGood, {{"transport.windw_pdus", "1", "environment X"}})
+  EXPECT_EQ(ErrorOf(kGoodErrors, {{"transport.windw_pdus", "1", "environment X"}})
                 .find("environment X: transport.windw_pdus: unknown key; did you mean window_pdus"),
             0u);
-  EXPECT_EQ(ErrorOf(kGood, {{"ports[0].mtu_bytes", "1500", "flag --set"}})
+  EXPECT_EQ(ErrorOf(kGoodErrors, {{"ports[0].mtu_bytes", "1500", "flag --set"}})
                 .find("flag --set: ports[0].mtu_bytes: 1500 is too small"),
             0u);
-  EXPECT_EQ(ErrorOf(kGood, {{"ports[2].name", "x", "flag --set"}})
+  EXPECT_EQ(ErrorOf(kGoodErrors, {{"ports[2].name", "x", "flag --set"}})
                 .find("flag --set: ports[2].name: no such entry: there are 2 of them"),
             0u);
-  EXPECT_EQ(ErrorOf(kGood, {{"name.x", "x", "flag --set"}}).find("flag --set: name.x: "), 0u);
+  EXPECT_EQ(ErrorOf(kGoodErrors, {{"name.x", "x", "flag --set"}}).find("flag --set: name.x: "), 0u);
   for (const char* path : {"", ".", "a..b", "a[", "a[x]", "a[0", "[", "a[]", "a.", "a[0]b"}) {
-    EXPECT_EQ(ErrorOf(kGood, {{path, "1", "flag --set"}}).find("flag --set: "), 0u) << path;
+    EXPECT_EQ(ErrorOf(kGoodErrors, {{path, "1", "flag --set"}}).find("flag --set: "), 0u) << path;
   }
-  EXPECT_EQ(ErrorOf(kGood, {{"eal.args", "[", "flag --set"}}).find("flag --set: "), 0u);
+  EXPECT_EQ(ErrorOf(kGoodErrors, {{"eal.args", "[", "flag --set"}}).find("flag --set: "), 0u);
 }
 
 TEST(WrongTextTest, HostileTextIsRefusedSoon) {

@@ -7,52 +7,52 @@
 
 #include "config/config.h"
 #include "config/link_config.h"
-#include "wrong_config.h"
+#include "configs.h"
 
 namespace suede {
 namespace {
 
-const MachineFacts kMachine{.cpu_count = 4};
-
 // A good configuration, with a TAP device on a port that is no instance's first. Each case replaces
 // one piece of it.
-constexpr char kGood[] =
-    "version: 1\n"                                                                 // 1
-    "name: left\n"                                                                 // 2
-    "lcores: [{cpu: 1}, {cpu: 2}]\n"                                               // 3
-    "ports:\n"                                                                     // 4
+constexpr char kGoodPlanes[] =
+    "version: 1\n"                                                                   // 1
+    "name: left\n"                                                                   // 2
+    "lcores: [{cpu: 1}, {cpu: 2}]\n"                                                 // 3
+    "ports:\n"                                                                       // 4
     "  - {name: p0, device: net_null0, encapsulation: afh1, bandwidth_gbps: 100}\n"  // 5
-    "  - {name: p1, device: net_null1, encapsulation: afh1, tap: t1}\n"            // 6
-    "  - {name: p2, device: net_null2}\n"                                          // 7
-    "  - {name: p3, device: net_null3, encapsulation: afh2}\n"                     // 8
-    "  - {name: p4, device: net_null4, encapsulation: afh2}\n"                     // 9
-    "instances:\n"                                                                 // 10
-    "  - xpus: 0-1\n"                                                              // 11
-    "    lcore: 1\n"                                                               // 12
-    "    ordering: unordered\n"                                                    // 13
-    "    ports:\n"                                                                 // 14
-    "      - {port: p0}\n"                                                         // 15
-    "      - {port: p1, forwarding_base: 0x0400}\n"                                // 16
-    "      - {port: p2, ip_base: 198.18.0.1}\n"                                    // 17
-    "      - {port: p3}\n"                                                         // 18
-    "  - {xpu: 2, lcore: 1, ports: [{port: p3}, {port: p1}]}\n"                    // 19
-    "  - {xpu: 3, lcore: 2, ports: [{port: p4}]}\n"                                // 20
-    "peers:\n"                                                                     // 21
-    "  - xpus: 8-9\n"                                                              // 22
-    "    ports:\n"                                                                 // 23
-    "      - {port: p0}\n"                                                         // 24
-    "      - {port: p1}\n"                                                         // 25
-    "      - {port: p2, ip_base: 198.18.0.0, mac_base: 02:00:00:00:00:00}\n"       // 26
-    "      - {port: p3}\n"                                                         // 27
-    "      - {port: p4}\n"                                                         // 28
-    "planes:\n"                                                                    // 29
-    "  hello_multiplier: 3\n";                                                     // 30
+    "  - {name: p1, device: net_null1, encapsulation: afh1, tap: t1}\n"              // 6
+    "  - {name: p2, device: net_null2}\n"                                            // 7
+    "  - {name: p3, device: net_null3, encapsulation: afh2}\n"                       // 8
+    "  - {name: p4, device: net_null4, encapsulation: afh2}\n"                       // 9
+    "instances:\n"                                                                   // 10
+    "  - xpus: 0-1\n"                                                                // 11
+    "    lcore: 1\n"                                                                 // 12
+    "    ordering: unordered\n"                                                      // 13
+    "    ports:\n"                                                                   // 14
+    "      - {port: p0}\n"                                                           // 15
+    "      - {port: p1, forwarding_base: 0x0400}\n"                                  // 16
+    "      - {port: p2, ip_base: 198.18.0.1}\n"                                      // 17
+    "      - {port: p3}\n"                                                           // 18
+    "  - {xpu: 2, lcore: 1, ports: [{port: p3}, {port: p1}]}\n"                      // 19
+    "  - {xpu: 3, lcore: 2, ports: [{port: p4}]}\n"                                  // 20
+    "peers:\n"                                                                       // 21
+    "  - xpus: 8-9\n"                                                                // 22
+    "    ports:\n"                                                                   // 23
+    "      - {port: p0}\n"                                                           // 24
+    "      - {port: p1}\n"                                                           // 25
+    "      - {port: p2, ip_base: 198.18.0.0, mac_base: 02:00:00:00:00:00}\n"         // 26
+    "      - {port: p3}\n"                                                           // 27
+    "      - {port: p4}\n"                                                           // 28
+    "planes:\n"                                                                      // 29
+    "  hello_multiplier: 3\n";                                                       // 30
 
 class PlanesConfigTest : public testing::TestWithParam<Wrong> {};
 
-TEST_P(PlanesConfigTest, IsRefusedWithPlaceAndMend) { ExpectRefused(kGood, GetParam(), kMachine); }
+TEST_P(PlanesConfigTest, IsRefusedWithPlaceAndMend) {
+  ExpectRefused(kGoodPlanes, GetParam(), kMachine);
+}
 
-const Wrong kPorts[] = {
+const Wrong kWrongPlanesPorts[] = {
     {"      - {port: p3}\n  - {xpu: 2", "  - {xpu: 2", "17:9: instances[0].ports: 3 ports",
      "1, 2 or 4"},
     {"  - {xpu: 2", "      - {port: p4}\n  - {xpu: 2", "19:9: instances[0].ports: 5 entries",
@@ -65,14 +65,16 @@ const Wrong kPorts[] = {
      "13:15: instances[0].ordering: ", "use strict or unordered"},
     {"bandwidth_gbps: 100", "pfc: device", "5:61: ports[0].pfc: ", "use software"},
     {"bandwidth_gbps: 100", "llr: yes", "5:61: ports[0].llr: ", "off or on"},
-    {"bandwidth_gbps: 100", "llr: on, link_ether_type: 0x88B5", "5:82: ports[0].link_ether_type: ",
-     "use another"},
-    {"encapsulation: afh2}\n  - {name: p4", "encapsulation: afh2, queues: instance, llr: on}\n  - {name: p4",
+    {"bandwidth_gbps: 100", "llr: on, link_ether_type: 0x88B5",
+     "5:82: ports[0].link_ether_type: ", "use another"},
+    {"encapsulation: afh2}\n  - {name: p4",
+     "encapsulation: afh2, queues: instance, llr: on}\n  - {name: p4",
      "8:79: ports[3].llr: the port has 3 queue pairs", "queues: lcore, or write llr: off"},
-    {"encapsulation: afh2}\n  - {name: p4", "encapsulation: afh2, queues: instance, cbfc: on}\n  - {name: p4",
+    {"encapsulation: afh2}\n  - {name: p4",
+     "encapsulation: afh2, queues: instance, cbfc: on}\n  - {name: p4",
      "8:80: ports[3].cbfc: the port has 3 queue pairs", "queues: lcore, or write cbfc: off"},
-    {"bandwidth_gbps: 100", "cbfc: on, link_ether_type: 0x88B6", "5:83: ports[0].link_ether_type: ",
-     "use another"},
+    {"bandwidth_gbps: 100", "cbfc: on, link_ether_type: 0x88B6",
+     "5:83: ports[0].link_ether_type: ", "use another"},
     {"bandwidth_gbps: 100", "cbfc: on, rx_descriptors: 128",
      "5:82: ports[0].rx_descriptors: 128 are too few", "a larger cbfc.credit_bytes"},
     {"bandwidth_gbps: 100", "pfc: hard", "5:61: ports[0].pfc: ", "software"},
@@ -135,17 +137,11 @@ const Wrong kKeys[] = {
      "belongs at transport.window_pdus"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Ports, PlanesConfigTest, testing::ValuesIn(kPorts));
+INSTANTIATE_TEST_SUITE_P(Ports, PlanesConfigTest, testing::ValuesIn(kWrongPlanesPorts));
 INSTANTIATE_TEST_SUITE_P(Keys, PlanesConfigTest, testing::ValuesIn(kKeys));
 
-Config MustParse(const std::string& text, std::vector<std::string>* warnings = nullptr) {
-  const auto config = ParseConfig(text, "good.yaml", kMachine, {}, warnings);
-  EXPECT_TRUE(config.ok()) << config.status();
-  return config.ok() ? *config : Config{};
-}
-
 std::string WithCredits(const std::string& credits) {
-  std::string text = kGood;
+  std::string text = kGoodPlanes;
   const std::string own = "bandwidth_gbps: 100";
   return text.replace(text.find(own), own.size(), "cbfc: on") + "cbfc: {credits: " + credits + "}\n";
 }
@@ -166,7 +162,7 @@ TEST(PlanesConfig, CreditsAreForEightVcsAndFramesAndHaveDescriptors) {
 }
 
 TEST(PlanesConfig, CreditsAreAnEvenShareOfTheRingByDefault) {
-  std::string text = kGood;
+  std::string text = kGoodPlanes;
   const std::string own = "bandwidth_gbps: 100";
   text.replace(text.find(own), own.size(), "cbfc: on, rx_descriptors: 1024");
   const Config config = MustParse(text);
@@ -180,7 +176,7 @@ TEST(PlanesConfig, CreditsAreAnEvenShareOfTheRingByDefault) {
 }
 
 TEST(PlanesConfig, InstancesOnDifferentLcoresMayBeOnOnePort) {
-  std::string text = kGood;
+  std::string text = kGoodPlanes;
   const std::string own = "[{port: p4}]}\npeers";
   text.replace(text.find(own), own.size(), "[{port: p4}, {port: p0}]}\npeers");
   const auto config = ParseConfig(text, "good.yaml", kMachine);
@@ -191,7 +187,7 @@ TEST(PlanesConfig, InstancesOnDifferentLcoresMayBeOnOnePort) {
 
 TEST(PlanesConfig, EachPortOfAnInstanceIsAPlane) {
   std::vector<std::string> warnings;
-  const Config config = MustParse(kGood, &warnings);
+  const Config config = MustParse(kGoodPlanes, &warnings);
   EXPECT_TRUE(warnings.empty()) << warnings[0];
   ASSERT_EQ(config.instances.size(), 4u);
   const InstanceConfig& instance = config.instances[1];
@@ -210,7 +206,7 @@ TEST(PlanesConfig, EachPortOfAnInstanceIsAPlane) {
 }
 
 TEST(PlanesConfig, DumpLoadsToTheSame) {
-  const Config config = MustParse(std::string(kGood) +
+  const Config config = MustParse(std::string(kGoodPlanes) +
                                   "  hello_interval_us: 11\n"
                                   "  hello_idle_us: 12\n"
                                   "  hold_down_us: 1300\n"
@@ -227,38 +223,40 @@ TEST(PlanesConfig, DumpLoadsToTheSame) {
 TEST(PlanesConfig, OneUnorderedPortIsAllowed) {
   std::vector<std::string> warnings;
   const Config config =
-      MustParse(Replaced(kGood, "{xpu: 3, ", "{xpu: 3, ordering: unordered, "), &warnings);
+      MustParse(Replaced(kGoodPlanes, "{xpu: 3, ", "{xpu: 3, ordering: unordered, "), &warnings);
   EXPECT_EQ(config.instances[3].ordering, InstanceConfig::Ordering::kUnordered);
   EXPECT_TRUE(warnings.empty()) << warnings[0];
 }
 
 TEST(PlanesConfig, APeerThatSomePlanesDoNotLeadToIsAllowedWithAWarning) {
   std::vector<std::string> warnings;
-  MustParse(std::string(kGood).insert(std::string(kGood).find("planes:"),
-                                      "  - {xpus: 16-20, ports: [{port: p1}, {port: p4}]}\n"),
+  MustParse(std::string(kGoodPlanes)
+                .insert(std::string(kGoodPlanes).find("planes:"),
+                        "  - {xpus: 16-20, ports: [{port: p1}, {port: p4}]}\n"),
             &warnings);
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_EQ(warnings[0],
-            "good.yaml:29:26: peers[1].ports: instance 0 of XPU 0 does not reach the peer through "
+            "test.yaml:29:26: peers[1].ports: instance 0 of XPU 0 does not reach the peer through "
             "p0, p2, p3, so that fewer planes lead there; add the port");
 }
 
 TEST(PlanesConfig, APlaneThatLeadsNowhereIsOneWarning) {
   std::vector<std::string> warnings;
-  MustParse(Replaced(kGood, "      - {port: p1}\n      - {port: p2, ip_base: 198.18.0.0",
+  MustParse(Replaced(kGoodPlanes, "      - {port: p1}\n      - {port: p2, ip_base: 198.18.0.0",
                      "      - {port: p2, ip_base: 198.18.0.0"),
             &warnings);
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_EQ(warnings[0],
-            "good.yaml:16:16: instances[0].ports[1].port: no peer is reached through port p1; add "
+            "test.yaml:16:16: instances[0].ports[1].port: no peer is reached through port p1; add "
             "the port to the peers");
 }
 
 TEST(PlanesConfig, APeerThatNoPlaneLeadsToIsNoPeerOfTheInstance) {
   std::vector<std::string> warnings;
-  MustParse(std::string(kGood).insert(std::string(kGood).find("planes:"),
-                                      "  - {xpu: 16, ports: [{port: p4}]}\n"),
-            &warnings);
+  MustParse(
+      std::string(kGoodPlanes)
+          .insert(std::string(kGoodPlanes).find("planes:"), "  - {xpu: 16, ports: [{port: p4}]}\n"),
+      &warnings);
   EXPECT_TRUE(warnings.empty()) << warnings[0];
 }
 

@@ -5,14 +5,12 @@
 #include <string>
 
 #include "config/config.h"
-#include "wrong_config.h"
+#include "configs.h"
 
 namespace suede {
 namespace {
 
-const MachineFacts kMachine{.cpu_count = 4};
-
-constexpr char kGood[] =
+constexpr char kGoodSealing[] =
     "version: 1\n"                                                                     // 1
     "name: left\n"                                                                     // 2
     "lcores: [{cpu: 1}]\n"                                                             // 3
@@ -24,9 +22,11 @@ constexpr char kGood[] =
 
 class SealingConfigTest : public testing::TestWithParam<Wrong> {};
 
-TEST_P(SealingConfigTest, IsRefusedWithPlaceAndMend) { ExpectRefused(kGood, GetParam(), kMachine); }
+TEST_P(SealingConfigTest, IsRefusedWithPlaceAndMend) {
+  ExpectRefused(kGoodSealing, GetParam(), kMachine);
+}
 
-const Wrong kWrong[] = {
+const Wrong kWrongSealing[] = {
     {", key: /a.key", "", "8:8: sealing.tls.key: missing", "add key:"},
     {", ca: /ca.pem", "", "8:8: sealing.tls.ca: missing", "add ca:"},
     {"listen: '[::1]:7420', ", "", "8:8: sealing.tls.listen: missing", "add listen:"},
@@ -41,10 +41,10 @@ const Wrong kWrong[] = {
     {"sealing:\n  tls: {listen: '[::1]:7420', certificate: /a.pem, key: /a.key, ca: /ca.pem}\n",
      "sealing: {secrets: /s}\n", "6:30: peers[0].control: ", "add sealing.tls"},
 };
-INSTANTIATE_TEST_SUITE_P(Tls, SealingConfigTest, testing::ValuesIn(kWrong));
+INSTANTIATE_TEST_SUITE_P(Tls, SealingConfigTest, testing::ValuesIn(kWrongSealing));
 
 TEST(SealingConfigSourcesTest, SealingNeedsSecrets) {
-  std::string text = kGood;
+  std::string text = kGoodSealing;
   text.resize(text.find("sealing:\n"));
   ExpectRefused(text,
                 {"control: '198.18.0.2:7420', ", "",
@@ -53,7 +53,7 @@ TEST(SealingConfigSourcesTest, SealingNeedsSecrets) {
 }
 
 TEST(SealingConfigSourcesTest, TlsNeedsNoFile) {
-  const auto config = ParseConfig(kGood, "good.yaml", kMachine);
+  const auto config = ParseConfig(kGoodSealing, "good.yaml", kMachine);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_TRUE(config->sealing.secrets.empty());
   EXPECT_EQ(config->sealing.tls.refresh_s, 3600u);

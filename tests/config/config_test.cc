@@ -6,16 +6,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "config/config_fields.h"
+#include "configs.h"
 
 namespace suede {
 namespace {
-
-const MachineFacts kMachine{.cpu_count = 8};
 
 constexpr char kSmallest[] =
     "version: 1\n"
@@ -26,28 +24,8 @@ constexpr char kSmallest[] =
 
 std::string PathOf(const std::string& file) { return std::string(SUEDE_SOURCE_DIR) + "/" + file; }
 
-std::string Contents(const std::string& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-Config MustParse(const std::string& text, const std::vector<ConfigOverride>& overrides = {}) {
-  auto config = ParseConfig(text, "test.yaml", kMachine, overrides);
-  EXPECT_TRUE(config.ok()) << config.status();
-  return config.ok() ? *config : Config{};
-}
-
-void ExpectDumpLoadsToTheSame(const Config& config) {
-  const std::string dump = DumpConfig(config);
-  const auto again = ParseConfig(dump, "dump", kMachine);
-  ASSERT_TRUE(again.ok()) << again.status() << "\n" << dump;
-  EXPECT_EQ(*again, config) << dump;
-}
-
 TEST(ConfigTest, SocketsAreInTheDirectoryThatAServiceManagerMade) {
-  MachineFacts machine = kMachine;
+  MachineFacts machine = kMachineOf8Cpus;
   machine.runtime_directory = "/run/suede/unit";
   const auto config = ParseConfig(kSmallest, "test.yaml", machine);
   ASSERT_TRUE(config.ok()) << config.status();
@@ -191,10 +169,11 @@ TEST(ConfigTest, EveryKeyOutsideListsIsReadAndDumped) {
 }
 
 TEST(ConfigTest, OverridesWinAndTheLastOneMost) {
-  const Config config = MustParse(kSmallest, {{"transport.window_pdus", "64", "environment X"},
-                                              {"transport.window_pdus", "128", "flag --set"},
-                                              {"ports[0].mac", "02:00:00:00:00:07", "flag --set"},
-                                              {"eal.args", "[--log-level=8]", "flag --set"}});
+  const Config config = MustParse(kSmallest, nullptr,
+                                  {{"transport.window_pdus", "64", "environment X"},
+                                   {"transport.window_pdus", "128", "flag --set"},
+                                   {"ports[0].mac", "02:00:00:00:00:07", "flag --set"},
+                                   {"eal.args", "[--log-level=8]", "flag --set"}});
   EXPECT_EQ(config.transport.window_pdus, 128u);
   EXPECT_EQ(config.ports[0].mac, (ConfigMac{2, 0, 0, 0, 0, 7}));
   EXPECT_EQ(config.eal.args, std::vector<std::string>{"--log-level=8"});
@@ -226,7 +205,7 @@ TEST(ConfigTest, EveryExampleLoadsWithoutWarning) {
     if (entry.path().extension() != ".yaml") continue;
     ++count;
     std::vector<std::string> warnings;
-    const auto config = LoadConfig(entry.path(), kMachine, {}, &warnings);
+    const auto config = LoadConfig(entry.path(), kMachineOf8Cpus, {}, &warnings);
     ASSERT_TRUE(config.ok()) << config.status();
     EXPECT_TRUE(warnings.empty()) << warnings[0];
     ExpectDumpLoadsToTheSame(*config);
@@ -241,8 +220,8 @@ TEST(ConfigTest, PairsOfExamplesKnowEachOther) {
         std::pair("conf/servers-pair-a.yaml", "conf/servers-pair-b.yaml"),
         std::pair("conf/memif-afh2c-left.yaml", "conf/memif-afh2c-right.yaml"),
         std::pair("conf/memif-planes-left.yaml", "conf/memif-planes-right.yaml")}) {
-    const auto left = LoadConfig(PathOf(a), kMachine);
-    const auto right = LoadConfig(PathOf(b), kMachine);
+    const auto left = LoadConfig(PathOf(a), kMachineOf8Cpus);
+    const auto right = LoadConfig(PathOf(b), kMachineOf8Cpus);
     ASSERT_TRUE(left.ok() && right.ok());
     EXPECT_EQ(left->transport, right->transport);
     EXPECT_EQ(left->packing, right->packing);
@@ -287,7 +266,7 @@ TEST(ConfigTest, DumpOfTheLargestConfigurationIsNotTooLargeToLoad) {
 TEST(ConfigTest, WarningsNamePlaceAndMend) {
   std::vector<std::string> warnings;
   const auto config = ParseConfig(std::string(kSmallest) + "classes:\n  ack: {pcp: 5}\n",
-                                  "test.yaml", kMachine, {}, &warnings);
+                                  "test.yaml", kMachineOf8Cpus, {}, &warnings);
   ASSERT_TRUE(config.ok()) << config.status();
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_NE(warnings[0].find("peers: there are no peers"), std::string::npos) << warnings[0];

@@ -6,16 +6,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "config/config_fields.h"
-#include "wrong_config.h"
+#include "configs.h"
 
 namespace suede {
 namespace {
 
-constexpr char kGood[] =
+constexpr char kGoodFare[] =
     R"(version: 1
 endpoint: left
 xpu: 3
@@ -31,18 +30,12 @@ bgp: {name: host3}
 damping: {half_life_ms: 1000}
 )";
 
-absl::StatusOr<FareConfig> Parse(const std::string& text) {
+absl::StatusOr<FareConfig> ParseFare(const std::string& text) {
   return ParseFareConfig(text, "fare.yaml");
 }
 
-std::string Contents(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
 TEST(FareConfigTest, AGoodOneIsRead) {
-  const auto config = Parse(kGood);
+  const auto config = ParseFare(kGoodFare);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->root.endpoint, "left");
   EXPECT_EQ(config->root.source, FareRoot::Source::kBgp);
@@ -59,10 +52,10 @@ TEST(FareConfigTest, AGoodOneIsRead) {
 }
 
 TEST(FareConfigTest, ADumpLoadsToTheSame) {
-  const auto config = Parse(kGood);
+  const auto config = ParseFare(kGoodFare);
   ASSERT_TRUE(config.ok()) << config.status();
   const std::string dump = DumpFareConfig(*config);
-  const auto again = Parse(dump);
+  const auto again = ParseFare(dump);
   ASSERT_TRUE(again.ok()) << again.status() << "\n" << dump;
   EXPECT_EQ(DumpFareConfig(*again), dump);
 }
@@ -100,7 +93,7 @@ TEST(FareConfigTest, ErrorsNamePlaceAndMend) {
        "damping.reuse: 2500 is not below suppress; use less than 2500"},
       {"half_life_ms: 1000", "most: 2000", "damping.most: 2000 is below suppress, so that"},
   };
-  ExpectEachRefused(kGood, cases, "fare.yaml", Parse);
+  ExpectEachRefused(kGoodFare, cases, "fare.yaml", ParseFare);
 }
 
 TEST(FareConfigTest, Examples) {

@@ -5,17 +5,16 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "config/config_fields.h"
 #include "config/link_config.h"
-#include "wrong_config.h"
+#include "configs.h"
 
 namespace suede {
 namespace {
 
-constexpr char kGood[] =
+constexpr char kGoodSwitch[] =
     R"(version: 1
 name: sw0
 lcores: [{cpu: 0}, {cpu: 1}]
@@ -35,20 +34,12 @@ addresses:
   - {mac: "02:00:00:00:00:01", vlan: 7, port: b}
 )";
 
-const MachineFacts kMachine{.cpu_count = 4};
-
-absl::StatusOr<SwitchConfig> Parse(const std::string& text) {
+absl::StatusOr<SwitchConfig> ParseSwitch(const std::string& text) {
   return ParseSwitchConfig(text, "sw.yaml", kMachine);
 }
 
-std::string Contents(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
 TEST(SwitchConfigTest, AGoodOneIsRead) {
-  const auto config = Parse(kGood);
+  const auto config = ParseSwitch(kGoodSwitch);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->name(), "sw0");
   EXPECT_EQ(config->ports[0].lcore, 1u);
@@ -64,10 +55,10 @@ TEST(SwitchConfigTest, AGoodOneIsRead) {
 }
 
 TEST(SwitchConfigTest, ADumpLoadsToTheSame) {
-  const auto config = Parse(kGood);
+  const auto config = ParseSwitch(kGoodSwitch);
   ASSERT_TRUE(config.ok()) << config.status();
   const std::string dump = DumpSwitchConfig(*config);
-  const auto again = Parse(dump);
+  const auto again = ParseSwitch(dump);
   ASSERT_TRUE(again.ok()) << again.status() << "\n" << dump;
   EXPECT_EQ(DumpSwitchConfig(*again), dump);
 }
@@ -125,17 +116,17 @@ TEST(SwitchConfigTest, ErrorsNamePlaceAndMend) {
        "cbfc.overhead_bytes: 128 is out of range; use 0 to 127"},
       {"  - {name: a,", "  - {nam: a,", "ports[0].nam"},
   };
-  ExpectEachRefused(kGood, cases, "sw.yaml", Parse);
+  ExpectEachRefused(kGoodSwitch, cases, "sw.yaml", ParseSwitch);
 }
 
 // The link VC of a frame, which both ends find, is the class whose part of the buffer it takes.
 TEST(SwitchConfigTest, WithCreditClassesAreTheDefaultOnes) {
   const auto message = [](const std::string& piece, const std::string& replacement) {
-    std::string text = kGood;
+    std::string text = kGoodSwitch;
     text.replace(text.find("pfc: on"), 7, "cbfc: on");
     text.replace(text.find("1000000"), 7, "3000000");
     text.replace(text.find(piece), piece.size(), replacement);
-    const auto config = Parse(text);
+    const auto config = ParseSwitch(text);
     return config.ok() ? "good" : std::string(config.status().message());
   };
   EXPECT_EQ(message("version", "version"), "good");
@@ -149,11 +140,11 @@ TEST(SwitchConfigTest, WithCreditClassesAreTheDefaultOnes) {
 }
 
 TEST(SwitchConfigTest, TheBufferHoldsWhatIsGranted) {
-  std::string text = kGood;
+  std::string text = kGoodSwitch;
   text.replace(text.find("pfc: on"), 7, "cbfc: on");
   text.replace(text.find("1000000"), 7, "200000");
   const auto with = [&](const std::string& credits) {
-    return Parse(text + "cbfc: {credits: " + credits + "}\n");
+    return ParseSwitch(text + "cbfc: {credits: " + credits + "}\n");
   };
   const auto few = with("[17, 0, 0, 0, 0, 0, 0, 17]");
   ASSERT_TRUE(few.ok()) << few.status();
@@ -177,7 +168,7 @@ TEST(SwitchConfigTest, OverridesComeFromFlagsAndTheEnvironment) {
   ASSERT_TRUE(overrides.ok()) << overrides.status();
   ASSERT_EQ(overrides->size(), 1u);  // the other one is an endpoint's
   overrides->push_back(*OverrideFromFlag("ports[0].rate_gbps=10"));
-  const auto config = ParseSwitchConfig(kGood, "sw.yaml", kMachine, *overrides);
+  const auto config = ParseSwitchConfig(kGoodSwitch, "sw.yaml", kMachine, *overrides);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->buffer.bytes, 2000000u);
   EXPECT_DOUBLE_EQ(config->ports[0].rate_gbps.value, 10);

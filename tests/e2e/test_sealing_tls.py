@@ -453,7 +453,7 @@ def test_peers_that_break_the_protocol():
         assert plain.recv(1) == b""
         assert silent.recv(1) == b""
         wait_for_reason(ends.right, "the handshake takes longer than 10 s")
-        wait_for_reason(ends.right, "says nothing for 10 s")
+        wait_for_reason(ends.right, "no data from the other end for 10 s")
         # None of it is taken for an agreement, and the pair goes on.
         assert [event["secret_id"] for event in events_of(ends.right, "seal_agreed")] == [128]
         assert e2e.both_ways(ends.directory, *ends.both, 0.3) > 0

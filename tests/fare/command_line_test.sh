@@ -26,7 +26,7 @@ expect 0 "4 with --once: the endpoint is unreachable" --help
 expect 0 "suede-fare " --version
 expect 2 "no configuration; give one with --config FILE"
 expect 2 "unknown argument '--wrong'" --wrong
-expect 2 "takes nothing behind --" -- -l 1
+expect 2 "no arguments are permitted after --" -- -l 1
 expect 2 "no-such-file" --config "$directory/no-such-file"
 expect 0 "good" --config "$source/conf/frr/fare.yaml" --check_config
 expect 2 "scale: 0 makes every bandwidth 0" --config "$source/conf/frr/fare.yaml" --set scale=0 --check_config

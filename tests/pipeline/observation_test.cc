@@ -40,6 +40,47 @@ TEST_F(ObservationTest, EveryCommandAndPduIsInTheHistogramsOnce) {
   EXPECT_EQ(Of(a, HistogramId::kGoBackPdus).count(), 0);
 }
 
+// PDUs of one burst that differ in size are recorded each with their own commands.
+TEST_F(ObservationTest, PdusOfOneBurstAreRecordedByTheirCommands) {
+  params.pack_limit_bytes = 128;
+  Host& a = AddHost(0, 2);
+  Client& sender = Attach(a);
+  Attach(AddHost(1, 2));
+  SendMany(sender, 1, 1);
+  Statuses(sender, 1);
+  for (const uint32_t bytes : {16u, 16u, 16u, 100u, 100u, 100u, 16u, 100u}) {
+    ASSERT_EQ(sender.Send(TestCommand(8, bytes, 1), 1, 0, SUEDE_RECORD_COMPLETION),
+              SendResult::kOk);
+  }
+  Statuses(sender, 8);
+  EXPECT_EQ(Of(a, HistogramId::kPduCommands).count(), a.Count(Counter::kTxPdus));
+  EXPECT_EQ(Of(a, HistogramId::kPduCommands).sum(), 9);
+}
+
+TEST_F(ObservationTest, PromisedLinesAreThoseOfAllVcs) {
+  Client& sender = Attach(AddHost(0, 2));
+  Host& b = AddHost(1, 2);
+  Attach(b);
+  SendMany(sender, 1, 1);
+  Statuses(sender, 1);
+  Run(milliseconds(11));
+  uint64_t promised = 0;
+  for (const CreditFeed& feed : b.pipeline->instance(0).feeds) promised += feed.promised;
+  EXPECT_GT(promised, 0);
+  EXPECT_EQ(Shown(b, Gauge::kPromisedLines), promised);
+}
+
+TEST_F(ObservationTest, TheSpeedOfALinkIsReadWhenItComesUp) {
+  Host& a = AddHost(0, 2);
+  Run(milliseconds(11));
+  a.port->SetLink(false);
+  a.port->faults().bits_per_ns = 25;
+  Run(milliseconds(11));
+  a.port->SetLink(true);
+  Run(milliseconds(11));
+  EXPECT_EQ(a.pipeline->instance(0).own.link_bps[0], 25'000'000'000u);
+}
+
 TEST_F(ObservationTest, ARecoveryIsToldWithWhatItSentAgain) {
   Host& a = AddHost(0, 2);
   Client& sender = Attach(a);

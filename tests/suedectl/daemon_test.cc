@@ -33,8 +33,10 @@ Answer Store(Call& call) {
   return Json{{"bytes", write(file.get(), "hello\n", 6)}};
 }
 Answer Refuse(Call&) { return absl::FailedPreconditionError("not today; try tomorrow"); }
-constexpr Method kMethods[] = {
-    {.name = "file.store", .sentence = "", .run = Store,
+constexpr Method kFakeMethods[] = {
+    {.name = "file.store",
+     .sentence = "",
+     .run = Store,
      .descriptor = DescriptorParam{.name = "file", .sentence = ""}},
     {.name = "refuse", .sentence = "", .run = Refuse},
 };
@@ -138,7 +140,7 @@ class DaemonTest : public testing::Test {
     return result;
   }
 
-  const Catalog catalog_{std::span<const Method>(kMethods), EventMethods(), DaemonMethods(),
+  const Catalog catalog_{std::span<const Method>(kFakeMethods), EventMethods(), DaemonMethods(),
                          EndpointMethods()};
   NoEndpoint endpoint_;
   char template_[24] = "/tmp/suede-ctl-XXXXXX";

@@ -173,9 +173,10 @@ TEST_F(SwitchManagementTest, AddressesAreAddedListedAndForgotten) {
   EXPECT_EQ(Call("addresses.remove", R"(["02:00:00:00:00:77"])")["address"], "02:00:00:00:00:77");
   EXPECT_EQ(Call("addresses.remove", R"(["02:00:00:00:00:77"])"),
             "there is no such address; addresses.list names them");
-  EXPECT_TRUE(Call("addresses.add", R"(["10.0.0.1", "p1"])")
-                  .get<std::string>()
-                  .starts_with("address: '10.0.0.1' is none that this switch forwards by"));
+  EXPECT_TRUE(
+      Call("addresses.add", R"(["10.0.0.1", "p1"])")
+          .get<std::string>()
+          .starts_with("address: '10.0.0.1' is not an address by which this switch forwards"));
 }
 
 TEST_F(SwitchManagementTest, APortThatIsSetDownOrHasNoLinkCarriesNothing) {
@@ -254,7 +255,7 @@ TEST_F(SwitchManagementTest, AnLcoreThatDoesNotTurnIsNoticed) {
     thread_->mailbox.Ask(switch_request::ResetHighWater{});
   }
   EXPECT_EQ(Call("impair.set", R"({"port":"p0","loss":1})"),
-            "as many requests wait for the switch as may wait; try again");
+            "the request queue of the switch is full; try again");
   EXPECT_TRUE(Call("impair.list", R"({"impaired_only":true})")["impairments"].empty());
   EXPECT_TRUE(Until([&] { return !observer_->HealthFaults().empty(); }));
   EXPECT_TRUE(observer_->HealthFaults()[0].starts_with("lcore 3: no poll iteration for "));

@@ -1,16 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configurations with one wrong piece in a good one.
-#ifndef SUEDE_TESTS_CONTROL_WRONG_CONFIG_H_
-#define SUEDE_TESTS_CONTROL_WRONG_CONFIG_H_
+// Configurations that load, and configurations with one wrong piece in a good one.
+#ifndef SUEDE_TESTS_CONFIG_CONFIGS_H_
+#define SUEDE_TESTS_CONFIG_CONFIGS_H_
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <ostream>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "config/config.h"
 
 namespace suede {
+
+inline const MachineFacts kMachine{.cpu_count = 4};
+inline const MachineFacts kMachineOf8Cpus{.cpu_count = 8};
+
+inline std::string Contents(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+inline Config MustParse(const std::string& text, std::vector<std::string>* warnings = nullptr,
+                        const std::vector<ConfigOverride>& overrides = {}) {
+  const auto config = ParseConfig(text, "test.yaml", kMachineOf8Cpus, overrides, warnings);
+  EXPECT_TRUE(config.ok()) << config.status();
+  return config.ok() ? *config : Config{};
+}
+
+inline void ExpectDumpLoadsToTheSame(const Config& config) {
+  const std::string dump = DumpConfig(config);
+  const auto again = ParseConfig(dump, "dump", kMachineOf8Cpus);
+  ASSERT_TRUE(again.ok()) << again.status() << "\n" << dump;
+  EXPECT_EQ(*again, config) << dump;
+}
 
 struct Wrong {
   const char* piece;        // of the good one
@@ -64,4 +90,4 @@ void ExpectEachRefused(const std::string& good, const RefusedPiece (&cases)[kCou
 
 }  // namespace suede
 
-#endif  // SUEDE_TESTS_CONTROL_WRONG_CONFIG_H_
+#endif  // SUEDE_TESTS_CONFIG_CONFIGS_H_
