@@ -14,7 +14,7 @@ namespace suede {
 namespace {
 
 using fabric::Forwarding;
-using fabric::Switch;
+using fabric::ForwardingTable;
 
 std::optional<uint64_t> MacIn(std::string_view text) {
   constexpr size_t kBytes = 6;
@@ -51,10 +51,10 @@ uint64_t BigEndian64(const uint8_t* bytes) {
 std::optional<NetAddress> IpKeyIn(const std::string& text) {
   std::array<uint8_t, 16> bytes{};
   if (inet_pton(AF_INET, text.c_str(), bytes.data()) == 1) {
-    return Switch::Ipv4Key(static_cast<Ipv4Address>(BigEndian64(bytes.data()) >> 32));
+    return ForwardingTable::Ipv4Key(static_cast<Ipv4Address>(BigEndian64(bytes.data()) >> 32));
   }
   if (inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1) {
-    return Switch::Ipv6Key(
+    return ForwardingTable::Ipv6Key(
         {.high = BigEndian64(bytes.data()), .low = BigEndian64(bytes.data() + 8)});
   }
   return std::nullopt;
@@ -84,11 +84,11 @@ absl::StatusOr<NetAddress> KeyOf(std::string_view text, uint32_t vid, Forwarding
     const std::optional<uint64_t> number = NumberIn(text);
     if (!number || *number > max) return Refusal(text, absl::StrCat("a number up to ", max));
     if (vid != 0) return absl::InvalidArgumentError("vid: AFH addresses have none; leave it out");
-    return Switch::ForwardingKey(static_cast<uint32_t>(*number));
+    return ForwardingTable::ForwardingKey(static_cast<uint32_t>(*number));
   }
   if (const std::optional<uint64_t> mac = MacIn(text)) {
     if ((*mac >> 40 & 1) != 0) return Refusal(text, "the address of one station, not a group's");
-    return Switch::MacKey(*mac, static_cast<uint16_t>(vid));
+    return ForwardingTable::MacKey(*mac, static_cast<uint16_t>(vid));
   }
   if (forwarding == Forwarding::kMac) return Refusal(text, "a MAC address: 02:00:00:00:00:01");
   const std::optional<NetAddress> ip = IpKeyIn(std::string(text));
@@ -97,16 +97,16 @@ absl::StatusOr<NetAddress> KeyOf(std::string_view text, uint32_t vid, Forwarding
   return *ip;
 }
 
-std::string KeyText(const NetAddress& key, Switch::KeyKind kind) {
+std::string KeyText(const NetAddress& key, ForwardingTable::KeyKind kind) {
   switch (kind) {
-    case Switch::KeyKind::kMac:
+    case ForwardingTable::KeyKind::kMac:
       return MacText(key.low);
-    case Switch::KeyKind::kForwarding:
+    case ForwardingTable::KeyKind::kForwarding:
       return absl::StrCat(key.low);
-    case Switch::KeyKind::kIpv4:
+    case ForwardingTable::KeyKind::kIpv4:
       return absl::StrFormat("%d.%d.%d.%d", key.low >> 24 & 0xff, key.low >> 16 & 0xff,
                              key.low >> 8 & 0xff, key.low & 0xff);
-    case Switch::KeyKind::kIpv6:
+    case ForwardingTable::KeyKind::kIpv6:
       break;
   }
   std::array<uint8_t, 16> bytes{};

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "fabric/switch.h"
+#include "fabric/forwarding_table.h"
 
 namespace suede {
 
@@ -21,7 +21,7 @@ std::optional<uint64_t> MacOrNumber(std::string_view text);
 // other than 0.
 absl::StatusOr<NetAddress> KeyOf(std::string_view text, uint32_t vid,
                                  fabric::Forwarding forwarding);
-std::string KeyText(const NetAddress& key, fabric::Switch::KeyKind kind);
+std::string KeyText(const NetAddress& key, fabric::ForwardingTable::KeyKind kind);
 
 }  // namespace suede
 

@@ -69,17 +69,17 @@ bool Do(switch_request::Addresses& page, const fabric::Switch& the_switch, Time 
 }
 
 bool Do(switch_request::AddAddress& add, fabric::Switch& the_switch, Time) {
-  add.added = the_switch.AddAddress(add.key, add.port);
+  add.added = the_switch.table().AddStatic(add.key, add.port);
   return true;
 }
 
 bool Do(switch_request::RemoveAddress& remove, fabric::Switch& the_switch, Time) {
-  remove.removed = the_switch.RemoveAddress(remove.key);
+  remove.removed = the_switch.table().Remove(remove.key);
   return true;
 }
 
 bool Do(switch_request::Flush& flush, fabric::Switch& the_switch, Time) {
-  the_switch.Forget(flush.ports);
+  the_switch.table().ForgetPorts(flush.ports);
   return true;
 }
 

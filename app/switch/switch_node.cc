@@ -64,7 +64,8 @@ absl::Status SwitchNode::Build() {
   }
   switch_ = std::make_unique<fabric::Switch>(params);
   for (const SwitchAddressConfig& address : config_.addresses) {
-    if (switch_->AddAddress(AddressKeyOf(address), static_cast<uint16_t>(address.port_number))) {
+    if (switch_->table().AddStatic(AddressKeyOf(address),
+                                   static_cast<uint16_t>(address.port_number))) {
       continue;
     }
     return absl::InvalidArgumentError(

@@ -134,17 +134,18 @@ fabric::ImpairmentParams ImpairmentOf(const SwitchImpairConfig& config) {
 }
 
 NetAddress AddressKeyOf(const SwitchAddressConfig& address) {
-  if (address.forwarding_address) return fabric::Switch::ForwardingKey(*address.forwarding_address);
+  if (address.forwarding_address)
+    return fabric::ForwardingTable::ForwardingKey(*address.forwarding_address);
   if (address.mac) {
     uint64_t mac = 0;
     for (const uint8_t byte : *address.mac) mac = mac << 8 | byte;
-    return fabric::Switch::MacKey(mac, static_cast<uint16_t>(address.vlan));
+    return fabric::ForwardingTable::MacKey(mac, static_cast<uint16_t>(address.vlan));
   }
   IpText ip;
   const ConfigNode text{.kind = ConfigNode::Kind::kScalar, .text = *address.ip};
   if (!ReadValue(text, {}, ip).empty()) return {};  // validated with the configuration
-  return ip.is_v6 ? fabric::Switch::Ipv6Key({.high = ip.value.high, .low = ip.value.low})
-                  : fabric::Switch::Ipv4Key(static_cast<Ipv4Address>(ip.value.low));
+  return ip.is_v6 ? fabric::ForwardingTable::Ipv6Key({.high = ip.value.high, .low = ip.value.low})
+                  : fabric::ForwardingTable::Ipv4Key(static_cast<Ipv4Address>(ip.value.low));
 }
 
 uint32_t PoolFramesOf(const SwitchConfig& config) {

@@ -9,8 +9,8 @@
 namespace suede {
 namespace {
 
+using fabric::ForwardingTable;
 using fabric::kClasses;
-using fabric::Switch;
 
 // Submits a request, repeatedly while the queue is full, and waits for the reply.
 template <class Request>
@@ -31,15 +31,15 @@ class RetryingQuery {
   std::shared_ptr<const SwitchTicket> ticket_;
 };
 
-std::string_view NameOf(Switch::KeyKind kind) {
+std::string_view NameOf(ForwardingTable::KeyKind kind) {
   switch (kind) {
-    case Switch::KeyKind::kMac:
+    case ForwardingTable::KeyKind::kMac:
       return "mac";
-    case Switch::KeyKind::kForwarding:
+    case ForwardingTable::KeyKind::kForwarding:
       return "afh";
-    case Switch::KeyKind::kIpv4:
+    case ForwardingTable::KeyKind::kIpv4:
       return "ipv4";
-    case Switch::KeyKind::kIpv6:
+    case ForwardingTable::KeyKind::kIpv6:
       break;
   }
   return "ipv6";
@@ -145,13 +145,13 @@ SwitchView::AddressesQuestion SwitchManagement::Addresses(const SwitchAddressQue
     SwitchAddressesView view{.addresses = {}, .next = {}};
     for (uint32_t i = 0; i < answer->count; ++i) {
       const Page::Row& row = answer->rows[i];
-      const Switch::KeyKind kind = switch_->KindOf(row.key);
+      const ForwardingTable::KeyKind kind = switch_->table().KindOf(row.key);
       SwitchAddressView address{.kind = NameOf(kind),
                                 .address = KeyText(row.key, kind),
                                 .vid = {},
                                 .port = options_.ports[row.port].name,
                                 .configured = row.is_static};
-      if (kind == Switch::KeyKind::kMac) address.vid = Switch::VidOf(row.key);
+      if (kind == ForwardingTable::KeyKind::kMac) address.vid = ForwardingTable::VidOf(row.key);
       if (!row.is_static) address.age_ns = (answer->now - row.seen).count();
       view.addresses.push_back(std::move(address));
     }

@@ -118,13 +118,13 @@ SimPort* SimNetwork::AddPort(uint32_t frames, uint32_t tx_ring, const SimFaults&
 
 NetAddress SimNetwork::KeyOf(const uint8_t (&mac)[6]) const {
   if (params_.forwarding == fabric::Forwarding::kAfh2) {
-    return fabric::Switch::ForwardingKey(LoadBe32(mac + 2));
+    return fabric::ForwardingTable::ForwardingKey(LoadBe32(mac + 2));
   }
-  return fabric::Switch::MacKey(uint64_t{LoadBe16(mac)} << 32 | LoadBe32(mac + 2), 0);
+  return fabric::ForwardingTable::MacKey(uint64_t{LoadBe16(mac)} << 32 | LoadBe32(mac + 2), 0);
 }
 
 void SimNetwork::Learn(const uint8_t (&mac)[6], SimPort* port) {
-  const bool room = switch_->AddAddress(KeyOf(mac), static_cast<uint16_t>(port->number_));
+  const bool room = switch_->table().AddStatic(KeyOf(mac), static_cast<uint16_t>(port->number_));
   Require(room, "the switch has no room for an address");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forwarding table of a switch: exact match, with configured entries and learnt entries, which
-// age. Allocates once. Owned by one lcore.
+// The entries of a switch's forwarding table: exact match, with configured entries and learnt
+// entries, which age. Allocates once. Owned by one lcore.
 #ifndef SUEDE_FABRIC_ADDRESS_TABLE_H_
 #define SUEDE_FABRIC_ADDRESS_TABLE_H_
 

@@ -36,7 +36,8 @@ Switch::Port::Port(const SwitchParams& params, uint32_t number, SharedBuffer& bu
 Switch::Switch(const SwitchParams& params)
     : params_(params),
       buffer_(params_),
-      table_({.entries = params_.addresses,
+      table_(params_.forwarding,
+             {.entries = params_.addresses,
               .port_learnt = params_.addresses_of_port,
               .max_age = params_.max_age},
              static_cast<uint32_t>(params_.ports.size())) {
@@ -191,10 +192,7 @@ void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
 }
 
 void Switch::Learn(Port& port, uint32_t number, const FrameView& view, Time now) {
-  const NetAddress key = params_.forwarding == Forwarding::kAfh1
-                             ? ForwardingKey(static_cast<uint32_t>(view.source))
-                             : MacKey(view.source, view.vid);
-  switch (table_.Learn(key, static_cast<uint16_t>(number), now)) {
+  switch (table_.LearnSource(view, static_cast<uint16_t>(number), now)) {
     case AddressTable::Learnt::kNew:
       port.counters.Add(SwitchPortCounter::kRxLearnt);
       break;
@@ -208,23 +206,6 @@ void Switch::Learn(Port& port, uint32_t number, const FrameView& view, Time now)
     case AddressTable::Learnt::kStatic:
       break;
   }
-}
-
-// Returns the output of the frame. `routed`: by an address of a host.
-uint16_t Switch::Find(const FrameView& view, Time now, bool& routed) const {
-  if (params_.forwarding == Forwarding::kIp && view.network != NetworkHeader::kNone) {
-    const bool ipv4 = view.network == NetworkHeader::kIpv4;
-    const NetAddress key = ipv4 ? Ipv4Key(static_cast<Ipv4Address>(view.ip_destination.low))
-                                : Ipv6Key(view.ip_destination);
-    const uint16_t port = table_.Find(key, now);
-    routed = port != AddressTable::kNoPort;
-    if (routed) return port;
-  }
-  const bool by_mac =
-      params_.forwarding == Forwarding::kMac || params_.forwarding == Forwarding::kIp;
-  return table_.Find(by_mac ? MacKey(view.destination, view.vid)
-                            : ForwardingKey(static_cast<uint32_t>(view.destination)),
-                     now);
 }
 
 // Uses one hop of a frame that is forwarded by a header with a hop limit. Returns false if none was
@@ -246,7 +227,7 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
     Learn(port, in, view, now);
   }
   bool routed = false;
-  const uint16_t out = view.group ? AddressTable::kNoPort : Find(view, now, routed);
+  const uint16_t out = view.group ? AddressTable::kNoPort : table_.FindOutput(view, now, routed);
   if (out == in && !params_.ports[in].hairpins) {
     return Drop(port, SwitchPortCounter::kRxHairpin, frame);
   }

@@ -5,13 +5,12 @@
 #define SUEDE_FABRIC_SWITCH_H_
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "fabric/address_table.h"
+#include "fabric/forwarding_table.h"
 #include "fabric/impairment.h"
 #include "fabric/link_port.h"
 #include "fabric/output.h"
@@ -63,40 +62,13 @@ class Switch {
 
   // ---- Settings, at any time.
 
-  // Adds a configured entry. Returns false if the table is full.
-  bool AddAddress(const NetAddress& key, uint16_t port) { return table_.AddStatic(key, port); }
-  bool RemoveAddress(const NetAddress& key) { return table_.Remove(key); }
-  // Keys of the table.
-  static NetAddress MacKey(uint64_t mac, uint16_t vid) {
-    return {.high = kMacKind | vid, .low = mac};
-  }
-  static NetAddress ForwardingKey(uint32_t address) { return {.high = kMacKind, .low = address}; }
-  static NetAddress Ipv4Key(Ipv4Address address) { return {.high = kIpv4Kind, .low = address}; }
-  static NetAddress Ipv6Key(const NetAddress& address) { return address; }
-  enum class KeyKind : uint8_t { kMac, kForwarding, kIpv4, kIpv6 };
-  KeyKind KindOf(const NetAddress& key) const {
-    if ((key.high & kKindMask) == kIpv4Kind) return KeyKind::kIpv4;
-    if ((key.high & kKindMask) != kMacKind) return KeyKind::kIpv6;
-    const bool by_mac =
-        params_.forwarding == Forwarding::kMac || params_.forwarding == Forwarding::kIp;
-    return by_mac ? KeyKind::kMac : KeyKind::kForwarding;
-  }
-  static uint16_t VidOf(const NetAddress& mac_key) {
-    return static_cast<uint16_t>(mac_key.high & 0xfff);
-  }
+  ForwardingTable& table() { return table_; }
   // The credit of the port's link (docs/link.md); null: the port has none.
   CreditEnd* credit(uint32_t port) {
     return ports_[port]->link != nullptr ? ports_[port]->link->credit() : nullptr;
   }
   const CreditEnd* credit(uint32_t port) const {
     return ports_[port]->link != nullptr ? ports_[port]->link->credit() : nullptr;
-  }
-  // Forgets addresses learnt on some of the first 64 ports (a bit each).
-  void Forget(uint64_t ports) {
-    for (; ports != 0; ports &= ports - 1) {
-      const auto port = static_cast<uint16_t>(std::countr_zero(ports));
-      if (port < ports_.size()) table_.Forget(port);
-    }
   }
   // Resets the high-water marks of queues and buffer.
   void ResetHighWater() {
@@ -122,7 +94,7 @@ class Switch {
   uint32_t ClassOf(const Frame* frame, const FrameView& view) const;
 
   const SwitchParams& params() const { return params_; }
-  const AddressTable& table() const { return table_; }
+  const ForwardingTable& table() const { return table_; }
   const SharedBuffer& buffer() const { return buffer_; }
   const Output& output(uint32_t port) const { return ports_[port]->output; }
   const PfcSender& pfc(uint32_t port) const { return ports_[port]->pfc; }
@@ -146,10 +118,6 @@ class Switch {
  private:
   static constexpr uint32_t kSpares = 64;
   static constexpr uint32_t kSparesOfLinks = 512;  // each numbered frame that leaves needs a spare
-  static constexpr uint64_t kKindMask = uint64_t{0xff} << 56;
-  static constexpr uint64_t kMacKind = uint64_t{0xff} << 56;   // prefixes that no host address has:
-  static constexpr uint64_t kIpv4Kind = uint64_t{0xfe} << 56;  // of IPv6 groups and link-local
-                                                               // addresses
 
   struct Port {
     Port(const SwitchParams& params, uint32_t number, SharedBuffer& buffer);
@@ -172,7 +140,6 @@ class Switch {
   void Forward(uint32_t in, Frame* frame, FrameView& view, Time now);
   bool Check(Port& port, const FrameView& view);
   void Learn(Port& port, uint32_t number, const FrameView& view, Time now);
-  uint16_t Find(const FrameView& view, Time now, bool& routed) const;
   void Flood(uint32_t in, Frame* frame, const FrameView& view);
   bool UseHop(uint32_t in, Frame* frame, const FrameView& view, bool routed);
   void Queue(Port& port, uint32_t out, Frame* frame, const FrameView& view) {
@@ -206,7 +173,7 @@ class Switch {
 
   const SwitchParams params_;
   SharedBuffer buffer_;
-  AddressTable table_;
+  ForwardingTable table_;
   std::vector<std::unique_ptr<Port>> ports_;
   std::vector<Frame*> ended_;
   std::vector<Frame*> spares_;

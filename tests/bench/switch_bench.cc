@@ -60,8 +60,8 @@ class Bed {
     lcore_ = std::make_unique<SwitchingLcore>(switch_.get(), &mailbox_);
     for (LoopDevice& device : devices_) lcore_->AddPort(&device, nullptr);
     for (uint32_t p = 0; p < 2; ++p) {
-      switch_->AddAddress(fabric::Switch::MacKey(fabric::MacNumber(p + 1), 0),
-                          static_cast<uint16_t>(p));
+      switch_->table().AddStatic(fabric::ForwardingTable::MacKey(fabric::MacNumber(p + 1), 0),
+                                 static_cast<uint16_t>(p));
       std::vector<Frame*> frames;
       for (uint32_t i = 0; i < kSwitchBurst; ++i) frames.push_back(Make(p + 1, 2 - p));
       devices_[p].Fill(std::move(frames));

@@ -26,8 +26,8 @@ SwitchParams CreditSwitch() {
 
 struct CreditFabric : Fabric {
   explicit CreditFabric(const SwitchParams& params = CreditSwitch()) : Fabric(params) {
-    the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 2);
-    the_switch.AddAddress(Switch::MacKey(MacNumber(3), 0), 3);
+    the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 2);
+    the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(3), 0), 3);
     for (uint32_t port : {0, 1}) {
       CreditReceiver& receiver = the_switch.credit(port)->receiver();
       receiver.Start();

@@ -131,7 +131,7 @@ TEST(Forwarding, APortIsIdleWhereTransmitFindsNothing) {
   params.ports[2].pfc.on = true;
   params.ports[3].link.retry.on = true;
   Fabric fabric(params);
-  fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 1);
+  fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 1);
   const auto idle = [&](uint32_t port) { return fabric.the_switch.IsIdle(port); };
   EXPECT_TRUE(idle(0) && idle(1) && idle(4));
   EXPECT_FALSE(idle(2)) << "a pause may be due";
@@ -147,19 +147,20 @@ TEST(Forwarding, APortIsIdleWhereTransmitFindsNothing) {
 }
 
 TEST(Forwarding, KeysHaveTheirKinds) {
-  using Kind = Switch::KeyKind;
-  const NetAddress mac = Switch::MacKey(MacNumber(2), 0xabc);
-  const NetAddress ipv6 = Switch::Ipv6Key({.high = 0x20010db800000000, .low = 1});
+  using Kind = ForwardingTable::KeyKind;
+  const NetAddress mac = ForwardingTable::MacKey(MacNumber(2), 0xabc);
+  const NetAddress ipv6 = ForwardingTable::Ipv6Key({.high = 0x20010db800000000, .low = 1});
   for (const Forwarding forwarding :
        {Forwarding::kMac, Forwarding::kIp, Forwarding::kAfh1, Forwarding::kAfh2}) {
     const Switch the_switch(ParamsOf(1, forwarding));
     const bool by_mac = forwarding == Forwarding::kMac || forwarding == Forwarding::kIp;
-    EXPECT_EQ(the_switch.KindOf(mac), by_mac ? Kind::kMac : Kind::kForwarding);
-    EXPECT_EQ(the_switch.KindOf(Switch::ForwardingKey(2)), by_mac ? Kind::kMac : Kind::kForwarding);
-    EXPECT_EQ(the_switch.KindOf(Switch::Ipv4Key(0x0a000001)), Kind::kIpv4);
-    EXPECT_EQ(the_switch.KindOf(ipv6), Kind::kIpv6);
+    EXPECT_EQ(the_switch.table().KindOf(mac), by_mac ? Kind::kMac : Kind::kForwarding);
+    EXPECT_EQ(the_switch.table().KindOf(ForwardingTable::ForwardingKey(2)),
+              by_mac ? Kind::kMac : Kind::kForwarding);
+    EXPECT_EQ(the_switch.table().KindOf(ForwardingTable::Ipv4Key(0x0a000001)), Kind::kIpv4);
+    EXPECT_EQ(the_switch.table().KindOf(ipv6), Kind::kIpv6);
   }
-  EXPECT_EQ(Switch::VidOf(mac), 0xabc);
+  EXPECT_EQ(ForwardingTable::VidOf(mac), 0xabc);
 }
 
 TEST(Forwarding, SomePortsMayForgetWhatTheyHaveLearnt) {
@@ -167,7 +168,8 @@ TEST(Forwarding, SomePortsMayForgetWhatTheyHaveLearnt) {
   for (uint32_t port = 0; port < 4; ++port) {
     fabric.In(port, SueFrame{.from = 10 + port, .to = 9}, At(0));
   }
-  fabric.the_switch.Forget(1u << 1 | 1u << 3 | uint64_t{1} << 63);  // there is no port 63
+  fabric.the_switch.table().ForgetPorts(1u << 1 | 1u << 3 |
+                                        uint64_t{1} << 63);  // there is no port 63
   for (uint32_t port = 0; port < 4; ++port) {
     EXPECT_EQ(fabric.the_switch.table().learnt_on(static_cast<uint16_t>(port)), 1 - port % 2);
   }
@@ -187,7 +189,7 @@ TEST(Forwarding, APollRemovesAFewOldEntries) {
     Fabric fabric(params);
     for (uint32_t i = 0; i < 200; ++i) fabric.In(0, SueFrame{.from = 10 + i, .to = 9}, At(0));
     const auto places = static_cast<uint32_t>(fabric.the_switch.table().places().size());
-    if (is_forgotten) fabric.the_switch.Forget(1);
+    if (is_forgotten) fabric.the_switch.table().ForgetPorts(1);
     const auto left = [&] {
       const AddressTable& table = fabric.the_switch.table();
       return table.size() + table.forgotten();
@@ -257,7 +259,7 @@ TEST(Forwarding, AnIsolatedPairIsDeafToItselfAlone) {
 
 TEST(Forwarding, ACallerLearnsWhichPortsHaveFramesToSend) {
   Fabric fabric(ParamsOf(3));
-  fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 2);
+  fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 2);
   using Ports = std::vector<uint16_t>;
   const auto touched = [&] {
     const Ports ports(fabric.the_switch.touched().begin(), fabric.the_switch.touched().end());
@@ -340,7 +342,7 @@ TEST_P(ForwardingAddresses, StaticEntriesAndHopLimits) {
   SwitchParams params = ParamsOf(3, GetParam().forwarding);
   params.floods = false;
   Fabric fabric(params);
-  fabric.the_switch.AddAddress(Switch::ForwardingKey(0x0402), 2);
+  fabric.the_switch.table().AddStatic(ForwardingTable::ForwardingKey(0x0402), 2);
   const SueFrame sue{
       .encap = GetParam().encap, .from = 1, .to = 0x0402, .traffic_class = {.dscp = 40}};
   const std::vector<uint8_t> sent = BytesOf(sue);
@@ -393,9 +395,9 @@ TEST(Forwarding, RoutesOfHosts) {
     SwitchParams params = ParamsOf(3, Forwarding::kIp);
     params.floods = false;
     Fabric fabric(params);
-    const NetAddress key =
-        encap == Encap::kUdp4 ? Switch::Ipv4Key(0x0a000002) : Switch::Ipv6Key({.low = 2});
-    fabric.the_switch.AddAddress(key, 2);
+    const NetAddress key = encap == Encap::kUdp4 ? ForwardingTable::Ipv4Key(0x0a000002)
+                                                 : ForwardingTable::Ipv6Key({.low = 2});
+    fabric.the_switch.table().AddStatic(key, 2);
     const auto sent = BytesOf({.encap = encap, .from = 1, .to = 2});
     fabric.In(0, sent, At(0));
     auto got = fabric.Out(2, At(0));
@@ -442,7 +444,7 @@ TEST(Forwarding, APortThatIsDownHoldsNothing) {
   EXPECT_EQ(fabric.Out(0, At(0)).size(), 0u);
   EXPECT_TRUE(fabric.the_switch.is_down(1));
   // A configured address leads there still.
-  fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(3), 0), 1);
+  fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(3), 0), 1);
   fabric.In(0, SueFrame{.from = 1, .to = 3}, At(0));
   EXPECT_EQ(fabric.Count(1, 0, SwitchClassCounter::kDownDrop), 11u);
   // The port has forgotten the addresses that it had learnt.
@@ -489,7 +491,7 @@ TEST(Forwarding, FramesOnSeveralCablesArriveInTheirTime) {
   for (uint32_t port : {0, 1, 63, 64}) {
     fabric.the_switch.impairment_in(port).Set({.delay = std::chrono::microseconds(port + 1)});
   }
-  fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 65);
+  fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 65);
   for (uint32_t port : {0, 1, 63, 64}) {
     for (int us : {0, 10}) fabric.In(port, SueFrame{.from = port, .to = 2}, At(us));
   }

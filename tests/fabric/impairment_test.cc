@@ -13,7 +13,7 @@ namespace {
 // A switch of two ports whose output 1 is impaired: numbered frames in, the numbers that come out.
 struct Line {
   explicit Line(const ImpairmentParams& impairment, uint64_t seed = 1) : fabric(Params(seed)) {
-    fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 1);
+    fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 1);
     fabric.the_switch.impairment_out(1).Set(impairment);
   }
   static SwitchParams Params(uint64_t seed) {
@@ -167,7 +167,7 @@ TEST(Impairment, ACableTakesSoManyFramesAndNoMore) {
     SwitchParams params = Line::Params(1);
     params.max_on_cable = 3;
     Fabric fabric(params);
-    fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 1);
+    fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 1);
     fabric.the_switch.impairment_out(1).Set(
         {.delay = std::chrono::microseconds(100), .duplicate = duplicates ? ChanceOf(1) : 0});
     const uint32_t sent = duplicates ? 2 : 5;
@@ -340,7 +340,7 @@ TEST(Impairment, ALinkLosesFramesThatAreLongerThanItTakes) {
 
 TEST(Impairment, ClassesHaveDelaysAndLossOfTheirOwn) {
   Fabric fabric(Line::Params(1));
-  fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 1);
+  fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 1);
   ImpairmentParams params{.delay = std::chrono::microseconds(1)};
   params.of_class[1].delay = std::chrono::microseconds(5);
   params.of_class[2].loss = ChanceOf(1);

@@ -82,7 +82,7 @@ class LinkedFabric : public ::testing::Test {
   explicit LinkedFabric(const SwitchParams& params = LinkedSwitch(),
                         const LinkParams& of_neighbour = RetryParamsOf(2))
       : fabric(params), neighbour(of_neighbour) {
-    fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 1);
+    fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 1);
   }
   // Everything that leaves port 1 arrives; what the neighbour says comes back.
   std::vector<Bytes> Carry() {

@@ -29,7 +29,7 @@ SwitchParams PfcSwitch() {
 
 struct PfcFabric : Fabric {
   explicit PfcFabric(const SwitchParams& params = PfcSwitch()) : Fabric(params) {
-    the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 2);
+    the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 2);
   }
   void Send(uint32_t port, uint8_t pcp, Time now, uint32_t bytes = 1000) {
     In(port,
@@ -77,7 +77,7 @@ TEST(Pfc, IsObeyedByASwitchThatForwardsByAfh2) {
   SwitchParams params = ParamsOf(2, Forwarding::kAfh2);
   params.ports[1].pfc.on = true;
   Fabric fabric(params);
-  fabric.the_switch.AddAddress(Switch::ForwardingKey(2), 1);
+  fabric.the_switch.table().AddStatic(ForwardingTable::ForwardingKey(2), 1);
   fabric.In(1, FrameOfPfc(1 << 3, 1000), At(0));
   fabric.In(0, {.encap = Encap::kAfh2, .to = 2, .traffic_class = {.dscp = 24}}, At(0));
   EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kRxPfc), 1u);
@@ -248,7 +248,7 @@ TEST(Pfc, WithoutATimeThereIsNoStorm) {
 // for a pause.
 struct PausingSwitch {
   PausingSwitch() {
-    the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 2);
+    the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 2);
     const auto bytes =
         BytesOf({.from = 1, .to = 2, .bytes = 1000, .traffic_class = {.pcp = 3}, .tagged = true});
     while (the_switch.buffer().paused(0) == 0) {

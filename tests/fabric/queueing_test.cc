@@ -19,7 +19,7 @@ SwitchParams QueueParams() {
 
 struct QueueFabric : Fabric {
   explicit QueueFabric(const SwitchParams& params) : Fabric(params) {
-    the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 2);
+    the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 2);
   }
   void Send(uint8_t dscp, Time now, uint32_t bytes = 1000, uint8_t ecn = 0,
             Encap encap = Encap::kUdp4) {
@@ -263,10 +263,10 @@ TEST(Queueing, EveryKindOfFrameWithAClassIsMarked) {
           BytesOf({.encap = encap, .to = 2, .traffic_class = {.dscp = 5, .ecn = ecn}});
       const auto marked =
           BytesOf({.encap = encap, .to = 2, .traffic_class = {.dscp = 5, .ecn = 3}});
-      fabric.the_switch.AddAddress(
-          gen2 ? Switch::ForwardingKey(2)
-               : Switch::MacKey(uint64_t{LoadBe16(first.data())} << 32 | LoadBe32(first.data() + 2),
-                                0),
+      fabric.the_switch.table().AddStatic(
+          gen2 ? ForwardingTable::ForwardingKey(2)
+               : ForwardingTable::MacKey(
+                     uint64_t{LoadBe16(first.data())} << 32 | LoadBe32(first.data() + 2), 0),
           1);
       fabric.In(0, first, At(0));
       auto got = fabric.Out(1, At(0));
@@ -287,7 +287,7 @@ TEST(Queueing, TrimmedFramesTellTheReceiver) {
     params.trim = {.on = true, .dscps = 1u << 0, .trimmed_dscp = 57};
     if (encap == Encap::kAfh1s) params.forwarding = Forwarding::kAfh1;
     QueueFabric fabric(params);
-    fabric.the_switch.AddAddress(Switch::ForwardingKey(2), 2);
+    fabric.the_switch.table().AddStatic(ForwardingTable::ForwardingKey(2), 2);
     for (int i = 0; i < 500; ++i) fabric.Send(0, At(0), 1000, 0, encap);
     const uint64_t trimmed = fabric.Count(2, 0, SwitchClassCounter::kTrimmed);
     EXPECT_GT(trimmed, 50u);
@@ -394,8 +394,8 @@ TEST(Queueing, EveryEncapsulationHasItsClass) {
     const bool gen2 = encap == Encap::kAfh2 || encap == Encap::kAfh2c;
     SwitchParams params = ParamsOf(2, gen2 ? Forwarding::kAfh2 : Forwarding::kMac);
     Fabric fabric(params);
-    fabric.the_switch.AddAddress(gen2 ? Switch::ForwardingKey(2) : Switch::MacKey(MacNumber(2), 0),
-                                 1);
+    fabric.the_switch.table().AddStatic(
+        gen2 ? ForwardingTable::ForwardingKey(2) : ForwardingTable::MacKey(MacNumber(2), 0), 1);
     fabric.In(0, {.encap = encap, .to = 2, .traffic_class = {.pcp = 3, .dscp = 48}}, At(0));
     ASSERT_EQ(fabric.Out(1, At(0)).size(), 1u);
     // AFH Gen 1 without a shim has none, and is of the class `other`.

@@ -171,8 +171,8 @@ absl::StatusOr<std::unique_ptr<LabFabric>> LabFabric::Build(
     for (const SwitchAddressConfig& address : at->config.addresses) {
       bool room = true;
       at->network->Change(at->ports[0], [&](fabric::Switch& the_switch, uint32_t) {
-        room = the_switch.AddAddress(AddressKeyOf(address),
-                                     static_cast<uint16_t>(address.port_number));
+        room = the_switch.table().AddStatic(AddressKeyOf(address),
+                                            static_cast<uint16_t>(address.port_number));
       });
       if (!room) return absl::InvalidArgumentError(at->name + ": table.addresses is too small");
     }

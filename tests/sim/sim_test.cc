@@ -521,7 +521,8 @@ TEST(GivenSwitchTest, ItHasAsManyPortsAsItsParametersAndSettingsChangeAtAnyTime)
   for (uint32_t i = 0; i < 300; ++i) ports.push_back(network.AddPort(4, 4, {}));
   network.Change(ports[299], [](fabric::Switch& the_switch, uint32_t port) {
     EXPECT_EQ(port, 299u);
-    EXPECT_TRUE(the_switch.AddAddress(fabric::Switch::MacKey(0x020000000007, 0), 299));
+    EXPECT_TRUE(
+        the_switch.table().AddStatic(fabric::ForwardingTable::MacKey(0x020000000007, 0), 299));
     the_switch.impairment_in(200).Set({.delay = microseconds(2)});
   });
   const auto send = [&] {

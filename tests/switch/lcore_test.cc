@@ -86,8 +86,8 @@ class SwitchLcoreTest : public testing::Test {
     the_switch = std::make_unique<fabric::Switch>(params);
     lcore = std::make_unique<SwitchingLcore>(the_switch.get(), &mailbox);
     for (uint32_t p = 0; p < kPorts; ++p) {
-      the_switch->AddAddress(fabric::Switch::MacKey(fabric::MacNumber(p + 1), 0),
-                             static_cast<uint16_t>(p));
+      the_switch->table().AddStatic(fabric::ForwardingTable::MacKey(fabric::MacNumber(p + 1), 0),
+                                    static_cast<uint16_t>(p));
       devices.push_back(std::make_unique<Device>(frames));
       rings.push_back(with_rings ? std::make_unique<SwitchRings>() : nullptr);
       lcore->AddPort(devices[p].get(), rings[p].get());

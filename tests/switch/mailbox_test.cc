@@ -13,6 +13,7 @@ namespace {
 
 using fabric::At;
 using fabric::Fabric;
+using fabric::ForwardingTable;
 using fabric::ParamsOf;
 using fabric::SueFrame;
 using fabric::Switch;
@@ -61,7 +62,7 @@ TEST(SwitchMailbox, TellsPausesAndStorms) {
   params.ports[1].pfc = {.on = true, .storm = std::chrono::milliseconds(1)};
   params.ports[1].rate_bps = 10'000'000'000;
   Fabric fabric(params);
-  fabric.the_switch.AddAddress(Switch::MacKey(fabric::MacNumber(2), 0), 1);
+  fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(fabric::MacNumber(2), 0), 1);
   std::vector<uint8_t> pfc(fabric::PfcFrame::kBytes);
   fabric::PfcFrame pause{.classes = 8};
   pause.quanta[3] = 0xffff;  // 3.3 ms
@@ -85,7 +86,7 @@ TEST(SwitchMailbox, TellsPausesAndStorms) {
 TEST(SwitchMailbox, TheTableComesInPages) {
   Fabric fabric(ParamsOf(2));
   for (uint32_t i = 1; i <= 100; ++i) {
-    ASSERT_TRUE(fabric.the_switch.AddAddress(Switch::MacKey(i, 0), i % 2));
+    ASSERT_TRUE(fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(i, 0), i % 2));
   }
   SwitchMailbox mailbox;
   std::vector<bool> seen(101);
@@ -110,7 +111,7 @@ TEST(SwitchMailbox, TheTableComesInPages) {
 
 TEST(SwitchMailbox, AFlushForgetsWhatWasLearntOnAPortAndNothingElse) {
   Fabric fabric(ParamsOf(3));
-  fabric.the_switch.AddAddress(Switch::MacKey(fabric::MacNumber(900), 0), 0);
+  fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(fabric::MacNumber(900), 0), 0);
   for (uint32_t i = 1; i <= 200; ++i) {
     fabric.In(i % 2, SueFrame{.from = i, .to = 900}, At(1));
     for (uint32_t port = 0; port < 3; ++port) fabric.Out(port, At(1));

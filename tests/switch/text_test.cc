@@ -9,6 +9,7 @@ namespace suede {
 namespace {
 
 using fabric::Forwarding;
+using fabric::ForwardingTable;
 using fabric::Switch;
 
 fabric::SwitchParams ParamsFor(Forwarding forwarding) {
@@ -21,7 +22,7 @@ std::string RoundTrip(std::string_view text, Forwarding forwarding, uint32_t vid
   const Switch the_switch(ParamsFor(forwarding));
   const absl::StatusOr<NetAddress> key = KeyOf(text, vid, forwarding);
   if (!key.ok()) return std::string(key.status().message());
-  return KeyText(*key, the_switch.KindOf(*key));
+  return KeyText(*key, the_switch.table().KindOf(*key));
 }
 
 TEST(AddressText, IsReadAsItIsWritten) {
@@ -31,7 +32,7 @@ TEST(AddressText, IsReadAsItIsWritten) {
   EXPECT_EQ(RoundTrip("2001:db8::7", Forwarding::kIp), "2001:db8::7");
   EXPECT_EQ(RoundTrip("65535", Forwarding::kAfh1), "65535");
   EXPECT_EQ(RoundTrip("0xffffffff", Forwarding::kAfh2), "4294967295");
-  EXPECT_EQ(Switch::VidOf(*KeyOf("02:00:5e:00:00:0a", 5, Forwarding::kMac)), 5);
+  EXPECT_EQ(ForwardingTable::VidOf(*KeyOf("02:00:5e:00:00:0a", 5, Forwarding::kMac)), 5);
 }
 
 TEST(AddressText, WhatIsNoAddressOfTheSwitchIsRefused) {
