@@ -49,9 +49,9 @@ void AppendPorts(const SwitchNode& node, std::string& line) {
   const fabric::Switch& the_switch = node.the_switch();
   for (uint32_t p = 0; p < node.ports().size(); ++p) {
     const std::string& name = node.config().ports[p].name;
-    AppendNonZero(SwitchPortRows(), the_switch.counters(p), name, line);
+    AppendNonZero(SwitchPortRows(), the_switch.port(p).counters(), name, line);
     for (uint32_t c = 0; c < fabric::kClasses; ++c) {
-      AppendNonZero(SwitchClassRows(), the_switch.counters(p, c), StrCat(name, ".", c), line);
+      AppendNonZero(SwitchClassRows(), the_switch.port(p).counters(c), StrCat(name, ".", c), line);
     }
     const PortStats stats = node.ports()[p]->Stats();
 #define SUEDE_APPEND_STAT(id, metric, sentence) \
@@ -73,14 +73,14 @@ std::string CountersLine(const SwitchNode& node, bool nonzero_only) {
   };
   for (size_t i = 0; i < SwitchPortRows().size(); ++i) {
     append(SwitchPortRows()[i], [&](uint32_t p) {
-      return the_switch.counters(p).Get(static_cast<SwitchPortCounter>(i));
+      return the_switch.port(p).counters().Get(static_cast<SwitchPortCounter>(i));
     });
   }
   for (size_t i = 0; i < SwitchClassRows().size(); ++i) {
     append(SwitchClassRows()[i], [&](uint32_t p) {
       uint64_t sum = 0;
       for (uint32_t c = 0; c < fabric::kClasses; ++c) {
-        sum += the_switch.counters(p, c).Get(static_cast<SwitchClassCounter>(i));
+        sum += the_switch.port(p).counters(c).Get(static_cast<SwitchClassCounter>(i));
       }
       return sum;
     });

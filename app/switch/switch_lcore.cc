@@ -102,8 +102,8 @@ bool SwitchingLcore::Receive(uint32_t number, bool drains, Time now) {
 bool SwitchingLcore::Transmit(uint32_t number, Time now) {
   SwitchPort& port = ports_[number];
   bool worked = false;
-  if (!port.sender.empty() && switch_->is_down(number)) [[unlikely]]
-    switch_->OnUnsent(number, port.sender.Drop());
+  if (!port.sender.empty() && switch_->port(number).is_down()) [[unlikely]]
+    switch_->port(number).OnUnsent(port.sender.Drop());
   for (uint32_t burst = 0; burst < kTxBursts; ++burst) {
     const uint32_t count = switch_->Transmit(number, port.sender.end(), port.sender.room(), now);
     port.sender.Pushed(count);
@@ -137,7 +137,7 @@ uint64_t SwitchingLcore::CountInside() const {
   for (const SwitchPort& port : ports_) count += port.sender.size();
   // Copies of the frames that links hold for retransmission have already left.
   for (uint32_t p = 0; p < ports_.size(); ++p) {
-    if (switch_->link(p) != nullptr) count -= switch_->link(p)->sender().held();
+    if (switch_->port(p).link() != nullptr) count -= switch_->port(p).link()->sender().held();
   }
   return count;
 }
@@ -148,9 +148,9 @@ void SwitchingLcore::CheckRings() {
   for (uint32_t p = 0; p < ports_.size(); ++p) {
     SwitchPort& port = ports_[p];
     if (port.rings == nullptr) continue;
-    port.rings->down.store(switch_->is_down(p), std::memory_order_relaxed);
+    port.rings->down.store(switch_->port(p).is_down(), std::memory_order_relaxed);
     const uint64_t unsent = port.rings->unsent.Get();
-    switch_->OnUnsent(p, unsent - std::exchange(port.unsent, unsent));
+    switch_->port(p).OnUnsent(unsent - std::exchange(port.unsent, unsent));
   }
 }
 

@@ -21,7 +21,7 @@ bool Do(switch_request::State& state, const fabric::Switch& the_switch, Time now
   const uint32_t end = std::min(state.next_port + kMaxPortsPerPoll, ports);
   for (; state.next_port < end; ++state.next_port) {
     const uint32_t port = state.next_port;
-    const fabric::Output& output = the_switch.output(port);
+    const fabric::Output& output = the_switch.port(port).output();
     const fabric::ClassMask paused = output.pauses().asked(now);
     const fabric::ClassMask pausing = the_switch.params().ports[port].pfc.on
                                           ? the_switch.buffer().paused(port)
@@ -88,14 +88,14 @@ bool Do(switch_request::Impair& impair, fabric::Switch& the_switch, Time) {
        ++n, ++impair.done) {
     switch_request::Impair::Part& part = impair.parts[impair.done];
     fabric::Impairment& cable =
-        part.out ? the_switch.impairment_out(part.port) : the_switch.impairment_in(part.port);
+        part.out ? the_switch.port(part.port).out() : the_switch.port(part.port).in();
     cable.Swap(part.params);
   }
   return impair.done == impair.parts.size();
 }
 
 bool Do(switch_request::SetDown& set, fabric::Switch& the_switch, Time) {
-  if (the_switch.is_down(set.port) != set.down) the_switch.SetDown(set.port, set.down);
+  if (the_switch.port(set.port).is_down() != set.down) the_switch.SetDown(set.port, set.down);
   return true;
 }
 

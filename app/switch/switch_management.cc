@@ -66,8 +66,8 @@ SwitchManagement::SwitchManagement(SwitchMailbox* mailbox, const fabric::Switch*
       ports_(options_.ports.size()) {
   events_.AddObserver([logger](const Event& event) { LogEvent(event, std::ref(*logger)); });
   for (uint32_t p = 0; p < ports_.size(); ++p) {
-    ports_[p].in = the_switch->impairment_in(p).params();
-    ports_[p].out = the_switch->impairment_out(p).params();
+    ports_[p].in = the_switch->port(p).in().params();
+    ports_[p].out = the_switch->port(p).out().params();
   }
 }
 
@@ -161,13 +161,13 @@ std::string SwitchNames() {
 CounterSetView SwitchManagement::TotalCounters() const {
   const auto of_ports = [this](SwitchPortCounter counter) {
     uint64_t sum = 0;
-    for (uint32_t p = 0; p < ports_.size(); ++p) sum += switch_->counters(p).Get(counter);
+    for (uint32_t p = 0; p < ports_.size(); ++p) sum += switch_->port(p).counters().Get(counter);
     return sum;
   };
   const auto of_classes = [this](SwitchClassCounter counter) {
     uint64_t sum = 0;
     for (uint32_t p = 0; p < ports_.size(); ++p) {
-      for (uint32_t c = 0; c < kClasses; ++c) sum += switch_->counters(p, c).Get(counter);
+      for (uint32_t c = 0; c < kClasses; ++c) sum += switch_->port(p).counters(c).Get(counter);
     }
     return sum;
   };
@@ -183,7 +183,7 @@ std::vector<CounterSetView> SwitchManagement::Counters(CounterScope scope) {
     case CounterScope::kPort:
       for (uint32_t p = 0; p < ports_.size(); ++p) {
         sets.push_back(PortSet(options_.ports[p].name, [&](SwitchPortCounter counter) {
-          return switch_->counters(p).Get(counter);
+          return switch_->port(p).counters().Get(counter);
         }));
       }
       break;
@@ -194,7 +194,7 @@ std::vector<CounterSetView> SwitchManagement::Counters(CounterScope scope) {
           for (size_t i = 0; i < SwitchClassRows().size(); ++i) {
             set.counters.push_back(
                 {.name = SwitchClassRows()[i].name,
-                 .value = switch_->counters(p, c).Get(static_cast<SwitchClassCounter>(i))});
+                 .value = switch_->port(p).counters(c).Get(static_cast<SwitchClassCounter>(i))});
           }
           sets.push_back(std::move(set));
         }
@@ -212,7 +212,7 @@ std::vector<SwitchPortView> SwitchManagement::SwitchPorts() {
   for (uint32_t p = 0; p < ports_.size(); ++p) {
     const SwitchPortFacts& facts = options_.ports[p];
     const SwitchLink link = options_.link(p);
-    const SwitchPortCounters& counters = switch_->counters(p);
+    const SwitchPortCounters& counters = switch_->port(p).counters();
     all.push_back({.name = facts.name,
                    .device = facts.device,
                    .driver = facts.driver,
@@ -283,7 +283,7 @@ void SwitchManagement::FollowLinks() {
       events_.Raise(link.up ? EventKind::kLinkUp : EventKind::kLinkDown, std::move(values));
     }
     PostDown(p).IgnoreError();  // retried next time
-    if (const LinkEnd* end = switch_->link(p); end != nullptr) {
+    if (const LinkEnd* end = switch_->port(p).link(); end != nullptr) {
       own.link.Check(options_.ports[p].name, link.up, end->counters(), events_);
     }
   }
@@ -292,7 +292,7 @@ void SwitchManagement::FollowLinks() {
 std::vector<LinkView> SwitchManagement::Links() {
   std::vector<LinkView> links;
   for (uint32_t p = 0; p < ports_.size(); ++p) {
-    const LinkEnd* const end = switch_->link(p);
+    const LinkEnd* const end = switch_->port(p).link();
     links.push_back(
         {.port = options_.ports[p].name, .counters = end != nullptr ? &end->counters() : nullptr});
   }

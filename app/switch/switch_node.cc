@@ -78,8 +78,8 @@ absl::Status SwitchNode::Build() {
   }
   for (uint32_t p = 0; p < ports_.size(); ++p) {
     const SwitchPortConfig& port = config_.ports[p];
-    switch_->impairment_in(p).Set(ImpairmentOf(port.impair_in));
-    switch_->impairment_out(p).Set(ImpairmentOf(port.impair_out));
+    switch_->port(p).in().Set(ImpairmentOf(port.impair_in));
+    switch_->port(p).out().Set(ImpairmentOf(port.impair_out));
     Port* const device = &ports_[p]->pair();
     if (port.lcore == 0) {
       switching_->AddPort(device, nullptr);

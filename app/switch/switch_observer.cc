@@ -49,11 +49,12 @@ void SwitchObserver::AddPort(uint32_t port) {
   for (size_t i = 0; i < SwitchPortRows().size(); ++i) {
     const SwitchMetricName name = SwitchMetricNameOf(SwitchPortRows()[i].name);
     page_.Add(name.family, With(labels, name.reason),
-              &switch_->counters(port).Cell(static_cast<SwitchPortCounter>(i)));
+              &switch_->port(port).counters().Cell(static_cast<SwitchPortCounter>(i)));
   }
   // Only ports with a link end have these series.
-  if (const LinkEnd* const end = switch_->link(port); end != nullptr) {
-    AddLinkMetrics(page_, "switch_", labels, end->counters(), switch_->credit(port) != nullptr);
+  if (const LinkEnd* const end = switch_->port(port).link(); end != nullptr) {
+    AddLinkMetrics(page_, "switch_", labels, end->counters(),
+                   switch_->port(port).credit() != nullptr);
   }
   for (uint32_t c = 0; c < kClasses; ++c) {
     MetricLabels of_class = labels;
@@ -61,7 +62,7 @@ void SwitchObserver::AddPort(uint32_t port) {
     for (size_t i = 0; i < SwitchClassRows().size(); ++i) {
       const SwitchMetricName name = SwitchMetricNameOf(SwitchClassRows()[i].name);
       page_.Add(name.family, With(of_class, name.reason),
-                &switch_->counters(port, c).Cell(static_cast<SwitchClassCounter>(i)));
+                &switch_->port(port).counters(c).Cell(static_cast<SwitchClassCounter>(i)));
     }
     queues_.push_back({.bytes = page_.NewCell("switch_queue_bytes", of_class),
                        .frames = page_.NewCell("switch_queue_frames", of_class),

@@ -54,7 +54,7 @@ bool HasHadFrames(const SwitchQueueView& queue) {
 
 SwitchQueueView SwitchManagement::QueueOf(uint32_t port, uint32_t traffic_class,
                                           const SwitchQueueState& state) const {
-  const SwitchClassCounters& counters = switch_->counters(port, traffic_class);
+  const SwitchClassCounters& counters = switch_->port(port).counters(traffic_class);
   return {.port = options_.ports[port].name,
           .traffic_class = traffic_class,
           .bytes = state.bytes,

@@ -30,7 +30,7 @@ bool PortAnswer(const fabric::Switch& the_switch, const Names& names, std::strin
   TelemetryDict dict{{"name", names[*port]}};
   for (size_t i = 0; i < SwitchPortRows().size(); ++i) {
     dict.emplace_back(SwitchPortRows()[i].name,
-                      the_switch.counters(*port).Get(static_cast<SwitchPortCounter>(i)));
+                      the_switch.port(*port).counters().Get(static_cast<SwitchPortCounter>(i)));
   }
   *reply = std::move(dict);
   return true;
@@ -54,7 +54,8 @@ bool ClassAnswer(const fabric::Switch& the_switch, const Names& names, std::stri
   TelemetryDict dict{{"name", std::string(name)}};
   for (size_t i = 0; i < SwitchClassRows().size(); ++i) {
     const auto id = static_cast<SwitchClassCounter>(i);
-    dict.emplace_back(SwitchClassRows()[i].name, the_switch.counters(*port, traffic_class).Get(id));
+    dict.emplace_back(SwitchClassRows()[i].name,
+                      the_switch.port(*port).counters(traffic_class).Get(id));
   }
   *reply = std::move(dict);
   return true;

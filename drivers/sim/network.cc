@@ -129,7 +129,7 @@ void SimNetwork::Learn(const uint8_t (&mac)[6], SimPort* port) {
 }
 
 void SimNetwork::Block(const SimPort* from, const SimPort* to, bool blocked) {
-  switch_->SetBlocked(from->number_, to->number_, blocked);
+  switch_->port(from->number_).SetBlocked(to->number_, blocked);
 }
 
 // Sets the impairments of a port. The device applies the rate towards the switch; the rate towards
@@ -150,10 +150,10 @@ void SimNetwork::SetImpairments(uint32_t number, const SimFaults& faults) {
     }
   }
   if (classes_.on || faults.loss_back != 0) {
-    switch_->impairment_out(number).Set(
+    switch_->port(number).out().Set(
         {.rate_bps = classes_.on ? RateOf(faults) : 0, .loss = fabric::ChanceOf(faults.loss_back)});
   }
-  switch_->impairment_in(number).Set(in);
+  switch_->port(number).in().Set(in);
 }
 
 // ---- Time.
@@ -357,7 +357,7 @@ uint64_t SimNetwork::frames_lost() const {
   uint64_t lost = frames_lost_ + frames_ended_;
   if (switch_ == nullptr) return lost;
   for (uint32_t i = 0; i < params_.ports.size(); ++i) {
-    lost -= switch_->counters(i).Get(SwitchPortCounter::kRxPfc);
+    lost -= switch_->port(i).counters().Get(SwitchPortCounter::kRxPfc);
   }
   return lost - switch_->frames_of_links();
 }

@@ -163,7 +163,7 @@ void SimPort::Ask(Time now) {
 }
 
 bool SimPort::waits_for_class() const {
-  return (network_->the_switch().output(number_).waiting() & asked_) != 0;
+  return (network_->the_switch().port(number_).output().waiting() & asked_) != 0;
 }
 
 // Whether the frame is for a group without a filter entry.

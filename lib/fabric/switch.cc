@@ -15,24 +15,6 @@ constexpr uint32_t kMinGain = 1;           // min bytes that trimming has to sav
 
 }  // namespace
 
-Switch::Port::Port(const SwitchParams& params, uint32_t number, SharedBuffer& buffer)
-    : in(SeedOf(params.seed, 2 * number), params.max_on_cable, counters),
-      out(SeedOf(params.seed, 2 * number + 1), params.max_on_cable, counters),
-      output(params, number, buffer, of_class),
-      pfc(params.ports[number].pfc, params.ports[number].rate_bps),
-      blocked(params.ports.size()) {
-  const PortParams& own = params.ports[number];
-  if (const LinkParams of_link = LinkOf(params, number); of_link.on()) {
-    link = std::make_unique<LinkPort>(of_link, params.cbfc.largest_octets);
-    if (CreditEnd* const credit = link->credit(); credit != nullptr) {
-      output.SetCredit(&credit->sender(), &link->end().counters());
-    }
-  }
-  if (!own.strict_vlans) return;
-  vlans.resize(4096);
-  for (const uint16_t vid : own.vlans) vlans[vid] = true;
-}
-
 Switch::Switch(const SwitchParams& params)
     : params_(params),
       buffer_(params_),
@@ -42,11 +24,11 @@ Switch::Switch(const SwitchParams& params)
               .max_age = params_.max_age},
              static_cast<uint32_t>(params_.ports.size())) {
   for (uint32_t i = 0; i < params_.ports.size(); ++i) {
-    ports_.push_back(std::make_unique<Port>(params_, i, buffer_));
-    CreditEnd* const own = credit(i);
+    ports_.push_back(std::make_unique<SwitchPort>(params_, i, buffer_));
+    CreditEnd* const own = ports_[i]->credit();
     receivers_.push_back(own != nullptr ? &own->receiver() : nullptr);
   }
-  for (const auto& port : ports_) port->output.SetInputs(receivers_);
+  for (const auto& port : ports_) port->output_.SetInputs(receivers_);
   uint64_t held = 0;
   for (const PortParams& port : params_.ports) {
     if (!port.link.on() && !port.cbfc) continue;
@@ -61,30 +43,30 @@ Switch::Switch(const SwitchParams& params)
 // Sets a port down or up. No frame waits for a port that is down: it would block the buffer of the
 // others.
 void Switch::SetDown(uint32_t number, bool down) {
-  Port& port = *ports_[number];
-  port.down = down;
+  SwitchPort& port = *ports_[number];
+  port.down_ = down;
   if (!down) return;
   table_.Forget(static_cast<uint16_t>(number));
-  Frame* frame = port.link != nullptr ? port.link->TakeWaiting() : nullptr;
-  if (frame == nullptr) frame = port.output.PopAny();
-  for (; frame != nullptr; frame = port.output.PopAny()) {
-    port.of_class[NoteOfFrame(frame).traffic_class].Add(SwitchClassCounter::kDownDrop);
+  Frame* frame = port.link_ != nullptr ? port.link_->TakeWaiting() : nullptr;
+  if (frame == nullptr) frame = port.output_.PopAny();
+  for (; frame != nullptr; frame = port.output_.PopAny()) {
+    port.of_class_[NoteOfFrame(frame).traffic_class].Add(SwitchClassCounter::kDownDrop);
     End(frame);
   }
 }
 
 void Switch::Receive(uint32_t number, Frame* const* frames, uint32_t count, Time now) {
-  Port& port = *ports_[number];
+  SwitchPort& port = *ports_[number];
   now_ = now;
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < count; ++i) bytes += frames[i]->length;
-  port.counters.Add(SwitchPortCounter::kRxFrames, count);
-  port.counters.Add(SwitchPortCounter::kRxFrameBytes, bytes);
-  const bool clean = port.in.is_clean();
+  port.counters_.Add(SwitchPortCounter::kRxFrames, count);
+  port.counters_.Add(SwitchPortCounter::kRxFrameBytes, bytes);
+  const bool clean = port.in_.is_clean();
   for (uint32_t i = 0; i < count; ++i) {
     Frame* const frame = frames[i];
     NewNote(frame).in = static_cast<uint16_t>(number);
-    if (port.down) {
+    if (port.down_) {
       Drop(port, SwitchPortCounter::kRxDown, frame);
     } else if (clean) [[likely]] {
       OnFrame(number, frame, now);
@@ -94,12 +76,12 @@ void Switch::Receive(uint32_t number, Frame* const* frames, uint32_t count, Time
       note.destination = view.destination;
       note.traffic_class = static_cast<uint8_t>(ClassOf(frame, view));
       if (number < 64) arriving_ |= uint64_t{1} << number;
-      switch (port.in.Send(frame, now)) {
+      switch (port.in_.Send(frame, now)) {
         case Impairment::Fate::kLost:
           End(frame);
           break;
         case Impairment::Fate::kDuplicate:
-          if (Frame* const copy = CopyOf(frame); copy != nullptr) port.in.Duplicate(copy);
+          if (Frame* const copy = CopyOf(frame); copy != nullptr) port.in_.Duplicate(copy);
           break;
         case Impairment::Fate::kTaken:
           break;
@@ -108,58 +90,28 @@ void Switch::Receive(uint32_t number, Frame* const* frames, uint32_t count, Time
   }
 }
 
-void Switch::SetBlocked(uint32_t in, uint32_t out, bool blocked) {
-  Port& port = *ports_[in];
-  if (port.blocked[out] == blocked) return;
-  port.blocked[out] = blocked;
-  blocked ? ++port.blocks : --port.blocks;
-}
-
 void Switch::ClearTouched() {
-  for (const uint16_t port : touched_) ports_[port]->touched = false;
+  for (const uint16_t port : touched_) ports_[port]->touched_ = false;
   touched_.clear();
 }
 
 void Switch::PollPort(uint32_t port, Time now) {
   now_ = now;
-  while (Frame* const frame = ports_[port]->in.Arrived(now)) OnFrame(port, frame, now);
+  while (Frame* const frame = ports_[port]->in_.Arrived(now)) OnFrame(port, frame, now);
 }
 
 void Switch::Poll(Time now) {
   for (uint64_t left = arriving_; left != 0; left &= left - 1) {
     const auto port = static_cast<uint32_t>(std::countr_zero(left));
     PollPort(port, now);
-    if (ports_[port]->in.on_cable() == 0) arriving_ &= ~(uint64_t{1} << port);
+    if (ports_[port]->in_.on_cable() == 0) arriving_ &= ~(uint64_t{1} << port);
   }
   table_.Age(now, table_.forgotten() != 0 ? kForgottenPlaces : kAgedPlaces);
 }
 
-// Returns false if the frame is to be dropped; counts the reason.
-bool Switch::Check(Port& port, const FrameView& view) {
-  SwitchPortCounter reason{};
-  switch (view.error) {
-    case ViewError::kNone:
-      if (port.vlans.empty() || port.vlans[view.vid]) [[likely]]
-        return true;
-      reason = SwitchPortCounter::kRxVlan;
-      break;
-    case ViewError::kRunt:
-      reason = SwitchPortCounter::kRxRunt;
-      break;
-    case ViewError::kForeign:
-      reason = SwitchPortCounter::kRxForeign;
-      break;
-    case ViewError::kLinkLocal:
-      reason = SwitchPortCounter::kRxLinkLocal;
-      break;
-  }
-  port.counters.Add(reason);
-  return false;
-}
-
 // Returns false if the frame was the link's, or the link has dropped it; the frame has then ended.
-bool Switch::OnReceive(Port& port, Frame* frame, Time now) {
-  const bool passes = port.link->OnReceive(*frame, now);
+bool Switch::OnReceive(SwitchPort& port, Frame* frame, Time now) {
+  const bool passes = port.link_->OnReceive(*frame, now);
   EndHeld(port);
   if (passes) return true;
   ++frames_of_links_;
@@ -167,40 +119,40 @@ bool Switch::OnReceive(Port& port, Frame* frame, Time now) {
   return false;
 }
 
-void Switch::EndHeld(Port& port) {
-  const std::span<Frame* const> held = port.link->ended();
+void Switch::EndHeld(SwitchPort& port) {
+  const std::span<Frame* const> held = port.link_->ended();
   frames_of_links_ += held.size();
   ended_.insert(ended_.end(), held.begin(), held.end());
-  port.link->ClearEnded();
+  port.link_->ClearEnded();
 }
 
 void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
-  Port& port = *ports_[number];
-  if (port.link != nullptr && !OnReceive(port, frame, now)) return;
+  SwitchPort& port = *ports_[number];
+  if (port.link_ != nullptr && !OnReceive(port, frame, now)) return;
   FrameView view = ViewFrame(params_.forwarding, frame->data, frame->length);
   if (view.error == ViewError::kLinkLocal && params_.ports[number].pfc.on) [[unlikely]] {
     if (const auto pfc = DecodePfc(frame->data, frame->length)) {
-      port.output.OnPfc(*pfc, now);
+      port.output_.OnPfc(*pfc, now);
       return Drop(port, SwitchPortCounter::kRxPfc, frame);
     }
   }
   if (receivers_[number] != nullptr) [[unlikely]]
     CountCredit(number, frame);
-  if (!Check(port, view)) [[unlikely]]
+  if (!port.Check(view)) [[unlikely]]
     return End(frame);
   Forward(number, frame, view, now);
 }
 
-void Switch::Learn(Port& port, uint32_t number, const FrameView& view, Time now) {
+void Switch::Learn(SwitchPort& port, uint32_t number, const FrameView& view, Time now) {
   switch (table_.LearnSource(view, static_cast<uint16_t>(number), now)) {
     case AddressTable::Learnt::kNew:
-      port.counters.Add(SwitchPortCounter::kRxLearnt);
+      port.counters_.Add(SwitchPortCounter::kRxLearnt);
       break;
     case AddressTable::Learnt::kMoved:
-      port.counters.Add(SwitchPortCounter::kRxMoved);
+      port.counters_.Add(SwitchPortCounter::kRxMoved);
       break;
     case AddressTable::Learnt::kFull:
-      port.counters.Add(SwitchPortCounter::kRxNotLearnt);
+      port.counters_.Add(SwitchPortCounter::kRxNotLearnt);
       break;
     case AddressTable::Learnt::kKnown:
     case AddressTable::Learnt::kStatic:
@@ -222,7 +174,7 @@ bool Switch::UseHop(uint32_t in, Frame* frame, const FrameView& view, bool route
 }
 
 void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
-  Port& port = *ports_[in];
+  SwitchPort& port = *ports_[in];
   if (params_.learns && params_.forwarding != Forwarding::kAfh2 && (view.source >> 40 & 1) == 0) {
     Learn(port, in, view, now);
   }
@@ -231,7 +183,7 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
   if (out == in && !params_.ports[in].hairpins) {
     return Drop(port, SwitchPortCounter::kRxHairpin, frame);
   }
-  if (out != AddressTable::kNoPort && Blocks(port, out)) [[unlikely]] {
+  if (out != AddressTable::kNoPort && port.Blocks(out)) [[unlikely]] {
     return Drop(port, SwitchPortCounter::kRxIsolated, frame);
   }
   if (!UseHop(in, frame, view, routed)) [[unlikely]] {
@@ -257,7 +209,7 @@ void Switch::CountCredit(uint32_t number, Frame* frame) {
   note.link_vc = LinkVcOf(ClassRuleOf(params_), frame->data, frame->length);
   note.credits = static_cast<uint16_t>(receiver.OnFrame(note.link_vc, frame->length));
   if (note.credits != 0 && !receiver.IsWithin(note.link_vc)) {
-    link(number)->counters().Add(LinkCounter::kCreditExceeded);
+    ports_[number]->link()->counters().Add(LinkCounter::kCreditExceeded);
   }
 }
 
@@ -291,19 +243,17 @@ Frame* Switch::CopyOf(const Frame* frame) {
 
 // Sends the frame to each other port of the VLAN; the last port takes the frame itself.
 void Switch::Flood(uint32_t in, Frame* frame, const FrameView& view) {
-  Port& port = *ports_[in];
-  port.counters.Add(SwitchPortCounter::kRxFlooded);
+  SwitchPort& port = *ports_[in];
+  port.counters_.Add(SwitchPortCounter::kRxFlooded);
   uint32_t last = kMaxPorts;
   for (uint32_t out = 0; out < ports_.size(); ++out) {
-    const Port& other = *ports_[out];
-    if (out == in || other.down || Blocks(port, out) ||
-        (!other.vlans.empty() && !other.vlans[view.vid]))
-      continue;
+    const SwitchPort& other = *ports_[out];
+    if (out == in || other.down_ || port.Blocks(out) || !other.HasVlan(view.vid)) continue;
     if (last != kMaxPorts) {
       if (Frame* const copy = CopyOf(frame); copy != nullptr) {
         Enqueue(in, last, copy, view);
       } else {
-        port.counters.Add(SwitchPortCounter::kRxNoCopy);
+        port.counters_.Add(SwitchPortCounter::kRxNoCopy);
       }
     }
     last = out;
@@ -330,10 +280,10 @@ bool Switch::Admit(uint32_t in, uint32_t out, FrameNote& note) {
 }
 
 void Switch::Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view) {
-  Port& port = *ports_[out];
+  SwitchPort& port = *ports_[out];
   FrameNote& note = NoteOfFrame(frame);
-  if (port.down) [[unlikely]] {
-    port.of_class[note.traffic_class].Add(SwitchClassCounter::kDownDrop);
+  if (port.down_) [[unlikely]] {
+    port.of_class_[note.traffic_class].Add(SwitchClassCounter::kDownDrop);
     return End(frame);
   }
   note.charge = buffer_.Charge(frame->length);
@@ -342,13 +292,13 @@ void Switch::Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& v
     return;
   }
   if (note.credits != 0) {
-    port.of_class[note.traffic_class].Add(SwitchClassCounter::kCreditDrop);
+    port.of_class_[note.traffic_class].Add(SwitchClassCounter::kCreditDrop);
     return End(frame);
   }
   if (Trim(out, frame, view)) return;
   const bool lossless = params_.of_class[note.traffic_class].lossless;
-  port.of_class[note.traffic_class].Add(lossless ? SwitchClassCounter::kHeadroomDrop
-                                                 : SwitchClassCounter::kTailDrop);
+  port.of_class_[note.traffic_class].Add(lossless ? SwitchClassCounter::kHeadroomDrop
+                                                  : SwitchClassCounter::kTailDrop);
   End(frame);
 }
 
@@ -366,30 +316,30 @@ bool Switch::Trim(uint32_t out, Frame* frame, const FrameView& view) {
   const uint8_t ds = view.ds_byte(frame->data);
   const uint32_t bytes = ipv6 ? trim.ipv6_bytes : trim.ipv4_bytes;
   if ((trim.dscps >> (ds >> 2) & 1) == 0 || frame->length < bytes + kMinGain) return false;
-  Port& port = *ports_[out];
+  SwitchPort& port = *ports_[out];
   const uint32_t before = note.traffic_class;
   frame->length = bytes;
   view.set_ds_byte(frame->data, static_cast<uint8_t>(trim.trimmed_dscp << 2 | (ds & 3)));
   note.traffic_class = trim.trimmed_class;
   note.charge = buffer_.Charge(bytes);
   if (buffer_.Admit(PortIndex(note.in), PortIndex(out), note.traffic_class, note.charge)) {
-    port.of_class[before].Add(SwitchClassCounter::kTrimmed);
+    port.of_class_[before].Add(SwitchClassCounter::kTrimmed);
     Queue(port, out, frame, view);
   } else {
-    port.of_class[before].Add(SwitchClassCounter::kTrimDrop);
+    port.of_class_[before].Add(SwitchClassCounter::kTrimDrop);
     End(frame);
   }
   return true;
 }
 
 Frame* Switch::PfcFrameOf(uint32_t number, Time now) {
-  Port& port = *ports_[number];
+  SwitchPort& port = *ports_[number];
   if (!params_.ports[number].pfc.on) return nullptr;
   if (spares_.empty()) [[unlikely]] {
-    if (buffer_.paused(number) != 0) port.counters.Add(SwitchPortCounter::kTxPfcNoFrame);
+    if (buffer_.paused(number) != 0) port.counters_.Add(SwitchPortCounter::kTxPfcNoFrame);
     return nullptr;
   }
-  const auto pfc = port.pfc.Poll(buffer_.paused(number), now);
+  const auto pfc = port.pfc_.Poll(buffer_.paused(number), now);
   if (!pfc) [[likely]]
     return nullptr;
   Frame* const frame = spares_.back();
@@ -398,18 +348,18 @@ Frame* Switch::PfcFrameOf(uint32_t number, Time now) {
   frame->length = PfcFrame::kBytes;
   EncodePfc(*pfc, params_.ports[number].mac, frame->data);
   NewNote(frame).traffic_class = kClasses - 1;
-  port.counters.Add(SwitchPortCounter::kTxPfc);
+  port.counters_.Add(SwitchPortCounter::kTxPfc);
   return frame;
 }
 
 // Sends a frame over an impaired cable.
-void Switch::SendOn(Port& port, Frame* frame, Time now) {
-  switch (port.out.Send(frame, now)) {
+void Switch::SendOn(SwitchPort& port, Frame* frame, Time now) {
+  switch (port.out_.Send(frame, now)) {
     case Impairment::Fate::kLost:
       End(frame);
       break;
     case Impairment::Fate::kDuplicate:
-      if (Frame* const copy = CopyOf(frame); copy != nullptr) port.out.Duplicate(copy);
+      if (Frame* const copy = CopyOf(frame); copy != nullptr) port.out_.Duplicate(copy);
       break;
     case Impairment::Fate::kTaken:
       break;
@@ -417,32 +367,32 @@ void Switch::SendOn(Port& port, Frame* frame, Time now) {
 }
 
 // Returns the next frame that leaves by the link; null: none.
-Frame* Switch::NextOfLink(Port& port, Time now) {
+Frame* Switch::NextOfLink(SwitchPort& port, Time now) {
   for (;;) {
     if (spares_.empty()) return nullptr;
-    const LinkPort::Next next = port.link->Take(port.output, spares_.back(), now);
+    const LinkPort::Next next = port.link_->Take(port.output_, spares_.back(), now);
     if (next.used_spare) spares_.pop_back();
     if (next.frame != nullptr || !next.used_spare) return next.frame;
   }
 }
 
 uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time now) {
-  Port& port = *ports_[number];
+  SwitchPort& port = *ports_[number];
   uint32_t count = 0;
-  const bool clean = port.out.is_clean();
-  if (!port.down) {
-    if (port.link != nullptr) {
-      port.link->Poll(now);
+  const bool clean = port.out_.is_clean();
+  if (!port.down_) {
+    if (port.link_ != nullptr) {
+      port.link_->Poll(now);
       EndHeld(port);
     }
-    port.output.Update(now);
-    while (Frame* const frame = port.output.PopStormy()) End(frame);
-    while (Frame* const frame = port.output.PopOld(now)) End(frame);
+    port.output_.Update(now);
+    while (Frame* const frame = port.output_.PopStormy()) End(frame);
+    while (Frame* const frame = port.output_.PopOld(now)) End(frame);
     if (Frame* const pfc = PfcFrameOf(number, now); pfc != nullptr) {
       clean&& max != 0 ? void(frames[count++] = pfc) : SendOn(port, pfc, now);
     }
-    while (count < max && (clean || port.out.free_at() <= now)) {
-      Frame* const frame = port.link == nullptr ? port.output.Pop(now) : NextOfLink(port, now);
+    while (count < max && (clean || port.out_.free_at() <= now)) {
+      Frame* const frame = port.link_ == nullptr ? port.output_.Pop(now) : NextOfLink(port, now);
       if (frame == nullptr) break;
       if (clean) [[likely]] {
         frames[count++] = frame;
@@ -452,29 +402,29 @@ uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time no
     }
   }
   while (count < max && !clean) {
-    Frame* const frame = port.out.Arrived(now);
+    Frame* const frame = port.out_.Arrived(now);
     if (frame == nullptr) break;
     frames[count++] = frame;
   }
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < count; ++i) bytes += frames[i]->length;
-  port.counters.Add(SwitchPortCounter::kTxFrames, count);
-  port.counters.Add(SwitchPortCounter::kTxFrameBytes, bytes);
+  port.counters_.Add(SwitchPortCounter::kTxFrames, count);
+  port.counters_.Add(SwitchPortCounter::kTxFrameBytes, bytes);
   return count;
 }
 
 Time Switch::deadline(uint32_t number, Time now) const {
-  const Port& port = *ports_[number];
-  Time next = std::min(port.in.deadline(), port.out.deadline());
-  if (port.down) return next;
-  Time sends = port.output.deadline(now);
-  if (port.link != nullptr) {
-    if (port.link->is_full()) sends = kNever;
-    sends = std::min(sends, port.link->deadline(now));
+  const SwitchPort& port = *ports_[number];
+  Time next = std::min(port.in_.deadline(), port.out_.deadline());
+  if (port.down_) return next;
+  Time sends = port.output_.deadline(now);
+  if (port.link_ != nullptr) {
+    if (port.link_->is_full()) sends = kNever;
+    sends = std::min(sends, port.link_->deadline(now));
   }
-  if (sends != kNever && !port.out.is_clean()) sends = std::max(sends, port.out.free_at());
+  if (sends != kNever && !port.out_.is_clean()) sends = std::max(sends, port.out_.free_at());
   next = std::min(next, sends);
-  return params_.ports[number].pfc.on ? std::min(next, port.pfc.deadline()) : next;
+  return params_.ports[number].pfc.on ? std::min(next, port.pfc_.deadline()) : next;
 }
 
 Time Switch::deadline(Time now) const {
@@ -486,9 +436,9 @@ Time Switch::deadline(Time now) const {
 uint32_t Switch::frames_inside() const {
   size_t count = ended_.size();
   for (const auto& port : ports_) {
-    count += port->in.on_cable() + port->out.on_cable();
-    if (port->link != nullptr) count += port->link->frames();
-    for (uint32_t c = 0; c < kClasses; ++c) count += port->output.queued_frames(c);
+    count += port->in_.on_cable() + port->out_.on_cable();
+    if (port->link_ != nullptr) count += port->link_->frames();
+    for (uint32_t c = 0; c < kClasses; ++c) count += port->output_.queued_frames(c);
   }
   return static_cast<uint32_t>(count);
 }
@@ -498,8 +448,8 @@ void Switch::CheckInvariants() const {
   uint64_t queued = 0;
   for (uint32_t p = 0; p < ports_.size(); ++p) {
     for (uint32_t c = 0; c < kClasses; ++c) {
-      const bool waits = (ports_[p]->output.waiting() >> c & 1) != 0;
-      if (waits != (ports_[p]->output.queued_frames(c) != 0)) std::abort();
+      const bool waits = (ports_[p]->output_.waiting() >> c & 1) != 0;
+      if (waits != (ports_[p]->output_.queued_frames(c) != 0)) std::abort();
       if (!waits && buffer_.queued(p, c) != 0) std::abort();
       // Bytes that the buffer has admitted on credit are held on credit.
       if (buffer_.credited(p, c) != 0 && receivers_[p]->held(c) == 0) std::abort();

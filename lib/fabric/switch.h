@@ -4,19 +4,15 @@
 #ifndef SUEDE_FABRIC_SWITCH_H_
 #define SUEDE_FABRIC_SWITCH_H_
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "fabric/forwarding_table.h"
-#include "fabric/impairment.h"
-#include "fabric/link_port.h"
-#include "fabric/output.h"
 #include "fabric/params.h"
-#include "fabric/pfc.h"
 #include "fabric/shared_buffer.h"
+#include "fabric/switch_port.h"
 #include "stats/switch_counters.h"
 
 namespace suede::fabric {
@@ -48,9 +44,9 @@ class Switch {
   void GiveSpare(Frame* frame) { spares_.push_back(frame); }
   // Whether Transmit(port) would return no frame.
   bool IsIdle(uint32_t port) const {
-    const Port& p = *ports_[port];
-    return p.output.waiting() == 0 && p.out.on_cable() == 0 && !params_.ports[port].pfc.on &&
-           p.link == nullptr;
+    const SwitchPort& p = *ports_[port];
+    return p.output_.waiting() == 0 && p.out_.on_cable() == 0 && !params_.ports[port].pfc.on &&
+           p.link_ == nullptr;
   }
   // When the switch has work without further facts; kNever: never.
   Time deadline(Time now) const;
@@ -63,31 +59,13 @@ class Switch {
   // ---- Settings, at any time.
 
   ForwardingTable& table() { return table_; }
-  // The credit of the port's link (docs/link.md); null: the port has none.
-  CreditEnd* credit(uint32_t port) {
-    return ports_[port]->link != nullptr ? ports_[port]->link->credit() : nullptr;
-  }
-  const CreditEnd* credit(uint32_t port) const {
-    return ports_[port]->link != nullptr ? ports_[port]->link->credit() : nullptr;
-  }
+  SwitchPort& port(uint32_t port) { return *ports_[port]; }
   // Resets the high-water marks of queues and buffer.
   void ResetHighWater() {
     buffer_.ResetMax();
-    for (const auto& port : ports_) port->output.ResetMax();
+    for (const auto& port : ports_) port->output_.ResetMax();
   }
   void SetDown(uint32_t port, bool down);
-  bool is_down(uint32_t port) const { return ports_[port]->down; }
-  // The caller has freed `frames` frames of Transmit that the device had not taken, as the port is
-  // down.
-  void OnUnsent(uint32_t port, uint64_t frames) {
-    ports_[port]->counters.Add(SwitchPortCounter::kTxDown, frames);
-  }
-  // Port isolation: no frame is forwarded from `in` to `out` while `blocked` is set.
-  void SetBlocked(uint32_t in, uint32_t out, bool blocked);
-  Impairment& impairment_in(uint32_t port) { return ports_[port]->in; }
-  Impairment& impairment_out(uint32_t port) { return ports_[port]->out; }
-  const Impairment& impairment_in(uint32_t port) const { return ports_[port]->in; }
-  const Impairment& impairment_out(uint32_t port) const { return ports_[port]->out; }
 
   // ---- State.
 
@@ -96,21 +74,9 @@ class Switch {
   const SwitchParams& params() const { return params_; }
   const ForwardingTable& table() const { return table_; }
   const SharedBuffer& buffer() const { return buffer_; }
-  const Output& output(uint32_t port) const { return ports_[port]->output; }
-  const PfcSender& pfc(uint32_t port) const { return ports_[port]->pfc; }
-  // The port's end of its link; null: the port exchanges no link frames.
-  const LinkEnd* link(uint32_t port) const {
-    return ports_[port]->link != nullptr ? &ports_[port]->link->end() : nullptr;
-  }
-  LinkEnd* link(uint32_t port) {
-    return ports_[port]->link != nullptr ? &ports_[port]->link->end() : nullptr;
-  }
+  const SwitchPort& port(uint32_t port) const { return *ports_[port]; }
   // Frames of links, and frames whose copy has arrived, which have ended without loss.
   uint64_t frames_of_links() const { return frames_of_links_; }
-  const SwitchPortCounters& counters(uint32_t port) const { return ports_[port]->counters; }
-  const SwitchClassCounters& counters(uint32_t port, uint32_t traffic_class) const {
-    return ports_[port]->of_class[traffic_class];
-  }
   // Frames inside the switch; for tests.
   uint32_t frames_inside() const;
   void CheckInvariants() const;
@@ -119,62 +85,41 @@ class Switch {
   static constexpr uint32_t kSpares = 64;
   static constexpr uint32_t kSparesOfLinks = 512;  // each numbered frame that leaves needs a spare
 
-  struct Port {
-    Port(const SwitchParams& params, uint32_t number, SharedBuffer& buffer);
-
-    SwitchPortCounters counters;
-    Output::ClassCounters of_class;
-    Impairment in;
-    Impairment out;
-    Output output;
-    PfcSender pfc;
-    std::unique_ptr<LinkPort> link;
-    bool down = false;
-    bool touched = false;
-    uint32_t blocks = 0;  // outputs
-    std::vector<bool> blocked;
-    std::vector<bool> vlans;  // by VID; empty: all
-  };
-
   void OnFrame(uint32_t port, Frame* frame, Time now);
   void Forward(uint32_t in, Frame* frame, FrameView& view, Time now);
-  bool Check(Port& port, const FrameView& view);
-  void Learn(Port& port, uint32_t number, const FrameView& view, Time now);
+  void Learn(SwitchPort& port, uint32_t number, const FrameView& view, Time now);
   void Flood(uint32_t in, Frame* frame, const FrameView& view);
   bool UseHop(uint32_t in, Frame* frame, const FrameView& view, bool routed);
-  void Queue(Port& port, uint32_t out, Frame* frame, const FrameView& view) {
-    port.output.Push(frame, view);
-    if (port.touched) return;
-    port.touched = true;
+  void Queue(SwitchPort& port, uint32_t out, Frame* frame, const FrameView& view) {
+    port.output_.Push(frame, view);
+    if (port.touched_) return;
+    port.touched_ = true;
     touched_.push_back(static_cast<uint16_t>(out));
-  }
-  static bool Blocks(const Port& port, uint32_t out) {
-    return port.blocks != 0 && port.blocked[out];
   }
   void CountCredit(uint32_t number, Frame* frame);
   void FreeCredit(Frame* frame);
   bool Admit(uint32_t in, uint32_t out, FrameNote& note);
   void Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view);
   bool Trim(uint32_t out, Frame* frame, const FrameView& view);
-  void SendOn(Port& port, Frame* frame, Time now);
-  bool OnReceive(Port& port, Frame* frame, Time now);
-  Frame* NextOfLink(Port& port, Time now);
-  void EndHeld(Port& port);
+  void SendOn(SwitchPort& port, Frame* frame, Time now);
+  bool OnReceive(SwitchPort& port, Frame* frame, Time now);
+  Frame* NextOfLink(SwitchPort& port, Time now);
+  void EndHeld(SwitchPort& port);
   Frame* PfcFrameOf(uint32_t number, Time now);
   Frame* CopyOf(const Frame* frame);
   void End(Frame* frame) {
     FreeCredit(frame);
     ended_.push_back(frame);
   }
-  void Drop(Port& port, SwitchPortCounter reason, Frame* frame) {
-    port.counters.Add(reason);
+  void Drop(SwitchPort& port, SwitchPortCounter reason, Frame* frame) {
+    port.counters_.Add(reason);
     End(frame);
   }
 
   const SwitchParams params_;
   SharedBuffer buffer_;
   ForwardingTable table_;
-  std::vector<std::unique_ptr<Port>> ports_;
+  std::vector<std::unique_ptr<SwitchPort>> ports_;
   std::vector<Frame*> ended_;
   std::vector<Frame*> spares_;
   std::vector<uint16_t> touched_;

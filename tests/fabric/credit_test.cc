@@ -29,7 +29,7 @@ struct CreditFabric : Fabric {
     the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 2);
     the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(3), 0), 3);
     for (uint32_t port : {0, 1}) {
-      CreditReceiver& receiver = the_switch.credit(port)->receiver();
+      CreditReceiver& receiver = the_switch.port(port).credit()->receiver();
       receiver.Start();
       CreditUpdate start{.serial = 1, .vcs = 0xff, .starts = 0xff};
       receiver.OnConsumed(start, At(0));
@@ -40,13 +40,13 @@ struct CreditFabric : Fabric {
   void Grant(uint32_t credits) {
     CreditGrant grant;
     for (uint32_t c = 0; c < kClasses; ++c) grant.limits[c] = credits;
-    the_switch.credit(3)->sender().Start(grant, At(0));
+    the_switch.port(3).credit()->sender().Start(grant, At(0));
     Free(0xff, 0, 1);
   }
   void Free(LinkVcMask classes, uint32_t counter, uint16_t serial) {
     CreditUpdate update{.serial = serial, .vcs = classes};
     for (Credit20& each : update.counters) each = Credit20(counter);
-    the_switch.credit(3)->sender().OnFreed(update);
+    the_switch.port(3).credit()->sender().OnFreed(update);
   }
   void Send(uint32_t port, uint8_t pcp, uint32_t to, Time now, uint32_t bytes = 1000) {
     In(port,
@@ -59,7 +59,9 @@ struct CreditFabric : Fabric {
     std::erase_if(frames, [](const auto& frame) { return IsToNeighbour(frame.data()); });
     return frames;
   }
-  uint32_t Held(uint32_t port, uint32_t vc) { return the_switch.credit(port)->receiver().held(vc); }
+  uint32_t Held(uint32_t port, uint32_t vc) {
+    return the_switch.port(port).credit()->receiver().held(vc);
+  }
 };
 
 TEST(Credit, FramesOnCreditAreFreedWhenTheyHaveLeftTheirQueue) {
@@ -74,7 +76,7 @@ TEST(Credit, FramesOnCreditAreFreedWhenTheyHaveLeftTheirQueue) {
   fabric.the_switch.CheckInvariants();
   EXPECT_EQ(fabric.Data(2, At(1)).size(), 3u);
   EXPECT_EQ(fabric.Held(0, 3) + fabric.Held(1, 3) + fabric.Held(0, 5), 0u);
-  const auto update = fabric.the_switch.credit(0)->receiver().Poll(At(6));
+  const auto update = fabric.the_switch.port(0).credit()->receiver().Poll(At(6));
   ASSERT_TRUE(update.has_value());
   EXPECT_EQ(update->vcs, 0b101000u);
   EXPECT_EQ(update->counters[3], Credit20(each));
@@ -87,7 +89,7 @@ TEST(Credit, FramesThatTheSwitchDropsAreFreedAtOnce) {
   fabric.Send(0, 3, 9, At(0));  // unknown
   EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxUnknown), 1u);
   EXPECT_EQ(fabric.Held(0, 3), 0u);
-  EXPECT_EQ(fabric.the_switch.credit(0)->receiver().untold(3), 9u);
+  EXPECT_EQ(fabric.the_switch.port(0).credit()->receiver().untold(3), 9u);
   fabric.Send(0, 3, 2, At(1));
   fabric.the_switch.SetDown(2, true);
   EXPECT_EQ(fabric.Held(0, 3), 0u);
@@ -99,8 +101,8 @@ TEST(Credit, ADroppedFramesCreditIsToldInTime) {
   params.floods = false;
   for (const bool delayed : {false, true}) {
     CreditFabric fabric(params);
-    const CreditReceiver& receiver = fabric.the_switch.credit(0)->receiver();
-    if (delayed) fabric.the_switch.impairment_in(0).Set({.delay = std::chrono::microseconds(40)});
+    const CreditReceiver& receiver = fabric.the_switch.port(0).credit()->receiver();
+    if (delayed) fabric.the_switch.port(0).in().Set({.delay = std::chrono::microseconds(40)});
     fabric.Send(0, 3, 9, At(700));
     if (delayed) {
       EXPECT_EQ(receiver.deadline(), kNever);
@@ -155,24 +157,24 @@ TEST(Credit, AnOutputHoldsAClassWithoutCreditAndNoOther) {
   for (int i = 0; i < 4; ++i) fabric.Send(0, 3, 3, At(0));
   for (int i = 0; i < 2; ++i) fabric.Send(1, 5, 3, At(0));
   EXPECT_EQ(fabric.Data(3, At(1)).size(), 4u) << "two of each class";
-  EXPECT_EQ(fabric.the_switch.output(3).without_credit(), 1u << 3);
-  EXPECT_GT(fabric.the_switch.output(3).deadline(At(1)), At(1000));
+  EXPECT_EQ(fabric.the_switch.port(3).output().without_credit(), 1u << 3);
+  EXPECT_GT(fabric.the_switch.port(3).output().deadline(At(1)), At(1000));
   fabric.Free(1u << 3, 9, 2);
   EXPECT_EQ(fabric.Data(3, At(2)).size(), 1u);
   fabric.Free(1u << 3, 27, 3);
   EXPECT_EQ(fabric.Data(3, At(3)).size(), 1u);
   EXPECT_EQ(fabric.Data(3, At(4)).size(), 0u);
   EXPECT_EQ(fabric.Held(0, 3), 0u);
-  EXPECT_EQ(fabric.the_switch.credit(3)->sender().used(3), 9u);
-  fabric.the_switch.credit(3)->sender().CheckInvariants();
+  EXPECT_EQ(fabric.the_switch.port(3).credit()->sender().used(3), 9u);
+  fabric.the_switch.port(3).credit()->sender().CheckInvariants();
 }
 
 // A frame that waits for it is dropped after a while, so that the credit of inputs is free again.
 TEST(Credit, ANeighbourThatReturnsNoneStopsNoOtherOutput) {
   CreditFabric fabric;
-  const Output& output = fabric.the_switch.output(3);
+  const Output& output = fabric.the_switch.port(3).output();
   const auto storms = [&] {
-    return fabric.the_switch.link(3)->counters().Get(LinkCounter::kCreditStorms);
+    return fabric.the_switch.port(3).link()->counters().Get(LinkCounter::kCreditStorms);
   };
   fabric.Grant(20);
   for (int i = 0; i < 4; ++i) fabric.Send(0, 3, 3, At(0));
@@ -205,7 +207,7 @@ TEST(Credit, ANeighbourThatReturnsNoneStopsNoOtherOutput) {
 
 TEST(Credit, TheWatchdogCountsFromTheLastFrameThatLeft) {
   CreditFabric fabric;
-  const Output& output = fabric.the_switch.output(3);
+  const Output& output = fabric.the_switch.port(3).output();
   fabric.Grant(10);
   for (int i = 0; i < 3; ++i) fabric.Send(0, 3, 3, At(0));
   EXPECT_EQ(fabric.Data(3, At(1)).size(), 1u);
@@ -226,7 +228,7 @@ TEST(Credit, TheWatchdogCountsFromTheLastFrameThatLeft) {
   fabric.Data(3, At(170'000));
   EXPECT_EQ(output.stormy(), 1u << 3 | 1u << 5);
   // Without an agreement no frame needs credit, and none is dropped.
-  fabric.the_switch.credit(3)->sender().Stop();
+  fabric.the_switch.port(3).credit()->sender().Stop();
   fabric.Data(3, At(170'001));
   EXPECT_EQ(output.stormy(), 0u);
   fabric.Send(0, 3, 3, At(170'002));
@@ -245,8 +247,8 @@ TEST(Credit, TheWatchdogBeginsAnewWhereNothingWaits) {
   EXPECT_EQ(fabric.Count(3, 3, SwitchClassCounter::kAgeDrop), 1u);
   fabric.Send(0, 3, 3, At(95'000));
   for (int us : {95'000, 101'000}) fabric.Data(3, At(us));
-  EXPECT_EQ(fabric.the_switch.output(3).stormy(), 0u);
-  EXPECT_EQ(fabric.the_switch.output(3).deadline(At(101'000)), At(195'000));
+  EXPECT_EQ(fabric.the_switch.port(3).output().stormy(), 0u);
+  EXPECT_EQ(fabric.the_switch.port(3).output().deadline(At(101'000)), At(195'000));
 }
 
 TEST(Credit, WithoutATimeForStormsFramesWaitForEver) {
@@ -256,9 +258,9 @@ TEST(Credit, WithoutATimeForStormsFramesWaitForEver) {
   fabric.Grant(10);
   for (int i = 0; i < 2; ++i) fabric.Send(0, 3, 3, At(0));
   EXPECT_EQ(fabric.Data(3, At(1)).size(), 1u);
-  EXPECT_EQ(fabric.the_switch.output(3).deadline(At(1)), kNever);
+  EXPECT_EQ(fabric.the_switch.port(3).output().deadline(At(1)), kNever);
   EXPECT_EQ(fabric.Data(3, At(10'000'000)).size(), 0u);
-  EXPECT_EQ(fabric.the_switch.output(3).stormy(), 0u);
+  EXPECT_EQ(fabric.the_switch.port(3).output().stormy(), 0u);
   fabric.Free(1u << 3, 9, 2);
   EXPECT_EQ(fabric.Data(3, At(10'000'001)).size(), 1u);
 }
@@ -281,7 +283,7 @@ TEST(Credit, PdusWithoutAClassHaveTheLinkVcOfTheirVc) {
 
 TEST(Credit, WithoutAnAgreementNothingIsHeldAndNothingCounted) {
   CreditFabric fabric;
-  fabric.the_switch.credit(0)->receiver().Stop();
+  fabric.the_switch.port(0).credit()->receiver().Stop();
   for (int i = 0; i < 10; ++i) fabric.Send(0, 3, 3, At(0));
   EXPECT_EQ(fabric.Held(0, 3), 0u);
   EXPECT_EQ(fabric.Data(3, At(1)).size(), 10u);

@@ -100,9 +100,11 @@ class Fabric {
     Refill();
     return got;
   }
-  uint64_t Count(uint32_t port, SwitchPortCounter id) { return the_switch.counters(port).Get(id); }
+  uint64_t Count(uint32_t port, SwitchPortCounter id) {
+    return the_switch.port(port).counters().Get(id);
+  }
   uint64_t Count(uint32_t port, uint32_t traffic_class, SwitchClassCounter id) {
-    return the_switch.counters(port, traffic_class).Get(id);
+    return the_switch.port(port).counters(traffic_class).Get(id);
   }
 
   Switch the_switch;

@@ -95,7 +95,7 @@ TEST(Forwarding, ACopyNeedsAFrameThatIsLargeEnough) {
     the_switch.GiveSpare(&frames[1]);
     Frame* frame = &frames[0];
     the_switch.Receive(0, &frame, 1, At(0));
-    EXPECT_EQ(the_switch.counters(0).Get(SwitchPortCounter::kRxNoCopy), fits ? 0u : 1u);
+    EXPECT_EQ(the_switch.port(0).counters().Get(SwitchPortCounter::kRxNoCopy), fits ? 0u : 1u);
     EXPECT_EQ(the_switch.ended().size(), fits ? 0u : 1u);
     for (const uint32_t port : {1u, 2u}) {
       const bool has_one = fits || port == 2;
@@ -122,7 +122,7 @@ TEST(Forwarding, FramesAndTheirBytesAreCountedOnBothSides) {
   EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kTxFrameBytes), bytes);
   EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kTxFrames), 0u);
   EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kTxDown), 0u);
-  fabric.the_switch.OnUnsent(1, 2);
+  fabric.the_switch.port(1).OnUnsent(2);
   EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kTxDown), 2u);
 }
 
@@ -139,7 +139,7 @@ TEST(Forwarding, APortIsIdleWhereTransmitFindsNothing) {
   fabric.In(0, SueFrame{.from = 1, .to = 2}, At(0));
   EXPECT_TRUE(idle(0));
   EXPECT_FALSE(idle(1));
-  fabric.the_switch.impairment_out(1).Set({.delay = std::chrono::microseconds(5)});
+  fabric.the_switch.port(1).out().Set({.delay = std::chrono::microseconds(5)});
   fabric.Out(1, At(0));
   EXPECT_FALSE(idle(1)) << "the frame is on its cable";
   EXPECT_EQ(fabric.Out(1, At(5)).size(), 1u);
@@ -243,7 +243,7 @@ TEST(Forwarding, AnIsolatedPairIsDeafToItselfAlone) {
   Fabric fabric(ParamsOf(3));
   fabric.In(1, SueFrame{.from = 2, .to = 9}, At(0));
   for (uint32_t port : {0, 2}) fabric.Out(port, At(0));
-  fabric.the_switch.SetBlocked(0, 1, true);
+  fabric.the_switch.port(0).SetBlocked(1, true);
   fabric.In(0, SueFrame{.from = 1, .to = 2}, At(0));
   EXPECT_EQ(fabric.Out(1, At(0)).size(), 0u);
   EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxIsolated), 1u);
@@ -252,7 +252,7 @@ TEST(Forwarding, AnIsolatedPairIsDeafToItselfAlone) {
   EXPECT_EQ(fabric.Out(2, At(0)).size(), 1u);
   fabric.In(1, SueFrame{.from = 2, .to = 1}, At(0));
   EXPECT_EQ(fabric.Out(0, At(0)).size(), 1u);
-  fabric.the_switch.SetBlocked(0, 1, false);
+  fabric.the_switch.port(0).SetBlocked(1, false);
   fabric.In(0, SueFrame{.from = 1, .to = 2}, At(0));
   EXPECT_EQ(fabric.Out(1, At(0)).size(), 1u);
 }
@@ -273,7 +273,7 @@ TEST(Forwarding, ACallerLearnsWhichPortsHaveFramesToSend) {
   EXPECT_EQ(touched(), Ports());
   EXPECT_EQ(fabric.the_switch.deadline(2, At(0)), At(0));
   EXPECT_EQ(fabric.the_switch.deadline(1, At(0)), kNever);
-  fabric.the_switch.impairment_in(0).Set({.delay = std::chrono::microseconds(3)});
+  fabric.the_switch.port(0).in().Set({.delay = std::chrono::microseconds(3)});
   fabric.In(0, SueFrame{.from = 1, .to = 9}, At(0));
   EXPECT_EQ(fabric.the_switch.deadline(0, At(0)), At(3));
   fabric.the_switch.PollPort(1, At(3));
@@ -442,14 +442,14 @@ TEST(Forwarding, APortThatIsDownHoldsNothing) {
   fabric.In(1, SueFrame{.from = 2, .to = 1}, At(0));
   EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kRxDown), 1u);
   EXPECT_EQ(fabric.Out(0, At(0)).size(), 0u);
-  EXPECT_TRUE(fabric.the_switch.is_down(1));
+  EXPECT_TRUE(fabric.the_switch.port(1).is_down());
   // A configured address leads there still.
   fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(3), 0), 1);
   fabric.In(0, SueFrame{.from = 1, .to = 3}, At(0));
   EXPECT_EQ(fabric.Count(1, 0, SwitchClassCounter::kDownDrop), 11u);
   // The port has forgotten the addresses that it had learnt.
   fabric.the_switch.SetDown(1, false);
-  EXPECT_FALSE(fabric.the_switch.is_down(1));
+  EXPECT_FALSE(fabric.the_switch.port(1).is_down());
   EXPECT_EQ(fabric.the_switch.table().learnt_on(1), 0u);
   fabric.In(0, SueFrame{.from = 1, .to = 3}, At(0));
   EXPECT_EQ(fabric.Out(1, At(0)).size(), 1u);
@@ -475,11 +475,11 @@ TEST(Forwarding, APortMayLeaveHopLimitsAsTheyAre) {
 // Pairs that are set twice are set once.
 TEST(Forwarding, IsolationIsOfPairs) {
   Fabric fabric(ParamsOf(3));
-  fabric.the_switch.SetBlocked(0, 1, false);
-  fabric.the_switch.SetBlocked(0, 1, true);
-  fabric.the_switch.SetBlocked(0, 1, true);
-  fabric.the_switch.SetBlocked(0, 2, true);
-  fabric.the_switch.SetBlocked(0, 2, false);
+  fabric.the_switch.port(0).SetBlocked(1, false);
+  fabric.the_switch.port(0).SetBlocked(1, true);
+  fabric.the_switch.port(0).SetBlocked(1, true);
+  fabric.the_switch.port(0).SetBlocked(2, true);
+  fabric.the_switch.port(0).SetBlocked(2, false);
   fabric.In(0, SueFrame{.from = 1, .to = 9}, At(0));
   EXPECT_EQ(fabric.Out(1, At(0)).size(), 0u);
   EXPECT_EQ(fabric.Out(2, At(0)).size(), 1u);
@@ -489,7 +489,7 @@ TEST(Forwarding, IsolationIsOfPairs) {
 TEST(Forwarding, FramesOnSeveralCablesArriveInTheirTime) {
   Fabric fabric(ParamsOf(66));
   for (uint32_t port : {0, 1, 63, 64}) {
-    fabric.the_switch.impairment_in(port).Set({.delay = std::chrono::microseconds(port + 1)});
+    fabric.the_switch.port(port).in().Set({.delay = std::chrono::microseconds(port + 1)});
   }
   fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 65);
   for (uint32_t port : {0, 1, 63, 64}) {

@@ -14,7 +14,7 @@ namespace {
 struct Line {
   explicit Line(const ImpairmentParams& impairment, uint64_t seed = 1) : fabric(Params(seed)) {
     fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 1);
-    fabric.the_switch.impairment_out(1).Set(impairment);
+    fabric.the_switch.port(1).out().Set(impairment);
   }
   static SwitchParams Params(uint64_t seed) {
     SwitchParams params = ParamsOf(2);
@@ -98,7 +98,7 @@ TEST(Impairment, EachFaultAloneIsOne) {
                                      of_class(7, {.loss = 1}),
                                      of_class(3, {.reorder = 1})};
   Fabric fabric(ParamsOf(1));
-  Impairment& in = fabric.the_switch.impairment_in(0);
+  Impairment& in = fabric.the_switch.port(0).in();
   for (const ImpairmentParams& each : faults) {
     const auto number = &each - faults;
     EXPECT_FALSE(each.is_clean()) << number;
@@ -168,12 +168,12 @@ TEST(Impairment, ACableTakesSoManyFramesAndNoMore) {
     params.max_on_cable = 3;
     Fabric fabric(params);
     fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 1);
-    fabric.the_switch.impairment_out(1).Set(
+    fabric.the_switch.port(1).out().Set(
         {.delay = std::chrono::microseconds(100), .duplicate = duplicates ? ChanceOf(1) : 0});
     const uint32_t sent = duplicates ? 2 : 5;
     for (uint32_t i = 0; i < sent; ++i) fabric.In(0, SueFrame{.from = 1, .to = 2}, At(0));
     fabric.Out(1, At(0));
-    EXPECT_EQ(fabric.the_switch.impairment_out(1).on_cable(), 3u);
+    EXPECT_EQ(fabric.the_switch.port(1).out().on_cable(), 3u);
     EXPECT_EQ(fabric.the_switch.frames_inside(), 3u);
     EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kImpairFull), duplicates ? 0u : 2u);
     EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kImpairDuplicated), duplicates ? 1u : 0u);
@@ -204,7 +204,7 @@ TEST(Impairment, UniformLossAndDuplication) {
 // Both directions of a port duplicate, each for itself.
 TEST(Impairment, AFrameIsDuplicatedOnItsWayInAsOnItsWayOut) {
   Line line({.duplicate = ChanceOf(1)});
-  line.fabric.the_switch.impairment_in(0).Set({.duplicate = ChanceOf(1)});
+  line.fabric.the_switch.port(0).in().Set({.duplicate = ChanceOf(1)});
   line.Send(1, At(1));
   std::vector<uint32_t> got;
   for (int us = 1; us < 1000; ++us) {
@@ -229,7 +229,7 @@ TEST(Impairment, LossInBursts) {
 TEST(Impairment, BurstsEndWithTheirSetting) {
   Line line({.to_bad = ChanceOf(1), .to_good = 0});
   EXPECT_LE(line.Run(100).size(), 1u);
-  Impairment& out = line.fabric.the_switch.impairment_out(1);
+  Impairment& out = line.fabric.the_switch.port(1).out();
   out.Set({.delay = std::chrono::microseconds(1)});
   EXPECT_EQ(line.Run(100).size(), 100u);
   out.Set({.to_bad = 1, .to_good = 0});
@@ -302,7 +302,7 @@ TEST(Impairment, AnyBitOfAFrameMayFlip) {
 
 TEST(Impairment, AnEmptyFrameHasNoBitToFlip) {
   Line line({});
-  line.fabric.the_switch.impairment_in(0).Set({.flip = ChanceOf(1)});
+  line.fabric.the_switch.port(0).in().Set({.flip = ChanceOf(1)});
   line.fabric.In(0, std::vector<uint8_t>{}, At(0));
   EXPECT_TRUE(line.Got(At(0)).empty());
   EXPECT_EQ(line.fabric.Count(0, SwitchPortCounter::kRxRunt), 1u);
@@ -312,16 +312,16 @@ TEST(Impairment, HolesAndOneWay) {
   Line line({.hole_destinations = {MacNumber(2)}});
   EXPECT_TRUE(line.Run(5).empty());
   EXPECT_EQ(line.Count(SwitchPortCounter::kImpairHole), 5u);
-  line.fabric.the_switch.impairment_out(1).Set({.hole_classes = 1});
+  line.fabric.the_switch.port(1).out().Set({.hole_classes = 1});
   EXPECT_TRUE(line.Run(5).empty());
   EXPECT_EQ(line.Count(SwitchPortCounter::kImpairHole), 10u);
-  line.fabric.the_switch.impairment_out(1).Set({.down = true});
+  line.fabric.the_switch.port(1).out().Set({.down = true});
   EXPECT_TRUE(line.Run(5).empty());
   EXPECT_EQ(line.Count(SwitchPortCounter::kImpairDown), 5u);
-  line.fabric.the_switch.impairment_out(1).Set({});
+  line.fabric.the_switch.port(1).out().Set({});
   EXPECT_EQ(line.Run(5).size(), 5u);
   // The same faults on the way in.
-  Impairment& in = line.fabric.the_switch.impairment_in(0);
+  Impairment& in = line.fabric.the_switch.port(0).in();
   in.Set({.hole_destinations = {MacNumber(7), MacNumber(2)}});
   EXPECT_TRUE(line.Run(5).empty());
   EXPECT_EQ(line.fabric.Count(0, SwitchPortCounter::kImpairHole), 5u);
@@ -344,7 +344,7 @@ TEST(Impairment, ClassesHaveDelaysAndLossOfTheirOwn) {
   ImpairmentParams params{.delay = std::chrono::microseconds(1)};
   params.of_class[1].delay = std::chrono::microseconds(5);
   params.of_class[2].loss = ChanceOf(1);
-  fabric.the_switch.impairment_in(0).Set(params);
+  fabric.the_switch.port(0).in().Set(params);
   const auto send = [&](int traffic_class, Time now) {
     fabric.In(0,
               {.from = static_cast<uint32_t>(traffic_class + 1),
@@ -362,7 +362,7 @@ TEST(Impairment, ClassesHaveDelaysAndLossOfTheirOwn) {
   EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kImpairLoss), 1u);
   params = {};
   params.of_class[3].reorder = ChanceOf(1);
-  fabric.the_switch.impairment_in(0).Set(params);
+  fabric.the_switch.port(0).in().Set(params);
   for (const int c : {3, 0, 0}) send(c, At(20));
   EXPECT_EQ(fabric.Out(1, At(20)).size(), 2u);
   EXPECT_EQ(fabric.Out(1, At(40)).size(), 1u);
@@ -387,7 +387,7 @@ TEST(Impairment, EveryFrameOfAClassHasItsDelay) {
 
 TEST(Impairment, OfTheInput) {
   Line line({});
-  line.fabric.the_switch.impairment_in(0).Set({.delay = std::chrono::microseconds(100)});
+  line.fabric.the_switch.port(0).in().Set({.delay = std::chrono::microseconds(100)});
   line.Send(1, At(0));
   EXPECT_TRUE(line.Got(At(99)).empty());
   EXPECT_EQ(line.Got(At(100)), std::vector<uint32_t>{1});

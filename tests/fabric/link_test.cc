@@ -95,12 +95,14 @@ class LinkedFabric : public ::testing::Test {
   }
   void Agree() {
     for (int i = 0; i < 8; ++i, now += std::chrono::microseconds(200)) Carry();
-    ASSERT_TRUE(fabric.the_switch.link(1)->numbers());
+    ASSERT_TRUE(fabric.the_switch.port(1).link()->numbers());
   }
   void Send(uint32_t bytes = 100) {
     fabric.In(0, SueFrame{.from = 1, .to = 2, .bytes = bytes}, now);
   }
-  uint64_t Count(LinkCounter counter) { return fabric.the_switch.link(1)->counters().Get(counter); }
+  uint64_t Count(LinkCounter counter) {
+    return fabric.the_switch.port(1).link()->counters().Get(counter);
+  }
 
   Fabric fabric;
   Neighbour neighbour;
@@ -161,7 +163,7 @@ TEST_F(LinkedFabric, FramesOfTheLinkEndAndAreCounted) {
   Agree();
   Send();
   Send(200);
-  const LinkCounters& counters = fabric.the_switch.link(1)->counters();
+  const LinkCounters& counters = fabric.the_switch.port(1).link()->counters();
   const std::vector<Bytes> left = fabric.Out(1, now);
   ASSERT_EQ(left.size(), 2u);
   EXPECT_EQ(counters.Get(LinkGauge::kUp), 1u);
@@ -194,12 +196,12 @@ TEST_F(LinkedFabric, FramesThatAreGivenUpEndThoughNothingComes) {
 
 TEST_F(LinkedFabric, AFrameWithANumberIsOfItsClassOnTheCable) {
   Agree();
-  fabric.the_switch.impairment_out(1).Set({.hole_classes = 1u << 3});
+  fabric.the_switch.port(1).out().Set({.hole_classes = 1u << 3});
   fabric.In(0, SueFrame{.from = 1, .to = 2, .traffic_class = {.dscp = 24}}, now);
   Send();
   EXPECT_EQ(fabric.Out(1, now).size(), 1u);
   EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kImpairHole), 1u);
-  EXPECT_EQ(fabric.the_switch.link(1)->sender().held(), 2u) << "the link repeats it";
+  EXPECT_EQ(fabric.the_switch.port(1).link()->sender().held(), 2u) << "the link repeats it";
 }
 
 TEST_F(LinkedFabric, ANeighbourWithoutItIsServedAsEver) {
@@ -236,7 +238,7 @@ class LinkedCredit : public LinkedFabric {
 TEST_F(LinkedCredit, GaugesShowTheCreditOfBothDirections) {
   Agree();
   fabric.Out(1, now);
-  const LinkCounters& counters = fabric.the_switch.link(1)->counters();
+  const LinkCounters& counters = fabric.the_switch.port(1).link()->counters();
   EXPECT_EQ(counters.Get(LinkGauge::kCreditOn), 1u);
   Send(1000);
   fabric.Out(1, now);
@@ -252,7 +254,7 @@ TEST_F(LinkedCredit, GaugesShowTheCreditOfBothDirections) {
 TEST_F(LinkedCredit, FramesOfTheLinkAreOfTheHighestClass) {
   Agree();
   Carry();
-  fabric.the_switch.impairment_out(1).Set({.hole_classes = 1u << (kClasses - 1)});
+  fabric.the_switch.port(1).out().Set({.hole_classes = 1u << (kClasses - 1)});
   const auto lost = [&] { return fabric.Count(1, SwitchPortCounter::kImpairHole); };
   Send();
   EXPECT_EQ(Carry().size(), 1u);
@@ -262,7 +264,7 @@ TEST_F(LinkedCredit, FramesOfTheLinkAreOfTheHighestClass) {
     return Count(LinkCounter::kTxHellos) + Count(LinkCounter::kCreditTxConsumed);
   };
   const uint64_t before = of_link();
-  now = fabric.the_switch.credit(1)->sender().deadline();
+  now = fabric.the_switch.port(1).credit()->sender().deadline();
   for (const Bytes& bytes : fabric.Out(1, now)) EXPECT_FALSE(IsToNeighbour(bytes.data()));
   EXPECT_GT(of_link(), before);
   EXPECT_EQ(lost(), of_link() - before);
@@ -271,7 +273,7 @@ TEST_F(LinkedCredit, FramesOfTheLinkAreOfTheHighestClass) {
 // Four frames fill the window, and none waits: the update does, and is tried again soon.
 TEST_F(LinkedCredit, AnUpdateWaitsForRoomInTheWindow) {
   Agree();
-  const CreditSender& sender = fabric.the_switch.credit(1)->sender();
+  const CreditSender& sender = fabric.the_switch.port(1).credit()->sender();
   for (int i = 0; i < 4; ++i) Send();
   std::vector<Bytes> left = fabric.Out(1, now);
   ASSERT_EQ(left.size(), 4u);
@@ -288,7 +290,7 @@ TEST_F(LinkedCredit, AnUpdateWaitsForRoomInTheWindow) {
 
 TEST_F(LinkedCredit, NoUpdateOvertakesAFrameThatTheWindowHasNoRoomFor) {
   Agree();
-  const CreditSender& sender = fabric.the_switch.credit(1)->sender();
+  const CreditSender& sender = fabric.the_switch.port(1).credit()->sender();
   ASSERT_TRUE(sender.is_on() && sender.waiting() == 0);
   for (int i = 0; i < 3; ++i) Send(1000);
   std::vector<Bytes> left = fabric.Out(1, now);

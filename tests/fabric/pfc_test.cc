@@ -62,7 +62,7 @@ TEST(Pfc, ReceivedPausesHoldTheirClassesAndEnd) {
   EXPECT_EQ(fabric.the_switch.deadline(At(10)), TimeFromNs(51'200));
   EXPECT_EQ(fabric.Out(2, At(51)).size(), 0u);
   EXPECT_EQ(fabric.Out(2, At(52)).size(), 1u);
-  EXPECT_EQ(fabric.the_switch.output(2).pauses().paused_for(3, At(100)).count(), 51'200);
+  EXPECT_EQ(fabric.the_switch.port(2).output().pauses().paused_for(3, At(100)).count(), 51'200);
   // A pause of no quanta ends one.
   fabric.In(2, FrameOfPfc(1 << 3, 1000), At(100));
   fabric.Send(0, 3, At(100));
@@ -266,7 +266,9 @@ struct PausingSwitch {
     frame->capacity = 2048;
     return frame;
   }
-  uint64_t Count(uint32_t port, SwitchPortCounter id) { return the_switch.counters(port).Get(id); }
+  uint64_t Count(uint32_t port, SwitchPortCounter id) {
+    return the_switch.port(port).counters().Get(id);
+  }
 
   std::vector<std::unique_ptr<Frame>> frames;
   std::vector<std::unique_ptr<uint8_t[]>> memory;
@@ -309,7 +311,7 @@ TEST(Pfc, AStormIsEndedByTheWatchdog) {
     fabric.Send(0, 3, At(us));
     EXPECT_EQ(fabric.Out(2, At(us)).size(), 0u);
   }
-  EXPECT_EQ(fabric.the_switch.output(2).pauses().storms(), 1u);
+  EXPECT_EQ(fabric.the_switch.port(2).output().pauses().storms(), 1u);
   EXPECT_GT(fabric.Count(2, 3, SwitchClassCounter::kStormDrop), 150u);
   EXPECT_EQ(fabric.the_switch.buffer().used(), 0u);
   // It ends the pause, and is forgiven after a while of calm.

@@ -40,7 +40,7 @@ std::array<uint64_t, kClasses> Shares(SwitchParams params, std::initializer_list
   for (int us = 0; us < 10000; ++us) {
     bool first = true;
     for (const uint8_t dscp : dscps) {
-      while (fabric.the_switch.output(2).queued_frames(dscp >> 3) < 20) {
+      while (fabric.the_switch.port(2).output().queued_frames(dscp >> 3) < 20) {
         fabric.Send(dscp, At(us), first ? bytes_of_first : 1000);
       }
       first = false;
@@ -65,7 +65,7 @@ TEST(Queueing, TheRateIsKept) {
 TEST(Queueing, LatePollIterationsKeepTheRate) {
   QueueFabric fabric(QueueParams());
   for (int us = 0; us < 10000; us += 100) {
-    while (fabric.the_switch.output(2).queued_frames(0) < 300) fabric.Send(0, At(us));
+    while (fabric.the_switch.port(2).output().queued_frames(0) < 300) fabric.Send(0, At(us));
     for (int burst = 0; burst < 4; ++burst) fabric.Out(2, At(us));
   }
   EXPECT_NEAR(static_cast<double>(fabric.Count(2, 0, SwitchClassCounter::kFrameBytes)),
@@ -187,7 +187,7 @@ TEST(Queueing, ClassesHaveBoundsOfTheirOwn) {
   fabric.Out(2, At(501));
   EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kAgeDrop), 1u);
   EXPECT_EQ(fabric.Count(2, 2, SwitchClassCounter::kAgeDrop), 0u) << "it has no bound";
-  EXPECT_EQ(fabric.the_switch.output(2).waiting(), 1u << 2);
+  EXPECT_EQ(fabric.the_switch.port(2).output().waiting(), 1u << 2);
 }
 
 TEST(Queueing, TailDropIsCounted) {
@@ -201,10 +201,10 @@ TEST(Queueing, TailDropIsCounted) {
   uint64_t got = 0;
   for (int us = 0; us < 1000; ++us) got += fabric.Out(2, At(us)).size();
   EXPECT_EQ(got, 500 - dropped);
-  EXPECT_GT(fabric.the_switch.output(2).max_queued_bytes(0), 20000u);
+  EXPECT_GT(fabric.the_switch.port(2).output().max_queued_bytes(0), 20000u);
   EXPECT_GT(fabric.the_switch.buffer().max_used(), 20000u);
   fabric.the_switch.ResetHighWater();
-  EXPECT_EQ(fabric.the_switch.output(2).max_queued_bytes(0),
+  EXPECT_EQ(fabric.the_switch.port(2).output().max_queued_bytes(0),
             fabric.the_switch.buffer().queued(2, 0));
   EXPECT_EQ(fabric.the_switch.buffer().max_used(), fabric.the_switch.buffer().used());
 }
@@ -370,7 +370,7 @@ TEST(Queueing, ATrimmedFrameThatFindsNoRoomIsDroppedUnderItsOwnClass) {
   EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kTrimmed), 2u) << "two cells";
   EXPECT_GT(fabric.Count(2, 0, SwitchClassCounter::kTrimDrop), 100u);
   EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kTailDrop), 0u);
-  EXPECT_EQ(fabric.the_switch.output(2).queued_frames(6), 2u);
+  EXPECT_EQ(fabric.the_switch.port(2).output().queued_frames(6), 2u);
   // A lossless class is paused instead.
   params.of_class[0].lossless = true;
   QueueFabric lossless(params);

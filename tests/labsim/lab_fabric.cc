@@ -230,10 +230,10 @@ absl::Status LabFabric::AddLink(const PlanLink& link,
   at->network->Change(*far, [&](fabric::Switch& the_switch, uint32_t port) {
     fabric::ImpairmentParams in = OnCable(own.impair_in, link);
     in.rate_bps = WithoutCable(in.rate_bps, at->rate_bps[number]);
-    the_switch.impairment_in(port).Set(in);
+    the_switch.port(port).in().Set(in);
     fabric::ImpairmentParams out = OnCable(own.impair_out, link);
     KeepRate(own, at->rate_bps[number], &out);
-    the_switch.impairment_out(port).Set(out);
+    the_switch.port(port).out().Set(out);
   });
   return absl::OkStatus();
 }
@@ -299,7 +299,7 @@ absl::Status LabFabric::Impair(LabSwitch& at, uint32_t port, const PlanAction& a
   absl::Status status;
   at.network->Change(at.ports[port], [&](fabric::Switch& the_switch, uint32_t number) {
     fabric::Impairment& impairment =
-        action.in ? the_switch.impairment_in(number) : the_switch.impairment_out(number);
+        action.in ? the_switch.port(number).in() : the_switch.port(number).out();
     fabric::ImpairmentParams params = impairment.params();
     status = suede::Apply(*change, &params);
     if (action.in) {

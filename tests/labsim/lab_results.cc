@@ -76,12 +76,14 @@ Json LabWatch::FinalOf(const LabSwitch& at) const {
     Json own = Json::object();
     for (Json* to : {&counters, &own}) {
       AddCounters(
-          [&](size_t i) { return the_switch.counters(p).Get(static_cast<SwitchPortCounter>(i)); },
+          [&](size_t i) {
+            return the_switch.port(p).counters().Get(static_cast<SwitchPortCounter>(i));
+          },
           SwitchPortRows(), *to);
       for (uint32_t c = 0; c < fabric::kClasses; ++c) {
         AddCounters(
             [&](size_t i) {
-              return the_switch.counters(p, c).Get(static_cast<SwitchClassCounter>(i));
+              return the_switch.port(p).counters(c).Get(static_cast<SwitchClassCounter>(i));
             },
             SwitchClassRows(), *to);
       }
@@ -125,13 +127,14 @@ Json LabWatch::Queues() const {
     for (const auto& [depth, ns] : depths) {
       sum += static_cast<double>(depth) * static_cast<double>(ns);
     }
-    list.push_back({{"node", switches[s]->name},
-                    {"port", switches[s]->config.ports[p].name},
-                    {"class", c},
-                    {"mean_bytes", sum / static_cast<double>(std::max<uint64_t>(depth_ns_, 1))},
-                    {"p50_bytes", DepthOf(depths, depth_ns_, 0.5)},
-                    {"p99_bytes", DepthOf(depths, depth_ns_, 0.99)},
-                    {"most_bytes", switches[s]->the_switch().output(p).max_queued_bytes(c)}});
+    list.push_back(
+        {{"node", switches[s]->name},
+         {"port", switches[s]->config.ports[p].name},
+         {"class", c},
+         {"mean_bytes", sum / static_cast<double>(std::max<uint64_t>(depth_ns_, 1))},
+         {"p50_bytes", DepthOf(depths, depth_ns_, 0.5)},
+         {"p99_bytes", DepthOf(depths, depth_ns_, 0.99)},
+         {"most_bytes", switches[s]->the_switch().port(p).output().max_queued_bytes(c)}});
   }
   return list;
 }

@@ -74,7 +74,7 @@ void LabWatch::Depths() {
   for (size_t s = 0; s < switches.size(); ++s) {
     const fabric::Switch& at = switches[s]->the_switch();
     for (uint32_t p = 0; p < switches[s]->ports.size(); ++p) {
-      for (uint32_t left = at.output(p).waiting(); left != 0; left &= left - 1) {
+      for (uint32_t left = at.port(p).output().waiting(); left != 0; left &= left - 1) {
         const auto c = static_cast<uint32_t>(std::countr_zero(left));
         depths_[{s, p, c}][at.buffer().queued(p, c)] += ns;
       }
@@ -132,18 +132,18 @@ void LabWatch::PointOf(const LabSwitch& at) {
   std::vector<uint64_t> of_class(SwitchClassRows().size());
   for (uint32_t p = 0; p < at.ports.size(); ++p) {
     for (size_t i = 0; i < of_port.size(); ++i) {
-      of_port[i] += the_switch.counters(p).Get(static_cast<SwitchPortCounter>(i));
+      of_port[i] += the_switch.port(p).counters().Get(static_cast<SwitchPortCounter>(i));
     }
     for (uint32_t c = 0; c < fabric::kClasses; ++c) {
       for (size_t i = 0; i < of_class.size(); ++i) {
-        of_class[i] += the_switch.counters(p, c).Get(static_cast<SwitchClassCounter>(i));
+        of_class[i] += the_switch.port(p).counters(c).Get(static_cast<SwitchClassCounter>(i));
       }
       const Curves::Labels where = {
           {"node", at.name}, {"port", at.config.ports[p].name}, {"class", absl::StrCat(c)}};
       if (const uint32_t bytes = the_switch.buffer().queued(p, c); bytes != 0) {
         curves_.Set("queue_depth", "bytes", Kind::kLevel, where, bytes);
       }
-      const Duration paused = the_switch.output(p).pauses().paused_for(c, run_.now());
+      const Duration paused = the_switch.port(p).output().pauses().paused_for(c, run_.now());
       if (paused.count() != 0) {
         curves_.Set("paused", "share", Kind::kGrowth, where, SecondsOf(paused));
       }
@@ -273,7 +273,7 @@ void LabWatch::HearStorms() {
   const auto& switches = run_.fabric().switches();
   for (size_t s = 0; s < switches.size(); ++s) {
     for (uint32_t p = 0; p < switches[s]->ports.size(); ++p) {
-      const uint8_t stormy = switches[s]->the_switch().output(p).pauses().stormy();
+      const uint8_t stormy = switches[s]->the_switch().port(p).output().pauses().stormy();
       uint8_t& before = stormy_[{s, p}];
       for (uint32_t changed = stormy ^ before; changed != 0; changed &= changed - 1) {
         const auto c = static_cast<uint32_t>(std::countr_zero(changed));

@@ -74,7 +74,7 @@ void HotLinksRun::AddHost(uint32_t number) {
   network_.Learn(bytes, port);
   const auto rate = static_cast<uint64_t>(options_.host_bits_per_ns * 1e9);
   network_.Change(port, [this, rate](fabric::Switch& the_switch, uint32_t at) {
-    the_switch.impairment_out(at).Set({.rate_bps = rate, .delay = options_.links.cable});
+    the_switch.port(at).out().Set({.rate_bps = rate, .delay = options_.links.cable});
   });
   port->SetWaker([this, number](Time at) { Wake(number, at); });
   ports_.push_back(port);

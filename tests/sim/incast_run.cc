@@ -74,8 +74,8 @@ void IncastRun::AddHost(const Scheme& scheme, uint32_t number) {
 void IncastRun::SetCable(const SimPort* port) {
   const uint32_t loss = fabric::ChanceOf(options_.loss);
   network_.Change(port, [loss](fabric::Switch& the_switch, uint32_t at) {
-    the_switch.impairment_in(at).Set({.delay = kIncastCableDelay, .loss = loss});
-    the_switch.impairment_out(at).Set(
+    the_switch.port(at).in().Set({.delay = kIncastCableDelay, .loss = loss});
+    the_switch.port(at).out().Set(
         {.rate_bps = kIncastRateBps, .delay = kIncastCableDelay, .loss = loss});
   });
 }
@@ -194,7 +194,7 @@ void IncastRun::Measure() {
 bool IncastRun::LinksAreQuiet() const {
   if (!options_.retries) return true;
   for (uint32_t host = 0; host < hosts(); ++host) {
-    const LinkEnd* const far = network_.the_switch().link(host);
+    const LinkEnd* const far = network_.the_switch().port(host).link();
     if (far->sender().held() != 0 || hosts_[host]->link()->sender().held() != 0) return false;
   }
   return true;
@@ -255,16 +255,16 @@ IncastCounts IncastRun::Counts() const {
   IncastCounts counts;
   const fabric::Switch& the_switch = network_.the_switch();
   for (uint32_t port = 0; port < hosts(); ++port) {
-    counts.pfc += the_switch.counters(port).Get(SwitchPortCounter::kTxPfc);
-    counts.dropped += the_switch.counters(port).Get(SwitchPortCounter::kImpairFull);
-    counts.lost += the_switch.counters(port).Get(SwitchPortCounter::kImpairLoss);
-    for (const LinkEnd* end : {the_switch.link(port), hosts_[port]->link()}) {
+    counts.pfc += the_switch.port(port).counters().Get(SwitchPortCounter::kTxPfc);
+    counts.dropped += the_switch.port(port).counters().Get(SwitchPortCounter::kImpairFull);
+    counts.lost += the_switch.port(port).counters().Get(SwitchPortCounter::kImpairLoss);
+    for (const LinkEnd* end : {the_switch.port(port).link(), hosts_[port]->link()}) {
       if (end == nullptr) continue;
       counts.replayed += end->counters().Get(LinkCounter::kLlrTxReplayed);
       counts.failures += end->counters().Get(LinkCounter::kFailures);
     }
     for (uint32_t c = 0; c < fabric::kClasses; ++c) {
-      const SwitchClassCounters& own = the_switch.counters(port, c);
+      const SwitchClassCounters& own = the_switch.port(port).counters(c);
       for (const Class drop : {Class::kTailDrop, Class::kTrimDrop, Class::kHeadroomDrop,
                                Class::kDownDrop, Class::kAgeDrop, Class::kStormDrop}) {
         counts.dropped += own.Get(drop);

@@ -289,9 +289,9 @@ bool PairsRun::AreLinksReady() const {
   }
   for (const auto& network : switches_) {
     for (uint32_t p = 0; p < kPairsMachines; ++p) {
-      if (retries && !network->the_switch().link(p)->numbers()) return false;
+      if (retries && !network->the_switch().port(p).link()->numbers()) return false;
       if (!has_credit) continue;
-      const CreditEnd& end = *network->the_switch().credit(p);
+      const CreditEnd& end = *network->the_switch().port(p).credit();
       if (!end.is_on() || end.sender().waiting() != 0) return false;
     }
   }

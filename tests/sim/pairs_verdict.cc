@@ -106,7 +106,7 @@ uint64_t PairsRun::Sum(LinkCounter counter) const {
   }
   for (const auto& network : switches_) {
     for (uint32_t p = 0; p < kPairsMachines; ++p) {
-      const LinkEnd* const end = network->the_switch().link(p);
+      const LinkEnd* const end = network->the_switch().port(p).link();
       if (end != nullptr) sum += end->counters().Get(counter);
     }
   }

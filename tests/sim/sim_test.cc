@@ -324,7 +324,7 @@ TEST_F(SimClassesTest, ADeviceObeysTheSwitch) {
   EXPECT_EQ(came.size(), 33u);
   EXPECT_LT(came.find('4'), 20u);  // it did not wait for the paused class
   EXPECT_EQ(network->frames_lost(), 0u);
-  EXPECT_GT(network->the_switch().counters(0).Get(SwitchPortCounter::kTxPfc), 0u);
+  EXPECT_GT(network->the_switch().port(0).counters().Get(SwitchPortCounter::kTxPfc), 0u);
   // A port that does not obey has its frames dropped, and is handed what it was told.
   for (SimPort* port : ports) port->SetObeysPfc(false);
   for (int i = 0; i < 30; ++i) {
@@ -523,7 +523,7 @@ TEST(GivenSwitchTest, ItHasAsManyPortsAsItsParametersAndSettingsChangeAtAnyTime)
     EXPECT_EQ(port, 299u);
     EXPECT_TRUE(
         the_switch.table().AddStatic(fabric::ForwardingTable::MacKey(0x020000000007, 0), 299));
-    the_switch.impairment_in(200).Set({.delay = microseconds(2)});
+    the_switch.port(200).in().Set({.delay = microseconds(2)});
   });
   const auto send = [&] {
     Frame* frame = nullptr;
@@ -544,7 +544,7 @@ TEST(GivenSwitchTest, ItHasAsManyPortsAsItsParametersAndSettingsChangeAtAnyTime)
                  [](fabric::Switch& the_switch, uint32_t port) { the_switch.SetDown(port, true); });
   send();
   EXPECT_EQ(ports[299]->bytes_received(), 100u);
-  EXPECT_EQ(network.the_switch().counters(299, 0).Get(SwitchClassCounter::kDownDrop), 1u);
+  EXPECT_EQ(network.the_switch().port(299).counters(0).Get(SwitchClassCounter::kDownDrop), 1u);
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ bool World::HasCredit() const {
       if (!gate->is_on() || gate->end().sender().waiting() != 0) return false;
     }
     for (const auto& network : switches_) {
-      const CreditEnd* const end = network->the_switch().credit(host->number);
+      const CreditEnd* const end = network->the_switch().port(host->number).credit();
       if (!end->is_on() || end->sender().waiting() != 0) return false;
     }
   }
@@ -169,7 +169,7 @@ uint64_t World::Sum(LinkCounter counter) const {
   }
   for (const auto& network : switches_) {
     for (uint32_t port = 0; port < options_.wiring.hosts; ++port) {
-      const LinkEnd* end = network->the_switch().link(port);
+      const LinkEnd* end = network->the_switch().port(port).link();
       if (end != nullptr) sum += end->counters().Get(counter);
     }
   }
@@ -193,7 +193,7 @@ uint64_t World::pauses_sent() const {
   for (const auto& network : switches_) {
     const fabric::Switch& the_switch = network->the_switch();
     for (uint32_t i = 0; i < the_switch.params().ports.size(); ++i) {
-      sum += the_switch.counters(i).Get(SwitchPortCounter::kTxPfc);
+      sum += the_switch.port(i).counters().Get(SwitchPortCounter::kTxPfc);
     }
   }
   return sum;

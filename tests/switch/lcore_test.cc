@@ -176,9 +176,9 @@ TEST_F(SwitchLcoreTest, FramesThatADeviceRefusesEndWhereItsPortGoesDown) {
     the_switch->SetDown(1, true);
     turn(3);
     EXPECT_EQ(inside(), 0u);
-    uint64_t dropped = the_switch->counters(1).Get(SwitchPortCounter::kTxDown);
+    uint64_t dropped = the_switch->port(1).counters().Get(SwitchPortCounter::kTxDown);
     for (uint32_t c = 0; c < fabric::kClasses; ++c) {
-      dropped += the_switch->counters(1, c).Get(SwitchClassCounter::kDownDrop);
+      dropped += the_switch->port(1).counters(c).Get(SwitchClassCounter::kDownDrop);
     }
     EXPECT_EQ(dropped, 3 * kSwitchBurst - 5);
     uint64_t released = 0;

@@ -135,10 +135,10 @@ TEST(SwitchMailbox, AnImpairmentIsExchanged) {
   }
   const Ticket ticket = mailbox.Ask(request);
   EXPECT_EQ(TurnsOf(mailbox, fabric.the_switch, ticket), 2);
-  EXPECT_EQ(fabric.the_switch.impairment_in(0).params().loss, 1u);
-  EXPECT_EQ(fabric.the_switch.impairment_in(1).params().loss, 2u);
-  EXPECT_EQ(fabric.the_switch.impairment_out(1).params().loss, 4u);
-  EXPECT_EQ(fabric.the_switch.impairment_out(0).params().loss, 5u);
+  EXPECT_EQ(fabric.the_switch.port(0).in().params().loss, 1u);
+  EXPECT_EQ(fabric.the_switch.port(1).in().params().loss, 2u);
+  EXPECT_EQ(fabric.the_switch.port(1).out().params().loss, 4u);
+  EXPECT_EQ(fabric.the_switch.port(0).out().params().loss, 5u);
 }
 
 TEST(SwitchMailbox, TakesAsManyAsMayWait) {
@@ -192,7 +192,7 @@ TEST(SwitchMailbox, AFloodOfRequestsCostsABoundedPartOfEachIteration) {
   EXPECT_EQ(thread.mailbox.answered(), asked);
   EXPECT_FALSE(thread.many_at_once);
   EXPECT_GE(thread.turns.load(), asked);
-  EXPECT_GT(thread.the_switch().counters(1).Get(SwitchPortCounter::kTxFrames), asked / 2);
+  EXPECT_GT(thread.the_switch().port(1).counters().Get(SwitchPortCounter::kTxFrames), asked / 2);
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ TEST_F(SwitchManagementTest, ImpairsUnderTrafficAtOnce) {
   EXPECT_EQ(Counter("p0", "impair_loss_total"), after);
   EXPECT_EQ(Call("events.list", R"({"kind":"impairment_set"})")["events"].size(), 3u);
   thread_->Stop();
-  EXPECT_TRUE(thread_->the_switch().impairment_in(0).params().is_clean());
+  EXPECT_TRUE(thread_->the_switch().port(0).in().params().is_clean());
 }
 
 TEST_F(SwitchManagementTest, AddressesAreAddedListedAndForgotten) {

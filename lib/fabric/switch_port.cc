@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/switch_port.h"
+
+namespace suede::fabric {
+
+SwitchPort::SwitchPort(const SwitchParams& params, uint32_t number, SharedBuffer& buffer)
+    : in_(SeedOf(params.seed, 2 * number), params.max_on_cable, counters_),
+      out_(SeedOf(params.seed, 2 * number + 1), params.max_on_cable, counters_),
+      output_(params, number, buffer, of_class_),
+      pfc_(params.ports[number].pfc, params.ports[number].rate_bps),
+      blocked_(params.ports.size()) {
+  const PortParams& own = params.ports[number];
+  if (const LinkParams of_link = LinkOf(params, number); of_link.on()) {
+    link_ = std::make_unique<LinkPort>(of_link, params.cbfc.largest_octets);
+    if (CreditEnd* const credit = link_->credit(); credit != nullptr) {
+      output_.SetCredit(&credit->sender(), &link_->end().counters());
+    }
+  }
+  if (!own.strict_vlans) return;
+  vlans_.resize(4096);
+  for (const uint16_t vid : own.vlans) vlans_[vid] = true;
+}
+
+void SwitchPort::SetBlocked(uint32_t out, bool blocked) {
+  if (blocked_[out] == blocked) return;
+  blocked_[out] = blocked;
+  blocked ? ++blocks_ : --blocks_;
+}
+
+SwitchPortCounter SwitchPort::FaultOf(ViewError error) {
+  switch (error) {
+    case ViewError::kNone:
+      break;
+    case ViewError::kRunt:
+      return SwitchPortCounter::kRxRunt;
+    case ViewError::kForeign:
+      return SwitchPortCounter::kRxForeign;
+    case ViewError::kLinkLocal:
+      return SwitchPortCounter::kRxLinkLocal;
+  }
+  return SwitchPortCounter::kRxVlan;
+}
+
+}  // namespace suede::fabric
