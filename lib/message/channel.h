@@ -60,6 +60,24 @@ struct Channel {
   static constexpr uint32_t kNone = UINT32_MAX;
 
   bool IsOpen() const { return state != State::kFree && state != State::kFailed; }
+  // Whether a released channel still has pending commands, and its linger time has not elapsed.
+  bool IsNeeded(Time now) const { return (owed != 0 || end_is_pending) && now < at; }
+  // The receiver has read everything up to the position.
+  void Acknowledge(uint64_t position) {
+    acknowledged = position;
+    while (acknowledged_operations < operation &&
+           ends[acknowledged_operations % ends.size()] <= position) {
+      ++acknowledged_operations;
+    }
+  }
+  // Everything of the operation has been sent that will be.
+  void EndOperation() {
+    ends[operation % ends.size()] = sent;
+    ++operation;
+    operation_bytes = 0;
+    // Acknowledges an operation of which nothing was sent, or everything is acknowledged.
+    Acknowledge(acknowledged);
+  }
   Peer Control(uint8_t vc) const { return {.xpuid = name.xpuid, .plane = name.plane, .vc = vc}; }
 
   State state = State::kFree;

@@ -16,6 +16,35 @@ namespace {
 constexpr uint32_t kTagIndexBits = 12;  // log2 of kMaxChannels
 constexpr Duration kLinger = std::chrono::seconds(1);
 
+bool IsValid(const SocketsParams& all, const SocketParams& params,
+             std::span<const uint16_t> peers) {
+  if (params.plane < -1 || params.plane >= static_cast<int>(all.planes)) return false;
+  if (params.vc < -1 || params.vc >= static_cast<int>(kVcCount)) return false;
+  if (params.vc >= 0 && (all.data_vcs & 1u << params.vc) == 0) return false;
+  if (params.is_private && params.is_datagram) return false;
+  if (params.is_sender ? params.operations == 0
+                       : params.ring_bytes < kMinRingBytes || params.ring_bytes > kMaxRingBytes ||
+                             params.ring_bytes % 8 != 0) {
+    return false;
+  }
+  if (peers.empty() || (!params.is_sender && peers.size() != 1)) return false;
+  const uint16_t max = params.is_sender ? kAnyXpu - 1 : kAnyXpu;
+  std::vector<uint16_t> sorted(peers.begin(), peers.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted.back() <= max && std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+}
+
+uint8_t PlaneOf(const SocketsParams& all, const SocketParams& params, uint16_t peer) {
+  if (params.plane >= 0) return static_cast<uint8_t>(params.plane);
+  return static_cast<uint8_t>((params.is_sender ? peer : all.own_xpuid) % all.planes);
+}
+
+uint64_t MessageCost(uint64_t bytes) {
+  const uint64_t whole = bytes / kDataBytes;
+  const auto rest = static_cast<uint32_t>(bytes % kDataBytes);
+  return whole * kFullCost + (rest != 0 || bytes == 0 ? CostOf(rest) : 0);
+}
+
 }  // namespace
 
 Sockets::Sockets(const SocketsParams& params)
@@ -43,28 +72,6 @@ uint64_t Sockets::Draw() {
 
 // ---- Open.
 
-bool Sockets::IsValid(const SocketParams& params, std::span<const uint16_t> peers) const {
-  if (params.plane < -1 || params.plane >= static_cast<int>(params_.planes)) return false;
-  if (params.vc < -1 || params.vc >= static_cast<int>(kVcCount)) return false;
-  if (params.vc >= 0 && (params_.data_vcs & 1u << params.vc) == 0) return false;
-  if (params.is_private && params.is_datagram) return false;
-  if (params.is_sender ? params.operations == 0
-                       : params.ring_bytes < kMinRingBytes || params.ring_bytes > kMaxRingBytes ||
-                             params.ring_bytes % 8 != 0) {
-    return false;
-  }
-  if (peers.empty() || (!params.is_sender && peers.size() != 1)) return false;
-  const uint16_t max = params.is_sender ? kAnyXpu - 1 : kAnyXpu;
-  std::vector<uint16_t> sorted(peers.begin(), peers.end());
-  std::sort(sorted.begin(), sorted.end());
-  return sorted.back() <= max && std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
-}
-
-uint8_t Sockets::PlaneOf(const SocketParams& params, uint16_t peer) const {
-  if (params.plane >= 0) return static_cast<uint8_t>(params.plane);
-  return static_cast<uint8_t>((params.is_sender ? peer : params_.own_xpuid) % params_.planes);
-}
-
 // Whether an open channel of the same direction and plane uses the VC, and either of the two is
 // private.
 bool Sockets::IsVcTaken(const Name& name, const Traits& traits) const {
@@ -77,7 +84,7 @@ bool Sockets::IsVcTaken(const Name& name, const Traits& traits) const {
 
 Opened Sockets::Open(const SocketParams& params, std::span<const uint16_t> peers,
                      uint32_t* socket) {
-  if (!IsValid(params, peers)) return Opened::kInvalid;
+  if (!IsValid(params_, params, peers)) return Opened::kInvalid;
   const Traits traits{.is_datagram = params.is_datagram,
                       .is_private = params.is_private,
                       .vc = params.vc >= 0
@@ -86,7 +93,7 @@ Opened Sockets::Open(const SocketParams& params, std::span<const uint16_t> peers
   std::vector<Name> names;
   for (const uint16_t peer : peers) {
     names.push_back({.is_sender = params.is_sender,
-                     .plane = PlaneOf(params, peer),
+                     .plane = PlaneOf(params_, params, peer),
                      .xpuid = peer,
                      .id = params.id,
                      .epoch = params.epoch});
@@ -191,11 +198,6 @@ void Sockets::Schedule(uint32_t index, uint8_t what) {
   control_list_.Append(index);
 }
 
-// Whether a released channel still has pending commands, and its linger time has not elapsed.
-bool Sockets::IsNeeded(const Channel& channel) const {
-  return (channel.owed != 0 || channel.end_is_pending) && now_ < channel.at;
-}
-
 void Sockets::FailChannel(uint32_t index, Status status) {
   Channel& channel = channels_[index];
   if (!channel.IsOpen()) return;
@@ -219,12 +221,6 @@ void Sockets::FailChannel(uint32_t index, Status status) {
 }
 
 // ---- Operations.
-
-uint64_t Sockets::MessageCost(uint64_t bytes) {
-  const uint64_t whole = bytes / kDataBytes;
-  const auto rest = static_cast<uint32_t>(bytes % kDataBytes);
-  return whole * kFullCost + (rest != 0 || bytes == 0 ? CostOf(rest) : 0);
-}
 
 Started Sockets::Send(uint32_t number_of_socket, const uint8_t* data, uint64_t bytes, Time deadline,
                       suede_socket_result* result, uint64_t* number) {
@@ -359,7 +355,7 @@ void Sockets::ExpireOperation(Socket& socket, uint64_t number) {
     Channel& channel = channels_[index];
     if (channel.IsOpen() && channel.operation == number &&
         (socket.params.is_datagram || has(channel) == max)) {
-      EndOperation(channel);
+      channel.EndOperation();
     }
   }
   // Wakes the channels: following operations may need no credit.
@@ -472,7 +468,7 @@ void Sockets::LetGo(uint32_t index) {
     }
   }
   channel.at = now_ + kLinger;
-  if (!IsNeeded(channel)) {
+  if (!channel.IsNeeded(now_)) {
     FreeChannel(index);
     return;
   }

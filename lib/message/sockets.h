@@ -198,9 +198,7 @@ class Sockets {
   };
 
   // ---- Sockets and channels.
-  bool IsValid(const SocketParams& params, std::span<const uint16_t> peers) const;
   bool IsVcTaken(const Name& name, const Traits& traits) const;
-  uint8_t PlaneOf(const SocketParams& params, uint16_t peer) const;
   uint32_t TakeChannel(uint32_t socket, const Name& name, const Traits& traits);
   void FreeChannel(uint32_t index);
   uint32_t Find(const Name& name) const;
@@ -210,30 +208,17 @@ class Sockets {
   void Schedule(uint32_t index, uint8_t what);
   void FailChannel(uint32_t index, Status status);
   void LetGo(uint32_t index);
-  bool IsNeeded(const Channel& channel) const;
 
   // ---- Operations.
   void CompleteOperation(Socket& socket, uint64_t number, Status status);
   void UpdateOperations(Socket& socket);
   void ExpireOperation(Socket& socket, uint64_t number);
-  static uint64_t MessageCost(uint64_t bytes);
 
   // ---- Sending.
   enum class Pumped : uint8_t { kIdle, kMore, kBlocked };
-  // Consecutive DATA commands of equal length.
-  struct Run {
-    uint32_t count = 0;
-    uint32_t bytes = 0;         // of each
-    bool is_last = false;       // ends the operation
-    bool completes = false;     // requests a completion
-    bool wants_credit = false;  // the last command requests CREDIT
-  };
-  static Run NextRun(const Channel& channel, uint64_t left, uint32_t budget, bool is_newest);
-  static void EncodeRun(const Channel& channel, const Run& run, uint8_t* controls);
   Pumped PumpChannel(uint32_t index, CommandSink& sink);
   Pumped SendData(uint32_t index, Socket& socket, CommandSink& sink, uint32_t* budget);
   Pumped SendEnd(uint32_t index, CommandSink& sink);
-  void EndOperation(Channel& channel);
   bool PumpControl(uint32_t index, CommandSink& sink);
   bool SendControl(uint32_t index, uint8_t what, CommandSink& sink);
   void PumpRefusals(CommandSink& sink);
@@ -248,14 +233,12 @@ class Sockets {
   void OnData(const Peer& from, const Command& command);
   void OnEnd(const Peer& from, const Command& command);
   uint32_t FindReceiver(const Peer& from, const Command& command);
-  Status CheckData(const Channel& channel, const Command& command) const;
   void Place(uint32_t index, const Command& command);
   void OnReleased(uint32_t index);
   bool Waits(const Channel& channel) const;
   void ScheduleProbe(Channel& channel);
   void OnTime(uint32_t index);
   void Refuse(const Peer& from, const Command& command, uint32_t tag, Status status);
-  void Acknowledge(Channel& channel, uint64_t position);
 
   uint64_t Draw();
 

@@ -34,7 +34,7 @@ bool Sockets::PumpControl(uint32_t index, CommandSink& sink) {
     channel.owed &= static_cast<uint8_t>(~what);
   }
   if (channel.socket == Channel::kNone && channel.state != Channel::State::kFree &&
-      !IsNeeded(channel)) {
+      !channel.IsNeeded(now_)) {
     FreeChannel(index);
   }
   return true;
@@ -215,14 +215,6 @@ void Sockets::OnAccept(const Peer& from, const Command& command) {
   channel.at = kNever;
 }
 
-void Sockets::Acknowledge(Channel& channel, uint64_t position) {
-  channel.acknowledged = position;
-  while (channel.acknowledged_operations < channel.operation &&
-         channel.ends[channel.acknowledged_operations % channel.ends.size()] <= position) {
-    ++channel.acknowledged_operations;
-  }
-}
-
 void Sockets::OnCredit(const Peer& from, const Command& command) {
   const uint32_t index = FindTag(command.tag, from);
   const bool is_known = index != Channel::kNone && channels_[index].name.is_sender &&
@@ -244,7 +236,7 @@ void Sockets::OnCredit(const Peer& from, const Command& command) {
   }
   channel.limit += static_cast<uint32_t>(more);
   ScheduleProbe(channel);
-  Acknowledge(channel, channel.acknowledged + acknowledged);
+  channel.Acknowledge(channel.acknowledged + acknowledged);
   Socket& socket = sockets_[channel.socket];
   if (channel.operation < socket.operations->next()) data_list_.Append(index);
   UpdateOperations(socket);
@@ -260,7 +252,7 @@ void Sockets::OnClosed(const Peer& from, const Command& command) {
   }
   Channel& channel = channels_[index];
   channel.state = Channel::State::kEnded;
-  Acknowledge(channel, channel.sent);
+  channel.Acknowledge(channel.sent);
   UpdateOperations(sockets_[channel.socket]);
 }
 
@@ -297,7 +289,7 @@ void Sockets::OnRefuse(const Peer& from, const Command& command) {
     Socket& socket = sockets_[channel.socket];
     channel.has_delivered = channel.operation == socket.operations->next();
     if (channel.has_delivered) {
-      Acknowledge(channel, channel.sent);
+      channel.Acknowledge(channel.sent);
       UpdateOperations(socket);
     }
   }
@@ -361,7 +353,7 @@ bool Sockets::Waits(const Channel& channel) const {
 void Sockets::OnTime(uint32_t index) {
   Channel& channel = channels_[index];
   const bool lingers = channel.socket == Channel::kNone;
-  if (lingers && !IsNeeded(channel)) return FreeChannel(index);
+  if (lingers && !channel.IsNeeded(now_)) return FreeChannel(index);
   if (!lingers && !Waits(channel)) {
     if (channel.name.is_sender) channel.at = kNever;
     return;

@@ -6,6 +6,25 @@
 #include "message/sockets.h"
 
 namespace suede::message {
+namespace {
+
+Status CheckData(const Channel& channel, const Command& command) {
+  if (command.number != channel.number) return Status::kOrder;
+  if (channel.traits.is_datagram) {
+    const bool is_whole = (command.flags & kFirst) != 0 && (command.flags & kLast) != 0;
+    const bool goes_on = (command.flags & kFirst) == 0;
+    if (command.data_bytes == 0 && !is_whole) return Status::kMalformed;
+    if (goes_on && !channel.ring->has_partial()) return Status::kMalformed;
+  } else if (command.data_bytes == 0 || (command.flags & (kFirst | kLast)) != 0) {
+    return Status::kMalformed;
+  }
+  if (channel.ring->received() + CostOf(command.data_bytes) > channel.granted) {
+    return Status::kCredit;
+  }
+  return Status::kOk;
+}
+
+}  // namespace
 
 void Sockets::OnCommand(const Peer& from, const uint8_t* control, uint32_t control_bytes,
                         const uint8_t* data, uint32_t data_bytes) {
@@ -64,22 +83,6 @@ uint32_t Sockets::FindReceiver(const Peer& from, const Command& command) {
       channel.state == Channel::State::kFailed && is_refusal ? channel.status : Status::kNotOpen;
   ++counters_.refused[static_cast<uint8_t>(status) - kFirstRefusal];
   return Channel::kNone;
-}
-
-Status Sockets::CheckData(const Channel& channel, const Command& command) const {
-  if (command.number != channel.number) return Status::kOrder;
-  if (channel.traits.is_datagram) {
-    const bool is_whole = (command.flags & kFirst) != 0 && (command.flags & kLast) != 0;
-    const bool goes_on = (command.flags & kFirst) == 0;
-    if (command.data_bytes == 0 && !is_whole) return Status::kMalformed;
-    if (goes_on && !channel.ring->has_partial()) return Status::kMalformed;
-  } else if (command.data_bytes == 0 || (command.flags & (kFirst | kLast)) != 0) {
-    return Status::kMalformed;
-  }
-  if (channel.ring->received() + CostOf(command.data_bytes) > channel.granted) {
-    return Status::kCredit;
-  }
-  return Status::kOk;
 }
 
 void Sockets::OnData(const Peer& from, const Command& command) {

@@ -9,6 +9,50 @@ namespace {
 
 constexpr uint32_t kMaxCommandsPerPump = 64;  // maximum per channel and Pump
 
+// Consecutive DATA commands of equal length.
+struct Run {
+  uint32_t count = 0;
+  uint32_t bytes = 0;         // of each
+  bool is_last = false;       // ends the operation
+  bool completes = false;     // requests a completion
+  bool wants_credit = false;  // the last command requests CREDIT
+};
+
+// Returns the next commands of the channel's operation, which have equal lengths; count is 0 if
+// credit is exhausted.
+Run NextRun(const Channel& channel, uint64_t left, uint32_t budget, bool is_newest) {
+  const uint64_t credit = channel.limit - channel.sent;
+  const uint64_t whole = left > kDataBytes ? (left - 1) / kDataBytes : 0;  // except the last
+  Run run{.count = static_cast<uint32_t>(
+              std::min<uint64_t>({whole, credit / kFullCost, budget,
+                                  kCommandsPerCompletion - 1 - channel.since_completion}))};
+  run.bytes = static_cast<uint32_t>(std::min<uint64_t>(left, kDataBytes));
+  const bool is_alone = run.count == 0;
+  if (is_alone) run.count = credit < CostOf(run.bytes) ? 0 : 1;
+  run.is_last = is_alone && run.bytes == left;
+  run.completes = is_alone && ((run.is_last && is_newest) ||
+                               channel.since_completion + 1 >= kCommandsPerCompletion);
+  // Requests CREDIT with the last command, and with the last one that the credit covers.
+  run.wants_credit = run.is_last || credit - uint64_t{run.count} * CostOf(run.bytes) < kFullCost;
+  return run;
+}
+
+void EncodeRun(const Channel& channel, const Run& run, uint8_t* controls) {
+  Command command{.kind = Kind::kData,
+                  .id = channel.name.id,
+                  .tag = channel.peer_tag,
+                  .epoch = channel.name.epoch,
+                  .data_bytes = run.bytes};
+  for (uint32_t i = 0; i < run.count; ++i) {
+    const bool is_first = channel.operation_bytes == 0 && i == 0;
+    command.flags = run.wants_credit && i + 1 == run.count ? kWantsCredit : uint8_t{0};
+    if (channel.traits.is_datagram && is_first) command.flags |= kFirst;
+    if (channel.traits.is_datagram && run.is_last) command.flags |= kLast;
+    command.number = channel.number + i;
+    EncodeCommand(command, controls + size_t{i} * kControlBytes);
+  }
+}
+
 }  // namespace
 
 void Sockets::Pump(CommandSink& sink) {
@@ -48,50 +92,6 @@ Sockets::Pumped Sockets::PumpChannel(uint32_t index, CommandSink& sink) {
   return channel.end_is_pending ? SendEnd(index, sink) : Pumped::kIdle;
 }
 
-void Sockets::EndOperation(Channel& channel) {
-  channel.ends[channel.operation % channel.ends.size()] = channel.sent;
-  ++channel.operation;
-  channel.operation_bytes = 0;
-  // Acknowledges an operation of which nothing was sent, or everything is acknowledged.
-  Acknowledge(channel, channel.acknowledged);
-}
-
-// Returns the next commands of the channel's operation, which have equal lengths; count is 0 if
-// credit is exhausted.
-Sockets::Run Sockets::NextRun(const Channel& channel, uint64_t left, uint32_t budget,
-                              bool is_newest) {
-  const uint64_t credit = channel.limit - channel.sent;
-  const uint64_t whole = left > kDataBytes ? (left - 1) / kDataBytes : 0;  // except the last
-  Run run{.count = static_cast<uint32_t>(
-              std::min<uint64_t>({whole, credit / kFullCost, budget,
-                                  kCommandsPerCompletion - 1 - channel.since_completion}))};
-  run.bytes = static_cast<uint32_t>(std::min<uint64_t>(left, kDataBytes));
-  const bool is_alone = run.count == 0;
-  if (is_alone) run.count = credit < CostOf(run.bytes) ? 0 : 1;
-  run.is_last = is_alone && run.bytes == left;
-  run.completes = is_alone && ((run.is_last && is_newest) ||
-                               channel.since_completion + 1 >= kCommandsPerCompletion);
-  // Requests CREDIT with the last command, and with the last one that the credit covers.
-  run.wants_credit = run.is_last || credit - uint64_t{run.count} * CostOf(run.bytes) < kFullCost;
-  return run;
-}
-
-void Sockets::EncodeRun(const Channel& channel, const Run& run, uint8_t* controls) {
-  Command command{.kind = Kind::kData,
-                  .id = channel.name.id,
-                  .tag = channel.peer_tag,
-                  .epoch = channel.name.epoch,
-                  .data_bytes = run.bytes};
-  for (uint32_t i = 0; i < run.count; ++i) {
-    const bool is_first = channel.operation_bytes == 0 && i == 0;
-    command.flags = run.wants_credit && i + 1 == run.count ? kWantsCredit : uint8_t{0};
-    if (channel.traits.is_datagram && is_first) command.flags |= kFirst;
-    if (channel.traits.is_datagram && run.is_last) command.flags |= kLast;
-    command.number = channel.number + i;
-    EncodeCommand(command, controls + size_t{i} * kControlBytes);
-  }
-}
-
 // Sends the next run of commands of the channel's operation.
 Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, CommandSink& sink,
                                   uint32_t* budget) {
@@ -99,7 +99,7 @@ Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, CommandSink& s
   const Operation& operation = (*socket.operations)[channel.operation];
   const uint64_t left = operation.bytes - channel.operation_bytes;
   if (operation.is_cut || (left == 0 && !channel.traits.is_datagram)) {
-    EndOperation(channel);
+    channel.EndOperation();
     UpdateOperations(socket);
     return Pumped::kMore;
   }
@@ -132,7 +132,7 @@ Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, CommandSink& s
     return Pumped::kBlocked;
   }
   if (run.is_last) {
-    EndOperation(channel);
+    channel.EndOperation();
     UpdateOperations(socket);
   }
   return Pumped::kMore;
@@ -163,7 +163,7 @@ Sockets::Pumped Sockets::SendEnd(uint32_t index, CommandSink& sink) {
     channel.state = Channel::State::kEnding;
     ScheduleProbe(channel);
   }
-  if (channel.socket == Channel::kNone && !IsNeeded(channel)) FreeChannel(index);
+  if (channel.socket == Channel::kNone && !channel.IsNeeded(now_)) FreeChannel(index);
   return Pumped::kIdle;
 }
 
