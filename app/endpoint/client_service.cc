@@ -86,7 +86,7 @@ void ClientService::Poll() {
     while (endpoint_->pipeline(lcore).mailbox().replies.Pop(reply)) OnReply(reply);
   }
   windows_.Poll();
-  server_->SetEventSummary(registers_ != nullptr && registers_->Interrupts());
+  server_->waits().SetEventSummary(registers_ != nullptr && registers_->Interrupts());
   if (!writing_.empty() && registers_ != nullptr && !registers_->changing()) {
     for (const Writing& writing : std::exchange(writing_, {})) {
       const absl::StatusOr<uint64_t> value = registers_->Written(writing.request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection of ShmServer. Private to ShmServer.
+// One connection of ShmServer. Private to ShmServer and its waits.
 #ifndef SUEDE_SHM_CLIENT_H_
 #define SUEDE_SHM_CLIENT_H_
 
@@ -14,11 +14,12 @@
 
 namespace suede {
 
-struct ShmServer::Client {
-  explicit Client(TokenBucket rate) : requests(rate) {}
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
+struct ShmClient {
+  explicit ShmClient(TokenBucket rate) : requests(rate) {}
+  ShmClient(const ShmClient&) = delete;
+  ShmClient& operator=(const ShmClient&) = delete;
   bool is_gone() const { return !socket.ok(); }
+  ClientInfo info() const;
 
   ClientId id{};
   Fd socket;                   // none: the connection has ended

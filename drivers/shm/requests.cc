@@ -48,6 +48,24 @@ size_t SizeOf(Type type) {
   }
 }
 
+// Returns the counter of an invalid packet, nullptr for a valid one.
+uint64_t ShmServerCounters::*CheckPacket(const protocol::AnyRequest& request, size_t bytes) {
+  const bool is_packet =
+      bytes >= sizeof request.head && request.head.type == protocol::Type::kPacketSend;
+  if (bytes > (is_packet ? sizeof request.packet_send : protocol::kMaxOtherRequest)) {
+    return &ShmServerCounters::oversized;
+  }
+  if (bytes < sizeof request.head || request.head.magic != protocol::kMagic) {
+    return &ShmServerCounters::malformed;
+  }
+  // Checked before the size, which another version may have changed.
+  if (request.head.version != protocol::kVersion) return &ShmServerCounters::version;
+  if (request.head.size != bytes || (!is_packet && SizeOf(request.head.type) != bytes)) {
+    return &ShmServerCounters::malformed;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 protocol::Status ToProtocolStatus(const absl::Status& status) {
@@ -107,23 +125,6 @@ void ShmServer::Serve(Client& client) {
   }
 }
 
-ShmServer::Counter ShmServer::CheckPacket(const protocol::AnyRequest& request, size_t bytes) const {
-  const bool is_packet =
-      bytes >= sizeof request.head && request.head.type == protocol::Type::kPacketSend;
-  if (bytes > (is_packet ? sizeof request.packet_send : protocol::kMaxOtherRequest)) {
-    return &ShmServerCounters::oversized;
-  }
-  if (bytes < sizeof request.head || request.head.magic != protocol::kMagic) {
-    return &ShmServerCounters::malformed;
-  }
-  // Checked before the size, which another version may have changed.
-  if (request.head.version != protocol::kVersion) return &ShmServerCounters::version;
-  if (request.head.size != bytes || (!is_packet && SizeOf(request.head.type) != bytes)) {
-    return &ShmServerCounters::malformed;
-  }
-  return nullptr;
-}
-
 void ShmServer::Dispatch(Client& client, const protocol::AnyRequest& request, const Fd& fd) {
   const Type type = request.head.type;
   if (type == Type::kGoodbye) {
@@ -136,7 +137,7 @@ void ShmServer::Dispatch(Client& client, const protocol::AnyRequest& request, co
                        : type == Type::kSealed ? client.segment != nullptr && !client.is_attached
                                                : client.is_attached;
   if (!is_next) return Drop(client, &ShmServerCounters::malformed);
-  if (type == Type::kWait) return HandleWait(client, request.wait);
+  if (type == Type::kWait) return waits_.Begin(client, request.wait);
   if (client.has_pending) {
     return ReplyTo(client, type, request.head.sequence,
                    absl::AlreadyExistsError("an earlier request is still under way"));
@@ -210,7 +211,7 @@ void ShmServer::HandleSealed(Client& client) {
   absl::Status status = segment.CheckSealed();
   if (status.ok()) status = segment.Prepare();
   if (status.ok()) {
-    static_cast<suede_segment*>(segment.base())->event_summary = event_summary_ ? 1 : 0;
+    static_cast<suede_segment*>(segment.base())->event_summary = waits_.event_summary() ? 1 : 0;
     if (const int board = handler_->BoardOf(client.open); board >= 0) {
       client.place =
           config_.boards[static_cast<size_t>(board)]->TakeSlot(segment.base(), segment.offsets());
@@ -295,18 +296,6 @@ void ShmServer::HandleRegister(Client& client, const protocol::Register& request
   if (!status.ok()) FinishPending(client.id, Type::kRegister, status);
 }
 
-void ShmServer::HandleWait(Client& client, const protocol::Wait& request) {
-  client.place.TakeDown();
-  client.wait = request;
-  const uint32_t queues = (1u << client.segment->shape().queue_count) - 1;
-  client.wait.credit_queues &= queues;
-  client.wait.completion_queues &= queues;
-  client.wait.rx_vcs &= ((1u << SUEDE_VCS) - 1) | protocol::kWaitForEvents;
-  client.is_waiting =
-      (client.wait.credit_queues | client.wait.completion_queues | client.wait.rx_vcs) != 0;
-  if (client.is_waiting) WakeWaiting();
-}
-
 void ShmServer::FinishOpen(ClientId id, const absl::Status& status) {
   FinishPending(id, Type::kSealed, status);
 }
@@ -357,7 +346,7 @@ void ShmServer::FinishPending(ClientId id, Type type, const absl::Status& status
   } else if (type == Type::kSealed) {
     client->is_open = true;
     ++counters_.opened;
-    handler_->OnOpened(InfoOf(*client));
+    handler_->OnOpened(client->info());
   }
   ReplyTo(*client, type, client->pending_sequence, status, value);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections: accepting, greeting, ending, the timer and the waits. requests.cc serves requests.
+// Connections: accepting, greeting, ending, the timer. requests.cc serves requests.
 #include "shm/server.h"
 
 #include <sys/epoll.h>
@@ -13,7 +13,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "shm/client.h"
-#include "shm/wait.h"
 
 namespace suede {
 namespace {
@@ -22,8 +21,6 @@ constexpr uint64_t kListenerEvent = 0;  // no ClientId
 constexpr uint64_t kTimerEvent = ~uint64_t{0};
 constexpr uint64_t kBoardEvent = ~uint64_t{1};
 constexpr int kAcceptsPerPoll = 16;
-constexpr int64_t kFastNs = 100'000;
-constexpr int64_t kSlowNs = 500'000'000;
 
 bool Watch(int epoll, int fd, uint64_t event) {
   epoll_event what{.events = EPOLLIN | EPOLLRDHUP, .data = {.u64 = event}};
@@ -45,6 +42,15 @@ int64_t NowMs() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+}
+
+ClientInfo ShmClient::info() const {
+  return {.id = id,
+          .pid = pid,
+          .uid = uid,
+          .queue_count = is_open ? segment->shape().queue_count : 0,
+          .has_packets = has_packets,
+          .is_gone = is_gone()};
 }
 
 absl::StatusOr<std::unique_ptr<ShmServer>> ShmServer::Create(const ShmServerConfig& config,
@@ -71,8 +77,7 @@ absl::StatusOr<std::unique_ptr<ShmServer>> ShmServer::Create(const ShmServerConf
           absl::StrCat("client server: ", std::strerror(errno), "; raise the open file limit"));
     }
   }
-  server->timer_is_fast_ = true;
-  server->SetTimer(false);
+  server->waits_.StartTimer();
   return server;
 }
 
@@ -82,12 +87,9 @@ ShmServer::ShmServer(const ShmServerConfig& config, ClientHandler* handler,
       handler_(handler),
       listener_(std::move(listener)),
       epoll_(epoll),
-      timer_(timer) {}
+      waits_(clients_, config_.boards, counters_, Fd(timer)) {}
 
-ShmServer::~ShmServer() {
-  close(timer_);
-  close(epoll_);
-}
+ShmServer::~ShmServer() { close(epoll_); }
 
 void ShmServer::Poll() {
   std::array<epoll_event, 64> events;
@@ -99,7 +101,7 @@ void ShmServer::Poll() {
     } else if (event.data.u64 == kTimerEvent) {
       OnTimer();
     } else if (event.data.u64 == kBoardEvent) {
-      OnBoard();
+      waits_.OnBoard();
     } else if (Client* client = Find(ClientId{event.data.u64}); client != nullptr) {
       Serve(*client);
     }
@@ -205,7 +207,7 @@ void ShmServer::Drop(Client& client, Counter reason) {
   if (client.is_gone()) return;
   if (reason != nullptr) ++(counters_.*reason);
   ++counters_.gone;
-  const ClientInfo info = InfoOf(client);
+  const ClientInfo info = client.info();
   const ClientEnd end{
       .was_open = client.is_open, .sent_goodbye = client.sent_goodbye, .error = NameOf(reason)};
   client.socket.Reset();  // also removes it from epoll
@@ -236,9 +238,7 @@ void ShmServer::Reap() {
 }
 
 void ShmServer::OnTimer() {
-  uint64_t expirations;
-  [[maybe_unused]] const ssize_t n = read(timer_, &expirations, sizeof expirations);
-  WakeWaiting();
+  waits_.OnTimer();
   const int64_t now = NowMs();
   for (size_t i = 0; i < clients_.size(); ++i) {
     Client& client = *clients_[i];
@@ -249,59 +249,6 @@ void ShmServer::OnTimer() {
       Drop(client, &ShmServerCounters::punched);
     }
   }
-}
-
-void ShmServer::OnBoard() {
-  ++counters_.wait_calls;
-  for (const WaitBoard* const board : config_.boards) board->ClearReady();
-  WakeWaiting();
-}
-
-// Wakes clients whose wait is over. Other waits are left to the lcores; those of clients without a
-// slot to the timer.
-void ShmServer::WakeWaiting() {
-  bool any = false;
-  ++counters_.wait_checks;
-  for (const std::unique_ptr<Client>& client : clients_) {
-    if (!client->is_waiting) continue;
-    const Segment& segment = *client->segment;
-    if (!FindReady(segment.base(), segment.offsets(), client->wait).any()) {
-      any |= !PutUp(*client);
-      continue;
-    }
-    client->is_waiting = false;
-    client->place.TakeDown();
-    ++counters_.wakeups;
-    client->bell->Ring();
-  }
-  SetTimer(any);
-}
-
-// Puts the wait on the lcore's board. Returns false if the client has no slot, or if the lcore has
-// not attached the client yet, or has already detached it.
-bool ShmServer::PutUp(Client& client) {
-  if (!client.place.ok() || !client.is_open) return false;
-  if (!client.place.is_up()) client.place.PutUp(client.wait);
-  return true;
-}
-
-void ShmServer::SetEventSummary(bool is_set) {
-  if (is_set == event_summary_) return;
-  event_summary_ = is_set;
-  for (const std::unique_ptr<Client>& client : clients_) {
-    if (!client->is_attached) continue;
-    auto* const head = static_cast<suede_segment*>(client->segment->base());
-    StoreRelease(head->event_summary, is_set ? 1 : 0);
-  }
-  if (is_set) WakeWaiting();
-}
-
-void ShmServer::SetTimer(bool is_fast) {
-  if (is_fast == timer_is_fast_) return;
-  timer_is_fast_ = is_fast;
-  const timespec period{.tv_sec = 0, .tv_nsec = is_fast ? kFastNs : kSlowNs};
-  const itimerspec when{.it_interval = period, .it_value = period};
-  timerfd_settime(timer_, 0, &when, nullptr);
 }
 
 ShmServer::Client* ShmServer::Find(ClientId id) {
@@ -320,18 +267,9 @@ Segment* ShmServer::segment(ClientId id) {
 std::vector<ClientInfo> ShmServer::clients() const {
   std::vector<ClientInfo> all;
   for (const std::unique_ptr<Client>& client : clients_) {
-    all.push_back(InfoOf(*client));
+    all.push_back(client->info());
   }
   return all;
-}
-
-ClientInfo ShmServer::InfoOf(const Client& client) {
-  return {.id = client.id,
-          .pid = client.pid,
-          .uid = client.uid,
-          .queue_count = client.is_open ? client.segment->shape().queue_count : 0,
-          .has_packets = client.has_packets,
-          .is_gone = client.is_gone()};
 }
 
 }  // namespace suede

@@ -23,6 +23,7 @@
 #include "local/fd.h"
 #include "local/listener.h"
 #include "shm/client_events.h"
+#include "shm/client_waits.h"
 #include "shm/packet_events.h"
 #include "shm/protocol.h"
 #include "shm/wait_board.h"
@@ -102,9 +103,6 @@ class ShmServer {
   // Disconnects a client whose window has lost pages; OnGone follows.
   void DropPunched(ClientId client);
 
-  // Publishes to all clients whether the register event.summary is 1, for which they may wait.
-  void SetEventSummary(bool is_set);
-
   // Takes effect on later clients.
   void SetMaxClients(uint32_t max_clients) { config_.max_clients = max_clients; }
   void SetPackLimit(uint32_t bytes) { config_.pack_limit_bytes = bytes; }
@@ -117,10 +115,11 @@ class ShmServer {
   // Returns nullptr if the client has none.
   Segment* segment(ClientId client);
   std::vector<ClientInfo> clients() const;
+  ClientWaits& waits() { return waits_; }
   const ShmServerCounters& counters() const { return counters_; }
 
  private:
-  struct Client;
+  using Client = ShmClient;
   using Counter = uint64_t ShmServerCounters::*;
 
   ShmServer(const ShmServerConfig& config, ClientHandler* handler,
@@ -131,8 +130,6 @@ class ShmServer {
   absl::Status MakeRoom(const ucred& peer);
   void Greet(Client& client);
   void Serve(Client& client);
-  // Returns the counter of an invalid packet, nullptr for a valid one.
-  Counter CheckPacket(const protocol::AnyRequest& request, size_t bytes) const;
   void Dispatch(Client& client, const protocol::AnyRequest& request, const Fd& fd);
   void HandleOpen(Client& client, const protocol::Open& request);
   void HandleSealed(Client& client);
@@ -142,7 +139,6 @@ class ShmServer {
   void HandleServe(Client& client, const protocol::Claim& request);
   void HandleWindowAdd(Client& client, const protocol::WindowAdd& request, const Fd& fd);
   void HandleWindowRemove(Client& client, const protocol::WindowRemove& request);
-  void HandleWait(Client& client, const protocol::Wait& request);
   // packets.cc
   void HandlePacketsOpen(Client& client, const protocol::PacketsOpen& request);
   void HandlePacketSend(const Client& client, const protocol::PacketSend& request);
@@ -161,24 +157,17 @@ class ShmServer {
   void Drop(Client& client, Counter reason);
   void Reap();
   void OnTimer();
-  void OnBoard();
-  void WakeWaiting();
-  static bool PutUp(Client& client);
-  void SetTimer(bool is_fast);
   Client* Find(ClientId id);
-  static ClientInfo InfoOf(const Client& client);
 
   ShmServerConfig config_;
   ClientHandler* const handler_;
   PacketHandler* packet_handler_ = nullptr;
   const std::unique_ptr<Listener> listener_;
   const int epoll_;
-  const int timer_;
-  bool timer_is_fast_ = false;
-  bool event_summary_ = false;
   uint64_t next_id_ = 1;
   ShmServerCounters counters_;
   std::vector<std::unique_ptr<Client>> clients_;
+  ClientWaits waits_;
 };
 
 }  // namespace suede

@@ -322,7 +322,7 @@ TEST_F(ClientTest, StatesAreToldAndAChangeEndsOneWait) {
 TEST_F(ClientTest, AnInterruptOfTheRegistersEndsAWait) {
   const auto set = [this](bool to) {
     daemon_.Ask<int>([to](ShmServer& server) {
-      server.SetEventSummary(to);
+      server.waits().SetEventSummary(to);
       return 0;
     });
   };

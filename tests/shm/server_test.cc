@@ -560,7 +560,7 @@ TEST_F(ServerTest, ASegmentThatHasLostPagesIsNeitherTouchedNorServed) {
   EXPECT_EQ(view.BytesMissing(), 0u);
   ASSERT_EQ(fallocate(client.segment_fd, kPunch, 0, static_cast<off_t>(view.bytes)), 0);
   daemon_.Ask<int>([](ShmServer& server) {
-    server.SetEventSummary(true);
+    server.waits().SetEventSummary(true);
     return 0;
   });
   EXPECT_EQ(client.Seal(), protocol::Status::kInvalid);
@@ -573,7 +573,7 @@ TEST_F(ServerTest, AServedSegmentHasAllPagesAndCannotLoseThem) {
   ASSERT_EQ(client.OpenUnsealed(), protocol::Status::kOk);
   const View view(client.segment_fd);
   daemon_.Ask<int>([](ShmServer& server) {
-    server.SetEventSummary(true);
+    server.waits().SetEventSummary(true);
     return 0;
   });
   ASSERT_EQ(client.Seal(), protocol::Status::kOk);
