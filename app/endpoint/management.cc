@@ -54,12 +54,34 @@ CounterSetView ToSet(const CounterSnapshot& snapshot, const ShmServerCounters& c
   return set;
 }
 
+Captures::FindPort PortsOf(Endpoint* endpoint) {
+  return [endpoint](std::string_view name) -> DpdkPort* {
+    for (const auto& port : endpoint->ports()) {
+      if (port->name() == name) return port.get();
+    }
+    return nullptr;
+  };
+}
+
 }  // namespace
 
 std::string EndpointNames() {
   return NamesAsText(ToSet(CounterSnapshot{}, ShmServerCounters{}, ManagementCounters{}),
                      ToSet("", PortStats{}), kEventNames);
 }
+
+Management::Management(Endpoint* endpoint, ClientService* clients, Logger* logger,
+                       ConfigOrigin origin)
+    : endpoint_(endpoint),
+      clients_(clients),
+      logger_(logger),
+      changer_(endpoint, std::move(origin)),
+      registers_(endpoint, &changer_, [clients] { return clients->server().clients().size(); }),
+      connection_snapshots_(endpoint),
+      queue_snapshots_(endpoint),
+      plane_snapshots_(endpoint),
+      ping_limits_(endpoint),
+      captures_(PortsOf(endpoint), std::ref(*logger)) {}
 
 absl::StatusOr<std::unique_ptr<Management>> Management::Create(Endpoint* endpoint,
                                                                ClientService* clients,
@@ -228,15 +250,14 @@ std::vector<WindowView> Management::Windows() {
   return all;
 }
 
-CounterSetView Management::TotalCounters() const {
-  return ToSet(endpoint_->Counters(), clients_->server().counters(), server_->counters());
-}
-
 std::vector<CounterSetView> Management::Counters(CounterScope scope) {
   const Config& config = endpoint_->config();
   std::vector<CounterSetView> sets;
   switch (scope) {
-    case CounterScope::kTotal: sets.push_back(TotalCounters()); break;
+    case CounterScope::kTotal:
+      sets.push_back(
+          ToSet(endpoint_->Counters(), clients_->server().counters(), server_->counters()));
+      break;
     case CounterScope::kInstance:
       for (uint32_t i = 0; i < config.instances.size(); ++i) {
         const Pipeline& pipeline = endpoint_->pipeline(endpoint_->pipeline_of(i));
@@ -274,15 +295,6 @@ std::vector<LinkView> Management::Links() {
 EndpointView::ConnectionQuestion Management::Connections(const ConnectionQuery& query) {
   return [list = std::make_shared<ConnectionList>(&connection_snapshots_, query)] {
     return list->Poll();
-  };
-}
-
-Captures::FindPort Management::PortsOf(Endpoint* endpoint) {
-  return [endpoint](std::string_view name) -> DpdkPort* {
-    for (const auto& port : endpoint->ports()) {
-      if (port->name() == name) return port.get();
-    }
-    return nullptr;
   };
 }
 

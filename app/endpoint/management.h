@@ -119,21 +119,9 @@ class Management final : public EndpointView {
   }
 
  private:
-  Management(Endpoint* endpoint, ClientService* clients, Logger* logger, ConfigOrigin origin)
-      : endpoint_(endpoint),
-        clients_(clients),
-        logger_(logger),
-        changer_(endpoint, std::move(origin)),
-        registers_(endpoint, &changer_, [clients] { return clients->server().clients().size(); }),
-        connection_snapshots_(endpoint),
-        queue_snapshots_(endpoint),
-        plane_snapshots_(endpoint),
-        ping_limits_(endpoint),
-        captures_(PortsOf(endpoint), std::ref(*logger)) {}
+  Management(Endpoint* endpoint, ClientService* clients, Logger* logger, ConfigOrigin origin);
   // Applies a configuration that has taken effect.
   void Adopt(const Config& config, const std::vector<ConfigChange>& changes);
-  CounterSetView TotalCounters() const;
-  static Captures::FindPort PortsOf(Endpoint* endpoint);
 
   Endpoint* const endpoint_;
   ClientService* const clients_;
