@@ -13,7 +13,6 @@
 namespace suede::message {
 namespace {
 
-constexpr uint32_t kTagIndexBits = 12;  // log2 of kMaxChannels
 constexpr Duration kLinger = std::chrono::seconds(1);
 
 bool IsValid(const SocketsParams& all, const SocketParams& params,
@@ -50,37 +49,14 @@ uint64_t MessageCost(uint64_t bytes) {
 Sockets::Sockets(const SocketsParams& params)
     : params_(params),
       sockets_(params.channels),
-      channels_(params.channels),
+      channels_(params.channels, params.seed),
       data_list_(params.channels),
       control_list_(params.channels),
-      refusals_(size_t{params.planes} * kMaxXpus),
-      random_(params.seed) {
-  for (uint32_t i = params.channels; i-- > 0;) {
-    free_sockets_.push_back(i);
-    free_channels_.push_back(i);
-  }
-  refused_places_.reserve(refusals_.size());
-}
-
-// Returns a pseudo-random number (splitmix64).
-uint64_t Sockets::Draw() {
-  uint64_t z = random_ += 0x9e3779b97f4a7c15;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-  z = (z ^ z >> 27) * 0x94d049bb133111eb;
-  return z ^ z >> 31;
+      refusals_(params.planes) {
+  for (uint32_t i = params.channels; i-- > 0;) free_sockets_.push_back(i);
 }
 
 // ---- Open.
-
-// Whether an open channel of the same direction and plane uses the VC, and either of the two is
-// private.
-bool Sockets::IsVcTaken(const Name& name, const Traits& traits) const {
-  return std::any_of(channels_.begin(), channels_.end(), [&](const Channel& other) {
-    return other.IsOpen() && other.socket != Channel::kNone &&
-           other.name.is_sender == name.is_sender && other.name.plane == name.plane &&
-           other.traits.vc == traits.vc && (other.traits.is_private || traits.is_private);
-  });
-}
 
 Opened Sockets::Open(const SocketParams& params, std::span<const uint16_t> peers,
                      uint32_t* socket) {
@@ -97,10 +73,10 @@ Opened Sockets::Open(const SocketParams& params, std::span<const uint16_t> peers
                      .xpuid = peer,
                      .id = params.id,
                      .epoch = params.epoch});
-    if (Find(names.back()) != Channel::kNone) return Opened::kExists;
-    if (IsVcTaken(names.back(), traits)) return Opened::kBusy;
+    if (channels_.Find(names.back()) != Channel::kNone) return Opened::kExists;
+    if (channels_.IsVcTaken(names.back(), traits)) return Opened::kBusy;
   }
-  if (free_sockets_.empty() || free_channels_.size() < peers.size()) return Opened::kNoRoom;
+  if (free_sockets_.empty() || channels_.free() < peers.size()) return Opened::kNoRoom;
   const uint32_t index = free_sockets_.back();
   free_sockets_.pop_back();
   Socket& opened = sockets_[index];
@@ -108,25 +84,14 @@ Opened Sockets::Open(const SocketParams& params, std::span<const uint16_t> peers
   opened.is_open = true;
   opened.params = params;
   if (params.is_sender) opened.operations.emplace(params.operations);
-  for (const Name& name : names) opened.channels.push_back(TakeChannel(index, name, traits));
+  for (const Name& name : names) opened.channels.push_back(OpenChannel(index, name, traits));
   *socket = index;
   return Opened::kOk;
 }
 
-uint32_t Sockets::TakeChannel(uint32_t socket, const Name& name, const Traits& traits) {
-  const uint32_t index = free_channels_.back();
-  free_channels_.pop_back();
+uint32_t Sockets::OpenChannel(uint32_t socket, const Name& name, const Traits& traits) {
+  const uint32_t index = channels_.Take(socket, name, traits);
   Channel& channel = channels_[index];
-  channel = {};
-  channel.state = Channel::State::kWaiting;
-  channel.name = name;
-  channel.traits = traits;
-  channel.socket = socket;
-  do {
-    channel.tag = static_cast<uint32_t>(Draw()) << kTagIndexBits | index;
-  } while (channel.tag == 0);
-  channel.at = kNever;
-  names_[name.Key()] = index;
   if (name.is_sender) {
     channel.ends.resize(sockets_[socket].params.operations);
     Schedule(index, Channel::kConnect);
@@ -136,34 +101,6 @@ uint32_t Sockets::TakeChannel(uint32_t socket, const Name& name, const Traits& t
     if (name.xpuid != kAnyXpu) Schedule(index, Channel::kAnnounce);
   }
   return index;
-}
-
-void Sockets::FreeChannel(uint32_t index) {
-  channels_[index] = {};
-  free_channels_.push_back(index);
-}
-
-uint32_t Sockets::Find(const Name& name) const {
-  const auto found = names_.find(name.Key());
-  return found == names_.end() ? Channel::kNone : found->second;
-}
-
-Status Sockets::AbsenceStatus(const Name& name) const {
-  Name any = name;
-  any.epoch = 0;
-  const auto next = names_.lower_bound(any.Key());
-  return next != names_.end() && next->first >> 32 == any.Key() >> 32 ? Status::kEpoch
-                                                                      : Status::kNotOpen;
-}
-
-// Returns the channel of a tag; kNone if it does not exist or has another peer.
-uint32_t Sockets::FindTag(uint32_t tag, const Peer& from) const {
-  const uint32_t index = tag & ((1u << kTagIndexBits) - 1);
-  if (index >= channels_.size()) return Channel::kNone;
-  const Channel& channel = channels_[index];
-  const bool fits = channel.state != Channel::State::kFree && channel.tag == tag &&
-                    channel.name.xpuid == from.xpuid && channel.name.plane == from.plane;
-  return fits ? index : Channel::kNone;
 }
 
 // ---- Outcomes.
@@ -451,7 +388,7 @@ void Sockets::Release(uint32_t number) {
 // Detaches the channel from its socket. Frees it once the peer has been notified, or after kLinger.
 void Sockets::LetGo(uint32_t index) {
   Channel& channel = channels_[index];
-  names_.erase(channel.name.Key());
+  channels_.RemoveName(index);
   channel.socket = Channel::kNone;
   if (channel.ring != nullptr) channel.taken = static_cast<uint32_t>(channel.ring->released());
   channel.ring.reset();
@@ -469,7 +406,7 @@ void Sockets::LetGo(uint32_t index) {
   }
   channel.at = now_ + kLinger;
   if (!channel.IsNeeded(now_)) {
-    FreeChannel(index);
+    channels_.Free(index);
     return;
   }
   earliest_ = std::min(earliest_, channel.at);
@@ -484,36 +421,26 @@ void Sockets::OnPlaneLost(uint32_t plane) {
     const bool in_doubt = channel.name.is_sender && channel.sent != channel.acknowledged;
     FailChannel(i, in_doubt ? Status::kInDoubt : Status::kUnreachable);
     channel.owed = 0;
-    if (channel.socket == Channel::kNone) FreeChannel(i);
+    if (channel.socket == Channel::kNone) channels_.Free(i);
   }
-  std::erase_if(refused_places_, [&](uint32_t place) {
-    if (place / kMaxXpus != plane) return false;
-    refusals_[place] = {};
-    return true;
-  });
+  refusals_.DropPlane(plane);
 }
 
 void Sockets::CheckInvariants() const {
   const auto check = [](bool holds) {
     if (!holds) std::abort();
   };
-  uint32_t free = 0;
-  uint32_t named = 0;
+  channels_.CheckInvariants();
   for (uint32_t i = 0; i < channels_.size(); ++i) {
     const Channel& channel = channels_[i];
-    if (channel.state == Channel::State::kFree) {
-      ++free;
-      continue;
-    }
-    check((channel.tag & ((1u << kTagIndexBits) - 1)) == i);
+    if (channel.state == Channel::State::kFree) continue;
     check(channel.owed == 0 || control_list_.Contains(i));
     if (channel.socket == Channel::kNone) {
       check(!channel.IsOpen() || channel.state == Channel::State::kEnding ||
             channel.state == Channel::State::kEnded);
       continue;
     }
-    ++named;
-    check(Find(channel.name) == i && sockets_[channel.socket].is_open);
+    check(sockets_[channel.socket].is_open);
     if (channel.name.is_sender) {
       const OperationQueue& operations = *sockets_[channel.socket].operations;
       // A channel without credit is in no list until CREDIT arrives.
@@ -531,8 +458,7 @@ void Sockets::CheckInvariants() const {
       check(channel.granted <= channel.ring->released() + channel.ring->bytes());
     }
   }
-  check(free == free_channels_.size() && named == names_.size());
-  for (const uint32_t place : refused_places_) check(refusals_[place].status != Status::kOk);
+  refusals_.CheckInvariants();
 }
 
 }  // namespace suede::message

@@ -8,7 +8,6 @@
 #define SUEDE_MESSAGE_SOCKETS_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -16,13 +15,15 @@
 #include "base/sue.h"
 #include "base/time.h"
 #include "message/channel.h"
+#include "message/channel_table.h"
 #include "message/command.h"
 #include "message/operations.h"
+#include "message/refusals.h"
+#include "message/sink.h"
 #include "message/status.h"
 
 namespace suede::message {
 
-inline constexpr uint32_t kMaxChannels = 4096;
 // Interval of completions: every 16th DATA of a channel requests one.
 inline constexpr uint32_t kCommandsPerCompletion = 16;
 // Cost of a DATA of maximum length.
@@ -47,28 +48,6 @@ struct SocketParams {
   uint32_t epoch = 0;
   uint32_t ring_bytes = 1 << 20;  // of a receiver
   uint32_t operations = 256;      // of a sender: maximum of incomplete operations
-};
-
-// Commands to one peer whose controls and data have equal lengths.
-struct Burst {
-  Peer to;
-  const uint8_t* controls = nullptr;  // kControlBytes each, contiguous
-  const uint8_t* data = nullptr;      // data_bytes each, contiguous
-  uint32_t data_bytes = 0;            // 0: none
-  uint32_t count = 0;                 // 1 to kCommandsPerCompletion
-  bool wants_completion = false;      // only where count is 1
-  uint64_t completion_tag = 0;        // echoed by the completion
-};
-
-class CommandSink {
- public:
-  // Sends the burst. Returns the number of leading commands accepted: fewer than burst.count where
-  // credit or queue space runs out. kLost: the plane has no daemon.
-  static constexpr int kLost = -1;
-  virtual int Send(const Burst& burst) = 0;
-
- protected:
-  ~CommandSink() = default;
 };
 
 struct SocketsCounters {
@@ -167,7 +146,7 @@ class Sockets {
   // Fails the channels of a plane whose daemon has gone.
   void OnPlaneLost(uint32_t plane);
 
-  uint32_t free_channels() const { return static_cast<uint32_t>(free_channels_.size()); }
+  uint32_t free_channels() const { return channels_.free(); }
   const SocketsCounters& counters() const { return counters_; }
   // Changes with each valid received command, and each operation that is pushed or completes.
   uint64_t progress() const { return progress_; }
@@ -189,22 +168,9 @@ class Sockets {
     uint32_t room_bytes = 0;
     uint32_t filled_bytes = 0;
   };
-  // Pending REFUSE of a command that belongs to no channel; one per {plane, XPU}.
-  struct Refusal {
-    Status status = Status::kOk;  // kOk: none
-    uint16_t id = 0;
-    uint32_t tag = 0;
-    uint32_t epoch = 0;
-  };
 
   // ---- Sockets and channels.
-  bool IsVcTaken(const Name& name, const Traits& traits) const;
-  uint32_t TakeChannel(uint32_t socket, const Name& name, const Traits& traits);
-  void FreeChannel(uint32_t index);
-  uint32_t Find(const Name& name) const;
-  // Returns why no socket has the name: kEpoch if one of another epoch is open, otherwise kNotOpen.
-  Status AbsenceStatus(const Name& name) const;
-  uint32_t FindTag(uint32_t tag, const Peer& from) const;
+  uint32_t OpenChannel(uint32_t socket, const Name& name, const Traits& traits);
   void Schedule(uint32_t index, uint8_t what);
   void FailChannel(uint32_t index, Status status);
   void LetGo(uint32_t index);
@@ -221,7 +187,6 @@ class Sockets {
   Pumped SendEnd(uint32_t index, CommandSink& sink);
   bool PumpControl(uint32_t index, CommandSink& sink);
   bool SendControl(uint32_t index, uint8_t what, CommandSink& sink);
-  void PumpRefusals(CommandSink& sink);
 
   // ---- Receiving.
   void OnConnect(const Peer& from, const Command& command);
@@ -240,20 +205,14 @@ class Sockets {
   void OnTime(uint32_t index);
   void Refuse(const Peer& from, const Command& command, uint32_t tag, Status status);
 
-  uint64_t Draw();
-
   const SocketsParams params_;
   std::vector<Socket> sockets_;
-  std::vector<Channel> channels_;
+  ChannelTable channels_;
   std::vector<uint32_t> free_sockets_;
-  std::vector<uint32_t> free_channels_;
-  std::map<uint64_t, uint32_t> names_;  // Name::Key to channels of open sockets
   ChannelList data_list_;
   ChannelList control_list_;
-  std::vector<Refusal> refusals_;         // [plane][XPU]
-  std::vector<uint32_t> refused_places_;  // indices in use
+  Refusals refusals_;
   SocketsCounters counters_;
-  uint64_t random_;
   uint64_t progress_ = 0;
   Time now_{};
   Time earliest_ = kNever;  // when OnTime next has work

@@ -35,7 +35,7 @@ bool Sockets::PumpControl(uint32_t index, CommandSink& sink) {
   }
   if (channel.socket == Channel::kNone && channel.state != Channel::State::kFree &&
       !channel.IsNeeded(now_)) {
-    FreeChannel(index);
+    channels_.Free(index);
   }
   return true;
 }
@@ -99,50 +99,22 @@ bool Sockets::SendControl(uint32_t index, uint8_t what, CommandSink& sink) {
 
 void Sockets::Refuse(const Peer& from, const Command& command, uint32_t tag, Status status) {
   ++counters_.refused[static_cast<uint8_t>(status) - kFirstRefusal];
-  const uint32_t place = uint32_t{from.plane} * kMaxXpus + from.xpuid;
-  Refusal& refusal = refusals_[place];
-  if (refusal.status != Status::kOk) {
-    ++counters_.unanswered;
-    return;
-  }
-  refusal = {.status = status, .id = command.id, .tag = tag, .epoch = command.epoch};
-  refused_places_.push_back(place);
-}
-
-void Sockets::PumpRefusals(CommandSink& sink) {
-  std::erase_if(refused_places_, [&](uint32_t place) {
-    Refusal& refusal = refusals_[place];
-    uint8_t control[kControlBytes];
-    EncodeCommand({.kind = Kind::kRefuse,
-                   .status = refusal.status,
-                   .id = refusal.id,
-                   .tag = refusal.tag,
-                   .epoch = refusal.epoch},
-                  control);
-    const int sent = sink.Send({.to = {.xpuid = static_cast<uint16_t>(place % kMaxXpus),
-                                       .plane = static_cast<uint8_t>(place / kMaxXpus),
-                                       .vc = params_.control_vc},
-                                .controls = control,
-                                .count = 1});
-    if (sent == 0) return false;
-    refusal = {};
-    return true;
-  });
+  if (!refusals_.Add(from, command, tag, status)) ++counters_.unanswered;
 }
 
 // ---- Receiving: at the receiver of the data.
 
 void Sockets::OnConnect(const Peer& from, const Command& command) {
   Name name{.plane = from.plane, .xpuid = from.xpuid, .id = command.id, .epoch = command.epoch};
-  uint32_t index = Find(name);
+  uint32_t index = channels_.Find(name);
   if (index == Channel::kNone) {
     Name any = name;
     any.xpuid = kAnyXpu;
-    index = Find(any);
+    index = channels_.Find(any);
     if (index == Channel::kNone) {
-      const Status why = AbsenceStatus(name);
+      const Status why = channels_.AbsenceStatus(name);
       return Refuse(from, command, command.own_tag,
-                    why == Status::kNotOpen ? AbsenceStatus(any) : why);
+                    why == Status::kNotOpen ? channels_.AbsenceStatus(any) : why);
     }
   }
   Channel& channel = channels_[index];
@@ -153,9 +125,7 @@ void Sockets::OnConnect(const Peer& from, const Command& command) {
       if (command.traits != channel.traits) {
         return Refuse(from, command, command.own_tag, Status::kMismatch);
       }
-      names_.erase(channel.name.Key());
-      channel.name.xpuid = from.xpuid;
-      names_[channel.name.Key()] = index;
+      channels_.SetPeer(index, from.xpuid);
       channel.state = Channel::State::kConnected;
       channel.peer_tag = command.own_tag;
       channel.owed = 0;
@@ -179,11 +149,11 @@ void Sockets::OnConnect(const Peer& from, const Command& command) {
 // ---- At the sender.
 
 void Sockets::OnAnnounce(const Peer& from, const Command& command) {
-  const uint32_t index = Find({.is_sender = true,
-                               .plane = from.plane,
-                               .xpuid = from.xpuid,
-                               .id = command.id,
-                               .epoch = command.epoch});
+  const uint32_t index = channels_.Find({.is_sender = true,
+                                         .plane = from.plane,
+                                         .xpuid = from.xpuid,
+                                         .id = command.id,
+                                         .epoch = command.epoch});
   if (index == Channel::kNone) return;  // a sender that opens later sends CONNECT
   const Channel& channel = channels_[index];
   if (channel.state == Channel::State::kWaiting) return Schedule(index, Channel::kConnect);
@@ -193,7 +163,7 @@ void Sockets::OnAnnounce(const Peer& from, const Command& command) {
 }
 
 void Sockets::OnAccept(const Peer& from, const Command& command) {
-  const uint32_t index = FindTag(command.tag, from);
+  const uint32_t index = channels_.FindTag(command.tag, from);
   const bool fits = index != Channel::kNone && channels_[index].name.is_sender &&
                     channels_[index].name.id == command.id && channels_[index].IsOpen() &&
                     channels_[index].socket != Channel::kNone;
@@ -216,7 +186,7 @@ void Sockets::OnAccept(const Peer& from, const Command& command) {
 }
 
 void Sockets::OnCredit(const Peer& from, const Command& command) {
-  const uint32_t index = FindTag(command.tag, from);
+  const uint32_t index = channels_.FindTag(command.tag, from);
   const bool is_known = index != Channel::kNone && channels_[index].name.is_sender &&
                         channels_[index].name.id == command.id &&
                         (channels_[index].state == Channel::State::kConnected ||
@@ -243,7 +213,7 @@ void Sockets::OnCredit(const Peer& from, const Command& command) {
 }
 
 void Sockets::OnClosed(const Peer& from, const Command& command) {
-  const uint32_t index = FindTag(command.tag, from);
+  const uint32_t index = channels_.FindTag(command.tag, from);
   if (index == Channel::kNone || channels_[index].state != Channel::State::kEnding ||
       channels_[index].peer_tag != command.own_tag || channels_[index].name.id != command.id ||
       channels_[index].socket == Channel::kNone) {
@@ -260,13 +230,13 @@ void Sockets::OnClosed(const Peer& from, const Command& command) {
 
 void Sockets::OnRefuse(const Peer& from, const Command& command) {
   // REFUSE carries the own tag for a refused CONNECT or ACCEPT, the peer's tag for refused DATA.
-  uint32_t index = FindTag(command.tag, from);
+  uint32_t index = channels_.FindTag(command.tag, from);
   if (index == Channel::kNone || channels_[index].name.id != command.id) {
-    index = Find({.is_sender = true,
-                  .plane = from.plane,
-                  .xpuid = from.xpuid,
-                  .id = command.id,
-                  .epoch = command.epoch});
+    index = channels_.Find({.is_sender = true,
+                            .plane = from.plane,
+                            .xpuid = from.xpuid,
+                            .id = command.id,
+                            .epoch = command.epoch});
     const bool names_peer = index != Channel::kNone &&
                             channels_[index].state != Channel::State::kWaiting &&
                             channels_[index].peer_tag == command.tag;
@@ -353,7 +323,7 @@ bool Sockets::Waits(const Channel& channel) const {
 void Sockets::OnTime(uint32_t index) {
   Channel& channel = channels_[index];
   const bool lingers = channel.socket == Channel::kNone;
-  if (lingers && !channel.IsNeeded(now_)) return FreeChannel(index);
+  if (lingers && !channel.IsNeeded(now_)) return channels_.Free(index);
   if (!lingers && !Waits(channel)) {
     if (channel.name.is_sender) channel.at = kNever;
     return;

@@ -61,10 +61,10 @@ void Sockets::OnCommand(const Peer& from, const uint8_t* control, uint32_t contr
 
 // Returns the channel of a DATA or END; kNone if the command was refused.
 uint32_t Sockets::FindReceiver(const Peer& from, const Command& command) {
-  const uint32_t index = FindTag(command.tag, from);
+  const uint32_t index = channels_.FindTag(command.tag, from);
   if (index == Channel::kNone || channels_[index].name.is_sender) {
     Refuse(from, command, command.tag,
-           AbsenceStatus({.plane = from.plane, .xpuid = from.xpuid, .id = command.id}));
+           channels_.AbsenceStatus({.plane = from.plane, .xpuid = from.xpuid, .id = command.id}));
     return Channel::kNone;
   }
   const Channel& channel = channels_[index];

@@ -56,7 +56,7 @@ void EncodeRun(const Channel& channel, const Run& run, uint8_t* controls) {
 }  // namespace
 
 void Sockets::Pump(CommandSink& sink) {
-  PumpRefusals(sink);
+  refusals_.Pump(params_.control_vc, sink);
   if (!control_list_.is_empty()) {
     const uint32_t turn = control_list_.last();
     uint32_t index;
@@ -163,7 +163,7 @@ Sockets::Pumped Sockets::SendEnd(uint32_t index, CommandSink& sink) {
     channel.state = Channel::State::kEnding;
     ScheduleProbe(channel);
   }
-  if (channel.socket == Channel::kNone && !channel.IsNeeded(now_)) FreeChannel(index);
+  if (channel.socket == Channel::kNone && !channel.IsNeeded(now_)) channels_.Free(index);
   return Pumped::kIdle;
 }
 
