@@ -363,8 +363,8 @@ int suede_sockets::Send(const suede_socket& socket, const void* data, uint64_t b
     // The operation's deadline bounds this wait.
     Status status = Status::kOk;
     PollUntil(-1, [&] {
-      if (!sockets_->IsPushed(socket.index, number)) return false;
-      status = sockets_->ForgetResult(socket.index, number);
+      if (!sockets_->operations(socket.index).IsPushed(number)) return false;
+      status = sockets_->operations(socket.index).ForgetResult(number);
       return true;
     });
     if (result.status > SUEDE_SOCKET_PENDING) status = static_cast<Status>(result.status);
@@ -385,8 +385,8 @@ int suede_sockets::Drain(const suede_socket& socket, int timeout_ms) {
       result = Fail(-EINVAL, "the socket receives");
       return true;
     }
-    if (!sockets_->IsDrained(socket.index)) return false;
-    const Status failure = sockets_->TakeFailure(socket.index);
+    if (!sockets_->operations(socket.index).is_empty()) return false;
+    const Status failure = sockets_->operations(socket.index).TakeFailure();
     if (failure != Status::kOk) {
       result = Fail(-EIO, suede_socket_status_name(static_cast<uint32_t>(failure)));
     }
@@ -503,7 +503,7 @@ int suede_sockets::GetInfo(const suede_socket& socket, suede_socket_info* info) 
     info->used_bytes = static_cast<uint32_t>(first.ring->received() - first.ring->released());
     return 0;
   }
-  info->open_operations = sockets_->OpenOperations(socket.index);
+  info->open_operations = sockets_->operations(socket.index).open();
   for (uint32_t i = 0; i < sockets_->PeerCount(socket.index); ++i) {
     const suede::message::Channel& channel = sockets_->PeerOf(socket.index, i);
     info->ring_bytes = std::min(info->ring_bytes, channel.window_bytes);

@@ -145,15 +145,7 @@ void Sockets::FailChannel(uint32_t index, Status status) {
   ++progress_;
   if (channel.socket == Channel::kNone || !channel.name.is_sender) return;
   Socket& socket = sockets_[channel.socket];
-  OperationQueue& operations = *socket.operations;
-  bool is_told = false;
-  for (uint64_t n = std::max(operations.first(), channel.acknowledged_operations);
-       n < operations.next(); ++n) {
-    if (operations[n].is_complete) continue;
-    if (operations[n].status == Status::kOk) operations[n].status = status;
-    is_told = true;
-  }
-  if (!is_told && socket.untold == Status::kOk) socket.untold = status;
+  socket.operations->OnTargetFailed(channel.acknowledged_operations, status);
   UpdateOperations(socket);
 }
 
@@ -188,9 +180,7 @@ Started Sockets::Send(uint32_t number_of_socket, const uint8_t* data, uint64_t b
   operations.Push({.data = bytes != 0 ? data : &kNothing,
                    .bytes = bytes,
                    .deadline = deadline,
-                   .result = result,
-                   .status = socket.untold});
-  socket.untold = Status::kOk;
+                   .result = result});
   // Forces the next OnTime to schedule the check of the receivers.
   earliest_ = now_;
   for (const uint32_t index : socket.channels) {
@@ -199,31 +189,9 @@ Started Sockets::Send(uint32_t number_of_socket, const uint8_t* data, uint64_t b
   return Started::kOk;
 }
 
-bool Sockets::IsPushed(uint32_t socket, uint64_t number) const {
-  const OperationQueue& operations = *sockets_[socket].operations;
-  return number < operations.first() || number < sockets_[socket].pushed ||
-         operations[number].is_complete;
-}
-
-Status Sockets::ForgetResult(uint32_t socket, uint64_t number) {
-  OperationQueue& operations = *sockets_[socket].operations;
-  if (number < operations.first()) return Status::kOk;
-  operations[number].result = nullptr;
-  return operations[number].status;
-}
-
-Status Sockets::TakeFailure(uint32_t socket) {
-  const Status failure = sockets_[socket].failure;
-  sockets_[socket].failure = Status::kOk;
-  return failure;
-}
-
 void Sockets::CompleteOperation(Socket& socket, uint64_t number, Status status) {
+  if (!socket.operations->Complete(number, status)) return;
   Operation& operation = (*socket.operations)[number];
-  if (operation.is_complete) return;
-  operation.is_complete = true;
-  operation.data = nullptr;
-  if (status != Status::kOk && socket.failure == Status::kOk) socket.failure = status;
   const bool has_targets = std::any_of(socket.channels.begin(), socket.channels.end(),
                                        [&](uint32_t index) { return channels_[index].IsOpen(); });
   WriteResult(operation.result, has_targets ? operation.bytes : 0, status);
@@ -244,8 +212,8 @@ void Sockets::UpdateOperations(Socket& socket) {
     pushed = std::min(pushed, channel.operation);
     acknowledged = std::min(acknowledged, channel.acknowledged_operations);
   }
-  for (; socket.pushed < pushed; ++socket.pushed) {
-    Operation& operation = operations[socket.pushed];
+  for (; operations.pushed() < pushed; operations.PushedOne()) {
+    Operation& operation = operations[operations.pushed()];
     operation.data = nullptr;
     if (any_open && !operation.is_complete) {
       WriteResult(operation.result, operation.bytes, Status::kPending);
@@ -254,7 +222,7 @@ void Sockets::UpdateOperations(Socket& socket) {
   }
   // Expired operations complete without an acknowledgement.
   while (operations.first() < acknowledged ||
-         (operations.first() < socket.pushed && operations[operations.first()].is_complete)) {
+         (operations.first() < operations.pushed() && operations[operations.first()].is_complete)) {
     CompleteOperation(socket, operations.first(), operations[operations.first()].status);
     operations.PopFirst();
   }
@@ -451,7 +419,7 @@ void Sockets::CheckInvariants() const {
       check(channel.acknowledged_operations <= channel.operation &&
             channel.operation <= operations.next());
       if (channel.IsOpen()) check(operations.first() <= channel.acknowledged_operations);
-      if (channel.IsOpen()) check(sockets_[channel.socket].pushed <= channel.operation);
+      if (channel.IsOpen()) check(operations.pushed() <= channel.operation);
     } else {
       channel.ring->CheckInvariants();
       check(channel.ring->received() <= channel.granted);

@@ -97,21 +97,9 @@ class Sockets {
   // operation's number in *number (may be null).
   Started Send(uint32_t socket, const uint8_t* data, uint64_t bytes, Time deadline,
                suede_socket_result* result, uint64_t* number);
-  // Whether the operation's data may be reused.
-  bool IsPushed(uint32_t socket, uint64_t number) const;
-  // Detaches the operation's result: nothing writes it any more. Returns kOk, or the first failure
-  // of a target so far.
-  Status ForgetResult(uint32_t socket, uint64_t number);
   bool IsSender(uint32_t socket) const { return sockets_[socket].params.is_sender; }
-  // Number of a sender's incomplete operations.
-  uint32_t OpenOperations(uint32_t socket) const {
-    const OperationQueue& operations = *sockets_[socket].operations;
-    return static_cast<uint32_t>(operations.next() - operations.first());
-  }
-  // Whether all operations are complete.
-  bool IsDrained(uint32_t socket) const { return sockets_[socket].operations->is_empty(); }
-  // Returns the first failure of an operation since the previous call; kOk: none.
-  Status TakeFailure(uint32_t socket);
+  // The operations of a sender.
+  OperationQueue& operations(uint32_t socket) { return *sockets_[socket].operations; }
 
   // Copies up to `max` octets of a stream, or one datagram, to `room`. *bytes: the number copied;
   // for kTooLong the length of the datagram, which stays queued.
@@ -161,9 +149,6 @@ class Sockets {
     SocketParams params;
     std::vector<uint32_t> channels;
     std::optional<OperationQueue> operations;  // of a sender
-    uint64_t pushed = 0;                       // operations sent completely to all targets
-    Status untold = Status::kOk;               // a target's failure that no operation has reported
-    Status failure = Status::kOk;              // first failed operation since TakeFailure
     uint8_t* room = nullptr;                   // buffer of OfferBuffer
     uint32_t room_bytes = 0;
     uint32_t filled_bytes = 0;

@@ -342,7 +342,7 @@ void SocketPlay::Finish() {
     if (open.params.is_sender && !sockets.IsClosed(open.socket)) {
       Wrong("a sender does not come to its end");
     }
-    if (open.params.is_sender && !sockets.IsDrained(open.socket)) {
+    if (open.params.is_sender && !sockets.operations(open.socket).is_empty()) {
       Wrong("an operation does not come to its end");
     }
     Release(open);

@@ -22,23 +22,23 @@ TEST_F(Pairs, AnOperationIsPushedBeforeItIsComplete) {
   for (int i = 0; i < 2; ++i) {
     ASSERT_EQ(nodes[0]->Send(sender, octets.data(), 700, kNever, &results[i], &numbers[i]),
               Started::kOk);
-    EXPECT_FALSE(nodes[0]->IsPushed(sender, numbers[i]));
+    EXPECT_FALSE(nodes[0]->operations(sender).IsPushed(numbers[i]));
     EXPECT_EQ(results[i].pushed_bytes, 0u);
   }
   nodes[0]->Pump(wires[0]);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_TRUE(nodes[0]->IsPushed(sender, numbers[i]));
+    EXPECT_TRUE(nodes[0]->operations(sender).IsPushed(numbers[i]));
     EXPECT_EQ(results[i].status, SUEDE_SOCKET_PENDING);
     EXPECT_EQ(results[i].pushed_bytes, 700u);
   }
-  EXPECT_FALSE(nodes[0]->IsDrained(sender));
+  EXPECT_FALSE(nodes[0]->operations(sender).is_empty());
   PumpAll();
   for (int i = 0; i < 2; ++i) {
-    EXPECT_TRUE(nodes[0]->IsPushed(sender, numbers[i]));
+    EXPECT_TRUE(nodes[0]->operations(sender).IsPushed(numbers[i]));
     EXPECT_EQ(results[i].status, SUEDE_SOCKET_OK);
     EXPECT_EQ(results[i].pushed_bytes, 700u);
   }
-  EXPECT_TRUE(nodes[0]->IsDrained(sender));
+  EXPECT_TRUE(nodes[0]->operations(sender).is_empty());
 }
 
 TEST_F(Pairs, AResultThatIsForgottenIsNotWritten) {
@@ -49,17 +49,18 @@ TEST_F(Pairs, AResultThatIsForgottenIsNotWritten) {
   const Octets octets = Pattern(20'000);
   uint64_t number = 0;
   ASSERT_EQ(nodes[0]->Send(sender, octets.data(), 9, kNever, &result, &number), Started::kOk);
-  EXPECT_EQ(nodes[0]->ForgetResult(sender, number), Status::kOk);
+  EXPECT_EQ(nodes[0]->operations(sender).ForgetResult(number), Status::kOk);
   PumpAll();
-  EXPECT_TRUE(nodes[0]->IsDrained(sender));
+  EXPECT_TRUE(nodes[0]->operations(sender).is_empty());
   EXPECT_EQ(result.status, SUEDE_SOCKET_PENDING);
   EXPECT_EQ(result.pushed_bytes, 0u);
-  EXPECT_EQ(nodes[0]->ForgetResult(sender, number), Status::kOk) << "it is complete";
+  EXPECT_EQ(nodes[0]->operations(sender).ForgetResult(number), Status::kOk) << "it is complete";
   // The other target is still waited for.
   ASSERT_EQ(nodes[0]->Send(sender, octets.data(), 20'000, kNever, &result, &number), Started::kOk);
   nodes[2]->Release(second);
   PumpAll();
-  EXPECT_EQ(nodes[0]->ForgetResult(sender, number), Status::kClosed) << "how a target has failed";
+  EXPECT_EQ(nodes[0]->operations(sender).ForgetResult(number), Status::kClosed)
+      << "how a target has failed";
 }
 
 TEST_F(Pairs, AReleasedSocketWritesNoResult) {
@@ -91,14 +92,14 @@ TEST_F(Pairs, EachFailureOfATargetIsReportedWithOneOperation) {
   PumpAll();
   EXPECT_EQ(send(), SUEDE_SOCKET_CLOSED) << "between operations";
   EXPECT_EQ(send(), SUEDE_SOCKET_OK);
-  EXPECT_EQ(nodes[0]->TakeFailure(sender), Status::kClosed);
+  EXPECT_EQ(nodes[0]->operations(sender).TakeFailure(), Status::kClosed);
   ASSERT_EQ(Send(0, sender, Pattern(5)), Started::kOk);
   nodes[3]->Release(third);
   PumpAll();
   EXPECT_EQ(result.status, SUEDE_SOCKET_CLOSED) << "during an operation";
   EXPECT_EQ(send(), SUEDE_SOCKET_OK);
-  EXPECT_EQ(nodes[0]->TakeFailure(sender), Status::kClosed);
-  EXPECT_EQ(nodes[0]->TakeFailure(sender), Status::kOk);
+  EXPECT_EQ(nodes[0]->operations(sender).TakeFailure(), Status::kClosed);
+  EXPECT_EQ(nodes[0]->operations(sender).TakeFailure(), Status::kOk);
 }
 
 TEST_F(Pairs, ProgressChangesWhereverSomebodyMayWait) {
@@ -200,7 +201,7 @@ TEST_F(Pairs, ADatagramThatIsTooLateBehindAnotherIsNotSent) {
   }
   EXPECT_EQ(Take(1, receiver), Pattern(9));
   Take(1, receiver, Got::kNothing);
-  EXPECT_TRUE(nodes[0]->IsDrained(sender));
+  EXPECT_TRUE(nodes[0]->operations(sender).is_empty());
 }
 
 // The credit for the operation before comes while the channel has not passed the one that is over.

@@ -114,8 +114,8 @@ TEST_F(Pairs, AFullRingEndsASendInTimeAndTheStreamGoesOnBehindIt) {
   Advance(1);
   EXPECT_EQ(result.status, SUEDE_SOCKET_TIMED_OUT);
   EXPECT_EQ(result.pushed_bytes, 15u * 256);
-  EXPECT_TRUE(nodes[0]->IsDrained(sender));
-  EXPECT_EQ(nodes[0]->TakeFailure(sender), Status::kTimedOut);
+  EXPECT_TRUE(nodes[0]->operations(sender).is_empty());
+  EXPECT_EQ(nodes[0]->operations(sender).TakeFailure(), Status::kTimedOut);
   EXPECT_EQ(Take(1, receiver), Octets(octets.begin(), octets.begin() + 15 * 256));
   PumpAll();
   ASSERT_EQ(Send(0, sender, Pattern(5)), Started::kOk);
@@ -130,17 +130,17 @@ TEST_F(Pairs, ASendThatItsDeadlineHasEndedWaitsForNoAcknowledgement) {
   PumpAll();
   ASSERT_EQ(Send(0, sender, Pattern(1000), 100), Started::kOk);
   PumpOne(0);  // and the receiver says nothing
-  EXPECT_FALSE(nodes[0]->IsDrained(sender));
-  EXPECT_EQ(nodes[0]->OpenOperations(sender), 1u);
+  EXPECT_FALSE(nodes[0]->operations(sender).is_empty());
+  EXPECT_EQ(nodes[0]->operations(sender).open(), 1u);
   Advance(100);
   EXPECT_EQ(result.status, SUEDE_SOCKET_TIMED_OUT);
   EXPECT_EQ(result.pushed_bytes, 1000u);
-  EXPECT_TRUE(nodes[0]->IsDrained(sender));
-  EXPECT_EQ(nodes[0]->OpenOperations(sender), 0u);
-  EXPECT_EQ(nodes[0]->TakeFailure(sender), Status::kTimedOut);
+  EXPECT_TRUE(nodes[0]->operations(sender).is_empty());
+  EXPECT_EQ(nodes[0]->operations(sender).open(), 0u);
+  EXPECT_EQ(nodes[0]->operations(sender).TakeFailure(), Status::kTimedOut);
   Advance(100);
   PumpAll();
-  EXPECT_EQ(nodes[0]->TakeFailure(sender), Status::kOk) << "it is told once";
+  EXPECT_EQ(nodes[0]->operations(sender).TakeFailure(), Status::kOk) << "it is told once";
   EXPECT_EQ(Take(1, receiver), Pattern(1000));
 }
 
