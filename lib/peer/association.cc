@@ -113,7 +113,7 @@ void Peer::OnHello(PlaneIndex plane, const Hello& hello, const ControlFacts& fac
   // A waiting queue needs another HELLO: the peer's next HELLO may be lost.
   if (facts.waits && !handshake_.open()) Greet(now, effects);
   ArmHandshake(effects);
-  Unblock(effects);
+  placement_.Unblock(effects);
 }
 
 // Handles a HELLO that fits.
@@ -205,7 +205,7 @@ void Peer::EndAssociation(Time now, Effects& effects) {
   effects.Add(effect::CreditChange{effect::CreditStep::kEnd});
   BeginGroups(now, effects);
   paths_->sessions = false;
-  for (Vc flow = 0; flow < own_->map.vc_count(); ++flow) EndMove(flow);
+  placement_.EndMoves();
   paths_->unreachable = false;
   if (!history) return;
   effects.Add(effect::Count{Counter::kPeerResets});
@@ -279,7 +279,7 @@ void Peer::OnPlain(Effects& effects) {
   effects.Add(effect::CreditChange{effect::CreditStep::kUncounted});
   FindAgain(effects);
   UpdateUsable(effects);
-  Unblock(effects);
+  placement_.Unblock(effects);
 }
 
 // The peer has not answered in any way for too long: no waiting PDU was ever sent.

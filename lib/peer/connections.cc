@@ -19,7 +19,7 @@ void Peer::OnNotReady(PlaneIndex plane, SessionIndex slot, const NotReady& messa
   effects.Add(effect::Count{Counter::kPauses});
   // The NOT_READY answers a PDU of ours, whether that was accepted or not.
   if (own_->has_sessions && connection(plane, number).paused()) OnProof(plane, now);
-  Unblock(plane, number, effects);
+  placement_.Unblock(plane, number, effects);
   ArmConnection(plane, number, effects);
 }
 
@@ -79,7 +79,7 @@ void Peer::OnUnreachable(PlaneIndex plane, PathConnection number, Time now, Effe
   lost.GiveUp(now, own_->transport, pdus);
   GiveUp(plane, number, Ending::kInDoubt, true, bytes, pdus, effects);
   GiveUpIfLost(number, effects);
-  PlaceFlows(effects);
+  placement_.Place(effects);
 }
 
 // Ends PDUs queued behind a lost connection if no other plane takes them.

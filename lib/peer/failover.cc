@@ -89,7 +89,7 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   if (!rest.empty() && cut_off_) GiveUpQueued(kAllVcs, effects);
   UpdateUsable(effects);
   ArmSession(dead, effects);
-  Unblock(effects);
+  placement_.Unblock(effects);
 }
 
 // Completes the PDUs that the peer has accepted on a fenced session; requeues the rest.
@@ -121,8 +121,8 @@ void Peer::OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time n
   paths_->Join(plane);
   if (!rest.empty()) effects.Add(effect::Requeue{plane, rest});
   if (!rest.empty() && cut_off_) GiveUpQueued(kAllVcs, effects);
-  if (paths_->moving != 0) OnEnded(effects);
-  Unblock(effects);
+  if (paths_->moving != 0) placement_.OnEnded(effects);
+  placement_.Unblock(effects);
 }
 
 }  // namespace suede

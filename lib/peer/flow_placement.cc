@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict mode: the plane that each flow to the peer takes, its home (docs/planes.md, "Flows"); and
-// the queues that may go on.
+#include "peer/flow_placement.h"
+
 #include <algorithm>
 #include <bit>
 #include <utility>
-
-#include "peer/peer.h"
 
 namespace suede {
 namespace {
@@ -15,12 +13,11 @@ constexpr int kFineBits = 10;
 
 }  // namespace
 
-// Unblocks the queues that wait for a connection, if the connection can send.
-void Peer::Unblock(PlaneIndex plane, PathConnection number, Effects& effects) const {
+void FlowPlacement::Unblock(PlaneIndex plane, PathConnection number, Effects& effects) const {
   if (MaySend(plane, number)) effects.Add(effect::Unblock{own_->map.VcsOf(number)});
 }
 
-void Peer::Unblock(Effects& effects) const {
+void FlowPlacement::Unblock(Effects& effects) const {
   uint8_t vcs = 0;
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
@@ -31,7 +28,7 @@ void Peer::Unblock(Effects& effects) const {
 }
 
 // The flow's connections on the plane with PDUs in flight.
-uint32_t Peer::BusyOf(Vc flow, PlaneIndex plane) const {
+uint32_t FlowPlacement::BusyOf(Vc flow, PlaneIndex plane) const {
   uint32_t busy = 0;
   for (SessionIndex slot = 0; slot < own_->map.session_count(); ++slot) {
     busy += connection(plane, own_->map.Number(slot, flow)).unacked_bytes() != 0 ? 1 : 0;
@@ -40,7 +37,7 @@ uint32_t Peer::BusyOf(Vc flow, PlaneIndex plane) const {
 }
 
 // The planes that may become the flow's home: none on which a static peer's connection is lost.
-PlaneMask Peer::HomesFor(Vc flow) const {
+PlaneMask FlowPlacement::HomesFor(Vc flow) const {
   PlaneMask mask = paths_->usable;
   for (PlaneIndex plane = 0; !paths_->sessions && plane < own_->map.plane_count(); ++plane) {
     if (connection(plane, own_->map.Number(0, flow)).lost())
@@ -50,7 +47,7 @@ PlaneMask Peer::HomesFor(Vc flow) const {
 }
 
 // The flows' connections with PDUs in flight on the plane that is their home.
-uint32_t Peer::BusyAtHome(PlaneIndex plane) const {
+uint32_t FlowPlacement::BusyAtHome(PlaneIndex plane) const {
   if (paths_->InFlightOn(plane) == 0) return 0;
   uint32_t busy = 0;
   for (Vc flow = 0; flow < own_->map.vc_count(); ++flow) {
@@ -62,7 +59,7 @@ uint32_t Peer::BusyAtHome(PlaneIndex plane) const {
 // The load of the plane for its weight, with `more` additional busy connections. Where destinations
 // differ in their weights, a plane that some of them lack is no emptier for the others: connections
 // of all peers then count by their shares, and this peer's by its weights.
-uint64_t Peer::LoadOf(PlaneIndex plane, uint32_t more) const {
+uint64_t FlowPlacement::LoadOf(PlaneIndex plane, uint32_t more) const {
   const uint32_t of_all = own_->LoadOf(plane) + more;
   const PlaneShares& shares = own_->shares;
   if (!shares.any_uneven()) return uint64_t{of_all} * paths_->cost[plane];
@@ -72,8 +69,9 @@ uint64_t Peer::LoadOf(PlaneIndex plane, uint32_t more) const {
 }
 
 // The plane of `mask` with the least load with `more` additional busy connections, if that load is
-// less than `bound`; otherwise kNoPlane. The flow draws one of several equal planes.
-PlaneIndex Peer::LeastLoaded(PlaneMask mask, Vc flow, uint32_t more, uint64_t bound) const {
+// less than `bound`; otherwise PeerPaths::kNoPlane. The flow draws one of several equal planes.
+PlaneIndex FlowPlacement::LeastLoaded(PlaneMask mask, Vc flow, uint32_t more,
+                                      uint64_t bound) const {
   PlaneMask min = 0;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const auto plane = Lowest<PlaneIndex>(left);
@@ -83,13 +81,13 @@ PlaneIndex Peer::LeastLoaded(PlaneMask mask, Vc flow, uint32_t more, uint64_t bo
     min = static_cast<PlaneMask>(load < bound ? bit : min | bit);
     bound = load;
   }
-  return min == 0 ? kNoPlane : paths_->Draw(min, KeyOf(flow));
+  return min == 0 ? PeerPaths::kNoPlane : paths_->Draw(min, KeyOf(flow));
 }
 
 // The home that the flow should have, with `busy` busy connections on its present home. A flow
 // without PDUs in flight draws its home. Another flow stays, unless its plane is gone, or has more
 // load for its weight than another plane would have with the flow.
-PlaneIndex Peer::WantedHome(Vc flow, uint32_t busy) const {
+PlaneIndex FlowPlacement::WantedHome(Vc flow, uint32_t busy) const {
   const PlaneMask mask = HomesFor(flow);
   const PlaneIndex home(paths_->home[flow]);
   if (mask == 0) return home;
@@ -98,11 +96,11 @@ PlaneIndex Peer::WantedHome(Vc flow, uint32_t busy) const {
   const uint64_t bound = stays ? LoadOf(home, 0) : UINT64_MAX;
   const auto others = static_cast<PlaneMask>(mask & ~(1u << home));
   const PlaneIndex min = LeastLoaded(others, flow, busy, bound);
-  return min == kNoPlane ? home : min;
+  return min == PeerPaths::kNoPlane ? home : min;
 }
 
 // The planes that the next PDU of the flow may take.
-void Peer::SetChoice(Vc flow) {
+void FlowPlacement::SetChoice(Vc flow) {
   const bool moving = (paths_->moving & 1u << flow) != 0;
   const auto home = static_cast<PlaneMask>(moving ? 0 : 1u << PlaneIndex(paths_->home[flow]));
   for (Vc vc = 0; vc < kVcCount; ++vc) {
@@ -111,8 +109,7 @@ void Peer::SetChoice(Vc flow) {
   }
 }
 
-// Ends the flow's wait, whatever its home will be.
-void Peer::EndMove(Vc flow) {
+void FlowPlacement::EndMove(Vc flow) {
   const auto bit = static_cast<uint8_t>(1u << flow);
   if ((paths_->moving & bit) == 0) return;
   paths_->moving = static_cast<uint8_t>(paths_->moving & ~bit);
@@ -120,9 +117,13 @@ void Peer::EndMove(Vc flow) {
   own_->Shift(PlaneIndex(move.to), PlaneIndex(paths_->home[flow]), move.count);
 }
 
+void FlowPlacement::EndMoves() {
+  for (Vc flow = 0; flow < own_->map.vc_count(); ++flow) EndMove(flow);
+}
+
 // Chooses the flow's home again. If the home changes, no PDU of the flow is sent until its PDUs in
 // flight on the former home have ended in any way. Returns true if the flow has moved.
-bool Peer::MoveFlow(Vc flow, Effects& effects) {
+bool FlowPlacement::Move(Vc flow, Effects& effects) {
   const auto bit = static_cast<uint8_t>(1u << flow);
   const bool moving = (paths_->moving & bit) != 0;
   const PlaneIndex to(paths_->moves[flow].to);
@@ -146,31 +147,28 @@ bool Peer::MoveFlow(Vc flow, Effects& effects) {
   return moves;
 }
 
-// Chooses all homes after a change of planes, routes or weights.
-[[gnu::cold]] void Peer::PlaceFlows(Effects& effects) {
+[[gnu::cold]] void FlowPlacement::Place(Effects& effects) {
   if (!own_->is_strict()) return paths_->choice.fill(paths_->usable);
   bool moved = false;
-  for (Vc flow = 0; flow < own_->map.vc_count(); ++flow) moved |= MoveFlow(flow, effects);
+  for (Vc flow = 0; flow < own_->map.vc_count(); ++flow) moved |= Move(flow, effects);
   if (moved) Unblock(effects);
 }
 
-[[gnu::cold]] void Peer::OnEnded(Effects& effects) {
+[[gnu::cold]] void FlowPlacement::OnEnded(Effects& effects) {
   bool moved = false;
   for (Vc flow = 0; flow < own_->map.vc_count(); ++flow) {
     const bool ended = BusyOf(flow, PlaneIndex(paths_->home[flow])) == 0;
-    if (ended && (paths_->moving & 1u << flow) != 0) moved |= MoveFlow(flow, effects);
+    if (ended && (paths_->moving & 1u << flow) != 0) moved |= Move(flow, effects);
   }
   if (moved) Unblock(effects);
 }
 
-// Moves flows that are always busy to planes with more bandwidth left; called periodically. Other
-// flows choose a home when they begin again.
-void Peer::BalanceFlows(Effects& effects) {
+void FlowPlacement::Balance(Effects& effects) {
   if (!own_->is_strict()) return;
   const int stay = paths_->moving | paths_->begun | paths_->begun_before;
   for (Vc flow = 0; flow < own_->map.vc_count(); ++flow) {
     const bool busy = BusyOf(flow, PlaneIndex(paths_->home[flow])) != 0;
-    if (busy && (stay & 1 << flow) == 0) MoveFlow(flow, effects);
+    if (busy && (stay & 1 << flow) == 0) Move(flow, effects);
   }
   paths_->begun_before = std::exchange(paths_->begun, uint8_t{0});
 }
@@ -178,7 +176,7 @@ void Peer::BalanceFlows(Effects& effects) {
 // Chooses, among the planes with less load than any plane would have with the flow, the plane that
 // has carried the least to the peer for its weight. So shares follow weights even if few flows are
 // busy at a time.
-[[gnu::noinline]] bool Peer::OnFlowBegins(Vc vc) {
+[[gnu::noinline]] bool FlowPlacement::OnFlowBegins(Vc vc) {
   const Vc flow = own_->map.KeyOf(vc);
   const PlaneIndex home(paths_->home[flow]);
   const PlaneMask mask = paths_->choice[vc] != 0 ? HomesFor(flow) : PlaneMask{0};

@@ -82,7 +82,7 @@ void Peer::OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects) {
   for (; asks != 0; asks &= asks - 1) {
     SendSession(plane, Lowest<SessionIndex>(asks), effects);
   }
-  if ((group.open() & ~before) != 0) Unblock(effects);
+  if ((group.open() & ~before) != 0) placement_.Unblock(effects);
 }
 
 // Whether PDUs of ours are in flight in the session.
@@ -145,7 +145,7 @@ void Peer::OnSession(PlaneIndex plane, const SessionNumber& message, Time now, E
     effects.Add(effect::Retransmit{plane, number});
     ArmConnection(plane, number, effects);
   }
-  Unblock(effects);
+  placement_.Unblock(effects);
 }
 
 // A connection has timed out several times in a row. While the plane lives, its path may be dead.

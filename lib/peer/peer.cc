@@ -13,6 +13,7 @@ Peer::Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places)
       groups_(places.groups),
       connections_(places.connections),
       rates_(places.rates),
+      placement_(own, xpuid, places.paths, places.connections),
       xpuid_(xpuid) {
   handshake_.Begin(own->numbers, plain);
   // Nothing is accepted before there is an association, or the peer is plain.
@@ -66,7 +67,7 @@ void Peer::OnPlaneChange(PlaneIndex plane, PlaneDownReason reason, Time now, Eff
     }
   }
   UpdateUsable(effects);
-  Unblock(effects);
+  placement_.Unblock(effects);
 }
 
 // (Planes need no notice: each is probed again, and each PLANE has its own timeout.)
@@ -112,14 +113,14 @@ void Peer::SetWeight(PlaneIndex plane, uint32_t weight, Time now, Effects& effec
   paths_->SetWeight(plane, weight);
   ForgetRate(plane, effects);
   paths_->PublishShares(own_->shares);
-  if (had_route == (weight != 0)) return PlaceFlows(effects);
+  if (had_route == (weight != 0)) return placement_.Place(effects);
   UpdateUsable(effects);
   if (HasRoute()) {
     OnRouteBack(effects);
   } else {
     OnRouteGone(now, effects);
   }
-  Unblock(effects);
+  placement_.Unblock(effects);
 }
 
 void Peer::OnNewParams(PlaneIndex plane, PathConnection number, Time now, Effects& effects) {
@@ -137,7 +138,7 @@ void Peer::OnNewParams(PlaneIndex plane, PathConnection number, Time now, Effect
   }
   connection(plane, number).OnNewParams(now, own_->transport);
   ArmConnection(plane, number, effects);
-  Unblock(plane, number, effects);
+  placement_.Unblock(plane, number, effects);
 }
 
 // ---- For tests.

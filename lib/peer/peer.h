@@ -7,7 +7,8 @@
 // allocates. The data path itself sends on the connections and is acknowledged there: connections,
 // paths and sessions are this peer's part of dense arrays of the instance. Owned by one lcore.
 //
-// The files call each other in this order only: reach.cc (which planes may be used, and messages),
+// Its parts are classes of their own: FlowPlacement. The files of the rest call each other in this
+// order only: reach.cc (which planes may be used, and messages),
 // planes.cc (a plane comes up or dies), association.cc (the handshake), failover.cc (fences),
 // sessions.cc and connections.cc (received messages, and deadlines), peer.cc.
 #ifndef SUEDE_PEER_PEER_H_
@@ -18,6 +19,7 @@
 
 #include "base/coordinates.h"
 #include "peer/effects.h"
+#include "peer/flow_placement.h"
 #include "peer/handshake.h"
 #include "peer/hello_check.h"
 #include "peer/own_end.h"
@@ -85,11 +87,8 @@ class Peer {
   // Whether the peer's MAC address is known on no plane.
   bool IsResolving() const { return (paths_->present & ~paths_->resolving) == 0; }
   bool IsResolving(PlaneIndex plane) const { return (paths_->resolving & 1u << plane) != 0; }
-  // Whether a queue that waits for this connection may go on.
-  bool MaySend(PlaneIndex plane, PathConnection number) const {
-    return (paths_->choice[own_->map.VcOf(number)] & 1u << plane) != 0 &&
-           connection(plane, number).CanSend(0, own_->transport);
-  }
+  // The homes of its flows, and the queues that may go on.
+  FlowPlacement& placement() { return placement_; }
   // `echo`: the nonce of the HELLO that this HELLO answers; 0: no HELLO.
   Hello MakeHello(bool reply_wanted, uint64_t echo) const;
   // A sealed PDU of the peer cannot be opened: either end may have restarted.
@@ -117,11 +116,6 @@ class Peer {
   void OnProof(PlaneIndex plane, Time now);
   // PDUs of a connection that has_aside() were acknowledged, and are not counted out yet.
   [[gnu::cold]] void TakeBack(PlaneIndex plane, PathConnection number);
-  // PDUs have ended while paths().moving.
-  void OnEnded(Effects& effects);
-  // Strict: a PDU of the VC is about to leave, and no PDU of its flow is in flight on its home.
-  // Returns true if the flow takes another plane from now on, paths().home.
-  bool OnFlowBegins(Vc vc);
   // A connection that was lost is in step again.
   void OnResumed(PlaneIndex plane, PathConnection number, Effects& effects);
 
@@ -194,7 +188,7 @@ class Peer {
     if (acked.empty()) return verdict;
     CountOut(plane, number, before - heard.unacked_bytes());
     effects.Add(effect::Acknowledged{plane, number, acked});
-    if (paths_->moving != 0) OnEnded(effects);
+    if (paths_->moving != 0) placement_.OnEnded(effects);
     return verdict;
   }
   void GiveUp(PlaneIndex plane, PathConnection number, Ending ending, bool hold_last,
@@ -284,22 +278,6 @@ class Peer {
   void OnFenced(const Fenced& fenced, Time now, Effects& effects);
   void OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time now, Effects& effects);
 
-  // flow_placement.cc
-  void Unblock(Effects& effects) const;
-  void Unblock(PlaneIndex plane, PathConnection number, Effects& effects) const;
-  uint32_t KeyOf(Vc flow) const { return uint32_t{own_->xpuid} << 12 | flow << 10 | xpuid_; }
-  uint32_t BusyOf(Vc flow, PlaneIndex plane) const;
-  PlaneMask HomesFor(Vc flow) const;
-  uint32_t BusyAtHome(PlaneIndex plane) const;
-  uint64_t LoadOf(PlaneIndex plane, uint32_t more) const;
-  PlaneIndex LeastLoaded(PlaneMask mask, Vc flow, uint32_t more, uint64_t bound) const;
-  PlaneIndex WantedHome(Vc flow, uint32_t busy) const;
-  void SetChoice(Vc flow);
-  void EndMove(Vc flow);
-  bool MoveFlow(Vc flow, Effects& effects);
-  void PlaceFlows(Effects& effects);
-  void BalanceFlows(Effects& effects);
-
   // rates.cc
   uint64_t ExpectedBps(PlaneIndex plane) const;
   PathRate::Facts RateFactsOf(PlaneIndex plane, Hold hold) const;
@@ -338,6 +316,7 @@ class Peer {
   SessionGroup* groups_;
   Connection* connections_;
   PathRate* rates_;
+  FlowPlacement placement_;
   Handshake handshake_;
   Hello hello_;
   uint16_t xpuid_;

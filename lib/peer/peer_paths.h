@@ -101,7 +101,7 @@ struct alignas(64) PeerPaths {
   bool sessions = false;  // the peer answers PLANE and FENCE: sessions determine the state of its
                           // planes
   uint8_t moving = 0;     // strict, flows: send nothing until no PDU is in flight on their homes
-  uint8_t begun = 0;      // strict, flows: have begun since the last BalanceFlows,
+  uint8_t begun = 0;      // strict, flows: have begun since the last FlowPlacement::Balance,
   uint8_t begun_before = 0;  // or between the last two
   bool unreachable = false;
   bool uneven = false;  // the shares are not the usual ones

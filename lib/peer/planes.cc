@@ -58,7 +58,7 @@ void Peer::PlaneUp(PlaneIndex plane, Effects& effects) {
     if (!cut_off_) Emit(PeerEvent::kReachable, plane, 0, effects);
   }
   UpdateUsable(effects);
-  Unblock(effects);
+  placement_.Unblock(effects);
 }
 
 void Peer::PlaneDown(PlaneIndex plane, PlaneDownReason reason, Time now, Effects& effects) {
@@ -79,7 +79,7 @@ void Peer::PlaneDown(PlaneIndex plane, PlaneDownReason reason, Time now, Effects
     SendFence(plane, effects);
   }
   ArmSession(plane, effects);
-  Unblock(effects);
+  placement_.Unblock(effects);
 }
 
 // The plane that a FENCE takes: in rotation, planes that are up; if there is none, planes whose

@@ -64,7 +64,7 @@ void Peer::TakePart(PlaneIndex plane, Effects& effects) {
   if (part == paths_->part[plane]) return;
   paths_->SetPart(plane, part);
   paths_->PublishShares(own_->shares);
-  PlaceFlows(effects);
+  placement_.Place(effects);
 }
 
 }  // namespace suede

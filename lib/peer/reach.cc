@@ -151,7 +151,7 @@ void Peer::UpdateUsable(Effects& effects) {
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     if ((usable & ~before & 1u << plane) != 0) paths_->Join(plane);
   }
-  PlaceFlows(effects);
+  placement_.Place(effects);
 }
 
 // Whether any plane has a route to the peer, in whatever state the plane is.

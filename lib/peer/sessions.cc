@@ -81,7 +81,7 @@ void Peer::OnSessionDeadline(PlaneIndex plane, Hold hold, Time now, Effects& eff
   CheckReach(now, effects);
   CheckRate(plane, hold, now, effects);
   // The plane may have become too costly for the flows in flight there.
-  if (paths_->InFlightOn(plane) != 0) BalanceFlows(effects);
+  if (paths_->InFlightOn(plane) != 0) placement_.Balance(effects);
   ArmSession(plane, effects);
 }
 

@@ -52,7 +52,7 @@ void Receiver::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, Psn r
   completions_.EndAcked(instance, number, acked);
   if (instance.paths[peer].moving == 0) [[likely]]
     return;
-  instance.peers[peer].OnEnded(EffectsFor(instance, peer));
+  instance.peers[peer].placement().OnEnded(EffectsFor(instance, peer));
 }
 
 // The PDU's own PSN is implausible: too far from those that the peer has sent.

@@ -19,8 +19,8 @@ class Homes : public PeerBench {
     for (PlaneIndex plane = 0; plane < planes; ++plane) Weigh(plane, 4);
   }
   uint32_t Begin(Vc vc) {
-    const bool moves = peer->OnFlowBegins(vc);
-    EXPECT_FALSE(moves && peer->OnFlowBegins(vc)) << "it has moved already";
+    const bool moves = peer->placement().OnFlowBegins(vc);
+    EXPECT_FALSE(moves && peer->placement().OnFlowBegins(vc)) << "it has moved already";
     const PlaneIndex home(paths.home[vc]);
     Put(home, vc, 1);
     return home;
@@ -36,7 +36,7 @@ class Homes : public PeerBench {
     own->inflight_bytes[plane] -= bytes;
     own->OnIdle(plane);
     if (paths.moving == 0) return {};
-    return Do([&](Effects& e) { peer->OnEnded(e); });
+    return Do([&](Effects& e) { peer->placement().OnEnded(e); });
   }
   // Flows of other peers.
   void Others(const std::array<uint32_t, kMaxPlanes>& busy) {
@@ -72,13 +72,13 @@ TEST_F(Homes, AFlowWithPdusInFlightBeginsNothing) {
   MakeFlows(2);
   const PlaneIndex home(Begin(0));
   Others({home == 0 ? 9u : 0u, home == 1 ? 9u : 0u});
-  EXPECT_FALSE(peer->OnFlowBegins(0));
+  EXPECT_FALSE(peer->placement().OnFlowBegins(0));
   EXPECT_EQ(paths.home[0], home);
   End(home, 0);
-  EXPECT_TRUE(peer->OnFlowBegins(0));
+  EXPECT_TRUE(peer->placement().OnFlowBegins(0));
   EXPECT_EQ(paths.home[0], 1 - home);
   EXPECT_EQ(paths.choice[0], 1u << (1 - home));
-  EXPECT_FALSE(peer->OnFlowBegins(0)) << "the other one is too loaded";
+  EXPECT_FALSE(peer->placement().OnFlowBegins(0)) << "the other one is too loaded";
 }
 
 // One flow at a time: no flow is busy when the next one begins.
@@ -101,7 +101,7 @@ TEST_F(Homes, AFlowThatBeginsAloneGoesOnWhereOnePlaneIsLeft) {
   MakeFlows(2);
   Weigh(0, 0);
   for (int i = 0; i < 4; ++i) {
-    EXPECT_FALSE(peer->OnFlowBegins(0));
+    EXPECT_FALSE(peer->placement().OnFlowBegins(0));
     EXPECT_EQ(paths.home[0], 1);
   }
 }
@@ -260,7 +260,7 @@ TEST_F(Homes, AFlowThatBeginsLeavesALoadedPlaneThatHasCarriedLess) {
     own->busy = {};
     own->busy[loaded] = 9;
     paths.carried[loaded] = paths.carried[1 - loaded] - 5000;
-    peer->OnFlowBegins(0);
+    peer->placement().OnFlowBegins(0);
     EXPECT_EQ(paths.home[0], 1 - loaded);
   }
 }

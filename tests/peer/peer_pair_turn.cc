@@ -57,7 +57,7 @@ void PeerPair::SendQueued(Host& host, Vc vc) {
       return Apply(host, effects);
     }
     if (host.own->is_strict() && host.at(plane, of).unacked_count() == 0 &&
-        host.peer->OnFlowBegins(vc)) {
+        host.peer->placement().OnFlowBegins(vc)) {
       continue;
     }
     Pdu* pdu = host.queues[vc].PopFront();
@@ -100,7 +100,7 @@ void PeerPair::SendAgain(Host& host) {
       letter.id = static_cast<uint32_t>(pdu->tags[0]);
       Send(host, plane, letter);
     }
-    if (host.peer->MaySend(plane, host.own->map.NumberOf(number))) {
+    if (host.peer->placement().MaySend(plane, host.own->map.NumberOf(number))) {
       host.blocked &= static_cast<uint8_t>(~host.own->map.VcsOf(number));
     }
   }
@@ -180,9 +180,9 @@ void PeerPair::OnRpsn(Host& host, PlaneIndex plane, PathConnection number, const
   host.paths.OnEnd(plane, before - connection.unacked_bytes());
   host.own->inflight_bytes[plane] -= before - connection.unacked_bytes();
   End(acked, Status::kOk);
-  if (host.paths.moving) host.peer->OnEnded(effects);
+  if (host.paths.moving) host.peer->placement().OnEnded(effects);
   Apply(host, effects);
-  if (host.peer->MaySend(plane, number))
+  if (host.peer->placement().MaySend(plane, number))
     host.blocked &= static_cast<uint8_t>(~host.own->map.VcsOf(number));
 }
 

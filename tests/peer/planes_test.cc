@@ -396,7 +396,7 @@ TEST_F(Planes, HomeMovesOnceNothingIsInFlight) {
   connections[home].OnAck(At(home).oldest_unacked(), now, transport, acked);
   paths.OnEnd(home, 100);
   own->inflight_bytes[home] -= 100;
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnEnded(e); }),
+  EXPECT_EQ(Do([&](Effects& e) { peer->placement().OnEnded(e); }),
             (Lines{"home " + std::to_string(other) + " {0123}", "unblock {0123}"}));
   EXPECT_EQ(paths.choice[0], 1u << other);
 }
@@ -440,7 +440,7 @@ TEST_F(Planes, TheHomeThatHasNoRouteIsLeftAsByADrain) {
   connections[home].OnAck(At(home).oldest_unacked(), now, transport, acked);
   paths.OnEnd(home, 100);
   own->inflight_bytes[home] -= 100;
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnEnded(e); }),
+  EXPECT_EQ(Do([&](Effects& e) { peer->placement().OnEnded(e); }),
             (Lines{"home " + std::to_string(1 - home) + " {0123}", "unblock {0123}"}));
 }
 
