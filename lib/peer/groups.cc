@@ -63,14 +63,13 @@ void Peer::OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects) {
   }
   const SlotMask before = group.open();
   const SlotMask fencing = group.fencing();
-  // The peer acknowledges without waiting if our congestion control uses round trips. (An
-  // acknowledgement is late by the peer's loop, too.)
-  const bool prompt = own_->hello.wants_echoes && hello_.answers_congestion;
-  SlotMask asks = group.OnTimer({facts.data(), group.count()}, own_->paths.sessions,
-                                {.ask_again = own_->paths.hello_interval,
-                                 .ack = prompt ? Duration(0) : own_->transport.ack_bound() * 9 / 8,
-                                 .rest = own_->paths.hold_down},
-                                own_->numbers, now);
+  // (An acknowledgement is late by the peer's loop, too.)
+  SlotMask asks =
+      group.OnTimer({facts.data(), group.count()}, own_->paths.sessions,
+                    {.ask_again = own_->paths.hello_interval,
+                     .ack = IsPrompt() ? Duration(0) : own_->transport.ack_bound() * 9 / 8,
+                     .rest = own_->paths.hold_down},
+                    own_->numbers, now);
   for (SlotMask left = group.fencing() & ~fencing; left != 0; left &= left - 1) {
     const auto slot = Lowest<SessionIndex>(left);
     for (Connection& one : ConnectionsOf(plane, slot)) one.Freeze();

@@ -12,7 +12,7 @@ Peer::Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places)
       sessions_(places.sessions),
       groups_(places.groups),
       connections_(places.connections),
-      rates_(places.rates),
+      rates_(own, places.paths, places.connections, places.rates),
       placement_(own, xpuid, places.paths, places.connections),
       xpuid_(xpuid) {
   handshake_.Begin(own->numbers, plain);
@@ -111,7 +111,7 @@ void Peer::OnNoMac(Effects& effects) {
 void Peer::SetWeight(PlaneIndex plane, uint32_t weight, Time now, Effects& effects) {
   const bool had_route = paths_->HasRoute(plane);
   paths_->SetWeight(plane, weight);
-  ForgetRate(plane, effects);
+  if (rates_.Forget(plane)) placement_.Place(effects);
   paths_->PublishShares(own_->shares);
   if (had_route == (weight != 0)) return placement_.Place(effects);
   UpdateUsable(effects);
@@ -165,7 +165,7 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
     check(!session.up() || (session.begun() && !session.fencing()));
     check(paths_->sessions || !session.begun());
     check((paths_->open & 1u << plane) == 0 || IsOpen(plane));
-    const uint32_t part = rates_ == nullptr ? PathRate::kWhole : rates_[plane].part();
+    const uint32_t part = rates_.of(plane) == nullptr ? PathRate::kWhole : rates_.of(plane)->part();
     check(paths_->part[plane] == part && part >= PathRate::kMin && part <= PathRate::kWhole);
     check((paths_->usable & 1u << plane) == 0 || paths_->HasRoute(plane));
   }

@@ -7,10 +7,10 @@
 // allocates. The data path itself sends on the connections and is acknowledged there: connections,
 // paths and sessions are this peer's part of dense arrays of the instance. Owned by one lcore.
 //
-// Its parts are classes of their own: FlowPlacement. The files of the rest call each other in this
-// order only: reach.cc (which planes may be used, and messages),
-// planes.cc (a plane comes up or dies), association.cc (the handshake), failover.cc (fences),
-// sessions.cc and connections.cc (received messages, and deadlines), peer.cc.
+// FlowPlacement and PlaneRates are parts of it. Its files call each other in this order only:
+// reach.cc (which planes may be used, and messages), planes.cc (a plane comes up or dies),
+// association.cc (the handshake), failover.cc (fences), sessions.cc and connections.cc (received
+// messages, and deadlines), peer.cc.
 #ifndef SUEDE_PEER_PEER_H_
 #define SUEDE_PEER_PEER_H_
 
@@ -25,6 +25,7 @@
 #include "peer/own_end.h"
 #include "peer/path_rate.h"
 #include "peer/peer_paths.h"
+#include "peer/plane_rates.h"
 #include "peer/plane_session.h"
 #include "peer/session_group.h"
 #include "transport/connection.h"
@@ -71,10 +72,8 @@ class Peer {
   const PeerPaths& paths() const { return *paths_; }
   const PlaneSession& session(PlaneIndex plane) const { return sessions_[plane]; }
   const SessionGroup& group(PlaneIndex plane) const { return groups_[plane]; }
-  // Null: nothing is measured.
-  const PathRate* rate(PlaneIndex plane) const {
-    return rates_ == nullptr ? nullptr : &rates_[plane];
-  }
+  // The measured rates of its planes.
+  const PlaneRates& rates() const { return rates_; }
   // `number`, here and below: index of the connection on the plane, by session, and within a
   // session by VC if each VC has a connection.
   const Connection& connection(PlaneIndex plane, PathConnection number) const {
@@ -254,6 +253,8 @@ class Peer {
   Psn PsnIn(PathConnection number, const VcPsns& first, const MorePsns& more) const {
     return number < own_->map.vc_count() ? first[number] : more.psns[number - own_->map.vc_count()];
   }
+  // Whether acknowledgements of ours come without a wait: our congestion control uses round trips.
+  bool IsPrompt() const { return own_->hello.wants_echoes && hello_.answers_congestion; }
   // Whether the message has a PSN for each connection that both ends distinguish.
   bool HasAllPsns(PlaneIndex plane, const MorePsns& more) const {
     return more.count + uint32_t{own_->map.vc_count()} >= DistinctConnections(plane);
@@ -277,13 +278,6 @@ class Peer {
   void OnFence(PlaneIndex plane, const Fence& fence, bool sealed, Time now, Effects& effects);
   void OnFenced(const Fenced& fenced, Time now, Effects& effects);
   void OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time now, Effects& effects);
-
-  // rates.cc
-  uint64_t ExpectedBps(PlaneIndex plane) const;
-  PathRate::Facts RateFactsOf(PlaneIndex plane, Hold hold) const;
-  void CheckRate(PlaneIndex plane, Hold hold, Time now, Effects& effects);
-  void ForgetRate(PlaneIndex plane, Effects& effects);
-  void TakePart(PlaneIndex plane, Effects& effects);
 
   // sessions.cc
   PlaneSession::Facts FactsOf(PlaneIndex plane, Hold hold, Time now) const;
@@ -315,7 +309,7 @@ class Peer {
   PlaneSession* sessions_;
   SessionGroup* groups_;
   Connection* connections_;
-  PathRate* rates_;
+  PlaneRates rates_;
   FlowPlacement placement_;
   Handshake handshake_;
   Hello hello_;

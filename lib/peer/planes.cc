@@ -49,7 +49,7 @@ void Peer::BeginSessions(Time now, Effects& effects) {
 }
 
 void Peer::PlaneUp(PlaneIndex plane, Effects& effects) {
-  ForgetRate(plane, effects);
+  if (rates_.Forget(plane)) placement_.Place(effects);
   effects.Add(effect::Count{Counter::kPlaneReturns});
   EmitPlane(PeerEvent::kPlaneUp, plane, 0, effects);
   if (paths_->unreachable) {

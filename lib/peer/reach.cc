@@ -86,7 +86,7 @@ void Peer::FindAgain(Effects& effects) {
 void Peer::CountOut(PlaneIndex plane, PathConnection number, uint32_t bytes) {
   if (connection(plane, number).has_aside()) TakeBack(plane, number);
   paths_->OnEnd(plane, bytes);
-  if (rates_ != nullptr) rates_[plane].Spoil();
+  rates_.Spoil(plane);
   own_->inflight_bytes[plane] -= bytes;
   const bool idle = connection(plane, number).unacked_bytes() == 0;
   if (own_->has_sessions && idle) own_->OnIdle(plane);
@@ -103,7 +103,7 @@ void Peer::SetAside(PlaneIndex plane, PathConnection number) {
     return;
   }
   CountAside(plane, stuck.SetAside());
-  if (rates_ != nullptr) rates_[plane].Spoil();
+  rates_.Spoil(plane);
 }
 
 void Peer::TakeBack(PlaneIndex plane, PathConnection number) {

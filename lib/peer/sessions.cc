@@ -79,7 +79,9 @@ void Peer::OnSessionDeadline(PlaneIndex plane, Hold hold, Time now, Effects& eff
       break;
   }
   CheckReach(now, effects);
-  CheckRate(plane, hold, now, effects);
+  const PlaneRates::Facts rate_facts{.disturbed = hold != Hold::kNone || !session.up(),
+                                     .prompt = IsPrompt()};
+  if (rates_.Check(plane, rate_facts, now, effects)) placement_.Place(effects);
   // The plane may have become too costly for the flows in flight there.
   if (paths_->InFlightOn(plane) != 0) placement_.Balance(effects);
   ArmSession(plane, effects);

@@ -627,7 +627,7 @@ TEST_F(MeasuredPlanes, APlaneThatComesBackCountsAsWhole) {
   BringUp(0);
   ASSERT_TRUE(peer->session(0).up());
   EXPECT_EQ(paths.part[0], PathRate::kWhole);
-  EXPECT_EQ(peer->rate(0)->part(), PathRate::kWhole);
+  EXPECT_EQ(peer->rates().of(0)->part(), PathRate::kWhole);
 }
 
 TEST_F(MeasuredPlanes, ANewWeightCountsAsWhole) {

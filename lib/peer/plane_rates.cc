@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measured rates of planes to the peer (docs/planes.md, "Measured bandwidth"): their facts, and
-// their effects on the choice of planes.
-#include <algorithm>
+#include "peer/plane_rates.h"
 
-#include "peer/peer.h"
+#include <algorithm>
+#include <bit>
 
 namespace suede {
 
 // The bandwidth that the plane's weight represents. The plane with the largest weight for its link
 // counts with its whole link, and the others in proportion to their weights.
-uint64_t Peer::ExpectedBps(PlaneIndex plane) const {
+uint64_t PlaneRates::ExpectedBps(PlaneIndex plane) const {
   uint64_t of_weight = UINT64_MAX;
   for (PlaneIndex other = 0; other < own_->map.plane_count(); ++other) {
-    if (!IsPresent(other) || !paths_->HasRoute(other)) continue;
+    if ((paths_->present & 1u << other) == 0 || !paths_->HasRoute(other)) continue;
     of_weight = std::min(of_weight, own_->link_bps[other] / paths_->weight[other]);
   }
   return paths_->HasRoute(plane) ? of_weight * paths_->weight[plane] : 0;
 }
 
-PathRate::Facts Peer::RateFactsOf(PlaneIndex plane, Hold hold) const {
+PathRate::Facts PlaneRates::FactsOf(PlaneIndex plane, const Facts& known) const {
   PathRate::Facts facts{.inflight_bytes = paths_->inflight_bytes[plane],
                         .frame_octets = own_->frame_octets,
                         .expected_bps = ExpectedBps(plane),
                         .best = 0,
-                        .disturbed = hold != Hold::kNone || !sessions_[plane].up()};
+                        .disturbed = known.disturbed};
   // An acknowledgement covers all PDUs that its connection has delivered. Acknowledgements of other
   // connections may wait meanwhile.
-  const bool prompt = own_->hello.wants_echoes && hello_.answers_congestion;
-  if (!prompt && own_->map.path_connections() != 1) facts.ack_wait = own_->transport.ack_delay;
+  if (!known.prompt && own_->map.path_connections() != 1) {
+    facts.ack_wait = own_->transport.ack_delay;
+  }
   for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
-    const Connection& one = connection(plane, number);
+    const Connection& one = connections_[own_->map.At(0, plane, number)];
     facts.acked_pdus += one.tx_pdus() - one.unacked_count();
     facts.disturbed |= one.tries() != 0 || one.paused() || one.frozen() || one.lost();
     const Duration min = one.min_rtt();
@@ -42,29 +42,27 @@ PathRate::Facts Peer::RateFactsOf(PlaneIndex plane, Hold hold) const {
   return facts;
 }
 
-void Peer::CheckRate(PlaneIndex plane, Hold hold, Time now, Effects& effects) {
+bool PlaneRates::Check(PlaneIndex plane, const Facts& facts, Time now, Effects& effects) {
   const Duration interval = own_->paths.hello_interval;
-  if (rates_ == nullptr || now < rates_[plane].due(interval)) return;
-  const PathRate::Verdict verdict =
-      rates_[plane].CloseWindow(RateFactsOf(plane, hold), interval, now);
+  if (rates_ == nullptr || now < rates_[plane].due(interval)) return false;
+  const PathRate::Verdict verdict = rates_[plane].CloseWindow(FactsOf(plane, facts), interval, now);
   if (verdict.was_limit) effects.Add(effect::Count{Counter::kPlaneRates});
   if (verdict.changed) effects.Add(effect::Count{Counter::kPlaneRateChanges});
-  TakePart(plane, effects);
+  return TakePart(plane);
 }
 
-// Resets the plane's measured rate.
-void Peer::ForgetRate(PlaneIndex plane, Effects& effects) {
-  if (rates_ == nullptr) return;
+bool PlaneRates::Forget(PlaneIndex plane) {
+  if (rates_ == nullptr) return false;
   rates_[plane].Reset();
-  TakePart(plane, effects);
+  return TakePart(plane);
 }
 
-void Peer::TakePart(PlaneIndex plane, Effects& effects) {
+bool PlaneRates::TakePart(PlaneIndex plane) {
   const uint32_t part = rates_[plane].part();
-  if (part == paths_->part[plane]) return;
+  if (part == paths_->part[plane]) return false;
   paths_->SetPart(plane, part);
   paths_->PublishShares(own_->shares);
-  placement_.Place(effects);
+  return true;
 }
 
 }  // namespace suede

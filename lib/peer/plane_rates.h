@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measured rates of planes to one peer (docs/planes.md, "Measured bandwidth"): their facts, and
+// their parts in the weights of planes.
+//
+// Takes facts and the time, adds effects; sends nothing, reads no clock. Owned by one lcore.
+#ifndef SUEDE_PEER_PLANE_RATES_H_
+#define SUEDE_PEER_PLANE_RATES_H_
+
+#include <cstdint>
+
+#include "base/coordinates.h"
+#include "base/time.h"
+#include "peer/effects.h"
+#include "peer/own_end.h"
+#include "peer/path_rate.h"
+#include "peer/peer_paths.h"
+#include "transport/connection.h"
+
+namespace suede {
+
+class PlaneRates {
+ public:
+  // The peer's part of the instance's arrays: `connections` is [plane][session][VC]; `rates` is
+  // [plane], null: nothing is measured.
+  PlaneRates(OwnEnd* own, PeerPaths* paths, const Connection* connections, PathRate* rates)
+      : own_(own), paths_(paths), connections_(connections), rates_(rates) {}
+
+  // Null: nothing is measured.
+  const PathRate* of(PlaneIndex plane) const {
+    return rates_ == nullptr ? nullptr : &rates_[plane];
+  }
+  // PDUs have left the plane without an acknowledgement.
+  void Spoil(PlaneIndex plane) {
+    if (rates_ != nullptr) rates_[plane].Spoil();
+  }
+  struct Facts {
+    bool disturbed = false;  // the plane does not send, or is down
+    bool prompt = false;     // the peer acknowledges without waiting
+  };
+  // Check closes the plane's window if it is due; Forget resets the plane's measured rate. Return
+  // whether the plane's part has changed, and the homes of flows are to be chosen again.
+  bool Check(PlaneIndex plane, const Facts& facts, Time now, Effects& effects);
+  bool Forget(PlaneIndex plane);
+
+ private:
+  uint64_t ExpectedBps(PlaneIndex plane) const;
+  PathRate::Facts FactsOf(PlaneIndex plane, const Facts& facts) const;
+  bool TakePart(PlaneIndex plane);
+
+  OwnEnd* own_;
+  PeerPaths* paths_;
+  const Connection* connections_;
+  PathRate* rates_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PEER_PLANE_RATES_H_
