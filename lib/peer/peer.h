@@ -290,8 +290,6 @@ class Peer {
   bool Pairs(PlaneIndex plane, bool sealed) const {
     return sealed && (paths_->alike & 1u << plane) != 0;
   }
-  bool IsSilent(PlaneIndex plane) const;
-  void PardonPlanes();
   bool IsOfOtherPair(PlaneIndex plane, const PlaneHello& hello, Time now, Effects& effects);
   void OnPlane(PlaneIndex plane, const PlaneHello& hello, bool sealed, Time now, Effects& effects);
   void OnHeldUp(PlaneIndex plane, uint8_t held, Time now, Effects& effects);

@@ -124,12 +124,10 @@ void PlaneSession::OnNewParams(Time now, const PathParams& params) {
 bool PlaneSession::Proves(const PlaneHello& hello, const PathParams& params) const {
   const auto behind = static_cast<Sequence>(sequence_ - hello.heard);
   if (!hello.has_heard || behind >= unanswered_) return false;
-  return behind < params.hello_multiplier || RequestsAfter(behind) < params.hello_multiplier;
-}
-
-uint32_t PlaneSession::RequestsAfter(uint32_t behind) const {
-  if (behind >= kQuestionsKept) return UINT32_MAX;
-  return static_cast<uint32_t>(std::popcount(questions_ & ((uint64_t{1} << behind) - 1)));
+  if (behind < params.hello_multiplier) return true;
+  if (behind >= kQuestionsKept) return false;
+  const uint64_t later = questions_ & ((uint64_t{1} << behind) - 1);
+  return static_cast<uint32_t>(std::popcount(later)) < params.hello_multiplier;
 }
 
 // Pairs the plane: a PLANE of ours and its answer have gone there and back, so the two planes lead
@@ -184,8 +182,6 @@ PlaneSession::OnPlaneResult PlaneSession::OnPlane(const PlaneHello& hello, Time 
   if (heard.proved) {
     contrary_since_ = kNever;
     unanswered_ = static_cast<Sequence>(sequence_ - hello.heard);
-    const uint32_t in_flight = RequestsAfter(unanswered_);
-    heard.missed = missed_ > in_flight ? missed_ - in_flight : 0;
     OnProgress(now);
   }
   if (hello.state == PlaneState::kDown) {

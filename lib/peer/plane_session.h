@@ -118,7 +118,6 @@ class PlaneSession {
     bool adopt = false;  // a new generation of the peer: accept it from its first PSNs on
     bool came_up = false;
     bool proved = false;     // the path works in both directions
-    uint32_t missed = 0;     // if proved: missed(), without the requests still in flight
     bool peer_down = false;  // the other end reports that its plane is down, and ours is not
     bool asks = false;       // the plane is not paired yet: our answer requests an answer, too
   };
@@ -153,8 +152,6 @@ class PlaneSession {
 
   void ProbeSoon(Time now);
   bool Proves(const PlaneHello& hello, const PathParams& params) const;
-  // Requests sent after the PLANE of sequence_ - behind; UINT32_MAX if that is too long ago.
-  uint32_t RequestsAfter(uint32_t behind) const;
   void Pair(uint8_t peer_plane, Time now);
 
   PlaneState state_ = PlaneState::kDown;

@@ -36,7 +36,7 @@ PlaneSession::Facts Peer::FactsOf(PlaneIndex plane, Hold hold, Time now) const {
   const Time heard = sessions_[plane].last_heard();
   for (PlaneIndex other = 0; other < own_->map.plane_count(); ++other) {
     const PlaneSession& session = sessions_[other];
-    facts.sibling_alive |= other != plane && session.up() && !IsSilent(other) &&
+    facts.sibling_alive |= other != plane && session.up() && session.missed() < kSilent &&
                            session.last_heard() - heard > params.hello_interval;
   }
   return facts;
@@ -106,7 +106,7 @@ void Peer::OnFailedPlanes(const PlaneReport& report, Time now, Effects& effects)
     if ((report.planes & 1u << plane) != 0) {
       session.Ask(now);
       ArmSession(plane, effects);
-    } else if (over == kNoPlane && !IsSilent(plane)) {
+    } else if (over == kNoPlane && session.missed() < kSilent) {
       over = plane;
     }
   }
@@ -191,8 +191,7 @@ void Peer::OnPlane(PlaneIndex plane, const PlaneHello& hello, bool sealed, Time 
     connection(plane, number).OpenReceive(PsnIn(number, hello.first, hello.more));
   }
   if (paths_->sessions) {
-    // The plane was silent long enough to end it, had another been heard: the peer was silent.
-    if (heard.missed >= own_->paths.hello_multiplier) PardonPlanes();
+    if (heard.proved) OnProof(plane, now);
     if (heard.peer_down) PlaneDown(plane, PlaneDownReason::kPeer, now, effects);
     if (heard.came_up) PlaneUp(plane, effects);
     ArmSession(plane, effects);
@@ -215,17 +214,14 @@ void Peer::OnReport(PlaneIndex plane, const PlaneHello& hello, Time now, Effects
   }
 }
 
-bool Peer::IsSilent(PlaneIndex plane) const { return sessions_[plane].missed() >= kSilent; }
-
-// The peer has come back after silence on all planes: the other planes get another chance.
-void Peer::PardonPlanes() {
-  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) sessions_[plane].Pardon();
-}
-
-// The path was proved in both directions.
+// The path was proved in both directions. After silence on all planes the peer has come back, and
+// the other planes have another chance.
 [[gnu::noinline]] void Peer::OnProof(PlaneIndex plane, Time now) {
-  if (IsSilent(plane)) PardonPlanes();
-  sessions_[plane].OnProgress(now);
+  PlaneSession& session = sessions_[plane];
+  if (session.missed() >= kSilent) {
+    for (PlaneIndex other = 0; other < own_->map.plane_count(); ++other) sessions_[other].Pardon();
+  }
+  session.OnProgress(now);
 }
 
 // The peer reports that no frame leaves its device on a plane.

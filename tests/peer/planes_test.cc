@@ -118,28 +118,6 @@ TEST_F(Planes, WhatIsHeardFirstPardonsTheOthers) {
   EXPECT_EQ(peer->session(0).missed(), 0u);
 }
 
-TEST_F(Planes, APlaneAnsweredAfterSilencePardonsTheOthers) {
-  for (const bool is_late : {false, true}) {
-    SCOPED_TRACE(is_late ? "the answer was in flight" : "the peer was silent");
-    Make({});
-    BringAllUp();
-    Put(0, 0, 1);
-    Put(1, 0, 1);
-    uint32_t asked = 0;
-    while (peer->session(1).missed() < params.hello_multiplier) {
-      now += params.hello_interval;
-      SessionDue(0);
-      SessionDue(1);
-      if (asked++ == 0 || !is_late) NoteSaid(1);
-    }
-    const uint32_t missed = peer->session(0).missed();
-    ASSERT_GE(missed, params.hello_multiplier);
-    Hears(1, PlaneOfTheirs(1, PlaneState::kUp));
-    EXPECT_EQ(peer->session(1).missed(), 0u);
-    EXPECT_EQ(peer->session(0).missed(), is_late ? missed : 0u);
-  }
-}
-
 // With default hellos, and a route that does not notice: whenever in an interval the last
 // acknowledgement came.
 TEST_F(Planes, APlaneThatForwardsNothingIsUnusableWithinTwentyMilliseconds) {
