@@ -149,6 +149,14 @@ class PipelineTest : public ::testing::Test {
     Boot(host, peers);
     return host;
   }
+  // Takes all events of the host's lcore. Returns those of the kind.
+  static std::vector<LcoreEvent> Events(Host& host, LcoreEventKind kind) {
+    std::vector<LcoreEvent> found;
+    for (LcoreEvent event; host.pipeline->mailbox().events.Pop(event);) {
+      if (event.kind == kind) found.push_back(event);
+    }
+    return found;
+  }
   Client& Attach(Host& host, uint8_t claims = 0xf, uint32_t instance = 0) {
     const std::vector<uint32_t> instances(SUEDE_MAX_QUEUES, instance);
     clients.push_back(std::make_unique<Client>(static_cast<uint32_t>(clients.size() + 1), shape));

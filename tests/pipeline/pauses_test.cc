@@ -20,14 +20,6 @@ class PausedPortTest : public PipelineTest {
     Run(milliseconds(1));
     cb->Receive();
   }
-  std::vector<LcoreEvent> TakeEvents(LcoreEventKind kind) {
-    std::vector<LcoreEvent> found;
-    LcoreEvent event;
-    while (a->pipeline->mailbox().events.Pop(event)) {
-      if (event.kind == kind) found.push_back(event);
-    }
-    return found;
-  }
   Host* a = nullptr;
   Host* b = nullptr;
   Client* ca = nullptr;
@@ -52,7 +44,7 @@ TEST_F(PausedPortTest, APauseIsNoTry) {
   EXPECT_EQ(a->Count(Counter::kTxRetransmissions), 0u);
   EXPECT_EQ(a->Count(Counter::kUnreachable), 0u);
   EXPECT_EQ(a->Count(Counter::kTxHeldUp), 3u);
-  const std::vector<LcoreEvent> held_up = TakeEvents(LcoreEventKind::kHeldUp);
+  const std::vector<LcoreEvent> held_up = Events(*a, LcoreEventKind::kHeldUp);
   ASSERT_EQ(held_up.size(), 1u);  // they came too close upon each other
   EXPECT_EQ(held_up[0].what, 0u);
   ExpectNoFramesOut();

@@ -59,14 +59,6 @@ class PlanesTest : public PipelineTest {
   void Cut(uint32_t plane, bool cut) {
     a->ports[plane]->faults().loss = b->ports[plane]->faults().loss = cut ? 1 : 0;
   }
-  std::vector<LcoreEvent> Events(Host& host, LcoreEventKind kind) {
-    std::vector<LcoreEvent> found;
-    LcoreEvent event;
-    while (host.pipeline->mailbox().events.Pop(event)) {
-      if (event.kind == kind) found.push_back(event);
-    }
-    return found;
-  }
   Host* a = nullptr;
   Host* b = nullptr;
   Client* ca = nullptr;
