@@ -266,7 +266,8 @@ def test_counters_match_what_was_sent(pair):
     # The parts make the whole, and the log's figures are the same.
     before = counters(left)[0]["counters"]
     parts = counters(left, "instance") + counters(left, "lcore")
-    after, logged = counters(left)[0]["counters"], left.counters()
+    logged = left.counters()
+    after = counters(left)[0]["counters"]
     for name in ("tx_commands_total", "rx_frames_total", "tx_pdus_total"):
         assert before[name] <= sum(part["counters"][name] for part in parts) <= after[name], name
         assert after[name] >= logged[name] > 0

@@ -57,14 +57,13 @@ void Play(Input input) {
         break;
       case 1:
         if ((step & 8) != 0) {
-          fabric.the_switch.SetBlocked(port, input.Byte() % 3, (step & 16) != 0);
+          fabric.the_switch.port(port).SetBlocked(input.Byte() % 3, (step & 16) != 0);
         } else {
           fabric.the_switch.SetDown(port, (step & 16) != 0);
         }
         break;
       case 2:
-        ((step & 16) != 0 ? fabric.the_switch.impairment_in(port)
-                          : fabric.the_switch.impairment_out(port))
+        ((step & 16) != 0 ? fabric.the_switch.port(port).in() : fabric.the_switch.port(port).out())
             .Set(ImpairmentFrom(input));
         break;
       case 3: {
