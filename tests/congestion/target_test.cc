@@ -208,6 +208,14 @@ TEST_F(Target, WhatASourceHasSentAlreadyIsOutstandingUntilItArrives) {
   EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(kReserve - 4096));
 }
 
+TEST_F(Target, WhatArrivedBeforeTheFirstRequestIsNotWaitedFor) {
+  target_.OnArrived(3, 4096);
+  Request(3, 100'000'000, 10'240, kReserve);
+  const double ns = static_cast<double>(kReserve - 4096) * 8e9 / kRate;
+  const Duration base_rtt = Params().base_rtt;
+  EXPECT_NEAR(static_cast<double>((target_.deadline() - now_ + base_rtt).count()), ns, 2);
+}
+
 TEST_F(Target, PacesAtItsRate) {
   for (uint32_t sender = 0; sender != 8; ++sender) {
     Request(sender, 100'000'000, 0, kReserve);
@@ -532,6 +540,21 @@ TEST_F(Target, WritesOffASenderThatIsGone) {
   const int64_t limit = PollFor(1);
   EXPECT_GT(limit, 100'000);
   EXPECT_GT(PollFor(1), limit);
+}
+
+// It has its reserve, and once it has a backlog again, that arrives.
+TEST_F(Target, TheReserveOfASenderThatWasWrittenOffCountsWhenItIsUsed) {
+  constexpr int64_t kBegun = 5120;
+  constexpr int64_t kLimit = kReserve + kBegun;
+  Request(3, kLimit, kBegun, kReserve);
+  ASSERT_EQ(PollFor(3), kLimit);
+  // The unit by which a source may have rounded its request up is not waited for.
+  constexpr int64_t kCharged = kBegun - kCreditUnitOctets;
+  ASSERT_EQ(target_.outstanding(), static_cast<uint64_t>(kCharged));
+  for (const Time begin = now_; now_ - begin <= 2 * Params().age; now_ += microseconds(100)) Poll();
+  ASSERT_EQ(target_.outstanding(), 0u);
+  Request(3, 100'000'000, 2 * kBegun, kLimit);
+  EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(kLimit - kBegun));
 }
 
 TEST_F(Target, ForgetsASender) {
