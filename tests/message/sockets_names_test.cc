@@ -153,6 +153,27 @@ TEST_F(Pairs, CommandsOfOthersAreCountedAndIgnored) {
   EXPECT_TRUE(Lose(1).empty());
 }
 
+TEST_F(Pairs, CompletionsNameTheKindAndTheChannel) {
+  const uint32_t sender = OpenSender(0, {1});
+  OpenReceiver(1, 0);
+  std::vector<uint64_t> tags;
+  const auto take = [&] {
+    nodes[0]->Pump(wires[0]);
+    for (const Carried& one : wires[0].sent) {
+      if (one.wants_completion) tags.push_back(one.tag);
+    }
+    PumpAll();
+  };
+  take();
+  const uint64_t tag = nodes[0]->PeerOf(sender, 0).tag;
+  Send(0, sender, Pattern(100));
+  take();
+  nodes[0]->Close(sender);
+  take();
+  const auto named = [&](Kind kind) { return uint64_t{static_cast<uint8_t>(kind)} << 32 | tag; };
+  EXPECT_EQ(tags, (std::vector{named(Kind::kConnect), named(Kind::kData), named(Kind::kEnd)}));
+}
+
 TEST_F(Pairs, CompletionsOfNoChannelChangeNothing) {
   const uint32_t sender = OpenSender(0, {1});
   OpenReceiver(1, 0);
