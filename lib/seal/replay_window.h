@@ -28,10 +28,7 @@ class ReplayWindow {
     WordOf(number) |= BitOf(number);
     return true;
   }
-  void Clear() {
-    end_ = 0;
-    seen_.fill(0);
-  }
+  void Clear() { end_ = 0; }
 
  private:
   static uint64_t BitOf(uint64_t number) { return uint64_t{1} << (number % 64); }
@@ -58,7 +55,7 @@ class ReplayWindow {
   }
 
   uint64_t end_ = 0;  // the largest number plus one; 0: none was accepted
-  std::array<uint64_t, kNumbers / 64> seen_{};
+  std::array<uint64_t, kNumbers / 64> seen_{};  // only numbers before the end have a meaning
 };
 
 }  // namespace suede
