@@ -68,6 +68,18 @@ TEST_F(Homes, FlowsThatBeginGoByTheWeights) {
   EXPECT_GE(taken[1], 3u);
 }
 
+// What the next PDU takes is compared with the window when it is about to leave.
+TEST_F(Homes, AQueueMayGoOnUnlessTheWindowOfItsHomeIsExceeded) {
+  MakeFlows(2);
+  transport.window_bytes = 300;
+  const PlaneIndex home(Begin(0));
+  const PathConnection number = own->map.Number(0, 0);
+  for (int pdus = 1; pdus <= 4; ++pdus, Put(home, 0, 1)) {
+    EXPECT_EQ(peer->placement().MaySend(home, number), pdus <= 3) << pdus;
+    EXPECT_FALSE(peer->placement().MaySend(PlaneIndex(1 - home), number));
+  }
+}
+
 TEST_F(Homes, AFlowWithPdusInFlightBeginsNothing) {
   MakeFlows(2);
   const PlaneIndex home(Begin(0));

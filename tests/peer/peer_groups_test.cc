@@ -10,7 +10,26 @@
 namespace suede {
 namespace {
 
-class PeerGroups : public PeerBench {};
+class PeerGroups : public PeerBench {
+ protected:
+  // A PDU of plane 0 is acknowledged after `rtt`.
+  void Carry(SessionIndex slot, Vc vc, Duration rtt) {
+    Put(0, vc, 1, slot);
+    now += rtt;
+    Connection& one = connections[own->map.Number(slot, vc)];
+    PduList acked;
+    one.OnAck(one.oldest_unacked(), now, transport, acked);
+    paths.OnEnd(0, 100);
+    own->inflight_bytes[0] -= 100;
+    own->OnIdle(0);
+  }
+  void LookAtGroup() {
+    peer->OnProof(0, now);
+    groups[0].OnTraffic(now, params.sessions);
+    now = std::max(now, groups[0].deadline());
+    Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
+  }
+};
 
 TEST_F(PeerGroups, TheSmallerNumberOfBothEndsCounts) {
   Make({.planes = 2, .sessions = 8});
@@ -147,21 +166,33 @@ TEST_F(PeerGroups, TheRoundTripOfAnIdleVcIsForgotten) {
   Make({.planes = 2, .per_vc = true, .sessions = 4});
   BringAllUp();
   const auto carry = [&](Vc vc, Duration rtt) {
-    Put(0, vc, 1);
-    groups[0].OnTraffic(now, params.sessions);
-    now += rtt;
-    Connection& one = connections[own->map.Number(0, vc)];
-    PduList acked;
-    one.OnAck(one.next_psn().Plus(-1), now, transport, acked);
-    Effects effects;
-    peer->OnProof(0, now);
-    peer->OnSessionDeadline(0, Hold::kNone, now, effects);
+    Carry(0, vc, rtt);
+    LookAtGroup();
   };
   carry(1, std::chrono::microseconds(100));
   for (int i = 0; i < 10; ++i) carry(0, std::chrono::milliseconds(5));
   EXPECT_GT(slots[0].delay, 2 * SessionSlot::kWeightOne);
   for (int i = 0; i < 200; ++i) carry(1, std::chrono::microseconds(100));
   EXPECT_LT(slots[0].delay, 3 * SessionSlot::kWeightOne / 2);
+}
+
+// The path of a session that nothing is sent on for a while is no new one.
+TEST_F(PeerGroups, TheRoundTripOfAnIdleSessionIsKnown) {
+  Make({.planes = 2, .sessions = 2});
+  BringAllUp();
+  const auto carry = [&](SessionIndex slot, Duration rtt) {
+    Carry(slot, 0, rtt);
+    LookAtGroup();
+  };
+  carry(0, std::chrono::microseconds(100));
+  for (int i = 0; i < 10; ++i) carry(0, std::chrono::milliseconds(5));
+  SessionNumber answer = groups[0].RequestOf(1);
+  answer.answer = true;
+  Hears(0, answer);
+  ASSERT_EQ(groups[0].open(), 3u);
+  carry(1, std::chrono::microseconds(100));
+  for (int i = 0; i < 20; ++i) carry(0, std::chrono::milliseconds(5));
+  EXPECT_GT(slots[0].measured, 8 * SessionSlot::kWeightOne) << "it is slower than the idle one";
 }
 
 TEST_F(PeerGroups, RetransmissionsOfEachVcCountForTheirSession) {
@@ -214,24 +245,11 @@ TEST_F(PeerGroups, TheTimeThatAnAcknowledgementMayWaitIsNoDelay) {
     own->hello.wants_echoes = wants;
     theirs.answers_congestion = answers;
     BringAllUp();
-    const auto carry = [&](Vc vc, Duration rtt) {
-      Put(0, vc, 1);
-      now += rtt;
-      Connection& one = connections[own->map.Number(0, vc)];
-      PduList acked;
-      one.OnAck(one.oldest_unacked(), now, transport, acked);
-      paths.OnEnd(0, 100);
-      own->inflight_bytes[0] -= 100;
-      own->OnIdle(0);
-    };
     for (int i = 0; i < 5; ++i) {
-      carry(1, kPath);
-      carry(0, 2 * kPath + wait);
+      Carry(0, 1, kPath);
+      Carry(0, 0, 2 * kPath + wait);
       now += 2 * wait;
-      peer->OnProof(0, now);
-      groups[0].OnTraffic(now, params.sessions);
-      now = std::max(now, groups[0].deadline());
-      Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
+      LookAtGroup();
     }
     const Duration rtt = 2 * kPath + (wants && answers ? wait : Duration(0));
     EXPECT_EQ(slots[0].delay, static_cast<uint32_t>(rtt * SessionSlot::kWeightOne / kPath));

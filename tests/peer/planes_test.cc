@@ -615,6 +615,34 @@ TEST_F(MeasuredPlanes, ANewWeightCountsAsWhole) {
   EXPECT_EQ(paths.part[0], PathRate::kWhole);
 }
 
+// Half of the rate is all that can be expected of it where its link has no more.
+TEST_F(MeasuredPlanes, TheSlowestLinkForItsWeightIsExpectedToBeFull) {
+  MakeMeasured();
+  own->link_bps[0] = kLinkBps / 2;
+  EXPECT_TRUE(Has(FindHalf(), "count plane_rates_total"));
+  EXPECT_EQ(paths.part[0], PathRate::kWhole);
+}
+
+TEST_F(MeasuredPlanes, APlaneWithoutARouteIsNotMeasured) {
+  MakeMeasured();
+  Weigh(0, 0);
+  EXPECT_FALSE(Has(FindHalf(), "count plane_rates_total"));
+}
+
+// What a path carries meanwhile is no measure of it.
+TEST_F(MeasuredPlanes, APlaneWithAConnectionThatStandsStillIsNotMeasured) {
+  enum class Still : uint8_t { kNot, kRefused, kTimedOut };
+  for (const Still still : {Still::kNot, Still::kRefused, Still::kTimedOut}) {
+    MakeMeasured();
+    Put(0, 0, 4);
+    if (still == Still::kRefused) Hears(0, NotReady{.expected = At(0).oldest_unacked()});
+    if (still == Still::kTimedOut) ConnectionDue(0);
+    EXPECT_EQ(Has(FindHalf(), "count plane_rates_total"), still == Still::kNot);
+    Clear();
+    rates = {};
+  }
+}
+
 TEST_F(MeasuredPlanes, TheShortestRoundTripOfItsConnectionsIsThatOfThePath) {
   for (const bool is_known : {false, true}) {
     MakeMeasured();

@@ -433,6 +433,17 @@ TEST_F(SessionGroups, OneThatHasPdusWithItsFormerNumberUnderWayTakesNoOther) {
   EXPECT_EQ(LookTimes(20) & 2u, 2u);
 }
 
+TEST_F(SessionGroups, AMoveThatEndsWithThePlaneIsFollowedByAnotherAfterTwoLooks) {
+  Open(2);
+  for (SessionIndex slot = 0; slot < 2; ++slot) EXPECT_EQ(group.slot(slot).high_intervals, 0u);
+  facts[1].srtt = microseconds(50);
+  ASSERT_EQ(LookTimes(20), 2u);
+  group.OnPlaneDown();
+  ASSERT_EQ(group.slot(1).state, State::kOpen);
+  EXPECT_EQ(Look(), 0u);
+  EXPECT_EQ(Look(), 2u);
+}
+
 // A far end that is busy with others answers sessions unevenly: that is no reason to move for ever.
 TEST_F(SessionGroups, MovesThatDoNotHelpBecomeRare) {
   Open(2);
