@@ -68,6 +68,8 @@ TEST_F(Nscc, BeginsWithItsLargestWindow) {
 TEST_F(Nscc, WindowIsAtLeastOnePdu) {
   c_.Start(params_.control, params_, {1'000'000, kPdu}, now_);
   EXPECT_TRUE(c_.Allows(kPdu));
+  EXPECT_EQ(window(), kPdu);
+  EXPECT_EQ(c_.state_name(), "open");
 }
 
 TEST_F(Nscc, SendsNoMoreThanTheWindowAndAPdu) {
@@ -161,6 +163,17 @@ TEST_F(Nscc, FollowsTheTableOfMarksAndDelays) {
   }
 }
 
+TEST_F(Nscc, AMarkCountsForOneAcknowledgement) {
+  params_.window_max_percent = 1000;
+  c_.OnSent(2 * kBdp, now_);
+  const int64_t before = window();
+  c_.OnEcho({1, 1, 0});
+  c_.OnAcked(kBdp, params_.base_rtt, false, now_ += params_.base_rtt);
+  const int64_t marked = window();
+  c_.OnAcked(kBdp, params_.base_rtt, true, now_ += params_.base_rtt);
+  EXPECT_GT(window() - marked, 2 * (marked - before));
+}
+
 // The target grows with the fourth root of BDP / 2 windows.
 TEST_F(Nscc, SmallerWindowsAimAtMoreDelay) {
   constexpr double kWindow = 1.5 * kBdp / 8;
@@ -227,6 +240,21 @@ TEST_F(Nscc, TheRateOfFourPdusTellsTheWindow) {
   EXPECT_LT(window(), kBdp / 8);
 }
 
+TEST_F(Nscc, TheRateOfBaseRttAndTargetTellsTheWindow) {
+  const Duration least = 2 * params_.base_rtt;
+  for (const bool over : {false, true}) {
+    Start();
+    c_.OnSent(8 * kPdu, now_);
+    now_ += over ? least : least - nanoseconds(1);
+    c_.OnAcked(4 * kPdu, microseconds(950), true, now_);
+    if (over) {
+      EXPECT_EQ(window(), 4 * kPdu);
+    } else {
+      EXPECT_GE(window(), kBdp);
+    }
+  }
+}
+
 // But it is not waited for longer than the time in which 64 windows would be acknowledged.
 TEST_F(Nscc, TheRateOfOnePduTellsTheWindowInTheEnd) {
   const Duration most = 64 * 2 * params_.base_rtt;
@@ -281,6 +309,48 @@ TEST_F(Nscc, HalvesOnceWherePdusAreLost) {
   EXPECT_EQ(c_.in_flight(), 0u);
   c_.OnGoBack(static_cast<uint32_t>(c_.in_flight()), now_);  // the same congestion
   EXPECT_EQ(window(), before / 2);
+}
+
+TEST_F(Nscc, LossesABaseRttApartAreTwoCongestions) {
+  const int64_t first = window();
+  c_.OnGoBack(0, now_);
+  EXPECT_EQ(window(), first / 2) << "before it began there was none";
+  now_ += params_.base_rtt - nanoseconds(1);
+  c_.OnGoBack(0, now_);
+  EXPECT_EQ(window(), first / 2);
+  now_ += nanoseconds(1);
+  c_.OnGoBack(0, now_);
+  EXPECT_EQ(window(), first / 4);
+  // With a queue its delay counts, too.
+  c_.OnSent(kPdu, now_);
+  const Time last = now_;
+  c_.OnAcked(kPdu, params_.base_rtt + microseconds(5), true, now_ += microseconds(1));
+  const int64_t before = window();
+  c_.OnGoBack(0, now_ = last + params_.base_rtt + microseconds(5) - nanoseconds(1));
+  EXPECT_EQ(window(), before);
+  c_.OnGoBack(0, now_ += nanoseconds(1));
+  EXPECT_EQ(window(), before / 2);
+}
+
+TEST_F(Nscc, GrowthThatWasEarnedBeforeCongestionIsForgotten) {
+  constexpr double kEta = 0.15 * kPdu * kBdp / 150'000.0;
+  for (const bool lost : {false, true}) {
+    Start();
+    const Time begin = now_;
+    c_.OnSent(8 * kPdu, now_);
+    c_.OnAcked(kPdu, params_.base_rtt, false, now_ = begin + microseconds(1));
+    if (lost) {
+      c_.OnGoBack(7 * kPdu, now_);
+    } else {
+      c_.OnAcked(3 * kPdu, microseconds(950), true, now_ = begin + 2 * params_.base_rtt);
+    }
+    const auto before = static_cast<double>(window());
+    ASSERT_LT(before, kBdp);
+    c_.OnSent(kPdu, now_);
+    c_.OnEcho({1, 1, 0});
+    c_.OnAcked(kPdu, params_.base_rtt, true, now_ += params_.base_rtt);
+    EXPECT_NEAR(static_cast<double>(window()), before + kEta, 2) << lost;
+  }
 }
 
 // Whatever was ignored before: the PDUs of the window that was found are not going to come.
@@ -361,6 +431,25 @@ TEST_F(Nscc, AWindowOfLessThanAPduAtMostDoubles) {
     c_.OnAcked(kPdu, params_.base_rtt, true, now_);
     EXPECT_EQ(window(), times * kPdu / 10);
   }
+}
+
+TEST_F(Nscc, AWindowOfOnePduMayMoreThanDouble) {
+  c_.RaiseLargest(static_cast<uint32_t>(window()), now_);
+  params_.window_max_percent = 1000;
+  const int64_t before = window();
+  c_.OnSent(static_cast<uint32_t>(before), now_);
+  c_.OnAcked(static_cast<uint32_t>(before), params_.base_rtt, true, now_ += params_.base_rtt);
+  EXPECT_GT(window(), 3 * before);
+}
+
+TEST_F(Nscc, IsNotPacedOnceTheWindowIsAPduAgain) {
+  ShrinkToATenthOfAPdu();
+  ASSERT_EQ(c_.state_name(), "paced");
+  for (int i = 0; i < 20; ++i) RoundTrip(params_.base_rtt);
+  ASSERT_GE(window(), 2 * kPdu);
+  EXPECT_EQ(c_.state_name(), "open");
+  c_.OnSent(kPdu, now_);
+  EXPECT_TRUE(c_.Allows(kPdu));
 }
 
 TEST_F(Nscc, APacedSourceSendsOnePduAtATimeHoweverSmall) {

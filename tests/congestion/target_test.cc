@@ -169,6 +169,15 @@ TEST_F(Target, LessThanAPduIsNoTurnOfItsOwn) {
   EXPECT_EQ(PollFor(3), kReserve + kSlice + kPdu);
 }
 
+TEST_F(Target, APduAndASliceAreOneTurnAndMoreIsTwo) {
+  // The first turn of sender 0 is no longer than others.
+  Request(0, kReserve + kSlice + kPdu, 0, kReserve);
+  EXPECT_EQ(PollFor(0), kReserve + kSlice + kPdu);
+  target_.Forget(0);
+  Request(0, kReserve + kSlice + kPdu + kCreditUnitOctets, 0, kReserve);
+  EXPECT_EQ(PollFor(0), kReserve + kSlice);
+}
+
 TEST_F(Target, NothingIsOwedForTheReserveOfAnIdleSource) {
   Request(3, 5000 + kReserve, 5000, kReserve);
   while (PollFor(3) != 0) now_ += microseconds(1);
@@ -198,6 +207,9 @@ TEST_F(Target, ARestThatIsTooLittleForAPduIsNotOutstanding) {
   const int64_t limit = PollFor(3);
   EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(limit - kPdu / 2));
   Request(2, 100'000'000, 0, kPdu);
+  EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(limit + kPdu / 2));
+  target_.OnArrived(1, 10'240);
+  Request(1, 100'000'000, 10'240, 10'240 + kPdu / 2);
   EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(limit + kPdu / 2));
 }
 
@@ -286,18 +298,35 @@ TEST_F(Target, RoomForOnePduIsEnough) {
   EXPECT_EQ(PollFor(3, kPdu), kPdu);
 }
 
+TEST_F(Target, RoomForAllThatIsAskedForIsEnough) {
+  Request(3, kPdu / 2, 0, 0);
+  EXPECT_FALSE(Poll(kPdu / 2 - 1));
+  EXPECT_EQ(PollFor(3, kPdu / 2), kPdu / 2);
+}
+
 TEST_F(Target, CreditThatNobodyUsesDoesNotBlockOthers) {
   Request(1, 100'000'000, 0, 1024);
   const uint64_t room = 50'000;
-  while (Poll(room)) {
-  }
+  int64_t last = 0;
+  while (const int64_t next = PollFor(1, room)) last = next;
   Request(2, 100'000'000, 0, 1024);
   EXPECT_FALSE(Poll(room));
   now_ += microseconds(40) - Duration(1);
   for (int i = 0; i < 2; ++i) EXPECT_FALSE(Poll(room));
   now_ += Duration(1);
   EXPECT_FALSE(Poll(room));
-  EXPECT_TRUE(Poll(room));
+  EXPECT_EQ(PollFor(1, room), last + kSlice) << "a turn is as long as ever";
+}
+
+TEST_F(Target, CreditThatNobodyUsesDoesNotBlockOthersWhereATurnIsMoreThanTheRoom) {
+  constexpr uint64_t kLittle = 4 * kPdu;
+  Request(1, 100'000'000, 0, 0);
+  EXPECT_EQ(PollFor(1, kLittle), 4 * kPdu);
+  Request(2, 100'000'000, 0, 0);
+  EXPECT_FALSE(Poll(kLittle));
+  now_ += microseconds(40);
+  EXPECT_FALSE(Poll(kLittle));
+  EXPECT_EQ(Poll(kLittle)->limit, Credit24::Floor(8 * kPdu));
 }
 
 TEST_F(Target, CreditThatIsUsedAfterAllCountsAgainstTheRoomAgain) {
@@ -337,6 +366,22 @@ TEST_F(Target, HoldsSendersThatKeepCredit) {
   EXPECT_GT(Run(microseconds(10))[1], 0);
 }
 
+TEST_F(Target, ASenderKeepsExactlyWhatItMayHold) {
+  constexpr int64_t kTurns = 39;
+  Request(0, 100'000'000, 0, kHold - kTurns * kSlice);
+  for (int i = 0; i < 1000; ++i) {
+    now_ += microseconds(1);
+    Poll();
+  }
+  EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(kHold));
+  // The next turn is due once there is room for a whole one.
+  ASSERT_TRUE(target_.idle());
+  target_.OnArrived(0, kSlice - 1);
+  EXPECT_TRUE(target_.idle());
+  target_.OnArrived(0, 1);
+  EXPECT_FALSE(target_.idle());
+}
+
 // hold_bdp is 4 by default: of the largest BDPs that is a quarter of the numbers of credit.
 TEST_F(Target, ASenderMayKeepFourOfTheLargestBdps) {
   TargetParams params = Params();
@@ -360,8 +405,10 @@ TEST_F(Target, RepeatsAGrantThatWasLost) {
   Request(3, kReserve + kSlice, 0, kReserve);
   const int64_t limit = PollFor(3);
   Request(3, kReserve + kSlice, 0, kReserve);  // crosses the grant
+  now_ += Params().base_rtt - Duration(1);
+  Request(3, kReserve + kSlice, 0, kReserve);
   EXPECT_EQ(PollFor(3), 0);
-  now_ += microseconds(40);
+  now_ += Duration(1);
   Request(3, kReserve + kSlice, 0, kReserve);
   Request(3, kReserve + kSlice, 0, kReserve);
   EXPECT_EQ(target_.deadline(), Time{});
@@ -416,6 +463,15 @@ TEST_F(Target, ASourceIsFollowedAsFarAsOneMayHaveOutstanding) {
   Request(2, kReserve + 10 * kBdp, 0, kReserve);
   Request(2, kReserve + 10 * kBdp, 0, kReserve + kHold + kCreditUnitOctets);
   EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(kHold + kReserve));
+}
+
+// What has arrived of it is not known.
+TEST_F(Target, ASourceThatIsMetInTheMidstHasAsMuchOutstandingAsItMay) {
+  for (const int64_t sent : {int64_t{10'240'000}, kCreditSpan}) {
+    Request(3, sent + 2 * kHold, sent, sent + kReserve);
+    EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(kHold)) << sent;
+    target_.Forget(3);
+  }
 }
 
 TEST_F(Target, StragglersChangeNothing) {
@@ -542,6 +598,16 @@ TEST_F(Target, WritesOffASenderThatIsGone) {
   EXPECT_GT(PollFor(1), limit);
 }
 
+// Its requests may all be lost.
+TEST_F(Target, ASenderWhoseDataArrivesIsNotSilent) {
+  Request(1, 100'000'000, 0, kReserve);
+  for (const Time begin = now_; now_ - begin < 4 * Params().age; now_ += microseconds(100)) {
+    Poll();
+    target_.OnArrived(1, 1);
+  }
+  EXPECT_EQ(target_.active(), 1u);
+}
+
 // It has its reserve, and once it has a backlog again, that arrives.
 TEST_F(Target, TheReserveOfASenderThatWasWrittenOffCountsWhenItIsUsed) {
   constexpr int64_t kBegun = 5120;
@@ -551,7 +617,7 @@ TEST_F(Target, TheReserveOfASenderThatWasWrittenOffCountsWhenItIsUsed) {
   // The unit by which a source may have rounded its request up is not waited for.
   constexpr int64_t kCharged = kBegun - kCreditUnitOctets;
   ASSERT_EQ(target_.outstanding(), static_cast<uint64_t>(kCharged));
-  for (const Time begin = now_; now_ - begin <= 2 * Params().age; now_ += microseconds(100)) Poll();
+  for (; target_.deadline() != kNever; Poll()) now_ = target_.deadline();
   ASSERT_EQ(target_.outstanding(), 0u);
   Request(3, 100'000'000, 2 * kBegun, kLimit);
   EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(kLimit - kBegun));
@@ -591,6 +657,20 @@ TEST_F(Target, AForgottenSenderTakesNoGrantFromThoseBehindIt) {
     EXPECT_EQ(again->sender, grants[static_cast<size_t>(i)].sender);
   }
   EXPECT_FALSE(Poll());
+}
+
+TEST_F(Target, GrantsThatCouldNotBeSentComeAgainInOrderAndOnce) {
+  std::vector<CreditTarget::Grant> grants;
+  for (uint32_t sender = 1; sender != 4; ++sender) {
+    Request(sender, kReserve + kPdu, 0, kReserve);
+    now_ = std::max(now_, target_.deadline());
+    grants.push_back(*Poll());
+  }
+  for (const size_t count : {3u, 1u, 2u}) {
+    for (size_t i = 0; i != count; ++i) target_.Requeue(grants[i]);
+    for (size_t i = 0; i != count; ++i) EXPECT_EQ(PollFor(grants[i].sender), kReserve + kPdu);
+    EXPECT_FALSE(Poll());
+  }
 }
 
 TEST_F(Target, FactsOfSendersThatThereAreNotChangeNothing) {
