@@ -60,9 +60,7 @@ int64_t CreditSource::Speculate(int64_t sent, int64_t limit, const CongestionPar
   if (!starved_ || !silent || limit - sent >= largest_ || now < speculate_due_) return limit;
   speculate_due_ = now + params.repeat_max * (1 << speculations_);
   if (speculations_ < kMaxDoublings) ++speculations_;
-  const int64_t raised = RoundUpToCredit(sent + largest_);
-  highest_ = std::max(highest_, raised);
-  return raised;
+  return RoundUpToCredit(sent + largest_);
 }
 
 std::optional<CreditRequest> CreditSource::Poll(uint64_t backlog, int64_t sent, int64_t limit,

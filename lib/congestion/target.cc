@@ -59,9 +59,7 @@ void CreditTarget::Resize(uint32_t senders) {
   senders_.assign(std::min<uint32_t>(senders, kNone), Sender());
   outstanding_ = stuck_ = 0;
   ready_count_ = held_count_ = stalled_count_ = scheduled_count_ = 0;
-  waits_ = false;
   turn_ = went_first_ = scheduled_head_ = scheduled_tail_ = kNone;
-  sweep_next_ = 0;
   const auto steps = static_cast<int64_t>((senders_.size() + kSweepStep - 1) / kSweepStep);
   sweep_every_ = std::max(age_ / std::max<int64_t>(steps, 1), Duration(1));
 }
@@ -331,7 +329,6 @@ void CreditTarget::WriteOff(uint32_t sender) {
   Sender& from = senders_[sender];
   Deactivate(sender);
   SetOpen(from, 0);
-  from.want = 0;
   from.arrived = std::max(from.arrived, from.granted - from.uncharged);
 }
 
@@ -360,7 +357,6 @@ void CreditTarget::Leave(uint32_t sender) {
   senders_[from.previous].next = from.next;
   senders_[from.next].previous = from.previous;
   from.next = from.previous = kNone;
-  if (ready_count_ == 0) turn_ = kNone;
 }
 
 void CreditTarget::Deactivate(uint32_t sender) {
