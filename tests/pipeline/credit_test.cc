@@ -185,6 +185,30 @@ class ManyFeedsTest : public CreditTest {
     }
     EXPECT_GT(on_demand, 0u);
   }
+  // Takes the first `down` of the feeds that wait for a full ring out of service, so that they
+  // cannot send their grants, and makes room. Returns the instance of the next feed.
+  uint32_t MakeRoomBehind(uint32_t down) {
+    shape.rx_lines = 64;
+    StartMany();
+    EXPECT_EQ(Exchange(1, 1), size_t{kInstances});
+    for (uint16_t xpu = 0; xpu < kInstances; ++xpu) Send(*ca, 3, xpu, 0);
+    Run(milliseconds(20));
+    const CreditRing& ring = *b->pipeline->instance(0).credit_ring[0];
+    EXPECT_GT(ring.waiting, down);
+    uint32_t next = ring.first_waiting;
+    for (; down != 0; --down, next = b->pipeline->instance(next).feeds[0].next_waiting) {
+      Ask(*b, Switch(OutOfService::kInstance, false, next));
+    }
+    EXPECT_FALSE(cb->Receive(0).empty());
+    return next;
+  }
+  // Whether the instance sends a grant in the next poll iteration.
+  bool IsGrantedNext(uint32_t instance) {
+    const CounterBlock& counters = b->pipeline->counters(instance);
+    const uint64_t before = counters.Get(Counter::kTxCreditGrants);
+    b->pipeline->Poll(network.now());
+    return counters.Get(Counter::kTxCreditGrants) != before;
+  }
   // Each gets PDUs of so many commands, round about. Returns those that have come.
   size_t Exchange(uint32_t rounds, int commands) {
     size_t got = 0;
@@ -244,6 +268,17 @@ TEST_F(ManyFeedsTest, AFullRingIsOneStop) {
       << got;
   Run(milliseconds(5));
   EXPECT_EQ(ring.waiting, 0u);
+}
+
+TEST_F(ManyFeedsTest, ThreeFeedsThatCannotSendTheirGrantsHoldUpNoOther) {
+  EXPECT_TRUE(IsGrantedNext(MakeRoomBehind(3)));
+}
+
+// Four may be all that there are: the others are served in the next turn.
+TEST_F(ManyFeedsTest, FourFeedsThatCannotSendTheirGrantsEndATurn) {
+  const uint32_t next = MakeRoomBehind(4);
+  EXPECT_FALSE(IsGrantedNext(next));
+  EXPECT_TRUE(IsGrantedNext(next));
 }
 
 // A claim that changes hands takes the feed out of the midst of those that wait.
