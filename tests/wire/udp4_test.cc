@@ -6,6 +6,7 @@
 #include <random>
 
 #include "frames.h"
+#include "wire/encap/fields.h"
 
 namespace suede {
 namespace {
@@ -157,7 +158,12 @@ TEST(Udp4, UdpChecksum) {
   for (uint32_t command_bytes : {8u, 9u, 10u, 11u}) {
     Bytes frame = Build(Spec(false), Bytes(command_bytes, 0x77));
     const ParsedFrame without = ParseBytes(kRules, frame);
+    Bytes patched = frame;
     SetUdpChecksum(Encap::kUdp4, &frame[14]);
+    FieldValues wanted;
+    wanted.Set(FieldKey::kUdpChecksum, 1);
+    PatchHeader(Encap::kUdp4, wanted, patched);
+    EXPECT_EQ(patched, frame) << "the declared field's is the same";
     const ParsedFrame with = ParseBytes(kRules, frame);
     ASSERT_EQ(with.error, FrameError::kNone);
     EXPECT_EQ(with.pdu, without.pdu);
