@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A port in front of another: takes few frames a turn, offers the offloads that a test sets, and
-// keeps copies of the pipeline's frames.
+// A port in front of another: takes few frames a turn, takes small ones, offers the offloads that a
+// test sets, and keeps copies of the pipeline's frames.
 #ifndef SUEDE_TESTS_PIPELINE_PROXY_PORT_H_
 #define SUEDE_TESTS_PIPELINE_PROXY_PORT_H_
 
@@ -41,13 +41,16 @@ class ProxyPort : public Port {
     return port_->Allocate(frames, count);
   }
   void Release(Frame* const* frames, uint32_t count) override { port_->Release(frames, count); }
-  uint32_t max_frame_bytes() const override { return port_->max_frame_bytes(); }
+  uint32_t max_frame_bytes() const override {
+    return std::min(frame_bytes, port_->max_frame_bytes());
+  }
   bool Offers(TxOffload offload) const override {
     return offload == TxOffload::kNone || offload == offers;
   }
   LinkState link() const override { return port_->link(); }
 
-  uint32_t max = ~0u;  // frames of a call
+  uint32_t max = ~0u;          // frames of a call
+  uint32_t frame_bytes = ~0u;  // of the largest frame
   TxOffload offers = TxOffload::kNone;
   std::vector<Seen> seen;  // the first of those that were taken
 

@@ -426,6 +426,16 @@ TEST_F(ResourcesTest, AChecksumBehindTheShimOfALinkIsNotLeftToTheDevice) {
   EXPECT_EQ(of_ip, 1u);
 }
 
+TEST_F(ResourcesTest, AHelloTellsTheCommandsOfTheLargestFrameThatThePortTakes) {
+  params.pack_limit_bytes = 512;
+  StartBehindProxy();
+  ProxyPort small(host->port);
+  small.frame_bytes = 1000;
+  RestartBehind(small, {.mac = MacOf(0)});
+  EXPECT_EQ(host->pipeline->instance(0).own.hello.receive_bytes,
+            1000 - Udp4::kHeaderBytes - kRhBytes - kRcrcBytes);
+}
+
 TEST_F(ResourcesTest, BytesOfFramesAreCounted) {
   StartBehindProxy();
   for (int i = 0; i < 7; ++i) ASSERT_EQ(SendPdu(1), SendResult::kOk);
