@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+
+#include "base/big_endian.h"
 #include "planes_bench.h"
 
 namespace suede {
@@ -143,6 +147,8 @@ TEST_F(SnapshotTest, PlanesAreThoseOfThePeerThatIsAskedFor) {
 
 class SnapshotOfTraffic : public PlanesTest {
  protected:
+  static constexpr size_t kSourcePortAt = 34;  // in a frame of UDP over IPv4
+
   ConnectionRow RowOfConnection(uint32_t number) {
     ConnectionSnapshot snapshot;
     snapshot.first = number;
@@ -229,6 +235,36 @@ TEST_F(SnapshotOfTraffic, APlaneIsShownWithTheVcsWhosePdusItCarries) {
   for (uint32_t plane = 0; plane < planes; ++plane) {
     EXPECT_EQ(snapshot.rows[plane].home_vcs, Carried(plane) != 0 ? 0xf : 0) << plane;
   }
+}
+
+// One of two sessions leads nowhere, and the plane does lead there.
+TEST_F(SnapshotOfTraffic, WhatIsSetAsideOnAPlaneIsShownAsInFlight) {
+  params.sessions = 2;
+  params.paths.sessions.open_percent = 100;
+  StartPair();
+  WarmUp();
+  ASSERT_TRUE(RunUntil([&] {
+    SendPdus(8);
+    ca->Completions();
+    cb->Receive();
+    return std::popcount(instance().groups[0].open()) == 2;
+  }));
+  const uint32_t source_port = kFirstSourcePort + instance().groups[0].slot(1).number;
+  const MacAddress far = MacOf(OnPlane(0, 1));
+  network.SetFilter([&](std::span<const uint8_t> frame) {
+    return !std::equal(far.begin(), far.end(), frame.begin()) || frame.size() < kSourcePortAt + 2 ||
+           LoadBe16(&frame[kSourcePortAt]) != source_port;
+  });
+  SendPdus(64);
+  ASSERT_TRUE(RunUntil([&] { return instance().own.aside_bytes[0] != 0; }));
+  uint64_t unacked = 0;
+  for (PathConnection i = 0; i < instance().map.path_connections(); ++i) {
+    unacked += instance().connections[instance().map.At(0, 0, i)].unacked_bytes();
+  }
+  PlaneSnapshot snapshot;
+  EXPECT_EQ(Ask(*a, request::Planes{.snapshot = &snapshot}), LcoreStatus::kBusy);
+  EXPECT_GT(unacked, 0u);
+  EXPECT_EQ(snapshot.inflight_bytes[0], unacked);
 }
 
 TEST_F(SnapshotOfTraffic, APlaneIsShownAsItIs) {
