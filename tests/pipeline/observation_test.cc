@@ -81,6 +81,21 @@ TEST_F(ObservationTest, TheSpeedOfALinkIsReadWhenItComesUp) {
   EXPECT_EQ(a.pipeline->instance(0).own.link_bps[0], 25'000'000'000u);
 }
 
+// More often than gauges are published, when the speeds of all links are read.
+TEST_F(ObservationTest, TheSpeedOfAPlanesLinkIsReadAtOnce) {
+  planes = 2;
+  Host& a = AddHost(0, 2);
+  Run(milliseconds(11));
+  for (const uint32_t speed : {25u, 50u, 75u}) {
+    a.port->SetLink(false);
+    a.port->faults().bits_per_ns = speed;
+    Run(microseconds(200));
+    a.port->SetLink(true);
+    Run(microseconds(200));
+    EXPECT_EQ(a.pipeline->instance(0).own.link_bps[0], speed * uint64_t{1'000'000'000});
+  }
+}
+
 TEST_F(ObservationTest, ARecoveryIsToldWithWhatItSentAgain) {
   Host& a = AddHost(0, 2);
   Client& sender = Attach(a);
