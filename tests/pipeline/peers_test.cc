@@ -194,6 +194,32 @@ TEST_F(PeersTest, DetachedClientsCommandsAreStillDelivered) {
   ExpectNoFramesOut();
 }
 
+// Twice as many queues as there are, each of which has sent.
+TEST_F(PeersTest, QueuesOfClientsThatLeftServeOthers) {
+  StartPair();
+  shape = {.queue_count = SUEDE_MAX_QUEUES,
+           .tx_lines = 64,
+           .rx_lines = 64,
+           .completion_count = 64,
+           .credit_lines = 8,
+           .aggregate_lines = 64};
+  for (uint32_t left = 0; left < 2 * Pipeline::kMaxQueues; left += SUEDE_MAX_QUEUES) {
+    Client& client = Attach(*a, 0);
+    for (uint32_t queue = 0; queue < SUEDE_MAX_QUEUES; ++queue) {
+      client.Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_COMPLETION, 0, queue);
+    }
+    for (uint32_t queue = 0; queue < SUEDE_MAX_QUEUES; ++queue) {
+      ASSERT_TRUE(RunUntil([&] { return client.Completions(queue).size() == 1; }))
+          << left << ", " << queue;
+    }
+    cb->Receive();
+    a->pipeline->mailbox().requests.Push(request::Detach{.client = client.number});
+    LcoreReply reply;
+    ASSERT_TRUE(RunUntil([&] { return a->pipeline->mailbox().replies.Pop(reply); }));
+    EXPECT_EQ(reply.kind, LcoreReplyKind::kDetach);
+  }
+}
+
 TEST_F(PeersTest, StalledDestinationDoesNotStopAnother) {
   a = &AddHost(0, 3);
   b = &AddHost(1, 3);
