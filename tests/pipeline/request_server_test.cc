@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "../client/segment_memory.h"
+
 namespace suede {
 namespace {
 
@@ -79,6 +81,26 @@ TEST_F(RequestServerTest, ASnapshotIsWrittenAtOnce) {
   EXPECT_TRUE(IsNothing(Serve(request::Queues{.snapshot = &snapshot})));
   EXPECT_TRUE(snapshot.done);
   EXPECT_EQ(snapshot.count, 0u);
+}
+
+TEST_F(RequestServerTest, AClientThatLeavesIsAnsweredOnceWhenItsQueuesAreServedNoMore) {
+  const SegmentShape shape;
+  SegmentMemory memory(shape);
+  clients.AddInstance();
+  const uint32_t instance = 0;
+  ASSERT_EQ(
+      clients.Attach(
+          {.client = 3, .segment = memory.base(), .shape = &shape, .queue_instances = &instance}),
+      ClientVerdict::kDone);
+  EXPECT_TRUE(std::holds_alternative<todo::ClientLeft>(Serve(request::Detach{.client = 3})));
+  EXPECT_FALSE(Reply().has_value());
+  server.FinishDetaching();
+  const std::optional<LcoreReply> reply = Reply();
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_EQ(reply->kind, LcoreReplyKind::kDetach);
+  EXPECT_EQ(reply->status, LcoreStatus::kDone);
+  EXPECT_EQ(reply->client, 3u);
+  EXPECT_FALSE(Reply().has_value());
 }
 
 TEST_F(RequestServerTest, TheEndIsAnsweredOnceWhenAllIsAcknowledged) {
