@@ -34,6 +34,17 @@ class HoldersTest : public ByHandTest {
     body.resize(EncodeControl(message, body.data()));
     ByHandTest::Inject({Build(ControlRh(peer, kPartition), body, peer)});
   }
+  // A PDU of commands that take a line each.
+  void InjectPdu(uint16_t peer, uint16_t psn, uint32_t lines) {
+    ReliabilityHeader rh = Rh(psn);
+    rh.xpuid = peer;
+    std::vector<uint8_t> commands;
+    for (uint32_t i = 0; i < lines; ++i) {
+      const std::vector<uint8_t> command = Command(static_cast<uint8_t>(i));
+      commands.insert(commands.end(), command.begin(), command.end());
+    }
+    ByHandTest::Inject({Build(rh, commands, peer)});
+  }
   // CREDITs that the peer has got since the last call.
   std::vector<Credit> Heard(uint16_t peer) {
     std::vector<Credit> credits;
@@ -173,6 +184,25 @@ TEST_F(HoldersTest, TheFirstGrantIsAShareByThePeersOfTheRing) {
   Meet(2);
   EXPECT_EQ(Promised(), 2 * share);
   EXPECT_EQ(host->pipeline->instance(0).credit_ring[0]->promised, 2 * share);
+}
+
+// A PDU with more lines might find no room in a small ring.
+TEST_F(HoldersTest, PdusWaitTogetherUpToTheLinesOfAnyReceiver) {
+  params.unclaimed_pdus = 1;
+  shape.rx_lines = 1024;
+  StartTwo();
+  Meet(1);
+  ASSERT_GE(Promised(), TxQueue::kUnknownReceiver + 2u);
+  Ask(*host, request::Unclaim{.vc_mask = 1, .client = client->number});
+  const Instance& instance = host->pipeline->instance(0);
+  InjectPdu(1, 0, 1);
+  EXPECT_EQ(instance.unclaimed_count[0], 1u);
+  InjectPdu(1, 1, TxQueue::kUnknownReceiver - 1);
+  EXPECT_EQ(instance.unclaimed_count[0], 1u);
+  EXPECT_EQ(instance.credit_ring[0]->kept_lines, TxQueue::kUnknownReceiver);
+  InjectPdu(1, 2, 1);
+  EXPECT_EQ(instance.unclaimed_count[0], 2u);
+  EXPECT_EQ(instance.credit_ring[0]->kept_lines, TxQueue::kUnknownReceiver + 1u);
 }
 
 // ---- PDUs that wait for a client.
