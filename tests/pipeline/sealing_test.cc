@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of many peers: however many change at once, a turn derives few.
+#include "send/sealing.h"
+
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "lcore/settings.h"
 #include "openssl/openssl_crypto.h"
 #include "planes_bench.h"
+#include "send/frame_writer.h"
 
 namespace suede {
 namespace {
@@ -257,6 +260,26 @@ class SealedPairTest : public PlanesTest {
   // Pipelines end their keys, so before their library ends.
   void TearDown() override { hosts.clear(); }
 
+  // Sends a control PDU of the host to its peer in plane 0, sealed: in the form of HELLOs, or in
+  // that of all others.
+  void SendSealed(Host& host, ControlMessage message, bool as_hello) {
+    auto& from = const_cast<Instance&>(host.pipeline->instance(0));
+    PortContext& port = *from.ports[0];
+    ASSERT_TRUE(port.link.HasFrames(1));
+    IdentitiesOf(message) = from.peers[0].handshake().identities();
+    Frame* frame = port.link.NewFrame();
+    uint8_t* commands = frame->buffer + Frame::kCommandOffset;
+    const uint32_t bytes = EncodeControl(message, commands);
+    const ConnectionIndex connection = from.map.At(0, 0, 0);
+    const HeaderTemplate& header = from.header(connection, Instance::kAckClass);
+    const PlainPdu pdu =
+        FinishPlain(header, commands, bytes, ControlRh(from.params.xpuid, from.params.partition));
+    ASSERT_TRUE(as_hello ? Sealing::SealHello(from, port, header, 0, 0, frame, pdu)
+                         : Sealing::SealOneShot(from, port, header, connection, frame, pdu));
+    port.link.StageFront(frame);
+    Run(microseconds(20));
+  }
+
   std::unique_ptr<Crypto> library_;
   std::vector<std::unique_ptr<SecretsUpdate>> updates_;
 };
@@ -276,6 +299,42 @@ TEST_F(SealedPairTest, APeerThatIsMetByPlainHellosIsAskedAtOnceWhetherItSeals) {
   ASSERT_FALSE(of_a.Get().sealed);
   EXPECT_TRUE(RunUntil([&] { return of_a.Get().sealed && of_b.Get().sealed; }, milliseconds(1)));
   EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{kOk});
+}
+
+// An end that prefers to seal asks in either form; no answer arrives.
+TEST_F(SealedPairTest, AHelloIsAnsweredInItsOwnForm) {
+  planes = 1;
+  StartSealed(SealMode::kPreferred);
+  constexpr auto kPlain = static_cast<uint8_t>(RhVersion::kControl);
+  std::vector<bool> asked;     // whether b's HELLO was sealed
+  std::vector<bool> answered;  // the same of a's answer
+  network.SetFilter([&](std::span<const uint8_t> frame) {
+    const bool is_question = frame[5] == 0;  // by the MAC address of a
+    const uint32_t version = frame[kRhAt] >> 6;
+    const bool is_sealed = version == SealedVersion(kPlain);
+    if (is_sealed || version == kPlain) {
+      (is_question ? asked : answered).push_back(is_sealed);
+    }
+    return is_question;
+  });
+  cb->SendTagged(0, 0);
+  ASSERT_TRUE(RunUntil([&] { return answered.size() == 4; }));
+  EXPECT_EQ(asked, (std::vector<bool>{true, false, true, false}));
+  EXPECT_EQ(answered, asked);
+}
+
+TEST_F(SealedPairTest, AControlPduInTheSealedFormOfAnotherIsDroppedAndCounted) {
+  planes = 1;
+  StartSealed(SealMode::kRequired);
+  WarmUp();
+  const Hello hello = b->pipeline->instance(0).own.hello;
+  ASSERT_EQ(a->Count(Counter::kRxControlMalformed), 0u);
+  SendSealed(*b, Ready{}, false);
+  EXPECT_EQ(a->Count(Counter::kRxControlMalformed), 0u);
+  SendSealed(*b, Ready{}, true);
+  EXPECT_EQ(a->Count(Counter::kRxControlMalformed), 1u);
+  SendSealed(*b, hello, false);
+  EXPECT_EQ(a->Count(Counter::kRxControlMalformed), 2u);
 }
 
 TEST_F(SealedPairTest, ANewPartitionIsThatOfSealedPdus) {
@@ -409,6 +468,34 @@ TEST_F(OneAddressTest, APduIsOfThePlaneThatItWasSentOn) {
   std::vector<uint8_t> received = cb->Receive();
   std::sort(received.begin(), received.end());
   EXPECT_EQ(received, Seeds(16));
+}
+
+// Ends that have met, and whose PLANEs are lost.
+class UnpairedTest : public SealedPairTest {
+ protected:
+  void SetUp() override {
+    one_address = true;
+    StartSealed(SealMode::kRequired);
+    network.SetFilter([&](std::span<const uint8_t> frame) {
+      return (frame[kRhAt + kRhBytes] & 0x80) != 0;  // of HELLOs
+    });
+    ca->SendTagged(0, 1);
+    ASSERT_TRUE(RunUntil([&] { return HasMet(*a) && HasMet(*b); }));
+    network.SetFilter(nullptr);
+  }
+  static bool HasMet(const Host& host) {
+    return host.pipeline->instance(0).peers[0].handshake().associated();
+  }
+};
+
+// b has seen a number of a's plane, while nothing was sealed.
+TEST_F(UnpairedTest, APlaneThatIsNotPairedTakesNoStream) {
+  SessionOf(*b, 0).OnPlane({.plane = 0}, network.now(), params.paths);
+  ASSERT_EQ(SessionOf(*b, 0).peer_plane(), 0);
+  ASSERT_FALSE(SessionOf(*b, 0).paired());
+  const uint64_t strays = b->Count(Counter::kRxSealPlane);
+  SendSealed(*a, Ready{}, false);
+  EXPECT_EQ(b->Count(Counter::kRxSealPlane), strays + 1);
 }
 
 class OneAddressControlTest : public SealedPairTest {
