@@ -3,8 +3,8 @@
 
 #include <variant>
 
+#include "frame/control_sender.h"
 #include "receive/ack_scheduler.h"
-#include "send/control_sender.h"
 
 namespace suede {
 namespace {

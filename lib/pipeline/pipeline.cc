@@ -165,8 +165,9 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
   port.ack_budget.OnReceived(count, now);
   const uint64_t bytes = receiver_.Begin(port, frames, count);
   while (receiver_.GoOn(port, now)) {
-    const PeerRef of = receiver_.effects_of();
-    effector_.Apply(*lcore_.instances[of.instance], of.peer, receiver_.effects());
+    PeerEffects& wanted = receiver_.effects();
+    effector_.Apply(*lcore_.instances[wanted.peer().instance], wanted.peer().peer,
+                    wanted.effects());
     receiver_.EndEffects();
   }
   const Handover& handover = port.link.handover();

@@ -28,6 +28,7 @@
 #include "receive/pause_requester.h"
 #include "receive/receiver.h"
 #include "receive/refusals.h"
+#include "send/ack_processor.h"
 #include "send/completions.h"
 #include "send/congestion_use.h"
 #include "send/credit_use.h"
@@ -132,6 +133,11 @@ class Pipeline {
   RingDrainer ring_drainer_{lcore_, run_queue_};
   Stager stager_{lcore_, run_queue_, shares_, completions_, credit_use_, congestion_};
   // From wire to ring.
+  AckProcessor ack_processor_{{.lcore = lcore_,
+                               .run_queue = run_queue_,
+                               .completions = completions_,
+                               .congestion = congestion_,
+                               .stager = stager_}};
   AckScheduler ack_scheduler_{lcore_};
   CreditGrants grants_{lcore_};
   CongestionGrants congestion_grants_{lcore_};
@@ -144,10 +150,7 @@ class Pipeline {
                       .deliverer = deliverer_,
                       .refusals = refusals_,
                       .pause_requester = pause_requester_,
-                      .run_queue = run_queue_,
-                      .completions = completions_,
-                      .stager = stager_,
-                      .congestion = congestion_}};
+                      .acks = ack_processor_}};
   // Decisions about peers.
   Pauses pauses_{lcore_};
   Effector effector_{{.lcore = lcore_,

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "send/control_sender.h"
+#include "frame/control_sender.h"
 
 namespace suede {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "send/control_sender.h"
+#include "frame/control_sender.h"
 
 namespace suede {
 namespace {

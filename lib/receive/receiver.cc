@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "receive/receiver.h"
 
-#include <new>
 #include <optional>
 #include <variant>
 
@@ -9,18 +8,37 @@
 #include "receive/drop_counter.h"
 #include "wire/command.h"
 #include "wire/pfc.h"
-#include "wire/rcrc.h"
 #include "wire/trimmed.h"
 
 namespace suede {
 
+uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count) {
+  flow_.series = kNone;
+  burst_.Clear();
+  if (port.link.down()) [[unlikely]]
+    return Refuse(port, frames, count);
+  const uint64_t bytes = burst_.Parse(port, frames, count);
+  if (burst_.has_sealed()) [[unlikely]]
+    seal_opener_.Open(burst_, port);
+  return bytes;
+}
+
+// Drops all frames of a port that an operator has set down.
+[[gnu::cold]] uint64_t Receiver::Refuse(PortContext& port, Frame* const* frames, uint32_t count) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    bytes += frames[i]->length;
+    port.link.Release(frames[i]);
+  }
+  lcore_.counters.Add(Counter::kRxAdminDown, count);
+  return bytes;
+}
+
 bool Receiver::GoOn(PortContext& port, Time now) {
-  while (next_ != count_) {
-    if (next_ == rcrcs_end_) [[unlikely]]
-      ComputeRcrcs();
-    const uint32_t i = next_++;
+  while (burst_.has_next()) {
+    const uint32_t i = burst_.Next();
     if (!OnFrame(port, i, now)) [[likely]]
-      port.link.Release(frames_[i]);
+      port.link.Release(burst_.frame(i));
     if (!effects_.empty()) [[unlikely]] {
       EndRun(now);
       return true;
@@ -32,11 +50,11 @@ bool Receiver::GoOn(PortContext& port, Time now) {
 
 // Returns whether the frame is kept.
 [[gnu::always_inline]] inline bool Receiver::OnFrame(PortContext& port, uint32_t i, Time now) {
-  if (series_of_[i] != flow_.series) [[unlikely]] {
+  if (burst_.series_index(i) != flow_.series) [[unlikely]] {
     EndRun(now);
     const Checked checked = Check(port, i, now);
     if (checked != Checked::kData) return checked == Checked::kKept;
-  } else if (!RcrcGood(spans_[i])) [[unlikely]] {
+  } else if (!burst_.RcrcIsGood(i)) [[unlikely]] {
     EndRun(now);
     flow_.instance->counters.Add(Counter::kRxRcrc);
     return false;
@@ -47,8 +65,8 @@ bool Receiver::GoOn(PortContext& port, Time now) {
 // Sets flow_: the series of frame i, a data PDU, has passed all checks.
 [[gnu::always_inline]] inline void Receiver::SetFlow(Instance& instance, uint32_t i, PeerIndex peer,
                                                      PlaneIndex plane, ConnectionIndex number) {
-  const RhWord rh = rhs_[i];
-  flow_.series = series_of_[i];
+  const RhWord rh = burst_.rh(i);
+  flow_.series = burst_.series_index(i);
   flow_.instance = &instance;
   flow_.connection = &instance.connections[number];
   const Vc vc(rh.vc());
@@ -63,13 +81,14 @@ bool Receiver::GoOn(PortContext& port, Time now) {
 // Makes all checks of frame i, in the order of the wire profile. The series of a data PDU that
 // passes becomes the series of flow_.
 [[gnu::noinline]] Receiver::Checked Receiver::Check(PortContext& port, uint32_t i, Time now) {
-  const Series& series = series_[series_of_[i]];
+  const Series& series = burst_.series(i);
   if (series.error() != FrameError::kNone) [[unlikely]] {
-    return OnFrameError(port, frames_[i], series.error(), now) ? Checked::kKept : Checked::kDone;
+    return OnFrameError(port, burst_.frame(i), series.error(), now) ? Checked::kKept
+                                                                    : Checked::kDone;
   }
   const PortContext::Location place = port.LocationOf(series.destination);
   if (place.instance >= PortContext::Location::kElsewhere) [[unlikely]] {
-    return SetAside(port, place, frames_[i]) ? Checked::kKept : Checked::kDone;
+    return foreign_.Add(port, place, burst_.frame(i)) ? Checked::kKept : Checked::kDone;
   }
   Instance& instance = *lcore_.instances[place.instance];
   if (instance.down || instance.own.admin[place.plane] == PlaneAdmin::kDown) {
@@ -77,12 +96,12 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     return Checked::kDone;
   }
   // (A sealed PDU that was not opened has no R-CRC.)
-  if (!RcrcGood(spans_[i]) && !IsSealedVersion(rhs_[i].ver())) {
+  if (!burst_.RcrcIsGood(i) && !IsSealedVersion(burst_.rh(i).ver())) {
     instance.counters.Add(Counter::kRxRcrc);
     return Checked::kDone;
   }
   // (Keep no value alive across these calls: that would make every frame more expensive.)
-  const RhWord rh = rhs_[i];
+  const RhWord rh = burst_.rh(i);
   if (instance.seals() && RefusesPlain(instance, i, place.plane, now)) [[unlikely]]
     return Checked::kDone;
   if (!rh.Is(RhVersion::kData)) [[unlikely]]
@@ -118,8 +137,8 @@ bool Receiver::GoOn(PortContext& port, Time now) {
 // Returns whether a plain PDU for an instance that seals is dropped, as its peer's PDUs have to be
 // sealed.
 bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Time now) {
-  const Series& series = series_[series_of_[i]];
-  const RhWord rh = rhs_[i];
+  const Series& series = burst_.series(i);
+  const RhWord rh = burst_.rh(i);
   if (series.opened() || IsSealedVersion(rh.ver())) return false;
   const PeerIndex peer(instance.peer_of_xpu[rh.xpuid()]);
   if (peer == Instance::kNoPeer || !instance.SealOf(peer).IsSealed()) return false;
@@ -132,8 +151,8 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
 // Handles a PDU of a sealed version that was not opened.
 [[gnu::cold]] Receiver::Checked Receiver::OnSealed(Instance& instance, uint32_t i, PlaneIndex plane,
                                                    Time now) {
-  const RhWord rh = rhs_[i];
-  const Series& series = series_[series_of_[i]];
+  const RhWord rh = burst_.rh(i);
+  const Series& series = burst_.series(i);
   if (!instance.seals()) {
     instance.counters.Add(Counter::kRxVersion);
     const PeerIndex of(instance.peer_of_xpu[rh.xpuid()]);
@@ -145,9 +164,9 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
   }
   const PeerIndex peer = SenderOf(instance, series, rh, plane);
   if (peer == Instance::kNoPeer) return Checked::kDone;
-  instance.counters.Add(DropCounter(seal_errors_[i]));
-  if (seal_errors_[i] == SealError::kKey) {
-    instance.peers[peer].OnUnopened(now, EffectsFor(instance, peer));
+  instance.counters.Add(DropCounter(seal_opener_.error(i)));
+  if (seal_opener_.error(i) == SealError::kKey) {
+    instance.peers[peer].OnUnopened(now, effects_.For(instance, peer));
   }
   return Checked::kDone;
 }
@@ -156,7 +175,7 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
 [[gnu::noinline]] Receiver::Checked Receiver::CheckSession(Instance& instance, uint32_t i,
                                                            PeerIndex peer, PlaneIndex plane) {
   const ConnectionIndex number =
-      ConnectionOfSession(instance, peer, plane, SessionAt(i), Vc(rhs_[i].vc()));
+      ConnectionOfSession(instance, peer, plane, burst_.series(i).session(), Vc(burst_.rh(i).vc()));
   if (number == kNoConnection) {
     instance.counters.Add(Counter::kRxSession);
     return Checked::kDone;
@@ -177,20 +196,6 @@ ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerInde
   return slot == Peer::kNoSlot ? kNoConnection : instance.map.At(peer, plane, slot, vc);
 }
 
-// Keeps a frame for another lcore's instance until the caller calls HandOver. (A call of HandOver
-// here would make every frame more expensive.)
-[[gnu::always_inline]] inline bool Receiver::SetAside(const PortContext& port,
-                                                      PortContext::Location place, Frame* frame) {
-  if (place.instance == PortContext::Location::kNowhere) {
-    lcore_.counters.Add(Counter::kRxUnknownDestination);
-    return false;
-  }
-  // RestoreFrame does not use the ParsedFrame.
-  if (port.params.rules.encap == Encap::kUdp4) new (frame->notes) ParsedFrame;
-  foreign_[foreign_count_++] = {.frame = frame, .neighbour = place.plane};
-  return true;
-}
-
 // Passes a frame that is not SUE's to the lane of packets if that receives; drops all others.
 // Returns whether the frame is kept.
 [[gnu::cold, gnu::noinline]] bool Receiver::OnFrameError(PortContext& port, Frame* frame,
@@ -207,7 +212,7 @@ ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerInde
   const bool is_packet = error == FrameError::kNotSue;
   Handover& handover = port.link.handover();
   if (is_packet && handover.LaneReceivesElsewhere()) {
-    return CountHandedOver(handover.PushPacket(frame));
+    return foreign_.Count(handover.PushPacket(frame));
   }
   PacketLane* const packets = port.link.packets();
   if (is_packet && packets != nullptr && packets->receiving()) {
@@ -224,7 +229,7 @@ ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerInde
                                                       const ParsedFrame& parsed, Time now) {
   const PortContext::Location place = port.LocationOf(parsed.destination);
   if (place.instance == PortContext::Location::kElsewhere) {
-    return CountHandedOver(port.link.handover().Push(place.plane, frame));
+    return foreign_.Count(port.link.handover().Push(place.plane, frame));
   }
   if (place.instance == PortContext::Location::kNowhere) {
     lcore_.counters.Add(Counter::kRxTrimmedUnknown);
@@ -264,33 +269,13 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   if (pfc) port.link.OnPfc(*pfc, now);
 }
 
-// Counts whether a frame was handed over. Returns `handed`: if true, the other lcore owns the
-// frame.
-bool Receiver::CountHandedOver(bool handed) {
-  lcore_.counters.Add(handed ? Counter::kRxHandedOver : Counter::kRxHandoverFull);
-  return handed;
-}
-
-// Hands over the frames that Check has set aside, and publishes them to the other lcores.
-[[gnu::noinline]] void Receiver::HandOver(PortContext& port) {
-  Handover& handover = port.link.handover();
-  for (uint32_t i = 0; i < foreign_count_; ++i) {
-    Frame* const frame = foreign_[i].frame;
-    const auto* parsed = std::launder(reinterpret_cast<const ParsedFrame*>(frame->notes));
-    RestoreFrame(port.params.rules, frame->data, *parsed);
-    if (!CountHandedOver(handover.Push(foreign_[i].neighbour, frame))) port.link.Release(frame);
-  }
-  foreign_count_ = 0;
-  handover.Publish();
-}
-
 // Counts PDUs of flow_ that were accepted in a row: their counters, credit and acknowledgement.
 [[gnu::noinline]] void Receiver::CountRun(Time now) {
   Instance& instance = *flow_.instance;
   const DeliveredRun run = run_;
   run_ = {};
   deliverer_.CountRun(instance, flow_.target, run);
-  if (flow_.connection->is_watched() || has_marks_) [[unlikely]]
+  if (flow_.connection->is_watched() || burst_.has_marks()) [[unlikely]]
     WatchRun(instance, run.pdus, run.bytes, run.lines, now);
   grants_.OnAccepted(instance, flow_.peer, flow_.target.vc, *flow_.credit, run.lines, run.widest);
   pause_requester_.OnReceived(instance, flow_.target.vc, now);
@@ -306,13 +291,14 @@ bool Receiver::CountHandedOver(bool handed) {
     OnClosed(instance, flow_.number, PduAt(i), true, now);
     return false;
   }
-  const PsnVerdict verdict = connection.Classify(rhs_[i].psn());
+  const PsnVerdict verdict = connection.Classify(burst_.rh(i).psn());
   if (verdict != PsnVerdict::kExpected) [[unlikely]] {
     OnUnexpected(instance, verdict, i, now);
     return false;
   }
-  if (flow_.ring == nullptr || !Deliverer::DeliverTo(*flow_.ring, flow_.target.head, CommandsAt(i),
-                                                     CommandBytesAt(i), run_)) [[unlikely]] {
+  if (flow_.ring == nullptr ||
+      !Deliverer::DeliverTo(*flow_.ring, flow_.target.head, burst_.CommandsAt(i),
+                            burst_.CommandBytesAt(i), run_)) [[unlikely]] {
     return DeliverOne(instance, PduAt(i), now);
   }
   connection.Accept();
@@ -323,7 +309,7 @@ bool Receiver::CountHandedOver(bool handed) {
 // Counts PDUs of flow_, which may be duplicates or refused.
 [[gnu::always_inline]] inline void Receiver::CountArrived(Instance& instance, uint32_t pdus,
                                                           uint64_t bytes) {
-  const bool marked = has_marks_ && (series_[flow_.series].flow & kMarked) == kMarked;
+  const bool marked = burst_.has_marks() && burst_.SeriesAt(flow_.series).marked();
   if (!marked && !flow_.connection->counted()) return;
   congestion_grants_.OnReceived(instance, flow_.number, pdus, bytes, marked);
 }
@@ -349,14 +335,14 @@ bool Receiver::CountHandedOver(bool handed) {
 [[gnu::cold]] void Receiver::OnUnexpected(Instance& instance, PsnVerdict verdict, uint32_t i,
                                           Time now) {
   EndRun(now);
-  CountArrived(instance, 1, CommandBytesAt(i));
+  CountArrived(instance, 1, burst_.CommandBytesAt(i));
   Connection& connection = *flow_.connection;
   const bool ahead = verdict == PsnVerdict::kAhead;
   instance.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
   if (ahead) {
     connection.OnGap(now, instance.params.transport);
   } else {
-    connection.OnDuplicate(rhs_[i].psn(), instance.params.transport);
+    connection.OnDuplicate(burst_.rh(i).psn(), instance.params.transport);
   }
   AckScheduler::Schedule(instance, flow_.number, connection, now);
 }
@@ -399,16 +385,16 @@ bool Receiver::CountHandedOver(bool handed) {
 [[gnu::always_inline]] inline bool Receiver::OnDataPdu(Instance& instance, uint32_t i, Time now) {
   const ConnectionIndex number = flow_.number;
   Connection& connection = *flow_.connection;
-  const RhWord rh = rhs_[i];
+  const RhWord rh = burst_.rh(i);
   if (rh.op() != RhOp::kNothing) {
     if (connection.IsPlausible(rh.psn(), instance.params.transport)) [[likely]] {
-      OnRpsn(instance, number, rh.op(), rh.rpsn(), now);
+      acks_.OnRpsn(instance, number, rh.op(), rh.rpsn(), effects_);
     } else {
-      OnImplausible(instance, number, rh.op(), rh.rpsn(), now);
+      acks_.OnImplausible(instance, number, rh.op(), rh.rpsn(), effects_);
     }
   }
-  const uint8_t* commands = CommandsAt(i);
-  const uint32_t bytes = CommandBytesAt(i);
+  const uint8_t* commands = burst_.CommandsAt(i);
+  const uint32_t bytes = burst_.CommandBytesAt(i);
   const bool sequenced = bytes >= 2 && (commands[0] & 0x0f) != 0;
   if (sequenced) [[likely]]
     return OnSequenced(instance, i, now);
@@ -432,7 +418,7 @@ bool Receiver::CountHandedOver(bool handed) {
                                       bool sequenced, Time now) {
   instance.peers[pdu.peer].OnClosedData(pdu.plane, instance.map.NumberOf(number), sequenced,
                                         pdu.rh.op(), pdu.rh.rpsn(), now,
-                                        EffectsFor(instance, pdu.peer));
+                                        effects_.For(instance, pdu.peer));
 }
 
 // An unsequenced PDU shows that sequenced PDUs are missing or were overtaken.
@@ -451,8 +437,8 @@ bool Receiver::CountHandedOver(bool handed) {
 // which would optimize for size: with many peers there are as many CREDITs as data PDUs.)
 [[gnu::noinline]] Receiver::Checked Receiver::OnNoData(Instance& instance, uint32_t i,
                                                        PlaneIndex plane, Time now) {
-  if (!rhs_[i].Is(RhVersion::kControl)) return OnSealed(instance, i, plane, now);
-  const PeerIndex peer = SenderOf(instance, series_[series_of_[i]], rhs_[i], plane);
+  if (!burst_.rh(i).Is(RhVersion::kControl)) return OnSealed(instance, i, plane, now);
+  const PeerIndex peer = SenderOf(instance, burst_.series(i), burst_.rh(i), plane);
   if (peer != Instance::kNoPeer) OnControlPdu(instance, i, peer, plane, now);
   return Checked::kDone;
 }
@@ -460,7 +446,7 @@ bool Receiver::CountHandedOver(bool handed) {
 void Receiver::OnControlPdu(Instance& instance, uint32_t i, PeerIndex peer, PlaneIndex plane,
                             Time now) {
   ControlMessage message;
-  switch (DecodeControl(CommandsAt(i), CommandBytesAt(i), message)) {
+  switch (DecodeControl(burst_.CommandsAt(i), burst_.CommandBytesAt(i), message)) {
     case ControlError::kNone:
       break;
     case ControlError::kUnknownType:
@@ -470,23 +456,24 @@ void Receiver::OnControlPdu(Instance& instance, uint32_t i, PeerIndex peer, Plan
       instance.counters.Add(Counter::kRxControlMalformed);
       return;
   }
-  if (instance.seals() && !FitsForm(instance, i, peer, message)) [[unlikely]] {
+  if (instance.seals() && !seal_opener_.FitsForm(burst_, instance, i, peer, message)) [[unlikely]] {
     instance.counters.Add(Counter::kRxControlMalformed);
     return;
   }
   // (Credit belongs to the peer, whichever plane the CREDIT arrives on.)
-  if (IsStray(i) && !NamesPlane(message) && !std::holds_alternative<Credit>(message)) [[unlikely]] {
+  if (seal_opener_.IsStray(burst_, i) && !NamesPlane(message) &&
+      !std::holds_alternative<Credit>(message)) [[unlikely]] {
     instance.counters.Add(Counter::kRxSealPlane);
     return;
   }
   instance.counters.Add(Counter::kRxControlPdus);
   Peer::ControlFacts facts{.waits = instance.blocked[peer] != 0,
-                           .slot = SlotOf(instance, peer, plane, SessionAt(i)),
+                           .slot = SlotOf(instance, peer, plane, burst_.series(i).session()),
                            .sealed = instance.seals() && instance.SealOf(peer).IsSealed()};
   if (const auto* hello = std::get_if<Hello>(&message)) {
     facts.is_pong = instance.ping.TakeAnswer(peer, instance.own.hello, *hello, now);
   }
-  instance.peers[peer].OnControl(plane, message, facts, now, EffectsFor(instance, peer));
+  instance.peers[peer].OnControl(plane, message, facts, now, effects_.For(instance, peer));
 }
 
 }  // namespace suede

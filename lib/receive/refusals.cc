@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "receive/refusals.h"
 
-#include "send/control_sender.h"
+#include "frame/control_sender.h"
 
 namespace suede {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "send/control_sender.h"
+#include "frame/control_sender.h"
 
 namespace suede {
 namespace {

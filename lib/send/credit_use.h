@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "base/coordinates.h"
+#include "frame/control_sender.h"
 #include "lcore/lcore.h"
 #include "send/completions.h"
-#include "send/control_sender.h"
 #include "send/run_queue.h"
 
 namespace suede {

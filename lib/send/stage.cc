@@ -5,8 +5,8 @@
 #include <bit>
 #include <cstring>
 
-#include "send/frame_writer.h"
-#include "send/sealing.h"
+#include "frame/frame_writer.h"
+#include "frame/sealing.h"
 
 namespace suede {
 namespace {

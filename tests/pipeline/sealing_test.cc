@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of many peers: however many change at once, a turn derives few.
-#include "send/sealing.h"
+#include "frame/sealing.h"
 
 #include <algorithm>
 #include <memory>
@@ -8,11 +8,11 @@
 
 #include "../seal/counted_crypto.h"
 #include "bench.h"
+#include "frame/frame_writer.h"
 #include "lcore/secrets_update.h"
 #include "lcore/settings.h"
 #include "openssl/openssl_crypto.h"
 #include "planes_bench.h"
-#include "send/frame_writer.h"
 
 namespace suede {
 namespace {

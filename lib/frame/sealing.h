@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seals PDUs as they are staged (docs/sealing.md): prepares the sealed form for the port's batch,
 // which is sealed before the burst leaves. Owned by the lcore.
-#ifndef SUEDE_SEND_SEALING_H_
-#define SUEDE_SEND_SEALING_H_
+#ifndef SUEDE_FRAME_SEALING_H_
+#define SUEDE_FRAME_SEALING_H_
 
 #include <cstdint>
 
 #include "base/coordinates.h"
+#include "frame/frame_writer.h"
 #include "lcore/instance.h"
 #include "lcore/port_context.h"
 #include "pdu/pdu.h"
-#include "send/frame_writer.h"
 
 namespace suede {
 
@@ -56,4 +56,4 @@ class Sealing {
 
 }  // namespace suede
 
-#endif  // SUEDE_SEND_SEALING_H_
+#endif  // SUEDE_FRAME_SEALING_H_

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends PDUs of the transport itself, in one-shot frames in front of data: control PDUs
 // (docs/control-pdus.md) and unsequenced PDUs. Owned by the lcore.
-#ifndef SUEDE_SEND_CONTROL_SENDER_H_
-#define SUEDE_SEND_CONTROL_SENDER_H_
+#ifndef SUEDE_FRAME_CONTROL_SENDER_H_
+#define SUEDE_FRAME_CONTROL_SENDER_H_
 
 #include <cstdint>
 #include <utility>
 
 #include "base/coordinates.h"
+#include "frame/frame_writer.h"
 #include "lcore/instance.h"
 #include "lcore/port_context.h"
-#include "send/frame_writer.h"
 #include "transport/connection.h"
 #include "wire/control_pdu.h"
 
@@ -62,4 +62,4 @@ class ControlSender {
 
 }  // namespace suede
 
-#endif  // SUEDE_SEND_CONTROL_SENDER_H_
+#endif  // SUEDE_FRAME_CONTROL_SENDER_H_

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receiver: the stages that a burst passes as a whole. Parses its frames into series, skips those
-// of other lcores, and computes R-CRCs.
+#include "receive/received_burst.h"
+
 #include <algorithm>
 #include <bit>
 #include <new>
-
-#include "receive/receiver.h"
 
 namespace suede {
 namespace {
@@ -17,37 +15,27 @@ constexpr uint32_t kRcrcsBytes = 4096;
 
 }  // namespace
 
-uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count) {
-  flow_.series = kNone;
+void ReceivedBurst::Clear() {
   next_ = 0;
   count_ = 0;
   rcrcs_end_ = 0;
   series_count_ = 0;
   marks_ = 0;
   versions_ = 0;
-  if (port.link.down()) [[unlikely]]
-    return Refuse(port, frames, count);
+}
+
+uint64_t ReceivedBurst::Parse(PortContext& port, Frame* const* frames, uint32_t count) {
   frames_ = frames;
   count_ = count;
   for (uint32_t i = 0; i < count; ++i) {
     __builtin_prefetch(frames[i]->data);
     __builtin_prefetch(frames[i]->data + kLineBytes);
   }
-  const uint64_t bytes = Parse(port);
-  if (port.link.handover().is_shared()) [[unlikely]]
-    PassOver(port);
-  if (versions_ >> (kVersionBit + 1) != 0) [[unlikely]]
-    OpenSealed(port);
-  return bytes;
-}
-
-// Parses all frames of the burst. Returns their bytes.
-uint64_t Receiver::Parse(PortContext& port) {
   const FrameRules& rules = port.params.rules;
   udp4::Headers headers;
   uint32_t headers_series = 0;  // of the frame that has them,
   uint64_t headers_flow = 0;    // and the part of its flow that they contain
-  uint32_t last = kNone;
+  uint32_t last = kNoSeries;
   uint64_t bytes = 0;
   ParsedFrame parsed;
   for (uint32_t i = 0; i < count_; ++i) {
@@ -75,15 +63,17 @@ uint64_t Receiver::Parse(PortContext& port) {
     }
   }
   has_marks_ = (marks_ & kMarked) == kMarked;
+  if (port.link.handover().is_shared()) [[unlikely]]
+    PassOver(port);
   return bytes;
 }
 
 // Notes a frame that was parsed. Returns its series; `last` is that of the frame before it.
-[[gnu::always_inline]] inline uint32_t Receiver::NoteParsed(uint32_t i, uint32_t last,
-                                                            const ParsedFrame& parsed) {
+[[gnu::always_inline]] inline uint32_t ReceivedBurst::NoteParsed(uint32_t i, uint32_t last,
+                                                                 const ParsedFrame& parsed) {
   const RhWord rh(parsed.pdu);
   const uint64_t flow = rh.Flow() | MarkOf(parsed) | parsed.session;
-  if (last == kNone || !series_[last].Has(parsed, flow)) {
+  if (last == kNoSeries || !series_[last].Has(parsed, flow)) {
     last = AddSeries(parsed.source, parsed.destination, flow);
   }
   Note(i, last, rh, parsed.pdu, parsed.pdu_bytes);
@@ -91,8 +81,8 @@ uint64_t Receiver::Parse(PortContext& port) {
 }
 
 // Parses a frame that ParseInPlace has left. Returns its series.
-[[gnu::noinline]] uint32_t Receiver::ParseOther(PortContext& port, uint32_t i, uint32_t last,
-                                                bool trusted) {
+[[gnu::noinline]] uint32_t ReceivedBurst::ParseOther(PortContext& port, uint32_t i, uint32_t last,
+                                                     bool trusted) {
   Frame* const frame = frames_[i];
   const ParsedFrame parsed = ParseFrame(port.params.rules, frame->data, frame->length, trusted);
   if (parsed.error != FrameError::kNone) {
@@ -106,20 +96,9 @@ uint64_t Receiver::Parse(PortContext& port) {
   return NoteParsed(i, last, parsed);
 }
 
-// Drops all frames of a port that an operator has set down.
-[[gnu::cold]] uint64_t Receiver::Refuse(PortContext& port, Frame* const* frames, uint32_t count) {
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    bytes += frames[i]->length;
-    port.link.Release(frames[i]);
-  }
-  lcore_.counters.Add(Counter::kRxAdminDown, count);
-  return bytes;
-}
-
 // Skips the R-CRCs of other lcores' frames on a shared port: the receiving lcore checks them.
-[[gnu::noinline]] void Receiver::PassOver(PortContext& port) {
-  uint32_t last = kNone;
+[[gnu::noinline]] void ReceivedBurst::PassOver(PortContext& port) {
+  uint32_t last = kNoSeries;
   bool passes = false;
   for (uint32_t i = 0; i < count_; ++i) {
     if (series_of_[i] != last) {
@@ -132,9 +111,17 @@ uint64_t Receiver::Parse(PortContext& port) {
   }
 }
 
+uint32_t ReceivedBurst::AddOpenedSeries(uint32_t i) {
+  constexpr uint64_t kVersions = uint64_t{3} << kVersionBit;
+  const Series& sealed = series(i);
+  const uint64_t flow =
+      (sealed.flow & ~kVersions) | (rhs_[i].Flow() & kVersions) | uint64_t{1} << kOpenedBit;
+  return AddSeries(sealed.source, sealed.destination, flow);
+}
+
 // Computes the R-CRCs of the next PDUs: as many as make up kRcrcsBytes if all are as long as the
 // first.
-[[gnu::noinline]] void Receiver::ComputeRcrcs() {
+[[gnu::noinline]] void ReceivedBurst::ComputeRcrcs() {
   const uint32_t first = rcrcs_end_;
   const uint32_t some = std::max(kRcrcsBytes >> std::bit_width(spans_[first].bytes), 1u);
   rcrcs_end_ = std::min(first + some, count_);

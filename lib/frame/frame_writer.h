@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes RH, R-CRC and network header around the commands of a PDU.
-#ifndef SUEDE_SEND_FRAME_WRITER_H_
-#define SUEDE_SEND_FRAME_WRITER_H_
+#ifndef SUEDE_FRAME_FRAME_WRITER_H_
+#define SUEDE_FRAME_FRAME_WRITER_H_
 
 #include <cstdint>
 
@@ -59,4 +59,4 @@ struct PlainPdu {
 
 }  // namespace suede
 
-#endif  // SUEDE_SEND_FRAME_WRITER_H_
+#endif  // SUEDE_FRAME_FRAME_WRITER_H_

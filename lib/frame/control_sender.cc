@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "send/control_sender.h"
+#include "frame/control_sender.h"
 
 #include <bit>
 #include <variant>
 
-#include "send/frame_writer.h"
-#include "send/sealing.h"
+#include "frame/frame_writer.h"
+#include "frame/sealing.h"
 
 namespace suede {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "send/sealing.h"
+#include "frame/sealing.h"
 
 #include <cstring>
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "send/ack_processor.h"
+
+namespace suede {
+
+void AckProcessor::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, Psn rpsn,
+                          PeerEffects& effects) {
+  Connection& connection = instance.connections[number];
+  const Time now = lcore_.now;
+  const uint32_t bytes = connection.unacked_bytes();
+  PduList acked;
+  const RpsnVerdict verdict = op == RhOp::kAck
+                                  ? connection.OnAck(rpsn, now, instance.params.transport, acked)
+                                  : OnNack(instance, number, rpsn, acked);
+  if (verdict == RpsnVerdict::kNothingNew) return;
+  if (verdict == RpsnVerdict::kOutOfWindow) {
+    instance.counters.Add(Counter::kRxRpsnInvalid);
+    return;
+  }
+  if (verdict == RpsnVerdict::kResumed) OnResumed(instance, number, effects);
+  if (instance.own.has_sessions && !acked.empty()) {
+    const PlaneIndex plane = instance.map.PlaneOf(number);
+    instance.peer_of(number).OnProof(plane, now);
+    if (connection.unacked_bytes() == 0) instance.own.OnIdle(plane);
+  }
+  OnAcked(instance, number, bytes - connection.unacked_bytes(), acked, effects);
+  if (instance.blocked[instance.map.PeerOf(number)] != 0) run_queue_.Unblock(instance, number);
+}
+
+[[gnu::cold]] void AckProcessor::OnImplausible(Instance& instance, ConnectionIndex number, RhOp op,
+                                               Psn rpsn, PeerEffects& effects) {
+  Connection& connection = instance.connections[number];
+  // A peer that does not speak HELLO may have restarted, and announces that in no other way.
+  if (connection.lost() && instance.peer_of(number).handshake().plain()) {
+    return OnRpsn(instance, number, op, rpsn, effects);
+  }
+  connection.OnImplausible();
+  instance.counters.Add(Counter::kRxRpsnImplausible);
+}
+
+RpsnVerdict AckProcessor::OnNack(Instance& instance, ConnectionIndex number, Psn rpsn,
+                                 PduList& acked) {
+  Connection& connection = instance.connections[number];
+  const Time now = lcore_.now;
+  instance.counters.Add(Counter::kRxNacks);
+  if (instance.ping.probe != 0) [[unlikely]] {
+    instance.ping.OnNack(instance.map.PeerOf(number), instance.map.PlaneOf(number), now);
+  }
+  const RpsnVerdict verdict = connection.OnNack(rpsn, now, instance.params.transport, acked);
+  if (connection.HasRetransmission()) stager_.WantRetransmission(instance, number);
+  lcore_.timers.ArmConnection(instance, number);
+  return verdict;
+}
+
+// `bytes`: of the commands in `acked`.
+[[gnu::always_inline]] inline void AckProcessor::OnAcked(Instance& instance, ConnectionIndex number,
+                                                         uint32_t bytes, PduList& acked,
+                                                         PeerEffects& effects) {
+  const PeerIndex peer = instance.map.PeerOf(number);
+  if (instance.is_paced) {
+    congestion_.OnAcked(instance, number, acked, bytes, lcore_.now);
+  }
+  const PlaneIndex plane = instance.map.PlaneOf(number);
+  if (instance.connections[number].has_aside()) [[unlikely]]
+    instance.peers[peer].TakeBack(plane, instance.map.NumberOf(number));
+  instance.CountOut(peer, plane, bytes);
+  completions_.EndAcked(instance, number, acked);
+  if (instance.paths[peer].moving == 0) [[likely]]
+    return;
+  instance.peers[peer].placement().OnEnded(effects.For(instance, peer));
+}
+
+[[gnu::cold]] void AckProcessor::OnResumed(Instance& instance, ConnectionIndex number,
+                                           PeerEffects& effects) {
+  completions_.LetGo(instance, number);
+  const PeerIndex peer = instance.map.PeerOf(number);
+  instance.peers[peer].OnResumed(instance.map.PlaneOf(number), instance.map.NumberOf(number),
+                                 effects.For(instance, peer));
+}
+
+}  // namespace suede
