@@ -71,7 +71,7 @@ uint32_t SimPort::Transmit(Frame* const* frames, uint32_t count) {
     auto* buffer = reinterpret_cast<Buffer*>(frame);
     Require(buffer->references != 0, "a frame was sent after it was released");
     ++buffer->references;
-    bytes_taken_ += frame->length;
+    bytes_.taken += frame->length;
     if (overloaded_ != kSimClasses) LookAhead(*frame);
     ring_.push_back({buffer, kNever, Fingerprint(frame->data, frame->length)});
     if (ring_.size() == 1) BeginFirst();
@@ -186,7 +186,7 @@ void SimPort::Arrive(Frame* frame, Time now) {
   }
   if (Filters(*frame)) return network_->Release(frame);
   if (rx_ring_ != 0 && received_.size() >= posted_) return Lose(frame);
-  bytes_received_ += frame->length;
+  bytes_.received += frame->length;
   received_.push_back({now, frame});
   if (woken_) woken_(now);
 }
@@ -275,7 +275,7 @@ void SimPort::LeaveUntil(Time time) {
   while (!ring_.empty() && Sends() && ring_.front().leaves <= time) {
     const OnWire& first = ring_.front();
     free_at_ = first.leaves;
-    bytes_sent_ += first.buffer->frame.length;
+    bytes_.sent += first.buffer->frame.length;
     network_->Send(*this, first.buffer->frame, first.leaves);
     left_.push_back(first);
     ring_.pop_front();

@@ -20,6 +20,12 @@
 
 namespace suede {
 
+struct SimPortBytes {
+  uint64_t taken = 0;     // of frames put into the ring
+  uint64_t sent = 0;      // of frames sent, lost ones included
+  uint64_t received = 0;  // of frames that arrived and were not lost
+};
+
 // Frames belong to the pool of the port that allocated them, and may be sent through, queried by
 // and released to any port: a host with several ports may retransmit a frame on another.
 class SimPort : public Port {
@@ -97,11 +103,7 @@ class SimPort : public Port {
   bool waits_for_class() const;
   // Returns the arrival time of the oldest frame not yet received; kNever: none.
   Time waits_since() const { return received_.empty() ? kNever : received_.front().at; }
-  // Bytes of frames put into the ring, and of frames sent, lost ones included.
-  uint64_t bytes_taken() const { return bytes_taken_; }
-  uint64_t bytes_sent() const { return bytes_sent_; }
-  // Bytes of frames that arrived and were not lost.
-  uint64_t bytes_received() const { return bytes_received_; }
+  const SimPortBytes& bytes() const { return bytes_; }
 
  private:
   friend class SimNetwork;
@@ -148,9 +150,7 @@ class SimPort : public Port {
   bool obeys_pfc_ = true;
   std::optional<std::vector<std::array<uint8_t, 6>>> groups_;  // none: no filter
   Time free_at_{};  // when the last frame has left
-  uint64_t bytes_taken_ = 0;
-  uint64_t bytes_sent_ = 0;
-  uint64_t bytes_received_ = 0;
+  SimPortBytes bytes_;
   uint32_t max_frames_out_ = 0;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<Buffer*> free_;

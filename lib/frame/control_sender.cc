@@ -17,8 +17,8 @@ bool ControlSender::SendControl(Instance& instance, PeerIndex peer, PlaneIndex p
     instance.counters.Add(Counter::kTxNoMac);
     return true;  // it is lost on the way
   }
-  if (instance.down || !link.HasFrontRoom() || !link.HasFrames(1)) return false;
-  Frame* frame = link.NewFrame();
+  if (instance.down || !link.HasFrontRoom() || !link.frames().Has(1)) return false;
+  Frame* frame = link.frames().New();
   IdentitiesOf(message) = instance.peers[peer].handshake().identities();
   if (auto* hello = std::get_if<Hello>(&message)) {
     for (Vc vc = 0; vc < kVcCount; ++vc) {
@@ -31,7 +31,7 @@ bool ControlSender::SendControl(Instance& instance, PeerIndex peer, PlaneIndex p
                                    ControlRh(instance.params.xpuid, instance.params.partition));
   if (instance.seals()) [[unlikely]] {
     if (!SealControl(instance, peer, plane, header, frame, pdu, message)) {
-      link.Release(frame);
+      link.frames().Release(frame);
       return true;  // it is lost on the way
     }
   } else {
@@ -74,7 +74,7 @@ void ControlSender::SendAck(Instance& instance, ConnectionIndex number, const Rp
   const PlaneIndex plane = instance.map.PlaneOf(number);
   PortContext& port = *instance.ports[plane];
   const HeaderTemplate& header = instance.header(number, Instance::kAckClass);
-  Frame* const frame = port.link.NewFrame();
+  Frame* const frame = port.link.frames().New();
   uint8_t* const pdu = frame->buffer + Frame::kCommandOffset - kRhBytes;
   const uint32_t bytes =
       FinishEmptyPdu(pdu, header.length, DataRh(instance, instance.map.VcOf(number), psn, field));
@@ -91,7 +91,7 @@ void ControlSender::SendAck(Instance& instance, ConnectionIndex number, const Rp
                                                       const PlainPdu& pdu) {
   if (instance.SealOf(instance.map.PeerOf(number)).IsSealed()) {
     const bool is_sealed = Sealing::SealOneShot(instance, port, header, number, frame, pdu);
-    if (!is_sealed) port.link.Release(frame);
+    if (!is_sealed) port.link.frames().Release(frame);
     return is_sealed;
   }
   SetFrame(port, header, frame, pdu.start, pdu.bytes);
@@ -107,8 +107,8 @@ bool ControlSender::SendUnsequenced(Instance& instance, ConnectionIndex number, 
     instance.counters.Add(Counter::kTxNoMac);
     return false;
   }
-  if (!link.HasFrontRoom() || !link.HasFrames(1) || !link.IsOpen(traffic_class)) return false;
-  Frame* frame = link.NewFrame();
+  if (!link.HasFrontRoom() || !link.frames().Has(1) || !link.IsOpen(traffic_class)) return false;
+  Frame* frame = link.frames().New();
   const bool has_vc = traffic_class < kVcCount;
   const HeaderTemplate& header = instance.header(number, traffic_class);
   const Vc vc = has_vc && !instance.map.is_per_vc() ? Vc(traffic_class) : instance.map.VcOf(number);

@@ -43,19 +43,19 @@ void Sealing::Finish(Instance& instance, PortContext& port, const HeaderTemplate
 
 bool Sealing::SealKept(Instance& instance, const Run& run, Pdu* pdu, const PlainPdu& plain) {
   Link& home = instance.home().link;
-  Frame* const frame = home.NewFrame();
+  Frame* const frame = home.frames().New();
   uint8_t* const sealed = frame->buffer + Frame::kCommandOffset - kRhBytes;
   WriteSealedRh(plain.start, sealed);
   SealJob& job = NextJob(instance, run.port);
   if (!run.peer.Seal(sealed, run.path, run.stream, job)) [[unlikely]] {
-    home.Release(frame);
+    home.frames().Release(frame);
     instance.counters.Add(Counter::kTxSealKey);
     return false;
   }
   job.plain = plain.start + kRhBytes;  // which stays until the batch is sealed, in this poll
                                        // iteration
   Finish(instance, run.port, run.header, job, frame, sealed, kSessionShimBytes, plain.bytes);
-  home.SetSealed(pdu, frame);
+  home.frames().SetSealed(pdu, frame);
   return true;
 }
 

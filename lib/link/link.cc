@@ -11,8 +11,8 @@ void Link::SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters, Ti
   const std::optional<PfcFrame> pfc = pauses_->Poll(port_->link().speed_bps, now);
   if (!pfc) [[likely]]
     return;
-  if (!HasFrames(1)) return pauses_->Unsent(*pfc);
-  Frame* frame = NewFrame();
+  if (!frames_.Has(1)) return pauses_->Unsent(*pfc);
+  Frame* frame = frames_.New();
   BeginOwnFrame(frame);
   frame->length = PfcFrame::kBytes;
   EncodePfc(*pfc, mac, frame->data);
@@ -26,7 +26,7 @@ void Link::SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters, Ti
   } else {
     pauses_->Unsent(*pfc);
   }
-  Release(frame);
+  frames_.Release(frame);
 }
 
 Time Link::HeldFlowSince(uint32_t flow) const {
@@ -52,8 +52,8 @@ void Link::Transmit(CounterBlock& counters, Time now) {
     const bool one_shot = std::exchange(NoteOf(frame), TxNote()).kind == TxKind::kOneShot;
     if (!one_shot) continue;
     if (frame->sealed != nullptr) [[unlikely]]
-      Release(std::exchange(frame->sealed, nullptr));
-    if (!departures_.Keep(frame, now)) Release(frame);
+      frames_.Release(std::exchange(frame->sealed, nullptr));
+    if (!departures_.Keep(frame, now)) frames_.Release(frame);
   }
   departures_.OnTransmit(sent != 0, now);
   counters.Add(Counter::kTxFrames, sent);
@@ -81,16 +81,16 @@ void Link::Transmit(CounterBlock& counters, Time now) {
     if (frame->sealed == nullptr) continue;
     NoteOf(frame->sealed) = TxNote();
     const bool is_kept = NoteOf(frame).kind != TxKind::kOneShot;
-    if (i < sent && is_kept && !port_->IsBusy(frame->sealed)) DropSealed(PduOf(frame));
+    if (i < sent && is_kept && !port_->IsBusy(frame->sealed)) frames_.DropSealed(PduOf(frame));
   }
   return sent;
 }
 
 bool Link::StagePacket(CounterBlock& counters) {
   if (packets_ == nullptr || !packets_->HasPacket()) return false;
-  if (burst_.data_count() == kBurst || down_ || !HasFrames(1)) return false;
+  if (burst_.data_count() == kBurst || down_ || !frames_.Has(1)) return false;
   if (layer_.gate() != nullptr && layer_.gate()->waiting() >= kBurst) return false;
-  Frame* frame = NewFrame();
+  Frame* frame = frames_.New();
   packets_->TakePacket(*frame);
   new (frame->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
   burst_.Add(frame);
@@ -121,7 +121,7 @@ Time Link::HeldSince(const Pdu* oldest, Duration min, Time now) {
   }
   Frame* unused = nullptr;
   const Time since = departures_.HeldSince(device, waiting, min, now, unused);
-  if (unused != nullptr) Release(unused);
+  if (unused != nullptr) frames_.Release(unused);
   return since;
 }
 

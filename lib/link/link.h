@@ -17,6 +17,7 @@
 #include "link/credit_gate.h"
 #include "link/credit_layer.h"
 #include "link/departures.h"
+#include "link/frame_cache.h"
 #include "link/handover.h"
 #include "link/link_flows.h"
 #include "link/packet_lane.h"
@@ -32,64 +33,13 @@ class Link {
   // `packets`: the port's management packets if this lcore serves them. `port` outlives this
   // object.
   explicit Link(Port* port, const LinkParams& params = {}, PacketLane* packets = nullptr)
-      : port_(port), layer_(port, params), packets_(packets) {}
+      : port_(port), layer_(port, params), packets_(packets), frames_(port) {}
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
   // ---- Frames.
 
-  // Ensures that `count` frames (max kBurst) are available, from the pool if need be. Returns
-  // whether they are.
-  bool HasFrames(uint32_t count) {
-    if (spare_count_ >= count) return true;
-    spare_count_ += port_->Allocate(spare_.data() + spare_count_, kBurst);
-    return spare_count_ >= count;
-  }
-  // An empty frame. HasFrames(1) must be true.
-  Frame* NewFrame() { return spare_[--spare_count_]; }
-  // An empty frame with a fresh descriptor. HasFrames(1) must be true.
-  Pdu* NewPdu() {
-    Frame* frame = NewFrame();
-    Pdu* pdu = new (frame->notes) Pdu;
-    pdu->commands = frame->buffer + Frame::kCommandOffset;
-    return pdu;
-  }
-  void Release(Frame* frame) {
-    released_[released_count_++] = frame;
-    if (released_count_ == released_.size()) FlushReleased();
-  }
-  void FlushReleased() {
-    if (released_count_ == 0) return;
-    port_->Release(released_.data(), released_count_);
-    released_count_ = 0;
-  }
-  // A PDU has ended: releases its frame at once, or makes it one-shot if it is staged.
-  void ReleasePdu(Pdu* pdu) {
-    if (pdu->note.staged()) {
-      pdu->note.kind = TxKind::kOneShot;
-    } else if (!pdu->held) {
-      ReleaseKept(pdu);
-    }
-  }
-  // Releases the PDU's frame, and its sealed frame if it has one.
-  void ReleaseKept(Pdu* pdu) {
-    if (pdu->sealed) [[unlikely]]
-      DropSealed(pdu);
-    Release(FrameOf(pdu));
-  }
-  // The PDU leaves in the frame `sealed` from now on, which is from the same pool as the PDU's own
-  // frame, and is released with it.
-  void SetSealed(Pdu* pdu, Frame* sealed) {
-    if (pdu->sealed) DropSealed(pdu);
-    FrameOf(pdu)->sealed = sealed;
-    FrameOf(pdu)->length = sealed->length;
-    pdu->sealed = true;
-  }
-  // The PDU leaves unsealed from now on.
-  void DropSealed(Pdu* pdu) {
-    Release(std::exchange(FrameOf(pdu)->sealed, nullptr));
-    pdu->sealed = false;
-  }
+  FrameCache& frames() { return frames_; }
   // Frames of an instance that seals will be staged.
   void ExpectSealed() { seals_ = true; }
   // Whether the frame, or the sealed frame that leaves in its place, may still be read for sending.
@@ -229,7 +179,7 @@ class Link {
   // For tests: frames that are kept for later poll iterations.
   uint32_t frames_kept() const {
     const Frame* marker = departures_.marker();
-    return layer_.frames_kept() + spare_count_ +
+    return layer_.frames_kept() + frames_.spare() +
            (marker != nullptr && !port_->IsBusy(marker) ? 1 : 0);
   }
   // This end of the link's cable (link_end.h); null: no protocol of the link is on.
@@ -245,10 +195,7 @@ class Link {
   bool down_ = false;
   bool seals_ = false;        // some frames may have a sealed frame
   bool resends_odd_ = false;  // retransmissions get the larger half of an odd number of places
-  std::array<Frame*, 2 * kBurst> spare_{};
-  uint32_t spare_count_ = 0;
-  std::array<Frame*, 2 * kBurst> released_{};
-  uint32_t released_count_ = 0;
+  FrameCache frames_;
   Departures departures_;
   Handover handover_;
   std::unique_ptr<LinkPauses> pauses_;

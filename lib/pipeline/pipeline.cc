@@ -150,7 +150,7 @@ bool Pipeline::Poll(Time now) {
     seals_.Flush();
   for (const auto& port : lcore_.ports) {
     port->link.Transmit(lcore_.counters, now);
-    port->link.FlushReleased();
+    port->link.frames().Flush();
   }
   lcore_.clients.PublishCompletions();
   Report(now);

@@ -63,7 +63,7 @@ bool AckScheduler::SendAck(Instance& instance, ConnectionIndex number) {
     instance.counters.Add(Counter::kTxNoMac);
     return true;
   }
-  if (!link.HasFrontRoom() || !link.HasFrames(1)) return false;
+  if (!link.HasFrontRoom() || !link.frames().Has(1)) return false;
   const RpsnField field = connection.TakeRpsn();
   ControlSender::SendAck(instance, number, field, UnsequencedPsn(instance, link, connection));
   instance.counters.Add(Counter::kTxAcks);

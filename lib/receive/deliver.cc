@@ -131,7 +131,7 @@ bool Deliverer::DeliverUnclaimed() {
       list.PopFront();
       grants_.CountKept(instance, vc, pdu->lines, false);
       --instance.unclaimed_count[vc];
-      instance.home().link.ReleasePdu(pdu);
+      instance.home().link.frames().ReleasePdu(pdu);
       work = true;
     }
     if (list.empty() || !claimed) {

@@ -9,7 +9,7 @@ namespace suede {
     Frame* const frame = frames_[i].frame;
     const auto* parsed = std::launder(reinterpret_cast<const ParsedFrame*>(frame->notes));
     RestoreFrame(port.params.rules, frame->data, *parsed);
-    if (!Count(handover.Push(frames_[i].neighbour, frame))) port.link.Release(frame);
+    if (!Count(handover.Push(frames_[i].neighbour, frame))) port.link.frames().Release(frame);
   }
   count_ = 0;
   handover.Publish();

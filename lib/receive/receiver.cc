@@ -28,7 +28,7 @@ uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < count; ++i) {
     bytes += frames[i]->length;
-    port.link.Release(frames[i]);
+    port.link.frames().Release(frames[i]);
   }
   lcore_.counters.Add(Counter::kRxAdminDown, count);
   return bytes;
@@ -38,7 +38,7 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   while (burst_.has_next()) {
     const uint32_t i = burst_.Next();
     if (!OnFrame(port, i, now)) [[likely]]
-      port.link.Release(burst_.frame(i));
+      port.link.frames().Release(burst_.frame(i));
     if (!effects_.empty()) [[unlikely]] {
       EndRun(now);
       return true;

@@ -84,7 +84,7 @@ void Completions::Complete(Instance& instance, PduList& pdus, PlaneIndex plane, 
     ++count;
     bytes += pdu->bytes;
     released += pdu->held ? 0 : 1;
-    home.link.ReleasePdu(pdu);
+    home.link.frames().ReleasePdu(pdu);
   }
   RecordLatency(instance, age, of_age);
   instance.inflight -= count;
@@ -254,7 +254,7 @@ void Completions::LetGo(Instance& instance, ConnectionIndex number) {
   Pdu*& last = instance.last_given_up[number];
   if (last == nullptr) return;
   const Vc vc(last->vc);
-  instance.home().link.ReleaseKept(last);
+  instance.home().link.frames().ReleaseKept(last);
   last = nullptr;
   shares_.Return(instance, instance.map.PeerOf(number), vc, 1);
 }

@@ -34,7 +34,7 @@ constexpr uint32_t kRecordsPerTurn = 256;
     last->room = 0;
     queue.octets_ahead += instance.OctetsOf(1, last->bytes);
   }
-  Pdu* const pdu = instance.home().link.NewPdu();
+  Pdu* const pdu = instance.home().link.frames().NewPdu();
   pdu->sent_at = lcore_.now;
   pdu->room = static_cast<uint16_t>(instance.params.pack_limit_bytes);
   pdu->peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
@@ -60,7 +60,7 @@ constexpr uint32_t kRecordsPerTurn = 256;
   }
   const uint8_t* command = input.command;
   for (uint32_t i = 0; i < count; ++i, command += input.stride) {
-    Pdu* const pdu = link.NewPdu();
+    Pdu* const pdu = link.frames().NewPdu();
     pdu->sent_at = lcore_.now;
     pdu->peer = peer;
     pdu->vc = vc;
@@ -142,7 +142,7 @@ bool RingDrainer::Drain(QueueSlot& slot, uint16_t number) {
   uint32_t taken = 0;
   while (taken < kRecordsPerTurn) {
     // A record that was taken needs a frame.
-    if (!port.link.HasFrames(kBurst)) {
+    if (!port.link.frames().Has(kBurst)) {
       if (slot.ring.HasWork()) instance.counters.Add(Counter::kTxNoFrame);
       break;
     }

@@ -97,7 +97,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
     const PlainPdu plain =
         FinishPlain(header, pdu->commands, pdu->bytes, DataRh(instance, path.vc, pdu->psn, field));
     if (!seals) {
-      if (pdu->sealed) port.link.DropSealed(pdu);
+      if (pdu->sealed) port.link.frames().DropSealed(pdu);
       SetFrame(port, header, FrameOf(pdu), plain.start, plain.bytes);
       port.link.Stage(pdu);
     } else if (Sealing::SealKept(instance, run, pdu, plain)) {
@@ -305,7 +305,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   if (plane == PeerPaths::kNoPlane) return {Verdict::kNoPath};
   if (pdu->credited) [[unlikely]] {  // the PDU has left before, on a plane that has died
     if (plane == kPlaneFull) return {Verdict::kPlanesFull};
-    if (!instance.home().link.HasFrames(1)) return {Verdict::kNoRoom};
+    if (!instance.home().link.frames().Has(1)) return {Verdict::kNoRoom};
   } else {
     if (plane != kPlaneFull && !shares_.MayHold(instance, peer, vc)) [[unlikely]]
       return {Verdict::kNoShare};
@@ -314,7 +314,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
     if (plane == kPlaneFull) [[unlikely]]
       return {Verdict::kPlanesFull};
   }
-  if (instance.seals() && !instance.home().link.HasFrames(kBurst)) [[unlikely]]
+  if (instance.seals() && !instance.home().link.frames().Has(kBurst)) [[unlikely]]
     return {Verdict::kNoRoom};
   return {Verdict::kSend, plane};
 }
@@ -370,7 +370,7 @@ bool Stager::StageRetransmissions(bool all, Time now) {
     const uint32_t end = port->link.ShareOfRetransmissions(all);
     for (; port->link.HasRoomBelow(end) && !port->retransmit.empty(); staged = true) {
       const Instance& instance = *lcore_.instances[port->retransmit.front().instance];
-      if (instance.seals() && !instance.home().link.HasFrames(1)) [[unlikely]]
+      if (instance.seals() && !instance.home().link.frames().Has(1)) [[unlikely]]
         break;
       StageRetransmission(*port, now);
     }
@@ -447,12 +447,12 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
   Link& home = instance.home().link;
   // (The device reads another frame of a sealed PDU.)
   if (pdu->sealed || !home.IsBusy(FrameOf(pdu))) return pdu;
-  Pdu* copy = home.NewPdu();
+  Pdu* copy = home.frames().NewPdu();
   uint8_t* const commands = copy->commands;
   *copy = *pdu;
   copy->commands = commands;
   std::memcpy(commands, pdu->commands, pdu->bytes);
-  home.ReleasePdu(pdu);
+  home.frames().ReleasePdu(pdu);
   return copy;
 }
 

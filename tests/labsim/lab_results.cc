@@ -62,8 +62,8 @@ Json LabWatch::FinalOf(const LabEndpoint& endpoint) const {
   Json ports = Json::object();
   for (uint32_t p = 0; p < endpoint.config().ports.size(); ++p) {
     ports[endpoint.config().ports[p].name] = {
-        {"port_rx_bytes_total", endpoint.port(p)->bytes_received()},
-        {"port_tx_bytes_total", endpoint.port(p)->bytes_sent()}};
+        {"port_rx_bytes_total", endpoint.port(p)->bytes().received},
+        {"port_tx_bytes_total", endpoint.port(p)->bytes().sent}};
   }
   return {{"counters", counters}, {"ports", ports}, {"buffer", nullptr}};
 }

@@ -107,7 +107,7 @@ void LabWatch::PointOf(const LabEndpoint& endpoint) {
   }
   for (const auto& [plane, ports] : planes_[&endpoint]) {
     uint64_t bytes = 0;
-    for (const SimPort* port : ports) bytes += port->bytes_received();
+    for (const SimPort* port : ports) bytes += port->bytes().received;
     curves_.Set("plane_throughput", "bytes/s", Kind::kGrowth,
                 {{"node", node}, {"plane", absl::StrCat(plane)}}, static_cast<double>(bytes));
   }

@@ -40,8 +40,8 @@ struct LinkSide {
     link.credit()->SetClasses(kClassOf);
   }
   Pdu* Stage(uint8_t vc, uint32_t bytes) {
-    EXPECT_TRUE(link.HasFrames(1));
-    Pdu* pdu = link.NewPdu();
+    EXPECT_TRUE(link.frames().Has(1));
+    Pdu* pdu = link.frames().NewPdu();
     pdu->vc = vc;
     WriteFrame(FrameOf(pdu), kClassOf[vc], bytes);
     link.Stage(pdu);
@@ -66,7 +66,7 @@ class CreditLayerTest : public ::testing::TestWithParam<bool> {
     const uint32_t count = side.link.Receive(frames, now);
     side.up.insert(side.up.end(), frames, frames + count);
     side.link.Transmit(side.counters, now);
-    side.link.FlushReleased();
+    side.link.frames().Flush();
     for (const Frame* frame : side.port.sent) {
       if (IsToNeighbour(frame->data)) {
         EXPECT_EQ(frame->tx_offload, TxOffload::kNone);
@@ -361,13 +361,13 @@ TEST_P(CreditLayerTest, ASealedPduIsChargedByTheFrameThatLeaves) {
   int staged = 0;
   for (; a.link.HasRoom(1); ++staged) {
     ASSERT_LT(staged, 32) << "no credit of its VC is used up";
-    ASSERT_TRUE(a.link.HasFrames(2));
-    Pdu* const pdu = a.link.NewPdu();
+    ASSERT_TRUE(a.link.frames().Has(2));
+    Pdu* const pdu = a.link.frames().NewPdu();
     pdu->vc = 1;
     WriteFrame(FrameOf(pdu), kClassOf[2], 1000);
-    Frame* const sealed = a.link.NewFrame();
+    Frame* const sealed = a.link.frames().New();
     WriteFrame(sealed, kClassOf[1], 1000);
-    a.link.SetSealed(pdu, sealed);
+    a.link.frames().SetSealed(pdu, sealed);
     a.link.Stage(pdu);
   }
   EXPECT_EQ(staged, 4) << "8 credits each, and 16 are left for a frame of any length";
@@ -420,7 +420,7 @@ TEST_P(CreditLayerTest, StagedFramesWithoutCreditWaitAndHoldNoOtherUp) {
   EXPECT_TRUE(a.link.HasRoom(3));
   // The transport sends one of the frames again, and gives another one up.
   a.link.StageBusy(PduOf(waits[0]));
-  a.link.ReleasePdu(PduOf(waits[1]));
+  a.link.frames().ReleasePdu(PduOf(waits[1]));
   Run(3);
   ASSERT_EQ(b.up.size(), 1u);
   EXPECT_EQ(b.up[0]->data[15], 3 << 5);

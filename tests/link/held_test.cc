@@ -66,7 +66,7 @@ TEST_F(HeldTest, AOneShotFrameThatTheDeviceKeepsIsASignForAll) {
   port.busy.clear();
   EXPECT_EQ(link.frames_kept(), kBurst);
   EXPECT_EQ(Held(nullptr), kNever);
-  link.FlushReleased();
+  link.frames().Flush();
   EXPECT_TRUE(Released(frame));
   EXPECT_EQ(link.frames_kept(), kBurst - 1);
 }

@@ -16,15 +16,15 @@ namespace suede {
 class LinkTest : public ::testing::Test {
  protected:
   Frame* Front() {
-    EXPECT_TRUE(link.HasFrames(1));
-    Frame* frame = link.NewFrame();
+    EXPECT_TRUE(link.frames().Has(1));
+    Frame* frame = link.frames().New();
     frame->length = 60;
     link.StageFront(frame);
     return frame;
   }
   Pdu* Data(uint8_t vc = 0) {
-    EXPECT_TRUE(link.HasFrames(1));
-    Pdu* pdu = link.NewPdu();
+    EXPECT_TRUE(link.frames().Has(1));
+    Pdu* pdu = link.frames().NewPdu();
     pdu->vc = vc;
     pdu->sent_at = now;
     FrameOf(pdu)->length = 100;
@@ -36,7 +36,7 @@ class LinkTest : public ::testing::Test {
     port.max = max;
     port.sent.clear();
     link.Transmit(counters, now);
-    link.FlushReleased();
+    link.frames().Flush();
     return port.sent;
   }
   bool Released(const Frame* frame) const { return std::ranges::count(port.released, frame) == 1; }

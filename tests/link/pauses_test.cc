@@ -240,7 +240,7 @@ TEST_F(PausesTest, WantsOfAllQueuePairsAreAskedForByOne) {
   EXPECT_EQ(Count(Counter::kTxPfc), 3u);
   EXPECT_EQ(Count(Counter::kTxFrames), 3u);
   EXPECT_EQ(Count(Counter::kTxFrameBytes), 3 * PfcFrame::kBytes);
-  link.FlushReleased();
+  link.frames().Flush();
   EXPECT_EQ(port.released.size(), 3u);
 }
 

@@ -25,8 +25,8 @@ LinkParams Params(uint64_t boot) {
 class RetryLayerTest : public ::testing::Test {
  protected:
   Pdu* Stage(uint8_t marker) {
-    EXPECT_TRUE(link.HasFrames(1));
-    Pdu* pdu = link.NewPdu();
+    EXPECT_TRUE(link.frames().Has(1));
+    Pdu* pdu = link.frames().NewPdu();
     Frame* frame = FrameOf(pdu);
     frame->data = frame->buffer + Frame::kCommandOffset;
     frame->length = 100;
@@ -36,7 +36,7 @@ class RetryLayerTest : public ::testing::Test {
   }
   void Turn() {
     link.Transmit(counters, now);
-    link.FlushReleased();
+    link.frames().Flush();
   }
   // Frames that the port of one end took go to the other.
   static void Carry(FakePort& from, FakePort& to) {
@@ -120,8 +120,8 @@ TEST_F(RetryLayerTest, ItsOwnerMayReleaseAFrameThatIsHeld) {
   Pdu* const pdu = Stage(7);
   Frame* const frame = FrameOf(pdu);
   Turn();
-  link.ReleasePdu(pdu);
-  link.FlushReleased();
+  link.frames().ReleasePdu(pdu);
+  link.frames().Flush();
   EXPECT_EQ(end().sender().held(), 1u);
   EXPECT_EQ(std::ranges::count(port.released, frame), 0);
   Exchange();

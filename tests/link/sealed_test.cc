@@ -12,13 +12,13 @@ class SealedTest : public LinkTest {
  protected:
   SealedTest() { link.ExpectSealed(); }
   Pdu* Sealed() {
-    EXPECT_TRUE(link.HasFrames(2));
-    Pdu* const pdu = link.NewPdu();
+    EXPECT_TRUE(link.frames().Has(2));
+    Pdu* const pdu = link.frames().NewPdu();
     pdu->sent_at = now;
     FrameOf(pdu)->length = 100;
-    Frame* const sealed = link.NewFrame();
+    Frame* const sealed = link.frames().New();
     sealed->length = 120;
-    link.SetSealed(pdu, sealed);
+    link.frames().SetSealed(pdu, sealed);
     link.Stage(pdu);
     return pdu;
   }
@@ -48,8 +48,8 @@ TEST_F(SealedTest, ASealedFrameThatTheDeviceReadsIsKeptUntilThePduEnds) {
   EXPECT_TRUE(port.released.empty());
   port.busy.clear();
   EXPECT_FALSE(link.IsBusy(FrameOf(pdu)));
-  link.ReleasePdu(pdu);
-  link.FlushReleased();
+  link.frames().ReleasePdu(pdu);
+  link.frames().Flush();
   EXPECT_EQ(port.released, (Frames{sealed, FrameOf(pdu)}));
 }
 
@@ -74,7 +74,7 @@ TEST_F(SealedTest, APduThatEndsWhileStagedLeavesSealedAndBothFramesGoBackOnce) {
   Turn();
   Pdu* const pdu = Sealed();
   Frame* const sealed = FrameOf(pdu)->sealed;
-  link.ReleasePdu(pdu);
+  link.frames().ReleasePdu(pdu);
   EXPECT_EQ(Turn(0), Frames{});
   EXPECT_TRUE(port.released.empty());
   EXPECT_EQ(Turn(), Frames{sealed});

@@ -180,8 +180,8 @@ TEST_F(StagingTest, AKeptPduIsNot) {
   Turn();
   EXPECT_FALSE(pdu->note.staged());
   EXPECT_TRUE(port.released.empty());
-  link.ReleasePdu(pdu);
-  link.FlushReleased();
+  link.frames().ReleasePdu(pdu);
+  link.frames().Flush();
   EXPECT_TRUE(Released(FrameOf(pdu)));
 }
 
@@ -189,8 +189,8 @@ TEST_F(StagingTest, APduThatEndsWhileStagedTurnsOneShot) {
   Front();
   Turn();
   Pdu* pdu = Data(2);
-  link.ReleasePdu(pdu);
-  link.FlushReleased();
+  link.frames().ReleasePdu(pdu);
+  link.frames().Flush();
   EXPECT_EQ(pdu->note.kind, TxKind::kOneShot);
   EXPECT_EQ(pdu->note.vc, 2u);
   EXPECT_FALSE(Released(FrameOf(pdu)));
@@ -202,8 +202,8 @@ TEST_F(StagingTest, APduThatIsHeldForItsFrameIsNotReleased) {
   Pdu* pdu = Data();
   Turn();
   pdu->held = true;
-  link.ReleasePdu(pdu);
-  link.FlushReleased();
+  link.frames().ReleasePdu(pdu);
+  link.frames().Flush();
   EXPECT_FALSE(Released(FrameOf(pdu)));
 }
 
@@ -247,30 +247,30 @@ TEST_F(StagingTest, AManagementPacketWaitsForAPlaceAFrameAndAPort) {
 TEST_F(StagingTest, ReleasedFramesGoBackTogether) {
   Frames frames;
   for (uint32_t i = 0; i < 2 * kBurst; ++i) {
-    ASSERT_TRUE(link.HasFrames(1));
-    frames.push_back(link.NewFrame());
+    ASSERT_TRUE(link.frames().Has(1));
+    frames.push_back(link.frames().New());
   }
   for (Frame* frame : frames) {
     EXPECT_TRUE(port.released.empty());
-    link.Release(frame);
+    link.frames().Release(frame);
   }
   EXPECT_EQ(port.released, frames);
-  link.FlushReleased();
+  link.frames().Flush();
   EXPECT_EQ(port.released, frames);
   EXPECT_EQ(link.frames_kept(), 0u);
 }
 
 TEST_F(StagingTest, ManyFramesAreAtHandAtOnce) {
-  EXPECT_TRUE(link.HasFrames(kBurst));
+  EXPECT_TRUE(link.frames().Has(kBurst));
   EXPECT_EQ(link.frames_kept(), kBurst);
   std::set<Frame*> frames;
-  frames.insert(link.NewFrame());
-  EXPECT_TRUE(link.HasFrames(kBurst)) << "the pool gives more";
+  frames.insert(link.frames().New());
+  EXPECT_TRUE(link.frames().Has(kBurst)) << "the pool gives more";
   EXPECT_EQ(link.frames_kept(), 2 * kBurst - 1);
-  for (uint32_t i = 1; i < 2 * kBurst; ++i) frames.insert(link.NewFrame());
+  for (uint32_t i = 1; i < 2 * kBurst; ++i) frames.insert(link.frames().New());
   EXPECT_EQ(frames.size(), 2 * kBurst);
   port.empty = true;
-  EXPECT_FALSE(link.HasFrames(1));
+  EXPECT_FALSE(link.frames().Has(1));
 }
 
 TEST_F(StagingTest, TheLayersHaveTheirTurnWithOrWithoutABurst) {

@@ -265,9 +265,9 @@ class SealedPairTest : public PlanesTest {
   void SendSealed(Host& host, ControlMessage message, bool as_hello) {
     auto& from = const_cast<Instance&>(host.pipeline->instance(0));
     PortContext& port = *from.ports[0];
-    ASSERT_TRUE(port.link.HasFrames(1));
+    ASSERT_TRUE(port.link.frames().Has(1));
     IdentitiesOf(message) = from.peers[0].handshake().identities();
-    Frame* frame = port.link.NewFrame();
+    Frame* frame = port.link.frames().New();
     uint8_t* commands = frame->buffer + Frame::kCommandOffset;
     const uint32_t bytes = EncodeControl(message, commands);
     const ConnectionIndex connection = from.map.At(0, 0, 0);

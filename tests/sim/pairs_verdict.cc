@@ -39,7 +39,7 @@ std::string PairsRun::UnusedFeature() const {
   }
   for (const auto& machine : machines_) {
     for (const SimPort* port : machine->ports) {
-      if (port->bytes_sent() == 0) return "a plane was not used";
+      if (port->bytes().sent == 0) return "a plane was not used";
     }
   }
   return "";

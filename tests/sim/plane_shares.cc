@@ -63,7 +63,7 @@ class Meter {
     began_ = world_.now();
     arrived_ = world_.delivered_bytes();
     taken_.clear();
-    for (const SimPort* port : world_.host(0).ports) taken_.push_back(port->bytes_taken());
+    for (const SimPort* port : world_.host(0).ports) taken_.push_back(port->bytes().taken);
   }
   void Run(Duration time) {
     const Time end = world_.now() + time;
@@ -80,7 +80,7 @@ class Meter {
     std::vector<double> shares;
     double sum = 0;
     for (size_t p = 0; p < taken_.size(); ++p) {
-      shares.push_back(static_cast<double>(world_.host(0).ports[p]->bytes_taken() - taken_[p]));
+      shares.push_back(static_cast<double>(world_.host(0).ports[p]->bytes().taken - taken_[p]));
       sum += shares.back();
     }
     for (double& share : shares) share /= sum;
@@ -89,7 +89,7 @@ class Meter {
   // Gb/s of frames that were handed to the plane's port.
   double taken_gbps(size_t plane) const {
     const SimPort* port = world_.host(0).ports[plane];
-    const uint64_t bytes = port->bytes_taken() - taken_[plane];
+    const uint64_t bytes = port->bytes().taken - taken_[plane];
     return static_cast<double>(bytes) * 8 / static_cast<double>((world_.now() - began_).count());
   }
 

@@ -60,7 +60,7 @@ TEST_F(SimTest, AFrameLeavesThroughAnyPortAndReturnsToItsOwn) {
   Pass();
   EXPECT_EQ(ports[0]->frames_out(), 0u);
   EXPECT_EQ(ports[0]->max_frames_out(), 1u);
-  EXPECT_EQ(ports[1]->bytes_sent(), 100u);
+  EXPECT_EQ(ports[1]->bytes().sent, 100u);
   EXPECT_EQ(Received(ports[2]), 1u);
 }
 
@@ -505,7 +505,7 @@ TEST(CableTest, FramesOfEitherEndArriveAtTheOtherAfterTheDelay) {
   EXPECT_EQ(arrivals, std::vector<Time>(2, TimeFromNs(3009)));
   EXPECT_EQ(network.next_event(), kNever);
   for (SimPort* port : ports) {
-    EXPECT_EQ(port->bytes_received(), 100u);
+    EXPECT_EQ(port->bytes().received, 100u);
     Frame* frame = nullptr;
     EXPECT_EQ(port->Receive(&frame, 1), 1u);
     port->Release(&frame, 1);
@@ -539,11 +539,11 @@ TEST(GivenSwitchTest, ItHasAsManyPortsAsItsParametersAndSettingsChangeAtAnyTime)
     ports[200]->Transmit(nullptr, 0);
   };
   send();
-  EXPECT_EQ(ports[299]->bytes_received(), 100u);
+  EXPECT_EQ(ports[299]->bytes().received, 100u);
   network.Change(ports[299],
                  [](fabric::Switch& the_switch, uint32_t port) { the_switch.SetDown(port, true); });
   send();
-  EXPECT_EQ(ports[299]->bytes_received(), 100u);
+  EXPECT_EQ(ports[299]->bytes().received, 100u);
   EXPECT_EQ(network.the_switch().port(299).counters(0).Get(SwitchClassCounter::kDownDrop), 1u);
 }
 
