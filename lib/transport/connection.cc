@@ -128,7 +128,6 @@ void Connection::GoBackTo(Psn rpsn, Time now) {
 
 bool Connection::OnNewPath(Time now, const TransportParams& params) {
   srtt_ns_ = 0;
-  rttvar_ns_ = 0;
   former_path_end_ = next_psn();
   has_former_path_ = unacked_count_ != 0;
   if (tries_ == 0 || unacked_count_ == 0 || paused_ || lost_ || frozen_) return false;
@@ -307,10 +306,6 @@ TimerVerdict Connection::OnTimer(Time now, const TransportParams& params) {
     deadline_ = now + params.rto_max;
     return TimerVerdict::kProbe;
   }
-  if (unacked_count_ == 0) {
-    deadline_ = kNever;
-    return TimerVerdict::kNothing;
-  }
   if (paused_) {
     paused_ = false;
   } else if (++tries_ > params.max_tries) {
@@ -389,7 +384,6 @@ void Connection::Freeze() {
   if (lost_) unacked_count_ = 0;  // their PDUs were given up
   lost_ = false;
   paused_ = false;
-  nack_deferred_ = false;
   retransmit_next_ = nullptr;
   recovering_ = false;
   deadline_ = kNever;
@@ -406,7 +400,6 @@ bool Connection::OnFenced(Psn expected, Time now, const TransportParams& params,
 void Connection::Abandon(PduList& given_up) {
   given_up.Append(unacked_);
   retransmit_next_ = nullptr;
-  nack_deferred_ = false;
   recovering_ = false;
   unacked_count_ = 0;
   unacked_bytes_ = 0;
@@ -416,7 +409,6 @@ void Connection::Abandon(PduList& given_up) {
 void Connection::Restart(Psn first, PduList& rest) {
   rest.Append(unacked_);
   retransmit_next_ = nullptr;
-  nack_deferred_ = false;
   deadline_ = kNever;
   unacked_count_ = 0;
   unacked_bytes_ = 0;
@@ -552,6 +544,7 @@ void Connection::CheckInvariants(const TransportParams& params) const {
   }
   if (count != unacked_count_ || bytes != unacked_bytes_ || !found) std::abort();
   if (count > params.window_pdus) std::abort();
+  if (count == 0 && deadline_ != kNever) std::abort();
   if (count != 0 && deadline_ == kNever && !frozen_) std::abort();
   if (paused_ && count == 0) std::abort();
 }
