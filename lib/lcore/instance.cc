@@ -219,7 +219,7 @@ HeaderTemplate Instance::MakeHeader(PeerIndex peer, PlaneIndex plane, uint32_t t
 bool Instance::AnyOpenCan(PeerIndex peer, PlaneIndex plane, Vc vc, uint32_t bytes) const {
   for (SlotMask left = groups[map.PathAt(peer, plane)].open(); left != 0; left &= left - 1) {
     const auto slot = Lowest<SessionIndex>(left);
-    if (connections[map.At(peer, plane, slot, vc)].CanSend(bytes, params.transport)) {
+    if (connections[map.At(peer, plane, slot, vc)].tx().CanSend(bytes, params.transport)) {
       return true;
     }
   }
@@ -228,10 +228,10 @@ bool Instance::AnyOpenCan(PeerIndex peer, PlaneIndex plane, Vc vc, uint32_t byte
 
 ConnectionState Instance::StateOf(ConnectionIndex number) const {
   const Connection& connection = connections[number];
-  if (connection.lost()) return ConnectionState::kLost;
-  if (connection.HasRetransmission()) return ConnectionState::kRetransmitting;
-  if (connection.paused()) return ConnectionState::kPaused;
-  if (connection.frozen()) return ConnectionState::kFrozen;
+  if (connection.tx().lost()) return ConnectionState::kLost;
+  if (connection.in_flight().HasRetransmission()) return ConnectionState::kRetransmitting;
+  if (connection.tx().paused()) return ConnectionState::kPaused;
+  if (connection.tx().frozen()) return ConnectionState::kFrozen;
   const bool open = peers[map.PeerOf(number)].handshake().open() || connection.HasHistory();
   return open ? ConnectionState::kOpen : ConnectionState::kNew;
 }
@@ -255,7 +255,7 @@ bool Instance::IsPaused(PeerIndex peer) const {
   for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
     if ((paths[peer].usable & 1u << plane) == 0) continue;
     for (PathConnection i = 0; i < map.path_connections(); ++i) {
-      if (connections[map.At(peer, plane, i)].paused()) return true;
+      if (connections[map.At(peer, plane, i)].tx().paused()) return true;
     }
   }
   for (Vc vc = 0; vc < kVcCount; ++vc) {

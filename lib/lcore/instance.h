@@ -111,7 +111,7 @@ struct Instance {
     return (paths[peer].choice[vc] & 1u << plane) != 0 &&
            (has_groups()
                 ? AnySessionCan(peer, plane, vc, bytes)
-                : connections[map.At(peer, plane, 0, vc)].CanSend(bytes, params.transport)) &&
+                : connections[map.At(peer, plane, 0, vc)].tx().CanSend(bytes, params.transport)) &&
            Permits(peer, plane, bytes);
   }
   // Whether the connection of one of the plane's sessions can take the PDU.
@@ -121,8 +121,8 @@ struct Instance {
   // Whether the run of the group's sessions takes the PDU.
   bool RunGoesOn(PeerIndex peer, PlaneIndex plane, Vc vc, uint32_t bytes) const {
     const SessionGroup& group = groups[map.PathAt(peer, plane)];
-    return group.InRun() &&
-           connections[map.At(peer, plane, group.run_slot(), vc)].CanSend(bytes, params.transport);
+    return group.InRun() && connections[map.At(peer, plane, group.run_slot(), vc)].tx().CanSend(
+                                bytes, params.transport);
   }
   // Puts the queues of the VCs of the mask on the lane of the plane.
   void SetLane(PeerIndex peer, uint32_t vcs, PlaneIndex plane) {
@@ -135,7 +135,7 @@ struct Instance {
   void UpdateCounted(PeerIndex peer, PlaneIndex plane) {
     const bool counted = marks[map.PathAt(peer, plane)].is_counted();
     for (PathConnection i = 0; i < map.path_connections(); ++i) {
-      connections[map.At(peer, plane, i)].SetCounted(counted);
+      connections[map.At(peer, plane, i)].rx().SetCounted(counted);
     }
   }
   // Octets on the wire of `count` frames with `bytes` bytes of commands in total.

@@ -22,8 +22,8 @@ constexpr int kTurns = 64;
 
 Psn DrawFirst(const Connection& connection, SecretNumbers& numbers) {
   const auto drawn = static_cast<uint16_t>(numbers.Next() >> 16);
-  if (connection.tx_pdus() == 0) return Psn(drawn);
-  return connection.next_psn().Plus(kOpposite - kDrawnFrom / 2 + drawn % kDrawnFrom);
+  if (connection.tx().tx_pdus() == 0) return Psn(drawn);
+  return connection.in_flight().next_psn().Plus(kOpposite - kDrawnFrom / 2 + drawn % kDrawnFrom);
 }
 
 }  // namespace
@@ -73,8 +73,8 @@ void Peer::KeepAlive(Time now, Effects& effects) {
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     Connection& idle = connection(plane, 0);
     const bool is_open = (paths_->open & 1u << plane) != 0;
-    if (!is_open || idle.unacked_count() != 0) continue;
-    idle.AckNow();
+    if (!is_open || idle.in_flight().count() != 0) continue;
+    idle.rx().AckNow();
     effects.Add(effect::ScheduleAck{.plane = plane});
   }
 }
@@ -127,7 +127,7 @@ void Peer::OnAgreed(PlaneIndex plane, const Hello& hello, bool knows_us, Time no
     }
   }
   for (uint32_t i = 0; i < own_->map.peer_connections(); ++i) {
-    connections_[i].SetPeerWindow(hello.window_pdus);
+    connections_[i].rx().SetPeerWindow(hello.window_pdus);
   }
   if (hello.reply_wanted) SendHello(plane, !handshake_.open(), hello.nonce, effects);
   UpdateUsable(effects);
@@ -137,7 +137,7 @@ void Peer::OnAgreed(PlaneIndex plane, const Hello& hello, bool knows_us, Time no
   if (!knows_us || !hello.reply_wanted || !handshake_.associated()) return;
   for (PathConnection number = 0; number < own_->map.vc_count(); ++number) {
     // The peer may have lost its state of us: sends it the expected PSN.
-    connection(plane, number).AckNow();
+    connection(plane, number).rx().AckNow();
     effects.Add(effect::ScheduleAck{plane, number});
   }
 }
@@ -191,14 +191,14 @@ void Peer::EndAssociation(Time now, Effects& effects) {
     for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
       Connection& ended = connection(plane, number);
       history |= ended.MayHaveHistory();
-      const uint32_t bytes = ended.unacked_bytes();
+      const uint32_t bytes = ended.in_flight().bytes();
       // PLANE carries the first PSNs of further sessions.
       const Psn next =
           number < own_->map.vc_count() ? first[number] : DrawFirst(ended, own_->numbers);
       PduList pdus;
       ended.Reset(pdus);
-      ended.Restart(next, pdus);
-      ended.CloseReceive();
+      ended.tx().Restart(next, pdus);
+      ended.rx().Close();
       GiveUp(plane, number, Ending::kPeerReset, false, bytes, pdus, effects);
     }
   }
@@ -218,7 +218,7 @@ void Peer::OpenAssociation(Effects& effects) {
   for (PlaneIndex plane = 0; !hello_.sends_generations && plane < own_->map.plane_count();
        ++plane) {
     for (PathConnection number = 0; number < own_->map.vc_count(); ++number) {
-      connection(plane, number).OpenReceive(hello_.first[number]);
+      connection(plane, number).rx().Open(hello_.first[number]);
     }
   }
   effects.Add(effect::CreditChange{effect::CreditStep::kBegin});
@@ -250,7 +250,7 @@ void Peer::StartOver(Time now, Effects& effects) {
   } else if (op == RhOp::kNack && handshake_.identities().peer == 0) {
     // The NACK answers a probe. If the peer is plain, `rpsn` is the PSN that it accepts next.
     PduList none;
-    connection(plane, number).Restart(rpsn, none);
+    connection(plane, number).tx().Restart(rpsn, none);
   }
 }
 
@@ -263,8 +263,8 @@ void Peer::SendProbes(Effects& effects) const {
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     for (PathConnection number = 0; IsPresent(plane) && number < own_->map.vc_count(); ++number) {
       for (const int far : {0, kHalf}) {
-        effects.Add(
-            effect::Probe{plane, number, connection(plane, number).next_psn().Plus(ahead + far)});
+        effects.Add(effect::Probe{
+            plane, number, connection(plane, number).in_flight().next_psn().Plus(ahead + far)});
       }
     }
   }
@@ -273,7 +273,7 @@ void Peer::SendProbes(Effects& effects) const {
 void Peer::OnPlain(Effects& effects) {
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     for (PathConnection number = 0; number < own_->map.vc_count(); ++number) {
-      connection(plane, number).OpenReceive(Psn(0));
+      connection(plane, number).rx().Open(Psn(0));
     }
   }
   effects.Add(effect::CreditChange{effect::CreditStep::kUncounted});

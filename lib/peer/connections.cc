@@ -10,15 +10,16 @@ void Peer::OnNotReady(PlaneIndex plane, SessionIndex slot, const NotReady& messa
   const PathConnection number = own_->map.Number(slot, Vc(message.vc));
   const RpsnVerdict verdict =
       Acknowledge(plane, number, effects, [&](Connection& refused, PduList& acked) {
-        return refused.OnNotReady(message.expected, std::chrono::microseconds(message.backoff_us),
-                                  now, own_->transport, acked);
+        return refused.tx().OnNotReady(message.expected,
+                                       std::chrono::microseconds(message.backoff_us), now,
+                                       own_->transport, acked);
       });
   if (verdict == RpsnVerdict::kOutOfWindow) {
     effects.Add(effect::Count{Counter::kRxRpsnInvalid});
   }
   effects.Add(effect::Count{Counter::kPauses});
   // The NOT_READY answers a PDU of ours, whether that was accepted or not.
-  if (own_->has_sessions && connection(plane, number).paused()) OnProof(plane, now);
+  if (own_->has_sessions && connection(plane, number).tx().paused()) OnProof(plane, now);
   placement_.Unblock(plane, number, effects);
   ArmConnection(plane, number, effects);
 }
@@ -26,7 +27,7 @@ void Peer::OnNotReady(PlaneIndex plane, SessionIndex slot, const NotReady& messa
 void Peer::OnReady(PlaneIndex plane, SessionIndex slot, const Ready& message, Time now,
                    Effects& effects) {
   const PathConnection number = own_->map.Number(slot, Vc(message.vc));
-  connection(plane, number).OnReady(message.expected, now);
+  connection(plane, number).tx().OnReady(message.expected, now);
   effects.Add(effect::CheckConnection{plane, number});
 }
 
@@ -38,20 +39,21 @@ void Peer::OnResumed(PlaneIndex plane, PathConnection number, Effects& effects) 
 void Peer::OnConnectionDeadline(PlaneIndex plane, PathConnection number, Hold hold, Time now,
                                 Effects& effects) {
   Connection& due = connection(plane, number);
-  const uint32_t tries = due.tries();
-  if (hold != Hold::kNone && hold != Hold::kTooLong) due.PutOff(now, own_->transport);
+  const uint32_t tries = due.tx().tries();
+  if (hold != Hold::kNone && hold != Hold::kTooLong) due.tx().Rearm(now, own_->transport);
   switch (due.OnTimer(now, own_->transport)) {
     case TimerVerdict::kNothing:
       break;
     case TimerVerdict::kRetransmit:
-      if (due.tries() != tries) {
+      if (due.tx().tries() != tries) {
         effects.Add(effect::Count{Counter::kRtoFired});
         SetAside(plane, number);
       }
-      if (due.tries() >= own_->paths.sessions.stall_timeouts) OnStall(plane, number, now, effects);
+      if (due.tx().tries() >= own_->paths.sessions.stall_timeouts)
+        OnStall(plane, number, now, effects);
       effects.Add(effect::Retransmit{plane, number});
       // The peer's window may have changed, or there may be another peer.
-      if (due.desynchronized() && handshake_.associated()) SendHello(plane, true, 0, effects);
+      if (due.tx().desynchronized() && handshake_.associated()) SendHello(plane, true, 0, effects);
       break;
     case TimerVerdict::kUnreachable:
       OnUnreachable(plane, number, now, effects);
@@ -62,7 +64,7 @@ void Peer::OnConnectionDeadline(PlaneIndex plane, PathConnection number, Hold ho
       GiveUpIfLost(number, effects);
       break;
   }
-  if (due.MustAckNow(own_->transport)) effects.Add(effect::ScheduleAck{plane, number});
+  if (due.rx().MustAckNow(own_->transport)) effects.Add(effect::ScheduleAck{plane, number});
   ArmConnection(plane, number, effects);
 }
 
@@ -71,12 +73,12 @@ void Peer::OnUnreachable(PlaneIndex plane, PathConnection number, Time now, Effe
   if (paths_->sessions) return PlaneDown(plane, PlaneDownReason::kTimeouts, now, effects);
   Connection& lost = connection(plane, number);
   // The peer answers, and its answer is impossible: no probe would bring both ends into step.
-  if (handshake_.associated() && lost.desynchronized()) return StartOver(now, effects);
+  if (handshake_.associated() && lost.tx().desynchronized()) return StartOver(now, effects);
   effects.Add(effect::Count{Counter::kUnreachable});
   Emit(PeerEvent::kUnreachable, plane, number, effects);
-  const uint32_t bytes = lost.unacked_bytes();
+  const uint32_t bytes = lost.in_flight().bytes();
   PduList pdus;
-  lost.GiveUp(now, own_->transport, pdus);
+  lost.tx().GiveUp(now, own_->transport, pdus);
   GiveUp(plane, number, Ending::kInDoubt, true, bytes, pdus, effects);
   GiveUpIfLost(number, effects);
   placement_.Place(effects);
@@ -85,7 +87,7 @@ void Peer::OnUnreachable(PlaneIndex plane, PathConnection number, Time now, Effe
 // Ends PDUs queued behind a lost connection if no other plane takes them.
 void Peer::GiveUpIfLost(PathConnection number, Effects& effects) {
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
-    if ((paths_->usable & 1u << plane) != 0 && !connection(plane, number).lost()) return;
+    if ((paths_->usable & 1u << plane) != 0 && !connection(plane, number).tx().lost()) return;
   }
   Mark(own_->map.VcsOf(number), true, effects);
   GiveUpQueued(own_->map.VcsOf(number), effects);

@@ -78,7 +78,7 @@ struct Probe {
   PathConnection number = 0;
   Psn psn;
 };
-// The probe of a lost connection; Connection::OnProbeSent is called once the probe is staged.
+// The probe of a lost connection; Probes::OnSent is called once the probe is staged.
 struct ProbeLost {
   PlaneIndex plane = 0;
   PathConnection number = 0;

@@ -14,8 +14,8 @@ bool Peer::CloseUnnamed() {
     for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
       if (sessions_[plane].peer_plane() != PlaneSession::kUnknownPlane) continue;
       for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
-        if (close) connection(plane, number).CloseReceive();
-        if (connection(plane, number).accepted_any()) return false;
+        if (close) connection(plane, number).rx().Close();
+        if (connection(plane, number).rx().accepted_any()) return false;
       }
     }
   }
@@ -42,11 +42,11 @@ void Peer::OnFence(PlaneIndex plane, const Fence& fence, bool sealed, Time now, 
   if (dead != kNoPlane) {
     for (PathConnection number = 0; number < DistinctConnections(dead); ++number) {
       Connection& fenced_one = connection(dead, number);
-      if (!known) fenced_one.OpenReceive(PsnIn(number, fence.oldest, fence.more));
-      fenced_one.CloseReceive();
+      if (!known) fenced_one.rx().Open(PsnIn(number, fence.oldest, fence.more));
+      fenced_one.rx().Close();
     }
     FillAllPsns(dead, fenced.expected, fenced.more,
-                [](const Connection& one) { return one.expected(); });
+                [](const Connection& one) { return one.rx().expected(); });
   }
   effects.Add(effect::Count{Counter::kRxFences});
   Send(plane, fenced, effects);
@@ -66,7 +66,7 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   for (PathConnection number = 0; number < DistinctConnections(dead); ++number) {
     const Psn expected = PsnIn(number, fenced.expected, fenced.more);
     const auto hear = [&](Connection& fenced_one, PduList& acked) {
-      return fenced_one.OnFenced(expected, now, own_->transport, acked);
+      return fenced_one.tx().OnFenced(expected, now, own_->transport, acked);
     };
     const bool fits = Acknowledge(dead, number, effects, hear);
     if (fits) continue;
@@ -78,10 +78,10 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   PduList rest;
   for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
     Connection& fenced_one = connection(dead, number);
-    const uint32_t bytes = fenced_one.unacked_bytes();
+    const uint32_t bytes = fenced_one.in_flight().bytes();
     // PSNs of the next generation: far from those of this generation's frames that are still in
     // flight.
-    fenced_one.Restart(fenced_one.next_psn().Plus(1 << 15), rest);
+    fenced_one.tx().Restart(fenced_one.in_flight().next_psn().Plus(1 << 15), rest);
     if (bytes != 0) CountOut(dead, number, bytes);
   }
   sessions_[dead].EndFence(now);
@@ -101,7 +101,7 @@ void Peer::OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time n
   for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
     const PathConnection number = own_->map.Number(SessionIndex(answer.slot), vc);
     const auto hear = [&](Connection& fenced_one, PduList& acked) {
-      return fenced_one.OnFenced(answer.psns[vc], now, own_->transport, acked);
+      return fenced_one.tx().OnFenced(answer.psns[vc], now, own_->transport, acked);
     };
     if (Acknowledge(plane, number, effects, hear)) continue;
     // The counts of both ends differ.
@@ -111,9 +111,9 @@ void Peer::OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time n
   for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
     const PathConnection number = own_->map.Number(SessionIndex(answer.slot), vc);
     Connection& fenced_one = connection(plane, number);
-    const uint32_t bytes = fenced_one.unacked_bytes();
+    const uint32_t bytes = fenced_one.in_flight().bytes();
     // The new PSNs are far from those of frames still in flight, which are then implausible.
-    fenced_one.Restart(fenced_one.next_psn().Plus(3 << 13), rest);
+    fenced_one.tx().Restart(fenced_one.in_flight().next_psn().Plus(3 << 13), rest);
     if (bytes != 0) CountOut(plane, number, bytes);
   }
   group.OnFenced(SessionIndex(answer.slot), own_->paths.hold_down, now);

@@ -31,7 +31,7 @@ void FlowPlacement::Unblock(Effects& effects) const {
 uint32_t FlowPlacement::BusyOf(Vc flow, PlaneIndex plane) const {
   uint32_t busy = 0;
   for (SessionIndex slot = 0; slot < own_->map.session_count(); ++slot) {
-    busy += connection(plane, own_->map.Number(slot, flow)).unacked_bytes() != 0 ? 1 : 0;
+    busy += connection(plane, own_->map.Number(slot, flow)).in_flight().bytes() != 0 ? 1 : 0;
   }
   return busy;
 }
@@ -40,7 +40,7 @@ uint32_t FlowPlacement::BusyOf(Vc flow, PlaneIndex plane) const {
 PlaneMask FlowPlacement::HomesFor(Vc flow) const {
   PlaneMask mask = paths_->usable;
   for (PlaneIndex plane = 0; !paths_->sessions && plane < own_->map.plane_count(); ++plane) {
-    if (connection(plane, own_->map.Number(0, flow)).lost())
+    if (connection(plane, own_->map.Number(0, flow)).tx().lost())
       mask &= static_cast<PlaneMask>(~(1u << plane));
   }
   return mask;

@@ -25,7 +25,7 @@ class FlowPlacement {
   // Whether a queue that waits for this connection may go on.
   bool MaySend(PlaneIndex plane, PathConnection number) const {
     return (paths_->choice[own_->map.VcOf(number)] & 1u << plane) != 0 &&
-           connection(plane, number).CanSend(0, own_->transport);
+           connection(plane, number).tx().CanSend(0, own_->transport);
   }
   // Unblocks the queues that wait for a connection: any that can send, or this connection.
   void Unblock(Effects& effects) const;

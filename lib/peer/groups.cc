@@ -29,7 +29,8 @@ void Peer::SendSession(PlaneIndex plane, SessionIndex slot, Effects& effects) {
   // A fence takes any path.
   if (request.fence) return Send(plane, request, effects);
   if (request.anew) {
-    FillPsns(plane, slot, request.psns, [](const Connection& one) { return one.next_psn(); });
+    FillPsns(plane, slot, request.psns,
+             [](const Connection& one) { return one.in_flight().next_psn(); });
   }
   effects.Add(effect::SendFrom{plane, request.number, request});
 }
@@ -46,18 +47,18 @@ void Peer::OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects) {
     fact = {};
     Duration of_idle{};  // of VCs that were not used: not a measurement of the present path
     for (const Connection* const end = each + vc_count; each != end; ++each) {
-      const bool is_used = each->TakeMeasured() || each->unacked_count() != 0;
+      const bool is_used = each->tx().TakeMeasured() || each->in_flight().count() != 0;
       Duration& srtt = is_used ? fact.srtt : of_idle;
-      srtt = std::max(srtt, each->srtt());
-      const Duration min = each->min_rtt();
+      srtt = std::max(srtt, each->tx().round_trip().srtt());
+      const Duration min = each->tx().round_trip().min_rtt();
       if (fact.min_rtt == Duration(0) || (min != Duration(0) && min < fact.min_rtt)) {
         fact.min_rtt = min;
       }
-      fact.tx_pdus += each->tx_pdus();
-      fact.retransmissions += each->retransmissions();
-      fact.unacked_pdus += each->unacked_count();
-      fact.stalled |= each->tries() >= stall_timeouts;
-      fact.on_former_path |= each->UpdateFormerPath();
+      fact.tx_pdus += each->tx().tx_pdus();
+      fact.retransmissions += each->tx().retransmissions();
+      fact.unacked_pdus += each->in_flight().count();
+      fact.stalled |= each->tx().tries() >= stall_timeouts;
+      fact.on_former_path |= each->tx().UpdateFormerPath();
     }
     if (fact.srtt == Duration(0)) fact.srtt = of_idle;
   }
@@ -72,7 +73,7 @@ void Peer::OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects) {
                     own_->numbers, now);
   for (SlotMask left = group.fencing() & ~fencing; left != 0; left &= left - 1) {
     const auto slot = Lowest<SessionIndex>(left);
-    for (Connection& one : ConnectionsOf(plane, slot)) one.Freeze();
+    for (Connection& one : ConnectionsOf(plane, slot)) one.tx().Freeze();
   }
   for (SlotMask closed = before & ~group.open(); closed != 0; closed &= closed - 1) {
     EmitPlane(PeerEvent::kSessionClosed, plane, static_cast<uint8_t>(std::countr_zero(closed)),
@@ -87,7 +88,7 @@ void Peer::OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects) {
 // Whether PDUs of ours are in flight in the session.
 bool Peer::HasInFlight(PlaneIndex plane, SessionIndex slot) {
   for (const Connection& one : ConnectionsOf(plane, slot)) {
-    if (one.unacked_count() != 0) return true;
+    if (one.in_flight().count() != 0) return true;
   }
   return false;
 }
@@ -103,13 +104,13 @@ void Peer::OnSessionRequest(PlaneIndex plane, const SessionNumber& message, Time
   effects.Add(effect::Count{Counter::kRxSessions});
   for (Vc vc = 0; !repeated && vc < own_->map.vc_count(); ++vc) {
     Connection& one = connection(plane, own_->map.Number(slot, vc));
-    if (message.fence) one.CloseReceive();
-    if (message.anew) one.OpenReceive(message.psns[vc]);
+    if (message.fence) one.rx().Close();
+    if (message.anew) one.rx().Open(message.psns[vc]);
   }
   SessionNumber answer = message;
   answer.answer = true;
   if (message.fence) {
-    FillPsns(plane, slot, answer.psns, [](const Connection& one) { return one.expected(); });
+    FillPsns(plane, slot, answer.psns, [](const Connection& one) { return one.rx().expected(); });
   }
   Send(plane, answer, effects);
   // (No request is sent over a plane that is not up here.)
@@ -139,7 +140,7 @@ void Peer::OnSession(PlaneIndex plane, const SessionNumber& message, Time now, E
   effects.Add(effect::Renumber{plane, slot});
   for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
     const PathConnection number = own_->map.Number(slot, vc);
-    if (!connection(plane, number).OnNewPath(now, own_->transport)) continue;
+    if (!connection(plane, number).tx().OnNewPath(now, own_->transport)) continue;
     paths_->Join(plane);  // the plane gets no compensation for traffic that it could not carry
     effects.Add(effect::Retransmit{plane, number});
     ArmConnection(plane, number, effects);

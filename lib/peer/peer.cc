@@ -18,7 +18,7 @@ Peer::Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places)
   handshake_.Begin(own->numbers, plain);
   // Nothing is accepted before there is an association, or the peer is plain.
   for (uint32_t i = 0; !plain && i < own->map.peer_connections(); ++i) {
-    connections_[i].CloseReceive();
+    connections_[i].rx().Close();
   }
   paths_->flows = own_->is_strict();
 }
@@ -86,7 +86,7 @@ void Peer::OnMac(PlaneIndex plane, Effects& effects) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     const auto bit = static_cast<uint8_t>(1u << vc);
     const PathConnection number = own_->map.Number(0, vc);
-    const bool lost = connection(plane, number).lost() || paths_->unreachable;
+    const bool lost = connection(plane, number).tx().lost() || paths_->unreachable;
     if ((lost_vcs_ & bit) == 0 || lost) continue;
     if (!cut_off_) Emit(PeerEvent::kReachable, plane, number, effects);
     Mark(bit, false, effects);
@@ -153,13 +153,13 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
     groups_[plane].CheckInvariants();
     for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
       const Connection& one = connection(plane, number);
-      one.CheckInvariants(widest);
-      bytes += one.unacked_bytes();
+      one.tx().CheckInvariants(widest);
+      bytes += one.in_flight().bytes();
       // A frozen connection waits for a FENCED, of its plane or its session.
       const bool fencing = (groups_[plane].fencing() >> own_->map.SessionOf(number) & 1) != 0;
-      check(!one.frozen() || session.fencing() || fencing);
+      check(!one.tx().frozen() || session.fencing() || fencing);
       // Without an association, no PDU is in flight or accepted.
-      check(handshake_.open() || (one.receive_closed() && one.unacked_bytes() == 0));
+      check(handshake_.open() || (one.rx().closed() && one.in_flight().bytes() == 0));
     }
     check(bytes == paths_->InFlightOn(plane));
     check(!session.up() || (session.begun() && !session.fencing()));

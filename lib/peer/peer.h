@@ -147,7 +147,7 @@ class Peer {
   // Whether OnSessionDeadline needs the `hold`.
   bool AsksForHold(PlaneIndex plane, Time now) const;
   void OnSessionDeadline(PlaneIndex plane, Hold hold, Time now, Effects& effects);
-  // `hold`: only needed if Connection::TimesOut.
+  // `hold`: only needed if SendHalf::TimesOut.
   void OnConnectionDeadline(PlaneIndex plane, PathConnection number, Hold hold, Time now,
                             Effects& effects);
 
@@ -181,11 +181,11 @@ class Peer {
   template <typename Hear>
   auto Acknowledge(PlaneIndex plane, PathConnection number, Effects& effects, Hear&& hear) {
     Connection& heard = connection(plane, number);
-    const uint32_t before = heard.unacked_bytes();
+    const uint32_t before = heard.in_flight().bytes();
     PduList acked;
     const auto verdict = hear(heard, acked);
     if (acked.empty()) return verdict;
-    CountOut(plane, number, before - heard.unacked_bytes());
+    CountOut(plane, number, before - heard.in_flight().bytes());
     effects.Add(effect::Acknowledged{plane, number, acked});
     if (paths_->moving != 0) placement_.OnEnded(effects);
     return verdict;

@@ -30,9 +30,10 @@ PathRate::Facts PlaneRates::FactsOf(PlaneIndex plane, const Facts& known) const 
   }
   for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
     const Connection& one = connections_[own_->map.At(0, plane, number)];
-    facts.acked_pdus += one.tx_pdus() - one.unacked_count();
-    facts.disturbed |= one.tries() != 0 || one.paused() || one.frozen() || one.lost();
-    const Duration min = one.min_rtt();
+    facts.acked_pdus += one.tx().tx_pdus() - one.in_flight().count();
+    facts.disturbed |=
+        one.tx().tries() != 0 || one.tx().paused() || one.tx().frozen() || one.tx().lost();
+    const Duration min = one.tx().round_trip().min_rtt();
     if (min == Duration(0)) continue;
     facts.min_rtt = facts.min_rtt == Duration(0) ? min : std::min(facts.min_rtt, min);
   }

@@ -20,10 +20,11 @@ bool Peer::FreezeIfInDoubt(PlaneIndex plane) {
   const uint32_t count = own_->map.path_connections();
   for (PathConnection number = 0; number < count; ++number) {
     // (A connection frozen already, for its session, waits for an answer that may be lost.)
-    in_doubt |= connection(plane, number).InDoubt() || connection(plane, number).frozen();
+    in_doubt |=
+        !connection(plane, number).in_flight().empty() || connection(plane, number).tx().frozen();
   }
   for (PathConnection number = 0; in_doubt && number < count; ++number) {
-    connection(plane, number).Freeze();
+    connection(plane, number).tx().Freeze();
   }
   return in_doubt;
 }
@@ -105,7 +106,7 @@ void Peer::SendFence(PlaneIndex plane, Effects& effects) {
               .own = over == plane,
               .generation = sessions_[plane].tx_generation()};
   FillAllPsns(plane, fence.oldest, fence.more,
-              [](const Connection& one) { return one.oldest_unacked(); });
+              [](const Connection& one) { return one.in_flight().oldest_psn(); });
   Send(over, fence, effects);
 }
 
@@ -132,9 +133,9 @@ void Peer::GiveUpPeer(Time now, Effects& effects) {
   for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
     PlaneDown(plane, PlaneDownReason::kUnreachable, now, effects);
     for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
-      const uint32_t bytes = connection(plane, number).unacked_bytes();
+      const uint32_t bytes = connection(plane, number).in_flight().bytes();
       PduList pdus;
-      connection(plane, number).Abandon(pdus);
+      connection(plane, number).tx().Abandon(pdus);
       GiveUp(plane, number, Ending::kInDoubt, false, bytes, pdus, effects);
     }
   }

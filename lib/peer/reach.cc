@@ -84,11 +84,11 @@ void Peer::FindAgain(Effects& effects) {
 
 // Subtracts `bytes` of the connection from the bytes in flight.
 void Peer::CountOut(PlaneIndex plane, PathConnection number, uint32_t bytes) {
-  if (connection(plane, number).has_aside()) TakeBack(plane, number);
+  if (connection(plane, number).tx().has_aside()) TakeBack(plane, number);
   paths_->OnEnd(plane, bytes);
   rates_.Spoil(plane);
   own_->inflight_bytes[plane] -= bytes;
-  const bool idle = connection(plane, number).unacked_bytes() == 0;
+  const bool idle = connection(plane, number).in_flight().bytes() == 0;
   if (own_->has_sessions && idle) own_->OnIdle(plane);
 }
 
@@ -98,16 +98,17 @@ void Peer::CountOut(PlaneIndex plane, PathConnection number, uint32_t bytes) {
 void Peer::SetAside(PlaneIndex plane, PathConnection number) {
   Connection& stuck = connection(plane, number);
   const SlotMask others = groups_[plane].open() & ~(SlotMask{1} << own_->map.SessionOf(number));
-  if (!own_->map.has_planes() || others == 0 || stuck.next_retransmission() == nullptr ||
-      sessions_[plane].last_heard() <= stuck.next_retransmission()->sent_at) {
+  if (!own_->map.has_planes() || others == 0 ||
+      stuck.in_flight().next_retransmission() == nullptr ||
+      sessions_[plane].last_heard() <= stuck.in_flight().next_retransmission()->sent_at) {
     return;
   }
-  CountAside(plane, stuck.SetAside());
+  CountAside(plane, stuck.tx().SetAside());
   rates_.Spoil(plane);
 }
 
 void Peer::TakeBack(PlaneIndex plane, PathConnection number) {
-  CountAside(plane, 0u - connection(plane, number).TakeBack());
+  CountAside(plane, 0u - connection(plane, number).tx().TakeBack());
 }
 
 // Sets `bytes` of a plane aside; or takes them back if negative, modulo 2^32.

@@ -127,7 +127,7 @@ void Peer::SendPlane(PlaneIndex plane, bool reply_wanted, Effects& effects,
   if (!own_->has_sessions) hello.state = PlaneState::kUp;
   // No older PSN of the generation is in flight.
   FillAllPsns(plane, hello.first, hello.more,
-              [](const Connection& one) { return one.oldest_unacked(); });
+              [](const Connection& one) { return one.in_flight().oldest_psn(); });
   Send(plane, hello, effects);
 }
 
@@ -188,7 +188,7 @@ void Peer::OnPlane(PlaneIndex plane, const PlaneHello& hello, bool sealed, Time 
   }
   if (hello.failed != 0 && paths_->sessions) OnReport(plane, hello, now, effects);
   for (PathConnection number = 0; heard.adopt && number < DistinctConnections(plane); ++number) {
-    connection(plane, number).OpenReceive(PsnIn(number, hello.first, hello.more));
+    connection(plane, number).rx().Open(PsnIn(number, hello.first, hello.more));
   }
   if (paths_->sessions) {
     if (heard.proved) OnProof(plane, now);

@@ -161,9 +161,9 @@ void Effector::MarkLost(Instance& instance, PeerIndex peer, uint32_t vcs, bool l
 void Effector::SendProbe(Instance& instance, ConnectionIndex number) {
   Connection& connection = instance.connections[number];
   const bool held = completions_.IsHeld(instance, number);
-  if (ControlSender::SendUnsequenced(instance, number, {}, connection.ProbePsn(),
-                                     connection.ProbeVc())) {
-    connection.OnProbeSent(held);
+  if (ControlSender::SendUnsequenced(instance, number, {}, connection.tx().ProbePsn(),
+                                     connection.tx().probes().vc())) {
+    connection.tx().probes().OnSent(held);
   }
 }
 
@@ -195,7 +195,7 @@ void Effector::OnConnectionTimer(Instance& instance, ConnectionIndex number, Tim
   const PeerIndex peer = instance.map.PeerOf(number);
   const PlaneIndex plane = instance.map.PlaneOf(number);
   Hold hold = Hold::kNone;
-  if (connection.TimesOut(now)) [[unlikely]] {
+  if (connection.tx().TimesOut(now)) [[unlikely]] {
     hold = CongestionUse::IsHeldBack(instance, number)
                ? Hold::kOwn
                : pauses_.HoldOfConnection(instance, number, now);

@@ -280,11 +280,11 @@ void Pipeline::CheckInvariants() const {
     for (const Peer& peer : instance->peers) peer.CheckInvariants(widest);
     for (ConnectionIndex number = 0; number < instance->connections.size(); ++number) {
       const Connection& connection = instance->connections[number];
-      if (connection.lost()) continue;
-      inflight += connection.unacked_count();
-      bytes += connection.unacked_bytes();
-      bytes_on[instance->map.PlaneOf(number)] += connection.unacked_bytes();
-      busy[instance->map.PlaneOf(number)] += connection.unacked_bytes() != 0 ? 1 : 0;
+      if (connection.tx().lost()) continue;
+      inflight += connection.in_flight().count();
+      bytes += connection.in_flight().bytes();
+      bytes_on[instance->map.PlaneOf(number)] += connection.in_flight().bytes();
+      busy[instance->map.PlaneOf(number)] += connection.in_flight().bytes() != 0 ? 1 : 0;
     }
     for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
       const OwnEnd& own = instance->own;

@@ -52,17 +52,17 @@ ConnectionRow RowOf(const Instance& instance, ConnectionIndex number, Connection
                     .slot = static_cast<uint8_t>(instance.map.SessionOf(number)),
                     .vc = static_cast<uint8_t>(instance.map.VcOf(number)),
                     .state = state,
-                    .peer_waits = connection.not_ready(),
-                    .tries = static_cast<uint8_t>(connection.tries()),
-                    .next_psn = connection.next_psn().value(),
-                    .expected_psn = connection.expected().value(),
-                    .unacked_pdus = connection.unacked_count(),
-                    .unacked_bytes = connection.unacked_bytes(),
-                    .tx_pdus = connection.tx_pdus(),
-                    .rx_pdus = connection.rx_pdus(),
-                    .retransmissions = connection.retransmissions(),
-                    .srtt_ns = connection.srtt().count(),
-                    .rto_ns = connection.rto(instance.params.transport).count()};
+                    .peer_waits = connection.rx().not_ready(),
+                    .tries = static_cast<uint8_t>(connection.tx().tries()),
+                    .next_psn = connection.in_flight().next_psn().value(),
+                    .expected_psn = connection.rx().expected().value(),
+                    .unacked_pdus = connection.in_flight().count(),
+                    .unacked_bytes = connection.in_flight().bytes(),
+                    .tx_pdus = connection.tx().tx_pdus(),
+                    .rx_pdus = connection.rx().rx_pdus(),
+                    .retransmissions = connection.tx().retransmissions(),
+                    .srtt_ns = connection.tx().round_trip().srtt().count(),
+                    .rto_ns = connection.tx().round_trip().rto(instance.params.transport).count()};
   const PathIndex index = instance.map.PathOf(number);
   if (const SessionGroup& group = instance.groups[index];
       row.slot < group.count() && group.count() != 1) {
@@ -259,9 +259,9 @@ DestinationState Reporter::DestinationOf(const Instance& instance, const QueueSl
   const uint32_t count = instance.map.peer_connections();
   for (uint32_t i = 0; i < count; ++i) {
     const Connection& connection = instance.connections[first + i];
-    if (connection.lost()) continue;  // its PDUs in flight have been given up
-    state.inflight_pdus += connection.unacked_count();
-    state.inflight_bytes += connection.unacked_bytes();
+    if (connection.tx().lost()) continue;  // its PDUs in flight have been given up
+    state.inflight_pdus += connection.in_flight().count();
+    state.inflight_bytes += connection.in_flight().bytes();
   }
   return state;
 }

@@ -50,8 +50,9 @@ void RequestWork::Do(const todo::InstanceUp& up) {
   parts_.run_queue.Enqueue(instance);
   for (ConnectionIndex number = 0; number < instance.connections.size(); ++number) {
     Connection& connection = instance.connections[number];
-    if (connection.HasRetransmission()) parts_.stager.WantRetransmission(instance, number);
-    if (connection.HasPendingAck()) AckScheduler::ScheduleNow(instance, number);
+    if (connection.in_flight().HasRetransmission())
+      parts_.stager.WantRetransmission(instance, number);
+    if (connection.rx().HasPendingAck()) AckScheduler::ScheduleNow(instance, number);
   }
 }
 

@@ -7,7 +7,7 @@ namespace suede {
 
 [[gnu::noinline]] void AckScheduler::ScheduleDelayed(Instance& instance, ConnectionIndex number,
                                                      const Connection& connection, Time now) {
-  if (!connection.HasPendingAck()) return;
+  if (!connection.rx().HasPendingAck()) return;
   instance.flags[number] |= Instance::kOnAckList;
   const PlaneIndex plane = instance.map.PlaneOf(number);
   DelayedAcks& list = instance.ports[plane]->ack_due[instance.ack_list[plane]];
@@ -38,7 +38,7 @@ bool AckScheduler::SendDelayed(PortContext& port, DelayedAcks& list, Time now) {
     if (waited < list.delay) break;
     if (waited < list.bound && !quiet && !budget.HasAck()) break;
     Instance& instance = *lcore_.instances[due.instance];
-    if (instance.connections[due.connection].HasPendingAck()) budget.Spend();
+    if (instance.connections[due.connection].rx().HasPendingAck()) budget.Spend();
     if (!Flush(instance, due.connection, Instance::kOnAckList)) return false;
   }
   return true;
@@ -47,7 +47,7 @@ bool AckScheduler::SendDelayed(PortContext& port, DelayedAcks& list, Time now) {
 // Acknowledges for the first connection on `list`. Returns false if the connection has to stay
 // there.
 bool AckScheduler::Flush(Instance& instance, ConnectionIndex number, uint8_t list) {
-  const bool owes = !instance.down && instance.connections[number].HasPendingAck();
+  const bool owes = !instance.down && instance.connections[number].rx().HasPendingAck();
   if (owes && !SendAck(instance, number)) return false;
   instance.flags[number] &= static_cast<uint8_t>(~list);
   return true;
@@ -59,12 +59,12 @@ bool AckScheduler::SendAck(Instance& instance, ConnectionIndex number) {
   Connection& connection = instance.connections[number];
   if (instance.IsResolving(instance.map.PeerOf(number), instance.map.PlaneOf(number)))
       [[unlikely]] {
-    connection.TakeRpsn();  // the acknowledgement counts as lost in transit
+    connection.rx().TakeRpsn();  // the acknowledgement counts as lost in transit
     instance.counters.Add(Counter::kTxNoMac);
     return true;
   }
   if (!link.HasFrontRoom() || !link.frames().Has(1)) return false;
-  const RpsnField field = connection.TakeRpsn();
+  const RpsnField field = connection.rx().TakeRpsn();
   ControlSender::SendAck(instance, number, field, UnsequencedPsn(instance, link, connection));
   instance.counters.Add(Counter::kTxAcks);
   if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
@@ -75,9 +75,9 @@ bool AckScheduler::SendAck(Instance& instance, ConnectionIndex number) {
 // and the acknowledgement overtakes them.
 Psn AckScheduler::UnsequencedPsn(const Instance& instance, const Link& link,
                                  const Connection& connection) const {
-  const Pdu* newest = connection.newest();
-  if (newest == nullptr || !newest->note.staged() || connection.lost()) [[likely]] {
-    return connection.UnsequencedPsn();
+  const Pdu* newest = connection.in_flight().newest();
+  if (newest == nullptr || !newest->note.staged() || connection.tx().lost()) [[likely]] {
+    return connection.tx().UnsequencedPsn();
   }
   for (Frame* frame : link.staged()) {
     if (NoteOf(frame).kind != TxKind::kKept) continue;
@@ -91,7 +91,7 @@ Psn AckScheduler::UnsequencedPsn(const Instance& instance, const Link& link,
         lcore_.clients.queue(pdu->runs[0].queue).instance == instance.number;
     if (of_connection && !pdu->retransmitted) return pdu->psn;
   }
-  return connection.UnsequencedPsn();
+  return connection.tx().UnsequencedPsn();
 }
 
 [[gnu::noinline]] void AckScheduler::ScheduleNow(Instance& instance, ConnectionIndex number) {

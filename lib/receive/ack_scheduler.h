@@ -19,7 +19,7 @@ class AckScheduler {
   // Schedules an acknowledgement if the connection `number` has one pending.
   static void Schedule(Instance& instance, ConnectionIndex number, const Connection& connection,
                        Time now) {
-    const bool at_once = connection.MustAckNow(instance.params.transport);
+    const bool at_once = connection.rx().MustAckNow(instance.params.transport);
     const uint8_t list = at_once ? Instance::kOnAckNow : Instance::kOnAckList;
     if ((instance.flags[number] & list) != 0) [[likely]]
       return;

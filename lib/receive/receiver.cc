@@ -247,15 +247,15 @@ ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerInde
   const ConnectionIndex number =
       known ? ConnectionOfSession(instance, peer, place.plane, parsed.session, Vc(rh.vc()))
             : kNoConnection;
-  if (number == kNoConnection || instance.connections[number].receive_closed()) {
+  if (number == kNoConnection || instance.connections[number].rx().closed()) {
     instance.counters.Add(Counter::kRxTrimmedUnknown);
     return false;
   }
   instance.counters.Add(Counter::kRxTrimmed);
   Connection& connection = instance.connections[number];
   congestion_grants_.OnTrimmed(instance, peer, place.plane);
-  if (connection.OnTrimmed(rh.psn(), instance.params.target.base_rtt, now,
-                           instance.params.transport)) {
+  if (connection.rx().OnTrimmed(rh.psn(), instance.params.target.base_rtt, now,
+                                instance.params.transport)) {
     AckScheduler::Schedule(instance, number, connection, now);
     lcore_.timers.ArmConnection(instance, number);
   }
@@ -275,7 +275,7 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   const DeliveredRun run = run_;
   run_ = {};
   deliverer_.CountRun(instance, flow_.target, run);
-  if (flow_.connection->is_watched() || burst_.has_marks()) [[unlikely]]
+  if (flow_.connection->rx().is_watched() || burst_.has_marks()) [[unlikely]]
     WatchRun(instance, run.pdus, run.bytes, run.lines, now);
   grants_.OnAccepted(instance, flow_.peer, flow_.target.vc, *flow_.credit, run.lines, run.widest);
   pause_requester_.OnReceived(instance, flow_.target.vc, now);
@@ -286,12 +286,12 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
 // Returns whether the frame is kept.
 [[gnu::always_inline]] inline bool Receiver::OnSequenced(Instance& instance, uint32_t i, Time now) {
   Connection& connection = *flow_.connection;
-  if (connection.receive_closed()) [[unlikely]] {
+  if (connection.rx().closed()) [[unlikely]] {
     EndRun(now);
     OnClosed(instance, flow_.number, PduAt(i), true, now);
     return false;
   }
-  const PsnVerdict verdict = connection.Classify(burst_.rh(i).psn());
+  const PsnVerdict verdict = connection.rx().Classify(burst_.rh(i).psn());
   if (verdict != PsnVerdict::kExpected) [[unlikely]] {
     OnUnexpected(instance, verdict, i, now);
     return false;
@@ -301,7 +301,7 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
                             burst_.CommandBytesAt(i), run_)) [[unlikely]] {
     return DeliverOne(instance, PduAt(i), now);
   }
-  connection.Accept();
+  connection.rx().Accept();
   if (run_.pdus == 1) AckScheduler::Schedule(instance, flow_.number, connection, now);
   return false;
 }
@@ -310,7 +310,7 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
 [[gnu::always_inline]] inline void Receiver::CountArrived(Instance& instance, uint32_t pdus,
                                                           uint64_t bytes) {
   const bool marked = burst_.has_marks() && burst_.SeriesAt(flow_.series).marked();
-  if (!marked && !flow_.connection->counted()) return;
+  if (!marked && !flow_.connection->rx().counted()) return;
   congestion_grants_.OnReceived(instance, flow_.number, pdus, bytes, marked);
 }
 
@@ -326,9 +326,9 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
 // next.
 [[gnu::noinline]] void Receiver::CheckMissing(Instance& instance, Time now) {
   Connection& connection = *flow_.connection;
-  if (connection.has_gap()) connection.CheckGap(now, instance.params.transport);
-  if (!connection.awaits_trimmed()) return;
-  if (!connection.CheckTrimmed(instance.params.target.base_rtt, now)) return;
+  if (connection.rx().has_gap()) connection.rx().CheckGap(now, instance.params.transport);
+  if (!connection.rx().awaits_trimmed()) return;
+  if (!connection.rx().CheckTrimmed(instance.params.target.base_rtt, now)) return;
   AckScheduler::Schedule(instance, flow_.number, connection, now);
 }
 
@@ -340,9 +340,9 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   const bool ahead = verdict == PsnVerdict::kAhead;
   instance.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
   if (ahead) {
-    connection.OnGap(now, instance.params.transport);
+    connection.rx().OnGap(now, instance.params.transport);
   } else {
-    connection.OnDuplicate(burst_.rh(i).psn(), instance.params.transport);
+    connection.rx().OnDuplicate(burst_.rh(i).psn(), instance.params.transport);
   }
   AckScheduler::Schedule(instance, flow_.number, connection, now);
 }
@@ -359,23 +359,23 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   switch (delivered.delivery) {
     case Delivery::kDelivered:
     case Delivery::kKept:
-      connection.Accept();
+      connection.rx().Accept();
       grants_.OnAccepted(instance, pdu.peer, flow_.target.vc, *flow_.credit, delivered.lines,
                          delivered.lines);
       instance.counters.Add(Counter::kRxPdus);
       AckScheduler::Schedule(instance, number, connection, now);
-      if (connection.is_watched()) CheckMissing(instance, now);
+      if (connection.rx().is_watched()) CheckMissing(instance, now);
       break;
     case Delivery::kRefused:
       refusals_.OnRefusal(instance, number, pdu, delivered.lines);
       break;
     case Delivery::kMalformed:
       // The PDU is as its peer has sent it; a retransmission would not differ.
-      connection.Accept();
+      connection.rx().Accept();
       instance.counters.Add(Counter::kRxMalformed);
       lcore_.events.EmitMalformed(instance, pdu.peer, pdu.rh.vc(), now);
       AckScheduler::Schedule(instance, number, connection, now);
-      if (connection.is_watched()) CheckMissing(instance, now);
+      if (connection.rx().is_watched()) CheckMissing(instance, now);
       break;
   }
   pause_requester_.OnReceived(instance, Vc(pdu.rh.vc()), now);
@@ -387,7 +387,7 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   Connection& connection = *flow_.connection;
   const RhWord rh = burst_.rh(i);
   if (rh.op() != RhOp::kNothing) {
-    if (connection.IsPlausible(rh.psn(), instance.params.transport)) [[likely]] {
+    if (connection.rx().IsPlausible(rh.psn(), instance.params.transport)) [[likely]] {
       acks_.OnRpsn(instance, number, rh.op(), rh.rpsn(), effects_);
     } else {
       acks_.OnImplausible(instance, number, rh.op(), rh.rpsn(), effects_);
@@ -404,9 +404,9 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
     return false;
   }
   instance.counters.Add(Counter::kRxAcks);
-  if (connection.receive_closed()) [[unlikely]] {
+  if (connection.rx().closed()) [[unlikely]] {
     OnClosed(instance, number, PduAt(i), false, now);
-  } else if (connection.Classify(rh.psn()) == PsnVerdict::kAhead) [[unlikely]] {
+  } else if (connection.rx().Classify(rh.psn()) == PsnVerdict::kAhead) [[unlikely]] {
     OnAhead(instance, number, PduAt(i), now);
   }
   return false;
@@ -427,8 +427,8 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   // For a peer that does not know this boot yet, the expected PSN is meaningless: it is not sent.
   if (!instance.peers[pdu.peer].handshake().open()) return;
   Connection& connection = instance.connections[number];
-  connection.OnAnnounced(pdu.rh.psn(), now, instance.params.transport);
-  if (connection.MustAckNow(instance.params.transport))
+  connection.rx().OnAnnounced(pdu.rh.psn(), now, instance.params.transport);
+  if (connection.rx().MustAckNow(instance.params.transport))
     AckScheduler::Schedule(instance, number, connection, now);
   lcore_.timers.ArmConnection(instance, number);
 }

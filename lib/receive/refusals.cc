@@ -9,8 +9,8 @@ void Refusals::OnRefusal(Instance& instance, ConnectionIndex number, ReceivedPdu
                          uint32_t lines) {
   Connection& connection = instance.connections[number];
   instance.counters.Add(Counter::kRxNotReady);
-  const bool is_first = !connection.not_ready();
-  connection.OnRefused();
+  const bool is_first = !connection.rx().not_ready();
+  connection.rx().OnRefused();
   if (is_first) {
     refused_.push_back({.instance = instance.number,
                         .connection = number,
@@ -18,7 +18,7 @@ void Refusals::OnRefusal(Instance& instance, ConnectionIndex number, ReceivedPdu
                         .psn = pdu.rh.psn(),
                         .vc = Vc(pdu.rh.vc())});
   }
-  const Duration backoff = connection.RefusalWait(instance.params.transport);
+  const Duration backoff = connection.rx().RefusalWait(instance.params.transport);
   ControlSender::SendControl(instance, pdu.peer, pdu.plane, instance.map.SessionOf(number),
                              NotReady{.vc = pdu.rh.vc(),
                                       .expected = pdu.rh.psn(),
@@ -33,7 +33,7 @@ void Refusals::SendReady() {
     Instance& instance = *lcore_.instances[refused.instance];
     const Connection& connection = instance.connections[refused.connection];
     // The PDU was retransmitted and accepted; a later PDU may have been refused since.
-    if (!connection.not_ready() || connection.expected() != refused.psn) continue;
+    if (!connection.rx().not_ready() || connection.rx().expected() != refused.psn) continue;
     const uint32_t client = lcore_.ClaimantOf(instance, refused.vc);
     const bool room = client == ClientTable::kNone
                           ? instance.unclaimed_count[refused.vc] < instance.params.unclaimed_pdus
@@ -41,16 +41,16 @@ void Refusals::SendReady() {
                                 lcore_.clients.ring(client, refused.vc).HasRoom(refused.lines);
     const PeerIndex peer = instance.map.PeerOf(refused.connection);
     const PlaneIndex plane = instance.map.PlaneOf(refused.connection);
-    if (!room ||
-        !ControlSender::SendControl(
-            instance, peer, plane, instance.map.SessionOf(refused.connection),
-            Ready{.vc = static_cast<uint8_t>(refused.vc), .expected = connection.expected()})) {
+    if (!room || !ControlSender::SendControl(instance, peer, plane,
+                                             instance.map.SessionOf(refused.connection),
+                                             Ready{.vc = static_cast<uint8_t>(refused.vc),
+                                                   .expected = connection.rx().expected()})) {
       refused_.push_back(refused);
       continue;
     }
     // If READY is lost, the sender's own wait expires, and another refusal brings the PDU back
     // here.
-    instance.connections[refused.connection].OnRoom();
+    instance.connections[refused.connection].rx().OnRoom();
   }
 }
 

@@ -7,10 +7,10 @@ void AckProcessor::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, P
                           PeerEffects& effects) {
   Connection& connection = instance.connections[number];
   const Time now = lcore_.now;
-  const uint32_t bytes = connection.unacked_bytes();
+  const uint32_t bytes = connection.in_flight().bytes();
   PduList acked;
   const RpsnVerdict verdict = op == RhOp::kAck
-                                  ? connection.OnAck(rpsn, now, instance.params.transport, acked)
+                                  ? connection.tx().OnAck(rpsn, now, instance.params.transport, acked)
                                   : OnNack(instance, number, rpsn, acked);
   if (verdict == RpsnVerdict::kNothingNew) return;
   if (verdict == RpsnVerdict::kOutOfWindow) {
@@ -21,9 +21,9 @@ void AckProcessor::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, P
   if (instance.own.has_sessions && !acked.empty()) {
     const PlaneIndex plane = instance.map.PlaneOf(number);
     instance.peer_of(number).OnProof(plane, now);
-    if (connection.unacked_bytes() == 0) instance.own.OnIdle(plane);
+    if (connection.in_flight().bytes() == 0) instance.own.OnIdle(plane);
   }
-  OnAcked(instance, number, bytes - connection.unacked_bytes(), acked, effects);
+  OnAcked(instance, number, bytes - connection.in_flight().bytes(), acked, effects);
   if (instance.blocked[instance.map.PeerOf(number)] != 0) run_queue_.Unblock(instance, number);
 }
 
@@ -31,10 +31,10 @@ void AckProcessor::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, P
                                                Psn rpsn, PeerEffects& effects) {
   Connection& connection = instance.connections[number];
   // A peer that does not speak HELLO may have restarted, and announces that in no other way.
-  if (connection.lost() && instance.peer_of(number).handshake().plain()) {
+  if (connection.tx().lost() && instance.peer_of(number).handshake().plain()) {
     return OnRpsn(instance, number, op, rpsn, effects);
   }
-  connection.OnImplausible();
+  connection.tx().OnImplausible();
   instance.counters.Add(Counter::kRxRpsnImplausible);
 }
 
@@ -46,8 +46,8 @@ RpsnVerdict AckProcessor::OnNack(Instance& instance, ConnectionIndex number, Psn
   if (instance.ping.probe != 0) [[unlikely]] {
     instance.ping.OnNack(instance.map.PeerOf(number), instance.map.PlaneOf(number), now);
   }
-  const RpsnVerdict verdict = connection.OnNack(rpsn, now, instance.params.transport, acked);
-  if (connection.HasRetransmission()) stager_.WantRetransmission(instance, number);
+  const RpsnVerdict verdict = connection.tx().OnNack(rpsn, now, instance.params.transport, acked);
+  if (connection.in_flight().HasRetransmission()) stager_.WantRetransmission(instance, number);
   lcore_.timers.ArmConnection(instance, number);
   return verdict;
 }
@@ -61,7 +61,7 @@ RpsnVerdict AckProcessor::OnNack(Instance& instance, ConnectionIndex number, Psn
     congestion_.OnAcked(instance, number, acked, bytes, lcore_.now);
   }
   const PlaneIndex plane = instance.map.PlaneOf(number);
-  if (instance.connections[number].has_aside()) [[unlikely]]
+  if (instance.connections[number].tx().has_aside()) [[unlikely]]
     instance.peers[peer].TakeBack(plane, instance.map.NumberOf(number));
   instance.CountOut(peer, plane, bytes);
   completions_.EndAcked(instance, number, acked);

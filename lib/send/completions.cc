@@ -105,7 +105,7 @@ void Completions::EndAcked(Instance& instance, ConnectionIndex number, PduList& 
       link.SampleDeparture(*acked.tail(), lcore_.now);
     }
     if (const std::optional<Recovery> recovery =
-            instance.connections[number].TakeRecovery(lcore_.now)) {
+            instance.connections[number].tx().TakeRecovery(lcore_.now)) {
       histograms[HistogramId::kGoBackPdus].Record(recovery->pdus);
       histograms[HistogramId::kGoBackTime].Record(static_cast<uint64_t>(recovery->took.count()));
     }

@@ -42,7 +42,7 @@ void CongestionUse::Start(Instance& instance, PeerIndex peer) {
     ReceivedMarks& marks = instance.marks[path];
     marks = {.wanted = open && hello.answers_congestion && hello.wants_echoes, .due = marks.due};
     for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
-      instance.connections[instance.map.At(peer, plane, i)].SetPromptAcks(marks.wanted);
+      instance.connections[instance.map.At(peer, plane, i)].rx().SetPromptAcks(marks.wanted);
     }
     instance.UpdateCounted(peer, plane);
     if (!instance.is_paced) continue;
@@ -73,7 +73,7 @@ void CongestionUse::OnLinkSpeed(Instance& instance, PlaneIndex plane) {
 bool CongestionUse::HasInFlight(const Instance& instance, PeerIndex peer, PlaneIndex plane) {
   for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
     const Connection& connection = instance.connections[instance.map.At(peer, plane, i)];
-    if (!connection.lost() && connection.unacked_count() != 0) return true;
+    if (!connection.tx().lost() && connection.in_flight().count() != 0) return true;
   }
   return false;
 }
@@ -113,7 +113,7 @@ void CongestionUse::OnEnded(Instance& instance, PeerIndex peer, PlaneIndex plane
   for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
     const ConnectionIndex number = instance.map.At(peer, plane, i);
     const Connection& connection = instance.connections[number];
-    if (!connection.lost() && connection.unacked_count() != 0) continue;
+    if (!connection.tx().lost() && connection.in_flight().count() != 0) continue;
     octets += std::exchange(instance.flying[number], 0);
   }
   instance.congestion[instance.map.PathAt(peer, plane)].OnEnded(octets, now);
@@ -174,7 +174,8 @@ void CongestionUse::OnBlocked(Instance& instance, PeerIndex peer, uint32_t bytes
 bool CongestionUse::DefersRetransmission(Instance& instance, ConnectionIndex number) {
   const PeerIndex peer = instance.map.PeerOf(number);
   const PlaneIndex plane = instance.map.PlaneOf(number);
-  if (instance.Permits(peer, plane, instance.connections[number].next_retransmission()->bytes)) {
+  if (instance.Permits(peer, plane,
+                       instance.connections[number].in_flight().next_retransmission()->bytes)) {
     return false;
   }
   instance.flags[number] |= Instance::kAwaitsPermit;
@@ -240,8 +241,8 @@ uint64_t CongestionUse::BacklogOf(const Instance& instance, PeerIndex peer, Plan
   }
   for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
     const Connection& connection = instance.connections[instance.map.At(peer, plane, i)];
-    if (!connection.HasRetransmission()) continue;
-    octets += instance.OctetsOf(connection.unacked_count(), connection.unacked_bytes());
+    if (!connection.in_flight().HasRetransmission()) continue;
+    octets += instance.OctetsOf(connection.in_flight().count(), connection.in_flight().bytes());
   }
   const uint64_t in_flight = instance.congestion[instance.map.PathAt(peer, plane)].in_flight();
   return octets == 0 ? 0 : octets + in_flight;

@@ -55,7 +55,7 @@ bool CreditUse::IsUnderWay(Instance& instance, PeerIndex peer, Vc vc) {
   for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
     for (SessionIndex slot = 0; slot < instance.map.session_count(); ++slot) {
       const ConnectionIndex number = instance.map.At(peer, plane, slot, vc);
-      if (instance.connections[number].Carries(static_cast<uint8_t>(vc))) return true;
+      if (instance.connections[number].in_flight().Carries(static_cast<uint8_t>(vc))) return true;
     }
   }
   return false;

@@ -42,13 +42,14 @@ Hold Pauses::PausedBy(const Instance& instance, PlaneIndex plane, uint32_t flow,
   Connection& connection = instance.connections[number];
   const PlaneIndex plane = instance.map.PlaneOf(number);
   // The first PDU to be retransmitted, and the oldest unanswered PDU.
-  const Pdu* const firsts[] = {connection.next_retransmission(), connection.oldest()};
+  const Pdu* const firsts[] = {connection.in_flight().next_retransmission(),
+                               connection.in_flight().oldest()};
   for (const Pdu* pdu : firsts) {
     if (pdu == nullptr) continue;
     const Hold paused = PausedBy(instance, plane, pdu->vc, now);
     if (paused != Hold::kNone) return paused;
   }
-  return HoldOf(instance, instance.map.PeerOf(number), plane, connection.oldest(), now);
+  return HoldOf(instance, instance.map.PeerOf(number), plane, connection.in_flight().oldest(), now);
 }
 
 bool Pauses::IsMute(const Instance& instance) {
@@ -64,7 +65,7 @@ bool Pauses::IsMute(const Instance& instance) {
   if (hold != Hold::kNone) return hold;
   hold = HoldOf(instance, peer, plane, nullptr, now);
   for (PathConnection i = 0; hold == Hold::kNone && i < instance.map.path_connections(); ++i) {
-    Pdu* oldest = instance.connections[instance.map.At(peer, plane, i)].oldest();
+    Pdu* oldest = instance.connections[instance.map.At(peer, plane, i)].in_flight().oldest();
     if (oldest != nullptr) hold = HoldOf(instance, peer, plane, oldest, now);
   }
   return hold;

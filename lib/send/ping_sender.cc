@@ -19,9 +19,10 @@ PingState PingSender::AskByHand(Instance& instance, PeerIndex peer, PlaneIndex p
     const Connection& connection = instance.connections[instance.map.At(peer, plane, 0, 0)];
     // A NACK would cause retransmissions of PDUs in flight, and their acknowledgement is a
     // sufficient answer.
-    const bool goes_on = connection.unacked_count() != 0 && connection.tries() == 0;
-    if (goes_on && connection.srtt().count() != 0) {
-      ping.board.planes[plane].rtt_ns.store(connection.srtt().count(), std::memory_order_relaxed);
+    const bool goes_on = connection.in_flight().count() != 0 && connection.tx().tries() == 0;
+    if (goes_on && connection.tx().round_trip().srtt().count() != 0) {
+      ping.board.planes[plane].rtt_ns.store(connection.tx().round_trip().srtt().count(),
+                                            std::memory_order_relaxed);
       return PingState::kAcknowledges;
     }
     if (!ProbeByHand(instance, peer, plane, 1)) return PingState::kNoRoom;
@@ -43,9 +44,9 @@ PingState PingSender::AskByHand(Instance& instance, PeerIndex peer, PlaneIndex p
 // Sends an unsequenced PDU that is ahead of the expected PSN (wire profile §6).
 bool PingSender::ProbeByHand(Instance& instance, PeerIndex peer, PlaneIndex plane, int ahead) {
   const ConnectionIndex number = instance.map.At(peer, plane, 0, 0);
-  return ControlSender::SendUnsequenced(instance, number, {},
-                                        instance.connections[number].next_psn().Plus(ahead),
-                                        Instance::kAckClass);
+  return ControlSender::SendUnsequenced(
+      instance, number, {}, instance.connections[number].in_flight().next_psn().Plus(ahead),
+      Instance::kAckClass);
 }
 
 void PingSender::Ask(const request::Ping& request) {

@@ -137,7 +137,7 @@ void ShareBook::CheckInvariants() const {
       for (ConnectionIndex i = 0; i < instance->connections.size(); ++i) {
         const Connection& connection = instance->connections[i];
         held[instance->DestinationOf(instance->map.PeerOf(i), instance->map.VcOf(i))] +=
-            (connection.lost() ? 0 : connection.unacked_count()) +
+            (connection.tx().lost() ? 0 : connection.in_flight().count()) +
             (instance->last_given_up[i] != nullptr ? 1 : 0);
       }
       for (uint32_t i = 0; i < held.size(); ++i) {

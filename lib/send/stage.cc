@@ -65,7 +65,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   Connection& connection = instance.connections[path.connection];
   PortContext& port = *instance.ports[path.plane];
   const HeaderTemplate& header = instance.header(path.connection, path.vc);
-  RpsnField field = connection.TakeRpsn();
+  RpsnField field = connection.rx().TakeRpsn();
   if (field.op == RhOp::kNack) [[unlikely]]
     instance.counters.Add(Counter::kTxNacks);
   for (Pdu* pdu = first;;) {
@@ -76,7 +76,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
     port.link.Stage(pdu);
     if (--count == 0) return;
     if (field.op == RhOp::kNack) [[unlikely]]
-      field = connection.TakeRpsn();
+      field = connection.rx().TakeRpsn();
     pdu = next;
   }
 }
@@ -92,7 +92,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   const bool seals = run.peer.IsSealed();
   for (Pdu* pdu = first; count != 0; --count) {
     Pdu* const next = pdu->next;
-    const RpsnField field = connection.TakeRpsn();
+    const RpsnField field = connection.rx().TakeRpsn();
     if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
     const PlainPdu plain =
         FinishPlain(header, pdu->commands, pdu->bytes, DataRh(instance, path.vc, pdu->psn, field));
@@ -162,10 +162,10 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
                                                     const PathRef& path, Time now) {
   Connection& connection = instance.connections[path.connection];
   if (run.count == 1) {
-    connection.OnSend(run.pdus.head(), now, instance.params.transport);
+    connection.tx().OnSend(run.pdus.head(), now, instance.params.transport);
   } else {
     PduList pdus = run.pdus;
-    connection.OnSend(pdus, run.count, run.bytes, now, instance.params.transport);
+    connection.tx().OnSend(pdus, run.count, run.bytes, now, instance.params.transport);
   }
   instance.OnLeft(path.peer, path.plane, run.count, run.bytes);
   if (instance.has_groups()) [[unlikely]]
@@ -173,7 +173,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   if (instance.is_paced) {
     congestion_.OnSent(instance, path.connection, instance.OctetsOf(run.count, run.bytes), now);
   }
-  if (connection.unacked_count() == run.count) {
+  if (connection.in_flight().count() == run.count) {
     ArmFirst(instance, path.connection, path.peer, path.plane, now);
   }
 }
@@ -195,7 +195,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   }
   const Connection& connection = instance.connections[path.connection];
   return std::min({max, instance.ports[path.plane]->link.RoomOf(path.vc),
-                   connection.WindowLeft(instance.params.transport),
+                   connection.tx().WindowLeft(instance.params.transport),
                    ShareBook::RoomOf(instance, path.peer, path.vc)});
 }
 
@@ -213,7 +213,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   for (Pdu* next = last->next; next != nullptr && run.count < max; next = next->next) {
     __builtin_prefetch(next->next);
     if (next->credited || run.bytes + next->bytes > most_bytes ||
-        !connection.HasBytesFor(run.bytes, next->bytes, instance.params.transport) ||
+        !connection.tx().HasBytesFor(run.bytes, next->bytes, instance.params.transport) ||
         ChargeOf(queue, run.lines + next->lines) > queue.credit) {
       break;
     }
@@ -422,7 +422,7 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
                                     PeerIndex peer, Vc vc) {
   const ConnectionIndex number =
       instance.map.At(peer, PlaneIndex(lane), SessionIndex(queue.slot), vc);
-  if (instance.connections[number].unacked_count() != 0) [[likely]]
+  if (instance.connections[number].in_flight().count() != 0) [[likely]]
     return false;
   if (!instance.peers[peer].placement().OnFlowBegins(vc)) return false;
   const uint32_t vcs = instance.map.VcsOf(number);
@@ -465,24 +465,24 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
     return;
   }
   Connection& connection = instance.connections[ref.connection];
-  if (connection.HasRetransmission() && !port.link.IsOpen(connection.next_retransmission()->vc))
-      [[unlikely]] {
+  if (connection.in_flight().HasRetransmission() &&
+      !port.link.IsOpen(connection.in_flight().next_retransmission()->vc)) [[unlikely]] {
     NoteWaiting(instance, PlaneMask(1u << instance.map.PlaneOf(ref.connection)),
-                1u << connection.next_retransmission()->vc, now);
+                1u << connection.in_flight().next_retransmission()->vc, now);
     return port.paused_retransmit.push_back(ref);
   }
-  if (instance.is_paced && connection.HasRetransmission() &&
+  if (instance.is_paced && connection.in_flight().HasRetransmission() &&
       congestion_.DefersRetransmission(instance, ref.connection)) [[unlikely]] {
     return;
   }
-  if (connection.HasRetransmission()) {
-    Pdu* pdu = connection.TakeRetransmission(now, instance.params.transport);
+  if (connection.in_flight().HasRetransmission()) {
+    Pdu* pdu = connection.tx().TakeRetransmission(now, instance.params.transport);
     if (!pdu->note.staged()) {
       if (instance.is_paced) {
         congestion_.OnSent(instance, ref.connection, instance.OctetsOf(1, pdu->bytes), now);
       }
       instance.counters.Add(Counter::kTxRetransmissions);
-      connection.CountRetransmission();
+      connection.tx().CountRetransmission();
       // A frame that the device may still read is sent again unchanged.
       if (!pdu->sealed && port.link.IsBusy(FrameOf(pdu))) {
         port.link.StageBusy(pdu);
@@ -495,7 +495,7 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
       }
     }
   }
-  if (connection.HasRetransmission()) {
+  if (connection.in_flight().HasRetransmission()) {
     port.retransmit.push_back(ref);
   } else {
     instance.flags[ref.connection] &= static_cast<uint8_t>(~Instance::kOnRetransmit);
@@ -512,7 +512,7 @@ void Stager::Resume(PortContext& port) {
 
 void Stager::WantRetransmission(Instance& instance, ConnectionIndex number) {
   uint8_t& flags = instance.flags[number];
-  if (instance.is_paced && instance.connections[number].TakeGoBack()) {
+  if (instance.is_paced && instance.connections[number].tx().TakeGoBack()) {
     congestion_.OnGoBack(instance, number, lcore_.now);
   }
   if ((flags & Instance::kOnRetransmit) != 0) return;

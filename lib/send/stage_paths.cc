@@ -37,9 +37,9 @@ namespace suede {
   }
   const SessionIndex slot(queue.slot);
   const Connection& bound = instance.connections[instance.map.At(peer, plane, slot, vc)];
-  if (bound.unacked_count() != 0) {
+  if (bound.in_flight().count() != 0) {
     const bool open = (group.open() >> slot & 1) != 0;
-    return open && bound.CanSend(bytes, instance.params.transport) ? slot : kNoSlot;
+    return open && bound.tx().CanSend(bytes, instance.params.transport) ? slot : kNoSlot;
   }
   const SessionIndex best = BestSlot(instance, peer, plane, vc, bytes);
   if (best != kNoSlot) queue.slot = static_cast<uint8_t>(best);
@@ -63,8 +63,8 @@ SessionIndex Stager::BestSlot(const Instance& instance, PeerIndex peer, PlaneInd
   for (SlotMask left = group.open(); left != 0; left &= left - 1) {
     const auto slot = Lowest<SessionIndex>(left);
     const Connection& one = instance.connections[instance.map.At(peer, plane, slot, vc)];
-    const uint64_t delay = (uint64_t{one.unacked_bytes()} + bytes) * group.slot(slot).weight;
-    if (delay >= min || !one.CanSend(bytes, instance.params.transport)) continue;
+    const uint64_t delay = (uint64_t{one.in_flight().bytes()} + bytes) * group.slot(slot).weight;
+    if (delay >= min || !one.tx().CanSend(bytes, instance.params.transport)) continue;
     best = slot;
     min = delay;
   }

@@ -24,7 +24,7 @@ struct TransportParams {
   Duration ack_delay = transport_defaults::kAckDelay;
   Duration nack_timeout = transport_defaults::kNackTimeout;
   // Data may arrive this much later than a PDU that announces it in another class, and later if
-  // longer delays were measured; see Connection::ReorderAllowance.
+  // longer delays were measured; see ReceiveHalf::ReorderAllowance.
   Duration reorder_allowance = transport_defaults::kReorderAllowance;
   Duration rto_initial = transport_defaults::kRtoInitial;  // before the first RTT is known
   Duration rto_min = transport_defaults::kRtoMin;

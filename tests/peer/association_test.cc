@@ -63,7 +63,7 @@ TEST_F(Association, AnAnswerThatDoesNotKnowUsYet) {
   hello.identities.peer = 0;
   EXPECT_EQ(Hears(0, hello), (Lines{"credit end", "say 0 HELLO answers asks"}));
   EXPECT_FALSE(peer->handshake().open());
-  EXPECT_TRUE(At(0).receive_closed());
+  EXPECT_TRUE(At(0).rx().closed());
 }
 
 TEST_F(Association, BothHaveAgreed) {
@@ -75,17 +75,17 @@ TEST_F(Association, BothHaveAgreed) {
   ASSERT_NE(Said<Hello>(), nullptr);
   EXPECT_EQ(Said<Hello>()->nonce, peer->handshake().nonce());
   EXPECT_EQ(Said<Hello>()->first, peer->handshake().first());
-  EXPECT_EQ(At(0).next_psn(), peer->handshake().first()[0]);
-  EXPECT_EQ(At(0).expected(), Psn(100));
-  EXPECT_TRUE(At(0).HasPendingAck()) << "it may have lost us";
+  EXPECT_EQ(At(0).in_flight().next_psn(), peer->handshake().first()[0]);
+  EXPECT_EQ(At(0).rx().expected(), Psn(100));
+  EXPECT_TRUE(At(0).rx().HasPendingAck()) << "it may have lost us";
   EXPECT_EQ(paths.usable, 1);
 }
 
 TEST_F(Association, EachVcHasItsFirstPsn) {
   Make({.planes = 1, .per_vc = true});
   Associate();
-  EXPECT_EQ(At(0, 3).expected(), Psn(400));
-  EXPECT_EQ(At(0, 2).next_psn(), peer->handshake().first()[2]);
+  EXPECT_EQ(At(0, 3).rx().expected(), Psn(400));
+  EXPECT_EQ(At(0, 2).in_flight().next_psn(), peer->handshake().first()[2]);
 }
 
 TEST_F(Association, PlanesHaveSessionsFromThenOn) {
@@ -95,7 +95,7 @@ TEST_F(Association, PlanesHaveSessionsFromThenOn) {
   EXPECT_EQ(paths.usable, 0) << "no session is up yet";
   EXPECT_EQ(peer->session(0).tx_generation(), 1) << "0 is that of peers without sessions";
   EXPECT_EQ(peer->session(1).tx_generation(), 1);
-  EXPECT_TRUE(At(0).receive_closed()) << "a PLANE brings the first generation";
+  EXPECT_TRUE(At(0).rx().closed()) << "a PLANE brings the first generation";
 }
 
 TEST_F(Association, APeerWithOnePlaneIsSentToOnAllWithoutSessions) {
@@ -113,7 +113,7 @@ TEST_F(Association, OnePlaneSaysNoPlaneOfItsOwn) {
   EXPECT_FALSE(paths.sessions);
   EXPECT_FALSE(peer->MakeHello(false, 0).sends_generations);
   EXPECT_EQ(Hears(0, PlaneOfTheirs(0, PlaneState::kInit, true)), Lines{"say 0 PLANE up"});
-  EXPECT_FALSE(At(0).receive_closed()) << "its generation is accepted";
+  EXPECT_FALSE(At(0).rx().closed()) << "its generation is accepted";
 }
 
 // So that switches keep the address of one that only receives.
@@ -127,8 +127,8 @@ TEST_F(Association, APeerWithoutPlanesIsAcknowledgedAtAnInterval) {
   for (int i = 0; i < 3; ++i) {
     now += params.hello_idle / 4;
     EXPECT_EQ(RoutesDue(), Lines{"owe ack 0/0"});
-    EXPECT_TRUE(At(0).HasPendingAck());
-    connections[0].TakeRpsn();
+    EXPECT_TRUE(At(0).rx().HasPendingAck());
+    connections[0].rx().TakeRpsn();
     EXPECT_EQ(RoutesDue(), Lines{}) << "one in an interval";
   }
   Put(0, 0, 1);
@@ -176,12 +176,12 @@ TEST_F(Association, FirstPsnsAreFarFromThoseOfTheFormerAssociation) {
     std::array<Psn, kVcCount> former;
     for (uint32_t vc = 0; vc < kVcCount; ++vc) {
       Put(0, Vc(vc), 1);
-      former[vc] = At(0, PathConnection(vc)).next_psn();
+      former[vc] = At(0, PathConnection(vc)).in_flight().next_psn();
     }
     theirs.identities.own = boot;
     Associate();
     for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-      const Psn next = At(0, PathConnection(vc)).next_psn();
+      const Psn next = At(0, PathConnection(vc)).in_flight().next_psn();
       EXPECT_GE(std::abs(next.DistanceFrom(former[vc])), 3 << 13);
       EXPECT_EQ(next, peer->handshake().first()[vc]);
     }
@@ -191,7 +191,7 @@ TEST_F(Association, FirstPsnsAreFarFromThoseOfTheFormerAssociation) {
 TEST_F(Association, ARestartBeforeAnythingWasExchangedIsNotTold) {
   Make({.planes = 1});
   Associate();
-  connections[0].Accept();
+  connections[0].rx().Accept();
   theirs.identities.own = 0x80;
   EXPECT_EQ(Hears(0, Answer()), (Lines{"credit end", "count peer_reset_total", "tell reset"}));
   theirs.identities.own = 0x81;
@@ -206,10 +206,10 @@ TEST_F(Association, TheWindowOfThePeerIsKnownOnEachPlane) {
   Associate();
   for (const uint32_t plane : {0u, 1u}) {
     Connection& one = connections[own->map.At(0, PlaneIndex(plane), 0)];
-    one.Accept();
-    EXPECT_FALSE(one.MustAckNow(transport));
-    one.Accept();
-    EXPECT_TRUE(one.MustAckNow(transport));
+    one.rx().Accept();
+    EXPECT_FALSE(one.rx().MustAckNow(transport));
+    one.rx().Accept();
+    EXPECT_TRUE(one.rx().MustAckNow(transport));
   }
 }
 
@@ -408,8 +408,8 @@ TEST_F(Association, APlainPeerIsFoundOut) {
     Do([&](Effects& e) { peer->OnClosedData(0, 0, true, RhOp::kNothing, Psn(0), now, e); });
   }
   EXPECT_EQ(lines, (Lines{"credit uncounted", "unblock {0123}"}));
-  EXPECT_EQ(At(0).next_psn(), Psn(9)) << "as its NACK has named";
-  EXPECT_EQ(At(0).expected(), Psn(0));
+  EXPECT_EQ(At(0).in_flight().next_psn(), Psn(9)) << "as its NACK has named";
+  EXPECT_EQ(At(0).rx().expected(), Psn(0));
 }
 
 // It answers what is ahead of the PSN that it expects, and nothing else.
@@ -435,14 +435,14 @@ TEST_F(Association, APlainPeerIsFoundOutWhateverPsnItExpects) {
                          heard);
     }
     EXPECT_EQ(hellos, transport.hello_tries + 1) << "the first of them has no probes";
-    EXPECT_EQ(At(0).next_psn(), Psn(static_cast<uint16_t>(expected)));
+    EXPECT_EQ(At(0).in_flight().next_psn(), Psn(static_cast<uint16_t>(expected)));
   }
 }
 
 TEST_F(Association, APlainPeerIsOpenFromTheStart) {
   Make({.planes = 1, .plain = true});
   EXPECT_EQ(paths.usable, 1);
-  EXPECT_FALSE(At(0).receive_closed());
+  EXPECT_FALSE(At(0).rx().closed());
   EXPECT_EQ(Do([&](Effects& e) { peer->Start(e); }, true), Lines{"arm handshake 0/0"})
       << "it is acknowledged at an interval";
 }
@@ -491,7 +491,8 @@ TEST_F(Association, ProbesGoToEveryQuarterOfTheNumbers) {
       for (PeerEffect& one : effects.all()) {
         const auto* probe = std::get_if<effect::Probe>(&one);
         if (probe == nullptr) continue;
-        ahead.push_back(static_cast<uint16_t>(probe->psn.DistanceFrom(At(0).next_psn())));
+        ahead.push_back(
+            static_cast<uint16_t>(probe->psn.DistanceFrom(At(0).in_flight().next_psn())));
       }
     }
     std::sort(ahead.begin(), ahead.end());

@@ -23,7 +23,7 @@ TEST_F(Connections, ATimeoutSendsAgain) {
   Associate();
   Put(0, 0, 2);
   EXPECT_EQ(ConnectionDue(0), (Lines{"count rto_total", "retransmit 0/0"}));
-  EXPECT_EQ(At(0).tries(), 1u);
+  EXPECT_EQ(At(0).tx().tries(), 1u);
 }
 
 TEST_F(Connections, ATimeoutWhileADeviceIsHeldIsNone) {
@@ -32,7 +32,7 @@ TEST_F(Connections, ATimeoutWhileADeviceIsHeldIsNone) {
   Put(0, 0, 2);
   for (const Hold hold : {Hold::kOwn, Hold::kPeers, Hold::kNeighbour}) {
     EXPECT_EQ(ConnectionDue(0, 0, hold), Lines{});
-    EXPECT_EQ(At(0).tries(), 0u);
+    EXPECT_EQ(At(0).tx().tries(), 0u);
   }
   EXPECT_EQ(ConnectionDue(0, 0, Hold::kTooLong), (Lines{"count rto_total", "retransmit 0/0"}));
 }
@@ -100,7 +100,7 @@ TEST_F(Connections, OutOfStepBeginsAnotherAssociation) {
   Make({.planes = 1});
   Associate();
   Put(0, 0, 1);
-  connections[0].OnImplausible();
+  connections[0].tx().OnImplausible();
   EXPECT_EQ(ConnectionDue(0), (Lines{"count rto_total", "retransmit 0/0", "say 0 HELLO asks"}))
       << "it may be another peer";
   Lines lines;
@@ -115,13 +115,14 @@ TEST_F(Connections, AReceiverWithoutRoomPauses) {
   BringAllUp();
   Put(0, 0, 3);
   now += params.hello_interval;
-  EXPECT_EQ(Hears(0, NotReady{.expected = At(0).oldest_unacked().Plus(1), .backoff_us = 500}),
-            (Lines{"acknowledged 0/0 1", "count not_ready_received_total"}));
-  EXPECT_TRUE(At(0).paused());
+  EXPECT_EQ(
+      Hears(0, NotReady{.expected = At(0).in_flight().oldest_psn().Plus(1), .backoff_us = 500}),
+      (Lines{"acknowledged 0/0 1", "count not_ready_received_total"}));
+  EXPECT_TRUE(At(0).tx().paused());
   EXPECT_EQ(peer->session(0).last_heard(), now) << "it proves the way";
   EXPECT_EQ(own->inflight_bytes[0], 200u);
   EXPECT_EQ(own->busy[0], 1u);
-  EXPECT_EQ(Hears(0, NotReady{.expected = At(0).next_psn().Plus(7)}),
+  EXPECT_EQ(Hears(0, NotReady{.expected = At(0).in_flight().next_psn().Plus(7)}),
             (Lines{"count rx_rpsn_invalid_total", "count not_ready_received_total"}));
 }
 
@@ -129,9 +130,9 @@ TEST_F(Connections, ANotReadyThatRefusesNothingInFlightIsAnAcknowledgement) {
   Make({.planes = 1});
   Associate();
   Put(0, 0, 3);
-  EXPECT_EQ(Hears(0, NotReady{.expected = At(0).next_psn()}),
+  EXPECT_EQ(Hears(0, NotReady{.expected = At(0).in_flight().next_psn()}),
             (Lines{"acknowledged 0/0 3", "count not_ready_received_total", "unblock {0123}"}));
-  EXPECT_FALSE(At(0).paused());
+  EXPECT_FALSE(At(0).tx().paused());
   EXPECT_EQ(own->busy[0], 0u) << "an instance without sessions counts none";
 }
 
@@ -143,7 +144,7 @@ TEST_F(Connections, AFlowMovesWhenItsLastPdusAreAcknowledged) {
   Put(home, 0, 2);
   Weigh(home, 0);
   ASSERT_EQ(paths.choice[0], 0);
-  EXPECT_EQ(Hears(home, NotReady{.expected = At(home).next_psn()}),
+  EXPECT_EQ(Hears(home, NotReady{.expected = At(home).in_flight().next_psn()}),
             (Lines{"acknowledged " + std::to_string(home) + "/0 2",
                    "home " + std::to_string(other) + " {0123}", "unblock {0123}",
                    "count not_ready_received_total"}));
@@ -169,8 +170,8 @@ TEST_F(Connections, AReceiverWithRoomIsLookedAtAtOnce) {
   Make({.planes = 1});
   Associate();
   Put(0, 0, 1);
-  Hears(0, NotReady{.expected = At(0).oldest_unacked(), .backoff_us = 500});
-  EXPECT_EQ(Hears(0, Ready{.expected = At(0).oldest_unacked()}), Lines{"look at 0/0"});
+  Hears(0, NotReady{.expected = At(0).in_flight().oldest_psn(), .backoff_us = 500});
+  EXPECT_EQ(Hears(0, Ready{.expected = At(0).in_flight().oldest_psn()}), Lines{"look at 0/0"});
   EXPECT_EQ(At(0).deadline(), now);
   EXPECT_EQ(ConnectionDue(0), Lines{"retransmit 0/0"}) << "and that is no timeout";
 }
@@ -178,7 +179,7 @@ TEST_F(Connections, AReceiverWithRoomIsLookedAtAtOnce) {
 TEST_F(Connections, AnAcknowledgementIsOwedOverAGap) {
   Make({.planes = 1});
   Associate();
-  connections[0].OnAnnounced(At(0).expected().Plus(1), now, transport);
+  connections[0].rx().OnAnnounced(At(0).rx().expected().Plus(1), now, transport);
   EXPECT_EQ(ConnectionDue(0), Lines{"owe ack 0/0"});
 }
 

@@ -164,7 +164,7 @@ TEST_F(FailedPlanesOfPeer, SilenceAndTimeoutsAreReportedAndNothingElse) {
     EXPECT_EQ(own->failed.has_work(), silence);
     for (Connection& connection : connections) {
       PduList left;
-      connection.Abandon(left);
+      connection.tx().Abandon(left);
       connection = {};
     }
     paths = {};

@@ -31,8 +31,8 @@ TEST_F(Failover, APlaneThatDiesWithPdusInDoubtIsFenced) {
   EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); }),
             (Lines{"count plane_deaths_total", "tell plane down 0 for 2", "tell fence opened 0",
                    "say 1 FENCE 0", "unblock {0123}", "unblock {0123}"}));
-  EXPECT_TRUE(At(0).frozen());
-  EXPECT_EQ(Said<Fence>()->oldest[0], At(0).oldest_unacked());
+  EXPECT_TRUE(At(0).tx().frozen());
+  EXPECT_EQ(Said<Fence>()->oldest[0], At(0).in_flight().oldest_psn());
 }
 
 TEST_F(Failover, AFenceIsSaidAgainUntilItIsAnswered) {
@@ -62,11 +62,12 @@ TEST_F(Failover, WhatWasAcceptedIsDoneAndTheRestMoves) {
   const uint16_t generation = peer->session(0).tx_generation();
   const Fence fence = Kill(0, 5);
   SessionDue(0);
-  const Psn before = At(0).next_psn();
+  const Psn before = At(0).in_flight().next_psn();
   EXPECT_EQ(Hears(1, AnswerTo(fence, 2)),
             (Lines{"acknowledged 0/0 2", "requeue 0 3", "unblock {0123}"}));
-  EXPECT_FALSE(At(0).frozen());
-  EXPECT_EQ(At(0).next_psn(), before.Plus(1 << 15)) << "the next generation is far away";
+  EXPECT_FALSE(At(0).tx().frozen());
+  EXPECT_EQ(At(0).in_flight().next_psn(), before.Plus(1 << 15))
+      << "the next generation is far away";
   EXPECT_EQ(peer->session(0).tx_generation(), generation + 1);
   EXPECT_EQ(paths.inflight_bytes[0], 0u);
   EXPECT_EQ(own->inflight_bytes[0], 0u);
@@ -116,13 +117,13 @@ TEST_F(Failover, AnAnswerThatCannotBeTwiceBeginsAnotherAssociation) {
 TEST_F(Failover, TheirFenceIsAnsweredAndThePlaneIsDead) {
   Make({});
   BringAllUp();
-  const Psn expected = At(0).expected();
+  const Psn expected = At(0).rx().expected();
   EXPECT_EQ(Hears(1, Fence{.plane = 0, .generation = 1}),
             (Lines{"count rx_fences_total", "say 1 FENCED 0", "count plane_deaths_total",
                    "tell plane down 0 for 4", "unblock {0123}"}));
   ASSERT_NE(Said<Fenced>(), nullptr);
   EXPECT_EQ(Said<Fenced>()->expected[0], expected);
-  EXPECT_TRUE(At(0).receive_closed());
+  EXPECT_TRUE(At(0).rx().closed());
   EXPECT_EQ(Hears(1, Fence{.plane = 0, .generation = 1}),
             (Lines{"count rx_fences_total", "say 1 FENCED 0"}))
       << "the answer was lost";
@@ -157,7 +158,7 @@ TEST_F(Failover, GenerationZeroIsFencedOnceThePeerAnswersPlanes) {
   theirs.answers_planes = true;
   Hears(0, Answer());
   EXPECT_TRUE(paths.sessions);
-  EXPECT_TRUE(At(0).frozen());
+  EXPECT_TRUE(At(0).tx().frozen());
   EXPECT_EQ(SessionDue(0), Lines{"say 0 FENCE 0 own"}) << "no plane is up, and they go by turns";
 }
 
@@ -168,13 +169,13 @@ TEST_F(Failover, GenerationZeroEndsOnAllPlanesThatCouldBeMeant) {
     theirs.sends_generations = false;
     Associate();
     Hears(0, PlaneOfTheirs(0, PlaneState::kInit));
-    connections[own->map.At(0, 0, 0)].Accept();
-    if (accepted) connections[own->map.At(0, 1, 0)].Accept();
+    connections[own->map.At(0, 0, 0)].rx().Accept();
+    if (accepted) connections[own->map.At(0, 1, 0)].rx().Accept();
     EXPECT_EQ(Hears(1, Fence{.plane = 3, .generation = 0}),
               accepted ? Lines{"count rx_plane_stale_total"}
                        : (Lines{"count rx_fences_total", "say 1 FENCED 3"}));
-    EXPECT_FALSE(At(0).receive_closed()) << "it is known by a PLANE";
-    EXPECT_EQ(At(1).receive_closed(), !accepted);
+    EXPECT_FALSE(At(0).rx().closed()) << "it is known by a PLANE";
+    EXPECT_EQ(At(1).rx().closed(), !accepted);
     Clear();
   }
 }

@@ -29,9 +29,9 @@ class Homes : public PeerBench {
   Lines End(PlaneIndex plane, Vc vc) {
     PduList acked;
     Connection& ended = connections[own->map.At(0, plane, own->map.Number(0, vc))];
-    const uint32_t bytes = ended.unacked_bytes();
-    ended.OnAck(ended.next_psn().Plus(-1), now, transport, acked);
-    EXPECT_EQ(ended.unacked_bytes(), 0u);
+    const uint32_t bytes = ended.in_flight().bytes();
+    ended.tx().OnAck(ended.in_flight().next_psn().Plus(-1), now, transport, acked);
+    EXPECT_EQ(ended.in_flight().bytes(), 0u);
     paths.OnEnd(plane, bytes);
     own->inflight_bytes[plane] -= bytes;
     own->OnIdle(plane);

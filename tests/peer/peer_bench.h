@@ -38,7 +38,7 @@ class PeerBench : public ::testing::Test {
   ~PeerBench() override {
     for (Connection& connection : connections) {
       PduList left;
-      connection.Abandon(left);
+      connection.tx().Abandon(left);
     }
   }
   void Make(const Shape& shape) {
@@ -99,12 +99,12 @@ class PeerBench : public ::testing::Test {
     ASSERT_TRUE(session.up());
     Connection& one = connections[own->map.peer_connections()];
     one = {};
-    one.OpenReceive(Psn(4711));
-    one.Accept();
+    one.rx().Open(Psn(4711));
+    one.rx().Accept();
     Pdu pdu;
     PduList acked;
-    one.OnSend(&pdu, now, transport);
-    one.OnAck(pdu.psn, now, transport, acked);
+    one.tx().OnSend(&pdu, now, transport);
+    one.tx().OnAck(pdu.psn, now, transport, acked);
     acked.PopFront();
     std::memcpy(next_session.data(), &session, sizeof(session));
     std::memcpy(next_connection.data(), &one, sizeof(one));
@@ -119,7 +119,7 @@ class PeerBench : public ::testing::Test {
   void Clear() {
     for (Connection& connection : connections) {
       PduList left;
-      connection.Abandon(left);
+      connection.tx().Abandon(left);
       connection = {};
     }
     paths = {};
@@ -144,7 +144,10 @@ class PeerBench : public ::testing::Test {
         asked.push_back(std::get<SessionNumber>(from->message));
       }
       if (auto* probe = std::get_if<effect::ProbeLost>(&one)) {
-        connections[probe->plane * own->map.path_connections() + probe->number].OnProbeSent(false);
+        connections[probe->plane * own->map.path_connections() + probe->number]
+            .tx()
+            .probes()
+            .OnSent(false);
       }
     }
     return Describe(effects, timers);
@@ -214,10 +217,10 @@ class PeerBench : public ::testing::Test {
       pdu.vc = static_cast<uint8_t>(vc);
       pdu.bytes = 100;
       pdu.sent_at = now;
-      connections[own->map.At(0, plane, slot, vc)].OnSend(&pdu, now, transport);
+      connections[own->map.At(0, plane, slot, vc)].tx().OnSend(&pdu, now, transport);
       paths.OnSend(plane, pdu.bytes);
       own->inflight_bytes[plane] += pdu.bytes;
-      if (own->has_sessions && At(plane, own->map.Number(slot, vc)).unacked_count() == 1)
+      if (own->has_sessions && At(plane, own->map.Number(slot, vc)).in_flight().count() == 1)
         own->OnBusy(plane);
     }
   }

@@ -18,7 +18,7 @@ class PeerGroups : public PeerBench {
     now += rtt;
     Connection& one = connections[own->map.Number(slot, vc)];
     PduList acked;
-    one.OnAck(one.oldest_unacked(), now, transport, acked);
+    one.tx().OnAck(one.in_flight().oldest_psn(), now, transport, acked);
     paths.OnEnd(0, 100);
     own->inflight_bytes[0] -= 100;
     own->OnIdle(0);
@@ -65,7 +65,7 @@ TEST_F(PeerGroups, PlaneFenceAndFencedNameThePsnsOfAllConnections) {
   const auto* plane = Said<PlaneHello>();
   ASSERT_NE(plane, nullptr);
   EXPECT_EQ(plane->more.count, 12);
-  EXPECT_EQ(plane->more.psns[0], At(0, 4).oldest_unacked());
+  EXPECT_EQ(plane->more.psns[0], At(0, 4).in_flight().oldest_psn());
 }
 
 TEST_F(PeerGroups, APlaneThatDoesNotNameThemAllIsIgnored) {
@@ -146,8 +146,8 @@ TEST_F(PeerGroups, WhatASessionCouldNotCarryIsSentAgainOnItsNewNumber) {
   answer.answer = true;
   EXPECT_EQ(Hears(1, answer), (Lines{"count session_moves_total", "tell session moved 1/0",
                                      "renumber 1/0", "retransmit 1/0", "unblock {0123}"}));
-  EXPECT_EQ(At(1).tries(), 0u);
-  EXPECT_EQ(At(1, 1).tries(), 1u) << "of another session";
+  EXPECT_EQ(At(1).tx().tries(), 0u);
+  EXPECT_EQ(At(1, 1).tx().tries(), 1u) << "of another session";
   EXPECT_EQ(paths.carried[1], paths.carried[0]) << "the plane is not owed what it did not carry";
   EXPECT_LT(At(1).deadline(), before) << "the doubled wait ends with its path";
   EXPECT_EQ(Hears(1, answer), Lines{"count rx_session_stale_total"}) << "once";
@@ -199,7 +199,7 @@ TEST_F(PeerGroups, RetransmissionsOfEachVcCountForTheirSession) {
   Make({.planes = 2, .per_vc = true, .sessions = 4});
   BringAllUp();
   Put(0, 2, 1);
-  connections[own->map.Number(0, 2)].CountRetransmission();
+  connections[own->map.Number(0, 2)].tx().CountRetransmission();
   groups[0].OnTraffic(now, params.sessions);
   now = groups[0].deadline();
   Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
@@ -229,7 +229,7 @@ TEST_F(PeerGroups, ASessionTakesNoThirdNumberWhilePdusWithItsFirstOneAreUnderWay
   EXPECT_EQ(look(), SessionSlot::State::kOpen);
   EXPECT_EQ(look(), SessionSlot::State::kOpen);
   PduList acked;
-  connections[0].OnAck(At(0).oldest_unacked(), now, transport, acked);
+  connections[0].tx().OnAck(At(0).in_flight().oldest_psn(), now, transport, acked);
   paths.OnEnd(0, 100);
   own->inflight_bytes[0] -= 100;
   Put(0, 0, 1);

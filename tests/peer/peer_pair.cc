@@ -35,7 +35,7 @@ PeerPair::~PeerPair() {
   for (auto& host : hosts_) {
     PduList left;
     for (PduList& queue : host->queues) left.Append(queue);
-    for (Connection& connection : host->connections) connection.Abandon(left);
+    for (Connection& connection : host->connections) connection.tx().Abandon(left);
     End(left, Status::kGone);
   }
 }
@@ -179,8 +179,8 @@ void PeerPair::Carry(Host& host, const effect::Probe& e) {
 
 void PeerPair::Carry(Host& host, const effect::ProbeLost& e) {
   Connection& connection = host.at(e.plane, e.number);
-  SendBare(host, e.plane, e.number, {}, connection.ProbePsn(), connection.ProbeVc());
-  connection.OnProbeSent((host.held & 1u << e.plane) != 0);
+  SendBare(host, e.plane, e.number, {}, connection.tx().ProbePsn(), connection.tx().probes().vc());
+  connection.tx().probes().OnSent((host.held & 1u << e.plane) != 0);
 }
 
 void PeerPair::Carry(Host& host, const effect::ScheduleAck& e) {

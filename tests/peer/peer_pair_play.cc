@@ -79,7 +79,7 @@ void PeerPair::Meddle(Host& host) {
       ++seen_.restarts;
       PduList left;
       for (PduList& queue : host.queues) left.Append(queue);
-      for (Connection& connection : host.connections) connection.Abandon(left);
+      for (Connection& connection : host.connections) connection.tx().Abandon(left);
       End(left, Status::kGone);
       const uint32_t number = host.number;
       hosts_[number] = std::make_unique<Host>();
@@ -216,7 +216,7 @@ void PeerPair::CheckInvariants() const {
       if (host->paths.inflight_bytes[plane] != host->own->inflight_bytes[plane]) std::abort();
       uint32_t busy = 0;
       for (uint32_t number = 0; number < host->own->map.path_connections(); ++number) {
-        busy += host->at(plane, PathConnection(number)).unacked_bytes() != 0 ? 1 : 0;
+        busy += host->at(plane, PathConnection(number)).in_flight().bytes() != 0 ? 1 : 0;
       }
       if (host->own->has_sessions && busy != host->own->busy[plane]) std::abort();
     }

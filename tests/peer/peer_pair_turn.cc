@@ -17,11 +17,11 @@ void PeerPair::Turn(Host& host) {
     for (; host.refused != 0; host.refused &= host.refused - 1) {
       const auto number = Lowest<ConnectionIndex>(host.refused);
       Connection& connection = host.connections[number];
-      if (!connection.not_ready()) continue;
+      if (!connection.rx().not_ready()) continue;
       Say(host, host.own->map.PlaneOf(number),
           Ready{.vc = static_cast<uint8_t>(host.own->map.VcOf(number)),
-                .expected = connection.expected()});
-      connection.OnRoom();
+                .expected = connection.rx().expected()});
+      connection.rx().OnRoom();
     }
   }
   PayAcks(host);
@@ -39,7 +39,7 @@ uint32_t PeerPair::PlaneFor(const Host& host, PathConnection number, uint32_t by
   while (left != 0) {
     const PlaneIndex plane(host.paths.Choose(static_cast<PlaneMask>(left), host.own->inflight_bytes,
                                              host.own->shares, bytes));
-    if (host.peer->connection(plane, number).CanSend(bytes, host.transport)) return plane;
+    if (host.peer->connection(plane, number).tx().CanSend(bytes, host.transport)) return plane;
     left &= ~(1u << plane);
   }
   return Peer::kNoPlane;
@@ -56,20 +56,20 @@ void PeerPair::SendQueued(Host& host, Vc vc) {
       host.peer->OnWaiting(now_, effects);
       return Apply(host, effects);
     }
-    if (host.own->is_strict() && host.at(plane, of).unacked_count() == 0 &&
+    if (host.own->is_strict() && host.at(plane, of).in_flight().count() == 0 &&
         host.peer->placement().OnFlowBegins(vc)) {
       continue;
     }
     Pdu* pdu = host.queues[vc].PopFront();
     Connection& connection = host.at(plane, of);
-    connection.OnSend(pdu, now_, host.transport);
+    connection.tx().OnSend(pdu, now_, host.transport);
     host.paths.OnSend(plane, pdu->bytes);
     host.own->shares.Note(host.paths.share);
     host.own->inflight_bytes[plane] += pdu->bytes;
-    if (host.own->has_sessions && connection.unacked_count() == 1) host.own->OnBusy(plane);
+    if (host.own->has_sessions && connection.in_flight().count() == 1) host.own->OnBusy(plane);
     Time& due = host.due[Host::kFirstConnection + host.NumberOf(plane, of)];
     due = std::min(due, connection.deadline());
-    if (connection.unacked_count() == 1 && host.sessions[plane].up()) {
+    if (connection.in_flight().count() == 1 && host.sessions[plane].up()) {
       host.sessions[plane].OnTraffic(now_, host.params);
       Time& look = host.due[Host::kFirstSession + plane];
       look = std::min(look, host.sessions[plane].deadline());
@@ -77,7 +77,7 @@ void PeerPair::SendQueued(Host& host, Vc vc) {
     Letter letter;
     letter.sequenced = true;
     letter.vc = letter.of_class = static_cast<uint8_t>(vc);
-    letter.field = connection.TakeRpsn();
+    letter.field = connection.rx().TakeRpsn();
     letter.psn = pdu->psn;
     letter.id = static_cast<uint32_t>(pdu->tags[0]);
     Send(host, plane, letter);
@@ -89,13 +89,13 @@ void PeerPair::SendAgain(Host& host) {
     const auto number = Lowest<ConnectionIndex>(host.resends);
     const PlaneIndex plane = host.own->map.PlaneOf(number);
     Connection& connection = host.connections[number];
-    while (connection.HasRetransmission()) {
-      Pdu* pdu = connection.TakeRetransmission(now_, host.transport);
-      connection.CountRetransmission();
+    while (connection.in_flight().HasRetransmission()) {
+      Pdu* pdu = connection.tx().TakeRetransmission(now_, host.transport);
+      connection.tx().CountRetransmission();
       Letter letter;
       letter.sequenced = true;
       letter.vc = letter.of_class = pdu->vc;
-      letter.field = connection.TakeRpsn();
+      letter.field = connection.rx().TakeRpsn();
       letter.psn = pdu->psn;
       letter.id = static_cast<uint32_t>(pdu->tags[0]);
       Send(host, plane, letter);
@@ -110,9 +110,9 @@ void PeerPair::PayAcks(Host& host) {
   for (; host.owes != 0; host.owes &= host.owes - 1) {
     const auto number = Lowest<ConnectionIndex>(host.owes);
     Connection& connection = host.connections[number];
-    if (!connection.HasPendingAck()) continue;
+    if (!connection.rx().HasPendingAck()) continue;
     SendBare(host, host.own->map.PlaneOf(number), host.own->map.NumberOf(number),
-             connection.TakeRpsn(), connection.UnsequencedPsn());
+             connection.rx().TakeRpsn(), connection.tx().UnsequencedPsn());
   }
 }
 
@@ -139,34 +139,35 @@ void PeerPair::Receive(Host& host, PlaneIndex plane, const Letter& letter) {
   const PathConnection of = host.own->map.Number(0, Vc(letter.vc));
   Connection& connection = host.at(plane, of);
   if (letter.field.op != RhOp::kNothing) {
-    if (connection.IsPlausible(letter.psn, host.transport)) {
+    if (connection.rx().IsPlausible(letter.psn, host.transport)) {
       OnRpsn(host, plane, of, letter);
     } else {
-      connection.OnImplausible();
+      connection.tx().OnImplausible();
     }
   }
   if (letter.sequenced) return OnSequenced(host, plane, of, letter);
-  if (connection.receive_closed()) {
+  if (connection.rx().closed()) {
     host.peer->OnClosedData(plane, of, false, letter.field.op, letter.field.rpsn, now_, effects);
     return Apply(host, effects);
   }
-  if (connection.Classify(letter.psn) != PsnVerdict::kAhead) return;
-  connection.OnAnnounced(letter.psn, now_, host.transport);
-  if (connection.MustAckNow(host.transport)) host.owes |= 1u << host.NumberOf(plane, of);
+  if (connection.rx().Classify(letter.psn) != PsnVerdict::kAhead) return;
+  connection.rx().OnAnnounced(letter.psn, now_, host.transport);
+  if (connection.rx().MustAckNow(host.transport)) host.owes |= 1u << host.NumberOf(plane, of);
   Time& due = host.due[Host::kFirstConnection + host.NumberOf(plane, of)];
   due = std::min(due, connection.deadline());
 }
 
 void PeerPair::OnRpsn(Host& host, PlaneIndex plane, PathConnection number, const Letter& letter) {
   Connection& connection = host.at(plane, number);
-  const uint32_t before = connection.unacked_bytes();
+  const uint32_t before = connection.in_flight().bytes();
   PduList acked;
   RpsnVerdict verdict;
   if (letter.field.op == RhOp::kAck) {
-    verdict = connection.OnAck(letter.field.rpsn, now_, host.transport, acked);
+    verdict = connection.tx().OnAck(letter.field.rpsn, now_, host.transport, acked);
   } else {
-    verdict = connection.OnNack(letter.field.rpsn, now_, host.transport, acked);
-    if (connection.HasRetransmission()) host.resends |= 1u << host.NumberOf(plane, number);
+    verdict = connection.tx().OnNack(letter.field.rpsn, now_, host.transport, acked);
+    if (connection.in_flight().HasRetransmission())
+      host.resends |= 1u << host.NumberOf(plane, number);
     Time& due = host.due[Host::kFirstConnection + host.NumberOf(plane, number)];
     due = std::min(due, connection.deadline());
   }
@@ -174,11 +175,11 @@ void PeerPair::OnRpsn(Host& host, PlaneIndex plane, PathConnection number, const
   if (verdict == RpsnVerdict::kResumed) host.peer->OnResumed(plane, number, effects);
   if (host.own->has_sessions && !acked.empty()) {
     host.peer->OnProof(plane, now_);
-    if (connection.unacked_bytes() == 0) host.own->OnIdle(plane);
+    if (connection.in_flight().bytes() == 0) host.own->OnIdle(plane);
   }
-  if (connection.has_aside()) host.peer->TakeBack(plane, number);
-  host.paths.OnEnd(plane, before - connection.unacked_bytes());
-  host.own->inflight_bytes[plane] -= before - connection.unacked_bytes();
+  if (connection.tx().has_aside()) host.peer->TakeBack(plane, number);
+  host.paths.OnEnd(plane, before - connection.in_flight().bytes());
+  host.own->inflight_bytes[plane] -= before - connection.in_flight().bytes();
   End(acked, Status::kOk);
   if (host.paths.moving) host.peer->placement().OnEnded(effects);
   Apply(host, effects);
@@ -190,26 +191,27 @@ void PeerPair::OnSequenced(Host& host, PlaneIndex plane, PathConnection number,
                            const Letter& letter) {
   Connection& connection = host.at(plane, number);
   const uint32_t at = host.NumberOf(plane, number);
-  if (connection.receive_closed()) {
+  if (connection.rx().closed()) {
     Effects effects;
     host.peer->OnClosedData(plane, number, true, letter.field.op, letter.field.rpsn, now_, effects);
     return Apply(host, effects);
   }
-  switch (connection.Classify(letter.psn)) {
+  switch (connection.rx().Classify(letter.psn)) {
     case PsnVerdict::kAhead:
-      connection.OnGap(now_, host.transport);
+      connection.rx().OnGap(now_, host.transport);
       break;
     case PsnVerdict::kBehind:
-      connection.OnDuplicate(letter.psn, host.transport);
+      connection.rx().OnDuplicate(letter.psn, host.transport);
       break;
     case PsnVerdict::kExpected:
       if (host.refusing) {
-        connection.OnRefused();
+        connection.rx().OnRefused();
         host.refused |= 1u << at;
-        return Say(host, plane,
-                   NotReady{.vc = letter.vc, .expected = connection.expected(), .backoff_us = 100});
+        return Say(
+            host, plane,
+            NotReady{.vc = letter.vc, .expected = connection.rx().expected(), .backoff_us = 100});
       }
-      connection.Accept();
+      connection.rx().Accept();
       ++seen_.delivered;
       if (++records_[letter.id].arrivals != 1) FailUnlessPlain("arrived twice");
       if (records_[letter.id].status == Status::kUnreachable)
@@ -230,7 +232,7 @@ Hold PeerPair::HoldOf(const Host& host, PlaneIndex plane) const {
 }
 
 void PeerPair::LookAtConnection(Host& host, PlaneIndex plane, PathConnection number) {
-  const bool asks = host.at(plane, number).TimesOut(now_);
+  const bool asks = host.at(plane, number).tx().TimesOut(now_);
   Effects effects;
   host.peer->OnConnectionDeadline(plane, number, asks ? HoldOf(host, plane) : Hold::kNone, now_,
                                   effects);

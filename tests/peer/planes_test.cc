@@ -19,8 +19,8 @@ TEST_F(Planes, APlaneIsAskedThenUp) {
   EXPECT_EQ(Hears(0, PlaneOfTheirs(0, PlaneState::kInit)),
             (Lines{"count plane_ups_total", "tell plane up 0", "unblock {0123}"}));
   EXPECT_EQ(paths.usable, 1);
-  EXPECT_FALSE(At(0).receive_closed()) << "their generation is accepted";
-  EXPECT_TRUE(At(1).receive_closed()) << "of another plane";
+  EXPECT_FALSE(At(0).rx().closed()) << "their generation is accepted";
+  EXPECT_TRUE(At(1).rx().closed()) << "of another plane";
 }
 
 TEST_F(Planes, AQuestionIsAnswered) {
@@ -143,7 +143,7 @@ TEST_F(Planes, APlaneThatForwardsNothingIsUnusableWithinTwentyMilliseconds) {
     EXPECT_LE(now - silent, std::chrono::milliseconds(20));
     for (Connection& connection : connections) {
       PduList left;
-      connection.Abandon(left);
+      connection.tx().Abandon(left);
       connection = {};
     }
     own->inflight_bytes = {};
@@ -371,7 +371,7 @@ TEST_F(Planes, HomeMovesOnceNothingIsInFlight) {
   EXPECT_TRUE(paths.moving);
   EXPECT_EQ(paths.choice[0], 0);
   PduList acked;
-  connections[home].OnAck(At(home).oldest_unacked(), now, transport, acked);
+  connections[home].tx().OnAck(At(home).in_flight().oldest_psn(), now, transport, acked);
   paths.OnEnd(home, 100);
   own->inflight_bytes[home] -= 100;
   EXPECT_EQ(Do([&](Effects& e) { peer->placement().OnEnded(e); }),
@@ -397,7 +397,7 @@ TEST_F(Planes, APlaneWithoutARouteTakesNothing) {
   EXPECT_EQ(paths.usable, 1);
   EXPECT_EQ(paths.choice[0], 1);
   EXPECT_EQ(paths.open, 3) << "its health is as before";
-  EXPECT_EQ(At(1).unacked_bytes(), 200u) << "what is in flight there ends there";
+  EXPECT_EQ(At(1).in_flight().bytes(), 200u) << "what is in flight there ends there";
   EXPECT_TRUE(peer->session(1).up());
   now = peer->session(1).deadline() + params.hello_interval;
   EXPECT_EQ(SessionDue(1), Lines{"say 1 PLANE up asks"});
@@ -415,7 +415,7 @@ TEST_F(Planes, TheHomeThatHasNoRouteIsLeftAsByADrain) {
   EXPECT_TRUE(paths.moving);
   EXPECT_EQ(paths.choice[0], 0);
   PduList acked;
-  connections[home].OnAck(At(home).oldest_unacked(), now, transport, acked);
+  connections[home].tx().OnAck(At(home).in_flight().oldest_psn(), now, transport, acked);
   paths.OnEnd(home, 100);
   own->inflight_bytes[home] -= 100;
   EXPECT_EQ(Do([&](Effects& e) { peer->placement().OnEnded(e); }),
@@ -512,12 +512,12 @@ TEST_F(Planes, WhatMovesWithoutARouteIsGivenUp) {
   Weigh(1, 0);
   now += params.unreachable;
   RoutesDue();
-  EXPECT_EQ(At(0).unacked_count(), 3u) << "the plane lives: they may arrive yet";
+  EXPECT_EQ(At(0).in_flight().count(), 3u) << "the plane lives: they may arrive yet";
   own->SetPort(0, false);
   Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
   Fenced fenced{.plane = 0, .generation = peer->session(0).tx_generation()};
   for (uint32_t vc = 0; vc < own->map.vc_count(); ++vc)
-    fenced.expected[vc] = At(0, PathConnection(vc)).oldest_unacked();
+    fenced.expected[vc] = At(0, PathConnection(vc)).in_flight().oldest_psn();
   const Lines lines = Hears(1, fenced);
   EXPECT_EQ(lines, (Lines{"requeue 0 3", "give up queued {0123}"}));
 }
@@ -563,7 +563,7 @@ class MeasuredPlanes : public PeerBench {
   Lines FindHalf(Duration rtt = kRtt, uint32_t left = 100 * kBytes) {
     rates[0] = PathRate();  // its first window begins before it was up
     const Time end = peer->session(0).deadline();
-    const uint32_t acked = At(0).tx_pdus() - At(0).unacked_count();
+    const uint32_t acked = At(0).tx().tx_pdus() - At(0).in_flight().count();
     for (uint32_t before = 2; before != 0; --before) {
       rates[0].CloseWindow({.inflight_bytes = kPdus * kBytes,
                             .acked_pdus = acked - before * kPdus,
@@ -635,7 +635,7 @@ TEST_F(MeasuredPlanes, APlaneWithAConnectionThatStandsStillIsNotMeasured) {
   for (const Still still : {Still::kNot, Still::kRefused, Still::kTimedOut}) {
     MakeMeasured();
     Put(0, 0, 4);
-    if (still == Still::kRefused) Hears(0, NotReady{.expected = At(0).oldest_unacked()});
+    if (still == Still::kRefused) Hears(0, NotReady{.expected = At(0).in_flight().oldest_psn()});
     if (still == Still::kTimedOut) ConnectionDue(0);
     EXPECT_EQ(Has(FindHalf(), "count plane_rates_total"), still == Still::kNot);
     Clear();
@@ -649,7 +649,7 @@ TEST_F(MeasuredPlanes, TheShortestRoundTripOfItsConnectionsIsThatOfThePath) {
     if (is_known) {
       Put(0, 0, 1);
       PduList acked;
-      connections[0].OnAck(At(0).oldest_unacked(), now + kRtt, transport, acked);
+      connections[0].tx().OnAck(At(0).in_flight().oldest_psn(), now + kRtt, transport, acked);
       paths.OnEnd(0, 100);
       own->inflight_bytes[0] -= 100;
       own->OnIdle(0);
@@ -713,7 +713,7 @@ TEST_F(SealedPlanes, APlaneThatDoesNotLeadThereIsIgnored) {
 TEST_F(SealedPlanes, PairsOfAnotherNetworkEndTheAssociation) {
   for (const bool exchanged : {false, true}) {
     PairUp();
-    if (exchanged) connections[0].Accept();
+    if (exchanged) connections[0].rx().Accept();
     HearsSealed(0, 1, PlaneState::kDown);
     ASSERT_FALSE(peer->session(0).up());
     const Time begun = now;

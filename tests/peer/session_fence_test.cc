@@ -55,21 +55,21 @@ class SessionFences : public PeerBench {
   // The peer acknowledges so many PDUs of the second session of plane 0, as the data path hears it.
   void Acknowledge(uint32_t count) {
     PduList acked;
-    connections[1].OnAck(At(0, 1).oldest_unacked().Plus(static_cast<int>(count) - 1), now,
-                         transport, acked);
-    if (connections[1].has_aside()) peer->TakeBack(0, 1);
+    connections[1].tx().OnAck(At(0, 1).in_flight().oldest_psn().Plus(static_cast<int>(count) - 1),
+                              now, transport, acked);
+    if (connections[1].tx().has_aside()) peer->TakeBack(0, 1);
     for (; !acked.empty(); acked.PopFront()) {
       paths.OnEnd(0, 100);
       own->inflight_bytes[0] -= 100;
     }
-    if (At(0, 1).unacked_count() == 0) own->OnIdle(0);
+    if (At(0, 1).in_flight().count() == 0) own->OnIdle(0);
   }
 };
 
 TEST_F(SessionFences, WhereNoNumberIsAnsweredPdusMoveOnce) {
   OpenTwo({.planes = 1, .sessions = 2});
   Put(0, 0, 5, 1);
-  const Psn oldest = At(0, 1).oldest_unacked();
+  const Psn oldest = At(0, 1).in_flight().oldest_psn();
   Stall(1);
   EXPECT_EQ(peer->group(0).open(), 1u) << "nothing new takes it";
   const Time stalled = now;
@@ -81,13 +81,13 @@ TEST_F(SessionFences, WhereNoNumberIsAnsweredPdusMoveOnce) {
   EXPECT_LE(now - stalled, 3 * params.hello_interval + 2 * params.sessions.interval);
   EXPECT_EQ(fence.slot, 1);
   EXPECT_FALSE(fence.anew);
-  EXPECT_TRUE(At(0, 1).frozen());
+  EXPECT_TRUE(At(0, 1).tx().frozen());
   fence.answer = true;
   fence.psns[0] = oldest.Plus(2);
   EXPECT_EQ(Hears(0, fence), (Lines{"acknowledged 0/1 2", "count session_fences_total",
                                     "requeue 0 3", "unblock {0123}"}));
-  EXPECT_FALSE(At(0, 1).frozen());
-  EXPECT_EQ(At(0, 1).unacked_count(), 0u);
+  EXPECT_FALSE(At(0, 1).tx().frozen());
+  EXPECT_EQ(At(0, 1).in_flight().count(), 0u);
   EXPECT_EQ(paths.inflight_bytes[0], 0u);
   EXPECT_EQ(peer->group(0).slot(1).state, State::kIdle);
   EXPECT_EQ(Hears(0, fence), Lines{"count rx_session_stale_total"}) << "once";
@@ -116,7 +116,7 @@ TEST_F(SessionFences, WhereThePlaneWasNotHeardSinceItIsItsLoad) {
   Do([&](Effects&) { peer->OnProof(0, now); });
   Put(0, 0, 5, 1);
   ConnectionDue(0, 1);
-  EXPECT_EQ(At(0, 1).tries(), 1u);
+  EXPECT_EQ(At(0, 1).tx().tries(), 1u);
   EXPECT_EQ(paths.inflight_bytes[0], 500u);
 }
 
@@ -128,7 +128,7 @@ TEST_F(SessionFences, WhatIsStuckInTheOnlyOpenSessionIsALoad) {
   now += microseconds(1);
   Do([&](Effects&) { peer->OnProof(0, now); });
   ConnectionDue(0, 0);
-  EXPECT_EQ(At(0, 0).tries(), 1u);
+  EXPECT_EQ(At(0, 0).tx().tries(), 1u);
   EXPECT_EQ(paths.inflight_bytes[0], 500u);
 }
 
@@ -170,11 +170,11 @@ TEST_F(SessionFences, TheOnlySessionOpensAnotherOneFirst) {
 TEST_F(SessionFences, ItRestsAndIsOpenedAnewWithOtherPsns) {
   OpenTwo({.planes = 1, .sessions = 2});
   Put(0, 0, 3, 1);
-  const Psn before = At(0, 1).next_psn();
+  const Psn before = At(0, 1).in_flight().next_psn();
   Stall(1);
   SessionNumber fence = WaitForFence();
   fence.answer = true;
-  fence.psns[0] = At(0, 1).oldest_unacked();
+  fence.psns[0] = At(0, 1).in_flight().oldest_psn();
   Hears(0, fence);
   const Time fenced = now;
   params.sessions.open_percent = 100;
@@ -183,9 +183,9 @@ TEST_F(SessionFences, ItRestsAndIsOpenedAnewWithOtherPsns) {
   const SessionNumber request = groups[0].RequestOf(1);
   EXPECT_TRUE(request.anew);
   EXPECT_NE(request.number, fence.number);
-  EXPECT_EQ(At(0, 1).next_psn(), before.Plus(3 << 13));
+  EXPECT_EQ(At(0, 1).in_flight().next_psn(), before.Plus(3 << 13));
   ASSERT_EQ(asked.size(), 1u);
-  EXPECT_EQ(asked[0].psns[0], At(0, 1).next_psn());
+  EXPECT_EQ(asked[0].psns[0], At(0, 1).in_flight().next_psn());
   AnswerNumber(1);
   EXPECT_EQ(peer->group(0).open(), 3u);
   EXPECT_FALSE(groups[0].RequestOf(1).anew);
@@ -206,16 +206,16 @@ TEST_F(SessionFences, APlaneThatDiesMeanwhileIsFencedAsAWhole) {
                 .expected = said_one->oldest,
                 .more = said_one->more};
   Hears(1, fenced);
-  EXPECT_FALSE(At(0, 1).frozen());
+  EXPECT_FALSE(At(0, 1).tx().frozen());
   EXPECT_EQ(peer->group(0).slot(1).state, State::kIdle);
 }
 
 TEST_F(SessionFences, TheReceiverAcceptsNothingMoreUntilItIsTold) {
   Make({.planes = 2, .per_vc = true, .sessions = 4});
   BringAllUp();
-  connections[16 + 13].Accept();
-  const Psn expected = At(1, 13).expected();
-  ASSERT_FALSE(At(1, 13).receive_closed());
+  connections[16 + 13].rx().Accept();
+  const Psn expected = At(1, 13).rx().expected();
+  ASSERT_FALSE(At(1, 13).rx().closed());
   const SessionNumber fence{.slot = 3, .number = 3, .in_use = 3, .turn = 5, .fence = true};
   for (int i = 0; i < 2; ++i) {
     Hears(1, fence);
@@ -223,24 +223,24 @@ TEST_F(SessionFences, TheReceiverAcceptsNothingMoreUntilItIsTold) {
     ASSERT_NE(answer, nullptr);
     EXPECT_TRUE(answer->answer && answer->fence);
     EXPECT_EQ(answer->psns[1], expected);
-    EXPECT_TRUE(At(1, 13).receive_closed());
+    EXPECT_TRUE(At(1, 13).rx().closed());
   }
-  EXPECT_FALSE(At(1, 9).receive_closed()) << "of another session";
-  EXPECT_FALSE(At(0, 13).receive_closed()) << "of another plane";
+  EXPECT_FALSE(At(1, 9).rx().closed()) << "of another session";
+  EXPECT_FALSE(At(0, 13).rx().closed()) << "of another plane";
   Hears(1, SessionNumber{.slot = 3, .number = 4003, .in_use = 3, .turn = 4, .anew = true});
-  EXPECT_TRUE(At(1, 13).receive_closed()) << "that was sent before the fence";
+  EXPECT_TRUE(At(1, 13).rx().closed()) << "that was sent before the fence";
   SessionNumber anew{.slot = 3, .number = 5003, .in_use = 3, .turn = 6, .anew = true};
   anew.psns = {Psn(1), Psn(2), Psn(3), Psn(4)};
   Hears(1, anew);
-  EXPECT_FALSE(At(1, 13).receive_closed());
-  EXPECT_EQ(At(1, 13).expected(), Psn(2));
+  EXPECT_FALSE(At(1, 13).rx().closed());
+  EXPECT_EQ(At(1, 13).rx().expected(), Psn(2));
   EXPECT_TRUE(peer->group(1).Accepts(5003));
   EXPECT_FALSE(peer->group(1).Accepts(3)) << "frames of before the fence";
-  connections[16 + 13].Accept();
+  connections[16 + 13].rx().Accept();
   Hears(1, anew);
-  EXPECT_EQ(At(1, 13).expected(), Psn(3)) << "a repetition changes nothing";
+  EXPECT_EQ(At(1, 13).rx().expected(), Psn(3)) << "a repetition changes nothing";
   Hears(1, fence);
-  EXPECT_FALSE(At(1, 13).receive_closed()) << "nor does a fence that comes late";
+  EXPECT_FALSE(At(1, 13).rx().closed()) << "nor does a fence that comes late";
 }
 
 TEST_F(SessionFences, WhereThereIsOneSessionAFenceIsAStraggler) {
@@ -248,7 +248,7 @@ TEST_F(SessionFences, WhereThereIsOneSessionAFenceIsAStraggler) {
   BringAllUp();
   EXPECT_EQ(Hears(0, SessionNumber{.turn = 1, .fence = true}),
             Lines{"count rx_session_stale_total"});
-  EXPECT_FALSE(At(0).receive_closed());
+  EXPECT_FALSE(At(0).rx().closed());
 }
 
 TEST_F(SessionFences, PsnsThatWereNeverSentEndTheAssociation) {
@@ -257,10 +257,10 @@ TEST_F(SessionFences, PsnsThatWereNeverSentEndTheAssociation) {
   Stall(1);
   SessionNumber fence = WaitForFence();
   fence.answer = true;
-  fence.psns[0] = At(0, 1).next_psn().Plus(7);
+  fence.psns[0] = At(0, 1).in_flight().next_psn().Plus(7);
   const Lines lines = Hears(0, fence);
   EXPECT_EQ(lines.front(), "count rx_rpsn_invalid_total");
-  EXPECT_EQ(At(0, 1).unacked_count(), 0u);
+  EXPECT_EQ(At(0, 1).in_flight().count(), 0u);
 }
 
 TEST_F(SessionFences, APlaneIsNotOwedWhatItsSessionCouldNotCarry) {
@@ -269,7 +269,7 @@ TEST_F(SessionFences, APlaneIsNotOwedWhatItsSessionCouldNotCarry) {
   Stall(1);
   SessionNumber fence = WaitForFence();
   fence.answer = true;
-  fence.psns[0] = At(0, 1).oldest_unacked();
+  fence.psns[0] = At(0, 1).in_flight().oldest_psn();
   paths.carried[1] = paths.carried[0] + 5000;
   Hears(0, fence);
   EXPECT_EQ(paths.carried[0], paths.carried[1]);
@@ -284,7 +284,7 @@ TEST_F(SessionFences, WhatWasSetAsideEndsWithTheFence) {
   ASSERT_EQ(own->aside_bytes[0], 500u);
   SessionNumber fence = WaitForFence();
   fence.answer = true;
-  fence.psns[0] = At(0, 1).oldest_unacked();
+  fence.psns[0] = At(0, 1).in_flight().oldest_psn();
   Hears(0, fence);
   EXPECT_EQ(own->aside_bytes[0], 0u);
   EXPECT_EQ(own->inflight_bytes[0], 0u);
@@ -303,7 +303,7 @@ TEST_F(SessionFences, AFlowThatWaitsForAFencedSessionMoves) {
   Weigh(0, 0);
   ASSERT_EQ(paths.choice[0], 0);
   fence.answer = true;
-  fence.psns[0] = At(0, 1).oldest_unacked();
+  fence.psns[0] = At(0, 1).in_flight().oldest_psn();
   EXPECT_EQ(Hears(0, fence), (Lines{"count session_fences_total", "requeue 0 2", "home 1 {0123}",
                                     "unblock {0123}", "unblock {0123}"}));
 }
@@ -315,7 +315,8 @@ TEST_F(SessionFences, QueuesGoOnWhenASessionHasLeftItsSlowPath) {
     Put(0, 0, 1, SessionIndex(slot));
     now += rtt;
     PduList acked;
-    connections[slot].OnAck(At(0, PathConnection(slot)).oldest_unacked(), now, transport, acked);
+    connections[slot].tx().OnAck(At(0, PathConnection(slot)).in_flight().oldest_psn(), now,
+                                 transport, acked);
     paths.OnEnd(0, 100);
     own->inflight_bytes[0] -= 100;
     own->OnIdle(0);

@@ -302,18 +302,18 @@ TEST_F(AdminTest, ConnectionsCountWhatTheyCarry) {
   StartPair();
   const Connection& out = a->pipeline->instance(0).connections[0];
   const Connection& in = b->pipeline->instance(0).connections[0];
-  EXPECT_EQ(out.tx_pdus(), 1u);
-  EXPECT_EQ(in.rx_pdus(), 1u);
-  EXPECT_EQ(out.retransmissions(), 0u);
+  EXPECT_EQ(out.tx().tx_pdus(), 1u);
+  EXPECT_EQ(in.rx().rx_pdus(), 1u);
+  EXPECT_EQ(out.tx().retransmissions(), 0u);
   b->port->SetLink(false);
   ca->SendTagged(0, 1);
   Run(microseconds(500));
   b->port->SetLink(true);
   EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{0});
-  EXPECT_EQ(out.tx_pdus(), 2u);
-  EXPECT_EQ(in.rx_pdus(), 2u);
-  EXPECT_EQ(out.retransmissions(), a->Count(Counter::kTxRetransmissions));
-  EXPECT_GE(out.retransmissions(), 1u);
+  EXPECT_EQ(out.tx().tx_pdus(), 2u);
+  EXPECT_EQ(in.rx().rx_pdus(), 2u);
+  EXPECT_EQ(out.tx().retransmissions(), a->Count(Counter::kTxRetransmissions));
+  EXPECT_GE(out.tx().retransmissions(), 1u);
 }
 
 // A PDU that waits for a peer that then does not fit ends with that, not with its silence.

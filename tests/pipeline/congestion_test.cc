@@ -584,7 +584,7 @@ class EchoesByHandTest : public ByHandTest {
     Run(wait_ += microseconds(1));
     ReliabilityHeader ack = Rh();
     ack.op = RhOp::kAck;
-    ack.rpsn = instance.connections[0].next_psn().Plus(-1);
+    ack.rpsn = instance.connections[0].in_flight().next_psn().Plus(-1);
     Inject({Of(echo), Build(ack, {})});
     TakeSent();
     return instance.congestion[0].window_octets();
@@ -652,8 +652,9 @@ TEST_F(CongestionTest, GoBackOfOneVcLeavesThePdusOfOthersInFlight) {
       [&] {
         uint64_t unacked = 0;
         for (const Connection& connection : instance.connections) {
-          if (connection.HasRetransmission()) continue;
-          unacked += instance.OctetsOf(connection.unacked_count(), connection.unacked_bytes());
+          if (connection.in_flight().HasRetransmission()) continue;
+          unacked +=
+              instance.OctetsOf(connection.in_flight().count(), connection.in_flight().bytes());
         }
         EXPECT_GE(Context().in_flight(), unacked);
         return false;

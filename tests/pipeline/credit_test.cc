@@ -554,7 +554,7 @@ TEST_F(CreditByHandTest, LinesThatNeverCameAreUsedAgainOnce) {
   answer.rpsn = FirstPsn().Plus(1);
   ASSERT_TRUE(RunUntil([&] {
     Inject({Build(answer, {})});
-    return !host->pipeline->instance(0).connections[0].lost();
+    return !host->pipeline->instance(0).connections[0].tx().lost();
   }));
   See();
   client.Send(TestCommand(8, 256, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
@@ -577,7 +577,7 @@ TEST_F(CreditByHandTest, LinesThatNeverCameAreUsedAgainOnce) {
   Inject({Of({.vc = 0, .grant = true, .limit = 6, .accepted = 1, .sent = 1})});
   ASSERT_EQ(See().pdus, 1u);
   answer.op = RhOp::kAck;
-  ASSERT_EQ(host->pipeline->instance(0).connections[0].oldest_unacked(), answer.rpsn);
+  ASSERT_EQ(host->pipeline->instance(0).connections[0].in_flight().oldest_psn(), answer.rpsn);
   Inject({Build(answer, {})});
   // Nothing is in doubt any more.
   Inject({Of({.vc = 0, .grant = true, .limit = 6, .accepted = 1, .sent = 6})});

@@ -311,14 +311,14 @@ TEST_F(PlaneFaultsTest, AnImpossibleAnswerToAFenceIsCountedAndIgnored) {
   ASSERT_TRUE(RunUntil([&] { return SessionOf(*a, 0).fencing(); }));
   for (SimPort* port : b->ports) port->faults().loss = 1;  // its own answer is lost
   const Instance& instance = a->pipeline->instance(0);
-  const Psn next = instance.connections[0].next_psn();
+  const Psn next = instance.connections[0].in_flight().next_psn();
   Fenced fenced{.plane = 0, .generation = SessionOf(*a, 0).tx_generation()};
   fenced.expected.fill(next.Plus(1));
   const uint64_t before = a->Count(Counter::kRxRpsnInvalid);
   SayAsPeer(fenced);
   EXPECT_EQ(a->Count(Counter::kRxRpsnInvalid), before + 1);
   EXPECT_TRUE(SessionOf(*a, 0).fencing());
-  EXPECT_TRUE(instance.connections[0].frozen());
+  EXPECT_TRUE(instance.connections[0].tx().frozen());
   for (SimPort* port : b->ports) port->faults().loss = 0;
   EXPECT_EQ(Statuses(*ca, 20), std::vector<int>(20, kOk));
 }
@@ -332,7 +332,7 @@ TEST_F(PlaneFaultsTest, TwoImpossibleAnswersToAFenceInARowStartOver) {
   SendPdus(20);
   ASSERT_TRUE(RunUntil([&] { return SessionOf(*a, 0).fencing(); }));
   for (SimPort* port : b->ports) port->faults().loss = 1;
-  const Psn next = a->pipeline->instance(0).connections[0].next_psn();
+  const Psn next = a->pipeline->instance(0).connections[0].in_flight().next_psn();
   Fenced fenced{.plane = 0, .generation = SessionOf(*a, 0).tx_generation()};
   fenced.expected.fill(next.Plus(1));
   const uint64_t identity = a->pipeline->instance(0).peers[0].handshake().identities().own;
@@ -365,7 +365,7 @@ TEST_F(PlaneFaultsTest, AnImpossibleAnswerToEachOfTwoFencesDoesNotStartOver) {
     ASSERT_TRUE(RunUntil([&] { return SessionOf(*a, 0).fencing(); }));
     for (SimPort* port : b->ports) port->faults().loss = 1;
     Fenced fenced{.plane = 0, .generation = SessionOf(*a, 0).tx_generation()};
-    fenced.expected.fill(a->pipeline->instance(0).connections[0].next_psn().Plus(1));
+    fenced.expected.fill(a->pipeline->instance(0).connections[0].in_flight().next_psn().Plus(1));
     SayAsPeer(fenced);
     for (SimPort* port : b->ports) port->faults().loss = 0;
     Cut(0, false);
@@ -383,10 +383,10 @@ TEST_F(PlaneFaultsTest, AGenerationBeginsFarFromTheLastOne) {
   Cut(0, true);
   SendPdus(40);
   const Connection& connection = a->pipeline->instance(0).connections[0];
-  EXPECT_TRUE(RunUntil([&] { return connection.frozen(); }));
-  const Psn old = connection.next_psn();
-  EXPECT_TRUE(RunUntil([&] { return !connection.frozen(); }));
-  EXPECT_EQ(connection.next_psn(), old.Plus(1 << 15));
+  EXPECT_TRUE(RunUntil([&] { return connection.tx().frozen(); }));
+  const Psn old = connection.in_flight().next_psn();
+  EXPECT_TRUE(RunUntil([&] { return !connection.tx().frozen(); }));
+  EXPECT_EQ(connection.in_flight().next_psn(), old.Plus(1 << 15));
   EXPECT_EQ(Statuses(*ca, 40), std::vector<int>(40, kOk));
 }
 

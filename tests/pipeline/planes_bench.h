@@ -53,7 +53,7 @@ class PlanesTest : public PipelineTest {
   }
   // PDUs that plane `plane` of host a has carried.
   uint32_t Carried(uint32_t plane) {
-    return a->pipeline->instance(0).connections[plane].tx_pdus();
+    return a->pipeline->instance(0).connections[plane].tx().tx_pdus();
   }
   // Frames sent and received on the plane are lost, while its link stays up.
   void Cut(uint32_t plane, bool cut) {

@@ -31,13 +31,14 @@ TEST_F(PlanesTest, EachGenerationBeginsHalfTheNumbersFromTheLast) {
   SendPdus(20);
   Run(microseconds(2));
   const Connection& connection = a->pipeline->instance(0).connections[0];
-  const Psn before = connection.next_psn();
-  ASSERT_NE(connection.unacked_count(), 0u);
+  const Psn before = connection.in_flight().next_psn();
+  ASSERT_NE(connection.in_flight().count(), 0u);
   Cut(0, true);
-  ASSERT_TRUE(RunUntil([&] { return a->Count(Counter::kPlaneDeaths) != 0 && !connection.InDoubt(); }));
-  EXPECT_EQ(connection.next_psn(), before.Plus(1 << 15));
+  ASSERT_TRUE(RunUntil(
+      [&] { return a->Count(Counter::kPlaneDeaths) != 0 && connection.in_flight().empty(); }));
+  EXPECT_EQ(connection.in_flight().next_psn(), before.Plus(1 << 15));
   EXPECT_EQ(b->Count(Counter::kRxFences), 1u);
-  EXPECT_EQ(b->pipeline->instance(0).connections[0].receive_closed(), true);
+  EXPECT_EQ(b->pipeline->instance(0).connections[0].rx().closed(), true);
 }
 
 TEST_F(PlanesTest, StrictTakesOnePlaneAndKeepsTheOrder) {

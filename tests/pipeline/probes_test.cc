@@ -151,8 +151,8 @@ TEST_F(ProbesTest, AcknowledgementsWithAPsnThatThePeerCannotHaveSentAreIgnored) 
   Meet();
   SendPdus(0, 4);
   Run(microseconds(100));
-  const uint16_t last =
-      static_cast<uint16_t>(host->pipeline->instance(0).connections[0].next_psn().value() - 1);
+  const uint16_t last = static_cast<uint16_t>(
+      host->pipeline->instance(0).connections[0].in_flight().next_psn().value() - 1);
   for (uint16_t psn = 1000; psn < 64'000; psn = static_cast<uint16_t>(psn + 1000)) {
     Say(RhOp::kAck, last, psn);
     Say(RhOp::kNack, static_cast<uint16_t>(last + 1), psn);

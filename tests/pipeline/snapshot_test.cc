@@ -176,7 +176,7 @@ TEST_F(SnapshotOfTraffic, AConnectionIsShownAsItIs) {
     const uint32_t number = instance().map.At(0, PlaneIndex(plane), 3);
     const Connection& connection = instance().connections[number];
     const ConnectionRow row = RowOfConnection(number);
-    if (connection.tx_pdus() == 0) continue;  // shown is the next one that was used
+    if (connection.tx().tx_pdus() == 0) continue;  // shown is the next one that was used
     EXPECT_EQ(row.peer_xpuid, 1);
     EXPECT_EQ(row.plane, plane);
     EXPECT_EQ(row.slot, 0);
@@ -184,15 +184,15 @@ TEST_F(SnapshotOfTraffic, AConnectionIsShownAsItIs) {
     EXPECT_EQ(row.state, ConnectionState::kOpen);
     EXPECT_FALSE(row.peer_waits);
     EXPECT_EQ(row.tries, 0);
-    EXPECT_EQ(row.next_psn, connection.next_psn().value());
-    EXPECT_EQ(row.expected_psn, connection.expected().value());
-    EXPECT_EQ(row.unacked_pdus, connection.unacked_count());
-    EXPECT_EQ(row.unacked_bytes, connection.unacked_bytes());
-    EXPECT_EQ(row.tx_pdus, connection.tx_pdus());
-    EXPECT_EQ(row.rx_pdus, connection.rx_pdus());
+    EXPECT_EQ(row.next_psn, connection.in_flight().next_psn().value());
+    EXPECT_EQ(row.expected_psn, connection.rx().expected().value());
+    EXPECT_EQ(row.unacked_pdus, connection.in_flight().count());
+    EXPECT_EQ(row.unacked_bytes, connection.in_flight().bytes());
+    EXPECT_EQ(row.tx_pdus, connection.tx().tx_pdus());
+    EXPECT_EQ(row.rx_pdus, connection.rx().rx_pdus());
     EXPECT_EQ(row.retransmissions, 0u);
-    EXPECT_EQ(row.srtt_ns, connection.srtt().count());
-    EXPECT_EQ(row.rto_ns, connection.rto(params.transport).count());
+    EXPECT_EQ(row.srtt_ns, connection.tx().round_trip().srtt().count());
+    EXPECT_EQ(row.rto_ns, connection.tx().round_trip().rto(params.transport).count());
     EXPECT_FALSE(row.session) << "there is one";
     EXPECT_EQ(row.congestion, "fixed");
     EXPECT_EQ(row.congestion_window_octets, 0u);
@@ -259,7 +259,7 @@ TEST_F(SnapshotOfTraffic, WhatIsSetAsideOnAPlaneIsShownAsInFlight) {
   ASSERT_TRUE(RunUntil([&] { return instance().own.aside_bytes[0] != 0; }));
   uint64_t unacked = 0;
   for (PathConnection i = 0; i < instance().map.path_connections(); ++i) {
-    unacked += instance().connections[instance().map.At(0, 0, i)].unacked_bytes();
+    unacked += instance().connections[instance().map.At(0, 0, i)].in_flight().bytes();
   }
   PlaneSnapshot snapshot;
   EXPECT_EQ(Ask(*a, request::Planes{.snapshot = &snapshot}), LcoreStatus::kBusy);

@@ -324,8 +324,8 @@ void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t>
   const Connection& connection =
       instance
           .connections[instance.map.At(taken.peer, PlaneIndex(plane), taken.slot, Vc(taken.rh.vc))];
-  taken.expected = connection.expected();
-  taken.oldest = connection.oldest_unacked();
+  taken.expected = connection.rx().expected();
+  taken.oldest = connection.in_flight().oldest_psn();
   taken_[number].push_back(taken);
 }
 
@@ -344,9 +344,10 @@ std::vector<LuckyHit> Attacker::TakeHits(const Host& host) {
       const int at = psn.DistanceFrom(first);
       return at >= 0 && at <= span;
     };
-    const bool data = taken.data && within(taken.rh.psn, taken.expected, connection.expected());
-    const bool answers =
-        taken.answers && within(taken.rh.rpsn, taken.oldest.Plus(-1), connection.next_psn());
+    const bool data =
+        taken.data && within(taken.rh.psn, taken.expected, connection.rx().expected());
+    const bool answers = taken.answers && within(taken.rh.rpsn, taken.oldest.Plus(-1),
+                                                 connection.in_flight().next_psn());
     if (!data && !answers) continue;
     ++hits_;
     found.push_back({.victim = host.number, .peer = peer, .data = data});

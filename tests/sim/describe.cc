@@ -81,8 +81,8 @@ void World::DescribePeer(const Host& host, uint32_t peer) {
     bool closed = false;
     for (PathConnection number = 0; number < instance.map.path_connections(); ++number) {
       const Connection& connection = instance.connections[instance.map.At(path, number)];
-      unacked += connection.unacked_count();
-      closed |= connection.receive_closed();
+      unacked += connection.in_flight().count();
+      closed |= connection.rx().closed();
     }
     log_.Add(
         now_,

@@ -296,9 +296,9 @@ HotReaction MeasureHotReaction(const HotLinksOptions& options) {
   reaction.share_before = ShareOf(run.Offered(hot) - hot_before, run.Offered(all) - all_before);
   reaction.base_round_trip = Duration::max();
   for (const Connection& one : run.sender(0).connections) {
-    reaction.round_trip = std::max(reaction.round_trip, one.srtt());
-    if (one.min_rtt() == Duration(0)) continue;
-    reaction.base_round_trip = std::min(reaction.base_round_trip, one.min_rtt());
+    reaction.round_trip = std::max(reaction.round_trip, one.tx().round_trip().srtt());
+    if (one.tx().round_trip().min_rtt() == Duration(0)) continue;
+    reaction.base_round_trip = std::min(reaction.base_round_trip, one.tx().round_trip().min_rtt());
   }
   // The round trip of a session that has just moved is not known.
   reaction.round_trip = std::max(reaction.round_trip, reaction.base_round_trip);

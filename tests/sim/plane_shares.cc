@@ -180,7 +180,8 @@ bool MeasureSlowed(double load, int times) {
   const double before = all.gbps();
   Host& host = world.host(0);
   const Instance& instance = host.pipeline().instance(0);
-  const Duration round_trip = instance.connections[instance.map.At(0, 3, 0, 0)].srtt();
+  const Duration round_trip =
+      instance.connections[instance.map.At(0, 3, 0, 0)].tx().round_trip().srtt();
   std::vector<double> windows(kRoundTrips);
   double share = 0;
   double handed_gbps = 0;  // to the slow one

@@ -21,26 +21,26 @@ class ConnectionTest : public ::testing::Test {
   // Sends `count` PDUs of `bytes` bytes each.
   void Send(int count, uint16_t bytes = 100) {
     for (int i = 0; i < count; ++i) {
-      ASSERT_TRUE(c.CanSend(bytes, params));
+      ASSERT_TRUE(c.tx().CanSend(bytes, params));
       pdus.emplace_back();
       pdus.back().bytes = bytes;
-      c.OnSend(&pdus.back(), now, params);
+      c.tx().OnSend(&pdus.back(), now, params);
     }
   }
-  RpsnVerdict Ack(uint16_t rpsn) { return Check(c.OnAck(Psn(rpsn), now, params, acked)); }
-  RpsnVerdict Nack(uint16_t rpsn) { return Check(c.OnNack(Psn(rpsn), now, params, acked)); }
+  RpsnVerdict Ack(uint16_t rpsn) { return Check(c.tx().OnAck(Psn(rpsn), now, params, acked)); }
+  RpsnVerdict Nack(uint16_t rpsn) { return Check(c.tx().OnNack(Psn(rpsn), now, params, acked)); }
   RpsnVerdict NotReady(uint16_t psn, Duration wait = Duration(0)) {
-    return Check(c.OnNotReady(Psn(psn), wait, now, params, acked));
+    return Check(c.tx().OnNotReady(Psn(psn), wait, now, params, acked));
   }
   // The PSNs that were acknowledged since the last call.
   std::vector<uint16_t> Acked() { return Take(acked); }
   // The PSNs that go out again now.
   std::vector<uint16_t> Retransmit() {
     std::vector<uint16_t> psns;
-    while (c.HasRetransmission()) {
-      psns.push_back(c.TakeRetransmission(now, params)->psn.value());
-      c.CountRetransmission();
-      c.CheckInvariants(params);
+    while (c.in_flight().HasRetransmission()) {
+      psns.push_back(c.tx().TakeRetransmission(now, params)->psn.value());
+      c.tx().CountRetransmission();
+      c.tx().CheckInvariants(params);
     }
     return psns;
   }
@@ -58,35 +58,35 @@ class ConnectionTest : public ::testing::Test {
     }
     EXPECT_EQ(Expire(), TimerVerdict::kUnreachable);
     PduList given_up;
-    c.GiveUp(now, params, given_up);
-    c.CheckInvariants(params);
+    c.tx().GiveUp(now, params, given_up);
+    c.tx().CheckInvariants(params);
     return Take(given_up);
   }
   // Probes, and hears a NACK in answer.
   RpsnVerdict Answer(uint16_t rpsn, bool held = false) {
     EXPECT_EQ(Expire(), TimerVerdict::kProbe);
-    c.OnProbeSent(held);
+    c.tx().probes().OnSent(held);
     return Nack(rpsn);
   }
   // Accepts `count` PDUs and pays the acknowledgement.
   void Accept(int count) {
-    for (int i = 0; i < count; ++i) c.Accept();
-    c.TakeRpsn();
+    for (int i = 0; i < count; ++i) c.rx().Accept();
+    c.rx().TakeRpsn();
   }
   // Misses a PDU and gets it after a NACK.
   void Lose() {
-    c.OnGap(now, params);
-    c.TakeRpsn();
+    c.rx().OnGap(now, params);
+    c.rx().TakeRpsn();
     Accept(1);
   }
   // Brings both directions to this PSN, with nothing in flight.
   void StartAt(uint16_t psn) {
-    while (c.next_psn().value() != psn) {
+    while (c.in_flight().next_psn().value() != psn) {
       Send(1);
-      Ack(static_cast<uint16_t>(c.next_psn().value() - 1));
-      c.Accept();
+      Ack(static_cast<uint16_t>(c.in_flight().next_psn().value() - 1));
+      c.rx().Accept();
     }
-    c.TakeRpsn();
+    c.rx().TakeRpsn();
     Acked();
   }
 
@@ -96,7 +96,7 @@ class ConnectionTest : public ::testing::Test {
     return psns;
   }
   RpsnVerdict Check(RpsnVerdict verdict) {
-    c.CheckInvariants(params);
+    c.tx().CheckInvariants(params);
     return verdict;
   }
 

@@ -46,7 +46,7 @@ class Channel {
     doubling_ = static_cast<uint32_t>(random_() % 20);
     reordering_ = seed % 4 == 0 ? 0 : static_cast<uint32_t>(random_() % 20);
     refusing_ = static_cast<uint32_t>(random_() % 4);
-    for (End& end : ends_) end.connection.SetPeerWindow(params_.window_pdus);
+    for (End& end : ends_) end.connection.rx().SetPeerWindow(params_.window_pdus);
   }
 
   void Step() {
@@ -58,14 +58,14 @@ class Channel {
       case 2:
       case 3: Receive(end, other); break;
       case 4:
-        if (end.connection.MustAckNow(params_) || Percent(10)) SendAck(end, other);
+        if (end.connection.rx().MustAckNow(params_) || Percent(10)) SendAck(end, other);
         break;
       case 5:
         now_ += Duration(static_cast<int64_t>(random_() % 200'000));
         Timer(end, other);
         break;
     }
-    for (const End& e : ends_) e.connection.CheckInvariants(params_);
+    for (const End& e : ends_) e.connection.tx().CheckInvariants(params_);
   }
 
   // Mends the channel and lets everything arrive.
@@ -79,7 +79,7 @@ class Channel {
         End& other = ends_[1 - i];
         SendAgain(end, other);
         Receive(end, other);
-        if (end.connection.HasPendingAck()) SendAck(end, other);
+        if (end.connection.rx().HasPendingAck()) SendAck(end, other);
         Timer(end, other);
       }
       now_ += std::chrono::microseconds(20);
@@ -94,8 +94,8 @@ class Channel {
   void CheckEnd() {
     for (int i = 0; i < 2; ++i) {
       const End& from = ends_[i];
-      EXPECT_FALSE(from.connection.lost());
-      EXPECT_EQ(from.connection.unacked_count(), 0u);
+      EXPECT_FALSE(from.connection.tx().lost());
+      EXPECT_EQ(from.connection.in_flight().count(), 0u);
       std::set<uint64_t> delivered(ends_[1 - i].delivered.begin(), ends_[1 - i].delivered.end());
       for (uint64_t id = 0; id < from.sent; ++id) {
         if (from.given_up.count(id) == 0) {
@@ -110,7 +110,8 @@ class Channel {
   bool Percent(uint32_t percent) { return random_() % 100 < percent; }
   bool Idle() const {
     for (const End& e : ends_) {
-      if (e.connection.unacked_count() != 0 || e.connection.lost() || !e.incoming.empty()) {
+      if (e.connection.in_flight().count() != 0 || e.connection.tx().lost() ||
+          !e.incoming.empty()) {
         return false;
       }
     }
@@ -127,7 +128,7 @@ class Channel {
     }
   }
   RpsnField Field(End& end) {
-    const RpsnField field = end.connection.TakeRpsn();
+    const RpsnField field = end.connection.rx().TakeRpsn();
     if (field.op == RhOp::kNack) {
       const auto last = end.nack_sent_at.find(field.rpsn.value());
       if (last != end.nack_sent_at.end()) {
@@ -139,23 +140,23 @@ class Channel {
   }
   void SendNew(End& end, End& other) {
     const auto bytes = static_cast<uint16_t>(2 + random_() % 400);
-    if (stopped_ || !end.connection.CanSend(bytes, params_)) return;
+    if (stopped_ || !end.connection.tx().CanSend(bytes, params_)) return;
     auto pdu = std::make_unique<Pdu>();
     pdu->bytes = bytes;
     pdu->tags[0] = end.sent++;
-    end.connection.OnSend(pdu.get(), now_, params_);
+    end.connection.tx().OnSend(pdu.get(), now_, params_);
     Put(other, {Field(end), pdu->psn, true, pdu->tags[0]});
     end.pdus[pdu->tags[0]] = std::move(pdu);
   }
   void SendAgain(End& end, End& other) {
-    while (end.connection.HasRetransmission()) {
-      const Pdu* pdu = end.connection.TakeRetransmission(now_, params_);
+    while (end.connection.in_flight().HasRetransmission()) {
+      const Pdu* pdu = end.connection.tx().TakeRetransmission(now_, params_);
       Put(other, {Field(end), pdu->psn, true, pdu->tags[0]});
       if (Percent(20)) break;
     }
   }
   void SendAck(End& end, End& other) {
-    Put(other, {Field(end), end.connection.UnsequencedPsn(), false, 0});
+    Put(other, {Field(end), end.connection.tx().UnsequencedPsn(), false, 0});
   }
 
   void Receive(End& end, End& other) {
@@ -163,45 +164,45 @@ class Channel {
     const Packet packet = end.incoming.front();
     end.incoming.pop_front();
     PduList acked;
-    if (!end.connection.IsPlausible(packet.psn, params_)) {
+    if (!end.connection.rx().IsPlausible(packet.psn, params_)) {
       // Its answer about our PDUs is not taken.
     } else if (packet.field.op == RhOp::kAck) {
-      end.connection.OnAck(packet.field.rpsn, now_, params_, acked);
+      end.connection.tx().OnAck(packet.field.rpsn, now_, params_, acked);
     } else if (packet.field.op == RhOp::kNack) {
-      end.connection.OnNack(packet.field.rpsn, now_, params_, acked);
+      end.connection.tx().OnNack(packet.field.rpsn, now_, params_, acked);
     }
     Acknowledged(end, other, acked);
     if (!packet.sequenced) {
-      if (end.connection.Classify(packet.psn) == PsnVerdict::kAhead) {
-        Noting(end, [&] { end.connection.OnAnnounced(packet.psn, now_, params_); });
+      if (end.connection.rx().Classify(packet.psn) == PsnVerdict::kAhead) {
+        Noting(end, [&] { end.connection.rx().OnAnnounced(packet.psn, now_, params_); });
       }
       return;
     }
-    switch (end.connection.Classify(packet.psn)) {
+    switch (end.connection.rx().Classify(packet.psn)) {
       case PsnVerdict::kExpected: return Expected(end, other, packet);
       case PsnVerdict::kBehind:
-        return end.connection.OnDuplicate(packet.psn, params_);
+        return end.connection.rx().OnDuplicate(packet.psn, params_);
       case PsnVerdict::kAhead:
-        return Noting(end, [&] { end.connection.OnGap(now_, params_); });
+        return Noting(end, [&] { end.connection.rx().OnGap(now_, params_); });
     }
   }
   // Does an act that may ask for a NACK, and notes when it did.
   template <typename Act>
   void Noting(End& end, Act&& act) {
-    const bool owed = end.connection.HasPendingAck();
+    const bool owed = end.connection.rx().HasPendingAck();
     act();
-    if (!owed && end.connection.HasPendingAck()) end.gap_at = now_;
+    if (!owed && end.connection.rx().HasPendingAck()) end.gap_at = now_;
   }
   void Expected(End& end, End& other, const Packet& packet) {
     if (end.room > 0 || Percent(refusing_)) {
       end.room = end.room > 0 ? end.room - 1 : 5;
-      end.connection.OnRefused();
+      end.connection.rx().OnRefused();
       PduList acked;  // the NOT_READY is not lost
-      other.connection.OnNotReady(packet.psn, Duration(0), now_, params_, acked);
+      other.connection.tx().OnNotReady(packet.psn, Duration(0), now_, params_, acked);
       Acknowledged(other, end, acked);
       if (end.room == 0) {
-        end.connection.OnRoom();
-        other.connection.OnReady(packet.psn, now_);
+        end.connection.rx().OnRoom();
+        other.connection.tx().OnReady(packet.psn, now_);
       }
       return;
     }
@@ -210,7 +211,7 @@ class Channel {
     }
     end.delivered.push_back(packet.id);
     delivered_[&end == &ends_[0] ? 0 : 1].insert(packet.id);
-    end.connection.Accept();
+    end.connection.rx().Accept();
   }
   void Acknowledged(End& end, End& other, PduList& acked) {
     const std::set<uint64_t>& delivered = delivered_[&other == &ends_[0] ? 0 : 1];
@@ -228,14 +229,14 @@ class Channel {
       case TimerVerdict::kNothing:
       case TimerVerdict::kRetransmit: return;
       case TimerVerdict::kProbe:
-        Put(other, {Field(end), end.connection.ProbePsn(), false, 0});
-        end.connection.OnProbeSent(false);
+        Put(other, {Field(end), end.connection.tx().ProbePsn(), false, 0});
+        end.connection.tx().probes().OnSent(false);
         return;
       case TimerVerdict::kUnreachable: break;
     }
     // Frames on their way then, in order, may arrive at any time.
     PduList given_up;
-    end.connection.GiveUp(now_, params_, given_up);
+    end.connection.tx().GiveUp(now_, params_, given_up);
     while (!given_up.empty()) {
       const uint64_t id = given_up.PopFront()->tags[0];
       end.given_up.insert(id);

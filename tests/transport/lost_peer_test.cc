@@ -20,17 +20,17 @@ TEST_F(ConnectionTest, LostConnectionProbesAgainAndAgain) {
 TEST_F(ConnectionTest, LostConnectionResumesByTwoEqualAnswersToTwoProbes) {
   Send(5);
   GiveUp();
-  EXPECT_EQ(c.ProbePsn(), Psn(6));
+  EXPECT_EQ(c.tx().ProbePsn(), Psn(6));
   EXPECT_EQ(Answer(2), RpsnVerdict::kNothingNew);  // 0 and 1 had arrived
-  EXPECT_TRUE(c.lost());
+  EXPECT_TRUE(c.tx().lost());
   EXPECT_EQ(Nack(2), RpsnVerdict::kNothingNew);  // a copy of the answer
-  EXPECT_TRUE(c.lost());
+  EXPECT_TRUE(c.tx().lost());
   EXPECT_LT(c.deadline(), now + params.rto_max);
   EXPECT_EQ(Answer(2), RpsnVerdict::kResumed);
   EXPECT_TRUE(Acked().empty());
-  EXPECT_FALSE(c.lost());
-  EXPECT_EQ(c.next_psn(), Psn(2));
-  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_FALSE(c.tx().lost());
+  EXPECT_EQ(c.in_flight().next_psn(), Psn(2));
+  EXPECT_FALSE(c.in_flight().HasRetransmission());
   EXPECT_EQ(c.deadline(), kNever);
   Send(1);
   EXPECT_EQ(pdus.back().psn, Psn(2));
@@ -42,12 +42,12 @@ TEST_F(ConnectionTest, LostConnectionResumesWhereNothingOrEverythingHadArrived) 
   GiveUp();
   Answer(0);
   EXPECT_EQ(Answer(0), RpsnVerdict::kResumed);
-  EXPECT_EQ(c.next_psn(), Psn(0));
+  EXPECT_EQ(c.in_flight().next_psn(), Psn(0));
   Send(5);
   GiveUp();
   Answer(5);
   EXPECT_EQ(Answer(5), RpsnVerdict::kResumed);
-  EXPECT_EQ(c.next_psn(), Psn(5));
+  EXPECT_EQ(c.in_flight().next_psn(), Psn(5));
 }
 
 TEST_F(ConnectionTest, LostConnectionResumesWhereverTheFarSideIs) {
@@ -57,8 +57,8 @@ TEST_F(ConnectionTest, LostConnectionResumesWhereverTheFarSideIs) {
     const auto psn = static_cast<uint16_t>(where);
     Answer(psn);
     EXPECT_EQ(Answer(psn), RpsnVerdict::kResumed) << where;
-    EXPECT_EQ(c.next_psn(), Psn(psn));
-    EXPECT_FALSE(c.desynchronized());
+    EXPECT_EQ(c.in_flight().next_psn(), Psn(psn));
+    EXPECT_FALSE(c.tx().desynchronized());
     Send(1);
     EXPECT_EQ(Ack(psn), RpsnVerdict::kProgress);
   }
@@ -70,16 +70,16 @@ TEST_F(ConnectionTest, LostConnectionProbesAheadOfAFarSideThatIsAheadItself) {
   Send(3);
   EXPECT_EQ(Ack(29), RpsnVerdict::kOutOfWindow);
   GiveUp();
-  EXPECT_EQ(c.ProbePsn(), Psn(4));
+  EXPECT_EQ(c.tx().ProbePsn(), Psn(4));
   Expire();
-  c.OnProbeSent(false);
-  EXPECT_EQ(c.ProbePsn(), Psn(31));
+  c.tx().probes().OnSent(false);
+  EXPECT_EQ(c.tx().ProbePsn(), Psn(31));
   Answer(30);
-  EXPECT_EQ(c.ProbePsn(), Psn(4));
+  EXPECT_EQ(c.tx().ProbePsn(), Psn(4));
   Expire();
-  c.OnProbeSent(false);
+  c.tx().probes().OnSent(false);
   EXPECT_EQ(Answer(30), RpsnVerdict::kResumed);
-  EXPECT_EQ(c.next_psn(), Psn(30));
+  EXPECT_EQ(c.in_flight().next_psn(), Psn(30));
 }
 
 TEST_F(ConnectionTest, LostConnectionGoesByNoSingleFrame) {
@@ -109,7 +109,7 @@ TEST_F(ConnectionTest, LostConnectionProbesInTheClassOfEachVcThatWasGivenUp) {
   std::vector<int> vcs;
   RpsnVerdict verdict = RpsnVerdict::kNothingNew;
   while (verdict != RpsnVerdict::kResumed && vcs.size() < 10) {
-    vcs.push_back(c.ProbeVc());
+    vcs.push_back(c.tx().probes().vc());
     verdict = Answer(1);
   }
   EXPECT_EQ(vcs, (std::vector<int>{0, 1, 3}));
@@ -131,10 +131,10 @@ TEST_F(ConnectionTest, LostConnectionProbesInNoClassOfAnEarlierLoss) {
   Send(1);
   GiveUp();
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(c.ProbeVc(), 0);
+    EXPECT_EQ(c.tx().probes().vc(), 0);
     Answer(1);
   }
-  EXPECT_FALSE(c.lost());
+  EXPECT_FALSE(c.tx().lost());
 }
 
 // Neither answers nor probes, nor the PSN that the far side has named, outlive a loss.
@@ -142,15 +142,15 @@ TEST_F(ConnectionTest, SecondLossBeginsAnew) {
   Send(3);
   GiveUp();
   Answer(30);
-  EXPECT_EQ(c.ProbePsn(), Psn(31)) << "behind the PSN that the far side has named";
+  EXPECT_EQ(c.tx().ProbePsn(), Psn(31)) << "behind the PSN that the far side has named";
   Answer(2);
   EXPECT_EQ(Answer(2), RpsnVerdict::kResumed);
   Send(2);
   GiveUp();
-  EXPECT_EQ(c.ProbePsn(), Psn(5));
+  EXPECT_EQ(c.tx().ProbePsn(), Psn(5));
   EXPECT_EQ(Nack(2), RpsnVerdict::kNothingNew) << "no probe has left";
   EXPECT_EQ(Answer(2), RpsnVerdict::kNothingNew);
-  EXPECT_EQ(c.ProbePsn(), Psn(5 + 0x4000));
+  EXPECT_EQ(c.tx().ProbePsn(), Psn(5 + 0x4000));
   EXPECT_EQ(c.deadline(), now + 2 * params.nack_timeout) << "time to be silent about one PSN";
   EXPECT_EQ(Answer(2), RpsnVerdict::kResumed);
 }
@@ -159,22 +159,22 @@ TEST_F(ConnectionTest, GivingUpEndsAPause) {
   Send(2);
   NotReady(0);
   PduList given_up;
-  c.GiveUp(now, params, given_up);
-  EXPECT_FALSE(c.paused());
+  c.tx().GiveUp(now, params, given_up);
+  EXPECT_FALSE(c.tx().paused());
   EXPECT_EQ(Take(given_up), (Psns{0, 1}));
   Answer(0);
   EXPECT_EQ(Answer(0), RpsnVerdict::kResumed);
-  EXPECT_TRUE(c.CanSend(0, params));
+  EXPECT_TRUE(c.tx().CanSend(0, params));
 }
 
 TEST_F(ConnectionTest, LostConnectionSaysNothingElseThatIsAnswered) {
   Send(5);
   Ack(1);
   GiveUp();
-  EXPECT_EQ(c.UnsequencedPsn(), Psn(2));
+  EXPECT_EQ(c.tx().UnsequencedPsn(), Psn(2));
   Answer(4);
   Answer(4);
-  EXPECT_EQ(c.UnsequencedPsn(), Psn(4));
+  EXPECT_EQ(c.tx().UnsequencedPsn(), Psn(4));
 }
 
 // ---- Out of step.
@@ -183,9 +183,9 @@ TEST_F(ConnectionTest, AckOfTheLastPduThatWasGivenUpIsInStep) {
   Send(3);
   GiveUp();
   EXPECT_EQ(Ack(2), RpsnVerdict::kNothingNew);
-  EXPECT_FALSE(c.desynchronized());
+  EXPECT_FALSE(c.tx().desynchronized());
   EXPECT_EQ(Ack(3), RpsnVerdict::kOutOfWindow);
-  EXPECT_TRUE(c.desynchronized());
+  EXPECT_TRUE(c.tx().desynchronized());
 }
 
 TEST_F(ConnectionTest, WhatIsBehindByMoreThanAWindowIsOutOfStep) {
@@ -195,78 +195,78 @@ TEST_F(ConnectionTest, WhatIsBehindByMoreThanAWindowIsOutOfStep) {
   // Names 95, five behind the oldest in flight.
   EXPECT_EQ(Ack(94), RpsnVerdict::kNothingNew);
   EXPECT_EQ(Nack(95), RpsnVerdict::kNothingNew);
-  EXPECT_FALSE(c.desynchronized());
+  EXPECT_FALSE(c.tx().desynchronized());
   EXPECT_EQ(Nack(94), RpsnVerdict::kNothingNew);
-  EXPECT_TRUE(c.desynchronized());
+  EXPECT_TRUE(c.tx().desynchronized());
 }
 
 TEST_F(ConnectionTest, WhatNamesNeverSentPsnsSaysThatTheTwoAreOutOfStepAndChangesNothingElse) {
   Send(3);
   const Time deadline = c.deadline();
-  EXPECT_FALSE(c.desynchronized());
+  EXPECT_FALSE(c.tx().desynchronized());
   EXPECT_EQ(Ack(100), RpsnVerdict::kOutOfWindow);
-  EXPECT_TRUE(c.desynchronized());
+  EXPECT_TRUE(c.tx().desynchronized());
   EXPECT_EQ(c.deadline(), deadline);
-  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_FALSE(c.in_flight().HasRetransmission());
   Ack(0);
-  EXPECT_FALSE(c.desynchronized());
+  EXPECT_FALSE(c.tx().desynchronized());
   EXPECT_EQ(Nack(30), RpsnVerdict::kOutOfWindow);
-  EXPECT_TRUE(c.desynchronized());
+  EXPECT_TRUE(c.tx().desynchronized());
   // The tries are used up, and it is known why.
   GiveUp();
-  EXPECT_TRUE(c.desynchronized());
-  c.CheckInvariants(params);
+  EXPECT_TRUE(c.tx().desynchronized());
+  c.tx().CheckInvariants(params);
 }
 
 TEST_F(ConnectionTest, AnImplausiblePduSaysThatTheTwoAreOutOfStepUntilProgress) {
   Send(2);
-  c.OnImplausible();
-  EXPECT_TRUE(c.desynchronized());
+  c.tx().OnImplausible();
+  EXPECT_TRUE(c.tx().desynchronized());
   Ack(0);
-  EXPECT_FALSE(c.desynchronized());
+  EXPECT_FALSE(c.tx().desynchronized());
 }
 
 TEST_F(ConnectionTest, AnRpsnCountsOnAPduThatThePeerMayHaveSent) {
   params.window_pdus = 8;
   Accept(100);
   // Nothing was heard of its window.
-  EXPECT_TRUE(c.IsPlausible(Psn(100 + kMaxWindowPdus + 1), params));
-  EXPECT_FALSE(c.IsPlausible(Psn(100 + kMaxWindowPdus + 2), params));
-  c.SetPeerWindow(32);
-  EXPECT_TRUE(c.IsPlausible(Psn(100), params));
-  EXPECT_TRUE(c.IsPlausible(Psn(132), params));  // its window is full, and we are not ready
-  EXPECT_TRUE(c.IsPlausible(Psn(133), params));  // it probes
-  EXPECT_FALSE(c.IsPlausible(Psn(134), params));
-  EXPECT_TRUE(c.IsPlausible(Psn(67), params));
-  EXPECT_FALSE(c.IsPlausible(Psn(66), params));
-  EXPECT_FALSE(c.IsPlausible(Psn(40000), params));
+  EXPECT_TRUE(c.rx().IsPlausible(Psn(100 + kMaxWindowPdus + 1), params));
+  EXPECT_FALSE(c.rx().IsPlausible(Psn(100 + kMaxWindowPdus + 2), params));
+  c.rx().SetPeerWindow(32);
+  EXPECT_TRUE(c.rx().IsPlausible(Psn(100), params));
+  EXPECT_TRUE(c.rx().IsPlausible(Psn(132), params));  // its window is full, and we are not ready
+  EXPECT_TRUE(c.rx().IsPlausible(Psn(133), params));  // it probes
+  EXPECT_FALSE(c.rx().IsPlausible(Psn(134), params));
+  EXPECT_TRUE(c.rx().IsPlausible(Psn(67), params));
+  EXPECT_FALSE(c.rx().IsPlausible(Psn(66), params));
+  EXPECT_FALSE(c.rx().IsPlausible(Psn(40000), params));
   params.window_pdus = 64;
-  EXPECT_TRUE(c.IsPlausible(Psn(165), params));
+  EXPECT_TRUE(c.rx().IsPlausible(Psn(165), params));
   // Its next first PSN is not known while nothing is accepted.
-  c.CloseReceive();
-  EXPECT_TRUE(c.IsPlausible(Psn(40000), params));
-  c.OpenReceive(Psn(40000));
-  EXPECT_TRUE(c.IsPlausible(Psn(40001), params));
-  EXPECT_FALSE(c.IsPlausible(Psn(100), params));
+  c.rx().Close();
+  EXPECT_TRUE(c.rx().IsPlausible(Psn(40000), params));
+  c.rx().Open(Psn(40000));
+  EXPECT_TRUE(c.rx().IsPlausible(Psn(40001), params));
+  EXPECT_FALSE(c.rx().IsPlausible(Psn(100), params));
 }
 
 // PDUs that were sent before the window was made smaller are sent again, and acknowledged late.
 TEST_F(ConnectionTest, AWindowThatWasMadeSmallerExplainsPsnsFromBefore) {
   Accept(100);
-  c.SetPeerWindow(32);
-  c.SetPeerWindow(2);
+  c.rx().SetPeerWindow(32);
+  c.rx().SetPeerWindow(2);
   params.window_pdus = 2;
-  EXPECT_TRUE(c.IsPlausible(Psn(80), params));
-  EXPECT_FALSE(c.IsPlausible(Psn(66), params));
+  EXPECT_TRUE(c.rx().IsPlausible(Psn(80), params));
+  EXPECT_FALSE(c.rx().IsPlausible(Psn(66), params));
   params.window_pdus = 32;
   Send(20);
   params.window_pdus = 2;
   c.OnNewParams(now, params);
   Ack(19);
   Ack(0);
-  EXPECT_FALSE(c.desynchronized());
+  EXPECT_FALSE(c.tx().desynchronized());
   Ack(65500);
-  EXPECT_TRUE(c.desynchronized());
+  EXPECT_TRUE(c.tx().desynchronized());
 }
 
 }  // namespace

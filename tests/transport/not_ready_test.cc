@@ -61,10 +61,10 @@ TEST_F(ConnectionTest, TimeoutCountsFromTheRetransmissionOfTheOldestPdu) {
   ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
   const Time asked = c.deadline();
   now += microseconds(700);
-  EXPECT_EQ(c.TakeRetransmission(now, params), &pdus[0]);
+  EXPECT_EQ(c.tx().TakeRetransmission(now, params), &pdus[0]);
   EXPECT_EQ(pdus[0].sent_at, now);
   now += microseconds(700);
-  EXPECT_EQ(c.TakeRetransmission(now, params), &pdus[1]);
+  EXPECT_EQ(c.tx().TakeRetransmission(now, params), &pdus[1]);
   EXPECT_EQ(c.deadline(), asked + microseconds(700));
 }
 
@@ -87,7 +87,7 @@ TEST_F(ConnectionTest, PduThatIsLostAfterANotReadyIsUnreachableAsAnyOther) {
   ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
   Retransmit();
   GiveUp();
-  EXPECT_TRUE(c.lost());
+  EXPECT_TRUE(c.tx().lost());
 }
 
 TEST_F(ConnectionTest, NotReadysBeforeItWasLostDoNotProlongTheWaitAfterIt) {
@@ -98,7 +98,7 @@ TEST_F(ConnectionTest, NotReadysBeforeItWasLostDoNotProlongTheWaitAfterIt) {
     Retransmit();
   }
   GiveUp();
-  while (c.lost()) Answer(0);
+  while (c.tx().lost()) Answer(0);
   Send(1);
   NotReady(0);
   EXPECT_EQ(c.deadline(), now + params.not_ready_backoff);
@@ -112,11 +112,11 @@ TEST_F(ConnectionTest, ResetGivesUpWhatIsInFlightAndStartsAtPsnZero) {
   PduList given_up;
   c.Reset(given_up);
   EXPECT_EQ(Take(given_up), (Psns{1, 2}));
-  EXPECT_EQ(c.next_psn(), Psn(0));
-  EXPECT_EQ(c.expected(), Psn(0));
+  EXPECT_EQ(c.in_flight().next_psn(), Psn(0));
+  EXPECT_EQ(c.rx().expected(), Psn(0));
   EXPECT_FALSE(c.HasHistory());
   EXPECT_EQ(c.deadline(), kNever);
-  c.CheckInvariants(params);
+  c.tx().CheckInvariants(params);
 }
 
 // ---- NOT_READY and READY.
@@ -125,8 +125,8 @@ TEST_F(ConnectionTest, NotReadyAcknowledgesWhatIsBeforeItAndPauses) {
   Send(4);
   EXPECT_EQ(NotReady(2), RpsnVerdict::kProgress);
   EXPECT_EQ(Acked(), (Psns{0, 1}));
-  EXPECT_FALSE(c.CanSend(0, params));
-  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_FALSE(c.tx().CanSend(0, params));
+  EXPECT_FALSE(c.in_flight().HasRetransmission());
   EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
   EXPECT_EQ(Retransmit(), (Psns{2, 3}));
 }
@@ -139,15 +139,15 @@ TEST_F(ConnectionTest, NotReadyOfTheSecondPduIsProgress) {
 TEST_F(ConnectionTest, NotReadyOfTheOldestPduIsNoProgress) {
   Send(2);
   EXPECT_EQ(NotReady(0), RpsnVerdict::kNothingNew);
-  EXPECT_FALSE(c.CanSend(0, params));
+  EXPECT_FALSE(c.tx().CanSend(0, params));
 }
 
 TEST_F(ConnectionTest, NotReadyEndsARetransmissionThatHasBegun) {
   Send(3);
   Nack(0);
-  ASSERT_TRUE(c.HasRetransmission());
+  ASSERT_TRUE(c.in_flight().HasRetransmission());
   NotReady(0);
-  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_FALSE(c.in_flight().HasRetransmission());
   EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
   EXPECT_EQ(Retransmit(), (Psns{0, 1, 2}));
 }
@@ -157,7 +157,7 @@ TEST_F(ConnectionTest, NotReadyPauseIsNotCountedAsATry) {
   for (uint32_t i = 0; i < 3 * params.max_tries; ++i) {
     NotReady(0);
     ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
-    EXPECT_EQ(c.tries(), 0u);
+    EXPECT_EQ(c.tx().tries(), 0u);
     Retransmit();
   }
 }
@@ -166,9 +166,9 @@ TEST_F(ConnectionTest, NotReadyForgetsTheTriesBefore) {
   Send(1);
   Expire();
   Retransmit();
-  EXPECT_EQ(c.tries(), 1u);
+  EXPECT_EQ(c.tx().tries(), 1u);
   NotReady(0);
-  EXPECT_EQ(c.tries(), 0u);
+  EXPECT_EQ(c.tx().tries(), 0u);
 }
 
 TEST_F(ConnectionTest, NotReadyPausesAsLongAsAsked) {
@@ -203,17 +203,17 @@ TEST_F(ConnectionTest, EachRefusalOfAPduAsksForALongerWait) {
   params.not_ready_backoff = microseconds(100);
   params.rto_max = microseconds(700);
   const auto refuse = [&] {
-    c.OnRefused();
-    return c.RefusalWait(params);
+    c.rx().OnRefused();
+    return c.rx().RefusalWait(params);
   };
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(refuse(), microseconds(100));
     EXPECT_EQ(refuse(), microseconds(200));
-    c.OnRoom();  // and another one has taken it
+    c.rx().OnRoom();  // and another one has taken it
     EXPECT_EQ(refuse(), microseconds(400));
     EXPECT_EQ(refuse(), microseconds(700));
     for (int j = 0; j < 300; ++j) EXPECT_EQ(refuse(), microseconds(700));
-    c.Accept();
+    c.rx().Accept();
   }
   params.not_ready_backoff = milliseconds(1);
   EXPECT_EQ(refuse(), milliseconds(1));
@@ -224,15 +224,15 @@ TEST_F(ConnectionTest, NackDuringAPauseDoesNotEndIt) {
   Send(3);
   NotReady(1);
   EXPECT_EQ(Nack(1), RpsnVerdict::kNothingNew);
-  EXPECT_FALSE(c.HasRetransmission());
-  EXPECT_FALSE(c.CanSend(0, params));
+  EXPECT_FALSE(c.in_flight().HasRetransmission());
+  EXPECT_FALSE(c.tx().CanSend(0, params));
 }
 
 TEST_F(ConnectionTest, ReadyResumesAtOnce) {
   Send(3);
   NotReady(1, milliseconds(100));
   now += microseconds(10);
-  c.OnReady(Psn(1), now);
+  c.tx().OnReady(Psn(1), now);
   EXPECT_EQ(c.OnTimer(now, params), TimerVerdict::kRetransmit);
   EXPECT_EQ(Retransmit(), (Psns{1, 2}));
 }
@@ -240,11 +240,11 @@ TEST_F(ConnectionTest, ReadyResumesAtOnce) {
 TEST_F(ConnectionTest, ReadyForAnotherPsnOrWithoutAPauseIsIgnored) {
   Send(3);
   const Time deadline = c.deadline();
-  c.OnReady(Psn(0), now);
+  c.tx().OnReady(Psn(0), now);
   EXPECT_EQ(c.deadline(), deadline);
   NotReady(1, milliseconds(100));
   const Time paused_until = c.deadline();
-  c.OnReady(Psn(2), now);
+  c.tx().OnReady(Psn(2), now);
   EXPECT_EQ(c.deadline(), paused_until);
 }
 
@@ -254,7 +254,7 @@ TEST_F(ConnectionTest, NotReadyOfStaleOrNeverSentIsIgnored) {
   Ack(1);
   EXPECT_EQ(NotReady(1), RpsnVerdict::kNothingNew);
   EXPECT_EQ(NotReady(4), RpsnVerdict::kOutOfWindow);
-  EXPECT_TRUE(c.CanSend(0, params));
+  EXPECT_TRUE(c.tx().CanSend(0, params));
 }
 
 }  // namespace

@@ -6,82 +6,83 @@ namespace suede {
 namespace {
 
 TEST_F(ConnectionTest, ExpectedBehindAhead) {
-  EXPECT_EQ(c.Classify(Psn(0)), PsnVerdict::kExpected);
-  EXPECT_EQ(c.Classify(Psn(1)), PsnVerdict::kAhead);
-  EXPECT_EQ(c.Classify(Psn(65535)), PsnVerdict::kBehind);
+  EXPECT_EQ(c.rx().Classify(Psn(0)), PsnVerdict::kExpected);
+  EXPECT_EQ(c.rx().Classify(Psn(1)), PsnVerdict::kAhead);
+  EXPECT_EQ(c.rx().Classify(Psn(65535)), PsnVerdict::kBehind);
   Accept(1);
-  EXPECT_EQ(c.expected(), Psn(1));
-  EXPECT_EQ(c.Classify(Psn(0)), PsnVerdict::kBehind);
-  EXPECT_EQ(c.Classify(Psn(1)), PsnVerdict::kExpected);
+  EXPECT_EQ(c.rx().expected(), Psn(1));
+  EXPECT_EQ(c.rx().Classify(Psn(0)), PsnVerdict::kBehind);
+  EXPECT_EQ(c.rx().Classify(Psn(1)), PsnVerdict::kExpected);
 }
 
 TEST_F(ConnectionTest, ExpectedBehindAheadAcrossTheWrap) {
   Accept(65535);
-  EXPECT_EQ(c.expected(), Psn(65535));
-  EXPECT_EQ(c.Classify(Psn(0)), PsnVerdict::kAhead);
-  EXPECT_EQ(c.Classify(Psn(65534)), PsnVerdict::kBehind);
-  EXPECT_EQ(c.Classify(Psn(kMaxWindowPdus - 2)), PsnVerdict::kAhead);
-  EXPECT_EQ(c.Classify(Psn(static_cast<uint16_t>(65535 - kMaxWindowPdus))), PsnVerdict::kBehind);
+  EXPECT_EQ(c.rx().expected(), Psn(65535));
+  EXPECT_EQ(c.rx().Classify(Psn(0)), PsnVerdict::kAhead);
+  EXPECT_EQ(c.rx().Classify(Psn(65534)), PsnVerdict::kBehind);
+  EXPECT_EQ(c.rx().Classify(Psn(kMaxWindowPdus - 2)), PsnVerdict::kAhead);
+  EXPECT_EQ(c.rx().Classify(Psn(static_cast<uint16_t>(65535 - kMaxWindowPdus))),
+            PsnVerdict::kBehind);
   Accept(1);
-  EXPECT_EQ(c.expected(), Psn(0));
-  EXPECT_EQ(c.Classify(Psn(65535)), PsnVerdict::kBehind);
+  EXPECT_EQ(c.rx().expected(), Psn(0));
+  EXPECT_EQ(c.rx().Classify(Psn(65535)), PsnVerdict::kBehind);
 }
 
 TEST_F(ConnectionTest, NothingIsOwedBeforeAnythingCame) {
-  EXPECT_FALSE(c.HasPendingAck());
-  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNothing);
+  EXPECT_FALSE(c.rx().HasPendingAck());
+  EXPECT_EQ(c.rx().TakeRpsn().op, RhOp::kNothing);
 }
 
 TEST_F(ConnectionTest, AckNamesTheLastAcceptedPsn) {
-  c.Accept();
-  c.Accept();
-  EXPECT_TRUE(c.HasPendingAck());
-  const RpsnField field = c.TakeRpsn();
+  c.rx().Accept();
+  c.rx().Accept();
+  EXPECT_TRUE(c.rx().HasPendingAck());
+  const RpsnField field = c.rx().TakeRpsn();
   EXPECT_EQ(field.op, RhOp::kAck);
   EXPECT_EQ(field.rpsn, Psn(1));
-  EXPECT_FALSE(c.HasPendingAck());
+  EXPECT_FALSE(c.rx().HasPendingAck());
 }
 
 TEST_F(ConnectionTest, AckIsRepeatedInEveryLaterPdu) {
   Accept(3);
-  EXPECT_EQ(c.TakeRpsn().op, RhOp::kAck);
-  EXPECT_EQ(c.TakeRpsn().rpsn, Psn(2));
+  EXPECT_EQ(c.rx().TakeRpsn().op, RhOp::kAck);
+  EXPECT_EQ(c.rx().TakeRpsn().rpsn, Psn(2));
 }
 
 TEST_F(ConnectionTest, AckMayWaitUntilTheConfiguredCount) {
   params.ack_every_pdus = 3;
-  c.Accept();
-  c.Accept();
-  EXPECT_TRUE(c.HasPendingAck());
-  EXPECT_FALSE(c.MustAckNow(params));
-  c.Accept();
-  EXPECT_TRUE(c.MustAckNow(params));
-  c.TakeRpsn();
-  c.Accept();
-  EXPECT_FALSE(c.MustAckNow(params));
+  c.rx().Accept();
+  c.rx().Accept();
+  EXPECT_TRUE(c.rx().HasPendingAck());
+  EXPECT_FALSE(c.rx().MustAckNow(params));
+  c.rx().Accept();
+  EXPECT_TRUE(c.rx().MustAckNow(params));
+  c.rx().TakeRpsn();
+  c.rx().Accept();
+  EXPECT_FALSE(c.rx().MustAckNow(params));
 }
 
 TEST_F(ConnectionTest, AckMayNotWaitBeyondAQuarterOfTheTellersWindow) {
-  c.SetPeerWindow(512);
-  c.SetPeerWindow(12);  // the newest counts, not the widest
-  c.Accept();
-  c.Accept();
-  EXPECT_FALSE(c.MustAckNow(params));
-  c.Accept();
-  EXPECT_TRUE(c.MustAckNow(params));
-  c.TakeRpsn();
-  c.SetPeerWindow(1);
-  c.Accept();
-  EXPECT_TRUE(c.MustAckNow(params));
+  c.rx().SetPeerWindow(512);
+  c.rx().SetPeerWindow(12);  // the newest counts, not the widest
+  c.rx().Accept();
+  c.rx().Accept();
+  EXPECT_FALSE(c.rx().MustAckNow(params));
+  c.rx().Accept();
+  EXPECT_TRUE(c.rx().MustAckNow(params));
+  c.rx().TakeRpsn();
+  c.rx().SetPeerWindow(1);
+  c.rx().Accept();
+  EXPECT_TRUE(c.rx().MustAckNow(params));
 }
 
 TEST_F(ConnectionTest, AckMayBeAskedForAtOnce) {
-  c.AckNow();
-  EXPECT_TRUE(c.MustAckNow(params));
-  const RpsnField field = c.TakeRpsn();
+  c.rx().AckNow();
+  EXPECT_TRUE(c.rx().MustAckNow(params));
+  const RpsnField field = c.rx().TakeRpsn();
   EXPECT_EQ(field.op, RhOp::kAck);
   EXPECT_EQ(field.rpsn, Psn(65535)) << "nothing was accepted";
-  EXPECT_FALSE(c.HasPendingAck());
+  EXPECT_FALSE(c.rx().HasPendingAck());
 }
 
 TEST_F(ConnectionTest, AckWaitsForOthersWithinAQuarterOfTheSmallestTimeout) {
@@ -96,64 +97,64 @@ TEST_F(ConnectionTest, AckWaitsForOthersWithinAQuarterOfTheSmallestTimeout) {
 
 TEST_F(ConnectionTest, DuplicateIsAcknowledgedAtOnce) {
   Accept(2);
-  c.OnDuplicate(Psn(1), params);
-  EXPECT_TRUE(c.MustAckNow(params));
-  const RpsnField field = c.TakeRpsn();
+  c.rx().OnDuplicate(Psn(1), params);
+  EXPECT_TRUE(c.rx().MustAckNow(params));
+  const RpsnField field = c.rx().TakeRpsn();
   EXPECT_EQ(field.op, RhOp::kAck);
   EXPECT_EQ(field.rpsn, Psn(1));
-  EXPECT_FALSE(c.HasPendingAck());
+  EXPECT_FALSE(c.rx().HasPendingAck());
 }
 
 TEST_F(ConnectionTest, GapIsAnsweredWithANackOfTheExpectedPsn) {
   Accept(5);
-  c.OnGap(now, params);
-  EXPECT_TRUE(c.MustAckNow(params));
-  const RpsnField field = c.TakeRpsn();
+  c.rx().OnGap(now, params);
+  EXPECT_TRUE(c.rx().MustAckNow(params));
+  const RpsnField field = c.rx().TakeRpsn();
   EXPECT_EQ(field.op, RhOp::kNack);
   EXPECT_EQ(field.rpsn, Psn(5));
-  EXPECT_FALSE(c.HasPendingAck());
+  EXPECT_FALSE(c.rx().HasPendingAck());
 }
 
 TEST_F(ConnectionTest, OneNackPerExpectedPsnWithinTheNackTimeout) {
-  c.OnGap(now, params);
-  c.TakeRpsn();
+  c.rx().OnGap(now, params);
+  c.rx().TakeRpsn();
   now += params.nack_timeout - Duration(1);
-  c.OnGap(now, params);
-  EXPECT_FALSE(c.HasPendingAck());
+  c.rx().OnGap(now, params);
+  EXPECT_FALSE(c.rx().HasPendingAck());
 }
 
 TEST_F(ConnectionTest, NackAgainAfterTheNackTimeout) {
-  c.OnGap(now, params);
-  c.TakeRpsn();
+  c.rx().OnGap(now, params);
+  c.rx().TakeRpsn();
   now += params.nack_timeout;
-  c.OnGap(now, params);
-  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+  c.rx().OnGap(now, params);
+  EXPECT_EQ(c.rx().TakeRpsn().op, RhOp::kNack);
 }
 
 TEST_F(ConnectionTest, NackForTheNextExpectedPsnGoesAtOnce) {
-  c.OnGap(now, params);
-  c.TakeRpsn();
+  c.rx().OnGap(now, params);
+  c.rx().TakeRpsn();
   Accept(1);
-  c.OnGap(now, params);
-  const RpsnField field = c.TakeRpsn();
+  c.rx().OnGap(now, params);
+  const RpsnField field = c.rx().TakeRpsn();
   EXPECT_EQ(field.op, RhOp::kNack);
   EXPECT_EQ(field.rpsn, Psn(1));
 }
 
 // A NACK that had not left when the missing PDU came names the PSN after it: that one counts.
 TEST_F(ConnectionTest, NackThatLeavesLateCountsForThePsnThatItNames) {
-  c.OnGap(now, params);
-  c.Accept();
-  EXPECT_EQ(c.TakeRpsn().rpsn, Psn(1));
-  c.OnGap(now, params);
-  EXPECT_FALSE(c.HasPendingAck());
+  c.rx().OnGap(now, params);
+  c.rx().Accept();
+  EXPECT_EQ(c.rx().TakeRpsn().rpsn, Psn(1));
+  c.rx().OnGap(now, params);
+  EXPECT_FALSE(c.rx().HasPendingAck());
 }
 
 TEST_F(ConnectionTest, AfterANackTheNextPduCarriesAnAckAgain) {
   Accept(2);
-  c.OnGap(now, params);
-  c.TakeRpsn();
-  const RpsnField field = c.TakeRpsn();
+  c.rx().OnGap(now, params);
+  c.rx().TakeRpsn();
+  const RpsnField field = c.rx().TakeRpsn();
   EXPECT_EQ(field.op, RhOp::kAck);
   EXPECT_EQ(field.rpsn, Psn(1));
 }
@@ -162,12 +163,12 @@ TEST_F(ConnectionTest, UnsequencedPduAheadShowsThatTheTailWasLostIfItDoesNotCome
   Lose();
   Accept(1);
   // The sender's next sequenced PDU will be 3: 2 is missing.
-  ASSERT_EQ(c.Classify(Psn(3)), PsnVerdict::kAhead);
-  c.OnAnnounced(Psn(3), now, params);
-  EXPECT_FALSE(c.HasPendingAck());
+  ASSERT_EQ(c.rx().Classify(Psn(3)), PsnVerdict::kAhead);
+  c.rx().OnAnnounced(Psn(3), now, params);
+  EXPECT_FALSE(c.rx().HasPendingAck());
   EXPECT_EQ(c.deadline(), now + params.reorder_allowance);
   EXPECT_EQ(Expire(), TimerVerdict::kNothing);
-  const RpsnField field = c.TakeRpsn();
+  const RpsnField field = c.rx().TakeRpsn();
   EXPECT_EQ(field.op, RhOp::kNack);
   EXPECT_EQ(field.rpsn, Psn(2));
   EXPECT_EQ(c.deadline(), kNever);
@@ -175,35 +176,35 @@ TEST_F(ConnectionTest, UnsequencedPduAheadShowsThatTheTailWasLostIfItDoesNotCome
 
 TEST_F(ConnectionTest, UnsequencedPduThatHasOvertakenDataIsNoReasonForANack) {
   Accept(2);
-  c.OnAnnounced(Psn(6), now, params);
-  c.OnAnnounced(Psn(8), now, params);
+  c.rx().OnAnnounced(Psn(6), now, params);
+  c.rx().OnAnnounced(Psn(8), now, params);
   // The data comes a little at a time.
   for (int i = 0; i < 6; ++i) {
     Accept(1);
     EXPECT_EQ(Expire(), TimerVerdict::kNothing);
-    EXPECT_FALSE(c.HasPendingAck());
+    EXPECT_FALSE(c.rx().HasPendingAck());
   }
   EXPECT_EQ(c.deadline(), kNever);
   // And then it stops.
-  c.OnAnnounced(Psn(10), now, params);
+  c.rx().OnAnnounced(Psn(10), now, params);
   Accept(1);
   Expire();
-  EXPECT_FALSE(c.HasPendingAck());
+  EXPECT_FALSE(c.rx().HasPendingAck());
   Expire();
-  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+  EXPECT_EQ(c.rx().TakeRpsn().op, RhOp::kNack);
 }
 
 TEST_F(ConnectionTest, GapEndsAtTheFarthestPduThatWasAnnounced) {
   for (const int second : {1, 4}) {
     SCOPED_TRACE(second);
-    c.OnAnnounced(c.expected().Plus(3), now, params);
-    c.OnAnnounced(c.expected().Plus(second), now, params);
+    c.rx().OnAnnounced(c.rx().expected().Plus(3), now, params);
+    c.rx().OnAnnounced(c.rx().expected().Plus(second), now, params);
     for (int left = std::max(3, second); left > 0; --left) {
-      EXPECT_TRUE(c.has_gap());
+      EXPECT_TRUE(c.rx().has_gap());
       Accept(1);
-      c.CheckGap(now, params);
+      c.rx().CheckGap(now, params);
     }
-    EXPECT_FALSE(c.has_gap());
+    EXPECT_FALSE(c.rx().has_gap());
   }
 }
 
@@ -213,58 +214,58 @@ TEST_F(ConnectionTest, TailIsLeftToTheSendersTimeoutUntilThePeerHasLostAPdu) {
   now += microseconds(5);
   Ack(0);
   Accept(2);
-  c.OnAnnounced(Psn(4), now, params);
+  c.rx().OnAnnounced(Psn(4), now, params);
   EXPECT_EQ(c.deadline(), now + params.rto_initial);
   now += params.rto_initial - microseconds(1);
   c.OnTimer(now, params);
-  EXPECT_FALSE(c.HasPendingAck());
+  EXPECT_FALSE(c.rx().HasPendingAck());
   Accept(2);
   Expire();
-  EXPECT_FALSE(c.HasPendingAck());
+  EXPECT_FALSE(c.rx().HasPendingAck());
   Lose();
-  c.OnAnnounced(Psn(7), now, params);
+  c.rx().OnAnnounced(Psn(7), now, params);
   EXPECT_GT(c.deadline(), now + params.rto_initial) << "data has been overdue for as long";
 }
 
 TEST_F(ConnectionTest, ReorderingAllowanceMayBeNone) {
   params.reorder_allowance = Duration(0);
   Accept(1);
-  c.OnAnnounced(Psn(2), now, params);
-  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+  c.rx().OnAnnounced(Psn(2), now, params);
+  EXPECT_EQ(c.rx().TakeRpsn().op, RhOp::kNack);
 }
 
 TEST_F(ConnectionTest, ReorderingAllowanceFollowsTheTimeThatDataWasOverdue) {
   Lose();
-  EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
+  EXPECT_EQ(c.rx().ReorderAllowance(params), params.reorder_allowance);
   const auto overtake = [&](Duration time) {
-    c.OnAnnounced(c.expected().Next(), now, params);
+    c.rx().OnAnnounced(c.rx().expected().Next(), now, params);
     now += time;
-    c.Accept();
-    c.CheckGap(now, params);
-    EXPECT_FALSE(c.has_gap());
-    c.TakeRpsn();
+    c.rx().Accept();
+    c.rx().CheckGap(now, params);
+    EXPECT_FALSE(c.rx().has_gap());
+    c.rx().TakeRpsn();
   };
   overtake(microseconds(5));
-  EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
+  EXPECT_EQ(c.rx().ReorderAllowance(params), params.reorder_allowance);
   overtake(microseconds(15));
-  EXPECT_EQ(c.ReorderAllowance(params), microseconds(30));
+  EXPECT_EQ(c.rx().ReorderAllowance(params), microseconds(30));
   overtake(microseconds(29));
-  EXPECT_EQ(c.ReorderAllowance(params), microseconds(58));
+  EXPECT_EQ(c.rx().ReorderAllowance(params), microseconds(58));
   // It is forgotten some time.
   overtake(microseconds(1));
-  EXPECT_GT(c.ReorderAllowance(params), microseconds(57));
+  EXPECT_GT(c.rx().ReorderAllowance(params), microseconds(57));
   for (int i = 0; i < 1000; ++i) overtake(microseconds(1));
-  EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
+  EXPECT_EQ(c.rx().ReorderAllowance(params), params.reorder_allowance);
 }
 
 TEST_F(ConnectionTest, DataIsOverdueFromTheLastOneThatCame) {
   Lose();
-  c.OnAnnounced(c.expected().Plus(3), now, params);
+  c.rx().OnAnnounced(c.rx().expected().Plus(3), now, params);
   for (int i = 0; i < 3; ++i) {
     now += microseconds(20);
     Accept(1);
-    c.CheckGap(now, params);
-    EXPECT_EQ(c.ReorderAllowance(params), microseconds(40));
+    c.rx().CheckGap(now, params);
+    EXPECT_EQ(c.rx().ReorderAllowance(params), microseconds(40));
   }
 }
 
@@ -273,21 +274,21 @@ TEST_F(ConnectionTest, NackForDataThatWasMerelyLateDoublesTheReorderingAllowance
   Duration expected = params.reorder_allowance;
   for (int i = 0; i < 20; ++i) {
     SCOPED_TRACE(i);
-    c.OnAnnounced(c.expected().Plus(2), now, params);
+    c.rx().OnAnnounced(c.rx().expected().Plus(2), now, params);
     EXPECT_EQ(c.deadline(), now + expected);
     Expire();
-    ASSERT_EQ(c.TakeRpsn().op, RhOp::kNack);
+    ASSERT_EQ(c.rx().TakeRpsn().op, RhOp::kNack);
     now += microseconds(3);
     Accept(2);
     // The NACK brings both once more.
-    c.OnDuplicate(c.expected().Plus(-2), params);
+    c.rx().OnDuplicate(c.rx().expected().Plus(-2), params);
     expected = std::min(2 * expected, params.rto_max);
-    EXPECT_EQ(c.ReorderAllowance(params), std::max(expected, params.rto_initial))
+    EXPECT_EQ(c.rx().ReorderAllowance(params), std::max(expected, params.rto_initial))
         << "nothing says any longer that PDUs are lost";
-    c.OnDuplicate(c.expected().Plus(-1), params);
-    c.TakeRpsn();
+    c.rx().OnDuplicate(c.rx().expected().Plus(-1), params);
+    c.rx().TakeRpsn();
     Lose();
-    EXPECT_EQ(c.ReorderAllowance(params), expected);
+    EXPECT_EQ(c.rx().ReorderAllowance(params), expected);
     now += params.nack_timeout;
   }
   EXPECT_EQ(expected, params.rto_max);
@@ -296,84 +297,86 @@ TEST_F(ConnectionTest, NackForDataThatWasMerelyLateDoublesTheReorderingAllowance
 TEST_F(ConnectionTest, NackForDataThatWasLostLeavesTheReorderingAllowance) {
   Lose();
   for (int i = 0; i < 5; ++i) {
-    c.OnAnnounced(c.expected().Plus(2), now, params);
+    c.rx().OnAnnounced(c.rx().expected().Plus(2), now, params);
     Expire();
-    ASSERT_EQ(c.TakeRpsn().op, RhOp::kNack);
+    ASSERT_EQ(c.rx().TakeRpsn().op, RhOp::kNack);
     now += params.nack_timeout;
     Accept(2);
-    c.OnDuplicate(c.expected().Plus(-3), params);  // one from before that: its ACK was lost
-    EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
+    c.rx().OnDuplicate(c.rx().expected().Plus(-3),
+                       params);  // one from before that: its ACK was lost
+    EXPECT_EQ(c.rx().ReorderAllowance(params), params.reorder_allowance);
   }
 }
 
 TEST_F(ConnectionTest, NackForASinglePduThatWasMerelyLateDoublesTheReorderingAllowance) {
   Lose();
-  c.OnAnnounced(c.expected().Next(), now, params);
+  c.rx().OnAnnounced(c.rx().expected().Next(), now, params);
   Expire();
-  ASSERT_EQ(c.TakeRpsn().op, RhOp::kNack);
+  ASSERT_EQ(c.rx().TakeRpsn().op, RhOp::kNack);
   Accept(1);
-  c.OnDuplicate(c.expected().Plus(-1), params);
+  c.rx().OnDuplicate(c.rx().expected().Plus(-1), params);
   Lose();
-  EXPECT_EQ(c.ReorderAllowance(params), 2 * params.reorder_allowance);
+  EXPECT_EQ(c.rx().ReorderAllowance(params), 2 * params.reorder_allowance);
 }
 
 TEST_F(ConnectionTest, LateDataThatNoNackAskedForLeavesTheReorderingAllowance) {
   Lose();
-  c.OnGap(now, params);
-  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
-  c.OnAnnounced(c.expected().Plus(2), now, params);
+  c.rx().OnGap(now, params);
+  EXPECT_EQ(c.rx().TakeRpsn().op, RhOp::kNack);
+  c.rx().OnAnnounced(c.rx().expected().Plus(2), now, params);
   ASSERT_LT(c.deadline(), now + params.nack_timeout);
   Expire();
-  EXPECT_FALSE(c.HasPendingAck()) << "the NACK is under way";
+  EXPECT_FALSE(c.rx().HasPendingAck()) << "the NACK is under way";
   Accept(2);
-  c.OnDuplicate(c.expected().Plus(-2), params);
-  EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
+  c.rx().OnDuplicate(c.rx().expected().Plus(-2), params);
+  EXPECT_EQ(c.rx().ReorderAllowance(params), params.reorder_allowance);
 }
 
 // Forged ones name any PSN, late ones those of the past.
 TEST_F(ConnectionTest, ForgedAnnouncementsNeitherHoldAGapOpenNorGrowTheAllowanceWithoutBound) {
   params.window_pdus = 64;
-  c.SetPeerWindow(64);
+  c.rx().SetPeerWindow(64);
   Lose();
   for (int i = 0; i < 1000; ++i) {
-    c.OnAnnounced(c.expected().Plus(1 + 31 * i), now, params);
+    c.rx().OnAnnounced(c.rx().expected().Plus(1 + 31 * i), now, params);
     now += params.reorder_allowance / 2;
-    c.Accept();
-    c.CheckGap(now, params);
+    c.rx().Accept();
+    c.rx().CheckGap(now, params);
     const bool is_possible = i != 0 && 31 * i <= 64;
-    EXPECT_EQ(c.has_gap(), is_possible) << "where no such PDU was sent, the next one closes it";
-    while (c.has_gap()) {
-      c.Accept();
-      c.CheckGap(now, params);
+    EXPECT_EQ(c.rx().has_gap(), is_possible)
+        << "where no such PDU was sent, the next one closes it";
+    while (c.rx().has_gap()) {
+      c.rx().Accept();
+      c.rx().CheckGap(now, params);
     }
   }
-  EXPECT_FALSE(c.TakeRpsn().op == RhOp::kNack);
-  EXPECT_EQ(c.ReorderAllowance(params), params.reorder_allowance);
+  EXPECT_FALSE(c.rx().TakeRpsn().op == RhOp::kNack);
+  EXPECT_EQ(c.rx().ReorderAllowance(params), params.reorder_allowance);
   // On an idle connection each asks for a NACK, of which nothing follows; copies grow the allowance
   // to the largest timeout, and no further.
   for (int i = 0; i < 100; ++i) {
-    c.OnAnnounced(c.expected().Plus(3), now, params);
+    c.rx().OnAnnounced(c.rx().expected().Plus(3), now, params);
     Expire();
-    c.TakeRpsn();
+    c.rx().TakeRpsn();
     Accept(1);
-    c.OnDuplicate(c.expected().Plus(-1), params);
-    c.TakeRpsn();
-    EXPECT_LE(c.ReorderAllowance(params), params.rto_max);
+    c.rx().OnDuplicate(c.rx().expected().Plus(-1), params);
+    c.rx().TakeRpsn();
+    EXPECT_LE(c.rx().ReorderAllowance(params), params.rto_max);
     now += params.nack_timeout;
   }
-  EXPECT_EQ(c.ReorderAllowance(params), params.rto_max);
+  EXPECT_EQ(c.rx().ReorderAllowance(params), params.rto_max);
 }
 
 // A sender that has given up asks by that, and must hear that we are there.
 TEST_F(ConnectionTest, WhoAsksWhileThereIsNoRoomIsAnsweredNowAndThen) {
   Accept(2);
-  c.OnRefused();
+  c.rx().OnRefused();
   int answers = 0;
   const Time end = now + 3 * params.rto_max;
   while (now < end) {
-    c.OnAnnounced(Psn(4), now, params);
+    c.rx().OnAnnounced(Psn(4), now, params);
     Expire();
-    answers += c.TakeRpsn().op == RhOp::kNack;
+    answers += c.rx().TakeRpsn().op == RhOp::kNack;
     now += params.nack_timeout;
   }
   EXPECT_GE(answers, 3);
@@ -382,23 +385,23 @@ TEST_F(ConnectionTest, WhoAsksWhileThereIsNoRoomIsAnsweredNowAndThen) {
 
 TEST_F(ConnectionTest, ASenderThatAsksWhileThereIsNoRoomIsAnsweredAfterTheLargestTimeout) {
   params.reorder_allowance = Duration(0);
-  c.OnRefused();
-  c.OnAnnounced(Psn(2), now, params);
-  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+  c.rx().OnRefused();
+  c.rx().OnAnnounced(Psn(2), now, params);
+  EXPECT_EQ(c.rx().TakeRpsn().op, RhOp::kNack);
   now += params.rto_max - Duration(1);
-  c.OnAnnounced(Psn(2), now, params);
-  EXPECT_FALSE(c.HasPendingAck());
+  c.rx().OnAnnounced(Psn(2), now, params);
+  EXPECT_FALSE(c.rx().HasPendingAck());
   now += Duration(1);
-  c.OnAnnounced(Psn(2), now, params);
-  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+  c.rx().OnAnnounced(Psn(2), now, params);
+  EXPECT_EQ(c.rx().TakeRpsn().op, RhOp::kNack);
 }
 
 TEST_F(ConnectionTest, UnsequencedPduTakesNoPsnAndIsNeverRetransmitted) {
   Send(2);
-  const Psn unsequenced = c.next_psn();
-  c.TakeRpsn();
-  EXPECT_EQ(c.next_psn(), unsequenced);
-  EXPECT_EQ(c.unacked_count(), 2u);
+  const Psn unsequenced = c.in_flight().next_psn();
+  c.rx().TakeRpsn();
+  EXPECT_EQ(c.in_flight().next_psn(), unsequenced);
+  EXPECT_EQ(c.in_flight().count(), 2u);
   Send(1);
   EXPECT_EQ(pdus.back().psn, unsequenced);
   Expire();
@@ -407,25 +410,25 @@ TEST_F(ConnectionTest, UnsequencedPduTakesNoPsnAndIsNeverRetransmitted) {
 
 TEST_F(ConnectionTest, UnsequencedPduInStepIsNeverAcknowledged) {
   Accept(2);
-  ASSERT_EQ(c.Classify(Psn(2)), PsnVerdict::kExpected);
-  EXPECT_FALSE(c.HasPendingAck());
-  EXPECT_EQ(c.expected(), Psn(2));
+  ASSERT_EQ(c.rx().Classify(Psn(2)), PsnVerdict::kExpected);
+  EXPECT_FALSE(c.rx().HasPendingAck());
+  EXPECT_EQ(c.rx().expected(), Psn(2));
 }
 
 TEST_F(ConnectionTest, GapBehindARefusedPduIsNoReasonForANack) {
-  c.OnRefused();
-  EXPECT_TRUE(c.not_ready());
-  c.OnGap(now, params);
-  EXPECT_FALSE(c.HasPendingAck());
-  c.OnRoom();
-  c.OnGap(now, params);
-  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+  c.rx().OnRefused();
+  EXPECT_TRUE(c.rx().not_ready());
+  c.rx().OnGap(now, params);
+  EXPECT_FALSE(c.rx().HasPendingAck());
+  c.rx().OnRoom();
+  c.rx().OnGap(now, params);
+  EXPECT_EQ(c.rx().TakeRpsn().op, RhOp::kNack);
 }
 
 TEST_F(ConnectionTest, AcceptingEndsARefusal) {
-  c.OnRefused();
-  c.Accept();
-  EXPECT_FALSE(c.not_ready());
+  c.rx().OnRefused();
+  c.rx().Accept();
+  EXPECT_FALSE(c.rx().not_ready());
 }
 
 TEST_F(ConnectionTest, HistoryBeginsWithTheFirstAcceptedOrAcknowledgedPdu) {
@@ -436,7 +439,7 @@ TEST_F(ConnectionTest, HistoryBeginsWithTheFirstAcceptedOrAcknowledgedPdu) {
   Ack(0);
   EXPECT_TRUE(c.HasHistory());
   Connection other;
-  other.Accept();
+  other.rx().Accept();
   EXPECT_TRUE(other.HasHistory());
 }
 

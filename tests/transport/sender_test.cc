@@ -8,27 +8,27 @@ namespace {
 // ---- Windows and serial numbers.
 
 TEST_F(ConnectionTest, FirstPsnIsZeroAndEachPduTakesTheNext) {
-  EXPECT_EQ(c.next_psn(), Psn(0));
+  EXPECT_EQ(c.in_flight().next_psn(), Psn(0));
   Send(3);
   EXPECT_EQ(pdus[0].psn, Psn(0));
   EXPECT_EQ(pdus[2].psn, Psn(2));
-  EXPECT_EQ(c.next_psn(), Psn(3));
+  EXPECT_EQ(c.in_flight().next_psn(), Psn(3));
 }
 
 TEST_F(ConnectionTest, WindowOfPdusIsFullAtItsEdge) {
   params.window_pdus = 4;
   Send(4);
-  EXPECT_FALSE(c.CanSend(0, params));
+  EXPECT_FALSE(c.tx().CanSend(0, params));
   Ack(0);
   Send(1);
-  EXPECT_FALSE(c.CanSend(0, params));
+  EXPECT_FALSE(c.tx().CanSend(0, params));
 }
 
 TEST_F(ConnectionTest, WindowOfOneSendsOneAtATime) {
   params.window_pdus = 1;
   for (uint16_t psn = 0; psn < 10; ++psn) {
     Send(1);
-    EXPECT_FALSE(c.CanSend(0, params));
+    EXPECT_FALSE(c.tx().CanSend(0, params));
     EXPECT_EQ(Ack(psn), RpsnVerdict::kProgress);
   }
 }
@@ -36,42 +36,42 @@ TEST_F(ConnectionTest, WindowOfOneSendsOneAtATime) {
 TEST_F(ConnectionTest, WindowOfBytesIsFullAtItsEdge) {
   params.window_bytes = 1000;
   Send(3, 300);
-  EXPECT_TRUE(c.CanSend(100, params));
-  EXPECT_FALSE(c.CanSend(101, params));
+  EXPECT_TRUE(c.tx().CanSend(100, params));
+  EXPECT_FALSE(c.tx().CanSend(101, params));
   Send(1, 100);
-  EXPECT_EQ(c.unacked_bytes(), 1000u);
+  EXPECT_EQ(c.in_flight().bytes(), 1000u);
   Ack(0);
-  EXPECT_TRUE(c.CanSend(300, params));
-  EXPECT_FALSE(c.CanSend(301, params));
+  EXPECT_TRUE(c.tx().CanSend(300, params));
+  EXPECT_FALSE(c.tx().CanSend(301, params));
 }
 
 TEST_F(ConnectionTest, PduAboveTheWindowOfBytesGoesAlone) {
   params.window_bytes = 100;
   Send(1, 4096);
-  EXPECT_FALSE(c.CanSend(1, params));
+  EXPECT_FALSE(c.tx().CanSend(1, params));
   Ack(0);
-  EXPECT_TRUE(c.CanSend(4096, params));
+  EXPECT_TRUE(c.tx().CanSend(4096, params));
 }
 
 TEST_F(ConnectionTest, WindowHasRoomForMorePdusInARowUpToItsEdges) {
   params.window_pdus = 4;
   params.window_bytes = 1000;
-  EXPECT_EQ(c.WindowLeft(params), 4u);
+  EXPECT_EQ(c.tx().WindowLeft(params), 4u);
   Send(3, 300);
-  EXPECT_EQ(c.WindowLeft(params), 1u);
-  EXPECT_TRUE(c.HasBytesFor(60, 40, params));
-  EXPECT_FALSE(c.HasBytesFor(60, 41, params));
+  EXPECT_EQ(c.tx().WindowLeft(params), 1u);
+  EXPECT_TRUE(c.tx().HasBytesFor(60, 40, params));
+  EXPECT_FALSE(c.tx().HasBytesFor(60, 41, params));
 }
 
 TEST_F(ConnectionTest, KnowsTheVcsOfThePdusInFlight) {
-  EXPECT_FALSE(c.Carries(0));
+  EXPECT_FALSE(c.in_flight().Carries(0));
   Send(2);
   pdus[1].vc = 2;
-  EXPECT_TRUE(c.Carries(0));
-  EXPECT_FALSE(c.Carries(1));
-  EXPECT_TRUE(c.Carries(2));
+  EXPECT_TRUE(c.in_flight().Carries(0));
+  EXPECT_FALSE(c.in_flight().Carries(1));
+  EXPECT_TRUE(c.in_flight().Carries(2));
   Ack(0);
-  EXPECT_FALSE(c.Carries(0));
+  EXPECT_FALSE(c.in_flight().Carries(0));
 }
 
 TEST_F(ConnectionTest, LargestWindowAcrossTheWrap) {
@@ -79,15 +79,15 @@ TEST_F(ConnectionTest, LargestWindowAcrossTheWrap) {
   params.window_bytes = ~0u;
   StartAt(60000);
   Send(kMaxWindowPdus);
-  EXPECT_FALSE(c.CanSend(0, params));
-  EXPECT_EQ(c.next_psn(), Psn(static_cast<uint16_t>(60000 + kMaxWindowPdus)));
+  EXPECT_FALSE(c.tx().CanSend(0, params));
+  EXPECT_EQ(c.in_flight().next_psn(), Psn(static_cast<uint16_t>(60000 + kMaxWindowPdus)));
   // The oldest, one in the middle behind the wrap, the newest.
   EXPECT_EQ(Ack(60000), RpsnVerdict::kProgress);
   EXPECT_EQ(Acked().size(), 1u);
   EXPECT_EQ(Ack(100), RpsnVerdict::kProgress);
   EXPECT_EQ(Acked().size(), 65536u - 60000u + 100u);
   EXPECT_EQ(Ack(static_cast<uint16_t>(60000 + kMaxWindowPdus - 1)), RpsnVerdict::kProgress);
-  EXPECT_EQ(c.unacked_count(), 0u);
+  EXPECT_EQ(c.in_flight().count(), 0u);
 }
 
 TEST_F(ConnectionTest, PsnWrapsFrom65535To0) {
@@ -109,20 +109,21 @@ TEST_F(ConnectionTest, PdusInARowAreSequencedAsOneByOne) {
       pdus.back().bytes = 100;
       row.PushBack(&pdus.back());
     }
-    c.OnSend(row, static_cast<uint32_t>(count), 100 * static_cast<uint32_t>(count), now, params);
+    c.tx().OnSend(row, static_cast<uint32_t>(count), 100 * static_cast<uint32_t>(count), now,
+                  params);
     EXPECT_TRUE(row.empty());
-    c.CheckInvariants(params);
+    c.tx().CheckInvariants(params);
   };
   StartAt(65534);
-  const uint32_t before = c.tx_pdus();
+  const uint32_t before = c.tx().tx_pdus();
   send(3);
-  EXPECT_EQ(c.next_psn(), Psn(1));
-  EXPECT_EQ(c.tx_pdus(), before + 3);
-  EXPECT_EQ(c.unacked_count(), 3u);
-  EXPECT_EQ(c.unacked_bytes(), 300u);
+  EXPECT_EQ(c.in_flight().next_psn(), Psn(1));
+  EXPECT_EQ(c.tx().tx_pdus(), before + 3);
+  EXPECT_EQ(c.in_flight().count(), 3u);
+  EXPECT_EQ(c.in_flight().bytes(), 300u);
   EXPECT_EQ(pdus.back().sent_at, now);
   const Time deadline = c.deadline();
-  EXPECT_EQ(deadline, now + c.rto(params));
+  EXPECT_EQ(deadline, now + c.tx().round_trip().rto(params));
   now += microseconds(5);
   send(2);
   EXPECT_EQ(c.deadline(), deadline) << "it is that of the first one";
@@ -136,8 +137,8 @@ TEST_F(ConnectionTest, AckIsCumulative) {
   Send(5);
   EXPECT_EQ(Ack(3), RpsnVerdict::kProgress);
   EXPECT_EQ(Acked(), (Psns{0, 1, 2, 3}));
-  EXPECT_EQ(c.unacked_count(), 1u);
-  EXPECT_EQ(c.unacked_bytes(), 100u);
+  EXPECT_EQ(c.in_flight().count(), 1u);
+  EXPECT_EQ(c.in_flight().bytes(), 100u);
 }
 
 TEST_F(ConnectionTest, AckOfTheLastEndsTheTimer) {
@@ -152,7 +153,7 @@ TEST_F(ConnectionTest, AckOfNeverSentIsIgnored) {
   Send(3);
   EXPECT_EQ(Ack(3), RpsnVerdict::kOutOfWindow);
   EXPECT_EQ(Ack(30000), RpsnVerdict::kOutOfWindow);
-  EXPECT_EQ(c.unacked_count(), 3u);
+  EXPECT_EQ(c.in_flight().count(), 3u);
 }
 
 TEST_F(ConnectionTest, StaleAckIsNothingNew) {
@@ -162,25 +163,25 @@ TEST_F(ConnectionTest, StaleAckIsNothingNew) {
   for (const int stale : {2, 1, 0, 65535, 40000}) {
     EXPECT_EQ(Ack(static_cast<uint16_t>(stale)), RpsnVerdict::kNothingNew) << stale;
   }
-  EXPECT_EQ(c.unacked_count(), 1u);
+  EXPECT_EQ(c.in_flight().count(), 1u);
   EXPECT_TRUE(Acked().empty());
 }
 
 TEST_F(ConnectionTest, AckBeforeAnythingWasAcceptedIsNothingNew) {
   Send(2);
   EXPECT_EQ(Ack(65535), RpsnVerdict::kNothingNew);
-  EXPECT_EQ(c.unacked_count(), 2u);
+  EXPECT_EQ(c.in_flight().count(), 2u);
 }
 
 TEST_F(ConnectionTest, AckDuringRetransmissionMovesItForward) {
   Send(5);
   Nack(0);
-  EXPECT_EQ(c.TakeRetransmission(now, params)->psn, Psn(0));
+  EXPECT_EQ(c.tx().TakeRetransmission(now, params)->psn, Psn(0));
   Ack(2);
   EXPECT_EQ(Retransmit(), (Psns{3, 4}));
   Nack(3);
   Ack(4);
-  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_FALSE(c.in_flight().HasRetransmission());
 }
 
 // ---- NACK.
@@ -201,22 +202,22 @@ TEST_F(ConnectionTest, NackRetransmitsInOrderFromRpsnOn) {
 TEST_F(ConnectionTest, NothingNewIsSentWhileGoingBack) {
   Send(3);
   Nack(0);
-  EXPECT_FALSE(c.CanSend(0, params));
+  EXPECT_FALSE(c.tx().CanSend(0, params));
   Retransmit();
-  EXPECT_TRUE(c.CanSend(0, params));
+  EXPECT_TRUE(c.tx().CanSend(0, params));
 }
 
 TEST_F(ConnectionTest, NackForTheSameRpsnGoesBackOncePerRoundTrip) {
   Send(1);
   now += microseconds(50);
   Ack(0);  // the round trip is 50 us
-  ASSERT_EQ(c.srtt(), microseconds(50));
+  ASSERT_EQ(c.tx().round_trip().srtt(), microseconds(50));
   Send(3);
   Nack(1);
   EXPECT_EQ(Retransmit(), (Psns{1, 2, 3}));
   now += microseconds(49);
   EXPECT_EQ(Nack(1), RpsnVerdict::kNothingNew);
-  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_FALSE(c.in_flight().HasRetransmission());
   now += microseconds(1);
   Nack(1);
   EXPECT_EQ(Retransmit(), (Psns{1, 2, 3}));
@@ -237,28 +238,28 @@ TEST_F(ConnectionTest, ANackThatWaitsIsForgottenWhereItsPduHasArrivedMeanwhile) 
   Ack(1);
   now += microseconds(40);  // past the time at which the NACK would have been heeded
   EXPECT_EQ(c.OnTimer(now, params), TimerVerdict::kNothing);
-  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_FALSE(c.in_flight().HasRetransmission());
 }
 
 TEST_F(ConnectionTest, ANewPathEndsTheTimeoutsOfTheFormerOne) {
   Send(2);
-  EXPECT_FALSE(c.OnNewPath(now, params));  // it has not timed out
-  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_FALSE(c.tx().OnNewPath(now, params));  // it has not timed out
+  EXPECT_FALSE(c.in_flight().HasRetransmission());
   ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
   Retransmit();
-  EXPECT_TRUE(c.OnNewPath(now, params));
+  EXPECT_TRUE(c.tx().OnNewPath(now, params));
   EXPECT_EQ(Retransmit(), (Psns{0, 1}));
   EXPECT_EQ(c.deadline(), now + params.rto_initial);
-  EXPECT_FALSE(c.OnNewPath(now, params));
+  EXPECT_FALSE(c.tx().OnNewPath(now, params));
 }
 
 TEST_F(ConnectionTest, ANewPathHasItsOwnRoundTrip) {
   Send(1);
   now += microseconds(50);
   Ack(0);
-  c.OnNewPath(now, params);
-  EXPECT_EQ(c.srtt(), Duration(0));
-  EXPECT_EQ(c.rto(params), params.rto_initial);
+  c.tx().OnNewPath(now, params);
+  EXPECT_EQ(c.tx().round_trip().srtt(), Duration(0));
+  EXPECT_EQ(c.tx().round_trip().rto(params), params.rto_initial);
 }
 
 TEST_F(ConnectionTest, ANewPathIsNoReasonToGoBackWhereNothingIsInFlight) {
@@ -266,22 +267,22 @@ TEST_F(ConnectionTest, ANewPathIsNoReasonToGoBackWhereNothingIsInFlight) {
   ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
   Retransmit();
   PduList given_up;
-  c.Abandon(given_up);
-  EXPECT_FALSE(c.OnNewPath(now, params));
+  c.tx().Abandon(given_up);
+  EXPECT_FALSE(c.tx().OnNewPath(now, params));
   EXPECT_EQ(c.deadline(), kNever);
 }
 
 TEST_F(ConnectionTest, KnowsWhetherPdusOfTheFormerPathAreUnderWay) {
-  EXPECT_FALSE(c.UpdateFormerPath());
+  EXPECT_FALSE(c.tx().UpdateFormerPath());
   Send(2);
-  EXPECT_FALSE(c.UpdateFormerPath()) << "there was no other path";
-  c.OnNewPath(now, params);
+  EXPECT_FALSE(c.tx().UpdateFormerPath()) << "there was no other path";
+  c.tx().OnNewPath(now, params);
   Send(2);
-  EXPECT_TRUE(c.UpdateFormerPath());
+  EXPECT_TRUE(c.tx().UpdateFormerPath());
   Ack(0);
-  EXPECT_TRUE(c.UpdateFormerPath());
+  EXPECT_TRUE(c.tx().UpdateFormerPath());
   Ack(1);
-  EXPECT_FALSE(c.UpdateFormerPath()) << "the others left on the present one";
+  EXPECT_FALSE(c.tx().UpdateFormerPath()) << "the others left on the present one";
 }
 
 TEST_F(ConnectionTest, NackForAnotherRpsnGoesBackAtOnce) {
@@ -298,22 +299,22 @@ TEST_F(ConnectionTest, NackForAnotherRpsnGoesBackAtOnce) {
 TEST_F(ConnectionTest, NackOfTheNextPsnOnlyAcknowledges) {
   Send(3);
   EXPECT_EQ(Nack(3), RpsnVerdict::kProgress);
-  EXPECT_EQ(c.unacked_count(), 0u);
-  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_EQ(c.in_flight().count(), 0u);
+  EXPECT_FALSE(c.in_flight().HasRetransmission());
 }
 
 TEST_F(ConnectionTest, NackOfNeverSentIsIgnored) {
   Send(3);
   EXPECT_EQ(Nack(4), RpsnVerdict::kOutOfWindow);
-  EXPECT_EQ(c.unacked_count(), 3u);
-  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_EQ(c.in_flight().count(), 3u);
+  EXPECT_FALSE(c.in_flight().HasRetransmission());
 }
 
 TEST_F(ConnectionTest, StaleNackIsNothingNew) {
   Send(4);
   Ack(2);
   EXPECT_EQ(Nack(1), RpsnVerdict::kNothingNew);
-  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_FALSE(c.in_flight().HasRetransmission());
 }
 
 // ---- Timeouts.
@@ -354,9 +355,9 @@ TEST_F(ConnectionTest, ProgressEndsTheBackOff) {
   Send(2);
   Expire();
   Retransmit();
-  EXPECT_EQ(c.tries(), 1u);
+  EXPECT_EQ(c.tx().tries(), 1u);
   Ack(0);
-  EXPECT_EQ(c.tries(), 0u);
+  EXPECT_EQ(c.tx().tries(), 0u);
   EXPECT_EQ(c.deadline(), now + params.rto_initial);  // Karn: no round trip was measured
 }
 
@@ -367,16 +368,17 @@ TEST_F(ConnectionTest, TimeoutFollowsTheMeasuredRoundTrip) {
     now += microseconds(300);
     Ack(static_cast<uint16_t>(i));
   }
-  EXPECT_EQ(c.srtt(), microseconds(300));
-  EXPECT_GE(c.rto(params), microseconds(300) + params.ack_delay);
-  EXPECT_LE(c.rto(params), microseconds(310) + params.ack_delay);
+  EXPECT_EQ(c.tx().round_trip().srtt(), microseconds(300));
+  EXPECT_GE(c.tx().round_trip().rto(params), microseconds(300) + params.ack_delay);
+  EXPECT_LE(c.tx().round_trip().rto(params), microseconds(310) + params.ack_delay);
 }
 
 TEST_F(ConnectionTest, FirstRoundTripCountsWithHalfOfItAsItsVariation) {
   Send(1);
   now += milliseconds(2);
   Ack(0);
-  EXPECT_EQ(c.rto(params), milliseconds(2) + 4 * milliseconds(1) + params.ack_delay);
+  EXPECT_EQ(c.tx().round_trip().rto(params),
+            milliseconds(2) + 4 * milliseconds(1) + params.ack_delay);
 }
 
 TEST_F(ConnectionTest, SmoothedRoundTripFollowsByAnEighth) {
@@ -386,22 +388,22 @@ TEST_F(ConnectionTest, SmoothedRoundTripFollowsByAnEighth) {
   Send(1);
   now += microseconds(160);
   Ack(1);
-  EXPECT_EQ(c.srtt(), microseconds(90));
+  EXPECT_EQ(c.tx().round_trip().srtt(), microseconds(90));
   Send(1);
   now += microseconds(10);
   Ack(2);
-  EXPECT_EQ(c.srtt(), microseconds(80));
+  EXPECT_EQ(c.tx().round_trip().srtt(), microseconds(80));
 }
 
 TEST_F(ConnectionTest, TimeoutKeepsItsBounds) {
   Send(1);
   now += Duration(1);
   Ack(0);
-  EXPECT_EQ(c.rto(params), params.rto_min);
+  EXPECT_EQ(c.tx().round_trip().rto(params), params.rto_min);
   Send(1);
   now += std::chrono::seconds(30);
   Ack(1);
-  EXPECT_EQ(c.rto(params), params.rto_max);
+  EXPECT_EQ(c.tx().round_trip().rto(params), params.rto_max);
 }
 
 TEST_F(ConnectionTest, KarnRetransmittedPdusGiveNoRoundTrip) {
@@ -410,28 +412,28 @@ TEST_F(ConnectionTest, KarnRetransmittedPdusGiveNoRoundTrip) {
   Retransmit();
   now += microseconds(3);
   Ack(0);
-  EXPECT_EQ(c.srtt(), Duration(0));
+  EXPECT_EQ(c.tx().round_trip().srtt(), Duration(0));
   Send(1);
   now += microseconds(70);
   Ack(1);
-  EXPECT_EQ(c.srtt(), microseconds(70));
+  EXPECT_EQ(c.tx().round_trip().srtt(), microseconds(70));
 }
 
 TEST_F(ConnectionTest, UnreachableAfterMaxTries) {
   params.max_tries = 3;
   Send(4);
   EXPECT_EQ(GiveUp(), (Psns{0, 1, 2, 3}));
-  EXPECT_TRUE(c.lost());
-  EXPECT_FALSE(c.CanSend(0, params));
-  EXPECT_EQ(c.unacked_bytes(), 0u);
+  EXPECT_TRUE(c.tx().lost());
+  EXPECT_FALSE(c.tx().CanSend(0, params));
+  EXPECT_EQ(c.in_flight().bytes(), 0u);
 }
 
 TEST_F(ConnectionTest, UnreachableIsSaidOnce) {
   params.max_tries = 0;
-  EXPECT_FALSE(c.TimesOut(kNever));
+  EXPECT_FALSE(c.tx().TimesOut(kNever));
   Send(1);
-  EXPECT_FALSE(c.TimesOut(c.deadline() - Duration(1)));
-  EXPECT_TRUE(c.TimesOut(c.deadline()));
+  EXPECT_FALSE(c.tx().TimesOut(c.deadline() - Duration(1)));
+  EXPECT_TRUE(c.tx().TimesOut(c.deadline()));
   EXPECT_EQ(Expire(), TimerVerdict::kUnreachable);
   EXPECT_EQ(c.deadline(), kNever);
 }
@@ -442,12 +444,12 @@ TEST_F(ConnectionTest, SmallestRoundTripCreepsUpWithThePath) {
     Send(1);
     now += round_trip;
     Ack(psn++);
-    return c.min_rtt();
+    return c.tx().round_trip().min_rtt();
   };
-  EXPECT_EQ(c.min_rtt(), Duration(0));
+  EXPECT_EQ(c.tx().round_trip().min_rtt(), Duration(0));
   EXPECT_EQ(measure(Duration(25'600)), Duration(25'600));
-  EXPECT_TRUE(c.TakeMeasured());
-  EXPECT_FALSE(c.TakeMeasured());
+  EXPECT_TRUE(c.tx().TakeMeasured());
+  EXPECT_FALSE(c.tx().TakeMeasured());
   EXPECT_EQ(measure(Duration(51'200)), Duration(25'600 + 100 + 1)) << "a part of 256, and one";
   EXPECT_EQ(measure(Duration(25'650)), Duration(25'650));
   EXPECT_EQ(measure(Duration(10'000)), Duration(10'000));
@@ -460,7 +462,7 @@ TEST_F(ConnectionTest, AgeIsFromTheBeginOfThePduOverAllItsTransmissions) {
   pdus.emplace_back();
   pdus.back().sent_at = now;  // as packing does
   now += microseconds(10);
-  c.OnSend(&pdus.back(), now, params);
+  c.tx().OnSend(&pdus.back(), now, params);
   EXPECT_EQ(pdus[0].Age(now + microseconds(5)), microseconds(15));
   Expire();
   const Time again = now;
@@ -482,22 +484,22 @@ TEST_F(ConnectionTest, AWaitOfMoreThanAMinuteStaysAMinute) {
 
 TEST_F(ConnectionTest, RecoveryEndsWhenAllIsAcknowledgedThatWasInFlightAtTheGoBack) {
   Send(4);
-  EXPECT_FALSE(c.TakeRecovery(now).has_value());
+  EXPECT_FALSE(c.tx().TakeRecovery(now).has_value());
   const Time began = now;
   Nack(1);
-  EXPECT_FALSE(c.TakeRecovery(now).has_value());
+  EXPECT_FALSE(c.tx().TakeRecovery(now).has_value());
   EXPECT_EQ(Retransmit(), (std::vector<uint16_t>{1, 2, 3}));
   Send(2);  // not part of it
   now += microseconds(30);
   Ack(2);
-  EXPECT_FALSE(c.TakeRecovery(now).has_value());
+  EXPECT_FALSE(c.tx().TakeRecovery(now).has_value());
   now += microseconds(10);
   Ack(3);
-  const std::optional<Recovery> recovery = c.TakeRecovery(now);
+  const std::optional<Recovery> recovery = c.tx().TakeRecovery(now);
   ASSERT_TRUE(recovery.has_value());
   EXPECT_EQ(recovery->pdus, 3);
   EXPECT_EQ(recovery->took, now - began);
-  EXPECT_FALSE(c.TakeRecovery(now).has_value());
+  EXPECT_FALSE(c.tx().TakeRecovery(now).has_value());
 }
 
 TEST_F(ConnectionTest, GoingBackOnceMoreBelongsToTheSameRecovery) {
@@ -508,7 +510,7 @@ TEST_F(ConnectionTest, GoingBackOnceMoreBelongsToTheSameRecovery) {
   EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
   Retransmit();
   Ack(2);
-  const std::optional<Recovery> recovery = c.TakeRecovery(now);
+  const std::optional<Recovery> recovery = c.tx().TakeRecovery(now);
   ASSERT_TRUE(recovery.has_value());
   EXPECT_EQ(recovery->pdus, 6);
   EXPECT_EQ(recovery->took, now - began);
@@ -518,34 +520,34 @@ TEST_F(ConnectionTest, NothingThatEndsThePdusInFlightIsARecovery) {
   PduList rest;
   const auto begin = [&] {
     Send(2);
-    Nack(c.oldest_unacked().value());
-    ASSERT_TRUE(c.HasRetransmission());
+    Nack(c.in_flight().oldest_psn().value());
+    ASSERT_TRUE(c.in_flight().HasRetransmission());
   };
   const auto expect_none = [&](const char* what) {
-    EXPECT_FALSE(c.HasRetransmission()) << what;
-    EXPECT_FALSE(c.TakeRecovery(now).has_value()) << what;
+    EXPECT_FALSE(c.in_flight().HasRetransmission()) << what;
+    EXPECT_FALSE(c.tx().TakeRecovery(now).has_value()) << what;
     Take(rest);
   };
   begin();
-  c.GiveUp(now, params, rest);
+  c.tx().GiveUp(now, params, rest);
   Answer(2);
   EXPECT_EQ(Answer(2), RpsnVerdict::kResumed);
   expect_none("GiveUp");
   begin();
-  c.Freeze();
+  c.tx().Freeze();
   Ack(3);
   expect_none("Freeze");
-  c.Restart(Psn(4), rest);
+  c.tx().Restart(Psn(4), rest);
   now += params.rto_max;
   begin();
-  c.Restart(Psn(10), rest);
+  c.tx().Restart(Psn(10), rest);
   expect_none("Restart");
   now += params.rto_max;
   begin();
-  c.Abandon(rest);
+  c.tx().Abandon(rest);
   expect_none("Abandon");
   EXPECT_EQ(c.deadline(), kNever);
-  c.CheckInvariants(params);
+  c.tx().CheckInvariants(params);
 }
 
 TEST_F(ConnectionTest, GivingUpIsNoRecovery) {
@@ -555,7 +557,7 @@ TEST_F(ConnectionTest, GivingUpIsNoRecovery) {
   GiveUp();
   Answer(1);
   Answer(1);
-  EXPECT_FALSE(c.TakeRecovery(now).has_value());
+  EXPECT_FALSE(c.tx().TakeRecovery(now).has_value());
 }
 
 }  // namespace

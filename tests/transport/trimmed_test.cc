@@ -7,11 +7,11 @@ namespace {
 
 class TrimmedTest : public ConnectionTest {
  protected:
-  bool Trimmed(uint16_t psn) { return c.OnTrimmed(Psn(psn), kBaseRtt, now, params); }
-  bool Look() { return c.CheckTrimmed(kBaseRtt, now); }
+  bool Trimmed(uint16_t psn) { return c.rx().OnTrimmed(Psn(psn), kBaseRtt, now, params); }
+  bool Look() { return c.rx().CheckTrimmed(kBaseRtt, now); }
   void ExpectNack(uint16_t psn) {
-    EXPECT_TRUE(c.MustAckNow(params));
-    const RpsnField field = c.TakeRpsn();
+    EXPECT_TRUE(c.rx().MustAckNow(params));
+    const RpsnField field = c.rx().TakeRpsn();
     EXPECT_EQ(field.op, RhOp::kNack);
     EXPECT_EQ(field.rpsn, Psn(psn));
   }
@@ -23,8 +23,8 @@ TEST_F(TrimmedTest, ExpectedPduIsMissedAtOnce) {
   Accept(2);
   EXPECT_TRUE(Trimmed(2));
   ExpectNack(2);
-  EXPECT_FALSE(c.awaits_trimmed());
-  EXPECT_EQ(c.expected(), Psn(2));
+  EXPECT_FALSE(c.rx().awaits_trimmed());
+  EXPECT_EQ(c.rx().expected(), Psn(2));
 }
 
 TEST_F(TrimmedTest, PduAheadIsMissedAsSoonAsThoseInFrontHaveCome) {
@@ -32,13 +32,13 @@ TEST_F(TrimmedTest, PduAheadIsMissedAsSoonAsThoseInFrontHaveCome) {
   EXPECT_TRUE(Trimmed(5));
   EXPECT_TRUE(Trimmed(4));
   EXPECT_TRUE(Trimmed(6));
-  EXPECT_FALSE(c.HasPendingAck());
+  EXPECT_FALSE(c.rx().HasPendingAck());
   Accept(1);
   EXPECT_FALSE(Look());
-  EXPECT_TRUE(c.awaits_trimmed());
+  EXPECT_TRUE(c.rx().awaits_trimmed());
   Accept(1);
   EXPECT_TRUE(Look());
-  EXPECT_FALSE(c.awaits_trimmed());
+  EXPECT_FALSE(c.rx().awaits_trimmed());
   ExpectNack(4);
 }
 
@@ -47,12 +47,12 @@ TEST_F(TrimmedTest, PduThatCameWholeMeanwhileIsNotMissed) {
   EXPECT_TRUE(Trimmed(3));
   Accept(2);
   EXPECT_FALSE(Look());
-  EXPECT_FALSE(c.awaits_trimmed());
-  EXPECT_FALSE(c.HasPendingAck());
+  EXPECT_FALSE(c.rx().awaits_trimmed());
+  EXPECT_FALSE(c.rx().HasPendingAck());
   // The reordering allowance that it had begun ends without a word.
   Expire();
   EXPECT_EQ(c.deadline(), kNever);
-  EXPECT_FALSE(c.HasPendingAck());
+  EXPECT_FALSE(c.rx().HasPendingAck());
 }
 
 TEST_F(TrimmedTest, PduThatIsTrimmedOnceMoreIsNamedAgainAfterABaseRoundTrip) {
@@ -61,7 +61,7 @@ TEST_F(TrimmedTest, PduThatIsTrimmedOnceMoreIsNamedAgainAfterABaseRoundTrip) {
   ExpectNack(2);
   now += kBaseRtt - Duration(1);
   Trimmed(2);
-  EXPECT_FALSE(c.HasPendingAck());
+  EXPECT_FALSE(c.rx().HasPendingAck());
   now += Duration(1);
   EXPECT_TRUE(Trimmed(2));
   ExpectNack(2);
@@ -70,13 +70,13 @@ TEST_F(TrimmedTest, PduThatIsTrimmedOnceMoreIsNamedAgainAfterABaseRoundTrip) {
 TEST_F(TrimmedTest, PduBehindANackIsMissedABaseRoundTripLater) {
   for (const bool later : {false, true}) {
     now += 2 * kBaseRtt;
-    const auto next = c.expected().value();
+    const auto next = c.rx().expected().value();
     EXPECT_TRUE(Trimmed(next));
     ExpectNack(next);
     now += later ? kBaseRtt : kBaseRtt - Duration(1);
     EXPECT_TRUE(Trimmed(static_cast<uint16_t>(next + 2)));
-    EXPECT_EQ(c.awaits_trimmed(), later);
-    c.OpenReceive(Psn(100));
+    EXPECT_EQ(c.rx().awaits_trimmed(), later);
+    c.rx().Open(Psn(100));
   }
 }
 
@@ -96,13 +96,13 @@ TEST_F(TrimmedTest, StalePduBehindANackIsMissedAfterTheReorderingAllowanceOnly) 
   ExpectNack(2);
   now += microseconds(1);
   EXPECT_TRUE(Trimmed(4));
-  EXPECT_FALSE(c.awaits_trimmed());
+  EXPECT_FALSE(c.rx().awaits_trimmed());
   EXPECT_EQ(c.deadline(), now + params.reorder_allowance);
   // While PDUs come it goes on; then it is over.
   now += microseconds(10);
   Accept(2);
-  c.CheckGap(now, params);
-  EXPECT_FALSE(c.HasPendingAck());
+  c.rx().CheckGap(now, params);
+  EXPECT_FALSE(c.rx().HasPendingAck());
   EXPECT_EQ(c.deadline(), now + params.reorder_allowance);
   Expire();
   ExpectNack(4);
@@ -112,7 +112,7 @@ TEST_F(TrimmedTest, StalePduBehindANackIsMissedAfterTheReorderingAllowanceOnly) 
 TEST_F(TrimmedTest, PduThatOnlyAHeaderTellsOfIsMissedAfterTheReorderingAllowance) {
   Accept(2);
   EXPECT_TRUE(Trimmed(4));
-  EXPECT_FALSE(c.HasPendingAck());
+  EXPECT_FALSE(c.rx().HasPendingAck());
   EXPECT_EQ(c.deadline(), now + params.reorder_allowance);
   Expire();
   ExpectNack(2);
@@ -120,12 +120,12 @@ TEST_F(TrimmedTest, PduThatOnlyAHeaderTellsOfIsMissedAfterTheReorderingAllowance
 
 TEST_F(TrimmedTest, PduBehindOrBeyondTheWindowSaysNothing) {
   params.window_pdus = 64;
-  c.SetPeerWindow(64);
+  c.rx().SetPeerWindow(64);
   Accept(100);
   for (const int distance : {-70, -1, 66, 30'000}) {
     EXPECT_FALSE(Trimmed(static_cast<uint16_t>(100 + distance))) << distance;
-    EXPECT_FALSE(c.awaits_trimmed()) << distance;
-    EXPECT_FALSE(c.HasPendingAck()) << distance;
+    EXPECT_FALSE(c.rx().awaits_trimmed()) << distance;
+    EXPECT_FALSE(c.rx().HasPendingAck()) << distance;
     EXPECT_EQ(c.deadline(), kNever) << distance;
   }
   EXPECT_TRUE(Trimmed(165));
@@ -133,13 +133,13 @@ TEST_F(TrimmedTest, PduBehindOrBeyondTheWindowSaysNothing) {
 
 TEST_F(TrimmedTest, PduSaysNothingWhileThereIsNoRoom) {
   Accept(2);
-  c.OnRefused();
+  c.rx().OnRefused();
   EXPECT_FALSE(Trimmed(2));
   EXPECT_FALSE(Trimmed(3));
-  EXPECT_FALSE(c.HasPendingAck());
-  EXPECT_FALSE(c.awaits_trimmed());
+  EXPECT_FALSE(c.rx().HasPendingAck());
+  EXPECT_FALSE(c.rx().awaits_trimmed());
   EXPECT_EQ(c.deadline(), kNever);
-  c.OnRoom();
+  c.rx().OnRoom();
   EXPECT_TRUE(Trimmed(2));
   ExpectNack(2);
 }
@@ -147,11 +147,11 @@ TEST_F(TrimmedTest, PduSaysNothingWhileThereIsNoRoom) {
 TEST_F(TrimmedTest, PduOfAGenerationThatIsOverIsForgotten) {
   Accept(2);
   EXPECT_TRUE(Trimmed(4));
-  c.CloseReceive();
-  c.OpenReceive(Psn(2));
-  EXPECT_FALSE(c.awaits_trimmed());
+  c.rx().Close();
+  c.rx().Open(Psn(2));
+  EXPECT_FALSE(c.rx().awaits_trimmed());
   Accept(2);
-  EXPECT_FALSE(c.HasPendingAck());
+  EXPECT_FALSE(c.rx().HasPendingAck());
 }
 
 // Nothing proves that a header is the far side's: no flood of them makes more NACKs than this.
@@ -165,7 +165,7 @@ TEST_F(TrimmedTest, ForgedPdusMakeOneNackInABaseRoundTrip) {
     rounds = static_cast<int>((now - TimeFromNs(1'000'000)) / kBaseRtt) + 1;
     Trimmed(static_cast<uint16_t>(2 + offset++ % 7));
     if (c.deadline() <= now) c.OnTimer(now, params);
-    nacks += c.TakeRpsn().op == RhOp::kNack;
+    nacks += c.rx().TakeRpsn().op == RhOp::kNack;
     EXPECT_LE(nacks, rounds);
   }
   EXPECT_GE(nacks, rounds / 2);
@@ -177,12 +177,12 @@ TEST_F(TrimmedTest, ForgedPdusThatFollowTheStreamMakeOneNackInABaseRoundTrip) {
   const Time begin = now;
   int nacks = 0;
   for (; now < begin + 50 * kBaseRtt; now += Duration(500)) {
-    Trimmed(c.expected().value());
+    Trimmed(c.rx().expected().value());
     if (c.deadline() <= now) c.OnTimer(now, params);
-    nacks += c.TakeRpsn().op == RhOp::kNack;
-    c.Accept();
-    if (c.awaits_trimmed()) Look();
-    nacks += c.TakeRpsn().op == RhOp::kNack;
+    nacks += c.rx().TakeRpsn().op == RhOp::kNack;
+    c.rx().Accept();
+    if (c.rx().awaits_trimmed()) Look();
+    nacks += c.rx().TakeRpsn().op == RhOp::kNack;
   }
   EXPECT_EQ(nacks, 50);
 }
@@ -198,7 +198,7 @@ TEST_F(TrimmedTest, SenderGoesBackOnceInItsLeastRoundTrip) {
   int times = 0;
   for (int i = 0; i < 800; ++i, now += microseconds(1)) {
     Nack(1);
-    times += c.TakeGoBack() ? 1 : 0;
+    times += c.tx().TakeGoBack() ? 1 : 0;
     Retransmit();
   }
   // 40 us, of the acknowledgement: a NACK that anybody may have made shows no round trip.
@@ -218,7 +218,7 @@ TEST_F(TrimmedTest, NackThatCameTooEarlyIsHeededAfterTheRoundTripAndIsNoTry) {
   ASSERT_LT(again, timeout);
   now += microseconds(20);
   Nack(1);
-  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_FALSE(c.in_flight().HasRetransmission());
   EXPECT_EQ(c.deadline(), again);
   EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
   EXPECT_EQ(Retransmit(), (Psns{1, 2}));
@@ -239,23 +239,23 @@ TEST_F(TrimmedTest, TimeoutBehindANackThatCameTooEarlyIsATry) {
     now += microseconds(20);
     Nack(1);
     ASSERT_EQ(c.deadline(), now - microseconds(20) + round);
-    EXPECT_FALSE(c.TimesOut(c.deadline()));
+    EXPECT_FALSE(c.tx().TimesOut(c.deadline()));
   };
   nack_twice(microseconds(40));
   EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
   Retransmit();
-  EXPECT_EQ(c.tries(), 0u);
-  EXPECT_TRUE(c.TimesOut(c.deadline()));
+  EXPECT_EQ(c.tx().tries(), 0u);
+  EXPECT_TRUE(c.tx().TimesOut(c.deadline()));
   EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
   Retransmit();
-  EXPECT_EQ(c.tries(), 1u);
+  EXPECT_EQ(c.tx().tries(), 1u);
   // The timer comes so late that another NACK was heeded before it, and the timeout is due.
   const Time timeout = c.deadline();
   nack_twice(2 * microseconds(40));
   now = timeout;
   Nack(1);
   EXPECT_EQ(c.OnTimer(now, params), TimerVerdict::kRetransmit);
-  EXPECT_EQ(c.tries(), 2u);
+  EXPECT_EQ(c.tx().tries(), 2u);
 }
 
 TEST_F(TrimmedTest, NackThatCameTooEarlyIsForgottenWhereTheFarSideIsNotReady) {
@@ -271,7 +271,7 @@ TEST_F(TrimmedTest, NackThatCameTooEarlyIsForgottenWhereTheFarSideIsNotReady) {
   NotReady(1, microseconds(100));
   EXPECT_EQ(c.deadline(), now + microseconds(100));
   EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
-  EXPECT_FALSE(c.paused());
+  EXPECT_FALSE(c.tx().paused());
   EXPECT_EQ(Retransmit(), (Psns{1, 2}));
 }
 
@@ -288,66 +288,66 @@ TEST_F(TrimmedTest, NackThatCameTooEarlyIsForgottenWhenItsPduIsAcknowledged) {
   Nack(1);
   Ack(1);
   EXPECT_GT(c.deadline(), again);
-  EXPECT_TRUE(c.TimesOut(c.deadline())) << "it is the timeout of the other PDU";
+  EXPECT_TRUE(c.tx().TimesOut(c.deadline())) << "it is the timeout of the other PDU";
   now = again;
   EXPECT_EQ(c.OnTimer(now, params), TimerVerdict::kNothing);
-  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_FALSE(c.in_flight().HasRetransmission());
 }
 
 TEST_F(TrimmedTest, EachGoBackIsToldOnce) {
-  EXPECT_FALSE(c.TakeGoBack());
+  EXPECT_FALSE(c.tx().TakeGoBack());
   Send(3);
-  EXPECT_FALSE(c.TakeGoBack());
+  EXPECT_FALSE(c.tx().TakeGoBack());
   now += microseconds(20);
   Nack(0);
-  EXPECT_TRUE(c.TakeGoBack());
-  EXPECT_FALSE(c.TakeGoBack());
+  EXPECT_TRUE(c.tx().TakeGoBack());
+  EXPECT_FALSE(c.tx().TakeGoBack());
   Nack(0);
-  EXPECT_FALSE(c.TakeGoBack());
+  EXPECT_FALSE(c.tx().TakeGoBack());
   Retransmit();
   EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
-  EXPECT_TRUE(c.TakeGoBack());
-  EXPECT_FALSE(c.TakeGoBack());
+  EXPECT_TRUE(c.tx().TakeGoBack());
+  EXPECT_FALSE(c.tx().TakeGoBack());
 }
 
 // ---- Acknowledgements that a law goes by.
 
 TEST_F(TrimmedTest, PdusConcernMoreThanDeliveryWhereTheyAreCountedOrMissed) {
-  EXPECT_FALSE(c.is_watched());
-  c.SetCounted(true);
-  EXPECT_TRUE(c.is_watched());
-  EXPECT_TRUE(c.counted());
-  c.SetCounted(false);
-  EXPECT_FALSE(c.counted());
+  EXPECT_FALSE(c.rx().is_watched());
+  c.rx().SetCounted(true);
+  EXPECT_TRUE(c.rx().is_watched());
+  EXPECT_TRUE(c.rx().counted());
+  c.rx().SetCounted(false);
+  EXPECT_FALSE(c.rx().counted());
   Trimmed(1);
-  EXPECT_TRUE(c.is_watched());
+  EXPECT_TRUE(c.rx().is_watched());
 }
 
 TEST_F(TrimmedTest, AcknowledgementsThatNeedNotBePromptGoByTheSmallestWindow) {
-  c.SetPeerWindow(4);
-  c.SetPromptAcks(true);
-  c.SetPromptAcks(false);
-  c.Accept();
-  EXPECT_TRUE(c.MustAckNow(params));
+  c.rx().SetPeerWindow(4);
+  c.rx().SetPromptAcks(true);
+  c.rx().SetPromptAcks(false);
+  c.rx().Accept();
+  EXPECT_TRUE(c.rx().MustAckNow(params));
 }
 
 TEST_F(TrimmedTest, PromptAcknowledgementsSurviveALaterWindow) {
-  c.SetPeerWindow(64);
-  c.Accept();
-  EXPECT_FALSE(c.MustAckNow(params));
-  c.SetPromptAcks(true);
-  EXPECT_TRUE(c.MustAckNow(params));
-  c.TakeRpsn();
-  EXPECT_FALSE(c.MustAckNow(params));
-  c.SetPeerWindow(80);
-  c.Accept();
-  EXPECT_TRUE(c.MustAckNow(params));
-  c.TakeRpsn();
-  c.SetPromptAcks(false);
-  for (int i = 0; i < 19; ++i) c.Accept();
-  EXPECT_FALSE(c.MustAckNow(params));
-  c.Accept();
-  EXPECT_TRUE(c.MustAckNow(params));
+  c.rx().SetPeerWindow(64);
+  c.rx().Accept();
+  EXPECT_FALSE(c.rx().MustAckNow(params));
+  c.rx().SetPromptAcks(true);
+  EXPECT_TRUE(c.rx().MustAckNow(params));
+  c.rx().TakeRpsn();
+  EXPECT_FALSE(c.rx().MustAckNow(params));
+  c.rx().SetPeerWindow(80);
+  c.rx().Accept();
+  EXPECT_TRUE(c.rx().MustAckNow(params));
+  c.rx().TakeRpsn();
+  c.rx().SetPromptAcks(false);
+  for (int i = 0; i < 19; ++i) c.rx().Accept();
+  EXPECT_FALSE(c.rx().MustAckNow(params));
+  c.rx().Accept();
+  EXPECT_TRUE(c.rx().MustAckNow(params));
 }
 
 }  // namespace
