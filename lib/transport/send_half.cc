@@ -5,16 +5,7 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include "transport/backoff.h"
-
 namespace suede {
-
-void SendHalf::OnSend(Pdu* pdu, Time now, const TransportParams& params) {
-  const bool first = in_flight_.empty();
-  in_flight_.Push(pdu, now);
-  ++tx_pdus_;
-  if (first) Rearm(now, params);
-}
 
 void SendHalf::OnSend(PduList& pdus, uint32_t count, uint32_t bytes, Time now,
                       const TransportParams& params) {
@@ -102,12 +93,6 @@ RpsnVerdict SendHalf::OnNotReady(Psn psn, Duration wait, Time now, const Transpo
 void SendHalf::OnReady(Psn psn, Time now) {
   if (!paused_ || psn != in_flight_.oldest_psn()) return;
   deadline_ = now;
-}
-
-void SendHalf::Rearm(Time now, const TransportParams& params) {
-  nack_deferred_ = false;
-  deadline_ =
-      in_flight_.empty() ? kNever : now + Backoff(round_trip_.rto(params), tries_, params.rto_max);
 }
 
 TimerVerdict SendHalf::OnTimer(Time now, const TransportParams& params) {

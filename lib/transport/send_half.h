@@ -11,6 +11,7 @@
 #include "base/psn.h"
 #include "base/time.h"
 #include "pdu/pdu_list.h"
+#include "transport/backoff.h"
 #include "transport/in_flight.h"
 #include "transport/params.h"
 #include "transport/probes.h"
@@ -66,7 +67,12 @@ class SendHalf {
     return in_flight_.bytes() + ahead + bytes <= params.window_bytes;
   }
   // Sequences a PDU: assigns the next PSN, and keeps the PDU until it is acknowledged.
-  void OnSend(Pdu* pdu, Time now, const TransportParams& params);
+  [[gnu::always_inline]] void OnSend(Pdu* pdu, Time now, const TransportParams& params) {
+    const bool first = in_flight_.empty();
+    in_flight_.Push(pdu, now);
+    ++tx_pdus_;
+    if (first) Rearm(now, params);
+  }
   // Sequences `count` PDUs in a row, with `bytes` bytes of commands in total. Empties the list.
   void OnSend(PduList& pdus, uint32_t count, uint32_t bytes, Time now,
               const TransportParams& params);
@@ -82,10 +88,10 @@ class SendHalf {
   // Whether PDUs that left on the former path are unacknowledged. To be called about once in a
   // round trip.
   bool UpdateFormerPath() {
-    if (has_former_path_ && !former_path_end_.IsAfter(in_flight_.oldest_psn())) {
-      has_former_path_ = false;
-    }
-    return has_former_path_;
+    if (!has_former_path_) return false;
+    if (former_path_end_.IsAfter(in_flight_.oldest_psn())) return true;
+    has_former_path_ = false;
+    return false;
   }
   // Whether the connection has gone back since the last call: all PDUs in flight are retransmitted.
   bool TakeGoBack() {
@@ -146,7 +152,11 @@ class SendHalf {
   }
   // Restarts the retransmission timeout, without counting a try, as at a time at which no answer
   // could arrive yet.
-  void Rearm(Time now, const TransportParams& params);
+  [[gnu::always_inline]] void Rearm(Time now, const TransportParams& params) {
+    nack_deferred_ = false;
+    deadline_ = in_flight_.empty() ? kNever
+                                   : now + Backoff(round_trip_.rto(params), tries_, params.rto_max);
+  }
   TimerVerdict OnTimer(Time now, const TransportParams& params);
   // Limits waits that have begun to changed parameters, except waits that the far side has
   // requested.
