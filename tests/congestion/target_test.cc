@@ -465,7 +465,7 @@ TEST_F(Target, ASourceIsFollowedAsFarAsOneMayHaveOutstanding) {
   EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(kHold + kReserve));
 }
 
-// What has arrived of it is not known.
+// The bytes that have arrived of it are not known.
 TEST_F(Target, ASourceThatIsMetInTheMidstHasAsMuchOutstandingAsItMay) {
   for (const int64_t sent : {int64_t{10'240'000}, kCreditSpan}) {
     Request(3, sent + 2 * kHold, sent, sent + kReserve);

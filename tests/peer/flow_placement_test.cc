@@ -68,7 +68,7 @@ TEST_F(Homes, FlowsThatBeginGoByTheWeights) {
   EXPECT_GE(taken[1], 3u);
 }
 
-// What the next PDU takes is compared with the window when it is about to leave.
+// The bytes of the next PDU are compared with the window when the PDU is about to leave.
 TEST_F(Homes, AQueueMayGoOnUnlessTheWindowOfItsHomeIsExceeded) {
   MakeFlows(2);
   transport.window_bytes = 300;

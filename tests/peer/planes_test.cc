@@ -629,7 +629,7 @@ TEST_F(MeasuredPlanes, APlaneWithoutARouteIsNotMeasured) {
   EXPECT_FALSE(Has(FindHalf(), "count plane_rates_total"));
 }
 
-// What a path carries meanwhile is no measure of it.
+// The bytes that a path carries meanwhile are no measure of the path.
 TEST_F(MeasuredPlanes, APlaneWithAConnectionThatStandsStillIsNotMeasured) {
   enum class Still : uint8_t { kNot, kRefused, kTimedOut };
   for (const Still still : {Still::kNot, Still::kRefused, Still::kTimedOut}) {
