@@ -25,6 +25,7 @@ void ReceivedBurst::Clear() {
 }
 
 uint64_t ReceivedBurst::Parse(PortContext& port, Frame* const* frames, uint32_t count) {
+  Clear();
   frames_ = frames;
   count_ = count;
   for (uint32_t i = 0; i < count; ++i) {

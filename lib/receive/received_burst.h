@@ -49,9 +49,10 @@ class ReceivedBurst {
     }
   };
 
+  // Removes all frames.
   void Clear();
-  // Parses the frames of a port, at most kMaxFrames; the array must live as long as the burst.
-  // Returns their bytes. Clear comes first.
+  // Parses the frames of a port, at most kMaxFrames, in place of those before; the array must live
+  // as long as the burst. Returns their bytes.
   uint64_t Parse(PortContext& port, Frame* const* frames, uint32_t count);
 
   uint32_t count() const { return count_; }

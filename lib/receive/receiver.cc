@@ -14,7 +14,6 @@ namespace suede {
 
 uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count) {
   flow_.series = kNone;
-  burst_.Clear();
   if (port.link.down()) [[unlikely]]
     return Refuse(port, frames, count);
   const uint64_t bytes = burst_.Parse(port, frames, count);
@@ -25,6 +24,7 @@ uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count
 
 // Drops all frames of a port that an operator has set down.
 [[gnu::cold]] uint64_t Receiver::Refuse(PortContext& port, Frame* const* frames, uint32_t count) {
+  burst_.Clear();
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < count; ++i) {
     bytes += frames[i]->length;

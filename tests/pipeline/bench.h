@@ -22,6 +22,9 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 constexpr uint16_t kPartition = 7;
+// Offsets in a frame of UDP over IPv4.
+constexpr uint32_t kSourcePortAt = 34;
+constexpr uint32_t kRhAt = kSourcePortAt + 8;
 
 inline MacAddress MacOf(uint32_t host) {
   return {2, 0, 0, 0, static_cast<uint8_t>(host >> 8), static_cast<uint8_t>(host)};
@@ -275,9 +278,7 @@ class ByHandTest : public PipelineTest {
   void Meet(uint16_t peer = 1, uint32_t destination = 0, uint32_t port = 0) {
     const Instance& instance = InstanceAt(destination);
     met_ = HelloTo(instance, 5, peer);
-    std::vector<uint8_t> body(kMaxControlPduBytes);
-    body.resize(EncodeControl(met_, body.data()));
-    Inject({Build(ControlRh(peer, kPartition), body, peer, destination, port)});
+    Inject({Control(met_, peer, destination, port)});
     ASSERT_TRUE(instance.peers[instance.peer_of_xpu[peer]].handshake().associated());
   }
   // The identities between XPU 1 and the instance that it has met last.
@@ -313,11 +314,12 @@ class ByHandTest : public PipelineTest {
     return {frame.begin(), frame.end()};
   }
   // A `message` that names no association gets the one that was met.
-  std::vector<uint8_t> Control(ControlMessage message) const {
+  std::vector<uint8_t> Control(ControlMessage message, uint16_t peer = 1, uint32_t destination = 0,
+                               uint32_t port = 0) const {
     if (IdentitiesOf(message).own == 0) IdentitiesOf(message) = Met();
     std::vector<uint8_t> body(kMaxControlPduBytes);
     body.resize(EncodeControl(message, body.data()));
-    return Build(ControlRh(1, kPartition), body);
+    return Build(ControlRh(peer, kPartition), body, peer, destination, port);
   }
   // Sends frames at the same time, and runs until they have been seen.
   void Inject(const std::vector<std::vector<uint8_t>>& frames) {

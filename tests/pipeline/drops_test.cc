@@ -61,7 +61,6 @@ TEST_F(DropsTest, Rcrc) {
 
 // The R-CRC covers the reserved bits as they are on the wire.
 TEST_F(DropsTest, ReservedBitsAreCoveredAsTheyCame) {
-  constexpr uint32_t kRhAt = 42;  // behind the headers of UDP over IPv4
   for (const auto& [at, bits] : {std::pair(0u, 0x0cu), std::pair(4u, 0x3cu)}) {
     std::vector<uint8_t> frame = Build(Rh(), Command(1));
     frame[kRhAt + at] |= static_cast<uint8_t>(bits);
@@ -79,7 +78,6 @@ TEST_F(DropsTest, MoreThan4096BytesOfCommandsAreMalformed) {
   while (commands.size() < kMaxPackBytes + 2) commands.insert(commands.end(), {0x21, 0});
   // BuildFrame makes none so long, so the frame lacks a command, which is added by hand.
   std::vector<uint8_t> frame = Build(Rh(), {commands.begin(), commands.end() - 2});
-  constexpr uint32_t kRhAt = 42;
   frame.insert(frame.end() - kRcrcBytes, {0x21, 0});
   StoreBe16(&frame[16], static_cast<uint16_t>(frame.size() - 14));
   StoreBe16(&frame[38], static_cast<uint16_t>(frame.size() - 34));
@@ -97,7 +95,7 @@ TEST_F(DropsTest, TheSourcePortIsIgnoredWithoutSessions) {
   uint16_t psn = 0;
   for (const uint16_t source_port : {uint16_t{0}, uint16_t{1}, uint16_t{50000}, uint16_t{65535}}) {
     std::vector<uint8_t> frame = Build(Rh(psn++), Command(1));
-    StoreBe16(&frame[34], source_port);
+    StoreBe16(&frame[kSourcePortAt], source_port);
     Inject({frame});
   }
   EXPECT_EQ(host->Count(Counter::kRxPdus), psn);
@@ -426,7 +424,6 @@ TEST_F(DropsTest, ControlOfAnotherAssociation) {
 class SessionFloodTest : public ByHandTest {
  protected:
   static constexpr uint32_t kSessions = 4;
-  static constexpr uint32_t kSourcePortAt = 34;  // in a frame of UDP over IPv4
   void SetUp() override {
     params.sessions = kSessions;
     Start();

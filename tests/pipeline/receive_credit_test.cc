@@ -30,14 +30,13 @@ class HoldersTest : public ByHandTest {
   }
   void Inject(uint16_t peer, ControlMessage message) {
     IdentitiesOf(message) = met_[peer];
-    std::vector<uint8_t> body(kMaxControlPduBytes);
-    body.resize(EncodeControl(message, body.data()));
-    ByHandTest::Inject({Build(ControlRh(peer, kPartition), body, peer)});
+    ByHandTest::Inject({Control(message, peer)});
   }
   // A PDU of commands that take a line each.
-  void InjectPdu(uint16_t peer, uint16_t psn, uint32_t lines) {
-    ReliabilityHeader rh = Rh(psn);
+  void InjectPdu(uint16_t peer, Psn psn, uint32_t lines) {
+    ReliabilityHeader rh = Rh();
     rh.xpuid = peer;
+    rh.psn = psn;
     std::vector<uint8_t> commands;
     for (uint32_t i = 0; i < lines; ++i) {
       const std::vector<uint8_t> command = Command(static_cast<uint8_t>(i));
@@ -195,12 +194,12 @@ TEST_F(HoldersTest, PdusWaitTogetherUpToTheLinesOfAnyReceiver) {
   ASSERT_GE(Promised(), TxQueue::kUnknownReceiver + 2u);
   Ask(*host, request::Unclaim{.vc_mask = 1, .client = client->number});
   const Instance& instance = host->pipeline->instance(0);
-  InjectPdu(1, 0, 1);
+  InjectPdu(1, Psn(0), 1);
   EXPECT_EQ(instance.unclaimed_count[0], 1u);
-  InjectPdu(1, 1, TxQueue::kUnknownReceiver - 1);
+  InjectPdu(1, Psn(1), TxQueue::kUnknownReceiver - 1);
   EXPECT_EQ(instance.unclaimed_count[0], 1u);
   EXPECT_EQ(instance.credit_ring[0]->kept_lines, TxQueue::kUnknownReceiver);
-  InjectPdu(1, 2, 1);
+  InjectPdu(1, Psn(2), 1);
   EXPECT_EQ(instance.unclaimed_count[0], 2u);
   EXPECT_EQ(instance.credit_ring[0]->kept_lines, TxQueue::kUnknownReceiver + 1u);
 }

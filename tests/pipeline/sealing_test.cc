@@ -231,8 +231,6 @@ TEST_F(ManySealedTest, EachSealedFrameOverIpv6HasTheRightChecksum) {
 // Two ends that have the same secret.
 class SealedPairTest : public PlanesTest {
  protected:
-  static constexpr size_t kRhAt = kEthernetBytes + 20 + 8;
-
   void StartSealed(SealMode mode) { StartSealed(mode, mode); }
   void StartSealed(SealMode of_a, SealMode of_b) {
     StartWithoutSecrets(of_a, of_b);

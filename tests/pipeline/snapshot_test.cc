@@ -147,8 +147,6 @@ TEST_F(SnapshotTest, PlanesAreThoseOfThePeerThatIsAskedFor) {
 
 class SnapshotOfTraffic : public PlanesTest {
  protected:
-  static constexpr size_t kSourcePortAt = 34;  // in a frame of UDP over IPv4
-
   ConnectionRow RowOfConnection(uint32_t number) {
     ConnectionSnapshot snapshot;
     snapshot.first = number;
