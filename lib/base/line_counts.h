@@ -9,6 +9,8 @@ namespace suede {
 
 // Maximum lines of one record, and of one command.
 inline constexpr uint32_t kMaxRecordLines = 5;
+// Max lines lost by wrapping around a ring's end: a record is never split.
+inline constexpr uint32_t kWrapLines = kMaxRecordLines;
 
 // Returns the number of records of `per` lines each, 1 to kMaxRecordLines, in `lines`, at most
 // 2^23.

@@ -22,7 +22,7 @@ bool ControlSender::SendControl(Instance& instance, PeerIndex peer, PlaneIndex p
   IdentitiesOf(message) = instance.peers[peer].handshake().identities();
   if (auto* hello = std::get_if<Hello>(&message)) {
     for (Vc vc = 0; vc < kVcCount; ++vc) {
-      hello->credit_lines[vc] = instance.rx_credit[Scheduler::IndexOf(peer, vc)].limit;
+      hello->credit_lines[vc] = instance.rx_credit.At(peer, vc).limit;
     }
   }
   uint8_t* const commands = frame->buffer + Frame::kCommandOffset;

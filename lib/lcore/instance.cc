@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdlib>
 
+#include "base/line_counts.h"
 #include "client/command_sink.h"
 #include "lcore/port_context.h"
 
@@ -39,8 +40,8 @@ Instance::Instance(const InstanceParams& instance_params,
   sources.resize(path_count);
   paths.resize(count);
   blocked.resize(count);
-  rx_credit.resize(size_t{count} * kVcCount);
-  tx_credit.resize(rx_credit.size());
+  rx_credit.queues.resize(size_t{count} * kVcCount);
+  tx_credit.resize(rx_credit.queues.size());
   ack_list.resize(ports.size());
   widest_window = params.transport.window_pdus;
   largest_pack_bytes = params.pack_limit_bytes;

@@ -10,7 +10,7 @@
 
 #include "base/coordinates.h"
 #include "congestion/context.h"
-#include "lcore/credit.h"
+#include "credit/credit.h"
 #include "lcore/params.h"
 #include "lcore/ping.h"
 #include "lcore/settings.h"
@@ -284,12 +284,8 @@ struct Instance {
   std::array<PduList, kVcCount> unclaimed;  // accepted PDUs that wait for a client
   std::array<uint32_t, kVcCount> unclaimed_count{};
 
-  // Receive credit: see credit.h.
-  std::vector<RxCredit> rx_credit;  // [queue]
-  std::vector<TxCredit> tx_credit;  // [queue]
-  std::array<CreditFeed, kVcCount> feeds;
-  std::array<CreditRing, kVcCount> unclaimed_ring;
-  std::array<CreditRing*, kVcCount> credit_ring{};  // the ring of each feed
+  RxCredits rx_credit;              // receive credit that peers hold here,
+  std::vector<TxCredit> tx_credit;  // and ours there: [queue]
 };
 
 }  // namespace suede

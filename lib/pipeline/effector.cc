@@ -173,7 +173,7 @@ void Effector::ChangeCredit(Instance& instance, PeerIndex peer, effect::CreditSt
       CreditUse::Begin(instance, peer);
       return congestion_.Start(instance, peer);
     case effect::CreditStep::kEnd:
-      grants_.Forget(instance, peer);
+      granter_.Forget(instance.rx_credit, peer);
       congestion_grants_.Forget(instance, peer);
       credit_use_.End(instance, peer);
       return congestion_.Start(instance, peer);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/coordinates.h"
+#include "credit/granter.h"
 #include "lcore/lcore.h"
 #include "receive/congestion_grants.h"
 #include "receive/credit_grants.h"
@@ -29,6 +30,7 @@ class Effector {
     CreditUse& credit_use;
     CongestionUse& congestion;
     Stager& stager;
+    CreditGranter& granter;
     CreditGrants& grants;
     CongestionGrants& congestion_grants;
     Pauses& pauses;
@@ -40,6 +42,7 @@ class Effector {
         credit_use_(parts.credit_use),
         congestion_(parts.congestion),
         stager_(parts.stager),
+        granter_(parts.granter),
         grants_(parts.grants),
         congestion_grants_(parts.congestion_grants),
         pauses_(parts.pauses) {}
@@ -62,6 +65,7 @@ class Effector {
   CreditUse& credit_use_;
   CongestionUse& congestion_;
   Stager& stager_;
+  CreditGranter& granter_;
   CreditGrants& grants_;
   CongestionGrants& congestion_grants_;
   Pauses& pauses_;

@@ -25,7 +25,7 @@ Pipeline::Pipeline()
                                 .run_queue = run_queue_,
                                 .ring_drainer = ring_drainer_,
                                 .stager = stager_,
-                                .grants = grants_,
+                                .granter = granter_,
                                 .deliverer = deliverer_,
                                 .effector = effector_,
                                 .planes = planes_,
@@ -88,7 +88,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   planes_.AddInstance(instance);
   lcore_.clients.AddInstance();
   reporter_.AddInstance();
-  grants_.AddInstance(instance);
+  granter_.AddInstance(instance.rx_credit);
   congestion_.AddInstance(instance);
   congestion_grants_.AddInstance(instance);
   deliverer_.AddInstance();

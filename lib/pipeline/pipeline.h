@@ -139,13 +139,14 @@ class Pipeline {
                                .congestion = congestion_,
                                .stager = stager_}};
   AckScheduler ack_scheduler_{lcore_};
-  CreditGrants grants_{lcore_};
+  CreditGranter granter_{ClientTable::kMaxClients};
+  CreditGrants grants_{lcore_, granter_};
   CongestionGrants congestion_grants_{lcore_};
-  Deliverer deliverer_{lcore_, grants_};
+  Deliverer deliverer_{lcore_, granter_};
   Refusals refusals_{lcore_};
   PauseRequester pause_requester_{lcore_};
   Receiver receiver_{{.lcore = lcore_,
-                      .grants = grants_,
+                      .granter = granter_,
                       .congestion_grants = congestion_grants_,
                       .deliverer = deliverer_,
                       .refusals = refusals_,
@@ -159,6 +160,7 @@ class Pipeline {
                       .credit_use = credit_use_,
                       .congestion = congestion_,
                       .stager = stager_,
+                      .granter = granter_,
                       .grants = grants_,
                       .congestion_grants = congestion_grants_,
                       .pauses = pauses_}};

@@ -125,7 +125,7 @@ Reporter::Counted Reporter::PublishGauges(Time now) {
     const Instance& instance = *each;
     uint64_t unclaimed = 0;
     uint64_t promised = 0;
-    for (const CreditFeed& feed : instance.feeds) promised += feed.promised;
+    for (const CreditFeed& feed : instance.rx_credit.feeds) promised += feed.promised;
     for (const uint32_t count : instance.unclaimed_count) unclaimed += count;
     GaugeBlock& gauges = instance.gauges;
     gauges.Set(Gauge::kInflightPdus, instance.inflight);

@@ -27,7 +27,8 @@ void RequestWork::Do(const todo::ClientLeft& /*left*/) {
   for (const auto& instance : parts_.lcore.instances) {
     uint32_t mask = 0;
     for (Vc vc = 0; vc < kVcCount; ++vc) {
-      if (parts_.grants.HasMoved(*instance, vc)) mask |= 1u << vc;
+      const uint32_t client = parts_.lcore.ClaimantOf(*instance, vc);
+      if (parts_.granter.HasMoved(instance->rx_credit, vc, client)) mask |= 1u << vc;
     }
     parts_.deliverer.MoveFeeds(*instance, mask);
   }

@@ -29,7 +29,7 @@ class RequestWork {
     RunQueue& run_queue;
     RingDrainer& ring_drainer;
     Stager& stager;
-    CreditGrants& grants;
+    CreditGranter& granter;
     Deliverer& deliverer;
     Effector& effector;
     PlaneWatch& planes;

@@ -58,10 +58,10 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
   PduList& list = instance.unclaimed[vc];
   const uint32_t count = instance.unclaimed_count[vc];
   if (count >= instance.params.unclaimed_pdus) {
-    const RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(pdu.peer, vc)];
+    const RxCredit& credit = instance.rx_credit.At(pdu.peer, vc);
     if (!credit.counts || lines > credit.held()) return refused;
     if (list.tail() != nullptr && AppendToKept(*list.tail(), pdu, bytes, lines)) {
-      grants_.CountKept(instance, vc, lines, true);
+      CreditGranter::CountKept(instance.rx_credit, vc, lines, true);
       return {Delivery::kDelivered, lines};
     }
     if (count >= instance.params.unclaimed_pdus + kMaxPromisedPdus) return refused;
@@ -73,7 +73,7 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
   kept->peer = static_cast<uint16_t>(pdu.peer);
   kept->vc = static_cast<uint8_t>(vc);
   list.PushBack(kept);
-  grants_.CountKept(instance, vc, lines, true);
+  CreditGranter::CountKept(instance.rx_credit, vc, lines, true);
   ++instance.unclaimed_count[vc];
   instance.counters.Add(Counter::kRxUnclaimed);
   return {Delivery::kKept, lines};
@@ -84,7 +84,7 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
 [[gnu::cold]] Delivered Deliverer::KeepPromised(Instance& instance, ReceivedPdu pdu,
                                                 uint32_t lines_needed) {
   const Vc vc(pdu.rh.vc());
-  const RxCredit& credit = instance.rx_credit[Scheduler::IndexOf(pdu.peer, vc)];
+  const RxCredit& credit = instance.rx_credit.At(pdu.peer, vc);
   if (!credit.counts || lines_needed > credit.held() + SUEDE_MAX_RECORD_LINES) {
     return {Delivery::kRefused, lines_needed};
   }
@@ -129,7 +129,7 @@ bool Deliverer::DeliverUnclaimed() {
         break;
       }
       list.PopFront();
-      grants_.CountKept(instance, vc, pdu->lines, false);
+      CreditGranter::CountKept(instance.rx_credit, vc, pdu->lines, false);
       --instance.unclaimed_count[vc];
       instance.home().link.frames().ReleasePdu(pdu);
       work = true;
@@ -148,7 +148,7 @@ bool Deliverer::DeliverUnclaimed() {
 void Deliverer::MoveFeeds(Instance& instance, uint32_t vc_mask) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     if ((vc_mask & 1u << vc) == 0) continue;
-    grants_.MoveFeed(instance, vc);
+    granter_.MoveFeed(instance.rx_credit, vc, lcore_.ClaimantOf(instance, vc));
     const bool waits = std::any_of(waiting_.begin(), waiting_.end(), [&](const VcRef& ref) {
       return ref.instance == instance.number && ref.vc == vc;
     });

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/coordinates.h"
+#include "credit/granter.h"
 #include "lcore/lcore.h"
-#include "receive/credit_grants.h"
 #include "receive/received_pdu.h"
 
 namespace suede {
@@ -35,7 +35,7 @@ struct DeliveredRun {
 class Deliverer {
  public:
   // Both arguments outlive this object.
-  Deliverer(Lcore& lcore, CreditGrants& grants) : lcore_(lcore), grants_(grants) {}
+  Deliverer(Lcore& lcore, CreditGranter& granter) : lcore_(lcore), granter_(granter) {}
 
   // Adds an instance, before the first poll iteration.
   void AddInstance() { waiting_.reserve(lcore_.instances.size() * kVcCount * 2); }
@@ -85,7 +85,7 @@ class Deliverer {
   static bool AppendToKept(Pdu& kept, const ReceivedPdu& pdu, uint32_t bytes, uint32_t lines);
 
   Lcore& lcore_;
-  CreditGrants& grants_;
+  CreditGranter& granter_;
   std::vector<VcRef> waiting_;  // claimed VCs whose unclaimed PDUs are being delivered
 };
 

@@ -70,7 +70,7 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   flow_.instance = &instance;
   flow_.connection = &instance.connections[number];
   const Vc vc(rh.vc());
-  flow_.credit = &instance.rx_credit[Scheduler::IndexOf(peer, vc)];
+  flow_.credit = &instance.rx_credit.At(peer, vc);
   flow_.target = deliverer_.TargetOf(instance, vc, rh.xpuid());
   flow_.ring = Deliverer::DirectRing(instance, flow_.target);
   flow_.peer = peer;
@@ -277,7 +277,8 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   deliverer_.CountRun(instance, flow_.target, run);
   if (flow_.connection->rx().is_watched() || burst_.has_marks()) [[unlikely]]
     WatchRun(instance, run.pdus, run.bytes, run.lines, now);
-  grants_.OnAccepted(instance, flow_.peer, flow_.target.vc, *flow_.credit, run.lines, run.widest);
+  granter_.OnAccepted(instance.rx_credit, flow_.peer, flow_.target.vc, *flow_.credit, run.lines,
+                      run.widest);
   pause_requester_.OnReceived(instance, flow_.target.vc, now);
   // The acknowledgement of the first PDU is scheduled already.
   if (run.pdus > 1) AckScheduler::Schedule(instance, flow_.number, *flow_.connection, now);
@@ -360,8 +361,8 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
     case Delivery::kDelivered:
     case Delivery::kKept:
       connection.rx().Accept();
-      grants_.OnAccepted(instance, pdu.peer, flow_.target.vc, *flow_.credit, delivered.lines,
-                         delivered.lines);
+      granter_.OnAccepted(instance.rx_credit, pdu.peer, flow_.target.vc, *flow_.credit,
+                          delivered.lines, delivered.lines);
       instance.counters.Add(Counter::kRxPdus);
       AckScheduler::Schedule(instance, number, connection, now);
       if (connection.rx().is_watched()) CheckMissing(instance, now);

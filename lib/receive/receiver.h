@@ -11,7 +11,6 @@
 #include "lcore/lcore.h"
 #include "lcore/peer_effects.h"
 #include "receive/congestion_grants.h"
-#include "receive/credit_grants.h"
 #include "receive/deliver.h"
 #include "receive/foreign_frames.h"
 #include "receive/pause_requester.h"
@@ -27,7 +26,7 @@ class Receiver {
   // All members outlive this object.
   struct Parts {
     Lcore& lcore;
-    CreditGrants& grants;
+    CreditGranter& granter;
     CongestionGrants& congestion_grants;
     Deliverer& deliverer;
     Refusals& refusals;
@@ -36,7 +35,7 @@ class Receiver {
   };
   explicit Receiver(const Parts& parts)
       : lcore_(parts.lcore),
-        grants_(parts.grants),
+        granter_(parts.granter),
         congestion_grants_(parts.congestion_grants),
         deliverer_(parts.deliverer),
         refusals_(parts.refusals),
@@ -130,7 +129,7 @@ class Receiver {
   void CheckMissing(Instance& instance, Time now);
 
   Lcore& lcore_;
-  CreditGrants& grants_;
+  CreditGranter& granter_;
   CongestionGrants& congestion_grants_;
   Deliverer& deliverer_;
   Refusals& refusals_;

@@ -23,7 +23,7 @@ void CreditUse::Begin(Instance& instance, PeerIndex peer) {
     const bool both = hello.counts_credit && instance.params.counts_credit;
     if (queue.counts_credit == both) continue;
     queue.counts_credit = both;
-    instance.rx_credit[index].counts = both;
+    instance.rx_credit.At(peer, vc).counts = both;
     instance.tx_credit[index].limit = queue.credit = both ? hello.credit_lines[vc] : 0;
   }
 }

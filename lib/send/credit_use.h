@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sender's credit for its peers' receive rings (docs/control-pdus.md, CREDIT). The receiver's
-// side is in receive/credit_grants.h. Owned by the lcore.
+// side is in lib/credit. Owned by the lcore.
 #ifndef SUEDE_SEND_CREDIT_USE_H_
 #define SUEDE_SEND_CREDIT_USE_H_
 

@@ -112,10 +112,10 @@ class Rig : public SteeredTest {
     host->pipeline->port_counters().AddTo(sum);
     out << FormatCounters(sum, true) << '\n';
     const Instance& instance = host->pipeline->instance(0);
-    for (const RxCredit& credit : instance.rx_credit) {
+    for (const RxCredit& credit : instance.rx_credit.queues) {
       out << credit.accepted << '/' << credit.limit << '/' << credit.widest << ' ';
     }
-    for (const CreditFeed& feed : instance.feeds)
+    for (const CreditFeed& feed : instance.rx_credit.feeds)
       out << feed.promised << '+' << feed.kept_lines << ' ';
     return out.str();
   }

@@ -65,7 +65,7 @@ TEST_F(ObservationTest, PromisedLinesAreThoseOfAllVcs) {
   Statuses(sender, 1);
   Run(milliseconds(11));
   uint64_t promised = 0;
-  for (const CreditFeed& feed : b.pipeline->instance(0).feeds) promised += feed.promised;
+  for (const CreditFeed& feed : b.pipeline->instance(0).rx_credit.feeds) promised += feed.promised;
   EXPECT_GT(promised, 0);
   EXPECT_EQ(Shown(b, Gauge::kPromisedLines), promised);
 }

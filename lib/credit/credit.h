@@ -4,19 +4,18 @@
 //
 // Sums are updated with each grant and each accepted PDU, so that no step visits more than a few
 // peers, however many there are.
-#ifndef SUEDE_LCORE_CREDIT_H_
-#define SUEDE_LCORE_CREDIT_H_
+#ifndef SUEDE_CREDIT_CREDIT_H_
+#define SUEDE_CREDIT_CREDIT_H_
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/coordinates.h"
+#include "base/sue.h"
 #include "base/time.h"
-#include "client/segment.h"
 
 namespace suede {
-
-// Max lines lost by wrapping around a ring's end: a record is never split.
-inline constexpr uint32_t kWrapLines = SUEDE_MAX_RECORD_LINES;
 
 // Credit that a peer has on a VC here. Counts since the association began, modulo 2^32.
 // One cache line: peers send one after the other.
@@ -101,6 +100,19 @@ struct CreditRing {
   Time reclaim_at{};
 };
 
+// Receive credit of the peers of one instance.
+struct RxCredits {
+  uint32_t number = 0;           // of the instance
+  std::vector<RxCredit> queues;  // by {peer, VC}
+  std::array<CreditFeed, kVcCount> feeds;
+  std::array<CreditRing, kVcCount> unclaimed_ring;
+  std::array<CreditRing*, kVcCount> ring{};  // the ring of each feed
+
+  RxCredit& At(PeerIndex peer, Vc vc) { return queues[peer * kVcCount + vc]; }
+  const RxCredit& At(PeerIndex peer, Vc vc) const { return queues[peer * kVcCount + vc]; }
+  uint32_t peer_count() const { return static_cast<uint32_t>(queues.size()) / kVcCount; }
+};
+
 }  // namespace suede
 
-#endif  // SUEDE_LCORE_CREDIT_H_
+#endif  // SUEDE_CREDIT_CREDIT_H_
