@@ -12,7 +12,8 @@ SMALL = {
     "all-to-all": ["topology.xpus=4", "load[0].duration_s=1"],
     "burst-loss": ["load[0].duration_s=2"],
     "flapping-link": ["load[0].duration_s=3", "faults[0].times=1"],
-    "incast-ecn": ["load[0].iterations=5"],
+    # A port so slow that senders on a slow CPU, too, fill its queue.
+    "incast-ecn": ["load[0].iterations=20", "switch.port.rate_gbps=0.5"],
     "incast-nscc": ["topology.xpus=9", "load[0].iterations=5"],
     "incast-pfc": ["load[0].iterations=10"],
     "incast-rccc": ["topology.xpus=9", "load[0].iterations=5"],
