@@ -112,7 +112,8 @@ class ClientReceiver {
     out->own_xpuid = first.own_xpuid;
     out->instance = first.instance;
     out->vc = vc_;
-    out->count = CountAlike(line, lines, std::min(available, line_count_ - index), max);
+    out->count = CountAlike(
+        line, {.lines = lines, .room = std::min(available, line_count_ - index), .max = max});
     taken_ += out->count * lines;
     return out->count;
   }
@@ -129,18 +130,24 @@ class ClientReceiver {
  private:
   static constexpr uint32_t kPrefetchLines = 6;
 
-  // Counts the records of `lines` lines in the next `room` lines that are like the first, up to a
-  // record that differs: 1 to `max`.
-  static uint32_t CountAlike(const uint8_t* line, uint32_t lines, uint32_t room, uint32_t max) {
-    const uint32_t stride = lines * SUEDE_LINE_BYTES;
+  // Bounds of a run of records.
+  struct RunBounds {
+    uint32_t lines;  // of each record
+    uint32_t room;   // lines up to the end of the ring, or of what is published
+    uint32_t max;    // records
+  };
+  // Counts the records that are like the first, up to a record that differs: 1 to bounds.max.
+  [[gnu::always_inline]] static uint32_t CountAlike(const uint8_t* line, RunBounds bounds) {
+    const uint32_t stride = bounds.lines * SUEDE_LINE_BYTES;
     const uint64_t word0 = LoadRecordWord(line);
     const uint64_t word1 = LoadRecordWord(line + 8);
     // The bits of lengths in the second word, in the control's first two bytes.
     const uint64_t lengths = ((word1 >> 52 & 1) != 0 ? 0xff1full : 0x001full) << 48;
     // Lines not published yet stay in the daemon's cache.
-    const uint8_t* const last = line + size_t{room - 1} * SUEDE_LINE_BYTES;
+    const uint8_t* const last = line + size_t{bounds.room - 1} * SUEDE_LINE_BYTES;
     uint32_t count = 1;
-    for (uint32_t end = 2 * lines; end <= room && count < max; end += lines) {
+    for (uint32_t end = 2 * bounds.lines; end <= bounds.room && count < bounds.max;
+         end += bounds.lines) {
       line += stride;
       __builtin_prefetch(std::min(line + kPrefetchLines * SUEDE_LINE_BYTES, last));
       if (((LoadRecordWord(line) ^ word0) | ((LoadRecordWord(line + 8) ^ word1) & lengths)) != 0) {

@@ -86,11 +86,11 @@ void CongestionGrants::OnReceived(Instance& instance, ConnectionIndex connection
   if (marks.wanted) WantEcho(instance, path);
 }
 
-void CongestionGrants::OnDelivered(const Instance& instance, uint64_t bytes, uint32_t lines) {
-  if (lines == 0) return;
+void CongestionGrants::OnDelivered(const Instance& instance, const DeliveredRun& run) {
+  if (run.lines == 0) return;
   uint32_t& of_lines = octets_of_lines_[instance.number];
-  const auto now =
-      static_cast<uint32_t>(std::clamp<uint64_t>(bytes * 16 / lines, kMinOfLines, kMaxOfLines));
+  const auto now = static_cast<uint32_t>(
+      std::clamp<uint64_t>(run.bytes * 16 / run.lines, kMinOfLines, kMaxOfLines));
   of_lines = (7 * of_lines + now) / 8;
 }
 

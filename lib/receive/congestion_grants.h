@@ -18,6 +18,7 @@
 #include "base/fifo.h"
 #include "congestion/target.h"
 #include "lcore/lcore.h"
+#include "receive/deliver.h"
 
 namespace suede {
 
@@ -40,8 +41,8 @@ class CongestionGrants {
   // `marked`: each has a mark. Only called if ReceivedMarks::is_counted.
   void OnReceived(Instance& instance, ConnectionIndex connection, uint32_t pdus, uint64_t bytes,
                   bool marked);
-  // PDUs of `bytes` took `lines` of receive rings.
-  void OnDelivered(const Instance& instance, uint64_t bytes, uint32_t lines);
+  // PDUs have taken lines of receive rings.
+  void OnDelivered(const Instance& instance, const DeliveredRun& run);
   // A PDU has arrived without its commands.
   void OnTrimmed(Instance& instance, PeerIndex peer, PlaneIndex plane);
   // The association with the peer is over.

@@ -276,7 +276,7 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   run_ = {};
   deliverer_.CountRun(instance, flow_.target, run);
   if (flow_.connection->rx().is_watched() || burst_.has_marks()) [[unlikely]]
-    WatchRun(instance, run.pdus, run.bytes, run.lines, now);
+    WatchRun(instance, run, now);
   granter_.OnAccepted(instance.rx_credit, flow_.peer, flow_.target.vc, *flow_.credit, run.lines,
                       run.widest);
   pause_requester_.OnReceived(instance, flow_.target.vc, now);
@@ -316,10 +316,9 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
 }
 
 // Counts a run for congestion control.
-[[gnu::noinline]] void Receiver::WatchRun(Instance& instance, uint32_t pdus, uint64_t bytes,
-                                          uint32_t lines, Time now) {
-  CountArrived(instance, pdus, bytes);
-  congestion_grants_.OnDelivered(instance, bytes, lines);
+[[gnu::noinline]] void Receiver::WatchRun(Instance& instance, const DeliveredRun& run, Time now) {
+  CountArrived(instance, run.pdus, run.bytes);
+  congestion_grants_.OnDelivered(instance, run);
   CheckMissing(instance, now);
 }
 

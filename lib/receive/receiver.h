@@ -124,7 +124,7 @@ class Receiver {
     if (run_.pdus != 0) CountRun(now);
   }
   void CountRun(Time now);
-  void WatchRun(Instance& instance, uint32_t pdus, uint64_t bytes, uint32_t lines, Time now);
+  void WatchRun(Instance& instance, const DeliveredRun& run, Time now);
   void CountArrived(Instance& instance, uint32_t pdus, uint64_t bytes);
   void CheckMissing(Instance& instance, Time now);
 
