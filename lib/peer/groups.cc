@@ -38,12 +38,12 @@ void Peer::SendSession(PlaneIndex plane, SessionIndex slot, Effects& effects) {
 void Peer::OnGroupDeadline(PlaneIndex plane, Time now, Effects& effects) {
   SessionGroup& group = groups_[plane];
   if (now < group.deadline()) return;
-  std::array<SessionGroup::Facts, kMaxSessions> facts;  // (Most groups need a few.)
+  std::array<SessionFacts, kMaxSessions> facts;  // (Most groups need a few.)
   Connection* each = &connection(plane, 0);
   const uint32_t stall_timeouts = own_->paths.sessions.stall_timeouts;
   const uint32_t vc_count = own_->map.vc_count();
   for (SessionIndex slot = 0; slot < group.count(); ++slot) {
-    SessionGroup::Facts& fact = facts[slot];
+    SessionFacts& fact = facts[slot];
     fact = {};
     Duration of_idle{};  // of VCs that were not used: not a measurement of the present path
     for (const Connection* const end = each + vc_count; each != end; ++each) {

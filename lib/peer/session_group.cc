@@ -36,11 +36,6 @@ constexpr uint8_t kAsksOfOpening = 16;
 
 // Sessions requested at once if all are congested: the first that is answered opens.
 constexpr uint32_t kOpenings = 2;
-// Max numbers in a row that are refused because their paths are slow. The next number is taken: all
-// paths may be slow for a common cause.
-constexpr uint8_t kSlowNumbers = 3;
-// A slow answer takes at least this part of the smallest round trip, in percent.
-constexpr uint32_t kMinSlow = 125;
 // An answer that takes longer than this many times the time of a slow one is not awaited.
 constexpr int kLate = 2;
 
@@ -80,14 +75,11 @@ void SessionGroup::Begin(uint32_t count, uint32_t numbers, Time now) {
   }
   slots_[0].state = State::kOpen;
   slots_[0].since = now;
-  open_ = BitOf(0);
+  open_ = SlotBit(0);
   fencing_ = 0;
   deadline_ = kNever;
-  looked_at_ = now;
+  weights_.Begin(now);
   calm_since_ = kNever;
-  min_rtt_ = Duration(0);
-  fastest_rtt_ = Duration(0);
-  pace_ns_ = 0;
   min_weight_ = SessionSlot::kWeightOne;
   run_left_ = 0;
   run_slot_ = 0;
@@ -124,11 +116,11 @@ bool SessionGroup::OnFence(const SessionNumber& request) {
 SessionGroup::Answer SessionGroup::OnAnswer(const SessionNumber& answer,
                                             const SessionParams& params, SecretNumbers& random,
                                             Time now) {
-  if (answer.slot >= count_ || !IsAsking(SessionIndex(answer.slot))) return Answer::kStale;
+  if (answer.slot >= count_ || !slots_[answer.slot].IsAsking()) return Answer::kStale;
   const SessionIndex index(answer.slot);
   SessionSlot& slot = slots_[index];
   if (answer.turn != slot.turn || answer.number != slot.asked) return Answer::kStale;
-  if (MayBeSlow(slot) && now - slot.asked_at > SlowAfter(slot, params)) {
+  if (weights_.MayBeSlow(slot) && now - slot.asked_at > weights_.SlowAfter(slot, params)) {
     ++slot.slow_numbers;
     AskAgain(index, random, now);
     return Answer::kSlow;
@@ -147,29 +139,15 @@ SessionGroup::Answer SessionGroup::OnAnswer(const SessionNumber& answer,
     slot.state = State::kDraining;
     return Answer::kTaken;
   }
-  open_ |= BitOf(index);
+  open_ |= SlotBit(index);
   if (slot.leaves_slow && !std::has_single_bit(open_)) {
     slot.state = State::kClearing;
-    open_ &= ~BitOf(index);
+    open_ &= ~SlotBit(index);
     return Answer::kTaken;
   }
   slot.state = State::kOpen;
-  ForEach(open_ & ~BitOf(index), [&](SessionIndex other) { SetWeight(slots_[other], true); });
+  ForEachSlot(open_ & ~SlotBit(index), [&](SessionIndex other) { SetWeight(slots_[other], true); });
   return Answer::kTaken;
-}
-
-// Whether an answer may be refused as slow: the number was requested because other paths are
-// congested, and another may be requested.
-bool SessionGroup::MayBeSlow(const SessionSlot& slot) const {
-  return (slot.state == State::kOpening || slot.leaves_slow) && slot.slow_numbers < kSlowNumbers &&
-         min_rtt_ != Duration(0);
-}
-
-// The time of request and answer above which a path is refused: with such a path, another session
-// would still be needed, or a session that moves would be no faster than others.
-Duration SessionGroup::SlowAfter(const SessionSlot& slot, const SessionParams& params) const {
-  const Duration limit = min_rtt_ * std::max(params.open_percent, kMinSlow) / 100;
-  return slot.state == State::kOpening ? limit : std::max(limit, fastest_rtt_);
 }
 
 // One more session is enough for now; its use shows whether another is needed.
@@ -198,8 +176,8 @@ void SessionGroup::Fence(SessionIndex slot, Time now) {
   each.fenced = true;
   each.ask_at = now;
   ++each.turn;
-  open_ &= ~BitOf(slot);
-  fencing_ |= BitOf(slot);
+  open_ &= ~SlotBit(slot);
+  fencing_ |= SlotBit(slot);
 }
 
 bool SessionGroup::IsFenced(const SessionNumber& answer) const {
@@ -210,14 +188,14 @@ bool SessionGroup::IsFenced(const SessionNumber& answer) const {
 void SessionGroup::OnFenced(SessionIndex slot, Duration rest, Time now) {
   slots_[slot].state = State::kIdle;
   slots_[slot].rest_until = now + rest;
-  fencing_ &= ~BitOf(slot);
+  fencing_ &= ~SlotBit(slot);
 }
 
 // The path of the requested number is dead, or the answer was lost.
 void SessionGroup::OnUnanswered(SessionIndex slot, bool stalled, const Waits& waits,
                                 SecretNumbers& random, Time now) {
   SessionSlot& each = slots_[slot];
-  if (MayBeSlow(each)) {
+  if (weights_.MayBeSlow(each)) {
     ++each.slow_numbers;
     return AskAgain(slot, random, now);
   }
@@ -228,7 +206,7 @@ void SessionGroup::OnUnanswered(SessionIndex slot, bool stalled, const Waits& wa
     return;
   }
   if (stalled && !each.answers_only && each.unanswered >= kAsksBeforeFence) {
-    if ((open_ & ~BitOf(slot)) != 0) return Fence(slot, now);
+    if ((open_ & ~SlotBit(slot)) != 0) return Fence(slot, now);
     OpenAnother(random, now);  // there is no session to move to
   }
   AskAgain(slot, random, now);
@@ -266,8 +244,8 @@ void SessionGroup::AskAgain(SessionIndex slot, SecretNumbers& random, Time now) 
 
 bool SessionGroup::OnStall(SessionIndex slot, SecretNumbers& random, Time now) {
   if (count_ == 1 || slots_[slot].state == State::kFencing) return false;
-  if ((open_ & ~BitOf(slot)) != 0) open_ &= ~BitOf(slot);
-  if (IsAsking(slot)) return false;
+  if ((open_ & ~SlotBit(slot)) != 0) open_ &= ~SlotBit(slot);
+  if (slots_[slot].IsAsking()) return false;
   Ask(slot, State::kMoving, random, now);
   return true;
 }
@@ -276,10 +254,10 @@ bool SessionGroup::OnPeerMoved(SessionIndex slot, bool answers, SecretNumbers& r
   SessionSlot& moved = slots_[slot];
   const bool again = moved.rx_moved_at != Time{} && now - moved.rx_moved_at < kMovesAgain;
   moved.rx_moved_at = now;
-  if (count_ == 1 || !again || !answers || IsAsking(slot)) return false;
+  if (count_ == 1 || !again || !answers || slots_[slot].IsAsking()) return false;
   if (moved.state == State::kFencing) return false;
   moved.rx_moved_at = Time{};
-  const bool idle = (open_ & BitOf(slot)) == 0;
+  const bool idle = (open_ & SlotBit(slot)) == 0;
   Ask(slot, State::kMoving, random, now);
   moved.answers_only = idle;
   return true;
@@ -292,48 +270,57 @@ void SessionGroup::OnPlaneDown() {
     if (asking.state == State::kOpening || asking.state == State::kFencing)
       asking.state = State::kIdle;
     if (asking.state == State::kMoving) {
-      asking.state = (open_ & BitOf(slot)) != 0 ? State::kOpen : State::kDraining;
+      asking.state = (open_ & SlotBit(slot)) != 0 ? State::kOpen : State::kDraining;
     }
   }
   fencing_ = 0;
   deadline_ = kNever;
 }
 
+void SessionGroup::OnMarked(SlotMask slots, uint32_t pdus) {
+  slots &= open_;
+  if (count_ == 1 || slots == 0) return;
+  const uint32_t each = std::max<uint32_t>(pdus / static_cast<uint32_t>(std::popcount(slots)), 1);
+  ForEachSlot(slots, [&](SessionIndex slot) { slots_[slot].marked += each; });
+}
+
 // ---- Time.
 
 bool SessionGroup::OnTraffic(Time now, const SessionParams& params) {
-  const Time look = now + PaceOf(params);
+  const Time look = now + weights_.PaceOf(params);
   if (count_ == 1 || deadline_ <= look) return false;
   deadline_ = look;
   return true;
 }
 
-SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams& params,
+SlotMask SessionGroup::OnTimer(std::span<const SessionFacts> facts, const SessionParams& params,
                                const Waits& waits, SecretNumbers& random, Time now) {
   if (now < deadline_) return 0;
-  SetPace(facts, params, now);
+  weights_.SetPace(facts.first(count_), params, now);
   const bool used = EndDrains(facts);
-  const Extremes extremes = Weigh(facts, waits.ack, now);
+  const SessionWeights::Extremes extremes =
+      weights_.Weigh({slots_, count_}, open_, facts, waits.ack, now);
+  min_weight_ = extremes.min_weight;
   Evaluate(extremes, params, random, now);
   MoveCongested(extremes, facts, params, random, now);
   SlotMask asks = 0;
-  const Time look = now + PaceOf(params);
+  const Time look = now + weights_.PaceOf(params);
   Time next = kNever;
   deadline_ = kNever;
   run_left_ = 0;
   for (SessionIndex slot = 0; slot < count_; ++slot) {
     if (used) Expire(slot, facts[slot], params, random, now);
     SessionSlot& each = slots_[slot];
-    if (IsAsking(slot) && each.requested && now >= each.ask_at) {
+    if (each.IsAsking() && each.requested && now >= each.ask_at) {
       OnUnanswered(slot, facts[slot].stalled, waits, random, now);
     }
-    if ((IsAsking(slot) || each.state == State::kFencing) && now >= each.ask_at) {
+    if ((each.IsAsking() || each.state == State::kFencing) && now >= each.ask_at) {
       NoteAsked(each, params, waits, now);
-      asks |= BitOf(slot);
+      asks |= SlotBit(slot);
     }
     const bool drains = each.state == State::kDraining || each.state == State::kClearing ||
                         each.state == State::kFencing;
-    const bool asking = IsAsking(slot);
+    const bool asking = each.IsAsking();
     if (asking) next = std::min(next, each.ask_at);
     if (asking || drains || facts[slot].unacked_pdus != 0) next = std::min(next, look);
   }
@@ -347,14 +334,14 @@ void SessionGroup::NoteAsked(SessionSlot& slot, const SessionParams& params, con
   // Every answer may take longer than the wait, so the wait grows.
   const int more = std::clamp(slot.unanswered - kAsksBeforeFence + 1, 0, kMaxAskDoublings);
   Duration wait = waits.ask_again * (1 << more);
-  if (MayBeSlow(slot)) wait = std::min(wait, kLate * SlowAfter(slot, params));
+  if (weights_.MayBeSlow(slot)) wait = std::min(wait, kLate * weights_.SlowAfter(slot, params));
   slot.requested = true;
   slot.asked_at = now;
   slot.ask_at = now + wait;
 }
 
 // Returns whether PDUs are in flight.
-bool SessionGroup::EndDrains(std::span<const Facts> facts) {
+bool SessionGroup::EndDrains(std::span<const SessionFacts> facts) {
   bool used = false;
   for (SessionIndex slot = 0; slot < count_; ++slot) {
     SessionSlot& each = slots_[slot];
@@ -366,13 +353,13 @@ bool SessionGroup::EndDrains(std::span<const Facts> facts) {
     each.tx_pdus = facts[slot].tx_pdus;
     each.retransmissions = facts[slot].retransmissions;
     each.stale_pdus = kPdusOfFreshRtt;
-    open_ |= BitOf(slot);
+    open_ |= SlotBit(slot);
   }
   return used;
 }
 
 // Whether there are too few sessions, or too many.
-void SessionGroup::Evaluate(const Extremes& extremes, const SessionParams& params,
+void SessionGroup::Evaluate(const SessionWeights::Extremes& extremes, const SessionParams& params,
                             SecretNumbers& random, Time now) {
   const bool all_high = extremes.min_delay >= Percent(params.open_percent);
   const bool all_low = extremes.max_delay < Percent((100 + params.open_percent) / 2);
@@ -401,26 +388,27 @@ void SessionGroup::OpenAnother(SecretNumbers& random, Time now) {
 void SessionGroup::DrainWorst() {
   SessionIndex worst = 0;
   uint32_t max = 0;
-  ForEach(open_, [&](SessionIndex slot) {
+  ForEachSlot(open_, [&](SessionIndex slot) {
     if (slots_[slot].measured < max) return;
     worst = slot;
     max = slots_[slot].measured;
   });
   slots_[worst].state = State::kDraining;
-  open_ &= ~BitOf(worst);
+  open_ &= ~SlotBit(worst);
 }
 
 // Moves congested sessions. A session takes no third number while PDUs with its first are in
 // flight: the receiver accepts its present and its former number.
-void SessionGroup::MoveCongested(const Extremes& extremes, std::span<const Facts> facts,
-                                 const SessionParams& params, SecretNumbers& random, Time now) {
+void SessionGroup::MoveCongested(const SessionWeights::Extremes& extremes,
+                                 std::span<const SessionFacts> facts, const SessionParams& params,
+                                 SecretNumbers& random, Time now) {
   const auto is_high = [&](uint32_t weight) {
     return uint64_t{weight} * 100 >= uint64_t{extremes.best} * params.move_percent;
   };
   const bool even = !is_high(extremes.worst);
   // If the last evaluation found all sessions even, none has been high for an interval.
   const bool looks = !even || even_looks_ == 0;
-  ForEach(looks ? open_ : 0, [&](SessionIndex slot) {
+  ForEachSlot(looks ? open_ : 0, [&](SessionIndex slot) {
     SessionSlot& each = slots_[slot];
     const bool high = is_high(each.measured);
     each.high_intervals =
@@ -442,23 +430,23 @@ void SessionGroup::MoveCongested(const Extremes& extremes, std::span<const Facts
 void SessionGroup::NoteMove(const SessionParams& params, Time now) {
   if (moves_ < kFreeMoves + kMaxWaitDoublings) ++moves_;
   if (moves_ <= kFreeMoves) return;
-  const Duration wait = PaceOf(params) * (1 << (moves_ - kFreeMoves));
+  const Duration wait = weights_.PaceOf(params) * (1 << (moves_ - kFreeMoves));
   move_at_ = now + std::min(wait, params.interval * kMaxIntervals);
 }
 
 // An old session gets its next number before it ends; if it ends without a number, no PDU takes it
 // any more, provided that there is another session.
-void SessionGroup::Expire(SessionIndex slot, const Facts& facts, const SessionParams& params,
+void SessionGroup::Expire(SessionIndex slot, const SessionFacts& facts, const SessionParams& params,
                           SecretNumbers& random, Time now) {
   SessionSlot& each = slots_[slot];
-  if (params.max_age == Duration(0) || (open_ & BitOf(slot)) == 0) return;
+  if (params.max_age == Duration(0) || (open_ & SlotBit(slot)) == 0) return;
   const Duration age = now - each.since;
   if (each.state == State::kOpen && age >= params.max_age * kReplaceAtEighths / 8) {
     if (facts.on_former_path) return;
     Ask(slot, State::kMoving, random, now);
   }
   if (age < params.max_age || std::popcount(open_) == 1) return;
-  open_ &= ~BitOf(slot);
+  open_ &= ~SlotBit(slot);
 }
 
 void SessionGroup::CheckInvariants() const {
@@ -468,15 +456,15 @@ void SessionGroup::CheckInvariants() const {
   check(open_ != 0 && std::has_single_bit(count_));
   for (SessionIndex slot = 0; slot < count_; ++slot) {
     const SessionSlot& each = slots_[slot];
-    const bool open = (open_ & BitOf(slot)) != 0;
+    const bool open = (open_ & SlotBit(slot)) != 0;
     check(SlotOf(each.number) == slot && SlotOf(each.asked) == slot);
     check(SlotOf(each.rx_number) == slot && SlotOf(each.rx_former) == slot);
     check(!open || each.state == State::kOpen || each.state == State::kMoving);
     check(open || each.state != State::kOpen);
-    const bool fencing = (fencing_ & BitOf(slot)) != 0;
+    const bool fencing = (fencing_ & SlotBit(slot)) != 0;
     check(fencing == (each.state == State::kFencing));
     check(!fencing || (each.fenced && deadline_ != kNever));
-    check(!IsAsking(slot) || deadline_ != kNever);
+    check(!each.IsAsking() || deadline_ != kNever);
     for (const uint32_t value : {each.weight, each.measured, each.delay}) {
       check(value >= SessionSlot::kWeightOne && value <= SessionSlot::kMaxWeight);
     }

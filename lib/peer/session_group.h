@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sessions of one {peer, plane} (docs/sessions.md): the numbers that their frames have, by
-// which switches choose a path; which sessions PDUs may take, and how congested each is.
+// which switches choose a path; which sessions PDUs may take.
 //
 // Takes facts and the time, returns requests to the peer and a deadline; sends nothing, reads no
 // clock. Owned by one lcore.
@@ -8,72 +8,18 @@
 #define SUEDE_PEER_SESSION_GROUP_H_
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "base/coordinates.h"
 #include "base/secret_numbers.h"
 #include "base/time.h"
 #include "peer/params.h"
+#include "peer/session_slot.h"
+#include "peer/session_weights.h"
 #include "wire/control_pdu.h"
 
 namespace suede {
-
-// A set of slots: a bit each.
-using SlotMask = uint64_t;
-
-// A session of a group, by its slot.
-struct SessionSlot {
-  enum class State : uint8_t {
-    kIdle,     // no PDU takes the session
-    kOpening,  // a number is requested, and no PDU takes the session before the answer
-    kOpen,
-    kMoving,    // another number is requested, and PDUs go on with the former number
-    kDraining,  // no new PDU takes it, until it is idle
-    kClearing,  // no new PDU takes it, until it is open: PDUs in flight are on a slower path than
-                // its new one
-    kFencing,   // no PDU gets through with any number: the peer is asked which PDUs have arrived,
-                // and the rest moves to other sessions
-  };
-  static constexpr uint32_t kWeightOne = 256;
-  static constexpr uint32_t kMaxWeight = kWeightOne << 10;
-
-  uint16_t number = 0;             // of our PDUs
-  uint16_t asked = 0;              // number that was requested
-  uint16_t rx_number = 0;          // of the peer's PDUs,
-  uint16_t rx_former = 0;          // and of the peer's PDUs sent before the change
-  uint32_t turn = 0;               // of our last request,
-  uint32_t rx_turn = 0;            // and of the peer's last request
-  uint32_t weight = kWeightOne;    // cost of a byte in flight; kWeightOne: as on the best session
-  uint32_t measured = kWeightOne;  // weight that follows from measurements of all sessions
-  uint32_t delay = kWeightOne;     // delay over the least of the group; kWeightOne: no more
-  uint32_t tx_pdus = 0;            // of its connections, at the last evaluation,
-  uint32_t retransmissions = 0;    // of its connections, at the last evaluation
-  uint32_t marked = 0;             // PDUs since then that switches have marked (ECN)
-  uint32_t marks = 0;              // marked part of its recent PDUs; kWeightOne: all
-  Time since{};                    // when it got its number
-  Time rx_moved_at{};              // when the peer last requested another number of its own
-  Time asked_at{};                 // when the last request was sent,
-  Time ask_at{};                   // and when it is sent again
-  Time sent_at{};                  // the last evaluation that found PDUs sent on it,
-  Duration gap{};                  // and the average time between these PDUs
-  State state = State::kIdle;
-  uint32_t stale_pdus = 0;     // PDUs to be sent before round trips are those of its new path
-  Time rest_until{};           // when it may be opened again
-  bool fenced = false;         // the peer accepts no PDU on it before the first PSNs are announced
-  bool rx_fenced = false;      // we accept no PDU on it before the peer announces the first PSNs
-  uint8_t unanswered = 0;      // requests without an answer, in a row
-  uint8_t slow_numbers = 0;    // numbers whose paths were slow before any PDU took them, in a row
-  bool requested = false;      // the request was sent at least once
-  bool leaves_slow = false;    // it moves because it is congested
-  bool answers_only = false;   // it moves for our acknowledgements, and is idle afterwards
-  uint8_t high_intervals = 0;  // evaluations in a row that found it much more congested than the
-                               // best
-};
-
-std::string_view NameOf(SessionSlot::State state);
 
 class SessionGroup {
  public:
@@ -152,7 +98,8 @@ class SessionGroup {
   // The request for the slot. The caller fills in the PSNs of a slot that is reopened.
   SessionNumber RequestOf(SessionIndex slot) const;
 
-  // The peer has seen `pdus` more PDUs with a mark, in the slots of the mask.
+  // The peer has seen `pdus` more PDUs with a mark, in the slots of the mask. Divides marks that
+  // several slots may have had among them.
   void OnMarked(SlotMask slots, uint32_t pdus);
 
   // ---- Time.
@@ -166,57 +113,25 @@ class SessionGroup {
   };
   // A PDU has left when none was in flight. Returns whether the deadline moved.
   bool OnTraffic(Time now, const SessionParams& params);
-  struct Facts {
-    Duration srtt;       // 0: not known
-    Duration min_rtt;    // 0: not known
-    uint32_t tx_pdus;
-    uint32_t retransmissions;
-    uint32_t unacked_pdus;
-    bool stalled;  // timed out stall_timeouts times in a row, without an acknowledgement since
-    bool on_former_path;  // PDUs with the former number are unacknowledged
-  };
   // `facts`: of each slot. Returns the slots for which a request is to be sent now.
-  SlotMask OnTimer(std::span<const Facts> facts, const SessionParams& params, const Waits& waits,
-                   SecretNumbers& random, Time now);
+  SlotMask OnTimer(std::span<const SessionFacts> facts, const SessionParams& params,
+                   const Waits& waits, SecretNumbers& random, Time now);
 
   // Aborts if the state contradicts itself; for tests and fuzzers.
   void CheckInvariants() const;
 
  private:
-  // Extremes of the open sessions.
-  struct Extremes {
-    uint32_t min_delay = UINT32_MAX;
-    uint32_t max_delay = 0;
-    uint32_t best = UINT32_MAX;  // of `measured`
-    uint32_t worst = 0;
-  };
-  Extremes Weigh(std::span<const Facts> facts, Duration ack_wait, Time now);
-  static Duration RttOf(SessionSlot& slot, const Facts& fact, Duration ack_wait, Time now);
-  static bool IsAtRest(const SessionSlot& slot, const Facts& fact);
-  static void NoteMarks(SessionSlot& slot, const Facts& fact);
-  // Values of the open sessions with which each session is compared.
-  struct Common {
-    Duration min;      // the smallest round trip of any
-    Duration fastest;  // the present round trip of the fastest
-    uint32_t fewest_marks;
-  };
-  void NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt, const Common& common);
-  static void SetWeight(SessionSlot& slot, bool beside_new);
-  void SetPace(std::span<const Facts> facts, const SessionParams& params, Time now);
-  void Evaluate(const Extremes& extremes, const SessionParams& params, SecretNumbers& random,
-                Time now);
-  void MoveCongested(const Extremes& extremes, std::span<const Facts> facts,
+  void Evaluate(const SessionWeights::Extremes& extremes, const SessionParams& params,
+                SecretNumbers& random, Time now);
+  void MoveCongested(const SessionWeights::Extremes& extremes, std::span<const SessionFacts> facts,
                      const SessionParams& params, SecretNumbers& random, Time now);
   void NoteMove(const SessionParams& params, Time now);
-  void Expire(SessionIndex slot, const Facts& facts, const SessionParams& params,
+  void Expire(SessionIndex slot, const SessionFacts& facts, const SessionParams& params,
               SecretNumbers& random, Time now);
-  bool EndDrains(std::span<const Facts> facts);
-  bool IsFresh(const SessionSlot& slot, const Facts& fact) const;
+  bool EndDrains(std::span<const SessionFacts> facts);
   void OpenAnother(SecretNumbers& random, Time now);
   void NoteAsked(SessionSlot& slot, const SessionParams& params, const Waits& waits,
                  Time now) const;
-  bool MayBeSlow(const SessionSlot& slot) const;
-  Duration SlowAfter(const SessionSlot& slot, const SessionParams& params) const;
   void ForgetOtherOpenings(uint32_t opened);
   void DrainWorst();
   void Ask(SessionIndex slot, SessionSlot::State state, SecretNumbers& random, Time now);
@@ -224,20 +139,6 @@ class SessionGroup {
   void OnUnanswered(SessionIndex slot, bool stalled, const Waits& waits, SecretNumbers& random,
                     Time now);
   void Fence(SessionIndex slot, Time now);
-  // Interval of evaluations of the weights. (The first evaluations of an association come soon.)
-  Duration PaceOf(const SessionParams& params) const {
-    return pace_ns_ == 0 ? params.interval / 16 : std::min(Duration(pace_ns_), params.interval);
-  }
-  bool IsAsking(SessionIndex slot) const {
-    return slots_[slot].state == SessionSlot::State::kOpening ||
-           slots_[slot].state == SessionSlot::State::kMoving;
-  }
-  static SlotMask BitOf(SessionIndex slot) { return SlotMask{1} << slot; }
-  // Calls `each` with the slots of the mask.
-  template <typename Each>
-  static void ForEach(SlotMask mask, Each&& each) {
-    for (; mask != 0; mask &= mask - 1) each(Lowest<SessionIndex>(mask));
-  }
   // Bytes of commands in a run, and the min bytes that a PDU counts for. Runs are for small PDUs:
   // two large ones in a row are much of what congestion control permits in flight.
   static constexpr int32_t kRunBytes = 2048;
@@ -250,14 +151,9 @@ class SessionGroup {
   uint8_t run_slot_ = 0;
   SessionSlot* slots_ = nullptr;
   Time deadline_ = kNever;
-  Time looked_at_{};          // the last evaluation of weights
   Time calm_since_ = kNever;  // all weights are low
   Time move_at_{};            // when a congested session may move again
-  // Round trips of the open sessions, at the last evaluation; 0: not known.
-  Duration min_rtt_{};        // the smallest round trip of any,
-  Duration fastest_rtt_{};    // and the smoothed one of the fastest
-  uint32_t pace_ns_ = 0;      // interval of evaluations; 0: see PaceOf
-  uint32_t tx_pdus_ = 0;      // of all slots, at the last evaluation
+  SessionWeights weights_;
   uint32_t numbers_ = 1;
   uint8_t count_ = 1;
   uint8_t moves_ = 0;       // of congested sessions, since sessions were last even for kEvenLooks

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The congestion of each session of a group, and how often the group evaluates it
-// (docs/sessions.md, "Choice of the session").
+#include "peer/session_weights.h"
+
 #include <algorithm>
 #include <array>
-
-#include "peer/session_group.h"
 
 namespace suede {
 namespace {
@@ -17,6 +15,18 @@ constexpr uint64_t kMaxDelay = uint64_t{SessionSlot::kWeightOne} * 10;
 
 // PDUs after which earlier marks do not count any more.
 constexpr uint32_t kPdusOfMarks = 16;
+// Max numbers in a row that are refused because their paths are slow. The next number is taken: all
+// paths may be slow for a common cause.
+constexpr uint8_t kSlowNumbers = 3;
+// A slow answer takes at least this part of the smallest round trip, in percent.
+constexpr uint32_t kMinSlow = 125;
+
+// Values of the open sessions with which each session is compared.
+struct Common {
+  Duration min;      // the smallest round trip of any
+  Duration fastest;  // the present round trip of the fastest
+  uint32_t fewest_marks;
+};
 
 // Raises a value at once, and lowers it by half of the difference; by less for an unused session,
 // whose congestion is not known. Doubles the value of a session that lost PDUs.
@@ -41,26 +51,16 @@ uint32_t WeightOf(uint64_t delay) {
   return static_cast<uint32_t>(delay * delay * delay / (kOne * kOne));
 }
 
-}  // namespace
-
 // Whether the slot counts as free, and no PDU sent since the last evaluation could change that.
-bool SessionGroup::IsAtRest(const SessionSlot& slot, const Facts& fact) {
+bool IsAtRest(const SessionSlot& slot, const SessionFacts& fact) {
   constexpr uint32_t kOne = SessionSlot::kWeightOne;
   return ((fact.tx_pdus - slot.tx_pdus) | fact.unacked_pdus |
           (fact.retransmissions - slot.retransmissions) | (slot.weight ^ kOne) |
           (slot.measured ^ kOne) | (slot.delay ^ kOne)) == 0;
 }
 
-// Divides marks that several slots may have had among them.
-void SessionGroup::OnMarked(SlotMask slots, uint32_t pdus) {
-  slots &= open_;
-  if (count_ == 1 || slots == 0) return;
-  const uint32_t each = std::max<uint32_t>(pdus / static_cast<uint32_t>(std::popcount(slots)), 1);
-  ForEach(slots, [&](SessionIndex slot) { slots_[slot].marked += each; });
-}
-
 // The more PDUs were sent, the more their marks count.
-void SessionGroup::NoteMarks(SessionSlot& slot, const Facts& fact) {
+void NoteMarks(SessionSlot& slot, const SessionFacts& fact) {
   const uint32_t pdus = fact.tx_pdus - slot.tx_pdus;
   if ((slot.marks | slot.marked) == 0 || (pdus | slot.marked) == 0) return;
   const uint32_t all = std::max(pdus, slot.marked);
@@ -71,12 +71,16 @@ void SessionGroup::NoteMarks(SessionSlot& slot, const Facts& fact) {
   slot.marked = 0;
 }
 
+// Whether the session's round trip is known, and is that of its present path.
+bool IsFresh(const SessionSlot& slot, const SessionFacts& fact) {
+  return fact.srtt != Duration(0) && fact.tx_pdus - slot.tx_pdus >= slot.stale_pdus;
+}
+
 // Common delay of all sessions, as in the own port, is no reason to prefer a session, and neither
 // are common marks: the weight counts a session's delay beyond the fastest session's, and its marks
 // beyond the fewest. A path that marks all PDUs weighs as much as a path that takes half of the
 // smallest round trip longer. An unused session is not known to be congested.
-void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt,
-                              const Common& common) {
+void NoteWeight(SessionSlot& slot, const SessionFacts& fact, Duration rtt, const Common& common) {
   const bool used = (fact.tx_pdus != slot.tx_pdus || fact.unacked_pdus != 0) && IsFresh(slot, fact);
   uint64_t delay = SessionSlot::kWeightOne;
   uint64_t weight = SessionSlot::kWeightOne;
@@ -96,23 +100,10 @@ void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt
   slot.retransmissions = fact.retransmissions;
 }
 
-// The path of a new session counts as free until it is measured: the weights of the others then
-// follow their delays. A session that leaves a slow path takes PDUs only if no other session can.
-void SessionGroup::SetWeight(SessionSlot& slot, bool beside_new) {
-  slot.weight = beside_new ? std::max(slot.measured, WeightOf(slot.delay)) : slot.measured;
-  if (slot.state == SessionSlot::State::kMoving && slot.leaves_slow)
-    slot.weight = SessionSlot::kMaxWeight;
-}
-
-// Whether the session's round trip is known, and is that of its present path.
-bool SessionGroup::IsFresh(const SessionSlot& slot, const Facts& fact) const {
-  return fact.srtt != Duration(0) && fact.tx_pdus - slot.tx_pdus >= slot.stale_pdus;
-}
-
 // Returns the round trip of the path: without the time for which the peer may have waited for
 // another PDU, to acknowledge both. That time is at most the gap between two PDUs: the slot's
 // average gap, or twice that gap, as PDUs arrive unevenly.
-Duration SessionGroup::RttOf(SessionSlot& slot, const Facts& fact, Duration ack_wait, Time now) {
+Duration RttOf(SessionSlot& slot, const SessionFacts& fact, Duration ack_wait, Time now) {
   const uint32_t pdus = fact.tx_pdus - slot.tx_pdus;
   if (pdus != 0) {
     slot.gap = (now - slot.sent_at) / pdus;
@@ -121,34 +112,51 @@ Duration SessionGroup::RttOf(SessionSlot& slot, const Facts& fact, Duration ack_
   return fact.srtt - std::min(ack_wait, 2 * slot.gap);
 }
 
-SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duration ack_wait,
-                                           Time now) {
+}  // namespace
+
+// The path of a new session counts as free until it is measured: the weights of the others then
+// follow their delays. A session that leaves a slow path takes PDUs only if no other session can.
+void SetWeight(SessionSlot& slot, bool beside_new) {
+  slot.weight = beside_new ? std::max(slot.measured, WeightOf(slot.delay)) : slot.measured;
+  if (slot.state == SessionSlot::State::kMoving && slot.leaves_slow)
+    slot.weight = SessionSlot::kMaxWeight;
+}
+
+void SessionWeights::Begin(Time now) {
+  min_rtt_ = Duration(0);
+  fastest_rtt_ = Duration(0);
+  looked_at_ = now;
+  pace_ns_ = 0;
+}
+
+SessionWeights::Extremes SessionWeights::Weigh(std::span<SessionSlot> slots, SlotMask open,
+                                               std::span<const SessionFacts> facts,
+                                               Duration ack_wait, Time now) {
   Duration min = Duration::max();
   Duration fastest = Duration::max();
   uint32_t fewest_marks = UINT32_MAX;
   bool has_new = false;
   std::array<Duration, kMaxSessions> rtts;  // (Most groups need a few.)
-  ForEach(open_, [&](SessionIndex slot) {
-    const Facts& fact = facts[slot];
-    rtts[slot] = RttOf(slots_[slot], fact, ack_wait, now);
+  ForEachSlot(open, [&](SessionIndex slot) {
+    const SessionFacts& fact = facts[slot];
+    rtts[slot] = RttOf(slots[slot], fact, ack_wait, now);
     if (fact.min_rtt != Duration(0)) min = std::min(min, fact.min_rtt);
-    if (IsFresh(slots_[slot], fact)) fastest = std::min(fastest, rtts[slot]);
+    if (IsFresh(slots[slot], fact)) fastest = std::min(fastest, rtts[slot]);
     has_new |= fact.srtt == Duration(0);
-    NoteMarks(slots_[slot], fact);
-    fewest_marks = std::min(fewest_marks, slots_[slot].marks);
+    NoteMarks(slots[slot], fact);
+    fewest_marks = std::min(fewest_marks, slots[slot].marks);
   });
   const Common common{.min = min, .fastest = std::max(fastest, min), .fewest_marks = fewest_marks};
   min_rtt_ = min == Duration::max() ? Duration(0) : min;
   fastest_rtt_ = fastest == Duration::max() ? Duration(0) : common.fastest;
   Extremes extremes;
-  min_weight_ = SessionSlot::kMaxWeight;
-  ForEach(open_, [&](SessionIndex slot) {
-    SessionSlot& each = slots_[slot];
+  ForEachSlot(open, [&](SessionIndex slot) {
+    SessionSlot& each = slots[slot];
     if (!IsAtRest(each, facts[slot])) {
       NoteWeight(each, facts[slot], rtts[slot], common);
       SetWeight(each, has_new && facts[slot].srtt != Duration(0));
     }
-    min_weight_ = std::min(min_weight_, each.weight);
+    extremes.min_weight = std::min(extremes.min_weight, each.weight);
     extremes.min_delay = std::min(extremes.min_delay, each.delay);
     extremes.max_delay = std::max(extremes.max_delay, each.delay);
     extremes.best = std::min(extremes.best, each.measured);
@@ -157,13 +165,13 @@ SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duratio
   return extremes;
 }
 
-// Sets the interval of evaluations: a round trip while much is sent, and longer the less is sent.
-void SessionGroup::SetPace(std::span<const Facts> facts, const SessionParams& params, Time now) {
+void SessionWeights::SetPace(std::span<const SessionFacts> facts, const SessionParams& params,
+                             Time now) {
   uint32_t sum = 0;
   Duration min = params.interval;
-  for (SessionIndex slot = 0; slot < count_; ++slot) {
-    sum += facts[slot].tx_pdus;
-    if (facts[slot].min_rtt != Duration(0)) min = std::min(min, facts[slot].min_rtt);
+  for (const SessionFacts& fact : facts) {
+    sum += fact.tx_pdus;
+    if (fact.min_rtt != Duration(0)) min = std::min(min, fact.min_rtt);
   }
   const uint32_t pdus = std::max(sum - tx_pdus_, 1u);
   const Duration of_pdus = (now - looked_at_) * kPdusOfLook / pdus;
@@ -171,6 +179,16 @@ void SessionGroup::SetPace(std::span<const Facts> facts, const SessionParams& pa
   pace_ns_ = static_cast<uint32_t>(std::clamp(of_pdus, std::min(min, max), max).count());
   tx_pdus_ = sum;
   looked_at_ = now;
+}
+
+bool SessionWeights::MayBeSlow(const SessionSlot& slot) const {
+  return (slot.state == SessionSlot::State::kOpening || slot.leaves_slow) &&
+         slot.slow_numbers < kSlowNumbers && min_rtt_ != Duration(0);
+}
+
+Duration SessionWeights::SlowAfter(const SessionSlot& slot, const SessionParams& params) const {
+  const Duration limit = min_rtt_ * std::max(params.open_percent, kMinSlow) / 100;
+  return slot.state == SessionSlot::State::kOpening ? limit : std::max(limit, fastest_rtt_);
 }
 
 }  // namespace suede

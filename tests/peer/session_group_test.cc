@@ -77,7 +77,7 @@ class SessionGroups : public ::testing::Test {
   SessionGroup::Waits waits{.ask_again = kAskEvery, .ack = {}};
   std::array<SessionSlot, kCount> slots;
   SessionGroup group;
-  std::array<SessionGroup::Facts, kCount> facts{};
+  std::array<SessionFacts, kCount> facts{};
   SecretNumbers random{SecretKey{1, 2}};
   Time now = TimeFromNs(1'000'000'000);
 };
@@ -453,7 +453,7 @@ TEST_F(SessionGroups, MovesThatDoNotHelpBecomeRare) {
   const auto moves_in = [&](int looks) {
     int moves = 0;
     for (int i = 0; i < looks; ++i) {
-      for (SessionGroup::Facts& each : facts) each.tx_pdus += 100;
+      for (SessionFacts& each : facts) each.tx_pdus += 100;
       for (SlotMask asks = Look(); asks != 0; asks &= asks - 1) {
         moves += Answer(Lowest<SessionIndex>(asks)) ? 1 : 0;
       }
@@ -738,7 +738,7 @@ TEST_F(SessionGroups, TheTimeThatAnAcknowledgementWaitsIsNoCongestion) {
   }
   // Many PDUs: acknowledgements come at once, and the path takes the time.
   for (int i = 0; i < 3; ++i) {
-    for (SessionGroup::Facts& each : facts) each.tx_pdus += 1000;
+    for (SessionFacts& each : facts) each.tx_pdus += 1000;
     Look();
   }
   EXPECT_GT(group.slot(1).weight, 100 * SessionSlot::kWeightOne);
@@ -767,7 +767,7 @@ TEST_F(SessionGroups, CongestionIsSeenHoweverManyPdusASessionHasSent) {
   Open(2);
   constexpr uint32_t kStep = 1u << 28;
   const auto send = [this](Duration rtt_of_1) {
-    for (SessionGroup::Facts& each : facts) {
+    for (SessionFacts& each : facts) {
       each.tx_pdus += kStep;
       each.srtt = microseconds(10);
     }
