@@ -7,7 +7,7 @@
 #include <bit>
 #include <cerrno>
 
-using suede::mem::Burst;
+using suede::Burst;
 using suede::mem::Call;
 using suede::mem::CoarseNs;
 using suede::mem::Fail;
@@ -149,7 +149,7 @@ int suede_mem::Send(const Burst& burst) {
        .vc = burst.to.vc,
        .flags = burst.wants_completion ? uint8_t{SUEDE_RECORD_COMPLETION} : uint8_t{0},
        .reserved = 0,
-       .tag = burst.number,
+       .tag = burst.tag,
        .control = burst.controls,
        .data = burst.data},
       suede::mem::kRequestControlBytes, burst.data_bytes, burst.count);
@@ -178,7 +178,7 @@ void suede_mem::TakeCompletions(uint32_t plane) {
 }
 
 bool suede_mem::TakeCommands(uint32_t plane) {
-  suede::mem::Route source{.plane = static_cast<uint8_t>(plane), .vc = response_vc_};
+  suede::Route source{.plane = static_cast<uint8_t>(plane), .vc = response_vc_};
   const uint32_t taken = planes[plane].TakeCommands(
       response_vc_, kCommandsOfPoll,
       [&](uint16_t xpuid, const uint8_t* control, uint32_t control_bytes, const uint8_t* data,

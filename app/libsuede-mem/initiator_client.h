@@ -13,7 +13,7 @@
 #include "suede/mem.h"
 
 // A name of the C ABI, hence outside of any namespace.
-struct suede_mem final : suede::mem::RequestSink {
+struct suede_mem final : suede::BurstSink {
   // Connects the planes. The caller has checked null arguments and sizes. Returns 0 or a negative
   // errno.
   int Open(const char* name_or_path, const suede_mem_params& params);
@@ -31,7 +31,7 @@ struct suede_mem final : suede::mem::RequestSink {
   int Wait(suede_mem_handle handle, suede_mem_result* result, int timeout_ms);
   int Barrier(uint32_t counter, bool of_reads, int timeout_ms, suede_mem_failures* failures);
 
-  int Send(const suede::mem::Burst& burst) override;
+  int Send(const suede::Burst& burst) override;
 
   std::unique_ptr<suede::mem::Initiator> initiator;
   std::vector<suede::mem::Plane> planes;

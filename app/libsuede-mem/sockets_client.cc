@@ -9,12 +9,12 @@
 #include <bit>
 #include <cerrno>
 
+using suede::Burst;
 using suede::mem::DeadlineOf;
 using suede::mem::Fail;
 using suede::mem::FailTimedOut;
 using suede::mem::NowNs;
 using suede::mem::Plane;
-using suede::message::Burst;
 using suede::message::Got;
 using suede::message::Opened;
 using suede::message::Sockets;
@@ -89,7 +89,7 @@ int suede_sockets::Send(const Burst& burst) {
        .vc = burst.to.vc,
        .flags = burst.wants_completion ? uint8_t{SUEDE_RECORD_COMPLETION} : uint8_t{0},
        .reserved = 0,
-       .tag = burst.completion_tag,
+       .tag = burst.tag,
        .control = burst.controls,
        .data = burst.data},
       suede::message::kControlBytes, burst.data_bytes, burst.count);
@@ -108,7 +108,7 @@ void suede_sockets::TakeCompletions(uint32_t plane) {
 }
 
 void suede_sockets::TakeCommands(uint32_t plane, uint8_t vc) {
-  suede::message::Peer source{.plane = static_cast<uint8_t>(plane), .vc = vc};
+  suede::Route source{.plane = static_cast<uint8_t>(plane), .vc = vc};
   planes_[plane].TakeCommands(vc, kCommandsOfPoll,
                               [&](uint16_t xpuid, const uint8_t* control, uint32_t control_bytes,
                                   const uint8_t* data, uint32_t data_bytes) {

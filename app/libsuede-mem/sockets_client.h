@@ -23,7 +23,7 @@ struct suede_socket {
   uint32_t index = 0;
 };
 
-struct suede_sockets final : suede::message::CommandSink {
+struct suede_sockets final : suede::BurstSink {
   ~suede_sockets();
   // Connects the planes. The caller has checked null arguments and sizes. Returns 0 or a negative
   // errno.
@@ -49,7 +49,7 @@ struct suede_sockets final : suede::message::CommandSink {
   uint32_t PeerStatusOf(const suede_socket& socket, uint32_t peer);
   int GetInfo(const suede_socket& socket, suede_socket_info* info);
 
-  int Send(const suede::message::Burst& burst) override;
+  int Send(const suede::Burst& burst) override;
 
  private:
   // Holds the lock. waiting_ counts the threads that wait for it; long-running pollers yield to

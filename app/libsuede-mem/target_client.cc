@@ -338,8 +338,8 @@ void suede_mem_target::RefreshPartition() {
 
 // ---- Serving.
 
-bool suede_mem_target::Send(const suede::mem::Route& to, const uint8_t* control,
-                            uint32_t control_bytes, const uint8_t* data, uint32_t data_bytes) {
+bool suede_mem_target::Send(const suede::Route& to, const uint8_t* control, uint32_t control_bytes,
+                            const uint8_t* data, uint32_t data_bytes) {
   static_cast<void>(control_bytes);  // the control encodes both lengths
   static_cast<void>(data_bytes);
   Plane& plane = planes_[to.plane];
@@ -359,7 +359,7 @@ bool suede_mem_target::Send(const suede::mem::Route& to, const uint8_t* control,
 uint32_t suede_mem_target::ServeVc(uint32_t plane, uint8_t vc) {
   const bool brings_notices = (on_lcore_ & 1u << plane) != 0;
   const uint32_t most = brings_notices ? std::min(kBatch, target_->free_notice_places()) : kBatch;
-  suede::mem::Route source{.plane = static_cast<uint8_t>(plane), .vc = vc};
+  suede::Route source{.plane = static_cast<uint8_t>(plane), .vc = vc};
   return planes_[plane].TakeCommands(
       vc, most,
       [&](uint16_t xpuid, const uint8_t* control, uint32_t control_bytes, const uint8_t* data,

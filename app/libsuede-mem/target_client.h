@@ -37,7 +37,7 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   int Take(suede_mem_notice* notices, uint32_t max);
   int GetCounts(suede_mem_target_counts* counts);
 
-  bool Send(const suede::mem::Route& to, const uint8_t* control, uint32_t control_bytes,
+  bool Send(const suede::Route& to, const uint8_t* control, uint32_t control_bytes,
             const uint8_t* data, uint32_t data_bytes) override;
 
  private:

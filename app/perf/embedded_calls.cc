@@ -73,7 +73,7 @@ void EmbeddedCalls::Flush() {
   end_.Flush();
 }
 
-int EmbeddedCalls::Send(const mem::Burst& burst) {
+int EmbeddedCalls::Send(const Burst& burst) {
   uint32_t sent = 0;
   end_.SendRun(RunOf(burst), burst.count, &sent);
   return end_.lost() ? kLost : static_cast<int>(sent);
@@ -100,7 +100,7 @@ void EmbeddedCalls::TakeResponses() {
   while (taken < kMax) {
     const uint32_t count = end_.Receive(response_vc_, &span, kMax - taken);
     if (count == 0) break;
-    const mem::Route from{.xpuid = span.source_xpuid, .vc = response_vc_};
+    const Route from{.xpuid = span.source_xpuid, .vc = response_vc_};
     for (uint32_t i = 0; i < count; ++i) {
       const size_t at = size_t{i} * span.stride;
       initiator_.OnCommand(from, span.control + at, span.control_bytes,

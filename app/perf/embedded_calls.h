@@ -14,7 +14,7 @@
 
 namespace suede::perf {
 
-class EmbeddedCalls final : public MemoryCalls, private mem::RequestSink {
+class EmbeddedCalls final : public MemoryCalls, private BurstSink {
  public:
   // `end` must outlive the object, and have claimed the VC of the responses.
   EmbeddedCalls(EmbedEndpoint& end, const Options& options);
@@ -26,7 +26,7 @@ class EmbeddedCalls final : public MemoryCalls, private mem::RequestSink {
   std::string Error() const override { return "the lcore has stopped serving the queue"; }
 
  private:
-  int Send(const mem::Burst& burst) override;
+  int Send(const Burst& burst) override;
   void TakeCompletions();
   void TakeResponses();
 

@@ -7,15 +7,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "mem/window_table.h"
 #include "suede/layout.h"
 
 namespace suede::mem {
 namespace {
-
-// Whether the status rules out that the command was or will be delivered.
-bool IsUndelivered(uint8_t status) {
-  return status != SUEDE_STATUS_PEER_RESET && status != SUEDE_STATUS_IN_DOUBT;
-}
 
 // Whether the daemon rejects every command to that {target, VC}.
 bool IsRefusedAlways(uint8_t status) {
@@ -29,6 +25,7 @@ Initiator::Initiator(const InitiatorParams& params)
       operations_(params.operations),
       requests_(params.requests),
       lanes_(size_t{params.planes} * kMaxXpus * kVcCount),
+      active_(params.planes * kMaxXpus * kVcCount),
       to_target_(kMaxXpus),
       next_number_(params.first_number) {}
 

@@ -18,13 +18,13 @@
 #include "mem/operation.h"
 #include "mem/request.h"
 #include "mem/response.h"
-#include "mem/target.h"  // Route
+#include "outbound/burst.h"
+#include "outbound/completion_interval.h"
+#include "outbound/sender_list.h"
 
 namespace suede::mem {
 
 inline constexpr uint32_t kCounters = SUEDE_MEM_COUNTERS;
-// Interval of completions: every 16th request of a lane requests one.
-inline constexpr uint32_t kRequestsPerCompletion = 16;
 
 struct InitiatorParams {
   uint32_t planes = 1;       // 1 to kMaxPlanes
@@ -35,28 +35,6 @@ struct InitiatorParams {
   uint8_t response_vc = 1;
   bool is_unordered = false;
   uint32_t first_number = 0;  // number of the first request; random
-};
-
-// Commands to one target whose controls and data have equal lengths.
-struct Burst {
-  Route to;
-  const uint8_t* controls = nullptr;  // kRequestControlBytes each, contiguous
-  const uint8_t* data = nullptr;      // data_bytes each, contiguous
-  uint32_t data_bytes = 0;            // 0: none
-  uint32_t count = 0;                 // 1 to kRequestsPerCompletion
-  bool wants_completion = false;      // only where count is 1
-  uint32_t number = 0;                // of the first request; echoed by the completion
-};
-
-class RequestSink {
- public:
-  // Sends the burst. Returns the number of leading commands accepted: fewer than burst.count where
-  // credit or queue space runs out. kLost: the plane has no daemon.
-  static constexpr int kLost = -1;
-  virtual int Send(const Burst& burst) = 0;
-
- protected:
-  ~RequestSink() = default;
 };
 
 enum class Started : uint8_t { kOk, kInvalid, kNoRoom };
@@ -81,10 +59,11 @@ class Initiator {
   // Starts the same put to each of `xpuids` as one operation. Ignores call.xpuid.
   Started StartMany(const Call& call, std::span<const uint16_t> xpuids, suede_mem_handle* handle);
 
-  // Sends queued requests, as far as credit and the limits on requests in flight permit.
-  void Pump(RequestSink& sink);
+  // Sends queued requests, as far as credit and the limits on requests in flight permit. The tag of
+  // a burst is the number of its first request.
+  void Pump(BurstSink& sink);
   // Whether requests wait to be sent.
-  bool HasUnsent() const { return first_active_ != kNoIndex; }
+  bool HasUnsent() const { return !active_.is_empty(); }
 
   // Processes a command that XPU `from.xpuid` sent on plane `from.plane` and the response VC.
   void OnCommand(const Route& from, const uint8_t* control, uint32_t control_bytes,
@@ -128,10 +107,8 @@ class Initiator {
   struct Lane {
     uint32_t head = kNoIndex;  // of the queue of operations with unsent requests
     uint32_t tail = kNoIndex;
-    uint32_t next_active = kNoIndex;
-    uint32_t open = 0;              // incomplete operations
-    uint32_t since_completion = 0;  // requests since the last with a completion
-    bool is_active = false;
+    uint32_t open = 0;  // incomplete operations
+    CompletionInterval completions;
   };
   struct Tally {
     uint32_t writes = 0;
@@ -151,13 +128,12 @@ class Initiator {
   void Begin(uint32_t index, suede_mem_handle* handle);
   void Queue(uint32_t index);
   void Unqueue(uint32_t index);
-  void Activate(uint32_t lane);
 
   // Sending. PumpLane and SendRequests return false if the lane is blocked.
-  bool PumpLane(uint32_t lane, RequestSink& sink);
-  bool SendRequests(uint32_t index, RequestSink& sink);
+  bool PumpLane(uint32_t lane, BurstSink& sink);
+  bool SendRequests(uint32_t index, BurstSink& sink);
   static constexpr uint32_t kBlocked = UINT32_MAX;
-  uint32_t SendBatch(uint32_t lane, RequestSink& sink);
+  uint32_t SendBatch(uint32_t lane, BurstSink& sink);
   static bool IsSmall(const Operation& operation);
   static bool HaveOneShape(const Call& a, const Call& b);
   void GiveBack(const uint32_t* numbers, uint32_t taken, uint32_t count);
@@ -187,13 +163,12 @@ class Initiator {
   std::array<Tally, kCounters> tallies_;
   std::vector<Request> requests_;
   std::vector<Lane> lanes_;          // [plane][XPU][VC]
+  SenderList active_;                // lanes with unsent requests
   std::vector<uint32_t> to_target_;  // requests in flight by XPU
   uint32_t next_number_;
   uint32_t open_requests_ = 0;
   uint32_t open_operations_ = 0;
   uint64_t completed_ = 0;
-  uint32_t first_active_ = kNoIndex;  // list of lanes with unsent requests
-  uint32_t last_active_ = kNoIndex;
   Time earliest_ = kNever;  // lower bound on the open operations' deadlines
 };
 

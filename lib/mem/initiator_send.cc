@@ -17,14 +17,7 @@ void Initiator::Queue(uint32_t index) {
   Lane& lane = lanes_[number];
   (lane.head == kNoIndex ? lane.head : operations_[lane.tail].next) = index;
   lane.tail = index;
-  if (!lane.is_active) Activate(number);
-}
-
-void Initiator::Activate(uint32_t number) {
-  lanes_[number].is_active = true;
-  lanes_[number].next_active = kNoIndex;
-  (first_active_ == kNoIndex ? first_active_ : lanes_[last_active_].next_active) = number;
-  last_active_ = number;
+  active_.Append(number);
 }
 
 // Removes the operation from any position in its lane; a fully sent one is at the head. An emptied
@@ -40,25 +33,12 @@ void Initiator::Unqueue(uint32_t index) {
   operation.next = kNoIndex;
 }
 
-void Initiator::Pump(RequestSink& sink) {
-  if (first_active_ == kNoIndex) return;
-  // Rotates the list of lanes by one per call for fairness: the table may not hold the requests of
-  // all.
-  const uint32_t turn = last_active_;
-  uint32_t lane;
-  do {
-    lane = first_active_;
-    first_active_ = lanes_[lane].next_active;
-    lanes_[lane].is_active = false;
-    if (!PumpLane(lane, sink)) Activate(lane);
-  } while (lane != turn && first_active_ != kNoIndex);
-  if (first_active_ == kNoIndex || first_active_ == last_active_) return;
-  lane = first_active_;
-  first_active_ = lanes_[lane].next_active;
-  Activate(lane);
+void Initiator::Pump(BurstSink& sink) {
+  active_.ServeEach([&](uint32_t lane) { return PumpLane(lane, sink); });
+  active_.Rotate();  // the table may not hold the requests of all lanes
 }
 
-bool Initiator::PumpLane(uint32_t lane, RequestSink& sink) {
+bool Initiator::PumpLane(uint32_t lane, BurstSink& sink) {
   while (lanes_[lane].head != kNoIndex) {
     const uint32_t sent = SendBatch(lane, sink);
     if (sent == kBlocked) return false;
@@ -86,13 +66,13 @@ bool Initiator::HaveOneShape(const Call& a, const Call& b) {
 // Sends the operations at the lane's head that have the same shape in one burst, except for the
 // lane's last operation, which requests a completion. Returns the number sent; kBlocked if the lane
 // is blocked.
-uint32_t Initiator::SendBatch(uint32_t number, RequestSink& sink) {
+uint32_t Initiator::SendBatch(uint32_t number, BurstSink& sink) {
   Lane& lane = lanes_[number];
-  const uint32_t silent = kRequestsPerCompletion - 1 - lane.since_completion;
-  uint32_t numbers[kRequestsPerCompletion] = {};
-  uint32_t indices[kRequestsPerCompletion] = {};
-  uint8_t controls[kRequestsPerCompletion * kRequestControlBytes];
-  uint8_t data[kRequestsPerCompletion * kRequestDataBytes];
+  const uint32_t silent = lane.completions.silent();
+  uint32_t numbers[kCommandsPerCompletion] = {};
+  uint32_t indices[kCommandsPerCompletion] = {};
+  uint8_t controls[kCommandsPerCompletion * kRequestControlBytes];
+  uint8_t data[kCommandsPerCompletion * kRequestDataBytes];
   uint32_t data_bytes = 0;
   uint32_t count = 0;
   const Call& first = operations_[lane.head].call;
@@ -113,21 +93,20 @@ uint32_t Initiator::SendBatch(uint32_t number, RequestSink& sink) {
   }
   if (count == 0) return 0;
   const Operation& head = operations_[lane.head];
-  const int sent = sink.Send({.to = {.xpuid = head.call.xpuid, .plane = head.plane, .vc = head.vc},
-                              .controls = controls,
-                              .data = data,
-                              .data_bytes = data_bytes,
-                              .count = count,
-                              .wants_completion = false,
-                              .number = numbers[0]});
-  const uint32_t taken = std::min(count, static_cast<uint32_t>(std::max(sent, 0)));
+  const uint32_t taken =
+      lane.completions.Send({.to = {.xpuid = head.call.xpuid, .plane = head.plane, .vc = head.vc},
+                             .controls = controls,
+                             .data = data,
+                             .data_bytes = data_bytes,
+                             .count = count,
+                             .tag = numbers[0]},
+                            sink);
   for (uint32_t i = 0; i < taken; ++i) {
     Operation& operation = operations_[indices[i]];
     OnSent(operation, 1, PlaceOf(numbers[i]).bytes);
     operation.is_sent = true;
     Unqueue(indices[i]);
   }
-  lane.since_completion += taken;
   if (taken == count) return count;
   GiveBack(numbers, taken, count);
   return kBlocked;
@@ -162,7 +141,7 @@ uint32_t Initiator::RunLength(const Operation& operation) const {
   if (IsLast(operation) || left < kRequestDataBytes) return 0;
   const uint64_t last = operation.call.opcode == Opcode::kPutImmediate ? 0 : 1;
   const uint64_t whole = (left - last) / kRequestDataBytes;
-  const uint32_t silent = kRequestsPerCompletion - 1 - lanes_[LaneOf(operation)].since_completion;
+  const uint32_t silent = lanes_[LaneOf(operation)].completions.silent();
   return static_cast<uint32_t>(std::min<uint64_t>(whole, silent));
 }
 
@@ -217,7 +196,7 @@ uint32_t Initiator::Encode(const Operation& operation, uint32_t number, bool is_
 }
 
 // Sends the requests of an operation in order. Returns false if the lane is blocked.
-bool Initiator::SendRequests(uint32_t index, RequestSink& sink) {
+bool Initiator::SendRequests(uint32_t index, BurstSink& sink) {
   Operation& operation = operations_[index];
   Lane& lane = lanes_[LaneOf(operation)];
   while (!operation.is_sent) {
@@ -228,10 +207,10 @@ bool Initiator::SendRequests(uint32_t index, RequestSink& sink) {
       return false;
     }
     const uint32_t run = RunLength(operation);
-    uint32_t numbers[kRequestsPerCompletion] = {};
+    uint32_t numbers[kCommandsPerCompletion] = {};
     const uint32_t count = TakeRequests(index, std::max(run, 1u), numbers);
     if (count == 0) return false;
-    uint8_t controls[kRequestsPerCompletion * kRequestControlBytes];
+    uint8_t controls[kCommandsPerCompletion * kRequestControlBytes];
     uint8_t data[kRequestDataBytes];
     uint32_t data_bytes = 0;
     for (uint32_t i = 0; i < count; ++i) {
@@ -245,20 +224,16 @@ bool Initiator::SendRequests(uint32_t index, RequestSink& sink) {
       data_bytes = PlaceOf(numbers[0]).bytes;
     }
     const bool is_end = is_last && operation.next == kNoIndex;
-    const bool completes =
-        run == 0 && (is_end || lane.since_completion + 1 >= kRequestsPerCompletion);
-    const Burst burst{
-        .to = {.xpuid = operation.call.xpuid, .plane = operation.plane, .vc = operation.vc},
-        .controls = controls,
-        .data = octets,
-        .data_bytes = data_bytes,
-        .count = count,
-        .wants_completion = completes,
-        .number = numbers[0]};
-    const int sent = sink.Send(burst);
-    const uint32_t taken = std::min(count, static_cast<uint32_t>(std::max(sent, 0)));
+    const uint32_t taken = lane.completions.Send(
+        {.to = {.xpuid = operation.call.xpuid, .plane = operation.plane, .vc = operation.vc},
+         .controls = controls,
+         .data = octets,
+         .data_bytes = data_bytes,
+         .count = count,
+         .wants_completion = run == 0 && (is_end || lane.completions.silent() == 0),
+         .tag = numbers[0]},
+        sink);
     OnSent(operation, taken, PlaceOf(numbers[0]).bytes);
-    lane.since_completion = completes && taken != 0 ? 0 : lane.since_completion + taken;
     if (taken < count) {
       GiveBack(numbers, taken, count);
       return false;

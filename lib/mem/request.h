@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "base/sue.h"
+
 namespace suede::mem {
 
 enum class Opcode : uint8_t {
@@ -24,7 +26,7 @@ constexpr bool IsRead(Opcode opcode) {
   return opcode == Opcode::kGet || (IsAtomic(opcode) && opcode != Opcode::kIncrement);
 }
 
-inline constexpr uint32_t kRequestControlBytes = 18;
+inline constexpr uint32_t kRequestControlBytes = kMaxControlBytes;
 inline constexpr uint32_t kRequestDataBytes = 256;  // of a put or a get
 inline constexpr uint32_t kImmediateHeadBytes = 8;  // in the data of a put with immediate
 inline constexpr uint32_t kImmediateDataBytes = kRequestDataBytes - kImmediateHeadBytes;

@@ -12,6 +12,7 @@ namespace suede::mem {
 
 Target::Target(const TargetParams& params)
     : lanes_(size_t{params.planes} * kMaxXpus * kVcCount),
+      active_(params.planes * kMaxXpus * kVcCount),
       places_(params.response_places),
       held_(kMaxXpus),
       notices_(params.notice_places),
@@ -171,13 +172,7 @@ void Target::Keep(const Route& to, const uint8_t* control, uint32_t control_byte
     return;
   }
   lane = {.head = index, .tail = index};
-  AddActive(number);
-}
-
-void Target::AddActive(uint32_t lane) {
-  lanes_[lane].next_active = kNone;
-  (first_active_ == kNone ? first_active_ : lanes_[last_active_].next_active) = lane;
-  last_active_ = lane;
+  active_.Append(number);
 }
 
 void Target::FreeFirst(uint32_t lane) {
@@ -206,14 +201,7 @@ bool Target::SendWaiting(uint32_t lane, ResponseSink& sink) {
 
 void Target::Flush(ResponseSink& sink, uint32_t max) {
   EndRun(sink);
-  // Visits each lane once; lanes that still wait move to the end of the list.
-  const uint32_t last = last_active_;
-  for (bool more = first_active_ != kNone; more && max != 0; --max) {
-    const uint32_t lane = first_active_;
-    more = lane != last;
-    first_active_ = lanes_[lane].next_active;
-    if (!SendWaiting(lane, sink)) AddActive(lane);
-  }
+  active_.ServeEach([&](uint32_t lane) { return SendWaiting(lane, sink); }, max);
 }
 
 void Target::OnPlaneLost(uint32_t plane) {
@@ -237,17 +225,14 @@ void Target::CheckInvariants() const {
   };
   std::vector<uint32_t> held(kMaxXpus);
   uint32_t waiting = 0;
-  uint32_t last = kNone;
-  for (uint32_t lane = first_active_; lane != kNone; lane = lanes_[lane].next_active) {
-    check(lanes_[lane].head != kNone);
-    last = lane;
+  for (uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+    check(active_.Contains(lane) == (lanes_[lane].head != kNone));
     for (uint32_t i = lanes_[lane].head; i != kNone; i = places_[i].next) {
       ++held[lane / kVcCount % kMaxXpus];
       ++waiting;
       check(places_[i].next != kNone || lanes_[lane].tail == i);
     }
   }
-  check(last == last_active_ || first_active_ == kNone);
   check(held == held_);
   uint32_t free = 0;
   for (uint32_t i = first_free_; i != kNone && free <= places_.size(); i = places_[i].next) ++free;

@@ -15,6 +15,8 @@
 #include "mem/response.h"
 #include "mem/status.h"
 #include "mem/window_table.h"
+#include "outbound/burst.h"
+#include "outbound/sender_list.h"
 
 namespace suede::mem {
 
@@ -25,14 +27,6 @@ struct TargetParams {
   uint32_t response_places = 4096;  // for responses waiting for credit, of all initiators
   uint32_t max_places_per_initiator = 1024;  // maximum per initiator
   uint32_t notice_places = 1024;
-};
-
-// Destination or source of a command.
-struct Route {
-  uint16_t xpuid = 0;
-  uint8_t plane = 0;
-  uint8_t vc = 0;
-  bool operator==(const Route&) const = default;
 };
 
 class ResponseSink {
@@ -80,7 +74,7 @@ class Target {
   // and periodically while HasWaiting().
   void Flush(ResponseSink& sink, uint32_t max = UINT32_MAX);
   // Whether responses wait for credit.
-  bool HasWaiting() const { return first_active_ != kNone; }
+  bool HasWaiting() const { return !active_.is_empty(); }
   // Discards the responses that wait on a plane whose daemon connection was lost; the initiators
   // treat their requests as lost.
   void OnPlaneLost(uint32_t plane);
@@ -102,7 +96,6 @@ class Target {
   struct Lane {
     uint32_t head = kNone;
     uint32_t tail = kNone;
-    uint32_t next_active = kNone;  // in the list of lanes with waiting responses
   };
   struct Place {
     uint32_t next = kNone;
@@ -132,7 +125,6 @@ class Target {
   void Answer(const Route& to, const Response& response, ResponseSink& sink);
   void Keep(const Route& to, const uint8_t* control, uint32_t control_bytes,
             const Response& response);
-  void AddActive(uint32_t lane);
   bool SendWaiting(uint32_t lane, ResponseSink& sink);
   void FreeFirst(uint32_t lane);
 
@@ -140,6 +132,7 @@ class Target {
   TargetCounters counters_;
   Run run_;
   std::vector<Lane> lanes_;  // [plane][XPU][VC]
+  SenderList active_;        // lanes with waiting responses
   std::vector<Place> places_;
   std::vector<uint32_t> held_;  // places in use, by initiator
   std::vector<Notice> notices_;
@@ -147,8 +140,6 @@ class Target {
   uint64_t notices_out_ = 0;
   uint32_t first_free_ = 0;
   uint32_t free_ = 0;
-  uint32_t first_active_ = kNone;
-  uint32_t last_active_ = kNone;
   uint32_t places_of_one_;
 };
 

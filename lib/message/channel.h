@@ -12,18 +12,13 @@
 #include "base/time.h"
 #include "message/command.h"
 #include "message/spill_ring.h"
+#include "outbound/burst.h"
+#include "outbound/completion_interval.h"
 
 namespace suede::message {
 
 inline constexpr uint32_t kMaxPlanes = 16;
 inline constexpr uint16_t kAnyXpu = kMaxXpus;  // receive socket without a peer yet
-
-// Destination or source of a command.
-struct Peer {
-  uint16_t xpuid = 0;
-  uint8_t plane = 0;
-  uint8_t vc = 0;
-};
 
 // The name by which both ends match a channel. Key() packs it into an ordered integer with the
 // epoch in the low bits: names that differ only in the epoch are adjacent.
@@ -78,7 +73,7 @@ struct Channel {
     // Acknowledges an operation of which nothing was sent, or everything is acknowledged.
     Acknowledge(acknowledged);
   }
-  Peer Control(uint8_t vc) const { return {.xpuid = name.xpuid, .plane = name.plane, .vc = vc}; }
+  Route Control(uint8_t vc) const { return {.xpuid = name.xpuid, .plane = name.plane, .vc = vc}; }
 
   State state = State::kFree;
   Status status = Status::kPending;  // why it failed; while kWaiting, why it is not connected
@@ -104,41 +99,13 @@ struct Channel {
   uint64_t operation_bytes = 0;  // sent bytes of that operation
   uint64_t acknowledged_operations = 0;
   std::vector<uint64_t> ends;     // position of each operation's end, by number modulo the size
-  uint32_t since_completion = 0;  // commands since the last with a completion
+  CompletionInterval completions;
   bool has_delivered = false;     // the receiver closed after reading everything
 
   // ---- For a receiver.
   std::unique_ptr<SpillRing> ring;
   uint64_t granted = 0;  // limit last sent to the sender
   uint32_t taken = 0;    // once released: cost of the data read, modulo 2^32
-};
-
-// FIFO of channels with pending work. Contains each channel at most once.
-class ChannelList {
- public:
-  explicit ChannelList(uint32_t channels) : next_(channels, kAbsent) {}
-  bool is_empty() const { return first_ == Channel::kNone; }
-  bool Contains(uint32_t channel) const { return next_[channel] != kAbsent; }
-  uint32_t last() const { return last_; }
-  void Append(uint32_t channel) {
-    if (Contains(channel)) return;
-    next_[channel] = Channel::kNone;
-    (is_empty() ? first_ : next_[last_]) = channel;
-    last_ = channel;
-  }
-  // Removes the first channel. The list must not be empty.
-  uint32_t TakeFirst() {
-    const uint32_t channel = first_;
-    first_ = next_[channel];
-    next_[channel] = kAbsent;
-    return channel;
-  }
-
- private:
-  static constexpr uint32_t kAbsent = UINT32_MAX - 1;
-  std::vector<uint32_t> next_;
-  uint32_t first_ = Channel::kNone;
-  uint32_t last_ = Channel::kNone;
 };
 
 }  // namespace suede::message

@@ -64,7 +64,7 @@ Status ChannelTable::AbsenceStatus(const Name& name) const {
                                                                       : Status::kNotOpen;
 }
 
-uint32_t ChannelTable::FindTag(uint32_t tag, const Peer& from) const {
+uint32_t ChannelTable::FindTag(uint32_t tag, const Route& from) const {
   const uint32_t index = tag & ((1u << kTagIndexBits) - 1);
   if (index >= channels_.size()) return Channel::kNone;
   const Channel& channel = channels_[index];

@@ -36,7 +36,7 @@ class ChannelTable {
   // kNone: no open socket has the name.
   uint32_t Find(const Name& name) const;
   // Returns the channel of a tag; kNone if it does not exist or has another peer.
-  uint32_t FindTag(uint32_t tag, const Peer& from) const;
+  uint32_t FindTag(uint32_t tag, const Route& from) const;
   // Returns why no socket has the name: kEpoch if one of another epoch is open, otherwise kNotOpen.
   Status AbsenceStatus(const Name& name) const;
   // Whether an open channel of the same direction and plane uses the VC, and either of the two is

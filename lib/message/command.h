@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/sue.h"
 #include "message/status.h"
 
 namespace suede::message {
@@ -21,7 +22,7 @@ enum class Kind : uint8_t {
 };
 
 inline constexpr uint8_t kSocketClass = 6;
-inline constexpr uint32_t kControlBytes = 18;  // length of every command's control
+inline constexpr uint32_t kControlBytes = kMaxControlBytes;  // length of every command's control
 inline constexpr uint32_t kDataBytes = 256;    // maximum
 
 // Flags of DATA.

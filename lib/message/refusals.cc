@@ -9,7 +9,7 @@ Refusals::Refusals(uint32_t planes) : refusals_(size_t{planes} * kMaxXpus) {
   places_.reserve(refusals_.size());
 }
 
-bool Refusals::Add(const Peer& from, const Command& command, uint32_t tag, Status status) {
+bool Refusals::Add(const Route& from, const Command& command, uint32_t tag, Status status) {
   const uint32_t place = uint32_t{from.plane} * kMaxXpus + from.xpuid;
   Refusal& refusal = refusals_[place];
   if (refusal.status != Status::kOk) return false;
@@ -18,7 +18,7 @@ bool Refusals::Add(const Peer& from, const Command& command, uint32_t tag, Statu
   return true;
 }
 
-void Refusals::Pump(uint8_t control_vc, CommandSink& sink) {
+void Refusals::Pump(uint8_t control_vc, BurstSink& sink) {
   std::erase_if(places_, [&](uint32_t place) {
     Refusal& refusal = refusals_[place];
     uint8_t control[kControlBytes];

@@ -8,8 +8,8 @@
 
 #include "message/channel.h"
 #include "message/command.h"
-#include "message/sink.h"
 #include "message/status.h"
+#include "outbound/burst.h"
 
 namespace suede::message {
 
@@ -19,9 +19,9 @@ class Refusals {
 
   // Refuses the command of `from`. Returns false if no REFUSE will be sent, as one to the XPU is
   // pending.
-  bool Add(const Peer& from, const Command& command, uint32_t tag, Status status);
+  bool Add(const Route& from, const Command& command, uint32_t tag, Status status);
   // Sends the pending REFUSEs that the sink accepts.
-  void Pump(uint8_t control_vc, CommandSink& sink);
+  void Pump(uint8_t control_vc, BurstSink& sink);
   void DropPlane(uint32_t plane);
   // Aborts if the state is inconsistent.
   void CheckInvariants() const;

@@ -19,13 +19,12 @@
 #include "message/command.h"
 #include "message/operations.h"
 #include "message/refusals.h"
-#include "message/sink.h"
 #include "message/status.h"
+#include "outbound/burst.h"
+#include "outbound/sender_list.h"
 
 namespace suede::message {
 
-// Interval of completions: every 16th DATA of a channel requests one.
-inline constexpr uint32_t kCommandsPerCompletion = 16;
 // Cost of a DATA of maximum length.
 inline constexpr uint32_t kFullCost = CostOf(kDataBytes);
 
@@ -121,10 +120,10 @@ class Sockets {
   void Release(uint32_t socket);
 
   // Sends pending commands, as far as credit permits.
-  void Pump(CommandSink& sink);
+  void Pump(BurstSink& sink);
   // Whether Pump has commands to send.
   bool HasUnsent() const { return !data_list_.is_empty() || !control_list_.is_empty(); }
-  void OnCommand(const Peer& from, const uint8_t* control, uint32_t control_bytes,
+  void OnCommand(const Route& from, const uint8_t* control, uint32_t control_bytes,
                  const uint8_t* data, uint32_t data_bytes);
   // Processes the completion of a command. `status` is SUEDE_STATUS_….
   void OnCompletion(uint64_t completion_tag, uint8_t status);
@@ -167,35 +166,35 @@ class Sockets {
 
   // ---- Sending.
   enum class Pumped : uint8_t { kIdle, kMore, kBlocked };
-  Pumped PumpChannel(uint32_t index, CommandSink& sink);
-  Pumped SendData(uint32_t index, Socket& socket, CommandSink& sink, uint32_t* budget);
-  Pumped SendEnd(uint32_t index, CommandSink& sink);
-  bool PumpControl(uint32_t index, CommandSink& sink);
-  bool SendControl(uint32_t index, uint8_t what, CommandSink& sink);
+  Pumped PumpChannel(uint32_t index, BurstSink& sink);
+  Pumped SendData(uint32_t index, Socket& socket, BurstSink& sink, uint32_t* budget);
+  Pumped SendEnd(uint32_t index, BurstSink& sink);
+  bool PumpControl(uint32_t index, BurstSink& sink);
+  bool SendControl(uint32_t index, uint8_t what, BurstSink& sink);
 
   // ---- Receiving.
-  void OnConnect(const Peer& from, const Command& command);
-  void OnAnnounce(const Peer& from, const Command& command);
-  void OnAccept(const Peer& from, const Command& command);
-  void OnCredit(const Peer& from, const Command& command);
-  void OnRefuse(const Peer& from, const Command& command);
-  void OnClosed(const Peer& from, const Command& command);
-  void OnData(const Peer& from, const Command& command);
-  void OnEnd(const Peer& from, const Command& command);
-  uint32_t FindReceiver(const Peer& from, const Command& command);
+  void OnConnect(const Route& from, const Command& command);
+  void OnAnnounce(const Route& from, const Command& command);
+  void OnAccept(const Route& from, const Command& command);
+  void OnCredit(const Route& from, const Command& command);
+  void OnRefuse(const Route& from, const Command& command);
+  void OnClosed(const Route& from, const Command& command);
+  void OnData(const Route& from, const Command& command);
+  void OnEnd(const Route& from, const Command& command);
+  uint32_t FindReceiver(const Route& from, const Command& command);
   void Place(uint32_t index, const Command& command);
   void OnReleased(uint32_t index);
   bool Waits(const Channel& channel) const;
   void ScheduleProbe(Channel& channel);
   void OnTime(uint32_t index);
-  void Refuse(const Peer& from, const Command& command, uint32_t tag, Status status);
+  void Refuse(const Route& from, const Command& command, uint32_t tag, Status status);
 
   const SocketsParams params_;
   std::vector<Socket> sockets_;
   ChannelTable channels_;
   std::vector<uint32_t> free_sockets_;
-  ChannelList data_list_;
-  ChannelList control_list_;
+  SenderList data_list_;
+  SenderList control_list_;
   Refusals refusals_;
   SocketsCounters counters_;
   uint64_t progress_ = 0;

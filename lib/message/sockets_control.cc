@@ -13,17 +13,12 @@ constexpr Duration kLastRetry = std::chrono::milliseconds(160);
 // Interval of the CONNECTs by which a waiting sender checks that its receiver still exists.
 constexpr Duration kProbeInterval = std::chrono::milliseconds(500);
 
-// Whether the status rules out that the command was or will be delivered.
-bool IsUndelivered(uint8_t status) {
-  return status != SUEDE_STATUS_PEER_RESET && status != SUEDE_STATUS_IN_DOUBT;
-}
-
 }  // namespace
 
 // ---- Sending.
 
 // Sends the channel's pending control commands. Returns true if none remain.
-bool Sockets::PumpControl(uint32_t index, CommandSink& sink) {
+bool Sockets::PumpControl(uint32_t index, BurstSink& sink) {
   Channel& channel = channels_[index];
   for (uint8_t what = 1; what <= Channel::kRefuse; what = static_cast<uint8_t>(what << 1)) {
     if ((channel.owed & what) == 0) continue;
@@ -40,7 +35,7 @@ bool Sockets::PumpControl(uint32_t index, CommandSink& sink) {
   return true;
 }
 
-bool Sockets::SendControl(uint32_t index, uint8_t what, CommandSink& sink) {
+bool Sockets::SendControl(uint32_t index, uint8_t what, BurstSink& sink) {
   Channel& channel = channels_[index];
   Command command{.id = channel.name.id, .tag = channel.peer_tag, .epoch = channel.name.epoch};
   const uint64_t limit =
@@ -78,12 +73,12 @@ bool Sockets::SendControl(uint32_t index, uint8_t what, CommandSink& sink) {
   uint8_t control[kControlBytes];
   EncodeCommand(command, control);
   const bool is_connect = what == Channel::kConnect;
-  const int sent = sink.Send(
-      {.to = channel.Control(params_.control_vc),
-       .controls = control,
-       .count = 1,
-       .wants_completion = is_connect,
-       .completion_tag = uint64_t{static_cast<uint8_t>(Kind::kConnect)} << 32 | channel.tag});
+  const int sent =
+      sink.Send({.to = channel.Control(params_.control_vc),
+                 .controls = control,
+                 .count = 1,
+                 .wants_completion = is_connect,
+                 .tag = uint64_t{static_cast<uint8_t>(Kind::kConnect)} << 32 | channel.tag});
   if (sent == 0) return false;
   if (what == Channel::kAccept || what == Channel::kCredit) channel.granted = limit;
   if (is_connect) {
@@ -97,14 +92,14 @@ bool Sockets::SendControl(uint32_t index, uint8_t what, CommandSink& sink) {
   return true;
 }
 
-void Sockets::Refuse(const Peer& from, const Command& command, uint32_t tag, Status status) {
+void Sockets::Refuse(const Route& from, const Command& command, uint32_t tag, Status status) {
   ++counters_.refused[static_cast<uint8_t>(status) - kFirstRefusal];
   if (!refusals_.Add(from, command, tag, status)) ++counters_.unanswered;
 }
 
 // ---- Receiving: at the receiver of the data.
 
-void Sockets::OnConnect(const Peer& from, const Command& command) {
+void Sockets::OnConnect(const Route& from, const Command& command) {
   Name name{.plane = from.plane, .xpuid = from.xpuid, .id = command.id, .epoch = command.epoch};
   uint32_t index = channels_.Find(name);
   if (index == Channel::kNone) {
@@ -148,7 +143,7 @@ void Sockets::OnConnect(const Peer& from, const Command& command) {
 
 // ---- At the sender.
 
-void Sockets::OnAnnounce(const Peer& from, const Command& command) {
+void Sockets::OnAnnounce(const Route& from, const Command& command) {
   const uint32_t index = channels_.Find({.is_sender = true,
                                          .plane = from.plane,
                                          .xpuid = from.xpuid,
@@ -162,7 +157,7 @@ void Sockets::OnAnnounce(const Peer& from, const Command& command) {
   if (is_connected && channel.peer_tag != command.own_tag) FailChannel(index, Status::kReset);
 }
 
-void Sockets::OnAccept(const Peer& from, const Command& command) {
+void Sockets::OnAccept(const Route& from, const Command& command) {
   const uint32_t index = channels_.FindTag(command.tag, from);
   const bool fits = index != Channel::kNone && channels_[index].name.is_sender &&
                     channels_[index].name.id == command.id && channels_[index].IsOpen() &&
@@ -185,7 +180,7 @@ void Sockets::OnAccept(const Peer& from, const Command& command) {
   channel.at = kNever;
 }
 
-void Sockets::OnCredit(const Peer& from, const Command& command) {
+void Sockets::OnCredit(const Route& from, const Command& command) {
   const uint32_t index = channels_.FindTag(command.tag, from);
   const bool is_known = index != Channel::kNone && channels_[index].name.is_sender &&
                         channels_[index].name.id == command.id &&
@@ -212,7 +207,7 @@ void Sockets::OnCredit(const Peer& from, const Command& command) {
   UpdateOperations(socket);
 }
 
-void Sockets::OnClosed(const Peer& from, const Command& command) {
+void Sockets::OnClosed(const Route& from, const Command& command) {
   const uint32_t index = channels_.FindTag(command.tag, from);
   if (index == Channel::kNone || channels_[index].state != Channel::State::kEnding ||
       channels_[index].peer_tag != command.own_tag || channels_[index].name.id != command.id ||
@@ -228,7 +223,7 @@ void Sockets::OnClosed(const Peer& from, const Command& command) {
 
 // ---- At both ends.
 
-void Sockets::OnRefuse(const Peer& from, const Command& command) {
+void Sockets::OnRefuse(const Route& from, const Command& command) {
   // REFUSE carries the own tag for a refused CONNECT or ACCEPT, the peer's tag for refused DATA.
   uint32_t index = channels_.FindTag(command.tag, from);
   if (index == Channel::kNone || channels_[index].name.id != command.id) {

@@ -26,7 +26,7 @@ Status CheckData(const Channel& channel, const Command& command) {
 
 }  // namespace
 
-void Sockets::OnCommand(const Peer& from, const uint8_t* control, uint32_t control_bytes,
+void Sockets::OnCommand(const Route& from, const uint8_t* control, uint32_t control_bytes,
                         const uint8_t* data, uint32_t data_bytes) {
   Command command;
   const Parsed parsed = ParseCommand(control, control_bytes, data, data_bytes, &command);
@@ -60,7 +60,7 @@ void Sockets::OnCommand(const Peer& from, const uint8_t* control, uint32_t contr
 }
 
 // Returns the channel of a DATA or END; kNone if the command was refused.
-uint32_t Sockets::FindReceiver(const Peer& from, const Command& command) {
+uint32_t Sockets::FindReceiver(const Route& from, const Command& command) {
   const uint32_t index = channels_.FindTag(command.tag, from);
   if (index == Channel::kNone || channels_[index].name.is_sender) {
     Refuse(from, command, command.tag,
@@ -85,7 +85,7 @@ uint32_t Sockets::FindReceiver(const Peer& from, const Command& command) {
   return Channel::kNone;
 }
 
-void Sockets::OnData(const Peer& from, const Command& command) {
+void Sockets::OnData(const Route& from, const Command& command) {
   const uint32_t index = FindReceiver(from, command);
   if (index == Channel::kNone) return;
   Channel& channel = channels_[index];
@@ -132,7 +132,7 @@ void Sockets::OnReleased(uint32_t index) {
   }
 }
 
-void Sockets::OnEnd(const Peer& from, const Command& command) {
+void Sockets::OnEnd(const Route& from, const Command& command) {
   const uint32_t index = FindReceiver(from, command);
   if (index == Channel::kNone) return;
   Channel& channel = channels_[index];

@@ -23,15 +23,13 @@ struct Run {
 Run NextRun(const Channel& channel, uint64_t left, uint32_t budget, bool is_newest) {
   const uint64_t credit = channel.limit - channel.sent;
   const uint64_t whole = left > kDataBytes ? (left - 1) / kDataBytes : 0;  // except the last
-  Run run{.count = static_cast<uint32_t>(
-              std::min<uint64_t>({whole, credit / kFullCost, budget,
-                                  kCommandsPerCompletion - 1 - channel.since_completion}))};
+  Run run{.count = static_cast<uint32_t>(std::min<uint64_t>(
+              {whole, credit / kFullCost, budget, channel.completions.silent()}))};
   run.bytes = static_cast<uint32_t>(std::min<uint64_t>(left, kDataBytes));
   const bool is_alone = run.count == 0;
   if (is_alone) run.count = credit < CostOf(run.bytes) ? 0 : 1;
   run.is_last = is_alone && run.bytes == left;
-  run.completes = is_alone && ((run.is_last && is_newest) ||
-                               channel.since_completion + 1 >= kCommandsPerCompletion);
+  run.completes = is_alone && ((run.is_last && is_newest) || channel.completions.silent() == 0);
   // Requests CREDIT with the last command, and with the last one that the credit covers.
   run.wants_credit = run.is_last || credit - uint64_t{run.count} * CostOf(run.bytes) < kFullCost;
   return run;
@@ -55,29 +53,14 @@ void EncodeRun(const Channel& channel, const Run& run, uint8_t* controls) {
 
 }  // namespace
 
-void Sockets::Pump(CommandSink& sink) {
+void Sockets::Pump(BurstSink& sink) {
   refusals_.Pump(params_.control_vc, sink);
-  if (!control_list_.is_empty()) {
-    const uint32_t turn = control_list_.last();
-    uint32_t index;
-    do {
-      index = control_list_.TakeFirst();
-      if (!PumpControl(index, sink)) control_list_.Append(index);
-    } while (index != turn && !control_list_.is_empty());
-  }
-  if (data_list_.is_empty()) return;
-  // Rotates the list by one per call for fairness: credit may not suffice for all channels.
-  const uint32_t turn = data_list_.last();
-  uint32_t index;
-  do {
-    index = data_list_.TakeFirst();
-    if (PumpChannel(index, sink) != Pumped::kIdle) data_list_.Append(index);
-  } while (index != turn && !data_list_.is_empty());
-  if (data_list_.is_empty()) return;
-  data_list_.Append(data_list_.TakeFirst());
+  control_list_.ServeEach([&](uint32_t index) { return PumpControl(index, sink); });
+  data_list_.ServeEach([&](uint32_t index) { return PumpChannel(index, sink) == Pumped::kIdle; });
+  data_list_.Rotate();  // credit may not suffice for all channels
 }
 
-Sockets::Pumped Sockets::PumpChannel(uint32_t index, CommandSink& sink) {
+Sockets::Pumped Sockets::PumpChannel(uint32_t index, BurstSink& sink) {
   Channel& channel = channels_[index];
   if (channel.state == Channel::State::kConnected && channel.socket != Channel::kNone) {
     Socket& socket = sockets_[channel.socket];
@@ -93,7 +76,7 @@ Sockets::Pumped Sockets::PumpChannel(uint32_t index, CommandSink& sink) {
 }
 
 // Sends the next run of commands of the channel's operation.
-Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, CommandSink& sink,
+Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, BurstSink& sink,
                                   uint32_t* budget) {
   Channel& channel = channels_[index];
   const Operation& operation = (*socket.operations)[channel.operation];
@@ -111,19 +94,18 @@ Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, CommandSink& s
   }
   uint8_t controls[kCommandsPerCompletion * kControlBytes];
   EncodeRun(channel, run, controls);
-  const int sent = sink.Send(
+  const uint32_t taken = channel.completions.Send(
       {.to = channel.Control(channel.traits.vc),
        .controls = controls,
        .data = operation.data + channel.operation_bytes,
        .data_bytes = run.bytes,
        .count = run.count,
        .wants_completion = run.completes,
-       .completion_tag = uint64_t{static_cast<uint8_t>(Kind::kData)} << 32 | channel.tag});
-  const uint32_t taken = std::min(run.count, static_cast<uint32_t>(std::max(sent, 0)));
+       .tag = uint64_t{static_cast<uint8_t>(Kind::kData)} << 32 | channel.tag},
+      sink);
   channel.number += taken;
   channel.sent += uint64_t{taken} * CostOf(run.bytes);
   channel.operation_bytes += uint64_t{taken} * run.bytes;
-  channel.since_completion = run.completes && taken != 0 ? 0 : channel.since_completion + taken;
   counters_.sent_commands += taken;
   counters_.sent_bytes += uint64_t{taken} * run.bytes;
   *budget -= taken;
@@ -138,7 +120,7 @@ Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, CommandSink& s
   return Pumped::kMore;
 }
 
-Sockets::Pumped Sockets::SendEnd(uint32_t index, CommandSink& sink) {
+Sockets::Pumped Sockets::SendEnd(uint32_t index, BurstSink& sink) {
   Channel& channel = channels_[index];
   uint8_t control[kControlBytes];
   EncodeCommand({.kind = Kind::kEnd,
@@ -153,7 +135,7 @@ Sockets::Pumped Sockets::SendEnd(uint32_t index, CommandSink& sink) {
                  .controls = control,
                  .count = 1,
                  .wants_completion = true,
-                 .completion_tag = uint64_t{static_cast<uint8_t>(Kind::kEnd)} << 32 | channel.tag});
+                 .tag = uint64_t{static_cast<uint8_t>(Kind::kEnd)} << 32 | channel.tag});
   if (sent == 0) {
     ++counters_.blocked;
     return Pumped::kBlocked;

@@ -159,7 +159,7 @@ void ServedTarget::SendWaiting() {
   target_.Flush(*this, kMaxLanesPerPoll);
 }
 
-bool ServedTarget::Send(const mem::Route& to, const uint8_t* control, uint32_t control_bytes,
+bool ServedTarget::Send(const Route& to, const uint8_t* control, uint32_t control_bytes,
                         const uint8_t* data, uint32_t data_bytes) {
   static_cast<void>(control_bytes);  // the control field implies both lengths
   static_cast<void>(data_bytes);

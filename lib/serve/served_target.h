@@ -70,8 +70,8 @@ class ServedTarget final : private mem::ResponseSink {
   };
   static std::unique_ptr<void, Free> MakeSegment(const SegmentShape& shape);
 
-  bool Send(const mem::Route& to, const uint8_t* control, uint32_t control_bytes,
-            const uint8_t* data, uint32_t data_bytes) override;
+  bool Send(const Route& to, const uint8_t* control, uint32_t control_bytes, const uint8_t* data,
+            uint32_t data_bytes) override;
   uint32_t PollVc(uint8_t vc, uint32_t max, RxRingWriter* rings);
   bool Serve(const ReceivedCommand& command, RxRingWriter* rings);
   bool PassOn(const ReceivedCommand& command, RxRingWriter& ring);

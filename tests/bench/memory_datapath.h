@@ -14,7 +14,7 @@
 
 namespace suede {
 
-class MemoryBench final : private mem::RequestSink {
+class MemoryBench final : private BurstSink {
  public:
   using Stages = Bench::Stages;
 
@@ -135,7 +135,7 @@ class MemoryBench final : private mem::RequestSink {
     }
     responses_->Release();
   }
-  int Send(const mem::Burst& burst) override {
+  int Send(const Burst& burst) override {
     uint32_t sent = 0;
     queue_->SendRun(RunOf(burst), burst.count, &sent);
     return static_cast<int>(sent);

@@ -27,7 +27,7 @@ std::unique_ptr<uint8_t[]> TakeFrom(Input& input, uint32_t bytes) {
   return taken;
 }
 
-class Sink final : public ResponseSink, public RequestSink {
+class Sink final : public ResponseSink, public BurstSink {
  public:
   explicit Sink(Input* input) : input_(*input) {}
   bool Send(const Route&, const uint8_t* control, uint32_t control_bytes, const uint8_t* data,

@@ -39,7 +39,7 @@ void CheckRewritten(const uint8_t* control, uint32_t data_bytes) {
   if (command.kind != Kind::kRefuse) Require(std::memcmp(control + 12, again + 12, 4) == 0);
 }
 
-class Play final : public CommandSink {
+class Play final : public BurstSink {
  public:
   explicit Play(Input* input)
       : input_(*input),
@@ -97,9 +97,9 @@ class Play final : public CommandSink {
 
   // Most controls have the right length, and most of these the octets of a channel.
   void Receive() {
-    const Peer from{.xpuid = static_cast<uint16_t>(input_.Byte() % 3),
-                    .plane = static_cast<uint8_t>(input_.Byte() % 2),
-                    .vc = static_cast<uint8_t>(input_.Byte() % 4)};
+    const Route from{.xpuid = static_cast<uint16_t>(input_.Byte() % 3),
+                     .plane = static_cast<uint8_t>(input_.Byte() % 2),
+                     .vc = static_cast<uint8_t>(input_.Byte() % 4)};
     const uint32_t control_bytes = input_.Byte() % 8 == 0 ? 2 + input_.Byte() % 9 * 2 : 18;
     const std::unique_ptr<uint8_t[]> control = TakeFrom(input_, control_bytes);
     const uint32_t data_bytes = input_.Byte() % 2 == 0 ? 0 : input_.Byte() + 1u;

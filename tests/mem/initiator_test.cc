@@ -25,7 +25,7 @@ struct Sent {
   bool wants_completion = false;
 };
 
-class Sink final : public RequestSink {
+class Sink final : public BurstSink {
  public:
   int Send(const Burst& burst) override {
     if (burst.to.xpuid == lost) return kLost;
@@ -38,7 +38,7 @@ class Sink final : public RequestSink {
                              one.data.data(), burst.data_bytes, &one.request),
                 Parsed::kRequest);
       one.wants_completion = burst.wants_completion;
-      EXPECT_EQ(one.request.number, burst.number + taken) << "places are free here";
+      EXPECT_EQ(one.request.number, burst.tag + taken) << "places are free here";
       sent.push_back(std::move(one));
     }
     bursts += 1;

@@ -81,7 +81,7 @@ class MemoryPlay {
     uint32_t number = 0;            // of a request
     bool wants_completion = false;  // of a request
   };
-  struct Node final : RequestSink, ResponseSink {
+  struct Node final : BurstSink, ResponseSink {
     int Send(const Burst& burst) override;
     bool Send(const Route& to, const uint8_t* control, uint32_t control_bytes, const uint8_t* data,
               uint32_t data_bytes) override;

@@ -28,7 +28,7 @@ struct Carried {
     return command;
   }
 
-  Peer to;
+  Route to;
   Octets control;
   Octets data;
   bool wants_completion = false;
@@ -36,7 +36,7 @@ struct Carried {
 };
 
 // Takes commands while it has credit for {XPU, VC}, and room.
-class Wire final : public CommandSink {
+class Wire final : public BurstSink {
  public:
   int Send(const Burst& burst) override {
     if (burst.to.xpuid == stopped_xpuid && burst.to.vc == stopped_vc) return 0;
@@ -48,7 +48,7 @@ class Wire final : public CommandSink {
                   .control = {control, control + kControlBytes},
                   .data = {},
                   .wants_completion = burst.wants_completion,
-                  .tag = burst.completion_tag};
+                  .tag = burst.tag};
       if (burst.data_bytes != 0) {
         const uint8_t* const data = burst.data + size_t{i} * burst.data_bytes;
         one.data.assign(data, data + burst.data_bytes);

@@ -59,7 +59,7 @@ int SocketPlay::Node::Send(const Burst& burst) {
       under_way.data.assign(data, data + burst.data_bytes);
     }
     lane.commands.push_back(std::move(under_way));
-    lane.completions.push_back({.tag = burst.completion_tag, .is_wanted = burst.wants_completion});
+    lane.completions.push_back({.tag = burst.tag, .is_wanted = burst.wants_completion});
   }
   return static_cast<int>(taken);
 }

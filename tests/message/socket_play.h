@@ -82,7 +82,7 @@ class SocketPlay {
     std::vector<Completion> completions;
     size_t told = 0;
   };
-  struct Node final : CommandSink {
+  struct Node final : BurstSink {
     int Send(const Burst& burst) override;
     SocketPlay* play = nullptr;
     uint16_t xpuid = 0;
