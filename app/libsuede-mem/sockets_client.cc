@@ -102,7 +102,7 @@ void suede_sockets::TakeCompletions(uint32_t plane) {
   do {
     count = suede_poll_completions(planes_[plane].queue(), completions, kMax);
     for (int i = 0; i < count; ++i) {
-      sockets_->OnCompletion(completions[i].tag, completions[i].status);
+      sockets_->senders().OnCompletion(completions[i].tag, completions[i].status);
     }
   } while (count == kMax);
 }
@@ -315,8 +315,8 @@ int suede_sockets::StartLocked(const suede_socket& socket, const void* data, uin
                                int64_t deadline_ns, suede_socket_result* result, uint64_t* number) {
   const suede::Time deadline =
       deadline_ns == INT64_MAX ? suede::kNever : suede::TimeFromNs(deadline_ns);
-  switch (sockets_->Send(socket.index, static_cast<const uint8_t*>(data), bytes, deadline, result,
-                         number)) {
+  switch (sockets_->senders().Send(socket.index, static_cast<const uint8_t*>(data), bytes, deadline,
+                                   result, number)) {
     case Started::kInvalid:
       return Fail(-EINVAL, "the socket receives, or there are no data");
     case Started::kNoRoom:
@@ -363,8 +363,8 @@ int suede_sockets::Send(const suede_socket& socket, const void* data, uint64_t b
     // The operation's deadline bounds this wait.
     Status status = Status::kOk;
     PollUntil(-1, [&] {
-      if (!sockets_->operations(socket.index).IsPushed(number)) return false;
-      status = sockets_->operations(socket.index).ForgetResult(number);
+      if (!sockets_->senders().operations(socket.index)->IsPushed(number)) return false;
+      status = sockets_->senders().operations(socket.index)->ForgetResult(number);
       return true;
     });
     if (result.status > SUEDE_SOCKET_PENDING) status = static_cast<Status>(result.status);
@@ -381,12 +381,12 @@ int suede_sockets::Send(const suede_socket& socket, const void* data, uint64_t b
 int suede_sockets::Drain(const suede_socket& socket, int timeout_ms) {
   int result = 0;
   const int error = PollUntil(timeout_ms, [&] {
-    if (!sockets_->IsSender(socket.index)) {
+    if (sockets_->senders().operations(socket.index) == nullptr) {
       result = Fail(-EINVAL, "the socket receives");
       return true;
     }
-    if (!sockets_->operations(socket.index).is_empty()) return false;
-    const Status failure = sockets_->operations(socket.index).TakeFailure();
+    if (!sockets_->senders().operations(socket.index)->is_empty()) return false;
+    const Status failure = sockets_->senders().operations(socket.index)->TakeFailure();
     if (failure != Status::kOk) {
       result = Fail(-EIO, suede_socket_status_name(static_cast<uint32_t>(failure)));
     }
@@ -402,24 +402,25 @@ int suede_sockets::Receive(const suede_socket& socket, void* room, uint32_t byte
   bool is_offered = false;
   const int error = PollUntil(timeout_ms, [&] {
     if (is_offered) {
-      const uint32_t filled = sockets_->Filled(socket.index);
+      const uint32_t filled = sockets_->receivers().Filled(socket.index);
       if (filled != 0) {
-        sockets_->WithdrawBuffer(socket.index);
+        sockets_->receivers().WithdrawBuffer(socket.index);
         is_offered = false;
         // Appends octets that the ring holds behind these.
         uint32_t more = 0;
-        if (filled < bytes) sockets_->Receive(socket.index, octets + filled, bytes - filled, &more);
+        if (filled < bytes)
+          sockets_->receivers().Receive(socket.index, octets + filled, bytes - filled, &more);
         result = static_cast<int>(filled + more);
         return true;
       }
     }
-    switch (sockets_->Receive(socket.index, octets, bytes, &taken)) {
+    switch (sockets_->receivers().Receive(socket.index, octets, bytes, &taken)) {
       case Got::kOctets:
         result = static_cast<int>(taken);
         break;
       case Got::kNothing:
         if (!is_offered && timeout_ms != 0 && bytes != 0) {
-          is_offered = sockets_->OfferBuffer(socket.index, octets, bytes);
+          is_offered = sockets_->receivers().OfferBuffer(socket.index, octets, bytes);
         }
         return false;
       case Got::kEnd:
@@ -435,13 +436,13 @@ int suede_sockets::Receive(const suede_socket& socket, void* room, uint32_t byte
         result = Fail(-EINVAL, "the socket sends");
         break;
     }
-    if (is_offered) sockets_->WithdrawBuffer(socket.index);
+    if (is_offered) sockets_->receivers().WithdrawBuffer(socket.index);
     is_offered = false;
     return true;
   });
   if (is_offered) {
     const Turn turn(this);
-    const uint32_t filled = sockets_->WithdrawBuffer(socket.index);
+    const uint32_t filled = sockets_->receivers().WithdrawBuffer(socket.index);
     if (filled != 0) return static_cast<int>(filled);
   }
   if (error == 0) return result;
@@ -457,7 +458,8 @@ int suede_sockets::CloseSocket(suede_socket* socket, int timeout_ms, uint32_t* s
   }
   const int error = PollUntil(timeout_ms, [&] { return sockets_->IsClosed(socket->index); });
   const Turn turn(this);
-  if (sockets_->IsSender(socket->index)) outcome = sockets_->OutcomeOf(socket->index);
+  if (sockets_->senders().operations(socket->index) != nullptr)
+    outcome = sockets_->OutcomeOf(socket->index);
   if (outcome == Status::kPending) outcome = Status::kOk;  // a receiver that never connected
   if (error != 0 && outcome == Status::kOk) outcome = Status::kTimedOut;
   sockets_->Release(socket->index);
@@ -503,7 +505,7 @@ int suede_sockets::GetInfo(const suede_socket& socket, suede_socket_info* info) 
     info->used_bytes = static_cast<uint32_t>(first.ring->received() - first.ring->released());
     return 0;
   }
-  info->open_operations = sockets_->operations(socket.index).open();
+  info->open_operations = sockets_->senders().operations(socket.index)->open();
   for (uint32_t i = 0; i < sockets_->PeerCount(socket.index); ++i) {
     const suede::message::Channel& channel = sockets_->PeerOf(socket.index, i);
     info->ring_bytes = std::min(info->ring_bytes, channel.window_bytes);

@@ -57,6 +57,15 @@ struct Channel {
   bool IsOpen() const { return state != State::kFree && state != State::kFailed; }
   // Whether a released channel still has pending commands, and its linger time has not elapsed.
   bool IsNeeded(Time now) const { return (owed != 0 || end_is_pending) && now < at; }
+  // Returns false if it is not open.
+  bool Fail(Status why) {
+    if (!IsOpen()) return false;
+    state = State::kFailed;
+    status = why;
+    owed = 0;
+    end_is_pending = false;
+    return true;
+  }
   // The receiver has read everything up to the position.
   void Acknowledge(uint64_t position) {
     acknowledged = position;

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sockets, channels and operations. sockets_send.cc and sockets_receive.cc handle DATA and END,
-// sockets_control.cc the other commands.
 #include "message/sockets.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <cstring>
-
-#include "suede/layout.h"
+#include <memory>
 
 namespace suede::message {
 namespace {
@@ -38,21 +34,13 @@ uint8_t PlaneOf(const SocketsParams& all, const SocketParams& params, uint16_t p
   return static_cast<uint8_t>((params.is_sender ? peer : all.own_xpuid) % all.planes);
 }
 
-uint64_t MessageCost(uint64_t bytes) {
-  const uint64_t whole = bytes / kDataBytes;
-  const auto rest = static_cast<uint32_t>(bytes % kDataBytes);
-  return whole * kFullCost + (rest != 0 || bytes == 0 ? CostOf(rest) : 0);
-}
-
 }  // namespace
 
 Sockets::Sockets(const SocketsParams& params)
-    : params_(params),
-      sockets_(params.channels),
-      channels_(params.channels, params.seed),
-      data_list_(params.channels),
-      control_list_(params.channels),
-      refusals_(params.planes) {
+    : state_(params),
+      control_(&state_),
+      senders_(&state_, &control_),
+      receivers_(&state_, &control_) {
   for (uint32_t i = params.channels; i-- > 0;) free_sockets_.push_back(i);
 }
 
@@ -60,26 +48,26 @@ Sockets::Sockets(const SocketsParams& params)
 
 Opened Sockets::Open(const SocketParams& params, std::span<const uint16_t> peers,
                      uint32_t* socket) {
-  if (!IsValid(params_, params, peers)) return Opened::kInvalid;
+  if (!IsValid(state_.params, params, peers)) return Opened::kInvalid;
   const Traits traits{.is_datagram = params.is_datagram,
                       .is_private = params.is_private,
                       .vc = params.vc >= 0
                                 ? static_cast<uint8_t>(params.vc)
-                                : static_cast<uint8_t>(std::countr_zero(params_.data_vcs))};
+                                : static_cast<uint8_t>(std::countr_zero(state_.params.data_vcs))};
   std::vector<Name> names;
   for (const uint16_t peer : peers) {
     names.push_back({.is_sender = params.is_sender,
-                     .plane = PlaneOf(params_, params, peer),
+                     .plane = PlaneOf(state_.params, params, peer),
                      .xpuid = peer,
                      .id = params.id,
                      .epoch = params.epoch});
-    if (channels_.Find(names.back()) != Channel::kNone) return Opened::kExists;
-    if (channels_.IsVcTaken(names.back(), traits)) return Opened::kBusy;
+    if (state_.channels.Find(names.back()) != Channel::kNone) return Opened::kExists;
+    if (state_.channels.IsVcTaken(names.back(), traits)) return Opened::kBusy;
   }
-  if (free_sockets_.empty() || channels_.free() < peers.size()) return Opened::kNoRoom;
+  if (free_sockets_.empty() || state_.channels.free() < peers.size()) return Opened::kNoRoom;
   const uint32_t index = free_sockets_.back();
   free_sockets_.pop_back();
-  Socket& opened = sockets_[index];
+  Socket& opened = state_.sockets[index];
   opened = {};
   opened.is_open = true;
   opened.params = params;
@@ -90,15 +78,15 @@ Opened Sockets::Open(const SocketParams& params, std::span<const uint16_t> peers
 }
 
 uint32_t Sockets::OpenChannel(uint32_t socket, const Name& name, const Traits& traits) {
-  const uint32_t index = channels_.Take(socket, name, traits);
-  Channel& channel = channels_[index];
+  const uint32_t index = state_.channels.Take(socket, name, traits);
+  Channel& channel = state_.channels[index];
   if (name.is_sender) {
-    channel.ends.resize(sockets_[socket].params.operations);
-    Schedule(index, Channel::kConnect);
+    channel.ends.resize(state_.sockets[socket].params.operations);
+    control_.Schedule(index, Channel::kConnect);
   } else {
     channel.ring =
-        std::make_unique<SpillRing>(sockets_[socket].params.ring_bytes, traits.is_datagram);
-    if (name.xpuid != kAnyXpu) Schedule(index, Channel::kAnnounce);
+        std::make_unique<SpillRing>(state_.sockets[socket].params.ring_bytes, traits.is_datagram);
+    if (name.xpuid != kAnyXpu) control_.Schedule(index, Channel::kAnnounce);
   }
   return index;
 }
@@ -114,8 +102,8 @@ Status Sockets::PeerStatus(uint32_t socket, uint32_t peer) const {
 
 Status Sockets::StatusOf(uint32_t socket) const {
   Status status = Status::kOk;
-  for (const uint32_t index : sockets_[socket].channels) {
-    const Channel& channel = channels_[index];
+  for (const uint32_t index : state_.sockets[socket].channels) {
+    const Channel& channel = state_.channels[index];
     if (channel.state == Channel::State::kWaiting) return Status::kPending;
     if (channel.state == Channel::State::kFailed && status == Status::kOk) status = channel.status;
   }
@@ -123,231 +111,42 @@ Status Sockets::StatusOf(uint32_t socket) const {
 }
 
 Status Sockets::OutcomeOf(uint32_t socket) const {
-  for (const uint32_t index : sockets_[socket].channels) {
-    const Channel& channel = channels_[index];
+  for (const uint32_t index : state_.sockets[socket].channels) {
+    const Channel& channel = state_.channels[index];
     if (channel.state == Channel::State::kFailed && !channel.has_delivered) return channel.status;
   }
   return Status::kOk;
 }
 
-void Sockets::Schedule(uint32_t index, uint8_t what) {
-  channels_[index].owed |= what;
-  control_list_.Append(index);
-}
-
-void Sockets::FailChannel(uint32_t index, Status status) {
-  Channel& channel = channels_[index];
-  if (!channel.IsOpen()) return;
-  channel.state = Channel::State::kFailed;
-  channel.status = status;
-  channel.owed = 0;
-  channel.end_is_pending = false;
-  ++progress_;
-  if (channel.socket == Channel::kNone || !channel.name.is_sender) return;
-  Socket& socket = sockets_[channel.socket];
-  socket.operations->OnTargetFailed(channel.acknowledged_operations, status);
-  UpdateOperations(socket);
-}
-
-// ---- Operations.
-
-Started Sockets::Send(uint32_t number_of_socket, const uint8_t* data, uint64_t bytes, Time deadline,
-                      suede_socket_result* result, uint64_t* number) {
-  Socket& socket = sockets_[number_of_socket];
-  if (!socket.params.is_sender || socket.is_closing || (data == nullptr && bytes != 0)) {
-    return Started::kInvalid;
-  }
-  bool any_open = false;
-  for (const uint32_t index : socket.channels) {
-    Channel& channel = channels_[index];
-    if (channel.state == Channel::State::kWaiting) return Started::kNotConnected;
-    if (channel.state != Channel::State::kConnected) {
-      channel.has_delivered = false;  // this operation is not delivered
-      continue;
-    }
-    any_open = true;
-    // Accepts up to half of the ring, because the credit of the other half may not be returned yet.
-    if (socket.params.is_datagram && MessageCost(bytes) > channel.window_bytes / 2) {
-      return Started::kTooLong;
-    }
-  }
-  if (!any_open) return Started::kFailed;
-  OperationQueue& operations = *socket.operations;
-  if (operations.is_full()) return Started::kNoRoom;
-  if (number != nullptr) *number = operations.next();
-  WriteResult(result, 0, Status::kPending);
-  static constexpr uint8_t kNothing = 0;
-  operations.Push({.data = bytes != 0 ? data : &kNothing,
-                   .bytes = bytes,
-                   .deadline = deadline,
-                   .result = result});
-  // Forces the next OnTime to schedule the check of the receivers.
-  earliest_ = now_;
-  for (const uint32_t index : socket.channels) {
-    if (channels_[index].state == Channel::State::kConnected) data_list_.Append(index);
-  }
-  return Started::kOk;
-}
-
-void Sockets::CompleteOperation(Socket& socket, uint64_t number, Status status) {
-  if (!socket.operations->Complete(number, status)) return;
-  Operation& operation = (*socket.operations)[number];
-  const bool has_targets = std::any_of(socket.channels.begin(), socket.channels.end(),
-                                       [&](uint32_t index) { return channels_[index].IsOpen(); });
-  WriteResult(operation.result, has_targets ? operation.bytes : 0, status);
-  operation.result = nullptr;
-  ++progress_;
-}
-
-// Completes the operations that every remaining target has acknowledged; all if no target remains.
-void Sockets::UpdateOperations(Socket& socket) {
-  OperationQueue& operations = *socket.operations;
-  uint64_t pushed = operations.next();
-  uint64_t acknowledged = operations.next();
-  bool any_open = false;
-  for (const uint32_t index : socket.channels) {
-    const Channel& channel = channels_[index];
-    if (!channel.IsOpen()) continue;
-    any_open = true;
-    pushed = std::min(pushed, channel.operation);
-    acknowledged = std::min(acknowledged, channel.acknowledged_operations);
-  }
-  for (; operations.pushed() < pushed; operations.PushedOne()) {
-    Operation& operation = operations[operations.pushed()];
-    operation.data = nullptr;
-    if (any_open && !operation.is_complete) {
-      WriteResult(operation.result, operation.bytes, Status::kPending);
-    }
-    ++progress_;
-  }
-  // Expired operations complete without an acknowledgement.
-  while (operations.first() < acknowledged ||
-         (operations.first() < operations.pushed() && operations[operations.first()].is_complete)) {
-    CompleteOperation(socket, operations.first(), operations[operations.first()].status);
-    operations.PopFirst();
-  }
-  for (const uint32_t index : socket.channels) {
-    Channel& channel = channels_[index];
-    if (!channel.IsOpen()) continue;
-    channel.acknowledged_operations = std::max(channel.acknowledged_operations, operations.first());
-  }
-}
-
-// Ends an operation whose deadline has passed. A stream continues behind the octets already sent; a
-// target that was sent fewer of them than others fails, since its stream would have a gap.
-void Sockets::ExpireOperation(Socket& socket, uint64_t number) {
-  Operation& operation = (*socket.operations)[number];
-  const auto has = [&](const Channel& channel) {
-    if (channel.operation > number) return operation.bytes;
-    return channel.operation == number ? channel.operation_bytes : uint64_t{0};
-  };
-  uint64_t max = 0;
-  for (const uint32_t index : socket.channels) {
-    if (channels_[index].IsOpen()) max = std::max(max, has(channels_[index]));
-  }
-  std::vector<uint32_t> behind;
-  for (const uint32_t index : socket.channels) {
-    const Channel& channel = channels_[index];
-    if (channel.IsOpen() && !socket.params.is_datagram && has(channel) < max) {
-      behind.push_back(index);
-    }
-  }
-  operation.is_cut = true;
-  operation.bytes = max;
-  if (operation.status == Status::kOk) operation.status = Status::kTimedOut;
-  CompleteOperation(socket, number, operation.status);
-  for (const uint32_t index : socket.channels) {
-    Channel& channel = channels_[index];
-    if (channel.IsOpen() && channel.operation == number &&
-        (socket.params.is_datagram || has(channel) == max)) {
-      channel.EndOperation();
-    }
-  }
-  // Wakes the channels: following operations may need no credit.
-  for (const uint32_t index : socket.channels) {
-    if (channels_[index].IsOpen()) data_list_.Append(index);
-  }
-  for (const uint32_t index : behind) {
-    FailChannel(index, Status::kTimedOut);
-    channels_[index].end_is_pending = true;
-    channels_[index].end_status = Status::kAborted;
-    data_list_.Append(index);
-  }
-  UpdateOperations(socket);
-}
-
-// ---- Receive.
-
-Got Sockets::Receive(uint32_t number, uint8_t* room, uint32_t max, uint32_t* bytes) {
-  *bytes = 0;
-  const Socket& socket = sockets_[number];
-  if (socket.params.is_sender) return Got::kInvalid;
-  const uint32_t index = socket.channels[0];
-  Channel& channel = channels_[index];
-  SpillRing& ring = *channel.ring;
-  if (channel.traits.is_datagram && ring.messages() != 0) {
-    *bytes = ring.FirstMessageBytes();
-    if (*bytes > max) return Got::kTooLong;
-    ring.TakeMessage(room);
-    OnReleased(index);
-    return Got::kOctets;
-  }
-  if (!channel.traits.is_datagram && ring.octets() != 0) {
-    *bytes = ring.TakeOctets(room, max);
-    OnReleased(index);
-    return Got::kOctets;
-  }
-  if (channel.state == Channel::State::kFailed) return Got::kFailed;
-  return channel.state == Channel::State::kEnded ? Got::kEnd : Got::kNothing;
-}
-
-bool Sockets::OfferBuffer(uint32_t number, uint8_t* room, uint32_t max) {
-  Socket& socket = sockets_[number];
-  const Channel& channel = channels_[socket.channels[0]];
-  if (channel.traits.is_datagram || !channel.ring->is_empty() || socket.room != nullptr) {
-    return false;
-  }
-  socket.room = room;
-  socket.room_bytes = max;
-  socket.filled_bytes = 0;
-  return true;
-}
-
-uint32_t Sockets::WithdrawBuffer(uint32_t number) {
-  Socket& socket = sockets_[number];
-  socket.room = nullptr;
-  return socket.filled_bytes;
-}
-
 // ---- Close.
 
 void Sockets::Close(uint32_t number) {
-  Socket& socket = sockets_[number];
+  Socket& socket = state_.sockets[number];
   if (socket.is_closing) return;
   socket.is_closing = true;
-  earliest_ = now_;
+  state_.earliest = state_.now;
   for (const uint32_t index : socket.channels) {
-    Channel& channel = channels_[index];
+    const Channel& channel = state_.channels[index];
     if (channel.state == Channel::State::kWaiting) {
-      FailChannel(index, Status::kAborted);
+      senders_.Fail(index, Status::kAborted);
     } else if (channel.state == Channel::State::kConnected && channel.name.is_sender) {
-      channel.end_is_pending = true;
-      data_list_.Append(index);
+      senders_.End(index, Status::kOk);
     }
   }
 }
 
 bool Sockets::IsClosed(uint32_t number) const {
-  const Socket& socket = sockets_[number];
+  const Socket& socket = state_.sockets[number];
   if (!socket.params.is_sender) return socket.is_closing;
   return socket.is_closing &&
          std::all_of(socket.channels.begin(), socket.channels.end(), [&](uint32_t index) {
-           return !channels_[index].IsOpen() || channels_[index].state == Channel::State::kEnded;
+           return !state_.channels[index].IsOpen() ||
+                  state_.channels[index].state == Channel::State::kEnded;
          });
 }
 
 void Sockets::Release(uint32_t number) {
-  Socket& socket = sockets_[number];
+  Socket& socket = state_.sockets[number];
   for (const uint32_t index : socket.channels) LetGo(index);
   socket = {};
   free_sockets_.push_back(number);
@@ -355,8 +154,8 @@ void Sockets::Release(uint32_t number) {
 
 // Detaches the channel from its socket. Frees it once the peer has been notified, or after kLinger.
 void Sockets::LetGo(uint32_t index) {
-  Channel& channel = channels_[index];
-  channels_.RemoveName(index);
+  Channel& channel = state_.channels[index];
+  state_.channels.RemoveName(index);
   channel.socket = Channel::kNone;
   if (channel.ring != nullptr) channel.taken = static_cast<uint32_t>(channel.ring->released());
   channel.ring.reset();
@@ -364,69 +163,141 @@ void Sockets::LetGo(uint32_t index) {
   if (channel.state == Channel::State::kConnected) {
     channel.state = Channel::State::kFailed;
     if (channel.name.is_sender) {
-      channel.status = channel.end_status = Status::kAborted;
-      channel.end_is_pending = true;
-      data_list_.Append(index);
+      channel.status = Status::kAborted;
+      senders_.End(index, Status::kAborted);
     } else {
       channel.status = Status::kClosed;
-      Schedule(index, Channel::kRefuse);
+      control_.Schedule(index, Channel::kRefuse);
     }
   }
-  channel.at = now_ + kLinger;
-  if (!channel.IsNeeded(now_)) {
-    channels_.Free(index);
+  channel.at = state_.now + kLinger;
+  if (!channel.IsNeeded(state_.now)) {
+    state_.channels.Free(index);
     return;
   }
-  earliest_ = std::min(earliest_, channel.at);
+  state_.WakeAt(channel.at);
+}
+
+// ---- Progress.
+
+void Sockets::Pump(BurstSink& sink) {
+  control_.Pump(sink);
+  senders_.Pump(sink);
+}
+
+void Sockets::OnCommand(const Route& from, const uint8_t* control, uint32_t control_bytes,
+                        const uint8_t* data, uint32_t data_bytes) {
+  Command command;
+  const Parsed parsed = ParseCommand(control, control_bytes, data, data_bytes, &command);
+  if (parsed == Parsed::kForeign) {
+    ++state_.counters.foreign;
+    return;
+  }
+  const bool is_data = command.kind == Kind::kData || command.kind == Kind::kEnd;
+  if (parsed == Parsed::kMalformed || (!is_data && from.vc != state_.params.control_vc)) {
+    return control_.Refuse(from, command, command.tag, Status::kMalformed);
+  }
+  ++state_.progress;
+  switch (command.kind) {
+    case Kind::kConnect:
+      return receivers_.OnConnect(from, command);
+    case Kind::kAnnounce:
+      return senders_.OnAnnounce(from, command);
+    case Kind::kAccept:
+      return senders_.OnAccept(from, command);
+    case Kind::kCredit:
+      return senders_.OnCredit(from, command);
+    case Kind::kRefuse:
+      return OnRefuse(from, command);
+    case Kind::kClosed:
+      return senders_.OnClosed(from, command);
+    case Kind::kData:
+      return receivers_.OnData(from, command);
+    case Kind::kEnd:
+      return receivers_.OnEnd(from, command);
+  }
+}
+
+void Sockets::OnRefuse(const Route& from, const Command& command) {
+  // REFUSE carries the own tag for a refused CONNECT or ACCEPT, the peer's tag for refused DATA.
+  uint32_t index = state_.channels.FindTag(command.tag, from);
+  if (index == Channel::kNone || state_.channels[index].name.id != command.id) {
+    index = state_.channels.Find({.is_sender = true,
+                                  .plane = from.plane,
+                                  .xpuid = from.xpuid,
+                                  .id = command.id,
+                                  .epoch = command.epoch});
+    const bool names_peer = index != Channel::kNone &&
+                            state_.channels[index].state != Channel::State::kWaiting &&
+                            state_.channels[index].peer_tag == command.tag;
+    if (!names_peer) index = Channel::kNone;
+  }
+  if (index == Channel::kNone || !state_.channels[index].IsOpen()) {
+    ++state_.counters.stray;
+    return;
+  }
+  if (state_.channels[index].name.is_sender) return senders_.OnRefused(index, command);
+  receivers_.OnRefused(state_.channels[index]);
+}
+
+void Sockets::OnTime(Time now) {
+  state_.now = now;
+  if (now < state_.earliest) return;
+  state_.earliest = kNever;
+  for (Socket& socket : state_.sockets) {
+    if (socket.operations) senders_.ExpireOperations(socket);
+  }
+  for (uint32_t i = 0; i < state_.channels.size(); ++i) {
+    const Channel& channel = state_.channels[i];
+    if (channel.state == Channel::State::kFree) continue;
+    if (channel.socket != Channel::kNone) {
+      if (channel.name.is_sender) senders_.OnTime(i);
+    } else if (channel.IsNeeded(now)) {
+      state_.WakeAt(std::max(channel.at, now + kFirstRetry));
+    } else {
+      state_.channels.Free(i);
+    }
+  }
 }
 
 void Sockets::OnPlaneLost(uint32_t plane) {
-  for (uint32_t i = 0; i < channels_.size(); ++i) {
-    Channel& channel = channels_[i];
+  for (uint32_t i = 0; i < state_.channels.size(); ++i) {
+    Channel& channel = state_.channels[i];
     if (channel.state == Channel::State::kFree || channel.name.plane != plane) continue;
     channel.end_is_pending = false;
     channel.connect_is_in_flight = false;
     const bool in_doubt = channel.name.is_sender && channel.sent != channel.acknowledged;
-    FailChannel(i, in_doubt ? Status::kInDoubt : Status::kUnreachable);
+    senders_.Fail(i, in_doubt ? Status::kInDoubt : Status::kUnreachable);
     channel.owed = 0;
-    if (channel.socket == Channel::kNone) channels_.Free(i);
+    if (channel.socket == Channel::kNone) state_.channels.Free(i);
   }
-  refusals_.DropPlane(plane);
+  control_.refusals().DropPlane(plane);
 }
 
 void Sockets::CheckInvariants() const {
   const auto check = [](bool holds) {
     if (!holds) std::abort();
   };
-  channels_.CheckInvariants();
-  for (uint32_t i = 0; i < channels_.size(); ++i) {
-    const Channel& channel = channels_[i];
+  state_.channels.CheckInvariants();
+  for (uint32_t i = 0; i < state_.channels.size(); ++i) {
+    const Channel& channel = state_.channels[i];
     if (channel.state == Channel::State::kFree) continue;
-    check(channel.owed == 0 || control_list_.Contains(i));
+    check(channel.owed == 0 || control_.Contains(i));
     if (channel.socket == Channel::kNone) {
       check(!channel.IsOpen() || channel.state == Channel::State::kEnding ||
             channel.state == Channel::State::kEnded);
       continue;
     }
-    check(sockets_[channel.socket].is_open);
+    check(state_.sockets[channel.socket].is_open);
     if (channel.name.is_sender) {
-      const OperationQueue& operations = *sockets_[channel.socket].operations;
-      // A channel without credit is in no list until CREDIT arrives.
-      const bool has_operations =
-          channel.state == Channel::State::kConnected && channel.operation < operations.next();
-      check(!channel.end_is_pending || has_operations || data_list_.Contains(i));
-      check(channel.acknowledged <= channel.sent && channel.sent <= channel.limit);
-      check(channel.acknowledged_operations <= channel.operation &&
-            channel.operation <= operations.next());
-      if (channel.IsOpen()) check(operations.first() <= channel.acknowledged_operations);
-      if (channel.IsOpen()) check(operations.pushed() <= channel.operation);
+      senders_.CheckInvariants(i);
     } else {
       channel.ring->CheckInvariants();
       check(channel.ring->received() <= channel.granted);
       check(channel.granted <= channel.ring->released() + channel.ring->bytes());
     }
   }
-  refusals_.CheckInvariants();
+  control_.refusals().CheckInvariants();
 }
 
 }  // namespace suede::message

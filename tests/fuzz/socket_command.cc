@@ -134,11 +134,12 @@ class Play final : public BurstSink {
     switch (input_.Byte() % 4) {
       case 0: {
         const Time deadline = TimeFromNs(time_ + input_.Byte() * int64_t{1'000'000});
-        sockets_.Send(socket, octets_.data(), input_.Byte() * 20u, deadline, nullptr, nullptr);
+        sockets_.senders().Send(socket, octets_.data(), input_.Byte() * 20u, deadline, nullptr,
+                                nullptr);
         return;
       }
       case 1:
-        sockets_.Receive(socket, octets_.data(), input_.Byte() * 20u, &bytes);
+        sockets_.receivers().Receive(socket, octets_.data(), input_.Byte() * 20u, &bytes);
         return;
       case 2:
         return sockets_.Close(socket);
@@ -153,7 +154,7 @@ class Play final : public BurstSink {
     if (open_.empty()) return;
     const Channel& channel = sockets_.PeerOf(open_[input_.Byte() % open_.size()], 0);
     const uint64_t kind = input_.Byte() % 2 == 0 ? 1 : 8;
-    sockets_.OnCompletion(kind << 32 | channel.tag, input_.Byte() % 9);
+    sockets_.senders().OnCompletion(kind << 32 | channel.tag, input_.Byte() % 9);
   }
 
   Input& input_;

@@ -112,7 +112,7 @@ class Pairs : public testing::Test {
       const Carried one = wires[xpuid].sent.front();
       wires[xpuid].sent.pop_front();
       Deliver(xpuid, one);
-      if (one.wants_completion) nodes[xpuid]->OnCompletion(one.tag, SUEDE_STATUS_OK);
+      if (one.wants_completion) nodes[xpuid]->senders().OnCompletion(one.tag, SUEDE_STATUS_OK);
     }
   }
   void Deliver(uint16_t from, const Carried& one) {
@@ -133,7 +133,7 @@ class Pairs : public testing::Test {
     for (const Carried& one : wires[xpuid].sent) {
       lost.push_back(one.Read());
       lost.back().data = nullptr;
-      if (one.wants_completion) nodes[xpuid]->OnCompletion(one.tag, SUEDE_STATUS_OK);
+      if (one.wants_completion) nodes[xpuid]->senders().OnCompletion(one.tag, SUEDE_STATUS_OK);
     }
     wires[xpuid].sent.clear();
     return lost;
@@ -149,14 +149,14 @@ class Pairs : public testing::Test {
   Started Send(uint16_t xpuid, uint32_t socket, const Octets& octets, suede_socket_result* to,
                int64_t in_ms = -1) {
     kept.push_back(octets);  // until the end of the operation
-    return nodes[xpuid]->Send(socket, kept.back().data(), octets.size(),
-                              in_ms < 0 ? kNever : TimeFromNs((now_ms + in_ms) * 1'000'000), to,
-                              nullptr);
+    return nodes[xpuid]->senders().Send(
+        socket, kept.back().data(), octets.size(),
+        in_ms < 0 ? kNever : TimeFromNs((now_ms + in_ms) * 1'000'000), to, nullptr);
   }
   Octets Take(uint16_t xpuid, uint32_t socket, Got expected = Got::kOctets) {
     Octets room(10000);
     uint32_t bytes = 10000;
-    EXPECT_EQ(nodes[xpuid]->Receive(socket, room.data(), 10000, &bytes), expected);
+    EXPECT_EQ(nodes[xpuid]->receivers().Receive(socket, room.data(), 10000, &bytes), expected);
     EXPECT_TRUE(expected == Got::kOctets || bytes == 0);
     room.resize(bytes);
     return room;

@@ -91,7 +91,8 @@ bool SocketPlay::TellCompletion(const LaneKey& key, Lane& lane) {
   if (lane.told == lane.completions.size() || lane.completions[lane.told].status < 0) return false;
   const Completion completion = lane.completions[lane.told++];
   if (completion.is_wanted) {
-    nodes_[key[0]].sockets->OnCompletion(completion.tag, static_cast<uint8_t>(completion.status));
+    nodes_[key[0]].sockets->senders().OnCompletion(completion.tag,
+                                                   static_cast<uint8_t>(completion.status));
   }
   return true;
 }
@@ -182,8 +183,8 @@ void SocketPlay::SendSomething() {
   for (uint8_t& octet : sent.octets) octet = static_cast<uint8_t>(random_());
   const bool is_soon = Draw(open->params.is_datagram ? 2 : 4) == 0;
   const Time deadline = is_soon ? TimeFromNs(now_ns_ + Draw(60) * kMs) : kNever;
-  const Started started = sockets.Send(open->socket, sent.octets.data(), sent.octets.size(),
-                                       deadline, &sent.result, nullptr);
+  const Started started = sockets.senders().Send(
+      open->socket, sent.octets.data(), sent.octets.size(), deadline, &sent.result, nullptr);
   if (started != Started::kOk) open->sent.pop_back();
 }
 
@@ -191,7 +192,7 @@ void SocketPlay::Receive(Open& open, uint32_t max) {
   Sockets& sockets = *nodes_[open.node].sockets;
   std::vector<uint8_t> room(max);
   uint32_t bytes = 0;
-  switch (sockets.Receive(open.socket, room.data(), max, &bytes)) {
+  switch (sockets.receivers().Receive(open.socket, room.data(), max, &bytes)) {
     case Got::kOctets:
       room.resize(bytes);
       if (open.params.is_datagram)
@@ -215,9 +216,9 @@ void SocketPlay::Receive(Open& open, uint32_t max) {
   // Room is offered, and taken back some time later with what came.
   if (open.params.is_datagram || Draw(2) == 0) return;
   room.assign(600, 0);
-  if (!sockets.OfferBuffer(open.socket, room.data(), 600)) return;
+  if (!sockets.receivers().OfferBuffer(open.socket, room.data(), 600)) return;
   for (uint32_t i = Draw(40); i > 0; --i) MoveOn();
-  const uint32_t filled = sockets.WithdrawBuffer(open.socket);
+  const uint32_t filled = sockets.receivers().WithdrawBuffer(open.socket);
   open.octets.insert(open.octets.end(), room.begin(), room.begin() + filled);
 }
 
@@ -342,7 +343,7 @@ void SocketPlay::Finish() {
     if (open.params.is_sender && !sockets.IsClosed(open.socket)) {
       Wrong("a sender does not come to its end");
     }
-    if (open.params.is_sender && !sockets.operations(open.socket).is_empty()) {
+    if (open.params.is_sender && !sockets.senders().operations(open.socket)->is_empty()) {
       Wrong("an operation does not come to its end");
     }
     Release(open);

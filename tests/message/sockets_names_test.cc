@@ -181,8 +181,8 @@ TEST_F(Pairs, CompletionsOfNoChannelChangeNothing) {
   const uint32_t tag = nodes[0]->PeerOf(sender, 0).tag;
   for (const uint32_t other : {tag ^ 1u << 31, tag ^ 1u, tag | kChannels, kMaxChannels - 1}) {
     for (const Kind kind : {Kind::kConnect, Kind::kData, Kind::kEnd}) {
-      nodes[0]->OnCompletion(uint64_t{static_cast<uint8_t>(kind)} << 32 | other,
-                             SUEDE_STATUS_UNREACHABLE);
+      nodes[0]->senders().OnCompletion(uint64_t{static_cast<uint8_t>(kind)} << 32 | other,
+                                       SUEDE_STATUS_UNREACHABLE);
     }
   }
   EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk);

@@ -20,25 +20,26 @@ TEST_F(Pairs, AnOperationIsPushedBeforeItIsComplete) {
   suede_socket_result results[2] = {};
   uint64_t numbers[2] = {};
   for (int i = 0; i < 2; ++i) {
-    ASSERT_EQ(nodes[0]->Send(sender, octets.data(), 700, kNever, &results[i], &numbers[i]),
-              Started::kOk);
-    EXPECT_FALSE(nodes[0]->operations(sender).IsPushed(numbers[i]));
+    ASSERT_EQ(
+        nodes[0]->senders().Send(sender, octets.data(), 700, kNever, &results[i], &numbers[i]),
+        Started::kOk);
+    EXPECT_FALSE(nodes[0]->senders().operations(sender)->IsPushed(numbers[i]));
     EXPECT_EQ(results[i].pushed_bytes, 0u);
   }
   nodes[0]->Pump(wires[0]);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_TRUE(nodes[0]->operations(sender).IsPushed(numbers[i]));
+    EXPECT_TRUE(nodes[0]->senders().operations(sender)->IsPushed(numbers[i]));
     EXPECT_EQ(results[i].status, SUEDE_SOCKET_PENDING);
     EXPECT_EQ(results[i].pushed_bytes, 700u);
   }
-  EXPECT_FALSE(nodes[0]->operations(sender).is_empty());
+  EXPECT_FALSE(nodes[0]->senders().operations(sender)->is_empty());
   PumpAll();
   for (int i = 0; i < 2; ++i) {
-    EXPECT_TRUE(nodes[0]->operations(sender).IsPushed(numbers[i]));
+    EXPECT_TRUE(nodes[0]->senders().operations(sender)->IsPushed(numbers[i]));
     EXPECT_EQ(results[i].status, SUEDE_SOCKET_OK);
     EXPECT_EQ(results[i].pushed_bytes, 700u);
   }
-  EXPECT_TRUE(nodes[0]->operations(sender).is_empty());
+  EXPECT_TRUE(nodes[0]->senders().operations(sender)->is_empty());
 }
 
 TEST_F(Pairs, AResultThatIsForgottenIsNotWritten) {
@@ -48,18 +49,21 @@ TEST_F(Pairs, AResultThatIsForgottenIsNotWritten) {
   PumpAll();
   const Octets octets = Pattern(20'000);
   uint64_t number = 0;
-  ASSERT_EQ(nodes[0]->Send(sender, octets.data(), 9, kNever, &result, &number), Started::kOk);
-  EXPECT_EQ(nodes[0]->operations(sender).ForgetResult(number), Status::kOk);
+  ASSERT_EQ(nodes[0]->senders().Send(sender, octets.data(), 9, kNever, &result, &number),
+            Started::kOk);
+  EXPECT_EQ(nodes[0]->senders().operations(sender)->ForgetResult(number), Status::kOk);
   PumpAll();
-  EXPECT_TRUE(nodes[0]->operations(sender).is_empty());
+  EXPECT_TRUE(nodes[0]->senders().operations(sender)->is_empty());
   EXPECT_EQ(result.status, SUEDE_SOCKET_PENDING);
   EXPECT_EQ(result.pushed_bytes, 0u);
-  EXPECT_EQ(nodes[0]->operations(sender).ForgetResult(number), Status::kOk) << "it is complete";
+  EXPECT_EQ(nodes[0]->senders().operations(sender)->ForgetResult(number), Status::kOk)
+      << "it is complete";
   // The other target is still waited for.
-  ASSERT_EQ(nodes[0]->Send(sender, octets.data(), 20'000, kNever, &result, &number), Started::kOk);
+  ASSERT_EQ(nodes[0]->senders().Send(sender, octets.data(), 20'000, kNever, &result, &number),
+            Started::kOk);
   nodes[2]->Release(second);
   PumpAll();
-  EXPECT_EQ(nodes[0]->operations(sender).ForgetResult(number), Status::kClosed)
+  EXPECT_EQ(nodes[0]->senders().operations(sender)->ForgetResult(number), Status::kClosed)
       << "how a target has failed";
 }
 
@@ -92,14 +96,14 @@ TEST_F(Pairs, EachFailureOfATargetIsReportedWithOneOperation) {
   PumpAll();
   EXPECT_EQ(send(), SUEDE_SOCKET_CLOSED) << "between operations";
   EXPECT_EQ(send(), SUEDE_SOCKET_OK);
-  EXPECT_EQ(nodes[0]->operations(sender).TakeFailure(), Status::kClosed);
+  EXPECT_EQ(nodes[0]->senders().operations(sender)->TakeFailure(), Status::kClosed);
   ASSERT_EQ(Send(0, sender, Pattern(5)), Started::kOk);
   nodes[3]->Release(third);
   PumpAll();
   EXPECT_EQ(result.status, SUEDE_SOCKET_CLOSED) << "during an operation";
   EXPECT_EQ(send(), SUEDE_SOCKET_OK);
-  EXPECT_EQ(nodes[0]->operations(sender).TakeFailure(), Status::kClosed);
-  EXPECT_EQ(nodes[0]->operations(sender).TakeFailure(), Status::kOk);
+  EXPECT_EQ(nodes[0]->senders().operations(sender)->TakeFailure(), Status::kClosed);
+  EXPECT_EQ(nodes[0]->senders().operations(sender)->TakeFailure(), Status::kOk);
 }
 
 TEST_F(Pairs, ProgressChangesWhereverSomebodyMayWait) {
@@ -201,7 +205,7 @@ TEST_F(Pairs, ADatagramThatIsTooLateBehindAnotherIsNotSent) {
   }
   EXPECT_EQ(Take(1, receiver), Pattern(9));
   Take(1, receiver, Got::kNothing);
-  EXPECT_TRUE(nodes[0]->operations(sender).is_empty());
+  EXPECT_TRUE(nodes[0]->senders().operations(sender)->is_empty());
 }
 
 // The credit for the operation before comes while the channel has not passed the one that is over.
@@ -310,7 +314,7 @@ TEST_F(Pairs, AnEndThatWasNotDeliveredFailsItsSender) {
     nodes[0]->Pump(wires[0]);
     ASSERT_EQ(wires[0].sent.size(), 1u);
     ASSERT_TRUE(wires[0].sent[0].wants_completion);
-    nodes[0]->OnCompletion(wires[0].sent[0].tag, static_cast<uint8_t>(status));
+    nodes[0]->senders().OnCompletion(wires[0].sent[0].tag, static_cast<uint8_t>(status));
     EXPECT_EQ(nodes[0]->StatusOf(sender), expected);
     EXPECT_EQ(nodes[0]->OutcomeOf(sender), expected);
     EXPECT_TRUE(nodes[0]->IsClosed(sender));

@@ -59,7 +59,7 @@ TEST_F(Pairs, AStreamIsOctetsAndEndsBehindTheLast) {
   EXPECT_TRUE(nodes[0]->IsClosed(sender));
   Octets room(1000);
   uint32_t bytes = 0;
-  ASSERT_EQ(nodes[1]->Receive(receiver, room.data(), 1000, &bytes), Got::kOctets);
+  ASSERT_EQ(nodes[1]->receivers().Receive(receiver, room.data(), 1000, &bytes), Got::kOctets);
   EXPECT_EQ(room, Octets(octets.begin(), octets.begin() + 1000));
   EXPECT_EQ(Take(1, receiver), Octets(octets.begin() + 1000, octets.end()));
   Take(1, receiver, Got::kEnd);
@@ -77,8 +77,9 @@ TEST_F(Pairs, ASlowReaderStopsItsSenderAndNobodyElse) {
   PumpAll();
   const Octets octets = Pattern(20000);
   suede_socket_result slow_result = {};
-  ASSERT_EQ(nodes[0]->Send(slow, octets.data(), octets.size(), kNever, &slow_result, nullptr),
-            Started::kOk);
+  ASSERT_EQ(
+      nodes[0]->senders().Send(slow, octets.data(), octets.size(), kNever, &slow_result, nullptr),
+      Started::kOk);
   PumpAll();
   EXPECT_EQ(slow_result.status, SUEDE_SOCKET_PENDING);
   EXPECT_EQ(nodes[0]->PeerOf(slow, 0).sent, 15u * 264) << "what the ring has room for";
@@ -114,8 +115,8 @@ TEST_F(Pairs, AFullRingEndsASendInTimeAndTheStreamGoesOnBehindIt) {
   Advance(1);
   EXPECT_EQ(result.status, SUEDE_SOCKET_TIMED_OUT);
   EXPECT_EQ(result.pushed_bytes, 15u * 256);
-  EXPECT_TRUE(nodes[0]->operations(sender).is_empty());
-  EXPECT_EQ(nodes[0]->operations(sender).TakeFailure(), Status::kTimedOut);
+  EXPECT_TRUE(nodes[0]->senders().operations(sender)->is_empty());
+  EXPECT_EQ(nodes[0]->senders().operations(sender)->TakeFailure(), Status::kTimedOut);
   EXPECT_EQ(Take(1, receiver), Octets(octets.begin(), octets.begin() + 15 * 256));
   PumpAll();
   ASSERT_EQ(Send(0, sender, Pattern(5)), Started::kOk);
@@ -130,17 +131,18 @@ TEST_F(Pairs, ASendThatItsDeadlineHasEndedWaitsForNoAcknowledgement) {
   PumpAll();
   ASSERT_EQ(Send(0, sender, Pattern(1000), 100), Started::kOk);
   PumpOne(0);  // and the receiver says nothing
-  EXPECT_FALSE(nodes[0]->operations(sender).is_empty());
-  EXPECT_EQ(nodes[0]->operations(sender).open(), 1u);
+  EXPECT_FALSE(nodes[0]->senders().operations(sender)->is_empty());
+  EXPECT_EQ(nodes[0]->senders().operations(sender)->open(), 1u);
   Advance(100);
   EXPECT_EQ(result.status, SUEDE_SOCKET_TIMED_OUT);
   EXPECT_EQ(result.pushed_bytes, 1000u);
-  EXPECT_TRUE(nodes[0]->operations(sender).is_empty());
-  EXPECT_EQ(nodes[0]->operations(sender).open(), 0u);
-  EXPECT_EQ(nodes[0]->operations(sender).TakeFailure(), Status::kTimedOut);
+  EXPECT_TRUE(nodes[0]->senders().operations(sender)->is_empty());
+  EXPECT_EQ(nodes[0]->senders().operations(sender)->open(), 0u);
+  EXPECT_EQ(nodes[0]->senders().operations(sender)->TakeFailure(), Status::kTimedOut);
   Advance(100);
   PumpAll();
-  EXPECT_EQ(nodes[0]->operations(sender).TakeFailure(), Status::kOk) << "it is told once";
+  EXPECT_EQ(nodes[0]->senders().operations(sender)->TakeFailure(), Status::kOk)
+      << "it is told once";
   EXPECT_EQ(Take(1, receiver), Pattern(1000));
 }
 
@@ -282,12 +284,12 @@ TEST_F(Pairs, CreditIsToldNowAndThen) {
   PumpAll();
   Octets room(800);
   uint32_t bytes = 0;
-  ASSERT_EQ(nodes[1]->Receive(receiver, room.data(), 800, &bytes), Got::kOctets);
+  ASSERT_EQ(nodes[1]->receivers().Receive(receiver, room.data(), 800, &bytes), Got::kOctets);
   ASSERT_EQ(bytes, 800u);
   ASSERT_LT(8 * CostOf(100), 1024u);
   nodes[1]->Pump(wires[1]);
   EXPECT_TRUE(wires[1].sent.empty());
-  ASSERT_EQ(nodes[1]->Receive(receiver, room.data(), 200, &bytes), Got::kOctets);
+  ASSERT_EQ(nodes[1]->receivers().Receive(receiver, room.data(), 200, &bytes), Got::kOctets);
   ASSERT_GE(10 * CostOf(100), 1024u);
   nodes[1]->Pump(wires[1]);
   EXPECT_EQ(wires[1].sent.size(), 1u);
@@ -455,7 +457,7 @@ TEST_F(Pairs, ADatagramIsWholeOrNotAtAll) {
   uint8_t room[4];
   ASSERT_EQ(Send(0, sender, Pattern(5)), Started::kOk);
   PumpAll();
-  EXPECT_EQ(nodes[1]->Receive(receiver, room, 4, &bytes), Got::kTooLong);
+  EXPECT_EQ(nodes[1]->receivers().Receive(receiver, room, 4, &bytes), Got::kTooLong);
   EXPECT_EQ(bytes, 5u);
   EXPECT_EQ(Take(1, receiver), Pattern(5));
 }
@@ -511,7 +513,7 @@ TEST_F(Pairs, AMulticastIsCompleteWhenAllHaveIt) {
     for (int i = 0; i < 4; ++i) {
       Octets room(10000);
       uint32_t bytes = 0;
-      nodes[xpuid]->Receive(receivers[xpuid], room.data(), 10000, &bytes);
+      nodes[xpuid]->receivers().Receive(receivers[xpuid], room.data(), 10000, &bytes);
       got[xpuid].insert(got[xpuid].end(), room.begin(), room.begin() + bytes);
       PumpAll();
     }
@@ -537,7 +539,7 @@ TEST_F(Pairs, ASlowTargetIsGivenUpAtTheDeadlineAndTheOthersGoOn) {
     PumpAll();
     Octets room(10000);
     uint32_t bytes = 0;
-    nodes[1]->Receive(quick, room.data(), 10000, &bytes);
+    nodes[1]->receivers().Receive(quick, room.data(), 10000, &bytes);
     got.insert(got.end(), room.begin(), room.begin() + bytes);
   }
   EXPECT_EQ(got, octets);
@@ -819,7 +821,7 @@ TEST_F(Pairs, WhatTheDaemonCouldNotDeliverFailsTheTarget) {
   ASSERT_EQ(Send(0, sender, Pattern(10)), Started::kOk);
   nodes[0]->Pump(wires[0]);
   ASSERT_EQ(wires[0].sent.size(), 2u);
-  nodes[0]->OnCompletion(wires[0].sent[1].tag, SUEDE_STATUS_UNREACHABLE);
+  nodes[0]->senders().OnCompletion(wires[0].sent[1].tag, SUEDE_STATUS_UNREACHABLE);
   wires[0].sent.pop_back();
   PumpAll();
   EXPECT_EQ(result.status, SUEDE_SOCKET_UNREACHABLE);
@@ -853,12 +855,13 @@ TEST_F(Pairs, RoomThatIsOfferedIsFilledInPlace) {
   const uint32_t receiver = OpenReceiver(1, 0);
   PumpAll();
   Octets room(600);
-  ASSERT_TRUE(nodes[1]->OfferBuffer(receiver, room.data(), 600));
+  ASSERT_TRUE(nodes[1]->receivers().OfferBuffer(receiver, room.data(), 600));
   ASSERT_EQ(Send(0, sender, Pattern(800)), Started::kOk);
   PumpAll();
-  ASSERT_EQ(nodes[1]->WithdrawBuffer(receiver), 512u);
+  ASSERT_EQ(nodes[1]->receivers().WithdrawBuffer(receiver), 512u);
   EXPECT_EQ(nodes[1]->counters().spilled_bytes, 288u);
-  EXPECT_FALSE(nodes[1]->OfferBuffer(receiver, room.data(), 600)) << "there is something before it";
+  EXPECT_FALSE(nodes[1]->receivers().OfferBuffer(receiver, room.data(), 600))
+      << "there is something before it";
   room.resize(512);
   const Octets rest = Take(1, receiver);
   room.insert(room.end(), rest.begin(), rest.end());
@@ -871,14 +874,14 @@ TEST_F(Pairs, RoomThatIsFilledNeedsNoRing) {
   PumpAll();
   Octets room(512);
   for (uint8_t i = 0; i < 20; ++i) {
-    ASSERT_TRUE(nodes[1]->OfferBuffer(receiver, room.data(), 512));
-    EXPECT_EQ(nodes[1]->Filled(receiver), 0u);
-    EXPECT_FALSE(nodes[1]->OfferBuffer(receiver, room.data(), 512)) << "one at a time";
+    ASSERT_TRUE(nodes[1]->receivers().OfferBuffer(receiver, room.data(), 512));
+    EXPECT_EQ(nodes[1]->receivers().Filled(receiver), 0u);
+    EXPECT_FALSE(nodes[1]->receivers().OfferBuffer(receiver, room.data(), 512)) << "one at a time";
     ASSERT_EQ(Send(0, sender, Pattern(512, i)), Started::kOk);
     PumpAll();
     EXPECT_EQ(result.status, SUEDE_SOCKET_OK);
-    EXPECT_EQ(nodes[1]->Filled(receiver), 512u);
-    ASSERT_EQ(nodes[1]->WithdrawBuffer(receiver), 512u);
+    EXPECT_EQ(nodes[1]->receivers().Filled(receiver), 512u);
+    ASSERT_EQ(nodes[1]->receivers().WithdrawBuffer(receiver), 512u);
     EXPECT_EQ(room, Pattern(512, i));
   }
   EXPECT_EQ(nodes[1]->counters().spilled_bytes, 0u);

@@ -46,7 +46,7 @@ TEST_F(SocketTimes, AConnectIsNotRepeatedBeforeItIsDelivered) {
   const Carried connect = wires[0].sent.front();
   wires[0].sent.clear();
   EXPECT_EQ(ConnectsFor(1000, 10), Moments{});
-  nodes[0]->OnCompletion(connect.tag, SUEDE_STATUS_PEER_RESET);
+  nodes[0]->senders().OnCompletion(connect.tag, SUEDE_STATUS_PEER_RESET);
   EXPECT_EQ(nodes[0]->PeerStatus(sender, 0), Status::kPending);
   EXPECT_EQ(ConnectsFor(100, 10).size(), 4u);
 }
@@ -55,7 +55,7 @@ TEST_F(SocketTimes, ASenderWaitsForAReceiverThatIsUnreachable) {
   const uint32_t sender = OpenSender(0, {1});
   nodes[0]->Pump(wires[0]);
   ASSERT_EQ(wires[0].sent.size(), 1u);
-  nodes[0]->OnCompletion(wires[0].sent[0].tag, SUEDE_STATUS_UNREACHABLE);
+  nodes[0]->senders().OnCompletion(wires[0].sent[0].tag, SUEDE_STATUS_UNREACHABLE);
   EXPECT_EQ(nodes[0]->PeerStatus(sender, 0), Status::kUnreachable);
   EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kPending);
   wires[0].sent.clear();

@@ -2,7 +2,7 @@
 // Transmission of DATA and END.
 #include <algorithm>
 
-#include "message/sockets.h"
+#include "message/senders.h"
 
 namespace suede::message {
 namespace {
@@ -53,17 +53,15 @@ void EncodeRun(const Channel& channel, const Run& run, uint8_t* controls) {
 
 }  // namespace
 
-void Sockets::Pump(BurstSink& sink) {
-  refusals_.Pump(params_.control_vc, sink);
-  control_list_.ServeEach([&](uint32_t index) { return PumpControl(index, sink); });
-  data_list_.ServeEach([&](uint32_t index) { return PumpChannel(index, sink) == Pumped::kIdle; });
-  data_list_.Rotate();  // credit may not suffice for all channels
+void Senders::Pump(BurstSink& sink) {
+  list_.ServeEach([&](uint32_t index) { return PumpChannel(index, sink) == Pumped::kIdle; });
+  list_.Rotate();  // credit may not suffice for all channels
 }
 
-Sockets::Pumped Sockets::PumpChannel(uint32_t index, BurstSink& sink) {
-  Channel& channel = channels_[index];
+Senders::Pumped Senders::PumpChannel(uint32_t index, BurstSink& sink) {
+  Channel& channel = state_.channels[index];
   if (channel.state == Channel::State::kConnected && channel.socket != Channel::kNone) {
-    Socket& socket = sockets_[channel.socket];
+    Socket& socket = state_.sockets[channel.socket];
     uint32_t budget = kMaxCommandsPerPump;
     while (channel.state == Channel::State::kConnected &&
            channel.operation < socket.operations->next()) {
@@ -76,20 +74,20 @@ Sockets::Pumped Sockets::PumpChannel(uint32_t index, BurstSink& sink) {
 }
 
 // Sends the next run of commands of the channel's operation.
-Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, BurstSink& sink,
+Senders::Pumped Senders::SendData(uint32_t index, Socket& socket, BurstSink& sink,
                                   uint32_t* budget) {
-  Channel& channel = channels_[index];
+  Channel& channel = state_.channels[index];
   const Operation& operation = (*socket.operations)[channel.operation];
   const uint64_t left = operation.bytes - channel.operation_bytes;
   if (operation.is_cut || (left == 0 && !channel.traits.is_datagram)) {
     channel.EndOperation();
-    UpdateOperations(socket);
+    Update(socket);
     return Pumped::kMore;
   }
   const Run run =
       NextRun(channel, left, *budget, channel.operation + 1 == socket.operations->next());
   if (run.count == 0) {
-    ++counters_.starved;
+    ++state_.counters.starved;
     return Pumped::kIdle;
   }
   uint8_t controls[kCommandsPerCompletion * kControlBytes];
@@ -106,22 +104,22 @@ Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, BurstSink& sin
   channel.number += taken;
   channel.sent += uint64_t{taken} * CostOf(run.bytes);
   channel.operation_bytes += uint64_t{taken} * run.bytes;
-  counters_.sent_commands += taken;
-  counters_.sent_bytes += uint64_t{taken} * run.bytes;
+  state_.counters.sent_commands += taken;
+  state_.counters.sent_bytes += uint64_t{taken} * run.bytes;
   *budget -= taken;
   if (taken < run.count) {
-    ++counters_.blocked;
+    ++state_.counters.blocked;
     return Pumped::kBlocked;
   }
   if (run.is_last) {
     channel.EndOperation();
-    UpdateOperations(socket);
+    Update(socket);
   }
   return Pumped::kMore;
 }
 
-Sockets::Pumped Sockets::SendEnd(uint32_t index, BurstSink& sink) {
-  Channel& channel = channels_[index];
+Senders::Pumped Senders::SendEnd(uint32_t index, BurstSink& sink) {
+  Channel& channel = state_.channels[index];
   uint8_t control[kControlBytes];
   EncodeCommand({.kind = Kind::kEnd,
                  .status = channel.end_status,
@@ -137,7 +135,7 @@ Sockets::Pumped Sockets::SendEnd(uint32_t index, BurstSink& sink) {
                  .wants_completion = true,
                  .tag = uint64_t{static_cast<uint8_t>(Kind::kEnd)} << 32 | channel.tag});
   if (sent == 0) {
-    ++counters_.blocked;
+    ++state_.counters.blocked;
     return Pumped::kBlocked;
   }
   channel.end_is_pending = false;
@@ -145,7 +143,8 @@ Sockets::Pumped Sockets::SendEnd(uint32_t index, BurstSink& sink) {
     channel.state = Channel::State::kEnding;
     ScheduleProbe(channel);
   }
-  if (channel.socket == Channel::kNone && !channel.IsNeeded(now_)) channels_.Free(index);
+  if (channel.socket == Channel::kNone && !channel.IsNeeded(state_.now))
+    state_.channels.Free(index);
   return Pumped::kIdle;
 }
 
