@@ -7,12 +7,10 @@
 #include <bit>
 #include <cerrno>
 
-using suede::Burst;
 using suede::mem::Call;
 using suede::mem::CoarseNs;
 using suede::mem::Fail;
 using suede::mem::Initiator;
-using suede::mem::Plane;
 using suede::mem::Started;
 
 namespace {
@@ -46,8 +44,8 @@ int suede_mem::Open(const char* name_or_path, const suede_mem_params& params) {
                 "suede_mem_params: max_requests is a power of two, 64 to 65536, those to a target "
                 "no more, max_operations up to 65536");
   }
-  const int error = suede::mem::OpenPlanes(name_or_path, params.planes, params.plane_count,
-                                           params.timeout_ms, response_vcs, &planes);
+  const int error =
+      planes.Open(name_or_path, params.planes, params.plane_count, params.timeout_ms, response_vcs);
   if (error != 0) return error;
   uint32_t first_number = 0;
   if (getrandom(&first_number, sizeof first_number, 0) != sizeof first_number) {
@@ -55,24 +53,22 @@ int suede_mem::Open(const char* name_or_path, const suede_mem_params& params) {
   }
   response_vc_ = static_cast<uint8_t>(std::countr_zero(response_vcs));
   deadline_ms_ = params.deadline_ms == 0 ? kDefaultDeadlineMs : params.deadline_ms;
-  initiator = std::make_unique<Initiator>(
-      suede::mem::InitiatorParams{.planes = static_cast<uint32_t>(planes.size()),
-                                  .requests = requests,
-                                  .requests_to_target = to_target,
-                                  .operations = operations,
-                                  .request_vcs = request_vcs,
-                                  .response_vc = response_vc_,
-                                  .is_unordered = params.unordered != 0,
-                                  .first_number = first_number});
+  initiator =
+      std::make_unique<Initiator>(suede::mem::InitiatorParams{.planes = planes.size(),
+                                                              .requests = requests,
+                                                              .requests_to_target = to_target,
+                                                              .operations = operations,
+                                                              .request_vcs = request_vcs,
+                                                              .response_vc = response_vc_,
+                                                              .is_unordered = params.unordered != 0,
+                                                              .first_number = first_number});
   return 0;
 }
 
 int suede_mem::Reconnect() {
   GiveUpLost();
   uint32_t reconnected = 0;
-  const int error = suede::mem::ReconnectPlanes(&planes, &reconnected);
-  given_up_ &= ~reconnected;
-  return error;
+  return planes.Reconnect(&reconnected);
 }
 
 // ---- Calls.
@@ -97,8 +93,7 @@ int suede_mem::FillIn(const suede_mem_call& call, Call* operation) const {
 }
 
 bool suede_mem::IsConnected(const Call& operation, uint16_t xpuid) const {
-  const auto plane =
-      operation.plane < 0 ? xpuid % planes.size() : static_cast<size_t>(operation.plane);
+  const uint8_t plane = suede::ChoosePlane(operation.plane, xpuid, planes.size());
   return plane >= planes.size() || planes[plane].is_connected();
 }
 
@@ -117,7 +112,7 @@ int suede_mem::OnStarted(Started started, const Call& operation) {
   }
   if (++unsent_calls_ >= kCallsToSend) {
     unsent_calls_ = 0;
-    initiator->Pump(*this);
+    initiator->Pump(planes);
   }
   return 0;
 }
@@ -141,72 +136,31 @@ int suede_mem::StartMany(const suede_mem_call& call, Call operation,
 
 // ---- Progress.
 
-int suede_mem::Send(const Burst& burst) {
-  Plane& plane = planes[burst.to.plane];
-  if (!plane.is_connected()) return kLost;
-  return plane.SendBurst(
-      {.xpuid = burst.to.xpuid,
-       .vc = burst.to.vc,
-       .flags = burst.wants_completion ? uint8_t{SUEDE_RECORD_COMPLETION} : uint8_t{0},
-       .reserved = 0,
-       .tag = burst.tag,
-       .control = burst.controls,
-       .data = burst.data},
-      suede::mem::kRequestControlBytes, burst.data_bytes, burst.count);
-}
-
 void suede_mem::Flush() {
   unsent_calls_ = 0;
-  initiator->Pump(*this);
-  for (Plane& plane : planes) plane.Flush();
-}
-
-void suede_mem::TakeCompletions(uint32_t plane) {
-  constexpr uint32_t kMax = 64;
-  suede_completion completions[kMax];
-  int count;
-  do {
-    count = suede_poll_completions(planes[plane].queue(), completions, kMax);
-    for (int i = 0; i < count; ++i) {
-      const suede_completion& each = completions[i];
-      initiator->OnCompletion(
-          {.xpuid = each.xpuid, .plane = static_cast<uint8_t>(plane), .vc = each.vc},
-          static_cast<uint32_t>(each.tag), each.status);
-    }
-  } while (count == kMax);
-  // TakeCommands, called next, processes responses that arrived before these completions.
-}
-
-bool suede_mem::TakeCommands(uint32_t plane) {
-  suede::Route source{.plane = static_cast<uint8_t>(plane), .vc = response_vc_};
-  const uint32_t taken = planes[plane].TakeCommands(
-      response_vc_, kCommandsOfPoll,
-      [&](uint16_t xpuid, const uint8_t* control, uint32_t control_bytes, const uint8_t* data,
-          uint32_t data_bytes) {
-        source.xpuid = xpuid;
-        initiator->OnCommand(source, control, control_bytes, data, data_bytes);
-      });
-  return taken != 0;
+  initiator->Pump(planes);
+  planes.Flush();
 }
 
 bool suede_mem::GiveUpLost() {
-  bool any = false;
-  for (uint32_t i = 0; i < planes.size(); ++i) {
-    if (planes[i].is_connected() || (given_up_ & 1u << i) != 0) continue;
-    given_up_ |= 1u << i;
-    initiator->OnPlaneLost(i);
-    any = true;
-  }
-  return any;
+  return planes.GiveUpLost([this](uint32_t plane) { initiator->OnPlaneLost(plane); });
 }
 
 int suede_mem::Poll() {
   Flush();
   bool has_received = false;
   for (uint32_t i = 0; i < planes.size(); ++i) {
-    if ((given_up_ & 1u << i) != 0) continue;
-    TakeCompletions(i);
-    has_received |= TakeCommands(i);
+    if ((planes.given_up() & 1u << i) != 0) continue;
+    planes.TakeCompletions(i, [&](const suede_completion& each) {
+      initiator->OnCompletion(
+          {.xpuid = each.xpuid, .plane = static_cast<uint8_t>(i), .vc = each.vc},
+          static_cast<uint32_t>(each.tag), each.status);
+    });
+    // Processes responses that arrived before these completions.
+    has_received |= planes.TakeCommands(i, response_vc_, kCommandsOfPoll,
+                                        [this](const suede::Route& from, auto... command) {
+                                          initiator->OnCommand(from, command...);
+                                        }) != 0;
   }
   const bool is_lost = GiveUpLost();
   if (has_received && initiator->HasUnsent()) Flush();

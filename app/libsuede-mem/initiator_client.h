@@ -6,14 +6,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "mem/initiator.h"
 #include "plane.h"
 #include "suede/mem.h"
 
 // A name of the C ABI, hence outside of any namespace.
-struct suede_mem final : suede::BurstSink {
+struct suede_mem {
   // Connects the planes. The caller has checked null arguments and sizes. Returns 0 or a negative
   // errno.
   int Open(const char* name_or_path, const suede_mem_params& params);
@@ -31,10 +30,8 @@ struct suede_mem final : suede::BurstSink {
   int Wait(suede_mem_handle handle, suede_mem_result* result, int timeout_ms);
   int Barrier(uint32_t counter, bool of_reads, int timeout_ms, suede_mem_failures* failures);
 
-  int Send(const suede::Burst& burst) override;
-
   std::unique_ptr<suede::mem::Initiator> initiator;
-  std::vector<suede::mem::Plane> planes;
+  suede::mem::Planes planes;
 
  private:
   // Polls until is_done() returns true. Returns 0 or -ETIMEDOUT; `timeout_ms` < 0: no timeout.
@@ -44,15 +41,12 @@ struct suede_mem final : suede::BurstSink {
   int OnStarted(suede::mem::Started started, const suede::mem::Call& operation);
   // Whether the operation's plane is connected; true for an invalid plane, which Start rejects.
   bool IsConnected(const suede::mem::Call& operation, uint16_t xpuid) const;
-  void TakeCompletions(uint32_t plane);
-  bool TakeCommands(uint32_t plane);
   // Fails the operations of newly lost planes. Returns whether there are any.
   bool GiveUpLost();
 
   uint32_t deadline_ms_ = 0;
   uint8_t response_vc_ = 0;
   uint32_t unsent_calls_ = 0;
-  uint32_t given_up_ = 0;  // mask of planes whose loss was processed
   uint64_t told_ = 0;      // completed operations that Poll has reported
   suede::mem::Idler idler_;
 };

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace suede::mem {
@@ -31,6 +32,7 @@ int FailNoName() {
   return Fail(-EINVAL, "cannot open: no name; give an endpoint's name or its socket's path");
 }
 int FailAsSuede(int error) { return Fail(error, suede_error_text()); }
+int FailPlaneGone() { return Fail(-ECONNRESET, "the daemon of a plane has gone"); }
 
 int64_t NowNs() { return Read(CLOCK_MONOTONIC); }
 int64_t CoarseNs() { return Read(CLOCK_MONOTONIC_COARSE); }
@@ -67,29 +69,63 @@ int Plane::Reconnect() {
   return 0;
 }
 
-int OpenPlanes(const char* name_or_path, const suede_instance* instances, uint32_t count,
-               uint32_t timeout_ms, uint32_t vc_mask, std::vector<Plane>* planes) {
-  *planes = std::vector<Plane>(std::max(count, 1u));
-  for (uint32_t i = 0; i < planes->size(); ++i) {
+int Plane::Send(const Burst& burst) {
+  if (!is_connected_) return BurstSink::kLost;
+  const uint8_t flags = burst.wants_completion ? uint8_t{SUEDE_RECORD_COMPLETION} : uint8_t{0};
+  int result;
+  if (burst.count == 1) {
+    const suede_command command{.xpuid = burst.to.xpuid,
+                                .vc = burst.to.vc,
+                                .flags = flags,
+                                .reserved = 0,
+                                .tag = burst.tag,
+                                .control = burst.controls,
+                                .data = burst.data};
+    result = suede_send(queue_, &command);
+    if (result == 0) result = 1;
+  } else {
+    const suede_batch batch{.size = sizeof batch,
+                            .xpuid = burst.to.xpuid,
+                            .vc = burst.to.vc,
+                            .flags = flags,
+                            .tag = burst.tag,
+                            .control = burst.controls,
+                            .data = burst.data,
+                            .control_stride = kMaxControlBytes,
+                            .data_stride = burst.data_bytes};
+    result = suede_send_batch(queue_, &batch, burst.count);
+  }
+  if (result > 0) is_flushed_ = false;
+  if (result >= 0) return result;
+  if (result == -EAGAIN || result == -EBUSY) return 0;
+  OnLost();
+  return BurstSink::kLost;
+}
+
+int Planes::Open(const char* name_or_path, const suede_instance* instances, uint32_t count,
+                 uint32_t timeout_ms, uint32_t vc_mask) {
+  planes_ = std::vector<Plane>(std::max(count, 1u));
+  for (uint32_t i = 0; i < size(); ++i) {
     if (count != 0 && instances[i].xpuid != instances[0].xpuid) {
       return Fail(-EINVAL, "the planes are instances of one XPU");
     }
     const int error =
-        (*planes)[i].Open(name_or_path, count == 0 ? nullptr : &instances[i], timeout_ms, vc_mask);
+        planes_[i].Open(name_or_path, count == 0 ? nullptr : &instances[i], timeout_ms, vc_mask);
     if (error != 0) return error;
   }
   return 0;
 }
 
-int ReconnectPlanes(std::vector<Plane>* planes, uint32_t* reconnected) {
+int Planes::Reconnect(uint32_t* reconnected) {
   *reconnected = 0;
-  for (uint32_t i = 0; i < planes->size(); ++i) {
-    Plane& plane = (*planes)[i];
-    if (plane.is_connected()) continue;
-    if (const int error = plane.Reconnect(); error != 0) return error;
-    *reconnected |= 1u << i;
+  int error = 0;
+  for (uint32_t i = 0; i < size() && error == 0; ++i) {
+    if (planes_[i].is_connected()) continue;
+    error = planes_[i].Reconnect();
+    if (error == 0) *reconnected |= 1u << i;
   }
-  return 0;
+  given_up_ &= ~*reconnected;
+  return error;
 }
 
 int64_t DeadlineOf(int timeout_ms) {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plane: one instance of the own XPU, and its connection to the daemon.
+// A plane: one instance of the own XPU, and its connection to the daemon. The lock, the waits and
+// the clocks of what polls planes.
 #ifndef SUEDE_LIBSUEDE_MEM_PLANE_H_
 #define SUEDE_LIBSUEDE_MEM_PLANE_H_
 
-#include <cerrno>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
+#include "outbound/burst.h"
 #include "suede/suede.h"
 
 namespace suede::mem {
@@ -20,6 +23,8 @@ int Fail(int error, const char* text);
 int FailNoName();
 // Copies libsuede's error text. Returns `error`.
 int FailAsSuede(int error);
+// Reports that a plane is lost. Returns -ECONNRESET.
+int FailPlaneGone();
 
 // Not thread-safe, except for client(). Functions that return int return 0 or a negative errno,
 // unless noted.
@@ -43,57 +48,8 @@ class Plane {
   // Returns false if the daemon has gone or has stopped serving the queue.
   bool is_connected() const { return is_connected_; }
   void OnLost() { is_connected_ = false; }
-  // Processes the result of a send function. Returns the number of commands accepted; 0: would
-  // block; -1: the plane is now lost.
-  int OnSent(int result) {
-    if (result > 0) is_flushed_ = false;
-    if (result >= 0) return result;
-    if (result == -EAGAIN || result == -EBUSY) return 0;
-    OnLost();
-    return -1;
-  }
-  // Sends `count` commands with contiguous controls and contiguous data. `first` describes the
-  // first one; its flags and tag apply to all, so `count` is 1 with a completion. Returns as
-  // OnSent.
-  int SendBurst(const suede_command& first, uint32_t control_bytes, uint32_t data_bytes,
-                uint32_t count) {
-    if (count == 1) {
-      const int error = suede_send(queue_, &first);
-      return OnSent(error == 0 ? 1 : error);
-    }
-    const suede_batch batch{.size = sizeof batch,
-                            .xpuid = first.xpuid,
-                            .vc = first.vc,
-                            .flags = first.flags,
-                            .tag = first.tag,
-                            .control = first.control,
-                            .data = first.data,
-                            .control_stride = control_bytes,
-                            .data_stride = data_bytes};
-    return OnSent(suede_send_batch(queue_, &batch, count));
-  }
-  // Passes up to `max` received commands of the VC to each(source XPU, control, control bytes, data
-  // or null, data bytes). Returns their number.
-  template <typename Each>
-  uint32_t TakeCommands(uint8_t vc, uint32_t max, Each&& each) {
-    suede_received_span span;
-    uint32_t taken = 0;
-    while (taken < max) {
-      const int count = suede_receive_span(client_, vc, &span, max - taken);
-      if (count <= 0) {
-        if (count < 0) OnLost();
-        break;
-      }
-      for (uint32_t i = 0; i < span.count; ++i) {
-        const size_t at = size_t{i} * span.stride;
-        each(span.source_xpuid, span.control + at, span.control_bytes,
-             span.data == nullptr ? nullptr : span.data + at, span.data_bytes);
-      }
-      taken += span.count;
-    }
-    if (taken != 0) suede_release(client_, vc);
-    return taken;
-  }
+  // Sends as BurstSink::Send.
+  int Send(const Burst& burst);
   void Flush() {
     if (is_flushed_) return;
     suede_flush(queue_);
@@ -108,13 +64,98 @@ class Plane {
   bool is_flushed_ = true;
 };
 
-// Connects the planes, whose instances must belong to one XPU. `count` 0: one plane, with the
-// daemon's first instance. Returns 0 or a negative errno.
-int OpenPlanes(const char* name_or_path, const suede_instance* instances, uint32_t count,
-               uint32_t timeout_ms, uint32_t vc_mask, std::vector<Plane>* planes);
-// Reconnects the lost planes. Stores a mask of the reconnected ones in *reconnected. Returns 0 or a
-// negative errno.
-int ReconnectPlanes(std::vector<Plane>* planes, uint32_t* reconnected);
+// The planes of an XPU. Not thread-safe. The functions that return int return 0 or a negative
+// errno, except for Send.
+class Planes final : public BurstSink {
+ public:
+  // Connects the planes, whose instances must belong to one XPU. `count` 0: one plane, with the
+  // daemon's first instance.
+  int Open(const char* name_or_path, const suede_instance* instances, uint32_t count,
+           uint32_t timeout_ms, uint32_t vc_mask);
+  // Reconnects the lost planes. Stores a mask of the reconnected ones in *reconnected.
+  int Reconnect(uint32_t* reconnected);
+
+  uint32_t size() const { return static_cast<uint32_t>(planes_.size()); }
+  Plane& operator[](size_t plane) { return planes_[plane]; }
+  const Plane& operator[](size_t plane) const { return planes_[plane]; }
+  auto begin() { return planes_.begin(); }
+  auto end() { return planes_.end(); }
+
+  int Send(const Burst& burst) override { return planes_[burst.to.plane].Send(burst); }
+  void Flush() {
+    for (Plane& plane : planes_) plane.Flush();
+  }
+  // Passes up to `max` received commands of the plane's VC to each(source, control, control bytes,
+  // data or null, data bytes). Returns their number.
+  template <typename Each>
+  uint32_t TakeCommands(uint32_t plane, uint8_t vc, uint32_t max, Each&& each) {
+    suede_client* const client = planes_[plane].client();
+    suede_received_span span;
+    uint32_t taken = 0;
+    while (taken < max) {
+      const int count = suede_receive_span(client, vc, &span, max - taken);
+      if (count <= 0) {
+        if (count < 0) planes_[plane].OnLost();
+        break;
+      }
+      const Route from{.xpuid = span.source_xpuid, .plane = static_cast<uint8_t>(plane), .vc = vc};
+      for (uint32_t i = 0; i < span.count; ++i) {
+        const size_t at = size_t{i} * span.stride;
+        each(from, span.control + at, span.control_bytes,
+             span.data == nullptr ? nullptr : span.data + at, span.data_bytes);
+      }
+      taken += span.count;
+    }
+    if (taken != 0) suede_release(client, vc);
+    return taken;
+  }
+  // Passes the completions of the plane's commands to each(suede_completion).
+  template <typename Each>
+  void TakeCompletions(uint32_t plane, Each&& each) {
+    constexpr uint32_t kMax = 64;
+    suede_completion completions[kMax];
+    int count;
+    do {
+      count = suede_poll_completions(planes_[plane].queue(), completions, kMax);
+      for (int i = 0; i < count; ++i) each(completions[i]);
+    } while (count == kMax);
+  }
+
+  // Mask of planes whose loss was processed.
+  uint32_t given_up() const { return given_up_; }
+  // Processes newly lost planes by give_up(plane). Returns whether there are any.
+  template <typename GiveUp>
+  bool GiveUpLost(GiveUp&& give_up) {
+    const uint32_t before = given_up_;
+    for (uint32_t i = 0; i < size(); ++i) {
+      if (planes_[i].is_connected() || (given_up_ & 1u << i) != 0) continue;
+      given_up_ |= 1u << i;
+      give_up(i);
+    }
+    return given_up_ != before;
+  }
+
+ private:
+  std::vector<Plane> planes_;
+  uint32_t given_up_ = 0;
+};
+
+// A lock for which calls have priority over a thread that polls, which yields while IsAwaited.
+class TurnLock {
+ public:
+  void lock() {
+    waiting_.fetch_add(1, std::memory_order_relaxed);
+    mutex_.lock();
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  void unlock() { mutex_.unlock(); }
+  bool IsAwaited() const { return waiting_.load(std::memory_order_relaxed) != 0; }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<uint32_t> waiting_{0};
+};
+using Turn = std::lock_guard<TurnLock>;
 
 // Backoff of an idle thread: spins for 64 polls, then yields the CPU, and after 10 ms waits for
 // commands of `vc_mask`, completions and credit.

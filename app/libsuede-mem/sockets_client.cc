@@ -9,12 +9,13 @@
 #include <bit>
 #include <cerrno>
 
-using suede::Burst;
 using suede::mem::DeadlineOf;
 using suede::mem::Fail;
+using suede::mem::FailPlaneGone;
 using suede::mem::FailTimedOut;
 using suede::mem::NowNs;
 using suede::mem::Plane;
+using suede::mem::Turn;
 using suede::message::Got;
 using suede::message::Opened;
 using suede::message::Sockets;
@@ -24,8 +25,6 @@ using suede::message::Status;
 namespace {
 
 constexpr uint32_t kCommandsOfPoll = 512;  // per {plane, VC}
-
-int FailPlaneGone() { return Fail(-ECONNRESET, "the daemon of a plane has gone"); }
 
 }  // namespace
 
@@ -53,96 +52,61 @@ int suede_sockets::Open(const char* name_or_path, const suede_sockets_params& pa
   if (channels > suede::message::kMaxChannels) {
     return Fail(-EINVAL, "suede_sockets_params: max_channels is up to 4096");
   }
-  const int error = suede::mem::OpenPlanes(name_or_path, params.planes, params.plane_count,
-                                           params.timeout_ms, data_vcs_ | control_vcs, &planes_);
+  const int error = planes_.Open(name_or_path, params.planes, params.plane_count, params.timeout_ms,
+                                 data_vcs_ | control_vcs);
   if (error != 0) return error;
   uint64_t seed = 0;
   if (getrandom(&seed, sizeof seed, 0) != sizeof seed) return Fail(-EIO, "no random number");
   control_vc_ = static_cast<uint8_t>(std::countr_zero(control_vcs));
-  sockets_ = std::make_unique<Sockets>(
-      suede::message::SocketsParams{.own_xpuid = xpuid(),
-                                    .planes = static_cast<uint32_t>(planes_.size()),
-                                    .channels = channels,
-                                    .data_vcs = data_vcs_,
-                                    .control_vc = control_vc_,
-                                    .seed = seed});
+  sockets_ = std::make_unique<Sockets>(suede::message::SocketsParams{.own_xpuid = xpuid(),
+                                                                     .planes = planes_.size(),
+                                                                     .channels = channels,
+                                                                     .data_vcs = data_vcs_,
+                                                                     .control_vc = control_vc_,
+                                                                     .seed = seed});
   return 0;
 }
 
 int suede_sockets::Reconnect() {
-  const Turn turn(this);
+  const Turn turn(lock_);
   PollPlanes();
   uint32_t reconnected = 0;
-  const int error = suede::mem::ReconnectPlanes(&planes_, &reconnected);
-  given_up_ &= ~reconnected;
+  const int error = planes_.Reconnect(&reconnected);
   told_ &= ~reconnected;
   return error;
 }
 
 // ---- Progress.
 
-int suede_sockets::Send(const Burst& burst) {
-  Plane& plane = planes_[burst.to.plane];
-  if (!plane.is_connected()) return kLost;
-  return plane.SendBurst(
-      {.xpuid = burst.to.xpuid,
-       .vc = burst.to.vc,
-       .flags = burst.wants_completion ? uint8_t{SUEDE_RECORD_COMPLETION} : uint8_t{0},
-       .reserved = 0,
-       .tag = burst.tag,
-       .control = burst.controls,
-       .data = burst.data},
-      suede::message::kControlBytes, burst.data_bytes, burst.count);
-}
-
-void suede_sockets::TakeCompletions(uint32_t plane) {
-  constexpr uint32_t kMax = 64;
-  suede_completion completions[kMax];
-  int count;
-  do {
-    count = suede_poll_completions(planes_[plane].queue(), completions, kMax);
-    for (int i = 0; i < count; ++i) {
-      sockets_->senders().OnCompletion(completions[i].tag, completions[i].status);
-    }
-  } while (count == kMax);
-}
-
 void suede_sockets::TakeCommands(uint32_t plane, uint8_t vc) {
-  suede::Route source{.plane = static_cast<uint8_t>(plane), .vc = vc};
-  planes_[plane].TakeCommands(vc, kCommandsOfPoll,
-                              [&](uint16_t xpuid, const uint8_t* control, uint32_t control_bytes,
-                                  const uint8_t* data, uint32_t data_bytes) {
-                                source.xpuid = xpuid;
-                                sockets_->OnCommand(source, control, control_bytes, data,
-                                                    data_bytes);
-                              });
+  planes_.TakeCommands(
+      plane, vc, kCommandsOfPoll,
+      [this](const suede::Route& from, auto... command) { sockets_->OnCommand(from, command...); });
 }
 
 bool suede_sockets::PollPlanes() {
   sockets_->OnTime(suede::TimeFromNs(suede::mem::CoarseNs()));
   for (uint32_t i = 0; i < planes_.size(); ++i) {
-    if ((given_up_ & 1u << i) != 0) continue;
-    TakeCompletions(i);
+    if ((planes_.given_up() & 1u << i) != 0) continue;
+    planes_.TakeCompletions(i, [this](const suede_completion& each) {
+      sockets_->senders().OnCompletion(each.tag, each.status);
+    });
     // Processes control commands first: credit, and failures of sockets.
     TakeCommands(i, control_vc_);
     for (uint8_t vc = 0; vc < SUEDE_VCS; ++vc) {
       if ((data_vcs_ & 1u << vc) != 0) TakeCommands(i, vc);
     }
   }
-  sockets_->Pump(*this);
-  for (Plane& plane : planes_) plane.Flush();
-  for (uint32_t i = 0; i < planes_.size(); ++i) {
-    if (planes_[i].is_connected() || (given_up_ & 1u << i) != 0) continue;
-    given_up_ |= 1u << i;
-    sockets_->OnPlaneLost(i);
-  }
-  return (given_up_ & ~told_) != 0;
+  sockets_->Pump(planes_);
+  planes_.Flush();
+  planes_.GiveUpLost([this](uint32_t plane) { sockets_->OnPlaneLost(plane); });
+  return (planes_.given_up() & ~told_) != 0;
 }
 
 int suede_sockets::Poll() {
-  const Turn turn(this);
+  const Turn turn(lock_);
   if (!PollPlanes()) return 0;
-  told_ = given_up_;
+  told_ = planes_.given_up();
   return FailPlaneGone();
 }
 
@@ -152,7 +116,7 @@ void suede_sockets::Sleep(int64_t deadline_ns) {
   pollfd fds[SUEDE_MEM_MAX_PLANES] = {};
   nfds_t count = 0;
   {
-    const Turn turn(this);
+    const Turn turn(lock_);
     const suede_wait_set want{.credit_queues = sockets_->HasUnsent() ? 1u : 0u,
                               .completion_queues = 1,
                               .rx_vcs = data_vcs_ | 1u << control_vc_};
@@ -172,7 +136,7 @@ void suede_sockets::Sleep(int64_t deadline_ns) {
 }
 
 void suede_sockets::Idle(Rest* rest, int64_t deadline_ns) {
-  if (rest->idler.OnIdle(waiting_.load(std::memory_order_relaxed) == 0)) Sleep(deadline_ns);
+  if (rest->idler.OnIdle(!lock_.IsAwaited())) Sleep(deadline_ns);
 }
 
 template <class Done>
@@ -181,7 +145,7 @@ int suede_sockets::PollUntil(int timeout_ms, const Done& is_done) {
   Rest rest;
   for (;;) {
     {
-      const Turn turn(this);
+      const Turn turn(lock_);
       PollPlanes();
       if (is_done()) return 0;
       if (sockets_->progress() != rest.progress) rest.idler.OnBusy();
@@ -226,8 +190,8 @@ void suede_sockets::EndThread() {
 void suede_sockets::Run() {
   Rest rest;
   while (!stop_.load(std::memory_order_relaxed)) {
-    if (waiting_.load(std::memory_order_relaxed) == 0) {
-      const Turn turn(this);
+    if (!lock_.IsAwaited()) {
+      const Turn turn(lock_);
       PollPlanes();
       if (sockets_->progress() != rest.progress) rest.idler.OnBusy();
       rest.progress = sockets_->progress();
@@ -263,7 +227,7 @@ int suede_sockets::OpenSocket(const suede_socket_params& params, suede_socket** 
       .epoch = params.epoch,
       .ring_bytes = params.ring_bytes == 0 ? 1u << 20 : params.ring_bytes,
       .operations = params.max_operations == 0 ? 256 : params.max_operations};
-  const Turn turn(this);
+  const Turn turn(lock_);
   PollPlanes();
   uint32_t index = 0;
   switch (sockets_->Open(wanted, peers, &index)) {
@@ -279,7 +243,7 @@ int suede_sockets::OpenSocket(const suede_socket_params& params, suede_socket** 
       break;
   }
   for (uint32_t i = 0; i < peers.size(); ++i) {
-    if ((given_up_ & 1u << sockets_->PeerOf(index, i).name.plane) == 0) continue;
+    if ((planes_.given_up() & 1u << sockets_->PeerOf(index, i).name.plane) == 0) continue;
     sockets_->Release(index);
     return FailPlaneGone();
   }
@@ -290,7 +254,7 @@ int suede_sockets::OpenSocket(const suede_socket_params& params, suede_socket** 
 }
 
 bool suede_sockets::IsLost(const suede_socket& socket) const {
-  return (given_up_ & 1u << sockets_->PeerOf(socket.index, 0).name.plane) != 0;
+  return (planes_.given_up() & 1u << sockets_->PeerOf(socket.index, 0).name.plane) != 0;
 }
 
 // Returns the error of a call on a failed socket.
@@ -338,12 +302,12 @@ int suede_sockets::StartSend(const suede_socket& socket, const void* data, uint6
   const bool is_endless = deadline_ms == 0 || deadline_ms == SUEDE_MEM_NO_DEADLINE;
   const int64_t deadline =
       is_endless ? INT64_MAX : suede::mem::CoarseNs() + int64_t{deadline_ms} * 1'000'000;
-  const Turn turn(this);
+  const Turn turn(lock_);
   PollPlanes();
   const int error = StartLocked(socket, data, bytes, deadline, result, nullptr);
   if (error == 0) {
-    sockets_->Pump(*this);
-    for (Plane& plane : planes_) plane.Flush();
+    sockets_->Pump(planes_);
+    planes_.Flush();
   }
   return error;
 }
@@ -441,7 +405,7 @@ int suede_sockets::Receive(const suede_socket& socket, void* room, uint32_t byte
     return true;
   });
   if (is_offered) {
-    const Turn turn(this);
+    const Turn turn(lock_);
     const uint32_t filled = sockets_->receivers().WithdrawBuffer(socket.index);
     if (filled != 0) return static_cast<int>(filled);
   }
@@ -452,12 +416,12 @@ int suede_sockets::Receive(const suede_socket& socket, void* room, uint32_t byte
 int suede_sockets::CloseSocket(suede_socket* socket, int timeout_ms, uint32_t* status) {
   Status outcome = Status::kOk;
   {
-    const Turn turn(this);
+    const Turn turn(lock_);
     outcome = sockets_->StatusOf(socket->index);
     sockets_->Close(socket->index);
   }
   const int error = PollUntil(timeout_ms, [&] { return sockets_->IsClosed(socket->index); });
-  const Turn turn(this);
+  const Turn turn(lock_);
   if (sockets_->senders().operations(socket->index) != nullptr)
     outcome = sockets_->OutcomeOf(socket->index);
   if (outcome == Status::kPending) outcome = Status::kOk;  // a receiver that never connected
@@ -476,18 +440,18 @@ int suede_sockets::CloseSocket(suede_socket* socket, int timeout_ms, uint32_t* s
 // ---- Queries.
 
 uint32_t suede_sockets::StatusOf(const suede_socket& socket) {
-  const Turn turn(this);
+  const Turn turn(lock_);
   return static_cast<uint32_t>(sockets_->StatusOf(socket.index));
 }
 
 uint32_t suede_sockets::PeerStatusOf(const suede_socket& socket, uint32_t peer) {
-  const Turn turn(this);
+  const Turn turn(lock_);
   if (peer >= sockets_->PeerCount(socket.index)) return SUEDE_SOCKET_NOT_OPEN;
   return static_cast<uint32_t>(sockets_->PeerStatus(socket.index, peer));
 }
 
 int suede_sockets::GetInfo(const suede_socket& socket, suede_socket_info* info) {
-  const Turn turn(this);
+  const Turn turn(lock_);
   const suede::message::Channel& first = sockets_->PeerOf(socket.index, 0);
   const bool is_any = first.name.xpuid == suede::message::kAnyXpu;
   *info = {.size = sizeof *info,
@@ -516,7 +480,7 @@ int suede_sockets::GetInfo(const suede_socket& socket, suede_socket_info* info) 
 }
 
 int suede_sockets::GetCounts(suede_sockets_counts* counts) {
-  const Turn turn(this);
+  const Turn turn(lock_);
   const suede::message::SocketsCounters& counters = sockets_->counters();
   *counts = {.size = sizeof *counts,
              .reserved = 0,

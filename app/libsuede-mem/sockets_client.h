@@ -11,7 +11,6 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <vector>
 
 #include "message/sockets.h"
 #include "plane.h"
@@ -23,7 +22,7 @@ struct suede_socket {
   uint32_t index = 0;
 };
 
-struct suede_sockets final : suede::BurstSink {
+struct suede_sockets {
   ~suede_sockets();
   // Connects the planes. The caller has checked null arguments and sizes. Returns 0 or a negative
   // errno.
@@ -49,22 +48,7 @@ struct suede_sockets final : suede::BurstSink {
   uint32_t PeerStatusOf(const suede_socket& socket, uint32_t peer);
   int GetInfo(const suede_socket& socket, suede_socket_info* info);
 
-  int Send(const suede::Burst& burst) override;
-
  private:
-  // Holds the lock. waiting_ counts the threads that wait for it; long-running pollers yield to
-  // them.
-  class Turn {
-   public:
-    explicit Turn(suede_sockets* sockets) : lock_(sockets->mutex_, std::defer_lock) {
-      sockets->waiting_.fetch_add(1, std::memory_order_relaxed);
-      lock_.lock();
-      sockets->waiting_.fetch_sub(1, std::memory_order_relaxed);
-    }
-
-   private:
-    std::unique_lock<std::mutex> lock_;
-  };
   // Backoff state of a polling call or of the thread: spins, yields the CPU, then sleeps.
   struct Rest {
     suede::mem::Idler idler;
@@ -73,7 +57,6 @@ struct suede_sockets final : suede::BurstSink {
 
   // Require the lock. PollPlanes returns whether a lost plane is still unreported.
   bool PollPlanes();
-  void TakeCompletions(uint32_t plane);
   void TakeCommands(uint32_t plane, uint8_t vc);
   bool IsLost(const suede_socket& socket) const;
   int FailSocket(const suede_socket& socket) const;
@@ -89,14 +72,12 @@ struct suede_sockets final : suede::BurstSink {
   void Run();  // body of the thread
   void EndThread();
 
-  std::mutex mutex_;
-  std::atomic<uint32_t> waiting_{0};
+  suede::mem::TurnLock lock_;
   std::unique_ptr<suede::message::Sockets> sockets_;
-  std::vector<suede::mem::Plane> planes_;
+  suede::mem::Planes planes_;
   std::set<suede_socket*> open_;
   uint32_t data_vcs_ = 0;
   uint8_t control_vc_ = 0;
-  uint32_t given_up_ = 0;  // mask of planes whose loss was processed
   uint32_t told_ = 0;      // mask of planes whose loss was reported
 
   std::mutex thread_mutex_;  // serializes Start and Stop

@@ -14,8 +14,10 @@
 #include "suede/registers.h"
 
 using suede::mem::Fail;
+using suede::mem::FailPlaneGone;
 using suede::mem::Plane;
 using suede::mem::Target;
+using suede::mem::Turn;
 using suede::mem::Window;
 using suede::mem::WindowFile;
 using suede::mem::WindowTable;
@@ -25,7 +27,6 @@ namespace {
 constexpr uint32_t kBatch = 64;  // commands per {plane, VC} and poll iteration
 constexpr int64_t kPartitionEveryNs = 1'000'000'000;
 
-int FailPlaneGone() { return Fail(-ECONNRESET, "the daemon of a plane has gone"); }
 int FailServed() { return Fail(-EBUSY, "a thread serves the target"); }
 
 }  // namespace
@@ -48,24 +49,21 @@ int suede_mem_target::Open(const char* name_or_path, const suede_mem_target_para
         -EINVAL,
         "suede_mem_target_params: response_places is 64 to 65536, notice_places 1 to 65536");
   }
-  const int error = suede::mem::OpenPlanes(name_or_path, params.planes, params.plane_count,
-                                           params.timeout_ms, request_vcs_, &planes_);
+  const int error = planes_.Open(name_or_path, params.planes, params.plane_count, params.timeout_ms,
+                                 request_vcs_);
   if (error != 0) return error;
-  target_ = std::make_unique<Target>(
-      suede::mem::TargetParams{.planes = static_cast<uint32_t>(planes_.size()),
-                               .response_places = places,
-                               .notice_places = notices});
+  target_ = std::make_unique<Target>(suede::mem::TargetParams{
+      .planes = planes_.size(), .response_places = places, .notice_places = notices});
   return 0;
 }
 
 int suede_mem_target::Reconnect() {
   const std::lock_guard<std::mutex> no_start(thread_mutex_);
   if (serves_) return FailServed();
-  const Turn turn(this);
+  const Turn turn(lock_);
   ProcessLostPlanes();
   uint32_t reconnected = 0;
-  int error = suede::mem::ReconnectPlanes(&planes_, &reconnected);
-  given_up_ &= ~reconnected;
+  int error = planes_.Reconnect(&reconnected);
   if (error == 0) error = RegisterAgain(reconnected);
   if (error == 0) is_lost_ = false;
   return error;
@@ -118,7 +116,7 @@ int suede_mem_target::AddWindow(suede_mem_window* window) {
   if ((window->flags & SUEDE_MEM_DRAW_KEY) != 0) {
     if (const int error = DrawKey(&key); error != 0) return error;
   }
-  const Turn turn(this);
+  const Turn turn(lock_);
   if (target_->windows().Find(window->id) != nullptr) {
     return Fail(-EEXIST, "there is a window of this id");
   }
@@ -167,7 +165,7 @@ int suede_mem_target::AddWindow(suede_mem_window* window) {
 }
 
 int suede_mem_target::RemoveWindow(uint32_t id) {
-  const Turn turn(this);
+  const Turn turn(lock_);
   if (target_->windows().Find(id) == nullptr) return Fail(-ENOENT, "there is no window of this id");
   if (const int error = RemoveFromPlanes(id, planes_.size()); error != 0) return error;
   target_->windows().Remove(id);
@@ -341,32 +339,18 @@ void suede_mem_target::RefreshPartition() {
 bool suede_mem_target::Send(const suede::Route& to, const uint8_t* control, uint32_t control_bytes,
                             const uint8_t* data, uint32_t data_bytes) {
   static_cast<void>(control_bytes);  // the control encodes both lengths
-  static_cast<void>(data_bytes);
-  Plane& plane = planes_[to.plane];
-  if (!plane.is_connected()) return false;
-  const suede_command command{.xpuid = to.xpuid,
-                              .vc = to.vc,
-                              .flags = 0,
-                              .reserved = 0,
-                              .tag = 0,
-                              .control = control,
-                              .data = data};
-  const int error = suede_send(plane.queue(), &command);
-  return plane.OnSent(error == 0 ? 1 : error) > 0;
+  return planes_.Send(
+             {.to = to, .controls = control, .data = data, .data_bytes = data_bytes, .count = 1}) >
+         0;
 }
 
 // Serves one batch of a VC's commands. Leaves notices that do not fit in the receive ring.
 uint32_t suede_mem_target::ServeVc(uint32_t plane, uint8_t vc) {
   const bool brings_notices = (on_lcore_ & 1u << plane) != 0;
   const uint32_t most = brings_notices ? std::min(kBatch, target_->free_notice_places()) : kBatch;
-  suede::Route source{.plane = static_cast<uint8_t>(plane), .vc = vc};
-  return planes_[plane].TakeCommands(
-      vc, most,
-      [&](uint16_t xpuid, const uint8_t* control, uint32_t control_bytes, const uint8_t* data,
-          uint32_t data_bytes) {
-        source.xpuid = xpuid;
-        target_->OnCommand(source, control, control_bytes, data, data_bytes, *this);
-      });
+  return planes_.TakeCommands(plane, vc, most, [this](const suede::Route& from, auto... command) {
+    target_->OnCommand(from, command..., *this);
+  });
 }
 
 uint32_t suede_mem_target::ServePlanes(uint32_t max) {
@@ -382,7 +366,7 @@ uint32_t suede_mem_target::ServePlanes(uint32_t max) {
       }
     }
     if (served != before || target_->HasWaiting()) target_->Flush(*this);
-    for (Plane& plane : planes_) plane.Flush();
+    planes_.Flush();
   } while (served != before && served < max);
   if (target_->has_notices()) has_notices_.store(true, std::memory_order_release);
   return served;
@@ -390,19 +374,12 @@ uint32_t suede_mem_target::ServePlanes(uint32_t max) {
 
 // Processes newly lost planes. Returns whether there are any.
 bool suede_mem_target::ProcessLostPlanes() {
-  bool any = false;
-  for (uint32_t i = 0; i < planes_.size(); ++i) {
-    if (planes_[i].is_connected() || (given_up_ & 1u << i) != 0) continue;
-    given_up_ |= 1u << i;
-    target_->OnPlaneLost(i);
-    any = true;
-  }
-  return any;
+  return planes_.GiveUpLost([this](uint32_t plane) { target_->OnPlaneLost(plane); });
 }
 
 int suede_mem_target::Serve(uint32_t max) {
   if (serves_.load(std::memory_order_relaxed)) return FailServed();
-  const Turn turn(this);
+  const Turn turn(lock_);
   const uint32_t served = ServePlanes(max);
   if (ProcessLostPlanes()) return FailPlaneGone();
   return static_cast<int>(served);
@@ -416,7 +393,7 @@ int suede_mem_target::Wait(int timeout_ms) {
     if (!plane.is_connected()) return FailPlaneGone();
     bool wants_credit = false;
     {
-      const Turn own(this);
+      const Turn own(lock_);
       wants_credit = target_->HasWaiting();
     }
     const suede_wait_set want{
@@ -469,14 +446,14 @@ void suede_mem_target::Run() {
   constexpr int kWaitMs = 10;
   suede::mem::Idler idler;
   for (uint32_t turn = 0; !stop_.load(std::memory_order_relaxed); ++turn) {
-    if (waiting_.load(std::memory_order_relaxed) != 0) {
+    if (lock_.IsAwaited()) {
       sched_yield();
       continue;
     }
     uint32_t served;
     bool has_waiting;
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const Turn lock(lock_);
       served = ServePlanes(kBatch);
       has_waiting = target_->HasWaiting();
       if (ProcessLostPlanes()) {
@@ -501,7 +478,7 @@ int suede_mem_target::Take(suede_mem_notice* notices, uint32_t max) {
   if (!may_serve && !has_notices_.load(std::memory_order_acquire)) {
     return is_lost_ ? FailPlaneGone() : 0;
   }
-  const Turn turn(this);
+  const Turn turn(lock_);
   if (may_serve) {
     ServePlanes(kBatch);
     if (ProcessLostPlanes() && !target_->has_notices()) return FailPlaneGone();
@@ -521,7 +498,7 @@ int suede_mem_target::Take(suede_mem_notice* notices, uint32_t max) {
 }
 
 int suede_mem_target::GetCounts(suede_mem_target_counts* counts) {
-  const Turn turn(this);
+  const Turn turn(lock_);
   const suede::mem::TargetCounters& counters = target_->counters();
   uint64_t atomics = 0;
   for (int code = 4; code <= 8; ++code) atomics += counters.executed[code];

@@ -12,7 +12,6 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <vector>
 
 #include "mem/target.h"
 #include "plane.h"
@@ -50,19 +49,6 @@ struct suede_mem_target final : suede::mem::ResponseSink {
     suede_window window = {};
     std::shared_ptr<suede::mem::WindowFile> file;
   };
-  // Holds the lock. Has priority over the serving thread, which yields while `waiting_` is not 0.
-  class Turn {
-   public:
-    explicit Turn(suede_mem_target* target) : lock_(target->mutex_, std::defer_lock) {
-      target->waiting_.fetch_add(1, std::memory_order_relaxed);
-      lock_.lock();
-      target->waiting_.fetch_sub(1, std::memory_order_relaxed);
-    }
-
-   private:
-    std::unique_lock<std::mutex> lock_;
-  };
-
   // Require the lock.
   uint32_t ServePlanes(uint32_t max);
   uint32_t ServeVc(uint32_t plane, uint8_t vc);
@@ -81,16 +67,14 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   void Run();  // body of the thread
   void EndThread();
 
-  std::mutex mutex_;
-  std::atomic<uint32_t> waiting_{0};
+  suede::mem::TurnLock lock_;
   std::unique_ptr<suede::mem::Target> target_;
-  std::vector<suede::mem::Plane> planes_;
+  suede::mem::Planes planes_;
   std::map<uint32_t, Mapping> mappings_;  // by window id; of windows that the program serves
   std::map<uint32_t, LcoreWindow> lcore_windows_;
   std::set<uint32_t> program_windows_;
   uint32_t on_lcore_ = 0;  // mask of planes whose requests the lcore executes
   uint32_t request_vcs_ = 0;
-  uint32_t given_up_ = 0;  // mask of planes whose loss was processed
   int64_t partition_read_ns_ = 0;
 
   std::mutex thread_mutex_;  // serializes Start, Stop and Reconnect

@@ -24,8 +24,8 @@ Initiator::Initiator(const InitiatorParams& params)
     : params_(params),
       operations_(params.operations),
       requests_(params.requests),
-      lanes_(size_t{params.planes} * kMaxXpus * kVcCount),
-      active_(params.planes * kMaxXpus * kVcCount),
+      lanes_(LanesOf(params.planes)),
+      active_(LanesOf(params.planes)),
       to_target_(kMaxXpus),
       next_number_(params.first_number) {}
 
@@ -64,7 +64,7 @@ uint8_t Initiator::ChooseVc(uint8_t plane, uint16_t xpuid) const {
   uint32_t fewest = UINT32_MAX;
   for (uint32_t mask = params_.request_vcs; mask != 0; mask &= mask - 1) {
     const auto vc = static_cast<uint8_t>(std::countr_zero(mask));
-    const uint32_t open = lanes_[LaneOf(plane, xpuid, vc)].open;
+    const uint32_t open = lanes_[Route{.xpuid = xpuid, .plane = plane, .vc = vc}.Lane()].open;
     if (open < fewest) {
       fewest = open;
       best = vc;
@@ -80,12 +80,11 @@ uint32_t Initiator::Open(const Call& call, uint32_t parent) {
   Operation& operation = operations_[index];
   operation.call = call;
   operation.parent = parent;
-  operation.plane = static_cast<uint8_t>(call.plane >= 0 ? static_cast<uint32_t>(call.plane)
-                                                         : call.xpuid % params_.planes);
+  operation.plane = ChoosePlane(call.plane, call.xpuid, params_.planes);
   operation.vc =
       call.vc >= 0 ? static_cast<uint8_t>(call.vc) : ChooseVc(operation.plane, call.xpuid);
   earliest_ = std::min(earliest_, call.deadline);
-  ++lanes_[LaneOf(operation)].open;
+  ++lanes_[operation.Destination().Lane()].open;
   const bool moves_nothing =
       call.bytes == 0 && (call.opcode == Opcode::kPut || call.opcode == Opcode::kGet);
   if (moves_nothing)
@@ -227,10 +226,10 @@ void Initiator::Answer(uint32_t number, const Route& from, const Response& respo
 
 void Initiator::OnCompletion(const Route& to, uint32_t number, uint8_t status) {
   if (status == SUEDE_STATUS_OK) return;
-  const uint32_t lane = LaneOf(to.plane, to.xpuid, to.vc);
   const bool undelivered = IsUndelivered(status);
   for (const Request& request : requests_) {
-    if (request.operation == kNoIndex || LaneOf(operations_[request.operation]) != lane) continue;
+    if (request.operation == kNoIndex) continue;
+    if (operations_[request.operation].Destination() != to) continue;
     // The fate of earlier requests is unknown: they requested no completion, or theirs succeeded
     // and the response is lost.
     const auto behind = static_cast<int32_t>(request.number - number);
@@ -317,7 +316,7 @@ void Initiator::Complete(uint32_t index) {
     const bool may_be_executed = operation.requests > operation.undelivered;
     if (may_be_executed && !operation.is_multicast) operation.status = Status::kInDoubt;
   }
-  if (!operation.is_multicast) --lanes_[LaneOf(operation)].open;
+  if (!operation.is_multicast) --lanes_[operation.Destination().Lane()].open;
   if (operation.parent != kNoIndex) {
     const uint32_t parent = operation.parent;
     Operation& whole = operations_[parent];

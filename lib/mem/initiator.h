@@ -117,12 +117,6 @@ class Initiator {
     suede_mem_failures failed_reads = {};
   };
 
-  uint32_t LaneOf(uint8_t plane, uint16_t xpuid, uint8_t vc) const {
-    return (uint32_t{plane} * kMaxXpus + xpuid) * kVcCount + vc;
-  }
-  uint32_t LaneOf(const Operation& operation) const {
-    return LaneOf(operation.plane, operation.call.xpuid, operation.vc);
-  }
   uint8_t ChooseVc(uint8_t plane, uint16_t xpuid) const;
   uint32_t Open(const Call& call, uint32_t parent);
   void Begin(uint32_t index, suede_mem_handle* handle);

@@ -13,7 +13,7 @@ void Initiator::Queue(uint32_t index) {
   Operation& operation = operations_[index];
   operation.is_queued = true;
   operation.next = kNoIndex;
-  const uint32_t number = LaneOf(operation);
+  const uint32_t number = operation.Destination().Lane();
   Lane& lane = lanes_[number];
   (lane.head == kNoIndex ? lane.head : operations_[lane.tail].next) = index;
   lane.tail = index;
@@ -24,7 +24,7 @@ void Initiator::Queue(uint32_t index) {
 // lane stays active until the next Pump.
 void Initiator::Unqueue(uint32_t index) {
   Operation& operation = operations_[index];
-  Lane& lane = lanes_[LaneOf(operation)];
+  Lane& lane = lanes_[operation.Destination().Lane()];
   operation.is_queued = false;
   uint32_t before = kNoIndex;
   for (uint32_t i = lane.head; i != index; i = operations_[i].next) before = i;
@@ -93,14 +93,13 @@ uint32_t Initiator::SendBatch(uint32_t number, BurstSink& sink) {
   }
   if (count == 0) return 0;
   const Operation& head = operations_[lane.head];
-  const uint32_t taken =
-      lane.completions.Send({.to = {.xpuid = head.call.xpuid, .plane = head.plane, .vc = head.vc},
-                             .controls = controls,
-                             .data = data,
-                             .data_bytes = data_bytes,
-                             .count = count,
-                             .tag = numbers[0]},
-                            sink);
+  const uint32_t taken = lane.completions.Send({.to = head.Destination(),
+                                                .controls = controls,
+                                                .data = data,
+                                                .data_bytes = data_bytes,
+                                                .count = count,
+                                                .tag = numbers[0]},
+                                               sink);
   for (uint32_t i = 0; i < taken; ++i) {
     Operation& operation = operations_[indices[i]];
     OnSent(operation, 1, PlaceOf(numbers[i]).bytes);
@@ -141,7 +140,7 @@ uint32_t Initiator::RunLength(const Operation& operation) const {
   if (IsLast(operation) || left < kRequestDataBytes) return 0;
   const uint64_t last = operation.call.opcode == Opcode::kPutImmediate ? 0 : 1;
   const uint64_t whole = (left - last) / kRequestDataBytes;
-  const uint32_t silent = lanes_[LaneOf(operation)].completions.silent();
+  const uint32_t silent = lanes_[operation.Destination().Lane()].completions.silent();
   return static_cast<uint32_t>(std::min<uint64_t>(whole, silent));
 }
 
@@ -198,7 +197,7 @@ uint32_t Initiator::Encode(const Operation& operation, uint32_t number, bool is_
 // Sends the requests of an operation in order. Returns false if the lane is blocked.
 bool Initiator::SendRequests(uint32_t index, BurstSink& sink) {
   Operation& operation = operations_[index];
-  Lane& lane = lanes_[LaneOf(operation)];
+  Lane& lane = lanes_[operation.Destination().Lane()];
   while (!operation.is_sent) {
     const bool is_last = IsLast(operation);
     // The notice must not overtake the data of a put with immediate.
@@ -225,7 +224,7 @@ bool Initiator::SendRequests(uint32_t index, BurstSink& sink) {
     }
     const bool is_end = is_last && operation.next == kNoIndex;
     const uint32_t taken = lane.completions.Send(
-        {.to = {.xpuid = operation.call.xpuid, .plane = operation.plane, .vc = operation.vc},
+        {.to = operation.Destination(),
          .controls = controls,
          .data = octets,
          .data_bytes = data_bytes,

@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "mem/request.h"
 #include "mem/status.h"
+#include "outbound/burst.h"
 #include "suede/mem.h"
 
 namespace suede::mem {
@@ -49,6 +50,7 @@ struct Operation {
     status = Status::kOk;
     is_sent = is_queued = has_handle = is_multicast = false;
   }
+  Route Destination() const { return {.xpuid = call.xpuid, .plane = plane, .vc = vc}; }
 
   Call call;
   uint64_t sent_bytes = 0;     // part of call.bytes that was sent

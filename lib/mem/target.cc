@@ -11,8 +11,8 @@
 namespace suede::mem {
 
 Target::Target(const TargetParams& params)
-    : lanes_(size_t{params.planes} * kMaxXpus * kVcCount),
-      active_(params.planes * kMaxXpus * kVcCount),
+    : lanes_(LanesOf(params.planes)),
+      active_(LanesOf(params.planes)),
       places_(params.response_places),
       held_(kMaxXpus),
       notices_(params.notice_places),
@@ -144,7 +144,7 @@ void Target::Answer(const Route& to, const Response& response, ResponseSink& sin
   EndRun(sink);  // keeps responses in the order of their requests
   uint8_t control[kResponseControlBytes];
   const uint32_t control_bytes = EncodeResponse(response, control);
-  if (lanes_[LaneOf(to)].head == kNone &&
+  if (lanes_[to.Lane()].head == kNone &&
       sink.Send(to, control, control_bytes, response.data, response.data_bytes)) {
     return;
   }
@@ -164,7 +164,7 @@ void Target::Keep(const Route& to, const uint8_t* control, uint32_t control_byte
   place.data_bytes = response.data_bytes;
   std::memcpy(place.control, control, control_bytes);
   if (response.data_bytes != 0) std::memcpy(place.data, response.data, response.data_bytes);
-  const uint32_t number = LaneOf(to);
+  const uint32_t number = to.Lane();
   Lane& lane = lanes_[number];
   if (lane.head != kNone) {
     places_[lane.tail].next = index;
@@ -181,14 +181,12 @@ void Target::FreeFirst(uint32_t lane) {
   places_[index].next = first_free_;
   first_free_ = index;
   ++free_;
-  --held_[lane / kVcCount % kMaxXpus];
+  --held_[Route::OfLane(lane).xpuid];
 }
 
 // Sends the lane's waiting responses. Returns true if none remain.
 bool Target::SendWaiting(uint32_t lane, ResponseSink& sink) {
-  const Route to{.xpuid = static_cast<uint16_t>(lane / kVcCount % kMaxXpus),
-                 .plane = static_cast<uint8_t>(lane / kVcCount / kMaxXpus),
-                 .vc = static_cast<uint8_t>(lane % kVcCount)};
+  const Route to = Route::OfLane(lane);
   while (lanes_[lane].head != kNone) {
     const Place& place = places_[lanes_[lane].head];
     if (!sink.Send(to, place.control, place.control_bytes, place.data, place.data_bytes)) {
@@ -228,7 +226,7 @@ void Target::CheckInvariants() const {
   for (uint32_t lane = 0; lane < lanes_.size(); ++lane) {
     check(active_.Contains(lane) == (lanes_[lane].head != kNone));
     for (uint32_t i = lanes_[lane].head; i != kNone; i = places_[i].next) {
-      ++held[lane / kVcCount % kMaxXpus];
+      ++held[Route::OfLane(lane).xpuid];
       ++waiting;
       check(places_[i].next != kNone || lanes_[lane].tail == i);
     }

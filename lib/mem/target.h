@@ -112,9 +112,6 @@ class Target {
     uint32_t count = 0;  // 0: none pending
   };
 
-  uint32_t LaneOf(const Route& to) const {
-    return (uint32_t{to.plane} * kMaxXpus + to.xpuid) * kVcCount + to.vc;
-  }
   bool HasRoomFor(uint16_t xpuid) const;
   Status Execute(const Route& to, const Request& request, ResponseSink& sink);
   Status Write(const Route& to, const Request& request, uint8_t* memory);

@@ -29,11 +29,6 @@ bool IsValid(const SocketsParams& all, const SocketParams& params,
   return sorted.back() <= max && std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
 }
 
-uint8_t PlaneOf(const SocketsParams& all, const SocketParams& params, uint16_t peer) {
-  if (params.plane >= 0) return static_cast<uint8_t>(params.plane);
-  return static_cast<uint8_t>((params.is_sender ? peer : all.own_xpuid) % all.planes);
-}
-
 }  // namespace
 
 Sockets::Sockets(const SocketsParams& params)
@@ -56,11 +51,13 @@ Opened Sockets::Open(const SocketParams& params, std::span<const uint16_t> peers
                                 : static_cast<uint8_t>(std::countr_zero(state_.params.data_vcs))};
   std::vector<Name> names;
   for (const uint16_t peer : peers) {
-    names.push_back({.is_sender = params.is_sender,
-                     .plane = PlaneOf(state_.params, params, peer),
-                     .xpuid = peer,
-                     .id = params.id,
-                     .epoch = params.epoch});
+    names.push_back(
+        {.is_sender = params.is_sender,
+         .plane = ChoosePlane(params.plane, params.is_sender ? peer : state_.params.own_xpuid,
+                              state_.params.planes),
+         .xpuid = peer,
+         .id = params.id,
+         .epoch = params.epoch});
     if (state_.channels.Find(names.back()) != Channel::kNone) return Opened::kExists;
     if (state_.channels.IsVcTaken(names.back(), traits)) return Opened::kBusy;
   }

@@ -15,7 +15,21 @@ struct Route {
   uint8_t plane = 0;
   uint8_t vc = 0;
   bool operator==(const Route&) const = default;
+
+  // Index of the route, less than LanesOf(planes).
+  uint32_t Lane() const { return (uint32_t{plane} * kMaxXpus + xpuid) * kVcCount + vc; }
+  static Route OfLane(uint32_t lane) {
+    return {.xpuid = static_cast<uint16_t>(lane / kVcCount % kMaxXpus),
+            .plane = static_cast<uint8_t>(lane / kVcCount / kMaxXpus),
+            .vc = static_cast<uint8_t>(lane % kVcCount)};
+  }
 };
+constexpr uint32_t LanesOf(uint32_t planes) { return planes * kMaxXpus * kVcCount; }
+
+// Returns the plane to the XPU: `plane`; if negative, the XPU modulo the planes.
+constexpr uint8_t ChoosePlane(int plane, uint16_t xpuid, uint32_t planes) {
+  return static_cast<uint8_t>(plane >= 0 ? static_cast<uint32_t>(plane) : xpuid % planes);
+}
 
 // Commands to one destination whose controls and data have equal lengths.
 struct Burst {
