@@ -186,6 +186,20 @@ class Pairs : public testing::Test {
   suede_socket_result result = {};
 };
 
+// A sender of XPU 0 that is connected to a receiver of XPU 1.
+class Connected : public Pairs {
+ protected:
+  void SetUp() override {
+    Pairs::SetUp();
+    sender = OpenSender(0, {1});
+    receiver = OpenReceiver(1, 0);
+    PumpAll();
+  }
+
+  uint32_t sender = 0;
+  uint32_t receiver = 0;
+};
+
 }  // namespace suede::message
 
 #endif  // SUEDE_TESTS_MESSAGE_SOCKET_PAIRS_H_

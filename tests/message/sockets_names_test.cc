@@ -108,10 +108,7 @@ TEST_F(Pairs, PlacesOfReleasedSocketsAreUsedAgain) {
   }
 }
 
-TEST_F(Pairs, ANewLifeOfTheReceiverTouchesNoStreamThatHasEnded) {
-  const uint32_t sender = OpenSender(0, {1});
-  OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, ANewLifeOfTheReceiverTouchesNoStreamThatHasEnded) {
   nodes[0]->Close(sender);
   PumpAll();
   ASSERT_TRUE(nodes[0]->IsClosed(sender));
@@ -122,10 +119,7 @@ TEST_F(Pairs, ANewLifeOfTheReceiverTouchesNoStreamThatHasEnded) {
   EXPECT_EQ(nodes[0]->OutcomeOf(sender), Status::kOk);
 }
 
-TEST_F(Pairs, ARefusalNamesTheTagOfTheCommand) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, ARefusalNamesTheTagOfTheCommand) {
   const uint32_t tag = nodes[1]->PeerOf(receiver, 0).tag;
   Inject(0, 1, kDataVc, {.kind = Kind::kEnd, .tag = tag, .number = 1});  // one is missing
   EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kOrder);
@@ -174,10 +168,7 @@ TEST_F(Pairs, CompletionsNameTheKindAndTheChannel) {
   EXPECT_EQ(tags, (std::vector{named(Kind::kConnect), named(Kind::kData), named(Kind::kEnd)}));
 }
 
-TEST_F(Pairs, CompletionsOfNoChannelChangeNothing) {
-  const uint32_t sender = OpenSender(0, {1});
-  OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, CompletionsOfNoChannelChangeNothing) {
   const uint32_t tag = nodes[0]->PeerOf(sender, 0).tag;
   for (const uint32_t other : {tag ^ 1u << 31, tag ^ 1u, tag | kChannels, kMaxChannels - 1}) {
     for (const Kind kind : {Kind::kConnect, Kind::kData, Kind::kEnd}) {

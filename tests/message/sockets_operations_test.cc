@@ -12,10 +12,7 @@
 namespace suede::message {
 namespace {
 
-TEST_F(Pairs, AnOperationIsPushedBeforeItIsComplete) {
-  const uint32_t sender = OpenSender(0, {1});
-  OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, AnOperationIsPushedBeforeItIsComplete) {
   const Octets octets = Pattern(700);
   suede_socket_result results[2] = {};
   uint64_t numbers[2] = {};
@@ -67,10 +64,7 @@ TEST_F(Pairs, AResultThatIsForgottenIsNotWritten) {
       << "how a target has failed";
 }
 
-TEST_F(Pairs, AReleasedSocketWritesNoResult) {
-  const uint32_t sender = OpenSender(0, {1});
-  OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, AReleasedSocketWritesNoResult) {
   ASSERT_EQ(Send(0, sender, Pattern(20'000), 100), Started::kOk);
   PumpAll();
   nodes[0]->Release(sender);
@@ -106,10 +100,7 @@ TEST_F(Pairs, EachFailureOfATargetIsReportedWithOneOperation) {
   EXPECT_EQ(nodes[0]->senders().operations(sender)->TakeFailure(), Status::kOk);
 }
 
-TEST_F(Pairs, ProgressChangesWhereverSomebodyMayWait) {
-  const uint32_t sender = OpenSender(0, {1});
-  OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, ProgressChangesWhereverSomebodyMayWait) {
   const auto changes = [&](uint16_t xpuid, const auto& does) {
     const uint64_t before = nodes[xpuid]->progress();
     does();
@@ -127,10 +118,7 @@ TEST_F(Pairs, ProgressChangesWhereverSomebodyMayWait) {
 
 // ---- Operations without octets, and lengths at the ends of commands.
 
-TEST_F(Pairs, AStreamSendsNothingForNoOctets) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, AStreamSendsNothingForNoOctets) {
   ASSERT_EQ(Send(0, sender, {}), Started::kOk);
   nodes[0]->Pump(wires[0]);
   EXPECT_EQ(result.status, SUEDE_SOCKET_OK);
@@ -235,10 +223,7 @@ TEST_F(Pairs, AnOperationThatIsTooLateIsPassedOverWhenItsTurnComes) {
   EXPECT_EQ(got, expected);
 }
 
-TEST_F(Pairs, AnEmptyOperationBehindOneThatIsTooLateNeedsNoCredit) {
-  const uint32_t sender = OpenSender(0, {1});
-  OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, AnEmptyOperationBehindOneThatIsTooLateNeedsNoCredit) {
   suede_socket_result empty = {};
   ASSERT_EQ(Send(0, sender, Pattern(20'000), 100), Started::kOk);
   ASSERT_EQ(Send(0, sender, {}, &empty), Started::kOk);
@@ -272,10 +257,7 @@ TEST_F(Pairs, AnEndTearsTheDatagramThatHasBegun) {
   EXPECT_TRUE(nodes[0]->IsClosed(sender));
 }
 
-TEST_F(Pairs, CreditCountsUntilTheEndIsKnown) {
-  const uint32_t sender = OpenSender(0, {1});
-  OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, CreditCountsUntilTheEndIsKnown) {
   ASSERT_EQ(Send(0, sender, Pattern(100)), Started::kOk);
   nodes[0]->Close(sender);
   PumpOne(0, 1);  // the data, and not END
@@ -286,10 +268,7 @@ TEST_F(Pairs, CreditCountsUntilTheEndIsKnown) {
   EXPECT_TRUE(nodes[0]->IsClosed(sender));
 }
 
-TEST_F(Pairs, AnEndIsAnsweredByClosedAlone) {
-  const uint32_t sender = OpenSender(0, {1});
-  OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, AnEndIsAnsweredByClosedAlone) {
   ASSERT_EQ(Send(0, sender, Pattern(100)), Started::kOk);
   nodes[0]->Close(sender);
   PumpOne(0);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "socket_pairs.h"
-#include "suede/layout.h"
 
 namespace suede::message {
 namespace {
@@ -46,10 +45,7 @@ TEST_F(Pairs, OneThatTakesAnySenderIsFoundInTime) {
   EXPECT_EQ(nodes[3]->PeerStatus(other, 0), Status::kNotOpen);
 }
 
-TEST_F(Pairs, AStreamIsOctetsAndEndsBehindTheLast) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, AStreamIsOctetsAndEndsBehindTheLast) {
   const Octets octets = Pattern(3000);
   ASSERT_EQ(Send(0, sender, octets), Started::kOk);
   nodes[0]->Close(sender);
@@ -103,10 +99,7 @@ TEST_F(Pairs, ASlowReaderStopsItsSenderAndNobodyElse) {
   EXPECT_EQ(Refused(1, Status::kCredit), 0u);
 }
 
-TEST_F(Pairs, AFullRingEndsASendInTimeAndTheStreamGoesOnBehindIt) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, AFullRingEndsASendInTimeAndTheStreamGoesOnBehindIt) {
   const Octets octets = Pattern(20000);
   ASSERT_EQ(Send(0, sender, octets, 100), Started::kOk);
   PumpAll();
@@ -125,10 +118,7 @@ TEST_F(Pairs, AFullRingEndsASendInTimeAndTheStreamGoesOnBehindIt) {
   EXPECT_EQ(Take(1, receiver), Pattern(5));
 }
 
-TEST_F(Pairs, ASendThatItsDeadlineHasEndedWaitsForNoAcknowledgement) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, ASendThatItsDeadlineHasEndedWaitsForNoAcknowledgement) {
   ASSERT_EQ(Send(0, sender, Pattern(1000), 100), Started::kOk);
   PumpOne(0);  // and the receiver says nothing
   EXPECT_FALSE(nodes[0]->senders().operations(sender)->is_empty());
@@ -146,10 +136,7 @@ TEST_F(Pairs, ASendThatItsDeadlineHasEndedWaitsForNoAcknowledgement) {
   EXPECT_EQ(Take(1, receiver), Pattern(1000));
 }
 
-TEST_F(Pairs, ADeadlineCountsHoweverLongNothingWasSent) {
-  const uint32_t sender = OpenSender(0, {1});
-  OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, ADeadlineCountsHoweverLongNothingWasSent) {
   for (int i = 0; i < 5; ++i) {
     Advance(1000);
     PumpAll();
@@ -163,59 +150,6 @@ TEST_F(Pairs, ADeadlineCountsHoweverLongNothingWasSent) {
   Advance(1);
   EXPECT_EQ(result.status, SUEDE_SOCKET_TIMED_OUT);
   EXPECT_EQ(result.pushed_bytes, 0u);
-}
-
-TEST_F(Pairs, AnEndThatIsLostIsAskedAboutHoweverLongNothingWasSent) {
-  const uint32_t sender = OpenSender(0, {1});
-  OpenReceiver(1, 0);
-  PumpAll();
-  for (int i = 0; i < 5; ++i) {
-    Advance(1000);
-    PumpAll();
-  }
-  nodes[0]->Close(sender);
-  nodes[0]->Pump(wires[0]);
-  ASSERT_EQ(wires[0].sent.size(), 1u);
-  wires[0].sent.clear();
-  for (int i = 0; i < 3; ++i) Advance(500);
-  nodes[0]->Pump(wires[0]);
-  EXPECT_FALSE(wires[0].sent.empty());
-  EXPECT_FALSE(nodes[0]->IsClosed(sender));
-}
-
-TEST_F(Pairs, AnAnswerToTheEndThatIsLostComesAgain) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
-  nodes[0]->Close(sender);
-  PumpOne(0);
-  Take(1, receiver, Got::kEnd);
-  nodes[1]->Pump(wires[1]);
-  ASSERT_EQ(wires[1].sent.size(), 1u);
-  wires[1].sent.clear();
-  EXPECT_FALSE(nodes[0]->IsClosed(sender));
-  for (int i = 0; i < 3; ++i) {
-    Advance(500);
-    PumpAll();
-  }
-  EXPECT_TRUE(nodes[0]->IsClosed(sender));
-  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk);
-}
-
-TEST_F(Pairs, AnAcceptOfAnotherLifeEndsTheStream) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
-  Command accept{.kind = Kind::kAccept,
-                 .tag = nodes[0]->PeerOf(sender, 0).tag,
-                 .own_tag = nodes[1]->PeerOf(receiver, 0).tag,
-                 .limit = 4096};
-  Inject(1, 0, kControlVc, accept);
-  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk) << "the answer to another CONNECT";
-  accept.own_tag ^= 1u << 20;
-  Inject(1, 0, kControlVc, accept);
-  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kReset);
-  EXPECT_EQ(Refused(0, Status::kClosed), 1u);
 }
 
 TEST_F(Pairs, TimesThatTheDaemonTakesNothingAreCounted) {
@@ -237,10 +171,7 @@ TEST_F(Pairs, TimesThatTheDaemonTakesNothingAreCounted) {
   EXPECT_FALSE(nodes[0]->HasUnsent());
 }
 
-TEST_F(Pairs, DataAndEndThatTheDaemonDoesNotTakeWaitAndAreCounted) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, DataAndEndThatTheDaemonDoesNotTakeWaitAndAreCounted) {
   for (const bool closes : {false, true}) {
     wires[0].Stop(1, kDataVc);
     if (closes) {
@@ -263,10 +194,7 @@ TEST_F(Pairs, DataAndEndThatTheDaemonDoesNotTakeWaitAndAreCounted) {
   EXPECT_TRUE(nodes[0]->IsClosed(sender));
 }
 
-TEST_F(Pairs, TimesThatAReceiverHasNoRoomAreCounted) {
-  const uint32_t sender = OpenSender(0, {1});
-  OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, TimesThatAReceiverHasNoRoomAreCounted) {
   ASSERT_EQ(Send(0, sender, Pattern(15 * 256)), Started::kOk);
   PumpAll();
   EXPECT_EQ(nodes[0]->counters().starved, 0u);
@@ -276,10 +204,7 @@ TEST_F(Pairs, TimesThatAReceiverHasNoRoomAreCounted) {
 }
 
 // The room of a quarter of the ring is worth telling, and less is not.
-TEST_F(Pairs, CreditIsToldNowAndThen) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, CreditIsToldNowAndThen) {
   for (int i = 0; i < 12; ++i) ASSERT_EQ(Send(0, sender, Pattern(100)), Started::kOk);
   PumpAll();
   Octets room(800);
@@ -341,104 +266,6 @@ TEST_F(Pairs, AReceiverThatWaitsAsksOnce) {
     nodes[1]->Pump(wires[1]);
   }
   EXPECT_TRUE(wires[1].sent.empty());
-}
-
-TEST_F(Pairs, WhoSendsMoreThanWasGrantedIsRefusedAndCounted) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  const uint32_t other = OpenSender(2, {1});
-  const uint32_t other_receiver = OpenReceiver(1, 2);
-  PumpAll();
-  const uint32_t tag = nodes[0]->PeerOf(sender, 0).peer_tag;
-  const Octets octets = Pattern(256);
-  for (uint32_t number = 0; number < 30; ++number) {
-    Inject(0, 1, 1,
-           {.kind = Kind::kData,
-            .tag = tag,
-            .number = number,
-            .data = octets.data(),
-            .data_bytes = 256});
-  }
-  EXPECT_EQ(Refused(1, Status::kCredit), 15u) << "the first one, and those behind it";
-  // The octets that had credit are there, and the socket has failed behind them.
-  Octets got;
-  while (got.size() < 15 * 256) {
-    const Octets more = Take(1, receiver);
-    got.insert(got.end(), more.begin(), more.end());
-  }
-  Take(1, receiver, Got::kFailed);
-  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kCredit);
-  PumpAll();
-  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kCredit);
-  ASSERT_EQ(Send(2, other, octets), Started::kOk);
-  PumpAll();
-  EXPECT_EQ(Take(1, other_receiver), octets);
-}
-
-TEST_F(Pairs, DataOfAnotherEpochTouchesNothing) {
-  const uint32_t sender = OpenSender(0, {1}, {.epoch = 7});
-  const uint32_t receiver = OpenReceiver(1, 0, {.epoch = 7});
-  PumpAll();
-  const uint32_t tag = nodes[0]->PeerOf(sender, 0).peer_tag;
-  const Octets octets = Pattern(4);
-  const Command late{
-      .kind = Kind::kData, .tag = tag, .epoch = 6, .data = octets.data(), .data_bytes = 4};
-  Inject(0, 1, 1, late);
-  EXPECT_EQ(Refused(1, Status::kEpoch), 1u);
-  Take(1, receiver, Got::kNothing);
-  // A command with a tag of a former life is refused by its epoch, too.
-  Command former = late;
-  former.tag = tag ^ 0x80000000;
-  Inject(0, 1, 1, former);
-  EXPECT_EQ(Refused(1, Status::kEpoch), 2u);
-  EXPECT_EQ(nodes[1]->counters().received_bytes, 0u);
-  ASSERT_EQ(Send(0, sender, octets), Started::kOk);
-  nodes[0]->Pump(wires[0]);
-  for (; !wires[0].sent.empty(); wires[0].sent.pop_front()) Deliver(0, wires[0].sent.front());
-  EXPECT_EQ(Take(1, receiver), octets);
-}
-
-TEST_F(Pairs, EpochsAreApart) {
-  const uint32_t old_sender = OpenSender(0, {1}, {.epoch = 1});
-  const uint32_t new_receiver = OpenReceiver(1, 0, {.epoch = 2});
-  PumpAll();
-  EXPECT_EQ(nodes[0]->PeerStatus(old_sender, 0), Status::kEpoch);
-  const uint32_t old_receiver = OpenReceiver(1, 0, {.epoch = 1});
-  const uint32_t new_sender = OpenSender(0, {1}, {.epoch = 2});
-  PumpAll();
-  const Octets one = Pattern(10, 1);
-  const Octets two = Pattern(10, 2);
-  ASSERT_EQ(Send(0, new_sender, two), Started::kOk);
-  ASSERT_EQ(Send(0, old_sender, one), Started::kOk);
-  PumpAll();
-  EXPECT_EQ(Take(1, old_receiver), one);
-  EXPECT_EQ(Take(1, new_receiver), two);
-}
-
-TEST_F(Pairs, BothEndsAgreeOnTypePrivacyAndVc) {
-  OpenReceiver(1, 0, {.id = 1});
-  OpenReceiver(1, 0, {.id = 2});
-  OpenReceiver(1, 0, {.id = 3});
-  const uint32_t datagram = OpenSender(0, {1}, {.is_datagram = true, .id = 1});
-  const uint32_t vc = OpenSender(0, {1}, {.vc = 2, .id = 2});
-  PumpAll();
-  EXPECT_EQ(nodes[0]->StatusOf(datagram), Status::kMismatch);
-  EXPECT_EQ(nodes[0]->StatusOf(vc), Status::kMismatch);
-  nodes[0]->Release(datagram);
-  nodes[0]->Release(vc);
-  const uint32_t alone = OpenSender(0, {1}, {.is_private = true, .id = 3});
-  PumpAll();
-  EXPECT_EQ(nodes[0]->StatusOf(alone), Status::kMismatch);
-}
-
-TEST_F(Pairs, APrivateStreamHasItsVcAlone) {
-  const uint32_t alone = OpenSender(0, {1, 2}, {.is_private = true, .id = 1});
-  Open(0, {.is_sender = true, .id = 2}, {3}, Opened::kBusy);
-  Open(0, {.is_sender = true, .vc = 2, .id = 2}, {3});
-  Open(0, {.is_sender = true, .is_private = true, .vc = 2, .id = 3}, {3}, Opened::kBusy);
-  OpenReceiver(0, 1, {.id = 2});  // the other direction
-  nodes[0]->Release(alone);
-  Open(0, {.is_sender = true, .id = 2}, {1});
 }
 
 TEST_F(Pairs, ADatagramIsWholeOrNotAtAll) {
@@ -560,300 +387,7 @@ TEST_F(Pairs, ASlowTargetIsGivenUpAtTheDeadlineAndTheOthersGoOn) {
   EXPECT_EQ(result.status, SUEDE_SOCKET_TIMED_OUT);
 }
 
-TEST_F(Pairs, AReceiverThatClosesFirstFailsItsSender) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
-  ASSERT_EQ(Send(0, sender, Pattern(20000)), Started::kOk);
-  PumpAll();
-  nodes[1]->Release(receiver);
-  PumpAll();
-  EXPECT_EQ(result.status, SUEDE_SOCKET_CLOSED);
-  EXPECT_EQ(Send(0, sender, Pattern(1)), Started::kFailed);
-  EXPECT_EQ(nodes[1]->free_channels(), 16u);
-}
-
-// Either the credit for the octets taken is still on the way, or END is.
-TEST_F(Pairs, AReceiverThatClosesAfterItTookEverythingFailsNothing) {
-  for (const bool closes_before : {true, false}) {
-    const uint32_t sender = OpenSender(0, {1});
-    const uint32_t receiver = OpenReceiver(1, 0);
-    PumpAll();
-    ASSERT_EQ(Send(0, sender, Pattern(3000)), Started::kOk);
-    PumpOne(0);
-    EXPECT_EQ(Take(1, receiver), Pattern(3000));
-    if (!closes_before) nodes[0]->Close(sender);
-    nodes[1]->Release(receiver);
-    PumpAll();
-    EXPECT_EQ(result.status, SUEDE_SOCKET_OK);
-    EXPECT_EQ(result.pushed_bytes, 3000u);
-    EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kClosed);
-    EXPECT_EQ(nodes[0]->OutcomeOf(sender), Status::kOk);
-    if (closes_before) {
-      EXPECT_EQ(Send(0, sender, Pattern(1)), Started::kFailed);
-    }
-    nodes[0]->Close(sender);
-    PumpAll();
-    EXPECT_TRUE(nodes[0]->IsClosed(sender));
-    EXPECT_EQ(nodes[0]->OutcomeOf(sender), closes_before ? Status::kClosed : Status::kOk);
-    nodes[0]->Release(sender);
-    PumpAll();
-    Advance(2000);
-    EXPECT_EQ(nodes[0]->free_channels(), 16u);
-    EXPECT_EQ(nodes[1]->free_channels(), 16u);
-  }
-}
-
-TEST_F(Pairs, AReceiverThatClosesBeforeAnythingWasSentFailsItsSender) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
-  nodes[1]->Release(receiver);
-  PumpAll();
-  nodes[0]->Close(sender);
-  EXPECT_EQ(nodes[0]->OutcomeOf(sender), Status::kClosed);
-}
-
-TEST_F(Pairs, AReceiverThatClosesBeforeItTookEverythingFailsItsSender) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
-  ASSERT_EQ(Send(0, sender, Pattern(3000)), Started::kOk);
-  PumpAll();
-  nodes[1]->Release(receiver);
-  PumpAll();
-  nodes[0]->Close(sender);
-  EXPECT_EQ(nodes[0]->OutcomeOf(sender), Status::kClosed);
-}
-
-TEST_F(Pairs, ASenderThatGivesUpAbortsItsReceiver) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
-  ASSERT_EQ(Send(0, sender, Pattern(100)), Started::kOk);
-  nodes[0]->Pump(wires[0]);
-  nodes[0]->Release(sender);
-  PumpAll();
-  EXPECT_EQ(Take(1, receiver), Pattern(100));
-  Take(1, receiver, Got::kFailed);
-  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kAborted);
-  EXPECT_EQ(nodes[0]->free_channels(), 16u);
-}
-
-TEST_F(Pairs, ANewLifeOfAPeerIsNotTheOldOne) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
-  Begin(1);
-  OpenReceiver(1, 0);
-  PumpAll();
-  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kReset);
-  nodes[0]->Release(sender);
-  const uint32_t again = OpenSender(0, {1});
-  PumpAll();
-  EXPECT_EQ(nodes[0]->StatusOf(again), Status::kOk);
-  // Now the sender's process begins anew.
-  Begin(0);
-  const uint32_t third = OpenSender(0, {1});
-  PumpAll();
-  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kReset);
-  EXPECT_EQ(nodes[0]->PeerStatus(third, 0), Status::kNotOpen);
-  nodes[1]->Release(receiver);
-  OpenReceiver(1, 0);
-  PumpAll();
-  EXPECT_EQ(nodes[0]->StatusOf(third), Status::kOk);
-}
-
-TEST_F(Pairs, ASenderFindsOutThatItsReceiverIsNoMore) {
-  const uint32_t sender = OpenSender(0, {1});
-  OpenReceiver(1, 0);
-  PumpAll();
-  ASSERT_EQ(Send(0, sender, Pattern(10)), Started::kOk);
-  nodes[0]->Pump(wires[0]);
-  wires[0].sent.clear();  // taken by a process that ended then
-  Begin(1);
-  PumpAll();
-  EXPECT_EQ(result.status, SUEDE_SOCKET_PENDING);
-  for (int i = 0; i < 3; ++i) {
-    Advance(500);
-    PumpAll();
-  }
-  EXPECT_EQ(result.status, SUEDE_SOCKET_NOT_OPEN);
-}
-
-TEST_F(Pairs, AnswersOfOthersAreStray) {
-  const uint32_t sender = OpenSender(0, {1});
-  OpenReceiver(1, 0);
-  PumpAll();
-  ASSERT_EQ(Send(0, sender, Pattern(20000)), Started::kOk);
-  PumpAll();
-  const Channel& channel = nodes[0]->PeerOf(sender, 0);
-  const uint64_t limit = channel.limit;
-  const Command credit{.kind = Kind::kCredit, .tag = channel.tag, .limit = 8000, .received = 0};
-  Inject(2, 0, kControlVc, credit);  // of another XPU
-  Command much = credit;
-  much.limit = 1 << 20;  // more than the ring has
-  Inject(1, 0, kControlVc, much);
-  Command received = credit;
-  received.received = 20000;  // more than was sent
-  Inject(1, 0, kControlVc, received);
-  Inject(1, 0, kControlVc, {.kind = Kind::kClosed, .tag = channel.tag});
-  Inject(2, 0, kControlVc, {.kind = Kind::kRefuse, .status = Status::kClosed, .tag = channel.tag});
-  EXPECT_EQ(nodes[0]->counters().stray, 5u);
-  // A limit grows, up to what was sent and the ring.
-  much.received = static_cast<uint32_t>(channel.acknowledged);
-  const auto max = static_cast<uint32_t>(channel.sent) + 4096;
-  for (const uint32_t bad : {4095u, max + 1}) {
-    much.limit = bad;
-    Inject(1, 0, kControlVc, much);
-  }
-  EXPECT_EQ(nodes[0]->counters().stray, 7u);
-  EXPECT_EQ(channel.limit, limit);
-  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk);
-  EXPECT_EQ(result.status, SUEDE_SOCKET_PENDING);
-  much.limit = max;
-  Inject(1, 0, kControlVc, much);
-  EXPECT_EQ(channel.limit, max);
-  // A socket that waits has neither sent anything nor ended.
-  const uint32_t waiting = OpenSender(0, {3});
-  const uint32_t tag = nodes[0]->PeerOf(waiting, 0).tag;
-  Inject(3, 0, kControlVc, {.kind = Kind::kCredit, .tag = tag});
-  Inject(3, 0, kControlVc, {.kind = Kind::kClosed, .tag = tag});
-  EXPECT_EQ(nodes[0]->counters().stray, 9u);
-  EXPECT_EQ(nodes[0]->StatusOf(waiting), Status::kPending);
-}
-
-TEST_F(Pairs, AFloodOfWhatIsRefusedTakesOnePlace) {
-  wires[1].stopped_xpuid = 2;
-  wires[1].stopped_vc = kControlVc;
-  const Octets octets = Pattern(256);
-  for (uint32_t number = 0; number < 1000; ++number) {
-    Inject(2, 1, 1,
-           {.kind = Kind::kData, .id = 5, .tag = number, .data = octets.data(), .data_bytes = 256});
-    Inject(2, 1, kControlVc, {.kind = Kind::kConnect, .id = 6, .own_tag = number});
-  }
-  nodes[1]->Pump(wires[1]);
-  EXPECT_EQ(Refused(1, Status::kNotOpen), 2000u);
-  EXPECT_EQ(nodes[1]->counters().unanswered, 1999u);
-  EXPECT_TRUE(wires[1].sent.empty());
-  // Other senders are answered meanwhile.
-  const uint32_t sender = OpenSender(0, {1});
-  OpenReceiver(1, 0);
-  PumpAll();
-  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk);
-  wires[1].stopped_xpuid = -1;
-  nodes[1]->Pump(wires[1]);
-  ASSERT_EQ(wires[1].sent.size(), 1u) << "one answer, to the first";
-  EXPECT_EQ(wires[1].sent[0].to.xpuid, 2);
-  EXPECT_EQ(wires[1].sent[0].to.vc, kControlVc);
-  Command answer;
-  ASSERT_EQ(ParseCommand(wires[1].sent[0].control.data(), kControlBytes, nullptr, 0, &answer),
-            Parsed::kCommand);
-  EXPECT_EQ(answer.kind, Kind::kRefuse);
-  EXPECT_EQ(answer.status, Status::kNotOpen);
-  EXPECT_EQ(answer.id, 5);
-}
-
-TEST_F(Pairs, CommandsOutOfPlaceAreRefused) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
-  const uint32_t tag = nodes[0]->PeerOf(sender, 0).peer_tag;
-  const Octets octets = Pattern(8);
-  Inject(0, 1, 1, {.kind = Kind::kConnect, .own_tag = 1});  // on a VC of data
-  EXPECT_EQ(Refused(1, Status::kMalformed), 1u);
-  Command data{.kind = Kind::kData, .tag = tag, .data = octets.data(), .data_bytes = 8};
-  Inject(0, 1, 2, data);  // on another VC
-  EXPECT_EQ(Refused(1, Status::kMismatch), 1u);
-  Inject(3, 1, 1, data);  // of another XPU
-  EXPECT_EQ(Refused(1, Status::kNotOpen), 1u);
-  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kOk);
-  data.number = 1;  // one is missing
-  Inject(0, 1, 1, data);
-  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kOrder);
-  Take(1, receiver, Got::kFailed);
-}
-
-// The receiver would wait for data for ever, and its sender for a good answer.
-TEST_F(Pairs, AnAcceptWithALimitOutOfRangeIsRefused) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  nodes[0]->Pump(wires[0]);
-  const Carried connect = wires[0].sent.front();
-  wires[0].sent.clear();
-  Deliver(0, connect);
-  nodes[1]->Pump(wires[1]);
-  wires[1].sent.clear();  // the ACCEPT, in place of which others come
-  const uint32_t tag = nodes[0]->PeerOf(sender, 0).tag;
-  const uint32_t own_tag = nodes[1]->PeerOf(receiver, 0).tag;
-  uint32_t refused = 0;
-  for (const uint32_t limit : {0u, 4095u, (1u << 30) + 1}) {
-    Inject(1, 0, kControlVc,
-           {.kind = Kind::kAccept, .tag = tag, .own_tag = own_tag, .limit = limit});
-    EXPECT_EQ(Refused(0, Status::kMalformed), ++refused);
-    EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kPending);
-    PumpOne(0);
-  }
-  EXPECT_EQ(nodes[0]->counters().stray, 0u);
-  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kAborted);
-}
-
-TEST_F(Pairs, EndTravelsBehindTheData) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
-  const Channel& channel = nodes[0]->PeerOf(sender, 0);
-  Inject(0, 1, kControlVc, {.kind = Kind::kEnd, .tag = channel.peer_tag});
-  EXPECT_EQ(Refused(1, Status::kMismatch), 1u);
-  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kOk);
-  const uint64_t progress = nodes[1]->progress();
-  Inject(0, 1, channel.traits.vc, {.kind = Kind::kEnd, .tag = channel.peer_tag});
-  EXPECT_EQ(Refused(1, Status::kMismatch), 1u);
-  EXPECT_NE(nodes[1]->progress(), progress) << "who waits for octets looks again";
-  Take(1, receiver, Got::kEnd);
-}
-
-TEST_F(Pairs, WhatTheDaemonCouldNotDeliverFailsTheTarget) {
-  const uint32_t sender = OpenSender(0, {1, 2});
-  OpenReceiver(1, 0);
-  OpenReceiver(2, 0);
-  PumpAll();
-  ASSERT_EQ(Send(0, sender, Pattern(10)), Started::kOk);
-  nodes[0]->Pump(wires[0]);
-  ASSERT_EQ(wires[0].sent.size(), 2u);
-  nodes[0]->senders().OnCompletion(wires[0].sent[1].tag, SUEDE_STATUS_UNREACHABLE);
-  wires[0].sent.pop_back();
-  PumpAll();
-  EXPECT_EQ(result.status, SUEDE_SOCKET_UNREACHABLE);
-  EXPECT_EQ(result.pushed_bytes, 10u) << "the other one has it";
-  EXPECT_EQ(nodes[0]->PeerStatus(sender, 0), Status::kOk);
-  EXPECT_EQ(nodes[0]->PeerStatus(sender, 1), Status::kUnreachable);
-}
-
-TEST_F(Pairs, APlaneThatIsLostFailsItsSockets) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(0, 1);
-  const uint32_t waiting = OpenSender(0, {3}, {.id = 8});
-  OpenReceiver(1, 0);
-  OpenSender(1, {0});
-  PumpAll();
-  ASSERT_EQ(Send(0, sender, Pattern(10)), Started::kOk);
-  nodes[0]->Pump(wires[0]);
-  nodes[0]->OnPlaneLost(0);
-  EXPECT_EQ(result.status, SUEDE_SOCKET_IN_DOUBT);
-  EXPECT_EQ(nodes[0]->StatusOf(receiver), Status::kUnreachable);
-  EXPECT_EQ(nodes[0]->StatusOf(waiting), Status::kUnreachable);
-  CheckInvariants();
-  wires[0].sent.clear();
-  EXPECT_TRUE(Lose(0).empty());
-  for (const uint32_t socket : {sender, receiver, waiting}) nodes[0]->Release(socket);
-  EXPECT_EQ(nodes[0]->free_channels(), 16u);
-}
-
-TEST_F(Pairs, RoomThatIsOfferedIsFilledInPlace) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, RoomThatIsOfferedIsFilledInPlace) {
   Octets room(600);
   ASSERT_TRUE(nodes[1]->receivers().OfferBuffer(receiver, room.data(), 600));
   ASSERT_EQ(Send(0, sender, Pattern(800)), Started::kOk);
@@ -868,10 +402,7 @@ TEST_F(Pairs, RoomThatIsOfferedIsFilledInPlace) {
   EXPECT_EQ(room, Pattern(800));
 }
 
-TEST_F(Pairs, RoomThatIsFilledNeedsNoRing) {
-  const uint32_t sender = OpenSender(0, {1});
-  const uint32_t receiver = OpenReceiver(1, 0);
-  PumpAll();
+TEST_F(Connected, RoomThatIsFilledNeedsNoRing) {
   Octets room(512);
   for (uint8_t i = 0; i < 20; ++i) {
     ASSERT_TRUE(nodes[1]->receivers().OfferBuffer(receiver, room.data(), 512));
@@ -890,53 +421,6 @@ TEST_F(Pairs, RoomThatIsFilledNeedsNoRing) {
   PumpAll();
   EXPECT_EQ(room, before) << "it was taken back";
   EXPECT_EQ(Take(1, receiver), Pattern(8, 99));
-}
-
-TEST_F(Pairs, CallsOutOfRange) {
-  Open(0, {.is_sender = true}, {}, Opened::kInvalid);
-  Open(0, {.is_sender = true}, {kAnyXpu}, Opened::kInvalid);
-  Open(0, {.is_sender = true}, {1, 1}, Opened::kInvalid);
-  Open(0, {.is_sender = false}, {1, 2}, Opened::kInvalid);
-  Open(0, {.is_sender = true, .plane = 1}, {1}, Opened::kInvalid);
-  Open(0, {.is_sender = true, .vc = 0}, {1}, Opened::kInvalid);
-  Open(0, {.is_sender = true, .is_datagram = true, .is_private = true}, {1}, Opened::kInvalid);
-  Open(0, {.ring_bytes = 4088}, {1}, Opened::kInvalid);
-  Open(0, {.ring_bytes = 4100}, {1}, Opened::kInvalid);
-  const uint32_t sender = OpenSender(0, {1}, {.operations = 2});
-  Open(0, {.is_sender = true}, {2, 1}, Opened::kExists);
-  EXPECT_EQ(Send(0, sender, Pattern(1)), Started::kNotConnected);
-  OpenReceiver(1, 0);
-  PumpAll();
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(Send(0, sender, Pattern(1)), Started::kOk);
-  EXPECT_EQ(Send(0, sender, Pattern(1)), Started::kNoRoom);
-  for (uint16_t id = 1; id < 15; ++id) OpenSender(0, {1}, {.id = id});
-  Open(0, {.is_sender = true, .id = 99}, {1, 2}, Opened::kNoRoom);
-  OpenSender(0, {1}, {.id = 15});
-  // Arguments at the ends of their ranges find no room now, others are still invalid.
-  struct Case {
-    SocketParams params;
-    std::vector<uint16_t> peers;
-    Opened expected;
-  };
-  const Case cases[] = {
-      {{.is_sender = true, .id = 99}, {1}, Opened::kNoRoom},
-      {{.is_sender = true, .id = 99}, {0, 1023}, Opened::kNoRoom},
-      {{.is_sender = true, .id = 99}, {1, 1024}, Opened::kInvalid},
-      {{.is_sender = true, .id = 99}, {1, 2, 1}, Opened::kInvalid},
-      {{.is_sender = true, .id = 99, .operations = 1}, {1}, Opened::kNoRoom},
-      {{.is_sender = true, .id = 99, .operations = 0}, {1}, Opened::kInvalid},
-      {{.is_sender = true, .plane = 0, .id = 99}, {1}, Opened::kNoRoom},
-      {{.is_sender = true, .plane = -2, .id = 99}, {1}, Opened::kInvalid},
-      {{.is_sender = true, .vc = 2, .id = 99}, {1}, Opened::kNoRoom},
-      {{.is_sender = true, .vc = -2, .id = 99}, {1}, Opened::kInvalid},
-      {{.is_sender = true, .vc = 4, .id = 99}, {1}, Opened::kInvalid},
-      {{.id = 99}, {kAnyXpu}, Opened::kNoRoom},
-      {{.id = 99}, {kAnyXpu + 1}, Opened::kInvalid},
-      {{.id = 99, .ring_bytes = kMinRingBytes}, {1}, Opened::kNoRoom},
-      {{.id = 99, .ring_bytes = kMaxRingBytes}, {1}, Opened::kNoRoom},
-      {{.id = 99, .ring_bytes = kMaxRingBytes + 8}, {1}, Opened::kInvalid},
-  };
-  for (const Case& each : cases) Open(0, each.params, each.peers, each.expected);
 }
 
 }  // namespace
