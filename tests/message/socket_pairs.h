@@ -143,6 +143,13 @@ class Pairs : public testing::Test {
     for (const auto& each : nodes) each->OnTime(TimeFromNs(now_ms * 1'000'000));
     CheckInvariants();
   }
+  // Delivers what is sent, each time after so much time.
+  void Wait(int times, int64_t ms) {
+    for (int i = 0; i < times; ++i) {
+      Advance(ms);
+      PumpAll();
+    }
+  }
   Started Send(uint16_t xpuid, uint32_t socket, const Octets& octets, int64_t in_ms = -1) {
     return Send(xpuid, socket, octets, &result, in_ms);
   }
@@ -160,6 +167,14 @@ class Pairs : public testing::Test {
     EXPECT_TRUE(expected == Got::kOctets || bytes == 0);
     room.resize(bytes);
     return room;
+  }
+  // Appends what there is to be read, which may be nothing.
+  void TakeMore(uint16_t xpuid, uint32_t socket, Octets* octets) {
+    const size_t before = octets->size();
+    uint32_t bytes = 0;
+    octets->resize(before + 10000);
+    nodes[xpuid]->receivers().Receive(socket, octets->data() + before, 10000, &bytes);
+    octets->resize(before + bytes);
   }
   void Inject(uint16_t from, uint16_t to, uint8_t vc, const Command& command, uint8_t plane = 0) {
     Carried one{.to = {.xpuid = to, .plane = plane, .vc = vc},

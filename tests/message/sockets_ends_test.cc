@@ -12,10 +12,7 @@ namespace suede::message {
 namespace {
 
 TEST_F(Connected, AnEndThatIsLostIsAskedAboutHoweverLongNothingWasSent) {
-  for (int i = 0; i < 5; ++i) {
-    Advance(1000);
-    PumpAll();
-  }
+  Wait(5, 1000);
   nodes[0]->Close(sender);
   nodes[0]->Pump(wires[0]);
   ASSERT_EQ(wires[0].sent.size(), 1u);
@@ -34,10 +31,7 @@ TEST_F(Connected, AnAnswerToTheEndThatIsLostComesAgain) {
   ASSERT_EQ(wires[1].sent.size(), 1u);
   wires[1].sent.clear();
   EXPECT_FALSE(nodes[0]->IsClosed(sender));
-  for (int i = 0; i < 3; ++i) {
-    Advance(500);
-    PumpAll();
-  }
+  Wait(3, 500);
   EXPECT_TRUE(nodes[0]->IsClosed(sender));
   EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk);
 }
@@ -151,10 +145,7 @@ TEST_F(Connected, ASenderFindsOutThatItsReceiverIsNoMore) {
   Begin(1);
   PumpAll();
   EXPECT_EQ(result.status, SUEDE_SOCKET_PENDING);
-  for (int i = 0; i < 3; ++i) {
-    Advance(500);
-    PumpAll();
-  }
+  Wait(3, 500);
   EXPECT_EQ(result.status, SUEDE_SOCKET_NOT_OPEN);
 }
 

@@ -149,8 +149,7 @@ TEST_F(Connected, AnswersOfOthersAreStray) {
 }
 
 TEST_F(Pairs, AFloodOfWhatIsRefusedTakesOnePlace) {
-  wires[1].stopped_xpuid = 2;
-  wires[1].stopped_vc = kControlVc;
+  wires[1].Stop(2, kControlVc);
   const Octets octets = Pattern(256);
   for (uint32_t number = 0; number < 1000; ++number) {
     Inject(2, 1, 1,

@@ -137,12 +137,8 @@ TEST_F(Connected, ASendThatItsDeadlineHasEndedWaitsForNoAcknowledgement) {
 }
 
 TEST_F(Connected, ADeadlineCountsHoweverLongNothingWasSent) {
-  for (int i = 0; i < 5; ++i) {
-    Advance(1000);
-    PumpAll();
-  }
-  wires[0].stopped_xpuid = 1;
-  wires[0].stopped_vc = nodes[0]->PeerOf(sender, 0).traits.vc;
+  Wait(5, 1000);
+  wires[0].Stop(1, nodes[0]->PeerOf(sender, 0).traits.vc);
   ASSERT_EQ(Send(0, sender, Pattern(5), 20), Started::kOk);
   PumpAll();
   Advance(19);
@@ -153,8 +149,7 @@ TEST_F(Connected, ADeadlineCountsHoweverLongNothingWasSent) {
 }
 
 TEST_F(Pairs, TimesThatTheDaemonTakesNothingAreCounted) {
-  wires[0].stopped_xpuid = 1;
-  wires[0].stopped_vc = kControlVc;
+  wires[0].Stop(1, kControlVc);
   OpenSender(0, {1});
   nodes[0]->Pump(wires[0]);
   const uint64_t before = nodes[0]->counters().blocked;
@@ -338,10 +333,7 @@ TEST_F(Pairs, AMulticastIsCompleteWhenAllHaveIt) {
   Octets got[4];
   const auto read = [&](uint16_t xpuid) {
     for (int i = 0; i < 4; ++i) {
-      Octets room(10000);
-      uint32_t bytes = 0;
-      nodes[xpuid]->receivers().Receive(receivers[xpuid], room.data(), 10000, &bytes);
-      got[xpuid].insert(got[xpuid].end(), room.begin(), room.begin() + bytes);
+      TakeMore(xpuid, receivers[xpuid], &got[xpuid]);
       PumpAll();
     }
   };
@@ -364,10 +356,7 @@ TEST_F(Pairs, ASlowTargetIsGivenUpAtTheDeadlineAndTheOthersGoOn) {
   Octets got;
   for (int i = 0; i < 4; ++i) {
     PumpAll();
-    Octets room(10000);
-    uint32_t bytes = 0;
-    nodes[1]->receivers().Receive(quick, room.data(), 10000, &bytes);
-    got.insert(got.end(), room.begin(), room.begin() + bytes);
+    TakeMore(1, quick, &got);
   }
   EXPECT_EQ(got, octets);
   Advance(100);

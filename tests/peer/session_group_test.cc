@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of docs/sessions.md on the opening, moving and closing of sessions, by name.
+#include "peer/session_group.h"
+
 #include <gtest/gtest.h>
 
 #include <bit>
 
-#include "peer/session_group.h"
 #include "session_groups.h"
 
 namespace suede {
