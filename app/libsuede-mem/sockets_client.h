@@ -78,7 +78,7 @@ struct suede_sockets {
   std::set<suede_socket*> open_;
   uint32_t data_vcs_ = 0;
   uint8_t control_vc_ = 0;
-  uint32_t told_ = 0;      // mask of planes whose loss was reported
+  uint32_t told_ = 0;  // mask of planes whose loss was reported
 
   std::mutex thread_mutex_;  // serializes Start and Stop
   pthread_t thread_{};

@@ -34,6 +34,7 @@ void Initiator::Unqueue(uint32_t index) {
 }
 
 void Initiator::Pump(BurstSink& sink) {
+  if (active_.is_empty()) return;
   active_.ServeEach([&](uint32_t lane) { return PumpLane(lane, sink); });
   active_.Rotate();  // the table may not hold the requests of all lanes
 }

@@ -23,8 +23,8 @@ namespace suede::mem {
 inline constexpr uint32_t kMaxPlanes = 16;
 
 struct TargetParams {
-  uint32_t planes = 1;              // 1 to kMaxPlanes
-  uint32_t response_places = 4096;  // for responses waiting for credit, of all initiators
+  uint32_t planes = 1;                       // 1 to kMaxPlanes
+  uint32_t response_places = 4096;           // for responses waiting for credit, of all initiators
   uint32_t max_places_per_initiator = 1024;  // maximum per initiator
   uint32_t notice_places = 1024;
 };

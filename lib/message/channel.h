@@ -107,9 +107,9 @@ struct Channel {
   uint64_t operation = 0;        // number of the operation being sent
   uint64_t operation_bytes = 0;  // sent bytes of that operation
   uint64_t acknowledged_operations = 0;
-  std::vector<uint64_t> ends;     // position of each operation's end, by number modulo the size
+  std::vector<uint64_t> ends;  // position of each operation's end, by number modulo the size
   CompletionInterval completions;
-  bool has_delivered = false;     // the receiver closed after reading everything
+  bool has_delivered = false;  // the receiver closed after reading everything
 
   // ---- For a receiver.
   std::unique_ptr<SpillRing> ring;

@@ -23,7 +23,7 @@ enum class Kind : uint8_t {
 
 inline constexpr uint8_t kSocketClass = 6;
 inline constexpr uint32_t kControlBytes = kMaxControlBytes;  // length of every command's control
-inline constexpr uint32_t kDataBytes = 256;    // maximum
+inline constexpr uint32_t kDataBytes = 256;                  // maximum
 
 // Flags of DATA.
 inline constexpr uint8_t kFirst = 1;        // of a datagram
@@ -40,16 +40,16 @@ struct Traits {
 
 struct Command {
   Kind kind = Kind::kData;
-  uint8_t flags = 0;            // DATA
-  Traits traits;                // CONNECT, ANNOUNCE
-  Status status = Status::kOk;  // REFUSE, END
-  uint16_t id = 0;              // of the socket
-  uint32_t tag = 0;             // of the destination's channel; REFUSE: of the refused channel
-  uint32_t epoch = 0;           // CONNECT, ANNOUNCE, REFUSE, DATA, END
-  uint32_t own_tag = 0;         // CONNECT, ANNOUNCE, ACCEPT, CLOSED: of the sender's channel
-  uint32_t limit = 0;     // ACCEPT, CREDIT
-  uint32_t received = 0;  // CREDIT
-  uint32_t number = 0;    // DATA, END
+  uint8_t flags = 0;              // DATA
+  Traits traits;                  // CONNECT, ANNOUNCE
+  Status status = Status::kOk;    // REFUSE, END
+  uint16_t id = 0;                // of the socket
+  uint32_t tag = 0;               // of the destination's channel; REFUSE: of the refused channel
+  uint32_t epoch = 0;             // CONNECT, ANNOUNCE, REFUSE, DATA, END
+  uint32_t own_tag = 0;           // CONNECT, ANNOUNCE, ACCEPT, CLOSED: of the sender's channel
+  uint32_t limit = 0;             // ACCEPT, CREDIT
+  uint32_t received = 0;          // CREDIT
+  uint32_t number = 0;            // DATA, END
   const uint8_t* data = nullptr;  // DATA
   uint32_t data_bytes = 0;
 };

@@ -34,7 +34,7 @@ class SenderList {
   // Moves the first sender to the end. A call after each ServeEach gives each sender a turn at the
   // credit that does not suffice for all.
   void Rotate() {
-    if (!is_empty()) Append(TakeFirst());
+    if (!is_empty() && first_ != last_) Append(TakeFirst());
   }
 
  private:

@@ -16,8 +16,8 @@ constexpr uint8_t kHighIntervals = 2;
 // common causes, such as another load of the far end, make round trips differ, too.
 constexpr uint8_t kFreeMoves = 8;
 constexpr int kMaxWaitDoublings = 20;
-constexpr int kMaxIntervals = 64;   // between two moves
-constexpr uint8_t kEvenLooks = 8;   // after which moves are free again
+constexpr int kMaxIntervals = 64;  // between two moves
+constexpr uint8_t kEvenLooks = 8;  // after which moves are free again
 
 // The part of its maximum age after which a session gets its next number, in eighths.
 constexpr int kReplaceAtEighths = 7;
