@@ -15,7 +15,7 @@
 #include "daemon/logger.h"
 #include "dpdk/capture.h"
 #include "local/fd.h"
-#include "mgmt/endpoint_view.h"
+#include "mgmt/daemon_view.h"
 
 namespace suede {
 

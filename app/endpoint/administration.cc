@@ -41,13 +41,15 @@ PlaneView Administration::PlaneOf(uint32_t i, uint32_t plane) const {
   const uint32_t port = instance.ports[plane].port;
   const Plane& own = planes_[i][plane];
   const bool link_up = endpoint_->ports()[port]->link().up;
-  return {.name = {.xpu = instance.xpu, .instance = instance.instance, .plane = plane},
+  return {.xpu = instance.xpu,
+          .instance = instance.instance,
+          .plane = plane,
           .port = config.ports[port].name,
           .admin = own.setting,
-          .port_up = port_up_[port],
           .link_up = link_up,
           .up = own.setting != PlaneSetting::kDown && port_up_[port] && link_up,
-          .weight = own.weight};
+          .weight = own.weight,
+          .port_up = port_up_[port]};
 }
 
 std::vector<PlaneView> Administration::Planes() const {
@@ -69,8 +71,7 @@ absl::StatusOr<uint32_t> Administration::Find(const PlaneName& name) const {
                                     "; planes.list names them"));
 }
 
-absl::StatusOr<AdminView::AdminQuestion> Administration::Ask(uint32_t lcore,
-                                                             const LcoreRequest& request) {
+absl::StatusOr<AdminQuestion> Administration::Ask(uint32_t lcore, const LcoreRequest& request) {
   Pipeline* const pipeline = &endpoint_->pipeline(lcore);
   if (!pipeline->mailbox().requests.Push(request)) {
     return absl::ResourceExhaustedError("the request queue of the lcore is full; try again");
@@ -81,17 +82,17 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::Ask(uint32_t lcore,
   };
 }
 
-absl::StatusOr<AdminView::AdminQuestion> Administration::SetPort(std::string_view name, bool up) {
+absl::StatusOr<AdminQuestion> Administration::SetPort(std::string_view name, bool up) {
   const auto& ports = endpoint_->config().ports;
   uint32_t port = 0;
   while (port < ports.size() && ports[port].name != name) ++port;
   if (port == ports.size()) {
     return absl::NotFoundError(StrCat("there is no port ", name, "; ports.list names them"));
   }
-  if (port_up_[port] == up) return AdminView::AdminQuestion([] { return true; });
-  std::vector<AdminView::AdminQuestion> questions;  // one for each lcore of the port
+  if (port_up_[port] == up) return AdminQuestion([] { return true; });
+  std::vector<AdminQuestion> questions;  // one for each lcore of the port
   for (const Endpoint::PortPlace& place : endpoint_->places_of_port(port)) {
-    absl::StatusOr<AdminView::AdminQuestion> asked =
+    absl::StatusOr<AdminQuestion> asked =
         Ask(place.lcore, request::SetPort{.port = place.number, .up = up});
     // A retry by the operator repeats the requests already posted.
     if (!asked.ok()) return asked;
@@ -107,8 +108,8 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::SetPort(std::string_vie
   };
 }
 
-absl::StatusOr<AdminView::AdminQuestion> Administration::SetPlane(const PlaneName& name,
-                                                                  PlaneSetting setting) {
+absl::StatusOr<AdminQuestion> Administration::SetPlane(const PlaneName& name,
+                                                       PlaneSetting setting) {
   const absl::StatusOr<uint32_t> found = Find(name);
   if (!found.ok()) return found.status();
   const uint32_t i = *found;
@@ -118,14 +119,14 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::SetPlane(const PlaneNam
     return absl::FailedPreconditionError(
         "the instance has no other plane that its PDUs could take; set this one down");
   }
-  if (plane.setting == setting) return AdminView::AdminQuestion([] { return true; });
+  if (plane.setting == setting) return AdminQuestion([] { return true; });
   const uint32_t number = endpoint_->number_of(i);
   LcoreRequest asked = request::SetPlane{
       .instance = number, .plane = PlaneIndex(name.plane), .plane_admin = ToLcore(setting)};
   if (is_only_one) {
     asked = request::SetInstance{.instance = number, .up = setting != PlaneSetting::kDown};
   }
-  absl::StatusOr<AdminView::AdminQuestion> question = Ask(endpoint_->pipeline_of(i), asked);
+  absl::StatusOr<AdminQuestion> question = Ask(endpoint_->pipeline_of(i), asked);
   if (!question.ok()) return question;
   plane.setting = setting;
   endpoint_->events().Raise(EventKind::kPlaneAdmin, {{EventField::kXpu, name.xpu},
@@ -141,7 +142,7 @@ uint32_t Administration::DefaultWeight(uint32_t instance, uint32_t plane) const 
   return PlaneWeightsOf(config, config.instances[instance], speeds_)[plane];
 }
 
-absl::StatusOr<PlaneAdminView::WeightChange> Administration::SetWeight(
+absl::StatusOr<EndpointView::WeightChange> Administration::SetWeight(
     const PlaneName& name, std::optional<uint32_t> peer, std::optional<uint32_t> weight) {
   const absl::StatusOr<uint32_t> found = Find(name);
   if (!found.ok()) return found.status();
@@ -164,7 +165,7 @@ absl::StatusOr<PlaneAdminView::WeightChange> Administration::SetWeight(
   }
   Plane& plane = planes_[i][name.plane];
   const uint32_t value = weight.value_or(peer ? plane.weight : DefaultWeight(i, name.plane));
-  absl::StatusOr<AdminView::AdminQuestion> question =
+  absl::StatusOr<AdminQuestion> question =
       Ask(lcore, request::SetWeight{.instance = number,
                                     .peer = PeerIndex(index),
                                     .plane = PlaneIndex(name.plane),
@@ -179,7 +180,7 @@ absl::StatusOr<PlaneAdminView::WeightChange> Administration::SetWeight(
   } else {
     plane.peers_set.erase(*peer);
   }
-  return PlaneAdminView::WeightChange{.done = *std::move(question), .weight = value};
+  return EndpointView::WeightChange{.done = *std::move(question), .weight = value};
 }
 
 bool Administration::PostWeight(uint32_t instance, PlaneIndex plane, uint32_t weight) {

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "base/coordinates.h"
 #include "lcore/mailbox.h"
-#include "mgmt/admin_view.h"
+#include "mgmt/endpoint_view.h"
 
 namespace suede {
 
@@ -32,11 +32,11 @@ class Administration {
   absl::StatusOr<uint32_t> Find(const PlaneName& name) const;
   bool port_up(uint32_t port) const { return port_up_[port]; }
 
-  absl::StatusOr<AdminView::AdminQuestion> SetPort(std::string_view name, bool up);
-  absl::StatusOr<AdminView::AdminQuestion> SetPlane(const PlaneName& name, PlaneSetting setting);
-  absl::StatusOr<PlaneAdminView::WeightChange> SetWeight(const PlaneName& name,
-                                                         std::optional<uint32_t> peer,
-                                                         std::optional<uint32_t> weight);
+  absl::StatusOr<AdminQuestion> SetPort(std::string_view name, bool up);
+  absl::StatusOr<AdminQuestion> SetPlane(const PlaneName& name, PlaneSetting setting);
+  absl::StatusOr<EndpointView::WeightChange> SetWeight(const PlaneName& name,
+                                                       std::optional<uint32_t> peer,
+                                                       std::optional<uint32_t> weight);
   // Records the speed of the link of Config::ports[port], which has come up.
   void NoteLinkSpeed(uint32_t port, uint64_t speed_bps);
   // Updates weights that derive from link speeds, except for planes with a weight set by an
@@ -53,7 +53,7 @@ class Administration {
   uint32_t DefaultWeight(uint32_t instance, uint32_t plane) const;
   // Posts a request to the lcore. The question is answered when all requests so far have taken
   // effect.
-  absl::StatusOr<AdminView::AdminQuestion> Ask(uint32_t lcore, const LcoreRequest& request);
+  absl::StatusOr<AdminQuestion> Ask(uint32_t lcore, const LcoreRequest& request);
   bool PostWeight(uint32_t instance, PlaneIndex plane, uint32_t weight);
 
   Endpoint* const endpoint_;

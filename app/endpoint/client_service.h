@@ -62,6 +62,12 @@ class ClientService : public ClientHandler {
   void OnRefused(pid_t pid, uid_t uid, std::string_view reason) override;
   void OnEnded(const ClientInfo& client, const ClientEnd& end) override;
 
+  // Returns the state of a client, as clients.list has it.
+  static std::string_view StateOf(const ClientInfo& client) {
+    if (client.is_gone) return "leaving";
+    if (client.has_packets) return "packets";
+    return client.queue_count != 0 ? "open" : "connected";
+  }
   // Returns the VCs received for a client, e.g. "3.0:0,1 4.0:2": own XPU, instance, VCs.
   std::string ClaimsOf(ClientId client) const;
   // Windows that lcores serve.

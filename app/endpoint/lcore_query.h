@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries a snapshot of an lcore's state, which the lcore writes in one poll iteration.
+// Queries snapshots of lcores' state, each written in one poll iteration.
 #ifndef SUEDE_APP_ENDPOINT_LCORE_QUERY_H_
 #define SUEDE_APP_ENDPOINT_LCORE_QUERY_H_
 
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "endpoint/endpoint.h"
+#include "lcore/snapshot.h"
 
 namespace suede {
 
@@ -24,7 +25,6 @@ class SnapshotPool {
       slots_.push_back(std::make_unique<Slot>());
     }
   }
-  Endpoint& endpoint() const { return *endpoint_; }
 
  private:
   template <typename, typename>
@@ -49,8 +49,6 @@ class LcoreQuery {
   LcoreQuery(const LcoreQuery&) = delete;
   LcoreQuery& operator=(const LcoreQuery&) = delete;
 
-  Endpoint& endpoint() const { return pool_->endpoint(); }
-
   // Returns the lcore's reply, valid until the next call; nullptr until it arrives. Until then each
   // call must request the same. `ask(snapshot)` writes the request.
   template <typename Ask>
@@ -62,6 +60,28 @@ class LcoreQuery {
     }
     is_answered_ = IsDone(*slot_);
     return is_answered_ ? &slot_->snapshot : nullptr;
+  }
+
+  // Polls the wanted instances one after the other, a piece at a time, from the first on: calls
+  // `take(snapshot, instance)` with each piece that has arrived, until it returns false. Returns
+  // whether all have been taken.
+  template <typename Wants, typename Ask, typename Take>
+  bool PollInstances(Wants&& wants, Ask&& ask, Take&& take) {
+    const auto& instances = pool_->endpoint_->config().instances;
+    while (true) {
+      while (instance_ < instances.size() && !wants(instances[instance_])) ++instance_;
+      if (instance_ == instances.size()) return true;
+      const Snapshot* const snapshot =
+          Poll(pool_->endpoint_->pipeline_of(instance_), [&](Snapshot& asked) {
+            asked.instance = pool_->endpoint_->number_of(instance_);
+            asked.first = next_;
+            ask(asked);
+          });
+      if (snapshot == nullptr) return false;
+      if (!take(*snapshot, instances[instance_])) return true;
+      next_ = snapshot->more ? snapshot->next : 0;
+      if (!snapshot->more) ++instance_;
+    }
   }
 
  private:
@@ -77,7 +97,7 @@ class LcoreQuery {
     if (slot.taken || !IsDone(slot)) return;
     ask(slot.snapshot);
     slot.snapshot.done.store(false, std::memory_order_relaxed);
-    if (!endpoint().pipeline(pipeline).mailbox().requests.Push(
+    if (!pool_->endpoint_->pipeline(pipeline).mailbox().requests.Push(
             Request{.snapshot = &slot.snapshot})) {
       slot.snapshot.done.store(true, std::memory_order_relaxed);  // mailbox full: retried
       return;
@@ -89,6 +109,8 @@ class LcoreQuery {
   SnapshotPool<Snapshot>* const pool_;
   Slot* slot_ = nullptr;  // held by this query
   bool is_answered_ = false;
+  uint32_t instance_ = 0;  // of PollInstances: index into Config::instances
+  uint32_t next_ = 0;      // first of the next piece of it
 };
 
 }  // namespace suede

@@ -8,7 +8,6 @@
 #include "base/secrets.h"
 #include "config/config_encapsulation.h"
 #include "config/config_values.h"
-#include "daemon/version.h"
 #include "endpoint/pipeline_params.h"
 #include "mgmt/names.h"
 
@@ -17,10 +16,7 @@ namespace {
 
 CounterSetView ToSet(std::string of, const CounterSnapshot& snapshot) {
   CounterSetView set{.of = std::move(of), .counters = {}};
-  const auto rows = CounterRows();
-  for (size_t i = 0; i < kCounterCount; ++i) {
-    set.counters.push_back({.name = rows[i].name, .value = snapshot[i]});
-  }
+  AddCounters(set, CounterRows(), [&](size_t i) { return snapshot[i]; });
   return set;
 }
 
@@ -47,11 +43,28 @@ CounterSetView ToSet(const CounterSnapshot& snapshot, const ShmServerCounters& c
   set.counters.push_back({.name = metric, .value = clients.id});
   SUEDE_SHM_COUNTERS(SUEDE_SHM_COUNTER_VIEW)
 #undef SUEDE_SHM_COUNTER_VIEW
-#define SUEDE_MANAGEMENT_COUNTER_VIEW(id, metric, sentence) \
-  set.counters.push_back({.name = (metric), .value = management.id});
-  SUEDE_MANAGEMENT_COUNTERS(SUEDE_MANAGEMENT_COUNTER_VIEW)
-#undef SUEDE_MANAGEMENT_COUNTER_VIEW
+  AddCounters(set, management);
   return set;
+}
+
+std::string RightsOf(uint8_t rights) {
+  std::string out;
+  for (const auto& [bit, name] :
+       {std::pair(1, "read"), std::pair(2, "write"), std::pair(4, "atomic")}) {
+    if ((rights & bit) != 0) absl::StrAppend(&out, out.empty() ? "" : ",", name);
+  }
+  return out;
+}
+
+ConfigCheckView ToView(const ConfigPlan& plan, std::vector<std::string> warnings) {
+  ConfigCheckView view{.warnings = std::move(warnings), .changes = {}};
+  for (const ConfigChange& change : plan.changes) {
+    view.changes.push_back({.key = change.path,
+                            .from = change.from,
+                            .to = change.to,
+                            .at_once = change.at_once});
+  }
+  return view;
 }
 
 Captures::FindPort PortsOf(Endpoint* endpoint) {
@@ -72,16 +85,13 @@ std::string EndpointNames() {
 
 Management::Management(Endpoint* endpoint, ClientService* clients, Logger* logger,
                        ConfigOrigin origin)
-    : endpoint_(endpoint),
+    : DaemonManagement(endpoint->config().name, origin.file, PortsOf(endpoint), logger),
+      endpoint_(endpoint),
       clients_(clients),
-      logger_(logger),
       changer_(endpoint, std::move(origin)),
       registers_(endpoint, &changer_, [clients] { return clients->server().clients().size(); }),
-      connection_snapshots_(endpoint),
-      queue_snapshots_(endpoint),
-      plane_snapshots_(endpoint),
-      ping_limits_(endpoint),
-      captures_(PortsOf(endpoint), std::ref(*logger)) {}
+      lists_(endpoint),
+      ping_limits_(endpoint) {}
 
 absl::StatusOr<std::unique_ptr<Management>> Management::Create(Endpoint* endpoint,
                                                                ClientService* clients,
@@ -89,29 +99,11 @@ absl::StatusOr<std::unique_ptr<Management>> Management::Create(Endpoint* endpoin
                                                                ConfigOrigin origin) {
   std::unique_ptr<Management> management(
       new Management(endpoint, clients, logger, std::move(origin)));
-  const Config& config = endpoint->config();
-  const ManagementOptions options{
-      .socket_path = config.management.socket,
-      .socket_mode = config.management.socket_mode,
-      .max_clients = config.management.max_clients,
-      .version = kVersion,
-      .name = config.name,
-      .limits = {},
-      .log =
-          [logger](std::string_view line) {
-            logger->Write(EalLogLevel::kInfo, "management", line);
-          },
-      .on_limit =
-          [endpoint](std::string_view limit, pid_t pid, uid_t uid, std::string_view reason) {
-            endpoint->events().Raise(EventKind::kManagementLimit, {{EventField::kLimit, limit},
-                                                                   {EventField::kPid, pid},
-                                                                   {EventField::kUid, uid},
-                                                                   {EventField::kReason, reason}});
-          }};
-  absl::StatusOr<std::unique_ptr<ManagementServer>> server =
-      ManagementServer::Create(options, &EndpointCatalog(), management.get());
-  if (!server.ok()) return server.status();
-  management->server_ = *std::move(server);
+  const ManagementConfig& config = endpoint->config().management;
+  const absl::Status listens = management->Listen(
+      {.path = config.socket, .mode = config.socket_mode, .max_clients = config.max_clients},
+      EndpointCatalog());
+  if (!listens.ok()) return listens;
   management->changer_.OnChange(
       [m = management.get()](const Config& now, const std::vector<ConfigChange>& changes) {
         m->Adopt(now, changes);
@@ -119,19 +111,6 @@ absl::StatusOr<std::unique_ptr<Management>> Management::Create(Endpoint* endpoin
   clients->SetRegisters(&management->registers_);
   return management;
 }
-
-VersionView Management::Version() {
-  const auto up = std::chrono::steady_clock::now() - start_;
-  return {.version = kVersion,
-          .revision = kRevision,
-          .dpdk = DpdkVersion(),
-          .name = endpoint_->config().name,
-          .uptime_s = static_cast<uint64_t>(
-              std::chrono::duration_cast<std::chrono::seconds>(up).count()),
-          .http = http_address_,
-          .config = changer_.file()};
-}
-
 
 std::vector<InstanceView> Management::Instances() {
   const Config& config = endpoint_->config();
@@ -161,8 +140,6 @@ std::vector<PortView> Management::Ports() {
       if (cpus.empty() || cpus.back() != cpu) cpus.push_back(cpu);
     }
     all.push_back({.name = port.name,
-                   .id = device.id(),
-                   .device = HideSecrets(port.device),
                    .driver = device.driver(),
                    .mac = FormatMac(port.mac.value_or(device.mac())),
                    .mtu_bytes = port.mtu_bytes,
@@ -174,8 +151,10 @@ std::vector<PortView> Management::Ports() {
                    .pool_free = device.FreeFrames(),
                    .lcores = std::move(cpus),
                    .queue_pairs = device.queues(),
+                   .steering = std::string(NameOf(device.steering())),
                    .paused = FlowNames(endpoint_->PausedFlows(static_cast<uint32_t>(p))),
-                   .steering = std::string(NameOf(device.steering()))});
+                   .device = HideSecrets(port.device),
+                   .id = device.id()});
   }
   return all;
 }
@@ -206,27 +185,11 @@ std::vector<ClientView> Management::Clients() {
                    .pid = client.pid,
                    .uid = client.uid,
                    .queues = client.queue_count,
-                   .state = client.is_gone            ? "leaving"
-                            : client.has_packets      ? "packets"
-                            : client.queue_count != 0 ? "open"
-                                                      : "connected",
+                   .state = ClientService::StateOf(client),
                    .claims = clients_->ClaimsOf(client.id)});
   }
   return all;
 }
-
-namespace {
-
-std::string RightsOf(uint8_t rights) {
-  std::string out;
-  for (const auto& [bit, name] :
-       {std::pair(1, "read"), std::pair(2, "write"), std::pair(4, "atomic")}) {
-    if ((rights & bit) != 0) absl::StrAppend(&out, out.empty() ? "" : ",", name);
-  }
-  return out;
-}
-
-}  // namespace
 
 std::vector<WindowView> Management::Windows() {
   std::vector<WindowView> all;
@@ -255,8 +218,7 @@ std::vector<CounterSetView> Management::Counters(CounterScope scope) {
   std::vector<CounterSetView> sets;
   switch (scope) {
     case CounterScope::kTotal:
-      sets.push_back(
-          ToSet(endpoint_->Counters(), clients_->server().counters(), server_->counters()));
+      sets.push_back(ToSet(endpoint_->Counters(), clients_->server().counters(), counters()));
       break;
     case CounterScope::kInstance:
       for (uint32_t i = 0; i < config.instances.size(); ++i) {
@@ -292,35 +254,6 @@ std::vector<LinkView> Management::Links() {
   return links;
 }
 
-EndpointView::ConnectionQuestion Management::Connections(const ConnectionQuery& query) {
-  return [list = std::make_shared<ConnectionList>(&connection_snapshots_, query)] {
-    return list->Poll();
-  };
-}
-
-LogLevelView Management::LogLevel() {
-  switch (logger_->level()) {
-    case LogConfig::Level::kDebug: return LogLevelView::kDebug;
-    case LogConfig::Level::kInfo: return LogLevelView::kInfo;
-    case LogConfig::Level::kWarning: return LogLevelView::kWarning;
-    case LogConfig::Level::kError: break;
-  }
-  return LogLevelView::kError;
-}
-
-void Management::SetLogLevel(LogLevelView level) {
-  switch (level) {
-    case LogLevelView::kDebug: return changer_.SetLogLevel(LogConfig::Level::kDebug);
-    case LogLevelView::kInfo: return changer_.SetLogLevel(LogConfig::Level::kInfo);
-    case LogLevelView::kWarning: return changer_.SetLogLevel(LogConfig::Level::kWarning);
-    case LogLevelView::kError: return changer_.SetLogLevel(LogConfig::Level::kError);
-  }
-}
-
-AdminView::QueueQuestion Management::Queues() {
-  return [list = std::make_shared<QueueList>(&queue_snapshots_)] { return list->Poll(); };
-}
-
 std::vector<SealedPeerView> Management::SealedPeers() {
   const Config& config = endpoint_->config();
   std::vector<SealedPeerView> views;
@@ -351,25 +284,16 @@ absl::StatusOr<uint32_t> Management::RotateKeys() {
   return absl::UnavailableError("the request queue of an lcore is full; try again");
 }
 
-PlaneAdminView::PlanesQuestion Management::Planes() {
-  return [list = std::make_shared<PlaneList>(&plane_snapshots_)] { return list->Poll(); };
-}
-
-PlaneAdminView::PlanePeersQuestion Management::PlanePeers(const PlanePeerQuery& query) {
-  return
-      [list = std::make_shared<PlanePeerList>(&plane_snapshots_, query)] { return list->Poll(); };
-}
-
-absl::StatusOr<PlaneAdminView::DrainQuestion> Management::DrainPlane(const PlaneName& name) {
+absl::StatusOr<EndpointView::DrainQuestion> Management::DrainPlane(const PlaneName& name) {
   Administration& administration = endpoint_->administration();
   const absl::StatusOr<AdminQuestion> set = administration.SetPlane(name, PlaneSetting::kDrain);
   if (!set.ok()) return set.status();
   const uint32_t instance = *administration.Find(name);
   using Left = absl::StatusOr<std::optional<uint64_t>>;
   return [&administration, name, instance,
-          load = std::make_shared<PlaneLoad>(&plane_snapshots_, instance, name.plane)]() -> Left {
+          load = lists_.PlaneLoad(instance, name.plane)]() -> Left {
     if (administration.PlaneOf(instance, name.plane).admin == PlaneSetting::kDrain) {
-      return load->Poll();
+      return load();
     }
     return absl::FailedPreconditionError("the plane was set up or down meanwhile");
   };
@@ -379,6 +303,40 @@ std::string Management::FilePrefix() {
   return EalTakesSecondProcesses() ? EalFilePrefix(endpoint_->config()) : "";
 }
 
-bool Management::Drain() { return !std::exchange(drains_, true); }
+// ---- Configuration.
+
+void Management::Adopt(const Config& config, const std::vector<ConfigChange>& changes) {
+  clients_->Adopt(config);
+  server().SetMaxClients(config.management.max_clients);
+  for (const ConfigChange& change : changes) {
+    endpoint_->events().Raise(EventKind::kConfigChanged, {{EventField::kKey, change.path},
+                                                          {EventField::kValue, change.to}});
+  }
+  logger().SetLevel(config.log.level);  // last: the change is logged at the former level
+}
+
+std::string Management::EffectiveConfig() { return HideSecrets(DumpConfig(changer_.Effective())); }
+
+absl::StatusOr<ConfigCheckView> Management::CheckConfig(std::string_view text,
+                                                        std::string_view place) {
+  std::vector<std::string> warnings;
+  const absl::StatusOr<ConfigPlan> plan = changer_.PlanText(text, place, &warnings);
+  if (!plan.ok()) return plan.status();
+  return ToView(*plan, std::move(warnings));
+}
+
+Question<absl::StatusOr<ConfigCheckView>> Management::LoadConfig(std::string_view text,
+                                                                 std::string_view place) {
+  using Result = std::optional<absl::StatusOr<ConfigCheckView>>;
+  std::vector<std::string> warnings;
+  const absl::StatusOr<ConfigPlan> plan = changer_.PlanText(text, place, &warnings);
+  const absl::Status begun = plan.ok() ? changer_.Begin(plan->config) : plan.status();
+  if (!begun.ok()) return [begun]() -> Result { return begun; };
+  return [this, view = ToView(*plan, std::move(warnings))]() -> Result {
+    changer_.Poll();
+    if (changer_.busy()) return std::nullopt;
+    return view;
+  };
+}
 
 }  // namespace suede

@@ -34,7 +34,7 @@ std::vector<double> ValuesOf(const ConnectionView& c) {
           InBaseUnit(used, CellUnit::kMillionths),
           seconds(c.srtt_ns),
           seconds(c.rto_ns),
-          static_cast<double>(c.congestion_window_octets),
+          static_cast<double>(c.congestion_window_octets.value_or(0)),
           seconds(c.base_rtt_ns)};
 }
 

@@ -35,7 +35,7 @@ class PeerRelay {
  private:
   enum class State : uint8_t { kFree, kAsked, kAnswered, kGivenUp };
   const Fd wake_;
-  EndpointView::ConnectionQuestion question_;
+  Question<ConnectionsView> question_;
   std::mutex mutex_;
   std::condition_variable answered_;
   State state_ = State::kFree;

@@ -38,7 +38,7 @@ bool IsAnswer(PingState state) {
 
 }  // namespace
 
-absl::StatusOr<PeerPingView::PingQuestion> PingLimits::Begin(const PingQuery& query) {
+absl::StatusOr<EndpointView::PingQuestion> PingLimits::Begin(const PingQuery& query) {
   const auto& instances = endpoint_->config().instances;
   bool any = false;
   for (uint32_t i = 0; i < instances.size(); ++i) {

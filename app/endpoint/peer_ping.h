@@ -11,7 +11,7 @@
 #include "base/coordinates.h"
 #include "base/token_bucket.h"
 #include "endpoint/endpoint.h"
-#include "mgmt/peer_view.h"
+#include "mgmt/endpoint_view.h"
 
 namespace suede {
 
@@ -26,7 +26,7 @@ class PingLimits {
       : endpoint_(endpoint), of_instance_(endpoint->config().instances.size()) {}
 
   // Begins a ping of the query's instance and planes.
-  absl::StatusOr<PeerPingView::PingQuestion> Begin(const PingQuery& query);
+  absl::StatusOr<EndpointView::PingQuestion> Begin(const PingQuery& query);
 
  private:
   friend class PeerPing;

@@ -160,7 +160,8 @@ absl::Status EndpointRegisters::Begin(const RegisterRef& ref, uint64_t value) {
   return changer_->Begin(plan->config);
 }
 
-RegisterView::RegisterQuestion EndpointRegisters::Write(std::string_view which, uint64_t value) {
+Question<absl::StatusOr<RegisterValueView>> EndpointRegisters::Write(std::string_view which,
+                                                                     uint64_t value) {
   const absl::StatusOr<RegisterRef> ref = file_.Find(which);
   const absl::Status begun = ref.ok() ? Begin(*ref, value) : ref.status();
   using Result = std::optional<absl::StatusOr<RegisterValueView>>;

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "endpoint/config_changer.h"
 #include "endpoint/endpoint.h"
-#include "mgmt/register_view.h"
+#include "mgmt/endpoint_view.h"
 #include "registers/register_file.h"
 #include "shm/client_events.h"
 
@@ -28,7 +28,7 @@ class EndpointRegisters final : public RegisterBackend {
   std::vector<RegisterRowView> Rows() const;
   absl::StatusOr<std::vector<RegisterValueView>> Read(std::string_view first, uint32_t count);
   // Implements RegisterView::WriteRegister.
-  RegisterView::RegisterQuestion Write(std::string_view which, uint64_t value);
+  Question<absl::StatusOr<RegisterValueView>> Write(std::string_view which, uint64_t value);
 
   // Accesses a register for a client. Returns nullopt if a change has begun: call Written once
   // changing() is false.

@@ -86,9 +86,9 @@ void Watch::CheckPlanes() {
     const PlaneView& plane = planes[i];
     if (plane.up == plane_up_[i]) continue;
     plane_up_[i] = plane.up;
-    std::vector<EventValue> values = {{EventField::kXpu, plane.name.xpu},
-                                      {EventField::kInstance, plane.name.instance},
-                                      {EventField::kPlane, plane.name.plane},
+    std::vector<EventValue> values = {{EventField::kXpu, plane.xpu},
+                                      {EventField::kInstance, plane.instance},
+                                      {EventField::kPlane, plane.plane},
                                       {EventField::kPort, plane.port}};
     if (!plane.up) values.emplace_back(EventField::kReason, ReasonOf(plane));
     endpoint_->events().Raise(plane.up ? EventKind::kPlaneUp : EventKind::kPlaneDown,

@@ -10,7 +10,7 @@
 #include "daemon/link_follower.h"
 #include "endpoint/pool_level.h"
 #include "lcore/mailbox.h"
-#include "mgmt/admin_view.h"
+#include "mgmt/endpoint_view.h"
 
 namespace suede {
 

@@ -33,7 +33,7 @@ void SetUs(const std::optional<double>& us, Duration* duration) {
 
 ImpairView ToView(const fabric::ImpairmentParams& params, bool by_mac) {
   ImpairView view{
-      .clean = params.is_clean(),
+      .impaired = !params.is_clean(),
       .rate_gbps = static_cast<double>(params.rate_bps) / 1e9,
       .delay_us = UsOf(params.delay),
       .jitter_us = UsOf(params.jitter),

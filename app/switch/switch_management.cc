@@ -5,8 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/event_line.h"
-#include "daemon/version.h"
-#include "dpdk/eal.h"
 #include "mgmt/catalog.h"
 #include "mgmt/names.h"
 #include "switch/address_text.h"
@@ -31,82 +29,26 @@ absl::StatusOr<std::unique_ptr<SwitchManagement>> SwitchManagement::Create(
   std::unique_ptr<SwitchManagement> management(
       new SwitchManagement(mailbox, the_switch, logger, std::move(options)));
   const SwitchManagementOptions& own = management->options_;
-  EventLog& events = management->events_;
-  const ManagementOptions server_options{
-      .socket_path = own.socket_path,
-      .socket_mode = own.socket_mode,
-      .max_clients = own.max_clients,
-      .version = kVersion,
-      .name = own.name,
-      .limits = {},
-      .log = [logger](
-                 std::string_view line) { logger->Write(EalLogLevel::kInfo, "management", line); },
-      .on_limit =
-          [&events](std::string_view limit, pid_t pid, uid_t uid, std::string_view reason) {
-            events.Raise(EventKind::kManagementLimit, {{EventField::kLimit, limit},
-                                                       {EventField::kPid, pid},
-                                                       {EventField::kUid, uid},
-                                                       {EventField::kReason, reason}});
-          }};
-  absl::StatusOr<std::unique_ptr<ManagementServer>> server =
-      ManagementServer::Create(server_options, &SwitchCatalog(), management.get());
-  if (!server.ok()) return server.status();
-  management->server_ = *std::move(server);
+  const absl::Status listens = management->Listen(
+      {.path = own.socket_path, .mode = own.socket_mode, .max_clients = own.max_clients},
+      SwitchCatalog());
+  if (!listens.ok()) return listens;
   return management;
 }
 
 SwitchManagement::SwitchManagement(SwitchMailbox* mailbox, const fabric::Switch* the_switch,
                                    Logger* logger, SwitchManagementOptions options)
-    : mailbox_(mailbox),
+    : DaemonManagement(
+          options.name, options.config_file,
+          options.find_port != nullptr ? options.find_port : Captures::FindPort(NoPort), logger),
+      mailbox_(mailbox),
       switch_(the_switch),
-      logger_(logger),
       options_(std::move(options)),
-      captures_(options_.find_port != nullptr ? options_.find_port : Captures::FindPort(NoPort),
-                std::ref(*logger)),
       ports_(options_.ports.size()) {
   events_.AddObserver([logger](const Event& event) { LogEvent(event, std::ref(*logger)); });
   for (uint32_t p = 0; p < ports_.size(); ++p) {
     ports_[p].in = the_switch->port(p).in().params();
     ports_[p].out = the_switch->port(p).out().params();
-  }
-}
-
-VersionView SwitchManagement::Version() {
-  const auto up = std::chrono::steady_clock::now() - start_;
-  return {.version = kVersion,
-          .revision = kRevision,
-          .dpdk = DpdkVersion(),
-          .name = options_.name,
-          .uptime_s =
-              static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(up).count()),
-          .http = http_address_,
-          .config = options_.config_file};
-}
-
-LogLevelView SwitchManagement::LogLevel() {
-  switch (logger_->level()) {
-    case LogConfig::Level::kDebug:
-      return LogLevelView::kDebug;
-    case LogConfig::Level::kInfo:
-      return LogLevelView::kInfo;
-    case LogConfig::Level::kWarning:
-      return LogLevelView::kWarning;
-    case LogConfig::Level::kError:
-      break;
-  }
-  return LogLevelView::kError;
-}
-
-void SwitchManagement::SetLogLevel(LogLevelView level) {
-  switch (level) {
-    case LogLevelView::kDebug:
-      return logger_->SetLevel(LogConfig::Level::kDebug);
-    case LogLevelView::kInfo:
-      return logger_->SetLevel(LogConfig::Level::kInfo);
-    case LogLevelView::kWarning:
-      return logger_->SetLevel(LogConfig::Level::kWarning);
-    case LogLevelView::kError:
-      return logger_->SetLevel(LogConfig::Level::kError);
   }
 }
 
@@ -126,11 +68,8 @@ namespace {
 template <typename ValueOf>
 CounterSetView PortSet(std::string of, ValueOf value_of) {
   CounterSetView set{.of = std::move(of), .counters = {}};
-  const auto rows = SwitchPortRows();
-  for (size_t i = 0; i < rows.size(); ++i) {
-    set.counters.push_back(
-        {.name = rows[i].name, .value = value_of(static_cast<SwitchPortCounter>(i))});
-  }
+  AddCounters(set, SwitchPortRows(),
+              [&](size_t i) { return value_of(static_cast<SwitchPortCounter>(i)); });
   return set;
 }
 
@@ -139,15 +78,9 @@ template <typename OfPorts, typename OfClasses>
 CounterSetView TotalSet(OfPorts of_ports, OfClasses of_classes,
                         const ManagementCounters& management) {
   CounterSetView set = PortSet("", of_ports);
-  const auto rows = SwitchClassRows();
-  for (size_t i = 0; i < rows.size(); ++i) {
-    set.counters.push_back(
-        {.name = rows[i].name, .value = of_classes(static_cast<SwitchClassCounter>(i))});
-  }
-#define SUEDE_MANAGEMENT_COUNTER_VIEW(id, metric, sentence) \
-  set.counters.push_back({.name = (metric), .value = management.id});
-  SUEDE_MANAGEMENT_COUNTERS(SUEDE_MANAGEMENT_COUNTER_VIEW)
-#undef SUEDE_MANAGEMENT_COUNTER_VIEW
+  AddCounters(set, SwitchClassRows(),
+              [&](size_t i) { return of_classes(static_cast<SwitchClassCounter>(i)); });
+  AddCounters(set, management);
   return set;
 }
 
@@ -171,7 +104,7 @@ CounterSetView SwitchManagement::TotalCounters() const {
     }
     return sum;
   };
-  return TotalSet(of_ports, of_classes, server_->counters());
+  return TotalSet(of_ports, of_classes, counters());
 }
 
 std::vector<CounterSetView> SwitchManagement::Counters(CounterScope scope) {
@@ -191,11 +124,9 @@ std::vector<CounterSetView> SwitchManagement::Counters(CounterScope scope) {
       for (uint32_t p = 0; p < ports_.size(); ++p) {
         for (uint32_t c = 0; c < kClasses; ++c) {
           CounterSetView set{.of = absl::StrCat(options_.ports[p].name, ".", c), .counters = {}};
-          for (size_t i = 0; i < SwitchClassRows().size(); ++i) {
-            set.counters.push_back(
-                {.name = SwitchClassRows()[i].name,
-                 .value = switch_->port(p).counters(c).Get(static_cast<SwitchClassCounter>(i))});
-          }
+          AddCounters(set, SwitchClassRows(), [&](size_t i) {
+            return switch_->port(p).counters(c).Get(static_cast<SwitchClassCounter>(i));
+          });
           sets.push_back(std::move(set));
         }
       }
@@ -214,7 +145,6 @@ std::vector<SwitchPortView> SwitchManagement::SwitchPorts() {
     const SwitchLink link = options_.link(p);
     const SwitchPortCounters& counters = switch_->port(p).counters();
     all.push_back({.name = facts.name,
-                   .device = facts.device,
                    .driver = facts.driver,
                    .mac = facts.mac,
                    .lcore = facts.lcore,
@@ -225,14 +155,15 @@ std::vector<SwitchPortView> SwitchManagement::SwitchPorts() {
                    .rx_frames = counters.Get(SwitchPortCounter::kRxFrames),
                    .rx_bytes = counters.Get(SwitchPortCounter::kRxFrameBytes),
                    .tx_frames = counters.Get(SwitchPortCounter::kTxFrames),
-                   .tx_bytes = counters.Get(SwitchPortCounter::kTxFrameBytes)});
+                   .tx_bytes = counters.Get(SwitchPortCounter::kTxFrameBytes),
+                   .device = facts.device});
   }
   return all;
 }
 
 // ---- Changes.
 
-SwitchView::DoneQuestion SwitchManagement::Change(
+Question<absl::Status> SwitchManagement::Change(
     SwitchRequest request, std::function<absl::Status(const SwitchTicket&)> done) {
   const Ticket ticket = mailbox_->Ask(std::move(request));
   if (ticket == nullptr) return [] { return std::optional<absl::Status>(Busy()); };
@@ -253,8 +184,7 @@ absl::StatusOr<SwitchManagement::Ticket> SwitchManagement::PostDown(uint32_t por
   return ticket;
 }
 
-absl::StatusOr<DaemonView::PortQuestion> SwitchManagement::SetPortAdmin(std::string_view name,
-                                                                        bool up) {
+absl::StatusOr<AdminQuestion> SwitchManagement::SetPortAdmin(std::string_view name, bool up) {
   const absl::StatusOr<uint32_t> port = Find(name);
   if (!port.ok()) return port.status();
   const bool before = std::exchange(ports_[*port].admin_up, up);
@@ -299,12 +229,12 @@ std::vector<LinkView> SwitchManagement::Links() {
   return links;
 }
 
-SwitchView::DoneQuestion SwitchManagement::ResetHighWater() {
+Question<absl::Status> SwitchManagement::ResetHighWater() {
   return Change(switch_request::ResetHighWater{});
 }
 
-SwitchView::DoneQuestion SwitchManagement::AddAddress(std::string_view address, uint32_t vid,
-                                                      std::string_view port) {
+Question<absl::Status> SwitchManagement::AddAddress(std::string_view address, uint32_t vid,
+                                                    std::string_view port) {
   const absl::StatusOr<uint32_t> at = Find(port);
   const absl::StatusOr<NetAddress> key = KeyOf(address, vid, switch_->params().forwarding);
   const absl::Status wrong = !at.ok() ? at.status() : key.status();
@@ -318,7 +248,7 @@ SwitchView::DoneQuestion SwitchManagement::AddAddress(std::string_view address, 
                 });
 }
 
-SwitchView::DoneQuestion SwitchManagement::RemoveAddress(std::string_view address, uint32_t vid) {
+Question<absl::Status> SwitchManagement::RemoveAddress(std::string_view address, uint32_t vid) {
   const absl::StatusOr<NetAddress> key = KeyOf(address, vid, switch_->params().forwarding);
   if (!key.ok()) return [wrong = key.status()] { return std::optional(wrong); };
   return Change(switch_request::RemoveAddress{.key = *key}, [](const SwitchTicket& ticket) {
@@ -328,7 +258,7 @@ SwitchView::DoneQuestion SwitchManagement::RemoveAddress(std::string_view addres
   });
 }
 
-SwitchView::DoneQuestion SwitchManagement::FlushAddresses(std::string_view port) {
+Question<absl::Status> SwitchManagement::FlushAddresses(std::string_view port) {
   if (port.empty()) return Change(switch_request::Flush{.ports = ~uint64_t{0}});
   const absl::StatusOr<uint32_t> at = Find(port);
   if (!at.ok()) return [wrong = at.status()] { return std::optional(wrong); };
@@ -346,16 +276,16 @@ std::vector<ImpairView> SwitchManagement::Impairments() {
     for (const bool out : {false, true}) {
       ImpairView view = ToView(out ? ports_[p].out : ports_[p].in, by_mac);
       view.port = options_.ports[p].name;
-      view.out = out;
+      view.in = !out;
       all.push_back(std::move(view));
     }
   }
   return all;
 }
 
-SwitchView::DoneQuestion SwitchManagement::ChangeImpairment(const ImpairWhere& where,
-                                                            const Change1& change) {
-  const auto refuse = [](absl::Status wrong) -> DoneQuestion {
+Question<absl::Status> SwitchManagement::ChangeImpairment(const ImpairWhere& where,
+                                                          const Change1& change) {
+  const auto refuse = [](absl::Status wrong) -> Question<absl::Status> {
     return [wrong = std::move(wrong)] { return std::optional(wrong); };
   };
   uint32_t first = 0;
@@ -389,13 +319,13 @@ SwitchView::DoneQuestion SwitchManagement::ChangeImpairment(const ImpairWhere& w
   };
 }
 
-SwitchView::DoneQuestion SwitchManagement::SetImpairment(const ImpairWhere& where,
-                                                         const ImpairChange& change) {
+Question<absl::Status> SwitchManagement::SetImpairment(const ImpairWhere& where,
+                                                       const ImpairChange& change) {
   return ChangeImpairment(
       where, [&change](fabric::ImpairmentParams* params) { return Apply(change, params); });
 }
 
-SwitchView::DoneQuestion SwitchManagement::ClearImpairment(const ImpairWhere& where) {
+Question<absl::Status> SwitchManagement::ClearImpairment(const ImpairWhere& where) {
   return ChangeImpairment(where, [](fabric::ImpairmentParams* params) {
     *params = {};
     return absl::OkStatus();

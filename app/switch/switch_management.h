@@ -5,7 +5,6 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,12 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/captures.h"
+#include "daemon/daemon_management.h"
 #include "daemon/link_follower.h"
-#include "daemon/logger.h"
 #include "fabric/switch.h"
-#include "mgmt/event_log.h"
-#include "mgmt/server.h"
 #include "mgmt/switch_view.h"
 #include "switch/switch_mailbox.h"
 
@@ -58,7 +54,7 @@ struct SwitchManagementOptions {
 };
 
 // Control thread only.
-class SwitchManagement final : public SwitchView {
+class SwitchManagement final : public DaemonManagement<SwitchView> {
  public:
   // To be created before the switching lcore starts. All arguments must outlive this, and the lcore
   // must stop before destruction.
@@ -66,20 +62,10 @@ class SwitchManagement final : public SwitchView {
                                                                   const fabric::Switch* the_switch,
                                                                   Logger* logger,
                                                                   SwitchManagementOptions options);
+  ~SwitchManagement() override { CloseServer(); }
 
-  int fd() const { return server_->fd(); }
   // To be called when fd() is readable.
-  void Poll() { server_->Poll(); }
-  const ManagementCounters& counters() const { return server_->counters(); }
-  const LogCounters& log_counters() const { return logger_->counters(); }
-  // See Captures::Drain.
-  void DrainCaptures() { captures_.Drain(); }
-  bool captures() const { return !captures_.empty(); }
-  // Whether the daemon is to end: by a drain request, or after BeginDrain.
-  bool drains() const { return drains_; }
-  void BeginDrain() { drains_ = true; }
-  // Sets the address that serves metrics, for Version().
-  void SetHttpAddress(std::string address) { http_address_ = std::move(address); }
+  void Poll() { server().Poll(); }
   // Follows changes of the ports' links: the switch holds nothing for a port without link. To be
   // called about every 10 ms, as a request that finds the queue full is repeated.
   void FollowLinks();
@@ -89,38 +75,30 @@ class SwitchManagement final : public SwitchView {
 
   // DaemonView.
   EventLog& Events() override { return events_; }
-  VersionView Version() override;
   std::string EffectiveConfig() override { return options_.effective_config(); }
   absl::StatusOr<ConfigCheckView> CheckConfig(std::string_view text,
                                               std::string_view place) override {
     return options_.check_config(text, place);
   }
   std::vector<CounterSetView> Counters(CounterScope scope) override;
-  absl::Status StartCapture(const CaptureQuery& query, Fd file) override {
-    return captures_.Start(query, std::move(file));
-  }
-  absl::StatusOr<CaptureView> StopCapture(std::string_view port) override {
-    return captures_.Stop(port);
-  }
-  std::vector<CaptureView> ListCaptures() override { return captures_.List(); }
   std::vector<LinkView> Links() override;
-  absl::StatusOr<PortQuestion> SetPortAdmin(std::string_view port, bool up) override;
-  LogLevelView LogLevel() override;
-  void SetLogLevel(LogLevelView level) override;
-  bool Drain() override { return !std::exchange(drains_, true); }
+  absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view port, bool up) override;
 
   // SwitchView.
   std::vector<SwitchPortView> SwitchPorts() override;
-  QueuesQuestion Queues(const SwitchQueueQuery& query) override;
-  DoneQuestion ResetHighWater() override;
-  BufferQuestion Buffer() override;
-  AddressesQuestion Addresses(const SwitchAddressQuery& query) override;
-  DoneQuestion AddAddress(std::string_view address, uint32_t vid, std::string_view port) override;
-  DoneQuestion RemoveAddress(std::string_view address, uint32_t vid) override;
-  DoneQuestion FlushAddresses(std::string_view port) override;
+  Question<absl::StatusOr<std::vector<SwitchQueueView>>> Queues(
+      const SwitchQueueQuery& query) override;
+  Question<absl::Status> ResetHighWater() override;
+  Question<SwitchBufferView> Buffer() override;
+  Question<absl::StatusOr<SwitchAddressesView>> Addresses(const SwitchAddressQuery& query) override;
+  Question<absl::Status> AddAddress(std::string_view address, uint32_t vid,
+                                    std::string_view port) override;
+  Question<absl::Status> RemoveAddress(std::string_view address, uint32_t vid) override;
+  Question<absl::Status> FlushAddresses(std::string_view port) override;
   std::vector<ImpairView> Impairments() override;
-  DoneQuestion SetImpairment(const ImpairWhere& where, const ImpairChange& change) override;
-  DoneQuestion ClearImpairment(const ImpairWhere& where) override;
+  Question<absl::Status> SetImpairment(const ImpairWhere& where,
+                                       const ImpairChange& change) override;
+  Question<absl::Status> ClearImpairment(const ImpairWhere& where) override;
 
  private:
   // The port's current or requested settings: only this thread changes them.
@@ -138,27 +116,21 @@ class SwitchManagement final : public SwitchView {
                    SwitchManagementOptions options);
   absl::StatusOr<uint32_t> Find(std::string_view port) const;
   // Submits a request to the lcore once; `done` converts its reply.
-  DoneQuestion Change(SwitchRequest request,
-                      std::function<absl::Status(const SwitchTicket&)> done = nullptr);
+  Question<absl::Status> Change(SwitchRequest request,
+                                std::function<absl::Status(const SwitchTicket&)> done = nullptr);
   // Reports to the switch whether a port is down. Null: unchanged. An error: the queue is full.
   absl::StatusOr<Ticket> PostDown(uint32_t port);
   using Change1 = std::function<absl::Status(fabric::ImpairmentParams*)>;
-  DoneQuestion ChangeImpairment(const ImpairWhere& where, const Change1& change);
+  Question<absl::Status> ChangeImpairment(const ImpairWhere& where, const Change1& change);
   SwitchQueueView QueueOf(uint32_t port, uint32_t traffic_class,
                           const SwitchQueueState& state) const;
   CounterSetView TotalCounters() const;
 
   SwitchMailbox* const mailbox_;
   const fabric::Switch* const switch_;  // parameters and counters, readable by any thread
-  Logger* const logger_;
   const SwitchManagementOptions options_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   EventLog events_;
-  Captures captures_;
   std::vector<Port> ports_;
-  bool drains_ = false;
-  std::string http_address_;
-  std::unique_ptr<ManagementServer> server_;
 };
 
 }  // namespace suede

@@ -76,7 +76,8 @@ SwitchQueueView SwitchManagement::QueueOf(uint32_t port, uint32_t traffic_class,
           .drop_age = counters.Get(SwitchClassCounter::kAgeDrop)};
 }
 
-SwitchView::QueuesQuestion SwitchManagement::Queues(const SwitchQueueQuery& query) {
+Question<absl::StatusOr<std::vector<SwitchQueueView>>> SwitchManagement::Queues(
+    const SwitchQueueQuery& query) {
   using Result = std::optional<absl::StatusOr<std::vector<SwitchQueueView>>>;
   std::optional<uint32_t> only;
   if (!query.port.empty()) {
@@ -104,7 +105,7 @@ SwitchView::QueuesQuestion SwitchManagement::Queues(const SwitchQueueQuery& quer
   };
 }
 
-SwitchView::BufferQuestion SwitchManagement::Buffer() {
+Question<SwitchBufferView> SwitchManagement::Buffer() {
   using State = switch_request::State;
   auto question =
       std::make_shared<RetryingQuery<State>>(mailbox_, State(static_cast<uint32_t>(ports_.size())));
@@ -128,7 +129,8 @@ SwitchView::BufferQuestion SwitchManagement::Buffer() {
   };
 }
 
-SwitchView::AddressesQuestion SwitchManagement::Addresses(const SwitchAddressQuery& query) {
+Question<absl::StatusOr<SwitchAddressesView>> SwitchManagement::Addresses(
+    const SwitchAddressQuery& query) {
   using Result = std::optional<absl::StatusOr<SwitchAddressesView>>;
   using Page = switch_request::Addresses;
   Page page(query.from, query.limit);
@@ -146,8 +148,8 @@ SwitchView::AddressesQuestion SwitchManagement::Addresses(const SwitchAddressQue
     for (uint32_t i = 0; i < answer->count; ++i) {
       const Page::Row& row = answer->rows[i];
       const ForwardingTable::KeyKind kind = switch_->table().KindOf(row.key);
-      SwitchAddressView address{.kind = NameOf(kind),
-                                .address = KeyText(row.key, kind),
+      SwitchAddressView address{.address = KeyText(row.key, kind),
+                                .kind = NameOf(kind),
                                 .vid = {},
                                 .port = options_.ports[row.port].name,
                                 .configured = row.is_static};

@@ -64,14 +64,16 @@ const ForeignJson* Find(const ForeignJson& given, size_t position, std::string_v
 
 std::string Param::Range() const {
   switch (type) {
-    case Type::kBoolean: return "true or false";
+    case Type::kBoolean:
+      return "true or false";
     case Type::kInteger:
       return StrCat(min, " to ", max, word.empty() ? "" : ", or ", word);
     case Type::kNumber:
       return StrCat(min, " to ", max, ", with a fraction or without");
     case Type::kText:
       return StrCat("text of ", min, " to ", max, " bytes");
-    case Type::kChoice: break;
+    case Type::kChoice:
+      break;
   }
   std::vector<std::string_view> all = Split(choices, '|');
   const std::string_view last = all.back();
@@ -108,7 +110,8 @@ const char* Arguments::Read(const Param& param, const ForeignJson& given, Value&
       return nullptr;
     }
     case Param::Type::kText:
-    case Param::Type::kChoice: break;
+    case Param::Type::kChoice:
+      break;
   }
   if (!given.is_string()) return "is no text";
   const auto& text = given.get_ref<const std::string&>();
@@ -140,8 +143,10 @@ std::variant<Arguments, ArgumentError> Arguments::Check(std::span<const Param> p
     result.values_.push_back(Default(param));
     const ForeignJson* at = Find(given, i, param.name);
     const char* wrong = nullptr;
-    if (at != nullptr) wrong = Read(param, *at, result.values_[i]);
-    else if (param.required) wrong = "is missing";
+    if (at != nullptr)
+      wrong = Read(param, *at, result.values_[i]);
+    else if (param.required)
+      wrong = "is missing";
     if (wrong != nullptr) {
       return ArgumentError{StrCat(wrong, "; use ", param.Range()), std::string(param.name)};
     }

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "mgmt/catalog.h"
-#include "mgmt/common_members.h"
 #include "mgmt/daemon_view.h"
 
 namespace suede {
@@ -19,40 +18,19 @@ constexpr Param kStart[] = {
 };
 constexpr Param kStop[] = {kCapturedPort};
 
-Json ToJson(const CaptureView& view) {
-  return Json{{"port", view.port}, {"written", view.written}, {"dropped", view.dropped}};
-}
-
 Answer Start(Call& call) {
   const Arguments& a = call.arguments;
-  const CaptureQuery query{.port = std::string(a.Text("port")),
-                           .snap_bytes = static_cast<uint32_t>(a.Integer("snap_bytes")),
-                           .frames = static_cast<uint32_t>(a.Integer("frames")),
-                           .seconds = static_cast<uint32_t>(a.Integer("seconds"))};
+  const CaptureQuery query{.port = a.Text("port"),
+                           .snap_bytes = *Given(a, "snap_bytes"),
+                           .frames = *Given(a, "frames"),
+                           .seconds = *Given(a, "seconds")};
   absl::Status status = call.daemon.StartCapture(query, std::move(call.descriptor));
   if (!status.ok()) return status;
   return Json{{"port", query.port}};
 }
 
-Answer Stop(Call& call) {
-  absl::StatusOr<CaptureView> view = call.daemon.StopCapture(call.arguments.Text("port"));
-  if (!view.ok()) return view.status();
-  return ToJson(*view);
-}
-
-Answer ListCaptures(Call& call) {
-  Json list = Json::array();
-  for (const CaptureView& view : call.daemon.ListCaptures()) list.push_back(ToJson(view));
-  return Json{{"captures", std::move(list)}};
-}
-
-constexpr Member kStartedResult[] = {members::kPort};
-constexpr Member kCaptureResult[] = {
-    members::kPort,
-    Member::Integer("written", "frames in the file"),
-    Member::Integer("dropped", "frames that found no room"),
-};
-constexpr Member kCapturesResult[] = {Member::Rows("captures", kCaptureResult)};
+constexpr Member kStartedResult[] = {Member::Text("port")};
+constexpr Member kCapturesResult[] = {ListOf<CaptureView>("captures")};
 
 constexpr Method kCaptureMethods[] = {
     {.name = "capture.start",
@@ -64,14 +42,16 @@ constexpr Method kCaptureMethods[] = {
      .descriptor = DescriptorParam{.name = "file", .sentence = "Regular file that is written."}},
     {.name = "capture.stop",
      .sentence = "Ends the capture of a port; its file is then whole.",
-     .result = kCaptureResult,
-     .run = Stop,
+     .result = CaptureView::kMembers,
+     .run = [](Call& call) -> Answer {
+       return OutcomeOf(call.daemon.StopCapture(call.arguments.Text("port")));
+     },
      .params = kStop,
      .changes = true},
     {.name = "capture.list",
      .sentence = "Captures that are under way.",
      .result = kCapturesResult,
-     .run = ListCaptures},
+     .run = [](Call& call) -> Answer { return OutcomeOf(call.daemon.ListCaptures(), "captures"); }},
 };
 
 }  // namespace

@@ -89,35 +89,16 @@ absl::StatusOr<Source> Given(const Call& call) {
                 .place = named ? call.arguments.Text("file_name") : "file"};
 }
 
-Json ToJson(const ConfigCheckView& view) {
-  Json changes = Json::array();
-  for (const ConfigChangeView& change : view.changes) {
-    changes.push_back(Json{{"key", change.key},
-                           {"from", change.from},
-                           {"to", change.to},
-                           {"effect", change.at_once ? "at once" : "after a restart"}});
-  }
-  return Json{{"warnings", view.warnings}, {"changes", std::move(changes)}};
-}
-
 Answer Check(Call& call) {
   const absl::StatusOr<Source> source = Given(call);
   if (!source.ok()) return source.status();
-  const absl::StatusOr<ConfigCheckView> view = call.daemon.CheckConfig(source->text, source->place);
-  if (!view.ok()) return view.status();
-  return ToJson(*view);
+  return OutcomeOf(call.daemon.CheckConfig(source->text, source->place));
 }
 
 Answer Load(Call& call) {
   const absl::StatusOr<Source> source = Given(call);
   if (!source.ok()) return source.status();
-  return Answer::Later(
-      [load = call.endpoint().LoadConfig(source->text, source->place)]() -> std::optional<Outcome> {
-        const auto view = load();
-        if (!view) return std::nullopt;
-        if (!view->ok()) return Outcome{.status = view->status(), .result = {}};
-        return Outcome{.status = {}, .result = ToJson(**view)};
-      });
+  return Answer::To(call.endpoint().LoadConfig(source->text, source->place));
 }
 
 Answer Save(Call& call) {
@@ -126,23 +107,12 @@ Answer Save(Call& call) {
   return Json{{"bytes", text.size()}};
 }
 
-constexpr Member kChangeRow[] = {
-    Member::Text("key"),
-    Member::Text("from"),
-    Member::Text("to"),
-    Member::Choice("effect", "at once|after a restart"),
-};
-constexpr Member kChangesResult[] = {
-    Member::Text("warnings", "a text each").List(),
-    Member::Rows("changes", kChangeRow,
-                 "entries of instances and peers stand for all of their keys, without values"),
-};
 constexpr Member kSavedResult[] = {Member::Integer("bytes", "that were written")};
 
 constexpr Method kCheckMethod = {
     .name = "config.check",
     .sentence = "Checks a configuration against all rules and the running one; changes nothing.",
-    .result = kChangesResult,
+    .result = ConfigCheckView::kMembers,
     .run = Check,
     .params = kText,
     .descriptor = kSource};
@@ -151,15 +121,14 @@ constexpr Method kSaveMethod = {
     .sentence = "Writes the effective configuration to a file.",
     .result = kSavedResult,
     .run = Save,
-    .descriptor = DescriptorParam{.name = "file",
-                                  .sentence = "Regular file that is written.",
-                                  .is_replaced = true}};
+    .descriptor = DescriptorParam{
+        .name = "file", .sentence = "Regular file that is written.", .is_replaced = true}};
 constexpr Method kConfigMethods[] = {
     kCheckMethod,
     {.name = "config.load",
      .sentence = "Checks a configuration and applies changes that take effect at once. Flags and "
                  "environment win over it, as at the start. With an error nothing is applied.",
-     .result = kChangesResult,
+     .result = ConfigCheckView::kMembers,
      .run = Load,
      .params = kText,
      .changes = true,

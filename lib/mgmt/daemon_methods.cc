@@ -2,6 +2,7 @@
 // Methods of every daemon: version, effective configuration, log level, drain.
 #include <unistd.h>
 
+#include <array>
 #include <iterator>
 #include <string>
 
@@ -20,16 +21,10 @@ constexpr Param kSetLevel[] = {
 };
 
 Answer Version(Call& call) {
-  const VersionView version = call.daemon.Version();
-  return Json{{"suede", version.version},
-              {"revision", version.revision},
-              {"dpdk", version.dpdk},
-              {"protocol", kRpcProtocol},
-              {"name", version.name},
-              {"pid", getpid()},
-              {"uptime_s", version.uptime_s},
-              {"http", version.http.empty() ? Json() : Json(version.http)},
-              {"config", version.config.empty() ? Json() : Json(version.config)}};
+  VersionView version = call.daemon.Version();
+  version.protocol = kRpcProtocol;
+  version.pid = getpid();
+  return OutcomeOf(version);
 }
 
 Answer GetConfig(Call& call) { return Json{{"yaml", call.daemon.EffectiveConfig()}}; }
@@ -50,17 +45,6 @@ Answer SetLogLevel(Call& call) {
 
 Answer Drain(Call& call) { return Json{{"began", call.daemon.Drain()}}; }
 
-constexpr Member kVersionResult[] = {
-    Member::Text("suede"),
-    Member::Text("revision"),
-    Member::Text("dpdk"),
-    Member::Integer("protocol", "of this socket"),
-    Member::Text("name", "of the endpoint"),
-    Member::Integer("pid"),
-    Member::Integer("uptime_s").Unit("s"),
-    Member::Text("http", "address and port of the web server").OrNull("there is none"),
-    Member::Text("config", "file that it was started with").OrNull("there was none"),
-};
 constexpr Member kConfigResult[] = {
     Member::Text("yaml", "a text that loads to the same configuration")};
 constexpr Member kLevelResult[] = {Member::Choice("level", kLevelChoices)};
@@ -69,7 +53,7 @@ constexpr Member kBeganResult[] = {
 
 constexpr Method kVersionMethod = {.name = "version",
                                    .sentence = "The version of suede, and how long it has run.",
-                                   .result = kVersionResult,
+                                   .result = VersionView::kMembers,
                                    .run = Version};
 constexpr Method kGetLevel = {.name = "log.get_level",
                               .sentence = "The least severity that is logged.",
@@ -101,17 +85,13 @@ constexpr Method kLogMethods[] = {
 };
 
 // Variants for a switch.
-constexpr Member kSwitchVersionResult[] = {
-    Member::Text("suede"),
-    Member::Text("revision"),
-    Member::Text("dpdk"),
-    Member::Integer("protocol", "of this socket"),
-    Member::Text("name", "of the switch"),
-    Member::Integer("pid"),
-    Member::Integer("uptime_s").Unit("s"),
-    Member::Text("http", "address and port of the web server").OrNull("there is none"),
-    Member::Text("config", "file that it was started with").OrNull("there was none"),
-};
+constexpr auto kSwitchVersionResult = [] {
+  auto members = std::to_array(VersionView::kMembers);
+  for (Member& member : members) {
+    if (member.name == "name") member = member.Note("of the switch");
+  }
+  return members;
+}();
 constexpr Method kSwitchDaemonMethods[] = {
     {.name = "version",
      .sentence = "The version of suede, and how long the switch has run.",

@@ -11,74 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "mgmt/admin_view.h"
-#include "mgmt/config_view.h"
+#include "absl/status/statusor.h"
 #include "mgmt/daemon_view.h"
-#include "mgmt/key_view.h"
-#include "mgmt/peer_view.h"
-#include "mgmt/register_view.h"
+#include "mgmt/endpoint_rows.h"
 
 namespace suede {
-
-struct InstanceView {
-  uint32_t xpu = 0;
-  uint32_t instance = 0;
-  uint32_t lcore = 0;  // its CPU
-  std::string port;
-  std::string address;  // as in the configuration
-};
-
-struct PortView {
-  std::string name;
-  uint32_t id = 0;  // DPDK's port id
-  std::string device;
-  std::string driver;
-  std::string mac;
-  uint32_t mtu_bytes = 0;
-  std::string encapsulation;
-  bool admin_up = true;
-  bool link_up = false;
-  uint64_t speed_bps = 0;  // 0: unknown
-  uint32_t pool_frames = 0;
-  uint32_t pool_free = 0;
-  std::vector<uint32_t> lcores;  // CPUs of the lcores that serve the port
-  uint32_t queue_pairs = 0;      // of the device
-  std::string paused;            // "0,ack": what the neighbour pauses now; empty: nothing
-  std::string steering;          // way by which frames reach the lcore of their instance
-};
-
-// Addresses of a peer that one port reaches.
-struct PeerView {
-  uint32_t xpu = 0;
-  std::string port;
-  std::string address;     // with several own instances per XPU: the address for the first
-  std::string mac;         // empty if frames have none, and while `resolving`
-  bool resolving = false;  // the MAC address must be learnt and is still unknown
-};
-
-struct ClientView {
-  uint64_t id = 0;
-  int64_t pid = 0;
-  uint32_t uid = 0;
-  uint32_t queues = 0;
-  std::string_view state;
-  std::string claims;  // "3.0:0,1 4.0:2": own XPU, instance, VCs
-};
-
-// A memory window that an lcore serves.
-struct WindowView {
-  uint64_t client = 0;
-  uint32_t xpu = 0;
-  uint32_t instance = 0;
-  uint32_t window = 0;
-  std::string served_by;  // "lcore" or "program"; of the latter nothing more is known
-  std::string rights;     // "read,write,atomic"
-  bool has_key = false;
-  std::optional<uint32_t> partition;
-  uint64_t size_bytes = 0;
-  uint64_t page_bytes = 0;
-  std::optional<uint32_t> numa_node;
-};
 
 struct ConnectionQuery {
   std::optional<uint32_t> xpu;  // own
@@ -88,53 +25,28 @@ struct ConnectionQuery {
   uint32_t limit = 0;
 };
 
-// A session, if there are several to one peer on one plane.
-struct SessionView {
-  uint32_t number = 0;
-  uint32_t peer_number = 0;
-  std::string_view state;
-  uint32_t weight_percent = 0;
-  uint32_t moves = 0;
-  int64_t age_ns = 0;
-};
-struct ConnectionView {
+struct PlaneName {
   uint32_t xpu = 0;
   uint32_t instance = 0;
-  uint32_t peer = 0;  // XPU of the peer
-  uint32_t plane = 0;
-  std::optional<uint32_t> vc;          // nullopt: PSNs span all VCs
-  uint32_t slot = 0;                   // slot of its session
-  std::optional<SessionView> session;  // nullopt: only one session
-  std::string_view state;
-  uint32_t next_psn = 0;
-  uint32_t expected_psn = 0;
-  uint32_t unacked_pdus = 0;
-  uint32_t unacked_bytes = 0;
-  uint32_t window_pdus = 0;
-  uint32_t window_bytes = 0;
-  int64_t srtt_ns = 0;  // 0: none measured
-  int64_t rto_ns = 0;
-  std::string_view congestion = "fixed";  // state of congestion control
-  uint64_t congestion_window_octets = 0;  // 0: fixed
-  int64_t base_rtt_ns = 0;                // 0: fixed
-  uint32_t tries = 0;
-  uint32_t tx_pdus = 0;  // modulo 2^32
-  uint32_t rx_pdus = 0;
-  uint32_t retransmissions = 0;
-  bool peer_waits = false;
+  uint32_t plane = 0;  // number of the plane, from 0
 };
-struct ConnectionsView {
-  std::vector<ConnectionView> connections;
-  bool more = false;  // more than the limit
+struct PlanePeerQuery {
+  std::optional<uint32_t> xpu;  // own
+  std::optional<uint32_t> instance;
+  std::optional<uint32_t> peer;  // XPU of the peer
+  std::optional<uint32_t> plane;
+  uint32_t limit = 0;
+};
+
+struct PingQuery {
+  uint32_t peer = 0;            // XPU of the peer
+  std::optional<uint32_t> xpu;  // own; nullopt: the first that has the peer
+  std::optional<uint32_t> instance;
+  std::optional<uint32_t> plane;  // nullopt: all that lead to the peer
 };
 
 // Control thread only. Does not block.
-class EndpointView : public DaemonView,
-                     public AdminView,
-                     public ConfigLoadView,
-                     public KeyView,
-                     public PeerPingView,
-                     public RegisterView {
+class EndpointView : public DaemonView {
  public:
   EndpointView() : DaemonView(DaemonKind::kEndpoint) {}
 
@@ -143,10 +55,59 @@ class EndpointView : public DaemonView,
   virtual std::vector<PeerView> Peers() = 0;
   virtual std::vector<ClientView> Clients() = 0;
   virtual std::vector<WindowView> Windows() = 0;
-  // Returns a query to the lcores, to be polled until it has a result. It may be dropped at any
-  // time.
-  using ConnectionQuestion = std::function<std::optional<ConnectionsView>()>;
-  virtual ConnectionQuestion Connections(const ConnectionQuery& query) = 0;
+  virtual Question<ConnectionsView> Connections(const ConnectionQuery& query) = 0;
+  virtual Question<std::vector<QueueView>> Queues() = 0;
+  // Returns EAL's file prefix, by which a secondary process finds the ports; empty: none can
+  // attach.
+  virtual std::string FilePrefix() = 0;
+  // Applies a configuration; `place` as for CheckConfig.
+  virtual Question<absl::StatusOr<ConfigCheckView>> LoadConfig(std::string_view text,
+                                                               std::string_view place) = 0;
+
+  // ---- Planes.
+
+  virtual Question<std::vector<PlaneView>> Planes() = 0;
+  virtual Question<PlanePeersView> PlanePeers(const PlanePeerQuery& query) = 0;
+  virtual absl::StatusOr<AdminQuestion> SetPlaneAdmin(const PlaneName& name,
+                                                      PlaneSetting setting) = 0;
+  struct WeightChange {
+    AdminQuestion done;
+    uint32_t weight = 0;  // resulting weight
+  };
+  // Sets the weight for one peer, or for all (nullopt). `weight` nullopt: resets to the default; 0,
+  // for one peer only: no route.
+  virtual absl::StatusOr<WeightChange> SetPlaneWeight(const PlaneName& name,
+                                                      std::optional<uint32_t> peer,
+                                                      std::optional<uint32_t> weight) = 0;
+  // Drains a plane. Returns a query for the bytes in flight, to be polled until it returns 0. It
+  // fails if the plane was set otherwise meanwhile.
+  using DrainQuestion = std::function<absl::StatusOr<std::optional<uint64_t>>()>;
+  virtual absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName& name) = 0;
+
+  // ---- Peers.
+
+  // A query to be polled until it has a result; `is_last`: planes without an answer by now have
+  // none. It may be dropped at any time.
+  using PingQuestion = std::function<std::optional<absl::StatusOr<PingView>>(bool is_last)>;
+  virtual absl::StatusOr<PingQuestion> Ping(const PingQuery& query) = 0;
+  // Returns the peers of sealing instances.
+  virtual std::vector<SealedPeerView> SealedPeers() = 0;
+  // Begins another epoch with every peer, as soon as it has confirmed the present one. Returns the
+  // number of peers that seal.
+  virtual absl::StatusOr<uint32_t> RotateKeys() = 0;
+  // Reads the file of secrets again; an unusable file changes nothing. Returns the number of
+  // secrets in it, valid or not.
+  virtual absl::StatusOr<uint32_t> ReloadSecrets() = 0;
+
+  // ---- Registers (docs/registers.md).
+
+  virtual std::vector<RegisterRowView> Registers() = 0;
+  // Reads `count` consecutive registers, from that with the name or address `first` on.
+  virtual absl::StatusOr<std::vector<RegisterValueView>> ReadRegisters(std::string_view first,
+                                                                       uint32_t count) = 0;
+  // Writes a register. The reply is the register's new value.
+  virtual Question<absl::StatusOr<RegisterValueView>> WriteRegister(std::string_view which,
+                                                                    uint64_t value) = 0;
 };
 
 }  // namespace suede

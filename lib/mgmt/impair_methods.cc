@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "mgmt/catalog.h"
-#include "mgmt/common_members.h"
 #include "mgmt/event_log.h"
 #include "mgmt/switch_view.h"
 
@@ -24,11 +23,11 @@ constexpr Param kListImpairments[] = {
     Param::Text("port", "Only those of this port.", 32),
     Param::Boolean("impaired_only", "Leaves out directions that are not impaired."),
 };
-#define SUEDE_IMPAIR_PARAM(name, max, unit, sentence) Param::Number(#name, sentence, 0, max),
+#define SUEDE_IMPAIR_PARAM(Y, name, max, unit, sentence) Param::Number(#name, sentence, 0, max),
 constexpr Param kSetImpairment[] = {
     kImpairedPort,
     kBothDirections,
-    SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_PARAM)
+    SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_PARAM, )
         Param::Choice("down", "Whether all frames are lost.", "on|off"),
     Param::Text("hole_classes", "Classes that disappear: 0,3. none: no class.", 32),
     Param::Text("hole_destinations",
@@ -70,12 +69,12 @@ absl::Status TakeClass(const Arguments& arguments, std::string* text, ImpairChan
   change->traffic_class = Given(arguments, "class");
   if (!change->traffic_class) return absl::OkStatus();
   bool good = !change->down && !change->hole_classes && !change->hole_destinations;
-#define SUEDE_IMPAIR_OF_ALL(name, max, unit, sentence)                              \
+#define SUEDE_IMPAIR_OF_ALL(Y, name, max, unit, sentence)                           \
   if (std::string_view(#name) != "delay_us" && std::string_view(#name) != "loss" && \
       std::string_view(#name) != "reorder") {                                       \
     good &= !change->name;                                                          \
   }
-  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_OF_ALL)
+  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_OF_ALL, )
 #undef SUEDE_IMPAIR_OF_ALL
   if (!good) {
     return absl::InvalidArgumentError("class: it goes with delay_us, loss and reorder alone");
@@ -90,12 +89,12 @@ absl::StatusOr<ImpairChange> ChangeOf(const Arguments& arguments, std::string* t
   const auto say = [text](std::string_view name, const auto& value) {
     StrAppend(text, text->empty() ? "" : " ", name, "=", value);
   };
-#define SUEDE_IMPAIR_TAKE(name, max, unit, sentence) \
-  if (arguments.Has(#name)) {                        \
-    change.name = arguments.Number(#name);           \
-    say(#name, Json(*change.name).dump());           \
+#define SUEDE_IMPAIR_TAKE(Y, name, max, unit, sentence) \
+  if (arguments.Has(#name)) {                           \
+    change.name = arguments.Number(#name);              \
+    say(#name, Json(*change.name).dump());              \
   }
-  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_TAKE)
+  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_TAKE, )
 #undef SUEDE_IMPAIR_TAKE
   if (arguments.Has("down")) {
     change.down = arguments.Text("down") == "on";
@@ -124,8 +123,7 @@ absl::StatusOr<ImpairChange> ChangeOf(const Arguments& arguments, std::string* t
 
 // Answers with the outcome of the query. It fails at once or not at all; accepted requests are
 // recorded as events.
-Answer Record(Call& call, const ImpairControlView::DoneQuestion& question,
-              std::string_view setting) {
+Answer Record(Call& call, const Question<absl::Status>& question, std::string_view setting) {
   const std::optional<absl::Status> at_once = question();
   if (at_once && !at_once->ok()) return *at_once;
   const std::string& port = call.arguments.Text("port");
@@ -137,11 +135,7 @@ Answer Record(Call& call, const ImpairControlView::DoneQuestion& question,
                                                          {EventField::kUid, call.caller.uid}});
   Json result{{"port", port}, {"direction", direction}};
   if (at_once) return result;
-  return Answer::Later([question, result = std::move(result)]() -> std::optional<Outcome> {
-    const std::optional<absl::Status> done = question();
-    if (!done) return std::nullopt;
-    return Outcome{.status = *done, .result = done->ok() ? result : Json()};
-  });
+  return Answer::When(question, std::move(result));
 }
 
 Answer SetImpairment(Call& call) {
@@ -155,54 +149,17 @@ Answer ClearImpairment(Call& call) {
   return Record(call, call.the_switch().ClearImpairment(WhereOf(call.arguments)), "clear");
 }
 
-Json ToJson(const ImpairView& view) {
-  Json out{{"port", view.port}, {"direction", view.out ? "out" : "in"}, {"impaired", !view.clean}};
-#define SUEDE_IMPAIR_JSON(name, max, unit, sentence) out[#name] = view.name;
-  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_JSON)
-#undef SUEDE_IMPAIR_JSON
-  out["down"] = view.down ? "on" : "off";
-  out["hole_classes"] = view.hole_classes;
-  out["hole_destinations"] = view.hole_destinations;
-  out["of_class"] = Json::array();
-  for (const ImpairOfClassView& one : view.of_class) {
-    out["of_class"].push_back(Json{{"class", one.traffic_class},
-                                   {"delay_us", one.delay_us},
-                                   {"loss", one.loss},
-                                   {"reorder", one.reorder}});
-  }
-  return out;
-}
-
 Answer ListImpairments(Call& call) {
   const bool impaired_only = call.arguments.Boolean("impaired_only");
-  Json list = Json::array();
-  for (const ImpairView& view : call.the_switch().Impairments()) {
-    if (impaired_only && view.clean) continue;
-    if (call.arguments.Has("port") && view.port != call.arguments.Text("port")) continue;
-    list.push_back(ToJson(view));
-  }
-  return Json{{"impairments", std::move(list)}};
+  std::vector<ImpairView> views = call.the_switch().Impairments();
+  std::erase_if(views, [&](const ImpairView& view) {
+    if (impaired_only && !view.impaired) return true;
+    return call.arguments.Has("port") && view.port != call.arguments.Text("port");
+  });
+  return OutcomeOf(views, "impairments");
 }
 
-constexpr Member kImpairOfClassRow[] = {
-    Member::Integer("class"),
-    Member::Number("delay_us").Unit("µs"),
-    Member::Number("loss"),
-    Member::Number("reorder"),
-};
-constexpr Member kImpairRow[] = {
-    members::kPort,
-    Member::Choice("direction", kDirections),
-    Member::Boolean("impaired"),
-#define SUEDE_IMPAIR_MEMBER(name, max, unit, sentence) Member::Number(#name).Unit(unit),
-    SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_MEMBER)
-#undef SUEDE_IMPAIR_MEMBER
-        Member::Choice("down", "on|off", "on: all frames are lost"),
-    Member::Integer("hole_classes", "classes that disappear").List(),
-    Member::Text("hole_destinations", "destinations that disappear").List(),
-    Member::Rows("of_class", kImpairOfClassRow, "classes that have something in addition"),
-};
-constexpr Member kImpairmentsResult[] = {Member::Rows("impairments", kImpairRow)};
+constexpr Member kImpairmentsResult[] = {ListOf<ImpairView>("impairments")};
 constexpr Member kImpairedResult[] = {Member::Text("port"),
                                       Member::Choice("direction", "in|out|both")};
 

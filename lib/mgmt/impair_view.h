@@ -1,64 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interface through which methods list and set the impairments of a switch's links
-// (docs/switch.md).
+// Impairments of a switch's links, for methods (docs/switch.md).
 #ifndef SUEDE_MGMT_IMPAIR_VIEW_H_
 #define SUEDE_MGMT_IMPAIR_VIEW_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "mgmt/row.h"
 
 namespace suede {
 
-// Numeric keys, as in the configuration: name, maximum, unit, sentence.
-#define SUEDE_IMPAIR_NUMBERS(X)                                                           \
-  X(rate_gbps, 3200, "Gbit/s", "Rate of the cable; 0: no limit.")                         \
-  X(delay_us, 10'000'000, "µs", "Delay of each frame.")                                   \
-  X(jitter_us, 10'000'000, "µs", "Up to so much more delay; frames stay in order.")       \
-  X(loss, 1, "", "Share of frames that are lost.")                                        \
-  X(burst_begins, 1, "", "Chance per frame that a time of bursty loss begins.")           \
-  X(burst_ends, 1, "", "Chance per frame that it ends.")                                  \
-  X(burst_loss, 1, "", "Share of frames that are lost in it.")                            \
-  X(reorder, 1, "", "Share of frames that are held back behind later ones.")              \
-  X(reorder_delay_us, 10'000'000, "µs", "Up to so much they are held back; copies, too.") \
-  X(duplicate, 1, "", "Share of frames that are delivered twice.")                        \
-  X(bad_fcs, 1, "", "Share of frames that are dropped as by a bad FCS.")                  \
-  X(flip, 1, "", "Share of frames that are delivered with a bit flipped.")                \
-  X(longest_bytes, 65535, "bytes", "Longest frame that passes, without FCS; 0: any.")
-
-inline constexpr std::string_view kDirections = "in|out";
+// Numeric keys, as in the configuration: Y, name, maximum, unit, sentence.
+#define SUEDE_IMPAIR_NUMBERS(X, Y)                                                           \
+  X(Y, rate_gbps, 3200, "Gbit/s", "Rate of the cable; 0: no limit.")                         \
+  X(Y, delay_us, 10'000'000, "µs", "Delay of each frame.")                                   \
+  X(Y, jitter_us, 10'000'000, "µs", "Up to so much more delay; frames stay in order.")       \
+  X(Y, loss, 1, "", "Share of frames that are lost.")                                        \
+  X(Y, burst_begins, 1, "", "Chance per frame that a time of bursty loss begins.")           \
+  X(Y, burst_ends, 1, "", "Chance per frame that it ends.")                                  \
+  X(Y, burst_loss, 1, "", "Share of frames that are lost in it.")                            \
+  X(Y, reorder, 1, "", "Share of frames that are held back behind later ones.")              \
+  X(Y, reorder_delay_us, 10'000'000, "µs", "Up to so much they are held back; copies, too.") \
+  X(Y, duplicate, 1, "", "Share of frames that are delivered twice.")                        \
+  X(Y, bad_fcs, 1, "", "Share of frames that are dropped as by a bad FCS.")                  \
+  X(Y, flip, 1, "", "Share of frames that are delivered with a bit flipped.")                \
+  X(Y, longest_bytes, 65535, "bytes", "Longest frame that passes, without FCS; 0: any.")
 
 // Impairments of the frames of one class, in addition to those of all frames.
-struct ImpairOfClassView {
-  uint32_t traffic_class = 0;
-  double delay_us = 0;
-  double loss = 0;
-  double reorder = 0;
-};
+#define SUEDE_IMPAIR_OF_CLASS_ROW(X)          \
+  X(uint32_t, traffic_class, .Named("class")) \
+  X(double, delay_us, .Unit("µs"))            \
+  X(double, loss)                             \
+  X(double, reorder)
+SUEDE_ROW_STRUCT(ImpairOfClassView, SUEDE_IMPAIR_OF_CLASS_ROW);
 
-// The impairment of one direction of a port.
-struct ImpairView {
-  std::string port;
-  bool out = false;  // direction: false: in, true: out
-  bool clean = true;  // nothing is impaired
-#define SUEDE_IMPAIR_VALUE(name, max, unit, sentence) double name = 0;
-  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_VALUE)
-#undef SUEDE_IMPAIR_VALUE
-  bool down = false;
-  std::vector<uint32_t> hole_classes;
-  std::vector<std::string> hole_destinations;  // MAC addresses, or AFH addresses as numbers
-  std::vector<ImpairOfClassView> of_class;     // of classes with additional impairments
-};
+// The impairment of one direction of a port. Destinations are MAC addresses, or AFH addresses as
+// numbers.
+#define SUEDE_IMPAIR_NUMBER_ROW(X, name, max, unit, sentence) X(double, name, .Unit(unit))
+#define SUEDE_IMPAIR_ROW(X)                                                            \
+  X(std::string, port)                                                                 \
+  X(bool, in, .Named("direction").OneOf("in|out"))                                     \
+  X(bool, impaired)                                                                    \
+  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_NUMBER_ROW, X)                                     \
+  X(bool, down, .OneOf("on|off").Note("on: all frames are lost"))                      \
+  X(std::vector<uint32_t>, hole_classes, .Note("classes that disappear"))              \
+  X(std::vector<std::string>, hole_destinations, .Note("destinations that disappear")) \
+  X(std::vector<ImpairOfClassView>, of_class, .Note("classes that have something in addition"))
+SUEDE_ROW_STRUCT(ImpairView, SUEDE_IMPAIR_ROW);
 
 // A change of an ImpairView; a member without a value keeps its setting.
 struct ImpairChange {
-#define SUEDE_IMPAIR_CHANGE(name, max, unit, sentence) std::optional<double> name{};
-  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_CHANGE)
+#define SUEDE_IMPAIR_CHANGE(Y, name, max, unit, sentence) std::optional<double> name{};
+  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_CHANGE, )
 #undef SUEDE_IMPAIR_CHANGE
   std::optional<bool> down{};
   std::optional<std::vector<uint32_t>> hole_classes{};
@@ -70,19 +66,6 @@ struct ImpairChange {
 struct ImpairWhere {
   std::string port;         // empty: all
   std::optional<bool> out;  // nullopt: both directions
-};
-
-// Control thread only. Does not block.
-class ImpairControlView {
- public:
-  virtual ~ImpairControlView() = default;
-
-  // A query to be polled until it has a result.
-  using DoneQuestion = std::function<std::optional<absl::Status>()>;
-  virtual std::vector<ImpairView> Impairments() = 0;
-  // If several directions are selected, all of them change or none.
-  virtual DoneQuestion SetImpairment(const ImpairWhere& where, const ImpairChange& change) = 0;
-  virtual DoneQuestion ClearImpairment(const ImpairWhere& where) = 0;
 };
 
 }  // namespace suede

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The method that lists link ends, for every kind of daemon.
 #include "mgmt/catalog.h"
-#include "mgmt/common_members.h"
 #include "mgmt/daemon_view.h"
 
 namespace suede {
@@ -64,8 +63,8 @@ constexpr Member kCreditRow[] = {
     Member::Integer("held", "of frames that came and have not left the buffer"),
 };
 constexpr Member kLinkRow[] = {
-    members::kPort,
-    Member::Choice("session", members::kUpOrDown, "up: both ends hear each other"),
+    Member::Text("port"),
+    Member::Choice("session", kUpOrDown, "up: both ends hear each other"),
     Member::Choice("llr_tx", "off|init|advance|replay|flush", "link-level retry of sent frames"),
     Member::Choice("llr_rx", "off|send_acks|send_nack|nack_sent", "of received ones"),
     Member::Integer("held_frames", "that the neighbour has not acknowledged"),

@@ -2,10 +2,13 @@
 #include "mgmt/members.h"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "mgmt/row.h"
 
 namespace suede {
 namespace {
@@ -15,15 +18,21 @@ constexpr size_t kMaxChoicesInText = 8;
 
 std::string_view NameOf(Member::Type type) {
   switch (type) {
-    case Member::Type::kBoolean: return "boolean";
-    case Member::Type::kInteger: return "integer";
-    case Member::Type::kNumber: return "number";
+    case Member::Type::kBoolean:
+      return "boolean";
+    case Member::Type::kInteger:
+      return "integer";
+    case Member::Type::kNumber:
+      return "number";
     case Member::Type::kText:
-    case Member::Type::kChoice: return "string";
+    case Member::Type::kChoice:
+      return "string";
     case Member::Type::kObject:
-    case Member::Type::kMap: return "object";
+    case Member::Type::kMap:
+      return "object";
     case Member::Type::kAny:
-    case Member::Type::kGroup: break;
+    case Member::Type::kGroup:
+      break;
   }
   return {};
 }
@@ -139,6 +148,17 @@ std::string TextOf(std::span<const Member> members) {
     has_inner = true;
   }
   return StrJoin(parts, has_inner ? "; " : ", ");
+}
+
+std::string_view row::WordOf(const Member& member, bool value) {
+  const size_t bar = member.choices.find('|');
+  return value ? member.choices.substr(0, bar) : member.choices.substr(bar + 1);
+}
+
+std::string row::HexOf(uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%06" PRIx64, value);
+  return text;
 }
 
 }  // namespace suede

@@ -8,10 +8,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "mgmt/json.h"
 
 namespace suede {
+
+inline constexpr std::string_view kUpOrDown = "up|down";
 
 struct Member {
   enum class Type : uint8_t {
@@ -36,6 +39,7 @@ struct Member {
   std::string_view null_means{};  // meaning of null; empty: never null
   std::string_view only{};        // condition for its presence; empty: always present
   bool is_list = false;           // a list of such values
+  double ns_per_unit = 0;         // of a time; 0: none
 
   static constexpr Member Boolean(std::string_view name, std::string_view note = {}) {
     return {.name = name, .type = Type::kBoolean, .note = note};
@@ -75,27 +79,34 @@ struct Member {
     return {.name = {}, .type = Type::kGroup, .note = note, .first = members, .count = N};
   }
 
-  constexpr Member List() const {
-    Member member = *this;
-    member.is_list = true;
-    return member;
+  constexpr Member List() const { return With(&Member::is_list, true); }
+  constexpr Member Unit(std::string_view of) const { return With(&Member::unit, of); }
+  constexpr Member OrNull(std::string_view means) const { return With(&Member::null_means, means); }
+  constexpr Member Only(std::string_view when) const { return With(&Member::only, when); }
+  // For fields of a row (mgmt/row.h).
+  constexpr Member Named(std::string_view as) const { return With(&Member::name, as); }
+  constexpr Member Note(std::string_view text) const { return With(&Member::note, text); }
+  // A text, an enumeration, or a boolean: true is the first word, false the second.
+  constexpr Member OneOf(std::string_view words) const {
+    return With(&Member::type, Type::kChoice).With(&Member::choices, words);
   }
-  constexpr Member Unit(std::string_view of) const {
-    Member member = *this;
-    member.unit = of;
-    return member;
-  }
-  constexpr Member OrNull(std::string_view means) const {
-    Member member = *this;
-    member.null_means = means;
-    return member;
-  }
-  constexpr Member Only(std::string_view when) const {
-    Member member = *this;
-    member.only = when;
-    return member;
-  }
+  // Nanoseconds, shown in a longer unit with a fraction.
+  constexpr Member Us() const { return Time(1e3).Unit("µs"); }
+  constexpr Member Seconds() const { return Time(1e9).Unit("s"); }
+  // An integer, shown as hexadecimal text.
+  constexpr Member Hex() const { return With(&Member::type, Type::kText); }
   std::span<const Member> members() const { return {first, count}; }
+
+ private:
+  template <typename Value>
+  constexpr Member With(Value Member::*field, std::type_identity_t<Value> value) const {
+    Member member = *this;
+    member.*field = value;
+    return member;
+  }
+  constexpr Member Time(double ns) const {
+    return With(&Member::type, Type::kNumber).With(&Member::ns_per_unit, ns);
+  }
 };
 
 // Returns the JSON Schema 2020-12 of an object with exactly these members.

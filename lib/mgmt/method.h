@@ -15,17 +15,19 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "local/fd.h"
 #include "mgmt/arguments.h"
+#include "mgmt/daemon_view.h"
 #include "mgmt/json.h"
 #include "mgmt/members.h"
+#include "mgmt/row.h"
 
 namespace suede {
 
 class Catalog;
-class DaemonView;
 class EndpointView;
 class SwitchView;
 
@@ -35,31 +37,61 @@ struct Outcome {
   Json result;
 };
 
+// Returns the outcome of a row, of a vector of rows, which becomes the member `list`, or of a
+// StatusOr of these.
+template <typename T>
+Outcome OutcomeOf(const T& value, std::string_view list = {}) {
+  if constexpr (row::Row<T>) {
+    return {.status = {}, .result = value.ToJson()};
+  } else if constexpr (row::kIsVector<T>) {
+    return {.status = {}, .result = Json{{list, row::JsonOf(Member(), value, false)}}};
+  } else {
+    if (!value.ok()) return {.status = value.status(), .result = {}};
+    return OutcomeOf(*value, list);
+  }
+}
+
 // Answer of a method: an outcome, or a query that is polled until it has one. A query that is
 // dropped (because of a disconnect or a timeout) must leave no references to itself.
 class Answer {
  public:
-  // Polled every millisecond, up to the time limit of a method.
-  using Later = std::function<std::optional<Outcome>()>;
   struct Waiting {
     // `is_last`: the time limit is reached; no outcome is then an error.
     std::function<std::optional<Outcome>(bool is_last)> look;
     std::optional<int64_t> limit_ms{};  // nullopt: the limit of all methods
     int64_t period_ms = 1;
   };
-  Answer(Json result) : value_(Outcome{.status = {}, .result = std::move(result)}) {}  // NOLINT
+  Answer(Json result) : Answer(Outcome{.status = {}, .result = std::move(result)}) {}  // NOLINT
   Answer(absl::Status error)                                                           // NOLINT
-      : value_(Outcome{.status = std::move(error), .result = {}}) {}
+      : Answer(Outcome{.status = std::move(error), .result = {}}) {}
+  Answer(Outcome outcome) : value_(std::move(outcome)) {}  // NOLINT
   Answer(Waiting waiting) : value_(std::move(waiting)) {}  // NOLINT
-  Answer(Later later)                                      // NOLINT
-      : value_(Waiting{.look = [later = std::move(later)](bool) { return later(); }}) {}
 
+  // Answers with the reply to a question, polled every millisecond, up to the time limit of a
+  // method. `list`: see OutcomeOf.
+  template <typename T>
+  static Answer To(Question<T> question, std::string_view list = {}) {
+    return Waiting{.look = [question = std::move(question), list](bool) -> std::optional<Outcome> {
+      const std::optional<T> reply = question();
+      if (!reply) return std::nullopt;
+      return OutcomeOf(*reply, list);
+    }};
+  }
+  // Answers `result` once the question has succeeded.
+  static Answer When(Question<absl::Status> question, Json result) {
+    return Waiting{.look = [question = std::move(question),
+                            result = std::move(result)](bool) -> std::optional<Outcome> {
+      const std::optional<absl::Status> done = question();
+      if (!done) return std::nullopt;
+      return Outcome{.status = *done, .result = done->ok() ? result : Json()};
+    }};
+  }
   // Answers `result` once `done` returns true.
   static Answer When(std::function<bool()> done, Json result) {
-    return Later([done = std::move(done), result = std::move(result)]() -> std::optional<Outcome> {
-      if (!done()) return std::nullopt;
-      return Outcome{.status = {}, .result = result};
-    });
+    return When(Question<absl::Status>([done = std::move(done)] {
+                  return done() ? std::optional(absl::OkStatus()) : std::nullopt;
+                }),
+                std::move(result));
   }
 
   Outcome* outcome() { return std::get_if<Outcome>(&value_); }
@@ -112,6 +144,34 @@ struct Method {
   // Returns the description of the result, for people.
   std::string ResultText() const;
 };
+
+// Returns the member that lists rows.
+template <typename Row>
+constexpr Member ListOf(std::string_view name) {
+  return row::MemberOf<std::vector<Row>>(name);
+}
+
+// Answers with the rows that `view`, a function of EndpointView or SwitchView without parameters,
+// returns or asks for; `result` has them alone.
+template <auto view, const auto& result>
+Answer RunList(Call& call) {
+  auto rows = [&call] {
+    if constexpr (requires(EndpointView & endpoint) { (endpoint.*view)(); }) {
+      return (call.endpoint().*view)();
+    } else {
+      return (call.the_switch().*view)();
+    }
+  }();
+  if constexpr (row::kIsVector<decltype(rows)>) {
+    return OutcomeOf(rows, result[0].name);
+  } else {
+    return Answer::To(std::move(rows), result[0].name);
+  }
+}
+template <auto view, const auto& result>
+constexpr Method RowsMethod(std::string_view name, std::string_view sentence) {
+  return {.name = name, .sentence = sentence, .result = result, .run = RunList<view, result>};
+}
 
 }  // namespace suede
 

@@ -1,15 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
-// The method that pings a peer.
+// Methods that list connections, sessions and planes, which the lcores are queried for, ping a
+// peer, set planes down and up, and set their weights.
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "mgmt/catalog.h"
-#include "mgmt/common_members.h"
 #include "mgmt/endpoint_view.h"
-#include "mgmt/known_peers.h"
 
 namespace suede {
 namespace {
+
+constexpr size_t kMaxNamed = 16;  // peers in a message
+constexpr uint32_t kMaxConnections = 1'000'000;
+
+constexpr Param kXpu = Param::Integer("xpu", "Own XPU.", 0, 1023);
+constexpr Param kInstance = Param::Integer("instance", "Own instance number.", 0, 63);
+constexpr Param kPeer = Param::Integer("peer", "XPU of the peer.", 0, 1023);
+constexpr Param kPlane = Param::Integer("plane", "Number of the plane.", 0, 3);
+constexpr Param kListLimit = Param::Integer("limit", "Max entries listed.", 1, 10000, "1000");
+
+// Returns OK if the peer is known or not given; otherwise NOT_FOUND, with a message that names
+// known peers.
+absl::Status CheckPeer(EndpointView& endpoint, std::optional<uint32_t> peer) {
+  if (!peer) return absl::OkStatus();
+  std::set<uint32_t> known;
+  for (const PeerView& view : endpoint.Peers()) known.insert(view.xpu);
+  if (known.contains(*peer)) return absl::OkStatus();
+  std::string message = StrCat("no peer with XPU id ", *peer);
+  if (known.empty()) return absl::NotFoundError(message + "; there are no peers at all");
+  std::string names;
+  size_t named = 0;
+  for (const uint32_t xpu : known) {
+    if (named++ == kMaxNamed) break;
+    StrAppend(&names, names.empty() ? "" : ", ", xpu);
+  }
+  StrAppend(&message, "; peers are: ", names);
+  if (known.size() > kMaxNamed) {
+    StrAppend(&message, " and ", known.size() - kMaxNamed, " more (peers.list)");
+  }
+  return absl::NotFoundError(message);
+}
+
+// ---- Connections and sessions.
+
+constexpr Param kConnectionsParams[] = {
+    kXpu, kInstance, kPeer,
+    Param::Boolean("unused", "Also connections on which nothing was ever exchanged."), kListLimit};
+constexpr Param kSessionsParams[] = {
+    kXpu, kInstance, kPeer, Param::Boolean("idle", "Also slots that nothing takes."), kListLimit};
+
+ConnectionQuery QueryOf(const Arguments& arguments, bool unused, uint32_t limit) {
+  return {.xpu = Given(arguments, "xpu"),
+          .instance = Given(arguments, "instance"),
+          .peer = Given(arguments, "peer"),
+          .unused = unused,
+          .limit = limit};
+}
+
+Answer ListConnections(Call& call) {
+  const ConnectionQuery query =
+      QueryOf(call.arguments, call.arguments.Boolean("unused"), *Given(call.arguments, "limit"));
+  if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
+  return Answer::To(call.endpoint().Connections(query));
+}
+
+Answer ListSessions(Call& call) {
+  const ConnectionQuery query = QueryOf(call.arguments, /*unused=*/true, kMaxConnections);
+  if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
+  return Answer::To(Question<SessionsView>(
+      [poll = call.endpoint().Connections(query), limit = *Given(call.arguments, "limit"),
+       idle = call.arguments.Boolean("idle")]() -> std::optional<SessionsView> {
+        const std::optional<ConnectionsView> view = poll();
+        if (!view) return std::nullopt;
+        SessionsView out;
+        for (const ConnectionView& connection : view->connections) {
+          const std::optional<SessionView>& session = connection.of_session;
+          if (!session || connection.vc.value_or(0) != 0) continue;
+          if (session->state == "idle" && !idle) continue;
+          out.more = out.sessions.size() == limit;
+          if (out.more) break;
+          out.sessions.push_back(*session);
+        }
+        return out;
+      }));
+}
+
+constexpr Method kConnectionMethods[] = {
+    {.name = "connections.list",
+     .sentence = "The transport's connections, as their lcores see them.",
+     .result = ConnectionsView::kMembers,
+     .run = ListConnections,
+     .params = kConnectionsParams},
+    {.name = "sessions.list",
+     .sentence = "Sessions to peers, where there are several on a plane (sessions.md).",
+     .result = SessionsView::kMembers,
+     .run = ListSessions,
+     .params = kSessionsParams},
+};
+
+// ---- Pings.
 
 constexpr Param kPing[] = {
     Param::Integer("peer", "XPU of the peer.", 0, 1023).Required(),
@@ -19,57 +111,20 @@ constexpr Param kPing[] = {
     Param::Integer("timeout_ms", "How long to wait for the answer.", 1, 1000, "1000"),
 };
 
-Json ToJson(const PlanePingView& plane) {
-  const bool disagrees = !plane.disagrees.empty();
-  return Json{{"plane", plane.plane},
-              {"port", plane.port},
-              {"state", plane.state},
-              {"rtt_us", plane.rtt_ns ? Json(static_cast<double>(*plane.rtt_ns) / 1000) : Json()},
-              {"disagrees", disagrees ? Json(plane.disagrees) : Json()},
-              {"own", disagrees ? Json(plane.own) : Json()},
-              {"theirs", disagrees ? Json(plane.theirs) : Json()}};
-}
-
 Answer RunPing(Call& call) {
-  const PingQuery query{.peer = static_cast<uint32_t>(call.arguments.Integer("peer")),
+  const PingQuery query{.peer = *Given(call.arguments, "peer"),
                         .xpu = Given(call.arguments, "xpu"),
                         .instance = Given(call.arguments, "instance"),
                         .plane = Given(call.arguments, "plane")};
   if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
-  absl::StatusOr<PeerPingView::PingQuestion> question = call.endpoint().Ping(query);
+  absl::StatusOr<EndpointView::PingQuestion> question = call.endpoint().Ping(query);
   if (!question.ok()) return question.status();
   auto look = [question = *std::move(question)](bool is_last) -> std::optional<Outcome> {
     const std::optional<absl::StatusOr<PingView>> view = question(is_last);
-    if (!view) return std::nullopt;
-    if (!view->ok()) return Outcome{.status = view->status(), .result = {}};
-    Json planes = Json::array();
-    for (const PlanePingView& plane : (*view)->planes) planes.push_back(ToJson(plane));
-    return Outcome{.status = {},
-                   .result = Json{{"xpu", (*view)->xpu},
-                                  {"instance", (*view)->instance},
-                                  {"peer", (*view)->peer},
-                                  {"planes", std::move(planes)}}};
+    return view ? std::optional(OutcomeOf(*view)) : std::nullopt;
   };
   return Answer::Waiting{.look = std::move(look), .limit_ms = call.arguments.Integer("timeout_ms")};
 }
-
-constexpr Member kPingRow[] = {
-    members::kPlane,
-    members::kPort,
-    Member::Choice("state", kPingStates,
-                   "answered: by a HELLO; probe_answered: by a NACK, it speaks no HELLO, or not "
-                   "yet; acknowledges: it was not asked, for it acknowledges PDUs sent to it; "
-                   "no_mac: its MAC address is not known; down: an operator has set the port, the "
-                   "plane or the instance down; no_room: the port takes no frame"),
-    Member::Number("rtt_us", "there and back").Unit("µs").OrNull("no answer"),
-    Member::Text("disagrees", "the key of the configuration that does not agree")
-        .OrNull("its settings agree, or it did not tell them"),
-    Member::Text("own", "the value here").OrNull("its settings agree, or it did not tell them"),
-    Member::Text("theirs", "the peer's value")
-        .OrNull("its settings agree, or it did not tell them"),
-};
-constexpr Member kPingResult[] = {members::kXpu, members::kInstance, members::kPeer,
-                                  Member::Rows("planes", kPingRow)};
 
 constexpr Method kPeerMethods[] = {
     {.name = "peers.ping",
@@ -77,13 +132,170 @@ constexpr Method kPeerMethods[] = {
          "Asks a peer whether it is there, on each plane: with a HELLO that wants a reply, or "
          "a probe where it speaks none. At most ten a second per instance, a hundred in all; a "
          "further request waits, and is refused when its time is over.",
-     .result = kPingResult,
+     .result = PingView::kMembers,
      .run = RunPing,
      .params = kPing},
 };
 
+// ---- Planes.
+
+constexpr Param kPeersParams[] = {kXpu, kInstance, kPeer, kPlane, kListLimit};
+constexpr Param kSetAdmin[] = {kXpu.Required(), kInstance.Required(), kPlane.Required(),
+                               Param::Choice("admin", "The setting.", kPlaneSettings).Required()};
+constexpr Param kSetWeight[] = {
+    kXpu.Required(), kInstance.Required(), kPlane.Required(),
+    Param::Integer(
+        "weight",
+        "In relation to the other planes. 0, for one peer: the plane has no route to it, and no "
+        "PDU takes it. default: back to the bandwidth of the port, or, for one peer, to the "
+        "plane's weight for all.",
+        0, 65535)
+        .Required()
+        .Or("default"),
+    Param::Integer("peer", "XPU of the peer that it is for. Without it, it is for all.", 0, 1023)};
+constexpr Param kDrain[] = {
+    kXpu.Required(), kInstance.Required(), kPlane.Required(),
+    Param::Integer("seconds", "How long to wait; then the answer has the bytes left.", 0, 60,
+                   "30")};
+
+PlaneName NameIn(const Arguments& arguments) {
+  return {.xpu = *Given(arguments, "xpu"),
+          .instance = *Given(arguments, "instance"),
+          .plane = *Given(arguments, "plane")};
+}
+
+Answer Peers(Call& call) {
+  const PlanePeerQuery query{.xpu = Given(call.arguments, "xpu"),
+                             .instance = Given(call.arguments, "instance"),
+                             .peer = Given(call.arguments, "peer"),
+                             .plane = Given(call.arguments, "plane"),
+                             .limit = *Given(call.arguments, "limit")};
+  if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
+  return Answer::To(call.endpoint().PlanePeers(query));
+}
+
+#define SUEDE_PLANE_NAME_ROW(X) \
+  X(uint32_t, xpu)              \
+  X(uint32_t, instance)         \
+  X(uint32_t, plane, .Note("its number"))
+#define SUEDE_PLANE_ADMIN_ROW(X) \
+  SUEDE_PLANE_NAME_ROW(X)        \
+  X(std::string, admin, .OneOf(kPlaneSettings))
+SUEDE_ROW_STRUCT(PlaneAdminRow, SUEDE_PLANE_ADMIN_ROW);
+#define SUEDE_PLANE_WEIGHT_ROW(X)                                  \
+  SUEDE_PLANE_NAME_ROW(X)                                          \
+  X(std::optional<uint32_t>, peer, .Note("its XPU").OrNull("all")) \
+  X(uint32_t, weight)
+SUEDE_ROW_STRUCT(PlaneWeightRow, SUEDE_PLANE_WEIGHT_ROW);
+#define SUEDE_DRAINED_ROW(X)                          \
+  SUEDE_PLANE_NAME_ROW(X)                             \
+  X(bool, drained, .Note("false: the time was over")) \
+  X(std::optional<uint64_t>, inflight_bytes,          \
+    .Note("that are left").OrNull("the lcore has not said"))
+SUEDE_ROW_STRUCT(DrainedRow, SUEDE_DRAINED_ROW);
+
+Answer SetAdmin(Call& call) {
+  const PlaneName name = NameIn(call.arguments);
+  const std::string& admin = call.arguments.Text("admin");
+  PlaneSetting setting = PlaneSetting::kUp;
+  if (admin == NameOf(PlaneSetting::kDrain)) setting = PlaneSetting::kDrain;
+  if (admin == NameOf(PlaneSetting::kDown)) setting = PlaneSetting::kDown;
+  absl::StatusOr<AdminQuestion> done = call.endpoint().SetPlaneAdmin(name, setting);
+  if (!done.ok()) return done.status();
+  const PlaneAdminRow row{
+      .xpu = name.xpu, .instance = name.instance, .plane = name.plane, .admin = admin};
+  return Answer::When(*std::move(done), row.ToJson());
+}
+
+Answer SetWeight(Call& call) {
+  const PlaneName name = NameIn(call.arguments);
+  const std::optional<uint32_t> peer = Given(call.arguments, "peer");
+  if (absl::Status unknown = CheckPeer(call.endpoint(), peer); !unknown.ok()) return unknown;
+  std::optional<uint32_t> weight;
+  if (!call.arguments.IsWord("weight")) weight = Given(call.arguments, "weight");
+  if (weight == 0u && !peer) {
+    return absl::InvalidArgumentError(
+        "weight 0 is for one peer; give its XPU as peer, or take the plane from all of them with "
+        "planes.drain");
+  }
+  absl::StatusOr<EndpointView::WeightChange> change =
+      call.endpoint().SetPlaneWeight(name, peer, weight);
+  if (!change.ok()) return change.status();
+  const PlaneWeightRow row{.xpu = name.xpu,
+                           .instance = name.instance,
+                           .plane = name.plane,
+                           .peer = peer,
+                           .weight = change->weight};
+  return Answer::When(std::move(change->done), row.ToJson());
+}
+
+Answer DrainPlane(Call& call) {
+  const PlaneName name = NameIn(call.arguments);
+  absl::StatusOr<EndpointView::DrainQuestion> question = call.endpoint().DrainPlane(name);
+  if (!question.ok()) return question.status();
+  auto look = [question = *std::move(question),
+               row = DrainedRow{.xpu = name.xpu, .instance = name.instance, .plane = name.plane}](
+                  bool is_last) mutable -> std::optional<Outcome> {
+    const absl::StatusOr<std::optional<uint64_t>> now = question();
+    if (!now.ok()) return Outcome{.status = now.status(), .result = {}};
+    if (*now) row.inflight_bytes = **now;
+    row.drained = row.inflight_bytes == 0u;
+    return row.drained || is_last ? std::optional(OutcomeOf(row)) : std::nullopt;
+  };
+  return Answer::Waiting{.look = std::move(look),
+                         .limit_ms = call.arguments.Integer("seconds") * 1000};
+}
+
+constexpr Member kPlanesResult[] = {ListOf<PlaneView>("planes")};
+constexpr Method kPlaneMethods[] = {
+    RowsMethod<&EndpointView::Planes, kPlanesResult>("planes.list",
+                                                     "Planes: the ports of each own instance."),
+    {.name = "planes.peers",
+     .sentence = "Planes to each peer, of instances with several of them.",
+     .result = PlanePeersView::kMembers,
+     .run = Peers,
+     .params = kPeersParams},
+    {.name = "planes.drain",
+     .sentence = "Takes a plane out of the choice, and answers when nothing is in flight there. It "
+                 "stays so until planes.set_admin sets it up.",
+     .result = DrainedRow::kMembers,
+     .run = DrainPlane,
+     .params = kDrain,
+     .changes = true},
+    {.name = "planes.set_admin",
+     .sentence = "Takes a plane of an instance out of service or puts it back. drain: as "
+                 "planes.drain, without the wait. down: at once, and PDUs in flight there go "
+                 "over the others; where an instance has one plane, as ports.set_admin.",
+     .result = PlaneAdminRow::kMembers,
+     .run = SetAdmin,
+     .params = kSetAdmin,
+     .changes = true},
+    {.name = "planes.set_weight",
+     .sentence = "Sets a plane's share of sent PDUs in relation to the other planes, until the "
+                 "daemon ends or it is set to default: for one peer, or for all. A weight for all "
+                 "replaces those for one peer.",
+     .result = PlaneWeightRow::kMembers,
+     .run = SetWeight,
+     .params = kSetWeight,
+     .changes = true},
+};
+
 }  // namespace
 
+std::string_view NameOf(PlaneSetting setting) {
+  switch (setting) {
+    case PlaneSetting::kUp:
+      return "up";
+    case PlaneSetting::kDrain:
+      return "drain";
+    case PlaneSetting::kDown:
+      break;
+  }
+  return "down";
+}
+
+std::span<const Method> ConnectionMethods() { return kConnectionMethods; }
 std::span<const Method> PeerMethods() { return kPeerMethods; }
+std::span<const Method> PlaneMethods() { return kPlaneMethods; }
 
 }  // namespace suede

@@ -18,106 +18,109 @@
 
 namespace suede {
 
-struct SwitchPortView {
-  std::string name;
-  std::string device;
-  std::string driver;
-  std::string mac;
-  std::optional<uint32_t> lcore;  // CPU of the lcore that serves the port
-  bool admin_up = true;
-  bool link_up = false;
-  uint64_t speed_bps = 0;  // of the link; 0: unknown
-  uint64_t rate_bps = 0;   // at which frames are sent; 0: unlimited
-  uint64_t rx_frames = 0;
-  uint64_t rx_bytes = 0;
-  uint64_t tx_frames = 0;
-  uint64_t tx_bytes = 0;
-};
+#define SUEDE_SWITCH_PORT_ROW(X)                                                              \
+  X(std::string, name)                                                                        \
+  X(std::string, driver)                                                                      \
+  X(std::string, mac)                                                                         \
+  X(std::optional<uint32_t>, lcore, .Note("CPU of that which serves it").OrNull("not known")) \
+  X(bool, admin_up, .Named("admin").OneOf(kUpOrDown))                                         \
+  X(bool, link_up)                                                                            \
+  X(uint64_t, speed_bps, .Note("of the link").Unit("bit/s").OrNull("not known"))              \
+  X(uint64_t, rate_bps, .Note("at which frames leave").Unit("bit/s").OrNull("no limit"))      \
+  X(uint64_t, rx_frames)                                                                      \
+  X(uint64_t, rx_bytes)                                                                       \
+  X(uint64_t, tx_frames)                                                                      \
+  X(uint64_t, tx_bytes)                                                                       \
+  X(std::string, device)
+SUEDE_ROW_STRUCT(SwitchPortView, SUEDE_SWITCH_PORT_ROW);
 
 // A queue {port, class}. All values but depth and pauses count since the start.
-struct SwitchQueueView {
-  std::string port;
-  uint32_t traffic_class = 0;
-  uint32_t bytes = 0;  // in whole cells
-  uint32_t frames = 0;
-  uint32_t most_bytes = 0;  // since the last reset
-  bool paused = false;      // by the peer
-  bool pausing = false;     // pausing the peer: the input of the port and class is full
-  bool stormy = false;
-  int64_t paused_ns = 0;  // total
-  uint64_t sent_frames = 0;
-  uint64_t sent_bytes = 0;
-  uint64_t marked = 0;
-  uint64_t trimmed = 0;
-  uint64_t drop_tail = 0;
-  uint64_t drop_trim = 0;
-  uint64_t drop_headroom = 0;
-  uint64_t drop_down = 0;
-  uint64_t drop_storm = 0;
-  uint64_t drop_age = 0;
-};
+#define SUEDE_SWITCH_QUEUE_ROW(X)                                                             \
+  X(std::string, port)                                                                        \
+  X(uint32_t, traffic_class, .Named("class"))                                                 \
+  X(uint32_t, bytes, .Note("in whole cells"))                                                 \
+  X(uint32_t, frames)                                                                         \
+  X(uint32_t, most_bytes, .Note("since the start, or queues.reset"))                          \
+  X(bool, paused, .Note("by the peer"))                                                       \
+  X(bool, pausing, .Note("the peer: what the port has received in the class fills its part")) \
+  X(bool, stormy, .Note("a PFC storm: its frames are dropped"))                               \
+  X(int64_t, paused_ns, .Named("paused_us").Us().Note("in all"))                              \
+  X(uint64_t, sent_frames)                                                                    \
+  X(uint64_t, sent_bytes)                                                                     \
+  X(uint64_t, marked, .Note("by ECN"))                                                        \
+  X(uint64_t, trimmed)                                                                        \
+  X(uint64_t, drop_tail)                                                                      \
+  X(uint64_t, drop_trim)                                                                      \
+  X(uint64_t, drop_headroom)                                                                  \
+  X(uint64_t, drop_down)                                                                      \
+  X(uint64_t, drop_storm)                                                                     \
+  X(uint64_t, drop_age)
+SUEDE_ROW_STRUCT(SwitchQueueView, SUEDE_SWITCH_QUEUE_ROW);
 struct SwitchQueueQuery {
   std::string port;                       // empty: all
   std::optional<uint32_t> traffic_class;  // nullopt: all
   bool in_use = false;                    // only queues that have had a frame
 };
 
-struct SwitchBufferView {
-  uint32_t bytes = 0;
-  uint32_t cell_bytes = 0;
-  uint32_t used_bytes = 0;
-  uint32_t most_used_bytes = 0;  // since the last reset
-  uint32_t shared_bytes = 0;
-  uint32_t shared_free_bytes = 0;
-  uint64_t headroom_bytes = 0;  // of all inputs
-  uint32_t headroom_used_bytes = 0;
-  uint32_t most_headroom_used_bytes = 0;  // since the last reset
-};
+#define SUEDE_SWITCH_BUFFER_ROW(X)                                         \
+  X(uint32_t, bytes)                                                       \
+  X(uint32_t, cell_bytes, .Note("a frame takes whole cells"))              \
+  X(uint32_t, used_bytes)                                                  \
+  X(uint32_t, most_used_bytes, .Note("since the start, or queues.reset"))  \
+  X(uint32_t, shared_bytes, .Note("without reserved parts and headrooms")) \
+  X(uint32_t, shared_free_bytes)                                           \
+  X(uint64_t, headroom_bytes, .Note("of all inputs of lossless classes"))  \
+  X(uint32_t, headroom_used_bytes)                                         \
+  X(uint32_t, most_headroom_used_bytes, .Note("since the start, or queues.reset"))
+SUEDE_ROW_STRUCT(SwitchBufferView, SUEDE_SWITCH_BUFFER_ROW);
 
-inline constexpr std::string_view kAddressKinds = "mac|afh|ipv4|ipv6";
-struct SwitchAddressView {
-  std::string_view kind;  // one of kAddressKinds
-  std::string address;
-  std::optional<uint32_t> vid;  // of a MAC address only
-  std::string port;
-  bool configured = false;          // otherwise learnt
-  std::optional<int64_t> age_ns{};  // since the last frame from the address; learnt entries only
-};
+#define SUEDE_SWITCH_ADDRESS_ROW(X)                                \
+  X(std::string, address)                                          \
+  X(std::string_view, kind, .OneOf("mac|afh|ipv4|ipv6"))           \
+  X(std::optional<uint32_t>, vid, .OrNull("it is no MAC address")) \
+  X(std::string, port)                                             \
+  X(bool, configured, .Named("origin").OneOf("configured|learnt")) \
+  X(std::optional<int64_t>, age_ns,                                \
+    .Named("age_s").Seconds().Note("since a frame came from there").OrNull("configured"))
+SUEDE_ROW_STRUCT(SwitchAddressView, SUEDE_SWITCH_ADDRESS_ROW);
 struct SwitchAddressQuery {
   std::string port;                // empty: all
   std::optional<bool> configured;  // nullopt: both
   uint64_t from = 0;               // `next` of the previous page
   uint32_t limit = 0;
 };
-struct SwitchAddressesView {
-  std::vector<SwitchAddressView> addresses;
-  std::optional<uint64_t> next;  // start of the next page, if there may be more
-};
+#define SUEDE_SWITCH_ADDRESSES_ROW(X)          \
+  X(std::vector<SwitchAddressView>, addresses) \
+  X(std::optional<uint64_t>, next,             \
+    .Note("to give as `from` for the next page").OrNull("this was the last"))
+SUEDE_ROW_STRUCT(SwitchAddressesView, SUEDE_SWITCH_ADDRESSES_ROW);
 
 // Control thread only. Does not block.
-class SwitchView : public DaemonView, public ImpairControlView {
+class SwitchView : public DaemonView {
  public:
   SwitchView() : DaemonView(DaemonKind::kSwitch) {}
 
   virtual std::vector<SwitchPortView> SwitchPorts() = 0;
 
-  // Queries to the switching lcore, to be polled until they have a result. They may be dropped at
-  // any time; a change that has begun is completed all the same.
-  using QueuesQuestion =
-      std::function<std::optional<absl::StatusOr<std::vector<SwitchQueueView>>>()>;
-  virtual QueuesQuestion Queues(const SwitchQueueQuery& query) = 0;
+  virtual Question<absl::StatusOr<std::vector<SwitchQueueView>>> Queues(
+      const SwitchQueueQuery& query) = 0;
   // Resets the high-water marks of queues and buffer.
-  virtual DoneQuestion ResetHighWater() = 0;
-  using BufferQuestion = std::function<std::optional<SwitchBufferView>()>;
-  virtual BufferQuestion Buffer() = 0;
-  using AddressesQuestion = std::function<std::optional<absl::StatusOr<SwitchAddressesView>>()>;
-  virtual AddressesQuestion Addresses(const SwitchAddressQuery& query) = 0;
+  virtual Question<absl::Status> ResetHighWater() = 0;
+  virtual Question<SwitchBufferView> Buffer() = 0;
+  virtual Question<absl::StatusOr<SwitchAddressesView>> Addresses(
+      const SwitchAddressQuery& query) = 0;
   // Add and remove configured entries: an address as text, with a VID for MAC addresses.
-  virtual DoneQuestion AddAddress(std::string_view address, uint32_t vid,
-                                  std::string_view port) = 0;
-  virtual DoneQuestion RemoveAddress(std::string_view address, uint32_t vid) = 0;
+  virtual Question<absl::Status> AddAddress(std::string_view address, uint32_t vid,
+                                            std::string_view port) = 0;
+  virtual Question<absl::Status> RemoveAddress(std::string_view address, uint32_t vid) = 0;
   // Removes the entries learnt on a port, or on all (empty).
-  virtual DoneQuestion FlushAddresses(std::string_view port) = 0;
+  virtual Question<absl::Status> FlushAddresses(std::string_view port) = 0;
+
+  virtual std::vector<ImpairView> Impairments() = 0;
+  // If several directions are selected, all of them change or none.
+  virtual Question<absl::Status> SetImpairment(const ImpairWhere& where,
+                                               const ImpairChange& change) = 0;
+  virtual Question<absl::Status> ClearImpairment(const ImpairWhere& where) = 0;
 };
 
 }  // namespace suede

@@ -33,7 +33,7 @@ class FuzzEndpoint : public EndpointWithChanges {
   std::vector<CounterSetView> Counters(CounterScope) override {
     return {{.of = "x", .counters = {{.name = "a_total", .value = 1}}}};
   }
-  ConnectionQuestion Connections(const ConnectionQuery& query) override {
+  Question<ConnectionsView> Connections(const ConnectionQuery& query) override {
     return [asked = query.limit % 3]() mutable -> std::optional<ConnectionsView> {
       return asked-- == 0 ? std::optional<ConnectionsView>({.connections = {{.xpu = 1}}})
                           : std::nullopt;
@@ -53,10 +53,10 @@ class FuzzEndpoint : public EndpointWithChanges {
   std::vector<SealedPeerView> SealedPeers() override { return {{.xpu = 1, .sealing = "off"}}; }
   absl::StatusOr<uint32_t> RotateKeys() override { return 1; }
   absl::StatusOr<uint32_t> ReloadSecrets() override { return 2; }
-  PlanesQuestion Planes() override {
+  Question<std::vector<PlaneView>> Planes() override {
     return [] { return std::vector<PlaneView>(); };
   }
-  PlanePeersQuestion PlanePeers(const PlanePeerQuery&) override {
+  Question<PlanePeersView> PlanePeers(const PlanePeerQuery&) override {
     return [] { return PlanePeersView(); };
   }
   absl::StatusOr<AdminQuestion> SetPlaneAdmin(const PlaneName&, PlaneSetting) override {
@@ -69,7 +69,7 @@ class FuzzEndpoint : public EndpointWithChanges {
   absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName&) override {
     return [] { return std::optional<uint64_t>(0); };
   }
-  QueueQuestion Queues() override {
+  Question<std::vector<QueueView>> Queues() override {
     return [] { return std::vector<QueueView>(); };
   }
   std::string FilePrefix() override { return {}; }

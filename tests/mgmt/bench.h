@@ -41,18 +41,19 @@ class FakeEndpoint : public EndpointWithChanges {
   }
   std::vector<PortView> Ports() override {
     return {{.name = "p0",
-             .device = "net_null0",
              .driver = "net_null",
              .mac = "02:00:00:00:00:01",
              .mtu_bytes = 2088,
              .encapsulation = "udp4",
+             .admin_up = true,
              .link_up = true,
              .speed_bps = 0,
              .pool_frames = 100,
              .pool_free = 90,
              .lcores = {5, 7},
              .queue_pairs = 2,
-             .steering = "rules"}};
+             .steering = "rules",
+             .device = "net_null0"}};
   }
   std::vector<PeerView> Peers() override {
     std::vector<PeerView> all = {
@@ -83,13 +84,14 @@ class FakeEndpoint : public EndpointWithChanges {
     }
     return sets;
   }
-  ConnectionQuestion Connections(const ConnectionQuery& query) override {
+  Question<ConnectionsView> Connections(const ConnectionQuery& query) override {
     return [query, asked = 0]() mutable -> std::optional<ConnectionsView> {
       if (++asked < 3) return std::nullopt;
       ConnectionsView view{.connections = {}, .more = query.limit == 1};
       view.connections.push_back({.xpu = 3, .instance = 1, .peer = query.peer.value_or(4),
                                   .vc = query.unused ? std::optional<uint32_t>(2) : std::nullopt,
-                                  .state = "open", .next_psn = 7, .srtt_ns = 1500});
+                                  .state = "open", .next_psn = 7, .srtt_ns = 1500,
+                                  .congestion = "fixed"});
       return view;
     };
   }
@@ -112,32 +114,35 @@ class FakeEndpoint : public EndpointWithChanges {
   void SetLogLevel(LogLevelView to) override { level = to; }
   bool Drain() override { return ++drains == 1; }
   EventLog& Events() override { return events; }
-  PlanesQuestion Planes() override {
+  Question<std::vector<PlaneView>> Planes() override {
     return [this, asked = 0]() mutable -> std::optional<std::vector<PlaneView>> {
       if (++asked < 3) return std::nullopt;
-      return std::vector<PlaneView>{{.name = {3, 1, 1}, .port = "p0", .admin = plane,
+      return std::vector<PlaneView>{{.xpu = 3, .instance = 1, .plane = 1, .port = "p0", .admin = plane,
                                      .link_up = true,
                                      .up = plane != PlaneSetting::kDown && port_up,
                                      .weight = weight, .peers_up = 6, .peers_down = 2, .peers_slow = 1,
                                      .inflight_bytes = inflight_bytes}};
     };
   }
-  PlanePeersQuestion PlanePeers(const PlanePeerQuery& query) override {
+  Question<PlanePeersView> PlanePeers(const PlanePeerQuery& query) override {
     return [query, asked = 0]() mutable -> std::optional<PlanePeersView> {
       if (++asked < 3) return std::nullopt;
       PlanePeersView view{.peers = {}, .more = query.limit == 1};
-      view.peers.push_back({.name = {query.xpu.value_or(3), query.instance.value_or(1),
-                                     query.plane.value_or(1)},
-                            .peer = query.peer.value_or(4), .state = "up", .usable = true,
+      view.peers.push_back({.xpu = query.xpu.value_or(3),
+                            .instance = query.instance.value_or(1),
+                            .peer = query.peer.value_or(4), .plane = query.plane.value_or(1),
+                            .state = "up", .usable = true,
                             .tx_generation = 5, .rx_generation = 65535, .weight = 100,
                             .measured_percent = 48, .measured_bps = 12'000'000'000,
                             .inflight_bytes = 77, .deaths = 2});
-      view.peers.push_back({.name = {3, 1, 0},
+      view.peers.push_back({.xpu = 3,
+                            .instance = 1,
                             .peer = 9,
-                            .state = "down",
-                            .home_vcs = 9,
-                            .fencing = true,
                             .peer_plane = 3,
+                            .state = "down",
+                            .home = true,
+                            .home_vcs = {0, 3},
+                            .fencing = true,
                             .heard_ago_ns = 1500,
                             .held_ns = 2'000'000});
       return view;
@@ -193,7 +198,7 @@ class FakeEndpoint : public EndpointWithChanges {
   absl::StatusOr<uint32_t> ReloadSecrets() override { return secrets; }
   absl::StatusOr<uint32_t> secrets = 3;
   int rotations = 0;
-  QueueQuestion Queues() override {
+  Question<std::vector<QueueView>> Queues() override {
     return [asked = 0]() mutable -> std::optional<std::vector<QueueView>> {
       if (++asked < 3) return std::nullopt;
       return std::vector<QueueView>{{.client = 1,

@@ -40,7 +40,7 @@ class FakeSwitch : public SwitchView {
   std::vector<LinkView> Links() override {
     return {{.port = "p0", .counters = &link}, {.port = "p1"}};
   }
-  absl::StatusOr<PortQuestion> SetPortAdmin(std::string_view port, bool up) override {
+  absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view port, bool up) override {
     if (port != "p0") return absl::NotFoundError("no such port; take p0");
     port_up = up;
     return [asked = 0]() mutable { return ++asked == 3; };
@@ -51,16 +51,16 @@ class FakeSwitch : public SwitchView {
 
   std::vector<SwitchPortView> SwitchPorts() override {
     return {{.name = "p0",
-             .device = "net_null0",
              .driver = "net_null",
              .lcore = 3,
              .admin_up = port_up,
              .link_up = true,
              .speed_bps = 100,
-             .rate_bps = 7},
-            {.name = "p1"}};
+             .rate_bps = 7,
+             .device = "net_null0"},
+            {.name = "p1", .admin_up = true}};
   }
-  QueuesQuestion Queues(const SwitchQueueQuery& query) override {
+  Question<absl::StatusOr<std::vector<SwitchQueueView>>> Queues(const SwitchQueueQuery& query) override {
     return [query,
             asked = 0]() mutable -> std::optional<absl::StatusOr<std::vector<SwitchQueueView>>> {
       if (++asked < 3) return std::nullopt;
@@ -72,50 +72,49 @@ class FakeSwitch : public SwitchView {
                                            .paused_ns = 1500}};
     };
   }
-  DoneQuestion ResetHighWater() override { return Done(); }
-  BufferQuestion Buffer() override {
+  Question<absl::Status> ResetHighWater() override { return Done(); }
+  Question<SwitchBufferView> Buffer() override {
     return [] { return SwitchBufferView{.bytes = 1000, .headroom_bytes = 7}; };
   }
-  AddressesQuestion Addresses(const SwitchAddressQuery& query) override {
+  Question<absl::StatusOr<SwitchAddressesView>> Addresses(const SwitchAddressQuery& query) override {
     return [query]() -> std::optional<absl::StatusOr<SwitchAddressesView>> {
       SwitchAddressesView view{.addresses = {}, .next = {}};
       if (query.limit == 1) view.next = query.from + 1;
-      view.addresses.push_back({.kind = "mac",
-                                .address = "02:00:00:00:00:01",
+      view.addresses.push_back({.address = "02:00:00:00:00:01",
+                                .kind = "mac",
                                 .vid = 0,
                                 .port = "p0",
                                 .configured = false,
                                 .age_ns = 2'500'000'000});
       view.addresses.push_back(
-          {.kind = "ipv4", .address = "10.0.0.1", .vid = {}, .port = "p1", .configured = true});
+          {.address = "10.0.0.1", .kind = "ipv4", .vid = {}, .port = "p1", .configured = true});
       return view;
     };
   }
-  DoneQuestion AddAddress(std::string_view, uint32_t, std::string_view port) override {
+  Question<absl::Status> AddAddress(std::string_view, uint32_t, std::string_view port) override {
     if (port == "px") return Wrong(absl::NotFoundError("no such port"));
     return Done();
   }
-  DoneQuestion RemoveAddress(std::string_view, uint32_t) override {
+  Question<absl::Status> RemoveAddress(std::string_view, uint32_t) override {
     return Wrong(absl::NotFoundError("there is none"));
   }
-  DoneQuestion FlushAddresses(std::string_view) override { return Done(); }
+  Question<absl::Status> FlushAddresses(std::string_view) override { return Done(); }
   std::vector<ImpairView> Impairments() override {
-    return {{.port = "p0", .out = false, .clean = true},
+    return {{.port = "p0", .in = true},
             {.port = "p0",
-             .out = true,
-             .clean = false,
+             .impaired = true,
              .loss = 0.5,
              .hole_classes = {1},
              .hole_destinations = {"7"},
              .of_class = {{.traffic_class = 2, .loss = 0.25}}}};
   }
-  DoneQuestion SetImpairment(const ImpairWhere& where, const ImpairChange& to) override {
+  Question<absl::Status> SetImpairment(const ImpairWhere& where, const ImpairChange& to) override {
     if (where.port == "px") return Wrong(absl::NotFoundError("no such port"));
     at = where;
     change = to;
     return Done();
   }
-  DoneQuestion ClearImpairment(const ImpairWhere& where) override {
+  Question<absl::Status> ClearImpairment(const ImpairWhere& where) override {
     at = where;
     return Done();
   }
@@ -127,13 +126,13 @@ class FakeSwitch : public SwitchView {
   ImpairChange change;
 
  private:
-  static DoneQuestion Done() {
+  static Question<absl::Status> Done() {
     return [asked = std::make_shared<int>(0)]() -> std::optional<absl::Status> {
       if (++*asked < 3) return std::nullopt;
       return absl::OkStatus();
     };
   }
-  static DoneQuestion Wrong(absl::Status status) {
+  static Question<absl::Status> Wrong(absl::Status status) {
     return [status] { return std::optional(status); };
   }
   static CounterSetView SetOf(std::string of) {

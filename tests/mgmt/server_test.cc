@@ -22,9 +22,9 @@ constexpr char kVersion[] = R"({"jsonrpc":"2.0","id":1,"method":"version"})";
 // ---- A table of methods of its own: some take a descriptor, some answer later or too much.
 
 int g_questions = 0;  // that were not dropped
-struct Question {
-  Question() { ++g_questions; }
-  ~Question() { --g_questions; }
+struct Asked {
+  Asked() { ++g_questions; }
+  ~Asked() { --g_questions; }
 };
 bool g_has_answer = false;
 
@@ -36,10 +36,8 @@ Answer Store(Call& call) {
   return Json{{"written", good}};
 }
 Answer Later(Call&) {
-  return Answer::Later([question = std::make_shared<Question>()]() -> std::optional<Outcome> {
-    if (!g_has_answer) return std::nullopt;
-    return Outcome{.status = {}, .result = Json{{"late", true}}};
-  });
+  return Answer::When([asked = std::make_shared<Asked>()] { return g_has_answer; },
+                      Json{{"late", true}});
 }
 Answer Long(Call& call) {
   return Json{{"text", std::string(static_cast<size_t>(call.arguments.Integer("bytes")), 'x')}};

@@ -50,7 +50,7 @@ class NoEndpoint : public EndpointWithChanges {
   std::vector<ClientView> Clients() override { return {}; }
   std::vector<WindowView> Windows() override { return {}; }
   std::vector<CounterSetView> Counters(CounterScope) override { return {}; }
-  ConnectionQuestion Connections(const ConnectionQuery&) override { return nullptr; }
+  Question<ConnectionsView> Connections(const ConnectionQuery&) override { return nullptr; }
   absl::Status StartCapture(const CaptureQuery&, Fd) override { return absl::OkStatus(); }
   absl::StatusOr<CaptureView> StopCapture(std::string_view) override { return CaptureView(); }
   std::vector<CaptureView> ListCaptures() override { return {}; }
@@ -65,10 +65,10 @@ class NoEndpoint : public EndpointWithChanges {
   std::vector<SealedPeerView> SealedPeers() override { return {}; }
   absl::StatusOr<uint32_t> RotateKeys() override { return 0; }
   absl::StatusOr<uint32_t> ReloadSecrets() override { return 0; }
-  PlanesQuestion Planes() override {
+  Question<std::vector<PlaneView>> Planes() override {
     return [] { return std::vector<PlaneView>(); };
   }
-  PlanePeersQuestion PlanePeers(const PlanePeerQuery&) override {
+  Question<PlanePeersView> PlanePeers(const PlanePeerQuery&) override {
     return [] { return PlanePeersView(); };
   }
   absl::StatusOr<AdminQuestion> SetPlaneAdmin(const PlaneName&, PlaneSetting) override {
@@ -81,7 +81,7 @@ class NoEndpoint : public EndpointWithChanges {
   absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName&) override {
     return [] { return std::optional<uint64_t>(0); };
   }
-  QueueQuestion Queues() override {
+  Question<std::vector<QueueView>> Queues() override {
     return [] { return std::vector<QueueView>(); };
   }
   std::string FilePrefix() override { return {}; }

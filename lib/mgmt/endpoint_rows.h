@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of an endpoint's results.
+#ifndef SUEDE_MGMT_ENDPOINT_ROWS_H_
+#define SUEDE_MGMT_ENDPOINT_ROWS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mgmt/row.h"
+
+namespace suede {
+
+#define SUEDE_INSTANCE_ROW(X)          \
+  X(uint32_t, xpu)                     \
+  X(uint32_t, instance)                \
+  X(uint32_t, lcore, .Note("its CPU")) \
+  X(std::string, port)                 \
+  X(std::string, address, .Note("as the configuration writes it"))
+SUEDE_ROW_STRUCT(InstanceView, SUEDE_INSTANCE_ROW);
+
+#define SUEDE_PORT_ROW(X)                                                                     \
+  X(std::string, name)                                                                        \
+  X(std::string, driver)                                                                      \
+  X(std::string, mac)                                                                         \
+  X(uint32_t, mtu_bytes)                                                                      \
+  X(std::string, encapsulation, .Note("as the configuration writes it"))                      \
+  X(bool, admin_up, .Named("admin").OneOf(kUpOrDown))                                         \
+  X(bool, link_up)                                                                            \
+  X(uint64_t, speed_bps, .Unit("bit/s").OrNull("not known"))                                  \
+  X(uint32_t, pool_frames)                                                                    \
+  X(uint32_t, pool_free, .Note("frames of these"))                                            \
+  X(std::vector<uint32_t>, lcores, .Note("CPUs of those that serve it"))                      \
+  X(uint32_t, queue_pairs, .Note("of the device"))                                            \
+  X(std::string, steering,                                                                    \
+    .Note("how frames come to the lcore of their instance: one queue, rules, rss, software")) \
+  X(std::string, paused,                                                                      \
+    .Note("VCs, and ack for PDUs without commands, that the neighbour pauses now (pfc: "      \
+          "software): 0,ack; empty: none"))                                                   \
+  X(std::string, device)
+struct PortView {
+  SUEDE_ROW(SUEDE_PORT_ROW)
+  uint32_t id = 0;  // DPDK's port id
+};
+
+// Addresses of a peer that one port reaches; with several own instances per XPU: the address for
+// the first.
+#define SUEDE_PEER_ROW(X)                                                               \
+  X(uint32_t, xpu)                                                                      \
+  X(std::string, port)                                                                  \
+  X(std::string, address, .Note("as the configuration writes it"))                      \
+  X(std::string, mac, .Note("empty where frames have none, and while it is resolving")) \
+  X(bool, resolving, .Note("the MAC address is to be learnt and not known yet"))
+SUEDE_ROW_STRUCT(PeerView, SUEDE_PEER_ROW);
+
+#define SUEDE_CLIENT_ROW(X)                                                                       \
+  X(uint64_t, id)                                                                                 \
+  X(int64_t, pid)                                                                                 \
+  X(uint32_t, uid)                                                                                \
+  X(uint32_t, queues)                                                                             \
+  X(std::string_view, state,                                                                      \
+    .OneOf("connected|open|packets|leaving")                                                      \
+        .Note("connected: has no segment yet; packets: carries management packets; leaving: the " \
+              "lcore still delivers commands that it had handed over"))                           \
+  X(std::string, claims, .Note("VCs that are received for it: XPU.INSTANCE:VC,VC… …"))
+SUEDE_ROW_STRUCT(ClientView, SUEDE_CLIENT_ROW);
+
+// A memory window of a client whose target an lcore serves.
+#define SUEDE_WINDOW_ROW(X)                                                                        \
+  X(uint64_t, client, .Note("its id, as clients.list has it"))                                     \
+  X(uint32_t, xpu)                                                                                 \
+  X(uint32_t, instance)                                                                            \
+  X(uint32_t, window, .Note("its id"))                                                             \
+  X(std::string_view, served_by,                                                                   \
+    .OneOf("lcore|program")                                                                        \
+        .Note("program: requests are passed on to the client, and the rest is not known"))         \
+  X(std::string, rights, .Note("read,write,atomic"))                                               \
+  X(bool, has_key, .Note("requests have to give its key"))                                         \
+  X(std::optional<uint32_t>, partition, .Note("of the endpoint while it is served").OrNull("any")) \
+  X(uint64_t, size_bytes)                                                                          \
+  X(uint64_t, page_bytes)                                                                          \
+  X(std::optional<uint32_t>, numa_node, .Note("of its first page").OrNull("not known"))
+SUEDE_ROW_STRUCT(WindowView, SUEDE_WINDOW_ROW);
+
+// A session, represented by its connection on VC 0, if there are several to one peer on one plane.
+#define SUEDE_SESSION_ROW(X)                                                                    \
+  X(uint32_t, xpu)                                                                              \
+  X(uint32_t, instance)                                                                         \
+  X(uint32_t, peer, .Note("its XPU"))                                                           \
+  X(uint32_t, plane, .Note("its number"))                                                       \
+  X(uint32_t, session, .Note("its slot"))                                                       \
+  X(std::string_view, state,                                                                    \
+    .OneOf("idle|opening|open|moving|draining|clearing")                                        \
+        .Note("idle: nothing takes it; opening, moving: the peer is asked for a number; "       \
+              "clearing: it has left a slow path, and waits for what is in flight there"))      \
+  X(uint32_t, number, .Note("of our PDUs"))                                                     \
+  X(uint32_t, peer_number, .Note("of the peer's PDUs"))                                         \
+  X(uint32_t, weight_percent, .Note("how congested it is; 100: not at all"))                    \
+  X(uint32_t, moves, .Note("numbers that were asked for"))                                      \
+  X(int64_t, age_ns, .Named("age_us").Us().Note("of its number"))                               \
+  X(int64_t, srtt_ns,                                                                           \
+    .Named("srtt_us").Us().Note("of VC 0 where each has a connection").OrNull("none measured")) \
+  X(uint32_t, tx_pdus, .Note("modulo 2^32"))                                                    \
+  X(uint32_t, rx_pdus, .Note("modulo 2^32"))                                                    \
+  X(uint32_t, retransmissions, .Note("modulo 2^32"))
+SUEDE_ROW_STRUCT(SessionView, SUEDE_SESSION_ROW);
+
+#define SUEDE_CONNECTION_ROW(X)                                                                    \
+  X(uint32_t, xpu)                                                                                 \
+  X(uint32_t, instance)                                                                            \
+  X(uint32_t, peer, .Note("its XPU"))                                                              \
+  X(uint32_t, plane, .Note("its number"))                                                          \
+  X(std::optional<uint32_t>, vc, .OrNull("PSNs span all VCs"))                                     \
+  X(uint32_t, session, .Note("its slot"))                                                          \
+  X(std::string_view, state,                                                                       \
+    .OneOf("new|open|paused|retransmitting|frozen|lost")                                           \
+        .Note("paused: the peer is not ready; frozen: the plane is down, and the peer is asked "   \
+              "which PDUs arrived; lost: the peer is unreachable"))                                \
+  X(uint32_t, next_psn, .Note("to send"))                                                          \
+  X(uint32_t, expected_psn, .Note("to receive"))                                                   \
+  X(uint32_t, unacked_pdus)                                                                        \
+  X(uint32_t, window_pdus, .Note("as many may be unacknowledged"))                                 \
+  X(uint32_t, unacked_bytes)                                                                       \
+  X(uint32_t, window_bytes, .Note("as many may be unacknowledged"))                                \
+  X(int64_t, srtt_ns, .Named("srtt_us").Us().OrNull("none measured"))                              \
+  X(int64_t, rto_ns, .Named("rto_us").Us())                                                        \
+  X(std::string_view, congestion,                                                                  \
+    .OneOf("fixed|idle|granted|asking|speculating|open|paced")                                     \
+        .Note("congestion control of the peer's plane; rccc: idle, granted (it has credit), "      \
+              "asking, speculating (the peer grants none); nscc: open, paced (one PDU in several " \
+              "round trips)"))                                                                     \
+  X(std::optional<uint64_t>, congestion_window_octets,                                             \
+    .Note("rccc: credit that is left").OrNull("fixed"))                                            \
+  X(int64_t, base_rtt_ns, .Named("base_rtt_us").Us().OrNull("fixed"))                              \
+  X(uint32_t, tries, .Note("timeouts in a row"))                                                   \
+  X(uint32_t, tx_pdus, .Note("modulo 2^32"))                                                       \
+  X(uint32_t, rx_pdus, .Note("modulo 2^32"))                                                       \
+  X(uint32_t, retransmissions, .Note("modulo 2^32"))                                               \
+  X(bool, peer_waits, .Note("we were not ready for it"))
+struct ConnectionView {
+  SUEDE_ROW(SUEDE_CONNECTION_ROW)
+  std::optional<SessionView> of_session;  // nullopt: there is one to the peer on the plane
+};
+#define SUEDE_CONNECTIONS_ROW(X)              \
+  X(std::vector<ConnectionView>, connections) \
+  X(bool, more, .Note("there are more than `limit`"))
+SUEDE_ROW_STRUCT(ConnectionsView, SUEDE_CONNECTIONS_ROW);
+#define SUEDE_SESSIONS_ROW(X)           \
+  X(std::vector<SessionView>, sessions) \
+  X(bool, more, .Note("there are more than `limit`"))
+SUEDE_ROW_STRUCT(SessionsView, SUEDE_SESSIONS_ROW);
+
+#define SUEDE_QUEUE_ROW(X)                                                                     \
+  X(uint64_t, client, .Note("its id"))                                                         \
+  X(uint32_t, queue, .Note("number"))                                                          \
+  X(bool, of_lcore, .Note("carries responses of memory requests that the lcore executes"))     \
+  X(uint32_t, xpu)                                                                             \
+  X(uint32_t, instance)                                                                        \
+  X(std::string_view, state,                                                                   \
+    .OneOf("open|broken|leaving").Note("broken: the client wrote invalid indices"))            \
+  X(uint32_t, ring_lines)                                                                      \
+  X(uint32_t, waiting_lines, .Note("handed over and not taken yet"))                           \
+  X(uint32_t, credit_lines)                                                                    \
+  X(uint32_t, credit_used, .Note("lines that have not left for the network"))                  \
+  X(uint64_t, discarded, .Note("commands that were discarded; counters.get has the reason"))   \
+  X(std::string, paused,                                                                       \
+    .Note("VCs of which nothing leaves now, as the neighbours of all planes pause them (pfc: " \
+          "software): 0,1; empty: none"))
+SUEDE_ROW_STRUCT(QueueView, SUEDE_QUEUE_ROW);
+
+// Administrative setting of a plane.
+enum class PlaneSetting : uint8_t {
+  kUp,
+  kDrain,  // PDUs in flight may complete, new ones use other planes
+  kDown,
+};
+inline constexpr std::string_view kPlaneSettings = "up|drain|down";
+std::string_view NameOf(PlaneSetting setting);
+
+#define SUEDE_PLANE_ROW(X)                                                                       \
+  X(uint32_t, xpu)                                                                               \
+  X(uint32_t, instance)                                                                          \
+  X(uint32_t, plane, .Note("its number"))                                                        \
+  X(std::string, port)                                                                           \
+  X(PlaneSetting, admin, .OneOf(kPlaneSettings))                                                 \
+  X(bool, link_up, .Named("link").OneOf(kUpOrDown))                                              \
+  X(bool, up,                                                                                    \
+    .Named("state").OneOf(kUpOrDown).Note(                                                       \
+        "up: it carries traffic, for plane, port and link are up"))                              \
+  X(uint32_t, weight)                                                                            \
+  X(uint32_t, peers_up, .Note("peers to which it is up"))                                        \
+  X(uint32_t, peers_down, .Note("those to which it is not"))                                     \
+  X(uint32_t, peers_slow, .Note("those to which it was measured to carry less than its weight")) \
+  X(uint64_t, inflight_bytes, .Note("of commands"))
+struct PlaneView {
+  SUEDE_ROW(SUEDE_PLANE_ROW)
+  bool port_up = true;  // setting of its port
+};
+
+// A plane with respect to one peer.
+#define SUEDE_PLANE_PEER_ROW(X)                                                                \
+  X(uint32_t, xpu)                                                                             \
+  X(uint32_t, instance)                                                                        \
+  X(uint32_t, peer, .Note("its XPU"))                                                          \
+  X(uint32_t, plane, .Note("its number"))                                                      \
+  X(std::optional<uint32_t>, peer_plane, .Note("the peer's number of it").OrNull("not known")) \
+  X(std::string_view, state,                                                                   \
+    .OneOf("down|init|up|static").Note("static: the peer answers no PLANE"))                   \
+  X(bool, usable, .Note("PDUs may be sent there"))                                             \
+  X(bool, home, .Note("strict ordering: all of some VC to the peer takes this one"))           \
+  X(std::vector<uint32_t>, home_vcs, .Note("these VCs"))                                       \
+  X(bool, fencing, .Note("PDUs are in doubt, and the FENCE is not answered yet"))              \
+  X(uint32_t, tx_generation)                                                                   \
+  X(uint32_t, rx_generation)                                                                   \
+  X(uint32_t, weight, .Note("0: no route"))                                                    \
+  X(std::optional<uint32_t>, measured_percent,                                                 \
+    .Note("part of the weight that the plane was measured to carry")                           \
+        .OrNull("weights are not measured"))                                                   \
+  X(std::optional<uint64_t>, measured_bps,                                                     \
+    .Named("measured_bits_per_second")                                                         \
+        .Note("carried when the plane was the limit last")                                     \
+        .OrNull("it never was"))                                                               \
+  X(uint32_t, inflight_bytes, .Note("of commands"))                                            \
+  X(std::optional<int64_t>, heard_ago_ns,                                                      \
+    .Named("heard_ago_us")                                                                     \
+        .Us()                                                                                  \
+        .Note("since the way there and back was last proved")                                  \
+        .OrNull("never"))                                                                      \
+  X(int64_t, held_ns, .Named("held_us").Us().Note("for which it is yet held down"))            \
+  X(uint32_t, deaths, .Note("times that it died"))
+SUEDE_ROW_STRUCT(PlanePeerView, SUEDE_PLANE_PEER_ROW);
+#define SUEDE_PLANE_PEERS_ROW(X)       \
+  X(std::vector<PlanePeerView>, peers) \
+  X(bool, more, .Note("there are more than `limit`"))
+SUEDE_ROW_STRUCT(PlanePeersView, SUEDE_PLANE_PEERS_ROW);
+
+// A peer of a sealing instance; no value is secret.
+#define SUEDE_SEALED_PEER_ROW(X)                                              \
+  X(uint32_t, xpu)                                                            \
+  X(uint32_t, instance)                                                       \
+  X(uint32_t, peer, .Note("its XPU"))                                         \
+  X(std::string_view, sealing,                                                \
+    .OneOf("off|preferred|required").Note("the setting of the instance"))     \
+  X(bool, sealed, .Note("PDUs to and from the peer are sealed"))              \
+  X(uint32_t, secret_id, .Note("of the secret that the instance seals with")) \
+  X(uint32_t, tx_epoch, .Note("epochs of its key, modulo 2^24"))              \
+  X(uint32_t, rx_epoch, .Note("likewise, of the peer's"))
+SUEDE_ROW_STRUCT(SealedPeerView, SUEDE_SEALED_PEER_ROW);
+
+// `disagrees`, `own` and `theirs`: the key in which the peer's HELLO disagrees, and its values.
+inline constexpr std::string_view kAgrees = "its settings agree, or it did not tell them";
+#define SUEDE_PLANE_PING_ROW(X)                                                                   \
+  X(uint32_t, plane, .Note("its number"))                                                         \
+  X(std::string, port)                                                                            \
+  X(std::string_view, state,                                                                      \
+    .OneOf("answered|probe_answered|acknowledges|no_answer|no_link|no_mac|down|no_room")          \
+        .Note("answered: by a HELLO; probe_answered: by a NACK, it speaks no HELLO, or not yet; " \
+              "acknowledges: it was not asked, for it acknowledges PDUs sent to it; no_mac: its " \
+              "MAC address is not known; down: an operator has set the port, the plane or the "   \
+              "instance down; no_room: the port takes no frame"))                                 \
+  X(std::optional<int64_t>, rtt_ns,                                                               \
+    .Named("rtt_us").Us().Note("there and back").OrNull("no answer"))                             \
+  X(std::string_view, disagrees,                                                                  \
+    .Note("the key of the configuration that does not agree").OrNull(kAgrees))                    \
+  X(std::string, own, .Note("the value here").OrNull(kAgrees))                                    \
+  X(std::string, theirs, .Note("the peer's value").OrNull(kAgrees))
+SUEDE_ROW_STRUCT(PlanePingView, SUEDE_PLANE_PING_ROW);
+#define SUEDE_PING_ROW(X)             \
+  X(uint32_t, xpu)                    \
+  X(uint32_t, instance)               \
+  X(uint32_t, peer, .Note("its XPU")) \
+  X(std::vector<PlanePingView>, planes)
+SUEDE_ROW_STRUCT(PingView, SUEDE_PING_ROW);
+
+// One register of the map (docs/registers.md), or one per index: "port.N.link_up".
+#define SUEDE_REGISTER_ROW(X)                                                      \
+  X(std::string, name, .Note("N: the index"))                                      \
+  X(uint32_t, address, .Hex().Note("hexadecimal; of index 0"))                     \
+  X(uint32_t, stride)                                                              \
+  X(uint32_t, count, .Note("0: this endpoint has none"))                           \
+  X(uint32_t, width_bits, .Named("width").Unit("bits"))                            \
+  X(std::string_view, access, .OneOf("RO|RW|W1C").Note("W1C: write one to clear")) \
+  X(std::string_view, effect,                                                      \
+    .OneOf("at once|at once, up to the value at the start|after a restart")        \
+        .Note("of a write")                                                        \
+        .OrNull("none can be made"))                                               \
+  X(std::string, reset, .OrNull("none in particular"))                             \
+  X(std::string, unit, .Note("empty: none"))                                       \
+  X(std::string, sentence)
+SUEDE_ROW_STRUCT(RegisterRowView, SUEDE_REGISTER_ROW);
+#define SUEDE_REGISTER_VALUE_ROW(X)                     \
+  X(std::string, name)                                  \
+  X(uint32_t, address, .Hex().Note("hexadecimal"))      \
+  X(uint32_t, width_bits, .Named("width").Unit("bits")) \
+  X(uint64_t, value, .Note("of the register"))
+SUEDE_ROW_STRUCT(RegisterValueView, SUEDE_REGISTER_VALUE_ROW);
+
+}  // namespace suede
+
+#endif  // SUEDE_MGMT_ENDPOINT_ROWS_H_
