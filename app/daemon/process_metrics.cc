@@ -80,7 +80,7 @@ ProcessMetrics::ProcessMetrics(MetricsPage* page, uint64_t tsc_hertz,
   open_fds_ = page->NewCell("process_open_fds", {});
   max_fds_ = page->NewCell("process_max_fds", {});
 #define SUEDE_MANAGEMENT_COUNTER_CELL(id, name, sentence) \
-  copies_.push_back({.from = &management->id, .to = page->NewCell(name, {})});
+  page->NewSample(name, {}, &management->id);
   SUEDE_MANAGEMENT_COUNTERS(SUEDE_MANAGEMENT_COUNTER_CELL)
 #undef SUEDE_MANAGEMENT_COUNTER_CELL
   page->Add("http_requests_total", {}, &http->requests);
@@ -88,10 +88,6 @@ ProcessMetrics::ProcessMetrics(MetricsPage* page, uint64_t tsc_hertz,
   page->Add("http_displaced_total", {}, &http->displaced);
   page->Add("log_lines_total", {}, &log->lines);
   page->Add("log_lines_dropped_total", {}, &log->dropped);
-}
-
-void ProcessMetrics::CopyManagement() {
-  for (const Copy& copy : copies_) Set(copy.to, *copy.from);
 }
 
 void ProcessMetrics::CopyProcess() {

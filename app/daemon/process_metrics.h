@@ -24,23 +24,16 @@ class ProcessMetrics {
                  const HttpCounters* http, const LogCounters* log);
 
   void SetReady(bool ready) { ready_->store(ready ? 1 : 0, std::memory_order_relaxed); }
-  // To be called about every 100 ms.
-  void CopyManagement();
   // To be called every second: queries the kernel.
   void CopyProcess();
 
  private:
-  struct Copy {
-    const uint64_t* from;
-    MetricCell* to;
-  };
   MetricCell* ready_;
   MetricCell* cpu_;
   MetricCell* resident_;
   MetricCell* virtual_;
   MetricCell* open_fds_;
   MetricCell* max_fds_;
-  std::vector<Copy> copies_;
 };
 
 }  // namespace suede

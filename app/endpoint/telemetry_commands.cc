@@ -48,20 +48,16 @@ bool Counters(const Observer& observer, std::string_view name, TelemetryReply* r
 }
 
 bool Instances(const Observer& observer, std::string_view name, TelemetryReply* reply) {
-  if (name.empty()) {
-    TelemetryList names;
-    for (const auto& instance : observer.instances()) names.push_back(NameOf(instance));
-    *reply = std::move(names);
-    return true;
-  }
-  const Observer::InstanceCells* const instance = FindInstance(observer, name);
-  if (instance == nullptr) return false;
-  TelemetryDict dict{{"xpu", uint64_t{instance->xpu}}, {"instance", uint64_t{instance->instance}}};
-  for (size_t g = 0; g < kGaugeCount; ++g) {
-    dict.emplace_back(GaugeRows()[g].name, instance->gauges->Get(static_cast<Gauge>(g)));
-  }
-  *reply = std::move(dict);
-  return true;
+  TelemetryList names;
+  for (const auto& instance : observer.instances()) names.push_back(NameOf(instance));
+  return ReplyWith(std::move(names), name, reply, [&](uint32_t i) {
+    const Observer::InstanceCells& instance = observer.instances()[i];
+    TelemetryDict dict{{"xpu", uint64_t{instance.xpu}}, {"instance", uint64_t{instance.instance}}};
+    for (size_t g = 0; g < kGaugeCount; ++g) {
+      dict.emplace_back(GaugeRows()[g].name, instance.gauges->Get(static_cast<Gauge>(g)));
+    }
+    return dict;
+  });
 }
 
 // Replies with the histograms of one instance or of all.
@@ -94,9 +90,9 @@ bool Histograms(const Observer& observer, std::string_view name, TelemetryReply*
 
 bool Ports(const Observer& observer, std::string_view name, TelemetryReply* reply) {
   TelemetryList names;
-  for (const Observer::PortCells& cells : observer.ports()) {
-    names.push_back(cells.port->name());
-    if (cells.port->name() != name) continue;
+  for (const Observer::PortCells& cells : observer.ports()) names.push_back(cells.port->name());
+  return ReplyWith(std::move(names), name, reply, [&](uint32_t p) {
+    const Observer::PortCells& cells = observer.ports()[p];
     const LinkState link = cells.port->link();
     TelemetryDict dict{{"name", cells.port->name()},
                        {"driver", cells.port->driver()},
@@ -109,31 +105,22 @@ bool Ports(const Observer& observer, std::string_view name, TelemetryReply* repl
   dict.emplace_back(metric, cells.stats[i++]->load());
     SUEDE_PORT_STATS(SUEDE_PORT_STATS_TELEMETRY)
 #undef SUEDE_PORT_STATS_TELEMETRY
-    *reply = std::move(dict);
-    return true;
-  }
-  if (!name.empty()) return false;
-  *reply = std::move(names);
-  return true;
+    return dict;
+  });
 }
 
 bool Lcores(const Observer& observer, std::string_view name, TelemetryReply* reply) {
   TelemetryList names;
-  for (uint32_t l = 0; l < observer.lcore_cpus().size(); ++l) {
-    names.push_back(absl::StrCat(observer.lcore_cpus()[l]));
-    if (names.back() != name) continue;
+  for (const uint32_t cpu : observer.lcore_cpus()) names.push_back(absl::StrCat(cpu));
+  return ReplyWith(std::move(names), name, reply, [&](uint32_t l) {
     const CounterSnapshot snapshot = observer.endpoint().LcoreCounters(l);
     TelemetryDict dict;
     for (size_t c = 0; c < kCounterCount; ++c) {
       if (!IsOfLcore(static_cast<Counter>(c))) continue;
       dict.emplace_back(CounterRows()[c].name, snapshot[c]);
     }
-    *reply = std::move(dict);
-    return true;
-  }
-  if (!name.empty()) return false;
-  *reply = std::move(names);
-  return true;
+    return dict;
+  });
 }
 
 }  // namespace

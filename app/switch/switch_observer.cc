@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switch/switch_observer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,9 +12,6 @@ namespace suede {
 namespace {
 
 using fabric::kClasses;
-
-constexpr int64_t kCopyNs = 100'000'000;
-constexpr int64_t kProcessNs = 1'000'000'000;
 
 void Set(MetricCell* cell, uint64_t value) { cell->store(value, std::memory_order_relaxed); }
 bool IsSet(const MetricCell* cell) { return cell->load(std::memory_order_relaxed) != 0; }
@@ -27,25 +25,26 @@ MetricLabels With(MetricLabels labels, std::string_view reason) {
 
 SwitchObserver::SwitchObserver(SwitchMailbox* mailbox, const fabric::Switch* the_switch,
                                SwitchManagement* management, uint32_t cpu, uint64_t tsc_hertz)
-    : mailbox_(mailbox),
+    : DaemonObserver(SwitchMetricRows(), "switch", management->options().name, tsc_hertz,
+                     management, {cpu}),
+      mailbox_(mailbox),
       switch_(the_switch),
       management_(management),
-      page_(SwitchMetricRows(), {{"switch", management->options().name}}),
-      process_(&page_, tsc_hertz, &management->counters(), &http_, &management->log_counters()),
-      name_(management->options().name),
-      pulses_({cpu}) {
+      state_(static_cast<uint32_t>(management->options().ports.size())) {
   for (uint32_t p = 0; p < management->options().ports.size(); ++p) AddPort(p);
   AddBuffer();
   Tick();
 }
 
 void SwitchObserver::AddPort(uint32_t port) {
-  const std::string& port_name = management_->options().ports[port].name;
-  const MetricLabels labels{{"port", port_name}};
-  ports_.push_back({.name = port_name,
-                    .link_up = page_.NewCell("switch_link_up", labels),
-                    .speed = page_.NewCell("switch_link_speed_bytes_per_second", labels),
-                    .admin_up = page_.NewCell("switch_port_up", labels)});
+  const MetricLabels labels{{"port", management_->options().ports[port].name}};
+  const auto link = [m = management_, port] { return m->options().link(port); };
+  link_up_.push_back(
+      page_.NewSample("switch_link_up", labels, [link] { return uint64_t{link().up}; }));
+  page_.NewSample("switch_link_speed_bytes_per_second", labels,
+                  [link] { return link().speed_bps / 8; });
+  page_.NewSample("switch_port_up", labels,
+                  [m = management_, port] { return uint64_t{m->port_up(port)}; });
   for (size_t i = 0; i < SwitchPortRows().size(); ++i) {
     const SwitchMetricName name = SwitchMetricNameOf(SwitchPortRows()[i].name);
     page_.Add(name.family, With(labels, name.reason),
@@ -64,108 +63,81 @@ void SwitchObserver::AddPort(uint32_t port) {
       page_.Add(name.family, With(of_class, name.reason),
                 &switch_->port(port).counters(c).Cell(static_cast<SwitchClassCounter>(i)));
     }
-    queues_.push_back({.bytes = page_.NewCell("switch_queue_bytes", of_class),
-                       .frames = page_.NewCell("switch_queue_frames", of_class),
-                       .most_bytes = page_.NewCell("switch_queue_most_bytes", of_class),
-                       .paused = page_.NewCell("switch_queue_paused", of_class),
-                       .pausing = page_.NewCell("switch_queue_pausing", of_class),
-                       .stormy = page_.NewCell("switch_queue_stormy", of_class),
-                       .paused_ns = page_.NewCell("switch_queue_paused_seconds_total", of_class,
-                                                  CellUnit::kNanoseconds)});
+    const size_t queue = size_t{port} * kClasses + c;
+    const auto add = [&](std::string_view name, auto field, CellUnit unit = CellUnit::kPlain) {
+      return page_.NewSample(
+          name, of_class,
+          [this, queue, field] { return static_cast<uint64_t>(state_.queues[queue].*field); },
+          unit);
+    };
+    add("switch_queue_bytes", &SwitchQueueState::bytes);
+    add("switch_queue_frames", &SwitchQueueState::frames);
+    add("switch_queue_most_bytes", &SwitchQueueState::most_bytes);
+    add("switch_queue_paused", &SwitchQueueState::paused);
+    add("switch_queue_pausing", &SwitchQueueState::pausing);
+    stormy_.push_back(add("switch_queue_stormy", &SwitchQueueState::stormy));
+    add("switch_queue_paused_seconds_total", &SwitchQueueState::paused_ns, CellUnit::kNanoseconds);
   }
 }
 
 void SwitchObserver::AddBuffer() {
   Set(page_.NewCell("switch_buffer_bytes", {}), switch_->params().buffer_bytes);
-  buffer_ = {.used = page_.NewCell("switch_buffer_used_bytes", {}),
-             .max_used = page_.NewCell("switch_buffer_most_used_bytes", {}),
-             .shared_free = page_.NewCell("switch_buffer_shared_free_bytes", {}),
-             .headroom_used = page_.NewCell("switch_buffer_headroom_used_bytes", {}),
-             .max_headroom_used = page_.NewCell("switch_buffer_most_headroom_used_bytes", {})};
+  const auto add = [this](std::string_view name, uint32_t State::*field) {
+    page_.NewSample(name, {}, [this, field] { return uint64_t{state_.*field}; });
+  };
+  add("switch_buffer_used_bytes", &State::used_bytes);
+  add("switch_buffer_most_used_bytes", &State::most_used_bytes);
+  add("switch_buffer_shared_free_bytes", &State::shared_free_bytes);
+  add("switch_buffer_headroom_used_bytes", &State::headroom_used_bytes);
+  add("switch_buffer_most_headroom_used_bytes", &State::most_headroom_used_bytes);
 }
 
 void SwitchObserver::Tick() {
-  const int64_t now = Pulses::NowNs();
-  pulses_.Beat(now);
-  if (now < next_copy_ns_) return;
-  next_copy_ns_ = now + kCopyNs;
-  draining_.store(management_->drains(), std::memory_order_relaxed);
-  management_->FollowLinks();
-  management_->Events().Tick();
-  CopyPorts();
-  CopyState();
-  pulses_.RecordProgress(0, mailbox_->answered(), started_);
-  process_.CopyManagement();
-  if (now >= next_process_ns_) {
-    next_process_ns_ = now + kProcessNs;
-    process_.CopyProcess();
-  }
-  process_.SetReady(Obstacles().empty());
-}
-
-void SwitchObserver::CopyPorts() {
-  for (uint32_t p = 0; p < ports_.size(); ++p) {
-    const SwitchLink link = management_->options().link(p);
-    Set(ports_[p].link_up, link.up ? 1 : 0);
-    Set(ports_[p].speed, link.speed_bps / 8);
-    Set(ports_[p].admin_up, management_->port_up(p) ? 1 : 0);
-  }
+  Sample(management_->drains(), [this](bool) {
+    management_->FollowLinks();
+    management_->Events().Tick();
+    CopyState();
+    RecordProgress(0, mailbox_->answered());
+  });
 }
 
 void SwitchObserver::CopyState() {
   if (ticket_ != nullptr) {
     if (!ticket_->done()) return;
-    Take(ticket_->answer<switch_request::State>());
+    Take(ticket_->answer<State>());
     ticket_ = nullptr;
   }
-  if (started_)
-    ticket_ = mailbox_->Ask(switch_request::State(static_cast<uint32_t>(ports_.size())));
+  if (started()) ticket_ = mailbox_->Ask(State(static_cast<uint32_t>(link_up_.size())));
 }
 
-void SwitchObserver::Take(const switch_request::State& state) {
-  for (size_t i = 0; i < queues_.size(); ++i) {
-    const SwitchQueueState& queue = state.queues[i];
-    const QueueCells& cells = queues_[i];
-    if (queue.stormy != IsSet(cells.stormy)) {
-      management_->Events().Raise(
-          queue.stormy ? EventKind::kStormBegan : EventKind::kStormEnded,
-          {{EventField::kPort, ports_[i / kClasses].name}, {EventField::kClass, i % kClasses}});
-    }
-    Set(cells.bytes, queue.bytes);
-    Set(cells.frames, queue.frames);
-    Set(cells.most_bytes, queue.most_bytes);
-    Set(cells.paused, queue.paused ? 1 : 0);
-    Set(cells.pausing, queue.pausing ? 1 : 0);
-    Set(cells.stormy, queue.stormy ? 1 : 0);
-    Set(cells.paused_ns, static_cast<uint64_t>(queue.paused_ns));
+void SwitchObserver::Take(const State& state) {
+  for (size_t i = 0; i < state.queues.size(); ++i) {
+    const bool stormy = state.queues[i].stormy;
+    if (stormy == state_.queues[i].stormy) continue;
+    management_->Events().Raise(
+        stormy ? EventKind::kStormBegan : EventKind::kStormEnded,
+        {{EventField::kPort, management_->options().ports[i / kClasses].name},
+         {EventField::kClass, i % kClasses}});
   }
-  Set(buffer_.used, state.used_bytes);
-  Set(buffer_.max_used, state.most_used_bytes);
-  Set(buffer_.shared_free, state.shared_free_bytes);
-  Set(buffer_.headroom_used, state.headroom_used_bytes);
-  Set(buffer_.max_headroom_used, state.most_headroom_used_bytes);
+  state_ = state;
 }
 
 std::vector<std::string> SwitchObserver::Obstacles() const {
-  std::vector<std::string> obstacles = HealthFaults();
-  if (!started_.load(std::memory_order_relaxed)) obstacles.emplace_back("starting");
-  if (draining_.load(std::memory_order_relaxed)) obstacles.emplace_back("draining");
-  for (size_t p = 0; p < ports_.size(); ++p) {
-    if (!IsSet(ports_[p].link_up)) {
-      obstacles.push_back(absl::StrCat("port ", ports_[p].name, ": link down"));
-    }
+  std::vector<std::string> obstacles = DaemonObserver::Obstacles();
+  for (size_t p = 0; p < link_up_.size(); ++p) {
+    const std::string port = absl::StrCat("port ", management_->options().ports[p].name);
+    if (!IsSet(link_up_[p])) obstacles.push_back(absl::StrCat(port, ": link down"));
     for (uint32_t c = 0; c < kClasses; ++c) {
-      if (!IsSet(queues_[p * kClasses + c].stormy)) continue;
-      obstacles.push_back(absl::StrCat("port ", ports_[p].name, ": PFC storm of class ", c));
+      if (!IsSet(stormy_[p * kClasses + c])) continue;
+      obstacles.push_back(absl::StrCat(port, ": PFC storm of class ", c));
     }
   }
   return obstacles;
 }
 
 std::string SwitchObserver::StatusLine() const {
-  size_t up = 0;
-  for (const PortCells& port : ports_) up += IsSet(port.link_up) ? 1 : 0;
-  return absl::StrCat("switching; links up: ", up, " of ", ports_.size());
+  const auto up = std::count_if(link_up_.begin(), link_up_.end(), IsSet);
+  return absl::StrCat("switching; links up: ", up, " of ", link_up_.size());
 }
 
 StatusPage SwitchObserver::status_page() const {

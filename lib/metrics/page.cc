@@ -124,6 +124,18 @@ MetricCell* MetricsPage::NewCell(std::string_view family, const MetricLabels& la
   return cell;
 }
 
+MetricCell* MetricsPage::NewSample(std::string_view family, const MetricLabels& labels,
+                                   std::function<uint64_t()> read, CellUnit unit) {
+  samples_.push_back({.read = std::move(read), .cell = NewCell(family, labels, unit)});
+  return samples_.back().cell;
+}
+
+void MetricsPage::CopySamples() const {
+  for (const Sample& sample : samples_) {
+    sample.cell->store(sample.read(), std::memory_order_relaxed);
+  }
+}
+
 std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
   std::vector<prometheus::MetricFamily> collected;
   collected.reserve(families_.size());

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +51,15 @@ class MetricsPage final : public prometheus::Collectable {
   MetricCell* NewCell(std::string_view family, const MetricLabels& labels,
                       CellUnit unit = CellUnit::kPlain);
 
+  // Adds a series whose value CopySamples reads. One thread calls CopySamples, at any time.
+  MetricCell* NewSample(std::string_view family, const MetricLabels& labels,
+                        std::function<uint64_t()> read, CellUnit unit = CellUnit::kPlain);
+  // The same for a value in memory.
+  MetricCell* NewSample(std::string_view family, const MetricLabels& labels, const uint64_t* from) {
+    return NewSample(family, labels, [from] { return *from; });
+  }
+  void CopySamples() const;
+
   // Any thread.
   std::vector<prometheus::MetricFamily> Collect() const override;
   std::span<const MetricRow> rows() const { return rows_; }
@@ -72,6 +82,11 @@ class MetricsPage final : public prometheus::Collectable {
   std::vector<prometheus::MetricFamily> families_;  // as rows_, with labels and without values
   std::vector<std::vector<Source>> sources_;        // of each family's series
   std::deque<MetricCell> cells_;
+  struct Sample {
+    std::function<uint64_t()> read;
+    MetricCell* cell;
+  };
+  std::vector<Sample> samples_;
 };
 
 // Returns a family without series.
