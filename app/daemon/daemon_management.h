@@ -85,7 +85,8 @@ class DaemonManagement : public View {
   bool Drain() override { return !std::exchange(drains_, true); }
 
  protected:
-  static_assert(static_cast<int>(LogLevelView::kError) == static_cast<int>(LogConfig::Level::kError));
+  static_assert(static_cast<int>(LogLevelView::kError) ==
+                static_cast<int>(LogConfig::Level::kError));
 
   // `config_file`: used at the start; empty: none.
   DaemonManagement(std::string name, std::string config_file, Captures::FindPort find_port,
@@ -104,15 +105,17 @@ class DaemonManagement : public View {
         .version = kVersion,
         .name = name_,
         .limits = {},
-        .log = [logger = logger_](std::string_view line) {
-          logger->Write(EalLogLevel::kInfo, "management", line);
-        },
-        .on_limit = [this](std::string_view limit, pid_t pid, uid_t uid, std::string_view reason) {
-          this->Events().Raise(EventKind::kManagementLimit, {{EventField::kLimit, limit},
-                                                             {EventField::kPid, pid},
-                                                             {EventField::kUid, uid},
-                                                             {EventField::kReason, reason}});
-        }};
+        .log =
+            [logger = logger_](std::string_view line) {
+              logger->Write(EalLogLevel::kInfo, "management", line);
+            },
+        .on_limit =
+            [this](std::string_view limit, pid_t pid, uid_t uid, std::string_view reason) {
+              this->Events().Raise(EventKind::kManagementLimit, {{EventField::kLimit, limit},
+                                                                 {EventField::kPid, pid},
+                                                                 {EventField::kUid, uid},
+                                                                 {EventField::kReason, reason}});
+            }};
     absl::StatusOr<std::unique_ptr<ManagementServer>> server =
         ManagementServer::Create(options, &catalog, this);
     if (server.ok()) server_ = *std::move(server);

@@ -10,15 +10,9 @@ namespace suede {
 namespace {
 
 EalLogLevel ToLogLevel(EventSeverity severity) {
-  switch (severity) {
-    case EventSeverity::kInfo:
-      return EalLogLevel::kInfo;
-    case EventSeverity::kWarning:
-      return EalLogLevel::kWarning;
-    case EventSeverity::kError:
-      break;
-  }
-  return EalLogLevel::kError;
+  constexpr EalLogLevel kLevels[] = {EalLogLevel::kInfo, EalLogLevel::kWarning,
+                                     EalLogLevel::kError};
+  return kLevels[static_cast<size_t>(severity)];
 }
 
 }  // namespace

@@ -16,15 +16,9 @@ struct LcoreWaiter {
 };
 
 inline IdleStrategy ToIdle(LcoreConfig::Idle idle) {
-  switch (idle) {
-    case LcoreConfig::Idle::kYield:
-      return IdleStrategy::kYield;
-    case LcoreConfig::Idle::kSleep:
-      return IdleStrategy::kSleep;
-    case LcoreConfig::Idle::kSpin:
-      break;
-  }
-  return IdleStrategy::kSpin;
+  static_assert(static_cast<int>(LcoreConfig::Idle::kSleep) ==
+                static_cast<int>(IdleStrategy::kSleep));
+  return static_cast<IdleStrategy>(idle);
 }
 
 }  // namespace suede

@@ -23,32 +23,16 @@ namespace {
 
 constexpr uint32_t kLinesPerSecond = 50;
 
+// In the order of EalLogLevel, and in the reverse order of LogConfig::Level.
+constexpr spdlog::level::level_enum kSpdLevels[] = {spdlog::level::err, spdlog::level::warn,
+                                                    spdlog::level::info, spdlog::level::debug};
+
 spdlog::level::level_enum ToLevel(EalLogLevel level) {
-  switch (level) {
-    case EalLogLevel::kError:
-      return spdlog::level::err;
-    case EalLogLevel::kWarning:
-      return spdlog::level::warn;
-    case EalLogLevel::kInfo:
-      return spdlog::level::info;
-    case EalLogLevel::kDebug:
-      break;
-  }
-  return spdlog::level::debug;
+  return kSpdLevels[static_cast<size_t>(level)];
 }
 
 spdlog::level::level_enum ToLevel(LogConfig::Level level) {
-  switch (level) {
-    case LogConfig::Level::kDebug:
-      return spdlog::level::debug;
-    case LogConfig::Level::kInfo:
-      return spdlog::level::info;
-    case LogConfig::Level::kWarning:
-      return spdlog::level::warn;
-    case LogConfig::Level::kError:
-      break;
-  }
-  return spdlog::level::err;
+  return kSpdLevels[3 - static_cast<size_t>(level)];
 }
 
 // Whether stderr is systemd's journal.

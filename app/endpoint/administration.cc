@@ -12,12 +12,8 @@ namespace suede {
 namespace {
 
 PlaneAdmin ToLcore(PlaneSetting setting) {
-  switch (setting) {
-    case PlaneSetting::kUp: return PlaneAdmin::kUp;
-    case PlaneSetting::kDrain: return PlaneAdmin::kDrain;
-    case PlaneSetting::kDown: break;
-  }
-  return PlaneAdmin::kDown;
+  static_assert(static_cast<int>(PlaneSetting::kDown) == static_cast<int>(PlaneAdmin::kDown));
+  return static_cast<PlaneAdmin>(setting);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #ifndef SUEDE_APP_ENDPOINT_LCORE_EVENT_NAMES_H_
 #define SUEDE_APP_ENDPOINT_LCORE_EVENT_NAMES_H_
 
+#include <iterator>
 #include <string_view>
 
 #include "lcore/events.h"
@@ -12,46 +13,15 @@
 namespace suede {
 
 inline EventKind KindOf(LcoreEventKind kind) {
-  switch (kind) {
-    case LcoreEventKind::kPeerReset:
-      return EventKind::kPeerReset;
-    case LcoreEventKind::kPeerUnreachable:
-      return EventKind::kPeerUnreachable;
-    case LcoreEventKind::kPeerReachable:
-      return EventKind::kPeerReachable;
-    case LcoreEventKind::kHelloMismatch:
-      return EventKind::kHelloMismatch;
-    case LcoreEventKind::kPlaneUp:
-      return EventKind::kPeerPlaneUp;
-    case LcoreEventKind::kPlaneDown:
-      return EventKind::kPeerPlaneDown;
-    case LcoreEventKind::kFenceOpened:
-      return EventKind::kPeerFence;
-    case LcoreEventKind::kHeldUp:
-      return EventKind::kTxHeldUp;
-    case LcoreEventKind::kPfcStorm:
-      return EventKind::kPfcStorm;
-    case LcoreEventKind::kPfcUndrained:
-      return EventKind::kPfcUndrained;
-    case LcoreEventKind::kSessionOpened:
-      return EventKind::kSessionOpened;
-    case LcoreEventKind::kSessionMoved:
-      return EventKind::kSessionMoved;
-    case LcoreEventKind::kSessionStalled:
-      return EventKind::kSessionStalled;
-    case LcoreEventKind::kSessionClosed:
-      return EventKind::kSessionClosed;
-    case LcoreEventKind::kSealMismatch:
-      return EventKind::kSealMismatch;
-    case LcoreEventKind::kMalformed:
-      return EventKind::kMalformedPdu;
-    case LcoreEventKind::kNoGrant:
-      return EventKind::kCongestionNoGrant;
-    case LcoreEventKind::kTxError:
-    case LcoreEventKind::kQueueBroken:
-      break;
-  }
-  return EventKind::kClientError;
+  using enum EventKind;
+  // In the order of LcoreEventKind; an event of a queue becomes client_error.
+  constexpr EventKind kKinds[] = {
+      kPeerReset,     kPeerUnreachable, kPeerReachable, kHelloMismatch,    kPeerPlaneUp,
+      kPeerPlaneDown, kClientError,     kClientError,   kTxHeldUp,         kPeerFence,
+      kPfcStorm,      kPfcUndrained,    kSessionOpened, kSessionMoved,     kSessionStalled,
+      kSessionClosed, kSealMismatch,    kMalformedPdu,  kCongestionNoGrant};
+  static_assert(std::size(kKinds) == static_cast<size_t>(LcoreEventKind::kNoGrant) + 1);
+  return kKinds[static_cast<size_t>(kind)];
 }
 
 // Whether the event is about a plane to a peer, or a session there.
@@ -62,25 +32,9 @@ inline bool IsOfPlane(LcoreEventKind kind) {
 }
 
 inline std::string_view NameOf(PlaneDownReason reason) {
-  switch (reason) {
-    case PlaneDownReason::kSilence:
-      return "silence";
-    case PlaneDownReason::kTimeouts:
-      return "timeouts";
-    case PlaneDownReason::kLink:
-      return "link";
-    case PlaneDownReason::kPeer:
-      return "peer";
-    case PlaneDownReason::kFence:
-      return "fence";
-    case PlaneDownReason::kAdmin:
-      return "admin";
-    case PlaneDownReason::kPaused:
-      return "paused";
-    case PlaneDownReason::kUnreachable:
-      break;
-  }
-  return "unreachable";
+  constexpr std::string_view kNames[] = {"silence", "timeouts", "link",        "peer",
+                                         "fence",   "admin",    "unreachable", "paused"};
+  return kNames[static_cast<size_t>(reason)];
 }
 
 }  // namespace suede

@@ -2,6 +2,7 @@
 #include "endpoint/lcore_lists.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -44,21 +45,10 @@ bool Add(Row row, uint32_t limit, std::vector<Row>& rows, bool& more) {
 }
 
 std::string_view NameOf(ConnectionState state) {
-  switch (state) {
-    case ConnectionState::kNew:
-      return "new";
-    case ConnectionState::kOpen:
-      return "open";
-    case ConnectionState::kPaused:
-      return "paused";
-    case ConnectionState::kRetransmitting:
-      return "retransmitting";
-    case ConnectionState::kFrozen:
-      return "frozen";
-    case ConnectionState::kLost:
-      break;
-  }
-  return "lost";
+  constexpr std::string_view kNames[] = {"new",    "open", "paused", "retransmitting",
+                                         "frozen", "lost"};
+  static_assert(std::size(kNames) == kConnectionStates);
+  return kNames[static_cast<size_t>(state)];
 }
 
 ConnectionView ToView(const ConnectionRow& row, const InstanceConfig& instance,

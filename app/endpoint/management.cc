@@ -9,7 +9,7 @@
 #include "config/config_encapsulation.h"
 #include "config/config_values.h"
 #include "endpoint/pipeline_params.h"
-#include "mgmt/names.h"
+#include "mgmt/catalog.h"
 
 namespace suede {
 namespace {

@@ -11,22 +11,11 @@
 namespace suede {
 namespace {
 
-std::string FamilyOf(DeviceCounterKind kind) {
-  switch (kind) {
-    case DeviceCounterKind::kRxPause:
-      return "port_rx_pause_total";
-    case DeviceCounterKind::kTxPause:
-      return "port_tx_pause_total";
-    case DeviceCounterKind::kRxPfc:
-      return "port_rx_pfc_total";
-    case DeviceCounterKind::kTxPfc:
-      return "port_tx_pfc_total";
-    case DeviceCounterKind::kRxDiscards:
-      return "port_rx_discards_total";
-    case DeviceCounterKind::kTxDiscards:
-      break;
-  }
-  return "port_tx_discards_total";
+std::string_view FamilyOf(DeviceCounterKind kind) {
+  constexpr std::string_view kFamilies[] = {"port_rx_pause_total",    "port_tx_pause_total",
+                                            "port_rx_pfc_total",      "port_tx_pfc_total",
+                                            "port_rx_discards_total", "port_tx_discards_total"};
+  return kFamilies[static_cast<size_t>(kind)];
 }
 
 // Returns the labels of a row of lib/stats, the owner's included.

@@ -16,7 +16,6 @@
 #include "endpoint/client_service.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/management.h"
-#include "endpoint/status_tables.h"
 
 namespace suede {
 
@@ -35,7 +34,7 @@ class Observer final : public DaemonObserver {
 
   std::vector<std::string> Notes() const override;
   std::vector<std::string> Obstacles() const override;
-  StatusPage status_page() const override { return EndpointStatusPage(); }
+  StatusPage status_page() const override;
   // Only the control thread may call functions that read the configuration, which may change.
   const Endpoint& endpoint() const { return *endpoint_; }
   // Cells in the order of Config::instances, and CPUs of Config::lcores; constant in a running

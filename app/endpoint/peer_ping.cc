@@ -17,18 +17,10 @@ int64_t NowMs() {
 }
 
 std::string_view NameOf(PingState state) {
-  switch (state) {
-    case PingState::kAnswered: return "answered";
-    case PingState::kAnsweredProbe: return "probe_answered";
-    case PingState::kAcknowledges: return "acknowledges";
-    case PingState::kNoLink: return "no_link";
-    case PingState::kNoMac: return "no_mac";
-    case PingState::kDown: return "down";
-    case PingState::kNoRoom: return "no_room";
-    case PingState::kNotAsked:
-    case PingState::kAsked: break;
-  }
-  return "no_answer";
+  constexpr std::string_view kNames[] = {"no_answer", "down",           "no_link",
+                                         "no_mac",    "no_room",        "no_answer",
+                                         "answered",  "probe_answered", "acknowledges"};
+  return kNames[static_cast<size_t>(state)];
 }
 
 bool IsAnswer(PingState state) {

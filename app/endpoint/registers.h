@@ -27,7 +27,7 @@ class EndpointRegisters final : public RegisterBackend {
 
   std::vector<RegisterRowView> Rows() const;
   absl::StatusOr<std::vector<RegisterValueView>> Read(std::string_view first, uint32_t count);
-  // Implements RegisterView::WriteRegister.
+  // Implements EndpointView::WriteRegister.
   Question<absl::StatusOr<RegisterValueView>> Write(std::string_view which, uint64_t value);
 
   // Accesses a register for a client. Returns nullopt if a change has begun: call Written once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "endpoint/status_tables.h"
+#include "endpoint/observer.h"
 
 namespace suede {
 namespace {
@@ -66,6 +66,6 @@ function showTables(reading) {
 
 }  // namespace
 
-StatusPage EndpointStatusPage() { return {.sections = kSections, .script = kScript}; }
+StatusPage Observer::status_page() const { return {.sections = kSections, .script = kScript}; }
 
 }  // namespace suede

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/event_line.h"
 #include "mgmt/catalog.h"
-#include "mgmt/names.h"
 #include "switch/address_text.h"
 #include "switch/impair_values.h"
 

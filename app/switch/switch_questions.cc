@@ -32,17 +32,8 @@ class RetryingQuery {
 };
 
 std::string_view NameOf(ForwardingTable::KeyKind kind) {
-  switch (kind) {
-    case ForwardingTable::KeyKind::kMac:
-      return "mac";
-    case ForwardingTable::KeyKind::kForwarding:
-      return "afh";
-    case ForwardingTable::KeyKind::kIpv4:
-      return "ipv4";
-    case ForwardingTable::KeyKind::kIpv6:
-      break;
-  }
-  return "ipv6";
+  constexpr std::string_view kNames[] = {"mac", "afh", "ipv4", "ipv6"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 bool HasHadFrames(const SwitchQueueView& queue) {

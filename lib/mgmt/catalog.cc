@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mgmt/catalog.h"
 
+#include <cstdlib>
 #include <vector>
 
 #include "base/text.h"
+#include "mgmt/endpoint_view.h"
 #include "mgmt/rpc.h"
+#include "mgmt/switch_view.h"
 
 namespace suede {
 namespace {
@@ -150,6 +153,20 @@ constexpr Method kSwitchRpcMethods[] = {DescribeMethod(kSwitchDescriptionResult)
 
 }  // namespace
 
+std::string_view NameOf(DaemonKind kind) {
+  return kind == DaemonKind::kSwitch ? "switch" : "endpoint";
+}
+
+EndpointView& Call::endpoint() const {
+  if (daemon.kind() != DaemonKind::kEndpoint) std::abort();
+  return static_cast<EndpointView&>(daemon);
+}
+
+SwitchView& Call::the_switch() const {
+  if (daemon.kind() != DaemonKind::kSwitch) std::abort();
+  return static_cast<SwitchView&>(daemon);
+}
+
 std::string Method::ResultText() const {
   const std::string members = TextOf(result);
   if (result_note.empty() || members.empty()) return StrCat(result_note, members);
@@ -227,6 +244,20 @@ std::string MethodsAsMarkdown(const Catalog& catalog) {
                     " | ", method->sentence, " | ", method->ResultText(), " |\n");
   }
   return out;
+}
+
+std::string NamesAsText(const CounterSetView& total, const CounterSetView& port,
+                        std::string_view kinds) {
+  std::string text;
+  for (const CounterView& counter : total.counters)
+    StrAppend(&text, "counter ", counter.name, "\n");
+  for (const CounterView& counter : port.counters) {
+    StrAppend(&text, "port_counter ", counter.name, "\n");
+  }
+  for (const std::string_view kind : Split(kinds.substr(1), '|')) {
+    StrAppend(&text, "event ", kind, "\n");
+  }
+  return text;
 }
 
 std::string ErrorsAsMarkdown() {

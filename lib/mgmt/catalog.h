@@ -67,6 +67,12 @@ Json Describe(const Method& method);
 std::string MethodsAsMarkdown(const Catalog& catalog);
 std::string ErrorsAsMarkdown();
 
+// Returns a line for each name: `counter NAME` of the scope total, `port_counter NAME` of the scope
+// port, `event KIND`; for programs that check a name before a query. `kinds`: "|a|b", like
+// kEventNames.
+std::string NamesAsText(const CounterSetView& total, const CounterSetView& port,
+                        std::string_view kinds);
+
 }  // namespace suede
 
 #endif  // SUEDE_MGMT_CATALOG_H_

@@ -45,8 +45,7 @@ struct PortView {
   uint32_t id = 0;  // DPDK's port id
 };
 
-// Addresses of a peer that one port reaches; with several own instances per XPU: the address for
-// the first.
+// Addresses of a peer that one port reaches; if there are several own instances: for the first.
 #define SUEDE_PEER_ROW(X)                                                               \
   X(uint32_t, xpu)                                                                      \
   X(std::string, port)                                                                  \
@@ -106,7 +105,6 @@ SUEDE_ROW_STRUCT(WindowView, SUEDE_WINDOW_ROW);
   X(uint32_t, rx_pdus, .Note("modulo 2^32"))                                                    \
   X(uint32_t, retransmissions, .Note("modulo 2^32"))
 SUEDE_ROW_STRUCT(SessionView, SUEDE_SESSION_ROW);
-
 #define SUEDE_CONNECTION_ROW(X)                                                                    \
   X(uint32_t, xpu)                                                                                 \
   X(uint32_t, instance)                                                                            \

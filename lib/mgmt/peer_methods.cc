@@ -283,15 +283,8 @@ constexpr Method kPlaneMethods[] = {
 }  // namespace
 
 std::string_view NameOf(PlaneSetting setting) {
-  switch (setting) {
-    case PlaneSetting::kUp:
-      return "up";
-    case PlaneSetting::kDrain:
-      return "drain";
-    case PlaneSetting::kDown:
-      break;
-  }
-  return "down";
+  constexpr std::string_view kNames[] = {"up", "drain", "down"};
+  return kNames[static_cast<size_t>(setting)];
 }
 
 std::span<const Method> ConnectionMethods() { return kConnectionMethods; }
