@@ -40,18 +40,13 @@ constexpr Method kCaptureMethods[] = {
      .params = kStart,
      .changes = true,
      .descriptor = DescriptorParam{.name = "file", .sentence = "Regular file that is written."}},
-    {.name = "capture.stop",
-     .sentence = "Ends the capture of a port; its file is then whole.",
-     .result = CaptureView::kMembers,
-     .run = [](Call& call) -> Answer {
+    {"capture.stop", "Ends the capture of a port; its file is then whole.", CaptureView::kMembers,
+     [](Call& call) -> Answer {
        return OutcomeOf(call.daemon.StopCapture(call.arguments.Text("port")));
      },
-     .params = kStop,
-     .changes = true},
-    {.name = "capture.list",
-     .sentence = "Captures that are under way.",
-     .result = kCapturesResult,
-     .run = [](Call& call) -> Answer { return OutcomeOf(call.daemon.ListCaptures(), "captures"); }},
+     kStop, /*changes=*/true},
+    {"capture.list", "Captures that are under way.", kCapturesResult,
+     [](Call& call) -> Answer { return OutcomeOf(call.daemon.ListCaptures(), "captures"); }},
 };
 
 }  // namespace

@@ -155,20 +155,13 @@ constexpr Member kSwitchCountersResult[] = {kSwitchScope, kSets};
 constexpr Member kSwitchDeltaResult[] = {kSwitchScope, kGrowthTime, kSets};
 
 constexpr Method GetMethod(std::span<const Param> params, std::span<const Member> result) {
-  return {.name = "counters.get",
-          .sentence = "Counters since the daemon started.",
-          .result = result,
-          .run = Get,
-          .params = params};
+  return {"counters.get", "Counters since the daemon started.", result, Get, params};
 }
 constexpr Method DeltaMethod(std::span<const Param> params, std::span<const Member> result) {
-  return {.name = "counters.delta",
-          .sentence =
-              "The growth of counters since the last call of this connection with the same "
-              "scope; the first call gives their values.",
-          .result = result,
-          .run = Delta,
-          .params = params};
+  return {"counters.delta",
+          "The growth of counters since the last call of this connection with the same "
+          "scope; the first call gives their values.",
+          result, Delta, params};
 }
 constexpr Method kCounterMethods[] = {GetMethod(kGet, kCountersResult),
                                       DeltaMethod(kGet, kDeltaResult)};

@@ -51,37 +51,27 @@ constexpr Member kLevelResult[] = {Member::Choice("level", kLevelChoices)};
 constexpr Member kBeganResult[] = {
     Member::Boolean("began", "false where it was draining already, which goes on unchanged")};
 
-constexpr Method kVersionMethod = {.name = "version",
-                                   .sentence = "The version of suede, and how long it has run.",
-                                   .result = VersionView::kMembers,
-                                   .run = Version};
-constexpr Method kGetLevel = {.name = "log.get_level",
-                              .sentence = "The least severity that is logged.",
-                              .result = kLevelResult,
-                              .run = GetLogLevel};
+constexpr Method kGetLevel = {"log.get_level", "The least severity that is logged.", kLevelResult,
+                              GetLogLevel};
 constexpr Method kSetLevelMethod = {
-    .name = "log.set_level",
-    .sentence = "Sets the least severity that is logged, until the daemon ends.",
-    .result = kLevelResult,
-    .run = SetLogLevel,
-    .params = kSetLevel,
-    .changes = true};
+    "log.set_level", "Sets the least severity that is logged, until the daemon ends.",
+    kLevelResult,    SetLogLevel,
+    kSetLevel,       /*changes=*/true};
 
 constexpr Method kDaemonMethods[] = {
-    kVersionMethod,
-    {.name = "config.get",
-     .sentence = "The effective configuration, as `suede --dump_config` prints it.",
-     .result = kConfigResult,
-     .run = GetConfig},
+    {"version", "The version of suede, and how long it has run.", VersionView::kMembers, Version},
+    {"config.get", "The effective configuration, as `suede --dump_config` prints it.",
+     kConfigResult, GetConfig},
 };
 constexpr Method kLogMethods[] = {
     kGetLevel,
     kSetLevelMethod,
-    {.name = "drain",
-     .sentence = "Ends the daemon as SIGTERM does: PDUs in flight are delivered first.",
-     .result = kBeganResult,
-     .run = Drain,
-     .changes = true},
+    {"drain",
+     "Ends the daemon as SIGTERM does: PDUs in flight are delivered first.",
+     kBeganResult,
+     Drain,
+     {},
+     /*changes=*/true},
 };
 
 // Variants for a switch.
@@ -93,23 +83,15 @@ constexpr auto kSwitchVersionResult = [] {
   return members;
 }();
 constexpr Method kSwitchDaemonMethods[] = {
-    {.name = "version",
-     .sentence = "The version of suede, and how long the switch has run.",
-     .result = kSwitchVersionResult,
-     .run = Version},
-    {.name = "config.get",
-     .sentence = "The effective configuration, as `suede-switch --dump_config` prints it.",
-     .result = kConfigResult,
-     .run = GetConfig},
+    {"version", "The version of suede, and how long the switch has run.", kSwitchVersionResult,
+     Version},
+    {"config.get", "The effective configuration, as `suede-switch --dump_config` prints it.",
+     kConfigResult, GetConfig},
 };
 constexpr Method kSwitchLogMethods[] = {
     kGetLevel,
     kSetLevelMethod,
-    {.name = "drain",
-     .sentence = "Ends the switch as SIGTERM does.",
-     .result = kBeganResult,
-     .run = Drain,
-     .changes = true},
+    {"drain", "Ends the switch as SIGTERM does.", kBeganResult, Drain, {}, /*changes=*/true},
 };
 
 }  // namespace

@@ -53,11 +53,7 @@ constexpr Member kQueuesResult[] = {ListOf<QueueView>("queues")};
 constexpr Method kAdminMethods[] = {
     port_admin::Row("Takes a port out of the data path or puts it back: while it is down nothing "
                     "leaves, received frames are dropped, and PDUs in flight wait."),
-    {.name = "ports.hint",
-     .sentence = "Command lines that show a port's frames.",
-     .result = kHintsResult,
-     .run = Hint,
-     .params = kHint},
+    {"ports.hint", "Command lines that show a port's frames.", kHintsResult, Hint, kHint},
     RowsMethod<&EndpointView::Queues, kQueuesResult>("queues.list",
                                                      "Clients' queues, as their lcores see them."),
 };
@@ -77,19 +73,20 @@ constexpr Method kKeyMethods[] = {
     RowsMethod<&EndpointView::SealedPeers, kKeysResult>(
         "keys.list",
         "Peers of instances that seal their PDUs: which secret and epoch their keys have."),
-    {.name = "keys.rotate",
-     .sentence = "Begins another epoch with every peer, as soon as it has confirmed the present "
-                 "one. Nothing is lost.",
-     .result = kRotateResult,
-     .run = [](Call& call) { return CountOf("peers", call.endpoint().RotateKeys()); },
-     .changes = true},
-    {.name = "keys.reload",
-     .sentence =
-         "Reads the file of secrets and those of sealing.tls again. A file that cannot be used "
-         "changes nothing.",
-     .result = kReloadResult,
-     .run = [](Call& call) { return CountOf("secrets", call.endpoint().ReloadSecrets()); },
-     .changes = true},
+    {"keys.rotate",
+     "Begins another epoch with every peer, as soon as it has confirmed the present "
+     "one. Nothing is lost.",
+     kRotateResult,
+     [](Call& call) { return CountOf("peers", call.endpoint().RotateKeys()); },
+     {},
+     /*changes=*/true},
+    {"keys.reload",
+     "Reads the file of secrets and those of sealing.tls again. A file that cannot be used "
+     "changes nothing.",
+     kReloadResult,
+     [](Call& call) { return CountOf("secrets", call.endpoint().ReloadSecrets()); },
+     {},
+     /*changes=*/true},
 };
 
 }  // namespace

@@ -117,18 +117,13 @@ constexpr Member kPageResult[] = {Member::Rows("events", kEventRow), kNext, kLos
 constexpr Member kSwitchPageResult[] = {Member::Rows("events", kSwitchEventRow), kNext, kLost};
 
 constexpr Method ListMethod(std::span<const Param> params, std::span<const Member> result) {
-  return {.name = "events.list",
-          .sentence = "Past events, the newest last; without `since` the newest that fit.",
-          .result = result,
-          .run = List,
-          .params = params};
+  return {"events.list", "Past events, the newest last; without `since` the newest that fit.",
+          result, List, params};
 }
 constexpr Method WaitMethod(std::span<const Param> params, std::span<const Member> result) {
-  return {.name = "events.wait",
-          .sentence = "As events.list, as soon as there is an event; without `since` the next one.",
-          .result = result,
-          .run = Wait,
-          .params = params};
+  return {"events.wait",
+          "As events.list, as soon as there is an event; without `since` the next one.", result,
+          Wait, params};
 }
 constexpr Method kEventMethods[] = {ListMethod(kList, kPageResult), WaitMethod(kWait, kPageResult)};
 constexpr Method kSwitchEventMethods[] = {ListMethod(kSwitchList, kSwitchPageResult),

@@ -164,24 +164,14 @@ constexpr Member kImpairedResult[] = {Member::Text("port"),
                                       Member::Choice("direction", "in|out|both")};
 
 constexpr Method kImpairMethods[] = {
-    {.name = "impair.list",
-     .sentence = "The impairments of each port and direction.",
-     .result = kImpairmentsResult,
-     .run = ListImpairments,
-     .params = kListImpairments},
-    {.name = "impair.set",
-     .sentence = "Impairs a link. Keys that are not given stay; frames that are on the cable keep "
-                 "their times.",
-     .result = kImpairedResult,
-     .run = SetImpairment,
-     .params = kSetImpairment,
-     .changes = true},
-    {.name = "impair.clear",
-     .sentence = "Ends all impairments of a link.",
-     .result = kImpairedResult,
-     .run = ClearImpairment,
-     .params = kClearImpairment,
-     .changes = true},
+    {"impair.list", "The impairments of each port and direction.", kImpairmentsResult,
+     ListImpairments, kListImpairments},
+    {"impair.set",
+     "Impairs a link. Keys that are not given stay; frames that are on the cable keep "
+     "their times.",
+     kImpairedResult, SetImpairment, kSetImpairment, /*changes=*/true},
+    {"impair.clear", "Ends all impairments of a link.", kImpairedResult, ClearImpairment,
+     kClearImpairment, /*changes=*/true},
 };
 
 }  // namespace

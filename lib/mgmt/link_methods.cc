@@ -76,10 +76,8 @@ constexpr Member kLinkRow[] = {
 constexpr Member kLinksResult[] = {Member::Rows("links", kLinkRow)};
 
 constexpr Method kLinkMethods[] = {
-    {.name = "links.list",
-     .sentence = "Links to neighbours, of ports with llr: on or cbfc: on.",
-     .result = kLinksResult,
-     .run = ListLinks},
+    {"links.list", "Links to neighbours, of ports with llr: on or cbfc: on.", kLinksResult,
+     ListLinks},
 };
 
 }  // namespace

@@ -89,16 +89,10 @@ Answer ListSessions(Call& call) {
 }
 
 constexpr Method kConnectionMethods[] = {
-    {.name = "connections.list",
-     .sentence = "The transport's connections, as their lcores see them.",
-     .result = ConnectionsView::kMembers,
-     .run = ListConnections,
-     .params = kConnectionsParams},
-    {.name = "sessions.list",
-     .sentence = "Sessions to peers, where there are several on a plane (sessions.md).",
-     .result = SessionsView::kMembers,
-     .run = ListSessions,
-     .params = kSessionsParams},
+    {"connections.list", "The transport's connections, as their lcores see them.",
+     ConnectionsView::kMembers, ListConnections, kConnectionsParams},
+    {"sessions.list", "Sessions to peers, where there are several on a plane (sessions.md).",
+     SessionsView::kMembers, ListSessions, kSessionsParams},
 };
 
 // ---- Pings.
@@ -127,14 +121,11 @@ Answer RunPing(Call& call) {
 }
 
 constexpr Method kPeerMethods[] = {
-    {.name = "peers.ping",
-     .sentence =
-         "Asks a peer whether it is there, on each plane: with a HELLO that wants a reply, or "
-         "a probe where it speaks none. At most ten a second per instance, a hundred in all; a "
-         "further request waits, and is refused when its time is over.",
-     .result = PingView::kMembers,
-     .run = RunPing,
-     .params = kPing},
+    {"peers.ping",
+     "Asks a peer whether it is there, on each plane: with a HELLO that wants a reply, or "
+     "a probe where it speaks none. At most ten a second per instance, a hundred in all; a "
+     "further request waits, and is refused when its time is over.",
+     PingView::kMembers, RunPing, kPing},
 };
 
 // ---- Planes.
@@ -250,34 +241,22 @@ constexpr Member kPlanesResult[] = {ListOf<PlaneView>("planes")};
 constexpr Method kPlaneMethods[] = {
     RowsMethod<&EndpointView::Planes, kPlanesResult>("planes.list",
                                                      "Planes: the ports of each own instance."),
-    {.name = "planes.peers",
-     .sentence = "Planes to each peer, of instances with several of them.",
-     .result = PlanePeersView::kMembers,
-     .run = Peers,
-     .params = kPeersParams},
-    {.name = "planes.drain",
-     .sentence = "Takes a plane out of the choice, and answers when nothing is in flight there. It "
-                 "stays so until planes.set_admin sets it up.",
-     .result = DrainedRow::kMembers,
-     .run = DrainPlane,
-     .params = kDrain,
-     .changes = true},
-    {.name = "planes.set_admin",
-     .sentence = "Takes a plane of an instance out of service or puts it back. drain: as "
-                 "planes.drain, without the wait. down: at once, and PDUs in flight there go "
-                 "over the others; where an instance has one plane, as ports.set_admin.",
-     .result = PlaneAdminRow::kMembers,
-     .run = SetAdmin,
-     .params = kSetAdmin,
-     .changes = true},
-    {.name = "planes.set_weight",
-     .sentence = "Sets a plane's share of sent PDUs in relation to the other planes, until the "
-                 "daemon ends or it is set to default: for one peer, or for all. A weight for all "
-                 "replaces those for one peer.",
-     .result = PlaneWeightRow::kMembers,
-     .run = SetWeight,
-     .params = kSetWeight,
-     .changes = true},
+    {"planes.peers", "Planes to each peer, of instances with several of them.",
+     PlanePeersView::kMembers, Peers, kPeersParams},
+    {"planes.drain",
+     "Takes a plane out of the choice, and answers when nothing is in flight there. It "
+     "stays so until planes.set_admin sets it up.",
+     DrainedRow::kMembers, DrainPlane, kDrain, /*changes=*/true},
+    {"planes.set_admin",
+     "Takes a plane of an instance out of service or puts it back. drain: as "
+     "planes.drain, without the wait. down: at once, and PDUs in flight there go "
+     "over the others; where an instance has one plane, as ports.set_admin.",
+     PlaneAdminRow::kMembers, SetAdmin, kSetAdmin, /*changes=*/true},
+    {"planes.set_weight",
+     "Sets a plane's share of sent PDUs in relation to the other planes, until the "
+     "daemon ends or it is set to default: for one peer, or for all. A weight for all "
+     "replaces those for one peer.",
+     PlaneWeightRow::kMembers, SetWeight, kSetWeight, /*changes=*/true},
 };
 
 }  // namespace

@@ -25,27 +25,23 @@ constexpr Member kValuesResult[] = {ListOf<RegisterValueView>("registers")};
 constexpr Method kRegisterMethods[] = {
     RowsMethod<&EndpointView::Registers, kMapResult>(
         "reg.list", "The map of the registers: a row for each, or for those of all indices."),
-    {.name = "reg.read",
-     .sentence = "Reads registers.",
-     .result = kValuesResult,
-     .run = [](Call& call) -> Answer {
+    {"reg.read", "Reads registers.", kValuesResult,
+     [](Call& call) -> Answer {
        return OutcomeOf(call.endpoint().ReadRegisters(call.arguments.Text("register"),
                                                       *Given(call.arguments, "count")),
                         "registers");
      },
-     .params = kRead},
-    {.name = "reg.write",
-     .sentence = "Writes a register. The value passes the checks of the configuration; one that "
-                 "takes effect after a restart only is refused.",
-     .result = RegisterValueView::kMembers,
-     .run =
-         [](Call& call) {
-           return Answer::To(call.endpoint().WriteRegister(
-               call.arguments.Text("register"),
-               static_cast<uint64_t>(call.arguments.Integer("value"))));
-         },
-     .params = kWrite,
-     .changes = true},
+     kRead},
+    {"reg.write",
+     "Writes a register. The value passes the checks of the configuration; one that "
+     "takes effect after a restart only is refused.",
+     RegisterValueView::kMembers,
+     [](Call& call) {
+       return Answer::To(
+           call.endpoint().WriteRegister(call.arguments.Text("register"),
+                                         static_cast<uint64_t>(call.arguments.Integer("value"))));
+     },
+     kWrite, /*changes=*/true},
 };
 
 }  // namespace
