@@ -342,53 +342,17 @@ std::string_view NameOf(Effect effect) {
   return "after a restart";
 }
 
-template <>
-std::span<const ConfigField<RootEntry>> FieldsOf() {
-  return kRoot;
-}
-template <>
-std::span<const ConfigField<EalConfig>> FieldsOf() {
-  return kEal;
-}
-template <>
-std::span<const ConfigField<LcoreConfig>> FieldsOf() {
-  return kLcore;
-}
-template <>
-std::span<const ConfigField<PortConfig>> FieldsOf() {
-  return kPort;
-}
-template <>
-std::span<const ConfigField<VlanEntry>> FieldsOf() {
-  return kVlan;
-}
-template <>
-std::span<const ConfigField<InstanceEntry>> FieldsOf() {
-  return kInstance;
-}
-template <>
-std::span<const ConfigField<InstancePortEntry>> FieldsOf() {
-  return kInstancePort;
-}
-template <>
-std::span<const ConfigField<PeerEntry>> FieldsOf() {
-  return kPeer;
-}
-template <>
-std::span<const ConfigField<PeerPortEntry>> FieldsOf() {
-  return kPeerPort;
-}
-template <>
-std::span<const ConfigField<ClientsConfig>> FieldsOf() {
-  return kClients;
-}
-template <>
-std::span<const ConfigField<ManagementConfig>> FieldsOf() {
-  return kManagement;
-}
-template <>
-std::span<const ConfigField<LogConfig>> FieldsOf() {
-  return kLog;
-}
+SUEDE_CONFIG_SECTION(RootEntry, kRoot)
+SUEDE_CONFIG_SECTION(EalConfig, kEal)
+SUEDE_CONFIG_SECTION(LcoreConfig, kLcore)
+SUEDE_CONFIG_SECTION(PortConfig, kPort)
+SUEDE_CONFIG_SECTION(VlanEntry, kVlan)
+SUEDE_CONFIG_SECTION(InstanceEntry, kInstance)
+SUEDE_CONFIG_SECTION(InstancePortEntry, kInstancePort)
+SUEDE_CONFIG_SECTION(PeerEntry, kPeer)
+SUEDE_CONFIG_SECTION(PeerPortEntry, kPeerPort)
+SUEDE_CONFIG_SECTION(ClientsConfig, kClients)
+SUEDE_CONFIG_SECTION(ManagementConfig, kManagement)
+SUEDE_CONFIG_SECTION(LogConfig, kLog)
 
 }  // namespace suede

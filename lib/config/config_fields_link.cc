@@ -101,25 +101,10 @@ constexpr ConfigField<PfcConfig> kPfc[] = {
 
 }  // namespace
 
-template <>
-std::span<const ConfigField<ConfigClass>> FieldsOf() {
-  return kClass;
-}
-template <>
-std::span<const ConfigField<ConfigVcClass>> FieldsOf() {
-  return kVcClass;
-}
-template <>
-std::span<const ConfigField<PfcConfig>> FieldsOf() {
-  return kPfc;
-}
-template <>
-std::span<const ConfigField<LlrConfig>> FieldsOf() {
-  return kLlr;
-}
-template <>
-std::span<const ConfigField<CbfcConfig>> FieldsOf() {
-  return kCbfc;
-}
+SUEDE_CONFIG_SECTION(ConfigClass, kClass)
+SUEDE_CONFIG_SECTION(ConfigVcClass, kVcClass)
+SUEDE_CONFIG_SECTION(PfcConfig, kPfc)
+SUEDE_CONFIG_SECTION(LlrConfig, kLlr)
+SUEDE_CONFIG_SECTION(CbfcConfig, kCbfc)
 
 }  // namespace suede

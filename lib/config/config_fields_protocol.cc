@@ -239,33 +239,12 @@ constexpr ConfigField<SessionsConfig> kSessions[] = {
 
 }  // namespace
 
-template <>
-std::span<const ConfigField<CongestionConfig>> FieldsOf() {
-  return kCongestion;
-}
-template <>
-std::span<const ConfigField<SealingConfig>> FieldsOf() {
-  return kSealing;
-}
-template <>
-std::span<const ConfigField<SealingTlsConfig>> FieldsOf() {
-  return kSealingTls;
-}
-template <>
-std::span<const ConfigField<PackingConfig>> FieldsOf() {
-  return kPacking;
-}
-template <>
-std::span<const ConfigField<TransportConfig>> FieldsOf() {
-  return kTransport;
-}
-template <>
-std::span<const ConfigField<PlanesConfig>> FieldsOf() {
-  return kPlanes;
-}
-template <>
-std::span<const ConfigField<SessionsConfig>> FieldsOf() {
-  return kSessions;
-}
+SUEDE_CONFIG_SECTION(CongestionConfig, kCongestion)
+SUEDE_CONFIG_SECTION(SealingConfig, kSealing)
+SUEDE_CONFIG_SECTION(SealingTlsConfig, kSealingTls)
+SUEDE_CONFIG_SECTION(PackingConfig, kPacking)
+SUEDE_CONFIG_SECTION(TransportConfig, kTransport)
+SUEDE_CONFIG_SECTION(PlanesConfig, kPlanes)
+SUEDE_CONFIG_SECTION(SessionsConfig, kSessions)
 
 }  // namespace suede

@@ -162,4 +162,11 @@ constexpr ValueLimits Hex(uint64_t min, uint64_t max) {
 
 }  // namespace suede::config_key
 
+// Defines FieldsOf for a section, within the namespace suede.
+#define SUEDE_CONFIG_SECTION(S, rows)          \
+  template <>                                  \
+  std::span<const ConfigField<S>> FieldsOf() { \
+    return rows;                               \
+  }
+
 #endif  // SUEDE_CONFIG_CONFIG_KEY_H_

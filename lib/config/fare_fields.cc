@@ -82,25 +82,10 @@ constexpr ConfigField<FareDampingConfig> kFareDamping[] = {
 
 std::span<const std::string_view> NamesOf(FareRoot::Source) { return kSources; }
 
-template <>
-std::span<const ConfigField<FareRoot>> FieldsOf() {
-  return kFareRoot;
-}
-template <>
-std::span<const ConfigField<FarePlaneConfig>> FieldsOf() {
-  return kFarePlane;
-}
-template <>
-std::span<const ConfigField<FarePeerConfig>> FieldsOf() {
-  return kFarePeer;
-}
-template <>
-std::span<const ConfigField<FareBgpConfig>> FieldsOf() {
-  return kFareBgp;
-}
-template <>
-std::span<const ConfigField<FareDampingConfig>> FieldsOf() {
-  return kFareDamping;
-}
+SUEDE_CONFIG_SECTION(FareRoot, kFareRoot)
+SUEDE_CONFIG_SECTION(FarePlaneConfig, kFarePlane)
+SUEDE_CONFIG_SECTION(FarePeerConfig, kFarePeer)
+SUEDE_CONFIG_SECTION(FareBgpConfig, kFareBgp)
+SUEDE_CONFIG_SECTION(FareDampingConfig, kFareDamping)
 
 }  // namespace suede

@@ -217,53 +217,17 @@ constexpr ConfigField<SwitchAddressConfig> kAddress[] = {
 
 }  // namespace
 
-template <>
-std::span<const ConfigField<SwitchRoot>> FieldsOf() {
-  return kSwitchRoot;
-}
-template <>
-std::span<const ConfigField<SwitchTable>> FieldsOf() {
-  return kTable;
-}
-template <>
-std::span<const ConfigField<SwitchBuffer>> FieldsOf() {
-  return kBuffer;
-}
-template <>
-std::span<const ConfigField<SwitchClassesConfig>> FieldsOf() {
-  return kClasses;
-}
-template <>
-std::span<const ConfigField<SwitchDscpConfig>> FieldsOf() {
-  return kDscp;
-}
-template <>
-std::span<const ConfigField<SwitchClassConfig>> FieldsOf() {
-  return kOfClass;
-}
-template <>
-std::span<const ConfigField<SwitchEcnConfig>> FieldsOf() {
-  return kEcn;
-}
-template <>
-std::span<const ConfigField<SwitchTrimConfig>> FieldsOf() {
-  return kTrim;
-}
-template <>
-std::span<const ConfigField<SwitchPfcConfig>> FieldsOf() {
-  return kPfc;
-}
-template <>
-std::span<const ConfigField<SwitchImpairConfig>> FieldsOf() {
-  return kImpair;
-}
-template <>
-std::span<const ConfigField<SwitchPortConfig>> FieldsOf() {
-  return kPort;
-}
-template <>
-std::span<const ConfigField<SwitchAddressConfig>> FieldsOf() {
-  return kAddress;
-}
+SUEDE_CONFIG_SECTION(SwitchRoot, kSwitchRoot)
+SUEDE_CONFIG_SECTION(SwitchTable, kTable)
+SUEDE_CONFIG_SECTION(SwitchBuffer, kBuffer)
+SUEDE_CONFIG_SECTION(SwitchClassesConfig, kClasses)
+SUEDE_CONFIG_SECTION(SwitchDscpConfig, kDscp)
+SUEDE_CONFIG_SECTION(SwitchClassConfig, kOfClass)
+SUEDE_CONFIG_SECTION(SwitchEcnConfig, kEcn)
+SUEDE_CONFIG_SECTION(SwitchTrimConfig, kTrim)
+SUEDE_CONFIG_SECTION(SwitchPfcConfig, kPfc)
+SUEDE_CONFIG_SECTION(SwitchImpairConfig, kImpair)
+SUEDE_CONFIG_SECTION(SwitchPortConfig, kPort)
+SUEDE_CONFIG_SECTION(SwitchAddressConfig, kAddress)
 
 }  // namespace suede
