@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "../mgmt/fake_changes.h"
+#include "../mgmt/small_endpoint.h"
 #include "mgmt/catalog.h"
 #include "mgmt/event_log.h"
 #include "mgmt/json.h"
@@ -21,60 +21,9 @@ namespace {
 constexpr char kFirstConfig[] = "version: 1\n\xff";
 constexpr uint64_t kFirstRegister = 5;
 
-class FuzzEndpoint : public EndpointWithChanges {
+class FuzzEndpoint : public SmallEndpoint {
  public:
   FuzzEndpoint() { config = kFirstConfig; }
-  VersionView Version() override { return {.version = "1", .name = "fuzz"}; }
-  std::vector<InstanceView> Instances() override { return {{.xpu = 1}}; }
-  std::vector<PortView> Ports() override { return {{.name = "p0"}}; }
-  std::vector<PeerView> Peers() override { return {}; }
-  std::vector<ClientView> Clients() override { return {}; }
-  std::vector<WindowView> Windows() override { return {{.client = 1, .window = 7}}; }
-  std::vector<CounterSetView> Counters(CounterScope) override {
-    return {{.of = "x", .counters = {{.name = "a_total", .value = 1}}}};
-  }
-  Question<ConnectionsView> Connections(const ConnectionQuery& query) override {
-    return [asked = query.limit % 3]() mutable -> std::optional<ConnectionsView> {
-      return asked-- == 0 ? std::optional<ConnectionsView>({.connections = {{.xpu = 1}}})
-                          : std::nullopt;
-    };
-  }
-  absl::Status StartCapture(const CaptureQuery&, Fd) override { return absl::OkStatus(); }
-  absl::StatusOr<CaptureView> StopCapture(std::string_view) override { return CaptureView(); }
-  std::vector<CaptureView> ListCaptures() override { return {}; }
-  std::vector<LinkView> Links() override { return {}; }
-  LogLevelView LogLevel() override { return level; }
-  void SetLogLevel(LogLevelView to) override { level = to; }
-  bool Drain() override { return true; }
-  EventLog& Events() override { return events; }
-  absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view, bool) override {
-    return [] { return true; };
-  }
-  std::vector<SealedPeerView> SealedPeers() override { return {{.xpu = 1, .sealing = "off"}}; }
-  absl::StatusOr<uint32_t> RotateKeys() override { return 1; }
-  absl::StatusOr<uint32_t> ReloadSecrets() override { return 2; }
-  Question<std::vector<PlaneView>> Planes() override {
-    return [] { return std::vector<PlaneView>(); };
-  }
-  Question<PlanePeersView> PlanePeers(const PlanePeerQuery&) override {
-    return [] { return PlanePeersView(); };
-  }
-  absl::StatusOr<AdminQuestion> SetPlaneAdmin(const PlaneName&, PlaneSetting) override {
-    return [] { return true; };
-  }
-  absl::StatusOr<WeightChange> SetPlaneWeight(const PlaneName&, std::optional<uint32_t>,
-                                              std::optional<uint32_t>) override {
-    return WeightChange{.done = [] { return true; }, .weight = 1};
-  }
-  absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName&) override {
-    return [] { return std::optional<uint64_t>(0); };
-  }
-  Question<std::vector<QueueView>> Queues() override {
-    return [] { return std::vector<QueueView>(); };
-  }
-  std::string FilePrefix() override { return {}; }
-  EventLog events;
-  LogLevelView level = LogLevelView::kInfo;
 };
 
 void Require(bool holds, const std::string& text) {

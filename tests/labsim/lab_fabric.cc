@@ -55,8 +55,8 @@ std::optional<std::vector<std::string>> ListIn(const ForeignJson& params, const 
 }
 
 constexpr std::string_view kKnownKeys[] = {
-#define SUEDE_LAB_KEY(name, max, unit, sentence) #name,
-    SUEDE_IMPAIR_NUMBERS(SUEDE_LAB_KEY)
+#define SUEDE_LAB_KEY(Y, name, max, unit, sentence) #name,
+    SUEDE_IMPAIR_NUMBERS(SUEDE_LAB_KEY, )
 #undef SUEDE_LAB_KEY
         "port",
     "direction", "down", "hole_classes", "hole_destinations"};
@@ -68,8 +68,8 @@ absl::StatusOr<ImpairChange> ChangeOf(const ForeignJson& params) {
     }
   }
   ImpairChange change;
-#define SUEDE_LAB_VALUE(name, max, unit, sentence) change.name = NumberIn(params, #name);
-  SUEDE_IMPAIR_NUMBERS(SUEDE_LAB_VALUE)
+#define SUEDE_LAB_VALUE(Y, name, max, unit, sentence) change.name = NumberIn(params, #name);
+  SUEDE_IMPAIR_NUMBERS(SUEDE_LAB_VALUE, )
 #undef SUEDE_LAB_VALUE
   if (const auto down = params.find("down"); down != params.end() && down->is_string()) {
     change.down = down->get<std::string>() == "on";

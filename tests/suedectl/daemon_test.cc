@@ -18,7 +18,7 @@
 #include <string>
 #include <thread>
 
-#include "../mgmt/fake_changes.h"
+#include "../mgmt/small_endpoint.h"
 #include "local/listener.h"
 #include "mgmt/event_log.h"
 #include "mgmt/server.h"
@@ -39,55 +39,6 @@ constexpr Method kFakeMethods[] = {
      .run = Store,
      .descriptor = DescriptorParam{.name = "file", .sentence = ""}},
     {.name = "refuse", .sentence = "", .run = Refuse},
-};
-
-// No method of these looks at it.
-class NoEndpoint : public EndpointWithChanges {
-  VersionView Version() override { return {}; }
-  std::vector<InstanceView> Instances() override { return {}; }
-  std::vector<PortView> Ports() override { return {}; }
-  std::vector<PeerView> Peers() override { return {}; }
-  std::vector<ClientView> Clients() override { return {}; }
-  std::vector<WindowView> Windows() override { return {}; }
-  std::vector<CounterSetView> Counters(CounterScope) override { return {}; }
-  Question<ConnectionsView> Connections(const ConnectionQuery&) override { return nullptr; }
-  absl::Status StartCapture(const CaptureQuery&, Fd) override { return absl::OkStatus(); }
-  absl::StatusOr<CaptureView> StopCapture(std::string_view) override { return CaptureView(); }
-  std::vector<CaptureView> ListCaptures() override { return {}; }
-  std::vector<LinkView> Links() override { return {}; }
-  LogLevelView LogLevel() override { return LogLevelView::kInfo; }
-  void SetLogLevel(LogLevelView) override {}
-  bool Drain() override { return true; }
-  EventLog& Events() override { return events; }
-  absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view, bool) override {
-    return [] { return true; };
-  }
-  std::vector<SealedPeerView> SealedPeers() override { return {}; }
-  absl::StatusOr<uint32_t> RotateKeys() override { return 0; }
-  absl::StatusOr<uint32_t> ReloadSecrets() override { return 0; }
-  Question<std::vector<PlaneView>> Planes() override {
-    return [] { return std::vector<PlaneView>(); };
-  }
-  Question<PlanePeersView> PlanePeers(const PlanePeerQuery&) override {
-    return [] { return PlanePeersView(); };
-  }
-  absl::StatusOr<AdminQuestion> SetPlaneAdmin(const PlaneName&, PlaneSetting) override {
-    return [] { return true; };
-  }
-  absl::StatusOr<WeightChange> SetPlaneWeight(const PlaneName&, std::optional<uint32_t>,
-                                              std::optional<uint32_t>) override {
-    return WeightChange{.done = [] { return true; }, .weight = 1};
-  }
-  absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName&) override {
-    return [] { return std::optional<uint64_t>(0); };
-  }
-  Question<std::vector<QueueView>> Queues() override {
-    return [] { return std::vector<QueueView>(); };
-  }
-  std::string FilePrefix() override { return {}; }
-
- public:
-  EventLog events;
 };
 
 class DaemonTest : public testing::Test {
@@ -142,7 +93,7 @@ class DaemonTest : public testing::Test {
 
   const Catalog catalog_{std::span<const Method>(kFakeMethods), EventMethods(), DaemonMethods(),
                          EndpointMethods()};
-  NoEndpoint endpoint_;
+  SmallEndpoint endpoint_;
   char template_[24] = "/tmp/suede-ctl-XXXXXX";
   const std::string directory_ = mkdtemp(template_);
   std::string socket_ = directory_ + "/management.sock";
