@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "perf/call_error.h"
+#include "perf/programs.h"
 
 namespace suede::perf {
 namespace {

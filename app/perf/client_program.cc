@@ -5,17 +5,14 @@
 #include <deque>
 #include <functional>
 
-#include "absl/strings/str_cat.h"
 #include "perf/balanced_endpoint.h"
 #include "perf/client_endpoint.h"
 #include "perf/clock.h"
 #include "perf/peer_rest.h"
-#include "perf/peers_of.h"
 #include "perf/programs.h"
-#include "perf/progress.h"
 #include "perf/server.h"
+#include "perf/stream_load.h"
 #include "perf/worker_loop.h"
-#include "perf/workload.h"
 
 namespace suede::perf {
 namespace {
@@ -31,32 +28,20 @@ RunResult RunSize(const Options& options, uint32_t data_bytes, uint16_t own, End
   RunPlan plan = PlanOf(options, data_bytes);
   RunBoard board({.run = NewRunNumber(), .workers = options.queues, .flows = options.queues},
                  plan.streams);
-  std::deque<ClientWorkload<ClientEndpoint>> workloads;
-  Progress progress(options, data_bytes, options.queues);
+  std::deque<StreamRun<ClientEndpoint>> runs;
   for (uint32_t worker = 0; worker < options.queues; ++worker) {
     // The first worker gets the remainder.
     if (options.count > 0) {
       plan.count = options.count / options.queues +
                    (worker == 0 ? options.count % options.queues : 0);
     }
-    workloads.emplace_back(endpoints[worker], plan, board, own, static_cast<uint8_t>(worker),
-                           VcsOfWorker(options, worker), stop,
-                           servers.empty() ? nullptr : &servers[worker]);
-    workloads.back().ReportTo(progress.worker(worker));
-    if (log != nullptr) workloads.back().LogTo(log->NewCells(own));
+    runs.emplace_back(plan, stop, endpoints[worker], board, own, static_cast<uint8_t>(worker),
+                      VcsOfWorker(options, worker), servers.empty() ? nullptr : &servers[worker]);
+    if (log != nullptr) runs.back().LogTo(log->NewCells(own));
   }
-  InWorkers(options.queues, options.cpus, [&](uint32_t worker) {
-    auto& workload = workloads[worker];
-    WorkerLoop(endpoints[worker], options.spin)
-        .Run([&](Time now) { return workload.Turn(now); }, [&] { return workload.done(); });
-  });
-  std::vector<const RunResult*> results;
-  std::vector<const RateTrack*> tracks;
-  for (const auto& workload : workloads) {
-    results.push_back(&workload.result());
-    tracks.push_back(&workload.track());
-  }
-  return Combine(results, tracks, board);
+  return RunInWorkers(
+      options, data_bytes, runs,
+      [&](uint32_t worker) -> ClientEndpoint& { return endpoints[worker]; }, &board);
 }
 
 // Runs one size with one worker that sends on all instances.
@@ -64,52 +49,27 @@ RunResult RunBalancedSize(const Options& options, uint32_t data_bytes, uint16_t 
                           BalancedEndpoint& endpoint, const std::atomic<bool>& stop) {
   const RunPlan plan = PlanOf(options, data_bytes);
   RunBoard board({.run = NewRunNumber(), .workers = 1, .flows = endpoint.lanes()}, plan.streams);
-  ClientWorkload<BalancedEndpoint> workload(endpoint, plan, board, own, 0, options.vcs, stop);
-  Progress progress(options, data_bytes, 1);
-  workload.ReportTo(progress.worker(0));
-  InWorkers(1, options.cpus, [&](uint32_t) {
-    WorkerLoop(endpoint, options.spin)
-        .Run([&](Time now) { return workload.Turn(now); }, [&] { return workload.done(); });
-  });
-  return Combine({&workload.result()}, {&workload.track()}, board);
-}
-
-void RunSizes(const Options& options, const std::function<RunResult(uint32_t)>& run_size,
-              Document* document, const std::atomic<bool>& stop) {
-  PrintHead(options, *document);
-  for (uint32_t data_bytes : options.sizes) {
-    const double before = ProbeCacheline(options);
-    RunResult result = run_size(data_bytes);
-    if (result.outcome == Outcome::kNoPeer) result.explanation += PeersOf(options.endpoint);
-    FinishRun(options, data_bytes, before, std::move(result), document);
-    if (document->results.back().outcome != Outcome::kDone || stop) break;
-  }
-}
-
-int RunClient(const Options& options, const std::function<RunResult(uint32_t)>& run_size,
-              Document* document, const std::atomic<bool>& stop) {
-  RunSizes(options, run_size, document, stop);
-  document->end = std::chrono::system_clock::now();
-  return Conclude(options, *document);
+  std::deque<StreamRun<BalancedEndpoint>> runs;
+  runs.emplace_back(plan, stop, endpoint, board, own, uint8_t{0}, options.vcs);
+  return RunInWorkers(
+      options, data_bytes, runs, [&](uint32_t) -> BalancedEndpoint& { return endpoint; }, &board);
 }
 
 // Runs the servers, one per endpoint, until a signal or the end of the duration.
 void Serve(const Options& options, Endpoints& endpoints, Servers& servers,
            const std::atomic<bool>& stop) {
-  const Time until =
-      options.duration_s > 0 ? endpoints[0].Now() + Seconds(options.duration_s) : kNever;
   Progress progress(options, 0, static_cast<uint32_t>(endpoints.size()));
   for (uint32_t i = 0; i < endpoints.size(); ++i) servers[i].ReportTo(progress.worker(i));
   InWorkers(static_cast<uint32_t>(endpoints.size()), options.cpus, [&](uint32_t worker) {
     ClientEndpoint& endpoint = endpoints[worker];
     const uint32_t vc_mask = MaskOf(VcsOfWorker(options, worker % options.queues));
-    WorkerLoop(endpoint, options.spin)
-        .Run([&](Time now) { return servers[worker].Turn(now); },
-             [&] { return stop || endpoint.lost() || endpoint.Now() >= until; },
-             [&] {
-               endpoint.CheckConnection();
-               endpoint.Wait(vc_mask);
-             });
+    ServeUntilEnd(
+        options, endpoint, stop, [&](Time now) { return servers[worker].Turn(now); },
+        [&] { return endpoint.lost(); },
+        [&] {
+          endpoint.CheckConnection();
+          endpoint.Wait(vc_mask);
+        });
   });
 }
 
@@ -124,13 +84,7 @@ int WriteSummary(const Options& options, const Endpoints& endpoints, const Serve
     runs += servers[worker].runs();
     lost |= endpoints[worker].lost();
   }
-  std::fputs(ServerTable(total, runs).c_str(), document->table);
-  document->served = total;
-  document->end = std::chrono::system_clock::now();
-  const int code = Conclude(options, *document);
-  if (!lost) return code;
-  std::fprintf(stderr, "suede-perf: the daemon went away\n");
-  return kExitUnreachable;
+  return ConcludeServer(options, &total, runs, lost, document);
 }
 
 // Serves the other peers until they have completed as many runs as this peer, or are silent.
@@ -142,9 +96,9 @@ void ServeOthers(const Options& options, Endpoints& endpoints, Servers& servers,
     PeerLinger<ClientEndpoint> rest(endpoints[worker], servers[worker], options.destinations,
                                     VcsOfWorker(options, worker), options.sizes.size(),
                                     Seconds(options.drain_s));
-    WorkerLoop(endpoints[worker], options.spin)
-        .Run([&](Time now) { return rest.Turn(now); },
-             [&] { return stop || endpoints[worker].lost() || rest.done(); });
+    RunLoop(
+        endpoints[worker], options.spin, [&](Time now) { return rest.Turn(now); },
+        [&] { return stop || endpoints[worker].lost() || rest.done(); });
   });
 }
 
@@ -192,12 +146,6 @@ absl::StatusOr<Sessions> Connect(const Options& options) {
 }
 
 }  // namespace
-
-int FailToConnect(const absl::Status& status) {
-  std::fprintf(stderr, "suede-perf: %s\n", std::string(status.message()).c_str());
-  if (absl::IsUnavailable(status)) return kExitUnreachable;
-  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailure;
-}
 
 int RunOverDaemon(const Options& options, Document document, const std::atomic<bool>& stop) {
   const auto log = OpenIntervalLog(options);

@@ -23,13 +23,14 @@
 #include "perf/programs.h"
 #include "perf/progress.h"
 #include "perf/server.h"
-#include "perf/workload.h"
+#include "perf/stream_load.h"
 #include "shm/segment.h"
 
 namespace suede::perf {
 namespace {
 
-using Workload = ClientWorkload<EmbedEndpoint>;
+using Workload = StreamRun<EmbedEndpoint>;
+using MemoryRun = LoadRun<MemoryLoad>;
 using Server = ServerWorkload<EmbedEndpoint>;
 
 constexpr uint32_t kOwnClient = 1;  // number of the only client in the pipeline
@@ -155,42 +156,40 @@ void RunOnLcore(Host& host, WorkloadHook<W>& hook, W& workload, const Until& unt
   }
 }
 
-int RunClient(const Options& options, Host& host, EmbedEndpoint& end, uint16_t own,
-              WorkloadHook<Workload>& hook, Document* document, const std::atomic<bool>& stop) {
-  PrintHead(options, *document);
-  for (uint32_t data_bytes : options.sizes) {
-    const double before = ProbeCacheline(options);
-    const RunPlan plan = PlanOf(options, data_bytes);
-    RunBoard board({.run = NewRunNumber()}, plan.streams);
-    Workload workload(end, plan, board, own, 0, options.vcs, stop);
-    {
-      Progress progress(options, data_bytes, 1);
-      workload.ReportTo(progress.worker(0));
-      RunOnLcore(host, hook, workload, [] { return false; });
-    }
-    FinishRun(options, data_bytes, before,
-              Combine({&workload.result()}, {&workload.track()}, board), document);
-    if (document->results.back().outcome != Outcome::kDone || stop) break;
-  }
-  document->end = std::chrono::system_clock::now();
-  return Conclude(options, *document);
+// Performs one run on the lcore.
+template <class W>
+RunResult RunSize(const Options& options, uint32_t data_bytes, Host& host, WorkloadHook<W>& hook,
+                  W& run, const RunBoard* board = nullptr) {
+  Progress progress(options, data_bytes, 1);
+  run.ReportTo(progress.worker(0));
+  RunOnLcore(host, hook, run, [] { return false; });
+  return Combine({&run.record()}, board);
+}
+
+int RunStreams(const Options& options, Host& host, EmbedEndpoint& end, uint16_t own,
+               WorkloadHook<Workload>& hook, Document* document, const std::atomic<bool>& stop) {
+  return RunClient(
+      options,
+      [&](uint32_t data_bytes) {
+        const RunPlan plan = PlanOf(options, data_bytes);
+        RunBoard board({.run = NewRunNumber()}, plan.streams);
+        Workload run(plan, stop, end, board, own, uint8_t{0}, options.vcs);
+        return RunSize(options, data_bytes, host, hook, run, &board);
+      },
+      document, stop);
 }
 
 int RunMemoryClient(const Options& options, Host& host, EmbedEndpoint& end, uint16_t /*own*/,
-                    WorkloadHook<MemoryLoad>& hook, Document* document,
+                    WorkloadHook<MemoryRun>& hook, Document* document,
                     const std::atomic<bool>& stop) {
-  PrintHead(options, *document);
   EmbeddedCalls calls(end, options);
-  for (const uint32_t bytes : options.sizes) {
-    const double before = ProbeCacheline(options);
-    Progress progress(options, bytes, 1);
-    MemoryLoad load(calls, options, bytes, stop, progress.worker(0));
-    RunOnLcore(host, hook, load, [] { return false; });
-    FinishMemoryRun(options, bytes, before, load.TakeResult(), document);
-    if (document->results.back().outcome != Outcome::kDone || load.has_open() || stop) break;
-  }
-  document->end = std::chrono::system_clock::now();
-  return Conclude(options, *document);
+  return RunClient(
+      options,
+      [&](uint32_t bytes) {
+        MemoryRun run(PlanOf(options, bytes), stop, calls, options, bytes);
+        return RunSize(options, bytes, host, hook, run);
+      },
+      document, stop);
 }
 
 int RunServer(const Options& options, Host& host, EmbedEndpoint& end, uint16_t own,
@@ -207,15 +206,7 @@ int RunServer(const Options& options, Host& host, EmbedEndpoint& end, uint16_t o
                [&] { return stop || (limit.count() > 0 && Clock::now() - start >= limit); });
   }
   const StreamCounts total = server.Total();
-  std::fputs(ServerTable(total, server.runs()).c_str(), document->table);
-  document->served = total;
-  document->end = std::chrono::system_clock::now();
-  return Conclude(options, *document);
-}
-
-int Fail(const absl::Status& status, int code) {
-  std::fprintf(stderr, "suede-perf: %s\n", std::string(status.message()).c_str());
-  return code;
+  return ConcludeServer(options, &total, server.runs(), /*is_lost=*/false, document);
 }
 
 absl::Status CheckDestinations(const Config& config, const Options& options) {
@@ -316,11 +307,11 @@ int RunEmbedded(const Options& options, Document document, const std::atomic<boo
                              [](auto&&... of) { return RunServer(of...); });
   }
   if (options.UsesMemory()) {
-    return RunHosted<MemoryLoad>(options, host, own, 1u << ResponseVc(vcs), &document, stop,
-                                 [](auto&&... of) { return RunMemoryClient(of...); });
+    return RunHosted<MemoryRun>(options, host, own, 1u << ResponseVc(vcs), &document, stop,
+                                [](auto&&... of) { return RunMemoryClient(of...); });
   }
   return RunHosted<Workload>(options, host, own, vcs, &document, stop,
-                             [](auto&&... of) { return RunClient(of...); });
+                             [](auto&&... of) { return RunStreams(of...); });
 }
 
 }  // namespace suede::perf

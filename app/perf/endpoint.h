@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface of the endpoints that suede-perf drives.
 //
-// A concept, not a base class: the engine (workload.h) is a template, so sends and receives are
+// A concept, not a base class: the engine (stream_load.h) is a template, so sends and receives are
 // inlined into its loops. ClientEndpoint connects to a running daemon, EmbedEndpoint uses an
 // endpoint in this process, and the tests have a loopback.
 #ifndef SUEDE_APP_PERF_ENDPOINT_H_

@@ -5,19 +5,16 @@
 #define SUEDE_APP_PERF_LOAD_COLLECTOR_H_
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "base/histogram.h"
 #include "perf/batch_receiver.h"
 #include "perf/endpoint.h"
+#include "perf/load_run.h"
 #include "perf/load_sender.h"
 #include "perf/message_tags.h"
-#include "perf/results.h"
 #include "perf/run_board.h"
-#include "perf/run_plan.h"
 #include "perf/server.h"
 #include "perf/unreachable.h"
 
@@ -27,10 +24,16 @@ namespace suede::perf {
 template <PerfEndpoint E>
 class LoadCollector {
  public:
-  LoadCollector(E& endpoint, const RunPlan& plan, RunBoard& board, LoadSender<E>& sender,
+  LoadCollector(E& endpoint, LoadRecord& record, RunBoard& board, LoadSender<E>& sender,
                 const std::vector<uint8_t>& vcs, MessageTags& tags, ServerWorkload<E>* server)
-      : endpoint_(endpoint), wants_echo_(plan.WantsEcho()), board_(board), sender_(sender),
-        receiver_(endpoint, vcs), tags_(tags), server_(server) {}
+      : endpoint_(endpoint),
+        record_(record),
+        wants_echo_(record.plan.WantsEcho()),
+        board_(board),
+        sender_(sender),
+        receiver_(endpoint, vcs),
+        tags_(tags),
+        server_(server) {}
 
   // Processes received commands and completions. Returns whether there were any.
   bool Poll() {
@@ -40,26 +43,16 @@ class LoadCollector {
     return (outstanding > 0 && PollCompletions()) || received;
   }
 
-  // Records only latencies of commands whose intended send time is `start` or later.
-  void MeasureFrom(Time start) { measure_from_ = start; }
   void OnSent(uint32_t commands) {
     if (wants_echo_) under_way_ += commands;
   }
 
-  void LogTo(IntervalCells* cells) { cells_ = cells; }
-
   // Number of commands whose timed echo or completion is outstanding.
   uint64_t under_way() const { return wants_echo_ ? under_way_ : sender_.tags_outstanding(); }
-  const Histogram& latency_ns() const { return latency_ns_; }
-  const std::array<uint64_t, kCompletionStatuses>& completions() const { return completions_; }
-  // Reason to end the run, from a completion; empty: none.
-  const std::string& unreachable() const { return unreachable_; }
   // All servers have responded: an unreachable one from now on ends the run.
   void OnAnswered() { answered_ = true; }
   // The last reason why a server that has not responded is unreachable; empty: none.
   const std::string& unreachable_reason() const { return not_there_; }
-  // Whether unreachable() means that the endpoint has no such peer.
-  bool is_no_peer() const { return is_no_peer_; }
 
  private:
   static constexpr uint32_t kBatch = 32;
@@ -86,7 +79,7 @@ class LoadCollector {
     --under_way_;
     const Time sent = sender_.SentTime(sender_.StreamIndex(lane, static_cast<uint32_t>(stream)),
                                        LoadBe32(command.control + 4));
-    AddSample(endpoint_.Now(), sent);
+    record_.AddLatency(endpoint_.Now(), sent);
   }
 
   void OnMessage(const ReceivedCommand& command, const Message& message) {
@@ -118,11 +111,11 @@ class LoadCollector {
         continue;
       }
       sender_.OnCompletion();
-      ++completions_[std::min<size_t>(done[i].status, kCompletionStatuses - 1)];
+      ++record_.result.completions[std::min<size_t>(done[i].status, kCompletionStatuses - 1)];
       if (done[i].status != SUEDE_STATUS_OK) {
         OnBadCompletion(done[i]);
       } else if (!wants_echo_) {
-        AddSample(now, TimeFromNs(static_cast<int64_t>(done[i].tag)));
+        record_.AddLatency(now, TimeFromNs(static_cast<int64_t>(done[i].tag)));
       }
     }
     return true;
@@ -136,22 +129,15 @@ class LoadCollector {
   }
 
   void OnBadCompletion(const suede_completion& done) {
-    if (!unreachable_.empty()) return;
-    is_no_peer_ = done.status == SUEDE_STATUS_UNKNOWN_XPU;
-    if (IsUnreachable(done)) unreachable_ = UnreachableText(done);
-    if (is_no_peer_) {
-      unreachable_ = "XPU " + std::to_string(done.xpuid) +
-                     " is no peer that the endpoint's configuration names";
+    if (IsUnreachable(done)) record_.Fail(Outcome::kPeerSilent, UnreachableText(done));
+    if (done.status == SUEDE_STATUS_UNKNOWN_XPU) {
+      record_.Fail(Outcome::kNoPeer, "XPU " + std::to_string(done.xpuid) +
+                                         " is no peer that the endpoint's configuration names");
     }
   }
 
-  void AddSample(Time now, Time intended) {
-    const auto took = static_cast<uint64_t>(std::max<int64_t>((now - intended).count(), 0));
-    if (cells_ != nullptr) cells_->OnLatency(took);
-    if (intended >= measure_from_) latency_ns_.Record(took);
-  }
-
   E& endpoint_;
+  LoadRecord& record_;
   const bool wants_echo_;
   RunBoard& board_;
   LoadSender<E>& sender_;
@@ -159,17 +145,11 @@ class LoadCollector {
   MessageTags& tags_;
   ServerWorkload<E>* const server_;  // of a peer: handles load and requests; else null
   uint64_t under_way_ = 0;           // outstanding echoes
-  Time measure_from_ = kNever;
   // Counts of this run.
   RxTable echoes_{/*from_zero=*/true};
   RxTable reverse_{/*from_zero=*/true};
-  Histogram latency_ns_;
-  IntervalCells* cells_ = nullptr;
-  std::array<uint64_t, kCompletionStatuses> completions_ = {};
   bool answered_ = false;
   std::string not_there_;
-  std::string unreachable_;
-  bool is_no_peer_ = false;
 };
 
 }  // namespace suede::perf

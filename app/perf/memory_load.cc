@@ -27,14 +27,11 @@ void Fill(uint8_t* octets, uint32_t bytes, uint64_t seed) {
 
 }  // namespace
 
-MemoryLoad::MemoryLoad(MemoryCalls& calls, const Options& options, uint32_t bytes,
-                       const std::atomic<bool>& stop, WorkerProgress* progress)
-    : calls_(calls),
-      options_(options),
-      bytes_(bytes),
-      stop_(stop),
-      progress_(progress),
-      slots_(options.inflight),
+MemoryLoad::MemoryLoad(LoadRecord& record, MemoryCalls& calls, const Options& options,
+                       uint32_t bytes)
+    : OperationLoad(record, options, bytes),
+      calls_(calls),
+      slots_(slots()),
       values_(options.destinations.size()) {
   const uint64_t stride = (uint64_t{bytes} + 63) / 64 * 64;
   memory_.resize(stride * slots_.size());
@@ -44,61 +41,13 @@ MemoryLoad::MemoryLoad(MemoryCalls& calls, const Options& options, uint32_t byte
     Fill(slots_[i].octets, bytes, i);
   }
   needed_bytes_ = IsAtomic() ? 8 : kFirstOffset + stride * slots_.size();
-  result_.latency_is_rtt = true;
 }
 
-bool MemoryLoad::Turn(Time now) {
+bool MemoryLoad::Poll(Time now) {
   const int ended = calls_.Poll(now);
-  if (ended < 0) EndWith(Outcome::kEndpointLost, "the endpoint went away");
-  switch (step_) {
-    case Step::kFind:
-      FindServers(now);
-      break;
-    case Step::kPrepare:
-      Prepare();
-      break;
-    case Step::kLoad:
-      Load(now, ended > 0);
-      break;
-    case Step::kDrain:
-      Drain(now, ended > 0);
-      break;
-    case Step::kVerify:
-      Verify();
-      break;
-    case Step::kOver:
-      break;
-  }
-  calls_.Flush();
+  if (ended < 0) record_.Fail(Outcome::kEndpointLost, "the endpoint went away");
+  if (ended > 0 && !record_.result.is_unfinished) CollectEnded();
   return ended > 0;
-}
-
-RunResult MemoryLoad::TakeResult() {
-  result_.interrupted = stop_;
-  // The average replaces the peak of a run that is shorter than a window.
-  result_.peak_per_second = std::max(track_.Peak(), result_.achieved_per_second());
-  return std::move(result_);
-}
-
-void MemoryLoad::Begin(Step step) {
-  step_ = step;
-  at_ = 0;
-  until_ = {};
-  if (step == Step::kLoad) {
-    progress_->stage = Stage::kLoad;
-    measured_from_ = calls_.Now() + Seconds(options_.warmup_s);
-    last_end_ = measured_from_;
-  }
-  if (step == Step::kDrain) {
-    progress_->stage = Stage::kDrain;
-    until_ = calls_.Now() + Seconds(options_.drain_s);
-  }
-}
-
-void MemoryLoad::EndWith(Outcome outcome, std::string explanation) {
-  if (HasFailed()) return;
-  result_.outcome = outcome;
-  result_.explanation = std::move(explanation);
 }
 
 uint32_t MemoryLoad::Ask(MemoryOperation operation) {
@@ -107,7 +56,7 @@ uint32_t MemoryLoad::Ask(MemoryOperation operation) {
     const int error = calls_.Start(operation);
     if (error == -EAGAIN) return SUEDE_MEM_PENDING;
     if (error != 0) {
-      EndWith(Outcome::kEndpointLost, calls_.Error());
+      FailStart(error);
       return SUEDE_MEM_PENDING;
     }
     is_executing_ = true;
@@ -118,48 +67,17 @@ uint32_t MemoryLoad::Ask(MemoryOperation operation) {
 
 // ---- Before the load.
 
-// Checks each server and its window's size by reading the last 8 bytes that the load needs.
-void MemoryLoad::FindServers(Time now) {
-  if (stop_ || HasFailed()) return Begin(Step::kOver);
-  if (at_ == options_.destinations.size()) return Begin(Step::kPrepare);
-  if (until_ == Time{}) until_ = now + Seconds(options_.connect_s);
-  if (now < again_) return;
-  room_.resize(sizeof(uint64_t));
-  const uint32_t status = Ask({.xpuid = options_.destinations[at_],
-                               .offset = needed_bytes_ - room_.size(),
-                               .octets = room_.data(),
-                               .bytes = room_.size(),
-                               .deadline_ms = 500});
-  if (status == SUEDE_MEM_PENDING) return;
-  if (status != SUEDE_MEM_OK) return OnRefusal(status, now);
-  ++at_;
-  until_ = {};
-}
-
-void MemoryLoad::OnRefusal(uint32_t status, Time now) {
-  const uint16_t xpuid = options_.destinations[at_];
-  if (status == SUEDE_MEM_BOUNDS) {
-    return EndWith(Outcome::kRefused,
-                   absl::StrCat("the window of XPU ", xpuid, " has less than the ", needed_bytes_,
-                                " bytes that this load takes: --window there"));
+Advance MemoryLoad::Connect(Time now) {
+  if (found_ != options_.destinations.size()) {
+    FindServer(now);
+    return Advance::kIdle;
   }
-  if (now >= until_) {
-    return EndWith(Outcome::kPeerSilent,
-                   absl::StrCat("XPU ", xpuid, " executes no memory operations (",
-                                suede_mem_status_name(status),
-                                "): is suede-perf --mode server --reaction memory there?"));
-  }
-  // Delays the next attempt, because an unreachable XPU fails immediately.
-  again_ = now + std::chrono::milliseconds(20);
-}
-
-// Initializes the servers' memory: the data that gets verify, and the word of the atomics.
-void MemoryLoad::Prepare() {
-  if (stop_ || HasFailed()) return Begin(Step::kOver);
   const bool has_octets = options_.mode == Mode::kGet && options_.check;
   if (at_ == options_.destinations.size() || (!IsAtomic() && !has_octets)) {
-    return Begin(Step::kLoad);
+    at_ = 0;
+    return Advance::kDone;
   }
+  // Initializes the memory: the data that gets verify, and the word of the atomics.
   MemoryOperation operation{.opcode = mem::Opcode::kSwap, .xpuid = options_.destinations[at_]};
   if (has_octets) {
     operation.opcode = mem::Opcode::kPut;
@@ -168,14 +86,47 @@ void MemoryLoad::Prepare() {
     operation.bytes = memory_.size();
   }
   const uint32_t status = Ask(operation);
-  if (status == SUEDE_MEM_PENDING) return;
-  if (status == SUEDE_MEM_OK) {
-    ++at_;
-    return;
+  if (status == SUEDE_MEM_PENDING) return Advance::kIdle;
+  ++at_;
+  if (status != SUEDE_MEM_OK) {
+    record_.Fail(
+        Outcome::kEndpointLost,
+        absl::StrCat(has_octets ? "the octets of the gets were" : "the word of the atomics was",
+                     " not written: ", suede_mem_status_name(status)));
   }
-  EndWith(Outcome::kEndpointLost,
-          absl::StrCat(has_octets ? "the octets of the gets were" : "the word of the atomics was",
-                       " not written: ", suede_mem_status_name(status)));
+  return Advance::kIdle;
+}
+
+// Checks the next server and its window's size by reading the last 8 bytes that the load needs.
+void MemoryLoad::FindServer(Time now) {
+  if (until_ == kNever) until_ = now + Seconds(options_.connect_s);
+  if (now < again_) return;
+  room_.resize(sizeof(uint64_t));
+  const uint32_t status = Ask({.xpuid = options_.destinations[found_],
+                               .offset = needed_bytes_ - room_.size(),
+                               .octets = room_.data(),
+                               .bytes = room_.size(),
+                               .deadline_ms = 500});
+  if (status == SUEDE_MEM_PENDING) return;
+  if (status != SUEDE_MEM_OK) return OnRefusal(status, now);
+  ++found_;
+  until_ = kNever;
+}
+
+void MemoryLoad::OnRefusal(uint32_t status, Time now) {
+  const uint16_t xpuid = options_.destinations[found_];
+  if (status == SUEDE_MEM_BOUNDS) {
+    record_.Fail(Outcome::kRefused,
+                 absl::StrCat("the window of XPU ", xpuid, " has less than the ", needed_bytes_,
+                              " bytes that this load takes: --window there"));
+  } else if (now >= until_) {
+    record_.Fail(Outcome::kPeerSilent,
+                 absl::StrCat("XPU ", xpuid, " executes no memory operations (",
+                              suede_mem_status_name(status),
+                              "): is suede-perf --mode server --reaction memory there?"));
+  }
+  // Delays the next attempt, because an unreachable XPU fails immediately.
+  again_ = now + std::chrono::milliseconds(20);
 }
 
 // ---- The load.
@@ -222,44 +173,19 @@ MemoryOperation MemoryLoad::OperationOf(Slot& slot) const {
   return operation;
 }
 
-int MemoryLoad::Start(Slot& slot) {
+int MemoryLoad::Start(size_t at) {
+  Slot& slot = slots_[at];
   const auto destinations = static_cast<uint32_t>(options_.destinations.size());
-  slot.destination = static_cast<uint32_t>(started_ % destinations);
-  slot.number = started_ / destinations;  // among the operations to this destination
+  slot.destination = static_cast<uint32_t>(started() % destinations);
+  slot.number = started() / destinations;
   if (options_.check && options_.mode == Mode::kGet) std::memset(slot.octets, 0, bytes_);
   // Varies the data of each put.
-  if (options_.check && options_.mode == Mode::kPut)
-    slot.octets[0] = static_cast<uint8_t>(started_);
-  return calls_.Start(OperationOf(slot));
-}
-
-bool MemoryLoad::IsOver(Time now) const {
-  if (stop_ || HasFailed()) return true;
-  if (options_.count > 0)
-    return result_.measured + open_ >= options_.count && now >= measured_from_;
-  return now >= measured_from_ + Seconds(options_.duration_s);
-}
-
-void MemoryLoad::StartFree() {
-  Time now = calls_.Now();
-  for (size_t i = 0; i < slots_.size() && !IsOver(now); ++i) {
-    Slot& slot = slots_[next_slot_];
-    if (slot.is_open) return;
-    const int error = Start(slot);
-    if (error == -EAGAIN) return;
-    if (error != 0) {
-      EndWith(Outcome::kEndpointLost, calls_.Error());
-      return;
-    }
-    slot.start = now;
-    slot.is_open = slot.is_used = true;
-    ++started_;
-    ++open_;
-    next_slot_ = (next_slot_ + 1) % slots_.size();
-    // Reads the clock only at times. Later operations start after the recorded time, so latencies
-    // are never underestimated.
-    if (i % kStartsPerLook == kStartsPerLook - 1) now = calls_.Now();
+  if (options_.check && options_.mode == Mode::kPut) {
+    slot.octets[0] = static_cast<uint8_t>(started());
   }
+  const int error = calls_.Start(OperationOf(slot));
+  slot.is_used |= error == 0;
+  return error;
 }
 
 void MemoryLoad::CheckValue(Slot& slot) {
@@ -270,17 +196,17 @@ void MemoryLoad::CheckValue(Slot& slot) {
     case Atomic::kReadIncrement:
       // Results are consecutive, in the order of the calls, unless the path is unordered.
       if (!options_.unordered && value != (bytes_ == 4 ? next & UINT32_MAX : next)) {
-        ++result_.reverse.wrong;
+        ++record_.result.reverse.wrong;
       }
       ++next;
       return;
     case Atomic::kSwap:
       if (!options_.unordered && value != (bytes_ == 4 ? slot.number & UINT32_MAX : slot.number)) {
-        ++result_.reverse.wrong;
+        ++record_.result.reverse.wrong;
       }
       return;
     case Atomic::kCompareSwap:
-      if (value != 0) ++result_.reverse.wrong;
+      if (value != 0) ++record_.result.reverse.wrong;
       return;
     case Atomic::kIncrement:
       ++next;
@@ -288,82 +214,46 @@ void MemoryLoad::CheckValue(Slot& slot) {
   }
 }
 
-void MemoryLoad::OnEnd(Slot& slot, Time now) {
-  slot.is_open = false;
-  --open_;
+bool MemoryLoad::OnEnd(size_t at) {
+  Slot& slot = slots_[at];
   if (slot.result.status != SUEDE_MEM_OK) {
-    if (result_.explanation.empty()) {
-      result_.explanation =
-          absl::StrCat("an operation at XPU ", options_.destinations[slot.destination],
-                       " ended as ", suede_mem_status_name(slot.result.status));
+    std::string& explanation = record_.result.explanation;
+    if (explanation.empty()) {
+      explanation = absl::StrCat("an operation at XPU ", options_.destinations[slot.destination],
+                                 " ended as ", suede_mem_status_name(slot.result.status));
     }
-    return;
+    return false;
   }
-  ++result_.forward.received;
-  result_.forward.data_bytes += bytes_;
   if (IsAtomic()) CheckValue(slot);
   if (options_.check && options_.mode == Mode::kGet) {
     std::vector<uint8_t> expected(bytes_);
-    Fill(expected.data(), bytes_, static_cast<uint64_t>(&slot - slots_.data()));
-    if (std::memcmp(expected.data(), slot.octets, bytes_) != 0) ++result_.forward.wrong;
+    Fill(expected.data(), bytes_, at);
+    if (std::memcmp(expected.data(), slot.octets, bytes_) != 0) ++record_.result.forward.wrong;
   }
-  if (slot.start < measured_from_) return;
-  result_.latency_ns.Record(static_cast<uint64_t>((now - slot.start).count()));
-  ++result_.measured;
-  track_.Add(now - measured_from_, 1);
-  last_end_ = now;
-}
-
-void MemoryLoad::CollectCompletions() {
-  const Time now = calls_.Now();
-  // Visits the oldest operation first. With one destination operations complete in order, so the
-  // first incomplete one ends the search.
-  const bool one = options_.destinations.size() == 1 && !options_.unordered;
-  for (size_t i = 0, at = next_slot_; i < slots_.size(); ++i) {
-    Slot& slot = slots_[at];
-    at = at + 1 == slots_.size() ? 0 : at + 1;
-    if (!slot.is_open) continue;
-    if (slot.result.status != SUEDE_MEM_PENDING)
-      OnEnd(slot, now);
-    else if (one)
-      break;
-  }
-}
-
-void MemoryLoad::Load(Time now, bool has_completions) {
-  if (has_completions) CollectCompletions();
-  if (IsOver(now)) return Begin(Step::kDrain);
-  StartFree();
-  progress_->sent.store(started_, std::memory_order_relaxed);
-}
-
-void MemoryLoad::Drain(Time now, bool has_completions) {
-  if (has_completions) CollectCompletions();
-  const bool is_lost = result_.outcome == Outcome::kEndpointLost;
-  if (open_ != 0 && !is_lost && now < until_) return;
-  if (open_ != 0 && result_.explanation.empty()) {
-    result_.explanation = absl::StrCat(open_, " operations did not end within --drain");
-  }
-  result_.sent = started_;
-  result_.measured_time = last_end_ - measured_from_;
-  Begin(Step::kVerify);
+  return true;
 }
 
 // ---- After the load.
 
 // Verifies the data of the puts, and the final values of the atomics.
-void MemoryLoad::Verify() {
+Advance MemoryLoad::Finish(Time /*now*/) {
+  RunResult& result = record_.result;
+  if (result.is_unfinished && result.explanation.empty()) {
+    result.explanation = absl::StrCat(under_way(), " operations did not end within --drain");
+  }
   const size_t count = IsAtomic()                    ? options_.destinations.size()
                        : options_.mode == Mode::kPut ? slots_.size()
                                                      : 0;
-  if (!options_.check || open_ != 0 || at_ == count || stop_ || HasFailed()) {
-    return Begin(Step::kOver);
+  result.interrupted |= record_.stop;
+  if (!options_.check || result.is_unfinished || at_ == count || record_.stop) {
+    return Advance::kDone;
   }
   room_.resize(std::max<size_t>(bytes_, sizeof(uint64_t)));
   if (IsAtomic())
     VerifyWord();
   else
     VerifySlot();
+  return Advance::kIdle;
 }
 
 void MemoryLoad::VerifyWord() {
@@ -374,7 +264,7 @@ void MemoryLoad::VerifyWord() {
   std::memcpy(&value, room_.data(), bytes_);
   const bool counts = options_.atomic != Atomic::kSwap;
   const uint64_t expected = bytes_ == 4 ? values_[at_] & UINT32_MAX : values_[at_];
-  if (status != SUEDE_MEM_OK || (counts && value != expected)) ++result_.forward.wrong;
+  if (status != SUEDE_MEM_OK || (counts && value != expected)) ++record_.result.forward.wrong;
   ++at_;
 }
 
@@ -387,7 +277,7 @@ void MemoryLoad::VerifySlot() {
     const uint32_t status = Ask(operation);
     if (status == SUEDE_MEM_PENDING) return;
     if (status != SUEDE_MEM_OK || std::memcmp(room_.data(), slot.octets, bytes_) != 0) {
-      ++result_.forward.wrong;
+      ++record_.result.forward.wrong;
     }
   }
   ++at_;

@@ -4,27 +4,66 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <deque>
 #include <memory>
 
-#include "absl/strings/str_cat.h"
-#include "perf/call_error.h"
-#include "perf/library_calls.h"
 #include "perf/memory_load.h"
-#include "perf/peers_of.h"
 #include "perf/programs.h"
-#include "perf/serve_loop.h"
 #include "perf/worker_loop.h"
 #include "suede/mem.h"
 
 namespace suede::perf {
 namespace {
 
-absl::Status Explain(int error, const Options& options) {
-  return StatusOfCall(
-      error, absl::StrCat("endpoint \"", options.endpoint, "\": ", suede_mem_error_text()));
+// Memory operations through libsuede-mem, as a client of a daemon.
+class LibraryCalls final : public MemoryCalls {
+ public:
+  // `mem` must outlive the object.
+  LibraryCalls(suede_mem* mem, const TscClock& clock) : mem_(mem), clock_(clock) {}
+
+  int Start(const MemoryOperation& operation) override;
+  int Poll(Time /*now*/) override { return suede_mem_poll(mem_); }
+  void Flush() override { suede_mem_flush(mem_); }
+  Time Now() const override { return clock_.Now(); }
+  std::string Error() const override { return suede_mem_error_text(); }
+
+ private:
+  suede_mem* const mem_;
+  const TscClock clock_;
+};
+
+int LibraryCalls::Start(const MemoryOperation& operation) {
+  suede_mem_call call{};
+  call.size = sizeof call;
+  call.xpuid = operation.xpuid;
+  call.window = kMemoryWindow;
+  call.offset = operation.offset;
+  call.plane = SUEDE_MEM_AUTO;
+  call.vc = SUEDE_MEM_AUTO;
+  call.deadline_ms = operation.deadline_ms;
+  call.result = operation.result;
+  const uint32_t bits = operation.bits;
+  switch (operation.opcode) {
+    case mem::Opcode::kPut:
+      return suede_mem_put(mem_, &call, operation.octets, operation.bytes);
+    case mem::Opcode::kGet:
+      return suede_mem_get(mem_, &call, operation.octets, operation.bytes);
+    case mem::Opcode::kFetchAdd:
+      return suede_mem_fetch_add(mem_, &call, bits, operation.operand);
+    case mem::Opcode::kCompareSwap:
+      return suede_mem_compare_swap(mem_, &call, bits, operation.operand, 0);
+    case mem::Opcode::kSwap:
+      return suede_mem_swap(mem_, &call, bits, operation.operand);
+    case mem::Opcode::kIncrement:
+      return suede_mem_increment(mem_, &call, bits, operation.operand, operation.boundary);
+    case mem::Opcode::kReadIncrement:
+      return suede_mem_read_increment(mem_, &call, bits, operation.operand, operation.boundary);
+    case mem::Opcode::kPutImmediate:
+      break;
+  }
+  return -EINVAL;
 }
 
 // Returns the parameters of a suede_mem or its target, for the own instance of the options.
@@ -94,41 +133,31 @@ StreamCounts CountsOf(suede_mem_target* target) {
 bool Serve(const Options& options, suede_mem_target* target, const std::atomic<bool>& stop) {
   constexpr uint32_t kBatch = 256;
   constexpr int kWaitMs = 20;
+  const TscClock clock = TscClock::Calibrate();
   Progress progress(options, 0, 1);
   WorkerProgress* const board = progress.worker(0);
   board->stage = Stage::kServe;
   uint64_t served = 0;
   bool is_lost = false;
+  const auto wait = [&] { is_lost |= suede_mem_target_wait(target, kWaitMs) == -ECONNRESET; };
   ServeUntilEnd(
-      options, stop, options.by_lcore,
-      [&] {
+      options, clock, stop,
+      [&](Time /*now*/) {
         const int now_served = suede_mem_target_serve(target, kBatch);
-        is_lost = now_served < 0;
-        if (is_lost) return Served::kOver;
-        if (now_served == 0) return Served::kNothing;
-        served += static_cast<uint32_t>(now_served);
-        board->received.store(served, std::memory_order_relaxed);
-        return Served::kSomething;
+        is_lost |= now_served < 0;
+        if (now_served > 0) {
+          served += static_cast<uint32_t>(now_served);
+          board->received.store(served, std::memory_order_relaxed);
+          return true;
+        }
+        if (now_served == 0 && options.by_lcore) wait();  // for nothing: the lcore serves
+        return false;
       },
-      [&] {
-        is_lost = suede_mem_target_wait(target, kWaitMs) == -ECONNRESET;
-        return !is_lost;
-      });
+      [&] { return is_lost; }, wait);
   return !is_lost;
 }
 
 }  // namespace
-
-void FinishMemoryRun(const Options& options, uint32_t bytes, double cacheline_before,
-                     RunResult result, Document* document) {
-  if (result.outcome == Outcome::kPeerSilent && !options.embed) {
-    result.explanation += PeersOf(options.endpoint);
-  }
-  if (result.outcome == Outcome::kDone && !result.explanation.empty()) {
-    std::fprintf(stderr, "suede-perf: %s\n", result.explanation.c_str());
-  }
-  FinishRun(options, bytes, cacheline_before, std::move(result), document);
-}
 
 int RunMemory(const Options& options, Document document, const std::atomic<bool>& stop) {
   auto params = ParamsOf<suede_mem_params>(options);
@@ -137,34 +166,25 @@ int RunMemory(const Options& options, Document document, const std::atomic<bool>
   params.max_requests_to_target = RequestsToTarget(options.inflight);
   suede_mem* opened = nullptr;
   const int error = suede_mem_open(options.endpoint.c_str(), &params, &opened);
-  if (error != 0) return FailToConnect(Explain(error, options));
+  if (error != 0) return FailToConnect(StatusOfMemoryCall(error, options));
   const std::unique_ptr<suede_mem, decltype(&suede_mem_close)> mem(opened, &suede_mem_close);
   LibraryCalls calls(mem.get(), TscClock::Calibrate());
-  PrintHead(options, document);
-  for (const uint32_t bytes : options.sizes) {
-    const double before = ProbeCacheline(options);
-    Progress progress(options, bytes, 1);
-    RunResult result;
-    bool has_open = false;
-    InWorkers(1, options.cpus, [&](uint32_t) {
-      MemoryLoad load(calls, options, bytes, stop, progress.worker(0));
-      WorkerLoop(calls, options.spin)
-          .Run([&](Time now) { return load.Turn(now); }, [&] { return load.done(); });
-      has_open = load.has_open();
-      result = load.TakeResult();
-    });
-    FinishMemoryRun(options, bytes, before, std::move(result), &document);
-    if (document.results.back().outcome != Outcome::kDone || has_open || stop) break;
-  }
-  document.end = std::chrono::system_clock::now();
-  return Conclude(options, document);
+  return RunClient(
+      options,
+      [&](uint32_t bytes) {
+        std::deque<LoadRun<MemoryLoad>> runs;
+        runs.emplace_back(PlanOf(options, bytes), stop, calls, options, bytes);
+        return RunInWorkers(
+            options, bytes, runs, [&](uint32_t) -> auto& { return calls; });
+      },
+      &document, stop);
 }
 
 int ServeMemory(const Options& options, Document document, const std::atomic<bool>& stop) {
   const auto params = ParamsOf<suede_mem_target_params>(options);
   suede_mem_target* opened = nullptr;
   int error = suede_mem_target_open(options.endpoint.c_str(), &params, &opened);
-  if (error != 0) return FailToConnect(Explain(error, options));
+  if (error != 0) return FailToConnect(StatusOfMemoryCall(error, options));
   const Target target(opened, &suede_mem_target_close);
   const WindowMemory memory(options.window_bytes);
   suede_mem_window window = WindowOf(memory, options.by_lcore);
@@ -172,21 +192,14 @@ int ServeMemory(const Options& options, Document document, const std::atomic<boo
     return FailToConnect(absl::InvalidArgumentError("--window: there is not so much memory"));
   }
   error = suede_mem_target_add_window(target.get(), &window);
-  if (error != 0) return FailToConnect(Explain(error, options));
+  if (error != 0) return FailToConnect(StatusOfMemoryCall(error, options));
   std::fprintf(stderr, "suede-perf: serving memory operations, window of %zu bytes%s\n",
                static_cast<size_t>(window.bytes), options.by_lcore ? ", by the lcore" : "");
   bool is_lost = false;
   InWorkers(1, options.cpus, [&](uint32_t) { is_lost = !Serve(options, target.get(), stop); });
   // The daemon counts the requests that the lcore executes, in memory_requests_total.
-  if (!options.by_lcore) {
-    document.served = CountsOf(target.get());
-    std::fputs(ServerTable(*document.served, 1).c_str(), document.table);
-  }
-  document.end = std::chrono::system_clock::now();
-  const int code = Conclude(options, document);
-  if (!is_lost) return code;
-  std::fprintf(stderr, "suede-perf: the daemon went away\n");
-  return kExitUnreachable;
+  const StreamCounts total = CountsOf(target.get());
+  return ConcludeServer(options, options.by_lcore ? nullptr : &total, 1, is_lost, &document);
 }
 
 }  // namespace suede::perf

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/message_load.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/big_endian.h"
@@ -42,124 +42,80 @@ suede_socket_params MessageSocket(const Options& options, uint8_t direction, uin
   return params;
 }
 
-MessageLoad::MessageLoad(suede_sockets* sockets, const Options& options, uint32_t bytes,
-                         const TscClock& clock, const std::atomic<bool>& stop,
-                         WorkerProgress* progress)
-    : sockets_(sockets),
-      options_(options),
-      bytes_(bytes),
+MessageLoad::MessageLoad(LoadRecord& record, suede_sockets* sockets, const TscClock& clock,
+                         const Options& options, uint32_t bytes)
+    : OperationLoad(record, options, bytes),
+      sockets_(sockets),
       clock_(clock),
-      stop_(stop),
-      progress_(progress),
       pattern_(std::max(bytes, kRoomBytes)),
-      messages_(options.inflight),
-      room_(kRoomBytes) {
-  result_.latency_is_rtt = true;
-}
+      results_(slots()),
+      room_(kRoomBytes) {}
 
 MessageLoad::~MessageLoad() {
   suede_socket_close(sender_, 0, nullptr);
   suede_socket_close(receiver_, 0, nullptr);
 }
 
-RunResult MessageLoad::Run() {
-  if (OpenSockets()) {
-    progress_->stage = Stage::kLoad;
-    Load();
-    progress_->stage = Stage::kDrain;
-    Drain();
-    Finish();
-  }
-  result_.interrupted = stop_;
-  // The average replaces the peak of a run that is shorter than a window.
-  result_.peak_per_second = std::max(track_.Peak(), result_.achieved_per_second());
-  return std::move(result_);
-}
-
-bool MessageLoad::EndWith(Outcome outcome, std::string explanation) {
-  if (result_.outcome != Outcome::kDone) return false;
-  result_.outcome = outcome;
-  result_.explanation = std::move(explanation);
+bool MessageLoad::FailAsCall(int error) {
+  record_.Fail(Outcome::kEndpointLost,
+               error == -ECONNRESET ? "the daemon went away"
+                                    : absl::StrCat("the stream to XPU ", options_.destinations[0],
+                                                   " has failed: ", suede_mem_error_text()));
   return false;
 }
 
-bool MessageLoad::FailAsCall(int error) {
-  const bool is_gone = error == -ECONNRESET;
-  return EndWith(Outcome::kEndpointLost,
-                 is_gone ? "the daemon went away"
-                         : absl::StrCat("the stream to XPU ", options_.destinations[0],
-                                        " has failed: ", suede_mem_error_text()));
-}
-
-// ---- Before the load.
-
-bool MessageLoad::Connect(suede_socket* socket) {
-  const Time until = clock_.Now() + Seconds(options_.connect_s);
-  for (;;) {
-    const int error = suede_socket_connect(socket, kPieceMs);
-    if (error == 0) return true;
-    if (error != -ETIMEDOUT) return FailAsCall(error);
-    if (stop_) return false;
-    if (clock_.Now() < until) continue;
-    const uint16_t xpuid = options_.destinations[0];
-    return EndWith(Outcome::kPeerSilent,
-                   absl::StrCat("XPU ", xpuid, " takes no messages (",
-                                suede_socket_status_name(suede_socket_peer_status(socket, 0)),
-                                "): is suede-perf --mode server --reaction message there?"));
-  }
-}
-
-bool MessageLoad::OpenSockets() {
+int MessageLoad::OpenSockets() {
   const uint16_t id =
       options_.pingpong ? kEchoSocket : (options_.check ? kCheckSocket : kDropSocket);
   const uint16_t peer = options_.destinations[0];
   const suede_socket_params from = MessageSocket(options_, SUEDE_SOCKET_RECEIVE, peer, id);
   const suede_socket_params to = MessageSocket(options_, SUEDE_SOCKET_SEND, peer, id);
-  int error = suede_socket_open(sockets_, &from, &receiver_);
-  if (error == 0) error = suede_socket_open(sockets_, &to, &sender_);
-  if (error != 0) return FailAsCall(error);
-  return Connect(sender_) && Connect(receiver_);
+  const int error = suede_socket_open(sockets_, &from, &receiver_);
+  return error != 0 ? error : suede_socket_open(sockets_, &to, &sender_);
 }
 
-// ---- The load.
-
-bool MessageLoad::IsOver(Time now) const {
-  if (stop_ || result_.outcome != Outcome::kDone) return true;
-  if (options_.count > 0)
-    return result_.measured + open() >= options_.count && now >= measured_from_;
-  return now >= measured_from_ + Seconds(options_.duration_s);
-}
-
-bool MessageLoad::StartNext(Time now) {
-  Message& message = messages_[started_ % messages_.size()];
-  message.start = now;
-  // Passes no result in ping-pong mode: the message may be reused before a result is written.
-  suede_socket_result* const result = options_.pingpong ? nullptr : &message.result;
-  const int error =
-      suede_socket_start_send(sender_, pattern_.At(started_ * bytes_), bytes_, 0, result);
-  if (error == -EAGAIN) return false;
-  if (error != 0) return FailAsCall(error);
-  ++started_;
-  return true;
-}
-
-bool MessageLoad::HasEnded(const Message& message) const {
-  if (options_.pingpong) return echoed_bytes_ >= (ended_ + 1) * bytes_;
-  return message.result.status != SUEDE_SOCKET_PENDING;
-}
-
-void MessageLoad::OnEnd(const Message& message, Time now) {
-  ++ended_;
-  if (!options_.pingpong && message.result.status != SUEDE_SOCKET_OK) {
-    EndWith(Outcome::kEndpointLost,
-            absl::StrCat("a message ended as ", suede_socket_status_name(message.result.status)));
-    return;
+Advance MessageLoad::Connect(Time now) {
+  if (connecting_ == nullptr) {
+    if (const int error = OpenSockets(); error != 0) {
+      FailAsCall(error);
+      return Advance::kIdle;
+    }
+    connecting_ = sender_;
   }
-  if (message.start < measured_from_) return;
-  result_.latency_ns.Record(static_cast<uint64_t>((now - message.start).count()));
-  ++result_.measured;
-  track_.Add(now - measured_from_, 1);
-  last_end_ = now;
+  if (until_ == kNever) until_ = now + Seconds(options_.connect_s);
+  const int error = suede_socket_connect(connecting_, kPieceMs);
+  if (error == 0) {
+    is_connected_ = connecting_ == receiver_;
+    if (is_connected_) return Advance::kDone;
+    connecting_ = receiver_;
+    until_ = kNever;
+  } else if (error != -ETIMEDOUT) {
+    FailAsCall(error);
+  } else if (!record_.stop && clock_.Now() >= until_) {
+    record_.Fail(Outcome::kPeerSilent,
+                 absl::StrCat("XPU ", options_.destinations[0], " takes no messages (",
+                              suede_socket_status_name(suede_socket_peer_status(connecting_, 0)),
+                              "): is suede-perf --mode server --reaction message there?"));
+  }
+  return Advance::kWorked;
+}
+
+int MessageLoad::Start(size_t at) {
+  // Passes no result in ping-pong mode: the message may be reused before a result is written.
+  suede_socket_result* const result = options_.pingpong ? nullptr : &results_[at];
+  return suede_socket_start_send(sender_, pattern_.At(started() * bytes_), bytes_, 0, result);
+}
+
+bool MessageLoad::HasEnded(size_t at) const {
+  if (options_.pingpong) return echoed_bytes_ >= (ended() + 1) * bytes_;
+  return results_[at].status != SUEDE_SOCKET_PENDING;
+}
+
+bool MessageLoad::OnEnd(size_t at) {
+  if (options_.pingpong || results_[at].status == SUEDE_SOCKET_OK) return true;
+  record_.Fail(Outcome::kEndpointLost,
+               absl::StrCat("a message ended as ", suede_socket_status_name(results_[at].status)));
+  return false;
 }
 
 // Receives and verifies echoes. Returns whether there were any.
@@ -169,78 +125,42 @@ bool MessageLoad::TakeEchoes() {
   if (count < 0) return FailAsCall(count);
   if (options_.check &&
       std::memcmp(room_.data(), pattern_.At(echoed_bytes_), static_cast<size_t>(count)) != 0) {
-    ++result_.reverse.wrong;
+    ++record_.result.reverse.wrong;
   }
   echoed_bytes_ += static_cast<uint32_t>(count);
   return true;
 }
 
-bool MessageLoad::CollectCompletions() {
+bool MessageLoad::Poll(Time /*now*/) {
+  if (!is_connected_ || record_.result.is_unfinished) return false;
   if (options_.pingpong) {
     if (!TakeEchoes()) return false;
   } else if (suede_sockets_poll(sockets_) == -ECONNRESET) {
     return FailAsCall(-ECONNRESET);
   }
-  const Time now = clock_.Now();
-  const uint64_t before = ended_;
-  // Messages of a stream complete in order.
-  while (ended_ < started_ && HasEnded(messages_[ended_ % messages_.size()])) {
-    OnEnd(messages_[ended_ % messages_.size()], now);
-  }
-  return ended_ != before;
+  return CollectEnded();
 }
 
-void MessageLoad::Rest(bool worked) {
-  constexpr uint32_t kPollsToYield = 64;
-  idle_turns_ = worked ? 0 : idle_turns_ + 1;
-  if (!options_.spin && idle_turns_ >= kPollsToYield) sched_yield();
-}
-
-void MessageLoad::Load() {
-  measured_from_ = clock_.Now() + Seconds(options_.warmup_s);
-  last_end_ = measured_from_;
-  for (Time now = clock_.Now(); !IsOver(now); now = clock_.Now()) {
-    while (open() < messages_.size() && !IsOver(now) && StartNext(now)) now = clock_.Now();
-    const bool worked = CollectCompletions();
-    progress_->sent.store(started_, std::memory_order_relaxed);
-    Rest(worked);
-  }
-}
-
-void MessageLoad::Drain() {
-  const Time until = clock_.Now() + Seconds(options_.drain_s);
-  while (open() != 0 && result_.outcome == Outcome::kDone && clock_.Now() < until) {
-    Rest(CollectCompletions());
-  }
-  result_.sent = started_;
-  result_.measured_time = last_end_ - measured_from_;
-}
-
-// Closes the stream, and receives the server's report.
-void MessageLoad::Finish() {
-  result_.forward.received = ended_;
-  result_.forward.data_bytes = ended_ * bytes_;
-  if (result_.outcome != Outcome::kDone || open() != 0) return;
+Advance MessageLoad::Finish(Time /*now*/) {
+  RunResult& result = record_.result;
+  if (result.is_unfinished) return Advance::kDone;
   const int timeout_ms = static_cast<int>(options_.drain_s * 1000) + 1;
-  const int error = suede_socket_close(sender_, timeout_ms, nullptr);
-  sender_ = nullptr;
-  if (error != 0) {
-    FailAsCall(error);
-    return;
-  }
-  if (options_.pingpong) return;
+  const int error = suede_socket_close(std::exchange(sender_, nullptr), timeout_ms, nullptr);
+  if (error != 0) FailAsCall(error);
+  if (error != 0 || options_.pingpong) return Advance::kDone;
   uint8_t report[kReportBytes];
   for (uint32_t got = 0; got < kReportBytes;) {
     const int count = suede_socket_receive(receiver_, report + got, kReportBytes - got, timeout_ms);
     if (count < 0) {
       FailAsCall(count);
-      return;
+      return Advance::kDone;
     }
     got += static_cast<uint32_t>(count);
   }
-  result_.forward.data_bytes = LoadBe64(report);
-  result_.forward.received = result_.forward.data_bytes / bytes_;
-  result_.forward.wrong = LoadBe64(report + 8);
+  result.forward.data_bytes = LoadBe64(report);
+  result.forward.received = result.forward.data_bytes / bytes_;
+  result.forward.wrong = LoadBe64(report + 8);
+  return Advance::kDone;
 }
 
 }  // namespace suede::perf

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The load of message sockets: a stream of messages to a server. Measures each message until the
-// server acknowledges it, or until its echo arrives.
+// The load of message sockets, as the backend of a LoadRun: a stream of messages to a server.
+// Measures each message until the server acknowledges it, or until its echo arrives.
 //
-// Uses libsuede-mem. Blocking. Not thread-safe.
+//   connect  opens and connects the sockets
+//   finish   closes the stream, and receives the server's report
+//
+// Uses libsuede-mem. Connect and Finish block. Not thread-safe.
 #ifndef SUEDE_APP_PERF_MESSAGE_LOAD_H_
 #define SUEDE_APP_PERF_MESSAGE_LOAD_H_
 
-#include <atomic>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "base/time.h"
 #include "perf/clock.h"
-#include "perf/options.h"
-#include "perf/progress.h"
-#include "perf/results.h"
+#include "perf/operation_load.h"
 #include "suede/socket.h"
 
 namespace suede::perf {
@@ -43,58 +42,44 @@ class StreamPattern {
 suede_socket_params MessageSocket(const Options& options, uint8_t direction, uint16_t peer,
                                   uint16_t id);
 
-class MessageLoad {
+class MessageLoad : public OperationLoad<MessageLoad> {
  public:
+  static constexpr uint32_t kStartsPerLook = 1;
+
   // A load of messages of one size. All arguments must outlive it.
-  MessageLoad(suede_sockets* sockets, const Options& options, uint32_t bytes, const TscClock& clock,
-              const std::atomic<bool>& stop, WorkerProgress* progress);
+  MessageLoad(LoadRecord& record, suede_sockets* sockets, const TscClock& clock,
+              const Options& options, uint32_t bytes);
   ~MessageLoad();
 
-  RunResult Run();
+  bool Poll(Time now);
+  Advance Connect(Time now);
+  Advance Finish(Time now);
+  void Flush() {}
+
+  // For OperationLoad.
+  Time Now() const { return clock_.Now(); }
+  static constexpr bool ends_in_order() { return true; }
+  int Start(size_t at);
+  void FailStart(int error) { FailAsCall(error); }
+  bool HasEnded(size_t at) const;
+  bool OnEnd(size_t at);
 
  private:
-  struct Message {
-    suede_socket_result result = {};
-    Time start{};
-  };
-
-  // Functions that return bool return false if they fail or make no progress.
-  bool OpenSockets();
-  bool Connect(suede_socket* socket);
-  void Load();
-  void Drain();
-  void Finish();
-
-  bool StartNext(Time now);
-  bool CollectCompletions();
+  int OpenSockets();
   bool TakeEchoes();
-  bool HasEnded(const Message& message) const;
-  void OnEnd(const Message& message, Time now);
-  bool IsOver(Time now) const;
-  void Rest(bool worked);
-  bool EndWith(Outcome outcome, std::string explanation);
-  bool FailAsCall(int error);
-  uint64_t open() const { return started_ - ended_; }
+  bool FailAsCall(int error);  // returns false
 
   suede_sockets* const sockets_;
-  const Options& options_;
-  const uint32_t bytes_;
   const TscClock clock_;
-  const std::atomic<bool>& stop_;
-  WorkerProgress* const progress_;
   const StreamPattern pattern_;
   suede_socket* sender_ = nullptr;
   suede_socket* receiver_ = nullptr;  // for echoes, or for the report
-  std::vector<Message> messages_;     // in flight, by number modulo the size
+  std::vector<suede_socket_result> results_;
   std::vector<uint8_t> room_;
-  uint64_t started_ = 0;
-  uint64_t ended_ = 0;
   uint64_t echoed_bytes_ = 0;
-  Time measured_from_{};
-  Time last_end_{};
-  uint32_t idle_turns_ = 0;
-  RateTrack track_;
-  RunResult result_;
+  suede_socket* connecting_ = nullptr;
+  Time until_ = kNever;  // deadline of connecting_
+  bool is_connected_ = false;
 };
 
 }  // namespace suede::perf

@@ -7,16 +7,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <list>
 #include <memory>
 
-#include "absl/strings/str_cat.h"
 #include "base/big_endian.h"
-#include "perf/call_error.h"
 #include "perf/message_load.h"
-#include "perf/peers_of.h"
 #include "perf/programs.h"
-#include "perf/serve_loop.h"
 #include "perf/worker_loop.h"
 #include "suede/socket.h"
 
@@ -39,10 +36,7 @@ Access OpenAccess(const Options& options, absl::Status* status) {
   }
   suede_sockets* opened = nullptr;
   const int error = suede_sockets_open(options.endpoint.c_str(), &params, &opened);
-  if (error != 0) {
-    *status = StatusOfCall(
-        error, absl::StrCat("endpoint \"", options.endpoint, "\": ", suede_mem_error_text()));
-  }
+  if (error != 0) *status = StatusOfMemoryCall(error, options);
   return Access(opened, &suede_sockets_close);
 }
 
@@ -205,21 +199,18 @@ void Serve(const Options& options, suede_sockets* sockets, MessageServer* server
   Progress progress(options, 0, 1);
   WorkerProgress* const board = progress.worker(0);
   board->stage = Stage::kServe;
+  const TscClock clock = TscClock::Calibrate();
   StreamCounts sums;
   bool was_idle = false;
   ServeUntilEnd(
-      options, stop, /*by_others=*/false,
-      [&] {
-        if (server->is_lost()) return Served::kOver;
+      options, clock, stop,
+      [&](Time /*now*/) {
         const bool has_worked = server->Turn();
         if (has_worked && was_idle) board->received.store(ReceivedCommands(sockets, &sums));
         was_idle = !has_worked;
-        return has_worked ? Served::kSomething : Served::kNothing;
+        return has_worked;
       },
-      [&] {
-        nanosleep(&kNap, nullptr);
-        return true;
-      });
+      [&] { return server->is_lost(); }, [&] { nanosleep(&kNap, nullptr); });
 }
 
 }  // namespace
@@ -229,20 +220,15 @@ int RunMessages(const Options& options, Document document, const std::atomic<boo
   const Access access = OpenAccess(options, &status);
   if (access == nullptr) return FailToConnect(status);
   const TscClock clock = TscClock::Calibrate();
-  PrintHead(options, document);
-  for (const uint32_t bytes : options.sizes) {
-    const double before = ProbeCacheline(options);
-    Progress progress(options, bytes, 1);
-    RunResult result;
-    InWorkers(1, options.cpus, [&](uint32_t) {
-      result = MessageLoad(access.get(), options, bytes, clock, stop, progress.worker(0)).Run();
-    });
-    if (result.outcome == Outcome::kPeerSilent) result.explanation += PeersOf(options.endpoint);
-    FinishRun(options, bytes, before, std::move(result), &document);
-    if (document.results.back().outcome != Outcome::kDone || stop) break;
-  }
-  document.end = std::chrono::system_clock::now();
-  return Conclude(options, document);
+  return RunClient(
+      options,
+      [&](uint32_t bytes) {
+        std::deque<LoadRun<MessageLoad>> runs;
+        runs.emplace_back(PlanOf(options, bytes), stop, access.get(), clock, options, bytes);
+        return RunInWorkers(
+            options, bytes, runs, [&](uint32_t) -> auto& { return clock; });
+      },
+      &document, stop);
 }
 
 int ServeMessages(const Options& options, Document document, const std::atomic<bool>& stop) {
@@ -261,13 +247,7 @@ int ServeMessages(const Options& options, Document document, const std::atomic<b
     streams = server.streams();
   });
   ReceivedCommands(access.get(), &sums);
-  document.served = sums;
-  std::fputs(ServerTable(sums, streams).c_str(), document.table);
-  document.end = std::chrono::system_clock::now();
-  const int code = Conclude(options, document);
-  if (!is_lost) return code;
-  std::fprintf(stderr, "suede-perf: the daemon went away\n");
-  return kExitUnreachable;
+  return ConcludeServer(options, &sums, streams, is_lost, &document);
 }
 
 }  // namespace suede::perf

@@ -285,7 +285,7 @@ RunPlan PlanOf(const Options& o, uint32_t data_bytes) {
                 .pack_every = o.pack,
                 .completion_every = o.completions};
   plan.streams = StreamsOf(o);
-  plan.latency = o.mode == Mode::kLatency;
+  plan.latency = o.mode == Mode::kLatency || o.UsesOperations();
   plan.bidirectional = o.bidirectional;
   plan.inflight = o.inflight;
   plan.rate = o.rate / o.queues;

@@ -5,9 +5,11 @@
 #define SUEDE_APP_PERF_PROGRAMS_H_
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "perf/interval_log.h"
 #include "perf/options.h"
 #include "perf/report.h"
@@ -20,9 +22,6 @@ int RunOverDaemon(const Options& options, Document document, const std::atomic<b
 // Run memory operations as a client of a running daemon: the load, or the server.
 int RunMemory(const Options& options, Document document, const std::atomic<bool>& stop);
 int ServeMemory(const Options& options, Document document, const std::atomic<bool>& stop);
-// As FinishRun; also prints the explanation of failed operations.
-void FinishMemoryRun(const Options& options, uint32_t data_bytes, double cacheline_before_ns,
-                     RunResult result, Document* document);
 // Run message sockets as a client of a running daemon: the load, or the server.
 int RunMessages(const Options& options, Document document, const std::atomic<bool>& stop);
 int ServeMessages(const Options& options, Document document, const std::atomic<bool>& stop);
@@ -33,19 +32,33 @@ int RunWorkload(const Options& options, Document document, const std::atomic<boo
 // Hosts the endpoint, and runs the load or the server on its lcore.
 int RunEmbedded(const Options& options, Document document, const std::atomic<bool>& stop);
 
-// Common parts of all programs: the probe before and after a run, and the table.
-double ProbeCacheline(const Options& options);
-void PrintHead(const Options& options, const Document& document);
-// Completes the result with values from outside of the engine, prints it, and adds it to the
-// document.
-void FinishRun(const Options& options, uint32_t data_bytes, double cacheline_before_ns,
-               RunResult result, Document* document);
+// ---- Common parts.
+
+// Calls run_size for each size until a run fails, is unfinished, or `stop`. Completes the results
+// with values from outside of the engine, prints the table, and adds them to the document.
+void RunSizes(const Options& options, const std::function<RunResult(uint32_t)>& run_size,
+              Document* document, const std::atomic<bool>& stop);
+// As above. Returns the exit code.
+int RunClient(const Options& options, const std::function<RunResult(uint32_t)>& run_size,
+              Document* document, const std::atomic<bool>& stop);
+// Prints a server's counts. Returns the exit code. `total`: null if the lcore has them. `is_lost`:
+// the daemon went away.
+int ConcludeServer(const Options& options, const StreamCounts* total, uint64_t runs, bool is_lost,
+                   Document* document);
 // Returns a random non-zero number, which identifies a run.
 uint32_t NewRunNumber();
 // Returns the log of --interval_json; null if not requested.
 absl::StatusOr<std::unique_ptr<IntervalLog>> OpenIntervalLog(const Options& options);
+
+// Prints the error. Returns `code`.
+int Fail(const absl::Status& status, int code);
 // Prints the error of a failed connection. Returns the exit code.
 int FailToConnect(const absl::Status& status);
+// Returns the status of a failed call of libsuede. `error`: the negative errno that it returned.
+// `text`: the library's error text, prefixed by the endpoint.
+absl::Status StatusOfCall(int error, absl::string_view text);
+// As above, of libsuede-mem.
+absl::Status StatusOfMemoryCall(int error, const Options& options);
 
 }  // namespace suede::perf
 

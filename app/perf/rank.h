@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank of a workload: steps of transfers, barriers between iterations, sums at the end
-// (docs/suede-perf.md, "Workloads"). A step function, as in workload.h.
+// (docs/suede-perf.md, "Workloads"). A step function, as in load_run.h.
 #ifndef SUEDE_APP_PERF_RANK_H_
 #define SUEDE_APP_PERF_RANK_H_
 

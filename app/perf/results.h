@@ -74,6 +74,7 @@ struct RunResult {
   Outcome outcome = Outcome::kDone;
   std::string explanation;  // of an outcome other than kDone
   bool interrupted = false;
+  bool is_unfinished = false;  // operations are in flight: no other run may follow
 
   uint64_t sent = 0;                   // including the warm-up
   std::vector<uint64_t> sent_by_lane;  // `sent` by instance

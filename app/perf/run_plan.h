@@ -15,7 +15,7 @@ namespace suede::perf {
 struct RunPlan {
   LoadShape shape;
   std::vector<StreamId> streams;
-  bool latency = false;        // few commands in flight, with timed echo or completion
+  bool latency = false;        // few in flight: commands with timed echo or completion, operations
   bool bidirectional = false;  // the servers send the same load back
   uint32_t inflight = 1;       // maximum, in latency mode
   double rate = 0;             // commands per second of this worker; 0: full speed

@@ -5,61 +5,93 @@
 
 #include <sched.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <vector>
 
 #include "base/time.h"
+#include "perf/clock.h"
+#include "perf/load_run.h"
+#include "perf/options.h"
+#include "perf/progress.h"
 
 namespace suede::perf {
 
-// Calls a workload's step until it is done, and yields the CPU while idle, unless `spin`.
-template <class E>
-class WorkerLoop {
- public:
-  WorkerLoop(E& endpoint, bool spin) : endpoint_(endpoint), spin_(spin) {}
-
-  // Calls step(now) until done(). Calls sleep(), which waits for events, after 10 ms without work.
-  template <class Step, class Done, class Sleep>
-  void Run(const Step& step, const Done& done, const Sleep& sleep) {
-    Time last_work = endpoint_.Now();
-    uint32_t idle_polls = 0;
-    while (!done()) {
-      const Time now = endpoint_.Now();
-      if (step(now)) {
-        last_work = now;
-        idle_polls = 0;
-        continue;
-      }
-      if (++idle_polls % kPollsToCheck == 0) endpoint_.CheckConnection();
-      if (spin_ || idle_polls < kPollsToYield) continue;
-      if (now - last_work > kTimeToSleep) {
-        sleep();
-      } else {
-        sched_yield();
-      }
-    }
-  }
-  // As above, but yields instead of sleeping.
-  template <class Step, class Done>
-  void Run(const Step& step, const Done& done) {
-    Run(step, done, [] { sched_yield(); });
-  }
-
- private:
-  static constexpr uint32_t kPollsToYield = 64;
-  static constexpr uint32_t kPollsToCheck = 1 << 16;
-  static constexpr Duration kTimeToSleep = std::chrono::milliseconds(10);
-
-  E& endpoint_;
-  const bool spin_;
+struct Yield {
+  void operator()() const { sched_yield(); }
 };
+
+// Calls step(now) until done(), and yields the CPU while idle, unless `spin`. Calls sleep(), which
+// waits for events, after 10 ms without work. `endpoint`: an endpoint, or a clock.
+template <class E, class Step, class Done, class Sleep = Yield>
+void RunLoop(E& endpoint, bool spin, const Step& step, const Done& done, const Sleep& sleep = {}) {
+  constexpr uint32_t kPollsToYield = 64;
+  constexpr uint32_t kPollsToCheck = 1 << 16;
+  constexpr Duration kTimeToSleep = std::chrono::milliseconds(10);
+  Time last_work = endpoint.Now();
+  uint32_t idle_polls = 0;
+  while (!done()) {
+    const Time now = endpoint.Now();
+    if (step(now)) {
+      last_work = now;
+      idle_polls = 0;
+      continue;
+    }
+    ++idle_polls;
+    if constexpr (requires { endpoint.CheckConnection(); }) {
+      if (idle_polls % kPollsToCheck == 0) endpoint.CheckConnection();
+    }
+    if (spin || idle_polls < kPollsToYield) continue;
+    if (now - last_work > kTimeToSleep)
+      sleep();
+    else
+      sched_yield();
+  }
+}
+
+// Calls a server's step(now) until a signal, the end of its duration, or is_lost().
+template <class E, class Step, class IsLost, class Sleep>
+void ServeUntilEnd(const Options& options, E& endpoint, const std::atomic<bool>& stop,
+                   const Step& step, const IsLost& is_lost, const Sleep& sleep) {
+  const Time until = options.duration_s > 0 ? endpoint.Now() + Seconds(options.duration_s) : kNever;
+  bool is_over = false;
+  RunLoop(
+      endpoint, options.spin,
+      [&](Time now) {
+        is_over = now >= until;
+        return step(now);
+      },
+      [&] { return stop || is_over || is_lost(); }, sleep);
+}
 
 // Runs body(0) in this thread, and body(1) to body(count - 1) in new threads. Pins worker i to
 // cpus[i], if present.
 void InWorkers(uint32_t count, const std::vector<uint32_t>& cpus,
                const std::function<void(uint32_t)>& body);
+
+// Performs the runs of one size, each in a worker, whose endpoint or clock is endpoint_of(worker).
+// Returns their combined result.
+template <class Run, class EndpointOf>
+RunResult RunInWorkers(const Options& options, uint32_t data_bytes, std::deque<Run>& runs,
+                       const EndpointOf& endpoint_of, const RunBoard* board = nullptr) {
+  const auto count = static_cast<uint32_t>(runs.size());
+  Progress progress(options, data_bytes, count);
+  std::vector<const LoadRecord*> records;
+  for (uint32_t worker = 0; worker < count; ++worker) {
+    runs[worker].ReportTo(progress.worker(worker));
+    records.push_back(&runs[worker].record());
+  }
+  InWorkers(count, options.cpus, [&](uint32_t worker) {
+    Run& run = runs[worker];
+    RunLoop(
+        endpoint_of(worker), options.spin, [&](Time now) { return run.Turn(now); },
+        [&] { return run.done(); });
+  });
+  return Combine(records, board);
+}
 
 }  // namespace suede::perf
 

@@ -46,23 +46,23 @@ void RunSeats(const Options& options, std::vector<Seat>& seats, uint32_t first, 
   const auto each = [&](const auto& act) {
     for (size_t i = first; i < seats.size(); i += step) act(seats[i]);
   };
-  WorkerLoop(*seats[first].endpoint, options.spin)
-      .Run(
-          [&](Time now) {
-            bool worked = false;
-            done = true;
-            each([&](Seat& seat) {
-              if (seat.rank->done()) return;
-              worked |= seat.rank->Turn(now);
-              done &= seat.rank->done();
-            });
-            return worked;
-          },
-          [&] { return done; },
-          [&] {
-            each([](Seat& seat) { seat.endpoint->CheckConnection(); });
-            sched_yield();
-          });
+  RunLoop(
+      *seats[first].endpoint, options.spin,
+      [&](Time now) {
+        bool worked = false;
+        done = true;
+        each([&](Seat& seat) {
+          if (seat.rank->done()) return;
+          worked |= seat.rank->Turn(now);
+          done &= seat.rank->done();
+        });
+        return worked;
+      },
+      [&] { return done; },
+      [&] {
+        each([](Seat& seat) { seat.endpoint->CheckConnection(); });
+        sched_yield();
+      });
 }
 
 }  // namespace

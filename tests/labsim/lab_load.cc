@@ -80,11 +80,10 @@ absl::Status LabProcess::Connect(LabEndpoint& at) {
     if (options_.take_rate > 0) server_->LimitRate(options_.take_rate);
     return absl::OkStatus();
   }
-  run_plan_ = std::make_unique<perf::RunPlan>(perf::PlanOf(options_, options_.sizes[0]));
-  board_ =
-      std::make_unique<perf::RunBoard>(perf::RunBoard::Parts{.run = nonce_}, run_plan_->streams);
-  client_ = std::make_unique<perf::ClientWorkload<LabClient>>(client, *run_plan_, *board_, own, 0,
-                                                              options_.vcs, stop_);
+  const perf::RunPlan plan = perf::PlanOf(options_, options_.sizes[0]);
+  board_ = std::make_unique<perf::RunBoard>(perf::RunBoard::Parts{.run = nonce_}, plan.streams);
+  client_ = std::make_unique<perf::StreamRun<LabClient>>(plan, stop_, client, *board_, own,
+                                                         uint8_t{0}, options_.vcs);
   client_->LogTo(&cells_.back());
   return absl::OkStatus();
 }
@@ -150,7 +149,7 @@ perf::Document LabProcess::MakeDocument() const {
   document.argv = process_.argv;
   if (server_ != nullptr) document.served = server_->Total();
   if (client_ != nullptr) {
-    perf::RunResult result = perf::Combine({&client_->result()}, {&client_->track()}, *board_);
+    perf::RunResult result = perf::Combine({&client_->record()}, board_.get());
     result.data_bytes = options_.sizes[0];
     result.control_bytes = options_.control_bytes;
     result.offered_per_second = options_.rate;

@@ -23,7 +23,7 @@
 #include "perf/rank.h"
 #include "perf/report.h"
 #include "perf/server.h"
-#include "perf/workload.h"
+#include "perf/stream_load.h"
 
 namespace suede::lab {
 
@@ -88,9 +88,8 @@ class LabProcess {
   std::optional<perf::Traffic> traffic_;
   std::vector<std::unique_ptr<perf::Rank<LabClient>>> ranks_;
   std::unique_ptr<perf::ServerWorkload<LabClient>> server_;
-  std::unique_ptr<perf::RunPlan> run_plan_;
   std::unique_ptr<perf::RunBoard> board_;
-  std::unique_ptr<perf::ClientWorkload<LabClient>> client_;
+  std::unique_ptr<perf::StreamRun<LabClient>> client_;
 };
 
 }  // namespace suede::lab

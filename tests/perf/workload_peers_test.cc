@@ -8,7 +8,7 @@
 #include "loopback.h"
 #include "perf/peer_rest.h"
 #include "perf/server.h"
-#include "perf/workload.h"
+#include "perf/stream_load.h"
 
 namespace suede::perf {
 namespace {
@@ -22,7 +22,7 @@ class PeersTest : public ::testing::Test {
     ServerWorkload<LoopbackEndpoint> server;
     RunPlan plan;
     std::unique_ptr<RunBoard> board;
-    std::unique_ptr<ClientWorkload<LoopbackEndpoint>> client;
+    std::unique_ptr<StreamRun<LoopbackEndpoint>> client;
     std::unique_ptr<PeerLinger<LoopbackEndpoint>> rest;
     std::vector<uint16_t> others;
     std::vector<RunResult> results;
@@ -63,8 +63,7 @@ class PeersTest : public ::testing::Test {
     if (peer.client != nullptr) {
       peer.client->Turn(link_.now);
       if (!peer.client->done()) return false;
-      peer.results.push_back(
-          Combine({&peer.client->result()}, {&peer.client->track()}, *peer.board));
+      peer.results.push_back(Combine({&peer.client->record()}, peer.board.get()));
       peer.client.reset();
     }
     if (peer.results.size() == runs) {
@@ -74,8 +73,8 @@ class PeersTest : public ::testing::Test {
     }
     const auto run = static_cast<uint32_t>(peer.own * 100 + peer.results.size());
     peer.board = std::make_unique<RunBoard>(RunBoard::Parts{.run = run}, peer.plan.streams);
-    peer.client = std::make_unique<ClientWorkload<LoopbackEndpoint>>(
-        peer.end, peer.plan, *peer.board, peer.own, 0, vcs, stop_, &peer.server);
+    peer.client = std::make_unique<StreamRun<LoopbackEndpoint>>(
+        peer.plan, stop_, peer.end, *peer.board, peer.own, uint8_t{0}, vcs, &peer.server);
     return false;
   }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/workload.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -12,6 +10,7 @@
 
 #include "loopback.h"
 #include "perf/server.h"
+#include "perf/stream_load.h"
 
 namespace suede::perf {
 namespace {
@@ -44,7 +43,7 @@ class WorkloadTest : public ::testing::Test {
         if (take_rate_ > 0) servers.back().LimitRate(take_rate_);
       }
     }
-    ClientWorkload<LoopbackEndpoint> client(end_, plan_, board, kClient, 0, vc_list, stop_);
+    StreamRun<LoopbackEndpoint> client(plan_, stop_, end_, board, kClient, uint8_t{0}, vc_list);
     for (int round = 0; round < 10000000 && !client.done(); ++round) {
       link_.now += std::chrono::microseconds(1);
       client.Turn(link_.now);
@@ -52,7 +51,7 @@ class WorkloadTest : public ::testing::Test {
       if (round == stop_at_round_) stop_ = true;
     }
     EXPECT_TRUE(client.done());
-    return Combine({&client.result()}, {&client.track()}, board);
+    return Combine({&client.record()}, &board);
   }
 
   Loopback link_;
@@ -621,8 +620,9 @@ TEST_F(WorkloadTest, TwoWorkersShareTheBoard) {
   RunBoard board({.run = 5, .workers = 2, .flows = 2}, plan_.streams);
   LoopbackEndpoint server_end(link_, 2), other_end(link_, kClient);
   ServerWorkload<LoopbackEndpoint> server(server_end, 2, {0, 1}, false);
-  ClientWorkload<LoopbackEndpoint> a(end_, plan_, board, kClient, 0, {0}, stop_);
-  ClientWorkload<LoopbackEndpoint> b(other_end, plan_, board, kClient, 1, {1}, stop_);
+  using Vcs = std::vector<uint8_t>;
+  StreamRun<LoopbackEndpoint> a(plan_, stop_, end_, board, kClient, uint8_t{0}, Vcs{0});
+  StreamRun<LoopbackEndpoint> b(plan_, stop_, other_end, board, kClient, uint8_t{1}, Vcs{1});
   for (int round = 0; round < 100000 && !(a.done() && b.done()); ++round) {
     link_.now += std::chrono::microseconds(1);
     a.Turn(link_.now);
@@ -630,7 +630,7 @@ TEST_F(WorkloadTest, TwoWorkersShareTheBoard) {
     server.Turn(link_.now);
   }
   ASSERT_TRUE(a.done() && b.done());
-  const RunResult r = Combine({&a.result(), &b.result()}, {&a.track(), &b.track()}, board);
+  const RunResult r = Combine({&a.record(), &b.record()}, &board);
   EXPECT_EQ(r.sent, 2000u);
   EXPECT_EQ(r.forward.received, 2000u);
   EXPECT_EQ(r.wrong() + r.lost() + r.duplicated(), 0u);
@@ -669,14 +669,15 @@ class LanesTest : public WorkloadTest {
       ends.emplace_back(link_, xpuid);
       servers.emplace_back(ends.back(), xpuid, std::vector<uint8_t>{0, 1}, echo_);
     }
-    ClientWorkload<TwoLanes> client(lanes_, plan_, board, kClient, 3, {0, 1}, stop_);
+    StreamRun<TwoLanes> client(plan_, stop_, lanes_, board, kClient, uint8_t{3},
+                               std::vector<uint8_t>{0, 1});
     for (int round = 0; round < 100'000 && !client.done(); ++round) {
       link_.now += std::chrono::microseconds(1);
       client.Turn(link_.now);
       for (auto& server : servers) server.Turn(link_.now);
     }
     EXPECT_TRUE(client.done());
-    return Combine({&client.result()}, {&client.track()}, board);
+    return Combine({&client.record()}, &board);
   }
   TwoLanes lanes_{link_, kClient};
 };
