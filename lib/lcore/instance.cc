@@ -45,7 +45,7 @@ Instance::Instance(const InstanceParams& instance_params,
   ack_list.resize(ports.size());
   widest_window = params.transport.window_pdus;
   largest_pack_bytes = params.pack_limit_bytes;
-  peers.reserve(count);
+  std::vector<PeerParts> parts;
   for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
     own.session_numbers[plane] = SessionCount(ports[plane]->params.rules.encap);
   }
@@ -64,16 +64,19 @@ Instance::Instance(const InstanceParams& instance_params,
       paths[peer].SetWeight(plane, params.planes[plane].weight);
     }
     WriteHeaders(peer);
-    peers.emplace_back(&own, known.xpuid, known.plain,
-                       Peer::Places{.paths = &paths[peer],
-                                    .sessions = &sessions[map.PathAt(peer, 0)],
-                                    .groups = &groups[map.PathAt(peer, 0)],
-                                    .connections = &connections[map.At(peer, 0, 0)],
-                                    .rates = measures ? &rates[map.PathAt(peer, 0)] : nullptr});
+    parts.push_back({.own = &own,
+                     .xpuid = known.xpuid,
+                     .plain = known.plain,
+                     .paths = &paths[peer],
+                     .sessions = &sessions[map.PathAt(peer, 0)],
+                     .groups = &groups[map.PathAt(peer, 0)],
+                     .connections = &connections[map.At(peer, 0, 0)],
+                     .rates = measures ? &rates[map.PathAt(peer, 0)] : nullptr});
     for (Vc vc = 0; known.plain && vc < kVcCount; ++vc) {
       scheduler.queue(Scheduler::IndexOf(peer, vc)).max_lines = UINT16_MAX;
     }
   }
+  peers = std::vector<Peer>(parts.begin(), parts.end());
   PeerPaths usual;
   for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
     usual.SetWeight(plane, params.planes[plane].weight);

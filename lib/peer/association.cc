@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an instance and a peer make an association, and find that it is over (docs/control-pdus.md,
-// HELLO).
-#include <algorithm>
+#include "peer/association.h"
 
-#include "peer/peer.h"
+#include <algorithm>
 
 namespace suede {
 namespace {
@@ -30,49 +28,74 @@ Psn DrawFirst(const Connection& connection, SecretNumbers& numbers) {
 
 // ---- Sending HELLO.
 
+Hello Association::MakeHello(bool reply_wanted, uint64_t echo) const {
+  Hello hello = peer_.own->hello;
+  hello.nonce = agreement_.handshake.nonce();
+  hello.echo = echo;
+  hello.first = agreement_.handshake.first();
+  hello.reply_wanted = reply_wanted;
+  return hello;
+}
+
+void Association::Ask(Effects& effects) {
+  const OwnEnd& own = *peer_.own;
+  PlaneIndex plane = 0;
+  for (uint32_t i = 0; i < own.map.plane_count(); ++i) {
+    plane = PlaneIndex(peer_.paths->turn++ % own.map.plane_count());
+    if (own.port_up(plane) && peer_.IsPresent(plane)) break;
+  }
+  SendHello(plane, true, 0, effects);
+}
+
+void Association::Arm(Effects& effects) const {
+  const Time keepalive_at = IsKeptAlive() ? keepalive_at_ : kNever;
+  const Time due = std::min({agreement_.handshake.deadline(), reach_.deadline(), keepalive_at});
+  effects.Add(effect::Arm{.timer = effect::Timer::kHandshake, .due = due});
+}
+
 // Begins to send HELLOs to the peer, unless it does already. Without the peer's MAC address no
 // HELLO would arrive; a waiting queue calls again once the address is known.
-void Peer::Greet(Time now, Effects& effects) {
-  if (IsResolving()) return;
-  handshake_.OnDemand(now);
-  ArmHandshake(effects);
+void Association::Greet(Time now, Effects& effects) {
+  if (peer_.IsResolving()) return;
+  agreement_.handshake.OnDemand(now);
+  Arm(effects);
 }
 
-void Peer::OnMute(Time now, Effects& effects) {
-  CheckRoutes(now, effects);
-  if (handshake_.deadline() != kNever) handshake_.Hold(now + kDownLook);
+void Association::OnMute(Time now, Effects& effects) {
+  reach_.CheckRoutes(now, effects);
+  if (agreement_.handshake.deadline() != kNever) agreement_.handshake.Hold(now + kDownLook);
   keepalive_at_ = std::max(keepalive_at_, now + kDownLook);
-  ArmHandshake(effects);
+  Arm(effects);
 }
 
-void Peer::OnHandshakeDeadline(Time now, Effects& effects) {
-  CheckRoutes(now, effects);
-  if (!AnyPortUp()) return OnMute(now, effects);
-  const HandshakeTimerVerdict verdict =
-      handshake_.OnTimer(now, own_->transport, own_->paths.hello_idle, own_->paths.unreachable);
-  if (verdict.hello) SendHello(effects);
+void Association::OnDeadline(Time now, Effects& effects) {
+  reach_.CheckRoutes(now, effects);
+  if ((peer_.paths->present & peer_.own->ports_up) == 0) return OnMute(now, effects);
+  const HandshakeTimerVerdict verdict = agreement_.handshake.OnTimer(
+      now, peer_.own->transport, peer_.own->paths.hello_idle, peer_.own->paths.unreachable);
+  if (verdict.hello) Ask(effects);
   if (verdict.probe) SendProbes(effects);
   if (verdict.plain) OnPlain(effects);
   if (verdict.silent) OnSilence(effects);
   KeepAlive(now, effects);
-  ArmHandshake(effects);
+  Arm(effects);
 }
 
 // Acknowledges an idle peer again, so that switches on the way keep the address of an endpoint that
 // only receives (docs/planes.md, "Where no PLANEs are exchanged"). PDUs in flight are
 // retransmitted, which has the same effect.
-void Peer::KeepAlive(Time now, Effects& effects) {
+void Association::KeepAlive(Time now, Effects& effects) {
   if (!IsKeptAlive() || now < keepalive_at_) return;
-  const Duration interval = own_->paths.hello_idle / kKeepalivesInIdle;
+  const Duration interval = peer_.own->paths.hello_idle / kKeepalivesInIdle;
   if (keepalive_at_ == Time{}) {
     // Spreads the keepalives of peers that associate at the same time.
-    keepalive_at_ = now + interval * (kTurns + xpuid_ % kTurns) / kTurns;
+    keepalive_at_ = now + interval * (kTurns + peer_.xpuid % kTurns) / kTurns;
     return;
   }
   keepalive_at_ = now + interval;
-  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
-    Connection& idle = connection(plane, 0);
-    const bool is_open = (paths_->open & 1u << plane) != 0;
+  for (PlaneIndex plane = 0; plane < peer_.own->map.plane_count(); ++plane) {
+    Connection& idle = peer_.connection(plane, 0);
+    const bool is_open = (peer_.paths->open & 1u << plane) != 0;
     if (!is_open || idle.in_flight().count() != 0) continue;
     idle.rx().AckNow();
     effects.Add(effect::ScheduleAck{.plane = plane});
@@ -81,75 +104,78 @@ void Peer::KeepAlive(Time now, Effects& effects) {
 
 // ---- Receiving HELLO.
 
-// Returns whether a control PDU names the two boots of the association. If not, sends a HELLO.
-bool Peer::IsOfAssociation(PlaneIndex plane, const Identities& named, Effects& effects) const {
-  const Identities ours = handshake_.identities();
-  if (handshake_.associated() && named.own == ours.peer && named.peer == ours.own) return true;
+bool Association::IsOfAssociation(PlaneIndex plane, const Identities& named,
+                                  Effects& effects) const {
+  const Identities ours = agreement_.handshake.identities();
+  if (agreement_.handshake.associated() && named.own == ours.peer && named.peer == ours.own)
+    return true;
   effects.Add(effect::Count{Counter::kRxAssociation});
   SendHello(plane, true, 0, effects);
   return false;
 }
 
-void Peer::OnHello(PlaneIndex plane, const Hello& hello, const ControlFacts& facts, Time now,
-                   Effects& effects) {
-  const HelloVerdict verdict = handshake_.OnHello(hello, now, own_->numbers, facts.is_pong);
+void Association::OnHello(PlaneIndex plane, const Hello& hello, const ControlFacts& facts, Time now,
+                          Effects& effects) {
+  const HelloVerdict verdict =
+      agreement_.handshake.OnHello(hello, now, peer_.own->numbers, facts.is_pong);
   // An old copy of a HELLO may have outdated settings: the peer has to prove that they are current.
   const bool unproved =
-      !verdict.verified && Compare(own_->hello, hello).what != HelloMismatch::kNone;
+      !verdict.verified && Compare(peer_.own->hello, hello).what != HelloMismatch::kNone;
   if (verdict.stranger || unproved) {
     effects.Add(effect::Count{Counter::kRxHelloUnverified});
     if (hello.reply_wanted) SendHello(plane, true, hello.nonce, effects);
     return;
   }
-  hello_ = hello;
-  if (verdict.new_peer) EndAssociation(now, effects);
+  agreement_.hello = hello;
+  if (verdict.new_peer) End(now, effects);
   if (!CheckHello(now, effects)) {
     effects.Add(effect::Count{Counter::kHelloMismatch});
     // The reply requests no reply: two ends with a mismatch would exchange HELLOs for ever.
     if (hello.reply_wanted) SendHello(plane, false, hello.nonce, effects);
-    return ArmHandshake(effects);
+    return Arm(effects);
   }
   OnAgreed(plane, hello, verdict.knows_us, now, effects);
   // A waiting queue needs another HELLO: the peer's next HELLO may be lost.
-  if (facts.waits && !handshake_.open()) Greet(now, effects);
-  ArmHandshake(effects);
-  placement_.Unblock(effects);
+  if (facts.waits && !agreement_.handshake.open()) Greet(now, effects);
+  Arm(effects);
+  choice_.placement().Unblock(effects);
 }
 
 // Handles a HELLO that fits.
-void Peer::OnAgreed(PlaneIndex plane, const Hello& hello, bool knows_us, Time now,
-                    Effects& effects) {
-  if (knows_us && handshake_.Agree()) {
-    BeginGroups(now, effects);
-    OpenAssociation(effects);
+void Association::OnAgreed(PlaneIndex plane, const Hello& hello, bool knows_us, Time now,
+                           Effects& effects) {
+  if (knows_us && agreement_.handshake.Agree()) {
+    groups_.Begin(now, effects);
+    Open(effects);
     if (hello.reply_wanted) {
       effects.Add(effect::CreditChange{effect::CreditStep::kGrantFirst});
     }
   }
-  for (uint32_t i = 0; i < own_->map.peer_connections(); ++i) {
-    connections_[i].rx().SetPeerWindow(hello.window_pdus);
+  for (uint32_t i = 0; i < peer_.own->map.peer_connections(); ++i) {
+    peer_.connections[i].rx().SetPeerWindow(hello.window_pdus);
   }
-  if (hello.reply_wanted) SendHello(plane, !handshake_.open(), hello.nonce, effects);
-  UpdateUsable(effects);
-  if (own_->has_sessions && hello.answers_planes && handshake_.associated() && !paths_->sessions) {
-    BeginSessions(now, effects);
+  if (hello.reply_wanted) SendHello(plane, !agreement_.handshake.open(), hello.nonce, effects);
+  choice_.Update(effects);
+  if (peer_.own->has_sessions && hello.answers_planes && agreement_.handshake.associated() &&
+      !peer_.paths->sessions) {
+    health_.BeginSessions(now, effects);
   }
-  if (!knows_us || !hello.reply_wanted || !handshake_.associated()) return;
-  for (PathConnection number = 0; number < own_->map.vc_count(); ++number) {
+  if (!knows_us || !hello.reply_wanted || !agreement_.handshake.associated()) return;
+  for (PathConnection number = 0; number < peer_.own->map.vc_count(); ++number) {
     // The peer may have lost its state of us: sends it the expected PSN.
-    connection(plane, number).rx().AckNow();
+    peer_.connection(plane, number).rx().AckNow();
     effects.Add(effect::ScheduleAck{plane, number});
   }
 }
 
 // Returns whether the settings of the peer's last HELLO fit ours. Reports a mismatch once; nothing
 // is sent to a peer that does not fit.
-bool Peer::CheckHello(Time now, Effects& effects) {
-  const Disagreement found = Compare(own_->hello, hello_);
-  const HelloMismatch known = mismatch_;
-  mismatch_ = found.what;
+bool Association::CheckHello(Time now, Effects& effects) {
+  const Disagreement found = Compare(peer_.own->hello, agreement_.hello);
+  const HelloMismatch known = agreement_.mismatch;
+  agreement_.mismatch = found.what;
   if (found.what == HelloMismatch::kNone) {
-    if (known != HelloMismatch::kNone) Mark(kAllVcs, false, effects);
+    if (known != HelloMismatch::kNone) reach_.Mark(Reach::kAllVcs, false, effects);
     return true;
   }
   if (found.what != known) {
@@ -158,145 +184,144 @@ bool Peer::CheckHello(Time now, Effects& effects) {
                              .own = found.own,
                              .theirs = found.theirs});
   }
-  handshake_.Refuse(now, own_->transport);
-  UpdateUsable(effects);
-  Mark(kAllVcs, true, effects);
-  GiveUpQueued(kAllVcs, effects);
+  agreement_.handshake.Refuse(now, peer_.own->transport);
+  choice_.Update(effects);
+  reach_.Lose(Reach::kAllVcs, effects);
   return false;
 }
 
 // Our settings were changed: checks whether the peer still fits, and whether we fit it. No
 // keepalive waits longer than the settings permit.
-void Peer::RecheckHello(Time now, Effects& effects) {
-  keepalive_at_ = std::min(keepalive_at_, now + own_->paths.hello_idle / kKeepalivesInIdle);
-  if (handshake_.identities().peer == 0) return;
-  if (CheckHello(now, effects)) UpdateUsable(effects);
-  SendHello(effects);
-  ArmHandshake(effects);
+void Association::OnNewParams(Time now, Effects& effects) {
+  agreement_.handshake.OnNewParams(now, peer_.own->transport);
+  keepalive_at_ = std::min(keepalive_at_, now + peer_.own->paths.hello_idle / kKeepalivesInIdle);
+  if (agreement_.handshake.identities().peer != 0) {
+    if (CheckHello(now, effects)) choice_.Update(effects);
+    Ask(effects);
+    Arm(effects);
+  }
+  reach_.OnNewParams(now);
+  Arm(effects);
 }
 
 // ---- Associations.
 
 // The peer is another boot than the one that PDUs were exchanged with, if any were: PDUs in flight
 // to that boot are given up, and sequence numbers restart.
-void Peer::EndAssociation(Time now, Effects& effects) {
+void Association::End(Time now, Effects& effects) {
   VcPsns first;
   bool history = false;
-  for (PathConnection number = 0; number < own_->map.vc_count(); ++number) {
-    first[number] = DrawFirst(connection(0, number), own_->numbers);
+  for (PathConnection number = 0; number < peer_.own->map.vc_count(); ++number) {
+    first[number] = DrawFirst(peer_.connection(0, number), peer_.own->numbers);
   }
-  handshake_.SetFirst(first);
-  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
-    sessions_[plane].Reset();
-    for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
-      Connection& ended = connection(plane, number);
-      history |= ended.MayHaveHistory();
-      const uint32_t bytes = ended.in_flight().bytes();
-      // PLANE carries the first PSNs of further sessions.
-      const Psn next =
-          number < own_->map.vc_count() ? first[number] : DrawFirst(ended, own_->numbers);
-      PduList pdus;
-      ended.Reset(pdus);
-      ended.tx().Restart(next, pdus);
-      ended.rx().Close();
-      GiveUp(plane, number, Ending::kPeerReset, false, bytes, pdus, effects);
+  agreement_.handshake.SetFirst(first);
+  for (PlaneIndex plane = 0; plane < peer_.own->map.plane_count(); ++plane) {
+    peer_.sessions[plane].Reset();
+    for (PathConnection number = 0; number < peer_.own->map.path_connections(); ++number) {
+      const auto end = [&](Connection& ended, PduList& pdus) {
+        history |= ended.MayHaveHistory();
+        // PLANE carries the first PSNs of further sessions.
+        const Psn next = number < peer_.own->map.vc_count() ? first[number]
+                                                            : DrawFirst(ended, peer_.own->numbers);
+        ended.Reset(pdus);
+        ended.tx().Restart(next, pdus);
+        ended.rx().Close();
+      };
+      flight_.GiveUp(plane, number, Ending::kPeerReset, false, effects, end);
     }
   }
   effects.Add(effect::CreditChange{effect::CreditStep::kEnd});
-  BeginGroups(now, effects);
-  paths_->sessions = false;
-  placement_.EndMoves();
-  paths_->unreachable = false;
+  groups_.Begin(now, effects);
+  peer_.paths->sessions = false;
+  choice_.placement().EndMoves();
+  peer_.paths->unreachable = false;
   if (!history) return;
   effects.Add(effect::Count{Counter::kPeerResets});
-  Emit(PeerEvent::kReset, 0, 0, effects);
+  effects.Add(effect::Emit{PeerEvent::kReset});
 }
 
 // Both ends have agreed: accepts PDUs of the peer, from the PSNs that it has named. If the peer
 // sends in generations, a PLANE carries these PSNs.
-void Peer::OpenAssociation(Effects& effects) {
-  for (PlaneIndex plane = 0; !hello_.sends_generations && plane < own_->map.plane_count();
-       ++plane) {
-    for (PathConnection number = 0; number < own_->map.vc_count(); ++number) {
-      connection(plane, number).rx().Open(hello_.first[number]);
+void Association::Open(Effects& effects) {
+  for (PlaneIndex plane = 0;
+       !agreement_.hello.sends_generations && plane < peer_.own->map.plane_count(); ++plane) {
+    for (PathConnection number = 0; number < peer_.own->map.vc_count(); ++number) {
+      peer_.connection(plane, number).rx().Open(agreement_.hello.first[number]);
     }
   }
   effects.Add(effect::CreditChange{effect::CreditStep::kBegin});
-  FindAgain(effects);
+  reach_.FindAgain(effects);
 }
 
-// The connections to the peer are out of step, and no acknowledgement will bring them back.
-void Peer::StartOver(Time now, Effects& effects) {
+void Association::StartOver(Time now, Effects& effects) {
   effects.Add(effect::Count{Counter::kDesynchronized});
-  handshake_.StartOver(now, own_->numbers);
-  EndAssociation(now, effects);
-  UpdateUsable(effects);
-  ArmHandshake(effects);
+  agreement_.handshake.StartOver(now, peer_.own->numbers);
+  End(now, effects);
+  choice_.Update(effects);
+  Arm(effects);
 }
 
 // ---- Peers that do not speak HELLO, or not yet.
 
 // The data PDU is of a generation that has ended, or of a peer without an association.
-[[gnu::cold]] void Peer::OnClosedData(PlaneIndex plane, PathConnection number, bool sequenced,
-                                      RhOp op, Psn rpsn, Time now, Effects& effects) {
-  if (handshake_.open()) {
+[[gnu::cold]] void Association::OnClosedData(PlaneIndex plane, PathConnection number,
+                                             bool sequenced, RhOp op, Psn rpsn, Time now,
+                                             Effects& effects) {
+  if (agreement_.handshake.open()) {
     if (sequenced) effects.Add(effect::Count{Counter::kRxFenced});
     return;
   }
-  handshake_.OnData(now);
+  agreement_.handshake.OnData(now);
   if (sequenced) {
     effects.Add(effect::Count{Counter::kRxBeforeHello});
     Greet(now, effects);
-  } else if (op == RhOp::kNack && handshake_.identities().peer == 0) {
+  } else if (op == RhOp::kNack && agreement_.handshake.identities().peer == 0) {
     // The NACK answers a probe. If the peer is plain, `rpsn` is the PSN that it accepts next.
     PduList none;
-    connection(plane, number).tx().Restart(rpsn, none);
+    peer_.connection(plane, number).tx().Restart(rpsn, none);
   }
 }
 
 // Queries the expected PSN of each connection of the peer: an unsequenced PDU ahead of that PSN is
 // answered with a NACK (wire profile §6), an earlier PDU is not answered. The expected PSN is not
 // known, but one of two PSNs that are half the number space apart is ahead of it.
-void Peer::SendProbes(Effects& effects) const {
+void Association::SendProbes(Effects& effects) const {
   constexpr int kHalf = 1 << 15;
-  const auto ahead = static_cast<int>(handshake_.probe_quarter() << 14) + 1;
-  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
-    for (PathConnection number = 0; IsPresent(plane) && number < own_->map.vc_count(); ++number) {
+  const auto ahead = static_cast<int>(agreement_.handshake.probe_quarter() << 14) + 1;
+  for (PlaneIndex plane = 0; plane < peer_.own->map.plane_count(); ++plane) {
+    for (PathConnection number = 0; peer_.IsPresent(plane) && number < peer_.own->map.vc_count();
+         ++number) {
       for (const int far : {0, kHalf}) {
         effects.Add(effect::Probe{
-            plane, number, connection(plane, number).in_flight().next_psn().Plus(ahead + far)});
+            plane, number,
+            peer_.connection(plane, number).in_flight().next_psn().Plus(ahead + far)});
       }
     }
   }
 }
 
-void Peer::OnPlain(Effects& effects) {
-  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
-    for (PathConnection number = 0; number < own_->map.vc_count(); ++number) {
-      connection(plane, number).rx().Open(Psn(0));
+void Association::OnPlain(Effects& effects) {
+  for (PlaneIndex plane = 0; plane < peer_.own->map.plane_count(); ++plane) {
+    for (PathConnection number = 0; number < peer_.own->map.vc_count(); ++number) {
+      peer_.connection(plane, number).rx().Open(Psn(0));
     }
   }
   effects.Add(effect::CreditChange{effect::CreditStep::kUncounted});
-  FindAgain(effects);
-  UpdateUsable(effects);
-  placement_.Unblock(effects);
+  reach_.FindAgain(effects);
+  choice_.Update(effects);
+  choice_.placement().Unblock(effects);
 }
 
 // The peer has not answered in any way for too long: no waiting PDU was ever sent.
-void Peer::OnSilence(Effects& effects) {
-  if (lost_vcs() == 0) {
-    effects.Add(effect::Count{Counter::kUnreachable});
-    Emit(PeerEvent::kUnreachable, 0, 0, effects);
-  }
-  Mark(kAllVcs, true, effects);
-  GiveUpQueued(kAllVcs, effects);
+void Association::OnSilence(Effects& effects) {
+  if (reach_.lost_vcs() == 0) Reach::EmitUnreachable(0, 0, effects);
+  reach_.Lose(Reach::kAllVcs, effects);
 }
 
-// A queue waits, and no plane is usable.
-void Peer::OnWaiting(Time now, Effects& effects) {
-  if (IsResolving()) {
+void Association::OnWaiting(Time now, Effects& effects) {
+  if (peer_.IsResolving()) {
     effects.Add(effect::Count{Counter::kTxWaitsMac});
-  } else if (!handshake_.open()) {
+  } else if (!agreement_.handshake.open()) {
     Greet(now, effects);
   }
 }

@@ -10,22 +10,18 @@
 
 #include "base/coordinates.h"
 #include "peer/effects.h"
-#include "peer/own_end.h"
-#include "peer/peer_paths.h"
-#include "transport/connection.h"
+#include "peer/parts.h"
 
 namespace suede {
 
 class FlowPlacement {
  public:
-  // The peer's part of the instance's arrays: `connections` is [plane][session][VC].
-  FlowPlacement(OwnEnd* own, uint16_t xpuid, PeerPaths* paths, const Connection* connections)
-      : own_(own), paths_(paths), connections_(connections), xpuid_(xpuid) {}
+  explicit FlowPlacement(const PeerParts& peer) : peer_(peer) {}
 
   // Whether a queue that waits for this connection may go on.
   bool MaySend(PlaneIndex plane, PathConnection number) const {
-    return (paths_->choice[own_->map.VcOf(number)] & 1u << plane) != 0 &&
-           connection(plane, number).tx().CanSend(0, own_->transport);
+    return (peer_.paths->choice[peer_.own->map.VcOf(number)] & 1u << plane) != 0 &&
+           peer_.connection(plane, number).tx().CanSend(0, peer_.own->transport);
   }
   // Unblocks the queues that wait for a connection: any that can send, or this connection.
   void Unblock(Effects& effects) const;
@@ -45,10 +41,9 @@ class FlowPlacement {
   void EndMoves();
 
  private:
-  const Connection& connection(PlaneIndex plane, PathConnection number) const {
-    return connections_[own_->map.At(0, plane, number)];
+  uint32_t KeyOf(Vc flow) const {
+    return uint32_t{peer_.own->xpuid} << 12 | flow << 10 | peer_.xpuid;
   }
-  uint32_t KeyOf(Vc flow) const { return uint32_t{own_->xpuid} << 12 | flow << 10 | xpuid_; }
   uint32_t BusyOf(Vc flow, PlaneIndex plane) const;
   PlaneMask HomesFor(Vc flow) const;
   uint32_t BusyAtHome(PlaneIndex plane) const;
@@ -59,10 +54,7 @@ class FlowPlacement {
   void EndMove(Vc flow);
   bool Move(Vc flow, Effects& effects);
 
-  OwnEnd* own_;
-  PeerPaths* paths_;
-  const Connection* connections_;
-  uint16_t xpuid_;
+  const PeerParts& peer_;
 };
 
 }  // namespace suede

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peer/peer.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace suede {
 
-Peer::Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places)
-    : own_(own),
-      paths_(places.paths),
-      sessions_(places.sessions),
-      groups_(places.groups),
-      connections_(places.connections),
-      rates_(own, places.paths, places.connections, places.rates),
-      placement_(own, xpuid, places.paths, places.connections),
-      xpuid_(xpuid) {
-  handshake_.Begin(own->numbers, plain);
+Peer::Peer(const PeerParts& parts)
+    : peer_(parts),
+      choice_(peer_, agreement_),
+      reach_(peer_),
+      flight_(peer_, choice_),
+      health_(peer_, reach_, choice_, flight_),
+      groups_(peer_, agreement_, choice_),
+      association_(peer_, agreement_, reach_, choice_, flight_, health_, groups_),
+      fences_(peer_, reach_, choice_, flight_, health_, association_),
+      probes_(peer_, agreement_, choice_, health_, groups_, association_) {
+  agreement_.handshake.Begin(peer_.own->numbers, peer_.plain);
   // Nothing is accepted before there is an association, or the peer is plain.
-  for (uint32_t i = 0; !plain && i < own->map.peer_connections(); ++i) {
-    connections_[i].rx().Close();
+  for (uint32_t i = 0; !peer_.plain && i < peer_.own->map.peer_connections(); ++i) {
+    peer_.connections[i].rx().Close();
   }
-  paths_->flows = own_->is_strict();
+  peer_.paths->flows = peer_.own->is_strict();
 }
 
 void Peer::OnControl(PlaneIndex plane, const ControlMessage& message, const ControlFacts& facts,
                      Time now, Effects& effects) {
   if (const auto* hello = std::get_if<Hello>(&message)) {
-    return OnHello(plane, *hello, facts, now, effects);
+    return association_.OnHello(plane, *hello, facts, now, effects);
   }
   const SessionIndex slot(facts.slot);
   const bool is_of_session =
       std::holds_alternative<NotReady>(message) || std::holds_alternative<Ready>(message);
   if (is_of_session && slot == kNoSlot) return effects.Add(effect::Count{Counter::kRxSession});
-  if (!IsOfAssociation(plane, IdentitiesOf(message), effects)) return;
+  if (!association_.IsOfAssociation(plane, IdentitiesOf(message), effects)) return;
   // (The most frequent one first.)
   if (const auto* credit = std::get_if<Credit>(&message)) {
     effects.Add(effect::CreditReceived{*credit});
@@ -41,104 +41,55 @@ void Peer::OnControl(PlaneIndex plane, const ControlMessage& message, const Cont
   } else if (const auto* ready = std::get_if<Ready>(&message)) {
     OnReady(plane, slot, *ready, now, effects);
   } else if (const auto* plane_hello = std::get_if<PlaneHello>(&message)) {
-    OnPlane(plane, *plane_hello, facts.sealed, now, effects);
+    probes_.OnPlane(plane, *plane_hello, facts.sealed, now, effects);
   } else if (const auto* fence = std::get_if<Fence>(&message)) {
-    OnFence(plane, *fence, facts.sealed, now, effects);
+    fences_.OnFence(plane, *fence, facts.sealed, now, effects);
   } else if (const auto* fenced = std::get_if<Fenced>(&message)) {
-    OnFenced(*fenced, now, effects);
+    fences_.OnFenced(*fenced, now, effects);
   } else if (const auto* congestion = std::get_if<Congestion>(&message)) {
     effects.Add(effect::CongestionReceived{plane, *congestion});
   } else if (const auto* session = std::get_if<SessionNumber>(&message)) {
     const bool answers_fence = session->answer && session->fence;
-    answers_fence ? OnSessionFenced(plane, *session, now, effects)
-                  : OnSession(plane, *session, now, effects);
+    answers_fence ? fences_.OnSessionFenced(plane, *session, now, effects)
+                  : groups_.OnSession(plane, *session, now, effects);
   }
 }
 
 // ---- Facts of this end.
 
-void Peer::OnPlaneChange(PlaneIndex plane, PlaneDownReason reason, Time now, Effects& effects) {
-  if (paths_->sessions && IsPresent(plane)) {
-    if (own_->port_up(plane) && own_->admin[plane] != PlaneAdmin::kDown) {
-      sessions_[plane].OnLinkUp(now);
-      ArmSession(plane, effects);
-    } else {
-      PlaneDown(plane, reason, now, effects);
-    }
-  }
-  UpdateUsable(effects);
-  placement_.Unblock(effects);
-}
-
-// (Planes need no notice: each is probed again, and each PLANE has its own timeout.)
-void Peer::OnStandstill(Duration time) {
-  if (!paths_->sessions) return;
-  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
-    paths_->alive_at = std::max(paths_->alive_at, sessions_[plane].last_heard());
-  }
-  paths_->alive_at += time;
-}
-
-// The peer's MAC address is known now, or has changed. PDUs that wait for the address may be sent,
-// and a queue that waits only for it tries again.
+// PDUs that wait for the address may be sent, and a queue that waits only for it tries again.
 void Peer::OnMac(PlaneIndex plane, Effects& effects) {
-  paths_->resolving &= static_cast<PlaneMask>(~(1u << plane));
-  for (Vc vc = 0; vc < kVcCount; ++vc) {
-    const auto bit = static_cast<uint8_t>(1u << vc);
-    const PathConnection number = own_->map.Number(0, vc);
-    const bool lost = connection(plane, number).tx().lost() || paths_->unreachable;
-    if ((lost_vcs_ & bit) == 0 || lost) continue;
-    if (!cut_off_) Emit(PeerEvent::kReachable, plane, number, effects);
-    Mark(bit, false, effects);
-  }
-  UpdateUsable(effects);
-  effects.Add(effect::Unblock{kAllVcs});
-}
-
-// Does nothing if another plane has the peer's MAC address.
-void Peer::OnNoMac(Effects& effects) {
-  if (!IsResolving()) return;
-  for (Vc vc = 0; vc < own_->map.vc_count(); ++vc) {
-    if ((lost_vcs_ & 1u << vc) == 0) {
-      effects.Add(effect::Count{Counter::kUnreachable});
-      Emit(PeerEvent::kUnreachable, 0, own_->map.Number(0, vc), effects);
-    }
-    Mark(own_->map.VcsWith(vc), true, effects);
-    GiveUpQueued(own_->map.VcsWith(vc), effects);
-  }
+  peer_.paths->resolving &= static_cast<PlaneMask>(~(1u << plane));
+  reach_.OnMac(plane, effects);
+  choice_.Update(effects);
+  effects.Add(effect::Unblock{Reach::kAllVcs});
 }
 
 void Peer::SetWeight(PlaneIndex plane, uint32_t weight, Time now, Effects& effects) {
-  const bool had_route = paths_->HasRoute(plane);
-  paths_->SetWeight(plane, weight);
-  if (rates_.Forget(plane)) placement_.Place(effects);
-  paths_->PublishShares(own_->shares);
-  if (had_route == (weight != 0)) return placement_.Place(effects);
-  UpdateUsable(effects);
-  if (HasRoute()) {
-    OnRouteBack(effects);
+  const bool had_route = peer_.paths->HasRoute(plane);
+  peer_.paths->SetWeight(plane, weight);
+  choice_.ForgetRate(plane, effects);
+  peer_.paths->PublishShares(peer_.own->shares);
+  if (had_route == (weight != 0)) return choice_.placement().Place(effects);
+  choice_.Update(effects);
+  if (reach_.HasRoute()) {
+    reach_.OnRouteBack(effects);
   } else {
-    OnRouteGone(now, effects);
+    reach_.OnRouteGone(now);
+    association_.Arm(effects);
   }
-  placement_.Unblock(effects);
+  choice_.placement().Unblock(effects);
 }
 
 void Peer::OnNewParams(PlaneIndex plane, PathConnection number, Time now, Effects& effects) {
   if (number == 0) {
-    sessions_[plane].OnNewParams(now, own_->paths);
-    ArmSession(plane, effects);
-    if (plane == 0) {
-      handshake_.OnNewParams(now, own_->transport);
-      RecheckHello(now, effects);
-      if (cut_off_at_ != kNever) {
-        cut_off_at_ = std::min(cut_off_at_, now + own_->paths.unreachable);
-      }
-      ArmHandshake(effects);
-    }
+    peer_.sessions[plane].OnNewParams(now, peer_.own->paths);
+    peer_.ArmSession(plane, effects);
+    if (plane == 0) association_.OnNewParams(now, effects);
   }
-  connection(plane, number).OnNewParams(now, own_->transport);
-  ArmConnection(plane, number, effects);
-  placement_.Unblock(plane, number, effects);
+  peer_.connection(plane, number).OnNewParams(now, peer_.own->transport);
+  peer_.ArmConnection(plane, number, effects);
+  choice_.placement().Unblock(plane, number, effects);
 }
 
 // ---- For tests.
@@ -147,38 +98,40 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
   const auto check = [](bool holds) {
     if (!holds) std::abort();
   };
-  for (PlaneIndex plane = 0; plane < own_->map.plane_count(); ++plane) {
-    const PlaneSession& session = sessions_[plane];
+  for (PlaneIndex plane = 0; plane < peer_.own->map.plane_count(); ++plane) {
+    const PlaneSession& session = peer_.sessions[plane];
     uint32_t bytes = 0;
-    groups_[plane].CheckInvariants();
-    for (PathConnection number = 0; number < own_->map.path_connections(); ++number) {
-      const Connection& one = connection(plane, number);
+    peer_.groups[plane].CheckInvariants();
+    for (PathConnection number = 0; number < peer_.own->map.path_connections(); ++number) {
+      const Connection& one = peer_.connection(plane, number);
       one.tx().CheckInvariants(widest);
       bytes += one.in_flight().bytes();
       // A frozen connection waits for a FENCED, of its plane or its session.
-      const bool fencing = (groups_[plane].fencing() >> own_->map.SessionOf(number) & 1) != 0;
+      const bool fencing =
+          (peer_.groups[plane].fencing() >> peer_.own->map.SessionOf(number) & 1) != 0;
       check(!one.tx().frozen() || session.fencing() || fencing);
       // Without an association, no PDU is in flight or accepted.
-      check(handshake_.open() || (one.rx().closed() && one.in_flight().bytes() == 0));
+      check(agreement_.handshake.open() || (one.rx().closed() && one.in_flight().bytes() == 0));
     }
-    check(bytes == paths_->InFlightOn(plane));
+    check(bytes == peer_.paths->InFlightOn(plane));
     check(!session.up() || (session.begun() && !session.fencing()));
-    check(paths_->sessions || !session.begun());
-    check((paths_->open & 1u << plane) == 0 || IsOpen(plane));
-    const uint32_t part = rates_.of(plane) == nullptr ? PathRate::kWhole : rates_.of(plane)->part();
-    check(paths_->part[plane] == part && part >= PathRate::kMin && part <= PathRate::kWhole);
-    check((paths_->usable & 1u << plane) == 0 || paths_->HasRoute(plane));
+    check(peer_.paths->sessions || !session.begun());
+    check((peer_.paths->open & 1u << plane) == 0 || choice_.IsOpen(plane));
+    const uint32_t part = peer_.rates == nullptr ? PathRate::kWhole : peer_.rates[plane].part();
+    check(peer_.paths->part[plane] == part && part >= PathRate::kMin && part <= PathRate::kWhole);
+    check((peer_.paths->usable & 1u << plane) == 0 || peer_.paths->HasRoute(plane));
   }
-  check((paths_->usable & ~paths_->open) == 0);
-  check(!cut_off_ || !HasRoute());
-  check(HasRoute() || cut_off_ || cut_off_at_ != kNever);
-  check(!paths_->sessions || (own_->has_sessions && handshake_.associated()));
-  check(paths_->open == 0 || (handshake_.open() && mismatch_ == HelloMismatch::kNone));
+  check((peer_.paths->usable & ~peer_.paths->open) == 0);
+  const bool has_route = reach_.HasRoute();
+  check(!reach_.cut_off() || !has_route);
+  check(has_route || reach_.cut_off() || reach_.deadline() != kNever);
+  check(!peer_.paths->sessions || (peer_.own->has_sessions && agreement_.handshake.associated()));
+  check(peer_.paths->open == 0 || agreement_.stands());
   for (Vc vc = 0; vc < kVcCount; ++vc) {
-    const Vc flow = own_->map.KeyOf(vc);
-    const bool moving = (paths_->moving & 1u << flow) != 0;
-    const uint32_t home = own_->is_strict() ? 1u << paths_->home[flow] : ~0u;
-    check(paths_->choice[vc] == (moving ? 0 : paths_->usable & home));
+    const Vc flow = peer_.own->map.KeyOf(vc);
+    const bool moving = (peer_.paths->moving & 1u << flow) != 0;
+    const uint32_t home = peer_.own->is_strict() ? 1u << peer_.paths->home[flow] : ~0u;
+    check(peer_.paths->choice[vc] == (moving ? 0 : peer_.paths->usable & home));
   }
 }
 

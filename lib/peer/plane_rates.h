@@ -11,27 +11,18 @@
 #include "base/coordinates.h"
 #include "base/time.h"
 #include "peer/effects.h"
-#include "peer/own_end.h"
+#include "peer/parts.h"
 #include "peer/path_rate.h"
-#include "peer/peer_paths.h"
-#include "transport/connection.h"
 
 namespace suede {
 
 class PlaneRates {
  public:
-  // The peer's part of the instance's arrays: `connections` is [plane][session][VC]; `rates` is
-  // [plane], null: nothing is measured.
-  PlaneRates(OwnEnd* own, PeerPaths* paths, const Connection* connections, PathRate* rates)
-      : own_(own), paths_(paths), connections_(connections), rates_(rates) {}
+  explicit PlaneRates(const PeerParts& peer) : peer_(peer) {}
 
-  // Null: nothing is measured.
-  const PathRate* of(PlaneIndex plane) const {
-    return rates_ == nullptr ? nullptr : &rates_[plane];
-  }
   // PDUs have left the plane without an acknowledgement.
   void Spoil(PlaneIndex plane) {
-    if (rates_ != nullptr) rates_[plane].Spoil();
+    if (peer_.rates != nullptr) peer_.rates[plane].Spoil();
   }
   struct Facts {
     bool disturbed = false;  // the plane does not send, or is down
@@ -47,10 +38,7 @@ class PlaneRates {
   PathRate::Facts FactsOf(PlaneIndex plane, const Facts& facts) const;
   bool TakePart(PlaneIndex plane);
 
-  OwnEnd* own_;
-  PeerPaths* paths_;
-  const Connection* connections_;
-  PathRate* rates_;
+  const PeerParts& peer_;
 };
 
 }  // namespace suede

@@ -27,9 +27,9 @@ void DueTimers::OnTimer(uint32_t timer, Time now) {
     case Timers::Kind::kHandshake: {
       Effects effects;
       if (Pauses::IsMute(instance)) [[unlikely]] {
-        instance.peers[owner.number].OnMute(now, effects);
+        instance.peers[owner.number].association().OnMute(now, effects);
       } else {
-        instance.peers[owner.number].OnHandshakeDeadline(now, effects);
+        instance.peers[owner.number].association().OnDeadline(now, effects);
       }
       return effector_.Apply(instance, PeerIndex(owner.number), effects);
     }
@@ -44,10 +44,10 @@ void DueTimers::OnTimer(uint32_t timer, Time now) {
 }
 
 void DueTimers::OnSessionTimer(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now) {
-  const bool asks = instance.peers[peer].AsksForHold(plane, now);
+  const bool asks = instance.peers[peer].probes().AsksForHold(plane, now);
   const Hold hold = asks ? pauses_.HoldOf(instance, peer, plane, now) : Hold::kNone;
   Effects effects;
-  instance.peers[peer].OnSessionDeadline(plane, hold, now, effects);
+  instance.peers[peer].probes().OnDeadline(plane, hold, now, effects);
   effector_.Apply(instance, peer, effects);
 }
 

@@ -222,7 +222,7 @@ bool Pipeline::StagePdus(Time now) {
   for (PeerRef of; stager_.TakeWaiting(of);) {
     Instance& instance = *lcore_.instances[of.instance];
     Effects effects;
-    instance.peers[of.peer].OnWaiting(now, effects);
+    instance.peers[of.peer].association().OnWaiting(now, effects);
     effector_.Apply(instance, of.peer, effects);
   }
   return staged;

@@ -34,7 +34,7 @@ void PlaneWatch::AskOnFailedPlanes(Time now) {
     while (failed.has_work() && room != 0) {
       const PeerIndex peer(failed.NextPeer(static_cast<uint32_t>(instance->peers.size())));
       Effects effects;
-      instance->peers[peer].OnFailedPlanes(failed.report(), now, effects);
+      instance->peers[peer].probes().OnFailedPlanes(failed.report(), now, effects);
       if (!effects.empty()) --room;
       effector_.Apply(*instance, peer, effects);
       if (failed.has_work()) continue;
@@ -48,7 +48,7 @@ void PlaneWatch::AskOnFailedPlanes(Time now) {
 // This lcore has stalled: silence in that time is no evidence about peers.
 void PlaneWatch::OnPause(Duration time) {
   for (const auto& instance : lcore_.instances) {
-    for (Peer& peer : instance->peers) peer.OnStandstill(time);
+    for (Peer& peer : instance->peers) peer.health().OnStandstill(time);
   }
 }
 
@@ -83,7 +83,7 @@ void PlaneWatch::OnPlaneChange(Instance& instance, PlaneIndex plane, PlaneDownRe
                                Time now) {
   for (PeerIndex peer = 0; peer < instance.peers.size(); ++peer) {
     Effects effects;
-    instance.peers[peer].OnPlaneChange(plane, reason, now, effects);
+    instance.peers[peer].health().OnPlaneChange(plane, reason, now, effects);
     effector_.Apply(instance, peer, effects);
   }
 }

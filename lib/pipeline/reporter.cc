@@ -90,7 +90,8 @@ PlaneRow RowOf(const Instance& instance, PeerIndex peer, PlaneIndex plane, Time 
   const PeerPaths& paths = instance.paths[peer];
   const PlaneSession& session = instance.sessions[instance.map.PathAt(peer, plane)];
   const bool heard = session.last_heard() != Time{};
-  const PathRate* const rate = instance.peers[peer].rates().of(plane);
+  const PathRate* const rate =
+      instance.measures ? &instance.rates[instance.map.PathAt(peer, plane)] : nullptr;
   return {.peer_xpuid = instance.params.peers[peer].xpuid,
           .plane = static_cast<uint8_t>(plane),
           .peer_plane = session.peer_plane(),

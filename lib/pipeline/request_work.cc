@@ -97,7 +97,7 @@ void RequestWork::Do(const request::LosePeer& request) {
   const PeerIndex peer(request.peer);
   if (peer >= instance.peers.size()) return;
   Effects effects;
-  instance.peers[peer].OnNoMac(effects);
+  instance.peers[peer].reach().OnNoMac(effects);
   parts_.effector.Apply(instance, peer, effects);
 }
 

@@ -54,7 +54,7 @@ bool SealWork::Ask(Instance& instance, PeerIndex peer) {
   SealedPeer& sealed = instance.SealOf(peer);
   if (!sealed.WantsAsking()) return false;
   Effects effects;
-  instance.peers[peer].Ask(effects);
+  instance.peers[peer].association().Ask(effects);
   effector_.Apply(instance, peer, effects);
   return true;
 }

@@ -166,7 +166,7 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
   if (peer == Instance::kNoPeer) return Checked::kDone;
   instance.counters.Add(DropCounter(seal_opener_.error(i)));
   if (seal_opener_.error(i) == SealError::kKey) {
-    instance.peers[peer].OnUnopened(now, effects_.For(instance, peer));
+    instance.peers[peer].association().OnUnopened(now, effects_.For(instance, peer));
   }
   return Checked::kDone;
 }
@@ -416,9 +416,9 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
 // peer without an association.
 [[gnu::cold]] void Receiver::OnClosed(Instance& instance, ConnectionIndex number, ReceivedPdu pdu,
                                       bool sequenced, Time now) {
-  instance.peers[pdu.peer].OnClosedData(pdu.plane, instance.map.NumberOf(number), sequenced,
-                                        pdu.rh.op(), pdu.rh.rpsn(), now,
-                                        effects_.For(instance, pdu.peer));
+  instance.peers[pdu.peer].association().OnClosedData(pdu.plane, instance.map.NumberOf(number),
+                                                      sequenced, pdu.rh.op(), pdu.rh.rpsn(), now,
+                                                      effects_.For(instance, pdu.peer));
 }
 
 // An unsequenced PDU shows that sequenced PDUs are missing or were overtaken.
@@ -467,9 +467,9 @@ void Receiver::OnControlPdu(Instance& instance, uint32_t i, PeerIndex peer, Plan
     return;
   }
   instance.counters.Add(Counter::kRxControlPdus);
-  Peer::ControlFacts facts{.waits = instance.blocked[peer] != 0,
-                           .slot = SlotOf(instance, peer, plane, burst_.series(i).session()),
-                           .sealed = instance.seals() && instance.SealOf(peer).IsSealed()};
+  ControlFacts facts{.waits = instance.blocked[peer] != 0,
+                     .slot = SlotOf(instance, peer, plane, burst_.series(i).session()),
+                     .sealed = instance.seals() && instance.SealOf(peer).IsSealed()};
   if (const auto* hello = std::get_if<Hello>(&message)) {
     facts.is_pong = instance.ping.TakeAnswer(peer, instance.own.hello, *hello, now);
   }

@@ -20,7 +20,7 @@ void AckProcessor::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, P
   if (verdict == RpsnVerdict::kResumed) OnResumed(instance, number, effects);
   if (instance.own.has_sessions && !acked.empty()) {
     const PlaneIndex plane = instance.map.PlaneOf(number);
-    instance.peer_of(number).OnProof(plane, now);
+    instance.peer_of(number).health().OnProof(plane, now);
     if (connection.in_flight().bytes() == 0) instance.own.OnIdle(plane);
   }
   OnAcked(instance, number, bytes - connection.in_flight().bytes(), acked, effects);
@@ -62,20 +62,20 @@ RpsnVerdict AckProcessor::OnNack(Instance& instance, ConnectionIndex number, Psn
   }
   const PlaneIndex plane = instance.map.PlaneOf(number);
   if (instance.connections[number].tx().has_aside()) [[unlikely]]
-    instance.peers[peer].TakeBack(plane, instance.map.NumberOf(number));
+    instance.peers[peer].flight().TakeBack(plane, instance.map.NumberOf(number));
   instance.CountOut(peer, plane, bytes);
   completions_.EndAcked(instance, number, acked);
   if (instance.paths[peer].moving == 0) [[likely]]
     return;
-  instance.peers[peer].placement().OnEnded(effects.For(instance, peer));
+  instance.peers[peer].choice().placement().OnEnded(effects.For(instance, peer));
 }
 
 [[gnu::cold]] void AckProcessor::OnResumed(Instance& instance, ConnectionIndex number,
                                            PeerEffects& effects) {
   completions_.LetGo(instance, number);
   const PeerIndex peer = instance.map.PeerOf(number);
-  instance.peers[peer].OnResumed(instance.map.PlaneOf(number), instance.map.NumberOf(number),
-                                 effects.For(instance, peer));
+  instance.peers[peer].reach().OnResumed(
+      instance.map.PlaneOf(number), instance.map.NumberOf(number), effects.For(instance, peer));
 }
 
 }  // namespace suede

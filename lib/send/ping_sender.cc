@@ -30,7 +30,7 @@ PingState PingSender::AskByHand(Instance& instance, PeerIndex peer, PlaneIndex p
     return PingState::kAsked;
   }
   ping.nonces[plane] = instance.own.numbers.Next();
-  Hello hello = instance.peers[peer].MakeHello(true, 0);
+  Hello hello = instance.peers[peer].association().MakeHello(true, 0);
   hello.nonce = ping.nonces[plane];
   if (!ControlSender::SendControl(instance, peer, plane, hello)) return PingState::kNoRoom;
   ping.hello |= bit;

@@ -31,8 +31,8 @@ void RunQueue::Unblock(Instance& instance, ConnectionIndex number) {
   const PeerIndex peer = instance.map.PeerOf(number);
   const uint32_t mask = instance.blocked[peer] & instance.map.VcsOf(number);
   if (mask == 0) return;
-  if (instance.peers[peer].placement().MaySend(instance.map.PlaneOf(number),
-                                               instance.map.NumberOf(number)) &&
+  if (instance.peers[peer].choice().placement().MaySend(instance.map.PlaneOf(number),
+                                                        instance.map.NumberOf(number)) &&
       instance.Permits(peer, instance.map.PlaneOf(number), 0)) {
     Unblock(instance, peer, mask);
   }

@@ -424,7 +424,7 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
       instance.map.At(peer, PlaneIndex(lane), SessionIndex(queue.slot), vc);
   if (instance.connections[number].in_flight().count() != 0) [[likely]]
     return false;
-  if (!instance.peers[peer].placement().OnFlowBegins(vc)) return false;
+  if (!instance.peers[peer].choice().placement().OnFlowBegins(vc)) return false;
   const uint32_t vcs = instance.map.VcsOf(number);
   instance.SetLane(peer, vcs, PlaneIndex(instance.paths[peer].home[instance.map.VcOf(number)]));
   instance.counters.Add(Counter::kFlowRebinds);

@@ -12,7 +12,8 @@ using Association = PeerBench;
 
 TEST_F(Association, AQueueThatWaitsBeginsIt) {
   Make({});
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnWaiting(now, e); }, true), Lines{"arm handshake 0/0"});
+  EXPECT_EQ(Do([&](Effects& e) { peer->association().OnWaiting(now, e); }, true),
+            Lines{"arm handshake 0/0"});
   EXPECT_EQ(HandshakeDue(), Lines{"say 0 HELLO asks"});
   EXPECT_EQ(HandshakeDue(),
             (Lines{"say 1 HELLO asks", "probe 0/0", "probe 0/0", "probe 1/0", "probe 1/0"}))
@@ -21,22 +22,24 @@ TEST_F(Association, AQueueThatWaitsBeginsIt) {
 
 TEST_F(Association, WhatCannotBeOpenedBeginsIt) {
   Make({});
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnUnopened(now, e); }, true), Lines{"arm handshake 0/0"});
+  EXPECT_EQ(Do([&](Effects& e) { peer->association().OnUnopened(now, e); }, true),
+            Lines{"arm handshake 0/0"});
   Associate();
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnUnopened(now, e); }, true), Lines{});
+  EXPECT_EQ(Do([&](Effects& e) { peer->association().OnUnopened(now, e); }, true), Lines{});
 }
 
 TEST_F(Association, NobodyIsGreetedWithoutAnAddress) {
   Make({.resolving = 3});
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnWaiting(now, e); }, true),
+  EXPECT_EQ(Do([&](Effects& e) { peer->association().OnWaiting(now, e); }, true),
             Lines{"count tx_waits_mac_total"});
   EXPECT_EQ(Do([&](Effects& e) { peer->OnMac(1, e); }), Lines{"unblock {0123}"});
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnWaiting(now, e); }, true), Lines{"arm handshake 0/0"});
+  EXPECT_EQ(Do([&](Effects& e) { peer->association().OnWaiting(now, e); }, true),
+            Lines{"arm handshake 0/0"});
 }
 
 TEST_F(Association, NothingIsSaidWhileNoPortIsUp) {
   Make({});
-  Do([&](Effects& e) { peer->OnWaiting(now, e); });
+  Do([&](Effects& e) { peer->association().OnWaiting(now, e); });
   own->SetPort(0, false);
   own->SetPort(1, false);
   EXPECT_EQ(HandshakeDue(), Lines{});
@@ -111,7 +114,7 @@ TEST_F(Association, OnePlaneSaysNoPlaneOfItsOwn) {
   theirs.sends_generations = true;
   Associate();
   EXPECT_FALSE(paths.sessions);
-  EXPECT_FALSE(peer->MakeHello(false, 0).sends_generations);
+  EXPECT_FALSE(peer->association().MakeHello(false, 0).sends_generations);
   EXPECT_EQ(Hears(0, PlaneOfTheirs(0, PlaneState::kInit, true)), Lines{"say 0 PLANE up"});
   EXPECT_FALSE(At(0).rx().closed()) << "its generation is accepted";
 }
@@ -140,7 +143,7 @@ TEST_F(Association, WhereNothingCanBeSaidTheIntervalWaits) {
   Make({.planes = 1, .plain = true});
   RoutesDue();
   now += params.hello_idle / 2;
-  Do([&](Effects& e) { peer->OnMute(now, e); });
+  Do([&](Effects& e) { peer->association().OnMute(now, e); });
   EXPECT_EQ(RoutesDue(), Lines{}) << "its timer would run without a pause";
   now += params.hello_idle / 4;
   EXPECT_EQ(RoutesDue(), Lines{"owe ack 0/0"}) << "and no HELLO, which it does not speak";
@@ -339,7 +342,7 @@ TEST_F(Association, NobodyIsAskedAboutNewSettingsWhoIsNotKnown) {
 
 TEST_F(Association, NewSettingsShortenTheWaitsOfTheHandshake) {
   Make({.planes = 1});
-  Do([&](Effects& e) { peer->OnWaiting(now, e); });
+  Do([&](Effects& e) { peer->association().OnWaiting(now, e); });
   for (int i = 0; i < 20; ++i) HandshakeDue();
   transport.hello_timeout /= 10;
   ASSERT_GT(peer->handshake().deadline(), now + transport.hello_timeout);
@@ -385,27 +388,36 @@ TEST_F(Association, CongestionIsHeardWithinIt) {
 
 TEST_F(Association, DataBeforeItIsNotAcceptedAndBeginsIt) {
   Make({.planes = 1});
-  EXPECT_EQ(
-      Do([&](Effects& e) { peer->OnClosedData(0, 0, true, RhOp::kNothing, Psn(0), now, e); }, true),
-      (Lines{"count rx_drop_before_hello_total", "arm handshake 0/0"}));
+  EXPECT_EQ(Do(
+                [&](Effects& e) {
+                  peer->association().OnClosedData(0, 0, true, RhOp::kNothing, Psn(0), now, e);
+                },
+                true),
+            (Lines{"count rx_drop_before_hello_total", "arm handshake 0/0"}));
 }
 
 TEST_F(Association, DataOfAnEndedGenerationIsCounted) {
   Make({});
   Associate();
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnClosedData(0, 0, true, RhOp::kNothing, Psn(0), now, e); }),
+  EXPECT_EQ(Do([&](Effects& e) {
+              peer->association().OnClosedData(0, 0, true, RhOp::kNothing, Psn(0), now, e);
+            }),
             Lines{"count rx_drop_fenced_total"});
 }
 
 TEST_F(Association, APlainPeerIsFoundOut) {
   Make({.planes = 1});
-  Do([&](Effects& e) { peer->OnWaiting(now, e); });
+  Do([&](Effects& e) { peer->association().OnWaiting(now, e); });
   Lines lines;
   for (uint32_t i = 0; i < 2 * transport.hello_tries && !peer->handshake().plain(); ++i) {
     lines = HandshakeDue();
     if (peer->handshake().plain()) break;
-    Do([&](Effects& e) { peer->OnClosedData(0, 0, false, RhOp::kNack, Psn(9), now, e); });
-    Do([&](Effects& e) { peer->OnClosedData(0, 0, true, RhOp::kNothing, Psn(0), now, e); });
+    Do([&](Effects& e) {
+      peer->association().OnClosedData(0, 0, false, RhOp::kNack, Psn(9), now, e);
+    });
+    Do([&](Effects& e) {
+      peer->association().OnClosedData(0, 0, true, RhOp::kNothing, Psn(0), now, e);
+    });
   }
   EXPECT_EQ(lines, (Lines{"credit uncounted", "unblock {0123}"}));
   EXPECT_EQ(At(0).in_flight().next_psn(), Psn(9)) << "as its NACK has named";
@@ -417,12 +429,12 @@ TEST_F(Association, APlainPeerIsFoundOutWhateverPsnItExpects) {
   for (uint32_t expected = 0; expected < 65536; expected += 1001) {
     SCOPED_TRACE(expected);
     Make({.planes = 1});
-    Do([&](Effects& e) { peer->OnWaiting(now, e); });
+    Do([&](Effects& e) { peer->association().OnWaiting(now, e); });
     uint32_t hellos = 0;
     while (!peer->handshake().plain() && hellos < 20) {
       now = peer->handshake().deadline();
       Effects effects;
-      peer->OnHandshakeDeadline(now, effects);
+      peer->association().OnDeadline(now, effects);
       bool answers = false;
       for (PeerEffect& one : effects.all()) {
         if (std::holds_alternative<effect::Send>(one)) ++hellos;
@@ -431,8 +443,8 @@ TEST_F(Association, APlainPeerIsFoundOutWhateverPsnItExpects) {
       }
       if (!answers) continue;
       Effects heard;
-      peer->OnClosedData(0, 0, false, RhOp::kNack, Psn(static_cast<uint16_t>(expected)), now,
-                         heard);
+      peer->association().OnClosedData(0, 0, false, RhOp::kNack,
+                                       Psn(static_cast<uint16_t>(expected)), now, heard);
     }
     EXPECT_EQ(hellos, transport.hello_tries + 1) << "the first of them has no probes";
     EXPECT_EQ(At(0).in_flight().next_psn(), Psn(static_cast<uint16_t>(expected)));
@@ -449,7 +461,7 @@ TEST_F(Association, APlainPeerIsOpenFromTheStart) {
 
 TEST_F(Association, SilenceOfEveryKindIsUnreachable) {
   Make({.planes = 1});
-  Do([&](Effects& e) { peer->OnWaiting(now, e); });
+  Do([&](Effects& e) { peer->association().OnWaiting(now, e); });
   HandshakeDue();
   now += params.unreachable;
   EXPECT_EQ(HandshakeDue(),
@@ -465,7 +477,7 @@ TEST_F(Association, SilenceOfEveryKindIsUnreachable) {
 TEST_F(Association, AnAddressThatNobodyKnowsIsUnreachable) {
   Make({.planes = 1, .per_vc = true, .resolving = 1});
   EXPECT_EQ(
-      Do([&](Effects& e) { peer->OnNoMac(e); }),
+      Do([&](Effects& e) { peer->reach().OnNoMac(e); }),
       (Lines{"count peer_unreachable_total", "tell unreachable", "lost {0}", "give up queued {0}",
              "count peer_unreachable_total", "tell unreachable 0/1", "lost {1}",
              "give up queued {1}", "count peer_unreachable_total", "tell unreachable 0/2",
@@ -475,19 +487,19 @@ TEST_F(Association, AnAddressThatNobodyKnowsIsUnreachable) {
       Do([&](Effects& e) { peer->OnMac(0, e); }),
       (Lines{"tell reachable", "found {0}", "tell reachable 0/1", "found {1}", "tell reachable 0/2",
              "found {2}", "tell reachable 0/3", "found {3}", "unblock {0123}"}));
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnNoMac(e); }), Lines{}) << "it is known";
+  EXPECT_EQ(Do([&](Effects& e) { peer->reach().OnNoMac(e); }), Lines{}) << "it is known";
 }
 
 TEST_F(Association, ProbesGoToEveryQuarterOfTheNumbers) {
   Make({.planes = 1});
-  Do([&](Effects& e) { peer->OnWaiting(now, e); });
+  Do([&](Effects& e) { peer->association().OnWaiting(now, e); });
   HandshakeDue();
   for (int i = 0; i < 4; ++i) {
     std::vector<uint32_t> ahead;
     for (int hello = 0; hello < 2; ++hello) {
       now = peer->handshake().deadline();
       Effects effects;
-      peer->OnHandshakeDeadline(now, effects);
+      peer->association().OnDeadline(now, effects);
       for (PeerEffect& one : effects.all()) {
         const auto* probe = std::get_if<effect::Probe>(&one);
         if (probe == nullptr) continue;
@@ -502,14 +514,16 @@ TEST_F(Association, ProbesGoToEveryQuarterOfTheNumbers) {
 
 TEST_F(Association, APlainPeerThatCountedAsUnreachableIsReachable) {
   Make({.planes = 1});
-  Do([&](Effects& e) { peer->OnWaiting(now, e); });
+  Do([&](Effects& e) { peer->association().OnWaiting(now, e); });
   HandshakeDue();
   now += params.unreachable;
   HandshakeDue();
-  ASSERT_EQ(peer->lost_vcs(), Peer::kAllVcs);
+  ASSERT_EQ(peer->reach().lost_vcs(), Reach::kAllVcs);
   Lines lines;
   for (int i = 0; i < 20 && !peer->handshake().plain(); ++i) {
-    Do([&](Effects& e) { peer->OnClosedData(0, 0, true, RhOp::kNothing, Psn(0), now, e); });
+    Do([&](Effects& e) {
+      peer->association().OnClosedData(0, 0, true, RhOp::kNothing, Psn(0), now, e);
+    });
     lines = HandshakeDue();
   }
   EXPECT_EQ(lines, (Lines{"credit uncounted", "found {0123}", "tell reachable", "unblock {0123}"}));

@@ -55,7 +55,7 @@ TEST_F(Connections, WithoutSessionsTheyLoseTheConnection) {
                    "give up 0/0 2 in doubt hold", "lost {0123}", "give up queued {0123}"}));
   EXPECT_EQ(ConnectionDue(0),
             (Lines{"say 0 HELLO asks", "probe lost 0/0", "lost {0123}", "give up queued {0123}"}));
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnResumed(0, 0, e); }),
+  EXPECT_EQ(Do([&](Effects& e) { peer->reach().OnResumed(0, 0, e); }),
             (Lines{"found {0123}", "tell reachable"}));
 }
 
@@ -69,7 +69,7 @@ TEST_F(Connections, AnotherPlaneTakesWhatIsQueued) {
     EXPECT_EQ(GiveUp(lost), (Lines{"count peer_unreachable_total",
                                    lost == 0 ? "tell unreachable" : "tell unreachable 1/0",
                                    "give up " + at + " 1 in doubt hold"}));
-    EXPECT_EQ(peer->lost_vcs(), 0);
+    EXPECT_EQ(peer->reach().lost_vcs(), 0);
     Clear();
   }
 }
@@ -93,7 +93,7 @@ TEST_F(Connections, OnlyTheVcsOfALostConnectionAreGivenUp) {
   EXPECT_EQ(ConnectionDue(0, 2),
             (Lines{"count peer_unreachable_total", "tell unreachable 0/2",
                    "give up 0/2 1 in doubt hold", "lost {2}", "give up queued {2}"}));
-  EXPECT_EQ(peer->lost_vcs(), 4);
+  EXPECT_EQ(peer->reach().lost_vcs(), 4);
 }
 
 TEST_F(Connections, OutOfStepBeginsAnotherAssociation) {
@@ -158,12 +158,12 @@ TEST_F(Connections, APeerThatBeginsToAnswerPlanesIsLostNoLonger) {
     Put(PlaneIndex(plane), 0, 1);
     GiveUp(PlaneIndex(plane));
   }
-  ASSERT_EQ(peer->lost_vcs(), Peer::kAllVcs);
+  ASSERT_EQ(peer->reach().lost_vcs(), Reach::kAllVcs);
   theirs.answers_planes = true;
   const Lines lines = Hears(0, Answer());
   EXPECT_NE(std::find(lines.begin(), lines.end(), "found {0123}"), lines.end());
   EXPECT_NE(std::find(lines.begin(), lines.end(), "tell reachable"), lines.end());
-  EXPECT_EQ(peer->lost_vcs(), 0);
+  EXPECT_EQ(peer->reach().lost_vcs(), 0);
 }
 
 TEST_F(Connections, AReceiverWithRoomIsLookedAtAtOnce) {

@@ -88,7 +88,7 @@ class FailedPlanesOfPeer : public PeerBench {
     BringAllUp();
     for (const uint32_t plane : {0u, 1u}) {
       SessionDue(PlaneIndex(plane));
-      peer->OnProof(PlaneIndex(plane), now);
+      peer->health().OnProof(PlaneIndex(plane), now);
       SessionDue(PlaneIndex(plane));
     }
     now += 2 * params.hello_interval;
@@ -99,7 +99,7 @@ TEST_F(FailedPlanesOfPeer, APeerIsAskedAtOnceAndTold) {
   Make({});
   BringUpAndIdle();
   const PlaneReport report{.planes = 1, .is_told = true, .hops = 9};
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnFailedPlanes(report, now, e); }),
+  EXPECT_EQ(Do([&](Effects& e) { peer->probes().OnFailedPlanes(report, now, e); }),
             Lines{"say 1 PLANE up failed {0} 9"});
   EXPECT_EQ(peer->session(0).deadline(), now);
   // Nothing is in flight. The other plane is asked when the first question had no answer.
@@ -107,7 +107,7 @@ TEST_F(FailedPlanesOfPeer, APeerIsAskedAtOnceAndTold) {
   while (peer->session(0).up()) {
     ASSERT_LE(now - asked, params.hello_interval * (params.hello_multiplier + 1));
     SessionDue(0);
-    if (peer->session(1).deadline() <= now) peer->OnProof(1, now);
+    if (peer->session(1).deadline() <= now) peer->health().OnProof(1, now);
   }
   EXPECT_EQ(paths.usable, 2);
 }
@@ -115,9 +115,9 @@ TEST_F(FailedPlanesOfPeer, APeerIsAskedAtOnceAndTold) {
 TEST_F(FailedPlanesOfPeer, APeerThatAnswersIsNotAskedAgain) {
   Make({});
   BringUpAndIdle();
-  Do([&](Effects& e) { peer->OnFailedPlanes({.planes = 1}, now, e); });
+  Do([&](Effects& e) { peer->probes().OnFailedPlanes({.planes = 1}, now, e); });
   EXPECT_EQ(SessionDue(0), Lines{"say 0 PLANE up asks"});
-  peer->OnProof(0, now);
+  peer->health().OnProof(0, now);
   const Time answered = now;
   EXPECT_EQ(SessionDue(0), Lines{});
   EXPECT_EQ(peer->session(0).deadline(), answered + params.hello_idle);
@@ -126,10 +126,10 @@ TEST_F(FailedPlanesOfPeer, APeerThatAnswersIsNotAskedAgain) {
 TEST_F(FailedPlanesOfPeer, APeerWithoutGenerationsOrSessionsIsNotTold) {
   const PlaneReport report{.planes = 1, .is_told = true};
   Make({});
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnFailedPlanes(report, now, e); }, true), Lines{});
+  EXPECT_EQ(Do([&](Effects& e) { peer->probes().OnFailedPlanes(report, now, e); }, true), Lines{});
   theirs.sends_generations = false;
   BringAllUp();
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnFailedPlanes(report, now, e); }), Lines{});
+  EXPECT_EQ(Do([&](Effects& e) { peer->probes().OnFailedPlanes(report, now, e); }), Lines{});
 }
 
 TEST_F(FailedPlanesOfPeer, AReportKillsNothing) {
@@ -153,12 +153,12 @@ TEST_F(FailedPlanesOfPeer, SilenceAndTimeoutsAreReportedAndNothingElse) {
     Put(0, 0, 1);
     if (silence) {
       for (int i = 0; i < 10 && peer->session(0).up(); ++i) {
-        peer->OnProof(1, now + params.hello_interval);
+        peer->health().OnProof(1, now + params.hello_interval);
         SessionDue(0);
       }
     } else {
       own->SetPort(0, false);
-      Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
+      Do([&](Effects& e) { peer->health().OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
     }
     EXPECT_FALSE(peer->session(0).up());
     EXPECT_EQ(own->failed.has_work(), silence);

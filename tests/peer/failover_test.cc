@@ -11,7 +11,7 @@ class Failover : public PeerBench {
   Fence Kill(PlaneIndex plane, uint32_t count, Vc vc = 0) {
     Put(plane, vc, count);
     own->SetPort(plane, false);
-    Do([&](Effects& e) { peer->OnPlaneChange(plane, PlaneDownReason::kLink, now, e); });
+    Do([&](Effects& e) { peer->health().OnPlaneChange(plane, PlaneDownReason::kLink, now, e); });
     const Fence* fence = Said<Fence>();
     EXPECT_NE(fence, nullptr);
     return fence != nullptr ? *fence : Fence{};
@@ -28,9 +28,10 @@ TEST_F(Failover, APlaneThatDiesWithPdusInDoubtIsFenced) {
   BringAllUp();
   Put(0, 0, 3);
   own->SetPort(0, false);
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); }),
-            (Lines{"count plane_deaths_total", "tell plane down 0 for 2", "tell fence opened 0",
-                   "say 1 FENCE 0", "unblock {0123}", "unblock {0123}"}));
+  EXPECT_EQ(
+      Do([&](Effects& e) { peer->health().OnPlaneChange(0, PlaneDownReason::kLink, now, e); }),
+      (Lines{"count plane_deaths_total", "tell plane down 0 for 2", "tell fence opened 0",
+             "say 1 FENCE 0", "unblock {0123}", "unblock {0123}"}));
   EXPECT_TRUE(At(0).tx().frozen());
   EXPECT_EQ(Said<Fence>()->oldest[0], At(0).in_flight().oldest_psn());
 }

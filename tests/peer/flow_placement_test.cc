@@ -19,8 +19,8 @@ class Homes : public PeerBench {
     for (PlaneIndex plane = 0; plane < planes; ++plane) Weigh(plane, 4);
   }
   uint32_t Begin(Vc vc) {
-    const bool moves = peer->placement().OnFlowBegins(vc);
-    EXPECT_FALSE(moves && peer->placement().OnFlowBegins(vc)) << "it has moved already";
+    const bool moves = peer->choice().placement().OnFlowBegins(vc);
+    EXPECT_FALSE(moves && peer->choice().placement().OnFlowBegins(vc)) << "it has moved already";
     const PlaneIndex home(paths.home[vc]);
     Put(home, vc, 1);
     return home;
@@ -36,7 +36,7 @@ class Homes : public PeerBench {
     own->inflight_bytes[plane] -= bytes;
     own->OnIdle(plane);
     if (paths.moving == 0) return {};
-    return Do([&](Effects& e) { peer->placement().OnEnded(e); });
+    return Do([&](Effects& e) { peer->choice().placement().OnEnded(e); });
   }
   // Flows of other peers.
   void Others(const std::array<uint32_t, kMaxPlanes>& busy) {
@@ -44,9 +44,9 @@ class Homes : public PeerBench {
   }
   // A PLANE is due on the plane, and there was an answer to the last one.
   Lines Look(PlaneIndex plane) {
-    Do([&](Effects&) { peer->OnProof(plane, now); });
+    Do([&](Effects&) { peer->health().OnProof(plane, now); });
     now = std::max(now, sessions[plane].deadline());
-    return Do([&](Effects& e) { peer->OnSessionDeadline(plane, Hold::kNone, now, e); });
+    return Do([&](Effects& e) { peer->probes().OnDeadline(plane, Hold::kNone, now, e); });
   }
   uint32_t Moving() const { return static_cast<uint32_t>(std::popcount(paths.moving)); }
 };
@@ -75,8 +75,8 @@ TEST_F(Homes, AQueueMayGoOnUnlessTheWindowOfItsHomeIsExceeded) {
   const PlaneIndex home(Begin(0));
   const PathConnection number = own->map.Number(0, 0);
   for (int pdus = 1; pdus <= 4; ++pdus, Put(home, 0, 1)) {
-    EXPECT_EQ(peer->placement().MaySend(home, number), pdus <= 3) << pdus;
-    EXPECT_FALSE(peer->placement().MaySend(PlaneIndex(1 - home), number));
+    EXPECT_EQ(peer->choice().placement().MaySend(home, number), pdus <= 3) << pdus;
+    EXPECT_FALSE(peer->choice().placement().MaySend(PlaneIndex(1 - home), number));
   }
 }
 
@@ -84,13 +84,13 @@ TEST_F(Homes, AFlowWithPdusInFlightBeginsNothing) {
   MakeFlows(2);
   const PlaneIndex home(Begin(0));
   Others({home == 0 ? 9u : 0u, home == 1 ? 9u : 0u});
-  EXPECT_FALSE(peer->placement().OnFlowBegins(0));
+  EXPECT_FALSE(peer->choice().placement().OnFlowBegins(0));
   EXPECT_EQ(paths.home[0], home);
   End(home, 0);
-  EXPECT_TRUE(peer->placement().OnFlowBegins(0));
+  EXPECT_TRUE(peer->choice().placement().OnFlowBegins(0));
   EXPECT_EQ(paths.home[0], 1 - home);
   EXPECT_EQ(paths.choice[0], 1u << (1 - home));
-  EXPECT_FALSE(peer->placement().OnFlowBegins(0)) << "the other one is too loaded";
+  EXPECT_FALSE(peer->choice().placement().OnFlowBegins(0)) << "the other one is too loaded";
 }
 
 // One flow at a time: no flow is busy when the next one begins.
@@ -113,7 +113,7 @@ TEST_F(Homes, AFlowThatBeginsAloneGoesOnWhereOnePlaneIsLeft) {
   MakeFlows(2);
   Weigh(0, 0);
   for (int i = 0; i < 4; ++i) {
-    EXPECT_FALSE(peer->placement().OnFlowBegins(0));
+    EXPECT_FALSE(peer->choice().placement().OnFlowBegins(0));
     EXPECT_EQ(paths.home[0], 1);
   }
 }
@@ -272,7 +272,7 @@ TEST_F(Homes, AFlowThatBeginsLeavesALoadedPlaneThatHasCarriedLess) {
     own->busy = {};
     own->busy[loaded] = 9;
     paths.carried[loaded] = paths.carried[1 - loaded] - 5000;
-    peer->placement().OnFlowBegins(0);
+    peer->choice().placement().OnFlowBegins(0);
     EXPECT_EQ(paths.home[0], 1 - loaded);
   }
 }

@@ -67,12 +67,14 @@ class PeerBench : public ::testing::Test {
     }
     paths.resolving = shape.resolving;
     MakeNextPeer();
-    peer.emplace(&*own, uint16_t{2}, shape.plain,
-                 Peer::Places{.paths = &paths,
-                              .sessions = sessions.data(),
-                              .groups = groups.data(),
-                              .connections = connections.data(),
-                              .rates = shape.measures ? rates.data() : nullptr});
+    peer.emplace(PeerParts{.own = &*own,
+                           .xpuid = 2,
+                           .plain = shape.plain,
+                           .paths = &paths,
+                           .sessions = sessions.data(),
+                           .groups = groups.data(),
+                           .connections = connections.data(),
+                           .rates = shape.measures ? rates.data() : nullptr});
     Effects effects;
     peer->Start(effects);
   }
@@ -152,7 +154,7 @@ class PeerBench : public ::testing::Test {
     }
     return Describe(effects, timers);
   }
-  Lines Hears(PlaneIndex plane, ControlMessage message, Peer::ControlFacts facts = {}) {
+  Lines Hears(PlaneIndex plane, ControlMessage message, ControlFacts facts = {}) {
     if (IdentitiesOf(message).own == 0) {
       IdentitiesOf(message) = {.own = theirs.identities.own,
                                .peer = peer->handshake().identities().own};
@@ -193,7 +195,7 @@ class PeerBench : public ::testing::Test {
   // Asks on a plane, and is answered: it is up.
   Lines BringUp(PlaneIndex plane) {
     now = std::max(now, peer->session(plane).deadline());
-    Do([&](Effects& e) { peer->OnSessionDeadline(plane, Hold::kNone, now, e); });
+    Do([&](Effects& e) { peer->probes().OnDeadline(plane, Hold::kNone, now, e); });
     NoteSaid(plane);
     return Hears(plane, PlaneOfTheirs(plane, PlaneState::kInit));
   }
@@ -231,7 +233,7 @@ class PeerBench : public ::testing::Test {
   Lines SessionDue(PlaneIndex plane, Hold hold = Hold::kNone) {
     now = std::max(now, peer->session(plane).deadline());
     return Do([&](Effects& e) {
-      peer->OnSessionDeadline(plane, hold, now, e);
+      peer->probes().OnDeadline(plane, hold, now, e);
       EXPECT_EQ(ArmedFor(e, effect::Timer::kSession, plane, 0), DeadlinesNow().sessions[plane]);
     });
   }
@@ -246,7 +248,7 @@ class PeerBench : public ::testing::Test {
   Lines HandshakeDue() {
     now = std::max(now, peer->handshake().deadline());
     return Do([&](Effects& e) {
-      peer->OnHandshakeDeadline(now, e);
+      peer->association().OnDeadline(now, e);
       const std::optional<Time> armed = ArmedFor(e, effect::Timer::kHandshake, 0, 0);
       EXPECT_TRUE(armed.has_value() && *armed <= peer->handshake().deadline());
     });
@@ -256,7 +258,7 @@ class PeerBench : public ::testing::Test {
   }
   // The same deadline, at `now` and for what the routes want alone.
   Lines RoutesDue() {
-    return Do([&](Effects& e) { peer->OnHandshakeDeadline(now, e); });
+    return Do([&](Effects& e) { peer->association().OnDeadline(now, e); });
   }
   struct Deadlines {
     Time handshake;

@@ -24,10 +24,10 @@ class PeerGroups : public PeerBench {
     own->OnIdle(0);
   }
   void LookAtGroup() {
-    peer->OnProof(0, now);
+    peer->health().OnProof(0, now);
     groups[0].OnTraffic(now, params.sessions);
     now = std::max(now, groups[0].deadline());
-    Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
+    Do([&](Effects& e) { peer->probes().OnDeadline(0, Hold::kNone, now, e); });
   }
 };
 
@@ -61,7 +61,7 @@ TEST_F(PeerGroups, PlaneFenceAndFencedNameThePsnsOfAllConnections) {
   Make({.planes = 2, .per_vc = true, .sessions = 4});
   Associate();
   now = std::max(now, peer->session(0).deadline());
-  Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
+  Do([&](Effects& e) { peer->probes().OnDeadline(0, Hold::kNone, now, e); });
   const auto* plane = Said<PlaneHello>();
   ASSERT_NE(plane, nullptr);
   EXPECT_EQ(plane->more.count, 12);
@@ -127,14 +127,14 @@ TEST_F(PeerGroups, WhatASessionCouldNotCarryIsSentAgainOnItsNewNumber) {
   EXPECT_EQ(ConnectionDue(1, 1), (Lines{"count rto_total", "retransmit 1/1"}));
   EXPECT_EQ(ConnectionDue(1), (Lines{"count rto_total", "retransmit 1/0"}));
   now = At(1).deadline();
-  peer->OnProof(1, now);
+  peer->health().OnProof(1, now);
   SessionDue(1);
   ASSERT_GT(peer->session(1).deadline(), now);
   EXPECT_EQ(ConnectionDue(1), (Lines{"count rto_total", "count session_stalls_total",
                                      "tell session stalled 1/0", "retransmit 1/0"}));
   const SessionNumber request = groups[1].RequestOf(0);
   now = std::max(now, groups[1].deadline());
-  const Lines asks = Do([&](Effects& e) { peer->OnSessionDeadline(1, Hold::kNone, now, e); });
+  const Lines asks = Do([&](Effects& e) { peer->probes().OnDeadline(1, Hold::kNone, now, e); });
   EXPECT_NE(std::find(asks.begin(), asks.end(),
                       "say from " + std::to_string(request.number) + "say 1 other"),
             asks.end());
@@ -202,7 +202,7 @@ TEST_F(PeerGroups, RetransmissionsOfEachVcCountForTheirSession) {
   connections[own->map.Number(0, 2)].tx().CountRetransmission();
   groups[0].OnTraffic(now, params.sessions);
   now = groups[0].deadline();
-  Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
+  Do([&](Effects& e) { peer->probes().OnDeadline(0, Hold::kNone, now, e); });
   EXPECT_EQ(slots[0].weight, 2 * SessionSlot::kWeightOne);
   EXPECT_NE(groups[0].deadline(), kNever) << "PDUs are in flight";
 }
@@ -215,11 +215,11 @@ TEST_F(PeerGroups, ASessionTakesNoThirdNumberWhilePdusWithItsFirstOneAreUnderWay
   Put(0, 0, 1);
   const auto look = [&] {
     now += params.sessions.max_age;
-    peer->OnProof(0, now);
-    peer->OnProof(1, now);
+    peer->health().OnProof(0, now);
+    peer->health().OnProof(1, now);
     groups[0].OnTraffic(now, params.sessions);
     now = std::max(now, groups[0].deadline());
-    Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
+    Do([&](Effects& e) { peer->probes().OnDeadline(0, Hold::kNone, now, e); });
     return groups[0].slot(0).state;
   };
   ASSERT_EQ(look(), SessionSlot::State::kMoving);

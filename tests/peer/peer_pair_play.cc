@@ -18,7 +18,7 @@ constexpr Duration kCalmWithin = std::chrono::seconds(20);
 
 void PeerPair::SetPlane(Host& host, PlaneIndex plane) {
   Effects effects;
-  host.peer->OnPlaneChange(plane, PlaneDownReason::kLink, now_, effects);
+  host.peer->health().OnPlaneChange(plane, PlaneDownReason::kLink, now_, effects);
   Apply(host, effects);
 }
 
@@ -45,7 +45,7 @@ void PeerPair::Meddle(Host& host) {
       host.refusing = !host.refusing;
       return;
     case 5:
-      host.peer->OnStandstill(microseconds(500 + dice_->Pick(200)));
+      host.peer->health().OnStandstill(microseconds(500 + dice_->Pick(200)));
       return;
     case 6:
       host.peer->SetWeight(plane, dice_->Chance(4) ? 0 : 1 + dice_->Pick(200), now_, effects);
@@ -54,7 +54,7 @@ void PeerPair::Meddle(Host& host) {
       if (dice_->Pick(2) != 0) {
         host.peer->OnMac(plane, effects);
       } else {
-        host.peer->OnNoMac(effects);
+        host.peer->reach().OnNoMac(effects);
       }
       break;
     case 8:

@@ -28,7 +28,7 @@ void PeerPair::Turn(Host& host) {
   if (FailedPlanes& failed = host.own->failed; failed.has_work()) {
     failed.NextPeer(1);
     Effects effects;
-    host.peer->OnFailedPlanes(failed.report(), now_, effects);
+    host.peer->probes().OnFailedPlanes(failed.report(), now_, effects);
     Apply(host, effects);
     failed.End();
   }
@@ -42,22 +42,22 @@ uint32_t PeerPair::PlaneFor(const Host& host, PathConnection number, uint32_t by
     if (host.peer->connection(plane, number).tx().CanSend(bytes, host.transport)) return plane;
     left &= ~(1u << plane);
   }
-  return Peer::kNoPlane;
+  return PeerPaths::kNoPlane;
 }
 
 void PeerPair::SendQueued(Host& host, Vc vc) {
   const PathConnection of = host.own->map.Number(0, vc);
   while (!host.queues[vc].empty() && (host.blocked & 1u << vc) == 0) {
     const PlaneIndex plane(PlaneFor(host, of, host.queues[vc].head()->bytes));
-    if (plane == Peer::kNoPlane) {
+    if (plane == PeerPaths::kNoPlane) {
       host.blocked = static_cast<uint8_t>(host.blocked | 1u << vc);
       if (host.paths.usable != 0) return;
       Effects effects;
-      host.peer->OnWaiting(now_, effects);
+      host.peer->association().OnWaiting(now_, effects);
       return Apply(host, effects);
     }
     if (host.own->is_strict() && host.at(plane, of).in_flight().count() == 0 &&
-        host.peer->placement().OnFlowBegins(vc)) {
+        host.peer->choice().placement().OnFlowBegins(vc)) {
       continue;
     }
     Pdu* pdu = host.queues[vc].PopFront();
@@ -100,7 +100,7 @@ void PeerPair::SendAgain(Host& host) {
       letter.id = static_cast<uint32_t>(pdu->tags[0]);
       Send(host, plane, letter);
     }
-    if (host.peer->placement().MaySend(plane, host.own->map.NumberOf(number))) {
+    if (host.peer->choice().placement().MaySend(plane, host.own->map.NumberOf(number))) {
       host.blocked &= static_cast<uint8_t>(~host.own->map.VcsOf(number));
     }
   }
@@ -147,7 +147,8 @@ void PeerPair::Receive(Host& host, PlaneIndex plane, const Letter& letter) {
   }
   if (letter.sequenced) return OnSequenced(host, plane, of, letter);
   if (connection.rx().closed()) {
-    host.peer->OnClosedData(plane, of, false, letter.field.op, letter.field.rpsn, now_, effects);
+    host.peer->association().OnClosedData(plane, of, false, letter.field.op, letter.field.rpsn,
+                                          now_, effects);
     return Apply(host, effects);
   }
   if (connection.rx().Classify(letter.psn) != PsnVerdict::kAhead) return;
@@ -172,18 +173,18 @@ void PeerPair::OnRpsn(Host& host, PlaneIndex plane, PathConnection number, const
     due = std::min(due, connection.deadline());
   }
   Effects effects;
-  if (verdict == RpsnVerdict::kResumed) host.peer->OnResumed(plane, number, effects);
+  if (verdict == RpsnVerdict::kResumed) host.peer->reach().OnResumed(plane, number, effects);
   if (host.own->has_sessions && !acked.empty()) {
-    host.peer->OnProof(plane, now_);
+    host.peer->health().OnProof(plane, now_);
     if (connection.in_flight().bytes() == 0) host.own->OnIdle(plane);
   }
-  if (connection.tx().has_aside()) host.peer->TakeBack(plane, number);
+  if (connection.tx().has_aside()) host.peer->flight().TakeBack(plane, number);
   host.paths.OnEnd(plane, before - connection.in_flight().bytes());
   host.own->inflight_bytes[plane] -= before - connection.in_flight().bytes();
   End(acked, Status::kOk);
-  if (host.paths.moving) host.peer->placement().OnEnded(effects);
+  if (host.paths.moving) host.peer->choice().placement().OnEnded(effects);
   Apply(host, effects);
-  if (host.peer->placement().MaySend(plane, number))
+  if (host.peer->choice().placement().MaySend(plane, number))
     host.blocked &= static_cast<uint8_t>(~host.own->map.VcsOf(number));
 }
 
@@ -193,7 +194,8 @@ void PeerPair::OnSequenced(Host& host, PlaneIndex plane, PathConnection number,
   const uint32_t at = host.NumberOf(plane, number);
   if (connection.rx().closed()) {
     Effects effects;
-    host.peer->OnClosedData(plane, number, true, letter.field.op, letter.field.rpsn, now_, effects);
+    host.peer->association().OnClosedData(plane, number, true, letter.field.op, letter.field.rpsn,
+                                          now_, effects);
     return Apply(host, effects);
   }
   switch (connection.rx().Classify(letter.psn)) {
@@ -261,11 +263,12 @@ bool PeerPair::FireOne() {
     }
     Effects effects;
     if (timer == Host::kHandshakeTimer) {
-      host.peer->OnHandshakeDeadline(now_, effects);
+      host.peer->association().OnDeadline(now_, effects);
     } else {
       const PlaneIndex plane(timer - Host::kFirstSession);
-      const bool asks = host.peer->AsksForHold(plane, now_);
-      host.peer->OnSessionDeadline(plane, asks ? HoldOf(host, plane) : Hold::kNone, now_, effects);
+      const bool asks = host.peer->probes().AsksForHold(plane, now_);
+      host.peer->probes().OnDeadline(plane, asks ? HoldOf(host, plane) : Hold::kNone, now_,
+                                     effects);
     }
     Apply(host, effects);
     return true;

@@ -51,12 +51,14 @@ TEST_F(Planes, ALinkThatGoesDownKillsAtOnce) {
   Make({});
   BringAllUp();
   EXPECT_TRUE(own->SetPort(1, false));
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(1, PlaneDownReason::kLink, now, e); }),
-            (Lines{"count plane_deaths_total", "tell plane down 1 for 2", "unblock {0123}",
-                   "unblock {0123}"}));
+  EXPECT_EQ(
+      Do([&](Effects& e) { peer->health().OnPlaneChange(1, PlaneDownReason::kLink, now, e); }),
+      (Lines{"count plane_deaths_total", "tell plane down 1 for 2", "unblock {0123}",
+             "unblock {0123}"}));
   EXPECT_EQ(SessionDue(1), Lines{}) << "nothing is said there";
   own->SetPort(1, true);
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(1, PlaneDownReason::kLink, now, e); }, true),
+  EXPECT_EQ(Do([&](Effects& e) { peer->health().OnPlaneChange(1, PlaneDownReason::kLink, now, e); },
+               true),
             (Lines{"arm session 1/0", "unblock {0123}"}));
   EXPECT_EQ(peer->session(1).deadline(), now);
   now += params.hold_down;
@@ -67,13 +69,14 @@ TEST_F(Planes, AnOperatorDrainsAndSetsDown) {
   Make({});
   BringAllUp();
   EXPECT_TRUE(own->SetAdmin(0, PlaneAdmin::kDrain));
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kAdmin, now, e); }),
-            Lines{"unblock {0123}"});
+  EXPECT_EQ(
+      Do([&](Effects& e) { peer->health().OnPlaneChange(0, PlaneDownReason::kAdmin, now, e); }),
+      Lines{"unblock {0123}"});
   EXPECT_EQ(paths.usable, 2);
   EXPECT_TRUE(peer->session(0).up());
   own->SetAdmin(0, PlaneAdmin::kDown);
   const Lines lines =
-      Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kAdmin, now, e); });
+      Do([&](Effects& e) { peer->health().OnPlaneChange(0, PlaneDownReason::kAdmin, now, e); });
   EXPECT_EQ(lines[1], "tell plane down 0 for 5");
 }
 
@@ -96,7 +99,7 @@ TEST_F(Planes, SilenceKillsOnlyWhileAnotherOneIsHeard) {
   now += params.hello_interval;
   EXPECT_EQ(SessionDue(0), Lines{"say 0 PLANE up asks"}) << "the peer may be stopped";
   now += params.hello_interval;
-  peer->OnProof(1, now);
+  peer->health().OnProof(1, now);
   now = std::max(now, peer->session(0).deadline());
   const Lines lines = SessionDue(0);
   ASSERT_GE(lines.size(), 2u);
@@ -114,7 +117,7 @@ TEST_F(Planes, WhatIsHeardFirstPardonsTheOthers) {
     SessionDue(1);
   }
   EXPECT_GE(peer->session(0).missed(), 2u);
-  peer->OnProof(1, now);
+  peer->health().OnProof(1, now);
   EXPECT_EQ(peer->session(0).missed(), 0u);
 }
 
@@ -127,15 +130,15 @@ TEST_F(Planes, APlaneThatForwardsNothingIsUnusableWithinTwentyMilliseconds) {
     BringAllUp();
     now += params.hello_interval * part / 8;
     Put(0, 0, 1);
-    Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
+    Do([&](Effects& e) { peer->probes().OnDeadline(0, Hold::kNone, now, e); });
     const Time silent = now;
     for (int i = 0; i < 1000 && (paths.usable & 1) != 0; ++i) {
       // Plane 1 answers what it is asked, as it comes due.
       for (const uint32_t plane : {0u, 1u}) {
         sessions[plane].OnTraffic(now, params);
         if (now < sessions[plane].deadline()) continue;
-        Do([&](Effects& e) { peer->OnSessionDeadline(PlaneIndex(plane), Hold::kNone, now, e); });
-        if (plane == 1) peer->OnProof(1, now);
+        Do([&](Effects& e) { peer->probes().OnDeadline(PlaneIndex(plane), Hold::kNone, now, e); });
+        if (plane == 1) peer->health().OnProof(1, now);
       }
       now += std::chrono::microseconds(100);
     }
@@ -159,7 +162,7 @@ TEST_F(Planes, ADeviceThatIsHeldExcusesSilence) {
   Put(0, 0, 1);
   now += params.hello_interval;
   now = std::max(now, peer->session(0).deadline());
-  EXPECT_TRUE(peer->AsksForHold(0, now));
+  EXPECT_TRUE(peer->probes().AsksForHold(0, now));
   EXPECT_EQ(SessionDue(0, Hold::kOwn), Lines{"say held up 0 {1} {1}"});
   EXPECT_EQ(peer->session(0).missed(), 0u);
   EXPECT_EQ(SessionDue(0, Hold::kPeers), Lines{"say 0 PLANE up asks"});
@@ -170,7 +173,7 @@ TEST_F(Planes, ADeviceThatIsHeldForTooLongDoesNot) {
   BringAllUp();
   Put(0, 0, 1);
   now += 3 * params.hello_interval;
-  peer->OnProof(1, now);
+  peer->health().OnProof(1, now);
   now = std::max(now, peer->session(0).deadline());
   const Lines lines = SessionDue(0, Hold::kTooLong);
   ASSERT_GE(lines.size(), 2u);
@@ -189,7 +192,7 @@ TEST_F(Planes, ANeighbourThatPausesForTooLongEndsAPlaneWhereAnotherLives) {
   EXPECT_EQ(peer->session(0).missed(), 0u);
   EXPECT_TRUE(peer->session(0).up());
   now += 3 * params.hello_interval;
-  peer->OnProof(1, now);
+  peer->health().OnProof(1, now);
   now = std::max(now, peer->session(0).deadline());
   const Lines lines = SessionDue(0, Hold::kNeighbour);
   ASSERT_GE(lines.size(), 2u);
@@ -240,11 +243,11 @@ TEST_F(Planes, AStandstillOfTheLcoreIsNoSilence) {
   Make({});
   BringAllUp();
   const Time before = paths.alive_at;
-  peer->OnStandstill(std::chrono::seconds(5));
+  peer->health().OnStandstill(std::chrono::seconds(5));
   EXPECT_GE(paths.alive_at - before, std::chrono::seconds(5));
   now += std::chrono::seconds(60);
-  peer->OnProof(1, now);
-  peer->OnStandstill(std::chrono::seconds(5));
+  peer->health().OnProof(1, now);
+  peer->health().OnStandstill(std::chrono::seconds(5));
   EXPECT_EQ(paths.alive_at, now + std::chrono::seconds(5)) << "from the last sign of life on";
 }
 
@@ -253,13 +256,13 @@ TEST_F(Planes, SilenceCountsFromTheLastSignOfLife) {
   BringAllUp();
   Put(0, 0, 1);
   now += params.unreachable * 9 / 10;
-  for (const uint32_t plane : {0u, 1u}) peer->OnProof(PlaneIndex(plane), now);
+  for (const uint32_t plane : {0u, 1u}) peer->health().OnProof(PlaneIndex(plane), now);
   const Time last = now;
   while (!paths.unreachable) {
     ASSERT_LE(now - last, 2 * params.unreachable);
     now += params.hello_interval;
     for (const uint32_t plane : {0u, 1u}) {
-      Do([&](Effects& e) { peer->OnSessionDeadline(PlaneIndex(plane), Hold::kNone, now, e); });
+      Do([&](Effects& e) { peer->probes().OnDeadline(PlaneIndex(plane), Hold::kNone, now, e); });
     }
   }
   EXPECT_GE(now - last, params.unreachable);
@@ -270,7 +273,7 @@ TEST_F(Planes, APeerWhosePlanesAreDeadIsUnreachableInTime) {
   params.hello_idle = std::chrono::seconds(60);
   Make({});
   BringAllUp();
-  for (const uint32_t plane : {0u, 1u}) peer->OnProof(PlaneIndex(plane), now);
+  for (const uint32_t plane : {0u, 1u}) peer->health().OnProof(PlaneIndex(plane), now);
   const Time last = now;
   for (const uint32_t plane : {0u, 1u}) {
     Hears(PlaneIndex(plane), PlaneOfTheirs(PlaneIndex(plane), PlaneState::kDown));
@@ -289,7 +292,7 @@ class IdlePlanes : public PeerBench {
     BringAllUp();
     for (const uint32_t plane : {0u, 1u}) {
       SessionDue(PlaneIndex(plane));
-      peer->OnProof(PlaneIndex(plane), now);
+      peer->health().OnProof(PlaneIndex(plane), now);
       SessionDue(PlaneIndex(plane));
     }
     now += 2 * params.hello_interval;
@@ -306,7 +309,7 @@ TEST_F(IdlePlanes, AreAskedWhereTheDeviceOfAnotherIsHeld) {
   MakeIdle();
   const Time far = peer->session(1).deadline();
   sessions[0].OnTraffic(now, params);
-  Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kOwn, now, e); });
+  Do([&](Effects& e) { peer->probes().OnDeadline(0, Hold::kOwn, now, e); });
   EXPECT_EQ(peer->session(1).deadline(), far) << "it is not due yet";
   SessionDue(0, Hold::kOwn);
   EXPECT_EQ(peer->session(1).deadline(), now + params.hello_interval);
@@ -352,7 +355,8 @@ TEST_F(Planes, AQuestionOfThePeerIsAnsweredByOurOwnSoon) {
 
 TEST_F(Planes, WithoutSessionsAPortHasNoTimer) {
   Make({.plain = true});
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); }, true),
+  EXPECT_EQ(Do([&](Effects& e) { peer->health().OnPlaneChange(0, PlaneDownReason::kLink, now, e); },
+               true),
             Lines{"unblock {0123}"});
 }
 
@@ -366,15 +370,16 @@ TEST_F(Planes, HomeMovesOnceNothingIsInFlight) {
   EXPECT_EQ(paths.choice[0], 1u << home);
   Put(home, 0, 1);
   own->SetAdmin(home, PlaneAdmin::kDrain);
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(home, PlaneDownReason::kAdmin, now, e); }),
-            Lines{"count flow_moves_total"});
+  EXPECT_EQ(
+      Do([&](Effects& e) { peer->health().OnPlaneChange(home, PlaneDownReason::kAdmin, now, e); }),
+      Lines{"count flow_moves_total"});
   EXPECT_TRUE(paths.moving);
   EXPECT_EQ(paths.choice[0], 0);
   PduList acked;
   connections[home].tx().OnAck(At(home).in_flight().oldest_psn(), now, transport, acked);
   paths.OnEnd(home, 100);
   own->inflight_bytes[home] -= 100;
-  EXPECT_EQ(Do([&](Effects& e) { peer->placement().OnEnded(e); }),
+  EXPECT_EQ(Do([&](Effects& e) { peer->choice().placement().OnEnded(e); }),
             (Lines{"home " + std::to_string(other) + " {0123}", "unblock {0123}"}));
   EXPECT_EQ(paths.choice[0], 1u << other);
 }
@@ -418,7 +423,7 @@ TEST_F(Planes, TheHomeThatHasNoRouteIsLeftAsByADrain) {
   connections[home].tx().OnAck(At(home).in_flight().oldest_psn(), now, transport, acked);
   paths.OnEnd(home, 100);
   own->inflight_bytes[home] -= 100;
-  EXPECT_EQ(Do([&](Effects& e) { peer->placement().OnEnded(e); }),
+  EXPECT_EQ(Do([&](Effects& e) { peer->choice().placement().OnEnded(e); }),
             (Lines{"home " + std::to_string(1 - home) + " {0123}", "unblock {0123}"}));
 }
 
@@ -445,7 +450,7 @@ TEST_F(Planes, NoRouteForLongIsUnreachableWhereNothingCanBeSentToo) {
   Weigh(0, 0);
   Weigh(1, 0);
   now += params.unreachable;
-  EXPECT_EQ(Do([&](Effects& e) { peer->OnMute(now, e); }),
+  EXPECT_EQ(Do([&](Effects& e) { peer->association().OnMute(now, e); }),
             (Lines{"count peer_unreachable_total", "tell unreachable", "lost {0123}",
                    "give up queued {0123}"}));
 }
@@ -492,15 +497,15 @@ TEST_F(Planes, WithoutRoutesAPlaneThatComesUpIsNotEnough) {
   Weigh(0, 0);
   Weigh(1, 0);
   own->SetPort(0, false);
-  Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
+  Do([&](Effects& e) { peer->health().OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
   now += params.unreachable;
   RoutesDue();
   own->SetPort(0, true);
-  Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
+  Do([&](Effects& e) { peer->health().OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
   now += params.hold_down_max;
   EXPECT_EQ(BringUp(0), Lines({"count plane_ups_total", "tell plane up 0"}));
   EXPECT_EQ(paths.usable, 0);
-  EXPECT_EQ(peer->lost_vcs(), Peer::kAllVcs);
+  EXPECT_EQ(peer->reach().lost_vcs(), Reach::kAllVcs);
   EXPECT_EQ(Weigh(0, 1), (Lines{"found {0123}", "tell reachable", "unblock {0123}"}));
 }
 
@@ -514,7 +519,7 @@ TEST_F(Planes, WhatMovesWithoutARouteIsGivenUp) {
   RoutesDue();
   EXPECT_EQ(At(0).in_flight().count(), 3u) << "the plane lives: they may arrive yet";
   own->SetPort(0, false);
-  Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
+  Do([&](Effects& e) { peer->health().OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
   Fenced fenced{.plane = 0, .generation = peer->session(0).tx_generation()};
   for (uint32_t vc = 0; vc < own->map.vc_count(); ++vc)
     fenced.expected[vc] = At(0, PathConnection(vc)).in_flight().oldest_psn();
@@ -531,7 +536,7 @@ TEST_F(Planes, APeerWithoutSessionsMayHaveNoRouteToo) {
   EXPECT_EQ(RoutesDue().back(), "give up queued {0123}");
   Weigh(1, 1);
   EXPECT_EQ(paths.usable, 2);
-  EXPECT_EQ(peer->lost_vcs(), 0);
+  EXPECT_EQ(peer->reach().lost_vcs(), 0);
 }
 
 TEST_F(Planes, AnAddressOpensAPlane) {
@@ -605,7 +610,7 @@ TEST_F(MeasuredPlanes, APlaneThatComesBackCountsAsWhole) {
   BringUp(0);
   ASSERT_TRUE(peer->session(0).up());
   EXPECT_EQ(paths.part[0], PathRate::kWhole);
-  EXPECT_EQ(peer->rates().of(0)->part(), PathRate::kWhole);
+  EXPECT_EQ(rates[0].part(), PathRate::kWhole);
 }
 
 TEST_F(MeasuredPlanes, ANewWeightCountsAsWhole) {

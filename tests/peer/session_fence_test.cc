@@ -16,7 +16,7 @@ class SessionFences : public PeerBench {
   Lines Look() {
     groups[0].OnTraffic(now, params.sessions);
     now = std::max(now + microseconds(1), groups[0].deadline());
-    return Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
+    return Do([&](Effects& e) { peer->probes().OnDeadline(0, Hold::kNone, now, e); });
   }
   // The first two sessions of plane 0 are open.
   void OpenTwo(const Shape& shape) {
@@ -57,7 +57,7 @@ class SessionFences : public PeerBench {
     PduList acked;
     connections[1].tx().OnAck(At(0, 1).in_flight().oldest_psn().Plus(static_cast<int>(count) - 1),
                               now, transport, acked);
-    if (connections[1].tx().has_aside()) peer->TakeBack(0, 1);
+    if (connections[1].tx().has_aside()) peer->flight().TakeBack(0, 1);
     for (; !acked.empty(); acked.PopFront()) {
       paths.OnEnd(0, 100);
       own->inflight_bytes[0] -= 100;
@@ -98,7 +98,7 @@ TEST_F(SessionFences, WhatIsStuckInASessionIsNoLoadOfItsPlane) {
   OpenTwo({.planes = 2, .sessions = 2});
   Put(0, 0, 5, 1);
   now += microseconds(1);
-  Do([&](Effects&) { peer->OnProof(0, now); });
+  Do([&](Effects&) { peer->health().OnProof(0, now); });
   ConnectionDue(0, 1);
   EXPECT_EQ(paths.inflight_bytes[0], 0u);
   EXPECT_EQ(own->inflight_bytes[0], 0u);
@@ -113,7 +113,7 @@ TEST_F(SessionFences, WhatIsStuckInASessionIsNoLoadOfItsPlane) {
 
 TEST_F(SessionFences, WhereThePlaneWasNotHeardSinceItIsItsLoad) {
   OpenTwo({.planes = 2, .sessions = 2});
-  Do([&](Effects&) { peer->OnProof(0, now); });
+  Do([&](Effects&) { peer->health().OnProof(0, now); });
   Put(0, 0, 5, 1);
   ConnectionDue(0, 1);
   EXPECT_EQ(At(0, 1).tx().tries(), 1u);
@@ -126,7 +126,7 @@ TEST_F(SessionFences, WhatIsStuckInTheOnlyOpenSessionIsALoad) {
   BringAllUp();
   Put(0, 0, 5);
   now += microseconds(1);
-  Do([&](Effects&) { peer->OnProof(0, now); });
+  Do([&](Effects&) { peer->health().OnProof(0, now); });
   ConnectionDue(0, 0);
   EXPECT_EQ(At(0, 0).tx().tries(), 1u);
   EXPECT_EQ(paths.inflight_bytes[0], 500u);
@@ -198,7 +198,7 @@ TEST_F(SessionFences, APlaneThatDiesMeanwhileIsFencedAsAWhole) {
   WaitForFence();
   Acknowledge(2);
   own->SetPort(0, false);
-  Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
+  Do([&](Effects& e) { peer->health().OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
   const Fence* said_one = Said<Fence>();
   ASSERT_NE(said_one, nullptr) << "its connection stands still, though nothing is in flight";
   Fenced fenced{.plane = 0,
@@ -279,7 +279,7 @@ TEST_F(SessionFences, WhatWasSetAsideEndsWithTheFence) {
   OpenTwo({.planes = 2, .sessions = 2});
   Put(0, 0, 5, 1);
   now += microseconds(1);
-  Do([&](Effects&) { peer->OnProof(0, now); });
+  Do([&](Effects&) { peer->health().OnProof(0, now); });
   Stall(1);
   ASSERT_EQ(own->aside_bytes[0], 500u);
   SessionNumber fence = WaitForFence();
@@ -324,7 +324,7 @@ TEST_F(SessionFences, QueuesGoOnWhenASessionHasLeftItsSlowPath) {
   for (int i = 0; i < 1000 && groups[0].slot(1).state == State::kOpen; ++i) {
     carry(0, microseconds(10));
     carry(1, std::chrono::milliseconds(2));
-    peer->OnProof(0, now);
+    peer->health().OnProof(0, now);
     Look();
   }
   ASSERT_EQ(groups[0].slot(1).state, State::kMoving);

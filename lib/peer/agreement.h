@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agreement of both ends by HELLO: the identities, and the peer's settings.
+#ifndef SUEDE_PEER_AGREEMENT_H_
+#define SUEDE_PEER_AGREEMENT_H_
+
+#include "peer/handshake.h"
+#include "peer/hello_check.h"
+#include "wire/control_pdu.h"
+
+namespace suede {
+
+struct Agreement {
+  // Whether PDUs may leave and are accepted.
+  bool stands() const { return handshake.open() && mismatch == HelloMismatch::kNone; }
+
+  Handshake handshake;
+  Hello hello;                                    // the peer's last
+  HelloMismatch mismatch = HelloMismatch::kNone;  // of its HELLO and ours
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PEER_AGREEMENT_H_
