@@ -59,10 +59,8 @@ std::string RightsOf(uint8_t rights) {
 ConfigCheckView ToView(const ConfigPlan& plan, std::vector<std::string> warnings) {
   ConfigCheckView view{.warnings = std::move(warnings), .changes = {}};
   for (const ConfigChange& change : plan.changes) {
-    view.changes.push_back({.key = change.path,
-                            .from = change.from,
-                            .to = change.to,
-                            .at_once = change.at_once});
+    view.changes.push_back(
+        {.key = change.path, .from = change.from, .to = change.to, .at_once = change.at_once});
   }
   return view;
 }
@@ -290,13 +288,13 @@ absl::StatusOr<EndpointView::DrainQuestion> Management::DrainPlane(const PlaneNa
   if (!set.ok()) return set.status();
   const uint32_t instance = *administration.Find(name);
   using Left = absl::StatusOr<std::optional<uint64_t>>;
-  return [&administration, name, instance,
-          load = lists_.PlaneLoad(instance, name.plane)]() -> Left {
-    if (administration.PlaneOf(instance, name.plane).admin == PlaneSetting::kDrain) {
-      return load();
-    }
-    return absl::FailedPreconditionError("the plane was set up or down meanwhile");
-  };
+  return
+      [&administration, name, instance, load = lists_.PlaneLoad(instance, name.plane)]() -> Left {
+        if (administration.PlaneOf(instance, name.plane).admin == PlaneSetting::kDrain) {
+          return load();
+        }
+        return absl::FailedPreconditionError("the plane was set up or down meanwhile");
+      };
 }
 
 std::string Management::FilePrefix() {
@@ -309,8 +307,8 @@ void Management::Adopt(const Config& config, const std::vector<ConfigChange>& ch
   clients_->Adopt(config);
   server().SetMaxClients(config.management.max_clients);
   for (const ConfigChange& change : changes) {
-    endpoint_->events().Raise(EventKind::kConfigChanged, {{EventField::kKey, change.path},
-                                                          {EventField::kValue, change.to}});
+    endpoint_->events().Raise(EventKind::kConfigChanged,
+                              {{EventField::kKey, change.path}, {EventField::kValue, change.to}});
   }
   logger().SetLevel(config.log.level);  // last: the change is logged at the former level
 }

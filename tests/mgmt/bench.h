@@ -88,9 +88,13 @@ class FakeEndpoint : public EndpointWithChanges {
     return [query, asked = 0]() mutable -> std::optional<ConnectionsView> {
       if (++asked < 3) return std::nullopt;
       ConnectionsView view{.connections = {}, .more = query.limit == 1};
-      view.connections.push_back({.xpu = 3, .instance = 1, .peer = query.peer.value_or(4),
+      view.connections.push_back({.xpu = 3,
+                                  .instance = 1,
+                                  .peer = query.peer.value_or(4),
                                   .vc = query.unused ? std::optional<uint32_t>(2) : std::nullopt,
-                                  .state = "open", .next_psn = 7, .srtt_ns = 1500,
+                                  .state = "open",
+                                  .next_psn = 7,
+                                  .srtt_ns = 1500,
                                   .congestion = "fixed"});
       return view;
     };
@@ -117,10 +121,17 @@ class FakeEndpoint : public EndpointWithChanges {
   Question<std::vector<PlaneView>> Planes() override {
     return [this, asked = 0]() mutable -> std::optional<std::vector<PlaneView>> {
       if (++asked < 3) return std::nullopt;
-      return std::vector<PlaneView>{{.xpu = 3, .instance = 1, .plane = 1, .port = "p0", .admin = plane,
+      return std::vector<PlaneView>{{.xpu = 3,
+                                     .instance = 1,
+                                     .plane = 1,
+                                     .port = "p0",
+                                     .admin = plane,
                                      .link_up = true,
                                      .up = plane != PlaneSetting::kDown && port_up,
-                                     .weight = weight, .peers_up = 6, .peers_down = 2, .peers_slow = 1,
+                                     .weight = weight,
+                                     .peers_up = 6,
+                                     .peers_down = 2,
+                                     .peers_slow = 1,
                                      .inflight_bytes = inflight_bytes}};
     };
   }
@@ -130,11 +141,17 @@ class FakeEndpoint : public EndpointWithChanges {
       PlanePeersView view{.peers = {}, .more = query.limit == 1};
       view.peers.push_back({.xpu = query.xpu.value_or(3),
                             .instance = query.instance.value_or(1),
-                            .peer = query.peer.value_or(4), .plane = query.plane.value_or(1),
-                            .state = "up", .usable = true,
-                            .tx_generation = 5, .rx_generation = 65535, .weight = 100,
-                            .measured_percent = 48, .measured_bps = 12'000'000'000,
-                            .inflight_bytes = 77, .deaths = 2});
+                            .peer = query.peer.value_or(4),
+                            .plane = query.plane.value_or(1),
+                            .state = "up",
+                            .usable = true,
+                            .tx_generation = 5,
+                            .rx_generation = 65535,
+                            .weight = 100,
+                            .measured_percent = 48,
+                            .measured_bps = 12'000'000'000,
+                            .inflight_bytes = 77,
+                            .deaths = 2});
       view.peers.push_back({.xpu = 3,
                             .instance = 1,
                             .peer = 9,

@@ -27,7 +27,8 @@ class EndpointWithChanges : public EndpointView {
                     {.key = "name", .from = "left", .to = "right"}}};
   }
   // Takes two questions to answer.
-  Question<absl::StatusOr<ConfigCheckView>> LoadConfig(std::string_view text, std::string_view place) override {
+  Question<absl::StatusOr<ConfigCheckView>> LoadConfig(std::string_view text,
+                                                       std::string_view place) override {
     return [this, text = std::string(text), view = CheckConfig(text, place),
             asked = 0]() mutable -> std::optional<absl::StatusOr<ConfigCheckView>> {
       if (view.ok() && ++asked < 2) return std::nullopt;
@@ -58,7 +59,8 @@ class EndpointWithChanges : public EndpointView {
       values.push_back({.name = "b.0.rw", .address = 16, .width_bits = 32, .value = rw});
     return values;
   }
-  Question<absl::StatusOr<RegisterValueView>> WriteRegister(std::string_view which, uint64_t value) override {
+  Question<absl::StatusOr<RegisterValueView>> WriteRegister(std::string_view which,
+                                                            uint64_t value) override {
     using Result = std::optional<absl::StatusOr<RegisterValueView>>;
     if (which != "b.0.rw")
       return []() -> Result { return absl::PermissionDeniedError("read-only"); };

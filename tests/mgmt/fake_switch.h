@@ -60,7 +60,8 @@ class FakeSwitch : public SwitchView {
              .device = "net_null0"},
             {.name = "p1", .admin_up = true}};
   }
-  Question<absl::StatusOr<std::vector<SwitchQueueView>>> Queues(const SwitchQueueQuery& query) override {
+  Question<absl::StatusOr<std::vector<SwitchQueueView>>> Queues(
+      const SwitchQueueQuery& query) override {
     return [query,
             asked = 0]() mutable -> std::optional<absl::StatusOr<std::vector<SwitchQueueView>>> {
       if (++asked < 3) return std::nullopt;
@@ -76,7 +77,8 @@ class FakeSwitch : public SwitchView {
   Question<SwitchBufferView> Buffer() override {
     return [] { return SwitchBufferView{.bytes = 1000, .headroom_bytes = 7}; };
   }
-  Question<absl::StatusOr<SwitchAddressesView>> Addresses(const SwitchAddressQuery& query) override {
+  Question<absl::StatusOr<SwitchAddressesView>> Addresses(
+      const SwitchAddressQuery& query) override {
     return [query]() -> std::optional<absl::StatusOr<SwitchAddressesView>> {
       SwitchAddressesView view{.addresses = {}, .next = {}};
       if (query.limit == 1) view.next = query.from + 1;
