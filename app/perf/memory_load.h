@@ -21,7 +21,7 @@ namespace suede::perf {
 
 class MemoryLoad : public OperationLoad<MemoryLoad> {
  public:
-  static constexpr uint32_t kStartsPerLook = 16;
+  static constexpr uint32_t kStartsPerClockRead = 16;
 
   // A load of operations of one size. All arguments must outlive it. `calls` must not be polled any
   // more once a run's result is unfinished.

@@ -44,7 +44,7 @@ suede_socket_params MessageSocket(const Options& options, uint8_t direction, uin
 
 class MessageLoad : public OperationLoad<MessageLoad> {
  public:
-  static constexpr uint32_t kStartsPerLook = 1;
+  static constexpr uint32_t kStartsPerClockRead = 1;
 
   // A load of messages of one size. All arguments must outlive it.
   MessageLoad(LoadRecord& record, suede_sockets* sockets, const TscClock& clock,

@@ -16,7 +16,7 @@ namespace suede::perf {
 
 // `Load`, the derived class, has:
 //
-//   kStartsPerLook   number of operations that are started per read of the clock. Later ones start
+//   kStartsPerClockRead   number of operations that are started per read of the clock. Later ones start
 //                    after the recorded time, so latencies are never underestimated
 //   Now(), ends_in_order()
 //   Start(slot)      starts operation number started(); returns 0, -EAGAIN or another errno
@@ -49,7 +49,7 @@ class OperationLoad {
       slot = {.start = now, .is_open = true};
       next_ = After(next_);
       ++started_;
-      if (count % Load::kStartsPerLook == Load::kStartsPerLook - 1) now = self().Now();
+      if (count % Load::kStartsPerClockRead == Load::kStartsPerClockRead - 1) now = self().Now();
     }
     return count;
   }

@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "mgmt/json.h"
 
@@ -98,12 +97,18 @@ struct Member {
   std::span<const Member> members() const { return {first, count}; }
 
  private:
-  template <typename Value>
-  constexpr Member With(Value Member::*field, std::type_identity_t<Value> value) const {
-    Member member = *this;
-    member.*field = value;
-    return member;
+  // Not a template: Clang 14 instantiates none for the members of a struct within the struct.
+#define SUEDE_MEMBER_WITH(Value)                                   \
+  constexpr Member With(Value Member::*field, Value value) const { \
+    Member member = *this;                                         \
+    member.*field = value;                                         \
+    return member;                                                 \
   }
+  SUEDE_MEMBER_WITH(std::string_view)
+  SUEDE_MEMBER_WITH(Type)
+  SUEDE_MEMBER_WITH(bool)
+  SUEDE_MEMBER_WITH(double)
+#undef SUEDE_MEMBER_WITH
   constexpr Member Time(double ns) const {
     return With(&Member::type, Type::kNumber).With(&Member::ns_per_unit, ns);
   }
