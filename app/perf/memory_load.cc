@@ -14,7 +14,6 @@ namespace {
 
 constexpr uint64_t kFirstOffset = 64;  // behind the 8 bytes of the atomics
 constexpr uint32_t kBoundary = 63;     // increments do not wrap
-constexpr size_t kStartsPerClockRead = 16;  // operations started per read of the clock
 
 // Fills memory with pseudo-random bytes that depend on `seed`.
 void Fill(uint8_t* octets, uint32_t bytes, uint64_t seed) {
