@@ -16,8 +16,8 @@ namespace suede::perf {
 
 // `Load`, the derived class, has:
 //
-//   kStartsPerClockRead   number of operations that are started per read of the clock. Later ones start
-//                    after the recorded time, so latencies are never underestimated
+//   kStartsPerClockRead   operations that are started per read of the clock. Later ones start after
+//                         the recorded time, so latencies are never underestimated
 //   Now(), ends_in_order()
 //   Start(slot)      starts operation number started(); returns 0, -EAGAIN or another errno
 //   FailStart(error), HasEnded(slot)
