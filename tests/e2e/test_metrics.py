@@ -432,7 +432,8 @@ class Telemetry:
 
 
 def test_dpdk_telemetry(pair):
-    _, left, _ = pair
+    directory, left, right = pair
+    e2e.both_ways(directory, left, right, 0.3)
     telemetry = Telemetry(left)
     try:
         assert {c for c in telemetry.ask("/") if c.startswith("/suede/")} == {
