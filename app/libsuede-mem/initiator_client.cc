@@ -157,10 +157,11 @@ int suede_mem::Poll() {
           static_cast<uint32_t>(each.tag), each.status);
     });
     // Processes responses that arrived before these completions.
-    has_received |= planes.TakeCommands(i, response_vc_, kCommandsOfPoll,
-                                        [this](const suede::Route& from, auto... command) {
-                                          initiator->OnCommand(from, command...);
-                                        }) != 0;
+    has_received |=
+        planes.TakeCommands(suede::PlaneIndex(i), suede::Vc(response_vc_), kCommandsOfPoll,
+                            [this](const suede::Route& from, auto... command) {
+                              initiator->OnCommand(from, command...);
+                            }) != 0;
   }
   const bool is_lost = GiveUpLost();
   if (has_received && initiator->HasUnsent()) Flush();

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/coordinates.h"
 #include "outbound/burst.h"
 #include "suede/suede.h"
 
@@ -88,17 +89,19 @@ class Planes final : public BurstSink {
   // Passes up to `max` received commands of the plane's VC to each(source, control, control bytes,
   // data or null, data bytes). Returns their number.
   template <typename Each>
-  uint32_t TakeCommands(uint32_t plane, uint8_t vc, uint32_t max, Each&& each) {
+  uint32_t TakeCommands(PlaneIndex plane, Vc vc, uint32_t max, Each&& each) {
     suede_client* const client = planes_[plane].client();
     suede_received_span span;
     uint32_t taken = 0;
     while (taken < max) {
-      const int count = suede_receive_span(client, vc, &span, max - taken);
+      const int count = suede_receive_span(client, static_cast<uint8_t>(vc), &span, max - taken);
       if (count <= 0) {
         if (count < 0) planes_[plane].OnLost();
         break;
       }
-      const Route from{.xpuid = span.source_xpuid, .plane = static_cast<uint8_t>(plane), .vc = vc};
+      const Route from{.xpuid = span.source_xpuid,
+                       .plane = static_cast<uint8_t>(plane),
+                       .vc = static_cast<uint8_t>(vc)};
       for (uint32_t i = 0; i < span.count; ++i) {
         const size_t at = size_t{i} * span.stride;
         each(from, span.control + at, span.control_bytes,
@@ -106,7 +109,7 @@ class Planes final : public BurstSink {
       }
       taken += span.count;
     }
-    if (taken != 0) suede_release(client, vc);
+    if (taken != 0) suede_release(client, static_cast<uint8_t>(vc));
     return taken;
   }
   // Passes the completions of the plane's commands to each(suede_completion).

@@ -80,7 +80,7 @@ int suede_sockets::Reconnect() {
 
 void suede_sockets::TakeCommands(uint32_t plane, uint8_t vc) {
   planes_.TakeCommands(
-      plane, vc, kCommandsOfPoll,
+      suede::PlaneIndex(plane), suede::Vc(vc), kCommandsOfPoll,
       [this](const suede::Route& from, auto... command) { sockets_->OnCommand(from, command...); });
 }
 

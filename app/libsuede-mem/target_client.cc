@@ -347,10 +347,11 @@ bool suede_mem_target::Send(const suede::Route& to, const uint8_t* control, uint
 // Serves one batch of a VC's commands. Leaves notices that do not fit in the receive ring.
 uint32_t suede_mem_target::ServeVc(uint32_t plane, uint8_t vc) {
   const bool brings_notices = (on_lcore_ & 1u << plane) != 0;
-  const uint32_t most = brings_notices ? std::min(kBatch, target_->free_notice_places()) : kBatch;
-  return planes_.TakeCommands(plane, vc, most, [this](const suede::Route& from, auto... command) {
-    target_->OnCommand(from, command..., *this);
-  });
+  const uint32_t max = brings_notices ? std::min(kBatch, target_->free_notice_places()) : kBatch;
+  return planes_.TakeCommands(suede::PlaneIndex(plane), suede::Vc(vc), max,
+                              [this](const suede::Route& from, auto... command) {
+                                target_->OnCommand(from, command..., *this);
+                              });
 }
 
 uint32_t suede_mem_target::ServePlanes(uint32_t max) {

@@ -126,16 +126,16 @@ class StreamLoad {
   Advance Drain(Time now, Time deadline) {
     if (!std::exchange(drains_, true)) AskForReports(now, false);
     const bool worked = !messages_.done() && messages_.Step();
-    const bool told = AllLanes([this](uint8_t flow) { return AllReported(flow); });
-    if (messages_.done() && told && sender_.tags_outstanding() == 0) {
+    const bool all_reported = AllLanes([this](uint8_t flow) { return AllReported(flow); });
+    if (messages_.done() && all_reported && sender_.tags_outstanding() == 0) {
       if (AllArrived() || now > deadline) return FinishDrain();
       // On an unordered path a report may overtake commands: requests it again.
       if (now - asked_ > kAskAgain) AskForReports(now, false);
     }
     // Requests again, with a completion, which reports whether the server is reachable.
-    if (messages_.done() && !told && now - asked_ > kStartAgain) AskForReports(now, true);
+    if (messages_.done() && !all_reported && now - asked_ > kStartAgain) AskForReports(now, true);
     if (now <= deadline) return worked ? Advance::kWorked : Advance::kIdle;
-    if (told) return FinishDrain();
+    if (all_reported) return FinishDrain();
     FailSilent(true);
     return Advance::kWorked;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out the decisions about receive credit: tells the granter how much room the rings of
-// the claimants have, and sends its grants. Owned by the lcore.
+// Carries out the decisions about receive credit: supplies the granter with the room of the
+// claimants' rings, and sends its grants. Owned by the lcore.
 #ifndef SUEDE_RECEIVE_CREDIT_GRANTS_H_
 #define SUEDE_RECEIVE_CREDIT_GRANTS_H_
 
