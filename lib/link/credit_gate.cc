@@ -14,8 +14,6 @@ namespace {
 // Max octets of frames without commands; a longer frame waits.
 constexpr uint32_t kShortOctets = 256;
 
-constexpr VcMask BitOf(uint32_t flow) { return static_cast<VcMask>(1u << flow); }
-
 }  // namespace
 
 CreditGate::CreditGate(const LinkParams& params, uint32_t largest_octets)

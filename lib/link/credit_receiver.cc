@@ -43,8 +43,8 @@ void CreditReceiver::Stop() {
 // free credit.
 void CreditReceiver::ScheduleUpdate(uint32_t vc, Time now) {
   owed_ |= LinkVcMask{1} << vc;
-  const int32_t untold = freed(vc).DistanceFrom(told_[vc]);
-  if (untold >= static_cast<int32_t>(spacings_[vc])) {
+  const int32_t unannounced = freed(vc).DistanceFrom(announced_[vc]);
+  if (unannounced >= static_cast<int32_t>(spacings_[vc])) {
     due_ = std::min(due_, now);
   } else if (due_ == kNever) {
     due_ = now + max_wait_;
@@ -63,7 +63,7 @@ bool CreditReceiver::Take(uint32_t vc, Credit20 consumed, bool starts, CreditVer
   }
   refused_[vc] = 0;
   counted_[vc] = consumed;
-  if ((heard_ & bit) == 0) told_[vc] = freed(vc);
+  if ((heard_ & bit) == 0) announced_[vc] = freed(vc);
   heard_ |= bit;
   return true;
 }
@@ -101,7 +101,7 @@ CreditVerdict CreditReceiver::OnConsumed(const CreditUpdate& update, Time now) {
   if (update.vcs == 0) return std::nullopt;
   for (LinkVcMask left = update.vcs; left != 0; left &= left - 1) {
     const auto vc = static_cast<uint32_t>(std::countr_zero(left));
-    update.counters[vc] = told_[vc] = freed(vc);
+    update.counters[vc] = announced_[vc] = freed(vc);
   }
   update.serial = ++serial_;
   return update;
@@ -112,8 +112,8 @@ void CreditReceiver::CheckInvariants() const {
   if (((owed_ | asked_) & ~heard_) != 0) std::abort();
   for (uint32_t vc = 0; vc < kLinkVcs; ++vc) {
     // An update of free credit that was not announced is scheduled.
-    if ((heard_ >> vc & 1) != 0 && freed(vc) != told_[vc] && due_ == kNever &&
-        freed(vc).DistanceFrom(told_[vc]) > 0) {
+    if ((heard_ >> vc & 1) != 0 && freed(vc) != announced_[vc] && due_ == kNever &&
+        freed(vc).DistanceFrom(announced_[vc]) > 0) {
       std::abort();
     }
   }

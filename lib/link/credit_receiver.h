@@ -65,8 +65,8 @@ class CreditReceiver {
   // R_CF.
   Credit20 freed(uint32_t vc) const { return counted_[vc].Plus(-static_cast<int32_t>(held_[vc])); }
   // Free credits that no CF_Update has announced.
-  uint32_t untold(uint32_t vc) const {
-    return static_cast<uint32_t>(freed(vc).DistanceFrom(told_[vc]));
+  uint32_t unannounced(uint32_t vc) const {
+    return static_cast<uint32_t>(freed(vc).DistanceFrom(announced_[vc]));
   }
   // Link VCs whose sender has begun to count.
   LinkVcMask heard() const { return heard_; }
@@ -92,7 +92,7 @@ class CreditReceiver {
   Time due_ = kNever;
   std::array<Credit20, kLinkVcs> counted_{};   // R_CC
   std::array<uint32_t, kLinkVcs> held_{};      // R_CC - R_CF
-  std::array<Credit20, kLinkVcs> told_{};      // R_CF of the last CF_Update
+  std::array<Credit20, kLinkVcs> announced_{};  // R_CF of the last CF_Update
   std::array<uint32_t, kLinkVcs> spacings_{};  // credits that make a CF_Update due at once
   std::array<uint8_t, kLinkVcs> refused_{};    // implausible CC_Updates in a row
 };

@@ -14,6 +14,7 @@ inline constexpr VcMask kEveryVc = (1u << kVcCount) - 1;
 inline constexpr uint32_t kLinkFlows = kVcCount + 1;
 inline constexpr VcMask kAckBit = 1u << kVcCount;
 inline constexpr VcMask kEveryFlow = kEveryVc | kAckBit;
+constexpr VcMask BitOf(uint32_t flow) { return static_cast<VcMask>(1u << flow); }
 
 }  // namespace suede
 

@@ -5,11 +5,6 @@
 #include <utility>
 
 namespace suede {
-namespace {
-
-constexpr VcMask BitOf(uint32_t flow) { return static_cast<VcMask>(1u << flow); }
-
-}  // namespace
 
 void PortPauses::OnFrame(const PfcFrame& pfc, uint64_t rate_bps, Time now) {
   const uint64_t rate = params_.rate_bps != 0 ? params_.rate_bps : rate_bps;
@@ -99,9 +94,9 @@ void LinkPauses::PublishWants() {
     if (wants_[vc] != 0) classes |= 1u << class_of_[vc];
   }
   for (uint32_t c = 0; c < kPfcClasses; ++c) {
-    if (((classes ^ told_) >> c & 1) != 0) port_->Want(c, (classes >> c & 1) != 0);
+    if (((classes ^ published_) >> c & 1) != 0) port_->Want(c, (classes >> c & 1) != 0);
   }
-  told_ = static_cast<uint8_t>(classes);
+  published_ = static_cast<uint8_t>(classes);
 }
 
 std::optional<PfcFrame> LinkPauses::Poll(uint64_t rate_bps, Time now) {

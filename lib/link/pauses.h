@@ -147,7 +147,7 @@ class LinkPauses {
   bool ended_ = false;
   std::array<Time, kLinkFlows> since_{};
   std::array<uint16_t, kVcCount> wants_{};
-  uint8_t told_ = 0;       // classes for which this queue pair requests a pause, as published
+  uint8_t published_ = 0;  // classes for which this queue pair requests a pause, at the port
   uint64_t rate_bps_ = 0;  // the sender's rate, if it is the link's
   PauseSender sender_;
   std::optional<PfcFrame> unsent_;
