@@ -53,7 +53,7 @@ std::string_view NameOf(ConnectionState state) {
 
 ConnectionView ToView(const ConnectionRow& row, const InstanceConfig& instance,
                       const TransportConfig& transport) {
-  const bool is_per_vc = transport.psn_scope == TransportConfig::PsnScope::kVc;
+  const bool is_per_vc = transport.psn_scope == PsnScope::kVc;
   ConnectionView view{.xpu = instance.xpu,
                       .instance = instance.instance,
                       .peer = row.peer_xpuid,

@@ -162,15 +162,15 @@ std::vector<PeerView> Management::Peers() {
   std::vector<PeerView> all;
   for (const PeerConfig& peer : config.peers) {
     for (const PeerPort& at : peer.ports) {
-      const ConfigAddress address = PeerAddress(peer, at, at.instance.value_or(0));
-      ConfigMac mac = at.mac;
-      const bool learnt = mac == ConfigMac{} && LearnsNeighbours(config.ports[at.port]);
+      const NetAddress address = PeerAddress(peer, at, at.instance.value_or(0));
+      MacAddress mac = at.mac;
+      const bool learnt = mac == MacAddress{} && LearnsNeighbours(config.ports[at.port]);
       if (learnt && packets_ != nullptr) mac = packets_->LearntMac(at.port, address);
       all.push_back({.xpu = peer.xpu,
                      .port = config.ports[at.port].name,
                      .address = FormatAddress(config.ports[at.port].encapsulation, address),
-                     .mac = mac == ConfigMac{} ? "" : FormatMac(mac),
-                     .resolving = learnt && mac == ConfigMac{}});
+                     .mac = mac == MacAddress{} ? "" : FormatMac(mac),
+                     .resolving = learnt && mac == MacAddress{}});
     }
   }
   return all;

@@ -152,9 +152,9 @@ void PacketService::HandUp(uint32_t number) {
   }
 }
 
-ConfigMac PacketService::LearntMac(uint32_t port, const ConfigAddress& address) const {
+MacAddress PacketService::LearntMac(uint32_t port, const NetAddress& address) const {
   const auto& resolver = ports_[port].resolver;
-  return resolver != nullptr ? resolver->MacOf(address) : ConfigMac{};
+  return resolver != nullptr ? resolver->MacOf(address) : MacAddress{};
 }
 
 absl::StatusOr<PacketPort> PacketService::FindPacketPort(std::string_view name, uint32_t index) {

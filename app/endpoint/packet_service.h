@@ -37,7 +37,7 @@ class PacketService final : public PacketHandler {
 
   // Returns the MAC address of a peer whose configuration leaves it out; all zero if it is not yet
   // known.
-  ConfigMac LearntMac(uint32_t port, const ConfigAddress& address) const;
+  MacAddress LearntMac(uint32_t port, const NetAddress& address) const;
 
   // PacketHandler.
   absl::StatusOr<PacketPort> FindPacketPort(std::string_view name, uint32_t index) override;

@@ -77,13 +77,13 @@ void PeerResolver::Poll(bool link_up, Clock::time_point now) {
   AskKernel(now);
 }
 
-void PeerResolver::OnFound(const LinkAddress& address, const ConfigMac& mac) {
+void PeerResolver::OnFound(const LinkAddress& address, const MacAddress& mac) {
   const auto found = peers_.find(address);
   if (found == peers_.end() || found->second.mac == mac || !IsUnicast(mac)) return;
   Peer& peer = found->second;
   const PortConfig& port = endpoint_->config().ports[port_];
   log_(EalLogLevel::kInfo, "neighbour",
-       absl::StrCat(peer.mac == ConfigMac{} ? "learnt" : "changed", " port=", port.name,
+       absl::StrCat(peer.mac == MacAddress{} ? "learnt" : "changed", " port=", port.name,
                     " address=",
                     FormatAddress(port.encapsulation, {.high = address.high, .low = address.low}),
                     " mac=", FormatMac(mac)));
@@ -116,7 +116,7 @@ void PeerResolver::AskKernel(Clock::time_point now) {
     if (peer.ask_at > now) continue;
     if (left-- == 0) return;
     neighbours_->Resolve(address);
-    const bool is_known = peer.mac != ConfigMac{};
+    const bool is_known = peer.mac != MacAddress{};
     peer.ask_at = now + (is_known ? kConfirmEvery : kAskAgain);
     if (!is_known && ++peer.unanswered > kRequestsBeforeLost) GiveUp(peer);
   }
@@ -130,10 +130,10 @@ void PeerResolver::GiveUp(const Peer& peer) {
   }
 }
 
-ConfigMac PeerResolver::MacOf(const ConfigAddress& address) const {
+MacAddress PeerResolver::MacOf(const NetAddress& address) const {
   const auto found = peers_.find(
       ToLink(endpoint_->config().ports[port_].encapsulation, address.high, address.low));
-  return found != peers_.end() ? found->second.mac : ConfigMac{};
+  return found != peers_.end() ? found->second.mac : MacAddress{};
 }
 
 }  // namespace suede

@@ -34,7 +34,7 @@ class PeerResolver {
   // down.
   void Poll(bool link_up, Clock::time_point now);
   // Returns all zero if the address is not yet known.
-  ConfigMac MacOf(const ConfigAddress& address) const;
+  MacAddress MacOf(const NetAddress& address) const;
 
  private:
   // A peer's plane in an lcore.
@@ -46,7 +46,7 @@ class PeerResolver {
     bool told = true;  // the lcore has the current address
   };
   struct Peer {
-    ConfigMac mac{};
+    MacAddress mac{};
     Clock::time_point ask_at{};
     uint32_t unanswered = 0;  // requests since the link came up
     std::vector<Use> uses;
@@ -56,7 +56,7 @@ class PeerResolver {
       : endpoint_(endpoint), port_(port), log_(std::move(log)) {}
   void FindPeers();
   void FindPeers(uint32_t instance, uint32_t plane);
-  void OnFound(const LinkAddress& address, const ConfigMac& mac);
+  void OnFound(const LinkAddress& address, const MacAddress& mac);
   void PostToLcores();
   void GiveUp(const Peer& peer);
   void AskKernel(Clock::time_point now);

@@ -15,56 +15,14 @@
 namespace suede {
 namespace {
 
-TransportParams ToTransport(const TransportConfig& config) {
-  return {.psn_scope =
-              config.psn_scope == TransportConfig::PsnScope::kVc ? PsnScope::kVc : PsnScope::kPort,
-          .window_pdus = config.window_pdus,
-          .window_bytes = config.window_bytes,
-          .ack_every_pdus = config.ack_every_pdus,
-          .ack_delay = config.ack_delay,
-          .nack_timeout = config.nack_timeout,
-          .reorder_allowance = config.reorder_allowance,
-          .rto_initial = config.rto_initial,
-          .rto_min = config.rto_min,
-          .rto_max = config.rto_max,
-          .max_tries = config.max_tries,
-          .not_ready_backoff = config.not_ready_backoff,
-          .pause_limit = config.pause_limit,
-          .hello_timeout = config.hello_timeout,
-          .hello_tries = config.hello_tries};
-}
-
-SessionParams ToSessions(const SessionsConfig& config) {
-  return {.interval = config.interval,
-          .open_percent = config.open_percent,
-          .move_percent = config.move_percent,
-          .idle_intervals = config.idle_intervals,
-          .stall_timeouts = config.stall_timeouts,
-          .max_age = config.max_age};
-}
-
-PathParams ToPaths(const PlanesConfig& config, const SessionsConfig& sessions) {
-  return {.measures = config.weights == PlanesConfig::Weights::kMeasured,
-          .hello_interval = config.hello_interval,
-          .hello_multiplier = config.hello_multiplier,
-          .hello_idle = config.hello_idle,
-          .hold_down = config.hold_down,
-          .hold_down_max = config.hold_down_max,
-          .unreachable = config.unreachable,
-          .sessions = ToSessions(sessions)};
-}
-
-template <class Class>
-TrafficClass ToClass(const Class& c) {
-  return {.pcp = c.pcp, .dscp = c.dscp, .ecn = c.ecn};
-}
-
-NetAddress ToAddress(const ConfigAddress& address) {
-  return {.high = address.high, .low = address.low};
+PathParams ToPaths(const Config& config) {
+  PathParams paths = config.planes;
+  paths.sessions = config.sessions;
+  return paths;
 }
 
 // Returns the MAC address of an AFH Gen 1 frame to the instance.
-MacAddress AfhMac(const ConfigMacPrefix& prefix, const ConfigAddress& address) {
+MacAddress AfhMac(const ConfigMacPrefix& prefix, const NetAddress& address) {
   return {prefix[0],
           prefix[1],
           prefix[2],
@@ -84,11 +42,11 @@ PeerParams PeerParamsOf(const Config& config, const InstanceConfig& instance,
     PeerPlane& plane = params.planes.emplace_back(PeerPlane{.present = false});
     const PeerPort* at = FindPeerPort(peer, own.port, instance.instance);
     if (at == nullptr) continue;
-    const ConfigAddress address = PeerAddress(peer, *at, instance.instance);
+    const NetAddress address = PeerAddress(peer, *at, instance.instance);
     if (address == own.address) continue;
-    plane = {.address = ToAddress(address),
+    plane = {.address = address,
              .mac = at->mac,
-             .resolving = at->mac == ConfigMac{} && LearnsNeighbours(config.ports[at->port])};
+             .resolving = at->mac == MacAddress{} && LearnsNeighbours(config.ports[at->port])};
   }
   return params;
 }
@@ -97,13 +55,13 @@ PeerParams PeerParamsOf(const Config& config, const InstanceConfig& instance,
 
 Settings SettingsOf(const Config& config) {
   Settings settings{.partition = static_cast<uint16_t>(config.partition),
-                    .ack_class = ToClass(config.classes.ack),
+                    .ack_class = config.classes.ack,
                     .pack_limit_bytes = config.packing.limit_bytes,
                     .inflight_pdus = config.transport.inflight_pdus,
                     .unclaimed_pdus = config.clients.unclaimed_pdus,
-                    .transport = ToTransport(config.transport),
-                    .paths = ToPaths(config.planes, config.sessions)};
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) settings.classes[vc] = ToClass(config.classes.vc[vc]);
+                    .transport = config.transport,
+                    .paths = ToPaths(config)};
+  std::copy(config.classes.vc.begin(), config.classes.vc.end(), settings.classes.begin());
   return settings;
 }
 
@@ -138,23 +96,9 @@ uint32_t PackedPdusOf(const Config& config) {
 }
 
 CongestionParams CongestionParamsOf(const Config& config, const InstanceConfig& instance) {
-  const CongestionConfig& c = config.congestion;
-  static_assert(static_cast<int>(InstanceConfig::Congestion::kNscc) ==
-                static_cast<int>(CongestionControl::kNscc));
-  return {.control = static_cast<CongestionControl>(instance.congestion),
-          .base_rtt = c.base_rtt,
-          .initial_percent = c.initial_percent,
-          .ask_bdp = c.ask_bdp,
-          .repeat = c.repeat,
-          .repeat_max = c.repeat_max,
-          .target_percent = c.target_percent,
-          .window_max_percent = c.window_max_percent,
-          .window_min_permille = c.window_min_permille,
-          .decrease_percent = c.decrease_percent,
-          .proportional_percent = c.proportional_percent,
-          .fair_percent = c.fair_percent,
-          .eta_percent = c.eta_percent,
-          .base_rtt_period = c.base_rtt_period};
+  CongestionParams params = config.congestion;
+  params.control = instance.congestion;
+  return params;
 }
 
 TargetParams TargetParamsOf(const Config& config) {
@@ -175,7 +119,7 @@ LinkParams LinkOf(const Config& config, const PortConfig& port, const MacAddress
                      .pcp_first = port.pfc_class == PortConfig::PfcClass::kPcp};
   if (port.cbfc == OnOff::kOff) return link;
   link.credit = OfferOf(CreditGrantOf(config, port));
-  link.credit_times = CreditTimesOf(config.cbfc);
+  link.credit_times = config.cbfc;
   link.credit_storm = config.pfc.storm;
   return link;
 }
@@ -210,7 +154,7 @@ InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& inst
                         .instance = static_cast<uint8_t>(instance.instance),
                         .partition = static_cast<uint16_t>(config.partition)};
   for (const InstancePort& at : instance.ports) {
-    params.planes.push_back({.address = ToAddress(at.address)});
+    params.planes.push_back({.address = at.address});
   }
   params.sessions = config.sessions.max;
   const Settings settings = SettingsOf(config);
@@ -229,9 +173,7 @@ InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& inst
   params.seal = SealParamsOf(config.sealing, instance.sealing);
   params.target = TargetParamsOf(config);
   params.paths = settings.paths;
-  params.paths.ordering = instance.ordering == InstanceConfig::Ordering::kUnordered
-                              ? Ordering::kUnordered
-                              : Ordering::kStrict;
+  params.paths.ordering = instance.ordering;
   for (const PeerConfig& peer : config.peers) {
     PeerParams of_peer = PeerParamsOf(config, instance, peer);
     if (std::any_of(of_peer.planes.begin(), of_peer.planes.end(),
@@ -274,7 +216,7 @@ std::vector<NetAddress> AddressesOf(const Config& config, uint32_t port, uint32_
   std::vector<NetAddress> addresses;
   for (const InstanceConfig& instance : config.instances) {
     for (const InstancePort& at : instance.ports) {
-      if (at.port == port && instance.lcore == lcore) addresses.push_back(ToAddress(at.address));
+      if (at.port == port && instance.lcore == lcore) addresses.push_back(at.address);
     }
   }
   return addresses;
@@ -290,17 +232,15 @@ void SetAfh2Address(const PortConfig& port, uint64_t address, SteeredAddress* st
   }
 }
 
-SteeredAddress SteeredAddressOf(const PortConfig& port, const ConfigAddress& address,
-                                uint16_t queue) {
+SteeredAddress SteeredAddressOf(const PortConfig& port, const NetAddress& address, uint16_t queue) {
   const EncapTraits& traits = TraitsOf(port.encapsulation);
   SteeredAddress steered{.queue = queue};
-  const NetAddress number = ToAddress(address);
   if (traits.addresses == AddressKind::kIpv4) {
-    StoreBe32(steered.bytes.data(), static_cast<uint32_t>(number.low));
+    StoreBe32(steered.bytes.data(), static_cast<uint32_t>(address.low));
   } else if (traits.addresses == AddressKind::kIpv6) {
     steered.kind = SteeredAddress::Kind::kIpv6;
-    StoreBe64(steered.bytes.data(), number.high);
-    StoreBe64(steered.bytes.data() + 8, number.low);
+    StoreBe64(steered.bytes.data(), address.high);
+    StoreBe64(steered.bytes.data() + 8, address.low);
   } else {
     steered.kind = SteeredAddress::Kind::kEthernet;
     if (traits.macs == MacKind::kPrefixed) {
@@ -308,7 +248,7 @@ SteeredAddress SteeredAddressOf(const PortConfig& port, const ConfigAddress& add
       std::copy(mac.begin(), mac.end(), steered.bytes.begin());
       steered.mask.fill(0xff);
     } else {
-      SetAfh2Address(port, number.low, &steered);
+      SetAfh2Address(port, address.low, &steered);
     }
   }
   return steered;
@@ -361,7 +301,7 @@ PortUse UseOf(const Config& config, uint32_t p) {
     const bool is_own = config.ports[of].queues == PortConfig::Queues::kInstance;
     queues.emplace(of, is_own ? instance : config.instances[instance].lcore);
   };
-  const bool of_vcs = config.transport.psn_scope == TransportConfig::PsnScope::kVc;
+  const bool of_vcs = config.transport.psn_scope == PsnScope::kVc;
   for (uint32_t i = 0; i < config.instances.size(); ++i) {
     const InstanceConfig& instance = config.instances[i];
     for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
@@ -390,8 +330,8 @@ PortUse UseOf(const Config& config, uint32_t p) {
 std::optional<DevicePfc> DevicePfcOf(const Config& config, const PortConfig& port) {
   if (port.pfc != PortConfig::Pfc::kDevice) return std::nullopt;
   const PortParams params = PortParamsOf(config, port, {});
-  uint32_t classes = 1u << PfcClassOf(params, ToClass(config.classes.ack));
-  for (const ConfigVcClass& c : config.classes.vc) classes |= 1u << PfcClassOf(params, ToClass(c));
+  uint32_t classes = 1u << PfcClassOf(params, config.classes.ack);
+  for (const ConfigVcClass& c : config.classes.vc) classes |= 1u << PfcClassOf(params, c);
   return DevicePfc{.classes = static_cast<uint8_t>(classes), .quanta = config.pfc.quanta};
 }
 

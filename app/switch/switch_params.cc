@@ -52,13 +52,13 @@ fabric::ClassParams ClassOf(const SwitchConfig& config, const SwitchClassConfig&
 fabric::PortParams PortOf(const SwitchConfig& config, const SwitchPortConfig& port) {
   fabric::PortParams params{.rate_bps = BpsOf(port.rate_gbps),
                             .strict_vlans = port.strict_vlans == OnOff::kOn,
-                            .mac = port.mac.value_or(ConfigMac{}),
+                            .mac = port.mac.value_or(MacAddress{}),
                             .pfc = {.on = port.pfc == OnOff::kOn,
                                     .quanta = static_cast<uint16_t>(config.pfc.quanta),
                                     .storm = config.pfc.storm,
                                     .calm = config.pfc.calm},
                             .link = LinkParamsOf(config.llr, port.llr, port.link_ether_type,
-                                                 port.mac.value_or(ConfigMac{})),
+                                                 port.mac.value_or(MacAddress{})),
                             .decrements_hops = port.decrements_hops == OnOff::kOn,
                             .hairpins = port.hairpin == OnOff::kOn,
                             .cbfc = port.cbfc == OnOff::kOn};
@@ -95,9 +95,8 @@ fabric::SwitchParams SwitchParamsOf(const SwitchConfig& config) {
     params.of_class[one.traffic_class] = ClassOf(config, one);
   }
   const CreditGrant grant = CreditGrantOf(config);
-  params.cbfc = {.rule = grant.rule,
-                 .times = CreditTimesOf(config.cbfc),
-                 .largest_octets = MaxBytesOnCredit(config)};
+  params.cbfc = {
+      .rule = grant.rule, .times = config.cbfc, .largest_octets = MaxBytesOnCredit(config)};
   for (uint32_t c = 0; c < fabric::kClasses; ++c) params.of_class[c].credits = grant.limits[c];
   params.trim = {.on = !config.trim.dscps.empty(),
                  .ipv4_bytes = config.trim.ipv4_bytes,

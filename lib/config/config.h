@@ -10,53 +10,25 @@
 
 #include <array>
 #include <chrono>
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/client_rules.h"
 #include "base/sue.h"
 #include "base/time.h"
-#include "base/transport_defaults.h"
-#include "wire/encap/traits.h"
+#include "config/daemon_config.h"
+#include "congestion/params.h"
+#include "peer/params.h"
+#include "transport/params.h"
+#include "wire/encap/header.h"
 
 namespace suede {
 
-struct ConfigKey;
-
-using ConfigMac = std::array<uint8_t, 6>;
 using ConfigMacPrefix = std::array<uint8_t, 4>;
-
-// IPv4 in low, IPv6 in high and low, or a forwarding address in low, depending on the port's
-// encapsulation. All in host order.
-struct ConfigAddress {
-  uint64_t high = 0;
-  uint64_t low = 0;
-  friend auto operator<=>(const ConfigAddress&, const ConfigAddress&) = default;
-};
-
-enum class Hugepages : uint8_t { kAuto, kOn, kOff };
-
-struct EalConfig {
-  Hugepages hugepages = Hugepages::kAuto;  // kOff is --no-huge
-  uint32_t memory_mb = 0;                  // -m if hugepages are off; 0: computed
-  std::vector<std::string> args;           // additional EAL arguments
-  friend bool operator==(const EalConfig&, const EalConfig&) = default;
-};
-
-enum class OnOff : uint8_t { kOff, kOn };
-
-struct LcoreConfig {
-  enum class Idle : uint8_t { kSpin, kYield, kSleep };
-  uint32_t cpu = 0;
-  Idle idle = Idle::kSpin;
-  friend bool operator==(const LcoreConfig&, const LcoreConfig&) = default;
-};
 
 struct PortConfig {
   using Encapsulation = Encap;                        // declared by rows of lib/wire
@@ -66,7 +38,7 @@ struct PortConfig {
   std::string name;
   std::string device;            // vdev string or PCI address
   uint32_t socket_mode = 0600;   // of the socket that a memif server creates
-  std::optional<ConfigMac> mac;  // nullopt: the device's
+  std::optional<MacAddress> mac;  // nullopt: the device's
   uint32_t mtu_bytes = 0;        // L3; never 0 in a loaded configuration
   Encapsulation encapsulation = Encapsulation::kUdp4;
   uint16_t udp_port = 3333;  // udp4, udp6
@@ -93,19 +65,17 @@ struct PortConfig {
 // Address of an instance on a port.
 struct InstancePort {
   uint32_t port = 0;      // index into Config::ports
-  ConfigAddress address;  // given, or by the default rule
+  NetAddress address;     // given, or by the default rule
   friend bool operator==(const InstancePort&, const InstancePort&) = default;
 };
 
 struct InstanceConfig {
-  enum class Ordering : uint8_t { kStrict, kUnordered };
-  enum class Congestion : uint8_t { kFixed, kRccc, kNscc };      // docs/congestion.md
   enum class Sealing : uint8_t { kOff, kPreferred, kRequired };  // docs/sealing.md
   uint32_t xpu = 0;
   uint32_t instance = 0;  // instance number of the XPU
   uint32_t lcore = 0;     // index into Config::lcores
   Ordering ordering = Ordering::kStrict;
-  Congestion congestion = Congestion::kFixed;
+  CongestionControl congestion = CongestionControl::kFixed;
   Sealing sealing = Sealing::kOff;
   std::vector<InstancePort> ports;  // its planes: 1, 2 or 4, on different ports
   friend bool operator==(const InstanceConfig&, const InstanceConfig&) = default;
@@ -115,8 +85,8 @@ struct InstanceConfig {
 struct PeerPort {
   uint32_t port = 0;                     // index into Config::ports
   std::optional<uint32_t> instance;      // own instance number that uses it; nullopt: all others
-  std::optional<ConfigAddress> address;  // nullopt: the default rule of forwarding addresses
-  ConfigMac mac{};                       // udp4, udp6; 0: learnt from the kernel's neighbours
+  std::optional<NetAddress> address;     // nullopt: the default rule of forwarding addresses
+  MacAddress mac{};                      // udp4, udp6; 0: learnt from the kernel's neighbours
   friend bool operator==(const PeerPort&, const PeerPort&) = default;
 };
 
@@ -129,17 +99,7 @@ struct PeerConfig {
   friend bool operator==(const PeerConfig&, const PeerConfig&) = default;
 };
 
-struct ConfigClass {
-  uint8_t pcp = 0;   // 0 to 7, sent if the port tags
-  uint8_t dscp = 0;  // 0 to 63
-  uint8_t ecn = 0;   // 0 to 3
-  friend bool operator==(const ConfigClass&, const ConfigClass&) = default;
-};
-
-struct ConfigVcClass {
-  uint8_t pcp = 0;
-  uint8_t dscp = 0;
-  uint8_t ecn = 0;
+struct ConfigVcClass : TrafficClass {
   // Fill levels of the receive ring at which a pause begins, and ends.
   uint8_t xoff_percent = 75;
   uint8_t xon_percent = 50;
@@ -148,7 +108,7 @@ struct ConfigVcClass {
 
 struct ClassesConfig {
   std::array<ConfigVcClass, kVcCount> vc{};
-  ConfigClass ack{.pcp = 6, .dscp = 48, .ecn = 0};
+  TrafficClass ack{.pcp = 6, .dscp = 48, .ecn = 0};
   friend bool operator==(const ClassesConfig&, const ClassesConfig&) = default;
 };
 
@@ -158,49 +118,17 @@ struct PackingConfig {
   friend bool operator==(const PackingConfig&, const PackingConfig&) = default;
 };
 
-struct TransportConfig {
-  enum class PsnScope : uint8_t { kPort, kVc };
-  PsnScope psn_scope = PsnScope::kPort;
-  uint32_t window_pdus = transport_defaults::kWindowPdus;
-  uint32_t window_bytes = transport_defaults::kWindowBytes;
-  uint32_t ack_every_pdus = transport_defaults::kAckEveryPdus;
-  Duration ack_delay = transport_defaults::kAckDelay;
-  Duration nack_timeout = transport_defaults::kNackTimeout;
-  Duration reorder_allowance = transport_defaults::kReorderAllowance;
-  Duration rto_initial = transport_defaults::kRtoInitial;
-  Duration rto_min = transport_defaults::kRtoMin;
-  Duration rto_max = transport_defaults::kRtoMax;
-  uint32_t max_tries = transport_defaults::kMaxTries;
-  Duration not_ready_backoff = transport_defaults::kNotReadyBackoff;
-  Duration pause_limit = transport_defaults::kPauseLimit;
-  Duration hello_timeout = transport_defaults::kHelloTimeout;
-  uint32_t hello_tries = transport_defaults::kHelloTries;
+struct TransportConfig : TransportParams {
   uint32_t inflight_pdus = 4096;  // of one instance, over all peers
   friend bool operator==(const TransportConfig&, const TransportConfig&) = default;
 };
 
-// docs/planes.md.
-struct PlanesConfig {
-  enum class Weights : uint8_t { kStatic, kMeasured };
-  Duration hello_interval = std::chrono::milliseconds(1);
-  uint32_t hello_multiplier = 3;
-  Duration hello_idle = std::chrono::seconds(1);
-  Duration hold_down = std::chrono::seconds(1);
-  Duration hold_down_max = std::chrono::seconds(60);
-  Duration unreachable = std::chrono::seconds(1);
-  Weights weights = Weights::kStatic;
-  friend bool operator==(const PlanesConfig&, const PlanesConfig&) = default;
-};
+// docs/planes.md. An instance has its own ordering, and the sessions are those below.
+using PlanesConfig = PathParams;
 
 // docs/sessions.md.
-struct SessionsConfig {
+struct SessionsConfig : SessionParams {
   uint32_t max = 1;  // of each {peer, plane}
-  Duration interval = std::chrono::milliseconds(1);
-  uint32_t open_percent = 150;
-  uint32_t move_percent = 400;
-  uint32_t idle_intervals = 10;
-  uint32_t stall_timeouts = 2;
-  Duration max_age{};  // 0: no limit
   friend bool operator==(const SessionsConfig&, const SessionsConfig&) = default;
 };
 
@@ -212,22 +140,10 @@ struct PfcConfig {
 };
 
 // docs/congestion.md; for instances whose `congestion` is not fixed, and for the grants of all.
-struct CongestionConfig {
-  Duration base_rtt = std::chrono::microseconds(10);
-  uint32_t initial_percent = 25;
-  uint32_t ask_bdp = 8;
-  Duration repeat{};
-  Duration repeat_max = std::chrono::milliseconds(1);
-  Duration slice = std::chrono::microseconds(1);
-  uint32_t hold_bdp = 4;
-  uint32_t target_percent = 100;
-  uint32_t window_max_percent = 150;
-  uint32_t window_min_permille = 50;
-  uint32_t decrease_percent = 80;
-  uint32_t proportional_percent = 100;
-  uint32_t fair_percent = 100;
-  uint32_t eta_percent = 100;
-  Duration base_rtt_period = std::chrono::seconds(1);
+// Each instance has its own `control`.
+struct CongestionConfig : CongestionParams {
+  Duration slice = TargetParams{}.slice;
+  uint32_t hold_bdp = TargetParams{}.hold_bdp;
   friend bool operator==(const CongestionConfig&, const CongestionConfig&) = default;
 };
 
@@ -255,30 +171,6 @@ struct SealingConfig {
   friend bool operator==(const SealingConfig&, const SealingConfig&) = default;
 };
 
-// For ports with llr: on, of endpoints and switches (docs/link.md).
-struct LlrConfig {
-  uint32_t window_frames = 264;
-  uint32_t window_octets = 135'000;
-  uint32_t replay_count = 3;
-  Duration replay = std::chrono::microseconds(50);
-  Duration max_age = std::chrono::milliseconds(5);
-  uint32_t ack_frames = 16;
-  Duration ack_delay = std::chrono::microseconds(2);
-  Duration hello = std::chrono::milliseconds(10);
-  friend bool operator==(const LlrConfig&, const LlrConfig&) = default;
-};
-
-// For ports with cbfc: on, of endpoints and switches (docs/link.md).
-struct CbfcConfig {
-  uint32_t credit_bytes = 128;
-  uint32_t overhead_bytes = 0;
-  std::vector<uint32_t> credits;  // granted per link VC, eight of them; empty: computed
-  uint32_t cf_spacing_bytes = 6400;
-  Duration cf_wait = std::chrono::microseconds(5);
-  Duration cc_interval = std::chrono::microseconds(256);
-  friend bool operator==(const CbfcConfig&, const CbfcConfig&) = default;
-};
-
 struct ClientsConfig {
   std::string socket;  // never empty in a loaded configuration
   uint32_t socket_mode = 0660;
@@ -297,23 +189,6 @@ struct ClientsConfig {
   uint32_t windows_total_mb = 16384;       // of all clients' windows that lcores serve
   Hugepages hugepages = Hugepages::kAuto;
   friend bool operator==(const ClientsConfig&, const ClientsConfig&) = default;
-};
-
-struct ManagementConfig {
-  std::string socket;  // never empty in a loaded configuration
-  uint32_t socket_mode = 0660;
-  uint32_t max_clients = 32;
-  uint32_t packet_burst = 64;  // maximum burst of management packets, per port and direction
-  std::string http_address;    // empty: no web server
-  friend bool operator==(const ManagementConfig&, const ManagementConfig&) = default;
-};
-
-struct LogConfig {
-  enum class Level : uint8_t { kDebug, kInfo, kWarning, kError };
-  enum class Format : uint8_t { kText, kJson };
-  Level level = Level::kInfo;
-  Format format = Format::kText;
-  friend bool operator==(const LogConfig&, const LogConfig&) = default;
 };
 
 struct Config {
@@ -341,45 +216,17 @@ struct Config {
 };
 
 // Returns the default address of an XPU's instance: AFH only.
-ConfigAddress DefaultConfigAddress(uint32_t xpu, uint32_t instance);
+NetAddress DefaultConfigAddress(uint32_t xpu, uint32_t instance);
 
 // Returns the entry by which own instances with the number `instance` reach `peer` through the
 // port: the entry for that number, else that for all numbers, else nullptr.
 const PeerPort* FindPeerPort(const PeerConfig& peer, uint32_t port, uint32_t instance);
 
 // Returns the address of `peer` in that entry, for own instances with the number `instance`.
-ConfigAddress PeerAddress(const PeerConfig& peer, const PeerPort& at, uint32_t instance);
+NetAddress PeerAddress(const PeerConfig& peer, const PeerPort& at, uint32_t instance);
 
 // Whether MAC addresses of peers on the port can be learnt.
 bool LearnsNeighbours(const PortConfig& port);
-
-// Facts of the machine that the configuration is checked against.
-struct MachineFacts {
-  uint32_t cpu_count = 1;                   // CPUs are 0 to cpu_count - 1
-  std::string runtime_root = "/run/suede";  // an endpoint's files are in runtime_root/NAME
-  std::string runtime_directory;            // replaces runtime_root/NAME if set (service manager)
-  uint32_t switch_ports = 32;               // maximum ports of a switch: DPDK's RTE_MAX_ETHPORTS
-  static MachineFacts Here();
-};
-
-// A value set outside the file, before any check. `path`: as in messages, "transport.window_pdus"
-// or "ports[0].mac". `value`: YAML. `place`: stands in messages in place of the file's line: "flag
-// --set", "environment SUEDE_LOG_LEVEL".
-struct ConfigOverride {
-  std::string path;
-  std::string value;
-  std::string place;
-};
-
-// Parses "key=value" of a --set flag.
-absl::StatusOr<ConfigOverride> OverrideFromFlag(std::string_view assignment);
-
-// Returns the overrides of SUEDE_<KEY> variables, for keys outside lists: transport.window_pdus is
-// SUEDE_TRANSPORT_WINDOW_PDUS. A variable that begins like a section's but names none of its keys
-// is an error; other variables are ignored. `environment`: NAME=VALUE entries, ended by nullptr;
-// `keys`: those of the program.
-absl::StatusOr<std::vector<ConfigOverride>> OverridesFromEnvironment(
-    const char* const* environment, const std::vector<ConfigKey>& keys);
 
 // Read and check a configuration. Later overrides win. Messages have the form "FILE:LINE:COLUMN:
 // key.path: PROBLEM; MEND". `warnings`, if not null, receives warnings of valid but suspicious
@@ -394,9 +241,6 @@ absl::StatusOr<Config> ParseConfig(std::string_view text, std::string_view file_
 
 // Returns the effective configuration as a file that loads to the same value.
 std::string DumpConfig(const Config& config);
-
-// Returns the table of docs/configuration.md, generated from the declaration of the keys.
-std::string ConfigKeysAsMarkdown();
 
 }  // namespace suede
 

@@ -6,7 +6,7 @@
 namespace suede {
 namespace {
 
-uint64_t MacAsNumber(const ConfigMac& mac) {
+uint64_t MacAsNumber(const MacAddress& mac) {
   uint64_t number = 0;
   for (const uint8_t byte : mac) number = number << 8 | byte;
   return number;
@@ -23,15 +23,15 @@ bool BaseFits(const IpText& base, uint32_t last_id) {
 
 }  // namespace
 
-std::optional<ConfigAddress> AddressRule::Of(uint32_t xpu) const {
+std::optional<NetAddress> AddressRule::Of(uint32_t xpu) const {
   if (!value || !is_base) return value;
-  return ConfigAddress{.high = value->high, .low = value->low + xpu};
+  return NetAddress{.high = value->high, .low = value->low + xpu};
 }
 
-ConfigMac MacRule::Of(uint32_t xpu) const {
+MacAddress MacRule::Of(uint32_t xpu) const {
   if (!is_base) return value;
   uint64_t number = MacAsNumber(value) + xpu;
-  ConfigMac mac{};
+  MacAddress mac{};
   for (size_t i = mac.size(); i-- > 0; number >>= 8) mac[i] = static_cast<uint8_t>(number & 255);
   return mac;
 }
@@ -105,7 +105,7 @@ bool AddressReader::ReadForwarding(const std::optional<uint32_t>& address,
                   "one address for a range of XPUs; use forwarding_base, to which each XPU id is "
                   "added, or leave it out for the default rule");
   }
-  out = {.value = ConfigAddress{.low = address ? *address : *base}, .is_base = base.has_value()};
+  out = {.value = NetAddress{.low = address ? *address : *base}, .is_base = base.has_value()};
   return CheckForwarding(address ? "forwarding_address" : "forwarding_base", out);
 }
 
@@ -135,8 +135,8 @@ bool AddressReader::CheckForwarding(std::string_view key, const AddressRule& rul
                             FormatForwardingAddress((value & ~kIdMask) | low)));
 }
 
-bool AddressReader::ReadMac(const std::optional<ConfigMac>& mac,
-                            const std::optional<ConfigMac>& base, MacRule& out) {
+bool AddressReader::ReadMac(const std::optional<MacAddress>& mac,
+                            const std::optional<MacAddress>& base, MacRule& out) {
   if (!kUdp.Has(port_.encapsulation)) return true;  // Read rejects it if given
   // One mac for a range is valid: behind a router all peers share its address.
   if (!CheckOneOf("mac", "mac_base", mac.has_value(), base.has_value())) return false;

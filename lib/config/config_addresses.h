@@ -13,15 +13,15 @@
 namespace suede {
 
 struct AddressRule {
-  std::optional<ConfigAddress> value;  // nullopt: the default rule of forwarding addresses
+  std::optional<NetAddress> value;     // nullopt: the default rule of forwarding addresses
   bool is_base = false;                // true: the XPU id is added
-  std::optional<ConfigAddress> Of(uint32_t xpu) const;
+  std::optional<NetAddress> Of(uint32_t xpu) const;
 };
 
 struct MacRule {
-  ConfigMac value{};
+  MacAddress value{};
   bool is_base = false;
-  ConfigMac Of(uint32_t xpu) const;
+  MacAddress Of(uint32_t xpu) const;
 };
 
 class AddressReader {
@@ -40,7 +40,7 @@ class AddressReader {
                ? ReadIp(entry.ip, entry.ip_base, out)
                : ReadForwarding(entry.forwarding_address, entry.forwarding_base, out);
   }
-  bool ReadMac(const std::optional<ConfigMac>& mac, const std::optional<ConfigMac>& base,
+  bool ReadMac(const std::optional<MacAddress>& mac, const std::optional<MacAddress>& base,
                MacRule& out);
 
  private:

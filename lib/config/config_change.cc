@@ -15,27 +15,17 @@ RootEntry RootOf(const Config& config) {
   return {.name = config.name, .partition = config.partition};
 }
 
-// Calls `visit` with the path prefix and both sides of each section that is not a list.
-template <class A, class B, class Visit>
-void VisitSections(A& a, B& b, const Visit& visit) {
-  visit("eal.", a.eal, b.eal);
+// Calls `visit` with the path prefix and the values of each section that is not a list.
+template <class Visit, class... C>
+void VisitValues(const Visit& visit, C&... c) {
+  visit("eal.", c.eal...);
   for (size_t vc = 0; vc < kVcCount; ++vc) {
-    visit(Entry("classes.vc", vc) + ".", a.classes.vc[vc], b.classes.vc[vc]);
+    visit(Entry("classes.vc", vc) + ".", c.classes.vc[vc]...);
   }
-  visit("classes.ack.", a.classes.ack, b.classes.ack);
-  visit("packing.", a.packing, b.packing);
-  visit("transport.", a.transport, b.transport);
-  visit("planes.", a.planes, b.planes);
-  visit("sessions.", a.sessions, b.sessions);
-  visit("pfc.", a.pfc, b.pfc);
-  visit("congestion.", a.congestion, b.congestion);
-  visit("llr.", a.llr, b.llr);
-  visit("cbfc.", a.cbfc, b.cbfc);
-  visit("sealing.tls.", a.sealing.tls, b.sealing.tls);
-  visit("sealing.", a.sealing, b.sealing);
-  visit("clients.", a.clients, b.clients);
-  visit("management.", a.management, b.management);
-  visit("log.", a.log, b.log);
+  visit("classes.ack.", c.classes.ack...);
+  VisitSections([&](std::string_view path, std::string_view,
+                    auto&... sections) { visit(StrCat(path, "."), sections...); },
+                c...);
 }
 
 class Differences {
@@ -53,8 +43,8 @@ class Differences {
     };
     AddEntries("instances", a.instances, b.instances, whole);
     AddEntries("peers", a.peers, b.peers, whole);
-    VisitSections(a, b,
-                  [this](const std::string& prefix, auto& x, auto& y) { AddFields(prefix, x, y); });
+    VisitValues([this](const std::string& prefix, auto& x, auto& y) { AddFields(prefix, x, y); }, a,
+                b);
     return std::move(changes_);
   }
 
@@ -103,25 +93,9 @@ Config TakeAtOnce(const Config& started, const Config& running, const Config& wa
   RootEntry root = RootOf(running);
   CopyAtOnce(RootOf(started), RootOf(wanted), root);
   result.partition = root.partition;
-  const auto copy = [](const auto& started_section, const auto& wanted_section, auto& to) {
-    CopyAtOnce(started_section, wanted_section, to);
-  };
-  for (size_t vc = 0; vc < kVcCount; ++vc) {
-    copy(started.classes.vc[vc], wanted.classes.vc[vc], result.classes.vc[vc]);
-  }
-  copy(started.classes.ack, wanted.classes.ack, result.classes.ack);
-  copy(started.packing, wanted.packing, result.packing);
-  copy(started.transport, wanted.transport, result.transport);
-  copy(started.planes, wanted.planes, result.planes);
-  copy(started.sessions, wanted.sessions, result.sessions);
-  copy(started.pfc, wanted.pfc, result.pfc);
-  copy(started.congestion, wanted.congestion, result.congestion);
-  copy(started.llr, wanted.llr, result.llr);
-  copy(started.cbfc, wanted.cbfc, result.cbfc);
-  copy(started.sealing, wanted.sealing, result.sealing);
-  copy(started.clients, wanted.clients, result.clients);
-  copy(started.management, wanted.management, result.management);
-  copy(started.log, wanted.log, result.log);
+  VisitValues(
+      [](std::string_view, auto& from, auto& with, auto& to) { CopyAtOnce(from, with, to); },
+      started, wanted, result);
   return result;
 }
 
@@ -131,13 +105,13 @@ template <class Visit>
 bool VisitSectionOf(const Config& config, std::string_view path, const Visit& visit) {
   bool found = false;
   const auto look = [&](std::string_view prefix, const auto& section) {
-    if (found || !path.starts_with(prefix)) return;
+    if (found || !path.starts_with(prefix) ||
+        path.find('.', prefix.size()) != std::string_view::npos)
+      return;
     found = true;
     visit(section, path.substr(prefix.size()));
   };
-  VisitSections(config, config, [&](std::string_view prefix, const auto& section, const auto&) {
-    look(prefix, section);
-  });
+  VisitValues(look, config);
   for (size_t i = 0; i < config.lcores.size(); ++i)
     look(Entry("lcores", i) + ".", config.lcores[i]);
   for (size_t i = 0; i < config.ports.size(); ++i) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/config_check_addresses.h"
-
 #include <algorithm>
 #include <array>
 #include <bitset>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "config/config_checks.h"
 #include "config/config_encapsulation.h"
 
 namespace suede {
@@ -19,7 +18,7 @@ using absl::OkStatus;
 using absl::Status;
 
 using InstanceNumbers = std::bitset<kMaxInstances>;
-using PortAddress = std::pair<uint32_t, ConfigAddress>;
+using PortAddress = std::pair<uint32_t, NetAddress>;
 
 // Returns the own instance numbers on each port.
 std::vector<InstanceNumbers> NumbersOnPorts(const Config& config) {
@@ -114,7 +113,7 @@ class AddressCheck {
   }
 
   // Returns the reason why the peer `xpu` cannot have the address on the port; empty: it can.
-  std::string ProblemOf(uint32_t xpu, uint32_t port, const ConfigAddress& address,
+  std::string ProblemOf(uint32_t xpu, uint32_t port, const NetAddress& address,
                         std::map<PortAddress, uint32_t>& given) const {
     constexpr std::string_view kMend = "; give each peer an address of its own";
     const auto [at, is_new] = given.emplace(PortAddress(port, address), xpu);
@@ -152,7 +151,7 @@ class AddressCheck {
   // Returns the peer that has the address on the port by the default rule. The address determines
   // the only candidate, and no two default addresses are equal, so those of 1024 peers for 64
   // instances need not be listed.
-  std::optional<uint32_t> OwnerByDefault(uint32_t port, const ConfigAddress& address) const {
+  std::optional<uint32_t> OwnerByDefault(uint32_t port, const NetAddress& address) const {
     const uint64_t xpu = address.low % kMaxXpus;
     const uint64_t instance = address.low / kMaxXpus;
     if (!kForwarded.Has(config_.ports[port].encapsulation) || instance >= kMaxInstances ||
@@ -164,7 +163,7 @@ class AddressCheck {
     return static_cast<uint32_t>(xpu);
   }
 
-  std::string Shown(uint32_t port, const ConfigAddress& address) const {
+  std::string Shown(uint32_t port, const NetAddress& address) const {
     const PortConfig& config = config_.ports[port];
     return StrCat(FormatAddress(config.encapsulation, address), " on port ", config.name);
   }

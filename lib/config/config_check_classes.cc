@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/config_check_classes.h"
-
 #include <algorithm>
 #include <string>
 #include <string_view>
 
 #include "base/text.h"
+#include "config/config_checks.h"
 #include "config/config_encapsulation.h"
 
 namespace suede {
 namespace {
-
-using PsnScope = TransportConfig::PsnScope;
 
 bool ControlsFlow(const PortConfig& port) {
   return port.pfc != PortConfig::Pfc::kOff || port.cbfc == OnOff::kOn;

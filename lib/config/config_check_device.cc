@@ -2,8 +2,6 @@
 // DPDK's drivers of virtual devices hardly validate their arguments: an argument without a value is
 // a null pointer in most of them, and net_memif ignores all of its arguments because of one unknown
 // argument. So all arguments are checked before EAL gets them.
-#include "config/config_check_device.h"
-
 #include <sys/un.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include "absl/strings/ascii.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "config/config_checks.h"
 
 namespace suede {
 namespace {

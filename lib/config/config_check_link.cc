@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/config_check_link.h"
-
 #include <numeric>
 #include <set>
 
+#include "config/config_checks.h"
 #include "config/config_encapsulation.h"
 #include "config/link_config.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/config_check_seal.h"
-
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "config/config_checks.h"
 
 namespace suede {
 namespace {

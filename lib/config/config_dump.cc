@@ -23,7 +23,7 @@ void AppendEntry(const S& entry, const std::vector<std::string>& ports, std::str
 
 // Sets the keys of an entry's address; nullopt: the default rule, no key.
 template <class Entry>
-void SetAddress(Encapsulation e, const std::optional<ConfigAddress>& address, Entry& entry) {
+void SetAddress(Encapsulation e, const std::optional<NetAddress>& address, Entry& entry) {
   if (!address) return;
   if (kUdp.Has(e)) {
     entry.ip = IpText{.is_v6 = IsIpv6(e), .value = *address};
@@ -60,7 +60,7 @@ void AppendPeers(const Config& config, std::string& out) {
       const PortConfig& own = config.ports[port.port];
       PeerPortEntry entry{.port = own.name, .instance = port.instance};
       SetAddress(own.encapsulation, port.address, entry);
-      if (port.mac != ConfigMac{}) entry.mac = port.mac;
+      if (port.mac != MacAddress{}) entry.mac = port.mac;
       ports.push_back(Inline(entry));
     }
     PeerEntry entry{.xpu = peer.xpu, .hello = peer.hello};
@@ -76,37 +76,36 @@ std::string DumpConfig(const Config& config) {
   const RootEntry root{.name = config.name, .partition = config.partition};
   StrAppend(&out, StrJoin(Lines(root), "\n"), "\n");
   AppendSection("eal", config.eal, out);
-  out += "lcores:\n";
-  for (const LcoreConfig& lcore : config.lcores) StrAppend(&out, "  - ", Inline(lcore), "\n");
+  AppendList("lcores", config.lcores, "", out);
   AppendPorts(config, out);
   AppendInstances(config, out);
   AppendPeers(config, out);
-  out += "classes:\n  vc:\n";
-  for (const ConfigVcClass& c : config.classes.vc) StrAppend(&out, "    - ", Inline(c), "\n");
+  out += "classes:\n";
+  AppendList("vc", config.classes.vc, "  ", out);
   StrAppend(&out, "  ack: ", Inline(config.classes.ack), "\n");
-  AppendSection("packing", config.packing, out);
-  AppendSection("transport", config.transport, out);
-  AppendSection("planes", config.planes, out);
-  AppendSection("sessions", config.sessions, out);
-  AppendSection("pfc", config.pfc, out);
-  AppendSection("congestion", config.congestion, out);
-  AppendSection("llr", config.llr, out);
-  AppendSection("cbfc", config.cbfc, out);
-  AppendSection("sealing", config.sealing, out);
-  StrAppend(&out, "  tls: ", Inline(config.sealing.tls), "\n");
-  AppendSection("clients", config.clients, out);
-  AppendSection("management", config.management, out);
-  AppendSection("log", config.log, out);
+  VisitSections(
+      [&](std::string_view path, std::string_view, const auto& section) {
+        const size_t dot = path.find('.');
+        if (dot == std::string_view::npos) {
+          AppendSection(path, section, out);
+        } else {
+          StrAppend(&out, "  ", path.substr(dot + 1), ": ", Inline(section), "\n");
+        }
+      },
+      config);
   return out;
 }
 
-std::string ConfigKeysAsMarkdown() {
-  std::string out =
-      "| Key | Unit | Range | Default | Changes take effect | Meaning |\n"
-      "|---|---|---|---|---|---|\n";
-  for (const ConfigKey& key : ConfigKeys()) {
+std::string KeysAsMarkdown(const std::vector<ConfigKey>& keys, bool has_effects) {
+  std::string out = has_effects
+                        ? "| Key | Unit | Range | Default | Changes take effect | Meaning |\n"
+                          "|---|---|---|---|---|---|\n"
+                        : "| Key | Unit | Range | Default | Meaning |\n"
+                          "|---|---|---|---|---|\n";
+  for (const ConfigKey& key : keys) {
     StrAppend(&out, "| `", key.path, "` | ", key.unit, " | ", key.range, " | ", key.default_value,
-              " | ", key.is_section ? "" : NameOf(key.effect), " | ", key.sentence, " |\n");
+              has_effects ? " | " : "", has_effects && !key.is_section ? NameOf(key.effect) : "",
+              " | ", key.sentence, " |\n");
   }
   return out;
 }

@@ -37,6 +37,14 @@ void AppendSection(std::string_view key, const S& section, std::string& out) {
   StrAppend(&out, key, ":\n  ", StrJoin(Lines(section), "\n  "), "\n");
 }
 
+// Appends a list with an entry a line; nothing if it is empty.
+template <class List>
+void AppendList(std::string_view key, const List& list, std::string_view indent, std::string& out) {
+  if (list.empty()) return;
+  StrAppend(&out, indent, key, ":\n");
+  for (const auto& one : list) StrAppend(&out, indent, "  - ", Inline(one), "\n");
+}
+
 }  // namespace suede
 
 #endif  // SUEDE_CONFIG_CONFIG_DUMP_H_

@@ -120,12 +120,12 @@ std::string FormatEtherType(uint16_t ether_type) { return absl::StrFormat("0x%04
 
 std::string FormatForwardingAddress(uint64_t address) { return absl::StrFormat("0x%04X", address); }
 
-std::string FormatAddress(Encapsulation e, const ConfigAddress& address) {
+std::string FormatAddress(Encapsulation e, const NetAddress& address) {
   if (kForwarded.Has(e)) return FormatForwardingAddress(address.low);
   return FormatIp({.is_v6 = IsIpv6(e), .value = address});
 }
 
-ConfigAddress DefaultConfigAddress(uint32_t xpu, uint32_t instance) {
+NetAddress DefaultConfigAddress(uint32_t xpu, uint32_t instance) {
   return {.low = uint64_t{instance} << kXpuBits | xpu};
 }
 
@@ -143,7 +143,7 @@ const PeerPort* FindPeerPort(const PeerConfig& peer, uint32_t port, uint32_t ins
   return for_all;
 }
 
-ConfigAddress PeerAddress(const PeerConfig& peer, const PeerPort& at, uint32_t instance) {
+NetAddress PeerAddress(const PeerConfig& peer, const PeerPort& at, uint32_t instance) {
   return at.address.value_or(DefaultConfigAddress(peer.xpu, instance));
 }
 

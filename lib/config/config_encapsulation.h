@@ -48,7 +48,7 @@ std::string ExpandTraits(std::string_view text);
 std::string FormatEtherType(uint16_t ether_type);
 std::string FormatForwardingAddress(uint64_t address);
 // Formats the address as written on a port with this encapsulation.
-std::string FormatAddress(Encapsulation e, const ConfigAddress& address);
+std::string FormatAddress(Encapsulation e, const NetAddress& address);
 
 }  // namespace suede
 

@@ -62,8 +62,8 @@ struct InstanceEntry {
   std::optional<XpuRange> xpus;
   uint32_t instance = 0;
   std::optional<uint32_t> lcore;  // CPU of the lcore
-  InstanceConfig::Ordering ordering = InstanceConfig::Ordering::kStrict;
-  InstanceConfig::Congestion congestion = InstanceConfig::Congestion::kFixed;
+  Ordering ordering = Ordering::kStrict;
+  CongestionControl congestion = CongestionControl::kFixed;
   InstanceConfig::Sealing sealing = InstanceConfig::Sealing::kOff;
 };
 struct InstancePortEntry {
@@ -86,14 +86,36 @@ struct PeerPortEntry {
   std::optional<IpText> ip_base;
   std::optional<uint32_t> forwarding_address;
   std::optional<uint32_t> forwarding_base;
-  std::optional<ConfigMac> mac;
-  std::optional<ConfigMac> mac_base;
+  std::optional<MacAddress> mac;
+  std::optional<MacAddress> mac_base;
 };
 
 // Returns the keys of a section, in the order of dump and documentation. One specialization per
 // section.
 template <class S>
 std::span<const ConfigField<S>> FieldsOf();
+
+// Calls `visit` with path, sentence and values of each section that holds only values, in the order
+// of a file, but for those in front of the lists.
+template <class Visit, class... C>
+void VisitSections(const Visit& visit, C&&... c) {
+  visit("packing", "How commands are packed into PDUs.", c.packing...);
+  visit("transport", "Windows, acknowledgements and timers.", c.transport...);
+  visit("planes", "How planes are found dead, and come back (planes.md).", c.planes...);
+  visit("sessions", "Session groups: several paths behind each plane (sessions.md).",
+        c.sessions...);
+  visit("pfc", "Priority flow control, for ports with pfc: software (pfc.md).", c.pfc...);
+  visit("congestion", "Congestion control (congestion.md).", c.congestion...);
+  visit("llr", "Link-level retry, for ports with llr: on (link.md).", c.llr...);
+  visit("cbfc", "Credit-based flow control, for ports with cbfc: on (link.md).", c.cbfc...);
+  visit("sealing", "Keys of instances that seal their PDUs (sealing.md).", c.sealing...);
+  visit("sealing.tls",
+        "Secrets that are agreed with peers over TLS. Absent: those of a file alone.",
+        c.sealing.tls...);
+  visit("clients", "Places, rings and credit of client processes.", c.clients...);
+  visit("management", "How the endpoint is monitored and controlled.", c.management...);
+  visit("log", "The log, on standard error.", c.log...);
+}
 
 // A row of the documentation, for a value or a section.
 struct ConfigKey {
@@ -108,6 +130,9 @@ struct ConfigKey {
 const std::vector<ConfigKey>& ConfigKeys();
 // Returns the row of a key, whose path may contain indices; nullptr: unknown key.
 const ConfigKey* FindConfigKey(std::string_view path);
+// Returns the rows as a table; `has_effects`: with a column for the times at which changes take
+// effect.
+std::string KeysAsMarkdown(const std::vector<ConfigKey>& keys, bool has_effects = false);
 
 }  // namespace suede
 

@@ -13,13 +13,14 @@ using config_key::Key;
 using config_key::Microseconds;
 using config_key::PowerOfTwo;
 
-constexpr ConfigField<ConfigClass> kClass[] = {
-    Key<&ConfigClass::pcp>("pcp", "", Between(0, 7),
-                           "Priority in the VLAN tag; not sent on an untagged port.", kAtOnce),
-    Key<&ConfigClass::dscp>("dscp", "", Between(0, 63),
-                            "DSCP of the IP or AFH header; not sent with {classless}.", kAtOnce),
-    Key<&ConfigClass::ecn>("ecn", "", Between(0, 3),
-                           "ECN bits of the IP or AFH header; not sent with {classless}.", kAtOnce),
+constexpr ConfigField<TrafficClass> kClass[] = {
+    Key<&TrafficClass::pcp>("pcp", "", Between(0, 7),
+                            "Priority in the VLAN tag; not sent on an untagged port.", kAtOnce),
+    Key<&TrafficClass::dscp>("dscp", "", Between(0, 63),
+                             "DSCP of the IP or AFH header; not sent with {classless}.", kAtOnce),
+    Key<&TrafficClass::ecn>("ecn", "", Between(0, 3),
+                            "ECN bits of the IP or AFH header; not sent with {classless}.",
+                            kAtOnce),
 };
 
 constexpr ConfigField<ConfigVcClass> kVcClass[] = {
@@ -54,9 +55,10 @@ constexpr ConfigField<LlrConfig> kLlr[] = {
     Key<&LlrConfig::replay_count>("replay_count", "", Between(0, 16),
                                   "Times in a row that held frames are sent again without "
                                   "progress, before the link is given up and begins anew."),
-    Key<&LlrConfig::replay>("replay_us", "µs", Microseconds(1, 10000000),
-                            "Time without progress after which held frames are sent again; doubled "
-                            "each time."),
+    Key<&LlrConfig::replay_timeout>(
+        "replay_us", "µs", Microseconds(1, 10000000),
+        "Time without progress after which held frames are sent again; doubled "
+        "each time."),
     Key<&LlrConfig::max_age>("max_age_us", "µs", Microseconds(10, 60000000),
                              "Time that a frame may be held, before the link is given up and "
                              "begins anew."),
@@ -79,14 +81,14 @@ constexpr ConfigField<CbfcConfig> kCbfc[] = {
                               "Credits that each port grants: eight limits, of link VC 0 to 7; "
                               "0: frames of the VC use no credit.",
                               {.shown_default = "computed (link.md)"}),
-    Key<&CbfcConfig::cf_spacing_bytes>("cf_spacing_bytes", "bytes", Between(800, 1u << 20),
-                                       "Freed bytes of a link VC that are reported together; less "
-                                       "where a quarter of its limit is."),
-    Key<&CbfcConfig::cf_wait>("cf_wait_us", "µs", Microseconds(0, 10000),
-                              "Time after which what was freed is told at the latest."),
-    Key<&CbfcConfig::cc_interval>("cc_interval_us", "µs", Microseconds(1, 250000),
-                                  "Interval at which the sender says what it has used, as long as "
-                                  "credits are in use."),
+    Key<&CbfcConfig::spacing_octets>("cf_spacing_bytes", "bytes", Between(800, 1u << 20),
+                                     "Freed bytes of a link VC that are reported together; less "
+                                     "where a quarter of its limit is."),
+    Key<&CbfcConfig::max_wait>("cf_wait_us", "µs", Microseconds(0, 10000),
+                               "Time after which what was freed is told at the latest."),
+    Key<&CbfcConfig::repeat>("cc_interval_us", "µs", Microseconds(1, 250000),
+                             "Interval at which the sender says what it has used, as long as "
+                             "credits are in use."),
 };
 
 constexpr ConfigField<PfcConfig> kPfc[] = {
@@ -101,7 +103,7 @@ constexpr ConfigField<PfcConfig> kPfc[] = {
 
 }  // namespace
 
-SUEDE_CONFIG_SECTION(ConfigClass, kClass)
+SUEDE_CONFIG_SECTION(TrafficClass, kClass)
 SUEDE_CONFIG_SECTION(ConfigVcClass, kVcClass)
 SUEDE_CONFIG_SECTION(PfcConfig, kPfc)
 SUEDE_CONFIG_SECTION(LlrConfig, kLlr)

@@ -5,6 +5,7 @@
 #define SUEDE_CONFIG_CONFIG_KEY_H_
 
 #include <chrono>
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,6 @@
 
 #include "base/text.h"
 #include "config/config_fields.h"
-#include "config/switch_values.h"
 
 namespace suede::config_key {
 
@@ -34,7 +34,7 @@ std::string RangeOf(const ValueLimits& limits) {
   } else if constexpr (std::is_unsigned_v<T> || std::is_same_v<T, Duration>) {
     return StrCat(*WriteNumber(limits.min, limits), " to ", *WriteNumber(limits.max, limits),
                   limits.power_of_two ? ", a power of two" : "");
-  } else if constexpr (std::is_same_v<T, ConfigMac>) {
+  } else if constexpr (std::is_same_v<T, MacAddress>) {
     return "unicast MAC address";
   } else if constexpr (std::is_same_v<T, ConfigMacPrefix>) {
     return "first four bytes of unicast MAC addresses";
@@ -123,31 +123,44 @@ struct ValueNumber<std::optional<T>> {
   }
 };
 
+// The row of a key, for the section that has the member, or inherits it.
 template <auto kMember>
-constexpr ConfigField<Section<kMember>> Key(std::string_view key, std::string_view unit,
-                                            ValueLimits limits, std::string_view sentence,
-                                            Extra extra = {}) {
-  using S = Section<kMember>;
-  using Value = typename MemberOf<decltype(kMember)>::Value;
-  return {.key = key,
-          .unit = unit,
-          .limits = limits,
-          .sentence = sentence,
-          .required = extra.required,
-          .shown_default = extra.shown_default,
-          .only = extra.only,
-          .otherwise = extra.otherwise,
-          .effect = extra.effect,
-          .read = [](const ConfigNode& node, const ValueLimits& l, S& s) -> Problem {
-            return ReadValue(node, l, s.*kMember);
-          },
-          .write = [](const S& s, const ValueLimits& l) -> Written {
-            return WriteValue(s.*kMember, l);
-          },
-          .range = RangeOf<typename Unwrap<Value>::Type>,
-          .copy = [](const S& from, S& to) { to.*kMember = from.*kMember; },
-          .number = [](const S& s) { return ValueNumber<Value>::Of(s.*kMember); },
-          .text = ValueNumber<Value>::Text};
+struct KeyRow {
+  std::string_view key;
+  std::string_view unit;
+  ValueLimits limits;
+  std::string_view sentence;
+  Extra extra;
+
+  template <std::derived_from<Section<kMember>> S>
+  constexpr operator ConfigField<S>() const {
+    using Value = typename MemberOf<decltype(kMember)>::Value;
+    return {.key = key,
+            .unit = unit,
+            .limits = limits,
+            .sentence = sentence,
+            .required = extra.required,
+            .shown_default = extra.shown_default,
+            .only = extra.only,
+            .otherwise = extra.otherwise,
+            .effect = extra.effect,
+            .read = [](const ConfigNode& node, const ValueLimits& l, S& s) -> Problem {
+              return ReadValue(node, l, s.*kMember);
+            },
+            .write = [](const S& s, const ValueLimits& l) -> Written {
+              return WriteValue(s.*kMember, l);
+            },
+            .range = RangeOf<typename Unwrap<Value>::Type>,
+            .copy = [](const S& from, S& to) { to.*kMember = from.*kMember; },
+            .number = [](const S& s) { return ValueNumber<Value>::Of(s.*kMember); },
+            .text = ValueNumber<Value>::Text};
+  }
+};
+
+template <auto kMember>
+constexpr KeyRow<kMember> Key(std::string_view key, std::string_view unit, ValueLimits limits,
+                              std::string_view sentence, Extra extra = {}) {
+  return {key, unit, limits, sentence, extra};
 }
 
 constexpr ValueLimits Between(uint64_t min, uint64_t max) { return {.min = min, .max = max}; }

@@ -20,17 +20,13 @@ class SectionReader {
       : draft_(draft), config_(draft.config), reader_(draft) {}
 
   absl::Status Read(const ConfigNode& root) {
-    // Evaluation stops at the first failure.
-    ReadRoot(root) && ReadPlain(root, "eal", config_.eal) && ReadLcores(root) && ReadPorts(root) &&
-        ReadInstances(root) && ReadPeers(root) && ReadClasses(root) &&
-        ReadPlain(root, "packing", config_.packing) &&
-        ReadPlain(root, "transport", config_.transport) &&
-        ReadPlain(root, "planes", config_.planes) &&
-        ReadPlain(root, "sessions", config_.sessions) && ReadPlain(root, "pfc", config_.pfc) &&
-        ReadPlain(root, "congestion", config_.congestion) && ReadPlain(root, "llr", config_.llr) &&
-        ReadPlain(root, "cbfc", config_.cbfc) && ReadSealing(root) &&
-        ReadPlain(root, "clients", config_.clients) &&
-        ReadPlain(root, "management", config_.management) && ReadPlain(root, "log", config_.log);
+    if (ReadRoot(root) && reader_.ReadSection(root, "eal", config_.eal) &&
+        reader_.ReadList(root, "", "lcores", 1, kMaxLcores, config_.lcores) && ReadPorts(root) &&
+        ReadInstances(root) && ReadPeers(root) && ReadClasses(root)) {
+      VisitSections([&](std::string_view path, std::string_view,
+                        auto& section) { reader_.ok() && ReadSection(root, path, section); },
+                    config_);
+    }
     return reader_.status();
   }
 
@@ -50,29 +46,15 @@ class SectionReader {
     return true;
   }
 
-  // Reads a section without lists and nested sections.
+  // Reads a section, or one of `sealing`.
   template <class S>
-  bool ReadPlain(const ConfigNode& parent, std::string_view path, S& out) {
-    const std::string_view key = path.substr(path.rfind('.') + 1);  // npos + 1 is 0
-    const ConfigNode* node = ConfigReader::Find(parent, key);
-    return node == nullptr || reader_.ReadFields(*node, std::string(path), {}, out);
-  }
-
-  bool ReadSealing(const ConfigNode& root) {
-    const ConfigNode* node = ConfigReader::Find(root, "sealing");
-    if (node == nullptr) return true;
-    return reader_.ReadFields(*node, "sealing", {"tls"}, config_.sealing) &&
-           ReadPlain(*node, "sealing.tls", config_.sealing.tls);
-  }
-
-  bool ReadLcores(const ConfigNode& root) {
-    size_t i = 0;
-    for (const ConfigNode& item : reader_.Items(root, "", "lcores", 1, kMaxLcores)) {
-      if (!reader_.ReadFields(item, Entry("lcores", i++), {}, config_.lcores.emplace_back())) {
-        return false;
-      }
+  bool ReadSection(const ConfigNode& root, std::string_view path, S& out) {
+    const ConfigNode* const sealing = ConfigReader::Find(root, "sealing");
+    if (path == "sealing" && sealing != nullptr) {
+      return reader_.ReadFields(*sealing, "sealing", {"tls"}, out);
     }
-    return reader_.ok();
+    const bool is_nested = path == "sealing.tls" && sealing != nullptr;
+    return reader_.ReadSection(is_nested ? *sealing : root, path, out);
   }
 
   bool ReadPorts(const ConfigNode& root) {
@@ -170,7 +152,7 @@ class SectionReader {
       instance.xpu = id;
       instance.ports.clear();
       for (const PlaneRule& plane : planes) {
-        const ConfigAddress usual = DefaultConfigAddress(id, entry.instance);
+        const NetAddress usual = DefaultConfigAddress(id, entry.instance);
         instance.ports.push_back(
             {.port = plane.port, .address = plane.address.Of(id).value_or(usual)});
       }
@@ -188,7 +170,6 @@ class SectionReader {
 
   bool ReadPlanes(const ConfigNode& item, const std::string& path, const XpuRange& ids,
                   std::vector<PlaneRule>& planes) {
-    constexpr size_t kMaxPlanes = 4;
     const std::span<const ConfigNode> ports = reader_.Items(item, path, "ports", 1, kMaxPlanes);
     if (!reader_.ok()) return false;
     if (ports.size() == 3) {
@@ -315,7 +296,7 @@ class SectionReader {
       }
       if (!reader_.ok()) return false;
     }
-    return ReadPlain(*node, "classes.ack", config_.classes.ack);
+    return reader_.ReadSection(*node, "classes.ack", config_.classes.ack);
   }
 
   ConfigDraft& draft_;

@@ -45,6 +45,25 @@ class ConfigReader {
     return true;
   }
 
+  // Reads a section with only values, which may be absent; its key is the last part of the path.
+  template <class S>
+  bool ReadSection(const ConfigNode& parent, std::string_view path, S& out) {
+    const ConfigNode* node = Find(parent, path.substr(path.rfind('.') + 1));  // npos + 1 is 0
+    return node == nullptr || ReadFields(*node, std::string(path), {}, out);
+  }
+
+  // Reads a list of `min` to `max` entries with only values.
+  template <class S>
+  bool ReadList(const ConfigNode& parent, std::string_view parent_path, std::string_view key,
+                size_t min, size_t max, std::vector<S>& out) {
+    const std::string list = Join(parent_path, key);
+    size_t i = 0;
+    for (const ConfigNode& item : Items(parent, parent_path, key, min, max)) {
+      if (!ReadFields(item, Entry(list, i++), {}, out.emplace_back())) return false;
+    }
+    return ok();
+  }
+
   // Rejects keys of a section that do not apply to ports with encapsulation `e`.
   template <class S>
   bool CheckEncapsulation(const ConfigNode& node, const std::string& path, Encapsulation e) {

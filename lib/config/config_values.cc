@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -143,7 +145,7 @@ std::string FormatBytes(const std::array<uint8_t, N>& bytes) {
   return text;
 }
 
-bool ParseIpv4(string_view text, ConfigAddress& out) {
+bool ParseIpv4(string_view text, NetAddress& out) {
   const std::vector<std::string> parts = absl::StrSplit(TextPart(text), '.');
   out = {};
   for (const std::string& part : parts) {
@@ -154,7 +156,7 @@ bool ParseIpv4(string_view text, ConfigAddress& out) {
   return parts.size() == 4;
 }
 
-bool ParseIpv6(const std::string& text, ConfigAddress& out) {
+bool ParseIpv6(const std::string& text, NetAddress& out) {
   in6_addr bytes{};
   if (text.find('\0') != std::string::npos || inet_pton(AF_INET6, text.c_str(), &bytes) != 1) {
     return false;
@@ -167,7 +169,7 @@ bool ParseIpv6(const std::string& text, ConfigAddress& out) {
   return true;
 }
 
-std::string FormatIpv6(const ConfigAddress& ip) {
+std::string FormatIpv6(const NetAddress& ip) {
   in6_addr bytes{};
   for (size_t i = 0; i < 8; ++i) {
     bytes.s6_addr[i] = static_cast<uint8_t>(ip.high >> (56 - 8 * i));
@@ -178,7 +180,7 @@ std::string FormatIpv6(const ConfigAddress& ip) {
   return text;
 }
 
-bool IsUnicastIpv6(const ConfigAddress& ip) {
+bool IsUnicastIpv6(const NetAddress& ip) {
   constexpr uint64_t kMapped = 0xffff;  // ::ffff:0:0/96 are IPv4 addresses
   if (ip.high >> 56 == 0xff) return false;
   return ip.high != 0 || (ip.low > 1 && ip.low >> 32 != kMapped);
@@ -193,14 +195,14 @@ std::span<const string_view> NamesOf(PortConfig::Encapsulation) { return kEncapN
 std::span<const string_view> NamesOf(PortConfig::Queues) { return kQueues; }
 std::span<const string_view> NamesOf(PortConfig::Pfc) { return kPfcs; }
 std::span<const string_view> NamesOf(PortConfig::PfcClass) { return kPfcClassFields; }
-std::span<const string_view> NamesOf(InstanceConfig::Ordering) { return kOrderings; }
-std::span<const string_view> NamesOf(PlanesConfig::Weights) { return kWeights; }
-std::span<const string_view> NamesOf(InstanceConfig::Congestion) { return kCongestions; }
+std::span<const string_view> NamesOf(Ordering) { return kOrderings; }
+std::span<const string_view> NamesOf(PlaneWeights) { return kWeights; }
+std::span<const string_view> NamesOf(CongestionControl) { return kCongestions; }
 std::span<const string_view> NamesOf(InstanceConfig::Sealing) { return kSealings; }
 std::span<const string_view> NamesOf(SealingConfig::Cipher) { return kSealCiphers; }
 std::span<const string_view> NamesOf(SealingConfig::Device) { return kSealDevices; }
 std::span<const string_view> NamesOf(PeerConfig::Hello) { return kHellos; }
-std::span<const string_view> NamesOf(TransportConfig::PsnScope) { return kPsnScopes; }
+std::span<const string_view> NamesOf(PsnScope) { return kPsnScopes; }
 std::span<const string_view> NamesOf(ClientsConfig::Registers) { return kRegisters; }
 std::span<const string_view> NamesOf(LogConfig::Level) { return kLevels; }
 std::span<const string_view> NamesOf(LogConfig::Format) { return kFormats; }
@@ -216,13 +218,13 @@ std::string FormatIp(const IpText& ip) {
   return absl::StrFormat("%d.%d.%d.%d", v4 >> 24, v4 >> 16 & 255, v4 >> 8 & 255, v4 & 255);
 }
 
-std::string FormatMac(const ConfigMac& mac) { return FormatBytes(mac); }
+std::string FormatMac(const MacAddress& mac) { return FormatBytes(mac); }
 
 std::string FormatText(string_view text) {
   return StrCat("\"", absl::StrReplaceAll(TextPart(text), {{"\\", "\\\\"}, {"\"", "\\\""}}), "\"");
 }
 
-bool IsUnicast(const ConfigMac& mac) { return (mac[0] & 1) == 0 && mac != ConfigMac{}; }
+bool IsUnicast(const MacAddress& mac) { return (mac[0] & 1) == 0 && mac != MacAddress{}; }
 
 Problem CheckUnicast(const IpText& ip) {
   const uint64_t first = ip.value.low >> 24;  // of IPv4
@@ -322,16 +324,16 @@ Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Duration& o
   return {};
 }
 
-Problem ReadValue(const ConfigNode& node, const ValueLimits&, ConfigMac& out) {
+Problem ReadValue(const ConfigNode& node, const ValueLimits&, MacAddress& out) {
   if (Problem p = CheckScalar(node, "a MAC address"); !p.empty()) return p;
-  ConfigMac mac{};
+  MacAddress mac{};
   if (!ParseBytes(node.text, mac)) {
     return StrCat(Quoted(node.text),
                   " is not a MAC address; write six bytes as in 02:00:00:00:00:01");
   }
   if (!IsUnicast(mac)) {
     return StrCat(FormatMac(mac),
-                  mac == ConfigMac{} ? " is no address" : " is a multicast MAC address",
+                  mac == MacAddress{} ? " is no address" : " is a multicast MAC address",
                   "; use a unicast one, such as 02:00:00:00:00:01");
   }
   out = mac;
@@ -393,6 +395,41 @@ Written WriteNumber(uint64_t value, const ValueLimits& limits) {
   if (limits.hex) return absl::StrFormat("0x%04X", value);
   return limits.octal ? absl::StrFormat("%04o", value) : StrCat(value);
 }
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Decimal& out) {
+  double value = 0;
+  if (node.kind != ConfigNode::Kind::kScalar || !absl::SimpleAtod(TextPart(node.text), &value) ||
+      !std::isfinite(value)) {
+    return StrCat(Quoted(node.text), " is no number; write ", limits.min, " to ", limits.max,
+                  ", as in 0.01");
+  }
+  if (value < static_cast<double>(limits.min) || value > static_cast<double>(limits.max)) {
+    return StrCat(node.text, " is out of range; use ", limits.min, " to ", limits.max);
+  }
+  out.value = value;
+  return {};
+}
+
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<uint32_t>& out) {
+  constexpr size_t kMaxEntries = 4096;
+  out.clear();
+  if (node.kind == ConfigNode::Kind::kNull) return {};
+  if (node.kind != ConfigNode::Kind::kList) return "a list belongs here; write [0, 1]";
+  if (node.items.size() > kMaxEntries) {
+    return StrCat(node.items.size(), " entries; use at most ", kMaxEntries);
+  }
+  for (const ConfigNode& item : node.items) {
+    if (Problem p = ReadValue(item, limits, out.emplace_back()); !p.empty()) return p;
+  }
+  return {};
+}
+
+Written WriteValue(const Decimal& value, const ValueLimits&) {
+  return absl::StrFormat("%.10g", value.value);
+}
+Written WriteValue(const std::vector<uint32_t>& value, const ValueLimits&) {
+  return StrCat("[", StrJoin(value, ", "), "]");
+}
+
 Written WriteValue(const std::string& value, const ValueLimits&) { return FormatText(value); }
 Written WriteValue(const std::vector<std::string>& value, const ValueLimits&) {
   std::vector<std::string> quoted;
@@ -407,7 +444,7 @@ Written WriteValue(const std::vector<ClientRule>& value, const ValueLimits&) {
 Written WriteValue(const Duration& value, const ValueLimits&) {
   return StrCat(std::chrono::duration_cast<std::chrono::microseconds>(value).count());
 }
-Written WriteValue(const ConfigMac& value, const ValueLimits&) {
+Written WriteValue(const MacAddress& value, const ValueLimits&) {
   return FormatText(FormatMac(value));  // other YAML parsers read 10:20:30:40:50:59 as a number
 }
 Written WriteValue(const ConfigMacPrefix& value, const ValueLimits&) {

@@ -45,7 +45,7 @@ struct XpuRange {
 
 struct IpText {
   bool is_v6 = false;
-  ConfigAddress value;
+  NetAddress value;
 };
 
 // Return the names of an enumeration's values, in order.
@@ -56,24 +56,24 @@ std::span<const std::string_view> NamesOf(PortConfig::Encapsulation);
 std::span<const std::string_view> NamesOf(PortConfig::Queues);
 std::span<const std::string_view> NamesOf(PortConfig::Pfc);
 std::span<const std::string_view> NamesOf(PortConfig::PfcClass);
-std::span<const std::string_view> NamesOf(InstanceConfig::Ordering);
-std::span<const std::string_view> NamesOf(PlanesConfig::Weights);
-std::span<const std::string_view> NamesOf(InstanceConfig::Congestion);
+std::span<const std::string_view> NamesOf(Ordering);
+std::span<const std::string_view> NamesOf(PlaneWeights);
+std::span<const std::string_view> NamesOf(CongestionControl);
 std::span<const std::string_view> NamesOf(InstanceConfig::Sealing);
 std::span<const std::string_view> NamesOf(SealingConfig::Cipher);
 std::span<const std::string_view> NamesOf(SealingConfig::Device);
 std::span<const std::string_view> NamesOf(PeerConfig::Hello);
-std::span<const std::string_view> NamesOf(TransportConfig::PsnScope);
+std::span<const std::string_view> NamesOf(PsnScope);
 std::span<const std::string_view> NamesOf(ClientsConfig::Registers);
 std::span<const std::string_view> NamesOf(LogConfig::Level);
 std::span<const std::string_view> NamesOf(LogConfig::Format);
 
 std::string JoinNames(std::span<const std::string_view> names);
 std::string FormatIp(const IpText& ip);
-std::string FormatMac(const ConfigMac& mac);
+std::string FormatMac(const MacAddress& mac);
 std::string FormatText(std::string_view text);  // double-quoted
 // Whether `mac` can be a station's address: neither zero nor a group address.
-bool IsUnicast(const ConfigMac& mac);
+bool IsUnicast(const MacAddress& mac);
 // Checks that the address is valid for an endpoint.
 Problem CheckUnicast(const IpText& ip);
 
@@ -84,10 +84,14 @@ Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::string
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<std::string>& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<ClientRule>& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Duration& out);
-Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, ConfigMac& out);
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, MacAddress& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, ConfigMacPrefix& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, IpText& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, XpuRange& out);
+
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Decimal& out);
+// Reads a list; the limits apply to each number.
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<uint32_t>& out);
 
 template <class T>
 requires std::is_unsigned_v<T> Problem ReadValue(const ConfigNode& node, const ValueLimits& limits,
@@ -121,10 +125,12 @@ Written WriteValue(const std::string& value, const ValueLimits& limits);
 Written WriteValue(const std::vector<std::string>& value, const ValueLimits& limits);
 Written WriteValue(const std::vector<ClientRule>& value, const ValueLimits& limits);
 Written WriteValue(const Duration& value, const ValueLimits& limits);
-Written WriteValue(const ConfigMac& value, const ValueLimits& limits);
+Written WriteValue(const MacAddress& value, const ValueLimits& limits);
 Written WriteValue(const ConfigMacPrefix& value, const ValueLimits& limits);
 Written WriteValue(const IpText& value, const ValueLimits& limits);
 Written WriteValue(const XpuRange& value, const ValueLimits& limits);
+Written WriteValue(const Decimal& value, const ValueLimits& limits);
+Written WriteValue(const std::vector<uint32_t>& value, const ValueLimits& limits);
 Written WriteNumber(uint64_t value, const ValueLimits& limits);
 
 template <class T>

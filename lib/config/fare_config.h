@@ -12,8 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/config.h"
-#include "config/switch_config.h"
+#include "config/daemon_config.h"
 
 namespace suede {
 
@@ -85,9 +84,8 @@ absl::StatusOr<FareConfig> ParseFareConfig(std::string_view text, std::string_vi
                                            const std::vector<ConfigOverride>& overrides = {});
 // Returns the effective configuration as a file that loads to the same value.
 std::string DumpFareConfig(const FareConfig& config);
-// Return the keys of suede-fare's configuration, and the table of docs/fare.md.
+// Returns the keys of suede-fare's configuration, which are the rows of docs/fare.md.
 const std::vector<ConfigKey>& FareConfigKeys();
-std::string FareKeysAsMarkdown();
 
 }  // namespace suede
 

@@ -24,9 +24,11 @@ class FareReader {
 
   absl::Status Read(const ConfigNode& root) {
     // Evaluation stops at the first failure.
-    ReadRoot(root) && ReadList(root, "planes", 1, kMaxPlanes, config_.planes) &&
-        ReadList(root, "peers", 1, kMaxPeers, config_.peers) && Plain(root, "bgp", config_.bgp) &&
-        Plain(root, "damping", config_.damping) && Plain(root, "log", config_.log);
+    ReadRoot(root) && reader_.ReadList(root, "", "planes", 1, kMaxPlanes, config_.planes) &&
+        reader_.ReadList(root, "", "peers", 1, kMaxPeers, config_.peers) &&
+        reader_.ReadSection(root, "bgp", config_.bgp) &&
+        reader_.ReadSection(root, "damping", config_.damping) &&
+        reader_.ReadSection(root, "log", config_.log);
     return reader_.status();
   }
 
@@ -34,22 +36,6 @@ class FareReader {
   bool ReadRoot(const ConfigNode& root) {
     if (!reader_.CheckVersion(root)) return false;
     return reader_.ReadFields(root, "", {"planes", "peers", "bgp", "damping", "log"}, config_.root);
-  }
-
-  template <class S>
-  bool Plain(const ConfigNode& root, const std::string& key, S& out) {
-    const ConfigNode* node = ConfigReader::Find(root, key);
-    return node == nullptr || reader_.ReadFields(*node, key, {}, out);
-  }
-
-  template <class S>
-  bool ReadList(const ConfigNode& root, std::string_view key, size_t min, size_t most,
-                std::vector<S>& out) {
-    size_t i = 0;
-    for (const ConfigNode& item : reader_.Items(root, "", key, min, most)) {
-      if (!reader_.ReadFields(item, Entry(key, i++), {}, out.emplace_back())) return false;
-    }
-    return reader_.ok();
   }
 
   FareConfig& config_;
@@ -156,12 +142,6 @@ class FareCheck {
   FareConfig& config_;
 };
 
-template <class S>
-void AppendEntries(std::string_view key, const std::vector<S>& list, std::string& out) {
-  StrAppend(&out, key, ":\n");
-  for (const S& one : list) StrAppend(&out, "  - ", Inline(one), "\n");
-}
-
 // Clears the bits behind the prefix; returns whether all were 0.
 bool ClearHostBits(FarePrefix& prefix) {
   bool clear = true;
@@ -223,22 +203,11 @@ absl::StatusOr<FareConfig> LoadFareConfig(const std::string& path,
 std::string DumpFareConfig(const FareConfig& config) {
   std::string out =
       StrCat("# Effective configuration of suede-fare.\n", StrJoin(Lines(config.root), "\n"), "\n");
-  AppendEntries("planes", config.planes, out);
-  AppendEntries("peers", config.peers, out);
+  AppendList("planes", config.planes, "", out);
+  AppendList("peers", config.peers, "", out);
   AppendSection("bgp", config.bgp, out);
   AppendSection("damping", config.damping, out);
   AppendSection("log", config.log, out);
-  return out;
-}
-
-std::string FareKeysAsMarkdown() {
-  std::string out =
-      "| Key | Unit | Range | Default | Meaning |\n"
-      "|---|---|---|---|---|\n";
-  for (const ConfigKey& key : FareConfigKeys()) {
-    StrAppend(&out, "| `", key.path, "` | ", key.unit, " | ", key.range, " | ", key.default_value,
-              " | ", key.sentence, " |\n");
-  }
   return out;
 }
 

@@ -23,12 +23,6 @@ CreditGrant GrantWith(const CbfcConfig& config, uint32_t usual) {
 
 }  // namespace
 
-CreditTimes CreditTimesOf(const CbfcConfig& config) {
-  return {.spacing_octets = config.cf_spacing_bytes,
-          .max_wait = config.cf_wait,
-          .repeat = config.cc_interval};
-}
-
 CreditGrant CreditGrantOf(const Config& config, const PortConfig& port) {
   const uint32_t for_credit = std::max(port.rx_descriptors, kFreeDescriptors) - kFreeDescriptors;
   return GrantWith(config.cbfc, for_credit / kNamedLinkVcs);

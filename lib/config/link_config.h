@@ -3,7 +3,6 @@
 #ifndef SUEDE_CONFIG_LINK_CONFIG_H_
 #define SUEDE_CONFIG_LINK_CONFIG_H_
 
-#include <array>
 #include <cstdint>
 
 #include "config/config.h"
@@ -14,18 +13,10 @@ namespace suede {
 
 // Returns all parameters except the secret, which is generated at each boot.
 inline LinkParams LinkParamsOf(const LlrConfig& config, OnOff llr, uint16_t ether_type,
-                               const std::array<uint8_t, 6>& mac) {
-  return {.ether_type = ether_type,
-          .mac = mac,
-          .hello = config.hello,
-          .retry = {.on = llr == OnOff::kOn,
-                    .window_frames = config.window_frames,
-                    .window_octets = config.window_octets,
-                    .replay_count = config.replay_count,
-                    .replay_timeout = config.replay,
-                    .max_age = config.max_age,
-                    .ack_frames = config.ack_frames,
-                    .ack_delay = config.ack_delay}};
+                               const MacAddress& mac) {
+  LinkParams params{.ether_type = ether_type, .mac = mac, .hello = config.hello, .retry = config};
+  params.retry.on = llr == OnOff::kOn;
+  return params;
 }
 
 // Link VCs that frames can use, which is the number of entries of cbfc.credits.
@@ -33,7 +24,6 @@ inline constexpr uint32_t kNamedLinkVcs = 8;
 // Receive descriptors of an endpoint's port with cbfc: on that are kept for frames without credit.
 inline constexpr uint32_t kFreeDescriptors = 64;
 
-CreditTimes CreditTimesOf(const CbfcConfig& config);
 // Returns the credit that an endpoint's port grants: by default an even share of its receive
 // descriptors.
 CreditGrant CreditGrantOf(const Config& config, const PortConfig& port);

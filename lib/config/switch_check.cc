@@ -8,12 +8,10 @@
 #include <set>
 
 #include "base/text.h"
-#include "config/config_check_device.h"
-#include "config/config_check_link.h"
+#include "config/config_checks.h"
 #include "config/config_encapsulation.h"
 #include "config/config_values.h"
 #include "config/link_config.h"
-#include "config/switch_values.h"
 #include "fabric/params.h"
 #include "link/link_params.h"
 

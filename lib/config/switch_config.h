@@ -7,23 +7,19 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/time.h"
-#include "config/config.h"
+#include "config/daemon_config.h"
+#include "wire/encap/header.h"
 
 namespace suede {
 
 struct ConfigKey;
-
-// A number that may have a fraction; its bounds are ValueLimits' min and max.
-struct Decimal {
-  double value = 0;
-  friend bool operator==(const Decimal&, const Decimal&) = default;
-};
 
 struct SwitchRoot {
   enum class Forwarding : uint8_t { kMac, kAfh1, kAfh2, kIp };
@@ -35,6 +31,8 @@ struct SwitchRoot {
   OnOff learning = OnOff::kOn;
   Unknown unknown = Unknown::kFlood;
 };
+std::span<const std::string_view> NamesOf(SwitchRoot::Forwarding);
+std::span<const std::string_view> NamesOf(SwitchRoot::Unknown);
 struct SwitchTable {
   uint32_t addresses = 8192;
   uint32_t of_port = 4096;
@@ -113,7 +111,7 @@ struct SwitchPortConfig {
   std::string device;
   uint32_t socket_mode = 0600;
   std::optional<uint32_t> lcore_cpu;  // nullopt: the first lcore's
-  std::optional<ConfigMac> mac;
+  std::optional<MacAddress> mac;
   uint32_t mtu_bytes = 0;  // never 0 in a loaded configuration
   uint32_t rx_descriptors = 1024;
   uint32_t tx_descriptors = 1024;
@@ -133,7 +131,7 @@ struct SwitchPortConfig {
 
 // A configured entry of the forwarding table.
 struct SwitchAddressConfig {
-  std::optional<ConfigMac> mac;
+  std::optional<MacAddress> mac;
   uint32_t vlan = 0;
   std::optional<uint32_t> forwarding_address;
   std::optional<std::string> ip;
@@ -169,9 +167,8 @@ absl::StatusOr<SwitchConfig> ParseSwitchConfig(std::string_view text, std::strin
                                                const std::vector<ConfigOverride>& overrides = {});
 // Returns the effective configuration as a file that loads to the same value.
 std::string DumpSwitchConfig(const SwitchConfig& config);
-// Return the keys of a switch's configuration, and the table of docs/switch.md.
+// Returns the keys of a switch's configuration, which are the rows of docs/switch.md.
 const std::vector<ConfigKey>& SwitchConfigKeys();
-std::string SwitchKeysAsMarkdown();
 
 // Parses a destination of hole_destinations: a MAC address or a forwarding address. Returns nullopt
 // if it is neither.

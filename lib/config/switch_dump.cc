@@ -7,14 +7,6 @@
 namespace suede {
 namespace {
 
-template <class S>
-void AppendList(std::string_view key, const std::vector<S>& list, std::string_view indent,
-                std::string& out) {
-  if (list.empty()) return;
-  StrAppend(&out, indent, key, ":\n");
-  for (const S& one : list) StrAppend(&out, indent, "  - ", Inline(one), "\n");
-}
-
 void AppendClasses(const SwitchConfig& config, std::string& out) {
   StrAppend(&out, "classes:\n  ", StrJoin(Lines(config.classes), "\n  "), "\n");
   AppendList("dscp", config.dscps, "  ", out);
@@ -53,17 +45,6 @@ std::string DumpSwitchConfig(const SwitchConfig& config) {
   AppendList("addresses", config.addresses, "", out);
   AppendSection("management", config.management, out);
   AppendSection("log", config.log, out);
-  return out;
-}
-
-std::string SwitchKeysAsMarkdown() {
-  std::string out =
-      "| Key | Unit | Range | Default | Meaning |\n"
-      "|---|---|---|---|---|\n";
-  for (const ConfigKey& key : SwitchConfigKeys()) {
-    StrAppend(&out, "| `", key.path, "` | ", key.unit, " | ", key.range, " | ", key.default_value,
-              " | ", key.sentence, " |\n");
-  }
   return out;
 }
 

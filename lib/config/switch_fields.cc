@@ -2,7 +2,6 @@
 // Keys of a switch's configuration.
 #include "config/config_key.h"
 #include "config/switch_config.h"
-#include "config/switch_values.h"
 
 namespace suede {
 namespace {
@@ -17,6 +16,9 @@ using config_key::Name;
 constexpr ValueLimits kTrafficClass = Between(0, 7);
 constexpr ValueLimits kShare = Between(0, 1);
 constexpr ValueLimits kGbps = Between(0, 3200);
+
+constexpr std::string_view kForwardings[] = {"mac", "afh1", "afh2", "ip"};
+constexpr std::string_view kUnknowns[] = {"flood", "drop"};
 
 constexpr ConfigField<SwitchRoot> kSwitchRoot[] = {
     Key<&SwitchRoot::version>("version", "", Between(1, 1), "Version of the file's format.",
@@ -216,6 +218,9 @@ constexpr ConfigField<SwitchAddressConfig> kAddress[] = {
 };
 
 }  // namespace
+
+std::span<const std::string_view> NamesOf(SwitchRoot::Forwarding) { return kForwardings; }
+std::span<const std::string_view> NamesOf(SwitchRoot::Unknown) { return kUnknowns; }
 
 SUEDE_CONFIG_SECTION(SwitchRoot, kSwitchRoot)
 SUEDE_CONFIG_SECTION(SwitchTable, kTable)

@@ -21,12 +21,17 @@ class SwitchReader {
 
   absl::Status Read(const ConfigNode& root) {
     // Evaluation stops at the first failure.
-    ReadRoot(root) && Plain(root, "eal", config_.eal) && ReadLcores(root) &&
-        Plain(root, "table", config_.table) && Plain(root, "buffer", config_.buffer) &&
-        ReadClasses(root) && Plain(root, "trim", config_.trim) && Plain(root, "pfc", config_.pfc) &&
-        Plain(root, "llr", config_.llr) && Plain(root, "cbfc", config_.cbfc) && ReadPorts(root) &&
-        ReadList(root, "", "addresses", kMaxAddresses, config_.addresses) &&
-        Plain(root, "management", config_.management) && Plain(root, "log", config_.log);
+    ReadRoot(root) && reader_.ReadSection(root, "eal", config_.eal) &&
+        reader_.ReadList(root, "", "lcores", 1, kMaxLcores, config_.lcores) &&
+        reader_.ReadSection(root, "table", config_.table) &&
+        reader_.ReadSection(root, "buffer", config_.buffer) && ReadClasses(root) &&
+        reader_.ReadSection(root, "trim", config_.trim) &&
+        reader_.ReadSection(root, "pfc", config_.pfc) &&
+        reader_.ReadSection(root, "llr", config_.llr) &&
+        reader_.ReadSection(root, "cbfc", config_.cbfc) && ReadPorts(root) &&
+        reader_.ReadList(root, "", "addresses", 0, kMaxAddresses, config_.addresses) &&
+        reader_.ReadSection(root, "management", config_.management) &&
+        reader_.ReadSection(root, "log", config_.log);
     return reader_.status();
   }
 
@@ -39,38 +44,11 @@ class SwitchReader {
                               config_.root);
   }
 
-  template <class S>
-  bool Plain(const ConfigNode& parent, const std::string& path, S& out) {
-    const ConfigNode* node = ConfigReader::Find(parent, path.substr(path.rfind('.') + 1));
-    return node == nullptr || reader_.ReadFields(*node, path, {}, out);
-  }
-
-  template <class S>
-  bool ReadList(const ConfigNode& parent, std::string_view parent_path, std::string_view key,
-                size_t max, std::vector<S>& out) {
-    const std::string list = ConfigReader::Join(parent_path, key);
-    size_t i = 0;
-    for (const ConfigNode& item : reader_.Items(parent, parent_path, key, 0, max)) {
-      if (!reader_.ReadFields(item, Entry(list, i++), {}, out.emplace_back())) return false;
-    }
-    return reader_.ok();
-  }
-
-  bool ReadLcores(const ConfigNode& root) {
-    size_t i = 0;
-    for (const ConfigNode& item : reader_.Items(root, "", "lcores", 1, kMaxLcores)) {
-      if (!reader_.ReadFields(item, Entry("lcores", i++), {}, config_.lcores.emplace_back())) {
-        return false;
-      }
-    }
-    return reader_.ok();
-  }
-
   bool ReadClasses(const ConfigNode& root) {
     const ConfigNode* node = ConfigReader::Find(root, "classes");
     if (node == nullptr) return true;
     if (!reader_.ReadFields(*node, "classes", {"dscp", "of"}, config_.classes) ||
-        !ReadList(*node, "classes", "dscp", 64, config_.dscps)) {
+        !reader_.ReadList(*node, "classes", "dscp", 0, 64, config_.dscps)) {
       return false;
     }
     size_t i = 0;
@@ -92,8 +70,8 @@ class SwitchReader {
       const std::string path = Entry("ports", i++);
       SwitchPortConfig& port = config_.ports.emplace_back();
       if (!reader_.ReadFields(item, path, {"impair_in", "impair_out"}, port) ||
-          !Plain(item, path + ".impair_in", port.impair_in) ||
-          !Plain(item, path + ".impair_out", port.impair_out)) {
+          !reader_.ReadSection(item, path + ".impair_in", port.impair_in) ||
+          !reader_.ReadSection(item, path + ".impair_out", port.impair_out)) {
         return false;
       }
     }

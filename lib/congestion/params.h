@@ -58,6 +58,7 @@ struct CongestionParams {
   // The measured base RTT is the smallest round trip of the last two periods of this length; 0: of
   // all times.
   Duration base_rtt_period = std::chrono::seconds(1);
+  friend bool operator==(const CongestionParams&, const CongestionParams&) = default;
 };
 
 // The parameters that differ between the planes of an instance.

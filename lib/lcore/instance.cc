@@ -22,7 +22,7 @@ Instance::Instance(const InstanceParams& instance_params,
       map(static_cast<uint32_t>(plane_ports.size()), params.sessions, params.transport.psn_scope),
       lane_is_plane(is_strict() || !map.has_planes()),
       has_homes(is_strict() && map.has_planes()),
-      measures(params.paths.measures && map.has_planes()),
+      measures(params.paths.weights == PlaneWeights::kMeasured && map.has_planes()),
       spreads(!is_strict() && (map.has_planes() || map.has_groups())),
       own(params.xpuid, map, params.transport, params.paths, params.secret),
       scheduler(static_cast<uint32_t>(instance_params.peers.size())) {

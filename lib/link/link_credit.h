@@ -99,6 +99,7 @@ struct CreditTimes {
   Duration max_wait = std::chrono::microseconds(5);
   // Time between CC_Updates while credits are in use, 1 us to 250 ms.
   Duration repeat = std::chrono::microseconds(256);
+  friend bool operator==(const CreditTimes&, const CreditTimes&) = default;
 };
 
 // The body of CF_Update and CC_Update.

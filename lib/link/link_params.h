@@ -28,6 +28,7 @@ struct RetryParams {
   Duration max_age = std::chrono::milliseconds(5);    // of a held frame
   uint32_t ack_frames = 16;                           // received frames after which an ACK leaves,
   Duration ack_delay = std::chrono::microseconds(2);  // or after this time
+  friend bool operator==(const RetryParams&, const RetryParams&) = default;
 };
 
 struct LinkParams {

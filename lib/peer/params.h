@@ -29,6 +29,11 @@ enum class PlaneAdmin : uint8_t {
   kDown,
 };
 
+enum class PlaneWeights : uint8_t {
+  kStatic,    // those of the ports, or of the operator
+  kMeasured,  // bounded by the measured rates of the planes
+};
+
 // Session groups (docs/sessions.md).
 struct SessionParams {
   Duration interval = std::chrono::milliseconds(1);  // max time between evaluations of weights
@@ -38,11 +43,12 @@ struct SessionParams {
   uint32_t idle_intervals = 10;  // if all are far below for so long, a session closes
   uint32_t stall_timeouts = 2;   // in a row, after which a session moves
   Duration max_age{};            // 0: no limit
+  friend bool operator==(const SessionParams&, const SessionParams&) = default;
 };
 
 struct PathParams {
   Ordering ordering = Ordering::kStrict;
-  bool measures = false;  // the measured rates of planes count in their weights
+  PlaneWeights weights = PlaneWeights::kStatic;
   Duration hello_interval = std::chrono::milliseconds(1);  // with PDUs in flight
   uint32_t hello_multiplier = 3;                           // unanswered PLANEs that end a plane
   Duration hello_idle = std::chrono::seconds(1);           // without PDUs in flight
@@ -50,6 +56,7 @@ struct PathParams {
   Duration hold_down_max = std::chrono::seconds(60);
   Duration unreachable = std::chrono::seconds(1);  // after the last sign of life
   SessionParams sessions;
+  friend bool operator==(const PathParams&, const PathParams&) = default;
 };
 
 }  // namespace suede

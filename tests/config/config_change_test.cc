@@ -197,7 +197,7 @@ TEST(ConfigChangeTest, OnlyWhatTakesEffectAtOnceIsTaken) {
       Parse(""), Parse("transport: {window_pdus: 32, psn_scope: vc}\nlog: {format: json}\n"));
   EXPECT_EQ(Paths(plan), (Strings{"!transport.psn_scope", "transport.window_pdus", "!log.format"}));
   EXPECT_EQ(plan.config.transport.window_pdus, 32u);
-  EXPECT_EQ(plan.config.transport.psn_scope, TransportConfig::PsnScope::kPort);
+  EXPECT_EQ(plan.config.transport.psn_scope, PsnScope::kPort);
 }
 
 TEST(ConfigChangeTest, MemoryIsNoMoreThanAtTheStart) {

@@ -37,27 +37,27 @@ constexpr char kGoodCongestion[] =
 TEST(CongestionConfigTest, EveryKeyIsReadAndDumped) {
   const auto config = ParseConfig(kGoodCongestion, "wrong.yaml", kMachine);
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->congestion, (CongestionConfig{.base_rtt = microseconds(5),
-                                                  .initial_percent = 26,
-                                                  .ask_bdp = 9,
-                                                  .repeat = microseconds(21),
-                                                  .repeat_max = microseconds(999),
-                                                  .slice = microseconds(2),
-                                                  .hold_bdp = 5,
-                                                  .target_percent = 75,
-                                                  .window_max_percent = 151,
-                                                  .window_min_permille = 51,
-                                                  .decrease_percent = 81,
-                                                  .proportional_percent = 101,
-                                                  .fair_percent = 102,
-                                                  .eta_percent = 103,
-                                                  .base_rtt_period = microseconds(7)}));
+  EXPECT_EQ(config->congestion, (CongestionConfig{{.base_rtt = microseconds(5),
+                                                   .initial_percent = 26,
+                                                   .ask_bdp = 9,
+                                                   .repeat = microseconds(21),
+                                                   .repeat_max = microseconds(999),
+                                                   .target_percent = 75,
+                                                   .window_max_percent = 151,
+                                                   .window_min_permille = 51,
+                                                   .decrease_percent = 81,
+                                                   .proportional_percent = 101,
+                                                   .fair_percent = 102,
+                                                   .eta_percent = 103,
+                                                   .base_rtt_period = microseconds(7)},
+                                                  microseconds(2),
+                                                  5}));
   EXPECT_EQ(config->ports[0].trimmed_dscp, 40);
   EXPECT_EQ(config->ports[0].receive_mbps, 90000u);
   ASSERT_EQ(config->instances.size(), 3u);
-  EXPECT_EQ(config->instances[0].congestion, InstanceConfig::Congestion::kNscc);
-  EXPECT_EQ(config->instances[1].congestion, InstanceConfig::Congestion::kRccc);
-  EXPECT_EQ(config->instances[2].congestion, InstanceConfig::Congestion::kFixed);
+  EXPECT_EQ(config->instances[0].congestion, CongestionControl::kNscc);
+  EXPECT_EQ(config->instances[1].congestion, CongestionControl::kRccc);
+  EXPECT_EQ(config->instances[2].congestion, CongestionControl::kFixed);
   const std::string dump = DumpConfig(*config);
   const auto again = ParseConfig(dump, "dump", kMachine);
   ASSERT_TRUE(again.ok()) << again.status() << "\n" << dump;

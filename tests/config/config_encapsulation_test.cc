@@ -76,30 +76,30 @@ TEST(EncapsulationTest, EachIsReadAndDumped) {
 
 TEST(EncapsulationTest, AddressesAreExpandedByEncapsulation) {
   const Config config = MustParse(kGoodEncapsulation);
-  std::vector<ConfigAddress> own;
+  std::vector<NetAddress> own;
   for (const InstanceConfig& instance : config.instances) own.push_back(instance.ports[0].address);
   constexpr uint64_t kNet = 0x20010db800000000;
-  EXPECT_EQ(own, (std::vector<ConfigAddress>{{0, 0xc6120001},
-                                             {kNet, 1},
-                                             {kNet, 2},
-                                             {0, 1 << 10},
-                                             {0, 1 << 10 | 1},
-                                             {0, 0x1234},
-                                             {0, 0x10000},
-                                             {0, 0x10001},
-                                             {0, 3 << 10},
-                                             {0, 3 << 10 | 1},
-                                             {0, 0x2004}}));
+  EXPECT_EQ(own, (std::vector<NetAddress>{{0, 0xc6120001},
+                                          {kNet, 1},
+                                          {kNet, 2},
+                                          {0, 1 << 10},
+                                          {0, 1 << 10 | 1},
+                                          {0, 0x1234},
+                                          {0, 0x10000},
+                                          {0, 0x10001},
+                                          {0, 3 << 10},
+                                          {0, 3 << 10 | 1},
+                                          {0, 0x2004}}));
   ASSERT_EQ(config.peers.size(), 9u);
   const PeerConfig& peer = config.peers[1];
   ASSERT_EQ(peer.ports.size(), 7u);
-  EXPECT_EQ(peer.ports[1], (PeerPort{.port = 1,
-                                     .instance = {},
-                                     .address = ConfigAddress{kNet, 9},
-                                     .mac = {2, 0, 0, 0, 0, 10}}));
+  EXPECT_EQ(
+      peer.ports[1],
+      (PeerPort{
+          .port = 1, .instance = {}, .address = NetAddress{kNet, 9}, .mac = {2, 0, 0, 0, 0, 10}}));
   EXPECT_EQ(peer.ports[2], (PeerPort{.port = 2, .instance = {}, .address = {}, .mac = {}}));
   EXPECT_EQ(peer.ports[3],
-            (PeerPort{.port = 3, .instance = 1, .address = ConfigAddress{0, 0x2009}, .mac = {}}));
+            (PeerPort{.port = 3, .instance = 1, .address = NetAddress{0, 0x2009}, .mac = {}}));
 }
 
 TEST(EncapsulationTest, AnEntryForAnInstanceGoesBeforeThatForAll) {
@@ -108,9 +108,9 @@ TEST(EncapsulationTest, AnEntryForAnInstanceGoesBeforeThatForAll) {
   const PeerPort* of_1 = FindPeerPort(peer, 3, 1);
   const PeerPort* of_2 = FindPeerPort(peer, 3, 2);
   ASSERT_TRUE(of_1 != nullptr && of_2 != nullptr);
-  EXPECT_EQ(PeerAddress(peer, *of_1, 1), (ConfigAddress{0, 0x2009}));
+  EXPECT_EQ(PeerAddress(peer, *of_1, 1), (NetAddress{0, 0x2009}));
   EXPECT_EQ(PeerAddress(peer, *of_2, 2), DefaultConfigAddress(9, 2));
-  EXPECT_EQ(DefaultConfigAddress(9, 2), (ConfigAddress{0, 2 << 10 | 9}));
+  EXPECT_EQ(DefaultConfigAddress(9, 2), (NetAddress{0, 2 << 10 | 9}));
   EXPECT_EQ(FindPeerPort(config.peers[8], 3, 1), nullptr);
 }
 
@@ -122,7 +122,7 @@ TEST(EncapsulationTest, EveryKeyOfPortsIsReadAndDumped) {
   EXPECT_EQ(config.ports[0].mac_prefix, (ConfigMacPrefix{0xf2, 0xff, 0, 1}));
   EXPECT_EQ(config.ports[0].vid, 7);
   EXPECT_EQ(config.instances[0].ports[0].address.low, 0xffffu);
-  EXPECT_EQ(config.peers[0].ports[0].address, (ConfigAddress{0, 0xfffe}));
+  EXPECT_EQ(config.peers[0].ports[0].address, (NetAddress{0, 0xfffe}));
   EXPECT_NE(DumpConfig(config).find("ether_type: 0x9001\n"), std::string::npos);
   EXPECT_NE(DumpConfig(config).find("forwarding_address: 0xFFFE"), std::string::npos);
   ExpectDumpLoadsToTheSame(config);
@@ -175,7 +175,7 @@ TEST(EncapsulationTest, Ipv6AddressesAreReadInAnyForm) {
     const Config config = MustParse(OnePort("encapsulation: udp6", std::string(", ip: ") + text,
                                             ", ip: 2001:db8::7:7, mac: '02:00:00:00:00:02'"));
     ASSERT_EQ(config.instances.size(), 1u) << text;
-    EXPECT_EQ(config.instances[0].ports[0].address, (ConfigAddress{high, low})) << text;
+    EXPECT_EQ(config.instances[0].ports[0].address, (NetAddress{high, low})) << text;
     ExpectDumpLoadsToTheSame(config);
   }
 }
@@ -245,7 +245,6 @@ TEST(EncapsulationTest, EachVcHasAClassOfItsOwnWhereAPortControlsFlow) {
 }
 
 TEST(EncapsulationTest, VcsInClassesOfTheirOwnHaveSequencesOfTheirOwn) {
-  using PsnScope = TransportConfig::PsnScope;
   const auto config_of = [](const std::string& port, const std::string& rest = "",
                             const std::string& of_peer = "") {
     const std::string text =

@@ -191,13 +191,13 @@ TEST(PlanesConfig, EachPortOfAnInstanceIsAPlane) {
   EXPECT_TRUE(warnings.empty()) << warnings[0];
   ASSERT_EQ(config.instances.size(), 4u);
   const InstanceConfig& instance = config.instances[1];
-  EXPECT_EQ(instance.ordering, InstanceConfig::Ordering::kUnordered);
+  EXPECT_EQ(instance.ordering, Ordering::kUnordered);
   const std::vector<InstancePort> planes = {{.port = 0, .address = {.low = 1}},
                                             {.port = 1, .address = {.low = 0x401}},
                                             {.port = 2, .address = {.low = 0xc6120002}},
                                             {.port = 3, .address = {.low = 1}}};
   EXPECT_EQ(instance.ports, planes);
-  EXPECT_EQ(config.instances[2].ordering, InstanceConfig::Ordering::kStrict);
+  EXPECT_EQ(config.instances[2].ordering, Ordering::kStrict);
   EXPECT_EQ(config.instances[2].ports.size(), 2u);
   EXPECT_EQ(config.instances[2].ports[0].port, 3u);
   EXPECT_EQ(config.ports[0].bandwidth_gbps, 100u);
@@ -224,7 +224,7 @@ TEST(PlanesConfig, OneUnorderedPortIsAllowed) {
   std::vector<std::string> warnings;
   const Config config =
       MustParse(Replaced(kGoodPlanes, "{xpu: 3, ", "{xpu: 3, ordering: unordered, "), &warnings);
-  EXPECT_EQ(config.instances[3].ordering, InstanceConfig::Ordering::kUnordered);
+  EXPECT_EQ(config.instances[3].ordering, Ordering::kUnordered);
   EXPECT_TRUE(warnings.empty()) << warnings[0];
 }
 

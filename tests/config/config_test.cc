@@ -58,7 +58,7 @@ TEST(ConfigTest, SmallestFileHasTheDefaults) {
   EXPECT_FALSE(config.ports[0].mac.has_value());
   EXPECT_FALSE(config.ports[0].vid.has_value());
   ASSERT_EQ(config.instances.size(), 1u);
-  EXPECT_EQ(config.instances[0].ports[0].address, (ConfigAddress{.low = 0xc6120001u}));
+  EXPECT_EQ(config.instances[0].ports[0].address, (NetAddress{.low = 0xc6120001u}));
   ExpectDumpLoadsToTheSame(config);
 }
 
@@ -89,9 +89,9 @@ TEST(ConfigTest, PeersOnAPortWithATapNeedNoMac) {
   EXPECT_TRUE(LearnsNeighbours(config.ports[0]) && LearnsNeighbours(config.ports[1]));
   EXPECT_FALSE(LearnsNeighbours(config.ports[2]) || LearnsNeighbours(config.ports[3]));
   ASSERT_EQ(config.peers.size(), 10u);
-  EXPECT_EQ(config.peers[9].ports[0].mac, ConfigMac{});
-  EXPECT_EQ(config.peers[9].ports[1].mac, ConfigMac{});
-  EXPECT_EQ(config.peers[9].ports[2].mac, (ConfigMac{2, 0, 0, 0, 0, 1}));
+  EXPECT_EQ(config.peers[9].ports[0].mac, MacAddress{});
+  EXPECT_EQ(config.peers[9].ports[1].mac, MacAddress{});
+  EXPECT_EQ(config.peers[9].ports[2].mac, (MacAddress{2, 0, 0, 0, 0, 1}));
   ExpectDumpLoadsToTheSame(config);
 }
 
@@ -127,9 +127,9 @@ TEST(ConfigTest, RangesAreExpanded) {
   ASSERT_EQ(config.peers[1023].ports.size(), 2u);
   EXPECT_EQ(config.peers[1023].ports[0], (PeerPort{.port = 0,
                                                    .instance = {},
-                                                   .address = ConfigAddress{.low = 0xc61303ffu},
+                                                   .address = NetAddress{.low = 0xc61303ffu},
                                                    .mac = {2, 0, 0, 0, 4, 0xfe}}));
-  EXPECT_EQ(config.peers[1023].ports[1].mac, (ConfigMac{2, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(config.peers[1023].ports[1].mac, (MacAddress{2, 0, 0, 0, 1, 0}));
   ExpectDumpLoadsToTheSame(config);
 }
 
@@ -161,9 +161,9 @@ TEST(ConfigTest, EveryKeyOutsideListsIsReadAndDumped) {
                                      {.uid = 1001, .first_xpu = 4, .last_xpu = 7, .vc_mask = 3}}));
   EXPECT_EQ(config.management.max_clients, 2u);
   EXPECT_EQ(config.management.http_address, "127.0.0.1:9464");
-  EXPECT_EQ(config.transport.psn_scope, TransportConfig::PsnScope::kVc);
+  EXPECT_EQ(config.transport.psn_scope, PsnScope::kVc);
   EXPECT_EQ(config.transport.rto_max, std::chrono::microseconds(333));
-  EXPECT_EQ(config.classes.vc[2], (ConfigVcClass{.ecn = 3}));
+  EXPECT_EQ(config.classes.vc[2], (ConfigVcClass{{.ecn = 3}}));
   EXPECT_EQ(config.log.format, LogConfig::Format::kJson);
   ExpectDumpLoadsToTheSame(config);
 }
@@ -175,7 +175,7 @@ TEST(ConfigTest, OverridesWinAndTheLastOneMost) {
                                    {"ports[0].mac", "02:00:00:00:00:07", "flag --set"},
                                    {"eal.args", "[--log-level=8]", "flag --set"}});
   EXPECT_EQ(config.transport.window_pdus, 128u);
-  EXPECT_EQ(config.ports[0].mac, (ConfigMac{2, 0, 0, 0, 0, 7}));
+  EXPECT_EQ(config.ports[0].mac, (MacAddress{2, 0, 0, 0, 0, 7}));
   EXPECT_EQ(config.eal.args, std::vector<std::string>{"--log-level=8"});
 }
 
@@ -286,10 +286,11 @@ TEST(ConfigTest, DocumentationHasTheDeclaredKeys) {
   ASSERT_TRUE(from != std::string::npos && to != std::string::npos);
   const size_t start = from + begin.size();
   if (getenv("SUEDE_UPDATE_DOCS") != nullptr) {
-    std::ofstream(path) << page.substr(0, start) << ConfigKeysAsMarkdown() << page.substr(to);
+    std::ofstream(path) << page.substr(0, start) << KeysAsMarkdown(ConfigKeys(), true)
+                        << page.substr(to);
     return;
   }
-  EXPECT_EQ(page.substr(start, to - start), ConfigKeysAsMarkdown())
+  EXPECT_EQ(page.substr(start, to - start), KeysAsMarkdown(ConfigKeys(), true))
       << "run config_test with SUEDE_UPDATE_DOCS=1 in the environment";
 }
 

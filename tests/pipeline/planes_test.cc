@@ -259,7 +259,7 @@ TEST_F(PlanesTest, WeightsAreSharesOfWhatIsCarried) {
 // Nothing announces that a plane carries half of what its weight stands for.
 TEST_F(PlanesTest, APlaneThatCarriesLessThanItsWeightIsFoundByMeasurement) {
   constexpr double kGbps = 1;
-  params.paths.measures = true;
+  params.paths.weights = PlaneWeights::kMeasured;
   StartPair();
   InstanceParams p = a->pipeline->instance(0).params;
   a->pipeline = std::make_unique<Pipeline>();

@@ -23,7 +23,7 @@ struct ClassOptions {
   Duration max_pause{};
 
   static TrafficClass ShippedAck() {
-    const ConfigClass shipped = ClassesConfig{}.ack;
+    const TrafficClass shipped = ClassesConfig{}.ack;
     return {.pcp = shipped.pcp, .dscp = shipped.dscp, .ecn = shipped.ecn};
   }
 };

@@ -96,7 +96,7 @@ uint32_t PlanesOf(const PairsRow& row) {
   return kCounts[row[Factor::kPlanes]];
 }
 
-ConfigMac PairsMac(uint32_t machine, uint32_t plane) {
+MacAddress PairsMac(uint32_t machine, uint32_t plane) {
   return {0x02, 0, 0, 0, static_cast<uint8_t>(plane), static_cast<uint8_t>(machine + 16)};
 }
 

@@ -22,7 +22,7 @@ inline constexpr uint8_t kPairsTrimmedDscp = 40;  // of class 5
 uint32_t PlanesOf(const PairsRow& row);
 inline uint32_t MachineOf(uint32_t xpu) { return xpu / kPairsXpusOfMachine; }
 // The MAC address of a machine's port.
-ConfigMac PairsMac(uint32_t machine, uint32_t plane);
+MacAddress PairsMac(uint32_t machine, uint32_t plane);
 
 // `limit_bytes`: packing.limit_bytes. An error where the configuration refuses the row.
 absl::StatusOr<Config> PairsConfig(const PairsRow& row, uint32_t machine, uint32_t limit_bytes);

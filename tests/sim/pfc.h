@@ -5,7 +5,7 @@
 #ifndef SUEDE_TESTS_SIM_PFC_H_
 #define SUEDE_TESTS_SIM_PFC_H_
 
-#include "config/config_check_classes.h"
+#include "config/config_checks.h"
 #include "dice.h"
 #include "planes.h"
 #include "world.h"

@@ -262,7 +262,7 @@ class MeasuredRun {
     options.paths.ordering = ordering;
     if (ordering == Ordering::kStrict) options.transport.psn_scope = PsnScope::kVc;
     options.wiring.rate_bps = static_cast<uint64_t>(kGbps * 1e9);
-    options.paths.measures = true;
+    options.paths.weights = PlaneWeights::kMeasured;
     options.paths.hello_interval = kInterval;
     options.burst_gap = options.burst_gap * 4 / options.burst;
     options.burst = 4;

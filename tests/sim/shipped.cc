@@ -12,9 +12,7 @@ ShippedSizes SizesOf(const WorldOptions& options, uint32_t host, uint32_t aggreg
   config.lcores.push_back({});
   config.transport.inflight_pdus = options.inflight_pdus;
   config.transport.window_pdus = options.transport.window_pdus;
-  config.transport.psn_scope = options.transport.psn_scope == PsnScope::kVc
-                                   ? TransportConfig::PsnScope::kVc
-                                   : TransportConfig::PsnScope::kPort;
+  config.transport.psn_scope = options.transport.psn_scope;
   config.packing.limit_bytes = options.pack_limit_bytes;
   config.clients.max_clients = 1;
   config.clients.max_queues = options.queues;
@@ -33,7 +31,7 @@ ShippedSizes SizesOf(const WorldOptions& options, uint32_t host, uint32_t aggreg
     port.tx_descriptors = options.tx_descriptors;
     port.llr = options.link.retry.on ? OnOff::kOn : OnOff::kOff;
     const NetAddress address = wiring.AddressOf(host, number);
-    instance.ports.push_back({.port = plane, .address = {address.high, address.low}});
+    instance.ports.push_back({.port = plane, .address = address});
   }
   for (uint32_t peer = 0; peer < wiring.hosts; ++peer) {
     if (peer == host) continue;

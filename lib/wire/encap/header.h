@@ -4,6 +4,7 @@
 #define SUEDE_WIRE_ENCAP_HEADER_H_
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,7 +23,7 @@ using Ipv4Address = uint32_t;  // host order
 struct NetAddress {
   uint64_t high = 0;
   uint64_t low = 0;
-  friend bool operator==(const NetAddress&, const NetAddress&) = default;
+  friend auto operator<=>(const NetAddress&, const NetAddress&) = default;
   template <typename H>
   friend H AbslHashValue(H state, const NetAddress& address) {
     return H::combine(std::move(state), address.high, address.low);
