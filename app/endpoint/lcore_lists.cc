@@ -28,20 +28,39 @@ struct Listing {
   View view{};
 };
 
-template <typename Query>
-bool Wants(const Query& wanted, const InstanceConfig& instance) {
-  return wanted.xpu.value_or(instance.xpu) == instance.xpu &&
-         wanted.instance.value_or(instance.instance) == instance.instance;
-}
-
 auto RowsOf(const auto& snapshot) { return std::span(snapshot.rows).first(snapshot.count); }
 
-// Adds a row; returns false if there are `limit` rows already.
-template <typename Row>
-bool Add(Row row, uint32_t limit, std::vector<Row>& rows, bool& more) {
-  more = rows.size() == limit;
-  if (!more) rows.push_back(std::move(row));
-  return !more;
+// Returns a query of the rows of the instances, with at least `min_ports`, and peers that `wanted`
+// names. `ask(snapshot)` adds to the request; `view_of(row, instance)` returns what is appended to
+// the list of View, or nullopt.
+template <typename Request, typename View, typename Snapshot, typename Wanted, typename Row>
+Question<View> ListRows(SnapshotPool<Snapshot>* pool, const Wanted& wanted, size_t min_ports,
+                        std::vector<Row> View::*views, auto ask, auto view_of) {
+  auto listing = std::make_shared<Listing<LcoreQuery<Snapshot, Request>, View>>(pool);
+  return [=]() -> std::optional<View> {
+    auto& [query, view] = *listing;
+    const bool done = query.PollInstances(
+        [&](const InstanceConfig& instance) {
+          return instance.ports.size() >= min_ports &&
+                 wanted.xpu.value_or(instance.xpu) == instance.xpu &&
+                 wanted.instance.value_or(instance.instance) == instance.instance;
+        },
+        [&](Snapshot& asked) {
+          asked.peer_xpuid = wanted.peer.value_or(Snapshot::kAnyPeer);
+          ask(asked);
+        },
+        [&, &view = view](const Snapshot& snapshot, const InstanceConfig& instance) {
+          for (const auto& row : RowsOf(snapshot)) {
+            std::optional<Row> listed = view_of(row, instance);
+            if (!listed) continue;
+            view.more = (view.*views).size() == wanted.limit;
+            if (view.more) return false;
+            (view.*views).push_back(*std::move(listed));
+          }
+          return true;
+        });
+    return done ? std::optional(std::move(view)) : std::nullopt;
+  };
 }
 
 std::string_view NameOf(ConnectionState state) {
@@ -142,47 +161,21 @@ PlanePeerView ToView(const PlaneRow& row, const InstanceConfig& instance) {
 }  // namespace
 
 Question<ConnectionsView> LcoreLists::Connections(const ConnectionQuery& wanted) {
-  using Query = LcoreQuery<ConnectionSnapshot, request::Connections>;
-  auto list = std::make_shared<Listing<Query, ConnectionsView>>(&connections_);
-  return [this, list, wanted]() -> std::optional<ConnectionsView> {
-    auto& [query, view] = *list;
-    const bool done = query.PollInstances(
-        [&](const InstanceConfig& instance) { return Wants(wanted, instance); },
-        [&](ConnectionSnapshot& asked) {
-          asked.peer_xpuid = wanted.peer.value_or(ConnectionSnapshot::kAnyPeer);
-          asked.unused = wanted.unused;
-        },
-        [&, &view = view](const ConnectionSnapshot& snapshot, const InstanceConfig& instance) {
-          const auto rows = RowsOf(snapshot);
-          return std::all_of(rows.begin(), rows.end(), [&](const ConnectionRow& row) {
-            return Add(ToView(row, instance, endpoint_->config().transport), wanted.limit,
-                       view.connections, view.more);
-          });
-        });
-    return done ? std::optional(std::move(view)) : std::nullopt;
-  };
+  return ListRows<request::Connections>(
+      &connections_, wanted, 1, &ConnectionsView::connections,
+      [unused = wanted.unused](ConnectionSnapshot& asked) { asked.unused = unused; },
+      [this](const ConnectionRow& row, const InstanceConfig& instance) {
+        return std::optional(ToView(row, instance, endpoint_->config().transport));
+      });
 }
 
 Question<PlanePeersView> LcoreLists::PlanePeers(const PlanePeerQuery& wanted) {
-  auto list = std::make_shared<Listing<PlaneQuery, PlanePeersView>>(&planes_);
-  return [list, wanted]() -> std::optional<PlanePeersView> {
-    auto& [query, view] = *list;
-    const bool done = query.PollInstances(
-        [&](const InstanceConfig& instance) {
-          return instance.ports.size() > 1 && Wants(wanted, instance);
-        },
-        [&](PlaneSnapshot& asked) {
-          asked.peer_xpuid = wanted.peer.value_or(PlaneSnapshot::kAnyPeer);
-        },
-        [&, &view = view](const PlaneSnapshot& snapshot, const InstanceConfig& instance) {
-          const auto rows = RowsOf(snapshot);
-          return std::all_of(rows.begin(), rows.end(), [&](const PlaneRow& row) {
-            return wanted.plane.value_or(row.plane) != row.plane ||
-                   Add(ToView(row, instance), wanted.limit, view.peers, view.more);
-          });
-        });
-    return done ? std::optional(std::move(view)) : std::nullopt;
-  };
+  return ListRows<request::Planes>(
+      &planes_, wanted, 2, &PlanePeersView::peers, [](PlaneSnapshot&) {},
+      [plane = wanted.plane](const PlaneRow& row, const InstanceConfig& instance) {
+        const bool is_listed = plane.value_or(row.plane) == row.plane;
+        return is_listed ? std::optional(ToView(row, instance)) : std::nullopt;
+      });
 }
 
 Question<std::vector<PlaneView>> LcoreLists::Planes() {

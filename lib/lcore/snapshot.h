@@ -59,26 +59,33 @@ struct ConnectionRow {
   int64_t base_rtt_ns = 0;
 };
 
-// Memory of the requester, which belongs to the lcore from the request until `done`, and is written
-// once.
-struct ConnectionSnapshot {
-  // Bounds the cost of a request for the lcore.
-  static constexpr uint32_t kMaxRows = 128;
-  static constexpr uint32_t kMaxLooks = 256;
+// Rows that an lcore writes, at most kMax at once. Memory of the requester, which belongs to the
+// lcore from the request until `done`, and is written once.
+template <typename Row, uint32_t kMax>
+struct RowSnapshot {
+  static constexpr uint32_t kMaxRows = kMax;
+  uint32_t count = 0;
+  std::array<Row, kMax> rows;
+  std::atomic<bool> done{true};  // stored by the lcore, with release
+};
+
+// Rows of an instance's peers, a piece at a time.
+template <typename Row>
+struct PeersSnapshot : RowSnapshot<Row, 128> {
+  static constexpr uint32_t kMaxLooks = 256;  // bounds the cost of a request for the lcore
   static constexpr uint32_t kAnyPeer = ~0u;
 
   // Asked.
   uint32_t instance = 0;  // the pipeline's number
-  uint32_t first = 0;     // connection to begin with
+  uint32_t first = 0;     // connection, or pair of peer and plane, to begin with
   uint32_t peer_xpuid = kAnyPeer;
-  bool unused = false;  // include connections on which no PDU was ever exchanged
   // Answered.
-  uint32_t count = 0;
-  uint32_t next = 0;  // connection to continue with
-  bool more = false;  // there are connections from `next` on
-  std::array<ConnectionRow, kMaxRows> rows;
+  uint32_t next = 0;  // the one to continue with
+  bool more = false;  // there are some from `next` on
+};
 
-  std::atomic<bool> done{true};  // stored by the lcore, with release
+struct ConnectionSnapshot : PeersSnapshot<ConnectionRow> {
+  bool unused = false;  // asked: include connections on which no PDU was ever exchanged
 };
 
 // A plane to one peer.
@@ -102,24 +109,8 @@ struct PlaneRow {
   int64_t held_ns = 0;        // remaining hold-down
 };
 
-// Memory of the requester, like ConnectionSnapshot.
-struct PlaneSnapshot {
-  static constexpr uint32_t kMaxRows = 128;
-  static constexpr uint32_t kMaxLooks = 256;
-  static constexpr uint32_t kAnyPeer = ~0u;
-
-  // Asked.
-  uint32_t instance = 0;  // the pipeline's number
-  uint32_t first = 0;     // pair of peer and plane to begin with
-  uint32_t peer_xpuid = kAnyPeer;
-  // Answered.
+struct PlaneSnapshot : PeersSnapshot<PlaneRow> {
   std::array<uint32_t, 4> inflight_bytes{};  // of the instance, on each plane, at that moment
-  uint32_t count = 0;
-  uint32_t next = 0;  // pair to continue with
-  bool more = false;  // there are pairs from `next` on
-  std::array<PlaneRow, kMaxRows> rows;
-
-  std::atomic<bool> done{true};  // stored by the lcore, with release
 };
 
 // A client's queue, by its lcore's state. The client can write its ring's words, so `waiting_lines`
@@ -135,13 +126,7 @@ struct QueueRow {
   uint64_t discarded = 0;      // discarded commands
 };
 
-// Memory of the requester, like ConnectionSnapshot.
-struct QueueSnapshot {
-  static constexpr uint32_t kMaxRows = 256;  // as many queues as an lcore serves
-  uint32_t count = 0;
-  std::array<QueueRow, kMaxRows> rows;
-  std::atomic<bool> done{true};
-};
+struct QueueSnapshot : RowSnapshot<QueueRow, 256> {};  // as many queues as an lcore serves
 
 }  // namespace suede
 
