@@ -2,6 +2,7 @@
 #include "suedectl/frame_json.h"
 
 #include <array>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <type_traits>
@@ -25,29 +26,18 @@ constexpr uint64_t kMax32 = std::numeric_limits<uint32_t>::max();
 constexpr uint64_t kMax16 = std::numeric_limits<uint16_t>::max();
 constexpr uint64_t kMax8 = std::numeric_limits<uint8_t>::max();
 
-std::string_view NameOf(const Hello&) { return "hello"; }
-std::string_view NameOf(const NotReady&) { return "not_ready"; }
-std::string_view NameOf(const Ready&) { return "ready"; }
-std::string_view NameOf(const PlaneHello&) { return "plane"; }
-std::string_view NameOf(const Fence&) { return "fence"; }
-std::string_view NameOf(const Fenced&) { return "fenced"; }
-std::string_view NameOf(const Credit&) { return "credit"; }
-std::string_view NameOf(const Congestion&) { return "congestion"; }
-std::string_view NameOf(const SessionNumber&) { return "session_number"; }
+// Names of the messages, in the order of ControlMessage.
+constexpr std::string_view kMessages[] = {"ready",      "not_ready",      "credit",
+                                          "congestion", "session_number", "hello",
+                                          "plane",      "fence",          "fenced"};
+static_assert(std::size(kMessages) == std::variant_size_v<ControlMessage>);
 
 constexpr std::string_view kPlaneStates[] = {"down", "init", "up"};  // indexed by PlaneState
 constexpr uint64_t kLastPlane = 3;
 constexpr uint64_t kEveryPlane = 15;  // a mask
 
-// Calls visit(name, field, min, max) for each field of a message.
-template <class Visit>
-void VisitFields(Identities& m, Visit visit) {
-  visit("identity", m.own, 1, kMax64);
-  visit("peer_identity", m.peer, 0, kMax64);
-}
-template <class Visit>
-void VisitFields(Hello& m, Visit visit) {
-  VisitFields(m.identities, visit);
+// Calls visit(name, field, min, max) for each field of a message but its identities.
+void VisitFields(Hello& m, auto visit) {
   visit("nonce", m.nonce, 1, kMax64);
   visit("echo", m.echo, 0, kMax64);
   visit("psn_scope", m.psn_scope, 0, 1);
@@ -66,22 +56,16 @@ void VisitFields(Hello& m, Visit visit) {
   visit("credit_lines", m.credit_lines, 0, kMax32);
   visit("reply_wanted", m.reply_wanted, 0, 1);
 }
-template <class Visit>
-void VisitFields(NotReady& m, Visit visit) {
-  VisitFields(m.identities, visit);
+void VisitFields(NotReady& m, auto visit) {
   visit("vc", m.vc, 0, kVcCount - 1);
   visit("expected", m.expected, 0, kMax16);
   visit("backoff_us", m.backoff_us, 0, kMax32);
 }
-template <class Visit>
-void VisitFields(Ready& m, Visit visit) {
-  VisitFields(m.identities, visit);
+void VisitFields(Ready& m, auto visit) {
   visit("vc", m.vc, 0, kVcCount - 1);
   visit("expected", m.expected, 0, kMax16);
 }
-template <class Visit>
-void VisitFields(PlaneHello& m, Visit visit) {
-  VisitFields(m.identities, visit);
+void VisitFields(PlaneHello& m, auto visit) {
   visit("state", m.state, 0, 2);
   visit("plane", m.plane, 0, kLastPlane);
   visit("tx_generation", m.tx_generation, 0, kMax16);
@@ -98,26 +82,20 @@ void VisitFields(PlaneHello& m, Visit visit) {
   visit("first", m.first, 0, kMax16);
   visit("more", m.more, 0, kMax16);
 }
-template <class Visit>
-void VisitFields(Fence& m, Visit visit) {
-  VisitFields(m.identities, visit);
+void VisitFields(Fence& m, auto visit) {
   visit("plane", m.plane, 0, kLastPlane);
   visit("own", m.own, 0, 1);
   visit("generation", m.generation, 0, kMax16);
   visit("oldest", m.oldest, 0, kMax16);
   visit("more", m.more, 0, kMax16);
 }
-template <class Visit>
-void VisitFields(Fenced& m, Visit visit) {
-  VisitFields(m.identities, visit);
+void VisitFields(Fenced& m, auto visit) {
   visit("plane", m.plane, 0, kLastPlane);
   visit("generation", m.generation, 0, kMax16);
   visit("expected", m.expected, 0, kMax16);
   visit("more", m.more, 0, kMax16);
 }
-template <class Visit>
-void VisitFields(Credit& m, Visit visit) {
-  VisitFields(m.identities, visit);
+void VisitFields(Credit& m, auto visit) {
   visit("vc", m.vc, 0, kVcCount - 1);
   visit("grant", m.grant, 0, 1);
   visit("give_back", m.give_back, 0, 1);
@@ -129,9 +107,7 @@ void VisitFields(Credit& m, Visit visit) {
   visit("sent", m.sent, 0, kMax32);
   visit("wanted", m.wanted, 0, kMax32);
 }
-template <class Visit>
-void VisitFields(Congestion& m, Visit visit) {
-  VisitFields(m.identities, visit);
+void VisitFields(Congestion& m, auto visit) {
   visit("request", m.request, 0, 1);
   visit("grant", m.grant, 0, 1);
   visit("echo", m.echo, 0, 1);
@@ -144,10 +120,7 @@ void VisitFields(Congestion& m, Visit visit) {
   visit("trimmed", m.trimmed, 0, kMax32);
   visit("marked_sessions", m.sessions, 0, kMax64);
 }
-
-template <class Visit>
-void VisitFields(SessionNumber& m, Visit visit) {
-  VisitFields(m.identities, visit);
+void VisitFields(SessionNumber& m, auto visit) {
   visit("slot", m.slot, 0, 63);
   visit("number", m.number, 0, kMax16);
   visit("in_use", m.in_use, 0, kMax16);
@@ -156,6 +129,14 @@ void VisitFields(SessionNumber& m, Visit visit) {
   visit("fence", m.fence, 0, 1);
   visit("anew", m.anew, 0, 1);
   visit("psns", m.psns, 0, kMax16);
+}
+
+// Calls visit for each field of a message.
+template <class Message>
+void VisitMessage(Message& m, const auto& visit) {
+  visit("identity", m.identities.own, 1, kMax64);
+  visit("peer_identity", m.identities.peer, 0, kMax64);
+  VisitFields(m, visit);
 }
 
 constexpr std::string_view kUseType =
@@ -207,11 +188,11 @@ OutputJson FieldJson(const MorePsns& more) {
 OutputJson ControlJson(const ControlPdu& control) {
   OutputJson object = OutputJson::object();
   if (control.message.has_value()) {
-    ControlMessage copy = *control.message;  // VisitFields takes a mutable message
+    ControlMessage copy = *control.message;  // VisitMessage takes a mutable message
+    object["type"] = kMessages[copy.index()];
     std::visit(
         [&object](auto& message) {
-          object["type"] = NameOf(message);
-          VisitFields(message, [&object](const char* name, auto& field, uint64_t, uint64_t) {
+          VisitMessage(message, [&object](const char* name, auto& field, uint64_t, uint64_t) {
             object[name] = FieldJson(field);
           });
         },
@@ -409,36 +390,28 @@ absl::Status ReadInto(std::string_view place, const Json& value, uint64_t min, u
   return Wrong(place, ": ", Quoted(value), "; use down, init or up");
 }
 
-// Reads the message's fields from `object`. Rejects other members.
-template <class Message>
-absl::StatusOr<ControlMessage> ReadMessage(const Json& object, Message message) {
-  absl::Status status;
-  size_t known = object.count("type") + object.count("bytes");
-  VisitFields(message, [&](const char* name, auto& field, uint64_t min, uint64_t max) {
-    const auto member = object.find(name);
-    if (member == object.end()) return;
-    ++known;
-    status.Update(ReadInto(StrCat("control_pdu.", name), *member, min, max, field));
-  });
-  if (!status.ok()) return status;
-  if (known != object.size()) {
-    return Wrong("control_pdu: has a field that is none of ", NameOf(message));
+// Reads the fields of the message of the type from `object`. Rejects other members.
+template <size_t kIndex = 0>
+absl::StatusOr<ControlMessage> ReadMessage(const Json& object, const Json& type) {
+  if constexpr (kIndex == std::size(kMessages)) {
+    return Wrong("control_pdu.type: ", Quoted(type), kUseType);
+  } else {
+    if (type != kMessages[kIndex]) return ReadMessage<kIndex + 1>(object, type);
+    std::variant_alternative_t<kIndex, ControlMessage> message;
+    message.identities = {.own = 1, .peer = 0};  // 0 is malformed, here and as a nonce
+    if constexpr (requires { message.nonce; }) message.nonce = 1;
+    absl::Status status;
+    size_t known = object.count("type") + object.count("bytes");
+    VisitMessage(message, [&](const char* name, auto& field, uint64_t min, uint64_t max) {
+      const auto member = object.find(name);
+      if (member == object.end()) return;
+      ++known;
+      status.Update(ReadInto(StrCat("control_pdu.", name), *member, min, max, field));
+    });
+    if (!status.ok()) return status;
+    if (known == object.size()) return message;
+    return Wrong("control_pdu: has a field that is none of ", kMessages[kIndex]);
   }
-  return message;
-}
-
-absl::StatusOr<ControlMessage> ReadMessageOfType(const Json& object, const Json& type) {
-  constexpr Identities kSome{.own = 1, .peer = 0};  // identity 0 is malformed
-  if (type == "hello") return ReadMessage(object, Hello{.identities = kSome, .nonce = 1});
-  if (type == "not_ready") return ReadMessage(object, NotReady{.identities = kSome});
-  if (type == "ready") return ReadMessage(object, Ready{.identities = kSome});
-  if (type == "plane") return ReadMessage(object, PlaneHello{.identities = kSome});
-  if (type == "fence") return ReadMessage(object, Fence{.identities = kSome});
-  if (type == "fenced") return ReadMessage(object, Fenced{.identities = kSome});
-  if (type == "credit") return ReadMessage(object, Credit{.identities = kSome});
-  if (type == "congestion") return ReadMessage(object, Congestion{.identities = kSome});
-  if (type == "session_number") return ReadMessage(object, SessionNumber{.identities = kSome});
-  return Wrong("control_pdu.type: ", Quoted(type), kUseType);
 }
 
 absl::Status ReadControl(const Json& object, FrameDescription& out) {
@@ -455,7 +428,7 @@ absl::Status ReadControl(const Json& object, FrameDescription& out) {
     if (bytes != object.end() && object.size() == 1) return absl::OkStatus();
     return Wrong("control_pdu.type: missing", kUseType);
   }
-  const absl::StatusOr<ControlMessage> message = ReadMessageOfType(object, *type);
+  const absl::StatusOr<ControlMessage> message = ReadMessage(object, *type);
   if (message.ok()) control.message = *message;
   return message.status();
 }
