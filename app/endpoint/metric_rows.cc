@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoint/metric_rows.h"
 
-#include <iterator>
-
 #include "daemon/link_metrics.h"
 #include "daemon/process_metrics.h"
 #include "dpdk/dpdk_port.h"
@@ -45,9 +43,7 @@ std::vector<MetricRow> PortRows() {
                   {"port_tx_discards_total", kCounter, "port",
                    "Frames that the device discarded instead of sending, where it counts them"},
               });
-  const std::vector<MetricRow> of_links = LinkMetricRows("");
-  rows.insert(rows.end(), of_links.begin(), of_links.end());
-  return rows;
+  return Joined({rows, LinkMetricRows("")});
 }
 
 std::vector<MetricRow> InstanceRows() {
@@ -86,14 +82,8 @@ std::vector<MetricRow> ClientRows() {
 }  // namespace
 
 std::vector<MetricRow> AllMetricRows() {
-  std::vector<MetricRow> rows;
-  for (std::vector<MetricRow> part :
-       {ProcessMetricRows(), StatsMetricRows(), InstanceRows(), PortRows(), SealingRows(),
-        ClientRows(), ManagementMetricRows()}) {
-    rows.insert(rows.end(), std::make_move_iterator(part.begin()),
-                std::make_move_iterator(part.end()));
-  }
-  return rows;
+  return Joined({ProcessMetricRows(), StatsMetricRows(), InstanceRows(), PortRows(), SealingRows(),
+                 ClientRows(), ManagementMetricRows()});
 }
 
 std::vector<MetricRow> PeerMetricRows() {

@@ -2,7 +2,6 @@
 #include "switch/switch_metric_rows.h"
 
 #include <algorithm>
-#include <iterator>
 #include <span>
 #include <utility>
 
@@ -61,9 +60,7 @@ std::vector<MetricRow> SwitchOwnMetricRows() {
   std::vector<MetricRow> rows;
   for (const CounterRow& row : SwitchPortRows()) Include(rows, row, "port");
   for (const CounterRow& row : SwitchClassRows()) Include(rows, row, kOfQueue);
-  const std::vector<MetricRow> of_links = LinkMetricRows("switch_");
-  rows.insert(rows.end(), of_links.begin(), of_links.end());
-  const MetricRow kRows[] = {
+  const std::vector<MetricRow> own = {
       {"switch_link_up", kGauge, "port", "1 where the link is up"},
       {"switch_link_speed_bytes_per_second", kGauge, "port", "Speed of the link; 0: not known"},
       {"switch_port_up", kGauge, "port", "1 where the port is set up"},
@@ -86,18 +83,11 @@ std::vector<MetricRow> SwitchOwnMetricRows() {
       {"switch_buffer_most_headroom_used_bytes", kGauge, "",
        "Max of them since the start or queues.reset"},
   };
-  rows.insert(rows.end(), std::begin(kRows), std::end(kRows));
-  return rows;
+  return Joined({rows, LinkMetricRows("switch_"), own});
 }
 
 std::vector<MetricRow> SwitchMetricRows() {
-  std::vector<MetricRow> rows;
-  for (std::vector<MetricRow> part :
-       {ProcessMetricRows(), SwitchOwnMetricRows(), ManagementMetricRows()}) {
-    rows.insert(rows.end(), std::make_move_iterator(part.begin()),
-                std::make_move_iterator(part.end()));
-  }
-  return rows;
+  return Joined({ProcessMetricRows(), SwitchOwnMetricRows(), ManagementMetricRows()});
 }
 
 std::string SwitchReasonsAsMarkdown() {

@@ -76,6 +76,13 @@ MetricName MetricNameOf(std::string_view name) {
   return {.family = name, .label = {}, .value = {}};
 }
 
+std::vector<MetricRow> Joined(std::initializer_list<std::vector<MetricRow>> parts) {
+  std::vector<MetricRow> rows;
+  for (const std::vector<MetricRow>& part : parts)
+    rows.insert(rows.end(), part.begin(), part.end());
+  return rows;
+}
+
 std::vector<MetricRow> StatsMetricRows() {
   constexpr std::string_view kInstance = "xpu instance";
   std::vector<MetricRow> rows;

@@ -4,6 +4,7 @@
 #define SUEDE_METRICS_ROW_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,9 @@ MetricName MetricNameOf(std::string_view row_name);
 // Returns the rows of lib/stats, in order. Counters of an lcore have the labels of an lcore, all
 // others those of an instance; if a family has both, a comma separates them.
 std::vector<MetricRow> StatsMetricRows();
+
+// Returns the rows of all parts, in order.
+std::vector<MetricRow> Joined(std::initializer_list<std::vector<MetricRow>> parts);
 
 // A reason in a family of drops.
 struct DropReason {
