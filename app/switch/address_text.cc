@@ -5,10 +5,11 @@
 
 #include <array>
 #include <charconv>
-#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/big_endian.h"
+#include "config/config_values.h"
 
 namespace suede {
 namespace {
@@ -41,21 +42,15 @@ std::optional<uint64_t> NumberIn(std::string_view text) {
   return number;
 }
 
-uint64_t BigEndian64(const uint8_t* bytes) {
-  uint64_t value = 0;
-  for (int i = 0; i < 8; ++i) value = value << 8 | bytes[i];
-  return value;
-}
-
 // Returns the key of an IP address; nullopt if the text is none.
 std::optional<NetAddress> IpKeyIn(const std::string& text) {
   std::array<uint8_t, 16> bytes{};
   if (inet_pton(AF_INET, text.c_str(), bytes.data()) == 1) {
-    return ForwardingTable::Ipv4Key(static_cast<Ipv4Address>(BigEndian64(bytes.data()) >> 32));
+    return ForwardingTable::Ipv4Key(static_cast<Ipv4Address>(LoadBe64(bytes.data()) >> 32));
   }
   if (inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1) {
     return ForwardingTable::Ipv6Key(
-        {.high = BigEndian64(bytes.data()), .low = BigEndian64(bytes.data() + 8)});
+        {.high = LoadBe64(bytes.data()), .low = LoadBe64(bytes.data() + 8)});
   }
   return std::nullopt;
 }
@@ -104,19 +99,10 @@ std::string KeyText(const NetAddress& key, ForwardingTable::KeyKind kind) {
     case ForwardingTable::KeyKind::kForwarding:
       return absl::StrCat(key.low);
     case ForwardingTable::KeyKind::kIpv4:
-      return absl::StrFormat("%d.%d.%d.%d", key.low >> 24 & 0xff, key.low >> 16 & 0xff,
-                             key.low >> 8 & 0xff, key.low & 0xff);
     case ForwardingTable::KeyKind::kIpv6:
       break;
   }
-  std::array<uint8_t, 16> bytes{};
-  for (int i = 0; i < 8; ++i) {
-    bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(key.high >> (56 - 8 * i));
-    bytes[static_cast<size_t>(i) + 8] = static_cast<uint8_t>(key.low >> (56 - 8 * i));
-  }
-  char text[INET6_ADDRSTRLEN] = "";
-  inet_ntop(AF_INET6, bytes.data(), text, sizeof text);
-  return text;
+  return FormatIp({.is_v6 = kind == ForwardingTable::KeyKind::kIpv6, .value = key});
 }
 
 }  // namespace suede

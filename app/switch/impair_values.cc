@@ -15,19 +15,40 @@ namespace suede {
 namespace {
 
 // Rounds, so that a share stored in units of 2^-32 is shown as it was set.
-double ShareOf(uint32_t chance) {
+double NumberOf(uint32_t chance) {
   if (chance == UINT32_MAX) return 1;
   return std::round(static_cast<double>(chance) / 4294967296.0 * 1e9) / 1e9;
 }
+double NumberOf(Duration duration) { return static_cast<double>(duration.count()) / 1000; }
 
-double UsOf(Duration duration) { return static_cast<double>(duration.count()) / 1000; }
+void Set(const std::optional<double>& share, uint32_t& chance) {
+  if (share) chance = fabric::ChanceOf(*share);
+}
+void Set(const std::optional<double>& us, Duration& duration) {
+  if (us) duration = Duration(std::llround(*us * 1000));
+}
 
-void SetShare(const std::optional<double>& share, uint32_t* chance) {
-  if (share) *chance = fabric::ChanceOf(*share);
+// Calls `visit` with each number that all or one class may have, and its parameter.
+void VisitOfClass(auto& numbers, auto& params, const auto& visit) {
+  visit(numbers.delay_us, params.delay);
+  visit(numbers.loss, params.loss);
+  visit(numbers.reorder, params.reorder);
 }
-void SetUs(const std::optional<double>& us, Duration* duration) {
-  if (us) *duration = Duration(std::llround(*us * 1000));
+// Calls `visit` with each share or time of a view or a change, and its parameter.
+void VisitAll(auto& numbers, auto& params, const auto& visit) {
+  VisitOfClass(numbers, params, visit);
+  visit(numbers.jitter_us, params.jitter);
+  visit(numbers.burst_begins, params.to_bad);
+  visit(numbers.burst_ends, params.to_good);
+  visit(numbers.burst_loss, params.loss_in_bad);
+  visit(numbers.reorder_delay_us, params.reorder_delay);
+  visit(numbers.duplicate, params.duplicate);
+  visit(numbers.bad_fcs, params.bad_fcs);
+  visit(numbers.flip, params.flip);
 }
+
+constexpr auto kShow = [](double& shown, const auto& param) { shown = NumberOf(param); };
+constexpr auto kSet = [](const std::optional<double>& number, auto& param) { Set(number, param); };
 
 }  // namespace
 
@@ -35,29 +56,13 @@ ImpairView ToView(const fabric::ImpairmentParams& params, bool by_mac) {
   ImpairView view{
       .impaired = !params.is_clean(),
       .rate_gbps = static_cast<double>(params.rate_bps) / 1e9,
-      .delay_us = UsOf(params.delay),
-      .jitter_us = UsOf(params.jitter),
-      .loss = ShareOf(params.loss),
-      .burst_begins = ShareOf(params.to_bad),
-      .burst_ends = ShareOf(params.to_good),
-      .burst_loss = ShareOf(params.loss_in_bad),
-      .reorder = ShareOf(params.reorder),
-      .reorder_delay_us = UsOf(params.reorder_delay),
-      .duplicate = ShareOf(params.duplicate),
-      .bad_fcs = ShareOf(params.bad_fcs),
-      .flip = ShareOf(params.flip),
       .longest_bytes = params.max_bytes == UINT32_MAX ? 0 : static_cast<double>(params.max_bytes),
-      .down = params.down,
-      .hole_classes = {},
-      .hole_destinations = {},
-      .of_class = {}};
+      .down = params.down};
+  VisitAll(view, params, kShow);
   for (uint32_t c = 0; c < fabric::kClasses; ++c) {
     const auto& own = params.of_class[c];
     if (own == std::remove_cvref_t<decltype(own)>{}) continue;
-    view.of_class.push_back({.traffic_class = c,
-                             .delay_us = UsOf(own.delay),
-                             .loss = ShareOf(own.loss),
-                             .reorder = ShareOf(own.reorder)});
+    VisitOfClass(view.of_class.emplace_back(ImpairOfClassView{.traffic_class = c}), own, kShow);
   }
   for (uint32_t c = 0; c < fabric::kClasses; ++c) {
     if ((params.hole_classes >> c & 1) != 0) view.hole_classes.push_back(c);
@@ -70,10 +75,7 @@ ImpairView ToView(const fabric::ImpairmentParams& params, bool by_mac) {
 
 absl::Status Apply(const ImpairChange& change, fabric::ImpairmentParams* params) {
   if (change.traffic_class) {
-    auto& own = params->of_class[*change.traffic_class];
-    SetUs(change.delay_us, &own.delay);
-    SetShare(change.loss, &own.loss);
-    SetShare(change.reorder, &own.reorder);
+    VisitOfClass(change, params->of_class[*change.traffic_class], kSet);
     return absl::OkStatus();
   }
   std::vector<uint64_t> holes;
@@ -91,17 +93,7 @@ absl::Status Apply(const ImpairChange& change, fabric::ImpairmentParams* params)
   if (change.rate_gbps) {
     params->rate_bps = static_cast<uint64_t>(std::llround(*change.rate_gbps * 1e9));
   }
-  SetUs(change.delay_us, &params->delay);
-  SetUs(change.jitter_us, &params->jitter);
-  SetShare(change.loss, &params->loss);
-  SetShare(change.burst_begins, &params->to_bad);
-  SetShare(change.burst_ends, &params->to_good);
-  SetShare(change.burst_loss, &params->loss_in_bad);
-  SetShare(change.reorder, &params->reorder);
-  SetUs(change.reorder_delay_us, &params->reorder_delay);
-  SetShare(change.duplicate, &params->duplicate);
-  SetShare(change.bad_fcs, &params->bad_fcs);
-  SetShare(change.flip, &params->flip);
+  VisitAll(change, *params, kSet);
   if (change.longest_bytes) {
     const auto bytes = static_cast<uint32_t>(std::llround(*change.longest_bytes));
     params->max_bytes = bytes == 0 ? UINT32_MAX : bytes;
