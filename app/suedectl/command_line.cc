@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "base/edit_distance.h"
 #include "base/text.h"
 
 namespace suede::ctl {
@@ -25,21 +25,6 @@ constexpr GlobalFlag kGlobalFlags[] = {
 };
 
 absl::Status Usage(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
-
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
 
 std::string DidYouMean(std::string_view word, const std::vector<std::string>& names) {
   const std::vector<std::string> nearest = Nearest(word, names);
@@ -354,7 +339,7 @@ std::string CommandOf(const Method& method) {
 std::vector<std::string> Nearest(std::string_view word, const std::vector<std::string>& names) {
   std::vector<std::pair<size_t, std::string>> close;
   for (const std::string& name : names) {
-    const size_t distance = Distance(word, name);
+    const size_t distance = EditDistance(word, name);
     // A common prefix is a stronger hint than a small edit distance.
     const bool begins = word.size() >= 3 && name.starts_with(word.substr(0, 3));
     if (distance <= 1 + name.size() / 4 || begins) close.emplace_back(distance, name);

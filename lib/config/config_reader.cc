@@ -3,26 +3,11 @@
 
 #include <algorithm>
 
+#include "base/edit_distance.h"
 #include "base/text.h"
 
 namespace suede {
 namespace {
-
-// Returns the Levenshtein distance; both texts must be short.
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
 
 // Returns "transport.window_pdus" for "window_pdus"; empty: no such key.
 std::string_view PathOfKey(std::string_view key) {
@@ -45,9 +30,9 @@ std::string SuggestKey(std::string_view key, std::string_view section,
       return StrCat("this key belongs at ", path);
     }
     const auto nearest = std::min_element(known.begin(), known.end(), [&](auto a, auto b) {
-      return Distance(key, a) < Distance(key, b);
+      return EditDistance(key, a) < EditDistance(key, b);
     });
-    const size_t distance = nearest == known.end() ? key.size() : Distance(key, *nearest);
+    const size_t distance = nearest == known.end() ? key.size() : EditDistance(key, *nearest);
     if (distance < key.size() && distance <= std::max<size_t>(2, key.size() / 3)) {
       return StrCat("did you mean ", *nearest, "?");
     }
