@@ -108,8 +108,12 @@ CommandLine ParseCommandLine(const Program& program, int argc, char** argv,
   return result;
 }
 
-absl::StatusOr<std::vector<ConfigOverride>> ReadOverrides(std::string_view set,
+absl::StatusOr<std::vector<ConfigOverride>> ReadOverrides(std::string_view config,
+                                                          std::string_view set,
                                                           const std::vector<ConfigKey>& keys) {
+  if (config.empty()) {
+    return absl::InvalidArgumentError("no configuration; give one with --config FILE");
+  }
   absl::StatusOr<std::vector<ConfigOverride>> overrides = OverridesFromEnvironment(environ, keys);
   if (!overrides.ok()) return overrides.status();
   for (size_t start = 0; start < set.size();) {

@@ -25,9 +25,11 @@ struct CommandLine {
 CommandLine ParseCommandLine(const Program& program, int argc, char** argv,
                              const std::string& libraries = "");
 
-// Returns the overrides of the environment, then those of the flag: KEY=VALUE;KEY=VALUE... `keys`:
-// the program's configuration keys.
-absl::StatusOr<std::vector<ConfigOverride>> ReadOverrides(std::string_view set,
+// Returns the overrides of the environment, then those of the flag `set`: KEY=VALUE;KEY=VALUE...
+// Fails if the flag `config`, the path of the file, is empty. `keys`: the program's configuration
+// keys.
+absl::StatusOr<std::vector<ConfigOverride>> ReadOverrides(std::string_view config,
+                                                          std::string_view set,
                                                           const std::vector<ConfigKey>& keys);
 
 }  // namespace suede

@@ -24,10 +24,7 @@ namespace suede {
 namespace {
 
 absl::StatusOr<FareConfig> ReadFareConfig() {
-  if (FLAGS_config.empty()) {
-    return absl::InvalidArgumentError("no configuration; give one with --config FILE");
-  }
-  auto overrides = ReadOverrides(FLAGS_set, FareConfigKeys());
+  auto overrides = ReadOverrides(FLAGS_config, FLAGS_set, FareConfigKeys());
   if (!overrides.ok()) return overrides.status();
   return LoadFareConfig(FLAGS_config, *overrides);
 }

@@ -24,10 +24,7 @@ namespace suede {
 namespace {
 
 absl::StatusOr<SwitchConfig> ReadSwitchConfig() {
-  if (FLAGS_config.empty()) {
-    return absl::InvalidArgumentError("no configuration; give one with --config FILE");
-  }
-  auto overrides = ReadOverrides(FLAGS_set, SwitchConfigKeys());
+  auto overrides = ReadOverrides(FLAGS_config, FLAGS_set, SwitchConfigKeys());
   if (!overrides.ok()) return overrides.status();
   return LoadSwitchConfig(FLAGS_config, MachineFacts::Here(), *overrides);
 }

@@ -27,10 +27,8 @@ namespace {
 
 // Returns the configuration given by flags and environment.
 absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings, ConfigOrigin* origin) {
-  if (FLAGS_config.empty()) {
-    return absl::InvalidArgumentError("no configuration; give one with --config FILE");
-  }
-  absl::StatusOr<std::vector<ConfigOverride>> overrides = ReadOverrides(FLAGS_set, ConfigKeys());
+  absl::StatusOr<std::vector<ConfigOverride>> overrides =
+      ReadOverrides(FLAGS_config, FLAGS_set, ConfigKeys());
   if (!overrides.ok()) return overrides.status();
   std::error_code error;
   origin->file = std::filesystem::absolute(FLAGS_config, error).string();
