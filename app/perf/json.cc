@@ -32,15 +32,15 @@ Json HostJson(const HostFacts& host) {
 }
 
 Json ConfigJson(const Options& o) {
-  return {{"mode", ModeName(o.mode)},
-          {"reaction", o.Serves() ? Json(ReactionName(o.reaction)) : Json()},
+  return {{"mode", NameOf(kModes, o.mode)},
+          {"reaction", o.Serves() ? Json(NameOf(kReactions, o.reaction)) : Json()},
           {"embed", o.embed},
           {"endpoint", o.embed ? Json() : Json(o.endpoint)},
           {"config", OrNull(o.config)},
           {"xpuid", o.xpuid >= 0 ? Json(o.xpuid) : Json()},
           {"instance", o.instance},
           {"instances", o.instances.empty() ? Json() : Json(o.instances)},
-          {"balance", o.balance != 0 ? Json(BalanceName(o.balance)) : Json()},
+          {"balance", o.balance != 0 ? Json(NameOf(kBalances, o.balance)) : Json()},
           {"queues", o.queues},
           {"cpus", o.cpus},
           {"sizes_bytes", o.sizes},
@@ -53,7 +53,7 @@ Json ConfigJson(const Options& o) {
           {"warmup_seconds", o.warmup_s},
           {"drain_seconds", o.drain_s},
           {"inflight", o.mode == Mode::kLatency || o.UsesOperations() ? Json(o.inflight) : Json()},
-          {"atomic", o.mode == Mode::kAtomic ? Json(AtomicName(o.atomic)) : Json()},
+          {"atomic", o.mode == Mode::kAtomic ? Json(NameOf(kAtomics, o.atomic)) : Json()},
           {"lcore", o.ServesMemory() ? Json(o.by_lcore) : Json()},
           {"pingpong", o.mode == Mode::kMessage ? Json(o.pingpong) : Json()},
           {"window_bytes", o.ServesMemory() ? Json(o.window_bytes) : Json()},
@@ -182,7 +182,7 @@ Json WorkloadJson(const Options& o, const Document& document) {
   const RankResult* leader = LeaderOf(document.ranks);
   Json ranks = Json::array();
   for (const RankResult& rank : document.ranks) ranks.push_back(RankJson(rank));
-  return {{"name", PatternName(t.pattern)},
+  return {{"name", NameOf(kPatterns, t.pattern)},
           {"ranks", o.ranks},
           {"own", o.own},
           {"bytes", t.bytes},

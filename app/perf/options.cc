@@ -12,7 +12,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "suede/load.h"
 
 DEFINE_string(mode, "bandwidth",
               "server, bandwidth, latency, peer: sends to --destinations and serves others at "
@@ -231,46 +230,22 @@ absl::Status TakeLists(Options* o) {
   return status;
 }
 
-absl::Status TakeModes(Options* o) {
-  if (FLAGS_mode == "server") o->mode = Mode::kServer;
-  else if (FLAGS_mode == "bandwidth") o->mode = Mode::kBandwidth;
-  else if (FLAGS_mode == "latency") o->mode = Mode::kLatency;
-  else if (FLAGS_mode == "peer") o->mode = Mode::kPeer;
-  else if (FLAGS_mode == "workload")
-    o->mode = Mode::kWorkload;
-  else if (FLAGS_mode == "put")
-    o->mode = Mode::kPut;
-  else if (FLAGS_mode == "get")
-    o->mode = Mode::kGet;
-  else if (FLAGS_mode == "atomic")
-    o->mode = Mode::kAtomic;
-  else if (FLAGS_mode == "message")
-    o->mode = Mode::kMessage;
-  else
-    return absl::InvalidArgumentError(
-        "--mode: server, bandwidth, latency, peer, workload, put, get, atomic or message");
-  for (const Reaction reaction :
-       {Reaction::kSink, Reaction::kEcho, Reaction::kMemory, Reaction::kMessage}) {
-    if (FLAGS_reaction == ReactionName(reaction)) o->reaction = reaction;
-  }
-  if (FLAGS_reaction != ReactionName(o->reaction)) {
-    return absl::InvalidArgumentError("--reaction: sink, echo, memory or message");
-  }
-  for (const Atomic atomic : {Atomic::kFetchAdd, Atomic::kCompareSwap, Atomic::kSwap,
-                              Atomic::kIncrement, Atomic::kReadIncrement}) {
-    if (FLAGS_atomic == AtomicName(atomic)) o->atomic = atomic;
-  }
-  if (FLAGS_atomic != AtomicName(o->atomic)) {
-    return absl::InvalidArgumentError(
-        "--atomic: fetch_add, compare_swap, swap, increment or read_increment");
-  }
-  for (o->balance = 0; o->balance <= SUEDE_BALANCE_HASH; ++o->balance) {
-    if (o->balance == 0 ? FLAGS_balance.empty() : FLAGS_balance == BalanceName(o->balance)) break;
-  }
-  if (o->balance > SUEDE_BALANCE_HASH) {
-    return absl::InvalidArgumentError("--balance: round_robin, least_loaded or hash");
-  }
+template <class T, size_t N>
+absl::Status TakeName(const char* flag, const std::string& text, const Named<T> (&names)[N],
+                      T* out) {
+  const std::optional<T> found = FindNamed(names, text);
+  if (!found) return absl::InvalidArgumentError(absl::StrCat(flag, ": ", ListOf(names)));
+  *out = *found;
   return absl::OkStatus();
+}
+
+absl::Status TakeModes(Options* o) {
+  absl::Status status = TakeName("--mode", FLAGS_mode, kModes, &o->mode);
+  status.Update(TakeName("--reaction", FLAGS_reaction, kReactions, &o->reaction));
+  status.Update(TakeName("--atomic", FLAGS_atomic, kAtomics, &o->atomic));
+  if (FLAGS_balance.empty()) return status;
+  status.Update(TakeName("--balance", FLAGS_balance, kBalances, &o->balance));
+  return status;
 }
 
 void TakeValues(Options* o) {
@@ -310,16 +285,16 @@ void TakeValues(Options* o) {
 }
 
 absl::Status TakeWorkload(Options* o) {
-  const auto pattern = PatternOf(FLAGS_workload);
-  if (!pattern) return absl::InvalidArgumentError(absl::StrCat("--workload: ", PatternNames()));
-  absl::Status status = TakeNumbers("--ranks", FLAGS_ranks, kMaxXpus, &o->ranks);
+  Pattern pattern = Pattern::kAllToAll;
+  absl::Status status = TakeName("--workload", FLAGS_workload, kPatterns, &pattern);
+  status.Update(TakeNumbers("--ranks", FLAGS_ranks, kMaxXpus, &o->ranks));
   status.Update(TakeNumbers("--own", FLAGS_own, kMaxXpus, &o->own));
   if (!status.ok()) return status;
   if (o->own.empty() && FLAGS_xpuid >= 0 && FLAGS_xpuid < int32_t{kMaxXpus}) {
     o->own = {static_cast<uint16_t>(FLAGS_xpuid)};
   }
-  const double usual_skew = *pattern == Pattern::kHotSpot ? 0.5 : 1;
-  o->traffic = {.pattern = *pattern,
+  const double usual_skew = pattern == Pattern::kHotSpot ? 0.5 : 1;
+  o->traffic = {.pattern = pattern,
                 .ranks = static_cast<uint32_t>(o->ranks.size()),
                 .bytes = FLAGS_bytes,
                 .seed = FLAGS_seed,

@@ -10,8 +10,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "perf/names.h"
 #include "perf/rank_plan.h"
 #include "perf/run_plan.h"
+#include "suede/load.h"
 
 namespace suede::perf {
 
@@ -26,12 +28,29 @@ enum class Mode : uint8_t {
   kAtomic,
   kMessage
 };
+inline constexpr Named<Mode> kModes[] = {
+    {Mode::kServer, "server"}, {Mode::kBandwidth, "bandwidth"}, {Mode::kLatency, "latency"},
+    {Mode::kPeer, "peer"},     {Mode::kWorkload, "workload"},   {Mode::kPut, "put"},
+    {Mode::kGet, "get"},       {Mode::kAtomic, "atomic"},       {Mode::kMessage, "message"}};
 
 // Treatment of received commands by a server.
 enum class Reaction : uint8_t { kSink, kEcho, kMemory, kMessage };
+inline constexpr Named<Reaction> kReactions[] = {{Reaction::kSink, "sink"},
+                                                 {Reaction::kEcho, "echo"},
+                                                 {Reaction::kMemory, "memory"},
+                                                 {Reaction::kMessage, "message"}};
 
 // Operation of Mode::kAtomic.
 enum class Atomic : uint8_t { kFetchAdd, kCompareSwap, kSwap, kIncrement, kReadIncrement };
+inline constexpr Named<Atomic> kAtomics[] = {{Atomic::kFetchAdd, "fetch_add"},
+                                             {Atomic::kCompareSwap, "compare_swap"},
+                                             {Atomic::kSwap, "swap"},
+                                             {Atomic::kIncrement, "increment"},
+                                             {Atomic::kReadIncrement, "read_increment"}};
+
+inline constexpr Named<uint32_t> kBalances[] = {{SUEDE_BALANCE_ROUND_ROBIN, "round_robin"},
+                                                {SUEDE_BALANCE_LEAST_LOADED, "least_loaded"},
+                                                {SUEDE_BALANCE_HASH, "hash"}};
 
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailure = 1;
@@ -159,12 +178,6 @@ RunPlan PlanOf(const Options& options, uint32_t data_bytes);
 RankPlan RankPlanOf(const Options& options, uint32_t rank);
 // Returns the VCs whose receive rings a worker serves.
 std::vector<uint8_t> VcsOfWorker(const Options& options, uint32_t worker);
-
-const char* ModeName(Mode mode);
-const char* ReactionName(Reaction reaction);
-const char* AtomicName(Atomic atomic);
-// Returns the value of --balance; "none" for 0.
-const char* BalanceName(uint32_t policy);
 
 }  // namespace suede::perf
 

@@ -9,7 +9,6 @@
 #include "absl/strings/string_view.h"
 #include "perf/clock.h"
 #include "perf/options.h"
-#include "suede/load.h"
 
 namespace suede::perf {
 namespace {
@@ -323,66 +322,6 @@ std::vector<uint8_t> VcsOfWorker(const Options& options, uint32_t worker) {
     vcs.push_back(options.vcs[i]);
   }
   return vcs;
-}
-
-const char* BalanceName(uint32_t policy) {
-  switch (policy) {
-    case SUEDE_BALANCE_ROUND_ROBIN: return "round_robin";
-    case SUEDE_BALANCE_LEAST_LOADED:
-      return "least_loaded";
-    case SUEDE_BALANCE_HASH: return "hash";
-  }
-  return "none";
-}
-
-const char* ModeName(Mode mode) {
-  switch (mode) {
-    case Mode::kServer: return "server";
-    case Mode::kBandwidth: return "bandwidth";
-    case Mode::kLatency: return "latency";
-    case Mode::kPeer: return "peer";
-    case Mode::kWorkload:
-      return "workload";
-    case Mode::kPut:
-      return "put";
-    case Mode::kGet:
-      return "get";
-    case Mode::kAtomic:
-      return "atomic";
-    case Mode::kMessage:
-      return "message";
-  }
-  return "?";
-}
-
-const char* ReactionName(Reaction reaction) {
-  switch (reaction) {
-    case Reaction::kSink:
-      return "sink";
-    case Reaction::kEcho:
-      return "echo";
-    case Reaction::kMemory:
-      return "memory";
-    case Reaction::kMessage:
-      return "message";
-  }
-  return "?";
-}
-
-const char* AtomicName(Atomic atomic) {
-  switch (atomic) {
-    case Atomic::kFetchAdd:
-      return "fetch_add";
-    case Atomic::kCompareSwap:
-      return "compare_swap";
-    case Atomic::kSwap:
-      return "swap";
-    case Atomic::kIncrement:
-      return "increment";
-    case Atomic::kReadIncrement:
-      return "read_increment";
-  }
-  return "?";
 }
 
 }  // namespace suede::perf

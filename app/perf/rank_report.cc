@@ -66,8 +66,9 @@ std::string RankTable(const Options& o, const std::vector<RankResult>& ranks) {
   const Account account = AccountOf(ranks);
   std::string text = absl::StrFormat(
       "# %s, %d ranks (%d here), %d bytes, VCs %d, size %d bytes%s%s\n# times in microseconds\n",
-      PatternName(o.traffic.pattern), o.ranks.size(), ranks.size(), o.traffic.bytes, o.vcs.size(),
-      o.sizes[0], o.barrier ? "" : ", no barrier", o.check ? ", content checked" : "");
+      NameOf(kPatterns, o.traffic.pattern), o.ranks.size(), ranks.size(), o.traffic.bytes,
+      o.vcs.size(), o.sizes[0], o.barrier ? "" : ", no barrier",
+      o.check ? ", content checked" : "");
   TableLine head(/*is_head=*/true);
   head.Text(12, "#time of").Text(10, "samples");
   AddTimesHead(&head);

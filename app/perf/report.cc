@@ -70,9 +70,9 @@ std::string MemoryHead(const Options& o) {
       "# %s%s, %d destination(s), VCs %d, %d operation(s) in flight%s\n"
       "# Gb/s of data bytes (control, headers and acknowledgements not counted)\n"
       "# latency: %s, in microseconds\n",
-      is_atomic ? AtomicName(o.atomic) : ModeName(o.mode), o.pingpong ? ", ping-pong" : "",
-      o.destinations.size(), o.vcs.size(), o.inflight, o.check ? ", content checked" : "",
-      LatencyKind(o));
+      is_atomic ? NameOf(kAtomics, o.atomic) : NameOf(kModes, o.mode),
+      o.pingpong ? ", ping-pong" : "", o.destinations.size(), o.vcs.size(), o.inflight,
+      o.check ? ", content checked" : "", LatencyKind(o));
 }
 
 void AddZero(Verdict* verdict, const char* name, uint64_t value) {
@@ -90,11 +90,11 @@ std::string TableHead(const Options& o) {
   std::string head = absl::StrFormat(
       "# %s, %d destination(s), VCs %d, queues %d, control %d bytes%s%s\n"
       "# Gb/s of data bytes (control, headers and acknowledgements not counted)\n",
-      ModeName(o.mode), o.destinations.size(), o.vcs.size(), o.queues, o.control_bytes,
+      NameOf(kModes, o.mode), o.destinations.size(), o.vcs.size(), o.queues, o.control_bytes,
       o.check ? ", content checked" : "", o.bidirectional ? ", both ways" : "");
   if (o.balance != 0) {
-    head += absl::StrFormat("# balanced over instances %s: %s\n",
-                            absl::StrJoin(o.instances, ","), BalanceName(o.balance));
+    head += absl::StrFormat("# balanced over instances %s: %s\n", absl::StrJoin(o.instances, ","),
+                            NameOf(kBalances, o.balance));
   }
   if (ShowsLatency(o)) {
     head += absl::StrFormat("# latency: %s, in microseconds%s\n", LatencyKind(o),

@@ -10,18 +10,6 @@
 namespace suede::perf {
 namespace {
 
-constexpr std::pair<Pattern, absl::string_view> kNames[] = {
-    {Pattern::kPermutation, "permutation"},
-    {Pattern::kAllToAll, "all-to-all"},
-    {Pattern::kRingAllReduce, "all-reduce-ring"},
-    {Pattern::kDirectAllReduce, "all-reduce-direct"},
-    {Pattern::kIncast, "incast"},
-    {Pattern::kMoe, "moe"},
-    {Pattern::kHotSpot, "hot-spot"},
-    {Pattern::kRequestResponse, "request-response"},
-    {Pattern::kTrace, "trace"},
-};
-
 constexpr uint32_t kMaxTries = 256;  // to draw the experts of a token
 
 // Random numbers that are equal on every machine, unlike the standard library's distributions.
@@ -36,25 +24,6 @@ class Draw {
 };
 
 }  // namespace
-
-absl::string_view PatternName(Pattern pattern) {
-  for (const auto& [which, name] : kNames) {
-    if (which == pattern) return name;
-  }
-  return "?";
-}
-
-std::optional<Pattern> PatternOf(absl::string_view name) {
-  for (const auto& [which, its_name] : kNames) {
-    if (its_name == name) return which;
-  }
-  return std::nullopt;
-}
-
-absl::string_view PatternNames() {
-  return "permutation, all-to-all, all-reduce-ring, all-reduce-direct, incast, moe, hot-spot, "
-         "request-response or trace";
-}
 
 Traffic::Traffic(const TrafficParams& params, std::vector<TraceRow> trace)
     : params_(params), trace_(std::move(trace)) {}

@@ -8,11 +8,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "base/time.h"
+#include "perf/names.h"
 #include "perf/trace.h"
 
 namespace suede::perf {
@@ -28,10 +27,15 @@ enum class Pattern : uint8_t {
   kRequestResponse,
   kTrace,
 };
-// Conversion to and from the value of --workload.
-absl::string_view PatternName(Pattern pattern);
-std::optional<Pattern> PatternOf(absl::string_view name);
-absl::string_view PatternNames();  // list of all, for messages
+inline constexpr Named<Pattern> kPatterns[] = {{Pattern::kPermutation, "permutation"},
+                                               {Pattern::kAllToAll, "all-to-all"},
+                                               {Pattern::kRingAllReduce, "all-reduce-ring"},
+                                               {Pattern::kDirectAllReduce, "all-reduce-direct"},
+                                               {Pattern::kIncast, "incast"},
+                                               {Pattern::kMoe, "moe"},
+                                               {Pattern::kHotSpot, "hot-spot"},
+                                               {Pattern::kRequestResponse, "request-response"},
+                                               {Pattern::kTrace, "trace"}};
 
 struct TrafficParams {
   Pattern pattern = Pattern::kAllToAll;

@@ -38,7 +38,7 @@ TEST(TrafficTest, ReceiversExpectWhatSendersSend) {
         for (uint64_t iteration = 0; iteration < 3; ++iteration) {
           for (uint32_t step = 0; step < traffic.steps(); ++step) {
             ASSERT_EQ(Flows(traffic, iteration, step, false), Flows(traffic, iteration, step, true))
-                << PatternName(pattern) << " " << ranks << " " << bytes << " " << step;
+                << NameOf(kPatterns, pattern) << " " << ranks << " " << bytes << " " << step;
           }
         }
       }
