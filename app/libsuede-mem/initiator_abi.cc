@@ -2,13 +2,15 @@
 // The functions of mem.h for initiators.
 #include <cerrno>
 #include <climits>
-#include <memory>
 
+#include "abi.h"
 #include "initiator_client.h"
 
 using suede::mem::Call;
 using suede::mem::Fail;
+using suede::mem::FindStatus;
 using suede::mem::Opcode;
+using suede::mem::OpenNew;
 
 namespace {
 
@@ -19,6 +21,12 @@ int FailNoMem() {
 int CheckCall(const suede_mem* mem, const suede_mem_call* call) {
   if (mem == nullptr) return FailNoMem();
   return call != nullptr ? 0 : Fail(-EINVAL, "cannot start: suede_mem_call is NULL; pass one");
+}
+
+int CheckCounter(const suede_mem* mem, uint32_t counter) {
+  if (mem == nullptr) return FailNoMem();
+  if (counter < SUEDE_MEM_COUNTERS) return 0;
+  return Fail(-EINVAL, "cannot wait for the counter: no such number; use 0 to 15");
 }
 
 int StartAtomic(suede_mem* mem, const suede_mem_call* call, uint32_t bits, Call operation) {
@@ -56,6 +64,25 @@ uint32_t XpusOf(const suede_mem_mesh& mesh, uint16_t origin, uint16_t* xpuids) {
   return count;
 }
 
+constexpr suede::mem::StatusText kStatuses[] = {
+    {SUEDE_MEM_OK, "OK", "executed"},
+    {SUEDE_MEM_PENDING, "PENDING", "not complete yet"},
+    {SUEDE_MEM_NO_WINDOW, "NO_WINDOW", "refused: the target has no window of this id"},
+    {SUEDE_MEM_KEY, "KEY", "refused: the key is not the window's"},
+    {SUEDE_MEM_PARTITION, "PARTITION", "refused: the window belongs to another partition"},
+    {SUEDE_MEM_RIGHTS, "RIGHTS", "refused: the window does not permit this kind of operation"},
+    {SUEDE_MEM_BOUNDS, "BOUNDS", "refused: the access leaves the window"},
+    {SUEDE_MEM_ALIGNMENT, "ALIGNMENT",
+     "refused: the offset of an atomic is no multiple of its size"},
+    {SUEDE_MEM_MALFORMED, "MALFORMED", "refused: no request that the target knows"},
+    {SUEDE_MEM_BUSY, "BUSY", "refused: the target's queue of notices is full"},
+    {SUEDE_MEM_UNREACHABLE, "UNREACHABLE",
+     "not executed: the endpoint does not know the target, or has no path to it"},
+    {SUEDE_MEM_IN_DOUBT, "IN_DOUBT",
+     "in doubt: the path or the target was lost before it answered"},
+    {SUEDE_MEM_TIMED_OUT, "TIMED_OUT", "in doubt: the deadline passed before the target answered"},
+};
+
 }  // namespace
 
 extern "C" {
@@ -65,86 +92,16 @@ uint32_t suede_mem_abi_version(void) { return SUEDE_MEM_ABI_VERSION; }
 const char* suede_mem_error_text(void) { return suede::mem::ErrorText(); }
 
 const char* suede_mem_status_name(uint32_t status) {
-  switch (status) {
-    case SUEDE_MEM_OK:
-      return "OK";
-    case SUEDE_MEM_PENDING:
-      return "PENDING";
-    case SUEDE_MEM_NO_WINDOW:
-      return "NO_WINDOW";
-    case SUEDE_MEM_KEY:
-      return "KEY";
-    case SUEDE_MEM_PARTITION:
-      return "PARTITION";
-    case SUEDE_MEM_RIGHTS:
-      return "RIGHTS";
-    case SUEDE_MEM_BOUNDS:
-      return "BOUNDS";
-    case SUEDE_MEM_ALIGNMENT:
-      return "ALIGNMENT";
-    case SUEDE_MEM_MALFORMED:
-      return "MALFORMED";
-    case SUEDE_MEM_BUSY:
-      return "BUSY";
-    case SUEDE_MEM_UNREACHABLE:
-      return "UNREACHABLE";
-    case SUEDE_MEM_IN_DOUBT:
-      return "IN_DOUBT";
-    case SUEDE_MEM_TIMED_OUT:
-      return "TIMED_OUT";
-    default:
-      return "?";
-  }
+  return FindStatus(kStatuses, status, "?").name;
 }
 
 const char* suede_mem_status_text(uint32_t status) {
-  switch (status) {
-    case SUEDE_MEM_OK:
-      return "executed";
-    case SUEDE_MEM_PENDING:
-      return "not complete yet";
-    case SUEDE_MEM_NO_WINDOW:
-      return "refused: the target has no window of this id";
-    case SUEDE_MEM_KEY:
-      return "refused: the key is not the window's";
-    case SUEDE_MEM_PARTITION:
-      return "refused: the window belongs to another partition";
-    case SUEDE_MEM_RIGHTS:
-      return "refused: the window does not permit this kind of operation";
-    case SUEDE_MEM_BOUNDS:
-      return "refused: the access leaves the window";
-    case SUEDE_MEM_ALIGNMENT:
-      return "refused: the offset of an atomic is no multiple of its size";
-    case SUEDE_MEM_MALFORMED:
-      return "refused: no request that the target knows";
-    case SUEDE_MEM_BUSY:
-      return "refused: the target's queue of notices is full";
-    case SUEDE_MEM_UNREACHABLE:
-      return "not executed: the endpoint does not know the target, or has no path to it";
-    case SUEDE_MEM_IN_DOUBT:
-      return "in doubt: the path or the target was lost before it answered";
-    case SUEDE_MEM_TIMED_OUT:
-      return "in doubt: the deadline passed before the target answered";
-    default:
-      return "no status of an operation";
-  }
+  return FindStatus(kStatuses, status, "no status of an operation").text;
 }
 
 int suede_mem_open(const char* name_or_path, const suede_mem_params* params, suede_mem** mem) {
-  if (mem == nullptr) return Fail(-EINVAL, "cannot open: mem is NULL; pass a variable's address");
-  if (name_or_path == nullptr) return suede::mem::FailNoName();
-  *mem = nullptr;
-  suede_mem_params used{};
-  if (params != nullptr) {
-    if (params->size != sizeof *params) {
-      return Fail(-EINVAL, "suede_mem_params.size is not set, or another version's");
-    }
-    used = *params;
-  }
-  auto opened = std::make_unique<suede_mem>();
-  if (const int error = opened->Open(name_or_path, used); error != 0) return error;
-  *mem = opened.release();
-  return 0;
+  return OpenNew(name_or_path, params, mem, "cannot open: mem is NULL; pass a variable's address",
+                 "suede_mem_params.size is not set, or another version's");
 }
 
 int suede_mem_reconnect(suede_mem* mem) { return mem == nullptr ? FailNoMem() : mem->Reconnect(); }
@@ -258,20 +215,14 @@ int suede_mem_pending(const suede_mem* mem, uint32_t counter, uint32_t kinds) {
 
 int suede_mem_write_barrier(suede_mem* mem, uint32_t counter, int timeout_ms,
                             suede_mem_failures* failures) {
-  if (mem == nullptr) return FailNoMem();
-  if (counter >= SUEDE_MEM_COUNTERS) {
-    return Fail(-EINVAL, "cannot wait for the counter: no such number; use 0 to 15");
-  }
-  return mem->Barrier(counter, /*of_reads=*/false, timeout_ms, failures);
+  const int error = CheckCounter(mem, counter);
+  return error != 0 ? error : mem->Barrier(counter, /*of_reads=*/false, timeout_ms, failures);
 }
 
 int suede_mem_read_barrier(suede_mem* mem, uint32_t counter, int timeout_ms,
                            suede_mem_failures* failures) {
-  if (mem == nullptr) return FailNoMem();
-  if (counter >= SUEDE_MEM_COUNTERS) {
-    return Fail(-EINVAL, "cannot wait for the counter: no such number; use 0 to 15");
-  }
-  return mem->Barrier(counter, /*of_reads=*/true, timeout_ms, failures);
+  const int error = CheckCounter(mem, counter);
+  return error != 0 ? error : mem->Barrier(counter, /*of_reads=*/true, timeout_ms, failures);
 }
 
 int suede_mem_get_counts(const suede_mem* mem, suede_mem_counts* counts) {

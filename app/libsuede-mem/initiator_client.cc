@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "initiator_client.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -48,9 +46,7 @@ int suede_mem::Open(const char* name_or_path, const suede_mem_params& params) {
       planes.Open(name_or_path, params.planes, params.plane_count, params.timeout_ms, response_vcs);
   if (error != 0) return error;
   uint32_t first_number = 0;
-  if (getrandom(&first_number, sizeof first_number, 0) != sizeof first_number) {
-    return Fail(-EIO, "no random number");
-  }
+  if (const int failed = suede::mem::Draw(&first_number); failed != 0) return failed;
   response_vc_ = static_cast<uint8_t>(std::countr_zero(response_vcs));
   deadline_ms_ = params.deadline_ms == 0 ? kDefaultDeadlineMs : params.deadline_ms;
   initiator =
@@ -150,7 +146,7 @@ int suede_mem::Poll() {
   Flush();
   bool has_received = false;
   for (uint32_t i = 0; i < planes.size(); ++i) {
-    if ((planes.given_up() & 1u << i) != 0) continue;
+    if (planes.IsGivenUp(i)) continue;
     planes.TakeCompletions(i, [&](const suede_completion& each) {
       initiator->OnCompletion(
           {.xpuid = each.xpuid, .plane = static_cast<uint8_t>(i), .vc = each.vc},

@@ -28,9 +28,6 @@ int Fail(int error, const char* text) {
   return error;
 }
 
-int FailNoName() {
-  return Fail(-EINVAL, "cannot open: no name; give an endpoint's name or its socket's path");
-}
 int FailAsSuede(int error) { return Fail(error, suede_error_text()); }
 int FailPlaneGone() { return Fail(-ECONNRESET, "the daemon of a plane has gone"); }
 

@@ -4,7 +4,11 @@
 #ifndef SUEDE_LIBSUEDE_MEM_PLANE_H_
 #define SUEDE_LIBSUEDE_MEM_PLANE_H_
 
+#include <pthread.h>
+#include <sys/random.h>
+
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -20,8 +24,6 @@ namespace suede::mem {
 const char* ErrorText();
 // Sets the calling thread's error text. Returns `error`.
 int Fail(int error, const char* text);
-// Reports that the endpoint's name is NULL. Returns -EINVAL.
-int FailNoName();
 // Copies libsuede's error text. Returns `error`.
 int FailAsSuede(int error);
 // Reports that a plane is lost. Returns -ECONNRESET.
@@ -126,12 +128,13 @@ class Planes final : public BurstSink {
 
   // Mask of planes whose loss was processed.
   uint32_t given_up() const { return given_up_; }
+  bool IsGivenUp(uint32_t plane) const { return (given_up_ & 1u << plane) != 0; }
   // Processes newly lost planes by give_up(plane). Returns whether there are any.
   template <typename GiveUp>
   bool GiveUpLost(GiveUp&& give_up) {
     const uint32_t before = given_up_;
     for (uint32_t i = 0; i < size(); ++i) {
-      if (planes_[i].is_connected() || (given_up_ & 1u << i) != 0) continue;
+      if (planes_[i].is_connected() || IsGivenUp(i)) continue;
       given_up_ |= 1u << i;
       give_up(i);
     }
@@ -160,6 +163,57 @@ class TurnLock {
 };
 using Turn = std::lock_guard<TurnLock>;
 
+// The thread that polls the planes of a client.
+class PollThread {
+ public:
+  // Error texts of Start if the thread has been started, and of Stop if it has not.
+  PollThread(const char* is_started, const char* is_not_started)
+      : is_started_text_(is_started), is_not_started_text_(is_not_started) {}
+
+  // Starts the thread, which calls owner->Run() once; Run returns soon after must_stop(). Before,
+  // calls owner->BeforeRun(). Return 0 or a negative errno.
+  template <class Owner>
+  int Start(Owner* owner) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (is_started_) return Fail(-EALREADY, is_started_text_);
+    must_stop_ = false;
+    owner->BeforeRun();
+    is_started_ = true;
+    const auto run = [](void* self) -> void* {
+      static_cast<Owner*>(self)->Run();
+      return nullptr;
+    };
+    const int error = pthread_create(&thread_, nullptr, run, owner);
+    if (error == 0) return 0;
+    is_started_ = false;
+    return Fail(-error, "cannot create a thread");
+  }
+  int Stop() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!is_started_) return Fail(-EALREADY, is_not_started_text_);
+    Join();
+    return 0;
+  }
+  // Whether the thread has been started, and not joined.
+  bool is_started() const { return is_started_.load(std::memory_order_relaxed); }
+  bool must_stop() const { return must_stop_.load(std::memory_order_relaxed); }
+  std::mutex& mutex() { return mutex_; }  // serializes Start and Stop
+
+ private:
+  void Join() {
+    must_stop_ = true;
+    pthread_join(thread_, nullptr);
+    is_started_ = false;
+  }
+
+  const char* const is_started_text_;
+  const char* const is_not_started_text_;
+  std::mutex mutex_;
+  pthread_t thread_{};
+  std::atomic<bool> is_started_{false};
+  std::atomic<bool> must_stop_{false};
+};
+
 // Backoff of an idle thread: spins for 64 polls, then yields the CPU, and after 10 ms waits for
 // commands of `vc_mask`, completions and credit.
 class Idler {
@@ -175,6 +229,12 @@ class Idler {
   uint32_t turns_ = 0;
   int64_t since_ns_ = 0;
 };
+
+// Stores random bytes in *out. Returns 0 or a negative errno.
+template <class T>
+int Draw(T* out) {
+  return getrandom(out, sizeof *out, 0) == sizeof *out ? 0 : Fail(-EIO, "no random number");
+}
 
 int64_t NowNs();
 // NowNs() at the last timer tick; cheap, without a system call.

@@ -2,11 +2,13 @@
 // The functions of socket.h.
 #include <cerrno>
 #include <climits>
-#include <memory>
 
+#include "abi.h"
 #include "sockets_client.h"
 
 using suede::mem::Fail;
+using suede::mem::FindStatus;
+using suede::mem::OpenNew;
 
 namespace {
 
@@ -18,98 +20,43 @@ int FailNoSocket() {
   return Fail(-EINVAL, "cannot use a socket: suede_socket is NULL; take it from suede_socket_open");
 }
 
+constexpr suede::mem::StatusText kStatuses[] = {
+    {SUEDE_SOCKET_OK, "OK", "connected, or delivered"},
+    {SUEDE_SOCKET_PENDING, "PENDING", "not complete yet"},
+    {SUEDE_SOCKET_NOT_OPEN, "NOT_OPEN", "the peer has no socket of this id"},
+    {SUEDE_SOCKET_EPOCH, "EPOCH", "the peer's socket has another epoch"},
+    {SUEDE_SOCKET_MISMATCH, "MISMATCH", "the peer's socket has another type, VC or privacy"},
+    {SUEDE_SOCKET_CREDIT, "CREDIT", "the sender has ignored the receiver's credit"},
+    {SUEDE_SOCKET_ORDER, "ORDER", "a command is missing or came twice"},
+    {SUEDE_SOCKET_MALFORMED, "MALFORMED", "the peer does not know a command"},
+    {SUEDE_SOCKET_CLOSED, "CLOSED", "the receiver has closed before it took everything"},
+    {SUEDE_SOCKET_ABORTED, "ABORTED",
+     "the sender has given up before its end, or this side has before it was connected"},
+    {SUEDE_SOCKET_UNREACHABLE, "UNREACHABLE",
+     "not delivered: the endpoint does not know the peer, or has no path to it"},
+    {SUEDE_SOCKET_IN_DOUBT, "IN_DOUBT",
+     "in doubt: the path or the peer was lost before it answered"},
+    {SUEDE_SOCKET_TIMED_OUT, "TIMED_OUT", "the deadline passed"},
+    {SUEDE_SOCKET_RESET, "RESET", "the peer has restarted"},
+};
+
 }  // namespace
 
 extern "C" {
 
 const char* suede_socket_status_name(uint32_t status) {
-  switch (status) {
-    case SUEDE_SOCKET_OK:
-      return "OK";
-    case SUEDE_SOCKET_PENDING:
-      return "PENDING";
-    case SUEDE_SOCKET_NOT_OPEN:
-      return "NOT_OPEN";
-    case SUEDE_SOCKET_EPOCH:
-      return "EPOCH";
-    case SUEDE_SOCKET_MISMATCH:
-      return "MISMATCH";
-    case SUEDE_SOCKET_CREDIT:
-      return "CREDIT";
-    case SUEDE_SOCKET_ORDER:
-      return "ORDER";
-    case SUEDE_SOCKET_MALFORMED:
-      return "MALFORMED";
-    case SUEDE_SOCKET_CLOSED:
-      return "CLOSED";
-    case SUEDE_SOCKET_ABORTED:
-      return "ABORTED";
-    case SUEDE_SOCKET_UNREACHABLE:
-      return "UNREACHABLE";
-    case SUEDE_SOCKET_IN_DOUBT:
-      return "IN_DOUBT";
-    case SUEDE_SOCKET_TIMED_OUT:
-      return "TIMED_OUT";
-    case SUEDE_SOCKET_RESET:
-      return "RESET";
-    default:
-      return "?";
-  }
+  return FindStatus(kStatuses, status, "?").name;
 }
 
 const char* suede_socket_status_text(uint32_t status) {
-  switch (status) {
-    case SUEDE_SOCKET_OK:
-      return "connected, or delivered";
-    case SUEDE_SOCKET_PENDING:
-      return "not complete yet";
-    case SUEDE_SOCKET_NOT_OPEN:
-      return "the peer has no socket of this id";
-    case SUEDE_SOCKET_EPOCH:
-      return "the peer's socket has another epoch";
-    case SUEDE_SOCKET_MISMATCH:
-      return "the peer's socket has another type, VC or privacy";
-    case SUEDE_SOCKET_CREDIT:
-      return "the sender has ignored the receiver's credit";
-    case SUEDE_SOCKET_ORDER:
-      return "a command is missing or came twice";
-    case SUEDE_SOCKET_MALFORMED:
-      return "the peer does not know a command";
-    case SUEDE_SOCKET_CLOSED:
-      return "the receiver has closed before it took everything";
-    case SUEDE_SOCKET_ABORTED:
-      return "the sender has given up before its end, or this side has before it was connected";
-    case SUEDE_SOCKET_UNREACHABLE:
-      return "not delivered: the endpoint does not know the peer, or has no path to it";
-    case SUEDE_SOCKET_IN_DOUBT:
-      return "in doubt: the path or the peer was lost before it answered";
-    case SUEDE_SOCKET_TIMED_OUT:
-      return "the deadline passed";
-    case SUEDE_SOCKET_RESET:
-      return "the peer has restarted";
-    default:
-      return "no status of a socket";
-  }
+  return FindStatus(kStatuses, status, "no status of a socket").text;
 }
 
 int suede_sockets_open(const char* name_or_path, const suede_sockets_params* params,
                        suede_sockets** sockets) {
-  if (sockets == nullptr) {
-    return Fail(-EINVAL, "cannot open: sockets is NULL; pass a variable's address");
-  }
-  if (name_or_path == nullptr) return suede::mem::FailNoName();
-  *sockets = nullptr;
-  suede_sockets_params used{};
-  if (params != nullptr) {
-    if (params->size != sizeof *params) {
-      return Fail(-EINVAL, "suede_sockets_params.size is not set, or another version's");
-    }
-    used = *params;
-  }
-  auto opened = std::make_unique<suede_sockets>();
-  if (const int error = opened->Open(name_or_path, used); error != 0) return error;
-  *sockets = opened.release();
-  return 0;
+  return OpenNew(name_or_path, params, sockets,
+                 "cannot open: sockets is NULL; pass a variable's address",
+                 "suede_sockets_params.size is not set, or another version's");
 }
 
 int suede_sockets_reconnect(suede_sockets* sockets) {

@@ -2,7 +2,6 @@
 #include "sockets_client.h"
 
 #include <poll.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,10 +25,14 @@ namespace {
 
 constexpr uint32_t kCommandsOfPoll = 512;  // per {plane, VC}
 
+int FailAs(Status status) {
+  return Fail(-EIO, suede_socket_status_name(static_cast<uint32_t>(status)));
+}
+
 }  // namespace
 
 suede_sockets::~suede_sockets() {
-  if (has_thread_) EndThread();
+  if (thread_.is_started()) thread_.Stop();
   // Notifies the peers, as far as credit permits now.
   for (suede_socket* const socket : open_) {
     sockets_->Release(socket->index);
@@ -56,7 +59,7 @@ int suede_sockets::Open(const char* name_or_path, const suede_sockets_params& pa
                                  data_vcs_ | control_vcs);
   if (error != 0) return error;
   uint64_t seed = 0;
-  if (getrandom(&seed, sizeof seed, 0) != sizeof seed) return Fail(-EIO, "no random number");
+  if (const int failed = suede::mem::Draw(&seed); failed != 0) return failed;
   control_vc_ = static_cast<uint8_t>(std::countr_zero(control_vcs));
   sockets_ = std::make_unique<Sockets>(suede::message::SocketsParams{.own_xpuid = xpuid(),
                                                                      .planes = planes_.size(),
@@ -87,7 +90,7 @@ void suede_sockets::TakeCommands(uint32_t plane, uint8_t vc) {
 bool suede_sockets::PollPlanes() {
   sockets_->OnTime(suede::TimeFromNs(suede::mem::CoarseNs()));
   for (uint32_t i = 0; i < planes_.size(); ++i) {
-    if ((planes_.given_up() & 1u << i) != 0) continue;
+    if (planes_.IsGivenUp(i)) continue;
     planes_.TakeCompletions(i, [this](const suede_completion& each) {
       sockets_->senders().OnCompletion(each.tag, each.status);
     });
@@ -158,38 +161,9 @@ int suede_sockets::PollUntil(int timeout_ms, const Done& is_done) {
 
 // ---- The thread.
 
-int suede_sockets::Start() {
-  const std::lock_guard<std::mutex> one(thread_mutex_);
-  if (has_thread_) return Fail(-EALREADY, "a thread polls the sockets already");
-  stop_ = false;
-  const int error = pthread_create(
-      &thread_, nullptr,
-      [](void* self) -> void* {
-        static_cast<suede_sockets*>(self)->Run();
-        return nullptr;
-      },
-      this);
-  if (error != 0) return Fail(-error, "cannot create a thread");
-  has_thread_ = true;
-  return 0;
-}
-
-int suede_sockets::Stop() {
-  const std::lock_guard<std::mutex> one(thread_mutex_);
-  if (!has_thread_) return Fail(-EALREADY, "no thread polls the sockets");
-  EndThread();
-  return 0;
-}
-
-void suede_sockets::EndThread() {
-  stop_ = true;
-  pthread_join(thread_, nullptr);
-  has_thread_ = false;
-}
-
 void suede_sockets::Run() {
   Rest rest;
-  while (!stop_.load(std::memory_order_relaxed)) {
+  while (!thread_.must_stop()) {
     if (!lock_.IsAwaited()) {
       const Turn turn(lock_);
       PollPlanes();
@@ -243,7 +217,7 @@ int suede_sockets::OpenSocket(const suede_socket_params& params, suede_socket** 
       break;
   }
   for (uint32_t i = 0; i < peers.size(); ++i) {
-    if ((planes_.given_up() & 1u << sockets_->PeerOf(index, i).name.plane) == 0) continue;
+    if (!planes_.IsGivenUp(sockets_->PeerOf(index, i).name.plane)) continue;
     sockets_->Release(index);
     return FailPlaneGone();
   }
@@ -253,15 +227,10 @@ int suede_sockets::OpenSocket(const suede_socket_params& params, suede_socket** 
   return 0;
 }
 
-bool suede_sockets::IsLost(const suede_socket& socket) const {
-  return (planes_.given_up() & 1u << sockets_->PeerOf(socket.index, 0).name.plane) != 0;
-}
-
 // Returns the error of a call on a failed socket.
 int suede_sockets::FailSocket(const suede_socket& socket) const {
-  if (IsLost(socket)) return FailPlaneGone();
-  return Fail(-EIO,
-              suede_socket_status_name(static_cast<uint32_t>(sockets_->StatusOf(socket.index))));
+  if (planes_.IsGivenUp(sockets_->PeerOf(socket.index, 0).name.plane)) return FailPlaneGone();
+  return FailAs(sockets_->StatusOf(socket.index));
 }
 
 int suede_sockets::Connect(const suede_socket& socket, int timeout_ms) {
@@ -335,7 +304,7 @@ int suede_sockets::Send(const suede_socket& socket, const void* data, uint64_t b
     if (status == Status::kTimedOut) {
       error = FailTimedOut();
     } else if (status != Status::kOk) {
-      error = Fail(-EIO, suede_socket_status_name(static_cast<uint32_t>(status)));
+      error = FailAs(status);
     }
   }
   if (pushed_bytes != nullptr) *pushed_bytes = result.pushed_bytes;
@@ -351,9 +320,7 @@ int suede_sockets::Drain(const suede_socket& socket, int timeout_ms) {
     }
     if (!sockets_->senders().operations(socket.index)->is_empty()) return false;
     const Status failure = sockets_->senders().operations(socket.index)->TakeFailure();
-    if (failure != Status::kOk) {
-      result = Fail(-EIO, suede_socket_status_name(static_cast<uint32_t>(failure)));
-    }
+    if (failure != Status::kOk) result = FailAs(failure);
     return true;
   });
   return error != 0 ? error : result;
@@ -432,9 +399,7 @@ int suede_sockets::CloseSocket(suede_socket* socket, int timeout_ms, uint32_t* s
   delete socket;
   if (status != nullptr) *status = static_cast<uint32_t>(outcome);
   if (error != 0) return error;
-  return outcome == Status::kOk
-             ? 0
-             : Fail(-EIO, suede_socket_status_name(static_cast<uint32_t>(outcome)));
+  return outcome == Status::kOk ? 0 : FailAs(outcome);
 }
 
 // ---- Queries.

@@ -4,12 +4,8 @@
 #ifndef SUEDE_LIBSUEDE_MEM_SOCKETS_CLIENT_H_
 #define SUEDE_LIBSUEDE_MEM_SOCKETS_CLIENT_H_
 
-#include <pthread.h>
-
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <set>
 
 #include "message/sockets.h"
@@ -31,8 +27,8 @@ struct suede_sockets {
   uint16_t xpuid() const { return planes_[0].instance().xpuid; }
 
   int Poll();
-  int Start();
-  int Stop();
+  int Start() { return thread_.Start(this); }
+  int Stop() { return thread_.Stop(); }
   int GetCounts(suede_sockets_counts* counts);
 
   int OpenSocket(const suede_socket_params& params, suede_socket** socket);
@@ -58,7 +54,6 @@ struct suede_sockets {
   // Require the lock. PollPlanes returns whether a lost plane is still unreported.
   bool PollPlanes();
   void TakeCommands(uint32_t plane, uint8_t vc);
-  bool IsLost(const suede_socket& socket) const;
   int FailSocket(const suede_socket& socket) const;
   int StartLocked(const suede_socket& socket, const void* data, uint64_t bytes, int64_t deadline_ns,
                   suede_socket_result* result, uint64_t* number);
@@ -69,8 +64,9 @@ struct suede_sockets {
   int PollUntil(int timeout_ms, const Done& is_done);
   void Idle(Rest* rest, int64_t deadline_ns);
   void Sleep(int64_t deadline_ns);
+  friend class suede::mem::PollThread;
+  void BeforeRun() {}
   void Run();  // body of the thread
-  void EndThread();
 
   suede::mem::TurnLock lock_;
   std::unique_ptr<suede::message::Sockets> sockets_;
@@ -80,10 +76,8 @@ struct suede_sockets {
   uint8_t control_vc_ = 0;
   uint32_t told_ = 0;  // mask of planes whose loss was reported
 
-  std::mutex thread_mutex_;  // serializes Start and Stop
-  pthread_t thread_{};
-  bool has_thread_ = false;
-  std::atomic<bool> stop_{false};
+  suede::mem::PollThread thread_{"a thread polls the sockets already",
+                                 "no thread polls the sockets"};
 };
 
 #endif  // SUEDE_LIBSUEDE_MEM_SOCKETS_CLIENT_H_

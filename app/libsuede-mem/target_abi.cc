@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of mem.h for targets.
 #include <cerrno>
-#include <memory>
 
+#include "abi.h"
 #include "target_client.h"
 
 using suede::mem::Fail;
+using suede::mem::OpenNew;
 
 namespace {
 
@@ -20,22 +21,9 @@ extern "C" {
 
 int suede_mem_target_open(const char* name_or_path, const suede_mem_target_params* params,
                           suede_mem_target** target) {
-  if (target == nullptr) {
-    return Fail(-EINVAL, "cannot open: target is NULL; pass a variable's address");
-  }
-  if (name_or_path == nullptr) return suede::mem::FailNoName();
-  *target = nullptr;
-  suede_mem_target_params used{};
-  if (params != nullptr) {
-    if (params->size != sizeof *params) {
-      return Fail(-EINVAL, "suede_mem_target_params.size is not set, or another version's");
-    }
-    used = *params;
-  }
-  auto opened = std::make_unique<suede_mem_target>();
-  if (const int error = opened->Open(name_or_path, used); error != 0) return error;
-  *target = opened.release();
-  return 0;
+  return OpenNew(name_or_path, params, target,
+                 "cannot open: target is NULL; pass a variable's address",
+                 "suede_mem_target_params.size is not set, or another version's");
 }
 
 int suede_mem_target_reconnect(suede_mem_target* target) {

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,7 +32,7 @@ int FailServed() { return Fail(-EBUSY, "a thread serves the target"); }
 
 suede_mem_target::~suede_mem_target() {
   // Keeps the error text, since a failed open destroys its target, too.
-  if (serves_) EndThread();
+  if (thread_.is_started()) thread_.Stop();
   for (const auto& [id, mapping] : mappings_) munmap(mapping.address, mapping.bytes);
 }
 
@@ -58,8 +57,8 @@ int suede_mem_target::Open(const char* name_or_path, const suede_mem_target_para
 }
 
 int suede_mem_target::Reconnect() {
-  const std::lock_guard<std::mutex> no_start(thread_mutex_);
-  if (serves_) return FailServed();
+  const std::lock_guard<std::mutex> no_start(thread_.mutex());
+  if (thread_.is_started()) return FailServed();
   const Turn turn(lock_);
   ProcessLostPlanes();
   uint32_t reconnected = 0;
@@ -72,6 +71,11 @@ int suede_mem_target::Reconnect() {
 // ---- Windows.
 
 namespace {
+
+// Returns the registration of a window that the program serves.
+suede_window WindowOfProgram(uint32_t id) {
+  return {.size = sizeof(suede_window), .id = static_cast<uint16_t>(id), .program = 1};
+}
 
 // Maps the memory of a window's file descriptor. Returns 0 or a negative errno.
 int Map(const suede_mem_window& window, void** address, uint64_t* bytes) {
@@ -94,13 +98,6 @@ int Map(const suede_mem_window& window, void** address, uint64_t* bytes) {
   return *address != MAP_FAILED ? 0 : Fail(-errno, "mmap of the window's descriptor failed");
 }
 
-int DrawKey(uint32_t* key) {
-  do {
-    if (getrandom(key, sizeof *key, 0) != sizeof *key) return Fail(-EIO, "no random number");
-  } while (*key == 0);
-  return 0;
-}
-
 }  // namespace
 
 int suede_mem_target::AddWindow(suede_mem_window* window) {
@@ -114,7 +111,9 @@ int suede_mem_target::AddWindow(suede_mem_window* window) {
     return Fail(-EINVAL, "a window has 8 to 2^40 octets");
   }
   if ((window->flags & SUEDE_MEM_DRAW_KEY) != 0) {
-    if (const int error = DrawKey(&key); error != 0) return error;
+    do {
+      if (const int error = suede::mem::Draw(&key); error != 0) return error;
+    } while (key == 0);
   }
   const Turn turn(lock_);
   if (target_->windows().Find(window->id) != nullptr) {
@@ -150,7 +149,7 @@ int suede_mem_target::AddWindow(suede_mem_window* window) {
   } else if (is_of_lcore) {
     error = AddLcoreWindow(*window, key, file);
   } else if (on_lcore_ != 0) {
-    error = AddToPlanes({.size = sizeof(suede_window), .id = window->id, .program = 1});
+    error = AddToPlanes(WindowOfProgram(window->id));
   }
   if (error != 0) {
     if (added == WindowTable::Added::kOk) target_->windows().Remove(window->id);
@@ -255,8 +254,7 @@ int suede_mem_target::AddLcoreWindow(const suede_mem_window& window, uint32_t ke
     if (const int error = MoveToLcore(static_cast<uint32_t>(i)); error != 0) return error;
     on_lcore_ |= 1u << i;
     for (const uint32_t id : program_windows_) {
-      const suede_window of_program{
-          .size = sizeof of_program, .id = static_cast<uint16_t>(id), .program = 1};
+      const suede_window of_program = WindowOfProgram(id);
       const int error = suede_add_window(planes_[i].client(), &of_program);
       if (error != 0) return suede::mem::FailAsSuede(error);
     }
@@ -301,8 +299,7 @@ int suede_mem_target::RegisterAgain(uint32_t planes) {
     const suede_instance& instance = planes_[i].instance();
     int error = suede_serve(client, instance.xpuid, instance.instance, request_vcs_);
     for (auto it = program_windows_.begin(); error == 0 && it != program_windows_.end(); ++it) {
-      const suede_window of_program{
-          .size = sizeof of_program, .id = static_cast<uint16_t>(*it), .program = 1};
+      const suede_window of_program = WindowOfProgram(*it);
       error = suede_add_window(client, &of_program);
     }
     for (auto it = lcore_windows_.begin(); error == 0 && it != lcore_windows_.end(); ++it) {
@@ -379,7 +376,7 @@ bool suede_mem_target::ProcessLostPlanes() {
 }
 
 int suede_mem_target::Serve(uint32_t max) {
-  if (serves_.load(std::memory_order_relaxed)) return FailServed();
+  if (thread_.is_started()) return FailServed();
   const Turn turn(lock_);
   const uint32_t served = ServePlanes(max);
   if (ProcessLostPlanes()) return FailPlaneGone();
@@ -387,7 +384,7 @@ int suede_mem_target::Serve(uint32_t max) {
 }
 
 int suede_mem_target::Wait(int timeout_ms) {
-  if (serves_.load(std::memory_order_relaxed)) return FailServed();
+  if (thread_.is_started()) return FailServed();
   const int64_t deadline = suede::mem::DeadlineOf(timeout_ms);
   for (uint32_t turn = 0;; ++turn) {
     Plane& plane = planes_[turn % planes_.size()];
@@ -410,43 +407,10 @@ int suede_mem_target::Wait(int timeout_ms) {
   }
 }
 
-int suede_mem_target::Start() {
-  const std::lock_guard<std::mutex> one(thread_mutex_);
-  if (serves_) return Fail(-EALREADY, "a thread serves the target already");
-  stop_ = false;
-  is_lost_ = false;
-  serves_ = true;
-  const int error = pthread_create(
-      &thread_, nullptr,
-      [](void* self) -> void* {
-        static_cast<suede_mem_target*>(self)->Run();
-        return nullptr;
-      },
-      this);
-  if (error != 0) {
-    serves_ = false;
-    return Fail(-error, "cannot create a thread");
-  }
-  return 0;
-}
-
-int suede_mem_target::Stop() {
-  const std::lock_guard<std::mutex> one(thread_mutex_);
-  if (!serves_) return Fail(-EALREADY, "no thread serves the target");
-  EndThread();
-  return 0;
-}
-
-void suede_mem_target::EndThread() {
-  stop_ = true;
-  pthread_join(thread_, nullptr);
-  serves_ = false;
-}
-
 void suede_mem_target::Run() {
   constexpr int kWaitMs = 10;
   suede::mem::Idler idler;
-  for (uint32_t turn = 0; !stop_.load(std::memory_order_relaxed); ++turn) {
+  for (uint32_t turn = 0; !thread_.must_stop(); ++turn) {
     if (lock_.IsAwaited()) {
       sched_yield();
       continue;
@@ -474,8 +438,8 @@ void suede_mem_target::Run() {
 // ---- Queries.
 
 int suede_mem_target::Take(suede_mem_notice* notices, uint32_t max) {
-  const bool may_serve = has_lcore_windows_.load(std::memory_order_relaxed) &&
-                         !serves_.load(std::memory_order_relaxed);
+  const bool may_serve =
+      has_lcore_windows_.load(std::memory_order_relaxed) && !thread_.is_started();
   if (!may_serve && !has_notices_.load(std::memory_order_acquire)) {
     return is_lost_ ? FailPlaneGone() : 0;
   }

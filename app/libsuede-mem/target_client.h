@@ -4,8 +4,6 @@
 #ifndef SUEDE_LIBSUEDE_MEM_TARGET_CLIENT_H_
 #define SUEDE_LIBSUEDE_MEM_TARGET_CLIENT_H_
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -31,8 +29,8 @@ struct suede_mem_target final : suede::mem::ResponseSink {
 
   int Serve(uint32_t max);
   int Wait(int timeout_ms);
-  int Start();
-  int Stop();
+  int Start() { return thread_.Start(this); }
+  int Stop() { return thread_.Stop(); }
   int Take(suede_mem_notice* notices, uint32_t max);
   int GetCounts(suede_mem_target_counts* counts);
 
@@ -64,8 +62,9 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   int ReadPartition();
   void RefreshPartition();
 
+  friend class suede::mem::PollThread;
+  void BeforeRun() { is_lost_ = false; }
   void Run();  // body of the thread
-  void EndThread();
 
   suede::mem::TurnLock lock_;
   std::unique_ptr<suede::mem::Target> target_;
@@ -77,10 +76,9 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   uint32_t request_vcs_ = 0;
   int64_t partition_read_ns_ = 0;
 
-  std::mutex thread_mutex_;  // serializes Start, Stop and Reconnect
-  pthread_t thread_{};
-  std::atomic<bool> serves_{false};  // the thread has been started, and not joined
-  std::atomic<bool> stop_{false};
+  // Also serializes Reconnect with Start.
+  suede::mem::PollThread thread_{"a thread serves the target already",
+                                 "no thread serves the target"};
   std::atomic<bool> is_lost_{false};  // the thread ended because a plane was lost
   std::atomic<bool> has_notices_{false};
   std::atomic<bool> has_lcore_windows_{false};  // a window served by the lcore was added
