@@ -9,11 +9,22 @@
 #include <vector>
 
 #include "base/time.h"
-#include "perf/flow_log.h"
 #include "perf/protocol.h"
 #include "perf/streams.h"
 
 namespace suede::perf {
+
+// Times at which the load of each source was complete at a rank, by iteration.
+struct FlowLog {
+  struct Entry {
+    uint64_t iteration = 0;
+    uint32_t source = 0;  // rank
+    uint64_t bytes = 0;
+    Time last{};  // arrival of the last command
+  };
+  std::vector<Entry> flows;
+  std::vector<Time> begins;  // begin of each iteration of the rank
+};
 
 // The load of one run. Other ranks' load may arrive before this rank knows that the run has begun.
 class RankLedger {
@@ -45,11 +56,6 @@ class RankLedger {
   uint64_t MissingFrom(uint32_t source) const {
     const Flow& flow = flows_[source];
     return flow.wanted > flow.commands ? flow.wanted - flow.commands : 0;
-  }
-  uint64_t commands() const {
-    uint64_t sum = 0;
-    for (const Flow& flow : flows_) sum += flow.commands;
-    return sum;
   }
 
   // Begins an iteration at this rank. Load of ranks that began earlier may have arrived already.

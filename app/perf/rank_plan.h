@@ -34,6 +34,10 @@ struct RankPlan {
   uint32_t inflight = 1;          // requests in flight
   Duration connect_timeout{};
   Duration stall_timeout{};  // maximum time without progress
+
+  bool HasRequests() const { return traffic.pattern == Pattern::kRequestResponse; }
+  // Returns the number of commands of a transfer.
+  uint64_t CommandsOf(uint64_t bytes) const { return (bytes - 1) / data_bytes + 1; }
 };
 
 // Times of a step in the measured iterations, from the begin of the iteration to the end of the

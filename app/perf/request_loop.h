@@ -29,8 +29,8 @@ class RequestLoop {
         sender_(sender),
         result_(result),
         random_(plan.traffic.seed * 0x9e3779b97f4a7c15u + plan.rank),
-        request_commands_(CommandsOf(plan.traffic.bytes)),
-        response_commands_(CommandsOf(plan.response_bytes)),
+        request_commands_(plan.CommandsOf(plan.traffic.bytes)),
+        response_commands_(plan.CommandsOf(plan.response_bytes)),
         asked_(plan.xpuids.size()),
         of_peer_(plan.xpuids.size()) {}
 
@@ -41,7 +41,7 @@ class RequestLoop {
     for (uint32_t i = 0; i < plan_.inflight && plan_.rate <= 0; ++i) free_at_.push(now);
   }
   // Sends the requests that are due. Returns whether there were any.
-  bool Turn(Time now, bool measured) {
+  bool Poll(Time now, bool measured) {
     measured_ = measured;
     bool worked = false;
     if (plan_.rate > 0) {
@@ -65,7 +65,6 @@ class RequestLoop {
   void Stop(Time now) { end_ = std::min(end_, now); }
   // Also records response times in `cells`.
   void LogTo(IntervalCells* cells) { cells_ = cells; }
-  uint64_t answered() const { return answered_; }
 
   // Processes a command from `source`, already counted.
   void OnCommand(uint32_t source, uint8_t flow, Time now) {
@@ -84,7 +83,6 @@ class RequestLoop {
     const Duration took = now - pending.front().due;
     pending.pop_front();
     --outstanding_;
-    ++answered_;
     const auto took_ns = static_cast<uint64_t>(std::max<int64_t>(took.count(), 0));
     if (cells_ != nullptr) cells_->OnLatency(took_ns);
     if (measured_) result_.response_ns.Record(took_ns);
@@ -97,7 +95,6 @@ class RequestLoop {
     Time due;
     uint64_t came = 0;  // received commands of the response
   };
-  uint64_t CommandsOf(uint64_t bytes) const { return (bytes - 1) / plan_.data_bytes + 1; }
   double Unit() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
   Duration Exponential(double mean_ns) {
     return Duration(std::llround(-std::log1p(-Unit()) * mean_ns));
@@ -126,7 +123,6 @@ class RequestLoop {
   Time next_arrival_{};
   bool measured_ = false;
   uint32_t outstanding_ = 0;
-  uint64_t answered_ = 0;
   std::priority_queue<Time, std::vector<Time>, std::greater<>> free_at_;  // closed loop
   std::vector<uint64_t> asked_;               // received commands of requests, by rank
   std::vector<std::deque<Request>> of_peer_;  // own requests without a complete response

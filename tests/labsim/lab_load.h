@@ -17,7 +17,6 @@
 #include "lab_endpoint.h"
 #include "lab_plan.h"
 #include "mgmt/json.h"
-#include "perf/flow_log.h"
 #include "perf/interval_log.h"
 #include "perf/options.h"
 #include "perf/rank.h"
