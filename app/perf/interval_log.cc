@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/interval_log.h"
 
-#include <signal.h>
-
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -40,28 +38,18 @@ absl::StatusOr<std::unique_ptr<IntervalLog>> IntervalLog::Open(const std::string
 }
 
 IntervalLog::IntervalLog(FILE* file, double interval_s, std::string kind)
-    : file_(file), interval_(interval_s), kind_(std::move(kind)) {
-  // Blocks signals in the log's thread: they must interrupt the system calls of working threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  thread_ = std::thread([this] { Run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    : file_(file), kind_(std::move(kind)) {
+  thread_.emplace(interval_s, [this] { Write(); });
 }
 
 IntervalLog::~IntervalLog() {
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
+  thread_.reset();
   Write();
   std::fclose(file_);
 }
 
 IntervalCells* IntervalLog::NewCells(uint16_t own_xpuid) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(thread_->mutex());
   before_.push_back({.commands = std::vector<uint64_t>(IntervalCells::kStreams),
                      .bytes = std::vector<uint64_t>(IntervalCells::kStreams),
                      .latencies = std::vector<uint64_t>(IntervalCells::Buckets::kBuckets)});
@@ -103,17 +91,6 @@ std::string IntervalLog::NextLine(std::chrono::system_clock::time_point time) {
                             Percentile(latencies, samples, 0.99));
   return absl::StrCat(R"({"time":")", utc, R"(","flows":[)", flows, R"(],"latency":)", latency,
                       "}\n");
-}
-
-void IntervalLog::Run() {
-  std::unique_lock lock(mutex_);
-  auto due = std::chrono::steady_clock::now();
-  for (;;) {
-    due += std::chrono::duration_cast<std::chrono::steady_clock::duration>(interval_);
-    if (wake_.wait_until(lock, due, [this] { return ends_; })) return;
-    Write();
-    due = std::max(due, std::chrono::steady_clock::now());  // skips missed intervals
-  }
 }
 
 // Ignores errors: a full disk truncates the file, but must not end the load.

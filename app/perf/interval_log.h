@@ -7,18 +7,17 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
 #include <deque>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/log_linear.h"
+#include "perf/progress.h"
 #include "perf/protocol.h"
 
 namespace suede::perf {
@@ -90,18 +89,14 @@ class IntervalLog {
   };
 
   IntervalLog(FILE* file, double interval_s, std::string kind);
-  void Run();
   void Write();
 
   FILE* const file_;
-  const std::chrono::duration<double> interval_;
   const std::string kind_;
-  std::mutex mutex_;  // guards the members below, except for the values of cells
-  std::condition_variable wake_;
-  bool ends_ = false;
+  // Guarded by the thread's mutex, except for the values of cells.
   std::deque<IntervalCells> cells_;
   std::deque<Before> before_;
-  std::thread thread_;
+  std::optional<IntervalThread> thread_;
 };
 
 }  // namespace suede::perf

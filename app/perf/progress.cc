@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -13,15 +14,10 @@
 namespace suede::perf {
 namespace {
 
-const char* NameOf(Stage stage) {
-  switch (stage) {
-    case Stage::kConnect: return "waiting for servers";
-    case Stage::kLoad: return "load";
-    case Stage::kDrain: return "waiting for reports";
-    case Stage::kServe: break;
-  }
-  return "serving";
-}
+constexpr Named<Stage> kStages[] = {{Stage::kConnect, "waiting for servers"},
+                                    {Stage::kLoad, "load"},
+                                    {Stage::kDrain, "waiting for reports"},
+                                    {Stage::kServe, "serving"}};
 
 double Rate(uint64_t before, uint64_t now, double seconds) {
   return static_cast<double>(now - before) / seconds;
@@ -39,7 +35,7 @@ std::string ProgressText(Mode mode, uint32_t data_bytes, double elapsed_s, doubl
                          const ProgressSums& before, const ProgressSums& now) {
   std::string text = absl::StrFormat("%.1f s: ", elapsed_s);
   if (now.stage != Stage::kServe) absl::StrAppend(&text, data_bytes, " bytes, ");
-  absl::StrAppend(&text, NameOf(now.stage));
+  absl::StrAppend(&text, NameOf(kStages, now.stage));
   if (mode != Mode::kServer && now.stage != Stage::kServe) {
     const double rate = Rate(before.sent, now.sent, interval_s);
     absl::StrAppendFormat(&text, ", %.3f M/s, %.3f Gb/s, sent %u", rate / 1e6,
@@ -52,48 +48,48 @@ std::string ProgressText(Mode mode, uint32_t data_bytes, double elapsed_s, doubl
   return text;
 }
 
-Progress::Progress(const Options& options, uint32_t data_bytes, uint32_t workers, FILE* out)
-    : mode_(options.mode), data_bytes_(data_bytes), interval_(options.interval_s), out_(out),
-      is_terminal_(isatty(fileno(out)) == 1), workers_(workers) {
-  if (!(options.interval_s > 0)) return;
-  // Blocks signals in the progress thread: they must interrupt the system calls of working threads.
+IntervalThread::IntervalThread(double interval_s, std::function<void()> tick) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  thread_ = std::thread([this] { Run(); });
+  thread_ = std::jthread([this, interval_s, tick = std::move(tick)](std::stop_token stop) {
+    using Clock = std::chrono::steady_clock;
+    const auto interval =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(interval_s));
+    std::unique_lock lock(mutex_);
+    for (auto due = Clock::now() + interval;; due = std::max(due + interval, Clock::now())) {
+      wake_.wait_until(lock, stop, due, [] { return false; });
+      if (stop.stop_requested()) return;
+      tick();
+    }
+  });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+Progress::Progress(const Options& options, uint32_t data_bytes, uint32_t workers, FILE* out)
+    : mode_(options.mode),
+      data_bytes_(data_bytes),
+      out_(out),
+      is_terminal_(isatty(fileno(out)) == 1),
+      workers_(workers) {
+  if (options.interval_s > 0) thread_.emplace(options.interval_s, [this] { Tick(); });
+}
+
 Progress::~Progress() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
+  if (!thread_) return;
+  thread_.reset();
   if (is_written_) std::fputs("\r\033[K", out_);
   std::fflush(out_);
 }
 
-void Progress::Run() {
-  const auto start = Clock::now();
-  auto due = start;
-  auto last = start;
-  ProgressSums before;
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    due += std::chrono::duration_cast<Clock::duration>(interval_);
-    if (wake_.wait_until(lock, due, [this] { return ends_; })) return;
-    const auto now = Clock::now();
-    const ProgressSums sums = Sum();
-    const auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
-    Print(ProgressText(mode_, data_bytes_, seconds(now - start), seconds(now - last), before,
-                       sums));
-    before = sums;
-    last = now;
-    due = std::max(due, now);  // skips intervals missed while the process was stopped
-  }
+void Progress::Tick() {
+  const auto now = Clock::now();
+  const ProgressSums sums = Sum();
+  const auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
+  Print(
+      ProgressText(mode_, data_bytes_, seconds(now - start_), seconds(now - last_), before_, sums));
+  before_ = sums;
+  last_ = now;
 }
 
 ProgressSums Progress::Sum() const {

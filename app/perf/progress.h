@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <deque>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -36,6 +38,20 @@ struct ProgressSums {
 std::string ProgressText(Mode mode, uint32_t data_bytes, double elapsed_s, double interval_s,
                          const ProgressSums& before, const ProgressSums& now);
 
+// A thread that calls a function at intervals until the destructor.
+class IntervalThread {
+ public:
+  // Calls tick() with the mutex locked. Skips intervals that were missed while the process was
+  // stopped. Signals are blocked in the thread: they must interrupt the system calls of workers.
+  IntervalThread(double interval_s, std::function<void()> tick);
+  std::mutex& mutex() { return mutex_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;
+};
+
 class Progress {
  public:
   // Starts a thread that writes to `out` every options.interval_s until the destructor; 0: never.
@@ -49,21 +65,20 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void Run();
+  void Tick();
   ProgressSums Sum() const;
   void Print(const std::string& text);
 
   const Mode mode_;
   const uint32_t data_bytes_;
-  const std::chrono::duration<double> interval_;
   FILE* const out_;
   const bool is_terminal_;
   std::deque<WorkerProgress> workers_;
   bool is_written_ = false;  // the terminal's line has text
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool ends_ = false;
-  std::thread thread_;
+  const Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = start_;  // time of the last line, and the sums then
+  ProgressSums before_;
+  std::optional<IntervalThread> thread_;
 };
 
 }  // namespace suede::perf
