@@ -3,11 +3,15 @@
 #include <sys/utsname.h>
 
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string>
 
-#include "absl/time/clock.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
 #include "perf/report.h"
+#include "perf/table.h"
 
 namespace suede::perf {
 namespace {
@@ -64,28 +68,32 @@ Json ConfigJson(const Options& o) {
           {"unordered", o.unordered}};
 }
 
+double Seconds(auto ns) { return static_cast<double>(ns) / 1e9; }
+
 Json CountsJson(const StreamCounts& c) {
-  return {{"received", c.received},     {"data_bytes", c.data_bytes}, {"wrong", c.wrong},
-          {"lost", c.lost},             {"duplicated", c.duplicated}, {"misordered", c.misordered},
-          {"sent_back", c.sent_back}};
+  Json json;
+  for (const auto& [field, name] : kCountFields) json[name] = c.*field;
+  return json;
+}
+
+// Adds the first `percentiles` and the other times to `json`. Returns null without samples.
+Json TimesJson(const Histogram& times, size_t percentiles = kMainPercentiles, Json json = {}) {
+  if (times.empty()) return Json();
+  json["samples"] = times.count();
+  json["min_seconds"] = Seconds(times.min());
+  json["mean_seconds"] = Seconds(times.mean());
+  for (const auto& [percent, name] : std::span(kPercentiles).first(percentiles)) {
+    const std::string key = absl::StrReplaceAll(name, {{".", "_"}}) + "_seconds";
+    json[key] = Seconds(times.Percentile(percent));
+  }
+  json["max_seconds"] = Seconds(times.max());
+  return json;
 }
 
 Json LatencyJson(const RunResult& r) {
-  if (r.latency_ns.empty()) return Json();
-  const Histogram& h = r.latency_ns;
-  const auto seconds = [](double ns) { return ns / 1e9; };
-  const auto at = [&](double p) { return seconds(static_cast<double>(h.Percentile(p))); };
-  return {{"kind", r.latency_is_rtt ? "rtt" : "completion"},
-          {"from", r.offered_per_second > 0 ? "intended" : "sent"},
-          {"samples", h.count()},
-          {"min_seconds", seconds(static_cast<double>(h.min()))},
-          {"mean_seconds", seconds(h.mean())},
-          {"p50_seconds", at(50)},
-          {"p90_seconds", at(90)},
-          {"p99_seconds", at(99)},
-          {"p99_9_seconds", at(99.9)},
-          {"p99_99_seconds", at(99.99)},
-          {"max_seconds", seconds(static_cast<double>(h.max()))}};
+  return TimesJson(r.latency_ns, std::size(kPercentiles),
+                   {{"kind", r.latency_is_rtt ? "rtt" : "completion"},
+                    {"from", r.offered_per_second > 0 ? "intended" : "sent"}});
 }
 
 Json InstancesJson(const Options& o, const RunResult& r) {
@@ -107,7 +115,7 @@ Json ResultJson(const Options& o, const RunResult& r) {
           {"explanation", OrNull(r.explanation)},
           {"interrupted", r.interrupted},
           {"measured", r.measured},
-          {"measured_seconds", static_cast<double>(r.measured_time.count()) / 1e9},
+          {"measured_seconds", Seconds(r.measured_time.count())},
           {"offered_per_second", PositiveOrNull(r.offered_per_second)},
           {"achieved_per_second", rate},
           {"peak_per_second", r.peak_per_second},
@@ -129,18 +137,6 @@ Json ResultJson(const Options& o, const RunResult& r) {
           {"cacheline_round_trip_after_seconds", PositiveOrNull(r.cacheline_after_ns / 1e9)}};
 }
 
-Json TimesJson(const Histogram& times) {
-  if (times.empty()) return Json();
-  const auto at = [&](double p) { return static_cast<double>(times.Percentile(p)) / 1e9; };
-  return {{"samples", times.count()},
-          {"min_seconds", static_cast<double>(times.min()) / 1e9},
-          {"mean_seconds", times.mean() / 1e9},
-          {"p50_seconds", at(50)},
-          {"p90_seconds", at(90)},
-          {"p99_seconds", at(99)},
-          {"max_seconds", static_cast<double>(times.max()) / 1e9}};
-}
-
 Json AccountJson(const Account& account) {
   Json json = CountsJson(account.counts);
   json["flows"] = account.flows;
@@ -152,9 +148,8 @@ Json RankJson(const RankResult& r) {
   Json steps = Json::array();
   for (const StepTimes& step : r.steps) {
     if (step.count == 0) continue;
-    steps.push_back({{"mean_seconds", static_cast<double>(step.sum.count()) / 1e9 /
-                                          static_cast<double>(step.count)},
-                     {"max_seconds", static_cast<double>(step.max.count()) / 1e9}});
+    steps.push_back({{"mean_seconds", Seconds(step.sum.count()) / static_cast<double>(step.count)},
+                     {"max_seconds", Seconds(step.max.count())}});
   }
   return {{"rank", r.rank},
           {"xpu", r.xpuid},
@@ -162,7 +157,7 @@ Json RankJson(const RankResult& r) {
           {"explanation", OrNull(r.explanation)},
           {"interrupted", r.interrupted},
           {"iterations", r.iterations},
-          {"measured_seconds", static_cast<double>(r.measured.count()) / 1e9},
+          {"measured_seconds", Seconds(r.measured.count())},
           {"sent_commands", r.sent_commands},
           {"sent_bytes", r.sent_bytes},
           {"data_bits_per_second", GoodputGbps(r) * 1e9},

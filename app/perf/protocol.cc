@@ -16,13 +16,10 @@ EncodedMessage Head(Code code, const Message& message, uint32_t data_bytes) {
 }
 
 void StoreCounts(uint8_t* data, const StreamCounts& counts) {
-  StoreBe64(data, counts.received);
-  StoreBe64(data + 8, counts.data_bytes);
-  StoreBe64(data + 16, counts.wrong);
-  StoreBe64(data + 24, counts.lost);
-  StoreBe64(data + 32, counts.duplicated);
-  StoreBe64(data + 40, counts.misordered);
-  StoreBe64(data + 48, counts.sent_back);
+  for (const auto& [field, name] : kCountFields) {
+    StoreBe64(data, counts.*field);
+    data += 8;
+  }
 }
 
 }  // namespace
@@ -39,13 +36,7 @@ double Account::Fairness() const {
 }
 
 void StreamCounts::Add(const StreamCounts& other) {
-  received += other.received;
-  data_bytes += other.data_bytes;
-  wrong += other.wrong;
-  lost += other.lost;
-  duplicated += other.duplicated;
-  misordered += other.misordered;
-  sent_back += other.sent_back;
+  for (const auto& [field, name] : kCountFields) this->*field += other.*field;
 }
 
 EncodedMessage EncodeStart(const Message& message, const ReverseLoad& load) {
@@ -126,13 +117,12 @@ std::optional<ServerTraits> DecodeServerTraits(const uint8_t* data, uint32_t byt
 
 std::optional<StreamCounts> DecodeStreamCounts(const uint8_t* data, uint32_t bytes) {
   if (bytes != kReportDataBytes) return {};
-  return StreamCounts{.received = LoadBe64(data),
-                      .data_bytes = LoadBe64(data + 8),
-                      .wrong = LoadBe64(data + 16),
-                      .lost = LoadBe64(data + 24),
-                      .duplicated = LoadBe64(data + 32),
-                      .misordered = LoadBe64(data + 40),
-                      .sent_back = LoadBe64(data + 48)};
+  StreamCounts counts;
+  for (const auto& [field, name] : kCountFields) {
+    counts.*field = LoadBe64(data);
+    data += 8;
+  }
+  return counts;
 }
 
 std::optional<Arrival> DecodeArrival(const uint8_t* data, uint32_t bytes) {

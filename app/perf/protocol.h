@@ -11,6 +11,7 @@
 
 #include "base/big_endian.h"
 #include "base/sue.h"
+#include "perf/names.h"
 
 namespace suede::perf {
 
@@ -87,6 +88,12 @@ struct StreamCounts {
 
   void Add(const StreamCounts& other);
 };
+// In the order of kReport.
+inline constexpr Named<uint64_t StreamCounts::*> kCountFields[] = {
+    {&StreamCounts::received, "received"},     {&StreamCounts::data_bytes, "data_bytes"},
+    {&StreamCounts::wrong, "wrong"},           {&StreamCounts::lost, "lost"},
+    {&StreamCounts::duplicated, "duplicated"}, {&StreamCounts::misordered, "misordered"},
+    {&StreamCounts::sent_back, "sent_back"}};
 
 // The phase that a rank begins after a barrier.
 enum class Next : uint8_t { kWarmUp = 0, kMeasure = 1, kAccount = 2, kLeave = 3 };

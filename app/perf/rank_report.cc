@@ -9,32 +9,6 @@
 #include "perf/table.h"
 
 namespace suede::perf {
-namespace {
-
-double Micros(double ns) { return ns / 1e3; }
-double Micros(uint64_t ns) { return Micros(static_cast<double>(ns)); }
-
-constexpr uint32_t kTimeWidth = 11;
-
-void AddTimes(const Histogram& times, TableLine* line) {
-  line->Decimal(kTimeWidth, Micros(times.min())).Decimal(kTimeWidth, Micros(times.mean()));
-  for (const double p : {50.0, 90.0, 99.0}) line->Decimal(kTimeWidth, Micros(times.Percentile(p)));
-  line->Decimal(kTimeWidth, Micros(times.max()));
-}
-
-void AddTimesHead(TableLine* line) {
-  for (const char* name : {"min", "mean", "p50", "p90", "p99", "max"}) line->Text(kTimeWidth, name);
-}
-
-std::string TimesRow(const char* name, const Histogram& times) {
-  if (times.empty()) return "";
-  TableLine line;
-  line.Text(12, name).Count(10, times.count());
-  AddTimes(times, &line);
-  return line.Take();
-}
-
-}  // namespace
 
 const RankResult* LeaderOf(const std::vector<RankResult>& ranks) {
   const auto found =
@@ -42,6 +16,19 @@ const RankResult* LeaderOf(const std::vector<RankResult>& ranks) {
   return found != ranks.end() ? &*found : nullptr;
 }
 
+namespace {
+
+constexpr uint32_t kTimeWidth = 11;
+
+std::string TimesRow(const char* name, const Histogram& times) {
+  if (times.empty()) return "";
+  TableLine line;
+  line.Text(12, name).Count(10, times.count());
+  return line.Times(kTimeWidth, kMainPercentiles, times).Take();
+}
+
+// Returns the sums over all ranks if rank 0 is in this process, otherwise over the ranks of this
+// process.
 Account AccountOf(const std::vector<RankResult>& ranks) {
   if (const RankResult* leader = LeaderOf(ranks); leader != nullptr && leader->all.flows != 0) {
     return leader->all;
@@ -51,11 +38,15 @@ Account AccountOf(const std::vector<RankResult>& ranks) {
   return sum;
 }
 
+// Returns the times of iterations: of all ranks if rank 0 is in this process, otherwise of the
+// first rank.
 const Histogram& IterationsOf(const std::vector<RankResult>& ranks) {
   const RankResult* leader = LeaderOf(ranks);
   if (leader != nullptr && !leader->all_ns.empty()) return leader->all_ns;
   return ranks.front().iteration_ns;
 }
+
+}  // namespace
 
 double GoodputGbps(const RankResult& r) {
   if (r.measured.count() <= 0) return 0;
@@ -71,8 +62,7 @@ std::string RankTable(const Options& o, const std::vector<RankResult>& ranks) {
       o.check ? ", content checked" : "");
   TableLine head(/*is_head=*/true);
   head.Text(12, "#time of").Text(10, "samples");
-  AddTimesHead(&head);
-  text += head.Take();
+  text += head.TimesHead(kTimeWidth, kMainPercentiles).Take();
   if (const RankResult* leader = LeaderOf(ranks)) text += TimesRow("iteration", leader->all_ns);
   Histogram own;
   Histogram transfers;
@@ -106,13 +96,7 @@ Verdict CheckRanks(const Options& o, const std::vector<RankResult>& ranks) {
     verdict.Add("completed", static_cast<double>(rank.outcome), 0, false);
   }
   const Account account = AccountOf(ranks);
-  const auto zero = [&](const char* name, uint64_t value) {
-    verdict.Add(name, static_cast<double>(value), 0, value == 0);
-  };
-  zero("lost", account.counts.lost);
-  zero("wrong", account.counts.wrong);
-  zero("duplicated", account.counts.duplicated);
-  if (!o.unordered) zero("misordered", account.counts.misordered);
+  verdict.AddFaults(o, account.counts);
   if (interrupted) return verdict;
   if (o.max_iteration_ms > 0) {
     const Histogram& times = IterationsOf(ranks);

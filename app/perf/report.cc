@@ -2,6 +2,7 @@
 #include "perf/report.h"
 
 #include <cstdio>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -11,18 +12,7 @@
 namespace suede::perf {
 namespace {
 
-constexpr double kPercentiles[] = {50, 90, 99, 99.9, 99.99};
-
-double Us(uint64_t ns) { return static_cast<double>(ns) / 1e3; }
-
 constexpr uint32_t kLatencyWidth = 10;
-
-// Adds the latency columns, on a new line.
-void AddLatency(const Histogram& h, TableLine* line) {
-  line->Break().Decimal(kLatencyWidth, Us(h.min())).Decimal(kLatencyWidth, h.mean() / 1e3);
-  for (double p : kPercentiles) line->Decimal(kLatencyWidth, Us(h.Percentile(p)));
-  line->Decimal(kLatencyWidth, Us(h.max()));
-}
 
 size_t ColumnsOf(const Options& o) { return o.wide ? SIZE_MAX : kTableColumns; }
 
@@ -54,12 +44,7 @@ std::string ColumnHeads(const Options& o) {
   if (o.balance != 0) {
     for (const uint32_t instance : o.instances) line.Text(12, absl::StrCat("by[", instance, "]"));
   }
-  if (ShowsLatency(o)) {
-    line.Break();
-    for (const char* name : {"min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"}) {
-      line.Text(kLatencyWidth, name);
-    }
-  }
+  if (ShowsLatency(o)) line.Break().TimesHead(kLatencyWidth, std::size(kPercentiles));
   if (!o.cacheline_cpus.empty()) line.Text(13, "cacheline[ns]");
   return line.Take();
 }
@@ -73,10 +58,6 @@ std::string MemoryHead(const Options& o) {
       is_atomic ? NameOf(kAtomics, o.atomic) : NameOf(kModes, o.mode),
       o.pingpong ? ", ping-pong" : "", o.destinations.size(), o.vcs.size(), o.inflight,
       o.check ? ", content checked" : "", LatencyKind(o));
-}
-
-void AddZero(Verdict* verdict, const char* name, uint64_t value) {
-  verdict->Add(name, static_cast<double>(value), 0, value == 0);
 }
 
 }  // namespace
@@ -121,7 +102,9 @@ std::string TableRow(const Options& o, const RunResult& r) {
   if (o.balance != 0) {
     for (const uint64_t sent : r.sent_by_lane) line.Count(12, sent);
   }
-  if (ShowsLatency(o)) AddLatency(r.latency_ns, &line);
+  if (ShowsLatency(o)) {
+    line.Break().Times(kLatencyWidth, std::size(kPercentiles), r.latency_ns);
+  }
   if (!o.cacheline_cpus.empty()) {
     line.Text(13, absl::StrFormat("%.0f/%.0f", r.cacheline_before_ns, r.cacheline_after_ns));
   }
@@ -138,37 +121,42 @@ std::string ServerTable(const StreamCounts& t, uint64_t runs) {
   return head.Take() + row.Take();
 }
 
+void Verdict::AddFaults(const Options& o, const StreamCounts& counts) {
+  const auto add = [this](const char* name, uint64_t count) {
+    Add(name, static_cast<double>(count), 0, count == 0);
+  };
+  add("lost", counts.lost);
+  add("wrong", counts.wrong);
+  add("duplicated", counts.duplicated);
+  if (!o.unordered) add("misordered", counts.misordered);
+}
+
 Verdict CheckResults(const Options& o, const std::vector<RunResult>& results) {
   Verdict verdict;
   for (const RunResult& r : results) {
     verdict.Add("completed", static_cast<double>(r.outcome), 0, r.outcome == Outcome::kDone);
     // Arrivals are unknown without the servers' reports.
     if (r.outcome != Outcome::kDone) continue;
-    AddZero(&verdict, "lost", r.lost());
-    AddZero(&verdict, "wrong", r.wrong());
-    AddZero(&verdict, "duplicated", r.duplicated());
-    if (!o.unordered) AddZero(&verdict, "misordered", r.misordered());
+    verdict.AddFaults(o, {.wrong = r.wrong(),
+                          .lost = r.lost(),
+                          .duplicated = r.duplicated(),
+                          .misordered = r.misordered()});
     if (r.interrupted) continue;
     const double rate = r.achieved_per_second();
     const double gbps = DataGbps(r, rate);
-    const double p99_us = Us(r.latency_ns.Percentile(99));
+    const double p99_us = static_cast<double>(r.latency_ns.Percentile(99)) / 1e3;
     if (o.min_rate > 0) verdict.Add("min_rate", rate, o.min_rate, rate >= o.min_rate);
     if (o.min_gbps > 0) verdict.Add("min_bw", gbps, o.min_gbps, gbps >= o.min_gbps);
-    if (o.max_p99_us > 0) {
-      // Fails without samples.
-      verdict.Add("max_p99_us", p99_us, o.max_p99_us,
-                  p99_us <= o.max_p99_us && !r.latency_ns.empty());
-    }
+    // Fails without samples.
+    const bool is_fast = p99_us <= o.max_p99_us && !r.latency_ns.empty();
+    if (o.max_p99_us > 0) verdict.Add("max_p99_us", p99_us, o.max_p99_us, is_fast);
   }
   return verdict;
 }
 
 Verdict CheckServer(const Options& o, const StreamCounts& total) {
   Verdict verdict;
-  AddZero(&verdict, "lost", total.lost);
-  AddZero(&verdict, "wrong", total.wrong);
-  AddZero(&verdict, "duplicated", total.duplicated);
-  if (!o.unordered) AddZero(&verdict, "misordered", total.misordered);
+  verdict.AddFaults(o, total);
   return verdict;
 }
 
@@ -187,17 +175,15 @@ Verdict CheckAll(const Options& o, const Document& document) {
 int ExitCodeOf(Outcome outcome) {
   switch (outcome) {
     case Outcome::kDone:
-      break;
-    case Outcome::kPeerSilent:
-    case Outcome::kEndpointLost:
-      return kExitUnreachable;
+      return kExitDone;
     case Outcome::kRefused:
       return kExitFailure;
     case Outcome::kNoEcho:
     case Outcome::kNoPeer:
       return kExitUsage;
+    default:
+      return kExitUnreachable;
   }
-  return kExitDone;
 }
 
 int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict) {

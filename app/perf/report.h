@@ -31,12 +31,6 @@ std::string ServerTable(const StreamCounts& total, uint64_t runs);
 std::string RankTable(const Options& options, const std::vector<RankResult>& ranks);
 // Returns rank 0; null if it belongs to another process.
 const RankResult* LeaderOf(const std::vector<RankResult>& ranks);
-// Returns the sums over all ranks if rank 0 is in this process, otherwise over the ranks of this
-// process.
-Account AccountOf(const std::vector<RankResult>& ranks);
-// Returns the times of iterations: of all ranks if rank 0 is in this process, otherwise of the
-// first rank.
-const Histogram& IterationsOf(const std::vector<RankResult>& ranks);
 // Returns the rate of data that a rank sent in its measured iterations.
 double GoodputGbps(const RankResult& rank);
 
@@ -77,6 +71,8 @@ struct Verdict {
     pass &= passes;
     checks.push_back({std::move(name), value, limit, passes});
   }
+  // Checks that nothing is lost, wrong, duplicated or, except with --unordered, misordered.
+  void AddFaults(const Options& options, const StreamCounts& counts);
 };
 // Checks loss, duplication, order, content and thresholds. Skips thresholds of interrupted runs.
 Verdict CheckResults(const Options& options, const std::vector<RunResult>& results);

@@ -38,6 +38,19 @@ TableLine& TableLine::Decimal(uint32_t width, double value) {
   return Text(width, std::move(digits));
 }
 
+TableLine& TableLine::TimesHead(uint32_t width, size_t percentiles) {
+  Text(width, "min").Text(width, "mean");
+  for (size_t i = 0; i < percentiles; ++i) Text(width, kPercentiles[i].second);
+  return Text(width, "max");
+}
+
+TableLine& TableLine::Times(uint32_t width, size_t percentiles, const Histogram& ns) {
+  const auto us = [](uint64_t time) { return static_cast<double>(time) / 1e3; };
+  Decimal(width, us(ns.min())).Decimal(width, ns.mean() / 1e3);
+  for (size_t i = 0; i < percentiles; ++i) Decimal(width, us(ns.Percentile(kPercentiles[i].first)));
+  return Decimal(width, us(ns.max()));
+}
+
 TableLine& TableLine::Break() {
   absl::StrAppend(&text_, is_head_ ? "\n#" : "\n ", std::string(indent_ - 1, ' '));
   column_ = indent_;

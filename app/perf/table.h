@@ -8,9 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "base/histogram.h"
+#include "perf/names.h"
+
 namespace suede::perf {
 
 inline constexpr size_t kTableColumns = 100;
+// Percentiles of times in reports, which show all or the first of them.
+inline constexpr Named<double> kPercentiles[] = {
+    {50, "p50"}, {90, "p90"}, {99, "p99"}, {99.9, "p99.9"}, {99.99, "p99.99"}};
+inline constexpr size_t kMainPercentiles = 3;
 
 // One row. Cells never exceed their column's width: longer values lose digits, which JSON has.
 class TableLine {
@@ -21,6 +28,9 @@ class TableLine {
   TableLine& Text(uint32_t width, std::string text);
   TableLine& Count(uint32_t width, uint64_t value);
   TableLine& Decimal(uint32_t width, double value);  // up to three decimals
+  // Add the columns of times, in microseconds: minimum, mean, percentiles and maximum.
+  TableLine& TimesHead(uint32_t width, size_t percentiles);
+  TableLine& Times(uint32_t width, size_t percentiles, const Histogram& ns);
   // Begins a new line.
   TableLine& Break();
   // Returns the row, with a newline at the end of each line.
