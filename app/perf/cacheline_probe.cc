@@ -12,6 +12,14 @@
 #include <vector>
 
 namespace suede {
+
+bool PinTo(uint32_t cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  return pthread_setaffinity_np(pthread_self(), sizeof(set), &set) == 0;
+}
+
 namespace {
 
 constexpr uint32_t kSamples = 4000;
@@ -22,13 +30,6 @@ constexpr uint32_t kAbandoned = UINT32_MAX;
 struct alignas(64) Line {
   std::atomic<uint32_t> value{0};
 };
-
-bool PinTo(int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(cpu), &set);
-  return pthread_setaffinity_np(pthread_self(), sizeof(set), &set) == 0;
-}
 
 // Waits until `value` is `wanted`. Returns false if the other side has failed. Yields at times, so
 // that it terminates even with both threads on one CPU.
@@ -42,7 +43,7 @@ bool Await(const std::atomic<uint32_t>& value, uint32_t wanted) {
 }
 
 // Answers each odd value, stored by Measure, with the next even one.
-void Serve(int cpu, Line* line) {
+void Serve(uint32_t cpu, Line* line) {
   if (!PinTo(cpu)) {
     line->value.store(kAbandoned);
     return;
@@ -54,7 +55,7 @@ void Serve(int cpu, Line* line) {
   }
 }
 
-double Measure(int cpu, Line* line) {
+double Measure(uint32_t cpu, Line* line) {
   if (!Await(line->value, 2)) return -1;
   if (!PinTo(cpu)) {
     line->value.store(kAbandoned);
@@ -82,8 +83,8 @@ double CachelineRoundTripNs(int cpu_a, int cpu_b) {
   if (cpu_a < 0 || cpu_b < 0 || cpu_a >= CPU_SETSIZE || cpu_b >= CPU_SETSIZE) return -1;
   Line line;
   double result = -1;
-  std::thread server(Serve, cpu_b, &line);
-  std::thread client([&] { result = Measure(cpu_a, &line); });
+  std::thread server(Serve, static_cast<uint32_t>(cpu_b), &line);
+  std::thread client([&] { result = Measure(static_cast<uint32_t>(cpu_a), &line); });
   server.join();
   client.join();
   return result;

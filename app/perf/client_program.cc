@@ -8,7 +8,6 @@
 #include "perf/balanced_endpoint.h"
 #include "perf/client_endpoint.h"
 #include "perf/clock.h"
-#include "perf/peer_rest.h"
 #include "perf/programs.h"
 #include "perf/server.h"
 #include "perf/stream_load.h"
@@ -49,10 +48,8 @@ RunResult RunBalancedSize(const Options& options, uint32_t data_bytes, uint16_t 
                           BalancedEndpoint& endpoint, const std::atomic<bool>& stop) {
   const RunPlan plan = PlanOf(options, data_bytes);
   RunBoard board({.run = NewRunNumber(), .workers = 1, .flows = endpoint.lanes()}, plan.streams);
-  std::deque<StreamRun<BalancedEndpoint>> runs;
-  runs.emplace_back(plan, stop, endpoint, board, own, uint8_t{0}, options.vcs);
-  return RunInWorkers(
-      options, data_bytes, runs, [&](uint32_t) -> BalancedEndpoint& { return endpoint; }, &board);
+  return RunInOne<StreamRun<BalancedEndpoint>>(options, data_bytes, endpoint, &board, stop,
+                                               endpoint, board, own, uint8_t{0}, options.vcs);
 }
 
 // Runs the servers, one per endpoint, until a signal or the end of the duration.
@@ -93,12 +90,15 @@ void ServeOthers(const Options& options, Endpoints& endpoints, Servers& servers,
   Progress progress(options, 0, options.queues);
   for (uint32_t i = 0; i < options.queues; ++i) servers[i].ReportTo(progress.worker(i));
   InWorkers(options.queues, options.cpus, [&](uint32_t worker) {
-    PeerLinger<ClientEndpoint> rest(endpoints[worker], servers[worker], options.destinations,
-                                    VcsOfWorker(options, worker), options.sizes.size(),
-                                    Seconds(options.drain_s));
+    ServerWorkload<ClientEndpoint>& server = servers[worker];
+    server.StartLinger({.peers = options.destinations,
+                        .vcs = VcsOfWorker(options, worker),
+                        .runs = options.sizes.size(),
+                        .timeout = Seconds(options.drain_s)},
+                       endpoints[worker].Now());
     RunLoop(
-        endpoints[worker], options.spin, [&](Time now) { return rest.Turn(now); },
-        [&] { return stop || endpoints[worker].lost() || rest.done(); });
+        endpoints[worker], options.spin, [&](Time now) { return server.Turn(now); },
+        [&] { return stop || endpoints[worker].lost() || server.done(); });
   });
 }
 

@@ -19,7 +19,6 @@
 #include "perf/embed_endpoint.h"
 #include "perf/embedded_calls.h"
 #include "perf/memory_load.h"
-#include "perf/peers_of.h"
 #include "perf/programs.h"
 #include "perf/progress.h"
 #include "perf/server.h"
@@ -46,7 +45,7 @@ class WorkloadHook : public PollHook {
     W* const workload = current_.load(std::memory_order_acquire);
     if (workload == nullptr) return false;
     const bool worked = workload->Turn(now);
-    if (asked_back_.load(std::memory_order_relaxed) || IsDone(*workload)) {
+    if (asked_back_.load(std::memory_order_relaxed) || workload->done()) {
       current_.store(nullptr, std::memory_order_release);
     }
     return worked;
@@ -58,9 +57,6 @@ class WorkloadHook : public PollHook {
   bool HasIt() const { return current_.load(std::memory_order_acquire) != nullptr; }
 
  private:
-  static bool IsDone(const Server&) { return false; }
-  static bool IsDone(const auto& workload) { return workload.done(); }
-
   std::atomic<W*> current_ = nullptr;
   std::atomic<bool> asked_back_ = false;
 };

@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/histogram.h"
 #include "base/log_linear.h"
+#include "base/time.h"
 #include "perf/progress.h"
 #include "perf/protocol.h"
 
@@ -63,6 +65,13 @@ class IntervalCells {
   std::vector<Flow> flows_;  // [source][VC]
   std::vector<Cell> latencies_;
 };
+
+// Records the time that something took: in `cells`, unless null, and in `times` if `measured`.
+inline void RecordTime(Duration took, IntervalCells* cells, bool measured, Histogram* times) {
+  const auto ns = static_cast<uint64_t>(std::max<int64_t>(took.count(), 0));
+  if (cells != nullptr) cells->OnLatency(ns);
+  if (measured) times->Record(ns);
+}
 
 // Writes one line with a JSON object per interval, from its own thread. The destructor writes the
 // last line.

@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "perf/batch_receiver.h"
+#include "perf/completion_tags.h"
 #include "perf/endpoint.h"
 #include "perf/load_run.h"
 #include "perf/load_sender.h"
-#include "perf/message_tags.h"
 #include "perf/run_board.h"
 #include "perf/server.h"
-#include "perf/unreachable.h"
 
 namespace suede::perf {
 
@@ -25,7 +24,7 @@ template <PerfEndpoint E>
 class LoadCollector {
  public:
   LoadCollector(E& endpoint, LoadRecord& record, RunBoard& board, LoadSender<E>& sender,
-                const std::vector<uint8_t>& vcs, MessageTags& tags, ServerWorkload<E>* server)
+                const std::vector<uint8_t>& vcs, CompletionTags& tags, ServerWorkload<E>* server)
       : endpoint_(endpoint),
         record_(record),
         wants_echo_(record.plan.WantsEcho()),
@@ -105,7 +104,7 @@ class LoadCollector {
     if (count == 0) return false;
     const Time now = endpoint_.Now();
     for (uint32_t i = 0; i < count; ++i) {
-      if (done[i].tag == MessageTags::kTag) {
+      if (done[i].tag == CompletionTags::kMessage) {
         tags_.OnCompletion();
         OnMessageCompletion(done[i]);
         continue;
@@ -142,7 +141,7 @@ class LoadCollector {
   RunBoard& board_;
   LoadSender<E>& sender_;
   BatchReceiver<E> receiver_;
-  MessageTags& tags_;
+  CompletionTags& tags_;
   ServerWorkload<E>* const server_;  // of a peer: handles load and requests; else null
   uint64_t under_way_ = 0;           // outstanding echoes
   // Counts of this run.

@@ -44,11 +44,9 @@ struct LoadRecord {
   }
   // Returns whether the latency is in the measured interval.
   bool AddLatency(Time now, Time start) {
-    const auto took = static_cast<uint64_t>(std::max<int64_t>((now - start).count(), 0));
-    if (cells != nullptr) cells->OnLatency(took);
-    if (start < measure_from) return false;
-    result.latency_ns.Record(took);
-    return true;
+    const bool measured = start >= measure_from;
+    RecordTime(now - start, cells, measured, &result.latency_ns);
+    return measured;
   }
   bool has_failed() const { return result.outcome != Outcome::kDone; }
   // Ends the run. Keeps the first reason.

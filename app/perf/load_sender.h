@@ -9,23 +9,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/sue.h"
-#include "client/segment.h"
-#include "perf/endpoint.h"
-#include "perf/message_tags.h"
-#include "perf/payload.h"
-#include "perf/protocol.h"
-#include "perf/streams.h"
+#include "perf/command_writer.h"
+#include "perf/completion_tags.h"
 
 namespace suede::perf {
-
-struct LoadShape {
-  uint16_t control_bytes = kSequencedControlBytes;  // 2 to 18, even
-  uint16_t data_bytes = 0;                          // 0: command only
-  bool check = false;                               // verifiable content
-  uint32_t pack_every = 0;        // "transmit now" on each Nth command; 0: never
-  uint32_t completion_every = 0;  // a completion tag on each Nth command; 0: never
-};
 
 template <PerfEndpoint E>
 class LoadSender {
@@ -34,10 +21,9 @@ class LoadSender {
              uint16_t own_xpuid, uint8_t flow)
       : endpoint_(endpoint),
         shape_(shape),
-        own_xpuid_(own_xpuid),
+        writer_(endpoint, shape, own_xpuid),
         flow_(flow),
-        tag_limit_(endpoint.completion_limit() - MessageTags::LimitOf(endpoint.completion_limit())),
-        pdu_commands_(PduCommands(shape, endpoint.pack_limit())),
+        tags_(CompletionTags::ForLoad(endpoint.completion_limit())),
         per_lane_(static_cast<uint32_t>(streams.size())),
         sent_by_lane_(endpoint.lanes()),
         until_pack_(shape.pack_every),
@@ -45,10 +31,6 @@ class LoadSender {
     for (uint32_t lane = 0; lane < endpoint.lanes(); ++lane) {
       for (const StreamId& id : streams) streams_.push_back({.to = id});
     }
-    SetShape(control_, shape.check ? Opcode::kCheckedLoad : Opcode::kLoad, shape.control_bytes,
-             shape.data_bytes);
-    command_.control = control_;
-    command_.data = data_;
     blocked_limit_ = std::min(per_lane_, kBlockedLimit);
   }
   LoadSender(const LoadSender&) = delete;
@@ -65,7 +47,7 @@ class LoadSender {
   }
 
   // Number of commands in a full PDU.
-  uint32_t pdu_commands() const { return pdu_commands_; }
+  uint32_t pdu_commands() const { return writer_.pdu_commands(); }
   size_t streams() const { return per_lane_; }
 
   // Sends up to `max` commands, fewer if the streams lack credit. Returns their number. In each
@@ -94,34 +76,28 @@ class LoadSender {
 
   // Requests a completion for the next command of the next stream, counted with those of messages,
   // to check that the destination is reachable.
-  void WatchNext(MessageTags* tags) {
+  void WatchNext(CompletionTags* tags) {
     watch_tags_ = tags;
     watched_ = watched_ + 1 < per_lane_ ? watched_ + 1 : 0;
   }
 
-  void OnCompletion() { --tags_outstanding_; }
+  void OnCompletion() { tags_.OnCompletion(); }
 
   uint8_t flow() const { return flow_; }  // of lane 0; the other lanes have the following numbers
   uint64_t sent() const { return sent_; }
   const std::vector<uint64_t>& sent_by_lane() const { return sent_by_lane_; }
   uint64_t blocked() const { return blocked_; }
-  uint32_t tags_outstanding() const { return tags_outstanding_; }
+  uint32_t tags_outstanding() const { return tags_.outstanding(); }
   const TxStream& stream(uint32_t lane, uint32_t index) const {
     return streams_[lane * per_lane_ + index];
   }
   // Whether the endpoint rejected a command as invalid, which ends the run.
-  bool refused() const { return refused_; }
+  bool refused() const { return writer_.refused(); }
 
  private:
   // Maximum of consecutive streams without credit per Burst. Bounds the time with thousands of
   // streams; the next call continues at the cursor.
   static constexpr uint32_t kBlockedLimit = 64;
-
-  static uint32_t PduCommands(const LoadShape& shape, uint32_t pack_limit) {
-    const uint32_t fit =
-        std::max(pack_limit / (uint32_t{shape.control_bytes} + shape.data_bytes), 1u);
-    return shape.pack_every != 0 ? std::min(shape.pack_every, fit) : fit;
-  }
 
   // Sends up to `max` commands on stream `at`. Returns their number.
   template <class Intended>
@@ -131,7 +107,7 @@ class LoadSender {
       const int32_t picked = endpoint_.Pick(streams_[at].to.xpuid, attempt);
       if (picked < 0) return 0;
       const auto lane = static_cast<uint32_t>(picked);
-      const uint32_t sent = run > 1 ? SendRunOnLane(lane, streams_[StreamIndex(lane, at)], run)
+      const uint32_t sent = run > 1 ? SendRunOnLane(streams_[StreamIndex(lane, at)], lane, run)
                                     : uint32_t{SendOnLane(lane, at, intended)};
       if (sent != 0) return sent;
     }
@@ -149,66 +125,40 @@ class LoadSender {
     return max;
   }
 
-  uint32_t SendRunOnLane(uint32_t lane, TxStream& stream, uint32_t max) {
-    CommandSpan span;
-    SendResult result = endpoint_.Reserve(
-        {.xpuid = stream.to.xpuid, .vc = stream.to.vc, .type = control_[0], .length = control_[1]},
-        max, &span, lane);
-    if (result == SendResult::kOk) {
-      const auto flow = static_cast<uint8_t>(flow_ + lane);
-      for (uint32_t i = 0; i < span.count; ++i) {
-        const size_t offset = size_t{i} * span.stride;
-        WriteInPlace(stream.to, stream.next + i, flow, span.control + offset,
-                     span.data != nullptr ? span.data + offset : nullptr);
-      }
-      result = endpoint_.Commit(span.count, lane);
-    }
-    if (result != SendResult::kOk) [[unlikely]] {
-      refused_ |= result == SendResult::kInvalid;
-      return 0;
-    }
-    stream.next += span.count;
-    sent_ += span.count;
-    sent_by_lane_[lane] += span.count;
-    if (until_pack_ != 0) until_pack_ -= span.count;
-    if (until_completion_ != 0) until_completion_ -= span.count;
-    return span.count;
+  CommandPlace NextOf(const TxStream& stream, uint32_t lane) const {
+    return {.to = stream.to,
+            .flow = static_cast<uint8_t>(flow_ + lane),
+            .sequence = stream.next,
+            .lane = lane};
   }
 
-  // Writes a command, except for its first two bytes.
-  void WriteInPlace(StreamId to, uint32_t sequence, uint8_t flow, uint8_t* control, uint8_t* data) {
-    if (shape_.control_bytes > 2) CopyBytes(control + 2, control_ + 2, shape_.control_bytes - 2);
-    if (shape_.control_bytes >= kSequencedControlBytes) {
-      control[2] = flow;
-      StoreBe32(control + 4, sequence);
-      if (shape_.check) return FillIn(to, sequence, flow, control, data);
-    }
-    CopyData(data, data_, shape_.data_bytes);
+  uint32_t SendRunOnLane(TxStream& stream, uint32_t lane, uint32_t max) {
+    const uint32_t sent = writer_.SendRun(NextOf(stream, lane), max);
+    stream.next += sent;
+    sent_ += sent;
+    sent_by_lane_[lane] += sent;
+    if (until_pack_ != 0) until_pack_ -= sent;
+    if (until_completion_ != 0) until_completion_ -= sent;
+    return sent;
   }
 
   template <class Intended>
   bool SendOnLane(uint32_t lane, uint32_t at, const Intended& intended) {
     const uint32_t index = StreamIndex(lane, at);
     TxStream& stream = streams_[index];
-    command_.xpuid = stream.to.xpuid;
-    command_.vc = stream.to.vc;
-    command_.flags = until_pack_ == 1 ? SUEDE_RECORD_TRANSMIT_NOW : 0;
+    uint8_t flags = until_pack_ == 1 ? SUEDE_RECORD_TRANSMIT_NOW : 0;
+    uint64_t tag = 0;
     if (until_completion_ == 1) {
-      if (tags_outstanding_ >= tag_limit_) return false;
-      command_.flags |= SUEDE_RECORD_COMPLETION;
-      command_.tag = static_cast<uint64_t>(ToNs(intended(sent_)));
+      if (!tags_.HasRoom()) return false;
+      flags |= SUEDE_RECORD_COMPLETION;
+      tag = static_cast<uint64_t>(ToNs(intended(sent_)));
     }
     const bool watch = IsWatched(at) && until_completion_ != 1 && watch_tags_->HasRoom();
     if (watch) {
-      command_.flags |= SUEDE_RECORD_COMPLETION;
-      command_.tag = MessageTags::kTag;
+      flags |= SUEDE_RECORD_COMPLETION;
+      tag = CompletionTags::kMessage;
     }
-    WriteSequence(stream, static_cast<uint8_t>(flow_ + lane));
-    const SendResult result = endpoint_.Send(command_, lane);
-    if (result != SendResult::kOk) [[unlikely]] {
-      refused_ |= result == SendResult::kInvalid;
-      return false;
-    }
+    if (!writer_.Send(NextOf(stream, lane), shape_.data_bytes, flags, tag)) return false;
     if (watch) watch_tags_->OnSent();
     if (IsWatched(at)) watch_tags_ = nullptr;
     if (time_mask_ != kNoTimes) times_[TimeSlot(index, stream.next)] = ToNs(intended(sent_));
@@ -217,30 +167,13 @@ class LoadSender {
     return true;
   }
 
-  void WriteSequence(const TxStream& stream, uint8_t flow) {
-    if (shape_.control_bytes < kSequencedControlBytes) return;
-    control_[2] = flow;
-    StoreBe32(control_ + 4, stream.next);
-    if (!shape_.check) return;
-    FillIn(stream.to, stream.next, flow, control_, data_);
-  }
-
-  void FillIn(StreamId to, uint32_t sequence, uint8_t flow, uint8_t* control, uint8_t* data) const {
-    FillContent({.source = own_xpuid_,
-                 .destination = to.xpuid,
-                 .vc = to.vc,
-                 .flow = flow,
-                 .sequence = sequence},
-                control, shape_.control_bytes, data, shape_.data_bytes);
-  }
-
   void OnSent(TxStream& stream) {
     ++stream.next;
     ++sent_;
     if (until_pack_ != 0 && --until_pack_ == 0) until_pack_ = shape_.pack_every;
     if (until_completion_ != 0 && --until_completion_ == 0) {
       until_completion_ = shape_.completion_every;
-      ++tags_outstanding_;
+      tags_.OnSent();
     }
   }
 
@@ -252,13 +185,10 @@ class LoadSender {
 
   E& endpoint_;
   const LoadShape shape_;
-  const uint16_t own_xpuid_;
+  CommandWriter<E> writer_;
   const uint8_t flow_;
-  const uint32_t tag_limit_;
-  const uint32_t pdu_commands_;
-  const uint32_t per_lane_;  // streams per lane
-  bool refused_ = false;
-  ClientCommand command_;
+  CompletionTags tags_;
+  const uint32_t per_lane_;        // streams per lane
   std::vector<TxStream> streams_;  // of lane 0, then of the following lanes
   std::vector<uint64_t> sent_by_lane_;
   uint32_t cursor_ = 0;
@@ -267,15 +197,12 @@ class LoadSender {
   uint32_t blocked_limit_ = 0;
   uint32_t until_pack_ = 0;        // 1: the next command; 0: none
   uint32_t until_completion_ = 0;  // 1: the next command; 0: none
-  uint32_t tags_outstanding_ = 0;
-  MessageTags* watch_tags_ = nullptr;  // null: no pending watch
+  CompletionTags* watch_tags_ = nullptr;  // null: no pending watch
   uint32_t watched_ = 0;               // stream to watch
   uint64_t sent_ = 0;
   uint64_t blocked_ = 0;
   uint32_t time_mask_ = kNoTimes;
   std::vector<int64_t> times_;
-  alignas(64) uint8_t control_[64] = {};
-  alignas(64) uint8_t data_[kMaxDataBytes] = {};
 };
 
 }  // namespace suede::perf

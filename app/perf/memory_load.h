@@ -55,7 +55,6 @@ class MemoryLoad : public OperationLoad<MemoryLoad> {
   uint32_t Ask(MemoryOperation operation);
   void FindServer(Time now);
   void OnRefusal(uint32_t status, Time now);
-  void Prepare();
   MemoryOperation AtomicOf(const Slot& slot) const;
   MemoryOperation OperationOf(Slot& slot) const;
   void CheckValue(Slot& slot);

@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <deque>
 #include <memory>
 
 #include "perf/memory_load.h"
@@ -64,21 +63,6 @@ int LibraryCalls::Start(const MemoryOperation& operation) {
       break;
   }
   return -EINVAL;
-}
-
-// Returns the parameters of a suede_mem or its target, for the own instance of the options.
-template <class Params>
-Params ParamsOf(const Options& options) {
-  Params params{};
-  params.size = sizeof params;
-  params.request_vcs = MaskOf(options.vcs);
-  if (options.xpuid >= 0) {
-    params.plane_count = 1;
-    params.planes[0] = {.xpuid = static_cast<uint16_t>(options.xpuid),
-                        .instance = static_cast<uint8_t>(options.instance),
-                        .reserved = 0};
-  }
-  return params;
 }
 
 using Target = std::unique_ptr<suede_mem_target, decltype(&suede_mem_target_close)>;
@@ -161,6 +145,7 @@ bool Serve(const Options& options, suede_mem_target* target, const std::atomic<b
 
 int RunMemory(const Options& options, Document document, const std::atomic<bool>& stop) {
   auto params = ParamsOf<suede_mem_params>(options);
+  params.request_vcs = MaskOf(options.vcs);
   params.response_vcs = 1u << ResponseVc(params.request_vcs);
   params.unordered = options.unordered ? 1 : 0;
   params.max_requests_to_target = RequestsToTarget(options.inflight);
@@ -172,16 +157,15 @@ int RunMemory(const Options& options, Document document, const std::atomic<bool>
   return RunClient(
       options,
       [&](uint32_t bytes) {
-        std::deque<LoadRun<MemoryLoad>> runs;
-        runs.emplace_back(PlanOf(options, bytes), stop, calls, options, bytes);
-        return RunInWorkers(
-            options, bytes, runs, [&](uint32_t) -> auto& { return calls; });
+        return RunInOne<LoadRun<MemoryLoad>>(options, bytes, calls, nullptr, stop, calls, options,
+                                             bytes);
       },
       &document, stop);
 }
 
 int ServeMemory(const Options& options, Document document, const std::atomic<bool>& stop) {
-  const auto params = ParamsOf<suede_mem_target_params>(options);
+  auto params = ParamsOf<suede_mem_target_params>(options);
+  params.request_vcs = MaskOf(options.vcs);
   suede_mem_target* opened = nullptr;
   int error = suede_mem_target_open(options.endpoint.c_str(), &params, &opened);
   if (error != 0) return FailToConnect(StatusOfMemoryCall(error, options));

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <deque>
 #include <list>
 #include <memory>
 
@@ -24,16 +23,9 @@ using Access = std::unique_ptr<suede_sockets, decltype(&suede_sockets_close)>;
 
 // Opens the sockets of the own instance. Returns null, and stores the error in *status, on failure.
 Access OpenAccess(const Options& options, absl::Status* status) {
-  suede_sockets_params params{};
-  params.size = sizeof params;
+  auto params = ParamsOf<suede_sockets_params>(options);
   params.data_vcs = 1u << options.vcs[0];
   params.control_vcs = 1u << (options.vcs[0] == 3 ? 2 : 3);
-  if (options.xpuid >= 0) {
-    params.plane_count = 1;
-    params.planes[0] = {.xpuid = static_cast<uint16_t>(options.xpuid),
-                        .instance = static_cast<uint8_t>(options.instance),
-                        .reserved = 0};
-  }
   suede_sockets* opened = nullptr;
   const int error = suede_sockets_open(options.endpoint.c_str(), &params, &opened);
   if (error != 0) *status = StatusOfMemoryCall(error, options);
@@ -223,10 +215,8 @@ int RunMessages(const Options& options, Document document, const std::atomic<boo
   return RunClient(
       options,
       [&](uint32_t bytes) {
-        std::deque<LoadRun<MessageLoad>> runs;
-        runs.emplace_back(PlanOf(options, bytes), stop, access.get(), clock, options, bytes);
-        return RunInWorkers(
-            options, bytes, runs, [&](uint32_t) -> auto& { return clock; });
+        return RunInOne<LoadRun<MessageLoad>>(options, bytes, clock, nullptr, stop, access.get(),
+                                              clock, options, bytes);
       },
       &document, stop);
 }

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "perf/completion_tags.h"
 #include "perf/endpoint.h"
-#include "perf/message_tags.h"
 #include "perf/protocol.h"
 #include "perf/streams.h"
 
@@ -17,9 +17,12 @@ template <PerfEndpoint E>
 class MessageSender {
  public:
   // The owner of `tags` receives the completions.
-  MessageSender(E& endpoint, const std::vector<StreamId>& streams, MessageTags& tags)
-      : endpoint_(endpoint), streams_(streams), tags_(tags),
-        count_(streams.size() * endpoint.lanes()), sent_(count_) {}
+  MessageSender(E& endpoint, const std::vector<StreamId>& streams, CompletionTags& tags)
+      : endpoint_(endpoint),
+        streams_(streams),
+        tags_(tags),
+        count_(streams.size() * endpoint.lanes()),
+        sent_(count_) {}
 
   // Begins to send `message`, whose flow is lane 0's; the other lanes get the following flows.
   // `completed`: requests a completion for each message, as far as `tags` permits.
@@ -52,7 +55,7 @@ class MessageSender {
       const SendResult result = endpoint_.Send({.xpuid = streams_[index].xpuid,
                                                 .vc = streams_[index].vc,
                                                 .flags = flags,
-                                                .tag = MessageTags::kTag,
+                                                .tag = CompletionTags::kMessage,
                                                 .control = message_.control,
                                                 .data = message_.data},
                                                lane);
@@ -73,7 +76,7 @@ class MessageSender {
 
   E& endpoint_;
   const std::vector<StreamId>& streams_;
-  MessageTags& tags_;
+  CompletionTags& tags_;
   const size_t count_;
   size_t sent_;
   uint8_t first_flow_ = 0;

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -49,6 +51,28 @@ int ConcludeServer(const Options& options, const StreamCounts* total, uint64_t r
 uint32_t NewRunNumber();
 // Returns the log of --interval_json; null if not requested.
 absl::StatusOr<std::unique_ptr<IntervalLog>> OpenIntervalLog(const Options& options);
+
+// Formats ids, sorted and without duplicates, as "0, 2-5, 9". Ends with "..." after `max` numbers
+// and ranges.
+std::string RangesOf(std::vector<uint32_t> ids, size_t max = 16);
+
+// Queries the daemon's management socket. Returns "; its peers are XPU 0, 2-5 (FILE)", or the
+// command to list them if the query fails. `endpoint`: value of --endpoint.
+std::string PeersOf(const std::string& endpoint);
+
+// Returns parameters of a call of libsuede-mem, for the own instance of the options.
+template <class Params>
+Params ParamsOf(const Options& options) {
+  Params params{};
+  params.size = sizeof params;
+  if (options.xpuid >= 0) {
+    params.plane_count = 1;
+    params.planes[0] = {.xpuid = static_cast<uint16_t>(options.xpuid),
+                        .instance = static_cast<uint8_t>(options.instance),
+                        .reserved = 0};
+  }
+  return params;
+}
 
 // Prints the error. Returns `code`.
 int Fail(const absl::Status& status, int code);

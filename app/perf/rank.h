@@ -90,7 +90,7 @@ class Rank {
     suede_completion done[32];
     const uint32_t count = endpoint_.PollCompletions(done, 32);
     for (uint32_t i = 0; i < count; ++i) {
-      if (done[i].tag == MessageTags::kTag)
+      if (done[i].tag == CompletionTags::kMessage)
         barrier_.tags().OnCompletion();
       else
         work_.OnCompletion(done[i], now);

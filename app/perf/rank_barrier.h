@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
+#include "perf/completion_tags.h"
 #include "perf/endpoint.h"
-#include "perf/message_tags.h"
 #include "perf/protocol.h"
 #include "perf/rank_plan.h"
 
@@ -27,7 +27,7 @@ class RankBarrier {
       : endpoint_(endpoint),
         plan_(plan),
         nonce_(nonce),
-        tags_(endpoint.completion_limit()),
+        tags_(CompletionTags::ForMessages(endpoint.completion_limit())),
         members_(leads() ? plan.xpuids.size() : 0) {}
 
   bool leads() const { return plan_.rank == 0; }
@@ -82,7 +82,7 @@ class RankBarrier {
   }
   // Whether everything was sent and, on rank 0, acknowledged.
   bool IsQuiet() const { return outbox_.empty() && (!leads() || tags_.outstanding() == 0); }
-  MessageTags& tags() { return tags_; }
+  CompletionTags& tags() { return tags_; }
 
   // ---- Rank 0.
 
@@ -152,7 +152,7 @@ class RankBarrier {
                         .vc = plan_.vcs[0],
                         .flags = static_cast<uint8_t>(SUEDE_RECORD_TRANSMIT_NOW |
                                                       (tagged ? SUEDE_RECORD_COMPLETION : 0)),
-                        .tag = MessageTags::kTag,
+                        .tag = CompletionTags::kMessage,
                         .control = letter.message.control,
                         .data = letter.message.data},
                        0);
@@ -164,7 +164,7 @@ class RankBarrier {
   E& endpoint_;
   const RankPlan& plan_;
   const uint32_t nonce_;
-  MessageTags tags_;
+  CompletionTags tags_;
   uint32_t barrier_ = 0;
   Time said_{};
   std::optional<Release> release_;  // received release of this rank

@@ -83,9 +83,7 @@ class RequestLoop {
     const Duration took = now - pending.front().due;
     pending.pop_front();
     --outstanding_;
-    const auto took_ns = static_cast<uint64_t>(std::max<int64_t>(took.count(), 0));
-    if (cells_ != nullptr) cells_->OnLatency(took_ns);
-    if (measured_) result_.response_ns.Record(took_ns);
+    RecordTime(took, cells_, measured_, &result_.response_ns);
     if (plan_.rate > 0) return;
     free_at_.push(now + Exponential(static_cast<double>(plan_.think.count())));
   }

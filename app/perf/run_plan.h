@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "perf/load_sender.h"
+#include "perf/command_writer.h"
 #include "perf/streams.h"
 
 namespace suede::perf {

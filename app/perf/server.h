@@ -9,14 +9,16 @@
 #include <deque>
 #include <list>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "perf/batch_receiver.h"
+#include "perf/completion_tags.h"
 #include "perf/endpoint.h"
 #include "perf/interval_log.h"
 #include "perf/load_sender.h"
-#include "perf/message_tags.h"
 #include "perf/progress.h"
 #include "perf/protocol.h"
 #include "perf/schedule.h"
@@ -33,8 +35,11 @@ template <PerfEndpoint E>
 class ServerWorkload {
  public:
   ServerWorkload(E& endpoint, uint16_t own_xpuid, const std::vector<uint8_t>& vcs, bool echoes)
-      : endpoint_(endpoint), receiver_(endpoint, vcs), own_xpuid_(own_xpuid), echoes_(echoes),
-        tags_(endpoint.completion_limit()) {}
+      : endpoint_(endpoint),
+        receiver_(std::in_place, endpoint, vcs),
+        own_xpuid_(own_xpuid),
+        echoes_(echoes),
+        tags_(CompletionTags::ForMessages(endpoint.completion_limit())) {}
   // Constructs the server of a peer.
   ServerWorkload(E& endpoint, uint16_t own_xpuid)
       : ServerWorkload(endpoint, own_xpuid, {}, /*echoes=*/false) {
@@ -44,7 +49,7 @@ class ServerWorkload {
   // Performs one step without blocking. Returns whether there was work.
   bool Turn(Time now) {
     now_ = now;
-    bool worked = receiver_.Poll([this](const ReceivedCommand& c) { return OnCommand(c); });
+    bool worked = receiver_->Poll([this](const ReceivedCommand& c) { return OnCommand(c); });
     worked |= SendLate();
     if (progress_ != nullptr) progress_->received.store(received_, std::memory_order_relaxed);
     if (to_flush_) {
@@ -54,6 +59,7 @@ class ServerWorkload {
     for (Reverse& reverse : reverses_) {
       if (!reverse.ended) worked |= reverse.Send(now) > 0;
     }
+    if (linger_ && (PollCompletions() || worked)) last_work_ = now;
     return worked;
   }
 
@@ -80,7 +86,7 @@ class ServerWorkload {
 
   // --- For a peer ---
 
-  MessageTags& tags() { return tags_; }
+  CompletionTags& tags() { return tags_; }
   // Whether the command is load or a request to a server.
   static bool IsForServer(const ReceivedCommand& command) {
     const Opcode opcode = OpcodeOf(command.control);
@@ -88,14 +94,25 @@ class ServerWorkload {
     const auto message = DecodeMessage(command.control, command.control_bytes);
     return message && (message->code == Code::kStart || message->code == Code::kReportRequest);
   }
-  // Whether reports of `runs` runs on the VC were sent to the XPU, and no other run is open.
-  bool HasServed(StreamId from, size_t runs) const {
-    const auto found = served_.find({from.xpuid, from.vc});
-    return found != served_.end() && found->second.open.empty() &&
-           found->second.runs >= runs;
+  // The end of a peer's service, after its own runs.
+  struct Linger {
+    std::vector<uint16_t> peers;
+    std::vector<uint8_t> vcs;
+    size_t runs = 0;     // of each peer on each VC
+    Duration timeout{};  // without any command
+  };
+  // Receives without the client from now on, until the peers have completed their runs, or for the
+  // timeout.
+  void StartLinger(const Linger& linger, Time now) {
+    linger_ = linger;
+    last_work_ = now;
+    receiver_.emplace(endpoint_, linger_->vcs);
   }
-  // Whether all responses were acknowledged.
-  bool IsQuiet() const { return late_.empty() && tags_.outstanding() == 0; }
+  bool done() const {
+    if (!linger_) return false;
+    if (now_ - last_work_ > linger_->timeout) return true;
+    return late_.empty() && tags_.outstanding() == 0 && HasServedAll();
+  }
 
   // Processes a command. Returns false if it must be passed again.
   bool OnCommand(const ReceivedCommand& command) {
@@ -161,6 +178,26 @@ class ServerWorkload {
     uint32_t last_reported = 0;                     // latest reported run
     std::set<std::pair<uint32_t, uint8_t>> open{};  // {run, flow} begun and not reported
   };
+
+  // Whether reports of all runs were sent, and no other run is open.
+  bool HasServedAll() const {
+    for (const uint8_t vc : linger_->vcs) {
+      for (const uint16_t xpuid : linger_->peers) {
+        const auto found = served_.find({xpuid, vc});
+        if (found == served_.end() || !found->second.open.empty()) return false;
+        if (found->second.runs < linger_->runs) return false;
+      }
+    }
+    return true;
+  }
+  bool PollCompletions() {
+    suede_completion done[16];
+    const uint32_t count = endpoint_.PollCompletions(done, 16);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (done[i].tag == CompletionTags::kMessage) tags_.OnCompletion();
+    }
+    return count > 0;
+  }
 
   bool SendBack(const ReceivedCommand& command, Opcode opcode) {
     uint8_t control[kMaxControlBytes];
@@ -254,14 +291,14 @@ class ServerWorkload {
 
   bool Answer(StreamId to, const uint8_t* control, const uint8_t* data, bool tagged = false) {
     // The control encodes the length of the data, which may be shorter than the buffer.
-    const SendResult result = endpoint_.Send(
-        {.xpuid = to.xpuid,
-         .vc = to.vc,
-         .flags = static_cast<uint8_t>(tagged ? SUEDE_RECORD_COMPLETION : 0),
-         .tag = MessageTags::kTag,
-         .control = control,
-         .data = data},
-        0);
+    const SendResult result =
+        endpoint_.Send({.xpuid = to.xpuid,
+                        .vc = to.vc,
+                        .flags = static_cast<uint8_t>(tagged ? SUEDE_RECORD_COMPLETION : 0),
+                        .tag = CompletionTags::kMessage,
+                        .control = control,
+                        .data = data},
+                       0);
     to_flush_ = true;
     if (tagged && result == SendResult::kOk) tags_.OnSent();
     // Drops invalid commands, which would block the VC forever.
@@ -275,18 +312,20 @@ class ServerWorkload {
   }
 
   E& endpoint_;
-  BatchReceiver<E> receiver_;
+  std::optional<BatchReceiver<E>> receiver_;
   const uint16_t own_xpuid_;
   const bool echoes_;
   bool is_peer_ = false;
   bool to_flush_ = false;
+  std::optional<Linger> linger_;
+  Time last_work_{};  // while it lingers
   Time now_{};
   Time next_take_{};
   Duration take_gap_{};  // 0: no limit
   IntervalCells* cells_ = nullptr;
   uint64_t received_ = 0;
   WorkerProgress* progress_ = nullptr;
-  MessageTags tags_;
+  CompletionTags tags_;
   std::deque<Question> late_;
   std::map<std::pair<uint16_t, uint8_t>, Served> served_;
   RxTable table_;

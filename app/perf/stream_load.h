@@ -41,7 +41,7 @@ class StreamLoad {
         board_(board),
         flow_(flow),
         server_(server),
-        own_tags_(endpoint.completion_limit()),
+        own_tags_(CompletionTags::ForMessages(endpoint.completion_limit())),
         sender_(endpoint, plan_.shape, plan_.streams, own_xpuid, flow),
         collector_(endpoint, record, board, sender_, vcs, tags(), server),
         messages_(endpoint, plan_.streams, tags()) {
@@ -159,7 +159,7 @@ class StreamLoad {
   static constexpr Duration kWatchRound = std::chrono::milliseconds(100);
 
   // A peer's server shares the accounting of completions.
-  MessageTags& tags() { return server_ != nullptr ? server_->tags() : own_tags_; }
+  CompletionTags& tags() { return server_ != nullptr ? server_->tags() : own_tags_; }
 
   Duration WatchGap() const {
     const auto streams = static_cast<int64_t>(sender_.streams());
@@ -254,7 +254,7 @@ class StreamLoad {
   RunBoard& board_;
   const uint8_t flow_;
   ServerWorkload<E>* const server_;
-  MessageTags own_tags_;
+  CompletionTags own_tags_;
   LoadSender<E> sender_;
   LoadCollector<E> collector_;
   MessageSender<E> messages_;

@@ -5,18 +5,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <queue>
 #include <string>
 #include <vector>
 
+#include "perf/command_writer.h"
+#include "perf/completion_tags.h"
 #include "perf/endpoint.h"
 #include "perf/interval_log.h"
-#include "perf/message_tags.h"
-#include "perf/payload.h"
-#include "perf/protocol.h"
 #include "perf/rank_plan.h"
-#include "perf/unreachable.h"
 
 namespace suede::perf {
 
@@ -39,12 +36,13 @@ class TransferSender {
       : endpoint_(endpoint),
         plan_(plan),
         result_(result),
-        tag_limit_(endpoint.completion_limit() - MessageTags::LimitOf(endpoint.completion_limit())),
-        run_(std::max(endpoint.pack_limit() / (kSequencedControlBytes + plan.data_bytes), 1u)),
+        writer_(endpoint, {.data_bytes = plan.data_bytes, .check = plan.check},
+                plan.xpuids[plan.rank]),
+        tags_(CompletionTags::ForLoad(endpoint.completion_limit())),
         next_(plan.xpuids.size() * kVcCount * kFlows) {}
 
   // Sets the tag of the current run, in byte 3 of its load.
-  void SetTag(uint8_t tag) { tag_ = tag; }
+  void SetTag(uint8_t tag) { writer_.SetRunTag(tag); }
   void Add(const Outgoing& transfer, Time now) {
     if (transfer.due <= now)
       active_.push_back(transfer);
@@ -76,21 +74,18 @@ class TransferSender {
   // Whether no transfer is due.
   bool waits() const { return active_.empty(); }
   // Whether the endpoint rejected a command as invalid, which ends the run.
-  bool refused() const { return refused_; }
+  bool refused() const { return writer_.refused(); }
   // Reason why a destination is unreachable, which ends the run; empty: none.
   const std::string& unreachable() const { return unreachable_; }
   // Processes the completion of a transfer's last command.
   void OnCompletion(const suede_completion& done, Time now, bool measured) {
-    --tags_outstanding_;
+    tags_.OnCompletion();
     ++result_.completions[std::min<size_t>(done.status, kCompletionStatuses - 1)];
     if (IsUnreachable(done)) unreachable_ = UnreachableText(done);
     if (done.status != SUEDE_STATUS_OK) return;
     const Duration took = now - TimeFromNs(static_cast<int64_t>(done.tag));
-    const auto took_ns = static_cast<uint64_t>(std::max<int64_t>(took.count(), 0));
-    if (cells_ != nullptr) cells_->OnLatency(took_ns);
-    if (measured) result_.transfer_ns.Record(took_ns);
+    RecordTime(took, cells_, measured, &result_.transfer_ns);
   }
-  uint32_t tags_outstanding() const { return tags_outstanding_; }
   // Also records transfer times in `cells`.
   void LogTo(IntervalCells* cells) { cells_ = cells; }
 
@@ -102,98 +97,41 @@ class TransferSender {
 
   // Sends a PDU's worth of commands, or the transfer's last command.
   bool Visit(Outgoing& out) {
+    uint32_t& next = next_[(size_t{out.rank} * kVcCount + out.vc) * kFlows + out.flow];
+    const CommandPlace place{
+        .to = {plan_.xpuids[out.rank], out.vc}, .flow = out.flow, .sequence = next};
     const uint64_t whole = (out.bytes - 1) / plan_.data_bytes;  // without the last command
-    if (whole == 0) return SendLast(out);
-    return SendRun(out, static_cast<uint32_t>(std::min<uint64_t>(whole, run_)));
-  }
-
-  bool SendRun(Outgoing& out, uint32_t max) {
-    uint8_t shape[2];
-    SetShape(shape, OpcodeFor(), kSequencedControlBytes, plan_.data_bytes);
-    const uint16_t xpuid = plan_.xpuids[out.rank];
-    CommandSpan span;
-    SendResult result = endpoint_.Reserve(
-        {.xpuid = xpuid, .vc = out.vc, .type = shape[0], .length = shape[1]}, max, &span, 0);
-    if (result == SendResult::kOk) {
-      uint32_t& next = NextOf(out);
-      for (uint32_t i = 0; i < span.count; ++i) {
-        const size_t offset = size_t{i} * span.stride;
-        Write(out, next + i, span.control + offset, span.data + offset, plan_.data_bytes);
-      }
-      result = endpoint_.Commit(span.count, 0);
-      if (result == SendResult::kOk) {
-        next += span.count;
-        return Sent(out, span.count, uint64_t{span.count} * plan_.data_bytes);
-      }
+    uint64_t bytes = out.bytes;
+    uint32_t commands;
+    if (whole != 0) {
+      commands = writer_.SendRun(
+          place, static_cast<uint32_t>(std::min<uint64_t>(whole, writer_.pdu_commands())));
+      bytes = uint64_t{commands} * plan_.data_bytes;
+    } else {
+      const bool tagged = tags_.HasRoom();
+      commands = writer_.Send(place, static_cast<uint32_t>(bytes),
+                              tagged ? uint8_t{SUEDE_RECORD_COMPLETION} : uint8_t{0},
+                              static_cast<uint64_t>(ToNs(out.due)));
+      if (commands != 0 && tagged) tags_.OnSent();
     }
-    return Refused(result);
-  }
-
-  bool SendLast(Outgoing& out) {
-    const auto bytes = static_cast<uint32_t>(out.bytes);
-    alignas(64) uint8_t control[64] = {};
-    alignas(64) uint8_t data[kMaxDataBytes] = {};
-    SetShape(control, OpcodeFor(), kSequencedControlBytes, bytes);
-    uint32_t& next = NextOf(out);
-    Write(out, next, control, data, bytes);
-    const bool tagged = tags_outstanding_ < tag_limit_;
-    const SendResult result =
-        endpoint_.Send({.xpuid = plan_.xpuids[out.rank],
-                        .vc = out.vc,
-                        .flags = static_cast<uint8_t>(tagged ? SUEDE_RECORD_COMPLETION : 0),
-                        .tag = static_cast<uint64_t>(ToNs(out.due)),
-                        .control = control,
-                        .data = data},
-                       0);
-    if (result != SendResult::kOk) return Refused(result);
-    tags_outstanding_ += tagged ? 1 : 0;
-    ++next;
-    return Sent(out, 1, bytes);
-  }
-
-  Opcode OpcodeFor() const { return plan_.check ? Opcode::kCheckedLoad : Opcode::kLoad; }
-  uint32_t& NextOf(const Outgoing& out) {
-    return next_[(size_t{out.rank} * kVcCount + out.vc) * kFlows + out.flow];
-  }
-  // Writes a command, except for its first two bytes.
-  void Write(const Outgoing& out, uint32_t sequence, uint8_t* control, uint8_t* data,
-             uint32_t bytes) const {
-    control[2] = out.flow;
-    control[3] = tag_;
-    StoreBe32(control + 4, sequence);
-    if (!plan_.check) {
-      std::memset(data, 0, bytes);
-      return;
+    if (commands == 0) {
+      ++result_.blocked;
+      return false;
     }
-    FillContent({.source = plan_.xpuids[plan_.rank],
-                 .destination = plan_.xpuids[out.rank],
-                 .vc = out.vc,
-                 .flow = out.flow,
-                 .sequence = sequence},
-                control, kSequencedControlBytes, data, bytes);
-  }
-  bool Sent(Outgoing& out, uint32_t commands, uint64_t bytes) {
+    next += commands;
     out.bytes -= bytes;
     result_.sent_commands += commands;
     result_.sent_bytes += bytes;
     return true;
-  }
-  bool Refused(SendResult result) {
-    refused_ |= result == SendResult::kInvalid;
-    ++result_.blocked;
-    return false;
   }
 
   E& endpoint_;
   const RankPlan& plan_;
   RankResult& result_;
   IntervalCells* cells_ = nullptr;
-  const uint32_t tag_limit_;
-  const uint32_t run_;  // number of commands in a full PDU
-  uint8_t tag_ = 0;
-  bool refused_ = false;
+  CommandWriter<E> writer_;
+  CompletionTags tags_;
   std::string unreachable_;
-  uint32_t tags_outstanding_ = 0;
   size_t cursor_ = 0;
   std::vector<Outgoing> active_;
   std::priority_queue<Outgoing, std::vector<Outgoing>, IsLater> later_;

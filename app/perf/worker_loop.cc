@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/worker_loop.h"
 
-#include <pthread.h>
-
 #include <cstdio>
 #include <thread>
 
+#include "perf/cacheline_probe.h"
+
 namespace suede::perf {
-namespace {
-
-void PinTo(uint32_t cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0) {
-    std::fprintf(stderr, "suede-perf: cannot pin a thread to CPU %u; running unpinned\n", cpu);
-  }
-}
-
-}  // namespace
 
 void InWorkers(uint32_t count, const std::vector<uint32_t>& cpus,
                const std::function<void(uint32_t)>& body) {
   const auto pinned = [&](uint32_t worker) {
-    if (worker < cpus.size()) PinTo(cpus[worker]);
+    if (worker < cpus.size() && !PinTo(cpus[worker])) {
+      std::fprintf(stderr, "suede-perf: cannot pin a thread to CPU %u; running unpinned\n",
+                   cpus[worker]);
+    }
     body(worker);
   };
   std::vector<std::thread> threads;

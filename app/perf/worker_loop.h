@@ -93,6 +93,16 @@ RunResult RunInWorkers(const Options& options, uint32_t data_bytes, std::deque<R
   return Combine(records, board);
 }
 
+// As above, one run, which is constructed from the options' plan, `stop` and `args`.
+template <class Run, class E, class... Args>
+RunResult RunInOne(const Options& options, uint32_t data_bytes, E& endpoint, const RunBoard* board,
+                   const std::atomic<bool>& stop, Args&&... args) {
+  std::deque<Run> runs;
+  runs.emplace_back(PlanOf(options, data_bytes), stop, std::forward<Args>(args)...);
+  return RunInWorkers(
+      options, data_bytes, runs, [&](uint32_t) -> E& { return endpoint; }, board);
+}
+
 }  // namespace suede::perf
 
 #endif  // SUEDE_APP_PERF_WORKER_LOOP_H_

@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "perf/client_endpoint.h"
-#include "perf/peers_of.h"
 #include "perf/programs.h"
 #include "perf/rank.h"
 #include "perf/worker_loop.h"

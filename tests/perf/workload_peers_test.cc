@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "loopback.h"
-#include "perf/peer_rest.h"
 #include "perf/server.h"
 #include "perf/stream_load.h"
 
@@ -23,7 +22,7 @@ class PeersTest : public ::testing::Test {
     RunPlan plan;
     std::unique_ptr<RunBoard> board;
     std::unique_ptr<StreamRun<LoopbackEndpoint>> client;
-    std::unique_ptr<PeerLinger<LoopbackEndpoint>> rest;
+    bool lingers = false;
     std::vector<uint16_t> others;
     std::vector<RunResult> results;
   };
@@ -59,7 +58,7 @@ class PeersTest : public ::testing::Test {
 
   // Returns whether the peer has left.
   bool Step(Peer& peer, const std::vector<uint8_t>& vcs, size_t runs) {
-    if (peer.rest != nullptr) return peer.rest->done() || (peer.rest->Turn(link_.now), false);
+    if (peer.lingers) return peer.server.done() || (peer.server.Turn(link_.now), false);
     if (peer.client != nullptr) {
       peer.client->Turn(link_.now);
       if (!peer.client->done()) return false;
@@ -67,8 +66,10 @@ class PeersTest : public ::testing::Test {
       peer.client.reset();
     }
     if (peer.results.size() == runs) {
-      peer.rest = std::make_unique<PeerLinger<LoopbackEndpoint>>(
-          peer.end, peer.server, peer.others, vcs, runs, std::chrono::seconds(1));
+      peer.server.StartLinger(
+          {.peers = peer.others, .vcs = vcs, .runs = runs, .timeout = std::chrono::seconds(1)},
+          link_.now);
+      peer.lingers = true;
       return false;
     }
     const auto run = static_cast<uint32_t>(peer.own * 100 + peer.results.size());
@@ -142,12 +143,12 @@ TEST_F(PeersTest, AServerThatSendsNothingIsNotWaitedForForEver) {
   peer.others = {2};
   LoopbackEndpoint end(link_, 2);
   ServerWorkload<LoopbackEndpoint> server(end, 2, {0}, false);
-  for (int round = 0; round < 5'000'000 && !(peer.rest && peer.rest->done()); ++round) {
+  for (int round = 0; round < 5'000'000 && !peer.server.done(); ++round) {
     link_.now += std::chrono::microseconds(1);
     Step(peer, {0}, 1);
     server.Turn(link_.now);
   }
-  EXPECT_TRUE(peer.rest->done());
+  EXPECT_TRUE(peer.server.done());
   EXPECT_EQ(peer.results[0].forward.received, 300u);
 }
 
