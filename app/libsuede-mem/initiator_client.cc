@@ -42,8 +42,8 @@ int suede_mem::Open(const char* name_or_path, const suede_mem_params& params) {
                 "suede_mem_params: max_requests is a power of two, 64 to 65536, those to a target "
                 "no more, max_operations up to 65536");
   }
-  const int error =
-      planes.Open(name_or_path, params.planes, params.plane_count, params.timeout_ms, response_vcs);
+  const int error = planes.Open(name_or_path, {params.planes, params.plane_count},
+                                params.timeout_ms, response_vcs);
   if (error != 0) return error;
   uint32_t first_number = 0;
   if (const int failed = suede::mem::Draw(&first_number); failed != 0) return failed;

@@ -99,15 +99,15 @@ int Plane::Send(const Burst& burst) {
   return BurstSink::kLost;
 }
 
-int Planes::Open(const char* name_or_path, const suede_instance* instances, uint32_t count,
+int Planes::Open(const char* name_or_path, std::span<const suede_instance> instances,
                  uint32_t timeout_ms, uint32_t vc_mask) {
-  planes_ = std::vector<Plane>(std::max(count, 1u));
+  planes_ = std::vector<Plane>(std::max<size_t>(instances.size(), 1));
   for (uint32_t i = 0; i < size(); ++i) {
-    if (count != 0 && instances[i].xpuid != instances[0].xpuid) {
+    const suede_instance* const instance = instances.empty() ? nullptr : &instances[i];
+    if (instance != nullptr && instance->xpuid != instances[0].xpuid) {
       return Fail(-EINVAL, "the planes are instances of one XPU");
     }
-    const int error =
-        planes_[i].Open(name_or_path, count == 0 ? nullptr : &instances[i], timeout_ms, vc_mask);
+    const int error = planes_[i].Open(name_or_path, instance, timeout_ms, vc_mask);
     if (error != 0) return error;
   }
   return 0;

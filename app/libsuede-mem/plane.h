@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "base/coordinates.h"
@@ -71,10 +72,10 @@ class Plane {
 // errno, except for Send.
 class Planes final : public BurstSink {
  public:
-  // Connects the planes, whose instances must belong to one XPU. `count` 0: one plane, with the
+  // Connects the planes, whose instances must belong to one XPU. No instances: one plane, with the
   // daemon's first instance.
-  int Open(const char* name_or_path, const suede_instance* instances, uint32_t count,
-           uint32_t timeout_ms, uint32_t vc_mask);
+  int Open(const char* name_or_path, std::span<const suede_instance> instances, uint32_t timeout_ms,
+           uint32_t vc_mask);
   // Reconnects the lost planes. Stores a mask of the reconnected ones in *reconnected.
   int Reconnect(uint32_t* reconnected);
 

@@ -55,8 +55,8 @@ int suede_sockets::Open(const char* name_or_path, const suede_sockets_params& pa
   if (channels > suede::message::kMaxChannels) {
     return Fail(-EINVAL, "suede_sockets_params: max_channels is up to 4096");
   }
-  const int error = planes_.Open(name_or_path, params.planes, params.plane_count, params.timeout_ms,
-                                 data_vcs_ | control_vcs);
+  const int error = planes_.Open(name_or_path, {params.planes, params.plane_count},
+                                 params.timeout_ms, data_vcs_ | control_vcs);
   if (error != 0) return error;
   uint64_t seed = 0;
   if (const int failed = suede::mem::Draw(&seed); failed != 0) return failed;

@@ -48,8 +48,8 @@ int suede_mem_target::Open(const char* name_or_path, const suede_mem_target_para
         -EINVAL,
         "suede_mem_target_params: response_places is 64 to 65536, notice_places 1 to 65536");
   }
-  const int error = planes_.Open(name_or_path, params.planes, params.plane_count, params.timeout_ms,
-                                 request_vcs_);
+  const int error = planes_.Open(name_or_path, {params.planes, params.plane_count},
+                                 params.timeout_ms, request_vcs_);
   if (error != 0) return error;
   target_ = std::make_unique<Target>(suede::mem::TargetParams{
       .planes = planes_.size(), .response_places = places, .notice_places = notices});
