@@ -162,8 +162,8 @@ int suede_mem::Poll() {
   const bool is_lost = GiveUpLost();
   if (has_received && initiator->HasUnsent()) Flush();
   if (initiator->open_operations() != 0) initiator->OnTime(suede::TimeFromNs(CoarseNs()));
-  const uint64_t completed = initiator->completed() - told_;
-  told_ += completed;
+  const uint64_t completed = initiator->completed() - reported_;
+  reported_ += completed;
   if (is_lost) return FailGone();
   return static_cast<int>(completed);
 }
@@ -173,7 +173,7 @@ int suede_mem::PollUntil(int timeout_ms, const Done& is_done) {
   const int64_t deadline = suede::mem::DeadlineOf(timeout_ms);
   constexpr int kWaitMs = 5;
   idler_.OnBusy();
-  uint32_t turn = 0;
+  uint32_t round = 0;
   for (;;) {
     const uint64_t before = initiator->completed();
     // Poll completes the operations of a lost plane, whose statuses report the loss.
@@ -185,7 +185,7 @@ int suede_mem::PollUntil(int timeout_ms, const Done& is_done) {
     }
     if (suede::mem::NowNs() >= deadline) return suede::mem::FailTimedOut();
     const int wait_ms = planes.size() == 1 ? kWaitMs : 1;
-    idler_.OnIdle(planes[turn++ % planes.size()], 1u << response_vc_, initiator->HasUnsent(),
+    idler_.OnIdle(planes[round++ % planes.size()], 1u << response_vc_, initiator->HasUnsent(),
                   wait_ms);
   }
 }

@@ -47,7 +47,7 @@ struct suede_mem {
   uint32_t deadline_ms_ = 0;
   uint8_t response_vc_ = 0;
   uint32_t unsent_calls_ = 0;
-  uint64_t told_ = 0;  // completed operations that Poll has reported
+  uint64_t reported_ = 0;  // completed operations that Poll has reported
   suede::mem::Idler idler_;
 };
 

@@ -134,9 +134,9 @@ int FailTimedOut() { return Fail(-ETIMEDOUT, "the time is over"); }
 bool Idler::OnIdle(bool may_wait) {
   constexpr uint32_t kPollsToYield = 64;
   constexpr int64_t kTimeToSleepNs = 10'000'000;
-  if (turns_++ < kPollsToYield) return false;
+  if (idle_polls_++ < kPollsToYield) return false;
   const int64_t now = NowNs();
-  if (turns_ == kPollsToYield + 1) since_ns_ = now;
+  if (idle_polls_ == kPollsToYield + 1) since_ns_ = now;
   if (now - since_ns_ >= kTimeToSleepNs && may_wait) return true;
   sched_yield();
   return false;

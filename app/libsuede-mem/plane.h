@@ -148,7 +148,7 @@ class Planes final : public BurstSink {
 };
 
 // A lock for which calls have priority over a thread that polls, which yields while IsAwaited.
-class TurnLock {
+class PriorityLock {
  public:
   void lock() {
     waiting_.fetch_add(1, std::memory_order_relaxed);
@@ -162,7 +162,7 @@ class TurnLock {
   std::mutex mutex_;
   std::atomic<uint32_t> waiting_{0};
 };
-using Turn = std::lock_guard<TurnLock>;
+using LockGuard = std::lock_guard<PriorityLock>;
 
 // The thread that polls the planes of a client.
 class PollThread {
@@ -224,10 +224,10 @@ class Idler {
   bool OnIdle(bool may_wait);
   // As above, and waits on the plane if due, for at most `wait_ms`.
   void OnIdle(Plane& plane, uint32_t vc_mask, bool wants_credit, int wait_ms);
-  void OnBusy() { turns_ = 0; }
+  void OnBusy() { idle_polls_ = 0; }
 
  private:
-  uint32_t turns_ = 0;
+  uint32_t idle_polls_ = 0;
   int64_t since_ns_ = 0;
 };
 

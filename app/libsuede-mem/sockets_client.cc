@@ -12,9 +12,9 @@ using suede::mem::DeadlineOf;
 using suede::mem::Fail;
 using suede::mem::FailPlaneGone;
 using suede::mem::FailTimedOut;
+using suede::mem::LockGuard;
 using suede::mem::NowNs;
 using suede::mem::Plane;
-using suede::mem::Turn;
 using suede::message::Got;
 using suede::message::Opened;
 using suede::message::Sockets;
@@ -71,11 +71,11 @@ int suede_sockets::Open(const char* name_or_path, const suede_sockets_params& pa
 }
 
 int suede_sockets::Reconnect() {
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   PollPlanes();
   uint32_t reconnected = 0;
   const int error = planes_.Reconnect(&reconnected);
-  told_ &= ~reconnected;
+  reported_ &= ~reconnected;
   return error;
 }
 
@@ -103,13 +103,13 @@ bool suede_sockets::PollPlanes() {
   sockets_->Pump(planes_);
   planes_.Flush();
   planes_.GiveUpLost([this](uint32_t plane) { sockets_->OnPlaneLost(plane); });
-  return (planes_.given_up() & ~told_) != 0;
+  return (planes_.given_up() & ~reported_) != 0;
 }
 
 int suede_sockets::Poll() {
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   if (!PollPlanes()) return 0;
-  told_ = planes_.given_up();
+  reported_ = planes_.given_up();
   return FailPlaneGone();
 }
 
@@ -119,7 +119,7 @@ void suede_sockets::Sleep(int64_t deadline_ns) {
   pollfd fds[SUEDE_MEM_MAX_PLANES] = {};
   nfds_t count = 0;
   {
-    const Turn turn(lock_);
+    const LockGuard lock(lock_);
     const suede_wait_set want{.credit_queues = sockets_->HasUnsent() ? 1u : 0u,
                               .completion_queues = 1,
                               .rx_vcs = data_vcs_ | 1u << control_vc_};
@@ -138,39 +138,39 @@ void suede_sockets::Sleep(int64_t deadline_ns) {
   }
 }
 
-void suede_sockets::Idle(Rest* rest, int64_t deadline_ns) {
-  if (rest->idler.OnIdle(!lock_.IsAwaited())) Sleep(deadline_ns);
+void suede_sockets::Idle(Backoff* backoff, int64_t deadline_ns) {
+  if (backoff->idler.OnIdle(!lock_.IsAwaited())) Sleep(deadline_ns);
 }
 
 template <class Done>
 int suede_sockets::PollUntil(int timeout_ms, const Done& is_done) {
   const int64_t deadline = DeadlineOf(timeout_ms);
-  Rest rest;
+  Backoff backoff;
   for (;;) {
     {
-      const Turn turn(lock_);
+      const LockGuard lock(lock_);
       PollPlanes();
       if (is_done()) return 0;
-      if (sockets_->progress() != rest.progress) rest.idler.OnBusy();
-      rest.progress = sockets_->progress();
+      if (sockets_->progress() != backoff.progress) backoff.idler.OnBusy();
+      backoff.progress = sockets_->progress();
     }
     if (NowNs() >= deadline) return FailTimedOut();
-    Idle(&rest, deadline);
+    Idle(&backoff, deadline);
   }
 }
 
 // ---- The thread.
 
 void suede_sockets::Run() {
-  Rest rest;
+  Backoff backoff;
   while (!thread_.must_stop()) {
     if (!lock_.IsAwaited()) {
-      const Turn turn(lock_);
+      const LockGuard lock(lock_);
       PollPlanes();
-      if (sockets_->progress() != rest.progress) rest.idler.OnBusy();
-      rest.progress = sockets_->progress();
+      if (sockets_->progress() != backoff.progress) backoff.idler.OnBusy();
+      backoff.progress = sockets_->progress();
     }
-    Idle(&rest, INT64_MAX);
+    Idle(&backoff, INT64_MAX);
   }
 }
 
@@ -201,7 +201,7 @@ int suede_sockets::OpenSocket(const suede_socket_params& params, suede_socket** 
       .epoch = params.epoch,
       .ring_bytes = params.ring_bytes == 0 ? 1u << 20 : params.ring_bytes,
       .operations = params.max_operations == 0 ? 256 : params.max_operations};
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   PollPlanes();
   uint32_t index = 0;
   switch (sockets_->Open(wanted, peers, &index)) {
@@ -271,7 +271,7 @@ int suede_sockets::StartSend(const suede_socket& socket, const void* data, uint6
   const bool is_endless = deadline_ms == 0 || deadline_ms == SUEDE_MEM_NO_DEADLINE;
   const int64_t deadline =
       is_endless ? INT64_MAX : suede::mem::CoarseNs() + int64_t{deadline_ms} * 1'000'000;
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   PollPlanes();
   const int error = StartLocked(socket, data, bytes, deadline, result, nullptr);
   if (error == 0) {
@@ -372,7 +372,7 @@ int suede_sockets::Receive(const suede_socket& socket, void* room, uint32_t byte
     return true;
   });
   if (is_offered) {
-    const Turn turn(lock_);
+    const LockGuard lock(lock_);
     const uint32_t filled = sockets_->receivers().WithdrawBuffer(socket.index);
     if (filled != 0) return static_cast<int>(filled);
   }
@@ -383,12 +383,12 @@ int suede_sockets::Receive(const suede_socket& socket, void* room, uint32_t byte
 int suede_sockets::CloseSocket(suede_socket* socket, int timeout_ms, uint32_t* status) {
   Status outcome = Status::kOk;
   {
-    const Turn turn(lock_);
+    const LockGuard lock(lock_);
     outcome = sockets_->StatusOf(socket->index);
     sockets_->Close(socket->index);
   }
   const int error = PollUntil(timeout_ms, [&] { return sockets_->IsClosed(socket->index); });
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   if (sockets_->senders().operations(socket->index) != nullptr)
     outcome = sockets_->OutcomeOf(socket->index);
   if (outcome == Status::kPending) outcome = Status::kOk;  // a receiver that never connected
@@ -405,18 +405,18 @@ int suede_sockets::CloseSocket(suede_socket* socket, int timeout_ms, uint32_t* s
 // ---- Queries.
 
 uint32_t suede_sockets::StatusOf(const suede_socket& socket) {
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   return static_cast<uint32_t>(sockets_->StatusOf(socket.index));
 }
 
 uint32_t suede_sockets::PeerStatusOf(const suede_socket& socket, uint32_t peer) {
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   if (peer >= sockets_->PeerCount(socket.index)) return SUEDE_SOCKET_NOT_OPEN;
   return static_cast<uint32_t>(sockets_->PeerStatus(socket.index, peer));
 }
 
 int suede_sockets::GetInfo(const suede_socket& socket, suede_socket_info* info) {
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   const suede::message::Channel& first = sockets_->PeerOf(socket.index, 0);
   const bool is_any = first.name.xpuid == suede::message::kAnyXpu;
   *info = {.size = sizeof *info,
@@ -445,7 +445,7 @@ int suede_sockets::GetInfo(const suede_socket& socket, suede_socket_info* info) 
 }
 
 int suede_sockets::GetCounts(suede_sockets_counts* counts) {
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   const suede::message::SocketsCounters& counters = sockets_->counters();
   *counts = {.size = sizeof *counts,
              .reserved = 0,

@@ -46,7 +46,7 @@ struct suede_sockets {
 
  private:
   // Backoff state of a polling call or of the thread: spins, yields the CPU, then sleeps.
-  struct Rest {
+  struct Backoff {
     suede::mem::Idler idler;
     uint64_t progress = 0;
   };
@@ -62,19 +62,19 @@ struct suede_sockets {
   // `timeout_ms` < 0: no timeout.
   template <class Done>
   int PollUntil(int timeout_ms, const Done& is_done);
-  void Idle(Rest* rest, int64_t deadline_ns);
+  void Idle(Backoff* backoff, int64_t deadline_ns);
   void Sleep(int64_t deadline_ns);
   friend class suede::mem::PollThread;
   void BeforeRun() {}
   void Run();  // body of the thread
 
-  suede::mem::TurnLock lock_;
+  suede::mem::PriorityLock lock_;
   std::unique_ptr<suede::message::Sockets> sockets_;
   suede::mem::Planes planes_;
   std::set<suede_socket*> open_;
   uint32_t data_vcs_ = 0;
   uint8_t control_vc_ = 0;
-  uint32_t told_ = 0;  // mask of planes whose loss was reported
+  uint32_t reported_ = 0;  // mask of planes whose loss was reported
 
   suede::mem::PollThread thread_{"a thread polls the sockets already",
                                  "no thread polls the sockets"};

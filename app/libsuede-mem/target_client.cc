@@ -14,9 +14,9 @@
 
 using suede::mem::Fail;
 using suede::mem::FailPlaneGone;
+using suede::mem::LockGuard;
 using suede::mem::Plane;
 using suede::mem::Target;
-using suede::mem::Turn;
 using suede::mem::Window;
 using suede::mem::WindowFile;
 using suede::mem::WindowTable;
@@ -59,7 +59,7 @@ int suede_mem_target::Open(const char* name_or_path, const suede_mem_target_para
 int suede_mem_target::Reconnect() {
   const std::lock_guard<std::mutex> no_start(thread_.mutex());
   if (thread_.is_started()) return FailServed();
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   ProcessLostPlanes();
   uint32_t reconnected = 0;
   int error = planes_.Reconnect(&reconnected);
@@ -115,7 +115,7 @@ int suede_mem_target::AddWindow(suede_mem_window* window) {
       if (const int error = suede::mem::Draw(&key); error != 0) return error;
     } while (key == 0);
   }
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   if (target_->windows().Find(window->id) != nullptr) {
     return Fail(-EEXIST, "there is a window of this id");
   }
@@ -164,7 +164,7 @@ int suede_mem_target::AddWindow(suede_mem_window* window) {
 }
 
 int suede_mem_target::RemoveWindow(uint32_t id) {
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   if (target_->windows().Find(id) == nullptr) return Fail(-ENOENT, "there is no window of this id");
   if (const int error = RemoveFromPlanes(id, planes_.size()); error != 0) return error;
   target_->windows().Remove(id);
@@ -377,7 +377,7 @@ bool suede_mem_target::ProcessLostPlanes() {
 
 int suede_mem_target::Serve(uint32_t max) {
   if (thread_.is_started()) return FailServed();
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   const uint32_t served = ServePlanes(max);
   if (ProcessLostPlanes()) return FailPlaneGone();
   return static_cast<int>(served);
@@ -386,12 +386,12 @@ int suede_mem_target::Serve(uint32_t max) {
 int suede_mem_target::Wait(int timeout_ms) {
   if (thread_.is_started()) return FailServed();
   const int64_t deadline = suede::mem::DeadlineOf(timeout_ms);
-  for (uint32_t turn = 0;; ++turn) {
-    Plane& plane = planes_[turn % planes_.size()];
+  for (uint32_t round = 0;; ++round) {
+    Plane& plane = planes_[round % planes_.size()];
     if (!plane.is_connected()) return FailPlaneGone();
     bool wants_credit = false;
     {
-      const Turn own(lock_);
+      const LockGuard lock(lock_);
       wants_credit = target_->HasWaiting();
     }
     const suede_wait_set want{
@@ -410,7 +410,7 @@ int suede_mem_target::Wait(int timeout_ms) {
 void suede_mem_target::Run() {
   constexpr int kWaitMs = 10;
   suede::mem::Idler idler;
-  for (uint32_t turn = 0; !thread_.must_stop(); ++turn) {
+  for (uint32_t round = 0; !thread_.must_stop(); ++round) {
     if (lock_.IsAwaited()) {
       sched_yield();
       continue;
@@ -418,7 +418,7 @@ void suede_mem_target::Run() {
     uint32_t served;
     bool has_waiting;
     {
-      const Turn lock(lock_);
+      const LockGuard lock(lock_);
       served = ServePlanes(kBatch);
       has_waiting = target_->HasWaiting();
       if (ProcessLostPlanes()) {
@@ -429,7 +429,7 @@ void suede_mem_target::Run() {
     if (served != 0) {
       idler.OnBusy();
     } else {
-      idler.OnIdle(planes_[turn % planes_.size()], request_vcs_, has_waiting,
+      idler.OnIdle(planes_[round % planes_.size()], request_vcs_, has_waiting,
                    planes_.size() == 1 ? kWaitMs : 1);
     }
   }
@@ -443,7 +443,7 @@ int suede_mem_target::Take(suede_mem_notice* notices, uint32_t max) {
   if (!may_serve && !has_notices_.load(std::memory_order_acquire)) {
     return is_lost_ ? FailPlaneGone() : 0;
   }
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   if (may_serve) {
     ServePlanes(kBatch);
     if (ProcessLostPlanes() && !target_->has_notices()) return FailPlaneGone();
@@ -463,7 +463,7 @@ int suede_mem_target::Take(suede_mem_notice* notices, uint32_t max) {
 }
 
 int suede_mem_target::GetCounts(suede_mem_target_counts* counts) {
-  const Turn turn(lock_);
+  const LockGuard lock(lock_);
   const suede::mem::TargetCounters& counters = target_->counters();
   uint64_t atomics = 0;
   for (int code = 4; code <= 8; ++code) atomics += counters.executed[code];

@@ -66,7 +66,7 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   void BeforeRun() { is_lost_ = false; }
   void Run();  // body of the thread
 
-  suede::mem::TurnLock lock_;
+  suede::mem::PriorityLock lock_;
   std::unique_ptr<suede::mem::Target> target_;
   suede::mem::Planes planes_;
   std::map<uint32_t, Mapping> mappings_;  // by window id; of windows that the program serves

@@ -61,7 +61,7 @@ void Serve(const Options& options, Endpoints& endpoints, Servers& servers,
     ClientEndpoint& endpoint = endpoints[worker];
     const uint32_t vc_mask = MaskOf(VcsOfWorker(options, worker % options.queues));
     ServeUntilEnd(
-        options, endpoint, stop, [&](Time now) { return servers[worker].Turn(now); },
+        options, endpoint, stop, [&](Time now) { return servers[worker].Poll(now); },
         [&] { return endpoint.lost(); },
         [&] {
           endpoint.CheckConnection();
@@ -97,7 +97,7 @@ void ServeOthers(const Options& options, Endpoints& endpoints, Servers& servers,
                         .timeout = Seconds(options.drain_s)},
                        endpoints[worker].Now());
     RunLoop(
-        endpoints[worker], options.spin, [&](Time now) { return server.Turn(now); },
+        endpoints[worker], options.spin, [&](Time now) { return server.Poll(now); },
         [&] { return stop || endpoints[worker].lost() || server.done(); });
   });
 }

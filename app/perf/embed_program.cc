@@ -44,8 +44,8 @@ class WorkloadHook : public PollHook {
   bool Poll(Time now) override {
     W* const workload = current_.load(std::memory_order_acquire);
     if (workload == nullptr) return false;
-    const bool worked = workload->Turn(now);
-    if (asked_back_.load(std::memory_order_relaxed) || workload->done()) {
+    const bool worked = workload->Poll(now);
+    if (is_reclaimed_.load(std::memory_order_relaxed) || workload->done()) {
       current_.store(nullptr, std::memory_order_release);
     }
     return worked;
@@ -53,12 +53,12 @@ class WorkloadHook : public PollHook {
 
   // Called by the control thread.
   void Give(W* workload) { current_.store(workload, std::memory_order_release); }
-  void Reclaim() { asked_back_.store(true, std::memory_order_relaxed); }
+  void Reclaim() { is_reclaimed_.store(true, std::memory_order_relaxed); }
   bool HasIt() const { return current_.load(std::memory_order_acquire) != nullptr; }
 
  private:
   std::atomic<W*> current_ = nullptr;
-  std::atomic<bool> asked_back_ = false;
+  std::atomic<bool> is_reclaimed_ = false;
 };
 
 // Returns the index of the instance of --xpuid and --instance in the configuration; -1: none.
@@ -102,17 +102,17 @@ class Host {
 
   // Attaches the client and claims the VCs. The lcores must run.
   absl::Status Attach(uint32_t vc_mask) {
-    absl::Status status = Ask(request::Attach{.client = kOwnClient,
-                                              .queue_instances = &number_,
-                                              .segment = segment_->base(),
-                                              .shape = &segment_->shape()});
+    absl::Status status = Call(request::Attach{.client = kOwnClient,
+                                               .queue_instances = &number_,
+                                               .segment = segment_->base(),
+                                               .shape = &segment_->shape()});
     if (!status.ok()) return status;
-    return Ask(request::Claim{
+    return Call(request::Claim{
         .vc_mask = static_cast<uint8_t>(vc_mask), .client = kOwnClient, .instance = number_});
   }
 
   // Waits until the peers have acknowledged everything, at most 1 s.
-  void Drain() { (void)Ask(request::Drain{}); }
+  void Drain() { (void)Call(request::Drain{}); }
 
   // Runs the endpoint's periodic control work, such as monitoring of ports.
   void Tick() {
@@ -121,7 +121,7 @@ class Host {
   }
 
  private:
-  absl::Status Ask(const LcoreRequest& request) {
+  absl::Status Call(const LcoreRequest& request) {
     Mailbox& mailbox = endpoint_.pipeline(lcore_).mailbox();
     if (!mailbox.requests.Push(request)) return absl::InternalError("the lcore's mailbox is full");
     LcoreReply reply;

@@ -63,8 +63,8 @@ int EmbeddedCalls::Poll(Time now) {
     return -ECONNRESET;
   }
   initiator_.OnTime(now);
-  const uint64_t completed = initiator_.completed() - told_;
-  told_ += completed;
+  const uint64_t completed = initiator_.completed() - reported_;
+  reported_ += completed;
   return static_cast<int>(completed);
 }
 

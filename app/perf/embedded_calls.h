@@ -34,7 +34,7 @@ class EmbeddedCalls final : public MemoryCalls, private BurstSink {
   const uint8_t response_vc_;
   mem::Initiator initiator_;
   Time polled_{};
-  uint64_t told_ = 0;  // completed operations that Poll has reported
+  uint64_t reported_ = 0;  // completed operations that Poll has reported
 };
 
 }  // namespace suede::perf

@@ -38,7 +38,7 @@ concept PerfEndpoint = requires(E endpoint, const ClientCommand& command, const 
   // which returns their credit.
   { endpoint.Receive(vc, received, max) } -> std::same_as<uint32_t>;
   { endpoint.Release(vc) };
-  // Returns the time of the clock whose times the engine's Turn gets.
+  // Returns the time of the clock whose times the engine's Poll gets.
   { endpoint.Now() } -> std::same_as<Time>;
   // Maximum of outstanding commands with a completion tag.
   { endpoint.completion_limit() } -> std::convertible_to<uint32_t>;

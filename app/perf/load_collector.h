@@ -49,9 +49,9 @@ class LoadCollector {
   // Number of commands whose timed echo or completion is outstanding.
   uint64_t under_way() const { return wants_echo_ ? under_way_ : sender_.tags_outstanding(); }
   // All servers have responded: an unreachable one from now on ends the run.
-  void OnAnswered() { answered_ = true; }
+  void OnAllResponded() { all_responded_ = true; }
   // The last reason why a server that has not responded is unreachable; empty: none.
-  const std::string& unreachable_reason() const { return not_there_; }
+  const std::string& unreachable_reason() const { return unreachable_reason_; }
 
  private:
   static constexpr uint32_t kBatch = 32;
@@ -122,9 +122,9 @@ class LoadCollector {
 
   // Processes the completion of a message, or of a watched command.
   void OnMessageCompletion(const suede_completion& done) {
-    if (done.status == SUEDE_STATUS_UNKNOWN_XPU || answered_) return OnBadCompletion(done);
+    if (done.status == SUEDE_STATUS_UNKNOWN_XPU || all_responded_) return OnBadCompletion(done);
     // Retries a server that has not responded yet, until the timeout.
-    not_there_ = IsUnreachable(done) ? UnreachableText(done) : "";
+    unreachable_reason_ = IsUnreachable(done) ? UnreachableText(done) : "";
   }
 
   void OnBadCompletion(const suede_completion& done) {
@@ -147,8 +147,8 @@ class LoadCollector {
   // Counts of this run.
   RxTable echoes_{/*from_zero=*/true};
   RxTable reverse_{/*from_zero=*/true};
-  bool answered_ = false;
-  std::string not_there_;
+  bool all_responded_ = false;
+  std::string unreachable_reason_;
 };
 
 }  // namespace suede::perf

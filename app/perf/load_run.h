@@ -60,7 +60,7 @@ struct LoadRecord {
 // Progress of a backend in a phase.
 enum class Advance : uint8_t { kIdle, kWorked, kDone, kAbandoned };
 
-// Owned by the thread that calls Turn. A backend has:
+// Owned by the thread that calls Poll. A backend has:
 //
 //   kCountsSent       counts commands when they are sent, and the load ends when none can be sent
 //                     for the drain timeout; false: counts operations when they end
@@ -70,7 +70,7 @@ enum class Advance : uint8_t { kIdle, kWorked, kDone, kAbandoned };
 //   max_burst(), under_way()   limits of `max`
 //   is_abandoned(), Abandon()  the end of the run of all workers
 //   Settle()          completes the record's result
-//   Flush()           ends a turn
+//   Flush()           ends a poll
 template <class Backend>
 class LoadRun {
  public:
@@ -81,7 +81,7 @@ class LoadRun {
   LoadRun(const LoadRun&) = delete;
 
   // Performs one step, without blocking if the backend does not. Returns whether there was work.
-  bool Turn(Time now) {
+  bool Poll(Time now) {
     if (done()) return false;
     bool worked = backend_.Poll(now);
     if (!record_.has_failed()) worked |= Step(now);

@@ -49,9 +49,9 @@ bool MemoryLoad::Poll(Time now) {
   return ended > 0;
 }
 
-uint32_t MemoryLoad::Ask(MemoryOperation operation) {
+uint32_t MemoryLoad::Execute(MemoryOperation operation) {
   if (!is_executing_) {
-    operation.result = &answer_;
+    operation.result = &single_result_;
     const int error = calls_.Start(operation);
     if (error == -EAGAIN) return SUEDE_MEM_PENDING;
     if (error != 0) {
@@ -60,8 +60,8 @@ uint32_t MemoryLoad::Ask(MemoryOperation operation) {
     }
     is_executing_ = true;
   }
-  if (answer_.status != SUEDE_MEM_PENDING) is_executing_ = false;
-  return answer_.status;
+  if (single_result_.status != SUEDE_MEM_PENDING) is_executing_ = false;
+  return single_result_.status;
 }
 
 // ---- Before the load.
@@ -84,7 +84,7 @@ Advance MemoryLoad::Connect(Time now) {
     operation.octets = memory_.data();
     operation.bytes = memory_.size();
   }
-  const uint32_t status = Ask(operation);
+  const uint32_t status = Execute(operation);
   if (status == SUEDE_MEM_PENDING) return Advance::kIdle;
   ++at_;
   if (status != SUEDE_MEM_OK) {
@@ -98,18 +98,18 @@ Advance MemoryLoad::Connect(Time now) {
 
 // Checks the next server and its window's size by reading the last 8 bytes that the load needs.
 void MemoryLoad::FindServer(Time now) {
-  if (until_ == kNever) until_ = now + Seconds(options_.connect_s);
-  if (now < again_) return;
-  room_.resize(sizeof(uint64_t));
-  const uint32_t status = Ask({.xpuid = options_.destinations[found_],
-                               .offset = needed_bytes_ - room_.size(),
-                               .octets = room_.data(),
-                               .bytes = room_.size(),
-                               .deadline_ms = 500});
+  if (deadline_ == kNever) deadline_ = now + Seconds(options_.connect_s);
+  if (now < retry_at_) return;
+  buffer_.resize(sizeof(uint64_t));
+  const uint32_t status = Execute({.xpuid = options_.destinations[found_],
+                                   .offset = needed_bytes_ - buffer_.size(),
+                                   .octets = buffer_.data(),
+                                   .bytes = buffer_.size(),
+                                   .deadline_ms = 500});
   if (status == SUEDE_MEM_PENDING) return;
   if (status != SUEDE_MEM_OK) return OnRefusal(status, now);
   ++found_;
-  until_ = kNever;
+  deadline_ = kNever;
 }
 
 void MemoryLoad::OnRefusal(uint32_t status, Time now) {
@@ -118,14 +118,14 @@ void MemoryLoad::OnRefusal(uint32_t status, Time now) {
     record_.Fail(Outcome::kRefused,
                  absl::StrCat("the window of XPU ", xpuid, " has less than the ", needed_bytes_,
                               " bytes that this load takes: --window there"));
-  } else if (now >= until_) {
+  } else if (now >= deadline_) {
     record_.Fail(Outcome::kPeerSilent,
                  absl::StrCat("XPU ", xpuid, " executes no memory operations (",
                               suede_mem_status_name(status),
                               "): is suede-perf --mode server --reaction memory there?"));
   }
   // Delays the next attempt, because an unreachable XPU fails immediately.
-  again_ = now + std::chrono::milliseconds(20);
+  retry_at_ = now + std::chrono::milliseconds(20);
 }
 
 // ---- The load.
@@ -247,7 +247,7 @@ Advance MemoryLoad::Finish(Time /*now*/) {
   if (!options_.check || result.is_unfinished || at_ == count || record_.stop) {
     return Advance::kDone;
   }
-  room_.resize(std::max<size_t>(bytes_, sizeof(uint64_t)));
+  buffer_.resize(std::max<size_t>(bytes_, sizeof(uint64_t)));
   if (IsAtomic())
     VerifyWord();
   else
@@ -256,11 +256,11 @@ Advance MemoryLoad::Finish(Time /*now*/) {
 }
 
 void MemoryLoad::VerifyWord() {
-  const uint32_t status =
-      Ask({.xpuid = options_.destinations[at_], .octets = room_.data(), .bytes = sizeof(uint64_t)});
+  const uint32_t status = Execute(
+      {.xpuid = options_.destinations[at_], .octets = buffer_.data(), .bytes = sizeof(uint64_t)});
   if (status == SUEDE_MEM_PENDING) return;
   uint64_t value = 0;
-  std::memcpy(&value, room_.data(), bytes_);
+  std::memcpy(&value, buffer_.data(), bytes_);
   const bool counts = options_.atomic != Atomic::kSwap;
   const uint64_t expected = bytes_ == 4 ? values_[at_] & UINT32_MAX : values_[at_];
   if (status != SUEDE_MEM_OK || (counts && value != expected)) ++record_.result.forward.wrong;
@@ -272,10 +272,10 @@ void MemoryLoad::VerifySlot() {
   if (slot.is_used) {
     MemoryOperation operation = OperationOf(slot);
     operation.opcode = mem::Opcode::kGet;
-    operation.octets = room_.data();
-    const uint32_t status = Ask(operation);
+    operation.octets = buffer_.data();
+    const uint32_t status = Execute(operation);
     if (status == SUEDE_MEM_PENDING) return;
-    if (status != SUEDE_MEM_OK || std::memcmp(room_.data(), slot.octets, bytes_) != 0) {
+    if (status != SUEDE_MEM_OK || std::memcmp(buffer_.data(), slot.octets, bytes_) != 0) {
       ++record_.result.forward.wrong;
     }
   }

@@ -52,7 +52,7 @@ class MemoryLoad : public OperationLoad<MemoryLoad> {
   };
 
   // Executes one operation outside of the load. To be called again while it returns PENDING.
-  uint32_t Ask(MemoryOperation operation);
+  uint32_t Execute(MemoryOperation operation);
   void FindServer(Time now);
   void OnRefusal(uint32_t status, Time now);
   MemoryOperation AtomicOf(const Slot& slot) const;
@@ -65,11 +65,11 @@ class MemoryLoad : public OperationLoad<MemoryLoad> {
   MemoryCalls& calls_;
   size_t found_ = 0;  // number of destinations with a server
   size_t at_ = 0;     // current destination or slot of the initialization or verification
-  suede_mem_result answer_ = {};
+  suede_mem_result single_result_ = {};
   bool is_executing_ = false;
-  std::vector<uint8_t> room_;  // memory of Ask's operation
-  Time until_ = kNever;        // deadline of finding the server
-  Time again_{};               // time of the next attempt to find the server
+  std::vector<uint8_t> buffer_;  // memory of Execute's operation
+  Time deadline_ = kNever;       // deadline of finding the server
+  Time retry_at_{};              // time of the next attempt to find the server
   std::vector<uint8_t> memory_;
   std::vector<Slot> slots_;
   uint64_t needed_bytes_ = 0;     // minimum size of the window

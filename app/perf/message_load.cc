@@ -14,7 +14,7 @@ namespace suede::perf {
 namespace {
 
 constexpr uint32_t kRoomBytes = 65536;
-constexpr int kPieceMs = 50;  // of a wait; signals are checked in between
+constexpr int kWaitMs = 50;  // of a wait; signals are checked in between
 
 }  // namespace
 
@@ -49,7 +49,7 @@ MessageLoad::MessageLoad(LoadRecord& record, suede_sockets* sockets, const TscCl
       clock_(clock),
       pattern_(std::max(bytes, kRoomBytes)),
       results_(slots()),
-      room_(kRoomBytes) {}
+      buffer_(kRoomBytes) {}
 
 MessageLoad::~MessageLoad() {
   suede_socket_close(sender_, 0, nullptr);
@@ -82,16 +82,16 @@ Advance MessageLoad::Connect(Time now) {
     }
     connecting_ = sender_;
   }
-  if (until_ == kNever) until_ = now + Seconds(options_.connect_s);
-  const int error = suede_socket_connect(connecting_, kPieceMs);
+  if (deadline_ == kNever) deadline_ = now + Seconds(options_.connect_s);
+  const int error = suede_socket_connect(connecting_, kWaitMs);
   if (error == 0) {
     is_connected_ = connecting_ == receiver_;
     if (is_connected_) return Advance::kDone;
     connecting_ = receiver_;
-    until_ = kNever;
+    deadline_ = kNever;
   } else if (error != -ETIMEDOUT) {
     FailAsCall(error);
-  } else if (!record_.stop && clock_.Now() >= until_) {
+  } else if (!record_.stop && clock_.Now() >= deadline_) {
     record_.Fail(Outcome::kPeerSilent,
                  absl::StrCat("XPU ", options_.destinations[0], " takes no messages (",
                               suede_socket_status_name(suede_socket_peer_status(connecting_, 0)),
@@ -120,11 +120,11 @@ bool MessageLoad::OnEnd(size_t at) {
 
 // Receives and verifies echoes. Returns whether there were any.
 bool MessageLoad::TakeEchoes() {
-  const int count = suede_socket_receive(receiver_, room_.data(), kRoomBytes, 0);
+  const int count = suede_socket_receive(receiver_, buffer_.data(), kRoomBytes, 0);
   if (count == -EAGAIN) return false;
   if (count < 0) return FailAsCall(count);
   if (options_.check &&
-      std::memcmp(room_.data(), pattern_.At(echoed_bytes_), static_cast<size_t>(count)) != 0) {
+      std::memcmp(buffer_.data(), pattern_.At(echoed_bytes_), static_cast<size_t>(count)) != 0) {
     ++record_.result.reverse.wrong;
   }
   echoed_bytes_ += static_cast<uint32_t>(count);

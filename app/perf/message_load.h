@@ -75,10 +75,10 @@ class MessageLoad : public OperationLoad<MessageLoad> {
   suede_socket* sender_ = nullptr;
   suede_socket* receiver_ = nullptr;  // for echoes, or for the report
   std::vector<suede_socket_result> results_;
-  std::vector<uint8_t> room_;
+  std::vector<uint8_t> buffer_;
   uint64_t echoed_bytes_ = 0;
   suede_socket* connecting_ = nullptr;
-  Time until_ = kNever;  // deadline of connecting_
+  Time deadline_ = kNever;  // deadline of connecting_
   bool is_connected_ = false;
 };
 

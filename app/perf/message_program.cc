@@ -43,13 +43,13 @@ class MessageServer {
   }
 
   // Serves every stream once. Returns whether there was work.
-  bool Turn() {
+  bool Poll() {
     bool worked = false;
     is_lost_ |= suede_sockets_poll(sockets_) == -ECONNRESET;
     for (auto stream = streams_.begin(); stream != streams_.end();) {
-      const Turned turned = Serve(*stream);
-      worked |= turned != Turned::kIdle;
-      if (turned != Turned::kOver) {
+      const Advance advance = Serve(*stream);
+      worked |= advance != Advance::kIdle;
+      if (advance != Advance::kDone) {
         ++stream;
         continue;
       }
@@ -65,7 +65,6 @@ class MessageServer {
  private:
   static constexpr uint32_t kPieceBytes = 65536;
   static constexpr uint32_t kPieces = 8;  // maximum per stream in flight to the client
-  enum class Turned : uint8_t { kIdle, kWorked, kOver };
 
   struct Stream {
     uint16_t id = 0;
@@ -99,72 +98,72 @@ class MessageServer {
   }
 
   // Handles a new client: opens the socket back to it, and a socket for the next client.
-  Turned Greet(Stream& stream) {
-    if (suede_socket_status(stream.from) == SUEDE_SOCKET_PENDING) return Turned::kIdle;
+  Advance Accept(Stream& stream) {
+    if (suede_socket_status(stream.from) == SUEDE_SOCKET_PENDING) return Advance::kIdle;
     suede_socket_info info{};
     info.size = sizeof info;
     suede_socket_get_info(stream.from, &info);
     Listen(stream.id);
-    if (info.peer == SUEDE_SOCKET_ANY) return Turned::kOver;
+    if (info.peer == SUEDE_SOCKET_ANY) return Advance::kDone;
     const suede_socket_params params =
         MessageSocket(options_, SUEDE_SOCKET_SEND, info.peer, stream.id);
-    if (suede_socket_open(sockets_, &params, &stream.back) != 0) return Turned::kOver;
+    if (suede_socket_open(sockets_, &params, &stream.back) != 0) return Advance::kDone;
     ++served_;
-    return Turned::kWorked;
+    return Advance::kWorked;
   }
 
   static Stream::Piece& NextOf(Stream& stream) { return stream.pieces[stream.next_piece]; }
 
   // Sends the current piece back.
-  Turned Answer(Stream& stream, uint32_t bytes) {
+  Advance SendBack(Stream& stream, uint32_t bytes) {
     Stream::Piece& piece = NextOf(stream);
     const int error =
         suede_socket_start_send(stream.back, piece.room.data(), bytes, 0, &piece.result);
     stream.next_piece = (stream.next_piece + 1) % kPieces;
-    return error == 0 ? Turned::kWorked : Turned::kOver;
+    return error == 0 ? Advance::kWorked : Advance::kDone;
   }
 
-  Turned End(Stream& stream) {
+  Advance End(Stream& stream) {
     if (stream.id != kEchoSocket) {
       uint8_t* const report = NextOf(stream).room.data();
       StoreBe64(report, stream.received_bytes);
       StoreBe64(report + 8, stream.wrong);
-      if (Answer(stream, kReportBytes) == Turned::kOver) return Turned::kOver;
+      if (SendBack(stream, kReportBytes) == Advance::kDone) return Advance::kDone;
     }
     stream.is_ending = true;
-    return Turned::kWorked;
+    return Advance::kWorked;
   }
 
-  Turned Serve(Stream& stream) {
-    if (stream.back == nullptr) return Greet(stream);
+  Advance Serve(Stream& stream) {
+    if (stream.back == nullptr) return Accept(stream);
     const uint32_t status = suede_socket_status(stream.back);
-    if (status == SUEDE_SOCKET_PENDING) return Turned::kIdle;
+    if (status == SUEDE_SOCKET_PENDING) return Advance::kIdle;
     if (stream.is_ending) {
       // Keeps the stream until the client has received everything.
       const bool is_done = std::all_of(
           stream.pieces.begin(), stream.pieces.end(),
           [](const Stream::Piece& piece) { return piece.result.status != SUEDE_SOCKET_PENDING; });
-      return is_done || status != SUEDE_SOCKET_OK ? Turned::kOver : Turned::kIdle;
+      return is_done || status != SUEDE_SOCKET_OK ? Advance::kDone : Advance::kIdle;
     }
     // Leaves data in the socket while the piece is in flight.
     Stream::Piece& piece = NextOf(stream);
-    if (piece.result.status == SUEDE_SOCKET_PENDING) return Turned::kIdle;
+    if (piece.result.status == SUEDE_SOCKET_PENDING) return Advance::kIdle;
     const int count = suede_socket_receive(stream.from, piece.room.data(), kPieceBytes, 0);
-    if (count == -EAGAIN) return Turned::kIdle;
+    if (count == -EAGAIN) return Advance::kIdle;
     if (count == -ENODATA) return End(stream);
     is_lost_ |= count == -ECONNRESET;
-    if (count < 0) return Turned::kOver;
+    if (count < 0) return Advance::kDone;
     return Take(stream, static_cast<uint32_t>(count));
   }
 
-  Turned Take(Stream& stream, uint32_t bytes) {
+  Advance Take(Stream& stream, uint32_t bytes) {
     if (stream.id == kCheckSocket &&
         std::memcmp(NextOf(stream).room.data(), pattern_.At(stream.received_bytes), bytes) != 0) {
       ++stream.wrong;
       ++wrong_;
     }
     stream.received_bytes += bytes;
-    return stream.id == kEchoSocket ? Answer(stream, bytes) : Turned::kWorked;
+    return stream.id == kEchoSocket ? SendBack(stream, bytes) : Advance::kWorked;
   }
 
   suede_sockets* const sockets_;
@@ -187,7 +186,7 @@ uint64_t ReceivedCommands(suede_sockets* sockets, StreamCounts* sums) {
 
 void Serve(const Options& options, suede_sockets* sockets, MessageServer* server,
            const std::atomic<bool>& stop) {
-  constexpr timespec kNap{.tv_sec = 0, .tv_nsec = 500'000};
+  constexpr timespec kSleep{.tv_sec = 0, .tv_nsec = 500'000};
   Progress progress(options, 0, 1);
   WorkerProgress* const board = progress.worker(0);
   board->stage = Stage::kServe;
@@ -197,12 +196,12 @@ void Serve(const Options& options, suede_sockets* sockets, MessageServer* server
   ServeUntilEnd(
       options, clock, stop,
       [&](Time /*now*/) {
-        const bool has_worked = server->Turn();
+        const bool has_worked = server->Poll();
         if (has_worked && was_idle) board->received.store(ReceivedCommands(sockets, &sums));
         was_idle = !has_worked;
         return has_worked;
       },
-      [&] { return server->is_lost(); }, [&] { nanosleep(&kNap, nullptr); });
+      [&] { return server->is_lost(); }, [&] { nanosleep(&kSleep, nullptr); });
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ void PrintHelp() {
 }
 
 // Handles --help and --version, in place of gflags. Returns whether one was given.
-bool AnswersQuestion(int argc, char** argv, const std::string& version) {
+bool HandlesHelp(int argc, char** argv, const std::string& version) {
   for (int i = 1; i < argc; ++i) {
     std::string_view word = argv[i];
     if (word == "--") return false;
@@ -348,7 +348,7 @@ std::vector<FlagText> FlagTexts() {
 bool ParseCommandLine(int argc, char** argv, const std::string& version, Options* options,
                       int* exit_code) {
   *exit_code = kExitDone;
-  if (AnswersQuestion(argc, argv, version)) return false;
+  if (HandlesHelp(argc, argv, version)) return false;
   const auto split = std::find_if(argv + 1, argv + argc,
                                   [](const char* word) { return std::string_view(word) == "--"; });
   if (split != argv + argc) options->eal.assign(split + 1, argv + argc);

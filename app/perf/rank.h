@@ -16,7 +16,7 @@
 
 namespace suede::perf {
 
-// Owned by the thread that calls Turn. Ranks of the same thread share `traffic`.
+// Owned by the thread that calls Poll. Ranks of the same thread share `traffic`.
 template <PerfEndpoint E>
 class Rank {
  public:
@@ -38,21 +38,22 @@ class Rank {
   Rank(const Rank&) = delete;
 
   // Performs one step without blocking. Returns whether there was work.
-  bool Turn(Time now) {
+  bool Poll(Time now) {
     if (phase_ == Phase::kStart) Begin(now);
     const uint64_t loads = work_.loads();
-    const bool came = receiver_.Poll([&](const ReceivedCommand& c) { return OnCommand(c, now); });
+    const bool received =
+        receiver_.Poll([&](const ReceivedCommand& c) { return OnCommand(c, now); });
     const bool completed = PollCompletions(now);
-    const bool said = barrier_.Step(phase_ == Phase::kWait || phase_ == Phase::kAccount, now);
+    const bool signaled = barrier_.Step(phase_ == Phase::kWait || phase_ == Phase::kAccount, now);
     const bool advanced = AdvancePhase(now);
     // Sends at a barrier, too: other ranks may wait for responses.
     const bool sent = work_.sender().Send(now);
     // During work only received load is a sign of life, not the repeated messages of ranks at a
     // barrier.
-    const bool heard = phase_ == Phase::kWork ? work_.loads() != loads : came;
-    if (heard || completed || advanced || sent) alive_ = now;
-    CheckLife(now);
-    return came || completed || said || advanced || sent;
+    const bool progressed = phase_ == Phase::kWork ? work_.loads() != loads : received;
+    if (progressed || completed || advanced || sent) last_progress_ = now;
+    CheckProgress(now);
+    return received || completed || signaled || advanced || sent;
   }
 
   bool done() const { return phase_ == Phase::kEnd; }
@@ -68,7 +69,7 @@ class Rank {
   static constexpr Duration kStopGrace = std::chrono::seconds(1);
 
   void Begin(Time now) {
-    alive_ = now;
+    last_progress_ = now;
     phase_ = Phase::kWait;
     barrier_.Arrive(0, now);
   }
@@ -126,7 +127,7 @@ class Rank {
       if (all_at_ == Time()) all_at_ = now;
       // Open loop: delays the iteration until its scheduled time.
       if (now < DueOf(number_)) {
-        alive_ = now;
+        last_progress_ = now;
         return false;
       }
       Lead(now);
@@ -207,7 +208,7 @@ class Rank {
       return true;
     }
     const Advance advance = work_.Poll(now, stop_.load(std::memory_order_relaxed));
-    if (work_.IsPausing()) alive_ = now;
+    if (work_.IsPausing()) last_progress_ = now;
     if (advance == Advance::kDone) {
       phase_ = Phase::kWait;
       barrier_.Arrive(number_, now);
@@ -217,14 +218,14 @@ class Rank {
 
   // ---- Ends.
 
-  void CheckLife(Time now) {
+  void CheckProgress(Time now) {
     if (phase_ == Phase::kEnd) return;
     if (endpoint_.lost()) return Fail(Outcome::kEndpointLost, "the daemon went away");
     if (phase_ != Phase::kLinger && !work_.sender().unreachable().empty()) {
       return Fail(Outcome::kPeerSilent, work_.sender().unreachable());
     }
     const Duration max = number_ == 0 ? plan_.connect_timeout : plan_.stall_timeout;
-    if (now - alive_ <= max) return;
+    if (now - last_progress_ <= max) return;
     if (phase_ == Phase::kLinger) {
       phase_ = Phase::kEnd;
       return;
@@ -269,7 +270,7 @@ class Rank {
   Phase phase_ = Phase::kStart;
   uint32_t number_ = 0;    // of the next barrier
   bool released_ = false;  // rank 0 has released this barrier
-  Time alive_{};           // time of the last progress
+  Time last_progress_{};   // time of the last progress
   Time first_{};           // rank 0: the first release
   Time begin_measured_{};
   Time all_at_{};

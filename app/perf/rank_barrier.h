@@ -41,7 +41,7 @@ class RankBarrier {
     if (leads())
       members_[0].at = number + 1;
     else
-      Say(now);
+      SendArrival(now);
   }
   // Sends the rank's sums as its arrival at the next barrier, until rank 0 releases it.
   void SendAccount(const Account& account, Time now) {
@@ -51,7 +51,7 @@ class RankBarrier {
     if (leads())
       OnAccount(0, account);
     else
-      Say(now);
+      SendArrival(now);
   }
   std::optional<Release> Take() { return std::exchange(release_, std::nullopt); }
 
@@ -72,16 +72,16 @@ class RankBarrier {
   // Sends pending messages. `waiting`: the rank has arrived and is not released. Returns whether
   // anything was sent.
   bool Step(bool waiting, Time now) {
-    if (waiting && !leads() && now - said_ > kRetryInterval) Say(now);
+    if (waiting && !leads() && now - arrival_sent_ > kRetryInterval) SendArrival(now);
     bool worked = false;
-    for (; !outbox_.empty(); outbox_.pop_front(), worked = true) {
-      if (!Send(outbox_.front())) break;
+    for (; !queue_.empty(); queue_.pop_front(), worked = true) {
+      if (!Send(queue_.front())) break;
     }
     if (worked) endpoint_.Flush();
     return worked;
   }
   // Whether everything was sent and, on rank 0, acknowledged.
-  bool IsQuiet() const { return outbox_.empty() && (!leads() || tags_.outstanding() == 0); }
+  bool IsQuiet() const { return queue_.empty() && (!leads() || tags_.outstanding() == 0); }
   CompletionTags& tags() { return tags_; }
 
   // ---- Rank 0.
@@ -98,7 +98,7 @@ class RankBarrier {
   }
   void ReleaseAll(const Release& release) {
     last_ = release;
-    for (uint32_t rank = 1; rank < members_.size(); ++rank) Answer(rank);
+    for (uint32_t rank = 1; rank < members_.size(); ++rank) SendRelease(rank);
     release_ = release;
   }
   bool HasAllAccounts() const {
@@ -115,17 +115,17 @@ class RankBarrier {
     uint32_t nonce = 0;
     bool has_account = false;
   };
-  struct Letter {
+  struct QueuedMessage {
     uint32_t rank;
     EncodedMessage message;
   };
 
-  void Say(Time now) {
-    said_ = now;
+  void SendArrival(Time now) {
+    arrival_sent_ = now;
     // Drops an unsent earlier message, which is obsolete.
-    outbox_.clear();
-    outbox_.push_back({0, account_ ? EncodeAccount(nonce_, *account_)
-                                   : EncodeArrive(nonce_, {.barrier = barrier_})});
+    queue_.clear();
+    queue_.push_back({0, account_ ? EncodeAccount(nonce_, *account_)
+                                  : EncodeArrive(nonce_, {.barrier = barrier_})});
   }
 
   void OnArrival(uint32_t rank, uint32_t nonce, uint32_t barrier) {
@@ -134,27 +134,29 @@ class RankBarrier {
     if (member.nonce != nonce) return;  // message of an earlier process
     // A repeated arrival means that the release was lost, or that other ranks are late. Repeats the
     // last release, at least as a sign of life.
-    if (member.at > barrier && last_) Answer(rank);
+    if (member.at > barrier && last_) SendRelease(rank);
     member.at = std::max(member.at, barrier + 1);
   }
   void OnAccount(uint32_t rank, const Account& account) {
     Member& member = members_[rank];
     if (!member.has_account) sum_.Add(account);
     member.has_account = true;
-    if (last_ && last_->next == Next::kLeave && rank != 0) Answer(rank);
+    if (last_ && last_->next == Next::kLeave && rank != 0) SendRelease(rank);
   }
-  void Answer(uint32_t rank) { outbox_.push_back({rank, EncodeGo(members_[rank].nonce, *last_)}); }
+  void SendRelease(uint32_t rank) {
+    queue_.push_back({rank, EncodeGo(members_[rank].nonce, *last_)});
+  }
 
-  bool Send(const Letter& letter) {
+  bool Send(const QueuedMessage& queued) {
     const bool tagged = leads() && tags_.HasRoom();
     const SendResult result =
-        endpoint_.Send({.xpuid = plan_.xpuids[letter.rank],
+        endpoint_.Send({.xpuid = plan_.xpuids[queued.rank],
                         .vc = plan_.vcs[0],
                         .flags = static_cast<uint8_t>(SUEDE_RECORD_TRANSMIT_NOW |
                                                       (tagged ? SUEDE_RECORD_COMPLETION : 0)),
                         .tag = CompletionTags::kMessage,
-                        .control = letter.message.control,
-                        .data = letter.message.data},
+                        .control = queued.message.control,
+                        .data = queued.message.data},
                        0);
     if (result == SendResult::kOk && tagged) tags_.OnSent();
     // kInvalid: the endpoint has no such peer. That rank never arrives, which the timeout reports.
@@ -166,11 +168,11 @@ class RankBarrier {
   const uint32_t nonce_;
   CompletionTags tags_;
   uint32_t barrier_ = 0;
-  Time said_{};
+  Time arrival_sent_{};
   std::optional<Release> release_;  // received release of this rank
   std::optional<Release> last_;     // rank 0: last release sent to all
   std::optional<Account> account_;
-  std::deque<Letter> outbox_;
+  std::deque<QueuedMessage> queue_;
   std::vector<Member> members_;
   Account sum_;
 };

@@ -103,7 +103,7 @@ class RankWork {
   }
   // Whether the traffic itself has a pause now: a think time, or one of a trace.
   bool IsPausing() const {
-    if (plan_.HasRequests()) return requests_.thinks();
+    if (plan_.HasRequests()) return requests_.IsThinking();
     return sender_.waits() && !sender_.done();
   }
 

@@ -202,11 +202,12 @@ int Conclude(const Options& options, const Document& document) {
   }
   for (const Check& check : verdict.checks) {
     if (check.pass || check.name == "completed") continue;
-    const char* const mend = check.name.ends_with("misordered")
-                                 ? "; where the instance's ordering is unordered, give --unordered"
-                                 : "";
+    const char* const remedy =
+        check.name.ends_with("misordered")
+            ? "; where the instance's ordering is unordered, give --unordered"
+            : "";
     std::fprintf(stderr, "suede-perf: failed: %s is %.10g, limit %.10g%s\n", check.name.c_str(),
-                 check.value, check.limit, mend);
+                 check.value, check.limit, remedy);
   }
   int code = ExitCode(document.results, verdict);
   for (const RankResult& r : document.ranks) {

@@ -31,8 +31,8 @@ class RequestLoop {
         random_(plan.traffic.seed * 0x9e3779b97f4a7c15u + plan.rank),
         request_commands_(plan.CommandsOf(plan.traffic.bytes)),
         response_commands_(plan.CommandsOf(plan.response_bytes)),
-        asked_(plan.xpuids.size()),
-        of_peer_(plan.xpuids.size()) {}
+        received_requests_(plan.xpuids.size()),
+        pending_(plan.xpuids.size()) {}
 
   void Begin(Time now, Time end) {
     end_ = end;
@@ -46,7 +46,7 @@ class RequestLoop {
     bool worked = false;
     if (plan_.rate > 0) {
       while (next_arrival_ <= now && next_arrival_ < end_ && outstanding_ < plan_.inflight) {
-        Ask(next_arrival_);
+        Send(next_arrival_);
         next_arrival_ += Exponential(1e9 / plan_.rate);
         worked = true;
       }
@@ -54,14 +54,14 @@ class RequestLoop {
     }
     for (; !free_at_.empty() && free_at_.top() <= now && now < end_; worked = true) {
       free_at_.pop();
-      Ask(now);
+      Send(now);
     }
     return worked;
   }
   // Whether the rank's own requests are finished. It still responds to others.
   bool IsOver(Time now) const { return now >= end_ && outstanding_ == 0; }
   // Whether no request is in flight; long pauses are then normal.
-  bool thinks() const { return outstanding_ == 0; }
+  bool IsThinking() const { return outstanding_ == 0; }
   void Stop(Time now) { end_ = std::min(end_, now); }
   // Also records response times in `cells`.
   void LogTo(IntervalCells* cells) { cells_ = cells; }
@@ -69,7 +69,7 @@ class RequestLoop {
   // Processes a command from `source`, already counted.
   void OnCommand(uint32_t source, uint8_t flow, Time now) {
     if (flow == kRequest) {
-      if (++asked_[source] % request_commands_ != 0) return;
+      if (++received_requests_[source] % request_commands_ != 0) return;
       sender_.Add({.rank = source,
                    .vc = plan_.vcs.size() > 1 ? plan_.vcs[1] : plan_.vcs[0],
                    .flow = kResponse,
@@ -78,8 +78,8 @@ class RequestLoop {
                   now);
       return;
     }
-    std::deque<Request>& pending = of_peer_[source];
-    if (pending.empty() || ++pending.front().came < response_commands_) return;
+    std::deque<Request>& pending = pending_[source];
+    if (pending.empty() || ++pending.front().received < response_commands_) return;
     const Duration took = now - pending.front().due;
     pending.pop_front();
     --outstanding_;
@@ -91,16 +91,16 @@ class RequestLoop {
  private:
   struct Request {
     Time due;
-    uint64_t came = 0;  // received commands of the response
+    uint64_t received = 0;  // received commands of the response
   };
   double Unit() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
   Duration Exponential(double mean_ns) {
     return Duration(std::llround(-std::log1p(-Unit()) * mean_ns));
   }
-  void Ask(Time due) {
+  void Send(Time due) {
     const auto ranks = static_cast<uint32_t>(plan_.xpuids.size());
     const auto to = static_cast<uint32_t>((plan_.rank + 1 + random_() % (ranks - 1)) % ranks);
-    of_peer_[to].push_back({.due = due});
+    pending_[to].push_back({.due = due});
     ++outstanding_;
     sender_.Add({.rank = to,
                  .vc = plan_.vcs[0],
@@ -122,8 +122,8 @@ class RequestLoop {
   bool measured_ = false;
   uint32_t outstanding_ = 0;
   std::priority_queue<Time, std::vector<Time>, std::greater<>> free_at_;  // closed loop
-  std::vector<uint64_t> asked_;               // received commands of requests, by rank
-  std::vector<std::deque<Request>> of_peer_;  // own requests without a complete response
+  std::vector<uint64_t> received_requests_;   // received commands of requests, by rank
+  std::vector<std::deque<Request>> pending_;  // own requests without a complete response
 };
 
 }  // namespace suede::perf

@@ -66,7 +66,7 @@ class RunBoard {
   bool HasAll(uint8_t flow, uint32_t stream, uint64_t sent) const;
 
  private:
-  struct Answer {
+  struct Response {
     bool ready = false;
     bool reported = false;
     StreamCounts forward;
@@ -75,7 +75,7 @@ class RunBoard {
   struct Flow {
     std::atomic<uint32_t> ready = 0;
     std::atomic<uint32_t> reported = 0;
-    std::vector<Answer> answers;
+    std::vector<Response> responses;
   };
 
   static size_t Slot(StreamId id) {
@@ -89,7 +89,7 @@ class RunBoard {
   std::atomic<uint32_t> ending_ = 0;
   std::atomic<bool> abandoned_ = false;
   std::atomic<bool> all_echo_ = true;
-  mutable std::mutex mutex_;  // guards the answers; locked for protocol messages only
+  mutable std::mutex mutex_;  // guards the responses; locked for protocol messages only
   std::array<Flow, kMaxFlows> flows_;
 };
 

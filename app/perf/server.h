@@ -26,7 +26,7 @@
 
 namespace suede::perf {
 
-// The server of one worker. Owned by the thread that calls Turn.
+// The server of one worker. Owned by the thread that calls Poll.
 //
 // A peer's server does not receive: its client passes it the commands. Requests whose response
 // lacks credit are then queued here, not in the receive ring, where they would block the client's
@@ -47,10 +47,10 @@ class ServerWorkload {
   }
 
   // Performs one step without blocking. Returns whether there was work.
-  bool Turn(Time now) {
+  bool Poll(Time now) {
     now_ = now;
     bool worked = receiver_->Poll([this](const ReceivedCommand& c) { return OnCommand(c); });
-    worked |= SendLate();
+    worked |= SendPending();
     if (progress_ != nullptr) progress_->received.store(received_, std::memory_order_relaxed);
     if (to_flush_) {
       endpoint_.Flush();
@@ -81,7 +81,7 @@ class ServerWorkload {
   void LogTo(IntervalCells* cells) { cells_ = cells; }
   // Limits received load to `per_second` commands. Leaves the rest in the ring.
   void LimitRate(double per_second) {
-    take_gap_ = Duration(static_cast<int64_t>(1e9 / per_second));
+    receive_gap_ = Duration(static_cast<int64_t>(1e9 / per_second));
   }
 
   // --- For a peer ---
@@ -111,17 +111,18 @@ class ServerWorkload {
   bool done() const {
     if (!linger_) return false;
     if (now_ - last_work_ > linger_->timeout) return true;
-    return late_.empty() && tags_.outstanding() == 0 && HasServedAll();
+    return pending_.empty() && tags_.outstanding() == 0 && HasServedAll();
   }
 
   // Processes a command. Returns false if it must be passed again.
   bool OnCommand(const ReceivedCommand& command) {
     const Opcode opcode = OpcodeOf(command.control);
     if (opcode == Opcode::kLoad || opcode == Opcode::kCheckedLoad) [[likely]] {
-      if (take_gap_.count() > 0 && now_ < next_take_) return false;
+      if (receive_gap_.count() > 0 && now_ < next_receive_) return false;
       if (echoes_ && !SendBack(command, opcode)) return false;
-      // Permits a delayed receiver to catch up by kTakeSlack.
-      if (take_gap_.count() > 0) next_take_ = std::max(next_take_, now_ - kTakeSlack) + take_gap_;
+      // Permits a delayed receiver to catch up by kReceiveSlack.
+      if (receive_gap_.count() > 0)
+        next_receive_ = std::max(next_receive_, now_ - kReceiveSlack) + receive_gap_;
       if (table_.Count(command, opcode) && cells_ != nullptr) {
         cells_->OnLoad(command.source_xpuid, command.vc, command.data_bytes);
       }
@@ -140,7 +141,7 @@ class ServerWorkload {
 
  private:
   static constexpr uint32_t kReverseBurst = 16;
-  static constexpr Duration kTakeSlack = std::chrono::milliseconds(10);
+  static constexpr Duration kReceiveSlack = std::chrono::milliseconds(10);
   static Time NoTime(uint64_t) { return Time(); }
 
   // A reverse load, sent until the client requests the report. Kept until the client's next run,
@@ -165,10 +166,10 @@ class ServerWorkload {
   };
 
   // A request of a client.
-  struct Question {
+  struct Request {
     StreamId to;
     Message message;
-    friend bool operator==(const Question& a, const Question& b) {
+    friend bool operator==(const Request& a, const Request& b) {
       return a.to == b.to && a.message.code == b.message.code && a.message.flow == b.message.flow;
     }
   };
@@ -203,13 +204,13 @@ class ServerWorkload {
     uint8_t control[kMaxControlBytes];
     std::memcpy(control, command.control, std::min<size_t>(command.control_bytes, sizeof control));
     SetOpcode(control, static_cast<Opcode>(static_cast<uint8_t>(opcode) | 2));
-    return Answer({command.source_xpuid, command.vc}, control, command.data);
+    return Respond({command.source_xpuid, command.vc}, control, command.data);
   }
 
   bool OnStart(StreamId from, const ReceivedCommand& command, const Message& message) {
     const auto load = DecodeReverseLoad(command.data, command.data_bytes);
     if (!load) return true;
-    if (!OnQuestion({.to = from, .message = message})) return false;
+    if (!OnRequest({.to = from, .message = message})) return false;
     RxStream& stream = table_.At(from, message.flow);
     if (stream.run() == message.run) return true;  // repeated START
     finished_.Add(stream.counts());
@@ -231,65 +232,65 @@ class ServerWorkload {
     return true;
   }
 
-  bool OnReportRequest(const Question& question) {
+  bool OnReportRequest(const Request& request) {
     // Ignores requests for a run that this server has not seen start.
-    const RxStream& stream = table_.At(question.to, question.message.flow);
-    return stream.run() != question.message.run || OnQuestion(question);
+    const RxStream& stream = table_.At(request.to, request.message.flow);
+    return stream.run() != request.message.run || OnRequest(request);
   }
 
   // Responds to a request, or queues it on a peer's server. Returns false if it must be passed
   // again.
-  bool OnQuestion(const Question& question) {
-    if (late_.empty() && AnswerTo(question)) return true;
+  bool OnRequest(const Request& request) {
+    if (pending_.empty() && RespondTo(request)) return true;
     if (!is_peer_) return false;
     // Replaces a queued equal request, because clients repeat requests until they get a response.
-    std::erase(late_, question);
-    late_.push_back(question);
+    std::erase(pending_, request);
+    pending_.push_back(request);
     return true;
   }
 
-  bool SendLate() {
+  bool SendPending() {
     bool worked = false;
-    while (!late_.empty() && AnswerTo(late_.front())) {
-      late_.pop_front();
+    while (!pending_.empty() && RespondTo(pending_.front())) {
+      pending_.pop_front();
       worked = true;
     }
     return worked;
   }
 
-  bool AnswerTo(const Question& question) {
-    Message answer = question.message;
-    if (answer.code == Code::kStart) {
-      answer.code = Code::kReady;
-      const EncodedMessage ready = EncodeReady(answer, {.echoes = echoes_});
-      return Answer(question.to, ready.control, ready.data);
+  bool RespondTo(const Request& request) {
+    Message response = request.message;
+    if (response.code == Code::kStart) {
+      response.code = Code::kReady;
+      const EncodedMessage ready = EncodeReady(response, {.echoes = echoes_});
+      return Respond(request.to, ready.control, ready.data);
     }
-    answer.code = Code::kReport;
-    const StreamId to = question.to;
-    const RxStream& stream = table_.At(to, answer.flow);
-    if (stream.run() != answer.run) return true;  // another run has begun meanwhile
+    response.code = Code::kReport;
+    const StreamId to = request.to;
+    const RxStream& stream = table_.At(to, response.flow);
+    if (stream.run() != response.run) return true;  // another run has begun meanwhile
     StreamCounts counts = stream.counts();
-    const auto reverse = FindReverse(to, answer.flow);
+    const auto reverse = FindReverse(to, response.flow);
     if (reverse != reverses_.end()) {
       counts.sent_back = reverse->sender.sent();
     } else if (echoes_) {
       counts.sent_back = counts.received + counts.duplicated;
     }
-    const EncodedMessage report = EncodeReport(answer, counts);
+    const EncodedMessage report = EncodeReport(response, counts);
     // A peer exits only once its reports are acknowledged.
     if (is_peer_ && !tags_.HasRoom()) return false;
-    if (!Answer(to, report.control, report.data, is_peer_)) return false;
+    if (!Respond(to, report.control, report.data, is_peer_)) return false;
     if (reverse != reverses_.end()) reverse->ended = true;
     if (is_peer_) {
       Served& served = served_[{to.xpuid, to.vc}];
-      served.open.erase({answer.run, answer.flow});
-      served.runs += served.last_reported != answer.run ? 1 : 0;
-      served.last_reported = answer.run;
+      served.open.erase({response.run, response.flow});
+      served.runs += served.last_reported != response.run ? 1 : 0;
+      served.last_reported = response.run;
     }
     return true;
   }
 
-  bool Answer(StreamId to, const uint8_t* control, const uint8_t* data, bool tagged = false) {
+  bool Respond(StreamId to, const uint8_t* control, const uint8_t* data, bool tagged = false) {
     // The control encodes the length of the data, which may be shorter than the buffer.
     const SendResult result =
         endpoint_.Send({.xpuid = to.xpuid,
@@ -320,13 +321,13 @@ class ServerWorkload {
   std::optional<Linger> linger_;
   Time last_work_{};  // while it lingers
   Time now_{};
-  Time next_take_{};
-  Duration take_gap_{};  // 0: no limit
+  Time next_receive_{};
+  Duration receive_gap_{};  // 0: no limit
   IntervalCells* cells_ = nullptr;
   uint64_t received_ = 0;
   WorkerProgress* progress_ = nullptr;
   CompletionTags tags_;
-  std::deque<Question> late_;
+  std::deque<Request> pending_;
   std::map<std::pair<uint16_t, uint8_t>, Served> served_;
   RxTable table_;
   std::list<Reverse> reverses_;

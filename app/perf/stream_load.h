@@ -32,7 +32,7 @@ class StreamLoad {
   static constexpr bool kCountsSent = true;
 
   // Receives on `vcs`, and sends on the endpoint's lanes as `flow` and the following flows.
-  // `server`: a peer's server, to which this load passes commands, and whose Turn it calls.
+  // `server`: a peer's server, to which this load passes commands, and whose Poll it calls.
   StreamLoad(LoadRecord& record, E& endpoint, RunBoard& board, uint16_t own_xpuid, uint8_t flow,
              const std::vector<uint8_t>& vcs, ServerWorkload<E>* server = nullptr)
       : record_(record),
@@ -52,7 +52,7 @@ class StreamLoad {
   bool Poll(Time now) {
     bool worked = collector_.Poll();
     // Serves before the load, which would use up the credit.
-    if (server_ != nullptr) worked |= server_->Turn(now);
+    if (server_ != nullptr) worked |= server_->Poll(now);
     if (endpoint_.lost()) record_.Fail(Outcome::kEndpointLost, "the endpoint went away");
     if (messages_.refused()) {
       record_.Fail(Outcome::kRefused, "the endpoint calls a destination invalid");
@@ -66,8 +66,8 @@ class StreamLoad {
     if (deadline_ == kNever) deadline_ = now + plan_.connect_timeout;
     // Repeats START: the endpoint drops messages to servers that have not started, or have
     // restarted.
-    if (asked_ == kNever || now - asked_ > kStartAgain) {
-      asked_ = now;
+    if (requested_at_ == kNever || now - requested_at_ > kStartRetry) {
+      requested_at_ = now;
       messages_.Begin(StartMessage(), /*completed=*/true);
     }
     const bool worked = !messages_.done() && messages_.Step([this](uint32_t lane, uint32_t stream) {
@@ -82,7 +82,7 @@ class StreamLoad {
         record_.Fail(Outcome::kNoEcho,
                      "the server sinks received commands; start it with --reaction echo");
       }
-      collector_.OnAnswered();
+      collector_.OnAllResponded();
       watch_at_ = now + WatchGap();
       return Advance::kDone;
     }
@@ -124,16 +124,17 @@ class StreamLoad {
   // ---- After the load.
 
   Advance Drain(Time now, Time deadline) {
-    if (!std::exchange(drains_, true)) AskForReports(now, false);
+    if (!std::exchange(drains_, true)) RequestReports(now, false);
     const bool worked = !messages_.done() && messages_.Step();
     const bool all_reported = AllLanes([this](uint8_t flow) { return AllReported(flow); });
     if (messages_.done() && all_reported && sender_.tags_outstanding() == 0) {
       if (AllArrived() || now > deadline) return FinishDrain();
       // On an unordered path a report may overtake commands: requests it again.
-      if (now - asked_ > kAskAgain) AskForReports(now, false);
+      if (now - requested_at_ > kReportRetry) RequestReports(now, false);
     }
     // Requests again, with a completion, which reports whether the server is reachable.
-    if (messages_.done() && !all_reported && now - asked_ > kStartAgain) AskForReports(now, true);
+    if (messages_.done() && !all_reported && now - requested_at_ > kStartRetry)
+      RequestReports(now, true);
     if (now <= deadline) return worked ? Advance::kWorked : Advance::kIdle;
     if (all_reported) return FinishDrain();
     FailSilent(true);
@@ -153,8 +154,8 @@ class StreamLoad {
  private:
   static constexpr uint32_t kBurst = 32;
   static constexpr uint32_t kPdus = 4;  // maximum of full PDUs in a burst at full speed
-  static constexpr Duration kAskAgain = std::chrono::milliseconds(20);
-  static constexpr Duration kStartAgain = std::chrono::milliseconds(500);
+  static constexpr Duration kReportRetry = std::chrono::milliseconds(20);
+  static constexpr Duration kStartRetry = std::chrono::milliseconds(500);
   // Interval in which each stream is watched once, up to 50 streams.
   static constexpr Duration kWatchRound = std::chrono::milliseconds(100);
 
@@ -191,8 +192,8 @@ class StreamLoad {
                         .rate = rate});
   }
 
-  void AskForReports(Time now, bool completed) {
-    asked_ = now;
+  void RequestReports(Time now, bool completed) {
+    requested_at_ = now;
     messages_.Begin(
         EncodeReportRequest({.code = Code::kReportRequest, .flow = flow_, .run = board_.run()}),
         completed);
@@ -261,7 +262,7 @@ class StreamLoad {
   bool arrived_ = false;
   bool drains_ = false;
   Time deadline_ = kNever;  // of the servers' responses
-  Time asked_ = kNever;
+  Time requested_at_ = kNever;
   Time watch_at_ = kNever;
 };
 

@@ -59,8 +59,8 @@ absl::StatusOr<std::vector<TraceRow>> ParseTrace(absl::string_view text, absl::s
     if (line.empty() || line.front() == '#') continue;
     if (rows.empty() && absl::StartsWith(line, "time_us")) continue;  // header line
     TraceRow row;
-    if (const std::string mend = ReadRow(line, ranks, row); !mend.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(place, ":", number, ": ", mend));
+    if (const std::string remedy = ReadRow(line, ranks, row); !remedy.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(place, ":", number, ": ", remedy));
     }
     rows.push_back(row);
   }

@@ -87,7 +87,7 @@ RunResult RunInWorkers(const Options& options, uint32_t data_bytes, std::deque<R
   InWorkers(count, options.cpus, [&](uint32_t worker) {
     Run& run = runs[worker];
     RunLoop(
-        endpoint_of(worker), options.spin, [&](Time now) { return run.Turn(now); },
+        endpoint_of(worker), options.spin, [&](Time now) { return run.Poll(now); },
         [&] { return run.done(); });
   });
   return Combine(records, board);

@@ -14,7 +14,7 @@ namespace suede::perf {
 namespace {
 
 // A rank with its connection and endpoint.
-struct Seat {
+struct OwnRank {
   std::unique_ptr<ClientSession> session;
   std::unique_ptr<ClientEndpoint> endpoint;
   std::unique_ptr<Rank<ClientEndpoint>> rank;
@@ -25,8 +25,8 @@ uint32_t RankOf(const Options& options, uint16_t xpuid) {
   return static_cast<uint32_t>(found - options.ranks.begin());
 }
 
-absl::StatusOr<std::vector<Seat>> TakeSeats(const Options& options) {
-  std::vector<Seat> seats;
+absl::StatusOr<std::vector<OwnRank>> ConnectRanks(const Options& options) {
+  std::vector<OwnRank> ranks;
   const TscClock clock = TscClock::Calibrate();
   for (const uint16_t xpuid : options.own) {
     Options one = options;
@@ -34,32 +34,32 @@ absl::StatusOr<std::vector<Seat>> TakeSeats(const Options& options) {
     auto session = ClientSession::Open(one);
     if (!session.ok()) return session.status();
     auto endpoint = std::make_unique<ClientEndpoint>(**session, 0, clock);
-    seats.push_back({.session = *std::move(session), .endpoint = std::move(endpoint)});
+    ranks.push_back({.session = *std::move(session), .endpoint = std::move(endpoint)});
   }
-  return seats;
+  return ranks;
 }
 
 // Runs the ranks `first`, `first` + `step`, … in one thread.
-void RunSeats(const Options& options, std::vector<Seat>& seats, uint32_t first, uint32_t step) {
+void RunRanks(const Options& options, std::vector<OwnRank>& ranks, uint32_t first, uint32_t step) {
   bool done = false;
   const auto each = [&](const auto& act) {
-    for (size_t i = first; i < seats.size(); i += step) act(seats[i]);
+    for (size_t i = first; i < ranks.size(); i += step) act(ranks[i]);
   };
   RunLoop(
-      *seats[first].endpoint, options.spin,
+      *ranks[first].endpoint, options.spin,
       [&](Time now) {
         bool worked = false;
         done = true;
-        each([&](Seat& seat) {
-          if (seat.rank->done()) return;
-          worked |= seat.rank->Turn(now);
-          done &= seat.rank->done();
+        each([&](OwnRank& own) {
+          if (own.rank->done()) return;
+          worked |= own.rank->Poll(now);
+          done &= own.rank->done();
         });
         return worked;
       },
       [&] { return done; },
       [&] {
-        each([](Seat& seat) { seat.endpoint->CheckConnection(); });
+        each([](OwnRank& own) { own.endpoint->CheckConnection(); });
         sched_yield();
       });
 }
@@ -75,22 +75,22 @@ int RunWorkload(const Options& options, Document document, const std::atomic<boo
   }
   auto log = OpenIntervalLog(options);
   if (!log.ok()) return FailToConnect(log.status());
-  auto seats = TakeSeats(options);
-  if (!seats.ok()) return FailToConnect(seats.status());
+  auto ranks = ConnectRanks(options);
+  if (!ranks.ok()) return FailToConnect(ranks.status());
   // Each thread has its own Traffic, which caches drawn numbers.
   std::deque<Traffic> traffic;
   for (uint32_t i = 0; i < options.threads; ++i) traffic.emplace_back(options.traffic, trace);
   const uint32_t nonce = NewRunNumber();
-  for (size_t i = 0; i < seats->size(); ++i) {
-    Seat& seat = (*seats)[i];
-    seat.rank = std::make_unique<Rank<ClientEndpoint>>(
-        *seat.endpoint, RankPlanOf(options, RankOf(options, options.own[i])),
+  for (size_t i = 0; i < ranks->size(); ++i) {
+    OwnRank& own = (*ranks)[i];
+    own.rank = std::make_unique<Rank<ClientEndpoint>>(
+        *own.endpoint, RankPlanOf(options, RankOf(options, options.own[i])),
         traffic[i % options.threads], nonce, stop);
-    if (*log != nullptr) seat.rank->LogTo((*log)->NewCells(options.own[i]));
+    if (*log != nullptr) own.rank->LogTo((*log)->NewCells(options.own[i]));
   }
   InWorkers(options.threads, options.cpus,
-            [&](uint32_t worker) { RunSeats(options, *seats, worker, options.threads); });
-  for (Seat& seat : *seats) document.ranks.push_back(seat.rank->result());
+            [&](uint32_t worker) { RunRanks(options, *ranks, worker, options.threads); });
+  for (OwnRank& own : *ranks) document.ranks.push_back(own.rank->result());
   for (RankResult& result : document.ranks) {
     if (result.outcome == Outcome::kRefused) result.explanation += PeersOf(options.endpoint);
   }

@@ -119,10 +119,10 @@ bool LabProcess::Turn(Time now) {
   end_ = now;
   if (server_ != nullptr) {
     done_ = stop_.load(std::memory_order_relaxed);
-    return server_->Turn(now);
+    return server_->Poll(now);
   }
   if (client_ != nullptr) {
-    const bool worked = client_->Turn(now);
+    const bool worked = client_->Poll(now);
     done_ = client_->done();
     return worked;
   }
@@ -130,7 +130,7 @@ bool LabProcess::Turn(Time now) {
   bool all_done = true;
   for (const auto& rank : ranks_) {
     if (rank->done()) continue;
-    worked |= rank->Turn(now);
+    worked |= rank->Poll(now);
     all_done &= rank->done();
   }
   done_ = all_done;

@@ -50,7 +50,7 @@ class RankTest : public testing::Test {
       bool done = true;
       for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
         if (rank == absent || ranks_[rank]->done()) continue;
-        ranks_[rank]->Turn(link_.now);
+        ranks_[rank]->Poll(link_.now);
         done = false;
       }
       if (done) return;

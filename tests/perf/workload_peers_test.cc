@@ -58,9 +58,9 @@ class PeersTest : public ::testing::Test {
 
   // Returns whether the peer has left.
   bool Step(Peer& peer, const std::vector<uint8_t>& vcs, size_t runs) {
-    if (peer.lingers) return peer.server.done() || (peer.server.Turn(link_.now), false);
+    if (peer.lingers) return peer.server.done() || (peer.server.Poll(link_.now), false);
     if (peer.client != nullptr) {
-      peer.client->Turn(link_.now);
+      peer.client->Poll(link_.now);
       if (!peer.client->done()) return false;
       peer.results.push_back(Combine({&peer.client->record()}, peer.board.get()));
       peer.client.reset();
@@ -146,7 +146,7 @@ TEST_F(PeersTest, AServerThatSendsNothingIsNotWaitedForForEver) {
   for (int round = 0; round < 5'000'000 && !peer.server.done(); ++round) {
     link_.now += std::chrono::microseconds(1);
     Step(peer, {0}, 1);
-    server.Turn(link_.now);
+    server.Poll(link_.now);
   }
   EXPECT_TRUE(peer.server.done());
   EXPECT_EQ(peer.results[0].forward.received, 300u);

@@ -46,8 +46,8 @@ class WorkloadTest : public ::testing::Test {
     StreamRun<LoopbackEndpoint> client(plan_, stop_, end_, board, kClient, uint8_t{0}, vc_list);
     for (int round = 0; round < 10000000 && !client.done(); ++round) {
       link_.now += std::chrono::microseconds(1);
-      client.Turn(link_.now);
-      for (auto& server : servers) server.Turn(link_.now);
+      client.Poll(link_.now);
+      for (auto& server : servers) server.Poll(link_.now);
       if (round == stop_at_round_) stop_ = true;
     }
     EXPECT_TRUE(client.done());
@@ -625,9 +625,9 @@ TEST_F(WorkloadTest, TwoWorkersShareTheBoard) {
   StreamRun<LoopbackEndpoint> b(plan_, stop_, other_end, board, kClient, uint8_t{1}, Vcs{1});
   for (int round = 0; round < 100000 && !(a.done() && b.done()); ++round) {
     link_.now += std::chrono::microseconds(1);
-    a.Turn(link_.now);
-    b.Turn(link_.now);
-    server.Turn(link_.now);
+    a.Poll(link_.now);
+    b.Poll(link_.now);
+    server.Poll(link_.now);
   }
   ASSERT_TRUE(a.done() && b.done());
   const RunResult r = Combine({&a.record(), &b.record()}, &board);
@@ -673,8 +673,8 @@ class LanesTest : public WorkloadTest {
                                std::vector<uint8_t>{0, 1});
     for (int round = 0; round < 100'000 && !client.done(); ++round) {
       link_.now += std::chrono::microseconds(1);
-      client.Turn(link_.now);
-      for (auto& server : servers) server.Turn(link_.now);
+      client.Poll(link_.now);
+      for (auto& server : servers) server.Poll(link_.now);
     }
     EXPECT_TRUE(client.done());
     return Combine({&client.record()}, &board);
