@@ -26,24 +26,15 @@ class EmbedEndpoint : public SingleLane {
   }
 
   SendResult Send(const ClientCommand& command, uint32_t /*lane*/ = 0) {
-    const SendResult result = queue_.Send(command);
-    if (result == SendResult::kBroken) [[unlikely]]
-      lost_ = true;
-    return result;
+    return Noted(queue_.Send(command));
   }
   // Sends `count` commands of one shape. Stores the number accepted in *sent.
   SendResult SendRun(const ClientRun& run, uint32_t count, uint32_t* sent) {
-    const SendResult result = queue_.SendRun(run, count, sent);
-    if (result == SendResult::kBroken) [[unlikely]]
-      lost_ = true;
-    return result;
+    return Noted(queue_.SendRun(run, count, sent));
   }
   SendResult Reserve(const ClientShape& shape, uint32_t count, CommandSpan* span,
                      uint32_t /*lane*/ = 0) {
-    const SendResult result = queue_.Reserve(shape, count, span);
-    if (result == SendResult::kBroken) [[unlikely]]
-      lost_ = true;
-    return result;
+    return Noted(queue_.Reserve(shape, count, span));
   }
   SendResult Commit(uint32_t count, uint32_t /*lane*/ = 0) { return queue_.Commit(count); }
   void Flush() { queue_.Flush(); }
@@ -60,6 +51,11 @@ class EmbedEndpoint : public SingleLane {
   bool lost() const { return lost_; }
 
  private:
+  SendResult Noted(SendResult result) {
+    lost_ |= result == SendResult::kBroken;
+    return result;
+  }
+
   ClientQueue queue_;
   std::vector<ClientReceiver> receivers_;
   const uint32_t completion_limit_;

@@ -27,23 +27,12 @@ EmbeddedCalls::EmbeddedCalls(EmbedEndpoint& end, const Options& options)
                   .is_unordered = options.unordered,
                   .first_number = static_cast<uint32_t>(end.Now().time_since_epoch().count())}) {}
 
-int EmbeddedCalls::Start(const MemoryOperation& operation) {
-  mem::Call call{.opcode = operation.opcode,
-                 .is_wide = mem::IsAtomic(operation.opcode) && operation.bits == 64,
-                 .boundary = static_cast<uint8_t>(operation.boundary),
-                 .xpuid = operation.xpuid,
-                 .window = kMemoryWindow,
-                 .offset = operation.offset,
-                 .bytes = operation.bytes,
-                 .source = operation.octets,
-                 .room = operation.octets,
-                 .operand = operation.operand,
-                 .result = operation.result};
+int EmbeddedCalls::Start(const mem::Call& call, uint32_t deadline_ms) {
+  mem::Call timed = call;
   // Uses the time of the last Poll, to avoid a read of the clock per operation.
-  call.deadline =
-      polled_ + (operation.deadline_ms == 0 ? Duration(kDeadline)
-                                            : std::chrono::milliseconds(operation.deadline_ms));
-  switch (initiator_.Start(call, nullptr)) {
+  timed.deadline =
+      polled_ + (deadline_ms == 0 ? Duration(kDeadline) : std::chrono::milliseconds(deadline_ms));
+  switch (initiator_.Start(timed, nullptr)) {
     case mem::Started::kOk:
       return 0;
     case mem::Started::kNoRoom:

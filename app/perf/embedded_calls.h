@@ -19,7 +19,7 @@ class EmbeddedCalls final : public MemoryCalls, private BurstSink {
   // `end` must outlive the object, and have claimed the VC of the responses.
   EmbeddedCalls(EmbedEndpoint& end, const Options& options);
 
-  int Start(const MemoryOperation& operation) override;
+  int Start(const mem::Call& call, uint32_t deadline_ms) override;
   int Poll(Time now) override;
   void Flush() override;
   Time Now() const override { return end_.Now(); }

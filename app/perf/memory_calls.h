@@ -9,34 +9,21 @@
 
 #include "base/sue.h"
 #include "base/time.h"
-#include "mem/request.h"
-#include "suede/mem.h"
+#include "mem/operation.h"
 
 namespace suede::perf {
 
 // The window of a server of memory operations.
 inline constexpr uint16_t kMemoryWindow = 0;
 
-// An operation on window kMemoryWindow, without a key.
-struct MemoryOperation {
-  mem::Opcode opcode = mem::Opcode::kGet;
-  uint16_t xpuid = 0;
-  uint64_t offset = 0;
-  uint8_t* octets = nullptr;  // of put and get: `bytes` octets, valid until completion
-  uint64_t bytes = 0;
-  uint32_t bits = 64;  // of atomics: 32 or 64
-  uint64_t operand = 0;
-  uint32_t boundary = 0;               // of increments
-  uint32_t deadline_ms = 0;            // 0: ten seconds
-  suede_mem_result* result = nullptr;  // PENDING until the operation is complete
-};
-
 class MemoryCalls {
  public:
   virtual ~MemoryCalls() = default;
 
-  // Starts an operation. Returns 0; -EAGAIN if no operation is free; or another negative errno.
-  virtual int Start(const MemoryOperation& operation) = 0;
+  // Starts an operation with memory of the caller's and a result, on window kMemoryWindow, without
+  // a key. `deadline_ms` 0: ten seconds. Returns 0; -EAGAIN if no operation is free; or another
+  // negative errno.
+  virtual int Start(const mem::Call& call, uint32_t deadline_ms) = 0;
   // Processes responses. Returns the number of operations completed; negative if the endpoint has
   // gone.
   virtual int Poll(Time now) = 0;

@@ -49,15 +49,12 @@ bool MemoryLoad::Poll(Time now) {
   return ended > 0;
 }
 
-uint32_t MemoryLoad::Execute(MemoryOperation operation) {
+uint32_t MemoryLoad::Execute(mem::Call call, uint32_t deadline_ms) {
   if (!is_executing_) {
-    operation.result = &single_result_;
-    const int error = calls_.Start(operation);
-    if (error == -EAGAIN) return SUEDE_MEM_PENDING;
-    if (error != 0) {
-      FailStart(error);
-      return SUEDE_MEM_PENDING;
-    }
+    call.result = &single_result_;
+    const int error = calls_.Start(call, deadline_ms);
+    if (error != 0 && error != -EAGAIN) FailStart(error);
+    if (error != 0) return SUEDE_MEM_PENDING;
     is_executing_ = true;
   }
   if (single_result_.status != SUEDE_MEM_PENDING) is_executing_ = false;
@@ -77,14 +74,16 @@ Advance MemoryLoad::Connect(Time now) {
     return Advance::kDone;
   }
   // Initializes the memory: the data that gets verify, and the word of the atomics.
-  MemoryOperation operation{.opcode = mem::Opcode::kSwap, .xpuid = options_.destinations[at_]};
+  mem::Call call{
+      .opcode = mem::Opcode::kSwap, .is_wide = true, .xpuid = options_.destinations[at_]};
   if (has_octets) {
-    operation.opcode = mem::Opcode::kPut;
-    operation.offset = kFirstOffset;
-    operation.octets = memory_.data();
-    operation.bytes = memory_.size();
+    call = {.opcode = mem::Opcode::kPut,
+            .xpuid = call.xpuid,
+            .offset = kFirstOffset,
+            .bytes = memory_.size(),
+            .source = memory_.data()};
   }
-  const uint32_t status = Execute(operation);
+  const uint32_t status = Execute(call);
   if (status == SUEDE_MEM_PENDING) return Advance::kIdle;
   ++at_;
   if (status != SUEDE_MEM_OK) {
@@ -101,11 +100,12 @@ void MemoryLoad::FindServer(Time now) {
   if (deadline_ == kNever) deadline_ = now + Seconds(options_.connect_s);
   if (now < retry_at_) return;
   buffer_.resize(sizeof(uint64_t));
-  const uint32_t status = Execute({.xpuid = options_.destinations[found_],
+  const uint32_t status = Execute({.opcode = mem::Opcode::kGet,
+                                   .xpuid = options_.destinations[found_],
                                    .offset = needed_bytes_ - buffer_.size(),
-                                   .octets = buffer_.data(),
                                    .bytes = buffer_.size(),
-                                   .deadline_ms = 500});
+                                   .room = buffer_.data()},
+                                  /*deadline_ms=*/500);
   if (status == SUEDE_MEM_PENDING) return;
   if (status != SUEDE_MEM_OK) return OnRefusal(status, now);
   ++found_;
@@ -130,46 +130,40 @@ void MemoryLoad::OnRefusal(uint32_t status, Time now) {
 
 // ---- The load.
 
-MemoryOperation MemoryLoad::AtomicOf(const Slot& slot) const {
-  const uint32_t bits = bytes_ * 8;
-  MemoryOperation operation{.bits = bits, .operand = 1};
+mem::Call MemoryLoad::AtomicOf(const Slot& slot) const {
+  mem::Call call{.is_wide = bytes_ == 8, .operand = 1};
   switch (options_.atomic) {
     case Atomic::kFetchAdd:
-      operation.opcode = mem::Opcode::kFetchAdd;
+      call.opcode = mem::Opcode::kFetchAdd;
       break;
     case Atomic::kCompareSwap:  // compares with 0 and stores 0
-      operation.opcode = mem::Opcode::kCompareSwap;
-      operation.operand = 0;
+      call.opcode = mem::Opcode::kCompareSwap;
+      call.operand = 0;
       break;
     case Atomic::kSwap:
-      operation.opcode = mem::Opcode::kSwap;
-      operation.operand = slot.number + 1;
+      call.opcode = mem::Opcode::kSwap;
+      call.operand = slot.number + 1;
       break;
     case Atomic::kIncrement:
-      operation.opcode = mem::Opcode::kIncrement;
-      operation.boundary = std::min(kBoundary, bits - 1);
-      break;
     case Atomic::kReadIncrement:
-      operation.opcode = mem::Opcode::kReadIncrement;
-      operation.boundary = std::min(kBoundary, bits - 1);
+      call.opcode = options_.atomic == Atomic::kIncrement ? mem::Opcode::kIncrement
+                                                          : mem::Opcode::kReadIncrement;
+      call.boundary = static_cast<uint8_t>(std::min(kBoundary, bytes_ * 8 - 1));
       break;
   }
-  return operation;
+  return call;
 }
 
-MemoryOperation MemoryLoad::OperationOf(Slot& slot) const {
-  MemoryOperation operation;
-  if (IsAtomic()) {
-    operation = AtomicOf(slot);
-  } else {
-    operation.opcode = options_.mode == Mode::kGet ? mem::Opcode::kGet : mem::Opcode::kPut;
-    operation.octets = slot.octets;
-    operation.bytes = bytes_;
-  }
-  operation.xpuid = options_.destinations[slot.destination];
-  operation.offset = slot.offset;
-  operation.result = &slot.result;
-  return operation;
+mem::Call MemoryLoad::CallOf(Slot& slot) const {
+  mem::Call call{.opcode = options_.mode == Mode::kGet ? mem::Opcode::kGet : mem::Opcode::kPut,
+                 .bytes = bytes_,
+                 .source = slot.octets,
+                 .room = slot.octets};
+  if (IsAtomic()) call = AtomicOf(slot);
+  call.xpuid = options_.destinations[slot.destination];
+  call.offset = slot.offset;
+  call.result = &slot.result;
+  return call;
 }
 
 int MemoryLoad::Start(size_t at) {
@@ -182,7 +176,7 @@ int MemoryLoad::Start(size_t at) {
   if (options_.check && options_.mode == Mode::kPut) {
     slot.octets[0] = static_cast<uint8_t>(started());
   }
-  const int error = calls_.Start(OperationOf(slot));
+  const int error = calls_.Start(CallOf(slot), /*deadline_ms=*/0);
   slot.is_used |= error == 0;
   return error;
 }
@@ -256,8 +250,10 @@ Advance MemoryLoad::Finish(Time /*now*/) {
 }
 
 void MemoryLoad::VerifyWord() {
-  const uint32_t status = Execute(
-      {.xpuid = options_.destinations[at_], .octets = buffer_.data(), .bytes = sizeof(uint64_t)});
+  const uint32_t status = Execute({.opcode = mem::Opcode::kGet,
+                                   .xpuid = options_.destinations[at_],
+                                   .bytes = sizeof(uint64_t),
+                                   .room = buffer_.data()});
   if (status == SUEDE_MEM_PENDING) return;
   uint64_t value = 0;
   std::memcpy(&value, buffer_.data(), bytes_);
@@ -270,10 +266,10 @@ void MemoryLoad::VerifyWord() {
 void MemoryLoad::VerifySlot() {
   Slot& slot = slots_[at_];
   if (slot.is_used) {
-    MemoryOperation operation = OperationOf(slot);
-    operation.opcode = mem::Opcode::kGet;
-    operation.octets = buffer_.data();
-    const uint32_t status = Execute(operation);
+    mem::Call call = CallOf(slot);
+    call.opcode = mem::Opcode::kGet;
+    call.room = buffer_.data();
+    const uint32_t status = Execute(call);
     if (status == SUEDE_MEM_PENDING) return;
     if (status != SUEDE_MEM_OK || std::memcmp(buffer_.data(), slot.octets, bytes_) != 0) {
       ++record_.result.forward.wrong;

@@ -52,11 +52,11 @@ class MemoryLoad : public OperationLoad<MemoryLoad> {
   };
 
   // Executes one operation outside of the load. To be called again while it returns PENDING.
-  uint32_t Execute(MemoryOperation operation);
+  uint32_t Execute(mem::Call call, uint32_t deadline_ms = 0);
   void FindServer(Time now);
   void OnRefusal(uint32_t status, Time now);
-  MemoryOperation AtomicOf(const Slot& slot) const;
-  MemoryOperation OperationOf(Slot& slot) const;
+  mem::Call AtomicOf(const Slot& slot) const;
+  mem::Call CallOf(Slot& slot) const;
   void CheckValue(Slot& slot);
   void VerifyWord();
   void VerifySlot();

@@ -22,7 +22,7 @@ class LibraryCalls final : public MemoryCalls {
   // `mem` must outlive the object.
   LibraryCalls(suede_mem* mem, const TscClock& clock) : mem_(mem), clock_(clock) {}
 
-  int Start(const MemoryOperation& operation) override;
+  int Start(const mem::Call& call, uint32_t deadline_ms) override;
   int Poll(Time /*now*/) override { return suede_mem_poll(mem_); }
   void Flush() override { suede_mem_flush(mem_); }
   Time Now() const override { return clock_.Now(); }
@@ -33,32 +33,32 @@ class LibraryCalls final : public MemoryCalls {
   const TscClock clock_;
 };
 
-int LibraryCalls::Start(const MemoryOperation& operation) {
-  suede_mem_call call{};
-  call.size = sizeof call;
-  call.xpuid = operation.xpuid;
-  call.window = kMemoryWindow;
-  call.offset = operation.offset;
-  call.plane = SUEDE_MEM_AUTO;
-  call.vc = SUEDE_MEM_AUTO;
-  call.deadline_ms = operation.deadline_ms;
-  call.result = operation.result;
-  const uint32_t bits = operation.bits;
-  switch (operation.opcode) {
+int LibraryCalls::Start(const mem::Call& call, uint32_t deadline_ms) {
+  suede_mem_call to{};
+  to.size = sizeof to;
+  to.xpuid = call.xpuid;
+  to.window = kMemoryWindow;
+  to.offset = call.offset;
+  to.plane = SUEDE_MEM_AUTO;
+  to.vc = SUEDE_MEM_AUTO;
+  to.deadline_ms = deadline_ms;
+  to.result = call.result;
+  const uint32_t bits = call.is_wide ? 64 : 32;
+  switch (call.opcode) {
     case mem::Opcode::kPut:
-      return suede_mem_put(mem_, &call, operation.octets, operation.bytes);
+      return suede_mem_put(mem_, &to, call.source, call.bytes);
     case mem::Opcode::kGet:
-      return suede_mem_get(mem_, &call, operation.octets, operation.bytes);
+      return suede_mem_get(mem_, &to, call.room, call.bytes);
     case mem::Opcode::kFetchAdd:
-      return suede_mem_fetch_add(mem_, &call, bits, operation.operand);
+      return suede_mem_fetch_add(mem_, &to, bits, call.operand);
     case mem::Opcode::kCompareSwap:
-      return suede_mem_compare_swap(mem_, &call, bits, operation.operand, 0);
+      return suede_mem_compare_swap(mem_, &to, bits, call.operand, call.desired);
     case mem::Opcode::kSwap:
-      return suede_mem_swap(mem_, &call, bits, operation.operand);
+      return suede_mem_swap(mem_, &to, bits, call.operand);
     case mem::Opcode::kIncrement:
-      return suede_mem_increment(mem_, &call, bits, operation.operand, operation.boundary);
+      return suede_mem_increment(mem_, &to, bits, call.operand, call.boundary);
     case mem::Opcode::kReadIncrement:
-      return suede_mem_read_increment(mem_, &call, bits, operation.operand, operation.boundary);
+      return suede_mem_read_increment(mem_, &to, bits, call.operand, call.boundary);
     case mem::Opcode::kPutImmediate:
       break;
   }

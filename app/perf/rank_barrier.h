@@ -62,7 +62,7 @@ class RankBarrier {
       if (release && release->barrier == barrier_) release_ = release;
     } else if (leads() && source != 0 && message.code == Code::kArrive) {
       const auto arrival = DecodeArrival(command.data, command.data_bytes);
-      if (arrival) OnArrival(source, message.run, arrival->barrier);
+      if (arrival) OnArrival(source, message, arrival->barrier);
     } else if (leads() && source != 0 && message.code == Code::kAccount) {
       const auto account = DecodeAccount(command.data, command.data_bytes);
       if (account && members_[source].nonce == message.run) OnAccount(source, *account);
@@ -128,10 +128,10 @@ class RankBarrier {
                                   : EncodeArrive(nonce_, {.barrier = barrier_})});
   }
 
-  void OnArrival(uint32_t rank, uint32_t nonce, uint32_t barrier) {
+  void OnArrival(uint32_t rank, const Message& message, uint32_t barrier) {
     Member& member = members_[rank];
-    if (barrier == 0) member.nonce = nonce;
-    if (member.nonce != nonce) return;  // message of an earlier process
+    if (barrier == 0) member.nonce = message.run;
+    if (member.nonce != message.run) return;  // message of an earlier process
     // A repeated arrival means that the release was lost, or that other ranks are late. Repeats the
     // last release, at least as a sign of life.
     if (member.at > barrier && last_) SendRelease(rank);
