@@ -2,6 +2,7 @@
 #include "perf/client_endpoint.h"
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "perf/programs.h"
@@ -92,6 +93,25 @@ void ClientEndpoint::Wait(uint32_t vc_mask) {
   const uint32_t queue = 1u << queue_number_;
   const suede_wait_set want{.credit_queues = 0, .completion_queues = queue, .rx_vcs = vc_mask};
   CountOf(suede_wait(client_, &want, nullptr, 20));
+}
+
+absl::StatusOr<std::unique_ptr<BalancedEndpoint>> BalancedEndpoint::Create(
+    const std::deque<std::unique_ptr<ClientSession>>& sessions, uint32_t policy,
+    const TscClock& clock) {
+  std::unique_ptr<BalancedEndpoint> endpoint(new BalancedEndpoint);
+  std::vector<suede_queue*> queues;
+  for (const auto& session : sessions) {
+    endpoint->lanes_.emplace_back(*session, 0, clock);
+    queues.push_back(endpoint->lanes_.back().queue());
+  }
+  suede_balancer* balancer = nullptr;
+  if (suede_balancer_create(queues.data(), static_cast<uint32_t>(queues.size()), policy,
+                            &balancer) != 0) {
+    return absl::InvalidArgumentError(suede_error_text());
+  }
+  endpoint->balancer_.reset(balancer);
+  endpoint->tries_others_ = policy != SUEDE_BALANCE_HASH;
+  return endpoint;
 }
 
 }  // namespace suede::perf

@@ -5,7 +5,6 @@
 #include <deque>
 #include <functional>
 
-#include "perf/balanced_endpoint.h"
 #include "perf/client_endpoint.h"
 #include "perf/clock.h"
 #include "perf/programs.h"

@@ -22,7 +22,6 @@
 #include "perf/results.h"
 #include "perf/run_board.h"
 #include "perf/run_plan.h"
-#include "perf/schedule.h"
 
 namespace suede::perf {
 

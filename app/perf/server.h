@@ -21,7 +21,7 @@
 #include "perf/load_sender.h"
 #include "perf/progress.h"
 #include "perf/protocol.h"
-#include "perf/schedule.h"
+#include "perf/run_plan.h"
 #include "perf/streams.h"
 
 namespace suede::perf {
