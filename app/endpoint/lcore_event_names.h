@@ -8,7 +8,7 @@
 
 #include "lcore/events.h"
 #include "mgmt/events.h"
-#include "peer/plane_session.h"
+#include "path/plane_session.h"
 
 namespace suede {
 

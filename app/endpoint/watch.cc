@@ -10,7 +10,7 @@
 #include "endpoint/hello_mismatch.h"
 #include "endpoint/lcore_event_names.h"
 #include "endpoint/pipeline_params.h"
-#include "peer/plane_session.h"
+#include "path/plane_session.h"
 
 namespace suede {
 namespace {

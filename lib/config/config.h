@@ -22,7 +22,7 @@
 #include "base/time.h"
 #include "config/daemon_config.h"
 #include "congestion/params.h"
-#include "peer/params.h"
+#include "path/params.h"
 #include "transport/params.h"
 #include "wire/encap/header.h"
 

@@ -12,8 +12,8 @@
 
 #include "base/spsc_ring.h"
 #include "lcore/events.h"
+#include "path/params.h"
 #include "peer/hello_check.h"
-#include "peer/params.h"
 
 namespace suede {
 

@@ -16,7 +16,7 @@
 #include "base/sue.h"
 #include "congestion/params.h"
 #include "link/link_params.h"
-#include "peer/params.h"
+#include "path/params.h"
 #include "seal/sealed_peer.h"
 #include "transport/params.h"
 #include "wire/encap.h"

@@ -10,8 +10,8 @@
 
 #include "base/coordinates.h"
 #include "base/time.h"
+#include "path/peer_paths.h"
 #include "peer/hello_check.h"
-#include "peer/peer_paths.h"
 #include "wire/control_pdu.h"
 
 namespace suede {

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "base/sue.h"
-#include "peer/params.h"
+#include "path/params.h"
 #include "transport/params.h"
 #include "wire/encap.h"
 

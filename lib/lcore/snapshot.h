@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-#include "peer/session_group.h"
+#include "path/session_group.h"
 #include "wire/control_pdu.h"
 
 namespace suede {

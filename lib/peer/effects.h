@@ -14,8 +14,8 @@
 
 #include "base/coordinates.h"
 #include "base/time.h"
+#include "path/peer_paths.h"
 #include "pdu/pdu_list.h"
-#include "peer/peer_paths.h"
 #include "stats/counters.h"
 #include "wire/control_pdu.h"
 

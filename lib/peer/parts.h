@@ -8,12 +8,12 @@
 #include <span>
 
 #include "base/coordinates.h"
+#include "path/own_end.h"
+#include "path/path_rate.h"
+#include "path/peer_paths.h"
+#include "path/plane_session.h"
+#include "path/session_group.h"
 #include "peer/effects.h"
-#include "peer/own_end.h"
-#include "peer/path_rate.h"
-#include "peer/peer_paths.h"
-#include "peer/plane_session.h"
-#include "peer/session_group.h"
 #include "transport/connection.h"
 #include "wire/control_pdu.h"
 

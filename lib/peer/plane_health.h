@@ -10,11 +10,11 @@
 
 #include "base/coordinates.h"
 #include "base/time.h"
+#include "path/plane_session.h"
 #include "peer/effects.h"
 #include "peer/flight_count.h"
 #include "peer/parts.h"
 #include "peer/plane_choice.h"
-#include "peer/plane_session.h"
 #include "peer/reach.h"
 
 namespace suede {

@@ -9,15 +9,15 @@
 
 #include "base/coordinates.h"
 #include "base/time.h"
+#include "path/failed_planes.h"
+#include "path/plane_session.h"
 #include "peer/agreement.h"
 #include "peer/association.h"
 #include "peer/effects.h"
-#include "peer/failed_planes.h"
 #include "peer/parts.h"
 #include "peer/peer_groups.h"
 #include "peer/plane_choice.h"
 #include "peer/plane_health.h"
-#include "peer/plane_session.h"
 #include "wire/control_pdu.h"
 
 namespace suede {

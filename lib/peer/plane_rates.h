@@ -10,9 +10,9 @@
 
 #include "base/coordinates.h"
 #include "base/time.h"
+#include "path/path_rate.h"
 #include "peer/effects.h"
 #include "peer/parts.h"
-#include "peer/path_rate.h"
 
 namespace suede {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A group of four sessions, whose PDUs a test sends and measures.
-#ifndef SUEDE_TESTS_PEER_SESSION_GROUPS_H_
-#define SUEDE_TESTS_PEER_SESSION_GROUPS_H_
+#ifndef SUEDE_TESTS_PATH_SESSION_GROUPS_H_
+#define SUEDE_TESTS_PATH_SESSION_GROUPS_H_
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "peer/session_group.h"
+#include "path/session_group.h"
 
 namespace suede {
 
@@ -88,4 +88,4 @@ class SessionGroups : public ::testing::Test {
 
 }  // namespace suede
 
-#endif  // SUEDE_TESTS_PEER_SESSION_GROUPS_H_
+#endif  // SUEDE_TESTS_PATH_SESSION_GROUPS_H_

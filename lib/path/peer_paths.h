@@ -3,8 +3,8 @@
 // (docs/planes.md, "Choice of the plane"; SUE framework §1.2, §4.3).
 //
 // Owned by one lcore. A choice is a few multiplications, with any number of peers.
-#ifndef SUEDE_PEER_PEER_PATHS_H_
-#define SUEDE_PEER_PEER_PATHS_H_
+#ifndef SUEDE_PATH_PEER_PATHS_H_
+#define SUEDE_PATH_PEER_PATHS_H_
 
 #include <algorithm>
 #include <array>
@@ -14,8 +14,8 @@
 #include "base/coordinates.h"
 #include "base/sue.h"
 #include "base/time.h"
-#include "peer/params.h"
-#include "peer/path_rate.h"
+#include "path/params.h"
+#include "path/path_rate.h"
 
 namespace suede {
 
@@ -216,4 +216,4 @@ struct alignas(64) PeerPaths {
 
 }  // namespace suede
 
-#endif  // SUEDE_PEER_PEER_PATHS_H_
+#endif  // SUEDE_PATH_PEER_PATHS_H_

@@ -5,14 +5,14 @@
 //
 // Takes facts and the time, returns verdicts and a deadline; sends nothing, reads no clock. Owned
 // by one lcore.
-#ifndef SUEDE_PEER_PLANE_SESSION_H_
-#define SUEDE_PEER_PLANE_SESSION_H_
+#ifndef SUEDE_PATH_PLANE_SESSION_H_
+#define SUEDE_PATH_PLANE_SESSION_H_
 
 #include <algorithm>
 #include <cstdint>
 
 #include "base/time.h"
-#include "peer/params.h"
+#include "path/params.h"
 #include "wire/control_pdu.h"
 
 namespace suede {
@@ -188,4 +188,4 @@ class PlaneSession {
 
 }  // namespace suede
 
-#endif  // SUEDE_PEER_PLANE_SESSION_H_
+#endif  // SUEDE_PATH_PLANE_SESSION_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of docs/control-pdus.md, "Planes", by name. Two sessions talk by hand.
-#include "peer/plane_session.h"
+#include "path/plane_session.h"
 
 #include <gtest/gtest.h>
 

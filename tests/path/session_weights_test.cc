@@ -2,7 +2,7 @@
 // The rules of docs/sessions.md on congestion and the choice of a session, by name.
 #include <gtest/gtest.h>
 
-#include "peer/session_group.h"
+#include "path/session_group.h"
 #include "session_groups.h"
 
 namespace suede {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peer/path_rate.h"
+#include "path/path_rate.h"
 
 namespace suede {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peer/session_group.h"
+#include "path/session_group.h"
 
 #include <algorithm>
 #include <bit>

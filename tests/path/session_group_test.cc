@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of docs/sessions.md on the opening, moving and closing of sessions, by name.
-#include "peer/session_group.h"
+#include "path/session_group.h"
 
 #include <gtest/gtest.h>
 

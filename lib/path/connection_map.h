@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The places of an instance's paths and connections in its dense arrays: by peer, then by plane, by
 // session, and by VC if each VC has a connection of its own.
-#ifndef SUEDE_PEER_CONNECTION_MAP_H_
-#define SUEDE_PEER_CONNECTION_MAP_H_
+#ifndef SUEDE_PATH_CONNECTION_MAP_H_
+#define SUEDE_PATH_CONNECTION_MAP_H_
 
 #include <bit>
 #include <cstdint>
@@ -108,4 +108,4 @@ class ConnectionMap {
 
 }  // namespace suede
 
-#endif  // SUEDE_PEER_CONNECTION_MAP_H_
+#endif  // SUEDE_PATH_CONNECTION_MAP_H_

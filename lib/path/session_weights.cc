@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peer/session_weights.h"
+#include "path/session_weights.h"
 
 #include <algorithm>
 #include <array>

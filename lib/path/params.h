@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The configuration of the planes of an instance (docs/planes.md).
-#ifndef SUEDE_PEER_PARAMS_H_
-#define SUEDE_PEER_PARAMS_H_
+#ifndef SUEDE_PATH_PARAMS_H_
+#define SUEDE_PATH_PARAMS_H_
 
 #include <chrono>
 #include <cstdint>
@@ -61,4 +61,4 @@ struct PathParams {
 
 }  // namespace suede
 
-#endif  // SUEDE_PEER_PARAMS_H_
+#endif  // SUEDE_PATH_PARAMS_H_

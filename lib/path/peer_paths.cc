@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peer/peer_paths.h"
+#include "path/peer_paths.h"
 
 #include <bit>
 #include <cmath>

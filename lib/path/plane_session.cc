@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peer/plane_session.h"
+#include "path/plane_session.h"
 
 #include <algorithm>
 #include <bit>

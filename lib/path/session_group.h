@@ -4,8 +4,8 @@
 //
 // Takes facts and the time, returns requests to the peer and a deadline; sends nothing, reads no
 // clock. Owned by one lcore.
-#ifndef SUEDE_PEER_SESSION_GROUP_H_
-#define SUEDE_PEER_SESSION_GROUP_H_
+#ifndef SUEDE_PATH_SESSION_GROUP_H_
+#define SUEDE_PATH_SESSION_GROUP_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -14,9 +14,9 @@
 #include "base/coordinates.h"
 #include "base/secret_numbers.h"
 #include "base/time.h"
-#include "peer/params.h"
-#include "peer/session_slot.h"
-#include "peer/session_weights.h"
+#include "path/params.h"
+#include "path/session_slot.h"
+#include "path/session_weights.h"
 #include "wire/control_pdu.h"
 
 namespace suede {
@@ -162,4 +162,4 @@ class SessionGroup {
 
 }  // namespace suede
 
-#endif  // SUEDE_PEER_SESSION_GROUP_H_
+#endif  // SUEDE_PATH_SESSION_GROUP_H_

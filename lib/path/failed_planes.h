@@ -4,8 +4,8 @@
 //
 // Takes facts and the time; bounds how often peers are probed, and returns them one by one. Owned
 // by the instance's lcore.
-#ifndef SUEDE_PEER_FAILED_PLANES_H_
-#define SUEDE_PEER_FAILED_PLANES_H_
+#ifndef SUEDE_PATH_FAILED_PLANES_H_
+#define SUEDE_PATH_FAILED_PLANES_H_
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@
 
 #include "base/coordinates.h"
 #include "base/time.h"
-#include "peer/params.h"
-#include "peer/peer_paths.h"
+#include "path/params.h"
+#include "path/peer_paths.h"
 
 namespace suede {
 
@@ -77,4 +77,4 @@ class FailedPlanes {
 
 }  // namespace suede
 
-#endif  // SUEDE_PEER_FAILED_PLANES_H_
+#endif  // SUEDE_PATH_FAILED_PLANES_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A session of a group, and sets of sessions.
-#ifndef SUEDE_PEER_SESSION_SLOT_H_
-#define SUEDE_PEER_SESSION_SLOT_H_
+#ifndef SUEDE_PATH_SESSION_SLOT_H_
+#define SUEDE_PATH_SESSION_SLOT_H_
 
 #include <cstdint>
 #include <string_view>
@@ -76,4 +76,4 @@ std::string_view NameOf(SessionSlot::State state);
 
 }  // namespace suede
 
-#endif  // SUEDE_PEER_SESSION_SLOT_H_
+#endif  // SUEDE_PATH_SESSION_SLOT_H_

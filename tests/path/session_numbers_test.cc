@@ -4,7 +4,7 @@
 
 #include <bit>
 
-#include "peer/session_group.h"
+#include "path/session_group.h"
 #include "session_groups.h"
 
 namespace suede {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instance's own end: the state that all of its peers have in common.
-#ifndef SUEDE_PEER_OWN_END_H_
-#define SUEDE_PEER_OWN_END_H_
+#ifndef SUEDE_PATH_OWN_END_H_
+#define SUEDE_PATH_OWN_END_H_
 
 #include <array>
 #include <cstdint>
 
 #include "base/coordinates.h"
 #include "base/secret_numbers.h"
-#include "peer/connection_map.h"
-#include "peer/failed_planes.h"
-#include "peer/params.h"
-#include "peer/peer_paths.h"
+#include "path/connection_map.h"
+#include "path/failed_planes.h"
+#include "path/params.h"
+#include "path/peer_paths.h"
 #include "transport/params.h"
 #include "wire/control_pdu.h"
 
@@ -88,4 +88,4 @@ struct OwnEnd {
 
 }  // namespace suede
 
-#endif  // SUEDE_PEER_OWN_END_H_
+#endif  // SUEDE_PATH_OWN_END_H_

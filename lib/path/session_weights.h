@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The congestion of each open session of a group, and how often the group evaluates it
 // (docs/sessions.md, "Choice of the session").
-#ifndef SUEDE_PEER_SESSION_WEIGHTS_H_
-#define SUEDE_PEER_SESSION_WEIGHTS_H_
+#ifndef SUEDE_PATH_SESSION_WEIGHTS_H_
+#define SUEDE_PATH_SESSION_WEIGHTS_H_
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
 
 #include "base/time.h"
-#include "peer/params.h"
-#include "peer/session_slot.h"
+#include "path/params.h"
+#include "path/session_slot.h"
 
 namespace suede {
 
@@ -71,4 +71,4 @@ class SessionWeights {
 
 }  // namespace suede
 
-#endif  // SUEDE_PEER_SESSION_WEIGHTS_H_
+#endif  // SUEDE_PATH_SESSION_WEIGHTS_H_

@@ -3,8 +3,8 @@
 // bandwidth that its weight represents.
 //
 // Takes facts and the time, sends nothing, reads no clock. Owned by one lcore.
-#ifndef SUEDE_PEER_PATH_RATE_H_
-#define SUEDE_PEER_PATH_RATE_H_
+#ifndef SUEDE_PATH_PATH_RATE_H_
+#define SUEDE_PATH_PATH_RATE_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -80,4 +80,4 @@ class PathRate {
 
 }  // namespace suede
 
-#endif  // SUEDE_PEER_PATH_RATE_H_
+#endif  // SUEDE_PATH_PATH_RATE_H_
