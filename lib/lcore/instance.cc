@@ -64,14 +64,14 @@ Instance::Instance(const InstanceParams& instance_params,
       paths[peer].SetWeight(plane, params.planes[plane].weight);
     }
     WriteHeaders(peer);
-    parts.push_back({.own = &own,
-                     .xpuid = known.xpuid,
-                     .plain = known.plain,
-                     .paths = &paths[peer],
-                     .sessions = &sessions[map.PathAt(peer, 0)],
-                     .groups = &groups[map.PathAt(peer, 0)],
-                     .connections = &connections[map.At(peer, 0, 0)],
-                     .rates = measures ? &rates[map.PathAt(peer, 0)] : nullptr});
+    parts.push_back({{.own = &own,
+                      .xpuid = known.xpuid,
+                      .paths = &paths[peer],
+                      .sessions = &sessions[map.PathAt(peer, 0)],
+                      .groups = &groups[map.PathAt(peer, 0)],
+                      .connections = &connections[map.At(peer, 0, 0)],
+                      .rates = measures ? &rates[map.PathAt(peer, 0)] : nullptr},
+                     known.plain});
     for (Vc vc = 0; known.plain && vc < kVcCount; ++vc) {
       scheduler.queue(Scheduler::IndexOf(peer, vc)).max_lines = UINT16_MAX;
     }

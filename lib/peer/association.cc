@@ -138,7 +138,7 @@ void Association::OnHello(PlaneIndex plane, const Hello& hello, const ControlFac
   // A waiting queue needs another HELLO: the peer's next HELLO may be lost.
   if (facts.waits && !agreement_.handshake.open()) Greet(now, effects);
   Arm(effects);
-  choice_.placement().Unblock(effects);
+  choice_.Unblock(effects);
 }
 
 // Handles a HELLO that fits.
@@ -309,7 +309,7 @@ void Association::OnPlain(Effects& effects) {
   effects.Add(effect::CreditChange{effect::CreditStep::kUncounted});
   reach_.FindAgain(effects);
   choice_.Update(effects);
-  choice_.placement().Unblock(effects);
+  choice_.Unblock(effects);
 }
 
 // The peer has not answered in any way for too long: no waiting PDU was ever sent.

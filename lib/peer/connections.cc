@@ -21,7 +21,7 @@ void Peer::OnNotReady(PlaneIndex plane, SessionIndex slot, const NotReady& messa
   // The NOT_READY answers a PDU of ours, whether that was accepted or not.
   if (peer_.own->has_sessions && peer_.connection(plane, number).tx().paused())
     health_.OnProof(plane, now);
-  choice_.placement().Unblock(plane, number, effects);
+  choice_.Unblock(plane, number, effects);
   peer_.ArmConnection(plane, number, effects);
 }
 
@@ -79,7 +79,7 @@ void Peer::OnUnreachable(PlaneIndex plane, PathConnection number, Time now, Effe
   };
   flight_.GiveUp(plane, number, Ending::kInDoubt, true, effects, end);
   GiveUpIfLost(number, effects);
-  choice_.placement().Place(effects);
+  choice_.Place(effects);
 }
 
 // Ends PDUs queued behind a lost connection if no other plane takes them.

@@ -99,7 +99,7 @@ void Fences::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   Requeue(dead, rest, effects);
   choice_.Update(effects);
   peer_.ArmSession(dead, effects);
-  choice_.placement().Unblock(effects);
+  choice_.Unblock(effects);
 }
 
 void Fences::OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time now,
@@ -121,8 +121,8 @@ void Fences::OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time
   effects.Add(effect::Count{Counter::kSessionFences});
   peer_.paths->Join(plane);
   Requeue(plane, rest, effects);
-  if (peer_.paths->moving != 0) choice_.placement().OnEnded(effects);
-  choice_.placement().Unblock(effects);
+  if (peer_.paths->moving != 0) choice_.OnEnded(effects);
+  choice_.Unblock(effects);
 }
 
 }  // namespace suede

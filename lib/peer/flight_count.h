@@ -30,7 +30,7 @@ class FlightCount {
     if (acked.empty()) return verdict;
     CountOut(plane, number, before - heard.in_flight().bytes());
     effects.Add(effect::Acknowledged{plane, number, acked});
-    if (peer_.paths->moving != 0) choice_.placement().OnEnded(effects);
+    if (peer_.paths->moving != 0) choice_.OnEnded(effects);
     return verdict;
   }
   // Runs `end`, which moves PDUs of the connection that are given up to a list.

@@ -70,7 +70,7 @@ void Peer::SetWeight(PlaneIndex plane, uint32_t weight, Time now, Effects& effec
   peer_.paths->SetWeight(plane, weight);
   choice_.ForgetRate(plane, effects);
   peer_.paths->PublishShares(peer_.own->shares);
-  if (had_route == (weight != 0)) return choice_.placement().Place(effects);
+  if (had_route == (weight != 0)) return choice_.Place(effects);
   choice_.Update(effects);
   if (reach_.HasRoute()) {
     reach_.OnRouteBack(effects);
@@ -78,7 +78,7 @@ void Peer::SetWeight(PlaneIndex plane, uint32_t weight, Time now, Effects& effec
     reach_.OnRouteGone(now);
     association_.Arm(effects);
   }
-  choice_.placement().Unblock(effects);
+  choice_.Unblock(effects);
 }
 
 void Peer::OnNewParams(PlaneIndex plane, PathConnection number, Time now, Effects& effects) {
@@ -89,7 +89,7 @@ void Peer::OnNewParams(PlaneIndex plane, PathConnection number, Time now, Effect
   }
   peer_.connection(plane, number).OnNewParams(now, peer_.own->transport);
   peer_.ArmConnection(plane, number, effects);
-  choice_.placement().Unblock(plane, number, effects);
+  choice_.Unblock(plane, number, effects);
 }
 
 // ---- For tests.

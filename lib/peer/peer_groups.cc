@@ -91,7 +91,7 @@ void PeerGroups::OnDeadline(PlaneIndex plane, Time now, Effects& effects) {
   for (; asks != 0; asks &= asks - 1) {
     Send(plane, Lowest<SessionIndex>(asks), effects);
   }
-  if ((group.open() & ~before) != 0) choice_.placement().Unblock(effects);
+  if ((group.open() & ~before) != 0) choice_.Unblock(effects);
 }
 
 // The peer requests a number, or fences one of its sessions.
@@ -148,7 +148,7 @@ void PeerGroups::OnSession(PlaneIndex plane, const SessionNumber& message, Time 
     effects.Add(effect::Retransmit{plane, number});
     peer_.ArmConnection(plane, number, effects);
   }
-  choice_.placement().Unblock(effects);
+  choice_.Unblock(effects);
 }
 
 // While the plane lives, the path of the connection may be dead.

@@ -29,7 +29,25 @@ void PlaneChoice::Update(Effects& effects) {
   for (PlaneIndex plane = 0; plane < plane_count; ++plane) {
     if ((usable & ~before & 1u << plane) != 0) paths.Join(plane);
   }
-  placement_.Place(effects);
+  Place(effects);
+}
+
+void PlaneChoice::CheckRate(PlaneIndex plane, const PlaneRates::Facts& facts, Time now,
+                            Effects& effects) {
+  const PlaneRates::Verdict verdict = rates_.Check(plane, facts, now);
+  if (verdict.of_window.was_limit) effects.Add(effect::Count{Counter::kPlaneRates});
+  if (verdict.of_window.changed) effects.Add(effect::Count{Counter::kPlaneRateChanges});
+  if (verdict.part_changed) Place(effects);
+}
+
+void PlaneChoice::Report(const FlowMoves& moves, Effects& effects) const {
+  for (Vc flow = 0; flow < peer_.own->map.vc_count(); ++flow) {
+    if ((moves.waiting & 1u << flow) != 0) effects.Add(effect::Count{Counter::kFlowMoves});
+    if ((moves.placed & 1u << flow) == 0) continue;
+    effects.Add(
+        effect::PlaceFlow{PlaneIndex(peer_.paths->home[flow]), peer_.own->map.VcsWith(flow)});
+  }
+  Unblock(moves.ready, effects);
 }
 
 }  // namespace suede

@@ -55,7 +55,7 @@ void PlaneHealth::PlaneUp(PlaneIndex plane, Effects& effects) {
     reach_.Find(Reach::kAllVcs, plane, 0, effects);
   }
   choice_.Update(effects);
-  choice_.placement().Unblock(effects);
+  choice_.Unblock(effects);
 }
 
 void PlaneHealth::PlaneDown(PlaneIndex plane, PlaneDownReason reason, Time now, Effects& effects) {
@@ -78,7 +78,7 @@ void PlaneHealth::PlaneDown(PlaneIndex plane, PlaneDownReason reason, Time now, 
     SendFence(plane, effects);
   }
   peer_.ArmSession(plane, effects);
-  choice_.placement().Unblock(effects);
+  choice_.Unblock(effects);
 }
 
 // The plane that a FENCE takes: in rotation, planes that are up; if there is none, planes whose
@@ -120,7 +120,7 @@ void PlaneHealth::OnPlaneChange(PlaneIndex plane, PlaneDownReason reason, Time n
     }
   }
   choice_.Update(effects);
-  choice_.placement().Unblock(effects);
+  choice_.Unblock(effects);
 }
 
 // ---- Signs of life.

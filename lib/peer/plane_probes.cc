@@ -79,9 +79,9 @@ void PlaneProbes::OnDeadline(PlaneIndex plane, Hold hold, Time now, Effects& eff
   health_.CheckReach(now, effects);
   const PlaneRates::Facts rate_facts{.disturbed = hold != Hold::kNone || !session.up(),
                                      .prompt = groups_.IsPrompt()};
-  if (choice_.rates().Check(plane, rate_facts, now, effects)) choice_.placement().Place(effects);
+  choice_.CheckRate(plane, rate_facts, now, effects);
   // The plane may have become too costly for the flows in flight there.
-  if (peer_.paths->InFlightOn(plane) != 0) choice_.placement().Balance(effects);
+  if (peer_.paths->InFlightOn(plane) != 0) choice_.Balance(effects);
   peer_.ArmSession(plane, effects);
 }
 

@@ -67,7 +67,7 @@ RpsnVerdict AckProcessor::OnNack(Instance& instance, ConnectionIndex number, Psn
   completions_.EndAcked(instance, number, acked);
   if (instance.paths[peer].moving == 0) [[likely]]
     return;
-  instance.peers[peer].choice().placement().OnEnded(effects.For(instance, peer));
+  instance.peers[peer].choice().OnEnded(effects.For(instance, peer));
 }
 
 [[gnu::cold]] void AckProcessor::OnResumed(Instance& instance, ConnectionIndex number,

@@ -36,7 +36,7 @@ class Homes : public PeerBench {
     own->inflight_bytes[plane] -= bytes;
     own->OnIdle(plane);
     if (paths.moving == 0) return {};
-    return Do([&](Effects& e) { peer->choice().placement().OnEnded(e); });
+    return Do([&](Effects& e) { peer->choice().OnEnded(e); });
   }
   // Flows of other peers.
   void Others(const std::array<uint32_t, kMaxPlanes>& busy) {

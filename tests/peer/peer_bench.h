@@ -67,14 +67,14 @@ class PeerBench : public ::testing::Test {
     }
     paths.resolving = shape.resolving;
     MakeNextPeer();
-    peer.emplace(PeerParts{.own = &*own,
-                           .xpuid = 2,
-                           .plain = shape.plain,
-                           .paths = &paths,
-                           .sessions = sessions.data(),
-                           .groups = groups.data(),
-                           .connections = connections.data(),
-                           .rates = shape.measures ? rates.data() : nullptr});
+    peer.emplace(PeerParts{{.own = &*own,
+                            .xpuid = 2,
+                            .paths = &paths,
+                            .sessions = sessions.data(),
+                            .groups = groups.data(),
+                            .connections = connections.data(),
+                            .rates = shape.measures ? rates.data() : nullptr},
+                           shape.plain});
     Effects effects;
     peer->Start(effects);
   }

@@ -73,12 +73,12 @@ void PeerPair::Start(Host& host) {
     if (dice_->Chance(16)) host.paths.resolving |= static_cast<PlaneMask>(1u << plane);
     own.SetPort(plane, true);
   }
-  host.peer.emplace(PeerParts{.own = &own,
-                              .xpuid = static_cast<uint16_t>(2 - host.number),
-                              .paths = &host.paths,
-                              .sessions = host.sessions.data(),
-                              .groups = host.groups.data(),
-                              .connections = host.connections.data()});
+  host.peer.emplace(PeerParts{{.own = &own,
+                               .xpuid = static_cast<uint16_t>(2 - host.number),
+                               .paths = &host.paths,
+                               .sessions = host.sessions.data(),
+                               .groups = host.groups.data(),
+                               .connections = host.connections.data()}});
   Effects effects;
   host.peer->Start(effects);
   Apply(host, effects);

@@ -182,7 +182,7 @@ void PeerPair::OnRpsn(Host& host, PlaneIndex plane, PathConnection number, const
   host.paths.OnEnd(plane, before - connection.in_flight().bytes());
   host.own->inflight_bytes[plane] -= before - connection.in_flight().bytes();
   End(acked, Status::kOk);
-  if (host.paths.moving) host.peer->choice().placement().OnEnded(effects);
+  if (host.paths.moving) host.peer->choice().OnEnded(effects);
   Apply(host, effects);
   if (host.peer->choice().placement().MaySend(plane, number))
     host.blocked &= static_cast<uint8_t>(~host.own->map.VcsOf(number));

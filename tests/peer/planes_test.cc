@@ -379,7 +379,7 @@ TEST_F(Planes, HomeMovesOnceNothingIsInFlight) {
   connections[home].tx().OnAck(At(home).in_flight().oldest_psn(), now, transport, acked);
   paths.OnEnd(home, 100);
   own->inflight_bytes[home] -= 100;
-  EXPECT_EQ(Do([&](Effects& e) { peer->choice().placement().OnEnded(e); }),
+  EXPECT_EQ(Do([&](Effects& e) { peer->choice().OnEnded(e); }),
             (Lines{"home " + std::to_string(other) + " {0123}", "unblock {0123}"}));
   EXPECT_EQ(paths.choice[0], 1u << other);
 }
@@ -423,7 +423,7 @@ TEST_F(Planes, TheHomeThatHasNoRouteIsLeftAsByADrain) {
   connections[home].tx().OnAck(At(home).in_flight().oldest_psn(), now, transport, acked);
   paths.OnEnd(home, 100);
   own->inflight_bytes[home] -= 100;
-  EXPECT_EQ(Do([&](Effects& e) { peer->choice().placement().OnEnded(e); }),
+  EXPECT_EQ(Do([&](Effects& e) { peer->choice().OnEnded(e); }),
             (Lines{"home " + std::to_string(1 - home) + " {0123}", "unblock {0123}"}));
 }
 

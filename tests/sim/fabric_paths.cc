@@ -137,7 +137,7 @@ struct ShareErrors {
 
 // Flows that moved while they had PDUs in flight, from a change until its shares count: of hosts
 // of which it changed a plane, and of the others.
-struct FlowMoves {
+struct MoveCounts {
   struct Count {
     uint64_t moves = 0;
     uint64_t hosts = 0;
@@ -170,7 +170,7 @@ class FabricRun {
   }
 
   // Empty, or what is wrong.
-  std::string Run(ShareErrors& shares, FlowMoves& moves) {
+  std::string Run(ShareErrors& shares, MoveCounts& moves) {
     RunFor(pace_.settles ? kBegin : dice_.Up(kBegin));
     for (int change = 0; change < kChanges; ++change) {
       if (!pace_.settles) {
@@ -319,7 +319,7 @@ class FabricRun {
   }
   // Dead inner links are not in the state: such changes concern all hosts.
   void NoteMoves(const std::vector<uint64_t>& before,
-                 const std::vector<std::array<double, kPlanes>>& shares_before, FlowMoves& moves) {
+                 const std::vector<std::array<double, kPlanes>>& shares_before, MoveCounts& moves) {
     if (pace_.inner) return;
     const std::vector<uint64_t> after = MovesOfHosts();
     const std::vector<std::array<double, kPlanes>> now = WantedShares();
@@ -329,7 +329,7 @@ class FabricRun {
       const auto end = begin + static_cast<ptrdiff_t>(pairs);
       const bool same =
           std::equal(now.begin() + begin, now.begin() + end, shares_before.begin() + begin);
-      FlowMoves::Count& count = same ? moves.others : moves.concerned;
+      MoveCounts::Count& count = same ? moves.others : moves.concerned;
       count.moves += after[host] - before[host];
       ++count.hosts;
     }
@@ -454,7 +454,7 @@ int RunFabricChanges(uint64_t first_seed, uint64_t count, uint32_t hosts) {
   for (uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
     const Case& which = kCases[seed % std::size(kCases)];
     ShareErrors shares;
-    FlowMoves moves;
+    MoveCounts moves;
     FabricRun run(which, kHasty, seed, hosts, count == 1);
     const std::string verdict = run.Run(shares, moves);
     commands += run.world().Sum(Counter::kRxCommands);
@@ -475,7 +475,7 @@ int RunFabricPaths(uint64_t first_seed, uint64_t count, uint32_t hosts) {
   for (const Case& which : kCases) {
     ShareErrors shares;
     ShareErrors disturbed;
-    FlowMoves moves;
+    MoveCounts moves;
     uint64_t failed = 0;
     for (uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
       const Pace pace = Calm(seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peer/plane_rates.h"
+#include "path/plane_rates.h"
 
 #include <algorithm>
 #include <bit>
@@ -43,14 +43,12 @@ PathRate::Facts PlaneRates::FactsOf(PlaneIndex plane, const Facts& known) const 
   return facts;
 }
 
-bool PlaneRates::Check(PlaneIndex plane, const Facts& facts, Time now, Effects& effects) {
+PlaneRates::Verdict PlaneRates::Check(PlaneIndex plane, const Facts& facts, Time now) {
   const Duration interval = peer_.own->paths.hello_interval;
-  if (peer_.rates == nullptr || now < peer_.rates[plane].due(interval)) return false;
+  if (peer_.rates == nullptr || now < peer_.rates[plane].due(interval)) return {};
   const PathRate::Verdict verdict =
       peer_.rates[plane].CloseWindow(FactsOf(plane, facts), interval, now);
-  if (verdict.was_limit) effects.Add(effect::Count{Counter::kPlaneRates});
-  if (verdict.changed) effects.Add(effect::Count{Counter::kPlaneRateChanges});
-  return TakePart(plane);
+  return {verdict, TakePart(plane)};
 }
 
 bool PlaneRates::Forget(PlaneIndex plane) {

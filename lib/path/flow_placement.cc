@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peer/flow_placement.h"
+#include "path/flow_placement.h"
 
 #include <algorithm>
 #include <bit>
@@ -13,18 +13,14 @@ constexpr int kFineBits = 10;
 
 }  // namespace
 
-void FlowPlacement::Unblock(PlaneIndex plane, PathConnection number, Effects& effects) const {
-  if (MaySend(plane, number)) effects.Add(effect::Unblock{peer_.own->map.VcsOf(number)});
-}
-
-void FlowPlacement::Unblock(Effects& effects) const {
+uint8_t FlowPlacement::ReadyVcs() const {
   uint8_t vcs = 0;
   for (PlaneIndex plane = 0; plane < peer_.own->map.plane_count(); ++plane) {
     for (PathConnection number = 0; number < peer_.own->map.path_connections(); ++number) {
       if (MaySend(plane, number)) vcs = static_cast<uint8_t>(vcs | peer_.own->map.VcsOf(number));
     }
   }
-  if (vcs != 0) effects.Add(effect::Unblock{vcs});
+  return vcs;
 }
 
 // The flow's connections on the plane with PDUs in flight.
@@ -124,8 +120,8 @@ void FlowPlacement::EndMoves() {
 }
 
 // Chooses the flow's home again. If the home changes, no PDU of the flow is sent until its PDUs in
-// flight on the former home have ended in any way. Returns true if the flow has moved.
-bool FlowPlacement::Move(Vc flow, Effects& effects) {
+// flight on the former home have ended in any way.
+void FlowPlacement::Move(Vc flow, FlowMoves& moves) {
   const auto bit = static_cast<uint8_t>(1u << flow);
   const bool moving = (peer_.paths->moving & bit) != 0;
   const PlaneIndex to(peer_.paths->moves[flow].to);
@@ -135,45 +131,49 @@ bool FlowPlacement::Move(Vc flow, Effects& effects) {
   const bool arrives = moving && busy == 0 && (HomesFor(flow) & 1u << to) != 0;
   const PlaneIndex wanted = arrives ? to : WantedHome(flow, busy);
   if (wanted != home && busy != 0) {
-    if (!moving) effects.Add(effect::Count{Counter::kFlowMoves});
+    if (!moving) moves.waiting = static_cast<uint8_t>(moves.waiting | bit);
     peer_.paths->moving = static_cast<uint8_t>(peer_.paths->moving | bit);
     peer_.paths->moves[flow] = {.to = static_cast<uint8_t>(wanted),
                                 .count = static_cast<uint8_t>(busy)};
     peer_.own->Shift(home, wanted, busy);
-  }
-  const bool moves = wanted != home && busy == 0;
-  if (moves) {
+  } else if (wanted != home) {
+    moves.placed = static_cast<uint8_t>(moves.placed | bit);
     peer_.paths->home[flow] = static_cast<uint8_t>(wanted);
-    effects.Add(effect::PlaceFlow{wanted, peer_.own->map.VcsWith(flow)});
   }
   SetChoice(flow);
+}
+
+[[gnu::cold]] FlowMoves FlowPlacement::Place() {
+  FlowMoves moves;
+  if (!peer_.own->is_strict()) {
+    peer_.paths->choice.fill(peer_.paths->usable);
+    return moves;
+  }
+  for (Vc flow = 0; flow < peer_.own->map.vc_count(); ++flow) Move(flow, moves);
+  if (moves.placed != 0) moves.ready = ReadyVcs();
   return moves;
 }
 
-[[gnu::cold]] void FlowPlacement::Place(Effects& effects) {
-  if (!peer_.own->is_strict()) return peer_.paths->choice.fill(peer_.paths->usable);
-  bool moved = false;
-  for (Vc flow = 0; flow < peer_.own->map.vc_count(); ++flow) moved |= Move(flow, effects);
-  if (moved) Unblock(effects);
-}
-
-[[gnu::cold]] void FlowPlacement::OnEnded(Effects& effects) {
-  bool moved = false;
+[[gnu::cold]] FlowMoves FlowPlacement::OnEnded() {
+  FlowMoves moves;
   for (Vc flow = 0; flow < peer_.own->map.vc_count(); ++flow) {
     const bool ended = BusyOf(flow, PlaneIndex(peer_.paths->home[flow])) == 0;
-    if (ended && (peer_.paths->moving & 1u << flow) != 0) moved |= Move(flow, effects);
+    if (ended && (peer_.paths->moving & 1u << flow) != 0) Move(flow, moves);
   }
-  if (moved) Unblock(effects);
+  if (moves.placed != 0) moves.ready = ReadyVcs();
+  return moves;
 }
 
-void FlowPlacement::Balance(Effects& effects) {
-  if (!peer_.own->is_strict()) return;
+FlowMoves FlowPlacement::Balance() {
+  FlowMoves moves;
+  if (!peer_.own->is_strict()) return moves;
   const int stay = peer_.paths->moving | peer_.paths->begun | peer_.paths->begun_before;
   for (Vc flow = 0; flow < peer_.own->map.vc_count(); ++flow) {
     const bool busy = BusyOf(flow, PlaneIndex(peer_.paths->home[flow])) != 0;
-    if (busy && (stay & 1 << flow) == 0) Move(flow, effects);
+    if (busy && (stay & 1 << flow) == 0) Move(flow, moves);
   }
   peer_.paths->begun_before = std::exchange(peer_.paths->begun, uint8_t{0});
+  return moves;
 }
 
 // Chooses, among the planes with less load than any plane would have with the flow, the plane that
