@@ -35,8 +35,9 @@ Groups& AllGroups() {
   return *state;
 }
 
-int Set(int fd, int level, int name, const void* value, socklen_t length) {
-  return static_cast<int>(syscall(SYS_setsockopt, fd, level, name, value, length));
+int SetFanout(int fd, uint32_t value) {
+  return static_cast<int>(
+      syscall(SYS_setsockopt, fd, SOL_PACKET, PACKET_FANOUT, &value, sizeof value));
 }
 
 }  // namespace
@@ -45,14 +46,12 @@ int JoinFanout(int fd, uint32_t wanted) {
   Groups& state = AllGroups();
   const std::lock_guard lock(state.mutex);
   if (const auto at = state.number_of.find(wanted); at != state.number_of.end()) {
-    if (Set(fd, SOL_PACKET, PACKET_FANOUT, &at->second, sizeof at->second) == 0) return 0;
+    if (SetFanout(fd, at->second) == 0) return 0;
     state.number_of.erase(at);  // all of its sockets are closed, and the number is in use again
   }
   constexpr uint32_t kNumber = 0xffff;
-  uint32_t unique = (wanted & ~kNumber) | uint32_t{PACKET_FANOUT_FLAG_UNIQUEID} << 16;
-  if (Set(fd, SOL_PACKET, PACKET_FANOUT, &unique, sizeof unique) != 0) {
-    return Set(fd, SOL_PACKET, PACKET_FANOUT, &wanted, sizeof wanted);  // a kernel before 4.12
-  }
+  const uint32_t unique = (wanted & ~kNumber) | uint32_t{PACKET_FANOUT_FLAG_UNIQUEID} << 16;
+  if (SetFanout(fd, unique) != 0) return SetFanout(fd, wanted);  // a kernel before 4.12
   uint32_t got = 0;
   socklen_t length = sizeof got;
   if (getsockopt(fd, SOL_PACKET, PACKET_FANOUT, &got, &length) == 0) {
@@ -72,7 +71,7 @@ extern "C" [[gnu::visibility("default"), gnu::used]] int setsockopt(int fd, int 
     std::memcpy(&wanted, value, sizeof wanted);
     return suede::internal::JoinFanout(fd, wanted);
   }
-  return suede::internal::Set(fd, level, name, value, length);
+  return static_cast<int>(syscall(SYS_setsockopt, fd, level, name, value, length));
 }
 
 // NOLINTNEXTLINE: likewise.

@@ -40,8 +40,8 @@ class ClientQueue {
   // Copies the command into the ring. The command is not visible to the daemon before Flush; if the
   // command would block, Send flushes, as otherwise no credit would return.
   [[gnu::always_inline]] SendResult Send(const ClientCommand& command) {
-    const RecordShape shape(command.xpuid, command.vc, command.flags, command.control[0],
-                            command.control[1]);
+    const RecordShape shape(
+        {command.xpuid, command.vc, command.flags, command.control[0], command.control[1]});
     if (!shape.IsValid() || (shape.has_data != 0 && command.data == nullptr)) [[unlikely]] {
       return SendResult::kInvalid;
     }
@@ -77,8 +77,8 @@ class ClientQueue {
   SendResult SendRun(const ClientRun& run, uint32_t count, uint32_t* sent) {
     *sent = 0;
     const ClientCommand& first = run.first;
-    const RecordShape shape(first.xpuid, first.vc, Unmarked(first.flags), first.control[0],
-                            first.control[1]);
+    const RecordShape shape(
+        {first.xpuid, first.vc, Unmarked(first.flags), first.control[0], first.control[1]});
     if (!shape.IsValid() || (shape.has_data != 0 && first.data == nullptr)) [[unlikely]] {
       return SendResult::kInvalid;
     }
@@ -119,8 +119,8 @@ class ClientQueue {
   // If no record may be sent, Reserve flushes and returns kWouldBlock.
   SendResult Reserve(const ClientShape& command, uint32_t count, CommandSpan* span) {
     *span = {};
-    const RecordShape shape(command.xpuid, command.vc, Unmarked(command.flags), command.type,
-                            command.length);
+    const RecordShape shape(
+        {command.xpuid, command.vc, Unmarked(command.flags), command.type, command.length});
     if (!shape.IsValid()) [[unlikely]]
       return SendResult::kInvalid;
     reserved_.count = 0;
@@ -244,7 +244,7 @@ class ClientQueue {
     uint32_t count = 0;  // 0: no reservation
     uint32_t padding = 0;
     size_t index = 0;  // of the account
-    RecordShape shape{0, 0, 0, 0, 0};
+    RecordShape shape{ClientShape()};
     bool mark = false;  // the last record is to be transmitted at once
   };
 

@@ -66,14 +66,13 @@ struct RecordShape {
   static constexpr uint32_t kNoFlags =
       0xff & ~(SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_ERROR | SUEDE_RECORD_COMPLETION);
 
-  [[gnu::always_inline]] RecordShape(uint16_t xpuid, uint8_t vc, uint8_t command_flags,
-                                     uint8_t type, uint8_t length)
-      : address(uint32_t{vc} << 8 | uint32_t{xpuid} << 16),
-        flags(command_flags),
-        type_and_length(static_cast<uint16_t>(type | length << 8)),
-        control_bytes((type & 0x0fu) * 2),
-        has_data(type >> 4 & 1),
-        data_bytes((length + 1u) & (0u - has_data)),
+  [[gnu::always_inline]] explicit RecordShape(const ClientShape& of)
+      : address(uint32_t{of.vc} << 8 | uint32_t{of.xpuid} << 16),
+        flags(of.flags),
+        type_and_length(static_cast<uint16_t>(of.type | of.length << 8)),
+        control_bytes((of.type & 0x0fu) * 2),
+        has_data(of.type >> 4 & 1),
+        data_bytes((of.length + 1u) & (0u - has_data)),
         lines((SUEDE_RECORD_CONTROL + control_bytes + data_bytes + SUEDE_LINE_BYTES - 1) /
               SUEDE_LINE_BYTES) {}
   // One branch for all checks.
