@@ -85,7 +85,7 @@ Answer Wait(Call& call) {
   if (absl::Status status = CheckSince(query, *log); !status.ok()) return status;
   if (!query.since) query.since = log->newest();
   const int64_t ms = call.arguments.Integer("seconds") * 1000;
-  auto look = [query, log, lost = uint64_t{0}](bool is_last) mutable -> std::optional<Outcome> {
+  auto poll = [query, log, lost = uint64_t{0}](bool is_last) mutable -> std::optional<Outcome> {
     EventPage page = log->Read(query);
     // Events that do not match are skipped in the next poll.
     query.since = page.next;
@@ -93,7 +93,7 @@ Answer Wait(Call& call) {
     if (!is_last && page.events.empty() && page.lost == 0) return std::nullopt;
     return Outcome{.status = {}, .result = ToJson(page)};
   };
-  return Answer::Waiting{.look = std::move(look), .limit_ms = ms, .period_ms = kPeriodMs};
+  return Answer::Waiting{.poll = std::move(poll), .limit_ms = ms, .period_ms = kPeriodMs};
 }
 
 #define SUEDE_EVENT_FIELD_MEMBER(id, name, type, sentence) \

@@ -57,7 +57,7 @@ class Answer {
  public:
   struct Waiting {
     // `is_last`: the time limit is reached; no outcome is then an error.
-    std::function<std::optional<Outcome>(bool is_last)> look;
+    std::function<std::optional<Outcome>(bool is_last)> poll;
     std::optional<int64_t> limit_ms{};  // nullopt: the limit of all methods
     int64_t period_ms = 1;
   };
@@ -71,7 +71,7 @@ class Answer {
   // method. `list`: see OutcomeOf.
   template <typename T>
   static Answer To(Question<T> question, std::string_view list = {}) {
-    return Waiting{.look = [question = std::move(question), list](bool) -> std::optional<Outcome> {
+    return Waiting{.poll = [question = std::move(question), list](bool) -> std::optional<Outcome> {
       const std::optional<T> reply = question();
       if (!reply) return std::nullopt;
       return OutcomeOf(*reply, list);
@@ -79,7 +79,7 @@ class Answer {
   }
   // Answers `result` once the question has succeeded.
   static Answer When(Question<absl::Status> question, Json result) {
-    return Waiting{.look = [question = std::move(question),
+    return Waiting{.poll = [question = std::move(question),
                             result = std::move(result)](bool) -> std::optional<Outcome> {
       const std::optional<absl::Status> done = question();
       if (!done) return std::nullopt;

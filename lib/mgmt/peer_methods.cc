@@ -113,11 +113,11 @@ Answer RunPing(Call& call) {
   if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
   absl::StatusOr<EndpointView::PingQuestion> question = call.endpoint().Ping(query);
   if (!question.ok()) return question.status();
-  auto look = [question = *std::move(question)](bool is_last) -> std::optional<Outcome> {
+  auto poll = [question = *std::move(question)](bool is_last) -> std::optional<Outcome> {
     const std::optional<absl::StatusOr<PingView>> view = question(is_last);
     return view ? std::optional(OutcomeOf(*view)) : std::nullopt;
   };
-  return Answer::Waiting{.look = std::move(look), .limit_ms = call.arguments.Integer("timeout_ms")};
+  return Answer::Waiting{.poll = std::move(poll), .limit_ms = call.arguments.Integer("timeout_ms")};
 }
 
 constexpr Method kPeerMethods[] = {
@@ -224,7 +224,7 @@ Answer DrainPlane(Call& call) {
   const PlaneName name = NameIn(call.arguments);
   absl::StatusOr<EndpointView::DrainQuestion> question = call.endpoint().DrainPlane(name);
   if (!question.ok()) return question.status();
-  auto look = [question = *std::move(question),
+  auto poll = [question = *std::move(question),
                row = DrainedRow{.xpu = name.xpu, .instance = name.instance, .plane = name.plane}](
                   bool is_last) mutable -> std::optional<Outcome> {
     const absl::StatusOr<std::optional<uint64_t>> now = question();
@@ -233,7 +233,7 @@ Answer DrainPlane(Call& call) {
     row.drained = row.inflight_bytes == 0u;
     return row.drained || is_last ? std::optional(OutcomeOf(row)) : std::nullopt;
   };
-  return Answer::Waiting{.look = std::move(look),
+  return Answer::Waiting{.poll = std::move(poll),
                          .limit_ms = call.arguments.Integer("seconds") * 1000};
 }
 

@@ -39,9 +39,9 @@ void Session::Run(int64_t now_ms, std::string& out) {
 
 void Session::PollQuestion(const RpcRequest& request, int64_t now_ms) {
   const bool is_last = now_ms >= wait_until_ms_;
-  if (now_ms < next_look_ms_ && !is_last) return;
-  const std::optional<Outcome> outcome = waiting_.look(is_last);
-  next_look_ms_ = std::min(now_ms + waiting_.period_ms, std::max(now_ms + 1, wait_until_ms_));
+  if (now_ms < next_poll_ms_ && !is_last) return;
+  const std::optional<Outcome> outcome = waiting_.poll(is_last);
+  next_poll_ms_ = std::min(now_ms + waiting_.period_ms, std::max(now_ms + 1, wait_until_ms_));
   if (!outcome && !is_last) return;
   waiting_ = {};
   if (outcome) return Finish(request, *outcome);
@@ -76,7 +76,7 @@ void Session::Begin(const RpcRequest& request, int64_t now_ms) {
   if (const Outcome* outcome = answer.outcome()) return Finish(request, *outcome);
   waiting_ = std::move(*answer.waiting());
   wait_until_ms_ = now_ms + waiting_.limit_ms.value_or(limits_.later_ms);
-  next_look_ms_ = now_ms + 1;
+  next_poll_ms_ = now_ms + 1;
 }
 
 void Session::Finish(const RpcRequest& request, const Outcome& outcome) {

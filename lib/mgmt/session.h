@@ -48,9 +48,9 @@ class Session {
   void Start(std::string_view line, PassedFd passed);
   bool idle() const { return next_ == line_.requests.size(); }
   // Whether the current request waits, so that Run has nothing to do before next_poll_ms.
-  bool waits() const { return waiting_.look != nullptr; }
+  bool waits() const { return waiting_.poll != nullptr; }
   // Returns the time of the next Run while waiting.
-  int64_t next_poll_ms() const { return next_look_ms_; }
+  int64_t next_poll_ms() const { return next_poll_ms_; }
 
   // Runs at most one request. After the last of the line, appends the line of answers, if any, with
   // its newline to `out`.
@@ -77,7 +77,7 @@ class Session {
   std::string answers_;
   Answer::Waiting waiting_;  // answer that request next_ waits for
   int64_t wait_until_ms_ = 0;
-  int64_t next_look_ms_ = 0;
+  int64_t next_poll_ms_ = 0;
   std::map<const Method*, std::any> memory_;
   uint64_t requests_ = 0;
   uint64_t failed_ = 0;

@@ -25,9 +25,9 @@ class ConnectionMap {
         peer_bits_(static_cast<uint8_t>(plane_bits_ + path_bits_)) {}
 
   uint32_t plane_count() const { return 1u << plane_bits_; }
-  bool has_planes() const { return plane_bits_ != 0; }      // more than one
-  bool has_groups() const { return session_bits_ != 0; }    // several sessions of a {peer, plane}
-  bool is_per_vc() const { return vc_bits_ != 0; }          // each VC has its connections
+  bool has_planes() const { return plane_bits_ != 0; }    // more than one
+  bool has_groups() const { return session_bits_ != 0; }  // several sessions of a {peer, plane}
+  bool is_per_vc() const { return vc_bits_ != 0; }        // each VC has its connections
   // The part of each plane in an even division of `count`.
   uint32_t PerPlane(uint32_t count) const { return count >> plane_bits_; }
   // Sessions of a {peer, plane}.

@@ -21,7 +21,7 @@ namespace suede {
 // The planes on which a peer is probed, and the report of them to that peer.
 struct PlaneReport {
   PlaneMask planes = 0;
-  bool is_told = false;
+  bool is_reported = false;
   uint8_t hops = 0;  // endpoints that may pass the report on, one after the other
 };
 
@@ -61,9 +61,9 @@ class FailedPlanes {
   void End() { report_ = {}; }
 
  private:
-  void Add(PlaneIndex plane, bool is_told, uint8_t hops) {
+  void Add(PlaneIndex plane, bool is_reported, uint8_t hops) {
     report_.planes |= static_cast<PlaneMask>(1u << plane);
-    report_.is_told |= is_told;
+    report_.is_reported |= is_reported;
     report_.hops = std::max(report_.hops, hops);
     left_ = ~0u;
   }

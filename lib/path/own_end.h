@@ -74,8 +74,8 @@ struct OwnEnd {
   PlaneMask ports_up;     // planes whose port can send
   std::array<PlaneAdmin, kMaxPlanes> admin{};
   std::array<uint32_t, kMaxPlanes> session_numbers{1, 1, 1, 1};  // that headers distinguish
-  std::array<uint64_t, kMaxPlanes> link_bps{};         // of each plane's port; 0: not known
-  uint32_t frame_octets = 0;  // on the wire, around the commands of a PDU
+  std::array<uint64_t, kMaxPlanes> link_bps{};        // of each plane's port; 0: not known
+  uint32_t frame_octets = 0;                          // on the wire, around the commands of a PDU
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, on each plane to all peers
   std::array<uint32_t, kMaxPlanes> aside_bytes{};     // not in inflight_bytes: see PeerPaths
   PlaneShares shares;                                 // of what is sent

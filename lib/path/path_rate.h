@@ -15,8 +15,8 @@ namespace suede {
 
 class PathRate {
  public:
-  static constexpr uint32_t kWhole = 1024;         // as much as the weight represents
-  static constexpr uint32_t kMin = kWhole / 16;    // never less: a larger part must be measurable
+  static constexpr uint32_t kWhole = 1024;       // as much as the weight represents
+  static constexpr uint32_t kMin = kWhole / 16;  // never less: a larger part must be measurable
 
   // Commands with `bytes` bytes were acknowledged, and `left` are in flight now.
   void OnAcked(uint32_t bytes, uint32_t left) {

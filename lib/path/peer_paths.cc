@@ -51,8 +51,8 @@ void PeerPaths::SetPart(PlaneIndex plane, uint32_t value) {
 // leaves `cost_of_sum` exact enough.
 void PeerPaths::SetCosts() {
   constexpr int kBitsOfParts = 13;
-  any_part = std::any_of(part.begin(), part.end(),
-                         [](uint16_t one) { return one != PathRate::kWhole; });
+  any_part =
+      std::any_of(part.begin(), part.end(), [](uint16_t one) { return one != PathRate::kWhole; });
   const uint32_t max = *std::max_element(weight.begin(), weight.end());
   weight_shift =
       static_cast<uint8_t>(std::max(0, kBitsOfParts - static_cast<int>(std::bit_width(max))));
@@ -99,10 +99,10 @@ void PeerPaths::Rebase(uint32_t bytes) {
   const uint32_t max = *std::max_element(carried.begin(), carried.end());
   for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
     // The plane that is next in turn has a deficit of a PDU.
-    const uint32_t owed = max - carried[plane];
-    const uint32_t of_turn = flows ? owed : std::min(owed, StepOf(plane, bytes));
+    const uint32_t deficit = max - carried[plane];
+    const uint32_t of_turn = flows ? deficit : std::min(deficit, StepOf(plane, bytes));
     carried[plane] =
-        kCarriedBase - std::min(of_turn + (owed - of_turn) / 2, StepOf(plane, kMaxOwed));
+        kCarriedBase - std::min(of_turn + (deficit - of_turn) / 2, StepOf(plane, kMaxDeficit));
   }
 }
 

@@ -104,8 +104,8 @@ struct alignas(64) PeerPaths {
   uint8_t begun = 0;      // strict, flows: have begun since the last FlowPlacement::Balance,
   uint8_t begun_before = 0;  // or between the last two
   bool unreachable = false;
-  bool uneven = false;  // the shares are not the usual ones
-  bool flows = false;   // strict: a plane keeps its deficit, as few flows are free to choose
+  bool uneven = false;    // the shares are not the usual ones
+  bool flows = false;     // strict: a plane keeps its deficit, as few flows are free to choose
   bool any_part = false;  // a part is not whole, and weights are shifted
   uint8_t weight_shift = 0;
   uint8_t turn = 0;  // of planes, for messages that may take any
@@ -182,7 +182,7 @@ struct alignas(64) PeerPaths {
   // Max deficit of a plane, bytes: a plane that was full or paused for long does not take all
   // traffic for as long afterwards, and bytes that it could not carry for a moment are forgotten
   // soon. More than the largest PDU.
-  static constexpr uint32_t kMaxOwed = 32 << 10;
+  static constexpr uint32_t kMaxDeficit = 32 << 10;
   static constexpr uint32_t kBytesOfBase = 64 << 10;  // to the peer, until the base is recomputed
 
   // The load of the plane with `bytes` in flight to the peer, and `instance_bytes` to all peers.

@@ -75,9 +75,9 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
     return Want::kPlane;
   }
   // Down or init: the PLANE is sent again, after longer and longer waits.
-  deadline_ = std::min(
-      now + std::min(params.hello_interval * (int64_t{1} << slow_), params.hello_idle),
-      facts.look_at);
+  deadline_ =
+      std::min(now + std::min(params.hello_interval * (int64_t{1} << slow_), params.hello_idle),
+               facts.check_at);
   if (slow_ < kMaxDoublings) ++slow_;
   if (fencing_) return Want::kFence;
   if (!facts.port_up || facts.held) {
@@ -85,7 +85,7 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
     return Want::kNothing;
   }
   if (now < held_until_) {
-    deadline_ = std::min({held_until_, now + params.hello_idle, facts.look_at});
+    deadline_ = std::min({held_until_, now + params.hello_idle, facts.check_at});
     slow_ = 0;
     return Want::kNothing;
   }
@@ -170,8 +170,8 @@ PlaneSession::OnPlaneResult PlaneSession::OnPlane(const PlaneHello& hello, Time 
   const bool is_unpaired = pairs && !paired_;
   // Sends one request in an interval: with more requests in flight every answer would be too old to
   // prove the path.
-  heard.asks = is_unpaired && hello.reply_wanted && now - asked_at_ >= params.hello_interval;
-  if (heard.asks) asked_at_ = now;
+  heard.wants_reply = is_unpaired && hello.reply_wanted && now - asked_at_ >= params.hello_interval;
+  if (heard.wants_reply) asked_at_ = now;
   const bool is_newer = !has_rx_generation_ || IsNewer(hello.tx_generation, rx_generation_);
   if (is_newer && !is_unpaired) {
     // Generation 0 is open from the start, and needs no adoption.

@@ -80,7 +80,7 @@ class PlaneSession {
     bool sibling_alive = false;  // another plane to the peer was heard while this one was silent
     bool held_up = false;        // no frame leaves our device, or the other end's, now,
     bool held_too_long = false;  // and no frame has left ours for longer than is tolerated
-    Time look_at = kNever;       // while the plane is not up: the latest time of the next OnTimer
+    Time check_at = kNever;      // while the plane is not up: the latest time of the next OnTimer
   };
   enum class Want : uint8_t { kNothing, kPlane, kFence, kGoDown, kHeldUp };
   Want OnTimer(Time now, const Facts& facts, const PathParams& params);
@@ -117,9 +117,9 @@ class PlaneSession {
     bool stale = false;  // a straggler: the other members are meaningless
     bool adopt = false;  // a new generation of the peer: accept it from its first PSNs on
     bool came_up = false;
-    bool proved = false;     // the path works in both directions
-    bool peer_down = false;  // the other end reports that its plane is down, and ours is not
-    bool asks = false;       // the plane is not paired yet: our answer requests an answer, too
+    bool proved = false;       // the path works in both directions
+    bool peer_down = false;    // the other end reports that its plane is down, and ours is not
+    bool wants_reply = false;  // the plane is not paired yet: our answer requests an answer, too
   };
   // `pairs_as`: our number of the plane, if frames of several planes may arrive here and the plane
   // is paired with one of them; else kUnknownPlane.

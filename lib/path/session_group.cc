@@ -17,7 +17,7 @@ constexpr uint8_t kHighIntervals = 2;
 constexpr uint8_t kFreeMoves = 8;
 constexpr int kMaxWaitDoublings = 20;
 constexpr int kMaxIntervals = 64;  // between two moves
-constexpr uint8_t kEvenLooks = 8;  // after which moves are free again
+constexpr uint8_t kEvenCount = 8;  // after which moves are free again
 
 // The part of its maximum age after which a session gets its next number, in eighths.
 constexpr int kReplaceAtEighths = 7;
@@ -287,9 +287,9 @@ void SessionGroup::OnMarked(SlotMask slots, uint32_t pdus) {
 // ---- Time.
 
 bool SessionGroup::OnTraffic(Time now, const SessionParams& params) {
-  const Time look = now + weights_.PaceOf(params);
-  if (count_ == 1 || deadline_ <= look) return false;
-  deadline_ = look;
+  const Time next_evaluation = now + weights_.PaceOf(params);
+  if (count_ == 1 || deadline_ <= next_evaluation) return false;
+  deadline_ = next_evaluation;
   return true;
 }
 
@@ -303,8 +303,8 @@ SlotMask SessionGroup::OnTimer(std::span<const SessionFacts> facts, const Sessio
   min_weight_ = extremes.min_weight;
   Evaluate(extremes, params, random, now);
   MoveCongested(extremes, facts, params, random, now);
-  SlotMask asks = 0;
-  const Time look = now + weights_.PaceOf(params);
+  SlotMask requests = 0;
+  const Time next_evaluation = now + weights_.PaceOf(params);
   Time next = kNever;
   deadline_ = kNever;
   run_left_ = 0;
@@ -316,17 +316,17 @@ SlotMask SessionGroup::OnTimer(std::span<const SessionFacts> facts, const Sessio
     }
     if ((each.IsAsking() || each.state == State::kFencing) && now >= each.ask_at) {
       NoteAsked(each, params, waits, now);
-      asks |= SlotBit(slot);
+      requests |= SlotBit(slot);
     }
     const bool drains = each.state == State::kDraining || each.state == State::kClearing ||
                         each.state == State::kFencing;
     const bool asking = each.IsAsking();
     if (asking) next = std::min(next, each.ask_at);
-    if (asking || drains || facts[slot].unacked_pdus != 0) next = std::min(next, look);
+    if (asking || drains || facts[slot].unacked_pdus != 0) next = std::min(next, next_evaluation);
   }
   // (A slot that the loop had passed may send its request at the next deadline.)
-  deadline_ = deadline_ <= now ? std::min(next, look) : next;
-  return asks;
+  deadline_ = deadline_ <= now ? std::min(next, next_evaluation) : next;
+  return requests;
 }
 
 void SessionGroup::NoteAsked(SessionSlot& slot, const SessionParams& params, const Waits& waits,
@@ -407,8 +407,8 @@ void SessionGroup::MoveCongested(const SessionWeights::Extremes& extremes,
   };
   const bool even = !is_high(extremes.worst);
   // If the last evaluation found all sessions even, none has been high for an interval.
-  const bool looks = !even || even_looks_ == 0;
-  ForEachSlot(looks ? open_ : 0, [&](SessionIndex slot) {
+  const bool compares = !even || even_count_ == 0;
+  ForEachSlot(compares ? open_ : 0, [&](SessionIndex slot) {
     SessionSlot& each = slots_[slot];
     const bool high = is_high(each.measured);
     each.high_intervals =
@@ -421,8 +421,8 @@ void SessionGroup::MoveCongested(const SessionWeights::Extremes& extremes,
     SetWeight(each, false);
     NoteMove(params, now);
   });
-  even_looks_ = even ? std::min<uint8_t>(even_looks_ + uint8_t{1}, kEvenLooks) : uint8_t{0};
-  if (even_looks_ != kEvenLooks) return;
+  even_count_ = even ? std::min<uint8_t>(even_count_ + uint8_t{1}, kEvenCount) : uint8_t{0};
+  if (even_count_ != kEvenCount) return;
   moves_ = 0;
   move_at_ = now;
 }

@@ -156,8 +156,8 @@ class SessionGroup {
   SessionWeights weights_;
   uint32_t numbers_ = 1;
   uint8_t count_ = 1;
-  uint8_t moves_ = 0;       // of congested sessions, since sessions were last even for kEvenLooks
-  uint8_t even_looks_ = 0;  // evaluations in a row that found sessions even, up to kEvenLooks
+  uint8_t moves_ = 0;       // of congested sessions, since sessions were last even for kEvenCount
+  uint8_t even_count_ = 0;  // evaluations in a row that found sessions even, up to kEvenCount
 };
 
 }  // namespace suede

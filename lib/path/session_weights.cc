@@ -9,7 +9,7 @@ namespace {
 
 // PDUs between two evaluations of the weights, at least: an evaluation costs as much as one or two
 // PDUs.
-constexpr uint32_t kPdusOfLook = 16;
+constexpr uint32_t kPdusOfEvaluation = 16;
 // Maximum delay that counts as congestion of a path, over the least one.
 constexpr uint64_t kMaxDelay = uint64_t{SessionSlot::kWeightOne} * 10;
 
@@ -125,7 +125,7 @@ void SetWeight(SessionSlot& slot, bool beside_new) {
 void SessionWeights::Begin(Time now) {
   min_rtt_ = Duration(0);
   fastest_rtt_ = Duration(0);
-  looked_at_ = now;
+  evaluated_at_ = now;
   pace_ns_ = 0;
 }
 
@@ -174,11 +174,11 @@ void SessionWeights::SetPace(std::span<const SessionFacts> facts, const SessionP
     if (fact.min_rtt != Duration(0)) min = std::min(min, fact.min_rtt);
   }
   const uint32_t pdus = std::max(sum - tx_pdus_, 1u);
-  const Duration of_pdus = (now - looked_at_) * kPdusOfLook / pdus;
+  const Duration of_pdus = (now - evaluated_at_) * kPdusOfEvaluation / pdus;
   const Duration max = std::min(params.interval, 2 * PaceOf(params));  // step by step
   pace_ns_ = static_cast<uint32_t>(std::clamp(of_pdus, std::min(min, max), max).count());
   tx_pdus_ = sum;
-  looked_at_ = now;
+  evaluated_at_ = now;
 }
 
 bool SessionWeights::MayBeSlow(const SessionSlot& slot) const {

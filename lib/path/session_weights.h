@@ -64,7 +64,7 @@ class SessionWeights {
   // Round trips of the open sessions, at the last evaluation; 0: not known.
   Duration min_rtt_{};      // the smallest round trip of any,
   Duration fastest_rtt_{};  // and the smoothed one of the fastest
-  Time looked_at_{};        // the last evaluation
+  Time evaluated_at_{};     // the last evaluation
   uint32_t pace_ns_ = 0;    // interval of evaluations; 0: see PaceOf
   uint32_t tx_pdus_ = 0;    // of all slots, at the last evaluation
 };

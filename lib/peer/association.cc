@@ -7,7 +7,7 @@ namespace suede {
 namespace {
 
 // How often a timer checks whether a port that is down is up again.
-constexpr Duration kDownLook = std::chrono::milliseconds(2);
+constexpr Duration kDownInterval = std::chrono::milliseconds(2);
 // First PSNs are drawn from a part of the number space (kDrawnFrom) opposite to the PSNs of a
 // former association whose frames may still be in a device.
 constexpr int kOpposite = 1 << 15;
@@ -63,8 +63,8 @@ void Association::Greet(Time now, Effects& effects) {
 
 void Association::OnMute(Time now, Effects& effects) {
   reach_.CheckRoutes(now, effects);
-  if (agreement_.handshake.deadline() != kNever) agreement_.handshake.Hold(now + kDownLook);
-  keepalive_at_ = std::max(keepalive_at_, now + kDownLook);
+  if (agreement_.handshake.deadline() != kNever) agreement_.handshake.Hold(now + kDownInterval);
+  keepalive_at_ = std::max(keepalive_at_, now + kDownInterval);
   Arm(effects);
 }
 

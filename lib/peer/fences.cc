@@ -63,10 +63,10 @@ void Fences::OnFence(PlaneIndex plane, const Fence& fence, bool sealed, Time now
 // counts of both ends differ.
 bool Fences::Complete(PlaneIndex plane, PathConnection number, Psn expected, Time now,
                       Effects& effects) {
-  const auto hear = [&](Connection& fenced_one, PduList& acked) {
+  const auto take = [&](Connection& fenced_one, PduList& acked) {
     return fenced_one.tx().OnFenced(expected, now, peer_.own->transport, acked);
   };
-  const bool fits = flight_.Acknowledge(plane, number, effects, hear);
+  const bool fits = flight_.Acknowledge(plane, number, effects, take);
   if (!fits) effects.Add(effect::Count{Counter::kRxRpsnInvalid});
   return fits;
 }

@@ -20,15 +20,15 @@ class FlightCount {
  public:
   FlightCount(const PeerParts& peer, PlaneChoice& choice) : peer_(peer), choice_(choice) {}
 
-  // Runs `hear`, which moves PDUs of the connection that have arrived to a list.
-  template <typename Hear>
-  auto Acknowledge(PlaneIndex plane, PathConnection number, Effects& effects, Hear&& hear) {
-    Connection& heard = peer_.connection(plane, number);
-    const uint32_t before = heard.in_flight().bytes();
+  // Runs `take`, which moves PDUs of the connection that have arrived to a list.
+  template <typename Take>
+  auto Acknowledge(PlaneIndex plane, PathConnection number, Effects& effects, Take&& take) {
+    Connection& one = peer_.connection(plane, number);
+    const uint32_t before = one.in_flight().bytes();
     PduList acked;
-    const auto verdict = hear(heard, acked);
+    const auto verdict = take(one, acked);
     if (acked.empty()) return verdict;
-    CountOut(plane, number, before - heard.in_flight().bytes());
+    CountOut(plane, number, before - one.in_flight().bytes());
     effects.Add(effect::Acknowledged{plane, number, acked});
     if (peer_.paths->moving != 0) choice_.OnEnded(effects);
     return verdict;

@@ -73,7 +73,7 @@ void PeerGroups::OnDeadline(PlaneIndex plane, Time now, Effects& effects) {
   const SlotMask before = group.open();
   const SlotMask fencing = group.fencing();
   // (An acknowledgement is late by the peer's loop, too.)
-  SlotMask asks =
+  SlotMask requests =
       group.OnTimer({facts.data(), group.count()}, peer_.own->paths.sessions,
                     {.ask_again = peer_.own->paths.hello_interval,
                      .ack = IsPrompt() ? Duration(0) : peer_.own->transport.ack_bound() * 9 / 8,
@@ -88,8 +88,8 @@ void PeerGroups::OnDeadline(PlaneIndex plane, Time now, Effects& effects) {
                              .plane = plane,
                              .what = static_cast<uint8_t>(std::countr_zero(closed))});
   }
-  for (; asks != 0; asks &= asks - 1) {
-    Send(plane, Lowest<SessionIndex>(asks), effects);
+  for (; requests != 0; requests &= requests - 1) {
+    Send(plane, Lowest<SessionIndex>(requests), effects);
   }
   if ((group.open() & ~before) != 0) choice_.Unblock(effects);
 }

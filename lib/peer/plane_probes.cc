@@ -27,7 +27,7 @@ PlaneSession::Facts PlaneProbes::FactsOf(PlaneIndex plane, Hold hold, Time now) 
       .held_too_long = hold == Hold::kTooLong || hold == Hold::kNeighbour};
   // While another plane is heard, that plane's own timer detects its silence.
   if (!peer_.paths->unreachable && !health_.HasHeardAnyPlane()) {
-    facts.look_at =
+    facts.check_at =
         std::max(peer_.paths->alive_at + params.unreachable, now + params.hello_interval);
   }
   const Time heard = peer_.sessions[plane].last_heard();
@@ -109,7 +109,7 @@ void PlaneProbes::OnFailedPlanes(const PlaneReport& report, Time now, Effects& e
     }
   }
   // A peer without generations has no planes to probe.
-  if (report.is_told && over != PeerPaths::kNoPlane && agreement_.hello.sends_generations) {
+  if (report.is_reported && over != PeerPaths::kNoPlane && agreement_.hello.sends_generations) {
     SendPlane(over, false, effects, report);
   }
 }
@@ -197,7 +197,7 @@ void PlaneProbes::OnPlane(PlaneIndex plane, const PlaneHello& hello, bool sealed
     peer_.ArmSession(plane, effects);
   }
   if (!hello.reply_wanted) return;
-  SendPlane(plane, heard.asks, effects);
+  SendPlane(plane, heard.wants_reply, effects);
   // The answer may be stuck in the device that holds up the plane's other frames.
   if (session.up()) SendHeldUp(plane, true, effects);
 }

@@ -74,18 +74,18 @@ int RunPeer(const std::string& role, const std::string& socket, unsigned cpu) {
   if (!LaunchOnCpu(cpu, [&] { return Pump(&port->pair(), &received); }).ok()) return 1;
   uint64_t mark = 0;
   bool up = false;
-  bool told = true;
+  bool reported = true;
   while (!stop.load()) {
     port->RefreshLink();
     if (port->link().up != up) {
       up = !up;
       std::printf("%s\n", up ? "up" : "down");
       mark = received.load();
-      told = !up;
+      reported = !up;
     }
-    if (!told && received.load() > mark + 1000) {
+    if (!reported && received.load() > mark + 1000) {
       std::printf("traffic\n");
-      told = true;
+      reported = true;
     }
     std::fflush(stdout);
     SleepNs(5'000'000);

@@ -199,14 +199,14 @@ bool Fabric::Obey(const std::string& line) {
 }
 
 void Fabric::Serve() {
-  bool told = false;
+  bool reported = false;
   std::string text;
   while (true) {
     for (const auto& cable : cables_) {
       for (const auto& end : cable->ends) end->RefreshLink();
     }
-    if (!told && AllUp()) {
-      told = true;
+    if (!reported && AllUp()) {
+      reported = true;
       std::puts("ready");
       std::fflush(stdout);
     }

@@ -20,8 +20,8 @@ constexpr uint32_t kMaxIdle = 3;
 constexpr Duration kTurn{kTurnNs};
 constexpr Duration kEnd = std::chrono::seconds(60);   // for loads that are told to end
 constexpr Duration kDrain = std::chrono::seconds(2);  // for what is under way then
-constexpr uint64_t kTellTurns = 1 << 16;
-constexpr uint64_t kLookTurns = 64;  // whether it is over, which takes a look at all
+constexpr uint64_t kReportTurns = 1 << 16;
+constexpr uint64_t kOverTurns = 64;  // whether it is over, which takes a look at all
 
 Time At(Duration since_begin) { return Time{} + since_begin; }
 
@@ -209,7 +209,7 @@ bool LabRun::IsQuiet() const {
 }
 
 // One thing at a time, in the order of time: the fabric, then the plan, then samples and machines.
-void LabRun::RunUntil(const std::function<bool()>& over, const std::function<void()>& tell) {
+void LabRun::RunUntil(const std::function<bool()>& over, const std::function<void()>& report) {
   if (over()) return;
   for (;;) {
     const Time frames = fabric_->next_event();
@@ -228,27 +228,27 @@ void LabRun::RunUntil(const std::function<bool()>& over, const std::function<voi
       watch_->Sample();
     } else {
       TurnOf(next_.index());
-      if (turns_ % kTellTurns == 0) tell();
-      if (turns_ % kLookTurns == 0 && over()) return;
+      if (turns_ % kReportTurns == 0) report();
+      if (turns_ % kOverTurns == 0 && over()) return;
     }
   }
 }
 
-void LabRun::EndLoads(const std::function<void()>& tell) {
+void LabRun::EndLoads(const std::function<void()>& report) {
   for (const auto& process : processes_) {
     if (process->role() != Role::kServer) process->Stop();
   }
   const Time end = now_ + kEnd;
-  RunUntil([&] { return now_ > end || LoadsAreOver(); }, tell);
+  RunUntil([&] { return now_ > end || LoadsAreOver(); }, report);
   for (const auto& process : processes_) {
     if (process->done() || process->role() == Role::kServer) continue;
     problems_.push_back(process->name() + " did not end within 60 s");
   }
 }
 
-void LabRun::Run(const std::function<void()>& tell) {
+void LabRun::Run(const std::function<void()>& report) {
   const Time limit = lab::At(plan_.timeout);
-  RunUntil([&] { return now_ > limit || LoadsAreOver(); }, tell);
+  RunUntil([&] { return now_ > limit || LoadsAreOver(); }, report);
   if (!LoadsAreOver()) {
     problems_.push_back(absl::StrCat("the loads were ended after timeout_s, ",
                                      static_cast<double>(plan_.timeout.count()) / 1e9, " s"));
@@ -262,16 +262,16 @@ void LabRun::Run(const std::function<void()>& tell) {
   for (size_t i = 0; i < open_.size(); ++i) {
     while (!open_[i].empty()) End(i);
   }
-  if (!LoadsAreOver()) EndLoads(tell);
+  if (!LoadsAreOver()) EndLoads(report);
   watch_->EndOfLoads();
   const Time end = now_ + kDrain;
-  RunUntil([&] { return now_ > end || IsQuiet(); }, tell);
+  RunUntil([&] { return now_ > end || IsQuiet(); }, report);
   if (!IsQuiet()) problems_.emplace_back("something is under way 2 s after the loads have ended");
   for (const auto& process : processes_) {
     if (process->role() == Role::kServer) process->Stop();
   }
   const Time last = now_ + std::chrono::microseconds(20);
-  RunUntil([&] { return now_ > last; }, tell);
+  RunUntil([&] { return now_ > last; }, report);
   watch_->Sample();
 }
 

@@ -31,8 +31,8 @@ class LabRun {
   static absl::StatusOr<std::unique_ptr<LabRun>> Build(const Plan& plan);
   ~LabRun();
 
-  // To the end. `tell` is called now and then.
-  void Run(const std::function<void()>& tell);
+  // To the end. `report` is called now and then.
+  void Run(const std::function<void()>& report);
 
   Time now() const { return now_; }
   LabFabric& fabric() { return *fabric_; }
@@ -68,8 +68,8 @@ class LabRun {
   void Wake(uint32_t endpoint, Time at);
   bool LoadsAreOver() const;
   bool IsQuiet() const;
-  void RunUntil(const std::function<bool()>& over, const std::function<void()>& tell);
-  void EndLoads(const std::function<void()>& tell);
+  void RunUntil(const std::function<bool()>& over, const std::function<void()>& report);
+  void EndLoads(const std::function<void()>& report);
 
   const Plan& plan_;
   Time now_{};

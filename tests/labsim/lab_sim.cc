@@ -60,11 +60,11 @@ int RunPlan(const char* plan_path, const char* report_path) {
   }
   if (report_path == nullptr) return 0;
   const Clock::time_point begin = Clock::now();
-  Clock::time_point told = begin;
+  Clock::time_point reported_at = begin;
   (*run)->Run([&] {
     const Clock::time_point now = Clock::now();
-    if (now - told < std::chrono::seconds(1)) return;
-    told = now;
+    if (now - reported_at < std::chrono::seconds(1)) return;
+    reported_at = now;
     std::fprintf(stderr, "progress %.6f\n", static_cast<double>(ToNs((*run)->now())) / 1e9);
   });
   const std::chrono::duration<double> wall = Clock::now() - begin;

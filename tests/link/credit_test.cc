@@ -210,9 +210,9 @@ TEST_F(Receiving, SaysNothingOfALinkVcWhoseStartItHasNotHeard) {
   CreditUpdate start = UpdateOf(1, 0, 0);
   receiver.OnFrame(0, 1000);
   receiver.OnConsumed(start, At(0));
-  const auto told = receiver.Poll(At(0));
-  ASSERT_TRUE(told.has_value());
-  EXPECT_EQ(told->counters[0], Credit20((1u << 20) - 8)) << "a frame from before is held";
+  const auto update = receiver.Poll(At(0));
+  ASSERT_TRUE(update.has_value());
+  EXPECT_EQ(update->counters[0], Credit20((1u << 20) - 8)) << "a frame from before is held";
   receiver.CheckInvariants();
 }
 
@@ -242,15 +242,15 @@ TEST_F(Receiving, WhatWasLostOrCameTwiceIsRepaired) {
   receiver.OnDrained(0, receiver.OnFrame(0, 1000), At(1));
   receiver.Poll(At(6));
   EXPECT_EQ(receiver.OnConsumed(UpdateOf(2, 0, 20), At(10)).repaired, 12u);
-  auto told = receiver.Poll(At(10));
-  ASSERT_TRUE(told.has_value()) << "a CC_Update is answered";
-  EXPECT_EQ(told->counters[0], Credit20(20));
+  auto update = receiver.Poll(At(10));
+  ASSERT_TRUE(update.has_value()) << "a CC_Update is answered";
+  EXPECT_EQ(update->counters[0], Credit20(20));
   receiver.OnDrained(0, receiver.OnFrame(0, 1000), At(11));
   receiver.OnDrained(0, receiver.OnFrame(0, 1000), At(11));  // the same one again
   EXPECT_EQ(receiver.OnConsumed(UpdateOf(3, 0, 28), At(12)).repaired, 8u);
-  told = receiver.Poll(At(12));
-  ASSERT_TRUE(told.has_value());
-  EXPECT_EQ(told->counters[0], Credit20(28));
+  update = receiver.Poll(At(12));
+  ASSERT_TRUE(update.has_value());
+  EXPECT_EQ(update->counters[0], Credit20(28));
   receiver.CheckInvariants();
 }
 

@@ -55,9 +55,9 @@ void MemoryNetwork::Deliver(const LaneKey& key, Channel& channel) {
 }
 
 bool MemoryNetwork::TellCompletion(const LaneKey& key, Channel& channel) {
-  const Completion completion = channel.completions[channel.told];
+  const Completion completion = channel.completions[channel.reported];
   if (completion.status < 0) return false;
-  ++channel.told;
+  ++channel.reported;
   if (!completion.is_wanted) return true;
   if (completion.status != SUEDE_STATUS_OK) {
     for (const Completion& each : channel.completions) Disturb(key[0], each.number);
@@ -96,7 +96,7 @@ void MemoryNetwork::LosePlane(Node& node) {
     const bool is_response = key[2] == kResponseVc;
     if (key[0] == node.xpuid && !is_response) {
       channel.commands.clear();
-      channel.told = channel.completions.size();
+      channel.reported = channel.completions.size();
     }
     if (key[1] == node.xpuid && is_response) channel.commands.clear();
   }

@@ -30,8 +30,8 @@ class MemoryNetwork final : public MemoryPlay {
   struct Channel {
     std::deque<UnderWay> commands;
     std::vector<Completion> completions;  // of requests, in order
-    size_t told = 0;
-    bool IsIdle() const { return commands.empty() && told == completions.size(); }
+    size_t reported = 0;
+    bool IsIdle() const { return commands.empty() && reported == completions.size(); }
   };
 
   bool OfferRequest(const LaneKey& key, const Command& command) override;

@@ -88,8 +88,9 @@ void SocketPlay::Deliver(const LaneKey& key, Lane& lane) {
 }
 
 bool SocketPlay::TellCompletion(const LaneKey& key, Lane& lane) {
-  if (lane.told == lane.completions.size() || lane.completions[lane.told].status < 0) return false;
-  const Completion completion = lane.completions[lane.told++];
+  if (lane.reported == lane.completions.size() || lane.completions[lane.reported].status < 0)
+    return false;
+  const Completion completion = lane.completions[lane.reported++];
   if (completion.is_wanted) {
     nodes_[key[0]].sockets->senders().OnCompletion(completion.tag,
                                                    static_cast<uint8_t>(completion.status));
@@ -102,7 +103,7 @@ bool SocketPlay::MoveOn() {
   for (auto& entry : lanes_) {
     const Lane& lane = entry.second;
     const bool has_told =
-        lane.told == lane.completions.size() || lane.completions[lane.told].status < 0;
+        lane.reported == lane.completions.size() || lane.completions[lane.reported].status < 0;
     if (!lane.commands.empty() || !has_told) busy.push_back(&entry);
   }
   if (busy.empty()) return false;
@@ -265,7 +266,7 @@ void SocketPlay::DoFault() {
     case 0:  // its process ends; another one begins, and may get what came late
       if (Draw(2) == 0) DropTo(node.xpuid, SUEDE_STATUS_OK);
       for (auto& [key, lane] : lanes_) {
-        if (key[0] == node.xpuid) lane.told = lane.completions.size();
+        if (key[0] == node.xpuid) lane.reported = lane.completions.size();
       }
       return EndLife(node);
     case 1:  // its endpoint restarts: what it was to send is lost, and what was sent to it
@@ -273,7 +274,7 @@ void SocketPlay::DoFault() {
       for (auto& [key, lane] : lanes_) {
         if (key[0] != node.xpuid) continue;
         lane.commands.clear();
-        lane.told = lane.completions.size();
+        lane.reported = lane.completions.size();
       }
       return node.sockets->OnPlaneLost(0);
     case 2:

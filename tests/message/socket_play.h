@@ -80,7 +80,7 @@ class SocketPlay {
   struct Lane {
     std::deque<UnderWay> commands;
     std::vector<Completion> completions;
-    size_t told = 0;
+    size_t reported = 0;
   };
   struct Node final : BurstSink {
     int Send(const Burst& burst) override;

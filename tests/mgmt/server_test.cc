@@ -327,7 +327,7 @@ TEST(AdmissionTest, AnIdleConnectionGivesItsPlace) {
   ASSERT_TRUE(waits.Send(kLater));
   TestClient idle(*bench);
   PassTime(*bench, 5);
-  TestClient asks(*bench);
+  TestClient asking(*bench);
   PassTime(*bench, 5);
   EXPECT_EQ(oldest.Ask(kVersion)["result"]["name"], "left");
   PassTime(*bench, 200);
@@ -340,7 +340,7 @@ TEST(AdmissionTest, AnIdleConnectionGivesItsPlace) {
   EXPECT_EQ(bench->server->counters().refused, 0u);
   ASSERT_EQ(bench->reasons.size(), 1u);
   EXPECT_NE(bench->reasons[0].find("idle"), std::string::npos) << bench->reasons[0];
-  for (TestClient* client : {&oldest, &asks}) {
+  for (TestClient* client : {&oldest, &asking}) {
     EXPECT_EQ(client->Ask(kVersion)["result"]["name"], "left");
   }
 }

@@ -19,7 +19,7 @@ TEST(FailedPlanes, AllPeersAreAskedOnceFromTheFirstOneOn) {
   EXPECT_FALSE(failed.has_work());
   failed.OnFound(1, kStart, kBetween);
   EXPECT_EQ(failed.report().planes, 2);
-  EXPECT_TRUE(failed.report().is_told);
+  EXPECT_TRUE(failed.report().is_reported);
   EXPECT_EQ(failed.report().hops, FailedPlanes::kMaxHops);
   std::vector<uint32_t> asked;
   while (failed.has_work()) asked.push_back(failed.NextPeer(5));
@@ -59,7 +59,7 @@ TEST(FailedPlanes, AReportCountsOnceInAnInterval) {
 TEST(FailedPlanes, WhatIsFoundCountsBesideReports) {
   FailedPlanes failed(0);
   failed.OnReported(1, 0, kStart, kBetween);
-  EXPECT_FALSE(failed.report().is_told) << "it has come to its last hop";
+  EXPECT_FALSE(failed.report().is_reported) << "it has come to its last hop";
   failed.NextPeer(1);
   failed.End();
   failed.OnFound(1, kStart + kBetween / 2, kBetween);

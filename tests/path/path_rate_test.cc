@@ -16,7 +16,7 @@ constexpr uint64_t kFullBps = 8'000'000'000;  // 1,000 such PDUs in a window
 // A plane with windows that are examined one after the other.
 class PathRateTest : public testing::Test {
  protected:
-  PathRateTest() { Look({.min_left = 100 * kPduBytes}); }
+  PathRateTest() { Close({.min_left = 100 * kPduBytes}); }
 
   struct Window {
     uint32_t pdus = 0;
@@ -27,7 +27,7 @@ class PathRateTest : public testing::Test {
     uint64_t expected_bps = kFullBps;
     uint32_t best = PathRate::kWhole;
   };
-  PathRate::Verdict Look(const Window& window) {
+  PathRate::Verdict Close(const Window& window) {
     now_ += window.span;
     acked_ += window.pdus;
     for (uint32_t i = 0; i < window.pdus; ++i) {
@@ -46,8 +46,8 @@ class PathRateTest : public testing::Test {
   // The PDUs of a window pass at once.
   static Window Free(uint32_t pdus) { return {.pdus = pdus, .min_left = pdus / 100 * kPduBytes}; }
   void Halve() {
-    Look(Queued(500));
-    Look(Queued(500));
+    Close(Queued(500));
+    Close(Queued(500));
   }
   static constexpr uint32_t kHalf = PathRate::kWhole / 2;
   static constexpr uint32_t kFound = kHalf + kHalf / 32;  // with what is tried beyond it
@@ -58,11 +58,11 @@ class PathRateTest : public testing::Test {
 };
 
 TEST_F(PathRateTest, TwoWindowsWithAQueueMeasure) {
-  const PathRate::Verdict first = Look(Queued(500));
+  const PathRate::Verdict first = Close(Queued(500));
   EXPECT_TRUE(first.was_limit);
   EXPECT_FALSE(first.changed);
   EXPECT_EQ(rate_.part(), PathRate::kWhole);
-  const PathRate::Verdict second = Look(Queued(500));
+  const PathRate::Verdict second = Close(Queued(500));
   EXPECT_TRUE(second.was_limit);
   EXPECT_TRUE(second.changed);
   EXPECT_EQ(rate_.part(), kFound);
@@ -71,7 +71,7 @@ TEST_F(PathRateTest, TwoWindowsWithAQueueMeasure) {
 
 TEST_F(PathRateTest, FramesCountWithTheirHeaders) {
   rate_.OnAcked(0, 0);
-  Look(Queued(400));
+  Close(Queued(400));
   now_ += kInterval;
   acked_ += 400;
   for (int i = 0; i < 400; ++i) rate_.OnAcked(kPduBytes, 100 * kPduBytes);
@@ -83,14 +83,14 @@ TEST_F(PathRateTest, FramesCountWithTheirHeaders) {
 
 TEST_F(PathRateTest, TheApplicationIsNoLimit) {
   for (const uint32_t pdus : {100, 500, 900}) {
-    for (int i = 0; i < 4; ++i) EXPECT_FALSE(Look(Free(pdus)).was_limit);
+    for (int i = 0; i < 4; ++i) EXPECT_FALSE(Close(Free(pdus)).was_limit);
   }
   EXPECT_EQ(rate_.part(), PathRate::kWhole);
 }
 
 TEST_F(PathRateTest, AWindowThatWasIdleOnceSaysNothing) {
   for (int i = 0; i < 4; ++i) {
-    EXPECT_FALSE(Look({.pdus = 500, .min_left = 0}).was_limit) << "a burst, and then nothing";
+    EXPECT_FALSE(Close({.pdus = 500, .min_left = 0}).was_limit) << "a burst, and then nothing";
   }
   EXPECT_EQ(rate_.part(), PathRate::kWhole);
 }
@@ -98,9 +98,9 @@ TEST_F(PathRateTest, AWindowThatWasIdleOnceSaysNothing) {
 TEST_F(PathRateTest, ALongWayIsNoQueue) {
   // The transport's whole window is on its way.
   const Window window{.pdus = 500, .min_left = 100 * kPduBytes, .min_rtt = microseconds(200)};
-  Look({.min_rtt = microseconds(200)});
+  Close({.min_rtt = microseconds(200)});
   rate_.Reset();
-  for (int i = 0; i < 6; ++i) EXPECT_FALSE(Look(window).was_limit);
+  for (int i = 0; i < 6; ++i) EXPECT_FALSE(Close(window).was_limit);
 }
 
 TEST_F(PathRateTest, AQueueThatStandsForLongIsNoLongWay) {
@@ -109,7 +109,7 @@ TEST_F(PathRateTest, AQueueThatStandsForLongIsNoLongWay) {
   window.min_rtt = microseconds(200);  // that of the queue
   window.span = 2 * kInterval;
   for (const Time end = now_ + std::chrono::seconds(40); now_ < end;) {
-    ASSERT_TRUE(Look(window).was_limit);
+    ASSERT_TRUE(Close(window).was_limit);
   }
   EXPECT_EQ(rate_.part(), kFound);
 }
@@ -117,72 +117,72 @@ TEST_F(PathRateTest, AQueueThatStandsForLongIsNoLongWay) {
 TEST_F(PathRateTest, AWayThatHasBecomeLongerIsKnownInTime) {
   Halve();
   Window window{.pdus = 500, .min_left = 10 * kPduBytes, .min_rtt = microseconds(20)};
-  for (const Time end = now_ + std::chrono::seconds(16); now_ < end;) Look(window);
-  for (int i = 0; i < 100; ++i) ASSERT_FALSE(Look(window).was_limit);
+  for (const Time end = now_ + std::chrono::seconds(16); now_ < end;) Close(window);
+  for (int i = 0; i < 100; ++i) ASSERT_FALSE(Close(window).was_limit);
 }
 
 TEST_F(PathRateTest, FewPdusAreNoMeasure) {
-  for (int i = 0; i < 4; ++i) EXPECT_FALSE(Look(Queued(31)).was_limit);
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(Close(Queued(31)).was_limit);
   EXPECT_EQ(rate_.part(), PathRate::kWhole);
 }
 
 TEST_F(PathRateTest, WhatStandsStillIsNoMeasure) {
   Window paused = Queued(500);
   paused.disturbed = true;
-  for (int i = 0; i < 4; ++i) EXPECT_FALSE(Look(paused).was_limit);
-  Look(Queued(500));
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(Close(paused).was_limit);
+  Close(Queued(500));
   rate_.Spoil();
-  EXPECT_FALSE(Look(Queued(500)).was_limit);
-  EXPECT_FALSE(Look(Queued(500)).changed) << "one window after it is alone";
+  EXPECT_FALSE(Close(Queued(500)).was_limit);
+  EXPECT_FALSE(Close(Queued(500)).changed) << "one window after it is alone";
   Window unknown = Queued(500);
   unknown.expected_bps = 0;
-  for (int i = 0; i < 4; ++i) EXPECT_FALSE(Look(unknown).was_limit);
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(Close(unknown).was_limit);
   EXPECT_EQ(rate_.part(), PathRate::kWhole);
 }
 
 TEST_F(PathRateTest, AcknowledgementsThatWereHeldBackChangeNothing) {
   // A poor window, and a rich one.
-  for (int i = 0; i < 8; ++i) Look(Queued(i % 2 == 0 ? 100 : 1900));
+  for (int i = 0; i < 8; ++i) Close(Queued(i % 2 == 0 ? 100 : 1900));
   EXPECT_EQ(rate_.part(), PathRate::kWhole);
   Halve();
   for (int i = 0; i < 8; ++i) {
-    Look(Queued(i % 2 == 0 ? 50 : 950));
+    Close(Queued(i % 2 == 0 ? 50 : 950));
     EXPECT_LE(rate_.part(), kHalf + kHalf / 4) << "what comes at once is no more than was carried";
   }
 }
 
 TEST_F(PathRateTest, NeverMoreThanTheWeightNorLessThanASixteenth) {
-  for (int i = 0; i < 4; ++i) Look(Queued(5000));
+  for (int i = 0; i < 4; ++i) Close(Queued(5000));
   EXPECT_EQ(rate_.part(), PathRate::kWhole);
-  for (int i = 0; i < 4; ++i) Look(Queued(40));
+  for (int i = 0; i < 4; ++i) Close(Queued(40));
   EXPECT_GE(rate_.part(), PathRate::kMin);
   EXPECT_LE(rate_.part(), PathRate::kMin + PathRate::kWhole / 32);
 }
 
 TEST_F(PathRateTest, ARecoveredPathIsFoundAtOnceWhereItIsTheLimit) {
   Halve();
-  Look(Queued(900));
-  Look(Queued(900));
+  Close(Queued(900));
+  Close(Queued(900));
   EXPECT_GE(rate_.part(), PathRate::kWhole * 9 / 10 - 1);
 }
 
 TEST_F(PathRateTest, ARecoveredPathIsFoundByTryingMore) {
   Halve();
-  int looks = 0;
+  int windows = 0;
   while (rate_.part() == kFound) {
-    Look(Free(400));
-    ++looks;
+    Close(Free(400));
+    ++windows;
   }
-  EXPECT_EQ(looks, 64);
-  for (; rate_.part() != PathRate::kWhole; ++looks) Look(Free(400));
-  EXPECT_LE(looks, 64 + 8);
+  EXPECT_EQ(windows, 64);
+  for (; rate_.part() != PathRate::kWhole; ++windows) Close(Free(400));
+  EXPECT_LE(windows, 64 + 8);
 }
 
 TEST_F(PathRateTest, WhatIsTriedInVainIsTriedMoreRarely) {
   Halve();
   int waits[6];
   for (int& wait : waits) {
-    for (wait = 0; rate_.part() <= kFound; ++wait) Look(Free(400));
+    for (wait = 0; rate_.part() <= kFound; ++wait) Close(Free(400));
     Halve();
     EXPECT_LE(rate_.part(), kFound);
   }
@@ -194,16 +194,16 @@ TEST_F(PathRateTest, WhatIsTriedInVainIsTriedMoreRarely) {
 
 TEST_F(PathRateTest, AnIdlePlaneIsTriedAtItsNextLook) {
   Halve();
-  Look({.span = std::chrono::seconds(2)});
+  Close({.span = std::chrono::seconds(2)});
   EXPECT_EQ(rate_.part(), PathRate::kWhole);
 }
 
 TEST_F(PathRateTest, PlanesThatSomethingElseLimitsBecomeEqual) {
   // The PDUs that each plane carries follow from its own share.
-  for (int i = 0; i < 300; ++i) Look(Queued(1000 * rate_.part() / PathRate::kWhole * 9 / 10));
+  for (int i = 0; i < 300; ++i) Close(Queued(1000 * rate_.part() / PathRate::kWhole * 9 / 10));
   const uint32_t before = rate_.part();
   EXPECT_LT(before, PathRate::kWhole);
-  for (int i = 0; i < 300; ++i) Look(Queued(1000 * rate_.part() / PathRate::kWhole));
+  for (int i = 0; i < 300; ++i) Close(Queued(1000 * rate_.part() / PathRate::kWhole));
   EXPECT_GT(rate_.part(), PathRate::kWhole * 9 / 10);
 }
 
@@ -212,49 +212,49 @@ TEST_F(PathRateTest, ResetForgetsIt) {
   rate_.Reset();
   EXPECT_EQ(rate_.part(), PathRate::kWhole);
   EXPECT_EQ(rate_.rate_bps(), 0u);
-  EXPECT_FALSE(Look(Queued(500)).was_limit) << "the window that was cut";
+  EXPECT_FALSE(Close(Queued(500)).was_limit) << "the window that was cut";
 }
 
 // PDUs on the way: 1.25 times the bytes that the rate carries in a round trip, and two more.
 TEST_F(PathRateTest, AQueueIsAQuarterMoreThanTheWayHolds) {
   constexpr uint32_t kEnough = 500 * kPduBytes / 100 * 5 / 4 + 2 * kPduBytes;
-  EXPECT_FALSE(Look({.pdus = 500, .min_left = kEnough - 1}).was_limit);
-  EXPECT_TRUE(Look({.pdus = 500, .min_left = kEnough}).was_limit);
+  EXPECT_FALSE(Close({.pdus = 500, .min_left = kEnough - 1}).was_limit);
+  EXPECT_TRUE(Close({.pdus = 500, .min_left = kEnough}).was_limit);
 }
 
 TEST_F(PathRateTest, AWindowOfASecondCounts) {
   Window window = Queued(50'000);
   window.span = std::chrono::seconds(1);
   window.min_left = 2'000'000;
-  EXPECT_TRUE(Look(window).was_limit);
+  EXPECT_TRUE(Close(window).was_limit);
   window.span += Duration(1);
-  EXPECT_FALSE(Look(window).was_limit);
+  EXPECT_FALSE(Close(window).was_limit);
 }
 
 TEST_F(PathRateTest, WindowsInARowHaveToAgree) {
-  Look(Queued(500));
-  Look(Queued(31));  // which are too few
-  EXPECT_FALSE(Look(Queued(500)).changed);
+  Close(Queued(500));
+  Close(Queued(31));  // which are too few
+  EXPECT_FALSE(Close(Queued(500)).changed);
   EXPECT_EQ(rate_.part(), PathRate::kWhole);
 }
 
 TEST_F(PathRateTest, ResetForgetsHowLongMoreWasTriedInVain) {
   Halve();
-  for (int i = 0; i < 64; ++i) Look(Free(400));
+  for (int i = 0; i < 64; ++i) Close(Free(400));
   ASSERT_GT(rate_.part(), kFound);
   rate_.Reset();
-  Look(Free(400));
+  Close(Free(400));
   Halve();
-  int looks = 0;
-  for (; rate_.part() == kFound; ++looks) Look(Free(400));
-  EXPECT_EQ(looks, 64);
+  int windows = 0;
+  for (; rate_.part() == kFound; ++windows) Close(Free(400));
+  EXPECT_EQ(windows, 64);
 }
 
 TEST_F(PathRateTest, EachChangeOfThePartIsTold) {
   Halve();
   for (int i = 0; i < 100; ++i) {
     const uint32_t before = rate_.part();
-    const bool changed = Look(Free(400)).changed;
+    const bool changed = Close(Free(400)).changed;
     EXPECT_EQ(changed, rate_.part() != before) << i;
   }
   EXPECT_EQ(rate_.part(), PathRate::kWhole);
@@ -263,13 +263,13 @@ TEST_F(PathRateTest, EachChangeOfThePartIsTold) {
 
 TEST_F(PathRateTest, OnlyWhatWasTriedInVainIsTriedMoreRarely) {
   const auto looks_until_more = [&] {
-    int looks = 0;
-    for (; rate_.part() <= kFound; ++looks) Look(Free(400));
-    return looks;
+    int windows = 0;
+    for (; rate_.part() <= kFound; ++windows) Close(Free(400));
+    return windows;
   };
   for (int i = 0; i < 3; ++i) Halve();
   EXPECT_EQ(looks_until_more(), 64) << "nothing was tried";
-  while (rate_.part() != PathRate::kWhole) Look(Free(400));
+  while (rate_.part() != PathRate::kWhole) Close(Free(400));
   Halve();
   EXPECT_EQ(looks_until_more(), 64) << "it was not in vain";
 }

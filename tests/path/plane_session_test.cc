@@ -605,9 +605,9 @@ TEST_F(PlaneSessionTest, ADeadPlaneIsAskedMoreAndMoreRarely) {
   for (int i = 0; i < 1000; ++i) asked += Tick(ours, milliseconds(1)) == Want::kPlane;
   EXPECT_LE(asked, 8 + 1000 / 100);
   EXPECT_GE(asked, 1000 / 100);
-  facts.look_at = now + milliseconds(7);
+  facts.check_at = now + milliseconds(7);
   Tick(ours, params.hello_idle);
-  EXPECT_EQ(ours.deadline(), facts.look_at);
+  EXPECT_EQ(ours.deadline(), facts.check_at);
 }
 
 // ---- A port that is paused.

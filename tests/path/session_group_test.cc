@@ -23,7 +23,7 @@ TEST_F(SessionGroups, AnotherAssociationBeginsAnew) {
   Open(2);
   facts[1].stalled = true;
   ASSERT_TRUE(group.OnStall(1, random, now));
-  for (int i = 0; i < 1000 && group.fencing() == 0; ++i) Look();
+  for (int i = 0; i < 1000 && group.fencing() == 0; ++i) Evaluate();
   ASSERT_EQ(group.fencing(), 2u);
   group.BeginRun(0);
   now += std::chrono::seconds(1);
@@ -38,7 +38,7 @@ TEST_F(SessionGroups, AnotherAssociationBeginsAnew) {
   EXPECT_TRUE(group.OnTraffic(now, params));
   EXPECT_EQ(group.deadline(), now + params.interval / 16) << "the first looks come soon";
   facts[0].tx_pdus += 1000;
-  Look();
+  Evaluate();
   EXPECT_EQ(group.deadline(), now + microseconds(10)) << "much was sent since it began";
 }
 
@@ -51,13 +51,13 @@ TEST_F(SessionGroups, WhereThereIsOneSessionNumbersAreIgnored) {
 }
 
 TEST_F(SessionGroups, WithoutCongestionThereIsOne) {
-  EXPECT_EQ(LookTimes(1000), 0u);
+  EXPECT_EQ(EvaluateUntilMove(1000), 0u);
   EXPECT_EQ(group.open(), 1u);
 }
 
 TEST_F(SessionGroups, WhenAllAreCongestedOneMoreIsOpenedAndNotUsedBeforeItIsAnswered) {
   facts[0].srtt = microseconds(16);
-  ASSERT_EQ(LookTimes(3), kTwo);
+  ASSERT_EQ(EvaluateUntilMove(3), kTwo);
   EXPECT_EQ(group.open(), 1u);
   EXPECT_EQ(group.slot(1).state, State::kOpening);
   EXPECT_EQ(group.slot(2).state, State::kOpening);
@@ -76,11 +76,11 @@ TEST_F(SessionGroups, WhenAllAreCongestedOneMoreIsOpenedAndNotUsedBeforeItIsAnsw
 // the fourth on it may be the peer that is late, and later than the wait.
 TEST_F(SessionGroups, AsksAgainForAnotherNumberWhereNoAnswerComes) {
   facts[0].srtt = microseconds(16);
-  ASSERT_EQ(LookTimes(3), kTwo);
+  ASSERT_EQ(EvaluateUntilMove(3), kTwo);
   const SessionNumber first = group.RequestOf(1);
   for (uint32_t numbers = 1; numbers <= 14; ++numbers) {
     const Time asked = now;
-    ASSERT_EQ(LookTimes(1000), kTwo);
+    ASSERT_EQ(EvaluateUntilMove(1000), kTwo);
     const int doublings = std::clamp(static_cast<int>(numbers) - 6, 0, 6);
     const Duration wait = numbers <= 3 ? 2 * kSlow : kAskEvery * (1 << doublings);
     EXPECT_GE(now - asked, wait) << numbers;
@@ -96,25 +96,25 @@ TEST_F(SessionGroups, AsksAgainForAnotherNumberWhereNoAnswerComes) {
 TEST_F(SessionGroups, OneThatOpensInVainRestsForAWhile) {
   waits.rest = std::chrono::seconds(1);
   facts[0].srtt = microseconds(16);
-  ASSERT_EQ(LookTimes(3), kTwo);
-  for (int i = 0; i < 10'000 && group.slot(1).state == State::kOpening; ++i) Look();
+  ASSERT_EQ(EvaluateUntilMove(3), kTwo);
+  for (int i = 0; i < 10'000 && group.slot(1).state == State::kOpening; ++i) Evaluate();
   ASSERT_EQ(group.slot(1).state, State::kIdle);
   EXPECT_EQ(group.slot(1).rest_until, now + waits.rest);
   EXPECT_EQ(group.slot(2).state, State::kIdle);
-  EXPECT_EQ(LookTimes(3), 8u) << "another one may lead there";
+  EXPECT_EQ(EvaluateUntilMove(3), 8u) << "another one may lead there";
   EXPECT_EQ(group.slot(1).state, State::kIdle);
 }
 
 TEST_F(SessionGroups, NoMoreThanAgreedAreOpened) {
   Open(kCount);
   facts.fill({.srtt = microseconds(50), .min_rtt = microseconds(10)});
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(Look(), 0u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(Evaluate(), 0u);
 }
 
 TEST_F(SessionGroups, TheMostCongestedIsDrainedAfterCalm) {
   Open(3);
   facts[1].srtt = microseconds(11);
-  for (int i = 0; i < 1000 && group.open() == 7u; ++i) Look();
+  for (int i = 0; i < 1000 && group.open() == 7u; ++i) Evaluate();
   EXPECT_EQ(group.open(), 5u);
   EXPECT_EQ(group.slot(1).state, State::kDraining);
   facts[1].unacked_pdus = 1;
@@ -132,7 +132,7 @@ TEST_F(SessionGroups, OneIsDrainedAfterTheOther) {
   Time drained[2];
   for (Time& at : drained) {
     const SlotMask before = group.open();
-    for (int i = 0; i < 10'000 && group.open() == before; ++i) Look();
+    for (int i = 0; i < 10'000 && group.open() == before; ++i) Evaluate();
     ASSERT_NE(group.open(), before);
     at = now;
   }
@@ -143,13 +143,13 @@ TEST_F(SessionGroups, OneThatIsMuchMoreCongestedThanTheBestMovesWhileItIsUsed) {
   Open(2);
   facts[1].srtt = microseconds(50);
   const uint16_t before = group.slot(1).number;
-  ASSERT_EQ(LookTimes(20), 2u);
+  ASSERT_EQ(EvaluateUntilMove(20), 2u);
   EXPECT_EQ(group.slot(1).state, State::kMoving);
   EXPECT_EQ(group.open(), 3u);  // make before break
   EXPECT_EQ(group.slot(1).number, before);
   EXPECT_GT(group.slot(1).delay, SessionSlot::kWeightOne);
   group.OnMarked(2, 16);
-  Look();
+  Evaluate();
   EXPECT_GT(group.slot(1).marks, 0u);
   group.OnMarked(2, 1);
   EXPECT_TRUE(Answer(1));
@@ -168,24 +168,24 @@ TEST_F(SessionGroups, OneThatHasPdusWithItsFormerNumberUnderWayTakesNoOther) {
   Open(2);
   facts[1].srtt = microseconds(50);
   facts[1].on_former_path = true;
-  EXPECT_EQ(LookTimes(20), 0u);
+  EXPECT_EQ(EvaluateUntilMove(20), 0u);
   EXPECT_EQ(group.slot(1).state, State::kOpen);
   params.max_age = now - group.slot(1).since;
-  EXPECT_EQ(Look() & 2u, 0u) << "however old it is";
+  EXPECT_EQ(Evaluate() & 2u, 0u) << "however old it is";
   EXPECT_EQ(group.open() & 2u, 2u);
   facts[1].on_former_path = false;
-  EXPECT_EQ(LookTimes(20) & 2u, 2u);
+  EXPECT_EQ(EvaluateUntilMove(20) & 2u, 2u);
 }
 
 TEST_F(SessionGroups, AMoveThatEndsWithThePlaneIsFollowedByAnotherAfterTwoLooks) {
   Open(2);
   for (SessionIndex slot = 0; slot < 2; ++slot) EXPECT_EQ(group.slot(slot).high_intervals, 0u);
   facts[1].srtt = microseconds(50);
-  ASSERT_EQ(LookTimes(20), 2u);
+  ASSERT_EQ(EvaluateUntilMove(20), 2u);
   group.OnPlaneDown();
   ASSERT_EQ(group.slot(1).state, State::kOpen);
-  EXPECT_EQ(Look(), 0u);
-  EXPECT_EQ(Look(), 2u);
+  EXPECT_EQ(Evaluate(), 0u);
+  EXPECT_EQ(Evaluate(), 2u);
 }
 
 // A far end that is busy with others answers sessions unevenly: that is no reason to move for ever.
@@ -193,20 +193,20 @@ TEST_F(SessionGroups, MovesThatDoNotHelpBecomeRare) {
   Open(2);
   params.open_percent = 200;
   facts[1].srtt = microseconds(50);
-  // 100 PDUs in each look, and a move done at the next look.
-  const auto moves_in = [&](int looks) {
+  // 100 PDUs in each evaluation, and a move done at the next evaluation.
+  const auto moves_in = [&](int evaluations) {
     int moves = 0;
-    for (int i = 0; i < looks; ++i) {
+    for (int i = 0; i < evaluations; ++i) {
       for (SessionFacts& each : facts) each.tx_pdus += 100;
-      for (SlotMask asks = Look(); asks != 0; asks &= asks - 1) {
-        moves += Answer(Lowest<SessionIndex>(asks)) ? 1 : 0;
+      for (SlotMask requests = Evaluate(); requests != 0; requests &= requests - 1) {
+        moves += Answer(Lowest<SessionIndex>(requests)) ? 1 : 0;
       }
     }
     return moves;
   };
   EXPECT_GE(moves_in(100), 8);
   EXPECT_LE(moves_in(1000), 10);
-  // Looks are 10 us apart, and two moves 64 intervals at most.
+  // Evaluations are 10 us apart, and two moves 64 intervals at most.
   const auto intervals = static_cast<int>(microseconds(200'000) / params.interval);
   EXPECT_LE(moves_in(20'000), intervals / 64 + 4);
   EXPECT_GE(moves_in(20'000), intervals / 64 - 1);
@@ -220,7 +220,7 @@ TEST_F(SessionGroups, MovesThatDoNotHelpBecomeRare) {
 TEST_F(SessionGroups, AStalledOneMoves) {
   EXPECT_TRUE(group.OnStall(0, random, now));
   EXPECT_FALSE(group.OnStall(0, random, now));
-  EXPECT_EQ(Look(), 1u);
+  EXPECT_EQ(Evaluate(), 1u);
   EXPECT_EQ(group.open(), 1u);
   EXPECT_TRUE(Answer(0));
   EXPECT_NE(group.slot(0).number, 0);
@@ -229,9 +229,9 @@ TEST_F(SessionGroups, AStalledOneMoves) {
 TEST_F(SessionGroups, AnOldOneIsReplacedBeforeItEnds) {
   params.max_age = microseconds(8000);
   const Time begun = now;
-  SlotMask asks = 0;
-  while (asks == 0 && now - begun < params.max_age) asks = Look();
-  EXPECT_EQ(asks, 1u);
+  SlotMask requests = 0;
+  while (requests == 0 && now - begun < params.max_age) requests = Evaluate();
+  EXPECT_EQ(requests, 1u);
   EXPECT_LT(now - begun, params.max_age);
   EXPECT_TRUE(Answer(0));
   EXPECT_EQ(group.slot(0).since, now);
@@ -241,7 +241,7 @@ TEST_F(SessionGroups, AtItsAgeNothingTakesItUntilItIsReplacedIfThereIsAnother) {
   Open(2);
   params.max_age = microseconds(2000);
   const Time begun = now;
-  while (now - begun < 2 * params.max_age) Look();
+  while (now - begun < 2 * params.max_age) Evaluate();
   EXPECT_EQ(std::popcount(group.open()), 1) << "the last one stays";
   const auto closed = static_cast<uint32_t>(std::countr_one(group.open()));
   EXPECT_EQ(group.slot(SessionIndex(closed)).state, State::kMoving);
@@ -284,7 +284,7 @@ TEST_F(SessionGroups, WithNothingInFlightThereIsNoTimer) {
 
 TEST_F(SessionGroups, APlaneThatIsDownAsksForNothing) {
   facts[0].srtt = microseconds(16);
-  ASSERT_EQ(LookTimes(3), kTwo);
+  ASSERT_EQ(EvaluateUntilMove(3), kTwo);
   group.OnPlaneDown();
   EXPECT_EQ(group.deadline(), kNever);
   EXPECT_EQ(group.slot(1).state, State::kIdle);
@@ -294,7 +294,7 @@ TEST_F(SessionGroups, APlaneThatIsDownAsksForNothing) {
 TEST_F(SessionGroups, OneThatLeavesASlowPathTakesNothingBeforeWhatIsInFlightHasArrived) {
   Open(2);
   facts[1].srtt = microseconds(50);
-  ASSERT_EQ(LookTimes(20), 2u);
+  ASSERT_EQ(EvaluateUntilMove(20), 2u);
   EXPECT_GT(group.slot(1).weight, 1000 * SessionSlot::kWeightOne - 1) << "it is the last choice";
   EXPECT_TRUE(Answer(1));
   EXPECT_EQ(group.slot(1).state, State::kClearing);
@@ -312,26 +312,26 @@ TEST_F(SessionGroups, OneThatLeavesASlowPathTakesNothingBeforeWhatIsInFlightHasA
   EXPECT_EQ(group.slot(1).state, State::kOpen);
   EXPECT_EQ(group.open(), 3u);
   // The round trip is that of the former path, and says nothing yet.
-  EXPECT_EQ(LookTimes(10), 0u);
+  EXPECT_EQ(EvaluateUntilMove(10), 0u);
   EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
   int pdus = 10;
-  for (; pdus < 100 && group.slot(1).weight == SessionSlot::kWeightOne; ++pdus) Look();
+  for (; pdus < 100 && group.slot(1).weight == SessionSlot::kWeightOne; ++pdus) Evaluate();
   EXPECT_EQ(pdus, 16) << "it is known after sixteen PDUs";
 }
 
 TEST_F(SessionGroups, TheLastOneThatLeavesASlowPathStaysOpen) {
   Open(2);
   facts[1].srtt = microseconds(50);
-  ASSERT_EQ(LookTimes(20), 2u);
+  ASSERT_EQ(EvaluateUntilMove(20), 2u);
   params.max_age = now - group.slot(0).since;  // the other one ends
-  Look();
+  Evaluate();
   ASSERT_EQ(group.open(), 2u);
   EXPECT_TRUE(Answer(1));
   EXPECT_EQ(group.slot(1).state, State::kOpen);
   EXPECT_EQ(group.open(), 2u);
 }
 
-// ---- A peer that asks without end.
+// ---- A peer that requests without end.
 
 TEST_F(SessionGroups, RequestsWithoutEndOpenNothing) {
   uint32_t accepted = 0;

@@ -38,18 +38,18 @@ class SessionGroups : public ::testing::Test {
       ++facts[slot].tx_pdus;
     }
   }
-  SlotMask Look() {
+  SlotMask Evaluate() {
     Use();
     group.OnTraffic(now, params);
     now = std::max(now, group.deadline());
-    const SlotMask asks = group.OnTimer(facts, params, waits, random, now);
+    const SlotMask requests = group.OnTimer(facts, params, waits, random, now);
     group.CheckInvariants();
-    return asks;
+    return requests;
   }
-  SlotMask LookTimes(int times) {
-    SlotMask asks = 0;
-    for (int i = 0; i < times && asks == 0; ++i) asks = Look();
-    return asks;
+  SlotMask EvaluateUntilMove(int times) {
+    SlotMask requests = 0;
+    for (int i = 0; i < times && requests == 0; ++i) requests = Evaluate();
+    return requests;
   }
   SessionGroup::Answer AnswerTo(SessionNumber request) {
     request.answer = true;
@@ -65,17 +65,18 @@ class SessionGroups : public ::testing::Test {
     params.open_percent = 101;
     while (static_cast<uint32_t>(std::popcount(group.open())) < count) {
       for (auto& fact : facts) fact.srtt = microseconds(20);
-      const SlotMask asks = Look();
-      if (asks != 0) {
-        EXPECT_TRUE(Answer(Lowest<SessionIndex>(asks)));
+      const SlotMask requests = Evaluate();
+      if (requests != 0) {
+        EXPECT_TRUE(Answer(Lowest<SessionIndex>(requests)));
       }
     }
     params = kParams;
     for (auto& fact : facts) fact.srtt = microseconds(10);
-    for (int i = 0; i < 12; ++i) Look();
+    for (int i = 0; i < 12; ++i) Evaluate();
   }
 
-  // Looks are often enough for ages of milliseconds, and twelve of them are too few to close one.
+  // Evaluations are often enough for ages of milliseconds, and twelve of them are too few to close
+  // one.
   static constexpr SessionParams kParams{.interval = microseconds(100), .idle_intervals = 100};
   SessionParams params = kParams;
   SessionGroup::Waits waits{.ask_again = kAskEvery, .ack = {}};

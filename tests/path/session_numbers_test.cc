@@ -22,7 +22,7 @@ TEST_F(SessionGroups, NumbersAreThoseThatHeadersTellApart) {
   facts[0].srtt = microseconds(16);
   SlotMask seen = 0;
   for (int i = 0; i < 10; ++i) {
-    ASSERT_NE(LookTimes(1000), 0u);
+    ASSERT_NE(EvaluateUntilMove(1000), 0u);
     const SessionNumber request = group.RequestOf(1);
     ASSERT_LT(request.number, kFew);
     EXPECT_EQ(request.number % kCount, 1);
@@ -36,7 +36,7 @@ TEST_F(SessionGroups, WhereNoRoundTripIsKnownNoPathIsSlow) {
   facts.fill({});
   facts[0].stalled = true;
   EXPECT_TRUE(group.OnStall(0, random, now));
-  for (int i = 0; i < 1000 && group.slot(1).state != State::kOpening; ++i) Look();
+  for (int i = 0; i < 1000 && group.slot(1).state != State::kOpening; ++i) Evaluate();
   ASSERT_EQ(group.slot(1).state, State::kOpening);
   now += microseconds(200);
   EXPECT_TRUE(Answer(1));
@@ -44,7 +44,7 @@ TEST_F(SessionGroups, WhereNoRoundTripIsKnownNoPathIsSlow) {
 
 TEST_F(SessionGroups, ANumberWhosePathIsSlowIsNotTaken) {
   facts[0].srtt = microseconds(16);
-  ASSERT_EQ(LookTimes(3), kTwo);
+  ASSERT_EQ(EvaluateUntilMove(3), kTwo);
   for (int slow = 0; slow < 3; ++slow) {
     const SessionNumber request = group.RequestOf(1);
     now += kSlow + microseconds(1);
@@ -52,7 +52,7 @@ TEST_F(SessionGroups, ANumberWhosePathIsSlowIsNotTaken) {
     EXPECT_EQ(group.open(), 1u);
     EXPECT_NE(group.RequestOf(1).number, request.number);
     EXPECT_EQ(group.deadline(), now) << "the next number is asked for at once";
-    ASSERT_NE(Look() & 2u, 0u);
+    ASSERT_NE(Evaluate() & 2u, 0u);
   }
   now += kSlow + microseconds(1);
   EXPECT_TRUE(Answer(1)) << "all paths may be like that";
@@ -60,7 +60,7 @@ TEST_F(SessionGroups, ANumberWhosePathIsSlowIsNotTaken) {
 
 TEST_F(SessionGroups, ANumberWhosePathIsFastIsTaken) {
   facts[0].srtt = microseconds(16);
-  ASSERT_EQ(LookTimes(3), kTwo);
+  ASSERT_EQ(EvaluateUntilMove(3), kTwo);
   now += kSlow;
   EXPECT_TRUE(Answer(2));
 }
@@ -71,10 +71,10 @@ TEST_F(SessionGroups, OneThatMovesTakesAPathAsFastAsTheFastest) {
   facts[0].srtt = microseconds(40);
   facts[1].srtt = microseconds(400);
   params.open_percent = 1000;
-  ASSERT_EQ(LookTimes(20), 2u);
+  ASSERT_EQ(EvaluateUntilMove(20), 2u);
   now += microseconds(101);
   EXPECT_EQ(AnswerTo(group.RequestOf(1)), SessionGroup::Answer::kSlow);
-  ASSERT_NE(Look() & 2u, 0u);
+  ASSERT_NE(Evaluate() & 2u, 0u);
   params.open_percent = 150;
   now += microseconds(40);
   EXPECT_TRUE(Answer(1));
@@ -82,9 +82,9 @@ TEST_F(SessionGroups, OneThatMovesTakesAPathAsFastAsTheFastest) {
 
 // A request for another reason than congestion takes the first path that leads there.
 TEST_F(SessionGroups, AStalledOneTakesAPathThatIsSlow) {
-  Look();
+  Evaluate();
   EXPECT_TRUE(group.OnStall(0, random, now));
-  EXPECT_EQ(Look(), 1u);
+  EXPECT_EQ(Evaluate(), 1u);
   now += microseconds(200);
   EXPECT_TRUE(Answer(0));
 }
@@ -94,12 +94,12 @@ TEST_F(SessionGroups, EachMoveMayRefuseSlowPaths) {
   Open(2);
   for (int move = 0; move < 2; ++move) {
     facts[1].srtt = microseconds(50);
-    ASSERT_EQ(LookTimes(200), 2u);
+    ASSERT_EQ(EvaluateUntilMove(200), 2u);
     ASSERT_EQ(group.slot(1).state, State::kMoving);
     for (int slow = 0; slow < 3; ++slow) {
       now += kSlow + microseconds(1);
       EXPECT_EQ(AnswerTo(group.RequestOf(1)), SessionGroup::Answer::kSlow) << move;
-      ASSERT_NE(Look() & 2u, 0u);
+      ASSERT_NE(Evaluate() & 2u, 0u);
     }
     now += kSlow + microseconds(1);
     EXPECT_TRUE(Answer(1));
@@ -109,8 +109,8 @@ TEST_F(SessionGroups, EachMoveMayRefuseSlowPaths) {
 TEST_F(SessionGroups, OneThatMovesAsksAgainForTheSameReason) {
   Open(2);
   facts[1].srtt = microseconds(50);
-  ASSERT_EQ(LookTimes(20), 2u);
-  ASSERT_EQ(LookTimes(1000), 2u) << "there was no answer";
+  ASSERT_EQ(EvaluateUntilMove(20), 2u);
+  ASSERT_EQ(EvaluateUntilMove(1000), 2u) << "there was no answer";
   now += kSlow + microseconds(1);
   EXPECT_EQ(AnswerTo(group.RequestOf(1)), SessionGroup::Answer::kSlow);
 }
@@ -122,7 +122,7 @@ TEST_F(SessionGroups, AnAnswerEndsTheCountOfNumbersInVain) {
   for (int stall = 0; stall < 3; ++stall) {
     ASSERT_TRUE(group.OnStall(1, random, now));
     for (int number = 0; number < 3; ++number) {
-      ASSERT_EQ(LookTimes(1000), 2u);
+      ASSERT_EQ(EvaluateUntilMove(1000), 2u);
       ASSERT_EQ(group.slot(1).state, State::kMoving) << stall << ", " << number;
     }
     EXPECT_TRUE(Answer(1));
@@ -139,16 +139,16 @@ TEST_F(SessionGroups, WhereThePeerMovesTwiceOurAcknowledgementsTakeAnotherPath) 
   EXPECT_EQ(group.open(), 1u);
   now = std::max(now, group.deadline());
   EXPECT_EQ(group.OnTimer(facts, params, waits, random, now), 4u);
-  ASSERT_EQ(LookTimes(1000), 4u) << "there was no answer";
+  ASSERT_EQ(EvaluateUntilMove(1000), 4u) << "there was no answer";
   EXPECT_TRUE(Answer(2));
   EXPECT_NE(group.slot(2).number, 2);
   EXPECT_EQ(group.open(), 1u) << "it carries acknowledgements alone";
-  Look();
+  Evaluate();
   EXPECT_EQ(group.slot(2).state, State::kIdle);
   EXPECT_FALSE(group.OnPeerMoved(2, true, random, now)) << "two moves since then are needed";
   // From then on it is a session like the others.
   facts[0].srtt = microseconds(16);
-  ASSERT_EQ(LookTimes(3), kTwo);
+  ASSERT_EQ(EvaluateUntilMove(3), kTwo);
   EXPECT_TRUE(Answer(2));
   EXPECT_EQ(group.open(), 5u);
 }

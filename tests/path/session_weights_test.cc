@@ -15,7 +15,7 @@ TEST_F(SessionGroups, WhatSwitchesMarkIsCongested) {
   for (int i = 0; i < 8; ++i) {
     for (auto& fact : facts) fact.tx_pdus += 16;
     group.OnMarked(2, 16);
-    Look();
+    Evaluate();
   }
   EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne);
   EXPECT_EQ(group.slot(1).marks, SessionSlot::kWeightOne * 16 / 17);
@@ -26,24 +26,24 @@ TEST_F(SessionGroups, WhatSwitchesMarkIsCongested) {
 
 TEST_F(SessionGroups, MarksThatAllHaveAreNoReasonToPreferOneButToOpenAnother) {
   Open(2);
-  SlotMask asks = 0;
+  SlotMask requests = 0;
   for (int i = 0; i < 8; ++i) {
     for (auto& fact : facts) fact.tx_pdus += 16;
     group.OnMarked(3, 32);
-    asks |= Look();
+    requests |= Evaluate();
   }
   EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne);
   EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
-  EXPECT_NE(asks, 0u);
+  EXPECT_NE(requests, 0u);
 }
 
 TEST_F(SessionGroups, AFewPdusWithoutMarksDoNotMakeAPathFree) {
   Open(2);
   facts[1].tx_pdus += 16;
   group.OnMarked(2, 16);
-  Look();
+  Evaluate();
   const uint32_t before = group.slot(1).marks;
-  Look();  // one PDU
+  Evaluate();  // one PDU
   EXPECT_LT(group.slot(1).marks, before);
   EXPECT_GT(group.slot(1).marks, before * 9 / 10);
 }
@@ -65,7 +65,7 @@ TEST_F(SessionGroups, MarksOfNoSessionAndMoreThanWereSentAreHarmless) {
   group.OnMarked(~SlotMask{0}, UINT32_MAX);
   group.OnMarked(0xc, 1u << 20);
   group.OnMarked(0, 5);
-  Look();
+  Evaluate();
   EXPECT_LE(group.slot(0).marks, SessionSlot::kWeightOne);
   EXPECT_LE(group.slot(1).marks, SessionSlot::kWeightOne);
   EXPECT_EQ(group.slot(2).marked, 0u);
@@ -91,7 +91,7 @@ TEST_F(SessionGroups, WhatNothingIsSentOnIsNotCongested) {
 TEST_F(SessionGroups, WhatNothingIsSentOnBecomesFree) {
   Open(2);
   facts[1].srtt = microseconds(14);
-  Look();
+  Evaluate();
   const uint32_t used = group.slot(1).weight;
   EXPECT_GT(used, 2 * SessionSlot::kWeightOne);
   for (const bool in_flight : {true, false}) {
@@ -109,20 +109,20 @@ TEST_F(SessionGroups, WhatNothingIsSentOnBecomesFree) {
 TEST_F(SessionGroups, CongestionBeyondTenTimesTheRoundTripIsAllTheSame) {
   Open(2);
   facts[1].srtt = microseconds(99);
-  Look();
+  Evaluate();
   EXPECT_LT(group.slot(1).measured, 1000 * SessionSlot::kWeightOne);
   for (const int rtt : {110, 1000, 200'000}) {
     facts[1].srtt = microseconds(rtt);
-    Look();
+    Evaluate();
     EXPECT_EQ(group.slot(1).measured, 1000 * SessionSlot::kWeightOne) << rtt;
   }
 }
 
 TEST_F(SessionGroups, RetransmissionsWeighLikeTwiceTheDelay) {
   ++facts[0].retransmissions;
-  Look();
+  Evaluate();
   EXPECT_EQ(group.slot(0).weight, 2 * SessionSlot::kWeightOne);
-  Look();
+  Evaluate();
   EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne * 3 / 2);
 }
 
@@ -132,12 +132,12 @@ TEST_F(SessionGroups, WhatAllSessionsWaitForIsNoReasonToPreferOne) {
   Open(2);
   facts[0].srtt = microseconds(400);
   facts[1].srtt = microseconds(400);
-  Look();
+  Evaluate();
   EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne);
   EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
   EXPECT_EQ(group.slot(0).delay, 40 * SessionSlot::kWeightOne);
   facts[1].srtt = microseconds(410);
-  Look();
+  Evaluate();
   EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne);
   EXPECT_EQ(group.slot(1).weight, 8 * SessionSlot::kWeightOne) << "as on an empty port";
 }
@@ -145,14 +145,14 @@ TEST_F(SessionGroups, WhatAllSessionsWaitForIsNoReasonToPreferOne) {
 TEST_F(SessionGroups, ANewOneCountsAsFreeUntilItWasMeasured) {
   facts[0].srtt = microseconds(20);
   facts[1] = {};
-  ASSERT_EQ(LookTimes(3), kTwo);
+  ASSERT_EQ(EvaluateUntilMove(3), kTwo);
   EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne) << "there is no other one";
   EXPECT_TRUE(Answer(1));
   EXPECT_EQ(group.slot(0).weight, 8 * SessionSlot::kWeightOne);
-  Look();
+  Evaluate();
   EXPECT_EQ(group.slot(0).weight, 8 * SessionSlot::kWeightOne);
   facts[1].srtt = microseconds(20);
-  Look();
+  Evaluate();
   EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne);
   EXPECT_EQ(group.slot(0).state, State::kOpen) << "that was no reason to move";
 }
@@ -181,12 +181,12 @@ TEST_F(SessionGroups, ARunEndsWithALookAndWithItsSession) {
   Open(2);
   group.BeginRun(1);
   EXPECT_TRUE(group.InRun());
-  Look();
+  Evaluate();
   EXPECT_FALSE(group.InRun());
   group.BeginRun(1);
   facts[1].srtt = microseconds(11);
   params.idle_intervals = 1;
-  for (int i = 0; i < 1000 && group.open() == 3u; ++i) Look();
+  for (int i = 0; i < 1000 && group.open() == 3u; ++i) Evaluate();
   ASSERT_EQ(group.open(), 1u);
   EXPECT_FALSE(group.InRun());
 }
@@ -194,7 +194,7 @@ TEST_F(SessionGroups, ARunEndsWithALookAndWithItsSession) {
 TEST_F(SessionGroups, NoRunTakesASessionThatIsWorseThanAnother) {
   Open(2);
   facts[1].srtt = microseconds(14);
-  Look();
+  Evaluate();
   group.BeginRun(1);
   EXPECT_FALSE(group.InRun());
   EXPECT_EQ(group.MaxInRun(), 1u);
@@ -205,7 +205,7 @@ TEST_F(SessionGroups, NoRunTakesASessionThatIsWorseThanAnother) {
 TEST_F(SessionGroups, ARunTakesTheBestSessionHoweverCongestedAllAre) {
   Open(2);
   for (auto& fact : facts) ++fact.retransmissions;
-  Look();
+  Evaluate();
   ASSERT_EQ(group.slot(1).weight, 2 * SessionSlot::kWeightOne);
   group.BeginRun(1);
   EXPECT_TRUE(group.InRun());
@@ -220,13 +220,13 @@ TEST_F(SessionGroups, TheTimeThatAnAcknowledgementWaitsIsNoCongestion) {
   facts[1].srtt = microseconds(130);
   // A PDU on each in 100 us: its acknowledgement may wait for the next one.
   for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(Look(), 0u);
+    EXPECT_EQ(Evaluate(), 0u);
     EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
   }
   // Many PDUs: acknowledgements come at once, and the path takes the time.
   for (int i = 0; i < 3; ++i) {
     for (SessionFacts& each : facts) each.tx_pdus += 1000;
-    Look();
+    Evaluate();
   }
   EXPECT_GT(group.slot(1).weight, 100 * SessionSlot::kWeightOne);
 }
@@ -235,17 +235,17 @@ TEST_F(SessionGroups, WhatTakesLongerThanAnAcknowledgementMayWaitIsCongestion) {
   Open(2);
   waits.ack = microseconds(125);
   facts[1].srtt = microseconds(200);
-  for (int i = 0; i < 3; ++i) Look();
+  for (int i = 0; i < 3; ++i) Evaluate();
   EXPECT_GT(group.slot(1).weight, 100 * SessionSlot::kWeightOne);
 }
 
 TEST_F(SessionGroups, AnAcknowledgementWaitsForTwiceTheGapAtMost) {
   Open(2);
   waits.ack = std::chrono::milliseconds(1);
-  for (int i = 0; i < 20; ++i) Look();
+  for (int i = 0; i < 20; ++i) Evaluate();
   ASSERT_EQ(group.slot(1).gap, params.interval);
   facts[1].srtt = 2 * params.interval + microseconds(20);
-  Look();
+  Evaluate();
   EXPECT_EQ(group.slot(1).weight, 8 * SessionSlot::kWeightOne) << "ten of them beyond the path";
 }
 
@@ -259,7 +259,7 @@ TEST_F(SessionGroups, CongestionIsSeenHoweverManyPdusASessionHasSent) {
       each.srtt = microseconds(10);
     }
     facts[1].srtt = rtt_of_1;
-    Look();
+    Evaluate();
   };
   for (int step = 0; step < 9; ++step) send(microseconds(10));
   ASSERT_GT(facts[1].tx_pdus, 1u << 31);
@@ -268,12 +268,12 @@ TEST_F(SessionGroups, CongestionIsSeenHoweverManyPdusASessionHasSent) {
   EXPECT_GT(group.slot(1).weight, 100 * SessionSlot::kWeightOne);
 }
 
-// ---- The pace of looks.
+// ---- The pace of evaluations.
 
 TEST_F(SessionGroups, WhileMuchIsSentThereIsALookInEachRoundTrip) {
   for (int i = 0; i < 3; ++i) {
     facts[0].tx_pdus += 1000;
-    Look();
+    Evaluate();
   }
   EXPECT_EQ(group.deadline() - now, microseconds(10));
 }
@@ -298,7 +298,7 @@ TEST_F(SessionGroups, TheLessIsSentTheFewerLooksThereAre) {
 TEST_F(SessionGroups, LooksBecomeRarerStepByStep) {
   for (int i = 0; i < 3; ++i) {
     facts[0].tx_pdus += 1000;
-    Look();
+    Evaluate();
   }
   ASSERT_EQ(group.deadline() - now, microseconds(10));
   for (const int pace : {20, 40, 80, 100, 100}) {

@@ -201,7 +201,7 @@ TEST_F(Association, ARestartBeforeAnythingWasExchangedIsNotTold) {
   EXPECT_EQ(Hears(0, Answer()), (Lines{"credit end", "credit begin", "unblock {0123}"}));
 }
 
-// A quarter of the window that it has told is acknowledged without waiting.
+// A quarter of the window that it has advertised is acknowledged without waiting.
 TEST_F(Association, TheWindowOfThePeerIsKnownOnEachPlane) {
   Make({});
   theirs.sends_generations = theirs.answers_planes = false;
@@ -291,15 +291,15 @@ TEST_F(Association, PdusThatAreLargerThanTheOtherEndTakesAreNot) {
   Hello hello = Answer();
   hello.identities.own = theirs.identities.own;
   peer->OnControl(0, hello, {}, now, effects);
-  const effect::Emit* told = nullptr;
+  const effect::Emit* emitted = nullptr;
   for (PeerEffect& one : effects.all()) {
-    if (told == nullptr) told = std::get_if<effect::Emit>(&one);
+    if (emitted == nullptr) emitted = std::get_if<effect::Emit>(&one);
   }
-  ASSERT_NE(told, nullptr);
-  EXPECT_EQ(told->event, PeerEvent::kHelloMismatch);
-  EXPECT_EQ(told->what, static_cast<uint8_t>(HelloMismatch::kPackLimitBytes));
-  EXPECT_EQ(told->own, ours);
-  EXPECT_EQ(told->theirs, ours - 1);
+  ASSERT_NE(emitted, nullptr);
+  EXPECT_EQ(emitted->event, PeerEvent::kHelloMismatch);
+  EXPECT_EQ(emitted->what, static_cast<uint8_t>(HelloMismatch::kPackLimitBytes));
+  EXPECT_EQ(emitted->own, ours);
+  EXPECT_EQ(emitted->theirs, ours - 1);
   EXPECT_EQ(paths.usable, 0);
 }
 

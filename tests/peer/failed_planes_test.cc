@@ -24,7 +24,7 @@ class FailedPlanesOfPeer : public PeerBench {
 TEST_F(FailedPlanesOfPeer, APeerIsAskedAtOnceAndTold) {
   Make({});
   BringUpAndIdle();
-  const PlaneReport report{.planes = 1, .is_told = true, .hops = 9};
+  const PlaneReport report{.planes = 1, .is_reported = true, .hops = 9};
   EXPECT_EQ(Do([&](Effects& e) { peer->probes().OnFailedPlanes(report, now, e); }),
             Lines{"say 1 PLANE up failed {0} 9"});
   EXPECT_EQ(peer->session(0).deadline(), now);
@@ -50,7 +50,7 @@ TEST_F(FailedPlanesOfPeer, APeerThatAnswersIsNotAskedAgain) {
 }
 
 TEST_F(FailedPlanesOfPeer, APeerWithoutGenerationsOrSessionsIsNotTold) {
-  const PlaneReport report{.planes = 1, .is_told = true};
+  const PlaneReport report{.planes = 1, .is_reported = true};
   Make({});
   EXPECT_EQ(Do([&](Effects& e) { peer->probes().OnFailedPlanes(report, now, e); }, true), Lines{});
   theirs.sends_generations = false;

@@ -43,7 +43,7 @@ class Homes : public PeerBench {
     for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) own->busy[plane] += busy[plane];
   }
   // A PLANE is due on the plane, and there was an answer to the last one.
-  Lines Look(PlaneIndex plane) {
+  Lines ReachDeadline(PlaneIndex plane) {
     Do([&](Effects&) { peer->health().OnProof(plane, now); });
     now = std::max(now, sessions[plane].deadline());
     return Do([&](Effects& e) { peer->probes().OnDeadline(plane, Hold::kNone, now, e); });
@@ -144,15 +144,15 @@ TEST_F(Homes, BusyFlowsMoveWhereTheyHaveNoGaps) {
   for (int burst = 0; burst < 10; ++burst) {
     const PlaneIndex home(Begin(0));
     own->busy[home] += 9;
-    Look(home);
-    Look(home);
+    ReachDeadline(home);
+    ReachDeadline(home);
     EXPECT_EQ(paths.moving, 0) << "it has begun since the look before the last";
     own->busy[home] -= 9;
     End(home, 0);
   }
   const PlaneIndex home(Begin(0));
   own->busy[home] += 9;
-  for (int i = 0; i < 3; ++i) Look(home);
+  for (int i = 0; i < 3; ++i) ReachDeadline(home);
   EXPECT_EQ(paths.moving, 1);
 }
 

@@ -247,9 +247,9 @@ TEST_F(HandshakeTest, APeerThatAnswersDataAloneIsPlain) {
   // The peer is asked on, and believed when it begins to speak.
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(a.h.deadline(), now + kIdle);
-    const HandshakeTimerVerdict asks = Expire(a);
-    EXPECT_TRUE(asks.hello);
-    EXPECT_FALSE(asks.probe || asks.plain || asks.silent);
+    const HandshakeTimerVerdict verdict = Expire(a);
+    EXPECT_TRUE(verdict.hello);
+    EXPECT_FALSE(verdict.probe || verdict.plain || verdict.silent);
   }
   EXPECT_EQ(a.h.deadline(), now + kIdle);
   Exchange(a, b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One Peer without a port: tests give it facts and look at its effects. The far end is a few
+// One Peer without a port: tests give it facts and read its effects. The far end is a few
 // numbers from which its control PDUs are made.
 #ifndef SUEDE_TESTS_PEER_PEER_BENCH_H_
 #define SUEDE_TESTS_PEER_PEER_BENCH_H_
@@ -291,8 +291,8 @@ class PeerBench : public ::testing::Test {
   static bool IsLookedAt(Effects& effects, effect::Timer timer, PlaneIndex plane,
                          PathConnection number) {
     for (PeerEffect& one : effects.all()) {
-      const auto* look = std::get_if<effect::CheckConnection>(&one);
-      if (look != nullptr && look->plane == plane && look->number == number) {
+      const auto* check = std::get_if<effect::CheckConnection>(&one);
+      if (check != nullptr && check->plane == plane && check->number == number) {
         return timer == effect::Timer::kConnection;
       }
     }

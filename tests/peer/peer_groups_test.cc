@@ -23,7 +23,7 @@ class PeerGroups : public PeerBench {
     own->inflight_bytes[0] -= 100;
     own->OnIdle(0);
   }
-  void LookAtGroup() {
+  void EvaluateGroup() {
     peer->health().OnProof(0, now);
     groups[0].OnTraffic(now, params.sessions);
     now = std::max(now, groups[0].deadline());
@@ -134,10 +134,10 @@ TEST_F(PeerGroups, WhatASessionCouldNotCarryIsSentAgainOnItsNewNumber) {
                                      "tell session stalled 1/0", "retransmit 1/0"}));
   const SessionNumber request = groups[1].RequestOf(0);
   now = std::max(now, groups[1].deadline());
-  const Lines asks = Do([&](Effects& e) { peer->probes().OnDeadline(1, Hold::kNone, now, e); });
-  EXPECT_NE(std::find(asks.begin(), asks.end(),
+  const Lines lines = Do([&](Effects& e) { peer->probes().OnDeadline(1, Hold::kNone, now, e); });
+  EXPECT_NE(std::find(lines.begin(), lines.end(),
                       "say from " + std::to_string(request.number) + "say 1 other"),
-            asks.end());
+            lines.end());
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked[0].psns, VcPsns{}) << "its PSNs go on";
   paths.carried[0] = paths.carried[1] + 5000;
@@ -167,7 +167,7 @@ TEST_F(PeerGroups, TheRoundTripOfAnIdleVcIsForgotten) {
   BringAllUp();
   const auto carry = [&](Vc vc, Duration rtt) {
     Carry(0, vc, rtt);
-    LookAtGroup();
+    EvaluateGroup();
   };
   carry(1, std::chrono::microseconds(100));
   for (int i = 0; i < 10; ++i) carry(0, std::chrono::milliseconds(5));
@@ -182,7 +182,7 @@ TEST_F(PeerGroups, TheRoundTripOfAnIdleSessionIsKnown) {
   BringAllUp();
   const auto carry = [&](SessionIndex slot, Duration rtt) {
     Carry(slot, 0, rtt);
-    LookAtGroup();
+    EvaluateGroup();
   };
   carry(0, std::chrono::microseconds(100));
   for (int i = 0; i < 10; ++i) carry(0, std::chrono::milliseconds(5));
@@ -213,7 +213,7 @@ TEST_F(PeerGroups, ASessionTakesNoThirdNumberWhilePdusWithItsFirstOneAreUnderWay
   Make({.planes = 2, .sessions = 2});
   BringAllUp();
   Put(0, 0, 1);
-  const auto look = [&] {
+  const auto evaluate = [&] {
     now += params.sessions.max_age;
     peer->health().OnProof(0, now);
     peer->health().OnProof(1, now);
@@ -222,18 +222,18 @@ TEST_F(PeerGroups, ASessionTakesNoThirdNumberWhilePdusWithItsFirstOneAreUnderWay
     Do([&](Effects& e) { peer->probes().OnDeadline(0, Hold::kNone, now, e); });
     return groups[0].slot(0).state;
   };
-  ASSERT_EQ(look(), SessionSlot::State::kMoving);
+  ASSERT_EQ(evaluate(), SessionSlot::State::kMoving);
   SessionNumber answer = groups[0].RequestOf(0);
   answer.answer = true;
   Hears(0, answer);
-  EXPECT_EQ(look(), SessionSlot::State::kOpen);
-  EXPECT_EQ(look(), SessionSlot::State::kOpen);
+  EXPECT_EQ(evaluate(), SessionSlot::State::kOpen);
+  EXPECT_EQ(evaluate(), SessionSlot::State::kOpen);
   PduList acked;
   connections[0].tx().OnAck(At(0).in_flight().oldest_psn(), now, transport, acked);
   paths.OnEnd(0, 100);
   own->inflight_bytes[0] -= 100;
   Put(0, 0, 1);
-  EXPECT_EQ(look(), SessionSlot::State::kMoving);
+  EXPECT_EQ(evaluate(), SessionSlot::State::kMoving);
 }
 
 // A peer whose acknowledgements do not wait says so, where our congestion control asks for it.
@@ -249,7 +249,7 @@ TEST_F(PeerGroups, TheTimeThatAnAcknowledgementMayWaitIsNoDelay) {
       Carry(0, 1, kPath);
       Carry(0, 0, 2 * kPath + wait);
       now += 2 * wait;
-      LookAtGroup();
+      EvaluateGroup();
     }
     const Duration rtt = 2 * kPath + (wants && answers ? wait : Duration(0));
     EXPECT_EQ(slots[0].delay, static_cast<uint32_t>(rtt * SessionSlot::kWeightOne / kPath));

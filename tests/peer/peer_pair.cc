@@ -242,7 +242,7 @@ void PeerPair::Carry(Host& host, const effect::Arm& e) {
 }
 
 void PeerPair::Carry(Host& host, const effect::CheckConnection& e) {
-  LookAtConnection(host, e.plane, e.number);
+  OnConnectionDeadline(host, e.plane, e.number);
 }
 // The turn of the host does, whenever there is work.
 void PeerPair::Carry(Host&, const effect::AskOnFailed&) {}

@@ -153,7 +153,7 @@ class PeerPair {
   void Pass(Host& host, PlaneIndex plane, size_t at, bool twice);
   void PassOld(Time time);
   Hold HoldOf(const Host& host, PlaneIndex plane) const;
-  void LookAtConnection(Host& host, PlaneIndex plane, PathConnection number);
+  void OnConnectionDeadline(Host& host, PlaneIndex plane, PathConnection number);
   bool FireOne();
   Time NextDue() const;
   void Advance(Duration time);

@@ -71,8 +71,8 @@ void PeerPair::SendQueued(Host& host, Vc vc) {
     due = std::min(due, connection.deadline());
     if (connection.in_flight().count() == 1 && host.sessions[plane].up()) {
       host.sessions[plane].OnTraffic(now_, host.params);
-      Time& look = host.due[Host::kFirstSession + plane];
-      look = std::min(look, host.sessions[plane].deadline());
+      Time& session_due = host.due[Host::kFirstSession + plane];
+      session_due = std::min(session_due, host.sessions[plane].deadline());
     }
     Letter letter;
     letter.sequenced = true;
@@ -233,11 +233,11 @@ Hold PeerPair::HoldOf(const Host& host, PlaneIndex plane) const {
   return session.IsExcused(now_, host.transport.pause_limit) ? Hold::kPeers : Hold::kNone;
 }
 
-void PeerPair::LookAtConnection(Host& host, PlaneIndex plane, PathConnection number) {
-  const bool asks = host.at(plane, number).tx().TimesOut(now_);
+void PeerPair::OnConnectionDeadline(Host& host, PlaneIndex plane, PathConnection number) {
+  const bool times_out = host.at(plane, number).tx().TimesOut(now_);
   Effects effects;
-  host.peer->OnConnectionDeadline(plane, number, asks ? HoldOf(host, plane) : Hold::kNone, now_,
-                                  effects);
+  host.peer->OnConnectionDeadline(plane, number, times_out ? HoldOf(host, plane) : Hold::kNone,
+                                  now_, effects);
   Apply(host, effects);
 }
 
@@ -258,7 +258,7 @@ bool PeerPair::FireOne() {
     const auto timer = static_cast<uint32_t>(first - host.due.begin());
     if (timer >= Host::kFirstConnection) {
       const ConnectionIndex number(timer - Host::kFirstConnection);
-      LookAtConnection(host, host.own->map.PlaneOf(number), host.own->map.NumberOf(number));
+      OnConnectionDeadline(host, host.own->map.PlaneOf(number), host.own->map.NumberOf(number));
       return true;
     }
     Effects effects;
@@ -266,8 +266,8 @@ bool PeerPair::FireOne() {
       host.peer->association().OnDeadline(now_, effects);
     } else {
       const PlaneIndex plane(timer - Host::kFirstSession);
-      const bool asks = host.peer->probes().AsksForHold(plane, now_);
-      host.peer->probes().OnDeadline(plane, asks ? HoldOf(host, plane) : Hold::kNone, now_,
+      const bool needs_hold = host.peer->probes().AsksForHold(plane, now_);
+      host.peer->probes().OnDeadline(plane, needs_hold ? HoldOf(host, plane) : Hold::kNone, now_,
                                      effects);
     }
     Apply(host, effects);

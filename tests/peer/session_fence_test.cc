@@ -13,7 +13,7 @@ using State = SessionSlot::State;
 class SessionFences : public PeerBench {
  protected:
   // The deadline of plane 0's group.
-  Lines Look() {
+  Lines Evaluate() {
     groups[0].OnTraffic(now, params.sessions);
     now = std::max(now + microseconds(1), groups[0].deadline());
     return Do([&](Effects& e) { peer->probes().OnDeadline(0, Hold::kNone, now, e); });
@@ -23,8 +23,8 @@ class SessionFences : public PeerBench {
     params.sessions.open_percent = 100;
     Make(shape);
     BringAllUp();
-    for (int i = 0; i < 100 && groups[0].slot(1).state != State::kOpening; ++i) Look();
-    Look();
+    for (int i = 0; i < 100 && groups[0].slot(1).state != State::kOpening; ++i) Evaluate();
+    Evaluate();
     AnswerNumber(1);
     ASSERT_EQ(peer->group(0).open() & 3, 3u);
     params.sessions.open_percent = 1000;
@@ -42,10 +42,10 @@ class SessionFences : public PeerBench {
     }
     ASSERT_EQ(peer->group(0).slot(slot).state, State::kMoving);
   }
-  // Looks, and nothing is answered, until a fence is said.
+  // Evaluates, and nothing is answered, until a fence is said.
   SessionNumber WaitForFence() {
     for (int i = 0; i < 1000; ++i) {
-      Look();
+      Evaluate();
       const auto* fence = Said<SessionNumber>();
       if (fence != nullptr && fence->fence) return *fence;
     }
@@ -77,7 +77,7 @@ TEST_F(SessionFences, WhereNoNumberIsAnsweredPdusMoveOnce) {
   SessionNumber fence = WaitForFence();
   EXPECT_EQ(fence.number, fence.in_use);
   EXPECT_EQ(fence.turn, turn + 3) << "newer than each of them";
-  // Three numbers in vain, and the longest time from look to look.
+  // Three numbers in vain, and the longest time from evaluation to evaluation.
   EXPECT_LE(now - stalled, 3 * params.hello_interval + 2 * params.sessions.interval);
   EXPECT_EQ(fence.slot, 1);
   EXPECT_FALSE(fence.anew);
@@ -148,7 +148,7 @@ TEST_F(SessionFences, WhatIsAcknowledgedMeanwhileIsNotFenced) {
   Stall(1);
   Acknowledge(1);
   for (int i = 0; i < 100; ++i) {
-    Look();
+    Evaluate();
     const auto* said_one = Said<SessionNumber>();
     EXPECT_TRUE(said_one == nullptr || !said_one->fence);
   }
@@ -161,7 +161,7 @@ TEST_F(SessionFences, TheOnlySessionOpensAnotherOneFirst) {
   Put(0, 0, 3);
   Stall(0);
   EXPECT_EQ(peer->group(0).open(), 1u);
-  for (int i = 0; i < 100 && groups[0].slot(1).state != State::kOpening; ++i) Look();
+  for (int i = 0; i < 100 && groups[0].slot(1).state != State::kOpening; ++i) Evaluate();
   ASSERT_EQ(peer->group(0).slot(1).state, State::kOpening);
   AnswerNumber(1);
   EXPECT_EQ(WaitForFence().slot, 0);
@@ -178,7 +178,7 @@ TEST_F(SessionFences, ItRestsAndIsOpenedAnewWithOtherPsns) {
   Hears(0, fence);
   const Time fenced = now;
   params.sessions.open_percent = 100;
-  for (int i = 0; i < 1000 && groups[0].slot(1).state != State::kOpening; ++i) Look();
+  for (int i = 0; i < 1000 && groups[0].slot(1).state != State::kOpening; ++i) Evaluate();
   EXPECT_GE(now - fenced, params.hold_down);
   const SessionNumber request = groups[0].RequestOf(1);
   EXPECT_TRUE(request.anew);
@@ -325,14 +325,14 @@ TEST_F(SessionFences, QueuesGoOnWhenASessionHasLeftItsSlowPath) {
     carry(0, microseconds(10));
     carry(1, std::chrono::milliseconds(2));
     peer->health().OnProof(0, now);
-    Look();
+    Evaluate();
   }
   ASSERT_EQ(groups[0].slot(1).state, State::kMoving);
   Put(0, 0, 1, 1);
   AnswerNumber(1);
   ASSERT_EQ(groups[0].slot(1).state, State::kClearing);
   Acknowledge(1);
-  const Lines lines = Look();
+  const Lines lines = Evaluate();
   EXPECT_EQ(peer->group(0).open(), 3u);
   EXPECT_NE(std::find(lines.begin(), lines.end(), "unblock {0123}"), lines.end());
 }

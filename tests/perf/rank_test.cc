@@ -305,9 +305,9 @@ TEST_F(RankTest, ASignalToAllLosesNoAccount) {
   Build(8);
   Run(UINT32_MAX, Time() + milliseconds(50));
   stop_ = true;
-  const Time told = link_.now;
+  const Time begun = link_.now;
   Run();
-  EXPECT_LT(link_.now - told, std::chrono::seconds(1));
+  EXPECT_LT(link_.now - begun, std::chrono::seconds(1));
   for (const auto& rank : ranks_) EXPECT_EQ(rank->result().outcome, Outcome::kDone);
   EXPECT_EQ(ranks_[0]->result().all.flows, 56u);
 }

@@ -58,7 +58,7 @@ class AdminTest : public PipelineTest {
     EXPECT_EQ(ca->Receive(0).size(), 1u);
     ExpectNoFramesOut();
   }
-  std::vector<LcoreEvent> Told(Host& host) {
+  std::vector<LcoreEvent> TakeEvents(Host& host) {
     std::vector<LcoreEvent> all;
     LcoreEvent event;
     while (host.pipeline->mailbox().events.Pop(event)) all.push_back(event);
@@ -173,17 +173,17 @@ TEST_F(AdminTest, RequestsForWhatIsNotThereChangeNothing) {
 
 TEST_F(AdminTest, PeersThatGoAndComeAreTold) {
   StartPair();
-  EXPECT_TRUE(Told(*a).empty());
+  EXPECT_TRUE(TakeEvents(*a).empty());
   b->port->SetLink(false);
   ca->SendTagged(0, 1);
   EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{SUEDE_STATUS_IN_DOUBT});
   b->port->SetLink(true);
   Run(milliseconds(20));
-  const std::vector<LcoreEvent> told = Told(*a);
-  ASSERT_EQ(told.size(), 2u);
-  EXPECT_EQ(told[0].kind, LcoreEventKind::kPeerUnreachable);
-  EXPECT_EQ(told[1].kind, LcoreEventKind::kPeerReachable);
-  for (const LcoreEvent& event : told) {
+  const std::vector<LcoreEvent> events = TakeEvents(*a);
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].kind, LcoreEventKind::kPeerUnreachable);
+  EXPECT_EQ(events[1].kind, LcoreEventKind::kPeerReachable);
+  for (const LcoreEvent& event : events) {
     EXPECT_EQ(event.peer_xpuid, 1);
     EXPECT_EQ(event.vc, LcoreEvent::kAllVcs);
   }
@@ -191,7 +191,7 @@ TEST_F(AdminTest, PeersThatGoAndComeAreTold) {
   Client& reborn = Attach(*b);
   reborn.SendTagged(0, 0);
   EXPECT_EQ(Statuses(reborn, 1), std::vector<int>{0});
-  const std::vector<LcoreEvent> reset = Told(*a);
+  const std::vector<LcoreEvent> reset = TakeEvents(*a);
   ASSERT_EQ(reset.size(), 1u);
   EXPECT_EQ(reset[0].kind, LcoreEventKind::kPeerReset);
 }
@@ -205,10 +205,10 @@ TEST_F(AdminTest, AForeignScopeIsToldOnceUntilItIsRight) {
   cb->SendTagged(0, 0);
   Run(milliseconds(5));
   EXPECT_GT(a->Count(Counter::kHelloMismatch), 1u);
-  const std::vector<LcoreEvent> told = Told(*a);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].kind, LcoreEventKind::kHelloMismatch);
-  EXPECT_EQ(told[0].peer_xpuid, 1);
+  const std::vector<LcoreEvent> events = TakeEvents(*a);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].kind, LcoreEventKind::kHelloMismatch);
+  EXPECT_EQ(events[0].peer_xpuid, 1);
 }
 
 TEST_F(AdminTest, ABrokenQueueIsToldOnce) {
@@ -217,10 +217,10 @@ TEST_F(AdminTest, ABrokenQueueIsToldOnce) {
   auto* ring = AtOffset<suede_ring>(segment, segment->tx_ring[0]);
   StoreRelease(ring->head.value, LoadAcquire(ring->head.value) + 1'000'000);
   Run(milliseconds(1));
-  const std::vector<LcoreEvent> told = Told(*a);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].kind, LcoreEventKind::kQueueBroken);
-  EXPECT_EQ(told[0].client, ca->number);
+  const std::vector<LcoreEvent> events = TakeEvents(*a);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].kind, LcoreEventKind::kQueueBroken);
+  EXPECT_EQ(events[0].client, ca->number);
 }
 
 TEST_F(AdminTest, CommandsWithTheErrorMarkAreTold) {
@@ -230,15 +230,15 @@ TEST_F(AdminTest, CommandsWithTheErrorMarkAreTold) {
   }
   EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{SUEDE_STATUS_ERROR_MARK});
   Run(milliseconds(1));
-  const std::vector<LcoreEvent> told = Told(*a);
-  ASSERT_EQ(told.size(), 1u) << "a flood of them takes no room of other events";
-  EXPECT_EQ(told[0].kind, LcoreEventKind::kTxError);
-  EXPECT_EQ(told[0].client, ca->number);
-  EXPECT_EQ(told[0].queue, 0u);
+  const std::vector<LcoreEvent> events = TakeEvents(*a);
+  ASSERT_EQ(events.size(), 1u) << "a flood of them takes no room of other events";
+  EXPECT_EQ(events[0].kind, LcoreEventKind::kTxError);
+  EXPECT_EQ(events[0].client, ca->number);
+  EXPECT_EQ(events[0].queue, 0u);
   Run(milliseconds(150));
   ca->Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_ERROR, 0);
   Run(milliseconds(1));
-  EXPECT_EQ(Told(*a).size(), 1u);
+  EXPECT_EQ(TakeEvents(*a).size(), 1u);
 }
 
 TEST_F(AdminTest, WhatFindsNoRoomIsCounted) {

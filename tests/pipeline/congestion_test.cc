@@ -152,16 +152,16 @@ TEST_F(CongestionTest, PeerThatGrantsNothingGetsAPduNowAndThenAndIsToldOfOnce) {
   const uint64_t late = a->Count(Counter::kTxPdus) - early;
   EXPECT_GE(late, 3u);
   EXPECT_LE(late, 20u);
-  std::vector<LcoreEvent> told;
+  std::vector<LcoreEvent> events;
   for (LcoreEvent event; a->pipeline->mailbox().events.Pop(event);) {
-    if (event.kind == LcoreEventKind::kNoGrant) told.push_back(event);
+    if (event.kind == LcoreEventKind::kNoGrant) events.push_back(event);
   }
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].peer_xpuid, 1);
-  EXPECT_EQ(told[0].plane, 0);
-  EXPECT_EQ(told[0].what, 0) << "nothing of that kind";
-  EXPECT_EQ(told[0].vc, LcoreEvent::kAllVcs);
-  EXPECT_EQ(told[0].instance, 0u);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].peer_xpuid, 1);
+  EXPECT_EQ(events[0].plane, 0);
+  EXPECT_EQ(events[0].what, 0) << "nothing of that kind";
+  EXPECT_EQ(events[0].vc, LcoreEvent::kAllVcs);
+  EXPECT_EQ(events[0].instance, 0u);
   EXPECT_EQ(a->Count(Counter::kUnreachable), 0u);
   LoseNothing();
   Run(milliseconds(60));

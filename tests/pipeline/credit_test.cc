@@ -451,11 +451,11 @@ TEST_F(CreditByHandTest, OneWithoutCreditAsksWithLongerAndLongerWaits) {
   See();
   client.Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
   Run(microseconds(100));
-  std::vector<Credit> asks = See().credits;
-  ASSERT_EQ(asks.size(), 1u);
-  EXPECT_FALSE(asks[0].grant);
-  EXPECT_EQ(asks[0].wanted, 1u);
-  EXPECT_EQ(asks[0].sent, 0u);
+  std::vector<Credit> requests = See().credits;
+  ASSERT_EQ(requests.size(), 1u);
+  EXPECT_FALSE(requests[0].grant);
+  EXPECT_EQ(requests[0].wanted, 1u);
+  EXPECT_EQ(requests[0].sent, 0u);
   size_t total = 0;
   for (int i = 0; i < 200; ++i) {
     Run(milliseconds(1));

@@ -268,11 +268,11 @@ TEST_F(DropsTest, MalformedCommandsDeliverNone) {
   EXPECT_EQ(answers.back().rh.op, RhOp::kAck);
   EXPECT_EQ(answers.back().rh.rpsn, Psn(1));
   LcoreEvent event;
-  uint32_t told = 0;
+  uint32_t events = 0;
   while (host->pipeline->mailbox().events.Pop(event)) {
-    told += event.kind == LcoreEventKind::kMalformed ? 1 : 0;
+    events += event.kind == LcoreEventKind::kMalformed ? 1 : 0;
   }
-  EXPECT_EQ(told, 1u);
+  EXPECT_EQ(events, 1u);
 }
 
 TEST_F(DropsTest, MalformedPduWithoutCommands) {

@@ -66,7 +66,7 @@ class PfcTest : public PipelineTest {
                 SendResult::kOk);
     }
   }
-  uint32_t Told(Host& host, LcoreEventKind kind, LcoreEvent* last = nullptr) {
+  uint32_t CountEvents(Host& host, LcoreEventKind kind, LcoreEvent* last = nullptr) {
     uint32_t count = 0;
     LcoreEvent event;
     while (host.pipeline->mailbox().events.Pop(event)) {
@@ -290,7 +290,7 @@ TEST_F(PfcTest, APlaneWhoseAcknowledgementsArePausedForTooLongFailsOver) {
   EXPECT_EQ(cb->Receive(0).size(), 200u);
   EXPECT_EQ(a->Count(Counter::kPlaneDeaths), 1u);
   LcoreEvent event;
-  ASSERT_EQ(Told(*a, LcoreEventKind::kPlaneDown, &event), 1u);
+  ASSERT_EQ(CountEvents(*a, LcoreEventKind::kPlaneDown, &event), 1u);
   EXPECT_EQ(event.what, static_cast<uint8_t>(PlaneDownReason::kPaused));
   EXPECT_EQ(a->Count(Counter::kUnreachable) + b->Count(Counter::kUnreachable), 0u);
 }
@@ -344,7 +344,7 @@ TEST_F(PfcTest, AStormIsToldOnceWhilePdusWait) {
   });
   EXPECT_EQ(a->Count(Counter::kPfcStorms), 1u);
   LcoreEvent event;
-  EXPECT_EQ(Told(*a, LcoreEventKind::kPfcStorm, &event), 1u);
+  EXPECT_EQ(CountEvents(*a, LcoreEventKind::kPfcStorm, &event), 1u);
   EXPECT_EQ(event.what, 1u);
   Run(microseconds(50));
   EXPECT_EQ(a->pauses[0]->stormy(), 0u);
@@ -362,7 +362,7 @@ TEST_F(PfcTest, AStormNamesThePlaneOfItsPort) {
   SendOn(0, 5);
   PauseFor(a->ports[home], ClassBit(0), milliseconds(15));
   LcoreEvent event;
-  EXPECT_EQ(Told(*a, LcoreEventKind::kPfcStorm, &event), 1u);
+  EXPECT_EQ(CountEvents(*a, LcoreEventKind::kPfcStorm, &event), 1u);
   EXPECT_EQ(event.plane, home);
   EXPECT_EQ(event.instance, 0u);
 }
@@ -484,7 +484,7 @@ TEST_F(PfcAskTest, AClientThatNeverReadsPausesForABoundedTime) {
   EXPECT_EQ(LastOf(ClassOf(1)), 0);
   EXPECT_EQ(b->Count(Counter::kPfcUndrained), 1u);
   LcoreEvent event;
-  EXPECT_EQ(Told(*b, LcoreEventKind::kPfcUndrained, &event), 1u);
+  EXPECT_EQ(CountEvents(*b, LcoreEventKind::kPfcUndrained, &event), 1u);
   EXPECT_EQ(event.vc, 1);
   // NOT_READY does.
   SendOn(1, 100);

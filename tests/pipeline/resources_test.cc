@@ -72,13 +72,13 @@ class ResourcesTest : public ByHandTest {
     rh.rpsn = Psn(rpsn);
     return Build(rh, {}, peer);
   }
-  // The numbers of frames to a peer, by kind, that have come to the wire since the last look.
+  // The numbers of frames to a peer, by kind, that have come to the wire since the last call.
   struct Came {
     uint32_t pdus = 0;
     uint32_t acks = 0;
     uint32_t control = 0;
   };
-  std::vector<Came> Look() {
+  std::vector<Came> TakeFrames() {
     std::vector<Came> came(kFirstUnknown);
     for (const Sent& sent : TakeSent()) {
       Came& c = came[sent.destination];
@@ -99,7 +99,7 @@ class ResourcesTest : public ByHandTest {
     for (uint8_t vc = 0; vc < kVcCount; ++vc) SendUntilBlocked(1, vc);
     Run(microseconds(200));
     ASSERT_GT(host->Count(Counter::kTxPortFull), 0u);
-    Look();
+    TakeFrames();
   }
 
   uint8_t claims = 0xf;
@@ -116,7 +116,7 @@ TEST_F(ResourcesTest, ASaturatedPortAcknowledges) {
   for (uint16_t psn = 0; psn < 4; ++psn) {
     Inject({DataFrom(2, psn)});
     Run(microseconds(40));
-    const std::vector<Came> came = Look();
+    const std::vector<Came> came = TakeFrames();
     EXPECT_EQ(came[2].acks, 1u) << psn;
     EXPECT_GT(came[1].pdus, 10u) << psn;
   }
@@ -129,19 +129,19 @@ TEST_F(ResourcesTest, ASaturatedPortSaysThatItIsNotReady) {
   Saturate(1);
   Inject({DataFrom(2, 0)});
   Run(microseconds(20));
-  EXPECT_EQ(Look()[2].control, 1u);
+  EXPECT_EQ(TakeFrames()[2].control, 1u);
 }
 
 TEST_F(ResourcesTest, AcknowledgementsDoNotTakeAllOfAPort) {
   StartBehindProxy();
   Saturate(1);
   Inject({DataFrom(2, 0)});
-  Look();
+  TakeFrames();
   // Each duplicate is acknowledged at once: as many as the port takes frames.
   for (int i = 0; i < 100; ++i) {
     for (uint16_t peer = 2; peer < 7; ++peer) Inject({DataFrom(peer, 0)});
   }
-  const std::vector<Came> came = Look();
+  const std::vector<Came> came = TakeFrames();
   uint32_t acks = 0;
   for (const Came& c : came) acks += c.acks;
   EXPECT_GT(acks, 100u);
@@ -155,9 +155,9 @@ TEST_F(ResourcesTest, DataHaveEveryOtherPlaceAmongMoreAcknowledgementsThanFit) {
   std::vector<std::vector<uint8_t>> duplicates;
   for (uint16_t peer = 2; peer < kFirstUnknown; ++peer) duplicates.push_back(DataFrom(peer, 0));
   Inject(duplicates);
-  Look();
+  TakeFrames();
   for (int i = 0; i < 40; ++i) Inject(duplicates);  // five turns each
-  const std::vector<Came> came = Look();
+  const std::vector<Came> came = TakeFrames();
   uint32_t acks = 0;
   for (const Came& c : came) acks += c.acks;
   EXPECT_NEAR(acks, 100, 5);
@@ -211,20 +211,20 @@ TEST_F(ResourcesTest, RetransmissionsLeaveHalfOfAPortToOthers) {
   StartBehindProxy();
   SendUntilBlocked(1);
   Run(milliseconds(1));
-  const uint32_t sent = Look()[1].pdus;
+  const uint32_t sent = TakeFrames()[1].pdus;
   ASSERT_GE(sent, 400u);
   port->max = 1;
   Inject({AnswerFrom(1, RhOp::kNack, static_cast<uint16_t>(last_psn[1] - sent + 1))});
   Run(microseconds(100));  // the burst is full of retransmissions
-  Look();
+  TakeFrames();
   for (int i = 0; i < 40; ++i) ASSERT_EQ(SendPdu(2), SendResult::kOk);
   Run(microseconds(2 * 150));
-  const std::vector<Came> came = Look();
+  const std::vector<Came> came = TakeFrames();
   EXPECT_EQ(came[2].pdus, 40u);
   EXPECT_GT(came[1].pdus, 40u);
   // The whole port is the retransmissions' again.
   Run(microseconds(100));
-  EXPECT_GE(Look()[1].pdus, 45u);
+  EXPECT_GE(TakeFrames()[1].pdus, 45u);
 }
 
 // Other PDUs leave retransmissions half of a port, however many there are.
@@ -232,16 +232,16 @@ TEST_F(ResourcesTest, RetransmissionsHaveHalfOfAPort) {
   StartBehindProxy();
   SendUntilBlocked(1);
   Run(milliseconds(1));
-  const uint32_t sent = Look()[1].pdus;
+  const uint32_t sent = TakeFrames()[1].pdus;
   ASSERT_GE(sent, 400u);
   port->max = 1;
   Inject({AnswerFrom(1, RhOp::kNack, static_cast<uint16_t>(last_psn[1] - sent + 1))});
   Run(microseconds(100));
   for (int i = 0; i < 300; ++i) ASSERT_EQ(SendPdu(2), SendResult::kOk);
   Run(microseconds(100));  // both have work, and the burst holds of either
-  Look();
+  TakeFrames();
   Run(microseconds(2 * 100));
-  const std::vector<Came> came = Look();
+  const std::vector<Came> came = TakeFrames();
   EXPECT_NEAR(came[1].pdus, 50, 5);
   EXPECT_NEAR(came[2].pdus, 50, 5);
 }
@@ -251,7 +251,7 @@ TEST_F(ResourcesTest, RetransmissionsThatItsInstanceMissesWhileDownAreAskedForAg
   StartBehindProxy();
   SendUntilBlocked(1);
   Run(milliseconds(1));
-  const uint32_t sent = Look()[1].pdus;
+  const uint32_t sent = TakeFrames()[1].pdus;
   ASSERT_GE(sent, 400u);
   port->max = 0;
   const auto first = static_cast<uint16_t>(last_psn[1] - sent + 1);
@@ -260,10 +260,10 @@ TEST_F(ResourcesTest, RetransmissionsThatItsInstanceMissesWhileDownAreAskedForAg
   port->max = ~0u;
   Run(microseconds(100));
   Ask(*host, request::SetInstance{.up = true});
-  Look();
+  TakeFrames();
   Inject({AnswerFrom(1, RhOp::kNack, static_cast<uint16_t>(first + 1))});
   Run(microseconds(100));
-  EXPECT_GE(Look()[1].pdus, sent - 1);
+  EXPECT_GE(TakeFrames()[1].pdus, sent - 1);
 }
 
 // ---- Frames.
@@ -278,16 +278,16 @@ TEST_F(ResourcesTest, CommandsToPausedPeersDoNotExhaustThePool) {
   }
   Run(microseconds(500));
   EXPECT_EQ(host->Count(Counter::kTxNoFrame), 0u);
-  Look();
+  TakeFrames();
   Inject({DataFrom(10, 0)});
   Run(microseconds(50));
-  EXPECT_EQ(Look()[10].acks, 1u);
+  EXPECT_EQ(TakeFrames()[10].acks, 1u);
   // Another client goes on.
   Client& other = Attach(*host, 0);
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(other.Send(TestCommand(8, 16, 1), 11, 0, SUEDE_RECORD_TRANSMIT_NOW), SendResult::kOk);
     Run(microseconds(20));
-    const uint32_t came = Look()[11].pdus;
+    const uint32_t came = TakeFrames()[11].pdus;
     EXPECT_EQ(came, 1u) << i;
     Inject({AnswerFrom(11, RhOp::kAck, last_psn[11])});
   }
@@ -311,7 +311,7 @@ TEST_F(ResourcesTest, AResetDoesNotGiveCreditForWhatStillWaits) {
   StartBehindProxy();
   const uint32_t sent = SendUntilBlocked(1);
   Run(microseconds(100));
-  Look();
+  TakeFrames();
   ASSERT_EQ(Ask(*host, request::ResetQueue{.queue = 0, .client = client->number}),
             LcoreStatus::kDone);
   client->queues[0].Restart(false);
@@ -321,7 +321,7 @@ TEST_F(ResourcesTest, AResetDoesNotGiveCreditForWhatStillWaits) {
   for (int i = 0; i < 10; ++i) {
     Inject({AnswerFrom(1, RhOp::kAck, last_psn[1])});
     Run(microseconds(20));
-    ASSERT_EQ(Look()[1].pdus, 1u);
+    ASSERT_EQ(TakeFrames()[1].pdus, 1u);
     EXPECT_EQ(client->queues[0].Credit(1, 0), static_cast<uint32_t>(i + 1));
   }
   EXPECT_GT(sent, 500u);
@@ -337,13 +337,13 @@ TEST_F(ResourcesTest, SilentPeersDoNotStopTheOthersOfTheirInstance) {
     for (int i = 0; i < 40; ++i) ASSERT_EQ(SendPdu(peer), SendResult::kOk);
   }
   Run(microseconds(200));
-  Look();
+  TakeFrames();
   EXPECT_LE(host->pipeline->instance(0).inflight, 64u);
   uint32_t came = 0;
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(SendPdu(11), SendResult::kOk);
     Run(microseconds(20));
-    came += Look()[11].pdus;
+    came += TakeFrames()[11].pdus;
     if (came != 0) Inject({AnswerFrom(11, RhOp::kAck, last_psn[11])});
   }
   EXPECT_EQ(came, 100u);
@@ -354,14 +354,14 @@ TEST_F(ResourcesTest, OnePeerAloneHasNearlyAllThatMayBeInFlight) {
   StartBehindProxy();
   SendUntilBlocked(1);
   Run(milliseconds(1));
-  EXPECT_GE(Look()[1].pdus, 256u * 4 / 10);
+  EXPECT_GE(TakeFrames()[1].pdus, 256u * 4 / 10);
   EXPECT_GT(host->Count(Counter::kTxWaitsShare), 0u);
   // Waiting PDUs go on as there is room, and all of them arrive.
   uint32_t rounds = 0;
   while (host->pipeline->instance(0).inflight != 0 && ++rounds < 100) {
     Inject({AnswerFrom(1, RhOp::kAck, last_psn[1])});
     Run(microseconds(100));
-    Look();
+    TakeFrames();
   }
   EXPECT_TRUE(host->pipeline->IsQuiet());
 }
@@ -373,12 +373,12 @@ TEST_F(ResourcesTest, ADestinationThatTakesNothingLeavesCreditForOthers) {
     for (uint8_t vc = 0; vc < kVcCount; ++vc) SendUntilBlocked(peer, vc);
   }
   Run(microseconds(200));
-  Look();
+  TakeFrames();
   EXPECT_GE(client->queues[0].Credit(11, 0), 16u);
   for (int i = 0; i < 200; ++i) {
     ASSERT_EQ(SendPdu(11), SendResult::kOk) << i;
     Run(microseconds(10));
-    ASSERT_EQ(Look()[11].pdus, 1u);
+    ASSERT_EQ(TakeFrames()[11].pdus, 1u);
     Inject({AnswerFrom(11, RhOp::kAck, last_psn[11])});
   }
 }

@@ -292,11 +292,11 @@ TEST(AgreementClientTest, AnswersThatItDidNotAskFor) {
   EXPECT_EQ(read({.status = AgreementStatus::kNotNamed}), Kind::kRefused);
   EXPECT_EQ(read({.status = static_cast<AgreementStatus>(77)}), Kind::kRefused);
   EXPECT_FALSE(ReasonOf(static_cast<AgreementStatus>(77)).empty());
-  AgreementPair asks(2, 1, true);
-  EXPECT_EQ(
-      ReadAgreementAnswer(Encode(AgreementAnswer{.secret_id = 130}), asks.Request(kPartition), asks)
-          .kind,
-      Kind::kMalformed);
+  AgreementPair asking(2, 1, true);
+  EXPECT_EQ(ReadAgreementAnswer(Encode(AgreementAnswer{.secret_id = 130}),
+                                asking.Request(kPartition), asking)
+                .kind,
+            Kind::kMalformed);
 }
 
 // Both ends of the pair {1, 2}, of which 1 is the client.

@@ -141,8 +141,8 @@ TEST_F(TlsTest, StrangersAreRefusedByBothEnds) {
             std::string::npos)
       << ends.client_status;
   EXPECT_FALSE(ends.server->established());
-  const absl::Status& told = ends.server_status;
-  EXPECT_NE(told.message().find("authority that it does not know"), std::string::npos) << told;
+  const absl::Status& status = ends.server_status;
+  EXPECT_NE(status.message().find("authority that it does not know"), std::string::npos) << status;
 }
 
 TEST_F(TlsTest, AnotherProtocolIsRefused) {

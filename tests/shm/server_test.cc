@@ -144,7 +144,7 @@ TEST_F(ServerTest, TellsHowClientsComeAndGo) {
     ASSERT_TRUE(wrong.Send(protocol::Reset()));
     EXPECT_TRUE(wrong.IsClosed());
   }
-  { RawClient looks(path_); }
+  { RawClient probe(path_); }
   const auto seen = wait(6);
   ASSERT_EQ(seen.size(), 6u);
   EXPECT_FALSE(seen[0].second.has_value());

@@ -151,10 +151,10 @@ struct MoveCounts {
 
 class FabricRun {
  public:
-  // `tells`: prints what changes, and the shares of hosts that are far from the weights.
-  FabricRun(const Case& which, const Pace& pace, uint64_t seed, uint32_t hosts, bool tells)
+  // `prints`: prints what changes, and the shares of hosts that are far from the weights.
+  FabricRun(const Case& which, const Pace& pace, uint64_t seed, uint32_t hosts, bool prints)
       : hosts_(hosts),
-        tells_(tells),
+        prints_(prints),
         pace_(pace),
         world_(seed, OptionsOf(which, pace, seed, hosts)),
         dice_(seed << 8 ^ 0xfab),
@@ -381,7 +381,7 @@ class FabricRun {
   };
 
   void Report(const char* what, uint32_t host, uint32_t plane) const {
-    if (!tells_) return;
+    if (!prints_) return;
     std::printf("%.1f ms: %s, host %u, plane %u\n",
                 static_cast<double>((world_.now() - Time{}).count()) / 1e6, what, host, plane);
   }
@@ -389,7 +389,7 @@ class FabricRun {
                      const std::array<double, kPlanes>& got) const {
     std::vector<double> errors;
     AddErrors(want, got, errors);
-    if (!tells_ || *std::max_element(errors.begin(), errors.end()) <= kMaxError) return;
+    if (!prints_ || *std::max_element(errors.begin(), errors.end()) <= kMaxError) return;
     std::printf("  host %u:", host);
     for (uint32_t plane = 0; plane < kPlanes; ++plane) {
       std::printf(" %.0f of %.0f", got[plane], want[plane]);
@@ -398,7 +398,7 @@ class FabricRun {
   }
 
   const uint32_t hosts_;
-  const bool tells_;
+  const bool prints_;
   const Pace pace_;
   World world_;
   Dice dice_;

@@ -65,10 +65,10 @@ class TapTest : public ::testing::Test {
     close(control);
     return value.data != 0;
   }
-  // The next frame of the kernel's for which `is_it` holds, within `looks` of 10 ms or frames.
+  // The next frame of the kernel's for which `is_it` holds, within `attempts` of 10 ms or frames.
   template <typename IsIt>
-  Bytes ReadUntil(IsIt is_it, int looks = 1000) {
-    for (int i = 0; i < looks; ++i) {
+  Bytes ReadUntil(IsIt is_it, int attempts = 1000) {
+    for (int i = 0; i < attempts; ++i) {
       pollfd what{.fd = tap->fd(), .events = POLLIN, .revents = 0};
       poll(&what, 1, 10);
       Bytes frame(4096);
@@ -177,12 +177,12 @@ TEST_F(TapTest, AddressesOfSixAreUsableAtOnce) {
   ASSERT_TRUE(neighbours.ok());
   // The kernel may take a moment to notice that the interface has a carrier, and gives a question
   // up that it cannot ask. The endpoint asks again, too.
-  bool asks = false;
-  for (int i = 0; i < 10 && !asks; ++i) {
+  bool is_asked = false;
+  for (int i = 0; i < 10 && !is_asked; ++i) {
     (*neighbours)->Resolve(kPeerIp6);
-    asks = !ReadUntil(IsSolicitation, 200).empty();
+    is_asked = !ReadUntil(IsSolicitation, 200).empty();
   }
-  EXPECT_TRUE(asks) << "the kernel asks";
+  EXPECT_TRUE(is_asked) << "the kernel asks";
 }
 
 TEST_F(TapTest, AnAddressThatCannotBeIsRefused) {

@@ -8,7 +8,7 @@ namespace {
 class TrimmedTest : public ConnectionTest {
  protected:
   bool Trimmed(uint16_t psn) { return c.rx().OnTrimmed(Psn(psn), kBaseRtt, now, params); }
-  bool Look() { return c.rx().CheckTrimmed(kBaseRtt, now); }
+  bool Check() { return c.rx().CheckTrimmed(kBaseRtt, now); }
   void ExpectNack(uint16_t psn) {
     EXPECT_TRUE(c.rx().MustAckNow(params));
     const RpsnField field = c.rx().TakeRpsn();
@@ -34,10 +34,10 @@ TEST_F(TrimmedTest, PduAheadIsMissedAsSoonAsThoseInFrontHaveCome) {
   EXPECT_TRUE(Trimmed(6));
   EXPECT_FALSE(c.rx().HasPendingAck());
   Accept(1);
-  EXPECT_FALSE(Look());
+  EXPECT_FALSE(Check());
   EXPECT_TRUE(c.rx().awaits_trimmed());
   Accept(1);
-  EXPECT_TRUE(Look());
+  EXPECT_TRUE(Check());
   EXPECT_FALSE(c.rx().awaits_trimmed());
   ExpectNack(4);
 }
@@ -46,7 +46,7 @@ TEST_F(TrimmedTest, PduThatCameWholeMeanwhileIsNotMissed) {
   Accept(2);
   EXPECT_TRUE(Trimmed(3));
   Accept(2);
-  EXPECT_FALSE(Look());
+  EXPECT_FALSE(Check());
   EXPECT_FALSE(c.rx().awaits_trimmed());
   EXPECT_FALSE(c.rx().HasPendingAck());
   // The reordering allowance that it had begun ends without a word.
@@ -84,7 +84,7 @@ TEST_F(TrimmedTest, PduThatIsNextRemainsTheFirstThatIsMissed) {
   EXPECT_TRUE(Trimmed(1));
   Accept(1);
   EXPECT_TRUE(Trimmed(3));
-  EXPECT_TRUE(Look());
+  EXPECT_TRUE(Check());
   ExpectNack(1);
 }
 
@@ -181,7 +181,7 @@ TEST_F(TrimmedTest, ForgedPdusThatFollowTheStreamMakeOneNackInABaseRoundTrip) {
     if (c.deadline() <= now) c.OnTimer(now, params);
     nacks += c.rx().TakeRpsn().op == RhOp::kNack;
     c.rx().Accept();
-    if (c.rx().awaits_trimmed()) Look();
+    if (c.rx().awaits_trimmed()) Check();
     nacks += c.rx().TakeRpsn().op == RhOp::kNack;
   }
   EXPECT_EQ(nacks, 50);
