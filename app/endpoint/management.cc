@@ -258,8 +258,8 @@ std::vector<SealedPeerView> Management::SealedPeers() {
   for (uint32_t i = 0; i < config.instances.size(); ++i) {
     const InstanceConfig& own = config.instances[i];
     const Instance& instance = endpoint_->instance_pipeline(i).instance(endpoint_->number_of(i));
-    for (size_t peer = 0; peer < instance.seal_cells.size(); ++peer) {
-      const SealCell::State state = instance.seal_cells[peer].Get();
+    for (size_t peer = 0; peer < instance.sealing.cells.size(); ++peer) {
+      const SealCell::State state = instance.sealing.cells[peer].Get();
       views.push_back({.xpu = own.xpu,
                        .instance = own.instance,
                        .peer = instance.params.peers[peer].xpuid,

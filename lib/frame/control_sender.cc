@@ -13,8 +13,8 @@ namespace suede {
 bool ControlSender::SendControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
                                 const HeaderTemplate& header, ControlMessage&& message) {
   Link& link = instance.ports[plane]->link;
-  if (instance.IsResolving(peer, plane)) [[unlikely]] {
-    instance.counters.Add(Counter::kTxNoMac);
+  if (instance.peers.IsResolving(peer, plane)) [[unlikely]] {
+    instance.stats.counters.Add(Counter::kTxNoMac);
     return true;  // it is lost on the way
   }
   if (instance.down || !link.HasFrontRoom() || !link.frames().Has(1)) return false;
@@ -22,14 +22,14 @@ bool ControlSender::SendControl(Instance& instance, PeerIndex peer, PlaneIndex p
   IdentitiesOf(message) = instance.peers[peer].handshake().identities();
   if (auto* hello = std::get_if<Hello>(&message)) {
     for (Vc vc = 0; vc < kVcCount; ++vc) {
-      hello->credit_lines[vc] = instance.rx_credit.At(peer, vc).limit;
+      hello->credit_lines[vc] = instance.rx.credit.At(peer, vc).limit;
     }
   }
   uint8_t* const commands = frame->buffer + Frame::kCommandOffset;
   const uint32_t bytes = EncodeControl(message, commands);
   const PlainPdu pdu = FinishPlain(header, commands, bytes,
                                    ControlRh(instance.params.xpuid, instance.params.partition));
-  if (instance.seals()) [[unlikely]] {
+  if (instance.sealing.on()) [[unlikely]] {
     if (!SealControl(instance, peer, plane, header, frame, pdu, message)) {
       link.frames().Release(frame);
       return true;  // it is lost on the way
@@ -38,7 +38,7 @@ bool ControlSender::SendControl(Instance& instance, PeerIndex peer, PlaneIndex p
     SetFrame(*instance.ports[plane], header, frame, pdu.start, pdu.bytes);
   }
   link.StageFront(frame);
-  instance.counters.Add(Counter::kTxControlPdus);
+  instance.stats.counters.Add(Counter::kTxControlPdus);
   return true;
 }
 
@@ -63,7 +63,7 @@ bool ControlSender::SealControl(Instance& instance, PeerIndex peer, PlaneIndex p
 [[gnu::always_inline]] inline bool ControlSender::FinishUnsequenced(
     Instance& instance, PortContext& port, const HeaderTemplate& header, ConnectionIndex number,
     Frame* frame, const PlainPdu& pdu) {
-  if (instance.seals()) [[unlikely]]
+  if (instance.sealing.on()) [[unlikely]]
     return SealUnsequenced(instance, port, header, number, frame, pdu);
   SetFrame(port, header, frame, pdu.start, pdu.bytes);
   return true;
@@ -73,7 +73,7 @@ void ControlSender::SendAck(Instance& instance, ConnectionIndex number, const Rp
                             Psn psn) {
   const PlaneIndex plane = instance.map.PlaneOf(number);
   PortContext& port = *instance.ports[plane];
-  const HeaderTemplate& header = instance.header(number, Instance::kAckClass);
+  const HeaderTemplate& header = instance.headers.At(number, Instance::kAckClass);
   Frame* const frame = port.link.frames().New();
   uint8_t* const pdu = frame->buffer + Frame::kCommandOffset - kRhBytes;
   const uint32_t bytes =
@@ -103,14 +103,14 @@ bool ControlSender::SendUnsequenced(Instance& instance, ConnectionIndex number, 
                                     Psn psn, uint32_t traffic_class) {
   const PlaneIndex plane = instance.map.PlaneOf(number);
   Link& link = instance.ports[plane]->link;
-  if (instance.IsResolving(instance.map.PeerOf(number), plane)) [[unlikely]] {
-    instance.counters.Add(Counter::kTxNoMac);
+  if (instance.peers.IsResolving(instance.map.PeerOf(number), plane)) [[unlikely]] {
+    instance.stats.counters.Add(Counter::kTxNoMac);
     return false;
   }
   if (!link.HasFrontRoom() || !link.frames().Has(1) || !link.IsOpen(traffic_class)) return false;
   Frame* frame = link.frames().New();
   const bool has_vc = traffic_class < kVcCount;
-  const HeaderTemplate& header = instance.header(number, traffic_class);
+  const HeaderTemplate& header = instance.headers.At(number, traffic_class);
   const Vc vc = has_vc && !instance.map.is_per_vc() ? Vc(traffic_class) : instance.map.VcOf(number);
   const PlainPdu pdu = FinishPlain(header, frame->buffer + Frame::kCommandOffset, 0,
                                    DataRh(instance, vc, psn, field));
@@ -122,7 +122,7 @@ bool ControlSender::SendUnsequenced(Instance& instance, ConnectionIndex number, 
 }
 
 PlaneIndex ControlSender::PlaneWithRoom(const Instance& instance, PeerIndex peer) {
-  const PeerPaths& paths = instance.paths[peer];
+  const PeerPaths& paths = instance.peers.paths[peer];
   // Routes are for commands: a peer with a route to us needs answers even if we have no route to
   // it.
   const uint32_t among = paths.usable != 0 ? paths.usable : paths.open;

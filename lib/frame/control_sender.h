@@ -26,18 +26,21 @@ class ControlSender {
   // Sends with the header of a session.
   static bool SendControl(Instance& instance, PeerIndex peer, PlaneIndex plane, SessionIndex slot,
                           ControlMessage&& message) {
-    return SendControl(instance, peer, plane,
-                       instance.header(instance.map.At(peer, plane, slot, 0), Instance::kAckClass),
-                       std::move(message));
+    return SendControl(
+        instance, peer, plane,
+        instance.headers.At(instance.map.At(peer, plane, slot, 0), Instance::kAckClass),
+        std::move(message));
   }
   // Sends a message that concerns no session. If there are several sessions, it takes a random
   // path, so that its repetitions take different paths.
   static bool SendControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
                           ControlMessage&& message) {
-    if (!instance.has_groups()) return SendControl(instance, peer, plane, 0u, std::move(message));
-    return SendControl(instance, peer, plane,
-                       instance.HeaderWith(peer, plane, instance.own.DrawSessionNumber(plane)),
-                       std::move(message));
+    if (!instance.map.has_groups())
+      return SendControl(instance, peer, plane, 0u, std::move(message));
+    return SendControl(
+        instance, peer, plane,
+        instance.headers.With(peer, plane, instance.peers.own.DrawSessionNumber(plane)),
+        std::move(message));
   }
   // Sends the acknowledgement `field` of a connection in a PDU without commands. The link must have
   // front room and a frame, and the MAC address of the peer must be known.

@@ -38,7 +38,7 @@ void Sealing::Finish(Instance& instance, PortContext& port, const HeaderTemplate
   frame->l2_length = header.l2_length;
   frame->l3_length = header.l3_length;
   port.seals.Commit(is_udp6 && !offload ? sealed - kUdpBytes : nullptr);
-  instance.counters.Add(Counter::kTxSealed);
+  instance.stats.counters.Add(Counter::kTxSealed);
 }
 
 bool Sealing::SealKept(Instance& instance, const Run& run, Pdu* pdu, const PlainPdu& plain) {
@@ -49,7 +49,7 @@ bool Sealing::SealKept(Instance& instance, const Run& run, Pdu* pdu, const Plain
   SealJob& job = NextJob(instance, run.port);
   if (!run.peer.Seal(sealed, run.path, run.stream, job)) [[unlikely]] {
     home.frames().Release(frame);
-    instance.counters.Add(Counter::kTxSealKey);
+    instance.stats.counters.Add(Counter::kTxSealKey);
     return false;
   }
   job.plain = plain.start + kRhBytes;  // which stays until the batch is sealed, in this poll
@@ -66,7 +66,7 @@ bool Sealing::SealOneShot(Instance& instance, PortContext& port, const HeaderTem
   WriteSealedRh(plain.start, plain.start);
   SealJob& job = NextJob(instance, port);
   if (!run.peer.Seal(plain.start, run.path, run.stream, job)) {
-    instance.counters.Add(Counter::kTxSealKey);
+    instance.stats.counters.Add(Counter::kTxSealKey);
     return false;
   }
   Finish(instance, port, header, job, frame, plain.start, kSessionShimBytes, plain.bytes);
@@ -80,7 +80,7 @@ bool Sealing::SealHello(Instance& instance, PortContext& port, const HeaderTempl
   WriteSealedRh(plain.start, plain.start);
   SealJob& job = NextJob(instance, port);
   if (!instance.SealOf(peer).SealHello(plain.start, path, job)) {
-    instance.counters.Add(Counter::kTxSealKey);
+    instance.stats.counters.Add(Counter::kTxSealKey);
     return false;
   }
   Finish(instance, port, header, job, frame, plain.start, kHelloShimBytes, plain.bytes);

@@ -49,7 +49,7 @@ class Sealing {
                      SealJob& job, Frame* frame, uint8_t* sealed, uint32_t shim_bytes,
                      uint32_t plain_bytes);
   static SealJob& NextJob(Instance& instance, PortContext& port) {
-    if (port.seals.full()) port.seals.Flush(*instance.seal_own->crypto);
+    if (port.seals.full()) port.seals.Flush(*instance.sealing.own->crypto);
     return port.seals.Next();
   }
 };

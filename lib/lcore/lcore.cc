@@ -11,7 +11,7 @@ bool Lcore::IsIdle() const {
     }
   }
   for (const auto& instance : instances) {
-    if (instance->inflight != 0 || instance->queued != 0) return false;
+    if (instance->tx.inflight != 0 || instance->tx.queued != 0) return false;
   }
   return true;
 }

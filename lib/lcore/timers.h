@@ -29,7 +29,7 @@ class Timers {
 
   // Arms the timer of a connection, session or credit for its deadline; kNever: disarms it.
   void ArmConnection(const Instance& instance, ConnectionIndex number) {
-    wheel_.Arm(instance.first_timer + number, instance.connections[number].deadline());
+    wheel_.Arm(instance.peers.first_timer + number, instance.peers.connections[number].deadline());
   }
   void ArmSession(Instance& instance, PeerIndex peer, PlaneIndex plane);
   void ArmCredit(const Instance& instance, PeerIndex peer);
@@ -50,7 +50,7 @@ class Timers {
 
  private:
   void ArmSession(const Instance& instance, uint32_t timer, Time due) {
-    if (instance.has_groups() && looks_.Reaches(due)) return looks_.Arm(timer, due);
+    if (instance.map.has_groups() && looks_.Reaches(due)) return looks_.Arm(timer, due);
     wheel_.Arm(timer, due);
   }
 

@@ -20,16 +20,16 @@ void DueTimers::OnTimer(uint32_t timer, Time now) {
   switch (owner.kind) {
     case Timers::Kind::kConnection:
       // The deadline was postponed after its timer was armed.
-      if (instance.connections[owner.number].deadline() > now) [[likely]] {
+      if (instance.peers.connections[owner.number].deadline() > now) [[likely]] {
         return lcore_.timers.ArmConnection(instance, ConnectionIndex(owner.number));
       }
       return effector_.OnConnectionTimer(instance, ConnectionIndex(owner.number), now);
     case Timers::Kind::kHandshake: {
       Effects effects;
       if (Pauses::IsMute(instance)) [[unlikely]] {
-        instance.peers[owner.number].association().OnMute(now, effects);
+        instance.peers[PeerIndex(owner.number)].association().OnMute(now, effects);
       } else {
-        instance.peers[owner.number].association().OnDeadline(now, effects);
+        instance.peers[PeerIndex(owner.number)].association().OnDeadline(now, effects);
       }
       return effector_.Apply(instance, PeerIndex(owner.number), effects);
     }

@@ -54,28 +54,29 @@ struct Effector::OnePeer {
     const bool is_fence = std::holds_alternative<Fence>(what.message);
     const bool staged =
         ControlSender::SendControl(instance, peer, what.plane, std::move(what.message));
-    if (staged && is_fence) instance.counters.Add(Counter::kTxFences);
+    if (staged && is_fence) instance.stats.counters.Add(Counter::kTxFences);
   }
   void operator()(effect::SendFrom& what) const {
-    const HeaderTemplate header = instance.HeaderWith(peer, what.plane, what.number);
+    const HeaderTemplate header = instance.headers.With(peer, what.plane, what.number);
     const bool staged =
         ControlSender::SendControl(instance, peer, what.plane, header, std::move(what.message));
-    if (staged) instance.counters.Add(Counter::kTxSessions);
+    if (staged) instance.stats.counters.Add(Counter::kTxSessions);
   }
   void operator()(const effect::Renumber& what) const {
-    instance.Renumber(peer, what.plane, what.slot);
+    instance.headers.Renumber(peer, what.plane, what.slot, instance.peers);
   }
   void operator()(const effect::SendHeldUp& what) const {
     on.pauses_.SendHeldUp(instance, peer, what, now());
   }
   void operator()(const effect::Probe& what) const {
     // The probe finds out whether the peer is plain, which a sealed peer never is.
-    if (instance.seals() && instance.SealOf(peer).IsSealed()) return;
+    if (instance.sealing.on() && instance.SealOf(peer).IsSealed()) return;
     ControlSender::SendUnsequenced(instance, NumberOf(what), {}, what.psn, Instance::kAckClass);
   }
   void operator()(const effect::ProbeLost& what) const { on.SendProbe(instance, NumberOf(what)); }
   void operator()(const effect::ScheduleAck& what) const {
-    AckScheduler::Schedule(instance, NumberOf(what), instance.connections[NumberOf(what)], now());
+    AckScheduler::Schedule(instance, NumberOf(what), instance.peers.connections[NumberOf(what)],
+                           now());
   }
   void operator()(const effect::Retransmit& what) const {
     on.stager_.WantRetransmission(instance, NumberOf(what));
@@ -105,7 +106,7 @@ struct Effector::OnePeer {
     on.run_queue_.Unblock(instance, peer, what.vcs);
   }
   void operator()(const effect::PlaceFlow& what) const {
-    instance.SetLane(peer, what.vcs, what.plane);
+    instance.tx.SetLane(peer, what.vcs, what.plane);
   }
   void operator()(const effect::CreditChange& what) const {
     on.ChangeCredit(instance, peer, what.step);
@@ -118,7 +119,7 @@ struct Effector::OnePeer {
     if (what.congestion.request) {
       on.congestion_grants_.OnRequest(instance, peer, what.plane, what.congestion, now());
     }
-    if (instance.is_paced) {
+    if (instance.tx.is_paced) {
       on.congestion_.OnCongestion(instance, peer, what.plane, what.congestion, now());
     }
   }
@@ -135,7 +136,7 @@ struct Effector::OnePeer {
                            .own = what.own,
                            .theirs = what.theirs});
   }
-  void operator()(const effect::Count& what) const { instance.counters.Add(what.counter); }
+  void operator()(const effect::Count& what) const { instance.stats.counters.Add(what.counter); }
   void operator()(const effect::Arm& what) const { on.lcore_.timers.Arm(instance, peer, what); }
   void operator()(const effect::CheckConnection& what) const {
     on.OnConnectionTimer(instance, NumberOf(what), now());
@@ -152,14 +153,14 @@ void Effector::Apply(Instance& instance, PeerIndex peer, Effects& effects) {
 void Effector::MarkLost(Instance& instance, PeerIndex peer, uint32_t vcs, bool lost) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     if ((vcs & 1u << vc) == 0) continue;
-    instance.scheduler.queue(Scheduler::IndexOf(peer, vc)).lost = lost;
+    instance.tx.scheduler.queue(Scheduler::IndexOf(peer, vc)).lost = lost;
   }
 }
 
 // Probes the far side of a lost connection for its expected PSN, in the class of the given-up PDUs,
 // so that it answers after them. The probe acknowledges nothing, as its PSN may be implausible.
 void Effector::SendProbe(Instance& instance, ConnectionIndex number) {
-  Connection& connection = instance.connections[number];
+  Connection& connection = instance.peers.connections[number];
   const bool held = completions_.IsHeld(instance, number);
   if (ControlSender::SendUnsequenced(instance, number, {}, connection.tx().ProbePsn(),
                                      connection.tx().probes().vc())) {
@@ -173,7 +174,7 @@ void Effector::ChangeCredit(Instance& instance, PeerIndex peer, effect::CreditSt
       CreditUse::Begin(instance, peer);
       return congestion_.Start(instance, peer);
     case effect::CreditStep::kEnd:
-      granter_.Forget(instance.rx_credit, peer);
+      granter_.Forget(instance.rx.credit, peer);
       congestion_grants_.Forget(instance, peer);
       credit_use_.End(instance, peer);
       return congestion_.Start(instance, peer);
@@ -187,11 +188,11 @@ void Effector::ChangeCredit(Instance& instance, PeerIndex peer, effect::CreditSt
 
 // PDUs in flight on the plane have ended without an acknowledgement of the connection's own.
 void Effector::EndOnPlane(Instance& instance, PeerIndex peer, PlaneIndex plane) {
-  if (instance.is_paced) congestion_.OnEnded(instance, peer, plane, lcore_.now);
+  if (instance.tx.is_paced) congestion_.OnEnded(instance, peer, plane, lcore_.now);
 }
 
 void Effector::OnConnectionTimer(Instance& instance, ConnectionIndex number, Time now) {
-  const Connection& connection = instance.connections[number];
+  const Connection& connection = instance.peers.connections[number];
   const PeerIndex peer = instance.map.PeerOf(number);
   const PlaneIndex plane = instance.map.PlaneOf(number);
   Hold hold = Hold::kNone;

@@ -64,9 +64,9 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   std::vector<PortContext*> ports;
   for (const PlaneParams& plane : params.planes) ports.push_back(lcore_.ports[plane.port].get());
   lcore_.stats.push_back(std::make_unique<InstanceStats>());
-  lcore_.instances.push_back(std::make_unique<Instance>(params, ports, lcore_.stats.back().get()));
+  lcore_.instances.push_back(
+      std::make_unique<Instance>(number, params, ports, *lcore_.stats.back()));
   Instance& instance = *lcore_.instances.back();
-  instance.number = number;
   instance.StartSealing(lcore_.crypto, &lcore_.seal_turn);
   lcore_.timers.Add(instance);
   for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
@@ -78,17 +78,17 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
     port.retransmit.Reserve(lcore_.timers.count() + 1);
     port.paused_retransmit.Reserve(lcore_.timers.count() + 1);
     port.ack_now.Reserve(lcore_.timers.count() + 1);
-    instance.ack_list[plane] = AckListOf(port, params.transport);
-    port.ack_due[instance.ack_list[plane]].due.Reserve(lcore_.timers.count() + 1);
+    instance.rx.ack_list[plane] = AckListOf(port, params.transport);
+    port.ack_due[instance.rx.ack_list[plane]].due.Reserve(lcore_.timers.count() + 1);
   }
-  shares_.ShareOut(*instance.home().shares);
+  shares_.ShareOut(instance.tx.shares);
   run_queue_.Reserve(lcore_.instances.size());
   stager_.AddInstance(instance);
   refusals_.AddInstance();
   planes_.AddInstance(instance);
   lcore_.clients.AddInstance();
   reporter_.AddInstance();
-  granter_.AddInstance(instance.rx_credit);
+  granter_.AddInstance(instance.rx.credit);
   congestion_.AddInstance(instance);
   congestion_grants_.AddInstance(instance);
   deliverer_.AddInstance();
@@ -276,10 +276,10 @@ void Pipeline::CheckInvariants() const {
     uint32_t busy[kMaxPlanes] = {};
     // PDUs in flight beyond a reduced window stay there until acknowledged.
     TransportParams widest = instance->params.transport;
-    widest.window_pdus = instance->widest_window;
-    for (const Peer& peer : instance->peers) peer.CheckInvariants(widest);
-    for (ConnectionIndex number = 0; number < instance->connections.size(); ++number) {
-      const Connection& connection = instance->connections[number];
+    widest.window_pdus = instance->peers.widest_window;
+    for (const Peer& peer : instance->peers.all) peer.CheckInvariants(widest);
+    for (ConnectionIndex number = 0; number < instance->peers.connections.size(); ++number) {
+      const Connection& connection = instance->peers.connections[number];
       if (connection.tx().lost()) continue;
       inflight += connection.in_flight().count();
       bytes += connection.in_flight().bytes();
@@ -287,20 +287,21 @@ void Pipeline::CheckInvariants() const {
       busy[instance->map.PlaneOf(number)] += connection.in_flight().bytes() != 0 ? 1 : 0;
     }
     for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
-      const OwnEnd& own = instance->own;
+      const OwnEnd& own = instance->peers.own;
       if (bytes_on[plane] != own.inflight_bytes[plane] + own.aside_bytes[plane]) std::abort();
-      if (instance->own.has_sessions && busy[plane] != instance->own.busy[plane]) std::abort();
+      if (instance->peers.own.has_sessions && busy[plane] != instance->peers.own.busy[plane])
+        std::abort();
     }
-    if (inflight != instance->inflight || bytes != instance->inflight_bytes) std::abort();
+    if (inflight != instance->tx.inflight || bytes != instance->tx.inflight_bytes) std::abort();
     for (uint32_t index = 0; index < instance->peers.size() * kVcCount; ++index) {
-      const TxQueue& queue = instance->scheduler.queue(index);
+      const TxQueue& queue = instance->tx.scheduler.queue(index);
       uint32_t octets = 0;
       for (const Pdu* pdu = queue.pdus.head(); pdu != nullptr; pdu = pdu->next) {
-        octets += instance->OctetsOf(1, pdu->bytes);
+        octets += instance->tx.OctetsOf(1, pdu->bytes);
       }
-      if (octets != instance->OctetsOf(queue)) std::abort();
+      if (octets != instance->tx.OctetsOf(queue)) std::abort();
     }
-    for (const CongestionContext& context : instance->congestion) context.CheckInvariants();
+    for (const CongestionContext& context : instance->tx.contexts) context.CheckInvariants();
   }
   lcore_.clients.CheckInvariants();
   shares_.CheckInvariants();

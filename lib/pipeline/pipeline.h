@@ -91,11 +91,13 @@ class Pipeline {
   // The control thread's side.
   Mailbox& mailbox() { return mailbox_; }
   const CounterBlock& counters(uint32_t instance) const {
-    return lcore_.instances[instance]->counters;
+    return lcore_.instances[instance]->stats.counters;
   }
-  const GaugeBlock& gauges(uint32_t instance) const { return lcore_.instances[instance]->gauges; }
+  const GaugeBlock& gauges(uint32_t instance) const {
+    return lcore_.instances[instance]->stats.gauges;
+  }
   const HistogramBlock& histograms(uint32_t instance) const {
-    return lcore_.instances[instance]->histograms;
+    return lcore_.instances[instance]->stats.histograms;
   }
   // Frames and drops that belong to no instance.
   const CounterBlock& port_counters() const { return lcore_.counters; }

@@ -30,7 +30,7 @@ void PlaneWatch::AskOnFailedPlanes(Time now) {
   lcore_.has_failed_planes = false;
   uint32_t room = kAskedInALook;
   for (const auto& instance : lcore_.instances) {
-    FailedPlanes& failed = instance->own.failed;
+    FailedPlanes& failed = instance->peers.own.failed;
     while (failed.has_work() && room != 0) {
       const PeerIndex peer(failed.NextPeer(static_cast<uint32_t>(instance->peers.size())));
       Effects effects;
@@ -39,7 +39,7 @@ void PlaneWatch::AskOnFailedPlanes(Time now) {
       effector_.Apply(*instance, peer, effects);
       if (failed.has_work()) continue;
       failed.End();
-      instance->counters.Add(Counter::kPlaneSweeps);
+      instance->stats.counters.Add(Counter::kPlaneSweeps);
     }
     lcore_.has_failed_planes |= failed.has_work();
   }
@@ -48,7 +48,7 @@ void PlaneWatch::AskOnFailedPlanes(Time now) {
 // This lcore has stalled: silence in that time is no evidence about peers.
 void PlaneWatch::OnPause(Duration time) {
   for (const auto& instance : lcore_.instances) {
-    for (Peer& peer : instance->peers) peer.health().OnStandstill(time);
+    for (Peer& peer : instance->peers.all) peer.health().OnStandstill(time);
   }
 }
 
@@ -58,7 +58,7 @@ void PlaneWatch::OnPortChange(PortContext& port, bool up, Time now) {
     for (PlaneIndex plane = 0; plane < instance->map.plane_count(); ++plane) {
       if (instance->ports[plane] != &port) continue;
       instance->NoteLinkSpeed(plane);
-      if (!instance->own.SetPort(plane, up)) continue;
+      if (!instance->peers.own.SetPort(plane, up)) continue;
       OnPlaneChange(*instance, plane, PlaneDownReason::kLink, now);
     }
   }
@@ -69,7 +69,7 @@ void PlaneWatch::OnMute(const PortContext& port, Time now) {
     for (PlaneIndex plane = 0; plane < instance->map.plane_count(); ++plane) {
       if (instance->ports[plane] != &port) continue;
       for (PeerIndex peer = 0; peer < instance->peers.size(); ++peer) {
-        PlaneSession& session = instance->session(peer, plane);
+        PlaneSession& session = instance->peers.session(peer, plane);
         if (!session.up()) continue;
         session.Ask(now + instance->params.paths.hello_interval);
         lcore_.timers.ArmSession(*instance, peer, plane);

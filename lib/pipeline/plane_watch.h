@@ -18,7 +18,7 @@ class PlaneWatch {
   PlaneWatch(Lcore& lcore, Effector& effector) : lcore_(lcore), effector_(effector) {}
 
   // Adds an instance, before the first poll iteration.
-  void AddInstance(const Instance& instance) { watches_ |= instance.own.has_sessions; }
+  void AddInstance(const Instance& instance) { watches_ |= instance.peers.own.has_sessions; }
   // Checks ports periodically; called once in a poll iteration.
   void Poll(Time now, Duration since_last_turn) {
     if (watches_ && now >= due_) Watch(now, since_last_turn);

@@ -46,7 +46,7 @@ SessionRow SessionOf(const SessionSlot& slot, Time now) {
 
 ConnectionRow RowOf(const Instance& instance, ConnectionIndex number, ConnectionState state,
                     Time now) {
-  const Connection& connection = instance.connections[number];
+  const Connection& connection = instance.peers.connections[number];
   ConnectionRow row{.peer_xpuid = instance.params.peers[instance.map.PeerOf(number)].xpuid,
                     .plane = static_cast<uint8_t>(instance.map.PlaneOf(number)),
                     .slot = static_cast<uint8_t>(instance.map.SessionOf(number)),
@@ -64,12 +64,12 @@ ConnectionRow RowOf(const Instance& instance, ConnectionIndex number, Connection
                     .srtt_ns = connection.tx().round_trip().srtt().count(),
                     .rto_ns = connection.tx().round_trip().rto(instance.params.transport).count()};
   const PathIndex index = instance.map.PathOf(number);
-  if (const SessionGroup& group = instance.groups[index];
+  if (const SessionGroup& group = instance.peers.groups[index];
       row.slot < group.count() && group.count() != 1) {
     row.session = SessionOf(group.slot(SessionIndex(row.slot)), now);
   }
-  if (!instance.is_paced) return row;
-  const CongestionContext& context = instance.congestion[index];
+  if (!instance.tx.is_paced) return row;
+  const CongestionContext& context = instance.tx.contexts[index];
   row.congestion = context.state_name();
   if (context.control() == CongestionControl::kFixed) return row;
   row.congestion_window_octets = context.window_octets();
@@ -87,18 +87,18 @@ uint8_t HomeVcs(const Instance& instance, const PeerPaths& paths, PlaneIndex pla
 }
 
 PlaneRow RowOf(const Instance& instance, PeerIndex peer, PlaneIndex plane, Time now) {
-  const PeerPaths& paths = instance.paths[peer];
-  const PlaneSession& session = instance.sessions[instance.map.PathAt(peer, plane)];
+  const PeerPaths& paths = instance.peers.paths[peer];
+  const PlaneSession& session = instance.peers.sessions[instance.map.PathAt(peer, plane)];
   const bool heard = session.last_heard() != Time{};
   const PathRate* const rate =
-      instance.measures ? &instance.rates[instance.map.PathAt(peer, plane)] : nullptr;
+      instance.peers.measures ? &instance.peers.rates[instance.map.PathAt(peer, plane)] : nullptr;
   return {.peer_xpuid = instance.params.peers[peer].xpuid,
           .plane = static_cast<uint8_t>(plane),
           .peer_plane = session.peer_plane(),
           .state = session.state(),
           .sessions = paths.sessions,
           .usable = (paths.usable & 1u << plane) != 0,
-          .home_vcs = instance.is_strict() ? HomeVcs(instance, paths, plane) : uint8_t{0},
+          .home_vcs = instance.peers.own.is_strict() ? HomeVcs(instance, paths, plane) : uint8_t{0},
           .fencing = session.fencing(),
           .tx_generation = session.tx_generation(),
           .rx_generation = session.rx_generation(),
@@ -126,12 +126,12 @@ Reporter::Counted Reporter::PublishGauges(Time now) {
     const Instance& instance = *each;
     uint64_t unclaimed = 0;
     uint64_t promised = 0;
-    for (const CreditFeed& feed : instance.rx_credit.feeds) promised += feed.promised;
-    for (const uint32_t count : instance.unclaimed_count) unclaimed += count;
-    GaugeBlock& gauges = instance.gauges;
-    gauges.Set(Gauge::kInflightPdus, instance.inflight);
-    gauges.Set(Gauge::kInflightBytes, instance.inflight_bytes);
-    gauges.Set(Gauge::kQueuedPdus, instance.queued);
+    for (const CreditFeed& feed : instance.rx.credit.feeds) promised += feed.promised;
+    for (const uint32_t count : instance.rx.unclaimed_count) unclaimed += count;
+    GaugeBlock& gauges = instance.stats.gauges;
+    gauges.Set(Gauge::kInflightPdus, instance.tx.inflight);
+    gauges.Set(Gauge::kInflightBytes, instance.tx.inflight_bytes);
+    gauges.Set(Gauge::kQueuedPdus, instance.tx.queued);
     gauges.Set(Gauge::kCreditLines, of_instances_[instance.number].taken_lines);
     gauges.Set(Gauge::kUnclaimedPdus, unclaimed);
     gauges.Set(Gauge::kPromisedLines, promised);
@@ -145,22 +145,22 @@ Reporter::Counted Reporter::CountConnections() {
   const Instance& instance = *instances_[counting_instance_];
   OfInstance& of = of_instances_[counting_instance_];
   auto& states = of.states;
-  const auto end = static_cast<uint32_t>(instance.connections.size());
+  const auto end = static_cast<uint32_t>(instance.peers.connections.size());
   const Counted counted{
       .instance = counting_instance_,
       .first = counting_connection_,
       .end = ConnectionIndex(std::min(end, counting_connection_ + kCountedPerCall))};
   for (; counting_connection_ < counted.end; ++counting_connection_) {
-    ++states[static_cast<size_t>(instance.StateOf(counting_connection_))];
-    if (!instance.is_paced || instance.map.NumberOf(counting_connection_) != 0) continue;
+    ++states[static_cast<size_t>(instance.peers.StateOf(counting_connection_))];
+    if (!instance.tx.is_paced || instance.map.NumberOf(counting_connection_) != 0) continue;
     of.window_octets +=
-        instance.congestion[instance.map.PathOf(counting_connection_)].window_octets();
+        instance.tx.contexts[instance.map.PathOf(counting_connection_)].window_octets();
   }
   if (counting_connection_ < end) return counted;
   for (size_t state = 0; state < kConnectionStates; ++state) {
-    instance.gauges.Set(GaugeOf(state), states[state]);
+    instance.stats.gauges.Set(GaugeOf(state), states[state]);
   }
-  instance.gauges.Set(Gauge::kCongestionWindow, of.window_octets);
+  instance.stats.gauges.Set(Gauge::kCongestionWindow, of.window_octets);
   states.fill(0);
   of.window_octets = 0;
   counting_connection_ = 0;
@@ -199,7 +199,7 @@ void Reporter::MeasureLoad(QueueSlot& slot, Time now) {
   }
   load.counted_lines += slot.credits.outstanding();
   const bool holds =
-      (instance.inflight | instance.queued | load.credit_lines | load.counted_lines) != 0;
+      (instance.tx.inflight | instance.tx.queued | load.credit_lines | load.counted_lines) != 0;
   if (!holds && !slot.held && now - slot.load_shown < kHeartbeat) return;
   slot.held = holds;
   ShowLoad(slot, now);
@@ -210,12 +210,12 @@ void Reporter::ShowLoad(QueueSlot& slot, Time now) {
   const OfInstance& load = of_instances_[slot.instance];
   slot.load_shown = now;
   CheckDestinations(instance);
-  const uint64_t inflight_lines = instance.inflight_bytes / SUEDE_LINE_BYTES;
+  const uint64_t inflight_lines = instance.tx.inflight_bytes / SUEDE_LINE_BYTES;
   slot.load.Show({.flags = instance.IsOutOfService() ? SUEDE_LOAD_DOWN : 0,
                   .load = Saturated(load.credit_lines + inflight_lines),
-                  .queued_pdus = instance.queued,
-                  .inflight_pdus = instance.inflight,
-                  .inflight_bytes = Saturated(instance.inflight_bytes),
+                  .queued_pdus = instance.tx.queued,
+                  .inflight_pdus = instance.tx.inflight,
+                  .inflight_bytes = Saturated(instance.tx.inflight_bytes),
                   .credit_lines = load.credit_lines,
                   .paused = load.paused,
                   .unreachable = load.unreachable});
@@ -235,7 +235,7 @@ void Reporter::CheckDestinations(const Instance& instance) {
     const PeerIndex peer(load.next_peer);
     load.next_peer = peer + 1 < count ? peer + 1 : 0;
     const uint16_t xpuid = instance.params.peers[peer].xpuid;
-    const bool unreachable = instance.IsUnreachable(peer);
+    const bool unreachable = instance.tx.IsUnreachable(peer);
     if (load.unreachable_map.Set(xpuid, unreachable)) {
       load.unreachable += unreachable ? 1 : ~0u;
       ++load.map_changes;
@@ -250,16 +250,16 @@ void Reporter::CheckDestinations(const Instance& instance) {
 
 DestinationState Reporter::DestinationOf(const Instance& instance, const QueueSlot& slot,
                                          uint16_t xpuid) {
-  const PeerIndex peer(instance.peer_of_xpu[xpuid]);
+  const PeerIndex peer = instance.peers.OfXpu(xpuid);
   if (peer == Instance::kNoPeer) return {};
   DestinationState state{.flags = SUEDE_DESTINATION_KNOWN,
                          .queued_lines = slot.credits.OutstandingTo(xpuid)};
-  if (instance.IsUnreachable(peer)) state.flags |= SUEDE_DESTINATION_UNREACHABLE;
+  if (instance.tx.IsUnreachable(peer)) state.flags |= SUEDE_DESTINATION_UNREACHABLE;
   if (instance.IsPaused(peer)) state.flags |= SUEDE_DESTINATION_PAUSED;
   const ConnectionIndex first = instance.map.At(peer, 0, 0);
   const uint32_t count = instance.map.peer_connections();
   for (uint32_t i = 0; i < count; ++i) {
-    const Connection& connection = instance.connections[first + i];
+    const Connection& connection = instance.peers.connections[first + i];
     if (connection.tx().lost()) continue;  // its PDUs in flight have been given up
     state.inflight_pdus += connection.in_flight().count();
     state.inflight_bytes += connection.in_flight().bytes();
@@ -275,13 +275,13 @@ void Reporter::Write(ConnectionSnapshot& out, Time now) const {
   out.more = false;
   if (out.instance < instances_.size()) {
     const Instance& instance = *instances_[out.instance];
-    const auto end = static_cast<uint32_t>(instance.connections.size());
+    const auto end = static_cast<uint32_t>(instance.peers.connections.size());
     const uint32_t stop = std::min(end, out.first + ConnectionSnapshot::kMaxLooks);
     for (; out.next < stop && out.count < ConnectionSnapshot::kMaxRows; ++out.next) {
       const ConnectionIndex number(out.next);
       const uint16_t xpuid = instance.params.peers[instance.map.PeerOf(number)].xpuid;
       if (out.peer_xpuid != ConnectionSnapshot::kAnyPeer && xpuid != out.peer_xpuid) continue;
-      const ConnectionState state = instance.StateOf(number);
+      const ConnectionState state = instance.peers.StateOf(number);
       if (state == ConnectionState::kNew && !out.unused) continue;
       out.rows[out.count++] = RowOf(instance, number, state, now);
     }
@@ -298,14 +298,14 @@ void Reporter::Write(PlaneSnapshot& out, Time now) const {
     const Instance& instance = *instances_[out.instance];
     for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
       out.inflight_bytes[plane] =
-          instance.own.inflight_bytes[plane] + instance.own.aside_bytes[plane];
+          instance.peers.own.inflight_bytes[plane] + instance.peers.own.aside_bytes[plane];
     }
-    const auto end = static_cast<uint32_t>(instance.sessions.size());
+    const auto end = static_cast<uint32_t>(instance.peers.sessions.size());
     const uint32_t stop = std::min(end, out.first + PlaneSnapshot::kMaxLooks);
     for (; out.next < stop && out.count < PlaneSnapshot::kMaxRows; ++out.next) {
       const PeerIndex peer = instance.map.PeerOf(PathIndex(out.next));
       const PlaneIndex plane = instance.map.PlaneOf(PathIndex(out.next));
-      if ((instance.paths[peer].present & 1u << plane) == 0) continue;
+      if ((instance.peers.paths[peer].present & 1u << plane) == 0) continue;
       const uint16_t xpuid = instance.params.peers[peer].xpuid;
       if (out.peer_xpuid != PlaneSnapshot::kAnyPeer && xpuid != out.peer_xpuid) continue;
       out.rows[out.count++] = RowOf(instance, peer, plane, now);

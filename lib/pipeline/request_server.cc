@@ -81,7 +81,7 @@ Todo RequestServer::Serve(const request::AttachTarget& asked) {
   targets_.Add({.client = asked.client,
                 .owner = asked.owner,
                 .target = asked.target,
-                .counters = &instance.counters,
+                .counters = &instance.stats.counters,
                 .partition = &instance.params.partition});
   clients_.Open(asked.client);
   return {};
@@ -164,7 +164,7 @@ Todo RequestServer::Serve(const request::SetPlane& asked) {
   answering_ = Answering::kStates;
   if (asked.instance >= instances_.size()) return {};
   Instance& instance = *instances_[asked.instance];
-  if (!instance.own.SetAdmin(asked.plane, asked.plane_admin)) return {};
+  if (!instance.peers.own.SetAdmin(asked.plane, asked.plane_admin)) return {};
   return todo::PlaneSet{.instance = asked.instance, .plane = asked.plane};
 }
 

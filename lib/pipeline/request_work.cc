@@ -28,7 +28,7 @@ void RequestWork::Do(const todo::ClientLeft& /*left*/) {
     uint32_t mask = 0;
     for (Vc vc = 0; vc < kVcCount; ++vc) {
       const uint32_t client = parts_.lcore.ClaimantOf(*instance, vc);
-      if (parts_.granter.HasMoved(instance->rx_credit, vc, client)) mask |= 1u << vc;
+      if (parts_.granter.HasMoved(instance->rx.credit, vc, client)) mask |= 1u << vc;
     }
     parts_.deliverer.MoveFeeds(*instance, mask);
   }
@@ -49,8 +49,8 @@ void RequestWork::Do(const todo::QueueInReset& reset) {
 void RequestWork::Do(const todo::InstanceUp& up) {
   Instance& instance = InstanceOf(up.instance);
   parts_.run_queue.Enqueue(instance);
-  for (ConnectionIndex number = 0; number < instance.connections.size(); ++number) {
-    Connection& connection = instance.connections[number];
+  for (ConnectionIndex number = 0; number < instance.peers.connections.size(); ++number) {
+    Connection& connection = instance.peers.connections[number];
     if (connection.in_flight().HasRetransmission())
       parts_.stager.WantRetransmission(instance, number);
     if (connection.rx().HasPendingAck()) AckScheduler::ScheduleNow(instance, number);
@@ -64,7 +64,7 @@ void RequestWork::Do(const todo::PlaneSet& set) {
 
 void RequestWork::Do(const request::SetWeight& request) {
   Instance& instance = InstanceOf(request.instance);
-  const auto peers = static_cast<uint32_t>(instance.paths.size());
+  const auto peers = static_cast<uint32_t>(instance.peers.paths.size());
   const bool all = request.peer == request::SetWeight::kAllPeers;
   const bool known = request.plane < instance.map.plane_count() && (request.weight != 0 || !all) &&
                      request.weight <= kMaxPlaneWeight && (all || request.peer < peers);
@@ -84,8 +84,8 @@ void RequestWork::Do(const request::SetPeerMac& request) {
   const PeerIndex peer(request.peer);
   if (peer >= instance.params.peers.size() || request.plane >= instance.map.plane_count()) return;
   instance.params.peers[peer].planes[request.plane].mac = request.mac;
-  instance.WriteHeaders(peer);
-  instance.counters.Add(Counter::kNeighboursLearnt);
+  instance.headers.Write(peer, instance.peers);
+  instance.stats.counters.Add(Counter::kNeighboursLearnt);
   Effects effects;
   instance.peers[peer].OnMac(request.plane, effects);
   parts_.effector.Apply(instance, peer, effects);

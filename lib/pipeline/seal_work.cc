@@ -9,7 +9,7 @@ template <typename Visit>
 void SealWork::Walk::Go(Lcore& lcore, uint32_t max, Visit&& visit) {
   for (; instance < lcore.instances.size(); ++instance, peer = 0) {
     Instance& at = *lcore.instances[instance];
-    for (; peer < at.sealed_peers.size(); ++peer) {
+    for (; peer < at.sealing.peers.size(); ++peer) {
       if (max == 0) return;
       --max;
       if (!visit(at, peer)) max = 0;
@@ -21,9 +21,9 @@ void SealWork::Walk::Go(Lcore& lcore, uint32_t max, Visit&& visit) {
 bool SealWork::Begin(Time now) {
   bool soon = false;
   for (const auto& instance : lcore_.instances) {
-    if (!instance->seals()) continue;
-    instance->seal_own->now = now;
-    soon |= std::exchange(instance->seal_own->asks, false);
+    if (!instance->sealing.on()) continue;
+    instance->sealing.own->now = now;
+    soon |= std::exchange(instance->sealing.own->asks, false);
   }
   if (updates_.under_way) [[unlikely]] {
     updates_.Go(lcore_, kUpdatesPerTurn, [](Instance& instance, PeerIndex peer) {
@@ -64,19 +64,19 @@ void SealWork::Flush() {
     if (!port->seals.empty()) port->seals.Flush(*lcore_.crypto);
   }
   for (const auto& instance : lcore_.instances) {
-    if (!instance->seals()) continue;
-    SealOwn& own = *instance->seal_own;
+    if (!instance->sealing.on()) continue;
+    SealOwn& own = *instance->sealing.own;
     own.retired.clear();
     if ((own.rotations | own.advances) == 0) continue;
-    instance->counters.Add(Counter::kSealRotations, std::exchange(own.rotations, 0));
-    instance->counters.Add(Counter::kSealEpochs, std::exchange(own.advances, 0));
+    instance->stats.counters.Add(Counter::kSealRotations, std::exchange(own.rotations, 0));
+    instance->stats.counters.Add(Counter::kSealEpochs, std::exchange(own.advances, 0));
   }
 }
 
 // Instances get the secrets at once, peers one after the other.
 void SealWork::Take(SecretsUpdate& update) {
   for (const auto& instance : lcore_.instances) {
-    if (instance->seals()) instance->seal_own->secrets = update.secrets;
+    if (instance->sealing.on()) instance->sealing.own->secrets = update.secrets;
   }
   update.secrets.Clear();
   if (update_ != nullptr && update_ != &update)
@@ -92,7 +92,7 @@ void SealWork::EndUpdate() {
 }
 
 void SealWork::Take(Instance& instance, PeerIndex peer, SecretsUpdate& update) {
-  if (peer < instance.sealed_peers.size()) instance.SealOf(peer).SetAgreed(update.secrets);
+  if (peer < instance.sealing.peers.size()) instance.SealOf(peer).SetAgreed(update.secrets);
   update.secrets.Clear();
   update.done.store(true, std::memory_order_release);
   ask_at_ = {};
@@ -100,7 +100,7 @@ void SealWork::Take(Instance& instance, PeerIndex peer, SecretsUpdate& update) {
 
 void SealWork::Rotate() {
   for (const auto& instance : lcore_.instances) {
-    if (instance->seals()) ++instance->seal_own->rotations_asked;
+    if (instance->sealing.on()) ++instance->sealing.own->rotations_asked;
   }
 }
 

@@ -11,7 +11,7 @@ constexpr uint32_t kConnectionsPerTurn = 32;
 void SettingsWork::Continue(Time now) {
   for (uint32_t left = kConnectionsPerTurn; instance_ < lcore_.instances.size();) {
     Instance& instance = *lcore_.instances[instance_];
-    for (; connection_ < instance.connections.size(); ++connection_) {
+    for (; connection_ < instance.peers.connections.size(); ++connection_) {
       if (left-- == 0) return;
       Renew(instance, connection_, now);
     }
@@ -29,10 +29,10 @@ void SettingsWork::Renew(Instance& instance, ConnectionIndex number, Time now) {
   const PeerIndex peer = instance.map.PeerOf(number);
   const PlaneIndex plane = instance.map.PlaneOf(number);
   const PathConnection on_plane = instance.map.NumberOf(number);
-  if (plane == 0 && on_plane == 0) instance.WriteHeaders(peer);
-  if (instance.is_paced && on_plane == 0) {
-    instance.congestion[instance.map.PathAt(peer, plane)].RaiseLargest(
-        instance.OctetsOf(1, instance.largest_pack_bytes), now);
+  if (plane == 0 && on_plane == 0) instance.headers.Write(peer, instance.peers);
+  if (instance.tx.is_paced && on_plane == 0) {
+    instance.tx.contexts[instance.map.PathAt(peer, plane)].RaiseLargest(
+        instance.tx.OctetsOf(1, instance.tx.largest_pack_bytes), now);
   }
   Effects effects;
   instance.peers[peer].OnNewParams(plane, on_plane, now, effects);

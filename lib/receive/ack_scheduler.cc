@@ -8,9 +8,9 @@ namespace suede {
 [[gnu::noinline]] void AckScheduler::ScheduleDelayed(Instance& instance, ConnectionIndex number,
                                                      const Connection& connection, Time now) {
   if (!connection.rx().HasPendingAck()) return;
-  instance.flags[number] |= Instance::kOnAckList;
+  instance.rx.ack_flags[number] |= ReceiveState::kOnAckList;
   const PlaneIndex plane = instance.map.PlaneOf(number);
-  DelayedAcks& list = instance.ports[plane]->ack_due[instance.ack_list[plane]];
+  DelayedAcks& list = instance.ports[plane]->ack_due[instance.rx.ack_list[plane]];
   list.due.push_back({instance.number, number, now});
 }
 
@@ -19,7 +19,7 @@ namespace suede {
 void AckScheduler::Send(PortContext& port, Time now) {
   for (; !port.ack_now.empty(); port.ack_now.pop_front()) {
     const ConnectionRef ref = port.ack_now.front();
-    if (!Flush(*lcore_.instances[ref.instance], ref.connection, Instance::kOnAckNow)) return;
+    if (!Flush(*lcore_.instances[ref.instance], ref.connection, ReceiveState::kOnAckNow)) return;
   }
   for (DelayedAcks& list : port.ack_due) {
     if (!list.due.empty() && !SendDelayed(port, list, now)) return;
@@ -38,8 +38,8 @@ bool AckScheduler::SendDelayed(PortContext& port, DelayedAcks& list, Time now) {
     if (waited < list.delay) break;
     if (waited < list.bound && !quiet && !budget.HasAck()) break;
     Instance& instance = *lcore_.instances[due.instance];
-    if (instance.connections[due.connection].rx().HasPendingAck()) budget.Spend();
-    if (!Flush(instance, due.connection, Instance::kOnAckList)) return false;
+    if (instance.peers.connections[due.connection].rx().HasPendingAck()) budget.Spend();
+    if (!Flush(instance, due.connection, ReceiveState::kOnAckList)) return false;
   }
   return true;
 }
@@ -47,27 +47,27 @@ bool AckScheduler::SendDelayed(PortContext& port, DelayedAcks& list, Time now) {
 // Acknowledges for the first connection on `list`. Returns false if the connection has to stay
 // there.
 bool AckScheduler::Flush(Instance& instance, ConnectionIndex number, uint8_t list) {
-  const bool owes = !instance.down && instance.connections[number].rx().HasPendingAck();
+  const bool owes = !instance.down && instance.peers.connections[number].rx().HasPendingAck();
   if (owes && !SendAck(instance, number)) return false;
-  instance.flags[number] &= static_cast<uint8_t>(~list);
+  instance.rx.ack_flags[number] &= static_cast<uint8_t>(~list);
   return true;
 }
 
 // Sends the acknowledgement in a PDU of its own. Returns false if there is no room to stage it.
 bool AckScheduler::SendAck(Instance& instance, ConnectionIndex number) {
   Link& link = instance.ports[instance.map.PlaneOf(number)]->link;
-  Connection& connection = instance.connections[number];
-  if (instance.IsResolving(instance.map.PeerOf(number), instance.map.PlaneOf(number)))
+  Connection& connection = instance.peers.connections[number];
+  if (instance.peers.IsResolving(instance.map.PeerOf(number), instance.map.PlaneOf(number)))
       [[unlikely]] {
     connection.rx().TakeRpsn();  // the acknowledgement counts as lost in transit
-    instance.counters.Add(Counter::kTxNoMac);
+    instance.stats.counters.Add(Counter::kTxNoMac);
     return true;
   }
   if (!link.HasFrontRoom() || !link.frames().Has(1)) return false;
   const RpsnField field = connection.rx().TakeRpsn();
   ControlSender::SendAck(instance, number, field, UnsequencedPsn(instance, link, connection));
-  instance.counters.Add(Counter::kTxAcks);
-  if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
+  instance.stats.counters.Add(Counter::kTxAcks);
+  if (field.op == RhOp::kNack) instance.stats.counters.Add(Counter::kTxNacks);
   return true;
 }
 
@@ -95,9 +95,9 @@ Psn AckScheduler::UnsequencedPsn(const Instance& instance, const Link& link,
 }
 
 [[gnu::noinline]] void AckScheduler::ScheduleNow(Instance& instance, ConnectionIndex number) {
-  uint8_t& flags = instance.flags[number];
-  if ((flags & Instance::kOnAckNow) != 0) return;
-  flags |= Instance::kOnAckNow;
+  uint8_t& flags = instance.rx.ack_flags[number];
+  if ((flags & ReceiveState::kOnAckNow) != 0) return;
+  flags |= ReceiveState::kOnAckNow;
   const PlaneIndex plane = instance.map.PlaneOf(number);
   instance.ports[plane]->ack_now.push_back({instance.number, number});
 }

@@ -20,8 +20,8 @@ class AckScheduler {
   static void Schedule(Instance& instance, ConnectionIndex number, const Connection& connection,
                        Time now) {
     const bool at_once = connection.rx().MustAckNow(instance.params.transport);
-    const uint8_t list = at_once ? Instance::kOnAckNow : Instance::kOnAckList;
-    if ((instance.flags[number] & list) != 0) [[likely]]
+    const uint8_t list = at_once ? ReceiveState::kOnAckNow : ReceiveState::kOnAckList;
+    if ((instance.rx.ack_flags[number] & list) != 0) [[likely]]
       return;
     at_once ? ScheduleNow(instance, number) : ScheduleDelayed(instance, number, connection, now);
   }

@@ -49,20 +49,21 @@ void CongestionGrants::OnLinkSpeed(const Instance& instance, PlaneIndex plane) {
 
 void CongestionGrants::OnRequest(Instance& instance, PeerIndex peer, PlaneIndex plane,
                                  const Congestion& request, Time now) {
-  instance.counters.Add(Counter::kRxCongestionRequests);
+  instance.stats.counters.Add(Counter::kRxCongestionRequests);
   // A peer whose HELLO does not announce participation gets no grants.
   if (!instance.peers[peer].hello().answers_congestion) return;
   Target& target = TargetOf(instance, plane);
-  if (bool& asks = instance.marks[instance.map.PathAt(peer, plane)].asks; !asks) {
+  const PathIndex path = instance.map.PathAt(peer, plane);
+  if (bool& asks = instance.rx.marks[path].asks; !asks) {
     asks = true;
-    instance.UpdateCounted(peer, plane);
+    instance.peers.SetCounted(path, true);
   }
   target.credit.OnRequest(peer,
                           {.target = Credit24(request.target),
                            .sent = Credit24(request.sent),
                            .limit = Credit24(request.limit)},
                           now);
-  target.credit.OnUngranted(instance.OctetsOf(1, kCongestionMessageBytes));
+  target.credit.OnUngranted(instance.tx.OctetsOf(1, kCongestionMessageBytes));
   ShowClaims(target);
   if (target.listed) return;
   target.listed = true;
@@ -72,15 +73,15 @@ void CongestionGrants::OnRequest(Instance& instance, PeerIndex peer, PlaneIndex 
 void CongestionGrants::OnReceived(Instance& instance, ConnectionIndex connection, uint32_t pdus,
                                   uint64_t bytes, bool marked) {
   const PathIndex path = instance.map.PathOf(connection);
-  ReceivedMarks& marks = instance.marks[path];
+  ReceivedMarks& marks = instance.rx.marks[path];
   marks.received += pdus;
   if (marks.asks) {
     TargetOf(instance, instance.map.PlaneOf(connection))
         .credit.OnArrived(instance.map.PeerOf(connection),
-                          instance.OctetsOf(pdus, static_cast<uint32_t>(bytes)));
+                          instance.tx.OctetsOf(pdus, static_cast<uint32_t>(bytes)));
   }
   if (!marked) return;
-  instance.counters.Add(Counter::kRxMarked, pdus);
+  instance.stats.counters.Add(Counter::kRxMarked, pdus);
   marks.marked += pdus;
   marks.sessions |= uint64_t{1} << instance.map.SessionOf(connection);
   if (marks.wanted) WantEcho(instance, path);
@@ -96,16 +97,17 @@ void CongestionGrants::OnDelivered(const Instance& instance, const DeliveredRun&
 
 void CongestionGrants::OnTrimmed(Instance& instance, PeerIndex peer, PlaneIndex plane) {
   const PathIndex path = instance.map.PathAt(peer, plane);
-  ++instance.marks[path].trimmed;
-  if (instance.marks[path].wanted) WantEcho(instance, path);
+  ++instance.rx.marks[path].trimmed;
+  if (instance.rx.marks[path].wanted) WantEcho(instance, path);
 }
 
 void CongestionGrants::Forget(Instance& instance, PeerIndex peer) {
   for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
     Target& target = TargetOf(instance, plane);
     target.credit.Forget(peer);
-    instance.marks[instance.map.PathAt(peer, plane)].asks = false;
-    instance.UpdateCounted(peer, plane);
+    const PathIndex path = instance.map.PathAt(peer, plane);
+    instance.rx.marks[path].asks = false;
+    instance.peers.SetCounted(path, instance.rx.marks[path].is_counted());
     ShowClaims(target);
   }
 }
@@ -119,10 +121,10 @@ uint64_t CongestionGrants::RoomOf(const Instance& instance) const {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     const uint32_t client = lcore_.ClaimantOf(instance, vc);
     if (client == ClientTable::kNone) {
-      const uint32_t used = instance.unclaimed_count[vc];
+      const uint32_t used = instance.rx.unclaimed_count[vc];
       lines += (instance.params.unclaimed_pdus - std::min(instance.params.unclaimed_pdus, used)) *
                TxQueue::kUnknownReceiver;
-    } else if (instance.unclaimed[vc].empty()) {
+    } else if (instance.rx.unclaimed[vc].empty()) {
       lines += lcore_.clients.ring(client, vc).FreeLines();
     }
   }
@@ -153,7 +155,7 @@ bool CongestionGrants::SendGrantsOf(Target& target, Time now) {
       target.credit.Requeue(*grant);
       break;
     }
-    instance.counters.Add(Counter::kTxCongestionGrants);
+    instance.stats.counters.Add(Counter::kTxCongestionGrants);
   }
   ShowClaims(target);
   return !target.credit.idle() || target.credit.active() != 0;
@@ -183,15 +185,15 @@ void CongestionGrants::PublishGauges() const {
       outstanding += credit.outstanding();
       active += credit.active();
     }
-    instance->gauges.Set(Gauge::kCongestionSenders, active);
-    instance->gauges.Set(Gauge::kCongestionGranted, outstanding);
+    instance->stats.gauges.Set(Gauge::kCongestionSenders, active);
+    instance->stats.gauges.Set(Gauge::kCongestionGranted, outstanding);
   }
 }
 
 // ---- Echoes.
 
 void CongestionGrants::WantEcho(Instance& instance, PathIndex path) {
-  ReceivedMarks& marks = instance.marks[path];
+  ReceivedMarks& marks = instance.rx.marks[path];
   if (marks.due) return;
   marks.due = true;
   echoes_.push_back({instance.number, path});
@@ -204,7 +206,7 @@ void CongestionGrants::SendEchoes() {
     const EchoRef ref = echoes_.front();
     echoes_.pop_front();
     Instance& instance = *lcore_.instances[ref.instance];
-    ReceivedMarks& marks = instance.marks[ref.path];
+    ReceivedMarks& marks = instance.rx.marks[ref.path];
     marks.due = false;
     if (!marks.wanted) continue;
     const PeerIndex peer = instance.map.PeerOf(ref.path);
@@ -219,7 +221,7 @@ void CongestionGrants::SendEchoes() {
       continue;
     }
     marks.sessions = 0;
-    instance.counters.Add(Counter::kTxCongestionEchoes);
+    instance.stats.counters.Add(Counter::kTxCongestionEchoes);
   }
 }
 

@@ -23,7 +23,7 @@ CreditGranter::Room CreditGrants::RoomOf(const Instance& instance, Vc vc) const 
   const uint32_t client = lcore_.ClaimantOf(instance, vc);
   if (client == ClientTable::kNone) {
     const uint32_t places = instance.params.unclaimed_pdus;
-    return {.capacity = places, .free = int64_t{places} - instance.unclaimed_count[vc]};
+    return {.capacity = places, .free = int64_t{places} - instance.rx.unclaimed_count[vc]};
   }
   RxRingWriter& ring = lcore_.clients.ring(client, vc);
   return {.claimed = true,
@@ -39,27 +39,27 @@ bool CreditGrants::SendCredit(Instance& instance, PeerIndex peer, const Credit& 
 void CreditGrants::SendReclaim(const std::optional<CreditGranter::Reclaim>& reclaim) {
   if (!reclaim) return;
   Instance& instance = *lcore_.instances[reclaim->instance];
-  if (reclaim->first) instance.counters.Add(Counter::kTxCreditReclaims);
+  if (reclaim->first) instance.stats.counters.Add(Counter::kTxCreditReclaims);
   SendCredit(instance, reclaim->peer, reclaim->message);
 }
 
 void CreditGrants::GrantFirst(Instance& instance, PeerIndex peer) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
-    granter_.GrantFirst(instance.rx_credit, peer, vc, RoomOf(instance, vc));
+    granter_.GrantFirst(instance.rx.credit, peer, vc, RoomOf(instance, vc));
   }
 }
 
 void CreditGrants::OnAsked(Instance& instance, PeerIndex peer, const Credit& ask) {
-  const auto answer = granter_.OnAsked(instance.rx_credit, peer, ask, RoomOf(instance, Vc(ask.vc)));
+  const auto answer = granter_.OnAsked(instance.rx.credit, peer, ask, RoomOf(instance, Vc(ask.vc)));
   if (answer) SendCredit(instance, peer, *answer);
 }
 
 // Serves the first of the peers that wait at a feed.
 CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, Vc vc, Time now) {
   using Verdict = CreditGranter::Verdict;
-  RxCredits& credits = instance.rx_credit;
+  RxCredits& credits = instance.rx.credit;
   const CreditGranter::Room room = RoomOf(instance, vc);
-  const bool reachable = instance.paths[CreditGranter::FirstWaiting(credits, vc)].open != 0;
+  const bool reachable = instance.peers.paths[CreditGranter::FirstWaiting(credits, vc)].open != 0;
   const CreditGranter::Decision decision = granter_.ServeFirst(credits, vc, room, reachable);
   switch (decision.verdict) {
     case Verdict::kDone:
@@ -78,14 +78,14 @@ CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, Vc vc, Time no
     CreditGranter::Withdraw(credits, vc, decision);
     return Served::kNotStaged;
   }
-  instance.counters.Add(Counter::kTxCreditGrants);
+  instance.stats.counters.Add(Counter::kTxCreditGrants);
   CreditGranter::OnSent(credits, vc, decision);
   SendReclaim(granter_.ReclaimAfterGrant(credits, vc, decision.peer, room, now));
   return Served::kYes;
 }
 
 CreditGrants::Served CreditGrants::ServeFeed(Instance& instance, Vc vc, Time now) {
-  const CreditFeed& feed = instance.rx_credit.feeds[vc];
+  const CreditFeed& feed = instance.rx.credit.feeds[vc];
   for (uint32_t left = kGrantsPerFeed; left != 0 && !feed.waiting.empty(); --left) {
     const Served served = ServeFirst(instance, vc, now);
     if (served != Served::kYes) return served;
@@ -118,10 +118,10 @@ void CreditGrants::CheckInvariants() const {
   for (const auto& instance : lcore_.instances) {
     for (Vc vc = 0; vc < kVcCount; ++vc) {
       uint32_t kept = 0;
-      for (const Pdu* pdu = instance->unclaimed[vc].head(); pdu != nullptr; pdu = pdu->next) {
+      for (const Pdu* pdu = instance->rx.unclaimed[vc].head(); pdu != nullptr; pdu = pdu->next) {
         kept += pdu->lines;
       }
-      if (instance->rx_credit.feeds[vc].kept_lines != kept) std::abort();
+      if (instance->rx.credit.feeds[vc].kept_lines != kept) std::abort();
     }
   }
 }

@@ -37,7 +37,7 @@ Delivered Deliverer::WriteCommands(Instance& instance, const Target& target,
 }
 
 Delivered Deliverer::Deliver(Instance& instance, const Target& target, const ReceivedPdu& pdu) {
-  if (target.client == nullptr || !instance.unclaimed[target.vc].empty()) [[unlikely]] {
+  if (target.client == nullptr || !instance.rx.unclaimed[target.vc].empty()) [[unlikely]] {
     return Keep(instance, pdu);
   }
   const Delivered delivered = WriteCommands(instance, target, pdu.commands, pdu.bytes);
@@ -55,13 +55,13 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
   if (reader.error() != CommandError::kNone) return {Delivery::kMalformed, 0};
   const auto bytes = static_cast<uint32_t>(reader.command() - pdu.commands);
   const Delivered refused{Delivery::kRefused, lines + SUEDE_MAX_RECORD_LINES};
-  PduList& list = instance.unclaimed[vc];
-  const uint32_t count = instance.unclaimed_count[vc];
+  PduList& list = instance.rx.unclaimed[vc];
+  const uint32_t count = instance.rx.unclaimed_count[vc];
   if (count >= instance.params.unclaimed_pdus) {
-    const RxCredit& credit = instance.rx_credit.At(pdu.peer, vc);
+    const RxCredit& credit = instance.rx.credit.At(pdu.peer, vc);
     if (!credit.counts || lines > credit.held()) return refused;
     if (list.tail() != nullptr && AppendToKept(*list.tail(), pdu, bytes, lines)) {
-      CreditGranter::CountKept(instance.rx_credit, vc, lines, true);
+      CreditGranter::CountKept(instance.rx.credit, vc, lines, true);
       return {Delivery::kDelivered, lines};
     }
     if (count >= instance.params.unclaimed_pdus + kMaxPromisedPdus) return refused;
@@ -73,9 +73,9 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
   kept->peer = static_cast<uint16_t>(pdu.peer);
   kept->vc = static_cast<uint8_t>(vc);
   list.PushBack(kept);
-  CreditGranter::CountKept(instance.rx_credit, vc, lines, true);
-  ++instance.unclaimed_count[vc];
-  instance.counters.Add(Counter::kRxUnclaimed);
+  CreditGranter::CountKept(instance.rx.credit, vc, lines, true);
+  ++instance.rx.unclaimed_count[vc];
+  instance.stats.counters.Add(Counter::kRxUnclaimed);
   return {Delivery::kKept, lines};
 }
 
@@ -84,11 +84,11 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
 [[gnu::cold]] Delivered Deliverer::KeepPromised(Instance& instance, ReceivedPdu pdu,
                                                 uint32_t lines_needed) {
   const Vc vc(pdu.rh.vc());
-  const RxCredit& credit = instance.rx_credit.At(pdu.peer, vc);
+  const RxCredit& credit = instance.rx.credit.At(pdu.peer, vc);
   if (!credit.counts || lines_needed > credit.held() + SUEDE_MAX_RECORD_LINES) {
     return {Delivery::kRefused, lines_needed};
   }
-  const bool first = instance.unclaimed[vc].empty();
+  const bool first = instance.rx.unclaimed[vc].empty();
   const Delivered delivered = Keep(instance, pdu);
   if (first && delivered.delivery == Delivery::kKept) {
     waiting_.push_back({.instance = instance.number, .vc = vc});
@@ -120,7 +120,7 @@ bool Deliverer::DeliverUnclaimed() {
     Instance& instance = *lcore_.instances[waiting_[i].instance];
     const Vc vc = waiting_[i].vc;
     const bool claimed = lcore_.ClaimantOf(instance, vc) != ClientTable::kNone;
-    PduList& list = instance.unclaimed[vc];
+    PduList& list = instance.rx.unclaimed[vc];
     while (claimed && !list.empty()) {
       Pdu* pdu = list.head();
       const Target target = TargetOf(instance, vc, instance.params.peers[pdu->peer].xpuid);
@@ -129,8 +129,8 @@ bool Deliverer::DeliverUnclaimed() {
         break;
       }
       list.PopFront();
-      CreditGranter::CountKept(instance.rx_credit, vc, pdu->lines, false);
-      --instance.unclaimed_count[vc];
+      CreditGranter::CountKept(instance.rx.credit, vc, pdu->lines, false);
+      --instance.rx.unclaimed_count[vc];
       instance.home().link.frames().ReleasePdu(pdu);
       work = true;
     }
@@ -148,12 +148,12 @@ bool Deliverer::DeliverUnclaimed() {
 void Deliverer::MoveFeeds(Instance& instance, uint32_t vc_mask) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     if ((vc_mask & 1u << vc) == 0) continue;
-    granter_.MoveFeed(instance.rx_credit, vc, lcore_.ClaimantOf(instance, vc));
+    granter_.MoveFeed(instance.rx.credit, vc, lcore_.ClaimantOf(instance, vc));
     const bool waits = std::any_of(waiting_.begin(), waiting_.end(), [&](const VcRef& ref) {
       return ref.instance == instance.number && ref.vc == vc;
     });
     if (lcore_.ClaimantOf(instance, vc) != ClientTable::kNone && !waits &&
-        !instance.unclaimed[vc].empty()) {
+        !instance.rx.unclaimed[vc].empty()) {
       waiting_.push_back({.instance = instance.number, .vc = vc});
     }
   }

@@ -49,12 +49,12 @@ class Deliverer {
   Target TargetOf(const Instance& instance, Vc vc, uint16_t source) const {
     const uint32_t client = lcore_.ClaimantOf(instance, vc);
     return {.client = client == ClientTable::kNone ? nullptr : &lcore_.clients.client(client),
-            .head = instance.received_head | ReceivedHead(vc, source, 0, 0),
+            .head = instance.rx.head | ReceivedHead(vc, source, 0, 0),
             .vc = vc};
   }
   // The ring to which PDUs for the target go directly; null: the VC is not claimed, or others wait.
   static RxRingWriter* DirectRing(const Instance& instance, const Target& target) {
-    const bool direct = target.client != nullptr && instance.unclaimed[target.vc].empty();
+    const bool direct = target.client != nullptr && instance.rx.unclaimed[target.vc].empty();
     return direct ? &target.client->rings[target.vc] : nullptr;
   }
   // Writes the commands of a PDU to a DirectRing, and adds them to the run, which CountRun has to
@@ -63,7 +63,7 @@ class Deliverer {
                         DeliveredRun& run);
   void CountRun(Instance& instance, const Target& target, const DeliveredRun& run) {
     lcore_.clients.MarkReceived(*target.client, target.vc);
-    CounterBlock& counters = instance.counters;
+    CounterBlock& counters = instance.stats.counters;
     counters.Add(Counter::kRxPdus, run.pdus);
     counters.Add(Counter::kRxCommands, run.commands);
     counters.Add(Counter::kRxCommandBytes, run.bytes);

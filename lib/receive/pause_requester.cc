@@ -37,7 +37,7 @@ bool PauseRequester::IsAbove(Instance& instance, Vc vc, uint32_t percent) {
     const uint64_t used = ring.line_count() - ring.FreeLines();
     if (used * kWhole >= uint64_t{ring.line_count()} * percent) return true;
   }
-  const uint64_t kept = instance.unclaimed_count[vc];
+  const uint64_t kept = instance.rx.unclaimed_count[vc];
   return kept != 0 && kept * kWhole >= uint64_t{instance.params.unclaimed_pdus} * percent;
 }
 
@@ -72,7 +72,7 @@ void PauseRequester::Want(Instance& instance, Vc vc, bool wants) {
     if (of.state != State::kAsking || storm == Duration{} || now - of.since < storm) continue;
     of.state = State::kUndrained;
     Want(instance, ref.vc, false);
-    instance.counters.Add(Counter::kPfcUndrained);
+    instance.stats.counters.Add(Counter::kPfcUndrained);
     lcore_.events.Emit({.kind = LcoreEventKind::kPfcUndrained,
                         .vc = static_cast<uint8_t>(ref.vc),
                         .instance = instance.number});

@@ -56,7 +56,7 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     if (checked != Checked::kData) return checked == Checked::kKept;
   } else if (!burst_.RcrcIsGood(i)) [[unlikely]] {
     EndRun(now);
-    flow_.instance->counters.Add(Counter::kRxRcrc);
+    flow_.instance->stats.counters.Add(Counter::kRxRcrc);
     return false;
   }
   return OnDataPdu(*flow_.instance, i, now);
@@ -68,9 +68,9 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   const RhWord rh = burst_.rh(i);
   flow_.series = burst_.series_index(i);
   flow_.instance = &instance;
-  flow_.connection = &instance.connections[number];
+  flow_.connection = &instance.peers.connections[number];
   const Vc vc(rh.vc());
-  flow_.credit = &instance.rx_credit.At(peer, vc);
+  flow_.credit = &instance.rx.credit.At(peer, vc);
   flow_.target = deliverer_.TargetOf(instance, vc, rh.xpuid());
   flow_.ring = Deliverer::DirectRing(instance, flow_.target);
   flow_.peer = peer;
@@ -91,24 +91,24 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     return foreign_.Add(port, place, burst_.frame(i)) ? Checked::kKept : Checked::kDone;
   }
   Instance& instance = *lcore_.instances[place.instance];
-  if (instance.down || instance.own.admin[place.plane] == PlaneAdmin::kDown) {
-    instance.counters.Add(Counter::kRxAdminDown);
+  if (instance.down || instance.peers.own.admin[place.plane] == PlaneAdmin::kDown) {
+    instance.stats.counters.Add(Counter::kRxAdminDown);
     return Checked::kDone;
   }
   // (A sealed PDU that was not opened has no R-CRC.)
   if (!burst_.RcrcIsGood(i) && !IsSealedVersion(burst_.rh(i).ver())) {
-    instance.counters.Add(Counter::kRxRcrc);
+    instance.stats.counters.Add(Counter::kRxRcrc);
     return Checked::kDone;
   }
   // (Keep no value alive across these calls: that would make every frame more expensive.)
   const RhWord rh = burst_.rh(i);
-  if (instance.seals() && RefusesPlain(instance, i, place.plane, now)) [[unlikely]]
+  if (instance.sealing.on() && RefusesPlain(instance, i, place.plane, now)) [[unlikely]]
     return Checked::kDone;
   if (!rh.Is(RhVersion::kData)) [[unlikely]]
     return OnNoData(instance, i, place.plane, now);
   const PeerIndex peer = SenderOf(instance, series, rh, place.plane);
   if (peer == Instance::kNoPeer) return Checked::kDone;
-  if (instance.has_groups()) [[unlikely]]
+  if (instance.map.has_groups()) [[unlikely]]
     return CheckSession(instance, i, peer, place.plane);
   SetFlow(instance, i, peer, place.plane, instance.map.At(peer, place.plane, 0, Vc(rh.vc())));
   return Checked::kData;
@@ -119,16 +119,16 @@ bool Receiver::GoOn(PortContext& port, Time now) {
 [[gnu::always_inline]] inline PeerIndex Receiver::SenderOf(Instance& instance, const Series& series,
                                                            RhWord rh, PlaneIndex plane) {
   if (rh.partition() != instance.params.partition) {
-    instance.counters.Add(Counter::kRxPartition);
+    instance.stats.counters.Add(Counter::kRxPartition);
     return Instance::kNoPeer;
   }
-  const PeerIndex peer(instance.peer_of_xpu[rh.xpuid()]);
+  const PeerIndex peer = instance.peers.OfXpu(rh.xpuid());
   if (peer == Instance::kNoPeer) {
-    instance.counters.Add(Counter::kRxUnknownXpu);
+    instance.stats.counters.Add(Counter::kRxUnknownXpu);
     return Instance::kNoPeer;
   }
-  if (series.source != instance.sources[instance.map.PathAt(peer, plane)]) {
-    instance.counters.Add(Counter::kRxSource);
+  if (series.source != instance.rx.sources[instance.map.PathAt(peer, plane)]) {
+    instance.stats.counters.Add(Counter::kRxSource);
     return Instance::kNoPeer;
   }
   return peer;
@@ -140,10 +140,10 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
   const Series& series = burst_.series(i);
   const RhWord rh = burst_.rh(i);
   if (series.opened() || IsSealedVersion(rh.ver())) return false;
-  const PeerIndex peer(instance.peer_of_xpu[rh.xpuid()]);
+  const PeerIndex peer = instance.peers.OfXpu(rh.xpuid());
   if (peer == Instance::kNoPeer || !instance.SealOf(peer).IsSealed()) return false;
   if (SenderOf(instance, series, rh, plane) == Instance::kNoPeer) return true;
-  instance.counters.Add(Counter::kRxUnsealed);
+  instance.stats.counters.Add(Counter::kRxUnsealed);
   lcore_.events.EmitSealMismatch(instance, peer, false, now);
   return true;
 }
@@ -153,18 +153,18 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
                                                    Time now) {
   const RhWord rh = burst_.rh(i);
   const Series& series = burst_.series(i);
-  if (!instance.seals()) {
-    instance.counters.Add(Counter::kRxVersion);
-    const PeerIndex of(instance.peer_of_xpu[rh.xpuid()]);
+  if (!instance.sealing.on()) {
+    instance.stats.counters.Add(Counter::kRxVersion);
+    const PeerIndex of = instance.peers.OfXpu(rh.xpuid());
     if (of != Instance::kNoPeer && rh.partition() == instance.params.partition &&
-        series.source == instance.sources[instance.map.PathAt(of, plane)]) {
+        series.source == instance.rx.sources[instance.map.PathAt(of, plane)]) {
       lcore_.events.EmitSealMismatch(instance, of, true, now);
     }
     return Checked::kDone;
   }
   const PeerIndex peer = SenderOf(instance, series, rh, plane);
   if (peer == Instance::kNoPeer) return Checked::kDone;
-  instance.counters.Add(DropCounter(seal_opener_.error(i)));
+  instance.stats.counters.Add(DropCounter(seal_opener_.error(i)));
   if (seal_opener_.error(i) == SealError::kKey) {
     instance.peers[peer].association().OnUnopened(now, effects_.For(instance, peer));
   }
@@ -177,7 +177,7 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
   const ConnectionIndex number =
       ConnectionOfSession(instance, peer, plane, burst_.series(i).session(), Vc(burst_.rh(i).vc()));
   if (number == kNoConnection) {
-    instance.counters.Add(Counter::kRxSession);
+    instance.stats.counters.Add(Counter::kRxSession);
     return Checked::kDone;
   }
   SetFlow(instance, i, peer, plane, number);
@@ -186,7 +186,7 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
 
 SessionIndex Receiver::SlotOf(const Instance& instance, PeerIndex peer, PlaneIndex plane,
                               uint16_t session) {
-  const SessionGroup& group = instance.groups[instance.map.PathAt(peer, plane)];
+  const SessionGroup& group = instance.peers.groups[instance.map.PathAt(peer, plane)];
   return group.Accepts(session) ? group.SlotOf(session) : Peer::kNoSlot;
 }
 
@@ -237,22 +237,22 @@ ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerInde
   }
   Instance& instance = *lcore_.instances[place.instance];
   const RhWord rh(parsed.pdu);
-  const PeerIndex peer(instance.peer_of_xpu[rh.xpuid()]);
+  const PeerIndex peer = instance.peers.OfXpu(rh.xpuid());
   const bool fits =
       rh.Is(RhVersion::kData) ||
-      (instance.seals() && rh.ver() == SealedVersion(static_cast<uint8_t>(RhVersion::kData)));
+      (instance.sealing.on() && rh.ver() == SealedVersion(static_cast<uint8_t>(RhVersion::kData)));
   const bool known = !instance.down && fits && rh.partition() == instance.params.partition &&
                      peer != Instance::kNoPeer &&
-                     parsed.source == instance.sources[instance.map.PathAt(peer, place.plane)];
+                     parsed.source == instance.rx.sources[instance.map.PathAt(peer, place.plane)];
   const ConnectionIndex number =
       known ? ConnectionOfSession(instance, peer, place.plane, parsed.session, Vc(rh.vc()))
             : kNoConnection;
-  if (number == kNoConnection || instance.connections[number].rx().closed()) {
-    instance.counters.Add(Counter::kRxTrimmedUnknown);
+  if (number == kNoConnection || instance.peers.connections[number].rx().closed()) {
+    instance.stats.counters.Add(Counter::kRxTrimmedUnknown);
     return false;
   }
-  instance.counters.Add(Counter::kRxTrimmed);
-  Connection& connection = instance.connections[number];
+  instance.stats.counters.Add(Counter::kRxTrimmed);
+  Connection& connection = instance.peers.connections[number];
   congestion_grants_.OnTrimmed(instance, peer, place.plane);
   if (connection.rx().OnTrimmed(rh.psn(), instance.params.target.base_rtt, now,
                                 instance.params.transport)) {
@@ -277,7 +277,7 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   deliverer_.CountRun(instance, flow_.target, run);
   if (flow_.connection->rx().is_watched() || burst_.has_marks()) [[unlikely]]
     WatchRun(instance, run, now);
-  granter_.OnAccepted(instance.rx_credit, flow_.peer, flow_.target.vc, *flow_.credit, run.lines,
+  granter_.OnAccepted(instance.rx.credit, flow_.peer, flow_.target.vc, *flow_.credit, run.lines,
                       run.widest);
   pause_requester_.OnReceived(instance, flow_.target.vc, now);
   // The acknowledgement of the first PDU is scheduled already.
@@ -338,7 +338,7 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   CountArrived(instance, 1, burst_.CommandBytesAt(i));
   Connection& connection = *flow_.connection;
   const bool ahead = verdict == PsnVerdict::kAhead;
-  instance.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
+  instance.stats.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
   if (ahead) {
     connection.rx().OnGap(now, instance.params.transport);
   } else {
@@ -360,9 +360,9 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
     case Delivery::kDelivered:
     case Delivery::kKept:
       connection.rx().Accept();
-      granter_.OnAccepted(instance.rx_credit, pdu.peer, flow_.target.vc, *flow_.credit,
+      granter_.OnAccepted(instance.rx.credit, pdu.peer, flow_.target.vc, *flow_.credit,
                           delivered.lines, delivered.lines);
-      instance.counters.Add(Counter::kRxPdus);
+      instance.stats.counters.Add(Counter::kRxPdus);
       AckScheduler::Schedule(instance, number, connection, now);
       if (connection.rx().is_watched()) CheckMissing(instance, now);
       break;
@@ -372,7 +372,7 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
     case Delivery::kMalformed:
       // The PDU is as its peer has sent it; a retransmission would not differ.
       connection.rx().Accept();
-      instance.counters.Add(Counter::kRxMalformed);
+      instance.stats.counters.Add(Counter::kRxMalformed);
       lcore_.events.EmitMalformed(instance, pdu.peer, pdu.rh.vc(), now);
       AckScheduler::Schedule(instance, number, connection, now);
       if (connection.rx().is_watched()) CheckMissing(instance, now);
@@ -400,10 +400,10 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
     return OnSequenced(instance, i, now);
   EndRun(now);
   if (ValidateCommands(commands, bytes).error != CommandError::kNone) {
-    instance.counters.Add(Counter::kRxMalformed);
+    instance.stats.counters.Add(Counter::kRxMalformed);
     return false;
   }
-  instance.counters.Add(Counter::kRxAcks);
+  instance.stats.counters.Add(Counter::kRxAcks);
   if (connection.rx().closed()) [[unlikely]] {
     OnClosed(instance, number, PduAt(i), false, now);
   } else if (connection.rx().Classify(rh.psn()) == PsnVerdict::kAhead) [[unlikely]] {
@@ -426,7 +426,7 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
                                      Time now) {
   // For a peer that does not know this boot yet, the expected PSN is meaningless: it is not sent.
   if (!instance.peers[pdu.peer].handshake().open()) return;
-  Connection& connection = instance.connections[number];
+  Connection& connection = instance.peers.connections[number];
   connection.rx().OnAnnounced(pdu.rh.psn(), now, instance.params.transport);
   if (connection.rx().MustAckNow(instance.params.transport))
     AckScheduler::Schedule(instance, number, connection, now);
@@ -450,28 +450,29 @@ void Receiver::OnControlPdu(Instance& instance, uint32_t i, PeerIndex peer, Plan
     case ControlError::kNone:
       break;
     case ControlError::kUnknownType:
-      instance.counters.Add(Counter::kRxControlUnknown);
+      instance.stats.counters.Add(Counter::kRxControlUnknown);
       return;
     case ControlError::kMalformed:
-      instance.counters.Add(Counter::kRxControlMalformed);
+      instance.stats.counters.Add(Counter::kRxControlMalformed);
       return;
   }
-  if (instance.seals() && !seal_opener_.FitsForm(burst_, instance, i, peer, message)) [[unlikely]] {
-    instance.counters.Add(Counter::kRxControlMalformed);
+  if (instance.sealing.on() && !seal_opener_.FitsForm(burst_, instance, i, peer, message))
+      [[unlikely]] {
+    instance.stats.counters.Add(Counter::kRxControlMalformed);
     return;
   }
   // (Credit belongs to the peer, whichever plane the CREDIT arrives on.)
   if (seal_opener_.IsStray(burst_, i) && !NamesPlane(message) &&
       !std::holds_alternative<Credit>(message)) [[unlikely]] {
-    instance.counters.Add(Counter::kRxSealPlane);
+    instance.stats.counters.Add(Counter::kRxSealPlane);
     return;
   }
-  instance.counters.Add(Counter::kRxControlPdus);
-  ControlFacts facts{.waits = instance.blocked[peer] != 0,
+  instance.stats.counters.Add(Counter::kRxControlPdus);
+  ControlFacts facts{.waits = instance.tx.blocked[peer] != 0,
                      .slot = SlotOf(instance, peer, plane, burst_.series(i).session()),
-                     .sealed = instance.seals() && instance.SealOf(peer).IsSealed()};
+                     .sealed = instance.sealing.on() && instance.SealOf(peer).IsSealed()};
   if (const auto* hello = std::get_if<Hello>(&message)) {
-    facts.is_pong = instance.ping.TakeAnswer(peer, instance.own.hello, *hello, now);
+    facts.is_pong = instance.ping.TakeAnswer(peer, instance.peers.own.hello, *hello, now);
   }
   instance.peers[peer].OnControl(plane, message, facts, now, effects_.For(instance, peer));
 }

@@ -7,8 +7,8 @@ namespace suede {
 
 void Refusals::OnRefusal(Instance& instance, ConnectionIndex number, ReceivedPdu pdu,
                          uint32_t lines) {
-  Connection& connection = instance.connections[number];
-  instance.counters.Add(Counter::kRxNotReady);
+  Connection& connection = instance.peers.connections[number];
+  instance.stats.counters.Add(Counter::kRxNotReady);
   const bool is_first = !connection.rx().not_ready();
   connection.rx().OnRefused();
   if (is_first) {
@@ -31,13 +31,13 @@ void Refusals::SendReady() {
     const Refused refused = refused_.front();
     refused_.pop_front();
     Instance& instance = *lcore_.instances[refused.instance];
-    const Connection& connection = instance.connections[refused.connection];
+    const Connection& connection = instance.peers.connections[refused.connection];
     // The PDU was retransmitted and accepted; a later PDU may have been refused since.
     if (!connection.rx().not_ready() || connection.rx().expected() != refused.psn) continue;
     const uint32_t client = lcore_.ClaimantOf(instance, refused.vc);
     const bool room = client == ClientTable::kNone
-                          ? instance.unclaimed_count[refused.vc] < instance.params.unclaimed_pdus
-                          : instance.unclaimed[refused.vc].empty() &&
+                          ? instance.rx.unclaimed_count[refused.vc] < instance.params.unclaimed_pdus
+                          : instance.rx.unclaimed[refused.vc].empty() &&
                                 lcore_.clients.ring(client, refused.vc).HasRoom(refused.lines);
     const PeerIndex peer = instance.map.PeerOf(refused.connection);
     const PlaneIndex plane = instance.map.PlaneOf(refused.connection);
@@ -50,7 +50,7 @@ void Refusals::SendReady() {
     }
     // If READY is lost, the sender's own wait expires, and another refusal brings the PDU back
     // here.
-    instance.connections[refused.connection].rx().OnRoom();
+    instance.peers.connections[refused.connection].rx().OnRoom();
   }
 }
 

@@ -19,16 +19,16 @@ SealOpener::SealedSeries SealOpener::SealedSeriesAt(const ReceivedBurst& burst, 
   if (place.instance >= PortContext::Location::kElsewhere) return sealed;
   sealed.is_here = true;
   Instance& instance = *lcore_.instances[place.instance];
-  if (!instance.seals() || rh.partition() != instance.params.partition) return sealed;
-  const PeerIndex number(instance.peer_of_xpu[rh.xpuid()]);
+  if (!instance.sealing.on() || rh.partition() != instance.params.partition) return sealed;
+  const PeerIndex number = instance.peers.OfXpu(rh.xpuid());
   if (number == Instance::kNoPeer ||
-      series.source != instance.sources[instance.map.PathAt(number, place.plane)]) {
+      series.source != instance.rx.sources[instance.map.PathAt(number, place.plane)]) {
     return sealed;
   }
   sealed.peer = &instance.SealOf(number);
   sealed.path = SealPathBytes(
       {.source = series.source, .destination = series.destination, .session = series.session()});
-  sealed.counters = &instance.counters;
+  sealed.counters = &instance.stats.counters;
   const Peer& peer = instance.peers[number];
   if ((peer.paths().alike & 1u << place.plane) == 0) return sealed;
   // Accepts the streams of the plane with which this plane is paired.
@@ -104,7 +104,7 @@ bool SealOpener::FitsForm(const ReceivedBurst& burst, Instance& instance, uint32
                           PeerIndex peer, const ControlMessage& message) const {
   const auto* hello = std::get_if<Hello>(&message);
   if (!burst.series(i).opened()) {
-    if (hello != nullptr) instance.sealed_peers[peer]->OnPlainHello();
+    if (hello != nullptr) instance.sealing.peers[peer]->OnPlainHello();
     return true;
   }
   const bool is_hello_form = (hello_forms_ >> i & 1) != 0;

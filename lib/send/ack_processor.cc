@@ -5,7 +5,7 @@ namespace suede {
 
 void AckProcessor::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, Psn rpsn,
                           PeerEffects& effects) {
-  Connection& connection = instance.connections[number];
+  Connection& connection = instance.peers.connections[number];
   const Time now = lcore_.now;
   const uint32_t bytes = connection.in_flight().bytes();
   PduList acked;
@@ -14,35 +14,35 @@ void AckProcessor::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, P
                                   : OnNack(instance, number, rpsn, acked);
   if (verdict == RpsnVerdict::kNothingNew) return;
   if (verdict == RpsnVerdict::kOutOfWindow) {
-    instance.counters.Add(Counter::kRxRpsnInvalid);
+    instance.stats.counters.Add(Counter::kRxRpsnInvalid);
     return;
   }
   if (verdict == RpsnVerdict::kResumed) OnResumed(instance, number, effects);
-  if (instance.own.has_sessions && !acked.empty()) {
+  if (instance.peers.own.has_sessions && !acked.empty()) {
     const PlaneIndex plane = instance.map.PlaneOf(number);
-    instance.peer_of(number).health().OnProof(plane, now);
-    if (connection.in_flight().bytes() == 0) instance.own.OnIdle(plane);
+    instance.peers.Of(number).health().OnProof(plane, now);
+    if (connection.in_flight().bytes() == 0) instance.peers.own.OnIdle(plane);
   }
   OnAcked(instance, number, bytes - connection.in_flight().bytes(), acked, effects);
-  if (instance.blocked[instance.map.PeerOf(number)] != 0) run_queue_.Unblock(instance, number);
+  if (instance.tx.blocked[instance.map.PeerOf(number)] != 0) run_queue_.Unblock(instance, number);
 }
 
 [[gnu::cold]] void AckProcessor::OnImplausible(Instance& instance, ConnectionIndex number, RhOp op,
                                                Psn rpsn, PeerEffects& effects) {
-  Connection& connection = instance.connections[number];
+  Connection& connection = instance.peers.connections[number];
   // A peer that does not speak HELLO may have restarted, and announces that in no other way.
-  if (connection.tx().lost() && instance.peer_of(number).handshake().plain()) {
+  if (connection.tx().lost() && instance.peers.Of(number).handshake().plain()) {
     return OnRpsn(instance, number, op, rpsn, effects);
   }
   connection.tx().OnImplausible();
-  instance.counters.Add(Counter::kRxRpsnImplausible);
+  instance.stats.counters.Add(Counter::kRxRpsnImplausible);
 }
 
 RpsnVerdict AckProcessor::OnNack(Instance& instance, ConnectionIndex number, Psn rpsn,
                                  PduList& acked) {
-  Connection& connection = instance.connections[number];
+  Connection& connection = instance.peers.connections[number];
   const Time now = lcore_.now;
-  instance.counters.Add(Counter::kRxNacks);
+  instance.stats.counters.Add(Counter::kRxNacks);
   if (instance.ping.probe != 0) [[unlikely]] {
     instance.ping.OnNack(instance.map.PeerOf(number), instance.map.PlaneOf(number), now);
   }
@@ -57,15 +57,15 @@ RpsnVerdict AckProcessor::OnNack(Instance& instance, ConnectionIndex number, Psn
                                                          uint32_t bytes, PduList& acked,
                                                          PeerEffects& effects) {
   const PeerIndex peer = instance.map.PeerOf(number);
-  if (instance.is_paced) {
+  if (instance.tx.is_paced) {
     congestion_.OnAcked(instance, number, acked, bytes, lcore_.now);
   }
   const PlaneIndex plane = instance.map.PlaneOf(number);
-  if (instance.connections[number].tx().has_aside()) [[unlikely]]
+  if (instance.peers.connections[number].tx().has_aside()) [[unlikely]]
     instance.peers[peer].flight().TakeBack(plane, instance.map.NumberOf(number));
-  instance.CountOut(peer, plane, bytes);
+  instance.peers.CountOut(peer, plane, bytes);
   completions_.EndAcked(instance, number, acked);
-  if (instance.paths[peer].moving == 0) [[likely]]
+  if (instance.peers.paths[peer].moving == 0) [[likely]]
     return;
   instance.peers[peer].choice().OnEnded(effects.For(instance, peer));
 }

@@ -34,8 +34,8 @@ uint8_t StatusOf(const Pdu& pdu, uint8_t status) {
 
 void RecordLatency(Instance& instance, Duration age, uint32_t commands) {
   if (commands == 0) return;
-  instance.histograms[HistogramId::kCommandLatency].Record(static_cast<uint64_t>(age.count()),
-                                                           commands);
+  instance.stats.histograms[HistogramId::kCommandLatency].Record(static_cast<uint64_t>(age.count()),
+                                                                 commands);
 }
 
 }  // namespace
@@ -65,13 +65,14 @@ void Completions::Complete(Instance& instance, PduList& pdus, PlaneIndex plane, 
     for (uint32_t i = 0; i < pdu->run_count; ++i) {
       const PduRun& run = pdu->runs[i];
       for (const uint32_t end = tag + run.tags; tag < end; ++tag) {
-        clients.Complete(run.queue, pdu->tags[tag], xpuid, pdu->vc, status, instance.counters);
+        clients.Complete(run.queue, pdu->tags[tag], xpuid, pdu->vc, status,
+                         instance.stats.counters);
       }
       ClientTable::EndRun(clients.queue(run.queue));
     }
     if (given_up) {
-      instance.counters.Add(GivenUpCounter(status), pdu->command_count);
-      instance.tx_credit[Scheduler::IndexOf(PeerIndex(pdu->peer), Vc(pdu->vc))].doubtful |=
+      instance.stats.counters.Add(GivenUpCounter(status), pdu->command_count);
+      instance.tx.credit[Scheduler::IndexOf(PeerIndex(pdu->peer), Vc(pdu->vc))].doubtful |=
           pdu->credited;
     } else {
       if (pdu->Age(now) != age) {
@@ -87,8 +88,8 @@ void Completions::Complete(Instance& instance, PduList& pdus, PlaneIndex plane, 
     home.link.frames().ReleasePdu(pdu);
   }
   RecordLatency(instance, age, of_age);
-  instance.inflight -= count;
-  instance.inflight_bytes -= bytes;
+  instance.tx.inflight -= count;
+  instance.tx.inflight_bytes -= bytes;
   shares_.Return(instance, peer, vc, released);
   run_queue_.Enqueue(instance);
 }
@@ -96,7 +97,7 @@ void Completions::Complete(Instance& instance, PduList& pdus, PlaneIndex plane, 
 // Takes the samples of newly acknowledged PDUs: round trip, departure, recovery. Then ends them.
 void Completions::EndAcked(Instance& instance, ConnectionIndex number, PduList& acked) {
   if (!acked.empty()) {
-    HistogramBlock& histograms = instance.histograms;
+    HistogramBlock& histograms = instance.stats.histograms;
     if (const std::optional<Duration> sample = RttSample(*acked.tail(), lcore_.now)) {
       histograms[HistogramId::kRtt].Record(static_cast<uint64_t>(sample->count()));
     }
@@ -105,7 +106,7 @@ void Completions::EndAcked(Instance& instance, ConnectionIndex number, PduList& 
       link.SampleDeparture(*acked.tail(), lcore_.now);
     }
     if (const std::optional<Recovery> recovery =
-            instance.connections[number].tx().TakeRecovery(lcore_.now)) {
+            instance.peers.connections[number].tx().TakeRecovery(lcore_.now)) {
       histograms[HistogramId::kGoBackPdus].Record(recovery->pdus);
       histograms[HistogramId::kGoBackTime].Record(static_cast<uint64_t>(recovery->took.count()));
     }
@@ -117,22 +118,22 @@ void Completions::GiveUpQueued(Instance& instance, PeerIndex peer, uint32_t vcs,
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     if ((vcs & 1u << vc) == 0) continue;
     const uint32_t index = Scheduler::IndexOf(peer, vc);
-    TxQueue& queue = instance.scheduler.queue(index);
+    TxQueue& queue = instance.tx.scheduler.queue(index);
     while (!queue.pdus.empty()) GiveUpFirst(instance, queue, status);
-    instance.tx_credit[index].EndWait();
+    instance.tx.credit[index].EndWait();
     // A queue on its lane's list stays there, empty, until its turn.
     if (queue.state == TxQueue::State::kBlocked) queue.state = TxQueue::State::kIdle;
-    instance.blocked[peer] &= static_cast<uint8_t>(~(1u << vc));
+    instance.tx.blocked[peer] &= static_cast<uint8_t>(~(1u << vc));
   }
 }
 
 void Completions::GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status) {
   Pdu* pdu = queue.pdus.PopFront();
-  instance.OnTaken(queue, 1, pdu->bytes);
+  instance.tx.OnTaken(queue, 1, pdu->bytes);
   if (!pdu->credited) OnLeft(instance, PeerIndex(pdu->peer), Vc(pdu->vc), pdu, 1);
-  --instance.queued;
-  ++instance.inflight;  // Complete decrements this again
-  instance.inflight_bytes += pdu->bytes;
+  --instance.tx.queued;
+  ++instance.tx.inflight;  // Complete decrements this again
+  instance.tx.inflight_bytes += pdu->bytes;
   PduList list;
   list.PushBack(pdu);
   Complete(instance, list, PeerPaths::kNoPlane, status);
@@ -143,27 +144,27 @@ void Completions::Requeue(Instance& instance, PeerIndex peer, PlaneIndex plane, 
   PduList of_vc[kVcCount];
   while (!rest.empty()) {
     Pdu* pdu = rest.PopFront();
-    --instance.inflight;
-    instance.inflight_bytes -= pdu->bytes;
-    ++instance.queued;
+    --instance.tx.inflight;
+    instance.tx.inflight_bytes -= pdu->bytes;
+    ++instance.tx.queued;
     pdu->moved = true;
     if (pdu->note.staged()) Link::Withdraw(pdu);
     pdu->room = 0;
     pdu->retransmitted = false;
-    instance.scheduler.queue(Scheduler::IndexOf(peer, Vc(pdu->vc))).octets_ahead +=
-        instance.OctetsOf(1, pdu->bytes);
+    instance.tx.scheduler.queue(Scheduler::IndexOf(peer, Vc(pdu->vc))).octets_ahead +=
+        instance.tx.OctetsOf(1, pdu->bytes);
     of_vc[pdu->vc].PushBack(pdu);
   }
   instance.ports[plane]->link.RemoveWithdrawn();
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     if (of_vc[vc].empty()) continue;
     const uint32_t index = Scheduler::IndexOf(peer, vc);
-    TxQueue& queue = instance.scheduler.queue(index);
-    if (queue.pdus.empty()) queue.octets_ahead -= instance.OctetsOf(1, of_vc[vc].tail()->bytes);
+    TxQueue& queue = instance.tx.scheduler.queue(index);
+    if (queue.pdus.empty()) queue.octets_ahead -= instance.tx.OctetsOf(1, of_vc[vc].tail()->bytes);
     queue.pdus.Prepend(of_vc[vc]);
     // PDUs that were sent before need no credit.
-    if (instance.tx_credit[index].waiting) {
-      instance.tx_credit[index].EndWait();
+    if (instance.tx.credit[index].waiting) {
+      instance.tx.credit[index].EndWait();
       run_queue_.Activate(instance, index);
     }
     if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(instance, index);
@@ -186,10 +187,10 @@ void Completions::Requeue(Instance& instance, PeerIndex peer, PlaneIndex plane, 
 }
 
 void Completions::OnLeft(Instance& instance, PeerIndex peer, Vc vc, Pdu* first, uint32_t count) {
-  FrameShares& shares = *instance.home().shares;
-  uint32_t& held = instance.scheduler.queue(instance.DestinationOf(peer, vc)).held;
+  FrameShares& shares = instance.tx.shares;
+  uint32_t& held = instance.tx.scheduler.queue(instance.tx.DestinationOf(peer, vc)).held;
   shares.held.OnTake(held, count);
-  instance.held.OnTake(held, count);
+  instance.tx.held.OnTake(held, count);
   held += count;
   const uint16_t xpuid = instance.params.peers[peer].xpuid;
   if (count == 1 && first->run_count == 1) {
@@ -239,11 +240,11 @@ void Completions::HoldLast(Instance& instance, ConnectionIndex number, const Pdu
   }
   if (last == nullptr) return;
   last->held = true;
-  instance.last_given_up[number] = last;
+  instance.tx.last_given_up[number] = last;
 }
 
 bool Completions::IsHeld(Instance& instance, ConnectionIndex number) {
-  Pdu* last = instance.last_given_up[number];
+  Pdu* last = instance.tx.last_given_up[number];
   if (last == nullptr) return false;
   if (instance.ports[instance.map.PlaneOf(number)]->link.IsBusy(FrameOf(last))) return true;
   LetGo(instance, number);
@@ -251,7 +252,7 @@ bool Completions::IsHeld(Instance& instance, ConnectionIndex number) {
 }
 
 void Completions::LetGo(Instance& instance, ConnectionIndex number) {
-  Pdu*& last = instance.last_given_up[number];
+  Pdu*& last = instance.tx.last_given_up[number];
   if (last == nullptr) return;
   const Vc vc(last->vc);
   instance.home().link.frames().ReleaseKept(last);
@@ -262,7 +263,7 @@ void Completions::LetGo(Instance& instance, ConnectionIndex number) {
 // Releases the held PDUs of connections that are no longer lost, however that ended.
 void Completions::LetGoOfEnded(Instance& instance, ConnectionIndex first, ConnectionIndex end) {
   for (ConnectionIndex number = first; number < end; ++number) {
-    if (instance.StateOf(number) != ConnectionState::kLost) LetGo(instance, number);
+    if (instance.peers.StateOf(number) != ConnectionState::kLost) LetGo(instance, number);
   }
 }
 

@@ -21,14 +21,14 @@ bool IsGranted(const CongestionContext& context) { return context.state_name() !
 }  // namespace
 
 void CongestionUse::AddInstance(Instance& instance) {
-  if (!instance.is_paced) return;
-  instance.first_context = static_cast<uint32_t>(of_timer_.size());
-  for (PathIndex path = 0; path < instance.congestion.size(); ++path) {
+  if (!instance.tx.is_paced) return;
+  instance.tx.first_context = static_cast<uint32_t>(of_timer_.size());
+  for (PathIndex path = 0; path < instance.tx.contexts.size(); ++path) {
     of_timer_.push_back({instance.number, path});
   }
   heard_.resize(of_timer_.size());
   wheel_.Resize(static_cast<uint32_t>(of_timer_.size()));
-  looked_at_.Reserve(of_timer_.size() + 1);
+  changed_.Reserve(of_timer_.size() + 1);
   for (PeerIndex peer = 0; peer < instance.peers.size(); ++peer) Start(instance, peer);
 }
 
@@ -39,40 +39,40 @@ void CongestionUse::Start(Instance& instance, PeerIndex peer) {
   const bool open = instance.peers[peer].handshake().open();
   for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
     const PathIndex path = instance.map.PathAt(peer, plane);
-    ReceivedMarks& marks = instance.marks[path];
+    ReceivedMarks& marks = instance.rx.marks[path];
     marks = {.wanted = open && hello.answers_congestion && hello.wants_echoes, .due = marks.due};
     for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
-      instance.connections[instance.map.At(peer, plane, i)].rx().SetPromptAcks(marks.wanted);
+      instance.peers.connections[instance.map.At(peer, plane, i)].rx().SetPromptAcks(marks.wanted);
     }
-    instance.UpdateCounted(peer, plane);
-    if (!instance.is_paced) continue;
+    instance.peers.SetCounted(path, marks.is_counted());
+    if (!instance.tx.is_paced) continue;
     // Only windows limit PDUs to a peer that grants no credit.
     const bool grants = open && hello.answers_congestion;
     const CongestionControl wanted = instance.params.congestion.control;
     const CongestionControl control =
         wanted == CongestionControl::kRccc && !grants ? CongestionControl::kFixed : wanted;
     const LinkState link = instance.ports[plane]->link.state();
-    instance.congestion[path].Start(control, instance.params.congestion,
-                                    instance.LimitsOf(plane, link.speed_bps), lcore_.now);
+    instance.tx.contexts[path].Start(control, instance.params.congestion,
+                                     instance.LimitsOf(plane, link.speed_bps), lcore_.now);
     for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
-      instance.flying[instance.map.At(peer, plane, i)] = 0;
+      instance.tx.flying[instance.map.At(peer, plane, i)] = 0;
     }
-    heard_[instance.first_context + path] = {};
+    heard_[instance.tx.first_context + path] = {};
     Wake(instance, peer, plane);
   }
 }
 
 void CongestionUse::OnLinkSpeed(Instance& instance, PlaneIndex plane) {
-  if (!instance.is_paced) return;
+  if (!instance.tx.is_paced) return;
   const uint64_t rate = instance.LimitsOf(plane, instance.ports[plane]->speed_bps).rate_bps;
   for (PeerIndex peer = 0; peer < instance.peers.size(); ++peer) {
-    instance.congestion[instance.map.PathAt(peer, plane)].SetRate(rate);
+    instance.tx.contexts[instance.map.PathAt(peer, plane)].SetRate(rate);
   }
 }
 
 bool CongestionUse::HasInFlight(const Instance& instance, PeerIndex peer, PlaneIndex plane) {
   for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
-    const Connection& connection = instance.connections[instance.map.At(peer, plane, i)];
+    const Connection& connection = instance.peers.connections[instance.map.At(peer, plane, i)];
     if (!connection.tx().lost() && connection.in_flight().count() != 0) return true;
   }
   return false;
@@ -87,14 +87,14 @@ void CongestionUse::OnAcked(Instance& instance, ConnectionIndex number, const Pd
   for (const Pdu* pdu = acked.head(); pdu != nullptr; pdu = pdu->next) ++count;
   const std::optional<Duration> rtt = acked.empty() ? std::nullopt : RttSample(*acked.tail(), now);
   // PDUs that are to be retransmitted after a go-back are not in flight.
-  uint32_t& flying = instance.flying[number];
-  const uint32_t octets = std::min(flying, instance.OctetsOf(count, bytes));
+  uint32_t& flying = instance.tx.flying[number];
+  const uint32_t octets = std::min(flying, instance.tx.OctetsOf(count, bytes));
   flying -= octets;
-  instance.congestion[path].OnAcked(octets, rtt, !HasInFlight(instance, peer, plane), now);
-  UpdateTimer(instance, path);
+  instance.tx.contexts[path].OnAcked(octets, rtt, !HasInFlight(instance, peer, plane), now);
+  OnChanged(instance, path);
   // Other connections of the plane may have waited for it.
-  if (instance.blocked[peer] != 0 || instance.map.path_connections() != 1 ||
-      (instance.flags[number] & Instance::kAwaitsPermit) != 0) {
+  if (instance.tx.blocked[peer] != 0 || instance.map.path_connections() != 1 ||
+      (instance.tx.flags[number] & TransmitState::kAwaitsPermit) != 0) {
     Wake(instance, peer, plane);
   }
 }
@@ -103,8 +103,8 @@ void CongestionUse::OnGoBack(Instance& instance, ConnectionIndex number, Time no
   const PeerIndex peer = instance.map.PeerOf(number);
   const PlaneIndex plane = instance.map.PlaneOf(number);
   const PathIndex path = instance.map.PathAt(peer, plane);
-  instance.congestion[path].OnGoBack(std::exchange(instance.flying[number], 0), now);
-  UpdateTimer(instance, path);
+  instance.tx.contexts[path].OnGoBack(std::exchange(instance.tx.flying[number], 0), now);
+  OnChanged(instance, path);
   Wake(instance, peer, plane);
 }
 
@@ -112,26 +112,26 @@ void CongestionUse::OnEnded(Instance& instance, PeerIndex peer, PlaneIndex plane
   uint32_t octets = 0;
   for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
     const ConnectionIndex number = instance.map.At(peer, plane, i);
-    const Connection& connection = instance.connections[number];
+    const Connection& connection = instance.peers.connections[number];
     if (!connection.tx().lost() && connection.in_flight().count() != 0) continue;
-    octets += std::exchange(instance.flying[number], 0);
+    octets += std::exchange(instance.tx.flying[number], 0);
   }
-  instance.congestion[instance.map.PathAt(peer, plane)].OnEnded(octets, now);
+  instance.tx.contexts[instance.map.PathAt(peer, plane)].OnEnded(octets, now);
   Wake(instance, peer, plane);
 }
 
 void CongestionUse::OnCongestion(Instance& instance, PeerIndex peer, PlaneIndex plane,
                                  const Congestion& heard, Time now) {
   const PathIndex path = instance.map.PathAt(peer, plane);
-  CongestionContext& context = instance.congestion[path];
+  CongestionContext& context = instance.tx.contexts[path];
   if (heard.grant) {
-    instance.counters.Add(Counter::kRxCongestionGrants);
+    instance.stats.counters.Add(Counter::kRxCongestionGrants);
     context.OnGrant(Credit24(heard.granted), now);
-    heard_[instance.first_context + path].no_grant = false;
+    heard_[instance.tx.first_context + path].no_grant = false;
   }
   if (heard.echo) {
-    instance.counters.Add(Counter::kRxCongestionEchoes);
-    Echo& last = heard_[instance.first_context + path];
+    instance.stats.counters.Add(Counter::kRxCongestionEchoes);
+    Echo& last = heard_[instance.tx.first_context + path];
     const uint32_t trimmed = heard.trimmed - last.trimmed;
     const EcnEcho echo{.received = heard.received - last.received + trimmed,
                        .marked = heard.marked - last.marked,
@@ -144,10 +144,10 @@ void CongestionUse::OnCongestion(Instance& instance, PeerIndex peer, PlaneIndex 
       last.marked = heard.marked;
       last.trimmed = heard.trimmed;
       context.OnEcho(echo);
-      instance.groups[path].OnMarked(heard.sessions, echo.marked);
+      instance.peers.groups[path].OnMarked(heard.sessions, echo.marked);
     }
   }
-  UpdateTimer(instance, path);
+  OnChanged(instance, path);
   Wake(instance, peer, plane);
 }
 
@@ -155,18 +155,18 @@ void CongestionUse::OnCongestion(Instance& instance, PeerIndex peer, PlaneIndex 
 
 uint32_t CongestionUse::BytesFor(const Instance& instance, PeerIndex peer, PlaneIndex plane,
                                  uint32_t count) {
-  const int64_t left = instance.congestion[instance.map.PathAt(peer, plane)].allowance() -
-                       int64_t{instance.frame_octets} * count;
+  const int64_t left = instance.tx.contexts[instance.map.PathAt(peer, plane)].allowance() -
+                       int64_t{instance.tx.frame_octets} * count;
   return static_cast<uint32_t>(std::clamp<int64_t>(left, 0, std::numeric_limits<uint32_t>::max()));
 }
 
 void CongestionUse::OnBlocked(Instance& instance, PeerIndex peer, uint32_t bytes) {
-  for (uint32_t left = instance.paths[peer].choices(); left != 0; left &= left - 1) {
+  for (uint32_t left = instance.peers.paths[peer].choices(); left != 0; left &= left - 1) {
     const auto plane = Lowest<PlaneIndex>(left);
     const PathIndex path = instance.map.PathAt(peer, plane);
-    UpdateTimer(instance, path);
-    if (!instance.Permits(peer, plane, bytes)) {
-      instance.counters.Add(Counter::kTxWaitsCongestion);
+    OnChanged(instance, path);
+    if (!instance.tx.Permits(path, bytes)) {
+      instance.stats.counters.Add(Counter::kTxWaitsCongestion);
     }
   }
 }
@@ -174,19 +174,22 @@ void CongestionUse::OnBlocked(Instance& instance, PeerIndex peer, uint32_t bytes
 bool CongestionUse::DefersRetransmission(Instance& instance, ConnectionIndex number) {
   const PeerIndex peer = instance.map.PeerOf(number);
   const PlaneIndex plane = instance.map.PlaneOf(number);
-  if (instance.Permits(peer, plane,
-                       instance.connections[number].in_flight().next_retransmission()->bytes)) {
+  if (instance.tx.Permits(
+          instance.map.PathAt(peer, plane),
+          instance.peers.connections[number].in_flight().next_retransmission()->bytes)) {
     return false;
   }
-  instance.flags[number] |= Instance::kAwaitsPermit;
-  UpdateTimer(instance, instance.map.PathAt(peer, plane));
+  instance.tx.flags[number] |= TransmitState::kAwaitsPermit;
+  OnChanged(instance, instance.map.PathAt(peer, plane));
   return true;
 }
 
 bool CongestionUse::IsHeldBack(const Instance& instance, ConnectionIndex number) {
-  if (!instance.is_paced || (instance.flags[number] & Instance::kAwaitsPermit) == 0) return false;
-  const CongestionContext& context = instance.congestion[instance.map.PathAt(
-      instance.map.PeerOf(number), instance.map.PlaneOf(number))];
+  if (!instance.tx.is_paced || (instance.tx.flags[number] & TransmitState::kAwaitsPermit) == 0)
+    return false;
+  const CongestionContext& context =
+      instance.tx
+          .contexts[instance.map.PathAt(instance.map.PeerOf(number), instance.map.PlaneOf(number))];
   return context.control() == CongestionControl::kRccc && IsGranted(context);
 }
 
@@ -194,9 +197,9 @@ bool CongestionUse::IsHeldBack(const Instance& instance, ConnectionIndex number)
 void CongestionUse::Wake(Instance& instance, PeerIndex peer, PlaneIndex plane) {
   for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
     const ConnectionIndex number = instance.map.At(peer, plane, i);
-    uint8_t& flags = instance.flags[number];
-    if ((flags & Instance::kAwaitsPermit) != 0) {
-      flags &= static_cast<uint8_t>(~Instance::kAwaitsPermit);
+    uint8_t& flags = instance.tx.flags[number];
+    if ((flags & TransmitState::kAwaitsPermit) != 0) {
+      flags &= static_cast<uint8_t>(~TransmitState::kAwaitsPermit);
       instance.ports[plane]->retransmit.push_back({instance.number, number});
     }
     run_queue_.Unblock(instance, number);
@@ -209,21 +212,21 @@ bool CongestionUse::OnTime(Time now) {
   return wheel_.Advance(now, [&](uint32_t timer) {
     const ContextRef ref = of_timer_[timer];
     Instance& instance = *lcore_.instances[ref.instance];
-    CongestionContext& context = instance.congestion[ref.path];
+    CongestionContext& context = instance.tx.contexts[ref.path];
     if (context.deadline() > now) return wheel_.Arm(timer, context.deadline());
     context.OnTimer(now);
     const PeerIndex peer = instance.map.PeerOf(ref.path);
     const PlaneIndex plane = instance.map.PlaneOf(ref.path);
     if (!IsGranted(context)) EmitNoGrant(instance, peer, plane);
-    UpdateTimer(instance, ref.path);
+    OnChanged(instance, ref.path);
     Wake(instance, peer, plane);
   });
 }
 
 // Emits an event that the peer does not grant, once until it grants again.
 void CongestionUse::EmitNoGrant(const Instance& instance, PeerIndex peer, PlaneIndex plane) {
-  bool& told = heard_[instance.first_context + instance.map.PathAt(peer, plane)].no_grant;
-  if (std::exchange(told, true)) return;
+  bool& emitted = heard_[instance.tx.first_context + instance.map.PathAt(peer, plane)].no_grant;
+  if (std::exchange(emitted, true)) return;
   lcore_.events.EmitPlane(LcoreEventKind::kNoGrant, instance, peer, plane, 0);
 }
 
@@ -233,18 +236,18 @@ void CongestionUse::EmitNoGrant(const Instance& instance, PeerIndex peer, PlaneI
 uint64_t CongestionUse::BacklogOf(const Instance& instance, PeerIndex peer, PlaneIndex plane) {
   uint64_t octets = 0;
   for (Vc vc = 0; vc < kVcCount; ++vc) {
-    const uint32_t choice = instance.paths[peer].choice[vc];
+    const uint32_t choice = instance.peers.paths[peer].choice[vc];
     const uint32_t queue = Scheduler::IndexOf(peer, vc);
-    if ((choice & 1u << plane) == 0 || instance.tx_credit[queue].waiting) continue;
-    octets += instance.OctetsOf(instance.scheduler.queue(queue)) /
+    if ((choice & 1u << plane) == 0 || instance.tx.credit[queue].waiting) continue;
+    octets += instance.tx.OctetsOf(instance.tx.scheduler.queue(queue)) /
               static_cast<uint32_t>(std::popcount(choice));
   }
   for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
-    const Connection& connection = instance.connections[instance.map.At(peer, plane, i)];
+    const Connection& connection = instance.peers.connections[instance.map.At(peer, plane, i)];
     if (!connection.in_flight().HasRetransmission()) continue;
-    octets += instance.OctetsOf(connection.in_flight().count(), connection.in_flight().bytes());
+    octets += instance.tx.OctetsOf(connection.in_flight().count(), connection.in_flight().bytes());
   }
-  const uint64_t in_flight = instance.congestion[instance.map.PathAt(peer, plane)].in_flight();
+  const uint64_t in_flight = instance.tx.contexts[instance.map.PathAt(peer, plane)].in_flight();
   return octets == 0 ? 0 : octets + in_flight;
 }
 
@@ -252,7 +255,7 @@ uint64_t CongestionUse::BacklogOf(const Instance& instance, PeerIndex peer, Plan
 bool CongestionUse::SendRequest(Instance& instance, PathIndex path, Time now) {
   const PeerIndex peer = instance.map.PeerOf(path);
   const PlaneIndex plane = instance.map.PlaneOf(path);
-  CongestionContext& context = instance.congestion[path];
+  CongestionContext& context = instance.tx.contexts[path];
   if (!instance.ports[plane]->link.HasFrontRoom()) return false;
   const std::optional<CreditRequest> request =
       context.PollRequest(BacklogOf(instance, peer, plane), now);
@@ -263,19 +266,19 @@ bool CongestionUse::SendRequest(Instance& instance, PathIndex path, Time now) {
                                                               .sent = request->sent.value(),
                                                               .limit = request->limit.value()});
     // A request that was not staged counts as lost: the context repeats it.
-    if (staged) instance.counters.Add(Counter::kTxCongestionRequests);
+    if (staged) instance.stats.counters.Add(Counter::kTxCongestionRequests);
   }
-  wheel_.Arm(instance.first_context + path, context.deadline());
+  wheel_.Arm(instance.tx.first_context + path, context.deadline());
   return true;
 }
 
-void CongestionUse::SendRequestsOfThose(Time now) {
-  for (size_t left = looked_at_.size(); left != 0; --left) {
-    const ContextRef ref = looked_at_.front();
-    looked_at_.pop_front();
+void CongestionUse::SendChanged(Time now) {
+  for (size_t left = changed_.size(); left != 0; --left) {
+    const ContextRef ref = changed_.front();
+    changed_.pop_front();
     Instance& instance = *lcore_.instances[ref.instance];
-    instance.looked_at[ref.path] = 0;
-    if (instance.down || !SendRequest(instance, ref.path, now)) UpdateTimer(instance, ref.path);
+    instance.tx.changed[ref.path] = 0;
+    if (instance.down || !SendRequest(instance, ref.path, now)) OnChanged(instance, ref.path);
   }
 }
 

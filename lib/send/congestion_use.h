@@ -3,7 +3,7 @@
 // {peer, plane}, sends its requests for credit, and wakes PDUs that it held back. Owned by the
 // lcore.
 //
-// Not called for instances that only windows limit (Instance::is_paced).
+// Not called for instances that only windows limit (TransmitState::is_paced).
 #ifndef SUEDE_SEND_CONGESTION_USE_H_
 #define SUEDE_SEND_CONGESTION_USE_H_
 
@@ -36,9 +36,9 @@ class CongestionUse {
   // PDUs of `octets` on the wire have left, new or retransmitted.
   void OnSent(Instance& instance, ConnectionIndex connection, uint32_t octets, Time now) {
     const PathIndex path = instance.map.PathOf(connection);
-    instance.flying[connection] += octets;
-    instance.congestion[path].OnSent(octets, now);
-    UpdateTimer(instance, path);
+    instance.tx.flying[connection] += octets;
+    instance.tx.contexts[path].OnSent(octets, now);
+    OnChanged(instance, path);
   }
   // The `acked` PDUs of the connection were acknowledged, with `bytes` of commands.
   void OnAcked(Instance& instance, ConnectionIndex connection, const PduList& acked, uint32_t bytes,
@@ -72,7 +72,7 @@ class CongestionUse {
   // Called once in a poll iteration, after PDUs are staged: sends requests of contexts that have
   // changed.
   void SendRequests(Time now) {
-    if (!looked_at_.empty()) SendRequestsOfThose(now);
+    if (!changed_.empty()) SendChanged(now);
   }
 
  private:
@@ -81,13 +81,13 @@ class CongestionUse {
     PathIndex path;
   };
 
-  void UpdateTimer(Instance& instance, PathIndex path) {
-    if (instance.looked_at[path] != 0) return;
-    instance.looked_at[path] = 1;
-    looked_at_.push_back({instance.number, path});
+  void OnChanged(Instance& instance, PathIndex path) {
+    if (instance.tx.changed[path] != 0) return;
+    instance.tx.changed[path] = 1;
+    changed_.push_back({instance.number, path});
   }
   bool OnTime(Time now);
-  void SendRequestsOfThose(Time now);
+  void SendChanged(Time now);
   bool SendRequest(Instance& instance, PathIndex path, Time now);
   void Wake(Instance& instance, PeerIndex peer, PlaneIndex plane);
   static uint64_t BacklogOf(const Instance& instance, PeerIndex peer, PlaneIndex plane);
@@ -96,7 +96,7 @@ class CongestionUse {
 
   Lcore& lcore_;
   RunQueue& run_queue_;
-  Fifo<ContextRef> looked_at_;
+  Fifo<ContextRef> changed_;
   FineTimerWheel wheel_;
   std::vector<ContextRef> of_timer_;
   // The last echo; its counts are cumulative.

@@ -18,25 +18,25 @@ void CreditUse::Begin(Instance& instance, PeerIndex peer) {
   const Hello& hello = instance.peers[peer].hello();
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     const uint32_t index = Scheduler::IndexOf(peer, vc);
-    TxQueue& queue = instance.scheduler.queue(index);
+    TxQueue& queue = instance.tx.scheduler.queue(index);
     queue.max_lines = hello.receive_lines == 0 ? UINT16_MAX : hello.receive_lines;
     const bool both = hello.counts_credit && instance.params.counts_credit;
     if (queue.counts_credit == both) continue;
     queue.counts_credit = both;
-    instance.rx_credit.At(peer, vc).counts = both;
-    instance.tx_credit[index].limit = queue.credit = both ? hello.credit_lines[vc] : 0;
+    instance.rx.credit.At(peer, vc).counts = both;
+    instance.tx.credit[index].limit = queue.credit = both ? hello.credit_lines[vc] : 0;
   }
 }
 
 void CreditUse::End(Instance& instance, PeerIndex peer) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     const uint32_t index = Scheduler::IndexOf(peer, vc);
-    TxQueue& queue = instance.scheduler.queue(index);
+    TxQueue& queue = instance.tx.scheduler.queue(index);
     queue.counts_credit = false;
     queue.credit = 0;
     queue.max_lines = TxQueue::kUnknownReceiver;
-    const bool waits = instance.tx_credit[index].waiting;
-    instance.tx_credit[index] = TxCredit();
+    const bool waits = instance.tx.credit[index].waiting;
+    instance.tx.credit[index] = TxCredit();
     if (waits) run_queue_.Activate(instance, index);
   }
 }
@@ -44,18 +44,19 @@ void CreditUse::End(Instance& instance, PeerIndex peer) {
 // Whether the peer counts credit, and how many lines its rings have, is not known.
 void CreditUse::Uncounted(Instance& instance, PeerIndex peer) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
-    instance.scheduler.queue(Scheduler::IndexOf(peer, vc)).max_lines = UINT16_MAX;
+    instance.tx.scheduler.queue(Scheduler::IndexOf(peer, vc)).max_lines = UINT16_MAX;
   }
 }
 
 // Returns whether PDUs to the peer on the VC are in flight, or wait to be sent again.
 bool CreditUse::IsUnderWay(Instance& instance, PeerIndex peer, Vc vc) {
-  const Pdu* first = instance.scheduler.queue(Scheduler::IndexOf(peer, vc)).pdus.head();
+  const Pdu* first = instance.tx.scheduler.queue(Scheduler::IndexOf(peer, vc)).pdus.head();
   if (first != nullptr && first->credited) return true;
   for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
     for (SessionIndex slot = 0; slot < instance.map.session_count(); ++slot) {
       const ConnectionIndex number = instance.map.At(peer, plane, slot, vc);
-      if (instance.connections[number].in_flight().Carries(static_cast<uint8_t>(vc))) return true;
+      if (instance.peers.connections[number].in_flight().Carries(static_cast<uint8_t>(vc)))
+        return true;
     }
   }
   return false;
@@ -66,17 +67,17 @@ bool CreditUse::IsUnderWay(Instance& instance, PeerIndex peer, Vc vc) {
 [[gnu::noinline]] void CreditUse::Wait(Instance& instance, uint32_t index, Time now) {
   const PeerIndex peer = Scheduler::PeerOf(index);
   const Vc vc = Scheduler::VcOf(index);
-  TxQueue& queue = instance.scheduler.queue(index);
+  TxQueue& queue = instance.tx.scheduler.queue(index);
   if (queue.pdus.head()->lines > queue.max_lines) {
-    instance.counters.Add(Counter::kTxTooManyLines, queue.pdus.head()->command_count);
+    instance.stats.counters.Add(Counter::kTxTooManyLines, queue.pdus.head()->command_count);
     completions_.GiveUpFirst(instance, queue, SUEDE_STATUS_UNREACHABLE);
-    instance.scheduler.Requeue(index);
+    instance.tx.scheduler.Requeue(index);
     return;
   }
-  instance.scheduler.Block(index);
-  TxCredit& credit = instance.tx_credit[index];
+  instance.tx.scheduler.Block(index);
+  TxCredit& credit = instance.tx.credit[index];
   if (credit.waiting) return;  // the queue was rechecked for another reason
-  instance.counters.Add(Counter::kTxWaitsCredit);
+  instance.stats.counters.Add(Counter::kTxWaitsCredit);
   credit.waiting = true;
   credit.tries = credit.unheard = 0;
   credit.ask_at = now + kAskAfter;
@@ -88,8 +89,8 @@ bool CreditUse::IsUnderWay(Instance& instance, PeerIndex peer, Vc vc) {
 
 bool CreditUse::Ask(Instance& instance, PeerIndex peer, Vc vc, bool gives_back) {
   const uint32_t index = Scheduler::IndexOf(peer, vc);
-  TxQueue& queue = instance.scheduler.queue(index);
-  const TxCredit& credit = instance.tx_credit[index];
+  TxQueue& queue = instance.tx.scheduler.queue(index);
+  const TxCredit& credit = instance.tx.credit[index];
   const PlaneIndex plane = ControlSender::PlaneWithRoom(instance, peer);
   if (plane == PeerPaths::kNoPlane) return false;
   const bool sent = ControlSender::SendControl(
@@ -102,15 +103,15 @@ bool CreditUse::Ask(Instance& instance, PeerIndex peer, Vc vc, bool gives_back) 
              .limit = credit.limit,
              .sent = credit.limit - queue.credit,
              .wanted = credit.waiting && !queue.pdus.empty() ? queue.pdus.head()->lines : 0u});
-  if (sent) instance.counters.Add(Counter::kTxCreditAsks);
+  if (sent) instance.stats.counters.Add(Counter::kTxCreditAsks);
   return sent;
 }
 
 void CreditUse::OnGranted(Instance& instance, PeerIndex peer, const Credit& grant) {
   const Vc vc(grant.vc);
   const uint32_t index = Scheduler::IndexOf(peer, vc);
-  TxQueue& queue = instance.scheduler.queue(index);
-  TxCredit& credit = instance.tx_credit[index];
+  TxQueue& queue = instance.tx.scheduler.queue(index);
+  TxCredit& credit = instance.tx.credit[index];
   // A grant from before we gave credit back is void.
   if (!queue.counts_credit || static_cast<int16_t>(grant.round - credit.round) < 0) return;
   const uint32_t sent = credit.limit - queue.credit;
@@ -122,7 +123,7 @@ void CreditUse::OnGranted(Instance& instance, PeerIndex peer, const Credit& gran
     Ask(instance, peer, vc, true);
     return;
   }
-  instance.counters.Add(Counter::kRxCreditGrants);
+  instance.stats.counters.Add(Counter::kRxCreditGrants);
   credit.unheard = 0;
   const bool is_to_ask = grant.on_demand && !credit.on_demand;
   credit.on_demand = grant.on_demand;
@@ -147,7 +148,7 @@ void CreditUse::OnGranted(Instance& instance, PeerIndex peer, const Credit& gran
 }
 
 void CreditUse::EndWait(Instance& instance, uint32_t index) {
-  instance.tx_credit[index].EndWait();
+  instance.tx.credit[index].EndWait();
   run_queue_.Activate(instance, index);
 }
 
@@ -155,7 +156,7 @@ void CreditUse::EndWait(Instance& instance, uint32_t index) {
 void CreditUse::OnTimer(Instance& instance, PeerIndex peer, Time now) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     const uint32_t index = Scheduler::IndexOf(peer, vc);
-    TxCredit& credit = instance.tx_credit[index];
+    TxCredit& credit = instance.tx.credit[index];
     if (!credit.waiting || now < credit.ask_at) continue;
     if (credit.unheard == kMaxUnheard && !IsUnderWay(instance, peer, vc)) {
       TryWithoutCredit(instance, index);
@@ -172,8 +173,8 @@ void CreditUse::OnTimer(Instance& instance, PeerIndex peer, Time now) {
 // The peer does not answer. Puts a PDU in flight without credit, so that the transport finds out
 // whether the peer is alive.
 void CreditUse::TryWithoutCredit(Instance& instance, uint32_t index) {
-  TxQueue& queue = instance.scheduler.queue(index);
-  TxCredit& credit = instance.tx_credit[index];
+  TxQueue& queue = instance.tx.scheduler.queue(index);
+  TxCredit& credit = instance.tx.credit[index];
   const uint32_t lines = queue.pdus.head()->lines;
   if (lines > queue.credit) {
     credit.limit += lines - queue.credit;

@@ -20,13 +20,13 @@ namespace suede {
   const Duration min = std::min(params.rto_min, instance.params.paths.hello_interval) / 2;
   const Time since = link.HeldSince(oldest, min, now);
   if (link.departures().TakeNews()) {
-    instance.counters.Add(Counter::kTxHeldUp);
+    instance.stats.counters.Add(Counter::kTxHeldUp);
     if (link.departures().MayEmit(now)) {
       lcore_.events.EmitPlane(LcoreEventKind::kHeldUp, instance, peer, plane, 0);
     }
   }
   if (since != kNever) return now - since < limit ? Hold::kOwn : Hold::kTooLong;
-  return instance.session(peer, plane).IsExcused(now, limit) ? Hold::kPeers : Hold::kNone;
+  return instance.peers.session(peer, plane).IsExcused(now, limit) ? Hold::kPeers : Hold::kNone;
 }
 
 // Returns the hold by a pause that the neighbour still requests, or by missing credit while the
@@ -39,7 +39,7 @@ Hold Pauses::PausedBy(const Instance& instance, PlaneIndex plane, uint32_t flow,
 }
 
 [[gnu::cold]] Hold Pauses::HoldOfConnection(Instance& instance, ConnectionIndex number, Time now) {
-  Connection& connection = instance.connections[number];
+  Connection& connection = instance.peers.connections[number];
   const PlaneIndex plane = instance.map.PlaneOf(number);
   // The first PDU to be retransmitted, and the oldest unanswered PDU.
   const Pdu* const firsts[] = {connection.in_flight().next_retransmission(),
@@ -65,7 +65,7 @@ bool Pauses::IsMute(const Instance& instance) {
   if (hold != Hold::kNone) return hold;
   hold = HoldOf(instance, peer, plane, nullptr, now);
   for (PathConnection i = 0; hold == Hold::kNone && i < instance.map.path_connections(); ++i) {
-    Pdu* oldest = instance.connections[instance.map.At(peer, plane, i)].in_flight().oldest();
+    Pdu* oldest = instance.peers.connections[instance.map.At(peer, plane, i)].in_flight().oldest();
     if (oldest != nullptr) hold = HoldOf(instance, peer, plane, oldest, now);
   }
   return hold;

@@ -7,16 +7,16 @@ namespace suede {
 
 PingState PingSender::AskByHand(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now) {
   const Link& link = instance.ports[plane]->link;
-  const bool held = instance.own.admin[plane] == PlaneAdmin::kDown;
+  const bool held = instance.peers.own.admin[plane] == PlaneAdmin::kDown;
   if (link.down() || instance.down || held) return PingState::kDown;
   if (!link.state().up) return PingState::kNoLink;
-  if (instance.IsResolving(peer, plane)) return PingState::kNoMac;
+  if (instance.peers.IsResolving(peer, plane)) return PingState::kNoMac;
   Ping& ping = instance.ping;
   const Handshake& handshake = instance.peers[peer].handshake();
   const auto bit = static_cast<PlaneMask>(1u << plane);
   ping.asked_at[plane] = now;
   if (handshake.plain()) {
-    const Connection& connection = instance.connections[instance.map.At(peer, plane, 0, 0)];
+    const Connection& connection = instance.peers.connections[instance.map.At(peer, plane, 0, 0)];
     // A NACK would cause retransmissions of PDUs in flight, and their acknowledgement is a
     // sufficient answer.
     const bool goes_on = connection.in_flight().count() != 0 && connection.tx().tries() == 0;
@@ -29,7 +29,7 @@ PingState PingSender::AskByHand(Instance& instance, PeerIndex peer, PlaneIndex p
     ping.probe |= bit;
     return PingState::kAsked;
   }
-  ping.nonces[plane] = instance.own.numbers.Next();
+  ping.nonces[plane] = instance.peers.own.numbers.Next();
   Hello hello = instance.peers[peer].association().MakeHello(true, 0);
   hello.nonce = ping.nonces[plane];
   if (!ControlSender::SendControl(instance, peer, plane, hello)) return PingState::kNoRoom;
@@ -45,7 +45,7 @@ PingState PingSender::AskByHand(Instance& instance, PeerIndex peer, PlaneIndex p
 bool PingSender::ProbeByHand(Instance& instance, PeerIndex peer, PlaneIndex plane, int ahead) {
   const ConnectionIndex number = instance.map.At(peer, plane, 0, 0);
   return ControlSender::SendUnsequenced(
-      instance, number, {}, instance.connections[number].in_flight().next_psn().Plus(ahead),
+      instance, number, {}, instance.peers.connections[number].in_flight().next_psn().Plus(ahead),
       Instance::kAckClass);
 }
 
@@ -54,10 +54,10 @@ void PingSender::Ask(const request::Ping& request) {
   Ping& ping = instance.ping;
   ping.peer = request.peer;
   ping.hello = ping.probe = 0;
-  const bool known = request.peer < instance.paths.size();
+  const bool known = request.peer < instance.peers.paths.size();
   for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
-    const bool meant =
-        known && (request.plane_mask & instance.paths[request.peer].present & 1u << plane) != 0;
+    const bool meant = known && (request.plane_mask & instance.peers.paths[request.peer].present &
+                                 1u << plane) != 0;
     const PingState state =
         meant ? AskByHand(instance, request.peer, plane, lcore_.now) : PingState::kNotAsked;
     ping.board.planes[plane].state.store(state, std::memory_order_release);

@@ -32,7 +32,7 @@ constexpr uint32_t kRecordsPerTurn = 256;
   if (Pdu* const last = queue.pdus.tail(); last != nullptr) {
     if (CanAppend(*last, input, queue.max_lines)) return *last;
     last->room = 0;
-    queue.octets_ahead += instance.OctetsOf(1, last->bytes);
+    queue.octets_ahead += instance.tx.OctetsOf(1, last->bytes);
   }
   Pdu* const pdu = instance.home().link.frames().NewPdu();
   pdu->sent_at = lcore_.now;
@@ -40,8 +40,8 @@ constexpr uint32_t kRecordsPerTurn = 256;
   pdu->peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
   pdu->vc = static_cast<uint8_t>(Scheduler::VcOf(index));
   queue.pdus.PushBack(pdu);
-  ++instance.queued;
-  instance.home().shares->packed.OnTake(slot.packed++);
+  ++instance.tx.queued;
+  instance.tx.shares.packed.OnTake(slot.packed++);
   if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(instance, index);
   return *pdu;
 }
@@ -50,13 +50,13 @@ constexpr uint32_t kRecordsPerTurn = 256;
 [[gnu::always_inline]] inline void RingDrainer::PackEach(Instance& instance, QueueSlot& slot,
                                                          const PackInput& input, uint32_t count,
                                                          uint32_t index) {
-  TxQueue& queue = instance.scheduler.queue(index);
+  TxQueue& queue = instance.tx.scheduler.queue(index);
   Link& link = instance.home().link;
   const auto peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
   const auto vc = static_cast<uint8_t>(Scheduler::VcOf(index));
   if (count != 0) {
-    queue.octets_ahead += instance.OctetsOf(1, queue.pdus.tail()->bytes) +
-                          instance.OctetsOf(count - 1, (count - 1) * PackedBytes(input));
+    queue.octets_ahead += instance.tx.OctetsOf(1, queue.pdus.tail()->bytes) +
+                          instance.tx.OctetsOf(count - 1, (count - 1) * PackedBytes(input));
   }
   const uint8_t* command = input.command;
   for (uint32_t i = 0; i < count; ++i, command += input.stride) {
@@ -71,14 +71,14 @@ constexpr uint32_t kRecordsPerTurn = 256;
     queue.pdus.PushBack(pdu);
   }
   slot.runs += count;
-  instance.queued += count;
-  instance.home().shares->packed.OnTake(slot.packed, count);
+  instance.tx.queued += count;
+  instance.tx.shares.packed.OnTake(slot.packed, count);
   slot.packed += count;
 }
 
 [[gnu::noinline]] void RingDrainer::PackRun(Instance& instance, QueueSlot& slot, uint16_t number,
                                             const TxRecord& run, uint32_t count, uint32_t index) {
-  TxQueue& queue = instance.scheduler.queue(index);
+  TxQueue& queue = instance.tx.scheduler.queue(index);
   PackInput input = InputOf(slot, number, run);
   while (count != 0) {
     Pdu& pdu = PduFor(instance, slot, queue, index, input);
@@ -107,9 +107,9 @@ constexpr uint32_t kRecordsPerTurn = 256;
     Discard(slot, number, run, SUEDE_STATUS_MALFORMED);
     return;
   }
-  TxQueue& queue = instance.scheduler.queue(index);
+  TxQueue& queue = instance.tx.scheduler.queue(index);
   if (queue.lost || run.lines > queue.max_lines) [[unlikely]] {
-    if (!queue.lost) instance.counters.Add(Counter::kTxTooManyLines, run.count);
+    if (!queue.lost) instance.stats.counters.Add(Counter::kTxTooManyLines, run.count);
     Discard(slot, number, run, SUEDE_STATUS_UNREACHABLE);
     return;
   }
@@ -143,7 +143,7 @@ bool RingDrainer::Drain(QueueSlot& slot, uint16_t number) {
   while (taken < kRecordsPerTurn) {
     // A record that was taken needs a frame.
     if (!port.link.frames().Has(kBurst)) {
-      if (slot.ring.HasWork()) instance.counters.Add(Counter::kTxNoFrame);
+      if (slot.ring.HasWork()) instance.stats.counters.Add(Counter::kTxNoFrame);
       break;
     }
     // A record that was taken must not exceed the queue's share of packed PDUs.
@@ -151,7 +151,7 @@ bool RingDrainer::Drain(QueueSlot& slot, uint16_t number) {
     const uint32_t room = std::min(kBurst, shares.Room(slot.packed));
     slot.merges = shares.IsMuch(slot.packed);
     if (room == 0) [[unlikely]] {
-      if (slot.ring.HasWork()) instance.counters.Add(Counter::kTxWaitsPacked);
+      if (slot.ring.HasWork()) instance.stats.counters.Add(Counter::kTxWaitsPacked);
       break;
     }
     const bool draining = lcore_.clients.draining() || slot.state == QueueSlot::State::kDraining;
@@ -159,10 +159,11 @@ bool RingDrainer::Drain(QueueSlot& slot, uint16_t number) {
     const uint32_t count = TakeBurst(
         slot.ring, runs, wanted,
         [&](uint32_t i, const TxRecord& run) {
-          const PeerIndex peer(instance.peer_of_xpu[run.xpuid()]);
+          const PeerIndex peer = instance.peers.OfXpu(run.xpuid());
           indices[i] =
               peer != Instance::kNoPeer ? Scheduler::IndexOf(peer, Vc(run.vc())) : TxQueue::kNone;
-          if (peer != Instance::kNoPeer) __builtin_prefetch(&instance.scheduler.queue(indices[i]));
+          if (peer != Instance::kNoPeer)
+            __builtin_prefetch(&instance.tx.scheduler.queue(indices[i]));
         },
         [&](uint32_t i, const TxRecord& run)
             __attribute__((always_inline)) { Pack(instance, slot, number, run, indices[i]); });
@@ -186,7 +187,7 @@ void RingDrainer::Discard(QueueSlot& slot, uint16_t number, const TxRecord& run,
 
 void RingDrainer::DiscardOne(QueueSlot& slot, uint16_t number, const TxRecord& record,
                              uint8_t status) {
-  CounterBlock& counters = lcore_.instances[slot.instance]->counters;
+  CounterBlock& counters = lcore_.instances[slot.instance]->stats.counters;
   ++slot.discarded;
   switch (status) {
     case SUEDE_STATUS_ERROR_MARK:

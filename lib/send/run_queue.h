@@ -38,7 +38,7 @@ class RunQueue {
     const LaneRef ref = lanes_.front();
     lanes_.pop_front();
     if (done) {
-      instance.active_lanes &= static_cast<uint8_t>(~(1u << ref.lane));
+      instance.tx.active_lanes &= static_cast<uint8_t>(~(1u << ref.lane));
     } else {
       lanes_.push_back(ref);
     }
@@ -47,7 +47,7 @@ class RunQueue {
   // Notes an instance whose lane leaves the queue because all its PDUs wait for the end of a pause.
   // New work may bring the lane back before.
   void Park(Instance& instance) {
-    if (!std::exchange(instance.parked, true)) parked_.push_back(instance.number);
+    if (!std::exchange(instance.tx.parked, true)) parked_.push_back(instance.number);
   }
   // A pause has ended.
   void WakeParked(const std::vector<std::unique_ptr<Instance>>& instances);
@@ -57,8 +57,8 @@ class RunQueue {
   void Enqueue(Instance& instance);
   // Blocks a transmit queue that waits for a connection or a share; it is not polled until Unblock.
   static void Block(Instance& instance, uint32_t queue) {
-    instance.scheduler.Block(queue);
-    uint8_t& blocked = instance.blocked[Scheduler::PeerOf(queue)];
+    instance.tx.scheduler.Block(queue);
+    uint8_t& blocked = instance.tx.blocked[Scheduler::PeerOf(queue)];
     blocked = static_cast<uint8_t>(blocked | 1u << Scheduler::VcOf(queue));
   }
   // Unblocks the transmit queues that wait for a connection, if this connection can send.

@@ -7,38 +7,42 @@
 namespace suede {
 namespace {
 
+uint32_t DestinationsOf(const Instance& instance) {
+  return static_cast<uint32_t>(instance.peers.size()) * instance.map.vc_count();
+}
+
 uint32_t SharedOf(uint32_t bound, uint32_t all_own) { return bound - std::min(bound, all_own); }
 
 }  // namespace
 
 // Whether one more PDU to a {peer, VC} may leave.
 bool ShareBook::MayHold(const Instance& instance, PeerIndex peer, Vc vc) {
-  const uint32_t held = instance.scheduler.queue(instance.DestinationOf(peer, vc)).held;
-  return instance.held.MayTake(held) && instance.home().shares->held.MayTake(held);
+  const uint32_t held = instance.tx.scheduler.queue(instance.tx.DestinationOf(peer, vc)).held;
+  return instance.tx.held.MayTake(held) && instance.tx.shares.held.MayTake(held);
 }
 
 uint32_t ShareBook::RoomOf(const Instance& instance, PeerIndex peer, Vc vc) {
-  const uint32_t held = instance.scheduler.queue(instance.DestinationOf(peer, vc)).held;
-  return std::min(instance.held.RoomInARow(held), instance.home().shares->held.RoomInARow(held));
+  const uint32_t held = instance.tx.scheduler.queue(instance.tx.DestinationOf(peer, vc)).held;
+  return std::min(instance.tx.held.RoomInARow(held), instance.tx.shares.held.RoomInARow(held));
 }
 
 // The queue's destination has its share in flight: the queue waits until PDUs of this destination,
 // or of others, end.
 [[gnu::cold]] void ShareBook::Wait(Instance& instance, uint32_t index) {
-  TxQueue& queue = instance.scheduler.queue(index);
-  instance.counters.Add(Counter::kTxWaitsShare);
+  TxQueue& queue = instance.tx.scheduler.queue(index);
+  instance.stats.counters.Add(Counter::kTxWaitsShare);
   RunQueue::Block(instance, index);
   if (queue.waits) return;
   queue.waits = true;
-  instance.home().shares->waiting.push_back({instance.number, index});
+  instance.tx.shares.waiting.push_back({instance.number, index});
 }
 
 // `count` PDUs to a {peer, VC} have ended.
 void ShareBook::Return(Instance& instance, PeerIndex peer, Vc vc, uint32_t count) {
-  FrameShares& shares = *instance.home().shares;
-  uint32_t& held = instance.scheduler.queue(instance.DestinationOf(peer, vc)).held;
+  FrameShares& shares = instance.tx.shares;
+  uint32_t& held = instance.tx.scheduler.queue(instance.tx.DestinationOf(peer, vc)).held;
   shares.held.OnReturn(held, count);
-  instance.held.OnReturn(held, count);
+  instance.tx.held.OnReturn(held, count);
   held -= count;
   if (!shares.waiting.empty()) [[unlikely]]
     GoOnWaiting(instance, peer, vc, count);
@@ -48,17 +52,17 @@ void ShareBook::Return(Instance& instance, PeerIndex peer, Vc vc, uint32_t count
 // waits has PDUs of its own in flight, whose end wakes it, so none is forgotten.
 [[gnu::cold]] void ShareBook::GoOnWaiting(Instance& instance, PeerIndex peer, Vc vc,
                                           uint32_t count) {
-  const uint32_t first = instance.DestinationOf(peer, vc);
+  const uint32_t first = instance.tx.DestinationOf(peer, vc);
   const uint32_t end = !instance.map.is_per_vc() ? first + kVcCount : first + 1;
   for (uint32_t index = first; index < end; ++index) {
-    if (instance.scheduler.queue(index).waits) Recheck(instance, index);
+    if (instance.tx.scheduler.queue(index).waits) Recheck(instance, index);
   }
-  Recheck(*instance.home().shares, count);
+  Recheck(instance.tx.shares, count);
 }
 
 void ShareBook::Recheck(Instance& instance, uint32_t index) {
-  if (instance.scheduler.queue(index).state != TxQueue::State::kBlocked) return;
-  uint8_t& blocked = instance.blocked[Scheduler::PeerOf(index)];
+  if (instance.tx.scheduler.queue(index).state != TxQueue::State::kBlocked) return;
+  uint8_t& blocked = instance.tx.blocked[Scheduler::PeerOf(index)];
   blocked = static_cast<uint8_t>(blocked & ~(1u << Scheduler::VcOf(index)));
   run_queue_.Activate(instance, index);
 }
@@ -69,7 +73,7 @@ void ShareBook::Recheck(FrameShares& shares, size_t count) {
     const QueueRef ref = shares.waiting.front();
     shares.waiting.pop_front();
     Instance& instance = *lcore_.instances[ref.instance];
-    instance.scheduler.queue(ref.queue).waits = false;
+    instance.tx.scheduler.queue(ref.queue).waits = false;
     Recheck(instance, ref.queue);
   }
 }
@@ -79,18 +83,18 @@ void ShareBook::ShareOut(FrameShares& shares) {
   HeldBound bound_of_all;
   uint32_t destinations = 0;
   for (const auto& instance : lcore_.instances) {
-    if (instance->home().shares != &shares) continue;
+    if (&instance->tx.shares != &shares) continue;
     bound_of_all.Add(instance->params.inflight_pdus);
-    destinations += instance->destination_count();
+    destinations += DestinationsOf(*instance);
   }
   const uint32_t bound = bound_of_all.value();
   const uint32_t own =
       Shares::OwnOf({.limit = bound, .users = destinations, .max_own = FrameShares::kMaxOwnHeld});
   shares.held.Set(own, SharedOf(bound, own * destinations));
   for (const auto& instance : lcore_.instances) {
-    if (instance->home().shares != &shares) continue;
-    instance->held.Set(
-        own, SharedOf(instance->params.inflight_pdus, own * instance->destination_count()));
+    if (&instance->tx.shares != &shares) continue;
+    instance->tx.held.Set(
+        own, SharedOf(instance->params.inflight_pdus, own * DestinationsOf(*instance)));
   }
   shares.waiting.Reserve(size_t{destinations} * kVcCount + 1);
 }
@@ -103,11 +107,11 @@ void ShareBook::Resize() {
     HeldBound bound_of_all;
     uint32_t destinations = 0;
     for (const auto& instance : lcore_.instances) {
-      if (instance->home().shares != &shares) continue;
+      if (&instance->tx.shares != &shares) continue;
       const uint32_t bound = instance->params.inflight_pdus;
-      instance->held.Resize(SharedOf(bound, shares.held.own() * instance->destination_count()));
+      instance->tx.held.Resize(SharedOf(bound, shares.held.own() * DestinationsOf(*instance)));
       bound_of_all.Add(bound);
-      destinations += instance->destination_count();
+      destinations += DestinationsOf(*instance);
     }
     shares.held.Resize(SharedOf(bound_of_all.value(), shares.held.own() * destinations));
     Recheck(shares, shares.waiting.size());
@@ -121,31 +125,32 @@ void ShareBook::CheckInvariants() const {
     if (port->shares != &port->own_shares) continue;
     uint64_t shared = 0;
     for (const auto& instance : lcore_.instances) {
-      if (instance->home().shares != port->shares) continue;
+      if (&instance->tx.shares != port->shares) continue;
       uint64_t of_instance = 0;
       std::vector<uint32_t> held(instance->params.peers.size() * kVcCount);
       uint32_t queued = 0;
       for (uint32_t i = 0; i < held.size(); ++i) {
-        const uint32_t counts = instance->DestinationOf(Scheduler::PeerOf(i), Scheduler::VcOf(i));
-        for (const Pdu* pdu = instance->scheduler.queue(i).pdus.head(); pdu != nullptr;
+        const uint32_t counts =
+            instance->tx.DestinationOf(Scheduler::PeerOf(i), Scheduler::VcOf(i));
+        for (const Pdu* pdu = instance->tx.scheduler.queue(i).pdus.head(); pdu != nullptr;
              pdu = pdu->next) {
           ++(pdu->credited ? held[counts] : packed[pdu->runs[0].queue]);
           ++queued;
         }
       }
-      if (queued != instance->queued) std::abort();
-      for (ConnectionIndex i = 0; i < instance->connections.size(); ++i) {
-        const Connection& connection = instance->connections[i];
-        held[instance->DestinationOf(instance->map.PeerOf(i), instance->map.VcOf(i))] +=
+      if (queued != instance->tx.queued) std::abort();
+      for (ConnectionIndex i = 0; i < instance->peers.connections.size(); ++i) {
+        const Connection& connection = instance->peers.connections[i];
+        held[instance->tx.DestinationOf(instance->map.PeerOf(i), instance->map.VcOf(i))] +=
             (connection.tx().lost() ? 0 : connection.in_flight().count()) +
-            (instance->last_given_up[i] != nullptr ? 1 : 0);
+            (instance->tx.last_given_up[i] != nullptr ? 1 : 0);
       }
       for (uint32_t i = 0; i < held.size(); ++i) {
-        if (instance->scheduler.queue(i).held != held[i]) std::abort();
-        of_instance += instance->held.SharedOf(held[i]);
+        if (instance->tx.scheduler.queue(i).held != held[i]) std::abort();
+        of_instance += instance->tx.held.SharedOf(held[i]);
         shared += port->shares->held.SharedOf(held[i]);
       }
-      if (!instance->held.Agrees(of_instance)) std::abort();
+      if (!instance->tx.held.Agrees(of_instance)) std::abort();
     }
     if (!port->shares->held.Agrees(shared)) std::abort();
   }
@@ -156,8 +161,7 @@ void ShareBook::CheckInvariants() const {
     if (port->shares != &port->own_shares) continue;
     uint64_t shared = 0;
     for (const QueueSlot& slot : lcore_.clients.queues()) {
-      if (slot.packed == 0 || lcore_.instances[slot.instance]->home().shares != port->shares)
-        continue;
+      if (slot.packed == 0 || &lcore_.instances[slot.instance]->tx.shares != port->shares) continue;
       shared += port->shares->packed.SharedOf(slot.packed);
     }
     if (!port->shares->packed.Agrees(shared)) std::abort();

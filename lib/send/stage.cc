@@ -23,7 +23,7 @@ constexpr uint32_t kBytesOfSessionInARow = 4096;
 // The VCs of which a PDU of the lane could be staged now, as far as its ports permit. If the lane
 // has several ports, PickPlane checks each of them for the PDU's own VC.
 inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
-  if (instance.lane_is_plane) return instance.ports[lane]->link.room();
+  if (instance.tx.lane_is_plane) return instance.ports[lane]->link.room();
   VcMask room = 0;
   for (const PortContext* port : instance.ports) {
     room |= port->link.room();
@@ -47,12 +47,12 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   // In strict mode PDUs on a lane that is not their plane's have to leave it, even from VCs without
   // room: so these VCs are served now and then.
   constexpr uint32_t kClosedEvery = 8;
-  const uint32_t vcs = instance.scheduler.WorkOf(lane);
+  const uint32_t vcs = instance.tx.scheduler.WorkOf(lane);
   const uint32_t planes =
-      instance.lane_is_plane ? 1u << lane : (1u << instance.map.plane_count()) - 1;
+      instance.tx.lane_is_plane ? 1u << lane : (1u << instance.map.plane_count()) - 1;
   NoteWaiting(instance, static_cast<PlaneMask>(planes), vcs & ~room, now);
   const uint32_t open = vcs & room;
-  if (instance.lanes() == 1) return open;
+  if (instance.tx.lanes == 1) return open;
   return open != 0 && ++closed_turns_ % kClosedEvery != 0 ? open : vcs;
 }
 
@@ -60,14 +60,14 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
 // NACK leaves once, and the PDUs behind it acknowledge.
 [[gnu::always_inline]] inline void Stager::StageSequenced(Instance& instance, const PathRef& path,
                                                           Pdu* first, uint32_t count) {
-  if (instance.seals()) [[unlikely]]
+  if (instance.sealing.on()) [[unlikely]]
     return StageSealed(instance, path, first, count);
-  Connection& connection = instance.connections[path.connection];
+  Connection& connection = instance.peers.connections[path.connection];
   PortContext& port = *instance.ports[path.plane];
-  const HeaderTemplate& header = instance.header(path.connection, path.vc);
+  const HeaderTemplate& header = instance.headers.At(path.connection, path.vc);
   RpsnField field = connection.rx().TakeRpsn();
   if (field.op == RhOp::kNack) [[unlikely]]
-    instance.counters.Add(Counter::kTxNacks);
+    instance.stats.counters.Add(Counter::kTxNacks);
   for (Pdu* pdu = first;;) {
     Pdu* const next = pdu->next;
     if (count > 1) __builtin_prefetch(next->commands - HeaderTemplate::kRoomBytes, 1);
@@ -85,15 +85,15 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
 // key counts as lost in transit.
 [[gnu::noinline]] void Stager::StageSealed(Instance& instance, const PathRef& path, Pdu* first,
                                            uint32_t count) {
-  Connection& connection = instance.connections[path.connection];
+  Connection& connection = instance.peers.connections[path.connection];
   PortContext& port = *instance.ports[path.plane];
-  const HeaderTemplate& header = instance.header(path.connection, path.vc);
+  const HeaderTemplate& header = instance.headers.At(path.connection, path.vc);
   const Sealing::Run run = Sealing::RunOf(instance, port, header, path.connection);
   const bool seals = run.peer.IsSealed();
   for (Pdu* pdu = first; count != 0; --count) {
     Pdu* const next = pdu->next;
     const RpsnField field = connection.rx().TakeRpsn();
-    if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
+    if (field.op == RhOp::kNack) instance.stats.counters.Add(Counter::kTxNacks);
     const PlainPdu plain =
         FinishPlain(header, pdu->commands, pdu->bytes, DataRh(instance, path.vc, pdu->psn, field));
     if (!seals) {
@@ -111,10 +111,10 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
 // sessions, PickSlot finds out whether one of them can send.
 [[gnu::always_inline]] inline PlaneIndex Stager::PlaneFor(const Instance& instance, uint32_t lane,
                                                           PeerIndex peer, Vc vc, uint32_t bytes) {
-  if (!instance.lane_is_plane) return PickPlane(instance, peer, vc, bytes);
+  if (!instance.tx.lane_is_plane) return PickPlane(instance, peer, vc, bytes);
   const PlaneIndex plane(lane);
-  const bool can = instance.has_groups() ? instance.MayTake(peer, plane, vc, bytes)
-                                         : instance.CanSend(peer, plane, vc, bytes);
+  const bool can = instance.map.has_groups() ? instance.MayTake(peer, plane, vc, bytes)
+                                             : instance.CanSend(peer, plane, vc, bytes);
   return can ? plane : PeerPaths::kNoPlane;
 }
 
@@ -122,18 +122,18 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
 [[gnu::always_inline]] inline void Stager::ArmFirst(Instance& instance, ConnectionIndex number,
                                                     PeerIndex peer, PlaneIndex plane, Time now) {
   lcore_.timers.ArmConnection(instance, number);
-  if (instance.own.has_sessions) instance.own.OnBusy(plane);
-  PlaneSession& session = instance.session(peer, plane);
+  if (instance.peers.own.has_sessions) instance.peers.own.OnBusy(plane);
+  PlaneSession& session = instance.peers.session(peer, plane);
   if (!session.up()) return;
   bool moved = session.OnTraffic(now, instance.params.paths);
-  if (instance.has_groups()) {
-    moved |= instance.GroupOf(peer, plane).OnTraffic(now, instance.params.paths.sessions);
+  if (instance.map.has_groups()) {
+    moved |= instance.peers.group(peer, plane).OnTraffic(now, instance.params.paths.sessions);
   }
   if (moved) lcore_.timers.ArmSession(instance, peer, plane);
 }
 
 [[gnu::always_inline]] inline void Stager::CountNew(Instance& instance, const Run& run) {
-  HistogramBlock& histograms = instance.histograms;
+  HistogramBlock& histograms = instance.stats.histograms;
   uint32_t commands = 0;
   uint32_t alike = 0;  // PDUs with as many commands as the PDU before
   const Pdu* pdu = run.pdus.head();
@@ -148,9 +148,9 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
     ++alike;
   }
   histograms[HistogramId::kPduCommands].Record(of_each, alike);
-  instance.counters.Add(Counter::kTxPdus, run.count);
-  instance.counters.Add(Counter::kTxCommands, commands);
-  instance.counters.Add(Counter::kTxCommandBytes, run.bytes);
+  instance.stats.counters.Add(Counter::kTxPdus, run.count);
+  instance.stats.counters.Add(Counter::kTxCommands, commands);
+  instance.stats.counters.Add(Counter::kTxCommandBytes, run.bytes);
 }
 
 // Returns the lines that PDUs take of the credit granted by their destination.
@@ -160,18 +160,19 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 
 [[gnu::always_inline]] inline void Stager::Sequence(Instance& instance, const Run& run,
                                                     const PathRef& path, Time now) {
-  Connection& connection = instance.connections[path.connection];
+  Connection& connection = instance.peers.connections[path.connection];
   if (run.count == 1) {
     connection.tx().OnSend(run.pdus.head(), now, instance.params.transport);
   } else {
     PduList pdus = run.pdus;
     connection.tx().OnSend(pdus, run.count, run.bytes, now, instance.params.transport);
   }
-  instance.OnLeft(path.peer, path.plane, run.count, run.bytes);
-  if (instance.has_groups()) [[unlikely]]
-    instance.GroupOf(path.peer, path.plane).OnTaken(run.count, run.bytes);
-  if (instance.is_paced) {
-    congestion_.OnSent(instance, path.connection, instance.OctetsOf(run.count, run.bytes), now);
+  instance.tx.OnLeft(run.count, run.bytes);
+  instance.peers.CountIn(path.peer, path.plane, run.bytes);
+  if (instance.map.has_groups()) [[unlikely]]
+    instance.peers.group(path.peer, path.plane).OnTaken(run.count, run.bytes);
+  if (instance.tx.is_paced) {
+    congestion_.OnSent(instance, path.connection, instance.tx.OctetsOf(run.count, run.bytes), now);
   }
   if (connection.in_flight().count() == run.count) {
     ArmFirst(instance, path.connection, path.peer, path.plane, now);
@@ -182,18 +183,18 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 // other queue waits for a turn.
 [[gnu::always_inline]] inline uint32_t Stager::MaxInARow(const Instance& instance, uint32_t lane,
                                                          const PathRef& path) const {
-  if (run_queue_.size() != 1 || instance.scheduler.HasWork(lane)) return 1;
+  if (run_queue_.size() != 1 || instance.tx.scheduler.HasWork(lane)) return 1;
   // A few PDUs that could take any plane are divided among the planes, and among the sessions if
   // one is better than others.
   uint32_t max = kBurst;
-  if (instance.spreads) {
-    uint32_t share = instance.map.PerPlane(instance.queued) / 2;
-    if (instance.has_groups()) [[unlikely]]
-      share =
-          std::min(share, std::max(instance.GroupOf(path.peer, path.plane).MaxInRun(), share >> 1));
+  if (instance.tx.spreads) {
+    uint32_t share = instance.map.PerPlane(instance.tx.queued) / 2;
+    if (instance.map.has_groups()) [[unlikely]]
+      share = std::min(
+          share, std::max(instance.peers.group(path.peer, path.plane).MaxInRun(), share >> 1));
     max = std::clamp(share, 1u, kPdusInARow);
   }
-  const Connection& connection = instance.connections[path.connection];
+  const Connection& connection = instance.peers.connections[path.connection];
   return std::min({max, instance.ports[path.plane]->link.RoomOf(path.vc),
                    connection.tx().WindowLeft(instance.params.transport),
                    ShareBook::RoomOf(instance, path.peer, path.vc)});
@@ -202,10 +203,11 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 // Takes the first PDU, which may leave, and the PDUs behind it that need no decision of their own.
 [[gnu::always_inline]] inline Stager::Run Stager::TakeRun(const Instance& instance, TxQueue& queue,
                                                           const PathRef& path, uint32_t max) {
-  const Connection& connection = instance.connections[path.connection];
+  const Connection& connection = instance.peers.connections[path.connection];
   uint32_t most_bytes = UINT32_MAX;
-  if (instance.spreads) most_bytes = instance.has_groups() ? kBytesOfSessionInARow : kBytesInARow;
-  if (instance.is_paced)
+  if (instance.tx.spreads)
+    most_bytes = instance.map.has_groups() ? kBytesOfSessionInARow : kBytesInARow;
+  if (instance.tx.is_paced)
     most_bytes =
         std::min(most_bytes, CongestionUse::BytesFor(instance, path.peer, path.plane, max));
   Pdu* last = queue.pdus.head();
@@ -246,7 +248,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
                                                     const PathRef& path, Run run, Time now) {
   Pdu* const first = run.pdus.head();
   queue.credit -= ChargeOf(queue, run.lines);
-  instance.OnTaken(queue, run.count, run.bytes);
+  instance.tx.OnTaken(queue, run.count, run.bytes);
   CountNew(instance, run);
   Sequence(instance, run, path, now);
   completions_.OnLeft(instance, path.peer, path.vc, first, run.count);
@@ -259,9 +261,9 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   Pdu* const pdu = FreeOfDevice(instance, queue.pdus.PopFront());
   Run run{.pdus = {}, .count = 1, .bytes = pdu->bytes, .lines = pdu->lines};
   run.pdus.PushBack(pdu);
-  instance.OnTaken(queue, 1, run.bytes);
+  instance.tx.OnTaken(queue, 1, run.bytes);
   Sequence(instance, run, path, now);
-  instance.counters.Add(Counter::kTxMoved);
+  instance.stats.counters.Add(Counter::kTxMoved);
   StageSequenced(instance, path, pdu, 1);
 }
 
@@ -269,12 +271,12 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 // sessions takes the PDU.
 [[gnu::always_inline]] inline bool Stager::StageOn(Instance& instance, uint32_t lane,
                                                    uint32_t index, PlaneIndex plane, Time now) {
-  TxQueue& queue = instance.scheduler.queue(index);
+  TxQueue& queue = instance.tx.scheduler.queue(index);
   const Pdu* const pdu = queue.pdus.head();
   const PeerIndex peer = Scheduler::PeerOf(index);
   const Vc vc = Scheduler::VcOf(index);
   SessionIndex slot = 0;
-  if (instance.has_groups()) [[unlikely]] {
+  if (instance.map.has_groups()) [[unlikely]] {
     slot = PickSlot(instance, queue, peer, plane, vc, pdu->bytes);
     if (slot == kNoSlot) return false;
   }
@@ -291,14 +293,14 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 // Whether the first PDU of the queue may leave, and by which plane. `room`: of the lane.
 [[gnu::always_inline]] inline Stager::Admission Stager::Admit(Instance& instance, uint32_t lane,
                                                               uint32_t index, VcMask room) {
-  TxQueue& queue = instance.scheduler.queue(index);
+  TxQueue& queue = instance.tx.scheduler.queue(index);
   const PeerIndex peer = Scheduler::PeerOf(index);
   const Vc vc = Scheduler::VcOf(index);
   if (queue.pdus.empty() || queue.lane != lane) [[unlikely]]
     return {Verdict::kNotHere};
   if ((room >> vc & 1) == 0) [[unlikely]]
     return {Verdict::kNoRoom};
-  if (instance.has_homes && BeginsElsewhere(instance, queue, lane, peer, vc)) [[unlikely]]
+  if (instance.tx.has_homes && BeginsElsewhere(instance, queue, lane, peer, vc)) [[unlikely]]
     return {Verdict::kNotHere};
   const Pdu* const pdu = queue.pdus.head();
   const PlaneIndex plane = PlaneFor(instance, lane, peer, vc, pdu->bytes);
@@ -314,7 +316,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
     if (plane == kPlaneFull) [[unlikely]]
       return {Verdict::kPlanesFull};
   }
-  if (instance.seals() && !instance.home().link.frames().Has(kBurst)) [[unlikely]]
+  if (instance.sealing.on() && !instance.home().link.frames().Has(kBurst)) [[unlikely]]
     return {Verdict::kNoRoom};
   return {Verdict::kSend, plane};
 }
@@ -322,7 +324,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 // Serves one queue of a lane that has work.
 [[gnu::always_inline]] inline Stager::Turn Stager::StageOne(Instance& instance, uint32_t lane,
                                                             Time now) {
-  Scheduler& scheduler = instance.scheduler;
+  Scheduler& scheduler = instance.tx.scheduler;
   const VcMask room = RoomFor(instance, lane);
   uint32_t vcs = scheduler.WorkOf(lane);
   if ((vcs & ~room) != 0) [[unlikely]] {
@@ -351,7 +353,8 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
       credit_use_.Wait(instance, index, now);
       break;
     case Verdict::kPlanesFull:
-      NoteWaiting(instance, instance.paths[Scheduler::PeerOf(index)].choice[Scheduler::VcOf(index)],
+      NoteWaiting(instance,
+                  instance.peers.paths[Scheduler::PeerOf(index)].choice[Scheduler::VcOf(index)],
                   1u << Scheduler::VcOf(index), now);
       [[fallthrough]];
     case Verdict::kNoRoom:
@@ -370,7 +373,7 @@ bool Stager::StageRetransmissions(bool all, Time now) {
     const uint32_t end = port->link.ShareOfRetransmissions(all);
     for (; port->link.HasRoomBelow(end) && !port->retransmit.empty(); staged = true) {
       const Instance& instance = *lcore_.instances[port->retransmit.front().instance];
-      if (instance.seals() && !instance.home().link.frames().Has(1)) [[unlikely]]
+      if (instance.sealing.on() && !instance.home().link.frames().Has(1)) [[unlikely]]
         break;
       StageRetransmission(*port, now);
     }
@@ -390,7 +393,7 @@ bool Stager::StagePdus(Time now) {
     const RunQueue::LaneRef ref = run_queue_.front();
     Instance& instance = *instances[ref.instance];
     // An instance that is down leaves the list until it is up.
-    const bool has_work = !instance.down && instance.scheduler.HasWork(ref.lane);
+    const bool has_work = !instance.down && instance.tx.scheduler.HasWork(ref.lane);
     Turn turn = has_work ? Turn::kMore : Turn::kDone;
     while (turn == Turn::kMore) {
       turn = StageOne(instance, ref.lane, now);
@@ -422,12 +425,13 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
                                     PeerIndex peer, Vc vc) {
   const ConnectionIndex number =
       instance.map.At(peer, PlaneIndex(lane), SessionIndex(queue.slot), vc);
-  if (instance.connections[number].in_flight().count() != 0) [[likely]]
+  if (instance.peers.connections[number].in_flight().count() != 0) [[likely]]
     return false;
   if (!instance.peers[peer].choice().placement().OnFlowBegins(vc)) return false;
   const uint32_t vcs = instance.map.VcsOf(number);
-  instance.SetLane(peer, vcs, PlaneIndex(instance.paths[peer].home[instance.map.VcOf(number)]));
-  instance.counters.Add(Counter::kFlowRebinds);
+  instance.tx.SetLane(peer, vcs,
+                      PlaneIndex(instance.peers.paths[peer].home[instance.map.VcOf(number)]));
+  instance.stats.counters.Add(Counter::kFlowRebinds);
   return true;
 }
 
@@ -435,10 +439,10 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
 [[gnu::noinline]] void Stager::BlockQueue(Instance& instance, uint32_t index) {
   RunQueue::Block(instance, index);
   const PeerIndex peer = Scheduler::PeerOf(index);
-  if (instance.is_paced) {
-    congestion_.OnBlocked(instance, peer, instance.scheduler.queue(index).pdus.head()->bytes);
+  if (instance.tx.is_paced) {
+    congestion_.OnBlocked(instance, peer, instance.tx.scheduler.queue(index).pdus.head()->bytes);
   }
-  if (instance.paths[peer].usable != 0 || waiting_.size() == max_waiting_) return;
+  if (instance.peers.paths[peer].usable != 0 || waiting_.size() == max_waiting_) return;
   waiting_.push_back({.instance = instance.number, .peer = peer});
 }
 
@@ -461,27 +465,27 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
   port.retransmit.pop_front();
   Instance& instance = *lcore_.instances[ref.instance];
   if (instance.down) {
-    instance.flags[ref.connection] &= static_cast<uint8_t>(~Instance::kOnRetransmit);
+    instance.tx.flags[ref.connection] &= static_cast<uint8_t>(~TransmitState::kOnRetransmit);
     return;
   }
-  Connection& connection = instance.connections[ref.connection];
+  Connection& connection = instance.peers.connections[ref.connection];
   if (connection.in_flight().HasRetransmission() &&
       !port.link.IsOpen(connection.in_flight().next_retransmission()->vc)) [[unlikely]] {
     NoteWaiting(instance, PlaneMask(1u << instance.map.PlaneOf(ref.connection)),
                 1u << connection.in_flight().next_retransmission()->vc, now);
     return port.paused_retransmit.push_back(ref);
   }
-  if (instance.is_paced && connection.in_flight().HasRetransmission() &&
+  if (instance.tx.is_paced && connection.in_flight().HasRetransmission() &&
       congestion_.DefersRetransmission(instance, ref.connection)) [[unlikely]] {
     return;
   }
   if (connection.in_flight().HasRetransmission()) {
     Pdu* pdu = connection.tx().TakeRetransmission(now, instance.params.transport);
     if (!pdu->note.staged()) {
-      if (instance.is_paced) {
-        congestion_.OnSent(instance, ref.connection, instance.OctetsOf(1, pdu->bytes), now);
+      if (instance.tx.is_paced) {
+        congestion_.OnSent(instance, ref.connection, instance.tx.OctetsOf(1, pdu->bytes), now);
       }
-      instance.counters.Add(Counter::kTxRetransmissions);
+      instance.stats.counters.Add(Counter::kTxRetransmissions);
       connection.tx().CountRetransmission();
       // A frame that the device may still read is sent again unchanged.
       if (!pdu->sealed && port.link.IsBusy(FrameOf(pdu))) {
@@ -498,7 +502,7 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
   if (connection.in_flight().HasRetransmission()) {
     port.retransmit.push_back(ref);
   } else {
-    instance.flags[ref.connection] &= static_cast<uint8_t>(~Instance::kOnRetransmit);
+    instance.tx.flags[ref.connection] &= static_cast<uint8_t>(~TransmitState::kOnRetransmit);
     run_queue_.Unblock(instance, ref.connection);
   }
 }
@@ -511,13 +515,13 @@ void Stager::Resume(PortContext& port) {
 }
 
 void Stager::WantRetransmission(Instance& instance, ConnectionIndex number) {
-  uint8_t& flags = instance.flags[number];
-  if (instance.is_paced && instance.connections[number].tx().TakeGoBack()) {
+  uint8_t& flags = instance.tx.flags[number];
+  if (instance.tx.is_paced && instance.peers.connections[number].tx().TakeGoBack()) {
     congestion_.OnGoBack(instance, number, lcore_.now);
   }
-  if ((flags & Instance::kOnRetransmit) != 0) return;
-  flags |= Instance::kOnRetransmit;
-  instance.counters.Add(Counter::kGoBacks);
+  if ((flags & TransmitState::kOnRetransmit) != 0) return;
+  flags |= TransmitState::kOnRetransmit;
+  instance.stats.counters.Add(Counter::kGoBacks);
   const PlaneIndex plane = instance.map.PlaneOf(number);
   instance.ports[plane]->retransmit.push_back({instance.number, number});
 }

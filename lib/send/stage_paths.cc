@@ -10,12 +10,13 @@ namespace suede {
 // has to wait for a connection, kPlaneFull if it has to wait for room.
 [[gnu::noinline]] PlaneIndex Stager::PickPlane(const Instance& instance, PeerIndex peer, Vc vc,
                                                uint32_t bytes) {
-  const PeerPaths& paths = instance.paths[peer];
+  const PeerPaths& paths = instance.peers.paths[peer];
   uint32_t left = paths.choice[vc];
   PlaneIndex verdict = PeerPaths::kNoPlane;
   while (left != 0) {
-    const PlaneIndex plane = paths.Choose(static_cast<PlaneMask>(left), instance.own.inflight_bytes,
-                                          instance.own.shares, bytes);
+    const PlaneIndex plane =
+        paths.Choose(static_cast<PlaneMask>(left), instance.peers.own.inflight_bytes,
+                     instance.peers.own.shares, bytes);
     if (!instance.ports[plane]->link.HasRoom(vc)) {
       verdict = kPlaneFull;
     } else if (instance.CanSend(peer, plane, vc, bytes)) {
@@ -30,13 +31,14 @@ namespace suede {
 // if no PDU is in flight that this PDU could overtake.
 [[gnu::noinline]] SessionIndex Stager::PickSlot(Instance& instance, TxQueue& queue, PeerIndex peer,
                                                 PlaneIndex plane, Vc vc, uint32_t bytes) {
-  SessionGroup& group = instance.GroupOf(peer, plane);
-  if (instance.spreads) {
-    return instance.RunGoesOn(peer, plane, vc, bytes) ? group.run_slot()
-                                                      : BeginRun(instance, peer, plane, vc, bytes);
+  SessionGroup& group = instance.peers.group(peer, plane);
+  if (instance.tx.spreads) {
+    return instance.peers.RunGoesOn(peer, plane, vc, bytes)
+               ? group.run_slot()
+               : BeginRun(instance, peer, plane, vc, bytes);
   }
   const SessionIndex slot(queue.slot);
-  const Connection& bound = instance.connections[instance.map.At(peer, plane, slot, vc)];
+  const Connection& bound = instance.peers.connections[instance.map.At(peer, plane, slot, vc)];
   if (bound.in_flight().count() != 0) {
     const bool open = (group.open() >> slot & 1) != 0;
     return open && bound.tx().CanSend(bytes, instance.params.transport) ? slot : kNoSlot;
@@ -50,19 +52,19 @@ namespace suede {
 SessionIndex Stager::BeginRun(Instance& instance, PeerIndex peer, PlaneIndex plane, Vc vc,
                               uint32_t bytes) {
   const SessionIndex best = BestSlot(instance, peer, plane, vc, bytes);
-  if (best != kNoSlot) instance.GroupOf(peer, plane).BeginRun(best);
+  if (best != kNoSlot) instance.peers.group(peer, plane).BeginRun(best);
   return best;
 }
 
 // Returns the session with the least expected delay among those that can take a PDU.
 SessionIndex Stager::BestSlot(const Instance& instance, PeerIndex peer, PlaneIndex plane, Vc vc,
                               uint32_t bytes) {
-  const SessionGroup& group = instance.GroupOf(peer, plane);
+  const SessionGroup& group = instance.peers.group(peer, plane);
   SessionIndex best = kNoSlot;
   uint64_t min = UINT64_MAX;
   for (SlotMask left = group.open(); left != 0; left &= left - 1) {
     const auto slot = Lowest<SessionIndex>(left);
-    const Connection& one = instance.connections[instance.map.At(peer, plane, slot, vc)];
+    const Connection& one = instance.peers.connections[instance.map.At(peer, plane, slot, vc)];
     const uint64_t delay = (uint64_t{one.in_flight().bytes()} + bytes) * group.slot(slot).weight;
     if (delay >= min || !one.tx().CanSend(bytes, instance.params.transport)) continue;
     best = slot;

@@ -300,8 +300,8 @@ TEST_F(AdminTest, AQueueIsLeavingUntilWhatItHoldsIsTaken) {
 
 TEST_F(AdminTest, ConnectionsCountWhatTheyCarry) {
   StartPair();
-  const Connection& out = a->pipeline->instance(0).connections[0];
-  const Connection& in = b->pipeline->instance(0).connections[0];
+  const Connection& out = a->pipeline->instance(0).peers.connections[0];
+  const Connection& in = b->pipeline->instance(0).peers.connections[0];
   EXPECT_EQ(out.tx().tx_pdus(), 1u);
   EXPECT_EQ(in.rx().rx_pdus(), 1u);
   EXPECT_EQ(out.tx().retransmissions(), 0u);
@@ -344,7 +344,7 @@ TEST_F(MismatchTest, AHelloThatIsNotVerifiedDeclaresNoMismatch) {
   Inject({Control(hello)});
   EXPECT_EQ(host->Count(Counter::kHelloMismatch), 0u);
   EXPECT_EQ(host->Count(Counter::kRxHelloUnverified), 1u);
-  const Handshake& handshake = InstanceAt(0).peers[InstanceAt(0).peer_of_xpu[1]].handshake();
+  const Handshake& handshake = InstanceAt(0).peers[InstanceAt(0).peers.OfXpu(1)].handshake();
   EXPECT_TRUE(handshake.associated());
   // The peer is asked to prove it.
   const std::vector<Sent> sent = TakeSent();

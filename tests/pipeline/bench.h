@@ -276,7 +276,7 @@ class ByHandTest : public PipelineTest {
   // A HELLO of the peer that answers the last one of an instance and knows it: both are associated
   // then, the peer's first PSN is 0, and the host's is FirstPsn.
   Hello HelloTo(const Instance& instance, uint64_t identity = 5, uint16_t peer = 1) const {
-    const Handshake& handshake = instance.peers[instance.peer_of_xpu[peer]].handshake();
+    const Handshake& handshake = instance.peers[instance.peers.OfXpu(peer)].handshake();
     return {.identities = {.own = identity, .peer = handshake.identities().own},
             .nonce = 77,
             .echo = handshake.nonce(),
@@ -288,7 +288,7 @@ class ByHandTest : public PipelineTest {
     const Instance& instance = InstanceAt(destination);
     met_ = HelloTo(instance, 5, peer);
     Inject({Control(met_, peer, destination, port)});
-    ASSERT_TRUE(instance.peers[instance.peer_of_xpu[peer]].handshake().associated());
+    ASSERT_TRUE(instance.peers[instance.peers.OfXpu(peer)].handshake().associated());
   }
   // The identities between XPU 1 and the instance that it has met last.
   Identities Met() const { return met_.identities; }

@@ -112,10 +112,10 @@ class Rig : public SteeredTest {
     host->pipeline->port_counters().AddTo(sum);
     out << FormatCounters(sum, true) << '\n';
     const Instance& instance = host->pipeline->instance(0);
-    for (const RxCredit& credit : instance.rx_credit.queues) {
+    for (const RxCredit& credit : instance.rx.credit.queues) {
       out << credit.accepted << '/' << credit.limit << '/' << credit.widest << ' ';
     }
-    for (const CreditFeed& feed : instance.rx_credit.feeds)
+    for (const CreditFeed& feed : instance.rx.credit.feeds)
       out << feed.promised << '+' << feed.kept_lines << ' ';
     return out.str();
   }

@@ -46,8 +46,8 @@ class CongestionTest : public PipelineTest {
                 SendResult::kOk);
     }
   }
-  const CongestionContext& Context() const { return a->pipeline->instance(0).congestion[0]; }
-  uint32_t OctetsOfPdu() const { return a->pipeline->instance(0).OctetsOf(1, 264); }
+  const CongestionContext& Context() const { return a->pipeline->instance(0).tx.contexts[0]; }
+  uint32_t OctetsOfPdu() const { return a->pipeline->instance(0).tx.OctetsOf(1, 264); }
 
  public:
   // The CONGESTION that a frame carries, if it does.
@@ -395,7 +395,8 @@ TEST_F(GrantsByHandTest, GrantsFollowTheSpeedOfTheLink) {
     EXPECT_GT(granted, 0.3 * speed);
     EXPECT_LT(granted, 1.05 * speed);
     const auto bps = static_cast<uint64_t>(speed * 1e9);
-    EXPECT_EQ(host->pipeline->instance(0).own.link_bps[0], bps) << "weights are measured by it";
+    EXPECT_EQ(host->pipeline->instance(0).peers.own.link_bps[0], bps)
+        << "weights are measured by it";
   };
   host->port->faults().bits_per_ns = 1;
   expect_follows(1);
@@ -577,17 +578,17 @@ class EchoesByHandTest : public ByHandTest {
   // The window after the PDUs in flight are acknowledged, behind the echo.
   uint64_t WindowAfter(const Congestion& echo) {
     const Instance& instance = host->pipeline->instance(0);
-    while (instance.queued < 16) {
+    while (instance.tx.queued < 16) {
       client_->Send(TestCommand(8, 256, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
       Run(microseconds(2));
     }
     Run(wait_ += microseconds(1));
     ReliabilityHeader ack = Rh();
     ack.op = RhOp::kAck;
-    ack.rpsn = instance.connections[0].in_flight().next_psn().Plus(-1);
+    ack.rpsn = instance.peers.connections[0].in_flight().next_psn().Plus(-1);
     Inject({Of(echo), Build(ack, {})});
     TakeSent();
-    return instance.congestion[0].window_octets();
+    return instance.tx.contexts[0].window_octets();
   }
 
  private:
@@ -620,7 +621,7 @@ TEST_F(EchoesByHandTest, AnEchoSaysWhatIsNewSinceTheLastOne) {
 TEST_F(EchoesByHandTest, MarksCountForTheSessionsThatTheEchoNames) {
   params.sessions = 4;
   StartSender();
-  const SessionGroup& group = host->pipeline->instance(0).groups[0];
+  const SessionGroup& group = host->pipeline->instance(0).peers.groups[0];
   ASSERT_EQ(group.count(), 4u);
   ASSERT_EQ(group.open(), 1u);
   Inject({Of({.received = 10, .marked = 4, .sessions = 2})});
@@ -651,10 +652,10 @@ TEST_F(CongestionTest, GoBackOfOneVcLeavesThePdusOfOthersInFlight) {
   RunUntil(
       [&] {
         uint64_t unacked = 0;
-        for (const Connection& connection : instance.connections) {
+        for (const Connection& connection : instance.peers.connections) {
           if (connection.in_flight().HasRetransmission()) continue;
           unacked +=
-              instance.OctetsOf(connection.in_flight().count(), connection.in_flight().bytes());
+              instance.tx.OctetsOf(connection.in_flight().count(), connection.in_flight().bytes());
         }
         EXPECT_GE(Context().in_flight(), unacked);
         return false;

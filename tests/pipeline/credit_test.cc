@@ -20,7 +20,7 @@ class CreditTest : public PipelineTest {
     }
   }
   static uint32_t Promised(const Host& host, uint32_t vc) {
-    return host.pipeline->instance(0).rx_credit.feeds[vc].promised;
+    return host.pipeline->instance(0).rx.credit.feeds[vc].promised;
   }
 
   Host* a = nullptr;
@@ -98,7 +98,7 @@ TEST_F(CreditTest, AClientThatDiesInMidBurstStopsNoOtherVc) {
   size_t got = 0;
   EXPECT_TRUE(RunUntil([&] { return (got += heir.Receive(0).size()) == 220 - delivered; }))
       << got << " of " << 220 - delivered << ", kept "
-      << b->pipeline->instance(0).unclaimed_count[0] << ", promised " << Promised(*b, 0)
+      << b->pipeline->instance(0).rx.unclaimed_count[0] << ", promised " << Promised(*b, 0)
       << ", waits " << a->Count(Counter::kTxWaitsCredit);
   EXPECT_EQ(b->Count(Counter::kRxNotReady), 0u);
   RunUntil([&] { return a->pipeline->IsQuiet(); });
@@ -178,7 +178,7 @@ class ManyFeedsTest : public CreditTest {
   void ExpectOnDemandAsks() const {
     uint32_t on_demand = 0;
     for (uint32_t i = 0; i < kInstances; ++i) {
-      const RxCredit& credit = b->pipeline->instance(i).rx_credit.queues[0];
+      const RxCredit& credit = b->pipeline->instance(i).rx.credit.queues[0];
       if (!credit.on_demand) continue;
       ++on_demand;
       EXPECT_LT(static_cast<int32_t>(credit.limit - credit.renew_at), 0) << i;
@@ -193,10 +193,10 @@ class ManyFeedsTest : public CreditTest {
     EXPECT_EQ(Exchange(1, 1), size_t{kInstances});
     for (uint16_t xpu = 0; xpu < kInstances; ++xpu) Send(*ca, 3, xpu, 0);
     Run(milliseconds(20));
-    const CreditRing& ring = *b->pipeline->instance(0).rx_credit.ring[0];
+    const CreditRing& ring = *b->pipeline->instance(0).rx.credit.ring[0];
     EXPECT_GT(ring.waiting, down);
     uint32_t next = ring.first_waiting;
-    for (; down != 0; --down, next = b->pipeline->instance(next).rx_credit.feeds[0].next_waiting) {
+    for (; down != 0; --down, next = b->pipeline->instance(next).rx.credit.feeds[0].next_waiting) {
       Ask(*b, Switch(OutOfService::kInstance, false, next));
     }
     EXPECT_FALSE(cb->Receive(0).empty());
@@ -259,7 +259,7 @@ TEST_F(ManyFeedsTest, AFullRingIsOneStop) {
     for (int i = 0; i < 3; ++i) ca->Send(TestCommand(8, 16, 1), xpu, 0);
   }
   Run(milliseconds(20));
-  const CreditRing& ring = *b->pipeline->instance(0).rx_credit.ring[0];
+  const CreditRing& ring = *b->pipeline->instance(0).rx.credit.ring[0];
   EXPECT_GT(ring.waiting, kInstances / 2);
   EXPECT_TRUE(ring.listed);
   size_t got = 0;
@@ -392,7 +392,7 @@ class CreditByHandTest : public ByHandTest {
     credit.identities = met;
     return Control(credit);
   }
-  uint32_t Promised() const { return host->pipeline->instance(0).rx_credit.feeds[0].promised; }
+  uint32_t Promised() const { return host->pipeline->instance(0).rx.credit.feeds[0].promised; }
   void InjectPdu(uint16_t psn, uint8_t seed = 1) { Inject({Build(Rh(psn, 0), Command(seed))}); }
   struct Seen {
     std::vector<Credit> credits;
@@ -554,7 +554,7 @@ TEST_F(CreditByHandTest, LinesThatNeverCameAreUsedAgainOnce) {
   answer.rpsn = FirstPsn().Plus(1);
   ASSERT_TRUE(RunUntil([&] {
     Inject({Build(answer, {})});
-    return !host->pipeline->instance(0).connections[0].tx().lost();
+    return !host->pipeline->instance(0).peers.connections[0].tx().lost();
   }));
   See();
   client.Send(TestCommand(8, 256, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
@@ -577,7 +577,7 @@ TEST_F(CreditByHandTest, LinesThatNeverCameAreUsedAgainOnce) {
   Inject({Of({.vc = 0, .grant = true, .limit = 6, .accepted = 1, .sent = 1})});
   ASSERT_EQ(See().pdus, 1u);
   answer.op = RhOp::kAck;
-  ASSERT_EQ(host->pipeline->instance(0).connections[0].in_flight().oldest_psn(), answer.rpsn);
+  ASSERT_EQ(host->pipeline->instance(0).peers.connections[0].in_flight().oldest_psn(), answer.rpsn);
   Inject({Build(answer, {})});
   // Nothing is in doubt any more.
   Inject({Of({.vc = 0, .grant = true, .limit = 6, .accepted = 1, .sent = 6})});

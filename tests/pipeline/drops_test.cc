@@ -435,7 +435,7 @@ class SessionFloodTest : public ByHandTest {
     ASSERT_EQ(Group().count(), kSessions);
     TakeSent();
   }
-  const SessionGroup& Group() const { return host->pipeline->instance(0).groups[0]; }
+  const SessionGroup& Group() const { return host->pipeline->instance(0).peers.groups[0]; }
   // A good PDU but for its source port.
   std::vector<uint8_t> From(uint32_t source_port) const {
     std::vector<uint8_t> frame = Build(Rh(), Command(1));

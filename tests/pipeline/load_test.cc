@@ -229,7 +229,7 @@ TEST_F(LoadTest, PlanesCountTogether) {
                                               .inflight_pdus = 40,
                                               .inflight_bytes = inflight}));
   for (SimPort* port : b.ports) port->faults().loss = 0;
-  ASSERT_TRUE(RunUntil([&] { return a.pipeline->instance(0).inflight == 0; }));
+  ASSERT_TRUE(RunUntil([&] { return a.pipeline->instance(0).tx.inflight == 0; }));
   EXPECT_EQ(receiver.Receive(0).size(), 41u);
   for (uint8_t plane = 0; plane < 2; ++plane) {
     EXPECT_EQ(StateOf(client).flags, 0u);

@@ -65,7 +65,7 @@ TEST_F(ObservationTest, PromisedLinesAreThoseOfAllVcs) {
   Statuses(sender, 1);
   Run(milliseconds(11));
   uint64_t promised = 0;
-  for (const CreditFeed& feed : b.pipeline->instance(0).rx_credit.feeds) promised += feed.promised;
+  for (const CreditFeed& feed : b.pipeline->instance(0).rx.credit.feeds) promised += feed.promised;
   EXPECT_GT(promised, 0);
   EXPECT_EQ(Shown(b, Gauge::kPromisedLines), promised);
 }
@@ -78,7 +78,7 @@ TEST_F(ObservationTest, TheSpeedOfALinkIsReadWhenItComesUp) {
   Run(milliseconds(11));
   a.port->SetLink(true);
   Run(milliseconds(11));
-  EXPECT_EQ(a.pipeline->instance(0).own.link_bps[0], 25'000'000'000u);
+  EXPECT_EQ(a.pipeline->instance(0).peers.own.link_bps[0], 25'000'000'000u);
 }
 
 // More often than gauges are published, when the speeds of all links are read.
@@ -92,7 +92,7 @@ TEST_F(ObservationTest, TheSpeedOfAPlanesLinkIsReadAtOnce) {
     Run(microseconds(200));
     a.port->SetLink(true);
     Run(microseconds(200));
-    EXPECT_EQ(a.pipeline->instance(0).own.link_bps[0], speed * uint64_t{1'000'000'000});
+    EXPECT_EQ(a.pipeline->instance(0).peers.own.link_bps[0], speed * uint64_t{1'000'000'000});
   }
 }
 

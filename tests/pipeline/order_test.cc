@@ -89,7 +89,7 @@ TEST_F(OrderTest, AFailoverOfStrictPlanesKeepsIt) {
   planes = 2;
   StartPair();
   const auto carried = [&](uint32_t plane) {
-    return a->pipeline->instance(0).connections[plane].tx().tx_pdus();
+    return a->pipeline->instance(0).peers.connections[plane].tx().tx_pdus();
   };
   uint32_t dead = 0, before = 0;
   for (uint8_t i = 1; i <= kCommands; ++i) {

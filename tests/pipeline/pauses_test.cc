@@ -34,7 +34,7 @@ TEST_F(PausedPortTest, APauseIsNoTry) {
     for (uint64_t tag = 0; tag < 5; ++tag) ca->SendTagged(tag, 1);
     Run(pause);
     EXPECT_TRUE(ca->Completions().empty());
-    EXPECT_FALSE(a->pipeline->instance(0).connections[0].tx().lost());
+    EXPECT_FALSE(a->pipeline->instance(0).peers.connections[0].tx().lost());
     a->port->SetPaused(false);
     EXPECT_EQ(Statuses(*ca, 5), std::vector<int>(5, kOk));
     EXPECT_EQ(cb->Receive().size(), 5u);

@@ -318,7 +318,7 @@ TEST_F(PeersTest, NumbersAfterARestartAreFarFromThoseBefore) {
   ca->SendTagged(0, 1);
   ASSERT_EQ(Statuses(*ca, 1), std::vector<int>{kOk});
   for (uint64_t restart = 1; restart <= 8; ++restart) {
-    const Psn old = a->pipeline->instance(0).connections[0].in_flight().next_psn();
+    const Psn old = a->pipeline->instance(0).peers.connections[0].in_flight().next_psn();
     Boot(*b, 2);
     Client& reborn = Attach(*b);
     reborn.SendTagged(0, 0);

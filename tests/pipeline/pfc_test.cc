@@ -256,7 +256,7 @@ TEST_F(PfcTest, AnotherPlaneTakesPdusOfAPausedVcWhereOrderPermits) {
     Start();
     Run(milliseconds(10));
     cb->Receive(0);
-    const uint32_t home = a->pipeline->instance(0).paths[0].home[0];
+    const uint32_t home = a->pipeline->instance(0).peers.paths[0].home[0];
     size_t got = 0;
     SendOn(0, 1);
     PauseFor(a->ports[home], ClassBit(0), milliseconds(20), [&] {
@@ -283,7 +283,7 @@ TEST_F(PfcTest, APlaneWhoseAcknowledgementsArePausedForTooLongFailsOver) {
   params.transport.pause_limit = milliseconds(3);
   Start();
   Run(milliseconds(10));
-  const uint32_t home = a->pipeline->instance(0).paths[0].home[0];
+  const uint32_t home = a->pipeline->instance(0).peers.paths[0].home[0];
   PauseFor(a->ports[home], 0xff, milliseconds(20),
            [&] { ca->Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW); });
   Run(milliseconds(5));
@@ -356,7 +356,7 @@ TEST_F(PfcTest, AStormNamesThePlaneOfItsPort) {
   pause_params.storm = milliseconds(10);
   Start();
   Run(milliseconds(10));
-  const uint32_t home = a->pipeline->instance(0).paths[0].home[0];
+  const uint32_t home = a->pipeline->instance(0).peers.paths[0].home[0];
   a->ports[home]->Arrive(Pfc(ClassBit(0), 0xffff));
   Run(microseconds(10));
   SendOn(0, 5);

@@ -57,7 +57,7 @@ class PlaneFaultsTest : public PlanesTest {
     Run(microseconds(4));
   }
   SimPort* stranger = nullptr;  // of which the switch knows nothing
-  const PeerPaths& Paths() const { return a->pipeline->instance(0).paths[0]; }
+  const PeerPaths& Paths() const { return a->pipeline->instance(0).peers.paths[0]; }
 };
 
 // ---- Outages.
@@ -224,7 +224,7 @@ TEST_F(PlaneFaultsTest, WhatWaitsGoesOnWhenAPlaneComesUp) {
     Run(microseconds(200));
     ca->SendTagged(0, 1);
     Run(milliseconds(1));
-    EXPECT_NE(a->pipeline->instance(0).blocked[0], 0);
+    EXPECT_NE(a->pipeline->instance(0).tx.blocked[0], 0);
     for (SimPort* port : a->ports) port->SetLink(true);
     EXPECT_EQ(Statuses(*ca, 1, milliseconds(10)), std::vector<int>{kOk});
   }
@@ -242,8 +242,8 @@ TEST_F(PlaneFaultsTest, WhatWaitsGoesOnWhenAnOperatorSetsAPlaneUp) {
     for (uint32_t plane = 0; plane < 2; ++plane) SetPlane(plane, PlaneAdmin::kDrain);
     ca->SendTagged(0, 1);
     Run(milliseconds(1));
-    EXPECT_NE(a->pipeline->instance(0).blocked[0], 0);
-    SetPlane(a->pipeline->instance(0).paths[0].home[0], PlaneAdmin::kUp);
+    EXPECT_NE(a->pipeline->instance(0).tx.blocked[0], 0);
+    SetPlane(a->pipeline->instance(0).peers.paths[0].home[0], PlaneAdmin::kUp);
     EXPECT_EQ(Statuses(*ca, 1, milliseconds(10)), std::vector<int>{kOk});
   }
 }
@@ -258,7 +258,7 @@ TEST_F(PlaneFaultsTest, WhatWaitsForAHomeToDrainGoesOnOverTheNextOne) {
   SendPdus(8);
   Run(microseconds(5));
   const uint32_t home = Paths().home[0];
-  EXPECT_NE(a->pipeline->instance(0).blocked[0], 0);
+  EXPECT_NE(a->pipeline->instance(0).tx.blocked[0], 0);
   SetPlane(home, PlaneAdmin::kDrain);
   EXPECT_TRUE(Paths().moving);
   EXPECT_EQ(Statuses(*ca, 8, milliseconds(10)), std::vector<int>(8, kOk));
@@ -278,7 +278,7 @@ TEST_F(PlaneFaultsTest, WhatWaitsForAFenceGoesOnAfterIt) {
   Run(microseconds(50));  // the window is full
   SendPdus(4);
   Run(microseconds(50));
-  EXPECT_NE(a->pipeline->instance(0).blocked[0], 0);
+  EXPECT_NE(a->pipeline->instance(0).tx.blocked[0], 0);
   EXPECT_EQ(Statuses(*ca, 4, milliseconds(3)).size(), 4u);
   Run(milliseconds(2));
   EXPECT_EQ(cb->Receive().size(), 8u);
@@ -311,14 +311,14 @@ TEST_F(PlaneFaultsTest, AnImpossibleAnswerToAFenceIsCountedAndIgnored) {
   ASSERT_TRUE(RunUntil([&] { return SessionOf(*a, 0).fencing(); }));
   for (SimPort* port : b->ports) port->faults().loss = 1;  // its own answer is lost
   const Instance& instance = a->pipeline->instance(0);
-  const Psn next = instance.connections[0].in_flight().next_psn();
+  const Psn next = instance.peers.connections[0].in_flight().next_psn();
   Fenced fenced{.plane = 0, .generation = SessionOf(*a, 0).tx_generation()};
   fenced.expected.fill(next.Plus(1));
   const uint64_t before = a->Count(Counter::kRxRpsnInvalid);
   SayAsPeer(fenced);
   EXPECT_EQ(a->Count(Counter::kRxRpsnInvalid), before + 1);
   EXPECT_TRUE(SessionOf(*a, 0).fencing());
-  EXPECT_TRUE(instance.connections[0].tx().frozen());
+  EXPECT_TRUE(instance.peers.connections[0].tx().frozen());
   for (SimPort* port : b->ports) port->faults().loss = 0;
   EXPECT_EQ(Statuses(*ca, 20), std::vector<int>(20, kOk));
 }
@@ -332,7 +332,7 @@ TEST_F(PlaneFaultsTest, TwoImpossibleAnswersToAFenceInARowStartOver) {
   SendPdus(20);
   ASSERT_TRUE(RunUntil([&] { return SessionOf(*a, 0).fencing(); }));
   for (SimPort* port : b->ports) port->faults().loss = 1;
-  const Psn next = a->pipeline->instance(0).connections[0].in_flight().next_psn();
+  const Psn next = a->pipeline->instance(0).peers.connections[0].in_flight().next_psn();
   Fenced fenced{.plane = 0, .generation = SessionOf(*a, 0).tx_generation()};
   fenced.expected.fill(next.Plus(1));
   const uint64_t identity = a->pipeline->instance(0).peers[0].handshake().identities().own;
@@ -365,7 +365,8 @@ TEST_F(PlaneFaultsTest, AnImpossibleAnswerToEachOfTwoFencesDoesNotStartOver) {
     ASSERT_TRUE(RunUntil([&] { return SessionOf(*a, 0).fencing(); }));
     for (SimPort* port : b->ports) port->faults().loss = 1;
     Fenced fenced{.plane = 0, .generation = SessionOf(*a, 0).tx_generation()};
-    fenced.expected.fill(a->pipeline->instance(0).connections[0].in_flight().next_psn().Plus(1));
+    fenced.expected.fill(
+        a->pipeline->instance(0).peers.connections[0].in_flight().next_psn().Plus(1));
     SayAsPeer(fenced);
     for (SimPort* port : b->ports) port->faults().loss = 0;
     Cut(0, false);
@@ -382,7 +383,7 @@ TEST_F(PlaneFaultsTest, AGenerationBeginsFarFromTheLastOne) {
   WarmUp();
   Cut(0, true);
   SendPdus(40);
-  const Connection& connection = a->pipeline->instance(0).connections[0];
+  const Connection& connection = a->pipeline->instance(0).peers.connections[0];
   EXPECT_TRUE(RunUntil([&] { return connection.tx().frozen(); }));
   const Psn old = connection.in_flight().next_psn();
   EXPECT_TRUE(RunUntil([&] { return !connection.tx().frozen(); }));

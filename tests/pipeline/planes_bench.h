@@ -49,11 +49,11 @@ class PlanesTest : public PipelineTest {
     return seeds;
   }
   PlaneSession& SessionOf(Host& host, uint32_t plane) {
-    return const_cast<Instance&>(host.pipeline->instance(0)).session(0, PlaneIndex(plane));
+    return const_cast<Instance&>(host.pipeline->instance(0)).peers.session(0, PlaneIndex(plane));
   }
   // PDUs that plane `plane` of host a has carried.
   uint32_t Carried(uint32_t plane) {
-    return a->pipeline->instance(0).connections[plane].tx().tx_pdus();
+    return a->pipeline->instance(0).peers.connections[plane].tx().tx_pdus();
   }
   // Frames sent and received on the plane are lost, while its link stays up.
   void Cut(uint32_t plane, bool cut) {

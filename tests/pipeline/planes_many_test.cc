@@ -77,7 +77,7 @@ class ManyPeersTest : public PlanesTest {
     uint32_t up = 0;
     const Instance& instance = a->pipeline->instance(0);
     for (PeerIndex peer = 0; peer < kPeers; ++peer) {
-      up += instance.sessions[instance.map.PathAt(peer, plane)].up();
+      up += instance.peers.sessions[instance.map.PathAt(peer, plane)].up();
     }
     return up;
   }

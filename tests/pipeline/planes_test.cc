@@ -30,7 +30,7 @@ TEST_F(PlanesTest, EachGenerationBeginsHalfTheNumbersFromTheLast) {
   WarmUp();
   SendPdus(20);
   Run(microseconds(2));
-  const Connection& connection = a->pipeline->instance(0).connections[0];
+  const Connection& connection = a->pipeline->instance(0).peers.connections[0];
   const Psn before = connection.in_flight().next_psn();
   ASSERT_NE(connection.in_flight().count(), 0u);
   Cut(0, true);
@@ -38,7 +38,7 @@ TEST_F(PlanesTest, EachGenerationBeginsHalfTheNumbersFromTheLast) {
       [&] { return a->Count(Counter::kPlaneDeaths) != 0 && connection.in_flight().empty(); }));
   EXPECT_EQ(connection.in_flight().next_psn(), before.Plus(1 << 15));
   EXPECT_EQ(b->Count(Counter::kRxFences), 1u);
-  EXPECT_EQ(b->pipeline->instance(0).connections[0].rx().closed(), true);
+  EXPECT_EQ(b->pipeline->instance(0).peers.connections[0].rx().closed(), true);
 }
 
 TEST_F(PlanesTest, StrictTakesOnePlaneAndKeepsTheOrder) {
@@ -63,7 +63,7 @@ TEST_F(PlanesTest, SilentPlaneIsFoundDeadAndItsPdusMoveOnce) {
     WarmUp();
     SendPdus(60);
     Run(microseconds(2));
-    const uint32_t dead = a->pipeline->instance(0).paths[0].inflight_bytes[0] != 0 ? 0 : 1;
+    const uint32_t dead = a->pipeline->instance(0).peers.paths[0].inflight_bytes[0] != 0 ? 0 : 1;
     Cut(dead, true);
     EXPECT_EQ(Statuses(*ca, 60), std::vector<int>(60, kOk));
     std::vector<uint8_t> got = cb->Receive();
@@ -174,7 +174,7 @@ TEST_F(PlanesTest, AllPlanesDeadIsUnreachableForThatPeerAloneUntilOneReturns) {
   const size_t early = cb->Receive().size();
   EXPECT_LE(early, 40u);
   b->ports[1]->faults().loss = 0;
-  EXPECT_TRUE(RunUntil([&] { return a->pipeline->instance(0).paths[0].usable != 0; }));
+  EXPECT_TRUE(RunUntil([&] { return a->pipeline->instance(0).peers.paths[0].usable != 0; }));
   ca->SendTagged(0, 1);
   EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{kOk});
   EXPECT_EQ(cb->Receive().size(), 1u);
@@ -270,7 +270,7 @@ TEST_F(PlanesTest, APlaneThatCarriesLessThanItsWeightIsFoundByMeasurement) {
   }
   a->pipeline->AddInstance(p);
   Client& client = Attach(*a);
-  const PeerPaths& paths = a->pipeline->instance(0).paths[0];
+  const PeerPaths& paths = a->pipeline->instance(0).peers.paths[0];
   const auto is_found = [&] {
     while (client.Send(TestCommand(8, 200, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW) == SendResult::kOk)
       ;

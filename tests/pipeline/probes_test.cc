@@ -46,7 +46,7 @@ class ProbesTest : public ByHandTest {
   }
   bool IsLost() const {
     const Instance& instance = host->pipeline->instance(0);
-    return instance.StateOf(0) == ConnectionState::kLost;
+    return instance.peers.StateOf(0) == ConnectionState::kLost;
   }
   std::vector<uint16_t> DataPsns() {
     std::vector<uint16_t> psns;
@@ -152,14 +152,14 @@ TEST_F(ProbesTest, AcknowledgementsWithAPsnThatThePeerCannotHaveSentAreIgnored) 
   SendPdus(0, 4);
   Run(microseconds(100));
   const uint16_t last = static_cast<uint16_t>(
-      host->pipeline->instance(0).connections[0].in_flight().next_psn().value() - 1);
+      host->pipeline->instance(0).peers.connections[0].in_flight().next_psn().value() - 1);
   for (uint16_t psn = 1000; psn < 64'000; psn = static_cast<uint16_t>(psn + 1000)) {
     Say(RhOp::kAck, last, psn);
     Say(RhOp::kNack, static_cast<uint16_t>(last + 1), psn);
   }
   EXPECT_EQ(host->Count(Counter::kRxRpsnImplausible), 126u);
   EXPECT_TRUE(client->Completions().empty());
-  EXPECT_EQ(host->pipeline->instance(0).inflight, 4u);
+  EXPECT_EQ(host->pipeline->instance(0).tx.inflight, 4u);
   Say(RhOp::kAck, last, 0);
   EXPECT_EQ(Statuses(*client, 4), std::vector<int>(4, kOk));
 }
@@ -240,10 +240,10 @@ TEST_F(ProbesTest, PdusToAPeerThatIsFoundPlainHaveAnyNumberOfLines) {
   ASSERT_TRUE(RunUntil([&] { return instance.peers[0].handshake().plain(); }));
   SendPdus(0, 1);
   Run(microseconds(50));
-  ASSERT_EQ(instance.inflight, 1u);
+  ASSERT_EQ(instance.tx.inflight, 1u);
   for (int i = 0; i < 100; ++i) client->Send(TestCommand(2, 0, 1), 1, kVc);
   Run(microseconds(50));
-  EXPECT_EQ(instance.queued, 1u);
+  EXPECT_EQ(instance.tx.queued, 1u);
 }
 
 }  // namespace

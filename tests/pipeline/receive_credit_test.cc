@@ -74,7 +74,7 @@ class HoldersTest : public ByHandTest {
     Inject(2, Credit{.wanted = 30});
     ASSERT_EQ(Granted(2), 0u);
   }
-  uint32_t Promised() const { return host->pipeline->instance(0).rx_credit.feeds[0].promised; }
+  uint32_t Promised() const { return host->pipeline->instance(0).rx.credit.feeds[0].promised; }
 
   Client* client = nullptr;
 
@@ -164,7 +164,7 @@ TEST_F(HoldersTest, AHolderThatIsAskedToGiveBackIsGrantedNothingBeforeItsAnswer)
   EXPECT_FALSE(grants[0].give_back);
   EXPECT_EQ(grants[0].round, 1u);
   EXPECT_GE(grants[0].limit, 51u);
-  EXPECT_TRUE(host->pipeline->instance(0).rx_credit.feeds[0].waiting.empty());
+  EXPECT_TRUE(host->pipeline->instance(0).rx.credit.feeds[0].waiting.empty());
   EXPECT_LE(Promised(), kRing);
 }
 
@@ -182,7 +182,7 @@ TEST_F(HoldersTest, TheFirstGrantIsAShareByThePeersOfTheRing) {
   EXPECT_EQ(Promised(), share);
   Meet(2);
   EXPECT_EQ(Promised(), 2 * share);
-  EXPECT_EQ(host->pipeline->instance(0).rx_credit.ring[0]->promised, 2 * share);
+  EXPECT_EQ(host->pipeline->instance(0).rx.credit.ring[0]->promised, 2 * share);
 }
 
 // A PDU with more lines might find no room in a small ring.
@@ -195,13 +195,13 @@ TEST_F(HoldersTest, PdusWaitTogetherUpToTheLinesOfAnyReceiver) {
   Ask(*host, request::Unclaim{.vc_mask = 1, .client = client->number});
   const Instance& instance = host->pipeline->instance(0);
   InjectPdu(1, Psn(0), 1);
-  EXPECT_EQ(instance.unclaimed_count[0], 1u);
+  EXPECT_EQ(instance.rx.unclaimed_count[0], 1u);
   InjectPdu(1, Psn(1), TxQueue::kUnknownReceiver - 1);
-  EXPECT_EQ(instance.unclaimed_count[0], 1u);
-  EXPECT_EQ(instance.rx_credit.ring[0]->kept_lines, TxQueue::kUnknownReceiver);
+  EXPECT_EQ(instance.rx.unclaimed_count[0], 1u);
+  EXPECT_EQ(instance.rx.credit.ring[0]->kept_lines, TxQueue::kUnknownReceiver);
   InjectPdu(1, Psn(2), 1);
-  EXPECT_EQ(instance.unclaimed_count[0], 2u);
-  EXPECT_EQ(instance.rx_credit.ring[0]->kept_lines, TxQueue::kUnknownReceiver + 1u);
+  EXPECT_EQ(instance.rx.unclaimed_count[0], 2u);
+  EXPECT_EQ(instance.rx.credit.ring[0]->kept_lines, TxQueue::kUnknownReceiver + 1u);
 }
 
 // ---- PDUs that wait for a client.
@@ -220,7 +220,7 @@ class WaitingPdusTest : public PipelineTest {
     Run(milliseconds(5));
     ASSERT_EQ(KeptLines(), count);
   }
-  uint32_t KeptLines() const { return b->pipeline->instance(0).rx_credit.ring[0]->kept_lines; }
+  uint32_t KeptLines() const { return b->pipeline->instance(0).rx.credit.ring[0]->kept_lines; }
   LcoreRequest Claim() const { return request::Claim{.vc_mask = 1, .client = receiver->number}; }
 
   Host* a = nullptr;

@@ -338,7 +338,7 @@ TEST_F(ResourcesTest, SilentPeersDoNotStopTheOthersOfTheirInstance) {
   }
   Run(microseconds(200));
   TakeFrames();
-  EXPECT_LE(host->pipeline->instance(0).inflight, 64u);
+  EXPECT_LE(host->pipeline->instance(0).tx.inflight, 64u);
   uint32_t came = 0;
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(SendPdu(11), SendResult::kOk);
@@ -358,7 +358,7 @@ TEST_F(ResourcesTest, OnePeerAloneHasNearlyAllThatMayBeInFlight) {
   EXPECT_GT(host->Count(Counter::kTxWaitsShare), 0u);
   // Waiting PDUs go on as there is room, and all of them arrive.
   uint32_t rounds = 0;
-  while (host->pipeline->instance(0).inflight != 0 && ++rounds < 100) {
+  while (host->pipeline->instance(0).tx.inflight != 0 && ++rounds < 100) {
     Inject({AnswerFrom(1, RhOp::kAck, last_psn[1])});
     Run(microseconds(100));
     TakeFrames();
@@ -432,7 +432,7 @@ TEST_F(ResourcesTest, AHelloTellsTheCommandsOfTheLargestFrameThatThePortTakes) {
   ProxyPort small(host->port);
   small.frame_bytes = 1000;
   RestartBehind(small, {.mac = MacOf(0)});
-  EXPECT_EQ(host->pipeline->instance(0).own.hello.receive_bytes,
+  EXPECT_EQ(host->pipeline->instance(0).peers.own.hello.receive_bytes,
             1000 - Udp4::kHeaderBytes - kRhBytes - kRcrcBytes);
 }
 

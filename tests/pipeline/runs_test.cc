@@ -57,9 +57,9 @@ class RunsTest : public ByHandTest {
     EXPECT_EQ(host->Count(Counter::kTxCommands), pdus);
     EXPECT_EQ(host->Count(Counter::kTxCommandBytes), uint64_t{pdus} * kBytes);
     const Instance& instance = host->pipeline->instance(0);
-    EXPECT_EQ(instance.inflight, pdus);
-    EXPECT_EQ(instance.inflight_bytes, uint64_t{pdus} * kBytes);
-    EXPECT_EQ(instance.histograms[HistogramId::kPduCommands].sum(), pdus);
+    EXPECT_EQ(instance.tx.inflight, pdus);
+    EXPECT_EQ(instance.tx.inflight_bytes, uint64_t{pdus} * kBytes);
+    EXPECT_EQ(instance.stats.histograms[HistogramId::kPduCommands].sum(), pdus);
   }
 
   Client* client = nullptr;
@@ -78,8 +78,8 @@ TEST_F(RunsTest, AsManyAsAre) {
   // Lines are back with the client as PDUs have left.
   EXPECT_EQ(client->queues[0].Credit(1, 0), static_cast<int>(shape.credit_lines));
   Acknowledge(kPdus);
-  EXPECT_EQ(host->pipeline->instance(0).inflight, 0u);
-  const auto& latency = host->pipeline->instance(0).histograms[HistogramId::kCommandLatency];
+  EXPECT_EQ(host->pipeline->instance(0).tx.inflight, 0u);
+  const auto& latency = host->pipeline->instance(0).stats.histograms[HistogramId::kCommandLatency];
   EXPECT_GT(latency.sum(), 0u);
 }
 
@@ -116,7 +116,7 @@ TEST_F(RunsTest, TheShareOfPdusInFlight) {
   next_psn = FirstPsn();
   SendAll();
   Shares shares;
-  const Shares& as = host->pipeline->instance(0).held;
+  const Shares& as = host->pipeline->instance(0).tx.held;
   shares.Set(as.own(), params.inflight_pdus - as.own());
   uint32_t max = 0;
   while (shares.MayTake(max)) shares.OnTake(max++);

@@ -125,7 +125,7 @@ class ManySealedTest : public PipelineTest {
   }
   bool AllSealWith(uint8_t secret) const {
     const auto with = [&](const Instance& instance) {
-      return std::all_of(instance.seal_cells.begin(), instance.seal_cells.end(),
+      return std::all_of(instance.sealing.cells.begin(), instance.sealing.cells.end(),
                          [&](const SealCell& cell) {
                            return cell.Get().sealed && cell.Get().secret_id == secret;
                          });
@@ -269,7 +269,7 @@ class SealedPairTest : public PlanesTest {
     uint8_t* commands = frame->buffer + Frame::kCommandOffset;
     const uint32_t bytes = EncodeControl(message, commands);
     const ConnectionIndex connection = from.map.At(0, 0, 0);
-    const HeaderTemplate& header = from.header(connection, Instance::kAckClass);
+    const HeaderTemplate& header = from.headers.At(connection, Instance::kAckClass);
     const PlainPdu pdu =
         FinishPlain(header, commands, bytes, ControlRh(from.params.xpuid, from.params.partition));
     ASSERT_TRUE(as_hello ? Sealing::SealHello(from, port, header, 0, 0, frame, pdu)
@@ -292,8 +292,8 @@ TEST_F(SealedPairTest, APeerThatIsMetByPlainHellosIsAskedAtOnceWhetherItSeals) {
   });
   ca->SendTagged(0, 1);
   ASSERT_TRUE(RunUntil(have_met));
-  const SealCell& of_a = a->pipeline->instance(0).seal_cells[0];
-  const SealCell& of_b = b->pipeline->instance(0).seal_cells[0];
+  const SealCell& of_a = a->pipeline->instance(0).sealing.cells[0];
+  const SealCell& of_b = b->pipeline->instance(0).sealing.cells[0];
   ASSERT_FALSE(of_a.Get().sealed);
   EXPECT_TRUE(RunUntil([&] { return of_a.Get().sealed && of_b.Get().sealed; }, milliseconds(1)));
   EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{kOk});
@@ -325,7 +325,7 @@ TEST_F(SealedPairTest, AControlPduInTheSealedFormOfAnotherIsDroppedAndCounted) {
   planes = 1;
   StartSealed(SealMode::kRequired);
   WarmUp();
-  const Hello hello = b->pipeline->instance(0).own.hello;
+  const Hello hello = b->pipeline->instance(0).peers.own.hello;
   ASSERT_EQ(a->Count(Counter::kRxControlMalformed), 0u);
   SendSealed(*b, Ready{}, false);
   EXPECT_EQ(a->Count(Counter::kRxControlMalformed), 0u);
@@ -352,7 +352,7 @@ TEST_F(SealedPairTest, ANewPartitionIsThatOfSealedPdus) {
   a->pipeline->mailbox().requests.Push(request::ChangeSettings{.settings = &change});
   ASSERT_TRUE(RunUntil([&] { return change.done.load(); }));
   EXPECT_EQ(a->pipeline->instance(0).params.partition, kPartition + 1);
-  EXPECT_EQ(a->pipeline->instance(0).seal_own->partition, kPartition + 1);
+  EXPECT_EQ(a->pipeline->instance(0).sealing.own->partition, kPartition + 1);
 }
 
 TEST_F(SealedPairTest, APlainPduOfAPeerThatSealsIsDroppedCountedAndTold) {
@@ -548,7 +548,7 @@ TEST_F(OneAddressTest, SecretsThatAreAgreedWithAPeerAreTakenAtOnce) {
   EXPECT_EQ(Statuses(*ca, 16), std::vector<int>(16, kOk));
   for (Host* host : {a, b}) {
     // Peers are asked with one secret after the other, each 100 ms.
-    const SealCell& cell = host->pipeline->instance(0).seal_cells[0];
+    const SealCell& cell = host->pipeline->instance(0).sealing.cells[0];
     EXPECT_TRUE(RunUntil([&] { return cell.Get().secret_id == 2; }, milliseconds(300)));
   }
   // There is one peer.

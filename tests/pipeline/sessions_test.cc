@@ -61,7 +61,7 @@ TEST_F(SessionNumbersTest, ASessionTakesNumbersThatHeadersTellApart) {
   AddHost(1, 2);
   Client& client = Attach(host);
   Attach(*hosts[1]);
-  const SessionGroup& group = host.pipeline->instance(0).groups[0];
+  const SessionGroup& group = host.pipeline->instance(0).peers.groups[0];
   std::set<uint32_t> numbers;
   RunUntil(
       [&] {

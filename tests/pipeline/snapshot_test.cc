@@ -172,7 +172,7 @@ TEST_F(SnapshotOfTraffic, AConnectionIsShownAsItIs) {
   uint32_t sent = 0;
   for (uint32_t plane = 0; plane < planes; ++plane) {
     const uint32_t number = instance().map.At(0, PlaneIndex(plane), 3);
-    const Connection& connection = instance().connections[number];
+    const Connection& connection = instance().peers.connections[number];
     const ConnectionRow row = RowOfConnection(number);
     if (connection.tx().tx_pdus() == 0) continue;  // shown is the next one that was used
     EXPECT_EQ(row.peer_xpuid, 1);
@@ -216,7 +216,7 @@ TEST_F(SnapshotOfTraffic, AConnectionOfSeveralSessionsIsShownWithItsOwn) {
     ASSERT_TRUE(row.session) << i;
     EXPECT_EQ(row.session->number % 4, row.slot);
     const SessionSlot& far =
-        b->pipeline->instance(0).groups[row.plane].slot(SessionIndex(row.slot));
+        b->pipeline->instance(0).peers.groups[row.plane].slot(SessionIndex(row.slot));
     EXPECT_EQ(row.session->number, far.rx_number);
     EXPECT_EQ(row.session->peer_number, far.number);
     EXPECT_EQ(row.session->weight, SessionSlot::kWeightOne) << "nothing is congested";
@@ -245,19 +245,19 @@ TEST_F(SnapshotOfTraffic, WhatIsSetAsideOnAPlaneIsShownAsInFlight) {
     SendPdus(8);
     ca->Completions();
     cb->Receive();
-    return std::popcount(instance().groups[0].open()) == 2;
+    return std::popcount(instance().peers.groups[0].open()) == 2;
   }));
-  const uint32_t source_port = kFirstSourcePort + instance().groups[0].slot(1).number;
+  const uint32_t source_port = kFirstSourcePort + instance().peers.groups[0].slot(1).number;
   const MacAddress far = MacOf(OnPlane(0, 1));
   network.SetFilter([&](std::span<const uint8_t> frame) {
     return !std::equal(far.begin(), far.end(), frame.begin()) || frame.size() < kSourcePortAt + 2 ||
            LoadBe16(&frame[kSourcePortAt]) != source_port;
   });
   SendPdus(64);
-  ASSERT_TRUE(RunUntil([&] { return instance().own.aside_bytes[0] != 0; }));
+  ASSERT_TRUE(RunUntil([&] { return instance().peers.own.aside_bytes[0] != 0; }));
   uint64_t unacked = 0;
   for (PathConnection i = 0; i < instance().map.path_connections(); ++i) {
-    unacked += instance().connections[instance().map.At(0, 0, i)].in_flight().bytes();
+    unacked += instance().peers.connections[instance().map.At(0, 0, i)].in_flight().bytes();
   }
   PlaneSnapshot snapshot;
   EXPECT_EQ(Ask(*a, request::Planes{.snapshot = &snapshot}), LcoreStatus::kBusy);
@@ -276,13 +276,13 @@ TEST_F(SnapshotOfTraffic, APlaneIsShownAsItIs) {
   EXPECT_FALSE(snapshot.more);
   for (uint32_t plane = 0; plane < planes; ++plane) {
     const PlaneRow& row = snapshot.rows[plane];
-    const PlaneSession& session = instance().sessions[plane];
+    const PlaneSession& session = instance().peers.sessions[plane];
     EXPECT_EQ(row.peer_xpuid, 1);
     EXPECT_EQ(row.plane, plane);
     EXPECT_EQ(row.peer_plane, plane);
     EXPECT_EQ(row.state, plane == 0 ? PlaneState::kUp : PlaneState::kDown);
     EXPECT_TRUE(row.sessions);
-    EXPECT_EQ(row.usable, (instance().paths[0].usable >> plane & 1) != 0);
+    EXPECT_EQ(row.usable, (instance().peers.paths[0].usable >> plane & 1) != 0);
     EXPECT_EQ(row.home_vcs, 0) << "each PDU chooses";
     EXPECT_FALSE(row.fencing);
     EXPECT_EQ(row.tx_generation, session.tx_generation());

@@ -45,7 +45,7 @@ TEST_F(TrimmingTest, ExpectedPduIsAskedForAtOnceAndNeverDelivered) {
   EXPECT_EQ(host->Count(Counter::kRxTrimmed), 1u);
   EXPECT_EQ(host->Count(Counter::kRxTruncated), 0u);
   EXPECT_TRUE(client->Receive().empty());
-  EXPECT_EQ(host->pipeline->instance(0).connections[0].rx().expected(), Psn(0));
+  EXPECT_EQ(host->pipeline->instance(0).peers.connections[0].rx().expected(), Psn(0));
   Inject({Whole(0)});
   EXPECT_EQ(client->Receive().size(), 1u);
   Run(microseconds(100));
@@ -127,7 +127,7 @@ TEST_F(TrimmingTest, PeerWithoutAnAssociationIsNotAnswered) {
   host->pipeline->Poll(network.now());
   TakeSent();
   Inject({Cut(Whole(0))});
-  ASSERT_TRUE(host->pipeline->instance(0).connections[0].rx().closed());
+  ASSERT_TRUE(host->pipeline->instance(0).peers.connections[0].rx().closed());
   EXPECT_EQ(host->Count(Counter::kRxTrimmedUnknown), 1u);
   EXPECT_EQ(TakeNacks(), Psns{});
 }
@@ -197,7 +197,7 @@ TEST_F(TrimmingTest, ForgedFramesMakeTheSenderGoBackOnceInABaseRoundTrip) {
   size_t got = 0;
   EXPECT_TRUE(RunUntil([&] {
     if (sent < kCount) sent += source.SendTagged(sent, 0) == SendResult::kOk;
-    const Psn expected = host->pipeline->instance(0).connections[0].rx().expected();
+    const Psn expected = host->pipeline->instance(0).peers.connections[0].rx().expected();
     network.Inject(Cut(Whole(expected.value())));
     source.Completions();
     return (got += client->Receive().size()) == kCount;

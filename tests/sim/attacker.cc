@@ -302,7 +302,7 @@ void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t>
   if (parsed.error != FrameError::kNone || parsed.pdu_bytes < kMinPduBytes) return;
   Taken taken{.plane = PlaneIndex(plane), .peer = 0, .rh = DecodeRh(parsed.pdu)};
   const Instance& instance = host.pipeline().instance(0);
-  taken.peer = PeerIndex(instance.peer_of_xpu[taken.rh.xpuid]);
+  taken.peer = instance.peers.OfXpu(taken.rh.xpuid);
   if (taken.peer == Instance::kNoPeer) return;
   const uint8_t* content = parsed.pdu + kRhBytes;
   const uint32_t length = parsed.pdu_bytes - kMinPduBytes;
@@ -316,13 +316,14 @@ void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t>
     taken.data = length >= 2 && (content[0] & 0x0f) != 0;
     taken.answers = taken.rh.op != RhOp::kNothing;
   }
-  if (instance.has_groups()) {
-    const SessionGroup& group = instance.groups[instance.map.PathAt(taken.peer, PlaneIndex(plane))];
+  if (instance.map.has_groups()) {
+    const SessionGroup& group =
+        instance.peers.groups[instance.map.PathAt(taken.peer, PlaneIndex(plane))];
     if (!group.Accepts(parsed.session)) return;
     taken.slot = group.SlotOf(parsed.session);
   }
   const Connection& connection =
-      instance
+      instance.peers
           .connections[instance.map.At(taken.peer, PlaneIndex(plane), taken.slot, Vc(taken.rh.vc))];
   taken.expected = connection.rx().expected();
   taken.oldest = connection.in_flight().oldest_psn();
@@ -334,7 +335,8 @@ std::vector<LuckyHit> Attacker::TakeHits(const Host& host) {
   const Instance& instance = host.pipeline().instance(0);
   for (const Taken& taken : taken_[host.number]) {
     const Connection& connection =
-        instance.connections[instance.map.At(taken.peer, taken.plane, taken.slot, Vc(taken.rh.vc))];
+        instance.peers
+            .connections[instance.map.At(taken.peer, taken.plane, taken.slot, Vc(taken.rh.vc))];
     const uint32_t peer = instance.params.peers[taken.peer].xpuid;
     // Values that were right at any time of the turn: answers to PDUs in flight, or to the last
     // one.

@@ -155,13 +155,13 @@ void World::NoteMet(Host& host) {
   for (const auto& other : hosts_) {
     if (other->number == host.number || !other->alive()) continue;
     if (host.met_lives[other->number] >= other->life()) continue;
-    const auto there = other->pipeline().instance(0).peer_of_xpu[host.number];
-    const Handshake& own = instance.peers[instance.peer_of_xpu[other->number]].handshake();
+    const auto there = other->pipeline().instance(0).peers.OfXpu(host.number);
+    const Handshake& own = instance.peers[instance.peers.OfXpu(other->number)].handshake();
     const uint64_t identity =
         other->pipeline().instance(0).peers[there].handshake().identities().own;
     if (!own.associated() || own.identities().peer != identity) continue;
     TakeAll(host);
-    const auto& kept = instance.unclaimed_count;
+    const auto& kept = instance.rx.unclaimed_count;
     if (std::any_of(kept.begin(), kept.end(), [](uint32_t count) { return count != 0; })) continue;
     host.met_lives[other->number] = other->life();
   }

@@ -11,11 +11,10 @@ void World::Describe() {
       continue;
     }
     log_.Add(now_, "host %u: %s, %u to send, %zu of %u completions are missing, %s, %u queued",
-             host->number,
-             IsAwake(*host) ? "awake" : "asleep", host->to_send,
+             host->number, IsAwake(*host) ? "awake" : "asleep", host->to_send,
              host->tags.size() - host->completions, static_cast<uint32_t>(host->tags.size()),
              host->pipeline().IsQuiet() ? "quiet" : "not quiet",
-             host->pipeline().instance(0).queued);
+             host->pipeline().instance(0).tx.queued);
     if (options_.seal.mode != SealMode::kOff) DescribeSealing(*host);
     for (uint32_t peer = 0; peer + 1 < hosts_.size(); ++peer) DescribePeer(*host, peer);
   }
@@ -57,30 +56,30 @@ void World::DescribeSealing(const Host& host) {
 
 void World::DescribePeer(const Host& host, uint32_t peer) {
   const Instance& instance = host.pipeline().instance(0);
-  const Handshake& handshake = instance.peers[peer].handshake();
-  const PeerPaths& paths = instance.paths[peer];
+  const Handshake& handshake = instance.peers[PeerIndex(peer)].handshake();
+  const PeerPaths& paths = instance.peers.paths[peer];
   log_.Add(now_,
            "  to %u: handshake %s, peer %llx, sessions %d, usable %x, home %u%s%s, blocked %x",
            instance.params.peers[peer].xpuid, handshake.open() ? "open" : "not open",
            static_cast<unsigned long long>(handshake.identities().peer), paths.sessions,
            paths.usable, paths.home[0], paths.moving ? " moving" : "",
-           paths.unreachable ? " unreachable" : "", instance.blocked[peer]);
-  for (uint32_t plane = 0; instance.is_paced && plane < instance.map.plane_count(); ++plane) {
+           paths.unreachable ? " unreachable" : "", instance.tx.blocked[peer]);
+  for (uint32_t plane = 0; instance.tx.is_paced && plane < instance.map.plane_count(); ++plane) {
     const CongestionContext& context =
-        instance.congestion[instance.map.PathAt(PeerIndex(peer), PlaneIndex(plane))];
+        instance.tx.contexts[instance.map.PathAt(PeerIndex(peer), PlaneIndex(plane))];
     log_.Add(now_, "    plane %u: congestion control %s, %lld octets allowed, %llu in flight", plane,
              std::string(context.state_name()).c_str(),
              static_cast<long long>(context.allowance()),
              static_cast<unsigned long long>(context.in_flight()));
   }
-  for (uint32_t plane = 0; instance.own.has_sessions && plane < instance.map.plane_count();
+  for (uint32_t plane = 0; instance.peers.own.has_sessions && plane < instance.map.plane_count();
        ++plane) {
     const PathIndex path = instance.map.PathAt(PeerIndex(peer), PlaneIndex(plane));
-    const PlaneSession& session = instance.sessions[path];
+    const PlaneSession& session = instance.peers.sessions[path];
     uint32_t unacked = 0;
     bool closed = false;
     for (PathConnection number = 0; number < instance.map.path_connections(); ++number) {
-      const Connection& connection = instance.connections[instance.map.At(path, number)];
+      const Connection& connection = instance.peers.connections[instance.map.At(path, number)];
       unacked += connection.in_flight().count();
       closed |= connection.rx().closed();
     }
@@ -92,8 +91,8 @@ void World::DescribePeer(const Host& host, uint32_t peer) {
         : session.state() == PlaneState::kInit ? "init"
                                                : "down",
         session.begun() ? "" : ", not begun", session.fencing() ? ", fencing" : "",
-        instance.own.admin[plane] == PlaneAdmin::kUp ? "" : ", not in use",
-        instance.own.port_up(PlaneIndex(plane)) ? "" : ", port down", session.tx_generation(),
+        instance.peers.own.admin[plane] == PlaneAdmin::kUp ? "" : ", not in use",
+        instance.peers.own.port_up(PlaneIndex(plane)) ? "" : ", port down", session.tx_generation(),
         session.rx_generation(), session.missed(), unacked, closed ? "nothing" : "");
   }
 }

@@ -265,7 +265,7 @@ class FabricRun {
     for (const Due& due : due_) {
       const Instance& instance = world_.host(due.from).pipeline().instance(0);
       const request::SetWeight asked{.instance = 0,
-                                     .peer = PeerIndex(instance.peer_of_xpu[due.to]),
+                                     .peer = instance.peers.OfXpu(due.to),
                                      .plane = PlaneIndex(due.plane),
                                      .weight = state_.WeightOf(due.from, due.to, due.plane)};
       if (!world_.host(due.from).pipeline().mailbox().requests.Push(asked)) left.push_back(due);

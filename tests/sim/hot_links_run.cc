@@ -130,7 +130,7 @@ void HotLinksRun::Greet() {
     return std::all_of(hosts_.begin(), hosts_.end(), [&](const auto& host) {
       const Instance& instance = host->pipeline().instance(0);
       return host->IsAssociated() &&
-             (options_.sessions == 1 || instance.groups[0].count() == options_.sessions);
+             (options_.sessions == 1 || instance.peers.groups[0].count() == options_.sessions);
     });
   };
   const Time limit = now_ + kMaxForHandshakes;
@@ -266,7 +266,7 @@ HotGoodput MeasureHotGoodput(const HotLinksOptions& options) {
       8 * IncastClient::kDataBytes * static_cast<double>(run.delivered() - commands) / seconds;
   goodput.hot_share = ShareOf(run.Offered(hot) - hot_octets, run.Offered(AllOf(options)) - octets);
   if (options.sessions != 1) {
-    goodput.open = static_cast<uint32_t>(std::popcount(run.sender(0).groups[0].open()));
+    goodput.open = static_cast<uint32_t>(std::popcount(run.sender(0).peers.groups[0].open()));
   }
   goodput.lost = run.links().lost();
   goodput.moves = run.Sum(Counter::kSessionMoves);
@@ -295,7 +295,7 @@ HotReaction MeasureHotReaction(const HotLinksOptions& options) {
   HotReaction reaction;
   reaction.share_before = ShareOf(run.Offered(hot) - hot_before, run.Offered(all) - all_before);
   reaction.base_round_trip = Duration::max();
-  for (const Connection& one : run.sender(0).connections) {
+  for (const Connection& one : run.sender(0).peers.connections) {
     reaction.round_trip = std::max(reaction.round_trip, one.tx().round_trip().srtt());
     if (one.tx().round_trip().min_rtt() == Duration(0)) continue;
     reaction.base_round_trip = std::min(reaction.base_round_trip, one.tx().round_trip().min_rtt());

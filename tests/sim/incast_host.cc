@@ -70,7 +70,7 @@ IncastHost::IncastHost(uint32_t number, SimPort* port, const std::vector<uint32_
 const LinkEnd* IncastHost::link() const { return pipeline_.instance(0).ports.front()->link.end(); }
 
 bool IncastHost::IsAssociated() const {
-  const auto& peers = pipeline_.instance(0).peers;
+  const auto& peers = pipeline_.instance(0).peers.all;
   return std::all_of(peers.begin(), peers.end(),
                      [](const Peer& peer) { return peer.handshake().associated(); });
 }

@@ -181,7 +181,7 @@ bool MeasureSlowed(double load, int times) {
   Host& host = world.host(0);
   const Instance& instance = host.pipeline().instance(0);
   const Duration round_trip =
-      instance.connections[instance.map.At(0, 3, 0, 0)].tx().round_trip().srtt();
+      instance.peers.connections[instance.map.At(0, 3, 0, 0)].tx().round_trip().srtt();
   std::vector<double> windows(kRoundTrips);
   double share = 0;
   double handed_gbps = 0;  // to the slow one
@@ -269,7 +269,7 @@ class MeasuredRun {
     return options;
   }
   static double Ms(Duration time) { return static_cast<double>(time.count()) / 1e6; }
-  uint32_t Part() { return world_.host(0).pipeline().instance(0).paths[0].part[kSlow]; }
+  uint32_t Part() { return world_.host(0).pipeline().instance(0).peers.paths[0].part[kSlow]; }
   double WorstShareOver(Duration time, double want) {
     meter_.Begin();
     meter_.Run(time);

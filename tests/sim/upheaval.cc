@@ -316,7 +316,7 @@ void World::ChangeSettings() {
   const uint64_t chosen = dice_.Below(hosts_.size());
   for (const auto& host : hosts_) {
     if (!host->alive() || (!all && host->number != chosen)) continue;
-    host->wants_secrets |= all && host->pipeline().instance(0).seals();
+    host->wants_secrets |= all && host->pipeline().instance(0).sealing.on();
     host->change.settings = RandomSettings();
     host->change.done.store(false, std::memory_order_relaxed);
     host->pipeline().mailbox().requests.Push(request::ChangeSettings{.settings = &host->change});

@@ -420,7 +420,7 @@ void World::Idle() {
     run(SettlingTime(paths));
     sessions = up = 0;
     for (const auto& host : hosts_) {
-      for (const PlaneSession& session : host->pipeline().instance(0).sessions) {
+      for (const PlaneSession& session : host->pipeline().instance(0).peers.sessions) {
         sessions += session.begun();
         up += session.up();
       }
@@ -434,7 +434,7 @@ void World::Idle() {
   // Planes to peers with which no PLANEs are exchanged.
   uint64_t kept_alive = 0;
   for (const auto& host : hosts_) {
-    for (const PeerPaths& paths_to : host->pipeline().instance(0).paths) {
+    for (const PeerPaths& paths_to : host->pipeline().instance(0).peers.paths) {
       if (!paths_to.sessions) kept_alive += std::popcount(paths_to.open);
     }
   }
