@@ -72,7 +72,7 @@ struct RowSnapshot {
 // Rows of an instance's peers, a piece at a time.
 template <typename Row>
 struct PeersSnapshot : RowSnapshot<Row, 128> {
-  static constexpr uint32_t kMaxLooks = 256;  // bounds the cost of a request for the lcore
+  static constexpr uint32_t kMaxVisited = 256;  // bounds the cost of a request for the lcore
   static constexpr uint32_t kAnyPeer = ~0u;
 
   // Asked.

@@ -18,7 +18,7 @@ constexpr Duration kGaugesEvery = std::chrono::milliseconds(10);
 constexpr uint32_t kCountedPerCall = 64;
 constexpr Duration kRoundEvery = std::chrono::microseconds(64);  // of rounds over the queues
 constexpr Duration kHeartbeat = std::chrono::milliseconds(10);   // of idle instances
-constexpr uint32_t kLooksPerTurn = 4;
+constexpr uint32_t kQueuesPerIteration = 4;
 // Destinations checked with each publication of load: bounds the cost, with any number of them.
 constexpr uint32_t kDestinations = 16;
 
@@ -78,10 +78,10 @@ ConnectionRow RowOf(const Instance& instance, ConnectionIndex number, Connection
 }
 
 // The VCs whose home the plane is, a mask.
-uint8_t HomeVcs(const Instance& instance, const PeerPaths& paths, PlaneIndex plane) {
+uint8_t HomeVcs(const ConnectionMap& map, const PeerPaths& paths, PlaneIndex plane) {
   uint32_t vcs = 0;
   for (Vc vc = 0; vc < kVcCount; ++vc) {
-    if (paths.home[instance.map.KeyOf(vc)] == plane) vcs |= 1u << vc;
+    if (paths.home[map.KeyOf(vc)] == plane) vcs |= 1u << vc;
   }
   return static_cast<uint8_t>(vcs);
 }
@@ -92,23 +92,24 @@ PlaneRow RowOf(const Instance& instance, PeerIndex peer, PlaneIndex plane, Time 
   const bool heard = session.last_heard() != Time{};
   const PathRate* const rate =
       instance.peers.measures ? &instance.peers.rates[instance.map.PathAt(peer, plane)] : nullptr;
-  return {.peer_xpuid = instance.params.peers[peer].xpuid,
-          .plane = static_cast<uint8_t>(plane),
-          .peer_plane = session.peer_plane(),
-          .state = session.state(),
-          .sessions = paths.sessions,
-          .usable = (paths.usable & 1u << plane) != 0,
-          .home_vcs = instance.peers.own.is_strict() ? HomeVcs(instance, paths, plane) : uint8_t{0},
-          .fencing = session.fencing(),
-          .tx_generation = session.tx_generation(),
-          .rx_generation = session.rx_generation(),
-          .weight = paths.weight[plane],
-          .measured_part = static_cast<uint16_t>(rate == nullptr ? 0 : rate->part()),
-          .measured_bps = rate == nullptr ? 0 : rate->rate_bps(),
-          .inflight_bytes = paths.InFlightOn(plane),
-          .deaths = session.deaths(),
-          .heard_ago_ns = heard ? (now - session.last_heard()).count() : -1,
-          .held_ns = std::max<int64_t>(0, (session.held_until() - now).count())};
+  return {
+      .peer_xpuid = instance.params.peers[peer].xpuid,
+      .plane = static_cast<uint8_t>(plane),
+      .peer_plane = session.peer_plane(),
+      .state = session.state(),
+      .sessions = paths.sessions,
+      .usable = (paths.usable & 1u << plane) != 0,
+      .home_vcs = instance.peers.own.is_strict() ? HomeVcs(instance.map, paths, plane) : uint8_t{0},
+      .fencing = session.fencing(),
+      .tx_generation = session.tx_generation(),
+      .rx_generation = session.rx_generation(),
+      .weight = paths.weight[plane],
+      .measured_part = static_cast<uint16_t>(rate == nullptr ? 0 : rate->part()),
+      .measured_bps = rate == nullptr ? 0 : rate->rate_bps(),
+      .inflight_bytes = paths.InFlightOn(plane),
+      .deaths = session.deaths(),
+      .heard_ago_ns = heard ? (now - session.last_heard()).count() : -1,
+      .held_ns = std::max<int64_t>(0, (session.held_until() - now).count())};
 }
 
 }  // namespace
@@ -172,7 +173,7 @@ Reporter::Counted Reporter::CountConnections() {
 
 void Reporter::PublishLoad(Time now) {
   const std::vector<uint16_t>& serving = clients_.serving();
-  for (uint32_t i = 0; i < kLooksPerTurn && load_next_ < serving.size(); ++i) {
+  for (uint32_t i = 0; i < kQueuesPerIteration && load_next_ < serving.size(); ++i) {
     MeasureLoad(clients_.queue(serving[load_next_++]), now);
   }
   if (load_next_ < serving.size()) return;  // the next poll iteration continues
@@ -276,7 +277,7 @@ void Reporter::Write(ConnectionSnapshot& out, Time now) const {
   if (out.instance < instances_.size()) {
     const Instance& instance = *instances_[out.instance];
     const auto end = static_cast<uint32_t>(instance.peers.connections.size());
-    const uint32_t stop = std::min(end, out.first + ConnectionSnapshot::kMaxLooks);
+    const uint32_t stop = std::min(end, out.first + ConnectionSnapshot::kMaxVisited);
     for (; out.next < stop && out.count < ConnectionSnapshot::kMaxRows; ++out.next) {
       const ConnectionIndex number(out.next);
       const uint16_t xpuid = instance.params.peers[instance.map.PeerOf(number)].xpuid;
@@ -301,7 +302,7 @@ void Reporter::Write(PlaneSnapshot& out, Time now) const {
           instance.peers.own.inflight_bytes[plane] + instance.peers.own.aside_bytes[plane];
     }
     const auto end = static_cast<uint32_t>(instance.peers.sessions.size());
-    const uint32_t stop = std::min(end, out.first + PlaneSnapshot::kMaxLooks);
+    const uint32_t stop = std::min(end, out.first + PlaneSnapshot::kMaxVisited);
     for (; out.next < stop && out.count < PlaneSnapshot::kMaxRows; ++out.next) {
       const PeerIndex peer = instance.map.PeerOf(PathIndex(out.next));
       const PlaneIndex plane = instance.map.PlaneOf(PathIndex(out.next));

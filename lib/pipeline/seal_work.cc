@@ -26,30 +26,30 @@ bool SealWork::Begin(Time now) {
     soon |= std::exchange(instance->sealing.own->asks, false);
   }
   if (updates_.under_way) [[unlikely]] {
-    updates_.Go(lcore_, kUpdatesPerTurn, [](Instance& instance, PeerIndex peer) {
+    updates_.Go(lcore_, kMaxUpdates, [](Instance& instance, PeerIndex peer) {
       instance.SealOf(peer).OnSecrets();
       return true;
     });
     if (!updates_.under_way) EndUpdate();
   }
-  const bool owes = lcore_.seal_turn.Begin();
-  if (soon) ask_at_ = now;
-  if (now >= ask_at_ && !asks_.under_way) {
-    ask_at_ = now + kAskEvery;
-    asks_.Start();
+  const bool keys_left = lcore_.seal_turn.Begin();
+  if (soon) query_at_ = now;
+  if (now >= query_at_ && !queries_.under_way) {
+    query_at_ = now + kQueryInterval;
+    queries_.Start();
   }
-  if (asks_.under_way) {
-    uint32_t left = kAsksPerTurn;
-    asks_.Go(lcore_, kLooksPerTurn, [&](Instance& instance, PeerIndex peer) {
-      if (Ask(instance, peer)) --left;
+  if (queries_.under_way) {
+    uint32_t left = kMaxQueries;
+    queries_.Go(lcore_, kMaxChecks, [&](Instance& instance, PeerIndex peer) {
+      if (Query(instance, peer)) --left;
       return left != 0;
     });
   }
-  return owes || updates_.under_way || asks_.under_way;
+  return keys_left || updates_.under_way || queries_.under_way;
 }
 
 // Sends the peer a HELLO if sealing needs one now. Returns whether it did.
-bool SealWork::Ask(Instance& instance, PeerIndex peer) {
+bool SealWork::Query(Instance& instance, PeerIndex peer) {
   if (!instance.peers[peer].handshake().associated()) return false;
   SealedPeer& sealed = instance.SealOf(peer);
   if (!sealed.WantsAsking()) return false;
@@ -88,14 +88,14 @@ void SealWork::Take(SecretsUpdate& update) {
 // Queries peers at once whether they have the secrets.
 void SealWork::EndUpdate() {
   std::exchange(update_, nullptr)->done.store(true, std::memory_order_release);
-  ask_at_ = {};
+  query_at_ = {};
 }
 
 void SealWork::Take(Instance& instance, PeerIndex peer, SecretsUpdate& update) {
   if (peer < instance.sealing.peers.size()) instance.SealOf(peer).SetAgreed(update.secrets);
   update.secrets.Clear();
   update.done.store(true, std::memory_order_release);
-  ask_at_ = {};
+  query_at_ = {};
 }
 
 void SealWork::Rotate() {

@@ -30,12 +30,12 @@ class SealWork {
   void Rotate();
 
  private:
-  static constexpr Duration kAskEvery = std::chrono::milliseconds(100);
+  static constexpr Duration kQueryInterval = std::chrono::milliseconds(100);
   // Max peers in a poll iteration that get other secrets, that are checked for a query, and that
   // are queried.
-  static constexpr uint32_t kUpdatesPerTurn = 16;
-  static constexpr uint32_t kLooksPerTurn = 64;
-  static constexpr uint32_t kAsksPerTurn = 16;
+  static constexpr uint32_t kMaxUpdates = 16;
+  static constexpr uint32_t kMaxChecks = 64;
+  static constexpr uint32_t kMaxQueries = 16;
 
   // The peers of all instances that seal, one after the other.
   struct Walk {
@@ -49,15 +49,15 @@ class SealWork {
     PeerIndex peer = 0;
   };
 
-  bool Ask(Instance& instance, PeerIndex peer);
+  bool Query(Instance& instance, PeerIndex peer);
   void EndUpdate();
 
   Lcore& lcore_;
   Effector& effector_;
   SecretsUpdate* update_ = nullptr;  // the present update
   Walk updates_;
-  Walk asks_;
-  Time ask_at_{};
+  Walk queries_;
+  Time query_at_{};
 };
 
 }  // namespace suede

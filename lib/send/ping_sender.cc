@@ -5,7 +5,7 @@
 
 namespace suede {
 
-PingState PingSender::AskByHand(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now) {
+PingState PingSender::SendQuery(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now) {
   const Link& link = instance.ports[plane]->link;
   const bool held = instance.peers.own.admin[plane] == PlaneAdmin::kDown;
   if (link.down() || instance.down || held) return PingState::kDown;
@@ -25,7 +25,7 @@ PingState PingSender::AskByHand(Instance& instance, PeerIndex peer, PlaneIndex p
                                             std::memory_order_relaxed);
       return PingState::kAcknowledges;
     }
-    if (!ProbeByHand(instance, peer, plane, 1)) return PingState::kNoRoom;
+    if (!SendProbe(instance, peer, plane, 1)) return PingState::kNoRoom;
     ping.probe |= bit;
     return PingState::kAsked;
   }
@@ -36,13 +36,13 @@ PingState PingSender::AskByHand(Instance& instance, PeerIndex peer, PlaneIndex p
   ping.hello |= bit;
   // The peer may speak no HELLO, and may expect any PSN.
   for (int quarter = 0; handshake.identities().peer == 0 && quarter < 4; ++quarter) {
-    if (ProbeByHand(instance, peer, plane, (quarter << 14) + 1)) ping.probe |= bit;
+    if (SendProbe(instance, peer, plane, (quarter << 14) + 1)) ping.probe |= bit;
   }
   return PingState::kAsked;
 }
 
 // Sends an unsequenced PDU that is ahead of the expected PSN (wire profile §6).
-bool PingSender::ProbeByHand(Instance& instance, PeerIndex peer, PlaneIndex plane, int ahead) {
+bool PingSender::SendProbe(Instance& instance, PeerIndex peer, PlaneIndex plane, int ahead) {
   const ConnectionIndex number = instance.map.At(peer, plane, 0, 0);
   return ControlSender::SendUnsequenced(
       instance, number, {}, instance.peers.connections[number].in_flight().next_psn().Plus(ahead),
@@ -59,7 +59,7 @@ void PingSender::Ask(const request::Ping& request) {
     const bool meant = known && (request.plane_mask & instance.peers.paths[request.peer].present &
                                  1u << plane) != 0;
     const PingState state =
-        meant ? AskByHand(instance, request.peer, plane, lcore_.now) : PingState::kNotAsked;
+        meant ? SendQuery(instance, request.peer, plane, lcore_.now) : PingState::kNotAsked;
     ping.board.planes[plane].state.store(state, std::memory_order_release);
   }
   ping.board.ticket.store(request.ticket, std::memory_order_release);

@@ -21,8 +21,8 @@ class PingSender {
   void Ask(const request::Ping& request);
 
  private:
-  static PingState AskByHand(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now);
-  static bool ProbeByHand(Instance& instance, PeerIndex peer, PlaneIndex plane, int ahead);
+  static PingState SendQuery(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now);
+  static bool SendProbe(Instance& instance, PeerIndex peer, PlaneIndex plane, int ahead);
 
   Lcore& lcore_;
 };

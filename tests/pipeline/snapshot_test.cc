@@ -58,7 +58,7 @@ TEST_F(SnapshotTest, APieceIsBoundedAndTheNextGoesOn) {
   snapshot.unused = false;
   Ask(host, snapshot);
   EXPECT_EQ(snapshot.count, 0u);
-  EXPECT_EQ(snapshot.next, ConnectionSnapshot::kMaxLooks);
+  EXPECT_EQ(snapshot.next, ConnectionSnapshot::kMaxVisited);
   EXPECT_TRUE(snapshot.more);
 }
 
@@ -111,7 +111,7 @@ TEST_F(SnapshotTest, PlanesOfManyPeersComeInPieces) {
   snapshot.first = 0;
   snapshot.peer_xpuid = 1000;
   EXPECT_EQ(Ask(host, snapshot).count, 0u);
-  EXPECT_EQ(snapshot.next, PlaneSnapshot::kMaxLooks);
+  EXPECT_EQ(snapshot.next, PlaneSnapshot::kMaxVisited);
   EXPECT_TRUE(snapshot.more);
   snapshot.first = snapshot.next;
   EXPECT_EQ(Ask(host, snapshot).count, 0u);
