@@ -76,8 +76,8 @@ void ControlSender::SendAck(Instance& instance, ConnectionIndex number, const Rp
   const HeaderTemplate& header = instance.headers.At(number, Instance::kAckClass);
   Frame* const frame = port.link.frames().New();
   uint8_t* const pdu = frame->buffer + Frame::kCommandOffset - kRhBytes;
-  const uint32_t bytes =
-      FinishEmptyPdu(pdu, header.length, DataRh(instance, instance.map.VcOf(number), psn, field));
+  const uint32_t bytes = FinishEmptyPdu(
+      pdu, header.length, DataRh(instance.params, instance.map.VcOf(number), psn, field));
   if (FinishUnsequenced(instance, port, header, number, frame, {.start = pdu, .bytes = bytes})) {
     port.link.StageFront(frame);
   }
@@ -113,7 +113,7 @@ bool ControlSender::SendUnsequenced(Instance& instance, ConnectionIndex number, 
   const HeaderTemplate& header = instance.headers.At(number, traffic_class);
   const Vc vc = has_vc && !instance.map.is_per_vc() ? Vc(traffic_class) : instance.map.VcOf(number);
   const PlainPdu pdu = FinishPlain(header, frame->buffer + Frame::kCommandOffset, 0,
-                                   DataRh(instance, vc, psn, field));
+                                   DataRh(instance.params, vc, psn, field));
   if (!FinishUnsequenced(instance, *instance.ports[plane], header, number, frame, pdu)) {
     return false;
   }

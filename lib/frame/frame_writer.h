@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/coordinates.h"
-#include "lcore/instance.h"
+#include "lcore/params.h"
 #include "lcore/port_context.h"
 #include "transport/connection.h"
 #include "wire/frame_builder.h"
@@ -24,14 +24,14 @@ namespace suede {
 }
 
 // The RH of a data PDU of the instance.
-[[gnu::always_inline]] inline ReliabilityHeader DataRh(const Instance& instance, Vc vc, Psn psn,
+[[gnu::always_inline]] inline ReliabilityHeader DataRh(const InstanceParams& params, Vc vc, Psn psn,
                                                        const RpsnField& field) {
   return {.ver = static_cast<uint8_t>(RhVersion::kData),
           .op = field.op,
-          .xpuid = instance.params.xpuid,
+          .xpuid = params.xpuid,
           .psn = psn,
           .vc = static_cast<uint8_t>(vc),
-          .partition = instance.params.partition,
+          .partition = params.partition,
           .rpsn = field.rpsn};
 }
 

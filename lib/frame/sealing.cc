@@ -23,7 +23,7 @@ void MoveBehindShim(const PlainPdu& plain, uint32_t shim_bytes) {
 
 // Completes the frame and its job. The shim is written, and the plain text follows it or is at
 // `job.plain`.
-void Sealing::Finish(Instance& instance, PortContext& port, const HeaderTemplate& header,
+void Sealing::Finish(CounterBlock& counters, PortContext& port, const HeaderTemplate& header,
                      SealJob& job, Frame* frame, uint8_t* sealed, uint32_t shim_bytes,
                      uint32_t plain_bytes) {
   job.text = sealed + kRhBytes + shim_bytes;
@@ -38,7 +38,7 @@ void Sealing::Finish(Instance& instance, PortContext& port, const HeaderTemplate
   frame->l2_length = header.l2_length;
   frame->l3_length = header.l3_length;
   port.seals.Commit(is_udp6 && !offload ? sealed - kUdpBytes : nullptr);
-  instance.stats.counters.Add(Counter::kTxSealed);
+  counters.Add(Counter::kTxSealed);
 }
 
 bool Sealing::SealKept(Instance& instance, const Run& run, Pdu* pdu, const PlainPdu& plain) {
@@ -46,7 +46,7 @@ bool Sealing::SealKept(Instance& instance, const Run& run, Pdu* pdu, const Plain
   Frame* const frame = home.frames().New();
   uint8_t* const sealed = frame->buffer + Frame::kCommandOffset - kRhBytes;
   WriteSealedRh(plain.start, sealed);
-  SealJob& job = NextJob(instance, run.port);
+  SealJob& job = NextJob(instance.sealing, run.port);
   if (!run.peer.Seal(sealed, run.path, run.stream, job)) [[unlikely]] {
     home.frames().Release(frame);
     instance.stats.counters.Add(Counter::kTxSealKey);
@@ -54,7 +54,8 @@ bool Sealing::SealKept(Instance& instance, const Run& run, Pdu* pdu, const Plain
   }
   job.plain = plain.start + kRhBytes;  // which stays until the batch is sealed, in this poll
                                        // iteration
-  Finish(instance, run.port, run.header, job, frame, sealed, kSessionShimBytes, plain.bytes);
+  Finish(instance.stats.counters, run.port, run.header, job, frame, sealed, kSessionShimBytes,
+         plain.bytes);
   home.frames().SetSealed(pdu, frame);
   return true;
 }
@@ -64,12 +65,13 @@ bool Sealing::SealOneShot(Instance& instance, PortContext& port, const HeaderTem
   const Run run = RunOf(instance, port, header, connection);
   MoveBehindShim(plain, kSessionShimBytes);
   WriteSealedRh(plain.start, plain.start);
-  SealJob& job = NextJob(instance, port);
+  SealJob& job = NextJob(instance.sealing, port);
   if (!run.peer.Seal(plain.start, run.path, run.stream, job)) {
     instance.stats.counters.Add(Counter::kTxSealKey);
     return false;
   }
-  Finish(instance, port, header, job, frame, plain.start, kSessionShimBytes, plain.bytes);
+  Finish(instance.stats.counters, port, header, job, frame, plain.start, kSessionShimBytes,
+         plain.bytes);
   return true;
 }
 
@@ -78,12 +80,13 @@ bool Sealing::SealHello(Instance& instance, PortContext& port, const HeaderTempl
   const SealPath path = instance.SealPathOf(peer, plane, header.session);
   MoveBehindShim(plain, kHelloShimBytes);
   WriteSealedRh(plain.start, plain.start);
-  SealJob& job = NextJob(instance, port);
+  SealJob& job = NextJob(instance.sealing, port);
   if (!instance.SealOf(peer).SealHello(plain.start, path, job)) {
     instance.stats.counters.Add(Counter::kTxSealKey);
     return false;
   }
-  Finish(instance, port, header, job, frame, plain.start, kHelloShimBytes, plain.bytes);
+  Finish(instance.stats.counters, port, header, job, frame, plain.start, kHelloShimBytes,
+         plain.bytes);
   return true;
 }
 

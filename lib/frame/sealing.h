@@ -45,11 +45,11 @@ class Sealing {
                         PeerIndex peer, PlaneIndex plane, Frame* frame, const PlainPdu& plain);
 
  private:
-  static void Finish(Instance& instance, PortContext& port, const HeaderTemplate& header,
+  static void Finish(CounterBlock& counters, PortContext& port, const HeaderTemplate& header,
                      SealJob& job, Frame* frame, uint8_t* sealed, uint32_t shim_bytes,
                      uint32_t plain_bytes);
-  static SealJob& NextJob(Instance& instance, PortContext& port) {
-    if (port.seals.full()) port.seals.Flush(*instance.sealing.own->crypto);
+  static SealJob& NextJob(const SealState& sealing, PortContext& port) {
+    if (port.seals.full()) port.seals.Flush(*sealing.own->crypto);
     return port.seals.Next();
   }
 };

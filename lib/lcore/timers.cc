@@ -5,48 +5,48 @@
 
 namespace suede {
 
-void Timers::ArmSession(Instance& instance, PeerIndex peer, PlaneIndex plane) {
-  const size_t before = instance.peers.connections.size() + instance.peers.size();
-  ArmSession(
-      instance,
-      instance.peers.first_timer + static_cast<uint32_t>(before) + instance.map.PathAt(peer, plane),
-      std::min(instance.peers.session(peer, plane).deadline(),
-               instance.peers.groups[instance.map.PathAt(peer, plane)].deadline()));
+void Timers::ArmSession(const PeerArrays& peers, PeerIndex peer, PlaneIndex plane) {
+  const PathIndex path = peers.own.map.PathAt(peer, plane);
+  ArmSession(peers, path, std::min(peers.sessions[path].deadline(), peers.groups[path].deadline()));
+}
+
+void Timers::ArmSession(const PeerArrays& peers, PathIndex path, Time due) {
+  const size_t before = peers.connections.size() + peers.size();
+  const uint32_t timer = peers.first_timer + static_cast<uint32_t>(before) + path;
+  if (peers.own.map.has_groups() && fine_wheel_.Reaches(due)) return fine_wheel_.Arm(timer, due);
+  wheel_.Arm(timer, due);
 }
 
 // Arms the timer that a peer names.
-void Timers::Arm(const Instance& instance, PeerIndex peer, const effect::Arm& what) {
-  uint32_t number = instance.peers.first_timer;
+void Timers::Arm(const PeerArrays& peers, PeerIndex peer, const effect::Arm& what) {
+  uint32_t number = peers.first_timer;
   switch (what.timer) {
     case effect::Timer::kConnection:
-      number += instance.map.At(peer, what.plane, what.number);
+      number += peers.own.map.At(peer, what.plane, what.number);
       break;
     case effect::Timer::kHandshake:
-      number += static_cast<uint32_t>(instance.peers.connections.size()) + peer;
+      number += static_cast<uint32_t>(peers.connections.size()) + peer;
       break;
     case effect::Timer::kSession:
-      number += static_cast<uint32_t>(instance.peers.connections.size() + instance.peers.size()) +
-                instance.map.PathAt(peer, what.plane);
-      return ArmSession(instance, number, what.due);
+      return ArmSession(peers, peers.own.map.PathAt(peer, what.plane), what.due);
   }
   wheel_.Arm(number, what.due);
 }
 
-void Timers::ArmCredit(const Instance& instance, PeerIndex peer) {
+void Timers::ArmCredit(const PeerArrays& peers, const TransmitState& tx, PeerIndex peer) {
   Time due = kNever;
   for (Vc vc = 0; vc < kVcCount; ++vc) {
-    due = std::min(due, instance.tx.credit[Scheduler::IndexOf(peer, vc)].ask_at);
+    due = std::min(due, tx.credit[Scheduler::IndexOf(peer, vc)].ask_at);
   }
-  const size_t before =
-      instance.peers.connections.size() + instance.peers.size() + instance.peers.sessions.size();
-  wheel_.Arm(instance.peers.first_timer + static_cast<uint32_t>(before) + peer, due);
+  const size_t before = peers.connections.size() + peers.size() + peers.sessions.size();
+  wheel_.Arm(peers.first_timer + static_cast<uint32_t>(before) + peer, due);
 }
 
-Timers::Owner Timers::OwnerOf(uint32_t timer, const Instance& instance) const {
-  Owner owner{.instance = instance.number, .number = timer - instance.peers.first_timer};
-  for (const auto& [kind, count] : {std::pair{Kind::kConnection, instance.peers.connections.size()},
-                                    std::pair{Kind::kHandshake, instance.peers.size()},
-                                    std::pair{Kind::kSession, instance.peers.sessions.size()}}) {
+Timers::Owner Timers::OwnerOf(uint32_t timer, const PeerArrays& peers) const {
+  Owner owner{.number = timer - peers.first_timer};
+  for (const auto& [kind, count] : {std::pair{Kind::kConnection, peers.connections.size()},
+                                    std::pair{Kind::kHandshake, peers.size()},
+                                    std::pair{Kind::kSession, peers.sessions.size()}}) {
     owner.kind = kind;
     if (owner.number < count) return owner;
     owner.number -= static_cast<uint32_t>(count);
@@ -55,14 +55,13 @@ Timers::Owner Timers::OwnerOf(uint32_t timer, const Instance& instance) const {
   return owner;
 }
 
-void Timers::Add(Instance& instance) {
-  instance.peers.first_timer = count();
-  const size_t timers = instance.peers.connections.size() + instance.peers.sessions.size() +
-                        2 * instance.peers.size();
-  instance_of_.resize(instance_of_.size() + timers, instance.number);
+void Timers::Add(PeerArrays& peers, uint32_t instance) {
+  peers.first_timer = count();
+  const size_t timers = peers.connections.size() + peers.sessions.size() + 2 * peers.size();
+  instance_of_.resize(instance_of_.size() + timers, instance);
   wheel_.Resize(count());
-  has_groups_ |= instance.map.has_groups();
-  if (has_groups_) looks_.Resize(count());
+  has_groups_ |= peers.own.map.has_groups();
+  if (has_groups_) fine_wheel_.Resize(count());
 }
 
 }  // namespace suede

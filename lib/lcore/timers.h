@@ -9,7 +9,8 @@
 
 #include "base/coordinates.h"
 #include "base/timer_wheel.h"
-#include "lcore/instance.h"
+#include "lcore/peer_arrays.h"
+#include "lcore/transmit_state.h"
 
 namespace suede {
 
@@ -17,24 +18,23 @@ class Timers {
  public:
   enum class Kind : uint8_t { kConnection, kHandshake, kSession, kCredit };
   struct Owner {
-    uint32_t instance = 0;
     Kind kind = Kind::kConnection;
     uint32_t number = 0;  // of the connection, the peer, or the pair of peer and plane
   };
 
   // Adds the timers of an instance, before the first poll iteration.
-  void Add(Instance& instance);
+  void Add(PeerArrays& peers, uint32_t instance);
   // Timers of all instances.
   uint32_t count() const { return static_cast<uint32_t>(instance_of_.size()); }
 
   // Arms the timer of a connection, session or credit for its deadline; kNever: disarms it.
-  void ArmConnection(const Instance& instance, ConnectionIndex number) {
-    wheel_.Arm(instance.peers.first_timer + number, instance.peers.connections[number].deadline());
+  void ArmConnection(const PeerArrays& peers, ConnectionIndex number) {
+    wheel_.Arm(peers.first_timer + number, peers.connections[number].deadline());
   }
-  void ArmSession(Instance& instance, PeerIndex peer, PlaneIndex plane);
-  void ArmCredit(const Instance& instance, PeerIndex peer);
+  void ArmSession(const PeerArrays& peers, PeerIndex peer, PlaneIndex plane);
+  void ArmCredit(const PeerArrays& peers, const TransmitState& tx, PeerIndex peer);
   // Arms a timer as an effect of a peer requests.
-  void Arm(const Instance& instance, PeerIndex peer, const effect::Arm& what);
+  void Arm(const PeerArrays& peers, PeerIndex peer, const effect::Arm& what);
   // Arms the timer by its number.
   void Arm(uint32_t timer, Time due) { wheel_.Arm(timer, due); }
 
@@ -42,21 +42,18 @@ class Timers {
   template <typename OnTimer>
   bool Advance(Time now, OnTimer&& on_timer) {
     bool fired = wheel_.Advance(now, on_timer);
-    if (has_groups_) fired |= looks_.Advance(now, on_timer);
+    if (has_groups_) fired |= fine_wheel_.Advance(now, on_timer);
     return fired;
   }
   uint32_t InstanceOf(uint32_t timer) const { return instance_of_[timer]; }
-  Owner OwnerOf(uint32_t timer, const Instance& instance) const;
+  Owner OwnerOf(uint32_t timer, const PeerArrays& peers) const;
 
  private:
-  void ArmSession(const Instance& instance, uint32_t timer, Time due) {
-    if (instance.map.has_groups() && looks_.Reaches(due)) return looks_.Arm(timer, due);
-    wheel_.Arm(timer, due);
-  }
+  void ArmSession(const PeerArrays& peers, PathIndex path, Time due);
 
   TimerWheel wheel_;
   // Timers of sessions of planes with groups: groups evaluate weights once per round trip.
-  FineTimerWheel looks_;
+  FineTimerWheel fine_wheel_;
   bool has_groups_ = false;
   std::vector<uint32_t> instance_of_;
 };

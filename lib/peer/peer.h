@@ -56,6 +56,7 @@ class Peer {
   // ---- Parts, to which facts of their subject go.
 
   PlaneChoice& choice() { return choice_; }
+  const PlaneChoice& choice() const { return choice_; }
   Reach& reach() { return reach_; }
   FlightCount& flight() { return flight_; }
   PlaneHealth& health() { return health_; }

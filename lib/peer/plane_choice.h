@@ -25,6 +25,7 @@ class PlaneChoice {
   PlaneRates& rates() { return rates_; }
   // The homes of flows.
   FlowPlacement& placement() { return placement_; }
+  const FlowPlacement& placement() const { return placement_; }
   // Whether the plane's port, address and session let PDUs pass.
   bool IsOpen(PlaneIndex plane) const;
   // Recomputes which planes PDUs to the peer may take.

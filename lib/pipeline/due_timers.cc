@@ -7,7 +7,7 @@ namespace suede {
 namespace {
 
 // How often a timer checks whether an instance or port that is down is up again.
-constexpr Duration kDownLook = std::chrono::milliseconds(2);
+constexpr Duration kDownCheckInterval = std::chrono::milliseconds(2);
 
 }  // namespace
 
@@ -15,18 +15,18 @@ void DueTimers::OnTimer(uint32_t timer, Time now) {
   Instance& instance = *lcore_.instances[lcore_.timers.InstanceOf(timer)];
   // No answer can arrive: PDUs in flight wait, without counting a try.
   const bool port_down = !instance.map.has_planes() && instance.ports[0]->link.down();
-  if (instance.down || port_down) return lcore_.timers.Arm(timer, now + kDownLook);
-  const Timers::Owner owner = lcore_.timers.OwnerOf(timer, instance);
+  if (instance.down || port_down) return lcore_.timers.Arm(timer, now + kDownCheckInterval);
+  const Timers::Owner owner = lcore_.timers.OwnerOf(timer, instance.peers);
   switch (owner.kind) {
     case Timers::Kind::kConnection:
       // The deadline was postponed after its timer was armed.
       if (instance.peers.connections[owner.number].deadline() > now) [[likely]] {
-        return lcore_.timers.ArmConnection(instance, ConnectionIndex(owner.number));
+        return lcore_.timers.ArmConnection(instance.peers, ConnectionIndex(owner.number));
       }
       return effector_.OnConnectionTimer(instance, ConnectionIndex(owner.number), now);
     case Timers::Kind::kHandshake: {
       Effects effects;
-      if (Pauses::IsMute(instance)) [[unlikely]] {
+      if (Pauses::IsMute(instance.ports)) [[unlikely]] {
         instance.peers[PeerIndex(owner.number)].association().OnMute(now, effects);
       } else {
         instance.peers[PeerIndex(owner.number)].association().OnDeadline(now, effects);
@@ -37,8 +37,8 @@ void DueTimers::OnTimer(uint32_t timer, Time now) {
       return OnSessionTimer(instance, instance.map.PeerOf(PathIndex(owner.number)),
                             instance.map.PlaneOf(PathIndex(owner.number)), now);
     case Timers::Kind::kCredit:
-      if (Pauses::IsMute(instance)) [[unlikely]]
-        return lcore_.timers.Arm(timer, now + kDownLook);
+      if (Pauses::IsMute(instance.ports)) [[unlikely]]
+        return lcore_.timers.Arm(timer, now + kDownCheckInterval);
       return credit_use_.OnTimer(instance, PeerIndex(owner.number), now);
   }
 }

@@ -100,10 +100,10 @@ struct Effector::OnePeer {
     on.completions_.GiveUpQueued(instance, peer, what.vcs, SUEDE_STATUS_UNREACHABLE);
   }
   void operator()(const effect::MarkLost& what) const {
-    MarkLost(instance, peer, what.vcs, what.lost);
+    MarkLost(instance.tx, peer, what.vcs, what.lost);
   }
   void operator()(const effect::Unblock& what) const {
-    on.run_queue_.Unblock(instance, peer, what.vcs);
+    on.run_queue_.Unblock(instance.tx, peer, what.vcs);
   }
   void operator()(const effect::PlaceFlow& what) const {
     instance.tx.SetLane(peer, what.vcs, what.plane);
@@ -137,7 +137,9 @@ struct Effector::OnePeer {
                            .theirs = what.theirs});
   }
   void operator()(const effect::Count& what) const { instance.stats.counters.Add(what.counter); }
-  void operator()(const effect::Arm& what) const { on.lcore_.timers.Arm(instance, peer, what); }
+  void operator()(const effect::Arm& what) const {
+    on.lcore_.timers.Arm(instance.peers, peer, what);
+  }
   void operator()(const effect::CheckConnection& what) const {
     on.OnConnectionTimer(instance, NumberOf(what), now());
   }
@@ -150,10 +152,10 @@ void Effector::Apply(Instance& instance, PeerIndex peer, Effects& effects) {
 }
 
 // Marks for packing whether the destination is unreachable.
-void Effector::MarkLost(Instance& instance, PeerIndex peer, uint32_t vcs, bool lost) {
+void Effector::MarkLost(TransmitState& tx, PeerIndex peer, uint32_t vcs, bool lost) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     if ((vcs & 1u << vc) == 0) continue;
-    instance.tx.scheduler.queue(Scheduler::IndexOf(peer, vc)).lost = lost;
+    tx.scheduler.queue(Scheduler::IndexOf(peer, vc)).lost = lost;
   }
 }
 
@@ -176,10 +178,10 @@ void Effector::ChangeCredit(Instance& instance, PeerIndex peer, effect::CreditSt
     case effect::CreditStep::kEnd:
       granter_.Forget(instance.rx.credit, peer);
       congestion_grants_.Forget(instance, peer);
-      credit_use_.End(instance, peer);
+      credit_use_.End(instance.tx, peer);
       return congestion_.Start(instance, peer);
     case effect::CreditStep::kUncounted:
-      CreditUse::Uncounted(instance, peer);
+      CreditUse::Uncounted(instance.tx, peer);
       return congestion_.Start(instance, peer);
     case effect::CreditStep::kGrantFirst:
       return grants_.GrantFirst(instance, peer);
@@ -197,7 +199,7 @@ void Effector::OnConnectionTimer(Instance& instance, ConnectionIndex number, Tim
   const PlaneIndex plane = instance.map.PlaneOf(number);
   Hold hold = Hold::kNone;
   if (connection.tx().TimesOut(now)) [[unlikely]] {
-    hold = CongestionUse::IsHeldBack(instance, number)
+    hold = CongestionUse::IsHeldBack(instance.tx, number)
                ? Hold::kOwn
                : pauses_.HoldOfConnection(instance, number, now);
   }

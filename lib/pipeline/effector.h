@@ -54,7 +54,7 @@ class Effector {
  private:
   struct OnePeer;  // has a function for each kind of effect
 
-  static void MarkLost(Instance& instance, PeerIndex peer, uint32_t vcs, bool lost);
+  static void MarkLost(TransmitState& tx, PeerIndex peer, uint32_t vcs, bool lost);
   void SendProbe(Instance& instance, ConnectionIndex connection);
   void ChangeCredit(Instance& instance, PeerIndex peer, effect::CreditStep step);
   void EndOnPlane(Instance& instance, PeerIndex peer, PlaneIndex plane);

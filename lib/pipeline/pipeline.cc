@@ -68,7 +68,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
       std::make_unique<Instance>(number, params, ports, *lcore_.stats.back()));
   Instance& instance = *lcore_.instances.back();
   instance.StartSealing(lcore_.crypto, &lcore_.seal_turn);
-  lcore_.timers.Add(instance);
+  lcore_.timers.Add(instance.peers, number);
   for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
     PortContext& port = *ports[plane];
     for (const auto& pair : lcore_.ports) {
@@ -85,7 +85,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   run_queue_.Reserve(lcore_.instances.size());
   stager_.AddInstance(instance);
   refusals_.AddInstance();
-  planes_.AddInstance(instance);
+  planes_.AddInstance(instance.peers.own);
   lcore_.clients.AddInstance();
   reporter_.AddInstance();
   granter_.AddInstance(instance.rx.credit);

@@ -5,30 +5,30 @@ namespace suede {
 namespace {
 
 // Interval of the checks of ports.
-constexpr Duration kPortLook = std::chrono::microseconds(50);
+constexpr Duration kPortCheckInterval = std::chrono::microseconds(50);
 // A poll iteration that begins later than this was delayed by the machine.
-constexpr Duration kPause = std::chrono::microseconds(500);
+constexpr Duration kMinPause = std::chrono::microseconds(500);
 // Max peers that are probed on failed planes in each check: half of the room in front of a burst.
-constexpr uint32_t kAskedInALook = kBurst / 2;
+constexpr uint32_t kMaxProbed = kBurst / 2;
 
 }  // namespace
 
-[[gnu::noinline]] void PlaneWatch::Watch(Time now, Duration since_last_turn) {
-  due_ = now + kPortLook;
-  if (since_last_turn > kPause) OnPause(since_last_turn);
+[[gnu::noinline]] void PlaneWatch::Watch(Time now, Duration since_last_poll) {
+  due_ = now + kPortCheckInterval;
+  if (since_last_poll > kMinPause) OnPause(since_last_poll);
   for (const auto& port : lcore_.ports) {
     const bool up = !port->link.down() && port->link.state().up;
     if (up != port->usable) OnPortChange(*port, up, now);
   }
-  if (lcore_.has_failed_planes) AskOnFailedPlanes(now);
+  if (lcore_.has_failed_planes) ProbeFailedPlanes(now);
 }
 
 // Probes peers on failed planes. Each probe, and each report, takes a place in front of a burst: a
 // few peers are probed in each check, whatever the number of peers and instances. A peer without
 // sessions is only visited.
-void PlaneWatch::AskOnFailedPlanes(Time now) {
+void PlaneWatch::ProbeFailedPlanes(Time now) {
   lcore_.has_failed_planes = false;
-  uint32_t room = kAskedInALook;
+  uint32_t room = kMaxProbed;
   for (const auto& instance : lcore_.instances) {
     FailedPlanes& failed = instance->peers.own.failed;
     while (failed.has_work() && room != 0) {
@@ -72,7 +72,7 @@ void PlaneWatch::OnMute(const PortContext& port, Time now) {
         PlaneSession& session = instance->peers.session(peer, plane);
         if (!session.up()) continue;
         session.Ask(now + instance->params.paths.hello_interval);
-        lcore_.timers.ArmSession(*instance, peer, plane);
+        lcore_.timers.ArmSession(instance->peers, peer, plane);
       }
     }
   }

@@ -18,10 +18,10 @@ class PlaneWatch {
   PlaneWatch(Lcore& lcore, Effector& effector) : lcore_(lcore), effector_(effector) {}
 
   // Adds an instance, before the first poll iteration.
-  void AddInstance(const Instance& instance) { watches_ |= instance.peers.own.has_sessions; }
+  void AddInstance(const OwnEnd& own) { watches_ |= own.has_sessions; }
   // Checks ports periodically; called once in a poll iteration.
-  void Poll(Time now, Duration since_last_turn) {
-    if (watches_ && now >= due_) Watch(now, since_last_turn);
+  void Poll(Time now, Duration since_last_poll) {
+    if (watches_ && now >= due_) Watch(now, since_last_poll);
   }
   // The port of a plane, or an operator's setting of the plane, has changed.
   void OnPlaneChange(Instance& instance, PlaneIndex plane, PlaneDownReason reason, Time now);
@@ -30,8 +30,8 @@ class PlaneWatch {
   void OnMute(const PortContext& port, Time now);
 
  private:
-  void Watch(Time now, Duration since_last_turn);
-  void AskOnFailedPlanes(Time now);
+  void Watch(Time now, Duration since_last_poll);
+  void ProbeFailedPlanes(Time now);
   void OnPause(Duration time);
   void OnPortChange(PortContext& port, bool up, Time now);
 

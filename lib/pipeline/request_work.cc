@@ -48,7 +48,7 @@ void RequestWork::Do(const todo::QueueInReset& reset) {
 // that is down keeps its lists.
 void RequestWork::Do(const todo::InstanceUp& up) {
   Instance& instance = InstanceOf(up.instance);
-  parts_.run_queue.Enqueue(instance);
+  parts_.run_queue.Enqueue(instance.tx);
   for (ConnectionIndex number = 0; number < instance.peers.connections.size(); ++number) {
     Connection& connection = instance.peers.connections[number];
     if (connection.in_flight().HasRetransmission())

@@ -4,12 +4,12 @@
 namespace suede {
 namespace {
 
-constexpr uint32_t kConnectionsPerTurn = 32;
+constexpr uint32_t kConnectionsPerIteration = 32;
 
 }  // namespace
 
 void SettingsWork::Continue(Time now) {
-  for (uint32_t left = kConnectionsPerTurn; instance_ < lcore_.instances.size();) {
+  for (uint32_t left = kConnectionsPerIteration; instance_ < lcore_.instances.size();) {
     Instance& instance = *lcore_.instances[instance_];
     for (; connection_ < instance.peers.connections.size(); ++connection_) {
       if (left-- == 0) return;
@@ -18,7 +18,7 @@ void SettingsWork::Continue(Time now) {
     connection_ = 0;
     ++instance_;
     // More PDUs may be in flight now than before.
-    run_queue_.Enqueue(instance);
+    run_queue_.Enqueue(instance.tx);
   }
   change_->done.store(true, std::memory_order_release);
   change_ = nullptr;

@@ -257,7 +257,7 @@ ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerInde
   if (connection.rx().OnTrimmed(rh.psn(), instance.params.target.base_rtt, now,
                                 instance.params.transport)) {
     AckScheduler::Schedule(instance, number, connection, now);
-    lcore_.timers.ArmConnection(instance, number);
+    lcore_.timers.ArmConnection(instance.peers, number);
   }
   return false;
 }
@@ -430,7 +430,7 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   connection.rx().OnAnnounced(pdu.rh.psn(), now, instance.params.transport);
   if (connection.rx().MustAckNow(instance.params.transport))
     AckScheduler::Schedule(instance, number, connection, now);
-  lcore_.timers.ArmConnection(instance, number);
+  lcore_.timers.ArmConnection(instance.peers, number);
 }
 
 // Completes the checks of a frame that is no data PDU, and handles control PDUs. (Not marked cold,

@@ -24,7 +24,8 @@ void AckProcessor::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, P
     if (connection.in_flight().bytes() == 0) instance.peers.own.OnIdle(plane);
   }
   OnAcked(instance, number, bytes - connection.in_flight().bytes(), acked, effects);
-  if (instance.tx.blocked[instance.map.PeerOf(number)] != 0) run_queue_.Unblock(instance, number);
+  if (instance.tx.blocked[instance.map.PeerOf(number)] != 0)
+    run_queue_.Unblock(instance.peers, instance.tx, number);
 }
 
 [[gnu::cold]] void AckProcessor::OnImplausible(Instance& instance, ConnectionIndex number, RhOp op,
@@ -48,7 +49,7 @@ RpsnVerdict AckProcessor::OnNack(Instance& instance, ConnectionIndex number, Psn
   }
   const RpsnVerdict verdict = connection.tx().OnNack(rpsn, now, instance.params.transport, acked);
   if (connection.in_flight().HasRetransmission()) stager_.WantRetransmission(instance, number);
-  lcore_.timers.ArmConnection(instance, number);
+  lcore_.timers.ArmConnection(instance.peers, number);
   return verdict;
 }
 

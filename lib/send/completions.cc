@@ -47,7 +47,7 @@ void Completions::Complete(Instance& instance, PduList& pdus, PlaneIndex plane, 
   if (given_up && plane != PeerPaths::kNoPlane) [[unlikely]] {
     Withdraw(instance.ports[plane]->link, pdus);
   }
-  if (pdus.empty()) return run_queue_.Enqueue(instance);
+  if (pdus.empty()) return run_queue_.Enqueue(instance.tx);
   const PeerIndex peer(pdus.head()->peer);  // the same for all PDUs,
   const Vc vc(pdus.head()->vc);             // and so is the destination of shares
   const uint16_t xpuid = instance.params.peers[peer].xpuid;
@@ -90,8 +90,8 @@ void Completions::Complete(Instance& instance, PduList& pdus, PlaneIndex plane, 
   RecordLatency(instance, age, of_age);
   instance.tx.inflight -= count;
   instance.tx.inflight_bytes -= bytes;
-  shares_.Return(instance, peer, vc, released);
-  run_queue_.Enqueue(instance);
+  shares_.Return(instance.tx, peer, vc, released);
+  run_queue_.Enqueue(instance.tx);
 }
 
 // Takes the samples of newly acknowledged PDUs: round trip, departure, recovery. Then ends them.
@@ -130,7 +130,7 @@ void Completions::GiveUpQueued(Instance& instance, PeerIndex peer, uint32_t vcs,
 void Completions::GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status) {
   Pdu* pdu = queue.pdus.PopFront();
   instance.tx.OnTaken(queue, 1, pdu->bytes);
-  if (!pdu->credited) OnLeft(instance, PeerIndex(pdu->peer), Vc(pdu->vc), pdu, 1);
+  if (!pdu->credited) OnLeft(instance.tx, instance.params.peers[pdu->peer].xpuid, pdu, 1);
   --instance.tx.queued;
   ++instance.tx.inflight;  // Complete decrements this again
   instance.tx.inflight_bytes += pdu->bytes;
@@ -165,9 +165,9 @@ void Completions::Requeue(Instance& instance, PeerIndex peer, PlaneIndex plane, 
     // PDUs that were sent before need no credit.
     if (instance.tx.credit[index].waiting) {
       instance.tx.credit[index].EndWait();
-      run_queue_.Activate(instance, index);
+      run_queue_.Activate(instance.tx, index);
     }
-    if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(instance, index);
+    if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(instance.tx, index);
   }
 }
 
@@ -186,13 +186,13 @@ void Completions::Requeue(Instance& instance, PeerIndex peer, PlaneIndex plane, 
   slot.packed -= count;
 }
 
-void Completions::OnLeft(Instance& instance, PeerIndex peer, Vc vc, Pdu* first, uint32_t count) {
-  FrameShares& shares = instance.tx.shares;
-  uint32_t& held = instance.tx.scheduler.queue(instance.tx.DestinationOf(peer, vc)).held;
+void Completions::OnLeft(TransmitState& tx, uint16_t xpuid, Pdu* first, uint32_t count) {
+  FrameShares& shares = tx.shares;
+  const Vc vc(first->vc);
+  uint32_t& held = tx.scheduler.queue(tx.DestinationOf(PeerIndex(first->peer), vc)).held;
   shares.held.OnTake(held, count);
-  instance.tx.held.OnTake(held, count);
+  tx.held.OnTake(held, count);
   held += count;
-  const uint16_t xpuid = instance.params.peers[peer].xpuid;
   if (count == 1 && first->run_count == 1) {
     first->credited = true;
     GiveBackPacked(shares, first->runs[0].queue, 1);
@@ -257,7 +257,7 @@ void Completions::LetGo(Instance& instance, ConnectionIndex number) {
   const Vc vc(last->vc);
   instance.home().link.frames().ReleaseKept(last);
   last = nullptr;
-  shares_.Return(instance, instance.map.PeerOf(number), vc, 1);
+  shares_.Return(instance.tx, instance.map.PeerOf(number), vc, 1);
 }
 
 // Releases the held PDUs of connections that are no longer lost, however that ended.

@@ -19,9 +19,9 @@ class Completions {
   Completions(Lcore& lcore, RunQueue& run_queue, ShareBook& shares)
       : lcore_(lcore), run_queue_(run_queue), shares_(shares) {}
 
-  // The commands of `count` PDUs to a {peer, VC}, from `first` on, have left the packing buffers:
-  // returns their clients' credit, and counts the PDUs as held until they end.
-  void OnLeft(Instance& instance, PeerIndex peer, Vc vc, Pdu* first, uint32_t count);
+  // The commands of `count` PDUs to a VC of the peer with `xpuid`, from `first` on, have left the
+  // packing buffers: returns their clients' credit, and counts the PDUs as held until they end.
+  void OnLeft(TransmitState& tx, uint16_t xpuid, Pdu* first, uint32_t count);
 
   // Ends PDUs that were sent. `plane`: where they are in flight; PeerPaths::kNoPlane: nowhere.
   // `ending`: a status; a PDU in doubt that has never left ends as unreachable.

@@ -70,9 +70,10 @@ void CongestionUse::OnLinkSpeed(Instance& instance, PlaneIndex plane) {
   }
 }
 
-bool CongestionUse::HasInFlight(const Instance& instance, PeerIndex peer, PlaneIndex plane) {
-  for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
-    const Connection& connection = instance.peers.connections[instance.map.At(peer, plane, i)];
+bool CongestionUse::HasInFlight(const PeerArrays& peers, PathIndex path) {
+  const ConnectionMap& map = peers.own.map;
+  for (PathConnection i = 0; i < map.path_connections(); ++i) {
+    const Connection& connection = peers.connections[map.At(path, i)];
     if (!connection.tx().lost() && connection.in_flight().count() != 0) return true;
   }
   return false;
@@ -90,8 +91,8 @@ void CongestionUse::OnAcked(Instance& instance, ConnectionIndex number, const Pd
   uint32_t& flying = instance.tx.flying[number];
   const uint32_t octets = std::min(flying, instance.tx.OctetsOf(count, bytes));
   flying -= octets;
-  instance.tx.contexts[path].OnAcked(octets, rtt, !HasInFlight(instance, peer, plane), now);
-  OnChanged(instance, path);
+  instance.tx.contexts[path].OnAcked(octets, rtt, !HasInFlight(instance.peers, path), now);
+  OnChanged(instance.tx, path);
   // Other connections of the plane may have waited for it.
   if (instance.tx.blocked[peer] != 0 || instance.map.path_connections() != 1 ||
       (instance.tx.flags[number] & TransmitState::kAwaitsPermit) != 0) {
@@ -104,7 +105,7 @@ void CongestionUse::OnGoBack(Instance& instance, ConnectionIndex number, Time no
   const PlaneIndex plane = instance.map.PlaneOf(number);
   const PathIndex path = instance.map.PathAt(peer, plane);
   instance.tx.contexts[path].OnGoBack(std::exchange(instance.tx.flying[number], 0), now);
-  OnChanged(instance, path);
+  OnChanged(instance.tx, path);
   Wake(instance, peer, plane);
 }
 
@@ -147,16 +148,14 @@ void CongestionUse::OnCongestion(Instance& instance, PeerIndex peer, PlaneIndex 
       instance.peers.groups[path].OnMarked(heard.sessions, echo.marked);
     }
   }
-  OnChanged(instance, path);
+  OnChanged(instance.tx, path);
   Wake(instance, peer, plane);
 }
 
 // ---- Verdicts.
 
-uint32_t CongestionUse::BytesFor(const Instance& instance, PeerIndex peer, PlaneIndex plane,
-                                 uint32_t count) {
-  const int64_t left = instance.tx.contexts[instance.map.PathAt(peer, plane)].allowance() -
-                       int64_t{instance.tx.frame_octets} * count;
+uint32_t CongestionUse::BytesFor(const TransmitState& tx, PathIndex path, uint32_t count) {
+  const int64_t left = tx.contexts[path].allowance() - int64_t{tx.frame_octets} * count;
   return static_cast<uint32_t>(std::clamp<int64_t>(left, 0, std::numeric_limits<uint32_t>::max()));
 }
 
@@ -164,32 +163,25 @@ void CongestionUse::OnBlocked(Instance& instance, PeerIndex peer, uint32_t bytes
   for (uint32_t left = instance.peers.paths[peer].choices(); left != 0; left &= left - 1) {
     const auto plane = Lowest<PlaneIndex>(left);
     const PathIndex path = instance.map.PathAt(peer, plane);
-    OnChanged(instance, path);
+    OnChanged(instance.tx, path);
     if (!instance.tx.Permits(path, bytes)) {
       instance.stats.counters.Add(Counter::kTxWaitsCongestion);
     }
   }
 }
 
-bool CongestionUse::DefersRetransmission(Instance& instance, ConnectionIndex number) {
-  const PeerIndex peer = instance.map.PeerOf(number);
-  const PlaneIndex plane = instance.map.PlaneOf(number);
-  if (instance.tx.Permits(
-          instance.map.PathAt(peer, plane),
-          instance.peers.connections[number].in_flight().next_retransmission()->bytes)) {
-    return false;
-  }
-  instance.tx.flags[number] |= TransmitState::kAwaitsPermit;
-  OnChanged(instance, instance.map.PathAt(peer, plane));
+bool CongestionUse::DefersRetransmission(TransmitState& tx, ConnectionIndex number,
+                                         uint32_t bytes) {
+  const PathIndex path = tx.map.PathOf(number);
+  if (tx.Permits(path, bytes)) return false;
+  tx.flags[number] |= TransmitState::kAwaitsPermit;
+  OnChanged(tx, path);
   return true;
 }
 
-bool CongestionUse::IsHeldBack(const Instance& instance, ConnectionIndex number) {
-  if (!instance.tx.is_paced || (instance.tx.flags[number] & TransmitState::kAwaitsPermit) == 0)
-    return false;
-  const CongestionContext& context =
-      instance.tx
-          .contexts[instance.map.PathAt(instance.map.PeerOf(number), instance.map.PlaneOf(number))];
+bool CongestionUse::IsHeldBack(const TransmitState& tx, ConnectionIndex number) {
+  if (!tx.is_paced || (tx.flags[number] & TransmitState::kAwaitsPermit) == 0) return false;
+  const CongestionContext& context = tx.contexts[tx.map.PathOf(number)];
   return context.control() == CongestionControl::kRccc && IsGranted(context);
 }
 
@@ -202,7 +194,7 @@ void CongestionUse::Wake(Instance& instance, PeerIndex peer, PlaneIndex plane) {
       flags &= static_cast<uint8_t>(~TransmitState::kAwaitsPermit);
       instance.ports[plane]->retransmit.push_back({instance.number, number});
     }
-    run_queue_.Unblock(instance, number);
+    run_queue_.Unblock(instance.peers, instance.tx, number);
   }
 }
 
@@ -218,7 +210,7 @@ bool CongestionUse::OnTime(Time now) {
     const PeerIndex peer = instance.map.PeerOf(ref.path);
     const PlaneIndex plane = instance.map.PlaneOf(ref.path);
     if (!IsGranted(context)) EmitNoGrant(instance, peer, plane);
-    OnChanged(instance, ref.path);
+    OnChanged(instance.tx, ref.path);
     Wake(instance, peer, plane);
   });
 }
@@ -233,22 +225,22 @@ void CongestionUse::EmitNoGrant(const Instance& instance, PeerIndex peer, PlaneI
 // Returns the octets that wait for the plane: new PDUs, in equal parts if they may take any of
 // several planes, and retransmissions. PDUs that wait for receive credit could not use more. While
 // octets wait, clients hand over as much as is acknowledged, so octets in flight count as well.
-uint64_t CongestionUse::BacklogOf(const Instance& instance, PeerIndex peer, PlaneIndex plane) {
+uint64_t CongestionUse::BacklogOf(const PeerArrays& peers, const TransmitState& tx,
+                                  PathIndex path) {
   uint64_t octets = 0;
+  const PeerIndex peer = tx.map.PeerOf(path);
   for (Vc vc = 0; vc < kVcCount; ++vc) {
-    const uint32_t choice = instance.peers.paths[peer].choice[vc];
+    const uint32_t choice = peers.paths[peer].choice[vc];
     const uint32_t queue = Scheduler::IndexOf(peer, vc);
-    if ((choice & 1u << plane) == 0 || instance.tx.credit[queue].waiting) continue;
-    octets += instance.tx.OctetsOf(instance.tx.scheduler.queue(queue)) /
-              static_cast<uint32_t>(std::popcount(choice));
+    if ((choice & 1u << tx.map.PlaneOf(path)) == 0 || tx.credit[queue].waiting) continue;
+    octets += tx.OctetsOf(tx.scheduler.queue(queue)) / static_cast<uint32_t>(std::popcount(choice));
   }
-  for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
-    const Connection& connection = instance.peers.connections[instance.map.At(peer, plane, i)];
+  for (PathConnection i = 0; i < tx.map.path_connections(); ++i) {
+    const Connection& connection = peers.connections[tx.map.At(path, i)];
     if (!connection.in_flight().HasRetransmission()) continue;
-    octets += instance.tx.OctetsOf(connection.in_flight().count(), connection.in_flight().bytes());
+    octets += tx.OctetsOf(connection.in_flight().count(), connection.in_flight().bytes());
   }
-  const uint64_t in_flight = instance.tx.contexts[instance.map.PathAt(peer, plane)].in_flight();
-  return octets == 0 ? 0 : octets + in_flight;
+  return octets == 0 ? 0 : octets + tx.contexts[path].in_flight();
 }
 
 // Returns false if there is no room to stage a request.
@@ -258,7 +250,7 @@ bool CongestionUse::SendRequest(Instance& instance, PathIndex path, Time now) {
   CongestionContext& context = instance.tx.contexts[path];
   if (!instance.ports[plane]->link.HasFrontRoom()) return false;
   const std::optional<CreditRequest> request =
-      context.PollRequest(BacklogOf(instance, peer, plane), now);
+      context.PollRequest(BacklogOf(instance.peers, instance.tx, path), now);
   if (request) {
     const bool staged = ControlSender::SendControl(instance, peer, plane,
                                                    Congestion{.request = true,
@@ -278,7 +270,7 @@ void CongestionUse::SendChanged(Time now) {
     changed_.pop_front();
     Instance& instance = *lcore_.instances[ref.instance];
     instance.tx.changed[ref.path] = 0;
-    if (instance.down || !SendRequest(instance, ref.path, now)) OnChanged(instance, ref.path);
+    if (instance.down || !SendRequest(instance, ref.path, now)) OnChanged(instance.tx, ref.path);
   }
 }
 

@@ -34,11 +34,11 @@ class CongestionUse {
   // The link of the plane's port has another speed.
   static void OnLinkSpeed(Instance& instance, PlaneIndex plane);
   // PDUs of `octets` on the wire have left, new or retransmitted.
-  void OnSent(Instance& instance, ConnectionIndex connection, uint32_t octets, Time now) {
-    const PathIndex path = instance.map.PathOf(connection);
-    instance.tx.flying[connection] += octets;
-    instance.tx.contexts[path].OnSent(octets, now);
-    OnChanged(instance, path);
+  void OnSent(TransmitState& tx, ConnectionIndex connection, uint32_t octets, Time now) {
+    const PathIndex path = tx.map.PathOf(connection);
+    tx.flying[connection] += octets;
+    tx.contexts[path].OnSent(octets, now);
+    OnChanged(tx, path);
   }
   // The `acked` PDUs of the connection were acknowledged, with `bytes` of commands.
   void OnAcked(Instance& instance, ConnectionIndex connection, const PduList& acked, uint32_t bytes,
@@ -54,16 +54,16 @@ class CongestionUse {
   // ---- Verdicts.
 
   // Bytes of commands that a run of up to `count` PDUs may have.
-  static uint32_t BytesFor(const Instance& instance, PeerIndex peer, PlaneIndex plane,
-                           uint32_t count);
+  static uint32_t BytesFor(const TransmitState& tx, PathIndex path, uint32_t count);
   // A queue of the peer, whose next PDU has `bytes` of commands, was blocked: by its contexts, or
   // for another reason.
   void OnBlocked(Instance& instance, PeerIndex peer, uint32_t bytes);
-  // Whether the connection's next retransmission has to wait; Wake puts it back on the list.
-  bool DefersRetransmission(Instance& instance, ConnectionIndex connection);
+  // Whether the connection's next retransmission, of `bytes` of commands, has to wait; Wake puts
+  // the connection back on the list.
+  bool DefersRetransmission(TransmitState& tx, ConnectionIndex connection, uint32_t bytes);
   // Whether the retransmission waits although the peer grants credit: timeouts count as no tries
   // then.
-  static bool IsHeldBack(const Instance& instance, ConnectionIndex connection);
+  static bool IsHeldBack(const TransmitState& tx, ConnectionIndex connection);
 
   // ---- Time.
 
@@ -81,18 +81,19 @@ class CongestionUse {
     PathIndex path;
   };
 
-  void OnChanged(Instance& instance, PathIndex path) {
-    if (instance.tx.changed[path] != 0) return;
-    instance.tx.changed[path] = 1;
-    changed_.push_back({instance.number, path});
+  // Puts the context on the list of changed contexts.
+  void OnChanged(TransmitState& tx, PathIndex path) {
+    if (tx.changed[path] != 0) return;
+    tx.changed[path] = 1;
+    changed_.push_back({tx.number, path});
   }
   bool OnTime(Time now);
   void SendChanged(Time now);
   bool SendRequest(Instance& instance, PathIndex path, Time now);
   void Wake(Instance& instance, PeerIndex peer, PlaneIndex plane);
-  static uint64_t BacklogOf(const Instance& instance, PeerIndex peer, PlaneIndex plane);
+  static uint64_t BacklogOf(const PeerArrays& peers, const TransmitState& tx, PathIndex path);
   void EmitNoGrant(const Instance& instance, PeerIndex peer, PlaneIndex plane);
-  static bool HasInFlight(const Instance& instance, PeerIndex peer, PlaneIndex plane);
+  static bool HasInFlight(const PeerArrays& peers, PathIndex path);
 
   Lcore& lcore_;
   RunQueue& run_queue_;

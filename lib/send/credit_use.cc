@@ -28,35 +28,35 @@ void CreditUse::Begin(Instance& instance, PeerIndex peer) {
   }
 }
 
-void CreditUse::End(Instance& instance, PeerIndex peer) {
+void CreditUse::End(TransmitState& tx, PeerIndex peer) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     const uint32_t index = Scheduler::IndexOf(peer, vc);
-    TxQueue& queue = instance.tx.scheduler.queue(index);
+    TxQueue& queue = tx.scheduler.queue(index);
     queue.counts_credit = false;
     queue.credit = 0;
     queue.max_lines = TxQueue::kUnknownReceiver;
-    const bool waits = instance.tx.credit[index].waiting;
-    instance.tx.credit[index] = TxCredit();
-    if (waits) run_queue_.Activate(instance, index);
+    const bool waits = tx.credit[index].waiting;
+    tx.credit[index] = TxCredit();
+    if (waits) run_queue_.Activate(tx, index);
   }
 }
 
 // Whether the peer counts credit, and how many lines its rings have, is not known.
-void CreditUse::Uncounted(Instance& instance, PeerIndex peer) {
+void CreditUse::Uncounted(TransmitState& tx, PeerIndex peer) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
-    instance.tx.scheduler.queue(Scheduler::IndexOf(peer, vc)).max_lines = UINT16_MAX;
+    tx.scheduler.queue(Scheduler::IndexOf(peer, vc)).max_lines = UINT16_MAX;
   }
 }
 
 // Returns whether PDUs to the peer on the VC are in flight, or wait to be sent again.
-bool CreditUse::IsUnderWay(Instance& instance, PeerIndex peer, Vc vc) {
-  const Pdu* first = instance.tx.scheduler.queue(Scheduler::IndexOf(peer, vc)).pdus.head();
+bool CreditUse::IsUnderWay(const PeerArrays& peers, const TransmitState& tx, PeerIndex peer,
+                           Vc vc) {
+  const Pdu* first = tx.scheduler.queue(Scheduler::IndexOf(peer, vc)).pdus.head();
   if (first != nullptr && first->credited) return true;
-  for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
-    for (SessionIndex slot = 0; slot < instance.map.session_count(); ++slot) {
-      const ConnectionIndex number = instance.map.At(peer, plane, slot, vc);
-      if (instance.peers.connections[number].in_flight().Carries(static_cast<uint8_t>(vc)))
-        return true;
+  for (PlaneIndex plane = 0; plane < tx.map.plane_count(); ++plane) {
+    for (SessionIndex slot = 0; slot < tx.map.session_count(); ++slot) {
+      const ConnectionIndex number = tx.map.At(peer, plane, slot, vc);
+      if (peers.connections[number].in_flight().Carries(static_cast<uint8_t>(vc))) return true;
     }
   }
   return false;
@@ -81,10 +81,11 @@ bool CreditUse::IsUnderWay(Instance& instance, PeerIndex peer, Vc vc) {
   credit.waiting = true;
   credit.tries = credit.unheard = 0;
   credit.ask_at = now + kAskAfter;
-  if ((credit.on_demand || !IsUnderWay(instance, peer, vc)) && !Ask(instance, peer, vc, false)) {
+  if ((credit.on_demand || !IsUnderWay(instance.peers, instance.tx, peer, vc)) &&
+      !Ask(instance, peer, vc, false)) {
     credit.ask_at = now;
   }
-  lcore_.timers.ArmCredit(instance, peer);
+  lcore_.timers.ArmCredit(instance.peers, instance.tx, peer);
 }
 
 bool CreditUse::Ask(Instance& instance, PeerIndex peer, Vc vc, bool gives_back) {
@@ -95,14 +96,15 @@ bool CreditUse::Ask(Instance& instance, PeerIndex peer, Vc vc, bool gives_back) 
   if (plane == PeerPaths::kNoPlane) return false;
   const bool sent = ControlSender::SendControl(
       instance, peer, plane,
-      Credit{.vc = static_cast<uint8_t>(vc),
-             .give_back = gives_back,
-             .reply_wanted =
-                 credit.unheard != 0 || (credit.doubtful && !IsUnderWay(instance, peer, vc)),
-             .round = credit.round,
-             .limit = credit.limit,
-             .sent = credit.limit - queue.credit,
-             .wanted = credit.waiting && !queue.pdus.empty() ? queue.pdus.head()->lines : 0u});
+      Credit{
+          .vc = static_cast<uint8_t>(vc),
+          .give_back = gives_back,
+          .reply_wanted = credit.unheard != 0 ||
+                          (credit.doubtful && !IsUnderWay(instance.peers, instance.tx, peer, vc)),
+          .round = credit.round,
+          .limit = credit.limit,
+          .sent = credit.limit - queue.credit,
+          .wanted = credit.waiting && !queue.pdus.empty() ? queue.pdus.head()->lines : 0u});
   if (sent) instance.stats.counters.Add(Counter::kTxCreditAsks);
   return sent;
 }
@@ -133,7 +135,7 @@ void CreditUse::OnGranted(Instance& instance, PeerIndex peer, const Credit& gran
   if (static_cast<int32_t>(grant.limit - credit.limit) > 0) credit.limit = grant.limit;
   queue.credit = credit.limit - sent;
   bool repaired = false;
-  if (credit.doubtful && grant.sent == sent && !IsUnderWay(instance, peer, vc)) {
+  if (credit.doubtful && grant.sent == sent && !IsUnderWay(instance.peers, instance.tx, peer, vc)) {
     // No other PDU can be in flight: lines that were not accepted never will be.
     credit.doubtful = false;
     queue.credit = credit.limit - grant.accepted;
@@ -141,15 +143,15 @@ void CreditUse::OnGranted(Instance& instance, PeerIndex peer, const Credit& gran
   }
   if (!credit.waiting) return;
   if (queue.pdus.empty() || queue.pdus.head()->lines <= queue.credit) {
-    EndWait(instance, index);
+    EndWait(instance.tx, index);
   } else if (repaired || is_to_ask) {
     Ask(instance, peer, vc, false);
   }
 }
 
-void CreditUse::EndWait(Instance& instance, uint32_t index) {
-  instance.tx.credit[index].EndWait();
-  run_queue_.Activate(instance, index);
+void CreditUse::EndWait(TransmitState& tx, uint32_t index) {
+  tx.credit[index].EndWait();
+  run_queue_.Activate(tx, index);
 }
 
 // Repeats the request of a waiting queue: grants and requests may be lost.
@@ -158,8 +160,8 @@ void CreditUse::OnTimer(Instance& instance, PeerIndex peer, Time now) {
     const uint32_t index = Scheduler::IndexOf(peer, vc);
     TxCredit& credit = instance.tx.credit[index];
     if (!credit.waiting || now < credit.ask_at) continue;
-    if (credit.unheard == kMaxUnheard && !IsUnderWay(instance, peer, vc)) {
-      TryWithoutCredit(instance, index);
+    if (credit.unheard == kMaxUnheard && !IsUnderWay(instance.peers, instance.tx, peer, vc)) {
+      TryWithoutCredit(instance.tx, index);
       continue;
     }
     credit.unheard = std::min<uint8_t>(credit.unheard + 1, kMaxUnheard);
@@ -167,21 +169,21 @@ void CreditUse::OnTimer(Instance& instance, PeerIndex peer, Time now) {
     credit.tries = std::min<uint8_t>(credit.tries + 1, kMaxDoublings);
     credit.ask_at = now + (kAskAfter * (1u << credit.tries));
   }
-  lcore_.timers.ArmCredit(instance, peer);
+  lcore_.timers.ArmCredit(instance.peers, instance.tx, peer);
 }
 
 // The peer does not answer. Puts a PDU in flight without credit, so that the transport finds out
 // whether the peer is alive.
-void CreditUse::TryWithoutCredit(Instance& instance, uint32_t index) {
-  TxQueue& queue = instance.tx.scheduler.queue(index);
-  TxCredit& credit = instance.tx.credit[index];
+void CreditUse::TryWithoutCredit(TransmitState& tx, uint32_t index) {
+  TxQueue& queue = tx.scheduler.queue(index);
+  TxCredit& credit = tx.credit[index];
   const uint32_t lines = queue.pdus.head()->lines;
   if (lines > queue.credit) {
     credit.limit += lines - queue.credit;
     queue.credit = lines;
     credit.doubtful = true;
   }
-  EndWait(instance, index);
+  EndWait(tx, index);
 }
 
 }  // namespace suede

@@ -23,9 +23,9 @@ class CreditUse {
   // Both ends have agreed: PDUs to a peer that counts credit are counted, and wait for its grants.
   static void Begin(Instance& instance, PeerIndex peer);
   // The association is over.
-  void End(Instance& instance, PeerIndex peer);
+  void End(TransmitState& tx, PeerIndex peer);
   // Whether the peer counts credit, and how many lines its rings have, is not known.
-  static void Uncounted(Instance& instance, PeerIndex peer);
+  static void Uncounted(TransmitState& tx, PeerIndex peer);
 
   // The first PDU of a transmit queue has more lines than our remaining credit.
   void Wait(Instance& instance, uint32_t index, Time now);
@@ -35,10 +35,10 @@ class CreditUse {
   void OnTimer(Instance& instance, PeerIndex peer, Time now);
 
  private:
-  static bool IsUnderWay(Instance& instance, PeerIndex peer, Vc vc);
+  static bool IsUnderWay(const PeerArrays& peers, const TransmitState& tx, PeerIndex peer, Vc vc);
   static bool Ask(Instance& instance, PeerIndex peer, Vc vc, bool gives_back);
-  void EndWait(Instance& instance, uint32_t index);
-  void TryWithoutCredit(Instance& instance, uint32_t index);
+  void EndWait(TransmitState& tx, uint32_t index);
+  void TryWithoutCredit(TransmitState& tx, uint32_t index);
 
   Lcore& lcore_;
   RunQueue& run_queue_;

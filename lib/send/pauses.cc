@@ -31,10 +31,9 @@ namespace suede {
 
 // Returns the hold by a pause that the neighbour still requests, or by missing credit while the
 // session with the neighbour is up: the neighbour is alive, and reports its state.
-Hold Pauses::PausedBy(const Instance& instance, PlaneIndex plane, uint32_t flow, Time now) {
-  const Time since = instance.ports[plane]->link.HeldFlowSince(flow);
+Hold Pauses::PausedBy(const Link& link, uint32_t flow, Duration limit, Time now) {
+  const Time since = link.HeldFlowSince(flow);
   if (since == kNever) return Hold::kNone;
-  const Duration limit = instance.params.transport.pause_limit;
   return now - since < limit ? Hold::kOwn : Hold::kNeighbour;
 }
 
@@ -46,14 +45,15 @@ Hold Pauses::PausedBy(const Instance& instance, PlaneIndex plane, uint32_t flow,
                                connection.in_flight().oldest()};
   for (const Pdu* pdu : firsts) {
     if (pdu == nullptr) continue;
-    const Hold paused = PausedBy(instance, plane, pdu->vc, now);
+    const Hold paused =
+        PausedBy(instance.ports[plane]->link, pdu->vc, instance.params.transport.pause_limit, now);
     if (paused != Hold::kNone) return paused;
   }
   return HoldOf(instance, instance.map.PeerOf(number), plane, connection.in_flight().oldest(), now);
 }
 
-bool Pauses::IsMute(const Instance& instance) {
-  for (const PortContext* port : instance.ports) {
+bool Pauses::IsMute(const std::vector<PortContext*>& ports) {
+  for (const PortContext* port : ports) {
     if (!port->link.IsHeld(Instance::kAckClass)) return false;
   }
   return true;
@@ -61,7 +61,8 @@ bool Pauses::IsMute(const Instance& instance) {
 
 // The hold for the plane's session.
 [[gnu::cold]] Hold Pauses::HoldOf(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now) {
-  Hold hold = PausedBy(instance, plane, Instance::kAckClass, now);
+  Hold hold = PausedBy(instance.ports[plane]->link, Instance::kAckClass,
+                       instance.params.transport.pause_limit, now);
   if (hold != Hold::kNone) return hold;
   hold = HoldOf(instance, peer, plane, nullptr, now);
   for (PathConnection i = 0; hold == Hold::kNone && i < instance.map.path_connections(); ++i) {
@@ -75,7 +76,8 @@ bool Pauses::IsMute(const Instance& instance) {
 void Pauses::SendHeldUp(Instance& instance, PeerIndex peer, const effect::SendHeldUp& what,
                         Time now) {
   const auto held = [&](PlaneIndex plane) {
-    return PausedBy(instance, plane, Instance::kAckClass, now) != Hold::kNone ||
+    return PausedBy(instance.ports[plane]->link, Instance::kAckClass,
+                    instance.params.transport.pause_limit, now) != Hold::kNone ||
            HoldOf(instance, peer, plane, nullptr, now) == Hold::kOwn;
   };
   if (what.if_held && !held(what.plane)) return;

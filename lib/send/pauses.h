@@ -6,6 +6,7 @@
 #define SUEDE_SEND_PAUSES_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "base/coordinates.h"
 #include "lcore/lcore.h"
@@ -26,12 +27,12 @@ class Pauses {
   Hold HoldOfConnection(Instance& instance, ConnectionIndex connection, Time now);
   // Whether no PDU without commands can be sent: the neighbours have paused its class on all
   // planes.
-  static bool IsMute(const Instance& instance);
+  static bool IsMute(const std::vector<PortContext*>& ports);
   // Reports to the peer, over another plane, that frames of this plane are held up.
   void SendHeldUp(Instance& instance, PeerIndex peer, const effect::SendHeldUp& what, Time now);
 
  private:
-  static Hold PausedBy(const Instance& instance, PlaneIndex plane, uint32_t flow, Time now);
+  static Hold PausedBy(const Link& link, uint32_t flow, Duration limit, Time now);
 
   Lcore& lcore_;
 };

@@ -8,7 +8,7 @@ namespace {
 
 // Max records taken from one queue in a poll iteration: more would delay the other queues and the
 // ports.
-constexpr uint32_t kRecordsPerTurn = 256;
+constexpr uint32_t kRecordsPerIteration = 256;
 
 [[gnu::always_inline]] inline PackInput InputOf(const QueueSlot& slot, uint16_t number,
                                                 const TxRecord& run) {
@@ -42,7 +42,7 @@ constexpr uint32_t kRecordsPerTurn = 256;
   queue.pdus.PushBack(pdu);
   ++instance.tx.queued;
   instance.tx.shares.packed.OnTake(slot.packed++);
-  if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(instance, index);
+  if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(instance.tx, index);
   return *pdu;
 }
 
@@ -140,7 +140,7 @@ bool RingDrainer::Drain(QueueSlot& slot, uint16_t number) {
   TxRecord* const runs = runs_.data();
   uint32_t indices[kBurst];  // of the runs' queues
   uint32_t taken = 0;
-  while (taken < kRecordsPerTurn) {
+  while (taken < kRecordsPerIteration) {
     // A record that was taken needs a frame.
     if (!port.link.frames().Has(kBurst)) {
       if (slot.ring.HasWork()) instance.stats.counters.Add(Counter::kTxNoFrame);

@@ -34,11 +34,11 @@ class RunQueue {
   // The lane to serve next. The run queue must not be empty.
   const LaneRef& front() { return lanes_.front(); }
   // Moves the front lane to the end, or removes it if it has nothing left to send.
-  void EndTurn(Instance& instance, bool done) {
+  void EndTurn(TransmitState& tx, bool done) {
     const LaneRef ref = lanes_.front();
     lanes_.pop_front();
     if (done) {
-      instance.tx.active_lanes &= static_cast<uint8_t>(~(1u << ref.lane));
+      tx.active_lanes &= static_cast<uint8_t>(~(1u << ref.lane));
     } else {
       lanes_.push_back(ref);
     }
@@ -46,25 +46,25 @@ class RunQueue {
 
   // Notes an instance whose lane leaves the queue because all its PDUs wait for the end of a pause.
   // New work may bring the lane back before.
-  void Park(Instance& instance) {
-    if (!std::exchange(instance.tx.parked, true)) parked_.push_back(instance.number);
+  void Park(TransmitState& tx) {
+    if (!std::exchange(tx.parked, true)) parked_.push_back(tx.number);
   }
   // A pause has ended.
   void WakeParked(const std::vector<std::unique_ptr<Instance>>& instances);
   // A transmit queue has PDUs to send, or is to be rechecked.
-  void Activate(Instance& instance, uint32_t queue);
+  void Activate(TransmitState& tx, uint32_t queue);
   // Puts the instance's lanes that have work on the queue, unless they are on it.
-  void Enqueue(Instance& instance);
+  void Enqueue(TransmitState& tx);
   // Blocks a transmit queue that waits for a connection or a share; it is not polled until Unblock.
-  static void Block(Instance& instance, uint32_t queue) {
-    instance.tx.scheduler.Block(queue);
-    uint8_t& blocked = instance.tx.blocked[Scheduler::PeerOf(queue)];
+  static void Block(TransmitState& tx, uint32_t queue) {
+    tx.scheduler.Block(queue);
+    uint8_t& blocked = tx.blocked[Scheduler::PeerOf(queue)];
     blocked = static_cast<uint8_t>(blocked | 1u << Scheduler::VcOf(queue));
   }
   // Unblocks the transmit queues that wait for a connection, if this connection can send.
-  void Unblock(Instance& instance, ConnectionIndex connection);
+  void Unblock(const PeerArrays& peers, TransmitState& tx, ConnectionIndex connection);
   // Unblocks the transmit queues of the VCs of the mask.
-  void Unblock(Instance& instance, PeerIndex peer, uint32_t vcs);
+  void Unblock(TransmitState& tx, PeerIndex peer, uint32_t vcs);
 
  private:
   Fifo<LaneRef> lanes_;

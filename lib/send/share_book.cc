@@ -16,55 +16,55 @@ uint32_t SharedOf(uint32_t bound, uint32_t all_own) { return bound - std::min(bo
 }  // namespace
 
 // Whether one more PDU to a {peer, VC} may leave.
-bool ShareBook::MayHold(const Instance& instance, PeerIndex peer, Vc vc) {
-  const uint32_t held = instance.tx.scheduler.queue(instance.tx.DestinationOf(peer, vc)).held;
-  return instance.tx.held.MayTake(held) && instance.tx.shares.held.MayTake(held);
+bool ShareBook::MayHold(const TransmitState& tx, PeerIndex peer, Vc vc) {
+  const uint32_t held = tx.scheduler.queue(tx.DestinationOf(peer, vc)).held;
+  return tx.held.MayTake(held) && tx.shares.held.MayTake(held);
 }
 
-uint32_t ShareBook::RoomOf(const Instance& instance, PeerIndex peer, Vc vc) {
-  const uint32_t held = instance.tx.scheduler.queue(instance.tx.DestinationOf(peer, vc)).held;
-  return std::min(instance.tx.held.RoomInARow(held), instance.tx.shares.held.RoomInARow(held));
+uint32_t ShareBook::RoomOf(const TransmitState& tx, PeerIndex peer, Vc vc) {
+  const uint32_t held = tx.scheduler.queue(tx.DestinationOf(peer, vc)).held;
+  return std::min(tx.held.RoomInARow(held), tx.shares.held.RoomInARow(held));
 }
 
 // The queue's destination has its share in flight: the queue waits until PDUs of this destination,
 // or of others, end.
-[[gnu::cold]] void ShareBook::Wait(Instance& instance, uint32_t index) {
-  TxQueue& queue = instance.tx.scheduler.queue(index);
-  instance.stats.counters.Add(Counter::kTxWaitsShare);
-  RunQueue::Block(instance, index);
+[[gnu::cold]] void ShareBook::Wait(TransmitState& tx, CounterBlock& counters, uint32_t index) {
+  TxQueue& queue = tx.scheduler.queue(index);
+  counters.Add(Counter::kTxWaitsShare);
+  RunQueue::Block(tx, index);
   if (queue.waits) return;
   queue.waits = true;
-  instance.tx.shares.waiting.push_back({instance.number, index});
+  tx.shares.waiting.push_back({tx.number, index});
 }
 
 // `count` PDUs to a {peer, VC} have ended.
-void ShareBook::Return(Instance& instance, PeerIndex peer, Vc vc, uint32_t count) {
-  FrameShares& shares = instance.tx.shares;
-  uint32_t& held = instance.tx.scheduler.queue(instance.tx.DestinationOf(peer, vc)).held;
+void ShareBook::Return(TransmitState& tx, PeerIndex peer, Vc vc, uint32_t count) {
+  FrameShares& shares = tx.shares;
+  uint32_t& held = tx.scheduler.queue(tx.DestinationOf(peer, vc)).held;
   shares.held.OnReturn(held, count);
-  instance.tx.held.OnReturn(held, count);
+  tx.held.OnReturn(held, count);
   held -= count;
   if (!shares.waiting.empty()) [[unlikely]]
-    GoOnWaiting(instance, peer, vc, count);
+    GoOnWaiting(tx, peer, vc, count);
 }
 
 // Rechecks the destination's own queues, and as many others as PDUs have ended. A destination that
 // waits has PDUs of its own in flight, whose end wakes it, so none is forgotten.
-[[gnu::cold]] void ShareBook::GoOnWaiting(Instance& instance, PeerIndex peer, Vc vc,
+[[gnu::cold]] void ShareBook::GoOnWaiting(TransmitState& tx, PeerIndex peer, Vc vc,
                                           uint32_t count) {
-  const uint32_t first = instance.tx.DestinationOf(peer, vc);
-  const uint32_t end = !instance.map.is_per_vc() ? first + kVcCount : first + 1;
+  const uint32_t first = tx.DestinationOf(peer, vc);
+  const uint32_t end = !tx.map.is_per_vc() ? first + kVcCount : first + 1;
   for (uint32_t index = first; index < end; ++index) {
-    if (instance.tx.scheduler.queue(index).waits) Recheck(instance, index);
+    if (tx.scheduler.queue(index).waits) Recheck(tx, index);
   }
-  Recheck(instance.tx.shares, count);
+  Recheck(tx.shares, count);
 }
 
-void ShareBook::Recheck(Instance& instance, uint32_t index) {
-  if (instance.tx.scheduler.queue(index).state != TxQueue::State::kBlocked) return;
-  uint8_t& blocked = instance.tx.blocked[Scheduler::PeerOf(index)];
+void ShareBook::Recheck(TransmitState& tx, uint32_t index) {
+  if (tx.scheduler.queue(index).state != TxQueue::State::kBlocked) return;
+  uint8_t& blocked = tx.blocked[Scheduler::PeerOf(index)];
   blocked = static_cast<uint8_t>(blocked & ~(1u << Scheduler::VcOf(index)));
-  run_queue_.Activate(instance, index);
+  run_queue_.Activate(tx, index);
 }
 
 // Rechecks the `count` queues that have waited longest.
@@ -72,9 +72,9 @@ void ShareBook::Recheck(FrameShares& shares, size_t count) {
   for (count = std::min(count, shares.waiting.size()); count != 0; --count) {
     const QueueRef ref = shares.waiting.front();
     shares.waiting.pop_front();
-    Instance& instance = *lcore_.instances[ref.instance];
-    instance.tx.scheduler.queue(ref.queue).waits = false;
-    Recheck(instance, ref.queue);
+    TransmitState& tx = lcore_.instances[ref.instance]->tx;
+    tx.scheduler.queue(ref.queue).waits = false;
+    Recheck(tx, ref.queue);
   }
 }
 

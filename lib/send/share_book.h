@@ -24,20 +24,20 @@ class ShareBook {
   void Resize();
 
   // Whether one more PDU to a {peer, VC} may leave.
-  static bool MayHold(const Instance& instance, PeerIndex peer, Vc vc);
+  static bool MayHold(const TransmitState& tx, PeerIndex peer, Vc vc);
   // How many more PDUs may leave.
-  static uint32_t RoomOf(const Instance& instance, PeerIndex peer, Vc vc);
+  static uint32_t RoomOf(const TransmitState& tx, PeerIndex peer, Vc vc);
   // No PDU may leave: the transmit queue waits until PDUs of its destination, or of others, end.
-  void Wait(Instance& instance, uint32_t index);
+  void Wait(TransmitState& tx, CounterBlock& counters, uint32_t index);
   // `count` PDUs to a {peer, VC} have ended.
-  void Return(Instance& instance, PeerIndex peer, Vc vc, uint32_t count);
+  void Return(TransmitState& tx, PeerIndex peer, Vc vc, uint32_t count);
 
   // Recounts the PDUs; aborts if the counts differ.
   void CheckInvariants() const;
 
  private:
-  void GoOnWaiting(Instance& instance, PeerIndex peer, Vc vc, uint32_t count);
-  void Recheck(Instance& instance, uint32_t index);
+  void GoOnWaiting(TransmitState& tx, PeerIndex peer, Vc vc, uint32_t count);
+  void Recheck(TransmitState& tx, uint32_t index);
   void Recheck(FrameShares& shares, size_t count);
 
   Lcore& lcore_;

@@ -34,9 +34,9 @@ inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
 }
 
 // PDUs of these VCs wait for ports that are paused, or without credit.
-void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Time now) {
+void Stager::NoteWaiting(const Ports& ports, PlaneMask planes, uint32_t vcs, Time now) {
   for (uint32_t left = planes; left != 0; left &= left - 1) {
-    Link& link = instance.ports[static_cast<uint32_t>(std::countr_zero(left))]->link;
+    Link& link = ports[static_cast<uint32_t>(std::countr_zero(left))]->link;
     link.NoteWaiting(static_cast<VcMask>(vcs), now);
   }
 }
@@ -50,10 +50,10 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   const uint32_t vcs = instance.tx.scheduler.WorkOf(lane);
   const uint32_t planes =
       instance.tx.lane_is_plane ? 1u << lane : (1u << instance.map.plane_count()) - 1;
-  NoteWaiting(instance, static_cast<PlaneMask>(planes), vcs & ~room, now);
+  NoteWaiting(instance.ports, static_cast<PlaneMask>(planes), vcs & ~room, now);
   const uint32_t open = vcs & room;
   if (instance.tx.lanes == 1) return open;
-  return open != 0 && ++closed_turns_ % kClosedEvery != 0 ? open : vcs;
+  return open != 0 && ++closed_count_ % kClosedEvery != 0 ? open : vcs;
 }
 
 // Stages the frames of sequenced PDUs, `count` in a row. The first carries the pending answer; a
@@ -72,7 +72,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
     Pdu* const next = pdu->next;
     if (count > 1) __builtin_prefetch(next->commands - HeaderTemplate::kRoomBytes, 1);
     FillFrame(port, header, FrameOf(pdu), pdu->commands, pdu->bytes,
-              DataRh(instance, path.vc, pdu->psn, field));
+              DataRh(instance.params, path.vc, pdu->psn, field));
     port.link.Stage(pdu);
     if (--count == 0) return;
     if (field.op == RhOp::kNack) [[unlikely]]
@@ -94,8 +94,8 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
     Pdu* const next = pdu->next;
     const RpsnField field = connection.rx().TakeRpsn();
     if (field.op == RhOp::kNack) instance.stats.counters.Add(Counter::kTxNacks);
-    const PlainPdu plain =
-        FinishPlain(header, pdu->commands, pdu->bytes, DataRh(instance, path.vc, pdu->psn, field));
+    const PlainPdu plain = FinishPlain(header, pdu->commands, pdu->bytes,
+                                       DataRh(instance.params, path.vc, pdu->psn, field));
     if (!seals) {
       if (pdu->sealed) port.link.frames().DropSealed(pdu);
       SetFrame(port, header, FrameOf(pdu), plain.start, plain.bytes);
@@ -121,7 +121,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
 // The first PDUs in flight on the connection have left.
 [[gnu::always_inline]] inline void Stager::ArmFirst(Instance& instance, ConnectionIndex number,
                                                     PeerIndex peer, PlaneIndex plane, Time now) {
-  lcore_.timers.ArmConnection(instance, number);
+  lcore_.timers.ArmConnection(instance.peers, number);
   if (instance.peers.own.has_sessions) instance.peers.own.OnBusy(plane);
   PlaneSession& session = instance.peers.session(peer, plane);
   if (!session.up()) return;
@@ -129,11 +129,11 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   if (instance.map.has_groups()) {
     moved |= instance.peers.group(peer, plane).OnTraffic(now, instance.params.paths.sessions);
   }
-  if (moved) lcore_.timers.ArmSession(instance, peer, plane);
+  if (moved) lcore_.timers.ArmSession(instance.peers, peer, plane);
 }
 
-[[gnu::always_inline]] inline void Stager::CountNew(Instance& instance, const Run& run) {
-  HistogramBlock& histograms = instance.stats.histograms;
+[[gnu::always_inline]] inline void Stager::CountNew(InstanceStats& stats, const Run& run) {
+  HistogramBlock& histograms = stats.histograms;
   uint32_t commands = 0;
   uint32_t alike = 0;  // PDUs with as many commands as the PDU before
   const Pdu* pdu = run.pdus.head();
@@ -148,9 +148,9 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
     ++alike;
   }
   histograms[HistogramId::kPduCommands].Record(of_each, alike);
-  instance.stats.counters.Add(Counter::kTxPdus, run.count);
-  instance.stats.counters.Add(Counter::kTxCommands, commands);
-  instance.stats.counters.Add(Counter::kTxCommandBytes, run.bytes);
+  stats.counters.Add(Counter::kTxPdus, run.count);
+  stats.counters.Add(Counter::kTxCommands, commands);
+  stats.counters.Add(Counter::kTxCommandBytes, run.bytes);
 }
 
 // Returns the lines that PDUs take of the credit granted by their destination.
@@ -172,7 +172,8 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   if (instance.map.has_groups()) [[unlikely]]
     instance.peers.group(path.peer, path.plane).OnTaken(run.count, run.bytes);
   if (instance.tx.is_paced) {
-    congestion_.OnSent(instance, path.connection, instance.tx.OctetsOf(run.count, run.bytes), now);
+    congestion_.OnSent(instance.tx, path.connection, instance.tx.OctetsOf(run.count, run.bytes),
+                       now);
   }
   if (connection.in_flight().count() == run.count) {
     ArmFirst(instance, path.connection, path.peer, path.plane, now);
@@ -197,24 +198,26 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   const Connection& connection = instance.peers.connections[path.connection];
   return std::min({max, instance.ports[path.plane]->link.RoomOf(path.vc),
                    connection.tx().WindowLeft(instance.params.transport),
-                   ShareBook::RoomOf(instance, path.peer, path.vc)});
+                   ShareBook::RoomOf(instance.tx, path.peer, path.vc)});
 }
 
 // Takes the first PDU, which may leave, and the PDUs behind it that need no decision of their own.
 [[gnu::always_inline]] inline Stager::Run Stager::TakeRun(const Instance& instance, TxQueue& queue,
                                                           const PathRef& path, uint32_t max) {
   const Connection& connection = instance.peers.connections[path.connection];
-  uint32_t most_bytes = UINT32_MAX;
-  if (instance.tx.spreads)
-    most_bytes = instance.map.has_groups() ? kBytesOfSessionInARow : kBytesInARow;
-  if (instance.tx.is_paced)
-    most_bytes =
-        std::min(most_bytes, CongestionUse::BytesFor(instance, path.peer, path.plane, max));
+  uint32_t max_bytes = UINT32_MAX;
+  if (instance.tx.spreads) {
+    max_bytes = instance.map.has_groups() ? kBytesOfSessionInARow : kBytesInARow;
+  }
+  if (instance.tx.is_paced) {
+    const PathIndex at = instance.map.PathAt(path.peer, path.plane);
+    max_bytes = std::min(max_bytes, CongestionUse::BytesFor(instance.tx, at, max));
+  }
   Pdu* last = queue.pdus.head();
   Run run{.pdus = {}, .count = 1, .bytes = last->bytes, .lines = last->lines};
   for (Pdu* next = last->next; next != nullptr && run.count < max; next = next->next) {
     __builtin_prefetch(next->next);
-    if (next->credited || run.bytes + next->bytes > most_bytes ||
+    if (next->credited || run.bytes + next->bytes > max_bytes ||
         !connection.tx().HasBytesFor(run.bytes, next->bytes, instance.params.transport) ||
         ChargeOf(queue, run.lines + next->lines) > queue.credit) {
       break;
@@ -249,16 +252,16 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   Pdu* const first = run.pdus.head();
   queue.credit -= ChargeOf(queue, run.lines);
   instance.tx.OnTaken(queue, run.count, run.bytes);
-  CountNew(instance, run);
+  CountNew(instance.stats, run);
   Sequence(instance, run, path, now);
-  completions_.OnLeft(instance, path.peer, path.vc, first, run.count);
+  completions_.OnLeft(instance.tx, instance.params.peers[path.peer].xpuid, first, run.count);
   StageSequenced(instance, path, first, run.count);
 }
 
 // Stages a PDU that has left before, on a plane that died.
 [[gnu::cold]] void Stager::StageAgain(Instance& instance, TxQueue& queue, const PathRef& path,
                                       Time now) {
-  Pdu* const pdu = FreeOfDevice(instance, queue.pdus.PopFront());
+  Pdu* const pdu = FreeOfDevice(instance.home().link, queue.pdus.PopFront());
   Run run{.pdus = {}, .count = 1, .bytes = pdu->bytes, .lines = pdu->lines};
   run.pdus.PushBack(pdu);
   instance.tx.OnTaken(queue, 1, run.bytes);
@@ -277,7 +280,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   const Vc vc = Scheduler::VcOf(index);
   SessionIndex slot = 0;
   if (instance.map.has_groups()) [[unlikely]] {
-    slot = PickSlot(instance, queue, peer, plane, vc, pdu->bytes);
+    slot = PickSlot(instance.peers, queue, peer, plane, vc, pdu->bytes);
     if (slot == kNoSlot) return false;
   }
   const PathRef path{
@@ -309,7 +312,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
     if (plane == kPlaneFull) return {Verdict::kPlanesFull};
     if (!instance.home().link.frames().Has(1)) return {Verdict::kNoRoom};
   } else {
-    if (plane != kPlaneFull && !shares_.MayHold(instance, peer, vc)) [[unlikely]]
+    if (plane != kPlaneFull && !ShareBook::MayHold(instance.tx, peer, vc)) [[unlikely]]
       return {Verdict::kNoShare};
     if (ChargeOf(queue, pdu->lines) > queue.credit) [[unlikely]]
       return {Verdict::kNoCredit};
@@ -341,19 +344,19 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
       break;
     case Verdict::kNotHere:
       scheduler.Requeue(index);
-      run_queue_.Enqueue(instance);
+      run_queue_.Enqueue(instance.tx);
       break;
     case Verdict::kNoPath:
       BlockQueue(instance, index);
       break;
     case Verdict::kNoShare:
-      shares_.Wait(instance, index);
+      shares_.Wait(instance.tx, instance.stats.counters, index);
       break;
     case Verdict::kNoCredit:
       credit_use_.Wait(instance, index, now);
       break;
     case Verdict::kPlanesFull:
-      NoteWaiting(instance,
+      NoteWaiting(instance.ports,
                   instance.peers.paths[Scheduler::PeerOf(index)].choice[Scheduler::VcOf(index)],
                   1u << Scheduler::VcOf(index), now);
       [[fallthrough]];
@@ -406,9 +409,9 @@ bool Stager::StagePdus(Time now) {
       if (!AnyPortHasRoom()) break;
       ++refused;
     } else if (turn == Turn::kPaused) {
-      run_queue_.Park(instance);
+      run_queue_.Park(instance.tx);
     }
-    run_queue_.EndTurn(instance, turn == Turn::kDone || turn == Turn::kPaused);
+    run_queue_.EndTurn(instance.tx, turn == Turn::kDone || turn == Turn::kPaused);
   }
   return StageRetransmissions(true, now) || staged;
 }
@@ -437,7 +440,7 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
 
 // The queue waits until a connection to its peer can take its next PDU.
 [[gnu::noinline]] void Stager::BlockQueue(Instance& instance, uint32_t index) {
-  RunQueue::Block(instance, index);
+  RunQueue::Block(instance.tx, index);
   const PeerIndex peer = Scheduler::PeerOf(index);
   if (instance.tx.is_paced) {
     congestion_.OnBlocked(instance, peer, instance.tx.scheduler.queue(index).pdus.head()->bytes);
@@ -447,8 +450,7 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
 }
 
 // Copies a PDU that has moved into another frame while its first device may still read it.
-[[gnu::cold]] Pdu* Stager::FreeOfDevice(Instance& instance, Pdu* pdu) {
-  Link& home = instance.home().link;
+[[gnu::cold]] Pdu* Stager::FreeOfDevice(Link& home, Pdu* pdu) {
   // (The device reads another frame of a sealed PDU.)
   if (pdu->sealed || !home.IsBusy(FrameOf(pdu))) return pdu;
   Pdu* copy = home.frames().NewPdu();
@@ -471,19 +473,21 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
   Connection& connection = instance.peers.connections[ref.connection];
   if (connection.in_flight().HasRetransmission() &&
       !port.link.IsOpen(connection.in_flight().next_retransmission()->vc)) [[unlikely]] {
-    NoteWaiting(instance, PlaneMask(1u << instance.map.PlaneOf(ref.connection)),
+    NoteWaiting(instance.ports, PlaneMask(1u << instance.map.PlaneOf(ref.connection)),
                 1u << connection.in_flight().next_retransmission()->vc, now);
     return port.paused_retransmit.push_back(ref);
   }
   if (instance.tx.is_paced && connection.in_flight().HasRetransmission() &&
-      congestion_.DefersRetransmission(instance, ref.connection)) [[unlikely]] {
+      congestion_.DefersRetransmission(instance.tx, ref.connection,
+                                       connection.in_flight().next_retransmission()->bytes))
+      [[unlikely]] {
     return;
   }
   if (connection.in_flight().HasRetransmission()) {
     Pdu* pdu = connection.tx().TakeRetransmission(now, instance.params.transport);
     if (!pdu->note.staged()) {
       if (instance.tx.is_paced) {
-        congestion_.OnSent(instance, ref.connection, instance.tx.OctetsOf(1, pdu->bytes), now);
+        congestion_.OnSent(instance.tx, ref.connection, instance.tx.OctetsOf(1, pdu->bytes), now);
       }
       instance.stats.counters.Add(Counter::kTxRetransmissions);
       connection.tx().CountRetransmission();
@@ -503,7 +507,7 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
     port.retransmit.push_back(ref);
   } else {
     instance.tx.flags[ref.connection] &= static_cast<uint8_t>(~TransmitState::kOnRetransmit);
-    run_queue_.Unblock(instance, ref.connection);
+    run_queue_.Unblock(instance.peers, instance.tx, ref.connection);
   }
 }
 

@@ -5,6 +5,7 @@
 #define SUEDE_SEND_STAGE_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "base/coordinates.h"
 #include "base/fifo.h"
@@ -80,11 +81,11 @@ class Stager {
 
   bool StageOn(Instance& instance, uint32_t lane, uint32_t index, PlaneIndex plane, Time now);
   static constexpr SessionIndex kNoSlot{~0u};
-  static SessionIndex PickSlot(Instance& instance, TxQueue& queue, PeerIndex peer, PlaneIndex plane,
+  static SessionIndex PickSlot(PeerArrays& peers, TxQueue& queue, PeerIndex peer, PlaneIndex plane,
                                Vc vc, uint32_t bytes);
-  static SessionIndex BeginRun(Instance& instance, PeerIndex peer, PlaneIndex plane, Vc vc,
+  static SessionIndex BeginRun(PeerArrays& peers, PeerIndex peer, PlaneIndex plane, Vc vc,
                                uint32_t bytes);
-  static SessionIndex BestSlot(const Instance& instance, PeerIndex peer, PlaneIndex plane, Vc vc,
+  static SessionIndex BestSlot(const PeerArrays& peers, PeerIndex peer, PlaneIndex plane, Vc vc,
                                uint32_t bytes);
   Admission Admit(Instance& instance, uint32_t lane, uint32_t index, VcMask room);
   Turn StageOne(Instance& instance, uint32_t lane, Time now);
@@ -107,20 +108,21 @@ class Stager {
                              uint32_t bytes);
   void ArmFirst(Instance& instance, ConnectionIndex number, PeerIndex peer, PlaneIndex plane,
                 Time now);
-  static void CountNew(Instance& instance, const Run& run);
+  static void CountNew(InstanceStats& stats, const Run& run);
   void StageSequenced(Instance& instance, const PathRef& path, Pdu* first, uint32_t count);
   void StageSealed(Instance& instance, const PathRef& path, Pdu* first, uint32_t count);
   bool StageRetransmissions(bool all, Time now);
   void StageRetransmission(PortContext& port, Time now);
   bool AnyPortHasRoom() const;
   uint32_t OpenOf(Instance& instance, uint32_t lane, VcMask room, Time now);
-  static void NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Time now);
+  using Ports = std::vector<PortContext*>;  // of an instance's planes
+  static void NoteWaiting(const Ports& ports, PlaneMask planes, uint32_t vcs, Time now);
   static VcMask RoomFor(const Instance& instance, uint32_t lane);
   static bool BeginsElsewhere(Instance& instance, const TxQueue& queue, uint32_t lane,
                               PeerIndex peer, Vc vc);
   static PlaneIndex PickPlane(const Instance& instance, PeerIndex peer, Vc vc, uint32_t bytes);
   void BlockQueue(Instance& instance, uint32_t index);
-  Pdu* FreeOfDevice(Instance& instance, Pdu* pdu);
+  static Pdu* FreeOfDevice(Link& home, Pdu* pdu);
 
   Lcore& lcore_;
   RunQueue& run_queue_;
@@ -130,7 +132,7 @@ class Stager {
   CongestionUse& congestion_;
   Fifo<PeerRef> waiting_;
   size_t max_waiting_ = 1;
-  uint32_t closed_turns_ = 0;  // of OpenOf
+  uint32_t closed_count_ = 0;  // of OpenOf
 };
 
 }  // namespace suede

@@ -29,44 +29,43 @@ namespace suede {
 
 // Returns the session that the queue's next PDU takes on the plane. In strict mode, it changes only
 // if no PDU is in flight that this PDU could overtake.
-[[gnu::noinline]] SessionIndex Stager::PickSlot(Instance& instance, TxQueue& queue, PeerIndex peer,
+[[gnu::noinline]] SessionIndex Stager::PickSlot(PeerArrays& peers, TxQueue& queue, PeerIndex peer,
                                                 PlaneIndex plane, Vc vc, uint32_t bytes) {
-  SessionGroup& group = instance.peers.group(peer, plane);
-  if (instance.tx.spreads) {
-    return instance.peers.RunGoesOn(peer, plane, vc, bytes)
-               ? group.run_slot()
-               : BeginRun(instance, peer, plane, vc, bytes);
+  SessionGroup& group = peers.group(peer, plane);
+  if (!peers.own.is_strict()) {
+    return peers.RunGoesOn(peer, plane, vc, bytes) ? group.run_slot()
+                                                   : BeginRun(peers, peer, plane, vc, bytes);
   }
   const SessionIndex slot(queue.slot);
-  const Connection& bound = instance.peers.connections[instance.map.At(peer, plane, slot, vc)];
+  const Connection& bound = peers.connections[peers.own.map.At(peer, plane, slot, vc)];
   if (bound.in_flight().count() != 0) {
     const bool open = (group.open() >> slot & 1) != 0;
-    return open && bound.tx().CanSend(bytes, instance.params.transport) ? slot : kNoSlot;
+    return open && bound.tx().CanSend(bytes, peers.own.transport) ? slot : kNoSlot;
   }
-  const SessionIndex best = BestSlot(instance, peer, plane, vc, bytes);
+  const SessionIndex best = BestSlot(peers, peer, plane, vc, bytes);
   if (best != kNoSlot) queue.slot = static_cast<uint8_t>(best);
   return best;
 }
 
 // Returns the session that the PDU takes, and maybe others after it.
-SessionIndex Stager::BeginRun(Instance& instance, PeerIndex peer, PlaneIndex plane, Vc vc,
+SessionIndex Stager::BeginRun(PeerArrays& peers, PeerIndex peer, PlaneIndex plane, Vc vc,
                               uint32_t bytes) {
-  const SessionIndex best = BestSlot(instance, peer, plane, vc, bytes);
-  if (best != kNoSlot) instance.peers.group(peer, plane).BeginRun(best);
+  const SessionIndex best = BestSlot(peers, peer, plane, vc, bytes);
+  if (best != kNoSlot) peers.group(peer, plane).BeginRun(best);
   return best;
 }
 
 // Returns the session with the least expected delay among those that can take a PDU.
-SessionIndex Stager::BestSlot(const Instance& instance, PeerIndex peer, PlaneIndex plane, Vc vc,
+SessionIndex Stager::BestSlot(const PeerArrays& peers, PeerIndex peer, PlaneIndex plane, Vc vc,
                               uint32_t bytes) {
-  const SessionGroup& group = instance.peers.group(peer, plane);
+  const SessionGroup& group = peers.group(peer, plane);
   SessionIndex best = kNoSlot;
   uint64_t min = UINT64_MAX;
   for (SlotMask left = group.open(); left != 0; left &= left - 1) {
     const auto slot = Lowest<SessionIndex>(left);
-    const Connection& one = instance.peers.connections[instance.map.At(peer, plane, slot, vc)];
+    const Connection& one = peers.connections[peers.own.map.At(peer, plane, slot, vc)];
     const uint64_t delay = (uint64_t{one.in_flight().bytes()} + bytes) * group.slot(slot).weight;
-    if (delay >= min || !one.tx().CanSend(bytes, instance.params.transport)) continue;
+    if (delay >= min || !one.tx().CanSend(bytes, peers.own.transport)) continue;
     best = slot;
     min = delay;
   }
