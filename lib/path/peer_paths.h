@@ -112,7 +112,7 @@ struct alignas(64) PeerPaths {
   Time alive_at{};   // the last sign of life while there was something to send
   std::array<FlowMove, kVcCount> moves{};  // of flows that are moving
   // Bytes in flight in sessions with dead paths on a live plane. They are not in `inflight_bytes`,
-  // as they are no load (docs/planes.md, "Weights").
+  // as they are no load (docs/planes.md, "Choice of the plane").
   std::array<uint32_t, kMaxPlanes> aside_bytes{};
   std::array<uint16_t, kMaxPlanes> part{PathRate::kWhole, PathRate::kWhole, PathRate::kWhole,
                                         PathRate::kWhole};  // measured part of the weight
