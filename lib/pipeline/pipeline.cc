@@ -164,11 +164,9 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
   if (count == 0) return false;
   port.ack_budget.OnReceived(count, now);
   const uint64_t bytes = receiver_.Begin(port, frames, count);
-  while (receiver_.GoOn(port, now)) {
-    PeerEffects& wanted = receiver_.effects();
-    effector_.Apply(*lcore_.instances[wanted.peer().instance], wanted.peer().peer,
-                    wanted.effects());
-    receiver_.EndEffects();
+  while (PeerEffects* const wanted = receiver_.GoOn(port, now)) {
+    effector_.Apply(*lcore_.instances[wanted->peer().instance], wanted->peer().peer,
+                    wanted->effects());
   }
   const Handover& handover = port.link.handover();
   lcore_.counters.Add(Counter::kRxFrames, count - handover.frames());

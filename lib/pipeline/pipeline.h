@@ -152,8 +152,8 @@ class Pipeline {
                       .congestion_grants = congestion_grants_,
                       .deliverer = deliverer_,
                       .refusals = refusals_,
-                      .pause_requester = pause_requester_,
-                      .acks = ack_processor_}};
+                      .pause_requester = pause_requester_},
+                     ack_processor_};
   // Decisions about peers.
   Pauses pauses_{lcore_};
   Effector effector_{{.lcore = lcore_,

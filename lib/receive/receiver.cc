@@ -13,7 +13,6 @@
 namespace suede {
 
 uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count) {
-  flow_.series = kNone;
   if (port.link.down()) [[unlikely]]
     return Refuse(port, frames, count);
   const uint64_t bytes = burst_.Parse(port, frames, count);
@@ -34,53 +33,37 @@ uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count
   return bytes;
 }
 
-bool Receiver::GoOn(PortContext& port, Time now) {
+PeerEffects* Receiver::GoOn(PortContext& port, Time now) {
+  effects_.Clear();
+  FlowReceiver flow(parts_, burst_, now);
   while (burst_.has_next()) {
     const uint32_t i = burst_.Next();
-    if (!OnFrame(port, i, now)) [[likely]]
+    if (!OnFrame(flow, port, i, now)) [[likely]]
       port.link.frames().Release(burst_.frame(i));
-    if (!effects_.empty()) [[unlikely]] {
-      EndRun(now);
-      return true;
-    }
+    if (!effects_.empty()) [[unlikely]]
+      return &effects_;
   }
-  EndRun(now);
-  return false;
+  return nullptr;
 }
 
 // Returns whether the frame is kept.
-[[gnu::always_inline]] inline bool Receiver::OnFrame(PortContext& port, uint32_t i, Time now) {
-  if (burst_.series_index(i) != flow_.series) [[unlikely]] {
-    EndRun(now);
-    const Checked checked = Check(port, i, now);
+[[gnu::always_inline]] inline bool Receiver::OnFrame(FlowReceiver& flow, PortContext& port,
+                                                     uint32_t i, Time now) {
+  if (!flow.Continues(burst_.series_index(i))) [[unlikely]] {
+    const Checked checked = Check(flow, port, i, now);
     if (checked != Checked::kData) return checked == Checked::kKept;
   } else if (!burst_.RcrcIsGood(i)) [[unlikely]] {
-    EndRun(now);
-    flow_.instance->stats.counters.Add(Counter::kRxRcrc);
+    flow.TakeOut(i);
+    flow.instance().stats.counters.Add(Counter::kRxRcrc);
     return false;
   }
-  return OnDataPdu(*flow_.instance, i, now);
-}
-
-// Sets flow_: the series of frame i, a data PDU, has passed all checks.
-[[gnu::always_inline]] inline void Receiver::SetFlow(Instance& instance, uint32_t i, PeerIndex peer,
-                                                     PlaneIndex plane, ConnectionIndex number) {
-  const RhWord rh = burst_.rh(i);
-  flow_.series = burst_.series_index(i);
-  flow_.instance = &instance;
-  flow_.connection = &instance.peers.connections[number];
-  const Vc vc(rh.vc());
-  flow_.credit = &instance.rx.credit.At(peer, vc);
-  flow_.target = deliverer_.TargetOf(instance, vc, rh.xpuid());
-  flow_.ring = Deliverer::DirectRing(instance, flow_.target);
-  flow_.peer = peer;
-  flow_.plane = plane;
-  flow_.number = number;
+  return OnDataPdu(flow, i, now);
 }
 
 // Makes all checks of frame i, in the order of the wire profile. The series of a data PDU that
-// passes becomes the series of flow_.
-[[gnu::noinline]] Receiver::Checked Receiver::Check(PortContext& port, uint32_t i, Time now) {
+// passes becomes the flow.
+[[gnu::noinline]] Receiver::Checked Receiver::Check(FlowReceiver& flow, PortContext& port,
+                                                    uint32_t i, Time now) {
   const Series& series = burst_.series(i);
   if (series.error() != FrameError::kNone) [[unlikely]] {
     return OnFrameError(port, burst_.frame(i), series.error(), now) ? Checked::kKept
@@ -109,8 +92,9 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   const PeerIndex peer = SenderOf(instance, series, rh, place.plane);
   if (peer == Instance::kNoPeer) return Checked::kDone;
   if (instance.map.has_groups()) [[unlikely]]
-    return CheckSession(instance, i, peer, place.plane);
-  SetFlow(instance, i, peer, place.plane, instance.map.At(peer, place.plane, 0, Vc(rh.vc())));
+    return CheckSession(flow, instance, i, peer, place.plane);
+  flow.Begin(burst_.series_index(i), instance, rh, peer, place.plane,
+             instance.map.At(peer, place.plane, 0, Vc(rh.vc())));
   return Checked::kData;
 }
 
@@ -172,15 +156,16 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
 }
 
 // Makes the last check if there are several sessions.
-[[gnu::noinline]] Receiver::Checked Receiver::CheckSession(Instance& instance, uint32_t i,
-                                                           PeerIndex peer, PlaneIndex plane) {
+[[gnu::noinline]] Receiver::Checked Receiver::CheckSession(FlowReceiver& flow, Instance& instance,
+                                                           uint32_t i, PeerIndex peer,
+                                                           PlaneIndex plane) {
   const ConnectionIndex number =
       ConnectionOfSession(instance, peer, plane, burst_.series(i).session(), Vc(burst_.rh(i).vc()));
   if (number == kNoConnection) {
     instance.stats.counters.Add(Counter::kRxSession);
     return Checked::kDone;
   }
-  SetFlow(instance, i, peer, plane, number);
+  flow.Begin(burst_.series_index(i), instance, burst_.rh(i), peer, plane, number);
   return Checked::kData;
 }
 
@@ -253,7 +238,7 @@ ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerInde
   }
   instance.stats.counters.Add(Counter::kRxTrimmed);
   Connection& connection = instance.peers.connections[number];
-  congestion_grants_.OnTrimmed(instance, peer, place.plane);
+  parts_.congestion_grants.OnTrimmed(instance, peer, place.plane);
   if (connection.rx().OnTrimmed(rh.psn(), instance.params.target.base_rtt, now,
                                 instance.params.transport)) {
     AckScheduler::Schedule(instance, number, connection, now);
@@ -269,168 +254,69 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   if (pfc) port.link.OnPfc(*pfc, now);
 }
 
-// Counts PDUs of flow_ that were accepted in a row: their counters, credit and acknowledgement.
-[[gnu::noinline]] void Receiver::CountRun(Time now) {
-  Instance& instance = *flow_.instance;
-  const DeliveredRun run = run_;
-  run_ = {};
-  deliverer_.CountRun(instance, flow_.target, run);
-  if (flow_.connection->rx().is_watched() || burst_.has_marks()) [[unlikely]]
-    WatchRun(instance, run, now);
-  granter_.OnAccepted(instance.rx.credit, flow_.peer, flow_.target.vc, *flow_.credit, run.lines,
-                      run.widest);
-  pause_requester_.OnReceived(instance, flow_.target.vc, now);
-  // The acknowledgement of the first PDU is scheduled already.
-  if (run.pdus > 1) AckScheduler::Schedule(instance, flow_.number, *flow_.connection, now);
-}
-
-// Returns whether the frame is kept.
-[[gnu::always_inline]] inline bool Receiver::OnSequenced(Instance& instance, uint32_t i, Time now) {
-  Connection& connection = *flow_.connection;
-  if (connection.rx().closed()) [[unlikely]] {
-    EndRun(now);
-    OnClosed(instance, flow_.number, PduAt(i), true, now);
-    return false;
-  }
-  const PsnVerdict verdict = connection.rx().Classify(burst_.rh(i).psn());
-  if (verdict != PsnVerdict::kExpected) [[unlikely]] {
-    OnUnexpected(instance, verdict, i, now);
-    return false;
-  }
-  if (flow_.ring == nullptr ||
-      !Deliverer::DeliverTo(*flow_.ring, flow_.target.head, burst_.CommandsAt(i),
-                            burst_.CommandBytesAt(i), run_)) [[unlikely]] {
-    return DeliverOne(instance, PduAt(i), now);
-  }
-  connection.rx().Accept();
-  if (run_.pdus == 1) AckScheduler::Schedule(instance, flow_.number, connection, now);
-  return false;
-}
-
-// Counts PDUs of flow_, which may be duplicates or refused.
-[[gnu::always_inline]] inline void Receiver::CountArrived(Instance& instance, uint32_t pdus,
-                                                          uint64_t bytes) {
-  const bool marked = burst_.has_marks() && burst_.SeriesAt(flow_.series).marked();
-  if (!marked && !flow_.connection->rx().counted()) return;
-  congestion_grants_.OnReceived(instance, flow_.number, pdus, bytes, marked);
-}
-
-// Counts a run for congestion control.
-[[gnu::noinline]] void Receiver::WatchRun(Instance& instance, const DeliveredRun& run, Time now) {
-  CountArrived(instance, run.pdus, run.bytes);
-  congestion_grants_.OnDelivered(instance, run);
-  CheckMissing(instance, now);
-}
-
-// PDUs of the flow were accepted: PDUs that a switch has trimmed, or that were announced, may be
-// next.
-[[gnu::noinline]] void Receiver::CheckMissing(Instance& instance, Time now) {
-  Connection& connection = *flow_.connection;
-  if (connection.rx().has_gap()) connection.rx().CheckGap(now, instance.params.transport);
-  if (!connection.rx().awaits_trimmed()) return;
-  if (!connection.rx().CheckTrimmed(instance.params.target.base_rtt, now)) return;
-  AckScheduler::Schedule(instance, flow_.number, connection, now);
-}
-
-[[gnu::cold]] void Receiver::OnUnexpected(Instance& instance, PsnVerdict verdict, uint32_t i,
-                                          Time now) {
-  EndRun(now);
-  CountArrived(instance, 1, burst_.CommandBytesAt(i));
-  Connection& connection = *flow_.connection;
-  const bool ahead = verdict == PsnVerdict::kAhead;
-  instance.stats.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
-  if (ahead) {
-    connection.rx().OnGap(now, instance.params.transport);
-  } else {
-    connection.rx().OnDuplicate(burst_.rh(i).psn(), instance.params.transport);
-  }
-  AckScheduler::Schedule(instance, flow_.number, connection, now);
-}
-
-// Delivers an expected PDU that no ring takes directly. Returns whether the frame is kept.
-[[gnu::noinline]] bool Receiver::DeliverOne(Instance& instance, ReceivedPdu pdu, Time now) {
-  EndRun(now);
-  const ConnectionIndex number = flow_.number;
-  Connection& connection = *flow_.connection;
-  CountArrived(instance, 1, pdu.bytes);
-  const Delivered delivered = deliverer_.Deliver(instance, flow_.target, pdu);
-  // Later PDUs may have to wait behind this PDU.
-  flow_.series = kNone;
-  switch (delivered.delivery) {
-    case Delivery::kDelivered:
-    case Delivery::kKept:
-      connection.rx().Accept();
-      granter_.OnAccepted(instance.rx.credit, pdu.peer, flow_.target.vc, *flow_.credit,
-                          delivered.lines, delivered.lines);
-      instance.stats.counters.Add(Counter::kRxPdus);
-      AckScheduler::Schedule(instance, number, connection, now);
-      if (connection.rx().is_watched()) CheckMissing(instance, now);
-      break;
-    case Delivery::kRefused:
-      refusals_.OnRefusal(instance, number, pdu, delivered.lines);
-      break;
-    case Delivery::kMalformed:
-      // The PDU is as its peer has sent it; a retransmission would not differ.
-      connection.rx().Accept();
-      instance.stats.counters.Add(Counter::kRxMalformed);
-      lcore_.events.EmitMalformed(instance, pdu.peer, pdu.rh.vc(), now);
-      AckScheduler::Schedule(instance, number, connection, now);
-      if (connection.rx().is_watched()) CheckMissing(instance, now);
-      break;
-  }
-  pause_requester_.OnReceived(instance, Vc(pdu.rh.vc()), now);
-  return delivered.delivery == Delivery::kKept;
-}
-
-[[gnu::always_inline]] inline bool Receiver::OnDataPdu(Instance& instance, uint32_t i, Time now) {
-  const ConnectionIndex number = flow_.number;
-  Connection& connection = *flow_.connection;
-  const RhWord rh = burst_.rh(i);
-  if (rh.op() != RhOp::kNothing) {
-    if (connection.rx().IsPlausible(rh.psn(), instance.params.transport)) [[likely]] {
-      acks_.OnRpsn(instance, number, rh.op(), rh.rpsn(), effects_);
-    } else {
-      acks_.OnImplausible(instance, number, rh.op(), rh.rpsn(), effects_);
-    }
-  }
+// (Keep few values alive across the calls: that would make every frame more expensive.)
+[[gnu::always_inline]] inline bool Receiver::OnDataPdu(FlowReceiver& flow, uint32_t i, Time now) {
+  if (burst_.rh(i).op() != RhOp::kNothing) OnRpsn(flow, burst_.rh(i));
   const uint8_t* commands = burst_.CommandsAt(i);
   const uint32_t bytes = burst_.CommandBytesAt(i);
   const bool sequenced = bytes >= 2 && (commands[0] & 0x0f) != 0;
-  if (sequenced) [[likely]]
-    return OnSequenced(instance, i, now);
-  EndRun(now);
-  if (ValidateCommands(commands, bytes).error != CommandError::kNone) {
-    instance.stats.counters.Add(Counter::kRxMalformed);
-    return false;
-  }
-  instance.stats.counters.Add(Counter::kRxAcks);
-  if (connection.rx().closed()) [[unlikely]] {
-    OnClosed(instance, number, PduAt(i), false, now);
-  } else if (connection.rx().Classify(rh.psn()) == PsnVerdict::kAhead) [[unlikely]] {
-    OnAhead(instance, number, PduAt(i), now);
+  if (!sequenced) [[unlikely]] {
+    OnUnsequenced(flow, i, now);
+  } else if (flow.rx().closed()) [[unlikely]] {
+    OnClosed(flow, i, true, now);
+  } else {
+    return flow.OnSequenced(i, burst_.rh(i).psn(), commands, bytes);
   }
   return false;
+}
+
+// Passes on the RPSN of a PDU of the flow.
+[[gnu::always_inline]] inline void Receiver::OnRpsn(FlowReceiver& flow, RhWord rh) {
+  Instance& instance = flow.instance();
+  if (flow.rx().IsPlausible(rh.psn(), instance.params.transport)) [[likely]] {
+    acks_.OnRpsn(instance, flow.number(), rh.op(), rh.rpsn(), effects_);
+  } else {
+    acks_.OnImplausible(instance, flow.number(), rh.op(), rh.rpsn(), effects_);
+  }
+}
+
+// Handles a PDU of the flow that has no commands.
+[[gnu::always_inline]] inline void Receiver::OnUnsequenced(FlowReceiver& flow, uint32_t i,
+                                                           Time now) {
+  const ReceivedPdu pdu = flow.TakeOut(i);
+  CounterBlock& counters = flow.instance().stats.counters;
+  if (ValidateCommands(pdu.commands, pdu.bytes).error != CommandError::kNone) {
+    return counters.Add(Counter::kRxMalformed);
+  }
+  counters.Add(Counter::kRxAcks);
+  if (flow.rx().closed()) [[unlikely]] {
+    OnClosed(flow, i, false, now);
+  } else if (flow.rx().Classify(pdu.rh.psn()) == PsnVerdict::kAhead) [[unlikely]] {
+    OnAhead(flow, i, now);
+  }
 }
 
 // Handles a data PDU on a connection that accepts none: of a generation that has ended, or of a
 // peer without an association.
-[[gnu::cold]] void Receiver::OnClosed(Instance& instance, ConnectionIndex number, ReceivedPdu pdu,
-                                      bool sequenced, Time now) {
-  instance.peers[pdu.peer].association().OnClosedData(pdu.plane, instance.map.NumberOf(number),
-                                                      sequenced, pdu.rh.op(), pdu.rh.rpsn(), now,
-                                                      effects_.For(instance, pdu.peer));
+[[gnu::cold]] void Receiver::OnClosed(FlowReceiver& flow, uint32_t i, bool sequenced, Time now) {
+  Instance& instance = flow.instance();
+  const ReceivedPdu pdu = flow.TakeOut(i);
+  instance.peers[pdu.peer].association().OnClosedData(
+      pdu.plane, instance.map.NumberOf(flow.number()), sequenced, pdu.rh.op(), pdu.rh.rpsn(), now,
+      effects_.For(instance, pdu.peer));
 }
 
 // An unsequenced PDU shows that sequenced PDUs are missing or were overtaken.
-[[gnu::cold]] void Receiver::OnAhead(Instance& instance, ConnectionIndex number, ReceivedPdu pdu,
-                                     Time now) {
+[[gnu::cold]] void Receiver::OnAhead(FlowReceiver& flow, uint32_t i, Time now) {
+  Instance& instance = flow.instance();
+  const ReceivedPdu pdu = flow.TakeOut(i);
   // For a peer that does not know this boot yet, the expected PSN is meaningless: it is not sent.
   if (!instance.peers[pdu.peer].handshake().open()) return;
-  Connection& connection = instance.peers.connections[number];
+  Connection& connection = instance.peers.connections[flow.number()];
   connection.rx().OnAnnounced(pdu.rh.psn(), now, instance.params.transport);
   if (connection.rx().MustAckNow(instance.params.transport))
-    AckScheduler::Schedule(instance, number, connection, now);
-  lcore_.timers.ArmConnection(instance.peers, number);
+    AckScheduler::Schedule(instance, flow.number(), connection, now);
+  lcore_.timers.ArmConnection(instance.peers, flow.number());
 }
 
 // Completes the checks of a frame that is no data PDU, and handles control PDUs. (Not marked cold,
