@@ -6,6 +6,7 @@
 
 #include "frame/frame_writer.h"
 #include "frame/sealing.h"
+#include "wire/frame_class.h"
 
 namespace suede {
 
@@ -37,7 +38,7 @@ bool ControlSender::SendControl(Instance& instance, PeerIndex peer, PlaneIndex p
   } else {
     SetFrame(*instance.ports[plane], header, frame, pdu.start, pdu.bytes);
   }
-  link.StageFront(frame);
+  link.StageFront(frame, LinkVcOfPdu(header.link_class, false, 0));
   instance.stats.counters.Add(Counter::kTxControlPdus);
   return true;
 }
@@ -58,14 +59,21 @@ bool ControlSender::SealControl(Instance& instance, PeerIndex peer, PlaneIndex p
   return Sealing::SealOneShot(instance, port, header, instance.map.At(peer, plane, 0), frame, pdu);
 }
 
-// Writes the network header of an unsequenced PDU, or seals the PDU. Returns false if the PDU is
-// lost.
-[[gnu::always_inline]] inline bool ControlSender::FinishUnsequenced(
+// Writes the network header of an unsequenced PDU, or seals the PDU, and stages the frame. Returns
+// false if the PDU is lost.
+[[gnu::always_inline]] inline bool ControlSender::StageUnsequenced(
     Instance& instance, PortContext& port, const HeaderTemplate& header, ConnectionIndex number,
-    Frame* frame, const PlainPdu& pdu) {
-  if (instance.sealing.on()) [[unlikely]]
-    return SealUnsequenced(instance, port, header, number, frame, pdu);
-  SetFrame(port, header, frame, pdu.start, pdu.bytes);
+    Vc vc, Frame* frame, const PlainPdu& pdu) {
+  bool is_sealed = false;
+  if (instance.sealing.on()) [[unlikely]] {
+    is_sealed = instance.SealOf(instance.map.PeerOf(number)).IsSealed();
+    if (is_sealed && !Sealing::SealOneShot(instance, port, header, number, frame, pdu)) {
+      port.link.frames().Release(frame);
+      return false;
+    }
+  }
+  if (!is_sealed) SetFrame(port, header, frame, pdu.start, pdu.bytes);
+  port.link.StageFront(frame, LinkVcOfPdu(header.link_class, is_sealed, static_cast<uint8_t>(vc)));
   return true;
 }
 
@@ -76,26 +84,9 @@ void ControlSender::SendAck(Instance& instance, ConnectionIndex number, const Rp
   const HeaderTemplate& header = instance.headers.At(number, Instance::kAckClass);
   Frame* const frame = port.link.frames().New();
   uint8_t* const pdu = frame->buffer + Frame::kCommandOffset - kRhBytes;
-  const uint32_t bytes = FinishEmptyPdu(
-      pdu, header.length, DataRh(instance.params, instance.map.VcOf(number), psn, field));
-  if (FinishUnsequenced(instance, port, header, number, frame, {.start = pdu, .bytes = bytes})) {
-    port.link.StageFront(frame);
-  }
-}
-
-// Seals an unsequenced PDU of an instance that seals, if the peer seals, too. Returns false if the
-// PDU is lost.
-[[gnu::noinline]] bool ControlSender::SealUnsequenced(Instance& instance, PortContext& port,
-                                                      const HeaderTemplate& header,
-                                                      ConnectionIndex number, Frame* frame,
-                                                      const PlainPdu& pdu) {
-  if (instance.SealOf(instance.map.PeerOf(number)).IsSealed()) {
-    const bool is_sealed = Sealing::SealOneShot(instance, port, header, number, frame, pdu);
-    if (!is_sealed) port.link.frames().Release(frame);
-    return is_sealed;
-  }
-  SetFrame(port, header, frame, pdu.start, pdu.bytes);
-  return true;
+  const Vc vc = instance.map.VcOf(number);
+  const uint32_t bytes = FinishEmptyPdu(pdu, header.length, DataRh(instance.params, vc, psn, field));
+  StageUnsequenced(instance, port, header, number, vc, frame, {.start = pdu, .bytes = bytes});
 }
 
 // Returns false if the PDU is not staged: it counts as lost in transit.
@@ -114,11 +105,7 @@ bool ControlSender::SendUnsequenced(Instance& instance, ConnectionIndex number, 
   const Vc vc = has_vc && !instance.map.is_per_vc() ? Vc(traffic_class) : instance.map.VcOf(number);
   const PlainPdu pdu = FinishPlain(header, frame->buffer + Frame::kCommandOffset, 0,
                                    DataRh(instance.params, vc, psn, field));
-  if (!FinishUnsequenced(instance, *instance.ports[plane], header, number, frame, pdu)) {
-    return false;
-  }
-  link.StageFront(frame, has_vc ? static_cast<uint8_t>(traffic_class) : TxNote::kNoVc);
-  return true;
+  return StageUnsequenced(instance, *instance.ports[plane], header, number, vc, frame, pdu);
 }
 
 PlaneIndex ControlSender::PlaneWithRoom(const Instance& instance, PeerIndex peer) {

@@ -57,10 +57,8 @@ class ControlSender {
   static bool SealControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
                           const HeaderTemplate& header, Frame* frame, const PlainPdu& pdu,
                           const ControlMessage& message);
-  static bool FinishUnsequenced(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                                ConnectionIndex number, Frame* frame, const PlainPdu& pdu);
-  static bool SealUnsequenced(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                              ConnectionIndex number, Frame* frame, const PlainPdu& pdu);
+  static bool StageUnsequenced(Instance& instance, PortContext& port, const HeaderTemplate& header,
+                               ConnectionIndex number, Vc vc, Frame* frame, const PlainPdu& pdu);
 };
 
 }  // namespace suede

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lcore/header_table.h"
 
+#include "wire/frame_class.h"
+
 namespace suede {
 
 void HeaderTable::Write(PeerIndex peer, const PeerArrays& peers) {
@@ -29,20 +31,23 @@ void HeaderTable::Renumber(PeerIndex peer, PlaneIndex plane, SessionIndex slot,
 HeaderTemplate HeaderTable::Make(PeerIndex peer, PlaneIndex plane, uint32_t traffic_class) const {
   const PeerPlane& p = params_.peers[peer].planes[plane];
   const PortParams& port = ports_[plane]->params;
-  return MakeTemplate(port.rules.encap, {.source_mac = port.mac,
-                                         .destination_mac = p.mac,
-                                         .tagged = port.tagged,
-                                         .vid = port.vid,
-                                         .source = params_.planes[plane].address,
-                                         .destination = p.address,
-                                         .udp_port = port.rules.udp_port,
-                                         // The number of an only session is configured.
-                                         .session = port.session,
-                                         .mac_prefix = port.rules.mac_prefix,
-                                         .ether_type = port.rules.ether_type,
-                                         .traffic_class = traffic_class == kAckClass
-                                                              ? params_.ack_class
-                                                              : params_.classes[traffic_class]});
+  HeaderTemplate header =
+      MakeTemplate(port.rules.encap,
+                   {.source_mac = port.mac,
+                    .destination_mac = p.mac,
+                    .tagged = port.tagged,
+                    .vid = port.vid,
+                    .source = params_.planes[plane].address,
+                    .destination = p.address,
+                    .udp_port = port.rules.udp_port,
+                    // The number of an only session is configured.
+                    .session = port.session,
+                    .mac_prefix = port.rules.mac_prefix,
+                    .ether_type = port.rules.ether_type,
+                    .traffic_class = traffic_class == kAckClass ? params_.ack_class
+                                                                : params_.classes[traffic_class]});
+  if (port.link.credit.cbfc) header.link_class = LinkClassOf(port.link.class_rule, header);
+  return header;
 }
 
 }  // namespace suede

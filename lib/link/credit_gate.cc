@@ -38,17 +38,18 @@ void CreditGate::OnChange(Time now) {
 
 // ---- Frames to stage.
 
-CreditGate::Charge CreditGate::ChargeOf(const Frame& frame) const {
-  if (IsFree(frame)) return {};
-  const uint8_t vc = LinkVcOf(class_rule_, frame.data, frame.length);
-  return {.vc = vc, .credits = static_cast<uint16_t>(end_.sender().rule().CreditsOf(frame.length))};
+CreditGate::Charge CreditGate::ChargeOf(const Frame& frame, TxNote note) const {
+  if (note.link_vc == TxNote::kNoCredit) return {};
+  return {.vc = note.link_vc,
+          .credits = static_cast<uint16_t>(end_.sender().rule().CreditsOf(frame.length))};
 }
 
-// Whether the frame uses no credit: a frame of the link or of MAC control. A frame that already has
-// the shim of link-level retry is not sent again.
-bool CreditGate::IsFree(const Frame& frame) const {
-  return HasLinkType(frame.data, frame.length, kTypeMacControl) ||
-         HasLinkType(frame.data, frame.length, ether_type_);
+uint8_t CreditGate::LinkVcOf(const Frame& frame) const {
+  if (HasLinkType(frame.data, frame.length, kTypeMacControl) ||
+      HasLinkType(frame.data, frame.length, ether_type_)) {
+    return TxNote::kNoCredit;
+  }
+  return suede::LinkVcOf(class_rule_, frame.data, frame.length);
 }
 
 void CreditGate::CountStaged(std::span<Frame* const> data, std::span<Frame* const> front) {
@@ -56,7 +57,7 @@ void CreditGate::CountStaged(std::span<Frame* const> data, std::span<Frame* cons
   staged_.fill(0);
   for (const auto& frames : {data, front}) {
     for (const Frame* frame : frames) {
-      const Charge charge = ChargeOf(LeavingFrame(*frame));
+      const Charge charge = ChargeOf(*frame, NoteOf(frame));
       staged_[charge.vc] += charge.credits;
     }
   }
@@ -104,8 +105,8 @@ bool CreditGate::OnFrame(LinkEnd& link, const Frame& frame, Time now) {
     if (opened) OnChange(now);
     return true;
   }
-  if (IsFree(frame)) return false;
-  const uint32_t vc = LinkVcOf(class_rule_, frame.data, frame.length);
+  const uint32_t vc = LinkVcOf(frame);
+  if (vc == TxNote::kNoCredit) return false;
   const uint32_t credits = end_.receiver().OnFrame(vc, frame.length);
   if (credits == 0) return false;
   if (!end_.receiver().IsWithin(vc)) link.counters().Add(LinkCounter::kCreditExceeded);
@@ -127,7 +128,7 @@ void CreditGate::EndTurn(Time now) {
 
 bool CreditGate::MayJoin(const Frame& frame) {
   if (run_ == 0) run_credits_.fill(0);
-  const Charge charge = ChargeOf(frame);
+  const Charge charge = ChargeOf(frame, NoteOf(&frame));
   if (run_ == run_charges_.size()) return false;
   if (charge.credits != 0) {
     uint32_t& credits = run_credits_[charge.vc];
@@ -147,7 +148,8 @@ void CreditGate::OnSent(uint32_t count, Time now) {
 }
 
 void CreditGate::Wait(Frame* frame, LinkCounters& counters) {
-  waiting_[waiting_count_++] = {frame, ChargeOf(*frame).vc, NoteOf(frame).busy};
+  const TxNote note = NoteOf(frame);
+  waiting_[waiting_count_++] = {frame, note, ChargeOf(*frame, note).vc};
   counters.Add(LinkCounter::kCreditWaits);
 }
 
@@ -166,9 +168,9 @@ CreditGate::Pick CreditGate::PickWaiting(uint32_t place) const {
   for (; place < waiting_count_; ++place) {
     const Waiting& each = waiting_[place];
     if (WaitsBefore(each.vc, place)) continue;
-    const uint32_t credits = ChargeOf(*each.frame).credits;
+    const uint32_t credits = ChargeOf(*each.frame, each.note).credits;
     if (end_.sender().MaySend(each.vc, credits)) {
-      return {.frame = each.frame, .place = place, .credits = credits, .busy = each.busy};
+      return {.frame = each.frame, .place = place, .credits = credits, .busy = each.note.busy};
     }
   }
   return {};

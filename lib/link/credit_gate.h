@@ -74,6 +74,10 @@ class CreditGate {
   // The first `count` frames of the run have left.
   void OnSent(uint32_t count, Time now);
 
+  // Reads the link VC of a frame from its bytes; TxNote::kNoCredit: the frame is of the link or of
+  // MAC control.
+  uint8_t LinkVcOf(const Frame& frame) const;
+
   // Whether another frame may wait.
   bool HasRoom() const { return waiting_count_ < kMaxWaiting; }
   // Whether the frame waits already: the transport has retransmitted it.
@@ -98,8 +102,7 @@ class CreditGate {
     uint16_t credits = 0;  // 0: the frame uses none
   };
   // The credits of a frame to be sent, and their link VC.
-  Charge ChargeOf(const Frame& frame) const;
-  bool IsFree(const Frame& frame) const;
+  Charge ChargeOf(const Frame& frame, TxNote note) const;
   bool WaitsBefore(uint32_t vc, uint32_t place) const;
   void OnChange(Time now);
   VcMask FlowsWith(const std::array<uint32_t, kLinkVcs>& staged) const;
@@ -124,8 +127,8 @@ class CreditGate {
   uint32_t run_ = 0;
   struct Waiting {
     Frame* frame;
+    TxNote note;  // when the frame began to wait
     uint8_t vc;
-    bool busy;
   };
   std::array<Waiting, kMaxWaiting> waiting_{};
   uint32_t waiting_count_ = 0;

@@ -69,7 +69,7 @@ bool CreditLayer::SendUpdate(Next next, Time now) {
   if (port_->Allocate(&frame, 1) == 0) return false;
   BeginOwnFrame(frame);
   frame->length = next(frame->data);
-  new (frame->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
+  new (frame->notes) TxNote(TxNote::OneShot(TxNote::kNoCredit));
   const bool sent = frame->length == 0 || below_.Transmit(&frame, 1, now) == 1;
   port_->Release(&frame, 1);
   return sent;

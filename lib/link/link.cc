@@ -16,7 +16,7 @@ void Link::SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters, Ti
   BeginOwnFrame(frame);
   frame->length = PfcFrame::kBytes;
   EncodePfc(*pfc, mac, frame->data);
-  new (frame->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
+  new (frame->notes) TxNote(TxNote::OneShot(TxNote::kNoCredit));
   const bool sent = layer_.Transmit(&frame, 1, now) == 1;
   NoteOf(frame) = TxNote();
   if (sent) {
@@ -49,7 +49,7 @@ void Link::Transmit(CounterBlock& counters, Time now) {
   for (uint32_t i = 0; i < sent; ++i) {
     Frame* frame = offer.first[i];
     bytes += frame->length;
-    const bool one_shot = std::exchange(NoteOf(frame), TxNote()).kind == TxKind::kOneShot;
+    const bool one_shot = NoteOf(frame).Unstage() == TxKind::kOneShot;
     if (!one_shot) continue;
     if (frame->sealed != nullptr) [[unlikely]]
       frames_.Release(std::exchange(frame->sealed, nullptr));
@@ -89,10 +89,13 @@ void Link::Transmit(CounterBlock& counters, Time now) {
 bool Link::StagePacket(CounterBlock& counters) {
   if (packets_ == nullptr || !packets_->HasPacket()) return false;
   if (burst_.data_count() == kBurst || down_ || !frames_.Has(1)) return false;
-  if (layer_.gate() != nullptr && layer_.gate()->waiting() >= kBurst) return false;
+  const CreditGate* const gate = layer_.gate();
+  if (gate != nullptr && gate->waiting() >= kBurst) return false;
   Frame* frame = frames_.New();
   packets_->TakePacket(*frame);
-  new (frame->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
+  // (Only here does a frame leave whose headers this endpoint has not written.)
+  const uint8_t link_vc = gate != nullptr ? gate->LinkVcOf(*frame) : TxNote::kNoCredit;
+  new (frame->notes) TxNote(TxNote::OneShot(link_vc));
   burst_.Add(frame);
   CheckCredit();
   counters.Add(Counter::kMgmtTxPackets);

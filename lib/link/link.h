@@ -49,9 +49,10 @@ class Link {
 
   // Acknowledgements and control PDUs have places of their own, in front of data.
   bool HasFrontRoom() const { return burst_.HasFrontRoom() && IsOpen(kVcCount); }
-  // HasFrontRoom must be true. The frame is one-shot and carries no Pdu.
-  void StageFront(Frame* frame, uint8_t vc = TxNote::kNoVc) {
-    new (frame->notes) TxNote(TxNote::OneShot(vc));
+  // HasFrontRoom must be true. The frame is one-shot and carries no Pdu. `link_vc`:
+  // TxNote::link_vc.
+  void StageFront(Frame* frame, uint8_t link_vc) {
+    new (frame->notes) TxNote(TxNote::OneShot(link_vc));
     burst_.AddFront(frame);
     CheckCredit();
   }
@@ -67,14 +68,15 @@ class Link {
     return LimitsByCredit() ? 1 : kBurst - burst_.data_count();
   }
   // There must be room for the PDU's VC. The PDU is in flight, and stays so.
-  void Stage(Pdu* pdu) {
-    pdu->note = TxNote::Kept(pdu->vc);
+  void Stage(Pdu* pdu, uint8_t link_vc) {
+    pdu->note = TxNote::Kept(link_vc);
     burst_.Add(FrameOf(pdu));
     CheckCredit();
   }
   // Stages a PDU whose frame is busy: the frame is sent again unchanged.
   void StageBusy(Pdu* pdu) {
-    Stage(pdu);
+    const uint8_t link_vc = pdu->note.link_vc;
+    Stage(pdu, link_vc);
     pdu->note.busy = true;
   }
   // Stages max one management packet, before the poll iteration's data, so that packets do not

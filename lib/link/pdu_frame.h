@@ -35,7 +35,7 @@ inline void BeginOwnFrame(Frame* frame) {
   frame->tx_offload = TxOffload::kNone;
 }
 // The frame that leaves for a staged frame: its sealed frame if it has one. A frame that keeps a
-// plain PDU beside its sealed frame has no network header, and the length of the sealed frame.
+// plain PDU beside its sealed frame has no network header; note and length are those of both.
 inline const Frame& LeavingFrame(const Frame& frame) {
   return frame.sealed != nullptr ? *frame.sealed : frame;
 }

@@ -62,6 +62,7 @@ bool RetryLayer::Take(Frame* frame, LinkEnd::Passage passage, int64_t* room, Tim
   if (passage == LinkEnd::Passage::kFull) return false;
   if (passage == LinkEnd::Passage::kNumbered) {
     port_->Hold(&frame, 1);
+    NoteOf(frame).link_vc = TxNote::kNoCredit;
     *room -= DeviceQueue::CostOf(frame->length);
   }
   if (passage != LinkEnd::Passage::kBypass && passage != LinkEnd::Passage::kPlain) return true;
@@ -86,7 +87,7 @@ bool RetryLayer::Take(Frame* frame, LinkEnd::Passage passage, int64_t* room, Tim
   std::memcpy(copy->data, stale.data, kLinkTypeAt);
   std::memcpy(copy->data + kLinkTypeAt, stale.data + kLinkTypeAt + kLinkShimBytes,
               copy->length - kLinkTypeAt);
-  new (copy->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
+  new (copy->notes) TxNote(TxNote::OneShot(TxNote::kNoCredit));
   return copy;
 }
 

@@ -11,7 +11,7 @@ void StagedBurst::RemoveWithdrawn() {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < data_count_; ++i) {
     if (NoteOf(data[i]).kind == TxKind::kWithdrawn) {
-      NoteOf(data[i]) = TxNote();
+      NoteOf(data[i]).Unstage();
     } else {
       data[kept++] = data[i];
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The link's note of a frame that waits in a transmit burst: whether the frame is a kept PDU, or is
-// sent once and then released.
+// sent once and then released, and its link VC. The writer of the frame knows these facts, so no
+// layer of the link reads the headers for them; the length is the frame's.
 //
 // The note is the first byte of a frame's notes. A frame that carries a PDU has the note as the
 // first member of its Pdu; a one-shot frame (an acknowledgement, a control PDU, a management
@@ -9,8 +10,6 @@
 #define SUEDE_PDU_TX_NOTE_H_
 
 #include <cstdint>
-
-#include "base/sue.h"
 
 namespace suede {
 
@@ -22,23 +21,33 @@ enum class TxKind : uint8_t {
 };
 
 struct TxNote {
-  static constexpr uint8_t kNoVc = 15;  // the frame travels in the class of acknowledgements
+  // Link VC of a frame that uses no credit: of the link itself, of MAC control, or already numbered
+  // by link-level retry.
+  static constexpr uint8_t kNoCredit = 15;
 
-  static TxNote Kept(uint8_t vc) { return TxNote(TxKind::kKept, vc); }
-  static TxNote OneShot(uint8_t vc) { return TxNote(TxKind::kOneShot, vc); }
+  static TxNote Kept(uint8_t link_vc) { return TxNote(TxKind::kKept, link_vc); }
+  static TxNote OneShot(uint8_t link_vc) { return TxNote(TxKind::kOneShot, link_vc); }
 
   TxNote() = default;
   bool staged() const { return kind != TxKind::kUnstaged; }
+  // The frame is in no burst any more. Returns its kind. The link VC stays, for a frame that is
+  // staged again unchanged.
+  TxKind Unstage() {
+    const TxKind was = kind;
+    kind = TxKind::kUnstaged;
+    busy = false;
+    return was;
+  }
 
   TxKind kind : 3 = TxKind::kUnstaged;
   bool busy : 1 = false;   // a device or a layer of the link may still read the frame: it is sent
                            // unchanged
-  uint8_t vc : 4 = kNoVc;  // of a staged frame
+  uint8_t link_vc : 4 = kNoCredit;  // docs/link.md, "Link VCs"
 
  private:
-  TxNote(TxKind what, uint8_t of) : kind(what), vc(of & kNoVc) {}
+  TxNote(TxKind what, uint8_t of) : kind(what), link_vc(of & kNoCredit) {}
 };
-static_assert(sizeof(TxNote) == 1 && kVcCount <= TxNote::kNoVc);
+static_assert(sizeof(TxNote) == 1);
 
 }  // namespace suede
 

@@ -7,6 +7,7 @@
 
 #include "frame/frame_writer.h"
 #include "frame/sealing.h"
+#include "wire/frame_class.h"
 
 namespace suede {
 namespace {
@@ -65,6 +66,7 @@ void Stager::NoteWaiting(const Ports& ports, PlaneMask planes, uint32_t vcs, Tim
   Connection& connection = instance.peers.connections[path.connection];
   PortContext& port = *instance.ports[path.plane];
   const HeaderTemplate& header = instance.headers.At(path.connection, path.vc);
+  const uint8_t link_vc = LinkVcOfPdu(header.link_class, true, static_cast<uint8_t>(path.vc));
   RpsnField field = connection.rx().TakeRpsn();
   if (field.op == RhOp::kNack) [[unlikely]]
     instance.stats.counters.Add(Counter::kTxNacks);
@@ -73,7 +75,7 @@ void Stager::NoteWaiting(const Ports& ports, PlaneMask planes, uint32_t vcs, Tim
     if (count > 1) __builtin_prefetch(next->commands - HeaderTemplate::kRoomBytes, 1);
     FillFrame(port, header, FrameOf(pdu), pdu->commands, pdu->bytes,
               DataRh(instance.params, path.vc, pdu->psn, field));
-    port.link.Stage(pdu);
+    port.link.Stage(pdu, link_vc);
     if (--count == 0) return;
     if (field.op == RhOp::kNack) [[unlikely]]
       field = connection.rx().TakeRpsn();
@@ -88,6 +90,7 @@ void Stager::NoteWaiting(const Ports& ports, PlaneMask planes, uint32_t vcs, Tim
   Connection& connection = instance.peers.connections[path.connection];
   PortContext& port = *instance.ports[path.plane];
   const HeaderTemplate& header = instance.headers.At(path.connection, path.vc);
+  const uint8_t link_vc = LinkVcOfPdu(header.link_class, true, static_cast<uint8_t>(path.vc));
   const Sealing::Run run = Sealing::RunOf(instance, port, header, path.connection);
   const bool seals = run.peer.IsSealed();
   for (Pdu* pdu = first; count != 0; --count) {
@@ -99,9 +102,9 @@ void Stager::NoteWaiting(const Ports& ports, PlaneMask planes, uint32_t vcs, Tim
     if (!seals) {
       if (pdu->sealed) port.link.frames().DropSealed(pdu);
       SetFrame(port, header, FrameOf(pdu), plain.start, plain.bytes);
-      port.link.Stage(pdu);
+      port.link.Stage(pdu, link_vc);
     } else if (Sealing::SealKept(instance, run, pdu, plain)) {
-      port.link.Stage(pdu);
+      port.link.Stage(pdu, link_vc);
     }
     pdu = next;
   }

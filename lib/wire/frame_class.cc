@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "base/big_endian.h"
+#include "wire/encap.h"
 #include "wire/ethernet.h"
+#include "wire/frame_builder.h"
 #include "wire/rh.h"
 #include "wire/udp.h"
 
@@ -135,7 +137,18 @@ uint8_t LinkVcOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t byte
     const RhWord rh(frame + place.rh);
     pdu = {.ver = rh.ver(), .vc = rh.vc(), .commands = frame + place.rh + kRhBytes};
   }
-  return HasCommands(pdu, frame + std::min(place.end, bytes)) ? pdu.vc : kAckLinkVc;
+  return LinkVcOfPdu(kUnclassified, HasCommands(pdu, frame + std::min(place.end, bytes)), pdu.vc);
+}
+
+uint8_t LinkClassOf(const FrameClassRule& rule, const HeaderTemplate& header) {
+  uint8_t buffer[HeaderTemplate::kRoomBytes + kRhBytes + kMinFrameBytes] = {};
+  uint8_t* const pdu = buffer + HeaderTemplate::kRoomBytes;
+  const uint32_t bytes = FinishEmptyPdu(pdu, header.length, {});
+  const uint8_t* const frame = WriteHeader(header, pdu, bytes, false);
+  const uint32_t frame_bytes = header.length + bytes;
+  const uint8_t traffic_class = FrameClassOf(rule, frame, frame_bytes);
+  if (traffic_class != kUnclassified) return traffic_class;
+  return LinkVcOf(rule, frame, frame_bytes) == kAckLinkVc ? kUnclassified : kPlainLinkClass;
 }
 
 }  // namespace suede

@@ -8,6 +8,8 @@
 
 namespace suede {
 
+struct HeaderTemplate;
+
 struct FrameClassRule {
   bool afh2 = false;       // frames begin with the addresses of AFH Gen 2
   bool pcp_first = false;  // with both, the PCP decides instead of the DSCP
@@ -23,6 +25,17 @@ inline constexpr uint8_t kAckLinkVc = 6;
 // Returns the link VC, 0 to 7. A sealed data PDU counts as one with commands, as its length does
 // not show it.
 uint8_t LinkVcOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes);
+
+// Returns HeaderTemplate::link_class of the header: the part of LinkVcOf that frames with this
+// header have in common. `rule` is of the header's encapsulation.
+uint8_t LinkClassOf(const FrameClassRule& rule, const HeaderTemplate& header);
+inline constexpr uint8_t kPlainLinkClass = 8;  // the link VC is 0, whatever the PDU
+// Returns LinkVcOf for a PDU in a header of `link_class`. `counts`: the PDU has commands, or is
+// sealed data.
+constexpr uint8_t LinkVcOfPdu(uint8_t link_class, bool counts, uint8_t vc) {
+  if (link_class != kUnclassified) return link_class % kPlainLinkClass;
+  return counts ? vc : kAckLinkVc;
+}
 
 }  // namespace suede
 

@@ -44,7 +44,7 @@ struct LinkSide {
     Pdu* pdu = link.frames().NewPdu();
     pdu->vc = vc;
     WriteFrame(FrameOf(pdu), kClassOf[vc], bytes);
-    link.Stage(pdu);
+    link.Stage(pdu, kClassOf[vc]);
     return pdu;
   }
   CreditSender& sender() { return link.credit()->end().sender(); }
@@ -329,7 +329,7 @@ TEST_P(CreditLayerTest, AnUpdateOfAnotherSessionIsIgnored) {
   EncodeCreditUpdate(forged, update->data + kLinkBodyAt);
   update->data[15] ^= 1;
   update->length = kMinLinkFrameBytes;
-  a.link.StageFront(update);
+  a.link.StageFront(update, TxNote::kNoCredit);
   a.link.Transmit(a.counters, now);
   ASSERT_TRUE(a.link.empty());
   const uint64_t stale = b.Count(LinkCounter::kCreditStale);
@@ -368,7 +368,7 @@ TEST_P(CreditLayerTest, ASealedPduIsChargedByTheFrameThatLeaves) {
     Frame* const sealed = a.link.frames().New();
     WriteFrame(sealed, kClassOf[1], 1000);
     a.link.frames().SetSealed(pdu, sealed);
-    a.link.Stage(pdu);
+    a.link.Stage(pdu, kClassOf[1]);
   }
   EXPECT_EQ(staged, 4) << "8 credits each, and 16 are left for a frame of any length";
   EXPECT_EQ(a.link.room(), kEveryVc & ~(1u << 1)) << "no other VC is closed";

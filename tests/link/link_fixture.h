@@ -19,7 +19,7 @@ class LinkTest : public ::testing::Test {
     EXPECT_TRUE(link.frames().Has(1));
     Frame* frame = link.frames().New();
     frame->length = 60;
-    link.StageFront(frame);
+    link.StageFront(frame, TxNote::kNoCredit);
     return frame;
   }
   Pdu* Data(uint8_t vc = 0) {
@@ -28,7 +28,7 @@ class LinkTest : public ::testing::Test {
     pdu->vc = vc;
     pdu->sent_at = now;
     FrameOf(pdu)->length = 100;
-    link.Stage(pdu);
+    link.Stage(pdu, vc);
     return pdu;
   }
   // The frames that the port took in this turn.

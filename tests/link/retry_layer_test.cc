@@ -31,7 +31,7 @@ class RetryLayerTest : public ::testing::Test {
     frame->data = frame->buffer + Frame::kCommandOffset;
     frame->length = 100;
     std::memset(frame->data, marker, frame->length);
-    link.Stage(pdu);
+    link.Stage(pdu, 0);
     return pdu;
   }
   void Turn() {
@@ -419,7 +419,7 @@ TEST_F(RetryLayerTest, FramesOfCreditPassThrough) {
   Frame* update = near.MakeFrame();
   update->length = kMinLinkFrameBytes;
   one.end()->Begin(LinkKind::kCfUpdate, 3, update->data);
-  new (update->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
+  new (update->notes) TxNote(TxNote::OneShot(TxNote::kNoCredit));
   EXPECT_EQ(one.Transmit(&update, 1, now), 1u);
   EXPECT_EQ(update->length, kMinLinkFrameBytes);
   Carry(near, away);

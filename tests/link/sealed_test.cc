@@ -19,7 +19,7 @@ class SealedTest : public LinkTest {
     Frame* const sealed = link.frames().New();
     sealed->length = 120;
     link.frames().SetSealed(pdu, sealed);
-    link.Stage(pdu);
+    link.Stage(pdu, 0);
     return pdu;
   }
 };

@@ -158,7 +158,7 @@ TEST_F(StagingTest, WithdrawnPdusDoNotLeave) {
   EXPECT_EQ(sent[0], FrameOf(second));
   // Its frame is the owner's, who may stage it again.
   EXPECT_FALSE(Released(FrameOf(first)));
-  link.Stage(first);
+  link.Stage(first, 0);
   EXPECT_EQ(Turn(), Frames{FrameOf(first)});
 }
 
@@ -192,7 +192,7 @@ TEST_F(StagingTest, APduThatEndsWhileStagedTurnsOneShot) {
   link.frames().ReleasePdu(pdu);
   link.frames().Flush();
   EXPECT_EQ(pdu->note.kind, TxKind::kOneShot);
-  EXPECT_EQ(pdu->note.vc, 2u);
+  EXPECT_EQ(pdu->note.link_vc, 2u);
   EXPECT_FALSE(Released(FrameOf(pdu)));
   EXPECT_EQ(Turn(), Frames{FrameOf(pdu)});
   EXPECT_TRUE(Released(FrameOf(pdu)));
@@ -221,7 +221,7 @@ TEST_F(StagingTest, AManagementPacketIsOneShotAndInFrontOfTheTurnsData) {
   EXPECT_TRUE(link.StagePacket(counters));  // the second, a turn later
   const Frames next = Turn();
   EXPECT_TRUE(Released(next[0]));
-  EXPECT_EQ(NoteOf(next[0]).vc, TxNote::kNoVc);
+  EXPECT_EQ(NoteOf(next[0]).link_vc, TxNote::kNoCredit);
 }
 
 TEST_F(StagingTest, AManagementPacketWaitsForAPlaceAFrameAndAPort) {

@@ -274,7 +274,7 @@ class SealedPairTest : public PlanesTest {
         FinishPlain(header, commands, bytes, ControlRh(from.params.xpuid, from.params.partition));
     ASSERT_TRUE(as_hello ? Sealing::SealHello(from, port, header, 0, 0, frame, pdu)
                          : Sealing::SealOneShot(from, port, header, connection, frame, pdu));
-    port.link.StageFront(frame);
+    port.link.StageFront(frame, TxNote::kNoCredit);
     Run(microseconds(20));
   }
 

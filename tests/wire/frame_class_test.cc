@@ -18,20 +18,30 @@ FrameClassRule RuleFor(Encap encap) {
   return {.afh2 = encap == Encap::kAfh2 || encap == Encap::kAfh2c};
 }
 
-std::vector<uint8_t> FrameOf(Encap encap, const ReliabilityHeader& rh, uint32_t bytes,
-                             const TrafficClass& traffic_class, bool tagged) {
+HeaderTemplate HeaderOf(Encap encap, const TrafficClass& traffic_class, bool tagged,
+                        uint16_t ether_type = 0) {
   const HeaderSpec spec{.source_mac = {2, 0, 0, 0, 0, 1},
                         .destination_mac = {2, 0, 0, 0, 0, 2},
                         .tagged = tagged,
                         .source = {.low = 0x0a000001},
                         .destination = {.low = 0x0a000002},
+                        .ether_type = ether_type,
                         .traffic_class = traffic_class};
-  const HeaderTemplate header = MakeTemplate(encap, spec);
+  return MakeTemplate(encap, spec);
+}
+
+std::vector<uint8_t> FrameOf(const HeaderTemplate& header, const ReliabilityHeader& rh,
+                             uint32_t bytes) {
   std::vector<uint8_t> commands(bytes);
   if (bytes != 0) commands[0] = 1;
   std::vector<uint8_t> buffer(FrameBufferBytes(bytes) + 64);
   const auto frame = BuildFrame(header, rh, commands, buffer);
   return {frame.begin(), frame.end()};
+}
+
+std::vector<uint8_t> FrameOf(Encap encap, const ReliabilityHeader& rh, uint32_t bytes,
+                             const TrafficClass& traffic_class, bool tagged) {
+  return FrameOf(HeaderOf(encap, traffic_class, tagged), rh, bytes);
 }
 
 uint8_t ClassOf(const FrameClassRule& rule, const std::vector<uint8_t>& frame) {
@@ -127,6 +137,41 @@ TEST_P(LinkVcTest, OfAnyOtherClassItIsTheClass) {
   if (!TraitsOf(encap()).can_be_tagged) return;
   const uint8_t expected = TraitsOf(encap()).has_class ? 2 : 5;
   EXPECT_EQ(LinkVc({.xpuid = 1, .vc = 2}, 64, {.pcp = 5}, true), expected);
+}
+
+// The sender of a frame computes its link VC without reading the frame.
+TEST_P(LinkVcTest, TheSenderOfAFrameKnowsIt) {
+  struct Pdu {
+    uint8_t ver;
+    uint32_t bytes;
+    bool counts;  // as LinkVcOfPdu has it
+  };
+  for (uint32_t bits = 0; bits < 8; ++bits) {
+    FrameClassRule rule = RuleFor(encap());
+    rule.pcp_first = (bits & 1) != 0;
+    const bool tagged = (bits & 2) != 0 && TraitsOf(encap()).can_be_tagged;
+    const uint16_t ether_type = (bits & 4) != 0 ? 0x88b7 : 0;
+    for (uint8_t c = 0; c < 8; ++c) {
+      const TrafficClass of{.pcp = static_cast<uint8_t>(c * 3 % 8),
+                            .dscp = static_cast<uint8_t>(c * 8 + 1)};
+      const HeaderTemplate header = HeaderOf(encap(), of, tagged, ether_type);
+      const uint8_t link_class = LinkClassOf(rule, header);
+      for (const Pdu& pdu : {Pdu{0, 0, false},
+                             {0, 64, true},
+                             {1, 0, true},
+                             {1, 64, true},
+                             {2, 64, false},
+                             {3, 64, false}}) {
+        for (uint8_t vc = 0; vc < 4; ++vc) {
+          const std::vector<uint8_t> frame =
+              FrameOf(header, {.ver = pdu.ver, .xpuid = 1, .vc = vc}, pdu.bytes);
+          EXPECT_EQ(LinkVcOfPdu(link_class, pdu.counts, vc),
+                    LinkVcOf(rule, frame.data(), static_cast<uint32_t>(frame.size())))
+              << bits << " " << int{c} << " " << int{pdu.ver} << " " << int{vc};
+        }
+      }
+    }
+  }
 }
 
 // Frames end anywhere, and are changed on their way.

@@ -82,6 +82,8 @@ struct alignas(64) HeaderTemplate {
   uint8_t l2_length = 0;  // bytes of Ethernet header and tag
   uint8_t l3_length = 0;  // bytes of the IP header; 0: none
   uint16_t session = 0;   // session number, if the header has a field for it
+  // Class of its frames on a link with credit, which the sender sets (LinkClassOf).
+  uint8_t link_class = 0;
 
   // Copies the last `kBytes` bytes so that they end at `end`. `kBytes`: a multiple of 16 that
   // covers the header with and without a tag.
