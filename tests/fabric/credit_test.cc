@@ -89,7 +89,7 @@ TEST(Credit, FramesThatTheSwitchDropsAreFreedAtOnce) {
   fabric.Send(0, 3, 9, At(0));  // unknown
   EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxUnknown), 1u);
   EXPECT_EQ(fabric.Held(0, 3), 0u);
-  EXPECT_EQ(fabric.the_switch.port(0).credit()->receiver().untold(3), 9u);
+  EXPECT_EQ(fabric.the_switch.port(0).credit()->receiver().unannounced(3), 9u);
   fabric.Send(0, 3, 2, At(1));
   fabric.the_switch.SetDown(2, true);
   EXPECT_EQ(fabric.Held(0, 3), 0u);

@@ -323,7 +323,7 @@ TEST_F(Receiving, HeldFramesOutliveAnEpoch) {
   Begin();
   EXPECT_EQ(receiver.freed(0), Credit20(0).Plus(-static_cast<int32_t>(credits)));
   receiver.OnDrained(0, credits, At(1));
-  EXPECT_EQ(receiver.untold(0), credits);
+  EXPECT_EQ(receiver.unannounced(0), credits);
   receiver.CheckInvariants();
 }
 
