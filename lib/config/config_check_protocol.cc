@@ -91,9 +91,9 @@ Status CheckPlanes(const ConfigDraft& draft) {
                               Us(p.hello_interval)));
   }
   if (p.hold_down_max < p.hold_down) {
-    return draft.Error("planes.hold_down_max_us",
-                       StrCat(Us(p.hold_down_max), " is less than hold_down_us; use at least ",
-                              Us(p.hold_down)));
+    return draft.Error(
+        "planes.hold_down_max_us",
+        StrCat(Us(p.hold_down_max), " is less than hold_down_us; use at least ", Us(p.hold_down)));
   }
   const Duration found_dead = p.hello_interval * p.hello_multiplier;
   if (p.unreachable < found_dead) {

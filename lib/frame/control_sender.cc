@@ -85,7 +85,8 @@ void ControlSender::SendAck(Instance& instance, ConnectionIndex number, const Rp
   Frame* const frame = port.link.frames().New();
   uint8_t* const pdu = frame->buffer + Frame::kCommandOffset - kRhBytes;
   const Vc vc = instance.map.VcOf(number);
-  const uint32_t bytes = FinishEmptyPdu(pdu, header.length, DataRh(instance.params, vc, psn, field));
+  const uint32_t bytes =
+      FinishEmptyPdu(pdu, header.length, DataRh(instance.params, vc, psn, field));
   StageUnsequenced(instance, port, header, number, vc, frame, {.start = pdu, .bytes = bytes});
 }
 

@@ -14,10 +14,10 @@
 #include "lcore/snapshot.h"
 #include "path/connection_map.h"
 #include "path/own_end.h"
-#include "peer/peer.h"
 #include "path/peer_paths.h"
 #include "path/plane_session.h"
 #include "path/session_group.h"
+#include "peer/peer.h"
 #include "transport/connection.h"
 
 namespace suede {

@@ -12,8 +12,8 @@
 #include "client/command_sink.h"
 #include "credit/credit.h"
 #include "lcore/params.h"
-#include "pdu/pdu_list.h"
 #include "path/connection_map.h"
+#include "pdu/pdu_list.h"
 
 namespace suede {
 

@@ -13,8 +13,8 @@
 #include "lcore/params.h"
 #include "pack/scheduler.h"
 #include "pack/shares.h"
-#include "pdu/pdu.h"
 #include "path/connection_map.h"
+#include "pdu/pdu.h"
 
 namespace suede {
 

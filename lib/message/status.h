@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outcomes of socket operations and reasons for refusing commands (docs/sockets.md, "Operations and statuses").
+// Outcomes of socket operations and reasons for refusing commands (docs/sockets.md, "Operations and
+// statuses").
 #ifndef SUEDE_MESSAGE_STATUS_H_
 #define SUEDE_MESSAGE_STATUS_H_
 

@@ -10,6 +10,7 @@
 #define SUEDE_PDU_TX_NOTE_H_
 
 #include <cstdint>
+#include <utility>
 
 namespace suede {
 
@@ -32,12 +33,7 @@ struct TxNote {
   bool staged() const { return kind != TxKind::kUnstaged; }
   // The frame is in no burst any more. Returns its kind. The link VC stays, for a frame that is
   // staged again unchanged.
-  TxKind Unstage() {
-    const TxKind was = kind;
-    kind = TxKind::kUnstaged;
-    busy = false;
-    return was;
-  }
+  TxKind Unstage() { return std::exchange(*this, TxNote(TxKind::kUnstaged, link_vc)).kind; }
 
   TxKind kind : 3 = TxKind::kUnstaged;
   bool busy : 1 = false;   // a device or a layer of the link may still read the frame: it is sent
