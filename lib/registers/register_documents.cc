@@ -19,11 +19,27 @@ std::string Upper(std::string_view text) {
   return upper;
 }
 
+// Counters differ in address and name alone.
+void AppendCounters(const RegisterBlock& block, std::string& out) {
+  out +=
+      " All have 64 bits and are read-only; [metrics.md](metrics.md) has their meanings.\n\n"
+      "| Address | Name |\n|---|---|\n";
+  for (const RegisterRow& row : block.rows) {
+    StrAppend(&out, absl::StrFormat("| 0x%06x | `", block.base + row.offset), block.name, ".",
+              row.name, "` |\n");
+  }
+  out += "\n";
+}
+
 void AppendBlock(const RegisterBlock& block, std::string& out) {
   StrAppend(&out, "### ", block.name, "\n\n", block.sentence);
   if (block.index != RegisterIndex::kNone) {
     StrAppend(&out, absl::StrFormat(" Index N is added %#x times N; there is room for %d.",
                                     block.stride, block.limit));
+  }
+  if (block.rows[0].source == RegisterRow::Source::kCounter) {
+    AppendCounters(block, out);
+    return;
   }
   out +=
       "\n\n| Address | Name | Bits | Access | Writes take effect | Reset | Unit | Meaning |\n"
