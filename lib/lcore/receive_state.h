@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance receives: the addresses and marks of its peers' frames, acknowledgements that it
-// has scheduled, PDUs that wait for a client, and the credit that it has granted.
+// The receive state of an instance: the addresses and marks of its peers' frames, acknowledgements
+// that it has scheduled, PDUs that wait for a client, and the credit that it has granted.
 #ifndef SUEDE_LCORE_RECEIVE_STATE_H_
 #define SUEDE_LCORE_RECEIVE_STATE_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance sends: its transmit queues, its PDUs in flight, the credit that its peers have
+// The transmit state of an instance: its queues, its PDUs in flight, the credit that its peers have
 // granted, and the sender's side of congestion control.
 #ifndef SUEDE_LCORE_TRANSMIT_STATE_H_
 #define SUEDE_LCORE_TRANSMIT_STATE_H_

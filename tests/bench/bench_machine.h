@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What benchmarks take of the machine: the EAL, of DPDK's devices and CRCs, and the rate of the TSC.
+// The machine as benchmarks use it: the EAL, devices and CRCs of DPDK, and the rate of the TSC.
 #ifndef SUEDE_TESTS_BENCH_BENCH_MACHINE_H_
 #define SUEDE_TESTS_BENCH_BENCH_MACHINE_H_
 

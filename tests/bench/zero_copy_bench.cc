@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a PDU costs whose data stays in the client's lines (external buffers), beside one into whose
-// frame the data is copied: from writing the headers to the device's transmit burst and the release
-// after the acknowledgement. Both compute the R-CRC. Control bytes are copied in either case, as
-// the client could change them after they were checked. docs/performance.md has the figures.
+// The cost of a PDU whose data stays in the client's lines (external buffers), beside one into
+// whose frame the data is copied: from writing the headers to the device's transmit burst and the
+// release after the acknowledgement. Both compute the R-CRC. Control bytes are copied in either
+// case, as the client could change them after they were checked. docs/performance.md has the
+// figures.
 #include <benchmark/benchmark.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>

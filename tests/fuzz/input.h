@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzzer feeds to a target, byte by byte.
+// The input of a fuzz target, byte by byte.
 #ifndef SUEDE_TESTS_FUZZ_INPUT_H_
 #define SUEDE_TESTS_FUZZ_INPUT_H_
 

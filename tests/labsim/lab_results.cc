@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run shows at its end: counters, queues, the times of flows.
+// Results of a run at its end: counters, queues, the times of flows.
 #include <algorithm>
 #include <tuple>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run shows: curves, events, the depths of queues, counters at the end (docs/lab.md).
+// Results of a run: curves, events, the depths of queues, counters at the end (docs/lab.md).
 #ifndef SUEDE_TESTS_LABSIM_LAB_WATCH_H_
 #define SUEDE_TESTS_LABSIM_LAB_WATCH_H_
 

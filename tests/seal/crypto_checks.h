@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each implementation of Crypto must do; called by the tests of each.
+// Checks of an implementation of Crypto, which the tests of each call.
 #ifndef SUEDE_TESTS_SEAL_CRYPTO_CHECKS_H_
 #define SUEDE_TESTS_SEAL_CRYPTO_CHECKS_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel says of a place in this process's memory.
+// The kernel's flags of an address in this process's memory.
 #ifndef SUEDE_TESTS_SEAL_MEMORY_FLAGS_H_
 #define SUEDE_TESTS_SEAL_MEMORY_FLAGS_H_
 

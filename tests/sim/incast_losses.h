@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cables that lose frames cost, without link-level retry and with it: rows of incast_bench.
+// The cost of cables that lose frames, without link-level retry and with it: rows of incast_bench.
 #ifndef SUEDE_TESTS_SIM_INCAST_LOSSES_H_
 #define SUEDE_TESTS_SIM_INCAST_LOSSES_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What uet-htsim (at 40ccb05) gives for the same incasts, to be shown beside: htsim_uec -nodes 128
+// Figures of uet-htsim (at 40ccb05) for the same incasts, to be shown beside: htsim_uec -nodes 128
 // -tiers 2 -linkspeed 100000 -mtu 4150 -hop_latency 0.25 -switch_latency 0 -paths 64 -seed 1, flows
 // of 1 MiB to node 0 from its gen_incast.py with seed 13; its base round trip is 3.35 us.
 #ifndef SUEDE_TESTS_SIM_INCAST_REFERENCE_H_

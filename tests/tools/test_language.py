@@ -23,6 +23,12 @@ def test_starts_of_comments(tmp_path, word):
     assert rejected(tmp_path / "a.cc", f"// {word} did not fit.\nint a;\n") == [1]
 
 
+def test_the_comment_behind_the_license(tmp_path):
+    license = "SPDX-License-Identifier: Apache-2.0\n"
+    assert rejected(tmp_path / "a.h", f"// {license}// Who reads it.\n") == [2]
+    assert rejected(tmp_path / "a.yaml", f"# {license}# Which reads it.\n") == [2]
+
+
 def test_a_question_may_begin_with_an_interrogative(tmp_path):
     assert rejected(tmp_path / "a.cc", "// What is left? Which of them?\n// Those fit?\n") == [2]
 
