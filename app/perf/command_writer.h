@@ -30,6 +30,12 @@ struct CommandPlace {
   uint32_t lane = 0;  // of the endpoint
 };
 
+// The flags of a command's record, SUEDE_RECORD_…, and the tag of its completion.
+struct RecordMarks {
+  uint8_t flags = 0;
+  uint64_t tag = 0;
+};
+
 // Not thread-safe.
 template <PerfEndpoint E>
 class CommandWriter {
@@ -71,14 +77,14 @@ class CommandWriter {
   }
 
   // Sends a command with `data_bytes` bytes of data, at most those of the shape. Returns whether it
-  // was accepted. `flags`: SUEDE_RECORD_…; `tag`: of the completion.
-  bool Send(const CommandPlace& place, uint32_t data_bytes, uint8_t flags, uint64_t tag) {
+  // was accepted.
+  bool Send(const CommandPlace& place, uint32_t data_bytes, const RecordMarks& marks) {
     SetShape(control_, OpcodeOfLoad(), shape_.control_bytes, data_bytes);
     WriteContent(place, control_, data_, data_bytes);
     return IsAccepted(endpoint_.Send({.xpuid = place.to.xpuid,
                                       .vc = place.to.vc,
-                                      .flags = flags,
-                                      .tag = tag,
+                                      .flags = marks.flags,
+                                      .tag = marks.tag,
                                       .control = control_,
                                       .data = data_},
                                      place.lane));

@@ -146,19 +146,19 @@ class LoadSender {
   bool SendOnLane(uint32_t lane, uint32_t at, const Intended& intended) {
     const uint32_t index = StreamIndex(lane, at);
     TxStream& stream = streams_[index];
-    uint8_t flags = until_pack_ == 1 ? SUEDE_RECORD_TRANSMIT_NOW : 0;
-    uint64_t tag = 0;
+    RecordMarks marks;
+    if (until_pack_ == 1) marks.flags |= SUEDE_RECORD_TRANSMIT_NOW;
     if (until_completion_ == 1) {
       if (!tags_.HasRoom()) return false;
-      flags |= SUEDE_RECORD_COMPLETION;
-      tag = static_cast<uint64_t>(ToNs(intended(sent_)));
+      marks.flags |= SUEDE_RECORD_COMPLETION;
+      marks.tag = static_cast<uint64_t>(ToNs(intended(sent_)));
     }
     const bool watch = IsWatched(at) && until_completion_ != 1 && watch_tags_->HasRoom();
     if (watch) {
-      flags |= SUEDE_RECORD_COMPLETION;
-      tag = CompletionTags::kMessage;
+      marks.flags |= SUEDE_RECORD_COMPLETION;
+      marks.tag = CompletionTags::kMessage;
     }
-    if (!writer_.Send(NextOf(stream, lane), shape_.data_bytes, flags, tag)) return false;
+    if (!writer_.Send(NextOf(stream, lane), shape_.data_bytes, marks)) return false;
     if (watch) watch_tags_->OnSent();
     if (IsWatched(at)) watch_tags_ = nullptr;
     if (time_mask_ != kNoTimes) times_[TimeSlot(index, stream.next)] = ToNs(intended(sent_));

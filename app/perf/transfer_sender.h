@@ -110,8 +110,8 @@ class TransferSender {
     } else {
       const bool tagged = tags_.HasRoom();
       commands = writer_.Send(place, static_cast<uint32_t>(bytes),
-                              tagged ? uint8_t{SUEDE_RECORD_COMPLETION} : uint8_t{0},
-                              static_cast<uint64_t>(ToNs(out.due)));
+                              {.flags = tagged ? uint8_t{SUEDE_RECORD_COMPLETION} : uint8_t{0},
+                               .tag = static_cast<uint64_t>(ToNs(out.due))});
       if (commands != 0 && tagged) tags_.OnSent();
     }
     if (commands == 0) {
