@@ -73,7 +73,7 @@ bool ControlSender::SealControl(Instance& instance, PeerIndex peer, PlaneIndex p
     }
   }
   if (!is_sealed) SetFrame(port, header, frame, pdu.start, pdu.bytes);
-  port.link.StageFront(frame, LinkVcOfPdu(header.link_class, is_sealed, static_cast<uint8_t>(vc)));
+  port.link.StageFront(frame, LinkVcOfPdu(header.link_class, is_sealed, vc));
   return true;
 }
 

@@ -66,7 +66,7 @@ void Stager::NoteWaiting(const Ports& ports, PlaneMask planes, uint32_t vcs, Tim
   Connection& connection = instance.peers.connections[path.connection];
   PortContext& port = *instance.ports[path.plane];
   const HeaderTemplate& header = instance.headers.At(path.connection, path.vc);
-  const uint8_t link_vc = LinkVcOfPdu(header.link_class, true, static_cast<uint8_t>(path.vc));
+  const uint8_t link_vc = LinkVcOfPdu(header.link_class, true, path.vc);
   RpsnField field = connection.rx().TakeRpsn();
   if (field.op == RhOp::kNack) [[unlikely]]
     instance.stats.counters.Add(Counter::kTxNacks);
@@ -90,7 +90,7 @@ void Stager::NoteWaiting(const Ports& ports, PlaneMask planes, uint32_t vcs, Tim
   Connection& connection = instance.peers.connections[path.connection];
   PortContext& port = *instance.ports[path.plane];
   const HeaderTemplate& header = instance.headers.At(path.connection, path.vc);
-  const uint8_t link_vc = LinkVcOfPdu(header.link_class, true, static_cast<uint8_t>(path.vc));
+  const uint8_t link_vc = LinkVcOfPdu(header.link_class, true, path.vc);
   const Sealing::Run run = Sealing::RunOf(instance, port, header, path.connection);
   const bool seals = run.peer.IsSealed();
   for (Pdu* pdu = first; count != 0; --count) {

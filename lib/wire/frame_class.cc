@@ -137,7 +137,8 @@ uint8_t LinkVcOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t byte
     const RhWord rh(frame + place.rh);
     pdu = {.ver = rh.ver(), .vc = rh.vc(), .commands = frame + place.rh + kRhBytes};
   }
-  return LinkVcOfPdu(kUnclassified, HasCommands(pdu, frame + std::min(place.end, bytes)), pdu.vc);
+  return LinkVcOfPdu(kUnclassified, HasCommands(pdu, frame + std::min(place.end, bytes)),
+                     Vc(pdu.vc));
 }
 
 uint8_t LinkClassOf(const FrameClassRule& rule, const HeaderTemplate& header) {

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "base/coordinates.h"
+
 namespace suede {
 
 struct HeaderTemplate;
@@ -32,9 +34,9 @@ uint8_t LinkClassOf(const FrameClassRule& rule, const HeaderTemplate& header);
 inline constexpr uint8_t kPlainLinkClass = 8;  // the link VC is 0, whatever the PDU
 // Returns LinkVcOf for a PDU in a header of `link_class`. `counts`: the PDU has commands, or is
 // sealed data.
-constexpr uint8_t LinkVcOfPdu(uint8_t link_class, bool counts, uint8_t vc) {
+constexpr uint8_t LinkVcOfPdu(uint8_t link_class, bool counts, Vc vc) {
   if (link_class != kUnclassified) return link_class % kPlainLinkClass;
-  return counts ? vc : kAckLinkVc;
+  return counts ? static_cast<uint8_t>(vc) : kAckLinkVc;
 }
 
 }  // namespace suede

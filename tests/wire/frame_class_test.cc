@@ -165,7 +165,7 @@ TEST_P(LinkVcTest, TheSenderOfAFrameKnowsIt) {
         for (uint8_t vc = 0; vc < 4; ++vc) {
           const std::vector<uint8_t> frame =
               FrameOf(header, {.ver = pdu.ver, .xpuid = 1, .vc = vc}, pdu.bytes);
-          EXPECT_EQ(LinkVcOfPdu(link_class, pdu.counts, vc),
+          EXPECT_EQ(LinkVcOfPdu(link_class, pdu.counts, Vc(vc)),
                     LinkVcOf(rule, frame.data(), static_cast<uint32_t>(frame.size())))
               << bits << " " << int{c} << " " << int{pdu.ver} << " " << int{vc};
         }
