@@ -150,29 +150,21 @@ SealParams SealParamsOf(const SealingConfig& config, InstanceConfig::Sealing sea
 }
 
 InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& instance) {
-  InstanceParams params{.xpuid = static_cast<uint16_t>(instance.xpu),
-                        .instance = static_cast<uint8_t>(instance.instance),
-                        .partition = static_cast<uint16_t>(config.partition)};
+  InstanceParams params{SettingsOf(config)};
+  params.xpuid = static_cast<uint16_t>(instance.xpu);
+  params.instance = static_cast<uint8_t>(instance.instance);
   for (const InstancePort& at : instance.ports) {
     params.planes.push_back({.address = at.address});
   }
   params.sessions = config.sessions.max;
-  const Settings settings = SettingsOf(config);
-  params.classes = settings.classes;
-  params.ack_class = settings.ack_class;
-  params.pack_limit_bytes = settings.pack_limit_bytes;
-  params.inflight_pdus = settings.inflight_pdus;
-  params.unclaimed_pdus = settings.unclaimed_pdus;
   params.receive_lines = config.clients.receive_lines;
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     params.xoff_percent[vc] = config.classes.vc[vc].xoff_percent;
     params.xon_percent[vc] = config.classes.vc[vc].xon_percent;
   }
-  params.transport = settings.transport;
   params.congestion = CongestionParamsOf(config, instance);
   params.seal = SealParamsOf(config.sealing, instance.sealing);
   params.target = TargetParamsOf(config);
-  params.paths = settings.paths;
   params.paths.ordering = instance.ordering;
   for (const PeerConfig& peer : config.peers) {
     PeerParams of_peer = PeerParamsOf(config, instance, peer);

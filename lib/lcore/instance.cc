@@ -97,20 +97,13 @@ bool Instance::IsOutOfService() const {
 
 void Instance::Take(const Settings& settings) {
   const PsnScope scope = params.transport.psn_scope;
-  peers.widest_window = std::max(peers.widest_window, settings.transport.window_pdus);
-  params.partition = settings.partition;
-  if (sealing.on()) sealing.own->partition = settings.partition;
-  params.classes = settings.classes;
-  params.ack_class = settings.ack_class;
-  params.pack_limit_bytes = settings.pack_limit_bytes;
-  tx.largest_pack_bytes = std::max(tx.largest_pack_bytes, settings.pack_limit_bytes);
-  params.inflight_pdus = settings.inflight_pdus;
-  params.unclaimed_pdus = settings.unclaimed_pdus;
-  params.transport = settings.transport;
-  params.transport.psn_scope = scope;
   const Ordering ordering = params.paths.ordering;
-  params.paths = settings.paths;
+  static_cast<Settings&>(params) = settings;
+  params.transport.psn_scope = scope;
   params.paths.ordering = ordering;
+  peers.widest_window = std::max(peers.widest_window, settings.transport.window_pdus);
+  if (sealing.on()) sealing.own->partition = settings.partition;
+  tx.largest_pack_bytes = std::max(tx.largest_pack_bytes, settings.pack_limit_bytes);
   SetHello();
 }
 

@@ -15,10 +15,9 @@
 #include "base/secret_numbers.h"
 #include "base/sue.h"
 #include "congestion/params.h"
+#include "lcore/settings.h"
 #include "link/link_params.h"
-#include "path/params.h"
 #include "seal/sealed_peer.h"
-#include "transport/params.h"
 #include "wire/encap.h"
 
 namespace suede {
@@ -79,28 +78,20 @@ inline constexpr uint32_t kMaxPlaneWeight = 65535;
 // Max PDUs of a VC that may wait beyond `unclaimed_pdus`: granted before claims changed hands.
 inline constexpr uint32_t kMaxPromisedPdus = 256;
 
-struct InstanceParams {
+struct InstanceParams : Settings {
   uint16_t xpuid = 0;
   uint8_t instance = 0;
   std::vector<PlaneParams> planes;  // 1, 2 or 4, on different ports
   uint32_t sessions = 1;            // of each {peer, plane}, 1 to kMaxSessions: a power of two
-  uint16_t partition = 0;
-  std::array<TrafficClass, kVcCount> classes{};
-  TrafficClass ack_class;
-  uint32_t pack_limit_bytes = kDefaultPackBytes;
-  uint32_t inflight_pdus = 4096;  // frames held unacknowledged, over all peers
-  uint32_t unclaimed_pdus = 64;   // PDUs that wait per VC without a client
-  uint32_t receive_lines = 0;     // of the clients' receive rings; 0: not known
+  uint32_t receive_lines = 0;       // of the clients' receive rings; 0: not known
   // Used part of a VC's receive ring, or of its places for PDUs without a client, from which on
   // neighbours are requested to pause the VC's class (PFC), and down to which they are.
   std::array<uint8_t, kVcCount> xoff_percent{75, 75, 75, 75};
   std::array<uint8_t, kVcCount> xon_percent{50, 50, 50, 50};
   bool counts_credit = true;  // of receive rings; false: as an endpoint without credit
   SecretKey secret{};         // of its random numbers: differs in each boot
-  TransportParams transport;
   CongestionParams congestion;
   TargetParams target;  // credit that the instance grants; rates and sizes are the ports'
-  PathParams paths;
   SealParams seal;
   std::vector<PeerParams> peers;
 };

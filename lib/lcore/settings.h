@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters that may change while a pipeline runs. They apply to all instances.
+// The parameters of instances that may change while a pipeline runs, of all instances together.
 #ifndef SUEDE_LCORE_SETTINGS_H_
 #define SUEDE_LCORE_SETTINGS_H_
 
@@ -19,10 +19,10 @@ struct Settings {
   std::array<TrafficClass, kVcCount> classes{};
   TrafficClass ack_class;
   uint32_t pack_limit_bytes = kDefaultPackBytes;  // no more than the ports' frames hold
-  uint32_t inflight_pdus = 4096;
-  uint32_t unclaimed_pdus = 64;
-  TransportParams transport;  // its psn_scope is ignored: connections keep theirs
-  PathParams paths;           // its ordering is ignored
+  uint32_t inflight_pdus = 4096;                  // frames held unacknowledged, over all peers
+  uint32_t unclaimed_pdus = 64;                   // PDUs that wait per VC without a client
+  TransportParams transport;  // a change of its psn_scope is ignored: connections keep theirs,
+  PathParams paths;           // and a change of its ordering
 };
 
 // Memory of the requester, which belongs to the lcore from the request until `done`.

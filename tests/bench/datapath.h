@@ -148,7 +148,8 @@ struct Bench {
     return {.low = kIpBase + (plane << 12) + xpu};
   }
   static InstanceParams ParamsOf(uint32_t xpu, const Traffic& traffic) {
-    InstanceParams params{.xpuid = static_cast<uint16_t>(xpu)};
+    InstanceParams params;
+    params.xpuid = static_cast<uint16_t>(xpu);
     params.paths.ordering = Ordering::kUnordered;
     // However little congested the open sessions are, another one is opened.
     params.sessions = traffic.sessions;

@@ -81,7 +81,8 @@ struct alignas(64) End {
       port = std::make_unique<LoopPort>(pool.get());
     }
     pipeline.AddPort(memif != nullptr ? memif : port.get(), {});
-    InstanceParams params{.xpuid = static_cast<uint16_t>(own)};
+    InstanceParams params;
+    params.xpuid = static_cast<uint16_t>(own);
     params.inflight_pdus = 4096;
     params.planes.push_back({.port = 0, .address = AddressOf(own)});
     // An lcore that has lost its CPU does not lose frames.

@@ -188,7 +188,7 @@ class PipelineTest : public ::testing::Test {
       network.AdvanceTo(network.now() + microseconds(2));
       for (const auto& host : hosts) {
         unchecked_ += host->pipeline->Poll(network.now()) ? 16 : 1;
-        if (unchecked_ < kUnchecked) continue;
+        if (unchecked_ < kMaxUnchecked) continue;
         host->pipeline->CheckInvariants();
         unchecked_ = 0;
       }
@@ -258,9 +258,9 @@ class PipelineTest : public ::testing::Test {
   // Invariants are checked after each poll iteration with work, and after some without; with
   // sanitizers, which slow the checks down most, after some of all.
 #ifdef SUEDE_SANITIZED
-  static constexpr uint32_t kUnchecked = 512;
+  static constexpr uint32_t kMaxUnchecked = 512;
 #else
-  static constexpr uint32_t kUnchecked = 16;
+  static constexpr uint32_t kMaxUnchecked = 16;
 #endif
   uint32_t unchecked_ = 0;
 };

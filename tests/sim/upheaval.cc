@@ -24,7 +24,9 @@ SegmentShape World::ShapeOfSegments() const {
 }
 
 InstanceParams World::ParamsOf(const Host& host) const {
-  InstanceParams params{.xpuid = static_cast<uint16_t>(host.number), .partition = partition_};
+  InstanceParams params;
+  params.xpuid = static_cast<uint16_t>(host.number);
+  params.partition = partition_;
   options_.wiring.Connect(host.number, params);
   params.classes = options_.classes.vcs;
   params.ack_class = options_.classes.ack;
