@@ -32,6 +32,7 @@ def pytest_runtest_call(item):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "limit(seconds): bound of the test's time")
+    config.addinivalue_line("markers", "long: runs in the long form of the tests alone")
 
 
 @pytest.fixture

@@ -233,6 +233,7 @@ def test_a_check_beside_an_abstract_memif(directory):
         assert left.terminate() == 0
 
 
+@pytest.mark.long
 def test_a_check_beside_af_packet_under_traffic(directory):
     with links.namespaces(mtu=4000) as (sides, _), contextlib.ExitStack() as stack:
         daemons = [stack.enter_context(e2e.Daemon(
@@ -241,6 +242,7 @@ def test_a_check_beside_af_packet_under_traffic(directory):
         check_under_traffic(directory, *daemons, prefixes=[prefix for prefix, _ in sides])
 
 
+@pytest.mark.long
 def test_a_check_beside_taps_under_traffic(as_root, directory):
     """net_tap: two TAP devices of a namespace on one bridge."""
     del as_root

@@ -127,7 +127,7 @@ def wait_for(daemons, plane, up):
                    f"plane {plane} {'up' if up else 'down'}")
 
 
-@pytest.mark.parametrize("planes,ordering", [(2, "strict"), (4, "unordered")])
+@pytest.mark.parametrize("planes,ordering", [pytest.param(2, "strict", marks=pytest.mark.long), (4, "unordered")])
 def test_planes_die_and_return_under_load(planes, ordering):
     with two_endpoints(planes, ordering) as (directory, left, right, fabric), \
             contextlib.ExitStack() as stack:

@@ -109,7 +109,7 @@ class Pair:
         check_ends(self.left, self.right)
 
 
-@pytest.mark.parametrize("ordering", ["strict", "unordered"])
+@pytest.mark.parametrize("ordering", ["strict", pytest.param("unordered", marks=pytest.mark.long)])
 def test_weights_follow_routes(stack, directory, as_root, ordering):
     del as_root
     pair = Pair(stack, directory, ordering, [8000, 4000])

@@ -265,6 +265,7 @@ def test_example():
     all_reduce(sys.executable, {"PYTHONPATH": e2e.BUILD / "app/python"})
 
 
+@pytest.mark.long
 def test_the_wheel_in_a_fresh_environment(directory):
     """With the system's packages and nothing from a network."""
     installed.run(e2e.ROOT / "tools/wheel", "--output", directory)

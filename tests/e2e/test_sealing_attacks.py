@@ -254,8 +254,8 @@ def test_frames_that_overtake_others():
         late = [[], []]
 
         def shuffle(source, frame):
-            # One frame of forty is kept for the end.
-            if is_data(frame) and dice.randrange(40) == 0:
+            # One frame of twelve is kept for the end.
+            if is_data(frame) and dice.randrange(12) == 0:
                 late[source].append(frame)
                 return []
             held[source].append(frame)
@@ -265,7 +265,7 @@ def test_frames_that_overtake_others():
             dice.shuffle(frames)
             return frames
         ends.middle.set_hook(shuffle)
-        ends.load.goes_on()
+        ends.load.goes_on(500)
         e2e.wait_until(lambda: min(len(frames) for frames in late) > 10, e2e.START_S, "frames to hold")
         ends.middle.set_hook(None)
         for source in (LEFT, RIGHT):

@@ -388,7 +388,8 @@ class Strangers(threading.Thread):
             one.close()
 
 
-@pytest.mark.parametrize("says", [b"", b"\x16\x03\x01\x00\xff"], ids=["silent", "half a hello"])
+@pytest.mark.parametrize("says", [pytest.param(b"", marks=pytest.mark.long, id="silent"),
+                                  pytest.param(b"\x16\x03\x01\x00\xff", id="half a hello")])
 def test_strangers_of_many_addresses_do_not_stop_peers(says):
     """They come faster than an endless handshake ends, and a daemon that restarts agrees as without them."""
     with pair() as ends:

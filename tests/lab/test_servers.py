@@ -79,6 +79,7 @@ def opened(hosts, tmp_path, **changes):
     return kit.Servers(plan.make(read), out, build=None, inventory=inventory(hosts, tmp_path, **changes))
 
 
+@pytest.mark.long
 def test_the_playbook_changes_nothing_the_second_time_and_has_a_check_mode(hosts, tmp_path):
     with opened(hosts, tmp_path) as backend_:
         again = backend_.play("prepare.yml", "--limit", "alpha")
@@ -115,6 +116,7 @@ def test_wrong_inventories(hosts, tmp_path, changes, message):
     assert message in error
 
 
+@pytest.mark.long
 def test_a_program_that_is_missing_on_a_host(hosts, tmp_path):
     path = inventory(hosts, tmp_path, beta={"suede_build": "/nowhere"})
     out = tmp_path / "out"
@@ -123,6 +125,7 @@ def test_a_program_that_is_missing_on_a_host(hosts, tmp_path):
     assert not left_behind()
 
 
+@pytest.mark.long
 def test_processes_end_with_the_connection(hosts, tmp_path):
     """Also where tools/lab is killed."""
     before = directories()
@@ -139,6 +142,7 @@ def test_processes_end_with_the_connection(hosts, tmp_path):
         shutil.rmtree(directory)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which("mpirun"), reason="openmpi-bin not installed")
 def test_mpirun_starts_the_processes_of_a_workload_together(hosts, tmp_path):
     network = hosts["alpha"].network

@@ -86,8 +86,8 @@ def test_good_shims(shark):
 
 def test_cut_captures(shark):
     raw = sealed(b"\x00\x01" + bytes(8), text=40)
-    for length in range(14, len(raw)):
-        packet, = shark.dissect([raw], captured=[length])
+    lengths = range(14, len(raw))
+    for length, packet in zip(lengths, shark.dissect([raw] * len(lengths), captured=list(lengths)), strict=True):
         assert "suede.seal.tag" not in packet, length
         assert ("suede.seal.epoch" in packet) == (length >= 14 + 8 + 10), length
 
