@@ -9,10 +9,12 @@
 
 namespace suede {
 
+// Created by the thread that waits.
 struct LcoreWaiter {
+  LcoreWaiter() { SleepExactly(); }
   void Pause() { CpuPause(); }
   void Yield() { YieldCpu(); }
-  void Sleep(int64_t ns) { SleepNs(ns); }
+  void Sleep(Duration time) { SleepNs(time.count()); }
 };
 
 inline IdleStrategy ToIdle(LcoreConfig::Idle idle) {

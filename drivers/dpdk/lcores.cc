@@ -5,6 +5,7 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include <memory>
@@ -72,5 +73,7 @@ void SleepNs(int64_t ns) {
   const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
   nanosleep(&time, nullptr);
 }
+
+void SleepExactly() { prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); }
 
 }  // namespace suede

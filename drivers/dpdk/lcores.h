@@ -50,8 +50,10 @@ class TscClock {
 inline void CpuPause() { _mm_pause(); }
 // Yields the CPU to another thread.
 void YieldCpu();
-// Sleeps; the kernel adds its timer slack of about 50 us.
+// Sleeps; the kernel adds its timer slack of about 50 us, unless the thread has called
+// SleepExactly().
 void SleepNs(int64_t ns);
+void SleepExactly();
 
 }  // namespace suede
 

@@ -7,45 +7,50 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/time.h"
+
 namespace suede {
 
 // The strategy for a poll iteration without work.
 enum class IdleStrategy : uint8_t {
   kSpin,   // poll again at once: lowest latency, a whole CPU
   kYield,  // let other threads of the CPU run
-  kSleep,  // sleep, longer and longer: for machines with more XPUs than CPUs
+  kSleep,  // sleep for a part of the time without work: for machines with more XPUs than CPUs
 };
 
 // Worker has CountCycles and Poll, like Pipeline. The loop reads the clock once in a poll
 // iteration: Clock has Cycles() and TimeAt(cycles). The cycles of an iteration are counted when the
-// next begins. Waiter has Pause(), Yield() and Sleep(nanoseconds).
+// next begins. Waiter has Pause(), Yield() and Sleep(Duration).
 template <typename Worker, typename Clock, typename Waiter>
 void RunLoop(Worker& worker, const Clock& clock, Waiter& waiter, IdleStrategy idle,
              const std::atomic<bool>& stop) {
   constexpr uint32_t kPollsBeforeWaiting = 64;
-  constexpr int64_t kMinSleepNs = 1000;
-  constexpr int64_t kMaxSleepNs = 64'000;
+  // A command that ends the idle time waits for at most an eighth of it.
+  constexpr int kSleptPart = 8;
+  constexpr Duration kMinSleep = std::chrono::microseconds(1);
+  constexpr Duration kMaxSleep = std::chrono::microseconds(256);  // a part of min timeouts
   uint32_t idle_polls = 0;
-  int64_t sleep_ns = kMinSleepNs;
+  Time idle_since{};
   bool busy = false;
   uint64_t last = clock.Cycles();
   while (!stop.load(std::memory_order_relaxed)) {
     const uint64_t cycles = clock.Cycles();
     worker.CountCycles(busy, cycles - last);
     last = cycles;
-    busy = worker.Poll(clock.TimeAt(cycles));
+    const Time now = clock.TimeAt(cycles);
+    busy = worker.Poll(now);
     if (busy) {
       idle_polls = 0;
-      sleep_ns = kMinSleepNs;
       continue;
     }
     waiter.Pause();
-    if (idle == IdleStrategy::kSpin || ++idle_polls < kPollsBeforeWaiting) continue;
+    if (idle == IdleStrategy::kSpin) continue;
+    if (++idle_polls == 1) idle_since = now;
+    if (idle_polls < kPollsBeforeWaiting) continue;
     if (idle == IdleStrategy::kYield) {
       waiter.Yield();
     } else {
-      waiter.Sleep(sleep_ns);
-      sleep_ns = std::min(sleep_ns * 2, kMaxSleepNs);
+      waiter.Sleep(std::clamp((now - idle_since) / kSleptPart, kMinSleep, kMaxSleep));
     }
   }
 }

@@ -19,10 +19,14 @@ struct StepClock {
 struct CountingWaiter {
   void Pause() { ++pauses; }
   void Yield() { ++yields; }
-  void Sleep(int64_t ns) { sleeps.push_back(ns); }
+  void Sleep(Duration time) {
+    sleeps.push_back(time);
+    if (clock != nullptr) clock->cycles += static_cast<uint64_t>(time.count()) / 2;
+  }
+  const StepClock* clock = nullptr;  // advanced by sleeping
   uint32_t pauses = 0;
   uint32_t yields = 0;
-  std::vector<int64_t> sleeps;
+  std::vector<Duration> sleeps;
 };
 
 // Finds work in the first `busy` of its turns and stops the loop in the last of `turns`.
@@ -60,15 +64,23 @@ TEST(RunLoop, CountsTheCyclesOfEachTurnAsBusyOrIdle) {
   EXPECT_EQ(waiter.pauses, 5);
 }
 
-TEST(RunLoop, WaitsLongerTheLongerNothingComes) {
+TEST(RunLoop, SleepsForAnEighthOfTheIdleTime) {
   Pipeline pipeline;
   std::atomic<bool> stop = false;
-  Script script(0, 73, stop);
+  Script script(0, 200, stop);
   pipeline.SetHook(&script);
+  const StepClock clock;
   CountingWaiter waiter;
-  RunLoop(pipeline, StepClock(), waiter, IdleStrategy::kSleep, stop);
-  EXPECT_EQ(waiter.sleeps, (std::vector<int64_t>{1000, 2000, 4000, 8000, 16000, 32000, 64000,
-                                                 64000, 64000, 64000}));
+  waiter.clock = &clock;
+  RunLoop(pipeline, clock, waiter, IdleStrategy::kSleep, stop);
+  ASSERT_EQ(waiter.sleeps.size(), 200 - 63);
+  EXPECT_EQ(waiter.sleeps.front(), std::chrono::microseconds(1));
+  EXPECT_EQ(waiter.sleeps.back(), std::chrono::microseconds(256));
+  for (size_t i = 1; i < waiter.sleeps.size(); ++i) {
+    const Duration idle = script.times[63 + i] - script.times[0];
+    EXPECT_LE(waiter.sleeps[i], std::max(idle / 8, Duration(1000))) << i;
+    EXPECT_GE(waiter.sleeps[i], waiter.sleeps[i - 1]) << i;
+  }
   EXPECT_EQ(waiter.yields, 0);
 }
 
@@ -98,14 +110,18 @@ class BusyOnce : public Script {
   const uint32_t busy_;
 };
 
-TEST(RunLoop, WorkEndsTheWaitingAndItsLength) {
+TEST(RunLoop, WorkEndsTheSleepingAndItsLength) {
   Pipeline pipeline;
   std::atomic<bool> stop = false;
-  BusyOnce script(67, 67 + 64, stop);
+  BusyOnce script(167, 167 + 64, stop);
   pipeline.SetHook(&script);
+  const StepClock clock;
   CountingWaiter waiter;
-  RunLoop(pipeline, StepClock(), waiter, IdleStrategy::kSleep, stop);
-  EXPECT_EQ(waiter.sleeps, (std::vector<int64_t>{1000, 2000, 4000, 1000}));
+  waiter.clock = &clock;
+  RunLoop(pipeline, clock, waiter, IdleStrategy::kSleep, stop);
+  ASSERT_EQ(waiter.sleeps.size(), 167 - 64 + 1);
+  EXPECT_GT(waiter.sleeps[102], std::chrono::microseconds(100));
+  EXPECT_EQ(waiter.sleeps.back(), std::chrono::microseconds(1));
 }
 
 }  // namespace
