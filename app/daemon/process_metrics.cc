@@ -46,7 +46,7 @@ std::vector<MetricRow> ProcessMetricRows() {
       {"process_max_fds", MetricType::kGauge, "", "Max open file descriptors"},
       {"log_lines_total", MetricType::kCounter, "", "Lines that the daemon logged"},
       {"log_lines_dropped_total", MetricType::kCounter, "",
-       "Lines that were not written, as the reader of the log was too slow or had gone"},
+       "Lines not written: the reader of the log was too slow or had gone"},
   };
 }
 

@@ -25,8 +25,7 @@ std::vector<MetricRow> PortRows() {
   rows.insert(rows.end(),
               {
                   {"port_vc_paused_seconds_total", kCounter, "port vc",
-                   "Time for which the neighbour paused a VC, or PDUs without commands (vc ack), "
-                   "on a port with "
+                   "Time for which the neighbour paused a VC, or PDUs without commands (vc ack); "
                    "pfc: software"},
                   {"port_vc_paused", kGauge, "port vc", "1 where it is paused now"},
                   {"port_rx_pause_total", kCounter, "port",
@@ -38,10 +37,10 @@ std::vector<MetricRow> PortRows() {
                   {"port_tx_pfc_total", kCounter, "port priority",
                    "Priority pause frames sent, where the device counts them"},
                   {"port_rx_discards_total", kCounter, "port",
-                   "Frames that the device discarded on receipt for another reason than a lack of "
-                   "descriptors, where it counts them"},
+                   "Received frames that the device discarded, but not for lack of descriptors, "
+                   "where it counts them"},
                   {"port_tx_discards_total", kCounter, "port",
-                   "Frames that the device discarded instead of sending, where it counts them"},
+                   "Frames that the device discarded unsent, where it counts them"},
               });
   return Joined({rows, LinkMetricRows("")});
 }
@@ -50,15 +49,14 @@ std::vector<MetricRow> InstanceRows() {
   return {
       {"inflight_limit_pdus", kGauge, "xpu instance",
        "Max PDUs in flight (transport.inflight_pdus)"},
-      {"plane_up", kGauge, "xpu instance plane port",
-       "1 where the plane carries traffic: it and its port are set up, and the link is up"},
+      {"plane_up", kGauge, "xpu instance plane port", "1 where plane, port and link are up"},
   };
 }
 
 std::vector<MetricRow> SealingRows() {
   return {
       {"seal_agreements_total", kCounter, "",
-       "Secrets that were agreed on by TLS, of each pair of XPUs (sealing.tls; likewise below)"},
+       "Secrets agreed by TLS, of each pair of XPUs (sealing.tls; likewise below)"},
       {"seal_agreement_failures_total", kCounter, "reason",
        "Tries of a pair to agree that failed: connection, tls (certificates too), xpu (that the "
        "certificate does not name), refused, protocol, memory"},
@@ -93,13 +91,12 @@ std::vector<MetricRow> PeerMetricRows() {
       {"peer_inflight_pdus", kGauge, kLabels, "Sequenced PDUs sent and not acknowledged"},
       {"peer_inflight_bytes", kGauge, kLabels, "Bytes of commands in those PDUs"},
       {"peer_window_used_ratio", kGauge, kLabels,
-       "Share of the window that is used, of PDUs or of bytes, whichever is more"},
+       "Used share of the window, of PDUs or bytes, whichever is more"},
       {"peer_srtt_seconds", kGauge, kLabels, "Smoothed round trip; 0: none was measured"},
       {"peer_rto_seconds", kGauge, kLabels, "Retransmission timeout"},
       {"peer_congestion_window_octets", kGauge, kLabels,
-       "Window of congestion control, or credit that is left (RCCC); 0: fixed"},
-      {"peer_base_rtt_seconds", kGauge, kLabels,
-       "Round trip without queues, as congestion control has it; 0: fixed"},
+       "Congestion window, or remaining credit (RCCC); 0: fixed"},
+      {"peer_base_rtt_seconds", kGauge, kLabels, "Base round trip of congestion control; 0: fixed"},
       {"peers_left_out", kGauge, "", "1 where there are more connections than are shown"},
   };
 }

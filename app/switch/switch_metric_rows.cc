@@ -20,9 +20,8 @@ struct DropFamily {
   std::string_view sentence;
 };
 constexpr DropFamily kDropFamilies[] = {
-    {"rx_drop_", "switch_rx_drops_total", "Received frames that were dropped, each for one reason"},
-    {"class_drop_", "switch_class_drops_total",
-     "Frames of a class that the port did not send, each for one reason"},
+    {"rx_drop_", "switch_rx_drops_total", "Received frames dropped, by reason"},
+    {"class_drop_", "switch_class_drops_total", "Frames of a class not sent, by reason"},
 };
 
 const DropFamily* FamilyWith(std::string_view counter) {
@@ -75,7 +74,7 @@ std::vector<MetricRow> SwitchOwnMetricRows() {
       {"switch_queue_paused_seconds_total", MetricType::kCounter, kOfQueue,
        "Time for which the peer has paused the class"},
       {"switch_buffer_bytes", kGauge, "", "The buffer that all queues share"},
-      {"switch_buffer_used_bytes", kGauge, "", "Bytes of the buffer that are in use"},
+      {"switch_buffer_used_bytes", kGauge, "", "Used bytes of the buffer"},
       {"switch_buffer_most_used_bytes", kGauge, "", "Max of them since the start or queues.reset"},
       {"switch_buffer_shared_free_bytes", kGauge, "",
        "Free bytes of the part that is neither reserved nor headroom"},

@@ -24,8 +24,8 @@ constexpr ConfigField<RootEntry> kRoot[] = {
     Key<&RootEntry::version>("version", "", Between(1, 1), "Version of the file's format.",
                              kRequired),
     Key<&RootEntry::name>("name", "", Name(64),
-                          "Name of the endpoint. Its runtime files are in /run/suede/NAME, and its "
-                          "EAL file prefix is suede_NAME, so that several run side by side.",
+                          "Name of the endpoint, of its runtime files in /run/suede/NAME and of "
+                          "its EAL file prefix suede_NAME.",
                           kRequired),
     Key<&RootEntry::partition>("partition", "", Between(0, kMaxPartition),
                                "Partition of all own instances. PDUs of another are dropped.",
@@ -34,8 +34,8 @@ constexpr ConfigField<RootEntry> kRoot[] = {
 
 constexpr ConfigField<EalConfig> kEal[] = {
     Key<&EalConfig::hugepages>("hugepages", "", {},
-                               "Hugepages for frames: auto takes them where enough are free and "
-                               "runs without and with a warning where not; off is --no-huge."),
+                               "Hugepages for frames: auto takes them where enough are free, else "
+                               "warns; off is --no-huge."),
     Key<&EalConfig::memory_mb>(
         "memory_mb", "MiB", Between(0, 1u << 20),
         "Memory to take where hugepages are off. 0: computed from the pools' "
@@ -49,10 +49,9 @@ constexpr ConfigField<LcoreConfig> kLcore[] = {
     Key<&LcoreConfig::cpu>("cpu", "", Between(0, 4095),
                            "CPU that runs the pipeline, and the lcore's name for other keys.",
                            kRequired),
-    Key<&LcoreConfig::idle>(
-        "idle", "", {},
-        "Behaviour of the lcore without work: spin keeps the CPU; yield "
-        "lets other threads of the CPU run; sleep backs off into short sleeps."),
+    Key<&LcoreConfig::idle>("idle", "", {},
+                            "Without work: spin keeps the CPU; yield lets other threads of the CPU "
+                            "run; sleep backs off into short sleeps."),
 };
 
 constexpr ConfigField<PortConfig> kPort[] = {
@@ -68,19 +67,17 @@ constexpr ConfigField<PortConfig> kPort[] = {
                                   "crash the endpoint (docs/security.md)."),
     Key<&PortConfig::mac>("mac", "", {}, "Own MAC address, set on the device where it allows that.",
                           {.shown_default = "the device's"}),
-    Key<&PortConfig::mtu_bytes>(
-        "mtu_bytes", "bytes", Between(68, 9600),
-        "MTU: bytes behind the Ethernet header and its tag. Must hold a PDU "
-        "at the pack limit, which takes packing.limit_bytes + {overheads}.",
-        {.shown_default = "1500, or the pack limit's need"}),
+    Key<&PortConfig::mtu_bytes>("mtu_bytes", "bytes", Between(68, 9600),
+                                "MTU: bytes behind the Ethernet header and its tag. Must hold "
+                                "packing.limit_bytes + {overheads}.",
+                                {.shown_default = "1500, or the pack limit's need"}),
     Key<&PortConfig::encapsulation>("encapsulation", "", {}, "Headers in front of a PDU."),
     Key<&PortConfig::udp_port>("udp_port", "", Between(1, 65535),
                                "UDP destination port of PDUs; the same at both ends.",
                                {.only = kUdp, .otherwise = "leave it out: there is no UDP header"}),
     Key<&PortConfig::session>(
         "session", "", Between(0, 65535),
-        "Session of sent frames, by which a network may choose among paths: "
-        "UDP source port 49152 + session (up to 16383), {entropies}.",
+        "Session of sent frames: UDP source port 49152 + session (up to 16383), {entropies}.",
         {.only = kWithSession, .otherwise = "leave it out: frames have no field for it"}),
     Key<&PortConfig::ether_type>("ether_type", "", Hex(0x0600, 0xffff),
                                  "EtherType of PDUs; the same at both ends.",
@@ -98,13 +95,12 @@ constexpr ConfigField<PortConfig> kPort[] = {
                                      "Descriptors of each transmit queue."),
     Key<&PortConfig::queues>(
         "queues", "", {},
-        "Owner of a pair of receive and transmit queues: each lcore that serves the "
-        "port, or each instance on it. The device must have as many. An instance that is alone on "
-        "its lcore has its own either way."),
-    Key<&PortConfig::tap>("tap", "", Name(15),
-                          "Name of a TAP device by which the host's kernel sends and receives "
-                          "frames that are not SUE's on the port. Needs CAP_NET_ADMIN.",
-                          kNoDefault),
+        "Owner of a queue pair: each lcore that serves the port, or each instance on it. The "
+        "device must have as many. An instance alone on its lcore has its own either way."),
+    Key<&PortConfig::tap>(
+        "tap", "", Name(15),
+        "Name of a TAP device for the frames on the port that are not SUE's. Needs CAP_NET_ADMIN.",
+        kNoDefault),
     Key<&PortConfig::tap_prefix>("tap_prefix", "bits", Between(1, 128),
                                  "Gives the TAP device the addresses of the own instances on the "
                                  "port, with this prefix length (up to 32 with udp4). Without it "
@@ -112,43 +108,37 @@ constexpr ConfigField<PortConfig> kPort[] = {
                                  {.shown_default = "none",
                                   .only = kUdp,
                                   .otherwise = "leave it out: instances have no IP addresses"}),
-    Key<&PortConfig::bandwidth_gbps>("bandwidth_gbps", "Gbit/s", Between(1, 65535),
-                                     "Weight of the planes on the port: planes share sent PDUs "
-                                     "in proportion to their weights. And the rate of PFC's quanta "
-                                     "(pfc.md).",
-                                     {.shown_default = "the link's speed"}),
+    Key<&PortConfig::bandwidth_gbps>(
+        "bandwidth_gbps", "Gbit/s", Between(1, 65535),
+        "Weight of the planes on the port (planes.md), and the rate of PFC's quanta (pfc.md).",
+        {.shown_default = "the link's speed"}),
     Key<&PortConfig::pfc>("pfc", "", {},
-                          "Priority flow control (pfc.md). software: the endpoint obeys PFC frames "
-                          "and sends them; device: the NIC does, where its driver can be told to."),
-    Key<&PortConfig::pfc_class>(
-        "pfc_class", "", {},
-        "Field that gives the class of frames with both, as in the neighbour: dscp, of which the "
-        "upper three bits are the class, or pcp."),
+                          "Priority flow control (pfc.md). software: the endpoint obeys and sends "
+                          "PFC frames; device: the NIC does."),
+    Key<&PortConfig::pfc_class>("pfc_class", "", {},
+                                "Field that gives the class of frames with both, as in the "
+                                "neighbour: dscp (its upper three bits) or pcp."),
     Key<&PortConfig::receive_mbps>(
         "receive_mbps", "Mbit/s", Between(1, 10'000'000),
-        "Rate that senders which ask for credit are granted together (RCCC, congestion.md): "
-        "octets on the wire.",
+        "Rate that all senders are granted together (RCCC, congestion.md): octets on the wire.",
         {.shown_default = "99.5 % of bandwidth_gbps"}),
     Key<&PortConfig::trimmed_dscp>(
         "trimmed_dscp", "", Between(0, 63),
-        "DSCP that switches give to frames that they cut to their headers. The endpoint answers "
-        "such a frame with a NACK at once (congestion.md).",
+        "DSCP of frames that switches have trimmed; the endpoint answers with a NACK at once "
+        "(congestion.md).",
         {.shown_default = "no frame is trimmed",
          .only = kTrimmable,
          .otherwise =
              "leave it out: no switch trims such frames, as their headers have no length"}),
-    Key<&PortConfig::llr>(
-        "llr", "", {},
-        "Link-level retry with the neighbour at the far end of the cable, where that has "
-        "it on, too (link.md). The port has one queue pair then."),
-    Key<&PortConfig::cbfc>(
-        "cbfc", "", {},
-        "Credit-based flow control with the neighbour at the far end of the cable, where that has "
-        "it on, too (link.md). The port has one queue pair then."),
+    Key<&PortConfig::llr>("llr", "", {},
+                          "Link-level retry with the neighbour, where that has it on, too "
+                          "(link.md). The port has one queue pair then."),
+    Key<&PortConfig::cbfc>("cbfc", "", {},
+                           "Credit-based flow control with the neighbour, where that has it on, "
+                           "too (link.md). The port has one queue pair then."),
     Key<&PortConfig::link_ether_type>(
         "link_ether_type", "", Hex(0x0600, 0xffff),
-        "EtherType of what the ends of the cable say about it, and of the "
-        "shim of numbered frames; the same at both ends."),
+        "EtherType of link frames and of the shim of numbered frames; the same at both ends."),
 };
 
 constexpr ConfigField<VlanEntry> kVlan[] = {
@@ -168,17 +158,17 @@ constexpr ConfigField<InstanceEntry> kInstance[] = {
     Key<&InstanceEntry::ordering>(
         "ordering", "", {},
         "strict: PDUs of one flow (a destination, or with psn_scope vc a VC of it) take one plane "
-        "and arrive in order on each VC; "
-        "unordered: each PDU takes the plane with the most bandwidth left, and order is kept "
-        "within a PDU alone. With one port they are the same: the order of each VC is kept."),
+        "and arrive in order on each VC; unordered: each PDU takes the plane with the most "
+        "bandwidth left, in order within a PDU alone. With one port both keep the order of each "
+        "VC."),
     Key<&InstanceEntry::congestion>(
         "congestion", "", {},
-        "Congestion control of what the instance sends (congestion.md): fixed windows alone; rccc: "
-        "credit that the destination grants; nscc: a window by round trips, marks and losses."),
+        "Congestion control of what the instance sends (congestion.md): fixed windows; rccc: "
+        "credit of the destination; nscc: a window by round trips, marks and losses."),
     Key<&InstanceEntry::sealing>(
         "sealing", "", {},
-        "Whether PDUs are encrypted and authenticated (sealing.md): required sends and accepts "
-        "nothing else; preferred does so with peers that seal, and is plain with others."),
+        "Encryption and authentication of PDUs (sealing.md): required sends and accepts nothing "
+        "else; preferred is plain with peers that do not seal."),
 };
 
 // Keys of addresses that instances and peers share.
@@ -216,10 +206,9 @@ constexpr ConfigField<PeerEntry> kPeer[] = {
                          kNoDefault),
     Key<&PeerEntry::xpus>("xpus", "", kXpuId,
                           "Instead of xpu: one peer for each XPU id of a range.", kNoDefault),
-    Key<&PeerEntry::hello>(
-        "hello", "", {},
-        "never: the peer does not speak HELLO and answers no probe, so its connections begin with "
-        "PSN 0, unasked; auto: it is asked, and its answer decides."),
+    Key<&PeerEntry::hello>("hello", "", {},
+                           "never: the peer does not speak HELLO and answers no probe; connections "
+                           "begin with PSN 0, unasked; auto: its answer decides."),
     Key<&PeerEntry::control>(
         "control", "", {.min = 1, .max = 64, .rule = TextRule::kSocketAddress},
         "Address and port at which the peer agrees on secrets: its sealing.tls.listen. Without it "
@@ -230,11 +219,10 @@ constexpr ConfigField<PeerEntry> kPeer[] = {
 constexpr ConfigField<PeerPortEntry> kPeerPort[] = {
     Key<&PeerPortEntry::port>("port", "", Name(32), "Name of the own port that reaches the peer.",
                               kRequired),
-    Key<&PeerPortEntry::instance>(
-        "instance", "", Between(0, kMaxInstances - 1),
-        "Own instance number that the entry is for. Without it, it is for all that have no entry "
-        "of their own for the port.",
-        {.shown_default = "all others"}),
+    Key<&PeerPortEntry::instance>("instance", "", Between(0, kMaxInstances - 1),
+                                  "Own instance number that the entry is for. Without it: all that "
+                                  "have no entry of their own for the port.",
+                                  {.shown_default = "all others"}),
     Key<&PeerPortEntry::ip>(
         "ip", "", {}, "Address of the peer: IPv4 with udp4, IPv6 with udp6. Goes with xpu.", kIp),
     Key<&PeerPortEntry::ip_base>("ip_base", "", {}, kIpBaseSentence, kIpBase),
@@ -266,9 +254,9 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
     Key<&ClientsConfig::max_queues>("max_queues", "", Between(1, 16), "Max queues of a client."),
     Key<&ClientsConfig::ring_lines>("ring_lines", "64-byte lines", PowerOfTwo(64, kMaxRing),
                                     "Length of each queue's transmit ring."),
-    Key<&ClientsConfig::receive_lines>("receive_lines", "64-byte lines", PowerOfTwo(64, kMaxRing),
-                                       "Length of each VC's receive ring; at least "
-                                       "packing.limit_bytes / 2, which a PDU can need."),
+    Key<&ClientsConfig::receive_lines>(
+        "receive_lines", "64-byte lines", PowerOfTwo(64, kMaxRing),
+        "Length of each VC's receive ring; at least packing.limit_bytes / 2."),
     Key<&ClientsConfig::credit_lines>("credit_lines", "64-byte lines", Between(5, kMaxRing),
                                       "Credit of each {destination, VC}, per queue."),
     Key<&ClientsConfig::aggregate_lines>("aggregate_lines", "64-byte lines", Between(5, kMaxRing),
@@ -286,11 +274,9 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
                                    kAtOnce),
     Key<&ClientsConfig::rules>(
         "rules", "", {},
-        "Users that may be XPUs, the XPUs, and their VCs (without VCs: "
-        "all): they may have queues of these, send on them and claim them. Where "
-        "there is any rule, a user in none may be no XPU; root and the "
-        "daemon's own user too need one. Rules apply to requests from then "
-        "on: clients keep the queues and claims that they have.",
+        "Users that may be XPUs, the XPUs, and their VCs (without VCs: all): they may have queues "
+        "of these, send on them and claim them. With any rule, a user in none may be no XPU, root "
+        "and the daemon's own user included. Rules apply to later requests (service.md).",
         {.shown_default = "none: every user may be every XPU", .effect = Effect::kAtOnce}),
     Key<&ClientsConfig::hugepages>("hugepages", "", {},
                                    "Hugepages for the segments shared with clients."),
@@ -313,13 +299,13 @@ constexpr ConfigField<ManagementConfig> kManagement[] = {
                                         "Permissions of the socket, which are its access control."),
     Key<&ManagementConfig::max_clients>("max_clients", "", Between(1, 1000),
                                         "Max connections to the socket at a time.", kAtOnce),
-    Key<&ManagementConfig::packet_burst>("packet_burst", "packets", Between(1, 256),
-                                         "Management packets that a port carries at once, each "
-                                         "way; over time it is 10,000 a second."),
+    Key<&ManagementConfig::packet_burst>(
+        "packet_burst", "packets", Between(1, 256),
+        "Management packets of a port at once, each way; over time 10,000 a second."),
     Key<&ManagementConfig::http_address>(
         "http_address", "", {.max = 32, .rule = TextRule::kListenAddress},
-        "Address of the web server for /metrics, /healthz, /readyz and the status page, read only: "
-        "an IPv4 address, a colon and a port, or a port of 127.0.0.1; port 0 is any free one.",
+        "Address of the web server (metrics.md): an IPv4 address, a colon and a port, or a port of "
+        "127.0.0.1; port 0 is any free one.",
         {.shown_default = "none: not served"}),
 };
 

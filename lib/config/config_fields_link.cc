@@ -49,12 +49,12 @@ constexpr ConfigField<ConfigVcClass> kVcClass[] = {
 
 constexpr ConfigField<LlrConfig> kLlr[] = {
     Key<&LlrConfig::window_frames>("window_frames", "", Between(1, 16384),
-                                   "Frames that are held for replay, at most; more are not sent."),
+                                   "Max frames held for replay; more are not sent."),
     Key<&LlrConfig::window_octets>("window_octets", "bytes", Between(64, 1u << 30),
                                    "Their length; one frame may always be held."),
-    Key<&LlrConfig::replay_count>("replay_count", "", Between(0, 16),
-                                  "Times in a row that held frames are sent again without "
-                                  "progress, before the link is given up and begins anew."),
+    Key<&LlrConfig::replay_count>(
+        "replay_count", "", Between(0, 16),
+        "Replays in a row without progress, before the link is given up and begins anew."),
     Key<&LlrConfig::replay_timeout>(
         "replay_us", "µs", Microseconds(1, 10000000),
         "Time without progress after which held frames are sent again; doubled "
@@ -62,9 +62,9 @@ constexpr ConfigField<LlrConfig> kLlr[] = {
     Key<&LlrConfig::max_age>("max_age_us", "µs", Microseconds(10, 60000000),
                              "Time that a frame may be held, before the link is given up and "
                              "begins anew."),
-    Key<&LlrConfig::ack_frames>("ack_frames", "", Between(1, 4096),
-                                "Frames that are acknowledged together, at most; no more than a "
-                                "quarter of the neighbour's window."),
+    Key<&LlrConfig::ack_frames>(
+        "ack_frames", "", Between(1, 4096),
+        "Max frames acknowledged together; no more than a quarter of the neighbour's window."),
     Key<&LlrConfig::ack_delay>("ack_delay_us", "µs", Microseconds(0, 1000000),
                                "Time that an acknowledgement may wait for others."),
     Key<&LlrConfig::hello>("hello_us", "µs", Microseconds(100, 10000000),
@@ -85,20 +85,19 @@ constexpr ConfigField<CbfcConfig> kCbfc[] = {
                                      "Freed bytes of a link VC that are reported together; less "
                                      "where a quarter of its limit is."),
     Key<&CbfcConfig::max_wait>("cf_wait_us", "µs", Microseconds(0, 10000),
-                               "Time after which what was freed is told at the latest."),
+                               "Max time until freed credit is reported."),
     Key<&CbfcConfig::repeat>("cc_interval_us", "µs", Microseconds(1, 250000),
-                             "Interval at which the sender says what it has used, as long as "
-                             "credits are in use."),
+                             "Interval of the sender's reports while credits are in use."),
 };
 
 constexpr ConfigField<PfcConfig> kPfc[] = {
     Key<&PfcConfig::quanta>("quanta", "512 bit times", Between(64, 65535),
                             "Length of a pause that the endpoint asks for. It asks again at half "
                             "of it."),
-    Key<&PfcConfig::storm>("storm_us", "µs", Microseconds(0, 60000000),
-                           "Watchdog: an event tells of a pause for which PDUs wait longer than "
-                           "this, and the endpoint asks nobody longer than this to pause for a VC "
-                           "that does not drain. 0: never."),
+    Key<&PfcConfig::storm>(
+        "storm_us", "µs", Microseconds(0, 60000000),
+        "Watchdog: an event reports a pause for which PDUs wait longer, and the endpoint pauses "
+        "its neighbour no longer for a VC that does not drain. 0: never."),
 };
 
 }  // namespace

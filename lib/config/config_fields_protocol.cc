@@ -50,10 +50,9 @@ constexpr ConfigField<SealingTlsConfig> kSealingTls[] = {
 };
 
 constexpr ConfigField<CongestionConfig> kCongestion[] = {
-    Key<&CongestionConfig::base_rtt>(
-        "base_rtt_us", "µs", Microseconds(1, 100000),
-        "Round trip through an empty network, until one is measured. With the rate of the port it "
-        "says what a bandwidth-delay product (BDP) is."),
+    Key<&CongestionConfig::base_rtt>("base_rtt_us", "µs", Microseconds(1, 100000),
+                                     "Round trip through an empty network, until one is measured; "
+                                     "times the port's rate: the bandwidth-delay product (BDP)."),
     Key<&CongestionConfig::initial_percent>(
         "initial_percent", "%", Between(1, 1000),
         "RCCC: credit that a source has without asking, and keeps while it is idle, of a BDP."),
@@ -103,10 +102,10 @@ constexpr ConfigField<PackingConfig> kPacking[] = {
                                      "Largest sum of the commands of one PDU. The smallest value "
                                      "is the largest command.",
                                      kAtOnce),
-    Key<&PackingConfig::packed_pdus>("packed_pdus", "PDUs", Between(256, 1u << 20),
-                                     "Max PDUs that wait to be sent for the first time, of all "
-                                     "clients of an lcore on a port. Client queues share them.",
-                                     {}),
+    Key<&PackingConfig::packed_pdus>(
+        "packed_pdus", "PDUs", Between(256, 1u << 20),
+        "Max PDUs that wait to be sent for the first time, of all clients of an lcore on a port.",
+        {}),
 };
 
 constexpr ConfigField<TransportConfig> kTransport[] = {
@@ -136,9 +135,8 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                         kAtOnce),
     Key<&TransportConfig::reorder_allowance>(
         "reorder_allowance_us", "µs", Microseconds(0, 1000000),
-        "Min time that data may come later than a PDU without commands that was sent after it "
-        "and has overtaken it. The endpoint waits longer where data was late before, and for "
-        "rto_initial_us until a PDU was lost. 0: nothing overtakes data.",
+        "Min wait for data that a PDU without commands has overtaken; longer where data was late "
+        "before, and rto_initial_us until a PDU was lost. 0: nothing overtakes data.",
         kAtOnce),
     Key<&TransportConfig::rto_initial>("rto_initial_us", "µs", Microseconds(10, 60000000),
                                        "Retransmission timeout before a round trip was measured.",
@@ -153,22 +151,19 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                      kAtOnce),
     Key<&TransportConfig::not_ready_backoff>(
         "not_ready_backoff_us", "µs", Microseconds(1, 1000000),
-        "First wait that the endpoint asks of a peer that it has no room for, and waits itself "
-        "where a peer names none.",
-        kAtOnce),
+        "First wait that NOT_READY asks of a peer, and own wait where a peer names none.", kAtOnce),
     Key<&TransportConfig::pause_limit>(
         "pause_limit_us", "µs", Microseconds(0, 10000000),
-        "While a port's device lets nothing leave, as when the switch pauses it, no silence "
-        "counts, "
-        "for so long; then a plane is down, and timeouts count again. 0: silence always counts.",
+        "While a port's device lets nothing leave (a paused port), silence does not count for this "
+        "time; then a plane is down, and timeouts count again. 0: silence always counts.",
         kAtOnce),
     Key<&TransportConfig::hello_timeout>("hello_timeout_us", "µs", Microseconds(1, 10000000),
                                          "Wait for the answer to a hello.", kAtOnce),
-    Key<&TransportConfig::hello_tries>("hello_tries", "", Between(1, 255),
-                                       "Hellos without an answer after which a peer that answers "
-                                       "data PDUs is taken as one that does not speak hello, and "
-                                       "any other is asked more and more rarely.",
-                                       kAtOnce),
+    Key<&TransportConfig::hello_tries>(
+        "hello_tries", "", Between(1, 255),
+        "Hellos without an answer after which a peer that answers data PDUs counts as one that "
+        "does not speak hello, and any other is asked more rarely.",
+        kAtOnce),
     Key<&TransportConfig::inflight_pdus>("inflight_pdus", "PDUs", Between(1, 1u << 20),
                                          "Max PDUs that one instance holds without an "
                                          "acknowledgement, over all peers.",
@@ -187,23 +182,21 @@ constexpr ConfigField<PlanesConfig> kPlanes[] = {
                                    "Time between PLANEs on a plane with nothing in flight; where "
                                    "there are none, acknowledgements leave four times as often.",
                                    kAtOnce),
-    Key<&PlanesConfig::hold_down>("hold_down_us", "µs", Microseconds(1000, 600000000),
-                                  "Time that a plane which has died stays down at least: longer "
-                                  "than a frame can be under way.",
-                                  kAtOnce),
-    Key<&PlanesConfig::hold_down_max>("hold_down_max_us", "µs", Microseconds(1000, 3600000000),
-                                      "Largest such time, at which doubling for a plane that dies "
-                                      "again and again ends.",
-                                      kAtOnce),
+    Key<&PlanesConfig::hold_down>(
+        "hold_down_us", "µs", Microseconds(1000, 600000000),
+        "Min time that a dead plane stays down: longer than a frame can be under way.", kAtOnce),
+    Key<&PlanesConfig::hold_down_max>(
+        "hold_down_max_us", "µs", Microseconds(1000, 3600000000),
+        "Largest such time, at which doubling for a plane that dies repeatedly ends.", kAtOnce),
     Key<&PlanesConfig::unreachable>("unreachable_us", "µs", Microseconds(1000, 600000000),
                                     "Time without a sign of life on any plane after which commands "
                                     "for a peer complete as unreachable.",
                                     kAtOnce),
-    Key<&PlanesConfig::weights>("weights", "", {},
-                                "static: the weights of planes are those of their ports, or as "
-                                "planes.set_weight says. measured: what a plane was measured to "
-                                "carry to a peer bounds them; that needs the bandwidths of all "
-                                "ports of the instance, by their links or by bandwidth_gbps."),
+    Key<&PlanesConfig::weights>(
+        "weights", "", {},
+        "static: weights of planes are those of their ports, or of planes.set_weight. measured: "
+        "the measured bandwidth to a peer bounds them; that needs the bandwidths of all ports of "
+        "the instance, by links or bandwidth_gbps."),
 };
 
 constexpr ConfigField<SessionsConfig> kSessions[] = {
@@ -212,22 +205,20 @@ constexpr ConfigField<SessionsConfig> kSessions[] = {
                               "smaller of both ends' values counts. 1: no session groups."),
     Key<&SessionsConfig::interval>(
         "interval_us", "µs", Microseconds(10, 1000000),
-        "Max time between evaluations of how congested sessions are, while "
-        "PDUs are in flight.",
-        kAtOnce),
+        "Max time between evaluations of sessions while PDUs are in flight.", kAtOnce),
     Key<&SessionsConfig::open_percent>("open_percent", "%", Between(101, 10000),
                                        "Round trip, in parts of the smallest of the group, above "
                                        "which a session counts as congested: if all do, one more "
                                        "is opened.",
                                        kAtOnce),
     Key<&SessionsConfig::move_percent>("move_percent", "%", Between(101, 100000),
-                                       "A session that is so much more congested than the best one "
-                                       "of its group takes another number, and so another path.",
+                                       "A session so much more congested than the best of its "
+                                       "group takes another number, and so another path.",
                                        kAtOnce),
-    Key<&SessionsConfig::idle_intervals>("idle_intervals", "", Between(1, 1000000),
-                                         "Intervals in a row in which no session is congested "
-                                         "after which one of several is closed.",
-                                         kAtOnce),
+    Key<&SessionsConfig::idle_intervals>(
+        "idle_intervals", "", Between(1, 1000000),
+        "Intervals in a row without congestion after which one of several sessions is closed.",
+        kAtOnce),
     Key<&SessionsConfig::stall_timeouts>("stall_timeouts", "", Between(1, 255),
                                          "Timeouts in a row after which a session takes another "
                                          "path.",

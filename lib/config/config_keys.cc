@@ -102,8 +102,7 @@ std::vector<ConfigKey> MakeSwitchKeys() {
   keys.Add("pfc", "Pauses by priority, of the ports that have pfc: on.", SwitchPfcConfig{});
   keys.Add("llr", "Link-level retry, of the ports that have llr: on.", LlrConfig{});
   keys.Add("cbfc", "Credit-based flow control, of the ports that have cbfc: on.", CbfcConfig{});
-  keys.AddList("ports", "List of network ports, 2 to 32, which is as many as DPDK has.",
-               SwitchPortConfig{}, true);
+  keys.AddList("ports", "List of network ports, 2 to 32.", SwitchPortConfig{}, true);
   keys.Add("ports[].impair_in", "Faults of the link towards the switch.", SwitchImpairConfig{});
   keys.AddSection("ports[].impair_out", "Faults of the link from the switch, with the same keys.");
   keys.AddList("addresses", "List of configured entries of the forwarding table.",

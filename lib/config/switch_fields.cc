@@ -23,10 +23,10 @@ constexpr std::string_view kUnknowns[] = {"flood", "drop"};
 constexpr ConfigField<SwitchRoot> kSwitchRoot[] = {
     Key<&SwitchRoot::version>("version", "", Between(1, 1), "Version of the file's format.",
                               kRequired),
-    Key<&SwitchRoot::name>("name", "", Name(64),
-                           "Name of the switch, as an endpoint's: of its runtime files in "
-                           "/run/suede/NAME, and of its EAL file prefix.",
-                           kRequired),
+    Key<&SwitchRoot::name>(
+        "name", "", Name(64),
+        "Name of the switch, of its runtime files in /run/suede/NAME and of its EAL file prefix.",
+        kRequired),
     Key<&SwitchRoot::seed>("seed", "", Between(0, UINT32_MAX),
                            "Seed of everything that is drawn: ECN marks and impairments."),
     Key<&SwitchRoot::forwarding>("forwarding", "", {},
@@ -181,26 +181,21 @@ constexpr ConfigField<SwitchPortConfig> kPort[] = {
                                       "them."),
     Key<&SwitchPortConfig::pfc>("pfc", "", {}, "The port sends and obeys PFC."),
     Key<&SwitchPortConfig::llr>(
-        "llr", "", {},
-        "Link-level retry with the neighbour at the far end of the cable, where that has "
-        "it on, too (link.md)."),
+        "llr", "", {}, "Link-level retry with the neighbour, where that has it on, too (link.md)."),
     Key<&SwitchPortConfig::cbfc>(
         "cbfc", "", {},
-        "Credit-based flow control with the neighbour at the far end of the cable, where that has "
-        "it on, too (link.md)."),
+        "Credit-based flow control with the neighbour, where that has it on, too (link.md)."),
     Key<&SwitchPortConfig::link_ether_type>(
         "link_ether_type", "", Hex(0x0600, 0xffff),
-        "EtherType of what the ends of the cable say about it, and of the "
-        "shim of numbered frames; the same at both ends."),
+        "EtherType of link frames and of the shim of numbered frames; the same at both ends."),
     Key<&SwitchPortConfig::strict_vlans>("strict_vlans", "", {},
                                          "Frames of other VLANs than these are dropped."),
     Key<&SwitchPortConfig::vlans>("vlans", "", Between(0, 4094),
                                   "VLANs of the port; 0: untagged frames."),
     Key<&SwitchPortConfig::decrements_hops>("decrements_hops", "", {},
                                             "A hop limit is one lower when the frame leaves."),
-    Key<&SwitchPortConfig::hairpin>("hairpin", "", {},
-                                    "Frames may leave by the port that they came by, as several "
-                                    "XPUs behind one port need it."),
+    Key<&SwitchPortConfig::hairpin>(
+        "hairpin", "", {}, "Frames may leave by their own port, for several XPUs behind one port."),
 };
 
 constexpr ConfigField<SwitchAddressConfig> kAddress[] = {

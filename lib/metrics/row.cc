@@ -19,14 +19,13 @@ struct Shared {
   std::string_view sentence;
 };
 constexpr Shared kShared[] = {
-    {"rx_drop_", "_total", "rx_drops_total", "reason",
-     "Frames and PDUs that were discarded, each for one reason"},
+    {"rx_drop_", "_total", "rx_drops_total", "reason", "Discarded frames and PDUs, by reason"},
     {"tx_drop_", "_total", "tx_drops_total", "reason",
-     "Commands that were not delivered, each for one reason; under no_mac PDUs without commands"},
+     "Commands not delivered, by reason; no_mac: PDUs without commands"},
     {"mgmt_rx_drop_", "_total", "mgmt_rx_drops_total", "reason",
-     "Frames that are not SUE's and were not handed up, each for one reason"},
+     "Frames that are not SUE's and were not handed up, by reason"},
     {"mgmt_tx_drop_", "_total", "mgmt_tx_drops_total", "reason",
-     "Management packets that were not sent, each for one reason"},
+     "Management packets not sent, by reason"},
     {"connections_", "", "connections", "state", "Connections by state"},
 };
 

@@ -89,8 +89,8 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // only those of a switc
   X(PoolRecovered, "pool_recovered", Info, "port", 0,                                              \
     "After pool_low a quarter of the port's frames is free again.", kPort, kFree, kFrames)         \
   X(PlaneUp, "plane_up", Info, "plane", 0,                                                         \
-    "A plane of an instance carries traffic: it and its port are set up, and the link is up.",     \
-    kXpu, kInstance, kPlane, kPort)                                                                \
+    "A plane of an instance carries traffic: plane, port and link are up.", kXpu, kInstance,       \
+    kPlane, kPort)                                                                                 \
   X(PlaneDown, "plane_down", Warning, "plane", 0,                                                  \
     "A plane of an instance carries traffic no longer.", kXpu, kInstance, kPlane, kPort, kReason)  \
   X(PlaneAdmin, "plane_admin", Info, "plane", 0, "A plane was set up, to drain or down.", kXpu,    \
@@ -117,20 +117,20 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // only those of a switc
     "No new PDU takes a session any more: fewer are enough, or its number is too old.", kXpu,      \
     kInstance, kPeer, kPlane, kPort, kSession)                                                     \
   X(TxHeldUp, "tx_held_up", Warning, "port", 20,                                                   \
-    "Nothing leaves the device of a port, as when the switch pauses it; one peer that waits for "  \
-    "it is named. Silence does not count until transport.pause_limit_us is over.",                 \
+    "Nothing leaves the device of a port, as when the switch pauses it; one waiting peer is "      \
+    "named. Silence does not count until transport.pause_limit_us is over.",                       \
     kXpu, kInstance, kPeer, kPlane, kPort)                                                         \
   X(PfcStorm, "pfc_storm", Warning, "port", 5,                                                     \
-    "PDUs wait for longer than pfc.storm_us for the end of a pause that the neighbour asks for. "  \
-    "They go on waiting: neither a plane nor a peer is given up for it.",                          \
+    "PDUs wait for longer than pfc.storm_us for the end of the neighbour's pause, and go on "      \
+    "waiting.",                                                                                    \
     kPort, kVcs)                                                                                   \
   X(PfcUndrained, "pfc_undrained", Warning, "port", 20,                                            \
-    "No client takes the commands of a VC for longer than pfc.storm_us: the neighbour is asked "   \
-    "to pause its class no longer, and senders are told NOT_READY.",                               \
+    "No client takes the commands of a VC for longer than pfc.storm_us: the pause of the "         \
+    "neighbour ends, and senders get NOT_READY.",                                                  \
     kXpu, kInstance, kVc)                                                                          \
   X(CongestionNoGrant, "congestion_no_grant", Warning, "peer", 200,                                \
-    "A peer that is asked for sending credit (RCCC) grants none on a plane: PDUs go to it one by " \
-    "one, without credit, until it does.",                                                         \
+    "A peer grants no credit (RCCC) on a plane: PDUs go to it one by one, without credit, until "  \
+    "it does.",                                                                                    \
     kXpu, kInstance, kPeer, kPlane, kPort)                                                         \
   X(NeighbourUp, "neighbour_up", Info, "link", 20,                                                 \
     "A port and its neighbour at the far end of the cable hear each other (link.md).", kPort)      \
@@ -147,8 +147,8 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // only those of a switc
   X(LinkCreditOff, "link_credit_off", Info, "link", 20,                                            \
     "Frames of a port use no credit any more: the session or the neighbour's offer ended.", kPort) \
   X(CreditStorm, "credit_storm", Warning, "link", 5,                                               \
-    "Frames of a port wait for longer than pfc.storm_us for credit that the neighbour does not "   \
-    "return. Frames of an endpoint go on waiting; a switch drops frames of the class (link.md).",  \
+    "Frames of a port wait for longer than pfc.storm_us for the neighbour's credit. An "           \
+    "endpoint's go on waiting; a switch drops those of the class (link.md).",                      \
     kPort)                                                                                         \
   X(PeerUnreachable, "peer_unreachable", Error, "peer", 0,                                         \
     "A peer does not answer: PDUs in flight to it were given up.", kXpu, kInstance, kPeer, kVc)    \
@@ -158,25 +158,25 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // only those of a switc
     "A peer has restarted: PDUs in flight to it before that were given up.", kXpu, kInstance,      \
     kPeer)                                                                                         \
   X(SealMismatch, "seal_mismatch", Error, "peer", 5,                                               \
-    "A PDU of a peer is sealed and the instance does not seal, or it is plain where sealed PDUs "  \
-    "alone are accepted. Any host that can send frames here can cause it.",                        \
+    "A PDU of a peer is sealed and the instance does not seal, or is plain where PDUs have to be " \
+    "sealed. Any host that can send frames here can cause it.",                                    \
     kXpu, kInstance, kPeer, kOwn, kTheirs)                                                         \
   X(MalformedPdu, "malformed_pdu", Error, "peer", 5,                                               \
-    "The commands of a PDU of a peer do not parse, though its R-CRC is right: they are dropped, "  \
-    "and the PDUs behind it are delivered.",                                                       \
+    "The commands of a PDU with a right R-CRC do not parse: they are dropped; the PDUs behind it " \
+    "are delivered.",                                                                              \
     kXpu, kInstance, kPeer, kVc)                                                                   \
   X(SecretsChanged, "secrets_changed", Info, "control", 0,                                         \
     "The secrets to seal with have been read, or the time of one has begun or ended.", kCount)     \
   X(SealAgreed, "seal_agreed", Info, "control", 5,                                                 \
-    "A pair of XPUs has a new secret, by TLS (sealing.md). Not told of pairs of two own XPUs.",    \
-    kXpu, kPeer, kAddress, kSecretId)                                                              \
+    "A pair of XPUs has a new secret, by TLS (sealing.md); not for pairs of two own XPUs.", kXpu,  \
+    kPeer, kAddress, kSecretId)                                                                    \
   X(SealAgreementFailed, "seal_agreement_failed", Warning, "control", 5,                           \
-    "A pair of XPUs could not agree on a secret: the last one goes on sealing, and it is tried "   \
+    "A pair of XPUs could not agree on a secret: the last one stays in use, and it is tried "      \
     "again (sealing.md).",                                                                         \
     kXpu, kPeer, kAddress, kReason)                                                                \
   X(SealConnectionRefused, "seal_connection_refused", Warning, "control", 5,                       \
-    "A connection to sealing.tls.listen has failed, or a request on it was refused, and the XPUs " \
-    "that it was for are not proved. Any host that reaches the port can cause it.",                \
+    "A connection to sealing.tls.listen has failed, or a request on it was refused; its XPUs are " \
+    "not proved. Any host that reaches the port can cause it.",                                    \
     kAddress, kReason)                                                                             \
   X(HelloMismatch, "hello_mismatch", Error, "peer", 20,                                            \
     "A peer is configured otherwise: nothing can be exchanged.", kXpu, kInstance, kPeer, kKey,     \

@@ -122,9 +122,9 @@ Answer RunPing(Call& call) {
 
 constexpr Method kPeerMethods[] = {
     {"peers.ping",
-     "Asks a peer whether it is there, on each plane: with a HELLO that wants a reply, or "
-     "a probe where it speaks none. At most ten a second per instance, a hundred in all; a "
-     "further request waits, and is refused when its time is over.",
+     "Probes a peer on each plane, by a HELLO, or the probe of a peer that speaks none. At most "
+     "ten a second per instance, a hundred in all; a further request waits, and is refused when "
+     "its time is over.",
      PingView::kMembers, RunPing, kPing},
 };
 

@@ -62,7 +62,7 @@ struct ManagementOptions {
   X(too_long, "management_too_long_total", "Management connections ended: a line too long")      \
   X(too_late, "management_too_late_total", "Management connections ended: half a line")          \
   X(not_reading, "management_not_reading_total", "Management connections ended: answers unread") \
-  X(throttled, "management_throttled_total", "Times that a connection had to wait for its rate")
+  X(throttled, "management_throttled_total", "Waits of connections for their rate")
 
 struct ManagementCounters {
 #define SUEDE_MANAGEMENT_COUNTER_FIELD(id, name, sentence) uint64_t id = 0;

@@ -33,26 +33,25 @@ enum class Severity : uint8_t {
   X(TxFrames, "tx_frames_total", Info, "Frames that the port took")                                \
   X(TxFrameBytes, "tx_frame_bytes_total", Info, "Bytes of those frames, without FCS")              \
   X(TxPortFull, "tx_port_full_total", Info, "Bursts of which the port took only a part")           \
-  X(TxNoFrame, "tx_no_frame_total", Error, "Turns in which no frame was free to pack into")        \
+  X(TxNoFrame, "tx_no_frame_total", Error, "Poll iterations without a free frame to pack into")    \
   X(TxWaitsPacked, "tx_waits_packed_total", Info,                                                  \
-    "Turns in which a client queue waited: it has its share of packed PDUs")                       \
+    "Waits of client queues that have their share of packed PDUs")                                 \
   X(TxWaitsShare, "tx_waits_share_total", Info,                                                    \
-    "Times that a queue waited: its destination has its share of PDUs in flight")                  \
+    "Waits of queues whose destination has its share of PDUs in flight")                           \
   X(TxErrorMark, "tx_drop_error_mark_total", Drop, "Commands discarded for their error mark")      \
   X(TxMalformed, "tx_drop_malformed_total", Error, "Records discarded that are not a command")     \
   X(TxUnknownXpu, "tx_drop_unknown_xpu_total", Error, "Commands for an XPU that is no peer")       \
   X(TxNoCredit, "tx_drop_no_credit_total", Error, "Commands sent without credit")                  \
   X(TxUnreachable, "tx_drop_unreachable_total", Drop,                                              \
     "Commands given up: destination unreachable, never sent or never delivered")                   \
-  X(TxInDoubt, "tx_drop_in_doubt_total", Drop,                                                     \
-    "Commands given up: sent, and nobody knows whether they arrived")                              \
+  X(TxInDoubt, "tx_drop_in_doubt_total", Drop, "Commands given up: sent, arrival unknown")         \
   X(TxPeerReset, "tx_drop_peer_reset_total", Drop, "Commands given up: the peer restarted")        \
   X(TxReset, "tx_drop_reset_total", Drop, "Commands discarded by a client's reset")                \
   X(Completions, "completions_total", Info, "Completions reported to clients")                     \
   X(CompletionsLost, "completions_lost_total", Error,                                              \
     "Completions for which a client had no room")                                                  \
   X(RtoFired, "rto_total", Info, "Retransmission timeouts")                                        \
-  X(GoBacks, "go_back_total", Info, "Times that a connection went back to retransmit")             \
+  X(GoBacks, "go_back_total", Info, "Go-backs of connections")                                     \
   X(Unreachable, "peer_unreachable_total", Error, "Times that a peer was found unreachable")       \
   X(PeerResets, "peer_reset_total", Error, "Restarts of peers that were noticed")                  \
   X(Pauses, "not_ready_received_total", Info, "Pauses because a receiver had no room")             \
@@ -70,14 +69,14 @@ enum class Severity : uint8_t {
     "Acknowledgements on PDUs whose own PSN cannot be the peer's")                                 \
   X(RxNotSue, "rx_drop_not_sue_total", Drop, "Frames that match no rule of SUE")                   \
   X(RxTruncated, "rx_drop_truncated_total", Drop, "Frames whose lengths run past their end")       \
-  X(RxIpHeader, "rx_drop_ip_header_total", Drop, "Frames with an IP header that cannot be")        \
+  X(RxIpHeader, "rx_drop_ip_header_total", Drop, "Frames with an impossible IP header")            \
   X(RxIpChecksum, "rx_drop_ip_checksum_total", Drop, "Frames with a wrong IP header checksum")     \
   X(RxUdpChecksum, "rx_drop_udp_checksum_total", Drop, "Frames with a wrong UDP checksum")         \
   X(RxShimVersion, "rx_drop_shim_version_total", Drop,                                             \
     "Frames with an AFH shim of another version")                                                  \
   X(RxNextHeader, "rx_drop_next_header_total", Drop, "Frames whose AFH shim announces no SUE")     \
   X(RxHopLimit, "rx_drop_hop_limit_total", Drop, "Frames that arrived with a hop limit of 0")      \
-  X(RxMulticast, "rx_drop_multicast_total", Drop, "Frames to a group, to which SUE sends nothing") \
+  X(RxMulticast, "rx_drop_multicast_total", Drop, "Frames to a group")                             \
   X(RxUnknownDestination, "rx_drop_destination_total", Drop, "Frames for none of our instances")   \
   X(RxRcrc, "rx_drop_rcrc_total", Drop, "PDUs with a wrong R-CRC")                                 \
   X(RxVersion, "rx_drop_version_total", Drop, "PDUs of a reserved version")                        \
@@ -90,28 +89,26 @@ enum class Severity : uint8_t {
   X(RxNotReady, "rx_drop_not_ready_total", Drop, "PDUs refused: no room in the VC's receive ring") \
   X(RxControlUnknown, "rx_control_unknown_total", Drop, "Control PDUs of an unknown type")         \
   X(RxControlMalformed, "rx_drop_control_malformed_total", Drop, "Control PDUs that do not parse") \
-  X(HelloMismatch, "hello_mismatch_total", Error, "HELLOs of a peer that does not agree with us")  \
+  X(HelloMismatch, "hello_mismatch_total", Error, "HELLOs of peers with other settings")           \
   X(RxHelloUnverified, "rx_hello_unverified_total", Info,                                          \
-    "HELLOs with an identity that is not the peer's as known, and no proof that it is")            \
-  X(RxAssociation, "rx_drop_association_total", Drop,                                              \
-    "Control PDUs that do not name the association with their sender")                             \
+    "HELLOs with another identity than the peer's known one, without proof")                       \
+  X(RxAssociation, "rx_drop_association_total", Drop, "Control PDUs of another association")       \
   X(Desynchronized, "desynchronized_total", Error,                                                 \
-    "Associations begun anew because sequence numbers were out of step")                           \
-  X(PlaneDeaths, "plane_deaths_total", Error, "Times that a plane to a peer was found dead")       \
+    "Associations begun anew: sequence numbers were out of step")                                  \
+  X(PlaneDeaths, "plane_deaths_total", Error, "Planes to peers found dead")                        \
   X(TxHeldUp, "tx_held_up_total", Error,                                                           \
-    "Times that the device of a port let nothing leave while answers were awaited")                \
-  X(RxHeldUp, "rx_held_up_total", Info, "PLANEs in which a peer reported its device held up")      \
-  X(PlaneReturns, "plane_ups_total", Info, "Times that a plane to a peer came up")                 \
+    "Times that a port's device sent nothing while answers were awaited")                          \
+  X(RxHeldUp, "rx_held_up_total", Info, "PLANEs that report the peer's device held up")            \
+  X(PlaneReturns, "plane_ups_total", Info, "Planes to peers that came up")                         \
   X(TxMoved, "tx_moved_pdus_total", Info, "Sequenced PDUs that left a dead plane for another")     \
   X(TxFences, "tx_fences_total", Info, "FENCEs sent")                                              \
   X(RxFences, "rx_fences_total", Info, "FENCEs answered")                                          \
   X(RxBeforeHello, "rx_drop_before_hello_total", Drop,                                             \
-    "Sequenced PDUs of a peer with which there is no association yet")                             \
+    "Sequenced PDUs before the association with their sender")                                     \
   X(RxFenced, "rx_drop_fenced_total", Drop, "Sequenced PDUs of a generation that has ended")       \
   X(RxPlaneStale, "rx_plane_stale_total", Info, "PLANEs, FENCEs and FENCEDs that were stragglers") \
-  X(BusyCycles, "busy_cycles_total", Info, "Cycles that an lcore spent in turns that found work")  \
-  X(IdleCycles, "idle_cycles_total", Info,                                                         \
-    "Cycles that an lcore spent in other turns, and waiting")                                      \
+  X(BusyCycles, "busy_cycles_total", Info, "Cycles in poll iterations with work")                  \
+  X(IdleCycles, "idle_cycles_total", Info, "Cycles in other poll iterations, and waiting")         \
   X(MgmtTxPackets, "mgmt_tx_packets_total", Info, "Management packets merged into a port's burst") \
   X(MgmtTxRate, "mgmt_tx_drop_rate_total", Drop, "Management packets to send: over the rate")      \
   X(MgmtTxRingFull, "mgmt_tx_drop_ring_full_total", Drop, "Management packets to send: no room")   \
@@ -125,105 +122,94 @@ enum class Severity : uint8_t {
   X(MgmtRxCopiesLost, "mgmt_rx_copies_lost_total", Drop,                                           \
     "Copies of non-SUE frames that a receiver did not take")                                       \
   X(NeighboursLearnt, "neighbours_learnt_total", Info, "MAC addresses of peers learnt or changed") \
-  X(TxWaitsMac, "tx_waits_mac_total", Info,                                                        \
-    "Times that a queue waited for its peer's MAC address")                                        \
+  X(TxWaitsMac, "tx_waits_mac_total", Info, "Waits of queues for the peer's MAC address")          \
   X(TxNoMac, "tx_drop_no_mac_total", Drop, "ACKs and control PDUs unsent: no MAC address yet")     \
   X(RxAdminDown, "rx_drop_admin_down_total", Drop, "Frames for a port or plane that is set down")  \
   X(EventsLost, "lcore_events_lost_total", Error, "Events that an lcore had no room to report")    \
   X(RxHandedOver, "rx_handed_over_total", Info,                                                    \
-    "Frames received for an instance of another lcore, and handed to it")                          \
+    "Frames for an instance of another lcore, forwarded to it")                                    \
   X(RxHandoverFull, "rx_drop_handover_full_total", Drop,                                           \
     "Frames for an instance of another lcore, which did not take them in time")                    \
-  X(TxWaitsCredit, "tx_waits_credit_total", Info,                                                  \
-    "Times that a queue waited for receive credit of its peer")                                    \
+  X(TxWaitsCredit, "tx_waits_credit_total", Info, "Waits of queues for the peer's receive credit") \
   X(TxCreditAsks, "tx_credit_asks_total", Info, "CREDITs sent that ask for receive credit")        \
   X(TxCreditGrants, "tx_credit_grants_total", Info, "CREDITs sent that grant receive credit")      \
   X(TxCreditReclaims, "tx_credit_reclaims_total", Info,                                            \
-    "Times that a peer was asked to give back receive credit that it did not use")                 \
+    "Requests to peers to give back unused receive credit")                                        \
   X(RxCreditGrants, "rx_credit_grants_total", Info, "CREDITs received that grant receive credit")  \
   X(TxTooManyLines, "tx_too_many_lines_total", Error,                                              \
     "Commands given up as unreachable: no receive ring of the peer holds their lines")             \
   X(RxPfc, "rx_pfc_total", Info, "PFC frames received and obeyed in software")                     \
   X(RxPfcMalformed, "rx_drop_pfc_malformed_total", Drop,                                           \
-    "Frames that say that they are PFC, and are too short or go elsewhere")                        \
+    "PFC frames that are too short, or go elsewhere")                                              \
   X(TxPfc, "tx_pfc_total", Info, "PFC frames sent by the endpoint itself")                         \
   X(PfcStorms, "rx_pfc_storms_total", Error,                                                       \
-    "Times that PDUs waited longer for the end of a pause (PFC) than pfc.storm_us")                \
+    "Pauses (PFC) for which PDUs waited longer than pfc.storm_us")                                 \
   X(PfcUndrained, "tx_pfc_storms_total", Error,                                                    \
-    "Times that a VC did not drain for pfc.storm_us, and the neighbour was paused no longer for "  \
-    "it")                                                                                          \
+    "Pauses of the neighbour that the watchdog ended: a VC did not drain for pfc.storm_us")        \
   X(TxWaitsCongestion, "tx_waits_congestion_total", Info,                                          \
-    "Times that a queue waited: congestion control let nothing leave on a plane")                  \
+    "Waits of queues for congestion control")                                                      \
   X(TxCongestionRequests, "tx_congestion_requests_total", Info,                                    \
-    "CONGESTIONs sent that ask for sending credit (RCCC)")                                         \
+    "CONGESTIONs sent that request credit (RCCC)")                                                 \
   X(RxCongestionGrants, "rx_congestion_grants_total", Info,                                        \
-    "CONGESTIONs received that grant sending credit")                                              \
+    "CONGESTIONs received that grant credit")                                                      \
   X(RxCongestionRequests, "rx_congestion_requests_total", Info,                                    \
-    "CONGESTIONs received that ask for sending credit")                                            \
-  X(TxCongestionGrants, "tx_congestion_grants_total", Info,                                        \
-    "CONGESTIONs sent that grant sending credit")                                                  \
+    "CONGESTIONs received that request credit")                                                    \
+  X(TxCongestionGrants, "tx_congestion_grants_total", Info, "CONGESTIONs sent that grant credit")  \
   X(TxCongestionEchoes, "tx_congestion_echoes_total", Info,                                        \
     "CONGESTIONs sent that echo ECN marks and trimmed PDUs")                                       \
   X(RxCongestionEchoes, "rx_congestion_echoes_total", Info,                                        \
     "CONGESTIONs received that echo ECN marks and trimmed PDUs")                                   \
   X(RxMarked, "rx_ecn_marked_total", Info, "Sequenced PDUs received with an ECN mark (CE)")        \
-  X(RxTrimmed, "rx_drop_trimmed_total", Drop, "PDUs that a switch had cut to their headers")       \
+  X(RxTrimmed, "rx_drop_trimmed_total", Drop, "PDUs trimmed by a switch")                          \
   X(RxTrimmedUnknown, "rx_drop_trimmed_unknown_total", Drop,                                       \
-    "Frames cut to their headers that are for no connection here")                                 \
-  X(RxSession, "rx_drop_session_total", Drop,                                                      \
-    "PDUs whose session number was not agreed with their sender")                                  \
+    "Trimmed frames for no connection here")                                                       \
+  X(RxSession, "rx_drop_session_total", Drop, "PDUs with a session number that was not agreed")    \
   X(RxSessions, "rx_sessions_total", Info, "SESSIONs answered: a peer's session has a new number") \
   X(RxSessionStale, "rx_session_stale_total", Info,                                                \
     "SESSIONs that were stragglers, or fit no session")                                            \
   X(TxSessions, "tx_sessions_total", Info, "SESSIONs sent that ask for a number")                  \
-  X(SessionMoves, "session_moves_total", Info,                                                     \
-    "Times that a session was opened, or has taken another number")                                \
+  X(SessionMoves, "session_moves_total", Info, "Sessions opened, or moved to another number")      \
   X(SessionStalls, "session_stalls_total", Error,                                                  \
-    "Times that timeouts in a row made a session look for another path")                           \
-  X(FlowMoves, "flow_moves_total", Info,                                                           \
-    "Strict: flows under way that went to a plane with more bandwidth left, or left one")          \
-  X(FlowRebinds, "flow_rebinds_total", Info,                                                       \
-    "Strict: flows that took another plane as they began anew")                                    \
-  X(MemoryExecuted, "memory_requests_total", Info, "Memory requests that the lcore has executed")  \
+    "Sessions that sought another path after timeouts in a row")                                   \
+  X(FlowMoves, "flow_moves_total", Info, "Strict: flows that changed their plane while under way") \
+  X(FlowRebinds, "flow_rebinds_total", Info, "Strict: flows that began anew on another plane")     \
+  X(MemoryExecuted, "memory_requests_total", Info, "Memory requests executed by the lcore")        \
   X(MemoryWrittenBytes, "memory_written_bytes_total", Info, "Octets that these wrote by puts")     \
   X(MemoryReadBytes, "memory_read_bytes_total", Info, "Octets that these read by gets")            \
   X(MemoryRefused, "memory_refused_total", Drop,                                                   \
-    "Memory requests that the lcore has refused: window, key, partition, rights or bounds")        \
+    "Memory requests refused by the lcore: window, key, partition, rights or bounds")              \
   X(MemoryDropped, "memory_dropped_total", Drop,                                                   \
-    "Memory requests not executed: their responses would have had no place")                       \
+    "Memory requests not executed: no place for their responses")                                  \
   X(MemoryForeign, "memory_foreign_total", Drop,                                                   \
-    "Commands that came to a target on the lcore and were no memory requests")                     \
+    "Other commands that came to a target on the lcore")                                           \
   X(MemoryWaited, "memory_waited_total", Info, "Responses of the lcore that waited for credit")    \
   X(MemoryPassedOn, "memory_passed_on_total", Info,                                                \
     "Memory requests for windows that the client serves, passed on to it")                         \
   X(TxSealed, "tx_sealed_total", Info, "PDUs sealed, each time that they are sent")                \
   X(RxSealed, "rx_sealed_total", Info, "Sealed PDUs that were opened")                             \
-  X(TxSealKey, "tx_drop_seal_key_total", Drop, "PDUs not sent: there is no key to seal them with") \
-  X(RxUnsealed, "rx_drop_unsealed_total", Error,                                                   \
-    "Plain PDUs of peers from which sealed ones alone are accepted")                               \
+  X(TxSealKey, "tx_drop_seal_key_total", Drop, "PDUs not sent: no key to seal them with")          \
+  X(RxUnsealed, "rx_drop_unsealed_total", Error, "Plain PDUs of peers that have to seal")          \
   X(RxSealMalformed, "rx_drop_seal_malformed_total", Drop,                                         \
     "Sealed PDUs that are too short, or whose shim is malformed")                                  \
   X(RxSealKey, "rx_drop_seal_key_total", Drop,                                                     \
-    "Sealed PDUs of a secret, epoch or association that is not ours")                              \
+    "Sealed PDUs of another secret, epoch or association")                                         \
   X(RxSealBudget, "rx_drop_seal_budget_total", Drop,                                               \
-    "Sealed PDUs for which a key would have had to be derived, beyond the bound of such keys")     \
+    "Sealed PDUs that need a key beyond the bound of derivations")                                 \
   X(RxSealTag, "rx_drop_seal_tag_total", Drop, "Sealed PDUs that are not authentic")               \
   X(RxSealReplay, "rx_drop_seal_replay_total", Drop,                                               \
-    "Sealed PDUs whose packet number was seen before, or is too old to know")                      \
+    "Sealed PDUs whose packet number was seen before, or is too old")                              \
   X(SealRotations, "seal_rotations_total", Info, "Epochs begun for sending")                       \
   X(SealEpochs, "seal_epochs_received_total", Info, "Epochs that peers have begun")                \
   X(SessionFences, "session_fences_total", Error,                                                  \
-    "Times that PDUs of a session on which nothing got through moved to other sessions")           \
-  X(PlaneRates, "plane_rates_total", Info,                                                         \
-    "Windows in which a plane to a peer let no more through, so that its bandwidth was measured")  \
+    "Sessions without progress whose PDUs moved to other sessions")                                \
+  X(PlaneRates, "plane_rates_total", Info, "Measurements of a plane's bandwidth to a peer")        \
   X(PlaneRateChanges, "plane_rate_changes_total", Info,                                            \
-    "Changes of the part of its weight that a plane was measured to carry to a peer")              \
+    "Changes of the measured part of a plane's weight to a peer")                                  \
   X(PlaneSweeps, "plane_sweeps_total", Info,                                                       \
-    "Times that all peers were asked on planes that had failed to one of them")                    \
-  X(RxPlaneReports, "rx_plane_reports_total", Info,                                                \
-    "PLANEs in which a peer reported planes that had failed")                                      \
+    "Times that all peers were asked on planes that failed to one")                                \
+  X(RxPlaneReports, "rx_plane_reports_total", Info, "PLANEs that report failed planes")            \
   X(RxSealPlane, "rx_drop_seal_plane_total", Drop,                                                 \
-    "Sealed PDUs that came on another plane than the one that they were sent on")
+    "Sealed PDUs that came on another plane than their own")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,

@@ -13,25 +13,25 @@
 namespace suede {
 
 // id, name (Prometheus: suede_NAME), sentence.
-#define SUEDE_GAUGES(X)                                                                           \
-  X(InflightPdus, "inflight_pdus", "Sequenced PDUs sent and not acknowledged")                    \
-  X(InflightBytes, "inflight_bytes", "Bytes of commands in those PDUs")                           \
-  X(QueuedPdus, "queued_pdus", "PDUs packed or being packed that were not sent yet")              \
-  X(CreditLines, "credit_lines", "Ring lines of commands whose credit clients have not got back") \
-  X(UnclaimedPdus, "unclaimed_pdus", "PDUs accepted that wait for a client to claim their VC")    \
-  X(ConnectionsNew, "connections_new", "Connections on which nothing was ever exchanged")         \
-  X(ConnectionsOpen, "connections_open", "Connections that can send")                             \
-  X(ConnectionsPaused, "connections_paused", "Connections whose far side is not ready")           \
-  X(ConnectionsRetransmitting, "connections_retransmitting", "Connections that go back")          \
-  X(ConnectionsFrozen, "connections_frozen",                                                      \
-    "Connections of a plane that died with PDUs in doubt")                                        \
-  X(ConnectionsLost, "connections_lost", "Connections whose far side is unreachable")             \
-  X(PromisedLines, "promised_lines", "Lines of receive rings that peers may still use")           \
-  X(CongestionSenders, "congestion_senders", "Peers that want more sending credit (RCCC)")        \
-  X(CongestionGranted, "congestion_granted_octets",                                               \
-    "Octets that peers were granted (RCCC) and that have not arrived")                            \
-  X(CongestionWindow, "congestion_window_octets",                                                 \
-    "Windows of congestion control, or credit that is left (RCCC), of all peers and planes")
+#define SUEDE_GAUGES(X)                                                                        \
+  X(InflightPdus, "inflight_pdus", "Sequenced PDUs sent and not acknowledged")                 \
+  X(InflightBytes, "inflight_bytes", "Bytes of commands in those PDUs")                        \
+  X(QueuedPdus, "queued_pdus", "PDUs packed or being packed that were not sent yet")           \
+  X(CreditLines, "credit_lines", "Ring lines of commands whose credit was not returned")       \
+  X(UnclaimedPdus, "unclaimed_pdus", "PDUs accepted that wait for a client to claim their VC") \
+  X(ConnectionsNew, "connections_new", "Connections on which nothing was ever exchanged")      \
+  X(ConnectionsOpen, "connections_open", "Connections that can send")                          \
+  X(ConnectionsPaused, "connections_paused", "Connections whose far side is not ready")        \
+  X(ConnectionsRetransmitting, "connections_retransmitting", "Connections that go back")       \
+  X(ConnectionsFrozen, "connections_frozen",                                                   \
+    "Connections of a plane that died with PDUs in doubt")                                     \
+  X(ConnectionsLost, "connections_lost", "Connections whose far side is unreachable")          \
+  X(PromisedLines, "promised_lines", "Lines of receive rings that peers may still use")        \
+  X(CongestionSenders, "congestion_senders", "Peers that want more sending credit (RCCC)")     \
+  X(CongestionGranted, "congestion_granted_octets",                                            \
+    "Octets that peers were granted (RCCC) and that have not arrived")                         \
+  X(CongestionWindow, "congestion_window_octets",                                              \
+    "Congestion windows, or remaining credit (RCCC), of all peers and planes")
 
 enum class Gauge : uint8_t {
 #define SUEDE_GAUGE_ID(id, name, sentence) k##id,

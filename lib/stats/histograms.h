@@ -19,16 +19,15 @@ enum class HistogramUnit : uint8_t { kNanoseconds, kCount };
 
 // id, name (Prometheus: suede_NAME), unit, first and last exported bound (as powers of two of the
 // recorded unit), sentence.
-#define SUEDE_HISTOGRAMS(X)                                                                        \
-  X(Rtt, "rtt_seconds", Nanoseconds, 10, 30,                                                       \
-    "Round trips that the transport measured, from sending a PDU to its acknowledgement")          \
-  X(CommandLatency, "command_latency_seconds", Nanoseconds, 10, 33,                                \
-    "From taking a command out of its client's ring to its acknowledgement; commands of a PDU "    \
-    "count as the oldest of them")                                                                 \
-  X(PduCommands, "pdu_commands", Count, 0, 12, "Commands in each PDU that was sent")               \
-  X(GoBackPdus, "go_back_pdus", Count, 0, 14,                                                      \
-    "PDUs that were sent again from a go-back to recovery")                                        \
-  X(GoBackTime, "go_back_seconds", Nanoseconds, 14, 33,                                            \
+#define SUEDE_HISTOGRAMS(X)                                                                 \
+  X(Rtt, "rtt_seconds", Nanoseconds, 10, 30,                                                \
+    "Round trips from sending a PDU to its acknowledgement")                                \
+  X(CommandLatency, "command_latency_seconds", Nanoseconds, 10, 33,                         \
+    "From taking a command out of its client's ring to its acknowledgement; by the oldest " \
+    "command of a PDU")                                                                     \
+  X(PduCommands, "pdu_commands", Count, 0, 12, "Commands in each PDU that was sent")        \
+  X(GoBackPdus, "go_back_pdus", Count, 0, 14, "PDUs sent again from a go-back to recovery") \
+  X(GoBackTime, "go_back_seconds", Nanoseconds, 14, 33,                                     \
     "From a go-back until all that was in flight then is acknowledged")
 
 enum class HistogramId : uint8_t {

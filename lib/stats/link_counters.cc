@@ -18,12 +18,10 @@ constexpr LinkGaugeRow kGaugeRows[] = {
 constexpr LinkCreditRow kCreditRows[] = {
     {"cbfc_limit_credits", "Credits of a link VC that the neighbour grants; 0: none are needed",
      &LinkCreditCells::limit},
-    {"cbfc_free_credits", "Credits of a link VC that the neighbour grants and are free",
-     &LinkCreditCells::free},
+    {"cbfc_free_credits", "Free credits of a link VC", &LinkCreditCells::free},
     {"cbfc_granted_credits", "Credits of a link VC that the port grants",
      &LinkCreditCells::granted},
-    {"cbfc_held_credits", "Credits of frames that came and have not left the buffer",
-     &LinkCreditCells::held},
+    {"cbfc_held_credits", "Credits of frames in the receive buffer", &LinkCreditCells::held},
 };
 
 }  // namespace

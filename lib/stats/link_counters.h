@@ -23,21 +23,20 @@ namespace suede {
   X(RxUnknown, "link_rx_unknown_total", Error, "Link frames of a kind that is not spoken here")  \
   X(Sessions, "link_sessions_total", Info, "Sessions that began with the neighbour")             \
   X(Failures, "link_failures_total", Error,                                                      \
-    "Times that the link was given up: the replay count was used up, or a frame was too old")    \
-  X(Silences, "link_silences_total", Error,                                                      \
-    "Sessions that ended because the neighbour was silent")                                      \
-  X(LlrTxFrames, "llr_tx_frames_total", Info, "Frames sent with a number for the first time")    \
+    "Times that the link was given up: replay count used up, or a frame too old")                \
+  X(Silences, "link_silences_total", Error, "Sessions ended by a silent neighbour")              \
+  X(LlrTxFrames, "llr_tx_frames_total", Info, "Numbered frames sent for the first time")         \
   X(LlrTxReplayed, "llr_tx_replayed_total", Info, "Numbered frames sent again")                  \
   X(LlrTxHeld, "llr_tx_held_total", Info,                                                        \
-    "Frames that the transport repeated while the link held them: not sent twice")               \
+    "Frames that the transport repeated while the link held them")                               \
   X(LlrTxPlain, "llr_tx_plain_total", Info,                                                      \
     "Frames sent without a number in a session that numbers")                                    \
   X(LlrTxStale, "llr_tx_drop_stale_total", Drop,                                                 \
     "Frames not sent: a device still reads them with an old shim, and the pool is empty")        \
   X(LlrTxFull, "llr_tx_full_total", Info, "Bursts of which the window took only a part")         \
   X(LlrGivenUp, "llr_tx_given_up_total", Drop, "Held frames given up at the end of a session")   \
-  X(LlrReplays, "llr_replays_total", Info, "Times that the held frames were sent again")         \
-  X(LlrTimeouts, "llr_timeouts_total", Info, "Times that the replay timer fired")                \
+  X(LlrReplays, "llr_replays_total", Info, "Replays of the held frames")                         \
+  X(LlrTimeouts, "llr_timeouts_total", Info, "Expiries of the replay timer")                     \
   X(LlrAged, "llr_aged_total", Error, "Times that the oldest held frame was too old")            \
   X(LlrTxAcks, "llr_tx_acks_total", Info, "ACK frames sent")                                     \
   X(LlrTxNacks, "llr_tx_nacks_total", Info, "NACK frames sent")                                  \
@@ -59,19 +58,19 @@ namespace suede {
   X(CreditRxFreed, "cbfc_rx_cf_updates_total", Info, "CF_Updates that were taken")               \
   X(CreditRxConsumed, "cbfc_rx_cc_updates_total", Info, "CC_Updates that were taken")            \
   X(CreditStale, "cbfc_rx_stale_total", Info,                                                    \
-    "Updates of another session, or that were not after the last one")                           \
+    "Updates of another session, or not after the last one")                                     \
   X(CreditImpossible, "cbfc_rx_impossible_total", Error,                                         \
-    "Counters in updates that cannot be, and changed nothing")                                   \
+    "Impossible counters in updates, ignored")                                                   \
   X(CreditRepaired, "cbfc_repaired_credits_total", Info,                                         \
-    "Credits of frames that were lost or came twice, repaired by CC_Updates")                    \
+    "Credits of lost or duplicate frames, repaired by CC_Updates")                               \
   X(CreditExceeded, "cbfc_rx_exceeded_total", Error,                                             \
     "Frames that the neighbour sent beyond its credit")                                          \
   X(CreditRefused, "cbfc_refused_total", Error,                                                  \
-    "Offers of credit that are invalid, or too little for the largest frame")                    \
+    "Invalid offers of credit, or too little for the largest frame")                             \
   X(CreditWaits, "cbfc_tx_waits_total", Info,                                                    \
     "Frames that waited for credit behind the scheduler")                                        \
   X(CreditStorms, "cbfc_storms_total", Error,                                                    \
-    "Times that frames waited for longer than pfc.storm_us for credit of the neighbour")
+    "Times that frames waited longer than pfc.storm_us for credit")
 
 // id, name, sentence.
 #define SUEDE_LINK_GAUGES(X)                                               \

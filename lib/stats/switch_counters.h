@@ -21,8 +21,7 @@ namespace suede {
   X(RxDown, "rx_drop_down_total", Drop, "Frames received while the port was set down")         \
   X(RxRunt, "rx_drop_runt_total", Drop, "Frames that end before their headers do")             \
   X(RxForeign, "rx_drop_foreign_total", Drop, "Frames that the switch has no way to forward")  \
-  X(RxLinkLocal, "rx_drop_link_local_total", Drop,                                             \
-    "Frames to a group address of this link alone, which the switch does not speak")           \
+  X(RxLinkLocal, "rx_drop_link_local_total", Drop, "Frames to a link-local group address")     \
   X(RxVlan, "rx_drop_vlan_total", Drop, "Frames of a VLAN that the port is not in")            \
   X(RxHopLimit, "rx_drop_hop_limit_total", Drop, "Frames whose hop limit was used up")         \
   X(RxUnknown, "rx_drop_unknown_destination_total", Drop,                                      \
@@ -34,9 +33,9 @@ namespace suede {
   X(RxNoPort, "rx_drop_no_port_total", Drop, "Flooded frames with no other port to leave by")  \
   X(RxNoCopy, "rx_drop_no_copy_total", Error, "Copies of flooded frames without a free frame") \
   X(RxLearnt, "rx_learnt_total", Info, "Source addresses learnt")                              \
-  X(RxMoved, "rx_moved_total", Info, "Source addresses that had been behind another port")     \
+  X(RxMoved, "rx_moved_total", Info, "Source addresses that moved from another port")          \
   X(RxNotLearnt, "rx_not_learnt_total", Error,                                                 \
-    "Frames whose source was not learnt for lack of room, of the port or of the table")        \
+    "Frames whose source was not learnt: port or table full")                                  \
   X(RxPfc, "rx_pfc_total", Info, "PFC frames received")                                        \
   X(TxPfc, "tx_pfc_total", Info, "PFC frames sent")                                            \
   X(TxPfcNoFrame, "tx_pfc_no_frame_total", Error, "PFC frames delayed for lack of a frame")    \
@@ -53,8 +52,7 @@ namespace suede {
   X(ImpairFlipped, "impair_flipped_total", Info, "Frames delivered with a bit flipped")        \
   X(ImpairDuplicated, "impair_duplicated_total", Info, "Frames delivered twice")               \
   X(ImpairReordered, "impair_reordered_total", Info, "Frames held back behind later ones")     \
-  X(ImpairFull, "impair_full_total", Error,                                                    \
-    "Frames lost because as many as possible are on the cable")
+  X(ImpairFull, "impair_full_total", Error, "Frames lost: the cable is full")
 
 #define SUEDE_SWITCH_CLASS_COUNTERS(X)                                                       \
   X(Frames, "class_frames_total", Info, "Frames of the class sent")                          \
