@@ -35,21 +35,21 @@ def _bound(name, meaning, unit=""):
     return Key(name, "bound", meaning, unit=unit)
 
 
-IMPAIR = (
-    Key("rate_gbps", "number", "Rate of the cable; 0: no limit.", unit="Gbit/s", high=3200),
-    Key("delay_us", "number", "Delay of each frame.", unit="µs", high=10000000),
-    Key("jitter_us", "number", "Maximum of an additional random delay; frames stay in order.", unit="µs", high=10000000),
-    Key("loss", "number", "Share of frames that are lost.", high=1),
-    Key("burst_begins", "number", "Chance with each frame that a burst of losses begins (Gilbert-Elliott).", high=1),
-    Key("burst_ends", "number", "Chance with each frame that it ends.", high=1),
-    Key("burst_loss", "number", "Share that is lost in it.", high=1),
-    Key("reorder", "number", "Share of frames that are held back behind later ones.", high=1),
-    Key("reorder_delay_us", "number", "Maximum time for which they are held back.", unit="µs", low=1, high=10000000),
-    Key("duplicate", "number", "Share of frames that come twice.", high=1),
-    Key("bad_fcs", "number", "Share that is dropped as by a bad FCS.", high=1),
-    Key("flip", "number", "Share that has a bit flipped, which only the R-CRC finds.", high=1),
-    Key("longest_bytes", "int", "Longer frames are lost; 0: no limit.", unit="bytes", high=65535),
-    Key("hole_classes", "numbers", "Classes that disappear.", high=7),
+IMPAIR = (  # the meanings are those of a switch: docs/switch.md, `ports[].impair_in`
+    Key("rate_gbps", "number", "", unit="Gbit/s", high=3200),
+    Key("delay_us", "number", "", unit="µs", high=10000000),
+    Key("jitter_us", "number", "", unit="µs", high=10000000),
+    Key("loss", "number", "", high=1),
+    Key("burst_begins", "number", "", high=1),
+    Key("burst_ends", "number", "", high=1),
+    Key("burst_loss", "number", "", high=1),
+    Key("reorder", "number", "", high=1),
+    Key("reorder_delay_us", "number", "", unit="µs", low=1, high=10000000),
+    Key("duplicate", "number", "", high=1),
+    Key("bad_fcs", "number", "", high=1),
+    Key("flip", "number", "", high=1),
+    Key("longest_bytes", "int", "", unit="bytes", high=65535),
+    Key("hole_classes", "numbers", "", high=7),
     Key("hole_xpus", "ids", "XPUs; frames to these disappear."),
 )
 
@@ -62,7 +62,7 @@ LOAD = (
     Key("ranks", "ids", "XPUs of the ranks, in their order. Only with mode workload.", shown="all"),
     Key("source", "int", "XPU that sends. Only with modes bandwidth and latency.", high=1023),
     Key("destinations", "ids", "XPUs that it sends to. Only with modes bandwidth and latency."),
-    Key("start_s", "number", "When it begins, after the begin of the run.", 0, unit="s", high=86400),
+    Key("start_s", "number", "Its begin, after that of the run.", 0, unit="s", high=86400),
     Key("bytes", "int", "Bytes of a transfer, vector, token, message or request.", 65536, unit="bytes", low=1,
         high=1 << 40, flag="bytes"),
     Key("size", "int", "Bytes of data of a command.", unit="bytes", high=256, flag="size",
@@ -102,7 +102,7 @@ LOAD = (
 )
 
 FAULT = (
-    Key("at_s", "number", "When it begins, after the begin of the run.", REQUIRED, unit="s", high=86400),
+    Key("at_s", "number", "Its begin, after that of the run.", REQUIRED, unit="s", high=86400),
     Key("for_s", "number", "How long it lasts.", unit="s", low=0.001, high=86400, shown="to the end"),
     Key("every_s", "number", "Time from one begin to the next.", unit="s", low=0.01, high=86400,
         shown="once"),
@@ -114,7 +114,7 @@ FAULT = (
     Key("load", "text", "Where: the receivers' processes of a load in mode bandwidth, else all of its processes."),
     Key("direction", "choice", "Direction of impair and down: in is towards the switch, out from it.", "both",
         choices=("in", "out", "both")),
-    Key("impair", "map", "Fault: impairments of the link (switch.md).", keys=IMPAIR),
+    Key("impair", "map", "Fault: impairments of the link, as ports[].impair_in of a switch (switch.md).", keys=IMPAIR),
     Key("down", "switch", "Fault: no frame passes.", False),
     Key("admin_down", "switch", "Fault: the switch's port is set down, as by an operator.", False),
     Key("process", "choice", "Fault: the process is stopped (SIGSTOP), or killed and started again at the end.",
