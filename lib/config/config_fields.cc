@@ -248,7 +248,7 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
                                 "characters.",
                                 {.shown_default = "/run/suede/NAME/xpu.sock"}),
     Key<&ClientsConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
-                                     "Permissions of the socket, which are its access control."),
+                                     "Permissions of the socket: its access control."),
     Key<&ClientsConfig::max_clients>("max_clients", "", Between(1, 1000),
                                      "Max client processes at a time.", kAtOnce),
     Key<&ClientsConfig::max_queues>("max_queues", "", Between(1, 16), "Max queues of a client."),
@@ -296,7 +296,7 @@ constexpr ConfigField<ManagementConfig> kManagement[] = {
                                    "Unix socket where suedectl connects; at most 107 characters.",
                                    {.shown_default = "/run/suede/NAME/management.sock"}),
     Key<&ManagementConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
-                                        "Permissions of the socket, which are its access control."),
+                                        "Permissions of the socket: its access control."),
     Key<&ManagementConfig::max_clients>("max_clients", "", Between(1, 1000),
                                         "Max connections to the socket at a time.", kAtOnce),
     Key<&ManagementConfig::packet_burst>(

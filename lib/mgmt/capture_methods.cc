@@ -12,8 +12,8 @@ constexpr Param kCapturedPort = Param::Text("port", "Name of the port.", 32).Req
 constexpr Param kStart[] = {
     kCapturedPort,
     Param::Integer("snap_bytes", "Bytes of a frame that are kept.", 64, 9728, "9728"),
-    Param::Integer("frames", "Frames that wait to be written, at most; more are counted and lost.",
-                   128, 65536, "2048"),
+    Param::Integer("frames", "Max frames that wait to be written; more are counted and lost.", 128,
+                   65536, "2048"),
     Param::Integer("seconds", "When it ends by itself; 0: with capture.stop.", 0, 86400, "0"),
 };
 constexpr Param kStop[] = {kCapturedPort};

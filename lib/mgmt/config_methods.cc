@@ -20,8 +20,7 @@ constexpr size_t kMaxBytes = (size_t{2} << 20) + 1;
 
 constexpr Param kText[] = {
     Param::Text("yaml", "The configuration itself, instead of a file.", 65536),
-    Param::Text("file_name",
-                "The file's name in messages: the daemon gets no paths. suedectl gives it.", 4096),
+    Param::Text("file_name", "The file's name in messages; suedectl gives it.", 4096),
 };
 constexpr DescriptorParam kSource = {.name = "file",
                                      .sentence = "Regular file with the configuration.",

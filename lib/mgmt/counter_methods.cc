@@ -159,8 +159,8 @@ constexpr Method GetMethod(std::span<const Param> params, std::span<const Member
 }
 constexpr Method DeltaMethod(std::span<const Param> params, std::span<const Member> result) {
   return {"counters.delta",
-          "The growth of counters since the last call of this connection with the same "
-          "scope; the first call gives their values.",
+          "Growth of counters since the last call of this connection with the scope; at first "
+          "their values.",
           result, Delta, params};
 }
 constexpr Method kCounterMethods[] = {GetMethod(kGet, kCountersResult),

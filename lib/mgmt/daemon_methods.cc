@@ -48,8 +48,7 @@ Answer Drain(Call& call) { return Json{{"began", call.daemon.Drain()}}; }
 constexpr Member kConfigResult[] = {
     Member::Text("yaml", "a text that loads to the same configuration")};
 constexpr Member kLevelResult[] = {Member::Choice("level", kLevelChoices)};
-constexpr Member kBeganResult[] = {
-    Member::Boolean("began", "false where it was draining already, which goes on unchanged")};
+constexpr Member kBeganResult[] = {Member::Boolean("began", "false: it was draining already")};
 
 constexpr Method kGetLevel = {"log.get_level", "The least severity that is logged.", kLevelResult,
                               GetLogLevel};

@@ -46,13 +46,12 @@ Answer Hint(Call& call) {
 
 constexpr Member kHintsResult[] = {
     Member::Text("capture"),
-    Member::Text("dumpcap").OrNull(
-        "EAL's memory is of this process alone, so that dpdk-dumpcap does not find the port"),
+    Member::Text("dumpcap").OrNull("EAL's memory is of this process alone"),
 };
 constexpr Member kQueuesResult[] = {ListOf<QueueView>("queues")};
 constexpr Method kAdminMethods[] = {
-    port_admin::Row("Takes a port out of the data path or puts it back: while it is down nothing "
-                    "leaves, received frames are dropped, and PDUs in flight wait."),
+    port_admin::Row("Takes a port out of service or puts it back: while it is down nothing leaves, "
+                    "received frames are dropped, PDUs in flight wait."),
     {"ports.hint", "Command lines that show a port's frames.", kHintsResult, Hint, kHint},
     RowsMethod<&EndpointView::Queues, kQueuesResult>("queues.list",
                                                      "Clients' queues, as their lcores see them."),
@@ -74,15 +73,14 @@ constexpr Method kKeyMethods[] = {
         "keys.list",
         "Peers of instances that seal their PDUs: which secret and epoch their keys have."),
     {"keys.rotate",
-     "Begins another epoch with every peer, as soon as it has confirmed the present "
-     "one. Nothing is lost.",
+     "Begins another epoch with every peer, as soon as it has confirmed the present one.",
      kRotateResult,
      [](Call& call) { return CountOf("peers", call.endpoint().RotateKeys()); },
      {},
      /*changes=*/true},
     {"keys.reload",
-     "Reads the file of secrets and those of sealing.tls again. A file that cannot be used "
-     "changes nothing.",
+     "Reads the files of secrets and of sealing.tls again; one that cannot be used changes "
+     "nothing.",
      kReloadResult,
      [](Call& call) { return CountOf("secrets", call.endpoint().ReloadSecrets()); },
      {},

@@ -61,8 +61,8 @@ SUEDE_ROW_STRUCT(PeerView, SUEDE_PEER_ROW);
   X(uint32_t, queues)                                                                             \
   X(std::string_view, state,                                                                      \
     .OneOf("connected|open|packets|leaving")                                                      \
-        .Note("connected: has no segment yet; packets: carries management packets; leaving: the " \
-              "lcore still delivers commands that it had handed over"))                           \
+        .Note("connected: has no segment yet; packets: carries management packets; leaving: its " \
+              "commands are still delivered"))                                                    \
   X(std::string, claims, .Note("VCs that are received for it: XPU.INSTANCE:VC,VC… …"))
 SUEDE_ROW_STRUCT(ClientView, SUEDE_CLIENT_ROW);
 
@@ -93,7 +93,7 @@ SUEDE_ROW_STRUCT(WindowView, SUEDE_WINDOW_ROW);
   X(std::string_view, state,                                                                    \
     .OneOf("idle|opening|open|moving|draining|clearing")                                        \
         .Note("idle: nothing takes it; opening, moving: the peer is asked for a number; "       \
-              "clearing: it has left a slow path, and waits for what is in flight there"))      \
+              "clearing: waits for PDUs in flight on the slow path that it left"))              \
   X(uint32_t, number, .Note("of our PDUs"))                                                     \
   X(uint32_t, peer_number, .Note("of the peer's PDUs"))                                         \
   X(uint32_t, weight_percent, .Note("how congested it is; 100: not at all"))                    \
@@ -114,8 +114,8 @@ SUEDE_ROW_STRUCT(SessionView, SUEDE_SESSION_ROW);
   X(uint32_t, session, .Note("its slot"))                                                          \
   X(std::string_view, state,                                                                       \
     .OneOf("new|open|paused|retransmitting|frozen|lost")                                           \
-        .Note("paused: the peer is not ready; frozen: the plane is down, and the peer is asked "   \
-              "which PDUs arrived; lost: the peer is unreachable"))                                \
+        .Note("paused: the peer is not ready; frozen: the plane is down, and a FENCE under way; "  \
+              "lost: the peer is unreachable"))                                                    \
   X(uint32_t, next_psn, .Note("to send"))                                                          \
   X(uint32_t, expected_psn, .Note("to receive"))                                                   \
   X(uint32_t, unacked_pdus)                                                                        \
@@ -184,9 +184,7 @@ std::string_view NameOf(PlaneSetting setting);
   X(std::string, port)                                                                           \
   X(PlaneSetting, admin, .OneOf(kPlaneSettings))                                                 \
   X(bool, link_up, .Named("link").OneOf(kUpOrDown))                                              \
-  X(bool, up,                                                                                    \
-    .Named("state").OneOf(kUpOrDown).Note(                                                       \
-        "up: it carries traffic, for plane, port and link are up"))                              \
+  X(bool, up, .Named("state").OneOf(kUpOrDown).Note("up: plane, port and link are up"))          \
   X(uint32_t, weight)                                                                            \
   X(uint32_t, peers_up, .Note("peers to which it is up"))                                        \
   X(uint32_t, peers_down, .Note("those to which it is not"))                                     \
@@ -214,8 +212,7 @@ struct PlaneView {
   X(uint32_t, rx_generation)                                                                   \
   X(uint32_t, weight, .Note("0: no route"))                                                    \
   X(std::optional<uint32_t>, measured_percent,                                                 \
-    .Note("part of the weight that the plane was measured to carry")                           \
-        .OrNull("weights are not measured"))                                                   \
+    .Note("measured part of the weight").OrNull("weights are not measured"))                   \
   X(std::optional<uint64_t>, measured_bps,                                                     \
     .Named("measured_bits_per_second")                                                         \
         .Note("carried when the plane was the limit last")                                     \
@@ -248,21 +245,21 @@ SUEDE_ROW_STRUCT(PlanePeersView, SUEDE_PLANE_PEERS_ROW);
 SUEDE_ROW_STRUCT(SealedPeerView, SUEDE_SEALED_PEER_ROW);
 
 // `disagrees`, `own` and `theirs`: the key in which the peer's HELLO disagrees, and its values.
-inline constexpr std::string_view kAgrees = "its settings agree, or it did not tell them";
-#define SUEDE_PLANE_PING_ROW(X)                                                                   \
-  X(uint32_t, plane, .Note("its number"))                                                         \
-  X(std::string, port)                                                                            \
-  X(std::string_view, state,                                                                      \
-    .OneOf("answered|probe_answered|acknowledges|no_answer|no_link|no_mac|down|no_room")          \
-        .Note("answered: by a HELLO; probe_answered: by a NACK, it speaks no HELLO, or not yet; " \
-              "acknowledges: it was not asked, for it acknowledges PDUs sent to it; no_mac: its " \
-              "MAC address is not known; down: an operator has set the port, the plane or the "   \
-              "instance down; no_room: the port takes no frame"))                                 \
-  X(std::optional<int64_t>, rtt_ns,                                                               \
-    .Named("rtt_us").Us().Note("there and back").OrNull("no answer"))                             \
-  X(std::string_view, disagrees,                                                                  \
-    .Note("the key of the configuration that does not agree").OrNull(kAgrees))                    \
-  X(std::string, own, .Note("the value here").OrNull(kAgrees))                                    \
+inline constexpr std::string_view kAgrees = "they agree, or are not known";
+#define SUEDE_PLANE_PING_ROW(X)                                                                    \
+  X(uint32_t, plane, .Note("its number"))                                                          \
+  X(std::string, port)                                                                             \
+  X(std::string_view, state,                                                                       \
+    .OneOf("answered|probe_answered|acknowledges|no_answer|no_link|no_mac|down|no_room")           \
+        .Note(                                                                                     \
+            "answered: by a HELLO; probe_answered: by a NACK, it speaks no HELLO, or not yet; "    \
+            "acknowledges: not asked, as it acknowledges PDUs; no_mac: its MAC address is not "    \
+            "known; down: port, plane or instance is set down; no_room: the port takes no frame")) \
+  X(std::optional<int64_t>, rtt_ns,                                                                \
+    .Named("rtt_us").Us().Note("there and back").OrNull("no answer"))                              \
+  X(std::string_view, disagrees,                                                                   \
+    .Note("the key of the configuration that does not agree").OrNull(kAgrees))                     \
+  X(std::string, own, .Note("the value here").OrNull(kAgrees))                                     \
   X(std::string, theirs, .Note("the peer's value").OrNull(kAgrees))
 SUEDE_ROW_STRUCT(PlanePingView, SUEDE_PLANE_PING_ROW);
 #define SUEDE_PING_ROW(X)             \

@@ -60,7 +60,7 @@ constexpr Member kCreditRow[] = {
     Member::Integer("limit", "credits that the neighbour grants; 0: frames need none"),
     Member::Integer("free", "of them"),
     Member::Integer("granted", "credits that the port grants"),
-    Member::Integer("held", "of frames that came and have not left the buffer"),
+    Member::Integer("held", "of frames in the receive buffer"),
 };
 constexpr Member kLinkRow[] = {
     Member::Text("port"),

@@ -135,15 +135,13 @@ constexpr Param kSetAdmin[] = {kXpu.Required(), kInstance.Required(), kPlane.Req
                                Param::Choice("admin", "The setting.", kPlaneSettings).Required()};
 constexpr Param kSetWeight[] = {
     kXpu.Required(), kInstance.Required(), kPlane.Required(),
-    Param::Integer(
-        "weight",
-        "In relation to the other planes. 0, for one peer: the plane has no route to it, and no "
-        "PDU takes it. default: back to the bandwidth of the port, or, for one peer, to the "
-        "plane's weight for all.",
-        0, 65535)
+    Param::Integer("weight",
+                   "In relation to the other planes. 0, for one peer: no route to it. default: the "
+                   "bandwidth of the port, or, for one peer, the plane's weight for all.",
+                   0, 65535)
         .Required()
         .Or("default"),
-    Param::Integer("peer", "XPU of the peer that it is for. Without it, it is for all.", 0, 1023)};
+    Param::Integer("peer", "XPU of the peer that it is for. Without it: all.", 0, 1023)};
 constexpr Param kDrain[] = {
     kXpu.Required(), kInstance.Required(), kPlane.Required(),
     Param::Integer("seconds", "How long to wait; then the answer has the bytes left.", 0, 60,
@@ -253,9 +251,8 @@ constexpr Method kPlaneMethods[] = {
      "over the others; where an instance has one plane, as ports.set_admin.",
      PlaneAdminRow::kMembers, SetAdmin, kSetAdmin, /*changes=*/true},
     {"planes.set_weight",
-     "Sets a plane's share of sent PDUs in relation to the other planes, until the "
-     "daemon ends or it is set to default: for one peer, or for all. A weight for all "
-     "replaces those for one peer.",
+     "Sets the weight of a plane, until the daemon ends or it is set to default: for one peer, or "
+     "for all. A weight for all replaces those for one peer.",
      PlaneWeightRow::kMembers, SetWeight, kSetWeight, /*changes=*/true},
 };
 

@@ -83,8 +83,8 @@ constexpr Member kFlushedResult[] = {Member::Text("port").OrNull("all")};
 constexpr Method kSwitchMethods[] = {
     RowsMethod<&SwitchView::SwitchPorts, kSwitchPortsResult>(
         "ports.list", "Ports, their links, and what they carried."),
-    port_admin::Row("Takes a port out of service or puts it back: while it is down nothing leaves, "
-                    "received frames are dropped, and nothing waits for it."),
+    port_admin::Row("Takes a port out of service or puts it back: while it is down nothing leaves "
+                    "or waits, received frames are dropped."),
     {"queues.list", "Queues of each port and class, as the switching lcore sees them.",
      kSwitchQueuesResult, ListSwitchQueues, kQueuesParams},
     {"queues.reset",
@@ -98,8 +98,8 @@ constexpr Method kSwitchMethods[] = {
     {"buffer.show", "The buffer that all queues share.", SwitchBufferView::kMembers,
      [](Call& call) { return Answer::To(call.the_switch().Buffer()); }},
     {"addresses.list",
-     "The forwarding table, a page at a time, in no particular order. An entry that "
-     "moves meanwhile may be missing or there twice.",
+     "The forwarding table by pages, in no order. An entry that moves meanwhile may be missing or "
+     "there twice.",
      SwitchAddressesView::kMembers, ListAddresses, kAddressesParams},
     {"addresses.add", "Adds a configured entry, or moves it to another port.", kAddedResult,
      AddSwitchAddress, kAddAddress, /*changes=*/true},
