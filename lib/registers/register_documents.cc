@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registers/register_documents.h"
 
+#include <algorithm>
 #include <cctype>
+#include <cstdlib>
 
 #include "absl/strings/str_format.h"
 #include "base/text.h"
+#include "config/config_fields.h"
 #include "registers/register_events.h"
 #include "registers/register_map.h"
 
@@ -31,6 +34,18 @@ void AppendCounters(const RegisterBlock& block, std::string& out) {
   out += "\n";
 }
 
+// Returns the meaning of a register on the page. A register of a key has the key's, which
+// docs/configuration.md holds: the permitted values, and the key if it has another name.
+std::string MeaningOf(const RegisterRow& row, std::string_view name) {
+  if (row.source != RegisterRow::Source::kConfig) return row.sentence;
+  std::string first = row.key;
+  std::replace(first.begin(), first.end(), '#', '0');
+  const ConfigKey* key = FindConfigKey(first);
+  if (key == nullptr) std::abort();  // OfKey has found it
+  const std::string values = row.sentence.substr(key->sentence.size() + 1);
+  return key->path == name ? values : StrCat("`", key->path, "`: ", values);
+}
+
 void AppendBlock(const RegisterBlock& block, std::string& out) {
   StrAppend(&out, "### ", block.name, "\n\n", block.sentence);
   if (block.index != RegisterIndex::kNone) {
@@ -51,9 +66,10 @@ void AppendBlock(const RegisterBlock& block, std::string& out) {
     if (row.access != RegisterAccess::kReadOnly) {
       effect = NameOf(row.source == RegisterRow::Source::kConfig ? row.effect : Effect::kAtOnce);
     }
-    StrAppend(&out, absl::StrFormat("| 0x%06x | `", block.base + row.offset), prefix, ".", row.name,
-              "` | ", row.width_bits, " | ", NameOf(row.access), " | ", effect, " | ", row.reset,
-              " | ", row.unit, " | ", row.sentence, " |\n");
+    const std::string name = StrCat(prefix, ".", row.name);
+    StrAppend(&out, absl::StrFormat("| 0x%06x | `", block.base + row.offset), name, "` | ",
+              row.width_bits, " | ", NameOf(row.access), " | ", effect, " | ", row.reset, " | ",
+              row.unit, " | ", MeaningOf(row, name), " |\n");
   }
   out += "\n";
 }
