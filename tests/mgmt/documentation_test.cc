@@ -43,7 +43,7 @@ TEST(ManagementDocumentation, HasTheDeclaredEvents) {
 }
 
 TEST(ManagementDocumentation, HasTheSwitchsMethodsAndEvents) {
-  HoldTable("switch-methods", MethodsAsMarkdown(SwitchCatalog()));
+  HoldTable("switch-methods", MethodsAsMarkdown(SwitchCatalog(), &EndpointCatalog()));
   HoldTable("switch-events", SwitchEventsAsMarkdown(), "events.md");
   HoldTable("switch-fields", SwitchEventFieldsAsMarkdown(), "events.md");
 }
