@@ -2,12 +2,15 @@
 // docs/metrics.md holds the metrics of a switch. With SUEDE_UPDATE_DOCS=1 its tables are written.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include "daemon/link_metrics.h"
 #include "switch/switch_metric_rows.h"
 
 namespace suede {
@@ -32,8 +35,21 @@ void HoldSwitchTable(const std::string& name, const std::string& table) {
       << "run switch_test with SUEDE_UPDATE_DOCS=1 in the environment";
 }
 
+// Returns the rows of the page: metrics of links mean what those of an endpoint's port do.
+std::vector<MetricRow> RowsOfPage() {
+  std::vector<MetricRow> rows = SwitchOwnMetricRows();
+  const std::vector<MetricRow> of_links = LinkMetricRows("switch_");
+  const auto is_of_link = [&](const MetricRow& row) {
+    return std::ranges::any_of(of_links, [&](const MetricRow& of) { return of.name == row.name; });
+  };
+  for (MetricRow& row : rows) {
+    if (is_of_link(row)) row.sentence.clear();
+  }
+  return rows;
+}
+
 TEST(SwitchMetrics, DocumentationHasThem) {
-  HoldSwitchTable("switch-metrics", MetricsAsMarkdown(SwitchOwnMetricRows()));
+  HoldSwitchTable("switch-metrics", MetricsAsMarkdown(RowsOfPage()));
   HoldSwitchTable("switch-reasons", SwitchReasonsAsMarkdown());
 }
 
