@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice among the queues of one output: strict priority, then deficit round robin by weight
-// (docs/switch.md, "Scheduler"). Owned by one lcore.
+// (docs/switch.md, "Scheduling"). Owned by one lcore.
 #ifndef SUEDE_FABRIC_CLASS_SCHEDULER_H_
 #define SUEDE_FABRIC_CLASS_SCHEDULER_H_
 
