@@ -217,9 +217,9 @@ TEST(Impairment, AFrameIsDuplicatedOnItsWayInAsOnItsWayOut) {
 // Gilbert-Elliott: bursts of 20 frames on average, 1 % of all frames.
 TEST(Impairment, LossInBursts) {
   Line line({.to_bad = ChanceOf(0.01 / 20 / 0.99), .to_good = ChanceOf(0.05)});
-  const auto got = line.Run(200000);
+  const auto got = line.Run(100000);
   const double lost = static_cast<double>(line.Count(SwitchPortCounter::kImpairBurst));
-  EXPECT_NEAR(lost / 200000, 0.01, 0.004);
+  EXPECT_NEAR(lost / 100000, 0.01, 0.004);
   uint32_t bursts = 0;
   for (size_t i = 1; i < got.size(); ++i) bursts += got[i] != got[i - 1] + 1 ? 1 : 0;
   EXPECT_NEAR(lost / bursts, 20, 8);

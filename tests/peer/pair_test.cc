@@ -7,11 +7,7 @@
 namespace suede {
 namespace {
 
-#ifdef SUEDE_SANITIZED
-constexpr uint64_t kSchedules = 300;
-#else
 constexpr uint64_t kSchedules = 3000;
-#endif
 
 TEST(PeerPair, SchedulesHoldAgainstTheOracle) {
   PeerPair::Seen sum;
