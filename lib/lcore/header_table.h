@@ -21,8 +21,7 @@ class HeaderTable {
   static constexpr uint32_t kAckClass = kVcCount;  // of PDUs without commands
 
   // The arguments are the instance's, and outlive this object.
-  HeaderTable(const InstanceParams& params, const std::vector<PortContext*>& ports,
-              const ConnectionMap& map)
+  HeaderTable(const InstanceParams& params, const PlanePorts& ports, const ConnectionMap& map)
       : params_(params),
         ports_(ports),
         map_(map),
@@ -54,7 +53,7 @@ class HeaderTable {
   HeaderTemplate Make(PeerIndex peer, PlaneIndex plane, uint32_t traffic_class) const;
 
   const InstanceParams& params_;
-  const std::vector<PortContext*>& ports_;
+  const PlanePorts& ports_;
   const ConnectionMap map_;
   std::vector<HeaderTemplate> headers_;  // [SessionAt * kClasses + class]
 };

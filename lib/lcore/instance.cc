@@ -8,7 +8,7 @@
 namespace suede {
 
 Instance::Instance(uint32_t number_of, const InstanceParams& instance_params,
-                   const std::vector<PortContext*>& plane_ports, InstanceStats& instance_stats)
+                   const PlanePorts& plane_ports, InstanceStats& instance_stats)
     : params(instance_params),
       number(number_of),
       map(static_cast<uint32_t>(plane_ports.size()), params.sessions, params.transport.psn_scope),
@@ -17,7 +17,7 @@ Instance::Instance(uint32_t number_of, const InstanceParams& instance_params,
       headers(params, ports, map),
       peers(params, map),
       tx(number, params, map, *home().shares),
-      rx(params, map) {
+      rx(number, params, map) {
   for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
     peers.own.session_numbers[plane] = SessionCount(ports[plane]->params.rules.encap);
     NoteLinkSpeed(plane);

@@ -36,8 +36,8 @@ struct Instance {
   static constexpr uint32_t kAckClass = HeaderTable::kAckClass;
 
   // `number`: in the pipeline. `plane_ports` are those of params.planes, in order.
-  Instance(uint32_t number, const InstanceParams& instance_params,
-           const std::vector<PortContext*>& plane_ports, InstanceStats& instance_stats);
+  Instance(uint32_t number, const InstanceParams& instance_params, const PlanePorts& plane_ports,
+           InstanceStats& instance_stats);
 
   // The port from whose pool the instance's frames come.
   PortContext& home() const { return *ports[0]; }
@@ -82,7 +82,7 @@ struct Instance {
   bool down = false;  // by the operator: no frame leaves, received frames are dropped, timers wait
   const ConnectionMap map;
   InstanceStats& stats;
-  std::vector<PortContext*> ports;  // of the planes
+  PlanePorts ports;
   HeaderTable headers;
   PeerArrays peers;
   TransmitState tx;

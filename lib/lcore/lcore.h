@@ -32,12 +32,6 @@ struct PeerRef {
 struct Lcore {
   explicit Lcore(EventRing& event_ring) : events(event_ring, counters) {}
 
-  // The slot of the client that gets the VC's commands; ClientTable::kNone: no client has claimed
-  // the VC.
-  uint32_t ClaimantOf(const Instance& instance, Vc vc) const {
-    return clients.claimant(instance.number, vc);
-  }
-
   // Whether no PDU is packed, in flight or staged, and no acknowledgement pending.
   bool IsIdle() const;
 

@@ -3,8 +3,6 @@
 #ifndef SUEDE_LCORE_PEER_EFFECTS_H_
 #define SUEDE_LCORE_PEER_EFFECTS_H_
 
-#include "base/coordinates.h"
-#include "lcore/instance.h"
 #include "lcore/lcore.h"
 
 namespace suede {
@@ -13,8 +11,8 @@ class PeerEffects {
  public:
   // Returns the effects, for another fact about this peer. All facts until Clear are about one
   // peer.
-  Effects& For(const Instance& instance, PeerIndex peer) {
-    peer_ = {.instance = instance.number, .peer = peer};
+  Effects& For(const PeerRef& peer) {
+    peer_ = peer;
     return effects_;
   }
   bool empty() const { return effects_.empty(); }

@@ -161,6 +161,10 @@ struct PortContext {
 inline const PortContext::Places::value_type PortContext::kNobody{
     {.high = ~uint64_t{0}, .low = ~uint64_t{0}}, {}};
 
+// The ports of an instance's planes, in order; the first is the port from whose pool the
+// instance's frames come.
+using PlanePorts = std::vector<PortContext*>;
+
 }  // namespace suede
 
 #endif  // SUEDE_LCORE_PORT_CONTEXT_H_

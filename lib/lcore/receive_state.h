@@ -31,8 +31,13 @@ struct ReceivedMarks {
 };
 
 struct ReceiveState {
-  ReceiveState(const InstanceParams& params, const ConnectionMap& map)
-      : head(ReceivedHead(0, 0, params.xpuid, params.instance)),
+  // `instance_params` outlive this object.
+  ReceiveState(uint32_t instance, const InstanceParams& instance_params,
+               const ConnectionMap& connections)
+      : number(instance),
+        map(connections),
+        params(instance_params),
+        head(ReceivedHead(0, 0, params.xpuid, params.instance)),
         ack_list(map.plane_count()),
         ack_flags(params.peers.size() * map.peer_connections()),
         marks(params.peers.size() * map.plane_count()) {
@@ -44,6 +49,9 @@ struct ReceiveState {
     credit.queues.resize(params.peers.size() * kVcCount);
   }
 
+  const uint32_t number;  // of the instance, in the pipeline
+  const ConnectionMap map;
+  const InstanceParams& params;
   const uint64_t head;              // the common part of ReceivedHead of the received records
   std::vector<NetAddress> sources;  // [path]: the source address of the peer's frames
   std::vector<uint32_t> ack_list;   // [plane]: index of the port's ack_due that has our delay

@@ -75,8 +75,8 @@ struct Effector::OnePeer {
   }
   void operator()(const effect::ProbeLost& what) const { on.SendProbe(instance, NumberOf(what)); }
   void operator()(const effect::ScheduleAck& what) const {
-    AckScheduler::Schedule(instance, NumberOf(what), instance.peers.connections[NumberOf(what)],
-                           now());
+    AckScheduler::Schedule(instance.rx, instance.ports, NumberOf(what),
+                           instance.peers.connections[NumberOf(what)], now());
   }
   void operator()(const effect::Retransmit& what) const {
     on.stager_.WantRetransmission(instance, NumberOf(what));
@@ -177,14 +177,14 @@ void Effector::ChangeCredit(Instance& instance, PeerIndex peer, effect::CreditSt
       return congestion_.Start(instance, peer);
     case effect::CreditStep::kEnd:
       granter_.Forget(instance.rx.credit, peer);
-      congestion_grants_.Forget(instance, peer);
+      congestion_grants_.Forget(instance.rx, instance.peers, peer);
       credit_use_.End(instance.tx, peer);
       return congestion_.Start(instance, peer);
     case effect::CreditStep::kUncounted:
       CreditUse::Uncounted(instance.tx, peer);
       return congestion_.Start(instance, peer);
     case effect::CreditStep::kGrantFirst:
-      return grants_.GrantFirst(instance, peer);
+      return grants_.GrantFirst(instance.rx, peer);
   }
 }
 

@@ -61,7 +61,7 @@ uint32_t Pipeline::AddPair(uint32_t port, Port* pair) {
 
 uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   const auto number = static_cast<uint32_t>(lcore_.instances.size());
-  std::vector<PortContext*> ports;
+  PlanePorts ports;
   for (const PlaneParams& plane : params.planes) ports.push_back(lcore_.ports[plane.port].get());
   lcore_.stats.push_back(std::make_unique<InstanceStats>());
   lcore_.instances.push_back(
@@ -92,7 +92,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   congestion_.AddInstance(instance);
   congestion_grants_.AddInstance(instance);
   deliverer_.AddInstance();
-  pause_requester_.AddInstance(instance);
+  pause_requester_.AddInstance(instance.ports);
   for (PortContext* port : ports) port->SetPauseClasses(params.classes, params.ack_class);
   for (PeerIndex peer = 0; peer < instance.peers.size(); ++peer) {
     Effects effects;

@@ -20,17 +20,17 @@ bool RequestWork::Poll(Time now) {
 // ---- Clients.
 
 void RequestWork::Do(const todo::ClaimsMoved& moved) {
-  parts_.deliverer.MoveFeeds(InstanceOf(moved.instance), moved.vc_mask);
+  parts_.deliverer.MoveFeeds(InstanceOf(moved.instance).rx, moved.vc_mask);
 }
 
 void RequestWork::Do(const todo::ClientLeft& /*left*/) {
   for (const auto& instance : parts_.lcore.instances) {
     uint32_t mask = 0;
     for (Vc vc = 0; vc < kVcCount; ++vc) {
-      const uint32_t client = parts_.lcore.ClaimantOf(*instance, vc);
+      const uint32_t client = parts_.lcore.clients.claimant(instance->number, vc);
       if (parts_.granter.HasMoved(instance->rx.credit, vc, client)) mask |= 1u << vc;
     }
-    parts_.deliverer.MoveFeeds(*instance, mask);
+    parts_.deliverer.MoveFeeds(instance->rx, mask);
   }
 }
 
@@ -53,7 +53,8 @@ void RequestWork::Do(const todo::InstanceUp& up) {
     Connection& connection = instance.peers.connections[number];
     if (connection.in_flight().HasRetransmission())
       parts_.stager.WantRetransmission(instance, number);
-    if (connection.rx().HasPendingAck()) AckScheduler::ScheduleNow(instance, number);
+    if (connection.rx().HasPendingAck())
+      AckScheduler::ScheduleNow(instance.rx, instance.ports, number);
   }
 }
 

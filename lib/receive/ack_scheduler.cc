@@ -5,13 +5,14 @@
 
 namespace suede {
 
-[[gnu::noinline]] void AckScheduler::ScheduleDelayed(Instance& instance, ConnectionIndex number,
+[[gnu::noinline]] void AckScheduler::ScheduleDelayed(ReceiveState& rx, const PlanePorts& ports,
+                                                     ConnectionIndex number,
                                                      const Connection& connection, Time now) {
   if (!connection.rx().HasPendingAck()) return;
-  instance.rx.ack_flags[number] |= ReceiveState::kOnAckList;
-  const PlaneIndex plane = instance.map.PlaneOf(number);
-  DelayedAcks& list = instance.ports[plane]->ack_due[instance.rx.ack_list[plane]];
-  list.due.push_back({instance.number, number, now});
+  rx.ack_flags[number] |= ReceiveState::kOnAckList;
+  const PlaneIndex plane = rx.map.PlaneOf(number);
+  DelayedAcks& list = ports[plane]->ack_due[rx.ack_list[plane]];
+  list.due.push_back({rx.number, number, now});
 }
 
 // Sends acknowledgements that the data of this poll iteration has not piggybacked. If the port has
@@ -65,7 +66,7 @@ bool AckScheduler::SendAck(Instance& instance, ConnectionIndex number) {
   }
   if (!link.HasFrontRoom() || !link.frames().Has(1)) return false;
   const RpsnField field = connection.rx().TakeRpsn();
-  ControlSender::SendAck(instance, number, field, UnsequencedPsn(instance, link, connection));
+  ControlSender::SendAck(instance, number, field, UnsequencedPsn(instance.rx, link, connection));
   instance.stats.counters.Add(Counter::kTxAcks);
   if (field.op == RhOp::kNack) instance.stats.counters.Add(Counter::kTxNacks);
   return true;
@@ -73,7 +74,7 @@ bool AckScheduler::SendAck(Instance& instance, ConnectionIndex number) {
 
 // Returns the PSN of the next sequenced PDU to leave: PDUs that wait in the burst have not left,
 // and the acknowledgement overtakes them.
-Psn AckScheduler::UnsequencedPsn(const Instance& instance, const Link& link,
+Psn AckScheduler::UnsequencedPsn(const ReceiveState& rx, const Link& link,
                                  const Connection& connection) const {
   const Pdu* newest = connection.in_flight().newest();
   if (newest == nullptr || !newest->note.staged() || connection.tx().lost()) [[likely]] {
@@ -83,23 +84,22 @@ Psn AckScheduler::UnsequencedPsn(const Instance& instance, const Link& link,
     if (NoteOf(frame).kind != TxKind::kKept) continue;
     const Pdu* pdu = PduOf(frame);
     const bool of_connection =
-        pdu->peer == newest->peer &&
-        instance.map.KeyOf(Vc(pdu->vc)) == instance.map.KeyOf(Vc(newest->vc)) &&
+        pdu->peer == newest->peer && rx.map.KeyOf(Vc(pdu->vc)) == rx.map.KeyOf(Vc(newest->vc)) &&
         // Another session's PDU that passes this check has a PSN that serves as well.
         newest->psn.DistanceFrom(pdu->psn) >= 0 &&
         newest->psn.DistanceFrom(pdu->psn) < int{kBurst} &&
-        lcore_.clients.queue(pdu->runs[0].queue).instance == instance.number;
+        lcore_.clients.queue(pdu->runs[0].queue).instance == rx.number;
     if (of_connection && !pdu->retransmitted) return pdu->psn;
   }
   return connection.tx().UnsequencedPsn();
 }
 
-[[gnu::noinline]] void AckScheduler::ScheduleNow(Instance& instance, ConnectionIndex number) {
-  uint8_t& flags = instance.rx.ack_flags[number];
+[[gnu::noinline]] void AckScheduler::ScheduleNow(ReceiveState& rx, const PlanePorts& ports,
+                                                 ConnectionIndex number) {
+  uint8_t& flags = rx.ack_flags[number];
   if ((flags & ReceiveState::kOnAckNow) != 0) return;
   flags |= ReceiveState::kOnAckNow;
-  const PlaneIndex plane = instance.map.PlaneOf(number);
-  instance.ports[plane]->ack_now.push_back({instance.number, number});
+  ports[rx.map.PlaneOf(number)]->ack_now.push_back({rx.number, number});
 }
 
 }  // namespace suede

@@ -42,7 +42,7 @@ void CongestionGrants::AddInstance(Instance& instance) {
 // ---- Facts.
 
 void CongestionGrants::OnLinkSpeed(const Instance& instance, PlaneIndex plane) {
-  Target& target = TargetOf(instance, plane);
+  Target& target = TargetOf(instance.number, plane);
   target.credit.SetRate(ParamsOf(instance, plane));
   target.credit.SetOthers(OthersOf(target));
 }
@@ -52,7 +52,7 @@ void CongestionGrants::OnRequest(Instance& instance, PeerIndex peer, PlaneIndex 
   instance.stats.counters.Add(Counter::kRxCongestionRequests);
   // A peer whose HELLO does not announce participation gets no grants.
   if (!instance.peers[peer].hello().answers_congestion) return;
-  Target& target = TargetOf(instance, plane);
+  Target& target = TargetOf(instance.number, plane);
   const PathIndex path = instance.map.PathAt(peer, plane);
   if (bool& asks = instance.rx.marks[path].asks; !asks) {
     asks = true;
@@ -76,7 +76,7 @@ void CongestionGrants::OnReceived(Instance& instance, ConnectionIndex connection
   ReceivedMarks& marks = instance.rx.marks[path];
   marks.received += pdus;
   if (marks.asks) {
-    TargetOf(instance, instance.map.PlaneOf(connection))
+    TargetOf(instance.number, instance.map.PlaneOf(connection))
         .credit.OnArrived(instance.map.PeerOf(connection),
                           instance.tx.OctetsOf(pdus, static_cast<uint32_t>(bytes)));
   }
@@ -84,30 +84,29 @@ void CongestionGrants::OnReceived(Instance& instance, ConnectionIndex connection
   instance.stats.counters.Add(Counter::kRxMarked, pdus);
   marks.marked += pdus;
   marks.sessions |= uint64_t{1} << instance.map.SessionOf(connection);
-  if (marks.wanted) WantEcho(instance, path);
+  if (marks.wanted) WantEcho(instance.rx, path);
 }
 
-void CongestionGrants::OnDelivered(const Instance& instance, const DeliveredRun& run) {
+void CongestionGrants::OnDelivered(uint32_t instance, const DeliveredRun& run) {
   if (run.lines == 0) return;
-  uint32_t& of_lines = octets_of_lines_[instance.number];
+  uint32_t& of_lines = octets_of_lines_[instance];
   const auto now = static_cast<uint32_t>(
       std::clamp<uint64_t>(run.bytes * 16 / run.lines, kMinOfLines, kMaxOfLines));
   of_lines = (7 * of_lines + now) / 8;
 }
 
-void CongestionGrants::OnTrimmed(Instance& instance, PeerIndex peer, PlaneIndex plane) {
-  const PathIndex path = instance.map.PathAt(peer, plane);
-  ++instance.rx.marks[path].trimmed;
-  if (instance.rx.marks[path].wanted) WantEcho(instance, path);
+void CongestionGrants::OnTrimmed(ReceiveState& rx, PathIndex path) {
+  ++rx.marks[path].trimmed;
+  if (rx.marks[path].wanted) WantEcho(rx, path);
 }
 
-void CongestionGrants::Forget(Instance& instance, PeerIndex peer) {
-  for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
-    Target& target = TargetOf(instance, plane);
+void CongestionGrants::Forget(ReceiveState& rx, PeerArrays& peers, PeerIndex peer) {
+  for (PlaneIndex plane = 0; plane < rx.map.plane_count(); ++plane) {
+    Target& target = TargetOf(rx.number, plane);
     target.credit.Forget(peer);
-    const PathIndex path = instance.map.PathAt(peer, plane);
-    instance.rx.marks[path].asks = false;
-    instance.peers.SetCounted(path, instance.rx.marks[path].is_counted());
+    const PathIndex path = rx.map.PathAt(peer, plane);
+    rx.marks[path].asks = false;
+    peers.SetCounted(path, rx.marks[path].is_counted());
     ShowClaims(target);
   }
 }
@@ -116,19 +115,18 @@ void CongestionGrants::Forget(Instance& instance, PeerIndex peer) {
 
 // Returns the room of the rings that clients have claimed, in octets of recent frames. A VC without
 // a client has its places for PDUs, which also bound the credit of its queue.
-uint64_t CongestionGrants::RoomOf(const Instance& instance) const {
+uint64_t CongestionGrants::RoomOf(const ReceiveState& rx) const {
   uint64_t lines = 0;
   for (Vc vc = 0; vc < kVcCount; ++vc) {
-    const uint32_t client = lcore_.ClaimantOf(instance, vc);
+    const uint32_t client = lcore_.clients.claimant(rx.number, vc);
     if (client == ClientTable::kNone) {
-      const uint32_t used = instance.rx.unclaimed_count[vc];
-      lines += (instance.params.unclaimed_pdus - std::min(instance.params.unclaimed_pdus, used)) *
-               TxQueue::kUnknownReceiver;
-    } else if (instance.rx.unclaimed[vc].empty()) {
+      const uint32_t places = rx.params.unclaimed_pdus;
+      lines += (places - std::min(places, rx.unclaimed_count[vc])) * TxQueue::kUnknownReceiver;
+    } else if (rx.unclaimed[vc].empty()) {
       lines += lcore_.clients.ring(client, vc).FreeLines();
     }
   }
-  return lines * octets_of_lines_[instance.number] / 16;
+  return lines * octets_of_lines_[rx.number] / 16;
 }
 
 std::atomic<uint32_t>& CongestionGrants::ClaimsOf(const Target& target) const {
@@ -148,7 +146,7 @@ bool CongestionGrants::SendGrantsOf(Target& target, Time now) {
   Instance& instance = *lcore_.instances[target.instance];
   target.others = OthersOf(target);
   target.credit.SetOthers(target.others);
-  const uint64_t room = RoomOf(instance);
+  const uint64_t room = RoomOf(instance.rx);
   while (const std::optional<CreditTarget::Grant> grant = target.credit.Poll(now, room)) {
     if (!ControlSender::SendControl(instance, PeerIndex(grant->sender), target.plane,
                                     Congestion{.grant = true, .granted = grant->limit.value()})) {
@@ -192,11 +190,11 @@ void CongestionGrants::PublishGauges() const {
 
 // ---- Echoes.
 
-void CongestionGrants::WantEcho(Instance& instance, PathIndex path) {
-  ReceivedMarks& marks = instance.rx.marks[path];
+void CongestionGrants::WantEcho(ReceiveState& rx, PathIndex path) {
+  ReceivedMarks& marks = rx.marks[path];
   if (marks.due) return;
   marks.due = true;
-  echoes_.push_back({instance.number, path});
+  echoes_.push_back({rx.number, path});
 }
 
 // Sends echoes in front of the poll iteration's acknowledgements; without room they wait for the
@@ -217,7 +215,7 @@ void CongestionGrants::SendEchoes() {
                                                .marked = marks.marked,
                                                .trimmed = marks.trimmed,
                                                .sessions = marks.sessions})) {
-      WantEcho(instance, ref.path);
+      WantEcho(instance.rx, ref.path);
       continue;
     }
     marks.sessions = 0;

@@ -42,11 +42,11 @@ class CongestionGrants {
   void OnReceived(Instance& instance, ConnectionIndex connection, uint32_t pdus, uint64_t bytes,
                   bool marked);
   // PDUs have taken lines of receive rings.
-  void OnDelivered(const Instance& instance, const DeliveredRun& run);
+  void OnDelivered(uint32_t instance, const DeliveredRun& run);
   // A PDU has arrived without its commands.
-  void OnTrimmed(Instance& instance, PeerIndex peer, PlaneIndex plane);
+  void OnTrimmed(ReceiveState& rx, PathIndex path);
   // The association with the peer is over.
-  void Forget(Instance& instance, PeerIndex peer);
+  void Forget(ReceiveState& rx, PeerArrays& peers, PeerIndex peer);
 
   // ---- Called once in a poll iteration.
 
@@ -77,8 +77,8 @@ class CongestionGrants {
   };
 
   static TargetParams ParamsOf(const Instance& instance, PlaneIndex plane);
-  Target& TargetOf(const Instance& instance, PlaneIndex plane) {
-    return *targets_[first_target_[instance.number] + plane];
+  Target& TargetOf(uint32_t instance, PlaneIndex plane) {
+    return *targets_[first_target_[instance] + plane];
   }
   void SendGrants(Time now);
   bool SendGrantsOf(Target& target, Time now);
@@ -88,8 +88,8 @@ class CongestionGrants {
     return ClaimsOf(target).load(std::memory_order_relaxed) - target.shown;
   }
   void ShowClaims(Target& target);
-  void WantEcho(Instance& instance, PathIndex path);
-  uint64_t RoomOf(const Instance& instance) const;
+  void WantEcho(ReceiveState& rx, PathIndex path);
+  uint64_t RoomOf(const ReceiveState& rx) const;
 
   Lcore& lcore_;
   std::vector<std::unique_ptr<Target>> targets_;

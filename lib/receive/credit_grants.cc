@@ -19,11 +19,11 @@ static_assert(CreditGranter::kUnclaimed == ClientTable::kNone);
 
 }  // namespace
 
-CreditGranter::Room CreditGrants::RoomOf(const Instance& instance, Vc vc) const {
-  const uint32_t client = lcore_.ClaimantOf(instance, vc);
+CreditGranter::Room CreditGrants::RoomOf(const ReceiveState& rx, Vc vc) const {
+  const uint32_t client = lcore_.clients.claimant(rx.number, vc);
   if (client == ClientTable::kNone) {
-    const uint32_t places = instance.params.unclaimed_pdus;
-    return {.capacity = places, .free = int64_t{places} - instance.rx.unclaimed_count[vc]};
+    const uint32_t places = rx.params.unclaimed_pdus;
+    return {.capacity = places, .free = int64_t{places} - rx.unclaimed_count[vc]};
   }
   RxRingWriter& ring = lcore_.clients.ring(client, vc);
   return {.claimed = true,
@@ -43,14 +43,15 @@ void CreditGrants::SendReclaim(const std::optional<CreditGranter::Reclaim>& recl
   SendCredit(instance, reclaim->peer, reclaim->message);
 }
 
-void CreditGrants::GrantFirst(Instance& instance, PeerIndex peer) {
+void CreditGrants::GrantFirst(ReceiveState& rx, PeerIndex peer) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
-    granter_.GrantFirst(instance.rx.credit, peer, vc, RoomOf(instance, vc));
+    granter_.GrantFirst(rx.credit, peer, vc, RoomOf(rx, vc));
   }
 }
 
 void CreditGrants::OnAsked(Instance& instance, PeerIndex peer, const Credit& ask) {
-  const auto answer = granter_.OnAsked(instance.rx.credit, peer, ask, RoomOf(instance, Vc(ask.vc)));
+  const auto answer =
+      granter_.OnAsked(instance.rx.credit, peer, ask, RoomOf(instance.rx, Vc(ask.vc)));
   if (answer) SendCredit(instance, peer, *answer);
 }
 
@@ -58,7 +59,7 @@ void CreditGrants::OnAsked(Instance& instance, PeerIndex peer, const Credit& ask
 CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, Vc vc, Time now) {
   using Verdict = CreditGranter::Verdict;
   RxCredits& credits = instance.rx.credit;
-  const CreditGranter::Room room = RoomOf(instance, vc);
+  const CreditGranter::Room room = RoomOf(instance.rx, vc);
   const bool reachable = instance.peers.paths[CreditGranter::FirstWaiting(credits, vc)].open != 0;
   const CreditGranter::Decision decision = granter_.ServeFirst(credits, vc, room, reachable);
   switch (decision.verdict) {

@@ -26,7 +26,7 @@ class CreditGrants {
   }
   // An association has begun, and a HELLO that confirms it is about to leave, which may carry a
   // first grant.
-  void GrantFirst(Instance& instance, PeerIndex peer);
+  void GrantFirst(ReceiveState& rx, PeerIndex peer);
   // A peer requests credit, or gives some back.
   void OnAsked(Instance& instance, PeerIndex peer, const Credit& ask);
 
@@ -40,7 +40,7 @@ class CreditGrants {
     kRingFull,   // the first peer and all others have to wait
     kNotStaged,  // there was no room to stage the grant
   };
-  CreditGranter::Room RoomOf(const Instance& instance, Vc vc) const;
+  CreditGranter::Room RoomOf(const ReceiveState& rx, Vc vc) const;
   static bool SendCredit(Instance& instance, PeerIndex peer, const Credit& credit);
   void SendReclaim(const std::optional<CreditGranter::Reclaim>& reclaim);
   Served ServeFirst(Instance& instance, Vc vc, Time now);

@@ -23,7 +23,7 @@ bool Deliverer::DeliverTo(RxRingWriter& ring, uint64_t head, const uint8_t* comm
   return true;
 }
 
-Delivered Deliverer::WriteCommands(Instance& instance, const Target& target,
+Delivered Deliverer::WriteCommands(CounterBlock& counters, const Target& target,
                                    const uint8_t* commands, uint32_t bytes) {
   RxRingWriter& ring = target.client->rings[target.vc];
   const DeliveredCommands written =
@@ -32,22 +32,24 @@ Delivered Deliverer::WriteCommands(Instance& instance, const Target& target,
     return {written.fate == CommandsFate::kMalformed ? Delivery::kMalformed : Delivery::kRefused,
             written.lines + SUEDE_MAX_RECORD_LINES};
   }
-  CountRun(instance, target, {.commands = written.count, .bytes = written.bytes});
+  CountRun(counters, target, {.commands = written.count, .bytes = written.bytes});
   return {Delivery::kDelivered, written.lines};
 }
 
-Delivered Deliverer::Deliver(Instance& instance, const Target& target, const ReceivedPdu& pdu) {
-  if (target.client == nullptr || !instance.rx.unclaimed[target.vc].empty()) [[unlikely]] {
-    return Keep(instance, pdu);
+Delivered Deliverer::Deliver(ReceiveState& rx, CounterBlock& counters, const Target& target,
+                             const ReceivedPdu& pdu) {
+  if (target.client == nullptr || !rx.unclaimed[target.vc].empty()) [[unlikely]] {
+    return Keep(rx, counters, pdu);
   }
-  const Delivered delivered = WriteCommands(instance, target, pdu.commands, pdu.bytes);
+  const Delivered delivered = WriteCommands(counters, target, pdu.commands, pdu.bytes);
   if (delivered.delivery != Delivery::kRefused) [[likely]]
     return delivered;
-  return KeepPromised(instance, pdu, delivered.lines);
+  return KeepPromised(rx, counters, pdu, delivered.lines);
 }
 
 // Keeps a PDU in its frame: no client has claimed the VC, or earlier PDUs still wait.
-[[gnu::noinline]] Delivered Deliverer::Keep(Instance& instance, ReceivedPdu pdu) {
+[[gnu::noinline]] Delivered Deliverer::Keep(ReceiveState& rx, CounterBlock& counters,
+                                            ReceivedPdu pdu) {
   const Vc vc(pdu.rh.vc());
   CommandReader reader(pdu.commands, pdu.bytes);
   uint32_t lines = 0;
@@ -55,16 +57,16 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
   if (reader.error() != CommandError::kNone) return {Delivery::kMalformed, 0};
   const auto bytes = static_cast<uint32_t>(reader.command() - pdu.commands);
   const Delivered refused{Delivery::kRefused, lines + SUEDE_MAX_RECORD_LINES};
-  PduList& list = instance.rx.unclaimed[vc];
-  const uint32_t count = instance.rx.unclaimed_count[vc];
-  if (count >= instance.params.unclaimed_pdus) {
-    const RxCredit& credit = instance.rx.credit.At(pdu.peer, vc);
+  PduList& list = rx.unclaimed[vc];
+  const uint32_t count = rx.unclaimed_count[vc];
+  if (count >= rx.params.unclaimed_pdus) {
+    const RxCredit& credit = rx.credit.At(pdu.peer, vc);
     if (!credit.counts || lines > credit.held()) return refused;
     if (list.tail() != nullptr && AppendToKept(*list.tail(), pdu, bytes, lines)) {
-      CreditGranter::CountKept(instance.rx.credit, vc, lines, true);
+      CreditGranter::CountKept(rx.credit, vc, lines, true);
       return {Delivery::kDelivered, lines};
     }
-    if (count >= instance.params.unclaimed_pdus + kMaxPromisedPdus) return refused;
+    if (count >= rx.params.unclaimed_pdus + kMaxPromisedPdus) return refused;
   }
   Pdu* kept = new (pdu.frame->notes) Pdu;
   kept->commands = const_cast<uint8_t*>(pdu.commands);
@@ -73,25 +75,25 @@ Delivered Deliverer::Deliver(Instance& instance, const Target& target, const Rec
   kept->peer = static_cast<uint16_t>(pdu.peer);
   kept->vc = static_cast<uint8_t>(vc);
   list.PushBack(kept);
-  CreditGranter::CountKept(instance.rx.credit, vc, lines, true);
-  ++instance.rx.unclaimed_count[vc];
-  instance.stats.counters.Add(Counter::kRxUnclaimed);
+  CreditGranter::CountKept(rx.credit, vc, lines, true);
+  ++rx.unclaimed_count[vc];
+  counters.Add(Counter::kRxUnclaimed);
   return {Delivery::kKept, lines};
 }
 
 // Keeps a PDU for which its peer was granted credit, although the promised room is gone: claims
 // have changed hands, or a peer that counts no credit has taken the room.
-[[gnu::cold]] Delivered Deliverer::KeepPromised(Instance& instance, ReceivedPdu pdu,
-                                                uint32_t lines_needed) {
+[[gnu::cold]] Delivered Deliverer::KeepPromised(ReceiveState& rx, CounterBlock& counters,
+                                                ReceivedPdu pdu, uint32_t lines_needed) {
   const Vc vc(pdu.rh.vc());
-  const RxCredit& credit = instance.rx.credit.At(pdu.peer, vc);
+  const RxCredit& credit = rx.credit.At(pdu.peer, vc);
   if (!credit.counts || lines_needed > credit.held() + SUEDE_MAX_RECORD_LINES) {
     return {Delivery::kRefused, lines_needed};
   }
-  const bool first = instance.rx.unclaimed[vc].empty();
-  const Delivered delivered = Keep(instance, pdu);
+  const bool first = rx.unclaimed[vc].empty();
+  const Delivered delivered = Keep(rx, counters, pdu);
   if (first && delivered.delivery == Delivery::kKept) {
-    waiting_.push_back({.instance = instance.number, .vc = vc});
+    waiting_.push_back({.instance = rx.number, .vc = vc});
   }
   return delivered;
 }
@@ -118,19 +120,20 @@ bool Deliverer::DeliverUnclaimed() {
   bool work = false;
   for (size_t i = 0; i < waiting_.size();) {
     Instance& instance = *lcore_.instances[waiting_[i].instance];
+    ReceiveState& rx = instance.rx;
     const Vc vc = waiting_[i].vc;
-    const bool claimed = lcore_.ClaimantOf(instance, vc) != ClientTable::kNone;
-    PduList& list = instance.rx.unclaimed[vc];
+    const bool claimed = lcore_.clients.claimant(rx.number, vc) != ClientTable::kNone;
+    PduList& list = rx.unclaimed[vc];
     while (claimed && !list.empty()) {
       Pdu* pdu = list.head();
-      const Target target = TargetOf(instance, vc, instance.params.peers[pdu->peer].xpuid);
-      if (WriteCommands(instance, target, pdu->commands, pdu->bytes).delivery ==
+      const Target target = TargetOf(rx, vc, rx.params.peers[pdu->peer].xpuid);
+      if (WriteCommands(instance.stats.counters, target, pdu->commands, pdu->bytes).delivery ==
           Delivery::kRefused) {
         break;
       }
       list.PopFront();
-      CreditGranter::CountKept(instance.rx.credit, vc, pdu->lines, false);
-      --instance.rx.unclaimed_count[vc];
+      CreditGranter::CountKept(rx.credit, vc, pdu->lines, false);
+      --rx.unclaimed_count[vc];
       instance.home().link.frames().ReleasePdu(pdu);
       work = true;
     }
@@ -145,16 +148,16 @@ bool Deliverer::DeliverUnclaimed() {
 }
 
 // Moves the credit of a VC's peers, and PDUs that wait for a client, along with the claim.
-void Deliverer::MoveFeeds(Instance& instance, uint32_t vc_mask) {
+void Deliverer::MoveFeeds(ReceiveState& rx, uint32_t vc_mask) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     if ((vc_mask & 1u << vc) == 0) continue;
-    granter_.MoveFeed(instance.rx.credit, vc, lcore_.ClaimantOf(instance, vc));
+    granter_.MoveFeed(rx.credit, vc, lcore_.clients.claimant(rx.number, vc));
     const bool waits = std::any_of(waiting_.begin(), waiting_.end(), [&](const VcRef& ref) {
-      return ref.instance == instance.number && ref.vc == vc;
+      return ref.instance == rx.number && ref.vc == vc;
     });
-    if (lcore_.ClaimantOf(instance, vc) != ClientTable::kNone && !waits &&
-        !instance.rx.unclaimed[vc].empty()) {
-      waiting_.push_back({.instance = instance.number, .vc = vc});
+    if (lcore_.clients.claimant(rx.number, vc) != ClientTable::kNone && !waits &&
+        !rx.unclaimed[vc].empty()) {
+      waiting_.push_back({.instance = rx.number, .vc = vc});
     }
   }
 }

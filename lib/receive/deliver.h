@@ -46,42 +46,43 @@ class Deliverer {
     uint64_t head = 0;             // of their records
     Vc vc = 0;
   };
-  Target TargetOf(const Instance& instance, Vc vc, uint16_t source) const {
-    const uint32_t client = lcore_.ClaimantOf(instance, vc);
+  Target TargetOf(const ReceiveState& rx, Vc vc, uint16_t source) const {
+    const uint32_t client = lcore_.clients.claimant(rx.number, vc);
     return {.client = client == ClientTable::kNone ? nullptr : &lcore_.clients.client(client),
-            .head = instance.rx.head | ReceivedHead(vc, source, 0, 0),
+            .head = rx.head | ReceivedHead(vc, source, 0, 0),
             .vc = vc};
   }
   // The ring to which PDUs for the target go directly; null: the VC is not claimed, or others wait.
-  static RxRingWriter* DirectRing(const Instance& instance, const Target& target) {
-    const bool direct = target.client != nullptr && instance.rx.unclaimed[target.vc].empty();
+  static RxRingWriter* DirectRing(const ReceiveState& rx, const Target& target) {
+    const bool direct = target.client != nullptr && rx.unclaimed[target.vc].empty();
     return direct ? &target.client->rings[target.vc] : nullptr;
   }
   // Writes the commands of a PDU to a DirectRing, and adds them to the run, which CountRun has to
   // count once it ends. Returns false if nothing was written; the caller then calls Deliver.
   static bool DeliverTo(RxRingWriter& ring, uint64_t head, const uint8_t* commands, uint32_t bytes,
                         DeliveredRun& run);
-  void CountRun(Instance& instance, const Target& target, const DeliveredRun& run) {
+  void CountRun(CounterBlock& counters, const Target& target, const DeliveredRun& run) {
     lcore_.clients.MarkReceived(*target.client, target.vc);
-    CounterBlock& counters = instance.stats.counters;
     counters.Add(Counter::kRxPdus, run.pdus);
     counters.Add(Counter::kRxCommands, run.commands);
     counters.Add(Counter::kRxCommandBytes, run.bytes);
   }
   // Delivers a PDU. kKept: the frame is ours until its commands are delivered.
-  Delivered Deliver(Instance& instance, const Target& target, const ReceivedPdu& pdu);
+  Delivered Deliver(ReceiveState& rx, CounterBlock& counters, const Target& target,
+                    const ReceivedPdu& pdu);
   // Delivers PDUs that waited for a client, as far as its ring has room; called once in a poll
   // iteration. Returns whether a PDU was delivered.
   bool DeliverUnclaimed();
   // The claimants of the VCs have changed, or have claimed again: moves the credit of the VCs'
   // peers, and PDUs that wait for a client.
-  void MoveFeeds(Instance& instance, uint32_t vc_mask);
+  void MoveFeeds(ReceiveState& rx, uint32_t vc_mask);
 
  private:
-  Delivered WriteCommands(Instance& instance, const Target& target, const uint8_t* commands,
+  Delivered WriteCommands(CounterBlock& counters, const Target& target, const uint8_t* commands,
                           uint32_t bytes);
-  Delivered Keep(Instance& instance, ReceivedPdu pdu);
-  Delivered KeepPromised(Instance& instance, ReceivedPdu pdu, uint32_t lines_needed);
+  Delivered Keep(ReceiveState& rx, CounterBlock& counters, ReceivedPdu pdu);
+  Delivered KeepPromised(ReceiveState& rx, CounterBlock& counters, ReceivedPdu pdu,
+                         uint32_t lines_needed);
   static bool AppendToKept(Pdu& kept, const ReceivedPdu& pdu, uint32_t bytes, uint32_t lines);
 
   Lcore& lcore_;

@@ -8,12 +8,12 @@ namespace suede {
   Instance& instance = *flow_.instance;
   const DeliveredRun run = run_;
   run_ = {};
-  parts_.deliverer.CountRun(instance, flow_.target, run);
+  parts_.deliverer.CountRun(instance.stats.counters, flow_.target, run);
   if (rx().is_watched() || burst_.has_marks()) [[unlikely]]
     WatchRun(run);
   parts_.granter.OnAccepted(instance.rx.credit, flow_.peer, flow_.target.vc, *flow_.credit,
                             run.lines, run.widest);
-  parts_.pause_requester.OnReceived(instance, flow_.target.vc, now_);
+  parts_.pause_requester.OnReceived(instance.rx, instance.ports, flow_.target.vc, now_);
   // The acknowledgement of the first PDU is scheduled already.
   if (run.pdus > 1) ScheduleAck();
 }
@@ -28,7 +28,7 @@ namespace suede {
 // Counts a run for congestion control.
 [[gnu::noinline]] void FlowReceiver::WatchRun(const DeliveredRun& run) {
   CountArrived(run.pdus, run.bytes);
-  parts_.congestion_grants.OnDelivered(*flow_.instance, run);
+  parts_.congestion_grants.OnDelivered(flow_.instance->number, run);
   CheckMissing();
 }
 
@@ -60,7 +60,8 @@ namespace suede {
   const ReceivedPdu pdu = TakeOut(i);
   Instance& instance = *flow_.instance;
   CountArrived(1, pdu.bytes);
-  const Delivered delivered = parts_.deliverer.Deliver(instance, flow_.target, pdu);
+  const Delivered delivered =
+      parts_.deliverer.Deliver(instance.rx, instance.stats.counters, flow_.target, pdu);
   // Later PDUs may have to wait behind this PDU.
   series_ = ReceivedBurst::kNoSeries;
   switch (delivered.delivery) {
@@ -83,7 +84,7 @@ namespace suede {
       OnAccepted();
       break;
   }
-  parts_.pause_requester.OnReceived(instance, flow_.target.vc, now_);
+  parts_.pause_requester.OnReceived(instance.rx, instance.ports, flow_.target.vc, now_);
   return delivered.delivery == Delivery::kKept;
 }
 

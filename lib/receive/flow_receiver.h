@@ -52,8 +52,8 @@ class FlowReceiver {
     flow_.instance = &instance;
     flow_.connection = &instance.peers.connections[number];
     flow_.credit = &instance.rx.credit.At(peer, vc);
-    flow_.target = parts_.deliverer.TargetOf(instance, vc, rh.xpuid());
-    flow_.ring = Deliverer::DirectRing(instance, flow_.target);
+    flow_.target = parts_.deliverer.TargetOf(instance.rx, vc, rh.xpuid());
+    flow_.ring = Deliverer::DirectRing(instance.rx, flow_.target);
     flow_.peer = peer;
     flow_.plane = plane;
     flow_.number = number;
@@ -79,7 +79,7 @@ class FlowReceiver {
       return DeliverOne(i);
     }
     connection.rx().Accept();
-    if (run_.pdus == 1) AckScheduler::Schedule(*flow_.instance, flow_.number, connection, now_);
+    if (run_.pdus == 1) ScheduleAck();
     return false;
   }
   // Ends the run, as frame i of the flow is handled alone. Returns the PDU of the frame.
@@ -117,7 +117,8 @@ class FlowReceiver {
   bool DeliverOne(uint32_t i);
   void OnAccepted();
   void ScheduleAck() {
-    AckScheduler::Schedule(*flow_.instance, flow_.number, *flow_.connection, now_);
+    AckScheduler::Schedule(flow_.instance->rx, flow_.instance->ports, flow_.number,
+                           *flow_.connection, now_);
   }
 
   const Parts& parts_;

@@ -9,9 +9,9 @@ namespace {
 constexpr uint64_t kWhole = 100;  // percent
 
 // The min time after which a port ends its request for a pause; 0: unlimited.
-Duration StormOf(const Instance& instance) {
+Duration StormOf(const PlanePorts& ports) {
   Duration min{};
-  for (const PortContext* port : instance.ports) {
+  for (const PortContext* port : ports) {
     const LinkPauses* const pauses = port->link.pauses();
     if (pauses == nullptr) continue;
     const Duration storm = pauses->port().params().storm;
@@ -22,37 +22,38 @@ Duration StormOf(const Instance& instance) {
 
 }  // namespace
 
-void PauseRequester::AddInstance(const Instance& instance) {
+void PauseRequester::AddInstance(const PlanePorts& ports) {
   states_.emplace_back();
   asking_.reserve(states_.size() * kVcCount);
-  for (const PortContext* port : instance.ports) on_ |= port->link.pauses() != nullptr;
+  for (const PortContext* port : ports) on_ |= port->link.pauses() != nullptr;
 }
 
 // Whether `percent` of the VC's room is used: of its client's ring, or of the places of PDUs that
 // wait for a client.
-bool PauseRequester::IsAbove(Instance& instance, Vc vc, uint32_t percent) {
-  const uint32_t client = lcore_.ClaimantOf(instance, vc);
+bool PauseRequester::IsAbove(const ReceiveState& rx, Vc vc, uint32_t percent) {
+  const uint32_t client = lcore_.clients.claimant(rx.number, vc);
   if (client != ClientTable::kNone) {
     RxRingWriter& ring = lcore_.clients.ring(client, vc);
     const uint64_t used = ring.line_count() - ring.FreeLines();
     if (used * kWhole >= uint64_t{ring.line_count()} * percent) return true;
   }
-  const uint64_t kept = instance.rx.unclaimed_count[vc];
-  return kept != 0 && kept * kWhole >= uint64_t{instance.params.unclaimed_pdus} * percent;
+  const uint64_t kept = rx.unclaimed_count[vc];
+  return kept != 0 && kept * kWhole >= uint64_t{rx.params.unclaimed_pdus} * percent;
 }
 
-void PauseRequester::Want(Instance& instance, Vc vc, bool wants) {
-  for (PortContext* port : instance.ports) {
+void PauseRequester::Want(const PlanePorts& ports, Vc vc, bool wants) {
+  for (PortContext* port : ports) {
     if (port->link.pauses() != nullptr) port->link.pauses()->Want(vc, wants);
   }
 }
 
-[[gnu::noinline]] void PauseRequester::Check(Instance& instance, Vc vc, Time now) {
-  OfVc& of = states_[instance.number][vc];
-  if (of.state != State::kIdle || !IsAbove(instance, vc, instance.params.xoff_percent[vc])) return;
+[[gnu::noinline]] void PauseRequester::Check(const ReceiveState& rx, const PlanePorts& ports, Vc vc,
+                                             Time now) {
+  OfVc& of = states_[rx.number][vc];
+  if (of.state != State::kIdle || !IsAbove(rx, vc, rx.params.xoff_percent[vc])) return;
   of = {.state = State::kAsking, .since = now};
-  Want(instance, vc, true);
-  asking_.push_back({.instance = instance.number, .vc = vc});
+  Want(ports, vc, true);
+  asking_.push_back({.instance = rx.number, .vc = vc});
 }
 
 [[gnu::noinline]] void PauseRequester::PollAsking(Time now) {
@@ -60,18 +61,18 @@ void PauseRequester::Want(Instance& instance, Vc vc, bool wants) {
     const VcRef ref = asking_[i];
     Instance& instance = *lcore_.instances[ref.instance];
     OfVc& of = states_[ref.instance][ref.vc];
-    if (!IsAbove(instance, ref.vc, instance.params.xon_percent[ref.vc] + 1)) {
-      if (of.state == State::kAsking) Want(instance, ref.vc, false);
+    if (!IsAbove(instance.rx, ref.vc, instance.params.xon_percent[ref.vc] + 1)) {
+      if (of.state == State::kAsking) Want(instance.ports, ref.vc, false);
       of.state = State::kIdle;
       asking_[i] = asking_.back();
       asking_.pop_back();
       continue;
     }
     ++i;
-    const Duration storm = StormOf(instance);
+    const Duration storm = StormOf(instance.ports);
     if (of.state != State::kAsking || storm == Duration{} || now - of.since < storm) continue;
     of.state = State::kUndrained;
-    Want(instance, ref.vc, false);
+    Want(instance.ports, ref.vc, false);
     instance.stats.counters.Add(Counter::kPfcUndrained);
     lcore_.events.Emit({.kind = LcoreEventKind::kPfcUndrained,
                         .vc = static_cast<uint8_t>(ref.vc),

@@ -21,13 +21,14 @@ class PauseRequester {
   // `lcore` outlives this object.
   explicit PauseRequester(Lcore& lcore) : lcore_(lcore) {}
 
-  // Adds the instance that was added to the lcore last, before the first poll iteration.
-  void AddInstance(const Instance& instance);
+  // Adds the instance that was added to the lcore last, with its ports, before the first poll
+  // iteration.
+  void AddInstance(const PlanePorts& ports);
 
   // Commands of the VC were put into a ring or kept.
-  void OnReceived(Instance& instance, Vc vc, Time now) {
+  void OnReceived(const ReceiveState& rx, const PlanePorts& ports, Vc vc, Time now) {
     if (on_) [[unlikely]]
-      Check(instance, vc, now);
+      Check(rx, ports, vc, now);
   }
   // Called once in a poll iteration, after receiving.
   void Poll(Time now) {
@@ -46,10 +47,10 @@ class PauseRequester {
     Time since{};
   };
 
-  void Check(Instance& instance, Vc vc, Time now);
+  void Check(const ReceiveState& rx, const PlanePorts& ports, Vc vc, Time now);
   void PollAsking(Time now);
-  bool IsAbove(Instance& instance, Vc vc, uint32_t percent);
-  static void Want(Instance& instance, Vc vc, bool wants);
+  bool IsAbove(const ReceiveState& rx, Vc vc, uint32_t percent);
+  static void Want(const PlanePorts& ports, Vc vc, bool wants);
 
   Lcore& lcore_;
   bool on_ = false;

@@ -150,7 +150,7 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
   if (peer == Instance::kNoPeer) return Checked::kDone;
   instance.stats.counters.Add(DropCounter(seal_opener_.error(i)));
   if (seal_opener_.error(i) == SealError::kKey) {
-    instance.peers[peer].association().OnUnopened(now, effects_.For(instance, peer));
+    instance.peers[peer].association().OnUnopened(now, effects_.For({instance.number, peer}));
   }
   return Checked::kDone;
 }
@@ -159,8 +159,8 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
 [[gnu::noinline]] Receiver::Checked Receiver::CheckSession(FlowReceiver& flow, Instance& instance,
                                                            uint32_t i, PeerIndex peer,
                                                            PlaneIndex plane) {
-  const ConnectionIndex number =
-      ConnectionOfSession(instance, peer, plane, burst_.series(i).session(), Vc(burst_.rh(i).vc()));
+  const ConnectionIndex number = ConnectionOfSession(
+      instance.peers, peer, plane, burst_.series(i).session(), Vc(burst_.rh(i).vc()));
   if (number == kNoConnection) {
     instance.stats.counters.Add(Counter::kRxSession);
     return Checked::kDone;
@@ -169,16 +169,16 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, PlaneIndex plane, Ti
   return Checked::kData;
 }
 
-SessionIndex Receiver::SlotOf(const Instance& instance, PeerIndex peer, PlaneIndex plane,
+SessionIndex Receiver::SlotOf(const PeerArrays& peers, PeerIndex peer, PlaneIndex plane,
                               uint16_t session) {
-  const SessionGroup& group = instance.peers.groups[instance.map.PathAt(peer, plane)];
+  const SessionGroup& group = peers.group(peer, plane);
   return group.Accepts(session) ? group.SlotOf(session) : Peer::kNoSlot;
 }
 
-ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerIndex peer,
+ConnectionIndex Receiver::ConnectionOfSession(const PeerArrays& peers, PeerIndex peer,
                                               PlaneIndex plane, uint16_t session, Vc vc) {
-  const SessionIndex slot = SlotOf(instance, peer, plane, session);
-  return slot == Peer::kNoSlot ? kNoConnection : instance.map.At(peer, plane, slot, vc);
+  const SessionIndex slot = SlotOf(peers, peer, plane, session);
+  return slot == Peer::kNoSlot ? kNoConnection : peers.own.map.At(peer, plane, slot, vc);
 }
 
 // Passes a frame that is not SUE's to the lane of packets if that receives; drops all others.
@@ -230,7 +230,7 @@ ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerInde
                      peer != Instance::kNoPeer &&
                      parsed.source == instance.rx.sources[instance.map.PathAt(peer, place.plane)];
   const ConnectionIndex number =
-      known ? ConnectionOfSession(instance, peer, place.plane, parsed.session, Vc(rh.vc()))
+      known ? ConnectionOfSession(instance.peers, peer, place.plane, parsed.session, Vc(rh.vc()))
             : kNoConnection;
   if (number == kNoConnection || instance.peers.connections[number].rx().closed()) {
     instance.stats.counters.Add(Counter::kRxTrimmedUnknown);
@@ -238,10 +238,10 @@ ConnectionIndex Receiver::ConnectionOfSession(const Instance& instance, PeerInde
   }
   instance.stats.counters.Add(Counter::kRxTrimmed);
   Connection& connection = instance.peers.connections[number];
-  parts_.congestion_grants.OnTrimmed(instance, peer, place.plane);
+  parts_.congestion_grants.OnTrimmed(instance.rx, instance.map.PathAt(peer, place.plane));
   if (connection.rx().OnTrimmed(rh.psn(), instance.params.target.base_rtt, now,
                                 instance.params.transport)) {
-    AckScheduler::Schedule(instance, number, connection, now);
+    AckScheduler::Schedule(instance.rx, instance.ports, number, connection, now);
     lcore_.timers.ArmConnection(instance.peers, number);
   }
   return false;
@@ -303,7 +303,7 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   const ReceivedPdu pdu = flow.TakeOut(i);
   instance.peers[pdu.peer].association().OnClosedData(
       pdu.plane, instance.map.NumberOf(flow.number()), sequenced, pdu.rh.op(), pdu.rh.rpsn(), now,
-      effects_.For(instance, pdu.peer));
+      effects_.For({instance.number, pdu.peer}));
 }
 
 // An unsequenced PDU shows that sequenced PDUs are missing or were overtaken.
@@ -315,7 +315,7 @@ void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
   Connection& connection = instance.peers.connections[flow.number()];
   connection.rx().OnAnnounced(pdu.rh.psn(), now, instance.params.transport);
   if (connection.rx().MustAckNow(instance.params.transport))
-    AckScheduler::Schedule(instance, flow.number(), connection, now);
+    AckScheduler::Schedule(instance.rx, instance.ports, flow.number(), connection, now);
   lcore_.timers.ArmConnection(instance.peers, flow.number());
 }
 
@@ -342,8 +342,8 @@ void Receiver::OnControlPdu(Instance& instance, uint32_t i, PeerIndex peer, Plan
       instance.stats.counters.Add(Counter::kRxControlMalformed);
       return;
   }
-  if (instance.sealing.on() && !seal_opener_.FitsForm(burst_, instance, i, peer, message))
-      [[unlikely]] {
+  if (instance.sealing.on() &&
+      !seal_opener_.FitsForm(burst_, i, *instance.sealing.peers[peer], message)) [[unlikely]] {
     instance.stats.counters.Add(Counter::kRxControlMalformed);
     return;
   }
@@ -355,12 +355,12 @@ void Receiver::OnControlPdu(Instance& instance, uint32_t i, PeerIndex peer, Plan
   }
   instance.stats.counters.Add(Counter::kRxControlPdus);
   ControlFacts facts{.waits = instance.tx.blocked[peer] != 0,
-                     .slot = SlotOf(instance, peer, plane, burst_.series(i).session()),
+                     .slot = SlotOf(instance.peers, peer, plane, burst_.series(i).session()),
                      .sealed = instance.sealing.on() && instance.SealOf(peer).IsSealed()};
   if (const auto* hello = std::get_if<Hello>(&message)) {
     facts.is_pong = instance.ping.TakeAnswer(peer, instance.peers.own.hello, *hello, now);
   }
-  instance.peers[peer].OnControl(plane, message, facts, now, effects_.For(instance, peer));
+  instance.peers[peer].OnControl(plane, message, facts, now, effects_.For({instance.number, peer}));
 }
 
 }  // namespace suede

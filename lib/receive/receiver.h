@@ -40,11 +40,11 @@ class Receiver {
   using Series = ReceivedBurst::Series;
 
   // The slot of the session of the peer's frame; Peer::kNoSlot: its number was not agreed.
-  static SessionIndex SlotOf(const Instance& instance, PeerIndex peer, PlaneIndex plane,
+  static SessionIndex SlotOf(const PeerArrays& peers, PeerIndex peer, PlaneIndex plane,
                              uint16_t session);
   // The connection of the peer's data PDU, if there are several sessions; kNoConnection: its
   // session was not agreed.
-  static ConnectionIndex ConnectionOfSession(const Instance& instance, PeerIndex peer,
+  static ConnectionIndex ConnectionOfSession(const PeerArrays& peers, PeerIndex peer,
                                              PlaneIndex plane, uint16_t session, Vc vc);
   enum class Checked : uint8_t {
     kData,  // a data PDU, of the flow

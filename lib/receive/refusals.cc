@@ -34,7 +34,7 @@ void Refusals::SendReady() {
     const Connection& connection = instance.peers.connections[refused.connection];
     // The PDU was retransmitted and accepted; a later PDU may have been refused since.
     if (!connection.rx().not_ready() || connection.rx().expected() != refused.psn) continue;
-    const uint32_t client = lcore_.ClaimantOf(instance, refused.vc);
+    const uint32_t client = lcore_.clients.claimant(instance.number, refused.vc);
     const bool room = client == ClientTable::kNone
                           ? instance.rx.unclaimed_count[refused.vc] < instance.params.unclaimed_pdus
                           : instance.rx.unclaimed[refused.vc].empty() &&

@@ -100,11 +100,11 @@ void SealOpener::TakeOpened(ReceivedBurst& burst, uint32_t i, const SealShim& sh
   burst.SetSeries(i, last.plain);
 }
 
-bool SealOpener::FitsForm(const ReceivedBurst& burst, Instance& instance, uint32_t i,
-                          PeerIndex peer, const ControlMessage& message) const {
+bool SealOpener::FitsForm(const ReceivedBurst& burst, uint32_t i, SealedPeer& peer,
+                          const ControlMessage& message) const {
   const auto* hello = std::get_if<Hello>(&message);
   if (!burst.series(i).opened()) {
-    if (hello != nullptr) instance.sealing.peers[peer]->OnPlainHello();
+    if (hello != nullptr) peer.OnPlainHello();
     return true;
   }
   const bool is_hello_form = (hello_forms_ >> i & 1) != 0;

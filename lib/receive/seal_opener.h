@@ -28,9 +28,9 @@ class SealOpener {
   bool IsStray(const ReceivedBurst& burst, uint32_t i) const {
     return (strays_ >> i & 1) != 0 && burst.series(i).opened();
   }
-  // Returns whether a control PDU of a peer has the right sealed form: HELLOs have a form of their
-  // own, which names their sender.
-  bool FitsForm(const ReceivedBurst& burst, Instance& instance, uint32_t i, PeerIndex peer,
+  // Returns whether a control PDU of the peer has the right sealed form: HELLOs have a form of
+  // their own, which names their sender.
+  bool FitsForm(const ReceivedBurst& burst, uint32_t i, SealedPeer& peer,
                 const ControlMessage& message) const;
 
  private:

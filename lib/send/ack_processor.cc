@@ -68,15 +68,16 @@ RpsnVerdict AckProcessor::OnNack(Instance& instance, ConnectionIndex number, Psn
   completions_.EndAcked(instance, number, acked);
   if (instance.peers.paths[peer].moving == 0) [[likely]]
     return;
-  instance.peers[peer].choice().OnEnded(effects.For(instance, peer));
+  instance.peers[peer].choice().OnEnded(effects.For({instance.number, peer}));
 }
 
 [[gnu::cold]] void AckProcessor::OnResumed(Instance& instance, ConnectionIndex number,
                                            PeerEffects& effects) {
   completions_.LetGo(instance, number);
   const PeerIndex peer = instance.map.PeerOf(number);
-  instance.peers[peer].reach().OnResumed(
-      instance.map.PlaneOf(number), instance.map.NumberOf(number), effects.For(instance, peer));
+  instance.peers[peer].reach().OnResumed(instance.map.PlaneOf(number),
+                                         instance.map.NumberOf(number),
+                                         effects.For({instance.number, peer}));
 }
 
 }  // namespace suede

@@ -52,7 +52,7 @@ Hold Pauses::PausedBy(const Link& link, uint32_t flow, Duration limit, Time now)
   return HoldOf(instance, instance.map.PeerOf(number), plane, connection.in_flight().oldest(), now);
 }
 
-bool Pauses::IsMute(const std::vector<PortContext*>& ports) {
+bool Pauses::IsMute(const PlanePorts& ports) {
   for (const PortContext* port : ports) {
     if (!port->link.IsHeld(Instance::kAckClass)) return false;
   }

@@ -27,7 +27,7 @@ class Pauses {
   Hold HoldOfConnection(Instance& instance, ConnectionIndex connection, Time now);
   // Whether no PDU without commands can be sent: the neighbours have paused its class on all
   // planes.
-  static bool IsMute(const std::vector<PortContext*>& ports);
+  static bool IsMute(const PlanePorts& ports);
   // Reports to the peer, over another plane, that frames of this plane are held up.
   void SendHeldUp(Instance& instance, PeerIndex peer, const effect::SendHeldUp& what, Time now);
 

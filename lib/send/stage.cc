@@ -35,7 +35,7 @@ inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
 }
 
 // PDUs of these VCs wait for ports that are paused, or without credit.
-void Stager::NoteWaiting(const Ports& ports, PlaneMask planes, uint32_t vcs, Time now) {
+void Stager::NoteWaiting(const PlanePorts& ports, PlaneMask planes, uint32_t vcs, Time now) {
   for (uint32_t left = planes; left != 0; left &= left - 1) {
     Link& link = ports[static_cast<uint32_t>(std::countr_zero(left))]->link;
     link.NoteWaiting(static_cast<VcMask>(vcs), now);

@@ -115,8 +115,7 @@ class Stager {
   void StageRetransmission(PortContext& port, Time now);
   bool AnyPortHasRoom() const;
   uint32_t OpenOf(Instance& instance, uint32_t lane, VcMask room, Time now);
-  using Ports = std::vector<PortContext*>;  // of an instance's planes
-  static void NoteWaiting(const Ports& ports, PlaneMask planes, uint32_t vcs, Time now);
+  static void NoteWaiting(const PlanePorts& ports, PlaneMask planes, uint32_t vcs, Time now);
   static VcMask RoomFor(const Instance& instance, uint32_t lane);
   static bool BeginsElsewhere(Instance& instance, const TxQueue& queue, uint32_t lane,
                               PeerIndex peer, Vc vc);
