@@ -109,14 +109,15 @@ bool ControlSender::SendUnsequenced(Instance& instance, ConnectionIndex number, 
   return StageUnsequenced(instance, *instance.ports[plane], header, number, vc, frame, pdu);
 }
 
-PlaneIndex ControlSender::PlaneWithRoom(const Instance& instance, PeerIndex peer) {
-  const PeerPaths& paths = instance.peers.paths[peer];
+PlaneIndex ControlSender::PlaneWithRoom(const PeerArrays& peers, const PlanePorts& ports,
+                                        PeerIndex peer) {
+  const PeerPaths& paths = peers.paths[peer];
   // Routes are for commands: a peer with a route to us needs answers even if we have no route to
   // it.
   const uint32_t among = paths.usable != 0 ? paths.usable : paths.open;
   if (among == 0) return PeerPaths::kNoPlane;
-  for (PlaneIndex plane = 0; plane < instance.map.plane_count(); ++plane) {
-    if ((among & 1u << plane) != 0 && instance.ports[plane]->link.HasFrontRoom()) return plane;
+  for (PlaneIndex plane = 0; plane < peers.own.map.plane_count(); ++plane) {
+    if ((among & 1u << plane) != 0 && ports[plane]->link.HasFrontRoom()) return plane;
   }
   return Lowest<PlaneIndex>(among);
 }

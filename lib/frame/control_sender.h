@@ -51,7 +51,7 @@ class ControlSender {
                               Psn psn, uint32_t traffic_class);
   // Returns the plane for a control PDU that may take any: if possible, a plane with room in front;
   // PeerPaths::kNoPlane: no plane leads to the peer.
-  static PlaneIndex PlaneWithRoom(const Instance& instance, PeerIndex peer);
+  static PlaneIndex PlaneWithRoom(const PeerArrays& peers, const PlanePorts& ports, PeerIndex peer);
 
  private:
   static bool SealControl(Instance& instance, PeerIndex peer, PlaneIndex plane,

@@ -16,7 +16,7 @@ Instance::Instance(uint32_t number_of, const InstanceParams& instance_params,
       ports(plane_ports),
       headers(params, ports, map),
       peers(params, map),
-      tx(number, params, map, *home().shares),
+      tx(number, params, map, home()),
       rx(number, params, map) {
   for (PlaneIndex plane = 0; plane < map.plane_count(); ++plane) {
     peers.own.session_numbers[plane] = SessionCount(ports[plane]->params.rules.encap);

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lcore/transmit_state.h"
 
+#include "lcore/port_context.h"
+
 namespace suede {
 
-TransmitState::TransmitState(uint32_t instance, const InstanceParams& params,
-                             const ConnectionMap& connections, FrameShares& frame_shares)
+TransmitState::TransmitState(uint32_t instance, const InstanceParams& instance_params,
+                             const ConnectionMap& connections, PortContext& home_port)
     : number(instance),
       map(connections),
+      params(instance_params),
+      home(home_port.link),
       lanes(params.paths.ordering == Ordering::kStrict ? map.plane_count() : 1),
       lane_is_plane(params.paths.ordering == Ordering::kStrict || !map.has_planes()),
       has_homes(lanes != 1),
       spreads(params.paths.ordering != Ordering::kStrict && (map.has_planes() || map.has_groups())),
       largest_pack_bytes(params.pack_limit_bytes),
-      shares(frame_shares),
+      shares(*home_port.shares),
       is_paced(params.congestion.control != CongestionControl::kFixed),
       scheduler(static_cast<uint32_t>(params.peers.size())) {
   const size_t path_count = params.peers.size() * map.plane_count();

@@ -18,12 +18,15 @@
 
 namespace suede {
 
+class Link;
 struct FrameShares;
+struct PortContext;
 
 struct TransmitState {
-  // `frame_shares`: of the port from whose pool the frames come; they outlive this object.
-  TransmitState(uint32_t instance, const InstanceParams& params, const ConnectionMap& connections,
-                FrameShares& frame_shares);
+  // `home_port`: from whose pool the frames come. `instance_params` and the port outlive this
+  // object.
+  TransmitState(uint32_t instance, const InstanceParams& instance_params,
+                const ConnectionMap& connections, PortContext& home_port);
 
   // The unit of shares: the queue that has the count of a {peer, VC}.
   uint32_t DestinationOf(PeerIndex peer, Vc vc) const {
@@ -73,6 +76,8 @@ struct TransmitState {
 
   const uint32_t number;  // of the instance, in the pipeline
   const ConnectionMap map;
+  const InstanceParams& params;
+  Link& home;                // of the port from whose pool the frames come
   const uint32_t lanes;      // of the scheduler. With strict ordering a queue is on the lane of its
                              // home plane.
   const bool lane_is_plane;  // PDUs take the plane of their queue's lane,

@@ -48,6 +48,10 @@ struct Effector::OnePeer {
   ConnectionIndex NumberOf(const T& what) const {
     return instance.map.At(peer, what.plane, what.number);
   }
+  template <typename T>
+  Link& LinkOf(const T& what) const {
+    return instance.ports[what.plane]->link;
+  }
   Time now() const { return on.lcore_.now; }
 
   void operator()(effect::Send& what) const {
@@ -82,22 +86,24 @@ struct Effector::OnePeer {
     on.stager_.WantRetransmission(instance, NumberOf(what));
   }
   void operator()(effect::Acknowledged& what) const {
-    on.completions_.EndAcked(instance, NumberOf(what), what.pdus);
+    on.completions_.EndAcked(instance.tx, instance.stats, LinkOf(what),
+                             instance.peers.connections[NumberOf(what)], what.pdus);
     on.EndOnPlane(instance, peer, what.plane);
   }
   void operator()(effect::GiveUp& what) const {
-    if (what.hold_last) on.completions_.HoldLast(instance, NumberOf(what), what.pdus);
-    on.completions_.Complete(
-        instance, what.pdus, what.plane,
+    if (what.hold_last) on.completions_.HoldLast(instance.tx, NumberOf(what), what.pdus);
+    on.completions_.GiveUp(
+        instance.tx, instance.stats, LinkOf(what), what.pdus,
         what.ending == Ending::kInDoubt ? SUEDE_STATUS_IN_DOUBT : SUEDE_STATUS_PEER_RESET);
     on.EndOnPlane(instance, peer, what.plane);
   }
   void operator()(effect::Requeue& what) const {
-    on.completions_.Requeue(instance, peer, what.plane, what.pdus);
+    on.completions_.Requeue(instance.tx, LinkOf(what), peer, what.pdus);
     on.EndOnPlane(instance, peer, what.plane);
   }
   void operator()(const effect::GiveUpQueued& what) const {
-    on.completions_.GiveUpQueued(instance, peer, what.vcs, SUEDE_STATUS_UNREACHABLE);
+    on.completions_.GiveUpQueued(instance.tx, instance.stats, peer, what.vcs,
+                                 SUEDE_STATUS_UNREACHABLE);
   }
   void operator()(const effect::MarkLost& what) const {
     MarkLost(instance.tx, peer, what.vcs, what.lost);
@@ -163,7 +169,7 @@ void Effector::MarkLost(TransmitState& tx, PeerIndex peer, uint32_t vcs, bool lo
 // so that it answers after them. The probe acknowledges nothing, as its PSN may be implausible.
 void Effector::SendProbe(Instance& instance, ConnectionIndex number) {
   Connection& connection = instance.peers.connections[number];
-  const bool held = completions_.IsHeld(instance, number);
+  const bool held = completions_.IsHeld(instance.tx, instance.ports, number);
   if (ControlSender::SendUnsequenced(instance, number, {}, connection.tx().ProbePsn(),
                                      connection.tx().probes().vc())) {
     connection.tx().probes().OnSent(held);
@@ -190,7 +196,9 @@ void Effector::ChangeCredit(Instance& instance, PeerIndex peer, effect::CreditSt
 
 // PDUs in flight on the plane have ended without an acknowledgement of the connection's own.
 void Effector::EndOnPlane(Instance& instance, PeerIndex peer, PlaneIndex plane) {
-  if (instance.tx.is_paced) congestion_.OnEnded(instance, peer, plane, lcore_.now);
+  if (!instance.tx.is_paced) return;
+  congestion_.OnEnded(instance.peers, instance.tx, *instance.ports[plane],
+                      instance.map.PathAt(peer, plane), lcore_.now);
 }
 
 void Effector::OnConnectionTimer(Instance& instance, ConnectionIndex number, Time now) {

@@ -83,7 +83,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   }
   shares_.ShareOut(instance.tx.shares);
   run_queue_.Reserve(lcore_.instances.size());
-  stager_.AddInstance(instance);
+  stager_.AddPeers(instance.peers.size());
   refusals_.AddInstance();
   planes_.AddInstance(instance.peers.own);
   lcore_.clients.AddInstance();
@@ -249,7 +249,8 @@ void Pipeline::Report(Time now) {
     congestion_grants_.PublishGauges();
     const Reporter::Counted counted = reporter_.PublishGauges(now);
     if (counted.first != counted.end) {
-      completions_.LetGoOfEnded(*lcore_.instances[counted.instance], counted.first, counted.end);
+      Instance& of = *lcore_.instances[counted.instance];
+      completions_.LetGoOfEnded(of.peers, of.tx, counted.first, counted.end);
     }
   }
   if (now >= reporter_.load_due()) {

@@ -32,7 +32,7 @@ CreditGranter::Room CreditGrants::RoomOf(const ReceiveState& rx, Vc vc) const {
 }
 
 bool CreditGrants::SendCredit(Instance& instance, PeerIndex peer, const Credit& credit) {
-  const PlaneIndex plane = ControlSender::PlaneWithRoom(instance, peer);
+  const PlaneIndex plane = ControlSender::PlaneWithRoom(instance.peers, instance.ports, peer);
   return plane != PeerPaths::kNoPlane && ControlSender::SendControl(instance, peer, plane, credit);
 }
 

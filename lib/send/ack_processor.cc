@@ -17,7 +17,7 @@ void AckProcessor::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, P
     instance.stats.counters.Add(Counter::kRxRpsnInvalid);
     return;
   }
-  if (verdict == RpsnVerdict::kResumed) OnResumed(instance, number, effects);
+  if (verdict == RpsnVerdict::kResumed) OnResumed(instance.peers, instance.tx, number, effects);
   if (instance.peers.own.has_sessions && !acked.empty()) {
     const PlaneIndex plane = instance.map.PlaneOf(number);
     instance.peers.Of(number).health().OnProof(plane, now);
@@ -62,22 +62,23 @@ RpsnVerdict AckProcessor::OnNack(Instance& instance, ConnectionIndex number, Psn
     congestion_.OnAcked(instance, number, acked, bytes, lcore_.now);
   }
   const PlaneIndex plane = instance.map.PlaneOf(number);
-  if (instance.peers.connections[number].tx().has_aside()) [[unlikely]]
+  Connection& connection = instance.peers.connections[number];
+  if (connection.tx().has_aside()) [[unlikely]]
     instance.peers[peer].flight().TakeBack(plane, instance.map.NumberOf(number));
   instance.peers.CountOut(peer, plane, bytes);
-  completions_.EndAcked(instance, number, acked);
+  completions_.EndAcked(instance.tx, instance.stats, instance.ports[plane]->link, connection,
+                        acked);
   if (instance.peers.paths[peer].moving == 0) [[likely]]
     return;
   instance.peers[peer].choice().OnEnded(effects.For({instance.number, peer}));
 }
 
-[[gnu::cold]] void AckProcessor::OnResumed(Instance& instance, ConnectionIndex number,
-                                           PeerEffects& effects) {
-  completions_.LetGo(instance, number);
-  const PeerIndex peer = instance.map.PeerOf(number);
-  instance.peers[peer].reach().OnResumed(instance.map.PlaneOf(number),
-                                         instance.map.NumberOf(number),
-                                         effects.For({instance.number, peer}));
+[[gnu::cold]] void AckProcessor::OnResumed(PeerArrays& peers, TransmitState& tx,
+                                           ConnectionIndex number, PeerEffects& effects) {
+  completions_.LetGo(tx, number);
+  const PeerIndex peer = tx.map.PeerOf(number);
+  peers[peer].reach().OnResumed(tx.map.PlaneOf(number), tx.map.NumberOf(number),
+                                effects.For({tx.number, peer}));
 }
 
 }  // namespace suede

@@ -43,7 +43,8 @@ class AckProcessor final : public AckSink {
   RpsnVerdict OnNack(Instance& instance, ConnectionIndex number, Psn rpsn, PduList& acked);
   void OnAcked(Instance& instance, ConnectionIndex number, uint32_t bytes, PduList& acked,
                PeerEffects& effects);
-  void OnResumed(Instance& instance, ConnectionIndex number, PeerEffects& effects);
+  void OnResumed(PeerArrays& peers, TransmitState& tx, ConnectionIndex number,
+                 PeerEffects& effects);
 
   Lcore& lcore_;
   RunQueue& run_queue_;

@@ -32,25 +32,27 @@ uint8_t StatusOf(const Pdu& pdu, uint8_t status) {
   return status == SUEDE_STATUS_IN_DOUBT && never_left ? SUEDE_STATUS_UNREACHABLE : status;
 }
 
-void RecordLatency(Instance& instance, Duration age, uint32_t commands) {
+void RecordLatency(InstanceStats& stats, Duration age, uint32_t commands) {
   if (commands == 0) return;
-  instance.stats.histograms[HistogramId::kCommandLatency].Record(static_cast<uint64_t>(age.count()),
-                                                                 commands);
+  stats.histograms[HistogramId::kCommandLatency].Record(static_cast<uint64_t>(age.count()),
+                                                        commands);
 }
 
 }  // namespace
 
-// Ends PDUs that were sent: completes tagged commands, and returns the frames.
-void Completions::Complete(Instance& instance, PduList& pdus, PlaneIndex plane, uint8_t ending) {
-  PortContext& home = instance.home();
+void Completions::GiveUp(TransmitState& tx, InstanceStats& stats, Link& link, PduList& pdus,
+                         uint8_t status) {
+  Withdraw(link, pdus);
+  Complete(tx, stats, pdus, status);
+}
+
+// Ends PDUs that were sent: completes tagged commands, and returns the frames. `ending`: a status.
+void Completions::Complete(TransmitState& tx, InstanceStats& stats, PduList& pdus, uint8_t ending) {
   const bool given_up = ending != SUEDE_STATUS_OK;
-  if (given_up && plane != PeerPaths::kNoPlane) [[unlikely]] {
-    Withdraw(instance.ports[plane]->link, pdus);
-  }
-  if (pdus.empty()) return run_queue_.Enqueue(instance.tx);
+  if (pdus.empty()) return run_queue_.Enqueue(tx);
   const PeerIndex peer(pdus.head()->peer);  // the same for all PDUs,
   const Vc vc(pdus.head()->vc);             // and so is the destination of shares
-  const uint16_t xpuid = instance.params.peers[peer].xpuid;
+  const uint16_t xpuid = tx.params.peers[peer].xpuid;
   const Time now = lcore_.now;
   ClientTable& clients = lcore_.clients;
   uint32_t count = 0;
@@ -65,18 +67,16 @@ void Completions::Complete(Instance& instance, PduList& pdus, PlaneIndex plane, 
     for (uint32_t i = 0; i < pdu->run_count; ++i) {
       const PduRun& run = pdu->runs[i];
       for (const uint32_t end = tag + run.tags; tag < end; ++tag) {
-        clients.Complete(run.queue, pdu->tags[tag], xpuid, pdu->vc, status,
-                         instance.stats.counters);
+        clients.Complete(run.queue, pdu->tags[tag], xpuid, pdu->vc, status, stats.counters);
       }
       ClientTable::EndRun(clients.queue(run.queue));
     }
     if (given_up) {
-      instance.stats.counters.Add(GivenUpCounter(status), pdu->command_count);
-      instance.tx.credit[Scheduler::IndexOf(PeerIndex(pdu->peer), Vc(pdu->vc))].doubtful |=
-          pdu->credited;
+      stats.counters.Add(GivenUpCounter(status), pdu->command_count);
+      tx.credit[Scheduler::IndexOf(PeerIndex(pdu->peer), Vc(pdu->vc))].doubtful |= pdu->credited;
     } else {
       if (pdu->Age(now) != age) {
-        RecordLatency(instance, age, of_age);
+        RecordLatency(stats, age, of_age);
         age = pdu->Age(now);
         of_age = 0;
       }
@@ -85,89 +85,90 @@ void Completions::Complete(Instance& instance, PduList& pdus, PlaneIndex plane, 
     ++count;
     bytes += pdu->bytes;
     released += pdu->held ? 0 : 1;
-    home.link.frames().ReleasePdu(pdu);
+    tx.home.frames().ReleasePdu(pdu);
   }
-  RecordLatency(instance, age, of_age);
-  instance.tx.inflight -= count;
-  instance.tx.inflight_bytes -= bytes;
-  shares_.Return(instance.tx, peer, vc, released);
-  run_queue_.Enqueue(instance.tx);
+  RecordLatency(stats, age, of_age);
+  tx.inflight -= count;
+  tx.inflight_bytes -= bytes;
+  shares_.Return(tx, peer, vc, released);
+  run_queue_.Enqueue(tx);
 }
 
 // Takes the samples of newly acknowledged PDUs: round trip, departure, recovery. Then ends them.
-void Completions::EndAcked(Instance& instance, ConnectionIndex number, PduList& acked) {
+void Completions::EndAcked(TransmitState& tx, InstanceStats& stats, Link& link,
+                           Connection& connection, PduList& acked) {
   if (!acked.empty()) {
-    HistogramBlock& histograms = instance.stats.histograms;
+    HistogramBlock& histograms = stats.histograms;
     if (const std::optional<Duration> sample = RttSample(*acked.tail(), lcore_.now)) {
       histograms[HistogramId::kRtt].Record(static_cast<uint64_t>(sample->count()));
     }
-    Link& link = instance.ports[instance.map.PlaneOf(number)]->link;
     if (link.departures().WantsSample(lcore_.now)) [[unlikely]] {
       link.SampleDeparture(*acked.tail(), lcore_.now);
     }
-    if (const std::optional<Recovery> recovery =
-            instance.peers.connections[number].tx().TakeRecovery(lcore_.now)) {
+    if (const std::optional<Recovery> recovery = connection.tx().TakeRecovery(lcore_.now)) {
       histograms[HistogramId::kGoBackPdus].Record(recovery->pdus);
       histograms[HistogramId::kGoBackTime].Record(static_cast<uint64_t>(recovery->took.count()));
     }
   }
-  Complete(instance, acked, instance.map.PlaneOf(number), SUEDE_STATUS_OK);
+  Complete(tx, stats, acked, SUEDE_STATUS_OK);
 }
 
-void Completions::GiveUpQueued(Instance& instance, PeerIndex peer, uint32_t vcs, uint8_t status) {
+void Completions::GiveUpQueued(TransmitState& tx, InstanceStats& stats, PeerIndex peer,
+                               uint32_t vcs, uint8_t status) {
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     if ((vcs & 1u << vc) == 0) continue;
     const uint32_t index = Scheduler::IndexOf(peer, vc);
-    TxQueue& queue = instance.tx.scheduler.queue(index);
-    while (!queue.pdus.empty()) GiveUpFirst(instance, queue, status);
-    instance.tx.credit[index].EndWait();
+    TxQueue& queue = tx.scheduler.queue(index);
+    while (!queue.pdus.empty()) GiveUpFirst(tx, stats, queue, status);
+    tx.credit[index].EndWait();
     // A queue on its lane's list stays there, empty, until its turn.
     if (queue.state == TxQueue::State::kBlocked) queue.state = TxQueue::State::kIdle;
-    instance.tx.blocked[peer] &= static_cast<uint8_t>(~(1u << vc));
+    tx.blocked[peer] &= static_cast<uint8_t>(~(1u << vc));
   }
 }
 
-void Completions::GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status) {
+void Completions::GiveUpFirst(TransmitState& tx, InstanceStats& stats, TxQueue& queue,
+                              uint8_t status) {
   Pdu* pdu = queue.pdus.PopFront();
-  instance.tx.OnTaken(queue, 1, pdu->bytes);
-  if (!pdu->credited) OnLeft(instance.tx, instance.params.peers[pdu->peer].xpuid, pdu, 1);
-  --instance.tx.queued;
-  ++instance.tx.inflight;  // Complete decrements this again
-  instance.tx.inflight_bytes += pdu->bytes;
+  tx.OnTaken(queue, 1, pdu->bytes);
+  if (!pdu->credited) OnLeft(tx, pdu, 1);
+  --tx.queued;
+  ++tx.inflight;  // Complete decrements this again
+  tx.inflight_bytes += pdu->bytes;
   PduList list;
   list.PushBack(pdu);
-  Complete(instance, list, PeerPaths::kNoPlane, status);
+  Complete(tx, stats, list, status);
 }
 
 // Returns PDUs that a dead plane did not deliver to the heads of their queues, in order.
-void Completions::Requeue(Instance& instance, PeerIndex peer, PlaneIndex plane, PduList& rest) {
+void Completions::Requeue(TransmitState& tx, Link& link, PeerIndex peer, PduList& rest) {
   PduList of_vc[kVcCount];
   while (!rest.empty()) {
     Pdu* pdu = rest.PopFront();
-    --instance.tx.inflight;
-    instance.tx.inflight_bytes -= pdu->bytes;
-    ++instance.tx.queued;
+    --tx.inflight;
+    tx.inflight_bytes -= pdu->bytes;
+    ++tx.queued;
     pdu->moved = true;
     if (pdu->note.staged()) Link::Withdraw(pdu);
     pdu->room = 0;
     pdu->retransmitted = false;
-    instance.tx.scheduler.queue(Scheduler::IndexOf(peer, Vc(pdu->vc))).octets_ahead +=
-        instance.tx.OctetsOf(1, pdu->bytes);
+    tx.scheduler.queue(Scheduler::IndexOf(peer, Vc(pdu->vc))).octets_ahead +=
+        tx.OctetsOf(1, pdu->bytes);
     of_vc[pdu->vc].PushBack(pdu);
   }
-  instance.ports[plane]->link.RemoveWithdrawn();
+  link.RemoveWithdrawn();
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     if (of_vc[vc].empty()) continue;
     const uint32_t index = Scheduler::IndexOf(peer, vc);
-    TxQueue& queue = instance.tx.scheduler.queue(index);
-    if (queue.pdus.empty()) queue.octets_ahead -= instance.tx.OctetsOf(1, of_vc[vc].tail()->bytes);
+    TxQueue& queue = tx.scheduler.queue(index);
+    if (queue.pdus.empty()) queue.octets_ahead -= tx.OctetsOf(1, of_vc[vc].tail()->bytes);
     queue.pdus.Prepend(of_vc[vc]);
     // PDUs that were sent before need no credit.
-    if (instance.tx.credit[index].waiting) {
-      instance.tx.credit[index].EndWait();
-      run_queue_.Activate(instance.tx, index);
+    if (tx.credit[index].waiting) {
+      tx.credit[index].EndWait();
+      run_queue_.Activate(tx, index);
     }
-    if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(instance.tx, index);
+    if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(tx, index);
   }
 }
 
@@ -186,10 +187,12 @@ void Completions::Requeue(Instance& instance, PeerIndex peer, PlaneIndex plane, 
   slot.packed -= count;
 }
 
-void Completions::OnLeft(TransmitState& tx, uint16_t xpuid, Pdu* first, uint32_t count) {
+void Completions::OnLeft(TransmitState& tx, Pdu* first, uint32_t count) {
   FrameShares& shares = tx.shares;
+  const PeerIndex peer(first->peer);
   const Vc vc(first->vc);
-  uint32_t& held = tx.scheduler.queue(tx.DestinationOf(PeerIndex(first->peer), vc)).held;
+  const uint16_t xpuid = tx.params.peers[peer].xpuid;
+  uint32_t& held = tx.scheduler.queue(tx.DestinationOf(peer, vc)).held;
   shares.held.OnTake(held, count);
   tx.held.OnTake(held, count);
   held += count;
@@ -231,8 +234,8 @@ void Completions::OnLeft(TransmitState& tx, uint16_t xpuid, Pdu* first, uint32_t
 }
 
 // Holds the PDU that left last, if any has left: a device returns frames in that order.
-void Completions::HoldLast(Instance& instance, ConnectionIndex number, const PduList& given_up) {
-  LetGo(instance, number);
+void Completions::HoldLast(TransmitState& tx, ConnectionIndex number, const PduList& given_up) {
+  LetGo(tx, number);
   Pdu* last = nullptr;
   for (Pdu* pdu = given_up.head(); pdu != nullptr; pdu = pdu->next) {
     const bool has_left = !pdu->note.staged() || pdu->retransmitted;
@@ -240,30 +243,31 @@ void Completions::HoldLast(Instance& instance, ConnectionIndex number, const Pdu
   }
   if (last == nullptr) return;
   last->held = true;
-  instance.tx.last_given_up[number] = last;
+  tx.last_given_up[number] = last;
 }
 
-bool Completions::IsHeld(Instance& instance, ConnectionIndex number) {
-  Pdu* last = instance.tx.last_given_up[number];
+bool Completions::IsHeld(TransmitState& tx, const PlanePorts& ports, ConnectionIndex number) {
+  Pdu* last = tx.last_given_up[number];
   if (last == nullptr) return false;
-  if (instance.ports[instance.map.PlaneOf(number)]->link.IsBusy(FrameOf(last))) return true;
-  LetGo(instance, number);
+  if (ports[tx.map.PlaneOf(number)]->link.IsBusy(FrameOf(last))) return true;
+  LetGo(tx, number);
   return false;
 }
 
-void Completions::LetGo(Instance& instance, ConnectionIndex number) {
-  Pdu*& last = instance.tx.last_given_up[number];
+void Completions::LetGo(TransmitState& tx, ConnectionIndex number) {
+  Pdu*& last = tx.last_given_up[number];
   if (last == nullptr) return;
   const Vc vc(last->vc);
-  instance.home().link.frames().ReleaseKept(last);
+  tx.home.frames().ReleaseKept(last);
   last = nullptr;
-  shares_.Return(instance.tx, instance.map.PeerOf(number), vc, 1);
+  shares_.Return(tx, tx.map.PeerOf(number), vc, 1);
 }
 
 // Releases the held PDUs of connections that are no longer lost, however that ended.
-void Completions::LetGoOfEnded(Instance& instance, ConnectionIndex first, ConnectionIndex end) {
+void Completions::LetGoOfEnded(const PeerArrays& peers, TransmitState& tx, ConnectionIndex first,
+                               ConnectionIndex end) {
   for (ConnectionIndex number = first; number < end; ++number) {
-    if (instance.peers.StateOf(number) != ConnectionState::kLost) LetGo(instance, number);
+    if (peers.StateOf(number) != ConnectionState::kLost) LetGo(tx, number);
   }
 }
 

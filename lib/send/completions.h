@@ -19,33 +19,39 @@ class Completions {
   Completions(Lcore& lcore, RunQueue& run_queue, ShareBook& shares)
       : lcore_(lcore), run_queue_(run_queue), shares_(shares) {}
 
-  // The commands of `count` PDUs to a VC of the peer with `xpuid`, from `first` on, have left the
-  // packing buffers: returns their clients' credit, and counts the PDUs as held until they end.
-  void OnLeft(TransmitState& tx, uint16_t xpuid, Pdu* first, uint32_t count);
+  // The commands of `count` PDUs to a VC of a peer, from `first` on, have left the packing buffers:
+  // returns their clients' credit, and counts the PDUs as held until they end.
+  void OnLeft(TransmitState& tx, Pdu* first, uint32_t count);
 
-  // Ends PDUs that were sent. `plane`: where they are in flight; PeerPaths::kNoPlane: nowhere.
-  // `ending`: a status; a PDU in doubt that has never left ends as unreachable.
-  void Complete(Instance& instance, PduList& pdus, PlaneIndex plane, uint8_t ending);
-  // Takes the samples of newly acknowledged PDUs of a connection; then ends them.
-  void EndAcked(Instance& instance, ConnectionIndex connection, PduList& acked);
-  // Returns PDUs that a dead plane did not deliver to the heads of their queues, in order.
-  void Requeue(Instance& instance, PeerIndex peer, PlaneIndex plane, PduList& rest);
+  // Takes the samples of newly acknowledged PDUs of a connection; then ends them. `link`: of the
+  // plane on which they were in flight.
+  void EndAcked(TransmitState& tx, InstanceStats& stats, Link& link, Connection& connection,
+                PduList& acked);
+  // Ends PDUs in flight on the plane of `link` without an acknowledgement. A PDU in doubt that has
+  // never left ends as unreachable.
+  void GiveUp(TransmitState& tx, InstanceStats& stats, Link& link, PduList& pdus, uint8_t status);
+  // Returns PDUs that a dead plane, that of `link`, did not deliver to the heads of their queues,
+  // in order.
+  void Requeue(TransmitState& tx, Link& link, PeerIndex peer, PduList& rest);
 
   // Ends PDUs that are queued to a peer on the VCs of the mask.
-  void GiveUpQueued(Instance& instance, PeerIndex peer, uint32_t vcs, uint8_t status);
+  void GiveUpQueued(TransmitState& tx, InstanceStats& stats, PeerIndex peer, uint32_t vcs,
+                    uint8_t status);
   // Ends the first PDU of a queue.
-  void GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status);
+  void GiveUpFirst(TransmitState& tx, InstanceStats& stats, TxQueue& queue, uint8_t status);
 
   // The last frame of a connection that was given up, which shows whether the device has returned
   // all.
-  void HoldLast(Instance& instance, ConnectionIndex connection, const PduList& given_up);
-  bool IsHeld(Instance& instance, ConnectionIndex connection);
-  void LetGo(Instance& instance, ConnectionIndex connection);
+  void HoldLast(TransmitState& tx, ConnectionIndex connection, const PduList& given_up);
+  bool IsHeld(TransmitState& tx, const PlanePorts& ports, ConnectionIndex connection);
+  void LetGo(TransmitState& tx, ConnectionIndex connection);
   // Calls LetGo for the connections of [`first`, `end`) that are no longer lost, however that
   // ended.
-  void LetGoOfEnded(Instance& instance, ConnectionIndex first, ConnectionIndex end);
+  void LetGoOfEnded(const PeerArrays& peers, TransmitState& tx, ConnectionIndex first,
+                    ConnectionIndex end);
 
  private:
+  void Complete(TransmitState& tx, InstanceStats& stats, PduList& pdus, uint8_t ending);
   void GiveBackCredit(uint16_t queue, uint16_t xpuid, Vc vc, uint32_t lines);
   void GiveBackRuns(FrameShares& shares, uint16_t xpuid, Vc vc, Pdu* first, uint32_t count);
   void GiveBackPacked(FrameShares& shares, uint16_t queue, uint32_t count);

@@ -58,7 +58,7 @@ void CongestionUse::Start(Instance& instance, PeerIndex peer) {
       instance.tx.flying[instance.map.At(peer, plane, i)] = 0;
     }
     heard_[instance.tx.first_context + path] = {};
-    Wake(instance, peer, plane);
+    Wake(instance.peers, instance.tx, *instance.ports[plane], path);
   }
 }
 
@@ -96,29 +96,29 @@ void CongestionUse::OnAcked(Instance& instance, ConnectionIndex number, const Pd
   // Other connections of the plane may have waited for it.
   if (instance.tx.blocked[peer] != 0 || instance.map.path_connections() != 1 ||
       (instance.tx.flags[number] & TransmitState::kAwaitsPermit) != 0) {
-    Wake(instance, peer, plane);
+    Wake(instance.peers, instance.tx, *instance.ports[plane], path);
   }
 }
 
-void CongestionUse::OnGoBack(Instance& instance, ConnectionIndex number, Time now) {
-  const PeerIndex peer = instance.map.PeerOf(number);
-  const PlaneIndex plane = instance.map.PlaneOf(number);
-  const PathIndex path = instance.map.PathAt(peer, plane);
-  instance.tx.contexts[path].OnGoBack(std::exchange(instance.tx.flying[number], 0), now);
-  OnChanged(instance.tx, path);
-  Wake(instance, peer, plane);
+void CongestionUse::OnGoBack(const PeerArrays& peers, TransmitState& tx, PortContext& port,
+                             ConnectionIndex number, Time now) {
+  const PathIndex path = tx.map.PathOf(number);
+  tx.contexts[path].OnGoBack(std::exchange(tx.flying[number], 0), now);
+  OnChanged(tx, path);
+  Wake(peers, tx, port, path);
 }
 
-void CongestionUse::OnEnded(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now) {
+void CongestionUse::OnEnded(const PeerArrays& peers, TransmitState& tx, PortContext& port,
+                            PathIndex path, Time now) {
   uint32_t octets = 0;
-  for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
-    const ConnectionIndex number = instance.map.At(peer, plane, i);
-    const Connection& connection = instance.peers.connections[number];
+  for (PathConnection i = 0; i < tx.map.path_connections(); ++i) {
+    const ConnectionIndex number = tx.map.At(path, i);
+    const Connection& connection = peers.connections[number];
     if (!connection.tx().lost() && connection.in_flight().count() != 0) continue;
-    octets += std::exchange(instance.tx.flying[number], 0);
+    octets += std::exchange(tx.flying[number], 0);
   }
-  instance.tx.contexts[instance.map.PathAt(peer, plane)].OnEnded(octets, now);
-  Wake(instance, peer, plane);
+  tx.contexts[path].OnEnded(octets, now);
+  Wake(peers, tx, port, path);
 }
 
 void CongestionUse::OnCongestion(Instance& instance, PeerIndex peer, PlaneIndex plane,
@@ -149,7 +149,7 @@ void CongestionUse::OnCongestion(Instance& instance, PeerIndex peer, PlaneIndex 
     }
   }
   OnChanged(instance.tx, path);
-  Wake(instance, peer, plane);
+  Wake(instance.peers, instance.tx, *instance.ports[plane], path);
 }
 
 // ---- Verdicts.
@@ -159,14 +159,13 @@ uint32_t CongestionUse::BytesFor(const TransmitState& tx, PathIndex path, uint32
   return static_cast<uint32_t>(std::clamp<int64_t>(left, 0, std::numeric_limits<uint32_t>::max()));
 }
 
-void CongestionUse::OnBlocked(Instance& instance, PeerIndex peer, uint32_t bytes) {
-  for (uint32_t left = instance.peers.paths[peer].choices(); left != 0; left &= left - 1) {
+void CongestionUse::OnBlocked(const PeerArrays& peers, TransmitState& tx, CounterBlock& counters,
+                              PeerIndex peer, uint32_t bytes) {
+  for (uint32_t left = peers.paths[peer].choices(); left != 0; left &= left - 1) {
     const auto plane = Lowest<PlaneIndex>(left);
-    const PathIndex path = instance.map.PathAt(peer, plane);
-    OnChanged(instance.tx, path);
-    if (!instance.tx.Permits(path, bytes)) {
-      instance.stats.counters.Add(Counter::kTxWaitsCongestion);
-    }
+    const PathIndex path = tx.map.PathAt(peer, plane);
+    OnChanged(tx, path);
+    if (!tx.Permits(path, bytes)) counters.Add(Counter::kTxWaitsCongestion);
   }
 }
 
@@ -186,15 +185,16 @@ bool CongestionUse::IsHeldBack(const TransmitState& tx, ConnectionIndex number) 
 }
 
 // Retries PDUs that wait for an allowance, both new PDUs and retransmissions.
-void CongestionUse::Wake(Instance& instance, PeerIndex peer, PlaneIndex plane) {
-  for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
-    const ConnectionIndex number = instance.map.At(peer, plane, i);
-    uint8_t& flags = instance.tx.flags[number];
+void CongestionUse::Wake(const PeerArrays& peers, TransmitState& tx, PortContext& port,
+                         PathIndex path) {
+  for (PathConnection i = 0; i < tx.map.path_connections(); ++i) {
+    const ConnectionIndex number = tx.map.At(path, i);
+    uint8_t& flags = tx.flags[number];
     if ((flags & TransmitState::kAwaitsPermit) != 0) {
       flags &= static_cast<uint8_t>(~TransmitState::kAwaitsPermit);
-      instance.ports[plane]->retransmit.push_back({instance.number, number});
+      port.retransmit.push_back({tx.number, number});
     }
-    run_queue_.Unblock(instance.peers, instance.tx, number);
+    run_queue_.Unblock(peers, tx, number);
   }
 }
 
@@ -211,7 +211,7 @@ bool CongestionUse::OnTime(Time now) {
     const PlaneIndex plane = instance.map.PlaneOf(ref.path);
     if (!IsGranted(context)) EmitNoGrant(instance, peer, plane);
     OnChanged(instance.tx, ref.path);
-    Wake(instance, peer, plane);
+    Wake(instance.peers, instance.tx, *instance.ports[plane], ref.path);
   });
 }
 

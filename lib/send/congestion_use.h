@@ -44,9 +44,11 @@ class CongestionUse {
   void OnAcked(Instance& instance, ConnectionIndex connection, const PduList& acked, uint32_t bytes,
                Time now);
   // The connection goes back: PDUs in flight have to be retransmitted.
-  void OnGoBack(Instance& instance, ConnectionIndex connection, Time now);
-  // PDUs in flight on the plane have ended without an acknowledgement.
-  void OnEnded(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now);
+  void OnGoBack(const PeerArrays& peers, TransmitState& tx, PortContext& port,
+                ConnectionIndex connection, Time now);
+  // PDUs in flight on the path, of the plane's port, have ended without an acknowledgement.
+  void OnEnded(const PeerArrays& peers, TransmitState& tx, PortContext& port, PathIndex path,
+               Time now);
   // The peer's grant and echo.
   void OnCongestion(Instance& instance, PeerIndex peer, PlaneIndex plane, const Congestion& heard,
                     Time now);
@@ -57,7 +59,8 @@ class CongestionUse {
   static uint32_t BytesFor(const TransmitState& tx, PathIndex path, uint32_t count);
   // A queue of the peer, whose next PDU has `bytes` of commands, was blocked: by its contexts, or
   // for another reason.
-  void OnBlocked(Instance& instance, PeerIndex peer, uint32_t bytes);
+  void OnBlocked(const PeerArrays& peers, TransmitState& tx, CounterBlock& counters, PeerIndex peer,
+                 uint32_t bytes);
   // Whether the connection's next retransmission, of `bytes` of commands, has to wait; Wake puts
   // the connection back on the list.
   bool DefersRetransmission(TransmitState& tx, ConnectionIndex connection, uint32_t bytes);
@@ -90,7 +93,7 @@ class CongestionUse {
   bool OnTime(Time now);
   void SendChanged(Time now);
   bool SendRequest(Instance& instance, PathIndex path, Time now);
-  void Wake(Instance& instance, PeerIndex peer, PlaneIndex plane);
+  void Wake(const PeerArrays& peers, TransmitState& tx, PortContext& port, PathIndex path);
   static uint64_t BacklogOf(const PeerArrays& peers, const TransmitState& tx, PathIndex path);
   void EmitNoGrant(const Instance& instance, PeerIndex peer, PlaneIndex plane);
   static bool HasInFlight(const PeerArrays& peers, PathIndex path);

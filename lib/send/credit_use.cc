@@ -70,7 +70,7 @@ bool CreditUse::IsUnderWay(const PeerArrays& peers, const TransmitState& tx, Pee
   TxQueue& queue = instance.tx.scheduler.queue(index);
   if (queue.pdus.head()->lines > queue.max_lines) {
     instance.stats.counters.Add(Counter::kTxTooManyLines, queue.pdus.head()->command_count);
-    completions_.GiveUpFirst(instance, queue, SUEDE_STATUS_UNREACHABLE);
+    completions_.GiveUpFirst(instance.tx, instance.stats, queue, SUEDE_STATUS_UNREACHABLE);
     instance.tx.scheduler.Requeue(index);
     return;
   }
@@ -92,7 +92,7 @@ bool CreditUse::Ask(Instance& instance, PeerIndex peer, Vc vc, bool gives_back) 
   const uint32_t index = Scheduler::IndexOf(peer, vc);
   TxQueue& queue = instance.tx.scheduler.queue(index);
   const TxCredit& credit = instance.tx.credit[index];
-  const PlaneIndex plane = ControlSender::PlaneWithRoom(instance, peer);
+  const PlaneIndex plane = ControlSender::PlaneWithRoom(instance.peers, instance.ports, peer);
   if (plane == PeerPaths::kNoPlane) return false;
   const bool sent = ControlSender::SendControl(
       instance, peer, plane,

@@ -26,37 +26,37 @@ constexpr uint32_t kRecordsPerIteration = 256;
 }  // namespace
 
 // Returns the last PDU of the transmit queue or, if that PDU takes no more, a new PDU behind it.
-[[gnu::always_inline]] inline Pdu& RingDrainer::PduFor(Instance& instance, QueueSlot& slot,
+[[gnu::always_inline]] inline Pdu& RingDrainer::PduFor(TransmitState& tx, QueueSlot& slot,
                                                        TxQueue& queue, uint32_t index,
                                                        const PackInput& input) {
   if (Pdu* const last = queue.pdus.tail(); last != nullptr) {
     if (CanAppend(*last, input, queue.max_lines)) return *last;
     last->room = 0;
-    queue.octets_ahead += instance.tx.OctetsOf(1, last->bytes);
+    queue.octets_ahead += tx.OctetsOf(1, last->bytes);
   }
-  Pdu* const pdu = instance.home().link.frames().NewPdu();
+  Pdu* const pdu = tx.home.frames().NewPdu();
   pdu->sent_at = lcore_.now;
-  pdu->room = static_cast<uint16_t>(instance.params.pack_limit_bytes);
+  pdu->room = static_cast<uint16_t>(tx.params.pack_limit_bytes);
   pdu->peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
   pdu->vc = static_cast<uint8_t>(Scheduler::VcOf(index));
   queue.pdus.PushBack(pdu);
-  ++instance.tx.queued;
-  instance.tx.shares.packed.OnTake(slot.packed++);
-  if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(instance.tx, index);
+  ++tx.queued;
+  tx.shares.packed.OnTake(slot.packed++);
+  if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(tx, index);
   return *pdu;
 }
 
 // Packs each of `count` commands into a PDU of its own, which it closes, behind a closed PDU.
-[[gnu::always_inline]] inline void RingDrainer::PackEach(Instance& instance, QueueSlot& slot,
+[[gnu::always_inline]] inline void RingDrainer::PackEach(TransmitState& tx, QueueSlot& slot,
                                                          const PackInput& input, uint32_t count,
                                                          uint32_t index) {
-  TxQueue& queue = instance.tx.scheduler.queue(index);
-  Link& link = instance.home().link;
+  TxQueue& queue = tx.scheduler.queue(index);
+  Link& link = tx.home;
   const auto peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
   const auto vc = static_cast<uint8_t>(Scheduler::VcOf(index));
   if (count != 0) {
-    queue.octets_ahead += instance.tx.OctetsOf(1, queue.pdus.tail()->bytes) +
-                          instance.tx.OctetsOf(count - 1, (count - 1) * PackedBytes(input));
+    queue.octets_ahead += tx.OctetsOf(1, queue.pdus.tail()->bytes) +
+                          tx.OctetsOf(count - 1, (count - 1) * PackedBytes(input));
   }
   const uint8_t* command = input.command;
   for (uint32_t i = 0; i < count; ++i, command += input.stride) {
@@ -71,27 +71,27 @@ constexpr uint32_t kRecordsPerIteration = 256;
     queue.pdus.PushBack(pdu);
   }
   slot.runs += count;
-  instance.tx.queued += count;
-  instance.tx.shares.packed.OnTake(slot.packed, count);
+  tx.queued += count;
+  tx.shares.packed.OnTake(slot.packed, count);
   slot.packed += count;
 }
 
-[[gnu::noinline]] void RingDrainer::PackRun(Instance& instance, QueueSlot& slot, uint16_t number,
+[[gnu::noinline]] void RingDrainer::PackRun(TransmitState& tx, QueueSlot& slot, uint16_t number,
                                             const TxRecord& run, uint32_t count, uint32_t index) {
-  TxQueue& queue = instance.tx.scheduler.queue(index);
+  TxQueue& queue = tx.scheduler.queue(index);
   PackInput input = InputOf(slot, number, run);
   while (count != 0) {
-    Pdu& pdu = PduFor(instance, slot, queue, index, input);
+    Pdu& pdu = PduFor(tx, slot, queue, index, input);
     const Appended appended = Append(pdu, input, count, queue.max_lines);
     slot.runs += appended.new_run ? 1 : 0;
     count -= appended.count;
     input.command += size_t{appended.count} * input.stride;
     // The first of these commands has closed the queue's last PDU, and the queue has work.
-    if (input.transmit_now) return PackEach(instance, slot, input, count, index);
+    if (input.transmit_now) return PackEach(tx, slot, input, count, index);
   }
 }
 
-[[gnu::always_inline]] inline void RingDrainer::Pack(Instance& instance, QueueSlot& slot,
+[[gnu::always_inline]] inline void RingDrainer::Pack(TransmitState& tx, QueueSlot& slot,
                                                      uint16_t number, const TxRecord& run,
                                                      uint32_t index) {
   if (run.verdict != RecordVerdict::kCommand) {
@@ -107,9 +107,10 @@ constexpr uint32_t kRecordsPerIteration = 256;
     Discard(slot, number, run, SUEDE_STATUS_MALFORMED);
     return;
   }
-  TxQueue& queue = instance.tx.scheduler.queue(index);
+  TxQueue& queue = tx.scheduler.queue(index);
   if (queue.lost || run.lines > queue.max_lines) [[unlikely]] {
-    if (!queue.lost) instance.stats.counters.Add(Counter::kTxTooManyLines, run.count);
+    if (!queue.lost)
+      lcore_.instances[slot.instance]->stats.counters.Add(Counter::kTxTooManyLines, run.count);
     Discard(slot, number, run, SUEDE_STATUS_UNREACHABLE);
     return;
   }
@@ -120,9 +121,9 @@ constexpr uint32_t kRecordsPerIteration = 256;
     }
     if (count == 0) return;
   }
-  if (count != 1) return PackRun(instance, slot, number, run, count, index);
+  if (count != 1) return PackRun(tx, slot, number, run, count, index);
   const PackInput input = InputOf(slot, number, run);
-  Pdu& pdu = PduFor(instance, slot, queue, index, input);
+  Pdu& pdu = PduFor(tx, slot, queue, index, input);
   slot.runs += Append(pdu, input).new_run ? 1 : 0;
 }
 
@@ -136,18 +137,18 @@ bool RingDrainer::Poll() {
 
 bool RingDrainer::Drain(QueueSlot& slot, uint16_t number) {
   Instance& instance = *lcore_.instances[slot.instance];
-  PortContext& port = instance.home();
+  TransmitState& tx = instance.tx;
   TxRecord* const runs = runs_.data();
   uint32_t indices[kBurst];  // of the runs' queues
   uint32_t taken = 0;
   while (taken < kRecordsPerIteration) {
     // A record that was taken needs a frame.
-    if (!port.link.frames().Has(kBurst)) {
+    if (!tx.home.frames().Has(kBurst)) {
       if (slot.ring.HasWork()) instance.stats.counters.Add(Counter::kTxNoFrame);
       break;
     }
     // A record that was taken must not exceed the queue's share of packed PDUs.
-    const Shares& shares = port.shares->packed;
+    const Shares& shares = tx.shares.packed;
     const uint32_t room = std::min(kBurst, shares.Room(slot.packed));
     slot.merges = shares.IsMuch(slot.packed);
     if (room == 0) [[unlikely]] {
@@ -162,11 +163,10 @@ bool RingDrainer::Drain(QueueSlot& slot, uint16_t number) {
           const PeerIndex peer = instance.peers.OfXpu(run.xpuid());
           indices[i] =
               peer != Instance::kNoPeer ? Scheduler::IndexOf(peer, Vc(run.vc())) : TxQueue::kNone;
-          if (peer != Instance::kNoPeer)
-            __builtin_prefetch(&instance.tx.scheduler.queue(indices[i]));
+          if (peer != Instance::kNoPeer) __builtin_prefetch(&tx.scheduler.queue(indices[i]));
         },
         [&](uint32_t i, const TxRecord& run)
-            __attribute__((always_inline)) { Pack(instance, slot, number, run, indices[i]); });
+            __attribute__((always_inline)) { Pack(tx, slot, number, run, indices[i]); });
     if (draining) slot.drain_records -= count;
     taken += count;
     if (count < kBurst) break;

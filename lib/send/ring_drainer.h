@@ -26,14 +26,14 @@ class RingDrainer {
  private:
   bool Drain(QueueSlot& slot, uint16_t number);
   // Packs the commands of a run into PDUs of the transmit queue.
-  void Pack(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& run,
+  void Pack(TransmitState& tx, QueueSlot& slot, uint16_t number, const TxRecord& run,
             uint32_t queue);
   // Packs the first `count` commands of a run of several.
-  void PackRun(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& run,
+  void PackRun(TransmitState& tx, QueueSlot& slot, uint16_t number, const TxRecord& run,
                uint32_t count, uint32_t queue);
-  void PackEach(Instance& instance, QueueSlot& slot, const PackInput& input, uint32_t count,
+  void PackEach(TransmitState& tx, QueueSlot& slot, const PackInput& input, uint32_t count,
                 uint32_t queue);
-  Pdu& PduFor(Instance& instance, QueueSlot& slot, TxQueue& queue, uint32_t index,
+  Pdu& PduFor(TransmitState& tx, QueueSlot& slot, TxQueue& queue, uint32_t index,
               const PackInput& input);
   void DiscardOne(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status);
 

@@ -7,8 +7,8 @@
 namespace suede {
 namespace {
 
-uint32_t DestinationsOf(const Instance& instance) {
-  return static_cast<uint32_t>(instance.peers.size()) * instance.map.vc_count();
+uint32_t DestinationsOf(const PeerArrays& peers) {
+  return static_cast<uint32_t>(peers.size()) * peers.own.map.vc_count();
 }
 
 uint32_t SharedOf(uint32_t bound, uint32_t all_own) { return bound - std::min(bound, all_own); }
@@ -85,7 +85,7 @@ void ShareBook::ShareOut(FrameShares& shares) {
   for (const auto& instance : lcore_.instances) {
     if (&instance->tx.shares != &shares) continue;
     bound_of_all.Add(instance->params.inflight_pdus);
-    destinations += DestinationsOf(*instance);
+    destinations += DestinationsOf(instance->peers);
   }
   const uint32_t bound = bound_of_all.value();
   const uint32_t own =
@@ -94,7 +94,7 @@ void ShareBook::ShareOut(FrameShares& shares) {
   for (const auto& instance : lcore_.instances) {
     if (&instance->tx.shares != &shares) continue;
     instance->tx.held.Set(
-        own, SharedOf(instance->params.inflight_pdus, own * DestinationsOf(*instance)));
+        own, SharedOf(instance->params.inflight_pdus, own * DestinationsOf(instance->peers)));
   }
   shares.waiting.Reserve(size_t{destinations} * kVcCount + 1);
 }
@@ -109,9 +109,10 @@ void ShareBook::Resize() {
     for (const auto& instance : lcore_.instances) {
       if (&instance->tx.shares != &shares) continue;
       const uint32_t bound = instance->params.inflight_pdus;
-      instance->tx.held.Resize(SharedOf(bound, shares.held.own() * DestinationsOf(*instance)));
+      instance->tx.held.Resize(
+          SharedOf(bound, shares.held.own() * DestinationsOf(instance->peers)));
       bound_of_all.Add(bound);
-      destinations += DestinationsOf(*instance);
+      destinations += DestinationsOf(instance->peers);
     }
     shares.held.Resize(SharedOf(bound_of_all.value(), shares.held.own() * destinations));
     Recheck(shares, shares.waiting.size());

@@ -23,10 +23,10 @@ constexpr uint32_t kBytesOfSessionInARow = 4096;
 
 // The VCs of which a PDU of the lane could be staged now, as far as its ports permit. If the lane
 // has several ports, PickPlane checks each of them for the PDU's own VC.
-inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
-  if (instance.tx.lane_is_plane) return instance.ports[lane]->link.room();
+inline VcMask Stager::RoomFor(const TransmitState& tx, const PlanePorts& ports, uint32_t lane) {
+  if (tx.lane_is_plane) return ports[lane]->link.room();
   VcMask room = 0;
-  for (const PortContext* port : instance.ports) {
+  for (const PortContext* port : ports) {
     room |= port->link.room();
     if (room == kEveryVc) [[likely]]
       break;
@@ -43,17 +43,17 @@ void Stager::NoteWaiting(const PlanePorts& ports, PlaneMask planes, uint32_t vcs
 }
 
 // The VCs to serve now on a lane that has work in VCs without room; 0: none.
-[[gnu::cold, gnu::noinline]] uint32_t Stager::OpenOf(Instance& instance, uint32_t lane, VcMask room,
-                                                     Time now) {
+[[gnu::cold, gnu::noinline]] uint32_t Stager::OpenOf(const TransmitState& tx,
+                                                     const PlanePorts& ports, uint32_t lane,
+                                                     VcMask room, Time now) {
   // In strict mode PDUs on a lane that is not their plane's have to leave it, even from VCs without
   // room: so these VCs are served now and then.
   constexpr uint32_t kClosedEvery = 8;
-  const uint32_t vcs = instance.tx.scheduler.WorkOf(lane);
-  const uint32_t planes =
-      instance.tx.lane_is_plane ? 1u << lane : (1u << instance.map.plane_count()) - 1;
-  NoteWaiting(instance.ports, static_cast<PlaneMask>(planes), vcs & ~room, now);
+  const uint32_t vcs = tx.scheduler.WorkOf(lane);
+  const uint32_t planes = tx.lane_is_plane ? 1u << lane : (1u << tx.map.plane_count()) - 1;
+  NoteWaiting(ports, static_cast<PlaneMask>(planes), vcs & ~room, now);
   const uint32_t open = vcs & room;
-  if (instance.tx.lanes == 1) return open;
+  if (tx.lanes == 1) return open;
   return open != 0 && ++closed_count_ % kClosedEvery != 0 ? open : vcs;
 }
 
@@ -122,17 +122,17 @@ void Stager::NoteWaiting(const PlanePorts& ports, PlaneMask planes, uint32_t vcs
 }
 
 // The first PDUs in flight on the connection have left.
-[[gnu::always_inline]] inline void Stager::ArmFirst(Instance& instance, ConnectionIndex number,
-                                                    PeerIndex peer, PlaneIndex plane, Time now) {
-  lcore_.timers.ArmConnection(instance.peers, number);
-  if (instance.peers.own.has_sessions) instance.peers.own.OnBusy(plane);
-  PlaneSession& session = instance.peers.session(peer, plane);
+[[gnu::always_inline]] inline void Stager::ArmFirst(PeerArrays& peers, const PathRef& path,
+                                                    Time now) {
+  lcore_.timers.ArmConnection(peers, path.connection);
+  if (peers.own.has_sessions) peers.own.OnBusy(path.plane);
+  PlaneSession& session = peers.session(path.peer, path.plane);
   if (!session.up()) return;
-  bool moved = session.OnTraffic(now, instance.params.paths);
-  if (instance.map.has_groups()) {
-    moved |= instance.peers.group(peer, plane).OnTraffic(now, instance.params.paths.sessions);
+  bool moved = session.OnTraffic(now, peers.own.paths);
+  if (peers.own.map.has_groups()) {
+    moved |= peers.group(path.peer, path.plane).OnTraffic(now, peers.own.paths.sessions);
   }
-  if (moved) lcore_.timers.ArmSession(instance.peers, peer, plane);
+  if (moved) lcore_.timers.ArmSession(peers, path.peer, path.plane);
 }
 
 [[gnu::always_inline]] inline void Stager::CountNew(InstanceStats& stats, const Run& run) {
@@ -161,67 +161,62 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   return queue.counts_credit ? lines : 0;
 }
 
-[[gnu::always_inline]] inline void Stager::Sequence(Instance& instance, const Run& run,
-                                                    const PathRef& path, Time now) {
-  Connection& connection = instance.peers.connections[path.connection];
+[[gnu::always_inline]] inline void Stager::Sequence(PeerArrays& peers, TransmitState& tx,
+                                                    const Run& run, const PathRef& path, Time now) {
+  Connection& connection = peers.connections[path.connection];
   if (run.count == 1) {
-    connection.tx().OnSend(run.pdus.head(), now, instance.params.transport);
+    connection.tx().OnSend(run.pdus.head(), now, tx.params.transport);
   } else {
     PduList pdus = run.pdus;
-    connection.tx().OnSend(pdus, run.count, run.bytes, now, instance.params.transport);
+    connection.tx().OnSend(pdus, run.count, run.bytes, now, tx.params.transport);
   }
-  instance.tx.OnLeft(run.count, run.bytes);
-  instance.peers.CountIn(path.peer, path.plane, run.bytes);
-  if (instance.map.has_groups()) [[unlikely]]
-    instance.peers.group(path.peer, path.plane).OnTaken(run.count, run.bytes);
-  if (instance.tx.is_paced) {
-    congestion_.OnSent(instance.tx, path.connection, instance.tx.OctetsOf(run.count, run.bytes),
-                       now);
+  tx.OnLeft(run.count, run.bytes);
+  peers.CountIn(path.peer, path.plane, run.bytes);
+  if (tx.map.has_groups()) [[unlikely]]
+    peers.group(path.peer, path.plane).OnTaken(run.count, run.bytes);
+  if (tx.is_paced) {
+    congestion_.OnSent(tx, path.connection, tx.OctetsOf(run.count, run.bytes), now);
   }
-  if (connection.in_flight().count() == run.count) {
-    ArmFirst(instance, path.connection, path.peer, path.plane, now);
-  }
+  if (connection.in_flight().count() == run.count) ArmFirst(peers, path, now);
 }
 
 // Max PDUs that the queue may stage in this turn, if its first PDU may leave: several only if no
 // other queue waits for a turn.
-[[gnu::always_inline]] inline uint32_t Stager::MaxInARow(const Instance& instance, uint32_t lane,
-                                                         const PathRef& path) const {
-  if (run_queue_.size() != 1 || instance.tx.scheduler.HasWork(lane)) return 1;
+[[gnu::always_inline]] inline uint32_t Stager::MaxInARow(const PeerArrays& peers,
+                                                         const TransmitState& tx, const Link& link,
+                                                         uint32_t lane, const PathRef& path) const {
+  if (run_queue_.size() != 1 || tx.scheduler.HasWork(lane)) return 1;
   // A few PDUs that could take any plane are divided among the planes, and among the sessions if
   // one is better than others.
   uint32_t max = kBurst;
-  if (instance.tx.spreads) {
-    uint32_t share = instance.map.PerPlane(instance.tx.queued) / 2;
-    if (instance.map.has_groups()) [[unlikely]]
-      share = std::min(
-          share, std::max(instance.peers.group(path.peer, path.plane).MaxInRun(), share >> 1));
+  if (tx.spreads) {
+    uint32_t share = tx.map.PerPlane(tx.queued) / 2;
+    if (tx.map.has_groups()) [[unlikely]]
+      share = std::min(share, std::max(peers.group(path.peer, path.plane).MaxInRun(), share >> 1));
     max = std::clamp(share, 1u, kPdusInARow);
   }
-  const Connection& connection = instance.peers.connections[path.connection];
-  return std::min({max, instance.ports[path.plane]->link.RoomOf(path.vc),
-                   connection.tx().WindowLeft(instance.params.transport),
-                   ShareBook::RoomOf(instance.tx, path.peer, path.vc)});
+  const Connection& connection = peers.connections[path.connection];
+  return std::min({max, link.RoomOf(path.vc), connection.tx().WindowLeft(tx.params.transport),
+                   ShareBook::RoomOf(tx, path.peer, path.vc)});
 }
 
 // Takes the first PDU, which may leave, and the PDUs behind it that need no decision of their own.
-[[gnu::always_inline]] inline Stager::Run Stager::TakeRun(const Instance& instance, TxQueue& queue,
+[[gnu::always_inline]] inline Stager::Run Stager::TakeRun(const PeerArrays& peers,
+                                                          const TransmitState& tx, TxQueue& queue,
                                                           const PathRef& path, uint32_t max) {
-  const Connection& connection = instance.peers.connections[path.connection];
+  const Connection& connection = peers.connections[path.connection];
   uint32_t max_bytes = UINT32_MAX;
-  if (instance.tx.spreads) {
-    max_bytes = instance.map.has_groups() ? kBytesOfSessionInARow : kBytesInARow;
-  }
-  if (instance.tx.is_paced) {
-    const PathIndex at = instance.map.PathAt(path.peer, path.plane);
-    max_bytes = std::min(max_bytes, CongestionUse::BytesFor(instance.tx, at, max));
+  if (tx.spreads) max_bytes = tx.map.has_groups() ? kBytesOfSessionInARow : kBytesInARow;
+  if (tx.is_paced) {
+    const PathIndex at = tx.map.PathAt(path.peer, path.plane);
+    max_bytes = std::min(max_bytes, CongestionUse::BytesFor(tx, at, max));
   }
   Pdu* last = queue.pdus.head();
   Run run{.pdus = {}, .count = 1, .bytes = last->bytes, .lines = last->lines};
   for (Pdu* next = last->next; next != nullptr && run.count < max; next = next->next) {
     __builtin_prefetch(next->next);
     if (next->credited || run.bytes + next->bytes > max_bytes ||
-        !connection.tx().HasBytesFor(run.bytes, next->bytes, instance.params.transport) ||
+        !connection.tx().HasBytesFor(run.bytes, next->bytes, tx.params.transport) ||
         ChargeOf(queue, run.lines + next->lines) > queue.credit) {
       break;
     }
@@ -245,9 +240,10 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 // separately.
 [[gnu::always_inline]] inline void Stager::StageNew(Instance& instance, uint32_t lane,
                                                     TxQueue& queue, const PathRef& path, Time now) {
-  const uint32_t max = MaxInARow(instance, lane, path);
+  const uint32_t max =
+      MaxInARow(instance.peers, instance.tx, instance.ports[path.plane]->link, lane, path);
   if (max == 1) return StageRun(instance, queue, path, TakeOne(queue), now);
-  StageRun(instance, queue, path, TakeRun(instance, queue, path, max), now);
+  StageRun(instance, queue, path, TakeRun(instance.peers, instance.tx, queue, path, max), now);
 }
 
 [[gnu::always_inline]] inline void Stager::StageRun(Instance& instance, TxQueue& queue,
@@ -256,19 +252,19 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   queue.credit -= ChargeOf(queue, run.lines);
   instance.tx.OnTaken(queue, run.count, run.bytes);
   CountNew(instance.stats, run);
-  Sequence(instance, run, path, now);
-  completions_.OnLeft(instance.tx, instance.params.peers[path.peer].xpuid, first, run.count);
+  Sequence(instance.peers, instance.tx, run, path, now);
+  completions_.OnLeft(instance.tx, first, run.count);
   StageSequenced(instance, path, first, run.count);
 }
 
 // Stages a PDU that has left before, on a plane that died.
 [[gnu::cold]] void Stager::StageAgain(Instance& instance, TxQueue& queue, const PathRef& path,
                                       Time now) {
-  Pdu* const pdu = FreeOfDevice(instance.home().link, queue.pdus.PopFront());
+  Pdu* const pdu = FreeOfDevice(instance.tx.home, queue.pdus.PopFront());
   Run run{.pdus = {}, .count = 1, .bytes = pdu->bytes, .lines = pdu->lines};
   run.pdus.PushBack(pdu);
   instance.tx.OnTaken(queue, 1, run.bytes);
-  Sequence(instance, run, path, now);
+  Sequence(instance.peers, instance.tx, run, path, now);
   instance.stats.counters.Add(Counter::kTxMoved);
   StageSequenced(instance, path, pdu, 1);
 }
@@ -313,7 +309,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   if (plane == PeerPaths::kNoPlane) return {Verdict::kNoPath};
   if (pdu->credited) [[unlikely]] {  // the PDU has left before, on a plane that has died
     if (plane == kPlaneFull) return {Verdict::kPlanesFull};
-    if (!instance.home().link.frames().Has(1)) return {Verdict::kNoRoom};
+    if (!instance.tx.home.frames().Has(1)) return {Verdict::kNoRoom};
   } else {
     if (plane != kPlaneFull && !ShareBook::MayHold(instance.tx, peer, vc)) [[unlikely]]
       return {Verdict::kNoShare};
@@ -322,7 +318,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
     if (plane == kPlaneFull) [[unlikely]]
       return {Verdict::kPlanesFull};
   }
-  if (instance.sealing.on() && !instance.home().link.frames().Has(kBurst)) [[unlikely]]
+  if (instance.sealing.on() && !instance.tx.home.frames().Has(kBurst)) [[unlikely]]
     return {Verdict::kNoRoom};
   return {Verdict::kSend, plane};
 }
@@ -331,11 +327,11 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 [[gnu::always_inline]] inline Stager::Turn Stager::StageOne(Instance& instance, uint32_t lane,
                                                             Time now) {
   Scheduler& scheduler = instance.tx.scheduler;
-  const VcMask room = RoomFor(instance, lane);
+  const VcMask room = RoomFor(instance.tx, instance.ports, lane);
   uint32_t vcs = scheduler.WorkOf(lane);
   if ((vcs & ~room) != 0) [[unlikely]] {
     // In strict mode a port that is down never has room, and PDUs queued for it have to move away.
-    vcs = OpenOf(instance, lane, room, now);
+    vcs = OpenOf(instance.tx, instance.ports, lane, room, now);
     if (vcs == 0) return room == 0 ? Turn::kNoRoom : Turn::kPaused;
   }
   const uint32_t index = scheduler.NextOf(lane, vcs);
@@ -379,7 +375,7 @@ bool Stager::StageRetransmissions(bool all, Time now) {
     const uint32_t end = port->link.ShareOfRetransmissions(all);
     for (; port->link.HasRoomBelow(end) && !port->retransmit.empty(); staged = true) {
       const Instance& instance = *lcore_.instances[port->retransmit.front().instance];
-      if (instance.sealing.on() && !instance.home().link.frames().Has(1)) [[unlikely]]
+      if (instance.sealing.on() && !instance.tx.home.frames().Has(1)) [[unlikely]]
         break;
       StageRetransmission(*port, now);
     }
@@ -446,7 +442,8 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
   RunQueue::Block(instance.tx, index);
   const PeerIndex peer = Scheduler::PeerOf(index);
   if (instance.tx.is_paced) {
-    congestion_.OnBlocked(instance, peer, instance.tx.scheduler.queue(index).pdus.head()->bytes);
+    congestion_.OnBlocked(instance.peers, instance.tx, instance.stats.counters, peer,
+                          instance.tx.scheduler.queue(index).pdus.head()->bytes);
   }
   if (instance.peers.paths[peer].usable != 0 || waiting_.size() == max_waiting_) return;
   waiting_.push_back({.instance = instance.number, .peer = peer});
@@ -523,18 +520,18 @@ void Stager::Resume(PortContext& port) {
 
 void Stager::WantRetransmission(Instance& instance, ConnectionIndex number) {
   uint8_t& flags = instance.tx.flags[number];
+  PortContext& port = *instance.ports[instance.map.PlaneOf(number)];
   if (instance.tx.is_paced && instance.peers.connections[number].tx().TakeGoBack()) {
-    congestion_.OnGoBack(instance, number, lcore_.now);
+    congestion_.OnGoBack(instance.peers, instance.tx, port, number, lcore_.now);
   }
   if ((flags & TransmitState::kOnRetransmit) != 0) return;
   flags |= TransmitState::kOnRetransmit;
   instance.stats.counters.Add(Counter::kGoBacks);
-  const PlaneIndex plane = instance.map.PlaneOf(number);
-  instance.ports[plane]->retransmit.push_back({instance.number, number});
+  port.retransmit.push_back({instance.number, number});
 }
 
-void Stager::AddInstance(const Instance& instance) {
-  max_waiting_ += instance.peers.size() * kVcCount;
+void Stager::AddPeers(size_t count) {
+  max_waiting_ += count * kVcCount;
   waiting_.Reserve(max_waiting_);
 }
 

@@ -30,8 +30,8 @@ class Stager {
         credit_use_(credit_use),
         congestion_(congestion) {}
 
-  // Makes room for another instance's peers, before the first poll iteration.
-  void AddInstance(const Instance& instance);
+  // Makes room for the peers of another instance, before the first poll iteration.
+  void AddPeers(size_t count);
 
   // Stages new PDUs, one of each lane in turn, behind retransmissions, which get at most half of a
   // port's places if the other half is used; called once in a poll iteration. Returns whether a PDU
@@ -97,26 +97,29 @@ class Stager {
     uint32_t lines = 0;
   };
 
-  uint32_t MaxInARow(const Instance& instance, uint32_t lane, const PathRef& path) const;
-  static Run TakeRun(const Instance& instance, TxQueue& queue, const PathRef& path, uint32_t max);
+  uint32_t MaxInARow(const PeerArrays& peers, const TransmitState& tx, const Link& link,
+                     uint32_t lane, const PathRef& path) const;
+  static Run TakeRun(const PeerArrays& peers, const TransmitState& tx, TxQueue& queue,
+                     const PathRef& path, uint32_t max);
   static Run TakeOne(TxQueue& queue);
   void StageRun(Instance& instance, TxQueue& queue, const PathRef& path, Run run, Time now);
   void StageNew(Instance& instance, uint32_t lane, TxQueue& queue, const PathRef& path, Time now);
   void StageAgain(Instance& instance, TxQueue& queue, const PathRef& path, Time now);
-  void Sequence(Instance& instance, const Run& run, const PathRef& path, Time now);
+  void Sequence(PeerArrays& peers, TransmitState& tx, const Run& run, const PathRef& path,
+                Time now);
   static PlaneIndex PlaneFor(const Instance& instance, uint32_t lane, PeerIndex peer, Vc vc,
                              uint32_t bytes);
-  void ArmFirst(Instance& instance, ConnectionIndex number, PeerIndex peer, PlaneIndex plane,
-                Time now);
+  void ArmFirst(PeerArrays& peers, const PathRef& path, Time now);
   static void CountNew(InstanceStats& stats, const Run& run);
   void StageSequenced(Instance& instance, const PathRef& path, Pdu* first, uint32_t count);
   void StageSealed(Instance& instance, const PathRef& path, Pdu* first, uint32_t count);
   bool StageRetransmissions(bool all, Time now);
   void StageRetransmission(PortContext& port, Time now);
   bool AnyPortHasRoom() const;
-  uint32_t OpenOf(Instance& instance, uint32_t lane, VcMask room, Time now);
+  uint32_t OpenOf(const TransmitState& tx, const PlanePorts& ports, uint32_t lane, VcMask room,
+                  Time now);
   static void NoteWaiting(const PlanePorts& ports, PlaneMask planes, uint32_t vcs, Time now);
-  static VcMask RoomFor(const Instance& instance, uint32_t lane);
+  static VcMask RoomFor(const TransmitState& tx, const PlanePorts& ports, uint32_t lane);
   static bool BeginsElsewhere(Instance& instance, const TxQueue& queue, uint32_t lane,
                               PeerIndex peer, Vc vc);
   static PlaneIndex PickPlane(const Instance& instance, PeerIndex peer, Vc vc, uint32_t bytes);
