@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Receive credit of each {peer, VC} (docs/control-pdus.md, CREDIT): the lines that a receiver has
-// promised, and the lines that a sender may use. All counts are of lines of receive rings.
+// promised. All counts are of lines of receive rings.
 //
 // Sums are updated with each grant and each accepted PDU, so that no step visits more than a few
 // peers, however many there are.
@@ -38,24 +38,6 @@ struct alignas(64) RxCredit {
   bool reclaiming : 1 = false;  // requested to give back unused credit
 
   uint32_t held() const { return limit - accepted; }
-};
-
-// Our credit from a peer on a VC, except the queue's part (TxQueue::credit).
-struct TxCredit {
-  uint32_t limit = 0;
-  uint16_t round = 0;
-  uint8_t tries = 0;      // number of requests since the queue waits,
-  uint8_t unheard = 0;    // and since the peer last answered
-  bool waiting = false;   // the queue is blocked for credit
-  bool on_demand = false;  // the peer grants more only on request
-  bool doubtful = false;  // PDUs were given up: lines counted as sent may never have arrived
-  Time ask_at = kNever;
-
-  // Ends the queue's wait.
-  void EndWait() {
-    waiting = false;
-    ask_at = kNever;
-  }
 };
 
 // A list of peers, linked through one of RxCredit's members.

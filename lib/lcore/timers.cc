@@ -36,7 +36,7 @@ void Timers::Arm(const PeerArrays& peers, PeerIndex peer, const effect::Arm& wha
 void Timers::ArmCredit(const PeerArrays& peers, const TransmitState& tx, PeerIndex peer) {
   Time due = kNever;
   for (Vc vc = 0; vc < kVcCount; ++vc) {
-    due = std::min(due, tx.credit[Scheduler::IndexOf(peer, vc)].ask_at);
+    due = std::min(due, tx.credit[Scheduler::IndexOf(peer, vc)].deadline());
   }
   const size_t before = peers.connections.size() + peers.size() + peers.sessions.size();
   wheel_.Arm(peers.first_timer + static_cast<uint32_t>(before) + peer, due);

@@ -9,7 +9,7 @@
 
 #include "base/coordinates.h"
 #include "congestion/context.h"
-#include "credit/credit.h"
+#include "credit/spender.h"
 #include "lcore/params.h"
 #include "pack/scheduler.h"
 #include "pack/shares.h"
@@ -65,7 +65,7 @@ struct TransmitState {
   }
   bool AwaitsCredit(PeerIndex peer) const {
     for (Vc vc = 0; vc < kVcCount; ++vc) {
-      if (credit[Scheduler::IndexOf(peer, vc)].waiting) return true;
+      if (credit[Scheduler::IndexOf(peer, vc)].waiting()) return true;
     }
     return false;
   }
@@ -92,7 +92,7 @@ struct TransmitState {
   uint64_t inflight_bytes = 0;
   Shares held;  // by destination, as FrameShares::held; bound: inflight_pdus
   FrameShares& shares;
-  std::vector<TxCredit> credit;     // [queue]
+  std::vector<CreditSpender> credit;  // [queue]
   std::vector<uint8_t> blocked;     // [peer]: VCs whose queue waits for a connection, a mask
   std::vector<Pdu*> last_given_up;  // [connection]: its frame is ours until the connection
                                     // resumes

@@ -179,7 +179,7 @@ void Effector::SendProbe(Instance& instance, ConnectionIndex number) {
 void Effector::ChangeCredit(Instance& instance, PeerIndex peer, effect::CreditStep step) {
   switch (step) {
     case effect::CreditStep::kBegin:
-      CreditUse::Begin(instance, peer);
+      CreditUse::Begin(instance.peers, instance.tx, instance.rx, peer);
       return congestion_.Start(instance, peer);
     case effect::CreditStep::kEnd:
       granter_.Forget(instance.rx.credit, peer);

@@ -73,7 +73,7 @@ void Completions::Complete(TransmitState& tx, InstanceStats& stats, PduList& pdu
     }
     if (given_up) {
       stats.counters.Add(GivenUpCounter(status), pdu->command_count);
-      tx.credit[Scheduler::IndexOf(PeerIndex(pdu->peer), Vc(pdu->vc))].doubtful |= pdu->credited;
+      if (pdu->credited) tx.credit[Scheduler::IndexOf(peer, Vc(pdu->vc))].OnGivenUp();
     } else {
       if (pdu->Age(now) != age) {
         RecordLatency(stats, age, of_age);
@@ -164,7 +164,7 @@ void Completions::Requeue(TransmitState& tx, Link& link, PeerIndex peer, PduList
     if (queue.pdus.empty()) queue.octets_ahead -= tx.OctetsOf(1, of_vc[vc].tail()->bytes);
     queue.pdus.Prepend(of_vc[vc]);
     // PDUs that were sent before need no credit.
-    if (tx.credit[index].waiting) {
+    if (tx.credit[index].waiting()) {
       tx.credit[index].EndWait();
       run_queue_.Activate(tx, index);
     }

@@ -232,7 +232,7 @@ uint64_t CongestionUse::BacklogOf(const PeerArrays& peers, const TransmitState& 
   for (Vc vc = 0; vc < kVcCount; ++vc) {
     const uint32_t choice = peers.paths[peer].choice[vc];
     const uint32_t queue = Scheduler::IndexOf(peer, vc);
-    if ((choice & 1u << tx.map.PlaneOf(path)) == 0 || tx.credit[queue].waiting) continue;
+    if ((choice & 1u << tx.map.PlaneOf(path)) == 0 || tx.credit[queue].waiting()) continue;
     octets += tx.OctetsOf(tx.scheduler.queue(queue)) / static_cast<uint32_t>(std::popcount(choice));
   }
   for (PathConnection i = 0; i < tx.map.path_connections(); ++i) {

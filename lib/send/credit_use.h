@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sender's credit for its peers' receive rings (docs/control-pdus.md, CREDIT). The receiver's
-// side is in lib/credit. Owned by the lcore.
+// Carries out the decisions about credit for the receive rings of peers (credit/spender.h):
+// supplies them with the state of the transmit queues, and sends their requests. Owned by the
+// lcore.
 #ifndef SUEDE_SEND_CREDIT_USE_H_
 #define SUEDE_SEND_CREDIT_USE_H_
 
 #include <cstdint>
 
 #include "base/coordinates.h"
+#include "credit/spender.h"
 #include "frame/control_sender.h"
 #include "lcore/lcore.h"
 #include "send/completions.h"
@@ -21,7 +23,7 @@ class CreditUse {
       : lcore_(lcore), run_queue_(run_queue), completions_(completions) {}
 
   // Both ends have agreed: PDUs to a peer that counts credit are counted, and wait for its grants.
-  static void Begin(Instance& instance, PeerIndex peer);
+  static void Begin(const PeerArrays& peers, TransmitState& tx, ReceiveState& rx, PeerIndex peer);
   // The association is over.
   void End(TransmitState& tx, PeerIndex peer);
   // Whether the peer counts credit, and how many lines its rings have, is not known.
@@ -35,10 +37,8 @@ class CreditUse {
   void OnTimer(Instance& instance, PeerIndex peer, Time now);
 
  private:
-  static bool IsUnderWay(const PeerArrays& peers, const TransmitState& tx, PeerIndex peer, Vc vc);
-  static bool Ask(Instance& instance, PeerIndex peer, Vc vc, bool gives_back);
-  void EndWait(TransmitState& tx, uint32_t index);
-  void TryWithoutCredit(TransmitState& tx, uint32_t index);
+  static bool Send(Instance& instance, PeerIndex peer, Credit&& request);
+  void Apply(Instance& instance, uint32_t index, CreditSpender::Outcome&& outcome);
 
   Lcore& lcore_;
   RunQueue& run_queue_;
