@@ -20,16 +20,16 @@ namespace suede {
 // Credit that a peer has on a VC here. Counts since the association began, modulo 2^32.
 // One cache line: peers send one after the other.
 struct alignas(64) RxCredit {
-  uint32_t limit = 0;         // lines that the peer may have sent; never behind `accepted`
-  uint32_t accepted = 0;      // lines that were accepted
-  uint32_t renew_at = 0;      // value of `accepted` from which on the peer is granted more
-  uint32_t needed = 0;        // the limit that the peer's waiting PDU needs
-  uint32_t heard_sent = 0;    // lines sent, by the peer's last request
-  uint32_t share = 0;         // lines that the peer is to hold, if free: doubles with use
-  uint16_t widest = 0;        // max lines of a PDU of the peer so far
-  uint16_t round = 0;         // number of times that credit was reclaimed
-  uint16_t touched = 0;       // tick of the last accepted PDU
-  uint16_t next_waiting = 0;  // links of its feed's lists
+  uint32_t limit = 0;          // lines that the peer may have sent; never behind `accepted`
+  uint32_t accepted = 0;       // lines that were accepted
+  uint32_t renew_at = 0;       // value of `accepted` from which on the peer is granted more
+  uint32_t needed = 0;         // the limit that the peer's waiting PDU needs
+  uint32_t reported_sent = 0;  // lines sent, by the peer's last request
+  uint32_t share = 0;          // lines that the peer is to hold, if free: doubles with use
+  uint16_t widest = 0;         // max lines of a PDU of the peer so far
+  uint16_t round = 0;          // number of times that credit was reclaimed
+  uint16_t touched = 0;        // tick of the last accepted PDU
+  uint16_t next_waiting = 0;   // links of its feed's lists
   uint16_t next_holding = 0;
   bool counts : 1 = false;      // both ends count
   bool waiting : 1 = false;     // on its feed's list of peers that wait for credit

@@ -48,7 +48,7 @@ Credit MessageOf(const RxCredit& credit, Vc vc, bool give_back) {
           .round = credit.round,
           .limit = credit.limit,
           .accepted = credit.accepted,
-          .sent = credit.heard_sent};
+          .sent = credit.reported_sent};
 }
 
 }  // namespace
@@ -213,29 +213,30 @@ void CreditGranter::GrantFirst(RxCredits& credits, PeerIndex peer, Vc vc, const 
   JoinHolders(credits, peer, vc, true);
 }
 
-std::optional<Credit> CreditGranter::OnAsked(RxCredits& credits, PeerIndex peer, const Credit& ask,
-                                             const Room& room) {
-  const Vc vc(ask.vc);
+std::optional<Credit> CreditGranter::OnRequest(RxCredits& credits, PeerIndex peer,
+                                               const Credit& request, const Room& room) {
+  const Vc vc(request.vc);
   RxCredit& credit = credits.At(peer, vc);
   if (!credit.counts) return std::nullopt;
-  credit.heard_sent = ask.sent;
-  if (credit.reclaiming && ask.round == credit.round) {
+  credit.reported_sent = request.sent;
+  if (credit.reclaiming && request.round == credit.round) {
     const bool possible =
-        !IsBehind(ask.limit, credit.accepted) && !IsBehind(credit.limit, ask.limit);
-    TakeBack(credits, vc, credit, possible ? ask.limit : credit.accepted);
+        !IsBehind(request.limit, credit.accepted) && !IsBehind(credit.limit, request.limit);
+    TakeBack(credits, vc, credit, possible ? request.limit : credit.accepted);
     EndReclaim(*credits.ring[vc]);
     credit.share = 0;
   }
-  if (ask.wanted == 0) return std::nullopt;
+  if (request.wanted == 0) return std::nullopt;
   // No ring holds more; `sent` is accepted if it is possible.
   const uint32_t max = room.claimed ? room.capacity : kMaxPackBytes / 4;
-  const uint32_t sent = IsBehind(credit.limit, ask.sent) || IsBehind(ask.sent, credit.accepted)
-                            ? credit.accepted
-                            : ask.sent;
-  credit.needed = sent + std::min(ask.wanted, max);
+  const uint32_t sent =
+      IsBehind(credit.limit, request.sent) || IsBehind(request.sent, credit.accepted)
+          ? credit.accepted
+          : request.sent;
+  credit.needed = sent + std::min(request.wanted, max);
   const bool has_enough = !IsBehind(credit.limit, credit.needed);
   if (!has_enough) WantGrant(credits, peer, vc);
-  if (!has_enough && !ask.reply_wanted) return std::nullopt;
+  if (!has_enough && !request.reply_wanted) return std::nullopt;
   return MessageOf(credit, vc, false);
 }
 
@@ -280,16 +281,17 @@ CreditGranter::Size CreditGranter::SizeGrant(RxCredits& credits, Vc vc, RxCredit
   const int64_t free = Unpromised(credits, vc, room);
   const uint32_t widest = std::max<uint32_t>(credit.widest, 1);
   const uint32_t fair = room.capacity >> std::bit_width(credits.ring[vc]->holders);
-  const uint32_t asked = IsBehind(credit.limit, credit.needed) ? credit.needed - credit.limit : 0;
+  const uint32_t requested =
+      IsBehind(credit.limit, credit.needed) ? credit.needed - credit.limit : 0;
   // The ring has no room for two PDUs of each holder. Credit that a holder does not use now makes
   // another holder wait: so each requests credit for the PDU that it is about to send.
   if (fair < 2 * widest) {
-    if (asked == 0) return {.fits = true, .renews = false};
-    const auto lines = static_cast<uint32_t>(std::min<int64_t>(asked + (fair / 2), free));
-    return {.fits = int64_t{asked} <= free, .renews = false, .lines = lines};
+    if (requested == 0) return {.fits = true, .renews = false};
+    const auto lines = static_cast<uint32_t>(std::min<int64_t>(requested + (fair / 2), free));
+    return {.fits = int64_t{requested} <= free, .renews = false, .lines = lines};
   }
   const uint32_t next = credit.held() < widest ? widest - credit.held() : 0;
-  const uint32_t need = std::max(asked, next);
+  const uint32_t need = std::max(requested, next);
   if (int64_t{need} > free) return {};
   const uint32_t first = std::max(FirstShare(credits, vc, room), 2 * widest);
   credit.share = std::max(credit.share, first);
@@ -358,7 +360,7 @@ void CreditGranter::EndReclaim(CreditRing& ring) {
 // Checks the next holder of the ring's credit, and requests credit back that was not used for
 // `idle` ticks.
 std::optional<CreditGranter::Reclaim> CreditGranter::CheckHolder(RxCredits& credits, Vc vc,
-                                                                 PeerIndex asking, uint16_t idle,
+                                                                 PeerIndex requester, uint16_t idle,
                                                                  Time now) {
   CreditRing& ring = *credits.ring[vc];
   if (ring.reclaim_instance != CreditRing::kNone) return std::nullopt;
@@ -376,7 +378,7 @@ std::optional<CreditGranter::Reclaim> CreditGranter::CheckHolder(RxCredits& cred
   }
   Push(feed.holding, holders, vc, peer, &RxCredit::next_holding);
   const auto unused = static_cast<uint16_t>(tick_ - credit.touched);
-  if (unused < idle || (&holders == &credits && peer == asking)) return std::nullopt;
+  if (unused < idle || (&holders == &credits && peer == requester)) return std::nullopt;
   ++credit.round;
   credit.reclaiming = true;
   ring.reclaim_instance = holders.number;
@@ -396,7 +398,8 @@ std::optional<CreditGranter::Reclaim> CreditGranter::ReclaimAfterGrant(RxCredits
 }
 
 std::optional<CreditGranter::Reclaim> CreditGranter::ReclaimForOthers(RxCredits& credits, Vc vc,
-                                                                      PeerIndex asking, Time now) {
+                                                                      PeerIndex requester,
+                                                                      Time now) {
   CreditRing& ring = *credits.ring[vc];
   if (reclaimed_) return std::nullopt;
   reclaimed_ = true;
@@ -415,7 +418,7 @@ std::optional<CreditGranter::Reclaim> CreditGranter::ReclaimForOthers(RxCredits&
     EndReclaim(ring);
   }
   for (uint32_t i = 0; i < kHolderSteps; ++i) {
-    if (auto reclaim = CheckHolder(credits, vc, asking, kIdleWhenWanted, now)) return reclaim;
+    if (auto reclaim = CheckHolder(credits, vc, requester, kIdleWhenWanted, now)) return reclaim;
   }
   return std::nullopt;
 }

@@ -44,8 +44,8 @@ class CreditGranter {
   void GrantFirst(RxCredits& credits, PeerIndex peer, Vc vc, const Room& room);
   // A peer requests credit, or gives some back. Returns the answer to send, if any; if the answer
   // is lost, the peer requests again.
-  std::optional<Credit> OnAsked(RxCredits& credits, PeerIndex peer, const Credit& ask,
-                                const Room& room);
+  std::optional<Credit> OnRequest(RxCredits& credits, PeerIndex peer, const Credit& request,
+                                  const Room& room);
   // The association with the peer is over, and its promised credit with it.
   void Forget(RxCredits& credits, PeerIndex peer);
   // PDUs with `lines` lines in total were accepted, the widest of them with `widest`; `credit` is
@@ -127,8 +127,8 @@ class CreditGranter {
                                            const Room& room, Time now);
   // Others wait: continues to reclaim unused credit, once for each time that the ring is served. A
   // holder that does not answer loses its credit: if it uses the credit later, its PDUs find room
-  // or are refused. `asking` is not asked itself.
-  std::optional<Reclaim> ReclaimForOthers(RxCredits& credits, Vc vc, PeerIndex asking, Time now);
+  // or are refused. Never asks `requester`.
+  std::optional<Reclaim> ReclaimForOthers(RxCredits& credits, Vc vc, PeerIndex requester, Time now);
 
   // Aborts if a sum differs from its parts.
   void CheckInvariants() const;
@@ -162,7 +162,7 @@ class CreditGranter {
   RxCredits& PopFeed(CreditRing& ring);
   void WantGrant(RxCredits& credits, PeerIndex peer, Vc vc);
   void EndReclaim(CreditRing& ring);
-  std::optional<Reclaim> CheckHolder(RxCredits& credits, Vc vc, PeerIndex asking, uint16_t idle,
+  std::optional<Reclaim> CheckHolder(RxCredits& credits, Vc vc, PeerIndex requester, uint16_t idle,
                                      Time now);
 
   std::vector<RxCredits*> instances_;

@@ -23,11 +23,11 @@ struct ReceivedMarks {
   uint32_t received = 0;
   uint32_t marked = 0;
   uint32_t trimmed = 0;
-  uint64_t sessions = 0;  // slots of the PDUs marked since the last echo, a mask
-  bool wanted = false;    // the peer requests echoes
-  bool asks = false;      // the peer has requested credit
-  bool due = false;       // on the list of marks to be echoed
-  bool is_counted() const { return wanted | asks; }
+  uint64_t sessions = 0;   // slots of the PDUs marked since the last echo, a mask
+  bool wanted = false;     // the peer requests echoes
+  bool requested = false;  // the peer has requested credit
+  bool due = false;        // on the list of marks to be echoed
+  bool is_counted() const { return wanted | requested; }
 };
 
 struct ReceiveState {

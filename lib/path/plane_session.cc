@@ -22,7 +22,7 @@ bool IsNewer(T a, T than) {
 
 void PlaneSession::Begin(Time now) {
   begun_ = true;
-  last_heard_ = now;
+  last_received_ = now;
   ProbeSoon(now);
 }
 
@@ -56,11 +56,11 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
   if (now < deadline_) return Want::kNothing;
   if (state_ == PlaneState::kUp) {
     if (!facts.port_up || facts.held) return Want::kGoDown;
-    if (now - last_heard_ < params.hello_interval) is_asked_for_ = false;
-    const bool urgent = facts.in_flight || missed_ != 0 || is_asked_for_;
+    if (now - last_received_ < params.hello_interval) wants_reply_ = false;
+    const bool urgent = facts.in_flight || missed_ != 0 || wants_reply_;
     const Duration wait = urgent ? params.hello_interval : params.hello_idle;
-    if (now - last_heard_ < wait) {
-      deadline_ = last_heard_ + wait;
+    if (now - last_received_ < wait) {
+      deadline_ = last_received_ + wait;
       return Want::kNothing;
     }
     if (facts.held_too_long && facts.sibling_alive) return Want::kGoDown;
@@ -70,7 +70,7 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
       return Want::kHeldUp;
     }
     if (missed_ >= params.hello_multiplier && facts.sibling_alive) return Want::kGoDown;
-    is_asked_for_ = false;
+    wants_reply_ = false;
     deadline_ = now + (urgent ? params.hello_interval : params.hello_idle);
     return Want::kPlane;
   }
@@ -90,7 +90,7 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
     return Want::kNothing;
   }
   state_ = PlaneState::kInit;
-  asked_at_ = now;
+  requested_at_ = now;
   return Want::kPlane;
 }
 
@@ -103,7 +103,7 @@ bool PlaneSession::OnTraffic(Time now, const PathParams& params) {
 void PlaneSession::OnHeldUp(Time now, Duration span) {
   // The plane was heard in between, or the peer has not repeated its report within `span`: this is
   // another hold.
-  if (last_heard_ > excused_since_ || now - excused_until_ > span) excused_since_ = now;
+  if (last_received_ > excused_since_ || now - excused_until_ > span) excused_since_ = now;
   excused_until_ = now + span;
 }
 
@@ -147,62 +147,63 @@ bool PlaneSession::IsHopeless(Time now, Duration wait) {
 
 PlaneSession::OnPlaneResult PlaneSession::OnPlane(const PlaneHello& hello, Time now,
                                                   const PathParams& params, uint8_t pairs_as) {
-  OnPlaneResult heard;
+  OnPlaneResult result;
   const bool pairs = pairs_as != kUnknownPlane;
   // Frames are in flight for less than a hold-down. After that there are no stragglers: a PLANE
   // with an old number is new, however many were lost meanwhile. PLANEs of several planes, which
   // may come before this one is paired, are in no order.
-  if ((!pairs || paired_) && has_heard_ && !IsNewer(hello.sequence, heard_) &&
-      now - heard_at_ <= params.hold_down) {
-    heard.stale = true;
-    return heard;
+  if ((!pairs || paired_) && has_received_ && !IsNewer(hello.sequence, received_) &&
+      now - received_at_ <= params.hold_down) {
+    result.stale = true;
+    return result;
   }
-  has_heard_ = true;
-  heard_ = hello.sequence;
-  heard_at_ = now;
+  has_received_ = true;
+  received_ = hello.sequence;
+  received_at_ = now;
   heard_plane_ = static_cast<uint8_t>(hello.plane + 1);
-  heard.proved = Proves(hello, params) && (!pairs || hello.heard_plane == pairs_as + 1);
+  result.proved = Proves(hello, params) && (!pairs || hello.heard_plane == pairs_as + 1);
   if (!pairs) {
     peer_plane_ = hello.plane;
-  } else if (!paired_ && heard.proved) {
+  } else if (!paired_ && result.proved) {
     Pair(hello.plane, now);
   }
   const bool is_unpaired = pairs && !paired_;
   // Sends one request in an interval: with more requests in flight every answer would be too old to
   // prove the path.
-  heard.wants_reply = is_unpaired && hello.reply_wanted && now - asked_at_ >= params.hello_interval;
-  if (heard.wants_reply) asked_at_ = now;
+  result.wants_reply =
+      is_unpaired && hello.reply_wanted && now - requested_at_ >= params.hello_interval;
+  if (result.wants_reply) requested_at_ = now;
   const bool is_newer = !has_rx_generation_ || IsNewer(hello.tx_generation, rx_generation_);
   if (is_newer && !is_unpaired) {
     // Generation 0 is open from the start, and needs no adoption.
-    heard.adopt = hello.tx_generation != 0;
-    has_rx_generation_ = heard.adopt;
+    result.adopt = hello.tx_generation != 0;
+    has_rx_generation_ = result.adopt;
     rx_generation_ = hello.tx_generation;
   }
-  if (heard.proved) {
+  if (result.proved) {
     contrary_since_ = kNever;
     unanswered_ = static_cast<Sequence>(sequence_ - hello.heard);
     OnProgress(now);
   }
   if (hello.state == PlaneState::kDown) {
-    heard.peer_down = state_ == PlaneState::kUp;
-    return heard;
+    result.peer_down = state_ == PlaneState::kUp;
+    return result;
   }
-  if (state_ == PlaneState::kInit && heard.proved && hello.rx_generation == tx_generation_ &&
+  if (state_ == PlaneState::kInit && result.proved && hello.rx_generation == tx_generation_ &&
       (!pairs || hello.paired)) {
     state_ = PlaneState::kUp;
     up_since_ = now;
     deadline_ = now + params.hello_interval;
-    is_asked_for_ = true;
-    heard.came_up = true;
+    wants_reply_ = true;
+    result.came_up = true;
   }
   // The other end brings the plane up: there is no need to wait for our own timer. But requests
   // that each end answers at once by another request would leave no time in which any counts as
   // answered.
   if (state_ != PlaneState::kUp && begun_ && hello.reply_wanted) {
-    deadline_ = std::min(deadline_, std::max(now, asked_at_ + params.hello_interval));
+    deadline_ = std::min(deadline_, std::max(now, requested_at_ + params.hello_interval));
   }
-  return heard;
+  return result;
 }
 
 void PlaneSession::FillPlane(bool wants_reply, PlaneHello& hello) {
@@ -213,8 +214,8 @@ void PlaneSession::FillPlane(bool wants_reply, PlaneHello& hello) {
   hello.sequence = ++sequence_;
   if (unanswered_ != UINT32_MAX) ++unanswered_;
   questions_ = questions_ << 1 | (wants_reply ? 1 : 0);
-  hello.heard = heard_;
-  hello.has_heard = has_heard_;
+  hello.heard = received_;
+  hello.has_heard = has_received_;
   hello.heard_plane = heard_plane_;
   hello.paired = paired_;
   hello.reply_wanted = wants_reply;

@@ -46,7 +46,7 @@ class PlaneSession {
   // Whether peer_plane() is fixed, and no PLANE of another plane is accepted here, as long as the
   // association lasts.
   bool paired() const { return paired_; }
-  Time last_heard() const { return last_heard_; }
+  Time last_received() const { return last_received_; }
   Time held_until() const { return held_until_; }
   uint32_t deaths() const { return deaths_; }
   // Unanswered PLANEs in a row.
@@ -88,13 +88,13 @@ class PlaneSession {
   bool OnTraffic(Time now, const PathParams& params);
   // Requests a reply at `when` at the latest, even if no PDU is in flight, unless the peer was
   // heard within an interval before.
-  void Ask(Time when) {
-    is_asked_for_ = true;
+  void RequestReply(Time when) {
+    wants_reply_ = true;
     deadline_ = std::min(deadline_, when);
   }
   // A sent PLANE was acknowledged.
   void OnProgress(Time now) {
-    last_heard_ = now;
+    last_received_ = now;
     missed_ = 0;
   }
   // After silence on all planes, this plane gets another chance.
@@ -158,8 +158,8 @@ class PlaneSession {
   bool begun_ = false;
   bool fencing_ = false;
   bool has_rx_generation_ = false;
-  bool has_heard_ = false;
-  bool is_asked_for_ = false;
+  bool has_received_ = false;
+  bool wants_reply_ = false;
   bool paired_ = false;
   uint8_t peer_plane_ = kUnknownPlane;
   uint8_t heard_plane_ = 0;  // of the last PLANE received: PlaneHello::heard_plane
@@ -168,8 +168,8 @@ class PlaneSession {
   uint16_t tx_generation_ = 0;
   uint16_t rx_generation_ = 0;
   Sequence sequence_ = 0;    // of the last PLANE sent
-  Sequence heard_ = 0;       // of the last PLANE received,
-  Time heard_at_{};          // and the time of it
+  Sequence received_ = 0;    // of the last PLANE received,
+  Time received_at_{};       // and the time of it
   uint32_t unanswered_ = 0;  // PLANEs since the newest that was answered; never wraps
   uint64_t questions_ = 0;   // bit i: whether the PLANE of sequence_ - i requested an answer
   uint32_t deaths_ = 0;
@@ -177,8 +177,8 @@ class PlaneSession {
   uint8_t impossible_ = 0;  // FENCEDs in a row for this generation
   Duration hold_down_{};    // of the last death
   Time deadline_ = kNever;
-  Time asked_at_{};  // by the last PLANE in init
-  Time last_heard_{};
+  Time requested_at_{};  // by the last PLANE in init
+  Time last_received_{};
   Time held_until_{};
   Time up_since_{};
   Time excused_since_{};

@@ -71,7 +71,8 @@ void SessionGroup::Begin(uint32_t count, uint32_t numbers, Time now) {
   numbers_ = numbers;
   for (SessionIndex slot = 0; slot < count; ++slot) {
     const auto number = static_cast<uint16_t>(slot);
-    slots_[slot] = {.number = number, .asked = number, .rx_number = number, .rx_former = number};
+    slots_[slot] = {
+        .number = number, .requested_number = number, .rx_number = number, .rx_former = number};
   }
   slots_[0].state = State::kOpen;
   slots_[0].since = now;
@@ -116,17 +117,17 @@ bool SessionGroup::OnFence(const SessionNumber& request) {
 SessionGroup::Answer SessionGroup::OnAnswer(const SessionNumber& answer,
                                             const SessionParams& params, SecretNumbers& random,
                                             Time now) {
-  if (answer.slot >= count_ || !slots_[answer.slot].IsAsking()) return Answer::kStale;
+  if (answer.slot >= count_ || !slots_[answer.slot].IsRequesting()) return Answer::kStale;
   const SessionIndex index(answer.slot);
   SessionSlot& slot = slots_[index];
-  if (answer.turn != slot.turn || answer.number != slot.asked) return Answer::kStale;
-  if (weights_.MayBeSlow(slot) && now - slot.asked_at > weights_.SlowAfter(slot, params)) {
+  if (answer.turn != slot.turn || answer.number != slot.requested_number) return Answer::kStale;
+  if (weights_.MayBeSlow(slot) && now - slot.requested_at > weights_.SlowAfter(slot, params)) {
     ++slot.slow_numbers;
-    AskAgain(index, random, now);
+    RequestAgain(index, random, now);
     return Answer::kSlow;
   }
   if (slot.state == State::kOpening) ForgetOtherOpenings(index);
-  slot.number = slot.asked;
+  slot.number = slot.requested_number;
   slot.fenced = false;
   slot.since = now;
   slot.weight = SessionSlot::kWeightOne;
@@ -160,7 +161,7 @@ void SessionGroup::ForgetOtherOpenings(uint32_t opened) {
 SessionNumber SessionGroup::RequestOf(SessionIndex slot) const {
   const bool fence = slots_[slot].state == State::kFencing;
   return {.slot = static_cast<uint8_t>(slot),
-          .number = slots_[slot].asked,
+          .number = slots_[slot].requested_number,
           .in_use = slots_[slot].number,
           .turn = slots_[slot].turn,
           .fence = fence,
@@ -172,9 +173,9 @@ SessionNumber SessionGroup::RequestOf(SessionIndex slot) const {
 void SessionGroup::Fence(SessionIndex slot, Time now) {
   SessionSlot& each = slots_[slot];
   each.state = State::kFencing;
-  each.asked = each.number;
+  each.requested_number = each.number;
   each.fenced = true;
-  each.ask_at = now;
+  each.request_at = now;
   ++each.turn;
   open_ &= ~SlotBit(slot);
   fencing_ |= SlotBit(slot);
@@ -197,7 +198,7 @@ void SessionGroup::OnUnanswered(SessionIndex slot, bool stalled, const Waits& wa
   SessionSlot& each = slots_[slot];
   if (weights_.MayBeSlow(each)) {
     ++each.slow_numbers;
-    return AskAgain(slot, random, now);
+    return RequestAgain(slot, random, now);
   }
   each.unanswered = std::min<uint8_t>(each.unanswered + uint8_t{1}, kAsksOfOpening);
   if (each.state == State::kOpening && each.unanswered == kAsksOfOpening) {
@@ -209,33 +210,33 @@ void SessionGroup::OnUnanswered(SessionIndex slot, bool stalled, const Waits& wa
     if ((open_ & ~SlotBit(slot)) != 0) return Fence(slot, now);
     OpenAnother(random, now);  // there is no session to move to
   }
-  AskAgain(slot, random, now);
+  RequestAgain(slot, random, now);
 }
 
 // Draws another number for the slot; OnTimer returns when to send the request.
-void SessionGroup::Ask(SessionIndex slot, State state, SecretNumbers& random, Time now) {
-  SessionSlot& asking = slots_[slot];
+void SessionGroup::Request(SessionIndex slot, State state, SecretNumbers& random, Time now) {
+  SessionSlot& target = slots_[slot];
   const uint32_t choices = numbers_ / count_;
-  const uint32_t current = asking.number / count_;
+  const uint32_t current = target.number / count_;
   // Any number except the slot's present number, if there are others.
   const auto drawn = static_cast<uint32_t>(random.Next() >> 32) % std::max(choices - 1, 1u);
   const uint32_t chosen = choices > 1 && drawn >= current ? drawn + 1 : drawn;
-  asking.asked = static_cast<uint16_t>(chosen * count_ + slot);
-  asking.state = state;
-  asking.ask_at = now;
-  asking.unanswered = 0;
-  asking.slow_numbers = 0;
-  asking.requested = false;
-  asking.leaves_slow = false;
-  asking.answers_only = false;
-  ++asking.turn;
+  target.requested_number = static_cast<uint16_t>(chosen * count_ + slot);
+  target.state = state;
+  target.request_at = now;
+  target.unanswered = 0;
+  target.slow_numbers = 0;
+  target.requested = false;
+  target.leaves_slow = false;
+  target.answers_only = false;
+  ++target.turn;
   deadline_ = now;
 }
 
 // Draws another number for the same reason.
-void SessionGroup::AskAgain(SessionIndex slot, SecretNumbers& random, Time now) {
+void SessionGroup::RequestAgain(SessionIndex slot, SecretNumbers& random, Time now) {
   const SessionSlot before = slots_[slot];
-  Ask(slot, before.state, random, now);
+  Request(slot, before.state, random, now);
   slots_[slot].leaves_slow = before.leaves_slow;
   slots_[slot].answers_only = before.answers_only;
   slots_[slot].unanswered = before.unanswered;
@@ -245,8 +246,8 @@ void SessionGroup::AskAgain(SessionIndex slot, SecretNumbers& random, Time now) 
 bool SessionGroup::OnStall(SessionIndex slot, SecretNumbers& random, Time now) {
   if (count_ == 1 || slots_[slot].state == State::kFencing) return false;
   if ((open_ & ~SlotBit(slot)) != 0) open_ &= ~SlotBit(slot);
-  if (slots_[slot].IsAsking()) return false;
-  Ask(slot, State::kMoving, random, now);
+  if (slots_[slot].IsRequesting()) return false;
+  Request(slot, State::kMoving, random, now);
   return true;
 }
 
@@ -254,23 +255,23 @@ bool SessionGroup::OnPeerMoved(SessionIndex slot, bool answers, SecretNumbers& r
   SessionSlot& moved = slots_[slot];
   const bool again = moved.rx_moved_at != Time{} && now - moved.rx_moved_at < kMovesAgain;
   moved.rx_moved_at = now;
-  if (count_ == 1 || !again || !answers || slots_[slot].IsAsking()) return false;
+  if (count_ == 1 || !again || !answers || slots_[slot].IsRequesting()) return false;
   if (moved.state == State::kFencing) return false;
   moved.rx_moved_at = Time{};
   const bool idle = (open_ & SlotBit(slot)) == 0;
-  Ask(slot, State::kMoving, random, now);
+  Request(slot, State::kMoving, random, now);
   moved.answers_only = idle;
   return true;
 }
 
 void SessionGroup::OnPlaneDown() {
   for (SessionIndex slot = 0; slot < count_; ++slot) {
-    SessionSlot& asking = slots_[slot];
+    SessionSlot& target = slots_[slot];
     // The plane's own fence covers all of its sessions.
-    if (asking.state == State::kOpening || asking.state == State::kFencing)
-      asking.state = State::kIdle;
-    if (asking.state == State::kMoving) {
-      asking.state = (open_ & SlotBit(slot)) != 0 ? State::kOpen : State::kDraining;
+    if (target.state == State::kOpening || target.state == State::kFencing)
+      target.state = State::kIdle;
+    if (target.state == State::kMoving) {
+      target.state = (open_ & SlotBit(slot)) != 0 ? State::kOpen : State::kDraining;
     }
   }
   fencing_ = 0;
@@ -311,33 +312,34 @@ SlotMask SessionGroup::OnTimer(std::span<const SessionFacts> facts, const Sessio
   for (SessionIndex slot = 0; slot < count_; ++slot) {
     if (used) Expire(slot, facts[slot], params, random, now);
     SessionSlot& each = slots_[slot];
-    if (each.IsAsking() && each.requested && now >= each.ask_at) {
+    if (each.IsRequesting() && each.requested && now >= each.request_at) {
       OnUnanswered(slot, facts[slot].stalled, waits, random, now);
     }
-    if ((each.IsAsking() || each.state == State::kFencing) && now >= each.ask_at) {
-      NoteAsked(each, params, waits, now);
+    if ((each.IsRequesting() || each.state == State::kFencing) && now >= each.request_at) {
+      OnRequested(each, params, waits, now);
       requests |= SlotBit(slot);
     }
     const bool drains = each.state == State::kDraining || each.state == State::kClearing ||
                         each.state == State::kFencing;
-    const bool asking = each.IsAsking();
-    if (asking) next = std::min(next, each.ask_at);
-    if (asking || drains || facts[slot].unacked_pdus != 0) next = std::min(next, next_evaluation);
+    const bool requesting = each.IsRequesting();
+    if (requesting) next = std::min(next, each.request_at);
+    if (requesting || drains || facts[slot].unacked_pdus != 0)
+      next = std::min(next, next_evaluation);
   }
   // (A slot that the loop had passed may send its request at the next deadline.)
   deadline_ = deadline_ <= now ? std::min(next, next_evaluation) : next;
   return requests;
 }
 
-void SessionGroup::NoteAsked(SessionSlot& slot, const SessionParams& params, const Waits& waits,
-                             Time now) const {
+void SessionGroup::OnRequested(SessionSlot& slot, const SessionParams& params, const Waits& waits,
+                               Time now) const {
   // Every answer may take longer than the wait, so the wait grows.
   const int more = std::clamp(slot.unanswered - kAsksBeforeFence + 1, 0, kMaxAskDoublings);
   Duration wait = waits.ask_again * (1 << more);
   if (weights_.MayBeSlow(slot)) wait = std::min(wait, kLate * weights_.SlowAfter(slot, params));
   slot.requested = true;
-  slot.asked_at = now;
-  slot.ask_at = now + wait;
+  slot.requested_at = now;
+  slot.request_at = now + wait;
 }
 
 // Returns whether PDUs are in flight.
@@ -380,7 +382,7 @@ void SessionGroup::OpenAnother(SecretNumbers& random, Time now) {
   if (opening != 0) return;
   for (SessionIndex slot = 0; slot < count_ && opening < kOpenings; ++slot) {
     if (slots_[slot].state != State::kIdle || now < slots_[slot].rest_until) continue;
-    Ask(slot, State::kOpening, random, now);
+    Request(slot, State::kOpening, random, now);
     ++opening;
   }
 }
@@ -416,7 +418,7 @@ void SessionGroup::MoveCongested(const SessionWeights::Extremes& extremes,
     if (each.high_intervals < kHighIntervals || each.state != State::kOpen) return;
     if (now < move_at_ || facts[slot].on_former_path) return;
     each.high_intervals = 0;
-    Ask(slot, State::kMoving, random, now);
+    Request(slot, State::kMoving, random, now);
     each.leaves_slow = true;
     SetWeight(each, false);
     NoteMove(params, now);
@@ -443,7 +445,7 @@ void SessionGroup::Expire(SessionIndex slot, const SessionFacts& facts, const Se
   const Duration age = now - each.since;
   if (each.state == State::kOpen && age >= params.max_age * kReplaceAtEighths / 8) {
     if (facts.on_former_path) return;
-    Ask(slot, State::kMoving, random, now);
+    Request(slot, State::kMoving, random, now);
   }
   if (age < params.max_age || std::popcount(open_) == 1) return;
   open_ &= ~SlotBit(slot);
@@ -457,14 +459,14 @@ void SessionGroup::CheckInvariants() const {
   for (SessionIndex slot = 0; slot < count_; ++slot) {
     const SessionSlot& each = slots_[slot];
     const bool open = (open_ & SlotBit(slot)) != 0;
-    check(SlotOf(each.number) == slot && SlotOf(each.asked) == slot);
+    check(SlotOf(each.number) == slot && SlotOf(each.requested_number) == slot);
     check(SlotOf(each.rx_number) == slot && SlotOf(each.rx_former) == slot);
     check(!open || each.state == State::kOpen || each.state == State::kMoving);
     check(open || each.state != State::kOpen);
     const bool fencing = (fencing_ & SlotBit(slot)) != 0;
     check(fencing == (each.state == State::kFencing));
     check(!fencing || (each.fenced && deadline_ != kNever));
-    check(!each.IsAsking() || deadline_ != kNever);
+    check(!each.IsRequesting() || deadline_ != kNever);
     for (const uint32_t value : {each.weight, each.measured, each.delay}) {
       check(value >= SessionSlot::kWeightOne && value <= SessionSlot::kMaxWeight);
     }

@@ -130,12 +130,12 @@ class SessionGroup {
               SecretNumbers& random, Time now);
   bool EndDrains(std::span<const SessionFacts> facts);
   void OpenAnother(SecretNumbers& random, Time now);
-  void NoteAsked(SessionSlot& slot, const SessionParams& params, const Waits& waits,
-                 Time now) const;
+  void OnRequested(SessionSlot& slot, const SessionParams& params, const Waits& waits,
+                   Time now) const;
   void ForgetOtherOpenings(uint32_t opened);
   void DrainWorst();
-  void Ask(SessionIndex slot, SessionSlot::State state, SecretNumbers& random, Time now);
-  void AskAgain(SessionIndex slot, SecretNumbers& random, Time now);
+  void Request(SessionIndex slot, SessionSlot::State state, SecretNumbers& random, Time now);
+  void RequestAgain(SessionIndex slot, SecretNumbers& random, Time now);
   void OnUnanswered(SessionIndex slot, bool stalled, const Waits& waits, SecretNumbers& random,
                     Time now);
   void Fence(SessionIndex slot, Time now);

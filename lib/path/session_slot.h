@@ -37,10 +37,10 @@ struct SessionSlot {
   static constexpr uint32_t kMaxWeight = kWeightOne << 10;
 
   // Whether a number is requested.
-  bool IsAsking() const { return state == State::kOpening || state == State::kMoving; }
+  bool IsRequesting() const { return state == State::kOpening || state == State::kMoving; }
 
   uint16_t number = 0;             // of our PDUs
-  uint16_t asked = 0;              // number that was requested
+  uint16_t requested_number = 0;   // number that was requested
   uint16_t rx_number = 0;          // of the peer's PDUs,
   uint16_t rx_former = 0;          // and of the peer's PDUs sent before the change
   uint32_t turn = 0;               // of our last request,
@@ -54,8 +54,8 @@ struct SessionSlot {
   uint32_t marks = 0;              // marked part of its recent PDUs; kWeightOne: all
   Time since{};                    // when it got its number
   Time rx_moved_at{};              // when the peer last requested another number of its own
-  Time asked_at{};                 // when the last request was sent,
-  Time ask_at{};                   // and when it is sent again
+  Time requested_at{};             // when the last request was sent,
+  Time request_at{};               // and when it is sent again
   Time sent_at{};                  // the last evaluation that found PDUs sent on it,
   Duration gap{};                  // and the average time between these PDUs
   State state = State::kIdle;

@@ -37,7 +37,7 @@ Hello Association::MakeHello(bool reply_wanted, uint64_t echo) const {
   return hello;
 }
 
-void Association::Ask(Effects& effects) {
+void Association::RequestHello(Effects& effects) {
   const OwnEnd& own = *peer_.own;
   PlaneIndex plane = 0;
   for (uint32_t i = 0; i < own.map.plane_count(); ++i) {
@@ -73,7 +73,7 @@ void Association::OnDeadline(Time now, Effects& effects) {
   if ((peer_.paths->present & peer_.own->ports_up) == 0) return OnMute(now, effects);
   const HandshakeTimerVerdict verdict = agreement_.handshake.OnTimer(
       now, peer_.own->transport, peer_.own->paths.hello_idle, peer_.own->paths.unreachable);
-  if (verdict.hello) Ask(effects);
+  if (verdict.hello) RequestHello(effects);
   if (verdict.probe) SendProbes(effects);
   if (verdict.plain) OnPlain(effects);
   if (verdict.silent) OnSilence(effects);
@@ -197,7 +197,7 @@ void Association::OnNewParams(Time now, Effects& effects) {
   keepalive_at_ = std::min(keepalive_at_, now + peer_.own->paths.hello_idle / kKeepalivesInIdle);
   if (agreement_.handshake.identities().peer != 0) {
     if (CheckHello(now, effects)) choice_.Update(effects);
-    Ask(effects);
+    RequestHello(effects);
     Arm(effects);
   }
   reach_.OnNewParams(now);

@@ -48,7 +48,7 @@ class Association {
     effects.Add(effect::Send{plane, MakeHello(reply_wanted, echo)});
   }
   // Requests the peer's HELLO over the planes in rotation, and changes nothing in an association.
-  void Ask(Effects& effects);
+  void RequestHello(Effects& effects);
   // The connections to the peer are out of step, and no acknowledgement will bring them back.
   void StartOver(Time now, Effects& effects);
 

@@ -189,7 +189,7 @@ struct CheckConnection {
   PathConnection number = 0;
 };
 // Sends PLANEs to all peers of the instance on the planes of OwnEnd::failed, a few at a time.
-struct AskOnFailed {};
+struct ProbeFailed {};
 
 }  // namespace effect
 
@@ -199,7 +199,7 @@ using PeerEffect =
                  effect::Acknowledged, effect::GiveUp, effect::Requeue, effect::GiveUpQueued,
                  effect::MarkLost, effect::Unblock, effect::PlaceFlow, effect::CreditChange,
                  effect::CreditReceived, effect::CongestionReceived, effect::Emit, effect::Count,
-                 effect::Arm, effect::CheckConnection, effect::AskOnFailed>;
+                 effect::Arm, effect::CheckConnection, effect::ProbeFailed>;
 static_assert(std::is_trivially_destructible_v<PeerEffect>);
 
 // The effects of one call. Lies on the caller's stack; memory is written only as effects are added.

@@ -26,7 +26,7 @@ void FlightCount::SetAside(PlaneIndex plane, PathConnection number) {
   const SlotMask others = peer_.groups[plane].open() & ~(SlotMask{1} << map.SessionOf(number));
   const Pdu* const next = stuck.in_flight().next_retransmission();
   if (!map.has_planes() || others == 0 || next == nullptr ||
-      peer_.sessions[plane].last_heard() <= next->sent_at) {
+      peer_.sessions[plane].last_received() <= next->sent_at) {
     return;
   }
   CountAside(plane, stuck.tx().SetAside());

@@ -21,7 +21,7 @@ void Handshake::OnDemand(Time now) {
   if (open_ || greeting_) return;
   greeting_ = true;
   tries_ = 0;
-  heard_at_ = now;
+  received_at_ = now;
   deadline_ = now;
 }
 
@@ -52,7 +52,7 @@ HandshakeTimerVerdict Handshake::OnTimer(Time now, const TransportParams& params
     }
   }
   tries_ = tries_ < kMaxTries ? static_cast<uint8_t>(tries_ + 1) : kMaxTries - 3;
-  const bool silent = !refused_ && now - heard_at_ >= patience;
+  const bool silent = !refused_ && now - received_at_ >= patience;
   deadline_ = now + Wait(params, refused_ || silent ? idle : std::min(params.rto_max, idle));
   return {.hello = true, .probe = tries_ > 1 && !speaks_hello_, .silent = silent};
 }
@@ -70,7 +70,7 @@ HelloVerdict Handshake::OnHello(const Hello& hello, Time now, SecretNumbers& num
   // A reply to an operator's ping may be older than the peer's later HELLOs.
   verdict.stranger = !known && !answers;
   if (verdict.stranger) return verdict;
-  heard_at_ = now;
+  received_at_ = now;
   if (verdict.verified) {
     // The nonce of a HELLO that awaits its reply does not change.
     if (answers) nonce_ = numbers.Next();
@@ -107,7 +107,7 @@ void Handshake::Refuse(Time now, const TransportParams& params) {
 
 void Handshake::OnData(Time now) {
   has_data_come_ = true;
-  heard_at_ = now;
+  received_at_ = now;
 }
 
 void Handshake::StartOver(Time now, SecretNumbers& numbers) {

@@ -58,7 +58,7 @@ class Handshake {
   HandshakeTimerVerdict OnTimer(Time now, const TransportParams& params, Duration idle,
                                 Duration patience);
   // Nothing can be sent: OnTimer is due again at `time`, and silence until then does not count.
-  void Hold(Time time) { deadline_ = heard_at_ = time; }
+  void Hold(Time time) { deadline_ = received_at_ = time; }
   // The quarter of the number space, 0 to 3, for the next probe: the peer may expect any PSN, and
   // answers PSNs ahead of it.
   uint32_t probe_quarter() const { return tries_ & 3; }
@@ -86,7 +86,7 @@ class Handshake {
   uint64_t peer_ = 0;
   uint64_t nonce_ = 0;
   Time deadline_ = kNever;
-  Time heard_at_{};  // or when the first HELLO was sent
+  Time received_at_{};  // or when the first HELLO was sent
   VcPsns first_{};
   uint8_t tries_ = 0;     // HELLOs without an answer
   uint8_t evidence_ = 0;  // HELLOs of `tries_` after which data PDUs came

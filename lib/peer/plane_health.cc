@@ -70,7 +70,7 @@ void PlaneHealth::PlaneDown(PlaneIndex plane, PlaneDownReason reason, Time now, 
   peer_.groups[plane].OnPlaneDown();
   if (IsFound(reason)) {
     own.failed.OnFound(plane, now, own.paths.hello_idle);
-    effects.Add(effect::AskOnFailed{});
+    effects.Add(effect::ProbeFailed{});
   }
   choice_.Update(effects);
   if (in_doubt) {
@@ -139,7 +139,7 @@ void PlaneHealth::OnPlaneChange(PlaneIndex plane, PlaneDownReason reason, Time n
 void PlaneHealth::NoteAlive() {
   Time& alive_at = peer_.paths->alive_at;
   for (PlaneIndex plane = 0; plane < peer_.own->map.plane_count(); ++plane) {
-    alive_at = std::max(alive_at, peer_.sessions[plane].last_heard());
+    alive_at = std::max(alive_at, peer_.sessions[plane].last_received());
   }
 }
 
@@ -150,7 +150,7 @@ void PlaneHealth::OnStandstill(Duration time) {
   peer_.paths->alive_at += time;
 }
 
-bool PlaneHealth::HasHeardAnyPlane() const {
+bool PlaneHealth::HasReceivedOnAnyPlane() const {
   for (PlaneIndex plane = 0; plane < peer_.own->map.plane_count(); ++plane) {
     const PlaneSession& session = peer_.sessions[plane];
     if (session.up() && session.missed() < peer_.own->paths.hello_multiplier) return true;
@@ -159,7 +159,7 @@ bool PlaneHealth::HasHeardAnyPlane() const {
 }
 
 void PlaneHealth::CheckReach(Time now, Effects& effects) {
-  if (HasHeardAnyPlane()) return;
+  if (HasReceivedOnAnyPlane()) return;
   NoteAlive();
   const PeerPaths& paths = *peer_.paths;
   if (!paths.unreachable && now - paths.alive_at >= peer_.own->paths.unreachable) {

@@ -46,7 +46,7 @@ class PlaneHealth {
   // The lcore has stalled for `time`: silence in that time is no evidence about the peer.
   void OnStandstill(Duration time);
   // Whether a plane to the peer is up and not silent: the peer is alive.
-  bool HasHeardAnyPlane() const;
+  bool HasReceivedOnAnyPlane() const;
   // Checks whether all planes to the peer were silent for so long that the peer is unreachable.
   void CheckReach(Time now, Effects& effects);
   // Our number of the plane that the peer calls `peer_plane`; PeerPaths::kNoPlane: no PLANE has

@@ -26,24 +26,24 @@ PlaneSession::Facts PlaneProbes::FactsOf(PlaneIndex plane, Hold hold, Time now) 
       .held_up = hold == Hold::kOwn || hold == Hold::kPeers || hold == Hold::kNeighbour,
       .held_too_long = hold == Hold::kTooLong || hold == Hold::kNeighbour};
   // While another plane is heard, that plane's own timer detects its silence.
-  if (!peer_.paths->unreachable && !health_.HasHeardAnyPlane()) {
+  if (!peer_.paths->unreachable && !health_.HasReceivedOnAnyPlane()) {
     facts.check_at =
         std::max(peer_.paths->alive_at + params.unreachable, now + params.hello_interval);
   }
-  const Time heard = peer_.sessions[plane].last_heard();
+  const Time last = peer_.sessions[plane].last_received();
   for (PlaneIndex other = 0; other < peer_.own->map.plane_count(); ++other) {
     const PlaneSession& session = peer_.sessions[other];
     facts.sibling_alive |= other != plane && session.up() &&
                            session.missed() < PlaneHealth::kSilent &&
-                           session.last_heard() - heard > params.hello_interval;
+                           session.last_received() - last > params.hello_interval;
   }
   return facts;
 }
 
-bool PlaneProbes::AsksForHold(PlaneIndex plane, Time now) const {
+bool PlaneProbes::NeedsHold(PlaneIndex plane, Time now) const {
   const PlaneSession& session = peer_.sessions[plane];
   return session.begun() && now >= session.deadline() && session.up() &&
-         now - session.last_heard() >= peer_.own->paths.hello_interval;
+         now - session.last_received() >= peer_.own->paths.hello_interval;
 }
 
 void PlaneProbes::OnDeadline(PlaneIndex plane, Hold hold, Time now, Effects& effects) {
@@ -90,7 +90,7 @@ void PlaneProbes::AskSiblings(Time now, Effects& effects) {
   for (PlaneIndex plane = 0; plane < peer_.own->map.plane_count(); ++plane) {
     PlaneSession& session = peer_.sessions[plane];
     if (!session.up() || session.missed() != 0) continue;
-    session.Ask(now + peer_.own->paths.hello_interval);
+    session.RequestReply(now + peer_.own->paths.hello_interval);
     peer_.ArmSession(plane, effects);
   }
 }
@@ -102,7 +102,7 @@ void PlaneProbes::OnFailedPlanes(const PlaneReport& report, Time now, Effects& e
     PlaneSession& session = peer_.sessions[plane];
     if (!session.up()) continue;
     if ((report.planes & 1u << plane) != 0) {
-      session.Ask(now);
+      session.RequestReply(now);
       peer_.ArmSession(plane, effects);
     } else if (over == PeerPaths::kNoPlane && session.missed() < PlaneHealth::kSilent) {
       over = plane;
@@ -181,23 +181,23 @@ void PlaneProbes::OnPlane(PlaneIndex plane, const PlaneHello& hello, bool sealed
   PlaneSession& session = peer_.sessions[plane];
   const bool pairs = peer_.Pairs(plane, sealed);
   if (pairs && IsOfOtherPair(plane, hello, now, effects)) return;
-  const PlaneSession::OnPlaneResult heard =
+  const PlaneSession::OnPlaneResult result =
       session.OnPlane(hello, now, peer_.own->paths,
                       pairs ? static_cast<uint8_t>(plane) : PlaneSession::kUnknownPlane);
-  if (heard.stale) return effects.Add(effect::Count{Counter::kRxPlaneStale});
+  if (result.stale) return effects.Add(effect::Count{Counter::kRxPlaneStale});
   if (hello.failed != 0 && peer_.paths->sessions) OnReport(plane, hello, now, effects);
-  for (PathConnection number = 0; heard.adopt && number < peer_.DistinctConnections(plane);
+  for (PathConnection number = 0; result.adopt && number < peer_.DistinctConnections(plane);
        ++number) {
     peer_.connection(plane, number).rx().Open(peer_.PsnIn(number, hello.first, hello.more));
   }
   if (peer_.paths->sessions) {
-    if (heard.proved) health_.OnProof(plane, now);
-    if (heard.peer_down) health_.PlaneDown(plane, PlaneDownReason::kPeer, now, effects);
-    if (heard.came_up) health_.PlaneUp(plane, effects);
+    if (result.proved) health_.OnProof(plane, now);
+    if (result.peer_down) health_.PlaneDown(plane, PlaneDownReason::kPeer, now, effects);
+    if (result.came_up) health_.PlaneUp(plane, effects);
     peer_.ArmSession(plane, effects);
   }
   if (!hello.reply_wanted) return;
-  SendPlane(plane, heard.wants_reply, effects);
+  SendPlane(plane, result.wants_reply, effects);
   // The answer may be stuck in the device that holds up the plane's other frames.
   if (session.up()) SendHeldUp(plane, true, effects);
 }
@@ -210,7 +210,7 @@ void PlaneProbes::OnReport(PlaneIndex plane, const PlaneHello& hello, Time now, 
     const PlaneIndex failed = health_.PlaneOfPeer(static_cast<uint8_t>(std::countr_zero(left)));
     if (failed == PeerPaths::kNoPlane || failed == plane) continue;
     peer_.own->failed.OnReported(failed, hello.hops, now, peer_.own->paths.hello_idle);
-    effects.Add(effect::AskOnFailed{});
+    effects.Add(effect::ProbeFailed{});
   }
 }
 

@@ -45,7 +45,7 @@ class PlaneProbes {
         association_(association) {}
 
   // Whether OnDeadline needs the `hold`.
-  bool AsksForHold(PlaneIndex plane, Time now) const;
+  bool NeedsHold(PlaneIndex plane, Time now) const;
   // The deadline of a session has come.
   void OnDeadline(PlaneIndex plane, Hold hold, Time now, Effects& effects);
   // Planes have failed to another peer, or a peer reports so. Probes this peer on these planes at

@@ -44,8 +44,8 @@ void DueTimers::OnTimer(uint32_t timer, Time now) {
 }
 
 void DueTimers::OnSessionTimer(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now) {
-  const bool asks = instance.peers[peer].probes().AsksForHold(plane, now);
-  const Hold hold = asks ? pauses_.HoldOf(instance, peer, plane, now) : Hold::kNone;
+  const bool needs_hold = instance.peers[peer].probes().NeedsHold(plane, now);
+  const Hold hold = needs_hold ? pauses_.HoldOf(instance, peer, plane, now) : Hold::kNone;
   Effects effects;
   instance.peers[peer].probes().OnDeadline(plane, hold, now, effects);
   effector_.Apply(instance, peer, effects);

@@ -119,7 +119,7 @@ struct Effector::OnePeer {
   }
   void operator()(const effect::CreditReceived& what) const {
     if (what.credit.grant) return on.credit_use_.OnGranted(instance, peer, what.credit);
-    on.grants_.OnAsked(instance, peer, what.credit);
+    on.grants_.OnRequest(instance, peer, what.credit);
   }
   void operator()(const effect::CongestionReceived& what) const {
     if (what.congestion.request) {
@@ -149,7 +149,7 @@ struct Effector::OnePeer {
   void operator()(const effect::CheckConnection& what) const {
     on.OnConnectionTimer(instance, NumberOf(what), now());
   }
-  void operator()(const effect::AskOnFailed&) const { on.lcore_.has_failed_planes = true; }
+  void operator()(const effect::ProbeFailed&) const { on.lcore_.has_failed_planes = true; }
 };
 
 void Effector::Apply(Instance& instance, PeerIndex peer, Effects& effects) {

@@ -71,7 +71,7 @@ void PlaneWatch::OnMute(const PortContext& port, Time now) {
       for (PeerIndex peer = 0; peer < instance->peers.size(); ++peer) {
         PlaneSession& session = instance->peers.session(peer, plane);
         if (!session.up()) continue;
-        session.Ask(now + instance->params.paths.hello_interval);
+        session.RequestReply(now + instance->params.paths.hello_interval);
         lcore_.timers.ArmSession(instance->peers, peer, plane);
       }
     }

@@ -89,7 +89,7 @@ uint8_t HomeVcs(const ConnectionMap& map, const PeerPaths& paths, PlaneIndex pla
 PlaneRow RowOf(const Instance& instance, PeerIndex peer, PlaneIndex plane, Time now) {
   const PeerPaths& paths = instance.peers.paths[peer];
   const PlaneSession& session = instance.peers.sessions[instance.map.PathAt(peer, plane)];
-  const bool heard = session.last_heard() != Time{};
+  const bool received = session.last_received() != Time{};
   const PathRate* const rate =
       instance.peers.measures ? &instance.peers.rates[instance.map.PathAt(peer, plane)] : nullptr;
   return {
@@ -108,7 +108,7 @@ PlaneRow RowOf(const Instance& instance, PeerIndex peer, PlaneIndex plane, Time 
       .measured_bps = rate == nullptr ? 0 : rate->rate_bps(),
       .inflight_bytes = paths.InFlightOn(plane),
       .deaths = session.deaths(),
-      .heard_ago_ns = heard ? (now - session.last_heard()).count() : -1,
+      .heard_ago_ns = received ? (now - session.last_received()).count() : -1,
       .held_ns = std::max<int64_t>(0, (session.held_until() - now).count())};
 }
 

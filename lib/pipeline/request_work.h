@@ -54,7 +54,7 @@ class RequestWork {
   void Do(const request::SetPeerMac& request);
   void Do(const request::LosePeer& request);
   void Do(const request::SetWeight& request);
-  void Do(const request::Ping& request) { parts_.pings.Ask(request); }
+  void Do(const request::Ping& request) { parts_.pings.Send(request); }
   void Do(const request::SetSecrets& request) { parts_.seals.Take(*request.update); }
   void Do(const request::SetPeerSecrets& request) {
     parts_.seals.Take(InstanceOf(request.instance), request.peer, *request.update);

@@ -23,7 +23,7 @@ bool SealWork::Begin(Time now) {
   for (const auto& instance : lcore_.instances) {
     if (!instance->sealing.on()) continue;
     instance->sealing.own->now = now;
-    soon |= std::exchange(instance->sealing.own->asks, false);
+    soon |= std::exchange(instance->sealing.own->wants_query, false);
   }
   if (updates_.under_way) [[unlikely]] {
     updates_.Go(lcore_, kMaxUpdates, [](Instance& instance, PeerIndex peer) {
@@ -52,9 +52,9 @@ bool SealWork::Begin(Time now) {
 bool SealWork::Query(Instance& instance, PeerIndex peer) {
   if (!instance.peers[peer].handshake().associated()) return false;
   SealedPeer& sealed = instance.SealOf(peer);
-  if (!sealed.WantsAsking()) return false;
+  if (!sealed.WantsQuery()) return false;
   Effects effects;
-  instance.peers[peer].association().Ask(effects);
+  instance.peers[peer].association().RequestHello(effects);
   effector_.Apply(instance, peer, effects);
   return true;
 }

@@ -48,8 +48,8 @@ bool AckScheduler::SendDelayed(PortContext& port, DelayedAcks& list, Time now) {
 // Acknowledges for the first connection on `list`. Returns false if the connection has to stay
 // there.
 bool AckScheduler::Flush(Instance& instance, ConnectionIndex number, uint8_t list) {
-  const bool owes = !instance.down && instance.peers.connections[number].rx().HasPendingAck();
-  if (owes && !SendAck(instance, number)) return false;
+  const bool is_pending = !instance.down && instance.peers.connections[number].rx().HasPendingAck();
+  if (is_pending && !SendAck(instance, number)) return false;
   instance.rx.ack_flags[number] &= static_cast<uint8_t>(~list);
   return true;
 }

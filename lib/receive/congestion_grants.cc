@@ -54,8 +54,8 @@ void CongestionGrants::OnRequest(Instance& instance, PeerIndex peer, PlaneIndex 
   if (!instance.peers[peer].hello().answers_congestion) return;
   Target& target = TargetOf(instance.number, plane);
   const PathIndex path = instance.map.PathAt(peer, plane);
-  if (bool& asks = instance.rx.marks[path].asks; !asks) {
-    asks = true;
+  if (bool& requested = instance.rx.marks[path].requested; !requested) {
+    requested = true;
     instance.peers.SetCounted(path, true);
   }
   target.credit.OnRequest(peer,
@@ -75,7 +75,7 @@ void CongestionGrants::OnReceived(Instance& instance, ConnectionIndex connection
   const PathIndex path = instance.map.PathOf(connection);
   ReceivedMarks& marks = instance.rx.marks[path];
   marks.received += pdus;
-  if (marks.asks) {
+  if (marks.requested) {
     TargetOf(instance.number, instance.map.PlaneOf(connection))
         .credit.OnArrived(instance.map.PeerOf(connection),
                           instance.tx.OctetsOf(pdus, static_cast<uint32_t>(bytes)));
@@ -105,7 +105,7 @@ void CongestionGrants::Forget(ReceiveState& rx, PeerArrays& peers, PeerIndex pee
     Target& target = TargetOf(rx.number, plane);
     target.credit.Forget(peer);
     const PathIndex path = rx.map.PathAt(peer, plane);
-    rx.marks[path].asks = false;
+    rx.marks[path].requested = false;
     peers.SetCounted(path, rx.marks[path].is_counted());
     ShowClaims(target);
   }
@@ -163,8 +163,8 @@ void CongestionGrants::SendGrants(Time now) {
   for (size_t i = 0; i < active_.size();) {
     Target& target = *active_[i];
     // A changed share is a reason to poll, too: the next grant may be due already.
-    const bool looks = target.credit.deadline() <= now || OthersOf(target) != target.others;
-    if (!looks || SendGrantsOf(target, now)) {
+    const bool is_due = target.credit.deadline() <= now || OthersOf(target) != target.others;
+    if (!is_due || SendGrantsOf(target, now)) {
       ++i;
       continue;
     }

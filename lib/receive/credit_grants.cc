@@ -49,9 +49,9 @@ void CreditGrants::GrantFirst(ReceiveState& rx, PeerIndex peer) {
   }
 }
 
-void CreditGrants::OnAsked(Instance& instance, PeerIndex peer, const Credit& ask) {
+void CreditGrants::OnRequest(Instance& instance, PeerIndex peer, const Credit& request) {
   const auto answer =
-      granter_.OnAsked(instance.rx.credit, peer, ask, RoomOf(instance.rx, Vc(ask.vc)));
+      granter_.OnRequest(instance.rx.credit, peer, request, RoomOf(instance.rx, Vc(request.vc)));
   if (answer) SendCredit(instance, peer, *answer);
 }
 

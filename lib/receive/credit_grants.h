@@ -28,7 +28,7 @@ class CreditGrants {
   // first grant.
   void GrantFirst(ReceiveState& rx, PeerIndex peer);
   // A peer requests credit, or gives some back.
-  void OnAsked(Instance& instance, PeerIndex peer, const Credit& ask);
+  void OnRequest(Instance& instance, PeerIndex peer, const Credit& request);
 
   // Aborts if a sum differs from its parts.
   void CheckInvariants() const;

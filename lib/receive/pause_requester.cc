@@ -24,7 +24,7 @@ Duration StormOf(const PlanePorts& ports) {
 
 void PauseRequester::AddInstance(const PlanePorts& ports) {
   states_.emplace_back();
-  asking_.reserve(states_.size() * kVcCount);
+  requested_.reserve(states_.size() * kVcCount);
   for (const PortContext* port : ports) on_ |= port->link.pauses() != nullptr;
 }
 
@@ -51,26 +51,26 @@ void PauseRequester::Want(const PlanePorts& ports, Vc vc, bool wants) {
                                              Time now) {
   OfVc& of = states_[rx.number][vc];
   if (of.state != State::kIdle || !IsAbove(rx, vc, rx.params.xoff_percent[vc])) return;
-  of = {.state = State::kAsking, .since = now};
+  of = {.state = State::kRequested, .since = now};
   Want(ports, vc, true);
-  asking_.push_back({.instance = rx.number, .vc = vc});
+  requested_.push_back({.instance = rx.number, .vc = vc});
 }
 
-[[gnu::noinline]] void PauseRequester::PollAsking(Time now) {
-  for (size_t i = 0; i < asking_.size();) {
-    const VcRef ref = asking_[i];
+[[gnu::noinline]] void PauseRequester::PollRequested(Time now) {
+  for (size_t i = 0; i < requested_.size();) {
+    const VcRef ref = requested_[i];
     Instance& instance = *lcore_.instances[ref.instance];
     OfVc& of = states_[ref.instance][ref.vc];
     if (!IsAbove(instance.rx, ref.vc, instance.params.xon_percent[ref.vc] + 1)) {
-      if (of.state == State::kAsking) Want(instance.ports, ref.vc, false);
+      if (of.state == State::kRequested) Want(instance.ports, ref.vc, false);
       of.state = State::kIdle;
-      asking_[i] = asking_.back();
-      asking_.pop_back();
+      requested_[i] = requested_.back();
+      requested_.pop_back();
       continue;
     }
     ++i;
     const Duration storm = StormOf(instance.ports);
-    if (of.state != State::kAsking || storm == Duration{} || now - of.since < storm) continue;
+    if (of.state != State::kRequested || storm == Duration{} || now - of.since < storm) continue;
     of.state = State::kUndrained;
     Want(instance.ports, ref.vc, false);
     instance.stats.counters.Add(Counter::kPfcUndrained);

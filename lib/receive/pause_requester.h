@@ -32,14 +32,14 @@ class PauseRequester {
   }
   // Called once in a poll iteration, after receiving.
   void Poll(Time now) {
-    if (!asking_.empty()) [[unlikely]]
-      PollAsking(now);
+    if (!requested_.empty()) [[unlikely]]
+      PollRequested(now);
   }
 
  private:
   enum class State : uint8_t {
     kIdle,
-    kAsking,
+    kRequested,
     kUndrained,  // for too long: only NOT_READY is sent until the VC drains
   };
   struct OfVc {
@@ -48,14 +48,14 @@ class PauseRequester {
   };
 
   void Check(const ReceiveState& rx, const PlanePorts& ports, Vc vc, Time now);
-  void PollAsking(Time now);
+  void PollRequested(Time now);
   bool IsAbove(const ReceiveState& rx, Vc vc, uint32_t percent);
   static void Want(const PlanePorts& ports, Vc vc, bool wants);
 
   Lcore& lcore_;
   bool on_ = false;
   std::vector<std::array<OfVc, kVcCount>> states_;  // by instance
-  std::vector<VcRef> asking_;                       // all that are not idle
+  std::vector<VcRef> requested_;                    // all that are not idle
 };
 
 }  // namespace suede

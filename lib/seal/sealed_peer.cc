@@ -28,8 +28,8 @@ void SealedPeer::Rekey(const Identities& identities) {
   }
   sealed_ = identities.peer != 0 && identities.peer == sealed_identity_;
   if (identities.peer == 0) return Show();
-  asks_left_ = IsSealed() ? 0 : kAsks;
-  own_.asks |= asks_left_ != 0;
+  queries_left_ = IsSealed() ? 0 : kAsks;
+  own_.wants_query |= queries_left_ != 0;
   if (new_peer && candidate_.identity == identities.peer) std::swap(known_, candidate_);
   if (known_.identity != identities.peer) known_ = HelloRx();
   if (!known_.key || !UseSecret(known_.secret_id)) UseNewest();
@@ -94,11 +94,11 @@ void SealedPeer::OnOtherSecretShown(uint8_t id) {
   Show();
 }
 
-bool SealedPeer::WantsAsking() {
+bool SealedPeer::WantsQuery() {
   if (identities_.peer == 0 || SecretCount() == 0) return false;
   if (IsSealed()) return tx_.key && PositionOf(tx_.secret_id) != 0;
-  if (asks_left_ == 0) return false;
-  --asks_left_;
+  if (queries_left_ == 0) return false;
+  --queries_left_;
   return true;
 }
 

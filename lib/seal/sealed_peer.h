@@ -54,7 +54,7 @@ struct SealOwn : InLockedMemory {
   uint64_t advances = 0;   // and by peers
   // Keys that jobs of the poll iteration may still use; they end with it.
   std::vector<SealKey> retired;
-  bool asks = false;             // a peer is to be queried soon: SealedPeer::WantsAsking
+  bool wants_query = false;      // a peer is to be queried soon: SealedPeer::WantsQuery
   uint32_t rotations_asked = 0;  // by command: a peer rotates when its own count differs
 };
 
@@ -121,7 +121,7 @@ class SealedPeer : public InLockedMemory {
 
   // Whether to query the peer by a HELLO in the present association: it has not shown that it
   // seals, or that it has the newest secret. Limits queries for the former to a few.
-  bool WantsAsking();
+  bool WantsQuery();
 
   // Makes the peer's pending keys (SealTurn::Enqueue).
   void MakePending();
@@ -294,7 +294,7 @@ class SealedPeer : public InLockedMemory {
   uint64_t hellos_sent_ = 0;   // over all keys
   uint32_t turn_ = 0;          // of requests
   int answer_ = kPlainAnswer;  // the secret of the last received HELLO
-  uint8_t asks_left_ = 0;      // remaining queries whether the peer seals
+  uint8_t queries_left_ = 0;   // remaining queries whether the peer seals
   uint8_t next_secret_ = 0;    // of the HELLO of the last SealsHello
   uint32_t rotations_done_ = 0;
 

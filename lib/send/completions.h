@@ -30,8 +30,8 @@ class Completions {
   // Ends PDUs in flight on the plane of `link` without an acknowledgement. A PDU in doubt that has
   // never left ends as unreachable.
   void GiveUp(TransmitState& tx, InstanceStats& stats, Link& link, PduList& pdus, uint8_t status);
-  // Returns PDUs that a dead plane, that of `link`, did not deliver to the heads of their queues,
-  // in order.
+  // Returns PDUs that the dead plane of `link` did not deliver to the heads of their queues, in
+  // order.
   void Requeue(TransmitState& tx, Link& link, PeerIndex peer, PduList& rest);
 
   // Ends PDUs that are queued to a peer on the VCs of the mask.

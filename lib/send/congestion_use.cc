@@ -26,7 +26,7 @@ void CongestionUse::AddInstance(Instance& instance) {
   for (PathIndex path = 0; path < instance.tx.contexts.size(); ++path) {
     of_timer_.push_back({instance.number, path});
   }
-  heard_.resize(of_timer_.size());
+  echoes_.resize(of_timer_.size());
   wheel_.Resize(static_cast<uint32_t>(of_timer_.size()));
   changed_.Reserve(of_timer_.size() + 1);
   for (PeerIndex peer = 0; peer < instance.peers.size(); ++peer) Start(instance, peer);
@@ -57,7 +57,7 @@ void CongestionUse::Start(Instance& instance, PeerIndex peer) {
     for (PathConnection i = 0; i < instance.map.path_connections(); ++i) {
       instance.tx.flying[instance.map.At(peer, plane, i)] = 0;
     }
-    heard_[instance.tx.first_context + path] = {};
+    echoes_[instance.tx.first_context + path] = {};
     Wake(instance.peers, instance.tx, *instance.ports[plane], path);
   }
 }
@@ -122,30 +122,30 @@ void CongestionUse::OnEnded(const PeerArrays& peers, TransmitState& tx, PortCont
 }
 
 void CongestionUse::OnCongestion(Instance& instance, PeerIndex peer, PlaneIndex plane,
-                                 const Congestion& heard, Time now) {
+                                 const Congestion& message, Time now) {
   const PathIndex path = instance.map.PathAt(peer, plane);
   CongestionContext& context = instance.tx.contexts[path];
-  if (heard.grant) {
+  if (message.grant) {
     instance.stats.counters.Add(Counter::kRxCongestionGrants);
-    context.OnGrant(Credit24(heard.granted), now);
-    heard_[instance.tx.first_context + path].no_grant = false;
+    context.OnGrant(Credit24(message.granted), now);
+    echoes_[instance.tx.first_context + path].no_grant = false;
   }
-  if (heard.echo) {
+  if (message.echo) {
     instance.stats.counters.Add(Counter::kRxCongestionEchoes);
-    Echo& last = heard_[instance.tx.first_context + path];
-    const uint32_t trimmed = heard.trimmed - last.trimmed;
-    const EcnEcho echo{.received = heard.received - last.received + trimmed,
-                       .marked = heard.marked - last.marked,
+    Echo& last = echoes_[instance.tx.first_context + path];
+    const uint32_t trimmed = message.trimmed - last.trimmed;
+    const EcnEcho echo{.received = message.received - last.received + trimmed,
+                       .marked = message.marked - last.marked,
                        .trimmed = trimmed};
     // An echo that was overtaken has lower counts than the last echo.
     const bool is_newer =
         echo.received <= kMaxEchoed && echo.trimmed <= kMaxEchoed && echo.marked <= echo.received;
     if (is_newer) {
-      last.received = heard.received;
-      last.marked = heard.marked;
-      last.trimmed = heard.trimmed;
+      last.received = message.received;
+      last.marked = message.marked;
+      last.trimmed = message.trimmed;
       context.OnEcho(echo);
-      instance.peers.groups[path].OnMarked(heard.sessions, echo.marked);
+      instance.peers.groups[path].OnMarked(message.sessions, echo.marked);
     }
   }
   OnChanged(instance.tx, path);
@@ -217,7 +217,7 @@ bool CongestionUse::OnTime(Time now) {
 
 // Emits an event that the peer does not grant, once until it grants again.
 void CongestionUse::EmitNoGrant(const Instance& instance, PeerIndex peer, PlaneIndex plane) {
-  bool& emitted = heard_[instance.tx.first_context + instance.map.PathAt(peer, plane)].no_grant;
+  bool& emitted = echoes_[instance.tx.first_context + instance.map.PathAt(peer, plane)].no_grant;
   if (std::exchange(emitted, true)) return;
   lcore_.events.EmitPlane(LcoreEventKind::kNoGrant, instance, peer, plane, 0);
 }

@@ -50,7 +50,7 @@ class CongestionUse {
   void OnEnded(const PeerArrays& peers, TransmitState& tx, PortContext& port, PathIndex path,
                Time now);
   // The peer's grant and echo.
-  void OnCongestion(Instance& instance, PeerIndex peer, PlaneIndex plane, const Congestion& heard,
+  void OnCongestion(Instance& instance, PeerIndex peer, PlaneIndex plane, const Congestion& message,
                     Time now);
 
   // ---- Verdicts.
@@ -110,7 +110,7 @@ class CongestionUse {
     uint32_t trimmed = 0;
     bool no_grant = false;  // an event was emitted that the peer grants no credit
   };
-  std::vector<Echo> heard_;  // by timer
+  std::vector<Echo> echoes_;  // by timer
 };
 
 }  // namespace suede

@@ -49,7 +49,7 @@ bool PingSender::SendProbe(Instance& instance, PeerIndex peer, PlaneIndex plane,
       Instance::kAckClass);
 }
 
-void PingSender::Ask(const request::Ping& request) {
+void PingSender::Send(const request::Ping& request) {
   Instance& instance = *lcore_.instances[request.instance];
   Ping& ping = instance.ping;
   ping.peer = request.peer;

@@ -18,7 +18,7 @@ class PingSender {
   explicit PingSender(Lcore& lcore) : lcore_(lcore) {}
 
   // Sends the HELLOs or probes of a ping. Instance::ping receives the answers.
-  void Ask(const request::Ping& request);
+  void Send(const request::Ping& request);
 
  private:
   static PingState SendQuery(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now);

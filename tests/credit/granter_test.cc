@@ -33,17 +33,17 @@ class GranterTest : public testing::Test {
     granter_.MoveFeed(credits, kVc, kClient);
     return credits;
   }
-  std::optional<Credit> Ask(RxCredits& credits, PeerIndex peer, uint32_t wanted, const Room& room,
-                            bool reply_wanted = false) {
+  std::optional<Credit> Request(RxCredits& credits, PeerIndex peer, uint32_t wanted,
+                                const Room& room, bool reply_wanted = false) {
     const RxCredit& credit = credits.At(peer, kVc);
-    return granter_.OnAsked(credits, peer,
-                            {.vc = kVc,
-                             .reply_wanted = reply_wanted,
-                             .round = credit.round,
-                             .limit = credit.limit,
-                             .sent = credit.accepted,
-                             .wanted = wanted},
-                            room);
+    return granter_.OnRequest(credits, peer,
+                              {.vc = kVc,
+                               .reply_wanted = reply_wanted,
+                               .round = credit.round,
+                               .limit = credit.limit,
+                               .sent = credit.accepted,
+                               .wanted = wanted},
+                              room);
   }
   void Accept(RxCredits& credits, PeerIndex peer, uint32_t lines, uint32_t widest) {
     granter_.OnAccepted(credits, peer, kVc, credits.At(peer, kVc), lines, widest);
@@ -69,11 +69,11 @@ class GranterTest : public testing::Test {
     return decision;
   }
   // Serves a ring once more, as each poll iteration may.
-  std::optional<CreditGranter::Reclaim> ReclaimForOthers(RxCredits& credits, PeerIndex asking,
+  std::optional<CreditGranter::Reclaim> ReclaimForOthers(RxCredits& credits, PeerIndex requester,
                                                          Time now) {
     if (granter_.waiting_rings() == 0) ADD_FAILURE() << "no ring waits";
     granter_.PutBack(granter_.TakeRing());
-    return granter_.ReclaimForOthers(credits, kVc, asking, now);
+    return granter_.ReclaimForOthers(credits, kVc, requester, now);
   }
   static Time At(int64_t us) { return Time{} + std::chrono::microseconds(us); }
 
@@ -111,7 +111,7 @@ TEST_F(GranterTest, NothingIsGrantedFirstWithoutAClaim) {
 TEST_F(GranterTest, AShareDoublesWithUse) {
   RxCredits& credits = AddClaimed(1);
   const Room room{.claimed = true, .capacity = 4096, .free = 4096};
-  Ask(credits, 0, 4, room);
+  Request(credits, 0, 4, room);
   std::vector<uint32_t> held;
   for (int i = 0; i < 6; ++i) {
     ASSERT_EQ(Serve(credits, room).verdict, Verdict::kGrant);
@@ -126,7 +126,7 @@ TEST_F(GranterTest, AShareDoublesWithUse) {
 TEST_F(GranterTest, AGrantThatCannotBeSentIsTakenBack) {
   RxCredits& credits = AddClaimed(2);
   const Room room{.claimed = true, .capacity = 1000, .free = 1000};
-  Ask(credits, 1, 4, room);
+  Request(credits, 1, 4, room);
   const auto grant = granter_.ServeFirst(credits, kVc, room, true);
   ASSERT_EQ(grant.verdict, Verdict::kGrant);
   EXPECT_EQ(credits.ring[kVc]->promised, grant.lines);
@@ -140,7 +140,7 @@ TEST_F(GranterTest, AGrantThatCannotBeSentIsTakenBack) {
 TEST_F(GranterTest, APeerOutOfReachLeavesTheList) {
   RxCredits& credits = AddClaimed(1);
   const Room room{.claimed = true, .capacity = 1000, .free = 1000};
-  Ask(credits, 0, 4, room);
+  Request(credits, 0, 4, room);
   EXPECT_EQ(granter_.ServeFirst(credits, kVc, room, false).verdict, Verdict::kDone);
   EXPECT_TRUE(credits.feeds[kVc].waiting.empty());
   EXPECT_EQ(credits.At(0, kVc).limit, 0u);
@@ -149,8 +149,8 @@ TEST_F(GranterTest, APeerOutOfReachLeavesTheList) {
 TEST_F(GranterTest, AFullRingKeepsItsFirstPeer) {
   RxCredits& credits = AddClaimed(2);
   const Room full{.claimed = true, .capacity = 1000, .free = 3};
-  Ask(credits, 0, 4, full);
-  Ask(credits, 1, 2, full);
+  Request(credits, 0, 4, full);
+  Request(credits, 1, 2, full);
   EXPECT_EQ(Serve(credits, full).verdict, Verdict::kRingFull);
   EXPECT_EQ(CreditGranter::FirstWaiting(credits, kVc), PeerIndex(0));
   EXPECT_EQ(Serve(credits, {.claimed = true, .capacity = 1000, .free = 4}).lines, 4u);
@@ -160,8 +160,8 @@ TEST_F(GranterTest, AFullRingKeepsItsFirstPeer) {
 TEST_F(GranterTest, UnclaimedPlacesAreGrantedForTheWaitingPdu) {
   RxCredits& credits = Add(2);
   const Room room{.capacity = 8, .free = 8};
-  Ask(credits, 0, 20, room);
-  Ask(credits, 1, 2, room);
+  Request(credits, 0, 20, room);
+  Request(credits, 1, 2, room);
   EXPECT_EQ(Serve(credits, room).lines, 20u);
   EXPECT_EQ(Serve(credits, room).verdict, Verdict::kRingFull);
   Accept(credits, 0, 20, 20);
@@ -175,7 +175,7 @@ TEST_F(GranterTest, ManyHoldersOfASmallRingRequestEachPdu) {
   RxCredits& credits = AddClaimed(4);
   const Room room{.claimed = true, .capacity = 16, .free = 16};
   for (PeerIndex peer = 0; peer < 4; ++peer) {
-    Ask(credits, peer, 4, room);
+    Request(credits, peer, 4, room);
     EXPECT_FALSE(Serve(credits, room).message.on_demand);
   }
   for (PeerIndex peer = 0; peer < 4; ++peer) {
@@ -187,7 +187,7 @@ TEST_F(GranterTest, ManyHoldersOfASmallRingRequestEachPdu) {
     EXPECT_EQ(decision.verdict, Verdict::kInform);
     EXPECT_TRUE(decision.message.on_demand);
   }
-  Ask(credits, 2, 4, room);
+  Request(credits, 2, 4, room);
   const auto decision = Serve(credits, room);
   EXPECT_EQ(decision.verdict, Verdict::kGrant);
   EXPECT_TRUE(decision.message.on_demand);
@@ -199,11 +199,11 @@ TEST_F(GranterTest, ManyHoldersOfASmallRingRequestEachPdu) {
 TEST_F(GranterTest, AnAnswerIsGivenToAPeerThatHasEnoughOrWantsOne) {
   RxCredits& credits = AddClaimed(1);
   const Room room{.claimed = true, .capacity = 1000, .free = 1000};
-  EXPECT_FALSE(Ask(credits, 0, 0, room, true));
-  EXPECT_FALSE(Ask(credits, 0, 4, room));
-  EXPECT_TRUE(Ask(credits, 0, 4, room, true));
+  EXPECT_FALSE(Request(credits, 0, 0, room, true));
+  EXPECT_FALSE(Request(credits, 0, 4, room));
+  EXPECT_TRUE(Request(credits, 0, 4, room, true));
   Serve(credits, room);
-  const auto answer = Ask(credits, 0, 4, room);
+  const auto answer = Request(credits, 0, 4, room);
   ASSERT_TRUE(answer);
   EXPECT_TRUE(answer->grant);
   EXPECT_EQ(answer->limit, credits.At(0, kVc).limit);
@@ -213,7 +213,7 @@ TEST_F(GranterTest, AnAnswerIsGivenToAPeerThatHasEnoughOrWantsOne) {
 TEST_F(GranterTest, ARequestIsBoundedByTheRing) {
   RxCredits& credits = AddClaimed(1);
   const Room room{.claimed = true, .capacity = 100, .free = 100};
-  granter_.OnAsked(credits, 0, {.vc = kVc, .sent = 1u << 20, .wanted = 1u << 30}, room);
+  granter_.OnRequest(credits, 0, {.vc = kVc, .sent = 1u << 20, .wanted = 1u << 30}, room);
   EXPECT_EQ(credits.At(0, kVc).needed, 100u);
   EXPECT_EQ(Serve(credits, room).lines, 100u);
 }
@@ -222,9 +222,9 @@ TEST_F(GranterTest, UnusedCreditIsReclaimedAndGivenToOthers) {
   RxCredits& credits = AddClaimed(2);
   const Room room{.claimed = true, .capacity = 100, .free = 100};
   granter_.SetTime(At(0));
-  Ask(credits, 0, 100, room);
+  Request(credits, 0, 100, room);
   ASSERT_EQ(Serve(credits, room).lines, 100u);
-  Ask(credits, 1, 10, room);
+  Request(credits, 1, 10, room);
   ASSERT_EQ(Serve(credits, room).verdict, Verdict::kRingFull);
   // Not before it was unused for two ticks.
   EXPECT_FALSE(ReclaimForOthers(credits, 1, At(100)));
@@ -236,9 +236,9 @@ TEST_F(GranterTest, UnusedCreditIsReclaimedAndGivenToOthers) {
   // Once for each time that the ring is served.
   EXPECT_FALSE(granter_.ReclaimForOthers(credits, kVc, 1, At(9000)));
   // An answer of an earlier round is void; the right one returns what was not used.
-  granter_.OnAsked(credits, 0, {.vc = kVc, .round = 0, .limit = 0}, room);
+  granter_.OnRequest(credits, 0, {.vc = kVc, .round = 0, .limit = 0}, room);
   EXPECT_EQ(credits.At(0, kVc).limit, 100u);
-  granter_.OnAsked(credits, 0, {.vc = kVc, .round = 1, .limit = 30}, room);
+  granter_.OnRequest(credits, 0, {.vc = kVc, .round = 1, .limit = 30}, room);
   EXPECT_EQ(credits.At(0, kVc).limit, 30u);
   granter_.CheckInvariants();
   EXPECT_EQ(Serve(credits, room).verdict, Verdict::kGrant);
@@ -248,9 +248,9 @@ TEST_F(GranterTest, AHolderThatDoesNotAnswerLosesItsCredit) {
   RxCredits& credits = AddClaimed(2);
   const Room room{.claimed = true, .capacity = 100, .free = 100};
   granter_.SetTime(At(0));
-  Ask(credits, 0, 100, room);
+  Request(credits, 0, 100, room);
   Serve(credits, room);
-  Ask(credits, 1, 10, room);
+  Request(credits, 1, 10, room);
   granter_.SetTime(At(5000));
   std::vector<int64_t> sent;
   for (int64_t us = 5000; us < 60000 && credits.At(0, kVc).held() != 0; us += 250) {
@@ -267,15 +267,15 @@ TEST_F(GranterTest, APeerThatIsToGiveBackWaitsForItsAnswer) {
   RxCredits& credits = AddClaimed(2);
   const Room room{.claimed = true, .capacity = 100, .free = 100};
   granter_.SetTime(At(0));
-  Ask(credits, 0, 90, room);
+  Request(credits, 0, 90, room);
   Serve(credits, room);
-  Ask(credits, 1, 40, room);
+  Request(credits, 1, 40, room);
   granter_.SetTime(At(5000));
   ASSERT_TRUE(ReclaimForOthers(credits, 1, At(5000)));
-  granter_.OnAsked(credits, 0, {.vc = kVc, .round = 0, .limit = 90, .sent = 90, .wanted = 10},
-                   room);
+  granter_.OnRequest(credits, 0, {.vc = kVc, .round = 0, .limit = 90, .sent = 90, .wanted = 10},
+                     room);
   EXPECT_EQ(Serve(credits, room).verdict, Verdict::kRingFull);
-  granter_.OnAsked(credits, 1, {.vc = kVc, .round = 0, .wanted = 5}, room);
+  granter_.OnRequest(credits, 1, {.vc = kVc, .round = 0, .wanted = 5}, room);
   EXPECT_EQ(Serve(credits, room).peer, PeerIndex(1));
   EXPECT_EQ(Serve(credits, room).verdict, Verdict::kLater);
 }
@@ -285,8 +285,8 @@ TEST_F(GranterTest, FeedsOfARingTakeTurnsAndMove) {
   for (int i = 0; i < 3; ++i) all.push_back(&AddClaimed(2));
   const Room room{.claimed = true, .capacity = 4000, .free = 4000};
   for (RxCredits* credits : all) {
-    Ask(*credits, 0, 4, room);
-    Ask(*credits, 1, 4, room);
+    Request(*credits, 0, 4, room);
+    Request(*credits, 1, 4, room);
   }
   ASSERT_EQ(granter_.waiting_rings(), 1u);
   CreditRing& ring = granter_.TakeRing();
@@ -350,14 +350,14 @@ TEST_F(GranterTest, SumsHoldInAnyOrder) {
           Accept(credits, peer, 1 + random() % 8, 1 + random() % 8);
           break;
         case 6:
-          granter_.OnAsked(credits, peer,
-                           {.vc = kVc,
-                            .reply_wanted = random() % 2 == 0,
-                            .round = credits.At(peer, kVc).round,
-                            .limit = credits.At(peer, kVc).accepted + (random() % 20),
-                            .sent = random() % 500,
-                            .wanted = random() % 20},
-                           room_of(number));
+          granter_.OnRequest(credits, peer,
+                             {.vc = kVc,
+                              .reply_wanted = random() % 2 == 0,
+                              .round = credits.At(peer, kVc).round,
+                              .limit = credits.At(peer, kVc).accepted + (random() % 20),
+                              .sent = random() % 500,
+                              .wanted = random() % 20},
+                             room_of(number));
           break;
         default: {
           if (granter_.waiting_rings() == 0) break;

@@ -254,7 +254,7 @@ class CreditPair {
   }
   void ToReceiver(const Credit& request, bool loses) {
     if (loses && Draw(3) == 0) return;
-    if (const auto answer = granter_.OnAsked(credits_, 0, request, RoomOf())) {
+    if (const auto answer = granter_.OnRequest(credits_, 0, request, RoomOf())) {
       ToSender(*answer, loses);
     }
   }

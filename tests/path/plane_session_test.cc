@@ -152,7 +152,7 @@ TEST_F(PlaneSessionTest, AnIdlePlaneThatIsAskedAboutIsFoundDeadSoon) {
   EXPECT_EQ(Tick(ours, params.hello_interval), Want::kPlane);
   Ask(ours, theirs);
   now += 2 * params.hello_interval;
-  ours.Ask(now);
+  ours.RequestReply(now);
   for (uint32_t i = 0; i < params.hello_multiplier; ++i) {
     EXPECT_EQ(Tick(ours, {}), Want::kPlane);
     PlaneHello lost;
@@ -170,11 +170,11 @@ TEST_F(PlaneSessionTest, AnAnswerEndsTheQuestionsOnAnIdlePlane) {
   Ask(ours, theirs);
   const Time heard = now;
   now += params.hello_interval / 2;
-  ours.Ask(now);
+  ours.RequestReply(now);
   EXPECT_EQ(Tick(ours, {}), Want::kNothing) << "it was heard within an interval";
   EXPECT_EQ(ours.deadline(), heard + params.hello_idle);
   now += params.hello_interval;
-  ours.Ask(now);
+  ours.RequestReply(now);
   EXPECT_EQ(Tick(ours, {}), Want::kPlane);
   const Time asked = now;
   now += params.hello_interval / 100;
@@ -409,7 +409,7 @@ TEST_F(PlaneSessionTest, NotUpBeforeOurGenerationIsTaken) {
 }
 
 TEST_F(PlaneSessionTest, TheEndOfAFenceForgetsIt) {
-  EXPECT_EQ(ours.last_heard(), now) << "silence counts from the beginning";
+  EXPECT_EQ(ours.last_received(), now) << "silence counts from the beginning";
   BringUp();
   PlaneHello lost;
   ours.FillPlane(true, lost);

@@ -119,7 +119,7 @@ TEST_F(Connections, AReceiverWithoutRoomPauses) {
       Hears(0, NotReady{.expected = At(0).in_flight().oldest_psn().Plus(1), .backoff_us = 500}),
       (Lines{"acknowledged 0/0 1", "count not_ready_received_total"}));
   EXPECT_TRUE(At(0).tx().paused());
-  EXPECT_EQ(peer->session(0).last_heard(), now) << "it proves the way";
+  EXPECT_EQ(peer->session(0).last_received(), now) << "it proves the way";
   EXPECT_EQ(own->inflight_bytes[0], 200u);
   EXPECT_EQ(own->busy[0], 1u);
   EXPECT_EQ(Hears(0, NotReady{.expected = At(0).in_flight().next_psn().Plus(7)}),

@@ -116,7 +116,7 @@ struct DescribeEffect {
   Text operator()(const effect::CheckConnection& e) const {
     return "look at" + At(e.plane, e.number);
   }
-  Text operator()(const effect::AskOnFailed&) const { return "ask on failed planes"; }
+  Text operator()(const effect::ProbeFailed&) const { return "ask on failed planes"; }
 };
 
 // In order; without the timers, which tests look at where they are about time.

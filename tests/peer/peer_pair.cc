@@ -245,7 +245,7 @@ void PeerPair::Carry(Host& host, const effect::CheckConnection& e) {
   OnConnectionDeadline(host, e.plane, e.number);
 }
 // The turn of the host does, whenever there is work.
-void PeerPair::Carry(Host&, const effect::AskOnFailed&) {}
+void PeerPair::Carry(Host&, const effect::ProbeFailed&) {}
 
 // ---- PDUs.
 

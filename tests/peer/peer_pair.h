@@ -126,7 +126,7 @@ class PeerPair {
   void Carry(Host& host, const effect::Emit& e);
   void Carry(Host& host, const effect::Arm& e);
   void Carry(Host& host, const effect::CheckConnection& e);
-  void Carry(Host& host, const effect::AskOnFailed&);
+  void Carry(Host& host, const effect::ProbeFailed&);
   void Carry(Host&, const effect::PlaceFlow&) {}
   // There is one session.
   void Carry(Host&, const effect::SendFrom&) { std::abort(); }

@@ -266,7 +266,7 @@ bool PeerPair::FireOne() {
       host.peer->association().OnDeadline(now_, effects);
     } else {
       const PlaneIndex plane(timer - Host::kFirstSession);
-      const bool needs_hold = host.peer->probes().AsksForHold(plane, now_);
+      const bool needs_hold = host.peer->probes().NeedsHold(plane, now_);
       host.peer->probes().OnDeadline(plane, needs_hold ? HoldOf(host, plane) : Hold::kNone, now_,
                                      effects);
     }

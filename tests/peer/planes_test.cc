@@ -162,7 +162,7 @@ TEST_F(Planes, ADeviceThatIsHeldExcusesSilence) {
   Put(0, 0, 1);
   now += params.hello_interval;
   now = std::max(now, peer->session(0).deadline());
-  EXPECT_TRUE(peer->probes().AsksForHold(0, now));
+  EXPECT_TRUE(peer->probes().NeedsHold(0, now));
   EXPECT_EQ(SessionDue(0, Hold::kOwn), Lines{"say held up 0 {1} {1}"});
   EXPECT_EQ(peer->session(0).missed(), 0u);
   EXPECT_EQ(SessionDue(0, Hold::kPeers), Lines{"say 0 PLANE up asks"});

@@ -139,8 +139,8 @@ TEST_F(PlaneFaultsTest, APlaneThatDiedWhileIdleIsFoundWithinTheIntervals) {
   params.paths.unreachable = milliseconds(100);
   StartPair();
   WarmUp();
-  const Time heard = SessionOf(*a, 1).last_heard();
-  ASSERT_TRUE(RunUntil([&] { return SessionOf(*a, 1).last_heard() != heard; }));
+  const Time heard = SessionOf(*a, 1).last_received();
+  ASSERT_TRUE(RunUntil([&] { return SessionOf(*a, 1).last_received() != heard; }));
   Run(milliseconds(1));
   Cut(1, true);
   const Time sent = network.now();

@@ -292,7 +292,7 @@ TEST_F(SnapshotOfTraffic, APlaneIsShownAsItIs) {
     EXPECT_EQ(row.measured_bps, 0u);
     EXPECT_EQ(row.inflight_bytes, 0u);
     EXPECT_EQ(row.deaths, plane);
-    EXPECT_EQ(row.heard_ago_ns, (network.now() - session.last_heard()).count());
+    EXPECT_EQ(row.heard_ago_ns, (network.now() - session.last_received()).count());
     EXPECT_EQ(row.held_ns, plane == 0 ? 0 : Duration(params.paths.hold_down).count());
     EXPECT_EQ(snapshot.inflight_bytes[plane], 0u);
   }

@@ -101,18 +101,18 @@ TEST_F(SealedPeers, WithoutAnAssociationNothingLeaves) {
   a.Sync(100, 0);
   EXPECT_TRUE(a.Seal().empty());
   EXPECT_FALSE(a.SealHello().empty());
-  EXPECT_FALSE(a.peer().WantsAsking());
+  EXPECT_FALSE(a.peer().WantsQuery());
   a.SetSecrets({});
   EXPECT_TRUE(a.SealHello().empty());
   a.Sync(100, 200);
-  EXPECT_FALSE(a.peer().WantsAsking());
+  EXPECT_FALSE(a.peer().WantsQuery());
 }
 
 TEST_F(SealedPeers, ANewerSecretIsUsedWhenThePeerHasShownIt) {
   End a(*crypto_, 1), b(*crypto_, 2);
   Associate(a, b);
   a.SetSecrets({2, 1});
-  EXPECT_TRUE(a.peer().WantsAsking());
+  EXPECT_TRUE(a.peer().WantsQuery());
   ASSERT_EQ(b.Open(a.Seal()), SealError::kNone);  // of the former secret
   EXPECT_EQ(b.Open(a.SealHello()), SealError::kKey);
   b.SetSecrets({2, 1});
@@ -126,7 +126,7 @@ TEST_F(SealedPeers, ANewerSecretIsUsedWhenThePeerHasShownIt) {
   EXPECT_EQ(b.state().secret_id, 2);
   ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
   EXPECT_EQ(a.state().secret_id, 2);
-  EXPECT_FALSE(a.peer().WantsAsking());
+  EXPECT_FALSE(a.peer().WantsQuery());
   a.SetSecrets({2});
   b.SetSecrets({2});
   EXPECT_EQ(b.Open(a.Seal()), SealError::kNone);
@@ -475,18 +475,18 @@ TEST_F(SealedPeers, PreferredEndsThatAgreedInPlainFormAskEachOther) {
   const SealParams preferred{.mode = SealMode::kPreferred};
   End a(*crypto_, 1, preferred), b(*crypto_, 2, preferred);
   Associate(a, b);
-  EXPECT_TRUE(a.own().asks);
+  EXPECT_TRUE(a.own().wants_query);
   End required(*crypto_, 1);
   required.Sync(100, 200);
-  EXPECT_FALSE(required.own().asks);
+  EXPECT_FALSE(required.own().wants_query);
   int asked = 0;
-  while (a.peer().WantsAsking()) ++asked;
+  while (a.peer().WantsQuery()) ++asked;
   EXPECT_EQ(asked, 10);
   const Bytes hello = a.SealHello();
   ASSERT_FALSE(hello.empty());
   ASSERT_EQ(b.Open(hello), SealError::kNone);
   EXPECT_TRUE(b.peer().IsSealed());
-  EXPECT_FALSE(b.peer().WantsAsking());
+  EXPECT_FALSE(b.peer().WantsQuery());
   ASSERT_EQ(a.Open(b.Seal()), SealError::kNone);
   EXPECT_TRUE(a.peer().IsSealed());
 }
