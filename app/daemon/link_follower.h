@@ -47,7 +47,7 @@ class LinkFollower {
   void DetectSilence(const std::string& port, bool link_up, const LinkCounters& counters,
                      EventLog& events) {
     const uint64_t sent = counters.Get(LinkCounter::kTxHellos);
-    if (Grew(counters.Get(LinkCounter::kRxHellos), heard_) || !link_up) {
+    if (Grew(counters.Get(LinkCounter::kRxHellos), hellos_) || !link_up) {
       answered_ = sent;
       silence_raised_ = false;
     }
@@ -68,7 +68,7 @@ class LinkFollower {
   uint64_t sessions_ = 0;
   uint64_t credit_on_ = 0;
   uint64_t storms_ = 0;
-  uint64_t heard_ = 0;     // HELLOs received
+  uint64_t hellos_ = 0;    // HELLOs received
   uint64_t answered_ = 0;  // own HELLOs sent when the neighbour's last one was received
   bool silence_raised_ = false;
 };

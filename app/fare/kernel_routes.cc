@@ -110,8 +110,8 @@ absl::StatusOr<bool> KernelRoutes::Poll() {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
     if (n < 0) return NetlinkError("routes");
-    absl::Status heard = OnMessages(buffer_.data(), static_cast<size_t>(n), &fresh);
-    if (!heard.ok()) return heard;
+    absl::Status received = OnMessages(buffer_.data(), static_cast<size_t>(n), &fresh);
+    if (!received.ok()) return received;
   }
   if (again_ && step_ == Step::kIdle) {
     if (absl::Status begun = Begin(); !begun.ok()) return begun;

@@ -19,11 +19,11 @@ bool RouteBook::OnKernel(uint32_t peer, const std::vector<KernelHop>& hops) {
   std::vector<std::string> interfaces;
   interfaces.reserve(hops.size());
   for (const KernelHop& hop : hops) interfaces.push_back(name_of_(hop.interface));
-  if (of.heard && of.hops == hops && of.interfaces == interfaces) return false;
+  if (of.reported && of.hops == hops && of.interfaces == interfaces) return false;
   // The first time queries also without next hops: a failed bgpd may be the reason that there are
   // none.
-  of.needs_query = asks_bgp_ && (!hops.empty() || !of.heard);
-  of.heard = true;
+  of.needs_query = asks_bgp_ && (!hops.empty() || !of.reported);
+  of.reported = true;
   of.hops = hops;
   of.interfaces = std::move(interfaces);
   const auto is_gone = [&](const std::string& gateway) {

@@ -53,7 +53,7 @@ class RouteBook {
     std::vector<std::string> asking;
     std::vector<std::string> answered;
     bool needs_query = false;
-    bool heard = false;  // from the kernel
+    bool reported = false;  // from the kernel
   };
   static const std::optional<double>* PathIn(const PathBandwidths& paths, const Peer& peer,
                                              size_t hop);

@@ -17,23 +17,23 @@ namespace {
 // back.
 constexpr uint32_t kNotWorking = RTNH_F_DEAD;
 
-// Calls `look` for each attribute in `bytes` bytes.
-template <class Look>
-void EachAttribute(const void* first, size_t bytes, Look&& look) {
+// Calls `visit` for each attribute in `bytes` bytes.
+template <class Visit>
+void EachAttribute(const void* first, size_t bytes, Visit&& visit) {
   int left = static_cast<int>(bytes);
   for (const auto* one = static_cast<const nlattr*>(first); mnl_attr_ok(one, left);) {
-    look(*one, static_cast<uint16_t>(mnl_attr_get_type(one)));
+    visit(*one, static_cast<uint16_t>(mnl_attr_get_type(one)));
     left -= static_cast<int>(MNL_ALIGN(one->nla_len));
     one = mnl_attr_next(one);
   }
 }
 
-template <class Header, class Look>
-const Header* EachAttributeOf(const nlmsghdr* message, Look&& look) {
+template <class Header, class Visit>
+const Header* EachAttributeOf(const nlmsghdr* message, Visit&& visit) {
   if (message->nlmsg_len < mnl_nlmsg_size(sizeof(Header))) return nullptr;
   EachAttribute(mnl_nlmsg_get_payload_offset(message, sizeof(Header)),
                 mnl_nlmsg_get_payload_len(message) - MNL_ALIGN(sizeof(Header)),
-                std::forward<Look>(look));
+                std::forward<Visit>(visit));
   return static_cast<const Header*>(mnl_nlmsg_get_payload(message));
 }
 

@@ -176,9 +176,9 @@ class Loop {
     }
     if (now >= next_check_) {
       next_check_ = now + std::chrono::milliseconds(2);
-      empty_looks_ = s_.node.frames_inside() == 0 ? empty_looks_ + 1 : 0;
+      empty_readings_ = s_.node.frames_inside() == 0 ? empty_readings_ + 1 : 0;
     }
-    if (empty_looks_ == kZeroReadings) return true;
+    if (empty_readings_ == kZeroReadings) return true;
     if (now < drain_until_) return false;
     s_.log(EalLogLevel::kWarning, "control",
            StrCat("drain incomplete: frames=", s_.node.frames_inside()));
@@ -189,7 +189,7 @@ class Loop {
   const std::chrono::milliseconds drain_;
   Clock::time_point drain_until_ = Clock::time_point::max();
   Clock::time_point next_check_{};
-  uint32_t empty_looks_ = 0;
+  uint32_t empty_readings_ = 0;
   Clock::time_point next_tick_{};
   std::vector<uint64_t> progress_;
 };

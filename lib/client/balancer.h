@@ -52,7 +52,7 @@ class Balancer {
  private:
   // Choices after each reading of the queues. Reading costs one or two cache misses for each queue,
   // and the values are some microseconds old anyway.
-  static constexpr uint32_t kChoicesPerLook = 16;
+  static constexpr uint32_t kChoicesPerReading = 16;
   static constexpr uint32_t kFar = 1u << 31;
   // The rank of a queue: a queue of a later rank is chosen only if no other queue can be.
   enum class Rank : uint8_t { kGood, kPaused, kUnreachable, kStopped };
@@ -80,7 +80,7 @@ class Balancer {
   void Advance() { next_ = next_ + 1 == count() ? 0 : next_ + 1; }
 
   uint32_t LeastLoaded(uint16_t xpuid, uint64_t tried) {
-    if (choices_++ % kChoicesPerLook == 0) ReadLoads();
+    if (choices_++ % kChoicesPerReading == 0) ReadLoads();
     uint64_t best = ~uint64_t{0};
     uint32_t chosen = 0;
     // Equal queues take turns: the check begins behind the last choice.

@@ -42,7 +42,7 @@ void LoadWriter::ShowMaps(const DestinationMap& unreachable, const DestinationMa
 }
 
 std::optional<Wish> LoadWriter::NextWish() {
-  for (uint32_t looks = 0; looks < SUEDE_WISHES; ++looks) {
+  for (uint32_t tries = 0; tries < SUEDE_WISHES; ++tries) {
     const Wish wish{.slot = turn_, .word = LoadRelaxed(area_->wishes[turn_])};
     turn_ = (turn_ + 1) % SUEDE_WISHES;
     if ((wish.word & SUEDE_WISH_VALID) != 0 && wish.xpuid() < SUEDE_XPUS) return wish;

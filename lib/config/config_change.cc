@@ -104,23 +104,23 @@ Config TakeAtOnce(const Config& started, const Config& running, const Config& wa
 template <class Visit>
 bool VisitSectionOf(const Config& config, std::string_view path, const Visit& visit) {
   bool found = false;
-  const auto look = [&](std::string_view prefix, const auto& section) {
+  const auto visit_section = [&](std::string_view prefix, const auto& section) {
     if (found || !path.starts_with(prefix) ||
         path.find('.', prefix.size()) != std::string_view::npos)
       return;
     found = true;
     visit(section, path.substr(prefix.size()));
   };
-  VisitValues(look, config);
+  VisitValues(visit_section, config);
   for (size_t i = 0; i < config.lcores.size(); ++i)
-    look(Entry("lcores", i) + ".", config.lcores[i]);
+    visit_section(Entry("lcores", i) + ".", config.lcores[i]);
   for (size_t i = 0; i < config.ports.size(); ++i) {
     if (config.ports[i].vid) {
-      look(Entry("ports", i) + ".vlan.", VlanEntry{.vid = *config.ports[i].vid});
+      visit_section(Entry("ports", i) + ".vlan.", VlanEntry{.vid = *config.ports[i].vid});
     }
-    look(Entry("ports", i) + ".", config.ports[i]);
+    visit_section(Entry("ports", i) + ".", config.ports[i]);
   }
-  if (path.find('.') == std::string_view::npos) look("", RootOf(config));
+  if (path.find('.') == std::string_view::npos) visit_section("", RootOf(config));
   return found;
 }
 

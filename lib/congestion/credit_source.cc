@@ -83,7 +83,7 @@ std::optional<CreditRequest> CreditSource::Poll(uint64_t backlog, int64_t sent, 
     wanted_ = next_request_;
     return std::nullopt;
   }
-  return Ask(numbers, params, base_rtt, now);
+  return MakeRequest(numbers, params, base_rtt, now);
 }
 
 bool CreditSource::IsNews(const Numbers& numbers) const {
@@ -99,8 +99,8 @@ bool CreditSource::IsNews(const Numbers& numbers) const {
          (2 * std::max<int64_t>(more, 0) < pending && target_ - target >= 2 * int64_t{largest_});
 }
 
-CreditRequest CreditSource::Ask(const Numbers& numbers, const CongestionParams& params,
-                                Duration base_rtt, Time now) {
+CreditRequest CreditSource::MakeRequest(const Numbers& numbers, const CongestionParams& params,
+                                        Duration base_rtt, Time now) {
   const auto& [target, sent, limit] = numbers;
   if (target_ <= limit) {
     // Earlier observations of other senders may be outdated.

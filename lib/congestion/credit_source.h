@@ -52,8 +52,8 @@ class CreditSource {
   };
   // Whether the target differs enough from the last request's to be worth a request.
   bool IsNews(const Numbers& numbers) const;
-  CreditRequest Ask(const Numbers& numbers, const CongestionParams& params, Duration base_rtt,
-                    Time now);
+  CreditRequest MakeRequest(const Numbers& numbers, const CongestionParams& params,
+                            Duration base_rtt, Time now);
   Duration FirstWait(const CongestionParams& params, Duration base_rtt) const;
 
   int64_t target_;   // of the last request; before the first, the reserve

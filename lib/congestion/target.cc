@@ -81,7 +81,7 @@ void CreditTarget::OnRequest(uint32_t sender, const CreditRequest& request, Time
   SettleLosses(from, sent, now);
   from.sent = sent;
   from.want = want;
-  from.heard = true;
+  from.has_arrived = true;
   if (want == 0) {
     Deactivate(sender);
   } else if (from.place == Place::kNowhere) {
@@ -186,7 +186,7 @@ void CreditTarget::Forget(uint32_t sender) {
   SetOpen(senders_[sender], 0);
   Sender unknown;
   // The sender stays on the list of scheduled grants, and is skipped there.
-  unknown.owed = senders_[sender].owed;
+  unknown.is_due = senders_[sender].is_due;
   unknown.next_scheduled = senders_[sender].next_scheduled;
   senders_[sender] = unknown;
 }
@@ -269,7 +269,7 @@ CreditTarget::Grant CreditTarget::GrantScheduled(Time now) {
   scheduled_head_ = to.next_scheduled;
   if (scheduled_head_ == kNone) scheduled_tail_ = kNone;
   to.next_scheduled = kNone;
-  to.owed = false;
+  to.is_due = false;
   --scheduled_count_;
   to.granted_at = now;
   return {sender, Credit24::Floor(to.granted)};
@@ -277,8 +277,8 @@ CreditTarget::Grant CreditTarget::GrantScheduled(Time now) {
 
 void CreditTarget::ScheduleGrant(uint32_t sender) {
   Sender& to = senders_[sender];
-  if (to.owed) return;
-  to.owed = true;
+  if (to.is_due) return;
+  to.is_due = true;
   ++scheduled_count_;
   (scheduled_tail_ == kNone ? scheduled_head_ : senders_[scheduled_tail_].next_scheduled) =
       static_cast<uint16_t>(sender);
@@ -293,8 +293,8 @@ Time CreditTarget::deadline() const {
   if (scheduled_count_ != 0) return Time{};
   const Time sweep = outstanding_ != 0 || active() != 0 ? sweep_due_ : kNever;
   // If all are held, the target is polled once more when the time of the granted octets is over.
-  const bool looks = ready_count_ != 0 || (active() != 0 && !waits_);
-  return looks ? std::min(pacer_.due(), sweep) : sweep;
+  const bool polls = ready_count_ != 0 || (active() != 0 && !waits_);
+  return polls ? std::min(pacer_.due(), sweep) : sweep;
 }
 
 void CreditTarget::Release(uint32_t sender) {
@@ -312,8 +312,8 @@ void CreditTarget::Sweep(Time now) {
   for (uint32_t step = 0; step != steps; ++step) {
     sweep_next_ = sweep_next_ + 1 < senders_.size() ? sweep_next_ + 1 : 0;
     Sender& sender = senders_[sweep_next_];
-    if (!sender.heard) WriteOff(sweep_next_);
-    sender.heard = false;
+    if (!sender.has_arrived) WriteOff(sweep_next_);
+    sender.has_arrived = false;
     DetectStall(sender, now);
   }
 }
@@ -384,19 +384,19 @@ void CreditTarget::CheckInvariants() const {
   uint32_t ready = 0;
   uint32_t held = 0;
   uint32_t stalled = 0;
-  uint32_t owed = 0;
+  uint32_t due = 0;
   for (const Sender& sender : senders_) {
     open += sender.open;
     ready += sender.place == Place::kReady;
     held += sender.place == Place::kHeld;
     stalled += sender.place == Place::kStalled;
-    owed += sender.owed;
+    due += sender.is_due;
     check(sender.open <= hold_);
     check(sender.place == Place::kNowhere || (sender.known && sender.want != 0));
     check(sender.granted % kCreditUnitOctets == 0 && sender.want % kCreditUnitOctets == 0);
   }
   check(open == outstanding_ && ready == ready_count_);
-  check(held == held_count_ && stalled == stalled_count_ && owed == scheduled_count_);
+  check(held == held_count_ && stalled == stalled_count_ && due == scheduled_count_);
   uint32_t round = 0;
   for (uint16_t at = turn_; round != ready_count_; at = senders_[at].next, ++round) {
     check(at != kNone && senders_[at].place == Place::kReady);
@@ -404,11 +404,11 @@ void CreditTarget::CheckInvariants() const {
   }
   check((turn_ == kNone) == (ready_count_ == 0));
   uint32_t listed = 0;
-  for (uint16_t at = scheduled_head_; at != kNone && listed <= owed;
+  for (uint16_t at = scheduled_head_; at != kNone && listed <= due;
        at = senders_[at].next_scheduled) {
     ++listed;
   }
-  check(listed == owed);
+  check(listed == due);
 }
 
 }  // namespace suede

@@ -39,7 +39,7 @@ class CreditTarget {
     if (sender >= senders_.size()) [[unlikely]]
       return;
     Sender& from = senders_[sender];
-    from.heard = true;
+    from.has_arrived = true;
     from.arrived += octets;
     const uint32_t closed = std::min(octets, from.open);
     from.open -= closed;
@@ -117,12 +117,12 @@ class CreditTarget {
     uint16_t previous = kNone;  // both ways
     uint16_t next_scheduled = kNone;
     Place place : 2 = Place::kNowhere;
-    uint8_t stragglers : 2 = 0;  // requests in a row that seemed overtaken
-    bool known : 1 = false;      // has requested credit since it was forgotten
-    bool heard : 1 = false;      // since the last sweep
-    bool owed : 1 = false;       // the current limit is to be sent again
-    bool starts : 1 = false;     // has had no turn since it entered the round
-    uint8_t rest = 0;            // credit too small for a PDU, in units of credit
+    uint8_t stragglers : 2 = 0;    // requests in a row that seemed overtaken
+    bool known : 1 = false;        // has requested credit since it was forgotten
+    bool has_arrived : 1 = false;  // since the last sweep
+    bool is_due : 1 = false;       // the current limit is to be sent again
+    bool starts : 1 = false;       // has had no turn since it entered the round
+    uint8_t rest = 0;              // credit too small for a PDU, in units of credit
   };
   static_assert(sizeof(Sender) == 64);
 

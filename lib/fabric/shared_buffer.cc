@@ -159,13 +159,14 @@ void SharedBuffer::CheckInvariants() const {
     on_credit -= credited_queues_[i];
     if (credited_inputs_[i] > credit_bytes_[traffic_class]) std::abort();
     const bool lossless = classes_[traffic_class].lossless;
-    const Account& judged = lossless ? inputs_[i] : queues_[i];
+    const Account& account = lossless ? inputs_[i] : queues_[i];
     if (!lossless && inputs_[i].used != 0) std::abort();
-    if (judged.headroom > judged.used || judged.headroom > classes_[traffic_class].headroom_bytes) {
+    if (account.headroom > account.used ||
+        account.headroom > classes_[traffic_class].headroom_bytes) {
       std::abort();
     }
-    shared += SharedOf(judged, traffic_class);
-    headroom += judged.headroom;
+    shared += SharedOf(account, traffic_class);
+    headroom += account.headroom;
   }
   if (headroom != headroom_used_ || max_headroom_used_ < headroom_used_) std::abort();
   if (on_credit != 0) std::abort();

@@ -25,9 +25,9 @@ CreditReceiver::CreditReceiver(const CreditGrant& grant, const CreditTimes& time
 
 void CreditReceiver::Start() {
   is_on_ = true;
-  any_heard_ = false;
+  has_update_ = false;
   controlled_ = granted_;
-  heard_ = asked_ = owed_ = 0;
+  started_ = forced_ = stale_ = 0;
   due_ = kNever;
   counted_.fill(Credit20());
   refused_.fill(0);
@@ -35,14 +35,14 @@ void CreditReceiver::Start() {
 
 void CreditReceiver::Stop() {
   is_on_ = false;
-  controlled_ = heard_ = asked_ = owed_ = 0;
+  controlled_ = started_ = forced_ = stale_ = 0;
   due_ = kNever;
 }
 
 // Schedules an update of freed credit. After duplicate frames, the announced credit may exceed the
 // free credit.
 void CreditReceiver::ScheduleUpdate(uint32_t vc, Time now) {
-  owed_ |= LinkVcMask{1} << vc;
+  stale_ |= LinkVcMask{1} << vc;
   const int32_t unannounced = freed(vc).DistanceFrom(announced_[vc]);
   if (unannounced >= static_cast<int32_t>(spacings_[vc])) {
     due_ = std::min(due_, now);
@@ -56,15 +56,15 @@ bool CreditReceiver::Take(uint32_t vc, Credit20 consumed, bool starts, CreditVer
   const LinkVcMask bit = LinkVcMask{1} << vc;
   const int32_t gap = consumed.DistanceFrom(counted_[vc]);
   const auto limit = static_cast<int32_t>(grant_.limits[vc]);
-  if ((heard_ & bit) != 0 && !starts) {
+  if ((started_ & bit) != 0 && !starts) {
     const bool plausible = gap >= -limit && gap <= 2 * limit;
     if (!plausible && ++refused_[vc] < kPatience) return false;
     verdict.repaired += static_cast<uint32_t>(std::abs(gap));
   }
   refused_[vc] = 0;
   counted_[vc] = consumed;
-  if ((heard_ & bit) == 0) announced_[vc] = freed(vc);
-  heard_ |= bit;
+  if ((started_ & bit) == 0) announced_[vc] = freed(vc);
+  started_ |= bit;
   return true;
 }
 
@@ -75,11 +75,11 @@ CreditVerdict CreditReceiver::OnConsumed(const CreditUpdate& update, Time now) {
     return verdict;
   }
   const auto ahead = static_cast<int16_t>(static_cast<uint16_t>(update.serial - last_serial_));
-  if (any_heard_ && ahead <= 0) {
+  if (has_update_ && ahead <= 0) {
     verdict.kind = CreditVerdict::Kind::kStale;
     return verdict;
   }
-  any_heard_ = true;
+  has_update_ = true;
   last_serial_ = update.serial;
   for (LinkVcMask left = update.vcs; left != 0; left &= left - 1) {
     const auto vc = static_cast<uint32_t>(std::countr_zero(left));
@@ -87,7 +87,7 @@ CreditVerdict CreditReceiver::OnConsumed(const CreditUpdate& update, Time now) {
     if ((controlled_ >> vc & 1) == 0 || !Take(vc, update.counters[vc], starts, verdict)) {
       ++verdict.impossible;
     } else {
-      asked_ |= LinkVcMask{1} << vc;
+      forced_ |= LinkVcMask{1} << vc;
       due_ = std::min(due_, now);
     }
   }
@@ -95,8 +95,8 @@ CreditVerdict CreditReceiver::OnConsumed(const CreditUpdate& update, Time now) {
 }
 
 [[gnu::noinline]] std::optional<CreditUpdate> CreditReceiver::MakeUpdate() {
-  CreditUpdate update{.vcs = (owed_ | asked_) & heard_};
-  owed_ = asked_ = 0;
+  CreditUpdate update{.vcs = (stale_ | forced_) & started_};
+  stale_ = forced_ = 0;
   due_ = kNever;
   if (update.vcs == 0) return std::nullopt;
   for (LinkVcMask left = update.vcs; left != 0; left &= left - 1) {
@@ -108,11 +108,11 @@ CreditVerdict CreditReceiver::OnConsumed(const CreditUpdate& update, Time now) {
 }
 
 void CreditReceiver::CheckInvariants() const {
-  if ((heard_ & ~controlled_) != 0 || (controlled_ & ~granted_) != 0) std::abort();
-  if (((owed_ | asked_) & ~heard_) != 0) std::abort();
+  if ((started_ & ~controlled_) != 0 || (controlled_ & ~granted_) != 0) std::abort();
+  if (((stale_ | forced_) & ~started_) != 0) std::abort();
   for (uint32_t vc = 0; vc < kLinkVcs; ++vc) {
     // An update of free credit that was not announced is scheduled.
-    if ((heard_ >> vc & 1) != 0 && freed(vc) != announced_[vc] && due_ == kNever &&
+    if ((started_ >> vc & 1) != 0 && freed(vc) != announced_[vc] && due_ == kNever &&
         freed(vc).DistanceFrom(announced_[vc]) > 0) {
       std::abort();
     }

@@ -40,7 +40,7 @@ class CreditReceiver {
   // Frames for which OnFrame has returned `credits` in total have left the buffer.
   void OnDrained(uint32_t vc, uint32_t credits, Time now) {
     held_[vc] -= credits;
-    if ((heard_ >> vc & 1) != 0) ScheduleUpdate(vc, now);
+    if ((started_ >> vc & 1) != 0) ScheduleUpdate(vc, now);
   }
 
   // A CC_Update was received.
@@ -54,8 +54,8 @@ class CreditReceiver {
   }
   // The update could not be sent: it is due again.
   void Unsent(const CreditUpdate& update, Time now) {
-    asked_ |= update.vcs & heard_;
-    if (asked_ != 0) due_ = now;
+    forced_ |= update.vcs & started_;
+    if (forced_ != 0) due_ = now;
   }
   // When Poll will return an update; kNever: not without further facts.
   Time deadline() const { return due_; }
@@ -69,7 +69,7 @@ class CreditReceiver {
     return static_cast<uint32_t>(freed(vc).DistanceFrom(announced_[vc]));
   }
   // Link VCs whose sender has begun to count.
-  LinkVcMask heard() const { return heard_; }
+  LinkVcMask started() const { return started_; }
   // Aborts if a counter is out of its bounds.
   void CheckInvariants() const;
 
@@ -82,19 +82,19 @@ class CreditReceiver {
   const Duration max_wait_;
   const LinkVcMask granted_;  // link VCs that use credit during an epoch
   bool is_on_ = false;
-  bool any_heard_ = false;    // a CC_Update of the epoch
+  bool has_update_ = false;   // a CC_Update of the epoch
   uint16_t serial_ = 0;       // of the last CF_Update; continues across epochs
   uint16_t last_serial_ = 0;  // of the last CC_Update
   LinkVcMask controlled_ = 0;
-  LinkVcMask heard_ = 0;
-  LinkVcMask asked_ = 0;  // link VCs to announce, whatever was announced before
-  LinkVcMask owed_ = 0;   // link VCs with more free credit than was announced
+  LinkVcMask started_ = 0;
+  LinkVcMask forced_ = 0;  // link VCs to announce, whatever was announced before
+  LinkVcMask stale_ = 0;   // link VCs with more free credit than was announced
   Time due_ = kNever;
-  std::array<Credit20, kLinkVcs> counted_{};   // R_CC
-  std::array<uint32_t, kLinkVcs> held_{};      // R_CC - R_CF
+  std::array<Credit20, kLinkVcs> counted_{};    // R_CC
+  std::array<uint32_t, kLinkVcs> held_{};       // R_CC - R_CF
   std::array<Credit20, kLinkVcs> announced_{};  // R_CF of the last CF_Update
-  std::array<uint32_t, kLinkVcs> spacings_{};  // credits that make a CF_Update due at once
-  std::array<uint8_t, kLinkVcs> refused_{};    // implausible CC_Updates in a row
+  std::array<uint32_t, kLinkVcs> spacings_{};   // credits that make a CF_Update due at once
+  std::array<uint8_t, kLinkVcs> refused_{};     // implausible CC_Updates in a row
 };
 
 }  // namespace suede

@@ -8,7 +8,7 @@ namespace suede {
 
 void CreditSender::Start(const CreditGrant& grant, Time now) {
   is_on_ = true;
-  heard_ = false;
+  has_update_ = false;
   rule_ = grant.rule;
   limits_ = grant.limits;
   controlled_ = grant.controlled();
@@ -32,11 +32,12 @@ CreditVerdict CreditSender::OnFreed(const CreditUpdate& update) {
     verdict.kind = CreditVerdict::Kind::kOff;
     return verdict;
   }
-  if (heard_ && static_cast<int16_t>(static_cast<uint16_t>(update.serial - last_serial_)) <= 0) {
+  if (has_update_ &&
+      static_cast<int16_t>(static_cast<uint16_t>(update.serial - last_serial_)) <= 0) {
     verdict.kind = CreditVerdict::Kind::kStale;
     return verdict;
   }
-  heard_ = true;
+  has_update_ = true;
   last_serial_ = update.serial;
   for (LinkVcMask left = update.vcs; left != 0; left &= left - 1) {
     const auto vc = static_cast<uint32_t>(std::countr_zero(left));

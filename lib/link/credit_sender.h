@@ -69,7 +69,7 @@ class CreditSender {
 
   const Duration repeat_;
   bool is_on_ = false;
-  bool heard_ = false;        // a CF_Update of the epoch
+  bool has_update_ = false;   // a CF_Update of the epoch
   uint16_t serial_ = 0;       // of the last CC_Update; continues across epochs
   uint16_t last_serial_ = 0;  // of the last CF_Update
   CreditRule rule_;

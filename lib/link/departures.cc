@@ -7,7 +7,7 @@ namespace {
 
 // Interval of the checks whether the device reports which frames have left it.
 constexpr Duration kSampleEvery = std::chrono::milliseconds(10);
-constexpr Duration kTellEvery = std::chrono::milliseconds(100);
+constexpr Duration kEmitEvery = std::chrono::milliseconds(100);
 // A caller that waits for an answer checks more often: an older hold was a different hold.
 constexpr Duration kForget = std::chrono::seconds(1);
 
@@ -15,13 +15,13 @@ constexpr Duration kForget = std::chrono::seconds(1);
 
 void Departures::OnSample(bool busy, Time sent_at, bool once, Time now) {
   sample_at_ = now + kSampleEvery;
-  if (once) tells_ = !busy;
+  if (once) reports_ = !busy;
   if (!busy && sent_at >= held_since_) held_since_ = kNever;
 }
 
 Time Departures::HeldSince(const Device& device, const Waiting& waiting, Duration min, Time now,
                            Frame*& unused) {
-  const bool tells = device.reclaims && tells_;
+  const bool reports = device.reclaims && reports_;
   unused = nullptr;
   if (marker_ != nullptr && !device.marker_busy) {
     if (handed_at_ >= held_since_) held_since_ = kNever;
@@ -29,9 +29,9 @@ Time Departures::HeldSince(const Device& device, const Waiting& waiting, Duratio
   }
   if (!device.up) return held_since_ = kNever;
   Time since = refused_since_;
-  if (tells && marker_ != nullptr) since = std::min(since, handed_at_);
+  if (reports && marker_ != nullptr) since = std::min(since, handed_at_);
   if (waiting.exists) {
-    if (waiting.staged || (tells && waiting.busy)) {
+    if (waiting.staged || (reports && waiting.busy)) {
       since = std::min(since, waiting.sent_at);
     } else if (waiting.sent_at >= held_since_) {
       held_since_ = kNever;  // the frame has left, and was sent later than the held frames
@@ -49,8 +49,8 @@ Time Departures::HeldSince(const Device& device, const Waiting& waiting, Duratio
 }
 
 bool Departures::MayEmit(Time now) {
-  if (now < tell_at_) return false;
-  tell_at_ = now + kTellEvery;
+  if (now < emit_at_) return false;
+  emit_at_ = now + kEmitEvery;
   return true;
 }
 

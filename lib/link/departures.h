@@ -75,9 +75,9 @@ class Departures {
   Time refused_since_ = kNever;
   Time held_since_ = kNever;
   Time seen_at_{};  // when frames were last found to be held
-  Time tell_at_{};
+  Time emit_at_{};
   Time sample_at_{};
-  bool tells_ = true;  // the device had returned the last sampled frame, or no frame was sampled
+  bool reports_ = true;  // the device had returned the last sampled frame, or no frame was sampled
   bool news_ = false;
 };
 

@@ -73,7 +73,7 @@ LinkEnd::Fate LinkEnd::OnLinkFrame(const Frame& frame, const LinkWord& word, Tim
   const bool is_answer = word.kind == LinkKind::kAck || word.kind == LinkKind::kNack;
   const bool is_credit = word.kind == LinkKind::kCfUpdate || word.kind == LinkKind::kCcUpdate;
   if (!is_answer && !(is_credit && params_.credit.cbfc)) return Over(LinkCounter::kRxUnknown);
-  if (!hello_.hears() || word.tag != hello_.rx_tag()) return Over(LinkCounter::kLlrRxStale);
+  if (!hello_.has_session() || word.tag != hello_.rx_tag()) return Over(LinkCounter::kLlrRxStale);
   hello_.OnFrame(now);
   if (is_credit) return Fate::kUp;
   const bool is_nack = word.kind == LinkKind::kNack;
@@ -83,12 +83,12 @@ LinkEnd::Fate LinkEnd::OnLinkFrame(const Frame& frame, const LinkWord& word, Tim
 }
 
 void LinkEnd::OnAck(Psn last_good, bool is_nack, Time now) {
-  const RetrySender::AckVerdict heard =
+  const RetrySender::AckVerdict verdict =
       is_nack ? sender_.OnNack(last_good, now) : sender_.OnAck(last_good, now);
-  if (heard == RetrySender::AckVerdict::kImplausible)
+  if (verdict == RetrySender::AckVerdict::kImplausible)
     counters_.Add(LinkCounter::kLlrRxAckImplausible);
-  if (heard == RetrySender::AckVerdict::kCopy) counters_.Add(LinkCounter::kLlrRxNackCopies);
-  if (heard == RetrySender::AckVerdict::kReplay) counters_.Add(LinkCounter::kLlrReplays);
+  if (verdict == RetrySender::AckVerdict::kCopy) counters_.Add(LinkCounter::kLlrRxNackCopies);
+  if (verdict == RetrySender::AckVerdict::kReplay) counters_.Add(LinkCounter::kLlrReplays);
 }
 
 void LinkEnd::OnHello(const Frame& frame, Time now) {
@@ -124,7 +124,7 @@ void LinkEnd::SetSpeaking() {
   if (wants && !sender_.numbers()) {
     sender_.Begin(hello_.peer_offer().window_frames, hello_.peer_offer().window_octets);
   }
-  if (hello_.hears() && !hello_.peer_offer().llr) {
+  if (hello_.has_session() && !hello_.peer_offer().llr) {
     GiveUp(RetrySender::State::kOff);
     receiver_.Stop();
   }

@@ -13,7 +13,7 @@ uint16_t LinkHello::TagOf(uint64_t from, uint64_t to) {
 }
 
 LinkHello::Outcome LinkHello::OnHello(const LinkHelloBody& hello, Time now) {
-  if (!hears() || hello.nonce != peer_) return OnOtherNonce(hello, now);
+  if (!has_session() || hello.nonce != peer_) return OnOtherNonce(hello, now);
   if (hello.echo == nonce_) {
     if (!hello.hears) Answer(now);
     Take(hello, now);
@@ -27,26 +27,26 @@ LinkHello::Outcome LinkHello::OnHello(const LinkHelloBody& hello, Time now) {
 // Handles a HELLO with another nonce. Only a neighbour that echoes a nonce of this handshake is
 // proved to be present; all other HELLOs may be old copies.
 LinkHello::Outcome LinkHello::OnOtherNonce(const LinkHelloBody& hello, Time now) {
-  const uint64_t expected = hears() ? fresh_ : nonce_;
+  const uint64_t expected = has_session() ? fresh_ : nonce_;
   if (hello.echo != 0 && hello.echo == expected) {
     Adopt(hello, now);
     return Outcome::kBegun;
   }
   if (hello.echo != 0) return Outcome::kStale;
-  if (hello.nonce != asks_ || (hears() && fresh_ == 0)) {
-    asks_ = hello.nonce;
-    if (hears()) fresh_ = numbers_.Next();
+  if (hello.nonce != candidate_ || (has_session() && fresh_ == 0)) {
+    candidate_ = hello.nonce;
+    if (has_session()) fresh_ = numbers_.Next();
   }
-  answers_asker_ = true;
+  answers_candidate_ = true;
   Answer(now);
   return Outcome::kTaken;
 }
 
 void LinkHello::Adopt(const LinkHelloBody& hello, Time now) {
-  if (hears()) nonce_ = fresh_;
+  if (has_session()) nonce_ = fresh_;
   peer_ = hello.nonce;
-  asks_ = fresh_ = 0;
-  answers_asker_ = false;
+  candidate_ = fresh_ = 0;
+  answers_candidate_ = false;
   speaks_ = false;
   tx_tag_ = TagOf(nonce_, peer_);
   rx_tag_ = TagOf(peer_, nonce_);
@@ -57,13 +57,13 @@ void LinkHello::Adopt(const LinkHelloBody& hello, Time now) {
 void LinkHello::Take(const LinkHelloBody& hello, Time now) {
   peer_offer_ = hello.offer;
   speaks_ |= hello.hears;
-  heard_at_ = now;
+  received_at_ = now;
 }
 
 void LinkHello::BeginAnew(Time now) {
   nonce_ = numbers_.Next();
-  peer_ = asks_ = fresh_ = 0;
-  answers_asker_ = false;
+  peer_ = candidate_ = fresh_ = 0;
+  answers_candidate_ = false;
   speaks_ = false;
   Answer(now);
 }
@@ -71,11 +71,11 @@ void LinkHello::BeginAnew(Time now) {
 LinkHelloBody LinkHello::Next(Time now) {
   sent_at_ = now;
   due_ = now + (speaks_ ? interval_ : interval_ / kHurry);
-  LinkHelloBody hello{.nonce = nonce_, .echo = peer_, .hears = hears(), .offer = offer_};
-  if (std::exchange(answers_asker_, false) && hears()) {
-    hello = {.nonce = fresh_, .echo = asks_, .hears = false, .offer = offer_};
-  } else if (!hears()) {
-    hello.echo = asks_;
+  LinkHelloBody hello{.nonce = nonce_, .echo = peer_, .hears = has_session(), .offer = offer_};
+  if (std::exchange(answers_candidate_, false) && has_session()) {
+    hello = {.nonce = fresh_, .echo = candidate_, .hears = false, .offer = offer_};
+  } else if (!has_session()) {
+    hello.echo = candidate_;
   }
   return hello;
 }

@@ -26,13 +26,13 @@ class LinkHello {
   };
   Outcome OnHello(const LinkHelloBody& hello, Time now);
   // A frame of the session was received.
-  void OnFrame(Time now) { heard_at_ = now; }
+  void OnFrame(Time now) { received_at_ = now; }
 
   // ---- Time.
 
   // Whether no frame of the session was received for too long; the caller then calls BeginAnew.
   bool IsSilent(Time now) const {
-    return hears() && now - heard_at_ > kSilentIntervals * interval_;
+    return has_session() && now - received_at_ > kSilentIntervals * interval_;
   }
   // Forgets the neighbour, and takes another nonce.
   void BeginAnew(Time now);
@@ -40,16 +40,17 @@ class LinkHello {
   bool IsDue(Time now) const { return now >= due_; }
   LinkHelloBody Next(Time now);
   Time deadline() const {
-    return hears() ? std::min(due_, heard_at_ + kSilentIntervals * interval_ + Duration(1)) : due_;
+    return has_session() ? std::min(due_, received_at_ + kSilentIntervals * interval_ + Duration(1))
+                         : due_;
   }
 
   // ---- The session.
 
-  bool hears() const { return peer_ != 0; }
+  bool has_session() const { return peer_ != 0; }
   // Whether the neighbour hears this end, too.
   bool speaks() const { return speaks_; }
   const LinkOffer& offer() const { return offer_; }
-  // The neighbour's offer, while `hears`.
+  // The neighbour's offer, while `has_session()`.
   const LinkOffer& peer_offer() const { return peer_offer_; }
   uint16_t tx_tag() const { return tx_tag_; }
   uint16_t rx_tag() const { return rx_tag_; }
@@ -73,15 +74,15 @@ class LinkHello {
   const Duration interval_;
   SecretNumbers numbers_;
   uint64_t nonce_;
-  uint64_t peer_ = 0;           // the neighbour's nonce in the session; 0: no session
-  uint64_t asks_ = 0;           // another nonce of the neighbour, not proved yet
-  uint64_t fresh_ = 0;          // own nonce in answers to `asks_`
-  bool answers_asker_ = false;  // the next HELLO answers `asks_`
+  uint64_t peer_ = 0;               // the neighbour's nonce in the session; 0: no session
+  uint64_t candidate_ = 0;          // another nonce of the neighbour, not proved yet
+  uint64_t fresh_ = 0;              // own nonce in answers to `candidate_`
+  bool answers_candidate_ = false;  // the next HELLO answers `candidate_`
   bool speaks_ = false;
   uint16_t tx_tag_ = 0;
   uint16_t rx_tag_ = 0;
   LinkOffer peer_offer_;
-  Time heard_at_{};
+  Time received_at_{};
   Time sent_at_{};
   Time due_{};  // initially at once
 };

@@ -10,7 +10,7 @@ namespace suede {
 namespace {
 
 // Bytes that determine whether a frame is a SUE frame, with room for a parser that reads ahead.
-constexpr size_t kJudgedBytes = 256;
+constexpr size_t kMaxParsedBytes = 256;
 
 }  // namespace
 
@@ -28,10 +28,10 @@ Counter PacketLane::Refusal(std::span<const uint8_t> frame) const {
   // The copy protects the frame from a parser that writes to a supposed PDU. The rest of a longer
   // frame is not needed: its lengths and checksums could make it a broken SUE frame, but never a
   // frame that is not SUE's.
-  uint8_t head[kJudgedBytes];
-  const auto judged = static_cast<uint32_t>(std::min(frame.size(), kJudgedBytes));
-  std::memcpy(head, frame.data(), judged);
-  if (ParseFrame(rules_, head, judged, false).error != FrameError::kNotSue) {
+  uint8_t head[kMaxParsedBytes];
+  const auto parsed_bytes = static_cast<uint32_t>(std::min(frame.size(), kMaxParsedBytes));
+  std::memcpy(head, frame.data(), parsed_bytes);
+  if (ParseFrame(rules_, head, parsed_bytes, false).error != FrameError::kNotSue) {
     return Counter::kMgmtTxSue;
   }
   return Counter::kCount;

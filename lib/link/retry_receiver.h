@@ -55,7 +55,7 @@ class RetryReceiver {
 
   // Whether an answer to the far end is due now, in a frame of its own.
   bool HasAnswer(Time now) const {
-    return state_ == State::kSendNack || owed_ >= ack_frames_ || now >= due_;
+    return state_ == State::kSendNack || unacked_frames_ >= ack_frames_ || now >= due_;
   }
   bool answers_by_nack() const { return state_ == State::kSendNack; }
   // The answer has left in a frame of its own.
@@ -65,27 +65,27 @@ class RetryReceiver {
   }
   // An ACK has left in a numbered frame, which cannot carry a NACK.
   void OnAckSent() {
-    owed_ = 0;
+    unacked_frames_ = 0;
     due_ = kNever;
   }
   // When HasAnswer will be true; in the past if an answer is due already.
   Time deadline() const {
-    return state_ == State::kSendNack || owed_ >= ack_frames_ ? Time{} : due_;
+    return state_ == State::kSendNack || unacked_frames_ >= ack_frames_ ? Time{} : due_;
   }
 
   State state() const { return state_; }
 
  private:
   void ScheduleAck(uint32_t frames, Time now) {
-    if (owed_ == 0) due_ = now + params_.ack_delay;
-    owed_ += frames;
+    if (unacked_frames_ == 0) due_ = now + params_.ack_delay;
+    unacked_frames_ += frames;
   }
 
   const RetryParams params_;
   State state_ = State::kOff;
   int window_ = 1;
   uint32_t ack_frames_ = 1;
-  uint32_t owed_ = 0;
+  uint32_t unacked_frames_ = 0;
   Psn expected_;
   Time due_ = kNever;
 };

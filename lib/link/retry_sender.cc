@@ -83,8 +83,9 @@ RetrySender::AckVerdict RetrySender::OnAck(Psn last_good, Time now) {
 }
 
 RetrySender::AckVerdict RetrySender::OnNack(Psn last_good, Time now) {
-  const AckVerdict heard = OnAck(last_good, now);
-  if (!numbers() || heard == AckVerdict::kImplausible || last_good.Next() != base_) return heard;
+  const AckVerdict verdict = OnAck(last_good, now);
+  if (!numbers() || verdict == AckVerdict::kImplausible || last_good.Next() != base_)
+    return verdict;
   // A NACK means that frames behind base_ have arrived: they must have been sent.
   if (base_ == sent_end_) return AckVerdict::kImplausible;
   if (nacked_) return AckVerdict::kCopy;

@@ -44,7 +44,7 @@ struct Channel {
     kFailed,  // `status` has the reason
   };
   // Pending control commands, as bits.
-  enum Owed : uint8_t {
+  enum Pending : uint8_t {
     kConnect = 1,
     kAnnounce = 2,
     kAccept = 4,
@@ -56,13 +56,13 @@ struct Channel {
 
   bool IsOpen() const { return state != State::kFree && state != State::kFailed; }
   // Whether a released channel still has pending commands, and its linger time has not elapsed.
-  bool IsNeeded(Time now) const { return (owed != 0 || end_is_pending) && now < at; }
+  bool IsNeeded(Time now) const { return (pending != 0 || end_is_pending) && now < at; }
   // Returns false if it is not open.
   bool Fail(Status why) {
     if (!IsOpen()) return false;
     state = State::kFailed;
     status = why;
-    owed = 0;
+    pending = 0;
     end_is_pending = false;
     return true;
   }
@@ -86,7 +86,7 @@ struct Channel {
 
   State state = State::kFree;
   Status status = Status::kPending;  // why it failed; while kWaiting, why it is not connected
-  uint8_t owed = 0;
+  uint8_t pending = 0;
   bool end_is_pending = false;
   Status end_status = Status::kOk;  // of the pending END
   Name name;

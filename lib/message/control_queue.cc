@@ -19,12 +19,12 @@ void ControlQueue::Pump(BurstSink& sink) {
 bool ControlQueue::PumpChannel(uint32_t index, BurstSink& sink) {
   Channel& channel = state_.channels[index];
   for (uint8_t what = 1; what <= Channel::kRefuse; what = static_cast<uint8_t>(what << 1)) {
-    if ((channel.owed & what) == 0) continue;
+    if ((channel.pending & what) == 0) continue;
     if (!Send(index, what, sink)) {
       ++state_.counters.blocked;
       return false;
     }
-    channel.owed &= static_cast<uint8_t>(~what);
+    channel.pending &= static_cast<uint8_t>(~what);
   }
   if (channel.socket == Channel::kNone && channel.state != Channel::State::kFree &&
       !channel.IsNeeded(state_.now)) {

@@ -19,9 +19,9 @@ class ControlQueue {
   explicit ControlQueue(SocketsState* state)
       : state_(*state), list_(state->params.channels), refusals_(state->params.planes) {}
 
-  // Schedules control commands of the channel. `what`: bits of Channel::Owed.
+  // Schedules control commands of the channel. `what`: bits of Channel::Pending.
   void Schedule(uint32_t index, uint8_t what) {
-    state_.channels[index].owed |= what;
+    state_.channels[index].pending |= what;
     list_.Append(index);
   }
   bool Contains(uint32_t index) const { return list_.Contains(index); }

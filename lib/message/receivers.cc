@@ -95,7 +95,7 @@ void Receivers::OnConnect(const Route& from, const Command& command) {
       state_.channels.SetPeer(index, from.xpuid);
       channel.state = Channel::State::kConnected;
       channel.peer_tag = command.own_tag;
-      channel.owed = 0;
+      channel.pending = 0;
       return control_.Schedule(index, Channel::kAccept);
     case Channel::State::kConnected:
       // A repeated CONNECT: the ACCEPT or a CREDIT may be lost.
@@ -194,7 +194,7 @@ void Receivers::OnEnd(const Route& from, const Command& command) {
   }
   if (command.status != Status::kOk) return Fail(channel, command.status);
   channel.state = Channel::State::kEnded;
-  channel.owed &= static_cast<uint8_t>(~Channel::kCredit);
+  channel.pending &= static_cast<uint8_t>(~Channel::kCredit);
   control_.Schedule(index, Channel::kClosed);
 }
 

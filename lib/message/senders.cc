@@ -209,7 +209,7 @@ void Senders::OnAccept(const Route& from, const Command& command) {
   channel.peer_tag = command.own_tag;
   channel.limit = command.limit;
   channel.window_bytes = command.limit;
-  channel.owed = 0;
+  channel.pending = 0;
   channel.at = kNever;
 }
 

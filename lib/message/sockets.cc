@@ -156,7 +156,7 @@ void Sockets::LetGo(uint32_t index) {
   channel.socket = Channel::kNone;
   if (channel.ring != nullptr) channel.taken = static_cast<uint32_t>(channel.ring->released());
   channel.ring.reset();
-  channel.owed &= Channel::kRefuse | Channel::kClosed;
+  channel.pending &= Channel::kRefuse | Channel::kClosed;
   if (channel.state == Channel::State::kConnected) {
     channel.state = Channel::State::kFailed;
     if (channel.name.is_sender) {
@@ -265,7 +265,7 @@ void Sockets::OnPlaneLost(uint32_t plane) {
     channel.connect_is_in_flight = false;
     const bool in_doubt = channel.name.is_sender && channel.sent != channel.acknowledged;
     senders_.Fail(i, in_doubt ? Status::kInDoubt : Status::kUnreachable);
-    channel.owed = 0;
+    channel.pending = 0;
     if (channel.socket == Channel::kNone) state_.channels.Free(i);
   }
   control_.refusals().DropPlane(plane);
@@ -279,7 +279,7 @@ void Sockets::CheckInvariants() const {
   for (uint32_t i = 0; i < state_.channels.size(); ++i) {
     const Channel& channel = state_.channels[i];
     if (channel.state == Channel::State::kFree) continue;
-    check(channel.owed == 0 || control_.Contains(i));
+    check(channel.pending == 0 || control_.Contains(i));
     if (channel.socket == Channel::kNone) {
       check(!channel.IsOpen() || channel.state == Channel::State::kEnding ||
             channel.state == Channel::State::kEnded);

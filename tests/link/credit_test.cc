@@ -306,7 +306,7 @@ TEST_F(Receiving, AnEpochThatBeginsAnewOwesNothingOfTheLast) {
   receiver.OnDrained(0, receiver.OnFrame(0, 6400), At(1));
   ASSERT_EQ(receiver.deadline(), At(1));
   receiver.Start();
-  EXPECT_EQ(receiver.heard(), 0u);
+  EXPECT_EQ(receiver.started(), 0u);
   EXPECT_EQ(receiver.deadline(), kNever);
   EXPECT_FALSE(receiver.Poll(At(100)).has_value());
   EXPECT_EQ(receiver.freed(0), Credit20(0));

@@ -106,7 +106,7 @@ TEST_F(Handshake, TakesFourHellos) {
 
   b.Next(kStart);
   EXPECT_EQ(b.OnHello(first, kStart), Outcome::kTaken);
-  EXPECT_FALSE(b.hears()) << "an old copy would say the same";
+  EXPECT_FALSE(b.has_session()) << "an old copy would say the same";
   EXPECT_EQ(b.deadline(), kStart + microseconds(100));
   Time now = kStart + microseconds(100);
   const LinkHelloBody answer = b.Next(now);
@@ -114,7 +114,7 @@ TEST_F(Handshake, TakesFourHellos) {
   EXPECT_FALSE(answer.hears);
 
   EXPECT_EQ(a.OnHello(answer, now), Outcome::kBegun);
-  EXPECT_TRUE(a.hears());
+  EXPECT_TRUE(a.has_session());
   EXPECT_FALSE(a.speaks());
   EXPECT_EQ(a.peer_offer().window_frames, 7);
   EXPECT_EQ(a.deadline(), now) << "the last one is 100 us ago";
@@ -125,7 +125,7 @@ TEST_F(Handshake, TakesFourHellos) {
   EXPECT_EQ(a.deadline(), now + milliseconds(1)) << "the far end may not hear yet";
 
   EXPECT_EQ(b.OnHello(heard, now), Outcome::kBegun);
-  EXPECT_TRUE(b.hears() && b.speaks());
+  EXPECT_TRUE(b.has_session() && b.speaks());
   now += microseconds(100);
   const LinkHelloBody last = b.Next(now);
   EXPECT_TRUE(last.hears);
@@ -142,7 +142,7 @@ TEST_F(Handshake, TakesFourHellos) {
   a.OnFrame(now + milliseconds(40));
   EXPECT_FALSE(a.IsSilent(now + milliseconds(120)));
   a.BeginAnew(now + milliseconds(121));
-  EXPECT_FALSE(a.hears() || a.speaks());
+  EXPECT_FALSE(a.has_session() || a.speaks());
   EXPECT_FALSE(a.IsSilent(now + milliseconds(900)));
   EXPECT_TRUE(a.IsDue(now + milliseconds(121)));
   const LinkHelloBody anew = a.Next(now + milliseconds(121));
@@ -155,7 +155,7 @@ TEST_F(Handshake, EchoesOfOthersAreStale) {
   const LinkHelloBody first = a.Next(kStart);
   LinkHelloBody forged{.nonce = 77, .echo = first.nonce ^ 1};
   EXPECT_EQ(a.OnHello(forged, kStart), Outcome::kStale);
-  EXPECT_FALSE(a.hears());
+  EXPECT_FALSE(a.has_session());
   forged.echo = first.nonce;
   forged.hears = true;
   EXPECT_EQ(a.OnHello(forged, kStart), Outcome::kBegun);
@@ -166,7 +166,7 @@ TEST_F(Handshake, EchoesOfOthersAreStale) {
   // The neighbour asks again in the session: it is answered, and the session goes on.
   a.Next(kStart);
   EXPECT_EQ(a.OnHello({.nonce = 77}, kStart + microseconds(500)), Outcome::kTaken);
-  EXPECT_TRUE(a.hears());
+  EXPECT_TRUE(a.has_session());
   EXPECT_TRUE(a.IsDue(kStart + microseconds(500)));
   // Whoever has another nonce is answered with a fresh one, once, and the session's HELLOs go on.
   EXPECT_EQ(a.OnHello({.nonce = 79}, kStart + microseconds(500)), Outcome::kTaken);
