@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/fare_config.h"
+#include "fare_config.h"
 
 namespace suede::fare {
 

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "config/fare_config.h"
 #include "daemon/logger.h"
 #include "endpoint_link.h"
 #include "fare/weights.h"
+#include "fare_config.h"
 #include "kernel_routes.h"
 #include "route_book.h"
 #include "vtysh.h"

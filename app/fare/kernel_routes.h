@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "config/fare_config.h"
+#include "fare_config.h"
 #include "route_messages.h"
 
 struct mnl_socket;

@@ -7,11 +7,11 @@
 
 #include "base/text.h"
 #include "config/config_fields.h"
-#include "config/fare_config.h"
 #include "daemon/command_line.h"
 #include "daemon/logger.h"
 #include "daemon/signals.h"
 #include "daemon/version.h"
+#include "fare_config.h"
 #include "fare_flags.h"
 #include "follower.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/fare_config.h"
+#include "fare_config.h"
 
 struct nlmsghdr;
 

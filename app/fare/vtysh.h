@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "config/fare_config.h"
+#include "fare_config.h"
 #include "local/fd.h"
 
 namespace suede::fare {

@@ -6,9 +6,8 @@
 
 #include "base/text.h"
 #include "config/config_fields.h"
-#include "config/fare_config.h"
-#include "config/switch_config.h"
 #include "endpoint/daemon_flags.h"
+#include "fare/fare_config.h"
 #include "fare/fare_flags.h"
 #include "mgmt/catalog.h"
 #include "mgmt/events.h"
@@ -21,6 +20,7 @@
 #include "suedectl/command_line.h"
 #include "suedectl/daemon_command.h"
 #include "suedectl/help.h"
+#include "switch/switch_config.h"
 #include "switch/switch_flags.h"
 
 namespace suede::manual {

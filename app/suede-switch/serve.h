@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "config/switch_config.h"
+#include "switch/switch_config.h"
 
 namespace suede {
 

@@ -11,11 +11,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "config/switch_config.h"
 #include "daemon/eal_start.h"
 #include "dpdk/dpdk_port.h"
 #include "dpdk/lcores.h"
 #include "fabric/switch.h"
+#include "switch/switch_config.h"
 #include "switch/switch_lcore.h"
 #include "switch/switch_mailbox.h"
 

@@ -6,8 +6,8 @@
 
 #include "config/config_values.h"
 #include "config/link_config.h"
-#include "config/switch_check.h"
 #include "fabric/random.h"
+#include "switch/switch_check.h"
 
 namespace suede {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-#include "config/switch_config.h"
 #include "dpdk/dpdk_port.h"
 #include "fabric/impairment.h"
 #include "fabric/switch.h"
+#include "switch/switch_config.h"
 
 namespace suede {
 

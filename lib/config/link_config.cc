@@ -5,10 +5,8 @@
 #include <bit>
 
 namespace suede {
-namespace {
 
-// Returns the grant, with `usual` credits for each link VC if the file sets no limits.
-CreditGrant GrantWith(const CbfcConfig& config, uint32_t usual) {
+CreditGrant CreditGrantWith(const CbfcConfig& config, uint32_t usual) {
   CreditGrant grant;
   grant.rule.shift = static_cast<uint8_t>(std::countr_zero(config.credit_bytes));
   grant.rule.overhead = static_cast<int16_t>(config.overhead_bytes);
@@ -21,25 +19,9 @@ CreditGrant GrantWith(const CbfcConfig& config, uint32_t usual) {
   return grant;
 }
 
-}  // namespace
-
 CreditGrant CreditGrantOf(const Config& config, const PortConfig& port) {
   const uint32_t for_credit = std::max(port.rx_descriptors, kFreeDescriptors) - kFreeDescriptors;
-  return GrantWith(config.cbfc, for_credit / kNamedLinkVcs);
-}
-
-uint32_t MaxBytesOnCredit(const SwitchConfig& config) {
-  uint32_t max = 0;
-  for (const SwitchPortConfig& port : config.ports) {
-    max = std::max(max, 14 + 4 + port.mtu_bytes);
-  }
-  return max;
-}
-
-CreditGrant CreditGrantOf(const SwitchConfig& config) {
-  constexpr uint32_t kFrames = 4;
-  const CreditRule rule = GrantWith(config.cbfc, 0).rule;
-  return GrantWith(config.cbfc, kFrames * rule.CreditsOf(MaxBytesOnCredit(config)));
+  return CreditGrantWith(config.cbfc, for_credit / kNamedLinkVcs);
 }
 
 }  // namespace suede

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "config/config.h"
-#include "config/switch_config.h"
 #include "link/link_params.h"
 
 namespace suede {
@@ -24,15 +23,13 @@ inline constexpr uint32_t kNamedLinkVcs = 8;
 // Receive descriptors of an endpoint's port with cbfc: on that are kept for frames without credit.
 inline constexpr uint32_t kFreeDescriptors = 64;
 
+// Returns the grant, with `usual` credits for each link VC if the file sets no limits.
+CreditGrant CreditGrantWith(const CbfcConfig& config, uint32_t usual);
 // Returns the credit that an endpoint's port grants: by default an even share of its receive
 // descriptors.
 CreditGrant CreditGrantOf(const Config& config, const PortConfig& port);
-// Returns the credit that each port of a switch grants: by default four of the longest frames per
-// link VC.
-CreditGrant CreditGrantOf(const SwitchConfig& config);
 // Returns the octets of the longest frame, as credit counts them: with a VLAN tag, without the
 // shim.
-uint32_t MaxBytesOnCredit(const SwitchConfig& config);
 inline uint32_t MaxBytesOnCredit(const PortConfig& port) { return 14 + 4 + port.mtu_bytes; }
 
 }  // namespace suede

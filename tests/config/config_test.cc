@@ -275,23 +275,8 @@ TEST(ConfigTest, WarningsNamePlaceAndMend) {
   EXPECT_NE(warnings[1].find("add vlan"), std::string::npos) << warnings[1];
 }
 
-// With SUEDE_UPDATE_DOCS=1 the table is written instead of compared.
 TEST(ConfigTest, DocumentationHasTheDeclaredKeys) {
-  const std::string path = PathOf("docs/configuration.md");
-  const std::string page = Contents(path);
-  const std::string begin = "<!-- keys: begin -->\n";
-  const std::string end = "<!-- keys: end -->";
-  const size_t from = page.find(begin);
-  const size_t to = page.find(end);
-  ASSERT_TRUE(from != std::string::npos && to != std::string::npos);
-  const size_t start = from + begin.size();
-  if (getenv("SUEDE_UPDATE_DOCS") != nullptr) {
-    std::ofstream(path) << page.substr(0, start) << KeysAsMarkdown(ConfigKeys(), true)
-                        << page.substr(to);
-    return;
-  }
-  EXPECT_EQ(page.substr(start, to - start), KeysAsMarkdown(ConfigKeys(), true))
-      << "run config_test with SUEDE_UPDATE_DOCS=1 in the environment";
+  ExpectKeysInPage(PathOf("docs/configuration.md"), KeysAsMarkdown(ConfigKeys(), true));
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "config/switch_check.h"
 #include "endpoint/pipeline_params.h"
 #include "switch/impair_values.h"
+#include "switch/switch_check.h"
 #include "switch/switch_params.h"
 
 namespace suede::lab {

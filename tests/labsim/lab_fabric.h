@@ -14,9 +14,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "config/config.h"
-#include "config/switch_config.h"
 #include "lab_plan.h"
 #include "sim/sim.h"
+#include "switch/switch_config.h"
 
 namespace suede::lab {
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/fare_config.h"
+#include "fare_config.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
-#include "config/config_fields.h"
 #include "configs.h"
 
 namespace suede {
@@ -109,19 +106,7 @@ TEST(FareConfigTest, Examples) {
 
 // The table of the page is the declaration's.
 TEST(FareConfigTest, ThePageHasTheTable) {
-  const std::string path = SUEDE_SOURCE_DIR "/docs/fare.md";
-  const std::string page = Contents(path);
-  const std::string begin = "<!-- keys: begin -->\n";
-  const size_t start = page.find(begin) + begin.size();
-  const size_t end = page.find("<!-- keys: end -->");
-  ASSERT_NE(end, std::string::npos);
-  if (getenv("SUEDE_UPDATE_DOCS") != nullptr) {
-    std::ofstream(path) << page.substr(0, start) << KeysAsMarkdown(FareConfigKeys())
-                        << page.substr(end);
-    return;
-  }
-  EXPECT_EQ(page.substr(start, end - start), KeysAsMarkdown(FareConfigKeys()))
-      << "run config_test with SUEDE_UPDATE_DOCS=1 in the environment";
+  ExpectKeysInPage(SUEDE_SOURCE_DIR "/docs/fare.md", KeysAsMarkdown(FareConfigKeys()));
 }
 
 }  // namespace

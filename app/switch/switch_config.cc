@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the tree into a switch's configuration: one function for each section.
+// Reads a tree into a switch's configuration, one function for each section, and dumps it.
+#include "switch/switch_config.h"
+
 #include <algorithm>
 
 #include "base/text.h"
 #include "config/config_draft.h"
+#include "config/config_dump.h"
 #include "config/config_reader.h"
-#include "config/switch_check.h"
-#include "config/switch_config.h"
+#include "switch/switch_check.h"
 
 namespace suede {
 namespace {
@@ -83,6 +85,28 @@ class SwitchReader {
   ConfigReader reader_;
 };
 
+// ---- The dump.
+
+void AppendClasses(const SwitchConfig& config, std::string& out) {
+  StrAppend(&out, "classes:\n  ", StrJoin(Lines(config.classes), "\n  "), "\n");
+  AppendList("dscp", config.dscps, "  ", out);
+  if (config.of_class.empty()) return;
+  out += "  of:\n";
+  for (const SwitchClassConfig& one : config.of_class) {
+    StrAppend(&out, "    - ", StrJoin(Lines(one), "\n      "), "\n");
+    if (one.ecn) StrAppend(&out, "      ecn: ", Inline(*one.ecn), "\n");
+  }
+}
+
+void AppendPorts(const SwitchConfig& config, std::string& out) {
+  out += "ports:\n";
+  for (const SwitchPortConfig& port : config.ports) {
+    StrAppend(&out, "  - ", StrJoin(Lines(port), "\n    "),
+              "\n    impair_in: ", Inline(port.impair_in),
+              "\n    impair_out: ", Inline(port.impair_out), "\n");
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<SwitchConfig> ParseSwitchConfig(std::string_view text, std::string_view file_name,
@@ -102,6 +126,25 @@ absl::StatusOr<SwitchConfig> LoadSwitchConfig(const std::string& path, const Mac
   absl::StatusOr<std::string> text = ReadConfigFile(path);
   if (!text.ok()) return text.status();
   return ParseSwitchConfig(*text, path, machine, overrides);
+}
+
+std::string DumpSwitchConfig(const SwitchConfig& config) {
+  std::string out = StrCat("# Effective configuration of ", config.name(), ".\n");
+  StrAppend(&out, StrJoin(Lines(config.root), "\n"), "\n");
+  AppendSection("eal", config.eal, out);
+  AppendList("lcores", config.lcores, "", out);
+  AppendSection("table", config.table, out);
+  AppendSection("buffer", config.buffer, out);
+  AppendClasses(config, out);
+  AppendSection("trim", config.trim, out);
+  AppendSection("pfc", config.pfc, out);
+  AppendSection("llr", config.llr, out);
+  AppendSection("cbfc", config.cbfc, out);
+  AppendPorts(config, out);
+  AppendList("addresses", config.addresses, "", out);
+  AppendSection("management", config.management, out);
+  AppendSection("log", config.log, out);
+  return out;
 }
 
 }  // namespace suede

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of a switch's configuration that concern more than one value.
-#ifndef SUEDE_CONFIG_SWITCH_CHECK_H_
-#define SUEDE_CONFIG_SWITCH_CHECK_H_
+#ifndef SUEDE_APP_SWITCH_SWITCH_CHECK_H_
+#define SUEDE_APP_SWITCH_SWITCH_CHECK_H_
 
 #include "absl/status/status.h"
 #include "config/config_draft.h"
-#include "config/switch_config.h"
+#include "switch/switch_config.h"
 
 namespace suede {
 
@@ -20,6 +20,13 @@ uint64_t BpsOf(const Decimal& gbps);
 // cable.
 uint32_t HeadroomOf(const SwitchConfig& config, const SwitchClassConfig& one);
 
+// Returns the credit that each port of a switch grants: by default four of the longest frames per
+// link VC.
+CreditGrant CreditGrantOf(const SwitchConfig& config);
+// Returns the octets of the longest frame, as credit counts them: with a VLAN tag, without the
+// shim.
+uint32_t MaxBytesOnCredit(const SwitchConfig& config);
+
 }  // namespace suede
 
-#endif  // SUEDE_CONFIG_SWITCH_CHECK_H_
+#endif  // SUEDE_APP_SWITCH_SWITCH_CHECK_H_

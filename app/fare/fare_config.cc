@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a tree into suede-fare's configuration, checks the rules that concern more than one value,
 // and dumps it.
+#include "fare_config.h"
+
 #include <arpa/inet.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 #include "config/config_draft.h"
 #include "config/config_dump.h"
 #include "config/config_reader.h"
-#include "config/fare_config.h"
 
 namespace suede {
 namespace {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of suede-fare's configuration.
 #include "config/config_key.h"
-#include "config/fare_config.h"
+#include "config/config_key_rows.h"
+#include "fare_config.h"
 
 namespace suede {
 namespace {
@@ -87,5 +88,19 @@ SUEDE_CONFIG_SECTION(FarePlaneConfig, kFarePlane)
 SUEDE_CONFIG_SECTION(FarePeerConfig, kFarePeer)
 SUEDE_CONFIG_SECTION(FareBgpConfig, kFareBgp)
 SUEDE_CONFIG_SECTION(FareDampingConfig, kFareDamping)
+
+const std::vector<ConfigKey>& FareConfigKeys() {
+  static const std::vector<ConfigKey> kRows = [] {
+    ConfigKeyRows keys;
+    keys.AddFields("", FareRoot{});
+    keys.AddList("planes", "List of the instance's planes, 2 to 4.", FarePlaneConfig{}, true);
+    keys.AddList("peers", "List of peers whose routes are followed.", FarePeerConfig{}, true);
+    keys.Add("bgp", "The way to bgpd, with source: bgp.", FareBgpConfig{});
+    keys.Add("damping", "Damping of routes that flap.", FareDampingConfig{});
+    keys.Add("log", "The log, on standard error.", LogConfig{});
+    return keys.Take();
+  }();
+  return kRows;
+}
 
 }  // namespace suede

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Configuration of suede-fare, as a value. docs/fare.md lists every key; the defaults below are
 // those of the file's keys; unit, range and sentence of each key are in fare_fields.cc.
-#ifndef SUEDE_CONFIG_FARE_CONFIG_H_
-#define SUEDE_CONFIG_FARE_CONFIG_H_
+#ifndef SUEDE_APP_FARE_FARE_CONFIG_H_
+#define SUEDE_APP_FARE_FARE_CONFIG_H_
 
 #include <array>
 #include <cstdint>
@@ -89,4 +89,4 @@ const std::vector<ConfigKey>& FareConfigKeys();
 
 }  // namespace suede
 
-#endif  // SUEDE_CONFIG_FARE_CONFIG_H_
+#endif  // SUEDE_APP_FARE_FARE_CONFIG_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Configuration of a switch process, as a value: filled from a YAML file and overrides, and checked
 // once. docs/switch.md lists every key. The defaults below are the defaults of the file's keys.
-#ifndef SUEDE_CONFIG_SWITCH_CONFIG_H_
-#define SUEDE_CONFIG_SWITCH_CONFIG_H_
+#ifndef SUEDE_APP_SWITCH_SWITCH_CONFIG_H_
+#define SUEDE_APP_SWITCH_SWITCH_CONFIG_H_
 
 #include <array>
 #include <cstdint>
@@ -176,4 +176,4 @@ std::optional<uint64_t> ParseDestination(std::string_view text);
 
 }  // namespace suede
 
-#endif  // SUEDE_CONFIG_SWITCH_CONFIG_H_
+#endif  // SUEDE_APP_SWITCH_SWITCH_CONFIG_H_

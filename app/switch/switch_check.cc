@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/switch_check.h"
+#include "switch/switch_check.h"
 
 #include <algorithm>
 #include <charconv>
@@ -336,6 +336,20 @@ Status CheckSwitchConfig(const MachineFacts& machine, ConfigDraft& draft, Switch
     }
   }
   return CheckTable(draft, config);
+}
+
+uint32_t MaxBytesOnCredit(const SwitchConfig& config) {
+  uint32_t max = 0;
+  for (const SwitchPortConfig& port : config.ports) {
+    max = std::max(max, 14 + 4 + port.mtu_bytes);
+  }
+  return max;
+}
+
+CreditGrant CreditGrantOf(const SwitchConfig& config) {
+  constexpr uint32_t kFrames = 4;
+  const CreditRule rule = CreditGrantWith(config.cbfc, 0).rule;
+  return CreditGrantWith(config.cbfc, kFrames * rule.CreditsOf(MaxBytesOnCredit(config)));
 }
 
 }  // namespace suede

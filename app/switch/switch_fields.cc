@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of a switch's configuration.
 #include "config/config_key.h"
-#include "config/switch_config.h"
+#include "config/config_key_rows.h"
+#include "switch/switch_config.h"
 
 namespace suede {
 namespace {
@@ -229,5 +230,38 @@ SUEDE_CONFIG_SECTION(SwitchPfcConfig, kPfc)
 SUEDE_CONFIG_SECTION(SwitchImpairConfig, kImpair)
 SUEDE_CONFIG_SECTION(SwitchPortConfig, kPort)
 SUEDE_CONFIG_SECTION(SwitchAddressConfig, kAddress)
+
+const std::vector<ConfigKey>& SwitchConfigKeys() {
+  static const std::vector<ConfigKey> kRows = [] {
+    ConfigKeyRows keys;
+    keys.AddFields("", SwitchRoot{});
+    keys.Add("eal", "DPDK's environment.", EalConfig{});
+    keys.AddList("lcores", "List of CPUs: the first one switches, the others drive ports.",
+                 LcoreConfig{}, true);
+    keys.Add("table", "The forwarding table.", SwitchTable{});
+    keys.Add("buffer", "The shared buffer.", SwitchBuffer{});
+    keys.Add("classes", "Classes of traffic.", SwitchClassesConfig{});
+    keys.AddList("classes.dscp", "List of DSCPs with another class than DSCP / 8.",
+                 SwitchDscpConfig{});
+    keys.AddList("classes.of", "List of classes with other values than these.",
+                 SwitchClassConfig{});
+    keys.Add("classes.of[].ecn", "Marks of the queues of the class. Absent: none.",
+             SwitchEcnConfig{});
+    keys.Add("trim", "Frames that are cut instead of being dropped.", SwitchTrimConfig{});
+    keys.Add("pfc", "Pauses by priority, of the ports that have pfc: on.", SwitchPfcConfig{});
+    keys.Add("llr", "Link-level retry, of the ports that have llr: on.", LlrConfig{});
+    keys.Add("cbfc", "Credit-based flow control, of the ports that have cbfc: on.", CbfcConfig{});
+    keys.AddList("ports", "List of network ports, 2 to 32.", SwitchPortConfig{}, true);
+    keys.Add("ports[].impair_in", "Faults of the link towards the switch.", SwitchImpairConfig{});
+    keys.AddSection("ports[].impair_out",
+                    "Faults of the link from the switch, with the same keys.");
+    keys.AddList("addresses", "List of configured entries of the forwarding table.",
+                 SwitchAddressConfig{});
+    keys.Add("management", "How the switch is monitored and controlled.", ManagementConfig{});
+    keys.Add("log", "The log, on standard error.", LogConfig{});
+    return keys.Take();
+  }();
+  return kRows;
+}
 
 }  // namespace suede

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/switch_config.h"
+#include "switch/switch_config.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include "config/config_fields.h"
-#include "config/link_config.h"
 #include "configs.h"
+#include "switch/switch_check.h"
 
 namespace suede {
 namespace {
@@ -197,21 +194,8 @@ std::string KeysOfPage() {
   return KeysAsMarkdown(keys);
 }
 
-// With SUEDE_UPDATE_DOCS=1 the table is written instead of compared.
 TEST(SwitchConfigTest, DocumentationHasTheDeclaredKeys) {
-  const std::string path = SUEDE_SOURCE_DIR "/docs/switch.md";
-  const std::string page = Contents(path);
-  const std::string begin = "<!-- keys: begin -->\n";
-  const size_t from = page.find(begin);
-  const size_t to = page.find("<!-- keys: end -->");
-  ASSERT_TRUE(from != std::string::npos && to != std::string::npos);
-  const size_t start = from + begin.size();
-  if (getenv("SUEDE_UPDATE_DOCS") != nullptr) {
-    std::ofstream(path) << page.substr(0, start) << KeysOfPage() << page.substr(to);
-    return;
-  }
-  EXPECT_EQ(page.substr(start, to - start), KeysOfPage())
-      << "run config_test with SUEDE_UPDATE_DOCS=1 in the environment";
+  ExpectKeysInPage(SUEDE_SOURCE_DIR "/docs/switch.md", KeysOfPage());
 }
 
 }  // namespace
