@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suedectl/frame_json.h"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <limits>
@@ -14,17 +15,13 @@
 #include "base/sue.h"
 #include "suedectl/frame_text.h"
 #include "wire/command.h"
+#include "wire/control_fields.h"
 
 namespace suede::ctl {
 namespace {
 
 using Json = nlohmann::json;                // for input: lookup by name
 using OutputJson = nlohmann::ordered_json;  // for output: keeps the order of members
-
-constexpr uint64_t kMax64 = std::numeric_limits<uint64_t>::max();
-constexpr uint64_t kMax32 = std::numeric_limits<uint32_t>::max();
-constexpr uint64_t kMax16 = std::numeric_limits<uint16_t>::max();
-constexpr uint64_t kMax8 = std::numeric_limits<uint8_t>::max();
 
 // Names of the messages, in the order of ControlMessage.
 constexpr std::string_view kMessages[] = {"ready",      "not_ready",      "credit",
@@ -33,110 +30,20 @@ constexpr std::string_view kMessages[] = {"ready",      "not_ready",      "credi
 static_assert(std::size(kMessages) == std::variant_size_v<ControlMessage>);
 
 constexpr std::string_view kPlaneStates[] = {"down", "init", "up"};  // indexed by PlaneState
-constexpr uint64_t kLastPlane = 3;
-constexpr uint64_t kEveryPlane = 15;  // a mask
 
-// Calls visit(name, field, min, max) for each field of a message but its identities.
-void VisitFields(Hello& m, auto visit) {
-  visit("nonce", m.nonce, 1, kMax64);
-  visit("echo", m.echo, 0, kMax64);
-  visit("psn_scope", m.psn_scope, 0, 1);
-  visit("answers_planes", m.answers_planes, 0, 1);
-  visit("sends_generations", m.sends_generations, 0, 1);
-  visit("counts_credit", m.counts_credit, 0, 1);
-  visit("hears_pauses", m.hears_pauses, 0, 1);
-  visit("answers_congestion", m.answers_congestion, 0, 1);
-  visit("wants_echoes", m.wants_echoes, 0, 1);
-  visit("window_pdus", m.window_pdus, 0, kMax16);
-  visit("pack_limit_bytes", m.pack_limit_bytes, 0, kMax16);
-  visit("receive_bytes", m.receive_bytes, 0, kMax16);
-  visit("receive_lines", m.receive_lines, 0, kMax16);
-  visit("sessions", m.sessions, 1, kMax16);
-  visit("first", m.first, 0, kMax16);
-  visit("credit_lines", m.credit_lines, 0, kMax32);
-  visit("reply_wanted", m.reply_wanted, 0, 1);
-}
-void VisitFields(NotReady& m, auto visit) {
-  visit("vc", m.vc, 0, kVcCount - 1);
-  visit("expected", m.expected, 0, kMax16);
-  visit("backoff_us", m.backoff_us, 0, kMax32);
-}
-void VisitFields(Ready& m, auto visit) {
-  visit("vc", m.vc, 0, kVcCount - 1);
-  visit("expected", m.expected, 0, kMax16);
-}
-void VisitFields(PlaneHello& m, auto visit) {
-  visit("state", m.state, 0, 2);
-  visit("plane", m.plane, 0, kLastPlane);
-  visit("tx_generation", m.tx_generation, 0, kMax16);
-  visit("rx_generation", m.rx_generation, 0, kMax16);
-  visit("sequence", m.sequence, 0, kMax32);
-  visit("heard", m.heard, 0, kMax32);
-  visit("has_heard", m.has_heard, 0, 1);
-  visit("reply_wanted", m.reply_wanted, 0, 1);
-  visit("held_up", m.held_up, 0, 1);
-  visit("failed", m.failed, 0, kEveryPlane);
-  visit("hops", m.hops, 0, kMax8);
-  visit("heard_plane", m.heard_plane, 0, kLastPlane + 1);
-  visit("paired", m.paired, 0, 1);
-  visit("first", m.first, 0, kMax16);
-  visit("more", m.more, 0, kMax16);
-}
-void VisitFields(Fence& m, auto visit) {
-  visit("plane", m.plane, 0, kLastPlane);
-  visit("own", m.own, 0, 1);
-  visit("generation", m.generation, 0, kMax16);
-  visit("oldest", m.oldest, 0, kMax16);
-  visit("more", m.more, 0, kMax16);
-}
-void VisitFields(Fenced& m, auto visit) {
-  visit("plane", m.plane, 0, kLastPlane);
-  visit("generation", m.generation, 0, kMax16);
-  visit("expected", m.expected, 0, kMax16);
-  visit("more", m.more, 0, kMax16);
-}
-void VisitFields(Credit& m, auto visit) {
-  visit("vc", m.vc, 0, kVcCount - 1);
-  visit("grant", m.grant, 0, 1);
-  visit("give_back", m.give_back, 0, 1);
-  visit("reply_wanted", m.reply_wanted, 0, 1);
-  visit("on_demand", m.on_demand, 0, 1);
-  visit("round", m.round, 0, kMax16);
-  visit("limit", m.limit, 0, kMax32);
-  visit("accepted", m.accepted, 0, kMax32);
-  visit("sent", m.sent, 0, kMax32);
-  visit("wanted", m.wanted, 0, kMax32);
-}
-void VisitFields(Congestion& m, auto visit) {
-  visit("request", m.request, 0, 1);
-  visit("grant", m.grant, 0, 1);
-  visit("echo", m.echo, 0, 1);
-  visit("target", m.target, 0, Congestion::kMaxCredit);
-  visit("sent", m.sent, 0, Congestion::kMaxCredit);
-  visit("limit", m.limit, 0, Congestion::kMaxCredit);
-  visit("granted", m.granted, 0, Congestion::kMaxCredit);
-  visit("received", m.received, 0, kMax32);
-  visit("marked", m.marked, 0, kMax32);
-  visit("trimmed", m.trimmed, 0, kMax32);
-  visit("marked_sessions", m.sessions, 0, kMax64);
-}
-void VisitFields(SessionNumber& m, auto visit) {
-  visit("slot", m.slot, 0, 63);
-  visit("number", m.number, 0, kMax16);
-  visit("in_use", m.in_use, 0, kMax16);
-  visit("turn", m.turn, 0, kMax32);
-  visit("answer", m.answer, 0, 1);
-  visit("fence", m.fence, 0, 1);
-  visit("anew", m.anew, 0, 1);
-  visit("psns", m.psns, 0, kMax16);
-}
-
-// Calls visit for each field of a message.
+// Calls visit(name, label, place, field) for each field of a message.
 template <class Message>
 void VisitMessage(Message& m, const auto& visit) {
-  visit("identity", m.identities.own, 1, kMax64);
-  visit("peer_identity", m.identities.peer, 0, kMax64);
-  VisitFields(m, visit);
+  visit("identity", "", ControlPlace{.at = 0, .min = 1}, m.identities.own);
+  visit("peer_identity", "", ControlPlace{.at = 8}, m.identities.peer);
+  VisitControlFields(m, visit);
+}
+
+// Returns the largest number in a field.
+template <class Field>
+uint64_t MaxIn(const ControlPlace& place, const Field&) {
+  constexpr uint64_t kAll = std::numeric_limits<uint64_t>::max();
+  return std::min({place.max, place.mask(), kAll >> (64 - 8 * ControlValue<Field>::kBytes)});
 }
 
 constexpr std::string_view kUseType =
@@ -188,15 +95,14 @@ OutputJson FieldJson(const MorePsns& more) {
 OutputJson ControlJson(const ControlPdu& control) {
   OutputJson object = OutputJson::object();
   if (control.message.has_value()) {
-    ControlMessage copy = *control.message;  // VisitMessage takes a mutable message
-    object["type"] = kMessages[copy.index()];
+    object["type"] = kMessages[control.message->index()];
     std::visit(
-        [&object](auto& message) {
-          VisitMessage(message, [&object](const char* name, auto& field, uint64_t, uint64_t) {
+        [&object](const auto& message) {
+          VisitMessage(message, [&object](const char* name, auto, auto, const auto& field) {
             object[name] = FieldJson(field);
           });
         },
-        copy);
+        *control.message);
   }
   if (!control.bytes.empty()) object["bytes"] = ToHex(control.bytes);
   return object;
@@ -402,11 +308,12 @@ absl::StatusOr<ControlMessage> ReadMessage(const Json& object, const Json& type)
     if constexpr (requires { message.nonce; }) message.nonce = 1;
     absl::Status status;
     size_t known = object.count("type") + object.count("bytes");
-    VisitMessage(message, [&](const char* name, auto& field, uint64_t min, uint64_t max) {
+    VisitMessage(message, [&](const char* name, auto, const ControlPlace& at, auto& field) {
       const auto member = object.find(name);
       if (member == object.end()) return;
       ++known;
-      status.Update(ReadInto(StrCat("control_pdu.", name), *member, min, max, field));
+      status.Update(
+          ReadInto(StrCat("control_pdu.", name), *member, at.min, MaxIn(at, field), field));
     });
     if (!status.ok()) return status;
     if (known == object.size()) return message;

@@ -45,6 +45,7 @@ struct MorePsns {
 
 // Establishes an association, and announces the settings on which both ends must agree.
 struct Hello {
+  static constexpr ControlType kType = ControlType::kHello;
   Identities identities;
   uint64_t nonce = 0;           // never 0
   uint64_t echo = 0;            // nonce of the HELLO that this one answers; 0: answers none
@@ -68,6 +69,7 @@ struct Hello {
 
 // Rejects the expected PDU, because its VC's receive ring had no room.
 struct NotReady {
+  static constexpr ControlType kType = ControlType::kNotReady;
   Identities identities;
   uint8_t vc = 0;
   Psn expected;
@@ -77,6 +79,7 @@ struct NotReady {
 
 // Announces that the receive ring has room again.
 struct Ready {
+  static constexpr ControlType kType = ControlType::kReady;
   Identities identities;
   uint8_t vc = 0;
   Psn expected;
@@ -89,6 +92,7 @@ enum class PlaneState : uint8_t { kDown = 0, kInit = 1, kUp = 2 };
 // State of the plane on which the PDU travels; or, with held_up, the notice that the sender cannot
 // transmit on another plane.
 struct PlaneHello {
+  static constexpr ControlType kType = ControlType::kPlane;
   Identities identities;
   PlaneState state = PlaneState::kDown;
   uint8_t plane = 0;           // the sender's number of the plane
@@ -111,6 +115,7 @@ struct PlaneHello {
 // Requests that the receiver accept no more PDUs of the generation on the plane, and report the
 // PSNs that it expects next.
 struct Fence {
+  static constexpr ControlType kType = ControlType::kFence;
   Identities identities;
   uint8_t plane = 0;  // the sender's number of the plane
   bool own = false;   // `plane` is the one on which this PDU travels
@@ -122,6 +127,7 @@ struct Fence {
 
 // Answers a Fence.
 struct Fenced {
+  static constexpr ControlType kType = ControlType::kFenced;
   Identities identities;
   uint8_t plane = 0;  // as in the FENCE
   uint16_t generation = 0;
@@ -133,6 +139,7 @@ struct Fenced {
 // Receive credit of one {peer, VC}: the sender requests it, the receiver grants it. Lines are
 // counted since the association began, modulo 2^32.
 struct Credit {
+  static constexpr ControlType kType = ControlType::kCredit;
   Identities identities;
   uint8_t vc = 0;
   bool grant = false;         // true: a grant by the receiver; false: a request by the sender
@@ -150,6 +157,7 @@ struct Credit {
 // Congestion control of the plane on which the PDU travels (docs/congestion.md): a request and a
 // grant of sending credit, and an echo of received marks. Each part is present if its flag is set.
 struct Congestion {
+  static constexpr ControlType kType = ControlType::kCongestion;
   static constexpr uint32_t kMaxCredit = (1u << 24) - 1;  // units of 256 octets, modulo 2^24
 
   Identities identities;
@@ -170,6 +178,7 @@ struct Congestion {
 // Announces another number for a session of the sender (docs/sessions.md), or fences the session;
 // or answers either.
 struct SessionNumber {
+  static constexpr ControlType kType = ControlType::kSession;
   Identities identities;
   uint8_t slot = 0;
   uint16_t number = 0;
