@@ -120,6 +120,86 @@ local HEADERS = {
     } },
 }
 -- headers: end
+
+-- Bodies of the control PDUs behind the identities, from lib/wire/control_fields.h, which tests/wire
+-- writes and compares: name, label, first byte of the body (-3: the head's flags), bytes.
+-- control: begin
+local CONTROL = {
+  [8] = { name = "HELLO", bytes = 68,
+    { "reply_wanted", "Reply wanted", -3, 1, flag = 1 }, { "nonce", "Nonce", 16, 8 },
+    { "echo", "Nonce that this answers", 24, 8 }, { "psn_scope", "A connection is", 32, 1 },
+    { "answers_planes", "Answers PLANE and FENCE", 33, 1, flag = 1 },
+    { "sends_generations", "Sends in generations", 33, 1, flag = 2 },
+    { "counts_credit", "Counts credit", 33, 1, flag = 4 },
+    { "hears_pauses", "Hears of planes that are held up", 33, 1, flag = 8 },
+    { "answers_congestion", "Answers CONGESTION", 33, 1, flag = 16 },
+    { "wants_echoes", "Wants echoes of ECN marks", 33, 1, flag = 32 },
+    { "window_pdus", "Window in PDUs", 34, 2 },
+    { "pack_limit_bytes", "Pack limit in bytes", 36, 2 },
+    { "receive_bytes", "Can receive, in bytes", 38, 2 },
+    { "receive_lines", "Can receive, in lines", 40, 2 }, { "sessions", "Sessions", 42, 2 },
+    { "first", "First PSN", 44, 2, count = 4 },
+    { "credit_lines", "Lines that may be sent", 52, 4, count = 4 },
+  },
+  [9] = { name = "NOT_READY", bytes = 24,
+    { "vc", "VC", 16, 1 }, { "expected", "Expected PSN", 18, 2 },
+    { "backoff_us", "Back-off in microseconds", 20, 4 },
+  },
+  [10] = { name = "READY", bytes = 20,
+    { "vc", "VC", 16, 1 }, { "expected", "Expected PSN", 18, 2 },
+  },
+  [11] = { name = "PLANE", bytes = 40,
+    { "reply_wanted", "Reply wanted", -3, 1, flag = 1 },
+    { "has_heard", "Heard is valid", -3, 1, flag = 2 },
+    { "held_up", "Nothing leaves the sender on the plane that is named", -3, 1, flag = 4 },
+    { "paired", "The pair of planes is settled", -3, 1, flag = 8 }, { "state", "State", 16, 1 },
+    { "plane", "The sender's number of the plane", 17, 1 },
+    { "tx_generation", "Generation sent", 18, 2 },
+    { "rx_generation", "Generation accepted", 20, 2 },
+    { "failed", "Planes that have failed to a peer, by the sender's numbers", 22, 1, mask = 15, shift = 0 },
+    { "heard_plane", "1 + the receiver's number of the plane that was heard", 22, 1, mask = 112, shift = 4 },
+    { "hops", "Endpoints that may pass that on", 23, 1 }, { "sequence", "Sequence", 24, 4 },
+    { "heard", "Heard", 28, 4 }, { "first", "First PSN", 32, 2, count = 4 },
+    { "more_psn", "PSN of a further session", 40, 2, count = 63 },
+  },
+  [12] = { name = "FENCE", bytes = 28,
+    { "plane", "The sender's number of the plane", 16, 1 }, { "own", "The dead plane is", 17, 1 },
+    { "generation", "Generation", 18, 2 },
+    { "oldest", "Oldest PSN not acknowledged", 20, 2, count = 4 },
+    { "more_psn", "PSN of a further session", 28, 2, count = 63 },
+  },
+  [13] = { name = "FENCED", bytes = 28,
+    { "plane", "The sender's number of the plane", 16, 1 }, { "generation", "Generation", 18, 2 },
+    { "expected", "Expected PSN", 20, 2, count = 4 },
+    { "more_psn", "PSN of a further session", 28, 2, count = 63 },
+  },
+  [14] = { name = "CREDIT", bytes = 36,
+    { "grant", "Grant", -3, 1, flag = 1 }, { "give_back", "Give back", -3, 1, flag = 2 },
+    { "reply_wanted", "Reply wanted", -3, 1, flag = 4 },
+    { "on_demand", "Grants more when asked", -3, 1, flag = 8 }, { "vc", "VC", 16, 1 },
+    { "round", "Round", 18, 2 }, { "limit", "Lines that may have been sent", 20, 4 },
+    { "accepted", "Lines accepted", 24, 4 }, { "sent", "Lines sent", 28, 4 },
+    { "wanted", "Lines wanted", 32, 4 },
+  },
+  [15] = { name = "CONGESTION", bytes = 44,
+    { "request", "Request", -3, 1, flag = 1 }, { "grant", "Grant", -3, 1, flag = 2 },
+    { "has_echo", "Echo", -3, 1, flag = 4 }, { "target", "Limit asked for, in 256 octets", 17, 3 },
+    { "sent", "Sent, in 256 octets", 21, 3 }, { "limit", "Limit, in 256 octets", 25, 3 },
+    { "granted", "Limit granted, in 256 octets", 29, 3 },
+    { "received", "PDUs with commands received", 32, 4 },
+    { "marked", "Received PDUs with an ECN mark", 36, 4 },
+    { "trimmed", "PDUs that arrived trimmed", 40, 4 },
+    { "marked_sessions", "Slots of sessions with marks", 44, 8 },
+  },
+  [16] = { name = "SESSION", bytes = 36,
+    { "is_answer", "Answer", -3, 1, flag = 2 }, { "fence", "Fence", -3, 1, flag = 4 },
+    { "anew", "Accepted anew", -3, 1, flag = 8 }, { "slot", "Slot of the session", 16, 1 },
+    { "number", "Number that is asked for", 18, 2 },
+    { "in_use", "Number in use until then", 20, 2 }, { "turn", "Turn", 24, 4 },
+    { "session_psn", "First or expected PSN", 28, 2, count = 4 },
+  },
+}
+-- control: end
 local ETHERNET_BYTES = 14
 
 -- ---- Preferences --------------------------------------------------------------------------------
@@ -189,19 +269,8 @@ local FORMS = { [0] = "S (session)", [1] = "H (HELLO)" }
 local CIPHERS = { [1] = "AES-128-GCM", [2] = "AES-256-GCM" }
 local HELLO, NOT_READY, READY, PLANE, FENCE, FENCED = 8, 9, 10, 11, 12, 13
 local CREDIT, CONGESTION, SESSION = 14, 15, 16
-local CONTROL_TYPES = { [HELLO] = "HELLO", [NOT_READY] = "NOT_READY", [READY] = "READY",
-  [PLANE] = "PLANE", [FENCE] = "FENCE", [FENCED] = "FENCED",
-  [CREDIT] = "CREDIT", [CONGESTION] = "CONGESTION", [SESSION] = "SESSION" }
-local CONTROL_BODY_BYTES = { [HELLO] = 68, [NOT_READY] = 24, [READY] = 20, [PLANE] = 40,
-  [FENCE] = 28, [FENCED] = 28, [CREDIT] = 36, [CONGESTION] = 44, [SESSION] = 36 }
--- Types whose bodies go on with a PSN for each connection of further sessions.
-local HAS_MORE_PSNS = { [PLANE] = true, [FENCE] = true, [FENCED] = true }
-local MOST_MORE_PSNS = 63
--- From bit 0 on. A flag that has another bit in another type has a field for that type.
-local CONTROL_FLAGS = { [HELLO] = { "reply_wanted" },
-  [PLANE] = { "reply_wanted", "has_heard", "held_up", "paired" },
-  [CREDIT] = { "grant", "give_back", "reply_wanted", "on_demand" },
-  [CONGESTION] = { "request", "grant", "has_echo" }, [SESSION] = { [2] = "is_answer", [3] = "fence", [4] = "anew" } }
+local CONTROL_TYPES = {}
+for type, known in pairs(CONTROL) do CONTROL_TYPES[type] = known.name end
 local SCOPES = { [0] = "per port", [1] = "per port and VC" }
 local PLANE_STATES = { [0] = "down", [1] = "init", [2] = "up" }
 local DEAD_PLANES = { [0] = "another one", [1] = "the one that this travels on" }
@@ -271,90 +340,11 @@ local f = {
   control = ProtoField.none("suede.control", "Control PDU"),
   control_type = ProtoField.uint8("suede.control.type", "Type", base.DEC, CONTROL_TYPES),
   control_flags = ProtoField.uint8("suede.control.flags", "Flags", base.HEX),
-  control_reply_wanted = ProtoField.bool("suede.control.reply_wanted", "Reply wanted", 8, nil,
-    0x01),
-  control_has_heard = ProtoField.bool("suede.control.has_heard", "Heard is valid", 8, nil, 0x02),
-  control_held_up = ProtoField.bool("suede.control.held_up",
-    "Nothing leaves the sender on the plane that is named", 8, nil, 0x04),
-  control_paired = ProtoField.bool("suede.control.paired",
-    "The pair of planes is settled", 8, nil, 0x08),
-  control_grant = ProtoField.bool("suede.control.grant", "Grant", 8, nil, 0x01),
-  control_give_back = ProtoField.bool("suede.control.give_back", "Give back", 8, nil, 0x02),
-  control_credit_reply_wanted = ProtoField.bool("suede.control.reply_wanted", "Reply wanted", 8,
-    nil, 0x04),
-  control_on_demand = ProtoField.bool("suede.control.on_demand", "Grants more when asked", 8, nil,
-    0x08),
-  control_request = ProtoField.bool("suede.control.request", "Request", 8, nil, 0x01),
-  control_congestion_grant = ProtoField.bool("suede.control.grant", "Grant", 8, nil, 0x02),
-  control_has_echo = ProtoField.bool("suede.control.has_echo", "Echo", 8, nil, 0x04),
   control_length = ProtoField.uint16("suede.control.length", "Body length"),
   control_identity = ProtoField.uint64("suede.control.identity", "Identity", base.HEX),
   control_peer_identity = ProtoField.uint64("suede.control.peer_identity", "Peer's identity",
     base.HEX),
-  control_nonce = ProtoField.uint64("suede.control.nonce", "Nonce", base.HEX),
-  control_echo = ProtoField.uint64("suede.control.echo", "Nonce that this answers", base.HEX),
-  control_scope = ProtoField.uint8("suede.control.psn_scope", "A connection is", base.DEC, SCOPES),
   control_features = ProtoField.uint8("suede.control.features", "Features", base.HEX),
-  control_answers_planes = ProtoField.bool("suede.control.answers_planes",
-    "Answers PLANE and FENCE", 8, nil, 0x01),
-  control_sends_generations = ProtoField.bool("suede.control.sends_generations",
-    "Sends in generations", 8, nil, 0x02),
-  control_hears_pauses = ProtoField.bool("suede.control.hears_pauses",
-    "Hears of planes that are held up", 8, nil, 0x08),
-  control_counts_credit = ProtoField.bool("suede.control.counts_credit", "Counts credit", 8, nil,
-    0x04),
-  control_answers_congestion = ProtoField.bool("suede.control.answers_congestion",
-    "Answers CONGESTION", 8, nil, 0x10),
-  control_wants_echoes = ProtoField.bool("suede.control.wants_echoes", "Wants echoes of ECN marks",
-    8, nil, 0x20),
-  control_window = ProtoField.uint16("suede.control.window_pdus", "Window in PDUs"),
-  control_pack_limit = ProtoField.uint16("suede.control.pack_limit_bytes", "Pack limit in bytes"),
-  control_receive = ProtoField.uint16("suede.control.receive_bytes", "Can receive, in bytes"),
-  control_receive_lines = ProtoField.uint16("suede.control.receive_lines",
-    "Can receive, in lines"),
-  control_sessions = ProtoField.uint16("suede.control.sessions", "Sessions"),
-  control_credit = ProtoField.uint32("suede.control.credit_lines", "Lines that may be sent"),
-  control_slot = ProtoField.uint8("suede.control.slot", "Slot of the session"),
-  control_number = ProtoField.uint16("suede.control.number", "Number that is asked for"),
-  control_in_use = ProtoField.uint16("suede.control.in_use", "Number in use until then"),
-  control_turn = ProtoField.uint32("suede.control.turn", "Turn"),
-  control_is_answer = ProtoField.bool("suede.control.is_answer", "Answer", 8, nil, 0x02),
-  control_fence = ProtoField.bool("suede.control.fence", "Fence", 8, nil, 0x04),
-  control_anew = ProtoField.bool("suede.control.anew", "Accepted anew", 8, nil, 0x08),
-  control_session_psn = ProtoField.uint16("suede.control.session_psn", "First or expected PSN"),
-  control_more_psn = ProtoField.uint16("suede.control.more_psn", "PSN of a further session"),
-  control_vc = ProtoField.uint8("suede.control.vc", "VC"),
-  control_expected = ProtoField.uint16("suede.control.expected", "Expected PSN"),
-  control_backoff = ProtoField.uint32("suede.control.backoff_us", "Back-off in microseconds"),
-  control_round = ProtoField.uint16("suede.control.round", "Round"),
-  control_limit = ProtoField.uint32("suede.control.limit", "Lines that may have been sent"),
-  control_accepted = ProtoField.uint32("suede.control.accepted", "Lines accepted"),
-  control_sent = ProtoField.uint32("suede.control.sent", "Lines sent"),
-  control_wanted = ProtoField.uint32("suede.control.wanted", "Lines wanted"),
-  control_target = ProtoField.uint24("suede.control.target", "Limit asked for, in 256 octets"),
-  control_congestion_sent = ProtoField.uint32("suede.control.sent", "Sent, in 256 octets"),
-  control_congestion_limit = ProtoField.uint32("suede.control.limit", "Limit, in 256 octets"),
-  control_granted = ProtoField.uint24("suede.control.granted", "Limit granted, in 256 octets"),
-  control_received = ProtoField.uint32("suede.control.received", "PDUs with commands received"),
-  control_marked = ProtoField.uint32("suede.control.marked", "Of these with an ECN mark"),
-  control_trimmed = ProtoField.uint32("suede.control.trimmed", "PDUs that arrived trimmed"),
-  control_marked_sessions = ProtoField.uint64("suede.control.marked_sessions",
-    "Slots of sessions with marks", base.HEX),
-  control_state = ProtoField.uint8("suede.control.state", "State", base.DEC, PLANE_STATES),
-  control_plane = ProtoField.uint8("suede.control.plane", "The sender's number of the plane"),
-  control_tx_generation = ProtoField.uint16("suede.control.tx_generation", "Generation sent"),
-  control_rx_generation = ProtoField.uint16("suede.control.rx_generation", "Generation accepted"),
-  control_failed = ProtoField.uint8("suede.control.failed",
-    "Planes that have failed to a peer, by the sender's numbers", base.HEX, nil, 0x0f),
-  control_hops = ProtoField.uint8("suede.control.hops", "Endpoints that may pass that on"),
-  control_sequence = ProtoField.uint32("suede.control.sequence", "Sequence"),
-  control_heard = ProtoField.uint32("suede.control.heard", "Heard"),
-  control_heard_plane = ProtoField.uint8("suede.control.heard_plane",
-    "1 + the receiver's number of the plane that was heard", base.DEC, nil, 0x70),
-  control_first = ProtoField.uint16("suede.control.first", "First PSN"),
-  control_own = ProtoField.uint8("suede.control.own", "The dead plane is", base.DEC, DEAD_PLANES),
-  control_generation = ProtoField.uint16("suede.control.generation", "Generation"),
-  control_oldest = ProtoField.uint16("suede.control.oldest", "Oldest PSN not acknowledged"),
   control_reserved = ProtoField.bytes("suede.control.reserved", "Reserved"),
   control_rest = ProtoField.bytes("suede.control.rest", "Behind the known body, ignored"),
 
@@ -417,6 +407,27 @@ for _, header in pairs(HEADERS) do
     end
   end
 end
+-- A field of several control PDUs is one, unless its label or its bit differs.
+local CONTROL_VALUES = { psn_scope = SCOPES, state = PLANE_STATES, own = DEAD_PLANES }
+local control_bytes = {}  -- by name: of the widest, as one name has one type
+for _, known in pairs(CONTROL) do
+  for _, row in ipairs(known) do
+    row.at, row.bytes = row[3], row[4]
+    control_bytes[row[1]] = math.max(control_bytes[row[1]] or 0, row.bytes)
+  end
+end
+for _, known in pairs(CONTROL) do
+  for _, row in ipairs(known) do
+    local name, label = row[1], row[2]
+    local key, abbreviation = name .. label .. (row.flag or ""), "suede.control." .. name
+    local radix = (row.bytes == 8 or name == "failed") and base.HEX or base.DEC
+    f[key] = f[key] or row.flag and ProtoField.bool(abbreviation, label, 8, nil, row.flag)
+      or ProtoField["uint" .. 8 * control_bytes[name]](abbreviation, label, radix,
+        CONTROL_VALUES[name], row.mask)
+    row.field = f[key]
+  end
+end
+
 local field_list = {}
 for _, field in pairs(f) do field_list[#field_list + 1] = field end
 suede.fields = field_list
@@ -590,221 +601,125 @@ end
 
 -- ---- Control PDUs -------------------------------------------------------------------------------
 
-local dissect_body = {}
-
 local NOBODY = string.rep("0", 16)  -- the identity of an unknown peer
 
--- The 16 bytes that each body begins with. Returns the rule that is broken, where one is.
-local function dissect_identities(body, item, control)
+-- 8 bytes as hex; a flag as a boolean.
+local function value_of(row, range)
+  if row.bytes == 8 then return range:bytes():tohex() end
+  local number = range:uint()
+  if row.flag then return math.floor(number / row.flag) % 2 == 1 end
+  if not row.mask then return number end
+  return math.floor(number / 2 ^ row.shift) % (math.floor(row.mask / 2 ^ row.shift) + 1)
+end
+
+-- Shows the fields of a body, and bytes between them as reserved. Sets their values in `control`,
+-- those of a field for each VC or session as a list. Returns their items.
+local function dissect_body(body, item, control)
+  local items, at, features = {}, 16, nil
   control.identity = body(0, 8):bytes():tohex()
   control.peer_identity = body(8, 8):bytes():tohex()
   item:add(f.control_identity, body(0, 8))
   item:add(f.control_peer_identity, body(8, 8))
-  return control.identity == NOBODY and "identity is 0" or nil
-end
-
--- A PSN for each VC. Returns them, and their text.
-local function dissect_psns(body, field, item)
-  local psns, texts = {}, {}
-  for vc = 0, 3 do
-    local psn = body(2 * vc, 2)
-    item:add(field, psn):append_text(string.format(" (VC %d)", vc))
-    psns[vc + 1], texts[vc + 1] = psn:uint(), string.format("%d", psn:uint())
+  for _, row in ipairs(CONTROL[control.type]) do
+    local name, values = row[1], {}
+    local available = row.at < 0 and 0 or math.floor((body:len() - row.at) / row.bytes)
+    for i = 1, math.min(row.count or 1, available) do
+      local from = row.at + (i - 1) * row.bytes
+      if from > at then item:add(f.control_reserved, body(at, from - at)) end
+      at = from + row.bytes
+      local range = body(from, row.bytes)
+      if row.flag then features = features or item:add(f.control_features, range) end
+      items[name] = (row.flag and features or item):add(row.field, range)
+      if row.count == 4 then items[name]:append_text(string.format(" (VC %d)", i - 1)) end
+      values[i] = value_of(row, range)
+    end
+    if row.at >= 0 then control[name] = row.count and values or values[1] end
   end
-  return psns, table.concat(texts, ",")
+  return items
 end
 
-dissect_body[HELLO] = function(body, item, control)
-  local broken = dissect_identities(body, item, control)
-  control.nonce = body(16, 8):bytes():tohex()
-  control.echo = body(24, 8):bytes():tohex()
-  item:add(f.control_nonce, body(16, 8))
-  item:add(f.control_echo, body(24, 8))
-  control.scope = body(32, 1):uint()
-  control.sends_generations = body(33, 1):bitfield(6, 1) == 1
-  local scope = item:add(f.control_scope, body(32, 1))
-  local features = item:add(f.control_features, body(33, 1))
-  features:add(f.control_answers_planes, body(33, 1))
-  features:add(f.control_sends_generations, body(33, 1))
-  features:add(f.control_counts_credit, body(33, 1))
-  features:add(f.control_hears_pauses, body(33, 1))
-  features:add(f.control_answers_congestion, body(33, 1))
-  features:add(f.control_wants_echoes, body(33, 1))
-  local window = item:add(f.control_window, body(34, 2))
-  item:add(f.control_pack_limit, body(36, 2))
-  item:add(f.control_receive, body(38, 2))
-  item:add(f.control_receive_lines, body(40, 2))
-  item:add(f.control_sessions, body(42, 2))
-  control.sessions = body(42, 2):uint()
-  control.first = dissect_psns(body(44, 8), f.control_first, item)
-  for vc = 0, 3 do
-    item:add(f.control_credit, body(52 + 4 * vc, 4)):append_text(string.format(" (VC %d)", vc))
-  end
-  if control.nonce == NOBODY then broken = broken or "nonce is 0" end
-  if body(42, 2):uint() == 0 then broken = broken or "sessions is 0" end
-  if not SCOPES[control.scope] then broken = broken or "psn_scope is neither 0 nor 1" end
-  if broken then return broken end
-  if control.scope ~= suede.prefs.psn_scope then scope:add_proto_expert_info(e.scope) end
-  if body(34, 2):uint() > WINDOW then window:add_proto_expert_info(e.window) end
-  return nil, string.format("identity=%s peer_identity=%s%s%s", control.identity:lower(),
-    control.peer_identity == NOBODY and "unknown" or control.peer_identity:lower(),
-    control.echo ~= NOBODY and " answer" or "", control.reply_wanted and " reply wanted" or "")
+-- By type: the text of a body for the Info column; or nil, and the rule that is broken.
+local text_of = {}
+
+text_of[HELLO] = function(hello, items)
+  if hello.nonce == NOBODY then return nil, "nonce is 0" end
+  if hello.sessions == 0 then return nil, "sessions is 0" end
+  if not SCOPES[hello.psn_scope] then return nil, "psn_scope is neither 0 nor 1" end
+  if hello.psn_scope ~= suede.prefs.psn_scope then items.psn_scope:add_proto_expert_info(e.scope) end
+  if hello.window_pdus > WINDOW then items.window_pdus:add_proto_expert_info(e.window) end
+  return string.format("identity=%s peer_identity=%s%s%s", hello.identity:lower(),
+    hello.peer_identity == NOBODY and "unknown" or hello.peer_identity:lower(),
+    hello.echo ~= NOBODY and " answer" or "", hello.reply_wanted and " reply wanted" or "")
 end
 
-local function dissect_room(body, item, control)
-  local broken = dissect_identities(body, item, control)
-  control.vc = body(16, 1):uint()
-  control.expected = body(18, 2):uint()
-  item:add(f.control_vc, body(16, 1))
-  item:add(f.control_reserved, body(17, 1))
-  item:add(f.control_expected, body(18, 2))
-  if control.vc > 3 then broken = broken or "there is no such VC" end
-  if broken then return broken end
-  return nil, string.format("VC=%d expected=%d", control.vc, control.expected)
+text_of[READY] = function(ready)
+  if ready.vc > 3 then return nil, "there is no such VC" end
+  return string.format("VC=%d expected=%d", ready.vc, ready.expected)
+    .. (ready.backoff_us and string.format(" backoff=%uus", ready.backoff_us) or "")
 end
 
-dissect_body[READY] = dissect_room
+text_of[NOT_READY] = text_of[READY]
 
-dissect_body[NOT_READY] = function(body, item, control)
-  local broken, text = dissect_room(body, item, control)
-  item:add(f.control_backoff, body(20, 4))
-  return broken, text and string.format("%s backoff=%uus", text, body(20, 4):uint())
+text_of[CREDIT] = function(credit)
+  if credit.vc > 3 then return nil, "there is no such VC" end
+  return string.format("%s%s VC=%d round=%d limit=%u %s sent=%u%s%s",
+    credit.grant and "grant" or "ask", credit.give_back and " give back" or "", credit.vc,
+    credit.round, credit.limit, credit.grant and string.format("accepted=%u", credit.accepted)
+      or string.format("wanted=%u", credit.wanted), credit.sent,
+    credit.reply_wanted and " reply wanted" or "", credit.on_demand and " on demand" or "")
 end
 
-dissect_body[CREDIT] = function(body, item, control)
-  local broken = dissect_identities(body, item, control)
-  item:add(f.control_vc, body(16, 1))
-  item:add(f.control_reserved, body(17, 1))
-  item:add(f.control_round, body(18, 2))
-  item:add(f.control_limit, body(20, 4))
-  item:add(f.control_accepted, body(24, 4))
-  item:add(f.control_sent, body(28, 4))
-  item:add(f.control_wanted, body(32, 4))
-  if body(16, 1):uint() > 3 then broken = broken or "there is no such VC" end
-  if broken then return broken end
-  return nil, string.format("%s%s VC=%d round=%d limit=%u %s sent=%u%s%s",
-    control.grant and "grant" or "ask", control.give_back and " give back" or "",
-    body(16, 1):uint(), body(18, 2):uint(), body(20, 4):uint(),
-    control.grant and string.format("accepted=%u", body(24, 4):uint())
-      or string.format("wanted=%u", body(32, 4):uint()), body(28, 4):uint(),
-    control.reply_wanted and " reply wanted" or "",
-    control.on_demand and " on demand" or "")
-end
-
--- With the sessions of the marks, which a shorter one has not.
-local CONGESTION_OF_SESSIONS_BYTES = 52
--- Each with a reserved octet in front.
-local CONGESTION_CREDITS = { [16] = "target", [20] = "congestion_sent", [24] = "congestion_limit",
-  [28] = "granted" }
-
-dissect_body[CONGESTION] = function(body, item, control)
-  local broken = dissect_identities(body, item, control)
-  for at = 16, 28, 4 do
-    item:add(f.control_reserved, body(at, 1))
-    item:add(f["control_" .. CONGESTION_CREDITS[at]], body(at + 1, 3))
-  end
-  item:add(f.control_received, body(32, 4))
-  item:add(f.control_marked, body(36, 4))
-  item:add(f.control_trimmed, body(40, 4))
-  if body:len() >= CONGESTION_OF_SESSIONS_BYTES then
-    item:add(f.control_marked_sessions, body(44, 8))
-  end
-  if broken then return broken end
+text_of[CONGESTION] = function(congestion)
   local texts = {}
-  if control.request then
-    texts[#texts + 1] = string.format("request target=%u sent=%u limit=%u", body(17, 3):uint(),
-      body(21, 3):uint(), body(25, 3):uint())
+  if congestion.request then
+    texts[#texts + 1] = string.format("request target=%u sent=%u limit=%u", congestion.target,
+      congestion.sent, congestion.limit)
   end
-  if control.grant then
-    texts[#texts + 1] = string.format("grant granted=%u", body(29, 3):uint())
+  if congestion.grant then
+    texts[#texts + 1] = string.format("grant granted=%u", congestion.granted)
   end
-  if control.has_echo then
-    texts[#texts + 1] = string.format("echo received=%u marked=%u trimmed=%u", body(32, 4):uint(),
-      body(36, 4):uint(), body(40, 4):uint())
+  if congestion.has_echo then
+    texts[#texts + 1] = string.format("echo received=%u marked=%u trimmed=%u",
+      congestion.received, congestion.marked, congestion.trimmed)
   end
-  return nil, #texts ~= 0 and table.concat(texts, " ") or "nothing"
+  return #texts ~= 0 and table.concat(texts, " ") or "nothing"
 end
 
-dissect_body[SESSION] = function(body, item, control)
-  local broken = dissect_identities(body, item, control)
-  item:add(f.control_slot, body(16, 1))
-  item:add(f.control_reserved, body(17, 1))
-  item:add(f.control_number, body(18, 2))
-  item:add(f.control_in_use, body(20, 2))
-  item:add(f.control_reserved, body(22, 2))
-  item:add(f.control_turn, body(24, 4))
-  local _, psns = dissect_psns(body(28, 8), f.control_session_psn, item)
-  if body(16, 1):uint() > 63 then broken = broken or "there is no such slot" end
-  if control.fence and control.anew then broken = broken or "a fence opens nothing" end
-  if broken then return broken end
-  return nil, string.format("%s%sslot=%d number=%d in_use=%d turn=%u%s",
-    control.is_answer and "answer " or "", control.fence and "fence " or "", body(16, 1):uint(),
-    body(18, 2):uint(), body(20, 2):uint(), body(24, 4):uint(),
-    (control.anew or control.fence and control.is_answer) and " psns=" .. psns or "")
+text_of[SESSION] = function(session)
+  if session.slot > 63 then return nil, "there is no such slot" end
+  if session.fence and session.anew then return nil, "a fence opens nothing" end
+  return string.format("%s%sslot=%d number=%d in_use=%d turn=%u%s",
+    session.is_answer and "answer " or "", session.fence and "fence " or "", session.slot,
+    session.number, session.in_use, session.turn,
+    (session.anew or session.fence and session.is_answer)
+      and " psns=" .. table.concat(session.session_psn, ",") or "")
 end
 
--- The PSNs behind the body that there is without further sessions.
-local function dissect_more_psns(body, item, control)
-  control.more = {}
-  for at = CONTROL_BODY_BYTES[control.type], body:len() - 2, 2 do
-    item:add(f.control_more_psn, body(at, 2))
-    control.more[#control.more + 1] = body(at, 2):uint()
-  end
+text_of[PLANE] = function(plane, items)
+  local state = PLANE_STATES[plane.state]
+  if plane.plane > 3 or plane.heard_plane > 4 then return nil, "there is no such plane" end
+  if not state then return nil, "there is no such state" end
+  if plane.held_up then return string.format("plane=%d is held up", plane.plane) end
+  if state == "down" then items.state:add_proto_expert_info(e.plane_down) end
+  return string.format("%s plane=%d generations=%d,%d sequence=%u%s first=%s%s", state,
+    plane.plane, plane.tx_generation, plane.rx_generation, plane.sequence,
+    plane.has_heard and string.format(" heard=%u", plane.heard) or "",
+    table.concat(plane.first, ","),
+    (plane.failed ~= 0 and string.format(" failed=0x%x", plane.failed) or "") ..
+    (plane.reply_wanted and " reply wanted" or ""))
 end
 
-local function dissect_plane_number(range, item)
-  item:add(f.control_plane, range)
-  return range:uint() > 3 and "there is no such plane" or nil
+text_of[FENCE] = function(fence, _, item)
+  local own = fence.own or 0  -- FENCED has none
+  if fence.plane > 3 then return nil, "there is no such plane" end
+  if not DEAD_PLANES[own] then return nil, "own is neither 0 nor 1" end
+  if fence.oldest then item:add_proto_expert_info(e.fence) end
+  return string.format("plane=%d%s generation=%d %s=%s", fence.plane,
+    own == 1 and " (this one)" or "", fence.generation, fence.oldest and "oldest" or "expected",
+    table.concat(fence.oldest or fence.expected, ","))
 end
 
-dissect_body[PLANE] = function(body, item, control)
-  local broken = dissect_identities(body, item, control)
-  local state = item:add(f.control_state, body(16, 1))
-  local state_text = PLANE_STATES[body(16, 1):uint()]
-  broken = dissect_plane_number(body(17, 1), item) or broken
-  control.generation = body(18, 2):uint()
-  item:add(f.control_tx_generation, body(18, 2))
-  item:add(f.control_rx_generation, body(20, 2))
-  item:add(f.control_failed, body(22, 1))
-  item:add(f.control_heard_plane, body(22, 1))
-  item:add(f.control_hops, body(23, 1))
-  if body(22, 1):bitfield(1, 3) > 4 then broken = broken or "there is no such plane" end
-  item:add(f.control_sequence, body(24, 4))
-  item:add(f.control_heard, body(28, 4))
-  local first
-  control.first, first = dissect_psns(body(32, 8), f.control_first, item)
-  dissect_more_psns(body, item, control)
-  broken = broken or not state_text and "there is no such state"
-  if broken then return broken end
-  if control.held_up then return nil, string.format("plane=%d is held up", body(17, 1):uint()) end
-  if state_text == "down" then state:add_proto_expert_info(e.plane_down) end
-  local failed = body(22, 1):uint() % 16
-  return nil, string.format("%s plane=%d generations=%d,%d sequence=%u%s first=%s%s", state_text,
-    body(17, 1):uint(), control.generation, body(20, 2):uint(), body(24, 4):uint(),
-    control.has_heard and string.format(" heard=%u", body(28, 4):uint()) or "", first,
-    (failed ~= 0 and string.format(" failed=0x%x", failed) or "") ..
-    (control.reply_wanted and " reply wanted" or ""))
-end
-
--- FENCE and FENCED.
-local function dissect_fence(body, item, control)
-  local is_fence = control.type == FENCE
-  local broken = dissect_identities(body, item, control)
-  broken = dissect_plane_number(body(16, 1), item) or broken
-  item:add(is_fence and f.control_own or f.control_reserved, body(17, 1))
-  item:add(f.control_generation, body(18, 2))
-  local _, psns = dissect_psns(body(20, 8), is_fence and f.control_oldest or f.control_expected,
-    item)
-  dissect_more_psns(body, item, control)
-  local own = is_fence and body(17, 1):uint() or 0
-  if not DEAD_PLANES[own] then broken = broken or "own is neither 0 nor 1" end
-  if broken then return broken end
-  if is_fence then item:add_proto_expert_info(e.fence) end
-  return nil, string.format("plane=%d%s generation=%d %s=%s", body(16, 1):uint(),
-    own == 1 and " (this one)" or "", body(18, 2):uint(), is_fence and "oldest" or "expected", psns)
-end
-
-dissect_body[FENCE], dissect_body[FENCED] = dissect_fence, dissect_fence
+text_of[FENCED] = text_of[FENCE]
 
 -- Shows head and body. Returns their content, nil where nothing may be concluded from them, a text
 -- for the Info column, and the name of the rule that is broken.
@@ -822,14 +737,16 @@ local function dissect_control(tvb, from, to, captured, tree)
   item:set_text("Control PDU: " .. (name or string.format("unknown type %d", control.type)))
   item:add(f.control_type, tvb(from, 1))
   local flags = item:add(f.control_flags, tvb(from + 1, 1))
-  for number, flag in pairs(CONTROL_FLAGS[control.type] or {}) do
-    local field = f["control_" .. name:lower() .. "_" .. flag] or f["control_" .. flag]
-    flags:add(field, tvb(from + 1, 1))
-    control[flag] = tvb(from + 1, 1):bitfield(8 - number, 1) == 1
+  local known = CONTROL[control.type] or {}
+  for _, row in ipairs(known) do
+    if row.at < 0 then
+      flags:add(row.field, tvb(from + 1, 1))
+      control[row[1]] = value_of(row, tvb(from + 1, 1))
+    end
   end
   item:add(f.control_length, tvb(from + 2, 2))
 
-  local known_bytes = CONTROL_BODY_BYTES[control.type]
+  local known_bytes = known.bytes
   local broken, text
   if body_bytes > bytes - 4 then
     broken = "its body runs past the R-CRC"
@@ -839,13 +756,17 @@ local function dissect_control(tvb, from, to, captured, tree)
   elseif body_bytes < known_bytes then
     broken = "its body is shorter than its type's"
   else
-    if HAS_MORE_PSNS[control.type] then
-      local more = math.min(math.floor((body_bytes - known_bytes) / 2), MOST_MORE_PSNS)
-      known_bytes = known_bytes + 2 * more
-    elseif control.type == CONGESTION and body_bytes >= CONGESTION_OF_SESSIONS_BYTES then
-      known_bytes = CONGESTION_OF_SESSIONS_BYTES
+    -- Fields that may be missing, at the end.
+    for _, row in ipairs(known) do
+      local count = math.min(row.count or 1, math.floor((body_bytes - row.at) / row.bytes))
+      if row.at >= known.bytes then known_bytes = known_bytes + count * row.bytes end
     end
-    broken, text = dissect_body[control.type](tvb(from + 4, known_bytes):tvb(), item, control)
+    local items = dissect_body(tvb(from + 4, known_bytes):tvb(), item, control)
+    if control.identity == NOBODY then
+      broken = "identity is 0"
+    else
+      text, broken = text_of[control.type](control, items, item)
+    end
   end
   if broken then
     item:add_proto_expert_info(e.control, "Malformed: control PDU, " .. broken)
@@ -1126,25 +1047,27 @@ local function on_plane(plane, link, xpuid, result)
   -- The HELLOs of a new one may have gone over another plane.
   local fresh = generations[key] == false or changed and before ~= nil
   local known = generations[key]
-  if not fresh and known and not is_newer(plane.generation, known, PSNS) then return end
-  generations[key] = plane.generation
+  if not fresh and known and not is_newer(plane.tx_generation, known, PSNS) then return end
+  generations[key] = plane.tx_generation
   local count, per_session = session_count(link), #vcs_of_scope()
   for connection = 1, count * per_session do
     local slot, number = math.floor((connection - 1) / per_session), (connection - 1) % per_session + 1
     local where = where_of(link, slot) .. vcs_of_scope()[number]
     local stream = stream_of(path_of(from, far, where), xpuid)
     local first = plane.first[number]
-    if slot > 0 then first = plane.more[connection - per_session] end
+    if slot > 0 then first = plane.more_psn[connection - per_session] end
     -- Where the one before was not captured, its PSNs tell.
     local is_far = first and stream.next and math.abs(psn_diff(first, stream.next)) > WINDOW
     if fresh or known or is_far then
       if (stream.next or first) ~= first then
-        result.restart, result.generation = true, plane.generation
+        result.restart, result.generation = true, plane.tx_generation
       end
       start_over(stream, first)
     end
   end
 end
+
+local ANSWERS = { [NOT_READY] = "not_ready", [READY] = "ready" }
 
 -- Keeps the analysis of a PDU that a receiver would accept.
 local function analyse(pdu, link, pinfo)
@@ -1152,9 +1075,12 @@ local function analyse(pdu, link, pinfo)
   if control and control.type == HELLO then
     sessions[link.from .. ">" .. link.far] = control.sessions
   end
-  local slot = link.session and (not control or control.vc) and link.session % session_count(link) or 0
+  -- NOT_READY and READY answer PDUs of a connection.
+  local answer = control and ANSWERS[control.type]
+  local of_connection = not control or answer
+  local slot = link.session and of_connection and link.session % session_count(link) or 0
   local where, vc = where_of(link, slot), ""
-  if suede.prefs.psn_scope == SCOPE_VC and (control or pdu).vc then
+  if suede.prefs.psn_scope == SCOPE_VC and of_connection then
     vc = VCS[(control or pdu).vc + 1]
   end
   local path = path_of(link.from, link.far, where .. vc)
@@ -1172,9 +1098,8 @@ local function analyse(pdu, link, pinfo)
       on_hello(control, link.from, link.far, where, pdu.xpuid, result)
     elseif control.type == PLANE then
       on_plane(control, link, pdu.xpuid, result)
-    elseif control.vc then
-      local kind = control.type == NOT_READY and "not_ready" or "ready"
-      on_answer(back, kind, control.expected, frame, time, result)
+    elseif answer then
+      on_answer(back, answer, control.expected, frame, time, result)
     end
     return
   end
