@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "dpdk/burst_gate.h"
+#include "port/burst_gate.h"
 
 namespace suede::internal {
 

@@ -11,7 +11,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "dpdk/burst_gate.h"
+#include "port/burst_gate.h"
 #include "port/port.h"
 
 struct rte_mempool;

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/segment.h"
-#include "shm/sigbus.h"
+#include "local/sigbus.h"
 
 namespace suede {
 

@@ -17,7 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "local/fd.h"
-#include "shm/sigbus.h"
+#include "local/sigbus.h"
 
 namespace suede {
 

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "shm/sigbus.h"
+#include "local/sigbus.h"
 
 namespace suede {
 namespace {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles SIGBUS from pages of segments and windows that fail in hardware.
+// Handles SIGBUS from pages of shared memory: they fail in hardware, or another process has
+// removed them.
 //
 // An lcore that accesses such a page gets SIGBUS. The handler maps an anonymous page in its place
-// and marks the range as broken, so that only its client is affected.
-#ifndef SUEDE_SHM_SIGBUS_H_
-#define SUEDE_SHM_SIGBUS_H_
+// and marks the range as broken, so that only the other process that shares it is affected.
+#ifndef SUEDE_LOCAL_SIGBUS_H_
+#define SUEDE_LOCAL_SIGBUS_H_
 
 #include <cstddef>
 
@@ -24,4 +25,4 @@ class SigbusGuard {
 
 }  // namespace suede
 
-#endif  // SUEDE_SHM_SIGBUS_H_
+#endif  // SUEDE_LOCAL_SIGBUS_H_

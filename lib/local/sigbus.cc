@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shm/sigbus.h"
+#include "local/sigbus.h"
 
 #include <signal.h>
 #include <sys/mman.h>

@@ -3,8 +3,8 @@
 //
 // The lcore pays two plain stores and a load per burst; the other thread issues the barrier that
 // the protocol needs, by membarrier(2).
-#ifndef SUEDE_DPDK_BURST_GATE_H_
-#define SUEDE_DPDK_BURST_GATE_H_
+#ifndef SUEDE_PORT_BURST_GATE_H_
+#define SUEDE_PORT_BURST_GATE_H_
 
 #include <atomic>
 #include <cstdint>
@@ -38,4 +38,4 @@ class BurstGate {
 
 }  // namespace suede
 
-#endif  // SUEDE_DPDK_BURST_GATE_H_
+#endif  // SUEDE_PORT_BURST_GATE_H_

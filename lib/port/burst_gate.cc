@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpdk/burst_gate.h"
+#include "port/burst_gate.h"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
