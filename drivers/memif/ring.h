@@ -71,7 +71,7 @@ struct RingView {
 // Returns the offsets of a ring's buffers from `offset` on, shuffled.
 std::vector<uint32_t> BufferOrder(uint64_t offset, uint32_t slots, uint32_t buffer_bytes);
 
-// What both rings of a queue have in common: slots [next, limit) are the lcore's.
+// Base of both rings of a queue: slots [next, limit) are the lcore's.
 class RingEnd {
  public:
   // To be called while no burst runs, like Detach().
@@ -84,10 +84,10 @@ class RingEnd {
  protected:
   static constexpr uint32_t kBurst = 64;
 
-  // A buffer that was checked; `bytes` 0: bad.
+  // A buffer that was checked; `bytes` 0: bad. Without initial values, like Part: a burst has many.
   struct Buffer {
-    uint8_t* data = nullptr;
-    uint32_t bytes = 0;
+    uint8_t* data;
+    uint32_t bytes;
   };
 
   explicit RingEnd(QueueCounters* counters) : counters_(counters) {}
@@ -123,10 +123,10 @@ class ReceiveRing : public RingEnd {
 
  private:
   struct Part {
-    const uint8_t* data = nullptr;
-    uint32_t bytes = 0;
-    bool continues = false;
-    Tally* bad = nullptr;  // counts the frame's drop
+    const uint8_t* data;
+    uint32_t bytes;
+    bool continues;
+    Tally* bad;  // counts the frame's drop
   };
   uint32_t ReadParts(Part* parts, uint32_t count, uint32_t max_frames, uint32_t* frames);
   Part ReadPart(uint32_t at);
