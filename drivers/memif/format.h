@@ -81,7 +81,7 @@ struct [[gnu::packed]] Disconnect {
   char reason[kReasonBytes];
 };
 
-struct [[gnu::packed]] Message {
+struct [[gnu::packed, gnu::aligned(8)]] Message {
   MessageType type;
   union [[gnu::packed]] {
     uint8_t body[kMessageBytes - sizeof(MessageType)];

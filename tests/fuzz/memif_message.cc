@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <vector>
 
 #include "input.h"
@@ -18,7 +17,7 @@ std::vector<uint8_t> TakeMessage(Input& input) {
   std::vector<uint8_t> bytes(kMessageBytes);
   bytes[0] = input.Byte();
   const std::vector<uint8_t> body = input.Bytes(input.Byte() % kMessageBytes);
-  std::memcpy(bytes.data() + 2, body.data(), std::min(body.size(), kMessageBytes - 2));
+  std::copy_n(body.begin(), std::min(body.size(), kMessageBytes - 2), bytes.begin() + 2);
   if (bytes[0] >= 0xf0) bytes.resize(bytes[0] - 0xf0);
   return bytes;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Both ends of a memif queue over memory that the input writes between bursts: no access leaves
 // the memory, no frame is lost, and none is longer than the port's.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -92,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         // Writes anywhere into headers and descriptors.
         const uint32_t at = (input.Byte() << 8 | argument) % kBuffers;
         const std::vector<uint8_t> bytes = input.Bytes(1 + (what >> 3) % 16);
-        std::memcpy(memory.get() + at, bytes.data(), bytes.size());
+        std::copy(bytes.begin(), bytes.end(), memory.get() + at);
         break;
       }
       case 1:
