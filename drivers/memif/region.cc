@@ -72,7 +72,7 @@ std::optional<Region> Region::Map(Fd fd, uint64_t bytes) {
       file.st_size < 0 || static_cast<uint64_t>(file.st_size) < bytes) {
     return std::nullopt;
   }
-  const auto type = static_cast<unsigned long>(system.f_type);
+  const auto type = static_cast<uint64_t>(system.f_type);
   if (type != TMPFS_MAGIC && type != HUGETLBFS_MAGIC) return std::nullopt;
   Region region;
   region.fd_ = std::move(fd);
