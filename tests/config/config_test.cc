@@ -11,6 +11,7 @@
 
 #include "config/config_fields.h"
 #include "configs.h"
+#include "page_tables.h"
 
 namespace suede {
 namespace {
@@ -276,7 +277,7 @@ TEST(ConfigTest, WarningsNamePlaceAndMend) {
 }
 
 TEST(ConfigTest, DocumentationHasTheDeclaredKeys) {
-  ExpectKeysInPage(PathOf("docs/configuration.md"), KeysAsMarkdown(ConfigKeys(), true));
+  ExpectTable("docs/configuration.md", "keys", KeysAsMarkdown(ConfigKeys(), true));
 }
 
 }  // namespace

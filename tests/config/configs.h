@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <ostream>
 #include <sstream>
@@ -23,23 +22,6 @@ inline std::string Contents(const std::string& path) {
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
-}
-
-// Compares the table of keys in a page with `table`; with SUEDE_UPDATE_DOCS=1 in the environment,
-// writes it instead.
-inline void ExpectKeysInPage(const std::string& path, const std::string& table) {
-  const std::string page = Contents(path);
-  const std::string begin = "<!-- keys: begin -->\n";
-  const size_t from = page.find(begin);
-  const size_t to = page.find("<!-- keys: end -->");
-  ASSERT_TRUE(from != std::string::npos && to != std::string::npos);
-  const size_t start = from + begin.size();
-  if (getenv("SUEDE_UPDATE_DOCS") != nullptr) {
-    std::ofstream(path) << page.substr(0, start) << table << page.substr(to);
-    return;
-  }
-  EXPECT_EQ(page.substr(start, to - start), table)
-      << "run this test with SUEDE_UPDATE_DOCS=1 in the environment";
 }
 
 inline Config MustParse(const std::string& text, std::vector<std::string>* warnings = nullptr,

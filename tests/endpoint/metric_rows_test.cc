@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -13,38 +12,22 @@
 #include <sstream>
 #include <string>
 
+#include "page_tables.h"
 #include "stats/switch_counters.h"
 
 namespace suede {
 namespace {
 
-const std::string kPage = SUEDE_SOURCE_DIR "/docs/metrics.md";
-
-std::string Contents(const std::string& page = kPage) {
+std::string Contents(const std::string& page) {
   std::ostringstream text;
   text << std::ifstream(page).rdbuf();
   return text.str();
 }
 
-void ExpectTable(const std::string& name, const std::string& table) {
-  const std::string page = Contents();
-  const std::string begin = "<!-- " + name + ": begin -->\n";
-  const size_t from = page.find(begin);
-  const size_t to = page.find("<!-- " + name + ": end -->");
-  ASSERT_TRUE(from != std::string::npos && to != std::string::npos) << name;
-  const size_t start = from + begin.size();
-  if (getenv("SUEDE_UPDATE_DOCS") != nullptr) {
-    std::ofstream(kPage) << page.substr(0, start) << table << page.substr(to);
-    return;
-  }
-  EXPECT_EQ(page.substr(start, to - start), table)
-      << "run metric_rows_test with SUEDE_UPDATE_DOCS=1 in the environment";
-}
-
 TEST(MetricRowsTest, DocumentationHasTheDeclaredMetrics) {
-  ExpectTable("metrics", MetricsAsMarkdown(AllMetricRows()));
-  ExpectTable("reasons", DropReasonsAsMarkdown());
-  ExpectTable("peers", MetricsAsMarkdown(PeerMetricRows()));
+  ExpectTable("docs/metrics.md", "metrics", MetricsAsMarkdown(AllMetricRows()));
+  ExpectTable("docs/metrics.md", "reasons", DropReasonsAsMarkdown());
+  ExpectTable("docs/metrics.md", "peers", MetricsAsMarkdown(PeerMetricRows()));
 }
 
 TEST(MetricRowsTest, NamesAreUniqueAndAsPrometheusWantsThem) {
@@ -70,7 +53,7 @@ bool IsOfSwitch(const std::string& name) {
 // Names of `suedectl counters get`, or of a switch's counters, that stand in backquotes, and are
 // none.
 std::string Unknown(const std::string& text) {
-  const std::string page = Contents();
+  const std::string page = ReadSource("docs/metrics.md");
   static const std::regex kName("`([a-z][a-z0-9_]*_total)`");
   static const std::regex kDrop("((?:mgmt_)?[rt]x)_drop_([a-z_]+)_total");
   std::string unknown;
@@ -101,7 +84,7 @@ TEST(MetricRowsTest, CountersThatOtherPagesNameExist) {
 
 // Each possible act of a neighbour is visible: each row of that table names a counter.
 TEST(MetricRowsTest, WhatANeighbourDoesIsCounted) {
-  std::istringstream page(Contents(SUEDE_SOURCE_DIR "/docs/security.md"));
+  std::istringstream page(ReadSource("docs/security.md"));
   std::string line;
   int rows = 0;
   for (bool in_table = false; std::getline(page, line);) {

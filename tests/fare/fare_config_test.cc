@@ -7,6 +7,7 @@
 #include <string>
 
 #include "configs.h"
+#include "page_tables.h"
 
 namespace suede {
 namespace {
@@ -106,7 +107,7 @@ TEST(FareConfigTest, Examples) {
 
 // The table of the page is the declaration's.
 TEST(FareConfigTest, ThePageHasTheTable) {
-  ExpectKeysInPage(SUEDE_SOURCE_DIR "/docs/fare.md", KeysAsMarkdown(FareConfigKeys()));
+  ExpectTable("docs/fare.md", "keys", KeysAsMarkdown(FareConfigKeys()));
 }
 
 }  // namespace

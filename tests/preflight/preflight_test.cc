@@ -5,12 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "fake_machine.h"
+#include "page_tables.h"
 #include "preflight/device.h"
 
 namespace suede {
@@ -382,21 +380,7 @@ TEST(DeviceTest, IsTakenApart) {
 }
 
 TEST(PreflightDocumentation, HasTheDeclaredChecks) {
-  const std::string path = std::string(SUEDE_SOURCE_DIR) + "/docs/service.md";
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  const std::string page = text.str();
-  const std::string begin = "<!-- checks: begin -->\n";
-  const size_t from = page.find(begin);
-  const size_t to = page.find("<!-- checks: end -->");
-  ASSERT_TRUE(from != std::string::npos && to != std::string::npos);
-  const size_t start = from + begin.size();
-  if (getenv("SUEDE_UPDATE_DOCS") != nullptr) {
-    std::ofstream(path) << page.substr(0, start) << PreflightChecksAsMarkdown() << page.substr(to);
-    return;
-  }
-  EXPECT_EQ(page.substr(start, to - start), PreflightChecksAsMarkdown())
-      << "run preflight_test with SUEDE_UPDATE_DOCS=1 in the environment";
+  ExpectTable("docs/service.md", "checks", PreflightChecksAsMarkdown());
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // docs/frames.md has a row for each field of the headers. With SUEDE_UPDATE_DOCS=1 the table is
 // written instead of compared.
-#include <cstdlib>
-
 #include "base/text.h"
 #include "frame_bench.h"
+#include "page_tables.h"
 #include "suedectl/frame_fields.h"
 
 namespace suede::ctl {
@@ -30,20 +29,7 @@ std::string FieldsAsMarkdown() {
   return out;
 }
 
-TEST(FramesPage, HasTheFields) {
-  const std::string path = SUEDE_SOURCE_DIR "/docs/frames.md";
-  const std::string page = ReadFile(path);
-  const std::string begin = "<!-- fields: begin -->\n";
-  const size_t start = page.find(begin) + begin.size();
-  const size_t end = page.find("<!-- fields: end -->");
-  ASSERT_NE(end, std::string::npos);
-  if (getenv("SUEDE_UPDATE_DOCS") != nullptr) {
-    std::ofstream(path) << page.substr(0, start) << FieldsAsMarkdown() << page.substr(end);
-    return;
-  }
-  EXPECT_EQ(page.substr(start, end - start), FieldsAsMarkdown())
-      << "run suedectl_frames_test with SUEDE_UPDATE_DOCS=1 in the environment";
-}
+TEST(FramesPage, HasTheFields) { ExpectTable("docs/frames.md", "fields", FieldsAsMarkdown()); }
 
 }  // namespace
 }  // namespace suede::ctl

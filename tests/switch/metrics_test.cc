@@ -3,37 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "daemon/link_metrics.h"
+#include "page_tables.h"
 #include "switch/switch_metric_rows.h"
 
 namespace suede {
 namespace {
-
-const std::string kSwitchPage = SUEDE_SOURCE_DIR "/docs/metrics.md";
-
-void HoldSwitchTable(const std::string& name, const std::string& table) {
-  std::ostringstream text;
-  text << std::ifstream(kSwitchPage).rdbuf();
-  const std::string page = text.str();
-  const std::string begin = "<!-- " + name + ": begin -->\n";
-  const size_t from = page.find(begin);
-  const size_t to = page.find("<!-- " + name + ": end -->");
-  ASSERT_TRUE(from != std::string::npos && to != std::string::npos) << name;
-  const size_t start = from + begin.size();
-  if (getenv("SUEDE_UPDATE_DOCS") != nullptr) {
-    std::ofstream(kSwitchPage) << page.substr(0, start) << table << page.substr(to);
-    return;
-  }
-  EXPECT_EQ(page.substr(start, to - start), table)
-      << "run switch_test with SUEDE_UPDATE_DOCS=1 in the environment";
-}
 
 // Returns the rows of the page: metrics of links mean what those of an endpoint's port do.
 std::vector<MetricRow> RowsOfPage() {
@@ -49,8 +28,8 @@ std::vector<MetricRow> RowsOfPage() {
 }
 
 TEST(SwitchMetrics, DocumentationHasThem) {
-  HoldSwitchTable("switch-metrics", MetricsAsMarkdown(RowsOfPage()));
-  HoldSwitchTable("switch-reasons", SwitchReasonsAsMarkdown());
+  ExpectTable("docs/metrics.md", "switch-metrics", MetricsAsMarkdown(RowsOfPage()));
+  ExpectTable("docs/metrics.md", "switch-reasons", SwitchReasonsAsMarkdown());
 }
 
 TEST(SwitchMetrics, NamesAreUniqueAndAsPrometheusWantsThem) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "configs.h"
+#include "page_tables.h"
 #include "switch/switch_check.h"
 
 namespace suede {
@@ -195,7 +196,7 @@ std::string KeysOfPage() {
 }
 
 TEST(SwitchConfigTest, DocumentationHasTheDeclaredKeys) {
-  ExpectKeysInPage(SUEDE_SOURCE_DIR "/docs/switch.md", KeysOfPage());
+  ExpectTable("docs/switch.md", "keys", KeysOfPage());
 }
 
 }  // namespace

@@ -5,50 +5,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
 #include "encap_documents.h"
+#include "page_tables.h"
 #include "wire/control_fields.h"
 
 namespace suede {
 namespace {
 
-std::string TextOf(const std::string& file) {
-  std::stringstream text;
-  text << std::ifstream(std::string(SUEDE_SOURCE_DIR) + "/" + file).rdbuf();
-  return text.str();
-}
-
-void ExpectBetween(const std::string& file, const std::string& begin, const std::string& end,
-                   const std::string& expected) {
-  const std::string path = std::string(SUEDE_SOURCE_DIR) + "/" + file;
-  const std::string page = TextOf(file);
-  const size_t from = page.find(begin);
-  ASSERT_NE(from, std::string::npos) << file << ": " << begin;
-  const size_t start = from + begin.size();
-  const size_t to = page.find(end, start);
-  ASSERT_NE(to, std::string::npos) << file << ": " << end;
-  if (getenv("SUEDE_UPDATE_DOCS") != nullptr) {
-    std::ofstream(path) << page.substr(0, start) << expected << page.substr(to);
-    return;
-  }
-  EXPECT_EQ(page.substr(start, to - start), expected)
-      << file << ": run wire_test with SUEDE_UPDATE_DOCS=1 in the environment";
-}
-
 TEST(EncapDocumentation, PageHasTheTableOfHeaders) {
-  ExpectBetween("docs/encapsulations.md", "<!-- headers: begin -->\n", "<!-- headers: end -->",
-                EncapsAsMarkdown());
+  ExpectTable("docs/encapsulations.md", "headers", EncapsAsMarkdown());
 }
 
 TEST(EncapDocumentation, PageHasTheFields) {
-  ExpectBetween("docs/encapsulations.md", "<!-- fields: begin -->\n", "<!-- fields: end -->",
-                FieldsAsMarkdown());
+  ExpectTable("docs/encapsulations.md", "fields", FieldsAsMarkdown());
 }
 
 TEST(EncapDocumentation, DissectorHasTheHeaders) {
@@ -132,7 +105,7 @@ TEST(ControlDocumentation, DissectorHasTheFields) {
 }
 
 TEST(ControlDocumentation, PageHasThePlaces) {
-  const std::string page = TextOf("docs/control-pdus.md");
+  const std::string page = ReadSource("docs/control-pdus.md");
   for (const ControlTable& table : kControlTables) {
     // The page describes the bodies of these by those of NOT_READY and FENCE.
     if (table.name == "READY" || table.name == "FENCED") continue;
