@@ -19,11 +19,10 @@ Credit CreditSpender::Request(const Queue& queue) const {
           .round = round_,
           .limit = limit_,
           .sent = limit_ - queue.credit,
-          .wanted = waiting_ ? queue.first_lines : 0};
+          .wanted = waiting() ? queue.first_lines : 0};
 }
 
 std::optional<Credit> CreditSpender::Wait(const Queue& queue, Time now) {
-  waiting_ = true;
   tries_ = unanswered_ = 0;
   request_at_ = now + kRequestAfter;
   if (!on_demand_ && queue.in_flight) return std::nullopt;
@@ -56,7 +55,7 @@ CreditSpender::Outcome CreditSpender::OnGrant(const Credit& grant, Queue queue) 
     queue.credit = limit_ - grant.accepted;
   }
   outcome.credit = queue.credit;
-  if (!waiting_) return outcome;
+  if (!waiting()) return outcome;
   if (queue.first_lines <= queue.credit) {
     EndWait();
     outcome.ends_wait = true;

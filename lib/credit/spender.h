@@ -33,7 +33,7 @@ class CreditSpender {
     std::optional<Credit> message;
   };
 
-  bool waiting() const { return waiting_; }  // the queue is blocked for credit
+  bool waiting() const { return request_at_ != kNever; }  // the queue is blocked for credit
   bool on_demand() const { return on_demand_; }
   bool doubtful() const { return doubtful_; }
   Time deadline() const { return request_at_; }  // of OnDeadline
@@ -43,10 +43,7 @@ class CreditSpender {
   // PDUs that were charged have ended without an acknowledgement: they may never have arrived.
   void OnGivenUp() { doubtful_ = true; }
   // The queue is no longer blocked, or is empty.
-  void EndWait() {
-    waiting_ = false;
-    request_at_ = kNever;
-  }
+  void EndWait() { request_at_ = kNever; }
 
   // The queue, which does not wait yet, has less credit than its first PDU has lines. Returns the
   // request to send at once, if any. Reads in_flight unless on_demand() and not doubtful().
@@ -68,10 +65,9 @@ class CreditSpender {
   uint16_t round_ = 0;
   uint8_t tries_ = 0;       // number of requests since the queue waits,
   uint8_t unanswered_ = 0;  // and since the peer last answered
-  bool waiting_ = false;
   bool on_demand_ = false;  // the peer grants more only on request
   bool doubtful_ = false;   // PDUs were given up: lines counted as sent may never have arrived
-  Time request_at_ = kNever;
+  Time request_at_ = kNever;  // of the next request; kNever: the queue does not wait
 };
 
 }  // namespace suede
