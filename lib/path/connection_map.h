@@ -17,7 +17,7 @@ class ConnectionMap {
  public:
   // `planes` and `sessions`, of a plane, are powers of two.
   ConnectionMap(uint32_t planes, uint32_t sessions, PsnScope scope)
-      : vc_bits_(scope == PsnScope::kVc ? std::countr_zero(kVcCount) : 0),
+      : vc_bits_(scope == PsnScope::kVc ? static_cast<uint8_t>(std::countr_zero(kVcCount)) : 0),
         vc_mask_(static_cast<uint8_t>((1u << vc_bits_) - 1)),
         session_bits_(static_cast<uint8_t>(std::countr_zero(sessions))),
         plane_bits_(static_cast<uint8_t>(std::countr_zero(planes))),
