@@ -5,9 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "frame/frame_writer.h"
-#include "frame/sealing.h"
-#include "wire/frame_class.h"
+#include "send/stage_frames.h"
 
 namespace suede {
 namespace {
@@ -55,59 +53,6 @@ void Stager::NoteWaiting(const PlanePorts& ports, PlaneMask planes, uint32_t vcs
   const uint32_t open = vcs & room;
   if (tx.lanes == 1) return open;
   return open != 0 && ++closed_count_ % kClosedEvery != 0 ? open : vcs;
-}
-
-// Stages the frames of sequenced PDUs, `count` in a row. The first carries the pending answer; a
-// NACK leaves once, and the PDUs behind it acknowledge.
-[[gnu::always_inline]] inline void Stager::StageSequenced(Instance& instance, const PathRef& path,
-                                                          Pdu* first, uint32_t count) {
-  if (instance.sealing.on()) [[unlikely]]
-    return StageSealed(instance, path, first, count);
-  Connection& connection = instance.peers.connections[path.connection];
-  PortContext& port = *instance.ports[path.plane];
-  const HeaderTemplate& header = instance.headers.At(path.connection, path.vc);
-  const uint8_t link_vc = LinkVcOfPdu(header.link_class, true, path.vc);
-  RpsnField field = connection.rx().TakeRpsn();
-  if (field.op == RhOp::kNack) [[unlikely]]
-    instance.stats.counters.Add(Counter::kTxNacks);
-  for (Pdu* pdu = first;;) {
-    Pdu* const next = pdu->next;
-    if (count > 1) __builtin_prefetch(next->commands - HeaderTemplate::kRoomBytes, 1);
-    FillFrame(port, header, FrameOf(pdu), pdu->commands, pdu->bytes,
-              DataRh(instance.params, path.vc, pdu->psn, field));
-    port.link.Stage(pdu, link_vc);
-    if (--count == 0) return;
-    if (field.op == RhOp::kNack) [[unlikely]]
-      field = connection.rx().TakeRpsn();
-    pdu = next;
-  }
-}
-
-// StageSequenced for an instance that seals: seals each PDU if the peer seals, too. A PDU without a
-// key counts as lost in transit.
-[[gnu::noinline]] void Stager::StageSealed(Instance& instance, const PathRef& path, Pdu* first,
-                                           uint32_t count) {
-  Connection& connection = instance.peers.connections[path.connection];
-  PortContext& port = *instance.ports[path.plane];
-  const HeaderTemplate& header = instance.headers.At(path.connection, path.vc);
-  const uint8_t link_vc = LinkVcOfPdu(header.link_class, true, path.vc);
-  const Sealing::Run run = Sealing::RunOf(instance, port, header, path.connection);
-  const bool seals = run.peer.IsSealed();
-  for (Pdu* pdu = first; count != 0; --count) {
-    Pdu* const next = pdu->next;
-    const RpsnField field = connection.rx().TakeRpsn();
-    if (field.op == RhOp::kNack) instance.stats.counters.Add(Counter::kTxNacks);
-    const PlainPdu plain = FinishPlain(header, pdu->commands, pdu->bytes,
-                                       DataRh(instance.params, path.vc, pdu->psn, field));
-    if (!seals) {
-      if (pdu->sealed) port.link.frames().DropSealed(pdu);
-      SetFrame(port, header, FrameOf(pdu), plain.start, plain.bytes);
-      port.link.Stage(pdu, link_vc);
-    } else if (Sealing::SealKept(instance, run, pdu, plain)) {
-      port.link.Stage(pdu, link_vc);
-    }
-    pdu = next;
-  }
 }
 
 // Returns the plane that a PDU of the lane takes, as PickPlane does. If the plane has several

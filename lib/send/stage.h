@@ -18,6 +18,8 @@
 
 namespace suede {
 
+struct PathRef;
+
 class Stager {
  public:
   // All arguments outlive this object.
@@ -71,13 +73,6 @@ class Stager {
     Verdict verdict = Verdict::kSend;
     PlaneIndex plane = 0;  // kSend
   };
-  // The path of a PDU.
-  struct PathRef {
-    PeerIndex peer;
-    Vc vc;
-    PlaneIndex plane;
-    ConnectionIndex connection;
-  };
 
   bool StageOn(Instance& instance, uint32_t lane, uint32_t index, PlaneIndex plane, Time now);
   static constexpr SessionIndex kNoSlot{~0u};
@@ -111,8 +106,6 @@ class Stager {
                              uint32_t bytes);
   void ArmFirst(PeerArrays& peers, const PathRef& path, Time now);
   static void CountNew(InstanceStats& stats, const Run& run);
-  void StageSequenced(Instance& instance, const PathRef& path, Pdu* first, uint32_t count);
-  void StageSealed(Instance& instance, const PathRef& path, Pdu* first, uint32_t count);
   bool StageRetransmissions(bool all, Time now);
   void StageRetransmission(PortContext& port, Time now);
   bool AnyPortHasRoom() const;
