@@ -8,34 +8,26 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <iterator>
-#include <vector>
 
 #include "base/line_counts.h"
+#include "client/client_completions.h"
+#include "client/client_credit.h"
 #include "client/client_receiver.h"
 #include "client/client_records.h"
 #include "client/segment.h"
 
 namespace suede {
 
-// Credit in lines: per {destination, VC} and aggregate.
 class ClientQueue {
  public:
-  ClientQueue(void* segment, uint32_t queue)
-      : segment_(static_cast<suede_segment*>(segment)),
-        state_(&segment_->queue_state[queue].value),
-        tx_(AtOffset<suede_ring>(segment, segment_->tx_ring[queue])),
-        lines_(AtOffset<uint8_t>(segment, segment_->tx_ring[queue] + sizeof(suede_ring))),
-        completions_(AtOffset<suede_ring>(segment, segment_->completion_ring[queue])),
-        entries_(AtOffset<suede_completion>(segment,
-                                            segment_->completion_ring[queue] + sizeof(suede_ring))),
-        credits_(AtOffset<suede_credits>(segment, segment_->credits[queue])),
-        line_count_(segment_->tx_lines),
-        completion_count_(segment_->completion_count),
-        credit_lines_(segment_->credit_lines),
-        aggregate_lines_(segment_->aggregate_lines),
-        accounts_(size_t{SUEDE_XPUS} * SUEDE_VCS) {}
+  ClientQueue(void* base, uint32_t queue) : ClientQueue(static_cast<suede_segment*>(base), queue) {}
+  ClientQueue(suede_segment* segment, uint32_t queue)
+      : state_(&segment->queue_state[queue].value),
+        tx_(AtOffset<suede_ring>(segment, segment->tx_ring[queue])),
+        lines_(reinterpret_cast<uint8_t*>(tx_ + 1)),
+        completions_(segment, queue),
+        credit_(segment, queue),
+        line_count_(segment->tx_lines) {}
 
   // Copies the command into the ring. The command is not visible to the daemon before Flush; if the
   // command would block, Send flushes, as otherwise no credit would return.
@@ -47,7 +39,7 @@ class ClientQueue {
     }
     reserved_.count = 0;
     const size_t index = size_t{command.xpuid} * SUEDE_VCS + command.vc;
-    Account& account = accounts_[index];
+    ClientCredit::Account& account = credit_[index];
     const uint32_t lines = shape.lines;
     const uint32_t tagged = shape.tagged();
     const uint32_t start = head_ & (line_count_ - 1);
@@ -55,18 +47,17 @@ class ClientQueue {
     const uint32_t state = LoadRelaxed(*state_);
     if (state != SUEDE_QUEUE_READY) [[unlikely]]
       return Refuse(state);
-    if (account.Free() < lines || room_ < padding + lines || tagged_ + tagged > completion_count_)
+    if (account.Free() < lines || room_ < padding + lines || completions_.TagsFree() < tagged)
         [[unlikely]] {
       ReadReturns(&account, index);
-      if (account.Free() < lines || room_ < padding + lines ||
-          tagged_ + tagged > completion_count_) {
+      if (account.Free() < lines || room_ < padding + lines || completions_.TagsFree() < tagged) {
         Flush();
         return SendResult::kWouldBlock;
       }
     }
     if (padding != 0) [[unlikely]]
       Pad(padding);
-    Write(command, shape);
+    WriteRecord(shape, command, LineAt(head_));
     Charge(&account, shape, 1);
     return SendResult::kOk;
   }
@@ -103,7 +94,7 @@ class ClientQueue {
       records.line = LineAt(head_);
       records.count = grant.count;
       WriteRecords(shape, records);
-      Charge(&accounts_[index], shape, grant.count);
+      Charge(&credit_[index], shape, grant.count);
       records.tag += uint64_t{grant.count} * shape.tagged();
       records.control += size_t{grant.count} * run.control_stride;
       records.data += size_t{grant.count} * records.data_stride;
@@ -161,7 +152,7 @@ class ClientQueue {
     if (count == 0) return SendResult::kOk;
     if (reserved_.padding != 0) [[unlikely]]
       Pad(reserved_.padding);
-    Charge(&accounts_[reserved_.index], reserved_.shape, count);
+    Charge(&credit_[reserved_.index], reserved_.shape, count);
     if (reserved_.mark) Mark(head_ - reserved_.shape.lines);
     return SendResult::kOk;
   }
@@ -175,66 +166,39 @@ class ClientQueue {
 
   // Takes up to `max` completions.
   uint32_t PollCompletions(suede_completion* out, uint32_t max) {
-    uint32_t available = completion_head_ - completion_tail_;
-    if (available < max) {
-      completion_head_ = LoadAcquire(completions_->head.value);
-      available = completion_head_ - completion_tail_;
-      if (available == 0) return 0;
-    }
-    const uint32_t count = available < max ? available : max;
-    for (uint32_t i = 0; i < count; ++i) {
-      out[i] = entries_[(completion_tail_ + i) & (completion_count_ - 1)];
-    }
-    completion_tail_ += count;
-    StoreRelease(completions_->tail.value, completion_tail_);
-    tagged_ -= count < tagged_ ? count : tagged_;
-    return count;
+    return completions_.Poll(out, max);
   }
 
   // Lines that can be sent to {xpuid, vc} at this moment.
   uint32_t Credit(uint16_t xpuid, uint8_t vc) {
     const size_t index = size_t{xpuid} * SUEDE_VCS + vc;
-    ReadReturns(&accounts_[index], index);
-    const uint32_t own = accounts_[index].Free();
-    const uint32_t aggregate = AggregateFree();
-    return own < aggregate ? own : aggregate;
+    ReadReturns(&credit_[index], index);
+    return std::min(credit_[index].Free(), credit_.AggregateFree());
   }
 
   // Values with which a wait for this queue compares: aggregate credit and ring position as last
   // read by Send, and the next completion's position.
-  uint32_t seen_returned() const { return seen_returned_; }
+  uint32_t seen_returned() const { return credit_.seen_returned(); }
   uint32_t seen_tail() const { return seen_tail_; }
-  uint32_t completion_position() const { return completion_tail_; }
-  bool HasCompletions() const { return LoadAcquire(completions_->head.value) != completion_tail_; }
+  uint32_t completion_position() const { return completions_.position(); }
+  bool HasCompletions() const { return completions_.HasAny(); }
   uint32_t state() const { return LoadAcquire(*state_); }
   // sent: lines handed over, flushed or not. ReadReturned: lines of them that the daemon has
   // returned; reads shared memory.
-  uint32_t sent() const { return sent_; }
-  uint32_t ReadReturned() const { return LoadAcquire(credits_->aggregate_returned); }
+  uint32_t sent() const { return credit_.sent(); }
+  uint32_t ReadReturned() const { return credit_.ReadReturned(); }
 
   // Starts over after a reset that the daemon has confirmed. The caller has flushed before its
   // request for the reset, so that every tag is completed; tags in a broken ring are lost.
   void Restart(bool was_broken) {
     reserved_.count = 0;
     head_ = published_ = seen_tail_ = 0;
-    sent_ = 0;
-    seen_returned_ = LoadAcquire(credits_->aggregate_returned);  // negative by the lines still in
-                                                                 // the daemon
-    room_ = 0;                                                   // Send reads again
-    for (Account& account : accounts_) account = {.sent = 0, .limit = 0};
-    if (was_broken) tagged_ = 0;
+    credit_.Restart();
+    room_ = 0;  // Send reads again
+    if (was_broken) completions_.ForgetTags();
   }
 
  private:
-  static constexpr uint32_t kKeptPart = 8;      // of the aggregate credit
-  static constexpr uint32_t kLeftGranted = 32;  // lines
-
-  struct Account {
-    uint32_t sent = 0;   // lines handed over
-    uint32_t limit = 0;  // max lines handed over, granted by ReadReturns
-    uint32_t Free() const { return limit - sent; }
-  };
-
   // Records that may be written now, in a row behind `padding` empty lines.
   struct Grant {
     uint32_t padding = 0;
@@ -258,20 +222,20 @@ class ClientQueue {
     const bool wraps = to_end < shape.lines;
     Grant grant{.padding = wraps ? to_end : 0};
     wanted = std::min(wanted, RecordsIn(wraps ? line_count_ : to_end, shape.lines));
-    grant.count = Granted(shape, accounts_[index], grant.padding, wanted);
+    grant.count = Granted(shape, credit_[index], grant.padding, wanted);
     if (grant.count == 0) [[unlikely]] {
-      ReadReturns(&accounts_[index], index);
-      grant.count = Granted(shape, accounts_[index], grant.padding, wanted);
+      ReadReturns(&credit_[index], index);
+      grant.count = Granted(shape, credit_[index], grant.padding, wanted);
     }
     return grant;
   }
 
-  uint32_t Granted(const RecordShape& shape, const Account& account, uint32_t padding,
+  uint32_t Granted(const RecordShape& shape, const ClientCredit::Account& account, uint32_t padding,
                    uint32_t wanted) const {
     if (room_ < padding) return 0;
     const uint32_t lines = std::min({account.Free(), room_ - padding, wanted * shape.lines});
     const uint32_t count = RecordsIn(lines, shape.lines);
-    return shape.tagged() == 0 ? count : std::min(count, completion_count_ - tagged_);
+    return shape.tagged() == 0 ? count : std::min(count, completions_.TagsFree());
   }
 
   void Pad(uint32_t lines) {
@@ -281,13 +245,12 @@ class ClientQueue {
   }
 
   // Counts records that were written at the head.
-  void Charge(Account* account, const RecordShape& shape, uint32_t count) {
+  void Charge(ClientCredit::Account* account, const RecordShape& shape, uint32_t count) {
     const uint32_t lines = shape.lines * count;
     head_ += lines;
     room_ -= lines;
-    account->sent += lines;
-    sent_ += lines;
-    tagged_ += shape.tagged() * count;
+    credit_.Charge(account, lines);
+    completions_.OnTagged(shape.tagged() * count);
   }
 
   // Marks the record at this position for immediate transmission.
@@ -301,74 +264,29 @@ class ClientQueue {
 
   // Slow path of Send: reads the credit that the daemon has returned from shared memory, and grants
   // the {XPU, VC} lines to send before the next read.
-  void ReadReturns(Account* account, size_t index) {
+  void ReadReturns(ClientCredit::Account* account, size_t index) {
     reserved_.count = 0;  // the reservation used grants that are recomputed here
-    seen_returned_ = LoadAcquire(credits_->aggregate_returned);
+    credit_.ReadAggregate();
     seen_tail_ = LoadAcquire(tx_->tail.value);
     const uint32_t ring = line_count_ - (head_ - seen_tail_);
-    room_ = ring < AggregateFree() ? ring : AggregateFree();
-    if (room_ == 0) return;
-    const uint32_t own = LoadAcquire(credits_->returned[index]) + credit_lines_ - account->sent;
-    account->limit = account->sent + std::min(own, ShareOf(index));
+    room_ = std::min(ring, credit_.AggregateFree());
+    if (room_ != 0) credit_.Grant(account, index);
   }
-
-  // Further lines of the aggregate credit that {XPU, VC} may have. An XPU that sends on one VC may
-  // have half of the remaining lines, without the eighth that is kept for XPUs without lines. Lines
-  // of its other VCs count once, its own twice: so an XPU that stops taking lines leaves credit for
-  // others, several such XPUs do, and such a VC leaves credit for the other VCs of its XPU.
-  uint32_t ShareOf(size_t index) {
-    const size_t first = index / SUEDE_VCS * SUEDE_VCS;
-    int64_t has = 0;
-    for (size_t i = first; i < first + SUEDE_VCS; ++i) {
-      Account& account = accounts_[i];
-      has += account.sent - LoadAcquire(credits_->returned[i]);
-      // Limits the credit that its other VCs were granted and have not used yet.
-      account.limit = account.sent + std::min(account.Free(), kLeftGranted);
-    }
-    const int64_t of_vc = accounts_[index].sent - LoadAcquire(credits_->returned[index]);
-    const int64_t left = int64_t{AggregateFree()} - aggregate_lines_ / kKeptPart;
-    const int64_t share = (left - has - of_vc) / 3;
-    const int64_t min = SUEDE_MAX_RECORD_LINES - has;
-    return static_cast<uint32_t>(std::max({share, min, int64_t{0}}));
-  }
-
-  uint32_t AggregateFree() const { return seen_returned_ + aggregate_lines_ - sent_; }
 
   SendResult Refuse(uint32_t state) const {
     return state == SUEDE_QUEUE_BROKEN ? SendResult::kBroken : SendResult::kInReset;
   }
 
-  void Write(const ClientCommand& command, const RecordShape& shape) {
-    uint8_t* line = LineAt(head_);
-    const uint64_t word0 = shape.Word0(command.tag);
-    const uint64_t word1 = shape.Word1(command.tag, shape.type_and_length);
-    std::memcpy(line, &word0, sizeof word0);
-    std::memcpy(line + sizeof word0, &word1, sizeof word1);
-    if (shape.control_bytes > 2) CopyBytes(line + 16, command.control + 2, shape.control_bytes - 2);
-    CopyData(line + SUEDE_RECORD_CONTROL + shape.control_bytes, command.data, shape.data_bytes);
-  }
-
-  suede_segment* segment_;
   uint32_t* state_;
   suede_ring* tx_;
   uint8_t* lines_;
-  suede_ring* completions_;
-  suede_completion* entries_;
-  suede_credits* credits_;
+  ClientCompletions completions_;
+  ClientCredit credit_;
   uint32_t line_count_;
-  uint32_t completion_count_;
-  uint32_t credit_lines_;
-  uint32_t aggregate_lines_;
-  std::vector<Account> accounts_;
   uint32_t head_ = 0;
   uint32_t published_ = 0;
-  uint32_t sent_ = 0;           // lines handed over
-  uint32_t room_ = 0;           // free lines of ring and aggregate credit, as last read
+  uint32_t room_ = 0;  // free lines of ring and aggregate credit, as last read
   uint32_t seen_tail_ = 0;
-  uint32_t seen_returned_ = 0;
-  uint32_t completion_head_ = 0;
-  uint32_t completion_tail_ = 0;
-  uint32_t tagged_ = 0;  // tags sent whose completions were not taken
   Reservation reserved_;
 };
 

@@ -203,15 +203,29 @@ inline void WriteRecords(const RecordShape& shape, const RecordRun& run) {
   }
 }
 
+// Writes the head of a record, with the first two bytes of its control.
+[[gnu::always_inline]] inline void WriteHead(const RecordShape& shape, uint64_t tag,
+                                             uint8_t* line) {
+  const uint64_t word0 = shape.Word0(tag);
+  const uint64_t word1 = shape.Word1(tag, shape.type_and_length);
+  std::memcpy(line, &word0, sizeof word0);
+  std::memcpy(line + 8, &word1, sizeof word1);
+}
+
+// Writes the command as one record of a valid shape.
+[[gnu::always_inline]] inline void WriteRecord(const RecordShape& shape,
+                                               const ClientCommand& command, uint8_t* line) {
+  WriteHead(shape, command.tag, line);
+  if (shape.control_bytes > 2) CopyBytes(line + 16, command.control + 2, shape.control_bytes - 2);
+  CopyData(line + SUEDE_RECORD_CONTROL + shape.control_bytes, command.data, shape.data_bytes);
+}
+
 // Writes the heads of `count` records, with the first two bytes of their controls.
 inline void WriteHeads(const RecordShape& shape, uint64_t tag, uint8_t* line, uint32_t count) {
   const uint32_t stride = shape.stride();
   const uint32_t step = shape.tagged();
   for (uint32_t i = 0; i < count; ++i) {
-    const uint64_t word0 = shape.Word0(tag);
-    const uint64_t word1 = shape.Word1(tag, shape.type_and_length);
-    std::memcpy(line, &word0, sizeof word0);
-    std::memcpy(line + 8, &word1, sizeof word1);
+    WriteHead(shape, tag, line);
     tag += step;
     line += stride;
   }
