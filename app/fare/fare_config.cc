@@ -6,8 +6,8 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "config/config_draft.h"
 #include "config/config_dump.h"
@@ -166,9 +166,9 @@ std::optional<FarePrefix> ParseFarePrefix(std::string_view text, std::string* pr
   unsigned bits = longest;
   bool good = inet_pton(family, address.c_str(), prefix.bytes.data()) == 1;
   if (slash != std::string_view::npos) {
-    const std::string_view length = text.substr(slash + 1);
-    const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bits);
-    good &= error == std::errc() && end == length.data() + length.size() && bits <= longest;
+    const auto length = ParseNumber<unsigned>(text.substr(slash + 1), longest);
+    good &= length.has_value();
+    bits = length.value_or(0);
   }
   if (!good) {
     *problem =

@@ -2,8 +2,8 @@
 #include "suedectl/frame_arguments.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/numbers.h"
 #include "suedectl/frame_text.h"
 
 namespace suede::ctl {
@@ -61,10 +61,7 @@ std::optional<uint64_t> ParseNumber(std::string_view text) {
     base = 16;
     text.remove_prefix(2);
   }
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  return suede::ParseNumber<uint64_t>(text, UINT64_MAX, base);
 }
 
 }  // namespace suede::ctl

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suedectl/frame_hex.h"
 
+#include "base/numbers.h"
+
 namespace suede::ctl {
 namespace {
-
-int DigitOf(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 bool Separates(char c) { return c == ' ' || c == '\t' || c == '\r' || c == ':'; }
 
@@ -31,10 +26,9 @@ std::optional<Bytes> ParseHex(std::string_view text) {
   bytes.reserve(text.size() / 2);
   for (size_t i = 0; i < text.size(); ++i) {
     if (Separates(text[i])) continue;
-    const int high = DigitOf(text[i]);
-    const int low = i + 1 < text.size() ? DigitOf(text[i + 1]) : -1;
-    if (high < 0 || low < 0) return std::nullopt;
-    bytes.push_back(static_cast<uint8_t>(high << 4 | low));
+    const auto byte = suede::ParseNumber<uint8_t>(text.substr(i, 2), 0xff, 16);
+    if (!byte || i + 1 == text.size()) return std::nullopt;
+    bytes.push_back(*byte);
     ++i;
   }
   return bytes;

@@ -4,7 +4,6 @@
 #ifndef SUEDE_BASE_CLIENT_RULES_H_
 #define SUEDE_BASE_CLIENT_RULES_H_
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/sue.h"
 #include "base/text.h"
 
@@ -45,26 +45,22 @@ struct ClientRule {
 
 inline std::optional<ClientRule> ParseClientRule(std::string_view text) {
   constexpr uint32_t kMaxUid = UINT32_MAX - 1;  // UINT32_MAX stands for no user
-  const auto number = [](std::string_view digits, uint32_t max, uint32_t& out) {
-    const char* const end = digits.data() + digits.size();
-    const auto parsed = std::from_chars(digits.data(), end, out);
-    return !digits.empty() && parsed.ec == std::errc() && parsed.ptr == end && out <= max;
-  };
   const std::vector<std::string_view> parts = Split(text, ':');
   if (parts.size() < 2 || parts.size() > 3) return std::nullopt;
   const std::vector<std::string_view> xpus = Split(parts[1], '-');
-  ClientRule rule;
-  if (xpus.size() > 2 || !number(parts[0], kMaxUid, rule.uid) ||
-      !number(xpus.front(), kMaxXpus - 1, rule.first_xpu) ||
-      !number(xpus.back(), kMaxXpus - 1, rule.last_xpu) || rule.first_xpu > rule.last_xpu) {
+  const auto uid = ParseNumber<uint32_t>(parts[0], kMaxUid);
+  const auto first_xpu = ParseNumber<uint32_t>(xpus.front(), kMaxXpus - 1);
+  const auto last_xpu = ParseNumber<uint32_t>(xpus.back(), kMaxXpus - 1);
+  if (xpus.size() > 2 || !uid || !first_xpu || !last_xpu || *first_xpu > *last_xpu) {
     return std::nullopt;
   }
+  ClientRule rule{.uid = *uid, .first_xpu = *first_xpu, .last_xpu = *last_xpu};
   if (parts.size() == 2) return rule;
   rule.vc_mask = 0;
   for (const std::string_view part : Split(parts[2], ',')) {
-    uint32_t vc = 0;
-    if (!number(part, kVcCount - 1, vc)) return std::nullopt;
-    rule.vc_mask |= 1u << vc;
+    const auto vc = ParseNumber<uint32_t>(part, kVcCount - 1);
+    if (!vc) return std::nullopt;
+    rule.vc_mask |= 1u << *vc;
   }
   return rule;
 }

@@ -4,13 +4,13 @@
 #ifndef SUEDE_BASE_LISTEN_ADDRESS_H_
 #define SUEDE_BASE_LISTEN_ADDRESS_H_
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/text.h"
 
 namespace suede {
@@ -27,25 +27,20 @@ struct ListenAddress {
 };
 
 inline std::optional<ListenAddress> ParseListenAddress(std::string_view text) {
-  const auto number = [](std::string_view digits, uint32_t max, uint32_t& out) {
-    const char* const end = digits.data() + digits.size();
-    const auto parsed = std::from_chars(digits.data(), end, out);
-    return !digits.empty() && parsed.ec == std::errc() && parsed.ptr == end && out <= max;
-  };
   ListenAddress address;
   const size_t colon = text.rfind(':');
-  uint32_t port = 0;
   const bool is_port_alone = colon == std::string_view::npos;
-  if (!number(is_port_alone ? text : text.substr(colon + 1), 65535, port)) return std::nullopt;
-  address.port = static_cast<uint16_t>(port);
+  const auto port = ParseNumber<uint16_t>(is_port_alone ? text : text.substr(colon + 1));
+  if (!port) return std::nullopt;
+  address.port = *port;
   if (is_port_alone) return address;
   address.ip = 0;
   const std::vector<std::string_view> bytes = Split(text.substr(0, colon), '.');
   if (bytes.size() != 4) return std::nullopt;
   for (const std::string_view byte : bytes) {
-    uint32_t value = 0;
-    if (byte.size() > 3 || !number(byte, 255, value)) return std::nullopt;
-    address.ip = address.ip << 8 | value;
+    const auto value = ParseNumber<uint8_t>(byte);
+    if (byte.size() > 3 || !value) return std::nullopt;
+    address.ip = address.ip << 8 | *value;
   }
   return address;
 }

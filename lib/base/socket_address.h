@@ -8,13 +8,13 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <charconv>
 #include <cstddef>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/numbers.h"
 #include "base/text.h"
 
 namespace suede {
@@ -75,12 +75,8 @@ class SocketAddress {
 inline std::optional<SocketAddress> ParseSocketAddress(std::string_view text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = text.substr(colon + 1);
-  uint16_t port = 0;
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() || port == 0) {
-    return std::nullopt;
-  }
+  const uint16_t port = ParseNumber<uint16_t>(text.substr(colon + 1)).value_or(0);
+  if (port == 0) return std::nullopt;
   std::string host(text.substr(0, colon));
   if (host.find('\0') != std::string::npos) return std::nullopt;
   SocketAddress address;

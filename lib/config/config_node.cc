@@ -2,10 +2,10 @@
 #include "config/config_node.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "base/numbers.h"
 #include "base/text.h"
 
 namespace suede {
@@ -23,12 +23,9 @@ bool TakeStep(std::string_view& path, Step& step) {
   if (path.front() == '[') {
     const size_t end = path.find(']');
     if (end == std::string_view::npos) return false;
-    const std::string_view digits = path.substr(1, end - 1);
-    const auto [last, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), step.index);
-    if (digits.empty() || error != std::errc() || last != digits.data() + digits.size()) {
-      return false;
-    }
+    const auto index = ParseNumber<size_t>(path.substr(1, end - 1));
+    if (!index) return false;
+    step.index = *index;
     step.is_index = true;
     path.remove_prefix(end + 1);
   } else {

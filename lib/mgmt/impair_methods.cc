@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Methods that impair a switch's links, per port and direction.
-#include <charconv>
 #include <optional>
 #include <utility>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "mgmt/catalog.h"
 #include "mgmt/event_log.h"
@@ -53,13 +53,12 @@ absl::StatusOr<std::vector<uint32_t>> ClassesIn(const std::string& text) {
   std::vector<uint32_t> classes;
   if (text == kNoHoles) return classes;
   for (const std::string_view word : Split(text, ',')) {
-    uint32_t number = kImpairClasses;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error != std::errc() || end != word.data() + word.size() || number >= kImpairClasses) {
+    const auto number = ParseNumber<uint32_t>(word, kImpairClasses - 1);
+    if (!number) {
       return absl::InvalidArgumentError(
           StrCat("hole_classes: '", word, "' is no class; use 0 to 7 with commas, or none"));
     }
-    classes.push_back(number);
+    classes.push_back(*number);
   }
   return classes;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registers/register_file.h"
 
-#include <charconv>
-
+#include "base/numbers.h"
 #include "base/text.h"
 #include "config/config_change.h"
 
@@ -114,15 +113,13 @@ absl::Status RegisterFile::CheckExists(const RegisterRef& ref) const {
 absl::StatusOr<RegisterRef> RegisterFile::Find(std::string_view which) const {
   std::optional<RegisterRef> ref;
   if (which.starts_with("0x")) {
-    uint32_t address = 0;
-    const char* const end = which.data() + which.size();
-    const auto [last, error] = std::from_chars(which.data() + 2, end, address, 16);
-    if (error != std::errc() || last != end) {
+    const auto address = ParseNumber<uint32_t>(which.substr(2), UINT32_MAX, 16);
+    if (!address) {
       return absl::InvalidArgumentError(StrCat(
           which.substr(0, 32), " is not an address; write 0x and up to 8 hexadecimal digits"));
     }
-    ref = RegisterMap::Get().Find(address);
-    if (!ref) return NoSuchAddress(address);
+    ref = RegisterMap::Get().Find(*address);
+    if (!ref) return NoSuchAddress(*address);
   } else {
     ref = RegisterMap::Get().Find(which);
     if (!ref) {

@@ -5,24 +5,16 @@
 #include <cstring>
 
 #include "base/big_endian.h"
+#include "base/numbers.h"
 #include "base/sue.h"
 
 namespace suede {
 namespace {
 
 // Parses a decimal number up to `max`, without signs and leading zeros.
-std::optional<uint16_t> ReadDecimal(std::string_view text, uint32_t max) {
-  constexpr size_t kMaxDigits = 4;
-  if (text.empty() || text.size() > kMaxDigits || (text.size() > 1 && text[0] == '0')) {
-    return std::nullopt;
-  }
-  uint32_t value = 0;
-  for (const char digit : text) {
-    if (digit < '0' || digit > '9') return std::nullopt;
-    value = value * 10 + static_cast<uint32_t>(digit - '0');
-  }
-  if (value > max) return std::nullopt;
-  return static_cast<uint16_t>(value);
+std::optional<uint16_t> ReadDecimal(std::string_view text, uint16_t max) {
+  if (text.size() > 1 && text[0] == '0') return std::nullopt;
+  return ParseNumber<uint16_t>(text, max);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "absl/strings/str_format.h"
+#include "base/numbers.h"
 #include "base/sue.h"
 #include "base/text.h"
 
@@ -50,32 +51,12 @@ Line SplitLine(std::string_view text, uint32_t number) {
   return line;
 }
 
-// Parses a decimal number; nullopt if malformed or above `max`.
-std::optional<uint32_t> ReadNumber(std::string_view text, uint32_t max) {
-  constexpr size_t kMaxDigits = 9;
-  if (text.empty() || text.size() > kMaxDigits) return std::nullopt;
-  uint32_t value = 0;
-  for (const char digit : text) {
-    if (digit < '0' || digit > '9') return std::nullopt;
-    value = value * 10 + static_cast<uint32_t>(digit - '0');
-  }
-  return value <= max ? std::optional(value) : std::nullopt;
-}
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 bool ReadHex(std::string_view text, std::span<uint8_t, Secret::kBytes> out) {
   if (text.size() != out.size() * 2) return false;
   for (size_t i = 0; i < out.size(); ++i) {
-    const int high = HexDigit(text[2 * i]);
-    const int low = HexDigit(text[2 * i + 1]);
-    if (high < 0 || low < 0) return false;
-    out[i] = static_cast<uint8_t>(high << 4 | low);
+    const auto byte = ParseNumber<uint8_t>(text.substr(2 * i, 2), 0xff, 16);
+    if (!byte) return false;
+    out[i] = *byte;
   }
   return true;
 }
@@ -89,7 +70,7 @@ std::optional<int64_t> ReadTime(std::string_view text) {
     if (kForm[i] == 'd' ? !is_digit : text[i] != kForm[i]) return std::nullopt;
   }
   const auto number = [&](size_t at, size_t digits) {
-    return *ReadNumber(text.substr(at, digits), UINT32_MAX);
+    return *ParseNumber<uint32_t>(text.substr(at, digits));
   };
   const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(number(0, 4))),
                                          std::chrono::month(number(5, 2)),
@@ -135,11 +116,11 @@ class Parser {
 
  private:
   absl::Status ReadFields(const Line& line, FileSecret& out) const {
-    const auto partition = ReadNumber(line.fields[0].text, kMaxPartition);
+    const auto partition = ParseNumber<uint32_t>(line.fields[0].text, kMaxPartition);
     if (!partition) {
       return Wrong(line, 0, StrCat("partition: must be a number of 0 to ", kMaxPartition));
     }
-    const auto id = ReadNumber(line.fields[1].text, kMaxSecretId);
+    const auto id = ParseNumber<uint32_t>(line.fields[1].text, kMaxSecretId);
     if (!id) return Wrong(line, 1, StrCat("id: must be a number of 0 to ", kMaxSecretId));
     out.partition = static_cast<uint16_t>(*partition);
     out.id = static_cast<uint8_t>(*id);
