@@ -18,6 +18,7 @@
 
 #include "base/secrets.h"
 #include "base/text.h"
+#include "config/config_values.h"
 #include "daemon/logger.h"
 #include "daemon/notifier.h"
 #include "daemon/program.h"
@@ -194,17 +195,6 @@ class Loop {
   std::vector<uint64_t> progress_;
 };
 
-std::string MacText(const std::array<uint8_t, 6>& mac) {
-  std::string text;
-  for (const uint8_t byte : mac) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    if (!text.empty()) text += ':';
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
-
 SwitchManagementOptions OptionsOf(SwitchNode& node, const std::string& file) {
   const SwitchConfig& config = node.config();
   SwitchManagementOptions options{
@@ -237,7 +227,7 @@ SwitchManagementOptions OptionsOf(SwitchNode& node, const std::string& file) {
     options.ports.push_back({.name = port.name(),
                              .device = HideSecrets(config.ports[p].device),
                              .driver = port.driver(),
-                             .mac = MacText(port.mac()),
+                             .mac = FormatMac(port.mac()),
                              .lcore = config.lcores[config.ports[p].lcore].cpu});
   }
   return options;

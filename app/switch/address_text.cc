@@ -4,42 +4,30 @@
 #include <arpa/inet.h>
 
 #include <array>
-#include <charconv>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/big_endian.h"
+#include "base/numbers.h"
 #include "config/config_values.h"
 
 namespace suede {
 namespace {
 
-using fabric::Forwarding;
 using fabric::ForwardingTable;
 
 std::optional<uint64_t> MacIn(std::string_view text) {
-  constexpr size_t kBytes = 6;
-  if (text.size() != kBytes * 3 - 1) return std::nullopt;
-  uint64_t mac = 0;
-  for (size_t i = 0; i < kBytes; ++i) {
-    const char* const at = text.data() + 3 * i;
-    uint8_t byte = 0;
-    const auto [end, error] = std::from_chars(at, at + 2, byte, 16);
-    if (error != std::errc() || end != at + 2) return std::nullopt;
-    if (i + 1 < kBytes && at[2] != ':') return std::nullopt;
-    mac = mac << 8 | byte;
-  }
-  return mac;
+  const std::optional<MacAddress> mac = ParseMac(text);
+  if (!mac) return std::nullopt;
+  uint64_t number = 0;
+  for (const uint8_t byte : *mac) number = number << 8 | byte;
+  return number;
 }
 
 std::optional<uint64_t> NumberIn(std::string_view text) {
   const bool hex = text.starts_with("0x");
   if (hex) text.remove_prefix(2);
-  uint64_t number = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number, hex ? 16 : 10);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  return ParseNumber<uint64_t>(text, UINT64_MAX, hex ? 16 : 10);
 }
 
 // Returns the key of an IP address; nullopt if the text is none.
@@ -73,9 +61,10 @@ std::optional<uint64_t> MacOrNumber(std::string_view text) {
   return NumberIn(text);
 }
 
-absl::StatusOr<NetAddress> KeyOf(std::string_view text, uint32_t vid, Forwarding forwarding) {
-  if (forwarding == Forwarding::kAfh1 || forwarding == Forwarding::kAfh2) {
-    const uint64_t max = forwarding == Forwarding::kAfh1 ? 0xffff : 0xffffffff;
+absl::StatusOr<NetAddress> KeyOf(std::string_view text, uint32_t vid,
+                                 fabric::Forwarding forwarding) {
+  if (forwarding == fabric::Forwarding::kAfh1 || forwarding == fabric::Forwarding::kAfh2) {
+    const uint64_t max = forwarding == fabric::Forwarding::kAfh1 ? 0xffff : 0xffffffff;
     const std::optional<uint64_t> number = NumberIn(text);
     if (!number || *number > max) return Refusal(text, absl::StrCat("a number up to ", max));
     if (vid != 0) return absl::InvalidArgumentError("vid: AFH addresses have none; leave it out");
@@ -85,7 +74,8 @@ absl::StatusOr<NetAddress> KeyOf(std::string_view text, uint32_t vid, Forwarding
     if ((*mac >> 40 & 1) != 0) return Refusal(text, "the address of one station, not a group's");
     return ForwardingTable::MacKey(*mac, static_cast<uint16_t>(vid));
   }
-  if (forwarding == Forwarding::kMac) return Refusal(text, "a MAC address: 02:00:00:00:00:01");
+  if (forwarding == fabric::Forwarding::kMac)
+    return Refusal(text, "a MAC address: 02:00:00:00:00:01");
   const std::optional<NetAddress> ip = IpKeyIn(std::string(text));
   if (!ip) return Refusal(text, "a MAC, IPv4 or IPv6 address");
   if (vid != 0) return absl::InvalidArgumentError("vid: IP addresses have none; leave it out");

@@ -2,7 +2,6 @@
 #include "switch/switch_check.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -14,6 +13,7 @@
 #include "config/link_config.h"
 #include "fabric/params.h"
 #include "link/link_params.h"
+#include "switch/address_text.h"
 
 namespace suede {
 namespace {
@@ -164,8 +164,10 @@ Status CheckImpairment(const ConfigDraft& draft, const SwitchConfig& config,
                        const SwitchImpairConfig& impair, const std::string& path) {
   for (const std::string& destination : impair.hole_destinations) {
     const bool is_mac = destination.find(':') != std::string::npos;
-    if (ParseDestination(destination) && is_mac == ForwardsByMac(config)) continue;
-    if (ParseDestination(destination)) {
+    const std::optional<uint64_t> parsed = MacOrNumber(destination);
+    const bool is_address = parsed && (is_mac || *parsed <= UINT32_MAX);
+    if (is_address && is_mac == ForwardsByMac(config)) continue;
+    if (is_address) {
       return draft.Error(
           path + ".hole_destinations",
           StrCat(Quoted(destination), is_mac ? " is a MAC address" : " is a forwarding address",
@@ -279,27 +281,6 @@ Status CheckTable(const ConfigDraft& draft, const SwitchConfig& config) {
 }
 
 }  // namespace
-
-std::optional<uint64_t> ParseDestination(std::string_view text) {
-  uint64_t value = 0;
-  if (text.size() == sizeof("02:00:00:00:00:01") - 1) {
-    for (size_t i = 0; i < 6; ++i) {
-      uint8_t byte = 0;
-      const char* const at = text.data() + 3 * i;
-      if (std::from_chars(at, at + 2, byte, 16).ptr != at + 2) return std::nullopt;
-      if (i < 5 && at[2] != ':') return std::nullopt;
-      value = value << 8 | byte;
-    }
-    return value;
-  }
-  const bool hex = text.starts_with("0x");
-  if (hex) text.remove_prefix(2);
-  uint32_t address = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), address, hex ? 16 : 10);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return address;
-}
 
 uint32_t MaxFrameBytes(const SwitchPortConfig& port) {
   return 14 + 4 + port.mtu_bytes + (port.llr == OnOff::kOn ? kLinkShimBytes : 0);

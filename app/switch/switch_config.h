@@ -170,10 +170,6 @@ std::string DumpSwitchConfig(const SwitchConfig& config);
 // Returns the keys of a switch's configuration, which are the rows of docs/switch.md.
 const std::vector<ConfigKey>& SwitchConfigKeys();
 
-// Parses a destination of hole_destinations: a MAC address or a forwarding address. Returns nullopt
-// if it is neither.
-std::optional<uint64_t> ParseDestination(std::string_view text);
-
 }  // namespace suede
 
 #endif  // SUEDE_APP_SWITCH_SWITCH_CONFIG_H_

@@ -7,6 +7,7 @@
 #include "config/config_values.h"
 #include "config/link_config.h"
 #include "fabric/random.h"
+#include "switch/address_text.h"
 #include "switch/switch_check.h"
 
 namespace suede {
@@ -127,7 +128,7 @@ fabric::ImpairmentParams ImpairmentOf(const SwitchImpairConfig& config) {
     params.hole_classes |= static_cast<fabric::ClassMask>(1u << one);
   }
   for (const std::string& destination : config.hole_destinations) {
-    params.hole_destinations.push_back(ParseDestination(destination).value_or(0));
+    params.hole_destinations.push_back(MacOrNumber(destination).value_or(0));
   }
   return params;
 }

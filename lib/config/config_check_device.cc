@@ -5,15 +5,15 @@
 #include <sys/un.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <span>
 
-#include "absl/strings/ascii.h"
+#include "base/numbers.h"
 #include "base/secrets.h"
 #include "base/text.h"
 #include "config/config_checks.h"
+#include "config/config_values.h"
 
 namespace suede {
 namespace {
@@ -63,24 +63,6 @@ std::span<const DeviceArgument> ArgumentsOf(std::string_view driver) {
   return {};
 }
 
-std::optional<uint64_t> ToNumber(std::string_view text) {
-  uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  if (text.empty() || error != std::errc() || at != end) return std::nullopt;
-  return number;
-}
-
-bool IsMac(std::string_view text) {
-  if (text.size() != sizeof("02:00:00:00:00:01") - 1) return false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (i % 3 == 2 ? text[i] != ':' : !absl::ascii_isxdigit(static_cast<unsigned char>(text[i]))) {
-      return false;
-    }
-  }
-  return true;
-}
-
 std::string RangeOf(const DeviceArgument& argument) {
   switch (argument.kind) {
     case Kind::kNumber: return StrCat(argument.min, " to ", argument.max);
@@ -95,11 +77,12 @@ std::string RangeOf(const DeviceArgument& argument) {
 bool IsGood(const DeviceArgument& argument, std::string_view value) {
   switch (argument.kind) {
     case Kind::kNumber: {
-      const auto number = ToNumber(value);
+      const auto number = ParseNumber<uint64_t>(value);
       return number && *number >= argument.min && *number <= argument.max;
     }
     case Kind::kText: return value.size() >= argument.min && value.size() <= argument.max;
-    case Kind::kMac: return IsMac(value);
+    case Kind::kMac:
+      return ParseMac(value).has_value();
     case Kind::kChoice: break;
   }
   const auto choices = Split(argument.choices, '|');
@@ -194,7 +177,7 @@ class DeviceCheck {
     return at == values_.end() ? otherwise : at->second;
   }
   uint64_t Number(std::string_view key, uint64_t otherwise) const {
-    return ToNumber(Value(key)).value_or(otherwise);
+    return ParseNumber<uint64_t>(Value(key)).value_or(otherwise);
   }
 
   Status CheckMemif() const {

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "absl/strings/ascii.h"
@@ -13,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "base/listen_address.h"
+#include "base/numbers.h"
 #include "base/socket_address.h"
 #include "base/text.h"
 
@@ -20,24 +20,6 @@ namespace suede {
 namespace {
 
 using std::string_view;
-
-constexpr string_view kHugepages[] = {"auto", "on", "off"};
-constexpr string_view kOnOff[] = {"off", "on"};
-constexpr string_view kIdles[] = {"spin", "yield", "sleep"};
-constexpr string_view kQueues[] = {"lcore", "instance"};
-constexpr string_view kPfcs[] = {"off", "software", "device"};
-constexpr string_view kPfcClassFields[] = {"dscp", "pcp"};
-constexpr string_view kWeights[] = {"static", "measured"};
-constexpr string_view kOrderings[] = {"strict", "unordered"};
-constexpr string_view kCongestions[] = {"fixed", "rccc", "nscc"};
-constexpr string_view kSealings[] = {"off", "preferred", "required"};
-constexpr string_view kSealCiphers[] = {"aes_128_gcm", "aes_256_gcm"};
-constexpr string_view kSealDevices[] = {"auto", "ipsec_mb", "aesni_gcm", "aesni_mb", "openssl"};
-constexpr string_view kHellos[] = {"auto", "never"};
-constexpr string_view kPsnScopes[] = {"port", "vc"};
-constexpr string_view kRegisters[] = {"off", "read", "write"};
-constexpr string_view kLevels[] = {"debug", "info", "warning", "error"};
-constexpr string_view kFormats[] = {"text", "json"};
 
 string_view KindName(ConfigNode::Kind kind) {
   switch (kind) {
@@ -53,6 +35,34 @@ string_view KindName(ConfigNode::Kind kind) {
   return "";
 }
 
+constexpr string_view kRuleForm =
+    "UID:XPU, UID:FIRST-LAST or either with :VC,VC, as in [\"1000:3\", \"1001:4-7:0,1\"]";
+
+// The texts and the bound of a list.
+struct ListForm {
+  string_view list = "a list";
+  string_view entries = "entries";
+  string_view form;
+  size_t max;
+};
+
+template <class T>
+Problem ReadList(const ConfigNode& node, const ListForm& list, const ValueLimits& limits,
+                 std::vector<T>& out) {
+  out.clear();
+  if (node.kind == ConfigNode::Kind::kNull) return {};
+  if (node.kind != ConfigNode::Kind::kList) {
+    return StrCat(KindName(node.kind), " where ", list.list, " belongs; write ", list.form);
+  }
+  if (node.items.size() > list.max) {
+    return StrCat(node.items.size(), " ", list.entries, "; use at most ", list.max);
+  }
+  for (const ConfigNode& item : node.items) {
+    if (Problem p = ReadValue(item, limits, out.emplace_back()); !p.empty()) return p;
+  }
+  return {};
+}
+
 // Checks that the node is a scalar; `wanted`: the expected content, for messages.
 Problem CheckScalar(const ConfigNode& node, string_view wanted) {
   if (node.kind == ConfigNode::Kind::kScalar) return {};
@@ -60,35 +70,34 @@ Problem CheckScalar(const ConfigNode& node, string_view wanted) {
                 "or leave the key out for its default");
 }
 
-bool AllDigits(string_view text, char highest) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [=](char c) { return c >= '0' && c <= highest; });
+bool AllDigits(string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
 }
 
 // Parses decimal digits without sign or leading zero.
 bool ParseDecimal(string_view text, uint64_t& out) {
-  if (!AllDigits(text, '9') || (text.size() > 1 && text[0] == '0')) return false;
-  const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc() && last == text.data() + text.size();
+  if (text.size() > 1 && text[0] == '0') return false;
+  const auto number = ParseNumber<uint64_t>(text);
+  out = number.value_or(out);
+  return number.has_value();
 }
 
 // Parses 0x and hexadecimal digits.
 bool ParseHex(string_view text, uint64_t& out) {
   if (!text.starts_with("0x")) return false;
-  text.remove_prefix(2);
-  const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), out, 16);
-  return error == std::errc() && last == text.data() + text.size();
+  const auto number = ParseNumber<uint64_t>(text.substr(2), UINT64_MAX, 16);
+  out = number.value_or(out);
+  return number.has_value();
 }
 
 Problem ReadOctal(const ConfigNode& node, const ValueLimits& limits, uint64_t& out) {
   if (Problem p = CheckScalar(node, "an octal mode"); !p.empty()) return p;
-  if (!AllDigits(node.text, '7') || node.text.size() > 4 ||
-      std::from_chars(node.text.data(), node.text.data() + node.text.size(), out, 8).ec !=
-          std::errc() ||
-      out > limits.max) {
+  const auto mode = ParseNumber<uint64_t>(node.text, limits.max, 8);
+  if (!mode || node.text.size() > 4) {
     return absl::StrFormat("%s is not an octal mode; write 0000 to %04o, as in 0660",
                            Quoted(node.text), limits.max);
   }
+  out = *mode;
   return {};
 }
 
@@ -130,8 +139,9 @@ template <size_t N>
 bool ParseBytes(string_view text, std::array<uint8_t, N>& out) {
   bool good = text.size() == 3 * N - 1;
   for (size_t i = 0; good && i < N; ++i) {
-    const char* at = text.data() + 3 * i;
-    good = std::from_chars(at, at + 2, out[i], 16).ptr == at + 2 && (i + 1 == N || at[2] == ':');
+    const auto byte = ParseNumber<uint8_t>(text.substr(3 * i, 2), 0xff, 16);
+    good = byte && (i + 1 == N || text[3 * i + 2] == ':');
+    out[i] = byte.value_or(0);
   }
   return good;
 }
@@ -188,25 +198,6 @@ bool IsUnicastIpv6(const NetAddress& ip) {
 
 }  // namespace
 
-std::span<const string_view> NamesOf(Hugepages) { return kHugepages; }
-std::span<const string_view> NamesOf(LcoreConfig::Idle) { return kIdles; }
-std::span<const string_view> NamesOf(OnOff) { return kOnOff; }
-std::span<const string_view> NamesOf(PortConfig::Encapsulation) { return kEncapNames; }
-std::span<const string_view> NamesOf(PortConfig::Queues) { return kQueues; }
-std::span<const string_view> NamesOf(PortConfig::Pfc) { return kPfcs; }
-std::span<const string_view> NamesOf(PortConfig::PfcClass) { return kPfcClassFields; }
-std::span<const string_view> NamesOf(Ordering) { return kOrderings; }
-std::span<const string_view> NamesOf(PlaneWeights) { return kWeights; }
-std::span<const string_view> NamesOf(CongestionControl) { return kCongestions; }
-std::span<const string_view> NamesOf(InstanceConfig::Sealing) { return kSealings; }
-std::span<const string_view> NamesOf(SealingConfig::Cipher) { return kSealCiphers; }
-std::span<const string_view> NamesOf(SealingConfig::Device) { return kSealDevices; }
-std::span<const string_view> NamesOf(PeerConfig::Hello) { return kHellos; }
-std::span<const string_view> NamesOf(PsnScope) { return kPsnScopes; }
-std::span<const string_view> NamesOf(ClientsConfig::Registers) { return kRegisters; }
-std::span<const string_view> NamesOf(LogConfig::Level) { return kLevels; }
-std::span<const string_view> NamesOf(LogConfig::Format) { return kFormats; }
-
 std::string JoinNames(std::span<const string_view> names) {
   if (names.size() < 2) return StrJoin(names, "");
   return StrCat(StrJoin(names.first(names.size() - 1), ", "), " or ", names.back());
@@ -219,6 +210,11 @@ std::string FormatIp(const IpText& ip) {
 }
 
 std::string FormatMac(const MacAddress& mac) { return FormatBytes(mac); }
+
+std::optional<MacAddress> ParseMac(string_view text) {
+  MacAddress mac{};
+  return ParseBytes(text, mac) ? std::optional(mac) : std::nullopt;
+}
 
 std::string FormatText(string_view text) {
   return StrCat("\"", absl::StrReplaceAll(TextPart(text), {{"\\", "\\\\"}, {"\"", "\\\""}}), "\"");
@@ -241,7 +237,7 @@ Problem ReadNumber(const ConfigNode& node, const ValueLimits& limits, uint64_t& 
       StrCat(*WriteNumber(limits.min, limits), " to ", *WriteNumber(limits.max, limits));
   const bool is_number =
       !node.quoted && (ParseDecimal(node.text, out) || (limits.hex && ParseHex(node.text, out)));
-  if (!is_number && (node.quoted || !AllDigits(node.text, '9') || node.text[0] == '0')) {
+  if (!is_number && (node.quoted || !AllDigits(node.text) || node.text[0] == '0')) {
     const string_view mend = limits.hex ? "write decimal digits, or 0x and hexadecimal ones: "
                                         : "write decimal digits only: ";
     return StrCat(Quoted(node.text),
@@ -280,41 +276,21 @@ Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::string
 
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits,
                   std::vector<std::string>& out) {
-  constexpr size_t kMaxEntries = 64;
-  out.clear();
-  if (node.kind == ConfigNode::Kind::kNull) return {};
-  if (node.kind != ConfigNode::Kind::kList) {
-    return StrCat(KindName(node.kind), " where a list belongs; write [\"--a\", \"--b\"]");
-  }
-  if (node.items.size() > kMaxEntries) {
-    return StrCat(node.items.size(), " entries; use at most ", kMaxEntries);
-  }
-  for (const ConfigNode& item : node.items) {
-    if (Problem p = ReadValue(item, limits, out.emplace_back()); !p.empty()) return p;
-  }
+  return ReadList(node, {.form = "[\"--a\", \"--b\"]", .max = 64}, limits, out);
+}
+
+Problem ReadValue(const ConfigNode& node, const ValueLimits&, ClientRule& out) {
+  if (Problem p = CheckScalar(node, "a rule"); !p.empty()) return p;
+  const std::optional<ClientRule> rule = ParseClientRule(node.text);
+  if (!rule) return StrCat(Quoted(node.text), " is not a rule; write ", kRuleForm);
+  out = *rule;
   return {};
 }
 
-Problem ReadValue(const ConfigNode& node, const ValueLimits&, std::vector<ClientRule>& out) {
-  constexpr size_t kMaxRules = 1024;
-  constexpr string_view kForm =
-      "UID:XPU, UID:FIRST-LAST or either with :VC,VC, as in "
-      "[\"1000:3\", \"1001:4-7:0,1\"]";
-  out.clear();
-  if (node.kind == ConfigNode::Kind::kNull) return {};
-  if (node.kind != ConfigNode::Kind::kList) {
-    return StrCat(KindName(node.kind), " where a list of rules belongs; write ", kForm);
-  }
-  if (node.items.size() > kMaxRules) {
-    return StrCat(node.items.size(), " rules; use at most ", kMaxRules);
-  }
-  for (const ConfigNode& item : node.items) {
-    if (Problem p = CheckScalar(item, "a rule"); !p.empty()) return p;
-    const std::optional<ClientRule> rule = ParseClientRule(item.text);
-    if (!rule) return StrCat(Quoted(item.text), " is not a rule; write ", kForm);
-    out.push_back(*rule);
-  }
-  return {};
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<ClientRule>& out) {
+  return ReadList(node,
+                  {.list = "a list of rules", .entries = "rules", .form = kRuleForm, .max = 1024},
+                  limits, out);
 }
 
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Duration& out) {
@@ -410,17 +386,7 @@ Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Decimal& ou
 }
 
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<uint32_t>& out) {
-  constexpr size_t kMaxEntries = 4096;
-  out.clear();
-  if (node.kind == ConfigNode::Kind::kNull) return {};
-  if (node.kind != ConfigNode::Kind::kList) return "a list belongs here; write [0, 1]";
-  if (node.items.size() > kMaxEntries) {
-    return StrCat(node.items.size(), " entries; use at most ", kMaxEntries);
-  }
-  for (const ConfigNode& item : node.items) {
-    if (Problem p = ReadValue(item, limits, out.emplace_back()); !p.empty()) return p;
-  }
-  return {};
+  return ReadList(node, {.form = "[0, 1]", .max = 4096}, limits, out);
 }
 
 Written WriteValue(const Decimal& value, const ValueLimits&) {
@@ -436,10 +402,10 @@ Written WriteValue(const std::vector<std::string>& value, const ValueLimits&) {
   for (const std::string& item : value) quoted.push_back(FormatText(item));
   return StrCat("[", StrJoin(quoted, ", "), "]");
 }
-Written WriteValue(const std::vector<ClientRule>& value, const ValueLimits&) {
-  std::vector<std::string> quoted;
-  for (const ClientRule& rule : value) quoted.push_back(FormatText(rule.text()));
-  return StrCat("[", StrJoin(quoted, ", "), "]");
+Written WriteValue(const std::vector<ClientRule>& value, const ValueLimits& limits) {
+  std::vector<std::string> texts;
+  for (const ClientRule& rule : value) texts.push_back(rule.text());
+  return WriteValue(texts, limits);
 }
 Written WriteValue(const Duration& value, const ValueLimits&) {
   return StrCat(std::chrono::duration_cast<std::chrono::microseconds>(value).count());

@@ -48,29 +48,39 @@ struct IpText {
   NetAddress value;
 };
 
-// Return the names of an enumeration's values, in order.
-std::span<const std::string_view> NamesOf(Hugepages);
-std::span<const std::string_view> NamesOf(OnOff);
-std::span<const std::string_view> NamesOf(LcoreConfig::Idle);
-std::span<const std::string_view> NamesOf(PortConfig::Encapsulation);
-std::span<const std::string_view> NamesOf(PortConfig::Queues);
-std::span<const std::string_view> NamesOf(PortConfig::Pfc);
-std::span<const std::string_view> NamesOf(PortConfig::PfcClass);
-std::span<const std::string_view> NamesOf(Ordering);
-std::span<const std::string_view> NamesOf(PlaneWeights);
-std::span<const std::string_view> NamesOf(CongestionControl);
-std::span<const std::string_view> NamesOf(InstanceConfig::Sealing);
-std::span<const std::string_view> NamesOf(SealingConfig::Cipher);
-std::span<const std::string_view> NamesOf(SealingConfig::Device);
-std::span<const std::string_view> NamesOf(PeerConfig::Hello);
-std::span<const std::string_view> NamesOf(PsnScope);
-std::span<const std::string_view> NamesOf(ClientsConfig::Registers);
-std::span<const std::string_view> NamesOf(LogConfig::Level);
-std::span<const std::string_view> NamesOf(LogConfig::Format);
+// Enumerations, and the names of their values, in order.
+#define SUEDE_CONFIG_ENUMS(X)                                                      \
+  X(Hugepages, "auto", "on", "off")                                                \
+  X(OnOff, "off", "on")                                                            \
+  X(LcoreConfig::Idle, "spin", "yield", "sleep")                                   \
+  X(PortConfig::Queues, "lcore", "instance")                                       \
+  X(PortConfig::Pfc, "off", "software", "device")                                  \
+  X(PortConfig::PfcClass, "dscp", "pcp")                                           \
+  X(Ordering, "strict", "unordered")                                               \
+  X(PlaneWeights, "static", "measured")                                            \
+  X(CongestionControl, "fixed", "rccc", "nscc")                                    \
+  X(InstanceConfig::Sealing, "off", "preferred", "required")                       \
+  X(SealingConfig::Cipher, "aes_128_gcm", "aes_256_gcm")                           \
+  X(SealingConfig::Device, "auto", "ipsec_mb", "aesni_gcm", "aesni_mb", "openssl") \
+  X(PeerConfig::Hello, "auto", "never")                                            \
+  X(PsnScope, "port", "vc")                                                        \
+  X(ClientsConfig::Registers, "off", "read", "write")                              \
+  X(LogConfig::Level, "debug", "info", "warning", "error")                         \
+  X(LogConfig::Format, "text", "json")
+
+#define SUEDE_NAMES_OF(type, ...)                               \
+  inline std::span<const std::string_view> NamesOf(type) {      \
+    static constexpr std::string_view kNames[] = {__VA_ARGS__}; \
+    return kNames;                                              \
+  }
+SUEDE_CONFIG_ENUMS(SUEDE_NAMES_OF)
+#undef SUEDE_NAMES_OF
+inline std::span<const std::string_view> NamesOf(Encap) { return kEncapNames; }
 
 std::string JoinNames(std::span<const std::string_view> names);
 std::string FormatIp(const IpText& ip);
 std::string FormatMac(const MacAddress& mac);
+std::optional<MacAddress> ParseMac(std::string_view text);  // six bytes, separated by colons
 std::string FormatText(std::string_view text);  // double-quoted
 // Whether `mac` can be a station's address: neither zero nor a group address.
 bool IsUnicast(const MacAddress& mac);
@@ -82,6 +92,7 @@ Problem ReadName(const ConfigNode& node, std::span<const std::string_view> names
 
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::string& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<std::string>& out);
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, ClientRule& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<ClientRule>& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Duration& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, MacAddress& out);
@@ -90,7 +101,7 @@ Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, IpText& out
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, XpuRange& out);
 
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Decimal& out);
-// Reads a list; the limits apply to each number.
+// Reads a list; the limits apply to each entry.
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<uint32_t>& out);
 
 template <class T>
