@@ -9,7 +9,7 @@ namespace suede {
 
 // Returns the tables of docs/registers.md.
 std::string RegistersAsMarkdown();
-// Returns the whole of include/suede/registers.h.
+// Returns the whole of suede/registers.h, which the build writes.
 std::string RegistersAsHeader();
 
 }  // namespace suede

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register map, declared once: docs/registers.md, include/suede/registers.h, the methods of the
+// The register map, declared once: docs/registers.md, suede/registers.h, the methods of the
 // management socket and the register access of clients derive from it.
 //
 // A register for a configuration key takes unit, sentence, default and effect from the key

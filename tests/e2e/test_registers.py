@@ -17,7 +17,7 @@ from client import STATUS_OK, Client, settle
 from test_management import Raw
 
 INVALID, NOT_NOW, BUSY, NOT_PERMITTED = -32602, -32002, -32003, -32005
-HEADER = e2e.ROOT / "include/suede/registers.h"
+HEADER = e2e.BUILD / "include/suede/registers.h"
 
 
 @pytest.fixture(scope="module")
