@@ -2,7 +2,6 @@
 #include "switch/switch_metric_rows.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -87,21 +86,6 @@ std::vector<MetricRow> SwitchOwnMetricRows() {
 
 std::vector<MetricRow> SwitchMetricRows() {
   return Joined({ProcessMetricRows(), SwitchOwnMetricRows(), ManagementMetricRows()});
-}
-
-std::string SwitchReasonsAsMarkdown() {
-  std::string out = "| Metric | Reason | Meaning |\n|---|---|---|\n";
-  const auto add = [&](std::span<const CounterRow> rows) {
-    for (const CounterRow& row : rows) {
-      const SwitchMetricName name = SwitchMetricNameOf(row.name);
-      if (name.reason.empty()) continue;
-      absl::StrAppend(&out, "| `suede_", name.family, "` | `", std::string(name.reason), "` | ",
-                      std::string(row.sentence), " |\n");
-    }
-  };
-  add(SwitchPortRows());
-  add(SwitchClassRows());
-  return out;
 }
 
 }  // namespace suede

@@ -24,9 +24,6 @@ struct SwitchMetricName {
 };
 SwitchMetricName SwitchMetricNameOf(std::string_view counter);
 
-// Returns the table of reasons: family, reason, sentence.
-std::string SwitchReasonsAsMarkdown();
-
 }  // namespace suede
 
 #endif  // SUEDE_APP_SWITCH_SWITCH_METRIC_ROWS_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effective configuration as YAML, and the table of the keys: both derive from the declaration.
+// The effective configuration as YAML, derived from the declaration of the keys.
 #include "config/config_dump.h"
 
 #include "base/text.h"
@@ -93,20 +93,6 @@ std::string DumpConfig(const Config& config) {
         }
       },
       config);
-  return out;
-}
-
-std::string KeysAsMarkdown(const std::vector<ConfigKey>& keys, bool has_effects) {
-  std::string out = has_effects
-                        ? "| Key | Unit | Range | Default | Changes take effect | Meaning |\n"
-                          "|---|---|---|---|---|---|\n"
-                        : "| Key | Unit | Range | Default | Meaning |\n"
-                          "|---|---|---|---|---|\n";
-  for (const ConfigKey& key : keys) {
-    StrAppend(&out, "| `", key.path, "` | ", key.unit, " | ", key.range, " | ", key.default_value,
-              has_effects ? " | " : "", has_effects && !key.is_section ? NameOf(key.effect) : "",
-              " | ", key.sentence, " |\n");
-  }
   return out;
 }
 

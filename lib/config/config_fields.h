@@ -130,9 +130,6 @@ struct ConfigKey {
 const std::vector<ConfigKey>& ConfigKeys();
 // Returns the row of a key, whose path may contain indices; nullptr: unknown key.
 const ConfigKey* FindConfigKey(std::string_view path);
-// Returns the rows as a table; `has_effects`: with a column for the times at which changes take
-// effect.
-std::string KeysAsMarkdown(const std::vector<ConfigKey>& keys, bool has_effects = false);
 
 }  // namespace suede
 

@@ -104,30 +104,4 @@ std::vector<MetricRow> StatsMetricRows() {
   return rows;
 }
 
-std::vector<DropReason> DropReasons() {
-  std::vector<DropReason> reasons;
-  for (const CounterRow& row : CounterRows()) {
-    const MetricName metric = MetricNameOf(row.name);
-    if (metric.label == "reason") reasons.push_back({metric.family, metric.value, row.sentence});
-  }
-  return reasons;
-}
-
-std::string MetricsAsMarkdown(std::span<const MetricRow> rows) {
-  std::string out = "| Metric | Type | Labels | Meaning |\n|---|---|---|---|\n";
-  for (const MetricRow& row : rows) {
-    StrAppend(&out, "| `suede_", row.name, "` | ", NameOf(row.type), " | ", row.labels, " | ",
-              row.sentence, " |\n");
-  }
-  return out;
-}
-
-std::string DropReasonsAsMarkdown() {
-  std::string out = "| Metric | Reason | Meaning |\n|---|---|---|\n";
-  for (const DropReason& drop : DropReasons()) {
-    StrAppend(&out, "| `suede_", drop.family, "` | `", drop.reason, "` | ", drop.sentence, " |\n");
-  }
-  return out;
-}
-
 }  // namespace suede

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,18 +39,6 @@ std::vector<MetricRow> StatsMetricRows();
 
 // Returns the rows of all parts, in order.
 std::vector<MetricRow> Joined(std::initializer_list<std::vector<MetricRow>> parts);
-
-// A reason in a family of drops.
-struct DropReason {
-  std::string_view family;
-  std::string_view reason;
-  std::string_view sentence;
-};
-std::vector<DropReason> DropReasons();
-
-// Return the tables of docs/metrics.md.
-std::string MetricsAsMarkdown(std::span<const MetricRow> rows);
-std::string DropReasonsAsMarkdown();
 
 }  // namespace suede
 

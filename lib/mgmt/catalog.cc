@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mgmt/catalog.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <vector>
 
@@ -226,46 +225,6 @@ Json Describe(const Method& method) {
   return out;
 }
 
-namespace {
-
-// Returns the permitted values of a parameter on the page; the kinds of events have a page.
-std::string RangeOnPage(const Param& param) {
-  constexpr auto kShown = 16;
-  if (std::ranges::count(param.choices, '|') < kShown) return param.Range();
-  return "See [events.md](events.md)";
-}
-
-// Returns the row of a method behind its name.
-std::string RowOf(const Method& method) {
-  std::string params;
-  for (const Param& param : method.params) {
-    if (!params.empty()) params += "<br>";
-    StrAppend(&params, param.required ? "`" : "[`", param.name, param.required ? "`" : "`]", ": ",
-              param.sentence, " ", RangeOnPage(param),
-              param.fallback.empty() ? "" : StrCat("; default ", param.fallback));
-  }
-  if (method.descriptor) {
-    const bool required = method.descriptor->required;
-    StrAppend(&params, params.empty() ? "" : "<br>", "descriptor ", required ? "`" : "[`",
-              method.descriptor->name, required ? "`: " : "`]: ", method.descriptor->sentence);
-  }
-  return StrCat(" | ", params, " | ", method.sentence, " | ", method.ResultText(), " |\n");
-}
-
-}  // namespace
-
-std::string MethodsAsMarkdown(const Catalog& catalog, const Catalog* known) {
-  std::string out = "| Method | Parameters | Does | Result |\n|---|---|---|---|\n";
-  for (const Method* method : catalog.methods()) {
-    const std::string row = RowOf(*method);
-    const Method* same = known == nullptr ? nullptr : known->Find(method->name);
-    const bool is_known = same != nullptr && RowOf(*same) == row;
-    StrAppend(&out, "| `", method->name, "`", method->changes ? " ●" : "",
-              is_known ? " | as of an endpoint | | |\n" : row);
-  }
-  return out;
-}
-
 std::string NamesAsText(const CounterSetView& total, const CounterSetView& port,
                         std::string_view kinds) {
   std::string text;
@@ -278,15 +237,6 @@ std::string NamesAsText(const CounterSetView& total, const CounterSetView& port,
     StrAppend(&text, "event ", kind, "\n");
   }
   return text;
-}
-
-std::string ErrorsAsMarkdown() {
-  std::string out = "| Code | Name | Meaning |\n|---|---|---|\n";
-  for (const RpcErrorRow& row : RpcErrorRows()) {
-    StrAppend(&out, "| ", static_cast<int>(row.code), " | ", row.name, " | ", row.sentence,
-                    " |\n");
-  }
-  return out;
 }
 
 }  // namespace suede

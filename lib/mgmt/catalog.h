@@ -63,10 +63,6 @@ std::span<const Method> SwitchConfigMethods();
 
 // Returns the entry of rpc.describe for a method.
 Json Describe(const Method& method);
-// Return the tables of docs/management.md. `known`: where a method has the same row there, the
-// table says so instead.
-std::string MethodsAsMarkdown(const Catalog& catalog, const Catalog* known = nullptr);
-std::string ErrorsAsMarkdown();
 
 // Returns a line for each name: `counter NAME` of the scope total, `port_counter NAME` of the scope
 // port, `event KIND`; for programs that check a name before a query. `kinds`: "|a|b", like

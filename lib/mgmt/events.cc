@@ -29,31 +29,6 @@ constexpr std::span<const EventRow> kEventRows = event_rows::kRows;
 
 constexpr auto kFirstSwitchField = static_cast<size_t>(EventField::kClass);
 
-std::string RowsAsMarkdown(std::span<const EventRow> rows) {
-  std::string out =
-      "| Kind | Severity | Max per second | Means | Fields |\n|---|---|---|---|---|\n";
-  for (const EventRow& row : rows) {
-    std::string fields;
-    for (const EventField field : row.fields) {
-      if (field == EventField::kNone) break;
-      StrAppend(&fields, fields.empty() ? "" : ", ", RowOf(field).name);
-    }
-    StrAppend(&out, "| `", row.name, "` | ", NameOf(row.severity), " | ",
-              row.per_s != 0 ? StrCat(row.per_s) : "", " | ", row.sentence, " | ", fields, " |\n");
-  }
-  return out;
-}
-
-std::string FieldsAsMarkdown(std::span<const EventFieldRow> rows) {
-  std::string out = "| Field | Type | Is |\n|---|---|---|\n";
-  for (const EventFieldRow& row : rows) {
-    StrAppend(&out, "| `", row.name, "` | ",
-              row.type == EventFieldType::kInteger ? "integer" : "text", " | ", row.sentence,
-              " |\n");
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string_view NameOf(EventSeverity severity) {
@@ -84,14 +59,5 @@ std::optional<EventKind> EventKindOf(std::string_view name) {
   }
   return std::nullopt;
 }
-
-std::string EventsAsMarkdown() {
-  return RowsAsMarkdown(kEventRows.first(static_cast<size_t>(kFirstSwitchEvent)));
-}
-std::string SwitchEventsAsMarkdown() {
-  return RowsAsMarkdown(kEventRows.subspan(static_cast<size_t>(kFirstSwitchEvent)));
-}
-std::string EventFieldsAsMarkdown() { return FieldsAsMarkdown(EventFieldRows()); }
-std::string SwitchEventFieldsAsMarkdown() { return FieldsAsMarkdown(SwitchEventFieldRows()); }
 
 }  // namespace suede

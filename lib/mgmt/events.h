@@ -242,12 +242,6 @@ inline constexpr std::string_view kSwitchEventNames =
     SUEDE_EVENTS(SUEDE_EVENT_NAME) SUEDE_SWITCH_EVENTS(SUEDE_EVENT_NAME);
 #undef SUEDE_EVENT_NAME
 
-// Return the tables of docs/events.md.
-std::string EventsAsMarkdown();
-std::string EventFieldsAsMarkdown();
-std::string SwitchEventsAsMarkdown();
-std::string SwitchEventFieldsAsMarkdown();
-
 }  // namespace suede
 
 #endif  // SUEDE_MGMT_EVENTS_H_

@@ -86,12 +86,4 @@ std::string FormatFinding(const Finding& finding) {
                 finding.check, ": ", finding.problem, "; mend: ", finding.mend);
 }
 
-std::string PreflightChecksAsMarkdown() {
-  std::string out = "| Check | Looks whether |\n|---|---|\n";
-  for (const PreflightCheck& check : kChecks) {
-    StrAppend(&out, "| `", check.name, "` | ", check.sentence, " |\n");
-  }
-  return out;
-}
-
 }  // namespace suede

@@ -56,8 +56,6 @@ std::vector<Finding> RunPreflight(const PreflightSubject& subject);
 
 // Returns "error hugepages: PROBLEM; mend: COMMAND".
 std::string FormatFinding(const Finding& finding);
-// Returns the table of docs/service.md.
-std::string PreflightChecksAsMarkdown();
 
 // Checks by subject; each appends its findings.
 void CheckHugepageNeeds(const PreflightSubject& subject, std::vector<Finding>& findings);

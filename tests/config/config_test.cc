@@ -11,6 +11,7 @@
 
 #include "config/config_fields.h"
 #include "configs.h"
+#include "key_tables.h"
 #include "page_tables.h"
 
 namespace suede {

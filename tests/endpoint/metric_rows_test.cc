@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string>
 
+#include "metric_tables.h"
 #include "page_tables.h"
 #include "stats/switch_counters.h"
 

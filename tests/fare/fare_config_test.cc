@@ -7,6 +7,7 @@
 #include <string>
 
 #include "configs.h"
+#include "key_tables.h"
 #include "page_tables.h"
 
 namespace suede {

@@ -380,7 +380,11 @@ TEST(DeviceTest, IsTakenApart) {
 }
 
 TEST(PreflightDocumentation, HasTheDeclaredChecks) {
-  ExpectTable("docs/service.md", "checks", PreflightChecksAsMarkdown());
+  std::string table = "| Check | Looks whether |\n|---|---|\n";
+  for (const PreflightCheck& check : PreflightChecks()) {
+    StrAppend(&table, "| `", check.name, "` | ", check.sentence, " |\n");
+  }
+  ExpectTable("docs/service.md", "checks", table);
 }
 
 }  // namespace

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "daemon/link_metrics.h"
+#include "metric_tables.h"
 #include "page_tables.h"
+#include "stats/switch_counters.h"
 #include "switch/switch_metric_rows.h"
 
 namespace suede {
@@ -25,6 +28,21 @@ std::vector<MetricRow> RowsOfPage() {
     if (is_of_link(row)) row.sentence.clear();
   }
   return rows;
+}
+
+// Returns the table of reasons: family, reason, sentence.
+std::string SwitchReasonsAsMarkdown() {
+  std::string out = "| Metric | Reason | Meaning |\n|---|---|---|\n";
+  const auto add = [&](std::span<const CounterRow> rows) {
+    for (const CounterRow& row : rows) {
+      const SwitchMetricName name = SwitchMetricNameOf(row.name);
+      if (name.reason.empty()) continue;
+      StrAppend(&out, "| `suede_", name.family, "` | `", name.reason, "` | ", row.sentence, " |\n");
+    }
+  };
+  add(SwitchPortRows());
+  add(SwitchClassRows());
+  return out;
 }
 
 TEST(SwitchMetrics, DocumentationHasThem) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "configs.h"
+#include "key_tables.h"
 #include "page_tables.h"
 #include "switch/switch_check.h"
 
