@@ -8,9 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <list>
-#include <map>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -18,10 +16,11 @@
 #include "perf/completion_tags.h"
 #include "perf/endpoint.h"
 #include "perf/interval_log.h"
-#include "perf/load_sender.h"
 #include "perf/progress.h"
 #include "perf/protocol.h"
+#include "perf/reverse_sender.h"
 #include "perf/run_plan.h"
+#include "perf/served_runs.h"
 #include "perf/streams.h"
 
 namespace suede::perf {
@@ -56,7 +55,7 @@ class ServerWorkload {
       endpoint_.Flush();
       to_flush_ = false;
     }
-    for (Reverse& reverse : reverses_) {
+    for (ReverseSender<E>& reverse : reverses_) {
       if (!reverse.ended) worked |= reverse.Send(now) > 0;
     }
     if (linger_ && (PollCompletions() || worked)) last_work_ = now;
@@ -94,16 +93,9 @@ class ServerWorkload {
     const auto message = DecodeMessage(command.control, command.control_bytes);
     return message && (message->code == Code::kStart || message->code == Code::kReportRequest);
   }
-  // The end of a peer's service, after its own runs.
-  struct Linger {
-    std::vector<uint16_t> peers;
-    std::vector<uint8_t> vcs;
-    size_t runs = 0;     // of each peer on each VC
-    Duration timeout{};  // without any command
-  };
   // Receives without the client from now on, until the peers have completed their runs, or for the
   // timeout.
-  void StartLinger(const Linger& linger, Time now) {
+  void StartLinger(const ServedRuns::Linger& linger, Time now) {
     linger_ = linger;
     last_work_ = now;
     receiver_.emplace(endpoint_, linger_->vcs);
@@ -111,7 +103,7 @@ class ServerWorkload {
   bool done() const {
     if (!linger_) return false;
     if (now_ - last_work_ > linger_->timeout) return true;
-    return pending_.empty() && tags_.outstanding() == 0 && HasServedAll();
+    return pending_.empty() && tags_.outstanding() == 0 && served_.HasAll(*linger_);
   }
 
   // Processes a command. Returns false if it must be passed again.
@@ -140,30 +132,7 @@ class ServerWorkload {
   }
 
  private:
-  static constexpr uint32_t kReverseBurst = 16;
   static constexpr Duration kReceiveSlack = std::chrono::milliseconds(10);
-  static Time NoTime(uint64_t) { return Time(); }
-
-  // A reverse load, sent until the client requests the report. Kept until the client's next run,
-  // because the request may be repeated.
-  struct Reverse {
-    Reverse(E& endpoint, StreamId to, uint8_t with_flow, const LoadShape& shape, uint16_t own)
-        : stream(to), flow(with_flow), sender(endpoint, shape, {to}, own, with_flow) {}
-    uint32_t Send(Time now) {
-      uint64_t budget = rate > 0 ? kReverseBurst : std::max(kReverseBurst, sender.pdu_commands());
-      if (rate > 0) {
-        if (sender.sent() == 0) schedule = RateSchedule(now, rate);
-        budget = std::min(budget, schedule.DueBy(now) - sender.sent());
-      }
-      return sender.Burst(static_cast<uint32_t>(budget), sender.pdu_commands(), NoTime);
-    }
-    StreamId stream;
-    uint8_t flow;
-    bool ended = false;
-    uint32_t rate = 0;
-    RateSchedule schedule;
-    LoadSender<E> sender;
-  };
 
   // A request of a client.
   struct Request {
@@ -173,24 +142,6 @@ class ServerWorkload {
       return a.to == b.to && a.message.code == b.message.code && a.message.flow == b.message.flow;
     }
   };
-  // Runs of one client on one VC, for a peer's server.
-  struct Served {
-    size_t runs = 0;                                // with a report sent
-    uint32_t last_reported = 0;                     // latest reported run
-    std::set<std::pair<uint32_t, uint8_t>> open{};  // {run, flow} begun and not reported
-  };
-
-  // Whether reports of all runs were sent, and no other run is open.
-  bool HasServedAll() const {
-    for (const uint8_t vc : linger_->vcs) {
-      for (const uint16_t xpuid : linger_->peers) {
-        const auto found = served_.find({xpuid, vc});
-        if (found == served_.end() || !found->second.open.empty()) return false;
-        if (found->second.runs < linger_->runs) return false;
-      }
-    }
-    return true;
-  }
   bool PollCompletions() {
     suede_completion done[16];
     const uint32_t count = endpoint_.PollCompletions(done, 16);
@@ -216,11 +167,7 @@ class ServerWorkload {
     finished_.Add(stream.counts());
     stream.Start(message.run);
     ++runs_;
-    if (is_peer_) {
-      Served& served = served_[{from.xpuid, from.vc}];
-      std::erase_if(served.open, [&](const auto& run) { return run.second == message.flow; });
-      served.open.insert({message.run, message.flow});
-    }
+    if (is_peer_) served_.OnStart(from, message.run, message.flow);
     if (auto old = FindReverse(from, message.flow); old != reverses_.end()) reverses_.erase(old);
     if (load->wanted) {
       const LoadShape shape{.control_bytes = load->control_bytes,
@@ -281,12 +228,7 @@ class ServerWorkload {
     if (is_peer_ && !tags_.HasRoom()) return false;
     if (!Respond(to, report.control, report.data, is_peer_)) return false;
     if (reverse != reverses_.end()) reverse->ended = true;
-    if (is_peer_) {
-      Served& served = served_[{to.xpuid, to.vc}];
-      served.open.erase({response.run, response.flow});
-      served.runs += served.last_reported != response.run ? 1 : 0;
-      served.last_reported = response.run;
-    }
+    if (is_peer_) served_.OnReported(to, response.run, response.flow);
     return true;
   }
 
@@ -307,7 +249,7 @@ class ServerWorkload {
   }
 
   auto FindReverse(StreamId stream, uint8_t flow) {
-    return std::find_if(reverses_.begin(), reverses_.end(), [&](const Reverse& r) {
+    return std::find_if(reverses_.begin(), reverses_.end(), [&](const ReverseSender<E>& r) {
       return r.stream == stream && r.flow == flow;
     });
   }
@@ -318,7 +260,7 @@ class ServerWorkload {
   const bool echoes_;
   bool is_peer_ = false;
   bool to_flush_ = false;
-  std::optional<Linger> linger_;
+  std::optional<ServedRuns::Linger> linger_;
   Time last_work_{};  // while it lingers
   Time now_{};
   Time next_receive_{};
@@ -328,9 +270,9 @@ class ServerWorkload {
   WorkerProgress* progress_ = nullptr;
   CompletionTags tags_;
   std::deque<Request> pending_;
-  std::map<std::pair<uint16_t, uint8_t>, Served> served_;
+  ServedRuns served_;
   RxTable table_;
-  std::list<Reverse> reverses_;
+  std::list<ReverseSender<E>> reverses_;
   StreamCounts finished_;
   uint64_t runs_ = 0;
 };
