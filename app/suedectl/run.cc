@@ -3,12 +3,13 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -54,14 +55,6 @@ bool Replaces(const Invocation& invocation) {
   return invocation.method->descriptor && invocation.method->descriptor->is_replaced &&
          !path.empty() && path != "-" &&
          (stat(path.c_str(), &former) != 0 || S_ISREG(former.st_mode));
-}
-
-void SleepFor(double seconds) {
-  timespec rest{.tv_sec = static_cast<time_t>(seconds),
-                .tv_nsec = static_cast<int64_t>((seconds - static_cast<double>(static_cast<time_t>(
-                                                               seconds))) * 1e9)};
-  while (nanosleep(&rest, &rest) != 0 && errno == EINTR) {
-  }
 }
 
 // The arguments, parsed for an endpoint and for a switch.
@@ -129,7 +122,7 @@ int CallMethod(const Meanings& meanings, const Commands& commands, std::FILE* ou
     std::fputs(text.c_str(), out);
     if (std::fflush(out) != 0) return kExitFailure;
     if (flags.every_s == 0 || i + 1 == flags.times) return kExitDone;
-    SleepFor(flags.every_s);
+    std::this_thread::sleep_for(std::chrono::duration<double>(flags.every_s));
   }
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // suedectl top: sampling, timing and terminal output.
-#include <time.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
+#include <thread>
 
 #include "suedectl/command_line.h"
 #include "suedectl/top.h"
@@ -44,13 +43,6 @@ absl::StatusOr<TopSample> Sample(Daemon& daemon) {
   return sample;
 }
 
-void SleepUntil(double at_s) {
-  timespec until{.tv_sec = static_cast<time_t>(at_s), .tv_nsec = 0};
-  until.tv_nsec = static_cast<int64_t>((at_s - static_cast<double>(until.tv_sec)) * 1e9);
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
-  }
-}
-
 }  // namespace
 
 absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,
@@ -61,7 +53,7 @@ absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags
   absl::StatusOr<TopSample> before = Sample(daemon);
   if (!before.ok()) return before.status();
   for (uint32_t i = 0;; ++i) {
-    SleepUntil(before->at_s + period);
+    std::this_thread::sleep_for(std::chrono::duration<double>(before->at_s + period - NowS()));
     absl::StatusOr<TopSample> now = Sample(daemon);
     if (!now.ok()) return now.status();
     const Json top = MakeTop(*before, *now, max);

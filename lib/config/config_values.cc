@@ -22,17 +22,8 @@ namespace {
 using std::string_view;
 
 string_view KindName(ConfigNode::Kind kind) {
-  switch (kind) {
-    case ConfigNode::Kind::kNull:
-      return "no value";
-    case ConfigNode::Kind::kScalar:
-      return "a single value";
-    case ConfigNode::Kind::kList:
-      return "a list";
-    case ConfigNode::Kind::kMap:
-      return "a map of keys";
-  }
-  return "";
+  constexpr string_view kNames[] = {"no value", "a single value", "a list", "a map of keys"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 constexpr string_view kRuleForm =
