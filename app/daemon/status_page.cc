@@ -1,36 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/status_page.h"
 
+#include "absl/strings/str_replace.h"
 #include "base/text.h"
 
 namespace suede {
 
-namespace {
-
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out.push_back(c);
-    }
-  }
-  return out;
-}
-
-void Replace(std::string* text, std::string_view mark, std::string_view by) {
-  for (size_t at = 0; (at = text->find(mark, at)) != std::string::npos; at += by.size()) {
-    text->replace(at, mark.size(), by);
-  }
-}
-
-}  // namespace
-
 std::string StatusPageHtml(std::string_view name, const StatusPage& own) {
-  std::string page = R"html(<!DOCTYPE html>
+  constexpr char kPage[] = R"html(<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -56,9 +33,9 @@ std::string StatusPageHtml(std::string_view name, const StatusPage& own) {
     StrAppend(&sections, "<section><h2>", section.title, "</h2><table id=\"", section.id,
               "\"></table></section>\n");
   }
-  Replace(&page, "@SECTIONS@", sections);
-  Replace(&page, "@NAME@", Escaped(name));
-  return page;
+  const std::string escaped = absl::StrReplaceAll(
+      TextPart(name), {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
+  return absl::StrReplaceAll(kPage, {{"@SECTIONS@", sections}, {"@NAME@", escaped}});
 }
 
 std::string_view StatusPageStyle() {
@@ -154,6 +131,16 @@ function fill(id, heads, rows) {
     return line;
   };
   table.replaceChildren(make('th', heads), ...rows.map(row => make('td', row)));
+}
+
+// Shows the reasons of drops in these families; `sides`: of a family, where its frames were.
+function fillDrops(reading, sides) {
+  const rows = Object.entries(sides).flatMap(([family, side]) =>
+      [...new Set(pick(reading, family, {}).map(({labels}) => labels.reason))]
+          .filter(reason => value(reading, family, {reason}) > 0)
+          .map(reason => [reason, side, short(value(reading, family, {reason})),
+                          short(rate(reading, family, {reason}), '/s')]));
+  fill('drops', ['reason', 'side', 'since the start', 'now'], rows);
 }
 
 function show(reading) {

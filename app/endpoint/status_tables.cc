@@ -49,18 +49,7 @@ function showTables(reading) {
        }));
   fill('clients', ['state', 'clients'],
        pick(reading, 'clients', {}).map(({labels, value: count}) => [labels.state, short(count)]));
-  const drops = new Map();
-  for (const family of ['rx_drops_total', 'tx_drops_total']) {
-    for (const {labels} of pick(reading, family, {})) {
-      drops.set(family + labels.reason, [family, labels.reason]);
-    }
-  }
-  fill('drops', ['reason', 'side', 'since the start', 'now'],
-       [...drops.values()].filter(([family, reason]) => value(reading, family, {reason}) > 0)
-           .map(([family, reason]) => [
-             reason, family.startsWith('rx') ? 'received' : 'to be sent',
-             short(value(reading, family, {reason})),
-             short(rate(reading, family, {reason}), '/s')]));
+  fillDrops(reading, {rx_drops_total: 'received', tx_drops_total: 'to be sent'});
 }
 )js";
 

@@ -172,18 +172,7 @@ function showTables(reading) {
     short(value(reading, 'switch_buffer_most_used_bytes')),
     short(value(reading, 'switch_buffer_shared_free_bytes')),
     short(value(reading, 'switch_buffer_headroom_used_bytes'))]]);
-  const drops = new Map();
-  for (const family of ['switch_rx_drops_total', 'switch_class_drops_total']) {
-    for (const {labels} of pick(reading, family, {})) {
-      drops.set(family + labels.reason, [family, labels.reason]);
-    }
-  }
-  fill('drops', ['reason', 'side', 'since the start', 'now'],
-       [...drops.values()].filter(([family, reason]) => value(reading, family, {reason}) > 0)
-           .map(([family, reason]) => [
-             reason, family === 'switch_rx_drops_total' ? 'received' : 'to be sent',
-             short(value(reading, family, {reason})),
-             short(rate(reading, family, {reason}), '/s')]));
+  fillDrops(reading, {switch_rx_drops_total: 'received', switch_class_drops_total: 'to be sent'});
 }
 )js";
   return {.sections = kSections, .script = kScript};

@@ -222,20 +222,26 @@ void ShmServer::HandleSealed(Client& client) {
   if (!status.ok()) FinishPending(client.id, Type::kSealed, status);
 }
 
+absl::Status ShmServer::CheckClaim(const Client& client, const ClaimRequest& claim,
+                                   uint32_t permitted) {
+  if (claim.vc_mask == 0 || claim.vc_mask >= 1u << SUEDE_VCS) {
+    return absl::InvalidArgumentError("vc_mask is 1 to 15");
+  }
+  if (!IsOurs(claim.instance)) {
+    return absl::NotFoundError(absl::StrCat("no instance ", claim.instance.instance, " of XPU ",
+                                            claim.instance.xpuid, " here"));
+  }
+  const uint32_t forbidden = claim.vc_mask & ~permitted;
+  return forbidden == 0 ? absl::OkStatus() : Forbid(client, claim.instance.xpuid, forbidden);
+}
+
 void ShmServer::HandleClaim(Client& client, const protocol::Claim& request, bool is_claim) {
   const ClaimRequest claim{.instance = {request.instance.xpuid, request.instance.instance},
                            .vc_mask = request.vc_mask};
-  absl::Status status;
-  if (claim.vc_mask == 0 || claim.vc_mask >= 1u << SUEDE_VCS) {
-    status = absl::InvalidArgumentError("vc_mask is 1 to 15");
-  } else if (!IsOurs(claim.instance)) {
-    status = absl::NotFoundError(absl::StrCat("no instance ", claim.instance.instance, " of XPU ",
-                                              claim.instance.xpuid, " here"));
-  } else if (const uint32_t forbidden =
-                 claim.vc_mask & ~PermittedVcs(config_.rules, client.uid, claim.instance.xpuid);
-             is_claim && forbidden != 0) {
-    status = Forbid(client, claim.instance.xpuid, forbidden);
-  } else {
+  const uint32_t permitted =
+      is_claim ? PermittedVcs(config_.rules, client.uid, claim.instance.xpuid) : kAllVcs;
+  absl::Status status = CheckClaim(client, claim, permitted);
+  if (status.ok()) {
     status = is_claim ? handler_->OnClaim(client.id, claim) : handler_->OnUnclaim(client.id, claim);
   }
   if (!status.ok()) FinishPending(client.id, request.head.type, status);
@@ -248,17 +254,9 @@ void ShmServer::HandleServe(Client& client, const protocol::Claim& request) {
   const ServeRequest serve{.instance = {xpuid, request.instance.instance},
                            .vc_mask = request.vc_mask,
                            .send_vcs = permitted};
-  absl::Status status;
-  if (serve.vc_mask == 0 || serve.vc_mask >= 1u << SUEDE_VCS) {
-    status = absl::InvalidArgumentError("vc_mask is 1 to 15");
-  } else if (!IsOurs(serve.instance)) {
-    status = absl::NotFoundError(
-        absl::StrCat("no instance ", serve.instance.instance, " of XPU ", xpuid, " here"));
-  } else if ((serve.vc_mask & ~permitted) != 0) {
-    status = Forbid(client, xpuid, serve.vc_mask & ~permitted);
-  } else {
-    status = handler_->OnServe(client.id, serve);
-  }
+  absl::Status status =
+      CheckClaim(client, {.instance = serve.instance, .vc_mask = serve.vc_mask}, permitted);
+  if (status.ok()) status = handler_->OnServe(client.id, serve);
   if (!status.ok()) FinishPending(client.id, Type::kServe, status);
 }
 
@@ -300,11 +298,10 @@ void ShmServer::FinishOpen(ClientId id, const absl::Status& status) {
   FinishPending(id, Type::kSealed, status);
 }
 
+// (At most one of both is pending.)
 void ShmServer::FinishClaim(ClientId id, const absl::Status& status) {
-  Client* client = Find(id);
-  if (client == nullptr || !client->has_pending) return;
-  if (client->pending != Type::kClaim && client->pending != Type::kUnclaim) return;
-  FinishPending(id, client->pending, status);
+  FinishPending(id, Type::kClaim, status);
+  FinishPending(id, Type::kUnclaim, status);
 }
 
 void ShmServer::FinishReset(ClientId id, const absl::Status& status) {
@@ -316,10 +313,8 @@ void ShmServer::FinishServe(ClientId id, const absl::Status& status) {
 }
 
 void ShmServer::FinishWindow(ClientId id, const absl::Status& status) {
-  Client* client = Find(id);
-  if (client == nullptr || !client->has_pending) return;
-  if (client->pending != Type::kWindowAdd && client->pending != Type::kWindowRemove) return;
-  FinishPending(id, client->pending, status);
+  FinishPending(id, Type::kWindowAdd, status);
+  FinishPending(id, Type::kWindowRemove, status);
 }
 
 void ShmServer::FinishRegister(ClientId id, const absl::Status& status, uint64_t value) {
