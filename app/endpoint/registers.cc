@@ -5,16 +5,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "config/config_values.h"
 #include "daemon/version.h"
 
 namespace suede {
 namespace {
-
-uint64_t MacNumber(const MacAddress& mac) {
-  uint64_t number = 0;
-  for (const uint8_t byte : mac) number = number << 8 | byte;
-  return number;
-}
 
 uint32_t VersionNumber() {
   unsigned major = 0, minor = 0, patch = 0;

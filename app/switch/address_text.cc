@@ -18,10 +18,7 @@ using fabric::ForwardingTable;
 
 std::optional<uint64_t> MacIn(std::string_view text) {
   const std::optional<MacAddress> mac = ParseMac(text);
-  if (!mac) return std::nullopt;
-  uint64_t number = 0;
-  for (const uint8_t byte : *mac) number = number << 8 | byte;
-  return number;
+  return mac ? std::optional(MacNumber(*mac)) : std::nullopt;
 }
 
 std::optional<uint64_t> NumberIn(std::string_view text) {

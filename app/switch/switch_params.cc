@@ -137,9 +137,8 @@ NetAddress AddressKeyOf(const SwitchAddressConfig& address) {
   if (address.forwarding_address)
     return fabric::ForwardingTable::ForwardingKey(*address.forwarding_address);
   if (address.mac) {
-    uint64_t mac = 0;
-    for (const uint8_t byte : *address.mac) mac = mac << 8 | byte;
-    return fabric::ForwardingTable::MacKey(mac, static_cast<uint16_t>(address.vlan));
+    return fabric::ForwardingTable::MacKey(MacNumber(*address.mac),
+                                           static_cast<uint16_t>(address.vlan));
   }
   IpText ip;
   const ConfigNode text{.kind = ConfigNode::Kind::kScalar, .text = *address.ip};

@@ -6,12 +6,6 @@
 namespace suede {
 namespace {
 
-uint64_t MacAsNumber(const MacAddress& mac) {
-  uint64_t number = 0;
-  for (const uint8_t byte : mac) number = number << 8 | byte;
-  return number;
-}
-
 // Whether base + `last_id` is still in the base's network, as far as can be determined.
 bool BaseFits(const IpText& base, uint32_t last_id) {
   IpText highest = base;
@@ -30,7 +24,7 @@ std::optional<NetAddress> AddressRule::Of(uint32_t xpu) const {
 
 MacAddress MacRule::Of(uint32_t xpu) const {
   if (!is_base) return value;
-  uint64_t number = MacAsNumber(value) + xpu;
+  uint64_t number = MacNumber(value) + xpu;
   MacAddress mac{};
   for (size_t i = mac.size(); i-- > 0; number >>= 8) mac[i] = static_cast<uint8_t>(number & 255);
   return mac;
@@ -142,7 +136,7 @@ bool AddressReader::ReadMac(const std::optional<MacAddress>& mac,
   if (!CheckOneOf("mac", "mac_base", mac.has_value(), base.has_value())) return false;
   if (!mac && !base) return LearnsNeighbours(port_) || FailWithoutMac();
   out = {.value = mac ? *mac : *base, .is_base = base.has_value()};
-  if (!base || MacAsNumber(out.Of(ids_.last)) >> 40 == MacAsNumber(*base) >> 40) return true;
+  if (!base || MacNumber(out.Of(ids_.last)) >> 40 == MacNumber(*base) >> 40) return true;
   return FailAt("mac_base", StrCat(FormatMac(*base), " + XPU id ", ids_.last,
                                    " changes the first byte; use a lower mac_base"));
 }

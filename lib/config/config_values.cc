@@ -202,6 +202,12 @@ std::string FormatIp(const IpText& ip) {
 
 std::string FormatMac(const MacAddress& mac) { return FormatBytes(mac); }
 
+uint64_t MacNumber(const MacAddress& mac) {
+  uint64_t number = 0;
+  for (const uint8_t byte : mac) number = number << 8 | byte;
+  return number;
+}
+
 std::optional<MacAddress> ParseMac(string_view text) {
   MacAddress mac{};
   return ParseBytes(text, mac) ? std::optional(mac) : std::nullopt;

@@ -81,6 +81,8 @@ std::string JoinNames(std::span<const std::string_view> names);
 std::string FormatIp(const IpText& ip);
 std::string FormatMac(const MacAddress& mac);
 std::optional<MacAddress> ParseMac(std::string_view text);  // six bytes, separated by colons
+// Returns the number whose most significant byte is the first of the address.
+uint64_t MacNumber(const MacAddress& mac);
 std::string FormatText(std::string_view text);  // double-quoted
 // Whether `mac` can be a station's address: neither zero nor a group address.
 bool IsUnicast(const MacAddress& mac);

@@ -81,13 +81,12 @@ RegisterRow ReadOnly(RegisterRow row) {
   return row;
 }
 
-struct KeyAt {
-  uint32_t offset;
-  std::string_view key;
-};
-Rows OfKeys(const std::string& prefix, std::initializer_list<KeyAt> keys) {
+// Returns the rows of keys, each behind the one before: a new key goes to the end of its list.
+Rows OfKeys(const std::string& prefix, std::initializer_list<std::string_view> keys) {
   Rows rows;
-  for (const KeyAt& at : keys) rows.push_back(OfKey(at.offset, at.key, StrCat(prefix, at.key)));
+  for (const std::string_view key : keys) {
+    rows.push_back(OfKey(4 * static_cast<uint32_t>(rows.size()), key, StrCat(prefix, key)));
+  }
   return rows;
 }
 
@@ -218,59 +217,28 @@ std::vector<RegisterBlock> MakeBlocks() {
       {OfKey(0x00, "partition", "partition"),
        OfKey(0x04, "pack_limit_bytes", "packing.limit_bytes"),
        OfKey(0x08, "packed_pdus", "packing.packed_pdus")});
-  add("log", 0x0240, "The log.", OfKeys("log.", {{0x00, "level"}, {0x04, "format"}}));
+  add("log", 0x0240, "The log.", OfKeys("log.", {"level", "format"}));
   add("clients", 0x0280, "Places, rings and credit of client processes.",
-      OfKeys("clients.", {{0x00, "max_clients"},
-                          {0x04, "max_queues"},
-                          {0x08, "ring_lines"},
-                          {0x0c, "receive_lines"},
-                          {0x10, "credit_lines"},
-                          {0x14, "aggregate_lines"},
-                          {0x18, "completions"},
-                          {0x1c, "unclaimed_pdus"},
-                          {0x20, "registers"},
-                          {0x24, "window_mb"},
-                          {0x28, "windows_total_mb"}}));
-  add("management", 0x02c0, "The management socket.",
-      OfKeys("management.", {{0x00, "max_clients"}}));
+      OfKeys("clients.", {"max_clients", "max_queues", "ring_lines", "receive_lines",
+                          "credit_lines", "aggregate_lines", "completions", "unclaimed_pdus",
+                          "registers", "window_mb", "windows_total_mb"}));
+  add("management", 0x02c0, "The management socket.", OfKeys("management.", {"max_clients"}));
   add("transport", 0x0300, "Windows, acknowledgements and timers.",
-      OfKeys("transport.", {{0x00, "psn_scope"},
-                            {0x04, "window_pdus"},
-                            {0x08, "window_bytes"},
-                            {0x0c, "ack_every_pdus"},
-                            {0x10, "ack_delay_us"},
-                            {0x14, "nack_timeout_us"},
-                            {0x18, "rto_initial_us"},
-                            {0x1c, "rto_min_us"},
-                            {0x20, "rto_max_us"},
-                            {0x24, "max_tries"},
-                            {0x28, "not_ready_backoff_us"},
-                            {0x2c, "hello_timeout_us"},
-                            {0x30, "hello_tries"},
-                            {0x34, "inflight_pdus"},
-                            {0x38, "reorder_allowance_us"},
-                            {0x3c, "pause_limit_us"}}));
+      OfKeys("transport.",
+             {"psn_scope", "window_pdus", "window_bytes", "ack_every_pdus", "ack_delay_us",
+              "nack_timeout_us", "rto_initial_us", "rto_min_us", "rto_max_us", "max_tries",
+              "not_ready_backoff_us", "hello_timeout_us", "hello_tries", "inflight_pdus",
+              "reorder_allowance_us", "pause_limit_us"}));
   add("planes", 0x0340, "How planes are found dead, and come back.",
-      OfKeys("planes.", {{0x00, "hello_interval_us"},
-                         {0x04, "hello_multiplier"},
-                         {0x08, "hello_idle_us"},
-                         {0x0c, "hold_down_us"},
-                         {0x10, "hold_down_max_us"},
-                         {0x14, "unreachable_us"},
-                         {0x18, "weights"}}));
+      OfKeys("planes.", {"hello_interval_us", "hello_multiplier", "hello_idle_us", "hold_down_us",
+                         "hold_down_max_us", "unreachable_us", "weights"}));
   add("sessions", 0x0380, "Session groups.",
-      OfKeys("sessions.", {{0x00, "max"},
-                           {0x04, "interval_us"},
-                           {0x08, "open_percent"},
-                           {0x0c, "move_percent"},
-                           {0x10, "idle_intervals"},
-                           {0x14, "stall_timeouts"},
-                           {0x18, "max_age_us"}}));
-  add("class", 0x0400, "Class of each VC's PDUs.",
-      OfKeys("classes.vc[#].", {{0x00, "pcp"}, {0x04, "dscp"}, {0x08, "ecn"}}), Index::kClass, 0x10,
-      kVcCount);
+      OfKeys("sessions.", {"max", "interval_us", "open_percent", "move_percent", "idle_intervals",
+                           "stall_timeouts", "max_age_us"}));
+  add("class", 0x0400, "Class of each VC's PDUs.", OfKeys("classes.vc[#].", {"pcp", "dscp", "ecn"}),
+      Index::kClass, 0x10, kVcCount);
   add("ack_class", 0x0440, "Class of PDUs without commands.",
-      OfKeys("classes.ack.", {{0x00, "pcp"}, {0x04, "dscp"}, {0x08, "ecn"}}));
+      OfKeys("classes.ack.", {"pcp", "dscp", "ecn"}));
   add("port", 0x1000, "Network ports.", PortRows(), Index::kPort, 0x80, 32);
   add("instance", 0x10000, "Own instances, in the order of instances.list.", InstanceRows(),
       Index::kInstance, 0x40, 1024);
