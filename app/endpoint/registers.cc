@@ -26,51 +26,42 @@ RegisterValueView ToView(const RegisterRef& ref, uint64_t value) {
 
 // Whether the event is about a queue of a client that is still connected.
 bool IsBrokenQueue(const Event& event) {
-  return std::any_of(event.values.begin(), event.values.end(), [](const EventValue& value) {
-    return value.field == EventField::kQueue;
-  });
+  return std::any_of(event.values.begin(), event.values.end(),
+                     [](const EventValue& value) { return value.field == EventField::kQueue; });
 }
+
+// Events that set a bit whatever they contain.
+constexpr std::pair<EventKind, RegisterEvent> kBits[] = {
+    {EventKind::kPlaneUp, RegisterEvent::kPlaneChange},
+    {EventKind::kPlaneDown, RegisterEvent::kPlaneChange},
+    {EventKind::kPeerPlaneUp, RegisterEvent::kPlaneChange},
+    {EventKind::kPeerPlaneDown, RegisterEvent::kPlaneChange},
+    {EventKind::kPeerReset, RegisterEvent::kPeerReset},
+    {EventKind::kPeerUnreachable, RegisterEvent::kPeerUnreachable},
+    {EventKind::kTxError, RegisterEvent::kTxError},
+    {EventKind::kHelloMismatch, RegisterEvent::kHelloMismatch},
+    {EventKind::kPeerFence, RegisterEvent::kPeerFence},
+    {EventKind::kClientLeft, RegisterEvent::kClientGone},
+    {EventKind::kClientDied, RegisterEvent::kClientGone},
+    {EventKind::kPoolLow, RegisterEvent::kPoolLow},
+    {EventKind::kEventsLost, RegisterEvent::kEventsLost},
+    {EventKind::kConfigChanged, RegisterEvent::kConfigChanged},
+};
 
 // Sets the bits of an endpoint's event.
 void Note(const Event& event, const Config& config, RegisterEvents& bits) {
-  switch (event.kind) {
-    case EventKind::kLinkUp:
-    case EventKind::kLinkDown:
-      for (const EventValue& value : event.values) {
-        for (uint32_t p = 0; value.field == EventField::kPort && p < config.ports.size(); ++p) {
-          if (std::get<std::string>(value.value) == config.ports[p].name) bits.RaiseLink(p);
-        }
-      }
-      break;
-    case EventKind::kPlaneUp:
-    case EventKind::kPlaneDown:
-    case EventKind::kPeerPlaneUp:
-    case EventKind::kPeerPlaneDown:
-      return bits.Raise(RegisterEvent::kPlaneChange);
-    case EventKind::kPeerReset:
-      return bits.Raise(RegisterEvent::kPeerReset);
-    case EventKind::kPeerUnreachable:
-      return bits.Raise(RegisterEvent::kPeerUnreachable);
-    case EventKind::kTxError:
-      return bits.Raise(RegisterEvent::kTxError);
-    case EventKind::kHelloMismatch:
-      return bits.Raise(RegisterEvent::kHelloMismatch);
-    case EventKind::kPeerFence:
-      return bits.Raise(RegisterEvent::kPeerFence);
-    case EventKind::kClientError:
-      if (IsBrokenQueue(event)) return bits.Raise(RegisterEvent::kQueueBroken);
-      return bits.Raise(RegisterEvent::kClientGone);
-    case EventKind::kClientLeft:
-    case EventKind::kClientDied:
-      return bits.Raise(RegisterEvent::kClientGone);
-    case EventKind::kPoolLow:
-      return bits.Raise(RegisterEvent::kPoolLow);
-    case EventKind::kEventsLost:
-      return bits.Raise(RegisterEvent::kEventsLost);
-    case EventKind::kConfigChanged:
-      return bits.Raise(RegisterEvent::kConfigChanged);
-    default:
-      break;
+  for (const auto& [kind, bit] : kBits) {
+    if (event.kind == kind) return bits.Raise(bit);
+  }
+  if (event.kind == EventKind::kClientError) {
+    return bits.Raise(IsBrokenQueue(event) ? RegisterEvent::kQueueBroken
+                                           : RegisterEvent::kClientGone);
+  }
+  if (event.kind != EventKind::kLinkUp && event.kind != EventKind::kLinkDown) return;
+  for (const EventValue& value : event.values) {
+    for (uint32_t p = 0; value.field == EventField::kPort && p < config.ports.size(); ++p) {
+      if (std::get<std::string>(value.value) == config.ports[p].name) bits.RaiseLink(p);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/effector.h"
 
+#include <iterator>
 #include <variant>
 
 #include "frame/control_sender.h"
@@ -10,31 +11,12 @@ namespace suede {
 namespace {
 
 LcoreEventKind KindOf(PeerEvent event) {
-  switch (event) {
-    case PeerEvent::kReset:
-      return LcoreEventKind::kPeerReset;
-    case PeerEvent::kUnreachable:
-      return LcoreEventKind::kPeerUnreachable;
-    case PeerEvent::kReachable:
-      return LcoreEventKind::kPeerReachable;
-    case PeerEvent::kHelloMismatch:
-      return LcoreEventKind::kHelloMismatch;
-    case PeerEvent::kPlaneUp:
-      return LcoreEventKind::kPlaneUp;
-    case PeerEvent::kPlaneDown:
-      return LcoreEventKind::kPlaneDown;
-    case PeerEvent::kFenceOpened:
-      return LcoreEventKind::kFenceOpened;
-    case PeerEvent::kSessionOpened:
-      return LcoreEventKind::kSessionOpened;
-    case PeerEvent::kSessionMoved:
-      return LcoreEventKind::kSessionMoved;
-    case PeerEvent::kSessionStalled:
-      return LcoreEventKind::kSessionStalled;
-    case PeerEvent::kSessionClosed:
-      return LcoreEventKind::kSessionClosed;
-  }
-  return LcoreEventKind::kPeerReset;
+  using enum LcoreEventKind;
+  constexpr LcoreEventKind kKinds[] = {
+      kPeerReset,   kPeerUnreachable, kPeerReachable, kHelloMismatch,  kPlaneUp,      kPlaneDown,
+      kFenceOpened, kSessionOpened,   kSessionMoved,  kSessionStalled, kSessionClosed};
+  static_assert(std::size(kKinds) == static_cast<size_t>(PeerEvent::kSessionClosed) + 1);
+  return kKinds[static_cast<size_t>(event)];
 }
 
 }  // namespace

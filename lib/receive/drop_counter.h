@@ -3,6 +3,9 @@
 #ifndef SUEDE_RECEIVE_DROP_COUNTER_H_
 #define SUEDE_RECEIVE_DROP_COUNTER_H_
 
+#include <cstddef>
+#include <iterator>
+
 #include "seal/sealed_peer.h"
 #include "stats/counters.h"
 #include "wire/encap.h"
@@ -10,48 +13,26 @@
 namespace suede {
 
 constexpr Counter DropCounter(FrameError error) {
-  switch (error) {
-    case FrameError::kTruncated:
-      return Counter::kRxTruncated;
-    case FrameError::kIpHeader:
-      return Counter::kRxIpHeader;
-    case FrameError::kIpChecksum:
-      return Counter::kRxIpChecksum;
-    case FrameError::kUdpChecksum:
-      return Counter::kRxUdpChecksum;
-    case FrameError::kShimVersion:
-      return Counter::kRxShimVersion;
-    case FrameError::kNextHeader:
-      return Counter::kRxNextHeader;
-    case FrameError::kHopLimit:
-      return Counter::kRxHopLimit;
-    case FrameError::kMulticast:
-      return Counter::kRxMulticast;
-    case FrameError::kNone:
-    case FrameError::kNotSue:
-      break;
-  }
-  return Counter::kRxNotSue;
+  using enum Counter;
+  constexpr Counter kCounters[] = {
+      kRxNotSue /* of kNone */, kRxNotSue,      kRxTruncated,  kRxIpHeader, kRxIpChecksum,
+      kRxUdpChecksum,           kRxShimVersion, kRxNextHeader, kRxHopLimit, kRxMulticast};
+  static_assert(std::size(kCounters) == kFrameErrorNames.size());
+  return kCounters[static_cast<size_t>(error)];
 }
 
 // The counter of a reason for which a sealed PDU is not accepted.
 constexpr Counter DropCounter(SealError error) {
-  switch (error) {
-    case SealError::kNone:
-    case SealError::kMalformed:
-      break;
-    case SealError::kKey:
-      return Counter::kRxSealKey;
-    case SealError::kBudget:
-      return Counter::kRxSealBudget;
-    case SealError::kTag:
-      return Counter::kRxSealTag;
-    case SealError::kReplay:
-      return Counter::kRxSealReplay;
-    case SealError::kPlane:
-      return Counter::kRxSealPlane;
-  }
-  return Counter::kRxSealMalformed;
+  using enum Counter;
+  constexpr Counter kCounters[] = {kRxSealMalformed /* of kNone */,
+                                   kRxSealMalformed,
+                                   kRxSealKey,
+                                   kRxSealBudget,
+                                   kRxSealTag,
+                                   kRxSealReplay,
+                                   kRxSealPlane};
+  static_assert(std::size(kCounters) == static_cast<size_t>(SealError::kPlane) + 1);
+  return kCounters[static_cast<size_t>(error)];
 }
 
 }  // namespace suede

@@ -15,20 +15,8 @@ std::string Hex(uint32_t address) {
 }
 
 std::string_view Plural(RegisterIndex index) {
-  switch (index) {
-    case RegisterIndex::kPort:
-      return "ports";
-    case RegisterIndex::kInstance:
-      return "instances";
-    case RegisterIndex::kLcore:
-      return "lcores";
-    case RegisterIndex::kPlane:
-      return "planes";
-    case RegisterIndex::kClass:
-    case RegisterIndex::kNone:
-      break;
-  }
-  return "classes";
+  constexpr std::string_view kNames[] = {"", "classes", "ports", "instances", "lcores", "planes"};
+  return kNames[static_cast<size_t>(index)];
 }
 
 // Returns the register that contains the address, but does not begin there.

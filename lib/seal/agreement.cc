@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "base/big_endian.h"
 #include "base/numbers.h"
@@ -36,21 +37,17 @@ AgreementRequest DecodeAgreementRequest(const AgreementMessage& message) {
 }
 
 std::string_view ReasonOf(AgreementStatus status) {
-  switch (status) {
-    case AgreementStatus::kAgreed:
-      return "agreed";
-    case AgreementStatus::kVersion:
-      return "the peer speaks another version of the protocol";
-    case AgreementStatus::kUnknown:
-      return "the peer knows no such pair of XPUs, or has another partition";
-    case AgreementStatus::kNotNamed:
-      return "our certificate does not name our XPU";
-    case AgreementStatus::kBusy:
-      return "the peer is busy";
-    case AgreementStatus::kAsked:
-      return "the peer will connect";
-  }
-  return "the peer answers with an unknown status";
+  constexpr std::string_view kReasons[] = {
+      "agreed",
+      "the peer speaks another version of the protocol",
+      "the peer knows no such pair of XPUs, or has another partition",
+      "our certificate does not name our XPU",
+      "the peer is busy",
+      "the peer will connect",
+  };
+  const auto number = static_cast<size_t>(status);
+  return number < std::size(kReasons) ? kReasons[number]
+                                      : "the peer answers with an unknown status";
 }
 
 AgreementMessage Encode(const AgreementAnswer& answer) {
