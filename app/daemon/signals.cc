@@ -4,8 +4,6 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
-#include <initializer_list>
-
 namespace suede {
 
 int TakeSignals() {

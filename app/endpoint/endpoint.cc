@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoint/endpoint.h"
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <ctime>
-#include <numeric>
-#include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <memory>
-#include <utility>
 
 #include "base/text.h"
 #include "endpoint/hello_mismatch.h"

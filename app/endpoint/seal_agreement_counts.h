@@ -5,7 +5,6 @@
 #define SUEDE_APP_ENDPOINT_SEAL_AGREEMENT_COUNTS_H_
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstring>
 #include <ctime>
-#include <optional>
 #include <utility>
 
 #include "base/text.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoint/seal_lobby.h"
 
-#include <algorithm>
-
 namespace suede {
 
 std::vector<SealLobby::Guest> SealLobby::Take(const std::function<bool(const Guest&)>& leaves) {

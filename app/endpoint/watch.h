@@ -4,7 +4,6 @@
 #define SUEDE_APP_ENDPOINT_WATCH_H_
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "daemon/link_follower.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bgp_paths.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 

@@ -5,7 +5,6 @@
 #ifndef SUEDE_APP_FARE_FOLLOWER_H_
 #define SUEDE_APP_FARE_FOLLOWER_H_
 
-#include <chrono>
 #include <map>
 #include <memory>
 #include <set>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of mem.h for initiators.
 #include <cerrno>
-#include <climits>
 
 #include "abi.h"
 #include "initiator_client.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/client_endpoint.h"
 
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"

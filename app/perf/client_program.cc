@@ -3,7 +3,6 @@
 // instances; a server has one per queue of each instance.
 #include <cstdio>
 #include <deque>
-#include <functional>
 
 #include "perf/client_endpoint.h"
 #include "perf/clock.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/embedded_calls.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <iterator>

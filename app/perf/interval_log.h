@@ -4,7 +4,6 @@
 #ifndef SUEDE_APP_PERF_INTERVAL_LOG_H_
 #define SUEDE_APP_PERF_INTERVAL_LOG_H_
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>

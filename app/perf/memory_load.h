@@ -10,7 +10,6 @@
 #define SUEDE_APP_PERF_MEMORY_LOAD_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "base/time.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

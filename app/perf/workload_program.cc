@@ -3,7 +3,6 @@
 // ranks.
 #include <cstdio>
 #include <deque>
-#include <functional>
 
 #include "perf/client_endpoint.h"
 #include "perf/programs.h"

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
-#include <memory>
 #include <system_error>
 #include <utility>
 #include <vector>

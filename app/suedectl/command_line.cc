@@ -2,8 +2,6 @@
 #include "suedectl/command_line.h"
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/numbers.h"

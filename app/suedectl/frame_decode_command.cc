@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // suedectl frame decode: frames from hex or a capture, to JSON or a capture.
-#include <cinttypes>
 #include <memory>
 #include <string>
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 #include "base/sue.h"
 #include "base/text.h"

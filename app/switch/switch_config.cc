@@ -2,8 +2,6 @@
 // Reads a tree into a switch's configuration, one function for each section, and dumps it.
 #include "switch/switch_config.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "config/config_draft.h"
 #include "config/config_dump.h"

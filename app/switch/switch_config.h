@@ -4,7 +4,6 @@
 #ifndef SUEDE_APP_SWITCH_SWITCH_CONFIG_H_
 #define SUEDE_APP_SWITCH_SWITCH_CONFIG_H_
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>

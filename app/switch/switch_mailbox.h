@@ -4,7 +4,6 @@
 #ifndef SUEDE_APP_SWITCH_SWITCH_MAILBOX_H_
 #define SUEDE_APP_SWITCH_SWITCH_MAILBOX_H_
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>

@@ -2,7 +2,6 @@
 #include "switch/switch_metric_rows.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/link_metrics.h"

@@ -2,7 +2,6 @@
 #include "switch/switch_observer.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/link_metrics.h"

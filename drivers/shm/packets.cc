@@ -4,7 +4,6 @@
 #include <sys/uio.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "shm/client.h"

@@ -8,13 +8,11 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <bit>
-#include <cstring>
 
 #include "shm/wait.h"
 

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <span>
 
 #include "absl/strings/str_cat.h"
 #include "base/big_endian.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frame/control_sender.h"
 
-#include <bit>
 #include <variant>
 
 #include "frame/frame_writer.h"

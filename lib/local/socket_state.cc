@@ -5,7 +5,6 @@
 #include <sys/un.h>
 
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message/receivers.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace suede::message {

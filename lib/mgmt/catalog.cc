@@ -2,7 +2,6 @@
 #include "mgmt/catalog.h"
 
 #include <cstdlib>
-#include <vector>
 
 #include "base/text.h"
 #include "mgmt/endpoint_view.h"

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <iterator>
-#include <string>
 
 #include "mgmt/catalog.h"
 #include "mgmt/daemon_view.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mgmt/members.h"
 
-#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <utility>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Methods that list, read and write registers (docs/registers.md).
-#include <cinttypes>
-#include <cstdio>
-#include <utility>
 
 #include "mgmt/catalog.h"
 #include "mgmt/endpoint_view.h"

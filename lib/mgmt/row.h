@@ -8,14 +8,12 @@
 #ifndef SUEDE_MGMT_ROW_H_
 #define SUEDE_MGMT_ROW_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "mgmt/json.h"

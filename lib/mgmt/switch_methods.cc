@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Methods that list a switch's ports, queues, buffer and addresses, and change its settings.
-#include <optional>
-#include <utility>
 
 #include "mgmt/catalog.h"
 #include "mgmt/port_admin.h"

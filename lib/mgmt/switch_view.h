@@ -5,7 +5,6 @@
 #define SUEDE_MGMT_SWITCH_VIEW_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>

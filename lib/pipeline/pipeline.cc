@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <vector>
 
 namespace suede {
 namespace {

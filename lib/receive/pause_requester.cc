@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "receive/pause_requester.h"
 
-#include <algorithm>
-
 namespace suede {
 namespace {
 

@@ -15,7 +15,6 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/time.h"
 #include "seal/keys.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "seal/sealed_peer.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace suede {

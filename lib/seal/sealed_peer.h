@@ -12,9 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/time.h"
 #include "seal/keys.h"

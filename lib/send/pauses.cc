@@ -2,7 +2,6 @@
 #include "send/pauses.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "frame/control_sender.h"
 

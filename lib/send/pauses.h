@@ -6,7 +6,6 @@
 #define SUEDE_SEND_PAUSES_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "base/coordinates.h"
 #include "lcore/lcore.h"

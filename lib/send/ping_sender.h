@@ -4,8 +4,6 @@
 #ifndef SUEDE_SEND_PING_SENDER_H_
 #define SUEDE_SEND_PING_SENDER_H_
 
-#include <cstdint>
-
 #include "base/coordinates.h"
 #include "lcore/lcore.h"
 #include "lcore/mailbox.h"

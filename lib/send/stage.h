@@ -5,7 +5,6 @@
 #define SUEDE_SEND_STAGE_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "base/coordinates.h"
 #include "base/fifo.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stager: the plane and the session of a PDU, if there are several.
-#include <bit>
 
 #include "send/stage.h"
 
