@@ -85,7 +85,7 @@ std::vector<MetricRow> AllMetricRows() {
 }
 
 std::vector<MetricRow> PeerMetricRows() {
-  constexpr char kLabels[] = "xpu instance peer, with psn_scope vc also vc";
+  constexpr char kLabels[] = "xpu instance peer vc";
   return {
       {"peer_reachable", kGauge, kLabels, "0 where the peer was found unreachable"},
       {"peer_inflight_pdus", kGauge, kLabels, "Sequenced PDUs sent and not acknowledged"},

@@ -4,6 +4,7 @@
 #define SUEDE_TESTS_DOCUMENTS_KEY_TABLES_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/text.h"
@@ -11,18 +12,27 @@
 
 namespace suede {
 
-// Returns the rows as a table; `has_effects`: with a column for the times at which changes take
-// effect.
+// Returns the mark of a key whose changes do not wait for a restart.
+inline std::string_view MarkOf(Effect effect) {
+  switch (effect) {
+    case Effect::kAtOnce:
+      return " ●";
+    case Effect::kAtOnceUpToStart:
+      return " ◐";
+    case Effect::kRestart:
+      break;
+  }
+  return "";
+}
+
+// Returns the rows as a table; `has_effects`: with marks of keys that need no restart.
 inline std::string KeysAsMarkdown(const std::vector<ConfigKey>& keys, bool has_effects = false) {
-  std::string out = has_effects
-                        ? "| Key | Unit | Range | Default | Changes take effect | Meaning |\n"
-                          "|---|---|---|---|---|---|\n"
-                        : "| Key | Unit | Range | Default | Meaning |\n"
-                          "|---|---|---|---|---|\n";
+  std::string out = "| Key | Range | Default | Meaning |\n|---|---|---|---|\n";
   for (const ConfigKey& key : keys) {
-    StrAppend(&out, "| `", key.path, "` | ", key.unit, " | ", key.range, " | ", key.default_value,
-              has_effects ? " | " : "", has_effects && !key.is_section ? NameOf(key.effect) : "",
-              " | ", key.sentence, " |\n");
+    const bool is_marked = has_effects && !key.is_section;
+    StrAppend(&out, "| `", key.path, "`", is_marked ? MarkOf(key.effect) : "", " | ", key.unit,
+              key.unit.empty() ? "" : ": ", key.range, " | ", key.default_value, " | ",
+              key.sentence, " |\n");
   }
   return out;
 }

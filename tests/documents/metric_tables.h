@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "absl/strings/str_replace.h"
 #include "base/text.h"
 #include "metrics/row.h"
 #include "stats/counters.h"
@@ -13,10 +14,15 @@
 namespace suede {
 
 inline std::string MetricsAsMarkdown(std::span<const MetricRow> rows) {
-  std::string out = "| Metric | Type | Labels | Meaning |\n|---|---|---|---|\n";
+  std::string out = "| Metric | Meaning |\n|---|---|\n";
   for (const MetricRow& row : rows) {
-    StrAppend(&out, "| `suede_", row.name, "` | ", NameOf(row.type), " | ", row.labels, " | ",
-              row.sentence, " |\n");
+    // Most are of an instance, and the XPU of an instance goes without saying.
+    std::string labels = absl::StrReplaceAll(row.labels, {{"xpu instance", "instance"}});
+    labels = labels == "instance"
+                 ? ""
+                 : StrCat(" {", absl::StrReplaceAll(labels, {{", ", "} or {"}, {" ", ","}}), "}");
+    StrAppend(&out, "| `suede_", row.name, "` | ", row.sentence,
+              row.type == MetricType::kHistogram ? " (histogram)" : "", labels, " |\n");
   }
   return out;
 }

@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "absl/strings/str_replace.h"
 #include "base/text.h"
 #include "mgmt/catalog.h"
 #include "mgmt/events.h"
@@ -16,40 +20,70 @@
 namespace suede {
 namespace {
 
-// Returns the permitted values of a parameter on the page; the kinds of events have a page.
+// Returns the permitted values of a parameter on the page, and its default. The kinds of events
+// have a page; lengths of texts are not shown, and a boolean whose default is false needs neither.
 std::string RangeOnPage(const Param& param) {
   constexpr auto kShown = 16;
-  if (std::ranges::count(param.choices, '|') < kShown) return param.Range();
-  return "See [events.md](events.md)";
+  if (std::ranges::count(param.choices, '|') >= kShown) return " See [events.md](events.md)";
+  if (param.type == Param::Type::kText) return "";
+  if (param.type == Param::Type::kBoolean && param.fallback == "false") return "";
+  const std::string range =
+      param.type == Param::Type::kNumber ? StrCat(param.min, " to ", param.max) : param.Range();
+  return StrCat(" ", range, param.fallback.empty() ? "" : StrCat("; default ", param.fallback));
 }
 
-// Returns the row of a method behind its name.
-std::string MethodRow(const Method& method) {
+std::string TextOnPage(const Param& param) {
+  return StrCat(": ", param.sentence, RangeOnPage(param));
+}
+
+// The text of each parameter in the last row that has one of that name.
+using Texts = std::map<std::string_view, std::string>;
+
+// Returns the row of a method behind its name. A parameter whose text is that of the last one of
+// its name is named alone, and a long result that is that of the method `before` is not repeated.
+std::string MethodRow(const Method& method, Texts& texts, const Method* before = nullptr) {
   std::string params;
   for (const Param& param : method.params) {
-    if (!params.empty()) params += "<br>";
-    StrAppend(&params, param.required ? "`" : "[`", param.name, param.required ? "`" : "`]", ": ",
-              param.sentence, " ", RangeOnPage(param),
-              param.fallback.empty() ? "" : StrCat("; default ", param.fallback));
+    std::string text = TextOnPage(param);
+    const bool is_repeated = std::exchange(texts[param.name], text) == text;
+    StrAppend(&params, params.empty() ? "" : "<br>", param.required ? "`" : "[`", param.name,
+              param.required ? "`" : "`]", is_repeated ? "" : text);
   }
   if (method.descriptor) {
     const bool required = method.descriptor->required;
     StrAppend(&params, params.empty() ? "" : "<br>", "descriptor ", required ? "`" : "[`",
               method.descriptor->name, required ? "`: " : "`]: ", method.descriptor->sentence);
   }
-  return StrCat(" | ", params, " | ", method.sentence, " | ", method.ResultText(), " |\n");
+  const std::string result = method.ResultText();
+  const bool is_same = before != nullptr && result == before->ResultText();
+  return StrCat(" | ", params, " | ", method.sentence, " | ",
+                is_same && result.size() > 40 ? "as above" : result, " |\n");
 }
 
-// `known`: where a method has the same row there, the table says so instead.
+// `known`: where a method has the same row there, the last row names it.
 std::string MethodsAsMarkdown(const Catalog& catalog, const Catalog* known = nullptr) {
   std::string out = "| Method | Parameters | Does | Result |\n|---|---|---|---|\n";
+  std::string of_known;
+  Texts texts;
+  const auto is_of_known = [&](const Method& method) {
+    const Method* same = known == nullptr ? nullptr : known->Find(method.name);
+    if (same == nullptr) return false;
+    Texts none, no_other;
+    // `rpc.describe` differs in the types that parameters may have.
+    return method.name == "rpc.describe" || MethodRow(*same, none) == MethodRow(method, no_other);
+  };
+  const Method* before = nullptr;
   for (const Method* method : catalog.methods()) {
-    const std::string row = MethodRow(*method);
-    const Method* same = known == nullptr ? nullptr : known->Find(method->name);
-    const bool is_known = same != nullptr && MethodRow(*same) == row;
+    if (is_of_known(*method)) {
+      StrAppend(&of_known, of_known.empty() ? "" : ", ", "`", method->name, "`",
+                method->changes ? " ●" : "");
+      continue;
+    }
     StrAppend(&out, "| `", method->name, "`", method->changes ? " ●" : "",
-              is_known ? " | as of an endpoint | | |\n" : row);
+              MethodRow(*method, texts, before));
+    before = method;
   }
+  if (!of_known.empty()) StrAppend(&out, "| ", of_known, " | | As of an endpoint. | |\n");
   return out;
 }
 
@@ -63,8 +97,7 @@ std::string ErrorsAsMarkdown() {
 
 // Returns the events from `first` to before `end`.
 std::string EventsAsMarkdown(EventKind first, EventKind end) {
-  std::string out =
-      "| Kind | Severity | Max per second | Means | Fields |\n|---|---|---|---|---|\n";
+  std::string out = "| Kind | Severity | Means | Fields |\n|---|---|---|---|\n";
   for (auto kind = static_cast<size_t>(first); kind < static_cast<size_t>(end); ++kind) {
     const EventRow& row = RowOf(static_cast<EventKind>(kind));
     std::string fields;
@@ -72,18 +105,19 @@ std::string EventsAsMarkdown(EventKind first, EventKind end) {
       if (field == EventField::kNone) break;
       StrAppend(&fields, fields.empty() ? "" : ", ", RowOf(field).name);
     }
-    StrAppend(&out, "| `", row.name, "` | ", NameOf(row.severity), " | ",
-              row.per_s != 0 ? StrCat(row.per_s) : "", " | ", row.sentence, " | ", fields, " |\n");
+    fields = absl::StrReplaceAll(fields, {{"xpu, instance, peer, plane, port", "*path*"}});
+    StrAppend(&out, "| `", row.name, "` | ", NameOf(row.severity),
+              row.per_s != 0 ? StrCat(", ", row.per_s, "/s") : "", " | ", row.sentence, " | ",
+              fields, " |\n");
   }
   return out;
 }
 
 std::string EventFieldsAsMarkdown(std::span<const EventFieldRow> rows) {
-  std::string out = "| Field | Type | Is |\n|---|---|---|\n";
+  std::string out = "| Field | Is |\n|---|---|\n";
   for (const EventFieldRow& row : rows) {
-    StrAppend(&out, "| `", row.name, "` | ",
-              row.type == EventFieldType::kInteger ? "integer" : "text", " | ", row.sentence,
-              " |\n");
+    StrAppend(&out, "| `", row.name, "`", row.type == EventFieldType::kInteger ? " (integer)" : "",
+              " | ", row.sentence, " |\n");
   }
   return out;
 }

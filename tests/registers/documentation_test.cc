@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_format.h"
 #include "base/text.h"
@@ -15,54 +17,69 @@
 namespace suede {
 namespace {
 
-// Counters differ in address and name alone.
+// Counters differ in address and name alone, and their addresses change with the version.
 void AppendCounters(const RegisterBlock& block, std::string& out) {
-  out +=
-      " All have 64 bits and are read-only; [metrics.md](metrics.md) has their meanings.\n\n"
-      "| Address | Name |\n|---|---|\n";
-  for (const RegisterRow& row : block.rows) {
-    StrAppend(&out, absl::StrFormat("| 0x%06x | `", block.base + row.offset), block.name, ".",
-              row.name, "` |\n");
-  }
-  out += "\n";
+  StrAppend(&out,
+            absl::StrFormat(" Each has 64 bits and is read-only. From 0x%06x on in the order of ",
+                            block.base),
+            "`suede/registers.h`, as `", block.name, ".", block.rows[0].name,
+            "`; [metrics.md](metrics.md) has their meanings.\n");
 }
 
-// Returns the meaning of a register on the page. A register of a key has the key's, which
-// docs/configuration.md holds: the permitted values, and the key if it has another name.
+// Returns the meaning of a register on the page. docs/configuration.md has meaning, unit, range and
+// default of a key: its register has the key if that has another name, and the numbers of names.
 std::string MeaningOf(const RegisterRow& row, std::string_view name) {
-  if (row.source != RegisterRow::Source::kConfig) return row.sentence;
+  if (row.source != RegisterRow::Source::kConfig) {
+    return row.reset.empty() ? row.sentence : StrCat(row.sentence, " At reset ", row.reset, ".");
+  }
   std::string first = row.key;
   std::replace(first.begin(), first.end(), '#', '0');
   const ConfigKey* key = FindConfigKey(first);
   if (key == nullptr) std::abort();  // OfKey has found it
   const std::string values = row.sentence.substr(key->sentence.size() + 1);
-  return key->path == name ? values : StrCat("`", key->path, "`: ", values);
+  const std::string path = key->path == name ? "" : StrCat("`", key->path, "`");
+  if (values.find(": ") == values.npos) return path;  // a range, which the row of the key has
+  return path.empty() ? values : StrCat(path, ": ", values);
 }
 
+bool HasCounters(const RegisterBlock& block) {
+  return block.rows[0].source == RegisterRow::Source::kCounter;
+}
+// Returns whether a block shares its table with its neighbours.
+bool IsSingle(const RegisterBlock& block) {
+  return block.index == RegisterIndex::kNone && !HasCounters(block);
+}
+
+void AppendRows(const RegisterBlock& block, std::string& out) {
+  const std::string prefix = IsSingle(block) ? std::string(block.name) : StrCat(block.name, ".N");
+  for (const RegisterRow& row : block.rows) {
+    const std::string name = StrCat(prefix, ".", row.name);
+    std::string marks;  // of a register that is not as most are
+    if (row.access != RegisterAccess::kReadWrite) StrAppend(&marks, " ", NameOf(row.access));
+    if (row.width_bits == 64) StrAppend(&marks, ", 64 bits");
+    StrAppend(&out, absl::StrFormat("| 0x%06x | `", block.base + row.offset), name, "`", marks,
+              " | ", MeaningOf(row, name), " |\n");
+  }
+}
+
+constexpr char kTableHead[] = "| Address | Name | Meaning |\n|---|---|---|\n";
+
+// Appends a block that is no single one.
 void AppendBlock(const RegisterBlock& block, std::string& out) {
   StrAppend(&out, "### ", block.name, "\n\n", block.sentence);
-  if (block.index != RegisterIndex::kNone) {
-    StrAppend(&out, absl::StrFormat(" Index N is added %#x times N; there is room for %d.",
-                                    block.stride, block.limit));
-  }
-  if (block.rows[0].source == RegisterRow::Source::kCounter) {
+  if (!HasCounters(block)) {
+    StrAppend(&out,
+              absl::StrFormat(" Index N is added %#x times N; there is room for %d.\n\n",
+                              block.stride, block.limit),
+              kTableHead);
+    AppendRows(block, out);
+  } else if (block.index == RegisterIndex::kNone) {
     AppendCounters(block, out);
-    return;
-  }
-  out +=
-      "\n\n| Address | Name | Bits | Access | Writes take effect | Reset | Unit | Meaning |\n"
-      "|---|---|---|---|---|---|---|---|\n";
-  const std::string prefix =
-      block.index == RegisterIndex::kNone ? std::string(block.name) : StrCat(block.name, ".N");
-  for (const RegisterRow& row : block.rows) {
-    std::string_view effect;
-    if (row.access != RegisterAccess::kReadOnly) {
-      effect = NameOf(row.source == RegisterRow::Source::kConfig ? row.effect : Effect::kAtOnce);
-    }
-    const std::string name = StrCat(prefix, ".", row.name);
-    StrAppend(&out, absl::StrFormat("| 0x%06x | `", block.base + row.offset), name, "` | ",
-              row.width_bits, " | ", NameOf(row.access), " | ", effect, " | ", row.reset, " | ",
-              row.unit, " | ", MeaningOf(row, name), " |\n");
+  } else {
+    StrAppend(&out,
+              absl::StrFormat(" From 0x%06x on, and %#x times N; there is room for %d.", block.base,
+                              block.stride, block.limit),
+              " Names: `", block.name, ".N.", block.rows[0].name, "` and so on.\n");
   }
   out += "\n";
 }
@@ -70,18 +87,17 @@ void AppendBlock(const RegisterBlock& block, std::string& out) {
 std::string RegistersAsMarkdown() {
   std::string out;
   const auto& blocks = RegisterMap::Get().blocks();
-  for (const RegisterBlock& block : blocks) {
-    // One table serves the three counter blocks, which have the same rows.
-    const bool is_copy = block.rows[0].source == RegisterRow::Source::kCounter &&
-                         block.index != RegisterIndex::kNone;
-    if (!is_copy) {
-      AppendBlock(block, out);
+  for (auto block = blocks.begin(); block != blocks.end();) {
+    if (!IsSingle(*block)) {
+      AppendBlock(*block++, out);
       continue;
     }
-    StrAppend(&out, "### ", block.name, "\n\n", block.sentence,
-              absl::StrFormat(" The same from 0x%06x on, and %#x times N; there is room for %d.",
-                              block.base, block.stride, block.limit),
-              " Names: `", block.name, ".N.", block.rows[0].name, "` and so on.\n\n");
+    const auto end = std::find_if_not(block, blocks.end(), IsSingle);
+    const std::string_view last = std::prev(end)->name;
+    StrAppend(&out, "### ", block->name, block->name == last ? "" : StrCat(" to ", last), "\n\n",
+              kTableHead);
+    while (block != end) AppendRows(*block++, out);
+    out += "\n";
   }
   return out;
 }

@@ -27,33 +27,29 @@ std::string SentTwiceText(const IncastRow& row) {
   return reference == nullptr ? ours : absl::StrFormat("%s (%u)", ours, reference->sent_twice);
 }
 
-std::string RoundTripText(const RoundTrips& loaded, const RoundTrips& unloaded) {
-  return absl::StrFormat("%.2f / %.2f (%.2f / %.2f)", Micros(loaded.p50_ns), Micros(loaded.p99_ns),
-                         Micros(unloaded.p50_ns), Micros(unloaded.p99_ns));
+std::string RoundTripText(const RoundTrips& loaded) {
+  return absl::StrFormat("%.2f / %.2f", Micros(loaded.p50_ns), Micros(loaded.p99_ns));
 }
 
 std::string QueueText(const QueueDepth& queue) {
-  return absl::StrFormat("%.1f / %.1f / %.1f | %.1f = %.2f BDP", Kilobytes(queue.max),
-                         Kilobytes(queue.p50), Kilobytes(queue.p99), Kilobytes(queue.later_p99),
-                         Bdps(queue.later_p99));
+  return absl::StrFormat("%.1f / %.1f / %.1f | %.2f", Kilobytes(queue.max), Kilobytes(queue.p50),
+                         Kilobytes(queue.p99), Bdps(queue.later_p99));
 }
 
 std::string RowText(const IncastRow& row) {
   const IncastFigures& burst = row.burst;
   const IncastFigures& endless = row.endless;
   return absl::StrFormat(
-      "| %s | %u | %.4f%s | %.5f%s | %s | %u | %.2f | %.1f / %.1f / %.1f | %s | %u / %u / %u / %u "
-      "| "
-      "%.2f | %.5f | %.1f / %.1f / %.1f = %.2f BDP | %s | %s |\n",
+      "| %s | %u | %.4f%s | %.5f%s | %s | %u | %.1f | %s | %u / %u / %u / %u | "
+      "%.2f | %.5f | %.1f / %.1f / %.1f = %.2f BDP | %s |\n",
       row.scheme->title, row.senders, burst.efficiency,
       ReferenceText(row, &IncastReference::efficiency), burst.jain,
       ReferenceText(row, &IncastReference::jain), SentTwiceText(row), burst.counts.timeouts,
-      burst.goodput_bps / 1e9, Micros(burst.p50_ns), Micros(burst.p99_ns), Micros(burst.max_ns),
-      QueueText(burst.queue), burst.counts.dropped, burst.counts.trimmed, burst.counts.marked,
-      burst.counts.pfc, endless.goodput_bps / 1e9, endless.jain, Kilobytes(endless.queue.max),
-      Kilobytes(endless.queue.p50), Kilobytes(endless.queue.later_p99),
-      Bdps(endless.queue.later_p99), RoundTripText(endless.near, row.unloaded.near),
-      RoundTripText(endless.far, row.unloaded.far));
+      Micros(burst.max_ns), QueueText(burst.queue), burst.counts.dropped, burst.counts.trimmed,
+      burst.counts.marked, burst.counts.pfc, endless.goodput_bps / 1e9, endless.jain,
+      Kilobytes(endless.queue.max), Kilobytes(endless.queue.p50),
+      Kilobytes(endless.queue.later_p99), Bdps(endless.queue.later_p99),
+      RoundTripText(endless.near));
 }
 
 struct NamedFigures {
@@ -104,12 +100,10 @@ std::string SettingsText(const IncastOptions& options) {
 }
 
 constexpr const char* kHead =
-    "| scheme | N | efficiency | Jain | sent twice | timeouts | goodput Gb/s | completion p50 / "
-    "p99 "
-    "/ max us | queue max / p50 / p99 kB | p99 after 2 us, kB | dropped / trimmed / marked / PFC | "
-    "endless: goodput Gb/s | Jain | queue max / p50 / p99 kB | request (a) p50 / p99 us | request "
-    "(b) p50 / p99 us |\n"
-    "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+    "| scheme | N | efficiency | Jain | sent twice | timeouts | completion us | queue max / p50 / "
+    "p99 kB | p99 after 2 us, BDP | dropped / trimmed / marked / PFC | endless: goodput Gb/s | "
+    "Jain | queue max / p50 / p99 kB | request p50 / p99 us |\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
 
 Json JsonOf(const RoundTrips& times) {
   return {{"count", times.count},
@@ -171,9 +165,7 @@ std::string LineOf(const IncastRow& row) {
 
 std::string MarkdownOf(const std::vector<IncastRow>& rows, const IncastOptions& options) {
   std::string text = SettingsText(options);
-  absl::StrAppend(&text,
-                  "\nIn parentheses: efficiency, Jain and PDUs sent twice of uet-htsim (base round "
-                  "trip 3.35 us); of requests the unloaded round trip.\n\n",
+  absl::StrAppend(&text, "\nIn parentheses: figures of uet-htsim (base round trip 3.35 us).\n\n",
                   kHead);
   std::string failures;
   for (const IncastRow& row : rows) {

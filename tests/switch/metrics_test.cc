@@ -17,16 +17,14 @@
 namespace suede {
 namespace {
 
-// Returns the rows of the page: metrics of links mean what those of an endpoint's port do.
+// Returns the rows of the page, which names metrics of links as those of an endpoint's port.
 std::vector<MetricRow> RowsOfPage() {
   std::vector<MetricRow> rows = SwitchOwnMetricRows();
   const std::vector<MetricRow> of_links = LinkMetricRows("switch_");
   const auto is_of_link = [&](const MetricRow& row) {
     return std::ranges::any_of(of_links, [&](const MetricRow& of) { return of.name == row.name; });
   };
-  for (MetricRow& row : rows) {
-    if (is_of_link(row)) row.sentence.clear();
-  }
+  std::erase_if(rows, is_of_link);
   return rows;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "configs.h"
 #include "key_tables.h"
 #include "page_tables.h"
@@ -183,17 +184,23 @@ TEST(SwitchConfigTest, TheExamplesAreGood) {
   }
 }
 
-// Returns the table of the page: docs/configuration.md has the meanings of keys that an endpoint
-// has as well.
+// Returns the table of the page. Its last row names the keys that docs/configuration.md has with
+// the same meaning, range and default.
 std::string KeysOfPage() {
-  std::vector<ConfigKey> keys = SwitchConfigKeys();
-  for (ConfigKey& key : keys) {
-    const auto is_same = [&](const ConfigKey& of_endpoint) {
-      return of_endpoint.path == key.path && of_endpoint.sentence == key.sentence;
+  std::vector<ConfigKey> keys;
+  std::string of_endpoint;
+  for (const ConfigKey& key : SwitchConfigKeys()) {
+    const auto is_same = [&](const ConfigKey& of) {
+      return of.path == key.path && of.sentence == key.sentence && of.range == key.range &&
+             of.default_value == key.default_value && of.unit == key.unit;
     };
-    if (!key.is_section && std::ranges::any_of(ConfigKeys(), is_same)) key.sentence.clear();
+    if (key.is_section || std::ranges::none_of(ConfigKeys(), is_same)) {
+      keys.push_back(key);
+    } else {
+      absl::StrAppend(&of_endpoint, of_endpoint.empty() ? "`" : ", `", key.path, "`");
+    }
   }
-  return KeysAsMarkdown(keys);
+  return absl::StrCat(KeysAsMarkdown(keys), "| ", of_endpoint, " | | | As of an endpoint. |\n");
 }
 
 TEST(SwitchConfigTest, DocumentationHasTheDeclaredKeys) {

@@ -57,14 +57,10 @@ std::string BytesText(const HeaderField& field) {
 }
 
 void AppendTable(std::span<const HeaderField> fields, std::string& out) {
-  out += "| byte (bits) | field | sent | received | in `suedectl frame` |\n|---|---|---|---|---|\n";
+  out += "| byte (bits) | field | sent | received |\n|---|---|---|---|\n";
   for (const HeaderField& field : Named(fields)) {
-    std::string key;
-    if (field.key != FieldKey::kNone && field.use != FieldUse::kConst) {
-      key = StrCat("`", FieldRows()[static_cast<size_t>(field.key)].name, "`");
-    }
     StrAppend(&out, "| ", BytesText(field), " | ", field.name, " | ", field.sent, " | ",
-              field.received, " | ", key, " |\n");
+              field.received, " |\n");
   }
 }
 

@@ -114,7 +114,7 @@ FAULT = (
     Key("load", "text", "Where: the receivers' processes of a load in mode bandwidth, else all of its processes."),
     Key("direction", "choice", "Direction of impair and down: in is towards the switch, out from it.", "both",
         choices=("in", "out", "both")),
-    Key("impair", "map", "Fault: impairments of the link, as ports[].impair_in of a switch (switch.md).", keys=IMPAIR),
+    Key("impair", "map", "Fault: impairments of the link, all keys of ports[].impair_in (switch.md) but down and hole_destinations.", keys=IMPAIR),
     Key("down", "switch", "Fault: no frame passes.", False),
     Key("admin_down", "switch", "Fault: the switch's port is set down, as by an operator.", False),
     Key("process", "choice", "Fault: the process is stopped (SIGSTOP), or killed and started again at the end.",
@@ -233,15 +233,22 @@ def _default_text(key):
 
 
 def rows(keys=SCENARIO, prefix=""):
-    """A row of the table for each key: (path, unit, range, default, meaning)."""
+    """A row of the table for each key: (path, unit and range, default, meaning)."""
     for key in keys:
         path = prefix + key.name
-        yield f"`{path}`", key.unit, _range_text(key), _default_text(key), key.meaning
+        yield f"`{path}`", f"{key.unit}: {_range_text(key)}".removeprefix(": "), _default_text(key), key.meaning
         if key.keys:
             yield from rows(key.keys, path + ("[]." if key.kind == "list" else "."))
 
 
+# Short forms that the page explains.
+SHORT = {", also fractions": ", real", "list of XPU ids and ranges": "XPU ids", "{min: …, max: …}": "bounds"}
+
+
 def table():
-    lines = ["| Key | Unit | Range | Default | Meaning |", "|---|---|---|---|---|"]
-    lines += ["| " + " | ".join(row) + " |" for row in rows()]
-    return "\n".join(lines) + "\n"
+    lines = ["| Key | Range | Default | Meaning |", "|---|---|---|---|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows() if row[-1]]  # others are a switch's
+    text = "\n".join(lines) + "\n"
+    for full, short in SHORT.items():
+        text = text.replace(full, short)
+    return text
