@@ -40,7 +40,7 @@ void PlaneSession::GoDown(bool in_doubt, bool hold, Time now, const PathParams& 
   }
   state_ = PlaneState::kDown;
   fencing_ |= in_doubt;
-  missed_ = 0;
+  missed_ = silent_ = 0;
   ProbeSoon(now);
 }
 
@@ -56,20 +56,24 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
   if (now < deadline_) return Want::kNothing;
   if (state_ == PlaneState::kUp) {
     if (!facts.port_up || facts.held) return Want::kGoDown;
-    if (now - last_received_ < params.hello_interval) wants_reply_ = false;
     const bool urgent = facts.in_flight || missed_ != 0 || wants_reply_;
     const Duration wait = urgent ? params.hello_interval : params.hello_idle;
-    if (now - last_received_ < wait) {
-      deadline_ = last_received_ + wait;
+    if (now - silent_since() < wait) {
+      deadline_ = silent_since() + wait;
       return Want::kNothing;
     }
     if (facts.held_too_long && facts.sibling_alive) return Want::kGoDown;
+    checked_at_ = now;
     if (facts.held_up) {
-      missed_ = 0;
+      missed_ = silent_ = 0;
       deadline_ = now + (facts.in_flight ? params.hello_interval : params.hello_idle);
       return Want::kHeldUp;
     }
-    if (missed_ >= params.hello_multiplier && facts.sibling_alive) return Want::kGoDown;
+    if (missed_ != 0 && facts.sibling_alive && silent_ < missed_) ++silent_;
+    // The other planes are asked from the second PLANE on: the first may count with the others. One
+    // answer alone may have come a moment before that of this plane.
+    const uint32_t answers = params.hello_multiplier - (params.hello_multiplier > 2 ? 1 : 0);
+    if (missed_ >= params.hello_multiplier && silent_ >= answers) return Want::kGoDown;
     wants_reply_ = false;
     deadline_ = now + (urgent ? params.hello_interval : params.hello_idle);
     return Want::kPlane;

@@ -51,6 +51,8 @@ class PlaneSession {
   uint32_t deaths() const { return deaths_; }
   // Unanswered PLANEs in a row.
   uint32_t missed() const { return missed_; }
+  // The last time at which the peer was heard, or the plane checked for silence (OnTimer).
+  Time silent_since() const { return std::max(last_received_, checked_at_); }
 
   // ---- Our sending direction.
 
@@ -77,7 +79,7 @@ class PlaneSession {
     bool port_up = false;        // the port can send
     bool held = false;           // by an operator: stays down
     bool in_flight = false;      // PDUs without an acknowledgement
-    bool sibling_alive = false;  // another plane to the peer was heard while this one was silent
+    bool sibling_alive = false;  // another plane to the peer was heard since silent_since()
     bool held_up = false;        // no frame leaves our device, or the other end's, now,
     bool held_too_long = false;  // and no frame has left ours for longer than is tolerated
     Time check_at = kNever;      // while the plane is not up: the latest time of the next OnTimer
@@ -86,8 +88,8 @@ class PlaneSession {
   Want OnTimer(Time now, const Facts& facts, const PathParams& params);
   // PDUs were put in flight: checks soon whether they arrive. Returns whether the deadline moved.
   bool OnTraffic(Time now, const PathParams& params);
-  // Requests a reply at `when` at the latest, even if no PDU is in flight, unless the peer was
-  // heard within an interval before.
+  // Requests a reply, even if no PDU is in flight: at `when` at the latest, but an interval after
+  // the peer was heard.
   void RequestReply(Time when) {
     wants_reply_ = true;
     deadline_ = std::min(deadline_, when);
@@ -95,10 +97,8 @@ class PlaneSession {
   // A sent PLANE was acknowledged.
   void OnProgress(Time now) {
     last_received_ = now;
-    missed_ = 0;
+    missed_ = silent_ = 0;
   }
-  // After silence on all planes, this plane gets another chance.
-  void Pardon() { missed_ = 0; }
   // The other end reports, on another plane, that no frame leaves its device on this plane. The
   // report is valid for `span`.
   void OnHeldUp(Time now, Duration span);
@@ -164,6 +164,7 @@ class PlaneSession {
   uint8_t peer_plane_ = kUnknownPlane;
   uint8_t heard_plane_ = 0;  // of the last PLANE received: PlaneHello::heard_plane
   uint8_t missed_ = 0;
+  uint8_t silent_ = 0;  // of these, PLANEs after which another plane was heard
   uint8_t slow_ = 0;  // how often the wait between probes or fences was doubled
   uint16_t tx_generation_ = 0;
   uint16_t rx_generation_ = 0;
@@ -179,6 +180,7 @@ class PlaneSession {
   Time deadline_ = kNever;
   Time requested_at_{};  // by the last PLANE in init
   Time last_received_{};
+  Time checked_at_{};
   Time held_until_{};
   Time up_since_{};
   Time excused_since_{};

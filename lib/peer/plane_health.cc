@@ -125,17 +125,6 @@ void PlaneHealth::OnPlaneChange(PlaneIndex plane, PlaneDownReason reason, Time n
 
 // ---- Signs of life.
 
-// After silence on all planes the peer has come back, and the other planes have another chance.
-[[gnu::noinline]] void PlaneHealth::OnProof(PlaneIndex plane, Time now) {
-  PlaneSession& session = peer_.sessions[plane];
-  if (session.missed() >= kSilent) {
-    for (PlaneIndex other = 0; other < peer_.own->map.plane_count(); ++other) {
-      peer_.sessions[other].Pardon();
-    }
-  }
-  session.OnProgress(now);
-}
-
 void PlaneHealth::NoteAlive() {
   Time& alive_at = peer_.paths->alive_at;
   for (PlaneIndex plane = 0; plane < peer_.own->map.plane_count(); ++plane) {

@@ -21,9 +21,6 @@ namespace suede {
 
 class PlaneHealth {
  public:
-  // A plane that has missed this many answers was silent, not late, when an answer comes.
-  static constexpr uint32_t kSilent = 2;
-
   PlaneHealth(const PeerParts& peer, Reach& reach, PlaneChoice& choice, FlightCount& flight)
       : peer_(peer), reach_(reach), choice_(choice), flight_(flight) {}
 
@@ -42,7 +39,7 @@ class PlaneHealth {
 
   // The peer has acknowledged a PDU on the plane: the path was proved in both directions. For peers
   // of an instance whose planes have sessions.
-  void OnProof(PlaneIndex plane, Time now);
+  void OnProof(PlaneIndex plane, Time now) { peer_.sessions[plane].OnProgress(now); }
   // The lcore has stalled for `time`: silence in that time is no evidence about the peer.
   void OnStandstill(Duration time);
   // Whether a plane to the peer is up and not silent: the peer is alive.

@@ -30,12 +30,10 @@ PlaneSession::Facts PlaneProbes::FactsOf(PlaneIndex plane, Hold hold, Time now) 
     facts.check_at =
         std::max(peer_.paths->alive_at + params.unreachable, now + params.hello_interval);
   }
-  const Time last = peer_.sessions[plane].last_received();
   for (PlaneIndex other = 0; other < peer_.own->map.plane_count(); ++other) {
     const PlaneSession& session = peer_.sessions[other];
     facts.sibling_alive |= other != plane && session.up() &&
-                           session.missed() < PlaneHealth::kSilent &&
-                           session.last_received() - last > params.hello_interval;
+                           session.last_received() > peer_.sessions[plane].silent_since();
   }
   return facts;
 }
@@ -53,12 +51,12 @@ void PlaneProbes::OnDeadline(PlaneIndex plane, Hold hold, Time now, Effects& eff
   // The wheel fires early for deadlines that are far away.
   if (now < session.deadline()) return peer_.ArmSession(plane, effects);
   const PlaneSession::Facts facts = FactsOf(plane, hold, now);
-  if (hold != Hold::kNone) AskSiblings(now, effects);
+  if (hold != Hold::kNone) AskSiblings(plane, now, effects);
   switch (session.OnTimer(now, facts, peer_.own->paths)) {
     case PlaneSession::Want::kNothing:
       break;
     case PlaneSession::Want::kPlane:
-      if (session.up() && session.missed() != 0) AskSiblings(now, effects);
+      if (session.up() && session.missed() != 0) AskSiblings(plane, now, effects);
       SendPlane(plane, true, effects);
       break;
     case PlaneSession::Want::kFence:
@@ -86,11 +84,11 @@ void PlaneProbes::OnDeadline(PlaneIndex plane, Hold hold, Time now, Effects& eff
 }
 
 // One plane is silent: probes the others, to find whether the plane or the peer is silent.
-void PlaneProbes::AskSiblings(Time now, Effects& effects) {
+void PlaneProbes::AskSiblings(PlaneIndex silent, Time now, Effects& effects) {
   for (PlaneIndex plane = 0; plane < peer_.own->map.plane_count(); ++plane) {
     PlaneSession& session = peer_.sessions[plane];
-    if (!session.up() || session.missed() != 0) continue;
-    session.RequestReply(now + peer_.own->paths.hello_interval);
+    if (plane == silent || !session.up()) continue;
+    session.RequestReply(now);
     peer_.ArmSession(plane, effects);
   }
 }
@@ -104,7 +102,7 @@ void PlaneProbes::OnFailedPlanes(const PlaneReport& report, Time now, Effects& e
     if ((report.planes & 1u << plane) != 0) {
       session.RequestReply(now);
       peer_.ArmSession(plane, effects);
-    } else if (over == PeerPaths::kNoPlane && session.missed() < PlaneHealth::kSilent) {
+    } else if (over == PeerPaths::kNoPlane && session.missed() <= 1) {
       over = plane;
     }
   }

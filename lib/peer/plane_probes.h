@@ -55,7 +55,7 @@ class PlaneProbes {
 
  private:
   PlaneSession::Facts FactsOf(PlaneIndex plane, Hold hold, Time now) const;
-  void AskSiblings(Time now, Effects& effects);
+  void AskSiblings(PlaneIndex silent, Time now, Effects& effects);
   void SendPlane(PlaneIndex plane, bool reply_wanted, Effects& effects,
                  const PlaneReport& report = {});
   void SendHeldUp(PlaneIndex plane, bool if_held, Effects& effects) const;

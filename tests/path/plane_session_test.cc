@@ -172,10 +172,8 @@ TEST_F(PlaneSessionTest, AnAnswerEndsTheQuestionsOnAnIdlePlane) {
   now += params.hello_interval / 2;
   ours.RequestReply(now);
   EXPECT_EQ(Tick(ours, {}), Want::kNothing) << "it was heard within an interval";
-  EXPECT_EQ(ours.deadline(), heard + params.hello_idle);
-  now += params.hello_interval;
-  ours.RequestReply(now);
-  EXPECT_EQ(Tick(ours, {}), Want::kPlane);
+  EXPECT_EQ(ours.deadline(), heard + params.hello_interval);
+  EXPECT_EQ(Tick(ours, params.hello_interval / 2), Want::kPlane);
   const Time asked = now;
   now += params.hello_interval / 100;
   Ask(ours, theirs);
@@ -294,9 +292,26 @@ TEST_F(PlaneSessionTest, NotDeadWhileNoOtherLives) {
     EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
     ours.FillPlane(true, lost);
   }
+  // No PLANE of that time counts when the peer is heard again.
   facts.sibling_alive = true;
-  ours.Pardon();
   EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+  ours.FillPlane(true, lost);
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kGoDown);
+}
+
+TEST_F(PlaneSessionTest, DeadInSpiteOfWaitsOfThePeerForACpu) {
+  BringUp();
+  PlaneHello lost;
+  for (int heard = 0; heard < 2; ++heard) {
+    facts.sibling_alive = false;
+    for (int i = 0; i < 8; ++i) {
+      EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+      ours.FillPlane(true, lost);
+    }
+    facts.sibling_alive = true;
+    EXPECT_EQ(Tick(ours, milliseconds(1)), heard == 1 ? Want::kGoDown : Want::kPlane);
+    ours.FillPlane(true, lost);
+  }
 }
 
 // A pause of this process is one missed answer at most, however long it was.

@@ -33,7 +33,7 @@ TEST_F(FailedPlanesOfPeer, APeerIsAskedAtOnceAndTold) {
   while (peer->session(0).up()) {
     ASSERT_LE(now - asked, params.hello_interval * (params.hello_multiplier + 1));
     SessionDue(0);
-    if (peer->session(1).deadline() <= now) peer->health().OnProof(1, now);
+    if (peer->session(1).deadline() <= now) peer->health().OnProof(1, now + Duration(1));
   }
   EXPECT_EQ(paths.usable, 2);
 }

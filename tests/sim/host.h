@@ -77,6 +77,8 @@ class Host {
   uint32_t burst = 0;  // of these, commands that its client is about to send
   Time next_burst{};
   Time asleep_until{};  // it is stopped, and goes on then
+  Time runs_until{};    // where the CPU is scarce: it has the CPU until then,
+  Time next_run{};      // and again from then on
   Time died_at{};
   Time back_at{};                              // a dead one boots then
   std::array<uint64_t, kCounterCount> past{};  // the counts of former lives

@@ -199,6 +199,7 @@ inline constexpr Scenario kScenarios[] = {
     {"dark", Dark},
     // See pauses.h.
     {"pauses", Pauses, true},
+    {"scarce_cpu", ScarceCpu, true},
     // See pfc.h.
     {"pfc", Pfc, true},
     {"pfc_full_vc", PfcFullVc, true},

@@ -211,6 +211,17 @@ void World::LogEvents(Host& host) {
   }
 }
 
+// Whether the scheduler of the machine lets the daemon run.
+bool World::HasCpu(Host& host) {
+  if (now_ >= Time{} + options_.scarce_for) return true;
+  if (now_ >= host.next_run) {
+    host.runs_until =
+        now_ + std::chrono::microseconds(50) + dice_.Up(std::chrono::microseconds(1950));
+    host.next_run = now_ + std::chrono::milliseconds(7) + dice_.Up(std::chrono::milliseconds(2));
+  }
+  return now_ < host.runs_until;
+}
+
 // Nothing passes between any two.
 void World::SetDark(bool dark) {
   is_dark_ = dark;

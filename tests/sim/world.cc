@@ -282,7 +282,7 @@ bool World::Turn() {
   for (const auto& host : hosts_) {
     if (!host->alive()) continue;
     if (has_credit_) Send(*host);
-    if (IsAwake(*host)) work |= host->pipeline().Poll(now_);
+    if (IsAwake(*host) && HasCpu(*host)) work |= host->pipeline().Poll(now_);
     NoteTaken(*host);
     NoteMet(*host);
     NoteHits(*host);
@@ -306,6 +306,7 @@ bool World::Turn() {
 bool World::Disturbed() const {
   if (is_dark_ || !trouble_->over() || !inner_->over() || !attacker_->over()) return true;
   if (options_.doubled_for != Duration{} && !healed_) return true;
+  if (now_ < Time{} + options_.scarce_for) return true;
   return std::any_of(hosts_.begin(), hosts_.end(), [&](const auto& h) { return !IsAwake(*h); });
 }
 

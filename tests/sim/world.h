@@ -111,6 +111,7 @@ struct WorldOptions {
   Duration doubled_for{};        // for so long
   Duration max_turn{2000};       // of a host, and 200 ns more
   double pauses = 0.0005;        // share of turns before which the machine had something else to do
+  Duration scarce_for{};         // for so long a host has the CPU for 50 us to 2 ms in 7 to 9 ms
   uint32_t max_sent = 23;        // commands that a client sends in one turn, at most
   uint32_t max_received = 16;    // commands that a client takes of one VC in one turn, at most
   bool idles = true;             // at the end it is watched while nobody sends, over several planes
@@ -217,6 +218,7 @@ class World {
   void RunOut();
   std::string Verdict();
   bool IsAwake(const Host& host) const { return host.alive() && now_ >= host.asleep_until; }
+  bool HasCpu(Host& host);
   void Fail(const std::string& what) {
     if (failure_.empty() && !what.empty()) failure_ = what;
   }
