@@ -147,7 +147,6 @@ SessionGroup::Answer SessionGroup::OnAnswer(const SessionNumber& answer,
     return Answer::kTaken;
   }
   slot.state = State::kOpen;
-  ForEachSlot(open_ & ~SlotBit(index), [&](SessionIndex other) { SetWeight(slots_[other], true); });
   return Answer::kTaken;
 }
 
@@ -420,7 +419,7 @@ void SessionGroup::MoveCongested(const SessionWeights::Extremes& extremes,
     each.high_intervals = 0;
     Request(slot, State::kMoving, random, now);
     each.leaves_slow = true;
-    SetWeight(each, false);
+    SetWeight(each);
     NoteMove(params, now);
   });
   even_count_ = even ? std::min<uint8_t>(even_count_ + uint8_t{1}, kEvenCount) : uint8_t{0};

@@ -114,10 +114,9 @@ Duration RttOf(SessionSlot& slot, const SessionFacts& fact, Duration ack_wait, T
 
 }  // namespace
 
-// The path of a new session counts as free until it is measured: the weights of the others then
-// follow their delays. A session that leaves a slow path takes PDUs only if no other session can.
-void SetWeight(SessionSlot& slot, bool beside_new) {
-  slot.weight = beside_new ? std::max(slot.measured, WeightOf(slot.delay)) : slot.measured;
+// A session that leaves a slow path takes PDUs only if no other session can.
+void SetWeight(SessionSlot& slot) {
+  slot.weight = slot.measured;
   if (slot.state == SessionSlot::State::kMoving && slot.leaves_slow)
     slot.weight = SessionSlot::kMaxWeight;
 }
@@ -135,14 +134,12 @@ SessionWeights::Extremes SessionWeights::Weigh(std::span<SessionSlot> slots, Slo
   Duration min = Duration::max();
   Duration fastest = Duration::max();
   uint32_t fewest_marks = UINT32_MAX;
-  bool has_new = false;
   std::array<Duration, kMaxSessions> rtts;  // (Most groups need a few.)
   ForEachSlot(open, [&](SessionIndex slot) {
     const SessionFacts& fact = facts[slot];
     rtts[slot] = RttOf(slots[slot], fact, ack_wait, now);
     if (fact.min_rtt != Duration(0)) min = std::min(min, fact.min_rtt);
     if (IsFresh(slots[slot], fact)) fastest = std::min(fastest, rtts[slot]);
-    has_new |= fact.srtt == Duration(0);
     NoteMarks(slots[slot], fact);
     fewest_marks = std::min(fewest_marks, slots[slot].marks);
   });
@@ -154,7 +151,7 @@ SessionWeights::Extremes SessionWeights::Weigh(std::span<SessionSlot> slots, Slo
     SessionSlot& each = slots[slot];
     if (!IsAtRest(each, facts[slot])) {
       NoteWeight(each, facts[slot], rtts[slot], common);
-      SetWeight(each, has_new && facts[slot].srtt != Duration(0));
+      SetWeight(each);
     }
     extremes.min_weight = std::min(extremes.min_weight, each.weight);
     extremes.min_delay = std::min(extremes.min_delay, each.delay);

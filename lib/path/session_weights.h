@@ -25,9 +25,8 @@ struct SessionFacts {
   bool on_former_path;  // PDUs with the former number are unacknowledged
 };
 
-// Sets the weight that PDUs go by. `beside_new`: there is a new session, whose path counts as free
-// until it is measured.
-void SetWeight(SessionSlot& slot, bool beside_new);
+// Sets the weight that PDUs go by.
+void SetWeight(SessionSlot& slot);
 
 class SessionWeights {
  public:
