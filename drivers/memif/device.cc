@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
+#include "base/device_string.h"
 #include "local/passing.h"
 #include "memif/server_socket.h"
 
@@ -31,22 +31,23 @@ std::vector<Connection>& Abandoned() {
 }  // namespace
 
 DeviceOptions ParseDevice(std::string_view device) {
+  const auto text = [device](std::string_view key, std::string_view otherwise) {
+    const std::string_view value = DeviceArgument(device, key);
+    return std::string(value.empty() ? otherwise : value);
+  };
+  const auto number = [&text](std::string_view key, uint32_t otherwise) {
+    uint32_t value = 0;
+    return absl::SimpleAtoi(text(key, ""), &value) ? value : otherwise;
+  };
   DeviceOptions options;
-  for (const absl::string_view part :
-       absl::StrSplit(absl::string_view(device.data(), device.size()), ',')) {
-    const std::pair<absl::string_view, absl::string_view> argument =
-        absl::StrSplit(part, absl::MaxSplits('=', 1));
-    const auto& [key, value] = argument;
-    uint32_t number = 0;
-    const bool is_number = absl::SimpleAtoi(value, &number);
-    if (key == "role") options.is_server = value == "server" || value == "master";
-    if (key == "id" && is_number) options.id = number;
-    if (key == "socket") options.socket = std::string(value);
-    if (key == "socket-abstract") options.is_abstract = value != "no";
-    if (key == "secret") options.secret = std::string(value);
-    if (key == "rsize" && is_number) options.log2_slots = static_cast<uint8_t>(number);
-    if (key == "bsize" && is_number) options.buffer_bytes = number;
-  }
+  options.name = std::string(DeviceHead(device));
+  options.is_server = IsMemifServer(device);
+  options.id = number("id", options.id);
+  options.socket = text("socket", options.socket);
+  options.is_abstract = text("socket-abstract", "yes") != "no";
+  options.secret = text("secret", "");
+  options.log2_slots = static_cast<uint8_t>(number("rsize", options.log2_slots));
+  options.buffer_bytes = number("bsize", options.buffer_bytes);
   return options;
 }
 

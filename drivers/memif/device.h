@@ -38,7 +38,7 @@ struct DeviceOptions {
 };
 
 // Returns the options of a device string such as "net_memif0,role=server,id=0,...", which has
-// passed the check of the configuration; `name`, `queues` and the frame size remain.
+// passed the check of the configuration; `queues` and the frame size remain.
 DeviceOptions ParseDevice(std::string_view device);
 
 // Shared memory of a connection, and the socket that keeps it.

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "absl/strings/ascii.h"
+#include "base/device_string.h"
 #include "base/text.h"
 #include "config/config_checks.h"
 #include "config/config_draft.h"
@@ -173,7 +174,7 @@ Status CheckTag(const ConfigDraft& draft, const PortConfig& port, const std::str
 }
 
 Status CheckQueues(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
-  if (port.queues == PortConfig::Queues::kLcore || !port.device.starts_with("net_memif")) {
+  if (port.queues == PortConfig::Queues::kLcore || !IsMemif(port.device)) {
     return OkStatus();
   }
   return draft.Error(path + ".queues",

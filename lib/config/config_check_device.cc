@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 
+#include "base/device_string.h"
 #include "base/numbers.h"
 #include "base/secrets.h"
 #include "base/text.h"
@@ -20,7 +21,7 @@ namespace {
 using absl::OkStatus;
 using absl::Status;
 
-struct DeviceArgument {
+struct ArgumentRule {
   enum class Kind : uint8_t { kNumber, kChoice, kText, kMac };
   std::string_view key;
   Kind kind;
@@ -28,14 +29,14 @@ struct DeviceArgument {
   uint64_t max = 0;
   std::string_view choices{};
 };
-using Kind = DeviceArgument::Kind;
+using Kind = ArgumentRule::Kind;
 
 constexpr size_t kMaxSocket = sizeof(sockaddr_un::sun_path) - 1;
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kUsualSlotBytes = 2048;  // default of framesz of net_af_packet
 constexpr uint64_t kUsualSlots = 512;       // default of framecnt
 
-constexpr DeviceArgument kMemif[] = {
+constexpr ArgumentRule kMemif[] = {
     {"id", Kind::kNumber, 0, UINT32_MAX},
     {"role", Kind::kChoice, 0, 0, "server|client|master|slave"},
     {"bsize", Kind::kNumber, 1, UINT16_MAX},
@@ -46,7 +47,7 @@ constexpr DeviceArgument kMemif[] = {
     {"zero-copy", Kind::kChoice, 0, 0, "yes|no"},
     {"secret", Kind::kText, 1, 23},
 };
-constexpr DeviceArgument kAfPacket[] = {
+constexpr ArgumentRule kAfPacket[] = {
     {"iface", Kind::kText, 1, 15},
     {"qpairs", Kind::kNumber, 1, 1024},
     {"blocksz", Kind::kNumber, kPageBytes, 1u << 30},
@@ -56,13 +57,13 @@ constexpr DeviceArgument kAfPacket[] = {
 };
 
 // Returns the arguments of a driver; empty: its arguments are not all known.
-std::span<const DeviceArgument> ArgumentsOf(std::string_view driver) {
+std::span<const ArgumentRule> ArgumentsOf(std::string_view driver) {
   if (driver == "net_memif") return kMemif;
   if (driver == "net_af_packet") return kAfPacket;
   return {};
 }
 
-std::string RangeOf(const DeviceArgument& argument) {
+std::string RangeOf(const ArgumentRule& argument) {
   switch (argument.kind) {
     case Kind::kNumber: return StrCat(argument.min, " to ", argument.max);
     case Kind::kText:
@@ -73,7 +74,7 @@ std::string RangeOf(const DeviceArgument& argument) {
   return StrJoin(Split(argument.choices, '|'), " or ");
 }
 
-bool IsGood(const DeviceArgument& argument, std::string_view value) {
+bool IsGood(const ArgumentRule& argument, std::string_view value) {
   switch (argument.kind) {
     case Kind::kNumber: {
       const auto number = ParseNumber<uint64_t>(value);
@@ -133,7 +134,7 @@ class DeviceCheck {
  private:
   Status Error(const std::string& problem) const { return draft_.Error(path_, problem); }
 
-  Status Take(std::string_view part, std::span<const DeviceArgument> known) {
+  Status Take(std::string_view part, std::span<const ArgumentRule> known) {
     const size_t equals = part.find('=');
     const std::string_view key = part.substr(0, equals);
     if (equals == std::string_view::npos || key.empty()) {
@@ -146,10 +147,10 @@ class DeviceCheck {
     }
     if (known.empty()) return OkStatus();
     const auto at = std::find_if(known.begin(), known.end(),
-                                 [&](const DeviceArgument& one) { return one.key == key; });
+                                 [&](const ArgumentRule& one) { return one.key == key; });
     if (at == known.end()) {
       std::vector<std::string_view> keys;
-      for (const DeviceArgument& one : known) keys.push_back(one.key);
+      for (const ArgumentRule& one : known) keys.push_back(one.key);
       return Error(StrCat(driver_, " has no argument ", key, "; use ", StrJoin(keys, ", ")));
     }
     if (IsGood(*at, value)) return OkStatus();
@@ -217,18 +218,6 @@ class DeviceCheck {
   std::string_view driver_;
   Values values_;
 };
-
-bool IsVdev(std::string_view device) {
-  return device.starts_with("net_") || device.starts_with("virtio_user");
-}
-
-bool IsMemifServer(std::string_view device) {
-  if (!device.starts_with("net_memif")) return false;
-  for (const std::string_view part : Split(device, ',')) {
-    if (part == "role=server" || part == "role=master") return true;
-  }
-  return false;
-}
 
 }  // namespace
 

@@ -2,9 +2,9 @@
 // Checks of the devices behind ports.
 #include <algorithm>
 
+#include "base/device_string.h"
 #include "base/text.h"
 #include "preflight/check_files.h"
-#include "preflight/device.h"
 #include "preflight/preflight.h"
 
 namespace suede {
@@ -184,8 +184,7 @@ void CheckTaps(const PreflightSubject& s, std::vector<Finding>& findings) {
 
 void CheckMemifSockets(const PreflightSubject& s, std::vector<Finding>& findings) {
   ForDriver(s.config, "net_memif", [&](size_t i, const PortConfig& port) {
-    const std::string_view role = DeviceArgument(port.device, "role");
-    const bool is_server = role == "server" || role == "master";
+    const bool is_server = IsMemifServer(port.device);
     const std::string key = Key(i, port);
     if (DeviceArgument(port.device, "socket-abstract") != "no") {
       if (!is_server) return;
@@ -202,7 +201,8 @@ void CheckMemifSockets(const PreflightSubject& s, std::vector<Finding>& findings
           {.severity = Finding::Severity::kWarning,
            .problem = key + ": any process of this network namespace may connect to its socket, "
                             "which has no file, and crash the endpoint",
-           .mend = "add socket=/run/suede/NAME.sock,socket-abstract=no (or secret=, at both ends)"});
+           .mend =
+               "add socket=/run/suede/NAME.sock,socket-abstract=no (or secret=, at both ends)"});
       return;
     }
     const std::string path(DeviceArgument(port.device, "socket"));

@@ -4,8 +4,8 @@
 #include <map>
 #include <numeric>
 
+#include "base/device_string.h"
 #include "base/text.h"
-#include "preflight/device.h"
 #include "preflight/preflight.h"
 
 namespace suede {

@@ -7,9 +7,9 @@
 
 #include <set>
 
+#include "base/device_string.h"
 #include "fake_machine.h"
 #include "page_tables.h"
-#include "preflight/device.h"
 
 namespace suede {
 namespace {
