@@ -7,14 +7,13 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "base/device_string.h"
 #include "daemon/version.h"
 #include "dpdk/hugepages.h"
 #include "preflight/preflight.h"
 
 namespace suede {
 namespace {
-
-bool IsVdev(const std::string& device) { return device.rfind("net_", 0) == 0; }
 
 // Returns EAL's memory without hugepages, in MiB: for pools, captures and devices. Twice the pools,
 // as frames do not cross 4 KiB pages, which may be half empty; unused memory is not allocated.
@@ -58,13 +57,9 @@ absl::StatusOr<std::string> StartEalFor(const EalNeeds& needs, const DaemonLog& 
     options.memory_mb = PlainMemoryMb(needs.pool_bytes);
   }
   for (const LcoreConfig& lcore : needs.lcores) options.cpus.push_back(lcore.cpu);
-  for (const EalNeeds::Device& device : needs.devices) {
-    if (IsVdev(device.device)) {
-      options.vdevs.push_back(device.device);
-      options.socket_modes.push_back(device.socket_mode);
-    } else {
-      options.pci.push_back(device.device);
-    }
+  std::vector<std::string> memifs;
+  for (const std::string& device : needs.devices) {
+    (IsMemif(device) ? memifs : IsVdev(device) ? options.vdevs : options.pci).push_back(device);
   }
   options.log = [log](EalLogLevel level, std::string_view line) { log(level, "eal", line); };
   const absl::StatusOr<std::vector<std::string>> arguments = EalArguments(options);
@@ -72,7 +67,8 @@ absl::StatusOr<std::string> StartEalFor(const EalNeeds& needs, const DaemonLog& 
   std::string joined = JoinArguments(*arguments);
   log(EalLogLevel::kInfo, "suede",
       absl::StrCat("starting version=", kVersion, " commit=", kRevision, " dpdk=\"", DpdkVersion(),
-                   "\" eal=\"", joined, "\""));
+                   "\" eal=\"", joined, "\"",
+                   memifs.empty() ? "" : absl::StrCat(" memif=\"", JoinArguments(memifs), "\"")));
   if (absl::Status status = StartEal(options); !status.ok()) return status;
   return joined;
 }

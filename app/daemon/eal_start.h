@@ -19,15 +19,11 @@ using DaemonLog =
     std::function<void(EalLogLevel, std::string_view component, std::string_view line)>;
 
 struct EalNeeds {
-  struct Device {
-    std::string device;  // PCI address, or vdev with its arguments
-    uint32_t socket_mode = 0600;
-  };
   std::string file_prefix;
   EalConfig eal;
   std::vector<LcoreConfig> lcores;
   std::vector<uint64_t> pool_bytes;  // frame pool of each port
-  std::vector<Device> devices;
+  std::vector<std::string> devices;  // PCI addresses, or vdevs with their arguments
 };
 
 // Starts EAL with or without hugepages. Returns EAL's arguments for display. Control thread.

@@ -52,7 +52,7 @@ absl::Status Endpoint::BeginEal() {
                  .lcores = config_.lcores,
                  .pool_bytes = PoolBytesOf(config_)};
   for (const PortConfig& port : config_.ports) {
-    needs.devices.push_back({.device = port.device, .socket_mode = port.socket_mode});
+    needs.devices.push_back(port.device);
   }
   const absl::StatusOr<std::string> arguments = StartEalFor(needs, log_);
   if (!arguments.ok()) return arguments.status();

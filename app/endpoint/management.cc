@@ -152,7 +152,7 @@ std::vector<PortView> Management::Ports() {
                    .steering = std::string(NameOf(device.steering())),
                    .paused = FlowNames(endpoint_->PausedFlows(static_cast<uint32_t>(p))),
                    .device = HideSecrets(port.device),
-                   .id = device.id()});
+                   .id = device.memif() == nullptr ? std::optional(device.id()) : std::nullopt});
   }
   return all;
 }

@@ -346,6 +346,7 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   const bool takes_pfc = port.pfc == PortConfig::Pfc::kSoftware;
   return {.name = port.name,
           .device = port.device,
+          .socket_mode = port.socket_mode,
           .mtu = static_cast<uint16_t>(port.mtu_bytes + shim_bytes),
           .frame_bytes =
               std::max<uint32_t>(kMinFrameBytes, 14 + tag_bytes + port.mtu_bytes + shim_bytes),

@@ -119,7 +119,7 @@ class Loop {
     return true;
   }
 
-  // Max time to stop lcores and DPDK after the drain; closing a memif takes longest.
+  // Max time to stop lcores and DPDK after the drain.
   static constexpr std::chrono::seconds kEndsWithin{30};
 
   const Served& s_;

@@ -32,8 +32,7 @@ absl::Status SwitchNode::BeginEal() {
                  .lcores = config_.lcores,
                  .pool_bytes = {PoolBytes(PortOptionsOf(config_, 0))}};
   for (uint32_t p = 0; p < config_.ports.size(); ++p) {
-    const SwitchPortConfig& port = config_.ports[p];
-    needs.devices.push_back({.device = port.device, .socket_mode = port.socket_mode});
+    needs.devices.push_back(config_.ports[p].device);
   }
   const absl::StatusOr<std::string> arguments = StartEalFor(needs, log_);
   if (!arguments.ok()) return arguments.status();

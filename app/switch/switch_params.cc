@@ -164,6 +164,7 @@ PortOptions PortOptionsOf(const SwitchConfig& config, uint32_t p) {
   for (const SwitchPortConfig& one : config.ports) max = std::max(max, MaxFrameBytes(one));
   PortOptions options{.name = port.name,
                       .device = port.device,
+                      .socket_mode = port.socket_mode,
                       .mtu = static_cast<uint16_t>(port.mtu_bytes + shim_bytes),
                       .frame_bytes = std::max<uint32_t>(64, MaxFrameBytes(port)),
                       .lcores = static_cast<uint16_t>(config.lcores.size()),

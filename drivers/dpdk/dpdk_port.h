@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A DPDK Ethernet device: its frame pool, link, statistics and closing. Each lcore that serves it
-// has a queue pair of its own (queue_pair.h). Nothing here includes a DPDK header.
+// An Ethernet device of DPDK, or a memif (drivers/memif): its frame pool, link, statistics and
+// closing. Each lcore that serves it has a queue pair of its own (queue_pair.h). Nothing here
+// includes a DPDK header.
 #ifndef SUEDE_DPDK_DPDK_PORT_H_
 #define SUEDE_DPDK_DPDK_PORT_H_
 
@@ -22,6 +23,13 @@ struct rte_mempool;
 
 namespace suede {
 
+namespace internal {
+class CaptureRing;
+}
+namespace memif {
+class Device;
+}
+
 // Priority flow control of a device (docs/pfc.md).
 struct DevicePfc {
   uint8_t classes = 0;       // mask of the paused classes
@@ -30,7 +38,8 @@ struct DevicePfc {
 
 struct PortOptions {
   std::string name;             // for messages
-  std::string device;           // PCI address, or the vdev string passed to EAL
+  std::string device;           // PCI address, the vdev string passed to EAL, or a memif's
+  uint32_t socket_mode = 0600;  // of the socket of a memif server
   uint16_t mtu = 1500;          // of layer 3
   uint32_t frame_bytes = 1514;  // max frame, Ethernet header to R-CRC
   uint16_t lcores = 1;          // lcores that serve the port
@@ -104,10 +113,10 @@ class DpdkPort {
   // Returns the link state at the last update. Any thread.
   LinkState link() const;
 
-  // Updates link(), and reconnects a memif client. Control thread, about every 10 ms.
+  // Updates link(), and serves a memif's socket. Control thread, about every 10 ms.
   void RefreshLink();
-  // Control thread, like the functions below. Sets the device's link up or down; a memif client's
-  // at the next RefreshLink. Returns false if the driver cannot.
+  // Control thread, like the functions below. Sets the device's link up or down. Returns false if
+  // the driver cannot, or the device is the server of a memif.
   bool SetLink(bool up);
   PortStats Stats();
   // Receives all multicast frames from now on, unless the device already does.
@@ -123,10 +132,16 @@ class DpdkPort {
     change();
     OpenGates();
   }
+  // Sets the receiver of copies of all frames; null: none.
+  void SetCapture(internal::CaptureRing* capture);
+  bool captured() const { return captured_; }
   // Stops the device. Bursts are harmless afterwards; frames must not be accessed.
   void Close();
 
-  uint16_t id() const { return id_; }          // the port id of DPDK
+  // Null: the device is DPDK's.
+  memif::Device* memif() const { return memif_.get(); }
+  // DPDK's port id; not of a memif.
+  uint16_t id() const { return id_; }
   uint16_t queues() const { return queues_; }  // in each direction
   const std::string& name() const { return name_; }
   const std::string& driver() const { return driver_; }
@@ -139,21 +154,18 @@ class DpdkPort {
 
  private:
   friend class PortOpener;
-  DpdkPort() = default;
+  DpdkPort();
   void CloseGates();
   void OpenGates();
-  static void OnAlarm(void* port);
-  static void OnCloseAlarm(void* port);
-  void EndDevice();
   void ReadLink();
-  bool IsInHandshake() const;
-  void Restart();
+  void AddDeviceStats();
 
   // Constant once open.
   uint16_t id_ = 0;
   uint16_t queues_ = 1;
   uint32_t frame_bytes_ = 0;
   rte_mempool* pool_ = nullptr;
+  std::unique_ptr<memif::Device> memif_;
   std::vector<std::unique_ptr<QueuePair>> pairs_;
 
   // Control thread.
@@ -165,18 +177,12 @@ class DpdkPort {
   std::vector<std::string> warnings_;
   Steering steering_ = Steering::kOneQueue;
   bool open_ = false;
-  bool is_memif_ = false;
-  bool is_memif_client_ = false;
-  std::string memif_socket_;  // path, or name in the abstract namespace
+  bool captured_ = false;
   bool link_events_ = false;
-  int64_t last_restart_ns_ = 0;
   PortStats stats_base_, stats_last_;
   std::optional<std::vector<DeviceCounter>> device_counters_;  // set by the first ReadDevice
 
   std::atomic<bool> started_{false};
-  std::atomic<bool> restart_pending_{false};
-  std::atomic<bool> held_down_{false};  // a memif client that was set down
-  std::atomic<bool> ended_{false};
   std::atomic<uint64_t> link_{0};  // speed in Mb/s, and bit 63: up
 };
 

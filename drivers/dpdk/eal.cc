@@ -22,19 +22,14 @@
 #include <filesystem>
 #include <set>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "base/secrets.h"
 #include "dpdk/crc.h"
 #include "dpdk/eal_log.h"
 #include "dpdk/hugepages.h"
 #include "dpdk/lcores.h"
-#include "dpdk/memif_watch.h"
 #include "dpdk/port_registry.h"
-#include "local/socket_state.h"
 
 namespace suede {
 namespace {
@@ -139,30 +134,7 @@ void RemoveLeftovers(const std::string& prefix) {
   }
 }
 
-// Returns the path of a memif server's socket; empty if the device creates none.
-std::string MemifSocketOf(const std::string& vdev) {
-  std::string path;
-  bool abstract = true;
-  bool server = false;
-  for (absl::string_view part : absl::StrSplit(vdev, ',')) {
-    if (absl::ConsumePrefix(&part, "socket=")) path = std::string(part);
-    if (part == "socket-abstract=no") abstract = false;
-    if (part == "role=server" || part == "role=master") server = true;
-  }
-  return absl::StartsWith(vdev, "net_memif") && server && !abstract ? path : "";
-}
-
-// Removes the stale socket file of a memif server that has ended, on which the next server could
-// not bind.
-void RemoveDeadMemifSocket(const std::string& vdev) {
-  const std::string path = MemifSocketOf(vdev);
-  std::error_code ignored;
-  if (path.empty() || !fs::is_socket(path, ignored)) return;
-  if (StateOfSocket(path) == SocketState::kDead) fs::remove(path, ignored);
-}
-
-// Sets a umask so that no other user can connect between a socket's creation and the setting of its
-// mode: a process that connects to a memif shares memory with this one, and the driver trusts it.
+// Sets a umask so that no other user can connect to the sockets that drivers create (net_vhost).
 class PrivateFiles {
  public:
   PrivateFiles() : before_(umask(077)) {}
@@ -173,18 +145,6 @@ class PrivateFiles {
  private:
   const mode_t before_;
 };
-
-absl::Status SetSocketModes(const EalOptions& options) {
-  constexpr uint32_t kUsualMode = 0600;
-  for (size_t i = 0; i < options.vdevs.size(); ++i) {
-    const std::string path = MemifSocketOf(options.vdevs[i]);
-    const mode_t mode = i < options.socket_modes.size() ? options.socket_modes[i] : kUsualMode;
-    if (path.empty() || chmod(path.c_str(), mode) == 0) continue;
-    return absl::FailedPreconditionError(
-        absl::StrCat("memif socket ", path, ": ", std::strerror(errno), "; check its directory"));
-  }
-  return absl::OkStatus();
-}
 
 // Fails if too few descriptors are left: EAL panics if it gets none for the pipes to its threads.
 absl::Status CheckDescriptors(const EalOptions& options) {
@@ -282,7 +242,6 @@ absl::Status StartEal(const EalOptions& options) {
     if (!status.ok()) return status;
   }
   RemoveLeftovers(options.file_prefix);
-  for (const std::string& vdev : options.vdevs) RemoveDeadMemifSocket(vdev);
   if (absl::Status status = internal::OpenEalLog(options.log); !status.ok()) return status;
   // EAL keeps pointers into its arguments.
   static std::vector<std::string>* const kept = new std::vector<std::string>;
@@ -304,11 +263,6 @@ absl::Status StartEal(const EalOptions& options) {
   }
   running = true;
   running_prefix = options.file_prefix;
-  if (absl::Status status = SetSocketModes(options); !status.ok()) {
-    StopEal();
-    return status;
-  }
-  internal::StartMemifWatch();
   // Lets dpdk-dumpcap attach, if another process can share this memory at all.
   pdump_started = !options.no_huge && rte_pdump_init() == 0;
   shares_memory =
@@ -329,8 +283,8 @@ void ParkHere(void*) {
 }
 
 // Parks EAL's interrupt thread: rte_eal_cleanup() unmaps EAL's memory but leaves that thread
-// running, which reads interrupt descriptions in that memory at each wakeup, e.g. when a memif peer
-// closes. The thread therefore gets an interrupt whose handler never returns; it ends with the
+// running, which reads interrupt descriptions in that memory at each wakeup, e.g. when a link
+// changes. The thread therefore gets an interrupt whose handler never returns; it ends with the
 // process.
 void ParkInterruptThread() {
   constexpr int64_t kStepNs = 100'000;

@@ -29,9 +29,7 @@ struct EalOptions {
   bool no_huge = false;
   uint32_t memory_mb = 0;  // with no_huge the whole heap (0: 512), else preallocated at the start
   std::vector<unsigned> cpus;  // of the worker lcores
-  std::vector<std::string> vdevs;  // arguments of --vdev
-  // Modes of the memif servers' sockets, in the order of vdevs; 0600 for vdevs beyond the end.
-  std::vector<uint32_t> socket_modes;
+  std::vector<std::string> vdevs;  // arguments of --vdev; a DpdkPort opens memifs without EAL
   std::vector<std::string> pci;    // PCI addresses to use; other devices are left alone
   std::vector<std::string> extra;  // further arguments, last, to override the others
   EalLogSink log;                  // empty: stderr

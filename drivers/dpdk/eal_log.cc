@@ -12,7 +12,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/secrets.h"
-#include "dpdk/memif_watch.h"
 
 namespace suede::internal {
 namespace {
@@ -41,7 +40,6 @@ EalLogLevel LevelOf(int level) {
 
 ssize_t WriteLog(void* /*cookie*/, const char* text, size_t bytes) {
   EalLogLevel level = LevelOf(rte_log_cur_msg_loglevel());
-  OnDriverLog(rte_log_cur_msg_logtype());
   // Downgrades a message that EAL logs at each start, about a socket of DPDK before 20.05.
   constexpr std::string_view kNoLegacySocket = "No legacy callbacks, legacy socket not created";
   if (std::string_view(text, bytes).find(kNoLegacySocket) != std::string_view::npos) {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "absl/strings/match.h"
-
 namespace suede::internal {
 namespace {
 
@@ -35,9 +33,7 @@ int RegisterOps() {
 
 }  // namespace
 
-bool CopiesFrames(absl::string_view driver, absl::string_view device) {
-  // A memif client with zero-copy holds mbufs until the other side has read them.
-  if (driver == "net_memif") return !absl::StrContains(device, "zero-copy=yes");
+bool CopiesFrames(absl::string_view driver) {
   return driver == "net_af_packet" || driver == "net_tap" || driver == "net_null";
 }
 

@@ -20,9 +20,8 @@
 
 namespace suede::internal {
 
-// Whether the driver has copied a frame when its transmit burst returns. `device`: the device
-// string of the configuration.
-bool CopiesFrames(absl::string_view driver, absl::string_view device);
+// Whether the driver has copied a frame when its transmit burst returns.
+bool CopiesFrames(absl::string_view driver);
 
 // Returns the pool of all lent mbufs, which the first call creates; null if memory is short.
 // Control thread.

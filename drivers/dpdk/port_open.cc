@@ -18,13 +18,11 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
+#include "base/device_string.h"
 #include "base/secrets.h"
 #include "dpdk/eal.h"
 #include "dpdk/eal_log.h"
 #include "dpdk/mbuf_frame.h"
-#include "dpdk/memif_watch.h"
 #include "dpdk/port_opener.h"
 #include "dpdk/port_registry.h"
 
@@ -37,9 +35,7 @@ constexpr uint32_t kCacheFrames = 512;
 
 // Returns ethdev's name of the device: the text before the first comma, with a full PCI address.
 std::string DeviceName(const std::string& device) {
-  std::string name = device.substr(0, device.find(','));
-  const bool short_pci = name.size() == 7 && name[2] == ':' && name[5] == '.';
-  return short_pci ? "0000:" + name : name;
+  return IsVdev(device) ? std::string(DeviceHead(device)) : PciAddress(device);
 }
 
 bool IsPciAddress(const std::string& name) {
@@ -122,15 +118,11 @@ std::string PortOpener::Prefix() const {
   return absl::StrCat("port ", options_.name, " (", HideSecrets(options_.device), "): ");
 }
 
-std::string PortOpener::Argument(absl::string_view key) const {
-  for (absl::string_view part : absl::StrSplit(options_.device, ',')) {
-    if (absl::ConsumePrefix(&part, key) && absl::ConsumePrefix(&part, "="))
-      return std::string(part);
-  }
-  return "";
+std::string PortOpener::Argument(std::string_view key) const {
+  return std::string(DeviceArgument(options_.device, key));
 }
 
-uint64_t PortOpener::NumberArgument(absl::string_view key, uint64_t otherwise) const {
+uint64_t PortOpener::NumberArgument(std::string_view key, uint64_t otherwise) const {
   uint64_t value = 0;
   return absl::SimpleAtoi(Argument(key), &value) ? value : otherwise;
 }
@@ -143,6 +135,9 @@ absl::Status PortOpener::Failed(absl::string_view what, int error) const {
 }
 
 absl::Status PortOpener::Run() {
+  port_->name_ = options_.name;
+  port_->frame_bytes_ = options_.frame_bytes;
+  if (IsMemif(options_.device)) return OpenMemif();
   if (absl::Status status = Find(); !status.ok()) return status;
   internal::TakeEalErrors();
   for (const auto step :
@@ -155,7 +150,6 @@ absl::Status PortOpener::Run() {
 
 absl::Status PortOpener::Find() {
   const std::string device = DeviceName(options_.device);
-  port_->name_ = options_.name;
   if (rte_eth_dev_get_port_by_name(device.c_str(), &port_->id_) != 0) {
     std::string mend = "the driver made no port of it";
     if (IsPciAddress(device)) {
@@ -179,31 +173,22 @@ absl::Status PortOpener::Find() {
   }
   port_->driver_ = info_.driver_name;
   port_->numa_node_ = rte_eth_dev_socket_id(port_->id_);
-  port_->frame_bytes_ = options_.frame_bytes;
-  port_->is_memif_ = Is("net_memif");
-  const std::string role = Argument("role");
-  port_->is_memif_client_ = port_->is_memif_ && role != "server" && role != "master";
-  constexpr char kDefaultSocket[] = "/run/memif.sock";  // the driver's default
-  port_->memif_socket_ = Argument("socket").empty() ? kDefaultSocket : Argument("socket");
   return absl::OkStatus();
 }
 
-absl::Status PortOpener::CheckMtu() {
+absl::Status PortOpener::CheckFrameBytes() const {
   constexpr uint32_t kTaggedHeader = RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
-  if (options_.frame_bytes > options_.mtu + kTaggedHeader) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Prefix(), "frames of ", options_.frame_bytes, " bytes do not fit an MTU of ",
-                     options_.mtu, ": raise mtu_bytes or lower packing.limit_bytes"));
-  }
-  // These two drivers report the limit of standard Ethernet but do not enforce it.
-  device_checks_mtu_ = !port_->is_memif_ && !Is("net_af_packet");
-  if (Is("net_af_packet")) return CheckAfPacket();
-  if (port_->is_memif_ && options_.frame_bytes > NumberArgument("bsize", 2048)) {
-    port_->warnings_.push_back(absl::StrCat(
-        Prefix(), "frames of up to ", options_.frame_bytes,
-        " bytes take several memif buffers: add bsize=", RoundUp(options_.frame_bytes, 64)));
-  }
-  if (!device_checks_mtu_) return absl::OkStatus();
+  if (options_.frame_bytes <= options_.mtu + kTaggedHeader) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(Prefix(), "frames of ", options_.frame_bytes,
+                                                 " bytes do not fit an MTU of ", options_.mtu,
+                                                 ": raise mtu_bytes or lower packing.limit_bytes"));
+}
+
+absl::Status PortOpener::CheckMtu() {
+  if (absl::Status status = CheckFrameBytes(); !status.ok()) return status;
+  // This driver reports the limit of standard Ethernet but does not enforce it.
+  device_checks_mtu_ = !Is("net_af_packet");
+  if (!device_checks_mtu_) return CheckAfPacket();
   const uint32_t overhead = info_.max_mtu != UINT16_MAX && info_.max_rx_pktlen > info_.max_mtu
                                 ? info_.max_rx_pktlen - info_.max_mtu
                                 : RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
@@ -238,7 +223,7 @@ absl::Status PortOpener::CheckAfPacket() const {
 
 absl::Status PortOpener::Configure() {
   if (absl::Status status = CheckQueues(); !status.ok()) return status;
-  port_->queues_ = port_->is_memif_ ? 1 : options_.queue_pairs;
+  port_->queues_ = options_.queue_pairs;
   rte_eth_conf conf{};
   if (device_checks_mtu_) conf.rxmode.mtu = options_.mtu;
   constexpr uint64_t kRxChecksums = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
@@ -294,8 +279,7 @@ absl::Status PortOpener::MakePool() {
     if (port_->pool_ != nullptr) return CheckSharedPool(room);
   }
   const int node = options_.numa_node >= 0 ? options_.numa_node : port_->numa_node_;
-  const std::string name =
-      options_.pool.empty() ? absl::StrCat("frames_", port_->id_) : options_.pool;
+  const std::string name = options_.pool.empty() ? PoolName() : options_.pool;
   port_->pool_ = rte_pktmbuf_pool_create(name.c_str(), port_->pool_frames_, kCacheFrames,
                                          sizeof(Frame), static_cast<uint16_t>(room), node);
   if (port_->pool_ == nullptr && rte_errno == EINVAL) {
@@ -315,6 +299,12 @@ absl::Status PortOpener::MakePool() {
   }
   rte_mempool_obj_iter(port_->pool_, MakeFrame, nullptr);
   return absl::OkStatus();
+}
+
+std::string PortOpener::PoolName() const {
+  if (port_->memif_ == nullptr) return absl::StrCat("frames_", port_->id_);
+  static uint32_t memifs = 0;
+  return absl::StrCat("frames_memif_", memifs++);
 }
 
 // Checks a pool shared with other ports, which the first of them has created.
@@ -358,12 +348,9 @@ void PortOpener::SetMac() {
       // Enables promiscuous mode, the only way left to receive frames to the configured address.
       const bool all =
           rte_eth_promiscuous_get(port_->id_) == 1 || rte_eth_promiscuous_enable(port_->id_) == 0;
-      // A memif has no filter: it delivers frames to all addresses.
-      if (!port_->is_memif_) {
-        port_->warnings_.push_back(
-            absl::StrCat(Prefix(), "the device does not take the MAC address of the configuration",
-                         all ? "" : ", nor promiscuous mode: it may not receive frames to it"));
-      }
+      port_->warnings_.push_back(
+          absl::StrCat(Prefix(), "the device does not take the MAC address of the configuration",
+                       all ? "" : ", nor promiscuous mode: it may not receive frames to it"));
     }
     port_->mac_ = *options_.mac;
   } else if (rte_eth_macaddr_get(port_->id_, &address) == 0) {
@@ -383,8 +370,6 @@ bool PortOpener::AddAddresses() {
 }
 
 void PortOpener::ReceiveAll() {
-  // A memif has neither a filter nor a promiscuous mode.
-  if (port_->is_memif_) return;
   const internal::QuietEalLog quiet;
   if (rte_eth_promiscuous_get(port_->id_) == 1 || rte_eth_promiscuous_enable(port_->id_) == 0) {
     return;
@@ -397,8 +382,7 @@ void PortOpener::ReceiveAll() {
 
 // To be called after the device's start, which clears the filter of some devices.
 void PortOpener::ReceiveGroups() {
-  // A memif has no filter.
-  if (options_.groups.empty() || port_->is_memif_) return;
+  if (options_.groups.empty()) return;
   const internal::QuietEalLog quiet;
   std::vector<rte_ether_addr> groups;
   for (const auto& bytes : options_.groups) {
@@ -428,19 +412,11 @@ absl::Status PortOpener::Start() {
   // The port is open from here, so that Close() cleans up after any failure.
   port_->open_ = true;
   internal::RegisterPort(port_);
-  for (const auto& pair : port_->pairs_) {
-    if (port_->is_memif_) internal::WatchMemifGate(&pair->gate());
-  }
   if (port_->link_events_) {
     rte_eth_dev_callback_register(port_->id_, RTE_ETH_EVENT_INTR_LSC, OnLinkEvent, port_);
   }
   SetMac();
   if (options_.promiscuous || !AddAddresses()) ReceiveAll();
-  // RefreshLink() starts a memif client, repeatedly until its server is there.
-  if (port_->is_memif_client_) {
-    port_->RefreshLink();
-    return absl::OkStatus();
-  }
   if (const int error = rte_eth_dev_start(port_->id_); error != 0) {
     return Failed("rte_eth_dev_start", error);
   }

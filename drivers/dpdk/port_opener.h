@@ -6,6 +6,7 @@
 #include <rte_ethdev.h>
 
 #include <string>
+#include <string_view>
 
 #include "absl/strings/string_view.h"
 #include "dpdk/dpdk_port.h"
@@ -22,13 +23,17 @@ class PortOpener {
  private:
   static int OnLinkEvent(uint16_t id, rte_eth_event_type event, void* port, void* result);
 
+  absl::Status OpenMemif();
+  void SetMemifMac();
   absl::Status Find();
+  absl::Status CheckFrameBytes() const;
   absl::Status CheckMtu();
   absl::Status CheckAfPacket() const;
   absl::Status CheckQueues() const;
   absl::Status Configure();
   int ConfigureDevice(rte_eth_conf* conf);
   absl::Status MakePool();
+  std::string PoolName() const;
   absl::Status CheckSharedPool(uint64_t room) const;
   absl::Status SetupQueues();
   void MakePairs();
@@ -44,8 +49,8 @@ class PortOpener {
   void Steer();
 
   // Returns the value of KEY=VALUE in the vdev string, or "".
-  std::string Argument(absl::string_view key) const;
-  uint64_t NumberArgument(absl::string_view key, uint64_t otherwise) const;
+  std::string Argument(std::string_view key) const;
+  uint64_t NumberArgument(std::string_view key, uint64_t otherwise) const;
   bool Is(absl::string_view driver) const { return port_->driver_ == driver; }
   absl::Status Failed(absl::string_view what, int error) const;
   std::string Prefix() const;

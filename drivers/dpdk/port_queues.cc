@@ -13,21 +13,18 @@
 #include "dpdk/lending.h"
 #include "dpdk/port_opener.h"
 #include "dpdk/relayed_pair.h"
+#include "memif/device.h"
 
 namespace suede {
 
-// Rejects a device with fewer queue pairs than needed, except memif: its driver redirects bursts on
-// a queue that the other end lacks to the first queue, and does not report the other end's number
-// of queues. So a memif has one queue, which all lcores share.
+// Rejects a device with fewer queue pairs than needed.
 absl::Status PortOpener::CheckQueues() const {
   // DPDK 22.11.3 and later report two, which share one transmit context, and only one receives.
   const uint32_t offered =
       Is("net_e1000_em") ? 1u : std::min(info_.max_rx_queues, info_.max_tx_queues);
   const uint32_t wanted = options_.queue_pairs;
   const bool is_af_packet = Is("net_af_packet");
-  if (port_->is_memif_ || (is_af_packet ? offered == wanted : offered >= wanted)) {
-    return absl::OkStatus();
-  }
+  if (is_af_packet ? offered == wanted : offered >= wanted) return absl::OkStatus();
   // The kernel distributes frames to all queues that af_packet creates, even to queues that no
   // lcore reads.
   absl::string_view key;
@@ -75,7 +72,8 @@ void PortOpener::MakePairs() {
                          .offered = offered_,
                          .frame_bytes = port_->frame_bytes_,
                          .pool = port_->pool_};
-  if (internal::CopiesFrames(port_->driver_, options_.device)) {
+  if (port_->memif_ != nullptr) params.memif = &port_->memif_->queue(0);
+  if (internal::CopiesFrames(port_->driver_)) {
     const internal::QuietEalLog quiet;  // without the pool, frames are referenced
     params.lending = internal::LendingPool();
   }
@@ -96,8 +94,7 @@ void PortOpener::MakePairs() {
   }
 }
 
-// Skips devices with one queue. The lcores of a memif share one, and the kernel distributes the
-// frames of af_packet.
+// Skips devices with one queue.
 void PortOpener::Steer() {
   if (port_->queues_ < 2) return;
   if (internal::SteerByRules(options_.steering, port_->id_)) {

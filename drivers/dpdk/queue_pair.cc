@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dpdk/capture_ring.h"
 #include "dpdk/dpdk_port.h"
 #include "dpdk/lending.h"
 #include "dpdk/mbuf_frame.h"
+#include "memif/queue.h"
 
 namespace suede {
 namespace {
@@ -37,19 +39,22 @@ inline ChecksumState ChecksumOf(uint64_t flags) {
 uint32_t QueuePair::Transmit(Frame* const* frames, uint32_t count) {
   if (!gate_.Enter()) [[unlikely]]
     return 0;
-  rte_mempool_cache* const returned =
-      lending_ != nullptr ? internal::ReturnedTo(lending_) : nullptr;
-  if (returned != nullptr) {
-    const uint32_t lent = TransmitLent(frames, count, returned);
-    gate_.Leave();
-    return lent;
-  }
   const uint32_t done =
-      internal::TransmitFrames(frames, count, [this](rte_mbuf** mbufs, uint32_t burst) -> uint32_t {
-        return rte_eth_tx_burst(id_, queue_, mbufs, static_cast<uint16_t>(burst));
-      });
+      memif_ != nullptr ? memif_->Send(frames, count) : TransmitToDevice(frames, count);
+  if (capture_ != nullptr) [[unlikely]]
+    capture_->Add(frames, done, internal::CaptureDirection::kOut);
   gate_.Leave();
   return done;
+}
+
+uint32_t QueuePair::TransmitToDevice(Frame* const* frames, uint32_t count) {
+  rte_mempool_cache* const returned =
+      lending_ != nullptr ? internal::ReturnedTo(lending_) : nullptr;
+  if (returned != nullptr) return TransmitLent(frames, count, returned);
+  return internal::TransmitFrames(
+      frames, count, [this](rte_mbuf** mbufs, uint32_t burst) -> uint32_t {
+        return rte_eth_tx_burst(id_, queue_, mbufs, static_cast<uint16_t>(burst));
+      });
 }
 
 uint32_t QueuePair::TransmitLent(Frame* const* frames, uint32_t count,
@@ -75,8 +80,18 @@ uint32_t QueuePair::TransmitLent(Frame* const* frames, uint32_t count,
 }
 
 uint32_t QueuePair::Give(Frame* const* frames, uint32_t count) {
+  if (memif_ != nullptr) return Port::Give(frames, count);
   if (!gate_.Enter()) [[unlikely]]
     return 0;
+  // Copies before the device has the frames.
+  if (capture_ != nullptr) [[unlikely]]
+    capture_->Add(frames, count, internal::CaptureDirection::kOut);
+  const uint32_t done = GiveToDevice(frames, count);
+  gate_.Leave();
+  return done;
+}
+
+uint32_t QueuePair::GiveToDevice(Frame* const* frames, uint32_t count) {
   uint32_t done = 0;
   while (done < count) {
     const uint32_t burst = std::min(count - done, kPortBurst);
@@ -90,8 +105,13 @@ uint32_t QueuePair::Give(Frame* const* frames, uint32_t count) {
     done += taken;
     if (taken < burst) break;
   }
-  gate_.Leave();
   return done;
+}
+
+uint32_t QueuePair::SendQueued(Frame* const* frames, uint32_t count) {
+  const uint32_t taken = QueuePair::Transmit(frames, count);
+  Release(frames, taken);
+  return taken;
 }
 
 bool QueuePair::IsBusy(const Frame* frame) const {
@@ -99,6 +119,7 @@ bool QueuePair::IsBusy(const Frame* frame) const {
 }
 
 bool QueuePair::Reclaim() {
+  if (memif_ != nullptr) return true;
   if (!gate_.Enter()) [[unlikely]]
     return false;
   const int freed = rte_eth_tx_done_cleanup(id_, queue_, 0);
@@ -143,6 +164,15 @@ inline Frame* QueuePair::Accept(rte_mbuf* mbuf) {
 uint32_t QueuePair::Receive(Frame** frames, uint32_t max) {
   if (!gate_.Enter()) [[unlikely]]
     return 0;
+  const uint32_t count =
+      memif_ != nullptr ? memif_->Receive(*this, frames, max) : ReceiveFromDevice(frames, max);
+  if (capture_ != nullptr) [[unlikely]]
+    capture_->Add(frames, count, internal::CaptureDirection::kIn);
+  gate_.Leave();
+  return count;
+}
+
+uint32_t QueuePair::ReceiveFromDevice(Frame** frames, uint32_t max) {
   uint32_t count = 0;
   while (count < max) {
     const uint32_t burst = std::min(max - count, kPortBurst);
@@ -159,7 +189,6 @@ uint32_t QueuePair::Receive(Frame** frames, uint32_t max) {
     }
     if (got < burst) break;
   }
-  gate_.Leave();
   return count;
 }
 

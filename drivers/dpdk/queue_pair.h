@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue pair of a DPDK device, for the lcore that owns it.
+// A queue pair of a DPDK device or of a memif, for the lcore that owns it.
 //
 // A Frame is the private area of an mbuf, so that conversion between them is arithmetic. A frame's
 // references are the mbuf's refcnt: the caller's, and one for each transmission that the device has
 // not finished. A device that copies gets frames on loan instead, for the duration of the burst
-// (lending.h). Nothing here includes a DPDK header.
+// (lending.h); a memif copies without any (memif/queue.h). Nothing here includes a DPDK header.
 #ifndef SUEDE_DPDK_QUEUE_PAIR_H_
 #define SUEDE_DPDK_QUEUE_PAIR_H_
 
@@ -21,6 +21,12 @@ struct rte_mbuf;
 namespace suede {
 
 class DpdkPort;
+namespace memif {
+class Queue;
+}
+namespace internal {
+class CaptureRing;
+}
 
 // Constant once the device is open. All pairs of a device have the same values, except `queue`.
 struct QueuePairParams {
@@ -30,6 +36,7 @@ struct QueuePairParams {
   uint32_t offered = 1;    // a bit for each TxOffload
   uint32_t frame_bytes = 0;
   rte_mempool* pool = nullptr;
+  memif::Queue* memif = nullptr;  // used in place of the device's queue
   // LendingPool() if the driver copies each frame in its transmit burst. Null: the driver may keep
   // frames.
   rte_mempool* lending = nullptr;
@@ -43,6 +50,7 @@ class QueuePair : public Port {
         offered_(params.offered),
         frame_bytes_(params.frame_bytes),
         pool_(params.pool),
+        memif_(params.memif),
         lending_(params.lending),
         device_(params.device) {}
   QueuePair(const QueuePair&) = delete;
@@ -66,6 +74,8 @@ class QueuePair : public Port {
 
   // Gate by which other threads keep the lcore out of the device.
   BurstGate& gate() { return gate_; }
+  // Sets the receiver of copies of all frames; null: none. To be called while the gate is closed.
+  void SetCapture(internal::CaptureRing* capture) { capture_ = capture; }
   // Drops and copies of the queue pair; any thread.
   uint64_t oversize() const { return oversize_.Get(); }
   uint64_t copied() const { return copied_.Get(); }
@@ -74,8 +84,9 @@ class QueuePair : public Port {
   uint64_t kept() const { return kept_.Get(); }
 
  protected:
-  uint16_t id() const { return id_; }
-  uint16_t queue() const { return queue_; }
+  // Sends frames that another lcore has queued, and releases those that were taken. Returns their
+  // number.
+  uint32_t SendQueued(Frame* const* frames, uint32_t count);
 
  private:
   // A counter with one writer.
@@ -84,7 +95,10 @@ class QueuePair : public Port {
     void Add(uint64_t count = 1) { value.store(Get() + count, std::memory_order_relaxed); }
     uint64_t Get() const { return value.load(std::memory_order_relaxed); }
   };
+  uint32_t ReceiveFromDevice(Frame** frames, uint32_t max);
+  uint32_t TransmitToDevice(Frame* const* frames, uint32_t count);
   uint32_t TransmitLent(Frame* const* frames, uint32_t count, rte_mempool_cache* returned);
+  uint32_t GiveToDevice(Frame* const* frames, uint32_t count);
   Frame* Accept(rte_mbuf* mbuf);
   Frame* CopyForeign(rte_mbuf* mbuf);
 
@@ -93,8 +107,10 @@ class QueuePair : public Port {
   const uint32_t offered_;
   const uint32_t frame_bytes_;
   rte_mempool* const pool_;
+  memif::Queue* const memif_;
   rte_mempool* lending_;  // null after the device kept a frame
   const DpdkPort* const device_;
+  internal::CaptureRing* capture_ = nullptr;
   BurstGate gate_;
   Tally oversize_, copied_, no_copy_, kept_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shares a device with only one queue pair, such as memif, among several lcores: the first lcore
-// owns it, and sends the frames that the others queue for it. Received frames for the others are
-// handed over by the data path (lib/link/handover.h). Nothing here includes a DPDK header.
+// Shares the queue pair of a memif among several lcores: the first lcore owns it, and sends the
+// frames that the others queue for it. Received frames for the others are handed over by the data
+// path (lib/link/handover.h). Nothing here includes a DPDK header.
 #ifndef SUEDE_DPDK_RELAYED_PAIR_H_
 #define SUEDE_DPDK_RELAYED_PAIR_H_
 
@@ -14,14 +14,14 @@
 
 namespace suede {
 
-// Carries frames from one lcore to the first. A frame in the relay counts as held by the device: it
-// is busy.
+// Carries frames from one lcore to the first. The relay has a reference to each frame in it: the
+// frame is busy.
 struct Relay {
   static constexpr uint32_t kFrames = 512;
   static constexpr uint32_t kTaken = 64;
-  BurstRing<rte_mbuf*, kFrames> ring;
-  // Frames that the first lcore has dequeued and the device has not taken yet: [next, count).
-  std::array<rte_mbuf*, kTaken> taken{};
+  BurstRing<Frame*, kFrames> ring;
+  // Frames that the first lcore has dequeued and the memif has not taken yet: [next, count).
+  std::array<Frame*, kTaken> taken{};
   uint32_t next = 0;
   uint32_t count = 0;
 };

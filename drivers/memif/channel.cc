@@ -51,8 +51,8 @@ Step Close(Refusal refusal) {
 
 const char* TextOf(Refusal refusal) {
   switch (refusal) {
-#define SUEDE_MEMIF_REFUSAL(id, text) \
-  case Refusal::id:                   \
+#define SUEDE_MEMIF_REFUSAL(id, name, text) \
+  case Refusal::id:                         \
     return text;
     SUEDE_MEMIF_REFUSALS(SUEDE_MEMIF_REFUSAL)
 #undef SUEDE_MEMIF_REFUSAL
@@ -68,6 +68,12 @@ Message MakeDisconnect(Refusal refusal) {
   message.type = MessageType::kDisconnect;
   PutText(message.disconnect.reason, TextOf(refusal));
   return message;
+}
+
+std::string ReasonIn(std::span<const uint8_t> bytes) {
+  const std::optional<Message> message = Parse(bytes);
+  if (!message || message->type != MessageType::kDisconnect) return "";
+  return Printable(GetText(message->disconnect.reason));
 }
 
 // ---- Server ----

@@ -20,28 +20,28 @@ inline constexpr uint8_t kMaxLog2Ring = 14;
 // Limit of the sum of a client's regions.
 inline constexpr uint64_t kMaxSharedBytes = uint64_t{4} << 30;
 
-// Reasons to end a connection: identifier, and the text that the peer gets.
-#define SUEDE_MEMIF_REFUSALS(X)                              \
-  X(kMessageSize, "Invalid message size")                    \
-  X(kUnexpected, "Unexpected message")                       \
-  X(kVersion, "Incompatible memif version")                  \
-  X(kUnknownId, "ID not found")                              \
-  X(kTaken, "Already connected")                             \
-  X(kMode, "Only ethernet mode supported")                   \
-  X(kSecret, "Incorrect secret")                             \
-  X(kNoDescriptor, "Missing file descriptor")                \
-  X(kRegion, "Invalid region")                               \
-  X(kRegionMemory, "Region is no memory that can be sealed") \
-  X(kRing, "Invalid ring")                                   \
-  X(kRings, "Rings missing")                                 \
-  X(kTimeout, "Handshake timed out")                         \
-  X(kNoMemory, "Out of memory")                              \
-  X(kDown, "Interface is down")                              \
-  X(kRingState, "Ring index out of range")
+// Reasons to end a connection: identifier, name, and the text that the peer gets.
+#define SUEDE_MEMIF_REFUSALS(X)                                               \
+  X(kMessageSize, "message_size", "Invalid message size")                     \
+  X(kUnexpected, "unexpected", "Unexpected message")                          \
+  X(kVersion, "version", "Incompatible memif version")                        \
+  X(kUnknownId, "unknown_id", "ID not found")                                 \
+  X(kTaken, "taken", "Already connected")                                     \
+  X(kMode, "mode", "Only ethernet mode supported")                            \
+  X(kSecret, "secret", "Incorrect secret")                                    \
+  X(kNoDescriptor, "no_descriptor", "Missing file descriptor")                \
+  X(kRegion, "region", "Invalid region")                                      \
+  X(kRegionMemory, "region_memory", "Region is no memory that can be sealed") \
+  X(kRing, "ring", "Invalid ring")                                            \
+  X(kRings, "rings", "Rings missing")                                         \
+  X(kTimeout, "timeout", "Handshake timed out")                               \
+  X(kNoMemory, "no_memory", "Out of memory")                                  \
+  X(kDown, "down", "Interface is down")                                       \
+  X(kRingState, "ring_index", "Ring index out of range")
 
 enum class Refusal : uint8_t {
   kNone,
-#define SUEDE_MEMIF_REFUSAL(id, text) id,
+#define SUEDE_MEMIF_REFUSAL(id, name, text) id,
   SUEDE_MEMIF_REFUSALS(SUEDE_MEMIF_REFUSAL)
 #undef SUEDE_MEMIF_REFUSAL
       kCount,
@@ -51,6 +51,8 @@ enum class Refusal : uint8_t {
 const char* TextOf(Refusal refusal);
 
 Message MakeDisconnect(Refusal refusal);
+// Returns the peer's reason in a DISCONNECT, printable; empty if the message is another one.
+std::string ReasonIn(std::span<const uint8_t> bytes);
 
 // A ring as its client announced it.
 struct RingPlan {

@@ -80,6 +80,14 @@ InterfaceRules Device::rules() const {
           .down = held_down_};
 }
 
+void Device::Count(Refusal reason, std::string text) {
+  ++refused_[static_cast<size_t>(reason)];
+  if (reason != Refusal::kNone) text = TextOf(reason);
+  if (text.empty() || (server_ == nullptr && text == last_text_)) return;
+  last_text_ = text;
+  ending_ = {.reason = reason, .text = std::move(text)};
+}
+
 void Device::SetLink(bool up) {
   held_down_ = !up;
   next_attempt_ns_ = 0;
@@ -108,9 +116,10 @@ void Device::PollConnection() {
   uint8_t bytes[kMessageBytes];
   const ReceivedPacket packet = ReceivePacketWithFd(connection_->socket.get(), bytes, sizeof bytes);
   if (packet.bytes < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  Disconnect(packet.bytes <= 0 || bytes[0] == static_cast<uint8_t>(MessageType::kDisconnect)
-                 ? Refusal::kNone
-                 : Refusal::kUnexpected);
+  const size_t size = static_cast<size_t>(packet.bytes) == kMessageBytes ? kMessageBytes : 0;
+  const bool leaves =
+      packet.bytes <= 0 || bytes[0] == static_cast<uint8_t>(MessageType::kDisconnect);
+  Disconnect(leaves ? Refusal::kNone : Refusal::kUnexpected, ReasonIn({bytes, size}));
 }
 
 RingView Device::ViewOf(const RingPlan& plan, size_t ring, uint64_t buffers_offset) {
@@ -148,17 +157,19 @@ Refusal Device::Connect(Connection connection, uint64_t buffers_offset) {
     queues_[i]->gate().Open();
   }
   connected_queues_ = static_cast<uint32_t>(pairs);
+  ++connections_;
+  last_text_.clear();
   up_.store(true, std::memory_order_release);
   return Refusal::kNone;
 }
 
-void Device::Disconnect(Refusal reason) {
+void Device::Disconnect(Refusal reason, std::string text) {
   if (attempt_) {
     SendWithFd(attempt_->socket.get(), BytesOf(MakeDisconnect(reason)), -1);
     attempt_.reset();
   }
   if (!connection_) return;
-  Count(reason);
+  Count(reason, std::move(text));
   up_.store(false, std::memory_order_release);
   bool left = true;
   for (; connected_queues_ > 0; --connected_queues_) {
@@ -249,7 +260,7 @@ void Device::OnClientMessage() {
     const bool sent =
         !step.reply || SendWithFd(attempt.socket.get(), BytesOf(*step.reply), fd) >= 0;
     if (step.action != Action::kClose && sent) continue;
-    if (step.action == Action::kClose) Count(step.refusal);
+    if (step.action == Action::kClose) Count(step.refusal, ReasonIn({bytes, size}));
     return attempt_.reset();
   }
 }

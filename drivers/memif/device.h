@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -64,24 +65,36 @@ class Device {
   void Poll(int64_t now_ns);
   // Any thread.
   bool up() const { return up_.load(std::memory_order_acquire); }
+  bool is_server() const { return options_.is_server; }
   // Ends the connection and refuses others, or permits them.
   void SetLink(bool up);
   Queue& queue(uint32_t number) { return *queues_[number]; }
   uint32_t queues() const { return static_cast<uint32_t>(queues_.size()); }
   // Queues that the peer has rings for; the others receive and send nothing.
   uint32_t connected_queues() const { return connected_queues_; }
-  // Number of connections that were refused or ended for `reason`.
+  // Number of connections that came up.
+  uint64_t connections() const { return connections_; }
+  // Number of connections that were refused or ended for `reason`; kNone: by the peer.
   uint64_t refused(Refusal reason) const { return refused_[static_cast<size_t>(reason)]; }
+  // Reason for which a connection was refused or ended.
+  struct Ending {
+    Refusal reason = Refusal::kNone;  // kNone: the peer's
+    std::string text;                 // printable
+  };
+  // Returns the last reason since the last call; nullopt: none. A client's attempts that fail for
+  // the same reason are reported once.
+  std::optional<Ending> TakeEnding() { return std::exchange(ending_, std::nullopt); }
   const std::string& peer() const { return peer_; }
 
  private:
   friend class ServerSocket;
   explicit Device(const DeviceOptions& options);
   InterfaceRules rules() const;
-  void Count(Refusal reason) { ++refused_[static_cast<size_t>(reason)]; }
+  // `text`: the peer's reason, if the peer ends the connection.
+  void Count(Refusal reason, std::string text = {});
   // Attaches the rings. Fails if a ring is none.
   Refusal Connect(Connection connection, uint64_t buffers_offset);
-  void Disconnect(Refusal reason);
+  void Disconnect(Refusal reason, std::string text = {});
   void PollConnection();
   void PollClient(int64_t now_ns);
   bool StartClient();
@@ -96,6 +109,9 @@ class Device {
   bool held_down_ = false;
   std::string peer_;
   uint32_t connected_queues_ = 0;
+  uint64_t connections_ = 0;
+  std::optional<Ending> ending_;
+  std::string last_text_;  // of ending_, since the last connection
   std::array<uint64_t, static_cast<size_t>(Refusal::kCount)> refused_{};
   std::atomic<bool> up_{false};
 

@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -75,6 +77,14 @@ absl::StatusOr<std::shared_ptr<ServerSocket>> ServerSocket::Get(const DeviceOpti
     }
     socket->abstract_ = std::move(fd);
   } else {
+    // A directory that is missing is a mistake of the configuration.
+    const std::filesystem::path directory = std::filesystem::path(options.socket).parent_path();
+    std::error_code error;
+    if (!std::filesystem::is_directory(directory, error)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("socket ", options.socket, ": the directory ", directory.string(),
+                       " is not there; make it: mkdir -p ", directory.string()));
+    }
     absl::StatusOr<std::unique_ptr<Listener>> listener =
         Listener::Create(options.socket, options.socket_mode);
     if (!listener.ok()) return listener.status();

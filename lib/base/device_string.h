@@ -30,7 +30,7 @@ inline std::string_view VdevDriver(std::string_view device) {
   return name;
 }
 
-// Whether the device is a memif.
+// Whether drivers/memif serves the device, and not DPDK.
 inline bool IsMemif(std::string_view device) { return device.starts_with("net_memif"); }
 
 // Returns "server" for "net_memif0,role=server" and "role"; empty: not given.

@@ -233,9 +233,10 @@ Status CheckDevice(const ConfigDraft& draft, size_t port) {
   const std::string path = Entry("ports", port) + ".socket_mode";
   constexpr uint32_t kOfOthers = 07;
   if ((draft.config.ports[port].socket_mode & kOfOthers) != 0) {
-    return draft.Error(path,
-                       "a process that may open a memif's socket can end the daemon; permit its "
-                       "user and group alone, as in 0660");
+    return draft.Error(
+        path,
+        "a process that may open a memif's socket can take the peer's place; permit its "
+        "user and group alone, as in 0660");
   }
   if (!draft.Has(path) || IsMemifServer(device) ||
       draft.config.ports[port].socket_mode == PortConfig{}.socket_mode) {

@@ -64,7 +64,7 @@ constexpr ConfigField<PortConfig> kPort[] = {
     Key<&PortConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
                                   "Permissions of the socket that the server of a memif makes. "
                                   "Processes that may connect can "
-                                  "crash the endpoint (docs/security.md)."),
+                                  "take the place of an absent peer (docs/security.md)."),
     Key<&PortConfig::mac>("mac", "", {}, "Own MAC address, set on the device where it allows that.",
                           {.shown_default = "the device's"}),
     Key<&PortConfig::mtu_bytes>("mtu_bytes", "bytes", Between(68, 9600),

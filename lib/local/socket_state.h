@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks whether a process holds a Unix socket, without connecting to it: a connection is an event
-// at its server, and crashes a process whose net_memif is that server.
+// at its server, and crashes a process of DPDK that serves a memif there.
 #ifndef SUEDE_LOCAL_SOCKET_STATE_H_
 #define SUEDE_LOCAL_SOCKET_STATE_H_
 

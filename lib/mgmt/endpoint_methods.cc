@@ -34,19 +34,19 @@ Answer Hint(Call& call) {
   for (const PortView& port : call.endpoint().Ports()) {
     if (port.name != name) continue;
     const std::string prefix = call.endpoint().FilePrefix();
-    return Json{
-        {"capture", StrCat("suedectl --endpoint ", call.endpoint().Version().name,
-                           " capture start ", name, " --file ", name, ".pcapng")},
-        {"dumpcap", prefix.empty() ? Json()
-                                   : Json(StrCat("dpdk-dumpcap --file-prefix=", prefix, " -i ",
-                                                 port.id, " -w ", name, ".pcapng"))}};
+    return Json{{"capture", StrCat("suedectl --endpoint ", call.endpoint().Version().name,
+                                   " capture start ", name, " --file ", name, ".pcapng")},
+                {"dumpcap", prefix.empty() || !port.id
+                                ? Json()
+                                : Json(StrCat("dpdk-dumpcap --file-prefix=", prefix, " -i ",
+                                              *port.id, " -w ", name, ".pcapng"))}};
   }
   return absl::NotFoundError(StrCat("there is no port ", name, "; ports.list names them"));
 }
 
 constexpr Member kHintsResult[] = {
     Member::Text("capture"),
-    Member::Text("dumpcap").OrNull("EAL's memory is of this process alone"),
+    Member::Text("dumpcap").OrNull("EAL's memory is of this process alone, or the port is a memif"),
 };
 constexpr Member kQueuesResult[] = {ListOf<QueueView>("queues")};
 constexpr Method kAdminMethods[] = {

@@ -42,7 +42,7 @@ SUEDE_ROW_STRUCT(InstanceView, SUEDE_INSTANCE_ROW);
   X(std::string, device)
 struct PortView {
   SUEDE_ROW(SUEDE_PORT_ROW)
-  uint32_t id = 0;  // DPDK's port id
+  std::optional<uint32_t> id{};  // DPDK's port id; none: a memif
 };
 
 // Addresses of a peer that one port reaches; if there are several own instances: for the first.

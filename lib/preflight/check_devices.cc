@@ -63,7 +63,7 @@ void CheckVdevDrivers(const PreflightSubject& s, std::vector<Finding>& findings)
     if (!IsVdev(port.device)) continue;
     const std::string_view head = DeviceHead(port.device);
     // virtio_user is an alias, which DPDK's libraries do not list.
-    if (head.starts_with("virtio_user")) continue;
+    if (head.starts_with("virtio_user") || IsMemif(head)) continue;
     // Matches a prefix of the name, as EAL does.
     const bool known = std::any_of(drivers.begin(), drivers.end(), [&](const std::string& driver) {
       return head.starts_with(driver);
@@ -200,7 +200,7 @@ void CheckMemifSockets(const PreflightSubject& s, std::vector<Finding>& findings
       findings.push_back(
           {.severity = Finding::Severity::kWarning,
            .problem = key + ": any process of this network namespace may connect to its socket, "
-                            "which has no file, and crash the endpoint",
+                            "which has no file, and take the place of its peer",
            .mend =
                "add socket=/run/suede/NAME.sock,socket-abstract=no (or secret=, at both ends)"});
       return;

@@ -73,7 +73,7 @@ class Machine {
   virtual std::optional<InterfaceFacts> Interface(const std::string& name) const = 0;
   virtual FileFacts File(const std::string& path) const = 0;
   // Whether a program has, or may have, bound the Unix socket at the path. Does not connect: a
-  // connection would crash a process that serves a memif there.
+  // connection would crash a process of DPDK that serves a memif there.
   virtual bool IsServed(const std::string& socket_path) const = 0;
   // Whether a program of this network namespace has bound a socket to the abstract name.
   virtual bool IsAbstractNameHeld(const std::string& name) const = 0;

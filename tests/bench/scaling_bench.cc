@@ -400,7 +400,6 @@ int Main(int argc, char** argv) {
   const absl::Status eal = StartEal({.file_prefix = "suede_scaling_" + std::to_string(getpid()),
                                      .no_huge = true,
                                      .memory_mb = 64 + 48 * static_cast<uint32_t>(devices.size()),
-                                     .vdevs = devices,
                                      .log = [](EalLogLevel, std::string_view) {}});
   if (!eal.ok()) {
     std::fprintf(stderr, "%s\n", std::string(eal.message()).c_str());

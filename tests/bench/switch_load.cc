@@ -76,15 +76,13 @@ int Main(char** argv) {
   const unsigned cpu = static_cast<unsigned>(std::atoi(argv[2]));
   const uint32_t bytes = static_cast<uint32_t>(std::atoi(argv[3]));
   EalOptions eal{.file_prefix = argv[1], .no_huge = true, .memory_mb = 256, .cpus = {cpu}};
-  for (int i = 0; i < 2; ++i) {
-    eal.vdevs.push_back("net_memif" + std::to_string(i) + ",role=client,id=0,socket=" +
-                        argv[5 + i] + ",socket-abstract=no,bsize=2304");
-  }
   if (!StartEal(eal).ok()) return 1;
   std::array<End, 2> ends;
   for (int i = 0; i < 2; ++i) {
     auto port = DpdkPort::Open({.name = argv[5 + i],
-                                .device = eal.vdevs[i],
+                                .device = "net_memif" + std::to_string(i) +
+                                          ",role=client,id=0,socket=" + argv[5 + i] +
+                                          ",socket-abstract=no,bsize=2304",
                                 .mtu = 2000,
                                 .frame_bytes = 2018,
                                 .pool_frames = 2048});

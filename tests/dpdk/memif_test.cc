@@ -52,7 +52,6 @@ int RunPeer(const std::string& role, const std::string& socket, unsigned cpu) {
   eal.no_huge = true;
   eal.memory_mb = 128;
   eal.cpus = {cpu};
-  eal.vdevs = {device};
   PortOptions options;
   options.name = role;
   options.device = device;
@@ -165,6 +164,7 @@ void StayWhileTheOtherDies(const std::string& stays, const std::string& dies) {
   }
   EXPECT_EQ(staying.End(SIGTERM), 0);
   unlink(socket.c_str());
+  unlink((socket + ".lock").c_str());
 }
 
 TEST(MemifTest, TheClientSurvivesItsServersDeath) { StayWhileTheOtherDies("client", "server"); }

@@ -15,7 +15,6 @@
 #include "dpdk/eal.h"
 #include "dpdk/flow_control.h"
 #include "dpdk/lcores.h"
-#include "memif_device.h"
 
 namespace suede {
 namespace {
@@ -336,7 +335,6 @@ int main(int argc, char** argv) {
   options.cpus = {0};
   options.vdevs = {"net_ring0", "net_ring1", "net_ring2", "net_ring3", "net_ring4",
                    "net_ring5", "net_null0", "net_null1", "net_null2"};
-  for (const char* role : {"server", "client"}) options.vdevs.push_back(suede::MemifDevice(role));
   if (const absl::Status status = suede::StartEal(options); !status.ok()) {
     std::fprintf(stderr, "%s\n", status.ToString().c_str());
     return 1;

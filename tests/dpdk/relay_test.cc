@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several lcores on a memif, which has one queue pair: the others send through the first one's.
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "dpdk/capture.h"
 #include "dpdk/dpdk_port.h"
 #include "dpdk/lcores.h"
 #include "dpdk/relayed_pair.h"
@@ -35,7 +38,7 @@ class RelayTest : public testing::Test {
   static void TearDownTestSuite() {
     delete client_;
     delete server_;
-    unlink(MemifSocket().c_str());
+    unlink((MemifSocket() + ".lock").c_str());
   }
   static DpdkPort* Open(const std::string& role, uint16_t lcores) {
     PortOptions options;
@@ -159,6 +162,33 @@ TEST_F(RelayTest, ReceivingSendsNothing) {
   Take(&came);
   ExpectInOrder(came[1], 8);
   server_->pair(1).Release(frames.data(), 8);
+}
+
+TEST_F(RelayTest, ACaptureHasTheFramesOfAllLcores) {
+  std::string path = "/tmp/suede-relay-capture-XXXXXX";
+  const int file = mkstemp(path.data());
+  ASSERT_GE(file, 0);
+  unlink(path.c_str());
+  auto capture = Capture::Start(*server_, file, {});
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  Frame* frame = nullptr;
+  ASSERT_EQ(client_->pair().Allocate(&frame, 1), 1U);
+  frame->data = frame->buffer + Frame::kCommandOffset;
+  frame->length = 60;
+  ASSERT_EQ(client_->pair().Give(&frame, 1), 1U);
+  std::vector<Frame*> frames = Make(0, 2);
+  EXPECT_EQ(server_->pair(0).Transmit(frames.data(), 2), 2U);
+  server_->pair(0).Release(frames.data(), 2);
+  frames = Make(1, 3);
+  EXPECT_EQ(server_->pair(1).Give(frames.data(), 3), 3U);
+  EXPECT_EQ(Turn(), 1U);
+  ASSERT_TRUE((*capture)->Drain().ok());
+  EXPECT_EQ((*capture)->stats().written, 6U);
+  capture->reset();
+  std::vector<uint32_t> came[3];
+  Take(&came);
+  ExpectInOrder(came[0], 2);
+  ExpectInOrder(came[1], 3);
 }
 
 TEST_F(RelayTest, WhatIsReceivedComesToTheFirst) {

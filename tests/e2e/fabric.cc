@@ -109,20 +109,16 @@ absl::Status Fabric::Open(const std::string& name, unsigned cpu, uint16_t mtu,
       std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
     }
   };
-  for (size_t i = 0; i < sockets.size(); ++i) {
-    const std::string number = std::to_string(i);
-    eal.vdevs.push_back("net_memif" + number + ",role=client,id=0,socket=" + sockets[i] +
-                        ",socket-abstract=no,bsize=2112");
-  }
   if (absl::Status status = StartEal(eal); !status.ok()) return status;
   for (size_t i = 0; i < sockets.size(); ++i) {
     if (i % 2 == 0) cables_.push_back(std::make_unique<Cable>());
-    absl::StatusOr<std::unique_ptr<DpdkPort>> port =
-        DpdkPort::Open({.name = sockets[i],
-                        .device = eal.vdevs[i],
-                        .mtu = mtu,
-                        .frame_bytes = mtu + 18u,
-                        .pool_frames = 2048});
+    absl::StatusOr<std::unique_ptr<DpdkPort>> port = DpdkPort::Open(
+        {.name = sockets[i],
+         .device = "net_memif" + std::to_string(i) + ",role=client,id=0,socket=" + sockets[i] +
+                   ",socket-abstract=no,bsize=2112",
+         .mtu = mtu,
+         .frame_bytes = mtu + 18u,
+         .pool_frames = 2048});
     if (!port.ok()) return port.status();
     cables_.back()->ends[i % 2] = *std::move(port);
   }

@@ -155,6 +155,42 @@ TEST_F(DeviceTest, RefusesAWrongSecret) {
   EXPECT_GT(server_->refused(Refusal::kSecret), 3u);
 }
 
+TEST_F(DeviceTest, ReportsTheReasonAtBothEnds) {
+  server_ = OpenDevice(Options(true));
+  DeviceOptions options = Options(false);
+  options.secret = "t";
+  client_ = OpenDevice(options);
+  EXPECT_FALSE(Connects(100));
+  const auto of_server = server_->TakeEnding();
+  const auto of_client = client_->TakeEnding();
+  ASSERT_TRUE(of_server && of_client);
+  EXPECT_EQ(of_server->reason, Refusal::kSecret);
+  EXPECT_EQ(of_client->reason, Refusal::kNone);
+  EXPECT_EQ(of_server->text, "Incorrect secret");
+  EXPECT_EQ(of_client->text, "Incorrect secret");
+  EXPECT_FALSE(Connects(100));
+  EXPECT_TRUE(server_->TakeEnding());
+  EXPECT_FALSE(client_->TakeEnding());  // the same again
+  EXPECT_EQ(server_->connections(), 0u);
+  client_ = OpenDevice(Options(false));
+  ASSERT_TRUE(Connects());
+  EXPECT_EQ(server_->connections(), 1u);
+  server_->TakeEnding();
+  client_->SetLink(false);
+  PollBoth();
+  const auto down = server_->TakeEnding();
+  ASSERT_TRUE(down);
+  EXPECT_EQ(down->text, "Interface is down");
+}
+
+TEST_F(DeviceTest, MakesNoDirectory) {
+  DeviceOptions options = Options(true);
+  options.socket = "/tmp/suede_memif_none/m.sock";
+  const auto device = Device::Open(options);
+  ASSERT_FALSE(device.ok());
+  EXPECT_NE(device.status().message().find("mkdir -p /tmp/suede_memif_none"), std::string::npos);
+}
+
 TEST_F(DeviceTest, SetsItsLinkDownAndUp) {
   server_ = OpenDevice(Options(true));
   client_ = OpenDevice(Options(false));

@@ -60,7 +60,7 @@ int Run(const DeviceOptions& options, int64_t duration_ns) {
   }
   std::printf("connections=%llu queues=%u peer=%s\n", static_cast<unsigned long long>(connections),
               device.connected_queues(), device.peer().c_str());
-#define SUEDE_MEMIF_PRINT(id, text)                                                  \
+#define SUEDE_MEMIF_PRINT(id, name, text)                                            \
   if (const uint64_t count = device.refused(Refusal::id)) {                          \
     std::printf("refused %llu: " text "\n", static_cast<unsigned long long>(count)); \
   }

@@ -53,7 +53,8 @@ class FakeEndpoint : public EndpointWithChanges {
              .lcores = {5, 7},
              .queue_pairs = 2,
              .steering = "rules",
-             .device = "net_null0"}};
+             .device = "net_null0",
+             .id = 0}};
   }
   std::vector<PeerView> Peers() override {
     std::vector<PeerView> all = {
