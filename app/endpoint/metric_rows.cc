@@ -2,6 +2,7 @@
 #include "endpoint/metric_rows.h"
 
 #include "daemon/link_metrics.h"
+#include "daemon/memif_reports.h"
 #include "daemon/process_metrics.h"
 #include "dpdk/dpdk_port.h"
 #include "shm/server.h"
@@ -42,7 +43,7 @@ std::vector<MetricRow> PortRows() {
                   {"port_tx_discards_total", kCounter, "port",
                    "Frames that the device discarded unsent, where it counts them"},
               });
-  return Joined({rows, LinkMetricRows("")});
+  return Joined({rows, MemifMetricRows(""), LinkMetricRows("")});
 }
 
 std::vector<MetricRow> InstanceRows() {

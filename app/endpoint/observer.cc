@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/link_metrics.h"
+#include "daemon/memif_reports.h"
 #include "endpoint/metric_rows.h"
 #include "endpoint/pipeline_params.h"
 
@@ -138,6 +139,7 @@ void Observer::AddPorts() {
       AddLinkMetrics(page_, "", labels, *link,
                      endpoint_->config().ports[number].cbfc == OnOff::kOn);
     }
+    if (port->memif() != nullptr) AddMemifMetrics(page_, "", labels, port->memif());
     AddPauses(number, labels);
   }
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "config/config_change.h"
 #include "config/config_values.h"
+#include "daemon/memif_reports.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/hello_mismatch.h"
 #include "endpoint/lcore_event_names.h"
@@ -65,6 +66,7 @@ void Watch::CheckPort(uint32_t p) {
     if (link.up && link.speed_bps != 0) values.emplace_back(EventField::kSpeedBps, link.speed_bps);
     events.Raise(link.up ? EventKind::kLinkUp : EventKind::kLinkDown, std::move(values));
   }
+  if (port.memif() != nullptr) ReportMemif(port.name(), *port.memif(), events);
   if (const LinkCounters* counters = endpoint_->link_counters(p); counters != nullptr) {
     links_[p].Check(port.name(), link.up, *counters, events);
   }

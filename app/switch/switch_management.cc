@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/event_line.h"
+#include "daemon/memif_reports.h"
 #include "mgmt/catalog.h"
 #include "switch/address_text.h"
 #include "switch/impair_values.h"
@@ -210,6 +211,9 @@ void SwitchManagement::FollowLinks() {
         values.emplace_back(EventField::kSpeedBps, link.speed_bps);
       }
       events_.Raise(link.up ? EventKind::kLinkUp : EventKind::kLinkDown, std::move(values));
+    }
+    if (memif::Device* const own_memif = memif(p); own_memif != nullptr) {
+      ReportMemif(options_.ports[p].name, *own_memif, events_);
     }
     PostDown(p).IgnoreError();  // retried next time
     if (const LinkEnd* end = switch_->port(p).link(); end != nullptr) {

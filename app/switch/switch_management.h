@@ -16,6 +16,7 @@
 #include "daemon/daemon_management.h"
 #include "daemon/link_follower.h"
 #include "fabric/switch.h"
+#include "memif/device.h"
 #include "mgmt/switch_view.h"
 #include "switch/switch_mailbox.h"
 
@@ -46,6 +47,8 @@ struct SwitchManagementOptions {
   std::vector<SwitchPortFacts> ports;  // in the order of SwitchParams::ports
   // Returns a port's link state, as last reported by its device. Control thread.
   std::function<SwitchLink(uint32_t port)> link;
+  // Returns a port's memif; null: the port has none. Empty: no port has one.
+  std::function<memif::Device*(uint32_t port)> memif{};
   Captures::FindPort find_port;  // for captures; null: not supported
   std::function<std::string()> effective_config;
   std::function<absl::StatusOr<ConfigCheckView>(std::string_view text, std::string_view place)>
@@ -70,6 +73,9 @@ class SwitchManagement final : public DaemonManagement<SwitchView> {
   void FollowLinks();
   bool port_up(uint32_t port) const { return ports_[port].admin_up; }
   bool link_up(uint32_t port) const { return ports_[port].link_up; }
+  memif::Device* memif(uint32_t port) const {
+    return options_.memif ? options_.memif(port) : nullptr;
+  }
   const SwitchManagementOptions& options() const { return options_; }
 
   // DaemonView.

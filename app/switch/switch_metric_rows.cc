@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/link_metrics.h"
+#include "daemon/memif_reports.h"
 #include "daemon/process_metrics.h"
 #include "stats/switch_counters.h"
 
@@ -80,7 +81,7 @@ std::vector<MetricRow> SwitchOwnMetricRows() {
       {"switch_buffer_most_headroom_used_bytes", kGauge, "",
        "Max of them since the start or queues.reset"},
   };
-  return Joined({rows, LinkMetricRows("switch_"), own});
+  return Joined({rows, LinkMetricRows("switch_"), MemifMetricRows("switch_"), own});
 }
 
 std::vector<MetricRow> SwitchMetricRows() {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/link_metrics.h"
+#include "daemon/memif_reports.h"
 #include "switch/switch_metric_rows.h"
 
 namespace suede {
@@ -53,6 +54,9 @@ void SwitchObserver::AddPort(uint32_t port) {
   if (const LinkEnd* const end = switch_->port(port).link(); end != nullptr) {
     AddLinkMetrics(page_, "switch_", labels, end->counters(),
                    switch_->port(port).credit() != nullptr);
+  }
+  if (memif::Device* const memif = management_->memif(port); memif != nullptr) {
+    AddMemifMetrics(page_, "switch_", labels, memif);
   }
   for (uint32_t c = 0; c < kClasses; ++c) {
     MetricLabels of_class = labels;

@@ -82,6 +82,10 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // only those of a switc
     "A value of the configuration was changed at run time.", kKey, kValue)                         \
   X(LinkUp, "link_up", Info, "port", 0, "The link of a port came up.", kPort, kSpeedBps)           \
   X(LinkDown, "link_down", Warning, "port", 0, "The link of a port went down.", kPort)             \
+  X(MemifEnded, "memif_ended", Warning, "port", 5,                                                 \
+    "A connection of a memif was refused, or ended for a reason (memif.md). Any process that may " \
+    "open its socket can cause it.",                                                               \
+    kPort, kReason, kRemedy)                                                                       \
   X(PortAdmin, "port_admin", Info, "port", 0, "A port was set up or down.", kPort, kAdmin)         \
   X(PoolLow, "pool_low", Warning, "port", 0, "Less than an eighth of a port's frames is free.",    \
     kPort, kFree, kFrames)                                                                         \

@@ -13,11 +13,12 @@ import time
 import pytest
 
 import e2e
+import test_metrics
 
 PEER = e2e.BUILD / "tests/memif/memif_peer"
 QUEUES = 2
 
-pytestmark = pytest.mark.skipif(not shutil.which("dpdk-testpmd"), reason="dpdk-testpmd is not installed")
+needs_testpmd = pytest.mark.skipif(not shutil.which("dpdk-testpmd"), reason="dpdk-testpmd is not installed")
 
 
 def device(role, path):
@@ -99,6 +100,7 @@ def check(text, received, sent):
     assert received >= sum(queue["tx_frames"] for queue in counters) - rings
 
 
+@needs_testpmd
 @pytest.mark.parametrize("strange", [False, True])
 def test_server(tmp_path, strange):
     path = pathlib.Path(f"/tmp/{tmp_path.name}.sock")
@@ -122,6 +124,7 @@ def test_server(tmp_path, strange):
     path.with_name(path.name + ".lock").unlink()
 
 
+@needs_testpmd
 def test_client(tmp_path):
     path = pathlib.Path(f"/tmp/{tmp_path.name}.sock")
     with run_peer("client", path, 10) as peer:
@@ -133,3 +136,52 @@ def test_client(tmp_path):
         text = peer.communicate(timeout=20)[0]
     assert "connections=1" in text
     check(text, received, sent)
+
+
+def test_strangers_do_not_stop_a_daemon():
+    """Under traffic, for which they have no place; counted, and reported."""
+    with e2e.memif_pair({"management": {"http_address": "127.0.0.1:0"}}) as (directory, left, right):
+        with strangers(directory / "memif.sock") as attempts:
+            assert e2e.both_ways(directory, left, right, 2) > 1000
+        assert attempts[0] > 500
+        for daemon in (left, right):
+            assert "link_down" not in daemon.stderr(), daemon.report()
+        assert 'memif_ended port=p0 reason="Invalid message size"' in left.stderr(), left.report()
+        series = test_metrics.scrape(left)
+        for reason in ("message_size", "taken"):
+            assert test_metrics.total(series, "port_memif_endings_total", port="p0", reason=reason) > 0
+        assert test_metrics.total(series, "port_memif_connections_total", port="p0") == 1
+        e2e.check_ends(left, right, [])
+
+
+def message(kind, *parts):
+    return (kind.to_bytes(2, "little") + b"".join(parts)).ljust(128, b"\0")
+
+
+def number(value, size=2):
+    return value.to_bytes(size, "little")
+
+
+def test_memory_that_cannot_be_sealed_is_refused(directory):
+    """A DPDK client with zero-copy=yes offers hugepage files; this one offers an ordinary file."""
+    path = directory / "memif.sock"
+    config = e2e.endpoint_config(directory, "left", e2e.memif_device(directory, "server"))
+    with e2e.Daemon(directory, config) as daemon, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer, \
+         open(directory / "memory", "w+b") as memory:
+        memory.truncate(1 << 20)
+        peer.settimeout(e2e.START_S)
+        peer.connect(str(path))
+        assert peer.recv(128)[0] == 2  # HELLO
+        region = message(4, number(0), number(1 << 20, 8))
+        rings = [message(5, number(flags), number(0), number(0), number(flags * 65536, 4), bytes([6]), number(0))
+                 for flags in (0, 1)]
+        for sent, descriptors in ((message(3, number(0x200)), []), (region, [memory.fileno()]),
+                                  *((ring, [memory.fileno()]) for ring in rings)):
+            socket.send_fds(peer, [sent], descriptors)
+            assert peer.recv(128)[0] == 1  # ACK
+        peer.send(message(6))
+        answer = peer.recv(128)
+        assert answer[0] == 8 and b"no memory that can be sealed" in answer
+        daemon.wait_for_line("memif_ended")
+        assert "zero-copy=no" in daemon.stderr()
+        assert daemon.terminate() == 0
