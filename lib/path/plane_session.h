@@ -172,7 +172,7 @@ class PlaneSession {
   Sequence received_ = 0;    // of the last PLANE received,
   Time received_at_{};       // and the time of it
   uint32_t unanswered_ = 0;  // PLANEs since the newest that was answered; never wraps
-  uint8_t impossible_ = 0;  // FENCEDs in a row for this generation
+  uint8_t impossible_ = 0;   // FENCEDs in a row for this generation
   uint64_t questions_ = 0;   // bit i: whether the PLANE of sequence_ - i requested an answer
   uint32_t deaths_ = 0;
   uint32_t fences_ = 0;
