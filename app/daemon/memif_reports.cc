@@ -41,14 +41,6 @@ constexpr Ending kReasons[] = {{Refusal::kNone, "peer"},
 #undef SUEDE_MEMIF_REASON
 };
 
-uint64_t SumOf(memif::Device& device, memif::Tally QueueCounters::*counter) {
-  uint64_t sum = 0;
-  for (uint32_t queue = 0; queue < device.queues(); ++queue) {
-    sum += (device.queue(queue).counters().*counter).Get();
-  }
-  return sum;
-}
-
 MetricLabels With(MetricLabels labels, std::string_view reason) {
   labels.emplace_back("reason", std::string(reason));
   return labels;
@@ -81,12 +73,12 @@ void AddMemifMetrics(MetricsPage& page, std::string_view prefix, const MetricLab
   }
   for (const BadFrames& bad : kBad) {
     page.NewSample(StrCat(prefix, kBadFrames), With(labels, bad.reason),
-                   [device, counter = bad.counter] { return SumOf(*device, counter); });
+                   [device, counter = bad.counter] { return device->Sum(counter); });
   }
   page.NewSample(StrCat(prefix, kOversize), labels,
-                 [device] { return SumOf(*device, &QueueCounters::tx_oversize); });
+                 [device] { return device->Sum(&QueueCounters::tx_oversize); });
   page.NewSample(StrCat(prefix, kBadBuffers), labels,
-                 [device] { return SumOf(*device, &QueueCounters::tx_bad_buffer); });
+                 [device] { return device->Sum(&QueueCounters::tx_bad_buffer); });
 }
 
 void ReportMemif(std::string_view port, memif::Device& device, EventLog& events) {

@@ -34,18 +34,18 @@ void Advance(uint64_t raw, uint64_t* last, uint64_t* base) {
   *last = raw;
 }
 
-void AddMemifStats(memif::Device& device, PortStats& total) {
-  for (uint32_t queue = 0; queue < device.queues(); ++queue) {
-    const memif::QueueCounters& of = device.queue(queue).counters();
-    total.rx_frames += of.rx_frames.Get();
-    total.rx_bytes += of.rx_bytes.Get();
-    total.tx_frames += of.tx_frames.Get();
-    total.tx_bytes += of.tx_bytes.Get();
-    total.rx_errors += of.rx_bad_region.Get() + of.rx_bad_length.Get() + of.rx_bad_chain.Get();
-    total.rx_no_buffer += of.rx_no_frame.Get();
-    total.tx_errors += of.tx_oversize.Get();
-    total.rx_oversize += of.rx_oversize.Get();
-  }
+void AddMemifStats(const memif::Device& device, PortStats& total) {
+  using memif::QueueCounters;
+  total.rx_frames += device.Sum(&QueueCounters::rx_frames);
+  total.rx_bytes += device.Sum(&QueueCounters::rx_bytes);
+  total.tx_frames += device.Sum(&QueueCounters::tx_frames);
+  total.tx_bytes += device.Sum(&QueueCounters::tx_bytes);
+  total.rx_errors += device.Sum(&QueueCounters::rx_bad_region) +
+                     device.Sum(&QueueCounters::rx_bad_length) +
+                     device.Sum(&QueueCounters::rx_bad_chain);
+  total.rx_no_buffer += device.Sum(&QueueCounters::rx_no_frame);
+  total.tx_errors += device.Sum(&QueueCounters::tx_oversize);
+  total.rx_oversize += device.Sum(&QueueCounters::rx_oversize);
 }
 
 }  // namespace

@@ -70,6 +70,12 @@ class Device {
   void SetLink(bool up);
   Queue& queue(uint32_t number) { return *queues_[number]; }
   uint32_t queues() const { return static_cast<uint32_t>(queues_.size()); }
+  // Returns a counter's sum over all queues. Any thread.
+  uint64_t Sum(Tally QueueCounters::*counter) const {
+    uint64_t sum = 0;
+    for (const auto& queue : queues_) sum += (queue->counters().*counter).Get();
+    return sum;
+  }
   // Queues that the peer has rings for; the others receive and send nothing.
   uint32_t connected_queues() const { return connected_queues_; }
   // Number of connections that came up.
