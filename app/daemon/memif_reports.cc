@@ -23,7 +23,7 @@ constexpr std::string_view kBadBuffers = "port_memif_tx_bad_buffers_total";
 
 struct BadFrames {
   std::string_view reason;
-  memif::Tally QueueCounters::*counter;
+  Tally QueueCounters::*counter;
 };
 constexpr BadFrames kBad[] = {
     {"region", &QueueCounters::rx_bad_region},

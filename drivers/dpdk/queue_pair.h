@@ -8,9 +8,9 @@
 #ifndef SUEDE_DPDK_QUEUE_PAIR_H_
 #define SUEDE_DPDK_QUEUE_PAIR_H_
 
-#include <atomic>
 #include <cstdint>
 
+#include "base/tally.h"
 #include "port/burst_gate.h"
 #include "port/port.h"
 
@@ -89,12 +89,6 @@ class QueuePair : public Port {
   uint32_t SendQueued(Frame* const* frames, uint32_t count);
 
  private:
-  // A counter with one writer.
-  struct Tally {
-    std::atomic<uint64_t> value{0};
-    void Add(uint64_t count = 1) { value.store(Get() + count, std::memory_order_relaxed); }
-    uint64_t Get() const { return value.load(std::memory_order_relaxed); }
-  };
   uint32_t ReceiveFromDevice(Frame** frames, uint32_t max);
   uint32_t TransmitToDevice(Frame* const* frames, uint32_t count);
   uint32_t TransmitLent(Frame* const* frames, uint32_t count, rte_mempool_cache* returned);

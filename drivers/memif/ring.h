@@ -10,22 +10,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/tally.h"
 #include "memif/channel.h"
 #include "memif/copy.h"
 #include "memif/format.h"
 #include "port/port.h"
 
 namespace suede::memif {
-
-// A counter with one writer; any thread may read it.
-class Tally {
- public:
-  void Add(uint64_t count = 1) { value_.store(Get() + count, std::memory_order_relaxed); }
-  uint64_t Get() const { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<uint64_t> value_{0};
-};
 
 // Counters of a queue since the port was opened: identifier, name, help text.
 #define SUEDE_MEMIF_COUNTERS(X)                                                                   \
