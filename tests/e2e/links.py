@@ -13,6 +13,11 @@ def ip(*arguments):
                           text=True).stdout
 
 
+def without_ipv6(name):
+    """Keeps the kernel from sending frames of its own in a namespace: they would be counted and captured with the others."""
+    ip("netns", "exec", name, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1")
+
+
 @contextlib.contextmanager
 def empty_namespaces(count):
     """Names of namespaces with a loopback interface."""
@@ -38,6 +43,7 @@ def namespaces(mtu, bridge=False):
     try:
         for name in names:
             ip("netns", "add", name)
+            without_ipv6(name)
         if bridge:
             ip("-n", names[2], "link", "add", "br0", "type", "bridge")
             ip("-n", names[2], "link", "set", "br0", "mtu", mtu, "up")
@@ -69,6 +75,7 @@ def segment(count, mtu):
     try:
         for name in names:
             ip("netns", "add", name)
+            without_ipv6(name)
         ip("-n", names[-1], "link", "add", "br0", "type", "bridge")
         ip("-n", names[-1], "link", "set", "br0", "mtu", mtu, "up")
         for name, interface in zip(names, interfaces):

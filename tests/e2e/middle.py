@@ -140,9 +140,7 @@ def station():
     """Yields a Middle, and (prefix, interface) of both ends."""
     with links.empty_namespaces(3) as names, contextlib.ExitStack() as stack:
         for name in names:
-            # Frames of the kernel's own would be counted with the others.
-            links.ip("netns", "exec", name, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1",
-                     "net.ipv6.conf.default.disable_ipv6=1")
+            links.without_ipv6(name)
         sockets = []
         for own in (LEFT, RIGHT):
             near, far = f"end{own}", f"mid{own}"
