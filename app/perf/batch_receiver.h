@@ -3,6 +3,7 @@
 #ifndef SUEDE_APP_PERF_BATCH_RECEIVER_H_
 #define SUEDE_APP_PERF_BATCH_RECEIVER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,13 +19,18 @@ class BatchReceiver {
   }
 
   // Calls handle(command) for each received command. If the handler returns false, the command's VC
-  // stops until the next Poll, which passes the command again. Returns whether any command was
-  // handled.
+  // stops until the next Poll, which passes the command again. Before, handle_run(span, at) may
+  // handle commands of the span from `at` on together: it returns their number. Returns whether any
+  // command was handled.
+  template <class Handle, class HandleRun>
+  bool Poll(const Handle& handle, const HandleRun& handle_run) {
+    bool worked = false;
+    for (Batch& batch : batches_) worked |= PollVc(batch, handle, handle_run);
+    return worked;
+  }
   template <class Handle>
   bool Poll(const Handle& handle) {
-    bool worked = false;
-    for (Batch& batch : batches_) worked |= PollVc(batch, handle);
-    return worked;
+    return Poll(handle, [](const ReceivedSpan&, uint32_t) { return 0u; });
   }
 
  private:
@@ -41,13 +47,17 @@ class BatchReceiver {
     ReceivedSpan span;
   };
 
-  template <class Handle>
-  bool PollVc(Batch& batch, const Handle& handle) {
+  template <class Handle, class HandleRun>
+  bool PollVc(Batch& batch, const Handle& handle, const HandleRun& handle_run) {
     uint32_t handled = 0;
     while (handled < kMax && HasCommands(batch)) {
       const ReceivedSpan& span = batch.span;
       const uint32_t first = batch.at;
-      while (batch.at < span.count && handle(span.At(batch.at))) ++batch.at;
+      while (batch.at < span.count) {
+        const uint32_t run = handle_run(span, batch.at);
+        if (run == 0 && !handle(span.At(batch.at))) break;
+        batch.at += std::max(run, 1u);
+      }
       handled += batch.at - first;
       if (batch.at < span.count) break;
       batch.held += span.count;

@@ -32,10 +32,10 @@ class IntervalCells {
   explicit IntervalCells(uint16_t own)
       : own_(own), flows_(kStreams), latencies_(Buckets::kBuckets) {}
 
-  // Counts a received command of load, which is not a duplicate.
-  void OnLoad(uint16_t source, uint8_t vc, uint32_t bytes) {
+  // Counts received commands of load, which are not duplicates.
+  void OnLoad(uint16_t source, uint8_t vc, uint64_t bytes, uint32_t commands = 1) {
     Flow& flow = flows_[(source & (kMaxXpus - 1)) * size_t{kVcCount} + (vc & (kVcCount - 1))];
-    Bump(flow.commands, 1);
+    Bump(flow.commands, commands);
     Bump(flow.bytes, bytes);
   }
   void OnLatency(uint64_t ns) { Bump(latencies_[Buckets::BucketOf(ns)], 1); }

@@ -36,8 +36,11 @@ class LoadCollector {
 
   // Processes received commands and completions. Returns whether there were any.
   bool Poll() {
-    const bool received =
-        receiver_.Poll([this](const ReceivedCommand& command) { return OnCommand(command); });
+    const bool received = receiver_.Poll(
+        [this](const ReceivedCommand& command) { return OnCommand(command); },
+        [this](const ReceivedSpan& span, uint32_t at) {
+          return server_ != nullptr ? server_->OnRun(span, at) : reverse_.CountRun(span, at);
+        });
     const uint32_t outstanding = sender_.tags_outstanding() + tags_.outstanding();
     return (outstanding > 0 && PollCompletions()) || received;
   }

@@ -48,7 +48,9 @@ class ServerWorkload {
   // Performs one step without blocking. Returns whether there was work.
   bool Poll(Time now) {
     now_ = now;
-    bool worked = receiver_->Poll([this](const ReceivedCommand& c) { return OnCommand(c); });
+    bool worked =
+        receiver_->Poll([this](const ReceivedCommand& c) { return OnCommand(c); },
+                        [this](const ReceivedSpan& span, uint32_t at) { return OnRun(span, at); });
     worked |= SendPending();
     if (progress_ != nullptr) progress_->received.store(received_, std::memory_order_relaxed);
     if (to_flush_) {
@@ -106,6 +108,17 @@ class ServerWorkload {
     return pending_.empty() && tags_.outstanding() == 0 && served_.HasAll(*linger_);
   }
 
+  // Counts load from the span's command `at` on as one run, where nothing is done with each
+  // command. Returns the number of commands; 0: OnCommand must process the first.
+  uint32_t OnRun(const ReceivedSpan& span, uint32_t at) {
+    if (echoes_ || receive_gap_.count() > 0) return 0;
+    const uint32_t count = table_.CountRun(span, at);
+    received_ += count;
+    if (cells_ != nullptr && count != 0) {
+      cells_->OnLoad(span.source_xpuid, span.vc, uint64_t{count} * span.data_bytes, count);
+    }
+    return count;
+  }
   // Processes a command. Returns false if it must be passed again.
   bool OnCommand(const ReceivedCommand& command) {
     const Opcode opcode = OpcodeOf(command.control);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <vector>
@@ -49,6 +50,14 @@ class RxStream {
     }
     OnCounted(data_bytes);
     return true;
+  }
+  bool Expects(uint32_t sequence) const { return started_ && sequence == next_; }
+  // Counts commands with consecutive trustworthy sequence numbers, of which it expects the first.
+  void OnRun(uint32_t commands, uint32_t data_bytes) {
+    next_ += commands;
+    passed_ += commands;
+    counts_.received += commands;
+    counts_.data_bytes += uint64_t{commands} * data_bytes;
   }
   // Counts a command with wrong content. Its sequence number may be wrong, too, so assumes the
   // expected one.
@@ -109,6 +118,26 @@ class RxTable {
       return stream.OnWrong(command.data_bytes);
     }
     return stream.OnSequenced(sequence, command.data_bytes);
+  }
+
+  // Counts the successive commands of unchecked load of one flow, if they are the expected ones,
+  // from the span's command `at` on. Returns their number.
+  uint32_t CountRun(const ReceivedSpan& span, uint32_t at) {
+    const uint8_t* control = span.control + size_t{at} * span.stride;
+    if (span.control_bytes < kSequencedControlBytes) return 0;
+    if (OpcodeOf(control) != Opcode::kLoad) return 0;
+    const uint32_t first = LoadBe32(control + 4);
+    RxStream& stream = At({span.source_xpuid, span.vc}, control[2]);
+    if (!stream.Expects(first)) return 0;
+    const uint8_t* next = control + span.stride;
+    uint32_t count = 1;
+    while (at + count < span.count && std::memcmp(next, control, 4) == 0 &&
+           LoadBe32(next + 4) == first + count) {
+      next += span.stride;
+      ++count;
+    }
+    stream.OnRun(count, span.data_bytes);
+    return count;
   }
 
   // Returns the sum over all streams.

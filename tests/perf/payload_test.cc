@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <random>
 
 #include "base/sue.h"
 #include "perf/protocol.h"
@@ -178,6 +180,50 @@ TEST(RxStreamTest, LateCommandsAreToldFromDoubledOnesHoweverLate) {
   for (const uint32_t again : {0u, 499u, 500u, 999u, 1000u, 99999u}) stream.OnSequenced(again, 0);
   EXPECT_EQ(stream.counts().duplicated, 6u);
   EXPECT_EQ(stream.counts().received, 100000u);
+}
+
+// Spans in which flows, opcodes and gaps mix are counted as if command by command.
+TEST(RxTableTest, RunsCountLikeSingleCommands) {
+  constexpr uint32_t kSpan = 32;
+  std::mt19937 random(1);
+  RxTable by_run(/*from_zero=*/true);
+  RxTable by_command(/*from_zero=*/true);
+  uint32_t in_runs = 0;
+  uint32_t next[2] = {};
+  for (int round = 0; round < 2000; ++round) {
+    uint8_t controls[kSpan][kSequencedControlBytes] = {};
+    for (auto& control : controls) {
+      const uint8_t flow = random() % 16 == 0;
+      SetShape(control, random() % 32 == 0 ? Opcode::kEcho : Opcode::kLoad, sizeof control, 32);
+      control[2] = flow;
+      if (random() % 64 == 0) next[flow] += static_cast<uint32_t>(random() % 4);
+      StoreBe32(control + 4, random() % 64 == 0 ? next[flow] / 2 : next[flow]++);
+    }
+    const ReceivedSpan span{.control = controls[0],
+                            .data = controls[0],
+                            .stride = kSequencedControlBytes,
+                            .count = kSpan,
+                            .control_bytes = kSequencedControlBytes,
+                            .data_bytes = 32,
+                            .source_xpuid = 7,
+                            .vc = 1};
+    for (uint32_t at = 0; at < kSpan; ++at) {
+      const ReceivedCommand command = span.At(at);
+      by_command.Count(command, OpcodeOf(command.control));
+    }
+    for (uint32_t at = 0; at < kSpan;) {
+      const uint32_t run = by_run.CountRun(span, at);
+      if (run == 0) by_run.Count(span.At(at), OpcodeOf(span.At(at).control));
+      in_runs += run;
+      at += std::max(run, 1u);
+    }
+  }
+  for (const auto& field : kCountFields) {
+    EXPECT_EQ(by_run.Total().*field.first, by_command.Total().*field.first) << field.second;
+  }
+  EXPECT_GT(by_run.Total().lost, 0u);
+  EXPECT_GT(by_run.Total().duplicated, 0u);
+  EXPECT_GT(in_runs, 2000 * kSpan / 2);
 }
 
 }  // namespace
