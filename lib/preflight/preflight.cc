@@ -46,9 +46,8 @@ constexpr PreflightCheck kChecks[] = {
      "CAP_NET_ADMIN, and no other kind of interface has the name.",
      CheckTaps},
     {"memif",
-     "The socket of each memif has a directory that this user may read and write to; no program "
-     "has "
-     "bound a server's, and no other kind of file is there. "
+     "The socket of each memif server has a directory that this user may write to; no program has "
+     "bound the socket, and no other kind of file is there. "
      "Warns of a server whose socket has no file, so that any process may connect. Connects to "
      "none.",
      CheckMemifSockets},

@@ -80,10 +80,10 @@ def test_too_few_descriptors_are_a_failed_preflight(directory):
 
 
 def test_check_finds_what_the_start_would(directory):
-    """The web server's port, and a place where a memif's socket cannot be."""
+    """The web server's port, and a place where a memif server's socket cannot be."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        device = (f"net_memif0,role=client,socket={directory}/none/memif.sock,socket-abstract=no")
+        device = (f"net_memif0,role=server,socket={directory}/none/memif.sock,socket-abstract=no")
         config = e2e.endpoint_config(directory, "left", device)
         code, said = start(directory, config, "--check", "--set", f"management.http_address={port}")
     assert code == 5
