@@ -4,7 +4,7 @@
 namespace suede {
 namespace {
 
-constexpr CounterRow kCounterRows[] = {
+constexpr CounterRow kLinkCounterRows[] = {
 #define SUEDE_LINK_ROW(id, name, severity, sentence) {name, Severity::k##severity, sentence},
     SUEDE_LINK_COUNTERS(SUEDE_LINK_ROW)
 #undef SUEDE_LINK_ROW
@@ -27,7 +27,7 @@ constexpr LinkCreditRow kCreditRows[] = {
 }  // namespace
 
 std::span<const CounterRow, static_cast<size_t>(LinkCounter::kCount)> LinkCounterRows() {
-  return kCounterRows;
+  return kLinkCounterRows;
 }
 
 std::span<const LinkGaugeRow, static_cast<size_t>(LinkGauge::kCount)> LinkGaugeRows() {
