@@ -197,9 +197,9 @@ const Catalog& EndpointCatalog() {
 }
 
 const Catalog& SwitchCatalog() {
-  static const Catalog catalog{SwitchRpcMethods(), SwitchDaemonMethods(), SwitchMethods(),
-                               ImpairMethods(),    SwitchLogMethods(),    SwitchCounterMethods(),
-                               CaptureMethods(),   SwitchEventMethods(),  SwitchConfigMethods(),
+  static const Catalog catalog{SwitchRpcMethods(), DaemonMethods(),      SwitchMethods(),
+                               ImpairMethods(),    SwitchLogMethods(),   SwitchCounterMethods(),
+                               CaptureMethods(),   SwitchEventMethods(), SwitchConfigMethods(),
                                LinkMethods()};
   return catalog;
 }

@@ -38,7 +38,7 @@ std::span<const Method> LinkMethods();
 
 // Methods of an endpoint.
 std::span<const Method> RpcMethods();
-std::span<const Method> DaemonMethods();
+std::span<const Method> DaemonMethods();  // of a switch, too
 std::span<const Method> EndpointMethods();
 std::span<const Method> LogMethods();
 std::span<const Method> CounterMethods();
@@ -53,7 +53,6 @@ std::span<const Method> EventMethods();
 
 // Methods of a switch.
 std::span<const Method> SwitchRpcMethods();
-std::span<const Method> SwitchDaemonMethods();
 std::span<const Method> SwitchMethods();
 std::span<const Method> ImpairMethods();
 std::span<const Method> SwitchLogMethods();

@@ -2,7 +2,6 @@
 // Methods of every daemon: version, effective configuration, log level, drain.
 #include <unistd.h>
 
-#include <array>
 #include <iterator>
 
 #include "mgmt/catalog.h"
@@ -58,8 +57,8 @@ constexpr Method kSetLevelMethod = {
 
 constexpr Method kDaemonMethods[] = {
     {"version", "The version of suede, and how long it has run.", VersionView::kMembers, Version},
-    {"config.get", "The effective configuration, as `suede --dump_config` prints it.",
-     kConfigResult, GetConfig},
+    {"config.get", "The effective configuration, as --dump_config prints it.", kConfigResult,
+     GetConfig},
 };
 constexpr Method kLogMethods[] = {
     kGetLevel,
@@ -72,20 +71,6 @@ constexpr Method kLogMethods[] = {
      /*changes=*/true},
 };
 
-// Variants for a switch.
-constexpr auto kSwitchVersionResult = [] {
-  auto members = std::to_array(VersionView::kMembers);
-  for (Member& member : members) {
-    if (member.name == "name") member = member.Note("of the switch");
-  }
-  return members;
-}();
-constexpr Method kSwitchDaemonMethods[] = {
-    {"version", "The version of suede, and how long the switch has run.", kSwitchVersionResult,
-     Version},
-    {"config.get", "The effective configuration, as `suede-switch --dump_config` prints it.",
-     kConfigResult, GetConfig},
-};
 constexpr Method kSwitchLogMethods[] = {
     kGetLevel,
     kSetLevelMethod,
@@ -96,7 +81,6 @@ constexpr Method kSwitchLogMethods[] = {
 
 std::span<const Method> DaemonMethods() { return kDaemonMethods; }
 std::span<const Method> LogMethods() { return kLogMethods; }
-std::span<const Method> SwitchDaemonMethods() { return kSwitchDaemonMethods; }
 std::span<const Method> SwitchLogMethods() { return kSwitchLogMethods; }
 
 }  // namespace suede

@@ -36,7 +36,7 @@ using AdminQuestion = std::function<bool()>;
   X(std::string, revision)                                                                  \
   X(std::string, dpdk)                                                                      \
   X(int, protocol, .Note("of this socket"))                                                 \
-  X(std::string, name, .Note("of the endpoint"))                                            \
+  X(std::string, name, .Note("of the endpoint or switch"))                                  \
   X(pid_t, pid)                                                                             \
   X(uint64_t, uptime_s, .Unit("s"))                                                         \
   X(std::string, http, .Note("address and port of the web server").OrNull("there is none")) \
