@@ -181,7 +181,10 @@ def test_page_is_valid_documented_and_whole_from_the_start(pair):
     missed = documented - shown - on_request - optional
     assert not missed, missed
     assert text.count("# HELP ") == text.count("# TYPE ") == len(shown)
-    reasons = set(re.findall(r"^\| `suede_(\w+_drops_total)` \| `(\w+)`", page.split("## The switch")[0], re.M))
+    tables = re.findall(r"^\| `suede_(\w+_drops_total)` \| Meaning \|\n\|---\|---\|\n((?:\|.*\n)+)",
+                        page.split("## The switch")[0], re.M)
+    reasons = {(name, reason) for name, rows in tables for reason in re.findall(r"^\| `(\w+)`", rows, re.M)}
+    assert reasons
     series = parse(text)
     assert {(n, l["reason"]) for n, l, _ in series if n.endswith("_drops_total")} == reasons
     names = [(n, tuple(sorted(l.items()))) for n, l, _ in series]

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/link_metrics.h"
+#include "daemon/memif_reports.h"
 #include "metric_tables.h"
 #include "page_tables.h"
 #include "stats/switch_counters.h"
@@ -17,30 +18,30 @@
 namespace suede {
 namespace {
 
-// Returns the rows of the page, which names metrics of links as those of an endpoint's port.
+// Returns the rows of the page, which names metrics of links and memifs as those of an endpoint's
+// port.
 std::vector<MetricRow> RowsOfPage() {
   std::vector<MetricRow> rows = SwitchOwnMetricRows();
-  const std::vector<MetricRow> of_links = LinkMetricRows("switch_");
-  const auto is_of_link = [&](const MetricRow& row) {
-    return std::ranges::any_of(of_links, [&](const MetricRow& of) { return of.name == row.name; });
+  const std::vector<MetricRow> of_ports =
+      Joined({LinkMetricRows("switch_"), MemifMetricRows("switch_")});
+  const auto is_of_port = [&](const MetricRow& row) {
+    return std::ranges::any_of(of_ports, [&](const MetricRow& of) { return of.name == row.name; });
   };
-  std::erase_if(rows, is_of_link);
+  std::erase_if(rows, is_of_port);
   return rows;
 }
 
-// Returns the table of reasons: family, reason, sentence.
 std::string SwitchReasonsAsMarkdown() {
-  std::string out = "| Metric | Reason | Meaning |\n|---|---|---|\n";
+  ReasonTables tables;
   const auto add = [&](std::span<const CounterRow> rows) {
     for (const CounterRow& row : rows) {
       const SwitchMetricName name = SwitchMetricNameOf(row.name);
-      if (name.reason.empty()) continue;
-      StrAppend(&out, "| `suede_", name.family, "` | `", name.reason, "` | ", row.sentence, " |\n");
+      if (!name.reason.empty()) tables.Add(name.family, name.reason, row.sentence);
     }
   };
   add(SwitchPortRows());
   add(SwitchClassRows());
-  return out;
+  return tables.AsMarkdown();
 }
 
 TEST(SwitchMetrics, DocumentationHasThem) {
