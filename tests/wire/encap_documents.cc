@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdio>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -56,12 +57,26 @@ std::string BytesText(const HeaderField& field) {
   return text + ")";
 }
 
-void AppendTable(std::span<const HeaderField> fields, std::string& out) {
-  out += "| byte (bits) | field | sent | received |\n|---|---|---|---|\n";
+using Rows = std::vector<std::string>;
+
+Rows RowsOf(std::span<const HeaderField> fields) {
+  Rows rows;
   for (const HeaderField& field : Named(fields)) {
-    StrAppend(&out, "| ", BytesText(field), " | ", field.name, " | ", field.sent, " | ",
-              field.received, " |\n");
+    rows.push_back(StrCat("| ", BytesText(field), " | ", field.name, " | ", field.sent, " | ",
+                          field.received, " |\n"));
   }
+  return rows;
+}
+
+// `known`: the table of another header; rows that it has at its beginning are left out.
+void AppendTable(const Rows& rows, const Rows& known, std::string_view name, std::string& out) {
+  constexpr size_t kWorthIt = 3;
+  const auto [end, other] = std::ranges::mismatch(rows, known);
+  const size_t same = static_cast<size_t>(end - rows.begin());
+  const size_t skipped = same < kWorthIt ? 0 : same;
+  if (skipped > 0) StrAppend(&out, "The first ", skipped, " fields are those of `", name, "`.\n\n");
+  out += "| byte (bits) | field | sent | received |\n|---|---|---|---|\n";
+  for (size_t i = skipped; i < rows.size(); ++i) out += rows[i];
 }
 
 std::string_view MacsText(MacKind macs) {
@@ -166,10 +181,13 @@ std::string EncapsAsMarkdown() {
 
 std::string FieldsAsMarkdown() {
   std::string out = "### The tag\n\n";
-  AppendTable(TagFields(), out);
+  AppendTable(RowsOf(TagFields()), {}, "", out);
+  Rows before;
   for (size_t i = 0; i < kEncapCount; ++i) {
     StrAppend(&out, "\n### `", kEncapNames[i], "`: ", kEncapTraits[i].title, "\n\n");
-    AppendTable(FieldsOf(static_cast<Encap>(i)), out);
+    Rows rows = RowsOf(FieldsOf(static_cast<Encap>(i)));
+    AppendTable(rows, before, i == 0 ? "" : kEncapNames[i - 1], out);
+    before = std::move(rows);
   }
   return out;
 }
