@@ -27,8 +27,17 @@ std::string SentTwiceText(const IncastRow& row) {
   return reference == nullptr ? ours : absl::StrFormat("%s (%u)", ours, reference->sent_twice);
 }
 
-std::string RoundTripText(const RoundTrips& loaded) {
-  return absl::StrFormat("%.2f / %.2f", Micros(loaded.p50_ns), Micros(loaded.p99_ns));
+// Returns what happened to frames in the switch, without what did not happen.
+std::string FramesText(const IncastCounts& counts) {
+  std::string text;
+  const auto add = [&](uint64_t frames, const char* what) {
+    if (frames > 0) absl::StrAppend(&text, text.empty() ? "" : ", ", frames, " ", what);
+  };
+  add(counts.dropped, "dropped");
+  add(counts.trimmed, "trimmed");
+  add(counts.marked, "marked");
+  add(counts.pfc, "PFC");
+  return text;
 }
 
 std::string QueueText(const QueueDepth& queue) {
@@ -40,16 +49,14 @@ std::string RowText(const IncastRow& row) {
   const IncastFigures& burst = row.burst;
   const IncastFigures& endless = row.endless;
   return absl::StrFormat(
-      "| %s | %u | %.4f%s | %.5f%s | %s | %u | %.1f | %s | %u / %u / %u / %u | "
-      "%.2f | %.5f | %.1f / %.1f / %.1f = %.2f BDP | %s |\n",
+      "| %s | %u | %.4f%s | %.5f%s | %s | %u | %.1f | %s | %s | "
+      "%.2f | %.5f | %.1f / %.1f / %.1f |\n",
       row.scheme->title, row.senders, burst.efficiency,
       ReferenceText(row, &IncastReference::efficiency), burst.jain,
       ReferenceText(row, &IncastReference::jain), SentTwiceText(row), burst.counts.timeouts,
-      Micros(burst.max_ns), QueueText(burst.queue), burst.counts.dropped, burst.counts.trimmed,
-      burst.counts.marked, burst.counts.pfc, endless.goodput_bps / 1e9, endless.jain,
-      Kilobytes(endless.queue.max), Kilobytes(endless.queue.p50),
-      Kilobytes(endless.queue.later_p99), Bdps(endless.queue.later_p99),
-      RoundTripText(endless.near));
+      Micros(burst.max_ns), QueueText(burst.queue), FramesText(burst.counts),
+      endless.goodput_bps / 1e9, endless.jain, Kilobytes(endless.queue.max),
+      Kilobytes(endless.queue.p50), Kilobytes(endless.queue.later_p99));
 }
 
 struct NamedFigures {
@@ -101,9 +108,9 @@ std::string SettingsText(const IncastOptions& options) {
 
 constexpr const char* kHead =
     "| scheme | N | efficiency | Jain | sent twice | timeouts | completion us | queue max / p50 / "
-    "p99 kB | p99 after 2 us, BDP | dropped / trimmed / marked / PFC | endless: goodput Gb/s | "
-    "Jain | queue max / p50 / p99 kB | request p50 / p99 us |\n"
-    "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+    "p99 kB | p99 after 2 us, BDP | frames | endless: goodput Gb/s | Jain | queue max / p50 / p99 "
+    "kB |\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
 
 Json JsonOf(const RoundTrips& times) {
   return {{"count", times.count},
