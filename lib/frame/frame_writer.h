@@ -13,14 +13,26 @@
 
 namespace suede {
 
-// Writes the network header in front of a complete PDU.
-[[gnu::always_inline]] inline void SetFrame(const PortContext& port, const HeaderTemplate& header,
-                                            Frame* frame, uint8_t* pdu, uint32_t pdu_bytes) {
-  frame->data = WriteHeader(header, pdu, pdu_bytes, port.tx_offload != TxOffload::kNone);
+// Notes the length of a frame, and what the device is to compute. `pdu_bytes`: with the R-CRC.
+[[gnu::always_inline]] inline void Describe(const PortContext& port, const HeaderTemplate& header,
+                                            Frame* frame, uint32_t pdu_bytes) {
   frame->length = header.length + pdu_bytes;
   frame->tx_offload = port.tx_offload;
   frame->l2_length = header.l2_length;
   frame->l3_length = header.l3_length;
+}
+
+// Writes the network header of a described frame in front of its complete PDU.
+[[gnu::always_inline]] inline void WriteHeaderOf(const HeaderTemplate& header, Frame* frame,
+                                                 uint8_t* pdu, uint32_t pdu_bytes) {
+  frame->data = WriteHeader(header, pdu, pdu_bytes, frame->tx_offload != TxOffload::kNone);
+}
+
+// Describes a frame, and writes the network header in front of its complete PDU.
+[[gnu::always_inline]] inline void SetFrame(const PortContext& port, const HeaderTemplate& header,
+                                            Frame* frame, uint8_t* pdu, uint32_t pdu_bytes) {
+  Describe(port, header, frame, pdu_bytes);
+  WriteHeaderOf(header, frame, pdu, pdu_bytes);
 }
 
 // The RH of a data PDU of the instance.
@@ -46,15 +58,6 @@ struct PlainPdu {
                                                    uint32_t bytes, const ReliabilityHeader& rh) {
   uint8_t* const start = commands - kRhBytes;
   return {.start = start, .bytes = FinishPdu(start, bytes, header.length, rh)};
-}
-
-// Completes the frame around `bytes` bytes of `commands` in its buffer, with room for headers in
-// front.
-[[gnu::always_inline]] inline void FillFrame(const PortContext& port, const HeaderTemplate& header,
-                                             Frame* frame, uint8_t* commands, uint32_t bytes,
-                                             const ReliabilityHeader& rh) {
-  const PlainPdu pdu = FinishPlain(header, commands, bytes, rh);
-  SetFrame(port, header, frame, pdu.start, pdu.bytes);
 }
 
 }  // namespace suede

@@ -131,7 +131,8 @@ void Completions::GiveUpFirst(TransmitState& tx, InstanceStats& stats, TxQueue& 
                               uint8_t status) {
   Pdu* pdu = queue.pdus.PopFront();
   tx.OnTaken(queue, 1, pdu->bytes);
-  if (!pdu->credited) OnLeft(tx, pdu, 1);
+  if (!pdu->credited) OnLeft(tx, pdu, 1, pdu->lines, pdu->run_count == 1);
+  pdu->credited = true;
   --tx.queued;
   ++tx.inflight;  // Complete decrements this again
   tx.inflight_bytes += pdu->bytes;
@@ -187,7 +188,8 @@ void Completions::Requeue(TransmitState& tx, Link& link, PeerIndex peer, PduList
   slot.packed -= count;
 }
 
-void Completions::OnLeft(TransmitState& tx, Pdu* first, uint32_t count) {
+void Completions::OnLeft(TransmitState& tx, Pdu* first, uint32_t count, uint32_t lines,
+                         bool alike) {
   FrameShares& shares = tx.shares;
   const PeerIndex peer(first->peer);
   const Vc vc(first->vc);
@@ -196,12 +198,10 @@ void Completions::OnLeft(TransmitState& tx, Pdu* first, uint32_t count) {
   shares.held.OnTake(held, count);
   tx.held.OnTake(held, count);
   held += count;
-  if (count == 1 && first->run_count == 1) {
-    first->credited = true;
-    GiveBackPacked(shares, first->runs[0].queue, 1);
-    return GiveBackCredit(first->runs[0].queue, xpuid, vc, first->runs[0].lines);
-  }
-  GiveBackRuns(shares, xpuid, vc, first, count);
+  if (!alike) [[unlikely]]
+    return GiveBackRuns(shares, xpuid, vc, first, count);
+  GiveBackPacked(shares, first->last_queue, count);
+  GiveBackCredit(first->last_queue, xpuid, vc, lines);
 }
 
 // Returns the lines and PDUs of successive runs of one queue at once.
@@ -212,7 +212,6 @@ void Completions::OnLeft(TransmitState& tx, Pdu* first, uint32_t count) {
   uint16_t owner = beginner;                 // of the lines not yet returned
   uint32_t lines = 0;
   for (Pdu* pdu = first; count != 0; --count, pdu = pdu->next) {
-    pdu->credited = true;
     if (pdu->runs[0].queue != beginner) [[unlikely]] {
       GiveBackPacked(shares, beginner, begun);
       beginner = pdu->runs[0].queue;

@@ -20,8 +20,9 @@ class Completions {
       : lcore_(lcore), run_queue_(run_queue), shares_(shares) {}
 
   // The commands of `count` PDUs to a VC of a peer, from `first` on, have left the packing buffers:
-  // returns their clients' credit, and counts the PDUs as held until they end.
-  void OnLeft(TransmitState& tx, Pdu* first, uint32_t count);
+  // returns their clients' credit, and counts the PDUs as held until they end. `lines`: of all
+  // commands. `alike`: each PDU has one run, and all are of one client queue.
+  void OnLeft(TransmitState& tx, Pdu* first, uint32_t count, uint32_t lines, bool alike);
 
   // Takes the samples of newly acknowledged PDUs of a connection; then ends them. `link`: of the
   // plane on which they were in flight.

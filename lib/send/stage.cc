@@ -17,6 +17,17 @@ constexpr uint32_t kBytesInARow = 8192;
 // Max bytes of commands in a row that take one session: little may be in flight on each.
 constexpr uint32_t kBytesOfSessionInARow = 4096;
 
+// Records the number of commands of each PDU. Returns their sum.
+[[gnu::noinline]] uint32_t RecordCommands(HistogramBlock& histograms, const Pdu* first,
+                                          uint32_t count) {
+  uint32_t commands = 0;
+  for (const Pdu* pdu = first; count != 0; --count, pdu = pdu->next) {
+    commands += pdu->command_count;
+    histograms[HistogramId::kPduCommands].Record(pdu->command_count);
+  }
+  return commands;
+}
+
 }  // namespace
 
 // The VCs of which a PDU of the lane could be staged now, as far as its ports permit. If the lane
@@ -81,21 +92,12 @@ void Stager::NoteWaiting(const PlanePorts& ports, PlaneMask planes, uint32_t vcs
 }
 
 [[gnu::always_inline]] inline void Stager::CountNew(InstanceStats& stats, const Run& run) {
-  HistogramBlock& histograms = stats.histograms;
-  uint32_t commands = 0;
-  uint32_t alike = 0;  // PDUs with as many commands as the PDU before
-  const Pdu* pdu = run.pdus.head();
-  uint32_t of_each = pdu->command_count;
-  for (uint32_t left = run.count; left != 0; --left, pdu = pdu->next) {
-    commands += pdu->command_count;
-    if (pdu->command_count != of_each) [[unlikely]] {
-      histograms[HistogramId::kPduCommands].Record(of_each, alike);
-      of_each = pdu->command_count;
-      alike = 0;
-    }
-    ++alike;
+  uint32_t commands = run.first->command_count * run.count;
+  if (run.alike()) [[likely]] {
+    stats.histograms[HistogramId::kPduCommands].Record(run.first->command_count, run.count);
+  } else {
+    commands = RecordCommands(stats.histograms, run.first, run.count);
   }
-  histograms[HistogramId::kPduCommands].Record(of_each, alike);
   stats.counters.Add(Counter::kTxPdus, run.count);
   stats.counters.Add(Counter::kTxCommands, commands);
   stats.counters.Add(Counter::kTxCommandBytes, run.bytes);
@@ -106,23 +108,16 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   return queue.counts_credit ? lines : 0;
 }
 
-[[gnu::always_inline]] inline void Stager::Sequence(PeerArrays& peers, TransmitState& tx,
-                                                    const Run& run, const PathRef& path, Time now) {
-  Connection& connection = peers.connections[path.connection];
-  if (run.count == 1) {
-    connection.tx().OnSend(run.pdus.head(), now, tx.params.transport);
-  } else {
-    PduList pdus = run.pdus;
-    connection.tx().OnSend(pdus, run.count, run.bytes, now, tx.params.transport);
-  }
-  tx.OnLeft(run.count, run.bytes);
-  peers.CountIn(path.peer, path.plane, run.bytes);
+// The connection has taken `count` PDUs.
+[[gnu::always_inline]] inline void Stager::OnSequenced(PeerArrays& peers, TransmitState& tx,
+                                                       const PathRef& path, uint32_t count,
+                                                       uint32_t bytes, Time now) {
+  tx.OnLeft(count, bytes);
+  peers.CountIn(path.peer, path.plane, bytes);
   if (tx.map.has_groups()) [[unlikely]]
-    peers.group(path.peer, path.plane).OnTaken(run.count, run.bytes);
-  if (tx.is_paced) {
-    congestion_.OnSent(tx, path.connection, tx.OctetsOf(run.count, run.bytes), now);
-  }
-  if (connection.in_flight().count() == run.count) ArmFirst(peers, path, now);
+    peers.group(path.peer, path.plane).OnTaken(count, bytes);
+  if (tx.is_paced) congestion_.OnSent(tx, path.connection, tx.OctetsOf(count, bytes), now);
+  if (peers.connections[path.connection].in_flight().count() == count) ArmFirst(peers, path, now);
 }
 
 // Max PDUs that the queue may stage in this turn, if its first PDU may leave: several only if no
@@ -145,40 +140,19 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
                    ShareBook::RoomOf(tx, path.peer, path.vc)});
 }
 
-// Takes the first PDU, which may leave, and the PDUs behind it that need no decision of their own.
-[[gnu::always_inline]] inline Stager::Run Stager::TakeRun(const PeerArrays& peers,
-                                                          const TransmitState& tx, TxQueue& queue,
-                                                          const PathRef& path, uint32_t max) {
-  const Connection& connection = peers.connections[path.connection];
-  uint32_t max_bytes = UINT32_MAX;
-  if (tx.spreads) max_bytes = tx.map.has_groups() ? kBytesOfSessionInARow : kBytesInARow;
+// Returns the limits of a run of up to `max` PDUs, the first of which may leave.
+[[gnu::always_inline]] inline Stager::Limits Stager::LimitsOf(const PeerArrays& peers,
+                                                              const TransmitState& tx,
+                                                              const TxQueue& queue,
+                                                              const PathRef& path, uint32_t max) {
+  uint32_t bytes = peers.connections[path.connection].tx().BytesLeft(tx.params.transport);
+  if (tx.spreads)
+    bytes = std::min(bytes, tx.map.has_groups() ? kBytesOfSessionInARow : kBytesInARow);
   if (tx.is_paced) {
     const PathIndex at = tx.map.PathAt(path.peer, path.plane);
-    max_bytes = std::min(max_bytes, CongestionUse::BytesFor(tx, at, max));
+    bytes = std::min(bytes, CongestionUse::BytesFor(tx, at, max));
   }
-  Pdu* last = queue.pdus.head();
-  Run run{.pdus = {}, .count = 1, .bytes = last->bytes, .lines = last->lines};
-  for (Pdu* next = last->next; next != nullptr && run.count < max; next = next->next) {
-    __builtin_prefetch(next->next);
-    if (next->credited || run.bytes + next->bytes > max_bytes ||
-        !connection.tx().HasBytesFor(run.bytes, next->bytes, tx.params.transport) ||
-        ChargeOf(queue, run.lines + next->lines) > queue.credit) {
-      break;
-    }
-    ++run.count;
-    run.bytes += next->bytes;
-    run.lines += next->lines;
-    last = next;
-  }
-  run.pdus = queue.pdus.TakeUpTo(last);
-  return run;
-}
-
-[[gnu::always_inline]] inline Stager::Run Stager::TakeOne(TxQueue& queue) {
-  Pdu* const pdu = queue.pdus.PopFront();
-  Run run{.pdus = {}, .count = 1, .bytes = pdu->bytes, .lines = pdu->lines};
-  run.pdus.PushBack(pdu);
-  return run;
+  return {.count = max, .bytes = bytes, .lines = queue.counts_credit ? queue.credit : UINT32_MAX};
 }
 
 // Stages the queue's first PDU, and as many PDUs behind it as may leave. A run of one is compiled
@@ -187,31 +161,55 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
                                                     TxQueue& queue, const PathRef& path, Time now) {
   const uint32_t max =
       MaxInARow(instance.peers, instance.tx, instance.ports[path.plane]->link, lane, path);
-  if (max == 1) return StageRun(instance, queue, path, TakeOne(queue), now);
-  StageRun(instance, queue, path, TakeRun(instance.peers, instance.tx, queue, path, max), now);
+  if (max == 1) return StageRun(instance, queue, path, {.count = 1}, now);
+  StageRun(instance, queue, path, LimitsOf(instance.peers, instance.tx, queue, path, max), now);
 }
 
 [[gnu::always_inline]] inline void Stager::StageRun(Instance& instance, TxQueue& queue,
-                                                    const PathRef& path, Run run, Time now) {
-  Pdu* const first = run.pdus.head();
+                                                    const PathRef& path, const Limits& limits,
+                                                    Time now) {
+  TransmitState& tx = instance.tx;
+  SendHalf& half = instance.peers.connections[path.connection].tx();
+  FrameRun frames(instance, path, batch_);
+  Run run{.first = queue.pdus.head()};
+  Pdu* last = run.first;
+  for (;;) {
+    half.Number(last, run.count, now);
+    run.Add(last);
+    frames.Stage(last);
+    Pdu* const next = last->next;
+    if (next == nullptr || !run.Takes(*next, limits)) break;
+    __builtin_prefetch(next->next);
+    __builtin_prefetch(next->commands - HeaderTemplate::kRoomBytes, 1);
+    last = next;
+  }
+  PduList pdus = queue.pdus.TakeUpTo(last);
+  half.OnSend(pdus, run.count, run.bytes, now, tx.params.transport);
   queue.credit -= ChargeOf(queue, run.lines);
-  instance.tx.OnTaken(queue, run.count, run.bytes);
+  tx.OnTaken(queue, run.count, run.bytes);
   CountNew(instance.stats, run);
-  Sequence(instance.peers, instance.tx, run, path, now);
-  completions_.OnLeft(instance.tx, first, run.count);
-  StageSequenced(instance, path, first, run.count);
+  OnSequenced(instance.peers, tx, path, run.count, run.bytes, now);
+  completions_.OnLeft(tx, run.first, run.count, run.lines, run.alike());
+  frames.End(run.first, run.count);
+}
+
+// Stages a PDU that has its PSN.
+void Stager::StageNumbered(Instance& instance, const PathRef& path, Pdu* pdu) {
+  FrameRun frames(instance, path, batch_);
+  frames.Stage(pdu);
+  frames.End(pdu, 1);
 }
 
 // Stages a PDU that has left before, on a plane that died.
 [[gnu::cold]] void Stager::StageAgain(Instance& instance, TxQueue& queue, const PathRef& path,
                                       Time now) {
   Pdu* const pdu = FreeOfDevice(instance.tx.home, queue.pdus.PopFront());
-  Run run{.pdus = {}, .count = 1, .bytes = pdu->bytes, .lines = pdu->lines};
-  run.pdus.PushBack(pdu);
-  instance.tx.OnTaken(queue, 1, run.bytes);
-  Sequence(instance.peers, instance.tx, run, path, now);
+  TransmitState& tx = instance.tx;
+  tx.OnTaken(queue, 1, pdu->bytes);
+  instance.peers.connections[path.connection].tx().OnSend(pdu, now, tx.params.transport);
+  OnSequenced(instance.peers, tx, path, 1, pdu->bytes, now);
   instance.stats.counters.Add(Counter::kTxMoved);
-  StageSequenced(instance, path, pdu, 1);
+  StageNumbered(instance, path, pdu);
 }
 
 // Stages the first PDU of a queue, and maybe more, on the plane. Returns false if none of its
@@ -357,7 +355,9 @@ bool Stager::StagePdus(Time now) {
     }
     run_queue_.EndTurn(instance.tx, turn == Turn::kDone || turn == Turn::kPaused);
   }
-  return StageRetransmissions(true, now) || staged;
+  staged |= StageRetransmissions(true, now);
+  batch_.Finish();
+  return staged;
 }
 
 bool Stager::AnyPortHasRoom() const {
@@ -444,7 +444,7 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
                            .vc = Vc(pdu->vc),
                            .plane = instance.map.PlaneOf(ref.connection),
                            .connection = ref.connection};
-        StageSequenced(instance, path, pdu, 1);
+        StageNumbered(instance, path, pdu);
       }
     }
   }

@@ -8,6 +8,7 @@
 
 #include "base/coordinates.h"
 #include "base/fifo.h"
+#include "frame/frame_batch.h"
 #include "lcore/lcore.h"
 #include "send/completions.h"
 #include "send/congestion_use.h"
@@ -83,24 +84,50 @@ class Stager {
                                uint32_t bytes);
   Admission Admit(Instance& instance, uint32_t lane, uint32_t index, VcMask room);
   Turn StageOne(Instance& instance, uint32_t lane, Time now);
-  // PDUs of one queue that leave in a row.
+  // Max of each in a run.
+  struct Limits {
+    uint32_t count;
+    uint32_t bytes = 0;
+    uint32_t lines = 0;
+  };
+  // PDUs of one queue that leave in a row for the first time.
   struct Run {
-    PduList pdus;
+    // Adds a PDU, and notes that it has left.
+    [[gnu::always_inline]] void Add(Pdu* pdu) {
+      pdu->credited = true;
+      differences |= static_cast<uint32_t>(pdu->command_count ^ first->command_count) |
+                     static_cast<uint32_t>(pdu->last_queue ^ first->last_queue) |
+                     (pdu->run_count ^ 1u);
+      ++count;
+      bytes += pdu->bytes;
+      lines += pdu->lines;
+    }
+    // Whether the PDU behind the run may leave with it: needs no decision of its own.
+    bool Takes(const Pdu& next, const Limits& limits) const {
+      return count != limits.count && !next.credited && bytes + next.bytes <= limits.bytes &&
+             lines + next.lines <= limits.lines;
+    }
+    // Whether the PDUs have equally many commands, all of one client queue.
+    bool alike() const { return differences == 0; }
+
+    Pdu* first;
     uint32_t count = 0;
     uint32_t bytes = 0;
     uint32_t lines = 0;
+    uint32_t differences = 0;
   };
 
   uint32_t MaxInARow(const PeerArrays& peers, const TransmitState& tx, const Link& link,
                      uint32_t lane, const PathRef& path) const;
-  static Run TakeRun(const PeerArrays& peers, const TransmitState& tx, TxQueue& queue,
-                     const PathRef& path, uint32_t max);
-  static Run TakeOne(TxQueue& queue);
-  void StageRun(Instance& instance, TxQueue& queue, const PathRef& path, Run run, Time now);
+  static Limits LimitsOf(const PeerArrays& peers, const TransmitState& tx, const TxQueue& queue,
+                         const PathRef& path, uint32_t max);
+  void StageRun(Instance& instance, TxQueue& queue, const PathRef& path, const Limits& limits,
+                Time now);
   void StageNew(Instance& instance, uint32_t lane, TxQueue& queue, const PathRef& path, Time now);
   void StageAgain(Instance& instance, TxQueue& queue, const PathRef& path, Time now);
-  void Sequence(PeerArrays& peers, TransmitState& tx, const Run& run, const PathRef& path,
-                Time now);
+  void StageNumbered(Instance& instance, const PathRef& path, Pdu* pdu);
+  void OnSequenced(PeerArrays& peers, TransmitState& tx, const PathRef& path, uint32_t count,
+                   uint32_t bytes, Time now);
   static PlaneIndex PlaneFor(const Instance& instance, uint32_t lane, PeerIndex peer, Vc vc,
                              uint32_t bytes);
   void ArmFirst(PeerArrays& peers, const PathRef& path, Time now);
@@ -124,6 +151,7 @@ class Stager {
   Completions& completions_;
   CreditUse& credit_use_;
   CongestionUse& congestion_;
+  FrameBatch batch_;  // of StagePdus
   Fifo<PeerRef> waiting_;
   size_t max_waiting_ = 1;
   uint32_t closed_count_ = 0;  // of OpenOf

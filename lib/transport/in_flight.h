@@ -40,25 +40,15 @@ class InFlight {
   // Mask of the VCs of the PDUs in flight. Walks over the PDUs.
   uint8_t vcs() const;
 
-  // Numbers a PDU that is sent at `now`, and keeps it.
-  void Push(Pdu* pdu, Time now) {
-    pdu->psn = next_psn_;
+  // Numbers a PDU that is sent at `now`, behind `ahead` other PDUs. Append must follow.
+  void Number(Pdu* pdu, uint32_t ahead, Time now) const {
+    pdu->psn = next_psn_.Plus(static_cast<int>(ahead));
     pdu->NoteSent(now);
-    next_psn_ = next_psn_.Next();
-    pdus_.PushBack(pdu);
-    bytes_ += pdu->bytes;
-    ++count_;
   }
-  // Numbers `count` PDUs with `bytes` bytes of commands in total, which are sent at `now` in a row,
-  // and keeps them. Empties the list.
-  void Append(PduList& pdus, uint32_t count, uint32_t bytes, Time now) {
-    Psn psn = next_psn_;
-    for (Pdu* pdu = pdus.head(); pdu != nullptr; pdu = pdu->next) {
-      pdu->psn = psn;
-      pdu->NoteSent(now);
-      psn = psn.Next();
-    }
-    next_psn_ = psn;
+  // Keeps `count` PDUs that were numbered in this order, with `bytes` bytes of commands in total.
+  // Empties the list.
+  void Append(PduList& pdus, uint32_t count, uint32_t bytes) {
+    next_psn_ = next_psn_.Plus(static_cast<int>(count));
     pdus_.Append(pdus);
     bytes_ += bytes;
     count_ = static_cast<uint16_t>(count_ + count);

@@ -7,14 +7,6 @@
 
 namespace suede {
 
-void SendHalf::OnSend(PduList& pdus, uint32_t count, uint32_t bytes, Time now,
-                      const TransportParams& params) {
-  const bool first = in_flight_.empty();
-  in_flight_.Append(pdus, count, bytes, now);
-  tx_pdus_ += count;
-  if (first) Rearm(now, params);
-}
-
 bool SendHalf::OnNewPath(Time now, const TransportParams& params) {
   round_trip_.OnNewPath();
   former_path_end_ = in_flight_.next_psn();

@@ -61,21 +61,30 @@ class SendHalf {
   uint32_t WindowLeft(const TransportParams& params) const {
     return params.window_pdus - in_flight_.count();
   }
-  // Whether the window permits a PDU of `bytes` bytes of commands behind PDUs of `ahead` bytes that
-  // are about to be sent.
-  bool HasBytesFor(uint32_t ahead, uint32_t bytes, const TransportParams& params) const {
-    return in_flight_.bytes() + ahead + bytes <= params.window_bytes;
+  // Max bytes of commands in these PDUs.
+  uint32_t BytesLeft(const TransportParams& params) const {
+    return params.window_bytes - in_flight_.bytes();
   }
-  // Sequences a PDU: assigns the next PSN, and keeps the PDU until it is acknowledged.
-  [[gnu::always_inline]] void OnSend(Pdu* pdu, Time now, const TransportParams& params) {
+  // Assigns the next PSN but `ahead` to a PDU. OnSend must follow.
+  [[gnu::always_inline]] void Number(Pdu* pdu, uint32_t ahead, Time now) const {
+    in_flight_.Number(pdu, ahead, now);
+  }
+  // Keeps `count` numbered PDUs in a row, with `bytes` bytes of commands in total, until they are
+  // acknowledged. Empties the list.
+  [[gnu::always_inline]] void OnSend(PduList& pdus, uint32_t count, uint32_t bytes, Time now,
+                                     const TransportParams& params) {
     const bool first = in_flight_.empty();
-    in_flight_.Push(pdu, now);
-    ++tx_pdus_;
+    in_flight_.Append(pdus, count, bytes);
+    tx_pdus_ += count;
     if (first) Rearm(now, params);
   }
-  // Sequences `count` PDUs in a row, with `bytes` bytes of commands in total. Empties the list.
-  void OnSend(PduList& pdus, uint32_t count, uint32_t bytes, Time now,
-              const TransportParams& params);
+  // Numbers and keeps a single PDU.
+  void OnSend(Pdu* pdu, Time now, const TransportParams& params) {
+    Number(pdu, 0, now);
+    PduList one;
+    one.PushBack(pdu);
+    OnSend(one, 1, pdu->bytes, now, params);
+  }
   // The psn of an unsequenced PDU that is no probe. A lost connection uses a PSN that is not ahead
   // of the far side's expected PSN: the far side must not answer it.
   Psn UnsequencedPsn() const { return lost_ ? in_flight_.oldest_psn() : in_flight_.next_psn(); }

@@ -17,12 +17,9 @@
 
 namespace suede {
 
-// Completes the PDU whose commands are at pdu + kRhBytes: writes the RH in front of them, and
-// behind them the padding up to the minimum frame and the R-CRC. `header_bytes`:
-// HeaderTemplate::length. Returns the bytes of the PDU. May be repeated with another RH.
-inline uint32_t FinishPdu(uint8_t* pdu, uint32_t command_bytes, uint32_t header_bytes,
-                          const ReliabilityHeader& rh) {
-  EncodeRh(rh, pdu);
+// Writes the padding up to the minimum frame behind the commands at pdu + kRhBytes. `header_bytes`:
+// HeaderTemplate::length. Returns the bytes of the PDU without its R-CRC.
+inline uint32_t PadPdu(uint8_t* pdu, uint32_t command_bytes, uint32_t header_bytes) {
   uint32_t body_bytes = kRhBytes + command_bytes;
   const uint32_t frame_bytes = header_bytes + body_bytes + kRcrcBytes;
   if (frame_bytes < kMinFrameBytes) {
@@ -30,6 +27,16 @@ inline uint32_t FinishPdu(uint8_t* pdu, uint32_t command_bytes, uint32_t header_
     std::memset(pdu + body_bytes, 0, padding);
     body_bytes += padding;
   }
+  return body_bytes;
+}
+
+// Completes the PDU whose commands are at pdu + kRhBytes: writes the RH in front of them, and
+// behind them the padding and the R-CRC. Returns the bytes of the PDU. May be repeated with another
+// RH.
+inline uint32_t FinishPdu(uint8_t* pdu, uint32_t command_bytes, uint32_t header_bytes,
+                          const ReliabilityHeader& rh) {
+  EncodeRh(rh, pdu);
+  const uint32_t body_bytes = PadPdu(pdu, command_bytes, header_bytes);
   StoreRcrc(pdu, body_bytes);
   return body_bytes + kRcrcBytes;
 }

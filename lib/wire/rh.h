@@ -30,10 +30,20 @@ struct ReliabilityHeader {
   Psn rpsn;
 };
 
+// A header without its PSN, for PDUs that differ in their PSNs only.
+class RhTemplate {
+ public:
+  explicit RhTemplate(const ReliabilityHeader& rh)
+      : word_(uint64_t{rh.ver} << 62 | uint64_t(rh.op) << 60 | uint64_t{rh.xpuid} << 48 |
+              uint64_t{rh.vc} << 30 | uint64_t{rh.partition} << 16 | rh.rpsn.value()) {}
+  void Encode(Psn psn, uint8_t* out) const { StoreBe64(out, word_ | uint64_t{psn.value()} << 32); }
+
+ private:
+  uint64_t word_;
+};
+
 inline void EncodeRh(const ReliabilityHeader& rh, uint8_t* out) {
-  StoreBe64(out, uint64_t{rh.ver} << 62 | uint64_t(rh.op) << 60 | uint64_t{rh.xpuid} << 48 |
-                     uint64_t{rh.psn.value()} << 32 | uint64_t{rh.vc} << 30 |
-                     uint64_t{rh.partition} << 16 | rh.rpsn.value());
+  RhTemplate(rh).Encode(rh.psn, out);
 }
 
 // A received header, whose fields are decoded on access.

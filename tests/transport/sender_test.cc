@@ -59,8 +59,7 @@ TEST_F(ConnectionTest, WindowHasRoomForMorePdusInARowUpToItsEdges) {
   EXPECT_EQ(c.tx().WindowLeft(params), 4u);
   Send(3, 300);
   EXPECT_EQ(c.tx().WindowLeft(params), 1u);
-  EXPECT_TRUE(c.tx().HasBytesFor(60, 40, params));
-  EXPECT_FALSE(c.tx().HasBytesFor(60, 41, params));
+  EXPECT_EQ(c.tx().BytesLeft(params), 100u);
 }
 
 TEST_F(ConnectionTest, KnowsTheVcsOfThePdusInFlight) {
@@ -107,6 +106,7 @@ TEST_F(ConnectionTest, PdusInARowAreSequencedAsOneByOne) {
     for (int i = 0; i < count; ++i) {
       pdus.emplace_back();
       pdus.back().bytes = 100;
+      c.tx().Number(&pdus.back(), static_cast<uint32_t>(i), now);
       row.PushBack(&pdus.back());
     }
     c.tx().OnSend(row, static_cast<uint32_t>(count), 100 * static_cast<uint32_t>(count), now,
