@@ -2,6 +2,7 @@
 #include "send/completions.h"
 
 #include <optional>
+#include <utility>
 
 namespace suede {
 namespace {
@@ -32,6 +33,17 @@ uint8_t StatusOf(const Pdu& pdu, uint8_t status) {
   return status == SUEDE_STATUS_IN_DOUBT && never_left ? SUEDE_STATUS_UNREACHABLE : status;
 }
 
+[[gnu::noinline]] void CompleteTags(ClientTable& clients, const Pdu& pdu, uint16_t xpuid,
+                                    uint8_t status, CounterBlock& counters) {
+  uint32_t tag = 0;
+  for (uint32_t i = 0; i < pdu.run_count; ++i) {
+    const PduRun& run = pdu.runs[i];
+    for (const uint32_t end = tag + run.tags; tag < end; ++tag) {
+      clients.Complete(run.queue, pdu.tags[tag], xpuid, pdu.vc, status, counters);
+    }
+  }
+}
+
 void RecordLatency(InstanceStats& stats, Duration age, uint32_t commands) {
   if (commands == 0) return;
   stats.histograms[HistogramId::kCommandLatency].Record(static_cast<uint64_t>(age.count()),
@@ -60,18 +72,15 @@ void Completions::Complete(TransmitState& tx, InstanceStats& stats, PduList& pdu
   uint32_t released = 0;
   Duration age{};       // of commands not yet recorded,
   uint32_t of_age = 0;  // and their number
-  while (!pdus.empty()) {
-    Pdu* pdu = pdus.PopFront();
+  for (Pdu* next = std::exchange(pdus, {}).head(); next != nullptr;) {
+    Pdu* const pdu = next;
+    next = pdu->next;
     const uint8_t status = given_up ? StatusOf(*pdu, ending) : ending;
-    uint32_t tag = 0;
+    if (pdu->tag_count != 0) CompleteTags(clients, *pdu, xpuid, status, stats.counters);
     for (uint32_t i = 0; i < pdu->run_count; ++i) {
-      const PduRun& run = pdu->runs[i];
-      for (const uint32_t end = tag + run.tags; tag < end; ++tag) {
-        clients.Complete(run.queue, pdu->tags[tag], xpuid, pdu->vc, status, stats.counters);
-      }
-      ClientTable::EndRun(clients.queue(run.queue));
+      ClientTable::EndRun(clients.queue(pdu->runs[i].queue));
     }
-    if (given_up) {
+    if (given_up) [[unlikely]] {
       stats.counters.Add(GivenUpCounter(status), pdu->command_count);
       if (pdu->credited) tx.credit[Scheduler::IndexOf(peer, Vc(pdu->vc))].OnGivenUp();
     } else {

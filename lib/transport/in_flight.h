@@ -55,13 +55,17 @@ class InFlight {
   }
   // Moves the `count` oldest PDUs, 1 to count(), behind `to`, and returns the last of them.
   [[gnu::always_inline]] Pdu* MoveOldestTo(uint32_t count, PduList& to) {
-    Pdu* last = nullptr;
-    for (uint32_t i = 0; i < count; ++i) {
-      if (retransmit_next_ == pdus_.head()) retransmit_next_ = pdus_.head()->next;
-      last = pdus_.PopFront();
+    Pdu* last = pdus_.head();
+    bytes_ -= last->bytes;
+    bool passed = last == retransmit_next_;
+    for (uint32_t left = count; --left != 0;) {
+      last = last->next;
       bytes_ -= last->bytes;
-      to.PushBack(last);
+      passed |= last == retransmit_next_;
     }
+    if (passed) retransmit_next_ = last->next;
+    PduList moved = pdus_.TakeUpTo(last);
+    to.Append(moved);
     count_ = static_cast<uint16_t>(count_ - count);
     return last;
   }
