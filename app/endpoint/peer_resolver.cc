@@ -11,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr auto kCheckInterval = milliseconds(10);
+constexpr auto kResolveInterval = milliseconds(10);
 // Delay after the link has come up: if the far side is not ready, the kernel repeats a request only
 // after a second.
 constexpr auto kSettle = milliseconds(50);
@@ -73,7 +73,7 @@ void PeerResolver::Poll(bool link_up, Clock::time_point now) {
   }
   was_up_ = link_up;
   if (!link_up || now < next_check_) return;
-  next_check_ = now + kCheckInterval;
+  next_check_ = now + kResolveInterval;
   AskKernel(now);
 }
 

@@ -11,14 +11,14 @@
 namespace suede::ctl {
 namespace {
 
-double NowS() {
+double SteadySeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
 absl::StatusOr<TopSample> Sample(Daemon& daemon) {
   TopSample sample;
-  sample.at_s = NowS();
+  sample.at_s = SteadySeconds();
   const auto counters = [](const char* scope) { return ForeignJson{{"scope", scope}}; };
   const struct {
     Json TopSample::*place;
@@ -53,7 +53,8 @@ absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags
   absl::StatusOr<TopSample> before = Sample(daemon);
   if (!before.ok()) return before.status();
   for (uint32_t i = 0;; ++i) {
-    std::this_thread::sleep_for(std::chrono::duration<double>(before->at_s + period - NowS()));
+    std::this_thread::sleep_for(
+        std::chrono::duration<double>(before->at_s + period - SteadySeconds()));
     absl::StatusOr<TopSample> now = Sample(daemon);
     if (!now.ok()) return now.status();
     const Json top = MakeTop(*before, *now, max);

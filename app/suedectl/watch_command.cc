@@ -19,7 +19,7 @@ std::string TextOf(const Json& value) {
 }
 
 // Reads a number from the daemon's response, which is untrusted input; 0 if absent.
-uint64_t NumberOf(const Json& answer, const char* name) {
+uint64_t CountOf(const Json& answer, const char* name) {
   const auto member = answer.find(name);
   return member != answer.end() && member->is_number_unsigned() ? member->get<uint64_t>() : 0;
 }
@@ -52,14 +52,14 @@ absl::Status RunWatchEvents(Daemon& daemon, const ForeignJson& params, const Glo
   if (!request.contains("since")) {
     const absl::StatusOr<Json> now = daemon.Call("events.list", ForeignJson{{"limit", 1}});
     if (!now.ok()) return now.status();
-    request["since"] = NumberOf(*now, "next");
+    request["since"] = CountOf(*now, "next");
   }
   request["seconds"] = kWaitSeconds;
   std::fprintf(err, "watching events after sequence %s\n", Dump(request["since"]).c_str());
   for (uint64_t shown = 0;;) {
     const absl::StatusOr<Json> answer = daemon.Call("events.wait", request);
     if (!answer.ok()) return answer.status();
-    if (const uint64_t lost = NumberOf(*answer, "lost"); lost != 0) {
+    if (const uint64_t lost = CountOf(*answer, "lost"); lost != 0) {
       std::fprintf(err, "%llu events lost\n", static_cast<unsigned long long>(lost));
       if (flags.json) std::fprintf(out, "%s\n", Dump(Json{{"lost", lost}}).c_str());
     }
@@ -73,7 +73,7 @@ absl::Status RunWatchEvents(Daemon& daemon, const ForeignJson& params, const Glo
       if (++shown == max) return std::fflush(out), absl::OkStatus();
     }
     if (std::fflush(out) != 0) return absl::AbortedError("cannot write the output");
-    request["since"] = NumberOf(*answer, "next");
+    request["since"] = CountOf(*answer, "next");
   }
 }
 
