@@ -28,7 +28,8 @@ void RunLoop(Worker& worker, const Clock& clock, Waiter& waiter, IdleStrategy id
   // A command that ends the idle time waits for at most an eighth of it.
   constexpr int kSleptPart = 8;
   constexpr Duration kMinSleep = std::chrono::microseconds(1);
-  constexpr Duration kMaxSleep = std::chrono::microseconds(256);  // a part of min timeouts
+  // No timeout is late by more than an eighth either: it was set before the idle time began.
+  constexpr Duration kMaxSleep = std::chrono::milliseconds(1);
   uint32_t idle_polls = 0;
   Time idle_since{};
   bool busy = false;

@@ -6,12 +6,15 @@
 
 namespace suede {
 
-void Link::SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters, Time now) {
-  if (down_) return;
+bool Link::SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters, Time now) {
+  if (down_) return false;
   const std::optional<PfcFrame> pfc = pauses_->Poll(port_->link().speed_bps, now);
   if (!pfc) [[likely]]
-    return;
-  if (!frames_.Has(1)) return pauses_->Unsent(*pfc);
+    return false;
+  if (!frames_.Has(1)) {
+    pauses_->Unsent(*pfc);
+    return false;
+  }
   Frame* frame = frames_.New();
   BeginOwnFrame(frame);
   frame->length = PfcFrame::kBytes;
@@ -27,6 +30,7 @@ void Link::SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters, Ti
     pauses_->Unsent(*pfc);
   }
   frames_.Release(frame);
+  return sent;
 }
 
 Time Link::HeldFlowSince(uint32_t flow) const {

@@ -152,8 +152,9 @@ class Link {
   // Whether no pause holds up the frames of the VC, or of kVcCount (PDUs without commands), and
   // they have credit.
   bool IsOpen(uint32_t flow) const { return ((layer_.room() & open_) >> flow & 1) != 0; }
-  // Sends the PFC frame that is due, if any, at once: before all staged frames.
-  void SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters, Time now);
+  // Sends the PFC frame that is due, if any, at once: before all staged frames. Returns whether it
+  // did.
+  bool SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters, Time now);
 
   // ---- Credit-based flow control (credit_gate.h). Off: null.
 

@@ -144,7 +144,7 @@ bool Pipeline::Poll(Time now) {
   congestion_grants_.Send(now);
   for (const auto& port : lcore_.ports) ack_scheduler_.Send(*port, now);
   if (has_pauses_) [[unlikely]]
-    RequestPauses(now);
+    work |= RequestPauses(now);
   if (lcore_.crypto != nullptr) [[unlikely]]
     seals_.Flush();
   for (const auto& port : lcore_.ports) {
@@ -207,11 +207,14 @@ void Pipeline::EmitStorm(const PortContext& port, VcMask flows) {
 }
 
 // Sends PFC frames that are due, in front of the staged frames of the poll iteration.
-[[gnu::noinline]] void Pipeline::RequestPauses(Time now) {
+[[gnu::noinline]] bool Pipeline::RequestPauses(Time now) {
+  bool sent = false;
   pause_requester_.Poll(now);
   for (const auto& port : lcore_.ports) {
-    if (port->link.pauses() != nullptr) port->link.SendPfc(port->params.mac, lcore_.counters, now);
+    if (port->link.pauses() == nullptr) continue;
+    sent |= port->link.SendPfc(port->params.mac, lcore_.counters, now);
   }
+  return sent;
 }
 
 bool Pipeline::StagePdus(Time now) {

@@ -118,7 +118,7 @@ class Pipeline {
   bool PollPort(PortContext& port, Time now);
   bool StagePdus(Time now);
   void ObeyPauses(Time now);
-  void RequestPauses(Time now);
+  bool RequestPauses(Time now);
   void EmitStorm(const PortContext& port, VcMask flows);
   void FollowLinkSpeeds();
   void Report(Time now);
