@@ -67,17 +67,18 @@ class Piped(e2e.Process):
         self.reads.clear()
         time.sleep(0.2)
 
+        def ask_for_lines():
+            for _ in range(5):
+                self.signal(signal.SIGUSR1)
+                time.sleep(0.02)
+
         def full():
             if not self.running():
                 raise e2e.E2eError(self.report())
-            self.signal(signal.SIGUSR1)
-            time.sleep(0.02)
+            ask_for_lines()
             return is_full()
         e2e.wait_until(full, e2e.START_S, f"a full pipe of {self.label}")
-        # The signals that still wait are served with the pipe full.
-        for _ in range(5):
-            self.signal(signal.SIGUSR1)
-            time.sleep(0.02)
+        ask_for_lines()  # the signals that still wait are served with the pipe full
         assert fcntl.fcntl(self.write_end, fcntl.F_GETFL) & os.O_NONBLOCK == 0, "others share the flags"
 
 

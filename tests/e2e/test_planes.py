@@ -407,7 +407,8 @@ def test_a_withdrawn_route_under_load(stack, ordering):
 
 
 def test_a_peer_without_any_route_is_unreachable(stack):
-    directory, left, right = stack.enter_context(e2e.memif_planes(2, "unordered"))
+    directory, left, right = stack.enter_context(e2e.memif_planes(
+        2, "unordered", {"planes": {"unreachable_us": 5000000}}))
     for daemon in (left, right):
         daemon.wait_for_link()
     receiver = stack.enter_context(client.Client(right.socket))
