@@ -4,38 +4,26 @@
 namespace suede {
 namespace {
 
-// A window of fewer PDUs, or of fewer round trips, is too coarse; a longer window does not show the
-// present rate.
-constexpr uint32_t kMinPdus = 32;
+// A window of fewer round trips is too coarse; a longer window does not show the present rate.
 constexpr int kRoundTrips = 8;
 constexpr Duration kMaxWindow = std::chrono::seconds(1);
 // Minimum in flight, in quarters of the bytes that the rate carries within the smallest round trip.
 constexpr uint64_t kQuartersInFlight = 5;
-constexpr uint64_t kPdusInFlight = 2;  // in addition, as PDUs are indivisible
 // Part of the distance to the best plane that a plane gets beyond its measured part: if paths were
 // not the limit, all parts become equal.
 constexpr uint32_t kTowardBest = 32;
-// Windows until more than the measured part is tried: doubled after each try without success.
-constexpr int kFirstHold = 64;
-constexpr uint32_t kMaxHolds = 16;
+// Windows until more than the measured part is tried.
+constexpr int kHoldWindows = 64;
 constexpr int64_t kMaxSteps = 32;  // of growth at once: from kMin to kWhole
-// The smallest round trip grows, by at most a quarter, in a span in which it was not measured
-// again: a longer path is found after some spans, and a long-standing queue is not taken for a
-// longer path.
-constexpr Duration kRttSpan = std::chrono::seconds(4);
-constexpr int kRttGrowth = 4;
 
 }  // namespace
 
 void PathRate::Reset() {
   part_ = kWhole;
   last_ = 0;
-  holds_ = 1;
-  growing_ = false;
   spoiled_ = true;
   rate_bps_ = 0;
   rtt_ = Duration(0);
-  rtt_before_ = Duration(0);
 }
 
 void PathRate::Begin(const Facts& facts, Time now) {
@@ -46,34 +34,23 @@ void PathRate::Begin(const Facts& facts, Time now) {
   begun_at_ = now;
 }
 
-// Remembers the smallest round trip: while a queue stands, no round trip is that of the path alone.
-void PathRate::NoteRtt(Duration min_rtt, Time now) {
-  if (min_rtt == Duration(0)) return;
-  if (now - rtt_since_ >= kRttSpan) {
-    rtt_before_ =
-        rtt_before_ == Duration(0) ? rtt_ : std::min(rtt_, rtt_before_ + rtt_before_ / kRttGrowth);
-    rtt_ = Duration(0);
-    rtt_since_ = now;
-  }
-  rtt_ = rtt_ == Duration(0) ? min_rtt : std::min(rtt_, min_rtt);
-}
-
 // Returns whether there was a queue throughout: the bytes in flight were always at least a quarter
 // more than the path alone holds at this rate. If the queue had ever been empty, all bytes in
 // flight would have passed within one round trip, faster than the rate; and while the queue is not
 // empty, no byte is faster.
 bool PathRate::WasLimit(const Facts& facts, Duration span) const {
-  const uint32_t pdus = facts.acked_pdus - acked_pdus_;
-  if (pdus < kMinPdus || span > kMaxWindow || rtt_ == Duration(0)) return false;
-  const Duration rtt =
-      facts.ack_wait + (rtt_before_ == Duration(0) ? rtt_ : std::min(rtt_, rtt_before_));
+  if (bytes_ == 0 || span > kMaxWindow || rtt_ == Duration(0)) return false;
+  const Duration rtt = facts.ack_wait + rtt_;
   const uint64_t of_way = bytes_ * static_cast<uint64_t>(rtt.count()) * kQuartersInFlight / 4 /
                           static_cast<uint64_t>(span.count());
-  return min_left_ >= of_way + kPdusInFlight * (bytes_ / pdus);
+  return min_left_ >= of_way;
 }
 
 PathRate::Verdict PathRate::CloseWindow(const Facts& facts, Duration interval, Time now) {
-  NoteRtt(facts.min_rtt, now);
+  // While a queue stands, no round trip is that of the path alone.
+  if (rtt_ == Duration(0) || (facts.min_rtt != Duration(0) && facts.min_rtt < rtt_)) {
+    rtt_ = facts.min_rtt;
+  }
   const Duration span = now - begun_at_;
   if (span < std::max(interval, kRoundTrips * rtt_)) return {};
   const bool counts = !spoiled_ && !facts.disturbed && facts.expected_bps != 0;
@@ -104,9 +81,7 @@ bool PathRate::OnRate(const Facts& facts, Duration span, Duration interval, Time
   if (before == 0) return false;
   uint32_t value = std::clamp<uint32_t>(part_, std::min(before, part), std::max(before, part));
   if (value < facts.best) value += (facts.best - value) / kTowardBest;
-  if (growing_) holds_ = std::min(2 * holds_, kMaxHolds);
-  growing_ = false;
-  hold_until_ = now + static_cast<int64_t>(holds_) * kFirstHold * interval;
+  hold_until_ = now + kHoldWindows * interval;
   const bool changed = value != part_;
   part_ = static_cast<uint16_t>(value);
   return changed;
@@ -115,15 +90,11 @@ bool PathRate::OnRate(const Facts& facts, Duration span, Duration interval, Time
 // The plane carries its whole load: after a while it gets more, until the load is too much.
 bool PathRate::Grow(Duration span, Duration interval, Time now) {
   if (part_ == kWhole || now < hold_until_) return false;
-  growing_ = true;
   uint32_t part = part_;
   for (int64_t steps = std::min(span / interval, kMaxSteps); steps != 0; --steps) {
     part = std::min(part + part / 8, kWhole);
   }
   part_ = static_cast<uint16_t>(part);
-  if (part_ != kWhole) return true;
-  growing_ = false;
-  holds_ = 1;
   return true;
 }
 

@@ -54,7 +54,6 @@ class PathRate {
 
  private:
   void Begin(const Facts& facts, Time now);
-  void NoteRtt(Duration min_rtt, Time now);
   bool WasLimit(const Facts& facts, Duration span) const;
   bool OnRate(const Facts& facts, Duration span, Duration interval, Time now);
   bool Grow(Duration span, Duration interval, Time now);
@@ -62,19 +61,13 @@ class PathRate {
   // The current window. (Acknowledgements write the first members.)
   uint64_t bytes_ = 0;
   uint32_t min_left_ = 0;
-  bool spoiled_ = true;   // until the first window begins
-  bool growing_ = false;  // more than the measured part is tried, and the path has limited no
-                          // window since
+  bool spoiled_ = true;  // until the first window begins
   uint16_t part_ = kWhole;
   uint16_t last_ = 0;  // measured in the previous window; 0: none
   uint32_t acked_pdus_ = 0;
-  uint32_t holds_ = 1;  // wait before the part grows, in units of kFirstHold
   Time begun_at_{};
-  Time hold_until_{};
-  // The smallest round trips: of former spans, and of this span.
-  Duration rtt_before_{};
-  Duration rtt_{};
-  Time rtt_since_{};
+  Time hold_until_{};  // the part does not grow before
+  Duration rtt_{};     // the smallest round trip since Reset; 0: not known
   uint64_t rate_bps_ = 0;
 };
 
