@@ -224,7 +224,7 @@ constexpr ConfigField<SessionsConfig> kSessions[] = {
                                          "path.",
                                          kAtOnce),
     Key<&SessionsConfig::max_age>("max_age_us", "µs", Microseconds(0, 3600000000),
-                                  "Age at which a session has got another number. 0: no limit.",
+                                  "Age at which a session takes another number. 0: no limit.",
                                   kAtOnce),
 };
 

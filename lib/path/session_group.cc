@@ -19,9 +19,6 @@ constexpr int kMaxWaitDoublings = 20;
 constexpr int kMaxIntervals = 64;  // between two moves
 constexpr uint8_t kEvenCount = 8;  // after which moves are free again
 
-// The part of its maximum age after which a session gets its next number, in eighths.
-constexpr int kReplaceAtEighths = 7;
-
 // PDUs after which a smoothed round trip has forgotten the path before.
 constexpr uint32_t kPdusOfFreshRtt = 16;
 
@@ -435,19 +432,18 @@ void SessionGroup::NoteMove(const SessionParams& params, Time now) {
   move_at_ = now + std::min(wait, params.interval * kMaxIntervals);
 }
 
-// An old session gets its next number before it ends; if it ends without a number, no PDU takes it
-// any more, provided that there is another session.
+// An old session takes another number. Until it has one no PDU takes it, provided that there is
+// another session.
 void SessionGroup::Expire(SessionIndex slot, const SessionFacts& facts, const SessionParams& params,
                           SecretNumbers& random, Time now) {
   SessionSlot& each = slots_[slot];
   if (params.max_age == Duration(0) || (open_ & SlotBit(slot)) == 0) return;
-  const Duration age = now - each.since;
-  if (each.state == State::kOpen && age >= params.max_age * kReplaceAtEighths / 8) {
+  if (now - each.since < params.max_age) return;
+  if (each.state == State::kOpen) {
     if (facts.on_former_path) return;
     Request(slot, State::kMoving, random, now);
   }
-  if (age < params.max_age || std::popcount(open_) == 1) return;
-  open_ &= ~SlotBit(slot);
+  if (std::popcount(open_) != 1) open_ &= ~SlotBit(slot);
 }
 
 void SessionGroup::CheckInvariants() const {
