@@ -12,12 +12,6 @@ using State = SessionSlot::State;
 
 // A session moves only if it was congested in this many evaluations in a row.
 constexpr uint8_t kHighIntervals = 2;
-// Moves in a row after which the time until the next move doubles: so many may be chance, but
-// common causes, such as another load of the far end, make round trips differ, too.
-constexpr uint8_t kFreeMoves = 8;
-constexpr int kMaxWaitDoublings = 20;
-constexpr int kMaxIntervals = 64;  // between two moves
-constexpr uint8_t kEvenCount = 8;  // after which moves are free again
 
 // PDUs after which a smoothed round trip has forgotten the path before.
 constexpr uint32_t kPdusOfFreshRtt = 16;
@@ -299,7 +293,7 @@ SlotMask SessionGroup::OnTimer(std::span<const SessionFacts> facts, const Sessio
       weights_.Weigh({slots_, count_}, open_, facts, waits.ack, now);
   min_weight_ = extremes.min_weight;
   Evaluate(extremes, params, random, now);
-  MoveCongested(extremes, facts, params, random, now);
+  MoveCongested(extremes.best, facts, params, random, now);
   SlotMask requests = 0;
   const Time next_evaluation = now + weights_.PaceOf(params);
   Time next = kNever;
@@ -397,39 +391,21 @@ void SessionGroup::DrainWorst() {
 
 // Moves congested sessions. A session takes no third number while PDUs with its first are in
 // flight: the receiver accepts its present and its former number.
-void SessionGroup::MoveCongested(const SessionWeights::Extremes& extremes,
-                                 std::span<const SessionFacts> facts, const SessionParams& params,
-                                 SecretNumbers& random, Time now) {
-  const auto is_high = [&](uint32_t weight) {
-    return uint64_t{weight} * 100 >= uint64_t{extremes.best} * params.move_percent;
-  };
-  const bool even = !is_high(extremes.worst);
-  // If the last evaluation found all sessions even, none has been high for an interval.
-  const bool compares = !even || even_count_ == 0;
-  ForEachSlot(compares ? open_ : 0, [&](SessionIndex slot) {
+void SessionGroup::MoveCongested(uint32_t best, std::span<const SessionFacts> facts,
+                                 const SessionParams& params, SecretNumbers& random, Time now) {
+  const uint64_t limit = uint64_t{best} * params.move_percent;
+  ForEachSlot(open_, [&](SessionIndex slot) {
     SessionSlot& each = slots_[slot];
-    const bool high = is_high(each.measured);
+    const bool high = uint64_t{each.measured} * 100 >= limit;
     each.high_intervals =
         high ? std::min<uint8_t>(each.high_intervals + uint8_t{1}, kHighIntervals) : uint8_t{0};
     if (each.high_intervals < kHighIntervals || each.state != State::kOpen) return;
-    if (now < move_at_ || facts[slot].on_former_path) return;
+    if (facts[slot].on_former_path) return;
     each.high_intervals = 0;
     Request(slot, State::kMoving, random, now);
     each.leaves_slow = true;
     SetWeight(each);
-    NoteMove(params, now);
   });
-  even_count_ = even ? std::min<uint8_t>(even_count_ + uint8_t{1}, kEvenCount) : uint8_t{0};
-  if (even_count_ != kEvenCount) return;
-  moves_ = 0;
-  move_at_ = now;
-}
-
-void SessionGroup::NoteMove(const SessionParams& params, Time now) {
-  if (moves_ < kFreeMoves + kMaxWaitDoublings) ++moves_;
-  if (moves_ <= kFreeMoves) return;
-  const Duration wait = weights_.PaceOf(params) * (1 << (moves_ - kFreeMoves));
-  move_at_ = now + std::min(wait, params.interval * kMaxIntervals);
 }
 
 // An old session takes another number. Until it has one no PDU takes it, provided that there is

@@ -123,9 +123,8 @@ class SessionGroup {
  private:
   void Evaluate(const SessionWeights::Extremes& extremes, const SessionParams& params,
                 SecretNumbers& random, Time now);
-  void MoveCongested(const SessionWeights::Extremes& extremes, std::span<const SessionFacts> facts,
+  void MoveCongested(uint32_t best, std::span<const SessionFacts> facts,
                      const SessionParams& params, SecretNumbers& random, Time now);
-  void NoteMove(const SessionParams& params, Time now);
   void Expire(SessionIndex slot, const SessionFacts& facts, const SessionParams& params,
               SecretNumbers& random, Time now);
   bool EndDrains(std::span<const SessionFacts> facts);
@@ -152,12 +151,9 @@ class SessionGroup {
   SessionSlot* slots_ = nullptr;
   Time deadline_ = kNever;
   Time calm_since_ = kNever;  // all weights are low
-  Time move_at_{};            // when a congested session may move again
   SessionWeights weights_;
   uint32_t numbers_ = 1;
   uint8_t count_ = 1;
-  uint8_t moves_ = 0;       // of congested sessions, since sessions were last even for kEvenCount
-  uint8_t even_count_ = 0;  // evaluations in a row that found sessions even, up to kEvenCount
 };
 
 }  // namespace suede

@@ -157,7 +157,6 @@ SessionWeights::Extremes SessionWeights::Weigh(std::span<SessionSlot> slots, Slo
     extremes.min_delay = std::min(extremes.min_delay, each.delay);
     extremes.max_delay = std::max(extremes.max_delay, each.delay);
     extremes.best = std::min(extremes.best, each.measured);
-    extremes.worst = std::max(extremes.worst, each.measured);
   });
   return extremes;
 }

@@ -37,7 +37,6 @@ class SessionWeights {
     uint32_t min_delay = UINT32_MAX;
     uint32_t max_delay = 0;
     uint32_t best = UINT32_MAX;  // of `measured`
-    uint32_t worst = 0;
     uint32_t min_weight = SessionSlot::kMaxWeight;
   };
   // Evaluates the open sessions. `facts`: of each slot. `ack_wait`: maximum delay of the peer's

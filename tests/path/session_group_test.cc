@@ -188,35 +188,6 @@ TEST_F(SessionGroups, AMoveThatEndsWithThePlaneIsFollowedByAnotherAfterTwoLooks)
   EXPECT_EQ(Evaluate(), 2u);
 }
 
-// A far end that is busy with others answers sessions unevenly: that is no reason to move for ever.
-TEST_F(SessionGroups, MovesThatDoNotHelpBecomeRare) {
-  Open(2);
-  params.open_percent = 200;
-  facts[1].srtt = microseconds(50);
-  // 100 PDUs in each evaluation, and a move done at the next evaluation.
-  const auto moves_in = [&](int evaluations) {
-    int moves = 0;
-    for (int i = 0; i < evaluations; ++i) {
-      for (SessionFacts& each : facts) each.tx_pdus += 100;
-      for (SlotMask requests = Evaluate(); requests != 0; requests &= requests - 1) {
-        moves += Answer(Lowest<SessionIndex>(requests)) ? 1 : 0;
-      }
-    }
-    return moves;
-  };
-  EXPECT_GE(moves_in(100), 8);
-  EXPECT_LE(moves_in(1000), 10);
-  // Evaluations are 10 us apart, and two moves 64 intervals at most.
-  const auto intervals = static_cast<int>(microseconds(200'000) / params.interval);
-  EXPECT_LE(moves_in(20'000), intervals / 64 + 4);
-  EXPECT_GE(moves_in(20'000), intervals / 64 - 1);
-  // When all have been alike for some time, the next congestion is left at once.
-  facts[1].srtt = microseconds(10);
-  EXPECT_EQ(moves_in(20), 0);
-  facts[1].srtt = microseconds(50);
-  EXPECT_GE(moves_in(50), 4);
-}
-
 TEST_F(SessionGroups, AStalledOneMoves) {
   EXPECT_TRUE(group.OnStall(0, random, now));
   EXPECT_FALSE(group.OnStall(0, random, now));
