@@ -25,7 +25,6 @@ constexpr uint32_t kMinSlow = 125;
 struct Common {
   Duration min;      // the smallest round trip of any
   Duration fastest;  // the present round trip of the fastest
-  uint32_t fewest_marks;
 };
 
 // Raises a value at once, and lowers it by half of the difference; by less for an unused session,
@@ -76,21 +75,20 @@ bool IsFresh(const SessionSlot& slot, const SessionFacts& fact) {
   return fact.srtt != Duration(0) && fact.tx_pdus - slot.tx_pdus >= slot.stale_pdus;
 }
 
-// Common delay of all sessions, as in the own port, is no reason to prefer a session, and neither
-// are common marks: the weight counts a session's delay beyond the fastest session's, and its marks
-// beyond the fewest. A path that marks all PDUs weighs as much as a path that takes half of the
-// smallest round trip longer. An unused session is not known to be congested.
+// Common delay of all sessions, as in the own port, is no reason to prefer a session: the weight
+// counts a session's delay beyond the fastest session's. A path that marks all PDUs weighs as much
+// as a path that takes half of the smallest round trip longer. An unused session is not known to be
+// congested.
 void NoteWeight(SessionSlot& slot, const SessionFacts& fact, Duration rtt, const Common& common) {
   const bool used = (fact.tx_pdus != slot.tx_pdus || fact.unacked_pdus != 0) && IsFresh(slot, fact);
   uint64_t delay = SessionSlot::kWeightOne;
   uint64_t weight = SessionSlot::kWeightOne;
-  const uint32_t own_marks = slot.marks - std::min(slot.marks, common.fewest_marks);
   if (used && (rtt > common.min || slot.marks != 0)) {
     delay = RatioOf(std::max(rtt, common.min), common.min) + slot.marks;
   }
-  if (used && (rtt > common.fastest || own_marks != 0)) {
+  if (used && (rtt > common.fastest || slot.marks != 0)) {
     const Duration later = std::max(rtt, common.fastest) - common.fastest;
-    weight = WeightOf(RatioOf(common.min + later, common.min) + own_marks / 2);
+    weight = WeightOf(RatioOf(common.min + later, common.min) + slot.marks / 2);
   }
   slot.stale_pdus -= std::min(slot.stale_pdus, fact.tx_pdus - slot.tx_pdus);
   const bool lost = fact.retransmissions != slot.retransmissions;
@@ -133,7 +131,6 @@ SessionWeights::Extremes SessionWeights::Weigh(std::span<SessionSlot> slots, Slo
                                                Duration ack_wait, Time now) {
   Duration min = Duration::max();
   Duration fastest = Duration::max();
-  uint32_t fewest_marks = UINT32_MAX;
   std::array<Duration, kMaxSessions> rtts;  // (Most groups need a few.)
   ForEachSlot(open, [&](SessionIndex slot) {
     const SessionFacts& fact = facts[slot];
@@ -141,9 +138,8 @@ SessionWeights::Extremes SessionWeights::Weigh(std::span<SessionSlot> slots, Slo
     if (fact.min_rtt != Duration(0)) min = std::min(min, fact.min_rtt);
     if (IsFresh(slots[slot], fact)) fastest = std::min(fastest, rtts[slot]);
     NoteMarks(slots[slot], fact);
-    fewest_marks = std::min(fewest_marks, slots[slot].marks);
   });
-  const Common common{.min = min, .fastest = std::max(fastest, min), .fewest_marks = fewest_marks};
+  const Common common{.min = min, .fastest = std::max(fastest, min)};
   min_rtt_ = min == Duration::max() ? Duration(0) : min;
   fastest_rtt_ = fastest == Duration::max() ? Duration(0) : common.fastest;
   Extremes extremes;
