@@ -64,7 +64,7 @@ Time HotLinks::Pass(uint32_t direction, std::span<uint8_t> frame, Time leaves) {
   link.offered += bytes;
   CatchUp(link, at);
   const uint32_t queued = QueuedAt(link, at);
-  if (queued + bytes > params_.queue_bytes) {
+  if (queued + bytes > params_.queue_bytes || (link.loss != 0 && dice_.Chance(link.loss))) {
     ++lost_;
     return kNever;
   }

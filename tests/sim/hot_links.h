@@ -38,8 +38,12 @@ class HotLinks {
   // From `now` on, background of so much of the rate takes the link, 0 to 1, with frames at random
   // times.
   void SetLoad(uint32_t direction, uint32_t link, double load, Time now);
-  // When a UDP frame that leaves its host at `leaves` has passed; kNever: its queue had no room. It
-  // may be marked.
+  // From now on the link loses so much of the frames, by chance.
+  void SetLoss(uint32_t direction, uint32_t link, double loss) {
+    links_[direction][link].loss = loss;
+  }
+  // When a UDP frame that leaves its host at `leaves` has passed; kNever: its queue had no room, or
+  // the link has lost it. It may be marked.
   Time Pass(uint32_t direction, std::span<uint8_t> frame, Time leaves);
   // The link that frames of these addresses and ports take. 42 octets or more.
   uint32_t LinkOf(std::span<const uint8_t> frame) const;
@@ -55,6 +59,7 @@ class HotLinks {
   struct Link {
     Time free_at{};  // what is queued has left then
     double load = 0;
+    double loss = 0;
     Time next_background = kNever;
     uint64_t offered = 0;
   };

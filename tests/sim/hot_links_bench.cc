@@ -3,8 +3,8 @@
 //
 //   hot_links_bench [--pairs N] [--sessions N] [--seeds N] [--first SEED] [--calm LOAD] [--hot
 //   LOAD]
-//                   [--host_gbps N] [--link_gbps N] [--cable_ns N] [--buffer BYTES] [--nscc]
-//                   [--strict] [--verbose]
+//                   [--hot_links N] [--loss SHARE] [--host_gbps N] [--link_gbps N] [--cable_ns N]
+//                   [--buffer BYTES] [--nscc] [--strict] [--verbose]
 //
 // Goodput with session groups and with one session, over so many seeds, each of which is a hash of
 // the switches; and how long it takes until links that become hot are avoided. Loads are shares of
@@ -59,6 +59,10 @@ bool ReadValue(const std::string& flag, const char* text, Arguments& arguments) 
     options.calm_load = value;
   } else if (flag == "--hot") {
     options.hot_load = value;
+  } else if (flag == "--hot_links") {
+    options.hot = static_cast<uint32_t>(value);
+  } else if (flag == "--loss") {
+    options.hot_loss = value;
   } else if (flag == "--host_gbps") {
     options.host_bits_per_ns = value;
   } else if (flag == "--link_gbps") {
@@ -80,8 +84,9 @@ bool Read(int argc, char** argv, Arguments& arguments) {
       std::fprintf(
           stderr,
           "hot_links_bench: wrong: %s\nusage: hot_links_bench [--pairs N] [--sessions N] "
-          "[--seeds N] [--first SEED] [--calm LOAD] [--hot LOAD] [--host_gbps N] "
-          "[--link_gbps N] [--cable_ns N] [--buffer BYTES] [--nscc] [--strict] [--verbose]\n",
+          "[--seeds N] [--first SEED] [--calm LOAD] [--hot LOAD] [--hot_links N] [--loss SHARE] "
+          "[--host_gbps N] [--link_gbps N] [--cable_ns N] [--buffer BYTES] [--nscc] [--strict] "
+          "[--verbose]\n",
           argv[i]);
       return false;
     }

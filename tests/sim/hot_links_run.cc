@@ -18,9 +18,9 @@ using std::chrono::microseconds;
 
 constexpr uint32_t kReceiverLines = 1u << 20;  // of a receiver's ring: it is never full
 constexpr uint32_t kLines = 16384;
-constexpr Duration kTurn{100};      // least time from one turn of a host to the next,
-constexpr Duration kMaxIdle{400};   // and the longest, where nothing happens
-constexpr Duration kLook{10'000};   // whether all is quiet
+constexpr Duration kTurn{100};     // least time from one turn of a host to the next,
+constexpr Duration kMaxIdle{400};  // and the longest, where nothing happens
+constexpr Duration kLook{10'000};  // whether all is quiet
 constexpr Duration kMaxForHandshakes = std::chrono::milliseconds(100);
 constexpr Duration kMaxForDrain = std::chrono::seconds(2);
 constexpr Duration kSample = microseconds(1);
@@ -219,8 +219,10 @@ uint64_t AllOf(const HotLinksOptions& options) { return (uint64_t{1} << options.
 
 void SetLoads(HotLinksRun& run, const HotLinksOptions& options, uint64_t hot) {
   for (uint32_t link = 0; link < options.links.links; ++link) {
-    const double load = (hot >> link & 1) != 0 ? options.hot_load : options.calm_load;
+    const bool is_hot = (hot >> link & 1) != 0;
+    const double load = is_hot ? options.hot_load : options.calm_load;
     run.links().SetLoad(HotLinks::kThere, link, load, run.now());
+    run.links().SetLoss(HotLinks::kThere, link, is_hot ? options.hot_loss : 0);
   }
 }
 

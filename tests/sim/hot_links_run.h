@@ -27,7 +27,8 @@ struct HotLinksOptions {
   Ordering ordering = Ordering::kUnordered;
   CongestionControl control = CongestionControl::kFixed;
   double calm_load = 0.2;  // of the background,
-  double hot_load = 0.9;   // and of that on hot links
+  double hot_load = 0.9;   // and of that on hot links,
+  double hot_loss = 0;     // which lose this part of the frames there
   uint32_t hot = 2;        // links
   uint64_t seed = 1;
   Duration warm_up = std::chrono::milliseconds(4);

@@ -98,6 +98,24 @@ TEST_F(HotLinksTest, WithoutCongestionControlASessionThatMovesSendsNothingAgain)
   EXPECT_EQ(goodput.retransmissions, 0u);
 }
 
+// The first session of these hashes takes a link that loses 1 % of the frames, and delays none.
+TEST_F(HotLinksTest, ALinkThatLosesFramesIsLeft) {
+  for (const uint64_t seed : {5, 12}) {
+    HotLinksOptions options = Loaded(seed);
+    options.calm_load = 0;
+    options.hot_load = 0.5;
+    options.hot_loss = 0.01;
+    options.warm_up = microseconds(4000);
+    options.window = microseconds(4000);
+    const HotGoodput goodput = MeasureHotGoodput(options);
+    EXPECT_EQ(goodput.failure, "") << "seed " << seed;
+    EXPECT_TRUE(goodput.begins_hot) << "seed " << seed;
+    EXPECT_GT(goodput.lost, 0u) << "seed " << seed;
+    EXPECT_LE(goodput.hot_share, 0.05) << "seed " << seed;
+    EXPECT_GE(goodput.goodput_bps, 90e9) << "seed " << seed;
+  }
+}
+
 TEST_F(HotLinksTest, ASeedIsARun) {
   const HotGoodput first = MeasureHotGoodput(Loaded(3));
   EXPECT_EQ(MeasureHotGoodput(Loaded(3)).goodput_bps, first.goodput_bps);

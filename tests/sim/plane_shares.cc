@@ -2,6 +2,7 @@
 #include "plane_shares.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -298,11 +299,35 @@ bool MeasureMeasured() {
   return passed;
 }
 
+// With little to send, acknowledgements wait for PDUs that do not come: that is no congestion, and
+// opens no sessions. Groups of eight sessions, behind one plane.
+bool MeasureLight() {
+  WorldOptions options = Planes({100}, {}, 0.001);
+  options.sessions = [](uint32_t) { return 8u; };
+  options.burst_gap = options.burst_gap * 4 / options.burst;
+  options.burst = 4;
+  World world(1, options);
+  Meter meter(world);
+  uint32_t open = 0;  // sessions, in each of so many ms
+  constexpr uint32_t kMs = 40;
+  for (uint32_t ms = 0; ms < kMs; ++ms) {
+    meter.Run(std::chrono::milliseconds(1));
+    const Instance& instance = world.host(0).pipeline().instance(0);
+    open += static_cast<uint32_t>(std::popcount(instance.peers.groups[0].open()));
+  }
+  const double mean = static_cast<double>(open) / kMs;
+  char line[120];
+  std::snprintf(line, sizeof line, "0.1 %% loaded, %.2f Gb/s: %.2f of 8 sessions are open",
+                meter.gbps(), mean);
+  return Report(mean <= 1.5, Finish(world), line);
+}
+
 }  // namespace
 
 int RunPlaneShares() {
   InstallFastCrc();
   bool passed = MeasureSum();
+  passed &= MeasureLight();
   passed &= MeasureShares(0);
   passed &= MeasureShares(0.5);
   passed &= MeasureSlowed(0, 1);
