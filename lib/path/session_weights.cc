@@ -18,8 +18,6 @@ constexpr uint32_t kPdusOfMarks = 16;
 // Max numbers in a row that are refused because their paths are slow. The next number is taken: all
 // paths may be slow for a common cause.
 constexpr uint8_t kSlowNumbers = 3;
-// A slow answer takes at least this part of the smallest round trip, in percent.
-constexpr uint32_t kMinSlow = 125;
 
 // Values of the open sessions with which each session is compared.
 struct Common {
@@ -179,7 +177,7 @@ bool SessionWeights::MayBeSlow(const SessionSlot& slot) const {
 }
 
 Duration SessionWeights::SlowAfter(const SessionSlot& slot, const SessionParams& params) const {
-  const Duration limit = min_rtt_ * std::max(params.open_percent, kMinSlow) / 100;
+  const Duration limit = min_rtt_ * params.open_percent / 100;
   return slot.state == SessionSlot::State::kOpening ? limit : std::max(limit, fastest_rtt_);
 }
 
