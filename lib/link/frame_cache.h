@@ -5,7 +5,9 @@
 #define SUEDE_LINK_FRAME_CACHE_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -36,6 +38,13 @@ class FrameCache {
     Pdu* pdu = new (frame->notes) Pdu;
     pdu->commands = frame->buffer + Frame::kCommandOffset;
     return pdu;
+  }
+  // An empty frame with a copy of the descriptor of a PDU without tags. Has(1) must be true.
+  Pdu* NewPdu(const Pdu& like) {
+    Frame* frame = New();
+    std::memcpy(frame->notes, &like, offsetof(Pdu, tags));
+    PduOf(frame)->commands = frame->buffer + Frame::kCommandOffset;
+    return PduOf(frame);
   }
   void Release(Frame* frame) {
     released_[released_count_++] = frame;

@@ -61,6 +61,13 @@ template <bool kShort>
   return max - left;
 }
 
+// Copies the command at `from`, one of a row, to the begin of a PDU with an equal descriptor.
+inline void CopyLike(uint8_t* to, const uint8_t* from, const PackInput& in) {
+  CopyCommand(to, from, in.bytes);
+  std::memcpy(to, &in.type_and_length, sizeof in.type_and_length);
+  to[in.bytes] = 0;
+}
+
 struct Appended {
   uint32_t count = 0;    // commands that were appended
   bool new_run = false;  // the commands begin a run of their queue in the PDU

@@ -50,24 +50,23 @@ constexpr uint32_t kRecordsPerIteration = 256;
 [[gnu::always_inline]] inline void RingDrainer::PackEach(TransmitState& tx, QueueSlot& slot,
                                                          const PackInput& input, uint32_t count,
                                                          uint32_t index) {
+  if (count == 0) return;
   TxQueue& queue = tx.scheduler.queue(index);
-  Link& link = tx.home;
-  const auto peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
-  const auto vc = static_cast<uint8_t>(Scheduler::VcOf(index));
-  if (count != 0) {
-    queue.octets_ahead += tx.OctetsOf(1, queue.pdus.tail()->bytes) +
-                          tx.OctetsOf(count - 1, (count - 1) * PackedBytes(input));
-  }
+  FrameCache& frames = tx.home.frames();
+  queue.octets_ahead += tx.OctetsOf(1, queue.pdus.tail()->bytes) +
+                        tx.OctetsOf(count - 1, (count - 1) * PackedBytes(input));
+  Pdu* const first = frames.NewPdu();
+  first->sent_at = lcore_.now;
+  first->peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
+  first->vc = static_cast<uint8_t>(Scheduler::VcOf(index));
+  first->room = static_cast<uint16_t>(PackedBytes(input));
+  Append(*first, input);
+  queue.pdus.PushBack(first);
   const uint8_t* command = input.command;
-  for (uint32_t i = 0; i < count; ++i, command += input.stride) {
-    Pdu* const pdu = link.frames().NewPdu();
-    pdu->sent_at = lcore_.now;
-    pdu->peer = peer;
-    pdu->vc = vc;
-    pdu->room = static_cast<uint16_t>(PackedBytes(input));
-    PackInput one = input;
-    one.command = command;
-    Append(*pdu, one);
+  for (uint32_t left = count; --left != 0;) {
+    command += input.stride;
+    Pdu* const pdu = frames.NewPdu(*first);
+    CopyLike(pdu->commands, command, input);
     queue.pdus.PushBack(pdu);
   }
   slot.runs += count;
