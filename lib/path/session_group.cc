@@ -13,9 +13,6 @@ using State = SessionSlot::State;
 // A session moves only if it was congested in this many evaluations in a row.
 constexpr uint8_t kHighIntervals = 2;
 
-// PDUs after which a smoothed round trip has forgotten the path before.
-constexpr uint32_t kPdusOfFreshRtt = 16;
-
 // Unanswered requests for numbers after which the PDUs of a session on which no PDU gets through
 // move to another session. All numbers of a slot may lead to the same dead link, if a switch
 // chooses by their low bits.
@@ -122,7 +119,6 @@ SessionGroup::Answer SessionGroup::OnAnswer(const SessionNumber& answer,
   slot.fenced = false;
   slot.since = now;
   slot.weight = SessionSlot::kWeightOne;
-  slot.measured = SessionSlot::kWeightOne;
   slot.delay = SessionSlot::kWeightOne;
   slot.marked = 0;
   slot.marks = 0;
@@ -293,7 +289,7 @@ SlotMask SessionGroup::OnTimer(std::span<const SessionFacts> facts, const Sessio
       weights_.Weigh({slots_, count_}, open_, facts, waits.ack, now);
   min_weight_ = extremes.min_weight;
   Evaluate(extremes, params, random, now);
-  MoveCongested(extremes.best, facts, params, random, now);
+  MoveCongested(facts, params, random, now);
   SlotMask requests = 0;
   const Time next_evaluation = now + weights_.PaceOf(params);
   Time next = kNever;
@@ -344,7 +340,6 @@ bool SessionGroup::EndDrains(std::span<const SessionFacts> facts) {
     each.state = State::kOpen;
     each.tx_pdus = facts[slot].tx_pdus;
     each.retransmissions = facts[slot].retransmissions;
-    each.stale_pdus = kPdusOfFreshRtt;
     open_ |= SlotBit(slot);
   }
   return used;
@@ -381,9 +376,9 @@ void SessionGroup::DrainWorst() {
   SessionIndex worst = 0;
   uint32_t max = 0;
   ForEachSlot(open_, [&](SessionIndex slot) {
-    if (slots_[slot].measured < max) return;
+    if (slots_[slot].weight < max) return;
     worst = slot;
-    max = slots_[slot].measured;
+    max = slots_[slot].weight;
   });
   slots_[worst].state = State::kDraining;
   open_ &= ~SlotBit(worst);
@@ -391,12 +386,12 @@ void SessionGroup::DrainWorst() {
 
 // Moves congested sessions. A session takes no third number while PDUs with its first are in
 // flight: the receiver accepts its present and its former number.
-void SessionGroup::MoveCongested(uint32_t best, std::span<const SessionFacts> facts,
-                                 const SessionParams& params, SecretNumbers& random, Time now) {
-  const uint64_t limit = uint64_t{best} * params.move_percent;
+void SessionGroup::MoveCongested(std::span<const SessionFacts> facts, const SessionParams& params,
+                                 SecretNumbers& random, Time now) {
+  const uint64_t limit = uint64_t{min_weight_} * params.move_percent;
   ForEachSlot(open_, [&](SessionIndex slot) {
     SessionSlot& each = slots_[slot];
-    const bool high = uint64_t{each.measured} * 100 >= limit;
+    const bool high = uint64_t{each.weight} * 100 >= limit;
     each.high_intervals =
         high ? std::min<uint8_t>(each.high_intervals + uint8_t{1}, kHighIntervals) : uint8_t{0};
     if (each.high_intervals < kHighIntervals || each.state != State::kOpen) return;
@@ -404,7 +399,6 @@ void SessionGroup::MoveCongested(uint32_t best, std::span<const SessionFacts> fa
     each.high_intervals = 0;
     Request(slot, State::kMoving, random, now);
     each.leaves_slow = true;
-    SetWeight(each);
   });
 }
 
@@ -438,7 +432,7 @@ void SessionGroup::CheckInvariants() const {
     check(fencing == (each.state == State::kFencing));
     check(!fencing || (each.fenced && deadline_ != kNever));
     check(!each.IsRequesting() || deadline_ != kNever);
-    for (const uint32_t value : {each.weight, each.measured, each.delay}) {
+    for (const uint32_t value : {each.weight, each.delay}) {
       check(value >= SessionSlot::kWeightOne && value <= SessionSlot::kMaxWeight);
     }
   }

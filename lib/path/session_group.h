@@ -123,8 +123,8 @@ class SessionGroup {
  private:
   void Evaluate(const SessionWeights::Extremes& extremes, const SessionParams& params,
                 SecretNumbers& random, Time now);
-  void MoveCongested(uint32_t best, std::span<const SessionFacts> facts,
-                     const SessionParams& params, SecretNumbers& random, Time now);
+  void MoveCongested(std::span<const SessionFacts> facts, const SessionParams& params,
+                     SecretNumbers& random, Time now);
   void Expire(SessionIndex slot, const SessionFacts& facts, const SessionParams& params,
               SecretNumbers& random, Time now);
   bool EndDrains(std::span<const SessionFacts> facts);

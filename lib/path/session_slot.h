@@ -39,27 +39,25 @@ struct SessionSlot {
   // Whether a number is requested.
   bool IsRequesting() const { return state == State::kOpening || state == State::kMoving; }
 
-  uint16_t number = 0;             // of our PDUs
-  uint16_t requested_number = 0;   // number that was requested
-  uint16_t rx_number = 0;          // of the peer's PDUs,
-  uint16_t rx_former = 0;          // and of the peer's PDUs sent before the change
-  uint32_t turn = 0;               // of our last request,
-  uint32_t rx_turn = 0;            // and of the peer's last request
-  uint32_t weight = kWeightOne;    // cost of a byte in flight; kWeightOne: as on the best session
-  uint32_t measured = kWeightOne;  // weight that follows from measurements of all sessions
-  uint32_t delay = kWeightOne;     // delay over the least of the group; kWeightOne: no more
-  uint32_t tx_pdus = 0;            // of its connections, at the last evaluation,
-  uint32_t retransmissions = 0;    // of its connections, at the last evaluation
-  uint32_t marked = 0;             // PDUs since then that switches have marked (ECN)
-  uint32_t marks = 0;              // marked part of its recent PDUs; kWeightOne: all
-  Time since{};                    // when it got its number
-  Time rx_moved_at{};              // when the peer last requested another number of its own
-  Time requested_at{};             // when the last request was sent,
-  Time request_at{};               // and when it is sent again
-  Time sent_at{};                  // the last evaluation that found PDUs sent on it,
-  Duration gap{};                  // and the average time between these PDUs
+  uint16_t number = 0;            // of our PDUs
+  uint16_t requested_number = 0;  // number that was requested
+  uint16_t rx_number = 0;         // of the peer's PDUs,
+  uint16_t rx_former = 0;         // and of the peer's PDUs sent before the change
+  uint32_t turn = 0;              // of our last request,
+  uint32_t rx_turn = 0;           // and of the peer's last request
+  uint32_t weight = kWeightOne;   // cost of a byte in flight; kWeightOne: as on the best session
+  uint32_t delay = kWeightOne;    // delay over the least of the group; kWeightOne: no more
+  uint32_t tx_pdus = 0;           // of its connections, at the last evaluation,
+  uint32_t retransmissions = 0;   // of its connections, at the last evaluation
+  uint32_t marked = 0;            // PDUs since then that switches have marked (ECN)
+  uint32_t marks = 0;             // marked part of its recent PDUs; kWeightOne: all
+  Time since{};                   // when it got its number
+  Time rx_moved_at{};             // when the peer last requested another number of its own
+  Time requested_at{};            // when the last request was sent,
+  Time request_at{};              // and when it is sent again
+  Time sent_at{};                 // the last evaluation that found PDUs sent on it,
+  Duration gap{};                 // and the average time between these PDUs
   State state = State::kIdle;
-  uint32_t stale_pdus = 0;     // PDUs to be sent before round trips are those of its new path
   Time rest_until{};           // when it may be opened again
   bool fenced = false;         // the peer accepts no PDU on it before the first PSNs are announced
   bool rx_fenced = false;      // we accept no PDU on it before the peer announces the first PSNs

@@ -53,7 +53,7 @@ bool IsAtRest(const SessionSlot& slot, const SessionFacts& fact) {
   constexpr uint32_t kOne = SessionSlot::kWeightOne;
   return ((fact.tx_pdus - slot.tx_pdus) | fact.unacked_pdus |
           (fact.retransmissions - slot.retransmissions) | (slot.weight ^ kOne) |
-          (slot.measured ^ kOne) | (slot.delay ^ kOne)) == 0;
+          (slot.delay ^ kOne)) == 0;
 }
 
 // The more PDUs were sent, the more their marks count.
@@ -68,17 +68,13 @@ void NoteMarks(SessionSlot& slot, const SessionFacts& fact) {
   slot.marked = 0;
 }
 
-// Whether the session's round trip is known, and is that of its present path.
-bool IsFresh(const SessionSlot& slot, const SessionFacts& fact) {
-  return fact.srtt != Duration(0) && fact.tx_pdus - slot.tx_pdus >= slot.stale_pdus;
-}
-
 // Common delay of all sessions, as in the own port, is no reason to prefer a session: the weight
 // counts a session's delay beyond the fastest session's. A path that marks all PDUs weighs as much
 // as a path that takes half of the smallest round trip longer. An unused session is not known to be
 // congested.
 void NoteWeight(SessionSlot& slot, const SessionFacts& fact, Duration rtt, const Common& common) {
-  const bool used = (fact.tx_pdus != slot.tx_pdus || fact.unacked_pdus != 0) && IsFresh(slot, fact);
+  const bool used =
+      (fact.tx_pdus != slot.tx_pdus || fact.unacked_pdus != 0) && fact.srtt != Duration(0);
   uint64_t delay = SessionSlot::kWeightOne;
   uint64_t weight = SessionSlot::kWeightOne;
   if (used && (rtt > common.min || slot.marks != 0)) {
@@ -88,10 +84,9 @@ void NoteWeight(SessionSlot& slot, const SessionFacts& fact, Duration rtt, const
     const Duration later = std::max(rtt, common.fastest) - common.fastest;
     weight = WeightOf(RatioOf(common.min + later, common.min) + slot.marks / 2);
   }
-  slot.stale_pdus -= std::min(slot.stale_pdus, fact.tx_pdus - slot.tx_pdus);
   const bool lost = fact.retransmissions != slot.retransmissions;
   slot.delay = Followed(delay, slot.delay, used, lost);
-  slot.measured = Followed(weight, slot.measured, used, lost);
+  slot.weight = Followed(weight, slot.weight, used, lost);
   slot.tx_pdus = fact.tx_pdus;
   slot.retransmissions = fact.retransmissions;
 }
@@ -110,13 +105,6 @@ Duration RttOf(SessionSlot& slot, const SessionFacts& fact, Duration ack_wait, T
 
 }  // namespace
 
-// A session that leaves a slow path takes PDUs only if no other session can.
-void SetWeight(SessionSlot& slot) {
-  slot.weight = slot.measured;
-  if (slot.state == SessionSlot::State::kMoving && slot.leaves_slow)
-    slot.weight = SessionSlot::kMaxWeight;
-}
-
 void SessionWeights::Begin(Time now) {
   min_rtt_ = Duration(0);
   fastest_rtt_ = Duration(0);
@@ -134,7 +122,7 @@ SessionWeights::Extremes SessionWeights::Weigh(std::span<SessionSlot> slots, Slo
     const SessionFacts& fact = facts[slot];
     rtts[slot] = RttOf(slots[slot], fact, ack_wait, now);
     if (fact.min_rtt != Duration(0)) min = std::min(min, fact.min_rtt);
-    if (IsFresh(slots[slot], fact)) fastest = std::min(fastest, rtts[slot]);
+    if (fact.srtt != Duration(0)) fastest = std::min(fastest, rtts[slot]);
     NoteMarks(slots[slot], fact);
   });
   const Common common{.min = min, .fastest = std::max(fastest, min)};
@@ -143,14 +131,10 @@ SessionWeights::Extremes SessionWeights::Weigh(std::span<SessionSlot> slots, Slo
   Extremes extremes;
   ForEachSlot(open, [&](SessionIndex slot) {
     SessionSlot& each = slots[slot];
-    if (!IsAtRest(each, facts[slot])) {
-      NoteWeight(each, facts[slot], rtts[slot], common);
-      SetWeight(each);
-    }
+    if (!IsAtRest(each, facts[slot])) NoteWeight(each, facts[slot], rtts[slot], common);
     extremes.min_weight = std::min(extremes.min_weight, each.weight);
     extremes.min_delay = std::min(extremes.min_delay, each.delay);
     extremes.max_delay = std::max(extremes.max_delay, each.delay);
-    extremes.best = std::min(extremes.best, each.measured);
   });
   return extremes;
 }

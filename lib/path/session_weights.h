@@ -25,9 +25,6 @@ struct SessionFacts {
   bool on_former_path;  // PDUs with the former number are unacknowledged
 };
 
-// Sets the weight that PDUs go by.
-void SetWeight(SessionSlot& slot);
-
 class SessionWeights {
  public:
   void Begin(Time now);
@@ -36,7 +33,6 @@ class SessionWeights {
   struct Extremes {
     uint32_t min_delay = UINT32_MAX;
     uint32_t max_delay = 0;
-    uint32_t best = UINT32_MAX;  // of `measured`
     uint32_t min_weight = SessionSlot::kMaxWeight;
   };
   // Evaluates the open sessions. `facts`: of each slot. `ack_wait`: maximum delay of the peer's

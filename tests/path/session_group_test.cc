@@ -155,7 +155,6 @@ TEST_F(SessionGroups, OneThatIsMuchMoreCongestedThanTheBestMovesWhileItIsUsed) {
   EXPECT_TRUE(Answer(1));
   EXPECT_NE(group.slot(1).number, before);
   EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
-  EXPECT_EQ(group.slot(1).measured, SessionSlot::kWeightOne);
   EXPECT_EQ(group.slot(1).delay, SessionSlot::kWeightOne) << "nothing is known of the new path";
   EXPECT_EQ(group.slot(1).marks, 0u);
   EXPECT_EQ(group.slot(1).marked, 0u);
@@ -268,7 +267,6 @@ TEST_F(SessionGroups, OneThatLeavesASlowPathTakesNothingBeforeWhatIsInFlightHasA
   Open(2);
   facts[1].srtt = microseconds(50);
   ASSERT_EQ(EvaluateUntilMove(20), 2u);
-  EXPECT_GT(group.slot(1).weight, 1000 * SessionSlot::kWeightOne - 1) << "it is the last choice";
   EXPECT_TRUE(Answer(1));
   EXPECT_EQ(group.slot(1).state, State::kClearing);
   EXPECT_EQ(group.open(), 1u);
@@ -284,12 +282,7 @@ TEST_F(SessionGroups, OneThatLeavesASlowPathTakesNothingBeforeWhatIsInFlightHasA
   group.CheckInvariants();
   EXPECT_EQ(group.slot(1).state, State::kOpen);
   EXPECT_EQ(group.open(), 3u);
-  // The round trip is that of the former path, and says nothing yet.
-  EXPECT_EQ(EvaluateUntilMove(10), 0u);
   EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
-  int pdus = 10;
-  for (; pdus < 100 && group.slot(1).weight == SessionSlot::kWeightOne; ++pdus) Evaluate();
-  EXPECT_EQ(pdus, 16) << "it is known after sixteen PDUs";
 }
 
 TEST_F(SessionGroups, TheLastOneThatLeavesASlowPathStaysOpen) {

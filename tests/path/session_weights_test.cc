@@ -110,11 +110,11 @@ TEST_F(SessionGroups, CongestionBeyondTenTimesTheRoundTripIsAllTheSame) {
   Open(2);
   facts[1].srtt = microseconds(99);
   Evaluate();
-  EXPECT_LT(group.slot(1).measured, 1000 * SessionSlot::kWeightOne);
+  EXPECT_LT(group.slot(1).weight, 1000 * SessionSlot::kWeightOne);
   for (const int rtt : {110, 1000, 200'000}) {
     facts[1].srtt = microseconds(rtt);
     Evaluate();
-    EXPECT_EQ(group.slot(1).measured, 1000 * SessionSlot::kWeightOne) << rtt;
+    EXPECT_EQ(group.slot(1).weight, 1000 * SessionSlot::kWeightOne) << rtt;
   }
 }
 

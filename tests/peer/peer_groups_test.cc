@@ -192,7 +192,7 @@ TEST_F(PeerGroups, TheRoundTripOfAnIdleSessionIsKnown) {
   ASSERT_EQ(groups[0].open(), 3u);
   carry(1, std::chrono::microseconds(100));
   for (int i = 0; i < 20; ++i) carry(0, std::chrono::milliseconds(5));
-  EXPECT_GT(slots[0].measured, 8 * SessionSlot::kWeightOne) << "it is slower than the idle one";
+  EXPECT_GT(slots[0].weight, 8 * SessionSlot::kWeightOne) << "it is slower than the idle one";
 }
 
 TEST_F(PeerGroups, RetransmissionsOfEachVcCountForTheirSession) {
