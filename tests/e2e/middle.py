@@ -138,9 +138,7 @@ class Middle:
 @contextlib.contextmanager
 def station():
     """Yields a Middle, and (prefix, interface) of both ends."""
-    with links.empty_namespaces(3) as names, contextlib.ExitStack() as stack:
-        for name in names:
-            links.without_ipv6(name)
+    with links.empty_namespaces(3, ipv6=False) as names, contextlib.ExitStack() as stack:
         sockets = []
         for own in (LEFT, RIGHT):
             near, far = f"end{own}", f"mid{own}"
