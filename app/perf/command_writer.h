@@ -113,12 +113,14 @@ class CommandWriter {
     const uint8_t head[] = {full_shape_[0], full_shape_[1], first.flow, control_[3]};
     uint32_t fixed;
     std::memcpy(&fixed, head, sizeof fixed);
+    const uint32_t data_bytes = shape_.data_bytes;
+    const uint32_t stride = span.stride;
     uint8_t* to = span.control;
-    for (uint32_t i = 0; i < span.count; ++i) {
-      const uint64_t control = fixed | uint64_t{__builtin_bswap32(first.sequence + i)} << 32;
+    uint32_t sequence = first.sequence;
+    for (uint32_t left = span.count; left != 0; --left, to += stride) {
+      const uint64_t control = fixed | uint64_t{__builtin_bswap32(sequence++)} << 32;
       std::memcpy(to, &control, sizeof control);
-      CopyData(to + sizeof control, data_, shape_.data_bytes);
-      to += span.stride;
+      CopyData(to + sizeof control, data_, data_bytes);
     }
   }
   // Writes a command, except for its first two bytes.

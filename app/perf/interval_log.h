@@ -20,6 +20,7 @@
 #include "base/time.h"
 #include "perf/progress.h"
 #include "perf/protocol.h"
+#include "perf/streams.h"
 
 namespace suede::perf {
 
@@ -33,8 +34,9 @@ class IntervalCells {
       : own_(own), flows_(kStreams), latencies_(Buckets::kBuckets) {}
 
   // Counts received commands of load, which are not duplicates.
-  void OnLoad(uint16_t source, uint8_t vc, uint64_t bytes, uint32_t commands = 1) {
-    Flow& flow = flows_[(source & (kMaxXpus - 1)) * size_t{kVcCount} + (vc & (kVcCount - 1))];
+  void OnLoad(StreamId from, uint64_t bytes, uint32_t commands = 1) {
+    Flow& flow =
+        flows_[(from.xpuid & (kMaxXpus - 1)) * size_t{kVcCount} + (from.vc & (kVcCount - 1))];
     Bump(flow.commands, commands);
     Bump(flow.bytes, bytes);
   }

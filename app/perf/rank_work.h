@@ -49,7 +49,7 @@ class RankWork {
     }
     RankLedger* const ledger = ledger_ != nullptr ? ledger_ : LedgerOf(tag);
     if (!ledger->OnLoad(source, command, now)) return;
-    if (cells_ != nullptr) cells_->OnLoad(command.source_xpuid, command.vc, command.data_bytes);
+    if (cells_ != nullptr) cells_->OnLoad({command.source_xpuid, command.vc}, command.data_bytes);
     if (plan_.HasRequests()) requests_.OnCommand(source, command.control[2] & 1, now);
   }
   // Sets the tag of the run. Drops the load of other runs from then on.

@@ -115,7 +115,7 @@ class ServerWorkload {
     const uint32_t count = table_.CountRun(span, at);
     received_ += count;
     if (cells_ != nullptr && count != 0) {
-      cells_->OnLoad(span.source_xpuid, span.vc, uint64_t{count} * span.data_bytes, count);
+      cells_->OnLoad({span.source_xpuid, span.vc}, uint64_t{count} * span.data_bytes, count);
     }
     return count;
   }
@@ -129,7 +129,7 @@ class ServerWorkload {
       if (receive_gap_.count() > 0)
         next_receive_ = std::max(next_receive_, now_ - kReceiveSlack) + receive_gap_;
       if (table_.Count(command, opcode) && cells_ != nullptr) {
-        cells_->OnLoad(command.source_xpuid, command.vc, command.data_bytes);
+        cells_->OnLoad({command.source_xpuid, command.vc}, command.data_bytes);
       }
       ++received_;
       return true;

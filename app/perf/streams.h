@@ -43,11 +43,10 @@ class RxStream {
       next_ = sequence;
     }
     if (sequence == next_) [[likely]] {
-      ++next_;
-      ++passed_;
-    } else if (!OnUnexpected(static_cast<int32_t>(sequence - next_))) {
-      return false;
+      OnRun(1, data_bytes);
+      return true;
     }
+    if (!OnUnexpected(static_cast<int32_t>(sequence - next_))) return false;
     OnCounted(data_bytes);
     return true;
   }
@@ -56,8 +55,7 @@ class RxStream {
   void OnRun(uint32_t commands, uint32_t data_bytes) {
     next_ += commands;
     passed_ += commands;
-    counts_.received += commands;
-    counts_.data_bytes += uint64_t{commands} * data_bytes;
+    OnCounted(data_bytes, commands);
   }
   // Counts a command with wrong content. Its sequence number may be wrong, too, so assumes the
   // expected one.
@@ -65,10 +63,10 @@ class RxStream {
     ++counts_.wrong;
     return OnSequenced(next_, data_bytes);
   }
-  // Counts a command without a sequence number.
-  void OnCounted(uint32_t data_bytes) {
-    ++counts_.received;
-    counts_.data_bytes += data_bytes;
+  // Counts commands by their number alone, `data_bytes` bytes of data in each.
+  void OnCounted(uint32_t data_bytes, uint32_t commands = 1) {
+    counts_.received += commands;
+    counts_.data_bytes += uint64_t{commands} * data_bytes;
   }
 
   const StreamCounts& counts() const { return counts_; }

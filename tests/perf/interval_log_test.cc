@@ -26,9 +26,9 @@ TEST(IntervalLog, ALineHasWhatCameSinceTheLastOne) {
     ASSERT_TRUE(log.ok()) << log.status();
     IntervalCells* const one = (*log)->NewCells(1);
     IntervalCells* const two = (*log)->NewCells(2);
-    one->OnLoad(7, 3, 256);
-    one->OnLoad(7, 3, 100);
-    two->OnLoad(1023, 0, 1);
+    one->OnLoad({7, 3}, 256);
+    one->OnLoad({7, 3}, 100);
+    two->OnLoad({1023, 0}, 1);
     for (int i = 0; i < 99; ++i) one->OnLatency(1000);
     two->OnLatency(1000000);
     EXPECT_EQ((*log)->NextLine(std::chrono::system_clock::time_point()),
@@ -39,7 +39,7 @@ TEST(IntervalLog, ALineHasWhatCameSinceTheLastOne) {
               "\"p99_seconds\":1.007e-06}}\n");
     EXPECT_EQ((*log)->NextLine(std::chrono::system_clock::time_point()),
               "{\"time\":\"1970-01-01T00:00:00.000000Z\",\"flows\":[],\"latency\":null}\n");
-    one->OnLoad(7, 3, 5);
+    one->OnLoad({7, 3}, 5);
   }
   // The last interval is written at the end.
   const auto lines = LinesOf(path);
