@@ -12,7 +12,7 @@ void FrameBatch::Finish() {
   for (uint32_t i = 0; i < count; ++i) {
     const RcrcSpan& span = spans_[i];
     Frame* const frame = frames_[i];
-    uint8_t* const pdu = frame->buffer + (span.data - frame->buffer);
+    uint8_t* const pdu = const_cast<uint8_t*>(span.data);  // the frame is ours
     std::memcpy(pdu + span.bytes, &span.crc, sizeof span.crc);
     WriteHeaderOf(*headers_[i], frame, pdu, span.bytes + kRcrcBytes);
   }

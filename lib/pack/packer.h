@@ -40,6 +40,12 @@ inline bool CanAppend(const Pdu& pdu, const PackInput& in, uint32_t max_lines = 
   return pdu.last_queue == in.queue || pdu.run_count < Pdu::kMaxRuns;
 }
 
+// Completes a copied command: its first two bytes are not the client's, which may change.
+[[gnu::always_inline]] inline void EndCopy(uint8_t* to, uint32_t bytes, uint16_t type_and_length) {
+  std::memcpy(to, &type_and_length, sizeof type_and_length);
+  to[bytes] = 0;  // the pad of an odd length; overwritten by the next command otherwise
+}
+
 // Copies up to `max` commands in a row to `to`: at least one, and none behind `last`. Returns how
 // many. kShort: each has up to kCopyBytes bytes.
 template <bool kShort>
@@ -53,8 +59,7 @@ template <bool kShort>
   uint32_t left = max;
   do {
     kShort ? CopyShort(to, from) : CopyLong(to, from, bytes);
-    std::memcpy(to, &type_and_length, sizeof type_and_length);
-    to[bytes] = 0;  // the pad of an odd length; overwritten by the next command otherwise
+    EndCopy(to, bytes, type_and_length);
     from += stride;
     to += packed;
   } while (--left != 0 && to <= last);
@@ -64,8 +69,7 @@ template <bool kShort>
 // Copies the command at `from`, one of a row, to the begin of a PDU with an equal descriptor.
 inline void CopyLike(uint8_t* to, const uint8_t* from, const PackInput& in) {
   CopyCommand(to, from, in.bytes);
-  std::memcpy(to, &in.type_and_length, sizeof in.type_and_length);
-  to[in.bytes] = 0;
+  EndCopy(to, in.bytes, in.type_and_length);
 }
 
 struct Appended {
