@@ -10,12 +10,17 @@ namespace {
 
 uint32_t Queue(PeerIndex peer, Vc vc) { return Scheduler::IndexOf(peer, vc); }
 
-TEST(RunQueueTest, LanesTakeTurnsUntilTheyAreDone) {
+class RunQueueTest : public ::testing::Test {
+ protected:
+  RunQueueTest() { queue.Reserve(2); }
+
   LcoreRig rig;
+  RunQueue queue;
+};
+
+TEST_F(RunQueueTest, LanesTakeTurnsUntilTheyAreDone) {
   TransmitState& first = rig.Add().tx;
   TransmitState& second = rig.Add().tx;
-  RunQueue queue;
-  queue.Reserve(2);
   queue.Activate(first, Queue(0, 0));
   queue.Activate(second, Queue(0, 0));
   queue.Activate(first, Queue(1, 0));  // its lane is on the queue
@@ -30,12 +35,10 @@ TEST(RunQueueTest, LanesTakeTurnsUntilTheyAreDone) {
   EXPECT_EQ(queue.size(), 2u);
 }
 
-TEST(RunQueueTest, StrictInstanceHasALaneForEachPlane) {
-  LcoreRig rig(/*planes=*/2);
-  TransmitState& tx = rig.Add().tx;
+TEST_F(RunQueueTest, StrictInstanceHasALaneForEachPlane) {
+  LcoreRig planes(/*planes=*/2);
+  TransmitState& tx = planes.Add().tx;
   ASSERT_EQ(tx.lanes, 2u);
-  RunQueue queue;
-  queue.Reserve(1);
   tx.SetLane(1, 1u << 2, 1);
   queue.Activate(tx, Queue(1, 1));
   ASSERT_EQ(queue.size(), 1u);
@@ -46,11 +49,8 @@ TEST(RunQueueTest, StrictInstanceHasALaneForEachPlane) {
   EXPECT_EQ(queue.front().lane, 1u);
 }
 
-TEST(RunQueueTest, BlockedQueuesReturnByTheirVcs) {
-  LcoreRig rig;
+TEST_F(RunQueueTest, BlockedQueuesReturnByTheirVcs) {
   TransmitState& tx = rig.Add().tx;
-  RunQueue queue;
-  queue.Reserve(1);
   for (const Vc vc : {Vc(0), Vc(2)}) {
     queue.Activate(tx, Queue(1, vc));
     ASSERT_EQ(tx.scheduler.Next(), Queue(1, vc));
@@ -66,12 +66,9 @@ TEST(RunQueueTest, BlockedQueuesReturnByTheirVcs) {
   EXPECT_FALSE(tx.scheduler.HasWork());
 }
 
-TEST(RunQueueTest, InstanceParksOnceUntilAPauseEnds) {
-  LcoreRig rig;
+TEST_F(RunQueueTest, InstanceParksOnceUntilAPauseEnds) {
   TransmitState& tx = rig.Add().tx;
   TransmitState& idle = rig.Add().tx;
-  RunQueue queue;
-  queue.Reserve(2);
   queue.Activate(tx, Queue(2, 1));
   queue.EndTurn(tx, /*done=*/true);  // all of its PDUs wait
   queue.Park(tx);
