@@ -116,7 +116,7 @@ Delivered Deliverer::Deliver(ReceiveState& rx, CounterBlock& counters, const Tar
 }
 
 // Delivers PDUs that waited for a client, as far as its ring has room.
-bool Deliverer::DeliverUnclaimed() {
+bool Deliverer::DeliverWaiting() {
   bool work = false;
   for (size_t i = 0; i < waiting_.size();) {
     Instance& instance = *lcore_.instances[waiting_[i].instance];

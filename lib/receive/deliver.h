@@ -72,12 +72,13 @@ class Deliverer {
                     const ReceivedPdu& pdu);
   // Delivers PDUs that waited for a client, as far as its ring has room; called once in a poll
   // iteration. Returns whether a PDU was delivered.
-  bool DeliverUnclaimed();
+  bool DeliverUnclaimed() { return !waiting_.empty() && DeliverWaiting(); }
   // The claimants of the VCs have changed, or have claimed again: moves the credit of the VCs'
   // peers, and PDUs that wait for a client.
   void MoveFeeds(ReceiveState& rx, uint32_t vc_mask);
 
  private:
+  bool DeliverWaiting();
   Delivered WriteCommands(CounterBlock& counters, const Target& target, const uint8_t* commands,
                           uint32_t bytes);
   Delivered Keep(ReceiveState& rx, CounterBlock& counters, ReceivedPdu pdu);

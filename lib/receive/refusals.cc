@@ -26,7 +26,7 @@ void Refusals::OnRefusal(Instance& instance, ConnectionIndex number, ReceivedPdu
 }
 
 // Sends READY to senders of refused PDUs if there is room now.
-void Refusals::SendReady() {
+void Refusals::SendReadyOfAll() {
   for (size_t i = refused_.size(); i != 0; --i) {
     const Refused refused = refused_.front();
     refused_.pop_front();

@@ -24,9 +24,14 @@ class Refusals {
   // The PDU needs `lines` free lines of a ring, which has fewer.
   void OnRefusal(Instance& instance, ConnectionIndex connection, ReceivedPdu pdu, uint32_t lines);
   // Sends READY to senders of refused PDUs if there is room now; called once in a poll iteration.
-  void SendReady();
+  void SendReady() {
+    if (!refused_.empty()) [[unlikely]]
+      SendReadyOfAll();
+  }
 
  private:
+  void SendReadyOfAll();
+
   struct Refused {
     uint32_t instance;
     ConnectionIndex connection;

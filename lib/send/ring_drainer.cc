@@ -129,7 +129,8 @@ constexpr uint32_t kRecordsPerIteration = 256;
 bool RingDrainer::Poll() {
   bool work = false;
   for (const uint16_t number : lcore_.clients.serving()) {
-    work |= Drain(lcore_.clients.queue(number), number);
+    QueueSlot& slot = lcore_.clients.queue(number);
+    if (slot.ring.HasWork()) work |= Drain(slot, number);
   }
   return work;
 }

@@ -326,10 +326,10 @@ bool Stager::StageRetransmissions(bool all, Time now) {
   return staged;
 }
 
-// Stages new PDUs, one of each lane in turn, behind retransmissions, which get at most half of the
-// places if the other half is used.
-bool Stager::StagePdus(Time now) {
-  bool staged = StageRetransmissions(run_queue_.empty(), now);
+// Stages new PDUs, one of each lane in turn, behind retransmissions (`resends`: there are some),
+// which get at most half of the places if the other half is used.
+bool Stager::StageAll(bool resends, Time now) {
+  bool staged = resends && StageRetransmissions(run_queue_.empty(), now);
   // Ends when no lane has work, or no remaining lane has room, a few times in a row: a lane whose
   // peers can use only some of its planes may have others behind them.
   constexpr size_t kTries = 3;
@@ -355,7 +355,8 @@ bool Stager::StagePdus(Time now) {
     }
     run_queue_.EndTurn(instance.tx, turn == Turn::kDone || turn == Turn::kPaused);
   }
-  staged |= StageRetransmissions(true, now);
+  if (resends) [[unlikely]]
+    staged |= StageRetransmissions(true, now);
   batch_.Finish();
   return staged;
 }

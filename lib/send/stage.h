@@ -38,7 +38,10 @@ class Stager {
   // Stages new PDUs, one of each lane in turn, behind retransmissions, which get at most half of a
   // port's places if the other half is used; called once in a poll iteration. Returns whether a PDU
   // was staged.
-  bool StagePdus(Time now);
+  bool StagePdus(Time now) {
+    const bool resends = HasRetransmissions();
+    return (resends || !run_queue_.empty()) && StageAll(resends, now);
+  }
   // A connection has PDUs to retransmit.
   void WantRetransmission(Instance& instance, ConnectionIndex connection);
 
@@ -132,6 +135,14 @@ class Stager {
                              uint32_t bytes);
   void ArmFirst(PeerArrays& peers, const PathRef& path, Time now);
   static void CountNew(InstanceStats& stats, const Run& run);
+  bool HasRetransmissions() const {
+    for (const auto& port : lcore_.ports) {
+      if (!port->retransmit.empty()) [[unlikely]]
+        return true;
+    }
+    return false;
+  }
+  bool StageAll(bool resends, Time now);
   bool StageRetransmissions(bool all, Time now);
   void StageRetransmission(PortContext& port, Time now);
   bool AnyPortHasRoom() const;
