@@ -36,6 +36,7 @@ class ReceivedBurst {
     NetAddress source;
     NetAddress destination;
     uint64_t flow = 0;  // of the RH, and the bits above
+    PortContext::Location place;  // of the destination; not set with an error
     bool Has(const ParsedFrame& parsed, uint64_t its_flow) const {
       return ((its_flow ^ flow) | Differs(parsed.source, source) |
               Differs(parsed.destination, destination)) == 0;
@@ -65,6 +66,8 @@ class ReceivedBurst {
   }
   // Whether some frames are sealed.
   bool has_sealed() const { return versions_ >> (kVersionBit + 1) != 0; }
+  // Whether the frames belong to many series.
+  bool is_mixed() const { return 2 * series_count_ > count_ && count_ > 4; }
   // Whether some frames may be marked.
   bool has_marks() const { return has_marks_; }
 
@@ -121,7 +124,8 @@ class ReceivedBurst {
   }
   uint32_t NoteParsed(uint32_t i, uint32_t last, const ParsedFrame& parsed);
   uint32_t ParseOther(PortContext& port, uint32_t i, uint32_t last, bool trusted);
-  void PassOver(PortContext& port);
+  void Locate(PortContext& port);
+  void PassOver();
   void ComputeRcrcs();
 
   uint64_t versions_ = 0;   // the highest bit: some frames are sealed

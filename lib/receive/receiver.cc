@@ -6,6 +6,7 @@
 
 #include "receive/ack_scheduler.h"
 #include "receive/drop_counter.h"
+#include "receive/look_ahead.h"
 #include "wire/command.h"
 #include "wire/pfc.h"
 #include "wire/trimmed.h"
@@ -17,7 +18,8 @@ uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count
     return Refuse(port, frames, count);
   const uint64_t bytes = burst_.Parse(port, frames, count);
   if (burst_.has_sealed()) [[unlikely]]
-    seal_opener_.Open(burst_, port);
+    seal_opener_.Open(burst_);
+  if (burst_.is_mixed() && HasManyPeers(lcore_)) LookAhead(lcore_, burst_);
   return bytes;
 }
 
@@ -69,7 +71,7 @@ PeerEffects* Receiver::GoOn(PortContext& port, Time now) {
     return OnFrameError(port, burst_.frame(i), series.error(), now) ? Checked::kKept
                                                                     : Checked::kDone;
   }
-  const PortContext::Location place = port.LocationOf(series.destination);
+  const PortContext::Location place = series.place;
   if (place.instance >= PortContext::Location::kElsewhere) [[unlikely]] {
     return foreign_.Add(port, place, burst_.frame(i)) ? Checked::kKept : Checked::kDone;
   }

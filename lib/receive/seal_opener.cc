@@ -9,13 +9,12 @@ namespace suede {
 
 // Returns the facts about the sealed PDUs of frame i's series. They have no peer if their sender is
 // not a peer of an instance here that seals.
-SealOpener::SealedSeries SealOpener::SealedSeriesAt(const ReceivedBurst& burst, PortContext& port,
-                                                    uint32_t i) const {
+SealOpener::SealedSeries SealOpener::SealedSeriesAt(const ReceivedBurst& burst, uint32_t i) const {
   SealedSeries sealed{.series = burst.series_index(i)};
   const ReceivedBurst::Series& series = burst.series(i);
   const RhWord rh = burst.rh(i);
   if (series.error() != FrameError::kNone || !IsSealedVersion(rh.ver())) return sealed;
-  const PortContext::Location place = port.LocationOf(series.destination);
+  const PortContext::Location place = series.place;
   if (place.instance >= PortContext::Location::kElsewhere) return sealed;
   sealed.is_here = true;
   Instance& instance = *lcore_.instances[place.instance];
@@ -42,10 +41,10 @@ SealOpener::SealedSeries SealOpener::SealedSeriesAt(const ReceivedBurst& burst, 
 // Fills in the job if the frame is for an instance here that seals, from one of its peers. A sealed
 // PDU that is not opened has no R-CRC to check, and keeps its version. `sealed`: the facts about
 // the series of the previous frame.
-[[gnu::always_inline]] inline bool SealOpener::Prepare(ReceivedBurst& burst, PortContext& port,
-                                                       uint32_t i, SealedSeries& sealed,
-                                                       SealJob& job, Opened& opened) {
-  if (sealed.series != burst.series_index(i)) sealed = SealedSeriesAt(burst, port, i);
+[[gnu::always_inline]] inline bool SealOpener::Prepare(ReceivedBurst& burst, uint32_t i,
+                                                       SealedSeries& sealed, SealJob& job,
+                                                       Opened& opened) {
+  if (sealed.series != burst.series_index(i)) sealed = SealedSeriesAt(burst, i);
   if (!sealed.is_here) return false;
   const uint32_t bytes = burst.ExcludeRcrc(i);
   errors_[i] = SealError::kNone;
@@ -62,13 +61,13 @@ SealOpener::SealedSeries SealOpener::SealedSeriesAt(const ReceivedBurst& burst, 
   return errors_[i] == SealError::kNone;
 }
 
-[[gnu::noinline]] void SealOpener::Open(ReceivedBurst& burst, PortContext& port) {
+[[gnu::noinline]] void SealOpener::Open(ReceivedBurst& burst) {
   uint32_t count = 0;
   hello_forms_ = 0;
   strays_ = 0;
   SealedSeries sealed;
   for (uint32_t i = 0; i < burst.count(); ++i) {
-    if (Prepare(burst, port, i, sealed, jobs_[count], opened_[count])) ++count;
+    if (Prepare(burst, i, sealed, jobs_[count], opened_[count])) ++count;
   }
   if (count == 0) return;
   lcore_.crypto->Open({jobs_.data(), count});

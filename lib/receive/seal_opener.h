@@ -19,7 +19,7 @@ class SealOpener {
  public:
   explicit SealOpener(Lcore& lcore) : lcore_(lcore) {}
 
-  void Open(ReceivedBurst& burst, PortContext& port);
+  void Open(ReceivedBurst& burst);
 
   // Facts about frame i of the burst that was opened last.
   // Why a PDU of a sealed version was not opened.
@@ -63,9 +63,9 @@ class SealOpener {
     uint32_t plain = ReceivedBurst::kNoSeries;
   };
 
-  SealedSeries SealedSeriesAt(const ReceivedBurst& burst, PortContext& port, uint32_t i) const;
-  bool Prepare(ReceivedBurst& burst, PortContext& port, uint32_t i, SealedSeries& sealed,
-               SealJob& job, Opened& opened);
+  SealedSeries SealedSeriesAt(const ReceivedBurst& burst, uint32_t i) const;
+  bool Prepare(ReceivedBurst& burst, uint32_t i, SealedSeries& sealed, SealJob& job,
+               Opened& opened);
   void TakeOpened(ReceivedBurst& burst, uint32_t i, const SealShim& shim, uint32_t bytes,
                   LastOpened& last);
 
