@@ -5,6 +5,7 @@
 #ifndef SUEDE_STATS_COUNTERS_H_
 #define SUEDE_STATS_COUNTERS_H_
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -63,29 +64,42 @@ using CounterSnapshot = std::array<uint64_t, kCounterCount>;
 // Returns " name=value" for each counter, or for nonzero ones only: the tail of a log line.
 std::string FormatCounters(const CounterSnapshot& snapshot, bool nonzero_only);
 
-// The counters of one owner.
+// The counters of one owner. The first cache line has those that every PDU or acknowledgement uses.
 class alignas(64) CounterBlock {
  public:
   // Writer's thread only.
   void Add(Counter counter, uint64_t n = 1) {
-    std::atomic<uint64_t>& cell = cells_[static_cast<size_t>(counter)];
+    std::atomic<uint64_t>& cell = cells_[CellOf(counter)];
     cell.store(cell.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
   // Any thread.
   uint64_t Get(Counter counter) const {
-    return cells_[static_cast<size_t>(counter)].load(std::memory_order_relaxed);
+    return cells_[CellOf(counter)].load(std::memory_order_relaxed);
   }
-  const std::atomic<uint64_t>& Cell(Counter counter) const {
-    return cells_[static_cast<size_t>(counter)];
-  }
+  const std::atomic<uint64_t>& Cell(Counter counter) const { return cells_[CellOf(counter)]; }
   // Adds every cell to `sum`; any thread.
   void AddTo(CounterSnapshot& sum) const {
     for (size_t i = 0; i < kCounterCount; ++i) {
-      sum[i] += cells_[i].load(std::memory_order_relaxed);
+      sum[i] += cells_[kCellOf[i]].load(std::memory_order_relaxed);
     }
   }
 
  private:
+  static constexpr std::array kFirst = {
+      Counter::kTxPdus, Counter::kTxCommands, Counter::kTxCommandBytes, Counter::kTxAcks,
+      Counter::kRxPdus, Counter::kRxCommands, Counter::kRxCommandBytes, Counter::kRxAcks};
+  // Places of the counters: kFirst, then the others by number.
+  static constexpr std::array<uint16_t, kCounterCount> kCellOf = [] {
+    std::array<uint16_t, kCounterCount> cells{};
+    uint16_t next = 0;
+    for (const Counter counter : kFirst) cells[static_cast<size_t>(counter)] = next++;
+    for (size_t i = 0; i < kCounterCount; ++i) {
+      if (std::ranges::find(kFirst, static_cast<Counter>(i)) == kFirst.end()) cells[i] = next++;
+    }
+    return cells;
+  }();
+  static constexpr size_t CellOf(Counter counter) { return kCellOf[static_cast<size_t>(counter)]; }
+
   std::array<std::atomic<uint64_t>, kCounterCount> cells_{};
 };
 
