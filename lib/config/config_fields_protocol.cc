@@ -127,7 +127,7 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                           kAtOnce),
     Key<&TransportConfig::ack_delay>("ack_delay_us", "µs", Microseconds(1, 1000000),
                                      "Time after which a stand-alone ACK goes out; under load it "
-                                     "may wait 16 times as long, but at most for rto_min_us / 4.",
+                                     "may wait 16 times as long, but at most for rto_min_us / 2.",
                                      kAtOnce),
     Key<&TransportConfig::nack_timeout>("nack_timeout_us", "µs", Microseconds(1, 10000000),
                                         "Time after which a gap that still stands is reported "

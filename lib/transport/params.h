@@ -37,9 +37,9 @@ struct TransportParams {
   Duration hello_timeout = std::chrono::milliseconds(2);
   uint32_t hello_tries = 5;
 
-  // Max wait of an acknowledgement that covers several PDUs: far below the time after which the
-  // sender takes its PDU for lost.
-  Duration ack_bound() const { return std::max(ack_delay, std::min(16 * ack_delay, rto_min / 4)); }
+  // Max wait of an acknowledgement that covers several PDUs: below the time after which the sender
+  // takes its PDU for lost, which includes the waits that the sender has measured.
+  Duration ack_bound() const { return std::max(ack_delay, std::min(16 * ack_delay, rto_min / 2)); }
   friend bool operator==(const TransportParams&, const TransportParams&) = default;
 };
 

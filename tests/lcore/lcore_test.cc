@@ -68,11 +68,11 @@ TEST(FramesNeededTest, AreThoseOfAllUsersTogether) {
 TEST(DelayedAcksTest, AreForInstancesWithTheSameDelayAndTheSameBound) {
   TransportParams params;
   params.ack_delay = std::chrono::microseconds(10);
-  params.rto_min = std::chrono::microseconds(400);
+  params.rto_min = std::chrono::microseconds(200);
   const DelayedAcks list(params);
   EXPECT_TRUE(list.IsFor(params));
   TransportParams other = params;
-  other.rto_min = std::chrono::microseconds(200);
+  other.rto_min = std::chrono::microseconds(100);
   ASSERT_NE(other.ack_bound(), params.ack_bound());
   EXPECT_FALSE(list.IsFor(other));
   other = params;

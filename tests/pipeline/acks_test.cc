@@ -135,7 +135,7 @@ class AckLoadTest : public ByHandTest {
  protected:
   static constexpr uint32_t kMany = 64;
   static constexpr Duration kDelay = microseconds(20);
-  static constexpr Duration kBound = microseconds(250);
+  static constexpr Duration kBound = microseconds(320);
   static constexpr Duration kSlack = microseconds(6);  // the wire, and steps of 2 us
 
   void StartMany() {

@@ -85,11 +85,11 @@ TEST_F(ConnectionTest, AckMayBeAskedForAtOnce) {
   EXPECT_FALSE(c.rx().HasPendingAck());
 }
 
-TEST_F(ConnectionTest, AckWaitsForOthersWithinAQuarterOfTheSmallestTimeout) {
+TEST_F(ConnectionTest, AckWaitsForOthersWithinHalfOfTheSmallestTimeout) {
   params.ack_delay = microseconds(10);
   params.rto_min = milliseconds(1);
   EXPECT_EQ(params.ack_bound(), microseconds(160));
-  params.rto_min = microseconds(400);
+  params.rto_min = microseconds(200);
   EXPECT_EQ(params.ack_bound(), microseconds(100));
   params.rto_min = microseconds(20);
   EXPECT_EQ(params.ack_bound(), params.ack_delay);
