@@ -120,11 +120,13 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   if (peers.connections[path.connection].in_flight().count() == count) ArmFirst(peers, path, now);
 }
 
-// Max PDUs that the queue may stage in this turn, if its first PDU may leave: several only if no
-// other queue waits for a turn.
+// Max PDUs that the queue may stage in this turn, if its first PDU may leave: several only if it
+// has several, and no other queue waits for a turn.
 [[gnu::always_inline]] inline uint32_t Stager::MaxInARow(const PeerArrays& peers,
                                                          const TransmitState& tx, const Link& link,
-                                                         uint32_t lane, const PathRef& path) const {
+                                                         const TxQueue& queue, uint32_t lane,
+                                                         const PathRef& path) const {
+  if (queue.pdus.head()->next == nullptr) return 1;
   if (run_queue_.size() != 1 || tx.scheduler.HasWork(lane)) return 1;
   // A few PDUs that could take any plane are divided among the planes, and among the sessions if
   // one is better than others.
@@ -160,7 +162,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 [[gnu::always_inline]] inline void Stager::StageNew(Instance& instance, uint32_t lane,
                                                     TxQueue& queue, const PathRef& path, Time now) {
   const uint32_t max =
-      MaxInARow(instance.peers, instance.tx, instance.ports[path.plane]->link, lane, path);
+      MaxInARow(instance.peers, instance.tx, instance.ports[path.plane]->link, queue, lane, path);
   if (max == 1) return StageRun(instance, queue, path, {.count = 1}, now);
   StageRun(instance, queue, path, LimitsOf(instance.peers, instance.tx, queue, path, max), now);
 }

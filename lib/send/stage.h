@@ -121,7 +121,7 @@ class Stager {
   };
 
   uint32_t MaxInARow(const PeerArrays& peers, const TransmitState& tx, const Link& link,
-                     uint32_t lane, const PathRef& path) const;
+                     const TxQueue& queue, uint32_t lane, const PathRef& path) const;
   static Limits LimitsOf(const PeerArrays& peers, const TransmitState& tx, const TxQueue& queue,
                          const PathRef& path, uint32_t max);
   void StageRun(Instance& instance, TxQueue& queue, const PathRef& path, const Limits& limits,
