@@ -7,6 +7,7 @@
 #include "config/config_change.h"
 #include "config/config_values.h"
 #include "daemon/memif_reports.h"
+#include "dpdk/lcores.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/hello_mismatch.h"
 #include "endpoint/lcore_event_names.h"
@@ -44,12 +45,17 @@ Watch::Watch(Endpoint* endpoint)
       pools_(endpoint->ports().size()),
       links_(endpoint->ports().size()),
       plane_up_(endpoint->administration().Planes().size()),
-      lost_(endpoint->pipeline_count()) {}
+      lost_(endpoint->pipeline_count()),
+      shares_(endpoint->pipeline_count()) {}
 
 void Watch::Tick() {
   for (uint32_t p = 0; p < link_up_.size(); ++p) CheckPort(p);
   CheckPlanes();
-  for (uint32_t l = 0; l < endpoint_->pipeline_count(); ++l) DrainEvents(l);
+  for (uint32_t l = 0; l < endpoint_->pipeline_count(); ++l) {
+    DrainEvents(l);
+    shares_[l].Check(endpoint_->config().lcores[l], endpoint_->clock().Now(), CpuTimeOn,
+                     endpoint_->events());
+  }
   ++ticks_;
   endpoint_->events().Tick();
 }

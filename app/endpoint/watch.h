@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "daemon/cpu_share.h"
 #include "daemon/link_follower.h"
 #include "endpoint/pool_level.h"
 #include "lcore/mailbox.h"
@@ -36,6 +37,7 @@ class Watch {
   std::vector<LinkFollower> links_;  // in the order of Config::ports
   std::vector<bool> plane_up_;       // in the order of Administration::Planes
   std::vector<uint64_t> lost_;       // of each lcore, as last reported
+  std::vector<CpuShare> shares_;     // of each lcore
 };
 
 }  // namespace suede

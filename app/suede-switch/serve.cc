@@ -18,12 +18,14 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "config/config_values.h"
+#include "daemon/cpu_share.h"
 #include "daemon/logger.h"
 #include "daemon/notifier.h"
 #include "daemon/program.h"
 #include "daemon/signals.h"
 #include "daemon/version.h"
 #include "daemon/web_service.h"
+#include "dpdk/lcores.h"
 #include "switch/switch_management.h"
 #include "switch/switch_node.h"
 #include "switch/switch_observer.h"
@@ -101,7 +103,10 @@ struct Parts {
 class Loop {
  public:
   Loop(const Parts& parts, std::chrono::milliseconds drain)
-      : s_(parts), drain_(drain), progress_(parts.node.lcore_count()) {}
+      : s_(parts),
+        drain_(drain),
+        progress_(parts.node.lcore_count()),
+        cpu_shares_(parts.node.lcore_count()) {}
 
   int Run() {
     while (true) {
@@ -132,7 +137,11 @@ class Loop {
     next_tick_ = now + std::chrono::milliseconds(kTickMs);
     for (const auto& port : s_.node.ports()) port->RefreshLink();
     s_.management.FollowLinks();
-    for (uint32_t i = 0; i < progress_.size(); ++i) progress_[i] = s_.node.cycles(i).all.Get();
+    for (uint32_t i = 0; i < progress_.size(); ++i) {
+      progress_[i] = s_.node.cycles(i).all.Get();
+      cpu_shares_[i].Check(s_.node.config().lcores[i], s_.node.clock().Now(), CpuTimeOn,
+                           s_.management.Events());
+    }
     if (const int stuck = s_.notifier.Beat(now, progress_); stuck >= 0) {
       s_.log(EalLogLevel::kError, "control",
              StrCat("lcore stalled: systemd watchdog not notified cpu=",
@@ -192,6 +201,7 @@ class Loop {
   uint32_t empty_readings_ = 0;
   Clock::time_point next_tick_{};
   std::vector<uint64_t> progress_;
+  std::vector<CpuShare> cpu_shares_;  // of each lcore
 };
 
 SwitchManagementOptions OptionsOf(SwitchNode& node, const std::string& file) {

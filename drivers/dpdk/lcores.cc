@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpdk/lcores.h"
 
+#include <pthread.h>
 #include <rte_cycles.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
@@ -8,6 +9,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include <array>
+#include <atomic>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -15,7 +18,14 @@
 namespace suede {
 namespace {
 
+// The clock of each worker's CPU time; CLOCK_REALTIME before its first body.
+std::array<std::atomic<clockid_t>, RTE_MAX_LCORE> cpu_clocks{};
+static_assert(CLOCK_REALTIME == 0);
+
 int RunBody(void* argument) {
+  clockid_t clock = CLOCK_REALTIME;
+  pthread_getcpuclockid(pthread_self(), &clock);
+  cpu_clocks[rte_lcore_id()].store(clock, std::memory_order_relaxed);
   const std::unique_ptr<std::function<int()>> body(static_cast<std::function<int()>*>(argument));
   return (*body)();
 }
@@ -61,6 +71,15 @@ bool LcoresRunning() {
     if (rte_eal_get_lcore_state(lcore) == RUNNING) return true;
   }
   return false;
+}
+
+std::optional<Duration> CpuTimeOn(unsigned cpu) {
+  const unsigned lcore = WorkerOf(cpu);
+  if (lcore == RTE_MAX_LCORE) return std::nullopt;
+  const clockid_t clock = cpu_clocks[lcore].load(std::memory_order_relaxed);
+  timespec used{};
+  if (clock == CLOCK_REALTIME || clock_gettime(clock, &used) != 0) return std::nullopt;
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
 TscClock::TscClock() : hz_(rte_get_tsc_hz()), origin_(Cycles()) {

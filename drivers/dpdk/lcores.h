@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "base/time.h"
@@ -22,6 +23,10 @@ int WaitForLcores();
 
 // Whether a body runs on any worker.
 bool LcoresRunning();
+
+// Returns the CPU time of the thread of the worker on `cpu`; nullopt before its first body. Any
+// thread.
+std::optional<Duration> CpuTimeOn(unsigned cpu);
 
 // Converts TSC cycles to Time. A value type: copy it to its user.
 class TscClock {

@@ -45,6 +45,8 @@ std::string_view NameOf(EventSeverity severity);
   X(SecretId, "secret_id", Integer, "Id of the secret.")                                          \
   X(Limit, "limit", Text, "Name of the limit.")                                                   \
   X(Seconds, "seconds", Integer, "Longest time of the drain.")                                    \
+  X(Lcore, "lcore", Integer, "CPU of the lcore.")                                                 \
+  X(Percent, "percent", Integer, "Percentage of the time that the lcore ran.")                    \
   X(Source, "source", Text, "The place of the loss: the lcore, or the kind that came too often.") \
   X(Count, "count", Integer, "Number of lost events.")                                            \
   X(Version, "version", Text, "Version of the daemon.")
@@ -91,6 +93,10 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // only those of a switc
     kPort, kFree, kFrames)                                                                         \
   X(PoolRecovered, "pool_recovered", Info, "port", 0,                                              \
     "After pool_low a quarter of the port's frames is free again.", kPort, kFree, kFrames)         \
+  X(LcoreSharesCpu, "lcore_shares_cpu", Warning, "lcore", 0,                                       \
+    "An lcore with idle: spin ran for less than 90 % of a second: other threads or interrupts "    \
+    "took its CPU. Raised again after a minute without such a second.",                            \
+    kLcore, kPercent, kRemedy)                                                                     \
   X(PlaneUp, "plane_up", Info, "plane", 0,                                                         \
     "A plane of an instance carries traffic: plane, port and link are up.", kXpu, kInstance,       \
     kPlane, kPort)                                                                                 \

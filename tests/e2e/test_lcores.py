@@ -70,6 +70,16 @@ def run_pair(directory, configs, prefixes=((), ())):
         yield left, right
 
 
+def test_an_lcore_that_shares_its_cpu_is_reported(stack):
+    directory = stack.enter_context(e2e.work_directory())
+    config = e2e.endpoint_config(directory, "left", e2e.memif_device(directory, "server"))
+    config["lcores"][0]["idle"] = "spin"
+    cpu = str(config["lcores"][0]["cpu"])
+    daemon = stack.enter_context(e2e.Daemon(directory, config))
+    stack.enter_context(e2e.Process(directory, "other", ["taskset", "-c", cpu, "sh", "-c", "while :; do :; done"]))
+    daemon.wait_for_line(f"lcore: lcore_shares_cpu lcore={cpu} percent=")
+
+
 class Load:
     """From each XPU on the left to both on the right and back, with the content checked."""
 
