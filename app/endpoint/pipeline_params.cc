@@ -358,6 +358,7 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
           .addresses = MacsOfInstances(config, p),
           .promiscuous = TraitsOf(port.encapsulation).macs == MacKind::kOther,
           .groups = GroupsOf(PortParamsOf(config, port, {}).link, takes_pfc),
+          .sends_udp6 = port.encapsulation == PortConfig::Encapsulation::kUdp6,
           .takes_mac_control = takes_pfc,
           .vid = port.tap ? std::nullopt : port.vid,
           .steering = SteeringPlanOf(config, p, pairs),

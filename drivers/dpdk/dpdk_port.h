@@ -52,6 +52,7 @@ struct PortOptions {
   bool promiscuous = false;  // receive all frames: addresses are no MAC addresses
   // Multicast addresses to receive: by a filter for each, else by a wider one.
   std::vector<std::array<uint8_t, 6>> groups;
+  bool sends_udp6 = false;  // the device computes checksums of UDP over IPv6, if it can
   // The endpoint processes MAC control frames: the device must deliver them, if its driver can be
   // configured so.
   bool takes_mac_control = false;

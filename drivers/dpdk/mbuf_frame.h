@@ -46,9 +46,7 @@ inline void DescribeBytes(const Frame* frame, rte_mbuf* mbuf) {
   if (frame->tx_offload == TxOffload::kNone) {
     mbuf->ol_flags = 0;
   } else {
-    mbuf->ol_flags = frame->tx_offload == TxOffload::kIpv4Checksum
-                         ? RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM
-                         : RTE_MBUF_F_TX_IPV6 | RTE_MBUF_F_TX_UDP_CKSUM;
+    mbuf->ol_flags = RTE_MBUF_F_TX_IPV6 | RTE_MBUF_F_TX_UDP_CKSUM;
     mbuf->tx_offload = rte_mbuf_tx_offload(frame->l2_length, frame->l3_length, 0, 0, 0, 0, 0);
   }
 }

@@ -231,16 +231,13 @@ absl::Status PortOpener::Configure() {
   filters_vlans_ =
       options_.vid.has_value() && (info_.rx_offload_capa & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) != 0;
   if (filters_vlans_) conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
-  constexpr std::pair<TxOffload, uint64_t> kTxChecksums[] = {
-      {TxOffload::kIpv4Checksum, RTE_ETH_TX_OFFLOAD_IPV4_CKSUM},
-      {TxOffload::kUdp6Checksum, RTE_ETH_TX_OFFLOAD_UDP_CKSUM}};
-  // Excludes net_tap, which computes checksums in software too; since DPDK 24.11 it strips the
-  // headers off the frame for that, and a frame may be retransmitted.
-  const uint64_t tx_capabilities = Is("net_tap") ? 0 : info_.tx_offload_capa;
-  for (const auto& [offload, capability] : kTxChecksums) {
-    if ((tx_capabilities & capability) == 0) continue;
-    conf.txmode.offloads |= capability;
-    offered_ |= 1u << static_cast<uint32_t>(offload);
+  // With any checksum offload, some drivers transmit by slower functions. Excludes net_tap, which
+  // computes checksums in software too; since DPDK 24.11 it strips the headers off the frame for
+  // that, and a frame may be retransmitted.
+  if (options_.sends_udp6 && !Is("net_tap") &&
+      (info_.tx_offload_capa & RTE_ETH_TX_OFFLOAD_UDP_CKSUM) != 0) {
+    conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
+    offered_ |= 1u << static_cast<uint32_t>(TxOffload::kUdp6Checksum);
   }
   // For NICs RefreshLink queries the link instead: some interrupts are lost, and DPDK does not
   // update the link without one.

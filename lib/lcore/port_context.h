@@ -91,10 +91,8 @@ struct PortContext {
 
   // The fields of an encapsulation's headers that the device can fill in, below the link's layers.
   static TxOffload OffloadOf(const Link& link, Encap encap) {
-    const TxOffload wanted = encap == Encap::kUdp4   ? TxOffload::kIpv4Checksum
-                             : encap == Encap::kUdp6 ? TxOffload::kUdp6Checksum
-                                                     : TxOffload::kNone;
-    return link.Offers(wanted) ? wanted : TxOffload::kNone;
+    return encap == Encap::kUdp6 && link.Offers(TxOffload::kUdp6Checksum) ? TxOffload::kUdp6Checksum
+                                                                          : TxOffload::kNone;
   }
 
   // A plane of an instance, by their numbers.

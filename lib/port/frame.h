@@ -18,7 +18,6 @@ enum class ChecksumState : uint8_t { kUnknown, kGood, kBad };
 // Checksum that the device computes on transmission.
 enum class TxOffload : uint8_t {
   kNone,
-  kIpv4Checksum,  // of the IPv4 header
   kUdp6Checksum,  // of UDP over IPv6; the field holds the pseudo-header's sum
 };
 

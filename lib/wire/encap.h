@@ -41,8 +41,8 @@ void SetSession(HeaderTemplate& header, uint16_t session);
 // Writes the header in front of `pdu`, a PDU that FinishPdu has completed, and returns the start of
 // the frame, `header.length` bytes in front of the PDU. Writes up to HeaderTemplate::kRoomBytes
 // bytes in front of `pdu`. A header that holds the RH overwrites the RH; to send the PDU again,
-// call FinishPdu again. With `offload` the device computes the checksum: udp4 sets the IPv4 header
-// checksum to 0, and udp6 stores the sum of the pseudo-header as UDP checksum.
+// call FinishPdu again. With `offload` the device computes udp6's checksum: the field has the sum
+// of the pseudo-header.
 inline uint8_t* WriteHeader(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_bytes,
                             bool offload) {
   // A separate test makes udp4 cost a compare instead of a jump through a table.

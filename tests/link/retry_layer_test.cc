@@ -330,13 +330,13 @@ TEST_F(RetryLayerTest, ABurstWithoutNumbersGoesToThePortAsOne) {
 TEST_F(RetryLayerTest, ADeviceIsAskedForNothingOfAFrameWithAShim) {
   port.offloads = true;
   EXPECT_TRUE(link.Offers(TxOffload::kNone));
-  EXPECT_FALSE(link.Offers(TxOffload::kIpv4Checksum));
+  EXPECT_FALSE(link.Offers(TxOffload::kUdp6Checksum));
   FakePort plain;
   Link off{&plain};
   EXPECT_TRUE(off.Offers(TxOffload::kNone));
-  EXPECT_FALSE(off.Offers(TxOffload::kIpv4Checksum));
+  EXPECT_FALSE(off.Offers(TxOffload::kUdp6Checksum));
   plain.offloads = true;
-  EXPECT_TRUE(off.Offers(TxOffload::kIpv4Checksum));
+  EXPECT_TRUE(off.Offers(TxOffload::kUdp6Checksum));
 }
 
 TEST_F(RetryLayerTest, ALinkFrameWaitsForThePort) {

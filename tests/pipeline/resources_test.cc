@@ -60,6 +60,22 @@ class ResourcesTest : public ByHandTest {
     while (SendPdu(xpuid, vc, queue) == SendResult::kOk) ++sent;
     return sent;
   }
+  std::vector<uint8_t> Udp6DataFrom(uint16_t peer, uint16_t psn) const {
+    const std::vector<uint8_t> commands = Command(1);
+    std::vector<uint8_t> buffer(FrameBufferBytes(static_cast<uint32_t>(commands.size())));
+    const HeaderTemplate header = MakeTemplate(Encap::kUdp6, {.destination_mac = MacOf(0),
+                                                              .source = {.low = IpOf(peer)},
+                                                              .destination = {.low = IpOf(0)}});
+    ReliabilityHeader rh = Rh(psn);
+    rh.xpuid = peer;
+    const std::span<uint8_t> frame = BuildFrame(header, rh, commands, buffer);
+    return {frame.begin(), frame.end()};
+  }
+  static bool IsUdp6ChecksumGood(std::vector<uint8_t> frame) {
+    const FrameRules rules{.encap = Encap::kUdp6};
+    return ParseFrame(rules, frame.data(), static_cast<uint32_t>(frame.size()), false).error ==
+           FrameError::kNone;
+  }
   std::vector<uint8_t> DataFrom(uint16_t peer, uint16_t psn) {
     ReliabilityHeader rh = Rh(psn);
     rh.xpuid = peer;
@@ -388,30 +404,41 @@ TEST_F(ResourcesTest, ADestinationThatTakesNothingLeavesCreditForOthers) {
 TEST_F(ResourcesTest, AChecksumThatTheDeviceOffersIsLeftToIt) {
   StartBehindProxy();
   ProxyPort offering(host->port);
-  offering.offers = TxOffload::kIpv4Checksum;
-  RestartBehind(offering, {.mac = MacOf(0)});
+  offering.offers = TxOffload::kUdp6Checksum;
+  RestartBehind(offering, {.rules = {.encap = Encap::kUdp6}, .mac = MacOf(0)});
   SendPdu(1);
   Run(microseconds(20));
-  Inject({DataFrom(1, 0)});
+  Inject({Udp6DataFrom(1, 0)});
   Run(microseconds(50));
   ASSERT_GE(offering.seen.size(), 2u);  // a PDU with commands, and one without
   for (const ProxyPort::Seen& seen : offering.seen) {
-    EXPECT_EQ(seen.offload, TxOffload::kIpv4Checksum);
+    EXPECT_EQ(seen.offload, TxOffload::kUdp6Checksum);
     EXPECT_EQ(seen.l2_length, 14);
-    EXPECT_EQ(seen.l3_length, 20);
-    // The checksum field is 0.
-    EXPECT_EQ(seen.bytes[14 + 10], 0);
-    EXPECT_EQ(seen.bytes[14 + 11], 0);
+    EXPECT_EQ(seen.l3_length, 40);
+    // Without the datagram, the checksum field is wrong.
+    EXPECT_FALSE(IsUdp6ChecksumGood(seen.bytes));
   }
   // A device that offers nothing is asked for nothing.
   ASSERT_TRUE(port->seen.empty());
 }
 
+TEST_F(ResourcesTest, ADeviceIsNotAskedForTheChecksumOfAnIpv4Header) {
+  StartBehindProxy();
+  ProxyPort offering(host->port);
+  offering.offers = TxOffload::kUdp6Checksum;
+  RestartBehind(offering, {.mac = MacOf(0)});
+  SendPdu(1);
+  Run(microseconds(20));
+  ASSERT_GE(offering.seen.size(), 1u);
+  EXPECT_EQ(offering.seen[0].offload, TxOffload::kNone);
+  EXPECT_NE(LoadBe16(&offering.seen[0].bytes[14 + 10]), 0);
+}
+
 TEST_F(ResourcesTest, AChecksumBehindTheShimOfALinkIsNotLeftToTheDevice) {
   StartBehindProxy();
   ProxyPort offering(host->port);
-  offering.offers = TxOffload::kIpv4Checksum;
-  PortParams port_params{.mac = MacOf(0)};
+  offering.offers = TxOffload::kUdp6Checksum;
+  PortParams port_params{.rules = {.encap = Encap::kUdp6}, .mac = MacOf(0)};
   port_params.link.retry.on = true;
   RestartBehind(offering, port_params);
   SendPdu(1);
@@ -419,9 +446,9 @@ TEST_F(ResourcesTest, AChecksumBehindTheShimOfALinkIsNotLeftToTheDevice) {
   uint32_t of_ip = 0;
   for (const ProxyPort::Seen& seen : offering.seen) {
     EXPECT_EQ(seen.offload, TxOffload::kNone);
-    if (LoadBe16(&seen.bytes[12]) != 0x0800) continue;
+    if (LoadBe16(&seen.bytes[12]) != 0x86dd) continue;
     ++of_ip;
-    EXPECT_NE(LoadBe16(&seen.bytes[14 + 10]), 0);
+    EXPECT_TRUE(IsUdp6ChecksumGood(seen.bytes));
   }
   EXPECT_EQ(of_ip, 1u);
 }

@@ -108,7 +108,7 @@ constexpr HeaderField kFields[] = {
      .use = FieldUse::kComputed,
      .key = FieldKey::kIpChecksum,
      .compute = HeaderChecksum,
-     .sent = "computed, or 0 for the device",
+     .sent = "computed",
      .received = "verified, unless the device has"},
     ConstField("protocol", FieldBase::kInner, 72, 8, kProtocolUdp, "17", "17"),
     ConstField("fragment offset", FieldBase::kInner, 51, 13, 0, "0", "0"),
@@ -163,7 +163,7 @@ void Udp4::SetSession(HeaderTemplate& header, uint16_t session) {
   StoreBe16(udp, static_cast<uint16_t>(kFirstSourcePort + session));
 }
 
-uint8_t* Udp4::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_bytes, bool offload) {
+uint8_t* Udp4::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_bytes, bool) {
   header.CopyTo<kCopiedBytes>(pdu);
   uint8_t* udp = pdu - kUdpBytes;
   uint8_t* ip = udp - kIpBytes;
@@ -172,7 +172,7 @@ uint8_t* Udp4::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_by
   uint32_t sum = header.checksum + total;  // at most one carry: both have 16 bits
   sum = (sum & 0xffff) + (sum >> 16);
   StoreSum(ip + 2, total);
-  StoreSum(ip + 10, offload ? 0 : ~sum);
+  StoreSum(ip + 10, ~sum);
   StoreBe16(udp + 4, static_cast<uint16_t>(udp_bytes));
   return pdu - header.length;
 }
