@@ -19,8 +19,9 @@ constexpr uint8_t kHighIntervals = 2;
 constexpr uint8_t kAsksBeforeFence = 3;
 // From then on the wait for the next answer doubles, at most this often.
 constexpr int kMaxAskDoublings = 6;
-// Unanswered requests for numbers after which a session stays closed for a while.
-constexpr uint8_t kAsksOfOpening = 16;
+// Unanswered requests for numbers after which a session stays closed for a while, so that others
+// are opened before the connections of a stalled session give up.
+constexpr uint8_t kAsksOfOpening = 8;
 
 // Sessions requested at once if all are congested: the first that is answered opens.
 constexpr uint32_t kOpenings = 2;

@@ -62,7 +62,10 @@ void InnerLinks::SetDead(size_t number, uint32_t link, bool dead) {
 
 void InnerLinks::End() {
   over_ = true;
-  for (auto& links : dead_until_) std::fill(links.begin(), links.end(), Time{});
+  for (auto& links : dead_until_) {
+    std::fill(links.begin(), links.end(), Time{});
+    std::fill_n(links.begin(), options_.lost, kNever);
+  }
 }
 
 void InnerLinks::Turn(Time now) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inner links of simulated switches: a switch chooses one of them by the number of a frame's
-// session (ECMP), and some die for a while. At least half of them live.
+// session (ECMP), and some die for a while or for good. At least half of them live.
 #ifndef SUEDE_TESTS_SIM_INNER_LINKS_H_
 #define SUEDE_TESTS_SIM_INNER_LINKS_H_
 
@@ -20,6 +20,7 @@ struct InnerOptions {
   Duration until{};    // no link dies later, and those that are dead come back
   Duration gap{};      // from one that dies to the next, on average; 0: none dies by itself
   Duration max{};      // that one is dead
+  uint32_t lost = 0;   // the first links of each switch die at `until`, for good
   bool plain =
       false;  // by the low bits of the number alone: all numbers of a slot may take one link
 };
@@ -34,7 +35,7 @@ class InnerLinks {
   // Nothing passes a link of a switch, until it does again.
   void SetDead(size_t number, uint32_t link, bool dead);
   bool over() const { return over_; }
-  // All live, and none dies any more.
+  // All live but the lost ones, and none dies any more.
   void End();
 
  private:

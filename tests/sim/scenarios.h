@@ -222,6 +222,7 @@ inline constexpr Scenario kScenarios[] = {
     // See sessions.h.
     {"sessions", Sessions},
     {"session_churn", SessionChurn},
+    {"dead_links", DeadLinks, true},
     // See sealing.h.
     {"sealed", Sealed},
     {"sealed_cbfc", SealedCbfc, true},

@@ -57,6 +57,22 @@ inline WorldOptions SessionChurn(uint32_t seed) {
   return options;
 }
 
+// Switches choose among eight links by the low bits of a number, and three links die for good: that
+// of the first session, and those of the two that are requested first. No command is given up.
+inline WorldOptions DeadLinks(uint32_t seed) {
+  Dice dice(uint64_t{seed} << 32 | 0xdead11);
+  WorldOptions options;
+  options.wiring.hosts = static_cast<uint32_t>(2 + dice.Below(3));
+  options.sessions = [](uint32_t /*host*/) { return 8; };
+  options.paths.ordering = dice.Chance(0.5) ? Ordering::kStrict : Ordering::kUnordered;
+  options.inner = {.links = 8, .until = Micros(500 + dice.Below(5000)), .lost = 3, .plain = true};
+  options.burst = static_cast<uint32_t>(4 + dice.Below(60));
+  options.burst_gap = Micros(100 + dice.Below(500));
+  options.commands = 1000;
+  options.tagged = 1;
+  return options;
+}
+
 }  // namespace suede
 
 #endif  // SUEDE_TESTS_SIM_SESSIONS_H_
