@@ -7,29 +7,32 @@ namespace suede {
 
 MacAddress Wiring::MacOf(uint32_t host, uint32_t number) const {
   const auto low = static_cast<uint8_t>(host);
-  const Encap encap = EncapOf(number);
-  if (encap == Encap::kAfh1 || encap == Encap::kAfh1s) return {0x02, 0x53, 0x55, 0x45, 0, low};
+  const bool prefixed = TraitsOf(EncapOf(number)).macs == MacKind::kPrefixed;
+  if (prefixed) return {0x02, 0x53, 0x55, 0x45, 0, low};
   return {2, 0, 0, 0, 0, low};
 }
 
 NetAddress Wiring::AddressOf(uint32_t host, uint32_t number) const {
-  switch (EncapOf(number)) {
-    case Encap::kUdp4: return {.low = 0xc6120000u + (number << 8) + host};
-    case Encap::kUdp6: return {.high = 0xfd53'5545'0000'0000 + number, .low = host};
-    default: return {.low = DefaultForwardingAddress(0, host)};
+  switch (TraitsOf(EncapOf(number)).addresses) {
+    case AddressKind::kIpv4:
+      return {.low = 0xc6120000u + (number << 8) + host};
+    case AddressKind::kIpv6:
+      return {.high = 0xfd53'5545'0000'0000 + number, .low = host};
+    case AddressKind::kForwarding:
+      break;
   }
+  return {.low = DefaultForwardingAddress(0, host)};
 }
 
 fabric::Forwarding Wiring::ForwardingOf(uint32_t number) const {
-  const Encap encap = EncapOf(number);
-  const bool gen2 = encap == Encap::kAfh2 || encap == Encap::kAfh2c;
-  return gen2 ? fabric::Forwarding::kAfh2 : fabric::Forwarding::kMac;
+  return TraitsOf(EncapOf(number)).macs == MacKind::kOther ? fabric::Forwarding::kAfh2
+                                                           : fabric::Forwarding::kMac;
 }
 
 PortParams Wiring::PortOf(uint32_t host, uint32_t plane) const {
   const uint32_t number = SwitchOf(host, plane);
   return {.rules = {.encap = EncapOf(number)},
-          .tagged = tagged_frames && EncapOf(number) < Encap::kAfh2,
+          .tagged = tagged_frames && TraitsOf(EncapOf(number)).can_be_tagged,
           .mac = MacOf(host, number),
           .rate_bps = rate_bps};
 }
