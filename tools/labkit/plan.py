@@ -6,10 +6,10 @@ import dataclasses
 import json
 
 from labkit import faults as fault_plans
+from labkit import schema
 from labkit import topology as topologies
 
 SCHEMA_VERSION = 1
-FORWARDING = {"udp4": "mac", "udp6": "mac", "afh1": "afh1", "afh1s": "afh1", "afh2": "afh2", "afh2c": "afh2"}
 
 # Daemons, clients and switches of a lab share few CPUs: a process silent for some milliseconds is not dead.
 PATIENT = {
@@ -267,7 +267,7 @@ def _switch(scenario, topology, name, number):
         "version": 1,
         "name": name,
         "seed": (scenario["seed"] + number) % (1 << 32),
-        "forwarding": FORWARDING[encap],
+        "forwarding": schema.FORWARDING[encap],
         "learning": "off",
         "unknown": "drop",
         "lcores": [{"cpu": 0, "idle": "sleep"}],
@@ -285,7 +285,6 @@ _CLIENT = ("count", "completions")
 
 
 def _flags(spec, keys):
-    from labkit import schema
     names = {key.name: key.flag for key in schema.LOAD}
     return {names[key]: ranges(spec[key]) if isinstance(spec[key], list) else spec[key] for key in keys
             if spec[key] is not None}

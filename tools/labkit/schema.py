@@ -6,7 +6,9 @@ import dataclasses
 REQUIRED = object()
 NONE = object()  # without a default: absent is None
 
-ENCAPSULATIONS = ("udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c")
+# How the switches of a lab forward frames with each header.
+FORWARDING = {"udp4": "mac", "udp6": "mac", "afh1": "afh1", "afh1s": "afh1", "afh2": "afh2", "afh2c": "afh2"}
+ENCAPSULATIONS = tuple(FORWARDING)
 BACKENDS = ("local", "veth", "simulator", "servers", "containers")
 WORKLOADS = ("permutation", "all-to-all", "all-reduce-ring", "all-reduce-direct", "incast", "moe",
              "hot-spot", "request-response", "trace")
